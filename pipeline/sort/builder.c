@@ -144,7 +144,7 @@ static int write_sorted(struct run_builder *b, struct run_writer *w, struct erro
 		if (i + PREFETCH_ENTRIES < b->records)
 			prefetch_record(x->base + e[i + PREFETCH_ENTRIES].at);
 		const uint8_t *p = x->base + e[i].at;
-		struct item it = {.large = record_is_aside(p)};
+		struct record_item it = {.large = record_is_aside(p)};
 		record_read(&x->codec, p, &it.rec);
 		int rc = run_writer_put(w, &it, err);
 		if (rc)

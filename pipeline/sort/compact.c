@@ -10,15 +10,15 @@
 
 enum { FAN_IN_MIN = 8, STOP_CHECK_RECORDS = 1 << 14 };
 
-struct group {
+struct compact_group {
 	size_t first, n; /* in runs */
 	struct run *merged;
 };
 
-struct pass {
+struct compact_pass {
 	struct sorter *s;
 	struct run **runs; /* the spilled runs; merged ones become NULL */
-	struct group *groups;
+	struct compact_group *groups;
 	size_t ngroups;
 };
 
@@ -39,7 +39,7 @@ static void set_codec(struct run *merged, struct run *const *runs, size_t n, siz
 static int copy_merged(struct merge *m, struct run_writer *w, struct error *err)
 {
 	for (size_t i = 1;; i++) {
-		const struct item *it;
+		const struct record_item *it;
 		int rc = merge_next(m, &it, err);
 
 		if (rc == RC_END)
@@ -55,9 +55,9 @@ static int copy_merged(struct merge *m, struct run_writer *w, struct error *err)
 
 static int merge_group(void *ctx, unsigned worker, size_t index, struct error *err)
 {
-	struct pass *p = ctx;
+	struct compact_pass *p = ctx;
 	struct sorter *s = p->s;
-	struct group *g = &p->groups[index];
+	struct compact_group *g = &p->groups[index];
 	struct run **runs = p->runs + g->first;
 	struct merge *m;
 	int rc = merge_open(&m, s, runs, g->n, bytes_of(NULL, 0), bytes_of(NULL, 0), err);
@@ -86,7 +86,7 @@ static int merge_group(void *ctx, unsigned worker, size_t index, struct error *e
 }
 
 /* Form groups so that `excess` runs disappear, or as many as one pass can. */
-static void plan_groups(struct pass *p, size_t nruns, size_t excess, size_t fan_in)
+static void plan_groups(struct compact_pass *p, size_t nruns, size_t excess, size_t fan_in)
 {
 	p->groups = mem_calloc(nruns / 2 + 1, sizeof *p->groups);
 	for (size_t at = 0; excess > 0 && at + 2 <= nruns;) {
@@ -94,14 +94,14 @@ static void plan_groups(struct pass *p, size_t nruns, size_t excess, size_t fan_
 
 		if (n > nruns - at)
 			n = nruns - at;
-		p->groups[p->ngroups++] = (struct group){.first = at, .n = n};
+		p->groups[p->ngroups++] = (struct compact_group){.first = at, .n = n};
 		excess -= n - 1;
 		at += n;
 	}
 }
 
 /* Return the remaining runs to the sorter's list, merged ones last. */
-static void end_pass(struct pass *p, size_t nruns)
+static void end_pass(struct compact_pass *p, size_t nruns)
 {
 	struct sorter *s = p->s;
 
@@ -126,7 +126,7 @@ static void end_pass(struct pass *p, size_t nruns)
 static int merge_pass(struct sorter *s, size_t nspilled, size_t excess, size_t fan_in,
 		      struct error *err)
 {
-	struct pass p = {.s = s, .runs = mem_calloc(nspilled, sizeof *p.runs)};
+	struct compact_pass p = {.s = s, .runs = mem_calloc(nspilled, sizeof *p.runs)};
 	size_t kept = 0, taken = 0;
 
 	for (size_t i = 0; i < s->nruns; i++) {

@@ -29,7 +29,7 @@ struct run_cursor {
 	uint64_t held_bytes; /* accounted for the reader's buffers */
 };
 
-struct node {
+struct merge_node {
 	uint64_t prefix;
 	uint32_t who;
 };
@@ -37,7 +37,7 @@ struct node {
 struct merge {
 	struct sorter *sorter;
 	struct run_cursor *cursors;
-	struct node *nodes; /* nodes[0] is the winner, nodes[1..n) the losers */
+	struct merge_node *nodes; /* nodes[0] is the winner, nodes[1..n) the losers */
 	size_t n;
 	size_t secondary_bytes;
 	size_t most;	/* records whose strings are kept */
@@ -58,7 +58,7 @@ static inline unsigned cursor_turn(const struct run_cursor *c)
 	return (c->reader.turn ^ (unsigned)c->ahead) & 1;
 }
 
-static inline const struct item *cursor_item(const struct run_cursor *c)
+static inline const struct record_item *cursor_item(const struct run_cursor *c)
 {
 	return &c->reader.items[cursor_turn(c)];
 }
@@ -186,26 +186,26 @@ static __attribute__((noinline)) bool before_in_full(const struct merge *m, size
 	return c ? c < 0 : a < b;
 }
 
-static inline bool before(const struct merge *m, struct node a, struct node b)
+static inline bool before(const struct merge *m, struct merge_node a, struct merge_node b)
 {
 	if (__builtin_expect(a.prefix == b.prefix, 0))
 		return before_in_full(m, a.who, b.who);
 	return a.prefix < b.prefix;
 }
 
-static inline struct node leaf(const struct merge *m, size_t i)
+static inline struct merge_node leaf(const struct merge *m, size_t i)
 {
 	const struct run_cursor *c = &m->cursors[i];
 
-	return (struct node){c->words[cursor_turn(c)], (uint32_t)i};
+	return (struct merge_node){c->words[cursor_turn(c)], (uint32_t)i};
 }
 
 /* Returns the winner at node i; the losers stay in the nodes. Cursor j is the leaf n + j. */
-static struct node build_tree(struct merge *m, size_t i)
+static struct merge_node build_tree(struct merge *m, size_t i)
 {
 	if (i >= m->n)
 		return leaf(m, i - m->n);
-	struct node a = build_tree(m, 2 * i), b = build_tree(m, 2 * i + 1);
+	struct merge_node a = build_tree(m, 2 * i), b = build_tree(m, 2 * i + 1);
 	bool first = before(m, a, b);
 	m->nodes[i] = first ? b : a;
 	return first ? a : b;
@@ -226,10 +226,10 @@ static uint64_t find_rival(const struct merge *m)
 static inline void replay(struct merge *m)
 {
 	size_t moved = m->nodes[0].who;
-	struct node up = leaf(m, moved);
+	struct merge_node up = leaf(m, moved);
 
 	for (size_t i = (m->n + up.who) / 2; i > 0; i /= 2) {
-		struct node here = m->nodes[i];
+		struct merge_node here = m->nodes[i];
 		uint32_t who = (here.who ^ up.who) & -(uint32_t)before(m, here, up);
 		bool less = here.prefix < up.prefix;
 
@@ -268,7 +268,7 @@ static inline INLINED int step_on(struct merge *m, struct run_cursor *c, bool dr
 	return cursor_look_ahead(c, &m->plan, pack, err);
 }
 
-int merge_next(struct merge *m, const struct item **out, struct error *err)
+int merge_next(struct merge *m, const struct record_item **out, struct error *err)
 {
 	struct run_cursor *c = &m->cursors[m->nodes[0].who];
 
@@ -378,7 +378,7 @@ static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record 
 /* The winner's record becomes *out. */
 static inline void give(struct merge *m, const struct record *r, struct record *out)
 {
-	struct node top = m->nodes[0];
+	struct merge_node top = m->nodes[0];
 
 	*out = *r;
 	/*
@@ -394,14 +394,15 @@ static inline void give(struct merge *m, const struct record *r, struct record *
 }
 
 /* Records for the caller. */
-struct batch {
+struct merge_batch {
 	struct record *out;
 	size_t most, n;
 };
 
 /* The record read last becomes the current one: it is large, or it may not win. */
-static inline INLINED int end_drain(struct merge *m, struct run_cursor *c, const struct item *it,
-				    uint64_t word, key_pack *pack, struct error *err)
+static inline INLINED int end_drain(struct merge *m, struct run_cursor *c,
+				    const struct record_item *it, uint64_t word, key_pack *pack,
+				    struct error *err)
 {
 	*reader_item(&c->reader, c->reader.turn) = *it;
 	*cursor_word(c) = word;
@@ -418,7 +419,7 @@ static inline INLINED int end_drain(struct merge *m, struct run_cursor *c, const
  * The winner's record was returned, the rival is known, and the cursor has not looked ahead: take
  * its records while they win, but no large one.
  */
-static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct batch *b,
+static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct merge_batch *b,
 				key_pack *pack, struct error *err)
 {
 	struct run_reader *rd = &c->reader;
@@ -427,7 +428,7 @@ static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct ba
 	size_t n = b->n, most = b->most, last_bytes = rd->last_bytes;
 	uint64_t last_word = m->last_word, word = 0, rival = m->rival;
 	unsigned turn = rd->turn;
-	struct item it = {.large = true};
+	struct record_item it = {.large = true};
 	bool stays = true;
 
 	while (n < most && next < end) {
@@ -455,7 +456,8 @@ static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct ba
 	return stays ? RC_OK : end_drain(m, c, &it, word, pack, err);
 }
 
-static inline INLINED int fill(struct merge *m, struct batch *b, key_pack *pack, struct error *err)
+static inline INLINED int fill(struct merge *m, struct merge_batch *b, key_pack *pack,
+			       struct error *err)
 {
 	int rc = RC_OK;
 
@@ -478,7 +480,7 @@ static inline INLINED int fill(struct merge *m, struct batch *b, key_pack *pack,
 		}
 		if (c->done)
 			break;
-		const struct item *it = cursor_item(c);
+		const struct record_item *it = cursor_item(c);
 		give(m, &it->rec, &b->out[b->n++]);
 		if (__builtin_expect(it->large, 0)) {
 			rc = fetch_aside(m, &b->out[b->n - 1], err);
@@ -488,13 +490,13 @@ static inline INLINED int fill(struct merge *m, struct batch *b, key_pack *pack,
 	return rc;
 }
 
-static int fill_any(struct merge *m, struct batch *b, struct error *err)
+static int fill_any(struct merge *m, struct merge_batch *b, struct error *err)
 {
 	return fill(m, b, m->plan.pack, err);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("bmi2"))) static int fill_pext(struct merge *m, struct batch *b,
+__attribute__((target("bmi2"))) static int fill_pext(struct merge *m, struct merge_batch *b,
 						     struct error *err)
 {
 	return fill(m, b, pack_short_pext, err);
@@ -509,7 +511,7 @@ static int range_next_many(void *self, struct record *out, size_t most, size_t *
 	_Static_assert((int)SLACK_BYTES >= RECORD_ROOM_BYTES,
 		       "so much can be read behind a record");
 	struct merge *m = self;
-	struct batch b = {out, most < m->most ? most : m->most, 0};
+	struct merge_batch b = {out, most < m->most ? most : m->most, 0};
 	if (__builtin_expect(m->large.cap > 0, 0))
 		drop_aside(m);
 	int rc = m->plan.short_pext ? fill_pext(m, &b, err) : fill_any(m, &b, err);

@@ -121,7 +121,7 @@ void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *ru
 struct merge;
 int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, size_t nruns,
 	       struct bytes lo, struct bytes hi, struct error *err);
-int merge_next(struct merge *m, const struct item **out, struct error *err);
+int merge_next(struct merge *m, const struct record_item **out, struct error *err);
 /* NULL is fine. */
 void merge_close(struct merge *m);
 /* The union of the runs' spans, as merge_open computed it. */

@@ -16,7 +16,7 @@
 
 enum { INSERTION_MAX = 16, RADIX_MIN = 768, DEPTH_MAX = 6 };
 
-struct group {
+struct radix_group {
 	struct sort_entry *a, *b; /* sorted in a; b is scratch */
 	size_t n;
 };
@@ -84,7 +84,7 @@ static void merge_sort(const struct radix *x, struct sort_entry *a, struct sort_
 }
 
 /* Find the bits that vary in the window of the strings at skip. */
-static void scan_window(const struct radix *x, const struct group *g, struct key_span *s,
+static void scan_window(const struct radix *x, const struct radix_group *g, struct key_span *s,
 			size_t skip)
 {
 	size_t bytes = span_string_bytes(s, x->codec.secondary_bytes);
@@ -124,7 +124,7 @@ static size_t first_varying_byte(const struct key_span *s)
 }
 
 /* The window starts at the first byte that varies, unless all strings end inside the first one. */
-static void scan_span(const struct radix *x, const struct group *g, struct key_span *s)
+static void scan_span(const struct radix *x, const struct radix_group *g, struct key_span *s)
 {
 	struct record r;
 
@@ -150,7 +150,7 @@ static void scan_span(const struct radix *x, const struct group *g, struct key_s
 		scan_window(x, g, s, s->skip + same);
 }
 
-static void fill_prefixes(const struct radix *x, const struct key_plan *plan, struct group *g,
+static void fill_prefixes(const struct radix *x, const struct key_plan *plan, struct radix_group *g,
 			  struct sort_entry *to)
 {
 	for (size_t i = 0; i < g->n; i++) {
@@ -235,7 +235,8 @@ static bool scatter(uint32_t *count, const struct sort_entry *from, struct sort_
 }
 
 /* Sort words that are in g->a or g->b, according to `from`. Stable; the result is in a. */
-static void lsd_sort(struct radix *x, struct digits d, struct group *g, struct sort_entry *from)
+static void lsd_sort(struct radix *x, struct digits d, struct radix_group *g,
+		     struct sort_entry *from)
 {
 	struct sort_entry *to = from == g->a ? g->b : g->a;
 	uint64_t low = (UINT64_C(1) << d.width) - 1;
@@ -252,11 +253,12 @@ static void lsd_sort(struct radix *x, struct digits d, struct group *g, struct s
 		memcpy(g->a, from, g->n * sizeof *from);
 }
 
-static void sort_group(struct radix *x, struct group g, struct key_span *span, unsigned depth);
+static void sort_group(struct radix *x, struct radix_group g, struct key_span *span,
+		       unsigned depth);
 
 /* Put groups of equal digits in order. */
-static void repair(struct radix *x, const struct key_plan *plan, unsigned drop, struct group g,
-		   unsigned depth)
+static void repair(struct radix *x, const struct key_plan *plan, unsigned drop,
+		   struct radix_group g, unsigned depth)
 {
 	bool told_apart = plan->complete && drop == 0;
 
@@ -267,7 +269,7 @@ static void repair(struct radix *x, const struct key_plan *plan, unsigned drop, 
 
 		for (end = i + 1; end < g.n && g.a[end].prefix >> drop == digits;)
 			end++;
-		struct group sub = {g.a + i, g.b + i, end - i};
+		struct radix_group sub = {g.a + i, g.b + i, end - i};
 		if (sub.n < RADIX_MIN || told_apart || depth == DEPTH_MAX) {
 			x->by_place = plan->whole && x->seq_rises;
 			if (sub.n > 1)
@@ -280,7 +282,7 @@ static void repair(struct radix *x, const struct key_plan *plan, unsigned drop, 
 	}
 }
 
-static void sort_group(struct radix *x, struct group g, struct key_span *span, unsigned depth)
+static void sort_group(struct radix *x, struct radix_group g, struct key_span *span, unsigned depth)
 {
 	struct key_plan plan;
 
@@ -304,7 +306,7 @@ static void sort_group(struct radix *x, struct group g, struct key_span *span, u
 
 void radix_sort(struct radix *x, size_t n, const struct span_watch *w, struct key_span *span)
 {
-	struct group g = {x->entries, x->other, n};
+	struct radix_group g = {x->entries, x->other, n};
 	struct key_plan plan;
 	struct record first;
 

@@ -19,7 +19,7 @@
 enum { SAMPLES_MAX = 1 << 16, PROBES_MAX = 12, STOP_CHECK_RECORDS = 1 << 14 };
 #define NEAR(runs) (2 + (runs) / 8) /* samples that are not narrowed further */
 
-struct sample {
+struct rank_sample {
 	struct bytes key;
 	const struct run *run;
 	size_t block;
@@ -36,7 +36,7 @@ struct target {
 struct select {
 	struct sorter *s;
 	struct split_choice choice;
-	struct sample *samples; /* distinct keys, rising */
+	struct rank_sample *samples; /* distinct keys, rising */
 	size_t nsamples;
 	uint64_t end_low;	/* as low, for a key after the last sample */
 	struct target *targets; /* rising */
@@ -56,7 +56,7 @@ struct bracket {
 
 static int compare_samples(const void *a, const void *b)
 {
-	const struct sample *sa = a, *sb = b;
+	const struct rank_sample *sa = a, *sb = b;
 
 	return bytes_cmp(sa->key, sb->key);
 }
@@ -68,9 +68,9 @@ static void collect_samples(struct select *q, size_t stride)
 	for (size_t i = 0; i < s->nruns; i++)
 		for (size_t b = 0; b < s->runs[i]->nblocks; b += stride)
 			q->samples[q->nsamples++] =
-				(struct sample){.key = run_block_key(s->runs[i], b),
-						.run = s->runs[i],
-						.block = b};
+				(struct rank_sample){.key = run_block_key(s->runs[i], b),
+						     .run = s->runs[i],
+						     .block = b};
 	qsort(q->samples, q->nsamples, sizeof *q->samples, compare_samples);
 }
 
@@ -81,12 +81,12 @@ static void bound_samples(struct select *q, size_t stride)
 	size_t n = 0;
 
 	for (size_t i = 0, end; i < q->nsamples; i = end) {
-		struct sample here = q->samples[i];
+		struct rank_sample here = q->samples[i];
 
 		here.low = low;
 		here.high = high;
 		for (end = i; end < q->nsamples && bytes_eq(q->samples[end].key, here.key); end++) {
-			const struct sample *p = &q->samples[end];
+			const struct rank_sample *p = &q->samples[end];
 			const struct block *blocks = p->run->blocks;
 			size_t next = p->block + stride < p->run->nblocks ? p->block + stride
 									  : p->run->nblocks;
@@ -129,7 +129,7 @@ static size_t samples_up_to(const struct select *q, uint64_t weight, bool upper)
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		const struct sample *s = &q->samples[mid];
+		const struct rank_sample *s = &q->samples[mid];
 
 		if (upper ? s->high <= weight : s->low < weight)
 			lo = mid + 1;
@@ -146,7 +146,7 @@ static size_t guess(const struct select *q, const struct bracket *b, uint64_t ta
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		const struct sample *s = &q->samples[mid];
+		const struct rank_sample *s = &q->samples[mid];
 		int64_t weight = (int64_t)(s->low + (s->high - s->low) / 2) + error;
 
 		if (weight <= (int64_t)target)
@@ -176,7 +176,7 @@ static int narrow(const struct select *q, struct bracket *b, uint64_t target, st
 		size_t at = guess(q, b, target, error) + step_up;
 
 		at = clamp_between(at < step_down ? 0 : at - step_down, b->i + 1, b->j - 1);
-		const struct sample *s = &q->samples[at];
+		const struct rank_sample *s = &q->samples[at];
 		uint64_t weight;
 		rc = probe(q, s->key, &weight, &below, err);
 		error = (int64_t)weight - (int64_t)(s->low + (s->high - s->low) / 2);
@@ -196,7 +196,7 @@ static int narrow(const struct select *q, struct bracket *b, uint64_t target, st
 }
 
 /* Visits the distinct keys of a bracket and settles targets on the way. */
-struct walk {
+struct rank_walk {
 	struct select *q;
 	size_t next, end; /* targets that are not settled */
 	bool started;
@@ -224,7 +224,7 @@ static void put_place(struct split_point *p, struct bytes below, struct bytes ke
 }
 
 /* Settle the first target at the last place, unless a better place was found for it. */
-static void settle(struct walk *k)
+static void settle(struct rank_walk *k)
 {
 	const struct target *t = &k->q->targets[k->next++];
 
@@ -233,7 +233,7 @@ static void settle(struct walk *k)
 			  k->weight);
 }
 
-static void update_stop(struct walk *k)
+static void update_stop(struct rank_walk *k)
 {
 	if (k->next == k->end)
 		return;
@@ -247,7 +247,7 @@ static void update_stop(struct walk *k)
 }
 
 /* Is this place better for targets within slack of it? */
-static void consider(struct walk *k, struct bytes below, struct bytes key, uint64_t weight)
+static void consider(struct rank_walk *k, struct bytes below, struct bytes key, uint64_t weight)
 {
 	const struct split_choice *c = &k->q->choice;
 	bool seen = false;
@@ -275,7 +275,7 @@ static void consider(struct walk *k, struct bytes below, struct bytes key, uint6
 }
 
 /* Visit a new distinct key with this weight below it. */
-static void walk_key(struct walk *k, struct bytes key, uint64_t weight)
+static void walk_key(struct rank_walk *k, struct bytes key, uint64_t weight)
 {
 	struct bytes below = buf_bytes(k->started ? &k->key : &k->below);
 
@@ -305,12 +305,12 @@ static void walk_key(struct walk *k, struct bytes key, uint64_t weight)
 	update_stop(k);
 }
 
-static int walk_records(struct walk *k, struct merge *m, uint64_t *weight, struct error *err)
+static int walk_records(struct rank_walk *k, struct merge *m, uint64_t *weight, struct error *err)
 {
 	struct weigher w = sorter_weigher(k->q->s);
 
 	for (size_t n = 1; k->next < k->end; n++) {
-		const struct item *it;
+		const struct record_item *it;
 		int rc = merge_next(m, &it, err);
 
 		if (rc)
@@ -334,11 +334,11 @@ static int walk_records(struct walk *k, struct merge *m, uint64_t *weight, struc
  * If the index shows that the bracket's first key fills many blocks, skip its records: look up the
  * weight below the next key.
  */
-static int skip_heavy(struct walk *k, const struct bracket *b, struct buf *from, uint64_t *weight,
-		      struct error *err)
+static int skip_heavy(struct rank_walk *k, const struct bracket *b, struct buf *from,
+		      uint64_t *weight, struct error *err)
 {
 	const struct select *q = k->q;
-	const struct sample *s = &q->samples[b->i];
+	const struct rank_sample *s = &q->samples[b->i];
 	uint64_t next_low = b->i + 1 < q->nsamples ? s[1].low : q->end_low;
 
 	buf_append(from, s->key.ptr, s->key.len);
@@ -356,10 +356,10 @@ static int skip_heavy(struct walk *k, const struct bracket *b, struct buf *from,
 	return rc;
 }
 
-static int walk_bracket(struct walk *k, struct bracket *b, struct error *err)
+static int walk_bracket(struct rank_walk *k, struct bracket *b, struct error *err)
 {
 	struct select *q = k->q;
-	const struct sample *last = b->j < q->nsamples ? &q->samples[b->j] : NULL;
+	const struct rank_sample *last = b->j < q->nsamples ? &q->samples[b->j] : NULL;
 	struct merge *m;
 	struct buf from = {0};
 	uint64_t weight = b->weight;
@@ -399,7 +399,7 @@ static int select_task(void *ctx, unsigned worker, size_t index, struct error *e
 {
 	(void)worker;
 	struct select *q = ctx;
-	struct walk k = {.q = q, .next = q->tasks[index], .end = q->tasks[index + 1]};
+	struct rank_walk k = {.q = q, .next = q->tasks[index], .end = q->tasks[index + 1]};
 	struct bracket b = bracket_of(q, k.next, k.end);
 	uint64_t first = q->targets[k.next].weight, slack = q->choice.slack;
 	size_t j = b.j;
@@ -469,7 +469,7 @@ int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, s
 		return RC_OK;
 	size_t stride = 1 + nblocks / SAMPLES_MAX;
 	size_t samples_max = nblocks / stride + s->nruns;
-	uint64_t held = samples_max * sizeof(struct sample) + n * sizeof(struct target) +
+	uint64_t held = samples_max * sizeof(struct rank_sample) + n * sizeof(struct target) +
 			(n + 1) * sizeof(size_t);
 	budget_force(s->opt.budget, held);
 	struct select q = {.s = s,

@@ -35,7 +35,7 @@ enum {
 	MERGED_BYTES = 64 /* strings up to this length are built word by word */
 };
 
-struct item {
+struct record_item {
 	struct record rec; /* new_key: compared to the record before in the run */
 	bool large;	   /* the payload is its reference of LARGE_REF_BYTES */
 };
@@ -292,7 +292,8 @@ static inline const uint8_t *packed_read_header(const struct run_codec *c, const
 /* Unpack the string and the record of a header. Returns the start of the next record. */
 static inline const uint8_t *packed_take(const struct run_codec *c, const struct packed_head *h,
 					 const uint8_t *tail, const uint8_t *before,
-					 size_t before_bytes, uint8_t *string, struct item *out)
+					 size_t before_bytes, uint8_t *string,
+					 struct record_item *out)
 {
 	size_t bytes = h->shared + h->tail, key_len = bytes - c->secondary_bytes;
 
@@ -310,7 +311,7 @@ static inline const uint8_t *packed_take(const struct run_codec *c, const struct
 /* packed_read for any record. */
 const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, const uint8_t *end,
 			       const uint8_t *before, size_t before_bytes, uint8_t *string,
-			       struct item *out);
+			       struct record_item *out);
 
 /*
  * Unpack the record at p into *out and its string into `string`, which has string_max bytes and
@@ -322,7 +323,8 @@ const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, cons
  */
 static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_t *p,
 					 const uint8_t *end, const uint8_t *before,
-					 size_t before_bytes, uint8_t *string, struct item *out)
+					 size_t before_bytes, uint8_t *string,
+					 struct record_item *out)
 {
 	struct packed_head h = {.shared = p[0]};
 	uint64_t code = p[1], seq, least = c->secondary_bytes, long_bits = h.shared;
@@ -345,7 +347,7 @@ static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_
 			     0)) {
 		/* Copies, so that the caller's codec and item may live in registers. */
 		struct run_codec codec = *c;
-		struct item it = {0};
+		struct record_item it = {0};
 		p = packed_read_any(&codec, p, end, before, before_bytes, string, &it);
 		*out = it;
 		return p;

@@ -15,7 +15,7 @@ const uint8_t codec_mask[2 * MERGED_BYTES] = {
 
 const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, const uint8_t *end,
 			       const uint8_t *before, size_t before_bytes, uint8_t *string,
-			       struct item *out)
+			       struct record_item *out)
 {
 	struct packed_head h;
 	const uint8_t *tail = packed_read_header(c, p, end, &h);
@@ -128,7 +128,7 @@ static int scan_in_full(struct run_reader *rd, struct bytes key, const struct we
 
 		if (rc)
 			return rc;
-		const struct item *it = reader_item(rd, rd->turn);
+		const struct record_item *it = reader_item(rd, rd->turn);
 		if (bytes_cmp(it->rec.key, key) >= 0) {
 			rd->next = here;
 			rd->last_bytes = bytes;
@@ -167,7 +167,7 @@ static int scan_by_match(struct run_reader *rd, struct bytes key, const struct w
 			 uint64_t *weight, struct error *err)
 {
 	const struct run_codec *c = &rd->run->codec;
-	struct item *it = reader_item(rd, rd->turn);
+	struct record_item *it = reader_item(rd, rd->turn);
 	uint8_t *string = reader_string(rd, rd->turn);
 	size_t match = 0, passed = 0; /* bytes of string */
 

@@ -195,7 +195,8 @@ static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 }
 
 /* tail: the part of the string after the bytes that it shares with the one before. */
-static inline __attribute__((always_inline)) int put(struct run_writer *w, const struct item *it,
+static inline __attribute__((always_inline)) int put(struct run_writer *w,
+						     const struct record_item *it,
 						     struct bytes string, size_t shared,
 						     const uint8_t *tail, struct error *err)
 {
@@ -234,7 +235,7 @@ static inline struct bytes string_of(const struct run_writer *w, const struct re
 	return bytes_of(r->key.ptr, r->key.len + w->run->codec.secondary_bytes);
 }
 
-int run_writer_put(struct run_writer *w, const struct item *it, struct error *err)
+int run_writer_put(struct run_writer *w, const struct record_item *it, struct error *err)
 {
 	struct bytes string = string_of(w, &it->rec);
 	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
@@ -245,7 +246,7 @@ int run_writer_put(struct run_writer *w, const struct item *it, struct error *er
 	return rc;
 }
 
-int run_writer_put_behind(struct run_writer *w, const struct item *it, size_t shared,
+int run_writer_put_behind(struct run_writer *w, const struct record_item *it, size_t shared,
 			  const uint8_t *tail, struct error *err)
 {
 	return put(w, it, string_of(w, &it->rec), shared, tail, err);

@@ -70,11 +70,11 @@ int run_damaged(const struct run *r, struct error *err);
  */
 struct run_reader {
 	const struct run *run;
-	const uint8_t *next, *end; /* records in memory that are not read yet */
-	unsigned turn;		   /* number of the record read last */
-	unsigned nstrings;	   /* a power of 2 */
-	struct item items[2];	   /* of even and odd turns */
-	uint8_t *strings;	   /* by turn, string_cap each, SLACK_BYTES included */
+	const uint8_t *next, *end;   /* records in memory that are not read yet */
+	unsigned turn;		     /* number of the record read last */
+	unsigned nstrings;	     /* a power of 2 */
+	struct record_item items[2]; /* of even and odd turns */
+	uint8_t *strings;	     /* by turn, string_cap each, SLACK_BYTES included */
 	size_t string_cap;
 	size_t strings_bytes; /* of all */
 	size_t last_bytes;    /* of the last string; 0: nothing was read after the load */
@@ -88,7 +88,7 @@ void reader_release(struct run_reader *rd);
 /* Read blocks [first, end) back, or point into memory. */
 int reader_load(struct run_reader *rd, size_t first, size_t end, struct error *err);
 
-static inline struct item *reader_item(struct run_reader *rd, unsigned turn)
+static inline struct record_item *reader_item(struct run_reader *rd, unsigned turn)
 {
 	return &rd->items[turn & 1];
 }
@@ -101,7 +101,7 @@ static inline uint8_t *reader_string(const struct run_reader *rd, unsigned turn)
 static inline int reader_read(struct run_reader *rd, struct error *err)
 {
 	const struct run_codec *c = &rd->run->codec;
-	struct item *it = reader_item(rd, rd->turn + 1);
+	struct record_item *it = reader_item(rd, rd->turn + 1);
 	const uint8_t *next = packed_read(c, rd->next, rd->end, reader_string(rd, rd->turn),
 					  rd->last_bytes, reader_string(rd, rd->turn + 1), it);
 
@@ -124,7 +124,7 @@ struct weigher {
 	const void *ctx;
 	struct usual_weight usual;
 };
-static inline uint64_t weigh_item(const struct weigher *w, const struct item *it)
+static inline uint64_t weigh_item(const struct weigher *w, const struct record_item *it)
 {
 	uint64_t weight;
 
@@ -172,13 +172,13 @@ int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill,
  * Append.  The record's key and secondary lie together; SLACK_BYTES behind them and behind the
  * payload are readable.
  */
-int run_writer_put(struct run_writer *w, const struct item *it, struct error *err);
+int run_writer_put(struct run_writer *w, const struct record_item *it, struct error *err);
 /*
  * The same, where it is known how many first bytes of the string, and no more, are those of the one
  * before, or block_end is 0; tail: the others, which may be still elsewhere.  All records of a run
  * come by this one, or none.
  */
-int run_writer_put_behind(struct run_writer *w, const struct item *it, size_t shared,
+int run_writer_put_behind(struct run_writer *w, const struct record_item *it, size_t shared,
 			  const uint8_t *tail, struct error *err);
 /* Flush, give back what the run does not take, and close the index. */
 int run_writer_end(struct run_writer *w, struct error *err);

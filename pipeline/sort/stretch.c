@@ -106,7 +106,7 @@ static inline void watch(struct stretch *st, const struct ordered_record *r, siz
 int stretch_add(struct run_builder *b, const struct ordered_record *r, struct error *err)
 {
 	struct stretch *st = &b->stretch;
-	const struct item it = {.rec = r->rec};
+	const struct record_item it = {.rec = r->rec};
 	int rc = RC_OK;
 
 	if (st->run && (!suits(st, &r->rec) || !has_room(b, &r->rec))) {
