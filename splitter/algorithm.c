@@ -12,30 +12,30 @@
 
 #include "mem.h"
 
-struct number {
+struct split_number {
 	uint32_t base;
 	size_t width;
 	uint8_t *digits;
 };
 
-static struct number number_new(uint32_t base, size_t width)
+static struct split_number number_new(uint32_t base, size_t width)
 {
-	return (struct number){base, width, mem_calloc(width ? width : 1, 1)};
+	return (struct split_number){base, width, mem_calloc(width ? width : 1, 1)};
 }
 
-static void number_free(struct number *n)
+static void number_free(struct split_number *n)
 {
 	mem_free(n->digits);
 	n->digits = NULL;
 }
 
-static int number_cmp(const struct number *a, const struct number *b)
+static int number_cmp(const struct split_number *a, const struct split_number *b)
 {
 	return memcmp(a->digits, b->digits, a->width);
 }
 
 /* a += b + carry; what does not fit in the width is lost. */
-static void number_add(struct number *a, const struct number *b, uint32_t carry)
+static void number_add(struct split_number *a, const struct split_number *b, uint32_t carry)
 {
 	for (size_t i = a->width; i-- > 0;) {
 		carry += (uint32_t)a->digits[i] + b->digits[i];
@@ -45,7 +45,7 @@ static void number_add(struct number *a, const struct number *b, uint32_t carry)
 }
 
 /* a -= b, for a >= b. */
-static void number_subtract(struct number *a, const struct number *b)
+static void number_subtract(struct split_number *a, const struct split_number *b)
 {
 	uint32_t borrow = 0;
 
@@ -57,15 +57,15 @@ static void number_subtract(struct number *a, const struct number *b)
 	}
 }
 
-static void number_increment(struct number *a)
+static void number_increment(struct split_number *a)
 {
-	struct number zero = number_new(a->base, a->width);
+	struct split_number zero = number_new(a->base, a->width);
 
 	number_add(a, &zero, 1);
 	number_free(&zero);
 }
 
-static void number_divide(struct number *a, uint32_t by)
+static void number_divide(struct split_number *a, uint32_t by)
 {
 	uint64_t rest = 0;
 
@@ -77,7 +77,7 @@ static void number_divide(struct number *a, uint32_t by)
 }
 
 /* The value, or UINT64_MAX if it is 2^56 or more. */
-static uint64_t number_small(const struct number *a)
+static uint64_t number_small(const struct split_number *a)
 {
 	uint64_t v = 0;
 
@@ -90,7 +90,8 @@ static uint64_t number_small(const struct number *a)
  * What java.math.BigInteger(text, base) reads, put at the right end of the digits.  A sign is
  * allowed there; a minus is refused here, since its keys would not be in order.
  */
-static int number_parse(struct number *n, const char *what, struct bytes text, struct error *err)
+static int number_parse(struct split_number *n, const char *what, struct bytes text,
+			struct error *err)
 {
 	bool sign = text.len && text.ptr[0] == '+';
 	const uint8_t *p = text.ptr + sign;
@@ -118,7 +119,7 @@ static int number_parse(struct number *n, const char *what, struct bytes text, s
 }
 
 /* The last `width` digits as a key: bytes for base 256, else text in lower case. */
-static void number_key(const struct number *n, size_t width, struct buf *key)
+static void number_key(const struct split_number *n, size_t width, struct buf *key)
 {
 	static const char letters[] = "0123456789abcdef";
 
@@ -128,7 +129,7 @@ static void number_key(const struct number *n, size_t width, struct buf *key)
 }
 
 /* The keys first + size * i for i = 1 .. count, each printed in `width` digits. */
-static int add_steps(struct splits *s, struct number *first, const struct number *size,
+static int add_steps(struct splits *s, struct split_number *first, const struct split_number *size,
 		     uint32_t count, size_t width, struct error *err)
 {
 	struct buf key = {0};
@@ -144,8 +145,8 @@ static int add_steps(struct splits *s, struct number *first, const struct number
 }
 
 /* NumberStringSplit.split(n) over two parsed rows; on return last holds a part's size. */
-static int split_range(struct splits *s, struct number *first, struct number *last, uint32_t n,
-		       const char *const text[2], struct error *err)
+static int split_range(struct splits *s, struct split_number *first, struct split_number *last,
+		       uint32_t n, const char *const text[2], struct error *err)
 {
 	if (number_cmp(last, first) <= 0)
 		return error_set(err, RC_CONFIG,
@@ -169,7 +170,7 @@ static int split_numbers(struct splits *s, uint32_t base, uint32_t n, const char
 {
 	size_t a = strlen(first_text), b = strlen(last_text);
 	size_t width = (a > b ? a : b) + 1; /* a digit more: range = last - first + 1 */
-	struct number first = number_new(base, width), last = number_new(base, width);
+	struct split_number first = number_new(base, width), last = number_new(base, width);
 	const char *const text[2] = {first_text, last_text};
 
 	int rc = number_parse(&first, "first", bytes_str(first_text), err);
@@ -183,9 +184,9 @@ static int split_numbers(struct splits *s, uint32_t base, uint32_t n, const char
 }
 
 /* row, padded with zero bytes at its end, as a number of width bytes behind one spare. */
-static struct number number_row(struct bytes row, size_t width)
+static struct split_number number_row(struct bytes row, size_t width)
 {
-	struct number n = number_new(256, width + 1);
+	struct split_number n = number_new(256, width + 1);
 
 	if (row.len)
 		memcpy(n.digits + 1, row.ptr, row.len);
@@ -202,7 +203,7 @@ static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, b
 	size_t width = a.len > b.len ? a.len : b.len;
 
 	for (;; width++) {
-		struct number first = number_row(a, width), size = number_row(b, width);
+		struct split_number first = number_row(a, width), size = number_row(b, width);
 		int rc = RC_END;
 
 		if (number_cmp(&size, &first) <= 0) {
@@ -290,7 +291,7 @@ static int midpoint_number(struct splits *s, uint32_t base, struct bytes start, 
 
 	if (width < 9)
 		width = 9;
-	struct number a = number_new(base, width), b = number_new(base, width);
+	struct split_number a = number_new(base, width), b = number_new(base, width);
 	struct buf key = {0};
 
 	int rc = start.len ? number_parse(&a, "start", start, err) : RC_OK;

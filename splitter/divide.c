@@ -17,11 +17,11 @@
 #define SLIVER 0.02 /* of a region: what a border may be moved to a bucket's */
 #define COST   0.01 /* a region has two ends */
 
-enum known { UNKNOWN, BOUNDED, EXACT };
+enum known_weight { UNKNOWN, BOUNDED, EXACT };
 
 /* The weight below a bucket's first possible key. */
-struct bucket {
-	enum known known;
+struct divided_bucket {
+	enum known_weight known;
 	uint64_t least,
 		most;	/* of what was known without reading rows: both rise with the bucket */
 	uint64_t below; /* when exact */
@@ -36,9 +36,9 @@ struct border {
 struct divider {
 	const struct key_weights *weights;
 	const struct key_shape *shape;
-	uint64_t from, to;	/* weights of what is cut */
-	uint64_t sliver, slack; /* weights */
-	struct bucket *buckets; /* NULL: not salted */
+	uint64_t from, to;		/* weights of what is cut */
+	uint64_t sliver, slack;		/* weights */
+	struct divided_bucket *buckets; /* NULL: not salted */
 	uint32_t nbuckets;
 	struct border *borders; /* the first and the last are made by the caller */
 	size_t nborders;
@@ -52,15 +52,15 @@ static struct bytes bucket_key(const struct divider *c, uint32_t b, uint8_t stor
 }
 
 /* In one step or two: what is known without reading rows may be exact. */
-static int look_up(const struct divider *c, uint32_t b, enum known want, struct error *err)
+static int look_up(const struct divider *c, uint32_t b, enum known_weight want, struct error *err)
 {
-	struct bucket *k = &c->buckets[b];
+	struct divided_bucket *k = &c->buckets[b];
 	uint8_t store[8];
 	uint64_t least, most;
 	int rc = RC_OK;
 
 	while (rc == RC_OK && k->known < want) {
-		enum known step = k->known;
+		enum known_weight step = k->known;
 
 		rc = c->weights->below(c->weights->self, bucket_key(c, b, store), step == BOUNDED,
 				       &least, &most, err);
@@ -78,13 +78,13 @@ static int look_up(const struct divider *c, uint32_t b, enum known want, struct 
 
 /* The first of the buckets [low, high) whose weight below is `at` or more; high: none. */
 static int first_bucket(const struct divider *c, uint32_t low, uint32_t high, uint64_t at,
-			enum known known, uint32_t *out, struct error *err)
+			enum known_weight known, uint32_t *out, struct error *err)
 {
 	int rc = RC_OK;
 
 	while (rc == RC_OK && low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		const struct bucket *k = &c->buckets[mid];
+		const struct divided_bucket *k = &c->buckets[mid];
 
 		rc = look_up(c, mid, known, err);
 		if (rc == RC_OK && (known == EXACT ? k->below : k->most) < at)

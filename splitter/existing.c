@@ -22,7 +22,7 @@
 #include "keytext.h"
 #include "mem.h"
 
-enum column { SERVER_NAME, REGION_NAME, START_KEY, END_KEY, SIZE, REQ, LOCALITY, COLUMNS };
+enum existing_column { SERVER_NAME, REGION_NAME, START_KEY, END_KEY, SIZE, REQ, LOCALITY, COLUMNS };
 
 static const char *const column_names[COLUMNS] = {"SERVER_NAME", "REGION_NAME", "START_KEY",
 						  "END_KEY",	 "SIZE",	"REQ",
@@ -35,11 +35,11 @@ struct line_reader {
 	struct error *err;
 };
 
-struct span {
+struct existing_span {
 	size_t at, len; /* len 0: no such column */
 };
 
-struct row {
+struct existing_row {
 	struct buf start;
 	struct bytes start_text, end_text; /* blanks at the ends removed */
 	struct bytes encoded, table;	   /* len 0: not known */
@@ -49,9 +49,9 @@ struct row {
 };
 
 struct listing {
-	struct span columns[COLUMNS];
+	struct existing_span columns[COLUMNS];
 	size_t line_bytes;
-	struct row *rows;
+	struct existing_row *rows;
 	size_t count, cap;
 };
 
@@ -162,7 +162,7 @@ static bool read_header(struct bytes line, struct listing *l)
 			c++;
 		if (c == COLUMNS)
 			return false;
-		l->columns[c] = (struct span){from, i - from};
+		l->columns[c] = (struct existing_span){from, i - from};
 		from = i + 1;
 		found++;
 	}
@@ -180,7 +180,7 @@ static bool fits(const struct listing *l, struct bytes line)
 	return true;
 }
 
-static struct bytes cell(const struct listing *l, struct bytes line, enum column c)
+static struct bytes cell(const struct listing *l, struct bytes line, enum existing_column c)
 {
 	return trim(bytes_of(line.ptr + l->columns[c].at, l->columns[c].len));
 }
@@ -191,7 +191,7 @@ static const uint8_t *last_of(struct bytes b, int c)
 }
 
 /* table,start key,time[_replica].encoded. */
-static bool read_region_name(struct bytes name, struct row *row)
+static bool read_region_name(struct bytes name, struct existing_row *row)
 {
 	if (name.len == 0 || name.ptr[name.len - 1] != '.')
 		return false;
@@ -213,7 +213,7 @@ static bool read_region_name(struct bytes name, struct row *row)
 
 static int read_row(struct line_reader *r, struct listing *l, struct bytes line)
 {
-	struct row row = {.size_bytes = EXISTING_UNKNOWN, .line = r->line};
+	struct existing_row row = {.size_bytes = EXISTING_UNKNOWN, .line = r->line};
 	int rc = RC_OK;
 
 	if (l->columns[REGION_NAME].len && !read_region_name(cell(l, line, REGION_NAME), &row))
@@ -264,7 +264,7 @@ static int read_rows(struct line_reader *r, struct listing *l)
 /* Primary replicas first. */
 static int by_start(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct existing_row *x = a, *y = b;
 	int c = bytes_cmp(buf_bytes(&x->start), buf_bytes(&y->start));
 
 	return c ? c : (x->replica > y->replica) - (x->replica < y->replica);
@@ -275,7 +275,7 @@ static void drop_replicas(struct listing *l)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
-		struct row *row = &l->rows[i];
+		struct existing_row *row = &l->rows[i];
 		bool twin = kept &&
 			    bytes_eq(buf_bytes(&l->rows[kept - 1].start), buf_bytes(&row->start)) &&
 			    bytes_eq(l->rows[kept - 1].end_text, row->end_text);
@@ -325,7 +325,7 @@ static int take_rows(struct line_reader *r, const struct listing *l, struct exis
 	e->table = keep(l->rows[0].table);
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < l->count; i++) {
-		const struct row *row = &l->rows[i];
+		const struct existing_row *row = &l->rows[i];
 
 		if (i)
 			rc = in_line(r, row->line,

@@ -121,13 +121,13 @@ static void compare_rivals(struct plan *p, const struct sketch_view *v, const st
 }
 
 /* Points that share a key prefix, which is theirs alone: they are neighbours. */
-struct group {
+struct plan_group {
 	struct bytes key;
 	uint64_t bytes;
 	double rows;
 };
 
-static void add_heavy(struct plan *p, size_t part, const struct group *g,
+static void add_heavy(struct plan *p, size_t part, const struct plan_group *g,
 		      const struct sketch *sketch, double risk)
 {
 	const char *copy = arena_strndup(&p->arena, (const char *)g->key.ptr, g->key.len);
@@ -166,7 +166,7 @@ static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const 
 			     size_t part, double threshold, double risk)
 {
 	size_t ends[SHAPE_MAX_PARTS], first = p->nheavy;
-	struct group g = {0};
+	struct plan_group g = {0};
 
 	for (size_t j = 0; j <= v->count; j++) {
 		const struct sketch_point *point = j < v->count ? &v->points[j] : NULL;
@@ -179,7 +179,7 @@ static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const 
 		if (!point || !bytes_eq(key, g.key)) {
 			if (g.key.len && (double)g.bytes >= threshold)
 				add_heavy(p, part, &g, s->sketch, risk);
-			g = (struct group){.key = key};
+			g = (struct plan_group){.key = key};
 		}
 		if (point) {
 			g.bytes += point->bytes;

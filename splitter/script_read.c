@@ -11,7 +11,7 @@
 
 #include "ddl.h"
 
-struct reader {
+struct script_reader {
 	const char *p;
 	struct arena *arena;
 	struct description *out;
@@ -19,7 +19,7 @@ struct reader {
 };
 
 /* Behind blanks; where it is not there nothing is taken. */
-static bool take(struct reader *r, const char *text)
+static bool take(struct script_reader *r, const char *text)
 {
 	const char *p = r->p + strspn(r->p, " \n");
 
@@ -30,7 +30,7 @@ static bool take(struct reader *r, const char *text)
 }
 
 /* 'text', where \\ and \' stand for the second character, or a bare word; NULL: neither. */
-static const char *take_word(struct reader *r)
+static const char *take_word(struct script_reader *r)
 {
 	char *out;
 	size_t n = 0;
@@ -55,7 +55,7 @@ static const char *take_word(struct reader *r)
 	return take(r, "'") ? out : NULL;
 }
 
-static bool skip_keys(struct reader *r)
+static bool skip_keys(struct script_reader *r)
 {
 	while (!take(r, "]")) {
 		if (!take_word(r))
@@ -65,7 +65,7 @@ static bool skip_keys(struct reader *r)
 	return true;
 }
 
-static bool take_flat(struct reader *r, struct attributes *list)
+static bool take_flat(struct script_reader *r, struct attributes *list)
 {
 	while (!take(r, "}")) {
 		const char *key = take_word(r);
@@ -85,7 +85,7 @@ static bool is_coprocessor(const char *key)
 }
 
 /* One Hash, behind its brace. */
-static bool take_hash(struct reader *r, struct described *d)
+static bool take_hash(struct script_reader *r, struct described *d)
 {
 	while (!take(r, "}")) {
 		const char *key = take_word(r), *value = NULL;
@@ -127,7 +127,7 @@ static void append(struct arena *a, struct attributes *to, const struct attribut
 }
 
 /* The arguments of create or alter, behind the word. */
-static bool take_arguments(struct reader *r)
+static bool take_arguments(struct script_reader *r)
 {
 	struct description *d = r->out;
 
@@ -153,7 +153,7 @@ int description_of_script(struct description *d, struct arena *a, const char *na
 			  struct bytes script, struct error *err)
 {
 	static const char create[] = "\n  create '", alter[] = "\n  alter '";
-	struct reader r = {.arena = a, .out = d};
+	struct script_reader r = {.arena = a, .out = d};
 	char *text = arena_strndup(a, (const char *)script.ptr, script.len);
 
 	*d = (struct description){0};

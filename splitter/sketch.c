@@ -84,7 +84,7 @@ void sketch_free(struct sketch *s)
 	mem_free(s);
 }
 
-static void set_words(struct item *it, struct bytes key)
+static void set_words(struct sketch_item *it, struct bytes key)
 {
 	uint8_t first[8 * ITEM_WORDS] = {0};
 	const uint8_t *from = key.ptr;
@@ -117,10 +117,10 @@ void sketch_append(struct sketch *s, unsigned level, struct bytes key, float row
 		l->keys_cap = grown(l->keys_cap, l->keys_len + key.len);
 		l->keys = mem_realloc(l->keys, l->keys_cap);
 	}
-	struct item *it = &l->items[l->count++];
-	*it = (struct item){.offset = (uint32_t)l->keys_len,
-			    .rows = rows,
-			    .len = (uint16_t)key.len};
+	struct sketch_item *it = &l->items[l->count++];
+	*it = (struct sketch_item){.offset = (uint32_t)l->keys_len,
+				   .rows = rows,
+				   .len = (uint16_t)key.len};
 	set_words(it, key);
 	if (key.len)
 		memcpy(l->keys + l->keys_len, key.ptr, key.len);
@@ -174,7 +174,7 @@ static void empty_level(struct sketch *s, struct level *l, size_t keep)
 	l->keys_len = 0;
 	l->count = kept;
 	if (kept) {
-		struct item it = l->items[keep];
+		struct sketch_item it = l->items[keep];
 
 		memmove(l->keys, l->keys + it.offset, it.len);
 		it.offset = 0;
@@ -234,13 +234,13 @@ size_t sketch_state_bytes(const struct sketch *s)
 	size_t sum = sizeof *s + s->scratch_cap * sizeof *s->scratch;
 
 	for (unsigned e = 0; e < SKETCH_LEVELS; e++)
-		sum += s->level[e].cap * sizeof(struct item) + s->level[e].keys_cap;
+		sum += s->level[e].cap * sizeof(struct sketch_item) + s->level[e].keys_cap;
 	return sum;
 }
 
 static bool over_budget(const struct sketch *s)
 {
-	return s->nitems * sizeof(struct item) + s->key_bytes > BUDGET_BYTES;
+	return s->nitems * sizeof(struct sketch_item) + s->key_bytes > BUDGET_BYTES;
 }
 
 /* The lowest level that holds more than it should; SKETCH_LEVELS if none does. */
@@ -439,7 +439,7 @@ void sketch_view_open(struct sketch_view *v, struct sketch *s)
 
 		if (e == SKETCH_LEVELS)
 			break;
-		const struct item *it = &s->level[e].items[at[e]++];
+		const struct sketch_item *it = &s->level[e].items[at[e]++];
 		struct bytes key = item_key(&s->level[e], it);
 		uint64_t weight = UINT64_C(1) << e;
 		if (v->count == 0 || !bytes_eq(v->points[v->count - 1].key, key))

@@ -47,7 +47,7 @@ void sketch_save(const struct sketch *s, struct buf *out)
 
 		buf_be32(out, (uint32_t)l->count);
 		for (size_t i = 0; i < l->count; i++) {
-			const struct item *it = &l->items[i];
+			const struct sketch_item *it = &l->items[i];
 			uint32_t rows;
 
 			memcpy(&rows, &it->rows, sizeof rows);

@@ -26,8 +26,8 @@ static bool tail_below(struct bytes x, struct bytes y)
 	return x.len < y.len;
 }
 
-static inline bool below(const struct level *l, const struct item *a, const struct level *m,
-			 const struct item *b)
+static inline bool below(const struct level *l, const struct sketch_item *a, const struct level *m,
+			 const struct sketch_item *b)
 {
 	for (size_t i = 0; i < ITEM_WORDS; i++)
 		if (a->word[i] != b->word[i])
@@ -35,21 +35,21 @@ static inline bool below(const struct level *l, const struct item *a, const stru
 	return tail_below(item_key(l, a), item_key(m, b));
 }
 
-bool item_below(const struct level *l, const struct item *a, const struct level *m,
-		const struct item *b)
+bool item_below(const struct level *l, const struct sketch_item *a, const struct level *m,
+		const struct sketch_item *b)
 {
 	return below(l, a, m, b);
 }
 
 /* The length of the ascending run that a starts with, made MIN_RUN by insertion if it is short. */
-static size_t take_run(const struct level *l, struct item *a, size_t left)
+static size_t take_run(const struct level *l, struct sketch_item *a, size_t left)
 {
 	size_t n = 1;
 
 	while (n < left && !below(l, &a[n], l, &a[n - 1]))
 		n++;
 	for (; n < left && n < MIN_RUN; n++) {
-		struct item it = a[n];
+		struct sketch_item it = a[n];
 		size_t i = n;
 
 		for (; i && below(l, &it, l, &a[i - 1]); i--)
@@ -60,8 +60,8 @@ static size_t take_run(const struct level *l, struct item *a, size_t left)
 }
 
 /* Merge the neighbouring runs [0, n) and [n, n + m) of a; scratch holds n items. */
-static void merge_runs(const struct level *l, struct item *a, size_t n, size_t m,
-		       struct item *scratch)
+static void merge_runs(const struct level *l, struct sketch_item *a, size_t n, size_t m,
+		       struct sketch_item *scratch)
 {
 	size_t i = 0, j = n, out = 0;
 
@@ -74,7 +74,8 @@ static void merge_runs(const struct level *l, struct item *a, size_t n, size_t m
 }
 
 /* Runs wait on a stack on which lengths at least halve, so SKETCH_LEVELS are enough. */
-static void merge_sort(const struct level *l, struct item *a, size_t count, struct item *scratch)
+static void merge_sort(const struct level *l, struct sketch_item *a, size_t count,
+		       struct sketch_item *scratch)
 {
 	size_t start[SKETCH_LEVELS], length[SKETCH_LEVELS], runs = 0;
 
@@ -93,8 +94,8 @@ static void merge_sort(const struct level *l, struct item *a, size_t count, stru
 }
 
 /* One pass over a byte; none if it is the same in all items. */
-static bool radix_pass(const struct item *from, struct item *to, size_t count, unsigned word,
-		       unsigned shift, uint32_t h[256])
+static bool radix_pass(const struct sketch_item *from, struct sketch_item *to, size_t count,
+		       unsigned word, unsigned shift, uint32_t h[256])
 {
 	uint32_t sum = 0;
 
@@ -112,9 +113,9 @@ static bool radix_pass(const struct item *from, struct item *to, size_t count, u
 }
 
 /* Least significant byte first. */
-static void radix_sort(struct item *a, size_t count, struct item *scratch)
+static void radix_sort(struct sketch_item *a, size_t count, struct sketch_item *scratch)
 {
-	struct item *from = a, *to = scratch;
+	struct sketch_item *from = a, *to = scratch;
 
 	for (unsigned word = ITEM_WORDS; word-- > 0;) {
 		uint32_t histogram[8][256] = {{0}};
@@ -125,7 +126,7 @@ static void radix_sort(struct item *a, size_t count, struct item *scratch)
 		for (unsigned byte = 0; byte < 8; byte++) {
 			if (!radix_pass(from, to, count, word, 8 * byte, histogram[byte]))
 				continue;
-			struct item *t = from;
+			struct sketch_item *t = from;
 			from = to;
 			to = t;
 		}
@@ -136,7 +137,7 @@ static void radix_sort(struct item *a, size_t count, struct item *scratch)
 	}
 }
 
-static bool same_words(const struct item *a, const struct item *b)
+static bool same_words(const struct sketch_item *a, const struct sketch_item *b)
 {
 	return memcmp(a->word, b->word, sizeof a->word) == 0;
 }
@@ -155,7 +156,7 @@ static bool is_unsorted(const struct level *l)
 
 void level_sort(struct sketch *s, struct level *l)
 {
-	struct item *a = l->items;
+	struct sketch_item *a = l->items;
 
 	if (l->count < 2)
 		return;

@@ -9,7 +9,7 @@
 #define SKETCH_LEVELS 64
 #define ITEM_WORDS    2
 
-struct item {
+struct sketch_item {
 	uint64_t word[ITEM_WORDS]; /* the key's first 16 bytes, big-endian: comparisons end here */
 	uint32_t offset;	   /* of the key in its level's keys */
 	float rows;		   /* that it stands for */
@@ -18,7 +18,7 @@ struct item {
 
 /* Items that stand for 2^level bytes each, in any order. */
 struct level {
-	struct item *items;
+	struct sketch_item *items;
 	size_t count, cap;
 	uint8_t *keys;
 	size_t keys_len, keys_cap;
@@ -40,7 +40,7 @@ struct sketch {
 	size_t nitems, key_bytes;
 	size_t limit; /* nitems above this are compacted */
 	struct level level[SKETCH_LEVELS];
-	struct item *scratch; /* for sorting */
+	struct sketch_item *scratch; /* for sorting */
 	size_t scratch_cap;
 };
 
@@ -48,14 +48,14 @@ struct sketch {
 int sketch_take(struct sketch **out, const char *name, struct bytes *file, struct error *err);
 /* Set limit, for a sketch whose other fields are there. */
 void sketch_set_limit(struct sketch *s);
-static inline struct bytes item_key(const struct level *l, const struct item *it)
+static inline struct bytes item_key(const struct level *l, const struct sketch_item *it)
 {
 	return bytes_of(l->keys + it->offset, it->len);
 }
 
 /* Does item a of level l come before item b of level m? */
-bool item_below(const struct level *l, const struct item *a, const struct level *m,
-		const struct item *b);
+bool item_below(const struct level *l, const struct sketch_item *a, const struct level *m,
+		const struct sketch_item *b);
 /* Put l's items in the order of their keys (sketch_sort.c). */
 void level_sort(struct sketch *s, struct level *l);
 void sketch_append(struct sketch *s, unsigned level, struct bytes key, float rows);
