@@ -43,13 +43,13 @@ char *seek_job_path(const char *state_dir)
 }
 
 /* What the brokers have; the names in it are the client's. */
-struct answer {
+struct seek_answer {
 	struct kafka *client;
 	struct kafka_topic topic;
 	bool given;
 };
 
-static int ask(const struct job *job, struct answer *a, struct error *err)
+static int ask(const struct job *job, struct seek_answer *a, struct error *err)
 {
 	int rc = kafka_open(&a->client, job, 1 << 20, NULL, err);
 
@@ -62,7 +62,7 @@ static int ask(const struct job *job, struct answer *a, struct error *err)
 	return rc;
 }
 
-static void answer_release(struct answer *a)
+static void answer_release(struct seek_answer *a)
 {
 	if (a->given)
 		kafka_topic_release(&a->topic);
@@ -225,7 +225,7 @@ static int find_topics(const char *dir, struct state_view *v, struct shared *sha
 }
 
 static int check_steps(const char *dir, const struct job *job, struct offset_range *to, size_t n,
-		       struct answer *a, char *why, size_t why_size, struct error *err)
+		       struct seek_answer *a, char *why, size_t why_size, struct error *err)
 {
 	struct state_view v = {.shared.lock_fd = -1};
 	struct shared shared = {.lock_fd = -1};
@@ -308,7 +308,7 @@ static int set(const char *dir, int32_t only, const struct offset_range *to, siz
 int seek_run(const char *state_dir, const struct job *job, struct offset_range *to, size_t n,
 	     struct seek_result *result, struct error *err)
 {
-	struct answer answer = {0};
+	struct seek_answer answer = {0};
 
 	*result = (struct seek_result){0};
 	result->steps = arena_alloc(&result->arena, (n + 1) * sizeof *result->steps);

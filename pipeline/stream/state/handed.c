@@ -169,7 +169,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 }
 
 /* One that cannot be read may be whole: it is an error, not damage. */
-static int add_mark(struct state *s, struct marks *m, const char *name, struct error *err)
+static int add_mark(struct state *s, struct state_marks *m, const char *name, struct error *err)
 {
 	struct state_load *l = &m->load[m->n];
 	char *path = mark_path(s->dir, name);
@@ -184,13 +184,13 @@ static int add_mark(struct state *s, struct marks *m, const char *name, struct e
 	return rc == RC_DATA || rc == RC_END ? RC_OK : rc;
 }
 
-int marks_read(struct state *s, struct marks *out, struct error *err)
+int marks_read(struct state *s, struct state_marks *out, struct error *err)
 {
 	struct dirent **names;
 	char *folder = state_path(s, "handed");
 	int n = scandir(folder, &names, is_mark, by_name), rc = RC_OK;
 
-	*out = (struct marks){0};
+	*out = (struct state_marks){0};
 	if (n < 0)
 		rc = error_errno(err, "cannot read %s", folder);
 	out->load = mem_calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *out->load);
@@ -206,11 +206,11 @@ int marks_read(struct state *s, struct marks *out, struct error *err)
 	return rc;
 }
 
-void marks_release(struct marks *m)
+void marks_release(struct state_marks *m)
 {
 	for (size_t i = 0; i < m->ndamaged; i++)
 		mem_free(m->damaged[i]);
 	mem_free(m->damaged);
 	mem_free(m->load);
-	*m = (struct marks){0};
+	*m = (struct state_marks){0};
 }

@@ -143,7 +143,7 @@ static bool is_told(const struct rebuild *r, const struct state_found *found, si
 static int add_marks(struct rebuild *r, const struct state_found *found, size_t *n,
 		     struct state_found **out, struct error *err)
 {
-	struct marks m;
+	struct state_marks m;
 	size_t at = r->nfolders = *n;
 	int rc = marks_read(&r->state, &m, err);
 

@@ -51,14 +51,14 @@ size_t records_count(const struct state *s);
 /* handed.c: was the load handed over?  RC_DATA: its mark was damaged. */
 int marks_see(struct state *s, struct state_load *l, struct error *err);
 /* All marks of the folder that are records of loads, by name, in the state's memory. */
-struct marks {
+struct state_marks {
 	struct state_load *load;
 	size_t n;
 	char **damaged; /* files of the state's folder */
 	size_t ndamaged;
 };
-int marks_read(struct state *s, struct marks *out, struct error *err);
-void marks_release(struct marks *m);
+int marks_read(struct state *s, struct state_marks *out, struct error *err);
+void marks_release(struct state_marks *m);
 /* Write a checkpoint when the last one is old. */
 void records_checkpoint(struct state *s);
 
