@@ -1,4 +1,4 @@
-# `make help` lists the targets; each is described by a line that starts with '##'.
+# `make help` prints the lines that begin with '##': one for each target.
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
@@ -6,7 +6,7 @@ MAKEFLAGS += --no-builtin-rules
 TOOL   := saltmill
 CC     := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 FLAVOR ?= release
-# make worker MACHINE=aarch64: a cross compiler, and the libraries that tests/deps.sh has fetched for it
+# make worker MACHINE=aarch64 uses a cross compiler and the libraries that tests/deps.sh has fetched.
 ifeq ($(origin MACHINE),command line)
 CC       := $(MACHINE)-linux-gnu-gcc
 CROSS    := $(or $(SALTMILL_CACHE),$(HOME)/.cache/saltmill)/$(MACHINE)/usr
@@ -17,13 +17,13 @@ MACHINE  :=
 endif
 B      := build/$(notdir $(CC))-$(FLAVOR)
 
-# What a release is built with besides: it reads files of strangers.
+# A release is hardened, because it reads untrusted files.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 -fPIE
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 DEBUG_INFO := -g
 OPT_release := -O3 $(DEBUG_INFO) $(HARDEN)
 LINK_release := $(HARDEN_LINK)
-# The same sources without it, for `make bench ARGS=hardening` to say what it costs.
+# `make bench ARGS=hardening` measures the cost of hardening with this build.
 OPT_bare    := -O3 -g -fno-stack-protector -fno-pie
 LINK_bare   := -no-pie
 OPT_dev     := -O1 -g -Werror
@@ -39,8 +39,8 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # own wing shares as "wing/name.h".  `make layers` refuses everything else.
 INC  := -Iinclude -Ipipeline
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lpthread -lm
-# The program loads these when it needs them, the tests link them, the worker links snappy and has
-# no others (include/late.h).
+# The program loads these libraries when it needs them, and the tests link them. The worker links
+# snappy and has no others (include/late.h).
 LATE := rdkafka curl microhttpd snappy
 LATE_LIBS := $(LATE:%=-l%)
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
@@ -49,7 +49,7 @@ LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS)
 # $(sort) fixes the link order, so the binary does not depend on the file system.
 CLI  := pipeline/cli/command/main.c
 ALL_C := $(filter-out $(CLI),$(sort $(wildcard pipeline/*/*.c pipeline/*/*/*.c splitter/*.c)))
-# The chapters of the guide, as a C file.
+# The chapters of the guide as a C file.
 GUIDE := build/guide_chapters.c
 LIB  := $(filter-out pipeline/base/static_%,$(ALL_C)) $(GUIDE)
 LINKED := $(filter-out pipeline/base/late_%,$(LIB))
@@ -70,7 +70,7 @@ all: $(B)/$(TOOL)
 $(B)/$(TOOL): $(CLI:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(UNIT_BIN) $(B)/tests/bench/stages $(REPLAY): LDLIBS += $(LATE_LIBS)
 $(UNIT_BIN): LDLIBS += -lcmocka
-# Tests link what they need of the rooms, by a list of the objects: all of them take a second each.
+# Tests link a thin archive of all rooms, which takes only the objects that a test needs.
 $(B)/rooms.a: $(LINKED:%.c=$(B)/%.o) ; @rm -f $@; ar rcsT $@ $^
 $(UNIT_BIN): %: %.o $(B)/rooms.a ; $(LINK)
 $(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LINKED:%.c=$(B)/%.o) ; $(LINK)
@@ -89,8 +89,8 @@ $(B)/%.o: %.c
 	@$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(SRC:%.c=$(B)/%.d)
 
-## worker: build/saltmill-worker: one static file for any Linux machine of the kind, without Kafka and --metrics;
-##         make worker MACHINE=aarch64: build/saltmill-worker-aarch64, by a cross compiler
+## worker: build/saltmill-worker, one static file for any Linux of this architecture, without Kafka and --metrics;
+##         make worker MACHINE=aarch64 cross-compiles build/saltmill-worker-aarch64
 WORKER := build/saltmill-worker$(addprefix -,$(MACHINE))
 worker:
 	@$(if $(MACHINE),tests/deps.sh $(MACHINE))
@@ -98,14 +98,14 @@ worker:
 $(WORKER): $(CLI:%.c=$(B)/%.o) $(ALONE:%.c=$(B)/%.o)
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -static-pie -Wl,-z,relro,-z,now,-z,noexecstack -s $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALONE_LIBS)
 
-## deps: install what building, testing and the demo need (apt packages, jars, a data set)
+## deps: install what build, tests and demo need (apt packages, jars, a data set)
 deps: ; @tests/deps.sh test
 deps-build: ; @tests/deps.sh build
 
 JOBS := $(shell nproc)
 SUB   = $(MAKE) --no-print-directory -j$(JOBS)
 
-## check: the quick part: headers, layers, format, figures, unit tests, fuzz corpora, warnings as errors (gcc, clang)
+## check: the quick tests: headers, layers, format, figures, unit tests, fuzz corpora, warnings as errors (gcc, clang)
 check: deps-build
 	@$(SUB) headers layers format-check
 	@$(SUB) FLAVOR=dev CC=clang objects
@@ -120,66 +120,66 @@ asan tsan: deps-build
 	@$(SUB) FLAVOR=$@ CC=gcc unit-bins
 	@tests/run.sh unit FLAVOR=$@
 
-## test: everything: check, sanitizers, command line, a real HBase
+## test: all tests: check, sanitizers, command line, real HBase, HDFS, Kafka and Spark
 test: deps-build
 	@$(SUB) deps all
 	@tests/run.sh all
 
-## cli-test: the program as its users run it
+## cli-test: test the program as its users run it
 cli-test: deps
 	@$(SUB) all
 	@tests/run.sh cli
-## server-test: loads into a real HBase
+## server-test: test loads into a real HBase and HDFS
 server-test: deps
 	@$(SUB) all
 	@tests/run.sh hbase
-## spark-test: loads by Apache Spark, with executors, workers and programs killed
+## spark-test: test loads by Apache Spark while executors, workers and programs are killed
 spark-test: deps
 	@$(SUB) all
 	@tests/run.sh spark
 
-## same: make same BEFORE=path/to/other/saltmill: the same bytes as another build, for conf/ and 50 random jobs
+## same: make same BEFORE=path/to/other/saltmill compares all bytes to another build's, for conf/ and 50 random jobs
 same:
 	@$(SUB) all
 	@python3 tests/same.py $(or $(BEFORE),$(error BEFORE=path/to/other/saltmill is missing)) build/$(TOOL) $(ARGS)
 
-## soak: a stream against a real broker with a fault every few seconds; make soak [SECS=3600] [TOPICS=1]
-##       ARGS=hbase [EVENTS=1000000]: through Kafka into HBase, with kills on both sides
+## soak: run a stream against a real broker with a fault every few seconds; make soak [SECS=3600] [TOPICS=1]
+##       ARGS=hbase [EVENTS=1000000] runs through Kafka into HBase with kills on both sides
 soak: deps
 	@$(SUB) all
 	@$(if $(filter hbase,$(ARGS)),$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/kafka/soak_hbase.py $(or $(EVENTS),1000000),python3 tests/kafka/soak.py $(or $(SECS),3600) $(or $(TOPICS),1))
 
-## questions: 304 questions of 38 random jobs to a real HBase, by the lines that key ranges prints
+## questions: ask a real HBase 304 questions of 38 random jobs, with the lines that key ranges prints
 questions: deps
 	@$(SUB) all
 	@SALTMILL_QUESTIONS=0:38 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_questions.py
-## where: 10,000 random questions to random tables: scan --where = the events filtered by hand (N=...); minutes
+## where: compare 10,000 random scans with --where to events filtered by hand (N=...); minutes
 where: deps
 	@$(SUB) all
 	@SALTMILL_WHERE=$(or $(N),10000) $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/cli/test_where.py
 
-## properties: 10,000 questions to 140 random jobs, and 40 keys of each there and back; make properties [SEEDS=0:140]
+## properties: ask 140 random jobs 10,000 questions, and convert 40 keys of each in both directions [SEEDS=0:140]
 properties:
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/cli/properties.py $(or $(SEEDS),0:140)
 
-## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
+## bench: compare saltmill to its peers and its own limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench
 	@$(SUB) all build/saltmill-worker $(B)/tests/bench/stages
 	@python3 tests/bench/bench.py --stages $(B)/tests/bench/stages $(ARGS)
 
-## sniffers: `saltmill init` and DuckDB's sniffer on the data sets of tests/cli/sniff_sets.py, side by side
+## sniffers: compare `saltmill init` to DuckDB's sniffer on the data sets of tests/cli/sniff_sets.py
 sniffers:
 	@tests/deps.sh sniffers
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/bench/sniffers.py build/saltmill
 
-## faults: allocations and system calls of the commands fail, three of each place; minutes (ARGS="--only load --all")
+## faults: let allocations and system calls fail, three for each place in the code; minutes (ARGS="--only load --all")
 faults:
 	@$(SUB) all build/preload.so
 	@python3 tests/faults/faults.py $(ARGS)
-## power: the power goes at any moment of a load: what may then be on the disk, judged by the next run
+## power: simulate a power loss at any moment of a load, and check the next run
 power:
 	@$(SUB) all
 	@python3 tests/faults/power.py $(ARGS)
@@ -189,7 +189,7 @@ build/preload.so: $(PRELOAD) tests/faults/stacks.h
 	@echo '  CC    $<'
 	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $(PRELOAD)
 
-## kills: apply while servers die, a disk is full, regions split and move; make kills [ARGS="--moments 50 --record FILE"]
+## kills: run apply while servers die, disks fill up, regions split and move [ARGS="--moments 50 --record FILE"]
 kills: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/hbase/kills.py $(ARGS)
@@ -200,21 +200,21 @@ demo:
 	@echo '$$ make all DEBUG_INFO='; $(SUB) all DEBUG_INFO=
 	@tests/demo.sh
 
-## demo-spark: the same flights by Apache Spark, on two executors, compared with one process's load
+## demo-spark: load the same flights by Apache Spark on two executors, and compare to one process's load
 demo-spark: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/demo_spark.py
 
-## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark; with the worker in it
+## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark with the worker in it
 wheel: worker ; @pipeline/spark/wheel.sh $(VERSION) $(MACHINE)
 
-## headers: every header compiles on its own
+## headers: check that every header compiles on its own
 headers:
 	@set -e; for h in $(HDR); do echo "#include \"$$h\"" | $(CC) -I. $(STD) $(INC) $(WARN) -Werror -fsyntax-only -x c -; done
-## layers: wings and rooms include what the table below allows; library headers stay in their place
+## layers: check includes against the tables WINGS and LIBRARIES
 layers: ; @WINGS="$$WINGS" LIBRARIES="$$LIBRARIES" tests/layers.sh
 
-## symbols: pipeline/hfile defines nothing without its prefix and takes no memory that cannot fail
+## symbols: check that pipeline/hfile exports only hfile_ names and never ends the process
 symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @tests/symbols.sh $^
 
 # wing | wings it may use | its rooms from the lowest up: room(headers that it opens: doors of include/, or wing/name.h)
@@ -236,7 +236,7 @@ deliver | base splitter hbase hfile publish stream | apply(apply) follow()
 cli | base splitter model hbase hfile input publish load advise read stream deliver | text(reports answer progress_text metrics reference inspect) html(page) command(commands)
 endef
 
-# header: the files that may include it
+# header of a library: the files that may include it
 define LIBRARIES
 bzlib.h: input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c
@@ -264,36 +264,36 @@ $(FUZZER): LDLIBS += $(LATE_LIBS)
 $(FUZZER): build/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(LINKED:%.c=$(B)/%.o)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
-## fuzz: make fuzz T=name [SECS=60], with libFuzzer
+## fuzz: run one target with libFuzzer: make fuzz T=name [SECS=60]
 fuzz: all
 	@$(SUB) FLAVOR=fuzz CC=clang build/fuzz/$(T)
 	@tests/fuzz/fuzz.sh $(or $(SECS),60) $(T)
-## fuzz-all: make fuzz-all [SECS=60]: every target for so long; runs and findings of each
+## fuzz-all: run every target for SECS=60 seconds; prints runs and findings of each
 fuzz-all: all
 	@$(SUB) FLAVOR=fuzz CC=clang $(FUZZER)
 	@tests/fuzz/fuzz.sh $(or $(SECS),60) $(notdir $(FUZZER))
-## fuzz-cover: make fuzz-cover T=name: what the inputs of a target reach in its room, file by file
+## fuzz-cover: print the lines that the inputs of a target reach, by file: make fuzz-cover T=name
 fuzz-cover:
 	@$(SUB) FLAVOR=cover CC=clang build/clang-cover/tests/fuzz/fuzz_$(T).replay
 	@tests/fuzz/cover.sh $(T)
-## house: figures of the tree and their limits: doors, tags, uncalled functions, longest file, names of tests
+## house: measure the tree against its limits: doors, tags, uncalled functions, longest file, names of tests
 house: $(ALL_C:%.c=$(B)/%.o) ; @python3 tests/house.py $(B)
 ## tidy: static analysis
 tidy: ; clang-tidy --quiet $(filter-out build/%,$(LINKED)) $(CLI) -- $(STD) $(INC)
 FORMATTED = $(SRC) $(PRELOAD) $(HDR) $(sort $(wildcard tests/*/*.h))
-## format: lay the sources out by .clang-format
+## format: format the sources by .clang-format
 format: ; @clang-format -i $(FORMATTED)
-## format-check: is every source laid out that way?
+## format-check: check the format of the sources
 format-check: ; @clang-format --dry-run -Werror $(FORMATTED)
 
-## words: conf/README.md is what the program says of the job file (write it: make words-write)
+## words: check that conf/README.md is what the program prints about the job file (update: make words-write)
 words: $(B)/$(TOOL)
 	@$(B)/$(TOOL) help job --format markdown | diff conf/README.md - || { echo 'conf/README.md: make words-write' >&2; exit 1; }
 words-write: $(B)/$(TOOL) ; @$(B)/$(TOOL) help job --format markdown >conf/README.md
 
 prefix ?= /usr/local
 SHARE   = $(DESTDIR)$(prefix)/share
-## install: program, manual pages, completions and examples, to $(DESTDIR)$(prefix)
+## install: install program, man pages, completions and examples to $(DESTDIR)$(prefix)
 install: all
 	@tests/install.sh $(B)/$(TOOL) $(DESTDIR)$(prefix)
 ## deb: build/saltmill_*.deb, a Debian package
@@ -305,6 +305,6 @@ uninstall:
 	rm -rf $(SHARE)/doc/saltmill $(DESTDIR)$(prefix)/libexec/saltmill
 ## clean: remove everything built
 clean: ; rm -rf build
-## help: this list
+## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 .PHONY: house kills sniffers questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

@@ -1,10 +1,10 @@
 #!/bin/sh
-# run.sh SUITE [FLAVOR=f]: run a suite, keep its full output in build/test/, print one line a part
+# run.sh SUITE [FLAVOR=f]: run a suite, keep its full output in build/test/, print a line for each part
 # and, last, "N passed, N failed[, N skipped]".  SUITE: unit, cli, hbase, kafka, spark or all.
 #
-# `all` has three lanes at a time: two with suites that wait for servers, and what computes, which
-# leaves them the processors when they want them; on a machine with less memory one after another.
-# Lines of all come as their parts end, the last words of what failed behind them.
+# `all` runs three lanes at once: two with suites that wait for servers, and one that computes with
+# low priority. On a machine with less memory the lanes run one after another. Each part prints its
+# line when it ends; the last output of failed parts follows at the end.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 suite=$1 flavor=dev
