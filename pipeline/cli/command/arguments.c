@@ -50,7 +50,7 @@ static uint64_t quarter_of_memory(void)
 }
 
 /* The options of one command, and getopt's form of them. */
-struct known {
+struct taken_options {
 	const struct cli_option **row;
 	size_t n;
 	struct option *names;
@@ -65,7 +65,7 @@ static int argument_of(const struct cli_option *o)
 									     : required_argument;
 }
 
-static void list_options(struct known *k, const struct command *c)
+static void list_options(struct taken_options *k, const struct command *c)
 {
 	struct option_place at = {0};
 	const struct cli_option *o;
@@ -87,7 +87,7 @@ static void list_options(struct known *k, const struct command *c)
 	buf_put(&k->letters, 0);
 }
 
-static const struct cli_option *find_option(const struct known *k, int opt)
+static const struct cli_option *find_option(const struct taken_options *k, int opt)
 {
 	size_t i = 0;
 
@@ -104,7 +104,7 @@ static int read_option(struct arguments *a, const struct cli_option *o, const ch
 	return o->read(o, text, (char *)a + o->slot, err);
 }
 
-static int read_defaults(struct arguments *a, const struct known *k, struct error *err)
+static int read_defaults(struct arguments *a, const struct taken_options *k, struct error *err)
 {
 	int rc = RC_OK;
 
@@ -128,7 +128,7 @@ static const char *takers_of(const char *name)
 }
 
 /* The sentence for a word that getopt refused. */
-static int refuse_word(const struct known *k, int opt, const char *word, struct error *err)
+static int refuse_word(const struct taken_options *k, int opt, const char *word, struct error *err)
 {
 	const char *names[128], *near = NULL, *takers = NULL;
 	size_t n = 0;
@@ -149,7 +149,7 @@ static int refuse_word(const struct known *k, int opt, const char *word, struct 
 			 near ? ", did you mean `--" : "", near ? near : "", near ? "`?" : "");
 }
 
-static int read_options(struct arguments *a, const struct known *k, int argc, char **argv,
+static int read_options(struct arguments *a, const struct taken_options *k, int argc, char **argv,
 			struct error *err)
 {
 	int rc = RC_OK, opt;
@@ -201,7 +201,8 @@ static int check_pair(const struct arguments *a, const struct cli_option *o,
 	return rc;
 }
 
-static int check_together(const struct arguments *a, const struct known *k, struct error *err)
+static int check_together(const struct arguments *a, const struct taken_options *k,
+			  struct error *err)
 {
 	int rc = RC_OK;
 
@@ -226,7 +227,7 @@ static int check_operands(const struct arguments *a, struct error *err)
 			 few ? c->least : c->most);
 }
 
-static int read_all(struct arguments *a, const struct known *k, int argc, char **argv,
+static int read_all(struct arguments *a, const struct taken_options *k, int argc, char **argv,
 		    struct error *err)
 {
 	int rc = read_defaults(a, k, err);
@@ -257,7 +258,7 @@ int arguments_refuse(const struct arguments *a, const char *fmt, ...)
 
 int arguments_read(struct arguments *a, int argc, char **argv)
 {
-	struct known k = {0};
+	struct taken_options k = {0};
 	struct error err;
 
 	list_options(&k, a->command);

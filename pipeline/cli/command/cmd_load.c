@@ -14,7 +14,7 @@
 #include "reporter.h"
 
 /* One run of load, unite or replay. */
-struct load_run {
+struct loading {
 	struct arguments *args;
 	bool unites;
 	struct job job;
@@ -60,7 +60,7 @@ static void warn_of_design(struct buf *warnings, const struct job *job, const st
 	lint_release(&found);
 }
 
-static int print_result(const struct load_run *r, const struct load_result *result)
+static int print_result(const struct loading *r, const struct load_result *result)
 {
 	const struct run_options *o = &r->args->run;
 	const char *dir = r->args->output;
@@ -113,7 +113,7 @@ static int load(const struct job *job, const struct load_options *opt, const cha
 	return load_run(job, opt, progress, result, err);
 }
 
-static int read_previous(struct load_run *r, struct error *err)
+static int read_previous(struct loading *r, struct error *err)
 {
 	char *path;
 	int rc;
@@ -127,7 +127,7 @@ static int read_previous(struct load_run *r, struct error *err)
 }
 
 /* Read the list of the inputs, which this machine cannot open. */
-static int read_inputs(struct load_run *r, struct error *err)
+static int read_inputs(struct loading *r, struct error *err)
 {
 	const char *path = r->args->inputs_file;
 	struct input *in = &r->args->input;
@@ -149,7 +149,7 @@ static int read_inputs(struct load_run *r, struct error *err)
 }
 
 /* Read the files that the options name. */
-static int open_run(struct load_run *r, const char *job_path, struct error *err)
+static int open_run(struct loading *r, const char *job_path, struct error *err)
 {
 	struct arguments *a = r->args;
 	int rc = job_load(&r->job, job_path, err);
@@ -168,7 +168,7 @@ static int open_run(struct load_run *r, const char *job_path, struct error *err)
 	return rc;
 }
 
-static int load_or_join(struct load_run *r, struct load_result *result, struct error *err)
+static int load_or_join(struct loading *r, struct load_result *result, struct error *err)
 {
 	const struct arguments *a = r->args;
 	struct progress progress = {.phase = NULL};
@@ -196,7 +196,7 @@ static int load_or_join(struct load_run *r, struct load_result *result, struct e
 }
 
 /* Load the input of the arguments, or judge the maps that --reduces will follow. */
-static int run(struct load_run *r, const char *job_path)
+static int run(struct loading *r, const char *job_path)
 {
 	const struct arguments *a = r->args;
 	const char *name = r->unites ? "unite" : "load";
@@ -225,7 +225,7 @@ static int run(struct load_run *r, const char *job_path)
 
 static int run_load(struct arguments *a)
 {
-	struct load_run r = {.args = a};
+	struct loading r = {.args = a};
 	struct error err;
 
 	if (input_complete(a, 1, &err))
@@ -235,7 +235,7 @@ static int run_load(struct arguments *a)
 
 static int run_unite(struct arguments *a)
 {
-	struct load_run r = {.args = a, .unites = true};
+	struct loading r = {.args = a, .unites = true};
 	struct error err;
 
 	if (!a->loads.n && (!a->plan_dir || !a->maps.n))
@@ -274,7 +274,7 @@ static int find_job(const char *dir, const char **job, struct arena *arena, stru
 
 static int run_replay(struct arguments *a)
 {
-	struct load_run r = {.args = a};
+	struct loading r = {.args = a};
 	struct arena arena = {0};
 	struct error err;
 	const char *job = NULL;
