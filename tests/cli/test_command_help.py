@@ -44,6 +44,18 @@ def test_all_have_them(helps):
         assert all(len(line) <= 120 for line in text.splitlines()), name
 
 
+def test_how_a_command_decides(helps):
+    """At most five lines, in sentences of at most 25 words."""
+    told = {}
+    for name, text in helps.items():
+        for block in re.findall(r"\nHow it decides:\n((?:  .*\n)+)\n", text):
+            told[name] = block
+            assert block.count("\n") <= 5, name
+            for sentence in re.split(r"(?<=[.;:]) ", " ".join(block.split())):
+                assert len(sentence.split()) <= 25, (name, sentence)
+    assert set(helps) - set(told) == {"help", "version"}
+
+
 def test_terms_are_defined_where_they_are_met(helps):
     met = 0
     for name, text in helps.items():

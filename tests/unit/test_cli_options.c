@@ -41,8 +41,10 @@ const struct cli_option options_load[] = {
 	{"label", 0, "[=FILE]", "plant", take_text, AT(job), .help = "a label", .without = "shape"},
 	{"drop-it", 0, NULL, "plant", take_flag, AT(drop), .help = "drop it"},
 	{"share", 0, "N|P%", "plant", take_limit, AT(max_rejects), .help = "a share"},
+	{"quiet", 0, NULL, "plant", take_flag, AT(tune), .help = "plant silently"},
 	{"quiet", 0, NULL, "other", take_flag, AT(run.quiet), .help = "print less",
 	 .anywhere = true},
+	{"verbose", 0, NULL, "other", take_flag, AT(pack), .help = "print more", .anywhere = true},
 	{0}};
 const struct cli_option *const option_tables[] = {options_load, NULL};
 
@@ -112,10 +114,10 @@ static void values(void **state)
 	assert_int_equal(given(&a, &plant, "x --label"), RC_OK);
 	assert_null(a.job);
 	arguments_release(&a);
-	assert_int_equal(given(&a, &plant, "x --label=l --bed b --depth 1 --quiet"), RC_OK);
+	assert_int_equal(given(&a, &plant, "x --label=l --bed b --depth 1 --qui --verbose"), RC_OK);
 	assert_string_equal(a.job, "l");
 	assert_string_equal(a.output, "b");
-	assert_true(a.run.quiet);
+	assert_true(a.tune && a.pack && !a.run.quiet); /* the command's own row */
 	arguments_release(&a);
 }
 
@@ -181,7 +183,8 @@ static void pages(void **state)
 	has(&help, "\n  --shape round|square    the shape's name\n");
 	has(&help, "\n  --label[=FILE]          a label\n");
 	has(&help, "\n  saltmill plant b\n");
-	assert_null(strstr(text_of(&help), "--quiet"));
+	has(&help, "\n  --quiet                 plant silently\n");
+	assert_null(strstr(text_of(&help), "--verbose")); /* it is accepted, not listed */
 	manual_command(&man, &plant);
 	has(&man, ".TP\n.B \\-d, \\-\\-depth N\nthe depth of the hole (default: 7)\n");
 	has(&man, ".B \\-\\-shape round|square\nthe shape\\(aqs name\n");
@@ -198,7 +201,7 @@ static void completions(void **state)
 
 	(void)state;
 	complete_bash(&bash);
-	has(&bash, "plant) options=' --depth -d --shape --bed --label --drop-it --share'");
+	has(&bash, "plant) options=' --depth -d --shape --bed --label --drop-it --share --quiet'");
 	has(&bash, "'plant --shape') COMPREPLY=($(compgen -W 'round square' -- \"$word\"))");
 	has(&bash, "'plant --bed') COMPREPLY=($(compgen -d -- \"$word\"))");
 	complete_zsh(&zsh);

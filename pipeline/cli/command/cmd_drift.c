@@ -88,12 +88,12 @@ const struct command drift_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "drift sorts all rows and sums the bytes that each live region would receive. "
-		   "It splits a region that would exceed --max-filesize, or that receives more "
-		   "than twice the mean (or `tolerance` times the mean, if the job has it). "
-		   "Split points divide the new bytes. It merges two neighbours that will hold "
-		   "at most half the mean; for this it needs live sizes. The output is a script "
-		   "for `hbase shell -n`; the findings are comments in it.",
+	.decides = "drift sorts all rows and sums the bytes that each live region would "
+		   "receive. It splits a region that would exceed --max-filesize, or that "
+		   "receives more than twice the mean. `tolerance` in the job replaces the "
+		   "factor 2. Split points divide the new bytes. It merges two neighbours that "
+		   "will hold at most half the mean; for this it needs live sizes. The output "
+		   "is a script for `hbase shell -n`; the findings are comments in it.",
 	.statuses = "0 done; 1 failed; " STATUS_USAGE
 		    "; 3 done, but some input was bad; " STATUS_STOPPED,
 	.examples = {"saltmill drift --hbase hbase1,hbase2 conf/nightly.yaml night.csv",

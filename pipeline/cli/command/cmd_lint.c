@@ -83,11 +83,12 @@ const struct command lint_command = {
 	.most = ANY_NUMBER,
 	.run = run,
 	.decides = "lint checks the job alone, and the rows of FILE... or of the files in the "
-		   "job. A rule about rows needs at least 100 rows; a rule about order looks at "
-		   "1 MB pieces. It measures, among others: row keys that only grow, key "
-		   "collisions, long keys, salts with few buckets, wrong time units, TTLs that "
-		   "expire cells at once. severe: rows are lost or overwritten. warning: it will "
-		   "hurt. advice: it costs.",
+		   "job. A rule about rows needs at least 100 rows; a rule about order "
+		   "compares rows within 1 MB. It finds, among others, row keys that only "
+		   "grow, key collisions, long keys, salts with few buckets, wrong time units, "
+		   "and short TTLs. A severe finding means that rows are lost or overwritten; "
+		   "a warning, that reads or writes will be slow; advice, that space is "
+		   "wasted.",
 	.statuses = "0 no findings; 3 findings, or some input was bad; 1 failed; " STATUS_USAGE,
 	.examples = {"saltmill lint conf/presplit.yaml",
 		     "saltmill lint conf/ratings.yaml ratings.csv --json"}};

@@ -46,9 +46,9 @@ const struct command status_command = {
 	.usage = "--state DIR [--json]",
 	.summary = "print positions, last load, lag and rate of a Kafka source",
 	.run = run_status,
-	.decides = "status reads the state folder and changes nothing; a stream may be running. "
-		   "The lag and the rate are those that the last load recorded: no broker is "
-		   "contacted.",
+	.decides = "status reads the state folder and changes nothing; a stream may be "
+		   "running. The lag and the rate are those that the stream wrote last. status "
+		   "contacts no broker.",
 	.statuses = "0 done; 1 failed; " STATUS_STATE,
 	.examples = {"saltmill status --state var/clicks",
 		     "saltmill status --state var/clicks --json"}};
@@ -166,9 +166,9 @@ const struct command loads_command = {
 	.run = run_loads,
 	.decides = "A load is whole if its manifest has the recorded digest and its offsets "
 		   "continue those of the load before. Otherwise loads marks it and ends with "
-		   "status 1. --rebuild reads the manifests and recovers the positions from the "
-		   "chain of offsets. It keeps the damaged files, and refuses if two loads have "
-		   "the same offsets.",
+		   "status 1. --rebuild recovers the positions from the manifests, and renames "
+		   "damaged files to NAME.damaged. It changes nothing if the loads do not "
+		   "follow each other or if newer loads are missing.",
 	.operands = {{"FOLDER...",
 		      "for --rebuild: loads, or folders of loads, that are not in DIR"}},
 	.statuses = "0 the chain of loads is whole; 1 it is not, or failed; " STATUS_STATE,

@@ -194,11 +194,11 @@ const struct command stream_command = {
 	.most = 1,
 	.run = run,
 	.decides = "A load ends when it has the number of messages, or the age, of `roll:` in "
-		   "the job. The state folder records the offsets of each published load, so "
-		   "that each offset is in exactly one load, even if the stream is killed at any "
-		   "moment. With `share: true` in the job, several streams divide the "
-		   "partitions. A partition that cannot continue (too many bad events, lost "
-		   "offsets) is parked, and the others continue.",
+		   "the job. The state folder records the offsets of each published load. Each "
+		   "offset is in exactly one load, even if the stream is killed at any moment. "
+		   "With `share: true` in the job, several streams divide the partitions. A "
+		   "partition that cannot continue (too many bad events, lost offsets) is "
+		   "parked, and the others continue.",
 	.statuses = "0 ended by SIGINT or SIGTERM, and all published loads are complete; 1 "
 		    "failed; " STATUS_USAGE
 		    "; 3 ended by a signal, but events were rejected, a partition is "

@@ -49,8 +49,8 @@ const struct command verify_command = {
 	.run = run,
 	.decides = "verify reads every byte of the HFiles: checksums, order, bounds, index and "
 		   "bloom filter. It compares rows, sizes, key ranges and digests with "
-		   "manifest.json, and recomputes read = loaded + rejected + filtered + "
-		   "deduplicated for each table. Scripts, rejects and the manifest must be as "
+		   "manifest.json. For each table, it checks that read = loaded + rejected + "
+		   "filtered + deduplicated. Scripts, rejects and the manifest must be as "
 		   "written. A missing file, an extra file or one changed byte is a finding.",
 	.statuses = "0 everything matches; 1 something does not match, and the output says what; 2 "
 		    "wrong usage",

@@ -179,7 +179,7 @@ const struct cli_option options_load[] = {
 	 .least = 1},
 
 	{"slice", 0, "A-B|=A-B|K/N", PARTIAL, take_slice, AT(slice),
-	 .help = "load only the rows that begin in bytes A to B of the one file, or in its K-th of "
+	 .help = "read only the rows that begin in bytes A to B of the one file, or in its K-th of "
 	 "N parts; =A-B if a row begins at A"},
 	{"columns", 0, "FILE", PARTIAL " unite", take_text, AT(input.columns_file),
 	 .help = "read the header line from this file instead of the input"},

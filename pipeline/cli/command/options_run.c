@@ -13,7 +13,7 @@ const struct cli_option *const option_tables[] = {options_load,	 options_regions
 
 #define LOADERS	  "load map reduce unite stream replay"
 #define READERS	  LOADERS " plan drift lint"
-#define QUIET	  READERS " verify get scan ddl apply report digest"
+#define QUIET	  READERS " verify ddl apply report digest"
 #define WITH_CODE "load stream replay plan drift"
 #define WITH_JSON                                                                                  \
 	"load unite stream replay plan drift lint verify get scan ddl apply check status loads "   \
@@ -101,9 +101,10 @@ const struct cli_option options_run[] = {
 	 .least = 1, .anywhere = true},
 	{"allow-code", 0, NULL, WITH_CODE, take_flag, AT(run.allow_code),
 	 .help = "accept Kafka properties that load libraries or run commands", .anywhere = true},
+	{"quiet", 0, NULL, "get scan", take_flag, AT(run.quiet),
+	 .help = "print only the numbers of rows and cells"},
 	{"quiet", 0, NULL, QUIET, take_flag, AT(run.quiet),
-	 .help = "print only errors; get and scan print only the numbers of rows and cells",
-	 .anywhere = true},
+	 .help = "print only errors", .anywhere = true},
 	{"json", 0, NULL, WITH_JSON, take_flag, AT(run.json),
 	 .help = "print the result as JSON; a failure is a JSON object on the last line of standard "
 	 "error",
