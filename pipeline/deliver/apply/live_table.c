@@ -129,11 +129,11 @@ int table_look(struct applied *t, struct error *err)
 int table_still(struct applied *t, struct error *err)
 {
 	struct description have;
-	int rc = describe(t, &have, err);
 
-	if (rc)
-		return rc;
-	return t->exists ? bind_still(t, err) : bind_missing(t, err);
+	if (t->bound.known)
+		return bind_still(t, err);
+	int rc = describe(t, &have, err);
+	return rc || t->exists ? rc : bind_missing(t, err);
 }
 
 int table_check_regions(struct applied *t, struct error *err)
