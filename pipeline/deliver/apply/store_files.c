@@ -47,11 +47,13 @@ static int list(struct applied *t, const char *folder, struct arena *a, struct s
 	struct error said;
 	int rc = storage_list(s, folder, a, e, n, &said);
 
-	if (rc == RC_OK || rc == RC_STOPPED) {
+	if (rc == RC_OK)
+		return rc;
+	*n = 0;
+	if (rc == RC_STOPPED) {
 		*err = said;
 		return rc;
 	}
-	*n = 0;
 	if (rc != RC_CONFIG)
 		rc = storage_stat(s, folder, &info, err);
 	if (rc == RC_OK && info.kind == STORAGE_NOTHING)
