@@ -220,7 +220,7 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 # wing | wings it may use | its rooms from the lowest up: room(headers that it opens: doors of include/, or wing/name.h)
 # A room uses its own headers, those that lower rooms of its wing open, and the doors of the wings named.
 define WINGS
-base | | base(bytes error mem io pool clock hash pattern run late cell table)
+base | | base(bytes error mem io pool clock hash pattern run late cell table form)
 splitter | base | splitter(splits plan ddl)
 hbase | base splitter | rpc(hbase filter)
 model | base splitter hbase | encoding(encoding) question(question) job(event job) field(field) key(key)
@@ -243,7 +243,7 @@ csv.h: input/csv/csv.c
 curl/curl.h: base/late_curl.c input/kafka/registry.c publish/storage/webhdfs.h
 iconv.h: model/job/section_source.c input/files/transcode.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c
-jansson.h: publish/storage/webhdfs_answers.c publish/verify/verify.c cli/command/cmd_ddl.c cli/command/cmd_inspect.c cli/command/cmd_key.c cli/command/cmd_key_ranges.c cli/command/cmd_split.c cli/command/commands.c cli/inspect.h publish/staging/json_text.h cli/text/show_json.h input/avro/avro_schema.c input/kafka/registry.c input/kafka/replay.c stream/state/state_files.c advise/init/json_rows.c model/job/json_schema.c cli/command/cmd_version.c cli/html/examples.c cli/html/extras.h
+jansson.h: base/form_read.c publish/storage/webhdfs_answers.c publish/verify/verify.c cli/command/cmd_key.c cli/command/cmd_key_ranges.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry.c input/kafka/replay.c stream/state/state_files.c advise/init/json_rows.c model/job/json_schema.c cli/html/examples.c cli/html/extras.h
 libdeflate.h: hfile/compress.c input/files/block_codec.c input/files/input.c cli/command/cmd_version.c
 librdkafka/rdkafka.h: base/late_rdkafka.c input/kafka/kafka_client.h
 lz4.h: cli/command/cmd_version.c hfile/compress.c

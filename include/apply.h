@@ -109,7 +109,6 @@ enum follow_phase {
 	FOLLOW_MARK = FOLLOW_APPLY + APPLY_PHASES,
 	FOLLOW_PHASES
 };
-extern const char *const follow_phases[FOLLOW_PHASES]; /* their names: "waited", "looked"... */
 
 /* What can be seen from outside; any thread reads. */
 struct follow_gauges {

@@ -238,9 +238,9 @@ void bytes_hex(struct buf *b, struct bytes v);
 bool bytes_unhex(uint8_t *out, size_t len, const char *hex);
 
 /*
- * --- UTF-8, and bytes of strangers as text for people
+ * --- UTF-8, and untrusted bytes as text
  *
- * The one place that knows which bytes are UTF-8 (Unicode 15, table 3-7).
+ * Only this file knows which bytes are UTF-8 (Unicode 15, table 3-7).
  */
 
 /*
@@ -260,8 +260,16 @@ void text_utf8(struct buf *b, struct bytes v);
 void text_visible(struct buf *b, struct bytes v);
 /* Several lines of that: line feeds stay. */
 void text_lines(struct buf *b, struct bytes v);
-/* JSON text, in which what a terminal obeys becomes \uHHHH; its writer sees to C0. */
-void text_harmless_json(struct buf *b, struct bytes json);
+/* Append v as a JSON string in quotes; bytes that are not UTF-8 become \xHH. */
+void text_json(struct buf *b, struct bytes v);
+/* The same for a terminal: controls and marks of direction become \uHHHH. */
+void text_json_shown(struct buf *b, struct bytes v);
+/* Append HBase's \xHH form of v as a JSON string in quotes. */
+void text_json_key(struct buf *b, struct bytes v);
+void text_base64(struct buf *b, struct bytes v);
+/* Append the bytes of such a text; false: it is not base64. */
+bool text_unbase64(struct buf *b, const char *text);
+bool text_is_utf8(struct bytes v);
 /* text_visible into out, shortened to max bytes and "..."; out holds max + 4. */
 void text_quote(char *out, size_t max, struct bytes v);
 

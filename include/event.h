@@ -172,4 +172,8 @@ struct offset_range {
 	struct anchor last;
 };
 
+struct form;
+/* As JSON: topic (if it has one), partition, start, end, events, last. */
+extern const struct form offset_range_form;
+
 #endif

@@ -72,8 +72,11 @@ struct reduce_report {
 	size_t ntables;
 };
 
+extern const struct form map_report_form, reduce_report_form;
+
 /* --- inputs that cannot be opened where all is united --- */
 
+extern const struct form digest_form, inputs_form;
 /* Append what `saltmill digest` says of one, as JSON. */
 void input_digest_format(const struct source_digest *d, struct buf *out);
 /*

@@ -75,7 +75,6 @@ struct lint_options {
 int lint_run(struct lint *l, const struct job *job, const struct lint_options *opt,
 	     struct progress *progress, uint64_t *events, uint64_t *rejected, struct error *err);
 
-/* "advice", "warning", "severe" */
-const char *lint_severity_name(enum lint_severity s);
+extern const char *const lint_severities[]; /* names, by enum lint_severity; the last is NULL */
 
 #endif

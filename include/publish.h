@@ -14,6 +14,7 @@
 #include "bytes.h"
 #include "error.h"
 #include "event.h"
+#include "form.h"
 #include "mem.h"
 #include "storage.h"
 #include "run.h"
@@ -76,6 +77,8 @@ struct reject_line {
 	const struct message *message; /* Kafka: says where instead of file and line; else NULL */
 	const struct reject *why;
 };
+/* A line of rejects.jsonl. */
+extern const struct form reject_form;
 struct reject_reason {
 	const char *reason;
 	uint64_t count;
@@ -221,6 +224,7 @@ struct manifest {
 	size_t joined;
 	struct manifest_digests digests; /* .manifest is computed where it is written */
 };
+extern const struct form manifest_form;
 /* Is it of a load from Kafka? */
 static inline bool manifest_is_of_topics(const struct manifest *m)
 {
@@ -264,6 +268,7 @@ struct plan_settings {
 	size_t ntables;
 };
 
+extern const struct form settings_form;
 int settings_write(const struct plan_settings *s, const char *path, struct error *err);
 /* All is in *a.  RC_DATA when it is no such file. */
 int settings_read(struct plan_settings *s, const char *path, struct arena *a, struct error *err);

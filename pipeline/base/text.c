@@ -103,20 +103,132 @@ void text_lines(struct buf *b, struct bytes v)
 	put_visible(b, v, true);
 }
 
-void text_harmless_json(struct buf *b, struct bytes json)
+/* Bytes at the start of v that a JSON string and every terminal show as they are. */
+static size_t plain_json(struct bytes v)
 {
-	const uint8_t *p = json.ptr, *end = p + json.len;
+	size_t i = 0;
 
+	while (i < v.len && v.ptr[i] >= 0x20 && v.ptr[i] <= 0x7E && v.ptr[i] != '"' &&
+	       v.ptr[i] != '\\')
+		i++;
+	return i;
+}
+
+static void put_json_control(struct buf *b, uint8_t c)
+{
+	static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+
+	for (const char *p = named; *p; p += 2)
+		if ((uint8_t)*p == c) {
+			buf_put(b, '\\');
+			buf_put(b, (uint8_t)p[1]);
+			return;
+		}
+	buf_printf(b, "\\u%04X", c);
+}
+
+static void put_json(struct buf *b, struct bytes v, bool shown)
+{
+	const uint8_t *p = v.ptr, *end = p + v.len;
+
+	buf_put(b, '"');
 	while (p < end) {
 		uint32_t code;
-		size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), &code);
+		size_t n = plain_json(bytes_of(p, (size_t)(end - p)));
 
-		if (code >= 0x7F && commands(code))
+		buf_append(b, p, n);
+		p += n;
+		if (p == end)
+			break;
+		n = decode_good(p, end, &code);
+		if (!n)
+			buf_printf(b, "\\\\x%02X", *p);
+		else if (code < 0x7F)
+			put_json_control(b, *p);
+		else if (shown && commands(code))
 			buf_printf(b, "\\u%04X", (unsigned)code);
 		else
 			buf_append(b, p, n);
-		p += n;
+		p += n ? n : 1;
 	}
+	buf_put(b, '"');
+}
+
+void text_json(struct buf *b, struct bytes v)
+{
+	put_json(b, v, false);
+}
+
+void text_json_shown(struct buf *b, struct bytes v)
+{
+	put_json(b, v, true);
+}
+
+/* Of the escaped text only the backslash needs another. */
+void text_json_key(struct buf *b, struct bytes v)
+{
+	size_t at = b->len + 1, extra = 0;
+
+	buf_put(b, '"');
+	bytes_escape(b, v);
+	size_t n = b->len - at;
+	for (size_t i = at; i < b->len; i++)
+		extra += b->ptr[i] == '\\';
+	buf_room(b, extra + 1);
+	uint8_t *from = b->ptr + at;
+	for (size_t i = n, k = n + extra; extra && i-- > 0;) {
+		from[--k] = from[i];
+		if (from[i] == '\\')
+			from[--k] = '\\';
+	}
+	b->len += extra;
+	buf_put(b, '"');
+}
+
+static const char digit64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void text_base64(struct buf *b, struct bytes v)
+{
+	for (size_t i = 0; i < v.len; i += 3) {
+		size_t n = v.len - i < 3 ? v.len - i : 3;
+		uint32_t w = (uint32_t)v.ptr[i] << 16;
+
+		if (n > 1)
+			w |= (uint32_t)v.ptr[i + 1] << 8;
+		if (n > 2)
+			w |= v.ptr[i + 2];
+		for (size_t k = 0; k < 4; k++)
+			buf_put(b, (uint8_t)(k <= n ? digit64[w >> (18 - 6 * k) & 63] : '='));
+	}
+}
+
+bool text_unbase64(struct buf *b, const char *text)
+{
+	size_t len = strlen(text);
+	uint32_t word = 0;
+
+	while (len && text[len - 1] == '=')
+		len--;
+	for (size_t i = 0; i < len; i++) {
+		const char *digit = strchr(digit64, text[i]);
+
+		if (!digit)
+			return false;
+		word = word << 6 | (uint32_t)(digit - digit64);
+		if (i % 4)
+			buf_put(b, (uint8_t)(word >> (6 - 2 * (i % 4))));
+	}
+	return len % 4 != 1;
+}
+
+bool text_is_utf8(struct bytes v)
+{
+	const uint8_t *p = v.ptr, *end = p + v.len;
+
+	for (size_t n; p < end; p += n)
+		if (!(n = utf8_char(p, end)))
+			return false;
+	return true;
 }
 
 void text_quote(char *out, size_t max, struct bytes v)

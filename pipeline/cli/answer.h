@@ -6,8 +6,11 @@
 #ifndef SALTMILL_ANSWER_H
 #define SALTMILL_ANSWER_H
 
+#include "form.h"
 #include "query.h"
 #include "by_field.h"
+
+extern const struct form rows_form, decoded_form;
 
 enum answer_format { ANSWER_TABLE, ANSWER_CSV, ANSWER_JSONL };
 

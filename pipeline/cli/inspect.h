@@ -1,32 +1,31 @@
 /*
- * inspect.h - an HFile described as JSON, and that as text
+ * inspect.h - the contents of an HFile, as JSON and as text
  */
 #ifndef SALTMILL_INSPECT_H
 #define SALTMILL_INSPECT_H
 
-#include <jansson.h>
-
+#include "form.h"
 #include "hfile.h"
 
+struct inspection;
+/* path: as the command names it.  Never NULL. */
+struct inspection *inspection_new(const char *path);
+void inspection_free(struct inspection *d);
 /*
- * Members, in order: path, trailer {}, file_info [{key, value, type, time}], root_index [{offset,
- * bytes, key}], bloom {}, block_types [{type, count, disk_bytes, plain_bytes}] and, with each,
- * blocks [{offset, type, disk_bytes, plain_bytes, previous}].  When a block is damaged the rest
- * is there and the result is negative; the caller owns *out in any case.
+ * Collect what the file contains; each_block: also a list of all blocks.  If a block is damaged,
+ * the result is negative and *d contains the rest.
  */
-int inspect_file(json_t *out, struct hfile *f, bool each_block, struct error *err);
+int inspect_file(struct inspection *d, struct hfile *f, bool each_block, struct error *err);
 
-/* A cell as {row, column, timestamp, time, type, value}. */
-json_t *inspect_cell(const struct cell *c);
-/* \xHH form. */
-json_t *inspect_bytes(struct bytes v);
+extern const struct form inspect_form;
+/* Append the JSON without its closing brace, so that cells or an error can follow. */
+void inspect_json(struct buf *out, const struct inspection *d);
+/* Append tables; all: every entry of the root index, not only the first ones. */
+void inspect_text(struct buf *out, const struct inspection *d, bool all);
 
-/*
- * A description as text: an object as aligned names and values, an array of objects as a table, of
- * which the first rows alone are shown unless all is asked; appended to out.
- */
-void inspect_text(struct buf *out, json_t *description, bool all);
-/* A cell as a line.  widths, {3, 6} at first, grow with what was seen: no cell is held back. */
+/* Append a cell as JSON, on one line. */
+void inspect_cell_json(struct buf *out, const struct cell *c);
+/* Append a cell as a line.  widths start as {3, 6} and grow, so no cell waits for later ones. */
 void inspect_cell_text(struct buf *out, const struct cell *c, int widths[2]);
 
 #endif

@@ -7,6 +7,7 @@
 #include "bytes.h"
 #include "run.h"
 #include "apply.h"
+#include "form.h"
 
 /*
  * Append "reading 5%, 3 s left, 1,200 events, 64 KB of 1.2 MB, 45,000 events/s" for a phase that
@@ -41,7 +42,10 @@ struct applied_view {
 };
 /* "00000002: in HBase, 1,200 cells in 4 files, 0.61 s behind its publication (waited 0.00, ...)" */
 void stream_applied_text(struct buf *out, const struct applied_view *w);
-/* The same as a line of JSON without its end. */
+/* Name of an enum follow_phase: "waited", "looked"... */
+const char *stream_phase(size_t phase);
+extern const struct form applied_form, stream_form;
+/* The same as one line of JSON, without its end. */
 void stream_applied_json(struct buf *out, const struct applied_view *w);
 /* A load that was published, in the same way. */
 void stream_load_json(struct buf *out, const char *name, uint64_t read, uint64_t rejected,

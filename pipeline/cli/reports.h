@@ -4,6 +4,7 @@
 #ifndef SALTMILL_REPORTS_H
 #define SALTMILL_REPORTS_H
 
+#include "form.h"
 #include "load.h"
 #include "bytes.h"
 #include "error.h"
@@ -17,7 +18,8 @@
 
 /* Rows, cells, regions with their sizes as bars, rejects by reason, times; appended to out. */
 void report_text(struct buf *out, const struct load_result *r, const char *output_dir);
-/* The same for programs, one JSON object. */
+/* The same as JSON. */
+extern const struct form load_form;
 void report_json(struct buf *out, const struct load_result *r, const char *output_dir);
 
 /* A line for each table of whose events too many are hidden by others. */
@@ -43,94 +45,94 @@ void report_hidden(struct buf *out, const struct load_result *r, const struct jo
 char *format_count(char *text, uint64_t n);
 
 /*
- * --- why a command failed, as one JSON object for a program ---
+ * --- why a command failed, as JSON ---
  */
 
+extern const struct form failure_form;
 /*
- * Append {"command", "status", "kind", "error"} and a line end; with "file", "line" and "column"
- * where the sentence begins with a place in a file that is there, with "found" and "expected"
- * where it says so.  kind is the name of err->code.
+ * Append the error as one line.  file, line and column are there if the message begins with a place
+ * in an existing file; found and expected are there if the message contains these words.
  */
 void failure_report_json(struct buf *out, const char *command, int status, const struct error *err);
 
 /*
- * --- what `saltmill apply` says at its end ---
+ * --- the report of `saltmill apply` ---
  */
 
 void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_run);
-/*
- * {"cluster": "...", "already": false, "tables": [{"name", "created", "altered", "missing",
- * "regions", "files", "bytes", "cells", "check": {"found",
- * "missing", "changed", "expired", "others"}, "differences": ["..."]}]}
- */
+extern const struct form apply_form;
 void apply_report_json(struct buf *out, const struct apply_result *r);
 
 /*
- * --- a plan for people and for programs ---
+ * --- the report of `saltmill plan` ---
  */
 
-/* Regions with predicted sizes as bars, rivals, heavy keys, warnings, what lint found; appended to
- * out. */
+/* Append regions with predicted sizes as bars, rivals, heavy keys, warnings, and lint's findings.
+ */
 void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
 		      const struct lint *lint);
-/* The same as one JSON object; lint may be NULL. */
+extern const struct form plan_form;
+/* The same as JSON; lint may be NULL. */
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
 		      const struct lint *lint);
 
 /*
- * --- how events fall on live regions, as text ---
+ * --- the report of `saltmill drift` ---
  */
 
-/* A script for `hbase shell -n`: the findings as comments, then the commands; appended to out. */
+/* Append a script for `hbase shell -n`: the findings as comments, then the commands. */
 void drift_report_script(struct buf *out, const struct drift *d);
-/* The same as one JSON object. */
+extern const struct form drift_form;
+/* The same as JSON. */
 void drift_report_json(struct buf *out, const struct drift *d);
 
 /*
- * --- a state folder as text: where a topic stands, and its loads ---
+ * --- the reports of `saltmill status`, `loads` and `seek` ---
  */
 
-/* `saltmill status`; appended to out. */
+/* Append the report of `saltmill status`. */
 void state_report_text(struct buf *out, const struct state_view *v);
-/* The same as one JSON object. */
+extern const struct form status_form, loads_form, seek_form;
+/* The same as JSON. */
 void state_report_json(struct buf *out, const struct state_view *v);
 /*
- * One of `saltmill loads`, checked against its folder and the load before it; as text or one line
- * of JSON.  False: something is wrong with it, and the text says what.
+ * Check one load against its folder and the load before it, and append its line of `saltmill
+ * loads`.  False: the check failed; the line contains the problem.
  */
 bool state_report_load(struct buf *out, const struct state_view_load *l, bool as_json);
-/* What `saltmill seek` has done, a line a position. */
+/* Append the report of `saltmill seek`, one line for each position. */
 void state_report_seek(struct buf *out, const struct seek_result *r, bool as_json);
 
 /*
- * --- what was proved of a load and what is wrong, as text ---
+ * --- the report of `saltmill verify` ---
  */
 
-/* A line a finding, problems alone when quiet; appended to out. */
+/* Append one line for each finding; with quiet only the problems. */
 void verify_report_text(struct buf *out, const struct verify_result *r, bool quiet);
-/* The same as one JSON object; dir is the load's folder as it was named. */
+extern const struct form verify_form;
+/* The same as JSON; dir is the load's folder, as the command names it. */
 void verify_report_json(struct buf *out, const struct verify_result *r, const char *dir);
 
 /*
- * --- what lint found, as text ---
+ * --- the report of `saltmill lint` ---
  */
 
-/* Each finding with its place in the job file, why and the fix; appended to out. */
+/* Append each finding with its place in the job file, the reason and the fix. */
 void lint_report_text(struct buf *out, const struct job *job, const struct lint *l);
-/* The severe ones, a line each, as warnings. */
+/* Append one warning for each severe finding. */
 void lint_report_severe(struct buf *out, const struct job *job, const struct lint *l);
-/* All as a JSON array of objects. */
+extern const struct form lint_form;
+/* All as JSON. */
 void lint_report_json(struct buf *out, const struct lint *l);
 
 /*
- * --- row keys as text or JSON
- *
- * Implemented in pipeline/cli/text.
+ * --- row keys as text or JSON ---
  */
 
-/* A line: "salt 5, userId 7, movieId 42", or {"row": ..., "salt": 5, "key": {"userId": 7, ...}}. */
+extern const struct form key_form;
+/* Append one line: "salt 5, userId 7, movieId 42", or the same as JSON. */
 void key_report(struct buf *out, const struct key_table *k, struct bytes key,
 		const struct key_piece *pieces, bool json);
 
@@ -158,6 +160,7 @@ struct ranges_shown {
 	const char *advice;   /* NULL or a sentence */
 	uint64_t limit;	      /* rows that the reader wants; 0: all */
 };
+extern const struct form ranges_form_json;
 void ranges_report(struct buf *out, const struct ranges_shown *shown, enum ranges_form form);
 
 /* Print a filter that key_filter built, as an expression of the HBase shell. */
@@ -171,14 +174,13 @@ void filter_java(struct buf *out, const struct filter *f);
 void filter_python(struct buf *out, const struct filter *f);
 
 /*
- * --- the first rows of a job as text or JSON
- *
- * Implemented in pipeline/cli/text.
+ * --- the report of `saltmill check` ---
  */
 
-/* Counts of each field, the rejects, and for some rows: source text, typed fields, key, cells. */
+/* Append counts of each field, the rejects, and some rows: source text, values, key, cells. */
 int look_report_text(struct buf *out, const struct job *job, const struct look *l,
 		     struct error *err);
+extern const struct form checked_form;
 int look_report_json(struct buf *out, const struct job *job, const struct look *l,
 		     struct error *err);
 

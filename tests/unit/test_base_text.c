@@ -97,21 +97,61 @@ static void terminal_obeys_nothing(void **state)
 	buf_release(&b);
 }
 
-static void json_obeys_nothing(void **state)
+static void as_json(void **state)
 {
-	static const char json[] = "{\"a\": \"\\u001b \x7F \xC2\x9B \xE2\x80\xAE \xC3\xA4\"\n}";
+	static const char text[] = "\"\\/\b\f\n\r\t\x01\x7F \xC2\x9B \xE2\x80\xAE \xC3\xA4 \xFF";
 	struct buf b = {0};
 
 	(void)state;
-	text_harmless_json(&b, bytes_str(json));
+	text_json(&b, bytes_str(text));
 	buf_put(&b, 0);
 	assert_string_equal((const char *)b.ptr,
-			    "{\"a\": \"\\u001b \\u007F \\u009B \\u202E \xC3\xA4\"\n}");
+			    "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\x7F \xC2\x9B \xE2\x80\xAE \xC3\xA4 "
+			    "\\\\xFF\"");
+	b.len = 0;
+	text_json_shown(&b, bytes_str(text));
+	buf_put(&b, 0);
+	assert_string_equal((const char *)b.ptr,
+			    "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u007F \\u009B \\u202E \xC3\xA4 "
+			    "\\\\xFF\"");
+	b.len = 0;
+	text_json_key(&b, bytes_of("a-\0\\", 4));
+	buf_put(&b, 0);
+	assert_string_equal((const char *)b.ptr, "\"a-\\\\x00\\\\x5C\"");
 	b.len = 0;
 	text_lines(&b, bytes_str("one\ntwo\r\n"));
 	assert_int_equal(b.len, 12);
 	assert_memory_equal(b.ptr, "one\ntwo\\x0D\n", 12);
 	buf_release(&b);
+}
+
+/* RFC 4648, section 10 */
+static void base64(void **state)
+{
+	static const char *const cases[][2] = {{"", ""},
+					       {"f", "Zg=="},
+					       {"fo", "Zm8="},
+					       {"foo", "Zm9v"},
+					       {"foob", "Zm9vYg=="},
+					       {"fooba", "Zm9vYmE="},
+					       {"foobar", "Zm9vYmFy"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf coded = {0}, back = {0};
+
+		text_base64(&coded, bytes_str(cases[i][0]));
+		assert_true(bytes_eq(buf_bytes(&coded), bytes_str(cases[i][1])));
+		assert_true(text_unbase64(&back, cases[i][1]));
+		assert_true(bytes_eq(buf_bytes(&back), bytes_str(cases[i][0])));
+		buf_release(&coded);
+		buf_release(&back);
+	}
+	struct buf none = {0};
+	assert_false(text_unbase64(&none, "Zg=x"));
+	assert_false(text_unbase64(&none, "Z"));
+	assert_false(text_unbase64(&none, "Zm 9"));
+	buf_release(&none);
 }
 
 static void quoted_within(void **state)
@@ -158,9 +198,9 @@ static void digits_as_printf(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_beginning),    cmocka_unit_test(terminal_obeys_nothing),
-		cmocka_unit_test(json_obeys_nothing), cmocka_unit_test(quoted_within),
-		cmocka_unit_test(digits_as_printf),
+		cmocka_unit_test(every_beginning), cmocka_unit_test(terminal_obeys_nothing),
+		cmocka_unit_test(as_json),	   cmocka_unit_test(base64),
+		cmocka_unit_test(quoted_within),   cmocka_unit_test(digits_as_printf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,9 +33,4 @@ void lint_release(struct lint *l)
 	*l = (struct lint){0};
 }
 
-const char *lint_severity_name(enum lint_severity s)
-{
-	static const char *const names[] = {"advice", "warning", "severe"};
-
-	return names[s];
-}
+const char *const lint_severities[] = {"advice", "warning", "severe", NULL};

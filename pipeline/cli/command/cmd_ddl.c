@@ -1,12 +1,13 @@
 /* cmd_ddl.c - `saltmill ddl JOB`: the script that creates, alters or drops a table of the job */
 #include "ddl.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
+#include "form.h"
+#include "schemas.h"
 #include "io.h"
 #include "job.h"
 #include "pass.h"
@@ -70,17 +71,25 @@ static int alter_script(const char *path, const struct job_table *t, struct buf 
 	return rc;
 }
 
+struct ddl_view {
+	const char *table;
+	struct bytes script;
+};
+
+static const struct form_member ddl_members[] = {
+	{"table", FORM_TEXT, IN(ddl_view, table), "with its namespace, if it has one"},
+	{"script", FORM_BYTES, IN(ddl_view, script), "commands for `hbase shell`"},
+};
+const struct form ddl_form = NAMED_FORM(ddl_view, ddl_members, "ddl", "ddl --json");
+
 static void as_json(const struct job_table *t, struct buf *script)
 {
-	json_t *all = json_pack("{s:s, s:s%}", "table", t->schema.name, "script",
-				(char *)script->ptr, script->len);
-	char *text = json_dumps(all, JSON_INDENT(2));
+	struct buf json = {0};
+	struct ddl_view v = {t->schema.name, buf_bytes(script)};
 
-	script->len = 0;
-	buf_append_str(script, text);
-	buf_put(script, '\n');
-	free(text);
-	json_decref(all);
+	form_put(&json, &ddl_form, &v, FORM_REPORT);
+	buf_release(script);
+	*script = json;
 }
 
 static int make_script(const struct arguments *a, struct buf *out, struct error *err)

@@ -8,6 +8,7 @@
 #include "job.h"
 #include "markdown.h"
 #include "cli/reference.h"
+#include "schemas.h"
 
 /* The word of --format. */
 static const char *form_name(unsigned format)

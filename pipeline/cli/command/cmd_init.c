@@ -58,7 +58,7 @@ static int judge(const struct buf *yaml, const char *temp_dir, struct lint *l, s
 static void put_findings(const struct lint *l, struct buf *yaml)
 {
 	for (size_t i = 0; i < l->count; i++)
-		buf_printf(yaml, "# %s: %s: %s\n", lint_severity_name(l->findings[i].severity),
+		buf_printf(yaml, "# %s: %s: %s\n", lint_severities[l->findings[i].severity],
 			   l->findings[i].rule, l->findings[i].what);
 }
 

@@ -1,10 +1,8 @@
 /*
  * cmd_inspect.c - `saltmill inspect FILE...`
  *
- * Each file becomes a JSON description (inspect.h), which is printed as JSON or as text.  Cells are
- * printed while they are read, because a file may have many.
+ * Cells are printed while they are read, because a file may contain many.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,13 +12,18 @@
 #include "mem.h"
 #include "bytes.h"
 
+static void print(struct buf *text)
+{
+	fwrite(text->ptr, 1, text->len, stdout);
+	buf_release(text);
+}
+
 static void print_text(struct buf *text)
 {
 	struct buf shown = {0};
 
 	text_lines(&shown, buf_bytes(text));
-	fwrite(shown.ptr, 1, shown.len, stdout);
-	buf_release(&shown);
+	print(&shown);
 	buf_release(text);
 }
 
@@ -46,42 +49,45 @@ static int print_cells(struct hfile *f, bool as_json, struct error *err)
 			print_cell(&c, widths);
 			continue;
 		}
-		json_t *cell = inspect_cell(&c);
+		struct buf cell = {0};
 		printf("%s\n    ", between);
-		json_dumpf(cell, stdout, 0);
-		json_decref(cell);
+		inspect_cell_json(&cell, &c);
+		print(&cell);
 		between = ",";
 	}
 	return rc < 0 ? rc : RC_OK;
 }
 
-/* Leave out the closing brace, so that cells and an error can follow. */
-static void print_json_open(json_t *d)
+/* What follows the description: a key, and the start of its value. */
+static void print_key(const char *key, const char *value)
 {
-	char *text = json_dumps(d, JSON_INDENT(2));
+	struct buf text = {0};
 
-	if (!text)
-		return;
-	struct buf shown = {0};
-	text_harmless_json(&shown, bytes_of(text, strlen(text) - strlen("\n}")));
-	fwrite(shown.ptr, 1, shown.len, stdout);
-	buf_release(&shown);
-	free(text);
+	form_put_key(&text, &inspect_form, key);
+	buf_append_str(&text, value);
+	print(&text);
+}
+
+static void print_json_open(const struct inspection *d)
+{
+	struct buf text = {0};
+
+	inspect_json(&text, d);
+	print(&text);
 }
 
 static void print_json_error(const struct error *err)
 {
-	struct buf utf8 = {0};
+	struct buf visible = {0}, text = {0};
 
-	text_visible(&utf8, bytes_str(err->msg));
-	json_t *text = json_stringn((const char *)utf8.ptr, utf8.len);
-	fputs(",\n  \"error\": ", stdout);
-	json_dumpf(text, stdout, JSON_ENCODE_ANY);
-	json_decref(text);
-	buf_release(&utf8);
+	text_visible(&visible, bytes_str(err->msg));
+	text_json(&text, buf_bytes(&visible));
+	print_key("error", "");
+	print(&text);
+	buf_release(&visible);
 }
 
-static void print_description(json_t *d, bool all)
+static void print_description(const struct inspection *d, bool all)
 {
 	struct buf text = {0};
 
@@ -89,7 +95,8 @@ static void print_description(json_t *d, bool all)
 	print_text(&text);
 }
 
-static int show_opened(json_t *d, struct hfile *f, const struct arguments *a, struct error *err)
+static int show_opened(struct inspection *d, struct hfile *f, const struct arguments *a,
+		       struct error *err)
 {
 	int rc = inspect_file(d, f, a->blocks, err);
 
@@ -100,7 +107,7 @@ static int show_opened(json_t *d, struct hfile *f, const struct arguments *a, st
 	if (rc || !a->cells)
 		return rc;
 	if (a->run.json)
-		fputs(",\n  \"cells\": [", stdout);
+		print_key("cells", "[");
 	rc = print_cells(f, a->run.json, err);
 	if (a->run.json)
 		fputs("\n  ]", stdout);
@@ -110,10 +117,9 @@ static int show_opened(json_t *d, struct hfile *f, const struct arguments *a, st
 static int show_file(const char *path, const struct arguments *a, struct error *err)
 {
 	struct hfile *f = NULL;
-	json_t *name = json_string(path), *d = json_object();
-
-	json_object_set_new(d, "path", name ? name : inspect_bytes(bytes_str(path)));
+	struct inspection *d = inspection_new(path);
 	int rc = hfile_open(&f, path, err);
+
 	if (rc == RC_OK)
 		rc = show_opened(d, f, a, err);
 	else if (a->run.json)
@@ -124,7 +130,7 @@ static int show_file(const char *path, const struct arguments *a, struct error *
 		fputs("\n}", stdout);
 	if (f)
 		hfile_close(f);
-	json_decref(d);
+	inspection_free(d);
 	return rc;
 }
 

@@ -5,13 +5,14 @@
  *   saltmill split test_table HexStringSplit -c 10 -f info:data
  */
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
 #include "ddl.h"
+#include "form.h"
+#include "schemas.h"
 #include "mem.h"
 #include "splits.h"
 #include "bytes.h"
@@ -104,32 +105,40 @@ static void put_hex(const struct splits *s, struct buf *out)
 	}
 }
 
-static json_t *key_list(const struct splits *s, void (*form)(struct buf *, struct bytes))
-{
-	json_t *list = json_array();
-	struct buf text = {0};
+struct split_view {
+	const char *algorithm;
+	uint32_t regions;
+	struct splits s;
+	char **hex;
+};
 
-	for (size_t i = 0; i < s->count; i++) {
-		text.len = 0;
-		form(&text, s->keys[i]);
-		json_array_append_new(list, json_stringn((const char *)text.ptr, text.len));
-	}
-	buf_release(&text);
-	return list;
-}
+static const struct form_member split_members[] = {
+	{"algorithm", FORM_TEXT, IN(split_view, algorithm), "name of the split algorithm"},
+	{"regions", FORM_UINT, IN(split_view, regions), "number of regions"},
+	{"splits", FORM_KEYS, IN(split_view, s.keys), "split points, one less than regions",
+	 COUNT_AT(split_view, s.count)},
+	{"hex", FORM_TEXTS, IN(split_view, hex), "the same keys as hex digits",
+	 COUNT_AT(split_view, s.count)},
+};
+const struct form split_form = NAMED_FORM(split_view, split_members, "split", "split --json");
 
 static void put_json(const struct split_run *r, const struct splits *s, struct buf *out)
 {
-	json_t *all =
-		json_pack("{s:s, s:I, s:o, s:o}", "algorithm", split_algorithm_name(r->algorithm),
-			  "regions", (json_int_t)r->regions, "splits", key_list(s, bytes_escape),
-			  "hex", key_list(s, hex_key));
-	char *text = json_dumps(all, JSON_INDENT(2));
+	struct arena arena = {0};
+	struct split_view v = {.algorithm = split_algorithm_name(r->algorithm),
+			       .regions = r->regions,
+			       .s = *s,
+			       .hex = arena_alloc(&arena, s->count * sizeof *v.hex)};
 
-	buf_append_str(out, text);
-	buf_put(out, '\n');
-	free(text);
-	json_decref(all);
+	for (size_t i = 0; i < s->count; i++) {
+		struct buf text = {0};
+
+		hex_key(&text, s->keys[i]);
+		v.hex[i] = arena_strndup(&arena, (const char *)text.ptr, text.len);
+		buf_release(&text);
+	}
+	form_put(out, &split_form, &v, FORM_REPORT);
+	arena_release(&arena);
 }
 
 /* Append what follows `create 't', 'f', ` in the shell. */

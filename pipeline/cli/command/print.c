@@ -2,7 +2,7 @@
  * print.c - print to standard error and standard output
  *
  * Names, values and sentences may contain untrusted bytes: text_lines escapes them before they
- * reach a terminal.  JSON is escaped where it is made (cli/text/show_json.c).
+ * reach a terminal.  JSON is escaped where it is made (base/json_writer.c).
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,31 +1,51 @@
-/* answer.c - see answer.h; by hand, as answers may be long */
+/*
+ * answer.c - see answer.h
+ *
+ * Rows may be long, so a row is written cell by cell.
+ */
 #include "cli/answer.h"
 
 #include <inttypes.h>
 
+#include "cell_form.h"
 #include "decoded.h"
 #include "cli/inspect.h"
-#include "show_json.h"
+#include "bytes.h"
+
+static const struct form_member cell_members[] = {
+	{"family", FORM_KEY, IN(cell, family), "column family"},
+	{"qualifier", FORM_KEY, IN(cell, qualifier), "qualifier"},
+	{"timestamp", FORM_INT, IN(cell, ts), "in ms since 1970"},
+	{"type", FORM_CELL_TYPE, IN(cell, type), "Put; with --raw also Delete, DeleteColumn..."},
+	{"value", FORM_KEY, IN(cell, value), "bytes of the value"},
+};
+const struct form cell_form = FORM(cell, cell_members);
+
+struct row_view {
+	struct bytes row;
+	const struct cell *cells;
+	size_t ncells;
+};
+
+static const struct form_member row_members[] = {
+	{"row", FORM_KEY, IN(row_view, row), "row key"},
+	{"cells", FORM_LIST, IN(row_view, cells), "in HBase's order",
+	 ITEMS(row_view, cell_form, ncells)},
+};
+const struct form rows_form =
+	NAMED_FORM(row_view, row_members, "rows", "a line of get and scan --json");
 
 static void put_jsonl(struct answer_text *a, struct buf *out, const struct cell *c, bool new_row)
 {
+	struct row_view row = {.row = c->row};
+
 	if (new_row && a->begun)
 		buf_append_str(out, "]}\n");
-	if (new_row) {
-		buf_append_str(out, "{\"row\": ");
-		show_json_escaped(out, c->row);
-		buf_append_str(out, ", \"cells\": [");
-	} else {
+	if (new_row)
+		form_open(out, &rows_form, &row, FORM_SPACED);
+	else
 		buf_append_str(out, ", ");
-	}
-	buf_append_str(out, "{\"family\": ");
-	show_json_escaped(out, c->family);
-	buf_append_str(out, ", \"qualifier\": ");
-	show_json_escaped(out, c->qualifier);
-	buf_printf(out, ", \"timestamp\": %" PRId64 ", \"type\": \"%s\", \"value\": ", c->ts,
-		   cell_type_name(c->type));
-	show_json_escaped(out, c->value);
-	buf_put(out, '}');
+	form_put(out, &cell_form, c, FORM_SPACED);
 }
 
 /* The escaped text holds neither comma nor quote. */

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "show_json.h"
 #include "bytes.h"
 
 static void table_text(struct buf *out, const struct apply_table *t, bool dry_run)
@@ -51,39 +50,52 @@ void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_r
 		buf_append_str(out, "it was all handed over before, says its journal\n");
 }
 
-static json_t *proof_json(const struct apply_proof *p)
-{
-	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "found", (json_int_t)p->found, "missing",
-			 (json_int_t)p->missing, "changed", (json_int_t)p->changed, "expired",
-			 (json_int_t)p->expired, "others", (json_int_t)p->others);
-}
+static const struct form_member proof_members[] = {
+	{"found", FORM_COUNT, IN(apply_proof, found), "cells that the table has"},
+	{"missing", FORM_COUNT, IN(apply_proof, missing), "cells that it lacks"},
+	{"changed", FORM_COUNT, IN(apply_proof, changed), "cells that have another value there"},
+	{"expired", FORM_COUNT, IN(apply_proof, expired), "cells older than their TTL"},
+	{"others", FORM_COUNT, IN(apply_proof, others),
+	 "cells in the same rows, not from this load"},
+};
+static const struct form proof_form = FORM(apply_proof, proof_members);
 
-static json_t *table_json(const struct apply_table *t)
-{
-	json_t *differences = json_array();
+static const struct form_member table_members[] = {
+	{"name", FORM_TEXT, IN(apply_table, name), "with its namespace, if it has one"},
+	{"created", FORM_FLAG, IN(apply_table, created), "apply created the table for this load"},
+	{"altered", FORM_FLAG, IN(apply_table, altered), "apply altered the table for this load"},
+	{"missing", FORM_FLAG, IN(apply_table, missing), "--dry-run: the table does not exist"},
+	{"regions", FORM_SIZE, IN(apply_table, regions), "number of existing regions"},
+	{"files", FORM_SIZE, IN(apply_table, files), "number of HFiles"},
+	{"bytes", FORM_COUNT, IN(apply_table, bytes), "size of the HFiles"},
+	{"cells", FORM_COUNT, IN(apply_table, cells), "cells in the HFiles"},
+	{"recut", FORM_SIZE, IN(apply_table, recut),
+	 "HFiles that spanned several regions, so apply split them"},
+	{"parts", FORM_SIZE, IN(apply_table, parts), "HFiles that these were split into"},
+	{"check", FORM_PART, IN(apply_table, proof),
+	 "--check: the load's cells compared with the live table", FORM_IF, &proof_form,
+	 IF(apply_table, checked)},
+	{"differences", FORM_TEXTS, IN(apply_table, differences),
+	 "differences between the live table and its create.rb",
+	 COUNT_AT(apply_table, ndifferences)},
+};
+static const struct form table_form = FORM(apply_table, table_members);
 
-	for (size_t i = 0; i < t->ndifferences; i++)
-		json_array_append_new(differences, show_string(t->differences[i]));
-	return json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o*, s:o}", "name",
-			 show_string(t->name), "created", t->created, "altered", t->altered,
-			 "missing", t->missing, "regions", (json_int_t)t->regions, "files",
-			 (json_int_t)t->files, "bytes", (json_int_t)t->bytes, "cells",
-			 (json_int_t)t->cells, "recut", (json_int_t)t->recut, "parts",
-			 (json_int_t)t->parts, "check", t->checked ? proof_json(&t->proof) : NULL,
-			 "differences", differences);
-}
+static const struct form_member apply_members[] = {
+	{"cluster", FORM_TEXT, IN(apply_result, cluster_id), "id of the HBase cluster"},
+	{"already", FORM_FLAG, IN(apply_result, already),
+	 "an earlier run applied everything; this run changed nothing"},
+	{"tables", FORM_LIST, IN(apply_result, tables), "in the order of the manifest",
+	 ITEMS(apply_result, table_form, ntables)},
+	{"warnings", FORM_TEXTS, IN(apply_result, warnings), "possible problems, each with its fix",
+	 COUNT_AT(apply_result, nwarnings)},
+};
+const struct form apply_form = NAMED_FORM(apply_result, apply_members, "apply", "apply --json");
 
 void apply_report_json(struct buf *out, const struct apply_result *r)
 {
-	json_t *tables = json_array(), *warnings = json_array();
+	struct apply_result v = *r;
 
-	for (size_t i = 0; i < r->ntables; i++)
-		json_array_append_new(tables, table_json(&r->tables[i]));
-	for (size_t i = 0; i < r->nwarnings; i++)
-		json_array_append_new(warnings, show_string(r->warnings[i]));
-	show_json(out,
-		  json_pack("{s:o, s:b, s:o, s:o}", "cluster",
-			    show_string(r->cluster_id ? r->cluster_id : ""), "already", r->already,
-			    "tables", tables, "warnings", warnings),
-		  JSON_INDENT(2));
+	v.cluster_id = r->cluster_id ? r->cluster_id : "";
+	form_put(out, &apply_form, &v, FORM_REPORT);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
-#include "show_json.h"
+#include "form.h"
 #include "shown.h"
 #include "bytes.h"
 
@@ -38,6 +38,7 @@ struct decoded {
 	size_t nkey_places, key_bytes;	    /* key_bytes 0: not such a key */
 	const struct stored_column *column; /* of the cell */
 	struct buf key, name, last, text;   /* of the row; of the cell; of the one before */
+	struct buf object;		    /* the row's key as JSON */
 	bool begun, listed;		    /* a row; a list of versions */
 	struct arena arena, values;
 	struct field_scratch scratch;
@@ -156,6 +157,7 @@ void decoded_free(struct decoded *d)
 	buf_release(&d->name);
 	buf_release(&d->last);
 	buf_release(&d->text);
+	buf_release(&d->object);
 	field_scratch_release(&d->scratch);
 	arena_release(&d->values);
 	arena_release(&d->arena);
@@ -197,7 +199,7 @@ static void put_csv_text(struct buf *out, struct bytes v)
 static void put_text(const struct decoded *d, struct buf *out, struct bytes v)
 {
 	if (d->format == ANSWER_JSONL)
-		show_json_value(out, v);
+		text_json_shown(out, v);
 	else if (d->format == ANSWER_TABLE)
 		text_visible(out, v);
 	else if (is_plain_text(v))
@@ -309,7 +311,7 @@ static int make_key(struct decoded *d, const struct cell *c, struct error *err)
 		if (*comma)
 			buf_append_str(&d->key, comma);
 		if (d->format == ANSWER_JSONL) {
-			show_json_value(&d->key, bytes_str(k->steps[i].layout.title));
+			text_json_shown(&d->key, bytes_str(k->steps[i].layout.title));
 			buf_append_str(&d->key, ": ");
 		} else if (d->format == ANSWER_TABLE) {
 			buf_printf(&d->key, "%s ", k->steps[i].layout.title);
@@ -508,36 +510,84 @@ static int put_csv(struct decoded *d, struct buf *out, const struct cell *c, str
 
 /* --- JSON lines --- */
 
-/* One value, or with several versions one of a list. */
+struct decoded_row_view {
+	struct bytes row, key, cells;
+};
+
+static const struct form_member row_members[] = {
+	{"row", FORM_KEY, IN(decoded_row_view, row), "row key"},
+	{"key", FORM_OBJECT, IN(decoded_row_view, key), "fields of the row key and their values"},
+	{"cells", FORM_OBJECT, IN(decoded_row_view, cells),
+	 "columns and their values; with --versions each is a list of {timestamp, type, value}"},
+};
+const struct form decoded_form = NAMED_FORM(decoded_row_view, row_members, "decoded-rows",
+					    "a line of get and scan --json --decode");
+
+struct decoded_version_view {
+	int64_t timestamp;
+	uint8_t type;
+	struct bytes value;
+};
+
+static const struct form_member version_members[] = {
+	{"timestamp", FORM_INT, IN(decoded_version_view, timestamp), "in ms since 1970"},
+	{"type", FORM_CELL_TYPE, IN(decoded_version_view, type), "Put; with --raw also Delete..."},
+	{"value", FORM_JSON, IN(decoded_version_view, value), "value", FORM_OR_NULL},
+};
+static const struct form version_form = FORM(decoded_version_view, version_members);
+
+/* The end of a row before this one, and the start of this one up to its first cell. */
+static void begin_json_row(struct decoded *d, struct buf *out, const struct cell *c)
+{
+	struct decoded_row_view row = {.row = c->row};
+
+	if (d->begun)
+		buf_append_str(out, d->how.versions ? "]}}\n" : "}}\n");
+	d->object.len = 0;
+	buf_put(&d->object, '{');
+	buf_append(&d->object, d->key.ptr, d->key.len);
+	buf_put(&d->object, '}');
+	row.key = buf_bytes(&d->object);
+	form_open(out, &decoded_form, &row, FORM_SPACED);
+}
+
+static int put_json_value(struct decoded *d, struct buf *out, const struct cell *c,
+			  struct error *err)
+{
+	if (c->type == CELL_PUT)
+		return put_value(d, out, d->column, c->value, err);
+	buf_append_str(out, "null");
+	return RC_OK;
+}
+
+/* One of the list of a column's versions. */
+static int put_version(struct decoded *d, struct buf *out, const struct cell *c, struct error *err)
+{
+	struct buf value = {0};
+	int rc = put_json_value(d, &value, c, err);
+	struct decoded_version_view v = {c->ts, c->type, buf_bytes(&value)};
+
+	form_put(out, &version_form, &v, FORM_SPACED);
+	buf_release(&value);
+	return rc;
+}
+
 static int put_json(struct decoded *d, struct buf *out, const struct cell *c, bool new_row,
 		    struct error *err)
 {
 	d->column = find_column(d, c);
 	int rc = make_name(d, c, err);
 	bool same = !new_row && bytes_eq(buf_bytes(&d->name), buf_bytes(&d->last));
-	if (new_row) {
-		buf_append_str(out, d->begun ? d->how.versions ? "]}}\n" : "}}\n" : "");
-		buf_append_str(out, "{\"row\": ");
-		show_json_escaped(out, c->row);
-		buf_append_str(out, ", \"key\": {");
-		buf_append(out, d->key.ptr, d->key.len);
-		buf_append_str(out, "}, \"cells\": {");
-	} else {
+	if (new_row)
+		begin_json_row(d, out, c);
+	else
 		buf_append_str(out, !same && d->how.versions ? "], " : ", ");
-	}
 	if (!same) {
-		show_json_value(out, buf_bytes(&d->name));
+		text_json_shown(out, buf_bytes(&d->name));
 		buf_append_str(out, d->how.versions ? ": [" : ": ");
 	}
-	if (d->how.versions)
-		buf_printf(out, "{\"timestamp\": %" PRId64 ", \"type\": \"%s\", \"value\": ", c->ts,
-			   cell_type_name(c->type));
-	if (c->type != CELL_PUT)
-		buf_append_str(out, "null");
-	else if (rc == RC_OK)
-		rc = put_value(d, out, d->column, c->value, err);
-	if (d->how.versions)
-		buf_put(out, '}');
+	if (rc == RC_OK)
+		rc = d->how.versions ? put_version(d, out, c, err) : put_json_value(d, out, c, err);
 	d->last.len = 0;
 	buf_append(&d->last, d->name.ptr, d->name.len);
 	return rc;

@@ -1,7 +1,6 @@
 #include "cli/reports.h"
 
 #include "bar.h"
-#include "show_json.h"
 #include "bytes.h"
 
 #define BAR_WIDTH 30
@@ -135,56 +134,115 @@ static void put_table(struct buf *out, const struct drift_table *t)
 	put_merges(out, t);
 }
 
-static json_t *known(uint64_t n)
-{
-	return n == EXISTING_UNKNOWN ? json_null() : json_integer((json_int_t)n);
-}
+/* --- JSON --- */
 
-static json_t *region_json(const struct drift_table *t, size_t i)
+struct drift_region_view {
+	struct bytes start;
+	struct drift_region r;
+	double share;
+	bool no_bytes, no_requests; /* HBase did not report them */
+	uint64_t bytes_after;
+	struct bytes *split_at;
+};
+struct drift_table_view {
+	const char *name;
+	struct drift_table t;
+	double over_mean;
+	struct drift_region_view *regions;
+	struct bytes commands;
+};
+struct drift_view {
+	uint64_t read, rejected;
+	struct drift_table_view *tables;
+	size_t ntables;
+};
+
+static const struct form_member region_members[] = {
+	{"start", FORM_KEY, IN(drift_region_view, start), "first row key; empty: no bound"},
+	{"rows", FORM_COUNT, IN(drift_region_view, r.rows), "row keys of the events"},
+	{"bytes", FORM_COUNT, IN(drift_region_view, r.bytes), "predicted size of their files"},
+	{"share", FORM_REAL, IN(drift_region_view, share), "share of the bytes of all regions"},
+	{"live_bytes", FORM_COUNT, IN(drift_region_view, r.live_bytes),
+	 "size of the region's files now; null: unknown", FORM_NULL_IF,
+	 IF(drift_region_view, no_bytes)},
+	{"live_requests", FORM_COUNT, IN(drift_region_view, r.live_requests),
+	 "requests since the region was opened; null: unknown", FORM_NULL_IF,
+	 IF(drift_region_view, no_requests)},
+	{"bytes_after", FORM_COUNT, IN(drift_region_view, bytes_after), "size after the load"},
+	{"bursts", FORM_FLAG, IN(drift_region_view, r.bursts), "HBase will split the region"},
+	{"hot", FORM_FLAG, IN(drift_region_view, r.hot), "it gets much more than the mean"},
+	{"split_at", FORM_KEYS, IN(drift_region_view, split_at),
+	 "split points to add before the load", COUNT_AT(drift_region_view, r.ncuts)},
+	{"merge_with_next", FORM_FLAG, IN(drift_region_view, r.merge_next),
+	 "it and the next region are small together"},
+};
+static const struct form region_form = FORM(drift_region_view, region_members);
+
+static const struct form_member table_members[] = {
+	{"name", FORM_TEXT, IN(drift_table_view, name), "with its namespace, if it has one"},
+	{"rows", FORM_COUNT, IN(drift_table_view, t.rows), "row keys of the events"},
+	{"bytes", FORM_COUNT, IN(drift_table_view, t.bytes), "predicted size of their files"},
+	{"max_filesize", FORM_COUNT, IN(drift_table_view, t.max_filesize),
+	 "size at which HBase splits a region"},
+	{"largest_over_mean", FORM_REAL, IN(drift_table_view, over_mean),
+	 "bytes of the region that gets most, divided by the mean"},
+	{"regions", FORM_LIST, IN(drift_table_view, regions), "existing regions, in order",
+	 ITEMS(drift_table_view, region_form, t.nregions)},
+	{"commands", FORM_BYTES, IN(drift_table_view, commands), "commands for `hbase shell`"},
+};
+static const struct form table_form = FORM(drift_table_view, table_members);
+
+static const struct form_member drift_members[] = {
+	{"read", FORM_COUNT, IN(drift_view, read), "events"},
+	{"rejected", FORM_COUNT, IN(drift_view, rejected), "bad events, which are left out"},
+	{"tables", FORM_LIST, IN(drift_view, tables), "tables whose regions were given",
+	 ITEMS(drift_view, table_form, ntables)},
+};
+const struct form drift_form = NAMED_FORM(drift_view, drift_members, "drift", "drift --json");
+
+static struct drift_region_view drift_region_view(const struct drift_table *t, size_t i)
 {
 	const struct drift_region *r = &t->regions[i];
-	struct bytes none = {0};
-	json_t *cuts = json_array();
 
-	for (size_t c = 0; c < r->ncuts; c++)
-		json_array_append_new(cuts, show_escaped(t->cuts.keys[r->cuts_at + c]));
-	return json_pack("{s:o, s:I, s:I, s:f, s:o, s:o, s:I, s:b, s:b, s:o, s:b}", "start",
-			 show_escaped(i ? t->live->splits.keys[i - 1] : none), "rows",
-			 (json_int_t)r->rows, "bytes", (json_int_t)r->bytes, "share", share(t, r),
-			 "live_bytes", known(r->live_bytes), "live_requests",
-			 known(r->live_requests), "bytes_after", (json_int_t)after(r), "bursts",
-			 r->bursts, "hot", r->hot, "split_at", cuts, "merge_with_next",
-			 r->merge_next);
+	return (struct drift_region_view){.start = i ? t->live->splits.keys[i - 1]
+						     : (struct bytes){0},
+					  .r = *r,
+					  .share = share(t, r),
+					  .no_bytes = r->live_bytes == EXISTING_UNKNOWN,
+					  .no_requests = r->live_requests == EXISTING_UNKNOWN,
+					  .bytes_after = after(r),
+					  .split_at = r->ncuts ? t->cuts.keys + r->cuts_at : NULL};
 }
 
-static json_t *table_json(const struct drift_table *t)
+static struct drift_table_view drift_table_view(const struct drift_table *t, struct arena *a)
 {
 	struct buf script = {0};
-	json_t *regions = json_array();
+	struct drift_table_view v = {.name = t->schema->name,
+				     .t = *t,
+				     .over_mean = over_mean(t),
+				     .regions = arena_alloc(a, t->nregions * sizeof *v.regions)};
 
 	for (size_t i = 0; i < t->nregions; i++)
-		json_array_append_new(regions, region_json(t, i));
+		v.regions[i] = drift_region_view(t, i);
 	put_splits(&script, t);
 	put_merges(&script, t);
-	json_t *out =
-		json_pack("{s:s, s:I, s:I, s:I, s:f, s:o, s:s%}", "name", t->schema->name, "rows",
-			  (json_int_t)t->rows, "bytes", (json_int_t)t->bytes, "max_filesize",
-			  (json_int_t)t->max_filesize, "largest_over_mean", over_mean(t), "regions",
-			  regions, "commands", script.len ? (char *)script.ptr : "", script.len);
+	v.commands = bytes_of(arena_strndup(a, (const char *)script.ptr, script.len), script.len);
 	buf_release(&script);
-	return out;
+	return v;
 }
 
 void drift_report_json(struct buf *out, const struct drift *d)
 {
-	json_t *tables = json_array();
+	struct arena a = {0};
+	struct drift_view v = {.read = d->events,
+			       .rejected = d->rejected,
+			       .tables = arena_alloc(&a, d->ntables * sizeof *v.tables)};
 
 	for (size_t t = 0; t < d->ntables; t++)
 		if (d->tables[t].live)
-			json_array_append_new(tables, table_json(&d->tables[t]));
-	json_t *all = json_pack("{s:I, s:I, s:o}", "read", (json_int_t)d->events, "rejected",
-				(json_int_t)d->rejected, "tables", tables);
-	show_json(out, all, JSON_INDENT(2));
+			v.tables[v.ntables++] = drift_table_view(&d->tables[t], &a);
+	form_put(out, &drift_form, &v, FORM_REPORT);
+	arena_release(&a);
 }
 
 void drift_report_script(struct buf *out, const struct drift *d)

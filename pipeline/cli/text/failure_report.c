@@ -6,21 +6,7 @@
 #include <unistd.h>
 
 #include "mem.h"
-#include "show_json.h"
-
-static const char *kind_of(int code)
-{
-	switch (code) {
-	case RC_MEMORY: return "memory";
-	case RC_DATA: return "data";
-	case RC_ORDER: return "order";
-	case RC_LIMIT: return "limit";
-	case RC_CONFIG: return "config";
-	case RC_STOPPED: return "stopped";
-	case RC_BUSY: return "busy";
-	default: return "io";
-	}
-}
+#include "form.h"
 
 struct failure_place {
 	size_t file; /* characters */
@@ -57,13 +43,36 @@ static bool find_place(const char *sentence, struct failure_place *p)
 	return false;
 }
 
-static void set_text(json_t *out, const char *key, const char *text, size_t len)
-{
-	char *copy = mem_format("%.*s", (int)len, text);
+struct failure_view {
+	const char *command;
+	int64_t status;
+	unsigned kind;
+	const char *error, *file;
+	uint64_t line, column;
+	const char *found, *expected;
+	struct arena arena;
+};
 
-	json_object_set_new(out, key, show_string(copy));
-	mem_free(copy);
-}
+/* By -code - 1. */
+static const char *const kinds[] = {"io",     "memory",	 "data", "order", "limit",
+				    "config", "stopped", "busy", NULL};
+static const struct form_member failure_members[] = {
+	{"command", FORM_TEXT, IN(failure_view, command), "the command that failed"},
+	{"status", FORM_INT, IN(failure_view, status), "its exit status"},
+	{"kind", FORM_CHOICE, IN(failure_view, kind), "kind of the error", .choices = kinds},
+	{"error", FORM_TEXT, IN(failure_view, error), "the message that is printed without --json"},
+	{"file", FORM_TEXT, IN(failure_view, file), "file, if the message begins with a place",
+	 FORM_IF_ANY},
+	{"line", FORM_COUNT, IN(failure_view, line), "line in the file, from 1", FORM_IF_ANY},
+	{"column", FORM_COUNT, IN(failure_view, column), "column in the line, from 1", FORM_IF_ANY},
+	{"found", FORM_TEXT, IN(failure_view, found), "what was found, if the message names it",
+	 FORM_IF_ANY},
+	{"expected", FORM_TEXT, IN(failure_view, expected),
+	 "what was expected, if the message names it", FORM_IF_ANY},
+};
+const struct form failure_form =
+	NAMED_FORM(failure_view, failure_members, "failure",
+		   "the last line of standard error of a command that fails with --json");
 
 /* Where what is quoted there ends: behind the second of two backquotes, else it is no quote. */
 static const char *behind_quote(const char *s)
@@ -92,11 +101,11 @@ static size_t clause(const char *text)
 	return (size_t)(s - text);
 }
 
-/* "found X, expected Y": as sentences of this program say it. */
-static void set_found(json_t *out, const char *sentence)
+/* "found X, expected Y" in the message. */
+static void find_found(struct failure_view *v)
 {
-	const char *found = find_word(sentence, "found ");
-	const char *expected = find_word(sentence, "expected ");
+	const char *found = find_word(v->error, "found ");
+	const char *expected = find_word(v->error, "expected ");
 
 	if (!expected)
 		return;
@@ -104,27 +113,30 @@ static void set_found(json_t *out, const char *sentence)
 		size_t len = (size_t)(expected - found) - strlen("found ");
 
 		found += strlen("found ");
-		while (len && (found[len - 1] == ' ' || found[len - 1] == ',' ||
-			       found[len - 1] == ';' || found[len - 1] == ':'))
+		while (len && strchr(" ,;:", found[len - 1]))
 			len--;
-		set_text(out, "found", found, len);
+		v->found = arena_strndup(&v->arena, found, len);
 	}
 	expected += strlen("expected ");
-	set_text(out, "expected", expected, clause(expected));
+	v->expected = arena_strndup(&v->arena, expected, clause(expected));
 }
 
 void failure_report_json(struct buf *out, const char *command, int status, const struct error *err)
 {
 	struct failure_place p;
-	json_t *all = json_pack("{s:s, s:i, s:s, s:o}", "command", command, "status", status,
-				"kind", kind_of(err->code), "error", show_string(err->msg));
+	struct failure_view v = {.command = command,
+				 .status = status,
+				 .kind = err->code < 0 && err->code >= RC_BUSY
+						 ? (unsigned)-err->code - 1
+						 : 0,
+				 .error = err->msg};
 
 	if (find_place(err->msg, &p)) {
-		set_text(all, "file", err->msg, p.file);
-		json_object_set_new(all, "line", json_integer((json_int_t)p.line));
-		if (p.column)
-			json_object_set_new(all, "column", json_integer((json_int_t)p.column));
+		v.file = arena_strndup(&v.arena, err->msg, p.file);
+		v.line = p.line;
+		v.column = p.column;
 	}
-	set_found(all, err->msg);
-	show_json(out, all, JSON_COMPACT);
+	find_found(&v);
+	form_put(out, &failure_form, &v, FORM_LINE);
+	arena_release(&v.arena);
 }

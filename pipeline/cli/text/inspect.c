@@ -1,16 +1,15 @@
 /*
- * inspect.c - what an HFile holds, decoded
+ * inspect.c - what an HFile contains
  *
- * File info values have no type in the file; the known keys (hfile/README.md 7.2) are in a table
- * here. Unknown ones are shown in \xHH form.
+ * The values of the file info have no type in the file.  The table below lists the known keys
+ * (hfile/README.md 7.2); other values are shown in \xHH form.
  */
-#include "cli/inspect.h"
+#include "inspect_view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
-#include "show_json.h"
 #include "bytes.h"
 
 enum info_type {
@@ -45,13 +44,178 @@ static const struct {
 	{"hfile.MAX_TAGS_LEN", INFO_I32},    {"hfile.TAGS_COMPRESSED", INFO_BOOL},
 };
 
-json_t *inspect_bytes(struct bytes v)
+/* --- forms --- */
+
+static const struct form_member trailer_members[] = {
+	{"version", FORM_TEXT, IN(trailer_view, version), "major and minor version"},
+	{"file_bytes", FORM_COUNT, IN(trailer_view, t.file_bytes), "size of the file"},
+	{"cells", FORM_COUNT, IN(trailer_view, t.entry_count), "number of cells"},
+	{"compression", FORM_TEXT, IN(trailer_view, compression), "codec of the blocks"},
+	{"comparator", FORM_TEXT, IN(trailer_view, comparator), "Java class that orders the cells"},
+	{"index_levels", FORM_UINT, IN(trailer_view, t.index_levels), "levels of the data index"},
+	{"root_index_entries", FORM_UINT, IN(trailer_view, t.data_index_count),
+	 "entries of the root index"},
+	{"meta_index_entries", FORM_UINT, IN(trailer_view, t.meta_index_count), "meta blocks"},
+	{"plain_index_bytes", FORM_COUNT, IN(trailer_view, t.uncompressed_index_bytes),
+	 "uncompressed size of the indexes"},
+	{"plain_bytes", FORM_COUNT, IN(trailer_view, t.total_uncompressed_bytes),
+	 "uncompressed size of all blocks"},
+	{"first_data_block", FORM_INT, IN(trailer_view, t.first_data_block), "its offset"},
+	{"last_data_block", FORM_INT, IN(trailer_view, t.last_data_block), "its offset"},
+	{"load_on_open", FORM_COUNT, IN(trailer_view, t.load_on_open_offset),
+	 "offset of the section that is read when the file is opened"},
+	{"file_info", FORM_COUNT, IN(trailer_view, t.file_info_offset), "offset of the file info"},
+};
+const struct form trailer_form = FORM(trailer_view, trailer_members);
+
+struct info_view {
+	const char *key, *text, *type, *time;
+	int64_t number;
+	const int64_t *bounds;
+	size_t nbounds;
+	bool flag, is_text, is_number, is_flag, is_range;
+};
+static const struct form_member info_members[] = {
+	{"key", FORM_TEXT, IN(info_view, key), "name of the entry"},
+	{"value", FORM_TEXT, IN(info_view, text), "in the type of the entry", FORM_EITHER,
+	 IF(info_view, is_text)},
+	{"value", FORM_INT, IN(info_view, number), "a number", FORM_EITHER,
+	 IF(info_view, is_number)},
+	{"value", FORM_FLAG, IN(info_view, flag), "a boolean", FORM_EITHER, IF(info_view, is_flag)},
+	{"value", FORM_INTS, IN(info_view, bounds), "first and last", FORM_EITHER,
+	 IF(info_view, is_range), COUNT_AT(info_view, nbounds)},
+	{"type", FORM_TEXT, IN(info_view, type), "type of the value, from its key"},
+	{"time", FORM_TEXT, IN(info_view, time), "a value that is a time, as ISO 8601",
+	 FORM_IF_ANY},
+};
+const struct form info_form = FORM(info_view, info_members);
+
+struct index_view {
+	struct hfile_index_entry e;
+	const char *key;
+};
+static const struct form_member index_members[] = {
+	{"offset", FORM_COUNT, IN(index_view, e.offset), "offset of the block"},
+	{"bytes", FORM_UINT, IN(index_view, e.disk_bytes), "size of the block on disk"},
+	{"key", FORM_TEXT, IN(index_view, key), "first key of the block"},
+};
+const struct form index_form = FORM(index_view, index_members);
+
+static const struct form_member bloom_members[] = {
+	{"type", FORM_TEXT, IN(bloom_view, type), "NONE, ROW, ROWCOL..."},
+	{"keys", FORM_COUNT, IN(bloom_view, b.keys), "number of keys", FORM_IF,
+	 IF(bloom_view, b.present)},
+	{"max_keys", FORM_COUNT, IN(bloom_view, b.max_keys), "number of keys that fit", FORM_IF,
+	 IF(bloom_view, b.present)},
+	{"bytes", FORM_COUNT, IN(bloom_view, b.bytes), "size", FORM_IF, IF(bloom_view, b.present)},
+	{"chunks", FORM_UINT, IN(bloom_view, b.chunks), "number of chunks", FORM_IF,
+	 IF(bloom_view, b.present)},
+	{"hashes", FORM_UINT, IN(bloom_view, b.hash_count), "hash functions for each key", FORM_IF,
+	 IF(bloom_view, b.present)},
+};
+const struct form bloom_form = FORM(bloom_view, bloom_members);
+
+struct block_type_view {
+	char type[9];
+	uint64_t count, disk_bytes, plain_bytes;
+};
+static const struct form_member block_type_members[] = {
+	{"type", FORM_CHARS, IN(block_type_view, type), "type of the blocks"},
+	{"count", FORM_COUNT, IN(block_type_view, count), "number of blocks"},
+	{"disk_bytes", FORM_COUNT, IN(block_type_view, disk_bytes), "their size on disk"},
+	{"plain_bytes", FORM_COUNT, IN(block_type_view, plain_bytes), "their uncompressed size"},
+};
+const struct form block_type_form = FORM(block_type_view, block_type_members);
+
+static const struct form_member block_members[] = {
+	{"offset", FORM_COUNT, IN(hfile_block, offset), "offset in the file"},
+	{"type", FORM_CHARS, IN(hfile_block, type), "type of the block"},
+	{"disk_bytes", FORM_UINT, IN(hfile_block, disk_bytes), "size on disk"},
+	{"plain_bytes", FORM_UINT, IN(hfile_block, plain_bytes), "uncompressed size"},
+	{"previous", FORM_INT, IN(hfile_block, previous),
+	 "offset of the previous block of its type; -1: none"},
+};
+const struct form block_form = FORM(hfile_block, block_members);
+
+struct tag_view {
+	uint32_t type;
+	struct bytes value;
+};
+static const struct form_member tag_members[] = {
+	{"type", FORM_UINT, IN(tag_view, type), "HBase's number of the tag type"},
+	{"value", FORM_KEY, IN(tag_view, value), "bytes of the tag"},
+};
+static const struct form tag_form = FORM(tag_view, tag_members);
+
+struct cell_view {
+	struct cell c;
+	struct bytes column, time;
+	const struct tag_view *tags;
+	size_t ntags;
+};
+static const struct form_member cell_members[] = {
+	{"row", FORM_KEY, IN(cell_view, c.row), "row key"},
+	{"column", FORM_BYTES, IN(cell_view, column), "family:qualifier"},
+	{"timestamp", FORM_INT, IN(cell_view, c.ts), "in ms since 1970"},
+	{"time", FORM_BYTES, IN(cell_view, time), "the timestamp as ISO 8601"},
+	{"type", FORM_CELL_TYPE, IN(cell_view, c.type), "Put, Delete..."},
+	{"value", FORM_KEY, IN(cell_view, c.value), "bytes of the value"},
+	{"mvcc", FORM_COUNT, IN(cell_view, c.mvcc), "sequence id; missing: 0", FORM_IF_ANY},
+	{"tags", FORM_LIST, IN(cell_view, tags), "tags of the cell", FORM_IF_ANY,
+	 ITEMS(cell_view, tag_form, ntags)},
+};
+static const struct form cell_view_form = FORM(cell_view, cell_members);
+
+static const struct form_member inspect_members[] = {
+	{"path", FORM_TEXT, IN(inspection, path), "the file"},
+	{"trailer", FORM_PART, IN(inspection, trailer), "trailer of the HFile", FORM_IF,
+	 &trailer_form, IF(inspection, opened)},
+	{"file_info", FORM_LIST, IN(inspection, file_info), "entries of the file info", FORM_IF,
+	 ITEMS(inspection, info_form, nfile_info), IF(inspection, opened)},
+	{"root_index", FORM_LIST, IN(inspection, root_index), "entries of the root index", FORM_IF,
+	 ITEMS(inspection, index_form, nroot_index), IF(inspection, opened)},
+	{"bloom", FORM_PART, IN(inspection, bloom), "bloom filter", FORM_IF, &bloom_form,
+	 IF(inspection, opened)},
+	{"block_types", FORM_LIST, IN(inspection, block_types), "number and size of blocks by type",
+	 FORM_IF, ITEMS(inspection, block_type_form, nblock_types), IF(inspection, opened)},
+	{"blocks", FORM_LIST, IN(inspection, blocks), "--blocks: all blocks", FORM_IF,
+	 ITEMS(inspection, block_form, nblocks), IF(inspection, each_block)},
+	{"cells", FORM_LIST, IN(inspection, cells), "--cells: all cells", FORM_IF_ANY,
+	 ITEMS(inspection, cell_view_form, ncells)},
+	{"error", FORM_TEXT, IN(inspection, error), "why the rest could not be read", FORM_IF_ANY},
+};
+const struct form inspect_form =
+	NAMED_FORM(inspection, inspect_members, "inspect", "inspect --json", .is_list = true);
+
+/* --- what a file contains --- */
+
+/* Move the text of b into the arena. */
+static const char *keep(struct inspection *d, struct buf *b)
 {
-	return show_escaped(v);
+	const char *kept = arena_strndup(&d->arena, (const char *)b->ptr, b->len);
+
+	buf_release(b);
+	return kept;
 }
 
-/* "2013-01-01T10:15:00.000Z"; empty for a year that a calendar does not show. */
-static void put_time(struct buf *b, int64_t ms)
+static const char *escaped(struct inspection *d, struct bytes v)
+{
+	struct buf b = {0};
+
+	bytes_escape(&b, v);
+	return keep(d, &b);
+}
+
+/* Bytes that are not UTF-8, or that a terminal would obey, become \xHH. */
+static const char *visible(struct inspection *d, struct bytes v)
+{
+	struct buf b = {0};
+
+	text_visible(&b, v);
+	return keep(d, &b);
+}
+
+void put_cell_time(struct buf *b, int64_t ms)
 {
 	int64_t s = ms / 1000, rest = ms % 1000;
 
@@ -68,42 +232,14 @@ static void put_time(struct buf *b, int64_t ms)
 	buf_printf(b, "%s.%03" PRId64 "Z", text, rest);
 }
 
-static json_t *buf_json(struct buf *b)
-{
-	json_t *out = json_stringn(b->len ? (const char *)b->ptr : "", b->len);
-
-	buf_release(b);
-	return out;
-}
-
-static json_t *time_json(int64_t ms)
-{
-	struct buf b = {0};
-
-	put_time(&b, ms);
-	return buf_json(&b);
-}
-
-/* Text as it is, \xHH for what is none or would command a terminal. */
-static json_t *text_json(struct bytes v)
-{
-	struct buf b = {0};
-
-	text_visible(&b, v);
-	json_t *text = json_stringn(b.len ? (const char *)b.ptr : "", b.len);
-	buf_release(&b);
-	return text ? text : inspect_bytes(v);
-}
-
-/* A flat key (hfile/README.md 3.1) as row/family:qualifier/timestamp/type; other bytes in \xHH
- * form. */
-static json_t *key_json(struct bytes k)
+/* A flat key (hfile/README.md 3.1) as row/family:qualifier/timestamp/type, others in \xHH form. */
+static const char *key_text(struct inspection *d, struct bytes k)
 {
 	size_t row = k.len >= 2 ? get_be16(k.ptr) : 0;
 	size_t family = k.len >= 12 + row ? k.ptr[2 + row] : 0;
 
 	if (k.len < 12 + row + family)
-		return inspect_bytes(k);
+		return escaped(d, k);
 	struct buf b = {0};
 	const uint8_t *at = k.ptr + 3 + row + family;
 	size_t qualifier = k.len - 12 - row - family;
@@ -118,25 +254,18 @@ static json_t *key_json(struct bytes k)
 	else
 		buf_printf(&b, "/%" PRId64, ts);
 	buf_printf(&b, "/%s", cell_type_name(k.ptr[k.len - 1]));
-	return buf_json(&b);
+	return keep(d, &b);
 }
 
-static json_t *trailer_json(const struct hfile_trailer *t)
+static void read_trailer(struct inspection *d, const struct hfile_trailer *t)
 {
-	return json_pack("{s:o, s:I, s:I, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "version", json_sprintf("%u.%u", t->major, t->minor), "file_bytes",
-			 (json_int_t)t->file_bytes, "cells", (json_int_t)t->entry_count,
-			 "compression", codec_name((enum codec)t->codec), "comparator",
-			 text_json(bytes_str(t->comparator)), "index_levels",
-			 (json_int_t)t->index_levels, "root_index_entries",
-			 (json_int_t)t->data_index_count, "meta_index_entries",
-			 (json_int_t)t->meta_index_count, "plain_index_bytes",
-			 (json_int_t)t->uncompressed_index_bytes, "plain_bytes",
-			 (json_int_t)t->total_uncompressed_bytes, "first_data_block",
-			 (json_int_t)t->first_data_block, "last_data_block",
-			 (json_int_t)t->last_data_block, "load_on_open",
-			 (json_int_t)t->load_on_open_offset, "file_info",
-			 (json_int_t)t->file_info_offset);
+	struct buf version = {0};
+
+	buf_printf(&version, "%u.%u", t->major, t->minor);
+	d->trailer = (struct trailer_view){.t = *t,
+					   .version = keep(d, &version),
+					   .compression = codec_name((enum codec)t->codec),
+					   .comparator = visible(d, bytes_str(t->comparator))};
 }
 
 static enum info_type info_type_of(struct bytes key, struct bytes value)
@@ -154,161 +283,185 @@ static enum info_type info_type_of(struct bytes key, struct bytes value)
 	return type <= INFO_BOOL && value.len != sizes[type] ? INFO_BYTES : type;
 }
 
-static json_t *info_value(enum info_type type, struct bytes v)
+static void set_time(struct inspection *d, struct info_view *v, enum info_type type,
+		     struct bytes value)
 {
-	switch (type) {
-	case INFO_I32: return json_integer((int32_t)get_be32(v.ptr));
-	case INFO_I64:
-	case INFO_TIME: return json_integer((int64_t)get_be64(v.ptr));
-	case INFO_RANGE:
-		return json_pack("[I, I]", (json_int_t)get_be64(v.ptr),
-				 (json_int_t)get_be64(v.ptr + 8));
-	case INFO_BOOL: return json_boolean(v.ptr[0] != 0);
-	case INFO_TEXT: return text_json(v);
-	case INFO_KEY: return key_json(v);
-	case INFO_BYTES: break;
+	struct buf at = {0};
+
+	if (type != INFO_TIME && type != INFO_RANGE)
+		return;
+	put_cell_time(&at, (int64_t)get_be64(value.ptr));
+	if (type == INFO_RANGE) {
+		buf_append_str(&at, " .. ");
+		put_cell_time(&at, (int64_t)get_be64(value.ptr + 8));
 	}
-	return inspect_bytes(v);
+	v->time = at.len ? keep(d, &at) : NULL;
 }
 
-static json_t *info_json(const struct hfile *f)
+static struct info_view info_view(struct inspection *d, struct bytes key, struct bytes value,
+				  enum info_type type)
 {
-	json_t *list = json_array();
+	struct info_view v = {.key = escaped(d, key), .type = info_type_names[type]};
+	int64_t *bounds = NULL;
+
+	switch (type) {
+	case INFO_I32: v.number = (int32_t)get_be32(value.ptr); break;
+	case INFO_I64:
+	case INFO_TIME: v.number = (int64_t)get_be64(value.ptr); break;
+	case INFO_RANGE:
+		bounds = arena_alloc(&d->arena, 2 * sizeof *bounds);
+		bounds[0] = (int64_t)get_be64(value.ptr);
+		bounds[1] = (int64_t)get_be64(value.ptr + 8);
+		break;
+	case INFO_BOOL: v.flag = value.ptr[0] != 0; break;
+	case INFO_TEXT: v.text = visible(d, value); break;
+	case INFO_KEY: v.text = key_text(d, value); break;
+	case INFO_BYTES: v.text = escaped(d, value); break;
+	}
+	v.bounds = bounds;
+	v.nbounds = bounds ? 2 : 0;
+	v.is_range = bounds != NULL;
+	v.is_text = v.text != NULL;
+	v.is_flag = type == INFO_BOOL;
+	v.is_number = !v.is_range && !v.is_text && !v.is_flag;
+	set_time(d, &v, type, value);
+	return v;
+}
+
+static void read_info(struct inspection *d, const struct hfile *f)
+{
 	struct bytes key, value, bloom = {0};
+	struct buf *list = &d->lists[0];
 
 	hfile_info_get(f, "BLOOM_FILTER_TYPE", &bloom);
 	for (size_t i = 0; hfile_info(f, i, &key, &value) == RC_OK; i++) {
 		enum info_type type = info_type_of(key, value);
 
-		/* of a ROWCOL bloom the last key is a flat key, else a row or a prefix of one */
+		/* of a ROWCOL bloom filter the last key is a flat key, else a row or its prefix */
 		if (bytes_eq(key, bytes_str("LAST_BLOOM_KEY")) &&
 		    bytes_eq(bloom, bytes_str("ROWCOL")))
 			type = INFO_KEY;
-		json_t *entry = json_pack("{s:o, s:o, s:s}", "key", inspect_bytes(key), "value",
-					  info_value(type, value), "type", info_type_names[type]);
-		struct buf at = {0};
-		if (type == INFO_TIME || type == INFO_RANGE)
-			put_time(&at, (int64_t)get_be64(value.ptr));
-		if (type == INFO_RANGE) {
-			buf_append_str(&at, " .. ");
-			put_time(&at, (int64_t)get_be64(value.ptr + 8));
-		}
-		if (at.len)
-			json_object_set_new(entry, "time", buf_json(&at));
-		json_array_append_new(list, entry);
+		struct info_view v = info_view(d, key, value, type);
+		buf_append(list, &v, sizeof v);
+		d->nfile_info++;
 	}
-	return list;
+	d->file_info = list->ptr;
 }
 
-static json_t *root_index_json(const struct hfile *f)
+static void read_index(struct inspection *d, const struct hfile *f)
 {
-	json_t *list = json_array();
-	struct hfile_index_entry e;
+	struct index_view v = {0};
+	struct buf *list = &d->lists[1];
 
-	for (size_t i = 0; hfile_root_entry(f, i, &e) == RC_OK; i++)
-		json_array_append_new(list,
-				      json_pack("{s:I, s:I, s:o}", "offset", (json_int_t)e.offset,
-						"bytes", (json_int_t)e.disk_bytes, "key",
-						key_json(e.key)));
-	return list;
-}
-
-static json_t *bloom_json(const struct hfile *f)
-{
-	struct hfile_bloom b;
-
-	hfile_bloom(f, &b);
-	if (!b.present)
-		return json_pack("{s:s}", "type", "NONE");
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "type", bloom_name(b.type), "keys",
-			 (json_int_t)b.keys, "max_keys", (json_int_t)b.max_keys, "bytes",
-			 (json_int_t)b.bytes, "chunks", (json_int_t)b.chunks, "hashes",
-			 (json_int_t)b.hash_count);
-}
-
-static void add_to(json_t *object, const char *key, json_int_t n)
-{
-	json_t *sum = json_object_get(object, key);
-
-	json_integer_set(sum, json_integer_value(sum) + n);
-}
-
-static void count_block(json_t *types, const struct hfile_block *b)
-{
-	size_t i;
-	json_t *t = NULL;
-
-	json_array_foreach(types, i, t)
-	{
-		if (strcmp(json_string_value(json_object_get(t, "type")), b->type) == 0)
-			break;
+	for (; hfile_root_entry(f, d->nroot_index, &v.e) == RC_OK; d->nroot_index++) {
+		v.key = key_text(d, v.e.key);
+		buf_append(list, &v, sizeof v);
 	}
-	if (i == json_array_size(types)) {
-		t = json_pack("{s:s, s:i, s:i, s:i}", "type", b->type, "count", 0, "disk_bytes", 0,
-			      "plain_bytes", 0);
-		json_array_append_new(types, t);
+	d->root_index = list->ptr;
+}
+
+static void count_block(struct inspection *d, const struct hfile_block *b)
+{
+	struct buf *list = &d->lists[2];
+	struct block_type_view new = {0}, *all = (void *)list->ptr;
+	size_t i = 0;
+
+	while (i < d->nblock_types && strcmp(all[i].type, b->type) != 0)
+		i++;
+	if (i == d->nblock_types) {
+		memcpy(new.type, b->type, sizeof new.type);
+		buf_append(list, &new, sizeof new);
+		all = (void *)list->ptr;
+		d->nblock_types++;
 	}
-	add_to(t, "count", 1);
-	add_to(t, "disk_bytes", b->disk_bytes);
-	add_to(t, "plain_bytes", b->plain_bytes);
+	all[i].count++;
+	all[i].disk_bytes += b->disk_bytes;
+	all[i].plain_bytes += b->plain_bytes;
+	d->block_types = all;
 }
 
-static json_t *block_json(const struct hfile_block *b)
+static int read_blocks(struct inspection *d, struct hfile *f, struct error *err)
 {
-	return json_pack("{s:I, s:s, s:I, s:I, s:I}", "offset", (json_int_t)b->offset, "type",
-			 b->type, "disk_bytes", (json_int_t)b->disk_bytes, "plain_bytes",
-			 (json_int_t)b->plain_bytes, "previous", (json_int_t)b->previous);
-}
-
-int inspect_file(json_t *out, struct hfile *f, bool each_block, struct error *err)
-{
-	json_t *types = json_array(), *blocks = json_array();
-
-	json_object_set_new(out, "trailer", trailer_json(hfile_trailer(f)));
-	json_object_set_new(out, "file_info", info_json(f));
-	json_object_set_new(out, "root_index", root_index_json(f));
-	json_object_set_new(out, "bloom", bloom_json(f));
+	struct buf *list = &d->lists[3];
 	struct hfile_block b;
 	uint64_t at = 0;
 	int rc;
+
 	while ((rc = hfile_next_block(f, &at, &b, err)) == RC_OK) {
-		count_block(types, &b);
-		if (each_block)
-			json_array_append_new(blocks, block_json(&b));
+		count_block(d, &b);
+		if (!d->each_block)
+			continue;
+		buf_append(list, &b, sizeof b);
+		d->nblocks++;
 	}
-	json_object_set_new(out, "block_types", types);
-	if (each_block)
-		json_object_set(out, "blocks", blocks);
-	json_decref(blocks);
+	d->blocks = list->ptr;
 	return rc < 0 ? rc : RC_OK;
 }
 
-/* Tags as cell.h has them, whole. */
-static json_t *tags_json(struct bytes tags)
+struct inspection *inspection_new(const char *path)
 {
-	json_t *list = json_array();
+	struct inspection *d = mem_calloc(1, sizeof *d);
+	struct bytes name = bytes_str(path);
 
-	for (const uint8_t *p = tags.ptr, *end = p + tags.len; p < end; p += 2 + get_be16(p))
-		json_array_append_new(list,
-				      json_pack("{s:i, s:o}", "type", p[2], "value",
-						inspect_bytes(bytes_of(p + 3, get_be16(p) - 1u))));
-	return list;
+	d->path = text_is_utf8(name) ? path : escaped(d, name);
+	return d;
 }
 
-json_t *inspect_cell(const struct cell *c)
+void inspection_free(struct inspection *d)
 {
-	struct buf column = {0};
+	for (size_t i = 0; i < sizeof d->lists / sizeof *d->lists; i++)
+		buf_release(&d->lists[i]);
+	arena_release(&d->arena);
+	mem_free(d);
+}
+
+int inspect_file(struct inspection *d, struct hfile *f, bool each_block, struct error *err)
+{
+	d->opened = true;
+	d->each_block = each_block;
+	read_trailer(d, hfile_trailer(f));
+	read_info(d, f);
+	read_index(d, f);
+	hfile_bloom(f, &d->bloom.b);
+	d->bloom.type = d->bloom.b.present ? bloom_name(d->bloom.b.type) : "NONE";
+	return read_blocks(d, f, err);
+}
+
+void inspect_json(struct buf *out, const struct inspection *d)
+{
+	form_put(out, &inspect_form, d, FORM_REPORT);
+	out->len -= strlen("\n}\n");
+}
+
+/* Tags as cell.h describes them, all of them complete. */
+static size_t read_tags(struct tag_view *out, struct bytes tags)
+{
+	size_t n = 0;
+
+	for (const uint8_t *p = tags.ptr, *end = p + tags.len; p < end; p += 2 + get_be16(p)) {
+		if (out)
+			out[n] = (struct tag_view){p[2], bytes_of(p + 3, get_be16(p) - 1u)};
+		n++;
+	}
+	return n;
+}
+
+void inspect_cell_json(struct buf *out, const struct cell *c)
+{
+	struct buf column = {0}, time = {0};
+	struct cell_view v = {.c = *c, .ntags = read_tags(NULL, c->tags)};
+	struct tag_view *tags = mem_calloc(v.ntags + 1, sizeof *tags);
 
 	bytes_escape(&column, c->family);
 	buf_put(&column, ':');
 	bytes_escape(&column, c->qualifier);
-	json_t *out = json_pack("{s:o, s:o, s:I, s:o, s:s, s:o}", "row", inspect_bytes(c->row),
-				"column", buf_json(&column), "timestamp", (json_int_t)c->ts, "time",
-				time_json(c->ts), "type", cell_type_name(c->type), "value",
-				inspect_bytes(c->value));
-	if (c->mvcc)
-		json_object_set_new(out, "mvcc", json_integer((json_int_t)c->mvcc));
-	if (c->tags.len)
-		json_object_set_new(out, "tags", tags_json(c->tags));
-	return out;
+	put_cell_time(&time, c->ts);
+	read_tags(tags, c->tags);
+	v.column = buf_bytes(&column);
+	v.time = buf_bytes(&time);
+	v.tags = tags;
+	form_put(out, &cell_view_form, &v, FORM_SPACED);
+	mem_free(tags);
+	buf_release(&time);
+	buf_release(&column);
 }

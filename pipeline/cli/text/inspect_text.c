@@ -1,158 +1,154 @@
-/* inspect_text.c - the description of an HFile: objects as names and values, arrays as tables */
+/* inspect_text.c - an HFile as text: parts as names and values, lists as tables */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/inspect.h"
+#include "inspect_view.h"
 
-enum { MAX_COLUMNS = 8, VALUE_SHOWN = 64, ROWS_SHOWN = 10 };
+enum { VALUE_SHOWN = 64, ROWS_SHOWN = 10 };
 
-/* A value as text; scratch holds it when it is none yet. */
-static const char *value_text(const json_t *v, char *scratch, size_t size)
+static void put_part(struct buf *out, const char *title, const struct form *f, const void *object)
 {
-	if (json_is_string(v))
-		return json_string_value(v);
-	if (json_is_integer(v))
-		snprintf(scratch, size, "%lld", (long long)json_integer_value(v));
-	else if (json_is_array(v))
-		snprintf(scratch, size, "%lld..%lld",
-			 (long long)json_integer_value(json_array_get(v, 0)),
-			 (long long)json_integer_value(json_array_get(v, 1)));
-	else
-		snprintf(scratch, size, "%s",
-			 json_is_true(v)    ? "true"
-			 : json_is_false(v) ? "false"
-					    : "");
-	return scratch;
-}
-
-static void put_object(struct buf *out, const char *title, json_t *object)
-{
-	const char *key;
-	json_t *v;
-	char scratch[64];
-
 	buf_printf(out, "%s\n", title);
-	json_object_foreach(object, key, v)
-		buf_printf(out, "  %-18s  %s\n", key, value_text(v, scratch, sizeof scratch));
+	for (size_t i = 0; i < f->count; i++) {
+		struct buf value = {0};
+
+		if (form_plain(&value, &f->members[i], object))
+			buf_printf(out, "  %-18s  %.*s\n", f->members[i].key, (int)value.len,
+				   value.len ? (const char *)value.ptr : "");
+		buf_release(&value);
+	}
 }
 
-/* The columns of a table: the members that any of its rows has. */
-struct grid {
-	const char *name[MAX_COLUMNS];
-	int width[MAX_COLUMNS];
-	bool number[MAX_COLUMNS];
-	size_t columns;
+/* A column of a table: a key of the form that any row has. */
+struct grid_column {
+	const char *key;
+	int width; /* 0: no row has it */
+	bool number;
 };
 
-static void grid_measure(struct grid *g, json_t *row)
+/* The value of a key, which several members may describe; false: it is left out. */
+static bool value_of(struct buf *out, const struct form *f, const char *key, const void *row,
+		     bool *number)
 {
-	const char *key;
-	json_t *v;
-	char scratch[64];
-
-	json_object_foreach(row, key, v)
-	{
-		size_t c = 0;
-
-		while (c < g->columns && strcmp(g->name[c], key) != 0)
-			c++;
-		if (c == MAX_COLUMNS)
+	out->len = 0;
+	for (size_t i = 0; i < f->count; i++) {
+		if (strcmp(f->members[i].key, key) != 0 || !form_plain(out, &f->members[i], row))
 			continue;
-		if (c == g->columns) {
-			g->name[c] = key;
-			g->width[c] = (int)strlen(key);
-			g->number[c] = json_is_integer(v);
-			g->columns++;
-		}
-		int width = (int)strlen(value_text(v, scratch, sizeof scratch));
-		g->number[c] = g->number[c] && json_is_integer(v);
-		g->width[c] = width > g->width[c] ? width : g->width[c];
+		*number = form_is_integer(&f->members[i]);
+		return true;
 	}
+	return false;
 }
 
-static void grid_put(const struct grid *g, size_t c, const char *text, struct buf *line)
+static void measure(struct grid_column *c, const struct form *f, const void *row, struct buf *value)
 {
-	buf_printf(line, "  %*s", g->number[c] ? g->width[c] : -g->width[c], text);
+	bool number;
+
+	if (!value_of(value, f, c->key, row, &number))
+		return;
+	int width = (int)value->len > (int)strlen(c->key) ? (int)value->len : (int)strlen(c->key);
+	c->number = number && (c->number || !c->width);
+	c->width = width > c->width ? width : c->width;
 }
 
-/* Append what is in line, without the blanks at its end, and empty it. */
-static void put_line(struct buf *out, struct buf *line)
+/* Append a row of texts without the blanks at its end; row NULL: the keys. */
+static void put_row(struct buf *out, const struct grid_column *columns, const struct form *f,
+		    const void *row, struct buf *value)
 {
-	while (line->len && line->ptr[line->len - 1] == ' ')
-		line->len--;
-	if (line->len) {
-		buf_append(out, line->ptr, line->len);
+	size_t start = out->len;
+	bool number;
+
+	for (const struct grid_column *c = columns; c < columns + f->count; c++) {
+		if (!c->width)
+			continue;
+		value->len = 0;
+		if (!row)
+			buf_append_str(value, c->key);
+		else
+			value_of(value, f, c->key, row, &number);
+		buf_put(value, 0);
+		buf_printf(out, "  %*s", c->number ? c->width : -c->width, (char *)value->ptr);
+	}
+	while (out->len > start && out->ptr[out->len - 1] == ' ')
+		out->len--;
+	if (out->len > start)
 		buf_put(out, '\n');
-	}
-	line->len = 0;
 }
 
-/* At most `shown` rows, 0 for all. */
-static void put_table(struct buf *out, const char *title, json_t *rows, size_t shown)
+/* At most `shown` rows; 0: all. */
+static void put_table(struct buf *out, const char *title, const struct form *f, const void *rows,
+		      size_t n, size_t shown)
 {
-	struct grid g = {0};
-	size_t n = json_array_size(rows), most = shown && shown < n ? shown : n;
+	struct grid_column columns[8] = {0};
+	struct buf value = {0};
+	const char *row = rows;
+	size_t most = shown && shown < n ? shown : n;
 
-	for (size_t i = 0; i < most; i++)
-		grid_measure(&g, json_array_get(rows, i));
-	struct buf line = {0};
 	buf_printf(out, "%s\n", title);
-	for (size_t c = 0; c < g.columns; c++)
-		grid_put(&g, c, g.name[c], &line);
-	put_line(out, &line);
-	for (size_t i = 0; i < most; i++) {
-		char scratch[64];
-
-		for (size_t c = 0; c < g.columns; c++) {
-			const json_t *v = json_object_get(json_array_get(rows, i), g.name[c]);
-
-			grid_put(&g, c, v ? value_text(v, scratch, sizeof scratch) : "", &line);
-		}
-		put_line(out, &line);
+	for (size_t k = 0; k < f->count; k++) {
+		columns[k].key = f->members[k].key;
+		for (size_t i = 0; i < most && !(k && !strcmp(columns[k].key, columns[k - 1].key));
+		     i++)
+			measure(&columns[k], f, row + i * f->bytes, &value);
 	}
-	buf_release(&line);
+	put_row(out, columns, f, NULL, &value);
+	for (size_t i = 0; i < most; i++)
+		put_row(out, columns, f, row + i * f->bytes, &value);
+	buf_release(&value);
 	if (most < n)
 		buf_printf(out, "  ... %zu more (--blocks shows all)\n", n - most);
 }
 
-void inspect_text(struct buf *out, json_t *d, bool all)
+void inspect_text(struct buf *out, const struct inspection *d, bool all)
 {
 	char title[64];
-	json_t *root = json_object_get(d, "root_index"), *blocks = json_object_get(d, "blocks");
 
-	buf_printf(out, "%s\n", json_string_value(json_object_get(d, "path")));
-	put_object(out, "trailer", json_object_get(d, "trailer"));
-	put_table(out, "file info", json_object_get(d, "file_info"), 0);
-	size_t entries = json_array_size(root);
-	snprintf(title, sizeof title, "root index: %zu %s", entries,
-		 entries == 1 ? "entry" : "entries");
-	put_table(out, title, root, all ? 0 : ROWS_SHOWN);
-	put_object(out, "bloom filter", json_object_get(d, "bloom"));
-	put_table(out, "blocks", json_object_get(d, "block_types"), 0);
-	if (blocks)
-		put_table(out, "each block", blocks, 0);
+	snprintf(title, sizeof title, "root index: %zu %s", d->nroot_index,
+		 d->nroot_index == 1 ? "entry" : "entries");
+	buf_printf(out, "%s\n", d->path);
+	put_part(out, "trailer", &trailer_form, &d->trailer);
+	put_table(out, "file info", &info_form, d->file_info, d->nfile_info, 0);
+	put_table(out, title, &index_form, d->root_index, d->nroot_index, all ? 0 : ROWS_SHOWN);
+	put_part(out, "bloom filter", &bloom_form, &d->bloom);
+	put_table(out, "blocks", &block_type_form, d->block_types, d->nblock_types, 0);
+	if (d->each_block)
+		put_table(out, "each block", &block_form, d->blocks, d->nblocks, 0);
+}
+
+/* Append the bytes and blanks up to the width, which grows with what was seen. */
+static void put_padded(struct buf *out, size_t from, int *width)
+{
+	int n = (int)(out->len - from);
+
+	*width = n > *width ? n : *width;
+	buf_printf(out, "%*s", *width - n, "");
 }
 
 void inspect_cell_text(struct buf *out, const struct cell *c, int widths[2])
 {
-	struct cell cut = *c;
+	bool is_cut = c->value.len > VALUE_SHOWN;
+	struct buf time = {0};
 
-	if (cut.value.len > VALUE_SHOWN)
-		cut.value.len = VALUE_SHOWN;
-	json_t *cell = inspect_cell(&cut);
-	const char *row, *column, *time, *type, *value;
-	json_int_t ts;
-	if (json_unpack(cell, "{s:s, s:s, s:I, s:s, s:s, s:s}", "row", &row, "column", &column,
-			"timestamp", &ts, "time", &time, "type", &type, "value", &value) == 0) {
-		int row_width = (int)strlen(row), column_width = (int)strlen(column);
-		widths[0] = row_width > widths[0] ? row_width : widths[0];
-		widths[1] = column_width > widths[1] ? column_width : widths[1];
-		buf_printf(out, "  %-*s  %-*s  %13lld  %-24s  %s%s", widths[0], row, widths[1],
-			   column, (long long)ts, time, c->type == CELL_PUT ? "" : type,
-			   c->type == CELL_PUT ? value : "");
-		if (cut.value.len < c->value.len)
-			buf_printf(out, "... (%zu bytes)", c->value.len);
-		buf_put(out, '\n');
-	}
-	json_decref(cell);
+	buf_append_str(out, "  ");
+	size_t from = out->len;
+	bytes_escape(out, c->row);
+	put_padded(out, from, &widths[0]);
+	buf_append_str(out, "  ");
+	from = out->len;
+	bytes_escape(out, c->family);
+	buf_put(out, ':');
+	bytes_escape(out, c->qualifier);
+	put_padded(out, from, &widths[1]);
+	put_cell_time(&time, c->ts);
+	buf_printf(out, "  %13" PRId64 "  %-24.*s  ", c->ts, (int)time.len,
+		   time.len ? (const char *)time.ptr : "");
+	buf_release(&time);
+	if (c->type == CELL_PUT)
+		bytes_escape(out, bytes_of(c->value.ptr, is_cut ? VALUE_SHOWN : c->value.len));
+	else
+		buf_append_str(out, cell_type_name(c->type));
+	if (is_cut)
+		buf_printf(out, "... (%zu bytes)", c->value.len);
+	buf_put(out, '\n');
 }

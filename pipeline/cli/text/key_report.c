@@ -3,57 +3,86 @@
 #include <inttypes.h>
 
 #include "field.h"
-#include "show_json.h"
+#include "bytes.h"
 
 static const struct field *field_of(const struct key_table *k, size_t part)
 {
 	return &k->job->fields[k->schema.parts[part].field];
 }
 
-/* Numbers as JSON has them; jansson's own end at 2^63. */
-static void put_json_value(struct buf *out, const struct field *f, const struct value *v)
+/* --- JSON --- */
+
+struct pair_view {
+	const char *title;
+	struct bytes value;
+};
+struct key_view {
+	struct bytes row;
+	bool has_salt;
+	uint64_t salt;
+	struct pair_view *pairs;
+	size_t npairs;
+};
+
+static const struct form_member pair_members[] = {
+	{"field", FORM_TEXT, IN(pair_view, title), "field of the job"},
+	{"value", FORM_JSON, IN(pair_view, value), "its value"},
+};
+static const struct form pair_form = FORM(pair_view, pair_members);
+
+static const struct form_member key_members[] = {
+	{"row", FORM_KEY, IN(key_view, row), "row key"},
+	{"salt", FORM_COUNT, IN(key_view, salt), "salt bucket, if the row key starts with one",
+	 FORM_IF, IF(key_view, has_salt)},
+	{"key", FORM_MAP, IN(key_view, pairs), "fields of the row key and their values",
+	 ITEMS(key_view, pair_form, npairs)},
+};
+const struct form key_form =
+	NAMED_FORM(key_view, key_members, "key-decode", "a line of key decode --json");
+
+/* A number keeps all its digits. */
+static struct bytes value_json(const struct field *f, const struct layout *l, const struct value *v,
+			       struct arena *a)
 {
 	enum field_type t = f->type;
-	struct buf text = {0};
+	struct buf text = {0}, quoted = {0};
+	bool bare = l->kind == LAY_DATE || t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 ||
+		    t == FIELD_F64 || t == FIELD_DECIMAL || t == FIELD_BOOL;
 
-	field_text(f, v, &text);
-	if (t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64 ||
-	    t == FIELD_DECIMAL || t == FIELD_BOOL)
-		buf_append(out, text.ptr, text.len);
+	if (l->kind == LAY_DATE)
+		layout_text(l, v, &text);
 	else
-		show_json_text(out, buf_bytes(&text));
+		field_text(f, v, &text);
+	if (!bare)
+		text_json_shown(&quoted, buf_bytes(&text));
+	const struct buf *out = bare ? &text : &quoted;
+	struct bytes kept = bytes_of(arena_strndup(a, (const char *)out->ptr, out->len), out->len);
 	buf_release(&text);
+	buf_release(&quoted);
+	return kept;
 }
 
 static void put_json(struct buf *out, const struct key_table *k, struct bytes key,
 		     const struct key_piece *pieces)
 {
 	const struct key_schema *s = &k->schema;
-	struct buf row = {0};
-	const char *comma = "";
+	struct arena a = {0};
+	struct key_view v = {.row = key,
+			     .has_salt = s->steps[0].kind == PART_SALT,
+			     .salt = pieces[0].number,
+			     .pairs = arena_alloc(&a, s->nsteps * sizeof *v.pairs)};
 
-	bytes_escape(&row, key);
-	buf_append_str(out, "{\"row\": ");
-	show_json_text(out, buf_bytes(&row));
-	buf_release(&row);
-	if (s->steps[0].kind == PART_SALT)
-		buf_printf(out, ", \"salt\": %" PRIu64, pieces[0].number);
-	buf_append_str(out, ", \"key\": {");
 	for (size_t i = 0; i < s->nsteps; i++) {
 		const struct layout *l = &s->steps[i].layout;
 
-		if (s->steps[i].kind != PART_FIELD)
-			continue;
-		buf_append_str(out, comma);
-		show_json_text(out, bytes_str(l->title));
-		buf_append_str(out, ": ");
-		if (l->kind == LAY_DATE)
-			layout_text(l, &pieces[i].value, out);
-		else
-			put_json_value(out, field_of(k, i), &pieces[i].value);
-		comma = ", ";
+		if (s->steps[i].kind == PART_FIELD)
+			v.pairs[v.npairs++] =
+				(struct pair_view){l->title, value_json(field_of(k, i), l,
+									&pieces[i].value, &a)};
 	}
-	buf_append_str(out, "}}\n");
+	form_put(out, &key_form, &v, FORM_SPACED);
+	buf_put(out, '\n');
+	arena_release(&a);
 }
 
 void key_report(struct buf *out, const struct key_table *k, struct bytes key,

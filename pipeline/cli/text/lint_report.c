@@ -1,14 +1,12 @@
 #include "cli/reports.h"
 
-#include "show_json.h"
-
 void lint_report_text(struct buf *out, const struct job *job, const struct lint *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		const struct lint_finding *f = &l->findings[i];
 
 		buf_printf(out, "%s:%u:%u: %s: %s: table %s: %s\n  why: %s\n  fix: ", job->path,
-			   f->pos.line, f->pos.column, lint_severity_name(f->severity), f->rule,
+			   f->pos.line, f->pos.column, lint_severities[f->severity], f->rule,
 			   f->table, f->what, f->why);
 		for (const char *p = f->fix; *p; p++)
 			buf_append_str(out, *p == '\n' ? "\n       " : (char[]){*p, 0});
@@ -27,25 +25,23 @@ void lint_report_severe(struct buf *out, const struct job *job, const struct lin
 	}
 }
 
-json_t *show_findings(const struct lint *l)
-{
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < l->count; i++) {
-		const struct lint_finding *f = &l->findings[i];
-
-		json_array_append_new(all,
-				      json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:f}",
-						"rule", f->rule, "severity",
-						lint_severity_name(f->severity), "table", f->table,
-						"line", (int)f->pos.line, "column",
-						(int)f->pos.column, "what", f->what, "why", f->why,
-						"fix", f->fix, "figure", f->figure));
-	}
-	return all;
-}
+static const struct form_member finding_members[] = {
+	{"rule", FORM_TEXT, IN(lint_finding, rule),
+	 "name of the rule, see pipeline/advise/lint/README.md"},
+	{"severity", FORM_CHOICE, IN(lint_finding, severity), "how bad it is",
+	 .choices = lint_severities},
+	{"table", FORM_TEXT, IN(lint_finding, table), "table of the job"},
+	{"line", FORM_UINT, IN(lint_finding, pos.line), "line of the job file"},
+	{"column", FORM_UINT, IN(lint_finding, pos.column), "column of the job file"},
+	{"what", FORM_TEXT, IN(lint_finding, what), "what was found, with its figure"},
+	{"why", FORM_TEXT, IN(lint_finding, why), "what it costs"},
+	{"fix", FORM_TEXT, IN(lint_finding, fix), "YAML that replaces what is there"},
+	{"figure", FORM_REAL, IN(lint_finding, figure), "what the rule measures"},
+};
+const struct form lint_form =
+	NAMED_FORM(lint_finding, finding_members, "lint", "lint --json", .is_list = true);
 
 void lint_report_json(struct buf *out, const struct lint *l)
 {
-	show_json(out, show_findings(l), JSON_INDENT(2));
+	form_put_list(out, &lint_form, l->findings, l->count, FORM_REPORT);
 }

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cell_form.h"
 #include "field.h"
-#include "show_json.h"
 #include "bytes.h"
 
 #define SHOWN_BYTES 60 /* of a value */
@@ -180,137 +180,177 @@ int look_report_text(struct buf *out, const struct job *job, const struct look *
 
 /* --- JSON --- */
 
-static json_t *json_bytes(struct bytes v)
-{
-	struct buf text = {0};
+struct look_field_view {
+	const char *name, *type;
+	struct look_field f;
+};
+struct look_value_view {
+	const char *name;
+	struct bytes text, value;
+};
+struct look_row_view {
+	const char *table;
+	struct bytes row, key;
+	const struct cell *cells;
+	size_t ncells;
+};
+struct look_shown_view {
+	struct look_place place;
+	struct look_value_view *fields;
+	struct look_row_view *tables;
+	size_t nfields, ntables;
+};
+struct look_view {
+	struct look l;
+	const struct look_reject *rejects;
+	struct look_field_view *fields;
+	struct look_shown_view *shown;
+	size_t nfields;
+};
 
-	if (!v.ptr)
-		return json_null();
-	text_utf8(&text, v);
-	buf_put(&text, 0);
-	json_t *s = show_string((const char *)text.ptr);
-	buf_release(&text);
-	return s;
+static const char offset_words[] = "byte of the unpacked file, or offset of the message";
+static const char line_words[] = "line, from 1; missing for a topic";
+
+static const struct form_member field_members[] = {
+	{"name", FORM_TEXT, IN(look_field_view, name), "name of the field"},
+	{"type", FORM_TEXT, IN(look_field_view, type), "type of the field"},
+	{"used", FORM_FLAG, IN(look_field_view, f.used), "a table uses the field"},
+	{"nulls", FORM_COUNT, IN(look_field_view, f.nulls), "rows in which it is null"},
+	{"distinct", FORM_SIZE, IN(look_field_view, f.distinct.n),
+	 "distinct values, up to a limit"},
+	{"example", FORM_BYTES, IN(look_field_view, f.example), "first value", FORM_OR_NULL},
+};
+static const struct form field_form = FORM(look_field_view, field_members);
+
+static const struct form_member reason_members[] = {
+	{"reason", FORM_TEXT, IN(look_reason, reason), "a word"},
+	{"count", FORM_COUNT, IN(look_reason, count), "rejected rows"},
+};
+static const struct form reason_form = FORM(look_reason, reason_members);
+
+static const struct form_member reject_members[] = {
+	{"file", FORM_TEXT, IN(look_reject, place.file), "file, or topic and partition"},
+	{"line", FORM_COUNT, IN(look_reject, place.line), line_words, FORM_IF_ANY},
+	{"offset", FORM_COUNT, IN(look_reject, place.offset), offset_words},
+	{"reason", FORM_TEXT, IN(look_reject, reason), "a word"},
+	{"field", FORM_TEXT, IN(look_reject, field), "field of the job; null: the whole row is bad",
+	 FORM_OR_NULL},
+	{"detail", FORM_TEXT, IN(look_reject, detail), "what was found and what was expected"},
+};
+static const struct form rejected_form = FORM(look_reject, reject_members);
+
+static const struct form_member value_members[] = {
+	{"name", FORM_TEXT, IN(look_value_view, name), "name of the field"},
+	{"text", FORM_BYTES, IN(look_value_view, text), "text in the source", FORM_OR_NULL},
+	{"value", FORM_BYTES, IN(look_value_view, value), "value in the type of the field",
+	 FORM_OR_NULL},
+};
+static const struct form value_form = FORM(look_value_view, value_members);
+
+static const struct form_member row_members[] = {
+	{"table", FORM_TEXT, IN(look_row_view, table), "name of the table"},
+	{"row", FORM_KEY, IN(look_row_view, row),
+	 "row key; null: the event has no cell for the table", FORM_OR_NULL},
+	{"key", FORM_BYTES, IN(look_row_view, key), "the row key as fields and values",
+	 FORM_OR_NULL},
+	{"cells", FORM_LIST, IN(look_row_view, cells), "cells of the row",
+	 ITEMS(look_row_view, cell_form, ncells)},
+};
+static const struct form row_form = FORM(look_row_view, row_members);
+
+static const struct form_member shown_members[] = {
+	{"file", FORM_TEXT, IN(look_shown_view, place.file), "file, or topic and partition"},
+	{"line", FORM_COUNT, IN(look_shown_view, place.line), line_words, FORM_IF_ANY},
+	{"offset", FORM_COUNT, IN(look_shown_view, place.offset), offset_words},
+	{"fields", FORM_LIST, IN(look_shown_view, fields), "fields that a table uses",
+	 ITEMS(look_shown_view, value_form, nfields)},
+	{"tables", FORM_LIST, IN(look_shown_view, tables), "in the order of the job",
+	 ITEMS(look_shown_view, row_form, ntables)},
+};
+static const struct form shown_form = FORM(look_shown_view, shown_members);
+
+static const struct form_member look_members[] = {
+	{"rows", FORM_COUNT, IN(look_view, l.rows), "rows that were checked"},
+	{"whole", FORM_FLAG, IN(look_view, l.whole), "the input has no other rows"},
+	{"good", FORM_COUNT, IN(look_view, l.good), "rows that a load would accept"},
+	{"rejected", FORM_COUNT, IN(look_view, l.rejected), "rows that a load would reject"},
+	{"filtered", FORM_COUNT, IN(look_view, l.filtered),
+	 "good rows without a cell for any table"},
+	{"fields", FORM_LIST, IN(look_view, fields), "fields of the job",
+	 ITEMS(look_view, field_form, nfields)},
+	{"unused_columns", FORM_TEXTS, IN(look_view, l.unused), "input columns that no field reads",
+	 COUNT_AT(look_view, l.nunused)},
+	{"reasons", FORM_MAP, IN(look_view, l.reasons), "number of rejected rows by reason",
+	 ITEMS(look_view, reason_form, l.nreasons)},
+	{"rejects", FORM_LIST, IN(look_view, rejects), "the first rejected rows",
+	 ITEMS(look_view, rejected_form, l.nrejects)},
+	{"shown", FORM_LIST, IN(look_view, shown), "good rows, from text to cells",
+	 ITEMS(look_view, shown_form, l.nshown)},
+};
+const struct form checked_form = NAMED_FORM(look_view, look_members, "check", "check --json");
+
+static struct bytes keep(struct buf *b, struct arena *a)
+{
+	struct bytes kept = bytes_of(arena_strndup(a, (const char *)b->ptr, b->len), b->len);
+
+	buf_release(b);
+	return kept;
 }
 
-static void set_place(json_t *o, const struct look_place *at)
-{
-	json_object_set_new(o, "file", show_string(at->file));
-	if (at->line)
-		json_object_set_new(o, "line", json_integer((json_int_t)at->line));
-	json_object_set_new(o, "offset", json_integer((json_int_t)at->offset));
-}
-
-static json_t *json_fields(const struct job *job, const struct look *l)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < job->nfields; i++) {
-		const struct look_field *f = &l->fields[i];
-		json_t *o = json_object();
-
-		json_object_set_new(o, "name", show_string(job->fields[i].name));
-		json_object_set_new(o, "type", json_string(field_type_name(job->fields[i].type)));
-		json_object_set_new(o, "used", json_boolean(f->used));
-		json_object_set_new(o, "nulls", json_integer((json_int_t)f->nulls));
-		json_object_set_new(o, "distinct", json_integer((json_int_t)f->distinct.n));
-		json_object_set_new(o, "example", json_bytes(f->example));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static json_t *json_rejects(const struct look *l)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < l->nrejects; i++) {
-		const struct look_reject *r = &l->rejects[i];
-		json_t *o = json_object();
-
-		set_place(o, &r->place);
-		json_object_set_new(o, "reason", json_string(r->reason));
-		json_object_set_new(o, "field", r->field ? show_string(r->field) : json_null());
-		json_object_set_new(o, "detail", show_string(r->detail));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static int set_table(json_t *list, const struct job *job, size_t t, const struct look_cells *c,
-		     struct error *err)
+static int look_row_view(struct look_row_view *v, const struct job *job, size_t t,
+			 const struct look_cells *c, struct arena *a, struct error *err)
 {
 	struct buf key = {0};
-	json_t *o = json_object(), *cells = json_array();
-	int rc = c->key.len ? put_key(&key, job, t, c->key, err) : RC_OK;
 
-	json_object_set_new(o, "table", show_string(job->tables[t].schema.name));
-	json_object_set_new(o, "row", c->key.len ? show_escaped(c->key) : json_null());
-	json_object_set_new(o, "key", c->key.len ? json_bytes(buf_bytes(&key)) : json_null());
-	for (size_t i = 0; i < c->ncells; i++) {
-		json_t *cell = json_object();
-
-		json_object_set_new(cell, "family", show_escaped(c->cell[i].family));
-		json_object_set_new(cell, "qualifier", show_escaped(c->cell[i].qualifier));
-		json_object_set_new(cell, "timestamp", json_integer(c->cell[i].ts));
-		json_object_set_new(cell, "type", json_string(cell_type_name(c->cell[i].type)));
-		json_object_set_new(cell, "value", show_escaped(c->cell[i].value));
-		json_array_append_new(cells, cell);
-	}
-	json_object_set_new(o, "cells", cells);
-	json_array_append_new(list, o);
-	buf_release(&key);
+	*v = (struct look_row_view){.table = job->tables[t].schema.name,
+				    .cells = c->cell,
+				    .ncells = c->ncells};
+	if (!c->key.len)
+		return RC_OK;
+	int rc = put_key(&key, job, t, c->key, err);
+	v->row = c->key;
+	v->key = keep(&key, a);
 	return rc;
 }
 
-static int set_row(json_t *list, const struct job *job, const struct look *l,
-		   const struct look_row *row, struct error *err)
+static int look_shown_view(struct look_shown_view *v, const struct job *job, const struct look *l,
+			   const struct look_row *row, struct arena *a, struct error *err)
 {
-	json_t *o = json_object(), *fields = json_array(), *tables = json_array();
 	int rc = RC_OK;
 
-	set_place(o, &row->place);
-	for (size_t i = 0; i < job->nfields; i++) {
-		if (!l->fields[i].used)
-			continue;
-		json_t *f = json_object();
-		json_object_set_new(f, "name", show_string(job->fields[i].name));
-		json_object_set_new(f, "text", json_bytes(row->text[i]));
-		json_object_set_new(f, "value", json_bytes(row->value[i]));
-		json_array_append_new(fields, f);
-	}
+	*v = (struct look_shown_view){.place = row->place,
+				      .fields = arena_alloc(a, job->nfields * sizeof *v->fields),
+				      .tables = arena_alloc(a, job->ntables * sizeof *v->tables),
+				      .ntables = job->ntables};
+	for (size_t i = 0; i < job->nfields; i++)
+		if (l->fields[i].used)
+			v->fields[v->nfields++] =
+				(struct look_value_view){job->fields[i].name, row->text[i],
+							 row->value[i]};
 	for (size_t t = 0; t < job->ntables && rc == RC_OK; t++)
-		rc = set_table(tables, job, t, &row->tables[t], err);
-	json_object_set_new(o, "fields", fields);
-	json_object_set_new(o, "tables", tables);
-	json_array_append_new(list, o);
+		rc = look_row_view(&v->tables[t], job, t, &row->tables[t], a, err);
 	return rc;
 }
 
 int look_report_json(struct buf *out, const struct job *job, const struct look *l,
 		     struct error *err)
 {
-	json_t *o = json_object(), *reasons = json_object(), *shown = json_array();
-	json_t *unused = json_array();
+	struct arena a = {0};
+	struct look_view v = {.l = *l,
+			      .rejects = l->rejects,
+			      .fields = arena_alloc(&a, job->nfields * sizeof *v.fields),
+			      .nfields = job->nfields,
+			      .shown = arena_alloc(&a, l->nshown * sizeof *v.shown)};
 	int rc = RC_OK;
 
-	json_object_set_new(o, "rows", json_integer((json_int_t)l->rows));
-	json_object_set_new(o, "whole", json_boolean(l->whole));
-	json_object_set_new(o, "good", json_integer((json_int_t)l->good));
-	json_object_set_new(o, "rejected", json_integer((json_int_t)l->rejected));
-	json_object_set_new(o, "filtered", json_integer((json_int_t)l->filtered));
-	json_object_set_new(o, "fields", json_fields(job, l));
-	for (size_t i = 0; i < l->nunused; i++)
-		json_array_append_new(unused, show_string(l->unused[i]));
-	json_object_set_new(o, "unused_columns", unused);
-	for (size_t i = 0; i < l->nreasons; i++)
-		json_object_set_new(reasons, l->reasons[i].reason,
-				    json_integer((json_int_t)l->reasons[i].count));
-	json_object_set_new(o, "reasons", reasons);
-	json_object_set_new(o, "rejects", json_rejects(l));
+	for (size_t i = 0; i < job->nfields; i++)
+		v.fields[i] = (struct look_field_view){job->fields[i].name,
+						       field_type_name(job->fields[i].type),
+						       l->fields[i]};
 	for (size_t i = 0; i < l->nshown && rc == RC_OK; i++)
-		rc = set_row(shown, job, l, &l->shown[i], err);
-	json_object_set_new(o, "shown", shown);
-	show_json(out, o, JSON_INDENT(2));
+		rc = look_shown_view(&v.shown[i], job, l, &l->shown[i], &a, err);
+	if (rc == RC_OK)
+		form_put(out, &checked_form, &v, FORM_REPORT);
+	arena_release(&a);
 	return rc;
 }

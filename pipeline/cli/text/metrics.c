@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "late.h"
 #include "pool.h"
+#include "cli/progress_text.h"
 
 #define PLACES	     32
 #define MOST_AT_ONCE 256 /* those that were hung up on and are not gone yet, too */
@@ -112,8 +113,8 @@ static void format_follow(const struct follow_gauges *g, struct buf *b)
 		   "handed over to their marks, by phase.\n"
 		   "# TYPE saltmill_apply_seconds_total counter\n");
 	for (size_t p = 0; p < FOLLOW_PHASES; p++)
-		buf_printf(b, "saltmill_apply_seconds_total{phase=\"%s\"} %.17g\n",
-			   follow_phases[p], (double)g->ms[p] / 1000);
+		buf_printf(b, "saltmill_apply_seconds_total{phase=\"%s\"} %.17g\n", stream_phase(p),
+			   (double)g->ms[p] / 1000);
 	put(b, "stuck_states", "gauge",
 	    "States (partitions where they are shared) whose next load was refused when it was "
 	    "tried last, or that cannot be read.",

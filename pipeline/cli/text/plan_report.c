@@ -5,7 +5,6 @@
 #include "bar.h"
 #include "key.h"
 #include "mem.h"
-#include "show_json.h"
 
 #define BAR_WIDTH  40
 #define LINES_MOST 48 /* of regions; more are shown as the first, the last and the extremes */
@@ -126,114 +125,235 @@ void plan_report_text(struct buf *out, const struct job *job, const struct plan 
 
 /* --- JSON --- */
 
-static json_t *json_regions(const struct plan *p)
+struct plan_region_view {
+	struct bytes start, end;
+	uint64_t rows, bytes, disk_bytes;
+	double bytes_error;
+};
+struct plan_rival_view {
+	const char *algorithm;
+	size_t regions, empty;
+	double largest_share;
+};
+struct plan_heavy_view {
+	bool is_row;
+	struct bytes key, name;
+	uint64_t rows, bytes, at_least, at_most;
+	uint32_t salts;
+};
+struct plan_table_view {
+	const char *name;
+	uint64_t rows, bytes, disk_bytes;
+	double disk_per_byte, target, largest, smallest, error;
+	bool is_scaled;
+	double input_share, scale_error;
+	struct plan_region_view *regions;
+	size_t nregions;
+	struct plan_rival_view *rivals;
+	size_t nrivals;
+	struct plan_heavy_view *heavy;
+	size_t nheavy;
+	const struct plan_place *places;
+	size_t nplaces;
+	const char *const *warnings;
+	size_t nwarnings;
+};
+struct plan_view {
+	uint64_t events, rejected;
+	struct plan_table_view *tables;
+	size_t ntables;
+	bool linted;
+	const struct lint_finding *findings;
+	size_t nfindings;
+};
+
+static const struct form_member region_members[] = {
+	{"start", FORM_KEY, IN(plan_region_view, start), "first row key; empty: no bound"},
+	{"end", FORM_KEY, IN(plan_region_view, end), "first row key after it; empty: no bound"},
+	{"rows", FORM_COUNT, IN(plan_region_view, rows), "predicted row keys"},
+	{"cell_bytes", FORM_COUNT, IN(plan_region_view, bytes),
+	 "predicted size of its cells as KeyValues"},
+	{"disk_bytes", FORM_COUNT, IN(plan_region_view, disk_bytes), "predicted size of its files"},
+	{"cell_bytes_error", FORM_REAL, IN(plan_region_view, bytes_error),
+	 "error of cell_bytes, with 99 % confidence"},
+};
+static const struct form region_form = FORM(plan_region_view, region_members);
+
+static const struct form_member rival_members[] = {
+	{"algorithm", FORM_TEXT, IN(plan_rival_view, algorithm), "name of the split algorithm"},
+	{"regions", FORM_SIZE, IN(plan_rival_view, regions), "number of regions, as in this plan"},
+	{"empty", FORM_SIZE, IN(plan_rival_view, empty), "regions without a row"},
+	{"largest_share", FORM_REAL, IN(plan_rival_view, largest_share),
+	 "share of all bytes in the largest region"},
+};
+static const struct form rival_form = FORM(plan_rival_view, rival_members);
+
+static const struct form_member heavy_members[] = {
+	{"row", FORM_FLAG, IN(plan_heavy_view, is_row), "a whole row key, not a prefix"},
+	{"key", FORM_KEY, IN(plan_heavy_view, key), "the row key or prefix"},
+	{"name", FORM_BYTES, IN(plan_heavy_view, name), "the same as fields and values"},
+	{"rows", FORM_COUNT, IN(plan_heavy_view, rows), "predicted rows with this prefix"},
+	{"cell_bytes", FORM_COUNT, IN(plan_heavy_view, bytes), "predicted size of their cells"},
+	{"at_least", FORM_COUNT, IN(plan_heavy_view, at_least), "lower bound of cell_bytes"},
+	{"at_most", FORM_COUNT, IN(plan_heavy_view, at_most), "upper bound of cell_bytes"},
+	{"salts", FORM_UINT, IN(plan_heavy_view, salts),
+	 "salt buckets that would make it fit a region"},
+};
+static const struct form heavy_form = FORM(plan_heavy_view, heavy_members);
+
+static const struct form_member place_members[] = {
+	{"key", FORM_KEY, IN(plan_place, key), "a row key"},
+	{"cell_bytes", FORM_COUNT, IN(plan_place, bytes),
+	 "predicted size of the cells from this key up to the next"},
+};
+static const struct form place_form = FORM(plan_place, place_members);
+
+static const struct form_member table_members[] = {
+	{"name", FORM_TEXT, IN(plan_table_view, name), "with its namespace, if it has one"},
+	{"rows", FORM_COUNT, IN(plan_table_view, rows), "predicted row keys"},
+	{"cell_bytes", FORM_COUNT, IN(plan_table_view, bytes),
+	 "predicted size of its cells as KeyValues"},
+	{"disk_bytes", FORM_COUNT, IN(plan_table_view, disk_bytes), "predicted size of its files"},
+	{"disk_per_byte", FORM_REAL, IN(plan_table_view, disk_per_byte),
+	 "size of the files divided by the size of the cells"},
+	{"target_cell_bytes", FORM_REAL, IN(plan_table_view, target),
+	 "wanted cell bytes of a region"},
+	{"largest_over_target", FORM_REAL, IN(plan_table_view, largest),
+	 "size of the largest region divided by the target"},
+	{"smallest_over_target", FORM_REAL, IN(plan_table_view, smallest),
+	 "size of the smallest region divided by the target"},
+	{"error_over_target", FORM_REAL, IN(plan_table_view, error),
+	 "error of the largest region divided by the target, with 99 % confidence"},
+	{"regions", FORM_LIST, IN(plan_table_view, regions), "in the order of their keys",
+	 ITEMS(plan_table_view, region_form, nregions)},
+	{"rivals", FORM_LIST, IN(plan_table_view, rivals),
+	 "the same rows under HBase's own split algorithms",
+	 ITEMS(plan_table_view, rival_form, nrivals)},
+	{"heavy", FORM_LIST, IN(plan_table_view, heavy),
+	 "rows and row key prefixes with many bytes", ITEMS(plan_table_view, heavy_form, nheavy)},
+	{"places", FORM_LIST, IN(plan_table_view, places), "where the bytes are; at most 512 keys",
+	 ITEMS(plan_table_view, place_form, nplaces)},
+	{"warnings", FORM_TEXTS, IN(plan_table_view, warnings),
+	 "what the plan cannot do for the job", COUNT_AT(plan_table_view, nwarnings)},
+	{"input_share", FORM_REAL, IN(plan_table_view, input_share),
+	 "share of the input that was read; missing: all", FORM_IF, IF(plan_table_view, is_scaled)},
+	{"scale_error", FORM_REAL, IN(plan_table_view, scale_error),
+	 "relative error of the figures that are scaled up from this share", FORM_IF,
+	 IF(plan_table_view, is_scaled)},
+};
+static const struct form table_form = FORM(plan_table_view, table_members);
+
+static const struct form_member plan_members[] = {
+	{"events", FORM_COUNT, IN(plan_view, events), "events that were read"},
+	{"rejected", FORM_COUNT, IN(plan_view, rejected), "bad events among them"},
+	{"tables", FORM_LIST, IN(plan_view, tables), "in the order of the job",
+	 ITEMS(plan_view, table_form, ntables)},
+	{"lint", FORM_LIST, IN(plan_view, findings),
+	 "what lint found; not in plan.json, because some rules depend on the clock", FORM_IF,
+	 ITEMS(plan_view, lint_form, nfindings), IF(plan_view, linted)},
+};
+const struct form plan_form =
+	NAMED_FORM(plan_view, plan_members, "plan", "plan --json, and plan.json of its folder");
+
+static struct plan_region_view plan_region_view(const struct plan *p, size_t i)
 {
-	json_t *list = json_array();
+	const struct plan_region *r = &p->regions[i];
 	struct bytes none = {0};
-	size_t n = p->splits.count + 1;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct plan_region *r = &p->regions[i];
-
-		json_array_append_new(list,
-				      json_pack("{s:o, s:o, s:I, s:I, s:I, s:f}", "start",
-						show_escaped(i ? p->splits.keys[i - 1] : none),
-						"end",
-						show_escaped(i + 1 < n ? p->splits.keys[i] : none),
-						"rows", (json_int_t)(r->rows + 0.5), "cell_bytes",
-						(json_int_t)r->bytes, "disk_bytes",
-						(json_int_t)r->disk_bytes, "cell_bytes_error",
-						r->bytes_error));
-	}
-	return list;
+	return (struct plan_region_view){.start = i ? p->splits.keys[i - 1] : none,
+					 .end = i < p->splits.count ? p->splits.keys[i] : none,
+					 .rows = (uint64_t)(r->rows + 0.5),
+					 .bytes = r->bytes,
+					 .disk_bytes = r->disk_bytes,
+					 .bytes_error = r->bytes_error};
 }
 
-static json_t *json_rivals(const struct plan *p)
+static struct plan_heavy_view plan_heavy_view(struct key_table *keys, const struct plan_heavy *h,
+					      struct arena *a)
 {
-	json_t *list = json_array();
+	struct buf name = {0};
 
-	for (size_t i = 0; i < p->nrivals; i++)
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:f}", "algorithm",
-						      split_algorithm_name(p->rivals[i].algorithm),
-						      "regions", (json_int_t)p->rivals[i].regions,
-						      "empty", (json_int_t)p->rivals[i].empty,
-						      "largest_share", p->rivals[i].largest_share));
-	return list;
+	key_name(keys, h->key, h->part, &name);
+	struct plan_heavy_view v = {
+		.is_row = h->part == SHAPE_ROW,
+		.key = h->key,
+		.name = bytes_of(arena_strndup(a, (const char *)name.ptr, name.len), name.len),
+		.rows = (uint64_t)(h->rows + 0.5),
+		.bytes = h->bytes,
+		.at_least = h->at_least,
+		.at_most = h->at_most,
+		.salts = h->salts};
+	buf_release(&name);
+	return v;
 }
 
-static json_t *json_heavy(const struct job *job, const struct plan *p, const struct table_sample *s)
+static struct plan_heavy_view *heavy_views(const struct job *job, const struct plan *p,
+					   const struct table_sample *s, struct arena *a)
 {
 	struct key_table keys;
-	json_t *list = json_array();
+	struct plan_heavy_view *v = arena_alloc(a, p->nheavy * sizeof *v);
 
 	key_table_open(&keys, job, s->table);
-	for (size_t i = 0; i < p->nheavy; i++) {
-		const struct plan_heavy *h = &p->heavy[i];
-		struct buf name = {0};
-
-		key_name(&keys, h->key, h->part, &name);
-		json_array_append_new(list,
-				      json_pack("{s:b, s:o, s:s%, s:I, s:I, s:I, s:I, s:I}", "row",
-						h->part == SHAPE_ROW, "key", show_escaped(h->key),
-						"name", name.ptr ? (const char *)name.ptr : "",
-						name.len, "rows", (json_int_t)(h->rows + 0.5),
-						"cell_bytes", (json_int_t)h->bytes, "at_least",
-						(json_int_t)h->at_least, "at_most",
-						(json_int_t)h->at_most, "salts",
-						(json_int_t)h->salts));
-		buf_release(&name);
-	}
+	for (size_t i = 0; i < p->nheavy; i++)
+		v[i] = plan_heavy_view(&keys, &p->heavy[i], a);
 	key_table_close(&keys);
-	return list;
+	return v;
 }
 
-static json_t *json_places(const struct plan *p)
+static struct plan_table_view plan_table_view(const struct job *job, const struct job_table *t,
+					      const struct plan *p, const struct table_sample *s,
+					      struct arena *a)
 {
-	json_t *list = json_array();
+	size_t nregions = p->splits.count + 1;
+	struct plan_table_view v = {.name = t->schema.name,
+				    .rows = (uint64_t)(p->rows + 0.5),
+				    .bytes = (uint64_t)(p->bytes + 0.5),
+				    .disk_bytes = total_disk(p),
+				    .disk_per_byte = s->disk_per_byte,
+				    .target = p->target_bytes,
+				    .largest = over_target(p, p->largest),
+				    .smallest = over_target(p, p->smallest),
+				    .error = error_share(p, p->largest),
+				    .is_scaled = s->scale > 1,
+				    .input_share = 1 / s->scale,
+				    .scale_error = s->scale_error,
+				    .regions = arena_alloc(a, nregions * sizeof *v.regions),
+				    .nregions = nregions,
+				    .rivals = arena_alloc(a, p->nrivals * sizeof *v.rivals),
+				    .nrivals = p->nrivals,
+				    .heavy = heavy_views(job, p, s, a),
+				    .nheavy = p->nheavy,
+				    .places = p->places,
+				    .nplaces = p->nplaces,
+				    .warnings = p->warnings,
+				    .nwarnings = p->nwarnings};
 
-	for (size_t i = 0; i < p->nplaces; i++)
-		json_array_append_new(list,
-				      json_pack("{s:o, s:I}", "key", show_escaped(p->places[i].key),
-						"cell_bytes", (json_int_t)p->places[i].bytes));
-	return list;
-}
+	for (size_t i = 0; i < nregions; i++)
+		v.regions[i] = plan_region_view(p, i);
+	for (size_t i = 0; i < p->nrivals; i++) {
+		const struct plan_rival *r = &p->rivals[i];
 
-static json_t *json_table(const struct job *job, const struct job_table *t, const struct plan *p,
-			  const struct table_sample *s)
-{
-	json_t *warnings = json_array();
-
-	for (size_t i = 0; i < p->nwarnings; i++)
-		json_array_append_new(warnings, json_string(p->warnings[i]));
-	json_t *table =
-		json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o}",
-			  "name", t->schema.name, "rows", (json_int_t)(p->rows + 0.5), "cell_bytes",
-			  (json_int_t)(p->bytes + 0.5), "disk_bytes", (json_int_t)total_disk(p),
-			  "disk_per_byte", s->disk_per_byte, "target_cell_bytes", p->target_bytes,
-			  "largest_over_target", over_target(p, p->largest), "smallest_over_target",
-			  over_target(p, p->smallest), "error_over_target",
-			  error_share(p, p->largest), "regions", json_regions(p), "rivals",
-			  json_rivals(p), "heavy", json_heavy(job, p, s), "places", json_places(p),
-			  "warnings", warnings);
-	if (s->scale > 1) {
-		json_object_set_new(table, "input_share", json_real(1 / s->scale));
-		json_object_set_new(table, "scale_error", json_real(s->scale_error));
+		v.rivals[i] = (struct plan_rival_view){split_algorithm_name(r->algorithm),
+						       r->regions, r->empty, r->largest_share};
 	}
-	return table;
+	return v;
 }
 
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
 		      const struct lint *lint)
 {
-	json_t *tables = json_array();
+	struct arena a = {0};
+	struct plan_view v = {.events = counts->events,
+			      .rejected = counts->rejected,
+			      .tables = arena_alloc(&a, job->ntables * sizeof *v.tables),
+			      .ntables = job->ntables,
+			      .linted = lint != NULL,
+			      .findings = lint ? lint->findings : NULL,
+			      .nfindings = lint ? lint->count : 0};
 
 	for (size_t t = 0; t < job->ntables; t++)
-		json_array_append_new(tables,
-				      json_table(job, &job->tables[t], &plans[t], &samples[t]));
-	json_t *all = json_pack("{s:I, s:I, s:o}", "events", (json_int_t)counts->events, "rejected",
-				(json_int_t)counts->rejected, "tables", tables);
-	if (lint)
-		json_object_set_new(all, "lint", show_findings(lint));
-	show_json(out, all, JSON_INDENT(2));
+		v.tables[t] = plan_table_view(job, &job->tables[t], &plans[t], &samples[t], &a);
+	form_put(out, &plan_form, &v, FORM_REPORT);
+	arena_release(&a);
 }

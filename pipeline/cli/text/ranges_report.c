@@ -2,70 +2,85 @@
 
 #include <stdio.h>
 
-#include "show_json.h"
 #include "bytes.h"
 
-static void put_json_key(struct buf *out, const char *name, struct bytes key)
-{
-	struct buf text = {0};
+/* --- JSON --- */
 
-	bytes_escape(&text, key);
-	buf_printf(out, "\"%s\": ", name);
-	show_json_text(out, buf_bytes(&text));
-	buf_release(&text);
-}
+struct range_view {
+	struct key_range r;
+	bool is_row;
+};
+struct ranges_view {
+	bool exact, must_check, has_cost;
+	struct range_view *ranges;
+	size_t nranges;
+	const char *filter, *advice;
+	bool filter_exact;
+	struct bytes shell, java;
+	uint64_t bytes, table_bytes;
+};
 
-static void put_json_or_null(struct buf *out, const char *text)
-{
-	if (text)
-		show_json_text(out, bytes_str(text));
-	else
-		buf_append_str(out, "null");
-}
+static const struct form_member range_members[] = {
+	{"start", FORM_KEY, IN(range_view, r.start), "first row key; empty: no bound"},
+	{"stop", FORM_KEY, IN(range_view, r.stop), "first row key after it; empty: no bound"},
+	{"row", FORM_KEY, IN(range_view, r.start), "the only row key of the range", FORM_IF,
+	 IF(range_view, is_row)},
+};
+static const struct form range_form = FORM(range_view, range_members);
 
-static void put_json_filter(struct buf *out, const struct filter *f)
-{
-	struct buf text = {0};
-
-	if (!f)
-		return;
-	filter_shell(&text, f);
-	buf_append_str(out, ", \"shell_filter\": ");
-	show_json_text(out, buf_bytes(&text));
-	text.len = 0;
-	filter_java(&text, f);
-	buf_append_str(out, ", \"java_filter\": ");
-	show_json_text(out, buf_bytes(&text));
-	buf_release(&text);
-}
+static const struct form_member ranges_members[] = {
+	{"exact", FORM_FLAG, IN(ranges_view, exact),
+	 "every row in the ranges matches; no check is needed"},
+	{"ranges", FORM_LIST, IN(ranges_view, ranges), "in the order of their keys",
+	 ITEMS(ranges_view, range_form, nranges)},
+	{"filter", FORM_TEXT, IN(ranges_view, filter), "condition to check on each row; null: none",
+	 FORM_OR_NULL},
+	{"advice", FORM_TEXT, IN(ranges_view, advice), "how the query would read less; null: none",
+	 FORM_OR_NULL},
+	{"filter_exact", FORM_FLAG, IN(ranges_view, filter_exact),
+	 "HBase filters check the whole condition", FORM_IF, IF(ranges_view, must_check)},
+	{"shell_filter", FORM_BYTES, IN(ranges_view, shell), "the filter for `hbase shell`",
+	 FORM_IF_ANY},
+	{"java_filter", FORM_BYTES, IN(ranges_view, java), "the filter for HBase's Java client",
+	 FORM_IF_ANY},
+	{"bytes", FORM_COUNT, IN(ranges_view, bytes),
+	 "bytes that a scan reads, by the figures of the load or plan", FORM_IF,
+	 IF(ranges_view, has_cost)},
+	{"table_bytes", FORM_COUNT, IN(ranges_view, table_bytes), "bytes of the whole table",
+	 FORM_IF, IF(ranges_view, has_cost)},
+};
+const struct form ranges_form_json =
+	NAMED_FORM(ranges_view, ranges_members, "key-ranges", "key ranges --json");
 
 static void put_json(struct buf *out, const struct ranges_shown *s)
 {
 	const struct key_ranges *r = s->ranges;
+	struct buf shell = {0}, java = {0};
+	struct arena a = {0};
+	struct ranges_view v = {.exact = r->exact,
+				.must_check = !r->exact,
+				.has_cost = s->cost.known,
+				.ranges = arena_alloc(&a, r->n * sizeof *v.ranges),
+				.nranges = r->n,
+				.filter = r->exact ? NULL : s->question,
+				.advice = s->advice,
+				.filter_exact = s->checks.exact,
+				.bytes = s->cost.touched,
+				.table_bytes = s->cost.bytes};
 
-	buf_printf(out, "{\"exact\": %s, \"ranges\": [", r->exact ? "true" : "false");
-	for (size_t i = 0; i < r->n; i++) {
-		buf_append_str(out, i ? ", {" : "{");
-		put_json_key(out, "start", r->range[i].start);
-		buf_append_str(out, ", ");
-		put_json_key(out, "stop", r->range[i].stop);
-		if (key_range_is_row(&r->range[i])) {
-			buf_append_str(out, ", ");
-			put_json_key(out, "row", r->range[i].start);
-		}
-		buf_put(out, '}');
+	for (size_t i = 0; i < r->n; i++)
+		v.ranges[i] = (struct range_view){r->range[i], key_range_is_row(&r->range[i])};
+	if (s->checks.filter) {
+		filter_shell(&shell, s->checks.filter);
+		filter_java(&java, s->checks.filter);
+		v.shell = buf_bytes(&shell);
+		v.java = buf_bytes(&java);
 	}
-	buf_append_str(out, "], \"filter\": ");
-	put_json_or_null(out, r->exact ? NULL : s->question);
-	buf_append_str(out, ", \"advice\": ");
-	put_json_or_null(out, s->advice);
-	if (!r->exact)
-		buf_printf(out, ", \"filter_exact\": %s", s->checks.exact ? "true" : "false");
-	put_json_filter(out, s->checks.filter);
-	if (s->cost.known)
-		buf_printf(out, ", \"bytes\": %llu, \"table_bytes\": %llu",
-			   (unsigned long long)s->cost.touched, (unsigned long long)s->cost.bytes);
-	buf_append_str(out, "}\n");
+	form_put(out, &ranges_form_json, &v, FORM_SPACED);
+	buf_put(out, '\n');
+	buf_release(&shell);
+	buf_release(&java);
+	arena_release(&a);
 }
 
 /* A key between texts, its backslashes as often as the language wants them; empty: nothing. */

@@ -8,7 +8,6 @@
 #include "bar.h"
 #include "clock.h"
 #include "mem.h"
-#include "show_json.h"
 
 #define BAR_WIDTH 40
 #define BARS_MOST 48 /* more regions than this are shown as largest, smallest and middle */
@@ -215,34 +214,89 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 	buf_printf(out, "\npublished as %s\n", output_dir);
 }
 
+/* --- JSON --- */
+
+struct load_report_table {
+	struct manifest_table t;
+	bool promise_kept;
+};
+struct load_report_seconds {
+	double total, read, splits, write, publish;
+};
+struct load_report_load {
+	const char *output;
+	uint64_t read, rejected, spilled_bytes;
+	struct load_report_table *tables;
+	size_t ntables;
+	struct load_report_seconds seconds;
+};
+
+static const struct form_member table_members[] = {
+	{"name", FORM_TEXT, IN(load_report_table, t.name), "with its namespace, if it has one"},
+	{"rows", FORM_COUNT, IN(load_report_table, t.rows), "row keys"},
+	{"cells", FORM_COUNT, IN(load_report_table, t.cells), "cells that are stored"},
+	{"loaded", FORM_COUNT, IN(load_report_table, t.loaded), "events that became cells"},
+	{"filtered", FORM_COUNT, IN(load_report_table, t.filtered),
+	 "events without a cell for this table"},
+	{"deduplicated", FORM_COUNT, IN(load_report_table, t.deduplicated),
+	 "events that others overwrite"},
+	{"files", FORM_SIZE, IN(load_report_table, t.nfiles), "number of HFiles"},
+	{"regions", FORM_SIZE, IN(load_report_table, t.nregions), "number of regions"},
+	{"predicted_bytes", FORM_COUNT, IN(load_report_table, t.predicted_bytes),
+	 "size of all files, predicted from a sample"},
+	{"target_bytes", FORM_COUNT, IN(load_report_table, t.target_bytes),
+	 "wanted size of a region"},
+	{"largest_over_target", FORM_RATIO, IN(load_report_table, t.largest_over_target),
+	 "size of the largest region divided by target_bytes"},
+	{"promise_kept", FORM_FLAG, IN(load_report_table, promise_kept),
+	 "the largest region is within the job's tolerance"},
+};
+static const struct form table_form = FORM(load_report_table, table_members);
+
+static const struct form_member seconds_members[] = {
+	{"total", FORM_REAL, IN(load_report_seconds, total), "all phases"},
+	{"read", FORM_REAL, IN(load_report_seconds, read), "reading and sorting"},
+	{"splits", FORM_REAL, IN(load_report_seconds, splits), "choosing split points"},
+	{"write", FORM_REAL, IN(load_report_seconds, write), "writing files"},
+	{"publish", FORM_REAL, IN(load_report_seconds, publish), "making all durable and visible"},
+};
+static const struct form seconds_form = FORM(load_report_seconds, seconds_members);
+
+static const struct form_member load_members[] = {
+	{"output", FORM_TEXT, IN(load_report_load, output), "the published folder"},
+	{"read", FORM_COUNT, IN(load_report_load, read), "events"},
+	{"rejected", FORM_COUNT, IN(load_report_load, rejected), "bad events, in rejects.jsonl"},
+	{"tables", FORM_LIST, IN(load_report_load, tables), "in the order of the job",
+	 ITEMS(load_report_load, table_form, ntables)},
+	{"spilled_bytes", FORM_COUNT, IN(load_report_load, spilled_bytes),
+	 "bytes in temporary files, because memory was full"},
+	{"seconds", FORM_PART, IN(load_report_load, seconds), "duration of the phases",
+	 .items = &seconds_form},
+};
+const struct form load_form =
+	NAMED_FORM(load_report_load, load_members, "load", "load, unite and replay --json");
+
 void report_json(struct buf *out, const struct load_result *r, const char *output_dir)
 {
 	const struct manifest *m = &r->manifest;
-	json_t *tables = json_array();
+	struct arena a = {0};
+	struct load_report_load v = {.output = output_dir,
+				     .read = m->read,
+				     .rejected = m->rejected,
+				     .spilled_bytes = r->spilled_bytes,
+				     .tables = arena_alloc(&a, m->ntables * sizeof *v.tables),
+				     .ntables = m->ntables,
+				     .seconds = {.total = total_seconds(r),
+						 .read = r->seconds[PHASE_OPEN] +
+							 r->seconds[PHASE_READ],
+						 .splits = r->seconds[PHASE_SPLIT],
+						 .write = r->seconds[PHASE_WRITE],
+						 .publish = r->seconds[PHASE_PUBLISH]}};
 
-	for (size_t i = 0; i < m->ntables; i++) {
-		const struct manifest_table *t = &m->tables[i];
-
-		json_array_append_new(
-			tables,
-			json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:b}",
-				  "name", t->name, "rows", (json_int_t)t->rows, "cells",
-				  (json_int_t)t->cells, "loaded", (json_int_t)t->loaded, "filtered",
-				  (json_int_t)t->filtered, "deduplicated",
-				  (json_int_t)t->deduplicated, "files", (json_int_t)t->nfiles,
-				  "regions", (json_int_t)t->nregions, "predicted_bytes",
-				  (json_int_t)t->predicted_bytes, "target_bytes",
-				  (json_int_t)t->target_bytes, "largest_over_target",
-				  t->largest_over_target, "promise_kept", !r->promises[i].broken));
-	}
-	json_t *all = json_pack("{s:o, s:I, s:I, s:o, s:I, s:{s:f, s:f, s:f, s:f, s:f}}", "output",
-				show_string(output_dir), "read", (json_int_t)m->read, "rejected",
-				(json_int_t)m->rejected, "tables", tables, "spilled_bytes",
-				(json_int_t)r->spilled_bytes, "seconds", "total", total_seconds(r),
-				"read", r->seconds[PHASE_OPEN] + r->seconds[PHASE_READ], "splits",
-				r->seconds[PHASE_SPLIT], "write", r->seconds[PHASE_WRITE],
-				"publish", r->seconds[PHASE_PUBLISH]);
-	show_json(out, all, JSON_INDENT(2));
+	for (size_t i = 0; i < m->ntables; i++)
+		v.tables[i] = (struct load_report_table){m->tables[i], !r->promises[i].broken};
+	form_put(out, &load_form, &v, FORM_REPORT);
+	arena_release(&a);
 }
 
 void report_collisions(struct buf *out, const struct load_result *r)

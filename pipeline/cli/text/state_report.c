@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "stream.h"
-#include "show_json.h"
+#include "mem.h"
 #include "cli/progress_text.h"
 
 /* "2026-11-01T06:30:00Z"; text holds at least 32 bytes. */
@@ -24,104 +24,171 @@ static const char *place_topic(const struct state_topics *of, size_t i)
 	return of->unnamed && i == 0 ? NULL : of->item[i].topic;
 }
 
-static json_t *positions_json(const struct state *s, const struct state_topics *of)
+/* --- JSON --- */
+
+struct position_view {
+	const char *topic;
+	int32_t partition;
+	int64_t offset;
+};
+struct status_view {
+	bool known; /* something was loaded */
+	bool is_shared;
+	const char *cluster, *topic;
+	const char **topics;
+	size_t ntopics;
+	bool running;
+	struct position_view *positions;
+	size_t npositions;
+	const char *making;
+	bool has_last, has_stream, has_apply;
+	struct state_load last;
+	struct state_note stream;
+	struct state_applying apply;
+	struct status_view *partitions;
+	size_t npartitions;
+};
+
+static const struct form_member position_members[] = {
+	{"topic", FORM_TEXT, IN(position_view, topic), "missing: the only topic", FORM_IF_ANY},
+	{"partition", FORM_INT32, IN(position_view, partition), "number of the partition"},
+	{"offset", FORM_INT, IN(position_view, offset), "next offset to load"},
+};
+static const struct form position_form = FORM(position_view, position_members);
+
+static const struct form_member last_members[] = {
+	{"load", FORM_TEXT, IN(state_load, name), "its name"},
+	{"output", FORM_TEXT, IN(state_load, dir), "its folder"},
+	{"read", FORM_COUNT, IN(state_load, read), "events"},
+	{"rejected", FORM_COUNT, IN(state_load, rejected), "bad events"},
+	{"published_ms", FORM_INT, IN(state_load, published_ms),
+	 "wall clock time of the publication, in ms since 1970"},
+};
+static const struct form last_form = FORM(state_load, last_members);
+
+static const struct form_member note_members[] = {
+	{"time_ms", FORM_INT, IN(state_note, time_ms), "time of these figures, in ms since 1970"},
+	{"lag", FORM_COUNT, IN(state_note, lag), "offsets that are not loaded yet"},
+	{"rate", FORM_REAL, IN(state_note, rate), "events per second in the last minute"},
+	{"cut", FORM_COUNT, IN(state_note, cut), "offsets of the load that is being read"},
+	{"cut_age_ms", FORM_INT, IN(state_note, cut_age_ms), "age of its first event, in ms"},
+	{"loads", FORM_COUNT, IN(state_note, loads), "loads since the stream started"},
+	{"events", FORM_COUNT, IN(state_note, events), "events since the stream started"},
+	{"rejected", FORM_COUNT, IN(state_note, rejected), "bad events since the stream started"},
+	{"parked", FORM_CHARS, IN(state_note, parked),
+	 "why the partition waits until somebody fixes the problem", FORM_IF_ANY},
+};
+static const struct form note_form = FORM(state_note, note_members);
+
+static const struct form_member applying_members[] = {
+	{"time_ms", FORM_INT, IN(state_applying, time_ms),
+	 "time of these figures, in ms since 1970"},
+	{"unapplied", FORM_COUNT, IN(state_applying, waiting), "loads that are not in HBase"},
+	{"oldest_unapplied_ms", FORM_INT, IN(state_applying, oldest_ms),
+	 "publication of the oldest of them, in ms since 1970; 0: none"},
+	{"applied", FORM_COUNT, IN(state_applying, applied), "loads applied since the start"},
+	{"applied_ms", FORM_INT, IN(state_applying, applied_ms),
+	 "time of the last of them, in ms since 1970; 0: none"},
+	{"trouble", FORM_CHARS, IN(state_applying, trouble), "why the oldest load is not in HBase",
+	 FORM_IF_ANY},
+};
+static const struct form applying_form = FORM(state_applying, applying_members);
+
+static const struct form_member status_members[] = {
+	{"cluster", FORM_TEXT, IN(status_view, cluster),
+	 "Kafka's cluster id; all keys are missing if nothing was loaded yet", FORM_IF_ANY},
+	{"topic", FORM_TEXT, IN(status_view, topic), "the topic, if the job has one", FORM_IF_ANY},
+	{"topics", FORM_TEXTS, IN(status_view, topics), "the topics, if the job has several",
+	 FORM_IF_ANY, COUNT_AT(status_view, ntopics)},
+	{"running", FORM_FLAG, IN(status_view, running), "a process uses the folder", FORM_IF,
+	 IF(status_view, known)},
+	{"positions", FORM_LIST, IN(status_view, positions), "by topic and partition", FORM_IF,
+	 ITEMS(status_view, position_form, npositions), IF(status_view, known)},
+	{"making", FORM_TEXT, IN(status_view, making),
+	 "the load that is in progress, or that a crash interrupted", FORM_IF_ANY},
+	{"last", FORM_PART, IN(status_view, last), "the newest published load", FORM_IF, &last_form,
+	 IF(status_view, has_last)},
+	{"stream", FORM_PART, IN(status_view, stream), "what a stream reported last", FORM_IF,
+	 &note_form, IF(status_view, has_stream)},
+	{"apply", FORM_PART, IN(status_view, apply),
+	 "what the process that applies the loads reported last", FORM_IF, &applying_form,
+	 IF(status_view, has_apply)},
+	{"partitions", FORM_LIST, IN(status_view, partitions),
+	 "if instances share a topic: the state of each partition", FORM_IF,
+	 ITEMS(status_view, status_form, npartitions), IF(status_view, is_shared)},
+};
+const struct form status_form = NAMED_FORM(status_view, status_members, "status", "status --json");
+
+static void add_positions(struct status_view *v, const struct state *s,
+			  const struct state_topics *of, struct arena *a)
 {
-	json_t *list = json_array();
+	size_t most = v->npositions;
 	int64_t at;
 
 	for (size_t i = 0; i < of->n; i++)
+		most += (size_t)of->item[i].npartitions;
+	struct position_view *all = arena_alloc(a, most * sizeof *all);
+	if (v->npositions)
+		memcpy(all, v->positions, v->npositions * sizeof *all);
+	v->positions = all;
+	for (size_t i = 0; i < of->n; i++)
 		for (int32_t p = 0; p < of->item[i].npartitions; p++)
 			if (state_position(s, place_topic(of, i), p, &at))
-				json_array_append_new(list, json_pack("{s:s*, s:i, s:I}", "topic",
-								      of->n > 1 || !of->unnamed
-									      ? of->item[i].topic
-									      : NULL,
-								      "partition", p, "offset",
-								      (json_int_t)at));
-	return list;
+				all[v->npositions++] =
+					(struct position_view){of->n > 1 || !of->unnamed
+								       ? of->item[i].topic
+								       : NULL,
+							       p, at};
 }
 
-/* "topic" of one; "topics" of several. */
-static void set_topics(json_t *out, const struct state_topics *of)
-{
-	if (of->n == 1 && of->unnamed) {
-		json_object_set_new(out, "topic", json_string(of->item->topic));
-		return;
-	}
-	json_t *list = json_array();
-	for (size_t i = 0; i < of->n; i++)
-		json_array_append_new(list, json_string(of->item[i].topic));
-	json_object_set_new(out, "topics", list);
-}
-
-/* NULL: its loads were never handed over by this program. */
-static json_t *applying_json(const struct state *s)
-{
-	struct state_applying a;
-
-	if (!state_applying(s, &a))
-		return NULL;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o*}", "time_ms", (json_int_t)a.time_ms,
-			 "unapplied", (json_int_t)a.waiting, "oldest_unapplied_ms",
-			 (json_int_t)a.oldest_ms, "applied", (json_int_t)a.applied, "applied_ms",
-			 (json_int_t)a.applied_ms, "trouble",
-			 a.trouble[0] ? json_string(a.trouble) : NULL);
-}
-
-static json_t *state_json(const struct state *s)
+static struct status_view state_view_of(const struct state *s, struct arena *a)
 {
 	const struct state_load *last = state_newest(s), *intent = state_intent(s);
-	struct state_note n;
 	const struct state_topics *of = state_topics(s);
-	json_t *out = json_pack("{s:s}", "cluster", of->item->cluster);
+	struct status_view v = {.known = of->n > 0};
 
-	set_topics(out, of);
-	json_object_set_new(out, "running", json_boolean(state_in_use(s)));
-	json_object_set_new(out, "positions", positions_json(s, of));
-	if (intent)
-		json_object_set_new(out, "making", json_string(intent->name));
+	if (!v.known)
+		return v;
+	v.cluster = of->item->cluster;
+	v.running = state_in_use(s);
+	v.making = intent ? intent->name : NULL;
+	v.has_last = last != NULL;
 	if (last)
-		json_object_set_new(out, "last",
-				    json_pack("{s:s, s:s, s:I, s:I, s:I}", "load", last->name,
-					      "output", last->dir, "read", (json_int_t)last->read,
-					      "rejected", (json_int_t)last->rejected,
-					      "published_ms", (json_int_t)last->published_ms));
-	if (state_noted(s, &n))
-		json_object_set_new(out, "stream",
-				    json_pack("{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:o*}",
-					      "time_ms", (json_int_t)n.time_ms, "lag",
-					      (json_int_t)n.lag, "rate", n.rate, "cut",
-					      (json_int_t)n.cut, "cut_age_ms",
-					      (json_int_t)n.cut_age_ms, "loads",
-					      (json_int_t)n.loads, "events", (json_int_t)n.events,
-					      "rejected", (json_int_t)n.rejected, "parked",
-					      n.parked[0] ? json_string(n.parked) : NULL));
-	json_t *applying = applying_json(s);
-	if (applying)
-		json_object_set_new(out, "apply", applying);
-	return out;
+		v.last = *last;
+	v.has_stream = state_noted(s, &v.stream);
+	v.has_apply = state_applying(s, &v.apply);
+	if (of->n == 1 && of->unnamed) {
+		v.topic = of->item->topic;
+	} else {
+		v.topics = arena_alloc(a, of->n * sizeof *v.topics);
+		for (v.ntopics = 0; v.ntopics < of->n; v.ntopics++)
+			v.topics[v.ntopics] = of->item[v.ntopics].topic;
+	}
+	add_positions(&v, s, of, a);
+	return v;
 }
 
-/* Of a shared folder: what is so of all, and each partition's own under `partitions`. */
-static json_t *shared_json(const struct state_view *v)
+/* Of a shared folder: what all partitions have in common, and each one's own in `partitions`. */
+static struct status_view shared_view_of(const struct state_view *v, struct arena *a)
 {
-	json_t *positions = json_array(), *each = json_array();
-	bool running = false;
-	struct state_topic all = v->shared.topic;
+	struct state_topic topic = v->shared.topic;
+	struct state_topics one = {&topic, 1, true};
+	struct status_view all = {.known = true,
+				  .is_shared = true,
+				  .cluster = topic.cluster,
+				  .topic = topic.topic,
+				  .partitions = arena_alloc(a, v->n * sizeof *all.partitions)};
 
 	for (size_t i = 0; i < v->n; i++) {
-		json_t *at = positions_json(v->states[i], &(struct state_topics){&all, 1, true});
-
-		json_array_extend(positions, at);
-		json_decref(at);
-		running = running || state_in_use(v->states[i]);
+		add_positions(&all, v->states[i], &one, a);
+		all.running = all.running || state_in_use(v->states[i]);
 		if (state_topics(v->states[i])->n)
-			json_array_append_new(each, state_json(v->states[i]));
+			all.partitions[all.npartitions++] = state_view_of(v->states[i], a);
 	}
-	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "cluster", v->shared.topic.cluster, "topic",
-			 v->shared.topic.topic, "running", running, "positions", positions,
-			 "partitions", each);
+	return all;
 }
+
+/* --- text --- */
 
 /* As the stream's own progress line says it, at the time of the note. */
 static void put_note(struct buf *out, const struct state_note *n, const struct state_load *last)
@@ -248,12 +315,12 @@ void state_report_text(struct buf *out, const struct state_view *v)
 
 void state_report_json(struct buf *out, const struct state_view *v)
 {
-	if (v->is_shared)
-		show_json(out, shared_json(v), JSON_INDENT(2));
-	else if (!state_topics(v->states[0])->n)
-		buf_append_str(out, "{}\n");
-	else
-		show_json(out, state_json(v->states[0]), JSON_INDENT(2));
+	struct arena a = {0};
+	struct status_view all =
+		v->is_shared ? shared_view_of(v, &a) : state_view_of(v->states[0], &a);
+
+	form_put(out, &status_form, &all, FORM_REPORT);
+	arena_release(&a);
 }
 
 /* --- loads --- */
@@ -288,31 +355,57 @@ static void put_load(struct buf *out, const char *prefix, const struct state_loa
 		buf_printf(out, "  BROKEN: %s\n", problem);
 }
 
+struct state_load_view {
+	struct state_load l;
+	const char *name, *problem;
+	bool is_seek, is_applied, gone;
+};
+
+static const struct form_member range_members[] = {
+	{"topic", FORM_TEXT, IN(offset_range, topic), "missing: the only topic", FORM_IF_ANY},
+	{"partition", FORM_INT32, IN(offset_range, partition), "number of the partition"},
+	{"start", FORM_INT, IN(offset_range, start), "first offset"},
+	{"end", FORM_INT, IN(offset_range, end), "first offset after it"},
+	{"events", FORM_INT, IN(offset_range, events), "messages in between"},
+};
+static const struct form range_form = FORM(offset_range, range_members);
+
+static const struct form_member load_members[] = {
+	{"load", FORM_TEXT, IN(state_load_view, name), "its name in the state folder"},
+	{"output", FORM_TEXT, IN(state_load_view, l.dir),
+	 "its folder; empty: positions set by hand"},
+	{"seek", FORM_FLAG, IN(state_load_view, is_seek), "no load: positions set by hand"},
+	{"loaded", FORM_FLAG, IN(state_load_view, l.handed),
+	 "it is in HBase, or was marked so by hand"},
+	{"read", FORM_COUNT, IN(state_load_view, l.read), "events"},
+	{"rejected", FORM_COUNT, IN(state_load_view, l.rejected), "bad events"},
+	{"published_ms", FORM_INT, IN(state_load_view, l.published_ms),
+	 "wall clock time of the publication, in ms since 1970"},
+	{"offsets", FORM_LIST, IN(state_load_view, l.ranges),
+	 "what it contains, by topic and partition", ITEMS(state_load_view, range_form, l.nranges)},
+	{"applied_to", FORM_TEXT, IN(state_load_view, l.handed_to),
+	 "id of the HBase cluster to which saltmill applied it", FORM_IF_ANY},
+	{"applied_ms", FORM_INT, IN(state_load_view, l.handed_ms), "when, in ms since 1970",
+	 FORM_IF, IF(state_load_view, is_applied)},
+	{"gone", FORM_FLAG, IN(state_load_view, gone), "its folder does not exist", FORM_IF_ANY},
+	{"problem", FORM_TEXT, IN(state_load_view, problem),
+	 "it differs from what was published, or does not follow the load before it", FORM_IF_ANY},
+};
+const struct form loads_form =
+	NAMED_FORM(state_load_view, load_members, "loads", "a line of loads --json");
+
 static void put_load_json(struct buf *out, const char *prefix, const struct state_load *l,
 			  const char *problem, bool gone)
 {
 	char *name = mem_format("%s%s", prefix, l->name);
-	json_t *ranges = json_array();
+	struct state_load_view v = {.l = *l,
+				    .name = name,
+				    .problem = problem,
+				    .is_seek = l->phase == STATE_SEEK,
+				    .is_applied = l->handed_to != NULL,
+				    .gone = gone};
 
-	for (size_t i = 0; i < l->nranges; i++)
-		json_array_append_new(ranges, json_pack("{s:s*, s:i, s:I, s:I, s:I}", "topic",
-							l->ranges[i].topic, "partition",
-							l->ranges[i].partition, "start",
-							(json_int_t)l->ranges[i].start, "end",
-							(json_int_t)l->ranges[i].end, "events",
-							(json_int_t)l->ranges[i].events));
-	json_t *load = json_pack("{s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:o}", "load", name, "output",
-				 l->dir, "seek", l->phase == STATE_SEEK, "loaded", l->handed,
-				 "read", (json_int_t)l->read, "rejected", (json_int_t)l->rejected,
-				 "published_ms", (json_int_t)l->published_ms, "offsets", ranges);
-	if (l->handed_to)
-		json_object_update_new(load, json_pack("{s:s, s:I}", "applied_to", l->handed_to,
-						       "applied_ms", (json_int_t)l->handed_ms));
-	if (gone)
-		json_object_set_new(load, "gone", json_true());
-	if (problem)
-		json_object_set_new(load, "problem", json_string(problem));
-	show_json(out, load, JSON_COMPACT);
+	form_put(out, &loads_form, &v, FORM_LINE);
 	mem_free(name);
 }
 
@@ -364,25 +457,39 @@ static void put_step(struct buf *out, const struct seek_step *s)
 	buf_put(out, '\n');
 }
 
-static json_t *step_json(const struct seek_step *s)
-{
-	bool repeats = s->was_set && s->to < s->from, skips = s->was_set && s->to > s->from;
-	json_t *out =
-		json_pack("{s:s*, s:i, s:I, s:I, s:I, s:I}", "topic", s->topic, "partition",
-			  s->partition, "to", (json_int_t)s->to, "skipped",
-			  (json_int_t)(skips ? s->to - s->from : 0), "lost", (json_int_t)s->lost,
-			  "repeated", (json_int_t)(repeats ? s->from - s->to : 0));
+struct step_view {
+	struct seek_step s;
+	uint64_t skipped, repeated;
+};
 
-	if (s->was_set)
-		json_object_set_new(out, "from", json_integer(s->from));
-	return out;
+static const struct form_member step_members[] = {
+	{"topic", FORM_TEXT, IN(step_view, s.topic), "missing: the only topic", FORM_IF_ANY},
+	{"partition", FORM_INT32, IN(step_view, s.partition), "number of the partition"},
+	{"to", FORM_INT, IN(step_view, s.to), "position after the seek"},
+	{"skipped", FORM_COUNT, IN(step_view, skipped), "offsets that no later load will contain"},
+	{"lost", FORM_COUNT, IN(step_view, s.lost), "skipped offsets that the topic no longer has"},
+	{"repeated", FORM_COUNT, IN(step_view, repeated), "offsets that will be loaded again"},
+	{"from", FORM_INT, IN(step_view, s.from), "position before the seek; missing: none",
+	 FORM_IF, IF(step_view, s.was_set)},
+};
+const struct form seek_form = NAMED_FORM(step_view, step_members, "seek", "a line of seek --json");
+
+static void put_step_json(struct buf *out, const struct seek_step *s)
+{
+	struct step_view v = {.s = *s};
+
+	if (s->was_set && s->to > s->from)
+		v.skipped = (uint64_t)(s->to - s->from);
+	if (s->was_set && s->to < s->from)
+		v.repeated = (uint64_t)(s->from - s->to);
+	form_put(out, &seek_form, &v, FORM_LINE);
 }
 
 void state_report_seek(struct buf *out, const struct seek_result *r, bool as_json)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (as_json)
-			show_json(out, step_json(&r->steps[i]), JSON_COMPACT);
+			put_step_json(out, &r->steps[i]);
 		else
 			put_step(out, &r->steps[i]);
 }

@@ -2,7 +2,6 @@
 
 #include "bar.h"
 #include "cli/reports.h"
-#include "show_json.h"
 
 static void put_cut(struct buf *out, const struct stream_view *w)
 {
@@ -41,18 +40,70 @@ void stream_text(struct buf *out, const struct stream_view *w)
 			   w->parked == 1 ? "" : "s");
 }
 
-/* v is released. */
-static void put_line(struct buf *out, json_t *v)
-{
-	show_json(out, v, 0);
-	out->len -= out->len > 0; /* the line end */
-}
+struct stream_load {
+	const char *name;
+	uint64_t read, rejected;
+	const char *dir;
+};
+
+static const struct form_member load_members[] = {
+	{"load", FORM_TEXT, IN(stream_load, name), "name of the load in the state folder"},
+	{"read", FORM_COUNT, IN(stream_load, read), "events"},
+	{"rejected", FORM_COUNT, IN(stream_load, rejected), "bad events"},
+	{"output", FORM_TEXT, IN(stream_load, dir), "the published folder"},
+};
+const struct form stream_form = NAMED_FORM(stream_load, load_members, "stream",
+					   "a line of stream --json: a load that was published");
 
 void stream_load_json(struct buf *out, const char *name, uint64_t read, uint64_t rejected,
 		      const char *dir)
 {
-	put_line(out, json_pack("{s:s, s:I, s:I, s:o}", "load", name, "read", (json_int_t)read,
-				"rejected", (json_int_t)rejected, "output", show_string(dir)));
+	struct stream_load l = {name, read, rejected, dir};
+
+	form_put(out, &stream_form, &l, FORM_SPACED);
+}
+
+struct phases_view {
+	int64_t total, ms[FOLLOW_PHASES];
+};
+struct applied_json {
+	struct applied_view w;
+	struct phases_view phases;
+};
+
+static const struct form_member phases_members[] = {
+	{"total", FORM_INT, IN(phases_view, total), "until the state was marked"},
+	{"waited", FORM_INT, IN(phases_view, ms[FOLLOW_WAIT]),
+	 "waiting for earlier loads, and attempts that failed"},
+	{"looked", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_LOOK]),
+	 "reading cluster and tables; creating and altering tables"},
+	{"uploaded", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_UPLOAD]),
+	 "uploading the files"},
+	{"loaded", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_CALLS]),
+	 "bulk load calls to the region servers"},
+	{"cleaned", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_CLEAN]),
+	 "checking that no file was left over, and removing the upload folders"},
+	{"checked", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_CHECK]),
+	 "--check: comparing all cells with the table"},
+	{"marked", FORM_INT, IN(phases_view, ms[FOLLOW_MARK]), "marking the load in the state"},
+};
+static const struct form phases_form = FORM(phases_view, phases_members);
+
+static const struct form_member applied_members[] = {
+	{"applied", FORM_TEXT, IN(applied_json, w.name), "name of the load in the state folder"},
+	{"cells", FORM_COUNT, IN(applied_json, w.cells), "cells of all tables"},
+	{"files", FORM_COUNT, IN(applied_json, w.files), "HFiles"},
+	{"output", FORM_TEXT, IN(applied_json, w.dir), "folder of the load"},
+	{"ms", FORM_PART, IN(applied_json, phases), "duration since its publication, by phase",
+	 .items = &phases_form},
+};
+const struct form applied_form =
+	NAMED_FORM(applied_json, applied_members, "applied",
+		   "a line of apply --state --json: a load that is in HBase");
+
+const char *stream_phase(size_t p)
+{
+	return phases_members[1 + p].key;
 }
 
 static int64_t sum(const int64_t ms[FOLLOW_PHASES])
@@ -66,14 +117,10 @@ static int64_t sum(const int64_t ms[FOLLOW_PHASES])
 
 void stream_applied_json(struct buf *out, const struct applied_view *w)
 {
-	json_t *ms = json_object();
+	struct applied_json v = {.w = *w, .phases = {.total = sum(w->ms)}};
 
-	json_object_set_new(ms, "total", json_integer(sum(w->ms)));
-	for (size_t p = 0; p < FOLLOW_PHASES; p++)
-		json_object_set_new(ms, follow_phases[p], json_integer(w->ms[p]));
-	put_line(out, json_pack("{s:s, s:I, s:I, s:o, s:o}", "applied", w->name, "cells",
-				(json_int_t)w->cells, "files", (json_int_t)w->files, "output",
-				show_string(w->dir), "ms", ms));
+	memcpy(v.phases.ms, w->ms, sizeof v.phases.ms);
+	form_put(out, &applied_form, &v, FORM_SPACED);
 }
 
 void stream_applied_text(struct buf *out, const struct applied_view *w)
@@ -84,7 +131,7 @@ void stream_applied_text(struct buf *out, const struct applied_view *w)
 		   w->name, format_count(count, w->cells), (unsigned long long)w->files,
 		   w->files == 1 ? "" : "s", (double)sum(w->ms) / 1e3);
 	for (size_t p = 0; p < FOLLOW_PHASES; p++)
-		buf_printf(out, "%s%s %.2f", p ? ", " : "", follow_phases[p],
+		buf_printf(out, "%s%s %.2f", p ? ", " : "", stream_phase(p),
 			   (double)w->ms[p] / 1e3);
 	buf_put(out, ')');
 }

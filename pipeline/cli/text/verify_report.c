@@ -1,7 +1,5 @@
 #include "cli/reports.h"
 
-#include "show_json.h"
-
 void verify_report_text(struct buf *out, const struct verify_result *r, bool quiet)
 {
 	const struct findings *f = &r->findings;
@@ -19,19 +17,56 @@ void verify_report_text(struct buf *out, const struct verify_result *r, bool qui
 			   format_count(cells, r->cells));
 }
 
+struct verify_view {
+	const char *dir;
+	bool ok;
+	uint64_t files, rows, cells;
+	struct finding *problems, *checks;
+	size_t nproblems, nchecks;
+};
+
+static const struct form_member problem_members[] = {
+	{"path", FORM_TEXT, IN(finding, path), "file, relative to dir"},
+	{"problem", FORM_TEXT, IN(finding, text), "what was found and what was expected"},
+};
+static const struct form problem_form = FORM(finding, problem_members);
+
+static const struct form_member check_members[] = {
+	{"path", FORM_TEXT, IN(finding, path), "file, relative to dir"},
+	{"proved", FORM_TEXT, IN(finding, text), "what was proved"},
+};
+static const struct form check_form = FORM(finding, check_members);
+
+static const struct form_member verify_members[] = {
+	{"dir", FORM_TEXT, IN(verify_view, dir), "the folder or file that was verified"},
+	{"ok", FORM_FLAG, IN(verify_view, ok), "there is no problem"},
+	{"files", FORM_COUNT, IN(verify_view, files), "HFiles that were read"},
+	{"rows", FORM_COUNT, IN(verify_view, rows), "row keys in them"},
+	{"cells", FORM_COUNT, IN(verify_view, cells), "cells in them"},
+	{"problems", FORM_LIST, IN(verify_view, problems), "what is wrong",
+	 ITEMS(verify_view, problem_form, nproblems)},
+	{"checks", FORM_LIST, IN(verify_view, checks), "what was proved",
+	 ITEMS(verify_view, check_form, nchecks)},
+};
+const struct form verify_form = NAMED_FORM(verify_view, verify_members, "verify", "verify --json");
+
 void verify_report_json(struct buf *out, const struct verify_result *r, const char *dir)
 {
 	const struct findings *f = &r->findings;
-	json_t *problems = json_array(), *checks = json_array();
+	struct arena a = {0};
+	struct verify_view v = {.dir = dir,
+				.ok = f->problems == 0,
+				.files = r->files,
+				.rows = r->rows,
+				.cells = r->cells,
+				.problems = arena_alloc(&a, f->count * sizeof *f->item),
+				.checks = arena_alloc(&a, f->count * sizeof *f->item)};
 
 	for (size_t i = 0; i < f->count; i++)
-		json_array_append_new(f->item[i].problem ? problems : checks,
-				      json_pack("{s:o, s:o}", "path", show_string(f->item[i].path),
-						f->item[i].problem ? "problem" : "proved",
-						show_string(f->item[i].text)));
-	json_t *all = json_pack("{s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "dir", show_string(dir),
-				"ok", f->problems == 0, "files", (json_int_t)r->files, "rows",
-				(json_int_t)r->rows, "cells", (json_int_t)r->cells, "problems",
-				problems, "checks", checks);
-	show_json(out, all, JSON_INDENT(2));
+		if (f->item[i].problem)
+			v.problems[v.nproblems++] = f->item[i];
+		else
+			v.checks[v.nchecks++] = f->item[i];
+	form_put(out, &verify_form, &v, FORM_REPORT);
+	arena_release(&a);
 }

@@ -25,16 +25,6 @@
 #define BUSY_TRIES   4 /* another process may be at it for a moment */
 #define AWAY_WAIT    5 /* of backoff.h, 2 s: who is not there is not burdened by being looked for */
 
-const char *const follow_phases[FOLLOW_PHASES] = {
-	[FOLLOW_WAIT] = "waited",
-	[FOLLOW_APPLY + APPLY_LOOK] = "looked",
-	[FOLLOW_APPLY + APPLY_UPLOAD] = "uploaded",
-	[FOLLOW_APPLY + APPLY_CALLS] = "loaded",
-	[FOLLOW_APPLY + APPLY_CLEAN] = "cleaned",
-	[FOLLOW_APPLY + APPLY_CHECK] = "checked",
-	[FOLLOW_MARK] = "marked",
-};
-
 struct follow {
 	const struct follow_options *opt;
 	struct apply_kept *kept; /* of who hands over */

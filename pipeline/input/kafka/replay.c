@@ -10,35 +10,16 @@
 #include <xxhash.h>
 
 #include "io.h"
-
-static int digit64(char c)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
+#include "bytes.h"
 
 static bool decode64(const char *text, struct bytes *out, struct arena *a)
 {
-	size_t len = strlen(text), n = 0;
-	uint8_t *to = arena_alloc(a, len / 4 * 3 + 3);
+	struct buf b = {0};
+	bool good = text_unbase64(&b, text);
 
-	while (len && text[len - 1] == '=')
-		len--;
-	uint32_t word = 0;
-	for (size_t i = 0; i < len; i++) {
-		int d = digit64(text[i]);
-
-		if (d < 0)
-			return false;
-		word = word << 6 | (uint32_t)d;
-		if (i % 4)
-			to[n++] = (uint8_t)(word >> (6 - 2 * (i % 4)));
-	}
-	*out = bytes_of(to, n);
-	return len % 4 != 1;
+	*out = bytes_of(arena_strndup(a, (const char *)b.ptr, b.len), b.len);
+	buf_release(&b);
+	return good;
 }
 
 /* name as text, or name_base64; neither, or null: ptr NULL. */

@@ -1,193 +1,163 @@
 /* half_reports.c - see half_reports.h */
 #include "half_reports.h"
 
-#include "shape.h"
+#include "shared_forms.h"
 
-enum { REAL_DIGITS = 17 };
-
-static const struct shape_member map_region_members[] = {
-	{.key = "region", INDEX, AT(map_region, region)},
-	{.key = "records", COUNT, AT(map_region, records)},
-	{.key = "pieces", COUNT, AT(map_region, pieces)},
-	{.key = "offset", COUNT, AT(map_region, offset)},
-	{.key = "bytes", COUNT, AT(map_region, bytes)},
+static const struct form_member map_region_members[] = {
+	{"region", FORM_SIZE, IN(map_region, region), "its number, from 0"},
+	{"records", FORM_COUNT, IN(map_region, records), "rows for this region"},
+	{"pieces", FORM_COUNT, IN(map_region, pieces), "sorted pieces in the file `runs`"},
+	{"offset", FORM_COUNT, IN(map_region, offset), "of the first piece in the file `runs`"},
+	{"bytes", FORM_COUNT, IN(map_region, bytes), "of all pieces"},
 };
-SHAPE(map_region, map_region_members);
+static const struct form map_region_form = FORM(map_region, map_region_members);
 
-static const struct shape_member map_table_members[] = {
-	{.key = "name", TEXT, AT(map_table, name)},
-	{.key = "filtered", COUNT, AT(map_table, filtered)},
-	{.key = "regions",
-	 LIST,
-	 AT(map_table, regions),
-	 .items = &map_region_shape,
-	 .count_at = AT(map_table, nregions)},
+static const struct form_member map_table_members[] = {
+	{"name", FORM_TEXT, IN(map_table, name), "with its namespace, if it has one"},
+	{"filtered", FORM_COUNT, IN(map_table, filtered), "events without a cell for this table"},
+	{"regions", FORM_LIST, IN(map_table, regions), "regions that have rows, in order",
+	 ITEMS(map_table, map_region_form, nregions)},
 };
-SHAPE(map_table, map_table_members);
+static const struct form map_table_form = FORM(map_table, map_table_members);
 
-static const struct shape_member map_members[] = {
-	{.key = "program", TEXT, AT(map_report, program)},
-	{.key = "plan", DIGEST, AT(map_report, plan)},
-	{.key = "path", TEXT, AT(map_report, path)},
-	{.key = "columns",
-	 LIST,
-	 AT(map_report, columns),
-	 .items = &manifest_column_shape,
-	 .count_at = AT(map_report, ncolumns),
-	 .optional = true},
-	{.key = "number", COUNT, AT(map_report, number)},
-	{.key = "size", COUNT, AT(map_report, size)},
-	{.key = "head", COUNT, AT(map_report, head)},
-	{.key = "head_lines", COUNT, AT(map_report, head_lines)},
-	{.key = "from", COUNT, AT(map_report, from)},
-	{.key = "to", COUNT, AT(map_report, to)},
-	{.key = "first", COUNT, AT(map_report, first)},
-	{.key = "end", COUNT, AT(map_report, end)},
-	{.key = "lines", COUNT, AT(map_report, lines)},
-	{.key = "seqs", COUNT, AT(map_report, seqs)},
-	{.key = "line_base", COUNT, AT(map_report, line_base)},
-	{.key = "head_read", FLAG, AT(map_report, head_read)},
-	{.key = "whole", FLAG, AT(map_report, whole)},
-	{.key = "last", FLAG, AT(map_report, last)},
-	{.key = "digest", DIGEST, AT(map_report, digest)},
-	{.key = "read", COUNT, AT(map_report, read)},
-	{.key = "rejected", COUNT, AT(map_report, rejected)},
-	{.key = "blank_lines", COUNT, AT(map_report, blank_lines)},
-	{.key = "newest_ms", MILLIS, AT(map_report, newest_ms)},
-	{.key = "reasons",
-	 LIST,
-	 AT(map_report, reasons),
-	 .items = &reject_reason_shape,
-	 .count_at = AT(map_report, nreasons)},
-	{.key = "tables",
-	 LIST,
-	 AT(map_report, tables),
-	 .items = &map_table_shape,
-	 .count_at = AT(map_report, ntables)},
+static const struct form_member map_members[] = {
+	{"program", FORM_TEXT, IN(map_report, program), "version of saltmill"},
+	{"plan", FORM_DIGEST, IN(map_report, plan), "identity of the plan"},
+	{"path", FORM_TEXT, IN(map_report, path), "of the input"},
+	{"columns", FORM_LIST, IN(map_report, columns), "of the input's schema", FORM_IF_ANY,
+	 ITEMS(map_report, manifest_column_form, ncolumns)},
+	{"number", FORM_COUNT, IN(map_report, number), "of the input among all inputs, from 0"},
+	{"size", FORM_COUNT, IN(map_report, size), "size of the input"},
+	{"head", FORM_COUNT, IN(map_report, head), "bytes before the first row"},
+	{"head_lines", FORM_COUNT, IN(map_report, head_lines), "line ends before the first row"},
+	{"from", FORM_COUNT, IN(map_report, from), "first byte that was asked for"},
+	{"to", FORM_COUNT, IN(map_report, to), "first byte after those that were asked for"},
+	{"first", FORM_COUNT, IN(map_report, first), "first byte of the rows that were read"},
+	{"end", FORM_COUNT, IN(map_report, end), "first byte after the rows that were read"},
+	{"lines", FORM_COUNT, IN(map_report, lines), "line ends in the rows"},
+	{"seqs", FORM_COUNT, IN(map_report, seqs),
+	 "sequence numbers from this file to the next one"},
+	{"line_base", FORM_COUNT, IN(map_report, line_base),
+	 "line ends before `first`, from where lines are counted"},
+	{"head_read", FORM_FLAG, IN(map_report, head_read), "`head` is known"},
+	{"whole", FORM_FLAG, IN(map_report, whole), "the whole file was read, not a slice"},
+	{"last", FORM_FLAG, IN(map_report, last), "no row is after `end`"},
+	{"digest", FORM_DIGEST, IN(map_report, digest), "XXH3-128 of the bytes that were read"},
+	{"read", FORM_COUNT, IN(map_report, read), "events"},
+	{"rejected", FORM_COUNT, IN(map_report, rejected), "bad events"},
+	{"blank_lines", FORM_COUNT, IN(map_report, blank_lines), "blank lines, which are skipped"},
+	{"newest_ms", FORM_INT, IN(map_report, newest_ms),
+	 "newest cell timestamp, in ms since 1970; 0: no cell"},
+	{"reasons", FORM_LIST, IN(map_report, reasons), "of the rejects, most frequent first",
+	 ITEMS(map_report, reject_reason_form, nreasons)},
+	{"tables", FORM_LIST, IN(map_report, tables), "in the order of the job",
+	 ITEMS(map_report, map_table_form, ntables)},
 };
-SHAPE(map_report, map_members);
+const struct form map_report_form =
+	NAMED_FORM(map_report, map_members, "map-report", "report.json of a map");
 
-static const struct shape_member slice_members[] = {
-	{.key = "slice", COUNT, AT(reduce_slice, slice)},
-	{.key = "records", COUNT, AT(reduce_slice, records)},
+static const struct form_member slice_members[] = {
+	{"slice", FORM_COUNT, IN(reduce_slice, slice), "sequence number of its first row"},
+	{"records", FORM_COUNT, IN(reduce_slice, records), "rows that it gave to the region"},
 };
-SHAPE(reduce_slice, slice_members);
+static const struct form slice_form = FORM(reduce_slice, slice_members);
 
-static const struct shape_member collision_members[] = {
-	{.key = "row", ROW_KEY, AT(reduce_collision, row)},
-	{.key = "lost", COUNT, AT(reduce_collision, lost)},
-	{.key = "kept", COUNT, AT(reduce_collision, kept)},
+static const struct form_member collision_members[] = {
+	{"row", FORM_KEY, IN(reduce_collision, row), "row key"},
+	{"lost", FORM_COUNT, IN(reduce_collision, lost), "sequence number of the overwritten row"},
+	{"kept", FORM_COUNT, IN(reduce_collision, kept), "sequence number of the other"},
 };
-SHAPE(reduce_collision, collision_members);
+static const struct form collision_form = FORM(reduce_collision, collision_members);
 
-static const struct shape_member reduce_region_members[] = {
-	{.key = "region", INDEX, AT(reduce_region, region)},
-	{.key = "rows", COUNT, AT(reduce_region, rows)},
-	{.key = "cells", COUNT, AT(reduce_region, cells)},
-	{.key = "cells_deduplicated", COUNT, AT(reduce_region, cells_deduplicated)},
-	{.key = "loaded", COUNT, AT(reduce_region, loaded)},
-	{.key = "deduplicated", COUNT, AT(reduce_region, deduplicated)},
-	{.key = "collision",
-	 PART,
-	 AT(reduce_region, collision),
-	 .items = &reduce_collision_shape,
-	 .optional = true},
-	{.key = "slices",
-	 LIST,
-	 AT(reduce_region, slices),
-	 .items = &reduce_slice_shape,
-	 .count_at = AT(reduce_region, nslices)},
-	{.key = "files",
-	 LIST,
-	 AT(reduce_region, files),
-	 .items = &manifest_file_shape,
-	 .count_at = AT(reduce_region, nfiles)},
+static const struct form_member reduce_region_members[] = {
+	{"region", FORM_SIZE, IN(reduce_region, region), "its number, from 0"},
+	{"rows", FORM_COUNT, IN(reduce_region, rows), "row keys"},
+	{"cells", FORM_COUNT, IN(reduce_region, cells), "cells that are stored"},
+	{"cells_deduplicated", FORM_COUNT, IN(reduce_region, cells_deduplicated),
+	 "cells that others overwrite"},
+	{"loaded", FORM_COUNT, IN(reduce_region, loaded), "events that became cells"},
+	{"deduplicated", FORM_COUNT, IN(reduce_region, deduplicated),
+	 "events that others overwrite"},
+	{"collision", FORM_PART, IN(reduce_region, collision), "the first overwritten event",
+	 FORM_IF_ANY, &collision_form},
+	{"slices", FORM_LIST, IN(reduce_region, slices), "slices of the input, in order",
+	 ITEMS(reduce_region, slice_form, nslices)},
+	{"files", FORM_LIST, IN(reduce_region, files), "HFiles; paths are relative to this file",
+	 ITEMS(reduce_region, manifest_file_form, nfiles)},
 };
-SHAPE(reduce_region, reduce_region_members);
+static const struct form reduce_region_form = FORM(reduce_region, reduce_region_members);
 
-static const struct shape_member reduce_table_members[] = {
-	{.key = "name", TEXT, AT(reduce_table, name)},
-	{.key = "regions",
-	 LIST,
-	 AT(reduce_table, regions),
-	 .items = &reduce_region_shape,
-	 .count_at = AT(reduce_table, nregions)},
+static const struct form_member reduce_table_members[] = {
+	{"name", FORM_TEXT, IN(reduce_table, name), "with its namespace, if it has one"},
+	{"regions", FORM_LIST, IN(reduce_table, regions), "regions that were reduced, in order",
+	 ITEMS(reduce_table, reduce_region_form, nregions)},
 };
-SHAPE(reduce_table, reduce_table_members);
+static const struct form reduce_table_form = FORM(reduce_table, reduce_table_members);
 
-static const struct shape_member reduce_members[] = {
-	{.key = "program", TEXT, AT(reduce_report, program)},
-	{.key = "plan", DIGEST, AT(reduce_report, plan)},
-	{.key = "created_ms", MILLIS, AT(reduce_report, created_ms)},
-	{.key = "tables",
-	 LIST,
-	 AT(reduce_report, tables),
-	 .items = &reduce_table_shape,
-	 .count_at = AT(reduce_report, ntables)},
+static const struct form_member reduce_members[] = {
+	{"program", FORM_TEXT, IN(reduce_report, program), "version of saltmill"},
+	{"plan", FORM_DIGEST, IN(reduce_report, plan), "identity of the plan"},
+	{"created_ms", FORM_INT, IN(reduce_report, created_ms),
+	 "the time in the files, in ms since 1970"},
+	{"tables", FORM_LIST, IN(reduce_report, tables), "in the order of the job",
+	 ITEMS(reduce_report, reduce_table_form, ntables)},
 };
-SHAPE(reduce_report, reduce_members);
+const struct form reduce_report_form =
+	NAMED_FORM(reduce_report, reduce_members, "reduce-report", "report.json of a reduce");
 
-static const struct shape_member source_range_members[] = {
-	{.key = "first", COUNT, AT(source_range, first)},
-	{.key = "end", COUNT, AT(source_range, end)},
-	{.key = "digest", DIGEST, AT(source_range, digest)},
+static const struct form_member range_members[] = {
+	{"first", FORM_COUNT, IN(source_range, first), "first byte"},
+	{"end", FORM_COUNT, IN(source_range, end), "first byte after it"},
+	{"digest", FORM_DIGEST, IN(source_range, digest), "XXH3-128 of these bytes"},
 };
-SHAPE(source_range, source_range_members);
+static const struct form range_form = FORM(source_range, range_members);
 
-static const struct shape_member source_digest_members[] = {
-	{.key = "number", COUNT, AT(source_digest, number)},
-	{.key = "path", TEXT, AT(source_digest, path)},
-	{.key = "size", COUNT, AT(source_digest, size)},
-	{.key = "digest", DIGEST, AT(source_digest, digest)},
-	{.key = "parts",
-	 LIST,
-	 AT(source_digest, parts),
-	 .items = &source_range_shape,
-	 .count_at = AT(source_digest, nparts)},
+static const struct form_member digest_members[] = {
+	{"number", FORM_COUNT, IN(source_digest, number), "of the input among all inputs, from 0"},
+	{"path", FORM_TEXT, IN(source_digest, path), "of the input"},
+	{"size", FORM_COUNT, IN(source_digest, size), "size of the input"},
+	{"digest", FORM_DIGEST, IN(source_digest, digest), "XXH3-128 of the input"},
+	{"parts", FORM_LIST, IN(source_digest, parts), "the parts that maps read",
+	 ITEMS(source_digest, range_form, nparts)},
 };
-SHAPE(source_digest, source_digest_members);
+const struct form digest_form =
+	NAMED_FORM(source_digest, digest_members, "digest", "the output of digest");
 
-static const struct shape_member source_input_members[] = {
-	{.key = "path", TEXT, AT(source_input, path)},
-	{.key = "size", COUNT, AT(source_input, size)},
+static const struct form_member input_members[] = {
+	{"path", FORM_TEXT, IN(source_input, path), "of the input"},
+	{"size", FORM_COUNT, IN(source_input, size), "size of the input"},
 };
-SHAPE(source_input, source_input_members);
+static const struct form input_form = FORM(source_input, input_members);
 
-static const struct shape_member source_inputs_members[] = {
-	{.key = "inputs",
-	 LIST,
-	 AT(source_inputs, inputs),
-	 .items = &source_input_shape,
-	 .count_at = AT(source_inputs, ninputs)},
-	{.key = "digests",
-	 LIST,
-	 AT(source_inputs, digests),
-	 .items = &source_digest_shape,
-	 .count_at = AT(source_inputs, ndigests),
-	 .optional = true},
+static const struct form_member inputs_members[] = {
+	{"inputs", FORM_LIST, IN(source_inputs, inputs), "all inputs, in their order",
+	 ITEMS(source_inputs, input_form, ninputs)},
+	{"digests", FORM_LIST, IN(source_inputs, digests),
+	 "outputs of digest, one for each input that maps read in slices", FORM_IF_ANY,
+	 ITEMS(source_inputs, digest_form, ndigests)},
 };
-SHAPE(source_inputs, source_inputs_members);
+const struct form inputs_form =
+	NAMED_FORM(source_inputs, inputs_members, "inputs", "the file of unite --inputs");
 
 static char *path_in(const char *folder)
 {
 	return mem_format("%s/report.json", folder);
 }
 
-static int write_in(const struct shape *s, const void *object, const char *folder,
-		    struct error *err)
+static int write_in(const struct form *f, const void *object, const char *folder, struct error *err)
 {
 	char *path = path_in(folder);
-	int rc = shape_write(s, object, REAL_DIGITS, path, err);
+	int rc = form_write(f, object, path, err);
 
 	mem_free(path);
 	return rc;
 }
 
-static int read_in(const struct shape *s, void *object, const char *folder, const char *what,
+static int read_in(const struct form *f, void *object, const char *folder, const char *what,
 		   struct arena *a, struct error *err)
 {
 	char *path = path_in(folder);
-	int rc = shape_read(s, object, path, what, a, err);
+	int rc = form_read(f, object, path, what, a, err);
 
 	mem_free(path);
 	return rc;
@@ -195,34 +165,34 @@ static int read_in(const struct shape *s, void *object, const char *folder, cons
 
 int map_report_write(const struct map_report *r, const char *folder, struct error *err)
 {
-	return write_in(&map_report_shape, r, folder, err);
+	return write_in(&map_report_form, r, folder, err);
 }
 
 int reduce_report_write(const struct reduce_report *r, const char *folder, struct error *err)
 {
-	return write_in(&reduce_report_shape, r, folder, err);
+	return write_in(&reduce_report_form, r, folder, err);
 }
 
 int map_report_read(struct map_report *r, const char *folder, struct arena *a, struct error *err)
 {
 	*r = (struct map_report){0};
-	return read_in(&map_report_shape, r, folder, "the report of a map", a, err);
+	return read_in(&map_report_form, r, folder, "the report of a map", a, err);
 }
 
 int reduce_report_read(struct reduce_report *r, const char *folder, struct arena *a,
 		       struct error *err)
 {
 	*r = (struct reduce_report){0};
-	return read_in(&reduce_report_shape, r, folder, "the report of a reduce", a, err);
+	return read_in(&reduce_report_form, r, folder, "the report of a reduce", a, err);
 }
 
 void input_digest_format(const struct source_digest *d, struct buf *out)
 {
-	shape_format(&source_digest_shape, d, REAL_DIGITS, out);
+	form_put(out, &digest_form, d, FORM_FILE);
 }
 
 int input_list_read(struct source_inputs *l, const char *path, struct arena *a, struct error *err)
 {
 	*l = (struct source_inputs){0};
-	return shape_read(&source_inputs_shape, l, path, "a list of inputs", a, err);
+	return form_read(&inputs_form, l, path, "a list of inputs", a, err);
 }

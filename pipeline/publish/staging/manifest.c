@@ -1,230 +1,191 @@
 /*
- * manifest.c - manifest.json, written and read by one description of its shape (shape.h)
+ * manifest.c - manifest.json: its form, and its digest
  *
- * The last member is the digest of all the bytes around it, in a fixed form: one byte that is not
- * as it was written shows, wherever it is.
+ * The last member is the digest of all other bytes, at a fixed place from the end, so any changed
+ * byte is noticed.
  */
 #include "publish.h"
 
 #include <string.h>
 
 #include "io.h"
-#include "shape.h"
+#include "shared_forms.h"
 #include "hash.h"
 
-enum { DIGITS = 32 };	  /* of a digest */
-enum { REAL_DIGITS = 6 }; /* of a ratio */
+enum { DIGITS = 32 }; /* of a digest */
 
-static const struct shape_member file_members[] = {
-	{.key = "path", TEXT, AT(manifest_file, path)},
-	{.key = "family", TEXT, AT(manifest_file, family)},
-	{.key = "region", INDEX, AT(manifest_file, region)},
-	{.key = "rows", COUNT, AT(manifest_file, rows)},
-	{.key = "cells", COUNT, AT(manifest_file, cells)},
-	{.key = "bytes", COUNT, AT(manifest_file, bytes)},
-	{.key = "cell_bytes", COUNT, AT(manifest_file, cell_bytes)},
-	{.key = "first_row", ROW_KEY, AT(manifest_file, first_row)},
-	{.key = "last_row", ROW_KEY, AT(manifest_file, last_row)},
-	{.key = "min_ts", MILLIS, AT(manifest_file, min_ts)},
-	{.key = "max_ts", MILLIS, AT(manifest_file, max_ts)},
-	{.key = "digest", DIGEST, AT(manifest_file, digest)},
+static const struct form_member file_members[] = {
+	{"path", FORM_TEXT, IN(manifest_file, path), "relative to the folder of the manifest"},
+	{"family", FORM_TEXT, IN(manifest_file, family), "column family"},
+	{"region", FORM_SIZE, IN(manifest_file, region), "number of its region, from 0"},
+	{"rows", FORM_COUNT, IN(manifest_file, rows), "row keys"},
+	{"cells", FORM_COUNT, IN(manifest_file, cells), "cells"},
+	{"bytes", FORM_COUNT, IN(manifest_file, bytes), "size of the file"},
+	{"cell_bytes", FORM_COUNT, IN(manifest_file, cell_bytes), "size of its cells as KeyValues"},
+	{"first_row", FORM_KEY, IN(manifest_file, first_row), "first row key"},
+	{"last_row", FORM_KEY, IN(manifest_file, last_row), "last row key"},
+	{"min_ts", FORM_INT, IN(manifest_file, min_ts), "oldest cell timestamp, in ms since 1970"},
+	{"max_ts", FORM_INT, IN(manifest_file, max_ts), "newest cell timestamp, in ms since 1970"},
+	{"digest", FORM_DIGEST, IN(manifest_file, digest), "XXH3-128 of the file"},
 };
-SHARED_SHAPE(manifest_file, file_members);
+const struct form manifest_file_form = FORM(manifest_file, file_members);
 
-static const struct shape_member region_members[] = {
-	{.key = "start", ROW_KEY, AT(manifest_region, start)},
-	{.key = "end", ROW_KEY, AT(manifest_region, end)},
-	{.key = "rows", COUNT, AT(manifest_region, rows)},
-	{.key = "cells", COUNT, AT(manifest_region, cells)},
-	{.key = "bytes", COUNT, AT(manifest_region, bytes)},
-	{.key = "cell_bytes", COUNT, AT(manifest_region, cell_bytes)},
-	{.key = "predicted_bytes", COUNT, AT(manifest_region, predicted_bytes)},
+static const struct form_member region_members[] = {
+	{"start", FORM_KEY, IN(manifest_region, start), "first row key; empty: no bound"},
+	{"end", FORM_KEY, IN(manifest_region, end), "first row key after it; empty: no bound"},
+	{"rows", FORM_COUNT, IN(manifest_region, rows), "row keys"},
+	{"cells", FORM_COUNT, IN(manifest_region, cells), "cells in all its files"},
+	{"bytes", FORM_COUNT, IN(manifest_region, bytes), "size of its files"},
+	{"cell_bytes", FORM_COUNT, IN(manifest_region, cell_bytes),
+	 "size of its cells as KeyValues"},
+	{"predicted_bytes", FORM_COUNT, IN(manifest_region, predicted_bytes),
+	 "size of its files, predicted from a sample"},
 };
-SHAPE(manifest_region, region_members);
+static const struct form region_form = FORM(manifest_region, region_members);
 
-static const struct shape_member tuning_members[] = {
-	{.key = "family", TEXT, AT(manifest_tuning, family)},
-	{.key = "aim", TEXT, AT(manifest_tuning, aim)},
-	{.key = "level", INDEX, AT(manifest_tuning, level)},
-	{.key = "hash_log", INDEX, AT(manifest_tuning, hash_log)},
-	{.key = "min_match", INDEX, AT(manifest_tuning, min_match), .optional = true},
-	{.key = "plain_bytes", COUNT, AT(manifest_tuning, plain_bytes)},
-	{.key = "stored_bytes", COUNT, AT(manifest_tuning, stored_bytes)},
+static const char *const aims[] = {"speed", "size", NULL};
+static const struct form_member tuning_members[] = {
+	{"family", FORM_TEXT, IN(manifest_tuning, family), "column family"},
+	{"aim", FORM_TEXT, IN(manifest_tuning, aim), "what `level: auto` optimizes",
+	 .choices = aims},
+	{"level", FORM_SIZE, IN(manifest_tuning, level), "ZSTD level"},
+	{"hash_log", FORM_SIZE, IN(manifest_tuning, hash_log),
+	 "hash log of ZSTD; 0: the default of the level"},
+	{"min_match", FORM_SIZE, IN(manifest_tuning, min_match),
+	 "length of the shortest match that saltmill finds itself; missing: ZSTD finds all",
+	 FORM_IF_ANY},
+	{"plain_bytes", FORM_COUNT, IN(manifest_tuning, plain_bytes), "size of the sample"},
+	{"stored_bytes", FORM_COUNT, IN(manifest_tuning, stored_bytes),
+	 "size of the sample, compressed with these settings"},
 };
-SHARED_SHAPE(manifest_tuning, tuning_members);
+const struct form manifest_tuning_form = FORM(manifest_tuning, tuning_members);
 
-static const struct shape_member family_members[] = {
-	{.key = "name", TEXT, AT(manifest_family, name)},
+static const struct form_member family_members[] = {
+	{"name", FORM_TEXT, IN(manifest_family, name), "column family"},
 };
-SHAPE(manifest_family, family_members);
+static const struct form family_form = FORM(manifest_family, family_members);
 
-static const struct shape_member part_members[] = {
-	{.key = "name", TEXT, AT(manifest_part, name)},
-	{.key = "bytes", INDEX, AT(manifest_part, bytes)},
-	{.key = "terminator", ROW_KEY, AT(manifest_part, terminator)},
-	{.key = "buckets", INDEX, AT(manifest_part, buckets), .optional = true},
+static const struct form_member part_members[] = {
+	{"name", FORM_TEXT, IN(manifest_part, name), "a field, or salt, hash, constant"},
+	{"bytes", FORM_SIZE, IN(manifest_part, bytes), "with its terminator; 0: the length varies"},
+	{"terminator", FORM_KEY, IN(manifest_part, terminator), "the byte after it; empty: none"},
+	{"buckets", FORM_SIZE, IN(manifest_part, buckets), "number of salt buckets", FORM_IF_ANY},
 };
-SHAPE(manifest_part, part_members);
+static const struct form part_form = FORM(manifest_part, part_members);
 
-static const struct shape_member table_members[] = {
-	{.key = "name", TEXT, AT(manifest_table, name)},
-	{.key = "dir", TEXT, AT(manifest_table, dir)},
-	{.key = "families",
-	 LIST,
-	 AT(manifest_table, families),
-	 .items = &manifest_family_shape,
-	 .count_at = AT(manifest_table, nfamilies),
-	 .optional = true},
-	{.key = "rowkey",
-	 LIST,
-	 AT(manifest_table, parts),
-	 .items = &manifest_part_shape,
-	 .count_at = AT(manifest_table, nparts),
-	 .optional = true},
-	{.key = "index_of", TEXT, AT(manifest_table, index_of), .optional = true},
-	{.key = "loaded", COUNT, AT(manifest_table, loaded)},
-	{.key = "filtered", COUNT, AT(manifest_table, filtered)},
-	{.key = "deduplicated", COUNT, AT(manifest_table, deduplicated)},
-	{.key = "predicted_bytes", COUNT, AT(manifest_table, predicted_bytes)},
-	{.key = "target_bytes", COUNT, AT(manifest_table, target_bytes)},
-	{.key = "largest_over_target", RATIO, AT(manifest_table, largest_over_target)},
-	{.key = "rows", COUNT, AT(manifest_table, rows)},
-	{.key = "cells", COUNT, AT(manifest_table, cells)},
-	{.key = "cells_deduplicated", COUNT, AT(manifest_table, cells_deduplicated)},
-	{.key = "splits_digest", DIGEST, AT(manifest_table, splits_digest)},
-	{.key = "create_digest", DIGEST, AT(manifest_table, create_digest)},
-	{.key = "tuned",
-	 LIST,
-	 AT(manifest_table, tuned),
-	 .items = &manifest_tuning_shape,
-	 .count_at = AT(manifest_table, ntuned),
-	 .optional = true},
-	{.key = "regions",
-	 LIST,
-	 AT(manifest_table, regions),
-	 .items = &manifest_region_shape,
-	 .count_at = AT(manifest_table, nregions)},
-	{.key = "files",
-	 LIST,
-	 AT(manifest_table, files),
-	 .items = &manifest_file_shape,
-	 .count_at = AT(manifest_table, nfiles)},
+static const struct form_member table_members[] = {
+	{"name", FORM_TEXT, IN(manifest_table, name), "with its namespace, if it has one"},
+	{"dir", FORM_TEXT, IN(manifest_table, dir), "its folder, relative to the manifest"},
+	{"families", FORM_LIST, IN(manifest_table, families), "column families; each has a folder",
+	 FORM_IF_ANY, ITEMS(manifest_table, family_form, nfamilies)},
+	{"rowkey", FORM_LIST, IN(manifest_table, parts), "parts of the row key, in order",
+	 FORM_IF_ANY, ITEMS(manifest_table, part_form, nparts)},
+	{"index_of", FORM_TEXT, IN(manifest_table, index_of),
+	 "the table whose row keys this index stores", FORM_IF_ANY},
+	{"loaded", FORM_COUNT, IN(manifest_table, loaded), "events that became cells"},
+	{"filtered", FORM_COUNT, IN(manifest_table, filtered),
+	 "events without a cell for this table: a condition is false, or all values are null"},
+	{"deduplicated", FORM_COUNT, IN(manifest_table, deduplicated),
+	 "events that others overwrite: same row key, columns and timestamp"},
+	{"predicted_bytes", FORM_COUNT, IN(manifest_table, predicted_bytes),
+	 "size of all files, predicted from a sample"},
+	{"target_bytes", FORM_COUNT, IN(manifest_table, target_bytes),
+	 "size of all files divided by the number of regions that were wanted"},
+	{"largest_over_target", FORM_RATIO, IN(manifest_table, largest_over_target),
+	 "size of the largest region divided by target_bytes"},
+	{"rows", FORM_COUNT, IN(manifest_table, rows), "row keys"},
+	{"cells", FORM_COUNT, IN(manifest_table, cells), "cells that are stored"},
+	{"cells_deduplicated", FORM_COUNT, IN(manifest_table, cells_deduplicated),
+	 "cells that others overwrite; they are not stored"},
+	{"splits_digest", FORM_DIGEST, IN(manifest_table, splits_digest), "XXH3-128 of splits.txt"},
+	{"create_digest", FORM_DIGEST, IN(manifest_table, create_digest), "XXH3-128 of create.rb"},
+	{"tuned", FORM_LIST, IN(manifest_table, tuned), "settings found by `level: auto`",
+	 FORM_IF_ANY, ITEMS(manifest_table, manifest_tuning_form, ntuned)},
+	{"regions", FORM_LIST, IN(manifest_table, regions), "in the order of their keys",
+	 ITEMS(manifest_table, region_form, nregions)},
+	{"files", FORM_LIST, IN(manifest_table, files), "all HFiles",
+	 ITEMS(manifest_table, manifest_file_form, nfiles)},
 };
-SHAPE(manifest_table, table_members);
+static const struct form table_form = FORM(manifest_table, table_members);
 
-static const struct shape_member slice_members[] = {
-	{.key = "first", COUNT, AT(manifest_slice, first)},
-	{.key = "end", COUNT, AT(manifest_slice, end)},
-	{.key = "lines", COUNT, AT(manifest_slice, lines)},
-	{.key = "begins", FLAG, AT(manifest_slice, begins)},
-	{.key = "ends", FLAG, AT(manifest_slice, ends)},
-	{.key = "size", INDEX, AT(manifest_slice, size), .optional = true},
+static const struct form_member slice_members[] = {
+	{"first", FORM_COUNT, IN(manifest_slice, first), "offset of the first byte"},
+	{"end", FORM_COUNT, IN(manifest_slice, end), "offset of the first byte after the slice"},
+	{"lines", FORM_COUNT, IN(manifest_slice, lines), "line ends before `end`"},
+	{"begins", FORM_FLAG, IN(manifest_slice, begins), "no row is before it"},
+	{"ends", FORM_FLAG, IN(manifest_slice, ends), "no row is after it"},
+	{"size", FORM_SIZE, IN(manifest_slice, size), "size of the whole file", FORM_IF_ANY},
 };
-SHAPE(manifest_slice, slice_members);
+static const struct form slice_form = FORM(manifest_slice, slice_members);
 
-static const struct shape_member input_members[] = {
-	{.key = "path", TEXT, AT(manifest_input, path)},
-	{.key = "bytes", COUNT, AT(manifest_input, bytes)},
-	{.key = "rows", COUNT, AT(manifest_input, rows)},
-	{.key = "digest", DIGEST, AT(manifest_input, digest)},
-	{.key = "slice",
-	 PART,
-	 AT(manifest_input, slice),
-	 .items = &manifest_slice_shape,
-	 .optional = true},
+static const struct form_member input_members[] = {
+	{"path", FORM_TEXT, IN(manifest_input, path), "as the job or the command names it"},
+	{"bytes", FORM_COUNT, IN(manifest_input, bytes), "size of the file, or of the slice"},
+	{"rows", FORM_COUNT, IN(manifest_input, rows), "events that were read"},
+	{"digest", FORM_DIGEST, IN(manifest_input, digest), "XXH3-128 of the bytes that were read"},
+	{"slice", FORM_PART, IN(manifest_input, slice), "only this part of the file was read",
+	 FORM_IF_ANY, &slice_form},
 };
-SHAPE(manifest_input, input_members);
+static const struct form input_form = FORM(manifest_input, input_members);
 
-static const struct shape_member column_members[] = {
-	{.key = "name", TEXT, AT(manifest_column, name)},
-	{.key = "type", TEXT, AT(manifest_column, type), .optional = true},
+static const struct form_member column_members[] = {
+	{"name", FORM_TEXT, IN(manifest_column, name), "from the header, the job or the schema"},
+	{"type", FORM_TEXT, IN(manifest_column, type), "from the schema", FORM_IF_ANY},
 };
-SHARED_SHAPE(manifest_column, column_members);
+const struct form manifest_column_form = FORM(manifest_column, column_members);
 
-static const struct shape_member reason_members[] = {
-	{.key = "reason", TEXT, AT(reject_reason, reason)},
-	{.key = "count", COUNT, AT(reject_reason, count)},
+static const struct form_member reason_members[] = {
+	{"reason", FORM_TEXT, IN(reject_reason, reason), "a word, as in rejects.jsonl"},
+	{"count", FORM_COUNT, IN(reject_reason, count), "events"},
 };
-SHARED_SHAPE(reject_reason, reason_members);
+const struct form reject_reason_form = FORM(reject_reason, reason_members);
 
-static const struct shape_member anchor_members[] = {
-	{.key = "offset", MILLIS, AT(anchor, offset)},
-	{.key = "timestamp_ms", MILLIS, AT(anchor, timestamp_ms)},
-	{.key = "digest", DIGEST, AT(anchor, digest)},
+static const struct form_member link_members[] = {
+	{"load", FORM_TEXT, IN(manifest_link, load), "its name"},
+	{"digest", FORM_DIGEST, IN(manifest_link, digest), "XXH3-128 of its manifest.json"},
 };
-SHAPE(anchor, anchor_members);
+static const struct form link_form = FORM(manifest_link, link_members);
 
-static const struct shape_member offset_members[] = {
-	{.key = "topic", TEXT, AT(offset_range, topic), .optional = true},
-	{.key = "partition", PARTITION, AT(offset_range, partition)},
-	{.key = "start", MILLIS, AT(offset_range, start)},
-	{.key = "end", MILLIS, AT(offset_range, end)},
-	{.key = "events", MILLIS, AT(offset_range, events)},
-	{.key = "last", PART, AT(offset_range, last), .items = &anchor_shape, .optional = true},
+static const struct form_member digests_members[] = {
+	{"rejects", FORM_DIGEST, IN(manifest_digests, rejects), "XXH3-128 of rejects.jsonl"},
+	{"manifest", FORM_DIGEST, IN(manifest_digests, manifest),
+	 "XXH3-128 of the manifest without these 32 digits"},
 };
-SHAPE(offset_range, offset_members);
+static const struct form digests_form = FORM(manifest_digests, digests_members);
 
-static const struct shape_member link_members[] = {
-	{.key = "load", TEXT, AT(manifest_link, load)},
-	{.key = "digest", DIGEST, AT(manifest_link, digest)},
+static const struct form_member manifest_members[] = {
+	{"job", FORM_TEXT, IN(manifest, job_path), "the job file, as the command names it"},
+	{"job_digest", FORM_DIGEST, IN(manifest, job_digest), "digest of the job file"},
+	{"created_ms", FORM_INT, IN(manifest, created_ms),
+	 "the time in the files, in ms since 1970: that of the newest cell, never the clock"},
+	{"inputs", FORM_LIST, IN(manifest, inputs), "the files, in their order",
+	 ITEMS(manifest, input_form, ninputs)},
+	{"columns", FORM_LIST, IN(manifest, columns),
+	 "columns of the inputs, if these are delimited text or have a schema", FORM_IF_ANY,
+	 ITEMS(manifest, manifest_column_form, ncolumns)},
+	{"cluster", FORM_TEXT, IN(manifest, cluster), "Kafka: the cluster's id", FORM_IF_ANY},
+	{"topic", FORM_TEXT, IN(manifest, topic), "Kafka: topic of the offsets that name none",
+	 FORM_IF_ANY},
+	{"load", FORM_TEXT, IN(manifest, load), "Kafka: name of the load in its state folder",
+	 FORM_IF_ANY},
+	{"previous", FORM_PART, IN(manifest, previous), "Kafka: the load before this one",
+	 FORM_IF_ANY, &link_form},
+	{"offsets", FORM_LIST, IN(manifest, offsets),
+	 "Kafka: what was read, by topic and partition", FORM_IF_ANY,
+	 ITEMS(manifest, offset_range_form, noffsets)},
+	{"read", FORM_COUNT, IN(manifest, read), "events"},
+	{"rejected", FORM_COUNT, IN(manifest, rejected), "bad events, in rejects.jsonl"},
+	{"reasons", FORM_LIST, IN(manifest, reasons), "of the rejects, most frequent first",
+	 ITEMS(manifest, reject_reason_form, nreasons)},
+	{"tables", FORM_LIST, IN(manifest, tables), "in the order of the job",
+	 ITEMS(manifest, table_form, ntables)},
+	{"joined", FORM_SIZE, IN(manifest, joined),
+	 "number of loads whose files are side by side here; missing: one load", FORM_IF_ANY},
+	{"digests", FORM_PART, IN(manifest, digests), "they prove that nothing was changed",
+	 FORM_IF_ANY, &digests_form},
 };
-SHAPE(manifest_link, link_members);
-
-static const struct shape_member digests_members[] = {
-	{.key = "rejects", DIGEST, AT(manifest_digests, rejects)},
-	{.key = "manifest", DIGEST, AT(manifest_digests, manifest)},
-};
-SHAPE(manifest_digests, digests_members);
-
-static const struct shape_member manifest_members[] = {
-	{.key = "job", TEXT, AT(manifest, job_path)},
-	{.key = "job_digest", DIGEST, AT(manifest, job_digest)},
-	{.key = "created_ms", MILLIS, AT(manifest, created_ms)},
-	{.key = "inputs",
-	 LIST,
-	 AT(manifest, inputs),
-	 .items = &manifest_input_shape,
-	 .count_at = AT(manifest, ninputs)},
-	{.key = "columns",
-	 LIST,
-	 AT(manifest, columns),
-	 .items = &manifest_column_shape,
-	 .count_at = AT(manifest, ncolumns),
-	 .optional = true},
-	{.key = "cluster", TEXT, AT(manifest, cluster), .optional = true},
-	{.key = "topic", TEXT, AT(manifest, topic), .optional = true},
-	{.key = "load", TEXT, AT(manifest, load), .optional = true},
-	{.key = "previous",
-	 PART,
-	 AT(manifest, previous),
-	 .items = &manifest_link_shape,
-	 .optional = true},
-	{.key = "offsets",
-	 LIST,
-	 AT(manifest, offsets),
-	 .items = &offset_range_shape,
-	 .count_at = AT(manifest, noffsets),
-	 .optional = true},
-	{.key = "read", COUNT, AT(manifest, read)},
-	{.key = "rejected", COUNT, AT(manifest, rejected)},
-	{.key = "reasons",
-	 LIST,
-	 AT(manifest, reasons),
-	 .items = &reject_reason_shape,
-	 .count_at = AT(manifest, nreasons)},
-	{.key = "tables",
-	 LIST,
-	 AT(manifest, tables),
-	 .items = &manifest_table_shape,
-	 .count_at = AT(manifest, ntables)},
-	{.key = "joined", INDEX, AT(manifest, joined), .optional = true},
-	{.key = "digests",
-	 PART,
-	 AT(manifest, digests),
-	 .items = &manifest_digests_shape,
-	 .optional = true},
-};
-SHAPE(manifest, manifest_members);
+const struct form manifest_form =
+	NAMED_FORM(manifest, manifest_members, "manifest", "manifest.json of a load", .digits = 6);
 
 uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest)
 {
@@ -248,7 +209,7 @@ static const char *default_dir(const char *name, struct arena *a)
 	return dir;
 }
 
-/* Where the digits of the manifest's own digest are; false: not there where they are written. */
+/* Find the digits of the manifest's own digest; false: they are not at their place. */
 static bool find_seal(struct bytes text, size_t *at)
 {
 	static const char before[] = "\"manifest\": \"", behind[] = "\"\n  }\n}\n";
@@ -302,10 +263,9 @@ static int check_seal(const struct manifest *m, struct bytes text, const char *p
 		if (memcmp(digest, m->digests.manifest, sizeof digest) == 0)
 			return RC_OK;
 	}
-	return error_set(err, RC_DATA,
-			 "%s was damaged or changed since it was written: it is not what its "
-			 "digest says",
-			 path);
+	return error_set(
+		err, RC_DATA,
+		"%s was damaged or changed after it was written: its digest does not match", path);
 }
 
 static struct manifest with_dirs(const struct manifest *m, struct arena *a)
@@ -327,7 +287,7 @@ void manifest_format(const struct manifest *m, struct buf *out)
 	struct manifest named = with_dirs(m, &a);
 	size_t before = out->len;
 
-	shape_format(&manifest_shape, &named, REAL_DIGITS, out);
+	form_put(out, &manifest_form, &named, FORM_FILE);
 	if (m->digests.known)
 		put_seal(out, before);
 	arena_release(&a);
@@ -339,13 +299,12 @@ int manifest_write(const struct manifest *m, struct storage *to, const char *pat
 	struct buf text = {0};
 
 	manifest_format(m, &text);
-	int rc = text.len ? storage_write(to, path, buf_bytes(&text), NULL, err)
-			  : error_set(err, RC_LIMIT, "out of memory for %s", path);
+	int rc = storage_write(to, path, buf_bytes(&text), NULL, err);
 	buf_release(&text);
 	return rc;
 }
 
-/* What the shape does not say. */
+/* A rule that the form does not express. */
 static int check_terminators(const struct manifest *m, const char *path, struct error *err)
 {
 	for (size_t i = 0; i < m->ntables; i++)
@@ -364,7 +323,7 @@ int manifest_read(struct manifest *m, const char *path, struct arena *a, struct 
 	struct buf text = {0};
 	int rc = io_read_file(path, &text, err);
 	if (rc == RC_OK)
-		rc = shape_parse(&manifest_shape, m, buf_bytes(&text), path, "a manifest", a, err);
+		rc = form_parse(&manifest_form, m, buf_bytes(&text), path, "a manifest", a, err);
 	if (rc == RC_OK)
 		rc = check_seal(m, buf_bytes(&text), path, err);
 	if (rc == RC_OK)

@@ -1,52 +1,41 @@
 /* plan_settings.c - see plan_settings.h */
 #include "publish.h"
 
-#include "shape.h"
+#include "shared_forms.h"
 
-/* A ratio is read as it was written. */
-enum { REAL_DIGITS = 17 };
-
-static const struct shape_member column_members[] = {
-	{.key = "name", ROW_KEY, AT(settings_column, name)},
+static const struct form_member column_members[] = {
+	{"name", FORM_KEY, IN(settings_column, name), "from the header or the job"},
 };
-SHAPE(settings_column, column_members);
+static const struct form column_form = FORM(settings_column, column_members);
 
-static const struct shape_member table_members[] = {
-	{.key = "name", TEXT, AT(settings_table, name)},
-	{.key = "disk_per_byte", RATIO, AT(settings_table, disk_per_byte)},
-	{.key = "splits_digest", DIGEST, AT(settings_table, splits_digest)},
-	{.key = "tuned",
-	 LIST,
-	 AT(settings_table, tuned),
-	 .items = &manifest_tuning_shape,
-	 .count_at = AT(settings_table, ntuned),
-	 .optional = true},
+static const struct form_member table_members[] = {
+	{"name", FORM_TEXT, IN(settings_table, name), "with its namespace, if it has one"},
+	{"disk_per_byte", FORM_RATIO, IN(settings_table, disk_per_byte),
+	 "size of the files divided by the size of the cells; 0: the plan saw no row"},
+	{"splits_digest", FORM_DIGEST, IN(settings_table, splits_digest), "XXH3-128 of splits.txt"},
+	{"tuned", FORM_LIST, IN(settings_table, tuned), "settings found by `level: auto`",
+	 FORM_IF_ANY, ITEMS(settings_table, manifest_tuning_form, ntuned)},
 };
-SHAPE(settings_table, table_members);
+static const struct form table_form = FORM(settings_table, table_members);
 
-static const struct shape_member settings_members[] = {
-	{.key = "job_digest", DIGEST, AT(plan_settings, job_digest)},
-	{.key = "tuned", FLAG, AT(plan_settings, tuned)},
-	{.key = "columns",
-	 LIST,
-	 AT(plan_settings, columns),
-	 .items = &settings_column_shape,
-	 .count_at = AT(plan_settings, ncolumns)},
-	{.key = "tables",
-	 LIST,
-	 AT(plan_settings, tables),
-	 .items = &settings_table_shape,
-	 .count_at = AT(plan_settings, ntables)},
+static const struct form_member settings_members[] = {
+	{"job_digest", FORM_DIGEST, IN(plan_settings, job_digest), "digest of the job file"},
+	{"tuned", FORM_FLAG, IN(plan_settings, tuned), "the plan tried settings for `level: auto`"},
+	{"columns", FORM_LIST, IN(plan_settings, columns), "of the input, in order",
+	 ITEMS(plan_settings, column_form, ncolumns)},
+	{"tables", FORM_LIST, IN(plan_settings, tables), "in the order of the job",
+	 ITEMS(plan_settings, table_form, ntables)},
 };
-SHAPE(plan_settings, settings_members);
+const struct form settings_form =
+	NAMED_FORM(plan_settings, settings_members, "settings", "settings.json of a plan");
 
 int settings_write(const struct plan_settings *s, const char *path, struct error *err)
 {
-	return shape_write(&plan_settings_shape, s, REAL_DIGITS, path, err);
+	return form_write(&settings_form, s, path, err);
 }
 
 int settings_read(struct plan_settings *s, const char *path, struct arena *a, struct error *err)
 {
 	*s = (struct plan_settings){0};
-	return shape_read(&plan_settings_shape, s, path, "the settings of a plan", a, err);
+	return form_read(&settings_form, s, path, "the settings of a plan", a, err);
 }

@@ -1,14 +1,14 @@
 /*
- * rejects.c - rejected events, kept until the load ends and written in input order
+ * rejects.c - rejected events, kept until the load ends, written in input order
  *
- * Each worker puts finished JSON lines, with the event's seq as the key, into a sorter. The sorter
- * keeps a few in memory and the rest in unlinked temporary files, and returns them in input order.
- * So rejects.jsonl is the same for any number of threads. Finished lines are kept instead of
- * events, because they need no decoding when they are written. Only the few lines in messages
- * (rejects_nth) are parsed again.
+ * Each worker adds finished JSON lines to a sorter, under the event's seq.  The sorter keeps a few
+ * in memory and the rest in unlinked temporary files.  It returns them in input order, so
+ * rejects.jsonl does not depend on the number of threads.  A finished line needs no decoding when
+ * it is written; only the few lines that go into messages (rejects_nth) are parsed again.
  */
 #include "publish.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +16,6 @@
 #include "io.h"
 #include "mem.h"
 #include "sorter.h"
-#include "json_text.h"
 
 enum { MEMORY_BYTES = 4 << 20, RUN_BYTES = 512 << 10, LINE_KEPT = 64 << 10, MAX_WORKERS = 1 << 16 };
 
@@ -110,69 +109,91 @@ static void reasons_add(struct reasons *rs, const char *reason, uint64_t count)
 	rs->item[i].count += count;
 }
 
-/* name: the bytes as text, or name_base64 if they are not UTF-8; null if there are none. */
-static void set_bytes(json_t *object, const char *name, struct bytes v)
-{
-	json_t *text = v.ptr ? json_stringn((const char *)v.ptr, v.len) : json_null();
+/* A line as JSON. */
+struct reject_view {
+	const char *reason, *field, *detail;
+	bool of_file, is_line, of_topic, has_time;
+	const char *file;
+	uint64_t line, event, block;
+	const char *topic;
+	int32_t partition;
+	int64_t offset, timestamp;
+	struct bytes key, raw;
+	const struct message_header *headers;
+	size_t nheaders;
+};
 
-	if (text) {
-		json_object_set_new(object, name, text);
-		return;
+static const struct form_member header_members[] = {
+	{"name", FORM_TEXT, IN(message_header, name), "of the header"},
+	{"value", FORM_BASE64, IN(message_header, value), "of the header"},
+};
+static const struct form header_form = FORM(message_header, header_members);
+
+static const struct form_member reject_members[] = {
+	{"reason", FORM_TEXT, IN(reject_view, reason),
+	 "a word: bad_number, null_value, too_long..."},
+	{"field", FORM_TEXT, IN(reject_view, field),
+	 "field of the job; null: the whole event is bad", FORM_OR_NULL},
+	{"topic", FORM_TEXT, IN(reject_view, topic), "Kafka: topic of the message", FORM_IF_ANY},
+	{"partition", FORM_INT32, IN(reject_view, partition), "Kafka: partition of the message",
+	 FORM_IF, IF(reject_view, of_topic)},
+	{"file", FORM_TEXT, IN(reject_view, file), "file of the event", FORM_IF_ANY},
+	{"line", FORM_COUNT, IN(reject_view, line), "line of the event, from 1", FORM_IF,
+	 IF(reject_view, is_line)},
+	{"event", FORM_COUNT, IN(reject_view, event),
+	 "in place of line if the file has blocks: number of the event in its block, from 1",
+	 FORM_IF_ANY},
+	{"block", FORM_COUNT, IN(reject_view, block), "number of the event's block, from 1",
+	 FORM_IF_ANY},
+	{"offset", FORM_INT, IN(reject_view, offset),
+	 "byte of the unpacked file (of the block, if there is one), or offset of the message"},
+	{"timestamp", FORM_INT, IN(reject_view, timestamp),
+	 "Kafka: timestamp of the message, in ms since 1970", FORM_IF, IF(reject_view, has_time)},
+	{"key", FORM_BASE64, IN(reject_view, key), "Kafka: key of the message", FORM_IF,
+	 IF(reject_view, of_topic)},
+	{"headers", FORM_LIST, IN(reject_view, headers), "Kafka: headers of the message",
+	 FORM_IF_ANY, ITEMS(reject_view, header_form, nheaders)},
+	{"detail", FORM_TEXT, IN(reject_view, detail), "what was found and what was expected"},
+	{"raw", FORM_BASE64, IN(reject_view, raw),
+	 "the event as it came; null: a message without a value"},
+};
+const struct form reject_form =
+	NAMED_FORM(reject_view, reject_members, "rejects", "a line of rejects.jsonl");
+
+static struct reject_view view_of(const struct reject_line *l)
+{
+	const struct message *m = l->message;
+	struct reject_view v = {.reason = l->why->reason,
+				.field = l->why->field,
+				.detail = l->why->detail};
+
+	if (m) {
+		v.of_topic = true;
+		v.topic = m->topic;
+		v.partition = m->partition;
+		v.offset = m->offset;
+		v.has_time = m->timestamp_ms >= 0;
+		v.timestamp = m->timestamp_ms;
+		v.key = m->key;
+		v.headers = m->headers;
+		v.nheaders = m->nheaders;
+		v.raw = l->raw;
+		return v;
 	}
-	struct buf coded = {0};
-	char *coded_name = mem_format("%s_base64", name);
-	text_base64(&coded, v);
-	json_object_set_new(object, coded_name, json_stringn((const char *)coded.ptr, coded.len));
-	mem_free(coded_name);
-	buf_release(&coded);
+	v.file = l->file;
+	v.is_line = !l->block;
+	v.line = l->line;
+	v.event = l->block ? l->line : 0;
+	v.block = l->block;
+	v.offset = (int64_t)l->offset;
+	v.raw = l->raw.ptr ? l->raw : bytes_str("");
+	return v;
 }
 
-/* Write all of a message, so that it can be replayed from the line. */
-static void set_message(json_t *line, const struct message *m)
+static int read_line(struct reject_view *v, struct bytes text, struct arena *a, struct error *err)
 {
-	json_object_set_new(line, "topic", text_json(bytes_str(m->topic)));
-	json_object_set_new(line, "partition", json_integer(m->partition));
-	json_object_set_new(line, "offset", json_integer(m->offset));
-	if (m->timestamp_ms >= 0)
-		json_object_set_new(line, "timestamp", json_integer(m->timestamp_ms));
-	set_bytes(line, "key", m->key);
-	if (!m->nheaders)
-		return;
-	json_t *headers = json_array();
-	for (size_t i = 0; i < m->nheaders; i++) {
-		json_t *header = json_object();
-
-		json_object_set_new(header, "name", text_json(bytes_str(m->headers[i].name)));
-		set_bytes(header, "value", m->headers[i].value);
-		json_array_append_new(headers, header);
-	}
-	json_object_set_new(line, "headers", headers);
-}
-
-static json_t *line_json(const struct reject_line *l)
-{
-	const struct reject *why = l->why;
-	struct bytes raw = l->raw;
-	json_t *line = json_object();
-
-	json_object_set_new(line, "reason", text_json(bytes_str(why->reason)));
-	json_object_set_new(line, "field",
-			    why->field ? text_json(bytes_str(why->field)) : json_null());
-	if (l->message) {
-		set_message(line, l->message);
-	} else {
-		json_object_set_new(line, "file", text_json(bytes_str(l->file)));
-		json_object_set_new(line, l->block ? "event" : "line",
-				    json_integer((json_int_t)l->line));
-		if (l->block)
-			json_object_set_new(line, "block", json_integer((json_int_t)l->block));
-		json_object_set_new(line, "offset", json_integer((json_int_t)l->offset));
-		if (!raw.ptr)
-			raw = bytes_str("");
-	}
-	json_object_set_new(line, "detail", text_json(bytes_str(why->detail)));
-	set_bytes(line, "raw", raw);
-	return line;
+	*v = (struct reject_view){0};
+	return form_parse(&reject_form, v, text, "rejects.jsonl", "a rejected event", a, err);
 }
 
 /* Put the line into the sorter. */
@@ -195,14 +216,10 @@ static int keep_line(struct rejects *r, unsigned worker, uint64_t seq, struct er
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err)
 {
 	struct spool *s = &r->spools[worker];
+	struct reject_view v = view_of(l);
 
 	s->line.len = 0;
-	json_t *line = line_json(l);
-	bool ok = text_dump(&s->line, line, JSON_COMPACT);
-	json_decref(line);
-	if (!ok)
-		return error_set(err, RC_LIMIT, "out of memory for a rejected line of %s", l->file);
-	buf_put(&s->line, '\n');
+	form_put(&s->line, &reject_form, &v, FORM_FILE_LINE);
 	int rc = keep_line(r, worker, l->seq, err);
 	reasons_add(&s->reasons, l->why->reason, 1);
 	atomic_fetch_add(&r->count, 1);
@@ -213,26 +230,21 @@ int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint
 		    struct error *err)
 {
 	struct spool *s = &r->spools[0];
-	json_error_t bad;
-	json_int_t line;
-	const char *reason;
-	json_t *json = json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &bad);
+	struct reject_view v;
+	struct arena a = {0};
+	int rc = read_line(&v, text, &a, err);
 
-	if (!json || json_unpack(json, "{s:s, s:I}", "reason", &reason, "line", &line) != 0) {
-		json_decref(json);
-		return error_set(err, RC_DATA, "found a line that no map wrote");
+	if (rc || !v.is_line || !v.file) {
+		arena_release(&a);
+		return error_set(err, RC_DATA, "found a line that no map has written");
 	}
+	v.file = file;
+	v.line += add_lines;
 	s->line.len = 0;
-	json_object_set_new(json, "file", text_json(bytes_str(file)));
-	json_object_set_new(json, "line", json_integer(line + (json_int_t)add_lines));
-	bool ok = text_dump(&s->line, json, JSON_COMPACT);
-	buf_put(&s->line, '\n');
-	reasons_add(&s->reasons, reason, 1);
-	uint64_t seq = atomic_fetch_add(&r->count, 1);
-	json_decref(json);
-	if (!ok)
-		return error_set(err, RC_LIMIT, "out of memory for a rejected line of %s", file);
-	return keep_line(r, 0, seq, err);
+	form_put(&s->line, &reject_form, &v, FORM_FILE_LINE);
+	reasons_add(&s->reasons, v.reason, 1);
+	arena_release(&a);
+	return keep_line(r, 0, atomic_fetch_add(&r->count, 1), err);
 }
 
 uint64_t rejects_count(const struct rejects *r)
@@ -278,41 +290,30 @@ static int open_lines(struct rejects *r, struct record_iter *lines, struct error
 
 /* "file:line (byte N)", "file: event N in block N (byte N)" or "topic/partition at offset N", then
  * ": reason: field: detail". */
-static bool line_sentence(json_t *json, struct buf *sentence)
+static void put_sentence(struct buf *out, const struct reject_view *v)
 {
-	const char *reason, *detail, *file = NULL, *topic = NULL;
-	json_t *field;
-	json_int_t line = 0, offset, partition = 0, event = 0, block = 0;
-
-	if (json_unpack(json, "{s:s, s:o, s:s, s:I, s?s, s?I, s?s, s?I, s?I, s?I}", "reason",
-			&reason, "field", &field, "detail", &detail, "offset", &offset, "file",
-			&file, "line", &line, "topic", &topic, "partition", &partition, "event",
-			&event, "block", &block) != 0 ||
-	    (!file && !topic))
-		return false;
-	const char *name = json_string_value(field);
-	if (topic)
-		buf_printf(sentence, "%s/%lld at offset %lld", topic, (long long)partition,
-			   (long long)offset);
-	else if (block)
-		buf_printf(sentence, "%s: event %lld in block %lld (byte %lld)", file,
-			   (long long)event, (long long)block, (long long)offset);
+	if (v->topic)
+		buf_printf(out, "%s/%d at offset %" PRId64, v->topic, v->partition, v->offset);
+	else if (v->block)
+		buf_printf(out, "%s: event %" PRIu64 " in block %" PRIu64 " (byte %" PRId64 ")",
+			   v->file, v->event, v->block, v->offset);
 	else
-		buf_printf(sentence, "%s:%lld (byte %lld)", file, (long long)line,
-			   (long long)offset);
-	buf_printf(sentence, ": %s: %s%s%s", reason, name ? name : "", name ? ": " : "", detail);
-	return true;
+		buf_printf(out, "%s:%" PRIu64 " (byte %" PRId64 ")", v->file, v->line, v->offset);
+	buf_printf(out, ": %s: %s%s%s", v->reason, v->field ? v->field : "", v->field ? ": " : "",
+		   v->detail);
 }
 
-static int say_line(struct bytes text, struct buf *sentence, struct error *err)
+static int describe_line(struct bytes text, struct buf *sentence, struct error *err)
 {
-	json_error_t bad;
-	json_t *json = json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &bad);
-	int rc = RC_OK;
+	struct reject_view v;
+	struct arena a = {0};
+	int rc = read_line(&v, text, &a, err);
 
-	if (!json || !line_sentence(json, sentence))
+	if (rc == RC_OK && (v.file || v.topic))
+		put_sentence(sentence, &v);
+	else
 		rc = error_set(err, RC_IO, "the temporary file of rejected lines was damaged");
-	json_decref(json);
+	arena_release(&a);
 	return rc;
 }
 
@@ -330,7 +331,7 @@ int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct erro
 	for (; rc == RC_OK && n > 0; n--)
 		rc = lines.next(lines.self, &line, err);
 	if (rc == RC_OK)
-		rc = say_line(line.payload, sentence, err);
+		rc = describe_line(line.payload, sentence, err);
 	lines.close(lines.self);
 	return rc;
 }

@@ -1,0 +1,29 @@
+/*
+ * json_writer.h - JSON text, piece by piece (inside pipeline/base only)
+ */
+#ifndef SALTMILL_BASE_JSON_WRITER_H
+#define SALTMILL_BASE_JSON_WRITER_H
+
+#include "form.h"
+
+struct json_writer {
+	struct buf *out;
+	enum form_style style;
+	unsigned depth, digits;
+	bool more; /* the innermost list or object has an item */
+};
+
+/* Start an item of a list: the comma and the line before it. */
+void json_next(struct json_writer *w);
+/* Start a member of an object, with its key. */
+void json_key(struct json_writer *w, const char *key);
+/* '{' or '['; '}' or ']' */
+void json_open(struct json_writer *w, char bracket);
+void json_close(struct json_writer *w, char bracket);
+/* Values. */
+void json_word(struct json_writer *w, const char *word);
+void json_text(struct json_writer *w, struct bytes text);
+void json_int(struct json_writer *w, int64_t v);
+void json_float(struct json_writer *w, double v);
+
+#endif

@@ -1,0 +1,34 @@
+/* schemas.c - see schemas.h */
+#include "schemas.h"
+
+#include "cli/answer.h"
+#include "cli/reports.h"
+#include "half_reports.h"
+#include "cli/inspect.h"
+#include "publish.h"
+#include "cli/progress_text.h"
+
+static const struct form *const forms[] = {
+	&manifest_form, &reject_form,	   &load_form,	       &verify_form,  &apply_form,
+	&failure_form,	&plan_form,	   &settings_form,     &lint_form,    &checked_form,
+	&drift_form,	&status_form,	   &loads_form,	       &seek_form,    &stream_form,
+	&applied_form,	&inspect_form,	   &split_form,	       &ddl_form,     &version_form,
+	&key_form,	&ranges_form_json, &rows_form,	       &decoded_form, &map_report_form,
+	&digest_form,	&inputs_form,	   &reduce_report_form};
+#define NFORMS (sizeof forms / sizeof *forms)
+
+void schemas_list(struct buf *out)
+{
+	for (size_t i = 0; i < NFORMS; i++)
+		buf_printf(out, "  %-14s %s\n", forms[i]->name, forms[i]->title);
+}
+
+bool schema_json(struct buf *out, const char *name)
+{
+	for (size_t i = 0; i < NFORMS; i++)
+		if (strcmp(forms[i]->name, name) == 0) {
+			form_schema(out, forms[i]);
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,40 @@
+/*
+ * inspect_view.h - what an HFile contains, and its forms (inside pipeline/cli/text only)
+ */
+#ifndef SALTMILL_SHOW_INSPECT_VIEW_H
+#define SALTMILL_SHOW_INSPECT_VIEW_H
+
+#include "cli/inspect.h"
+#include "mem.h"
+
+struct trailer_view {
+	struct hfile_trailer t;
+	const char *version, *compression, *comparator;
+};
+struct bloom_view {
+	struct hfile_bloom b;
+	const char *type;
+};
+/* Lists of views, one after the other. */
+struct inspection {
+	const char *path;
+	bool opened, each_block;
+	struct trailer_view trailer;
+	struct bloom_view bloom;
+	const void *file_info, *root_index, *block_types, *blocks;
+	size_t nfile_info, nroot_index, nblock_types, nblocks;
+	/* never set: the caller writes them */
+	const void *cells;
+	size_t ncells;
+	const char *error;
+	struct arena arena;
+	struct buf lists[4];
+};
+
+extern const struct form trailer_form, bloom_form, info_form, index_form, block_type_form,
+	block_form;
+
+/* Append "2013-01-01T10:15:00.000Z"; nothing for a year above 9999. */
+void put_cell_time(struct buf *b, int64_t ms);
+
+#endif
