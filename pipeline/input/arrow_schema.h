@@ -1,5 +1,5 @@
 /*
- * arrow_schema.h - the schema of an Arrow IPC stream, and what of it the job's fields ask for
+ * arrow_schema.h - the schema of an Arrow IPC stream, and how the job's fields bind to it
  *
  * Arrow columnar format 1.5 (format/Schema.fbs, Message.fbs).
  */
@@ -11,7 +11,7 @@
 #include "mem.h"
 #include "typed.h"
 
-/* Numbers of the union Type in Schema.fbs. */
+/* The numbers of the union Type in Schema.fbs. */
 enum arrow_kind {
 	ARROW_NULL = 1,
 	ARROW_INT,
@@ -44,31 +44,31 @@ enum arrow_kind {
 
 struct arrow_type {
 	enum arrow_kind kind;
-	size_t bytes;	   /* of a value, where they all have as many; a bool's are bits */
+	size_t bytes;	   /* of a value with a fixed width; for a bool, bits */
 	bool is_signed;	   /* ARROW_INT */
 	bool local;	   /* ARROW_TIMESTAMP without a zone */
 	int scale;	   /* ARROW_DECIMAL */
 	int64_t parts;	   /* of a second: ARROW_TIME, ARROW_TIMESTAMP; ARROW_DATE: 0 is days */
-	unsigned nbuffers; /* in a record batch, those of children and views' data aside */
+	unsigned nbuffers; /* in a record batch, without those of children and the data of views */
 };
 
 /* A field of the schema or of a struct in it. */
 struct arrow_field {
 	struct bytes name;
 	struct arrow_type type; /* of its values */
-	bool encoded;		/* as numbers in a dictionary */
+	bool encoded;		/* as indexes into a dictionary */
 	int64_t dictionary;	/* its id */
 	struct arrow_type index;
-	size_t parent; /* its struct, or NO_PARENT */
+	size_t parent; /* index of its struct, or NO_PARENT */
 	size_t first, nchildren;
 };
 #define NO_PARENT SIZE_MAX
 
 struct arrow_schema {
-	struct arrow_field *field; /* those that record batches have, in their order: each in front
-				    * of its children */
+	/* all fields in the order of record batches: a parent comes before its children */
+	struct arrow_field *field;
 	size_t nfields, ntop;
-	/* what the columns are */
+	/* the fields that the columns bind to */
 	struct arrow_want {
 		size_t field;
 		enum typed_as as;
@@ -76,10 +76,13 @@ struct arrow_schema {
 	size_t nwant;
 };
 
-/* header: Message.fbs's Schema.  RC_DATA: it is none. */
+/* Read a Schema of Message.fbs. RC_DATA: header is not a schema. */
 int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct flat_table *header,
 		      struct error *err);
-/* RC_CONFIG: it has not what a field asks for, not so typed, or of a type that cannot be read. */
+/*
+ * Bind the job's columns. RC_CONFIG: a column is missing, has another type than its field expects,
+ * or has a type that saltmill cannot read.
+ */
 int arrow_schema_bind(struct arrow_schema *s, struct arena *a, const struct typed_columns *columns,
 		      struct error *err);
 bool arrow_readable(const struct arrow_field *f);

@@ -1,5 +1,6 @@
 /*
- * avro_json.h - Avro's encoding step by step: single values, skipping, and any value as JSON
+ * avro_json.h - Avro's encoding step by step: read single values, skip them, write any value as
+ * JSON
  */
 #ifndef SALTMILL_SOURCE_AVRO_JSON_H
 #define SALTMILL_SOURCE_AVRO_JSON_H
@@ -7,9 +8,9 @@
 #include "avro_schema.h"
 
 #define AVRO_MOST_NESTED 512
-#define AVRO_JSON_MAX	 ((size_t)64 << 20) /* bytes of one value as JSON */
+#define AVRO_JSON_MAX	 ((size_t)64 << 20) /* in the JSON of one value */
 
-/* All functions: false: fault says what is wrong at p. */
+/* Functions that return false set fault to what is wrong at p. */
 struct avro_reader {
 	const uint8_t *p, *end;
 	const char *fault;
@@ -22,7 +23,7 @@ static inline bool avro_fault(struct avro_reader *r, const char *fault)
 	return false;
 }
 
-/* int and long: zigzag, base 128. */
+/* Read an int or a long: zigzag, base 128. */
 static inline bool avro_long(struct avro_reader *r, int64_t *v)
 {
 	uint64_t u;
@@ -49,7 +50,7 @@ static inline bool avro_raw(struct avro_reader *r, void *to, size_t n)
 	return true;
 }
 
-/* Of string and bytes, and of fixed; t NULL: a map's key. */
+/* Read a string, bytes or a fixed. t NULL: a map key. */
 static inline bool avro_bytes(struct avro_reader *r, const struct avro_type *t, struct bytes *v)
 {
 	int64_t len;
@@ -59,7 +60,7 @@ static inline bool avro_bytes(struct avro_reader *r, const struct avro_type *t, 
 	else if (!avro_long(r, &len))
 		return false;
 	if (len < 0 || len > r->end - r->p)
-		return avro_fault(r, "a length that goes behind the block's end");
+		return avro_fault(r, "a length that exceeds the block");
 	*v = bytes_of(r->p, (size_t)len);
 	r->p += len;
 	return true;
@@ -68,14 +69,14 @@ static inline bool avro_bytes(struct avro_reader *r, const struct avro_type *t, 
 bool avro_boolean(struct avro_reader *r, bool *v);
 bool avro_symbol(struct avro_reader *r, const struct avro_type *t, struct bytes *v);
 bool avro_branch(struct avro_reader *r, const struct avro_type *t, size_t *branch);
-/* How many items of the array or the pairs of the map t follow at once; 0: it is at its end. */
+/* Read how many items of the array t, or pairs of the map t, follow directly; 0: it ends. */
 bool avro_items(struct avro_reader *r, const struct avro_type *t, uint64_t *count);
 bool avro_skip(struct avro_reader *r, const struct avro_type *t);
-/* A number with a logical type as its text, which is not always one of that type's. */
+/* Write a number with a logical type as text. An out-of-range number becomes plain digits. */
 size_t avro_spell(uint8_t *to, const struct avro_type *t, int64_t v);
 /*
- * Append the value: records and maps as objects, enums, times and uuids as strings, bytes as
- * strings of \u00XX, NaN and the infinities as null.
+ * Append the value as JSON: records and maps as objects; enums, times and uuids as strings; bytes
+ * as strings of \u00XX; NaN and infinities as null.
  */
 bool avro_json(struct avro_reader *r, const struct avro_type *t, struct buf *out);
 

@@ -1,8 +1,8 @@
 /*
- * avro_schema.h - an Avro schema, read and resolved
+ * avro_schema.h - parse an Avro schema and resolve its names
  *
- * Avro 1.11 specification, "Schema Declaration".  Names are resolved: a type that names itself
- * points to itself, so what walks types must bound its depth.
+ * Avro 1.11 specification, "Schema Declaration". A type that refers to itself points to itself, so
+ * code that walks types must limit its depth.
  */
 #ifndef SALTMILL_SOURCE_AVRO_SCHEMA_H
 #define SALTMILL_SOURCE_AVRO_SCHEMA_H
@@ -40,26 +40,27 @@ enum avro_logical {
 
 struct avro_type {
 	enum avro_kind kind;
-	enum avro_logical logical; /* one that is unknown or does not fit is none, as it must be */
-	int scale;		   /* AVRO_DECIMAL */
-	int64_t parts;		   /* of a second: AVRO_TIME, the stamps */
-	size_t size;		   /* AVRO_FIXED */
-	struct bytes *names;	   /* AVRO_RECORD: of fields; AVRO_ENUM: symbols */
-	struct avro_type **of;	   /* fields, branches, or [0]: the items of an array or a map */
+	/* unknown or unfitting ones are ignored, as the specification requires */
+	enum avro_logical logical;
+	int scale;	       /* AVRO_DECIMAL */
+	int64_t parts;	       /* per second: AVRO_TIME, the stamps */
+	size_t size;	       /* AVRO_FIXED */
+	struct bytes *names;   /* AVRO_RECORD: field names; AVRO_ENUM: symbols */
+	struct avro_type **of; /* fields, branches, or [0]: the items of an array or map */
 	size_t n;
 	uint64_t least; /* bytes of the shortest value, at most AVRO_LEAST_MAX */
 };
 #define AVRO_LEAST_MAX 1024
 
 /*
- * *out lives in the arena.  RC_DATA: text is no schema; the sentence says where and why, without
- * the file.
+ * Parse text as a schema; *out lives in the arena. RC_DATA: text is not a schema; the error says
+ * where and why, but does not name the file.
  */
 int avro_schema_read(const struct avro_type **out, struct arena *a, struct bytes text,
 		     struct error *err);
 /*
- * The same of a schema that refers to others: names has the types that were read with it before,
- * and those of this one behind.  In the same arena, all of them.
+ * Parse a schema that refers to others. names contains the types of the schemas read with it
+ * before; the types of this one are added. All of them share one arena.
  */
 struct avro_names;
 struct avro_names *avro_names_new(struct arena *a);

@@ -1,8 +1,8 @@
 /*
- * flat.h - FlatBuffers, read without believing them
+ * flat.h - read FlatBuffers from untrusted bytes
  *
- * The binary format's internals: https://flatbuffers.dev/internals/.  Every access is held against
- * the buffer; what points out of it marks the buffer as bad and reads as absent.
+ * The binary format: https://flatbuffers.dev/internals/. Every access is checked against the
+ * buffer. An offset out of it marks the buffer as bad and reads as absent.
  */
 #ifndef SALTMILL_SOURCE_FLAT_H
 #define SALTMILL_SOURCE_FLAT_H
@@ -11,17 +11,17 @@
 
 struct flat {
 	struct bytes data;
-	bool bad; /* something pointed out of data */
+	bool bad; /* an offset pointed out of data */
 };
 
 struct flat_table {
-	struct flat *flat; /* NULL: absent, and all of its fields */
+	struct flat *flat; /* NULL: the table is absent, and so are its fields */
 	size_t at, vtable;
 	uint16_t vtable_bytes, bytes;
 };
 
 struct flat_vector {
-	const uint8_t *ptr; /* n items, each of the width that was asked for */
+	const uint8_t *ptr; /* n items of the requested width */
 	size_t n;
 };
 
@@ -41,10 +41,10 @@ static inline uint64_t get_le64(const uint8_t *p)
 }
 
 struct flat_table flat_root(struct flat *f);
-/* Field number `id` of the schema's table, from 0; otherwise is its default. */
+/* Get field number `id` of the schema's table, from 0. otherwise: the field's default. */
 int64_t flat_number(const struct flat_table *t, unsigned id, size_t bytes, int64_t otherwise);
 struct flat_table flat_sub(const struct flat_table *t, unsigned id);
-/* Items of so many bytes; of tables: 4, for flat_item. */
+/* Get a vector of items of `width` bytes. For tables use width 4, then flat_item. */
 struct flat_vector flat_vector(const struct flat_table *t, unsigned id, size_t width);
 struct flat_table flat_item(struct flat *f, const struct flat_vector *v, size_t i);
 struct bytes flat_text(const struct flat_table *t, unsigned id);

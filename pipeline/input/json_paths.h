@@ -1,6 +1,4 @@
-/*
- * json_paths.h - paths as a tree: what to look for inside of which value
- */
+/* json_paths.h - paths as a tree of the values to find */
 #ifndef SALTMILL_SOURCE_JSON_PATHS_H
 #define SALTMILL_SOURCE_JSON_PATHS_H
 
@@ -9,16 +7,16 @@
 
 #define NO_COLUMN SIZE_MAX
 
-/* A value that is looked for, or is on the way to one. */
+/* A wanted value, or a step on the way to one. */
 struct json_node {
-	struct bytes key; /* of an object's member; ptr NULL: of an array's item */
+	struct bytes key; /* of an object's member; ptr NULL: an item of an array */
 	size_t index;
-	size_t column; /* NO_COLUMN: only on the way */
+	size_t column; /* NO_COLUMN: only a step of a path */
 	struct json_node *child, *next;
 };
 
 struct json_paths {
-	struct json_node root; /* the text's one value */
+	struct json_node root; /* the single value of the text */
 	size_t ncolumns;
 	struct arena arena;
 };

@@ -1,15 +1,15 @@
-/*
- * magic.h - files that are no text, by their first bytes, and what makes text of them
- */
+/* magic.h - recognize non-text files by their first bytes, and say how to convert them */
 #ifndef SALTMILL_SOURCE_MAGIC_H
 #define SALTMILL_SOURCE_MAGIC_H
 
 #include "bytes.h"
 #include "error.h"
 
-#define MAGIC_BYTES 16 /* as many as are looked at */
+#define MAGIC_BYTES 16 /* bytes that magic_check examines */
 
-/* RC_DATA, with the way out, if head is the start of what is surely no delimited text. */
+/*
+ * Check that head may start delimited text. RC_DATA: it surely does not; the error gives a command.
+ */
 int magic_check(const char *name, struct bytes head, struct error *err);
 
 #endif

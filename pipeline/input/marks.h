@@ -1,6 +1,4 @@
-/*
- * marks.h - where the delimiters, quotes and line ends of some text stand, a window at a time
- */
+/* marks.h - find the delimiters, quotes and line ends of a text, one window at a time */
 #ifndef SALTMILL_SOURCE_MARKS_H
 #define SALTMILL_SOURCE_MARKS_H
 
@@ -9,14 +7,15 @@
 enum { MARKS_BLOCK = 64, MARKS_WINDOW = 8192, MARKS_SLACK = 8, MARKS_WAYS = 3 };
 
 /*
- * The positions of all marks in text[0, len), len a multiple of 64, rising; returns how many.  at
- * has room for len + MARKS_SLACK.
+ * Write the rising positions of all marks in text[0, len) to `at` and return their number. len is a
+ * multiple of 64; `at` has room for len + MARKS_SLACK.
  */
 typedef size_t scan_marks(uint16_t *at, const uint8_t *text, size_t len, uint8_t delimiter,
 			  uint8_t quote);
 
 struct marks {
-	uint16_t *at; /* of the window, rising, from base; at[-1] is there, and nobody's */
+	/* positions in the window, rising, from base; at[-1] is writable and unused */
+	uint16_t *at;
 	size_t next, n;
 	const uint8_t *base, *scanned; /* the window */
 	uint8_t delimiter, quote;
@@ -25,11 +24,11 @@ struct marks {
 
 void marks_open(struct marks *m, uint8_t delimiter, uint8_t quote);
 void marks_close(struct marks *m);
-/* All ways that this CPU can go, the best last: the one that marks_open takes. */
+/* List all implementations that this CPU supports. The best one is last; marks_open takes it. */
 size_t marks_ways(scan_marks *ways[MARKS_WAYS]);
-/* Make a window of the text from `from` on, through the block of 64 bytes that holds `last`. */
+/* Start a window at `from`. It ends with the block of 64 bytes that contains `last`. */
 void marks_scan(struct marks *m, const uint8_t *from, const uint8_t *last);
-/* Pass what stands before p. */
+/* Skip the marks before p. */
 void marks_pass(struct marks *m, const uint8_t *p);
 
 #endif

@@ -1,5 +1,6 @@
 /*
  * messages.h - the Kafka half of source.h: the same calls, for ranges of a topic or its rejects
+ * file
  */
 #ifndef SALTMILL_SOURCE_MESSAGES_H
 #define SALTMILL_SOURCE_MESSAGES_H
@@ -8,14 +9,14 @@
 
 struct messages;
 int messages_open(struct messages **out, const struct source_options *o, struct error *err);
-void messages_close(struct messages *m); /* NULL is fine */
+void messages_close(struct messages *m); /* m may be NULL */
 const char *const *messages_columns(const struct messages *m, size_t *n);
 const struct offset_range *messages_ranges(struct messages *m, size_t *n);
-/* The file that is replayed, if one is. */
+/* Return the replayed file, if there is one. */
 const struct source_file *messages_files(const struct messages *m, size_t *n);
-/* As source_place. */
+/* Like source_place. */
 void messages_place(const struct messages *m, uint64_t seq, struct buf *out);
-/* Of the messages so far, those that the wanted share took. */
+/* Return the fraction of the messages so far that are in the wanted share. */
 double messages_share(const struct messages *m);
 void messages_progress(const struct messages *m, uint64_t *bytes_done);
 

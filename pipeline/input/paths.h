@@ -1,6 +1,4 @@
-/*
- * paths.h - the files that names, patterns and folders stand for
- */
+/* paths.h - expand names, patterns and folders to files */
 #ifndef SALTMILL_SOURCE_PATHS_H
 #define SALTMILL_SOURCE_PATHS_H
 
@@ -8,10 +6,10 @@
 #include "mem.h"
 
 /*
- * Each name is a file, "-", a folder (its files, not those of folders in it) or, if there is no
- * file of that name, a pattern of glob(7); what one name stands for is in the order of strcmp.
- * Names that begin with a point or an underscore are for a folder and a pattern none: a program
- * that writes there has hidden them.  RC_IO: nothing is there; RC_CONFIG: a file is meant twice.
+ * Expand each name. It is a file, "-", a folder, or, if no such file exists, a pattern of glob(7).
+ * A folder gives its own files, not those of its subfolders. The files of a name are in strcmp
+ * order. Patterns and folders skip names that begin with . or _, because a writing program hid
+ * them. RC_IO: nothing found. RC_CONFIG: a file was found twice.
  */
 int paths_expand(struct arena *a, const char *const *names, size_t n, const char ***paths,
 		 size_t *npaths, struct error *err);

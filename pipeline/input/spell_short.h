@@ -1,17 +1,15 @@
-/*
- * spell_short.h - numbers as short texts, many at once: those of spell_u64 and spell_f64
- */
+/* spell_short.h - write many numbers as short texts at once, like spell_u64 and spell_f64 */
 #ifndef SALTMILL_SOURCE_SPELL_SHORT_H
 #define SALTMILL_SOURCE_SPELL_SHORT_H
 
 #include "event.h"
 
-/* n up to EVENT_BATCH; false: some may not be short, and nothing is known of `to`. */
+/* n is at most EVENT_BATCH. False: some texts may not be short; `to` is undefined then. */
 bool spell_short_u64(struct short_text *to, const uint64_t *v, size_t n);
-/* Those with up to two digits behind the point and up to five in front of it. */
+/* The same for numbers with at most five digits before the point and two after it. */
 bool spell_short_f64(struct short_text *to, const double *v, size_t n);
 
-/* What they choose from, by what the processor can; each gives the same texts. */
+/* The implementations for different CPUs; all write the same texts. */
 struct spell_way {
 	bool (*u64)(struct short_text *to, const uint64_t *v, size_t n);
 	bool (*f64)(struct short_text *to, const double *v, size_t n);

@@ -1,9 +1,9 @@
 /*
- * typed.h - columns whose types the source's schema knows
+ * typed.h - columns whose types the source's schema gives
  *
- * A source with a schema hands its values on as text too (spell.h), so that they go the way of
- * all others.  A time that only fields of type time read, each without a form of its own, is the
- * number of milliseconds since 1970, which is read fastest; otherwise ISO 8601.
+ * A source with a schema also passes its values on as text (spell.h), so that all sources share one
+ * path. If all fields that read a time column have type time without a format, the text is
+ * milliseconds since 1970, which is fastest to read; otherwise it is ISO 8601.
  */
 #ifndef SALTMILL_SOURCE_TYPED_H
 #define SALTMILL_SOURCE_TYPED_H
@@ -14,28 +14,28 @@
 
 enum typed_as { TYPED_TEXT, TYPED_MS, TYPED_MS_OF_INSTANTS };
 
-/* Paths that the fields name, and for what. */
+/* The paths that the fields name, with the uses of each. */
 struct typed_columns {
 	const struct job *job;
 	const char *const *names;
 	const struct json_paths *paths;
-	bool may_lack; /* what a schema has not is null: one of many that a topic has */
+	bool may_lack; /* a column missing in the schema is null: a topic has several schemas */
 };
 
-/* What a column is by its schema. */
+/* The kind of a column, from its schema. */
 enum typed_kind {
-	KIND_TEXT,   /* as it stands */
+	KIND_TEXT,   /* taken unchanged */
 	KIND_NUMBER, /* without a unit */
 	KIND_TIME,   /* an instant, a local time or a day */
-	KIND_OTHER   /* what no field of a type but text and bytes can be */
+	KIND_OTHER   /* only fields of type text or bytes accept it */
 };
 
-/* RC_CONFIG: a field of the job asks for something else; is: "a timestamp", the schema's word. */
+/* RC_CONFIG: a field of the job needs another kind. is: "a timestamp", in the schema's words. */
 int typed_check(const struct typed_columns *c, size_t column, enum typed_kind kind, const char *is,
 		struct error *err);
-/* How to write the times of a column. */
+/* Choose how to write the times of a column. */
 enum typed_as typed_form(const struct typed_columns *c, size_t column);
-/* RC_CONFIG: the schema has no such column; has: names that are there, of its outermost record. */
+/* Return RC_CONFIG: the schema has no such column. has: the names in its outermost record. */
 int typed_missing(const struct typed_columns *c, size_t column, const struct bytes *has, size_t n,
 		  struct error *err);
 

@@ -187,7 +187,7 @@ def test_the_way_out_of_parquet(tmp_path, saltmill):
     b = Bench(tmp_path, saltmill, job("{files: [in]}", "{}", ["v"]))
     b.input(b"PAR1 and so on, as long as it looks", "in")
     b.refused(b.run(), 1, "in: found a Parquet file")
-    command = b.run().stderr.decode().split("what takes it: ")[1].split(", with `source: arrow`")[0]
+    command = b.run().stderr.decode().split("use instead: ")[1].split(", with `source: arrow`")[0]
     t = se.table(500).select(["id", "at", "d"])
     pa.parquet.write_table(t, tmp_path / "events.parquet", row_group_size=200)
     command = command.replace("FILE.parquet", "events.parquet").replace(" saltmill", f" {saltmill}")
@@ -219,13 +219,13 @@ def patched(data, old, new, count=1):
     (STREAM[:40], ["in: truncated: its schema does not end in 40 bytes"]),
     (FILE[:-1], ["truncated: the file does not end with `ARROW1`"]),
     (FILE[:-60], ["truncated: the file does not end"]),
-    (STREAM[:-8] + b"\x10\0\0\0" + bytes(16), ["block 3", "found no message (FF FF FF FF)"]),
+    (STREAM[:-8] + b"\x10\0\0\0" + bytes(16), ["block 3", "bytes that are not a message (FF FF FF FF)"]),
     (STREAM[:-8] + STREAM, ["block 3", "found a second schema"]),
     (b"id,v\n1,2\n", ["expected an Arrow stream (FF FF FF FF) or file (`ARROW1`)"]),
     (b"ARROW1\0\0" + END, ["found no schema"]),
     (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", 0, 900, 2)), ["column `", "rows 1 to 2: found an offset"]),
-    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", 1, 0, 2)), ["found an offset that goes behind"]),
-    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", -9, 1, 2)), ["found an offset that goes behind"]),
+    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", 1, 0, 2)), ["found an offset that exceeds"]),
+    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", -9, 1, 2)), ["found an offset that exceeds"]),
 ])
 def test_faults(tmp_path, saltmill, data, words):
     b, r = run(tmp_path, saltmill, data)
@@ -242,16 +242,16 @@ def test_a_fault_where_no_table_looks(tmp_path, saltmill):
         good = se.as_arrow(table, True, None, size)
         b = Bench(tmp_path, saltmill, text)
         b.input(patched(good, struct.pack("<3i", 5, 10, 15), struct.pack("<3i", 5, 1 << 20, 15)), "in")
-        b.refused(b.run(), 1, "column `other`, rows 1 to", "found an offset that goes behind the end of its data")
+        b.refused(b.run(), 1, "column `other`, rows 1 to", "found an offset that exceeds its data")
         b.input(good, "in")
         assert b.run(out=tmp_path / f"good{size}").returncode == 0
 
 
 @pytest.mark.parametrize("columns,words", [
-    ({"v": pa.array([[1]] * 4)}, "column `v` is of the Arrow type list, which is not read"),
-    ({"v": pa.array([1] * 4, pa.duration("s"))}, "column `v` is of the Arrow type duration"),
-    ({"v": pa.array([1] * 4, pa.decimal256(50, 2))}, "column `v` is of the Arrow type decimal of more than 128 bits"),
-    ({"v": pa.array([{"a": 1}] * 4)}, "of the Arrow type struct"),
+    ({"v": pa.array([[1]] * 4)}, "column `v` has the Arrow type list, which saltmill cannot read"),
+    ({"v": pa.array([1] * 4, pa.duration("s"))}, "column `v` has the Arrow type duration"),
+    ({"v": pa.array([1] * 4, pa.decimal256(50, 2))}, "column `v` has the Arrow type decimal of more than 128 bits"),
+    ({"v": pa.array([{"a": 1}] * 4)}, "the Arrow type struct"),
     ({"w": pa.array([1] * 4)}, "the schema has no `v`, it has: id, w"),
 ])
 def test_types_that_are_not_read(tmp_path, saltmill, columns, words):
@@ -263,7 +263,7 @@ def test_types_that_are_not_read(tmp_path, saltmill, columns, words):
 def test_a_bomb(tmp_path, saltmill, codec):
     data = stream_of({"id": pa.array(["1"]), "v": pa.array(["x" * 100_000_000])}, codec=codec)
     b, r = run(tmp_path, saltmill, data, "{}", ["v"], "--memory", "64M")
-    b.refused(r, 1, "block 1", "unpacked it is larger than is allowed: more than 16777216 bytes")
+    b.refused(r, 1, "block 1", "unpacked, it exceeds the limit: more than 16777216 bytes")
 
 
 def test_a_damaged_stream_is_refused_or_said_to_be_whole(tmp_path, saltmill):

@@ -144,19 +144,19 @@ SECOND = FIRST + len(TWO)
     (STRING + block(-1, b""), 1, ["found a count or a length that cannot be"]),
     (STRING + b"\xff" * 40, 1, ["found no count and length"]),
     (STRING + long(1) + long(2 ** 40 - 1) + b"x" * 99, 1, ["found a length of 1099511627775 bytes, the most is"]),
-    (STRING + block(1, text("1") + long(77) + b"a"), 1, ["event 1 of 1: found a length that goes behind the block's end"]),
-    (STRING + block(1, text("1") + long(-7) + b"a"), 1, ["found a length that goes behind"]),
-    (header(IDV % '["null","int"]') + block(1, text("1") + long(2)), 1, ["a branch that the union has not"]),
+    (STRING + block(1, text("1") + long(77) + b"a"), 1, ["event 1 of 1: found a length that exceeds the block"]),
+    (STRING + block(1, text("1") + long(-7) + b"a"), 1, ["found a length that exceeds"]),
+    (header(IDV % '["null","int"]') + block(1, text("1") + long(2)), 1, ["a branch number that the union does not have"]),
     (header(IDV % '"boolean"') + block(1, text("1") + b"\x02"), 1, ["a boolean that is neither 0 nor 1"]),
     (header(IDV % '{"type":"array","items":"int"}') + block(1, text("1") + long(2 ** 40) + b"\x00"), 1,
      ["more items than the block has bytes for"]),
     (header(IDV % NODE) + block(1, text("1") + b"\x00\x02" * 2000 + b"\x00\x00"), 1, ["nested more than 512 deep"]),
     (header(IDV % '"string"', "lzo"), 1, ["in: the codec `lzo` is none of null, deflate"]),
     (header(IDV % '"string"', "deflate") + block(1, b"\xff\xff\xff"), 1, ["block 1", "its packed data is damaged"]),
-    (header(IDV % '"string"', "snappy") + block(1, b"\x04\x0c" + b"\x021\x02a" + b"\x00" * 4), 1, ["CRC-32 is not"]),
+    (header(IDV % '"string"', "snappy") + block(1, b"\x04\x0c" + b"\x021\x02a" + b"\x00" * 4), 1, ["CRC-32 does not match"]),
     (header(IDV % '"strange"'), 1, ["in: the Avro schema: unknown type `strange`"]),
     (header(IDV % '{"type":"record","name":"r","fields":[]}'), 1, ["defined twice: `r`"]),
-    (header("{"), 1, ["the Avro schema is no JSON"]),
+    (header("{"), 1, ["the Avro schema is not JSON"]),
     (header('"null"') + block(1, b""), 1, ["by its schema an event has no bytes"]),
     (header('{"type":"record","name":"r","fields":[{"name":"id","type":"string"},{"name":"w","type":"int"}]}'), 2,
      ["field `v`: the schema has no `v`, it has: id, w"]),
@@ -176,14 +176,14 @@ def test_a_bomb(tmp_path, saltmill, codec, pack):
     """100 MB in a few KB: refused at the size that is allowed, in little memory."""
     data = header(IDV % '"string"', codec) + block(1, pack(text("1") + text(b"x" * 100_000_000)))
     b, r = run(tmp_path, saltmill, data, "{}", ["v"], "--memory", "64M")
-    b.refused(r, 1, "block 1", "unpacked it is larger than is allowed: more than 16777216 bytes")
+    b.refused(r, 1, "block 1", "unpacked, it exceeds the limit: more than 16777216 bytes")
 
 
 @pytest.mark.parametrize("fields,words", [
-    ("{v: {type: time, unit: ms}}", "`v` is by its schema of type timestamp, expected `type: time` without `unit`"),
-    ("{v: {type: u64}}", "`v` is by its schema of type timestamp, expected `type: time`, text or bytes"),
-    ("{id: {type: u32}, v: {type: time, from: w}}", "`w` is by its schema of type long, expected a `unit: s`"),
-    ("{v: {type: i64, from: l}}", "`l` is by its schema of type array, expected a field of type text"),
+    ("{v: {type: time, unit: ms}}", "the schema gives `v` the type timestamp, expected `type: time` without `unit`"),
+    ("{v: {type: u64}}", "the schema gives `v` the type timestamp, expected `type: time`, text or bytes"),
+    ("{id: {type: u32}, v: {type: time, from: w}}", "the schema gives `w` the type long, expected `unit: s`"),
+    ("{v: {type: i64, from: l}}", "the schema gives `l` the type array, expected a field of type text"),
     ("{v: {from: w.x}}", "the schema has no `w.x`"),
     ("{v: {from: $key}}", "found `$key`, expected a path"),
 ])

@@ -281,8 +281,8 @@ def test_files_by_pattern(tmp_path, saltmill, files, order):
 
 
 @pytest.mark.parametrize("files,status,words", [
-    ("inbox/*.txt", 1, "no file has a name of this pattern"),
-    ("inbox/a.csv, inbox/*.csv", 2, "inbox/a.csv: meant twice"),
+    ("inbox/*.txt", 1, "no file matches this pattern"),
+    ("inbox/a.csv, inbox/*.csv", 2, "inbox/a.csv: found twice"),
     ("inbox/none.csv", 1, "No such file"),
 ])
 def test_files_that_are_not_there(tmp_path, saltmill, files, status, words):
@@ -301,14 +301,14 @@ def test_a_name_with_a_bracket_is_a_name(tmp_path, saltmill):
 # --- what is no text, and what cannot be ---
 
 @pytest.mark.parametrize("data,words", [
-    (b"PAR1\x15\x04", "a Parquet file, expected delimited text; what takes it: python3 -c"),
+    (b"PAR1\x15\x04", "a Parquet file, expected delimited text; use instead: python3 -c"),
     (b"ORC\x01", "an ORC file"),
     (b"Obj\x01\x04", "an Avro file"),
     (b"ARROW1\0\0", "an Arrow file"),
     (b"\xff\xff\xff\xff\x10", "an Arrow stream"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Excel workbook (xls)"),
     (b"SQLite format 3\0", "a SQLite database"),
-    (codecs.BOM_UTF16_LE + "id,v\n".encode("utf-16-le"), "UTF-16 text, expected delimited text; what takes it: `encoding: utf-16`"),
+    (codecs.BOM_UTF16_LE + "id,v\n".encode("utf-16-le"), "UTF-16 text, expected delimited text; use instead: `encoding: utf-16`"),
 ])
 def test_other_formats_are_named(tmp_path, saltmill, data, words):
     bench = Bench(tmp_path, saltmill, job("{files: [in.csv]}", "{}", ["v"]))
@@ -470,12 +470,12 @@ def test_packed_and_damaged(tmp_path, saltmill, kind):
 
 
 @pytest.mark.parametrize("data,words", [
-    (zipped(("a.csv", PLAIN), ("b.csv", PLAIN)), "found a second member, expected one: unzip -p FILE.zip NAME"),
+    (zipped(("a.csv", PLAIN), ("b.csv", PLAIN)), "found a second member, expected one: `unzip -p FILE.zip NAME`"),
     (zipped(("a/", b"")), "no member in the archive"),
     (zipped(("[Content_Types].xml", b"<x/>"), ("xl/workbook.xml", b"")), "an Excel workbook"),
-    (zipped(("a.csv", PLAIN), method=zipfile.ZIP_BZIP2), "another method than deflate"),
-    (bz2.compress(PLAIN) + b"more", "no bzip2 stream"),
-    (lzma.compress(PLAIN) + b"more" * 9, "no xz stream"),
+    (zipped(("a.csv", PLAIN), method=zipfile.ZIP_BZIP2), "a method other than deflate"),
+    (bz2.compress(PLAIN) + b"more", "not a bzip2 stream"),
+    (lzma.compress(PLAIN) + b"more" * 9, "not an xz stream"),
     (b"BZh9 is no magic,v\n1,2\n", "no column `id`"),
 ], ids=["two", "folder", "xlsx", "method", "behind bz2", "behind xz", "plain"])
 def test_packed_otherwise(tmp_path, saltmill, data, words):

@@ -147,11 +147,11 @@ def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
         assert not (fed.folder / "maps/x").exists() and not (fed.folder / "maps/x.saltmill-partial").exists()
         return r
     for short in (0, 1, 5, n // 2, n - 1):
-        refused(maps(data[:short], "--bytes", n), 1, f"in.csv: standard input ended after {short} of the {n} bytes")
-    refused(maps(data + b"1,1400000000,x\n", "--bytes", n), 1, f"more than the {n} bytes")
+        refused(maps(data[:short], "--bytes", n), 1, f"in.csv: standard input is truncated: found {short} bytes, expected {n}")
+    refused(maps(data + b"1,1400000000,x\n", "--bytes", n), 1, f"too many bytes: expected {n}")
     half = n // 2
     refused(maps(data[half - 1:-9], "--bytes", n - half + 1, "--offset", half - 1, "--size", n, "--slice",
-                 f"{half}-{n}"), 1, "standard input ended after")
+                 f"{half}-{n}"), 1, "standard input is truncated")
     # to the slice's end and not to its last row's
     b = data.index(b"\n", half + 50) - 2
     cut = data[half - 1:b]
@@ -201,7 +201,7 @@ def test_plans_of_what_is_fed_are_those_of_the_file(fed):
     refused(fed.run("plan", "-", "--name", "in.csv", "--bytes", 50, "--offset", len(data) - 50, "--size", len(data),
                     "--slice", f"{len(data) - 40}-{len(data)}", input=data[-50:], status=2), 2, "give --columns FILE")
     short = fed.run("plan", "-", "--bytes", len(data), input=data[:-1], status=1)
-    refused(short, 1, "standard input ended after")
+    refused(short, 1, "standard input is truncated")
 
 
 def test_a_load_of_what_is_fed_is_that_of_the_file(fed):

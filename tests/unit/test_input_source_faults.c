@@ -127,7 +127,7 @@ static void test_bad_files(void **state)
 	expect_failure(&setup, RC_IO, "/missing: No such file", "");
 	setup.files[1] = path_of("empty");
 	assert_int_equal(mkdir(setup.files[1], 0700), 0);
-	expect_failure(&setup, RC_IO, "/empty: no files in this folder", "");
+	expect_failure(&setup, RC_IO, "/empty: found no files in this folder", "");
 	setup.files[0] = setup.files[1] = "-";
 	expect_failure(&setup, RC_CONFIG, "standard input is named 2 times", "");
 	if (geteuid() != 0) {
@@ -263,7 +263,7 @@ static void test_file_replaced(void **state)
 	while ((rc = source_work(w, &sink, &err)) == 0)
 		;
 	assert_int_equal(rc, RC_IO);
-	if (!strstr(err.msg, "second: changed since it was checked: another file stands there"))
+	if (!strstr(err.msg, "second: changed since it was checked: another file has its place"))
 		fail_msg("%s", err.msg);
 	source_worker_free(w);
 	source_close(s);

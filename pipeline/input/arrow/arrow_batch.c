@@ -1,8 +1,8 @@
 /*
- * arrow_batch.c - where the buffers of a record batch are, and that they hold what it says
+ * arrow_batch.c - find the buffers of a record batch, and check that they have the claimed size
  *
- * Each field takes as many nodes and buffers as its type has, in the order of the schema; of those
- * that nobody asks for nothing is looked at.
+ * Each field takes as many nodes and buffers as its type has, in the order of the schema. Buffers
+ * of unused fields are skipped.
  */
 #include "input/arrow_batch.h"
 
@@ -17,9 +17,10 @@ int arrow_message_read(struct arrow_message *m, struct bytes have, struct error 
 	if (have.len < 8)
 		return RC_END;
 	if (get_le32(have.ptr) != UINT32_MAX)
-		return error_set(err, RC_DATA,
-				 "found no message (FF FF FF FF); what Arrow before 0.15 wrote is "
-				 "not read");
+		return error_set(
+			err, RC_DATA,
+			"found bytes that are not a message (FF FF FF FF); saltmill does not read "
+			"the format of Arrow before 0.15");
 	uint64_t head = get_le32(have.ptr + 4);
 	m->bytes = 8 + head;
 	if (head == 0)
@@ -58,7 +59,7 @@ int arrow_message_read(struct arrow_message *m, struct bytes have, struct error 
 
 struct batch_layout {
 	struct flat_vector nodes, buffers, views;
-	size_t node, buffer, view; /* of the field that is next */
+	size_t node, buffer, view; /* of the next field */
 	struct bytes body;
 	enum block_codec codec;
 	struct arrow_unpacker *unpacker;
@@ -77,19 +78,20 @@ static int open_layout(struct batch_layout *l, const struct flat_table *batch, u
 	if (!batch->flat || batch->flat->bad || n < 0)
 		return error_set(l->err, RC_DATA, "its metadata is damaged");
 	if (packing.flat && (codec < 0 || codec > 1 || flat_number(&packing, 1, 1, 0) != 0))
-		return error_set(l->err, RC_DATA, "its buffers are packed by none of lz4 and zstd");
+		return error_set(l->err, RC_DATA,
+				 "its buffers are packed by a codec other than lz4 and zstd");
 	l->codec = !packing.flat ? BLOCK_NONE : codec == 0 ? BLOCK_LZ4_FRAME : BLOCK_ZSTD;
 	l->unpacker->used = 0;
 	l->unpacker->left = l->unpacker->most;
 	*rows = (uint64_t)n;
-	/* a bit is the least that a row has */
+	/* a row takes at least one bit */
 	if (*rows / 8 > l->body.len * (l->codec ? 1024 : 1))
 		return error_set(l->err, RC_DATA, "found %llu rows in %zu bytes",
 				 (unsigned long long)*rows, l->body.len);
 	return RC_OK;
 }
 
-/* Room that lasts as long as the batch. */
+/* Get a buffer that lasts as long as the batch. */
 static struct buf *next_room(struct arrow_unpacker *u)
 {
 	if (u->used == u->nroom) {
@@ -113,13 +115,13 @@ static int unpack_buffer(struct batch_layout *l, struct bytes *data)
 		return RC_OK;
 	if (plain < 0 || (uint64_t)plain > u->left)
 		return error_set(l->err, RC_LIMIT,
-				 "unpacked it is larger than is allowed: more than %llu bytes "
+				 "unpacked, it exceeds the limit: more than %llu bytes "
 				 "(source.arrow.max_block, or a quarter of --memory)",
 				 (unsigned long long)u->most);
 	struct buf *room = next_room(u);
 	const char *fault = block_unpack(u->codec, l->codec, *data, (uint64_t)plain, room);
 	if (!fault && room->len != (size_t)plain)
-		fault = "a packed buffer does not hold as much as it says";
+		fault = "a packed buffer does not have the size that it claims";
 	if (fault)
 		return error_set(l->err, RC_DATA, "%s", fault);
 	u->left -= (uint64_t)plain;
@@ -135,8 +137,8 @@ static int take_buffer(struct batch_layout *l, size_t i, struct bytes *data)
 	int64_t at = (int64_t)get_le64(p), len = (int64_t)get_le64(p + 8);
 	if (at < 0 || len < 0 || (uint64_t)at > l->body.len ||
 	    (uint64_t)len > l->body.len - (uint64_t)at)
-		return error_set(l->err, RC_DATA, "buffer %zu goes behind the end of its %zu bytes",
-				 i + 1, l->body.len);
+		return error_set(l->err, RC_DATA, "buffer %zu exceeds the batch's %zu bytes", i + 1,
+				 l->body.len);
 	*data = bytes_of(l->body.ptr + at, (size_t)len);
 	return l->codec ? unpack_buffer(l, data) : RC_OK;
 }
@@ -161,7 +163,7 @@ static size_t offset_bytes(enum arrow_kind kind)
 									: 0;
 }
 
-/* Of values that all have a size; rows past n are not there. */
+/* Check that data has n fixed-width values; the rest of data is ignored. */
 static bool holds(struct bytes data, uint64_t n, const struct arrow_type *t)
 {
 	if (t->kind == ARROW_BOOL)
@@ -183,7 +185,7 @@ static int take_views(struct batch_layout *l, struct arrow_array *a, size_t firs
 	return RC_OK;
 }
 
-/* null_count is not believed: without a bitmap nothing is null. */
+/* Ignores null_count, which is untrusted: without a bitmap no value is null. */
 static int take_valid(struct batch_layout *l, struct arrow_array *a, size_t buffer)
 {
 	struct bytes bits;
@@ -192,7 +194,7 @@ static int take_valid(struct batch_layout *l, struct arrow_array *a, size_t buff
 	if (rc != RC_OK || bits.len == 0)
 		return rc;
 	if (a->n / 8 + (a->n % 8 != 0) > bits.len)
-		return too_short(l, a->type, "bits that say what is null", a->n, bits.len);
+		return too_short(l, a->type, "validity bits", a->n, bits.len);
 	a->valid = bits.ptr;
 	return RC_OK;
 }
@@ -202,7 +204,7 @@ static int take_array(struct batch_layout *l, struct arrow_array *a, size_t buff
 	const struct arrow_type *t = a->type;
 	size_t width = offset_bytes(t->kind);
 
-	a->data = bytes_of("", 0); /* of values without bytes, too, there is an address */
+	a->data = bytes_of("", 0); /* values without bytes also need an address */
 	if (t->nbuffers == 0 || a->n == 0)
 		return RC_OK;
 	int rc = take_valid(l, a, buffer);
@@ -225,7 +227,7 @@ static int next_field(struct batch_layout *l, const struct arrow_type *t, uint64
 		return error_set(l->err, RC_DATA, "it has fewer columns than its schema");
 	int64_t length = (int64_t)get_le64(l->nodes.ptr + NODE_BYTES * l->node++);
 	if (length < 0)
-		return error_set(l->err, RC_DATA, "found a column of less than no rows");
+		return error_set(l->err, RC_DATA, "found a column with a negative number of rows");
 	*n = (uint64_t)length;
 	*buffer = l->buffer;
 	*nviews = 0;
@@ -234,9 +236,10 @@ static int next_field(struct batch_layout *l, const struct arrow_type *t, uint64
 		return RC_OK;
 	uint64_t views = l->view < l->views.n ? get_le64(l->views.ptr + 8 * l->view++) : UINT64_MAX;
 	if (views > ARROW_MOST_VIEWS)
-		return error_set(l->err, RC_DATA,
-				 "found no count of a view's buffers, or more than %d",
-				 ARROW_MOST_VIEWS);
+		return error_set(
+			l->err, RC_DATA,
+			"found a column of views without a count of buffers, or with more than %d",
+			ARROW_MOST_VIEWS);
 	*nviews = (size_t)views;
 	l->buffer += *nviews;
 	return RC_OK;
@@ -290,7 +293,7 @@ static int take_column(struct batch_layout *l, const struct arrow_schema *s,
 		if (d->item[i]->id == f->dictionary)
 			a->dictionary = d->item[i];
 	if (!a->dictionary)
-		return error_set(l->err, RC_DATA, "no dictionary number %lld stands in front of it",
+		return error_set(l->err, RC_DATA, "found no dictionary number %lld before it",
 				 (long long)f->dictionary);
 	return RC_OK;
 }

@@ -76,7 +76,7 @@ static size_t bytes_of_bits(int64_t bits)
 		       : 0;
 }
 
-/* Parameters of the types; those that make no sense leave bytes or parts 0. */
+/* Read the parameters of a type. Invalid ones leave bytes or parts 0. */
 static void read_parameters(struct arrow_type *t, const struct flat_table *type)
 {
 	switch ((int)t->kind) {
@@ -143,10 +143,11 @@ static int read_field(struct arrow_parser *p, const struct flat_table *field, si
 
 	if (!field->flat || kind < ARROW_NULL || kind >= ARROW_KINDS ||
 	    p->schema->nfields >= FIELDS_MAX || depth > NESTED_MAX)
-		return error_set(p->err, RC_DATA,
-				 "the Arrow schema: field %zu is of no known type, nested more "
-				 "than 64 deep, or there are more than 100,000",
-				 p->schema->nfields + 1);
+		return error_set(
+			p->err, RC_DATA,
+			"the Arrow schema: field %zu has an unknown type, is nested more than 64 "
+			"deep, or there are more than 100,000 fields",
+			p->schema->nfields + 1);
 	struct arrow_field f = {.type = read_type((enum arrow_kind)kind, &type), .parent = parent};
 	f.name = bytes_of(arena_strndup(p->arena, name.ptr ? (const char *)name.ptr : "", name.len),
 			  name.len);
@@ -161,7 +162,7 @@ static int read_field(struct arrow_parser *p, const struct flat_table *field, si
 						      .bytes = 4,
 						      .is_signed = true,
 						      .nbuffers = 2};
-		children.n = 0; /* they are the dictionary's */
+		children.n = 0; /* the children belong to the dictionary */
 	}
 	f.nchildren = children.n;
 	size_t at = p->schema->nfields;
@@ -194,7 +195,7 @@ int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct fl
 		return error_set(err, RC_DATA, "its schema is damaged");
 	if (flat_number(header, 0, 2, 0) != 0)
 		return error_set(err, RC_DATA,
-				 "its numbers are big-endian, expected little-endian ones");
+				 "its numbers are big-endian, expected little-endian");
 	int rc = read_fields(&p, header->flat, &fields, NO_PARENT, 0);
 	if (rc == RC_OK && header->flat->bad)
 		rc = error_set(err, RC_DATA, "its schema is damaged");
@@ -259,8 +260,8 @@ static int bind_column(struct arrow_binding *b, size_t at, size_t column)
 	if (!arrow_readable(f))
 		return error_set(
 			b->err, RC_CONFIG,
-			"column `%s` is of the Arrow type %s%s, which is not read: convert "
-			"it, or leave it out of the job's fields",
+			"column `%s` has the Arrow type %s%s, which saltmill cannot read: convert "
+			"it, or remove it from the job's fields",
 			b->columns->names[column], arrow_kind_name(t->kind),
 			t->kind == ARROW_DECIMAL ? " of more than 128 bits" : "");
 	w->field = at;
@@ -270,7 +271,7 @@ static int bind_column(struct arrow_binding *b, size_t at, size_t column)
 	return typed_check(b->columns, column, kind_of(t), arrow_kind_name(t->kind), b->err);
 }
 
-/* Fields [from, ...) of one parent, each behind what the one before has of children. */
+/* Bind fields [from, ...) of one parent. Each field follows the descendants of the one before. */
 static int bind_fields(struct arrow_binding *b, size_t from, size_t parent,
 		       const struct json_node *node)
 {

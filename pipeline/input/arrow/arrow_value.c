@@ -1,7 +1,7 @@
 /*
- * arrow_value.c - values of Arrow arrays as text
+ * arrow_value.c - write values of Arrow arrays as text
  *
- * A column at a time: its type is looked at once for many rows.
+ * Works column by column, so that the type is checked once for many rows.
  */
 #include "input/arrow_batch.h"
 #include "input/spell.h"
@@ -27,7 +27,7 @@ static struct column text(const uint8_t *ptr, size_t len, bool quoted)
 	return (struct column){.ptr = ptr, .len = (uint32_t)len, .quoted = quoted};
 }
 
-/* A whole number of 1..8 bytes. */
+/* Read a whole number of 1..8 bytes. */
 static uint64_t whole(const uint8_t *p, size_t bytes)
 {
 	switch (bytes) {
@@ -47,7 +47,7 @@ static int64_t signed_whole(const uint8_t *p, size_t bytes)
 
 /* --- bytes of any length --- */
 
-static const char far_offset[] = "an offset that goes behind the end of its data";
+static const char far_offset[] = "an offset that exceeds its data";
 
 static const char *binary(const struct arrow_array *a, uint64_t row, struct column *c)
 {
@@ -62,7 +62,7 @@ static const char *binary(const struct arrow_array *a, uint64_t row, struct colu
 	return NULL;
 }
 
-/* Up to 12 bytes stand in the view itself. */
+/* Get the bytes of a view. Up to 12 bytes are in the view itself. */
 static const char *view(const struct arrow_array *a, uint64_t row, struct column *c)
 {
 	const uint8_t *p = a->data.ptr + row * 16;
@@ -139,7 +139,7 @@ static size_t moment(uint8_t *to, const uint8_t *p, const struct arrow_type *t, 
 
 /* --- any --- */
 
-/* The value at row, which is not null. */
+/* Get the value at row, which must not be null. */
 static inline __attribute__((always_inline)) const char *value_of(enum arrow_kind kind,
 								  const struct arrow_array *a,
 								  enum typed_as as, uint64_t row,
@@ -184,7 +184,7 @@ static const char *dictionary_value(const struct arrow_array *a, enum typed_as a
 	while (d && i < d->first)
 		d = d->before;
 	if (!d || i - d->first >= d->values.n)
-		return "the number of a value that its dictionary has not";
+		return "an index that its dictionary does not have";
 	if (is_null(&d->values, i - d->first)) {
 		*c = (struct column){.absent = true};
 		return NULL;
@@ -228,7 +228,7 @@ const char *arrow_texts(const struct arrow_array *array, enum typed_as as, uint6
 	const char *fault = NULL;
 
 	if (!array->dictionary && none_null(array, from, n))
-		switch ((int)array->type->kind) { /* the usual ones */
+		switch ((int)array->type->kind) { /* the frequent types */
 		case ARROW_INT: return texts_of(ARROW_INT, array, as, from, n, columns, stride, to);
 		case ARROW_FLOAT:
 			return texts_of(ARROW_FLOAT, array, as, from, n, columns, stride, to);
@@ -249,7 +249,10 @@ const char *arrow_texts(const struct arrow_array *array, enum typed_as as, uint6
 
 /* --- numbers --- */
 
-/* What a number is multiplied by, or divided, to be its text: 0: it is no number. */
+/*
+ * Return the factor from a value to the number in its text, and *divisor; 0: its text is not a
+ * number.
+ */
 static int64_t factor_of(const struct arrow_type *t, enum typed_as as, int64_t *divisor)
 {
 	*divisor = 1;
@@ -286,7 +289,7 @@ static bool plain_numbers(const uint8_t *p, size_t bytes, size_t n, uint64_t *nu
 			    : plain_of(bytes, p, n, numbers);
 }
 
-#define MOST_MULTIPLIED (INT64_C(1) << 36) /* days or seconds: no product is too large */
+#define MOST_MULTIPLIED (INT64_C(1) << 36) /* of days or seconds: a product cannot overflow */
 
 bool arrow_numbers(const struct arrow_array *a, enum typed_as as, uint64_t from, size_t n,
 		   uint64_t *numbers)

@@ -19,7 +19,7 @@ bool avro_symbol(struct avro_reader *r, const struct avro_type *t, struct bytes 
 	if (!avro_long(r, &index))
 		return false;
 	if (index < 0 || (uint64_t)index >= t->n)
-		return avro_fault(r, "the number of a symbol that the enum has not");
+		return avro_fault(r, "a symbol number that the enum does not have");
 	*v = t->names[index];
 	return true;
 }
@@ -31,12 +31,12 @@ bool avro_branch(struct avro_reader *r, const struct avro_type *t, size_t *branc
 	if (!avro_long(r, &index))
 		return false;
 	if (index < 0 || (uint64_t)index >= t->n)
-		return avro_fault(r, "the number of a branch that the union has not");
+		return avro_fault(r, "a branch number that the union does not have");
 	*branch = (size_t)index;
 	return true;
 }
 
-/* Of items without bytes any number is there at once: they are not counted. */
+/* Items without bytes need no decoding: read all their counts, so that *count becomes 0. */
 bool avro_items(struct avro_reader *r, const struct avro_type *t, uint64_t *count)
 {
 	uint64_t least = t->of[0]->least + (t->kind == AVRO_MAP);

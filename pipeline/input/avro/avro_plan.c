@@ -1,7 +1,7 @@
 /*
- * avro_plan.c - a schema and the paths that fields name, as what to take of each value
+ * avro_plan.c - plan what to take of each value, from a schema and the paths that fields name
  *
- * A plan is made along the paths only, so that it ends although a type may contain itself.
+ * A plan follows the paths only, so it is finite although a type may contain itself.
  */
 #include "input/avro.h"
 
@@ -88,7 +88,7 @@ static int make_branches(struct planning *p, struct avro_plan *plan, const struc
 	return RC_OK;
 }
 
-/* Of an array or a map. */
+/* Plan the items of an array or a map. */
 static int make_items(struct planning *p, struct avro_plan *plan, const struct json_node *node)
 {
 	bool map = plan->type->kind == AVRO_MAP;

@@ -1,9 +1,8 @@
 /*
- * avro_schema.c - an Avro schema's JSON, by jansson, to types
+ * avro_schema.c - turn an Avro schema's JSON, parsed by jansson, into types
  *
- * Not by libavro: its reader of files takes no bytes of ours, knows neither zstd nor the blocks
- * that threads could share, and its values cost an allocation each; of its schemas only the names
- * would be left.
+ * libavro is not used: its file reader takes no bytes from memory, lacks zstd, cannot share blocks
+ * among threads, and allocates each value. Only its names of schema types would be left to use.
  */
 #include "input/avro_schema.h"
 
@@ -11,12 +10,12 @@
 
 #include "event.h"
 
-#define NAME_BYTES 1024 /* of a full name */
+#define NAME_BYTES 1024 /* in a full name */
 #define FIXED_MAX  (64 << 20)
-#define NAMES_MAX  10000 /* of a record's fields, an enum's symbols; named types */
+#define NAMES_MAX  10000 /* of fields in a record, symbols in an enum, named types */
 
 struct named {
-	struct bytes name; /* with its namespace */
+	struct bytes name; /* includes the namespace */
 	struct avro_type *type;
 	struct named *next;
 };
@@ -78,7 +77,7 @@ static struct avro_type *new_type(struct avro_parser *p, enum avro_kind kind)
 
 /* --- names --- */
 
-/* name in its namespace, unless it has one of its own; empty: too long. */
+/* Return name in its namespace, unless it has its own; empty: too long. */
 static struct bytes full_name(struct avro_parser *p, struct bytes name, struct bytes space)
 {
 	char text[NAME_BYTES];
@@ -112,7 +111,7 @@ static struct avro_type *find_named(struct avro_parser *p, struct bytes full)
 	return n ? n->type : NULL;
 }
 
-/* Known before its fields are read, which may name it. */
+/* Register the type before its fields are read, because they may refer to it. */
 static int add_named(struct avro_parser *p, json_t *json, struct avro_type *t, struct bytes *space)
 {
 	struct bytes name = text_of(json_object_get(json, "name"));
@@ -122,7 +121,7 @@ static int add_named(struct avro_parser *p, json_t *json, struct avro_type *t, s
 		return bad(p, "found a record, enum or fixed without a name", name);
 	struct bytes full = full_name(p, name, own.ptr ? own : *space);
 	if (full.len == 0 || find_named(p, full))
-		return bad(p, full.len ? "defined twice:" : "too long a name:", name);
+		return bad(p, full.len ? "defined twice:" : "name too long:", name);
 	struct named *n = arena_alloc(p->arena, sizeof *n);
 	*n = (struct named){full, t, p->named};
 	p->named = n;
@@ -142,7 +141,7 @@ static int parse_name(struct avro_parser *p, struct bytes name, struct bytes spa
 		}
 	struct bytes full = name.len ? full_name(p, name, space) : name;
 	*out = full.len ? find_named(p, full) : NULL;
-	if (!*out) /* a name without a namespace may be meant so */
+	if (!*out) /* a name may mean the type without a namespace */
 		*out = find_named(p, name);
 	return *out ? RC_OK : bad(p, "unknown type", name);
 }
@@ -170,7 +169,7 @@ static int parse_fields(struct avro_parser *p, json_t *json, struct bytes space,
 				       name.len);
 		for (size_t k = 0; k < i; k++)
 			if (bytes_eq(t->names[k], name))
-				return bad(p, "a field that stands twice:", name);
+				return bad(p, "duplicate field:", name);
 		int rc = parse(p, json_object_get(field, "type"), space, &t->of[i]);
 		if (rc != RC_OK)
 			return rc;
@@ -178,7 +177,7 @@ static int parse_fields(struct avro_parser *p, json_t *json, struct bytes space,
 	return RC_OK;
 }
 
-/* They become columns, behind which bytes are read. */
+/* symbols become columns, and code reads bytes after a column */
 static struct bytes copy_symbol(struct arena *a, struct bytes name)
 {
 	uint8_t *text = arena_alloc(a, name.len + EVENT_ROOM_BYTES);
@@ -197,7 +196,7 @@ static int parse_symbols(struct avro_parser *p, json_t *json, struct avro_type *
 		struct bytes name = text_of(json_array_get(symbols, i));
 
 		if (!name.ptr)
-			return bad(p, "found a symbol that is no text", name);
+			return bad(p, "found a symbol that is not text", name);
 		t->names[i] = copy_symbol(p->arena, name);
 	}
 	return t->n > 0 ? RC_OK : bad(p, "found an enum without `symbols`", (struct bytes){0});
@@ -211,14 +210,14 @@ static int parse_union(struct avro_parser *p, json_t *json, struct bytes space,
 	t->n = json_array_size(json);
 	t->of = arena_alloc(p->arena, (t->n + 1) * sizeof *t->of);
 	if (t->n == 0)
-		return bad(p, "found a union of nothing", (struct bytes){0});
+		return bad(p, "found an empty union", (struct bytes){0});
 	for (size_t i = 0; i < t->n; i++) {
 		int rc = parse(p, json_array_get(json, i), space, &t->of[i]);
 
 		if (rc != RC_OK)
 			return rc;
 		if (t->of[i]->kind == AVRO_UNION)
-			return bad(p, "found a union in a union", (struct bytes){0});
+			return bad(p, "found a union directly in a union", (struct bytes){0});
 	}
 	return RC_OK;
 }
@@ -335,8 +334,10 @@ static int parse_object(struct avro_parser *p, json_t *json, struct bytes space,
 
 /* --- the shortest value --- */
 
-/* A record that stands in itself has not all of its fields yet: what it has is then no more than
- * its least. */
+/*
+ * Compute the least bytes of t from the parts known so far. A record that contains itself does not
+ * have all fields yet, so the result is a lower bound.
+ */
 static uint64_t least_now(const struct avro_type *t)
 {
 	uint64_t sum = 0;
@@ -376,11 +377,13 @@ static int parse_any(struct avro_parser *p, json_t *json, struct bytes space,
 		return parse_union(p, json, space, out);
 	if (json_is_object(json))
 		return parse_object(p, json, space, out);
-	return bad(p, "found neither a name, an object nor a list where a type stands",
-		   (struct bytes){0});
+	return bad(p, "found no name, object or list as a type", (struct bytes){0});
 }
 
-/* A type that stands in itself does so in a union, an array or a map, whose least needs it not. */
+/*
+ * A type contains itself only through a union, an array or a map, whose least does not depend on
+ * it.
+ */
 static int parse(struct avro_parser *p, json_t *json, struct bytes space, struct avro_type **out)
 {
 	int rc = parse_any(p, json, space, out);
@@ -421,7 +424,7 @@ int avro_schema_read_with(const struct avro_type **out, struct arena *a, struct 
 				  JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &fault);
 
 	if (!json)
-		return error_set(err, RC_DATA, "the Avro schema is no JSON: %s (byte %d)",
+		return error_set(err, RC_DATA, "the Avro schema is not JSON: %s (byte %d)",
 				 fault.text, fault.position);
 	int rc = parse(&p, json, (struct bytes){0}, &type);
 	json_decref(json);

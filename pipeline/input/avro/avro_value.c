@@ -1,8 +1,8 @@
 /*
  * avro_value.c - Avro's binary encoding (specification 1.11, "Binary Encoding")
  *
- * Nothing in data is believed: a length is held against what is left, a count against the shortest
- * item, and items of no bytes are not gone through one by one.
+ * The data is untrusted. A length is checked against the rest, a count against the shortest item,
+ * and items without bytes are not visited one by one.
  */
 #include <stdio.h>
 
@@ -14,8 +14,8 @@ struct avro_decoder {
 	struct avro_reader in;
 	struct column *columns;
 	size_t ncolumns;
-	uint8_t *text;	  /* SPELL_BYTES a column */
-	struct buf *json; /* a column; the room that one needed before */
+	uint8_t *text;	  /* SPELL_BYTES per column */
+	struct buf *json; /* one per column; keeps its room for the next value */
 };
 
 struct avro_decoder *avro_decoder_new(size_t ncolumns)
@@ -57,7 +57,7 @@ static bool take_bytes(struct avro_decoder *d, const struct avro_plan *plan)
 	if (!avro_bytes(&d->in, t, &v))
 		return false;
 	if (v.len > UINT32_MAX)
-		return avro_fault(&d->in, "a text or bytes of 4 GiB or more");
+		return avro_fault(&d->in, "text or bytes of 4 GiB or more");
 	if (t->logical == AVRO_DECIMAL) {
 		if (v.len > 16)
 			return avro_fault(&d->in, "a decimal of more than 16 bytes");
@@ -213,7 +213,7 @@ static bool take(struct avro_decoder *d, const struct avro_plan *plan)
 	if (plan->column != NO_COLUMN) {
 		if (!take_json(d, plan))
 			return false;
-		d->in.p = start; /* parts of it may be asked for too */
+		d->in.p = start; /* other columns may need parts of it */
 	}
 	return take_parts(d, plan);
 }

@@ -1,15 +1,15 @@
 /*
- * csv.c - rows and fields
+ * csv.c - split text into rows and fields
  *
- * The dialect is libcsv's with CSV_STRICT and no trimming of blanks.  A row without a quote
- * character needs no state machine: it is split at its marks (marks.c), and rows of the expected
- * number of fields many at a time.  A row with one goes to libcsv line by line, so that a fault
- * costs one line and not the rest of the input.
+ * The dialect is libcsv's with CSV_STRICT and without trimming. A row without a quote needs no
+ * state machine: it is split at its marks (marks.c). Rows with the expected number of fields are
+ * split many at a time. A row with a quote goes to libcsv line by line, so a fault costs one line
+ * and not the rest of the input.
  *
- * scan_row is libcsv's automaton without its buffers and callbacks.  It finds borders of pieces
- * under the source's lock, where libcsv would be the bottleneck of all threads, and tells which
- * fields were quoted, which libcsv does not.  Each row libcsv has read is compared with it: if
- * the two ever differed, pieces could be cut at a wrong place, so that stops the run.
+ * scan_row is libcsv's automaton without its buffers and callbacks. It finds the borders of pieces
+ * under the source's lock, where libcsv would slow down all threads. It also reports which fields
+ * were quoted, which libcsv does not. Each row that libcsv reads is compared with it. If the two
+ * differ, a piece may have a wrong border, so the run stops.
  */
 #include "input/csv.h"
 
@@ -28,7 +28,7 @@ static int no_blank(unsigned char c)
 	return 0;
 }
 
-/* What libcsv takes away around values; it spares the delimiter itself. */
+/* Report whether libcsv trims this byte around values. It never trims the delimiter. */
 static int is_blank(unsigned char c)
 {
 	return c == ' ' || c == '\t';
@@ -76,7 +76,7 @@ void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
 	r->max_columns = n;
 }
 
-/* The start of the line behind the line end at p. */
+/* Return the start of the line after the line end at p. */
 static const uint8_t *behind_line_end(const uint8_t *p, const uint8_t *end)
 {
 	return *p == '\r' && p + 1 < end && p[1] == '\n' ? p + 2 : p + 1;
@@ -97,7 +97,7 @@ uint64_t csv_lines(const uint8_t *data, size_t len)
 #ifdef __SSE2__
 	const __m128i newline = _mm_set1_epi8('\n');
 	while (end - p >= 16) {
-		/* Each byte lane counts up to 255 before it must be added up. */
+		/* a byte lane counts to at most 255 before the sum */
 		ptrdiff_t n = (end - p) / 16 < 255 ? (end - p) / 16 : 255;
 		__m128i lanes = _mm_setzero_si128();
 
@@ -127,7 +127,7 @@ size_t csv_line(const uint8_t *data, size_t len)
 
 enum csv_state { AT_FIELD, IN_PLAIN, IN_QUOTES, AT_QUOTE, BEHIND_QUOTE, IN_BAD };
 
-/* What one byte does to the automaton; a row's end is seen before it. */
+/* Advance the automaton by one byte. The caller handles the end of a row first. */
 static enum csv_state step(const struct csv_reader *r, enum csv_state state, uint8_t c)
 {
 	uint8_t delimiter = r->delimiter, quote = r->quote;
@@ -149,8 +149,8 @@ static enum csv_state step(const struct csv_reader *r, enum csv_state state, uin
 }
 
 /*
- * Find the end of the row at p < end.  Sets kind, end, next, ncolumns and columns[].quoted.
- * Without a line end the row is CSV_OPEN, unless `final` says that the input ends here.
+ * Find the end of the row at p < end. Sets kind, end, next, ncolumns and columns[].quoted. Without
+ * a line end the row is CSV_OPEN, unless `final` says that the input ends here.
  */
 static void scan_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
 		     struct csv_row *row)
@@ -203,7 +203,7 @@ static void take_row(int c, void *ctx)
 	r->row_done = true;
 }
 
-/* Forget an unfinished row; csv_fini alone refuses to while CSV_STRICT_FINI is set. */
+/* Drop an unfinished row. With CSV_STRICT_FINI set, csv_fini would refuse. */
 static void reset_libcsv(struct csv_reader *r)
 {
 	csv_set_opts(r->libcsv, CSV_STRICT);
@@ -223,7 +223,7 @@ static void bad_quote(struct csv_reader *r, const uint8_t *at, const uint8_t *en
 	reset_libcsv(r);
 }
 
-/* The same as scan_row by libcsv itself; also takes the fields' text. */
+/* Read the row with libcsv instead of scan_row; also stores the fields' text. */
 static void libcsv_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
 		       struct csv_row *row)
 {
@@ -271,7 +271,7 @@ size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final
 
 	*open = false;
 	while (p < end) {
-		/* Up to the line of the next quote every line end ends a row. */
+		/* up to the line of the next quote, every line end ends a row */
 		const uint8_t *quote = memchr(p, r->quote, (size_t)(end - p));
 		const uint8_t *e = quote ? quote : end;
 
@@ -308,8 +308,8 @@ size_t csv_row(struct csv_reader *r, const uint8_t *data, size_t len)
 }
 
 /*
- * A \n behind the data ends a last line that has no line end; it belongs to nobody.  The rest of
- * the slack is cleared only so that nothing unset is looked at.
+ * A \n after the data ends a last line without a line end; it is not part of the data. The rest of
+ * the slack is cleared only so that no unset byte is read.
  */
 void csv_start(struct csv_reader *r, uint8_t *data, size_t len)
 {
@@ -344,7 +344,7 @@ static inline void put_column(struct column *column, const uint8_t *field, const
 	column->quoted = column->absent = false;
 }
 
-/* Split the line at r->pos; false, with nothing moved but the marks, if it has a quote. */
+/* Split the line at r->pos. False if it has a quote: then only the marks have moved. */
 static inline bool split_line(struct csv_reader *r, struct csv_row *row)
 {
 	const uint8_t *field = r->pos;
@@ -388,7 +388,7 @@ static void trim_column(const struct csv_reader *r, struct column *c)
 	c->len = (uint32_t)(end - p);
 }
 
-/* libcsv has done the same, outside of quotes. */
+/* Trim unquoted columns as libcsv does; with TRIM_ALL quoted ones too. */
 static void trim_columns(struct csv_reader *r, const struct csv_row *row)
 {
 	for (size_t i = 0; i < row->ncolumns && i < r->max_columns; i++)
@@ -396,7 +396,7 @@ static void trim_columns(struct csv_reader *r, const struct csv_row *row)
 			trim_column(r, &r->columns[i]);
 }
 
-/* The window begins at the row again, so that all marks of a row are in one. */
+/* Start the window at the row again, so that it contains all marks of the row. */
 static void reach(struct csv_reader *r)
 {
 	struct marks *m = &r->marks;
@@ -405,7 +405,7 @@ static void reach(struct csv_reader *r)
 		marks_scan(m, r->pos, r->end);
 }
 
-/* The data's last mark is none of the data. */
+/* Return the end of the usable marks. The last one in the data is the added \n, not part of it. */
 static const uint16_t *marks_stop(const struct csv_reader *r)
 {
 	const struct marks *m = &r->marks;
@@ -416,7 +416,7 @@ static const uint16_t *marks_stop(const struct csv_reader *r)
 	return stop;
 }
 
-/* The row whose marks start at `at` has the fields and the line end that it should have. */
+/* Check that the row whose marks start at `at` has the expected fields and a line end. */
 static inline bool is_plain_row(const struct csv_reader *r, const uint16_t *at, bool crlf)
 {
 	const uint8_t *base = r->marks.base;
@@ -425,7 +425,7 @@ static inline bool is_plain_row(const struct csv_reader *r, const uint16_t *at, 
 
 	for (size_t k = 0; k < last; k++)
 		wrong |= base[at[k]] ^ r->delimiter;
-	if (last == 0) /* a blank line? */
+	if (last == 0) /* perhaps a blank line */
 		wrong |= row_field(at).len == 0;
 	if (crlf) {
 		wrong |= base[at[last]] ^ '\r';
@@ -437,7 +437,7 @@ static inline bool is_plain_row(const struct csv_reader *r, const uint16_t *at, 
 	return !wrong;
 }
 
-/* The rows before the first comment. */
+/* Count the rows before the first comment. */
 static size_t before_comment(const struct csv_reader *r, const struct event_rows *rows)
 {
 	size_t n = 0;
@@ -519,7 +519,7 @@ static void quoted_row(struct csv_reader *r, struct csv_row *row)
 	seek(r, row->next);
 }
 
-/* Where the line at p ends if it is no row: blank, or a comment; NULL: it may be one. */
+/* Return the end of the line at p if it is blank or a comment; NULL: it may be a row. */
 static const uint8_t *no_row(const struct csv_reader *r, const uint8_t *p)
 {
 	if (csv_is_end(*p))

@@ -1,10 +1,10 @@
 /*
- * marks.c - special bytes found 64 at a time
+ * marks.c - find special bytes, 64 at a time
  *
- * A block of 64 bytes becomes a word with a bit for each special byte, and the bits become a list
- * of positions, so that what follows walks an array and never waits for a block (simdjson's first
- * stage, Langdale & Lemire 2019).  The list is written eight at a time whether there are so many
- * or not: a loop that ends behind the last bit is guessed wrong once a block.
+ * A block of 64 bytes becomes a word with one bit per special byte. The bits become a list of
+ * positions, so readers walk an array and never wait for a block (simdjson's first stage, Langdale
+ * & Lemire 2019). The list is always written in groups of eight: a loop that stops at the last bit
+ * would be mispredicted once per block.
  */
 #include "input/marks.h"
 
@@ -71,7 +71,10 @@ static inline AVX2 uint32_t bits_avx2(const uint8_t *p, __m256i d, __m256i q)
 	return (uint32_t)_mm256_movemask_epi8(m);
 }
 
-/* Of no bit, tzcnt makes 64: such entries are written, not counted, and written over. */
+/*
+ * If no bit is left, tzcnt returns 64: such entries are written, not counted, and overwritten
+ * later.
+ */
 static inline AVX2 uint64_t put_eight(uint16_t *at, uint64_t bits, size_t i)
 {
 #define PUT(k) at[k] = (uint16_t)(i + _tzcnt_u64(bits)), bits = _blsr_u64(bits)

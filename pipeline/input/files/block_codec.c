@@ -1,8 +1,8 @@
 /*
- * block_codec.c - blocks by their libraries
+ * block_codec.c - unpack blocks with the codecs' libraries
  *
- * What a block says of its unpacked size is not believed: room grows with what comes, up to a
- * limit, so that a few bytes that stand for gigabytes are refused.
+ * The unpacked size that a block claims is not trusted. Room grows with the data up to a limit, so
+ * a few bytes that unpack to gigabytes are rejected.
  */
 #include "input/block_codec.h"
 
@@ -19,7 +19,7 @@
 #define FIRST_ROOM  ((size_t)4 << 10)
 #define XZ_MEMORY   ((uint64_t)160 << 20)
 
-const char BLOCK_TOO_LARGE[] = "unpacked it is larger than is allowed";
+const char BLOCK_TOO_LARGE[] = "unpacked, it exceeds the limit";
 static const char damaged[] = "its packed data is damaged";
 
 struct block_unpacker {
@@ -43,7 +43,7 @@ void block_unpacker_free(struct block_unpacker *u)
 	mem_free(u);
 }
 
-/* Twice the room, or what is allowed; false: it is that already. */
+/* Double the room, up to the limit; false: the limit is reached. */
 static bool grow(struct buf *out, uint64_t most)
 {
 	uint64_t want = out->cap ? 2 * (uint64_t)out->cap : FIRST_ROOM;
@@ -55,7 +55,7 @@ static bool grow(struct buf *out, uint64_t most)
 	return true;
 }
 
-/* Of the room in out, what may be filled. */
+/* Return how many bytes of out may still be filled. */
 static size_t room(const struct buf *out, uint64_t most)
 {
 	size_t all = out->cap > BLOCK_SLACK ? out->cap - BLOCK_SLACK : 0;
@@ -70,7 +70,7 @@ static const char *inflate_block(struct block_unpacker *u, struct bytes in, uint
 	if (!u->deflate)
 		u->deflate = libdeflate_alloc_decompressor();
 	if (!u->deflate)
-		return "there is no memory to unpack it";
+		return "there is not enough memory to unpack it";
 	for (;;) {
 		size_t got = 0, took = 0;
 		enum libdeflate_result r =
@@ -79,7 +79,8 @@ static const char *inflate_block(struct block_unpacker *u, struct bytes in, uint
 
 		if (r == LIBDEFLATE_SUCCESS) {
 			out->len = got;
-			return NULL; /* fastavro leaves three bytes of a checksum behind it */
+			/* ignore what follows: fastavro leaves three bytes of a checksum */
+			return NULL;
 		}
 		if (r != LIBDEFLATE_INSUFFICIENT_SPACE)
 			return damaged;
@@ -102,7 +103,7 @@ static const char *unsnap_block(struct bytes in, uint64_t most, struct buf *out)
 	out->len = len;
 	return libdeflate_crc32(0, out->ptr, len) == get_be32(in.ptr + n)
 		       ? NULL
-		       : "its CRC-32 is not that of its data";
+		       : "its CRC-32 does not match its data";
 }
 
 static const char *unzstd_block(struct block_unpacker *u, struct bytes in, uint64_t most,
@@ -114,7 +115,7 @@ static const char *unzstd_block(struct block_unpacker *u, struct bytes in, uint6
 	if (!u->zstd)
 		u->zstd = ZSTD_createDCtx();
 	if (!u->zstd)
-		return "there is no memory to unpack it";
+		return "there is not enough memory to unpack it";
 	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
 	do {
 		if (room(out, most) == 0 && !grow(out, most))
@@ -135,7 +136,7 @@ static const char *unlz4_block(struct block_unpacker *u, struct bytes in, uint64
 	size_t at = 0, left = 1;
 
 	if (!u->lz4 && LZ4F_isError(LZ4F_createDecompressionContext(&u->lz4, LZ4F_VERSION)))
-		return "there is no memory to unpack it";
+		return "there is not enough memory to unpack it";
 	LZ4F_resetDecompressionContext(u->lz4);
 	do {
 		if (room(out, most) == 0 && !grow(out, most))
@@ -155,7 +156,7 @@ static const char *unbzip_block(struct bytes in, uint64_t most, struct buf *out)
 	for (;;) {
 		unsigned len =
 			(unsigned)(room(out, most) < UINT32_MAX ? room(out, most) : UINT32_MAX);
-		char *from = (char *)(uintptr_t)in.ptr; /* not written to */
+		char *from = (char *)(uintptr_t)in.ptr; /* only read */
 		int r = in.len > UINT32_MAX
 				? BZ_PARAM_ERROR
 				: BZ2_bzBuffToBuffDecompress((char *)out->ptr, &len, from,

@@ -1,11 +1,11 @@
 /*
- * input.c - inputs: raw bytes are read and digested in one place, then handed on or decoded
+ * input.c - read inputs: one place reads and digests raw bytes, then they are passed on or decoded
  *
- * Plain data goes from read(2) into the caller's buffer; only what was read to look at the magic
- * bytes is copied.  Concatenated gzip members (RFC 1952, 2.2) and zstd frames (RFC 8878, 3.1) are
- * one stream, as gzip and zstd read them.  Zeros behind a gzip member are padding (tapes, block
- * devices); anything else there is refused, because it may be a damaged member whose rows would
- * be lost without a word.
+ * Plain data goes from read(2) into the caller's buffer. Only the bytes read to detect the format
+ * are copied. Concatenated gzip members (RFC 1952, 2.2) and zstd frames (RFC 8878, 3.1) are one
+ * stream, as for gzip and zstd. Zeros after a gzip member are padding (tapes, block devices). Any
+ * other bytes there are an error, because they may be a damaged member, and its rows would be lost
+ * silently.
  */
 #include "input/input.h"
 
@@ -25,7 +25,7 @@
 #include "hash.h"
 
 #define RAW_BYTES ((size_t)64 << 10)
-#define MAGIC_MAX 10 /* bytes of the longest magic number */
+#define MAGIC_MAX 10 /* length of the longest magic number */
 #define WAIT_MS	  200
 
 const char *input_name(const char *path)
@@ -50,14 +50,14 @@ static struct input_stamp stamp_of(const struct stat *st)
 				    .changed_ns = ns_of(st->st_ctim)};
 }
 
-/* What is another now; NULL: nothing. */
+/* Say what changed; NULL: nothing. */
 static const char *difference(const struct input_stamp *a, const struct input_stamp *b)
 {
 	if (a->regular != b->regular || a->device != b->device || a->inode != b->inode)
-		return "another file stands there";
+		return "another file has its place";
 	if (a->written_ns != b->written_ns)
 		return "it was written to";
-	/* who writes may set the time of writing back, but not this one */
+	/* a writer can reset mtime, but not ctime */
 	return a->changed_ns != b->changed_ns ? "it was changed (ctime)" : NULL;
 }
 
@@ -88,7 +88,10 @@ int input_same(const struct input_stream *in, const struct input_stamp *checked,
 		   : RC_OK;
 }
 
-/* A pipe may be silent for hours: a signal ends the wait, whichever thread it went to. */
+/*
+ * Wait until the input is readable. A pipe may be silent for hours, so a signal to any thread ends
+ * the wait.
+ */
 static int wait_for_data(const struct input_stream *in, struct error *err)
 {
 	struct pollfd p = {.fd = in->fd, .events = POLLIN};
@@ -102,7 +105,7 @@ static int wait_for_data(const struct input_stream *in, struct error *err)
 	return rc;
 }
 
-/* Did the feeder give what it said? */
+/* Compare the bytes of a feed with --bytes. */
 static int check_count(const struct input_stream *in, struct error *err)
 {
 	unsigned long long read = in->raw_read, expected = in->expected;
@@ -110,19 +113,19 @@ static int check_count(const struct input_stream *in, struct error *err)
 	if (in->expected == UINT64_MAX)
 		return RC_OK;
 	if (in->raw_read > in->expected)
-		return error_set(err, RC_IO,
-				 "%s: standard input has more than the %llu bytes that --bytes "
-				 "says",
-				 in->name, expected);
+		return error_set(
+			err, RC_IO,
+			"%s: standard input has too many bytes: expected %llu, as --bytes says",
+			in->name, expected);
 	if (in->raw_eof && in->raw_read < in->expected)
-		return error_set(err, RC_IO,
-				 "%s: standard input ended after %llu of the %llu bytes that "
-				 "--bytes says",
-				 in->name, read, expected);
+		return error_set(
+			err, RC_IO,
+			"%s: standard input is truncated: found %llu bytes, expected %llu, as --bytes says",
+			in->name, read, expected);
 	return RC_OK;
 }
 
-/* One read(2); sets raw_eof. */
+/* Read with one read(2); sets raw_eof. */
 static int read_raw(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got,
 		    struct error *err)
 {
@@ -154,7 +157,7 @@ static int fill_raw(struct input_stream *in, struct error *err)
 static enum input_kind kind_of(const uint8_t *p, size_t n)
 {
 	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
-	static const uint8_t skippable[3] = {0x2a, 0x4d, 0x18}; /* behind 0x50..0x5f */
+	static const uint8_t skippable[3] = {0x2a, 0x4d, 0x18}; /* after 0x50..0x5f */
 
 	if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b)
 		return INPUT_GZIP;
@@ -168,7 +171,7 @@ static enum input_kind kind_of(const uint8_t *p, size_t n)
 		return INPUT_XZ;
 	if (n >= 4 && memcmp(p, "PK\3\4", 4) == 0)
 		return INPUT_ZIP;
-	/* a block of bzip2 begins with the digits of pi, no block is the end of the stream */
+	/* a bzip2 block begins with the digits of pi; a stream without blocks has its end there */
 	if (n >= MAGIC_MAX && memcmp(p, "BZh", 3) == 0 &&
 	    (memcmp(p + 4, "\x31\x41\x59\x26\x53\x59", 6) == 0 ||
 	     memcmp(p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
@@ -185,7 +188,9 @@ static const char *format_of(enum input_kind kind)
 	return names[kind];
 }
 
-/* A file that says it is packed and is too short even for the magic bytes was cut there. */
+/*
+ * Report a file with a packed file's name that is too short even for the magic number as truncated.
+ */
 static int check_stub(const struct input_stream *in, struct error *err)
 {
 	static const struct {
@@ -210,7 +215,7 @@ static int check_stub(const struct input_stream *in, struct error *err)
 	return RC_OK;
 }
 
-/* Read until the magic bytes can be told; a pipe may hand them on one by one. */
+/* Read until the format is known. A pipe may deliver the bytes one by one. */
 static int detect(struct input_stream *in, struct error *err)
 {
 	while (in->raw_len < MAGIC_MAX && !in->raw_eof) {
@@ -293,7 +298,7 @@ int input_open_raw(struct input_stream *in, const char *path, const struct sourc
 	return open_bytes(in, feed ? "-" : path, feed, err);
 }
 
-/* Who feeds need not wait: nothing more is read. */
+/* Nothing more is read, so do not let the writer of the pipe wait. */
 static void let_go_of_standard_input(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -333,7 +338,7 @@ static int read_plain(struct input_stream *in, uint8_t *dst, size_t cap, size_t 
 	return RC_OK;
 }
 
-/* Between members: step over zero padding, or begin the next member. */
+/* Between members: skip zero padding or begin the next member. */
 static int next_member(struct input_stream *in, struct error *err)
 {
 	z_stream *z = in->decoder;
@@ -346,7 +351,8 @@ static int next_member(struct input_stream *in, struct error *err)
 		in->raw_pos++;
 	if (in->raw_pos < in->raw_len && in->raw[in->raw_pos] != 0x1f)
 		return damaged(in, "gzip",
-			       "found bytes that are no gzip member behind the last one", err);
+			       "found bytes after the last gzip member that are not a gzip member",
+			       err);
 	return RC_OK;
 }
 
@@ -402,7 +408,7 @@ static int unpack_some(struct input_stream *in, uint8_t *dst, size_t cap, size_t
 	return RC_OK;
 }
 
-/* One step of a decoder; may yield nothing. */
+/* Run one step of the decoder; it may return no bytes. */
 static int decode(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
 {
 	int rc = RC_OK;
@@ -426,7 +432,7 @@ static int decode(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got
 	return rc;
 }
 
-/* size: that it has by now. */
+/* size: the current size. */
 static int changed_size(const struct input_stream *in, uint64_t size, struct error *err)
 {
 	return error_set(err, RC_IO,
@@ -451,7 +457,7 @@ int input_unchanged(const struct input_stream *in, struct error *err)
 	return RC_OK;
 }
 
-/* All was read: is it what the file held when it was opened? */
+/* Check at the end that all bytes of the opened file were read and the file did not change. */
 static int check_whole(const struct input_stream *in, struct error *err)
 {
 	if (in->stamp.regular && in->raw_read != in->stamp.size)

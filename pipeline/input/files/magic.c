@@ -11,7 +11,7 @@ struct magic {
 		text, sizeof text - 1, is, instead                                                 \
 	}
 
-/* By Python, as an Arrow stream: file gives its schema, batches what is in it. */
+/* Convert with Python to an Arrow stream: file gives the schema, batches the data. */
 #define PYTHON(imports, file, schema, batches)                                                     \
 	"python3 -c \"import sys, pyarrow as p, " imports "; f = " file                            \
 	"; w = p.ipc.new_stream(sys.stdout.buffer, " schema "); [w.write(b) for b in " batches     \
@@ -45,7 +45,7 @@ int magic_check(const char *name, struct bytes head, struct error *err)
 
 		if (head.len >= m->len && memcmp(head.ptr, m->bytes, m->len) == 0)
 			return error_set(err, RC_DATA,
-					 "%s: found %s, expected delimited text; what takes it: %s",
+					 "%s: found %s, expected delimited text; use instead: %s",
 					 name, m->is, m->instead);
 	}
 	return RC_OK;

@@ -10,7 +10,7 @@
 struct list {
 	struct arena *arena;
 	const char **paths;
-	bool *meant; /* by a folder or a pattern, not by its own name */
+	bool *meant; /* added by a folder or a pattern, not by its own name */
 	size_t n, room;
 };
 
@@ -37,14 +37,15 @@ static bool hidden(const char *path)
 	return name[0] == '.' || name[0] == '_';
 }
 
-/* A file that is not hidden. */
+/* Add a file unless it is hidden. */
 static int add_found(struct list *l, const char *path, struct error *err)
 {
 	struct stat st;
 
 	if (hidden(path))
 		return RC_OK;
-	if (stat(path, &st) != 0) /* gone meanwhile, a link to nothing: its rows would be missed */
+	/* deleted meanwhile or a dangling link: its rows would be missing */
+	if (stat(path, &st) != 0)
 		return error_errno(err, "%s", path);
 	if (!S_ISDIR(st.st_mode))
 		add(l, path, true);
@@ -71,7 +72,8 @@ static int add_folder(struct list *l, const char *name, struct error *err)
 		rc = error_errno(err, "%s", name);
 	closedir(folder);
 	if (rc == RC_OK && l->n == from)
-		rc = error_set(err, RC_IO, "%s: no files in this folder, expected some", name);
+		rc = error_set(err, RC_IO,
+			       "%s: found no files in this folder, expected at least one", name);
 	if (rc == RC_OK)
 		qsort(l->paths + from, l->n - from, sizeof *l->paths, by_bytes);
 	return rc;
@@ -85,7 +87,8 @@ static int add_pattern(struct list *l, const char *name, struct error *err)
 
 	if (rc != 0 && rc != GLOB_NOMATCH) {
 		globfree(&found);
-		return error_set(err, RC_IO, "%s: cannot look for files of this pattern", name);
+		return error_set(err, RC_IO, "%s: cannot search for files that match this pattern",
+				 name);
 	}
 	rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < found.gl_pathc; i++)
@@ -94,7 +97,7 @@ static int add_pattern(struct list *l, const char *name, struct error *err)
 	if (rc)
 		return rc;
 	if (l->n == from)
-		return error_set(err, RC_IO, "%s: no file has a name of this pattern", name);
+		return error_set(err, RC_IO, "%s: no file matches this pattern", name);
 	qsort(l->paths + from, l->n - from, sizeof *l->paths, by_bytes);
 	return RC_OK;
 }
@@ -111,7 +114,10 @@ static int add_name(struct list *l, const char *name, struct error *err)
 	return RC_OK;
 }
 
-/* Whoever names a file twice may mean it; a pattern beside a name does not. */
+/*
+ * Reject a file found twice. Naming a file twice may be intended; finding it by a pattern too is
+ * not.
+ */
 static int check_twice(const struct list *l, struct error *err)
 {
 	const char **sorted = mem_alloc((l->n + 1) * sizeof *sorted);
@@ -131,7 +137,7 @@ static int check_twice(const struct list *l, struct error *err)
 	if (!meant)
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
-			 "%s: meant twice, by a pattern or a folder and once more, expected once",
+			 "%s: found twice, at least once by a pattern or a folder, expected once",
 			 twice);
 }
 

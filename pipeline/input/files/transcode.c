@@ -9,7 +9,7 @@
 #define RAW_BYTES ((size_t)64 << 10)
 #define NO_UTF8	  0xff
 
-/* Bytes of the smallest step: what is passed over where the encoding has no character. */
+/* Return the bytes of the smallest character: as many are skipped at an invalid character. */
 static size_t unit_of(const char *encoding)
 {
 	static const char *const two[] = {"UTF-16", "UTF16", "UCS-2", "UCS2", "UNICODE"};
@@ -29,7 +29,10 @@ int transcoder_open(struct transcoder *t, const char *encoding, struct error *er
 	iconv_t decoder = iconv_open("UTF-8", encoding);
 
 	if (decoder == (iconv_t)-1)
-		return error_set(err, RC_CONFIG, "encoding %s: iconv does not know it", encoding);
+		return error_set(
+			err, RC_CONFIG,
+			"encoding %s: iconv does not know it: `iconv -l` lists the encodings",
+			encoding);
 	*t = (struct transcoder){.decoder = decoder,
 				 .encoding = encoding,
 				 .unit = unit_of(encoding),
@@ -45,7 +48,7 @@ void transcoder_close(struct transcoder *t)
 	*t = (struct transcoder){0};
 }
 
-/* More bytes behind the start of a character that was cut. */
+/* Read more bytes after the start of an incomplete character. */
 static int fill(struct transcoder *t, struct input_stream *in, struct error *err)
 {
 	size_t n;
@@ -61,7 +64,7 @@ static int fill(struct transcoder *t, struct input_stream *in, struct error *err
 	return RC_OK;
 }
 
-/* One run of iconv; *cut: it wants more bytes. */
+/* Run iconv once; *cut: it needs more bytes. */
 static size_t convert(struct transcoder *t, uint8_t *dst, size_t room, bool *cut)
 {
 	char *from = (char *)t->raw + t->pos, *to = (char *)dst;
@@ -79,7 +82,9 @@ static size_t convert(struct transcoder *t, uint8_t *dst, size_t room, bool *cut
 	return room - space;
 }
 
-/* What the decoder still holds: a letter whose accent might have come, as in Big5-HKSCS. */
+/*
+ * Take what the decoder holds back: a letter that an accent could have followed, as in Big5-HKSCS.
+ */
 static void flush(struct transcoder *t)
 {
 	char *to = (char *)t->spare;
@@ -91,7 +96,7 @@ static void flush(struct transcoder *t)
 	t->spare_len = sizeof t->spare - space;
 }
 
-/* What iconv must not be asked for in less room than a character may take. */
+/* Convert into spare if dst has less room than one character may need. */
 static size_t convert_some(struct transcoder *t, uint8_t *dst, size_t room, bool *cut)
 {
 	if (t->spare_pos == t->spare_len && room > TRANSCODE_LONGEST)
@@ -121,10 +126,10 @@ int transcode_read(struct transcoder *t, struct input_stream *in, uint8_t *dst, 
 				continue;
 			}
 			if (t->eof)
-				return error_set(err, RC_DATA,
-						 "%s: truncated: the last character of the %s text "
-						 "is not whole",
-						 in->name, t->encoding);
+				return error_set(
+					err, RC_DATA,
+					"%s: truncated: the last character of the %s text is incomplete",
+					in->name, t->encoding);
 			int rc = fill(t, in, err);
 			if (rc != 0)
 				return rc;

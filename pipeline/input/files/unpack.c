@@ -1,8 +1,8 @@
 /*
- * unpack.c - bzip2 and xz by their libraries; zip, whose members are zlib's, by hand
+ * unpack.c - unpack bzip2 and xz with their libraries, and zip with zlib
  *
- * A zip archive is read from its start, as a pipe hands it on: local headers, each with its data
- * (APPNOTE.TXT 4.3.7), then the central directory, which says nothing that is needed.
+ * A zip archive is read from its start, because it may come from a pipe: local headers, each
+ * followed by its data (APPNOTE.TXT 4.3.7), then the central directory, which is not needed.
  */
 #include "unpack.h"
 
@@ -17,21 +17,21 @@
 #define HEADER	    30
 #define HELD_MAX    (HEADER + 2 * 65535)
 #define FLAG_SECRET 1
-#define FLAG_BEHIND 8 /* sizes and checksum stand behind the data */
+#define FLAG_BEHIND 8 /* sizes and checksum follow the data */
 #define DEFLATED    8
 
 enum phase { ZIP_HEADER, ZIP_STORED, ZIP_DEFLATED, ZIP_BEHIND, ZIP_END };
 
 struct unpacker {
 	enum packing packing;
-	bool open; /* in a stream */
+	bool open; /* inside a stream */
 	bz_stream bzip2;
 	lzma_stream xz;
 	struct zip {
 		z_stream z;
 		enum phase phase;
-		struct buf held; /* the beginning of a header */
-		bool drop, seen; /* this member is none; the one member was there */
+		struct buf held; /* the start of a header */
+		bool drop, seen; /* skip this member; the one member was found */
 		bool behind;
 		uint64_t left; /* ZIP_STORED */
 		uint32_t crc, want_crc;
@@ -89,7 +89,7 @@ static const char *bzip2_step(struct unpacker *u, uint8_t *src, size_t n, size_t
 		BZ2_bzDecompressEnd(z);
 		u->open = false;
 	} else if (rc != BZ_OK) {
-		return rc == BZ_DATA_ERROR_MAGIC ? "found bytes that are no bzip2 stream"
+		return rc == BZ_DATA_ERROR_MAGIC ? "found bytes that are not a bzip2 stream"
 						 : "its checksum does not match";
 	}
 	*whole = !u->open;
@@ -121,9 +121,9 @@ static const char *xz_step(struct unpacker *u, const uint8_t *src, size_t n, siz
 	if (rc == LZMA_STREAM_END)
 		u->open = false;
 	else if (rc == LZMA_MEMLIMIT_ERROR)
-		return "its dictionary takes more than 160 MiB";
+		return "its dictionary needs more than 160 MiB";
 	else if (rc == LZMA_FORMAT_ERROR)
-		return "found bytes that are no xz stream";
+		return "found bytes that are not an xz stream";
 	else if (rc != LZMA_OK && rc != LZMA_BUF_ERROR)
 		return "its checksum or structure is wrong";
 	*whole = !u->open;
@@ -142,7 +142,7 @@ static uint32_t le32(const uint8_t *p)
 	return le16(p) | le16(p + 2) << 16;
 }
 
-/* Gather `want` bytes; false: not all are there yet. */
+/* Gather `want` bytes in held; false: more are needed. */
 static bool hold(struct zip *z, size_t want, const uint8_t *src, size_t n, size_t *took)
 {
 	size_t missing = want > z->held.len ? want - z->held.len : 0;
@@ -158,7 +158,7 @@ static bool begins(const struct buf *held, const char *with)
 	return held->len >= 4 && memcmp(held->ptr, with, 4) == 0;
 }
 
-/* Of the header that is held, which has a name of len bytes. */
+/* Begin the member whose header is in held. len: length of name. */
 static const char *begin_member(struct zip *z, const uint8_t *name, size_t len)
 {
 	const uint8_t *h = z->held.ptr;
@@ -172,18 +172,15 @@ static const char *begin_member(struct zip *z, const uint8_t *name, size_t len)
 		  (len >= 9 && memcmp(name, "__MACOSX/", 9) == 0);
 	z->phase = method == DEFLATED ? ZIP_DEFLATED : ZIP_STORED;
 	if (len >= 19 && memcmp(name, "[Content_Types].xml", 19) == 0)
-		return "an Excel workbook or another Office document, expected a sheet of it, "
-		       "saved "
-		       "as CSV";
+		return "found an Excel workbook or another Office document, expected CSV: save the sheet as CSV";
 	if (flags & FLAG_SECRET)
 		return "its member is encrypted";
 	if (method != 0 && method != DEFLATED)
-		return "its member is packed by another method than deflate";
+		return "its member is packed by a method other than deflate";
 	if (z->phase == ZIP_STORED && ((z->behind && !z->drop) || packed == UINT32_MAX))
-		return "the size of its member is not in front of it";
+		return "the size of its member is not stored before the data";
 	if (z->seen && !z->drop)
-		return "found a second member, expected one: unzip -p FILE.zip NAME gives that "
-		       "member";
+		return "found a second member, expected one: `unzip -p FILE.zip NAME` extracts one member";
 	z->seen = z->seen || !z->drop;
 	if (z->phase == ZIP_DEFLATED && inflateReset(&z->z) != Z_OK)
 		return "cannot reset";
@@ -199,7 +196,7 @@ static const char *zip_header(struct zip *z, const uint8_t *src, size_t n, size_
 		return z->seen ? NULL : "found no member in the archive";
 	}
 	if (!begins(&z->held, "PK\3\4"))
-		return "found bytes that are no zip member";
+		return "found bytes that are not a zip member";
 	if (!hold(z, HEADER, src, n, took))
 		return NULL;
 	size_t name = le16(z->held.ptr + 26), extra = le16(z->held.ptr + 28);
@@ -254,7 +251,10 @@ static const char *zip_deflated(struct zip *z, uint8_t *src, size_t n, size_t *t
 	return rc == Z_STREAM_END ? end_member(z) : NULL;
 }
 
-/* Checksum and sizes, which have 4 or 8 bytes each: what follows shows which. */
+/*
+ * Check the checksum and skip the sizes. They have 4 or 8 bytes each; the next signature shows
+ * which.
+ */
 static const char *zip_behind(struct zip *z, const uint8_t *src, size_t n, size_t *took)
 {
 	size_t at, size;

@@ -1,11 +1,10 @@
 /*
- * json.c - one pass over the text, with the tree of paths beside it
+ * json.c - one pass over the text, guided by the tree of paths
  *
- * No tree of the text is built: a value that no path leads to is only checked.  A string without
- * escapes is handed out where it stands; strings are looked through eight bytes at a time, only a
- * word that holds a quote, a backslash, a control byte or something else than ASCII is looked at
- * byte by byte.  (simdjson 3.0.1, on demand, takes as long for a line, and does not say whether
- * values that nobody asks for are JSON.)
+ * The text is not turned into a tree: a value that no path leads to is only checked. A string
+ * without escapes is returned in place. Strings are scanned eight bytes at a time. Only a word with
+ * a quote, a backslash, a control byte or a non-ASCII byte is scanned byte by byte. (simdjson
+ * 3.0.1, on demand, needs as long for a line and does not check that unused values are JSON.)
  */
 #include "input/json_paths.h"
 
@@ -17,7 +16,8 @@
 struct scan {
 	const uint8_t *p, *end;
 	struct column *columns;
-	uint8_t *scratch; /* where the next unescaped string goes; the texts' length is enough */
+	/* where the next unescaped string goes; as long as the text, which is enough */
+	uint8_t *scratch;
 	const char *fault;
 	unsigned depth;
 };
@@ -43,14 +43,14 @@ static inline uint64_t equal_bytes(uint64_t x, uint8_t c)
 	return (x - ONES) & ~x;
 }
 
-/* The first byte at or behind p that is none of a string's plain ASCII. */
+/* Return the first byte at or after p that is not plain ASCII of a string. */
 static inline const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
 {
 	while (end - p >= 8) {
 		uint64_t x;
 
 		memcpy(&x, p, 8);
-		/* exact up to the lowest byte that is marked, which is all that is asked */
+		/* exact up to the lowest marked byte; the rest does not matter */
 		uint64_t marks = (equal_bytes(x, '"') | equal_bytes(x, '\\') |
 				  ((x - ONES * 0x20) & ~x) | x) &
 				 HIGHS;
@@ -71,7 +71,7 @@ static inline int hex_digit(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Four hex digits, -1 if they are not there. */
+/* Read four hex digits; -1: they are missing. */
 static int32_t hex4(const uint8_t *p, const uint8_t *end)
 {
 	int32_t v = 0;
@@ -108,14 +108,14 @@ static uint8_t *put_utf8(uint8_t *out, uint32_t c)
 	return out;
 }
 
-/* s->p is behind \u. */
+/* Read the digits of an escape; s->p is after \u. */
 static bool scan_unicode(struct scan *s, uint8_t **out)
 {
 	const uint8_t *at = s->p - 2;
 	int32_t c = hex4(s->p, s->end);
 
 	if (c < 0)
-		return fail(s, at, "four hex digits behind \\u");
+		return fail(s, at, "four hex digits after \\u");
 	s->p += 4;
 	uint32_t code = (uint32_t)c;
 	if (c >= 0xd800 && c < 0xe000) {
@@ -132,7 +132,7 @@ static bool scan_unicode(struct scan *s, uint8_t **out)
 	return true;
 }
 
-/* s->p is at a backslash. */
+/* Read an escape; s->p is at its backslash. */
 static bool scan_escape(struct scan *s, uint8_t **out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -146,7 +146,7 @@ static bool scan_escape(struct scan *s, uint8_t **out)
 		return scan_unicode(s, out);
 	if (!at)
 		return fail(s, s->p - 2,
-			    "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u behind a backslash");
+			    "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u after a backslash");
 	*(*out)++ = (uint8_t)to[at - from];
 	return true;
 }
@@ -161,7 +161,7 @@ static bool scan_utf8(struct scan *s)
 	return true;
 }
 
-/* s->p is at the opening quote; *out is what stands between the quotes, without escapes. */
+/* Read a string; s->p is at its opening quote. *out is the unescaped text between the quotes. */
 static inline bool scan_string(struct scan *s, struct bytes *out)
 {
 	const uint8_t *start = ++s->p, *copied = start;
@@ -214,14 +214,14 @@ static bool scan_number(struct scan *s)
 
 	p = skip_digits(p, s->end);
 	if (p == digits)
-		return fail(s, s->p, *s->p == '-' ? "a digit behind the minus sign" : "a value");
+		return fail(s, s->p, *s->p == '-' ? "a digit after the minus sign" : "a value");
 	if (*digits == '0' && p - digits > 1)
-		return fail(s, digits, "no zero in front of a number");
+		return fail(s, digits, "a number without a leading zero");
 	if (p < s->end && *p == '.') {
 		digits = ++p;
 		p = skip_digits(p, s->end);
 		if (p == digits)
-			return fail(s, p, "a digit behind the decimal point");
+			return fail(s, p, "a digit after the decimal point");
 	}
 	if (p < s->end && (*p | 0x20) == 'e') {
 		p++;
@@ -247,7 +247,7 @@ static bool scan_name(struct scan *s, const char *name, size_t len)
 
 static bool scan_value(struct scan *s, const struct json_node *n);
 
-/* A key that stands again replaces all that was found below it. */
+/* Forget all values found below n: a repeated key replaces them. */
 static void forget(struct scan *s, const struct json_node *n)
 {
 	if (n->column != NO_COLUMN)
@@ -277,7 +277,7 @@ static bool enter(struct scan *s)
 	return true;
 }
 
-/* At the comma or the closing bracket behind an item; *more: another one follows. */
+/* Read the comma or the closing bracket after an item; *more: another item follows. */
 static bool scan_separator(struct scan *s, uint8_t close, const char *expected, bool *more)
 {
 	skip_space(s);
@@ -299,10 +299,10 @@ static bool scan_member(struct scan *s, const struct json_node *n)
 	if (!scan_string(s, &key))
 		return false;
 	const struct json_node *child = member_node(s, n, key);
-	s->scratch = scratch; /* the key is not needed any more */
+	s->scratch = scratch; /* the key is no longer needed */
 	skip_space(s);
 	if (s->p == s->end || *s->p != ':')
-		return fail(s, s->p, "a colon behind the key");
+		return fail(s, s->p, "a colon after the key");
 	s->p++;
 	skip_space(s);
 	return scan_value(s, child);
@@ -404,7 +404,7 @@ bool json_extract(const struct json_paths *p, struct json_scratch *scratch, stru
 	bool fine = scan_value(&s, &p->root);
 	if (fine) {
 		skip_space(&s);
-		fine = s.p == s.end || fail(&s, s.p, "nothing behind the value");
+		fine = s.p == s.end || fail(&s, s.p, "nothing after the value");
 	}
 	if (!fine)
 		*fault = (struct json_fault){(size_t)(s.p - text.ptr), s.fault};

@@ -13,8 +13,8 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
 #define EIGHT_DIGITS 100000000u
 
 /*
- * Below 10^8: all eight digits at once, as halves, then pairs, then ones; zeros in front are
- * shifted out.  Eight bytes are written.
+ * Write v < 10^8. Computes all eight digits at once, as halves, then pairs, then single digits, and
+ * shifts leading zeros out. Always stores eight bytes.
  */
 static inline size_t spell_eight(uint8_t *to, uint32_t v)
 {
@@ -71,7 +71,7 @@ size_t spell_bool(uint8_t *to, bool v)
 
 /* --- floats --- */
 
-#define EXACT_MAX    9007199254740992.0 /* 2^53: below it every whole number is a double */
+#define EXACT_MAX    9007199254740992.0 /* 2^53: every whole number up to it is a double */
 #define EXACT_DIGITS 15
 
 static size_t words(uint8_t *to, const char *text)
@@ -91,9 +91,10 @@ static bool same(double a, double b, bool narrow)
 }
 
 /*
- * Both whole and power are exact, so whole / power is the double next to that decimal number, which
- * is what strtod makes of its text (IEEE 754; Clinger, "How to read floating point numbers
- * accurately", 1990); the least power is the fewest digits.  0: it has more of them.
+ * Write v with the fewest digits. whole and power are exact, so whole / power is the double nearest
+ * to that decimal number, and strtod reads its text as the same double (IEEE 754; Clinger, "How to
+ * read floating point numbers accurately", 1990). The smallest power gives the fewest digits.
+ * Returns 0 if v needs more digits.
  */
 static size_t spell_short(uint8_t *to, double v, bool narrow)
 {
@@ -125,7 +126,10 @@ static size_t spell_short(uint8_t *to, double v, bool narrow)
 	return n;
 }
 
-/* Most that people have written have up to two digits behind the point; 0: it may have more. */
+/*
+ * Write v if it has at most two digits after the point, as most numbers that people write. Returns
+ * 0 if it may have more.
+ */
 #define FEW_MOST 99999.0
 
 static inline size_t spell_few(uint8_t *to, double v)
@@ -273,7 +277,7 @@ size_t spell_stamp(uint8_t *to, int64_t v, int64_t parts, bool local)
 	size_t n = spell_date(to, days);
 
 	to[n++] = 'T';
-	/* the rest of the day, without a product that may not fit */
+	/* the rest of the day; avoids a product that may overflow */
 	int64_t rest = v % (DAY_S * parts);
 	n += spell_time(to + n, rest < 0 ? rest + DAY_S * parts : rest, parts);
 	if (!local)

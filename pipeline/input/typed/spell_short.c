@@ -1,8 +1,8 @@
 /*
  * spell_short.c - short texts of numbers; with AVX2, the digits of four numbers at once
  *
- * A number below 10^8 is split into halves, those into pairs, those into ones: eight bytes, the
- * first digit lowest.  Zeros in front are then shifted out, one number at a time.
+ * A number below 10^8 is split into halves, then pairs, then single digits: eight bytes, the first
+ * digit lowest. Leading zeros are then shifted out, one number at a time.
  */
 #include "input/spell_short.h"
 
@@ -14,9 +14,9 @@
 
 #define ZEROS	       0x3030303030303030u
 #define EIGHT_DIGITS   100000000
-#define SHORT_DIGITS   UINT64_C(1000000000000000) /* the least that is too long */
-#define FEW_MOST       99999.0			  /* and two digits behind the point */
-#define POINT_AT_LEAST 40			  /* bits in front of the digit before the point */
+#define SHORT_DIGITS   UINT64_C(1000000000000000) /* the smallest number that is too long */
+#define FEW_MOST       99999.0			  /* with two digits after the point */
+#define POINT_AT_LEAST 40			  /* bits before the last digit before the point */
 
 static bool u64_portable(struct short_text *to, const uint64_t *v, size_t n)
 {
@@ -46,7 +46,7 @@ static bool f64_portable(struct short_text *to, const double *v, size_t n)
 #if defined(__x86_64__)
 #define AVX2 __attribute__((target("avx2")))
 
-/* Four numbers below 10^8: their eight digits, 0..9 each. */
+/* Compute the eight digits, 0..9 each, of four numbers below 10^8. */
 static inline AVX2 __attribute__((always_inline)) __m256i eight_digits_of(__m256i x)
 {
 	const __m256i hundred = _mm256_set1_epi32(100), ten = _mm256_set1_epi16(10);
@@ -94,7 +94,7 @@ static AVX2 bool u64_avx2(struct short_text *to, const uint64_t *v, size_t n)
 	return true;
 }
 
-/* 00012340 becomes 123.4; of 00012300 it is 123. */
+/* Write 00012340 as 123.4 and 00012300 as 123. */
 static inline void put_few(struct short_text *to, uint64_t digits)
 {
 	unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << POINT_AT_LEAST) & ~7u;
@@ -106,7 +106,7 @@ static inline void put_few(struct short_text *to, uint64_t digits)
 	put_short(to, whole / 8 + (behind == 0 ? 0 : behind > 9 ? 3 : 2), text);
 }
 
-/* As spell_few in spell.c: what is whole / 100.0 has that decimal number as its shortest. */
+/* As spell_few in spell.c: for whole / 100.0, that decimal number is the shortest text. */
 static AVX2 bool f64_avx2(struct short_text *to, const double *v, size_t n)
 {
 	const __m256d most = _mm256_set1_pd(FEW_MOST), hundred = _mm256_set1_pd(100.0);
@@ -120,7 +120,7 @@ static AVX2 bool f64_avx2(struct short_text *to, const double *v, size_t n)
 		__m128i whole = _mm256_cvttpd_epi32(
 			_mm256_add_pd(_mm256_mul_pd(x, hundred), _mm256_set1_pd(0.5)));
 		__m256d back = _mm256_div_pd(_mm256_cvtepi32_pd(whole), hundred);
-		/* by bits: -0 and NaN are not taken */
+		/* compares bits: rejects -0 and NaN */
 		__m256i same =
 			_mm256_cmpeq_epi64(_mm256_castpd_si256(back), _mm256_castpd_si256(x));
 		good = _mm256_and_pd(good, _mm256_cmp_pd(x, most, _CMP_LE_OQ));

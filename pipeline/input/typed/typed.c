@@ -10,7 +10,9 @@ static bool names(const struct field *f, const char *column)
 	return false;
 }
 
-/* Not the column's text alone: what a field of any type makes of it is its own business. */
+/*
+ * Report whether the field changes the column's text. Then a field of any type may use the column.
+ */
 static bool is_made(const struct field *f)
 {
 	if (f->ncolumns != 1 || f->transform)
@@ -33,7 +35,7 @@ static int no_fit(const struct typed_columns *c, const struct field *f, size_t c
 		  const char *is, const char *expected, struct error *err)
 {
 	return error_set(err, RC_CONFIG,
-			 "%s:%u:%u: field `%s`: `%s` is by its schema of type %s, expected %s",
+			 "%s:%u:%u: field `%s`: the schema gives `%s` the type %s, expected %s",
 			 c->job->path, f->pos.line, f->pos.column, f->name, c->names[column], is,
 			 expected);
 }
@@ -45,11 +47,11 @@ static const char *expected_of(const struct field *f, enum typed_kind kind)
 	if (is_made(f))
 		return NULL;
 	if (kind == KIND_TIME && own)
-		return "`type: time` without `unit` and `format`: the schema has them";
+		return "`type: time` without `unit` and `format`, because the schema gives them";
 	if (kind == KIND_TIME && !time && f->type != FIELD_TEXT && f->type != FIELD_BYTES)
 		return "`type: time`, text or bytes";
 	if (kind == KIND_NUMBER && time && !own)
-		return "a `unit: s` (or ms, us, ns since 1970): the schema has none";
+		return "`unit: s` (or ms, us, ns since 1970), because the schema gives none";
 	if (kind == KIND_OTHER && f->type != FIELD_TEXT && f->type != FIELD_BYTES)
 		return "a field of type text or bytes";
 	return NULL;
@@ -89,7 +91,7 @@ int typed_missing(const struct typed_columns *c, size_t column, const struct byt
 	for (size_t i = 0; i < n && list.len < 300; i++)
 		buf_printf(&list, "%s%.*s", i ? ", " : "", (int)(has[i].len < 60 ? has[i].len : 60),
 			   (const char *)has[i].ptr);
-	error_set(err, RC_CONFIG, "%s:%u:%u: field `%s`: the schema has no `%s`, it has: %.*s",
+	error_set(err, RC_CONFIG, "%s:%u:%u: field `%s`: the schema has no `%s`; it has: %.*s",
 		  c->job->path, f ? f->pos.line : 1, f ? f->pos.column : 1, f ? f->name : "",
 		  c->names[column], (int)list.len, list.ptr ? (const char *)list.ptr : "");
 	buf_release(&list);
