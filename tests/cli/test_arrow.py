@@ -213,10 +213,10 @@ def patched(data, old, new, count=1):
 
 
 @pytest.mark.parametrize("data,words", [
-    (STREAM[:-8], ["truncated: behind record batch 2", "there is no end mark: was its writer stopped?"]),
+    (STREAM[:-8], ["truncated: found no end mark after record batch 2", "was its writer stopped?"]),
     (STREAM[:-9], ["truncated: block 2"]),
-    (STREAM + b"x", ["found 1 bytes behind the end of the stream"]),
-    (STREAM[:40], ["in: truncated: its schema does not end in 40 bytes"]),
+    (STREAM + b"x", ["found 1 bytes after the end of the stream"]),
+    (STREAM[:40], ["in: truncated: its schema is incomplete after 40 bytes"]),
     (FILE[:-1], ["truncated: the file does not end with `ARROW1`"]),
     (FILE[:-60], ["truncated: the file does not end"]),
     (STREAM[:-8] + b"\x10\0\0\0" + bytes(16), ["block 3", "bytes that are not a message (FF FF FF FF)"]),
@@ -252,7 +252,7 @@ def test_a_fault_where_no_table_looks(tmp_path, saltmill):
     ({"v": pa.array([1] * 4, pa.duration("s"))}, "column `v` has the Arrow type duration"),
     ({"v": pa.array([1] * 4, pa.decimal256(50, 2))}, "column `v` has the Arrow type decimal of more than 128 bits"),
     ({"v": pa.array([{"a": 1}] * 4)}, "the Arrow type struct"),
-    ({"w": pa.array([1] * 4)}, "the schema has no `v`, it has: id, w"),
+    ({"w": pa.array([1] * 4)}, "the schema has no `v`; it has: id, w"),
 ])
 def test_types_that_are_not_read(tmp_path, saltmill, columns, words):
     b, r = run(tmp_path, saltmill, stream_of({"id": PLAIN["id"], **columns}))

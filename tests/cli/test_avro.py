@@ -133,17 +133,17 @@ SECOND = FIRST + len(TWO)
 
 
 @pytest.mark.parametrize("data,status,words", [
-    (STRING + TWO + ONE[:-1], 1, [f"in: truncated: block 2 (byte {SECOND}) does not end, there are 21 bytes of it"]),
+    (STRING + TWO + ONE[:-1], 1, [f"in: truncated: block 2 (byte {SECOND}) is incomplete: found only 21 bytes of it"]),
     (STRING + TWO + ONE[:1], 1, ["truncated: block 2"]),
-    (STRING[:60], 1, ["in: truncated: its header does not end in 60 bytes"]),
-    (STRING + TWO + block(1, text("3") + text("c"), b"x" * 16), 1, [f"block 2 (byte {SECOND}): the sync marker behind it"]),
+    (STRING[:60], 1, ["in: truncated: its header is incomplete after 60 bytes"]),
+    (STRING + TWO + block(1, text("3") + text("c"), b"x" * 16), 1, [f"block 2 (byte {SECOND}): damaged: the sync marker after it"]),
     (STRING + block(3, text("1") + text("a") + text("2") + text("b")), 1,
-     [f"block 1 (byte {FIRST}): event 3 of 3: found the block's end"]),
-    (STRING + block(1, text("1") + text("a") + b"\x00"), 1, [f"block 1 (byte {FIRST}): event 1 of 1: found bytes behind it"]),
+     [f"block 1 (byte {FIRST}): event 3 of 3: found the end of the block"]),
+    (STRING + block(1, text("1") + text("a") + b"\x00"), 1, [f"block 1 (byte {FIRST}): event 1 of 1: found bytes after it"]),
     (STRING + block(2 ** 62, text("1") + text("a")), 1, [f"block 1 (byte {FIRST}): event 4611686018427387904 of"]),
-    (STRING + block(-1, b""), 1, ["found a count or a length that cannot be"]),
+    (STRING + block(-1, b""), 1, ["found an impossible count or length"]),
     (STRING + b"\xff" * 40, 1, ["found no count and length"]),
-    (STRING + long(1) + long(2 ** 40 - 1) + b"x" * 99, 1, ["found a length of 1099511627775 bytes, the most is"]),
+    (STRING + long(1) + long(2 ** 40 - 1) + b"x" * 99, 1, ["found a length of 1099511627775 bytes, expected at most"]),
     (STRING + block(1, text("1") + long(77) + b"a"), 1, ["event 1 of 1: found a length that exceeds the block"]),
     (STRING + block(1, text("1") + long(-7) + b"a"), 1, ["found a length that exceeds"]),
     (header(IDV % '["null","int"]') + block(1, text("1") + long(2)), 1, ["a branch number that the union does not have"]),
@@ -151,7 +151,7 @@ SECOND = FIRST + len(TWO)
     (header(IDV % '{"type":"array","items":"int"}') + block(1, text("1") + long(2 ** 40) + b"\x00"), 1,
      ["more items than the block has bytes for"]),
     (header(IDV % NODE) + block(1, text("1") + b"\x00\x02" * 2000 + b"\x00\x00"), 1, ["nested more than 512 deep"]),
-    (header(IDV % '"string"', "lzo"), 1, ["in: the codec `lzo` is none of null, deflate"]),
+    (header(IDV % '"string"', "lzo"), 1, ["in: found the codec `lzo`, expected null, deflate"]),
     (header(IDV % '"string"', "deflate") + block(1, b"\xff\xff\xff"), 1, ["block 1", "its packed data is damaged"]),
     (header(IDV % '"string"', "snappy") + block(1, b"\x04\x0c" + b"\x021\x02a" + b"\x00" * 4), 1, ["CRC-32 does not match"]),
     (header(IDV % '"strange"'), 1, ["in: the Avro schema: unknown type `strange`"]),
@@ -159,7 +159,7 @@ SECOND = FIRST + len(TWO)
     (header("{"), 1, ["the Avro schema is not JSON"]),
     (header('"null"') + block(1, b""), 1, ["by its schema an event has no bytes"]),
     (header('{"type":"record","name":"r","fields":[{"name":"id","type":"string"},{"name":"w","type":"int"}]}'), 2,
-     ["field `v`: the schema has no `v`, it has: id, w"]),
+     ["field `v`: the schema has no `v`; it has: id, w"]),
     (b"id,v\n1,2\n", 1, ["in: found `id,v\\x0A1,2` at its start, expected an Avro file"]),
     (b"", 1, ["expected an Avro file"]),
 ])
@@ -218,7 +218,7 @@ def test_files_of_several_schemas(tmp_path, saltmill):
     assert loaded(b) == rows_of(["v"], ("1", "a"), ("2", "b"), ("7", "7"))
     b.input(header('{"type":"record","name":"q","fields":[{"name":"id","type":"string"}]}'), "d.avro")
     r = b.run(out=b.folder / "again")
-    assert r.returncode == 2 and b"d.avro: " in r.stderr and b"the schema has no `v`, it has: id" in r.stderr
+    assert r.returncode == 2 and b"d.avro: " in r.stderr and b"the schema has no `v`; it has: id" in r.stderr
 
 
 def test_from_a_pipe(tmp_path, saltmill):

@@ -130,9 +130,9 @@ def test_several_inputs_whole_packed_and_sliced_with_rejects_and_quotes(tmp_path
     refused(h.unite_told(digests[:1], "--max-rejects", 2, status=4), 4, "c.csv: was mapped in slices",
             "saltmill digest")
     digests[0]["parts"][1]["digest"] = "0" * 32
-    refused(h.unite_told(digests, "--max-rejects", 2, status=1), 1, "a.csv", "are not those that were mapped")
+    refused(h.unite_told(digests, "--max-rejects", 2, status=1), 1, "a.csv", "differ from those that were mapped")
     digests[0]["parts"].pop(1)
-    refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "was taken without that of bytes")
+    refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "its digest lacks bytes")
     h.inputs.append("d.csv")
     (tmp_path / "d.csv").write_bytes(HEADER)
     refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "no map has input 3")
@@ -156,13 +156,13 @@ def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
     b = data.index(b"\n", half + 50) - 2
     cut = data[half - 1:b]
     refused(maps(cut, "--bytes", len(cut), "--offset", half - 1, "--size", n, "--slice", f"{half}-{b}"), 1,
-            "ended within the slice's last row")
+            "ends within the slice's last row")
     cut = data[half:]
     refused(maps(cut, "--bytes", len(cut), "--offset", half, "--size", n, "--slice", f"{half}-{n}", status=2), 2,
             f"the slice needs it from byte {half - 1} on")
     refused(maps(data, status=2), 2, "give --bytes N")
-    refused(maps(data, "--bytes", n, "--size", n + 1, status=2), 2, "no --slice says which rows")
-    refused(maps(data, "--bytes", n, "--size", n - 1, "--slice", "0-5", status=2), 2, "reach behind")
+    refused(maps(data, "--bytes", n, "--size", n + 1, status=2), 2, "--slice does not say which rows")
+    refused(maps(data, "--bytes", n, "--size", n - 1, "--slice", "0-5", status=2), 2, "exceed the")
     # these may be the bytes up to some border: only the file's size tells whether its last row was there
     refused(maps(data[:half], "--bytes", half, "--slice", f"0-{half}", status=2), 2, "--slice: found no --size, expected `--size S`")
     refused(fed.run("map", "in.csv", "--name", "x", "--bytes", n, "--plan", "plan", "-o", "no", status=2), 2,

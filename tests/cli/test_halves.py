@@ -275,7 +275,7 @@ def test_what_does_not_belong_together_is_refused(halves):
     file.write_bytes(data)
     csv = (halves.folder / "in.csv").read_bytes()
     (halves.folder / "in.csv").write_bytes(csv.replace(b"7,1400000007,", b"7,1400000008,"))
-    refused(halves.unite(status=1), 1, "it changed since")
+    refused(halves.unite(status=1), 1, "the file changed")
     (halves.folder / "in.csv").write_bytes(csv)
     (halves.folder / "job.yaml").write_text(JOB + "# another\n")
     refused(halves.unite(status=2), 2, "another job file than")

@@ -62,7 +62,7 @@ def test_an_object_that_is_replaced_after_its_maps(rig, tmp_path, name, slices):
     rig.always("map", f"echo $executor >>{rig.control}/executors")
     rig.once("driver-unite", f"mv {tmp_path}/new/{name} {tmp_path}/far/{name}; kill -9 $(sort -u {rig.control}/executors)")
     far = SubTreeFileSystem(str(tmp_path / "far"), LocalFileSystem())
-    with pytest.raises(saltmill.JobError, match=f"{name}: bytes .* are not those that were mapped: it changed since"):
+    with pytest.raises(saltmill.JobError, match=f"{name}: bytes .* differ from those that were mapped: the file changed"):
         rig.load(tmp_path, "job.yaml", name, slices=slices, plan="plan", filesystem=far)
     assert rig.done("driver-unite") == 1 and len(rig.runs("map")) > slices, "maps ran again"
     assert_nothing(tmp_path)

@@ -235,7 +235,7 @@ static void test_what_is_refused(void **state)
 	struct source *s;
 	struct error err;
 	assert_int_equal(source_open(&s, &o, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "of one file: found 2"));
+	assert_non_null(strstr(err.msg, "needs one file: found 2"));
 	input.nfiles = 1;
 	input.slice = &turned;
 	assert_int_equal(source_open(&s, &o, &err), RC_CONFIG);

@@ -1,9 +1,8 @@
 /*
- * arrow_file.c - Arrow IPC streams, and files, which are a stream with a table of contents behind
- * it
+ * arrow_file.c - Arrow IPC streams and files; a file is a stream followed by a table of contents
  *
- * Record batches are cut serially, and workers read them; dictionaries are read while cutting, and
- * a batch holds those that stood in front of it.
+ * Record batches are cut serially and decoded by workers. Dictionaries are read while cutting; a
+ * batch uses those that came before it.
  */
 #include "input/arrow_batch.h"
 #include "blocks.h"
@@ -11,7 +10,7 @@
 #include "input/spell.h"
 
 #define FILE_MAGIC "ARROW1"
-#define FILE_START 8 /* the magic and what fills it up */
+#define FILE_START 8 /* the magic number and its padding */
 #define END_BYTES  8
 
 struct arrow_header {
@@ -20,7 +19,7 @@ struct arrow_header {
 	bool is_file;
 };
 
-/* Dictionaries at one moment of a file; shared by the workers with batches of that moment. */
+/* The dictionaries at one point of a file; shared by the workers with batches of that point. */
 struct snapshot {
 	_Atomic unsigned users;
 	struct arrow_dictionaries dictionaries;
@@ -34,14 +33,14 @@ struct arrow_files {
 	struct snapshot *now;
 	struct arrow_unpacker unpacker; /* of dictionaries */
 	bool ended;
-	bool known; /* what stands behind the end was looked at */
+	bool known; /* the bytes after the end mark were checked */
 };
 
 struct arrow_worker {
 	struct snapshot *held;
 	struct arrow_unpacker unpacker;
 	struct arrow_array *arrays;
-	struct column *columns; /* EVENT_BATCH rows */
+	struct column *columns; /* of EVENT_BATCH rows */
 	uint8_t *text;
 };
 
@@ -85,7 +84,9 @@ static struct snapshot *new_snapshot(void)
 	return s;
 }
 
-/* The same dictionaries with d in place of the one of its id, which d has in it if it is a delta.
+/*
+ * Make a snapshot in which d replaces the dictionary of its id. If d is a delta, it contains that
+ * one.
  */
 static void add_dictionary(struct arrow_files *files, struct arrow_dictionary *d)
 {
@@ -135,7 +136,7 @@ static int read_values(struct arrow_files *files, struct arrow_dictionary *d,
 {
 	struct arrow_unpacker *u = &files->unpacker;
 
-	/* the message goes, the dictionary stays; its texts have room behind them */
+	/* the dictionary outlives the message; its texts need room after them */
 	d->owned = mem_calloc(1, sizeof *d->owned);
 	d->nowned = 1;
 	buf_append(d->owned, body.ptr, body.len);
@@ -160,7 +161,7 @@ static int take_dictionary(struct source *s, const struct arrow_message *m, stru
 	const struct arrow_field *f = field_of(s, id);
 	bool delta = flat_number(&m->header, 2, 1, 0) != 0;
 
-	if (!f) /* nobody asks for it */
+	if (!f) /* no column uses it */
 		return RC_OK;
 	struct arrow_dictionary *d = mem_calloc(1, sizeof *d), *before;
 	atomic_init(&d->users, 1);
@@ -200,7 +201,7 @@ static int use_schema(struct source *s, struct arrow_header *h, const struct arr
 	return rc ? rc : arrow_schema_bind(h->schema, &s->arena, &files->columns, err);
 }
 
-/* The schema's message; RC_END: c->rest does not hold all of it. */
+/* Read the schema's message. RC_END: c->rest does not contain all of it. */
 static int read_schema(struct source *s, struct cursor *c, struct arrow_header *h, size_t *len,
 		       struct error *err)
 {
@@ -225,7 +226,7 @@ static int begin(struct source *s, struct cursor *c, size_t file, struct error *
 	while ((rc = read_schema(s, c, &h, &len, err)) == RC_END) {
 		if (c->eof || c->rest.len > s->max_row_bytes)
 			return error_set(err, RC_DATA,
-					 "%s: truncated: its schema does not end in %zu bytes",
+					 "%s: truncated: its schema is incomplete after %zu bytes",
 					 c->in.name, c->rest.len);
 		rc = cursor_more(c, &c->rest, source_more_bytes(s, c->rest.len), err);
 		if (rc != RC_OK)
@@ -244,7 +245,7 @@ static int begin(struct source *s, struct cursor *c, size_t file, struct error *
 
 /* --- batches --- */
 
-/* Behind the end of a file's stream: how many batches it says there are. */
+/* Compare the number of batches with the footer after the end of a file's stream. */
 static int check_footer(const struct cursor *c, struct bytes have, struct error *err)
 {
 	struct flat flat = {0};
@@ -253,13 +254,14 @@ static int check_footer(const struct cursor *c, struct bytes have, struct error 
 		return error_set(err, RC_DATA, "truncated: the file does not end with `ARROW1`");
 	uint64_t len = get_le32(have.ptr + have.len - 10);
 	if (len > have.len - 10)
-		return error_set(err, RC_DATA, "its footer is longer than what is behind the data");
+		return error_set(err, RC_DATA,
+				 "its footer is longer than the bytes after the data");
 	flat.data = bytes_of(have.ptr + have.len - 10 - len, (size_t)len);
 	struct flat_table footer = flat_root(&flat);
 	size_t batches = flat_vector(&footer, 3, 24).n;
 	if (flat.bad || batches != c->blocks)
 		return error_set(err, RC_DATA,
-				 "found %llu record batches, its footer says there are %zu",
+				 "found %llu record batches, expected %zu, as its footer says",
 				 (unsigned long long)c->blocks, batches);
 	return RC_OK;
 }
@@ -271,7 +273,7 @@ static int behind_end(struct source *s, const struct cursor *c, struct bytes hav
 	bool is_file = files->header[s->current].is_file;
 
 	if (!is_file)
-		return error_set(err, RC_DATA, "found %zu bytes behind the end of the stream",
+		return error_set(err, RC_DATA, "found %zu bytes after the end of the stream",
 				 have.len);
 	if (!c->eof)
 		return RC_OK;
@@ -298,14 +300,14 @@ static int whole(struct source *s, struct cursor *c, struct bytes have, struct b
 		}
 		if (rc == RC_END)
 			rc = error_set(err, RC_LIMIT,
-				       "found a message of %llu bytes, the most is %llu "
+				       "found a message of %llu bytes, expected at most %llu "
 				       "(source.arrow.max_block, or a quarter of --memory)",
 				       (unsigned long long)m.bytes,
 				       (unsigned long long)s->max_row_bytes);
 		if (rc == RC_OK && m.kind == MESSAGE_SCHEMA)
 			rc = error_set(err, RC_DATA, "found a second schema");
 		if (cut->len > 0 && (rc != RC_OK || m.kind != MESSAGE_BATCH))
-			return RC_OK; /* its turn comes */
+			return RC_OK; /* handled by the next call */
 		if (rc != RC_OK)
 			return rc;
 		if (m.kind != MESSAGE_BATCH) {
@@ -330,12 +332,12 @@ static int ended(struct source *s, const struct cursor *c, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_DATA,
-		"%s: truncated: behind record batch %llu (byte %llu) there is no end mark: "
-		"was its writer stopped?",
+		"%s: truncated: found no end mark after record batch %llu (byte %llu): was "
+		"its writer stopped?",
 		c->in.name, (unsigned long long)c->blocks, (unsigned long long)c->offset);
 }
 
-/* A piece goes to a worker, with the dictionaries of this moment. */
+/* Give the current dictionaries to the worker of a piece. */
 static void taken(struct source *s, struct source_worker *w)
 {
 	struct arrow_files *files = s->own;
@@ -349,8 +351,8 @@ static void taken(struct source *s, struct source_worker *w)
 /* --- events --- */
 
 /*
- * The columns as they go to many rows at once: numbers as they are, the k-th text in [k].  Those
- * that nobody looks at, too: whether a damaged batch is refused may not depend on how rows go.
+ * Fill a column for many rows: numbers as they are, the k-th text in [k]. Unused columns are filled
+ * too, so that a damaged batch is rejected whichever path its rows take.
  */
 static bool fill_column(struct source_worker *w, size_t i, enum typed_as as, uint64_t from,
 			size_t n)
@@ -384,7 +386,7 @@ static bool fill_columns(struct source_worker *w, uint64_t from, size_t n)
 	return true;
 }
 
-/* *taken: the rows went together, otherwise none is done. */
+/* Pass many rows at once. *taken: the sink took all of them; false: none. */
 static int take_together(struct source_worker *w, const struct block_place *p, uint64_t from,
 			 size_t n, const struct source_sink *sink, bool *taken)
 {
@@ -457,7 +459,7 @@ static int work(struct source_worker *w, const struct source_sink *sink, uint64_
 	int rc = RC_OK;
 
 	while (rc == RC_OK && left.len > 0) {
-		rc = arrow_message_read(&m, left, err); /* whole() has looked at it */
+		rc = arrow_message_read(&m, left, err); /* cannot fail: whole() has checked it */
 		if (rc != RC_OK)
 			return rc;
 		int64_t length = flat_number(&m.header, 0, 8, 0);
@@ -492,7 +494,7 @@ static void values(struct source *s, struct schema_values *v)
 {
 	const struct arrow_schema *schema = ((struct arrow_files *)s->own)->header[0].schema;
 
-	if (schema) /* of inputs that were read elsewhere there is none */
+	if (schema) /* inputs that another process read have no schema here */
 		arrow_values(v, schema);
 }
 

@@ -1,8 +1,8 @@
 /*
  * avro_file.c - Avro object container files (specification 1.11, "Object Container Files")
  *
- * Blocks are cut serially, by their lengths and sync markers; workers unpack and decode them.
- * Each file has its own schema and codec, and needs all that the fields name.
+ * Blocks are cut serially, by their lengths and sync markers. Workers unpack and decode them. Each
+ * file has its own schema and codec, and its schema needs all columns that the fields name.
  */
 #include "input/avro.h"
 #include "input/avro_json.h"
@@ -15,7 +15,7 @@
 #define SYNC_BYTES 16
 #define HEAD_MOST  ((size_t)16 << 20)
 
-/* What a file's header says.  Read once, before any worker has a block of that file. */
+/* The contents of a file's header. Read once, before any worker gets a block of that file. */
 struct avro_header {
 	struct bytes schema; /* its text */
 	const struct avro_type *type;
@@ -28,15 +28,15 @@ struct avro_header {
 struct avro_files {
 	struct typed_columns columns;
 	struct avro_header *header;	/* by file */
-	const struct avro_header *last; /* one that was read */
+	const struct avro_header *last; /* the last one read */
 };
 
 struct avro_worker {
 	struct avro_decoder *decoder;
 	struct block_unpacker *unpacker;
-	struct buf data; /* of a block, unpacked */
-	bool begun;	 /* events wait to go together, */
-	uint64_t first;	 /* from this one on */
+	struct buf data; /* the unpacked block */
+	bool begun;	 /* events are collected to pass together */
+	uint64_t first;	 /* number of the first of them */
 };
 
 static bool known(struct bytes head)
@@ -46,7 +46,7 @@ static bool known(struct bytes head)
 
 /* --- the header --- */
 
-/* RC_END: more bytes are needed. */
+/* Parse a header. RC_END: more bytes are needed. */
 static int parse_header(struct bytes head, struct avro_header *h, struct bytes *codec,
 			size_t *header_bytes)
 {
@@ -90,9 +90,10 @@ static int find_codec(struct bytes name, enum block_codec *codec, struct error *
 			*codec = codecs[i].codec;
 			return *codec == BLOCK_SNAPPY ? late_need(LATE_SNAPPY, err) : RC_OK;
 		}
-	return error_set(err, RC_DATA,
-			 "the codec `%.*s` is none of null, deflate, snappy, zstandard, bzip2, xz",
-			 (int)(name.len < 40 ? name.len : 40), (const char *)name.ptr);
+	return error_set(
+		err, RC_DATA,
+		"found the codec `%.*s`, expected null, deflate, snappy, zstandard, bzip2 or xz",
+		(int)(name.len < 40 ? name.len : 40), (const char *)name.ptr);
 }
 
 static int use_schema(struct source *s, struct avro_header *h, struct error *err)
@@ -115,7 +116,9 @@ static int use_schema(struct source *s, struct avro_header *h, struct error *err
 	h->least = schema->least;
 	h->type = schema;
 	if (h->least == 0)
-		return error_set(err, RC_DATA, "by its schema an event has no bytes");
+		return error_set(
+			err, RC_DATA,
+			"by its schema an event has no bytes, expected at least one field with a value");
 	h->schema = bytes_of(arena_strndup(&s->arena, (const char *)h->schema.ptr, h->schema.len),
 			     h->schema.len);
 	return avro_plan_new(&h->plan, &s->arena, schema, &files->columns, err);
@@ -132,7 +135,7 @@ static int begin(struct source *s, struct cursor *c, size_t file, struct error *
 	while ((rc = parse_header(buf_bytes(&c->rest), &h, &codec, &len)) == RC_END) {
 		if (c->eof || c->rest.len > HEAD_MOST)
 			return error_set(err, RC_DATA,
-					 "%s: truncated: its header does not end in %zu bytes",
+					 "%s: truncated: its header is incomplete after %zu bytes",
 					 c->in.name, c->rest.len);
 		rc = cursor_more(c, &c->rest, source_more_bytes(s, c->rest.len), err);
 		if (rc != RC_OK)
@@ -155,10 +158,10 @@ static int begin(struct source *s, struct cursor *c, size_t file, struct error *
 
 struct avro_block {
 	int64_t events, bytes; /* packed */
-	size_t head, all;      /* bytes in front of the data; with the sync marker */
+	size_t head, all;      /* bytes before the data; of the whole block with its sync marker */
 };
 
-/* false: the head is not all there. */
+/* Parse the count and length of a block. False: incomplete, or *fault is set. */
 static bool block_head(struct bytes have, struct avro_block *b, const char **fault)
 {
 	struct avro_reader r = {.p = have.ptr, .end = have.ptr + have.len};
@@ -166,11 +169,11 @@ static bool block_head(struct bytes have, struct avro_block *b, const char **fau
 	*fault = NULL;
 	if (!avro_long(&r, &b->events) || !avro_long(&r, &b->bytes)) {
 		if (have.len >= 20)
-			*fault = "found no count and length, which are 10 bytes each at most";
+			*fault = "found no count and length of at most 10 bytes each";
 		return false;
 	}
 	if (b->events < 0 || b->bytes < 0 || b->bytes > (INT64_C(1) << 40))
-		*fault = "found a count or a length that cannot be";
+		*fault = "found an impossible count or length";
 	b->head = (size_t)(r.p - have.ptr);
 	b->all = *fault ? 0 : b->head + (size_t)b->bytes + SYNC_BYTES;
 	return !*fault;
@@ -190,17 +193,18 @@ static int whole(struct source *s, struct cursor *c, struct bytes have, struct b
 		if (!block_head(left, &b, &fault))
 			break;
 		if ((uint64_t)b.bytes > s->max_row_bytes) {
-			if (cut->len > 0) /* said when it is the first one */
+			if (cut->len > 0) /* reported once it is the first block */
 				return RC_OK;
-			return error_set(err, RC_LIMIT,
-					 "found a length of %lld bytes, the most is "
-					 "%llu (source.avro.max_block, or a quarter of --memory)",
-					 (long long)b.bytes, (unsigned long long)s->max_row_bytes);
+			return error_set(
+				err, RC_LIMIT,
+				"found a length of %lld bytes, expected at most %llu (source.avro.max_block, "
+				"or a quarter of --memory)",
+				(long long)b.bytes, (unsigned long long)s->max_row_bytes);
 		}
 		if (b.all > left.len)
 			break;
 		if (memcmp(left.ptr + b.all - SYNC_BYTES, h->sync, SYNC_BYTES) != 0) {
-			fault = "the sync marker behind it is not that of the header: damaged";
+			fault = "damaged: the sync marker after it differs from the header's";
 			break;
 		}
 		cut->len += b.all;
@@ -231,7 +235,7 @@ static int bad_event(const struct source_worker *w, const struct block_place *p,
 	return blocks_fault(w->source, w->file, p->block, p->offset, err);
 }
 
-/* The events that wait to go together, the first of that number. */
+/* Pass the collected events together; first: number of the first one. */
 static int give_events(struct source_worker *w, const struct avro_header *h,
 		       const struct block_place *p, uint64_t first, const struct source_sink *sink,
 		       struct error *err)
@@ -270,7 +274,7 @@ static int take_event(struct source_worker *w, const struct avro_header *h,
 	own->begun = false;
 	if (joins || rc != RC_OK)
 		return rc;
-	size_t took; /* others may have been decoded meanwhile */
+	size_t took; /* decode again: the decoder may have decoded others meanwhile */
 	(void)avro_decode(own->decoder, h->plan, data, &columns, &took);
 	return blocks_take(w, p, i, columns, sink, err);
 }
@@ -286,10 +290,11 @@ static int take_events(struct source_worker *w, const struct avro_header *h,
 
 	own->begun = false;
 	if (p->events > data.len / h->least)
-		return bad_event(w, p, p->events - 1, "the block's end: it has too few bytes", err);
+		return bad_event(w, p, p->events - 1,
+				 "the end of the block, which has too few bytes", err);
 	for (uint64_t i = 0; i < p->events && rc == RC_OK; i++) {
 		const char *fault =
-			data.len == 0 ? "the block's end"
+			data.len == 0 ? "the end of the block"
 				      : avro_decode(own->decoder, h->plan, data, &columns, &took);
 
 		if (fault)
@@ -299,7 +304,8 @@ static int take_events(struct source_worker *w, const struct avro_header *h,
 		data = bytes_of(data.ptr + took, data.len - took);
 	}
 	if (rc == RC_OK && data.len > 0)
-		return bad_event(w, p, p->events - 1, "bytes behind it that belong to none", err);
+		return bad_event(w, p, p->events - 1, "bytes after it that belong to no event",
+				 err);
 	return rc;
 }
 
@@ -310,7 +316,7 @@ static int take_block(struct source_worker *w, const struct block_place *p, stru
 	const struct avro_header *h = &((struct avro_files *)s->own)->header[w->file];
 	struct avro_worker *own = w->own;
 
-	if (h->codec == BLOCK_NONE) /* the sync marker is room enough behind it */
+	if (h->codec == BLOCK_NONE) /* the sync marker is enough room after it */
 		return take_events(w, h, p, packed, sink, err);
 	const char *fault =
 		block_unpack(own->unpacker, h->codec, packed, s->max_row_bytes, &own->data);
@@ -337,7 +343,7 @@ static int work(struct source_worker *w, const struct source_sink *sink, uint64_
 	int rc = RC_OK;
 
 	while (rc == RC_OK && left.len > 0) {
-		block_head(left, &b, &fault); /* whole() has looked at it */
+		block_head(left, &b, &fault); /* cannot fail: whole() has checked it */
 		if (before == 0)
 			place = blocks_first(w, b.all, (uint64_t)b.events);
 		else
@@ -354,7 +360,7 @@ static void values(struct source *s, struct schema_values *v)
 {
 	const struct avro_type *schema = ((struct avro_files *)s->own)->header[0].type;
 
-	if (schema) /* of inputs that were read elsewhere there is none */
+	if (schema) /* inputs that another process read have no schema here */
 		avro_values(v, schema);
 }
 
@@ -379,7 +385,7 @@ static void worker_free(void *of)
 
 static void close_files(struct source *s)
 {
-	(void)s; /* all is in its arena */
+	(void)s; /* its arena owns everything */
 }
 
 int avro_open(struct source *s, const struct job *job, struct error *err)

@@ -41,23 +41,20 @@ static int too_large(const struct source *s, const struct cursor *c, struct erro
 			 "%s: block %llu (byte %llu) is longer than %llu bytes%s%s%s", c->in.name,
 			 (unsigned long long)c->blocks + 1, (unsigned long long)c->offset,
 			 (unsigned long long)s->max_row_bytes,
-			 s->row_by_memory ? ", a quarter of --memory, which cannot hold it: raise "
-					    "--memory"
-					  : ": raise ",
+			 s->row_by_memory ? ", a quarter of --memory: raise --memory" : ": raise ",
 			 s->row_by_memory ? "" : s->blocks->key,
 			 s->row_by_memory ? "" : ".max_block");
 }
 
 static int cut_short(const struct cursor *c, size_t len, struct error *err)
 {
-	return error_set(err, RC_DATA,
-			 "%s: truncated: block %llu (byte %llu) does not end, there are %zu bytes "
-			 "of it",
-			 c->in.name, (unsigned long long)c->blocks + 1,
-			 (unsigned long long)c->offset, len);
+	return error_set(
+		err, RC_DATA,
+		"%s: truncated: block %llu (byte %llu) is incomplete: found only %zu bytes of it",
+		c->in.name, (unsigned long long)c->blocks + 1, (unsigned long long)c->offset, len);
 }
 
-/* Pass what the format took itself. */
+/* Skip the bytes that the format itself read. */
 static void drop_aside(struct cursor *c, struct buf *piece, size_t n)
 {
 	piece->len -= n;
@@ -117,7 +114,7 @@ int blocks_cut(struct source *s, struct source_worker *w, struct error *err)
 			break;
 		if (piece->len > s->max_row_bytes)
 			return too_large(s, c, err);
-		/* no more than ends the block, so that nothing is copied for the next piece */
+		/* read only to the end of the block, so that nothing is copied to the next piece */
 		size_t more = source_more_bytes(s, piece->len);
 		if (cut.missing > 0 && cut.missing < more)
 			more = (size_t)cut.missing;
@@ -158,7 +155,7 @@ void blocks_next(struct block_place *p, size_t passed, size_t bytes, uint64_t ev
 				  .events = events};
 }
 
-/* What the fields would have had of it: {"path":"text",...}, bytes that are no UTF-8 as \xHH. */
+/* Append the event's columns as {"path":"text",...}; bytes that are not UTF-8 become \xHH. */
 static void show_columns(const struct source *s, const struct column *columns, struct buf *out)
 {
 	struct buf text = {0};

@@ -1,9 +1,9 @@
 /*
- * blocks.h - files of blocks with many events each, Avro's and Arrow's, as pieces for workers
+ * blocks.h - cut Avro and Arrow files, whose blocks contain many events, into pieces for workers
  *
- * A piece is whole blocks, as they stand in the file; what a block holds is a worker's business.
- * An event's seq spreads the ranks of its block evenly: as many as it has bytes, or events if
- * those are more, so that seq goes on like the bytes of a text would.
+ * A piece consists of whole blocks, unchanged; the worker decodes them. A block has as many ranks
+ * as it has bytes, or events if those are more. The seqs of its events spread evenly over its
+ * ranks, so that seq grows like the byte offset of a text.
  */
 #ifndef SALTMILL_SOURCE_BLOCKS_H
 #define SALTMILL_SOURCE_BLOCKS_H
@@ -11,44 +11,49 @@
 #include "schema_values.h"
 #include "worker.h"
 
-/* What of the bytes at the cursor is whole. */
+/* What the bytes at the cursor contain completely. */
 struct block_cut {
-	size_t aside;			/* bytes in front that the format has taken itself; alone */
-	size_t len;			/* bytes of whole blocks behind it, for a worker */
-	uint64_t blocks, events, ranks; /* in them */
-	uint64_t missing;		/* bytes behind `have` that end a block; 0: unknown */
+	/* bytes at the start that the format has read itself; len is 0 then */
+	size_t aside;
+	size_t len;			/* bytes of whole blocks for a worker */
+	uint64_t blocks, events, ranks; /* in these blocks */
+	/* bytes after `have` up to the end of the block; 0: unknown */
+	uint64_t missing;
 };
 
 struct event_block_format {
 	const char *what, *key; /* "an Avro file", "source.avro" */
 	bool (*known)(struct bytes head);
-	/* Go behind the file's header, in c->rest. */
+	/* Read the file's header from c->rest and advance past it. */
 	int (*begin)(struct source *s, struct cursor *c, size_t file, struct error *err);
 	/*
-	 * Whole blocks at the start of have, until they are about s->piece_bytes; len and aside 0:
-	 * there is none yet.  RC_DATA: these bytes are no block.
+	 * Find whole blocks at the start of have, about s->piece_bytes in all. len and aside 0: no
+	 * block is complete. RC_DATA: these bytes are not a block.
 	 */
 	int (*whole)(struct source *s, struct cursor *c, struct bytes have, struct block_cut *cut,
 		     struct error *err);
-	/* Nothing is left: may the file end here? */
+	/* Check at the end of the input that the file may end here. */
 	int (*ended)(struct source *s, const struct cursor *c, struct error *err);
-	/* w->piece was filled; under the source's lock.  NULL: it is all that a worker needs. */
+	/*
+	 * Called under the source's lock when w->piece is filled. NULL: a worker needs nothing
+	 * else.
+	 */
 	void (*taken)(struct source *s, struct source_worker *w);
-	/* The events of w->piece; *rows: how many. */
+	/* Pass the events of w->piece to the sink; *rows: their number. */
 	int (*work)(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
 		    struct error *err);
-	/* What the schema of the first file has. */
+	/* Add the values that the schema of the first file has. */
 	void (*values)(struct source *s, struct schema_values *values);
 	void *(*worker_new)(struct source *s);
 	void (*worker_free)(void *own);
 	void (*close)(struct source *s);
 };
 
-/* Where the blocks of a piece stand; blocks_next goes from one to the next. */
+/* Position of a block of a piece; blocks_next moves to the next block. */
 struct block_place {
 	uint64_t offset;       /* of the block in the file */
-	uint64_t block, event; /* number in the file, from 0, of the block and its first event */
-	uint64_t seq, ranks;   /* of its events together */
+	uint64_t block, event; /* numbers in the file, from 0: the block, its first event */
+	uint64_t seq, ranks;   /* of all its events together */
 	uint64_t events;
 };
 struct block_place blocks_first(const struct source_worker *w, size_t bytes, uint64_t events);
@@ -59,21 +64,21 @@ static inline uint64_t blocks_seq(const struct block_place *p, uint64_t number)
 	return p->seq + number * (p->ranks / p->events);
 }
 
-/* Hand on the event of that number in the block. */
+/* Pass event `number` of the block to the sink. */
 int blocks_take(struct source_worker *w, const struct block_place *p, uint64_t number,
 		const struct column *columns, const struct source_sink *sink, struct error *err);
 
-/* Fill w->piece with whole blocks; it stays empty at the file's end. */
+/* Fill w->piece with whole blocks; it stays empty at the end of the file. */
 int blocks_cut(struct source *s, struct source_worker *w, struct error *err);
-/* At the start of file i. */
+/* Check the format of file i at its start and read its header. */
 int blocks_start(struct source *s, struct cursor *c, size_t i, struct error *err);
-/* RC_DATA or another code: "FILE: block N (byte B): " in front of the sentence. */
+/* Prefix the error with "FILE: block N (byte B): "; returns its code. */
 int blocks_fault(const struct source *s, size_t file, uint64_t block, uint64_t offset,
 		 struct error *err);
-/* The paths that the job's fields name are the columns. */
+/* Take the paths that the job's fields name as columns. */
 int blocks_columns(struct source *s, const struct job *job, struct error *err);
 
-/* Events of a block of so many bytes take so many ranks. */
+/* Return how many ranks the events of a block take. */
 static inline uint64_t block_ranks(uint64_t bytes, uint64_t events)
 {
 	return bytes > events ? bytes : events;

@@ -1,11 +1,9 @@
-/*
- * csv_rows.c - the rows of a worker's piece of delimited text, together where they are plain
- */
+/* csv_rows.c - pass the rows of a worker's piece of delimited text; plain rows go together */
 #include "worker.h"
 
 #define SOME_ROWS ((size_t)16)
 
-/* Rows after which the input cannot be trusted. */
+/* Report a row after which the input cannot be trusted. */
 static int fatal_row(const struct source_worker *w, const struct csv_row *row, struct error *err)
 {
 	const struct source *s = w->source;
@@ -16,13 +14,14 @@ static int fatal_row(const struct source_worker *w, const struct csv_row *row, s
 	if (too_long)
 		return source_long_row(s, w->file, line, offset, err);
 	if (row->kind == CSV_CONFUSED)
-		return error_set(err, RC_ORDER,
-				 "%s:%llu: libcsv and the scanner of row ends disagree (a bug)",
-				 input_name(s->files[w->file].path), (unsigned long long)line + 1);
+		return error_set(
+			err, RC_ORDER,
+			"%s:%llu: libcsv and the scanner of row ends disagree: this is a bug in saltmill",
+			input_name(s->files[w->file].path), (unsigned long long)line + 1);
 	return RC_OK;
 }
 
-/* Of the row in the reader's columns. */
+/* Make an event of the row in the reader's columns. */
 static struct event make_event(const struct source_worker *w, const uint8_t *start,
 			       const uint8_t *end, uint64_t line)
 {
@@ -38,7 +37,7 @@ static struct event make_event(const struct source_worker *w, const uint8_t *sta
 			      .file = w->source->files[w->file].path};
 }
 
-/* The last n values of the row are nothing but the delimiters in front of them. */
+/* Report whether the last n values of the row are empty. */
 static bool ends_empty(const struct csv_source *csv, const struct csv_row *row, size_t n)
 {
 	const uint8_t *p = row->end;
@@ -51,7 +50,7 @@ static bool ends_empty(const struct csv_source *csv, const struct csv_row *row, 
 	return n == 0;
 }
 
-/* Fill up a row with nulls, or drop what is too much of it, if the job says so. */
+/* Fill a short row with nulls, or ignore extra columns; false: the job does not allow it. */
 static bool fit_columns(struct source_worker *w, const struct csv_row *row)
 {
 	const struct source *s = w->source;
@@ -99,7 +98,7 @@ static int take_one_of(struct source_worker *w, const struct event_rows *rows, s
 	return rc || skipped ? rc : worker_take(w, &event, sink, err);
 }
 
-/* Rows [from, end): together if sink takes them so, or else one by one. */
+/* Pass rows [from, end) together if the sink takes them so, else one by one. */
 static int take_some(struct source_worker *w, const struct event_rows *rows, size_t from,
 		     size_t end, const struct source_sink *sink, struct error *err)
 {
@@ -117,7 +116,10 @@ static int take_some(struct source_worker *w, const struct event_rows *rows, siz
 	return rc;
 }
 
-/* An odd row shall not keep many others from going together: fewer are tried next. */
+/*
+ * Pass all rows together, or else in small groups, so that one odd row does not slow down the
+ * others.
+ */
 static int take_rows(struct source_worker *w, struct event_rows *rows,
 		     const struct source_sink *sink, struct error *err)
 {

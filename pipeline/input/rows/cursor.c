@@ -1,8 +1,8 @@
 /*
- * cursor.c - one input from its start: byte order mark, encoding, and where whole rows end
+ * cursor.c - read one input from its start: byte order mark, encoding, and where whole rows end
  *
- * A \r at the end of what was read is kept back, because a \n may follow it; so are the lines that
- * may turn out to be the footer.
+ * A \r at the end of the bytes read so far is kept back, because a \n may follow it. So are the
+ * lines that may turn out to be the footer.
  */
 #include "cursor.h"
 
@@ -14,11 +14,11 @@
 int source_long_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
 		    struct error *err)
 {
-	const char *why = s->row_by_memory
-				  ? ", a quarter of --memory, which cannot hold it: unclosed "
-				    "quote? or raise --memory"
-			  : s->json ? ": no line end? or raise source.json.max_row"
-				    : ": unclosed quote? or raise source.csv.max_row";
+	const char *why =
+		s->row_by_memory
+			? ", a quarter of --memory: check for an unclosed quote, or raise --memory"
+		: s->json ? ": check for a missing line end, or raise source.json.max_row"
+			  : ": check for an unclosed quote, or raise source.csv.max_row";
 
 	return error_set(err, RC_LIMIT,
 			 "%s:%llu (byte %llu): a row longer than %llu bytes starts here%s",
@@ -38,15 +38,16 @@ int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *er
 	buf->len += got;
 	c->eof = got < want && !c->in.cut_off;
 	if (got == 0 && c->in.cut_off && c->dry)
-		return error_set(err, RC_IO,
-				 "%s: standard input ended within the slice's last row, expected "
-				 "it whole: feed more of the file (--bytes)",
-				 c->in.name);
+		return error_set(
+			err, RC_IO,
+			"%s: standard input ends within the slice's last row, expected the whole "
+			"row: feed more of the file (--bytes)",
+			c->in.name);
 	c->dry = got == 0;
 	return RC_OK;
 }
 
-/* Bytes of data in front of its last n lines that are not blank. */
+/* Return the number of bytes before the last n lines that are not blank. */
 static size_t before_footer(const uint8_t *data, size_t len, uint32_t n)
 {
 	const uint8_t *p = data + len;
@@ -60,7 +61,7 @@ static size_t before_footer(const uint8_t *data, size_t len, uint32_t n)
 	return (size_t)(p - data);
 }
 
-/* As cursor_whole, of lines. */
+/* Like cursor_whole, for lines. */
 static size_t whole_lines(const struct source *s, const struct cursor *c, const uint8_t *data,
 			  size_t len, bool *limit)
 {
@@ -89,7 +90,7 @@ size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const str
 	size_t cut = csv_cut(cutter, buf->ptr, len, c->eof, s->max_row_bytes, &open);
 	if (cut > 0 || len == 0)
 		return cut;
-	/* what memory cannot hold would be another row in a run with more of it */
+	/* with more memory, the same bytes could be a different row */
 	bool longer = len > s->max_row_bytes;
 	if (open && (longer ? !s->row_by_memory : c->eof)) {
 		line = csv_line(buf->ptr, len);
@@ -99,7 +100,7 @@ size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const str
 	return *limit ? 0 : cut;
 }
 
-/* A fourth of what there is, so that looking again for a long row's end stays linear. */
+/* Return a quarter of `have`, so that searching a long row's end again and again stays linear. */
 size_t source_more_bytes(const struct source *s, size_t have)
 {
 	size_t most = have < s->max_row_bytes ? have : (size_t)s->max_row_bytes;
@@ -110,7 +111,7 @@ size_t source_more_bytes(const struct source *s, size_t have)
 void cursor_advance(struct cursor *c, size_t n)
 {
 	c->rest.len -= n;
-	if (c->rest.len) /* before anything is read there is no room either */
+	if (c->rest.len) /* rest.ptr may be NULL before the first read */
 		memmove(c->rest.ptr, c->rest.ptr + n, c->rest.len);
 	c->offset += n;
 }

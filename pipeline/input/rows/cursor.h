@@ -1,6 +1,4 @@
-/*
- * cursor.h - a source, and the input it is reading; shared by cursor.c and source.c
- */
+/* cursor.h - a source and the input that it is reading; shared by the files of this folder */
 #ifndef SALTMILL_SOURCE_CURSOR_H
 #define SALTMILL_SOURCE_CURSOR_H
 
@@ -16,16 +14,16 @@
 #include "mem.h"
 #include "source.h"
 
-/* Reading one input. */
+/* The state of reading one input. */
 struct cursor {
 	struct input_stream in;
-	struct transcoder text; /* of an encoding that is not UTF-8 */
-	struct buf rest;	/* read, decoded and not yet handed out; starts at a row's start */
+	struct transcoder text; /* for an encoding other than UTF-8 */
+	struct buf rest;	/* decoded bytes not yet passed on; starts at the start of a row */
 	uint64_t offset;	/* of rest in the decoded file */
-	uint64_t line;		/* line ends before rest; of blocks: events */
-	uint64_t blocks, ranks; /* before rest, where the format has blocks (blocks.h) */
+	uint64_t line;		/* line ends before rest; in block formats: events */
+	uint64_t blocks, ranks; /* before rest, in block formats (blocks.h) */
 	bool open, eof;
-	bool dry; /* nothing came when more was asked for, and yet the file goes on */
+	bool dry; /* the last read returned nothing although the file continues */
 };
 
 struct event_block_format;
@@ -33,67 +31,69 @@ struct decoding;
 struct messages;
 
 struct source {
-	struct messages *messages; /* NULL: files, as all below */
+	/* NULL: the source reads files, and the members below are used */
+	struct messages *messages;
 	struct source_file *files;
-	struct input_stamp *stamps; /* of each file */
-	_Atomic uint64_t *rows;	    /* of each file */
+	struct input_stamp *stamps; /* by file */
+	_Atomic uint64_t *rows;	    /* by file */
 	size_t nfiles;
 	const char **columns;
 	size_t ncolumns;
-	char *header; /* the first file's, as it stands */
+	char *header; /* the first file's header, unchanged */
 	bool libcsv_only;
-	const struct csv_source *csv;		 /* the job's */
+	const struct csv_source *csv;		 /* of the job */
 	struct decoding *json;			 /* the fields' paths; NULL: delimited text */
 	const struct event_block_format *blocks; /* NULL: text */
-	void *own;				 /* the block format's */
+	void *own;				 /* data of the block format */
 	size_t piece_bytes;
-	double fraction;    /* of the pieces that are handed out; 1: all */
-	size_t alone_bytes; /* pieces from here on are worked on one at a time */
+	double fraction;    /* share of the pieces to read; 1: all */
+	size_t alone_bytes; /* longer pieces are worked on one at a time */
 	struct budget *budget;
 	uint64_t max_row_bytes;
-	bool row_by_memory; /* max_row_bytes is what the memory holds, less than the job allows */
+	bool row_by_memory; /* --memory, not the job, determines max_row_bytes */
 	uint64_t bytes_total;
 	_Atomic uint64_t bytes_done;
 	struct arena arena;
-	bool headless; /* the header was read from a file of its own */
+	bool headless; /* the header comes from a separate file */
 	const struct input *input;
 
-	pthread_mutex_t lock; /* all below */
+	pthread_mutex_t lock; /* protects all members below */
 	struct slice slice;
 	struct csv_reader cutter;
-	uint64_t cut;			 /* pieces so far */
-	uint64_t cut_bytes, taken_bytes; /* decoded, of pieces cut and handed out */
-	uint64_t taken;			 /* of them handed out */
-	size_t current;			 /* file */
+	uint64_t cut; /* pieces so far */
+	/* decoded bytes, of all pieces cut and of those passed to workers */
+	uint64_t cut_bytes, taken_bytes;
+	uint64_t taken; /* pieces passed to workers */
+	size_t current; /* index of the file */
 	struct cursor cursor;
 	struct places places;
 	uint64_t seq_base;     /* decoded bytes of the files before the current one */
-	uint64_t bytes_before; /* bytes on disk of them */
+	uint64_t bytes_before; /* bytes on disk of the files before the current one */
 	struct error failure;  /* code 0: none yet */
 };
 
-/* Open file i and go behind its byte order mark and header; the first header names the columns. */
+/* Open file i and read its byte order mark and header. The first header names the columns. */
 int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err);
 void cursor_close(struct cursor *c);
-/* Read up to `want` bytes behind what buf holds; sets eof. */
+/* Append up to `want` bytes to buf; sets eof. */
 int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *err);
 /*
- * Length of the leading part of buf that holds whole rows only, 0 if a row's end is still to be
- * read; at the input's end, 0 if only the footer is left.  Of a row whose quote never closes it is
- * the first line, alone.  *limit: the line that starts at buf is already too long.
+ * Return the length of the whole rows at the start of buf. 0: no row is complete, or only the
+ * footer is left at the end of the input. A row whose quote is never closed counts as its first
+ * line only. *limit: the row that starts at buf is too long.
  */
 size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const struct cursor *c,
 		    const struct buf *buf, bool *limit);
-/* How much to read behind `have` bytes. */
+/* Return how many bytes to read after `have` bytes. */
 size_t source_more_bytes(const struct source *s, size_t have);
 
-/* RC_LIMIT and the sentence on the row that starts at offset, behind `line` line ends. */
+/* Set the error for a too long row at offset, after `line` line ends. Returns RC_LIMIT. */
 int source_long_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
 		    struct error *err);
 
-/* header.c: go behind the lines to skip and the header; the first header names the columns. */
+/* header.c: read the lines to skip and the header. The first header names the columns. */
 int cursor_start(struct source *s, struct cursor *c, size_t i, struct error *err);
-/* Drop n bytes at the start of rest. */
+/* Drop the first n bytes of rest. */
 void cursor_advance(struct cursor *c, size_t n);
 
 #endif

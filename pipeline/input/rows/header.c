@@ -1,6 +1,4 @@
-/*
- * header.c - what stands in a file before its rows: lines to skip, a preamble, and the header
- */
+/* header.c - read what comes before a file's rows: lines to skip, a preamble, and the header */
 #include <stdio.h>
 
 #include "cursor.h"
@@ -24,8 +22,8 @@ static bool among(const char *name, const char *const *names, size_t n)
 }
 
 /*
- * Names that say which column is meant: a second `name` is name#2, and a column without a name is
- * `#` and its place.
+ * Make the column names unique: a second `name` becomes name#2, a column without a name becomes `#`
+ * and its number.
  */
 static const char **tell_apart(struct arena *a, const struct csv_reader *r, size_t n)
 {
@@ -48,7 +46,10 @@ static const char **tell_apart(struct arena *a, const struct csv_reader *r, size
 	return told;
 }
 
-/* The names of the header row of file i; the first file's are the columns'. */
+/*
+ * Take the names from the header row of file i. The first file's names become the columns; other
+ * files must have the same names.
+ */
 static int take_names(struct source *s, size_t i, const struct csv_reader *r,
 		      const struct csv_row *row, uint64_t line, struct error *err)
 {
@@ -58,10 +59,11 @@ static int take_names(struct source *s, size_t i, const struct csv_reader *r,
 	if (s->csv->replace) {
 		if (row->ncolumns == s->ncolumns)
 			return RC_OK;
-		return error_set(err, RC_DATA,
-				 "%s:%llu: found %zu names in the header, expected %zu, as many as "
-				 "`columns` puts in their place",
-				 name, (unsigned long long)line + 1, row->ncolumns, s->ncolumns);
+		return error_set(
+			err, RC_DATA,
+			"%s:%llu: found %zu names in the header, expected %zu, because `columns` "
+			"replaces as many",
+			name, (unsigned long long)line + 1, row->ncolumns, s->ncolumns);
 	}
 	if (!s->header) {
 		s->header = arena_strndup(&s->arena, (const char *)row->start, len);
@@ -80,7 +82,7 @@ static int take_names(struct source *s, size_t i, const struct csv_reader *r,
 			 input_name(s->files[0].path));
 }
 
-/* Judge the header row of file i, at line and offset. */
+/* Check the header row of file i, at line and offset, and take its names. */
 static int take_header(struct source *s, size_t i, const struct csv_reader *r,
 		       const struct csv_row *row, uint64_t line, uint64_t offset, struct error *err)
 {
@@ -106,7 +108,7 @@ static int take_header(struct source *s, size_t i, const struct csv_reader *r,
 	return take_names(s, i, r, row, line, err);
 }
 
-/* Has the row all names that the header is known by? */
+/* Report whether the row contains all names of `header: find`. */
 static bool is_header(const struct source *s, const struct csv_reader *r, const struct csv_row *row)
 {
 	if (row->kind != CSV_ROW)
@@ -124,7 +126,7 @@ static bool is_header(const struct source *s, const struct csv_reader *r, const 
 	return true;
 }
 
-/* Parse a copy of the first `cut` bytes of rest; *found: the header is among them. */
+/* Parse a copy of the first `cut` bytes of rest; *found: they contain the header. */
 static int parse_header(struct source *s, struct cursor *c, size_t i, size_t cut, bool *found,
 			struct error *err)
 {
@@ -163,14 +165,14 @@ static int no_header(const struct source *s, size_t i, struct error *err)
 	if (s->csv->nfind == 0)
 		return error_set(err, RC_DATA, "%s: empty, expected a header line", name);
 	return error_set(err, RC_DATA,
-			 "%s: found no line with the name%s `%.60s`%s, expected the header", name,
-			 s->csv->nfind > 1 ? "s" : "", s->csv->find[0],
-			 s->csv->nfind > 1 ? " and the others of header: find" : "");
+			 "%s: found no line with the name%s `%.60s`%s, expected a header line",
+			 name, s->csv->nfind > 1 ? "s" : "", s->csv->find[0],
+			 s->csv->nfind > 1 ? " and the other names of header: find" : "");
 }
 
 /*
- * Lines of a preamble stand for themselves: a quote in one of them is nobody's, so the header is
- * looked for line by line.
+ * Return the length of the next part to search for the header. A preamble is searched line by line,
+ * because a quote in it has no meaning.
  */
 static size_t head_bytes(struct source *s, struct csv_reader *cutter, const struct cursor *c,
 			 bool *limit)

@@ -1,7 +1,7 @@
 /*
- * json_lines.c - a file with a JSON object in each line (NDJSON)
+ * json_lines.c - files with one JSON object per line (NDJSON)
  *
- * JSON has no line end inside a string, so a line that is no JSON costs itself and no other.
+ * JSON strings contain no line ends, so a line that is not JSON affects no other line.
  */
 #include "worker.h"
 
@@ -41,7 +41,7 @@ static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
 	return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
 }
 
-/* Lines that wait to go together; the first has that number. */
+/* Lines collected to pass together; first: number of the first line in the piece. */
 struct lines_made {
 	uint64_t first;
 	bool begun;
@@ -61,7 +61,7 @@ static int give_lines(struct source_worker *w, struct lines_made *l, const struc
 	return rc;
 }
 
-/* The line goes with those before it. */
+/* Add the line to the collected ones; false: it must go alone. */
 static bool join_line(struct source_worker *w, struct lines_made *l, struct bytes text,
 		      uint64_t line, const struct source_sink *sink)
 {
@@ -104,7 +104,8 @@ int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint6
 			text.len--;
 		if (is_blank(text)) {
 			w->reader.blank_lines++;
-			rc = give_lines(w, &made, sink, err); /* each is the line behind another */
+			/* collected lines must directly follow each other */
+			rc = give_lines(w, &made, sink, err);
 			continue;
 		}
 		++*rows;

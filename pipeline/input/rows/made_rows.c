@@ -2,8 +2,8 @@
 
 #include "mem.h"
 
-#define COPY_MOST ((size_t)1024) /* bytes of an event that are copied */
-#define FEW_ROWS  16		 /* not worth it */
+#define COPY_MOST ((size_t)1024) /* copied bytes per event */
+#define FEW_ROWS  16		 /* fewer rows go one by one */
 #define PAUSE_MAX ((size_t)8 * EVENT_BATCH)
 
 struct made_rows {
@@ -11,17 +11,17 @@ struct made_rows {
 	struct event_made made;
 	size_t ncolumns;
 	const uint8_t *uses;
-	bool *needed;		/* by column: its text */
-	struct column *columns; /* EVENT_BATCH of each */
-	uint8_t *text, *end;	/* what was copied */
+	bool *needed;		/* by column: whether its text is needed */
+	struct column *columns; /* EVENT_BATCH per column */
+	uint8_t *text, *end;	/* copies, and their end */
 	uint64_t seqs[EVENT_BATCH];
 	struct bytes bytes[EVENT_BATCH];
-	uint64_t *room;		  /* of numbers, by column */
+	uint64_t *room;		  /* numbers, EVENT_BATCH per column */
 	const uint64_t **numbers; /* by column */
 	struct short_text *short_room;
 	const struct short_text **shorts; /* by column */
-	bool odd;			  /* an event came that cannot go with others */
-	size_t wait, pause;		  /* events */
+	bool odd;			  /* the last event cannot go with others */
+	size_t wait, pause;		  /* in events */
 };
 
 struct made_rows *made_rows_new(size_t ncolumns, bool own_bytes)
@@ -189,7 +189,7 @@ void made_shorts_put(struct made_rows *m, size_t column)
 	m->shorts[column] = made_shorts(m, column);
 }
 
-/* Not how long they are, but can be. */
+/* Add upper bounds of the lengths of short texts. */
 static bool measure_shorts(struct made_rows *m, size_t n)
 {
 	m->made.bytes += n * SHORT_TEXT_MOST;
@@ -197,7 +197,7 @@ static bool measure_shorts(struct made_rows *m, size_t n)
 	return true;
 }
 
-/* false: a null is among them. */
+/* Add the lengths of a column's texts; false: one of them is null. */
 static bool measure(struct made_rows *m, struct column *texts, size_t n)
 {
 	size_t all = 0, longest = 0;
@@ -209,7 +209,7 @@ static bool measure(struct made_rows *m, struct column *texts, size_t n)
 		absent |= c->absent;
 		all += c->len;
 		longest = c->len > longest ? c->len : longest;
-		if (c->len == 0) /* behind a text of none, too, there is room */
+		if (c->len == 0) /* an empty text also needs readable bytes after it */
 			c->ptr = m->text;
 	}
 	m->made.bytes += all;

@@ -1,15 +1,15 @@
 /*
- * place.c - from an event's seq back to its file and line
+ * place.c - find the file and line of an event from its seq
  *
- * An event carries its seq and nothing else through the sort.  The byte follows from it; the line
- * is counted by reading the file again from a row that was noted, when it is still the same file.
+ * An event keeps only its seq through the sort. The byte offset follows from it. To find the line,
+ * the file is read again from a noted row, if it is still the same file.
  */
 #include "place.h"
 
 #include "cursor.h"
 #include "mem.h"
 
-#define APART_BYTES (16u << 20) /* a place in so much: a few KiB for 100 GB */
+#define APART_BYTES (16u << 20) /* distance of noted places: a few KiB for 100 GB */
 #define READ_BYTES  (256u << 10)
 
 void places_note(struct places *p, const struct place *at)
@@ -31,7 +31,7 @@ void places_release(struct places *p)
 	*p = (struct places){0};
 }
 
-/* The last one at or before seq; NULL: there is none. */
+/* Return the last place at or before seq; NULL: there is none. */
 static const struct place *find(const struct places *p, uint64_t seq)
 {
 	size_t lo = 0, hi = p->n;
@@ -47,7 +47,7 @@ static const struct place *find(const struct places *p, uint64_t seq)
 	return lo ? &p->item[lo - 1] : NULL;
 }
 
-/* Line ends in the next n bytes; false: they cannot be read. */
+/* Count the line ends in the next n bytes; false: they cannot be read. */
 static bool count_lines(struct input_stream *in, uint64_t n, uint64_t *lines)
 {
 	uint8_t *text = mem_alloc(READ_BYTES), before = 0;
@@ -60,7 +60,7 @@ static bool count_lines(struct input_stream *in, uint64_t n, uint64_t *lines)
 		if (input_read(in, text, want, &got, &ignored) || got == 0)
 			break;
 		*lines += csv_lines(text, got);
-		*lines -= before == '\r' && text[0] == '\n'; /* one line end, seen twice */
+		*lines -= before == '\r' && text[0] == '\n'; /* one line end counted twice */
 		before = text[got - 1];
 		n -= got;
 	}
@@ -74,7 +74,8 @@ static bool find_line(struct source *s, const struct place *p, uint64_t bytes, u
 	struct input_stream in;
 	struct error ignored;
 
-	if (!stamp->regular || s->csv->encoding) /* offsets are those of the text in UTF-8 */
+	/* offsets are in the UTF-8 text, not in the file */
+	if (!stamp->regular || s->csv->encoding)
 		return false;
 	*line = p->line;
 	bool found = input_open(&in, s->files[p->file].path, &ignored) == RC_OK &&
@@ -97,8 +98,8 @@ void source_place(struct source *s, uint64_t seq, struct buf *out)
 		return;
 	}
 	buf_append_str(out, input_name(s->files[p->file].path));
-	if (s->blocks) { /* what lies between two places is known to their reader alone */
-		buf_printf(out, ": behind event %llu (byte %llu)", (unsigned long long)p->line,
+	if (s->blocks) { /* only the format's reader could find events between two places */
+		buf_printf(out, ": after event %llu (byte %llu)", (unsigned long long)p->line,
 			   (unsigned long long)p->offset);
 		return;
 	}

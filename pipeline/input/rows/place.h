@@ -1,12 +1,10 @@
-/*
- * place.h - where an event stands in files, long after it was read
- */
+/* place.h - the place of an event in its file, found after the load from its seq */
 #ifndef SALTMILL_SOURCE_PLACE_H
 #define SALTMILL_SOURCE_PLACE_H
 
 #include "bytes.h"
 
-/* Starts of some rows, rising, so that a line is found without reading all that is before it. */
+/* Noted starts of rows, rising, so that a line is found without reading the whole file. */
 struct places {
 	struct place {
 		uint64_t seq;	       /* of the row */
@@ -16,7 +14,7 @@ struct places {
 	size_t n, cap;
 };
 
-/* Note the start of a row, if the last one noted is far enough behind. */
+/* Note the start of a row if it is far enough after the last noted one. */
 void places_note(struct places *p, const struct place *at);
 void places_release(struct places *p);
 

@@ -1,8 +1,8 @@
 /*
- * proof.c - what files are, and that slices read elsewhere are all of them
+ * proof.c - digest files, and prove that slices read elsewhere make up the whole files
  *
- * XXH3 of a file cannot be had from those of its slices, so whoever has a file's digest to tell
- * reads all of it once.  The slices' digests are told by the same reading, and compared.
+ * The XXH3 of a file cannot be computed from those of its slices, so the whole file is read once.
+ * The same pass computes the slices' digests and compares them.
  */
 #include <sys/stat.h>
 
@@ -12,12 +12,12 @@
 
 #define READ_BYTES ((size_t)1 << 20)
 
-/* Reading a file from its start to its end. */
+/* A file that is read from start to end. */
 struct reading {
 	struct input_stream in;
-	uint64_t at; /* bytes seen */
+	uint64_t at; /* bytes read so far */
 	uint8_t *buf;
-	XXH3_state_t *state; /* of the part at hand; NULL: of none */
+	XXH3_state_t *state; /* of the current part; NULL: between parts */
 	struct progress *progress;
 };
 
@@ -34,8 +34,7 @@ static int read_to(struct reading *r, uint64_t end, struct error *err)
 				       ? RC_OK
 				       : error_set(
 						 err, RC_IO,
-						 "%s: found %llu bytes, expected %llu: it changed "
-						 "since it was mapped",
+						 "%s: found %llu bytes, expected %llu: the file changed since it was mapped",
 						 r->in.name, (unsigned long long)r->at,
 						 (unsigned long long)end);
 		if (r->state)
@@ -77,7 +76,7 @@ static int digest_all(struct reading *r, struct source_digest *d, struct error *
 	return rc;
 }
 
-/* checked: what it was then; NULL: nobody looked. */
+/* checked: the file's earlier stamp; NULL: it was not checked. */
 static int digest_file(struct source_digest *d, const struct source_feed *feed,
 		       const struct input_stamp *checked, struct progress *progress,
 		       struct error *err)
@@ -111,9 +110,10 @@ int source_digest_file(struct source_digest *d, const struct source_feed *feed,
 
 static int changed(const char *name, const struct source_part *part, struct error *err)
 {
-	return error_set(err, RC_IO,
-			 "%s: bytes %llu to %llu are not those that were mapped: it changed since",
-			 name, (unsigned long long)part->first, (unsigned long long)part->end);
+	return error_set(
+		err, RC_IO,
+		"%s: bytes %llu to %llu differ from those that were mapped: the file changed", name,
+		(unsigned long long)part->first, (unsigned long long)part->end);
 }
 
 static bool same_digest(const uint8_t a[16], const uint8_t b[16])
@@ -121,7 +121,7 @@ static bool same_digest(const uint8_t a[16], const uint8_t b[16])
 	return memcmp(a, b, 16) == 0;
 }
 
-/* Its parts rise, as those that were read do. */
+/* Compare the mapped parts with the digest's parts; both rise. */
 static int prove_parts(const struct source_digest *d, const char *name,
 		       const struct source_part *parts, size_t n, struct error *err)
 {
@@ -135,11 +135,11 @@ static int prove_parts(const struct source_digest *d, const char *name,
 		while (at < d->nparts && d->parts[at].first < p->first)
 			at++;
 		if (at == d->nparts || d->parts[at].first != p->first || d->parts[at].end != p->end)
-			return error_set(err, RC_DATA,
-					 "%s: its digest was taken without that of bytes %llu to "
-					 "%llu, which were mapped: expected it with all maps",
-					 name, (unsigned long long)p->first,
-					 (unsigned long long)p->end);
+			return error_set(
+				err, RC_DATA,
+				"%s: its digest lacks bytes %llu to %llu, which were mapped: run `saltmill "
+				"digest` with all maps",
+				name, (unsigned long long)p->first, (unsigned long long)p->end);
 		if (!same_digest(d->parts[at].digest, p->digest))
 			return changed(name, p, err);
 	}
@@ -179,13 +179,14 @@ static int check_known(const struct source *s, size_t file, const struct source_
 		other = "path";
 	if (other)
 		return error_set(err, RC_DATA,
-				 "input %zu, %s: its map%s another %s than the list of inputs",
+				 "input %zu, %s: its map%s a different %s than the list of inputs",
 				 file, f->path, d ? " or its digest has" : " has", other);
 	if (!d && !parts->whole)
-		return error_set(err, RC_DATA,
-				 "%s: was mapped in slices, whose digests do not make the file's: "
-				 "expected its digest among those of --inputs (saltmill digest)",
-				 f->path);
+		return error_set(
+			err, RC_DATA,
+			"%s: was mapped in slices, so --inputs needs its digest: run `saltmill "
+			"digest` and add the result to --inputs",
+			f->path);
 	return RC_OK;
 }
 
@@ -207,7 +208,7 @@ static void note_parts(struct source *s, size_t file, const struct source_part *
 	atomic_store(&s->rows[file], rows);
 }
 
-/* The parts are all of the file. */
+/* Prove that the parts are the whole file. */
 static int prove_file(struct source *s, size_t file, const struct source_part *parts, size_t n,
 		      struct progress *progress, struct error *err)
 {

@@ -1,6 +1,4 @@
-/*
- * row_faults.c - what is wrong with a row of delimited text, in words
- */
+/* row_faults.c - describe what is wrong with a row of delimited text */
 #include <stdio.h>
 
 #include "worker.h"
@@ -14,10 +12,10 @@ static void why_bad_quote(const struct source *s, const struct csv_row *row, str
 	why->reason = "bad_quote";
 	why->field = row->bad_column <= s->ncolumns ? s->columns[row->bad_column - 1] : NULL;
 	if (row->bad_in_quotes)
-		snprintf(why->detail, sizeof why->detail,
-			 "column %zu: found %s behind the closing quote, expected a delimiter or "
-			 "the line's end",
-			 row->bad_column, found);
+		snprintf(
+			why->detail, sizeof why->detail,
+			"column %zu: found %s after the closing quote, expected a delimiter or the line's end",
+			row->bad_column, found);
 	else
 		snprintf(why->detail, sizeof why->detail,
 			 "column %zu: found a quote inside an unquoted value, expected the whole "
@@ -30,8 +28,8 @@ static void why_open(const struct source *s, const struct csv_row *row, struct r
 	why->reason = "open_quote";
 	why->field = row->bad_column <= s->ncolumns ? s->columns[row->bad_column - 1] : NULL;
 	snprintf(why->detail, sizeof why->detail,
-		 "column %zu: found a quote and no end of the row behind it, expected a closing "
-		 "quote before the input's end and within max_row, %llu bytes",
+		 "column %zu: found a quote that is not closed, expected a closing quote "
+		 "before the input's end and within max_row, %llu bytes",
 		 row->bad_column, (unsigned long long)s->max_row_bytes);
 }
 

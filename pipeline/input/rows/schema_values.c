@@ -72,7 +72,7 @@ static void avro_value(struct schema_values *v, const struct avro_type *t)
 	}
 }
 
-/* The branch that is not null; NULL: there are several. */
+/* Return the only branch that is not null; NULL: there are several. */
 static const struct avro_type *only_branch(const struct avro_type *t)
 {
 	const struct avro_type *only = NULL;
@@ -89,14 +89,17 @@ static const struct avro_type *only_branch(const struct avro_type *t)
 	return only;
 }
 
-/* A record, and those around it. */
+/* A record and its enclosing records. */
 struct around {
 	const struct avro_type *type;
 	const struct around *outer;
 	unsigned depth;
 };
 
-/* A record in itself has no end; a few levels of others are enough. */
+/*
+ * Report whether to go into record t. A record in itself has no end, so it is skipped; so are
+ * records nested too deep.
+ */
 static bool goes_in(const struct around *a, const struct avro_type *t)
 {
 	bool goes = a->depth < SCHEMA_DEEPEST;

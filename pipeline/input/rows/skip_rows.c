@@ -1,5 +1,5 @@
 /*
- * skip_rows.c - rows that the job's `skip_matching` names: trailers and other lines that are no
+ * skip_rows.c - skip rows that match the job's `skip_matching`: trailers and other lines without
  * data
  */
 #include "error.h"
@@ -14,9 +14,9 @@ int skip_row(struct source_worker *w, const struct event *event, const struct so
 
 	*skipped = found != PATTERN_NONE;
 	if (found == PATTERN_COSTLY) {
-		reject_set(&why, "costly_pattern", NULL,
-			   "skip_matching was not decided within a million steps, expected a "
-			   "pattern that is");
+		reject_set(
+			&why, "costly_pattern", NULL,
+			"skip_matching needs more than a million steps for this row, expected a simpler pattern");
 		return worker_reject(w, sink, event, &why, err);
 	}
 	w->counts.filtered += *skipped;

@@ -1,10 +1,10 @@
 /*
- * slice.c - some of a file's rows
+ * slice.c - read a slice of a file's rows
  *
- * A slice has the rows whose first byte lies in it, so the last one is read to its end behind it,
- * and the first one starts behind a line end that is searched from one byte before the slice: where
- * a row ends right there, the slice's first byte starts a row.  In quotes a line end ends no row;
- * the guess is then wrong, and shows, because the slice before ends elsewhere.
+ * A slice has the rows whose first byte is in it, so its last row may end after the slice. To find
+ * its first row, it searches a line end from one byte before the slice: if a row ends there, the
+ * first byte of the slice starts a row. A line end inside quotes does not end a row. The guess is
+ * wrong then, and saltmill notices it, because the previous slice ends elsewhere.
  */
 #include "slice.h"
 
@@ -28,16 +28,16 @@ static void *digest_new(void)
 	return state;
 }
 
-/* The columns' names stand in a file of their own. */
+/* Read the column names from a separate file. */
 static int read_columns(struct source *s, const char *path, struct error *err)
 {
 	struct cursor look = {0};
-	size_t spare = s->nfiles; /* a place that no input has */
+	size_t spare = s->nfiles; /* an entry that no input uses */
 
 	if (s->json || !s->csv->header)
-		return error_set(err, RC_CONFIG,
-				 "--columns is for inputs whose header line stands elsewhere, but "
-				 "by the job they have none");
+		return error_set(
+			err, RC_CONFIG,
+			"--columns names a file with the header line, but by the job the inputs have no header");
 	s->files[spare].path = path;
 	int rc = input_check(path, &s->stamps[spare], err);
 	if (rc == RC_OK)
@@ -58,13 +58,13 @@ static int check_slice(const struct source *s, struct error *err)
 
 	if (s->nfiles != 1 ||
 	    !(s->input->feed ? s->input->feed->bytes != UINT64_MAX : s->stamps[0].regular))
-		return error_set(err, RC_CONFIG, "--slice is of one file: found %zu inputs%s",
+		return error_set(err, RC_CONFIG, "--slice needs one file: found %zu inputs%s",
 				 s->nfiles, s->nfiles == 1 ? ", which is a stream" : "");
 	if (s->blocks)
-		return error_set(err, RC_CONFIG,
-				 "--slice is of text, whose lines are found anywhere: found "
-				 "%s, expected a csv or json source",
-				 s->blocks->key);
+		return error_set(
+			err, RC_CONFIG,
+			"--slice needs lines of text: found %s, expected a csv or json source",
+			s->blocks->key);
 	if (s->csv->encoding)
 		return error_set(err, RC_CONFIG,
 				 "--slice counts bytes of UTF-8, found source.csv.encoding: %s",
@@ -74,7 +74,7 @@ static int check_slice(const struct source *s, struct error *err)
 	return RC_OK;
 }
 
-/* A row key depends on where in the file its event stands. */
+/* Report whether a row key depends on the position of its event in the file. */
 static bool draws_by_place(const struct job *job)
 {
 	for (size_t t = 0; t < job->ntables; t++)
@@ -84,30 +84,32 @@ static bool draws_by_place(const struct job *job)
 	return false;
 }
 
-/* What is fed has the slice's rows, and who knows the columns when their names are not in it? */
+/* Check that standard input contains the slice's rows and that the column names are known. */
 static int check_feed(struct source *s, const struct job *job, struct error *err)
 {
 	const struct source_feed *f = s->input->feed;
 	bool blocks = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW;
 
 	if (f->bytes == UINT64_MAX && !blocks)
-		return error_set(err, RC_CONFIG,
-				 "a pipe that ends does not tell whether all came: give --bytes N, "
-				 "how many standard input has");
+		return error_set(
+			err, RC_CONFIG,
+			"the end of a pipe does not prove that all bytes arrived: give --bytes N, "
+			"the number of bytes in standard input");
 	if (f->bytes != UINT64_MAX && (f->offset > f->size || f->bytes > f->size - f->offset))
 		return error_set(err, RC_CONFIG,
-				 "--offset and --bytes reach behind the %llu bytes of --size",
+				 "--offset and --bytes exceed the %llu bytes of --size",
 				 (unsigned long long)f->size);
 	if (!s->input->slice && (f->offset > 0 || f->bytes != f->size))
-		return error_set(err, RC_CONFIG,
-				 "some of a file is fed, but no --slice says which rows");
+		return error_set(
+			err, RC_CONFIG,
+			"standard input is a part of a file, but --slice does not say which rows to read");
 	if (f->offset == 0 || !s->csv->header || s->json || s->input->columns_file ||
 	    s->csv->replace)
 		return RC_OK;
 	if (!f->columns)
-		return error_set(err, RC_CONFIG,
-				 "the header is in front of --offset: give --columns FILE, the "
-				 "beginning of the file");
+		return error_set(
+			err, RC_CONFIG,
+			"the header is before --offset: give --columns FILE, a file that starts with the header");
 	s->columns = arena_alloc(&s->arena, (f->ncolumns + 1) * sizeof *s->columns);
 	for (s->ncolumns = 0; s->ncolumns < f->ncolumns; s->ncolumns++)
 		s->columns[s->ncolumns] = arena_strdup(&s->arena, f->columns[s->ncolumns]);
@@ -134,21 +136,20 @@ int slice_open(struct source *s, const struct job *job, struct error *err)
 	if (rc == RC_OK && slice->given && draws_by_place(job))
 		rc = error_set(
 			err, RC_CONFIG,
-			"--slice: a salt is drawn in turn, `draw: round_robin`, by the line "
-			"that an event stands in, and a slice does not know its lines; expected "
-			"another salt");
+			"--slice: found a salt with `draw: round_robin`, which depends on line "
+			"numbers that a slice does not know; expected another salt");
 	if (rc == RC_OK && in->columns_file)
 		rc = read_columns(s, in->columns_file, err);
 	return rc;
 }
 
-/* n-th border of so many equal parts. */
+/* Return the n-th border of that many equal parts. */
 static uint64_t border(uint64_t size, unsigned n, unsigned parts)
 {
 	return size / parts * n + size % parts * n / parts;
 }
 
-/* Drop what is in front of the byte, which is not before the cursor. */
+/* Drop the bytes before `byte`, which must not be before the cursor. */
 static int go_to(const struct source *s, struct cursor *c, uint64_t byte, struct error *err)
 {
 	int rc = RC_OK;
@@ -171,7 +172,7 @@ static int go_to(const struct source *s, struct cursor *c, uint64_t byte, struct
 	return rc;
 }
 
-/* Behind the next line end, or to the input's end. */
+/* Go to the byte after the next line end, or to the input's end. */
 static int go_behind_line(const struct source *s, struct cursor *c, struct error *err)
 {
 	int rc = RC_OK;
@@ -202,8 +203,7 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	int rc = RC_OK;
 
 	slice->read.size = size;
-	/* seqs are from `first` on, and events of blocks begin at 0, whatever is in front of them
-	 */
+	/* seqs count from `first`; the events of blocks begin at 0, whatever comes before them */
 	slice->read.first = s->blocks ? 0 : c->offset;
 	slice->read.head_read = !s->input->feed || s->input->feed->offset == 0;
 	slice->read.head = slice->read.head_read ? slice->read.first : 0;
@@ -214,10 +214,10 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	if (!slice->given)
 		return RC_OK;
 	if (c->in.kind != INPUT_PLAIN)
-		return error_set(err, RC_CONFIG,
-				 "%s: --slice is of a plain file, and this one is packed: it is "
-				 "read as a whole",
-				 c->in.name);
+		return error_set(
+			err, RC_CONFIG,
+			"%s: --slice needs a plain file, found a packed one: load it as a whole",
+			c->in.name);
 	slice->to = slice->asked.to;
 	if (slice->asked.parts) {
 		from = border(size, slice->asked.part - 1, slice->asked.parts);
@@ -228,11 +228,12 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	slice->read.from = from;
 	slice->read.to = slice->to < size ? slice->to : size;
 	if (!slice->read.head_read && from + slice->asked.exact <= c->offset)
-		return error_set(err, RC_CONFIG,
-				 "%s: standard input begins at byte %llu, but the slice needs it "
-				 "from byte %llu on: --offset",
-				 c->in.name, (unsigned long long)c->offset,
-				 (unsigned long long)(from - (from > 0 && !slice->asked.exact)));
+		return error_set(
+			err, RC_CONFIG,
+			"%s: standard input begins at byte %llu, but the slice needs it from byte "
+			"%llu on: change --offset",
+			c->in.name, (unsigned long long)c->offset,
+			(unsigned long long)(from - (from > 0 && !slice->asked.exact)));
 	if (from > c->offset || !slice->read.head_read) {
 		rc = go_to(s, c, slice->asked.exact ? from : from - 1, err);
 		if (rc == RC_OK && !slice->asked.exact)
@@ -246,7 +247,9 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	return rc;
 }
 
-/* Where the row or line at `start` ends, in front of data + len; the one at `at` is in it. */
+/*
+ * Return the end, before data + len, of the row or line that starts at `start` and contains `at`.
+ */
 static size_t row_end(struct source *s, const uint8_t *data, size_t start, size_t at, size_t len)
 {
 	size_t from = s->json ? at - 1 : start;
@@ -256,7 +259,7 @@ static size_t row_end(struct source *s, const uint8_t *data, size_t start, size_
 	return n > 0 ? from + n : len;
 }
 
-/* Bytes of whole rows and lines in data[0, len). */
+/* Return the bytes of whole rows or lines in data[0, len). */
 static size_t whole_rows(struct source *s, const uint8_t *data, size_t len)
 {
 	bool open;
@@ -276,7 +279,7 @@ size_t slice_cut(struct source *s, const struct cursor *c, const uint8_t *data, 
 		return cut;
 	if (cut > slice->to - c->offset) {
 		size_t at = (size_t)(slice->to - c->offset);
-		size_t between = data[at - 1] == '\r' && data[at] == '\n'; /* one line end */
+		size_t between = data[at - 1] == '\r' && data[at] == '\n'; /* do not split a \r\n */
 		size_t start = whole_rows(s, data, at - between);
 
 		if (start < at)

@@ -1,6 +1,4 @@
-/*
- * slice.h - a part of a file in place of the file, and what was read of it
- */
+/* slice.h - read a part of a file instead of all of it, and record what was read */
 #ifndef SALTMILL_SOURCE_SLICE_H
 #define SALTMILL_SOURCE_SLICE_H
 
@@ -16,18 +14,18 @@ struct slice {
 	void *digest; /* XXH3 state over the slice's bytes */
 };
 
-/* Take over and check slice, feed and columns file, before the first file is opened. */
+/* Check slice, feed and columns file. Call it before the first file is opened. */
 int slice_open(struct source *s, const struct job *job, struct error *err);
-/* The first file is open and stands behind its header: go to the first row of the slice. */
+/* Go to the first row of the slice. The first file must be open, after its header. */
 int slice_begin(struct source *s, struct cursor *c, struct error *err);
 /*
- * Of `cut` bytes of whole rows at the cursor: how many belong to the slice.  Whoever asks hands
- * them out.
+ * Return how many of `cut` bytes of whole rows at the cursor belong to the slice, and add them to
+ * the digest. The caller must pass them on.
  */
 size_t slice_cut(struct source *s, const struct cursor *c, const uint8_t *data, size_t cut);
-/* No row of the slice is left. */
+/* Report whether no row of the slice is left. */
 bool slice_done(const struct source *s, const struct cursor *c);
-/* The first file is at its end, or the slice at its. */
+/* Record what was read, at the end of the first file or of the slice. */
 void slice_end(struct source *s, struct cursor *c);
 void slice_release(struct slice *s);
 

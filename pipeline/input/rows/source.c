@@ -1,12 +1,12 @@
 /*
- * source.c - inputs cut into pieces, pieces parsed by any number of workers
+ * source.c - cut inputs into pieces; any number of workers parse them
  *
- * A worker takes the lock, reads about piece_bytes behind what the last piece left over, and cuts
- * behind the last row end.  A piece always starts at a row's start, so the cut is exact whatever
- * the quoting and however malformed a row is: nothing is guessed and nothing has to be taken
- * back, unlike with speculative borders (Ge et al., SIGMOD 2019).  What must be serial - reading,
- * decompression, the digest, counting lines - costs a fraction of parsing and happens under the
- * lock; parsing, and all that the sink does, happens outside.
+ * A worker takes the lock, reads about piece_bytes after the rest of the last piece, and cuts after
+ * the last row end. A piece always starts at the start of a row, so the cut is exact whatever the
+ * quoting and however malformed a row is. Nothing is guessed or undone, unlike with speculative
+ * borders (Ge et al., SIGMOD 2019). Reading, decompression, the digest and counting lines are
+ * serial and happen under the lock; they cost a fraction of parsing. Parsing and all work of the
+ * sink happen outside.
  */
 #include "source.h"
 
@@ -19,11 +19,13 @@
 #include "pool.h"
 #include "worker.h"
 
-#define PIECE_BYTES	  ((size_t)1 << 20)
-#define SHARE_PIECE_BYTES ((size_t)64 << 10) /* of a share of the input: many, for a sure sum */
+#define PIECE_BYTES ((size_t)1 << 20)
+/* for a share of the input: many pieces make the estimate reliable */
+#define SHARE_PIECE_BYTES ((size_t)64 << 10)
 #define ALONE_PIECES	  4
-#define BLOCK_SHARE	  32 /* of a quarter of the memory */
-#define ALONE_COPIES	  3  /* of a long row: the piece, what was read behind it, the record */
+#define BLOCK_SHARE	  32 /* fraction of a quarter of --memory */
+/* copies of a long row: the piece, the bytes read after it, the record */
+#define ALONE_COPIES 3
 
 static int check_files(struct source *s, struct error *err)
 {
@@ -56,7 +58,7 @@ static int check_files(struct source *s, struct error *err)
 	return RC_OK;
 }
 
-/* The first file is left open; the others are only looked at, unless they are streams. */
+/* Open and check all files but streams. The first file stays open. */
 static int begin(struct source *s, struct error *err)
 {
 	int rc = cursor_open(s, &s->cursor, 0, err);
@@ -73,7 +75,10 @@ static int begin(struct source *s, struct error *err)
 	return rc;
 }
 
-/* Blocks are longer than rows, and many a thread's worth of them fits the memory. */
+/*
+ * Return the size from which pieces are worked on one at a time. Blocks are longer than rows, and
+ * memory has room for a block in each thread, so their limit is higher.
+ */
 static size_t alone_bytes(const struct source *s, const struct source_options *options)
 {
 	enum source_kind kind = options->job->source;
@@ -116,16 +121,16 @@ static int name_files(struct source *s, const char *const *names, size_t n, stru
 	if (rc != RC_OK)
 		return rc;
 	if (feed && (npaths != 1 || strcmp(paths[0], "-") != 0))
-		return error_set(err, RC_CONFIG,
-				 "--name, --bytes, --offset and --size are of standard input, "
-				 "expected one input, `-`");
+		return error_set(
+			err, RC_CONFIG,
+			"--name, --bytes, --offset and --size describe standard input, expected one input, `-`");
 	take_files(s, npaths);
 	for (size_t i = 0; i < npaths; i++)
 		s->files[i].path = feed ? feed->name : paths[i];
 	return RC_OK;
 }
 
-/* Take over the names and sizes of files that this process does not open. */
+/* Take the names and sizes of files that this process does not open. */
 static void name_known(struct source *s)
 {
 	const struct source_inputs *k = s->input->known;
@@ -184,7 +189,7 @@ int source_open(struct source **out, const struct source_options *options, struc
 		s->piece_bytes = SHARE_PIECE_BYTES;
 	s->alone_bytes = alone_bytes(s, options);
 	s->budget = options->budget;
-	/* struct column holds lengths of 32 bits */
+	/* a length in struct column has 32 bits */
 	s->max_row_bytes = csv->max_row_bytes < UINT32_MAX ? csv->max_row_bytes : UINT32_MAX;
 	if (options->row_bytes && options->row_bytes < s->max_row_bytes) {
 		s->max_row_bytes = options->row_bytes;
@@ -350,7 +355,7 @@ void source_worker_counts(const struct source_worker *w, struct source_counts *c
 	counts->blank_lines = w->reader.blank_lines;
 }
 
-/* The current file is at its end, and all of it was handed out. */
+/* Close the current file, after all of it was passed to workers. */
 static void next_file(struct source *s)
 {
 	struct source_file *file = &s->files[s->current];
@@ -367,7 +372,10 @@ static void next_file(struct source *s)
 	s->current++;
 }
 
-/* Fill w->piece with the next whole rows of the current file; it stays empty at the file's end. */
+/*
+ * Fill w->piece with the next whole rows of the current file; it stays empty at the end of the
+ * file.
+ */
 static int cut_piece(struct source *s, struct source_worker *w, struct error *err)
 {
 	struct cursor *c = &s->cursor;
@@ -377,7 +385,7 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 
 	piece->len = 0;
 	if (c->rest.len >
-	    s->piece_bytes) { /* behind a long row: no copy, and no two large buffers */
+	    s->piece_bytes) { /* after a long row, swap: no copy, no second large buffer */
 		struct buf swap = *piece;
 		*piece = c->rest;
 		c->rest = swap;
@@ -441,7 +449,9 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 	}
 }
 
-/* The next piece of the wanted share: the first one, and then whenever too few were handed out. */
+/*
+ * Take the next piece of the wanted share: the first one, and then one whenever too few were taken.
+ */
 static int take_wanted_locked(struct source *s, struct source_worker *w, struct error *err)
 {
 	int rc;
@@ -455,7 +465,7 @@ static int take_wanted_locked(struct source *s, struct source_worker *w, struct 
 	return rc;
 }
 
-/* Let the other workers end as this one does. */
+/* Record the failure, so that the other workers end too. */
 static int fail(struct source *s, bool locked, int code, const char *sentence)
 {
 	if (!locked)
@@ -498,7 +508,7 @@ uint64_t source_worker_piece(const struct source_worker *w)
 	return w->number;
 }
 
-/* locked: the source is this worker's alone meanwhile. */
+/* locked: the caller holds the source's lock. */
 static int work_on_piece(struct source_worker *w, bool locked, const struct source_sink *sink,
 			 struct error *err)
 {
@@ -519,11 +529,12 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
 	w->counts.events += rows;
 	atomic_fetch_add(&s->rows[w->file], rows);
 	if (rc != 0)
-		return fail(s, locked, rc, "another thread's rows could not be taken");
+		return fail(s, locked, rc,
+			    "the load stops because another thread could not process its rows");
 	return RC_OK;
 }
 
-/* Copies of a long row that the worker would keep. */
+/* Free the copies of a long row, which the worker would otherwise keep. */
 static void drop_large(struct source_worker *w)
 {
 	uint64_t blank_lines = w->reader.blank_lines;
@@ -534,7 +545,10 @@ static void drop_large(struct source_worker *w)
 	w->reader.blank_lines = blank_lines;
 }
 
-/* A piece with a long row: while others wait, there is one in memory and not one a thread. */
+/*
+ * Work on a piece with a long row under the lock, so that memory holds one such row, not one per
+ * thread.
+ */
 static int work_alone(struct source_worker *w, const struct source_sink *sink, struct error *err)
 {
 	struct source *s = w->source;
