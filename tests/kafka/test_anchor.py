@@ -41,8 +41,8 @@ def test_made_anew_and_grown(rig, kafka, count):
     done, out = rig.load(status=1)
     assert not out.exists()
     assert f"topic {rig.topic}, partitions 0 1: " in done.stderr
-    assert "(0: offset 49)" in done.stderr and "made anew" in done.stderr
-    assert "what was loaded is safe" in done.stderr
+    assert "(0: offset 49)" in done.stderr and "recreated" in done.stderr
+    assert "published loads are safe" in done.stderr
     assert f"`saltmill seek --state {rig.state} 0=0 1=0`" in done.stderr
     assert f"`saltmill seek --state {rig.state} 0=50 1=50`" in done.stderr
     rig.load(status=1)  # and again, until something is done about it
@@ -61,7 +61,7 @@ def test_made_anew_just_as_long(rig, kafka):
     rig.load()
     remake(rig, kafka, 1, spread(1, 700, 50))
     done, _ = rig.load(status=1)
-    assert "partition 0: another message" in done.stderr
+    assert "partition 0: found another message" in done.stderr
 
 
 def test_one_partition_rolled_back(rig, kafka):
@@ -73,7 +73,7 @@ def test_one_partition_rolled_back(rig, kafka):
     remake(rig, kafka, 2, [m if m[0] else (0, None, value(77)) for m in spread(2, 0, 100)])
     kafka.produce(rig.topic, spread(2, 300, 10))
     done, _ = rig.load(status=1)
-    assert "partition 0: another message" in done.stderr and "1=" not in done.stderr
+    assert "partition 0: found another message" in done.stderr and "1=" not in done.stderr
     rig.run("seek", "--state", rig.state, "0=50")
     _, out = rig.load()
     assert set(rig.cells(out)) == {(p, o) for p in range(2) for o in range(50, 55)}
@@ -140,7 +140,7 @@ def test_silent(rig, kafka):
         kafka.produce(rig.topic, spread(3, n * 1000, 30), transaction=rig.topic, commit=n % 2 == 0)
     rig.run("seek", "--state", rig.state, "0=5", "2=0")
     said.append(rig.load()[0].stderr)
-    assert not [s for s in said if "loaded last" in s or "made anew" in s]
+    assert not [s for s in said if "loaded last" in s or "was recreated" in s]
     last = rig.loads()[-1]
     record = json.loads((rig.state / "loads" / f"{last['load']}.json").read_text())
     manifest = json.loads((pathlib.Path(last["output"]) / "manifest.json").read_text())
@@ -160,10 +160,10 @@ def test_deleted_by_hand(rig, kafka):
     kafka.call("truncate", rig.topic, 2, 30)
     kafka.produce(rig.topic, [(2, None, value(1000))])
     done, out = rig.load()
-    assert f"topic {rig.topic}, partitions 0 2: the brokers do not keep" in done.stderr
+    assert f"topic {rig.topic}, partitions 0 2: the brokers no longer have" in done.stderr
     assert "going on" in done.stderr and len(rig.cells(out)) == 1
     done, _ = rig.load()
-    assert "do not keep" not in done.stderr
+    assert "no longer have" not in done.stderr
 
 
 def test_compacted(rig, kafka):
@@ -179,7 +179,7 @@ def test_compacted(rig, kafka):
         kafka.produce(rig.topic, [(0, b"a", value(n), START + n)])
         time.sleep(0.3)
     done, _ = rig.load()
-    assert f"topic {rig.topic}, partition 0: the brokers do not keep" in done.stderr
+    assert f"topic {rig.topic}, partition 0: the brokers no longer have" in done.stderr
 
 
 def test_state_of_before(rig, kafka):
@@ -212,7 +212,7 @@ def test_known_after_a_crash(rig, kafka, step):
     kafka.produce(rig.topic, spread(2, 200, 100))
     rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
     done, _ = rig.load()
-    assert "another message" not in done.stderr and "do not keep" not in done.stderr
+    assert "another message" not in done.stderr and "no longer have" not in done.stderr
     rig.check()
     remake(rig, kafka, 2, spread(2, 5000, 300))
     done, _ = rig.load(status=1)

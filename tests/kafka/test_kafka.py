@@ -273,9 +273,9 @@ def test_deleted_under_a_stream(rig, kafka, what):
 def test_dead_broker(rig):
     """Nothing listens there: a load says for how long it waits, a stream that it does so for ever."""
     rig.kafka = type("Dead", (), {"brokers": f"127.0.0.1:{free_ports(1)[0]}"})
-    for more, load, stream in (("start: earliest", "300 s at most", "without end"),
-                               ("patience: 2s", "2 s at most", "2 s at most"),
-                               ("patience: forever", "without end", "without end")):
+    for more, load, stream in (("start: earliest", "at most 300 s", "without a limit"),
+                               ("patience: 2s", "at most 2 s", "at most 2 s"),
+                               ("patience: forever", "without a limit", "without a limit")):
         rig.configure(more)
         words = ["-o", rig.folder / f"out{len(more)}", "--state", rig.folder / "state"]
         for command, limit in (("load", load), ("stream", stream)):
@@ -435,7 +435,7 @@ class TestRefusals:
         kafka.create(rig.topic, 2)
         kafka.produce(rig.topic, [(0, None, value(1))])
         done, _ = rig.load(status=1)
-        assert "deleted and made anew" in done.stderr and "0=0" in done.stderr
+        assert "deleted and recreated" in done.stderr and "0=0" in done.stderr
         rig.run("seek", "--state", rig.state, "0=0", "1=0")
         _, out = rig.load()
         assert rig.cells(out) == rig.expected()

@@ -158,7 +158,7 @@ def test_refused(rig, secure, library, case):
     done, out = rig.load(status=1, env={**ENV, **library})
     assert time.monotonic() - start < seconds
     last = done.stderr.splitlines()[-1]
-    assert "refuse us" in last and word in last
+    assert "refuse the connection" in last and word in last
     assert not out.exists() and rig.loads() == []
     no_secret_in(rig, done)
 
@@ -167,7 +167,7 @@ def test_stranger(rig, secure, library):
     """A client's certificate by an authority that the broker does not know."""
     configure(rig, "tls", properties(secure, "SSL", **certificate(secure, "stranger", "stranger")))
     done, out = rig.load(status=1, env={**ENV, **library})
-    assert "refuse us: " in done.stderr and "alert" in done.stderr
+    assert "refuse the connection: " in done.stderr and "alert" in done.stderr
     assert not out.exists()
 
 

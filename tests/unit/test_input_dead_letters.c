@@ -45,7 +45,7 @@ static void stop_now(int sig)
 static void stop_when_told(void *ctx, const char *sentence)
 {
 	remember(ctx, sentence);
-	if (strstr(sentence, "waiting for the brokers to take"))
+	if (strstr(sentence, "waiting until the brokers accept"))
 		stop_flag = SIGTERM;
 }
 
@@ -109,7 +109,7 @@ static void test_larger_than_the_queue(void **state)
 	write_rejects(1, 5000, 10);
 	assert_int_equal(send_with(*state, "queue.buffering.max.kbytes", "1", 1, 30, &err),
 			 RC_CONFIG);
-	assert_non_null(strstr(err.msg, "of 5000 bytes has no room"));
+	assert_non_null(strstr(err.msg, "of 5000 bytes, which exceeds"));
 	assert_non_null(strstr(err.msg, "queue.buffering.max.kbytes"));
 }
 

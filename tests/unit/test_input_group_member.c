@@ -283,7 +283,7 @@ static void test_refusals(void **state)
 
 	c->session[1] = (struct kafka_property){.name = "no.such", .value = "1", .pos = {3, 5}};
 	assert_int_equal(member_open(&m, &c->job, &calls, NULL, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "job.yaml:3:5: librdkafka refuses property no.such"));
+	assert_non_null(strstr(err.msg, "job.yaml:3:5: librdkafka rejects property no.such"));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_cluster, drop_cluster)

@@ -106,7 +106,7 @@ static void test_one_broker_refuses(void **state)
 	k->silence.refused_since = clock_seconds() - 61;
 	assert_int_equal(kafka_still_there(k, NULL, &err), 0);
 	assert_int_equal(kafka_check_patience(k, &err), RC_IO);
-	assert_non_null(strstr(err.msg, "refuse us"));
+	assert_non_null(strstr(err.msg, "refuse the connection"));
 	/* that none answers is another matter */
 	k->silence.refused_since = 0;
 	silence_begin(&k->silence, DURATION_FOREVER);

@@ -109,7 +109,7 @@ static void test_too_large(void **state)
 	expect(s, 0, "1");
 	expect(s, 2,
 	       "! message_too_large events/1@2 found a message of 109 bytes, expected at most 108, "
-	       "a quarter of --memory, which cannot hold more: raise --memory");
+	       "a quarter of --memory: raise --memory");
 	expect(s, 3, "2");
 	seen_free(s);
 	s = read_ranges_upto(c, k, r, PARTITIONS, 107);

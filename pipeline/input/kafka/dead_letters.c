@@ -1,10 +1,10 @@
 /*
- * dead_letters.c - rejected messages, produced to a topic of their own before their load is
+ * dead_letters.c - produce rejected messages to the dead-letter topic before their load is
  * published
  *
- * They come from the load's rejects.jsonl, which is complete by then, so that none is missed.  A
- * load that dies behind this step is made again from the same offsets and produces them again: at
- * least once; topic, partition and offset in the headers tell which are the same.
+ * They come from the load's rejects.jsonl, which is complete by then, so none is missed. If a load
+ * dies after this step, it starts again from the same offsets and produces them again (at least
+ * once). The headers with topic, partition and offset identify duplicates.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@
 #include "replay.h"
 #include "bytes.h"
 
-#define WAITING_BYTES (8 << 20) /* that are not acknowledged yet */
+#define WAITING_BYTES (8 << 20) /* limit of unacknowledged bytes */
 #define MOST_BYTES    "1000000000"
 #define WAIT_MS	      100
 #define SAY_FIRST_S   5
 #define SAY_AGAIN_S   30
 
-/* One that waits for its acknowledgement; its line is in the file at `at`. */
+/* A letter that waits for its acknowledgement; at: its line in the file. */
 struct letter {
 	struct outbox *all;
 	off_t at;
@@ -35,13 +35,13 @@ struct outbox {
 	rd_kafka_t *producer;
 	const char *path;
 	FILE *file;
-	char *line; /* getline's */
+	char *line; /* allocated by getline */
 	size_t line_size;
-	size_t waiting; /* letters */
+	size_t waiting; /* number of unacknowledged letters */
 	uint64_t waiting_bytes;
-	off_t *large; /* those that were refused for their size */
+	off_t *large; /* letters that were refused for their size */
 	size_t nlarge;
-	rd_kafka_resp_err_t refused; /* why another one was */
+	rd_kafka_resp_err_t refused; /* first other error of a letter */
 	double say_at;
 };
 
@@ -62,7 +62,7 @@ static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void *o
 	mem_free(one);
 }
 
-/* What it says may hold a secret, and the client that reads says the same without. */
+/* Ignore the log: it may contain a secret, and the consumer logs the same without secrets. */
 static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *said)
 {
 	(void)client, (void)level, (void)facility, (void)said;
@@ -75,19 +75,19 @@ static int set(rd_kafka_conf_t *conf, const char *name, const char *value, struc
 	return kafka_set_property(conf, &p, err);
 }
 
-/* Behind the job's properties: how large a message may be only the broker decides. */
+/* Set what the job's properties must not change. Only the broker limits the size of a message. */
 static int set_own(rd_kafka_conf_t *conf, const struct kafka *k, struct error *err)
 {
 	char wait[24];
 	uint64_t said = k->job->kafka.patience_s, s = said ? said : k->patience_s;
 
-	snprintf(wait, sizeof wait, "%d", s > INT_MAX / 1000 ? 0 : (int)s * 1000); /* 0: for ever */
+	snprintf(wait, sizeof wait, "%d", s > INT_MAX / 1000 ? 0 : (int)s * 1000); /* 0: no limit */
 	int rc = set(conf, "message.max.bytes", MOST_BYTES, err);
 	if (!rc)
 		rc = set(conf, "message.timeout.ms", wait, err);
 	if (!rc)
 		rc = set(conf, "topic.metadata.propagation.max.ms", "5000", err);
-	if (!rc) /* each is waited for */
+	if (!rc) /* on_delivery must see every letter */
 		rc = set(conf, "delivery.report.only.error", "false", err);
 	return rc ? rc : set(conf, "request.required.acks", "-1", err);
 }
@@ -121,8 +121,7 @@ static int check_refused(const struct outbox *l, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_IO,
-		"dead letters: topic %s does not take them: %s; the load is not published, "
-		"nothing is lost",
+		"dead letters: cannot produce to topic %s: %s; the load is not published, nothing is lost",
 		l->kafka->job->kafka.dead_letters, rd_kafka_err2str(l->refused));
 }
 
@@ -134,10 +133,10 @@ static void say_waiting(struct outbox *l)
 	if (now < l->say_at)
 		return;
 	l->say_at = now + SAY_AGAIN_S;
-	report_to(listener,
-		  "waiting for the brokers to take %zu dead letters (topic %s); the load is "
-		  "published after that",
-		  l->waiting, l->kafka->job->kafka.dead_letters);
+	report_to(
+		listener,
+		"waiting until the brokers accept %zu dead letters (topic %s); then the load is published",
+		l->waiting, l->kafka->job->kafka.dead_letters);
 }
 
 static int wait_once(struct outbox *l, struct error *err)
@@ -148,7 +147,7 @@ static int wait_once(struct outbox *l, struct error *err)
 	return rc ? rc : stop_check(err);
 }
 
-/* Until there are no more than so many bytes to be acknowledged; 0: nothing. */
+/* Wait until at most so many bytes are unacknowledged; 0: until no letter is. */
 static int wait_for(struct outbox *l, uint64_t bytes, struct error *err)
 {
 	int rc = check_refused(l, err);
@@ -205,20 +204,23 @@ static size_t headers_bytes(const rd_kafka_headers_t *h)
 	return n;
 }
 
-/* The producer's queue is full: the others make room in it, if there are any. */
+/*
+ * Wait for room in the producer's full queue. RC_CONFIG: the queue is too small for this letter
+ * alone.
+ */
 static int make_room(struct outbox *l, size_t bytes, struct error *err)
 {
 	if (l->waiting)
 		return wait_once(l, err);
 	return error_set(
 		err, RC_CONFIG,
-		"dead letters: one of %zu bytes has no room in the producer's queue alone: "
-		"expected a larger queue.buffering.max.kbytes in `properties`; the load "
-		"is not published, nothing is lost",
+		"dead letters: found one of %zu bytes, which exceeds the producer's queue: "
+		"set a larger queue.buffering.max.kbytes in `properties`; the load is not "
+		"published, nothing is lost",
 		bytes);
 }
 
-/* An empty value is not null, which would be a tombstone. */
+/* Keep an empty value different from null, because null is a tombstone. */
 static struct bytes value_of(const struct message *m, bool whole)
 {
 	struct bytes value = whole || !m->value.ptr ? m->value : bytes_str("");
@@ -271,7 +273,7 @@ static int produce(struct outbox *l, const struct message *m, const struct repla
 	return check_refused(l, err);
 }
 
-/* The line that begins at `at`, where the file stands. */
+/* Send the line at `at`; the file must be positioned there. */
 static int send_line(struct outbox *l, off_t at, bool whole, struct message *m, struct arena *a,
 		     struct error *err)
 {
@@ -279,7 +281,8 @@ static int send_line(struct outbox *l, off_t at, bool whole, struct message *m, 
 	ssize_t len = getline(&l->line, &l->line_size, l->file);
 
 	if (len < 0)
-		return error_set(err, RC_DATA, "%s is shorter than it was written", l->path);
+		return error_set(err, RC_DATA,
+				 "%s: truncated: found fewer lines than the load wrote", l->path);
 	const char *expected =
 		replay_line(bytes_of(l->line, (size_t)len), &l->kafka->job->kafka, m, &why, a);
 	if (expected)
@@ -310,13 +313,16 @@ static void say_large(const struct outbox *l, const struct message *m)
 	const struct listener *listener = &l->kafka->silence.listener;
 
 	report_to(listener,
-		  "dead letter of %s/%d at offset %lld: topic %s refuses its %zu bytes as too "
-		  "large; it went without its value, rejects.jsonl has it",
+		  "dead letter of %s/%d at offset %lld: topic %s rejects its %zu bytes as too "
+		  "large; it was sent without its value, which is in rejects.jsonl",
 		  m->topic, (int)m->partition, (long long)m->offset,
 		  l->kafka->job->kafka.dead_letters, m->value.len);
 }
 
-/* Alone, as a whole batch is refused for being too large; then without its value. */
+/*
+ * Send a large letter alone, because brokers reject a whole batch for its size; then without its
+ * value.
+ */
 static int send_large(struct outbox *l, off_t at, struct error *err)
 {
 	int rc = RC_OK;
@@ -339,7 +345,8 @@ static int send_large(struct outbox *l, off_t at, struct error *err)
 		arena_release(&a);
 	}
 	if (!rc && l->nlarge)
-		l->refused = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE; /* key and headers alone are */
+		/* its key and headers alone are too large */
+		l->refused = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
 	return rc ? rc : check_refused(l, err);
 }
 
@@ -356,7 +363,7 @@ static int send_again(struct outbox *l, struct error *err)
 	return rc;
 }
 
-/* The letters that still wait are given up; their callbacks run here. */
+/* Drop the unacknowledged letters; their callbacks run here. */
 static void close_producer(struct outbox *l)
 {
 	if (!l->producer)

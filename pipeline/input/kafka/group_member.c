@@ -1,13 +1,15 @@
 /*
- * group_member.c - a consumer that is assigned partitions and fetches none of them
+ * group_member.c - a consumer that gets partitions assigned and fetches nothing
  *
- * Why a client of its own: the group may take a partition away at any moment, and a simple
- * consumer's position must not move when it does.  So membership only says who may try; the lock of
- * the partition's state says who does (stream/loads/partitions.c), and its position where.
+ * It is a separate client, because the group may revoke a partition at any moment, and the position
+ * of the reading consumer must not change then. So membership only says who may try to load a
+ * partition. The lock of the partition's state says who does (stream/loads/partitions.c), and its
+ * position from where.
  *
- * librdkafka's rules (stream/loads/README.md 4): under the cooperative protocol only incremental_assign
- * and incremental_unassign; unassigning may wait for the application; no commit in a rebalance,
- * which before 2.10 could start another one or lose the assignment.
+ * librdkafka's rules (stream/loads/README.md 4): the cooperative protocol allows only
+ * incremental_assign and incremental_unassign; unassigning may wait for the application; a commit
+ * during a rebalance could start another rebalance or lose the assignment before 2.10, so there is
+ * none.
  */
 #include "kafka.h"
 
@@ -35,9 +37,9 @@ struct member {
 	rd_kafka_t *client;
 	rd_kafka_topic_partition_list_t *owned, *taken;
 	bool closing;
-	bool answered; /* the group has said once what we are to have */
-	bool joining;  /* something was taken, and what we are to have now was not said yet */
-	/* what the group is to be told */
+	bool answered; /* the group has assigned partitions at least once */
+	bool joining;  /* partitions were revoked, and the new assignment has not come yet */
+	/* protects the offsets to commit */
 	pthread_mutex_t lock;
 	struct note *notes;
 	size_t nnotes;
@@ -81,16 +83,16 @@ static int32_t *numbers(const rd_kafka_topic_partition_list_t *l)
 static void check(struct member *m, rd_kafka_error_t *e)
 {
 	if (e)
-		say(m, "the assignment was not taken", rd_kafka_error_string(e));
+		say(m, "the assignment failed", rd_kafka_error_string(e));
 	rd_kafka_error_destroy(e);
 }
 
 static void take_on(struct member *m, rd_kafka_topic_partition_list_t *l)
 {
-	/* the end: no offset of the group is looked up, and there is nothing to fetch */
+	/* start at the end, so that no group offset is read and nothing is fetched */
 	for (int i = 0; i < l->cnt; i++)
 		l->elems[i].offset = RD_KAFKA_OFFSET_END;
-	/* either of the two may come at the wrong time and be dropped; paused twice is paused */
+	/* pause twice: either call may come at the wrong time and be ignored */
 	rd_kafka_pause_partitions(m->client, l);
 	check(m, rd_kafka_incremental_assign(m->client, l));
 	rd_kafka_pause_partitions(m->client, l);
@@ -185,11 +187,10 @@ static void on_commit(rd_kafka_t *client, rd_kafka_resp_err_t e, rd_kafka_topic_
 	if (passes || now < m->said_at + SAY_AGAIN_S)
 		return;
 	m->said_at = now;
-	say(m, "cannot commit offsets; what was loaded is complete all the same",
-	    rd_kafka_err2str(e));
+	say(m, "cannot commit offsets; the published loads are complete", rd_kafka_err2str(e));
 }
 
-/* The notes of what is ours; the others are forgotten. */
+/* Take the notes of owned partitions and drop all others. */
 static rd_kafka_topic_partition_list_t *take_notes(struct member *m)
 {
 	const char *topic = m->job->kafka.topic;
@@ -216,7 +217,7 @@ static void tell_group(struct member *m)
 
 /* --- life --- */
 
-/* Behind the job's properties: those are for the client that reads. */
+/* Set after the job's properties, which are meant for the client that reads. */
 static int set_own(rd_kafka_conf_t *conf, struct error *err)
 {
 	static const struct property own[] = {
@@ -232,7 +233,7 @@ static int set_own(rd_kafka_conf_t *conf, struct error *err)
 	return rc;
 }
 
-/* The client that reads says what is wrong with the brokers. */
+/* Ignored: the client that reads reports trouble with the brokers. */
 static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
 {
 	(void)client, (void)code, (void)reason, (void)opaque;
@@ -297,7 +298,10 @@ int member_open(struct member **out, const struct job *job, const struct member_
 	return rc;
 }
 
-/* Bounded: a coordinator that does not answer finds out by the session's end. */
+/*
+ * Leave the group in limited time. A coordinator that does not answer notices it when the session
+ * ends.
+ */
 static void leave(struct member *m)
 {
 	double end = clock_seconds() + CLOSE_S;
@@ -320,8 +324,8 @@ static void leave(struct member *m)
 }
 
 /*
- * librdkafka before 2.3 aborts the process when a client is destroyed that was not given anything
- * yet (its issue 4312): such a one is left alone, it has left the group.
+ * Destroy the client. librdkafka before 2.3 aborts the process if the client never got an
+ * assignment (its issue 4312), so such a client is leaked after it left the group.
  */
 static bool destroy(struct member *m)
 {
@@ -337,7 +341,7 @@ void member_close(struct member *m)
 	if (m->client)
 		leave(m);
 	if (m->client && !destroy(m))
-		return; /* its threads may still look at *m */
+		return; /* its threads may still use *m */
 	rd_kafka_topic_partition_list_destroy(m->owned);
 	rd_kafka_topic_partition_list_destroy(m->taken);
 	pthread_mutex_destroy(&m->lock);
@@ -347,7 +351,7 @@ void member_close(struct member *m)
 
 /* --- serving --- */
 
-/* What does not go away by itself. */
+/* Return RC_IO for errors that are permanent. */
 static int check_error(struct member *m, const rd_kafka_message_t *message, struct error *err)
 {
 	char why[300];
@@ -362,7 +366,7 @@ static int check_error(struct member *m, const rd_kafka_message_t *message, stru
 	case RD_KAFKA_RESP_ERR_INVALID_GROUP_ID:
 		return error_set(err, RC_IO, "cannot join group %s: %s", m->job->kafka.group,
 				 rd_kafka_message_errstr(message));
-	default: return RC_OK; /* messages that came before the pause, and what passes */
+	default: return RC_OK; /* messages from before the pause, and temporary errors */
 	}
 }
 

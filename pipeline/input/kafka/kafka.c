@@ -1,6 +1,4 @@
-/*
- * kafka.c - a client of the brokers: its settings, brokers that do not answer, its life
- */
+/* kafka.c - a Kafka client: its settings, its life, and brokers that do not answer */
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -33,11 +31,11 @@ int kafka_set_property(void *ctx, const struct property *p, struct error *err)
 
 	if (r == RD_KAFKA_CONF_OK || (r == RD_KAFKA_CONF_UNKNOWN && p->optional))
 		return RC_OK;
-	return error_set(err, RC_CONFIG, "librdkafka refuses property %s%s%s", p->name,
+	return error_set(err, RC_CONFIG, "librdkafka rejects property %s%s%s", p->name,
 			 p->secret ? "" : ": ", p->secret ? "" : why);
 }
 
-/* And remember what is to be shown nowhere. */
+/* Set a property and remember secrets, which no message may show. */
 static int set_property(void *ctx, const struct property *p, struct error *err)
 {
 	struct setting *s = ctx;
@@ -53,7 +51,7 @@ static int set_property(void *ctx, const struct property *p, struct error *err)
 
 /* --- brokers that do not answer --- */
 
-/* Errors that go away by themselves when the cluster is well again. */
+/* Errors that end by themselves when the cluster is healthy again. */
 bool kafka_is_passing(rd_kafka_resp_err_t e)
 {
 #define E(name) RD_KAFKA_RESP_ERR_##name
@@ -91,19 +89,18 @@ bool kafka_is_passing(rd_kafka_resp_err_t e)
 }
 
 /*
- * Before 2.6.1 librdkafka's SCRAM repeats the nonce, which brokers have ceased to take (its issue
- * 4895, CVE-2024-56128), and they call that wrong credentials.
+ * SCRAM of librdkafka before 2.6.1 repeats the nonce. Newer brokers reject that as wrong
+ * credentials (its issue 4895, CVE-2024-56128).
  */
 static const char *scram_advice(const char *reason)
 {
 	return rd_kafka_version() < 0x02060100 && strstr(reason, "SCRAM")
-		       ? "; if name and password are right: this librdkafka's SCRAM is refused by "
-			 "Kafka "
-			 "3.8.1 and later, use librdkafka 2.6.1 or later"
+		       ? "; if name and password are right, use librdkafka 2.6.1 or later: Kafka "
+			 "3.8.1 and later reject the SCRAM of this one"
 		       : "";
 }
 
-/* What librdkafka says, without the secrets; they all serve as long as the client lives. */
+/* Replace the secrets in librdkafka's text by asterisks. */
 static const char *without_secrets(const struct kafka *k, char *text)
 {
 	for (size_t i = 0; i < k->nsecrets; i++) {
@@ -122,7 +119,7 @@ static uint64_t patience(const struct kafka *k)
 	return said ? said : k->patience_s;
 }
 
-/* librdkafka's own complaints; called by the thread that takes messages or polls. */
+/* Handle an error of librdkafka. The thread that takes messages or polls calls it. */
 static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
 {
 	char text[600];
@@ -140,8 +137,8 @@ static void on_error(rd_kafka_t *client, int code, const char *reason, void *opa
 }
 
 /*
- * Called as on_error is (log.queue).  librdkafka from 2.1 on calls a broker that hangs up no error
- * and only logs it.  What `debug` asks for is shown.
+ * Handle a log line; called like on_error (log.queue). Since 2.1 librdkafka only logs when a broker
+ * hangs up and reports no error. With `debug` in the job all lines are shown.
  */
 static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *said)
 {
@@ -158,13 +155,13 @@ static void on_log(const rd_kafka_t *client, int level, const char *facility, co
 		silence_complaint(&k->silence, thread_end + 3, false);
 }
 
-/* RC_OK: try again. */
+/* RC_OK: retry. */
 int kafka_check_patience(struct kafka *k, struct error *err)
 {
 	int rc = silence_check(&k->silence, patience(k), err);
 
 	if (!rc && k->stop && *k->stop)
-		return error_set(err, RC_STOPPED, "stopped: the partition is given up");
+		return error_set(err, RC_STOPPED, "stopped: the group revoked the partition");
 	return rc ? rc : stop_check(err);
 }
 
@@ -173,7 +170,7 @@ int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what,
 	if (!kafka_is_passing(e))
 		return error_set(err, RC_IO, "topic %s: %s: %s", kafka_name(&k->job->kafka), what,
 				 rd_kafka_err2str(e));
-	rd_kafka_poll(k->client, 0); /* on_error knows more */
+	rd_kafka_poll(k->client, 0); /* runs on_error, which may know more */
 	int known = silence_check(&k->silence, DURATION_FOREVER, err);
 	if (known)
 		return known;
@@ -207,7 +204,7 @@ static void name_client(struct kafka *k)
 	uint64_t random = 0;
 
 	gethostname(host, sizeof host - 1);
-	/* process 1 of two containers with one name are two */
+	/* two containers with the same host name may both run as process 1 */
 	if (getrandom(&random, sizeof random, 0) != sizeof random)
 		random = (uint64_t)(clock_seconds() * 1e9);
 	snprintf(k->name, sizeof k->name, "saltmill, process %ld on %s, %016llx", (long)getpid(),
@@ -224,7 +221,7 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	struct kafka *k = mem_calloc(1, sizeof *k);
 	k->job = job;
-	k->mean_bytes = 64 << 10; /* small first batches, until messages were seen */
+	k->mean_bytes = 64 << 10; /* small first batches, until the size of messages is known */
 	k->patience_s = DURATION_FOREVER;
 	k->silence.brokers = job->kafka.brokers;
 	if (listener)
@@ -232,7 +229,8 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	rd_kafka_conf_set_opaque(conf, k);
 	rd_kafka_conf_set_error_cb(conf, on_error);
 	rd_kafka_conf_set_log_cb(conf, on_log);
-	rd_kafka_conf_set(conf, "log.queue", "true", NULL, 0); /* on_log is called where we poll */
+	/* on_log runs in the thread that polls */
+	rd_kafka_conf_set(conf, "log.queue", "true", NULL, 0);
 	int rc = properties_each(job, memory_bytes, set_property, &(struct setting){k, conf}, err);
 	if (!rc)
 		k->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
@@ -272,7 +270,9 @@ void kafka_settle(rd_kafka_t *client)
 	}
 }
 
-/* Both wait for the client's main thread, in which a login may hang. */
+/*
+ * Destroy the client in a thread: both calls wait for its main thread, in which a login may hang.
+ */
 static void *destroy_client(void *client)
 {
 	kafka_settle(client);
@@ -288,7 +288,7 @@ bool kafka_destroy_in_time(rd_kafka_t *client)
 		destroy_client(client);
 		return true;
 	}
-	/* pthread_timedjoin_np would wait for the wall clock, which may be set back */
+	/* pthread_timedjoin_np uses the wall clock, which may be set back */
 	int64_t end = clock_ms() + CLOSE_S * 1000;
 	bool ended;
 	while (!(ended = pthread_tryjoin_np(thread, NULL) == 0) && clock_ms() < end)
@@ -305,7 +305,7 @@ void kafka_close(struct kafka *k)
 	rd_kafka_queue_destroy(k->queue);
 	kafka_close_topics(k);
 	if (!kafka_destroy_in_time(k->client))
-		return; /* its threads may still look at *k */
+		return; /* its threads may still use *k */
 	forget_secrets(k);
 	ranges_release(&k->ranges);
 	arena_release(&k->names);

@@ -1,20 +1,20 @@
 /*
- * kafka_read.c - reading ranges of topics
+ * kafka_read.c - read ranges of topics
  *
- * Partitions are assigned with explicit offsets, so there is no group membership and no rebalance
- * can happen.  A range ends when its last offset was seen, or a later one, or when the broker says
- * that the partition ends at or behind it: the last offset may be a transaction's marker or
- * compacted away, and is then never delivered.
+ * Partitions are assigned with explicit offsets, so there is no group membership and no rebalance.
+ * A range ends when its last offset or a later one was seen, or when the broker says that the
+ * partition ends at or after it. The last offset may be a transaction marker or compacted away; it
+ * is never delivered then.
  *
- * Why a gap in the offsets is not taken for loss: a client cannot tell what compaction or an
- * aborted transaction left out from what is missing.  But a broker never answers a fetch below its
- * log start with later messages: that is OFFSET_OUT_OF_RANGE, which auto.offset.reset=error makes
- * an error here.  So everything that retention, DeleteRecords or a topic made anew takes away from
- * a range ends the run (lost_position); every gap within an answered fetch is one the broker
- * vouches for.  How many offsets held no event is in the manifest (end - start - events).
+ * A gap in the offsets is not taken for loss. A client cannot distinguish lost messages from those
+ * that compaction or an aborted transaction left out. But a broker never answers a fetch below its
+ * log start with later messages. It returns OFFSET_OUT_OF_RANGE, which auto.offset.reset=error
+ * makes an error. So if retention, DeleteRecords or a recreated topic removes part of a range, the
+ * run fails (lost_position). The broker vouches for every gap inside an answered fetch. The
+ * manifest shows how many offsets had no event (end - start - events).
  *
- * A topic that was made anew and has outgrown the position shows in no offset, and in no id that
- * librdkafka 2.0 tells: see ranges.h.
+ * No offset reveals a recreated topic that has outgrown the position, and librdkafka 2.0 gives no
+ * topic id: see ranges.h.
  */
 #include <string.h>
 #include <time.h>
@@ -24,11 +24,11 @@
 #include "pool.h"
 #include "bytes.h"
 
-#define TAKE_MS	    20	 /* librdkafka waits so long for a batch to get full */
+#define TAKE_MS	    20	 /* time that librdkafka waits for a full batch */
 #define BATCH_MOST  4096 /* messages */
 #define BATCH_BYTES (1u << 20)
 
-/* The ranges that are being read, where the next message is expected. */
+/* List the unfinished ranges with the offset of their next message. */
 static rd_kafka_topic_partition_list_t *list_left(const struct kafka *k)
 {
 	const struct ranges *s = &k->ranges;
@@ -49,16 +49,16 @@ static int assign(struct kafka *k, struct error *err)
 	rd_kafka_topic_partition_list_t *l = list_left(k);
 
 	/*
-	 * end_range's pause of an earlier reading outlives its assignment.  Behind the assignment
-	 * resuming could be overtaken by librdkafka's own start of the fetch, is then taken for
-	 * outdated and dropped, and nothing is ever fetched.
+	 * The pause in end_range outlives its assignment, so resume first. After the assignment,
+	 * librdkafka's own start of the fetch could overtake the resume; it would be dropped as
+	 * outdated, and nothing would ever be fetched.
 	 */
 	if (l->cnt)
 		rd_kafka_resume_partitions(k->client, l);
 	kafka_settle(k->client);
 	rd_kafka_resp_err_t e = rd_kafka_assign(k->client, l->cnt ? l : NULL);
 	rd_kafka_topic_partition_list_destroy(l);
-	return e ? error_set(err, RC_IO, "topic %s: cannot begin to read: %s",
+	return e ? error_set(err, RC_IO, "topic %s: cannot start reading: %s",
 			     kafka_name(&k->job->kafka), rd_kafka_err2str(e))
 		 : RC_OK;
 }
@@ -82,13 +82,13 @@ static void end_range(struct kafka *k, struct reading_range *r)
 {
 	if (!ranges_end(&k->ranges, r))
 		return;
-	/* what stands behind the range is not to be fetched */
+	/* do not fetch what follows the range */
 	rd_kafka_topic_partition_list_t *l = kafka_list(k, &r->range, 1);
 	rd_kafka_pause_partitions(k->client, l);
 	rd_kafka_topic_partition_list_destroy(l);
 }
 
-/* Where the partitions begin that are being read: start of each; owned by the caller. */
+/* Query where the partitions begin (start of each); the caller owns *low. */
 static int find_lows(struct kafka *k, struct offset_range **low, struct error *err)
 {
 	size_t n = k->ranges.count;
@@ -99,7 +99,9 @@ static int find_lows(struct kafka *k, struct offset_range **low, struct error *e
 	return kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, *low, n, err);
 }
 
-/* The messages that were loaded last may be gone by now, without harm to what is to be read. */
+/*
+ * Skip checks whose message was deleted. That message was loaded before, so its loss does no harm.
+ */
 static int miss_deleted(struct kafka *k, struct error *err)
 {
 	struct ranges *s = &k->ranges;
@@ -119,8 +121,8 @@ static int miss_deleted(struct kafka *k, struct error *err)
 }
 
 /*
- * The broker has not what we ask for, or its log ends before our range does.  RC_OK: it has, after
- * all (a leader that was behind for a moment), or can do without: read on.
+ * Decide what to do if the broker lacks the requested offset, or its log ends before the range.
+ * RC_OK: read on, because the leader lagged only for a moment, or only loaded messages are missing.
  */
 static int lost_position(struct kafka *k, struct reading_range *r, struct error *err)
 {
@@ -138,7 +140,7 @@ static int lost_position(struct kafka *k, struct reading_range *r, struct error 
 	return rc ? rc : assign(k, err);
 }
 
-/* NULL: of none that is being read. */
+/* Find the range of a message; NULL: it belongs to none. */
 static struct reading_range *range_of(struct kafka *k, const rd_kafka_message_t *m)
 {
 	const char *topic = m->rkt && !k->job->kafka.topic ? rd_kafka_topic_name(m->rkt) : NULL;
@@ -162,7 +164,7 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 	     m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) &&
 	    r && !r->done)
 		return lost_position(k, r, err);
-	/* the group's own troubles are none of ours: nothing is asked of it but to note offsets */
+	/* ignore errors of the group: it is used only to commit offsets */
 	if (kafka_is_passing(m->err) ||
 	    ((!r || r->done) && m->err != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
 		return RC_OK;
@@ -171,7 +173,7 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 			 m->partition, r ? (long long)r->next : -1, rd_kafka_message_errstr(m));
 }
 
-/* All but its headers. */
+/* Copy everything but the headers. */
 static void describe(const rd_kafka_message_t *m, struct message *out)
 {
 	rd_kafka_timestamp_type_t type;
@@ -194,7 +196,7 @@ static int take_one(struct kafka *k, const rd_kafka_message_t *m, bool *keep, ui
 		return take_error(k, m, err);
 	struct reading_range *r = range_of(k, m);
 	if (!r || r->done || m->offset < r->next)
-		return RC_OK; /* of before an assignment or a pause */
+		return RC_OK; /* sent before an assignment or a pause */
 	if (r->unchecked) {
 		struct message msg;
 
@@ -219,8 +221,8 @@ static size_t batch_size(const struct kafka *k)
 }
 
 /*
- * librdkafka before 2.2 looks at a queue that was full again after a second.  Any request wakes its
- * thread up earlier; this one's answer is not waited for.
+ * Wake librdkafka's fetcher. Before 2.2 it checks a queue that was full only after a second. Any
+ * request wakes its thread earlier; the answer to this one is ignored.
  */
 static void wake_fetcher(struct kafka *k)
 {
@@ -237,7 +239,7 @@ static void wake_fetcher(struct kafka *k)
 	rd_kafka_topic_partition_list_destroy(l);
 }
 
-/* Backwards: only the last message of each range is looked at closely. */
+/* Record the last message of each range. Going backwards, only that one is examined closely. */
 static void keep_last(struct kafka *k, const struct kafka_batch *b)
 {
 	for (size_t i = b->count; i-- > 0;) {
@@ -252,7 +254,7 @@ static void keep_last(struct kafka *k, const struct kafka_batch *b)
 	}
 }
 
-/* Is it the topic whose messages were loaded? */
+/* Check that the topic is the one whose messages were loaded. */
 static int settle(struct kafka *k, struct error *err)
 {
 	const char *topic = kafka_name(&k->job->kafka);
@@ -274,8 +276,8 @@ static int settle(struct kafka *k, struct error *err)
 }
 
 /*
- * Of a topic that was deleted while it is read librdkafka (2.0 at least) may say nothing for ever:
- * where nothing comes, it is asked whether what is left is there.
+ * Check that the topics of unfinished ranges exist if no message comes. If a topic is deleted while
+ * it is read, librdkafka (at least 2.0) may report nothing forever.
  */
 static int ask_what_is_left(struct kafka *k, struct error *err)
 {
@@ -310,7 +312,7 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 		b->messages = mem_alloc(b->cap * sizeof *b->messages);
 		b->range = mem_alloc(b->cap * sizeof *b->range);
 	}
-	rd_kafka_poll(k->client, 0); /* on_error */
+	rd_kafka_poll(k->client, 0); /* runs on_error */
 	wake_fetcher(k);
 	rd_kafka_message_t **m = (rd_kafka_message_t **)b->messages;
 	ssize_t n = rd_kafka_consume_batch_queue(k->queue, TAKE_MS, m, batch_size(k));

@@ -1,4 +1,4 @@
-/* kafka_topic.c - which topics there are, what they hold, and the offsets that a group has noted */
+/* kafka_topic.c - find topics, their offsets, and the offsets that a group has committed */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define FIRST_MS    1000
 #define PAUSE_MS    200
-#define START_TRIES 15 /* a second each */
+#define START_TRIES 15 /* one per second */
 
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
 					    size_t n)
@@ -34,14 +34,13 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *to
 	if (is_unknown(e))
 		return error_set(
 			err, k->topic_known ? RC_DATA : RC_CONFIG,
-			"%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, what was "
-			"not loaded yet is lost%s",
+			"%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, its "
+			"messages that were not loaded are lost%s",
 			k->job->path, s->pos.line, s->pos.column, s->brokers, topic,
-			s->topic ? ""
-				 : "; the others go on without it (`topics` that leave it out, or "
-				   "a pattern), and a load of it that was interrupted is given up "
-				   "by "
-				   "`saltmill loads --state DIR --discard NAME`");
+			s->topic
+				? ""
+				: "; to load the other topics, remove it from `topics` or use a pattern; "
+				  "`saltmill loads --state DIR --discard NAME` discards an interrupted load of it");
 	return kafka_wait_or_fail(k, e, what, err);
 }
 
@@ -52,8 +51,8 @@ void kafka_topic_is_known(struct kafka *k, int32_t npartitions)
 }
 
 /*
- * A broker that has just started may not know its partitions yet, and librdkafka keeps its answer
- * until it is asked again.
+ * Fetch metadata again. A broker that has just started may not know its partitions yet, and
+ * librdkafka keeps its answer.
  */
 static void refresh(struct kafka *k)
 {
@@ -90,7 +89,7 @@ int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, si
 			refresh(k);
 			e = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
 		}
-		int rc = wait_for_topic(k, e, topic, "cannot ask for its offsets", err);
+		int rc = wait_for_topic(k, e, topic, "cannot query its offsets", err);
 		if (rc)
 			return rc;
 	}
@@ -137,7 +136,7 @@ void kafka_close_topics(struct kafka *k)
 			rd_kafka_topic_destroy(k->topics[i].handle);
 }
 
-/* Ask for one topic, by its name. */
+/* Query one topic by its name. */
 static rd_kafka_resp_err_t ask_for(struct kafka *k, rd_kafka_topic_t *topic, int ms,
 				   int32_t *npartitions)
 {
@@ -152,10 +151,10 @@ static rd_kafka_resp_err_t ask_for(struct kafka *k, rd_kafka_topic_t *topic, int
 	return e;
 }
 
-/* How many partitions a topic has that is named. */
+/* Query the number of partitions of a named topic. */
 static int count_partitions(struct kafka *k, struct seen_topic *t, struct error *err)
 {
-	/* the first request: what is wrong with the connection shall show soon */
+	/* the first request is short, so that connection errors show soon */
 	for (int ms = FIRST_MS;; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
 		rd_kafka_resp_err_t e = ask_for(k, t->handle, ms, &t->npartitions);
 
@@ -164,7 +163,7 @@ static int count_partitions(struct kafka *k, struct seen_topic *t, struct error 
 			t->there = true;
 			return RC_OK;
 		}
-		int rc = wait_for_topic(k, e, t->name, "cannot look at it", err);
+		int rc = wait_for_topic(k, e, t->name, "cannot query it", err);
 		if (rc)
 			return rc;
 	}
@@ -181,10 +180,10 @@ int kafka_is_refused(struct kafka *k, const char *topic, bool *refused, struct e
 		rd_kafka_resp_err_t e = ask_for(k, handle, ms, &ignored);
 
 		*refused = e == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
-		/* any answer will do; without one it is asked again */
+		/* any answer will do; retry without one */
 		if (!kafka_is_passing(e) || e == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
 			break;
-		rc = kafka_wait_or_fail(k, e, "cannot ask for a topic", err);
+		rc = kafka_wait_or_fail(k, e, "cannot query a topic", err);
 		if (rc)
 			break;
 	}
@@ -204,7 +203,7 @@ int kafka_still_there(struct kafka *k, const char *topic, struct error *err)
 	return rc;
 }
 
-/* Where the name is among those that the pattern has had, or is to be. */
+/* Find the name among the pattern's topics; *at: its place, or where to insert it. */
 static bool find_topic(const struct kafka *k, const char *name, size_t *at)
 {
 	size_t lo = 0, hi = k->ntopics;
@@ -221,7 +220,10 @@ static bool find_topic(const struct kafka *k, const char *name, size_t *at)
 	return lo < k->ntopics && strcmp(k->topics[lo].name, name) == 0;
 }
 
-/* One that is just being made has no leader yet, and is found at the next look. */
+/*
+ * Update the pattern's topics. A topic being created has no leader yet and is found at the next
+ * look.
+ */
 static void take_matches(struct kafka *k, const struct rd_kafka_metadata *m)
 {
 	for (size_t i = 0; i < k->ntopics; i++)
@@ -256,18 +258,18 @@ static int match_topics(struct kafka *k, struct error *err)
 			rd_kafka_metadata_destroy(m);
 			break;
 		}
-		int rc = kafka_wait_or_fail(k, e, "cannot look which topics there are", err);
+		int rc = kafka_wait_or_fail(k, e, "cannot list the topics", err);
 		if (rc)
 			return rc;
 	}
 	if (k->ntopics || k->topic_known)
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
-			 "%s:%u:%u: the cluster at %s has no topic whose name is like %s",
+			 "%s:%u:%u: the cluster at %s has no topic whose name matches %s",
 			 k->job->path, s->pos.line, s->pos.column, s->brokers, s->pattern);
 }
 
-/* again: whatever is known of them by now. */
+/* again: query even if the last answer is recent. */
 static int find_topics(struct kafka *k, bool again, struct error *err)
 {
 	double now = clock_seconds();
@@ -303,7 +305,10 @@ static void name_all(const struct kafka *k, struct kafka_topic *t)
 				.topic = k->job->kafka.topic ? NULL : t->topics[i].name, .id = id};
 }
 
-/* A number that no topic has is a mistake in the job, unless such a topic has gone since. */
+/*
+ * Check the numbers in `partitions`. One that no topic has is a mistake in the job, unless a topic
+ * that had it was deleted.
+ */
 static int check_wanted(struct kafka *k, const int32_t *wanted, size_t n,
 			const struct kafka_topic *t, struct error *err)
 {
@@ -315,15 +320,15 @@ static int check_wanted(struct kafka *k, const int32_t *wanted, size_t n,
 	k->most_known = most;
 	for (size_t i = 0; i < n; i++)
 		if (wanted[i] >= most)
-			return error_set(err, RC_CONFIG,
-					 "%s:%u:%u: topic %s has the partitions 0 to %d, found %d "
-					 "in `partitions`",
-					 k->job->path, s->pos.line, s->pos.column, kafka_name(s),
-					 most - 1, wanted[i]);
+			return error_set(
+				err, RC_CONFIG,
+				"%s:%u:%u: topic %s has partitions 0 to %d, found %d in `partitions`",
+				k->job->path, s->pos.line, s->pos.column, kafka_name(s), most - 1,
+				wanted[i]);
 	return RC_OK;
 }
 
-/* Of each topic those of the numbers that it has. */
+/* List those of the wanted partitions that each topic has. */
 static int name_partitions(struct kafka *k, const int32_t *wanted, size_t n, struct kafka_topic *t,
 			   struct error *err)
 {
@@ -359,7 +364,7 @@ static int ask_offsets(struct kafka *k, struct kafka_topic *t, struct error *err
 	for (size_t i = 0; i < t->count; i++)
 		r[i] = (struct offset_range){.topic = t->partitions[i].topic,
 					     .partition = t->partitions[i].id};
-	/* the end first: a partition is never seen to end before it begins */
+	/* query the end first, so that a partition never seems to end before it begins */
 	int rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_END, r, t->count, err);
 	for (size_t i = 0; !rc && i < t->count; i++)
 		t->partitions[i].high = r[i].start;
@@ -381,7 +386,7 @@ int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct k
 {
 	int rc;
 
-	/* a topic that went away since the pattern was looked at is no fault */
+	/* retry if a topic was deleted after the pattern matched it */
 	for (int tries = 0;; tries++) {
 		*out = (struct kafka_topic){0};
 		rc = find_topics(k, tries > 0, err);
@@ -436,7 +441,7 @@ int kafka_committed(struct kafka *k, const struct offset_range *ranges, struct g
 		rd_kafka_topic_partition_list_destroy(l);
 		if (!e)
 			return RC_OK;
-		int rc = kafka_wait_or_fail(k, e, "cannot ask for the group's offsets", err);
+		int rc = kafka_wait_or_fail(k, e, "cannot query the group's offsets", err);
 		if (rc)
 			return rc;
 	}

@@ -1,8 +1,7 @@
 /*
- * message_columns.c - columns of a message: first those of its value, then what stands beside the
- * value
+ * message_columns.c - columns of a message: first those of its value, then those of its metadata
  *
- * Only what some field names is made: JSON is looked at for the named paths alone.
+ * Only columns that some field names are made: of JSON only the named paths are extracted.
  */
 #include "input/message_columns.h"
 
@@ -32,12 +31,12 @@ static const char *const beside_names[] = {"$key",	 "$topic", "$partition", "$of
 struct decoding {
 	const struct job *job;
 	const char **columns;
-	size_t ncolumns, nvalues; /* the first nvalues are the value's own */
-	enum beside *beside;	  /* of the others */
+	size_t ncolumns, nvalues; /* the first nvalues are columns of the value */
+	enum beside *beside;	  /* kinds of the other columns */
 	bool headers;
-	bool arrays; /* json: some path leads into an array, so that a message may be one */
+	bool arrays; /* json: a path begins with an array index, so a message may be an array */
 	struct json_paths *paths;
-	struct registry *registry; /* values are in its wire format; NULL: they are not */
+	struct registry *registry; /* for values in its wire format; NULL: they are not */
 	struct arena arena;
 };
 
@@ -46,9 +45,9 @@ struct decoder {
 	struct column *columns;
 	struct json_scratch scratch;
 	struct csv_reader csv;
-	struct buf line; /* a csv value with room behind it */
+	struct buf line; /* a csv value with room after it */
 	struct avro_decoder *avro;
-	bool has_schema; /* what the last value's is */
+	bool has_schema; /* schema and avro_plan are those of the last value */
 	uint32_t schema;
 	const struct avro_plan *avro_plan;
 	char numbers[3][24]; /* partition, offset, timestamp as text */
@@ -103,10 +102,11 @@ static int add_paths(struct decoding *d, const struct field *f, struct error *er
 		if (f->columns[k][0] == '$')
 			continue;
 		if (d->job->kafka.format == KAFKA_RAW)
-			return bad_name(d->job, f, f->columns[k],
-					"one of $key $topic $partition $offset $timestamp $value "
-					"$header.NAME: format raw has nothing else",
-					err);
+			return bad_name(
+				d->job, f, f->columns[k],
+				"one of $key $topic $partition $offset $timestamp $value $header.NAME, the "
+				"only columns of format raw",
+				err);
 		if (has_paths(d->job))
 			add_column(d, f->columns[k]);
 	}
@@ -123,8 +123,7 @@ static int add_beside(struct decoding *d, const struct field *f, struct error *e
 		if (d->job->source != SOURCE_KAFKA)
 			return bad_name(
 				d->job, f, f->columns[k],
-				"a path: a file has nothing beside its events (a key of that "
-				"name: [\"$...\"])",
+				"a path, because events of a file have no metadata (a key of that name: [\"$...\"])",
 				err);
 		if (!beside_kind(f->columns[k], &kind))
 			return bad_name(d->job, f, f->columns[k],
@@ -138,7 +137,7 @@ static int add_beside(struct decoding *d, const struct field *f, struct error *e
 	return RC_OK;
 }
 
-/* Which field asks for a column, for messages. */
+/* Find the first field that uses a column, for error messages. */
 static const struct field *asking(const struct job *job, const char *column)
 {
 	for (size_t i = 0; i < job->nfields; i++)
@@ -257,7 +256,10 @@ static int refuse(struct reject *why, const char *reason)
 	return RC_DATA;
 }
 
-/* No field could be found in other values; that is a fault, not an event without fields. */
+/*
+ * Reject values that are not objects (or arrays): they can contain no field, which is a fault and
+ * not an event without fields.
+ */
 static bool check_kind(const struct decoding *plan, struct bytes value, struct json_fault *fault)
 {
 	size_t at = 0;
@@ -310,7 +312,7 @@ static int decode_csv(struct decoder *d, struct bytes value, struct reject *why)
 	}
 	if (row.kind != CSV_ROW) {
 		snprintf(why->detail, sizeof why->detail,
-			 "found %s, expected a quoted value to be closed and its quotes doubled",
+			 "found %s, expected quoted values to be closed and their quotes doubled",
 			 row.kind == CSV_OPEN ? "no closing quote" : "a stray quote");
 		return refuse(why, "bad_quote");
 	}
@@ -323,7 +325,7 @@ static int decode_csv(struct decoder *d, struct bytes value, struct reject *why)
 		memcpy(d->columns, d->csv.columns, expected * sizeof *d->columns);
 	if (row.next < d->line.ptr + d->line.len && csv_next(&d->csv, &more)) {
 		snprintf(why->detail, sizeof why->detail,
-			 "found a second row at byte %zu, expected one row a message",
+			 "found a second row at byte %zu, expected one row per message",
 			 (size_t)(more.start - d->line.ptr));
 		return refuse(why, "several_rows");
 	}
@@ -345,7 +347,7 @@ static struct column number_column(char *text, int64_t v)
 	return (struct column){.ptr = (const uint8_t *)text, .len = (uint32_t)n};
 }
 
-/* Of several headers of one name the last counts, as in Kafka's own clients. */
+/* Get a header. If several have the same name, the last one counts, as in Kafka's own clients. */
 static struct column header_column(const struct message *m, const char *name)
 {
 	for (size_t i = m->nheaders; i > 0; i--)
@@ -371,14 +373,17 @@ static struct column beside_column(struct decoder *d, size_t i, const struct mes
 	return (struct column){.absent = true};
 }
 
-/* Behind the wire format's head; the schema that was there last is found without the registry. */
+/*
+ * Read the head of the wire format and advance *value past it. A schema equal to the last one needs
+ * no registry.
+ */
 static int take_wire(struct decoder *d, struct bytes *value, struct reject *why, struct error *err)
 {
 	if (value->len < WIRE_BYTES || value->ptr[0] != 0)
-		return reject_value(why, "bad_wire", NULL,
-				    bytes_of(value->ptr, value->len < 16 ? value->len : 16),
-				    "expected byte 0 and a schema's number in 4 bytes (Confluent's "
-				    "wire format)");
+		return reject_value(
+			why, "bad_wire", NULL,
+			bytes_of(value->ptr, value->len < 16 ? value->len : 16),
+			"expected byte 0 and a schema ID in 4 bytes (Confluent's wire format)");
 	uint32_t id = get_be32(value->ptr + 1);
 	*value = bytes_of(value->ptr + WIRE_BYTES, value->len - WIRE_BYTES);
 	if (d->has_schema && d->schema == id)
@@ -397,7 +402,7 @@ static int decode_avro(struct decoder *d, struct bytes value, struct reject *why
 	const char *fault = avro_decode(d->avro, d->avro_plan, value, &columns, &took);
 
 	if (!fault && took < value.len)
-		fault = "bytes behind the value";
+		fault = "bytes after the value";
 	if (fault) {
 		snprintf(why->detail, sizeof why->detail,
 			 "byte %zu: found %s, expected a value of schema %u", took + WIRE_BYTES,
@@ -425,7 +430,7 @@ static int decode_value(struct decoder *d, struct bytes value, struct reject *wh
 	return RC_OK;
 }
 
-/* Of a message without a value only what stands beside it counts. */
+/* Clear the value's columns for a message without a value; only its metadata counts. */
 static void leave_out_values(struct decoder *d)
 {
 	for (size_t i = 0; i < d->plan->nvalues; i++)

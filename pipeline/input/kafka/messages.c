@@ -1,9 +1,9 @@
 /*
- * messages.c - ranges of topics as events, for any number of threads
+ * messages.c - turn ranges of topics into events, for any number of threads
  *
- * A worker takes a batch of messages under the lock and decodes it outside.  An event's seq is the
- * number of offsets of the ranges in front of its own, plus its place in its range: the same
- * whichever worker takes it and however the brokers interleave topics and partitions.
+ * A worker takes a batch of messages under the lock and decodes it outside. The seq of an event is
+ * the number of offsets in the ranges before its own, plus its place in its range. So it does not
+ * depend on the worker, nor on the order in which brokers deliver topics and partitions.
  */
 #include "input/messages.h"
 
@@ -17,25 +17,25 @@
 #include "replay.h"
 
 #define REPLAY_BATCH 256
-#define SHARE_BLOCK  256 /* offsets that are looked at together, or not */
+#define SHARE_BLOCK  256 /* offsets that a share takes or skips together */
 
 struct messages {
 	const struct job *job;
-	struct kafka *kafka; /* of the caller; NULL: replay */
+	struct kafka *kafka; /* borrowed; NULL: replay */
 	struct replay replay;
-	size_t replayed; /* messages that were taken; under the lock */
+	size_t replayed; /* messages taken so far; protected by the lock */
 	struct decoding *decoding;
 	struct offset_range *ranges;
-	uint64_t *seq_base; /* of each range */
-	char **names;	    /* "topic/partition" of each range */
+	uint64_t *seq_base; /* by range */
+	char **names;	    /* "topic/partition" by range */
 	size_t nranges;
 	_Atomic uint64_t bytes_done;
 	_Atomic uint64_t seen, wanted; /* messages */
 	double fraction;
-	uint64_t most_bytes; /* of a message; 0: any */
+	uint64_t most_bytes; /* limit of a message; 0: none */
 	struct arena arena;
 
-	pthread_mutex_t lock; /* kafka, and below */
+	pthread_mutex_t lock; /* protects kafka and the members below */
 	struct error failure; /* code 0: none yet */
 };
 
@@ -49,10 +49,10 @@ struct messages_worker {
 	size_t nheaders;
 	uint64_t bytes; /* of the batch */
 	struct source_counts counts;
-	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
+	uint8_t apart[128]; /* keeps the counts of two workers in different cache lines */
 };
 
-/* Of a range. */
+/* Return the topic of a range. */
 static const char *topic_of(const struct messages *m, size_t range)
 {
 	return kafka_topic_of(&m->job->kafka, m->ranges[range].topic);
@@ -250,7 +250,9 @@ static int reject_message(struct messages_worker *w, size_t i, const struct even
 	return sink->reject(sink->ctx, &rejected, err);
 }
 
-/* Of each range the first block is wanted, and then those that raise the share's whole number. */
+/*
+ * Choose the first block of each range, then those at which the share's sum passes a whole number.
+ */
 static bool is_wanted(struct messages *m, const struct message *msg, int64_t first)
 {
 	if (!(m->fraction < 1))
@@ -282,13 +284,13 @@ static int refuse_large(const struct messages *m, uint64_t bytes, struct reject 
 	why->reason = "message_too_large";
 	why->field = NULL;
 	snprintf(why->detail, sizeof why->detail,
-		 "found a message of %llu bytes, expected at most %llu, a quarter of --memory, "
-		 "which cannot hold more: raise --memory",
+		 "found a message of %llu bytes, expected at most %llu, a quarter of "
+		 "--memory: raise --memory",
 		 (unsigned long long)bytes, (unsigned long long)m->most_bytes);
 	return RC_DATA;
 }
 
-/* RC_END: it has no value and is filtered. */
+/* RC_END: the message has no value and is filtered. */
 static int decode(struct messages_worker *w, const struct message *msg, struct event *event,
 		  struct reject *why, struct error *err)
 {
@@ -348,7 +350,9 @@ int messages_work(struct messages_worker *w, const struct source_sink *sink, str
 	if (rc) {
 		pthread_mutex_lock(&m->lock);
 		if (!m->failure.code)
-			error_set(&m->failure, rc, "another thread's messages could not be taken");
+			error_set(
+				&m->failure, rc,
+				"the load stops because another thread could not process its messages");
 		pthread_mutex_unlock(&m->lock);
 	}
 	return rc;

@@ -1,6 +1,4 @@
-/*
- * position.c - what a position below or above a partition's offsets means, in words
- */
+/* position.c - explain a position outside a partition's offsets */
 #include "kafka.h"
 
 int kafka_check_range(const char *topic, const struct offset_range *r, int64_t low, int64_t high,
@@ -13,17 +11,17 @@ int kafka_check_range(const char *topic, const struct offset_range *r, int64_t l
 	if (start < first)
 		return error_set(
 			err, RC_DATA,
-			"%s: the next offset to load is %lld, but the brokers keep only what "
-			"begins at %lld: %lld offsets are lost, deleted by retention or by hand "
-			"before they were loaded; to go on without them: `saltmill seek --state "
-			"DIR %s=%lld`",
+			"%s: the next offset to load is %lld, but the brokers keep offsets only from "
+			"%lld on: %lld offsets are lost, because retention or an administrator "
+			"deleted them before they were loaded; to continue without them: `saltmill "
+			"seek --state DIR %s=%lld`",
 			p.text, start, first, first - start, to.text, first);
 	if (end > last)
 		return error_set(
 			err, RC_DATA,
-			"%s: there were offsets up to %lld, now the partition ends at %lld: the "
-			"topic was deleted and made anew, or the brokers lost data; what was "
-			"loaded is safe, what was not is lost; to load what is there now: "
+			"%s: there were offsets up to %lld, but now the partition ends at %lld: the "
+			"topic was deleted and recreated, or the brokers lost data; published loads "
+			"are safe, messages not loaded are lost; to load what is there now: "
 			"`saltmill seek --state DIR %s=%lld`",
 			p.text, end, last, to.text, first);
 	return RC_OK;

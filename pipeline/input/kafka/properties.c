@@ -1,8 +1,8 @@
 /*
  * properties.c - librdkafka's settings
  *
- * Memory: librdkafka keeps at most queued.max.messages.kbytes of values and keys, and some 400
- * bytes beside each message, hence both limits.
+ * librdkafka keeps at most queued.max.messages.kbytes of values and keys, and about 400 bytes more
+ * per message, so both limits are set.
  */
 #include "properties.h"
 
@@ -47,23 +47,25 @@ static int set_limits(const struct setter *s, uint64_t memory_bytes, struct erro
 
 	if (!rc)
 		rc = set_number(s, "queued.min.messages", queued / 512, err);
-	/* what one fetch brings comes on top, and may be many times as much once it is unpacked */
+	/* a fetch comes on top, and may become many times larger when it is unpacked */
 	uint64_t fetch = within(queued / 16, MIB / 2, 16 * MIB);
-	if (!rc && fetch < MIB) /* librdkafka raises fetch.max.bytes to this one */
+	if (!rc && fetch < MIB) /* librdkafka raises fetch.max.bytes to message.max.bytes */
 		rc = set_number(s, "message.max.bytes", fetch, err);
 	if (!rc)
 		rc = set_number(s, "fetch.max.bytes", fetch, err);
 	if (!rc)
 		rc = set_number(s, "fetch.message.max.bytes", within(fetch, MIB / 2, MIB), err);
-	/* with small queues the default of a second is a stall of a second (stream/loads/README.md 4);
-	 * before librdkafka 2.2 it cannot be set */
+	/*
+	 * with small queues the default stalls for a second (stream/loads/README.md 4); it cannot
+	 * be set before librdkafka 2.2
+	 */
 	struct property backoff = {.name = "fetch.queue.backoff.ms",
 				   .value = "5",
 				   .optional = true};
 	return rc ? rc : s->set(s->ctx, &backoff, err);
 }
 
-/* What shows in no message, even when it stands in the job file. */
+/* Report whether no message may show the value, even if the job file contains it. */
 static bool is_secret(const struct kafka_property *p)
 {
 	static const char *const parts[] = {"password",		  "secret", "pem", "jaas",
@@ -75,10 +77,10 @@ static bool is_secret(const struct kafka_property *p)
 	return secret;
 }
 
-/* Their values are libraries to load or commands to run. */
+/* The values are libraries to load or commands to run. */
 static const char *const code[] = {"plugin.library.paths", "sasl.kerberos.kinit.cmd",
 				   "ssl.engine.location", "ssl.engine.id", "ssl.providers"};
-/* Their values are put into the kinit command, which a shell runs. */
+/* The values become part of the kinit command, which a shell runs. */
 static const char *const shell_words[] = {"sasl.kerberos.principal", "sasl.kerberos.keytab",
 					  "sasl.kerberos.service.name"};
 
@@ -89,22 +91,22 @@ static bool is_among(const char *name, const char *const *names, size_t n)
 	return n > 0;
 }
 
-/* A job file that somebody else wrote must not run code of theirs as this user. */
+/* Reject properties that run code, because another person may have written the job file. */
 static int refuse_code(const char *name, const char *value, struct error *err)
 {
 	if (is_among(name, code, sizeof code / sizeof *code))
-		return error_set(err, RC_CONFIG,
-				 "property `%s` names code to run; whoever trusts the job says "
-				 "--allow-code",
-				 name);
+		return error_set(
+			err, RC_CONFIG,
+			"property `%s` names code to run: if you trust the job, give --allow-code",
+			name);
 	size_t good = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789._-/@:+=,");
 	if (is_among(name, shell_words, sizeof shell_words / sizeof *shell_words) && value[good])
-		return error_set(err, RC_CONFIG,
-				 "property `%s` goes into a command that a shell runs: found the "
-				 "character `%c`, expected letters, digits and . _ - / @ : + = , "
-				 "(or --allow-code)",
-				 name, value[good]);
+		return error_set(
+			err, RC_CONFIG,
+			"property `%s` becomes part of a shell command: found the character `%c`, "
+			"expected letters, digits and . _ - / @ : + = , (or give --allow-code)",
+			name, value[good]);
 	return RC_OK;
 }
 
@@ -188,8 +190,10 @@ int properties_each(const struct job *job, uint64_t memory_bytes,
 		rc = set_own(&s, own[i][0], own[i][1], err);
 	if (!rc)
 		rc = set_own(&s, "bootstrap.servers", k->brokers, err);
-	/* librdkafka assigns partitions through its group code; without commits the name says
-	 * nothing */
+	/*
+	 * librdkafka assigns partitions through its group code; without commits the name has no
+	 * effect
+	 */
 	if (!rc)
 		rc = set_own(&s, "group.id", k->group ? k->group : "saltmill", err);
 	return rc ? rc : properties_of(job, k->properties, k->nproperties, set, ctx, err);

@@ -1,6 +1,6 @@
 #include "ranges.h"
 
-#define XXH_STATIC_LINKING_ONLY /* a state on the stack: nothing that can fail */
+#define XXH_STATIC_LINKING_ONLY /* XXH3_state_t on the stack: no allocation that can fail */
 #include <xxhash.h>
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "bytes.h"
 #include "mem.h"
 
-/* A list of partitions in a sentence gets no longer than this. */
+/* Limit of a list of partitions in a message. */
 #define LIST_BYTES 150
 
 static int by_place(const void *a, const void *b)
@@ -30,7 +30,7 @@ void ranges_begin(struct ranges *s, const struct offset_range *ranges, size_t n)
 
 		*r = (struct reading_range){.range = ranges[i], .before = ranges[i].last};
 		r->unchecked = r->before.known && r->before.offset < r->range.start;
-		if (!r->unchecked) /* of a range that is read once more */
+		if (!r->unchecked) /* a range that is read again */
 			r->range.last = (struct anchor){0};
 		r->range.events = 0;
 		r->next = r->unchecked ? r->before.offset : r->range.start;
@@ -52,7 +52,7 @@ void ranges_release(struct ranges *s)
 struct reading_range *ranges_find(struct ranges *s, const char *topic, int32_t partition)
 {
 	size_t lo = 0, hi = s->count;
-	/* messages come a partition at a time */
+	/* messages of a partition come together */
 	const struct offset_range *last = s->found ? &s->found->range : NULL;
 
 	if (last && place_order(last->topic, last->partition, topic, partition) == 0)
@@ -82,7 +82,10 @@ bool ranges_end(struct ranges *s, struct reading_range *r)
 	return true;
 }
 
-/* The next load looks for the last message of this one, if it has any: this is said once. */
+/*
+ * The next load checks the last message of this range, if it has any, so this is reported only
+ * once.
+ */
 void ranges_miss(struct ranges *s, struct reading_range *r)
 {
 	if (!r->unchecked)
@@ -145,7 +148,7 @@ void ranges_last(struct reading_range *r, const struct message *m)
 
 enum range_shown { PARTITIONS, POSITIONS, LOWS };
 
-/* " 0 1 7" of those that are wrong, or gone; " 0=5 1=9" with offsets. */
+/* List the wrong or the gone partitions: " 0 1 7", or with offsets " 0=5 1=9". */
 static void list(const struct ranges *s, bool wrong, enum range_shown what,
 		 const struct offset_range *lows, struct buf *out)
 {
@@ -180,8 +183,8 @@ int ranges_settle(struct ranges *s, const char *topic, char **note)
 		return RC_OK;
 	list(s, false, PARTITIONS, NULL, &b);
 	*note = mem_format(
-		"topic %s, partition%s%s: the brokers do not keep the message that was loaded "
-		"last, so it cannot be checked whether the topic was made anew since; going on",
+		"topic %s, partition%s%s: the brokers no longer have the message that was "
+		"loaded last, so saltmill cannot check whether the topic was recreated; the load continues",
 		topic, s->gone == 1 ? "" : "s", (const char *)b.ptr);
 	buf_release(&b);
 	return RC_OK;
@@ -199,15 +202,11 @@ int ranges_refuse(const struct ranges *s, const char *topic, const struct offset
 	list(s, true, LOWS, lows, &anew);
 	list(s, true, POSITIONS, NULL, &on);
 	error_set(err, RC_DATA,
-		  "topic %s, partition%s%s: another message than the one that was loaded last is "
-		  "at its "
-		  "place now (%s: offset %lld): the topic was deleted and made anew, or the "
-		  "brokers lost "
-		  "data; what was loaded is safe, what was not is lost; to load all that is there "
-		  "now: "
-		  "`saltmill seek --state DIR%s`, or only what is behind the positions: `saltmill "
-		  "seek "
-		  "--state DIR%s`",
+		  "topic %s, partition%s%s: found another message in place of the one loaded "
+		  "last (%s: offset %lld): the topic was deleted and recreated, or the brokers "
+		  "lost data; published loads are safe, messages not loaded are lost; to load "
+		  "all that is there now: `saltmill seek --state DIR%s`; to load only what "
+		  "follows the positions: `saltmill seek --state DIR%s`",
 		  topic, s->wrong == 1 ? "" : "s", (const char *)which.ptr,
 		  place_text(first->range.topic, first->range.partition).text,
 		  (long long)first->before.offset, (const char *)anew.ptr, (const char *)on.ptr);

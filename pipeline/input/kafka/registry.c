@@ -15,13 +15,13 @@
 #define FIRST_WAIT_S 0.25
 #define LONG_WAIT_S  10.0
 #define ANSWER_S     20L
-#define LOOK_NS	     50000000 /* how soon a signal ends a wait */
-#define REFERS_MOST  1000     /* schemas that one refers to, those that they refer to among them */
+#define LOOK_NS	     50000000 /* delay until a signal ends a wait */
+#define REFERS_MOST  1000     /* schemas that one refers to, directly or through others */
 
-/* What a number stands for; kept as long as the registry. */
+/* The schema of an ID; kept as long as the registry. */
 struct known_schema {
 	uint32_t id;
-	const char *refusal; /* why messages of it are rejected; NULL: they are not */
+	const char *refusal; /* why its messages are rejected; NULL: they are accepted */
 	const struct avro_plan *plan;
 };
 
@@ -36,7 +36,7 @@ struct registry {
 	struct known_schema *item;
 	size_t n, cap;
 	struct error failure; /* code 0: none yet */
-	pthread_mutex_t lock; /* all above */
+	pthread_mutex_t lock; /* protects all members above */
 };
 
 /* --- what the job says --- */
@@ -60,7 +60,7 @@ static int set_property(void *ctx, const struct property *p, struct error *err)
 		if (strcmp(known[i].name, p->name) == 0)
 			return curl_easy_setopt(r->curl, known[i].option, p->value) == CURLE_OK
 				       ? RC_OK
-				       : error_set(err, RC_CONFIG, "libcurl refuses property %s",
+				       : error_set(err, RC_CONFIG, "libcurl rejects property %s",
 						   p->name);
 	return error_set(err, RC_CONFIG,
 			 "found registry property `%s`, expected basic.auth.user.info, "
@@ -145,7 +145,7 @@ static int pause_for(double seconds, struct error *err)
 	return rc;
 }
 
-/* Once; the HTTP status, 0: no answer (r->why). */
+/* Send one request. Returns the HTTP status, or 0 if there is no answer (r->why). */
 static long ask_once(struct registry *r, const char *url)
 {
 	long status = 0;
@@ -162,8 +162,8 @@ static long ask_once(struct registry *r, const char *url)
 }
 
 /*
- * Until there is an answer that will not be another one soon: 200, 404; others are errors.
- * what: is asked for, by path.
+ * Request path until the answer is final: 200 or 404; any other final status is an error. what:
+ * names the requested schema in messages.
  */
 static int ask(struct registry *r, const char *path, const char *what, long *status,
 	       struct error *err)
@@ -181,14 +181,14 @@ static int ask(struct registry *r, const char *path, const char *what, long *sta
 		if (*status)
 			snprintf(r->why, sizeof r->why, "it answers %ld%s", *status,
 				 *status == 401 || *status == 403
-					 ? ": basic.auth.user.info in its properties?"
+					 ? ": check basic.auth.user.info in its properties"
 					 : "");
 		double passed = clock_seconds() - since;
 		if (!passing || passed + wait > (double)patience) {
 			rc = error_set(err, RC_IO,
-				       "the schema registry at %s does not tell %s: %s%s",
+				       "the schema registry at %s does not return %s: %s%s",
 				       r->job->registry.url, what, r->why,
-				       passing ? "; it was asked again and again" : "");
+				       passing ? "; all retries failed" : "");
 			break;
 		}
 		rc = pause_for(wait, err);
@@ -209,13 +209,15 @@ static int no_answer(struct registry *r, uint32_t id, const char *what, struct e
 
 /* --- schemas that refer to others --- */
 
-/* A schema with all that it refers to, which are read before it: the deepest first. */
+/*
+ * A schema and the schemas that it refers to, which are read first, the deepest before the others.
+ */
 struct schema_reading {
 	struct registry *r;
-	uint32_t id; /* of the schema that a message names */
+	uint32_t id; /* of the schema in the message */
 	struct avro_names *names;
 	struct read_before {
-		const char *name; /* "": not said */
+		const char *name; /* "": not given */
 		const char *subject;
 		json_int_t version;
 	} * before;
@@ -226,9 +228,9 @@ static int read_schema(struct schema_reading *w, json_t *answer, const struct av
 		       struct error *err);
 
 /*
- * Of two that are referred to by one name the first counts, whatever their versions: a type has one
- * meaning in a schema, and so do Confluent's own serializers find it (schema-registry,
- * AbstractSchemaProvider.resolveReferences).
+ * Report whether the reference was read before. If two references have one name, the first counts,
+ * whatever their versions: a type has one meaning in a schema. Confluent's own serializers do the
+ * same (schema-registry, AbstractSchemaProvider.resolveReferences).
  */
 static bool is_read(const struct schema_reading *w, const struct read_before *r)
 {
@@ -239,7 +241,10 @@ static bool is_read(const struct schema_reading *w, const struct read_before *r)
 	return false;
 }
 
-/* The answer; NULL: *err says why there is none. */
+/*
+ * Request a version of a subject. Returns NULL and sets *err if there is none; the caller owns the
+ * answer.
+ */
 static json_t *ask_for_version(struct schema_reading *w, const char *subject, json_int_t version,
 			       struct error *err)
 {
@@ -280,7 +285,7 @@ static int read_reference(struct schema_reading *w, json_t *reference, struct er
 		return RC_OK;
 	if (w->nbefore == REFERS_MOST)
 		return no_answer(w->r, w->id, "it refers to more than 1,000 schemas", err);
-	/* in front of what it refers to itself, so that no circle is followed */
+	/* added before its own references, so that a cycle ends */
 	w->before[w->nbefore++] =
 		(struct read_before){arena_strdup(&w->r->arena, r.name),
 				     arena_strdup(&w->r->arena, subject), version};
@@ -305,7 +310,7 @@ static int read_schema(struct schema_reading *w, json_t *answer, const struct av
 			return rc;
 	}
 	if (!json_is_string(text))
-		return no_answer(w->r, w->id, "one that it refers to has no `schema`", err);
+		return no_answer(w->r, w->id, "a schema that it refers to has no `schema`", err);
 	struct bytes copy = bytes_of(arena_strndup(a, json_string_value(text), len), len);
 	rc = avro_schema_read_with(out, a, copy, w->names, err);
 	return rc == RC_OK ? rc
@@ -338,7 +343,7 @@ static int read_answer(struct registry *r, struct known_schema *k, struct error 
 	int rc = RC_OK;
 
 	if (!json_is_string(text))
-		rc = no_answer(r, k->id, "its answer is no JSON object with a `schema`", err);
+		rc = no_answer(r, k->id, "its answer is not a JSON object with a `schema`", err);
 	else if (strcmp(type ? type : "AVRO", wanted) != 0)
 		k->refusal = arena_strdup(&r->arena, type ? type : "AVRO");
 	else if (r->job->format == KAFKA_AVRO)
@@ -375,7 +380,7 @@ static int learn(struct registry *r, uint32_t id, struct error *err)
 	else if (rc == RC_OK)
 		rc = read_answer(r, &k, err);
 	if (rc != RC_OK) {
-		if (rc == RC_DATA) /* that is no reject */
+		if (rc == RC_DATA) /* not the fault of one message, so not a reject */
 			err->code = rc = RC_CONFIG;
 		r->failure = *err;
 		return rc;
@@ -405,9 +410,9 @@ int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan
 		return rc;
 	if (k.refusal == nowhere)
 		return reject_set(why, "unknown_schema", NULL,
-				  "found schema number %u, which the registry does not have", id);
+				  "found schema ID %u, which the registry does not have", id);
 	return reject_set(why, "wrong_schema", NULL,
-			  "found schema number %u, of format %.20s, expected one of %s%s", id,
+			  "found schema ID %u, of format %.20s, expected one of %s%s", id,
 			  k.refusal, r->job->format == KAFKA_AVRO ? "AVRO" : "JSON",
 			  strcmp(k.refusal, "PROTOBUF") == 0 ? "; " NO_PROTOBUF : "");
 }

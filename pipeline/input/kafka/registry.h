@@ -1,7 +1,7 @@
 /*
  * registry.h - the schemas of messages, from a Confluent Schema Registry
  *
- * Confluent's wire format: a byte 0, the schema's number in 4 bytes, big-endian, then the value
+ * Confluent's wire format: a byte 0, the schema ID in 4 bytes, big-endian, then the value
  * (docs.confluent.io, "Formats, Serializers, and Deserializers", "Wire format").
  */
 #ifndef SALTMILL_SOURCE_REGISTRY_H
@@ -13,15 +13,18 @@
 
 struct registry;
 
-/* columns' members must outlive it.  Nothing is asked yet.  RC_CONFIG: a property is not right. */
+/*
+ * Open a registry; this sends no request. The members of columns must outlive it. RC_CONFIG: a
+ * property is invalid.
+ */
 int registry_open(struct registry **out, const struct typed_columns *columns, struct error *err);
-void registry_close(struct registry *r); /* NULL is fine */
+void registry_close(struct registry *r); /* r may be NULL */
 
 /*
- * Any thread.  What to take of a value by the schema of that number, until registry_close; NULL of
- * JSON.  A schema is asked for once.  RC_DATA: *why says that there is no such schema, or that it
- * is of another format.  RC_IO: the registry does not answer, however often and long it was asked
- * (the job's patience, or 30 s).  RC_CONFIG: the job's fields do not fit the schema.
+ * Find the plan for values of a schema ID; any thread may call it. *plan is valid until
+ * registry_close; NULL for JSON. Each schema is requested once. RC_DATA: no such schema, or another
+ * format (*why). RC_IO: the registry did not answer within the job's patience, or 30 s. RC_CONFIG:
+ * the job's fields do not fit the schema.
  */
 int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan,
 		  struct reject *why, struct error *err);

@@ -1,8 +1,8 @@
 /*
- * replay.c - rejects.jsonl read back
+ * replay.c - read rejects.jsonl back
  *
- * A line holds all of a message: whoever repairs one edits its raw (or writes raw in place of
- * raw_base64).  There are few enough to be held in memory.
+ * A line contains a whole message. To repair it, a user edits raw (or writes raw instead of
+ * raw_base64). All messages are kept in memory, because rejects are few.
  */
 #include "replay.h"
 
@@ -22,7 +22,7 @@ static bool decode64(const char *text, struct bytes *out, struct arena *a)
 	return good;
 }
 
-/* name as text, or name_base64; neither, or null: ptr NULL. */
+/* Read `name` as text, or name_base64. If both are missing or null, ptr becomes NULL. */
 static bool get_bytes(const json_t *object, const char *name, struct bytes *out, struct arena *a)
 {
 	char *coded = mem_format("%s_base64", name);

@@ -1,6 +1,4 @@
-/*
- * replay.h - messages from rejects.jsonl, repaired or not, instead of from a broker
- */
+/* replay.h - read messages, repaired or not, from rejects.jsonl instead of from a broker */
 #ifndef SALTMILL_SOURCE_REPLAY_H
 #define SALTMILL_SOURCE_REPLAY_H
 
@@ -14,17 +12,18 @@ struct replay {
 	struct arena arena;
 };
 
-/* Why a message was rejected; NULL: the line does not say. */
+/* Why a message was rejected; NULL: the line does not say it. */
 struct replay_why {
 	const char *reason, *field;
 };
-/* A line of rejects.jsonl: NULL, or what was expected.  All lives in the arena; why: may be NULL.
+/*
+ * Parse a line of rejects.jsonl. Returns NULL, or what was expected. The arena owns the message;
+ * why may be NULL.
  */
 const char *replay_line(struct bytes line, const struct kafka_source *job, struct message *m,
 			struct replay_why *why, struct arena *a);
 
-/* Read all of path, RC_DATA with path:line when a line is not one of rejects.jsonl's for the
- * source's topics. */
+/* Read all of path. RC_DATA with path:line: a line is not a reject of the source's topics. */
 int replay_open(struct replay *r, const char *path, const struct kafka_source *job,
 		struct error *err);
 void replay_close(struct replay *r);

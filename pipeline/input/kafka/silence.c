@@ -7,7 +7,7 @@
 #include "bytes.h"
 
 #define SAY_AGAIN_S   30
-#define DOUBT_S	      6	 /* a refusal that may be a connection that broke */
+#define DOUBT_S	      6	 /* a refusal may only be a broken connection */
 #define AFTER_ANSWERS 60 /* seconds */
 
 static bool is_refused(const struct silence *s)
@@ -19,25 +19,25 @@ static bool is_refused(const struct silence *s)
 
 void silence_begin(struct silence *s, uint64_t patience_s)
 {
-	char limit[60] = "without end";
+	char limit[60] = "without a limit";
 	double now = clock_seconds();
 
 	if (s->since == 0) {
 		s->since = now;
 		s->said_at = 0;
 	}
-	if (is_refused(s)) /* the error says it */
+	if (is_refused(s)) /* silence_check reports it */
 		return;
 	if (s->said_at != 0 && now - s->said_at < SAY_AGAIN_S)
 		return;
 	s->said_at = now;
 	if (patience_s != DURATION_FOREVER)
-		snprintf(limit, sizeof limit, "%llu s at most", (unsigned long long)patience_s);
-	report_to(&s->listener,
-		  "no broker answers at %.80s%s%s%s; waiting, for %.0f s so far, %s (the job's "
-		  "`patience`)",
-		  s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "",
-		  now - s->since, limit);
+		snprintf(limit, sizeof limit, "at most %llu s", (unsigned long long)patience_s);
+	report_to(
+		&s->listener,
+		"no broker answers at %.80s%s%s%s; waited %.0f s so far, %s (the job's `patience`)",
+		s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "",
+		now - s->since, limit);
 }
 
 void silence_heard(struct silence *s)
@@ -64,8 +64,8 @@ static bool says(const char *reason, const char *const *words, size_t n)
 }
 
 /*
- * A broker that wants TLS, a login or a certificate just hangs up, so only librdkafka's sentences
- * tell; one that hangs up whenever we connect, and has never answered, will not have us.
+ * Judge a complaint by librdkafka's text, because a broker that wants TLS, a login or a certificate
+ * just hangs up. A broker that never answered and always hangs up refuses the connection.
  */
 void silence_complaint(struct silence *s, const char *reason, bool login)
 {
@@ -92,7 +92,8 @@ void silence_complaint(struct silence *s, const char *reason, bool login)
 int silence_check(const struct silence *s, uint64_t patience_s, struct error *err)
 {
 	if (is_refused(s))
-		return error_set(err, RC_IO, "the brokers at %.80s refuse us%s: %s", s->brokers,
+		return error_set(err, RC_IO, "the brokers at %.80s refuse the connection%s: %s",
+				 s->brokers,
 				 s->certain ? "" : " (do they want another `security.protocol`?)",
 				 s->refusal);
 	if (patience_s == DURATION_FOREVER || s->since == 0 ||
