@@ -122,7 +122,7 @@ static void test_headers_wait_too(void **state)
 	write_rejects(12, 0, MIB);
 	rd_kafka_mock_broker_set_down(c->mock, 1);
 	assert_int_equal(send_with(c, NULL, NULL, 12, 60, &err), RC_STOPPED);
-	assert_non_null(strstr(c->said, "to take 8 dead letters"));
+	assert_non_null(strstr(c->said, "accept 8 dead letters"));
 }
 
 int main(void)

@@ -131,7 +131,7 @@ static void test_refusals(void **state)
 	c->job.kafka.npartitions = 2;
 	k = open_client(c);
 	assert_int_equal(kafka_look(k, &t, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "has the partitions 0 to 2, found 7"));
+	assert_non_null(strstr(err.msg, "has partitions 0 to 2, found 7"));
 	kafka_close(k);
 	struct {
 		struct kafka_property p;

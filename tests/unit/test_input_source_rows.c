@@ -14,7 +14,7 @@
 	"bad_quote (column " n ": found a quote inside an unquoted value, expected the whole "     \
 	"value in quotes and the quote doubled)"
 #define BAD_BEHIND(n, c)                                                                           \
-	"bad_quote (column " n ": found '" c "' after the closing quote, expected a delimiter "   \
+	"bad_quote (column " n ": found '" c "' after the closing quote, expected a delimiter "    \
 	"or the line's end)"
 
 /* ---- tables ---- */

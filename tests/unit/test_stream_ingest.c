@@ -433,7 +433,7 @@ static void test_topics_that_go(void **state)
 	job_release(&job);
 	open_job_of(&job, c, "pattern: 'events.*', partitions: [1, 5]");
 	assert_int_equal(load_topic(c, &job, "four", 0, &r, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "has the partitions 0 to 4, found 5"));
+	assert_non_null(strstr(err.msg, "has partitions 0 to 4, found 5"));
 	job_release(&job);
 }
 
