@@ -112,7 +112,7 @@ def test_passing_faults(bench, place, tmp_path, fault):
     ("quota", 1, "quota of space is used up"),
     ("garbled", 1, "HDFS has other bytes than"),
     ("denied", 2, "Permission denied: user=ann"),
-    ("garbage", 1, "no JSON"),
+    ("garbage", 1, "not JSON"),
     ("html", 1, "answers 500"),
 ])
 def test_lasting_faults(bench, place, fault, status, said):
