@@ -119,7 +119,7 @@ def test_what_is_not_there(three, tmp_path):
         done = loads.run("loads", "--state", state, "--loaded", names[1])
         assert done.returncode == 0, done.stderr
         done = loads.run("scan", s.job, state)
-        assert done.returncode == 1 and f"{outs[1]} is gone; expected all that was published" in done.stderr
+        assert done.returncode == 1 and f"{outs[1]} is gone, expected all published loads" in done.stderr
     finally:
         shutil.move(tmp_path / "elsewhere", outs[1])
     (tmp_path / "nothing").mkdir()

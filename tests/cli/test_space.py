@@ -130,4 +130,4 @@ def test_quota_of_drift(bench):
 @pytest.mark.parametrize("text", ["0", "12X", "-1", ""])
 def test_quota_is_a_size(bench, text):
     bench.input(rows(3))
-    bench.refused(bench.run("--temp-quota", text), 2, "--temp-quota", "20G")
+    bench.refused(bench.run("--temp-quota", text), 2, "--temp-quota: found", "expected a size like 256M, from 1")

@@ -24,7 +24,7 @@ static int name_columns(struct scan_desk *d, const char *list, struct error *err
 		if (i == p->nfamilies)
 			return error_set(
 				err, RC_CONFIG,
-				"--columns: found `%.*s`, expected a column family of the table",
+				"--columns: found family `%.*s`, expected a column family of the table",
 				(int)family.len, (const char *)family.ptr);
 		size_t from = d->names.len;
 		if (colon)
