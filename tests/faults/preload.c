@@ -380,7 +380,7 @@ int clock_gettime(clockid_t which, struct timespec *t)
 {
 	int rc = NEXT(clock_gettime)(which, t);
 
-	if (rc == RC_OK && haste && which == CLOCK_MONOTONIC)
+	if (rc == 0 && haste && which == CLOCK_MONOTONIC)
 		*t = moved(t, atomic_load(&ahead));
 	return rc;
 }
@@ -577,14 +577,14 @@ int close(int fd)
 {
 	int rc = NEXT(close)(fd);
 
-	return rc == RC_OK && fd != STDERR_FILENO && !fault.shorten && fails(IO, "close") ? -1 : rc;
+	return rc == 0 && fd != STDERR_FILENO && !fault.shorten && fails(IO, "close") ? -1 : rc;
 }
 
 int closedir(DIR *d)
 {
 	int rc = NEXT(closedir)(d);
 
-	return rc == RC_OK && !fault.shorten && fails(IO, "closedir") ? -1 : rc;
+	return rc == 0 && !fault.shorten && fails(IO, "closedir") ? -1 : rc;
 }
 
 /* Half of the bytes, when that is asked for; false: the call fails. */
@@ -641,7 +641,7 @@ int fclose(FILE *f)
 {
 	int rc = NEXT(fclose)(f);
 
-	return rc == RC_OK && !fault.shorten && fails(IO, "fclose") ? EOF : rc;
+	return rc == 0 && !fault.shorten && fails(IO, "fclose") ? EOF : rc;
 }
 
 /* What a hardened build calls in their place. */
