@@ -77,7 +77,7 @@ def test_quota(bench):
     bench.refused(bench.run("--memory", "16M", "--temp-quota", "12M"), 1, "--temp-quota", "--memory")
     # standard input has no size to predict from: the quota itself ends the run
     r = bench.run("-", "--memory", "16M", "--temp-quota", "12M", input=data)
-    bench.refused(r, 1, "may hold 12.6 MB (--temp-quota)", "raise --temp-quota")
+    bench.refused(r, 1, "may have 12.6 MB (--temp-quota)", "raise --temp-quota")
     r = bench.run("--memory", "16M", "--temp-quota", "100M", "--json")
     assert r.returncode == 0, r.stderr
 
@@ -113,7 +113,7 @@ def test_rejects_count_too(bench):
     """A long tail of bad events must not fill the disk of somebody who set a quota."""
     bench.input(HEADER + b"".join(b"not-a-user,%d,%s\n" % (i, b"x" * 200) for i in range(100_000)))
     all_of_them = ("--memory", "64M", "--max-rejects", "100%")
-    bench.refused(bench.run(*all_of_them, "--temp-quota", "4M"), 1, "may hold 4.2 MB (--temp-quota)")
+    bench.refused(bench.run(*all_of_them, "--temp-quota", "4M"), 1, "may have 4.2 MB (--temp-quota)")
     assert bench.run(*all_of_them, "--temp-quota", "400M").returncode == 3
 
 
@@ -122,7 +122,7 @@ def test_quota_of_drift(bench):
     (bench.folder / "live.txt").write_text("Total number of splits = 2\n\\x08\n")
     args = [bench.program, "drift", "job.yaml", "in.csv", "--existing", "live.txt", "--memory", "16M", "--temp-quota"]
     r = subprocess.run([*args, "4M"], cwd=bench.folder, capture_output=True, text=True)
-    assert r.returncode == 1 and "may hold 4.2 MB (--temp-quota)" in r.stderr, r.stderr
+    assert r.returncode == 1 and "may have 4.2 MB (--temp-quota)" in r.stderr, r.stderr
     r = subprocess.run([*args, "400M"], cwd=bench.folder, capture_output=True, text=True)
     assert r.returncode == 0, r.stderr
 
