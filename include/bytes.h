@@ -1,9 +1,11 @@
 /*
- * bytes.h - a borrowed slice, an owned buffer, and big-endian integers
+ * bytes.h - a borrowed slice, an owned buffer, big-endian integers, and text for people
  *
- * struct bytes borrows and is passed by value; struct buf owns and grows.  A row key, a
- * qualifier, a value are bytes.  Their order is bytes_cmp: unsigned, a proper prefix first, as
- * HBase compares.  It cannot fail.
+ * struct bytes borrows and is passed by value. struct buf owns its memory and grows; release it
+ * with buf_release. Row keys, qualifiers and values are bytes. bytes_cmp orders them as HBase does:
+ * unsigned, a proper prefix first.
+ *
+ * Sections: slices and buffers; numbers; escaping; UTF-8; sizes, times and names.
  */
 #ifndef SALTMILL_BYTES_H
 #define SALTMILL_BYTES_H
@@ -53,7 +55,7 @@ static inline bool bytes_eq(struct bytes a, struct bytes b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Up to 32 bytes go without a call; source and target do not overlap. */
+/* Copy n bytes; up to 32 bytes need no call. Source and target do not overlap. */
 static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 {
 	if (n > 32) {
@@ -74,22 +76,22 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 	}
 }
 
-/* Room for extra more bytes; returns where they go.  len is unchanged. */
+/* Make room for extra more bytes and return where they go. len is unchanged. */
 uint8_t *buf_reserve(struct buf *b, size_t extra);
 
-/* The same, seldom with a call. */
+/* The same, inline if the room is already there. */
 static inline uint8_t *buf_room(struct buf *b, size_t extra)
 {
 	return b->cap - b->len >= extra ? b->ptr + b->len : buf_reserve(b, extra);
 }
 
-/* The same; false: there is no memory, b is as it was. */
+/* The same, but return false if there is no memory; b is then unchanged. */
 bool buf_try_reserve(struct buf *b, size_t extra) __attribute__((warn_unused_result));
 bool buf_try_append(struct buf *b, const void *ptr, size_t len) __attribute__((warn_unused_result));
 void buf_append(struct buf *b, const void *ptr, size_t len);
 void buf_append_str(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Of 0 to 99, without a division: 103 / 1024 is near enough to a tenth. */
+/* Write v, 0 to 99, as two digits without a division: 103 / 1024 is close enough to a tenth. */
 static inline void put_two_digits(uint8_t *to, uint32_t v)
 {
 	uint32_t tens = v * 103 >> 10;
@@ -163,7 +165,7 @@ static inline void buf_be64(struct buf *b, uint64_t v)
 	b->len += 8;
 }
 
-/* Append to room that was reserved before: no allocation, so it cannot fail. */
+/* Append to room that buf_reserve made: these do not allocate, so they cannot fail. */
 static inline void buf_fill(struct buf *b, const void *ptr, size_t len)
 {
 	assert(b->cap - b->len >= len);
@@ -193,9 +195,9 @@ static inline void buf_fill_be64(struct buf *b, uint64_t v)
 }
 
 /*
- * Little-endian base 128 (protobuf varint; "v7" of hfile/README.md 4.2).  put_varint writes at most
- * 10 bytes and returns how many; get_varint returns how many it read, 0 if the number does not
- * end before end.
+ * Little-endian base 128 (protobuf varint; "v7" in hfile/README.md 4.2). put_varint writes at most
+ * 10 bytes and returns how many. get_varint returns how many bytes it read, or 0 if the number does
+ * not end before end.
  */
 static inline size_t put_varint(uint8_t *p, uint64_t v)
 {
@@ -222,43 +224,45 @@ static inline size_t get_varint(const uint8_t *p, const uint8_t *end, uint64_t *
 }
 
 /*
- * HBase's Bytes.toStringBinary and toBytesBinary (splitter/README.md 2.2).  `escaped` prints every
- * byte outside [0-9A-Za-z_.-] as \xHH in upper case, the form that is safe in SPLITS_FILE and in
- * single quotes; the result is NUL-terminated text behind b's content.
+ * Append v as HBase's Bytes.toStringBinary does (splitter/README.md 2.2): every byte outside
+ * [0-9A-Za-z_.-] becomes \xHH in upper case. This form is safe in SPLITS_FILE and in single quotes.
+ * A NUL follows the text; b->len does not count it.
  */
 void bytes_escape(struct buf *b, struct bytes v);
 /*
- * text is the UTF-8 of the Java string that toBytesBinary would see: a character above 0x7F
- * becomes the low byte of its UTF-16 unit(s), a malformed sequence 0xFD, as in HBase.
+ * Append the bytes that Bytes.toBytesBinary makes of text, the UTF-8 of a Java string: as in HBase,
+ * a character above 0x7F becomes the low byte of each of its UTF-16 units, and a malformed sequence
+ * 0xFD.
  */
 void bytes_unescape(struct buf *b, struct bytes text);
 
 void bytes_hex(struct buf *b, struct bytes v);
-/* Exactly len bytes from 2 * len lower-case hex digits and nothing behind them. */
+/* Read exactly len bytes from 2 * len lower-case hex digits. False: anything else, or more text. */
 bool bytes_unhex(uint8_t *out, size_t len, const char *hex);
 
 /*
- * --- UTF-8, and untrusted bytes as text
+ * --- UTF-8, and untrusted bytes as text for people ---
  *
- * Only this file knows which bytes are UTF-8 (Unicode 15, table 3-7).
+ * The only place that knows which bytes are UTF-8 (Unicode 15, table 3-7).
  */
 
 /*
- * The character at the start of s (not empty); returns its length in bytes.  Malformed UTF-8 gives
- * U+FFFD and the length of the maximal ill-formed subpart (Unicode 3.9, as Java decodes).
+ * Decode the character at the start of s, which is not empty, and return its length in bytes.
+ * Malformed UTF-8 gives U+FFFD and the length of the maximal ill-formed subpart (Unicode 3.9, as
+ * Java decodes).
  */
 size_t utf8_decode(struct bytes s, uint32_t *code);
-/* Bytes of the well-formed character at p, which is before end; 0: there is none. */
+/* Return the length in bytes of the well-formed character at p (p < end); 0: it is malformed. */
 size_t utf8_char(const uint8_t *p, const uint8_t *end);
 
-/* Append v as UTF-8: bytes that are none as \xHH, all others as they are. */
+/* Append v as UTF-8; bytes that are not UTF-8 become \xHH. */
 void text_utf8(struct buf *b, struct bytes v);
 /*
- * Append v as one line that a terminal shows and does not obey: as text_utf8, and \xHH also for
- * the bytes of controls (C0, DEL, C1), line separators and marks that turn the writing around.
+ * Append v as one line that cannot command a terminal. As text_utf8, and \xHH also for control
+ * characters (C0, DEL, C1), line separators and marks that reverse the writing direction.
  */
 void text_visible(struct buf *b, struct bytes v);
-/* Several lines of that: line feeds stay. */
+/* The same, but keep line feeds. */
 void text_lines(struct buf *b, struct bytes v);
 /* Append v as a JSON string in quotes; bytes that are not UTF-8 become \xHH. */
 void text_json(struct buf *b, struct bytes v);
@@ -267,36 +271,36 @@ void text_json_shown(struct buf *b, struct bytes v);
 /* Append HBase's \xHH form of v as a JSON string in quotes. */
 void text_json_key(struct buf *b, struct bytes v);
 void text_base64(struct buf *b, struct bytes v);
-/* Append the bytes of such a text; false: it is not base64. */
+/* Append the bytes of a base64 text; false: it is not base64. */
 bool text_unbase64(struct buf *b, const char *text);
 bool text_is_utf8(struct bytes v);
-/* text_visible into out, shortened to max bytes and "..."; out holds max + 4. */
+/* Write text_visible of v into out, shortened to max bytes and "..."; out has room for max + 4. */
 void text_quote(char *out, size_t max, struct bytes v);
 
 /*
- * --- sizes, times and names as people type them
+ * --- sizes, times and names as people type them ---
  *
- * For the job file and for the command line.  No function here keeps or allocates anything.
+ * For the job file and the command line. These functions allocate nothing.
  */
 
 #define DURATION_FOREVER UINT64_MAX
 
 /*
- * "4096", "64K", "256M", "10G", "2T": powers of 1024, in either case, with or without a B behind
- * ("64KB").  False if the text is anything else or the number does not fit.
+ * Parse "4096", "64K", "256M", "10G", "2T": powers of 1024, in upper or lower case, with or without
+ * a final B ("64KB"). False: the text is anything else, or the number does not fit.
  */
 bool parse_size(const char *text, uint64_t *bytes);
 
-/* "3.4 GB", "950 KB", "12 B"; powers of 1000.  Returns text, which has room for 16 bytes. */
+/* Format "3.4 GB", "950 KB", "12 B": powers of 1000. Returns text, which has room for 16 bytes. */
 char *format_bytes(char *text, uint64_t bytes);
 
-/* "3600", "90s", "15m", "24h", "30d", "2w" or "forever" (DURATION_FOREVER), in seconds. */
+/* Parse "3600", "90s", "15m", "24h", "30d", "2w" or "forever" (DURATION_FOREVER) into seconds. */
 bool parse_duration_s(const char *text, uint64_t *seconds);
 
 /*
- * The name of the list that was probably meant: the smallest number of single edits (insert,
- * delete, replace, swap neighbours; case does not count), NULL when none is near: 1 edit up to
- * 4 letters, 2 up to 8, else 3.
+ * Find the known name that was probably meant: the one with the fewest single edits (insert,
+ * delete, replace, swap neighbours; case is ignored). NULL if none is close: 1 edit for up to 4
+ * letters, 2 for up to 8, else 3.
  */
 const char *near_miss(const char *name, const char *const *known, size_t nknown);
 

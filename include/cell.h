@@ -1,8 +1,8 @@
 /*
- * cell.h - one HBase cell, the order of cells, cells in order
+ * cell.h - one HBase cell, the order of cells, and iterators over sorted cells
  *
- * As org.apache.hadoop.hbase.Cell and CellComparatorImpl have them.  Who makes cells, writes them
- * into files and reads them back shares this one.  Implemented in pipeline/base/cell.c.
+ * Types and order match org.apache.hadoop.hbase.Cell and CellComparatorImpl. Every room that makes,
+ * writes or reads cells uses this struct. Implemented in pipeline/base/cell.c.
  */
 #ifndef SALTMILL_CELL_H
 #define SALTMILL_CELL_H
@@ -10,45 +10,48 @@
 #include "bytes.h"
 #include "error.h"
 
-/* KeyValue.Type; deletes hide what is older or as old, see the names. */
+/* KeyValue.Type. A delete hides versions with its timestamp or older ones, as its name says. */
 enum cell_type {
 	CELL_PUT = 4,
-	CELL_DELETE = 8,		 /* the version of this very timestamp */
-	CELL_DELETE_FAMILY_VERSION = 10, /* of all columns, of this very timestamp */
+	CELL_DELETE = 8,		 /* the version with exactly this timestamp */
+	CELL_DELETE_FAMILY_VERSION = 10, /* of all columns, with exactly this timestamp */
 	CELL_DELETE_COLUMN = 12,	 /* all versions of the column */
 	CELL_DELETE_FAMILY = 14,	 /* all versions of all columns */
-	CELL_MAXIMUM = 255 /* of search keys and shortened index keys: before every real cell */
+	/* in search keys and shortened index keys: sorts before every real cell */
+	CELL_MAXIMUM = 255
 };
-/* "Put", "DeleteColumn"; "unknown". */
+/* Return "Put", "DeleteColumn" ... or "unknown". */
 const char *cell_type_name(unsigned type);
-/* Can a stored cell have it? */
+/* True if a stored cell can have this type. */
 bool cell_type_known(unsigned type);
 
 #define CELL_ROW_MAX	32767	  /* HConstants.MAX_ROW_LENGTH */
 #define CELL_FAMILY_MAX 127	  /* a signed byte in the file */
-#define CELL_TS_LATEST	INT64_MAX /* HConstants.LATEST_TIMESTAMP: of search keys only */
+#define CELL_TS_LATEST	INT64_MAX /* HConstants.LATEST_TIMESTAMP: only in search keys */
 
-/* All slices are borrowed.  {0} but for the key is a cell without value and tags. */
+/* All slices are borrowed. A cell that is {0} except for its key has no value and no tags. */
 struct cell {
 	struct bytes row, family, qualifier;
 	int64_t ts;    /* ms, 0 .. CELL_TS_LATEST - 1 */
-	uint64_t mvcc; /* sequence id; 0: visible to everybody, or not known */
+	uint64_t mvcc; /* sequence id; 0: visible to every reader, or unknown */
 	struct bytes value;
 	struct bytes tags; /* each: i16 length of type and value | i8 type | value */
 	uint8_t type;	   /* enum cell_type */
 };
 
 /*
- * CellComparatorImpl: row, family, qualifier by bytes_cmp; timestamp, type, mvcc descending.
- * Value and tags do not count.
+ * Compare as CellComparatorImpl: row, family, qualifier by bytes_cmp; then timestamp, type and mvcc
+ * descending. Value and tags are ignored.
  */
 int cell_cmp(const struct cell *a, const struct cell *b);
 /* The same without mvcc, as a file's index and bloom filter compare. */
 int cell_key_cmp(const struct cell *a, const struct cell *b);
-/* The same of two cells of one row. */
+/* The same for two cells of one row. */
 int cell_in_row_cmp(const struct cell *a, const struct cell *b);
 
-/* The place before the first possible cell of a row and column; family and qualifier may be empty.
+/*
+ * Return a search key that sorts before every cell of a row and column. family and qualifier may be
+ * empty.
  */
 static inline struct cell cell_first(struct bytes row, struct bytes family, struct bytes qualifier)
 {
@@ -61,8 +64,8 @@ static inline struct cell cell_first(struct bytes row, struct bytes family, stru
 }
 
 /*
- * Cells in order.  next returns 0, RC_END or an error; *out is valid until the next call.  close
- * (NULL: nothing to do) releases the iterator itself.
+ * An iterator over sorted cells. next returns 0, RC_END or an error; *out is valid until the next
+ * call. close (NULL: nothing to do) releases the iterator itself.
  */
 struct cell_iter {
 	int (*next)(void *self, struct cell *out, struct error *err);
@@ -71,19 +74,22 @@ struct cell_iter {
 };
 
 /*
- * A Put of a column that is known by its number: the quickest form, of which a row's share row key
- * and timestamp.
+ * A Put of a column known by its number. This is the fastest form: the values of a row share row
+ * key and timestamp.
  */
 struct cell_value {
 	const uint8_t *ptr;
 	uint32_t len;
 	uint16_t column;
-	bool roomy; /* CELL_ROOM_BYTES from ptr on may be read, however short it is */
+	bool roomy; /* CELL_ROOM_BYTES from ptr on may be read, even if len is smaller */
 };
 #define CELL_ROOM_BYTES 32
 
 #define ROW_KEY_MAX CELL_ROW_MAX
-/* Ours: the cells of a row beyond memory are sorted by 2 bytes of family and the qualifier. */
+/*
+ * A limit of saltmill: rows larger than memory are sorted by a 2-byte family number plus the
+ * qualifier.
+ */
 #define QUALIFIER_MAX (ROW_KEY_MAX - 2)
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * clock.h - the only place that asks what time it is
+ * clock.h - time: clocks, waits, the retry rule and rates
  *
- * For people's eyes, timeouts and a stream's cuts.  What is written into HFiles and manifests never
- * comes from here: the same input gives the same bytes on any day.
+ * This is the only place that reads a clock. Use it for displays, timeouts and the cuts of a
+ * stream. HFiles and manifests never contain this time: the same input gives the same bytes on any
+ * day.
  */
 #ifndef SALTMILL_CLOCK_H
 #define SALTMILL_CLOCK_H
@@ -12,38 +13,38 @@
 
 #include "error.h"
 
-/* Since some moment; never set back.  Never 0, so that 0 can mean "not yet". */
+/*
+ * Return the time since an arbitrary moment; it never goes back. Never 0, so 0 can mean "not yet".
+ */
 double clock_seconds(void);
 int64_t clock_ms(void);
-/* Since 1970, as the machine believes. */
+/* Return milliseconds since 1970 by the system's clock. */
 int64_t clock_wall_ms(void);
-/* As pthread_cond_wait, for ms at most, however the wall clock is set meanwhile. */
+/* As pthread_cond_wait, for at most ms, even if the wall clock is changed meanwhile. */
 void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms);
 void clock_sleep_ms(int64_t ms);
 /*
- * SOURCE_DATE_EPOCH, ms: a time that the user gives in place of the clock; -1: none is set.  What
- * is no number is RC_CONFIG, as reproducible-builds.org/specs/source-date-epoch asks.
+ * Get SOURCE_DATE_EPOCH in ms, a time that the user sets to replace the clock; -1: it is not set.
+ * RC_CONFIG: it is not a number (reproducible-builds.org/specs/source-date-epoch).
  */
 int source_date_epoch(int64_t *ms, struct error *err);
 
 /*
- * --- the one rule by which what a server did not do is asked of it again
+ * --- backoff: the one rule for repeating a failed request to a server ---
  *
- * Waits grow as those of HBase's own clients (HConstants.RETRY_BACKOFF): 100 ms times 1, 2, 3, 5,
+ * Waits grow like those of HBase's own clients (HConstants.RETRY_BACKOFF): 100 ms times 1, 2, 3, 5,
  * 10, 20, 40, 100, 100, ...
  */
 
-/* Before the n-th repetition, from 0. */
+/* Return the wait before retry n, counted from 0. */
 int64_t backoff_ms(unsigned n);
 /*
- * Wait so long; RC_END at once when that would pass `until` (clock_seconds), RC_STOPPED when a
- * signal comes meanwhile.
+ * Wait that long. RC_END, at once: the wait would pass `until` (clock_seconds). RC_STOPPED: a
+ * signal came.
  */
 int backoff_wait(unsigned n, double until, struct error *err);
 
-/*
- * --- the rate of something that is counted, over the last minute ---
- */
+/* --- meter: the rate of a counter over the last minute --- */
 
 #define METER_WINDOW_MS 60000
 #define METER_SAMPLE_MS 1000
@@ -53,13 +54,13 @@ struct meter { /* {0} is new */
 	struct {
 		int64_t ms;
 		uint64_t total;
-	} at[METER_SAMPLES]; /* the oldest first */
+	} at[METER_SAMPLES]; /* oldest first */
 	int count;
 };
 
 /*
- * Per second, given the total now.  Where nobody asked for longer than the window, as while a large
- * load is made, since they did last.
+ * Return the rate per second, given the total now. If nobody called for longer than the window, as
+ * while a large load is made, the rate is since the last call.
  */
 static inline double meter_rate(struct meter *m, int64_t now_ms, uint64_t total)
 {

@@ -1,7 +1,7 @@
 /*
- * ddl.h - the create-table script for `hbase shell -n`,
+ * ddl.h - the create-table script for `hbase shell -n`, table checks, and table descriptions
  *
- * Implemented in splitter/.  Grammar and traps: splitter/README.md.
+ * Implemented in splitter/. Grammar and known problems of the shell: splitter/README.md.
  */
 #ifndef SALTMILL_DDL_H
 #define SALTMILL_DDL_H
@@ -15,63 +15,65 @@
 struct error;
 
 struct ddl_options {
-	size_t inline_keys;	 /* more split keys than this stay in splits_file; 0: 500 */
+	size_t inline_keys;	 /* more split keys than this go into splits_file; 0: 500 */
 	const char *splits_file; /* in the script's folder; NULL: "splits.txt" */
 	enum split_algorithm algorithm;
-	uint32_t algorithm_regions; /* > 1: NUMREGIONS and SPLITALGO in place of keys */
+	uint32_t algorithm_regions; /* > 1: use NUMREGIONS and SPLITALGO instead of keys */
 };
 
 /*
- * The script: namespace if needed, create with families and attributes apart, split keys in
- * single quotes with upper-case \xHH, a split policy that does not undo the splits; a second run
- * changes nothing.  Ends with `exit`.  t has passed table_check.
+ * Append the create script: the namespace if needed, then create with families and attributes, then
+ * split keys in single quotes with upper-case \xHH. It sets a split policy that keeps the regions,
+ * and a second run changes nothing. Ends with `exit`. t must have passed table_check.
  */
 int ddl_create(struct buf *out, const struct table *t, const struct splits *s, struct error *err);
-/* Does the script hold the split keys itself, or none at all? */
+/* True if the script contains the split keys itself, or if there are none. */
 bool ddl_keys_inline(const struct splits *s, const struct ddl_options *options);
 /* The same with options; NULL: the defaults. */
 int ddl_create_with(struct buf *out, const struct table *t, const struct splits *s,
 		    const struct ddl_options *options, struct error *err);
 /*
- * The script that brings an existing table to t's attributes: describe is what `describe` printed,
- * name its file for messages.  What t does not mention stays.  RC_DATA: not such a text.
+ * Append the script that changes an existing table to t's attributes. describe is the output of
+ * `describe`, name its file for messages. Attributes that t does not mention stay. RC_DATA:
+ * describe cannot be parsed.
  */
 int ddl_alter(struct buf *out, const struct table *t, const char *name, struct bytes describe,
 	      struct error *err);
-/* The script that disables and drops the table if it exists. */
+/* Append the script that disables and drops the table if it exists. */
 void ddl_drop(struct buf *out, const struct table *t);
 
 /*
- * --- the checks that HBase's master would make of a table
+ * --- checks: the checks that HBase's master would make of a table ---
  *
- * Implemented in splitter/, which knows every attribute.
+ * Implemented in splitter/attributes.c, which knows every attribute.
  */
 
 struct arena;
 
 /*
- * Check names, limits and attribute values as the master would (RC_CONFIG, with the remedy, the
- * attribute's pos in *at), and put attributes into the form the script needs: key in HBase's
- * spelling, value and quoted (in the arena).  Keys are taken in either case.
+ * Check names, limits and attribute values as the master would. RC_CONFIG, with the fix; *at is the
+ * position of the attribute. Attributes get the form that the script needs: key in HBase's
+ * spelling, value and quoted (in the arena). Keys are accepted in upper and lower case.
  */
 int table_check(struct table *t, struct arena *a, struct pos *at, struct error *err);
 
 /*
- * A TTL as HBase reads it, in seconds: "FOREVER", "86400", "1 DAY 2 HOURS", or describe's
- * "93600 SECONDS (1 DAY 2 HOURS)" whose two numbers must agree; 1 to TTL_FOREVER.
+ * Parse a TTL as HBase does, in seconds from 1 to TTL_FOREVER: "FOREVER", "86400", "1 DAY 2 HOURS",
+ * or "93600 SECONDS (1 DAY 2 HOURS)" from `describe`, whose two numbers must agree.
  */
 bool ttl_parse(const char *text, int32_t *ttl_s);
 
-/* Where HBase splits a region of the table that table_check has passed: MAX_FILESIZE or its
- * default.
+/*
+ * Return the size at which HBase splits a region: MAX_FILESIZE or its default. The table has passed
+ * table_check.
  */
 uint64_t table_max_filesize(const struct table *t);
 
 /*
- * --- a table's attributes as text: what `describe` prints, what a create-table script
- * says, what a cluster's own descriptor holds; and how two of them differ
+ * --- descriptions: a table's attributes as text, and the differences between two ---
  *
- * Implemented in splitter/.  Everything lives in an arena.
+ * A description is read from the output of `describe`, from a create-table script or from a
+ * cluster's own descriptor. Everything lives in an arena.
  */
 
 /* One {...} of the text; name is NULL for the table's own attributes. */
@@ -86,31 +88,34 @@ struct description {
 	size_t nfamilies;
 };
 
-/* Of `describe`.  RC_DATA: no family found, or a Hash that does not end. */
+/* Parse the output of `describe`. RC_DATA: no family found, or a Hash that does not end. */
 int description_parse(struct description *d, struct arena *a, const char *name, struct bytes text,
 		      struct error *err);
 /*
- * Of a script of ddl_create, name is its path: what its `create` and the `alter`s behind it give
- * the table, its split keys apart.  RC_DATA: not such a script.
+ * Parse a script of ddl_create; name is its path. The result is what its `create` and the following
+ * `alter`s give the table, without split keys. RC_DATA: it is not such a script.
  */
 int description_of_script(struct description *d, struct arena *a, const char *name,
 			  struct bytes script, struct error *err);
 
-/* What such a script gives a table without split keys, which has passed table_check. */
+/*
+ * Make the description that such a script gives a table without split keys; t has passed
+ * table_check.
+ */
 int description_of_table(struct description *d, struct arena *a, const struct table *t,
 			 struct error *err);
 
-/* NULL if key is not in the list; the case of letters counts. */
+/* Return the value; NULL: key is not in the list. Upper and lower case differ. */
 const char *attributes_get(const struct attributes *list, const char *key);
 void attributes_add(struct arena *a, struct attributes *list, const char *key, const char *value);
 const struct described *description_family(const struct description *d, const char *name);
 void description_add_family(struct description *d, struct arena *a, const struct described *f);
 
-/* An attribute that a table should have and has not. */
+/* An attribute that a table should have and does not have. */
 struct table_difference {
-	const char *family;	 /* NULL: of the table itself */
+	const char *family;	 /* NULL: an attribute of the table itself */
 	const char *key;	 /* NULL: the family is missing */
-	const char *want, *have; /* have NULL: it is not said, and its default is another */
+	const char *want, *have; /* have NULL: not given, and its default differs */
 	bool configuration;	 /* a pair of CONFIGURATION */
 };
 struct table_differences {
@@ -118,13 +123,13 @@ struct table_differences {
 	size_t count;
 };
 /*
- * In what `have`, a cluster's descriptor, falls short of `want`, a script's.  Values are compared
- * in one form (TTL 86400 is '1 DAY'); what want does not mention may be anything; coprocessors are
- * not looked at.
+ * List what `have`, a cluster's descriptor, lacks of `want`, a script's. Values are compared in one
+ * form (TTL 86400 is '1 DAY'). Attributes that want does not mention, and coprocessors, are
+ * ignored.
  */
 void description_compare(struct table_differences *out, const struct description *want,
 			 const struct description *have, struct arena *a);
-/* Bring d, a cluster's descriptor, to want: what differs is set, families that lack are added. */
+/* Change d, a cluster's descriptor, to match want: set different values, add missing families. */
 void description_mend(struct description *d, const struct description *want,
 		      const struct table_differences *differences, struct arena *a);
 

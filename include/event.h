@@ -1,7 +1,8 @@
 /*
- * event.h - one event as a source hands it on: raw columns and where they came from
+ * event.h - events as a source delivers them, and places in Kafka topics
  *
- * source/ fills it, row/ reads it.  Everything is borrowed and valid until the sink returns.
+ * input/ fills an event with raw columns and their origin; row/ reads it. Everything is borrowed
+ * and valid until the sink returns.
  */
 #ifndef SALTMILL_EVENT_H
 #define SALTMILL_EVENT_H
@@ -18,57 +19,57 @@
 struct column {
 	const uint8_t *ptr;
 	uint32_t len;
-	bool quoted; /* CSV: the value stood in quotes, so it is never an unquoted null spelling */
-	bool absent; /* the message has no such value (Kafka); CSV: never */
+	bool quoted; /* CSV: the value was in quotes, so it is never an unquoted null spelling */
+	bool absent; /* Kafka: the message has no such value; CSV: never set */
 };
 
-/* A word is loaded whole where the text of a column may be shorter. */
+/* Code may load a whole word even if the text of a column is shorter. */
 #define EVENT_ROOM_BYTES 16
 
-#define EVENT_BATCH 64 /* events that are handed on at once, at most */
+#define EVENT_BATCH 64 /* the most events delivered at once */
 
-/* What is looked at of a column of rows; 0: nothing. */
+/* How a column of rows is used; 0: not used. */
 enum column_use { USE_NUMBER = 1, USE_TEXT = 2 };
 
-/* A text of 1..15 bytes of ASCII as a record has it: its length + 1, then itself, then anything. */
+/* A text of 1..15 ASCII bytes in the form of a record: its length + 1, the text, then any bytes. */
 struct short_text {
 	uint8_t bytes[16];
 };
 #define SHORT_TEXT_MOST 15
 
-/* Rows that are no delimited text in their source: column k of row i is [k * EVENT_BATCH + i]. */
+/* Rows whose source is not delimited text. Column k of row i is [k * EVENT_BATCH + i]. */
 struct event_made {
-	const struct column *texts; /* of columns whose text is looked at; none is absent */
-	/* by column: what its texts would be, where that is all that is looked at; NULL: no */
+	const struct column *texts; /* for columns used as text; none is absent */
+	/* by column: the numbers, if the column is used only as numbers; else NULL */
 	const uint64_t *const *numbers;
-	/* by column: its EVENT_BATCH texts, which are not in texts then; NULL: they are there */
+	/* by column: its EVENT_BATCH texts, which texts then lacks; NULL: they are in texts */
 	const struct short_text *const *shorts;
 	const uint64_t *seqs;	  /* by row, rising */
-	const struct bytes *raws; /* by row, as struct event has them; NULL: empty */
-	size_t bytes;		  /* of all texts */
+	const struct bytes *raws; /* by row, as in struct event; NULL: empty */
+	size_t bytes;		  /* sum of all texts */
 };
 
 /*
- * Some events of delimited text without quotes, one row right behind the other.  Field k of row i
- * ends before text[ends[i * stride + k]]; it starts behind the end in front of that one, which is
- * ends[-1] for the very first, in arithmetic of 16 bits: row_field.
+ * Events of delimited text without quotes, stored as adjacent rows. Field k of row i ends before
+ * text[ends[i * stride + k]]. It starts after the previous end, which is ends[-1] for the very
+ * first. The arithmetic has 16 bits: see row_field.
  */
 struct event_rows {
-	const uint8_t *text; /* EVENT_ROOM_BYTES behind each field may be read */
+	const uint8_t *text; /* EVENT_ROOM_BYTES after each field may be read */
 	const uint16_t *ends;
 	size_t n, ncolumns;
-	size_t stride;		       /* ncolumns, and one more where line ends have two bytes */
-	size_t longest;		       /* row, in bytes */
-	uint64_t seq;		       /* of an event that starts at text: see struct event */
-	uint64_t line;		       /* of the first row; each is one line */
-	const struct event_made *made; /* not NULL: they are there, and not in text and ends */
+	size_t stride;		       /* ncolumns; one more if line ends have two bytes */
+	size_t longest;		       /* longest row, in bytes */
+	uint64_t seq;		       /* seq of an event that starts at text: see struct event */
+	uint64_t line;		       /* line of the first row; each row is one line */
+	const struct event_made *made; /* not NULL: the rows are there; text and ends are unused */
 };
 
 struct row_field {
 	size_t at, len;
 };
 
-/* end: in ends. */
+/* Return the position of a field. end: its entry in ends. */
 static inline struct row_field row_field(const uint16_t *end)
 {
 	uint16_t at = (uint16_t)(end[-1] + 1);
@@ -89,15 +90,17 @@ static inline uint64_t row_seq(const struct event_rows *r, size_t row)
 struct event {
 	const struct column *columns; /* in the order of the source's column names */
 	size_t ncolumns;
-	bool roomy;	  /* EVENT_ROOM_BYTES behind each column's text may be read */
-	uint64_t seq;	  /* rank among all input of the run, rising in input order; breaks ties */
-	uint64_t line;	  /* CSV: of the event's first byte in its (decompressed) file, from 1 */
-	uint64_t offset;  /* CSV: byte offset in the (decompressed) file; Kafka: of the message */
+	bool roomy;    /* EVENT_ROOM_BYTES after each column's text may be read */
+	uint64_t seq;  /* rank among all input of the run, rising in input order; decides ties */
+	uint64_t line; /* CSV: line of the event's first byte in its decompressed file, from 1 */
+	/* CSV: byte offset in the decompressed file; Kafka: the message's offset */
+	uint64_t offset;
 	struct bytes raw; /* the event's own bytes, without its line end */
-	const char *file; /* path of its input, the same pointer for all of it; NULL: a message */
+	/* path of its input file, one pointer for all its events; NULL: a message */
+	const char *file;
 };
 
-/* Kafka: a message as the broker gave it. */
+/* Kafka: a message as the broker delivered it. */
 struct message_header {
 	const char *name;
 	struct bytes value; /* ptr NULL: null */
@@ -113,15 +116,13 @@ struct message {
 	size_t nheaders;
 };
 
-/*
- * --- a stretch of one Kafka partition, and the message in front of it ---
- */
+/* --- places in Kafka topics: partitions, messages and ranges of offsets --- */
 
 /*
- * A place is a partition of a topic.  The topic is NULL where the source has one topic only
- * (`topic: orders`), or is the one that a state calls by no name (state.h): what knows of one topic
- * needs none.  Two topics have the same numbers of partitions, so that places are compared and
- * written by these alone.
+ * A place is a partition of a topic. The topic is NULL if the source has only one (`topic:
+ * orders`), or if a state stores it without a name (state.h); code for a single topic needs no
+ * name. Different topics have the same partition numbers, so always compare and write places with
+ * the functions below.
  */
 static inline int place_order(const char *topic_a, int32_t a, const char *topic_b, int32_t b)
 {
@@ -134,9 +135,9 @@ static inline int place_order(const char *topic_a, int32_t a, const char *topic_
 }
 
 struct place_text {
-	char text[264]; /* a name has up to 249 bytes */
+	char text[264]; /* a topic name has up to 249 bytes */
 };
-/* "3", "orders/3": as `saltmill seek` takes it. */
+/* Format a place as "3" or "orders/3", as `saltmill seek` takes it. */
 static inline struct place_text place_text(const char *topic, int32_t partition)
 {
 	struct place_text out;
@@ -147,8 +148,7 @@ static inline struct place_text place_text(const char *topic, int32_t partition)
 }
 
 /*
- * A message to be known again by: where another one stands at its offset, the topic is not the one
- * that it was of.
+ * Identifies a message. If another message is at its offset, the topic was deleted and made again.
  */
 struct anchor {
 	bool known;
@@ -157,17 +157,18 @@ struct anchor {
 };
 
 struct offset_range {
-	const char *topic; /* NULL: the only one; owned by who made the range */
+	const char *topic; /* NULL: the only topic; owned by the code that made the range */
 	int32_t partition;
 	int64_t start, end; /* [start, end) */
 	/*
-	 * Messages found in it, once it was read.  The other offsets hold no event: markers and
-	 * messages of transactions that were aborted, and what compaction removed.
+	 * Messages found in the range, after it was read. The other offsets have no event:
+	 * transaction markers, messages of aborted transactions, and messages that compaction
+	 * removed.
 	 */
 	int64_t events;
 	/*
-	 * The last message that was loaded: in front of start until the range was read, then the
-	 * last one in front of end.
+	 * The last loaded message: before start until the range was read, afterwards the last one
+	 * before end.
 	 */
 	struct anchor last;
 };

@@ -1,8 +1,11 @@
 /*
- * field.h - a field's text to its value
+ * field.h - a field's text to its typed value, transforms, predicates, and fast number parsing
  *
- * Implemented in pipeline/model/field.  Where the text is found, and which texts mean no value, is its
- * owner's business: an event's column (row/), the command line or a question (key/).
+ *   field_forms_open, field_read*, field_forms_close     parse texts
+ *   predicate_new, predicate_ask*                        decide a condition on an event
+ *
+ * Implemented in pipeline/model/field. The caller finds the text and decides which texts are null:
+ * row/ for an event's columns, key/ for the command line and conditions.
  */
 #ifndef SALTMILL_FIELD_H
 #define SALTMILL_FIELD_H
@@ -17,124 +20,133 @@
 
 struct time_format;
 
-/* The end of the year 9999.  A number of units behind it that would be a usual time in a finer unit
- * is refused: 1476640644000 is no number of seconds. */
+/*
+ * The end of the year 9999. A number beyond it that would be a usual time in a finer unit is
+ * rejected: 1476640644000 is not a number of seconds.
+ */
 #define TIME_LAST_MS INT64_C(253402300799999)
 
-/* How a field's texts are written. */
+/* How a field's texts are written in the source. */
 struct field_form {
 	const struct field *field;
-	struct time_format *format;	 /* of a time with a format */
-	int64_t near_day;		 /* of YEAR_NEAR, since 1970 */
-	locale_t c_locale;		 /* for strtod_l */
-	struct bytes thousands, decimal; /* signs in numbers; len 0: none, a point */
+	struct time_format *format; /* for a time with a format */
+	int64_t near_day;	    /* for YEAR_NEAR, days since 1970 */
+	locale_t c_locale;	    /* for strtod_l */
+	/* separators in numbers; len 0: no thousands, a decimal point */
+	struct bytes thousands, decimal;
 };
-/* In the arena; the locale is the caller's.  RC_CONFIG: a time format that is none. */
+/*
+ * Prepare a form in the arena; the caller owns the locale. RC_CONFIG: the time format is invalid.
+ */
 int field_form_init(struct field_form *form, struct arena *a, const struct job *job,
 		    const struct field *f, locale_t c_locale, struct error *err);
 
-/* What reading a value takes and what it then borrows besides its text.  {0} is empty. */
+/* Memory that field_read uses; values may borrow from it. {0} is empty. */
 struct field_scratch {
-	struct buf decoded; /* hex's bytes, or a number's plain text */
+	struct buf decoded; /* decoded hex, or a number's plain text */
 	struct buf number;
-	bool has_file_day; /* YEAR_OF_FILE: set by the owner, by field_day_of */
+	bool has_file_day; /* YEAR_OF_FILE: set by the owner, with field_day_of */
 	int64_t file_day;
 };
 void field_scratch_release(struct field_scratch *s);
-/* Of one thread.  {0} is empty. */
+/* Memory of one thread for transforms. {0} is empty. */
 struct transform_scratch {
 	struct buf text;
 	struct pattern_scratch match;
-	bool mapped; /* the text is one of the job's, not the event's */
+	bool mapped; /* the text comes from the job, not from the event */
 };
 void transform_scratch_release(struct transform_scratch *s);
-/* The locale whose letters have cases: all of Unicode.  (locale_t)0: the system lacks C.UTF-8. */
+/*
+ * Return the locale for upper and lower case in all of Unicode. (locale_t)0: the system lacks
+ * C.UTF-8.
+ */
 locale_t transform_locale(void);
 /*
- * Put *text through the steps of the field's transform; what it becomes is in it, in s or in the
- * job, and in the latter two EVENT_ROOM_BYTES behind it may be read.  RC_DATA: a step refuses it.
+ * Apply the steps of the field's transform to *text. The result is in *text's own bytes, in s or in
+ * the job; in s and the job EVENT_ROOM_BYTES after it may be read. RC_DATA: a step rejects the
+ * text.
  */
 int transform_text(const struct field *f, locale_t letters, struct bytes *text,
 		   struct transform_scratch *s, struct reject *why);
 
 /*
- * The last date that stands in a path, as 20260103, 2026-01-03, 2026_01_03 or 2026.01.03 of a year
- * 1900..2199, in days since 1970.  false: none does.
+ * Find the last date in a path, as 20260103, 2026-01-03, 2026_01_03 or 2026.01.03, in the years
+ * 1900..2199, in days since 1970. False: there is none.
  */
 bool field_day_of(const char *path, int64_t *days);
 /*
- * The typed value of v->text, which is not null.  A number's text becomes the plain one, with a
- * point alone.  RC_DATA: the text is no value of the field.
+ * Parse v->text, which is not null, into the typed member. A number's text becomes the plain form,
+ * with only a decimal point. RC_DATA: the text is not a value of the field.
  */
 int field_read(const struct field_form *form, struct value *v, struct field_scratch *s,
 	       struct reject *why);
-/*
- * The same, or of a time also as ISO 8601; without an offset it is of the field's zone.
- */
+/* The same, but accept times also as ISO 8601; without an offset they are in the field's zone. */
 int field_read_loosely(const struct field_form *form, struct value *v, struct field_scratch *s,
 		       struct reject *why);
-/* The same of v->text, in the arena: it borrows nothing. */
+/* The same for v->text, but the result is in the arena and borrows nothing. */
 int field_read_kept(const struct field_form *form, struct value *v, struct arena *a,
 		    struct reject *why);
 
 /*
- * Append the value as the source might spell it, ISO 8601 for a time (UTC): the typed member, of
- * FIELD_TEXT and FIELD_BYTES the text, where bytes that are no UTF-8 are \xHH.
+ * Append the value as the source could spell it: a time as ISO 8601 in UTC, others from the typed
+ * member. FIELD_TEXT and FIELD_BYTES give the text, with \xHH for bytes that are not UTF-8.
  */
 void field_text(const struct field *f, const struct value *v, struct buf *out);
 
-/* All fields of a job, by index. */
+/* The forms of all fields of a job, by field index. */
 struct field_forms {
 	const struct job *job;
 	struct field_form *form;
 	locale_t c_locale;
 	struct arena arena;
 };
-/* Release whatever the result. */
+/* Prepare all forms. Call field_forms_close whatever the result. */
 int field_forms_open(struct field_forms *f, const struct job *job, struct error *err);
 void field_forms_close(struct field_forms *f);
-/* The index of a field by name.  RC_CONFIG: the job has none like that. */
+/* Find a field's index by its name. RC_CONFIG: the job has no such field. */
 int field_find(const struct job *job, struct bytes name, size_t *index, struct error *err);
 
 /*
- * --- a question over the fields of an event, compiled: its values typed, its names
- * resolved
+ * --- predicates: a compiled condition on the fields of an event ---
  *
  *   predicate_new, predicate_ask*
  *
- * Implemented in pipeline/model/field.  Values compare as their types do: numbers, decimals and times by
- * size, false before true, texts and bytes by their bytes.  What compares with a null is unknown,
- * and so is its `not` (question.h): an event is taken when the answer is ANSWER_YES.
+ * Compiling types the values and resolves the names. Values compare by their type: numbers,
+ * decimals and times by size, false before true, texts and bytes bytewise. A comparison with null
+ * is unknown, and so is its `not` (question.h). An event is taken if the answer is ANSWER_YES.
  */
 
 struct predicate;
 
 /*
- * In the arena; c and forms must outlive this call, c's question also the predicate.  RC_CONFIG at
- * its place: a value that is none of its field, `starts with` for what is no text, an order of
- * texts where a number is meant.
+ * Compile c into the arena. c and forms must outlive this call, c's question also the predicate.
+ * RC_CONFIG, with its place: a value does not fit its field, `starts with` on a field that is not
+ * text, or an order of texts where numbers are meant.
  */
 int predicate_new(const struct predicate **out, const struct job_condition *c,
 		  const struct field_forms *forms, struct arena *a, struct error *err);
-/* That a condition can be asked of a field, as predicate_new has it; its values are not read. */
+/*
+ * Check that a condition is allowed on a field, as predicate_new does; its values are not parsed.
+ */
 int predicate_check(const struct question *q, const struct condition *c, const struct field *f,
 		    struct error *err);
-/* Test one condition, by its index in the question, on a value: text NULL is a null. */
+/* Test one condition, by its index in the question, on a value; text NULL is a null. */
 enum answer predicate_test(const struct predicate *p, size_t condition, const struct value *v);
 /*
- * value gives a field's value, text NULL for a null, by its index in the job.  NULL ends the
- * asking: the answer is ANSWER_UNKNOWN, and why is the caller's to know.  Any thread.
+ * Decide the whole condition. value returns a field's value by its index in the job; text NULL is a
+ * null. If it returns NULL, the result is ANSWER_UNKNOWN at once, and the caller knows why. Any
+ * thread.
  */
 enum answer predicate_ask(const struct predicate *p,
 			  const struct value *(*value)(void *ctx, size_t field), void *ctx);
 
 /*
- * --- text that most columns hold, tested and converted words at a time
+ * --- fast parsing: test and convert common texts a word at a time ---
  *
- * The good path of a whole number is two or three loads: up to eight digits are gathered into one
- * word, filled with '0' on the left, tested and converted together.  Text is tested for UTF-8
- * and NUL eight bytes at a time.  Where a source lets us read behind the text (event.h) and the
- * CPU has SSE4.1, up to sixteen digits are one load, with no branch on their number.
+ * A whole number usually takes two or three loads. Up to eight digits are gathered into one word,
+ * filled with '0' on the left, tested and converted together. Text is tested for UTF-8 and NUL
+ * eight bytes at a time. If the source allows reading after the text (event.h) and the CPU has
+ * SSE4.1, up to sixteen digits are one load, with no branch on their number.
  */
 
 #if defined(__x86_64__)
@@ -155,7 +167,10 @@ static inline uint64_t load64(const uint8_t *p)
 	return x;
 }
 
-/* 4..8 bytes as a word whose last byte is the text's last, '0' in front.  Reads only the text. */
+/*
+ * Load 4..8 bytes into a word: the text's last byte is the word's last, '0' fills the front. Reads
+ * only the text.
+ */
 static inline uint64_t load_short(const uint8_t *p, size_t n)
 {
 	uint64_t gap = 64 - 8 * n;
@@ -166,7 +181,7 @@ static inline uint64_t load_short(const uint8_t *p, size_t n)
 	return (uint64_t)head << gap | (uint64_t)tail << 32 | (ZEROS & (((uint64_t)1 << gap) - 1));
 }
 
-/* High half of each byte is 3, and still is with 6 added. */
+/* A byte is a digit if its high half is 3, also after adding 6. */
 static inline bool all_digits(uint64_t x)
 {
 	uint64_t high = 0xf0f0f0f0f0f0f0f0u;
@@ -174,7 +189,7 @@ static inline bool all_digits(uint64_t x)
 	return ((x & high) | ((x + 0x0606060606060606u) & high) >> 4) == 0x3333333333333333u;
 }
 
-/* Pairs of digits, then of pairs, then of fours. */
+/* Join digits into pairs, pairs into fours, fours into eight. */
 static inline uint64_t eight_digits(uint64_t x)
 {
 	x -= ZEROS;
@@ -201,7 +216,7 @@ static inline enum number_fault long_number(const uint8_t *p, size_t n, uint64_t
 	return large ? NUMBER_LARGE : NUMBER_FINE;
 }
 
-/* A few digits, one by one; NUMBER_BAD as well for none. */
+/* Convert a few digits one by one; NUMBER_BAD also if there is none. */
 static inline enum number_fault few_digits(const uint8_t *p, size_t n, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -238,13 +253,13 @@ static inline __attribute__((always_inline)) enum number_fault unsigned_number(s
 	return long_number(t.ptr, t.len, out);
 }
 
-/* A high bit is left by 80..FF and, borrowing, by 00; by 01..7F never. */
+/* True if all bytes are 01..7F: 80..FF set a high bit, and 00 does by borrowing. */
 static inline bool plain_word(uint64_t x)
 {
 	return !(((x - ONES) | x) & HIGHS);
 }
 
-/* All bytes are 01..7F, so that nothing else is to be tested. */
+/* True if all bytes are 01..7F, so no other test is needed. */
 static inline bool is_plain_ascii(struct bytes t)
 {
 	size_t at = 0;
@@ -262,7 +277,7 @@ static inline bool is_plain_ascii(struct bytes t)
 	return true;
 }
 
-/* No text is roomy. */
+/* The version for texts without room after them, and for any CPU. */
 static inline bool digits_portable(struct bytes t, uint64_t *out)
 {
 	return unsigned_number(t, out) == NUMBER_FINE;
@@ -278,9 +293,9 @@ static const uint8_t digit_slide[32] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
 					8,    9,    10,	  11,	12,   13,   14,	  15};
 
 /*
- * 1..16 digits, of text with room behind it: moved to the right end of the register, then pairs,
- * fours and eights of them are joined.  digit_slide + n moves n bytes, with 0 in front.  *over gets
- * a bit where something is no digit.
+ * Convert 1..16 digits of a text with room after it. They move to the right end of the register,
+ * then are joined to pairs, fours and eights. digit_slide + n moves n bytes and fills with 0. *over
+ * gets a bit if a byte is not a digit.
  */
 static inline SSE41 __attribute__((always_inline)) uint64_t sixteen_sse41(const uint8_t *p,
 									  size_t n, __m128i *over)
@@ -315,7 +330,10 @@ static inline AVX2 __attribute__((always_inline)) __m256i load_two(const uint8_t
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(lo), hi, 1);
 }
 
-/* All bytes are 01..7F; the last ones are looked at together with others in front of them. */
+/*
+ * True if all bytes are 01..7F. The last 16 bytes are tested together, so some bytes are tested
+ * twice.
+ */
 static inline bool plain_run(const uint8_t *p, size_t n)
 {
 	__m128i plain = _mm_set1_epi8(-1), zero = _mm_setzero_si128();

@@ -1,9 +1,9 @@
 /*
- * filter.h - a filter of HBase: which rows and cells of a scan are in the answer
+ * filter.h - an HBase filter: a tree that selects rows and cells of a scan
  *
- * A filter is a tree of {.type = ..., what the type needs}.  Row keys build it (key.h), a scan
- * of files applies it (query.h), a server gets it with a scan (hbase.h), and reports print it.
- * A member that no comment limits to a type is for every type.
+ * A node is {.type = ..., the members that the type needs}. key_filter (key.h) builds filters,
+ * query.h applies them to files, hbase.h sends them to servers, and reports print them. A member's
+ * comment names the types that use it; without a comment, all types do.
  */
 #ifndef SALTMILL_FILTER_H
 #define SALTMILL_FILTER_H
@@ -49,23 +49,24 @@ enum filter_op {
 enum comparator_type {
 	COMPARE_BINARY,
 	COMPARE_BINARY_PREFIX,
-	COMPARE_SUBSTRING, /* of UTF-8, in any case */
-	COMPARE_REGEX, /* found anywhere; `.` is any character (pattern.h; read/query/README.md 7) */
+	COMPARE_SUBSTRING, /* of UTF-8, ignoring case */
+	/* found anywhere; `.` matches any character (pattern.h; read/query/README.md 7) */
+	COMPARE_REGEX,
 	COMPARE_NULL,
 	COMPARE_LONG,	  /* 8 bytes, signed */
-	COMPARE_COMPONENT /* BinaryComponentComparator: as many bytes as are given, from `at` on */
+	COMPARE_COMPONENT /* BinaryComponentComparator: the given number of bytes, from `at` on */
 };
 
 struct comparator {
 	enum comparator_type type;
 	struct bytes value;
-	int64_t number;			   /* of COMPARE_LONG */
-	size_t at;			   /* of COMPARE_COMPONENT */
-	struct compared_pattern *compiled; /* of COMPARE_REGEX; private to query's filter_open */
+	int64_t number;			   /* for COMPARE_LONG */
+	size_t at;			   /* for COMPARE_COMPONENT */
+	struct compared_pattern *compiled; /* for COMPARE_REGEX; private to filter_open (query.h) */
 };
 
 struct filter_fuzzy {
-	struct bytes key, mask; /* as long; mask 0: the byte is fixed */
+	struct bytes key, mask; /* of equal length; mask 0: the byte is fixed */
 };
 
 struct filter_range {
@@ -76,13 +77,14 @@ struct filter_range {
 struct filter {
 	enum filter_type type;
 	struct bytes family, qualifier; /* SINGLE_COLUMN_VALUE */
-	enum filter_op op;		/* it, VALUE, QUALIFIER, FAMILY, ROW */
+	enum filter_op op;		/* SINGLE_COLUMN_VALUE, VALUE, QUALIFIER, FAMILY, ROW */
 	struct comparator with;
-	bool if_missing;	    /* drop rows without the column */
-	bool all_versions;	    /* one version that passes is enough; else the newest has to */
-	bool lengths;		    /* KEY_ONLY: the value's length stands for it */
+	bool if_missing; /* drop rows without the column */
+	/* one version that passes is enough; otherwise the newest must pass */
+	bool all_versions;
+	bool lengths;		    /* KEY_ONLY: the value's length replaces the value */
 	uint64_t limit, offset;	    /* PAGE, COLUMN_COUNT_GET, COLUMN_PAGINATION */
-	bool from_column;	    /* COLUMN_PAGINATION: from `start` on, instead of offset */
+	bool from_column;	    /* COLUMN_PAGINATION: begin at `start` instead of offset */
 	struct bytes start, stop;   /* PREFIX, COLUMN_PREFIX: start; INCLUSIVE_STOP: stop */
 	bool open_start, open_stop; /* COLUMN_RANGE: no such bound */
 	bool start_inclusive, stop_inclusive; /* COLUMN_RANGE */
@@ -91,11 +93,11 @@ struct filter {
 	size_t ntimestamps;
 	const struct filter_fuzzy *fuzzy;
 	size_t nfuzzy;
-	struct filter_range *ranges; /* sorted and joined by filter_open */
+	struct filter_range *ranges; /* filter_open sorts and joins them */
 	size_t nranges;
-	struct filter **of; /* lists, SKIP, WHILE_MATCH: one */
+	struct filter **of; /* lists: any number; SKIP, WHILE_MATCH: one */
 	size_t nof;
-	struct filter_memory *memory; /* private to query's filter_open */
+	struct filter_memory *memory; /* private to filter_open (query.h) */
 };
 
 #endif

@@ -1,7 +1,9 @@
 /*
  * first_rows.h - the first rows of a job's files or topics, from their text to their cells
  *
- * Implemented in pipeline/advise/check.  Nothing is written, and nothing but these rows is read.
+ *   look_at, look_release
+ *
+ * Implemented in pipeline/advise/check. It writes nothing and reads only these rows.
  */
 #ifndef SALTMILL_FIRST_ROWS_H
 #define SALTMILL_FIRST_ROWS_H
@@ -13,27 +15,28 @@
 #include "job.h"
 #include "kafka.h"
 
-#define LOOK_REJECTS 10 /* that are kept */
+#define LOOK_REJECTS 10 /* rejects that are kept */
 
 struct look_options {
 	const struct job *job;
 	const struct input *input;
 	uint64_t rows;	       /* at most */
-	uint64_t shown;	       /* of the good ones, whole */
-	uint64_t memory_bytes; /* of the run; what is fetched of a topic takes a part */
+	uint64_t shown;	       /* good rows that are kept whole */
+	uint64_t memory_bytes; /* of the command; messages of a topic take a part */
 	struct listener listener;
 };
 
 struct look_place {
-	const char *file; /* "orders/3" of a topic's partition */
-	uint64_t line;	  /* 0: of a topic */
+	const char *file; /* "orders/3" for a topic's partition */
+	uint64_t line;	  /* 0: a topic */
 	uint64_t offset;
 };
 
 struct look_row {
 	struct look_place place;
-	struct bytes *text;	  /* by field: its columns' text */
-	struct bytes *value;	  /* by field: as read; ptr NULL: a null, or no table uses it */
+	struct bytes *text; /* by field: the text of its columns */
+	/* by field: the parsed value; ptr NULL: null, or no table uses it */
+	struct bytes *value;
 	struct look_cells {	  /* by table */
 		struct bytes key; /* len 0: the table does not take the event */
 		struct cell *cell;
@@ -45,7 +48,7 @@ struct look_field {
 	bool used;
 	uint64_t nulls;
 	struct distinct distinct;
-	struct bytes example; /* the first that is no null; ptr NULL: there is none */
+	struct bytes example; /* the first that is not null; ptr NULL: there is none */
 };
 
 struct look_reject {
@@ -54,10 +57,10 @@ struct look_reject {
 };
 
 struct look {
-	uint64_t rows, good, filtered, rejected; /* filtered: good ones that no table takes */
-	bool whole;				 /* there are no more rows */
-	struct look_field *fields;		 /* by the job's */
-	const char **unused;			 /* columns that no field takes */
+	uint64_t rows, good, filtered, rejected; /* filtered: good rows that no table takes */
+	bool whole;				 /* these are all rows of the input */
+	struct look_field *fields;		 /* by the job's field index */
+	const char **unused;			 /* columns that no field uses */
 	size_t nunused;
 	struct look_row *shown;
 	size_t nshown;
@@ -72,9 +75,9 @@ struct look {
 };
 
 /*
- * Of topics the first offsets that each of the job's partitions has, evenly, by number, whatever
- * the job's `start` is: without a group, and nothing is noted anywhere.  Release whatever the
- * result.  RC_CONFIG: columns or topics that are not there.
+ * Read the first rows. Of a topic it reads the first offsets of each of the job's partitions,
+ * evenly, whatever the job's `start` is; it uses no consumer group and stores no offset. Call
+ * look_release whatever the result. RC_CONFIG: a column or topic does not exist.
  */
 int look_at(struct look *l, const struct look_options *opt, struct error *err);
 void look_release(struct look *l, const struct job *job);

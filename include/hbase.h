@@ -1,9 +1,12 @@
 /*
- * hbase.h - a live HBase by its own protocol: one function a call
+ * hbase.h - a live HBase over its own protocol: one function for each call, and checks before a
+ * load
  *
- * HBase 2.4 to 2.6 and, by its message definitions, 3; SIMPLE authentication.  Functions here make
- * one attempt, but for looking up again what moved: who calls decides by hbase_failure whether and
- * when to try again (hbase_retry).  All of them may be called by several threads.
+ *   hbase_open, calls*, hbase_close
+ *
+ * HBase 2.4 to 2.6 and, by its message definitions, 3; SIMPLE authentication. A function makes one
+ * attempt, except that it looks up moved servers again. The caller decides by hbase_failure whether
+ * and when to retry (hbase_retry). Several threads may call these functions.
  */
 #ifndef SALTMILL_HBASE_H
 #define SALTMILL_HBASE_H
@@ -18,51 +21,50 @@
 #include "mem.h"
 #include "splits.h"
 
-/* Where a server listens. */
+/* The address of a server. */
 struct hbase_place {
 	char host[256];
 	uint16_t port;
 };
 
-/* What a failed call means for who made it. */
+/* What a failed call means for the caller. */
 enum hbase_trouble {
 	TROUBLE_NONE,
-	TROUBLE_GONE,	 /* not there any more, or never: look up again, then repeat */
-	TROUBLE_BUSY,	 /* wait, then repeat at the same place */
-	TROUBLE_LOST,	 /* sent, and no answer: done or not done */
-	TROUBLE_EXISTS,	 /* of a table or namespace that is to be created */
+	TROUBLE_GONE,	 /* not there any more, or never: look up again, then retry */
+	TROUBLE_BUSY,	 /* wait, then retry at the same place */
+	TROUBLE_LOST,	 /* sent, but no answer came: done or not done */
+	TROUBLE_EXISTS,	 /* the table or namespace to create exists */
 	TROUBLE_MISSING, /* no such table or namespace */
-	TROUBLE_REFUSED	 /* repeating would not help */
+	TROUBLE_REFUSED	 /* a retry would not help */
 };
 
 struct hbase_failure {
 	enum hbase_trouble trouble;
-	bool may_pass;	/* TROUBLE_REFUSED by a class that is not known, without its do_not_retry */
-	char name[160]; /* the exception's class, its last part; "": none */
+	bool may_pass;	/* TROUBLE_REFUSED by an unknown exception class without do_not_retry */
+	char name[160]; /* the last part of the exception's class; "": none */
 };
 
 /*
- * After a failure: wait as is due (backoff.h); true: try again, and *attempt is counted.  False: it
- * would not help, or it has been tried for five minutes or a signal came (*err tells).
+ * Wait after a failure (backoff in clock.h) and count *attempt. True: try again. False: a retry
+ * would not help, five minutes have passed, or a signal came (see *err).
  */
 bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err);
 
-/* --- the cluster --- */
+/* --- connection --- */
 
 struct hbase;
 /*
- * servers: host[:port],... of masters (port 16000) or, from 2.5 on, region servers; or
- * zk:host[:port],...[/parent], the quorum (2181, /hbase).  Each is asked until one answers.  user:
- * as whom to act; NULL: $HADOOP_USER_NAME, or who runs this.  RC_CONFIG: servers cannot be
- * understood.
+ * Connect to a cluster. servers: host[:port],... of masters (port 16000) or, from 2.5 on, region
+ * servers; or zk:host[:port],...[/parent], the ZooKeeper quorum (2181, /hbase). Each is tried until
+ * one answers. user: the user to act as; NULL: $HADOOP_USER_NAME, or the process's user. RC_CONFIG:
+ * servers cannot be parsed.
  */
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err);
 void hbase_close(struct hbase *h); /* NULL is fine */
 /*
- * Does the cluster still answer that was there when it was opened?  Asked by a new connection;
- * connections that servers have closed are let go.  Nobody else may be calling.  False: another
- * one, or none.
+ * True if the same cluster still answers, over a new connection. Connections that servers have
+ * closed are released. No other thread may be calling. False: another cluster, or none.
  */
 bool hbase_is_same(struct hbase *h);
 const char *hbase_cluster_id(const struct hbase *h);
@@ -71,8 +73,8 @@ const char *hbase_user(const struct hbase *h);
 /* --- tables, by the master --- */
 
 /*
- * The table's attributes as they are, in the arena; *exists false: there is no such table.  All of
- * them are items, but for a family's configuration.
+ * Read the table's current attributes into the arena; *exists false: there is no such table. All
+ * attributes are items, except a family's configuration.
  */
 int hbase_describe(struct hbase *h, const char *table, struct description *out, struct arena *a,
 		   bool *exists, struct hbase_failure *why, struct error *err);
@@ -83,13 +85,13 @@ int hbase_table_state(struct hbase *h, const char *table, enum hbase_table_state
 int hbase_create_namespace(struct hbase *h, const char *name, struct hbase_failure *why,
 			   struct error *err);
 /*
- * Make the table and wait for it.  The same nonces name the same creation: repeating it, also after
- * a restart of either side, makes no second one.
+ * Create the table and wait for it. The same nonces mean the same creation: a repeated call, also
+ * after a restart of either side, creates no second table.
  */
 int hbase_create(struct hbase *h, const char *table, const struct description *d,
 		 const struct splits *s, const uint64_t nonce[2], struct hbase_failure *why,
 		 struct error *err);
-/* Give the table these attributes, all of them, and wait until its regions have them. */
+/* Replace the table's attributes and wait until its regions have the new ones. */
 int hbase_alter(struct hbase *h, const char *table, const struct description *d,
 		const uint64_t nonce[2], struct hbase_failure *why, struct error *err);
 
@@ -101,24 +103,26 @@ struct hbase_region {
 	struct hbase_place place; /* host "": on no server at the moment */
 };
 struct hbase_regions {
-	struct hbase_region *item; /* by start key; the first and the last are open */
+	struct hbase_region *item; /* by start key; the first start and the last end are open */
 	size_t count;
-	/* Encoded names of regions that were split or merged into these, as long as hbase:meta
-	 * lists them. */
+	/*
+	 * Encoded names of regions that were split or merged into these, while hbase:meta still
+	 * lists them.
+	 */
 	struct bytes *parents;
 	size_t nparents;
 	struct arena arena;
 };
-/* The encoded name within a region's name, 32 characters; {0}: the name does not end with one. */
+/* Return the encoded name at the end of a region's name, 32 characters; {0}: there is none. */
 struct bytes hbase_encoded_name(struct bytes region_name);
 /*
- * Those of hbase:meta.  TROUBLE_BUSY: they leave a hole, a split or merge is going on.
- * TROUBLE_MISSING: there are none.  Release *out whatever the result.
+ * Read the table's regions from hbase:meta. TROUBLE_BUSY: there is a gap, because a split or merge
+ * is running. TROUBLE_MISSING: there are none. Release *out whatever the result.
  */
 int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
 		  struct hbase_failure *why, struct error *err);
 void hbase_regions_release(struct hbase_regions *r);
-/* The one region of hbase:meta, and where it is. */
+/* Find the only region of hbase:meta and its server. */
 int hbase_meta(struct hbase *h, struct hbase_region *out, struct hbase_failure *why,
 	       struct error *err);
 
@@ -126,24 +130,26 @@ struct hbase_family_file {
 	const char *family, *path; /* path: as the region server opens it */
 };
 
-/* Ask for a staging folder (owned by the caller), which one load of a table uses for all regions.
+/*
+ * Request a staging folder, which one load of a table uses for all its regions. The caller owns
+ * *token.
  */
 int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_region *r,
 		       char **token, struct hbase_failure *why, struct error *err);
 /*
- * Hand files to a region: all or none of them.  *loaded false: none, and the server does not say
- * why.  patience_ms: how long it may take.
+ * Bulk load files into a region: all of them or none. *loaded false: none, and the server gives no
+ * reason. patience_ms: how long the call may take.
  */
 int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *token,
 		    const struct hbase_family_file *files, size_t nfiles, int64_t patience_ms,
 		    bool *loaded, struct hbase_failure *why, struct error *err);
-/* Remove the staging folder with all that is in it. */
+/* Remove the staging folder and its content. */
 int hbase_bulk_cleanup(struct hbase *h, const struct hbase_region *r, const char *token,
 		       struct hbase_failure *why, struct error *err);
 
 /* --- scans --- */
 
-/* What of a family is wanted. */
+/* The columns of one family to read. */
 struct hbase_columns {
 	struct bytes family;
 	const struct bytes *qualifiers; /* none: all */
@@ -151,117 +157,125 @@ struct hbase_columns {
 };
 
 struct hbase_scan {
-	const char *family; /* NULL: all, or `columns` */
+	const char *family; /* NULL: all families, or `columns` */
 	const struct hbase_columns *columns;
 	size_t ncolumns;
-	struct bytes start, stop; /* rows, start first, also of a reversed scan; empty: open */
+	struct bytes start, stop; /* rows; a reversed scan also begins at start; empty: open */
 	bool start_exclusive, stop_inclusive;
 	bool reversed;
-	uint32_t versions;	     /* of a cell; 0: one */
-	int64_t from_ms, to_ms;	     /* from_ms <= timestamp < to_ms; both 0: all */
-	bool raw;		     /* all that is stored, delete markers too */
-	bool leave_cache;	     /* the servers' block cache is left to others */
-	const struct filter *filter; /* NULL: none; the kinds of put_filter in hbase/rpc/encode.h */
-	uint64_t limit;		     /* rows of the region; 0: all */
-	uint32_t rows_a_call;	     /* 0: 1000 */
-	uint64_t bytes_a_call;	     /* 0: as the server likes */
+	uint32_t versions;	/* of a cell; 0: one */
+	int64_t from_ms, to_ms; /* from_ms <= timestamp < to_ms; both 0: all */
+	bool raw;		/* everything stored, including delete markers */
+	bool leave_cache;	/* do not fill the servers' block cache */
+	/* NULL: none; the types that put_filter supports (hbase/rpc/encode.h) */
+	const struct filter *filter;
+	uint64_t limit;	       /* rows of the region; 0: all */
+	uint32_t rows_a_call;  /* 0: 1000 */
+	uint64_t bytes_a_call; /* 0: the server decides */
 };
 typedef int hbase_take_cell(void *ctx, const struct cell *c, struct error *err);
-/* All cells of a region that the scan asks for, in order, to take; its failure ends it. */
+/* Pass all cells of the scan in a region to take, in order. A failure of take ends the scan. */
 int hbase_scan_region(struct hbase *h, const struct hbase_region *r, const struct hbase_scan *scan,
 		      hbase_take_cell *take, void *ctx, struct hbase_failure *why,
 		      struct error *err);
 
-/* The same call by call. {0} is closed. */
+/* The same scan, one call at a time. {0} is closed. */
 struct hbase_scanner {
 	struct hbase_place place;
-	bool open;  /* its server has it */
-	bool ended; /* the region has nothing more */
+	bool open;  /* the server has the scanner open */
+	bool ended; /* the region has no more rows */
 	uint64_t id, sequence;
-	uint64_t limit; /* rows that are still wanted, kept by the caller; 0: all */
+	uint64_t limit; /* rows still wanted, updated by the caller; 0: all */
 	uint32_t rows_a_call;
-	int64_t lease_ms; /* how long its server waits for the next call; 0: not told */
+	int64_t lease_ms; /* how long the server waits for the next call; 0: unknown */
 };
-/* What one call brought: whole rows but for the last, which the next may go on with. */
+/* The result of one call: whole rows, except that the last one may continue in the next batch. */
 struct hbase_batch {
 	struct buf frame;
-	struct bytes cells; /* for hbase_batch_cell */
+	struct bytes cells; /* input of hbase_batch_cell */
 };
 /*
- * The first call, and each that follows; a batch may be empty.  After a failure the scanner is
- * closed: what was not brought is for another.  A failure that may pass is TROUBLE_BUSY, for a scan
- * changes nothing.  Release the batch when it is RC_OK.
+ * Make the first call, and each following one; a batch may be empty. After a failure the scanner is
+ * closed; scan the remaining rows with another one. A failure that may pass is TROUBLE_BUSY,
+ * because a scan changes nothing. Release the batch after RC_OK.
  */
 int hbase_scanner_open(struct hbase *h, struct hbase_scanner *s, const struct hbase_region *r,
 		       const struct hbase_scan *scan, struct hbase_batch *out,
 		       struct hbase_failure *why, struct error *err);
 int hbase_scanner_next(struct hbase *h, struct hbase_scanner *s, struct hbase_batch *out,
 		       struct hbase_failure *why, struct error *err);
-/* Tell the server that more calls will come. */
+/* Extend the scanner's lease on the server. */
 int hbase_scanner_renew(struct hbase *h, struct hbase_scanner *s, struct hbase_failure *why,
 			struct error *err);
-/* Also of one that is closed.  No more than a second: the lease of what is not closed runs out. */
+/*
+ * Close a scanner, also a closed one. It takes at most a second: the lease of a scanner that stays
+ * open expires.
+ */
 void hbase_scanner_close(struct hbase *h, struct hbase_scanner *s);
-/* Take the next cell off; RC_END: there is none; RC_DATA: it is none.  Borrows from the batch. */
+/*
+ * Take the next cell from cells. RC_END: there is none. RC_DATA: the bytes are no cell. It borrows
+ * from the batch.
+ */
 int hbase_batch_cell(struct bytes *cells, struct cell *out, struct error *err);
 void hbase_batch_release(struct hbase_batch *b);
 
 /*
- * --- a cluster looked at before it is given anything: what would not go well, and its fix
+ * --- precheck: problems of a cluster, and their fixes, before anything is loaded ---
  *
  *   precheck_wait, precheck_cluster, precheck_table..., hbase_status_release
  */
 
 struct hbase_server {
 	struct hbase_place place;
-	int64_t reported_ms; /* its clock when it told the master last (every 3 s); 0: not told */
+	/* its clock at its last report to the master (every 3 s); 0: unknown */
+	int64_t reported_ms;
 };
 struct hbase_transition {
-	const char *table;   /* "ns:name", or "name" of the default namespace */
+	const char *table;   /* "ns:name", or "name" in the default namespace */
 	struct bytes region; /* start key */
 	const char *state;   /* "OPENING" */
 	int64_t since_ms;
 };
 struct hbase_store_files {
-	struct bytes region; /* its name */
+	struct bytes region; /* the region's name */
 	uint32_t families, files;
-	uint64_t mib;	   /* of all files */
-	uint64_t requests; /* reads and writes since it was opened there */
+	uint64_t mib;	   /* of all its files */
+	uint64_t requests; /* reads and writes since the region was opened there */
 };
-/* What the master knows of the cluster (ClusterStatus.proto); all in the arena. */
+/* The master's view of the cluster (ClusterStatus.proto), all in the arena. */
 struct hbase_status {
-	const char *version; /* "2.6.4"; "": not told */
+	const char *version; /* "2.6.4"; "": unknown */
 	struct hbase_server *servers;
 	struct hbase_transition *transitions;
 	struct hbase_store_files *stores;
 	size_t nservers, dead, ntransitions, nstores;
 	struct arena arena;
 };
-/* Release *out whatever the result. */
+/* Read the cluster's status. Release *out whatever the result. */
 int hbase_status(struct hbase *h, struct hbase_status *out, struct hbase_failure *why,
 		 struct error *err);
 void hbase_status_release(struct hbase_status *s);
-/* Of a region by its name; NULL: its server has not told. */
+/* Find a region's store files by its name; NULL: its server has not reported. */
 const struct hbase_store_files *hbase_status_stores(const struct hbase_status *s,
 						    struct bytes region);
 
 /*
- * The status once it has a region server, waiting as hbase_retry does: to a master that was just
- * started they report after a while.  RC_IO: none came.  Release *out whatever the result.
+ * Read the status, waiting as hbase_retry does until it has a region server: region servers report
+ * to a restarted master after some time. RC_IO: none reported. Release *out whatever the result.
  */
 int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err);
-/* RC_IO, TROUBLE_BUSY: it has none. */
+/* RC_IO with TROUBLE_BUSY: the cluster has no region server. */
 int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, struct error *err);
 /*
- * Version, and the servers' clocks beside now_ms, that of this machine when the status came.
- * RC_CONFIG: nothing can be done with it.
+ * Check the version, and compare the servers' clocks with now_ms, this machine's time when the
+ * status arrived. RC_CONFIG: saltmill cannot work with this cluster.
  */
 int precheck_cluster(const struct listener *l, const struct hbase_status *s, int64_t now_ms,
 		     struct error *err);
-/* A table that is there: regions that are nowhere at the moment. */
+/* Report regions of an existing table that are on no server at the moment. */
 void precheck_table(const struct listener *l, const struct hbase_status *s, const char *table,
 		    int64_t now_ms);
-/* Is it enabled?  RC_CONFIG: no; RC_IO, TROUBLE_BUSY: it will be. */
+/* Check that the table is enabled. RC_CONFIG: it is not; RC_IO with TROUBLE_BUSY: it will be. */
 int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,
 		   struct error *err);
 int precheck_enabled(struct hbase *h, const char *table, struct hbase_failure *why,

@@ -1,12 +1,15 @@
 /*
- * load.h - the two halves of a load apart, for several processes or machines
+ * load.h - load events into HFiles, in one process or in two halves on several machines
  *
- *   map: a slice of the input -> sorted rows, by region     (map_run, one run a slice)
- *   reduce: the rows of some regions -> HFiles              (reduce_run)
+ *   load_run                                       the whole load
+ *   map_run: a slice of the input -> sorted rows, by region     (one run for each slice)
+ *   reduce_run: the rows of some regions -> HFiles
+ *   load_run with load_halves                      unites maps and reduces
+ *   load_join                                      joins loads of slices
  *
- * Both keep to one plan (kept_plan.h).  load_run with load_halves makes of what they leave the very
- * load that one process would have made of the whole input.  The same inputs give the same bytes,
- * so what failed is just run again; a folder is there as a whole or not at all.
+ * Map and reduce use one plan (kept_plan in pass.h). Uniting them gives exactly the load that one
+ * process would make of the whole input. The same inputs give the same bytes, so a failed step is
+ * simply run again. An output folder is complete or does not exist.
  */
 #ifndef SALTMILL_LOAD_H
 #define SALTMILL_LOAD_H
@@ -19,19 +22,19 @@
 #include "publish.h"
 #include "storage.h"
 
-#define PIECES_FORMAT 1 /* of what goes from map to reduce */
+#define PIECES_FORMAT 1 /* version of the data that goes from map to reduce */
 
 struct map_options {
 	const struct run_options *common;
 	const struct kept_plan *plan;
-	const struct input *input; /* one file, no stream */
-	bool pack;		   /* pieces are compressed */
-	const char *output_dir;	   /* runs, report.json and rejects.jsonl appear there */
+	const struct input *input; /* one file, not a stream */
+	bool pack;		   /* compress the pieces */
+	const char *output_dir;	   /* receives runs, report.json and rejects.jsonl */
 };
 
 /*
- * What of it is rejected is no failure: that is judged over all slices.  *r: the report, in *a.
- * RC_DATA, RC_LIMIT and RC_CONFIG come again with the same input.
+ * Map one slice. Rejects are no failure here: their limit is checked over all slices. *r: the
+ * report, in *a. RC_DATA, RC_LIMIT and RC_CONFIG occur again with the same input.
  */
 int map_run(const struct job *job, const struct map_options *o, struct progress *progress,
 	    struct map_report *r, struct arena *a, struct error *err);
@@ -39,15 +42,18 @@ int map_run(const struct job *job, const struct map_options *o, struct progress 
 struct reduce_options {
 	const struct run_options *common;
 	const struct kept_plan *plan;
-	const char *const *maps; /* folders of map_run; or one "-": pieces from standard input */
+	const char *const *maps; /* folders of map_run; or only "-": pieces from standard input */
 	size_t nmaps;
-	/* Which regions: [first, end) of a table, or the part-th of so many equal shares of all. */
+	/*
+	 * The regions: [first, end) of a table, or share number `part` of `parts` equal shares of
+	 * all.
+	 */
 	size_t table, first, end;
-	unsigned part, parts;	/* parts 0: of the table */
-	int64_t created_ms;	/* that the files tell; -1: found in the reports of all maps */
-	const char *output_dir; /* TABLE/hfiles/FAMILY and report.json appear there */
-	const char *hfiles;	/* NULL, or where the HFiles are sent to (sent_files.h) */
-	const struct storage_options *place; /* of hfiles */
+	unsigned part, parts;	/* parts 0: use table, first and end */
+	int64_t created_ms;	/* time written into the files; -1: from the reports of all maps */
+	const char *output_dir; /* receives TABLE/hfiles/FAMILY and report.json */
+	const char *hfiles;	/* where the HFiles are sent (sent_files_send); NULL: they stay */
+	const struct storage_options *place; /* options of that storage */
 };
 
 int reduce_run(const struct job *job, const struct reduce_options *o, struct progress *progress,
@@ -55,41 +61,46 @@ int reduce_run(const struct job *job, const struct reduce_options *o, struct pro
 
 /* The reports of some maps of one load. */
 struct maps {
-	struct map_report *reports; /* by number of the file, then by what was read of it */
+	struct map_report *reports; /* by number of the file, then by the part that was read */
 	size_t n;
 	struct arena arena;
 };
 
-/* RC_DATA: a map was run by another plan, job or program.  Release whatever the result. */
+/*
+ * Read the reports. RC_DATA: a map used another plan, job or program. Call maps_release whatever
+ * the result.
+ */
 int maps_read(struct maps *m, const struct kept_plan *plan, const char *const *folders, size_t n,
 	      struct error *err);
 void maps_release(struct maps *m);
 /*
- * Do the slices have each row of nfiles inputs (0: of however many there are) once?  RC_DATA: the
- * sentence says which slice must be mapped again, and how.
+ * Check that the slices cover each row of nfiles inputs once (0: of any number of inputs). RC_DATA:
+ * the message says which slice must be mapped again, and how.
  */
 int maps_check(const struct maps *m, size_t nfiles, struct error *err);
-/* The time that all HFiles tell: SOURCE_DATE_EPOCH, or the newest cell's. */
+/* Get the time for all HFiles: SOURCE_DATE_EPOCH, or the newest cell's timestamp. */
 int maps_created(const struct maps *m, int64_t *ms, struct error *err);
-/* The slice's seq, which its pieces tell. */
+/* Return the slice's seq, which its pieces contain. */
 static inline uint64_t map_slice(const struct map_report *r)
 {
 	return SOURCE_FILE_SEQ(r->number) + r->first;
 }
 
 /*
- * --- the conductor: events -> row records -> sorted runs -> regions -> HFiles -> published
+ * --- load_run: events -> row records -> sorted runs -> regions -> HFiles -> published ---
  *
- * load_run is the whole path of `saltmill load`; its stages are on one page each in load.c.
+ * The whole path of `saltmill load`. load.c has its stages.
  */
 
-/* A load of a topic: what it adds to the manifest, and what happens around the commit. */
+/* A load from Kafka: additions to the manifest, and a callback around the commit. */
 struct load_kafka {
 	const char *cluster;
-	const char *name; /* of the load; NULL: it has none */
+	const char *name; /* name of the load; NULL: none */
 	struct manifest_link previous;
-	/* All is written and synced; the next step makes it visible.  rejects: the file with the
-	 * rejected events, n of them.  NULL: nothing to do. */
+	/*
+	 * Called when everything is written and synced; the next step makes it visible. rejects:
+	 * the file with the n rejected events. NULL: nothing to do.
+	 */
 	int (*before_publish)(void *ctx, const char *rejects, uint64_t n, struct error *err);
 	void *ctx;
 };
@@ -97,62 +108,67 @@ struct load_kafka {
 struct load_options {
 	const struct run_options *common;
 	const struct input *input;
-	const char *output_dir;		     /* or a place elsewhere (storage.h) */
-	const struct storage_options *place; /* how to get there; NULL: as it is usual */
+	const char *output_dir;		     /* a folder, or a URI (storage.h) */
+	const struct storage_options *place; /* options of the storage; NULL: defaults */
 	struct event_limit limit;
-	const struct event_limit *max_duplicates; /* of each table's events; NULL: any */
-	const struct event_limit *max_filtered;	  /* the same, of those without a cell for it */
-	uint64_t min_rows;			  /* that each table has at least; 0: any */
+	const struct event_limit *max_duplicates; /* limit of each table's events; NULL: none */
+	/* the same, for events without a cell for the table */
+	const struct event_limit *max_filtered;
+	/* least number of rows of each table; 0: no limit */
+	uint64_t min_rows;
 	const struct existing_regions
-		*live; /* regions that tables have already, in place of the job's; NULL: none */
+		*live; /* regions that tables already have; they replace the job's; NULL: none */
 	const struct load_kafka *kafka; /* NULL: the input is files */
-	const struct kept_plan *plan;	/* regions and settings are its; NULL: found in the data */
+	/* gives regions and settings; NULL: they are found in the data */
+	const struct kept_plan *plan;
 	const struct load_halves
-		*halves; /* all was mapped and reduced: unite it; NULL: do it all */
+		*halves; /* everything was mapped and reduced: unite it; NULL: do it all here */
 };
 
-/* What maps and reduces left, which kept to the load's plan: their folders. */
+/* The folders of maps and reduces that used the load's plan. */
 struct load_halves {
 	const char *const *maps, *const *reduces;
 	size_t nmaps, nreduces;
-	const char *hfiles; /* where reduces sent their HFiles (sent_files.h); NULL: nowhere */
+	const char *hfiles; /* where reduces sent their HFiles (half_reports.h); NULL: nowhere */
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };
 
-/* What the job was promised of a table's regions; predicted sizes are in the manifest. */
+/* The promise about a table's regions; predicted sizes are in the manifest. */
 struct load_promise {
-	double tolerance; /* largest region / target that is fine; 0: not asked */
+	double tolerance; /* largest allowed region / target; 0: not given */
 	bool broken;
 };
 
-/* What happened, for the summary and the exit status. */
+/* The result, for the summary and the exit status. */
 struct load_result {
 	struct manifest manifest;
-	struct arena arena;	       /* what the manifest and the promises point to */
+	struct arena arena;	       /* data of manifest and promises */
 	struct load_promise *promises; /* [manifest.ntables] */
-	/* [manifest.ntables]: a sentence where more than 1 % of a table's events are hidden by
-	 * others; NULL also when the load was published by an earlier run */
+	/*
+	 * [manifest.ntables]: a sentence if more than 1 % of a table's events are overwritten by
+	 * others; NULL also if an earlier run published the load
+	 */
 	const char **collisions;
 	double seconds[PHASES];
 	uint64_t blank_lines, runs, spilled_bytes;
-	bool was_visible;   /* DIR was there, also where the load failed behind that */
-	bool stale_removed; /* a sibling of a run that died was removed */
+	bool was_visible;   /* DIR was visible, even if the load failed after that */
+	bool stale_removed; /* the partial folder of an interrupted run was removed */
 };
 
-/* Rejects within the limit are no failure: look at result->manifest.rejected. */
+/* Load the input. Rejects within the limit are no failure: see result->manifest.rejected. */
 int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
 	     struct load_result *result, struct error *err);
 /*
- * Loads of slices of one input, which kept to one plan, as one: their files side by side.  Of what
- * HBase would choose between by something else than the order of the input there must be nothing:
- * RC_DATA with the row when two loads have the same cell.  opt: output_dir, limit, max_filtered,
- * min_rows and common are asked.
+ * Loads of slices of one input that used one plan. load_join publishes their files side by side as
+ * one load. RC_DATA, with the row: two loads have the same cell, and HBase would not choose between
+ * them by the order of the input. It reads these members of opt: output_dir, limit, max_filtered,
+ * min_rows, common.
  */
 struct load_parts {
 	const char *const *dirs;
 	size_t ndirs;
-	size_t max_files; /* of a region and family */
+	size_t max_files; /* most files of a region and family */
 };
 int load_join(const struct job *job, const struct load_options *opt, const struct load_parts *parts,
 	      struct progress *progress, struct load_result *result, struct error *err);

@@ -1,7 +1,7 @@
 /*
- * question.h - a question over names, as people write it: `owner = 1 and created >= 20120901`
+ * question.h - parse a condition as people write it: `owner = 1 and created >= 20120901`
  *
- *   question_parse, [the caller gives names and values a meaning], question_ask
+ *   question_parse, [the caller interprets names and values], question_ask
  *
  *   question  = all { "or" all }
  *   all       = one { "and" one }
@@ -12,9 +12,9 @@
  *             | name [ "not" ] "starts" "with" value
  *             | name "is" [ "not" ] "null"
  *
- * Keywords in any case.  A name is a bare word or stands in backquotes; a value is a bare word or
- * number, or stands in ' or ".  In each of the three a doubled quote is one of it.  A bare word
- * ends at white space and at any of ` ' " ( ) , = ! < >.
+ * Keywords may be in upper or lower case. A name is a bare word or in backquotes. A value is a bare
+ * word or number, or in ' or ". Inside quotes, a doubled quote stands for one. A bare word ends at
+ * white space and at any of ` ' " ( ) , = ! < >.
  */
 #ifndef SALTMILL_QUESTION_H
 #define SALTMILL_QUESTION_H
@@ -31,21 +31,21 @@ enum question_op {
 	QUESTION_GT,
 	QUESTION_GE,
 	QUESTION_BETWEEN, /* two values */
-	QUESTION_IN,	  /* one value or more */
+	QUESTION_IN,	  /* one or more values */
 	QUESTION_STARTS,
-	QUESTION_IS_NULL, /* none */
+	QUESTION_IS_NULL, /* no values */
 };
 
 struct question_value {
 	struct bytes text; /* without its quotes; NUL-terminated */
 	bool quoted;
-	size_t at; /* byte of the question, from 0 */
+	size_t at; /* byte position in the question, from 0 */
 };
 
-/* One condition.  `not` in front of its operator stands around it as a node. */
+/* One condition. A `not` before its operator is a separate node around it. */
 struct condition {
 	const char *name;
-	size_t at; /* of the name */
+	size_t at; /* position of the name */
 	enum question_op op;
 	struct question_value *values;
 	size_t nvalues;
@@ -69,22 +69,24 @@ struct question {
 };
 
 /*
- * Everything lives in the arena, text and what are borrowed.  RC_CONFIG with the place and what was
- * expected there.
+ * Parse text into the arena; text and what are borrowed. RC_CONFIG: the message has the place and
+ * what was expected there.
  */
 int question_parse(struct question *q, const char *what, const char *text, struct arena *a,
 		   struct error *err);
-/* The caller's own fault with what stands at byte `at`: RC_CONFIG, the place in front. */
+/* Write the caller's own message about byte `at` with its place before it; returns RC_CONFIG. */
 int question_fault(const struct question *q, size_t at, struct error *err, const char *fmt, ...)
 	ERROR_FORMAT(4, 5);
 
-/* As SQL has it: what compares with a null is unknown, and so is its `not`. */
+/* Three-valued logic as in SQL: a comparison with null is unknown, and so is its `not`. */
 enum answer { ANSWER_NO, ANSWER_UNKNOWN, ANSWER_YES };
-/* Ask test of each condition whose answer still matters, in the order of the text. */
+/*
+ * Decide the question: call test for each condition that still matters, in the order of the text.
+ */
 enum answer question_ask(const struct question *q,
 			 enum answer (*test)(void *ctx, const struct condition *c), void *ctx);
 
-/* The operator as the grammar spells it. */
+/* Return the operator as the grammar spells it. */
 const char *question_op_text(enum question_op op);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * sniff.h - a file nobody described becomes a job that loads it
+ * sniff.h - inspect a file and write a commented job for it
  *
- * Implemented in pipeline/advise/init.  Nothing but the file's bytes decides: the same file gives the
- * same job.  What the bytes do not tell is not guessed but said in a comment.
+ *   sniff_file
+ *
+ * Implemented in pipeline/advise/init. Only the file's bytes decide: the same file gives the same
+ * job. Where the bytes do not suffice, a comment in the job says so instead of guessing.
  */
 #ifndef SALTMILL_SNIFF_H
 #define SALTMILL_SNIFF_H
@@ -11,10 +13,10 @@
 #include "error.h"
 
 /*
- * Append the job for a file of delimited text, plain lines or a JSON object a line, packed or not,
- * or for one of Avro or Arrow, whose schema gives the types, as YAML with comments; name: how the
- * job is to name it.  Of a file of more than 64 MiB (decoded) the rest is not looked at, which a
- * comment says.  RC_DATA: it is none of these, or empty.
+ * Append a job for a file as YAML with comments; name: the file's name in the job. The file is
+ * delimited text, plain lines or a JSON object in each line, compressed or not; or Avro or Arrow,
+ * whose schema gives the types. At most 64 MiB (decoded) are read; a comment says so. RC_DATA: none
+ * of these formats, or empty.
  */
 int sniff_file(const char *file, const char *name, struct buf *yaml, struct error *err);
 

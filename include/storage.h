@@ -1,25 +1,23 @@
 /*
- * storage.h - places for files that this machine's folders are only one kind of
+ * storage.h - files in local folders or in HDFS, named by a URI
  *
- *   storage_open -> put, write, stat, move, list, remove, make folders -> storage_close
+ *   storage_open; put, write, stat, move, list, remove, make folders; storage_close
  *
- * A place is named by a URI:
+ * A URI is one of
  *
  *   /PATH, file:///PATH         this machine
- *   webhdfs://HOST[:PORT]/PATH  HDFS by its REST interface (http; 9870 when no port is said)
+ *   webhdfs://HOST[:PORT]/PATH  HDFS by its REST interface (http; default port 9870)
  *   swebhdfs://HOST[:PORT]/PATH the same by https (9871)
- *   hdfs://HOST[:PORT]/PATH     the same as webhdfs, as Hadoop's users write it: PORT is that of
- *                               Hadoop's own protocol, which is not spoken here, so the REST
- *                               interface is asked on HOST:9870 or where `http` says
+ *   hdfs://HOST[:PORT]/PATH     the same as webhdfs. saltmill does not speak Hadoop RPC: it ignores
+ *                               PORT and uses HOST:9870, or the address in `http`
  *
- * HOST[:PORT] may be a list with commas: NameNodes of which one is active; the one that answers is
- * kept.  Paths in all calls below are absolute within the place ("/bulk/ratings"); storage_path is
- * that of the URI itself.
+ * HOST[:PORT] may be several NameNodes separated by commas; the one that answers is used. Paths in
+ * all calls below are absolute within the storage ("/bulk/ratings"); storage_path returns that of
+ * the URI.
  *
- * A storage may be used by several threads at once.  What fails because of a moment (no answer,
- * a NameNode that is standby or in safe mode, a server that says 5xx) is tried again with growing
- * waits until the patience is at its end: RC_IO.  RC_CONFIG: the place is not to be had as it was
- * named, or not by this user.
+ * Several threads may use a storage at once. Temporary failures (no answer, a NameNode in standby
+ * or safe mode, a 5xx status) are retried with growing waits until the patience ends: RC_IO.
+ * RC_CONFIG: the URI is wrong, or the user lacks permission.
  */
 #ifndef SALTMILL_STORAGE_H
 #define SALTMILL_STORAGE_H
@@ -33,109 +31,119 @@
 struct storage;
 
 struct storage_options {
-	const char *user;    /* HDFS; NULL: $HADOOP_USER_NAME, or who runs this */
-	const char *http;    /* HOST[:PORT],...: who answers for an hdfs:// URI; NULL: its hosts */
+	const char *user;    /* HDFS; NULL: $HADOOP_USER_NAME, or the process's user */
+	const char *http;    /* HOST[:PORT],...: WebHDFS of an hdfs:// URI; NULL: its hosts */
 	const char *ca_file; /* https: PEM; NULL: the system's */
 	unsigned patience_s; /* 0: 60 */
 };
 
-/* Does it name a place elsewhere than in this machine's folders? */
+/* True if the URI is not a folder of this machine. */
 bool storage_is_remote(const char *uri);
-/* opt may be NULL.  Nothing is asked of the place yet.  RC_CONFIG: no such kind of URI. */
+/* Create a storage; opt may be NULL. Nothing is sent yet. RC_CONFIG: unknown kind of URI. */
 int storage_open(struct storage **out, const char *uri, const struct storage_options *opt,
 		 struct error *err);
 void storage_close(struct storage *s); /* NULL is fine */
 /*
- * A signal came and what was begun is to be cleaned away: from now on it ends no request, and each
- * is made once, for a few seconds.
+ * Prepare for cleaning up after a signal: from now on a signal ends no request, and each request is
+ * made once, for a few seconds.
  */
 void storage_hurry(struct storage *s);
-/* The URI's path, without a slash at its end. */
+/* Return the URI's path, without a final slash. */
 const char *storage_path(const struct storage *s);
-/* Whom the place takes us for; NULL where that has no name. */
+/* Return the user name that the storage sees; NULL if it has none. */
 const char *storage_user(const struct storage *s);
-/* A path as people write it, with what stands before it in the URI; owned by the caller. */
+/* Return a path with the URI's prefix, for messages; the caller owns it. */
 char *storage_name(const struct storage *s, const char *path);
 
 enum storage_kind { STORAGE_NOTHING, STORAGE_FILE, STORAGE_FOLDER };
 struct storage_info {
 	enum storage_kind kind;
 	uint64_t bytes;
-	/* HDFS: of the inode, which it keeps when it is moved; a file system's: the inode number.
-	 * 0: not told. */
+	/*
+	 * HDFS: the inode id, which stays the same after a move; locally the inode number. 0:
+	 * unknown.
+	 */
 	uint64_t file_id;
 	uint64_t block_bytes; /* HDFS; else 0 */
-	bool opaque;	      /* HDFS: encrypted or erasure-coded, its checksum is of other bytes */
-	unsigned mode;	      /* permission bits */
+	/* HDFS: encrypted or erasure-coded, so its checksum is of other bytes */
+	bool opaque;
+	unsigned mode; /* permission bits */
 	int64_t modified_ms;
-	char owner[128]; /* HDFS, a longer one cut short; else "" */
+	char owner[128]; /* HDFS, truncated if longer; else "" */
 };
-/* Nothing there is RC_OK and STORAGE_NOTHING. */
+/* Get information about a path. A missing one is RC_OK and STORAGE_NOTHING. */
 int storage_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);
 
 struct storage_entry {
 	const char *name; /* without the folder */
 	struct storage_info info;
 };
-/* A folder's entries by name, in *a.  A folder that is not there is RC_IO. */
+/* List a folder's entries by name, in *a. RC_IO: the folder does not exist. */
 int storage_list(struct storage *s, const char *path, struct arena *a, struct storage_entry **out,
 		 size_t *n, struct error *err);
-/* With all above it; mode is that of the last, also against umask; 0: as the place does.  There
- * already is fine. */
+/*
+ * Create a folder and its parents. mode is for the last one, whatever the umask; 0: the storage's
+ * default. An existing folder is no error.
+ */
 int storage_make_dirs(struct storage *s, const char *path, unsigned mode, struct error *err);
 int storage_set_mode(struct storage *s, const char *path, unsigned mode, struct error *err);
 /*
- * What a file there could take up, as many times as the place stores each byte; UINT64_MAX: it does
- * not tell.  Quotas are not looked at.  Waits for a NameNode that was just started; RC_IO: it is in
- * safe mode, or no DataNode has reported to it.
+ * Get the free bytes for files at path; a byte counts once for each replica. UINT64_MAX: unknown.
+ * Quotas are ignored. Waits for a NameNode that was just started. RC_IO: it is in safe mode, or no
+ * DataNode has reported to it.
  */
 int storage_free(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
-/* What quotas of the folder and those above it leave; UINT64_MAX: none is told. */
+/* The remaining quotas of the folder and its parents; UINT64_MAX: no quota is known. */
 struct storage_quota {
 	uint64_t names; /* files and folders */
-	uint64_t bytes; /* of files, as storage_free counts */
+	uint64_t bytes; /* of files, counted as storage_free does */
 };
 int storage_quota(struct storage *s, const char *path, struct storage_quota *out,
 		  struct error *err);
-/* RC_CONFIG: the place says that the user may not do `what`, as "-wx", there. */
+/* RC_CONFIG: the user may not do `what`, such as "-wx", there. */
 int storage_may(struct storage *s, const char *path, const char *what, struct error *err);
-/* Its time of change becomes that of this machine's clock. */
+/* Set the modification time to this machine's clock. */
 int storage_touch(struct storage *s, const char *path, struct error *err);
-/* Rename without replacing: something at `to` is RC_IO.  Done again after a lost answer it is
- * recognised by the file_id. */
+/*
+ * Rename without replacing; RC_IO: `to` exists. A retry after a lost answer is recognised by the
+ * file_id.
+ */
 int storage_move(struct storage *s, const char *from, const char *to, struct error *err);
-/* A file, or a folder with all in it.  Nothing there is fine. */
+/* Remove a file, or a folder with its content. A missing path is no error. */
 int storage_remove(struct storage *s, const char *path, struct error *err);
-/* A whole file of at most `most` bytes (more: RC_LIMIT), to the end of out. */
+/* Append a whole file of at most `most` bytes to out; RC_LIMIT: it is larger. */
 int storage_read(struct storage *s, const char *path, size_t most, struct buf *out,
 		 struct error *err);
 
 /*
- * Copy a file of this machine.  What is at path is replaced, but when it is the same already (by
- * length and checksum) it is kept and *kept is true: a copying that broke off is gone on with by
- * doing it again.  The length and the checksum of what is there then were compared.  mode 0: as
- * the place does.  out (NULL: not wanted) is of the file there; kept may be NULL.
+ * Copy a file of this machine, replacing path. If path is already the same (by length and
+ * checksum), it stays and *kept is true; so an interrupted copy is continued by repeating it. The
+ * length and checksum of the result are compared. mode 0: the storage's default. out, the result's
+ * information, and kept may be NULL.
  */
 int storage_put(struct storage *s, const char *local, const char *path, unsigned mode,
 		struct storage_info *out, bool *kept, struct error *err);
 
 /*
- * Write a file from what comes: begin, add*, end (or abort), which release it.  Something at path
- * is RC_IO.  A failure is kept, later calls return it.  One thread at a time.
+ * Write a file piece by piece: begin, add*, then end or abort, which release it. RC_IO: path
+ * exists. A failure is remembered, and later calls return it. One thread at a time.
  */
 struct storage_file;
-/* Beside the codes of error.h: a connection broke in the middle; writing it all again may do. */
+/*
+ * In addition to the codes of error.h: a connection broke in the middle; writing everything again
+ * may succeed.
+ */
 enum { RC_BROKEN = -9 };
 int storage_begin(struct storage *s, struct storage_file **out, const char *path, unsigned mode,
 		  struct error *err);
 int storage_add(struct storage_file *f, const void *ptr, size_t len, struct error *err);
 /*
- * It is in the place for good, its length and checksum were compared.  digest (may be NULL):
+ * Finish the file: it is durable, and its length and checksum were compared. digest (may be NULL):
  * XXH3-128 of all bytes, as out_digest.
  */
 int storage_end(struct storage_file *f, uint8_t digest[16], struct error *err);
 void storage_abort(struct storage_file *f); /* removes it; NULL is fine */
-/* A whole small file, in the same way. */
+/* Write a whole small file in the same way. */
 int storage_write(struct storage *s, const char *path, struct bytes content, uint8_t digest[16],
 		  struct error *err);
 

@@ -1,7 +1,7 @@
 /*
- * table.h - a table as HBase knows it: name, column families, attributes
+ * table.h - a table's schema in HBase: name, column families, attributes
  *
- * All strings belong to the job's arena.  Names and limits: splitter/README.md 2.3 to 2.5.
+ * All strings belong to the job's arena. Names and limits: splitter/README.md 2.3 to 2.5.
  */
 #ifndef SALTMILL_TABLE_H
 #define SALTMILL_TABLE_H
@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where something stands in the job file, for messages; line 0: not from the file. */
+/* A position in the job file, for messages; line 0: not from the file. */
 struct pos {
 	unsigned line, column;
 };
 
 enum bloom_type { BLOOM_NONE, BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX };
 
-/* LZO is known by its name only: a file of it is neither written nor read. */
+/* LZO is only a name here: such files are neither written nor read. */
 enum codec { CODEC_NONE, CODEC_LZO, CODEC_GZ, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD };
 
 /*
@@ -26,10 +26,10 @@ enum codec { CODEC_NONE, CODEC_LZO, CODEC_GZ, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZST
  */
 enum zstd_framing { ZSTD_FRAMING_HBASE, ZSTD_FRAMING_HADOOP };
 
-/* What `level: auto` looks for; AIM_NONE: the level is given. */
+/* The goal of `level: auto`; AIM_NONE: the level is given. */
 enum codec_aim { AIM_NONE, AIM_SPEED, AIM_SIZE };
 
-/* The numbers are those stored in encoded blocks (hfile/README.md 4). */
+/* The numbers are those in encoded blocks (hfile/README.md 4). */
 enum block_encoding {
 	ENCODING_NONE = 0,
 	ENCODING_PREFIX = 2,
@@ -42,8 +42,8 @@ enum block_encoding {
 #define LEVEL_DEFAULT 0
 
 /*
- * An attribute that only the create-table script needs.  key is HBase's name (MAX_FILESIZE),
- * value the text of a Ruby literal's content; quoted says whether the script quotes it.
+ * An attribute that only the create-table script needs. key is HBase's name (MAX_FILESIZE), value
+ * the content of a Ruby literal; quoted: the script puts it in quotes.
  */
 struct attribute {
 	const char *key, *value;
@@ -65,12 +65,12 @@ struct family {
 	enum bloom_type bloom; /* default ROW */
 	uint32_t bloom_prefix; /* bytes, for ROWPREFIX */
 	enum codec codec;      /* default NONE */
-	int level;	       /* LEVEL_DEFAULT: the codec's own */
-	uint32_t hash_log;     /* ZSTD: log2 of the hash table's entries; 0: of the level */
-	uint32_t min_match;    /* ZSTD: of ready-made sequences; 0: zstd looks for matches */
-	enum codec_aim aim;    /* level, hash_log, min_match are found by trying (hfile_tune) */
+	int level;	       /* LEVEL_DEFAULT: the codec's default */
+	uint32_t hash_log;     /* ZSTD: log2 of the hash table's entries; 0: from the level */
+	uint32_t min_match;    /* ZSTD: for sequences made here; 0: zstd finds matches itself */
+	enum codec_aim aim;    /* hfile_tune finds level, hash_log and min_match */
 	enum zstd_framing framing;
-	bool framing_said;    /* by the job: otherwise it is said at each load */
+	bool framing_said;    /* set by the job; otherwise each load prints a note */
 	uint32_t block_bytes; /* default 65536 */
 	enum block_encoding encoding;
 	bool in_memory;
@@ -79,7 +79,7 @@ struct family {
 	struct attributes metadata;	 /* METADATA => {...} */
 };
 
-/* What a family is of which nothing is said but its name. */
+/* Return a family with HBase's defaults. */
 static inline struct family family_default(const char *name)
 {
 	return (struct family){.name = name,
@@ -96,7 +96,7 @@ struct table {
 	struct pos pos;
 	struct family *families; /* in the order of the job file */
 	size_t nfamilies;
-	struct attributes attributes; /* table attributes of the script */
+	struct attributes attributes; /* table attributes for the script */
 	struct attributes configuration;
 	struct attributes metadata;
 };
