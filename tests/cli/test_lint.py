@@ -273,7 +273,7 @@ def test_plan_counts_as_lint_does(tmp_path):
 
 CONF = ROOT / "conf"
 # what lint says of a worked job that means it, and where the job says why
-MEANT = {"files": [("time-as-text", "lint would have millis")]}
+MEANT = {"files": [("time-as-text", "lint advises millis")]}
 SPOILT = {"syslog"}  # a bad event is in its input on purpose
 
 
