@@ -271,4 +271,4 @@ def test_one_table_by_two_names(tmp_path, saltmill, first, second):
     job = plain(first)
     bench = Bench(tmp_path, saltmill, job + plain(second)[job.index("  - name"):])
     bench.input(rows(3))
-    bench.refused(bench.run(), 2, f"job.yaml:10:11: table `{second}` stands twice, first in line 4")
+    bench.refused(bench.run(), 2, f"job.yaml:10:11: found table `{second}` twice, first in line 4")

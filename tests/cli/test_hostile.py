@@ -138,7 +138,7 @@ def test_thousands_of_cells(bench):
     (bench.folder / "job.yaml").write_text(JOB.replace("      - {family: f, qualifier: v, value: {field: value}}\n",
                                                        cells + "      - {family: f, qualifier: q7, value: value}\n"))
     r = bounded(bench, "ddl", "job.yaml", seconds=1)
-    assert r.returncode == 2 and b"one would hide the other" in r.stderr
+    assert r.returncode == 2 and b"one would overwrite the other" in r.stderr
 
 
 # --- nothing of theirs is run ---

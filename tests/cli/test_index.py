@@ -104,10 +104,10 @@ def test_references(tmp_path, salt, when, rows, unique):
 
 @pytest.mark.parametrize("old,new,words", [
     ("value: {key_of: t}}\n      - {family: v, qualifier: [", "value: {key_of: i}}\n      - {family: v, qualifier: [",
-     "key_of: found `i`, expected a table that stands above this one"),
+     "key_of: found `i`, expected a table listed above this one"),
     ("{const: k}, {key_of: t}", "{key_of: t}, {const: k}", "expected it as the last part of a qualifier"),
     ("[{field: n, as: descending_u32}]", "[{field: n, as: u32}, {key_of: t}]", "found `key_of` here"),
-    ("value: n,", "value: {key_of: t},", "found `t`, expected a table that stands above"),
+    ("value: n,", "value: {key_of: t},", "found `t`, expected a table listed above"),
     ("{const: x}", "{const: x, key_of: t}", "expected one of `field`, `const`, `hex` and `key_of`"),
 ])
 def test_bad_references(tmp_path, old, new, words):

@@ -93,7 +93,7 @@ def test_refused(saltmill, kafka, tmp_path, topic):
     assert len(rig.letters()) == 1
     rig.configure(f"dead_letters: {{topic: {topic}}}")
     done, _ = rig.load(status=2)
-    assert "which is read too" in done.stderr
+    assert "which the job also reads" in done.stderr
 
 
 def test_too_large(saltmill, kafka, tmp_path, topic):

@@ -189,8 +189,8 @@ def test_a_registry_that_does_not_tell(saltmill, kafka, tmp_path, topic, registr
 @pytest.mark.parametrize("text,words", [
     ("format: avro", "kafka lacks the key `registry`"),
     ("format: protobuf", "found `protobuf`, expected json, avro, csv or raw: no C library decodes Protobuf"),
-    ("format: csv, columns: [x, y], registry: {url: 'http://h'}", "registry: means nothing without"),
-    ("format: avro, registry: {url: 'http://u:p@h'}", "user and password belong into `properties"),
+    ("format: csv, columns: [x, y], registry: {url: 'http://h'}", "registry: has no effect without"),
+    ("format: avro, registry: {url: 'http://u:p@h'}", "put user and password into `properties"),
     ("format: avro, registry: {url: 'ftp://h'}", "expected http:// or https://"),
     ("format: avro, registry: {url: 'http://h', properties: {sasl.username: x}}", "found registry property `sasl.username`"),
 ], ids=["none", "protobuf", "csv", "user", "ftp", "property"])

@@ -1,7 +1,7 @@
 /*
- * A job file becomes a struct job in three steps: libyaml's events to a tree of nodes that know
- * their place (tree.c), tables of keys that walk the tree and fill structs (schema.c and a file a
- * section), and the checks the HBase master would make (table_check).
+ * A job file becomes a struct job in three steps. tree.c turns libyaml's events into a tree of
+ * nodes that know their place. Tables of keys walk the tree and fill structs (schema.c and one file
+ * per section). table_check makes the checks that the HBase master would make.
  */
 #include "sections.h"
 
@@ -16,27 +16,26 @@
 
 static const struct key keys[] = {
 	{.name = "source",
-	 WORDS(MAPPING, NULL, "where the events come from: one of csv, json, avro, arrow and kafka",
+	 WORDS(MAPPING, NULL, "the source of the events: one of csv, json, avro, arrow and kafka",
 	       "source: {csv: {files: [ratings.csv]}}"),
 	 INNER(&source_schema),
 	 .read = read_source,
 	 .required = true},
 	{.name = "fields",
 	 WORDS(NAMED, NULL,
-	       "what the values must be, by field; a name that is used and not listed here is text "
-	       "from the column of that name",
+	       "the type and format of each field; a name that is used but not listed is "
+	       "text from the column of that name",
 	       "fields: {userId: {type: u32}}"),
 	 INNER(&field_schema),
 	 .read = read_fields},
 	{.name = "where",
 	 WORDS(QUESTION, NULL,
-	       "events that are taken at all; the others are filtered for every table",
+	       "load only the events that match; the others are filtered for every table",
 	       "where: amount > 0 and kind in (A, B)"),
 	 .read = read_condition,
 	 .offset = offsetof(struct job, where)},
 	{.name = "tables",
-	 WORDS(LIST, NULL,
-	       "the tables that the events go to, each with its row key, families and cells",
+	 WORDS(LIST, NULL, "the tables to load, each with its row key, families and cells",
 	       "tables: [{name: ratings, ...}]"),
 	 INNER(&table_schema),
 	 .read = read_tables,
@@ -129,7 +128,7 @@ int job_load(struct job *job, const char *path, struct error *err)
 	int rc = io_read_file_upto(path, LARGEST_JOB, &text, err);
 	if (rc == RC_LIMIT)
 		rc = error_set(err, RC_CONFIG,
-			       "%s: found more than 1 MiB, expected a job file of at most that",
+			       "%s: found more than 1 MiB, expected a job file of at most 1 MiB",
 			       path);
 	else if (rc && rc != RC_STOPPED) /* a wrong name on the command line, not a broken disk */
 		err->code = rc = RC_CONFIG;

@@ -1,4 +1,4 @@
-/* json_schema.c - the tables of keys as a JSON Schema, which editors check job files by */
+/* json_schema.c - the tables of keys as a JSON Schema: editors check job files with it */
 #include <jansson.h>
 
 #include "job.h"
@@ -11,8 +11,7 @@ static json_t *any_of(json_t *a, json_t *b)
 	return json_pack("{s:[o,o]}", "anyOf", a, b);
 }
 
-/* YAML's plain scalars, all of them texts to the program: an editor sees numbers and nulls in them.
- */
+/* YAML's plain scalars. The program reads all as text, but an editor sees numbers and nulls. */
 static json_t *scalar(void)
 {
 	return json_pack("{s:[s,s,s,s]}", "type", "string", "number", "boolean", "null");
@@ -62,7 +61,7 @@ static json_t *one_of_encodings(void)
 	return json_pack("{s:o}", "enum", names);
 }
 
-/* A mapping of one of the inner schemas; of any keys when there is none. */
+/* Accept a mapping of one of the inner schemas, or of any keys if there is no inner schema. */
 static json_t *one_of_inner(const struct key *k)
 {
 	json_t *kinds = json_array();
@@ -75,7 +74,7 @@ static json_t *one_of_inner(const struct key *k)
 	return json_pack("{s:s}", "type", "object");
 }
 
-/* One mapping with the keys of all. */
+/* Accept one mapping with the keys of all inner schemas. */
 static json_t *all_of_inner(const struct key *k)
 {
 	json_t *all = of_schema(k->inner[0]);
@@ -109,7 +108,7 @@ static json_t *properties(const struct key *k)
 	return json_pack("{s:s,s:o}", "type", "object", "additionalProperties", each);
 }
 
-/* A scalar, a mapping, or a list of both. */
+/* Accept a scalar, a mapping, or a list of both. */
 static json_t *either(const struct key *k)
 {
 	json_t *one = any_of(scalar(), one_of_inner(k));
@@ -136,7 +135,7 @@ static json_t *of_value(const struct key *k)
 	case FORM_TYPE: return one_of_types();
 	case FORM_ENCODING: return one_of_encodings();
 	case FORM_CODES: return any_of(scalar(), json_pack("{s:s}", "type", "object"));
-	case FORM_ATTRIBUTE: return scalars(); /* of coprocessors a list */
+	case FORM_ATTRIBUTE: return scalars(); /* a list, for coprocessors */
 	case FORM_PROPERTIES: return properties(k);
 	case FORM_MAPPING: return all_of_inner(k);
 	case FORM_NAMED: return named(k);

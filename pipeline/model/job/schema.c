@@ -193,8 +193,8 @@ static int hex_pair(const char *p)
 }
 
 /*
- * In double quotes YAML itself turns \xE9 into the character U+00E9, two bytes in UTF-8.  Whoever
- * writes that means the byte, so it is refused instead of being stored as something else.
+ * In double quotes, YAML turns \xE9 into the character U+00E9: two bytes in UTF-8. The author means
+ * the byte, so the text is refused instead of stored as something else.
  */
 static bool yaml_made_two_bytes(const struct node *n)
 {
@@ -222,9 +222,9 @@ int read_escaped(struct reader *r, const struct node *n, const struct key *key, 
 		if (byte == '\\') {
 			byte = n->text[i + 1] == 'x' ? hex_pair(n->text + i + 2) : -1;
 			if (byte < 0)
-				return expected(r, n, key->name,
-						"\\xHH with two hex digits behind each backslash "
-						"(\\x5C is a backslash)");
+				return expected(
+					r, n, key->name,
+					"\\xHH with two hex digits after each backslash (\\x5C is a backslash)");
 			i += 3;
 		}
 		out[v.len++] = (uint8_t)byte;

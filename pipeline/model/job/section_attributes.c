@@ -1,6 +1,6 @@
 /*
  * Attributes that only the create-table script needs (splitter/README.md 2.3, 2.4), by their HBase
- * names in lower case.  Their values are table_check's affair, which knows what the master takes.
+ * names in lower case. table_check checks their values, because it knows what the master accepts.
  */
 #include <ctype.h>
 
@@ -29,7 +29,7 @@ static const char *upper_case(struct arena *a, const char *name)
 	return out;
 }
 
-/* Several coprocessors are one key here and numbered keys in HBase. */
+/* Several coprocessors are one key in the job, but numbered keys in HBase. */
 static int read_coprocessors(struct reader *r, const struct node *n, struct attributes *list)
 {
 	const char **items;
@@ -69,37 +69,41 @@ static const struct key table_keys[] = {
 	ATTRIBUTE("memstore_flushsize", "size at which a region is flushed (MEMSTORE_FLUSHSIZE)",
 		  "memstore_flushsize: 128M"),
 	ATTRIBUTE(
-		"split_policy", "class that decides on splits (SPLIT_POLICY)",
+		"split_policy", "class that decides when regions split (SPLIT_POLICY)",
 		"split_policy: org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy"),
-	ATTRIBUTE("flush_policy", "class that decides on flushes (FLUSH_POLICY)",
+	ATTRIBUTE("flush_policy", "class that decides when stores are flushed (FLUSH_POLICY)",
 		  "flush_policy: org.apache.hadoop.hbase.regionserver.FlushAllStoresPolicy"),
-	ATTRIBUTE("durability", "how writes reach the log (DURABILITY)", "durability: SYNC_WAL"),
+	ATTRIBUTE("durability", "how writes reach the write-ahead log (DURABILITY)",
+		  "durability: SYNC_WAL"),
 	ATTRIBUTE("readonly", "whether the table refuses writes (READONLY)", "readonly: false"),
 	ATTRIBUTE("compaction_enabled", "whether the table is compacted (COMPACTION_ENABLED)",
 		  "compaction_enabled: true"),
-	ATTRIBUTE("split_enabled", "whether its regions may be split (SPLIT_ENABLED)",
+	ATTRIBUTE("split_enabled", "whether regions may split (SPLIT_ENABLED)",
 		  "split_enabled: false"),
-	ATTRIBUTE("merge_enabled", "whether its regions may be merged (MERGE_ENABLED)",
+	ATTRIBUTE("merge_enabled", "whether regions may merge (MERGE_ENABLED)",
 		  "merge_enabled: false"),
 	ATTRIBUTE("normalization_enabled",
-		  "whether HBase evens out its regions (NORMALIZATION_ENABLED)",
+		  "whether HBase evens out the sizes of regions (NORMALIZATION_ENABLED)",
 		  "normalization_enabled: false"),
 	ATTRIBUTE("normalizer_target_region_count",
-		  "regions that the normalizer aims at (NORMALIZER_TARGET_REGION_COUNT)",
+		  "number of regions that the normalizer aims at (NORMALIZER_TARGET_REGION_COUNT)",
 		  "normalizer_target_region_count: 16"),
 	ATTRIBUTE("normalizer_target_region_size_mb",
-		  "size in MB that the normalizer aims at (NORMALIZER_TARGET_REGION_SIZE_MB)",
+		  "region size in MB that the normalizer aims at "
+		  "(NORMALIZER_TARGET_REGION_SIZE_MB)",
 		  "normalizer_target_region_size_mb: 10240"),
-	ATTRIBUTE("region_replication", "copies of a region that answer reads (REGION_REPLICATION)",
+	ATTRIBUTE("region_replication",
+		  "copies of each region that serve reads (REGION_REPLICATION)",
 		  "region_replication: 2"),
 	ATTRIBUTE("region_memstore_replication",
-		  "whether these get the writes at once (REGION_MEMSTORE_REPLICATION)",
+		  "whether the copies get writes at once (REGION_MEMSTORE_REPLICATION)",
 		  "region_memstore_replication: true"),
-	ATTRIBUTE("priority", "which tables are assigned first (PRIORITY)", "priority: 0"),
+	ATTRIBUTE("priority", "priority of the table when regions are assigned (PRIORITY)",
+		  "priority: 0"),
 	ATTRIBUTE("erasure_coding_policy",
-		  "HDFS's erasure coding of its files (ERASURE_CODING_POLICY)",
+		  "HDFS erasure coding of the table's files (ERASURE_CODING_POLICY)",
 		  "erasure_coding_policy: RS-6-3-1024k"),
-	ATTRIBUTE("owner", "its owner (OWNER)", "owner: etl"),
+	ATTRIBUTE("owner", "owner of the table (OWNER)", "owner: etl"),
 	ATTRIBUTE("coprocessor", "one coprocessor, or a list (coprocessor$1, ...)",
 		  "coprocessor: \"|org.example.Observer|1001|\""),
 };
@@ -136,7 +140,7 @@ int read_table_attributes(struct reader *r, const struct node *n, const struct k
 	return RC_OK;
 }
 
-/* CONFIGURATION, METADATA: names and values are HBase's own; all become text. */
+/* CONFIGURATION, METADATA: HBase defines names and values; all become text. */
 int read_configuration(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	const struct key name_key = {.name = key->name};

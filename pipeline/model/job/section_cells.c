@@ -20,7 +20,7 @@ int read_family_use(struct reader *r, const struct node *n, const struct table *
 	return unknown_name(r, n->pos, "family", name, known, nknown);
 }
 
-/* The constant parts as one: what a reader of struct cell_spec, and the twin check, want. */
+/* Join constant parts into one. Readers of struct cell_spec and the check for twins expect that. */
 static void join_constants(struct arena *a, struct cell_spec *c)
 {
 	struct bytes all = {NULL, 0};
@@ -69,7 +69,7 @@ int read_qualifier(struct reader *r, const struct node *n, const struct key *key
 
 static const struct key value_field_keys[] = {
 	{.name = "field",
-	 WORDS(FIELD, NULL, "the field whose value it is", "{field: movieId, as: text}"),
+	 WORDS(FIELD, NULL, "the field that gives the value", "{field: movieId, as: text}"),
 	 .read = read_field_use,
 	 .offset = offsetof(struct cell_spec, field)},
 	{.name = "as",
@@ -77,11 +77,11 @@ static const struct key value_field_keys[] = {
 	 .read = read_encoding,
 	 .offset = offsetof(struct cell_spec, as)},
 	{.name = "const",
-	 WORDS(ESCAPED, NULL, "always these bytes", "{const: open}"),
+	 WORDS(ESCAPED, NULL, "a constant value", "{const: open}"),
 	 .read = read_escaped,
 	 .offset = offsetof(struct cell_spec, constant)},
 	{.name = "hex",
-	 WORDS(HEX, NULL, "always these bytes, in hex digits", "{hex: 01}"),
+	 WORDS(HEX, NULL, "a constant value in hex digits", "{hex: 01}"),
 	 .read = read_hex,
 	 .offset = offsetof(struct cell_spec, constant)},
 	{.name = "key_of",
@@ -125,23 +125,23 @@ static const struct key cell_keys[] = {
 	 .read = skip_family,
 	 .required = true},
 	{.name = "qualifier",
-	 WORDS(EITHER, "\"\"", "the column: a text, a part of a key, or several",
+	 WORDS(EITHER, "\"\"", "the column: a text, one key part, or a list of parts",
 	       "qualifier: {field: created, as: reversed_millis}"),
 	 .inner = part_schemas,
 	 .read = read_qualifier},
 	{.name = "value",
-	 WORDS(EITHER, NULL, "a field's name, its value as text; or what it is made of",
+	 WORDS(EITHER, NULL, "the name of a field whose value is written as text; or a mapping",
 	       "value: rating"),
 	 INNER(&value_schema),
 	 .read = read_value,
 	 .required = true},
 	{.name = "optional",
-	 WORDS(BOOL, "false", "true: a null value gives no cell; otherwise the event is bad",
+	 WORDS(BOOL, "false", "true: a null value writes no cell; false: it makes the event bad",
 	       "optional: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct cell_spec, optional)},
 	{.name = "when",
-	 WORDS(QUESTION, NULL, "events that have the cell", "when: kind = A"),
+	 WORDS(QUESTION, NULL, "write the cell only for events that match", "when: kind = A"),
 	 .read = read_condition,
 	 .offset = offsetof(struct cell_spec, when)},
 };
@@ -152,7 +152,7 @@ static struct bytes constant_qualifier(const struct cell_spec *c)
 	return c->nqualifier ? c->qualifier[0].constant : bytes_of("", 0);
 }
 
-/* By family, constant qualifier and kind, those of one place as they stand in the file. */
+/* Sort by family, constant qualifier and kind, then by order in the file. */
 static int by_place(const void *a, const void *b)
 {
 	const struct cell_spec *x = *(const struct cell_spec *const *)a;
@@ -188,8 +188,8 @@ static int check_twins(struct reader *r, const struct job_table *t)
 	if (!twin)
 		return RC_OK;
 	return fault(r, twin->pos,
-		     "the cell of line %u has the same family and qualifier, expected "
-		     "another qualifier, or `when` in both: one would hide the other",
+		     "the cell of line %u has the same family and qualifier, expected another "
+		     "qualifier, or `when` in both: one would overwrite the other",
 		     of->pos.line);
 }
 
@@ -228,7 +228,7 @@ static int refer_to(struct reader *r, struct job_table *t, size_t table, struct 
 	return RC_OK;
 }
 
-/* The table whose keys the cells are. */
+/* Find the table whose row keys the cells contain. */
 int find_truth(struct reader *r, struct job_table *t)
 {
 	int rc = RC_OK;

@@ -1,6 +1,4 @@
-/*
- * The codes of a field's names: a mapping here, or a file with NAME,CODE a line.
- */
+/* The codes of a field's names: a mapping in the job, or a file with one NAME,CODE per line. */
 #include "sections.h"
 
 #include "io.h"
@@ -20,8 +18,8 @@ static int check_twice(struct reader *r, struct pos at, struct codes *c)
 			     (int)(twice.name.len < 60 ? twice.name.len : 60),
 			     (const char *)twice.name.ptr);
 	return fault(r, at,
-		     "codes: found the code %u twice, the second time for `%.*s`, expected another "
-		     "one: else two names have one key",
+		     "codes: found the code %u twice, the second time for `%.*s`, expected "
+		     "another one: two names would have one key",
 		     twice.code, (int)(twice.name.len < 60 ? twice.name.len : 60),
 		     (const char *)twice.name.ptr);
 }
@@ -42,7 +40,7 @@ static int read_inline(struct reader *r, const struct node *n, struct codes *c)
 	return RC_OK;
 }
 
-/* The last comma counts: a name may hold others. */
+/* Split at the last comma, because a name may contain commas. */
 static bool take_line(struct reader *r, struct bytes line, struct codes *c)
 {
 	uint64_t code = 0;
@@ -129,12 +127,12 @@ int read_unknown(struct reader *r, const struct node *n, const struct key *key, 
 
 	if (rc)
 		return rc;
-	if (!f->codes) /* told by who checks the field */
+	if (!f->codes) /* check_codes reports it */
 		return RC_OK;
 	if (!codes_find(f->codes, bytes_str(name), &f->unknown))
 		return fault(r, n->pos,
-			     "unknown: found `%.60s`, expected one of the names under `codes`: it "
-			     "stands for all others",
+			     "unknown: found `%.60s`, expected one of the names under `codes`: all "
+			     "unknown names get its code",
 			     name);
 	f->has_unknown = true;
 	return RC_OK;

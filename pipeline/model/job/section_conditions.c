@@ -1,12 +1,12 @@
 /*
- * Conditions: `where` of the job, `when` of a table and of a cell.  Names become fields here; that
- * values are such of their fields is seen where fields are read (predicate.h).
+ * Conditions: `where` of the job, `when` of a table and of a cell. This file turns names into
+ * fields. predicate.h checks that the values fit the fields' types.
  */
 #include "sections.h"
 
 #include "question.h"
 
-/* Questions report places of their own behind this one. */
+/* A condition's parser appends its own position to this place. */
 static const char *place_of(struct reader *r, struct pos pos, const char *what)
 {
 	char *text = mem_format("%s:%u:%u: %s", r->job->path, pos.line, pos.column, what);
@@ -38,6 +38,6 @@ int read_condition(struct reader *r, const struct node *n, const struct key *key
 {
 	if (n->kind != NODE_SCALAR || node_is_nothing(n))
 		return expected(r, n, key->name,
-				"a question such as \"amount > 0 and kind in (A, B)\"");
+				"a condition such as \"amount > 0 and kind in (A, B)\"");
 	return make_condition(r, n->text, n->pos, key->name, slot);
 }

@@ -1,5 +1,5 @@
 /*
- * Deletes: delete markers beside the cells, HBase's four and their kinds for one version.
+ * Deletes: delete markers next to the cells. HBase has four kinds.
  *
  *   {row: true}                 DeleteFamily in every family
  *   {family}                    DeleteFamily, with `versions: one` DeleteFamilyVersion
@@ -28,32 +28,34 @@ static int read_versions(struct reader *r, const struct node *n, const struct ke
 
 static const struct key delete_keys[] = {
 	{.name = "row",
-	 WORDS(BOOL, NULL, "true: of the whole row, a marker in every family",
+	 WORDS(BOOL, NULL, "true: delete the whole row, with a marker in every family",
 	       "{row: true, when: op = d}"),
 	 .read = read_bool,
 	 .offset = offsetof(struct delete_spec, row)},
 	{.name = "family",
-	 WORDS(TEXT, NULL, "of this family", "family: contact"),
+	 WORDS(TEXT, NULL, "delete this family", "family: contact"),
 	 .read = read_text,
 	 .offset = offsetof(struct delete_spec, family)},
 	{.name = "qualifier",
-	 WORDS(EITHER, NULL, "of this column alone", "qualifier: {field: book}"),
+	 WORDS(EITHER, NULL, "delete only this column", "qualifier: {field: book}"),
 	 .inner = part_schemas,
 	 .read = read_qualifier,
 	 .offset = offsetof(struct delete_spec, cell)},
 	{.name = "versions",
-	 WORDS(CHOICE, "all", "of all versions as old as the timestamp or older, or of the one",
+	 WORDS(CHOICE, "all",
+	       "all: delete every version at or before the timestamp; one: only the version "
+	       "at the timestamp",
 	       "versions: one"),
 	 .read = read_versions,
 	 CHOICES(versions)},
 	{.name = "optional",
 	 WORDS(BOOL, "false",
-	       "true: a null in the qualifier gives no marker; otherwise the event is bad",
+	       "true: a null in the qualifier writes no marker; false: it makes the event bad",
 	       "optional: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct delete_spec, cell.optional)},
 	{.name = "when",
-	 WORDS(QUESTION, NULL, "events that delete", "when: op = d"),
+	 WORDS(QUESTION, NULL, "write the marker only for events that match", "when: op = d"),
 	 .read = read_condition,
 	 .offset = offsetof(struct delete_spec, cell.when)},
 };
@@ -71,7 +73,7 @@ static void add_marker(struct job_table *t, const struct cell_spec *like, size_t
 	c->constant = bytes_of("", 0);
 }
 
-/* In every family. */
+/* Add a marker to every family. */
 static void add_row_marker(struct job_table *t, const struct cell_spec *like)
 {
 	for (size_t f = 0; f < t->schema.nfamilies; f++)
@@ -106,7 +108,7 @@ static int read_delete(struct reader *r, const struct node *n, struct job_table 
 	return RC_OK;
 }
 
-/* Room for so many more cells. */
+/* Make room for `more` cells. */
 static void grow(struct reader *r, struct job_table *t, size_t more)
 {
 	struct cell_spec *cells = arena_alloc(&r->job->arena, (t->ncells + more) * sizeof *cells);
@@ -136,7 +138,7 @@ int delete_by_tombstones(struct reader *r, struct job_table *t)
 	struct cell_spec whole = {.pos = t->schema.pos, .qualifier_constant = true};
 	size_t before = r->job->nfields, value = field_use(r, "$value", whole.pos);
 
-	if (value == before) /* added: any bytes */
+	if (value == before) /* the field is new: accept any bytes */
 		r->job->fields[value].type = FIELD_BYTES;
 	int rc = make_condition(r, "$value is null", whole.pos, "tombstones", &whole.when);
 	grow(r, t, t->schema.nfamilies);

@@ -1,6 +1,4 @@
-/*
- * `as:` and `type:`, by the table of encodings
- */
+/* `as:` and `type:`, read with the table of encodings */
 #include "sections.h"
 
 int read_encoding(struct reader *r, const struct node *n, const struct key *key, void *slot)

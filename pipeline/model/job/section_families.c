@@ -1,5 +1,5 @@
 /*
- * Column families: what the HFile writer must know goes into struct family, the rest to the
+ * Column families: the HFile writer's settings go into struct family, all others into the
  * create-table script.
  */
 #include "cell.h"
@@ -81,21 +81,21 @@ static const struct key codec_keys[] = {
 	 CHOICES(codecs)},
 	{.name = "level",
 	 WORDS(LEVEL, "3 for ZSTD, 6 for GZ",
-	       "ZSTD 1 to 22, GZ 1 to 9, or `auto`: what a sample of the table says",
+	       "ZSTD 1 to 22, GZ 1 to 9, or `auto`: chosen by measuring a sample of the table",
 	       "level: auto"),
 	 .read = read_level,
 	 .offset = offsetof(struct family, level),
 	 .min = 1,
 	 .max = 22},
 	{.name = "aim",
-	 WORDS(CHOICE, "speed", "what `level: auto` looks for", "aim: size"),
+	 WORDS(CHOICE, "speed", "the aim of `level: auto`", "aim: size"),
 	 .read = read_choice,
 	 .offset = offsetof(struct family, aim),
 	 CHOICES(aims)},
 	{.name = "framing",
 	 WORDS(CHOICE, "hbase",
-	       "which of HBase's two ZSTD codecs reads the files: its own (2.5 on, when "
-	       "configured), or Hadoop's (a stock cluster, all of 2.4)",
+	       "the HBase ZSTD codec that reads the files: HBase's own (2.5 and later, if "
+	       "configured) or Hadoop's (the default of a cluster, always in 2.4)",
 	       "framing: hadoop"),
 	 .read = read_choice,
 	 .offset = offsetof(struct family, framing),
@@ -166,13 +166,14 @@ static int read_block_encoding(struct reader *r, const struct node *n, const str
 
 static const struct key family_keys[] = {
 	{.name = "versions",
-	 WORDS(NUMBER, "1", "versions of a column that are kept (VERSIONS)", "versions: 3"),
+	 WORDS(NUMBER, "1", "number of versions that are kept of each column (VERSIONS)",
+	       "versions: 3"),
 	 .read = read_number,
 	 .offset = offsetof(struct family, versions),
 	 .min = 1,
 	 .max = INT32_MAX},
 	{.name = "min_versions",
-	 WORDS(NUMBER, "0", "versions that are kept though the TTL is over (MIN_VERSIONS)",
+	 WORDS(NUMBER, "0", "number of versions that are kept even after the TTL (MIN_VERSIONS)",
 	       "min_versions: 1"),
 	 .read = read_number,
 	 .offset = offsetof(struct family, min_versions),
@@ -183,12 +184,13 @@ static const struct key family_keys[] = {
 	 .read = read_ttl,
 	 .offset = offsetof(struct family, ttl_s)},
 	{.name = "bloomfilter",
-	 WORDS(CHOICE, "ROW", "what the bloom filter holds (BLOOMFILTER)", "bloomfilter: ROWCOL"),
+	 WORDS(CHOICE, "ROW", "what the Bloom filter contains (BLOOMFILTER)",
+	       "bloomfilter: ROWCOL"),
 	 .read = read_choice,
 	 .offset = offsetof(struct family, bloom),
 	 CHOICES(blooms)},
 	{.name = "bloom_prefix",
-	 WORDS(NUMBER, NULL, "bytes of the row key that ROWPREFIX_FIXED_LENGTH holds",
+	 WORDS(NUMBER, NULL, "bytes of the row key in a ROWPREFIX_FIXED_LENGTH Bloom filter",
 	       "bloom_prefix: 8"),
 	 .read = read_number,
 	 .offset = offsetof(struct family, bloom_prefix),
@@ -200,7 +202,7 @@ static const struct key family_keys[] = {
 	 INNER(&codec_schema),
 	 .read = read_compression},
 	{.name = "blocksize",
-	 WORDS(SIZE, "64K", "bytes of a data block before it is packed (BLOCKSIZE)",
+	 WORDS(SIZE, "64K", "size of a data block before compression (BLOCKSIZE)",
 	       "blocksize: 128K"),
 	 .read = read_block_bytes,
 	 .offset = offsetof(struct family, block_bytes),
@@ -241,20 +243,21 @@ static const struct key family_keys[] = {
 	MORE("cache_index_on_write", "whether written indexes are cached (CACHE_INDEX_ON_WRITE)",
 	     "cache_index_on_write: true"),
 	MORE("cache_blooms_on_write",
-	     "whether written bloom filters are cached (CACHE_BLOOMS_ON_WRITE)",
+	     "whether written Bloom filters are cached (CACHE_BLOOMS_ON_WRITE)",
 	     "cache_blooms_on_write: true"),
 	MORE("evict_blocks_on_close",
-	     "whether a closed file leaves the cache (EVICT_BLOCKS_ON_CLOSE)",
+	     "whether blocks leave the cache when their file is closed (EVICT_BLOCKS_ON_CLOSE)",
 	     "evict_blocks_on_close: true"),
 	MORE("prefetch_blocks_on_open",
-	     "whether an opened file is read into the cache (PREFETCH_BLOCKS_ON_OPEN)",
+	     "whether a file is read into the cache when it is opened (PREFETCH_BLOCKS_ON_OPEN)",
 	     "prefetch_blocks_on_open: true"),
-	MORE("compress_tags", "whether tags are shortened (COMPRESS_TAGS)", "compress_tags: false"),
+	MORE("compress_tags", "whether tags are compressed (COMPRESS_TAGS)",
+	     "compress_tags: false"),
 	MORE("new_version_behavior",
-	     "whether deletes count by their order of arrival (NEW_VERSION_BEHAVIOR)",
+	     "whether deletes apply in their order of arrival (NEW_VERSION_BEHAVIOR)",
 	     "new_version_behavior: false"),
 	MORE("keep_deleted_cells",
-	     "whether deleted cells stay readable for older times (KEEP_DELETED_CELLS)",
+	     "whether deleted cells stay readable at older times (KEEP_DELETED_CELLS)",
 	     "keep_deleted_cells: TTL"),
 	MORE("replication_scope", "whether the family is replicated, 0 or 1 (REPLICATION_SCOPE)",
 	     "replication_scope: 1"),
@@ -264,8 +267,8 @@ static const struct key family_keys[] = {
 	MORE("encryption", "cipher of the files (ENCRYPTION)", "encryption: AES"),
 	MORE("encryption_key", "key of the cipher, as HBase stores it (ENCRYPTION_KEY)",
 	     "encryption_key: NAME"),
-	MORE("is_mob", "whether large values go into files of their own (IS_MOB)", "is_mob: true"),
-	MORE("mob_threshold", "from how many bytes on a value is large (MOB_THRESHOLD)",
+	MORE("is_mob", "whether large values go into separate files (IS_MOB)", "is_mob: true"),
+	MORE("mob_threshold", "bytes from which a value is large (MOB_THRESHOLD)",
 	     "mob_threshold: 102400"),
 	MORE("mob_compact_partition_policy",
 	     "how large values are compacted (MOB_COMPACT_PARTITION_POLICY)",
@@ -282,7 +285,7 @@ static int check_family(struct reader *r, const struct node *n, const struct fam
 			     "min_versions: found %d, expected at most versions (%d)",
 			     f->min_versions, f->versions);
 	const struct node *hash =
-		node_get(n, "configuration"); /* HBase's own place for the length */
+		node_get(n, "configuration"); /* HBase reads the length from here */
 	bool in_hash = hash && node_get(hash, "RowPrefixBloomFilter.prefix_length");
 	if (f->bloom == BLOOM_ROWPREFIX && !prefix && !in_hash)
 		return fault(r, node_get(n, "bloomfilter")->pos,

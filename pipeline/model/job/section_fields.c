@@ -1,6 +1,6 @@
 /*
- * The fields: what an event's values must be.  A name that is used and not listed is text from
- * the column of that name, so most jobs list few.
+ * The fields: the type and format of an event's values. A name that is used but not listed is text
+ * from the column of that name, so most jobs list few fields.
  */
 #include "sections.h"
 
@@ -39,13 +39,13 @@ static int read_near(struct reader *r, const struct node *n, const struct key *k
 
 static const struct key near_keys[] = {
 	{.name = "near",
-	 WORDS(TEXT, NULL, "the year is the one in which the date is nearest to this day",
+	 WORDS(TEXT, NULL, "take the year that puts the date nearest to this day",
 	       "year: {near: 2026-01-03}"),
 	 .read = read_near,
 	 .required = true}};
 static const struct schema near_schema = SCHEMA("year", near_keys);
 
-/* 2026, {near: 2026-01-03} or file. */
+/* Accepts 2026, {near: 2026-01-03} or file. */
 static int read_year(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	const struct key number = {.name = key->name, .min = 1, .max = 9999};
@@ -59,96 +59,96 @@ static int read_year(struct reader *r, const struct node *n, const struct key *k
 	}
 	f->year_rule = YEAR_OF_FILE;
 	if (r->job->source == SOURCE_KAFKA)
-		return fault(r, n->pos,
-			     "year: found `file`, expected a year or {near: 2026-01-03}: messages "
-			     "are in no file");
+		return fault(
+			r, n->pos,
+			"year: found `file`, expected a year or {near: 2026-01-03}: messages have no file name");
 	return RC_OK;
 }
 
 static const struct key keys[] = {
 	{.name = "type",
-	 WORDS(TYPE, "text", "what a value must be, or the event is bad", "type: u32"),
+	 WORDS(TYPE, "text", "the type of the values; a value of another type makes the event bad",
+	       "type: u32"),
 	 .read = read_field_type,
 	 .offset = offsetof(struct field, type)},
 	{.name = "unit",
 	 WORDS(CHOICE, NULL,
-	       "of a time in numbers: seconds, milliseconds, microseconds or nanoseconds since "
-	       "1970",
+	       "for times in numbers: seconds, milliseconds, microseconds or nanoseconds since 1970",
 	       "unit: s"),
 	 .read = read_choice,
 	 .offset = offsetof(struct field, unit),
 	 CHOICES(units)},
 	{.name = "format",
-	 WORDS(TEXT, NULL, "of a time in text: iso8601, or strptime's letters",
+	 WORDS(TEXT, NULL, "for times in text: iso8601, or the letters of strptime",
 	       "format: \"%Y-%m-%d %H:%M:%S\""),
 	 .read = read_text,
 	 .offset = offsetof(struct field, format)},
 	{.name = "zone",
-	 WORDS(TEXT, "UTC", "of a time in text without an offset: its zone", "zone: Europe/Berlin"),
+	 WORDS(TEXT, "UTC", "for times in text without an offset: the time zone",
+	       "zone: Europe/Berlin"),
 	 .read = read_zone,
 	 .offset = offsetof(struct field, zone)},
 	{.name = "year",
 	 WORDS(EITHER, NULL,
-	       "of a time whose format has none: a year, `file` (nearest to the last date in the "
-	       "file's path) or {near: DAY}",
+	       "for times without a year in the format: a year, `file` (nearest to the last "
+	       "date in the file's path) or {near: DAY}",
 	       "year: 2026"),
 	 INNER(&near_schema),
 	 .read = read_year},
 	{.name = "from",
 	 WORDS(EITHER, "the field's name",
-	       "the column, path or $name it is taken from, or several with texts between them",
+	       "the column, path or $name to read, or several with texts between them",
 	       "from: [day, \" \", time]"),
 	 INNER(&piece_schema),
 	 .read = read_from},
 	{.name = "join",
-	 WORDS(TEXT, "\" \"", "what stands between several columns", "join: \";\""),
+	 WORDS(TEXT, "\" \"", "the text between several columns", "join: \";\""),
 	 .read = read_join},
 	{.name = "match",
 	 WORDS(TEXT, NULL,
-	       "a regular expression (PCRE2): what its group, or all of it, matches is taken; no "
-	       "match is a bad event",
+	       "a regular expression (PCRE2): the value is what its group matches, or the "
+	       "whole match; no match makes the event bad",
 	       "match: '^(\\S+) '"),
 	 .read = read_match},
 	{.name = "substring",
 	 WORDS(NUMBERS, NULL,
-	       "[from, length] in characters; from -1 at the end; without a length all behind",
+	       "[from, length] in characters; -1 is the last character; without a length, the rest",
 	       "substring: [1, 4]"),
 	 .read = read_substring},
 	{.name = "case",
-	 WORDS(CHOICE, NULL, "all letters small or capital", "case: upper"),
+	 WORDS(CHOICE, NULL, "change all letters to lower or upper case", "case: upper"),
 	 .read = read_case,
 	 CHOICES(cases)},
 	{.name = "map",
 	 WORDS(PROPERTIES, NULL,
-	       "texts that become other texts; what is not listed is a bad event unless "
-	       "`otherwise` says more",
+	       "texts to replace; a text that is not listed makes the event bad, unless "
+	       "`otherwise` is set",
 	       "map: {A: 1, B: 2}"),
 	 .read = read_map},
 	{.name = "otherwise",
-	 WORDS(EITHER, NULL,
-	       "what `map` makes of a text that it has not: this one, or {keep: true}",
+	 WORDS(EITHER, NULL, "the replacement for a text that is not in `map`, or {keep: true}",
 	       "otherwise: 0"),
 	 INNER(&keep_schema),
 	 .read = read_otherwise},
 	{.name = "null",
-	 WORDS(TEXTS, "the source's", "spellings of a null in this field", "null: [0000-00-00]"),
+	 WORDS(TEXTS, "the source's", "spellings of null in this field", "null: [0000-00-00]"),
 	 .read = read_field_nulls},
 	{.name = "default",
-	 WORDS(TEXT, NULL, "the text that stands for a null", "default: 0"),
+	 WORDS(TEXT, NULL, "the text that replaces a null", "default: 0"),
 	 .read = read_any_text,
 	 .offset = offsetof(struct field, fallback)},
 	{.name = "codes",
 	 WORDS(CODES, NULL,
-	       "numbers of names, here or in a file of NAME,CODE lines; the type is then code",
+	       "a number for each name, here or in a file of NAME,CODE lines; sets the type to code",
 	       "codes: {DE: 1, AT: 2}"),
 	 .read = read_codes},
 	{.name = "unknown",
-	 WORDS(TEXT, NULL, "the name whose code all names have that `codes` has not",
+	 WORDS(TEXT, NULL, "a name whose code replaces every name that is not in `codes`",
 	       "unknown: AT"),
 	 .read = read_unknown},
 	{.name = "scale",
 	 WORDS(NUMBER, NULL,
-	       "of a decimal: digits behind the point; a value with more is a bad event",
+	       "for decimals: digits after the point; a value with more digits makes the event bad",
 	       "scale: 2"),
 	 .read = read_number,
 	 .offset = offsetof(struct field, scale),
@@ -156,7 +156,7 @@ static const struct key keys[] = {
 };
 const struct schema field_schema = SCHEMA("a field", keys);
 
-/* What a time format says; each conversion is one of a struct tm, by letter. */
+/* Does the time format contain a conversion by one of these letters? */
 static bool format_has(const char *format, const char *letters)
 {
 	for (const char *p = format; *p; p++) {
@@ -171,7 +171,7 @@ static bool format_has(const char *format, const char *letters)
 	return false;
 }
 
-/* The year is in the text, or the job says which it is. */
+/* RC_CONFIG: the year is missing, or it is both in the format and in the job. */
 static int check_year(struct reader *r, const struct node *at, const struct field *f)
 {
 	bool written = format_has(f->format, "YysFD") || strcmp(f->format, TIME_ISO8601) == 0;
@@ -179,9 +179,9 @@ static int check_year(struct reader *r, const struct node *at, const struct fiel
 	if (!written && f->year_rule == YEAR_WRITTEN)
 		return fault(
 			r, at->pos,
-			"format: found `%.60s` without a year, expected %%Y, %%y or %%s in it, "
-			"or a year of its own: `year: 2026`, `year: {near: 2026-01-03}`, "
-			"`year: file` (the date in the file's name)",
+			"format: found `%.60s` without a year, expected %%Y, %%y or %%s in it, or a "
+			"year of its own: `year: 2026`, `year: {near: 2026-01-03}`, `year: file` "
+			"(the date in the file's name)",
 			f->format);
 	if (written && f->year_rule != YEAR_WRITTEN)
 		return fault(r, at->pos,
@@ -239,7 +239,7 @@ static int check_time(struct reader *r, const struct node *n, const struct field
 	return check_format(r, format, f);
 }
 
-/* Codes make the type. */
+/* Check codes; they set the type. */
 static int check_codes(struct reader *r, const struct node *n, struct field *f)
 {
 	const struct node *type = node_get(n, "type"), *unknown = node_get(n, "unknown");
@@ -250,10 +250,11 @@ static int check_codes(struct reader *r, const struct node *n, struct field *f)
 	if (f->codes)
 		f->type = FIELD_CODE;
 	if (f->type == FIELD_CODE && !f->codes)
-		return fault(r, n->pos,
-			     "code field `%.60s` lacks `codes`: `{NAME: 1, OTHER: 2}`, or a file "
-			     "with NAME,CODE a line",
-			     f->name);
+		return fault(
+			r, n->pos,
+			"code field `%.60s` lacks `codes`: `{NAME: 1, OTHER: 2}`, or a file with one "
+			"NAME,CODE per line",
+			f->name);
 	if (unknown && !f->codes)
 		return fault(r, unknown->pos, "found `unknown` without `codes`, expected both");
 	return RC_OK;
@@ -271,10 +272,10 @@ static int check_field(struct reader *r, const struct node *n, struct field *f)
 			r, node_get(n, "join")->pos,
 			"found `join` for one column, expected `from: [a, b]` with two or more");
 	if (f->type == FIELD_DECIMAL && !node_get(n, "scale"))
-		return fault(r, n->pos,
-			     "decimal field `%.60s` lacks `scale`: the digits behind the point, 2 "
-			     "for cents",
-			     f->name);
+		return fault(
+			r, n->pos,
+			"decimal field `%.60s` lacks `scale`: the number of digits after the point, 2 for cents",
+			f->name);
 	if (f->type != FIELD_DECIMAL && node_get(n, "scale"))
 		return fault(r, node_get(n, "scale")->pos,
 			     "found `scale` in a field of type %s, expected it only with type: "
@@ -309,7 +310,7 @@ static struct field *add_field(struct reader *r, const char *name, struct pos po
 	return f;
 }
 
-/* A source with a schema knows how its times are meant. */
+/* A source with a schema defines the unit of its times. */
 static void take_source_times(const struct job *job, const struct node *n, struct field *f)
 {
 	bool schema = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW ||

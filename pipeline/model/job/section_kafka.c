@@ -1,6 +1,6 @@
 /*
- * The kafka source.  Any librdkafka property may be given under `properties`, except those that
- * the promise "each event in exactly one load" stands on, and those that have a key of their own.
+ * The kafka source. `properties` accepts any librdkafka property except two kinds: those that the
+ * guarantee "each event is in exactly one load" depends on, and those that have their own key.
  */
 #include "sections.h"
 
@@ -22,21 +22,21 @@ static const struct choice tombstones[] = {{"delete", TOMBSTONES_DELETE},
 static const struct {
 	const char *name, *why;
 } refused[] = {
-	{"bootstrap.servers", "the key `brokers` says it"},
-	{"metadata.broker.list", "the key `brokers` says it"},
-	{"group.id", "the key `group` says it"},
+	{"bootstrap.servers", "use the key `brokers`"},
+	{"metadata.broker.list", "use the key `brokers`"},
+	{"group.id", "use the key `group`"},
 	{"enable.auto.commit", "offsets are committed after a load is published"},
 	{"auto.commit.interval.ms", "offsets are committed after a load is published"},
 	{"enable.auto.offset.store", "offsets are committed after a load is published"},
-	{"auto.offset.reset", "a lost position stops the run, it is never reset silently"},
+	{"auto.offset.reset", "a lost position stops the run; saltmill never resets it silently"},
 	{"isolation.level", "events of aborted transactions are never loaded"},
-	{"enable.partition.eof", "it tells where a partition ends"},
-	{"partition.assignment.strategy", "`share: true` stands on cooperative-sticky"},
+	{"enable.partition.eof", "saltmill needs it to find the end of a partition"},
+	{"partition.assignment.strategy", "`share: true` needs cooperative-sticky"},
 	{"auto.commit.enable", "offsets are committed after a load is published"},
 	{"offset.store.method", "offsets are committed after a load is published"},
-	{"check.crcs", "what was damaged on its way is never loaded"},
-	{"allow.auto.create.topics", "a topic that is not there stops the run"},
-	{"log.queue", "what librdkafka says is shown by the program"},
+	{"check.crcs", "messages damaged on the network are never loaded"},
+	{"allow.auto.create.topics", "a topic that does not exist stops the run"},
+	{"log.queue", "saltmill prints librdkafka's log itself"},
 };
 
 static int by_number(const void *a, const void *b)
@@ -74,7 +74,7 @@ static int read_partitions(struct reader *r, const struct node *n, const struct 
 	return RC_OK;
 }
 
-/* UTC: 2026-11-01, 2026-11-01T06:30:00Z. */
+/* Accepts UTC only: 2026-11-01, 2026-11-01T06:30:00Z. */
 static bool parse_moment(const char *text, int64_t *ms)
 {
 	static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ"};
@@ -110,7 +110,7 @@ static int read_start(struct reader *r, const struct node *n, const struct key *
 	return RC_OK;
 }
 
-/* Who looks for it shall learn why it is not there, and what to do. */
+/* Users look for protobuf, so the message says why it is missing and what to do. */
 static int read_format(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	if (n->kind == NODE_SCALAR && strcmp(n->text, "protobuf") == 0)
@@ -132,12 +132,13 @@ static int read_duration(struct reader *r, const struct node *n, const struct ke
 
 static const struct key secret_keys[] = {
 	{.name = "file",
-	 WORDS(TEXT, NULL, "the file that holds the value; shown nowhere",
+	 WORDS(TEXT, NULL, "the file that contains the value; saltmill never shows the value",
 	       "{file: secrets/password}"),
 	 .read = read_text,
 	 .offset = offsetof(struct kafka_property, file)},
 	{.name = "env",
-	 WORDS(TEXT, NULL, "the environment variable that holds the value; shown nowhere",
+	 WORDS(TEXT, NULL,
+	       "the environment variable that contains the value; saltmill never shows the value",
 	       "{env: KAFKA_PASSWORD}"),
 	 .read = read_text,
 	 .offset = offsetof(struct kafka_property, env)},
@@ -168,7 +169,7 @@ static int read_properties(struct reader *r, const struct node *n, const struct 
 	struct kafka_source *k = slot;
 
 	if (n->kind != NODE_MAPPING)
-		return expected(r, n, key->name, "a mapping of librdkafka's properties");
+		return expected(r, n, key->name, "a mapping of librdkafka properties");
 	k->properties = arena_alloc(&r->job->arena, (n->count + 1) * sizeof *k->properties);
 	for (size_t i = 0; i < n->count; i++) {
 		struct kafka_property *p = &k->properties[k->nproperties++];
@@ -191,9 +192,10 @@ static int read_url(struct reader *r, const struct node *n, const struct key *ke
 	size_t len = strlen(url);
 	if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) ||
 	    strchr(url, '@'))
-		return expected(r, n, key->name,
-				"http:// or https:// and a host; user and password belong into "
-				"`properties: {basic.auth.user.info: {env: NAME}}`");
+		return expected(
+			r, n, key->name,
+			"http:// or https:// and a host; put user and password into `properties: "
+			"{basic.auth.user.info: {env: NAME}}`");
 	while (url[len - 1] == '/')
 		len--;
 	url = arena_strndup(&r->job->arena, url, len);
@@ -215,16 +217,16 @@ static int read_registry_properties(struct reader *r, const struct node *n, cons
 
 static const struct key registry_keys[] = {
 	{.name = "url",
-	 WORDS(TEXT, NULL,
-	       "where the Schema Registry answers; user and password belong into its properties",
+	 WORDS(TEXT, NULL, "URL of the Schema Registry; put user and password into `properties`",
 	       "url: https://registry.example:8081"),
 	 .read = read_url,
 	 .offset = offsetof(struct kafka_registry, url),
 	 .required = true},
 	{.name = "properties",
 	 WORDS(PROPERTIES, NULL,
-	       "of the registry: basic.auth.user.info, bearer.auth.token, ssl.ca.location, "
-	       "ssl.certificate.location, ssl.key.location, ssl.key.password",
+	       "properties of the registry: basic.auth.user.info, bearer.auth.token, "
+	       "ssl.ca.location, ssl.certificate.location, ssl.key.location, "
+	       "ssl.key.password",
 	       "properties: {basic.auth.user.info: {env: REGISTRY_LOGIN}}"),
 	 INNER(&secret_schema),
 	 .read = read_registry_properties},
@@ -239,20 +241,20 @@ static int read_registry(struct reader *r, const struct node *n, const struct ke
 
 static const struct key roll_keys[] = {
 	{.name = "bytes",
-	 WORDS(SIZE, NULL, "a load is cut when its messages have so many bytes", "bytes: 1G"),
+	 WORDS(SIZE, NULL, "end a load when its messages have this many bytes", "bytes: 1G"),
 	 .read = read_size,
 	 .offset = offsetof(struct kafka_source, roll_bytes),
 	 .min = 1},
 	{.name = "rows",
-	 WORDS(SIZE, "10000000, without `roll`", "a load is cut when it has so many messages",
+	 WORDS(SIZE, "10000000, without `roll`", "end a load when it has this many messages",
 	       "rows: 1000000"),
 	 .read = read_size,
 	 .offset = offsetof(struct kafka_source, roll_rows),
 	 .min = 1},
 	{.name = "time",
 	 WORDS(DURATION, "5m, without `roll`",
-	       "a load is cut when its first message was read so long ago; with `stream --apply` "
-	       "up to half a minute later while loads wait for HBase",
+	       "end a load this long after its first message was read; `stream --apply` may "
+	       "wait up to 30 s longer while loads wait for HBase",
 	       "time: 60s"),
 	 .read = read_duration,
 	 .offset = offsetof(struct kafka_source, roll_s)},
@@ -273,8 +275,7 @@ static int read_roll(struct reader *r, const struct node *n, const struct key *k
 
 static const struct key dead_letters_keys[] = {
 	{.name = "topic",
-	 WORDS(TEXT, NULL, "the topic that rejected messages are produced to",
-	       "topic: orders.dead"),
+	 WORDS(TEXT, NULL, "the topic for rejected messages", "topic: orders.dead"),
 	 .read = read_topic,
 	 .offset = offsetof(struct kafka_source, dead_letters),
 	 .required = true},
@@ -290,31 +291,31 @@ static int read_dead_letters(struct reader *r, const struct node *n, const struc
 
 static const struct key kafka_keys[] = {
 	{.name = "brokers",
-	 WORDS(TEXT, NULL, "HOST:PORT of some brokers, separated by commas",
+	 WORDS(TEXT, NULL, "HOST:PORT of one or more brokers, separated by commas",
 	       "brokers: \"k1:9092,k2:9092\""),
 	 .read = read_text,
 	 .offset = offsetof(struct kafka_source, brokers),
 	 .required = true},
 	{.name = "topic",
-	 WORDS(TEXT, NULL, "the topic; or `topics`, or `pattern`: one of the three",
+	 WORDS(TEXT, NULL, "the topic; use exactly one of `topic`, `topics` and `pattern`",
 	       "topic: clicks"),
 	 .read = read_topic,
 	 .offset = offsetof(struct kafka_source, topic)},
 	{.name = "topics",
-	 WORDS(TEXTS, NULL, "several topics; where keys are equal, the later one wins",
+	 WORDS(TEXTS, NULL,
+	       "several topics; if keys are equal, the topic that is listed later wins",
 	       "topics: [orders, returns]"),
 	 .read = read_topics},
 	{.name = "pattern",
 	 WORDS(TEXT, NULL,
-	       "all topics whose whole name this regular expression has, by name; new ones are "
-	       "found "
-	       "while streaming",
+	       "a regular expression: read all topics whose whole name matches, ordered by "
+	       "name; a stream also finds new ones",
 	       "pattern: \"orders-.*\""),
 	 .read = read_topic_pattern},
 	{.name = "format",
 	 WORDS(CHOICE, NULL,
-	       "what a message's value is: JSON, Avro by the registry's schema, delimited text, or "
-	       "one field of any bytes",
+	       "format of message values: JSON, Avro with the registry's schema, delimited "
+	       "text, or one field of any bytes",
 	       "format: json"),
 	 .read = read_format,
 	 .offset = offsetof(struct kafka_source, format),
@@ -322,94 +323,92 @@ static const struct key kafka_keys[] = {
 	 CHOICES(formats)},
 	{.name = "registry",
 	 WORDS(MAPPING, NULL,
-	       "values are in Confluent's wire format, by the schemas of this Schema Registry",
+	       "values have Confluent's wire format; this Schema Registry has their schemas",
 	       "registry: {url: \"https://registry.example:8081\"}"),
 	 INNER(&registry_schema),
 	 .read = read_registry,
 	 .offset = offsetof(struct kafka_source, registry)},
 	{.name = "group",
 	 WORDS(TEXT, NULL,
-	       "the consumer group that is told the offsets, so that other tools see the lag and "
-	       "an old copy of the state is noticed",
+	       "the consumer group for committed offsets: other tools see the lag, and "
+	       "saltmill notices an old copy of the state",
 	       "group: saltmill-clicks"),
 	 .read = read_text,
 	 .offset = offsetof(struct kafka_source, group)},
 	{.name = "share",
 	 WORDS(BOOL, "false",
-	       "whether several processes share the topic by partition, with `group` and one state "
-	       "folder",
+	       "whether several processes divide the partitions among them; needs `group` "
+	       "and one shared state folder",
 	       "share: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct kafka_source, share)},
 	{.name = "partitions",
-	 WORDS(NUMBERS, "all",
-	       "only these partitions; of several topics, those of each that it has",
+	 WORDS(NUMBERS, "all", "read only these partitions, in each topic that has them",
 	       "partitions: [0, 1]"),
 	 .read = read_partitions},
 	{.name = "start",
 	 WORDS(TEXT, "earliest",
-	       "where the first load begins: earliest, latest or a time in UTC; a topic that is "
-	       "found later begins at its beginning",
+	       "where the first load begins: earliest, latest or a time in UTC; a topic "
+	       "found later is read from its beginning",
 	       "start: 2026-11-01T06:30:00Z"),
 	 .read = read_start},
 	{.name = "tombstones",
 	 WORDS(CHOICE, "filter",
-	       "what becomes of a message without a value: a delete of its row, filtered, or a bad "
-	       "event",
+	       "a message without a value deletes its row, is filtered, or is a bad event",
 	       "tombstones: delete"),
 	 .read = read_choice,
 	 .offset = offsetof(struct kafka_source, tombstones),
 	 CHOICES(tombstones)},
 	{.name = "dead_letters",
 	 WORDS(MAPPING, NULL,
-	       "rejected messages go to a topic too, before the load is published, with headers "
-	       "that say why",
+	       "also produce rejected messages to a topic, before the load is published; "
+	       "headers give the reason",
 	       "dead_letters: {topic: clicks.dead}"),
 	 INNER(&dead_letters_schema),
 	 .read = read_dead_letters},
 	{.name = "properties",
-	 WORDS(PROPERTIES, NULL, "any of librdkafka's, but those that exactly-once stands on",
+	 WORDS(PROPERTIES, NULL,
+	       "any librdkafka property, except those that exactly-once loading depends on",
 	       "properties: {security.protocol: SASL_SSL, sasl.password: {env: KAFKA_PASSWORD}}"),
 	 INNER(&secret_schema),
 	 .read = read_properties},
 	{.name = "patience",
-	 WORDS(DURATION, "5m, of a stream forever",
-	       "how long no broker may answer before the run ends", "patience: 90s"),
+	 WORDS(DURATION, "5m; a stream: forever", "end the run if no broker answers for this long",
+	       "patience: 90s"),
 	 .read = read_duration,
 	 .offset = offsetof(struct kafka_source, patience_s)},
 	{.name = "roll",
 	 WORDS(MAPPING, "{rows: 10000000, time: 5m}",
-	       "when a stream cuts a load: at the first of these that is reached",
+	       "when a stream ends a load: at the first of these limits",
 	       "roll: {rows: 1000000, time: 60s}"),
 	 INNER(&roll_schema),
 	 .read = read_roll},
 };
 
-/* Keys of the csv format; they fill struct job.csv. */
+/* Keys of the csv format. They fill struct job.csv. */
 static const struct key dialect_keys[] = {
 	{.name = "columns",
-	 WORDS(TEXTS, NULL, "of format csv: names of a message's values",
+	 WORDS(TEXTS, NULL, "format csv: names of the values in a message",
 	       "columns: [id, day, amount]"),
 	 .read = read_csv_columns},
 	{.name = "delimiter",
-	 WORDS(BYTE, "\",\"", "of format csv: what stands between values", "delimiter: ;"),
+	 WORDS(BYTE, "\",\"", "format csv: the byte between values", "delimiter: ;"),
 	 .read = read_byte,
 	 .offset = offsetof(struct csv_source, delimiter)},
 	{.name = "quote",
-	 WORDS(BYTE, "'\"'", "of format csv: what stands around values that hold delimiters",
+	 WORDS(BYTE, "'\"'", "format csv: the byte around values that contain delimiters",
 	       "quote: \"'\""),
 	 .read = read_byte,
 	 .offset = offsetof(struct csv_source, quote)},
 	{.name = "empty",
-	 WORDS(CHOICE, "null",
-	       "of format csv: what an unquoted empty value is, null or the text \"\"",
+	 WORDS(CHOICE, "null", "format csv: an unquoted empty value is null or the text \"\"",
 	       "empty: value"),
 	 .read = read_empty},
 	{.name = "null",
-	 WORDS(TEXTS, "[\"\"]", "of format csv: unquoted spellings of a null", "null: [NA]"),
+	 WORDS(TEXTS, "[\"\"]", "format csv: unquoted spellings of null", "null: [NA]"),
 	 .read = read_csv_nulls},
 	{.name = "quoted_nulls",
-	 WORDS(BOOL, "false", "of format csv: whether a quoted spelling is a null too",
+	 WORDS(BOOL, "false", "format csv: whether a quoted spelling is a null too",
 	       "quoted_nulls: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct csv_source, quoted_nulls)},
@@ -429,17 +428,17 @@ static int check_dialect(struct reader *r, const struct node *n)
 		const struct node *item = node_get(n, dialect_keys[i].name);
 
 		if (item && job->kafka.format != KAFKA_CSV)
-			return fault(r, item->pos, "%s: means nothing without `format: csv`",
+			return fault(r, item->pos, "%s: has no effect without `format: csv`",
 				     dialect_keys[i].name);
 	}
 	if (job->kafka.format == KAFKA_CSV && !job->csv.columns)
 		return fault(r, n->pos,
-			     "kafka lacks the key `columns`: the names of a message's values");
+			     "kafka lacks the key `columns`: the names of the values in a message");
 	if (job->csv.delimiter == job->csv.quote || strchr("\r\n", job->csv.delimiter) ||
 	    strchr("\r\n", job->csv.quote))
-		return fault(r, n->pos,
-			     "found delimiter and quote equal, or a line end or NUL among them, "
-			     "expected two other bytes");
+		return fault(
+			r, n->pos,
+			"found delimiter and quote equal, or one of them a line end or NUL; expected two other bytes");
 	return RC_OK;
 }
 
@@ -453,7 +452,7 @@ static int check_registry(struct reader *r, const struct node *n)
 			     "schema registry");
 	if (k->registry.url && k->format != KAFKA_AVRO && k->format != KAFKA_JSON)
 		return fault(r, node_get(n, "registry")->pos,
-			     "registry: means nothing without `format: avro` or `format: json`");
+			     "registry: has no effect without `format: avro` or `format: json`");
 	return RC_OK;
 }
 
@@ -465,22 +464,25 @@ static int check_share(struct reader *r, const struct node *n)
 	if (!k->share)
 		return RC_OK;
 	if (!k->group)
-		return fault(r, item->pos,
-			     "share: found no `group`, expected the consumer group whose "
-			     "members share the topic");
+		return fault(
+			r, item->pos,
+			"share: found no `group`, expected the consumer group whose members share the topic");
 	if (!k->topic)
-		return fault(r, item->pos,
-			     "share: found several topics, expected one `topic`, whose partitions "
-			     "the members share; several are divided by `partitions` and a state "
-			     "folder for each process");
+		return fault(
+			r, item->pos,
+			"share: found several topics, expected one `topic`, whose partitions the "
+			"members share; to divide several topics, give each process its own "
+			"`partitions` and state folder");
 	if (k->npartitions)
-		return fault(r, item->pos,
-			     "share: found `partitions` too, expected one of the two: the "
-			     "group decides who has which partition");
+		return fault(
+			r, item->pos,
+			"share: found `partitions` too, expected one of the two: the group assigns the partitions");
 	return RC_OK;
 }
 
-/* Both lists are one to the user: the dialect goes to one struct, the rest to another. */
+/*
+ * Read both lists of keys as one mapping. The dialect's keys fill job->csv, the others job->kafka.
+ */
 static int read_both(struct reader *r, const struct node *n)
 {
 	struct key all[NKAFKA + NDIALECT];
@@ -519,7 +521,7 @@ int read_kafka(struct reader *r, const struct node *n, const struct key *key, vo
 	if (!rc)
 		rc = check_registry(r, n);
 	if (job->kafka.format != KAFKA_CSV) {
-		/* JSON says null itself; a field's own spellings count for strings too */
+		/* JSON has its own null; a field's own spellings apply to strings too */
 		job->csv.nnulls = 0;
 		job->csv.quoted_nulls = true;
 		job->csv.empty_is_value = true;

@@ -70,7 +70,7 @@ static int read_terminator(struct reader *r, const struct node *n, const struct 
 static const struct key salt_keys[] = {
 	{.name = "salt",
 	 WORDS(NUMBER, NULL,
-	       "first part only: a bucket from 0 on, one byte (two from 257 buckets on)",
+	       "first part only: a bucket number from 0, in one byte (two bytes from 257 buckets)",
 	       "{salt: 16, of: [userId]}"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, buckets),
@@ -79,25 +79,25 @@ static const struct key salt_keys[] = {
 	 .max = 65536},
 	{.name = "hash",
 	 WORDS(CHOICE, "murmur3",
-	       "how the bucket is computed: saltmill's way, or that of another system",
+	       "how the bucket is computed: by saltmill's hash or that of another system",
 	       "hash: phoenix"),
 	 .read = read_choice,
 	 .offset = offsetof(struct key_part, hash),
 	 CHOICES(salt_hashes)},
 	{.name = "of",
 	 WORDS(FIELDS, NULL,
-	       "the fields that choose the bucket, by their bytes in the key; phoenix and hbasewd "
-	       "take all behind the salt",
+	       "the fields that choose the bucket, by their bytes in the key; phoenix and "
+	       "hbasewd hash the whole key after the salt",
 	       "of: [userId]"),
 	 .read = read_of},
 	{.name = "width",
-	 WORDS(NUMBER, "1, or 2 from 257 buckets on", "bytes of the salt", "width: 2"),
+	 WORDS(NUMBER, "1, or 2 from 257 buckets", "bytes of the salt", "width: 2"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
 	 .max = 2},
 	{.name = "fanout",
-	 WORDS(NUMBER, NULL, "neighbouring buckets that one value of `of` is spread over",
+	 WORDS(NUMBER, NULL, "spread each value of `of` over this many neighbouring buckets",
 	       "fanout: 4"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, fanout),
@@ -105,64 +105,65 @@ static const struct key salt_keys[] = {
 	 .max = 65536},
 	{.name = "draw",
 	 WORDS(CHOICE, NULL,
-	       "a bucket that no field gives: by the event's bytes, or in turns; nobody can then "
-	       "name a row's bucket",
+	       "choose the bucket without a field: random (by the event's bytes) or in "
+	       "turn; then no reader can compute a row's bucket",
 	       "draw: random"),
 	 .read = read_choice,
 	 .offset = offsetof(struct key_part, draw),
 	 CHOICES(draws)},
 	{.name = "seed",
-	 WORDS(NUMBER, "0", "what `draw` begins with", "seed: 1"),
+	 WORDS(NUMBER, "0", "the start value of `draw`", "seed: 1"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, seed),
 	 .max = UINT32_MAX},
 };
 static const struct key field_keys[] = {
 	{.name = "field",
-	 WORDS(FIELD, NULL, "the field", "{field: userId, as: u64}"),
+	 WORDS(FIELD, NULL, "the field whose value is the part", "{field: userId, as: u64}"),
 	 .read = read_field_use,
 	 .offset = offsetof(struct key_part, field),
 	 .required = true},
 	{.name = "as",
-	 WORDS(ENCODING, "that of the field's type", "how the value becomes bytes",
+	 WORDS(ENCODING, "the encoding of the field's type", "how the value becomes bytes",
 	       "as: reversed_millis"),
 	 .read = read_encoding,
 	 .offset = offsetof(struct key_part, as)},
 	{.name = "width",
 	 WORDS(NUMBER, NULL,
-	       "of text: bytes that it is filled up to; a longer value is a bad event",
+	       "for text: pad it to this many bytes; a longer value makes the event bad",
 	       "width: 20"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
 	 .max = ROW_KEY_MAX},
 	{.name = "pad",
-	 WORDS(BYTE, "\"0\" for numbers, \" \" for text", "what fills up a text", "pad: \"#\""),
+	 WORDS(BYTE, "\"0\" for numbers, \" \" for text", "the byte that pads a text",
+	       "pad: \"#\""),
 	 .read = read_byte,
 	 .offset = offsetof(struct key_part, pad)},
 	{.name = "side",
-	 WORDS(CHOICE, "left for numbers, right for text", "where a text is filled up",
+	 WORDS(CHOICE, "left for numbers, right for text", "the side on which a text is padded",
 	       "side: left"),
 	 .read = read_side,
 	 CHOICES(sides)},
 	{.name = "terminator",
 	 WORDS(BYTE, NULL,
-	       "the byte behind a text of variable length; a value that holds it is a bad event",
+	       "the byte after a text of variable length; a value that contains it makes the event bad",
 	       "terminator: '\\x00'"),
 	 .read = read_terminator},
 	{.name = "zone",
-	 WORDS(TEXT, "the field's", "of year, month, day, hour: the zone whose date it is",
+	 WORDS(TEXT, "the field's", "for year, month, day and hour: the time zone of the date",
 	       "zone: Europe/Berlin"),
 	 .read = read_part_zone},
 };
 static const struct key const_keys[] = {{.name = "const",
-					 WORDS(ESCAPED, NULL, "these bytes", "{const: v1}"),
+					 WORDS(ESCAPED, NULL, "constant bytes", "{const: v1}"),
 					 .read = read_escaped,
 					 .offset = offsetof(struct key_part, constant),
 					 .required = true}};
 static const struct key hex_keys[] = {
 	{.name = "hex",
-	 WORDS(HEX, NULL, "these bytes, in hex digits", "{hex: 00ff}"),
+	 WORDS(HEX, NULL, "constant bytes in hex digits", "{hex: 00ff}"),
 	 .read = read_hex,
 	 .offset = offsetof(struct key_part, constant),
 	 .required = true}};
@@ -175,11 +176,11 @@ static const struct key hash_keys[] = {
 	 .required = true,
 	 CHOICES(prefix_hashes)},
 	{.name = "of",
-	 WORDS(FIELDS, NULL, "the fields that are hashed, by their bytes in the key", "of: [id]"),
+	 WORDS(FIELDS, NULL, "the fields to hash, by their bytes in the key", "of: [id]"),
 	 .read = read_of,
 	 .required = true},
 	{.name = "bytes",
-	 WORDS(NUMBER, "16, of murmur3 4", "how many bytes of the digest", "bytes: 4"),
+	 WORDS(NUMBER, "16; murmur3: 4", "number of bytes of the digest", "bytes: 4"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
@@ -206,7 +207,10 @@ const struct schema *const part_schemas[] = {&salt_schema, &field_part_schema, &
 					     &hex_schema,  &hash_schema,       &key_of_schema,
 					     NULL};
 
-/* The first key of each names the kind.  Salt first: its `hash` is not a hash part. */
+/*
+ * The first key of each schema identifies the kind. Salt comes first, because a salt's `hash` does
+ * not make a hash part.
+ */
 static const struct {
 	enum part_kind kind;
 	const struct schema *schema;
@@ -223,10 +227,10 @@ static int check_draw(struct reader *r, const struct node *n, const struct key_p
 
 	for (size_t i = 0; p->draw && i < 3; i++)
 		if ((other = node_get(n, not_drawn[i])))
-			return fault(r, other->pos,
-				     "%s: found with `draw`, expected one of them: what is drawn "
-				     "is of no field",
-				     not_drawn[i]);
+			return fault(
+				r, other->pos,
+				"%s: found with `draw`, expected one of them: a drawn bucket depends on no field",
+				not_drawn[i]);
 	if (seed && !p->draw)
 		return fault(r, seed->pos,
 			     "seed: found without `draw`, expected `draw: random` or "
@@ -315,7 +319,7 @@ static int check_width(struct reader *r, const struct node *n, struct key_part *
 	return RC_OK;
 }
 
-/* FF sorts behind the bytes of every text that goes on, turned round: so the longer comes first. */
+/* FF sorts after the inverted bytes of any longer text, so the longer text comes first. */
 static int check_descending(struct reader *r, const struct node *n, struct key_part *p)
 {
 	const struct node *terminator = node_get(n, "terminator");
@@ -323,10 +327,11 @@ static int check_descending(struct reader *r, const struct node *n, struct key_p
 	if (p->as != AS_DESCENDING_TEXT || p->width)
 		return RC_OK;
 	if (terminator && p->terminator != 0xff)
-		return fault(r, terminator->pos,
-			     "terminator: found the byte %02X, expected none: a descending text "
-			     "without width ends with FF, else it would not sort in reverse",
-			     (unsigned)p->terminator);
+		return fault(
+			r, terminator->pos,
+			"terminator: found the byte %02X, expected none: a descending text without "
+			"width ends with FF, or it would not sort in reverse",
+			(unsigned)p->terminator);
 	p->terminator = 0xff;
 	return RC_OK;
 }
@@ -349,7 +354,7 @@ static int check_field_part(struct reader *r, const struct node *n, struct key_p
 	const struct node *as = node_get(n, "as");
 	enum field_type type = r->job->fields[p->field].type;
 
-	if (!as) /* a width asks for text: 000042 */
+	if (!as) /* width implies text: 000042 */
 		p->as = node_get(n, "width") && type != FIELD_BYTES && type != FIELD_HEX
 				? AS_TEXT
 				: encoding_natural(type);
@@ -435,13 +440,11 @@ int read_parts(struct reader *r, const struct node *n, const char *what, bool sa
 				     what);
 		bytes += key_part_bytes(&p[i]) + (p[i].terminator != NO_TERMINATOR);
 		if (i + 1 < n->count && !key_part_bytes(&p[i]) && p[i].terminator == NO_TERMINATOR)
-			return fault(r, p[i].pos,
-				     "%s: found `%.60s` of variable length before the last part, "
-				     "expected "
-				     "`width: n` or `terminator: \"\\x00\"`: else two different "
-				     "events could "
-				     "have one key",
-				     what, r->job->fields[p[i].field].name);
+			return fault(
+				r, p[i].pos,
+				"%s: found `%.60s` of variable length before the last part, expected `width: "
+				"n` or `terminator: \"\\x00\"`: otherwise two different events could have one key",
+				what, r->job->fields[p[i].field].name);
 	}
 	if (bytes > ROW_KEY_MAX)
 		return fault(r, n->pos, "%s: the parts have %llu bytes, expected at most %d", what,
@@ -464,8 +467,8 @@ int read_rowkey(struct reader *r, const struct node *n, const struct key *key, v
 		rc = fault(r, n->pos,
 			   "rowkey: found an empty list, expected parts like {field: userId}");
 	else if (!rc && !varies)
-		rc = fault(r, n->pos,
-			   "rowkey: found no field in it, expected one: all events would be "
-			   "one row");
+		rc = fault(
+			r, n->pos,
+			"rowkey: found no field in it, expected at least one: all events would be one row");
 	return rc;
 }

@@ -1,6 +1,4 @@
-/*
- * Where the regions split.  How many there are is said once: by count, by size, or by servers.
- */
+/* Where the regions split. At most one key gives their number: count, size or servers. */
 #include "sections.h"
 
 #include <math.h>
@@ -13,7 +11,7 @@ static const struct choice kinds[] = {{"sampled", SPLIT_SAMPLED}, {"uniform", SP
 				      {"hex", SPLIT_HEX},	  {"decimal", SPLIT_DECIMAL},
 				      {"file", SPLIT_FILE},	  {"none", SPLIT_NONE}};
 
-/* A decimal number; strtod alone would take "nan", "0x1p3" and the locale's comma. */
+/* Reads a decimal number. strtod alone would accept "nan", "0x1p3" and the locale's comma. */
 static int read_ratio(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	char what[80], *end = NULL;
@@ -52,51 +50,50 @@ static int read_file(struct reader *r, const struct node *n, const struct key *k
 static const struct key keys[] = {
 	{.name = "split",
 	 WORDS(CHOICE, "sampled",
-	       "how split keys are found: from the events, by HBase's algorithms (UniformSplit, "
-	       "HexStringSplit, DecimalStringSplit), in a file, or not at all",
+	       "source of the split points: the events, an HBase algorithm (UniformSplit, "
+	       "HexStringSplit, DecimalStringSplit), a file, or none",
 	       "split: uniform"),
 	 .read = read_choice,
 	 .offset = offsetof(struct regions, split),
 	 CHOICES(kinds)},
 	{.name = "count",
-	 WORDS(NUMBER, NULL, "so many regions", "count: 16"),
+	 WORDS(NUMBER, NULL, "number of regions", "count: 16"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.count),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "size",
-	 WORDS(SIZE, NULL, "regions of this size on disk; 10G where nothing says how many",
+	 WORDS(SIZE, NULL, "size of a region on disk; 10G if no key gives the number of regions",
 	       "size: 10G"),
 	 .read = read_size,
 	 .offset = offsetof(struct regions, rule.size_bytes),
 	 .min = 1},
 	{.name = "servers",
-	 WORDS(NUMBER, NULL, "regions for so many region servers", "servers: 8"),
+	 WORDS(NUMBER, NULL, "number of region servers to make regions for", "servers: 8"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.servers),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "per_server",
-	 WORDS(NUMBER, "10", "with `servers`: regions on each", "per_server: 4"),
+	 WORDS(NUMBER, "10", "with `servers`: number of regions on each server", "per_server: 4"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.per_server),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "min",
-	 WORDS(NUMBER, "1", "no fewer regions than this", "min: 8"),
+	 WORDS(NUMBER, "1", "minimum number of regions", "min: 8"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.min),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "max",
-	 WORDS(NUMBER, "none", "no more regions than this", "max: 1000"),
+	 WORDS(NUMBER, "none", "maximum number of regions", "max: 1000"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.max),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "headroom",
-	 WORDS(RATIO, "0",
-	       "room for growth: 0.5 makes as many regions as half as much data again would need",
+	 WORDS(RATIO, "0", "room for growth: 0.5 makes enough regions for half as much data again",
 	       "headroom: 0.5"),
 	 .read = read_ratio,
 	 .offset = offsetof(struct regions, rule.headroom),
@@ -104,33 +101,35 @@ static const struct key keys[] = {
 	 .max = 100},
 	{.name = "tolerance",
 	 WORDS(RATIO, NULL,
-	       "a largest region of more than so many times the target is a warning and exit "
-	       "status 3; what a drift calls unfair",
+	       "warn and exit with status 3 if the largest region exceeds its target by "
+	       "this factor; `drift` uses the same limit",
 	       "tolerance: 1.5"),
 	 .read = read_ratio,
 	 .offset = offsetof(struct regions, rule.tolerance),
 	 .min = 1,
 	 .max = 1000},
 	{.name = "align",
-	 WORDS(CHOICE, NULL, "regions begin where a bucket of the salt begins", "align: salt"),
+	 WORDS(CHOICE, NULL, "start a region at each bucket of the salt", "align: salt"),
 	 .read = read_align,
 	 .offset = offsetof(struct regions, rule.align_salt)},
 	{.name = "file",
-	 WORDS(TEXT, NULL, "with `split: file`: a split key a line, as HBase's shell reads them",
+	 WORDS(TEXT, NULL,
+	       "with `split: file`: a file with one split point per line, in the notation "
+	       "of HBase's shell",
 	       "file: splits.txt"),
 	 .read = read_file},
 	{.name = "first",
-	 WORDS(TEXT, "HBase's", "of an algorithm: the first key", "first: \"00000000\""),
+	 WORDS(TEXT, "HBase's", "for an algorithm: the first key", "first: \"00000000\""),
 	 .read = read_text,
 	 .offset = offsetof(struct regions, first)},
 	{.name = "last",
-	 WORDS(TEXT, "HBase's", "of an algorithm: the last key", "last: \"7FFFFFFF\""),
+	 WORDS(TEXT, "HBase's", "for an algorithm: the last key", "last: \"7FFFFFFF\""),
 	 .read = read_text,
 	 .offset = offsetof(struct regions, last)},
 };
 const struct schema regions_schema = SCHEMA("regions", keys);
 
-/* Which keys mean something for a kind of split; bits of enum split_kind. */
+/* The keys that have an effect with a kind of split: bits of enum split_kind. */
 #define COMPUTED (1u << SPLIT_UNIFORM | 1u << SPLIT_HEX | 1u << SPLIT_DECIMAL)
 #define PLANNED	 (1u << SPLIT_SAMPLED | COMPUTED)
 
@@ -173,12 +172,12 @@ static int check_regions(struct reader *r, const struct node *n, const struct re
 		const struct node *item = node_get(n, meanings[i].key);
 
 		if (item && !(meanings[i].splits & 1u << g->split))
-			return fault(r, item->pos, "%s: means nothing with split: %s",
+			return fault(r, item->pos, "%s: has no effect with split: %s",
 				     meanings[i].key, kinds[g->split].name);
 	}
 	if (g->split == SPLIT_FILE && !g->file)
 		return fault(r, n->pos,
-			     "regions lacks the key `file`, expected the file of split keys");
+			     "regions lacks the key `file`, expected the file of split points");
 	return check_amount(r, n, &g->rule);
 }
 

@@ -56,16 +56,16 @@ static int read_find(struct reader *r, const struct node *n, const struct key *k
 	return read_names(r, n, key, &c->find, &c->nfind);
 }
 
-static const struct key find_keys[] = {{.name = "find",
-					WORDS(TEXTS, NULL,
-					      "names of the header line; what stands above the "
-					      "first line that has them all is no data",
-					      "header: {find: [Beleg, Betrag]}"),
-					.read = read_find,
-					.required = true}};
+static const struct key find_keys[] = {
+	{.name = "find",
+	 WORDS(TEXTS, NULL,
+	       "names in the header line; lines above the first line that has them all are skipped",
+	       "header: {find: [Beleg, Betrag]}"),
+	 .read = read_find,
+	 .required = true}};
 static const struct schema find_schema = SCHEMA("header", find_keys);
 
-/* true, false, replace or {find: [name, ...]}. */
+/* Accepts true, false, replace or {find: [name, ...]}. */
 static int read_header(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
@@ -89,7 +89,7 @@ static int read_header(struct reader *r, const struct node *n, const struct key 
 	return RC_OK;
 }
 
-/* "" is a null too, unless the source says that it is a value. */
+/* "" is a null too, unless the source has `empty: value`. */
 int read_nulls(struct reader *r, const struct node *n, const struct key *key, const char ***nulls,
 	       size_t *count)
 {
@@ -122,11 +122,11 @@ int read_empty(struct reader *r, const struct node *n, const struct key *key, vo
 	if (c->empty_is_value)
 		c->nnulls = 0;
 	else if (n->kind != NODE_SCALAR || strcmp(n->text, "null") != 0)
-		return expected(r, n, key->name, "null or value: what an unquoted \"\" is");
+		return expected(r, n, key->name, "null or value: the meaning of an unquoted \"\"");
 	return RC_OK;
 }
 
-/* Slot const char *: one character that stands in numbers. */
+/* Slot: const char *, one character of a number's notation. */
 static int read_number_sign(struct reader *r, const struct node *n, const struct key *key,
 			    void *slot)
 {
@@ -139,7 +139,7 @@ static int read_number_sign(struct reader *r, const struct node *n, const struct
 	bool one = utf8_decode(bytes_str(text), &code) == strlen(text);
 	if (!one || strchr("0123456789+-eE", text[0]))
 		return expected(r, n, key->name,
-				"one character that is no digit, sign or e, such as \",\"");
+				"one character that is not a digit, a sign or e, such as \",\"");
 	memcpy(slot, &text, sizeof text);
 	return RC_OK;
 }
@@ -178,9 +178,9 @@ static int read_text_encoding(struct reader *r, const struct node *n, const stru
 		return RC_OK;
 	iconv_t known = strchr(name, '/') ? (iconv_t)-1 : iconv_open("UTF-8", name);
 	if (known == (iconv_t)-1)
-		return expected(r, n, key->name,
-				"a name that `iconv --list` knows, such as utf-8, latin1, cp1252, "
-				"utf-16");
+		return expected(
+			r, n, key->name,
+			"a name that `iconv --list` prints, such as utf-8, latin1, cp1252, utf-16");
 	iconv_close(known);
 	c->encoding = name;
 	return RC_OK;
@@ -199,100 +199,98 @@ static const struct choice extras[] = {{"reject", EXTRA_REJECT},
 static const struct key csv_keys[] = {
 	{.name = "files",
 	 WORDS(TEXTS, NULL,
-	       "paths against the job file's folder, patterns and folders too; \"-\" is standard "
-	       "input; files on the command line replace them",
+	       "paths, patterns or folders, relative to the job file's folder; \"-\" is "
+	       "standard input; files on the command line replace them",
 	       "files: [inbox/*.csv, archive/]"),
 	 .read = read_files},
 	{.name = "skip",
-	 WORDS(NUMBER, "0", "lines of each file above its header or first row", "skip: 2"),
+	 WORDS(NUMBER, "0", "number of lines to skip in each file, above its header or first row",
+	       "skip: 2"),
 	 .read = read_number,
 	 SLOT(skip)},
 	{.name = "skip_footer",
 	 WORDS(NUMBER, "0",
-	       "lines at the end of each file that are no data; blank ones do not count",
+	       "number of lines to skip at the end of each file; blank lines do not count",
 	       "skip_footer: 1"),
 	 .read = read_number,
 	 SLOT(skip_footer),
 	 .max = 1000},
 	{.name = "columns",
 	 WORDS(TEXTS, NULL,
-	       "names of the columns, where no header has them or with `header: replace`",
+	       "names of the columns, if the file has no header or with `header: replace`",
 	       "columns: [id, day, amount]"),
-	 .read = read_csv_columns}, /* before header: it changes the default */
+	 .read = read_csv_columns}, /* read before header, because it changes header's default */
 	{.name = "header",
-	 WORDS(EITHER, "true, or false with `columns`",
-	       "whether the first line names the columns; `replace`: it is there, but `columns` "
-	       "has better names",
+	 WORDS(EITHER, "true, but false with columns",
+	       "whether the first line names the columns; `replace`: `columns` renames the "
+	       "header's columns",
 	       "header: replace"),
 	 INNER(&find_schema),
 	 .read = read_header},
 	{.name = "delimiter",
-	 WORDS(BYTE, "\",\"", "what stands between values", "delimiter: ;"),
+	 WORDS(BYTE, "\",\"", "the byte between values", "delimiter: ;"),
 	 .read = read_byte,
 	 SLOT(delimiter)},
 	{.name = "quote",
-	 WORDS(BYTE, "'\"'", "what stands around values that hold delimiters, quotes or line ends",
+	 WORDS(BYTE, "'\"'", "the byte around values that contain delimiters, quotes or line ends",
 	       "quote: \"'\""),
 	 .read = read_byte,
 	 SLOT(quote)},
 	{.name = "comment",
-	 WORDS(BYTE, NULL, "a line that begins with it is no data", "comment: \"#\""),
+	 WORDS(BYTE, NULL, "skip lines that begin with this byte", "comment: \"#\""),
 	 .read = read_comment},
 	{.name = "skip_matching",
-	 WORDS(TEXT, NULL,
-	       "a regular expression (PCRE2); rows in whose text it is found are filtered",
+	 WORDS(TEXT, NULL, "a regular expression (PCRE2); rows whose text matches are filtered",
 	       "skip_matching: \"^TRAILER\""),
 	 .read = read_skip_matching},
 	{.name = "trim",
 	 WORDS(CHOICE, "false",
-	       "blanks and tabs around values are taken away: `true` outside of quotes, `all` "
-	       "inside too",
+	       "remove spaces and tabs around values: `true` outside of quotes, `all` inside too",
 	       "trim: true"),
 	 .read = read_choice,
 	 SLOT(trim),
 	 CHOICES(trims)},
 	{.name = "missing",
 	 WORDS(CHOICE, "reject",
-	       "what becomes of a row with fewer values than columns: a bad event, or nulls",
+	       "a row with fewer values than columns: `reject` it, or `null` for the missing values",
 	       "missing: null"),
 	 .read = read_choice,
 	 SLOT(missing),
 	 CHOICES(missings)},
 	{.name = "extra",
 	 WORDS(CHOICE, "reject",
-	       "what becomes of a row with more values than columns: a bad event, none if the rest "
-	       "is empty, or the rest is ignored",
+	       "a row with more values than columns: `reject` it, accept it if the rest is "
+	       "empty, or `ignore` the rest",
 	       "extra: empty"),
 	 .read = read_choice,
 	 SLOT(extra),
 	 CHOICES(extras)},
 	{.name = "thousands",
-	 WORDS(SIGN, NULL, "the sign between groups of three digits", "thousands: \".\""),
+	 WORDS(SIGN, NULL, "the character between groups of three digits", "thousands: \".\""),
 	 .read = read_number_sign,
 	 SLOT(thousands)},
 	{.name = "decimal",
-	 WORDS(SIGN, "\".\"", "the sign in front of a number's fraction", "decimal: \",\""),
+	 WORDS(SIGN, "\".\"", "the character before a number's fraction", "decimal: \",\""),
 	 .read = read_number_sign,
 	 SLOT(decimal)},
 	{.name = "encoding",
-	 WORDS(TEXT, "utf-8", "the character set of the files, by a name that `iconv --list` knows",
+	 WORDS(TEXT, "utf-8", "the character set of the files; `iconv --list` prints the names",
 	       "encoding: cp1252"),
 	 .read = read_text_encoding},
 	{.name = "empty",
-	 WORDS(CHOICE, "null", "what an unquoted empty value is: null or the text \"\"",
-	       "empty: value"),
-	 .read = read_empty}, /* before null, which asks for it */
+	 WORDS(CHOICE, "null", "an unquoted empty value is null or the text \"\"", "empty: value"),
+	 .read = read_empty}, /* read before null, which uses it */
 	{.name = "null",
 	 WORDS(TEXTS, "[\"\"]",
-	       "unquoted spellings of a null; \"\" stays one unless `empty: value`",
+	       "unquoted spellings of null; \"\" is always one, unless `empty: value`",
 	       "null: [NA, \"-\"]"),
 	 .read = read_csv_nulls},
 	{.name = "quoted_nulls",
-	 WORDS(BOOL, "false", "whether a quoted spelling is a null too", "quoted_nulls: true"),
+	 WORDS(BOOL, "false", "whether a quoted spelling is null too", "quoted_nulls: true"),
 	 .read = read_bool,
 	 SLOT(quoted_nulls)},
 	{.name = "max_row",
-	 WORDS(SIZE, "16M", "the longest row; a longer one ends the run", "max_row: 64M"),
+	 WORDS(SIZE, "16M", "the size limit of a row; a longer row ends the run", "max_row: 64M"),
 	 .read = read_size,
 	 SLOT(max_row_bytes),
 	 .min = 1,
@@ -309,9 +307,9 @@ static int check_csv_bytes(struct reader *r, const struct node *n, const struct 
 			r, byte ? byte->pos : n->pos,
 			"delimiter: found the quote, a line end or NUL, expected another byte");
 	if (strchr("\r\n", c->quote) || (c->trim && strchr(" \t", c->quote)))
-		return fault(r, node_get(n, "quote")->pos,
-			     "quote: found a line end, NUL or a blank that `trim` takes away, "
-			     "expected another byte");
+		return fault(
+			r, node_get(n, "quote")->pos,
+			"quote: found a line end, NUL or a space that `trim` removes, expected another byte");
 	if (c->has_comment &&
 	    (c->comment == c->delimiter || c->comment == c->quote || strchr("\r\n", c->comment)))
 		return fault(r, comment->pos,
@@ -325,10 +323,10 @@ static int check_number_signs(struct reader *r, const struct node *n, const stru
 	const struct node *at = node_get(n, "thousands");
 
 	if (at && strcmp(c->thousands, c->decimal ? c->decimal : ".") == 0)
-		return fault(r, at->pos,
-			     "thousands: found `%s`, which is the decimal sign too, expected "
-			     "different ones",
-			     c->thousands);
+		return fault(
+			r, at->pos,
+			"thousands: found `%s`, which is the decimal sign too, expected different ones",
+			c->thousands);
 	return RC_OK;
 }
 
@@ -337,9 +335,10 @@ static int check_csv(struct reader *r, const struct node *n, const struct csv_so
 	const struct node *header = node_get(n, "header");
 
 	if (c->columns && c->header && !c->replace)
-		return fault(r, header->pos,
-			     "found `columns` and `header: true`, expected one of them, or "
-			     "`header: replace`: the header is there, `columns` has better names");
+		return fault(
+			r, header->pos,
+			"found `columns` and `header: true`, expected one of them, or `header: "
+			"replace`: then `columns` renames the header's columns");
 	if (!c->columns && !c->header)
 		return fault(r, header->pos,
 			     "found `header: false` alone, expected `columns: [a, b]` too");
@@ -366,24 +365,24 @@ static int read_csv(struct reader *r, const struct node *n, const struct key *ke
 
 static const struct key json_keys[] = {
 	{.name = "files",
-	 WORDS(TEXTS, NULL, "files with a JSON object a line; paths, patterns, folders, \"-\"",
+	 WORDS(TEXTS, NULL, "files with one JSON object per line; paths, patterns, folders, \"-\"",
 	       "files: [events.jsonl]"),
 	 .read = read_files},
 	{.name = "encoding",
-	 WORDS(TEXT, "utf-8", "the character set of the files, by a name that `iconv --list` knows",
+	 WORDS(TEXT, "utf-8", "the character set of the files; `iconv --list` prints the names",
 	       "encoding: utf-16"),
 	 .read = read_text_encoding},
 	{.name = "thousands",
-	 WORDS(SIGN, NULL, "the sign between groups of three digits, in strings",
+	 WORDS(SIGN, NULL, "the character between groups of three digits, in strings",
 	       "thousands: \".\""),
 	 .read = read_number_sign,
 	 SLOT(thousands)},
 	{.name = "decimal",
-	 WORDS(SIGN, "\".\"", "the sign in front of a fraction, in strings", "decimal: \",\""),
+	 WORDS(SIGN, "\".\"", "the character before a fraction, in strings", "decimal: \",\""),
 	 .read = read_number_sign,
 	 SLOT(decimal)},
 	{.name = "max_row",
-	 WORDS(SIZE, "16M", "the longest line; a longer one ends the run", "max_row: 64M"),
+	 WORDS(SIZE, "16M", "the size limit of a line; a longer line ends the run", "max_row: 64M"),
 	 .read = read_size,
 	 SLOT(max_row_bytes),
 	 .min = 1,
@@ -391,7 +390,10 @@ static const struct key json_keys[] = {
 };
 static const struct schema json_schema = SCHEMA("json", json_keys);
 
-/* A JSON object a line.  It says null itself; a field's own spellings count for its strings too. */
+/*
+ * Read a source with one JSON object per line. JSON has its own null; a field's own spellings apply
+ * to its strings too.
+ */
 static int read_json(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct job *job = slot;
@@ -410,12 +412,12 @@ static int read_json(struct reader *r, const struct node *n, const struct key *k
 
 static const struct key block_keys[] = {
 	{.name = "files",
-	 WORDS(TEXTS, NULL, "files with a schema of their own; paths, patterns, folders, \"-\"",
+	 WORDS(TEXTS, NULL, "files that contain their schema; paths, patterns, folders, \"-\"",
 	       "files: [events.avro]"),
 	 .read = read_files},
 	{.name = "max_block",
 	 WORDS(SIZE, "256M",
-	       "the largest block or record batch, packed or not; a larger one ends the run",
+	       "the size limit of a block or record batch, compressed or not; a larger one ends the run",
 	       "max_block: 1G"),
 	 .read = read_size,
 	 SLOT(max_row_bytes),
@@ -426,7 +428,7 @@ static const struct key block_keys[] = {
 static const struct schema avro_schema = SCHEMA("avro", block_keys);
 static const struct schema arrow_schema = SCHEMA("arrow", block_keys);
 
-/* Files with a schema: their texts are taken as they are. */
+/* Read a source of files with a schema. By default no text in them means null. */
 static int read_blocks(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct job *job = slot;
@@ -448,7 +450,7 @@ static const struct key source_keys[] = {
 	 INNER(&csv_schema),
 	 .read = read_csv},
 	{.name = "json",
-	 WORDS(MAPPING, NULL, "a JSON object a line", "json: {files: [events.jsonl]}"),
+	 WORDS(MAPPING, NULL, "one JSON object per line", "json: {files: [events.jsonl]}"),
 	 INNER(&json_schema),
 	 .read = read_json},
 	{.name = "avro",
@@ -460,7 +462,7 @@ static const struct key source_keys[] = {
 	 INNER(&arrow_schema),
 	 .read = read_blocks},
 	{.name = "kafka",
-	 WORDS(MAPPING, NULL, "messages of a topic",
+	 WORDS(MAPPING, NULL, "messages of Kafka topics",
 	       "kafka: {brokers: \"k1:9092\", topic: clicks, format: json}"),
 	 INNER(&kafka_schema, &dialect_schema),
 	 .read = read_kafka}};

@@ -12,7 +12,8 @@ static int read_timestamp(struct reader *r, const struct node *n, const struct k
 	uint64_t ms;
 
 	if (n->kind == NODE_SCALAR && n->len && strspn(n->text, "0123456789") == n->len) {
-		if (!parse_size(n->text, &ms) || ms >= INT64_MAX) /* the last one means "now" */
+		/* HBase reads INT64_MAX as "now" */
+		if (!parse_size(n->text, &ms) || ms >= INT64_MAX)
 			return expected(r, n, key->name, "milliseconds below 2^63 - 1");
 		t->timestamp_constant = true;
 		t->timestamp_ms = (int64_t)ms;
@@ -36,23 +37,25 @@ static int read_timestamp(struct reader *r, const struct node *n, const struct k
 
 static const struct key keys[] = {
 	{.name = "name",
-	 WORDS(TEXT, NULL, "the table, with its namespace where it is not `default`",
+	 WORDS(TEXT, NULL, "name of the table, with its namespace unless that is `default`",
 	       "name: sales:ratings"),
 	 .read = read_text,
 	 .offset = offsetof(struct job_table, schema.name),
 	 .required = true},
 	{.name = "rowkey",
-	 WORDS(LIST, NULL, "the row key's parts, in order",
+	 WORDS(LIST, NULL, "the parts of the row key, in order",
 	       "rowkey: [{salt: 16, of: [userId]}, {field: userId, as: u64}]"),
 	 .inner = part_schemas,
 	 .read = read_rowkey,
 	 .required = true},
 	{.name = "timestamp",
-	 WORDS(FIELD, NULL, "of all cells: a field of type time, or milliseconds since 1970",
+	 WORDS(FIELD, NULL,
+	       "timestamp of all cells: a field of type time, or milliseconds since 1970",
 	       "timestamp: created"),
 	 .read = read_timestamp},
 	{.name = "when",
-	 WORDS(QUESTION, NULL, "events that the table takes; the others are filtered for it",
+	 WORDS(QUESTION, NULL,
+	       "load only events that match into this table; the others are filtered for it",
 	       "when: kind = A"),
 	 .read = read_condition,
 	 .offset = offsetof(struct job_table, when)},
@@ -64,38 +67,38 @@ static const struct key keys[] = {
 	 .offset = offsetof(struct job_table, schema),
 	 .required = true},
 	{.name = "cells",
-	 WORDS(LIST, NULL, "the cells that an event gives to the row",
+	 WORDS(LIST, NULL, "the cells that an event writes to its row",
 	       "cells: [{family: f, qualifier: r, value: rating}]"),
 	 INNER(&cell_schema),
 	 .read = read_cells},
 	{.name = "deletes",
-	 WORDS(LIST, NULL, "the delete markers that an event gives to the row",
+	 WORDS(LIST, NULL, "the delete markers that an event writes to its row",
 	       "deletes: [{row: true, when: op = d}]"),
 	 INNER(&delete_schema),
 	 .read = read_deletes},
 	{.name = "duplicates",
 	 WORDS(CHOICE, "last",
-	       "which of several events with one row, column and timestamp counts; error: none, "
-	       "nothing is published",
+	       "the event that wins if several have the same row, column and timestamp; "
+	       "error: none, nothing is published",
 	       "duplicates: error"),
 	 .read = read_choice,
 	 .offset = offsetof(struct job_table, duplicates),
 	 CHOICES(duplicate_rules)},
 	{.name = "max_hfile",
 	 WORDS(SIZE, "none",
-	       "a family's file that is larger ends at the next row, and another begins",
+	       "largest size of an HFile; after that, the family's next row starts a new file",
 	       "max_hfile: 4G"),
 	 .read = read_size,
 	 .offset = offsetof(struct job_table, max_hfile_bytes),
 	 .min = 1},
 	{.name = "attributes",
-	 WORDS(MAPPING, NULL, "attributes of the table, by HBase's names in small letters",
+	 WORDS(MAPPING, NULL, "attributes of the table, by their HBase names in lower case",
 	       "attributes: {max_filesize: 10G}"),
 	 INNER(&attributes_schema),
 	 .read = read_table_attributes,
 	 .offset = offsetof(struct job_table, schema.attributes)},
 	{.name = "configuration",
-	 WORDS(PROPERTIES, NULL, "CONFIGURATION of the table: names and values as HBase has them",
+	 WORDS(PROPERTIES, NULL, "CONFIGURATION of the table: names and values as in HBase",
 	       "configuration: {hbase.hregion.majorcompaction: 0}"),
 	 .read = read_configuration,
 	 .offset = offsetof(struct job_table, schema.configuration)},
@@ -105,7 +108,7 @@ static const struct key keys[] = {
 	 .read = read_configuration,
 	 .offset = offsetof(struct job_table, schema.metadata)},
 	{.name = "regions",
-	 WORDS(MAPPING, "{split: sampled}", "where the regions split",
+	 WORDS(MAPPING, "{split: sampled}", "number and boundaries of the regions",
 	       "regions: {split: sampled, count: 16}"),
 	 INNER(&regions_schema),
 	 .read = read_regions},
@@ -141,7 +144,7 @@ static int read_table(struct reader *r, const struct node *n, struct job_table *
 	return RC_OK;
 }
 
-/* HBase's own namespace may be left out: `t` is `default:t`. */
+/* `t` is the same as `default:t`: remove HBase's default namespace. */
 static const char *without_default(const char *name)
 {
 	static const char prefix[] = "default:";
@@ -157,11 +160,11 @@ static int check_name(struct reader *r, const struct job_table *t)
 		if (strcmp(without_default(o->schema.name), name) != 0)
 			continue;
 		bool alike = strcmp(o->schema.name, t->schema.name) == 0;
-		return fault(r, t->schema.pos,
-			     "table `%.60s` stands twice, first in line %u%s, expected different "
-			     "names",
-			     t->schema.name, o->schema.pos.line,
-			     alike ? "" : " (a name without a namespace is of `default`)");
+		return fault(
+			r, t->schema.pos,
+			"found table `%.60s` twice, first in line %u%s, expected different names",
+			t->schema.name, o->schema.pos.line,
+			alike ? "" : " (a name without a namespace belongs to `default`)");
 	}
 	return RC_OK;
 }
@@ -180,8 +183,8 @@ int read_table_use(struct reader *r, const struct node *n, const struct key *key
 			return RC_OK;
 		}
 	return fault(r, n->pos,
-		     "%s: found `%.60s`, expected a table that stands above this one: it decides, "
-		     "and is published first",
+		     "%s: found `%.60s`, expected a table listed above this one: it decides, and "
+		     "is published first",
 		     key->name, name);
 }
 

@@ -1,5 +1,6 @@
 /*
- * section_topics.c - which topics a kafka source reads: one, several, or all that a pattern has
+ * section_topics.c - the topics that a kafka source reads: one, several, or all that match a
+ * pattern
  */
 #include "sections.h"
 
@@ -60,7 +61,7 @@ int read_topics(struct reader *r, const struct node *n, const struct key *key, v
 	return rc;
 }
 
-/* The whole name: as Kafka's own consumers take a pattern. */
+/* The pattern must match the whole name, as in Kafka's own consumers. */
 int read_topic_pattern(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct kafka_source *k = slot;
@@ -80,7 +81,7 @@ int read_topic_pattern(struct reader *r, const struct node *n, const struct key 
 	return rc;
 }
 
-/* Kafka's own topics (__consumer_offsets) have no events of anybody. */
+/* Skips Kafka's internal topics (__consumer_offsets), which contain no user's events. */
 static bool is_like(const struct pattern *like, const char *name)
 {
 	struct pattern_scratch scratch = {0};
@@ -108,13 +109,13 @@ int check_topics(struct reader *r, const struct node *n)
 	if ((k->topic != NULL) + (k->ntopics > 0) + (k->pattern != NULL) != 1)
 		return fault(
 			r, n->pos,
-			"kafka: found %s of the keys `topic`, `topics` and `pattern`, expected "
-			"one of them",
+			"kafka: found %s of the keys `topic`, `topics` and `pattern`, expected one of them",
 			k->topic || k->ntopics || k->pattern ? "several" : "none");
 	if (k->dead_letters && kafka_has_topic(k, k->dead_letters))
-		return fault(r, node_get(n, "dead_letters")->pos,
-			     "dead_letters: found topic %s, which is read too, expected another: "
-			     "what is rejected would be read and rejected again",
-			     k->dead_letters);
+		return fault(
+			r, node_get(n, "dead_letters")->pos,
+			"dead_letters: found topic %s, which the job also reads, expected another: "
+			"rejected messages would be read and rejected again",
+			k->dead_letters);
 	return RC_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * What becomes of a field's columns before their text is read as its type: `from` with texts
+ * Transforms change the text of a field's columns before it is read as its type: `from` with texts
  * between the columns, `match`, `substring`, `case`, `map`.
  */
 #include "sections.h"
@@ -12,17 +12,17 @@
 
 /* --- from --- */
 
-/* Columns and the texts around them, as they are read. */
+/* Columns and the texts around them, while the list is read. */
 struct pieces {
 	struct reader *r;
 	struct field *f;
-	struct buf glue; /* in front of the next column */
+	struct buf glue; /* the text before the next column */
 	bool texts;
 };
 
 /*
- * Nothing but blanks and signs that no column's name, path or $name would be made of alone, such as
- * " ", "T" not among them: a letter may always be a column's name.
+ * Is the text only spaces and punctuation, such as " "? No column's name, path or $name consists
+ * only of these. "T" is not such a text: a letter may be a column's name.
  */
 static bool is_implied(const char *text)
 {
@@ -73,13 +73,13 @@ static int read_column(struct reader *r, const struct node *n, const struct key 
 	return rc;
 }
 
-static const struct key piece_keys[] = {
-	{.name = "text",
-	 WORDS(TEXT, NULL, "a text between columns", "{text: T}"),
-	 .read = read_constant},
-	{.name = "column",
-	 WORDS(TEXT, NULL, "a column, though its name looks like a text", "{column: \"-\"}"),
-	 .read = read_column}};
+static const struct key piece_keys[] = {{.name = "text",
+					 WORDS(TEXT, NULL, "a text between columns", "{text: T}"),
+					 .read = read_constant},
+					{.name = "column",
+					 WORDS(TEXT, NULL, "a column whose name looks like a text",
+					       "{column: \"-\"}"),
+					 .read = read_column}};
 const struct schema piece_schema = SCHEMA("from", piece_keys);
 
 static int read_piece(struct pieces *p, const struct node *n, const struct key *key, bool alone)
@@ -148,7 +148,7 @@ int read_join(struct reader *r, const struct node *n, const struct key *key, voi
 	return rc;
 }
 
-/* --- what becomes of the text --- */
+/* --- changes of the text --- */
 
 static struct transform *transform_of(struct reader *r, struct field *f)
 {
@@ -170,10 +170,11 @@ int read_match(struct reader *r, const struct node *n, const struct key *key, vo
 				    n->pos.column);
 	t->match = match;
 	if (pattern_groups(match) > 1)
-		return fault(r, n->pos,
-			     "match: found %zu (groups), expected one, the part to take, or none: "
-			     "(?:...) is a group that takes nothing",
-			     pattern_groups(match));
+		return fault(
+			r, n->pos,
+			"match: found %zu (groups), expected one, the part to take, or none: write "
+			"other groups as (?:...)",
+			pattern_groups(match));
 	return RC_OK;
 }
 
@@ -187,7 +188,7 @@ static bool whole_number(const struct node *n, int64_t *out)
 	return *end == 0 && *out >= -INT32_MAX && *out <= INT32_MAX;
 }
 
-/* [from] or [from, length]. */
+/* Accepts [from] or [from, length]. */
 int read_substring(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct transform *t = transform_of(r, slot);
@@ -198,9 +199,9 @@ int read_substring(struct reader *r, const struct node *n, const struct key *key
 	if (fine && n->count == 2)
 		fine = whole_number(n->items[1], &length) && length > 0;
 	if (!fine)
-		return expected(r, n, key->name,
-				"[from, length], or [from] for all behind it: from 1, or from -1 "
-				"at the end");
+		return expected(
+			r, n, key->name,
+			"[from, length], or [from] for the rest; from is 1 for the first character, -1 for the last");
 	t->from = (int32_t)from;
 	t->length = (uint32_t)length;
 	return RC_OK;
@@ -232,13 +233,12 @@ int read_map(struct reader *r, const struct node *n, const struct key *key, void
 
 static const struct key keep_keys[] = {
 	{.name = "keep",
-	 WORDS(BOOL, NULL, "true: a text that is not listed stays as it is",
-	       "otherwise: {keep: true}"),
+	 WORDS(BOOL, NULL, "true: keep a text that is not listed", "otherwise: {keep: true}"),
 	 .read = read_bool,
 	 .required = true}};
 const struct schema keep_schema = SCHEMA("otherwise", keep_keys);
 
-/* A text, or {keep: true}. */
+/* Accepts a text, or {keep: true}. */
 int read_otherwise(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct transform *t = transform_of(r, slot);

@@ -1,15 +1,15 @@
 /*
- * libyaml's event parser rather than its document API: the events carry exact marks for keys and
- * values alike, and nothing is resolved (`no` stays text; what a value must be is the schema's
- * word, not YAML's).
+ * tree.c uses libyaml's event parser, not its document API. The events carry exact marks for keys
+ * and values, and resolve nothing: `no` stays text. The schema decides what a value must be, not
+ * YAML.
  */
 #include "tree.h"
 
 #include <yaml.h>
 
 #define MAX_DEPTH   32
-#define MAX_ENTRIES 4096 /* of one mapping: the search for duplicates is quadratic */
-#define MAX_ANCHORS 256	 /* all are looked through for an alias */
+#define MAX_ENTRIES 4096 /* in one mapping: the search for duplicates is quadratic */
+#define MAX_ANCHORS 256	 /* an alias searches all of them */
 
 struct yaml_anchor {
 	const char *name;
@@ -32,7 +32,7 @@ static struct pos pos_of(yaml_mark_t m)
 	return (struct pos){(unsigned)m.line + 1, (unsigned)m.column + 1};
 }
 
-/* The place of a byte offset: what libyaml gives for bytes it cannot decode. */
+/* Compute the place of a byte offset: libyaml gives an offset for bytes that it cannot decode. */
 static struct pos pos_of_offset(struct bytes text, size_t offset)
 {
 	struct pos p = {1, 1};
@@ -46,7 +46,7 @@ static struct pos pos_of_offset(struct bytes text, size_t offset)
 	return p;
 }
 
-/* Is the character at a mark a tab?  libyaml's own sentence for it helps nobody. */
+/* Is the character at a mark a tab? libyaml's own message about it is hard to understand. */
 static bool tab_at(const struct builder *b, struct pos at)
 {
 	struct pos p = {1, 1};
@@ -116,13 +116,14 @@ static int check_key(struct builder *b, const struct node *map, const struct nod
 	for (size_t i = 0; i < map->count; i++)
 		if (map->keys[i]->len == key->len &&
 		    memcmp(map->keys[i]->text, key->text, key->len) == 0)
-			return REFUSE(b, key->pos,
-				      "key `%.60s` stands twice in one mapping, first in line %u",
-				      key->text, map->keys[i]->pos.line);
+			return REFUSE(
+				b, key->pos,
+				"found the key `%.60s` twice in one mapping, first in line %u",
+				key->text, map->keys[i]->pos.line);
 	return RC_OK;
 }
 
-/* The items of a sequence or mapping up to its end event. */
+/* Build the items of a sequence or mapping, up to its end event. */
 static int build_items(struct builder *b, struct node *n, unsigned depth)
 {
 	for (;;) {
@@ -161,7 +162,7 @@ static int find_anchor(struct builder *b, const yaml_event_t *e, struct node **o
 		      name);
 }
 
-/* Known to later aliases only once the node is complete: no node can hold itself. */
+/* Later aliases find a node only after it is complete, so no node can contain itself. */
 static int add_anchor(struct builder *b, const char *name, struct node *n)
 {
 	if (b->nanchors++ == MAX_ANCHORS)
@@ -182,7 +183,8 @@ static int build_node(struct builder *b, yaml_event_t *e, unsigned depth, struct
 
 	n->pos = pos_of(e->start_mark);
 	*out = n;
-	switch ((int)e->type) { /* no end of a node, of a document or of the stream */
+	/* an event that ends a node, document or stream does not get here */
+	switch ((int)e->type) {
 	case YAML_ALIAS_EVENT: rc = find_anchor(b, e, out); break;
 	case YAML_SCALAR_EVENT:
 		anchor = e->data.scalar.anchor;
@@ -241,7 +243,7 @@ static int build_stream(struct builder *b, struct node **root)
 		yaml_event_delete(&e);
 		if (type == YAML_DOCUMENT_START_EVENT && *root)
 			return REFUSE(b, at, "%s",
-				      "a second document starts; expected one job a file");
+				      "found a second document, expected one job per file");
 		if (type == YAML_STREAM_END_EVENT)
 			return RC_OK;
 	}

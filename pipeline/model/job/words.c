@@ -1,4 +1,4 @@
-/* words.c - the tables of keys, told in words (job_words.h) */
+/* words.c - the tables of keys, described in words (job_words.h) */
 #include "job.h"
 
 #include "sections.h"
@@ -6,7 +6,7 @@
 struct schema_walk {
 	void (*see)(void *ctx, const struct job_key *key);
 	void *ctx;
-	struct buf path, form; /* path: without a NUL, until it is shown */
+	struct buf path, form; /* path: ended by a NUL only when it is shown */
 	const struct schema *seen[64];
 	size_t nseen;
 };
@@ -23,12 +23,12 @@ static const char *const simple_forms[] = {
 	[FORM_SIGN] = "one character",
 	[FORM_ESCAPED] = "a text, with '\\xHH' for any byte",
 	[FORM_HEX] = "pairs of hex digits",
-	[FORM_QUESTION] = "a condition on fields, as of `key ranges --where`",
+	[FORM_QUESTION] = "a condition on fields, as in `key ranges --where`",
 	[FORM_FIELD] = "the name of a field",
 	[FORM_FIELDS] = "the names of fields",
-	[FORM_TABLE] = "the name of a table that stands above this one",
+	[FORM_TABLE] = "the name of a table listed above this one",
 	[FORM_CODES] = "a mapping of names to numbers, or a file's path",
-	[FORM_ATTRIBUTE] = "a value as HBase has it",
+	[FORM_ATTRIBUTE] = "a value as in HBase",
 	[FORM_PROPERTIES] = "a mapping of names to values",
 	[FORM_MAPPING] = "a mapping",
 	[FORM_NAMED] = "a mapping, by name",
@@ -112,7 +112,7 @@ static void append_form(struct buf *out, const struct key *k)
 	}
 }
 
-/* True for the first time. */
+/* Returns true the first time that it sees the schema. */
 static bool take(struct schema_walk *w, const struct schema *s)
 {
 	for (size_t i = 0; i < w->nseen; i++)

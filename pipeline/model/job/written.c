@@ -1,7 +1,7 @@
 /*
- * written.c - parts of the job as they are written, in YAML's one-line form
+ * written.c - the text of parts of the job, in YAML's one-line form
  *
- * For who proposes a change of them: what is not changed must stay as it is.
+ * The commands that propose a change of the job copy the unchanged parts from here.
  */
 #include "sections.h"
 
@@ -29,7 +29,7 @@ static void put_quoted(struct buf *out, const struct node *n)
 	buf_put(out, '"');
 }
 
-/* Not in double quotes where they were not: there a key's \x00 would be YAML's. */
+/* Use double quotes only if the job did: YAML would change a key's \x00 inside them. */
 static void put_scalar(struct buf *out, const struct node *n)
 {
 	if (is_plain(n)) {

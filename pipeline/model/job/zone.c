@@ -1,11 +1,12 @@
 /*
- * A zone's rules are asked of glibc once, while the job is read, and kept as a list of offsets:
- * localtime_r in the loading threads would need a TZ of the whole process and a lock.  The list
- * is found by stepping from ZONE_FIRST_S to ZONE_LAST_S and bisecting each step in which the offset
- * changed; no zone has two changes within a day that undo each other, and none that the rule at the
- * end of its file makes (RFC 8536, 3.3) within a week.
+ * zone.c reads a zone's rules from glibc once, when it reads the job, and keeps a list of offsets.
+ * In the loading threads, localtime_r would need one TZ for the whole process and a lock.
  *
- * glibc takes a zone it does not know for UTC without a word.  So the zone's file must exist.
+ * The list is found by steps from ZONE_FIRST_S to ZONE_LAST_S. Each step in which the offset
+ * changed is bisected. In no zone do two changes within a day undo each other. Changes made by the
+ * rule at the end of a zone's file (RFC 8536, 3.3) do not undo each other within a week.
+ *
+ * glibc silently takes an unknown zone for UTC. So the zone's file must exist.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@
 
 #include "sections.h"
 
-#define STEP_S	    86400
-#define RULE_S	    INT64_C(4102444800) /* 2100-01-01: no file's table reaches so far */
+#define STEP_S 86400
+/* 2100-01-01: the table of every zone file ends before it */
+#define RULE_S	    INT64_C(4102444800)
 #define RULE_STEP_S (7 * 86400)
 
 static int32_t offset_at(int64_t utc_s)
@@ -26,7 +28,7 @@ static int32_t offset_at(int64_t utc_s)
 	return localtime_r(&t, &tm) ? (int32_t)tm.tm_gmtoff : 0;
 }
 
-/* The first second in (low, high] that has the offset of high. */
+/* Find the first second in (low, high] that has the offset of high. */
 static int64_t bisect(int64_t low, int64_t high, int32_t after)
 {
 	while (high - low > 1) {
@@ -105,7 +107,7 @@ static const char *zone_folder(void)
 	return dir && *dir ? dir : "/usr/share/zoneinfo";
 }
 
-/* The folder holds lists and scripts too; only compiled zones begin with TZif. */
+/* The folder contains lists and scripts too; only compiled zones begin with TZif. */
 static bool zone_exists(const char *name)
 {
 	char path[512], magic[4] = "";
@@ -163,14 +165,14 @@ int zone_load(const struct zone **out, const char *name, struct arena *a, struct
 	if (stat(zone_folder(), &st))
 		return error_set(
 			err, RC_CONFIG,
-			"zone `%.60s`: no time zone database in %s, expected the package tzdata "
-			"or TZDIR set to one",
+			"zone `%.60s`: found no time zone database in %s, expected the package "
+			"tzdata, or TZDIR set to a database",
 			name, zone_folder());
 	if (!zone_exists(name))
 		return error_set(
 			err, RC_CONFIG,
-			"unknown zone `%.60s`, expected UTC, an offset like +08:00, or a name of "
-			"the time zone database like Asia/Shanghai",
+			"unknown zone `%.60s`, expected UTC, an offset like +08:00, or a name of the "
+			"time zone database like Asia/Shanghai",
 			name);
 	ask_glibc(a, z);
 	return RC_OK;
