@@ -97,7 +97,7 @@ def test_golden(tmp_path, saltmill, type_, part, text, hex_, back):
     ("u32", field("descending_u8"), "256", "expected 0..255 (as descending_u8)"),
     ("i64", field("descending_i32"), "2147483648", "expected -2147483648..2147483647 (as descending_i32)"),
     ("text", field("descending_text", ", width: 2"), "abc", "expected at most 2"),
-    ("bytes", field("descending_text", ", width: 2, pad: 'x'"), "ax", "ends with the byte 78 that fills this part up"),
+    ("bytes", field("descending_text", ", width: 2, pad: 'x'"), "ax", "ends with the pad byte 78"),
     ("uuid", field("uuid"), "f81d4fae7dec11d0a76500a0c91e6bf6", "expected a UUID, such as 123e4567-"),
     ("uuid", field("uuid"), "f81d4fae-7dec-11d0-a765-00a0c91e6bfg", "expected a UUID, such as 123e4567-"),
     ("ip", field("ipv4"), "2001:db8::1", "expected an IPv4 address (as ipv4)"),

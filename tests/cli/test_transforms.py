@@ -166,7 +166,7 @@ def test_weekdays_and_zone_names_are_not_read_over(tmp_path, saltmill):
     assert {k: {f: millis(x) for f, x in v.items()} for k, v in got.items()} == {
         "1": {"a": 1767571200000}, "2": {"a": 1767571200000}, "5": {"z": 1767571200000}}
     assert [r[:3] for r in rejects] == [("3", "a", "bad_date"), ("4", "a", "bad_time"), ("6", "z", "bad_time")]
-    assert "expected the weekday that this date is (%a %F)" in rejects[0][3]
+    assert "expected the weekday that this date has (%a %F)" in rejects[0][3]
 
 
 # --- times without a year ---
@@ -231,10 +231,10 @@ def test_a_finer_unit_is_not_guessed_but_named(tmp_path, saltmill):
             n = str(len(rows))
             rows.append([n, *(text if c == column else "" for c in number)])
             if k > i:
-                bad[n] = (column, "out_of_range", f"as `unit: {unit}` this would be one of our days")
+                bad[n] = (column, "out_of_range", f"with `unit: {unit}` this would be a time between 1990 and 2099")
     for far in ("253402300799", "253402300800", "9223372036854775", "1.476640644E9", "1.476640644E12"):
         rows.append([str(len(rows)), far, "", "", ""])
-    bad[str(len(rows) - 1)] = ("s", "out_of_range", "as `unit: ms`")
+    bad[str(len(rows) - 1)] = ("s", "out_of_range", "with `unit: ms`")
     got, rejects = run(tmp_path, saltmill, fields, rows)
     assert {r[0] for r in rejects} == set(bad)
     for n, field, reason, detail in rejects:
@@ -330,7 +330,7 @@ def test_texts_by_python(tmp_path, saltmill):
         rejects = judge(folder, saltmill, {spec: STEPS[spec]}, pairs)
         assert {r[1:3] for r in rejects} <= {("s0", "no_match"), ("s0", "not_in_map")}
         if "map" in spec and rejects:
-            assert "expected one of the map's: A, B, AB-12, x" in rejects[0][3]
+            assert "expected one of the names in `map`: A, B, AB-12, x" in rejects[0][3]
 
 
 def test_nulls_before_and_behind(tmp_path, saltmill):
@@ -361,7 +361,7 @@ def test_a_typed_value_of_a_transformed_text(tmp_path, saltmill):
     assert got == {"1": {"n": struct.pack(">I", 17), "d": struct.pack(">q", 1767398400000), "b": b"\xff"}}
     assert [r[:3] for r in rejects] == [("2", "n", "no_match"), ("3", "n", "out_of_range"), ("4", "b", "not_in_map"),
                                         ("5", "d", "bad_date")]
-    assert "found `4294967296`" in rejects[1][3] and "found `x`, expected one of the map's: j, n" in rejects[2][3]
+    assert "found `4294967296`" in rejects[1][3] and "found `x`, expected one of the names in `map`: j, n" in rejects[2][3]
 
 
 def test_a_text_that_is_a_column_too(tmp_path, saltmill):

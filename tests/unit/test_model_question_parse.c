@@ -91,24 +91,24 @@ static void test_faults(void **state)
 		const char *text, *message;
 	} cases[] = {
 		{"", "character 1: found the end, expected the name of a field or column (in "
-		     "backquotes, if it is an odd one)"},
+		     "backquotes if it has spaces or signs, or is a keyword)"},
 		{"a", "character 2: found the end, expected =, !=, <, <=, >, >=, between, in, "
 		      "starts with or is null"},
 		{"a =",
-		 "character 4: found the end, expected a value (in quotes, if it has blanks, "
+		 "character 4: found the end, expected a value (in quotes, if it has spaces, "
 		 "signs or is a keyword)"},
 		{"a = and b = 1",
 		 "character 5: found `and`, expected a value (in quotes, if it has "
-		 "blanks, signs or is a keyword)"},
+		 "spaces, signs or is a keyword)"},
 		{"a = 1 b = 2", "character 7: found `b`, expected `and`, `or` or the end"},
-		{"a = 'x", "character 5: found no closing ', expected one (a ' of the text is "
-			   "doubled)"},
-		{"a == 1", "character 4: found `=`, expected a value (in quotes, if it has blanks, "
+		{"a = 'x", "character 5: found no closing ', expected one (write ' twice inside "
+			   "the text)"},
+		{"a == 1", "character 4: found `=`, expected a value (in quotes, if it has spaces, "
 			   "signs or is a keyword)"},
 		{"a in 1", "character 6: found `1`, expected `(` and the values"},
 		{"a in (1 2)", "character 9: found `2`, expected `,` or `)`"},
 		{"a in ()",
-		 "character 7: found `)`, expected a value (in quotes, if it has blanks, "
+		 "character 7: found `)`, expected a value (in quotes, if it has spaces, "
 		 "signs or is a keyword)"},
 		{"(a = 1", "character 7: found the end, expected `and`, `or` or `)`"},
 		{"a between 1 or 2", "character 13: found `or`, expected `and`"},
@@ -116,7 +116,7 @@ static void test_faults(void **state)
 		{"a is 1", "character 6: found `1`, expected `null`"},
 		{"a not = 1", "character 7: found `=`, expected between, in or starts with"},
 		{"'a' = 1", "character 1: found `a`, expected the name of a field or column (in "
-			    "backquotes, if it is an odd one)"},
+			    "backquotes if it has spaces or signs, or is a keyword)"},
 		{"名 = '中国' x", "character 10: found `x`, expected `and`, `or` or the end"},
 		{"a ! 1", "character 3: found `!`, expected =, !=, <, <=, >, >=, between, in, "
 			  "starts with or is null"},

@@ -5,8 +5,10 @@
 
 #define LAST_YEAR 9999
 
-/* The civil date of a day since 1970-01-01 (Howard Hinnant, "chrono-compatible low-level date
- * algorithms", civil_from_days). */
+/*
+ * Converts a day since 1970-01-01 to its civil date (Howard Hinnant, "chrono-compatible low-level
+ * date algorithms", civil_from_days).
+ */
 static void civil_of_day(int64_t day, int64_t *year, int64_t *month, int64_t *day_of_month)
 {
 	int64_t z = day + 719468; /* 0000-03-01 */
@@ -29,7 +31,7 @@ static size_t put_digits(uint8_t *to, int64_t v, size_t n)
 
 bool date_put(unsigned parts, int64_t local_s, uint8_t *to)
 {
-	int64_t year, month, day, at = local_s + INT64_C(86400); /* may be before 1970 by a zone */
+	int64_t year, month, day, at = local_s + INT64_C(86400); /* a zone may put it before 1970 */
 
 	if (at < 0)
 		return false;

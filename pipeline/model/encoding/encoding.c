@@ -1,7 +1,7 @@
 /*
  * encoding.c - the table of encodings
  *
- * A narrower integer than the type is fine here: each row's value is checked when it is laid down.
+ * An encoding may be narrower than the field's type: layout_put checks the value of each row.
  */
 #include "encoding.h"
 

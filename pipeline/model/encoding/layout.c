@@ -25,7 +25,7 @@ static void set_range(struct layout *l)
 	case RANGE_BOOL:
 	case RANGE_UNSIGNED: break;
 	}
-	/* a negative number, taken as unsigned, is beyond Long.MAX_VALUE */
+	/* a negative number, read as unsigned, exceeds Long.MAX_VALUE */
 	l->span = from_signed && max > LONG_MAX_VALUE ? LONG_MAX_VALUE : max;
 }
 
@@ -35,7 +35,7 @@ struct layout layout_of(const char *name, enum field_type t, enum encode_as as, 
 	bool falls = e->order == ORDER_FALLING;
 	struct layout l = {.kind = e->kind == LAY_BYTES && !field_has_bytes(t) ? LAY_TEXT : e->kind,
 			   .width = e->width,
-			   .ordered = key || falls, /* turned round it is what a key has */
+			   .ordered = key || falls, /* an inverted value has a key's order */
 			   .from = t == FIELD_DECIMAL ? FIELD_I64 : t,
 			   .as = as,
 			   .terminator = NO_TERMINATOR,
@@ -69,7 +69,7 @@ static int bad_range(const struct layout *l, const struct value *v, struct rejec
 			    -top - 1, top, e->name);
 }
 
-/* Writes 8 bytes, of which l->width count: the caller has the room. */
+/* Writes 8 bytes, of which only l->width count. The caller provides the room. */
 static inline int put_number(const struct layout *l, const struct value *v, uint8_t *to,
 			     struct reject *why)
 {
@@ -79,7 +79,7 @@ static inline int put_number(const struct layout *l, const struct value *v, uint
 	return 0;
 }
 
-/* Of the unit that is laid down; false: more than there are bits for. */
+/* Convert the time to the layout's unit. Returns false if it does not fit. */
 static bool in_unit(const struct layout *l, const struct value *v, uint64_t *t)
 {
 	if (l->as == AS_REVERSED_SECONDS) {
@@ -146,8 +146,8 @@ static void put_f64(const struct layout *l, const struct value *v, uint8_t *to)
 }
 
 /*
- * Rounded once.  The text was rounded to a double; where that is halfway between two floats (or at
- * the largest one) only the text knows which is nearer.
+ * Round only once. The text was already rounded to a double. If the double is halfway between two
+ * floats (or at the largest float), only the text shows which float is nearer.
  */
 static float text_f32(struct bytes text, float f)
 {
@@ -192,8 +192,8 @@ static int put_f32(const struct layout *l, const struct value *v, uint8_t *to, s
 }
 
 /*
- * A value whose own edge is the byte that fills a part up would be the key of a shorter one.  Zeros
- * in front of a number are none of its own: 007 is 7.
+ * Does the value itself have the pad byte at the padded edge? Its key would equal the key of a
+ * shorter value. Leading zeros do not belong to a number: 007 is 7.
  */
 static bool edge_is_pad(const struct layout *l, struct bytes in)
 {
@@ -211,10 +211,11 @@ static int check_slice(const struct layout *l, struct bytes in, struct reject *w
 				    "%zu bytes, expected at most %u (the part's width)", in.len,
 				    l->width);
 	if (edge_is_pad(l, in))
-		return reject_value(why, "pad_in_value", l->name, in,
-				    "which %s with the byte %02X that fills this part up, expected "
-				    "another there: else it has the key of a shorter value",
-				    l->pad_left ? "begins" : "ends", l->pad);
+		return reject_value(
+			why, "pad_in_value", l->name, in,
+			"which %s with the pad byte %02X, expected another byte there: otherwise it "
+			"would have the key of a shorter value",
+			l->pad_left ? "begins" : "ends", l->pad);
 	if (l->terminator != NO_TERMINATOR && in.len &&
 	    memchr(in.ptr, l->terminator ^ l->invert, in.len))
 		return reject_value(
@@ -252,7 +253,7 @@ static int put_slice(const struct layout *l, const struct value *v, struct buf *
 	}
 	size_t width = l->width ? l->width : in.len, fill = width - in.len;
 	uint8_t *to = buf_room(out, width + 1);
-	/* filled up first, then turned round */
+	/* pad first, then reverse */
 	bool front = l->pad_left != (l->kind == LAY_REVERSED);
 	if (fill)
 		memset(front ? to : to + in.len, l->pad, fill);

@@ -1,6 +1,4 @@
-/*
- * take.c - bytes back to the value they were made of
- */
+/* take.c - decodes bytes to the value that they encode */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <math.h>
@@ -65,7 +63,7 @@ static int take_time(const struct layout *l, struct bytes in, struct value *v, s
 	return RC_OK;
 }
 
-/* The number of the year, month, day or hour. */
+/* Decode the number of the year, month, day or hour. */
 static int take_date(const struct layout *l, struct bytes in, struct value *v, struct error *err)
 {
 	return date_take(l->date, in, &v->u)
@@ -73,7 +71,7 @@ static int take_date(const struct layout *l, struct bytes in, struct value *v, s
 		       : bad_bytes(l, in, "the digits of a part of a date", err);
 }
 
-/* Of an IPv4 address the 16 bytes that it has inside. */
+/* Expand an IPv4 address to the 16 bytes that the program uses inside. */
 static int take_fixed(const struct layout *l, struct bytes in, struct arena *a, struct value *v)
 {
 	uint8_t *to = arena_alloc(a, 16);
@@ -85,7 +83,7 @@ static int take_fixed(const struct layout *l, struct bytes in, struct arena *a, 
 	return RC_OK;
 }
 
-/* A whole number that came from an integer field. */
+/* Decode a whole number that came from an integer field. */
 static int take_whole(const struct layout *l, struct bytes in, double d, struct value *v,
 		      struct error *err)
 {
@@ -94,7 +92,7 @@ static int take_whole(const struct layout *l, struct bytes in, double d, struct 
 
 	if (d != trunc(d) || d < (has_sign ? -0x1p63 : 0) || d > above)
 		return bad_bytes(l, in, "a whole number of the field's type", err);
-	/* the largest were rounded up */
+	/* the largest values were rounded up */
 	if (d == above)
 		v->u = has_sign ? INT64_MAX : type_max(l->from);
 	else
@@ -140,7 +138,7 @@ static bool is_number(enum field_type t)
 	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64;
 }
 
-/* What fills it up is not of the value; a number keeps its last digit. */
+/* Remove the padding, which is not part of the value. A number keeps its last digit. */
 static struct bytes unpadded(const struct layout *l, struct bytes in)
 {
 	size_t least = is_number(l->from);
@@ -201,7 +199,7 @@ int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct
 	return take_slice(l, in, a, v, err);
 }
 
-/* Append up to the seconds; false: the year has no number. */
+/* Append the time up to the seconds. Returns false if the year does not fit. */
 static bool seconds_text(int64_t s, struct buf *out)
 {
 	time_t at = (time_t)s;

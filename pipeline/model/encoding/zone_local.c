@@ -1,12 +1,10 @@
-/*
- * zone_local.c - what clocks show at a moment
- */
+/* zone_local.c - the local time of a zone at an instant */
 #include "encoding.h"
 
 #define YEAR_S	   (INT64_C(365) * 86400)
-#define FURTHEST_S (2 * 86400) /* no clock goes back by more */
+#define FURTHEST_S (2 * 86400) /* no clock is set back by more */
 
-/* Full rounds of the rule, so that what is left lies within the spans. */
+/* Returns whole cycles of the rule in seconds; without them, the time lies within the spans. */
 static int64_t rounds_s(int64_t utc_s)
 {
 	int64_t ahead = utc_s - (ZONE_LAST_S - YEAR_S);
@@ -14,7 +12,7 @@ static int64_t rounds_s(int64_t utc_s)
 	return ahead < 0 ? 0 : (ahead / ZONE_CYCLE_S + 1) * ZONE_CYCLE_S;
 }
 
-/* The span in force. */
+/* Find the span in force. */
 static size_t span_at(const struct zone *z, int64_t utc_s)
 {
 	size_t lo = 0, hi = z->nspans;

@@ -1,6 +1,4 @@
-/*
- * calendar.c - days of the Gregorian calendar, before 1582 too, and the time of a zone
- */
+/* calendar.c - days of the Gregorian calendar (also before 1582) and local time in a zone */
 #include "calendar.h"
 
 #define YEAR_S (INT64_C(365) * 86400)
@@ -10,7 +8,7 @@ static bool leap(int64_t y)
 	return y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
 }
 
-/* Days since 1970-01-01.  Years begin in March here, so that the leap day is a year's last. */
+/* Returns days since 1970-01-01. Here a year begins in March, so the leap day is its last day. */
 int64_t days_from_civil(int64_t y, int64_t m, int64_t d)
 {
 	y -= m <= 2;
@@ -19,13 +17,13 @@ int64_t days_from_civil(int64_t y, int64_t m, int64_t d)
 	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* 1..7 from Monday; 1970 began on a Thursday. */
+/* Returns 1..7 from Monday. 1970-01-01 was a Thursday. */
 static int64_t weekday_of(int64_t days)
 {
 	return days + 3 - floor_div(days + 3, 7) * 7 + 1;
 }
 
-/* Week 1 is the one with 4 January; a year has 53 if its 28 December is in that one. */
+/* Week 1 contains 4 January. The last week contains 28 December. */
 static bool week_days(const struct wall *w, int64_t *days)
 {
 	int64_t fourth = days_from_civil(w->year, 1, 4), last = days_from_civil(w->year, 12, 28);
@@ -60,7 +58,7 @@ enum time_fault wall_days(const struct wall *w, int64_t *days)
 	return w->weekday && w->weekday != weekday_of(*days) ? TIME_WEEKDAY : TIME_FINE;
 }
 
-/* The first span that may be in force at local second local_s, allowing for any offset. */
+/* Find the first span that may be in force at local second local_s, with any offset. */
 static size_t zone_first(const struct zone *z, int64_t local_s)
 {
 	size_t lo = 0, hi = z->nspans;
@@ -77,8 +75,9 @@ static size_t zone_first(const struct zone *z, int64_t local_s)
 }
 
 /*
- * Each span covers a stretch of UTC, the stretches are disjoint and rising: the first that holds
- * local - offset is the earlier of two possible instants; none: the clock jumped over it.
+ * The spans cover disjoint stretches of UTC in rising order. The first span that contains local -
+ * offset gives the earlier of two possible instants. Returns false if the clock jumped over the
+ * local time.
  */
 static bool zone_to_utc(const struct zone *z, int64_t local_s, int64_t *utc_s)
 {

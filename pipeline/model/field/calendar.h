@@ -1,6 +1,6 @@
 /*
- * calendar.h - a time as a clock on a wall and its calendar show it, and when that was (inside
- * pipeline/model/field only)
+ * calendar.h - a local date and time, as text has it, and its instant (inside pipeline/model/field
+ * only)
  */
 #ifndef SALTMILL_CALENDAR_H
 #define SALTMILL_CALENDAR_H
@@ -9,11 +9,11 @@
 
 enum time_fault {
 	TIME_FINE,
-	TIME_NO_MATCH, /* not of the form */
-	TIME_NO_DATE,  /* the calendar has no such day */
-	TIME_WEEKDAY,  /* the day is another one of the week */
-	TIME_NO_YEAR,  /* nothing says which year */
-	TIME_GAP       /* clocks jumped over it */
+	TIME_NO_MATCH, /* the text does not match the format */
+	TIME_NO_DATE,  /* the calendar does not have this day */
+	TIME_WEEKDAY,  /* the weekday does not match the date */
+	TIME_NO_YEAR,  /* the year is unknown */
+	TIME_GAP       /* the local clock jumped over this time */
 };
 
 /* Milliseconds since 1970 UTC, rounded down, and 0..999 microseconds. */
@@ -26,20 +26,24 @@ struct wall {
 	int64_t year, month, day;
 	int64_t day_of_year; /* instead of month and day; 0: not given */
 	int64_t week,
-		weekday; /* ISO 8601's: week 0: not given; weekday 1..7 from Monday, 0: not given */
+		/* of ISO 8601; week 0: not given; weekday 1..7 from Monday, 0: not given */
+		weekday;
 	int64_t hour, minute, second, nanos; /* hour 24: the end of the day */
 	bool has_offset;
 	int64_t offset_s; /* east of UTC */
 };
 
-/* Days since 1970-01-01. */
+/* Returns days since 1970-01-01. */
 int64_t days_from_civil(int64_t y, int64_t m, int64_t d);
-/* The same of a wall's date, by the first that it has of week, day_of_year, and month and day. */
+/*
+ * Computes the days since 1970-01-01 from the first that is given: week, day_of_year, month and
+ * day.
+ */
 enum time_fault wall_days(const struct wall *w, int64_t *days);
-/* zone: where the wall has no offset; NULL: UTC. */
+/* zone: used if the wall has no offset; NULL: UTC. */
 enum time_fault wall_instant(const struct wall *w, const struct zone *zone, struct instant *out);
 
-/* v / by, rounded down. */
+/* Returns v / by, rounded down. */
 static inline int64_t floor_div(int64_t v, int64_t by)
 {
 	return v / by - (v % by < 0);

@@ -1,7 +1,7 @@
 /*
- * field_read.c - a field's text to its value, byte by byte where digits.h does not take it
+ * field_read.c - a field's text to its value, byte by byte if digits.h does not accept the text
  *
- * Words that explain a fault are put together only after one was found.
+ * The message of a fault is built only after a fault was found.
  */
 #include "field.h"
 
@@ -70,12 +70,11 @@ static int bad_time(const struct field *f, struct bytes text, enum time_fault fa
 				    "expected a date that the calendar has (%s)", f->format);
 	case TIME_WEEKDAY:
 		return reject_value(why, "bad_date", f->name, text,
-				    "expected the weekday that this date is (%s)", f->format);
+				    "expected the weekday that this date has (%s)", f->format);
 	case TIME_NO_YEAR:
 		return reject_value(
 			why, "bad_time", f->name, text,
-			"expected a file with a date like 2026-01-03 in its name, which "
-			"says the year (year: file)");
+			"expected a file with a date like 2026-01-03 in its name: it gives the year (year: file)");
 	case TIME_GAP:
 		return reject_value(
 			why, "bad_time", f->name, text,
@@ -85,9 +84,8 @@ static int bad_time(const struct field *f, struct bytes text, enum time_fault fa
 	case TIME_NO_MATCH: break;
 	}
 	if (strcmp(f->format, TIME_ISO8601) == 0)
-		return reject_value(
-			why, "bad_time", f->name, text,
-			"expected a time of ISO 8601, such as 2012-09-01T16:00:05.123Z");
+		return reject_value(why, "bad_time", f->name, text,
+				    "expected an ISO 8601 time, such as 2012-09-01T16:00:05.123Z");
 	return reject_value(why, "bad_time", f->name, text, "expected a time written as %s",
 			    f->format);
 }
@@ -103,7 +101,7 @@ static struct year_of year_of(const struct field_form *form, const struct field_
 	return (struct year_of){f->year_rule, f->year};
 }
 
-/* Units of a second. */
+/* Units of time, as parts of a second. */
 static const struct {
 	const char *name;
 	enum time_unit unit;
@@ -113,7 +111,7 @@ static const struct {
 	     {"us", TIME_US, 1000000},
 	     {"ns", TIME_NS, 1000000000}};
 
-/* A finer unit of which the number would be a time of 1990 to 2099; NULL: there is none. */
+/* Find a finer unit in which the number is a time of 1990 to 2099. NULL: there is none. */
 static const char *finer_unit(enum time_unit unit, int64_t number)
 {
 	const int64_t from_s = 631152000, end_s = 4102444800;
@@ -129,7 +127,7 @@ static const char *finer_unit(enum time_unit unit, int64_t number)
 	return NULL;
 }
 
-/* ms is behind the year 9999, or too large: number says how many units. */
+/* Refuse a time after the year 9999, or too large for 64 bits. number: the count of units. */
 static int far_time(const struct field *f, struct bytes text, int64_t number, bool large,
 		    struct reject *why)
 {
@@ -138,8 +136,8 @@ static int far_time(const struct field *f, struct bytes text, int64_t number, bo
 	if (meant)
 		return reject_value(
 			why, "out_of_range", f->name, text,
-			"expected a time before the year 10000; as `unit: %s` this would "
-			"be one of our days",
+			"expected a time before the year 10000; with `unit: %s` this would be a time "
+			"between 1990 and 2099",
 			meant);
 	return large ? bad_integer(f, text, NUMBER_LARGE, why) : RC_OK;
 }
@@ -159,7 +157,7 @@ static int take_instant(struct value *v, struct instant t)
 	return RC_OK;
 }
 
-/* What is finer than a microsecond is cut off, towards the past; false: too large. */
+/* Cuts off what is finer than a microsecond, towards the past. Returns false if too large. */
 static bool instant_of(enum time_unit unit, int64_t number, struct instant *out)
 {
 	int64_t micros = unit == TIME_NS ? floor_div(number, 1000) : number;
@@ -193,7 +191,7 @@ static int decode_number_of_units(const struct field *f, struct value *v, struct
 	return t.ms > TIME_LAST_MS ? far_time(f, v->text, number, false, why) : RC_OK;
 }
 
-/* As a source with a schema writes it: milliseconds, or ISO 8601 where they would be ambiguous. */
+/* Sources with a schema write milliseconds, or ISO 8601 if milliseconds would be ambiguous. */
 static int decode_source_time(const struct field *f, struct value *v, struct reject *why)
 {
 	struct instant t = {0};
@@ -223,7 +221,7 @@ static int decode_time(const struct field_form *form, struct value *v,
 	return fault ? bad_time(f, v->text, fault, why) : take_instant(v, t);
 }
 
-/* The first byte that is NUL or not UTF-8; t.len: none. */
+/* Returns the offset of the first byte that is NUL or not UTF-8, t.len if there is none. */
 static size_t text_fault(struct bytes t)
 {
 	const uint8_t *p = t.ptr, *end = p + t.len;
@@ -268,7 +266,7 @@ static int decode_hex(const struct field *f, struct value *v, struct buf *out, s
 
 	if (v->text.len % 2)
 		return reject_value(why, "bad_hex", f->name, v->text,
-				    "expected an even number of hex digits, there are %zu",
+				    "expected an even number of hex digits, found %zu",
 				    v->text.len);
 	out->len = 0;
 	uint8_t *to = buf_room(out, n + 1);
@@ -277,7 +275,7 @@ static int decode_hex(const struct field *f, struct value *v, struct buf *out, s
 
 		if ((hi | lo) < 0)
 			return reject_value(why, "bad_hex", f->name, v->text,
-					    "expected hex digits; byte %zu is none",
+					    "expected hex digits; byte %zu is not one",
 					    2 * i + (hi >= 0));
 		to[i] = (uint8_t)(hi << 4 | lo);
 	}
@@ -337,10 +335,11 @@ static int decode_code(const struct field *f, struct value *v, struct reject *wh
 	uint32_t code = f->unknown;
 
 	if (!codes_find(f->codes, v->text, &code) && !f->has_unknown)
-		return reject_value(why, "unknown_name", f->name, v->text,
-				    "expected one of the %zu names under `codes` (`unknown: NAME` "
-				    "takes others for that one)",
-				    f->codes->n);
+		return reject_value(
+			why, "unknown_name", f->name, v->text,
+			"expected one of the %zu names under `codes` (with `unknown: NAME`, others "
+			"get the code of NAME)",
+			f->codes->n);
 	v->u = code;
 	return 0;
 }
@@ -373,7 +372,7 @@ static size_t skip_digits(struct bytes t, size_t at)
 	return at;
 }
 
-/* What strtod takes, without hex, inf and nan: [+-]digits[.digits][e[+-]digits]. */
+/* Does strtod accept the text, without hex, inf and nan: [+-]digits[.digits][e[+-]digits]? */
 static bool is_real(struct bytes t)
 {
 	size_t at = t.len && (t.ptr[0] == '-' || t.ptr[0] == '+');
@@ -419,7 +418,7 @@ static bool is_number(enum field_type t)
 	       t == FIELD_DECIMAL;
 }
 
-/* A number with the job's own signs becomes one with a point alone. */
+/* Replace the job's own number signs with a plain decimal point. */
 static int take_signs(const struct field_form *b, struct value *v, struct buf *plain,
 		      struct reject *why)
 {

@@ -2,10 +2,10 @@
  * iso8601.c - times as ISO 8601, RFC 3339 and databases write them
  *
  *   2012-09-01  20120901  2012-245  2012245  2012-W35-6  2012W356
- *   behind it, after T or a blank: 16  16:00  1600  16:00:05  160005  16:00:05.123 (or ,123)
- *   behind that, perhaps after a blank: Z  UTC  GMT  +08  +0800  +08:00
+ *   then, after T or a space: 16  16:00  1600  16:00:05  160005  16:00:05.123 (or ,123)
+ *   then, perhaps after a space: Z  UTC  GMT  +08  +0800  +08:00
  *
- * 24:00 is the end of a day.  A month without a day, a fraction of a minute and years of more than
+ * 24:00 is the end of a day. A month without a day, a fraction of a minute and years of more than
  * four digits are refused.
  */
 #include "timefmt.h"
@@ -38,7 +38,7 @@ static size_t digits_ahead(const struct rest *r)
 	return n;
 }
 
-/* Exactly n digits; more may stand behind them. */
+/* Take exactly n digits; more digits may follow. */
 static bool take_digits(struct rest *r, size_t n, int64_t *out)
 {
 	if (digits_ahead(r) < n)
@@ -72,7 +72,7 @@ static bool take_date(struct rest *r, struct wall *w)
 	       (!dashes || take(r, "-")) && digits_ahead(r) == 2 && take_digits(r, 2, &w->day);
 }
 
-/* What is finer than a nanosecond is read over. */
+/* Skips digits finer than a nanosecond. */
 static bool take_fraction(struct rest *r, struct wall *w)
 {
 	int64_t unit = 100000000;

@@ -1,8 +1,8 @@
 /*
- * numbers.c - numbers with other signs than a point, and decimals of a fixed scale
+ * numbers.c - numbers with signs other than a point, and decimals of a fixed scale
  *
- * Nothing is guessed: 1.234 is one number where the point stands between thousands and another
- * where it is the decimal sign, so each sign is taken only where the job says that it stands.
+ * Nothing is guessed. 1.234 is one number if the point separates thousands and another if it is the
+ * decimal sign. So each sign is accepted only in the role that the job gives it.
  */
 #include "numbers.h"
 
@@ -19,7 +19,7 @@ static bool starts_with(const uint8_t *p, const uint8_t *end, struct bytes sign)
 	return sign.len && (size_t)(end - p) >= sign.len && memcmp(p, sign.ptr, sign.len) == 0;
 }
 
-/* The digits in front of the decimal sign; NULL: a group is not of three digits. */
+/* Take the digits before the decimal sign. Returns NULL if a group does not have three digits. */
 static const uint8_t *whole_part(const struct field_form *form, const uint8_t *p,
 				 const uint8_t *end, struct buf *out)
 {
@@ -64,7 +64,7 @@ bool number_plain(const struct field_form *form, struct bytes text, struct buf *
 	return true;
 }
 
-/* Digit by digit; false: too large. */
+/* Append one digit. Returns false if the number is too large. */
 static bool push_digit(uint64_t *v, uint8_t digit)
 {
 	return !__builtin_mul_overflow(*v, 10, v) && !__builtin_add_overflow(*v, digit, v);
@@ -72,7 +72,7 @@ static bool push_digit(uint64_t *v, uint8_t digit)
 
 enum decimal_fault { DECIMAL_FINE, DECIMAL_BAD, DECIMAL_FINER, DECIMAL_LARGE };
 
-/* [+-]digits[.digits]; digits behind the scale must be zeros. */
+/* Parse [+-]digits[.digits]. Digits beyond the scale must be zeros. */
 static enum decimal_fault parse_decimal(struct bytes text, uint32_t scale, bool *minus,
 					uint64_t *out)
 {
@@ -129,12 +129,13 @@ int decimal_decode(const struct field *f, struct value *v, struct buf *out, stru
 	case DECIMAL_FINE: break;
 	case DECIMAL_BAD:
 		return reject_value(why, "bad_number", f->name, v->text,
-				    "expected a decimal number with %u digits behind the point",
+				    "expected a decimal number with %u digits after the point",
 				    f->scale);
 	case DECIMAL_FINER:
-		return reject_value(why, "bad_number", f->name, v->text,
-				    "expected at most %u digits behind the point: none is rounded",
-				    f->scale);
+		return reject_value(
+			why, "bad_number", f->name, v->text,
+			"expected at most %u digits after the point: saltmill does not round",
+			f->scale);
 	case DECIMAL_LARGE:
 		return reject_value(why, "out_of_range", f->name, v->text,
 				    "expected a number that fits 64 bits, counted in units of its "

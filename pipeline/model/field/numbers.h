@@ -1,5 +1,5 @@
 /*
- * numbers.h - how numbers are written in other lands, and decimals of a fixed scale (inside
+ * numbers.h - numbers in other countries' notation, and decimals of a fixed scale (inside
  * pipeline/model/field only)
  */
 #ifndef SALTMILL_NUMBERS_H
@@ -8,11 +8,11 @@
 #include "field.h"
 
 /*
- * The number in the form's signs, written with a point alone: in out.  false: digits do not stand
- * in threes behind the thousands' sign, or a point is there that is no decimal sign.
+ * Convert a number in the form's signs to one with a plain point, in out. Returns false if digits
+ * after the thousands sign are not in groups of three, or if a point is not the decimal sign.
  */
 bool number_plain(const struct field_form *form, struct bytes text, struct buf *out);
-/* v->text, as number_plain gives it, becomes v->u, and in out its text with all digits. */
+/* Decode v->text, as number_plain wrote it, into v->u. out gets its text with all digits. */
 int decimal_decode(const struct field *f, struct value *v, struct buf *out, struct reject *why);
 
 #endif

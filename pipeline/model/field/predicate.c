@@ -1,7 +1,7 @@
 /*
- * predicate.c - conditions with typed values, asked of an event
+ * predicate.c - conditions with typed values, evaluated for an event
  *
- * A list is sorted once, so that `in` of many values is a binary search.
+ * A list is sorted once, so `in` with many values is a binary search.
  */
 #include "field.h"
 
@@ -13,13 +13,13 @@ struct test {
 	size_t field;
 	enum question_op op;
 	compare_values *compare;
-	const struct value *values; /* of IN in order */
+	const struct value *values; /* for IN: in order */
 	size_t nvalues;
 };
 
 struct predicate {
 	const struct question *question;
-	struct test *tests; /* one a condition */
+	struct test *tests; /* one for each condition */
 };
 
 /* --- order of values --- */
@@ -78,7 +78,7 @@ static compare_values *comparer(enum field_type t)
 	return compare_unsigned;
 }
 
-/* --- compiling --- */
+/* --- compile --- */
 
 struct predicate_compiler {
 	const struct job_condition *c;
@@ -93,7 +93,7 @@ static bool asks_order(enum question_op op)
 	       op == QUESTION_BETWEEN;
 }
 
-/* `amount > 5` of a text would hold for 10 as little as for 1. */
+/* Refuses `amount > 5` for a text: as text, 10 is less than 5. */
 int predicate_check(const struct question *q, const struct condition *c, const struct field *f,
 		    struct error *err)
 {
@@ -165,7 +165,7 @@ int predicate_new(const struct predicate **out, const struct job_condition *c,
 	return rc;
 }
 
-/* --- asking --- */
+/* --- evaluate --- */
 
 struct predicate_asker {
 	const struct predicate *p;

@@ -1,10 +1,10 @@
 /*
  * timefmt.c - time text to milliseconds
  *
- * strptime depends on the process's locale and time zone and takes half a match; this parser is
- * a walk over precompiled tokens that must consume the whole text.  A number that touches
- * another directive ("%Y%m%d") must have all its digits, since otherwise 2013123 would be two
- * dates at once; elsewhere a leading zero may be missing.
+ * strptime depends on the process's locale and time zone, and accepts half a match. This parser
+ * walks over precompiled tokens and must consume the whole text. A number next to another directive
+ * ("%Y%m%d") must have all its digits, because otherwise 2013123 could be two dates. Elsewhere a
+ * leading zero may be missing.
  */
 #include "timefmt.h"
 
@@ -12,7 +12,7 @@
 
 struct token {
 	char kind;  /* directive letter; 0: a literal */
-	bool blank; /* one may stand for a digit in front */
+	bool blank; /* a space may replace the first digit */
 	uint8_t literal;
 	uint8_t digits_min, digits_max;
 };
@@ -37,10 +37,10 @@ static const char *const months[] = {"january",	  "february", "march",	  "april"
 				     "september", "october",  "november", "december"};
 static const char *const weekdays[] = {"monday", "tuesday",  "wednesday", "thursday",
 				       "friday", "saturday", "sunday"};
-/* UTC by its names; others, such as CST, are those of several zones. */
+/* The names of UTC. Other names, such as CST, belong to several zones. */
 static const char *const utc_names[] = {"UTC", "GMT", "UT", "Z"};
 
-/* What stands for several others, as in C's strptime. */
+/* Returns the directives that a compound one stands for, as in C's strptime. */
 static const char *compound(char kind)
 {
 	switch (kind) {
@@ -120,7 +120,7 @@ int time_format_new(struct time_format **out, struct arena *arena, const char *f
 	*out = f;
 	f->iso = strcmp(format, TIME_ISO8601) == 0;
 	f->has_year = f->iso;
-	/* a compound of 2 letters has at most 8 tokens */
+	/* a compound directive of 2 letters has at most 8 tokens */
 	f->tokens = arena_alloc(arena, (4 * strlen(format) + 1) * sizeof *f->tokens);
 	if (f->iso)
 		return RC_OK;
@@ -162,7 +162,7 @@ static bool take_number(const struct token *t, const uint8_t **p, const uint8_t 
 	return true;
 }
 
-/* A name in full or its first three letters; *out from 1. */
+/* Take a full name or its first three letters. *out counts from 1. */
 static bool take_name(const char *const *names, int64_t n, const uint8_t **p, const uint8_t *end,
 		      int64_t *out)
 {
@@ -234,7 +234,7 @@ bool take_offset(const uint8_t **p, const uint8_t *end, struct wall *w)
 	return h < 24 && m < 60;
 }
 
-/* Seconds since 1970, at most 15 digits: no overflow in ms. */
+/* Take seconds since 1970, at most 15 digits, so that ms do not overflow. */
 static bool take_epoch(const uint8_t **p, const uint8_t *end, struct clock *c)
 {
 	static const struct token all = {.kind = 's', .digits_min = 1, .digits_max = 15};
@@ -287,7 +287,7 @@ static bool take_token(const struct token *t, const uint8_t **p, const uint8_t *
 			return false;
 		w->year = v < 69 ? 2000 + v : 1900 + v; /* as POSIX strptime */
 		return true;
-	case 'j': /* 0 means "not given" inside, so a 000 in the text must not pass for it */
+	case 'j': /* 0 means "not given" here, so refuse 000 in the text */
 		return take_number(t, p, end, &w->day_of_year) && w->day_of_year > 0;
 	default: return *p < end && *(*p)++ == t->literal;
 	}
@@ -295,15 +295,16 @@ static bool take_token(const struct token *t, const uint8_t **p, const uint8_t *
 
 static int64_t year_at(int64_t day)
 {
-	int64_t year = 1970 + floor_div(day * 400, 146097); /* 400 years; perhaps one off */
+	/* 400 years have 146097 days; may be off by one */
+	int64_t year = 1970 + floor_div(day * 400, 146097);
 
 	year += days_from_civil(year + 1, 1, 1) <= day;
 	return year - (days_from_civil(year, 1, 1) > day);
 }
 
 /*
- * Of the day's own year and its neighbours the one in which the date is nearest to the day, the
- * earlier of two; false: none has the date.
+ * Choose among the day's own year and its neighbours the one that puts the date nearest to the day,
+ * the earlier of two. Returns false if none of them has the date.
  */
 static bool nearest_year(struct wall *w, int64_t near_day)
 {
@@ -363,9 +364,9 @@ enum time_fault time_parse(const struct time_format *f, const struct zone *zone,
 	return fault ? fault : wall_instant(&c.wall, zone, out);
 }
 
-/* --- numbers of units --- */
+/* --- decimal numbers of units --- */
 
-/* Digits of a number and where its point stands among them. */
+/* The digits of a number, before and after its point. */
 struct decimal {
 	bool minus;
 	const uint8_t *whole, *fraction;
@@ -382,7 +383,10 @@ static size_t count_digits(const uint8_t *p, const uint8_t *end)
 	return n;
 }
 
-/* "[+-]digits" behind the e; what is beyond any time is as good as 9999. */
+/*
+ * Take "[+-]digits" after the e. Digits after the fourth are ignored: such an exponent is beyond
+ * any time.
+ */
 static bool take_exponent(const uint8_t **p, const uint8_t *end, int64_t *out)
 {
 	bool minus = *p < end && **p == '-';
@@ -421,7 +425,7 @@ static bool take_decimal(struct bytes text, struct decimal *d)
 	return d->nwhole && p == end;
 }
 
-/* Digit i of those in front of the point and behind it; 0 behind the last one. */
+/* Returns digit i, counted through the digits before and after the point; 0 after the last one. */
 static uint8_t nth_digit(const struct decimal *d, int64_t i)
 {
 	size_t at = (size_t)i;
@@ -431,7 +435,7 @@ static uint8_t nth_digit(const struct decimal *d, int64_t i)
 	return (at < d->nwhole ? d->whole[at] : d->fraction[at - d->nwhole]) - '0';
 }
 
-/* The first three digits behind `point`, and whether another one is not 0. */
+/* Returns the first three digits after `point`. *rest: a later digit is not 0. */
 static uint32_t three_digits(const struct decimal *d, int64_t point, bool *rest)
 {
 	uint32_t v = 0;
@@ -451,7 +455,7 @@ enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, struct
 	if (!take_decimal(text, &d))
 		return NUMBER_BAD;
 	int64_t shift = unit == TIME_S ? 3 : unit == TIME_US ? -3 : unit == TIME_NS ? -6 : 0;
-	/* so many of the digits, with zeros behind them, are whole milliseconds */
+	/* this many of the digits (add zeros if there are fewer) are whole milliseconds */
 	int64_t point = (int64_t)d.nwhole + d.exponent + shift;
 	uint64_t v = 0;
 	bool rest = false;

@@ -1,8 +1,9 @@
 /*
- * transform.c - a text before it is read as its type: a part of it, other letters, another word
+ * transform.c - changes a text before it is read as its type: a part of it, other letters, another
+ * word
  *
- * No step guesses: what a pattern does not match and a map does not name is refused, unless the job
- * says what becomes of it.
+ * No step guesses. A text that the pattern does not match or that the map does not list is refused,
+ * unless the job has a rule for it.
  */
 #include "field.h"
 
@@ -33,16 +34,17 @@ static int match(const struct field *f, struct bytes *text, struct transform_scr
 	case PATTERN_FOUND: return RC_OK;
 	case PATTERN_NONE: break;
 	case PATTERN_COSTLY:
-		return reject_value(why, "no_match", f->name, *text,
-				    "for which `match: %.60s` takes more than a million steps, "
-				    "expected a text that it decides sooner",
-				    t->match_text);
+		return reject_value(
+			why, "no_match", f->name, *text,
+			"for which `match: %.60s` takes more than a million steps, expected a text "
+			"that needs fewer",
+			t->match_text);
 	}
-	return reject_value(why, "no_match", f->name, *text, "expected a text that has `%.60s`",
+	return reject_value(why, "no_match", f->name, *text, "expected a text that matches `%.60s`",
 			    t->match_text);
 }
 
-/* A byte that is no UTF-8 counts as a character. */
+/* A byte that is not UTF-8 counts as a character. */
 static size_t char_len(const uint8_t *p, const uint8_t *end)
 {
 	size_t n = utf8_char(p, end);
@@ -60,7 +62,7 @@ static int64_t count_chars(struct bytes text)
 	return n;
 }
 
-/* Where character number n begins, from 0; the end: there are not so many. */
+/* Returns the offset of character n, counted from 0, or the end if the text is shorter. */
 static size_t char_at(struct bytes text, int64_t n)
 {
 	const uint8_t *p = text.ptr, *end = p + text.len;
@@ -70,7 +72,7 @@ static size_t char_at(struct bytes text, int64_t n)
 	return (size_t)(p - text.ptr);
 }
 
-/* What of the positions from .. from + length - 1 the text has. */
+/* Returns the text's characters at positions from .. from + length - 1, as far as it has them. */
 static struct bytes substring(const struct transform *t, struct bytes text)
 {
 	int64_t from = t->from > 0 ? t->from - 1 : count_chars(text) + t->from;
@@ -93,7 +95,7 @@ static void put_utf8(struct buf *out, uint32_t c)
 		buf_put(out, (uint8_t)(0x80 | (c >> 6 * more & 0x3f)));
 }
 
-/* A letter becomes one letter: the German sharp s stays what it is. */
+/* One letter becomes exactly one letter, so the German sharp s stays unchanged. */
 static void change_letters(const struct transform *t, locale_t letters, struct bytes text,
 			   struct buf *out)
 {
@@ -131,8 +133,9 @@ static int no_word(const struct field *f, struct bytes text, struct reject *why)
 	for (size_t i = 0; i < t->nmap && len < sizeof words - 24; i++)
 		len += (size_t)snprintf(words + len, sizeof words - len, "%s%.16s", i ? ", " : "",
 					t->map[i].from);
-	return reject_value(why, "not_in_map", f->name, text, "expected one of the map's: %s%s",
-			    words, len >= sizeof words - 24 ? ", ..." : "");
+	return reject_value(why, "not_in_map", f->name, text,
+			    "expected one of the names in `map`: %s%s", words,
+			    len >= sizeof words - 24 ? ", ..." : "");
 }
 
 static int map(const struct field *f, struct bytes *text, struct transform_scratch *s,

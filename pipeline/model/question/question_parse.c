@@ -1,5 +1,6 @@
 /*
- * question_parse.c - words, then one function a rule of the grammar (question.h)
+ * question_parse.c - splits a condition into words; each rule of the grammar (question.h) has a
+ * function
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,8 +9,8 @@
 
 #include "question.h"
 
-#define DEPTH_MOST	100   /* of parentheses and `not`: the stack is finite */
-#define CONDITIONS_MOST 10000 /* values of a list count, too */
+#define DEPTH_MOST	100   /* levels of parentheses and `not`: recursion uses the stack */
+#define CONDITIONS_MOST 10000 /* includes the values of lists */
 
 enum word_kind { WORD_END, WORD_BARE, WORD_QUOTED, WORD_NAME, WORD_SIGN };
 
@@ -24,7 +25,7 @@ struct parser {
 	struct question *q;
 	struct arena *arena;
 	struct error *err;
-	size_t next; /* byte behind the word */
+	size_t next; /* offset of the byte after the word */
 	struct word word;
 	size_t room;	/* in q->conditions */
 	size_t counted; /* conditions and values of lists */
@@ -42,7 +43,7 @@ int question_fault(const struct question *q, size_t at, struct error *err, const
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	size_t character = 1; /* of UTF-8: bytes that continue one do not count */
+	size_t character = 1; /* counts UTF-8 characters: bytes that continue one do not count */
 	for (size_t i = 0; i < at; i++)
 		character += (q->text[i] & 0xC0) != 0x80;
 	return error_set(err, RC_CONFIG, "%s: character %zu: %s", q->what, character, text);
@@ -84,7 +85,7 @@ static int take_quoted(struct parser *p, const char *s)
 	if (*c)
 		return RC_OK;
 	return question_fault(p->q, p->word.at, p->err,
-			      "found no closing %c, expected one (a %c of the text is doubled)",
+			      "found no closing %c, expected one (write %c twice inside the text)",
 			      quote, quote);
 }
 
@@ -176,7 +177,7 @@ static int count(struct parser *p)
 static int take_value(struct parser *p, struct condition *c)
 {
 	if ((p->word.kind != WORD_BARE && p->word.kind != WORD_QUOTED) || is_any_keyword(p))
-		return fault(p, "a value (in quotes, if it has blanks, signs or is a keyword)");
+		return fault(p, "a value (in quotes, if it has spaces, signs or is a keyword)");
 	if ((c->nvalues & (c->nvalues - 1)) == 0) {
 		size_t room = c->nvalues ? 2 * c->nvalues : 1;
 		struct question_value *more = arena_alloc(p->arena, room * sizeof *more);
@@ -205,7 +206,7 @@ static int take_list(struct parser *p, struct condition *c)
 	return rc ? rc : advance(p);
 }
 
-/* Behind the name: the words of an operator, with `not` in front or within. */
+/* Take the words of an operator after the name, with `not` before or inside. */
 static int take_worded(struct parser *p, struct condition *c, bool *negated)
 {
 	int rc = RC_OK;
@@ -270,8 +271,9 @@ static int take_condition(struct parser *p, struct question_node **out)
 	bool negated;
 
 	if ((p->word.kind != WORD_BARE && p->word.kind != WORD_NAME) || is_any_keyword(p))
-		return fault(p,
-			     "the name of a field or column (in backquotes, if it is an odd one)");
+		return fault(
+			p,
+			"the name of a field or column (in backquotes if it has spaces or signs, or is a keyword)");
 	int rc = count(p);
 	rc = rc ? rc : advance(p);
 	rc = rc ? rc : take_operator(p, &c, &negated);
@@ -307,9 +309,10 @@ static int take_one(struct parser *p, struct question_node **out)
 	if (!negated && !is_sign(p, "("))
 		return take_condition(p, out);
 	if (++p->depth > DEPTH_MOST)
-		return question_fault(p->q, p->word.at, p->err,
-				      "found more than %d levels of parentheses and `not`",
-				      DEPTH_MOST);
+		return question_fault(
+			p->q, p->word.at, p->err,
+			"found more than %d levels of parentheses and `not`, expected fewer",
+			DEPTH_MOST);
 	int rc = advance(p);
 	if (rc == RC_OK)
 		rc = negated ? take_one(p, &inner) : take_or(p, &inner);
