@@ -40,11 +40,9 @@ struct cell {
 };
 
 /*
- * Compare as CellComparatorImpl: row, family, qualifier by bytes_cmp; then timestamp, type and mvcc
- * descending. Value and tags are ignored.
+ * Compare as CellComparatorImpl, without mvcc: row, family, qualifier by bytes_cmp; then timestamp and
+ * type descending. Value and tags are ignored. A file's index and bloom filter compare the same way.
  */
-int cell_cmp(const struct cell *a, const struct cell *b);
-/* The same without mvcc, as a file's index and bloom filter compare. */
 int cell_key_cmp(const struct cell *a, const struct cell *b);
 /* The same for two cells of one row. */
 int cell_in_row_cmp(const struct cell *a, const struct cell *b);
@@ -62,16 +60,6 @@ static inline struct cell cell_first(struct bytes row, struct bytes family, stru
 			     .mvcc = UINT64_MAX,
 			     .type = CELL_MAXIMUM};
 }
-
-/*
- * An iterator over sorted cells. next returns 0, RC_END or an error; *out is valid until the next
- * call. close (NULL: nothing to do) releases the iterator itself.
- */
-struct cell_iter {
-	int (*next)(void *self, struct cell *out, struct error *err);
-	void (*close)(void *self);
-	void *self;
-};
 
 /*
  * A Put of a column known by its number. This is the fastest form: the values of a row share row

@@ -251,8 +251,6 @@ struct hfile_reads {
 	uint64_t of_data; /* data blocks in the file */
 };
 struct hfile_reads hfile_reads(const struct hfile *f);
-/* Make an iterator of hfile_next_cell, from the current position of f; it does not close f. */
-struct cell_iter hfile_cells(struct hfile *f);
 
 struct hfile_index_entry {
 	uint64_t offset;

@@ -47,8 +47,7 @@ void sketch_merge(struct sketch *into, const struct sketch *from);
 
 uint64_t sketch_bytes(const struct sketch *s);
 uint64_t sketch_rows(const struct sketch *s);
-/* Return the heap bytes in use: at most SKETCH_STATE_BYTES, whatever the rows and key lengths. */
-size_t sketch_state_bytes(const struct sketch *s);
+/* The most heap bytes of a sketch, whatever the rows and the lengths of keys. */
 #define SKETCH_STATE_BYTES (16u << 20)
 
 /*
@@ -106,11 +105,6 @@ void sketch_view_close(struct sketch_view *v);
 
 /* Append the sketch in its file format (layout: sketch_file.c). */
 void sketch_save(const struct sketch *s, struct buf *out);
-/*
- * Read the output of sketch_save; name is for messages. RC_DATA: another kind of file, another
- * version, truncated, or damaged (XXH3). On failure *out is NULL.
- */
-int sketch_load(struct sketch **out, const char *name, struct bytes file, struct error *err);
 
 /*
  * --- samples and plans: row keys and sizes to split keys with predicted region sizes ---
@@ -130,8 +124,7 @@ void sample_add(struct sample *s, struct bytes key, uint64_t bytes);
 /* Merge two samples. RC_CONFIG: they have different key shapes. */
 int sample_merge(struct sample *into, const struct sample *from, struct error *err);
 struct sketch *sample_sketch(struct sample *s);
-const struct key_shape *sample_shape(const struct sample *s);
-/* Save and load the file format, as sketch_save and sketch_load. */
+/* Save and load the file format (layout: sample.c). RC_DATA: damaged, or another kind of file. */
 void sample_save(const struct sample *s, struct buf *out);
 int sample_load(struct sample **out, const char *name, struct bytes file, struct error *err);
 
@@ -212,11 +205,5 @@ struct plan {
 /* Make the plan. RC_DATA: the sample is empty. Call plan_release whatever the result. */
 int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, struct error *err);
 void plan_release(struct plan *p);
-/*
- * Predict the regions of the sample for any splits: out has room for splits->count + 1. Only
- * disk_per_byte, disk_per_region and risk of o are used.
- */
-void plan_evaluate(struct plan_region *out, struct sample *s, const struct splits *splits,
-		   const struct plan_options *o);
 
 #endif

@@ -3,7 +3,7 @@
  * regions
  *
  *   splits_add*, splits_format, splits_release     a list; n keys make n + 1 regions
- *   splits_compute, splits_between                 HBase's own algorithms
+ *   splits_compute                                 HBase's own algorithms
  *   existing_parse                                 regions of a live table
  *   region_rule_count, divide                      the number of regions, and where to cut
  *
@@ -59,18 +59,6 @@ enum split_algorithm { SPLIT_ALGORITHM_UNIFORM, SPLIT_ALGORITHM_HEX, SPLIT_ALGOR
  */
 int splits_compute(struct splits *s, enum split_algorithm a, uint32_t n, const char *first,
 		   const char *last, struct error *err);
-/*
- * Compute the keys of Admin.createTable(descriptor, start, end, n): start and end are split keys
- * too, n >= 3 regions.
- */
-int splits_between(struct splits *s, struct bytes start, struct bytes end, uint32_t n,
-		   struct error *err);
-/*
- * Append the key at which RegionSplitter's rolling split cuts [start, end). HexStringSplit and
- * DecimalStringSplit use their default rows. last_inclusive: as in 2.6.4 and later (HBASE-29472).
- */
-int splits_midpoint(struct splits *s, enum split_algorithm a, struct bytes start, struct bytes end,
-		    bool last_inclusive, struct error *err);
 /*
  * Parse "UniformSplit", "HexStringSplit", "DecimalStringSplit", or a full class name; -1: unknown.
  */

@@ -194,11 +194,11 @@ static struct split_number number_row(struct bytes row, size_t width)
 }
 
 /*
- * Bytes.iterateOnSplits(a, b, inclusive, count) without the two ends.  While there are fewer
+ * Bytes.iterateOnSplits(a, b, true, count) without the two ends.  While there are fewer
  * numbers than parts both ends grow by a zero byte, so an inclusive 02 becomes 0200, not 02FF.
  */
-static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, bool inclusive,
-			     uint32_t count, struct error *err)
+static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, uint32_t count,
+			     struct error *err)
 {
 	size_t width = a.len > b.len ? a.len : b.len;
 
@@ -213,8 +213,7 @@ static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, b
 				"the first, must be above it");
 		} else {
 			number_subtract(&size, &first);
-			if (inclusive)
-				number_increment(&size);
+			number_increment(&size);
 			if (number_small(&size) >= (uint64_t)count + 1) {
 				number_divide(&size, count + 1);
 				rc = add_steps(s, &first, &size, count, width, err);
@@ -245,7 +244,7 @@ static int split_uniform(struct splits *s, uint32_t n, const char *first, const 
 			"num cannot be <= 0: UniformSplit makes 2 regions or more, not %" PRIu32,
 			n);
 	else
-		rc = iterate_on_splits(s, buf_bytes(&a), buf_bytes(&b), true, n - 1, err);
+		rc = iterate_on_splits(s, buf_bytes(&a), buf_bytes(&b), n - 1, err);
 	buf_release(&a);
 	buf_release(&b);
 	return rc;
@@ -265,57 +264,6 @@ int splits_compute(struct splits *s, enum split_algorithm a, uint32_t n, const c
 	case SPLIT_ALGORITHM_DECIMAL: break;
 	}
 	return split_numbers(s, 10, n, first ? first : "00000000", last ? last : "99999999", err);
-}
-
-int splits_between(struct splits *s, struct bytes start, struct bytes end, uint32_t n,
-		   struct error *err)
-{
-	if (n < 3 || n > INT32_MAX)
-		return error_set(err, RC_CONFIG,
-				 "%" PRIu32
-				 " regions asked, expected 3 or more (one before the start "
-				 "key, one from the end key)",
-				 n);
-	int rc = splits_add(s, start, err);
-	if (rc == RC_OK && n > 3)
-		rc = iterate_on_splits(s, start, end, false, n - 3, err);
-	return rc ? rc : splits_add(s, end, err);
-}
-
-/* floor((start + end) / 2) in the 8 digits of the default rows. */
-static int midpoint_number(struct splits *s, uint32_t base, struct bytes start, struct bytes end,
-			   bool last_inclusive, struct error *err)
-{
-	uint64_t last_row = base == 16 ? UINT32_MAX : 99999999;
-	size_t width = (start.len > end.len ? start.len : end.len) + 1;
-
-	if (width < 9)
-		width = 9;
-	struct split_number a = number_new(base, width), b = number_new(base, width);
-	struct buf key = {0};
-
-	int rc = start.len ? number_parse(&a, "start", start, err) : RC_OK;
-	if (rc == RC_OK)
-		rc = number_parse(&b, "end", end, err);
-	if (rc == RC_OK) {
-		number_add(&a, &b, last_inclusive && number_small(&b) == last_row);
-		number_divide(&a, 2);
-		number_key(&a, 8, &key);
-		rc = splits_add(s, buf_bytes(&key), err);
-	}
-	buf_release(&key);
-	number_free(&a);
-	number_free(&b);
-	return rc;
-}
-
-int splits_midpoint(struct splits *s, enum split_algorithm a, struct bytes start, struct bytes end,
-		    bool last_inclusive, struct error *err)
-{
-	if (a == SPLIT_ALGORITHM_UNIFORM)
-		return iterate_on_splits(s, start, end, false, 1, err);
-	return midpoint_number(s, a == SPLIT_ALGORITHM_HEX ? 16 : 10, start, end, last_inclusive,
-			       err);
 }
 
 static const char *const names[] = {"UniformSplit", "HexStringSplit", "DecimalStringSplit"};

@@ -78,16 +78,6 @@ static void evaluate(struct plan_region *out, const struct sketch_view *v,
 	}
 }
 
-void plan_evaluate(struct plan_region *out, struct sample *s, const struct splits *splits,
-		   const struct plan_options *o)
-{
-	struct sketch_view v;
-
-	sketch_view_open(&v, s->sketch);
-	evaluate(out, &v, s->sketch, splits, o);
-	sketch_view_close(&v);
-}
-
 static void compare_rivals(struct plan *p, const struct sketch_view *v, const struct sketch *sketch,
 			   const struct plan_options *o)
 {

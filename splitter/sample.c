@@ -37,11 +37,6 @@ void sample_add(struct sample *s, struct bytes key, uint64_t bytes)
 	sketch_add(s->sketch, key, bytes);
 }
 
-const struct key_shape *sample_shape(const struct sample *s)
-{
-	return &s->shape;
-}
-
 static bool same_shape(const struct key_shape *a, const struct key_shape *b)
 {
 	if (a->nparts != b->nparts || a->salt_bytes != b->salt_bytes || a->buckets != b->buckets)

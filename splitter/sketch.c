@@ -229,15 +229,6 @@ static void set_levels(struct sketch *s)
 	sketch_set_limit(s);
 }
 
-size_t sketch_state_bytes(const struct sketch *s)
-{
-	size_t sum = sizeof *s + s->scratch_cap * sizeof *s->scratch;
-
-	for (unsigned e = 0; e < SKETCH_LEVELS; e++)
-		sum += s->level[e].cap * sizeof(struct sketch_item) + s->level[e].keys_cap;
-	return sum;
-}
-
 static bool over_budget(const struct sketch *s)
 {
 	return s->nitems * sizeof(struct sketch_item) + s->key_bytes > BUDGET_BYTES;

@@ -131,15 +131,3 @@ int sketch_take(struct sketch **out, const char *name, struct bytes *file, struc
 	*out = s;
 	return RC_OK;
 }
-
-int sketch_load(struct sketch **out, const char *name, struct bytes file, struct error *err)
-{
-	int rc = sketch_take(out, name, &file, err);
-
-	if (rc == RC_OK && file.len) {
-		sketch_free(*out);
-		*out = NULL;
-		rc = error_set(err, RC_DATA, "%s: %zu bytes too many at the end", name, file.len);
-	}
-	return rc;
-}

@@ -44,7 +44,11 @@ struct sketch {
 	size_t scratch_cap;
 };
 
-/* sketch_load of what *file starts with; *file gets what follows. */
+/*
+ * Read a sketch of sketch_save from the start of *file, which becomes what follows it; name is for
+ * messages. RC_DATA: another kind of file, another version, truncated, or damaged (XXH3). On failure
+ * *out is NULL.
+ */
 int sketch_take(struct sketch **out, const char *name, struct bytes *file, struct error *err);
 /* Set limit, for a sketch whose other fields are there. */
 void sketch_set_limit(struct sketch *s);

@@ -28,7 +28,7 @@ def duplicate_tags(texts):
 
 
 def uncalled(texts, build):
-    """External functions that the program's code only declares and defines.  *_portable: other processors use them."""
+    """External functions that the program's code only declares and defines.  *_portable: other processors; XXH3_*: libxxhash."""
     objects = [str(o) for d in ("pipeline", "splitter") for o in (build / d).rglob("*.o")
                if (ROOT / o.relative_to(build)).with_suffix(".c").exists()]
     out = subprocess.run(["nm", "-g", "--defined-only", *objects], capture_output=True, text=True, check=True).stdout
@@ -39,7 +39,7 @@ def uncalled(texts, build):
         for line in text.split("\n"):
             if line.startswith((" ", "\t", "#define")) or "=" in line:
                 used.update(re.findall(r"\w+", line))
-    return sorted(f for f in functions - used if not f.endswith("_portable"))
+    return sorted(f for f in functions - used if not f.endswith("_portable") and not f.startswith("XXH3_"))
 
 
 def strangers():

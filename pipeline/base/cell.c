@@ -40,9 +40,3 @@ int cell_key_cmp(const struct cell *a, const struct cell *b)
 	return c ? c : cell_in_row_cmp(a, b);
 }
 
-int cell_cmp(const struct cell *a, const struct cell *b)
-{
-	int c = cell_key_cmp(a, b);
-
-	return c ? c : (a->mvcc < b->mvcc) - (a->mvcc > b->mvcc);
-}

@@ -206,16 +206,6 @@ int hfile_next_cell(struct hfile *f, struct cell *out, struct error *err)
 	return rc ? fault_at(f, f->data.place.offset, err) : 0;
 }
 
-static int next_of(void *self, struct cell *out, struct error *err)
-{
-	return hfile_next_cell(self, out, err);
-}
-
-struct cell_iter hfile_cells(struct hfile *f)
-{
-	return (struct cell_iter){.next = next_of, .self = f};
-}
-
 int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_entry *e,
 			   struct hblock *b, struct hindex_node *node, struct error *err)
 {

@@ -178,37 +178,4 @@ static const struct split_vector {
 	{UNIFORM, "aa", "aa", 16, NULL},
 };
 
-/* Admin.createTable(start, end, n) */
-static const struct between_vector {
-	const char *start, *end;
-	uint32_t n;
-	const char *keys;
-} between_vectors[] = {
-	{"10000000", "f0000000", 10,
-	 "10000000 2c000000 48000000 64000000 80000000 9c000000 b8000000 d4000000 f0000000"},
-	{"000001", "000348", 5, "000001 000118 00022f 000348"},
-	{"31", "39", 4, "31 35 39"},
-};
-
-/* The rolling split: 2.6.4 and later, before HBASE-29472 */
-static const struct midpoint_vector {
-	enum split_algorithm algorithm;
-	const char *start, *end, *now, *before;
-} midpoint_vectors[] = {
-	{HEX, "10000000", "30000000", "20000000", "20000000"},
-	{HEX, "00000000", "20000000", "10000000", "10000000"},
-	{HEX, "dfffffff", "ffffffff", "efffffff", "efffffff"},
-	{HEX, "e0000000", "ffffffff", "f0000000", "efffffff"},
-	{HEX, "f0000000", "ffffffff", "f8000000", "f7ffffff"},
-	{DECIMAL, "10000000", "30000000", "20000000", "20000000"},
-	{DECIMAL, "00000000", "19999999", "09999999", "09999999"},
-	{DECIMAL, "79999999", "99999999", "89999999", "89999999"},
-	{DECIMAL, "90000000", "99999999", "95000000", "94999999"},
-	{UNIFORM, "10", "30", "20", "20"},
-	{UNIFORM, "", "20", "10", "10"},
-	{UNIFORM, "dfffffffffffffff", "ffffffffffffffff", "efffffffffffffff", "efffffffffffffff"},
-	{UNIFORM, "616161", "616162", "61616180", "61616180"},
-	{UNIFORM, "", "ffffffffffffffff", "7fffffffffffffff", "7fffffffffffffff"},
-};
-
 #endif

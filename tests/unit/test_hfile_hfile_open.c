@@ -237,13 +237,12 @@ static void assert_file(struct memory *m, const struct cells *c)
 
 	if (hfile_open_source(&f, &source, &err))
 		fail_msg("%s", err.msg);
-	struct cell_iter it = hfile_cells(f);
 	for (size_t i = 0; i < c->count; i++) {
-		if (it.next(it.self, &cell, &err))
+		if (hfile_next_cell(f, &cell, &err))
 			fail_msg("%s", err.msg);
 		assert_cell(&cell, &c->cell[i]);
 	}
-	assert_int_equal(it.next(it.self, &cell, &err), RC_END);
+	assert_int_equal(hfile_next_cell(f, &cell, &err), RC_END);
 	/* a seek to a cell, of whatever type */
 	for (size_t i = 0; i < c->count; i += 7) {
 		assert_int_equal(hfile_seek(f, &c->cell[i], &err), 0);

@@ -486,16 +486,13 @@ static void rivals(void **state)
 	for (size_t i = 0; i < p.nrivals; i++) {
 		struct splits splits = {0};
 		size_t counts[20] = {0}, most = 0, empty = 0;
-		struct plan_region regions[20];
 
 		assert_int_equal(splits_compute(&splits, p.rivals[i].algorithm, 20, NULL, NULL,
 						&err),
 				 0);
 		for (int k = 0; k < ROWS; k++)
 			counts[splits_region(&splits, bytes_of(keys[k], 7))]++;
-		plan_evaluate(regions, s, &splits, &o);
 		for (size_t r = 0; r < 20; r++) {
-			assert_int_equal(regions[r].bytes, counts[r] * 10);
 			most = counts[r] > most ? counts[r] : most;
 			empty += counts[r] == 0;
 		}

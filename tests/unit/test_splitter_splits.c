@@ -102,54 +102,6 @@ static void published_vectors(void **state)
 	}
 }
 
-static void admin_vectors(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < COUNT(between_vectors); i++) {
-		const struct between_vector *v = &between_vectors[i];
-		struct splits s = {0};
-		struct buf start = {0}, end = {0};
-		struct error err;
-
-		from_hex(&start, v->start, strlen(v->start));
-		from_hex(&end, v->end, strlen(v->end));
-		assert_int_equal(splits_between(&s, buf_bytes(&start), buf_bytes(&end), v->n, &err),
-				 0);
-		check_keys(&s, UNIFORM, v->keys);
-		splits_release(&s);
-		assert_int_equal(splits_between(&s, buf_bytes(&start), buf_bytes(&end), 2, &err),
-				 RC_CONFIG);
-		buf_release(&start);
-		buf_release(&end);
-	}
-}
-
-static void midpoints(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < 2 * COUNT(midpoint_vectors); i++) {
-		const struct midpoint_vector *v = &midpoint_vectors[i / 2];
-		struct splits s = {0};
-		struct buf start = {0}, end = {0};
-		struct error err;
-
-		if (v->algorithm == UNIFORM) {
-			from_hex(&start, v->start, strlen(v->start));
-			from_hex(&end, v->end, strlen(v->end));
-		} else {
-			buf_append_str(&start, v->start);
-			buf_append_str(&end, v->end);
-		}
-		assert_int_equal(splits_midpoint(&s, v->algorithm, buf_bytes(&start),
-						 buf_bytes(&end), i % 2, &err),
-				 0);
-		check_keys(&s, v->algorithm, i % 2 ? v->now : v->before);
-		splits_release(&s);
-		buf_release(&start);
-		buf_release(&end);
-	}
-}
-
 static void bad_rows(void **state)
 {
 	static const struct {
@@ -496,8 +448,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(published_vectors),
-		cmocka_unit_test(admin_vectors),
-		cmocka_unit_test(midpoints),
 		cmocka_unit_test(bad_rows),
 		cmocka_unit_test(one_region_needs_no_key),
 		cmocka_unit_test(numbers_against_machine_arithmetic),

@@ -135,11 +135,6 @@ int time_format_new(struct time_format **out, struct arena *arena, const char *f
 	return RC_OK;
 }
 
-bool time_format_has_year(const struct time_format *f)
-{
-	return f->has_year;
-}
-
 static bool take_number(const struct token *t, const uint8_t **p, const uint8_t *end, int64_t *out)
 {
 	const uint8_t *at = *p;

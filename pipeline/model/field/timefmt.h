@@ -13,7 +13,6 @@ struct time_format;
 /* Compile a format into the arena. RC_CONFIG: unknown directive, or %I without %p. */
 int time_format_new(struct time_format **out, struct arena *arena, const char *format,
 		    struct error *err);
-bool time_format_has_year(const struct time_format *f);
 
 /*
  * For texts without a year: number is the year, or the day since 1970 that the date is nearest to.
