@@ -237,7 +237,7 @@ def test_refused(table, tmp_path):
     job, dirs, _ = table
     for args, said in [(("scan", job), "folders of loads"), (("get", job, dirs[0]), "--row"),
                        (("scan", job, dirs[0], "--row", "a"), "--row"),
-                       (("scan", job, dirs[0], "--columns", "h:x"), "found `h`, expected a column family"),
+                       (("scan", job, dirs[0], "--columns", "h:x"), "family `h`"),
                        (("scan", job, dirs[0], "--time-range", "5..4"), "--time-range"),
                        (("scan", job, dirs[0], "--time-range", "yesterday"), "--time-range"),
                        (("scan", job, dirs[0], "--limit", "0"), "--limit"),

@@ -449,7 +449,7 @@ tables:
     assert done.returncode == 0, done.stderr
     for question, said in [("idd = 1", ["1", "idd", "did you mean `id`"]), ("id = one", ["6", "one"]),
                            ("id = 'one", ["6", "closing"]), ("id = 1 and phone = 5", ["12", "phone", "hash"]),
-                           ("other = 5", ["1", "does not hold `other`"]), ("g:x = 1", ["1", "g:x", "family"]),
+                           ("other = 5", ["1", "does not contain `other`"]), ("g:x = 1", ["1", "g:x", "family"]),
                            ("id starts with 1", ["1", "starts with", "u32"]), ("at > yesterday", ["6", "yesterday"]),
                            ("id =", ["5", "value"]), ("", ["expected"]), ("(id = 1", [")"]), ("id = 4294967296", ["6"])]:
         done = loads.run("scan", job, tmp_path / "o", "--where", question)

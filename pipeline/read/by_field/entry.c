@@ -1,15 +1,15 @@
-/* entry.c - see entry.h */
+/* entry.c - checks whether an index entry still matches its row (by_field.h) */
 #include "by_field.h"
 
-/* A field in the entry's row key, and where the rows have it. */
+/* A field in the entry's row key, and its place in the rows. */
 struct entry_field {
-	size_t part; /* of the entry */
-	bool in_key; /* of the row: its part `from`; else a column */
+	size_t part; /* part of the entry's key */
+	bool in_key; /* true: in part `from` of the row's key; false: in a column */
 	size_t from;
 	const struct stored_column *column;
 	struct layout entry, row;
 	const struct field_form *form;
-	bool same; /* the bytes are, where the value is */
+	bool same; /* entry and row encode the value with the same bytes */
 };
 
 static bool is_text(const struct layout *l)
@@ -24,12 +24,12 @@ static bool same_layout(const struct layout *a, const struct layout *b)
 	       a->ordered == b->ordered && a->date == b->date && a->zone == b->zone;
 }
 
-/* From what the row has, the entry's bytes can be made anew. */
+/* Can the entry's bytes be computed from the row's bytes? */
 static bool leads_to(const struct layout *row, const struct layout *entry)
 {
 	if (same_layout(row, entry))
 		return true;
-	/* how a number was spelt is known from its text alone, and not where it was filled up */
+	/* only a number's text shows its spelling, and padding hides it */
 	if (is_text(entry) || is_text(row))
 		return is_text(row) && row->width == 0;
 	return encoding_keeps(row->as, row->from);
@@ -51,7 +51,7 @@ static bool find_in_key(const struct stored *rows, size_t field, struct entry_fi
 	return false;
 }
 
-/* One with a condition may never have been written. */
+/* Skips columns with a condition, because they may be missing. */
 static bool find_in_columns(const struct stored *rows, size_t field, struct entry_field *f)
 {
 	for (size_t i = 0; i < rows->ncolumns; i++) {
@@ -113,7 +113,7 @@ void entry_check_release(struct entry_check *e)
 	arena_release(&e->arena);
 }
 
-/* Null: the row has none. */
+/* Returns a null pointer if the row has no value. */
 static struct bytes find_value(const struct entry_check *e, const struct entry_field *f,
 			       const struct cell *cells, size_t ncells)
 {
@@ -128,7 +128,7 @@ static struct bytes find_value(const struct entry_check *e, const struct entry_f
 	return (struct bytes){NULL, 0};
 }
 
-/* Is the entry of this value? */
+/* Does this value give the entry's bytes? */
 static bool gives(struct entry_check *e, const struct entry_field *f, struct bytes value)
 {
 	struct bytes entry = e->of_entry[f->part].bytes;
@@ -156,7 +156,7 @@ bool entry_check_row(struct entry_check *e, struct bytes entry, struct bytes row
 
 	if (key_split(of_entry, entry, e->of_entry) < of_entry->nsteps ||
 	    key_split(of_row, row, e->of_row) < of_row->nsteps)
-		return true; /* of another job */
+		return true; /* another job wrote it */
 	for (size_t i = 0; i < e->nfields; i++)
 		if (!gives(e, &e->fields[i], find_value(e, &e->fields[i], cells, ncells)))
 			return false;

@@ -1,4 +1,4 @@
-/* where.c - see by_field.h: the ranges of a query, and what servers can check */
+/* where.c - the ranges of a query, and the conditions that servers can check (by_field.h) */
 #include "key.h"
 #include "where_parts.h"
 
@@ -20,7 +20,7 @@ static struct bytes lesser_stop(struct bytes a, struct bytes b)
 	return bytes_cmp(a, b) < 0 ? a : b;
 }
 
-/* Cuts a range to what lies from start to before stop; false: nothing is left. */
+/* Cut a range to the rows from start to before stop. Returns false if nothing is left. */
 static bool cut(struct query_range *r, struct bytes start, struct bytes stop)
 {
 	if (bytes_cmp(start, r->start) > 0)
@@ -44,7 +44,7 @@ static size_t cut_ranges(struct where *w, const struct query *q, struct query_ra
 	return n;
 }
 
-/* The bytes of bucket i; after the last bucket comes the negative one of hbasewd. */
+/* Returns the bytes of bucket i. After the last bucket comes the negative one of hbasewd. */
 static struct bytes salt_bytes(struct where *w, const struct key_part *part, uint32_t i)
 {
 	int64_t salt = i < part->buckets ? i : INT32_MIN % (int64_t)part->buckets;
@@ -56,7 +56,7 @@ static struct bytes salt_bytes(struct where *w, const struct key_part *part, uin
 	return bytes_of(p, width);
 }
 
-/* Cuts the ranges at the borders between salts. */
+/* Cut the ranges at the borders between salts. */
 static void split_by_salt(struct where *w, const struct query_range *r, size_t n)
 {
 	const struct key_part *part = &w->stored->keys->table->rowkey[0];
@@ -130,8 +130,8 @@ void where_put(struct where *w, struct query *q)
 /* --- what a server can check --- */
 
 /*
- * True if a condition asks the column, and no condition asks its field from another place, for
- * which the column's value would not count.
+ * Returns true if a condition reads the column, and no condition reads its field from another place
+ * where the column's value would not count.
  */
 static bool asks_column(void *ctx, struct bytes family, struct bytes qualifier)
 {
@@ -176,7 +176,7 @@ const char *where_note(const struct where *w)
 	return w->note;
 }
 
-/* --- from beginning to end --- */
+/* --- open and close --- */
 
 int where_new(struct where **out, const struct stored *stored, const struct query_family *families,
 	      size_t nfamilies, const struct question *q, bool any_version, struct error *err)

@@ -1,12 +1,13 @@
 /*
- * where_judge.c - decides which rows and cells a question takes
+ * where_judge.c - decides which rows and cells match a query
  *
- * Conditions on the key and on columns are decided once a row.  Conditions on qualifiers, values
- * and timestamps are decided once a column, by its newest version, unless each version is asked.
+ * Conditions on the key and on columns are decided once per row. Conditions on qualifiers, values
+ * and timestamps are decided once per column, by its newest version, unless the query reads each
+ * version.
  */
 #include "where_parts.h"
 
-/* A value that cannot be read ends the question with w->rc. */
+/* A value that cannot be read ends the query with w->rc. */
 static enum answer answer_of(struct where *w, size_t i, struct bytes in)
 {
 	struct where_source *s = &w->sources[i];
@@ -26,7 +27,7 @@ static enum answer answer_of_null(const struct where *w, size_t i)
 	return predicate_test(w->predicate, i, &null);
 }
 
-/* The newest version of the column, or with any_version each of them: one is enough. */
+/* Tests the newest version of the column. With any_version, tests all until one matches. */
 static enum answer answer_of_column(struct where *w, size_t i)
 {
 	const struct where_source *s = &w->sources[i];
@@ -49,7 +50,7 @@ static enum answer answer_of_column(struct where *w, size_t i)
 	return found ? best : answer_of_null(w, i);
 }
 
-/* The cell that is asked; a cell of another kind has no value. */
+/* Tests the current cell. A cell of another kind has no value. */
 static enum answer answer_of_cell(struct where *w, size_t i)
 {
 	struct where_source *s = &w->sources[i];
@@ -82,7 +83,7 @@ static enum answer find_answer(struct where *w, size_t i)
 			return answer_of_cell(w, i);
 		w->deferred = true;
 		break;
-	case PLACE_NONE: break; /* not in the rest */
+	case PLACE_NONE: break; /* not in w->rest */
 	}
 	return ANSWER_UNKNOWN;
 }
@@ -132,7 +133,7 @@ static bool judge_row(void *ctx, struct bytes row)
 		w->rc = RC_DATA;
 	enum answer a = w->rc ? ANSWER_UNKNOWN : ask(w);
 
-	/* judge_cells reports what is wrong with the row */
+	/* judge_cells reports the error in the row */
 	return w->rc || w->deferred ? a != ANSWER_NO : a == ANSWER_YES;
 }
 
@@ -173,7 +174,7 @@ static int check_key(struct where *w, struct error *err)
 	return rc;
 }
 
-/* Answers all conditions on columns before judge_cells moves cells. */
+/* Decide all conditions on columns before judge_cells moves cells. */
 static void know_columns(struct where *w)
 {
 	for (size_t i = 0; i < w->question->nconditions; i++) {

@@ -1,9 +1,11 @@
 /*
- * where_names.c - finds where a table has the values that conditions ask for
+ * where_names.c - finds where a table stores the values that conditions read
  *
- * The ranges answer some conditions: they need no place.  For the others the best place is, in this
- * order: a part of the key that keeps the value, a column, a qualifier or a timestamp, a part of
- * the key that keeps something of the value.
+ * The ranges decide some conditions: these need no place. For the others, the first of these places
+ * is taken:
+ * - a part of the key that keeps the value
+ * - a column, a qualifier or a timestamp
+ * - a part of the key that keeps something of the value
  */
 #include "where_parts.h"
 
@@ -21,7 +23,7 @@ static bool in_derived(const struct job_table *t, size_t field)
 	return false;
 }
 
-/* keeps: only a form that keeps the whole value.  A part of a date never counts. */
+/* keeps: accept only an encoding that keeps the whole value. Parts of a date are never accepted. */
 static bool find_in_key(const struct where *w, size_t field, bool keeps, struct where_source *s)
 {
 	const struct key_schema *k = &w->stored->keys->schema;
@@ -117,7 +119,7 @@ static void put_parts(const struct where *w, size_t field, struct buf *out)
 	buf_put(out, 0);
 }
 
-/* The key holds parts of a date, which do not decide the condition. */
+/* RC_CONFIG: the key contains only parts of a date, which do not decide the condition. */
 static int date_fault(const struct where *w, const struct condition *c, size_t field,
 		      struct error *err)
 {
@@ -126,8 +128,8 @@ static int date_fault(const struct where *w, const struct condition *c, size_t f
 	put_parts(w, field, &parts);
 	int rc = question_fault(
 		w->question, c->at, err,
-		"table %s holds `%.60s` only as %s, in its row key, which does not decide `%s`: "
-		"expected `>=` or `<` with a time at which the last of the parts begins",
+		"table %s has `%.60s` only as %s, in its row key, which does not decide "
+		"`%s`: expected `>=` or `<` with a time at which the last of the parts begins",
 		table_of(w)->schema.name, c->name, (const char *)parts.ptr,
 		question_op_text(c->op));
 	buf_release(&parts);
@@ -145,13 +147,13 @@ static int name_fault(const struct where *w, const struct condition *c, size_t f
 	if (in_derived(t, field))
 		return question_fault(
 			w->question, c->at, err,
-			"table %s holds `%.60s` only in a hash or a salt, which does not decide "
-			"this condition alone: expected `=` for all fields of a hash of 8 bytes or "
-			"more, a cell with the field, or `saltmill get` with all fields of the key",
+			"table %s has `%.60s` only in a hash or a salt, which does not decide this "
+			"condition alone: expected `=` for all fields of a hash of 8 bytes or more, "
+			"a cell with the field, or `saltmill get` with all fields of the key",
 			t->schema.name, c->name);
 	return question_fault(
 		w->question, c->at, err,
-		"table %s does not hold `%.60s`; expected a field of its key or cells",
+		"table %s does not contain `%.60s`; expected a field of its key or cells",
 		t->schema.name, c->name);
 }
 
@@ -182,7 +184,7 @@ static int name_field(struct where *w, size_t i, size_t field, struct where_sour
 	return name_fault(w, c, field, err);
 }
 
-/* For a column that the job does not write. */
+/* The field of a column that the job does not write. */
 static const struct field plain_bytes = {.name = "a column", .type = FIELD_BYTES};
 
 static int name_column(struct where *w, const struct condition *c, struct where_source *s,

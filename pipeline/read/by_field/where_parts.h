@@ -1,15 +1,15 @@
-/* where_parts.h - what the files behind struct where share (inside pipeline/read/by_field only) */
+/* where_parts.h - what the files of struct where share (inside pipeline/read/by_field only) */
 #ifndef SALTMILL_ASK_WHERE_PARTS_H
 #define SALTMILL_ASK_WHERE_PARTS_H
 
 #include "field.h"
 #include "by_field.h"
 
-/* Where a condition finds its value.  From QUALIFIER on, each cell has its own. */
+/* The place of a condition's value. From QUALIFIER on, each cell has its own value. */
 enum where_place {
-	PLACE_NONE, /* nowhere: the ranges answer the condition */
+	PLACE_NONE, /* none: the ranges decide the condition */
 	PLACE_KEY,
-	PLACE_BYTES, /* of the key, which decide the condition without a value */
+	PLACE_BYTES, /* bytes of the key, which decide the condition without a value */
 	PLACE_COLUMN,
 	PLACE_QUALIFIER,
 	PLACE_VALUE,
@@ -18,13 +18,13 @@ enum where_place {
 
 struct where_source {
 	enum where_place place;
-	size_t part;			    /* of the key or the qualifier */
-	struct key_condition bytes;	    /* of BYTES */
-	const struct stored_column *column; /* of QUALIFIER and VALUE */
-	struct bytes family, qualifier;	    /* of COLUMN */
+	size_t part;			    /* number of the part of the key or the qualifier */
+	struct key_condition bytes;	    /* PLACE_BYTES */
+	const struct stored_column *column; /* PLACE_QUALIFIER, PLACE_VALUE */
+	struct bytes family, qualifier;	    /* PLACE_COLUMN */
 	size_t family_number;
 	struct layout layout;
-	bool known; /* for this row or cell; then: */
+	bool known; /* for this row or cell; then the next member is set */
 	enum answer answer;
 	struct arena arena;
 	struct field_scratch scratch;
@@ -37,32 +37,32 @@ struct where {
 	const struct question *question;
 	struct question rest;	      /* the same conditions, but only what the ranges leave open */
 	struct where_source *sources; /* one for each condition */
-	struct field_forms forms;     /* the same */
+	struct field_forms forms;     /* one for each condition */
 	const struct predicate *predicate;
 	const char *note;
 	bool of_columns, of_cells;
-	bool any_version;  /* a column's older versions are asked too */
-	bool each_version; /* each version of a cell is asked, not only the newest one */
+	bool any_version;  /* conditions also read a column's older versions */
+	bool each_version; /* conditions read each version of a cell, not only the newest */
 	struct key_ranges ranges;
-	struct query_range *split; /* by salt */
+	struct query_range *split; /* the ranges, cut by salt */
 	size_t nsplit;
-	struct query_column *columns; /* the question's and those that conditions read */
-	size_t nasked;		      /* of those: the question's */
-	bool selective;		      /* there were any */
+	struct query_column *columns; /* the query's columns, then those that conditions read */
+	size_t nasked;		      /* number of the query's columns */
+	bool selective;		      /* the query names columns */
 	struct query_judge judge;
 	struct key_piece *pieces, *cell_pieces;
 	struct bytes row;
-	bool deferred; /* a value was not known yet */
+	bool deferred; /* a condition could not be decided yet */
 	struct error *err;
 	int rc;
-	const struct cell *cells, *cell; /* of the row; the one that is asked */
+	const struct cell *cells, *cell; /* of the row; the current cell */
 	size_t ncells;
 	struct arena arena;
 };
 
-/* where_names.c: find where the conditions that the ranges leave open have their values. */
+/* where_names.c: find the values of the conditions that the ranges leave open. */
 int where_bind(struct where *w, struct error *err);
-/* where_judge.c: the judge of query.h. */
+/* where_judge.c: the judge for struct query (query.h). */
 extern const struct query_judge where_judge;
 
 #endif

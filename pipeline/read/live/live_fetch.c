@@ -1,21 +1,21 @@
 /*
- * live_fetch.c - answers of the servers, fetched ahead by a few threads
+ * live_fetch.c - the servers' answers, fetched ahead by a few threads
  *
- * A span is in one thread's hand at a time.  What fails is tried again by the one rule of
- * hbase_retry: the regions are looked up anew, and the scan goes on at the row that was not at its
- * end, which begins anew.  So a row is never put together of two moments.  The rule's count begins
- * anew when whole rows have come.
+ * Only one thread at a time works on a span. hbase_retry is the only rule for retries: look up the
+ * regions again, then continue with the row that was incomplete. That row is read again from its
+ * start, so a row never mixes two moments. The retry count restarts when complete rows have
+ * arrived.
  */
 #include "clock.h"
 #include "pool.h"
 #include "spans.h"
 
 #define WORKERS	      8
-#define WAITING_MOST  2 /* answers of a span */
+#define WAITING_MOST  2 /* answers that wait, for each span */
 #define LEASE_MS      60000
 #define LOOK_ROUND_MS 1000
-#define LEAVE_MS      1000 /* for what is on its way when the scan is left, and for closing */
-#define FILTER_TRIES  4	   /* a server that breaks on the same so often breaks on the filter */
+#define LEAVE_MS      1000 /* to finish calls when the scan is closed, and to close scanners */
+#define FILTER_TRIES  4	   /* after as many failures of one call, blame the filter */
 
 void fetched_free(struct fetched *f)
 {
@@ -33,7 +33,7 @@ static int look_up_regions(struct live_scan *s, struct live_span *p, struct hbas
 	int rc = RC_OK;
 
 	pthread_mutex_lock(&s->map_lock);
-	if (p->map_age == s->map_age) { /* else another has done it */
+	if (p->map_age == s->map_age) { /* otherwise another thread has done it */
 		rc = hbase_regions(s->o.hbase, s->o.table, &r, why, err);
 		if (rc == RC_OK) {
 			hbase_regions_release(&s->map);
@@ -47,7 +47,7 @@ static int look_up_regions(struct live_scan *s, struct live_span *p, struct hbas
 	return rc;
 }
 
-/* --- what an answer brought --- */
+/* --- the content of an answer --- */
 
 static void copy(struct buf *to, struct bytes b)
 {
@@ -60,7 +60,7 @@ static struct live_visit *visit_of(struct live_span *p)
 	return &p->visits[p->nvisits - 1];
 }
 
-/* Rows come in their order, and in the region. */
+/* RC_DATA: a row is out of order or outside of its region. */
 static int check_row(const struct live_scan *s, const struct live_span *p, struct bytes last,
 		     struct bytes row, struct error *err)
 {
@@ -105,7 +105,7 @@ static int look_through(struct live_scan *s, struct live_span *p, const struct h
 	return RC_OK;
 }
 
-/* As many rows as were asked for are there whole. */
+/* Are as many complete rows here as the query wants? */
 static bool has_enough(const struct live_scan *s, const struct live_span *p)
 {
 	if (!spans_limited(s))
@@ -143,7 +143,7 @@ static void note_visit(struct live_span *p, const struct span_call *c)
 				    .ranges = c->ranges.nranges ? c->ranges.nranges : 1};
 }
 
-/* One call; RC_END: the span is at its end. */
+/* Make one call. RC_END: the span is at its end. */
 static int call(struct live_scan *s, struct live_span *p, struct hbase_batch *b,
 		struct hbase_failure *why, struct error *err)
 {
@@ -175,7 +175,7 @@ static int call(struct live_scan *s, struct live_span *p, struct hbase_batch *b,
 	return rc;
 }
 
-/* The scanner is gone: the row that was not at its end begins anew. */
+/* The scanner is lost: go back to the start of the incomplete row. */
 static void go_back(const struct live_scan *s, struct live_span *p)
 {
 	p->scanner.open = false;
@@ -188,11 +188,11 @@ static void go_back(const struct live_scan *s, struct live_span *p)
 	if (s->q.reversed)
 		buf_put(&p->last, 0);
 	if (!bytes_eq(buf_bytes(&p->at), buf_bytes(&p->last)))
-		p->attempt = 0; /* it is another row than the last time */
+		p->attempt = 0; /* it is not the same row as last time */
 	copy(&p->at, buf_bytes(&p->last));
 }
 
-/* A server without the filter, or one that breaks on it. */
+/* Does the server lack the filter, or fail because of it? */
 static bool is_of_filter(const struct live_span *p, const struct hbase_failure *why)
 {
 	if (!p->filtered || !why->name[0])
@@ -200,25 +200,25 @@ static bool is_of_filter(const struct live_span *p, const struct hbase_failure *
 	return why->trouble == TROUBLE_REFUSED || (why->may_pass && p->attempt >= FILTER_TRIES);
 }
 
-/* RC_OK: it is to be tried again. */
+/* RC_OK: retry the call. */
 static int recover(struct live_scan *s, struct live_span *p, struct hbase_failure why, int rc,
 		   struct error *err)
 {
 	struct live_visit *v = p->nvisits ? visit_of(p) : NULL;
 
 	if (s->closing)
-		return error_set(err, RC_STOPPED, "the scan was left");
+		return error_set(err, RC_STOPPED, "the scan was closed");
 	if (v)
 		v->broken = arena_strdup(&p->arena, why.name[0] ? why.name : err->msg);
 	go_back(s, p);
-	if (is_of_filter(p, &why)) { /* it only spares work */
+	if (is_of_filter(p, &why)) { /* continue without the filter: it only saves work */
 		s->unfiltered = true;
 		p->attempt = 0;
 		return RC_OK;
 	}
 	for (bool moved = why.trouble != TROUBLE_BUSY;;) {
 		if (s->closing)
-			return error_set(err, RC_STOPPED, "the scan was left");
+			return error_set(err, RC_STOPPED, "the scan was closed");
 		if (!hbase_retry(&why, &p->attempt, err))
 			return rc;
 		rc = moved ? look_up_regions(s, p, &why, err) : RC_OK;
@@ -229,7 +229,7 @@ static int recover(struct live_scan *s, struct live_span *p, struct hbase_failur
 	return RC_OK;
 }
 
-/* A batch that says something; *out NULL: the span is at its end. */
+/* Fetch a batch that is not empty. Sets *out to NULL at the end of the span. */
 static int fetch(struct live_scan *s, struct live_span *p, struct fetched **out, struct error *err)
 {
 	struct hbase_batch b;
@@ -238,7 +238,7 @@ static int fetch(struct live_scan *s, struct live_span *p, struct fetched **out,
 	*out = NULL;
 	for (;;) {
 		if (s->closing)
-			return error_set(err, RC_STOPPED, "the scan was left");
+			return error_set(err, RC_STOPPED, "the scan was closed");
 		int rc = call(s, p, &b, &why, err);
 		if (rc == RC_END) {
 			if (!p->again)
@@ -266,14 +266,14 @@ static int fetch(struct live_scan *s, struct live_span *p, struct fetched **out,
 	return RC_OK;
 }
 
-/* --- whose turn it is --- */
+/* --- choose the next span --- */
 
 static bool may_fetch(const struct live_span *p, size_t most)
 {
 	return p->state == SPAN_IDLE && p->nfetched < most;
 }
 
-/* The next spans of each stream; first those that somebody waits for. */
+/* Choose among the next spans of each stream, first those that a reader waits for. */
 static struct live_span *pick(struct live_scan *s, size_t most)
 {
 	for (size_t k = 0; k < s->ahead; k++)
@@ -304,7 +304,7 @@ static struct live_span *pick_renewal(struct live_scan *s)
 	return NULL;
 }
 
-/* What the span was left with, by the thread that had it in hand; under the lock. */
+/* Store the result of the thread that worked on the span. Call under the lock. */
 static void put_back(struct live_scan *s, struct live_span *p, struct fetched *f, int rc,
 		     const struct error *err)
 {
@@ -340,7 +340,7 @@ static void renew(struct live_scan *s, struct live_span *p)
 	p->state = SPAN_BUSY;
 	pthread_mutex_unlock(&s->lock);
 	if (hbase_scanner_renew(s->o.hbase, &p->scanner, &why, &unheard))
-		go_back(s, p); /* the next fetch opens another */
+		go_back(s, p); /* the next fetch opens another scanner */
 	pthread_mutex_lock(&s->lock);
 	p->touched_ms = clock_ms();
 	p->state = SPAN_IDLE;
@@ -382,7 +382,7 @@ int fetch_start(struct live_scan *s, struct error *err)
 	s->unwatched = stop_unwatched;
 	if (n > s->nspans)
 		n = s->nspans;
-	if (s->q.get) /* one answer, which is waited for */
+	if (s->q.get) /* one answer, and the caller waits for it */
 		n = 0;
 	s->ahead = s->nstreams > 1 || s->limited ? 1 : n + 1;
 	s->workers = mem_calloc(n + 1, sizeof *s->workers);
@@ -398,7 +398,7 @@ int fetch_start(struct live_scan *s, struct error *err)
 	return RC_OK;
 }
 
-/* Nobody wants what they are at: a server that does not answer soon is not waited for. */
+/* Stop the threads without waiting for a slow server, because nobody needs their results. */
 static void stop_workers(struct live_scan *s)
 {
 	int64_t until = clock_ms() + LEAVE_MS, left;
@@ -444,7 +444,7 @@ int fetch_next(struct live_scan *s, struct live_span *p, struct fetched **out, s
 			p->last_fetched = &p->first;
 		(*out)->next = NULL;
 		p->nfetched--;
-		pthread_cond_broadcast(&s->changed); /* there is room */
+		pthread_cond_broadcast(&s->changed); /* there is room for another answer */
 	} else if (p->state == SPAN_FAILED) {
 		*err = p->err;
 		rc = p->err.code;

@@ -1,4 +1,4 @@
-/* live_rows.c - rows of a stream, whole: their cells as the servers gave them, judged here */
+/* live_rows.c - whole rows of a stream, put together from the servers' cells and judged here */
 #include "spans.h"
 
 static void release_list(struct fetched *f)
@@ -11,7 +11,7 @@ static void release_list(struct fetched *f)
 	}
 }
 
-/* What the row before lay in, but for the answer that is being read. */
+/* Free the answers that the previous row was in, except the one that is being read. */
 static void let_go(struct live_stream *t)
 {
 	if (!t->held)
@@ -20,7 +20,7 @@ static void let_go(struct live_stream *t)
 	t->held->next = NULL;
 }
 
-/* The next cell of the span, into t->next; RC_END: there is none. */
+/* Put the next cell of the span into t->next. RC_END: there is none. */
 static int next_cell(struct live_scan *s, struct live_stream *t, struct error *err)
 {
 	while (!t->rest.len) {
@@ -31,7 +31,7 @@ static int next_cell(struct live_scan *s, struct live_stream *t, struct error *e
 			return rc;
 		if (!f)
 			return RC_END;
-		if (f->again) { /* what came of the row is nothing any more */
+		if (f->again) { /* the row starts again: drop its cells */
 			t->n = 0;
 			release_list(t->held);
 			t->held = NULL;
@@ -54,7 +54,7 @@ static void add_cell(struct live_stream *t)
 	t->has_next = false;
 }
 
-/* Behind the last span of its region a row is at its end too. */
+/* Go to the next span. A row never continues in it. */
 static void next_span(struct live_scan *s, struct live_stream *t)
 {
 	pthread_mutex_lock(&s->lock);
@@ -83,7 +83,7 @@ static int gather(struct live_scan *s, struct live_stream *t, struct error *err)
 	return RC_END;
 }
 
-/* --- what of it is the answer --- */
+/* --- select the cells to return --- */
 
 static bool is_asked(const struct live_scan *s, struct bytes row)
 {
@@ -106,7 +106,7 @@ static bool same_family(const struct cell *a, const struct cell *b)
 	return bytes_eq(a->family, b->family);
 }
 
-/* The question's versions of each column, as the judge saw all; and as many columns. */
+/* Keep only the versions and columns that the query wants. The judge has seen all versions. */
 static void cut_cells(const struct query *q, struct cell *cells, size_t *n)
 {
 	uint32_t most = q->versions ? q->versions : 1, versions = 0;

@@ -1,13 +1,13 @@
-/* live_scan.c - see live.h: opening, the merge over salts, what it took */
+/* live_scan.c - opens a live scan, merges over salts, and explains what it read (query.h) */
 #include "spans.h"
 
 #define BYTES_DEFAULT ((uint64_t)32 << 20)
 #define CALL_LEAST    ((uint64_t)16 << 10)
 #define CALL_MOST     ((uint64_t)2 << 20) /* hbase.client.scanner.max.result.size */
 
-/* --- opening --- */
+/* --- open --- */
 
-/* What of family i is asked for, behind those that are listed already. */
+/* List the columns that the query wants of a family, after those that are listed already. */
 static void list_family(struct live_scan *s, size_t family, size_t *names)
 {
 	const struct query *q = &s->q;
@@ -55,7 +55,7 @@ static int put_question(struct live_scan *s, struct error *err)
 		q->ranges = &s->whole;
 		q->nranges = !(q->get && q->start.len == 0);
 	}
-	/* of a judged row all versions are looked at */
+	/* a judge looks at all versions */
 	s->versions = judged ? INT32_MAX : q->versions ? q->versions : 1;
 	s->limited = q->limit && !judged;
 	s->o.no_values = s->o.no_values && !judged && !q->raw;
@@ -63,7 +63,7 @@ static int put_question(struct live_scan *s, struct error *err)
 	s->page.limit = judged || q->raw ? 0 : q->max_columns;
 	s->keys.type = FILTER_KEY_ONLY;
 	if (q->raw)
-		s->o.filter = NULL; /* it would see delete markers as values */
+		s->o.filter = NULL; /* the filter would see delete markers as values */
 	list_columns(s);
 	return RC_OK;
 }
@@ -195,7 +195,7 @@ static void sift_down(struct live_scan *s, size_t i)
 	heap[i] = moved;
 }
 
-/* The first row of each stream. */
+/* Read the first row of each stream. */
 static int start(struct live_scan *s, struct error *err)
 {
 	s->started = true;
@@ -212,7 +212,7 @@ static int start(struct live_scan *s, struct error *err)
 	return RC_OK;
 }
 
-/* The row is given: the next one of its stream. */
+/* Replace the returned row with the next one of its stream. */
 static int step(struct live_scan *s, struct error *err)
 {
 	int rc = stream_next_row(s, s->heap[0], err);
@@ -249,7 +249,7 @@ bool live_starts_row(const struct live_scan *s)
 	return s->new_row;
 }
 
-/* --- what it took --- */
+/* --- explain --- */
 
 void live_explain(struct live_scan *s, struct live_explained *out)
 {

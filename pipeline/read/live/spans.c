@@ -1,5 +1,4 @@
-/* spans.c - the question's ranges beside the table's regions: cut at the start, found again later
- */
+/* spans.c - cuts the query's ranges at the table's regions, and finds the region of each call */
 #include "spans.h"
 
 #define RANGES_MOST 500 /* in one filter of a request */
@@ -16,7 +15,7 @@ static struct bytes greater(struct bytes a, struct bytes b)
 	return bytes_cmp(a, b) < 0 ? b : a;
 }
 
-/* The last region that begins at row or before it; behind: before it. */
+/* Find the last region that begins at row or before it; behind: only before it. */
 static size_t region_at(const struct hbase_regions *r, struct bytes row, bool behind)
 {
 	size_t low = 0, high = r->count;
@@ -43,7 +42,7 @@ static struct bytes keep(struct arena *a, struct bytes b)
 struct span_cutter {
 	struct live_scan *s;
 	size_t npieces, pieces_cap, spans_cap;
-	size_t *first; /* piece of each span */
+	size_t *first; /* first piece of each span */
 	size_t region; /* of the last piece */
 };
 
@@ -122,7 +121,8 @@ void spans_cut(struct live_scan *s)
 {
 	struct span_cutter c = {.s = s};
 	const struct query *q = &s->q;
-	size_t *end = mem_calloc(q->nranges + 1, sizeof *end); /* span behind each stream */
+	/* for each stream, the index after its last span */
+	size_t *end = mem_calloc(q->nranges + 1, sizeof *end);
 
 	for (size_t i = 0; i < q->nranges; i++) {
 		bool starts =
@@ -149,7 +149,7 @@ void spans_cut(struct live_scan *s)
 	mem_free(end);
 }
 
-/* --- what is next --- */
+/* --- the next call --- */
 
 bool spans_limited(const struct live_scan *s)
 {
@@ -161,7 +161,10 @@ static bool is_behind(const struct query_range *r, struct bytes row)
 	return r->stop.len && bytes_cmp(r->stop, row) <= 0;
 }
 
-/* Of the rows from p->at on: which ranges of it are in one region, the first of them cut. */
+/*
+ * Find the ranges *i..*j, from p->at on, that lie in one region. *rows: from the first to the last
+ * row.
+ */
 static bool find_forward(struct live_scan *s, const struct live_span *p, size_t *i, size_t *j,
 			 const struct hbase_region **in, struct query_range *rows)
 {
@@ -181,7 +184,7 @@ static bool find_forward(struct live_scan *s, const struct live_span *p, size_t 
 	return true;
 }
 
-/* Of the rows before p->at. */
+/* Does the same for the rows before p->at. */
 static bool find_reversed(struct live_scan *s, const struct live_span *p, size_t *i, size_t *j,
 			  const struct hbase_region **in, struct query_range *rows)
 {
@@ -214,8 +217,8 @@ static bool ends_in_zero(struct bytes b)
 }
 
 /*
- * Rows before x 00 are rows up to x: so one row is asked for as a get, which looks at bloom
- * filters, and no bound is longer than a row may be.
+ * The rows before x 00 are the rows up to x. So a request for one row is a get, which uses Bloom
+ * filters. And no bound is longer than a row key may be.
  */
 static void put_rows(struct hbase_scan *scan, struct query_range rows, bool reversed)
 {
@@ -282,7 +285,7 @@ int span_place(struct live_scan *s, struct live_span *p, struct span_call *out)
 		copy(&p->end, in->end);
 		p->place = in->place;
 		p->map_age = s->map_age;
-		/* a bound may be the region's, which goes with the map */
+		/* a bound may point into the region, which is freed with the map */
 		if (rows.stop.ptr == in->end.ptr)
 			rows.stop = buf_bytes(&p->end);
 		if (rows.start.ptr == in->start.ptr)

@@ -1,4 +1,6 @@
-/* compare.c - HBase's comparators (ByteArrayComparable): a value of a cell and one that is given */
+/*
+ * compare.c - HBase's comparators (ByteArrayComparable): compare a cell's value with a given value
+ */
 #include <ctype.h>
 
 #include "filter_kinds.h"
@@ -6,12 +8,12 @@
 #include "pattern.h"
 #include "bytes.h"
 
-/* RegexStringComparator: java.util.regex with DOTALL, which PCRE2 is near (README.md 7). */
+/* RegexStringComparator: java.util.regex with DOTALL. PCRE2 is close to it (README.md 7). */
 struct compared_pattern {
 	struct arena arena;
 	struct pattern *pattern;
 	struct pattern_scratch scratch;
-	struct buf text; /* of the value */
+	struct buf text; /* the decoded value */
 	bool costly;
 };
 
@@ -45,13 +47,16 @@ bool comparator_gave_up(const struct comparator *c)
 	return c->compiled && c->compiled->costly;
 }
 
-/* Three bytes that would be a surrogate: one malformed character to Java (UTF_8.Decoder). */
+/*
+ * Three bytes that would be a surrogate. Java (UTF_8.Decoder) reads them as one malformed
+ * character.
+ */
 static bool is_surrogate(const uint8_t *p, const uint8_t *end)
 {
 	return end - p >= 3 && p[0] == 0xED && (p[1] & 0xE0) == 0xA0 && (p[2] & 0xC0) == 0x80;
 }
 
-/* As new String(value, UTF_8): what is no character becomes U+FFFD. */
+/* Decodes as Java's new String(value, UTF_8): malformed bytes become U+FFFD. */
 static void decode(struct buf *out, struct bytes value)
 {
 	const uint8_t *p = value.ptr, *end = p + value.len;
@@ -113,7 +118,7 @@ static int compare_long(int64_t given, struct bytes value)
 	return (given > v) - (given < v);
 }
 
-/* Of a value that ends before: what it has. */
+/* If the value ends early, compares only the bytes that it has. */
 static int compare_component(const struct comparator *c, struct bytes value)
 {
 	size_t at = c->at < value.len ? c->at : value.len, left = value.len - at;
@@ -122,7 +127,7 @@ static int compare_component(const struct comparator *c, struct bytes value)
 			      bytes_of(value.ptr + at, left < c->value.len ? left : c->value.len)));
 }
 
-/* The sign of given - value. */
+/* Returns the sign of given - value. */
 static int compare(const struct comparator *c, struct bytes value)
 {
 	switch (c->type) {

@@ -1,4 +1,4 @@
-/* filter.c - applies a filter: each call goes to its kind, or does what FilterBase does */
+/* filter.c - applies a filter: calls the function of its kind, or does what FilterBase does */
 #include "filter_kinds.h"
 
 #include "mem.h"
@@ -40,9 +40,9 @@ static int check_ranges(const struct filter *f, struct error *err)
 		int order = bytes_cmp(r->start, r->stop);
 
 		if (r->stop.len && (order > 0 || (order == 0 && !r->start_inclusive)))
-			return error_set(err, RC_CONFIG,
-					 "a range of rows starts behind its stop, expected it "
-					 "before");
+			return error_set(
+				err, RC_CONFIG,
+				"found a range of rows that starts after its stop, expected the start before the stop");
 	}
 	return 0;
 }
@@ -69,11 +69,12 @@ int filter_check(const struct filter *f, struct error *err)
 	int rc = 0;
 
 	if (comparator_gave_up(&f->with))
-		return error_set(err, RC_LIMIT,
-				 "the expression `%.*s` was not done with a cell within a "
-				 "million steps; expected one without repeats of repeats",
-				 (int)(f->with.value.len < 100 ? f->with.value.len : 100),
-				 (const char *)f->with.value.ptr);
+		return error_set(
+			err, RC_LIMIT,
+			"the expression `%.*s` needed more than a million steps for a cell; expected "
+			"one without repeats of repeats",
+			(int)(f->with.value.len < 100 ? f->with.value.len : 100),
+			(const char *)f->with.value.ptr);
 	for (size_t i = 0; rc == RC_OK && i < f->nof; i++)
 		rc = filter_check(f->of[i], err);
 	return rc;
@@ -103,7 +104,7 @@ void filter_close(struct filter *f)
 void filter_start(struct filter *f, bool reversed)
 {
 	f->memory->reversed = reversed;
-	/* SkipFilter and WhileMatchFilter do not pass it on */
+	/* SkipFilter and WhileMatchFilter do not pass the call on */
 	bool list = f->type == FILTER_LIST_AND || f->type == FILTER_LIST_OR;
 	for (size_t i = 0; i < f->nof; i++)
 		filter_start(f->of[i], reversed && list);

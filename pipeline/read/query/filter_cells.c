@@ -172,7 +172,7 @@ const struct filter_kind column_range_kind = {.hinting = true,
 
 /* --- TimestampsFilter --- */
 
-/* How many of them are less. */
+/* Returns how many of the filter's timestamps are less than ts. */
 static size_t timestamps_below(const struct filter *f, int64_t ts)
 {
 	size_t n = 0;

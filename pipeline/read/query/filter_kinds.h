@@ -1,7 +1,7 @@
 /*
- * filter_kinds.h - what each filter does when it is asked (inside pipeline/read/query only)
+ * filter_kinds.h - the functions of each kind of filter (inside pipeline/read/query only)
  *
- * The calls and their order are README.md 6.
+ * README.md 6 has the calls and their order.
  */
 #ifndef SALTMILL_QUERY_FILTER_KINDS_H
 #define SALTMILL_QUERY_FILTER_KINDS_H
@@ -24,43 +24,45 @@ static inline bool code_includes(enum filter_code c)
 	return c <= CODE_INCLUDE_NEXT_ROW;
 }
 
-/* Of one member of an OR: what it said last, and of which cell. */
+/* The last answer of one member of an OR, and the cell that it was for. */
 struct list_state {
 	bool asked, included;
 	enum filter_code code;
-	struct buf family, qualifier, hint; /* hint: the qualifier of it, if it is in the row */
+	struct buf family, qualifier, hint; /* hint: its qualifier, if it is in the row */
 	int64_t hint_ts;
 	bool has_hint, hint_behind_row;
 };
 
-/* What a filter remembers; all but what is marked until the end of the row. */
+/*
+ * The state of a filter. reset clears it at the end of a row, except what is marked "for the scan".
+ */
 struct filter_memory {
-	bool reversed;	      /* for good */
-	bool done;	      /* for good: all that remains is out */
-	uint64_t accepted;    /* for good: rows */
+	bool reversed;	      /* for the scan */
+	bool done;	      /* for the scan: all that remains is out */
+	uint64_t accepted;    /* for the scan: rows */
 	bool found, matched;  /* SINGLE_COLUMN_VALUE, FIRST_KEY_ONLY: found */
-	bool out;	      /* the row */
-	enum filter_code row; /* for the cells of the row */
+	bool out;	      /* the row is out */
+	enum filter_code row; /* the code for the cells of the row */
 	uint64_t count;
-	struct list_state *states; /* OR: of each member */
-	bool *hinted;		   /* AND: who gave a hint for this cell */
+	struct list_state *states; /* OR: one for each member */
+	bool *hinted;		   /* AND: the members that gave a hint for this cell */
 };
 
-/* Where to go on: the first cell of the place, or the next row. */
+/* Where to continue: at the first cell of this place, or at the next row. */
 struct filter_hint {
 	bool next_row;
 	struct bytes qualifier;
-	int64_t ts; /* CELL_TS_LATEST: all of the column */
+	int64_t ts; /* CELL_TS_LATEST: the whole column */
 };
 
 struct filter_kind {
-	bool has_row; /* the row is judged as a whole */
-	bool hinting; /* asked by a list for its hint even when the cell is out */
-	/* NULL: as FilterBase has it */
-	bool (*row_key)(struct filter *f, struct bytes row); /* true: out */
+	bool has_row; /* the filter judges the row as a whole */
+	bool hinting; /* a list asks it for a hint even if the cell is out */
+	/* A function that is NULL does what FilterBase does. */
+	bool (*row_key)(struct filter *f, struct bytes row); /* true: the row is out */
 	enum filter_code (*cell)(struct filter *f, const struct cell *c);
 	bool (*hint)(struct filter *f, const struct cell *c, struct filter_hint *out);
-	bool (*row)(struct filter *f); /* true: out */
+	bool (*row)(struct filter *f); /* true: the row is out */
 	bool (*all_remaining)(const struct filter *f);
 	void (*reset)(struct filter *f);
 	void (*change)(struct filter *f, struct cell *c, uint8_t *room); /* room: 4 bytes */
@@ -81,25 +83,25 @@ bool filter_has_row(const struct filter *f);
 bool filter_hinting(const struct filter *f);
 bool filter_row_key(struct filter *f, struct bytes row);
 enum filter_code filter_cell(struct filter *f, const struct cell *c);
-/* Behind CODE_HINT; false: there is none. */
+/* Call after CODE_HINT. Returns false if there is no hint. */
 bool filter_hint(struct filter *f, const struct cell *c, struct filter_hint *out);
 bool filter_row(struct filter *f);
 void filter_reset(struct filter *f);
 void filter_change(struct filter *f, struct cell *c, uint8_t *room);
 bool filter_keeps(const struct filter *f, const struct cell *c);
 
-/* Which of two places in a row comes first. */
+/* Compares two places in a row: negative if a comes first. */
 int filter_hint_cmp(const struct filter_hint *a, const struct filter_hint *b);
-/* Is the cell, of the same row and family, at the place or behind it? */
+/* Is the cell at the place or after it? The cell is in the same row and family. */
 bool filter_hint_reached(const struct filter_hint *h, const struct cell *c);
 
-/* compare.c: does value pass? */
+/* compare.c: does the value pass? */
 bool comparator_passes(const struct comparator *with, enum filter_op op, struct bytes value);
 int comparator_open(struct comparator *c, struct error *err);
 void comparator_close(struct comparator *c);
-/* An expression looked for too long: what passed was not true. */
+/* The expression needed too many steps, so its answer is not valid. */
 bool comparator_gave_up(const struct comparator *c);
-/* Any in the filter; RC_LIMIT. */
+/* RC_LIMIT: a comparator in the filter gave up. */
 int filter_check(const struct filter *f, struct error *err);
 
 #endif

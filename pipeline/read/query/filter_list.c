@@ -1,6 +1,6 @@
 /*
- * filter_list.c - filters of filters: FilterList (AND is MUST_PASS_ALL, OR is MUST_PASS_ONE),
- * SkipFilter, WhileMatchFilter
+ * filter_list.c - filters that contain filters: FilterList (AND is MUST_PASS_ALL, OR is
+ * MUST_PASS_ONE), SkipFilter, WhileMatchFilter
  */
 #include "filter_kinds.h"
 
@@ -26,7 +26,7 @@ static bool all_keep(const struct filter *f, const struct cell *c)
 	return true;
 }
 
-/* How far a code goes. */
+/* Returns how far a code advances the scan. */
 static int step_of(enum filter_code c)
 {
 	return c == CODE_INCLUDE_NEXT_ROW || c == CODE_NEXT_ROW		? 2
@@ -74,14 +74,14 @@ static enum filter_code and_cell(struct filter *f, const struct cell *c)
 		includes = code_includes(one);
 		step = far > step ? far : step;
 	}
-	/* of those behind one that is out only the hints matter */
+	/* after a member that excludes the cell, only hints matter */
 	for (; i < f->nof; i++)
 		if (filter_hinting(f->of[i]))
 			hints |= f->memory->hinted[i] = filter_cell(f->of[i], c) == CODE_HINT;
 	return hints ? CODE_HINT : code_of(includes, step);
 }
 
-/* The farthest. */
+/* Takes the farthest hint. */
 static bool and_hint(struct filter *f, const struct cell *c, struct filter_hint *out)
 {
 	bool any = false;
@@ -142,7 +142,7 @@ static bool or_row_key(struct filter *f, struct bytes row)
 	return out;
 }
 
-/* A member that wanted to go on elsewhere is not asked before that. */
+/* A member that wanted to continue at a later cell is not called before that cell. */
 static bool wants_cell(const struct list_state *s, const struct cell *c)
 {
 	if (!s->asked)
@@ -183,7 +183,7 @@ static void note_answer(struct filter *member, struct list_state *s, const struc
 	set_buf(&s->hint, h.qualifier);
 }
 
-/* What a member that is not asked stands for. */
+/* Returns the code of a member that is not called for this cell. */
 static enum filter_code code_unasked(enum filter_code last)
 {
 	return last == CODE_HINT ? CODE_HINT : code_of(false, step_of(last));
@@ -224,7 +224,7 @@ static enum filter_code or_cell(struct filter *f, const struct cell *c)
 	return merged;
 }
 
-/* The nearest, if each has one. */
+/* Takes the nearest hint, if each member has one. */
 static bool or_hint(struct filter *f, const struct cell *c, struct filter_hint *out)
 {
 	bool any = false;

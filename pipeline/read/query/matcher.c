@@ -1,17 +1,17 @@
-/* matcher.c - see matcher.h; the steps are those of README.md 2 */
+/* matcher.c - see matcher.h; step numbers refer to README.md 2 */
 #include "matcher.h"
 
 #include "mem.h"
 
 #define TAG_TTL 8
 
-/* Markers met in the row (ScanDeleteTracker). */
+/* Delete markers seen in the row (ScanDeleteTracker). */
 struct markers {
 	bool has_family, has_column;
-	int64_t family;	   /* the newest DeleteFamily */
-	int64_t *versions; /* of DeleteFamilyVersion */
+	int64_t family;	   /* timestamp of the newest DeleteFamily */
+	int64_t *versions; /* timestamps of DeleteFamilyVersion markers */
 	size_t nversions, cap;
-	struct buf qualifier; /* of the column's marker */
+	struct buf qualifier; /* of the latest column marker */
 	int64_t column;
 	uint8_t type;
 };
@@ -21,14 +21,14 @@ struct matcher {
 	const struct bytes *wanted;
 	size_t nwanted;
 	bool raw;
-	uint32_t most;	     /* versions */
-	int64_t oldest, now; /* what is before is expired */
+	uint32_t most;	     /* versions to take */
+	int64_t oldest, now; /* older cells are expired */
 	int64_t from, to;
 	bool ranged;
 	struct markers markers;
 	/* the column tracker */
-	size_t index;	      /* of wanted */
-	struct buf qualifier; /* all columns: the column counted */
+	size_t index;	      /* in wanted */
+	struct buf qualifier; /* without wanted: the column that is counted */
 	bool counting;
 	uint32_t count;
 	bool has_last;
@@ -98,7 +98,7 @@ static bool expired(const struct matcher *m, int64_t ts)
 	return ts < m->oldest;
 }
 
-/* A TTL of the cell's own has passed; the first such tag counts. */
+/* Has the cell's own TTL passed? Only the first such tag counts. */
 static bool tag_expired(const struct matcher *m, const struct cell *c)
 {
 	const uint8_t *p = c->tags.ptr, *end = p + c->tags.len;
@@ -124,7 +124,7 @@ static bool add_version(struct markers *k, int64_t ts)
 	return true;
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool remember(struct markers *k, const struct cell *c)
 {
 	if (k->has_family && c->ts <= k->family)
@@ -136,7 +136,7 @@ static bool remember(struct markers *k, const struct cell *c)
 	}
 	if (c->type == CELL_DELETE_FAMILY_VERSION)
 		return add_version(k, c->ts);
-	/* one less general does not take the place of one of the same column */
+	/* a less general marker does not replace another of the same column */
 	if (k->has_column && c->type < k->type && bytes_eq(c->qualifier, buf_bytes(&k->qualifier)))
 		return true;
 	k->has_column = true;
@@ -146,7 +146,7 @@ static bool remember(struct markers *k, const struct cell *c)
 	return buf_try_append(&k->qualifier, c->qualifier.ptr, c->qualifier.len);
 }
 
-/* What becomes of a Put: VERDICT_TAKE if no marker hides it. */
+/* Returns the verdict on a Put: VERDICT_TAKE if no marker deletes it. */
 static enum verdict hidden(struct markers *k, const struct cell *c)
 {
 	if (k->has_family && c->ts <= k->family)
@@ -211,7 +211,7 @@ static enum verdict by_names(struct matcher *m, const struct cell *c)
 		return VERDICT_NEXT_ROW;
 	if (order < 0)
 		return VERDICT_NEXT_COLUMN;
-	/* the latest timestamp looks like one that was before the first */
+	/* as in HBase, a first cell at the latest timestamp counts as a repeated one */
 	if (c->ts == (m->has_last ? m->last_ts : CELL_TS_LATEST))
 		return VERDICT_SKIP;
 	m->count++;

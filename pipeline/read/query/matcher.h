@@ -1,5 +1,5 @@
 /*
- * matcher.h - which cells of a row of one family are the answer (README.md 2 and 3)
+ * matcher.h - selects the cells of a row of one family that a query returns (README.md 2 and 3)
  *
  *   matcher_new, (matcher_row, matcher_take*)*, matcher_free
  */
@@ -18,21 +18,21 @@ enum verdict {
 
 struct matcher;
 /*
- * wanted: the family's named qualifiers, sorted, each once; none: all.  With a filter or judge all
- * versions that the family keeps are taken.  NULL: no memory.
+ * wanted: the family's named qualifiers, sorted and unique; none: all qualifiers. With a filter or
+ * judge, the matcher takes all versions that the family keeps. Returns NULL if there is no memory.
  */
 struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 			    const struct bytes *wanted, size_t nwanted);
 void matcher_free(struct matcher *m);
-/* A new row begins. */
+/* Begin a new row. */
 void matcher_row(struct matcher *m);
-/* The next cell of the row, in order.  Its bytes need not stay. */
+/* Judge the next cell of the row, in order. The caller may reuse its bytes afterwards. */
 enum verdict matcher_take(struct matcher *m, const struct cell *c);
-/* No more of the cell's column is wanted. */
+/* Skip the rest of the cell's column. */
 void matcher_next_column(struct matcher *m, const struct cell *c);
-/* Cells that are older are expired. */
+/* Returns the timestamp before which cells are expired. */
 int64_t matcher_oldest(const struct query_family *f, const struct query *q);
-/* How many versions of a column the question takes of those. */
+/* Returns how many versions of a column the query returns. */
 uint32_t matcher_versions(const struct query_family *f, const struct query *q);
 
 #endif

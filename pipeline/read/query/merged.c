@@ -1,7 +1,7 @@
 /*
- * merged.c - the buckets of a salt as one scan: rows in the order of the key behind it
+ * merged.c - the buckets of a salt as one scan: rows in the order of the key after the salt
  *
- * Each bucket's ranges are a scan of their own; the heap holds the next cell of each.
+ * Each bucket's ranges are a separate scan. The heap holds the next cell of each.
  */
 #include "mem.h"
 #include "scan_state.h"
@@ -36,7 +36,7 @@ static void sift_down(struct query_scan *s, size_t i)
 	heap[i] = moved;
 }
 
-/* The bucket's salt: all rows of a range have it. */
+/* Do both ranges have the same salt? All rows of a range have one salt. */
 static bool same_salt(const struct query_scan *s, const struct query_range *a,
 		      const struct query_range *b)
 {
@@ -96,7 +96,7 @@ static int start(struct query_scan *s, struct error *err)
 	return 0;
 }
 
-/* Behind the cell that was given last. */
+/* Go past the cell that was returned last. */
 static int step(struct query_scan *s, struct error *err)
 {
 	struct merged *m = &s->merged;
@@ -145,7 +145,7 @@ void merged_explain(const struct query_scan *s, size_t i, struct query_why *out)
 
 		query_explain(s->merged.buckets[k].scan, i, &one);
 		read |= !one.spared;
-		/* what was looked into says more than what was not */
+		/* a file that was read explains more than one that was skipped */
 		if (k == 0 || (one.spared && one.reads.of_data))
 			out->spared = one.spared;
 		out->reads.data += one.reads.data;

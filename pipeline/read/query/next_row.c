@@ -1,4 +1,4 @@
-/* next_row.c - which row of a scan is next */
+/* next_row.c - finds the next row of a scan */
 #include "scan_state.h"
 
 static int set_row(struct query_scan *s, struct bytes row, struct error *err)
@@ -9,7 +9,7 @@ static int set_row(struct query_scan *s, struct bytes row, struct error *err)
 	return 0;
 }
 
-/* The smallest row that a store has come to; RC_END: none. */
+/* Find the smallest row at which a store stands. RC_END: there is none. */
 static int least_row(struct query_scan *s, struct bytes *row, struct error *err)
 {
 	const struct cell *least = NULL, *c;
@@ -62,7 +62,7 @@ static int next_forward(struct query_scan *s, struct error *err)
 	}
 }
 
-/* The greatest row before bound; RC_END: none. */
+/* Find the greatest row before bound. RC_END: there is none. */
 static int row_before(struct query_scan *s, struct bytes bound, struct buf *row, struct error *err)
 {
 	const struct bytes none = {NULL, 0};
@@ -76,7 +76,7 @@ static int row_before(struct query_scan *s, struct bytes bound, struct buf *row,
 	return rc == RC_OK && row->len == 0 ? RC_END : rc;
 }
 
-/* The bound of all rows of a range. */
+/* Returns a bound after all rows of a range. */
 static struct bytes bound_of(const struct query_scan *s, size_t range)
 {
 	struct bytes stop = s->q.ranges[range].stop;

@@ -1,4 +1,4 @@
-/* published.c - see published.h */
+/* published.c - lists the files of published loads for a query (query.h) */
 #include "query.h"
 
 #include <stdlib.h>
@@ -21,10 +21,11 @@ static int take_family(struct query_family *out, const struct family *f, bool of
 	const char *behavior = attribute(f, "NEW_VERSION_BEHAVIOR");
 
 	if (of_files && behavior && strcmp(behavior, "true") == 0)
-		return error_set(err, RC_CONFIG,
-				 "family %s has NEW_VERSION_BEHAVIOR, whose answers depend on more "
-				 "than the files hold; expected a family without it",
-				 f->name);
+		return error_set(
+			err, RC_CONFIG,
+			"family %s has NEW_VERSION_BEHAVIOR, whose results depend on more than the "
+			"files; expected a family without it",
+			f->name);
 	*out = (struct query_family){
 		.name = bytes_str(f->name),
 		.versions = (uint32_t)f->versions,
@@ -74,7 +75,7 @@ static char *path_in(struct arena *a, const char *dir, const char *name)
 	return path;
 }
 
-/* The files of one load, behind those that are there. */
+/* Append the files of one load. */
 static int add_load(struct published *p, const struct table *table, const char *dir, uint64_t rank,
 		    struct error *err)
 {

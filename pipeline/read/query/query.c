@@ -1,9 +1,8 @@
 /*
  * query.c - rows over the families of a table
  *
- * The stores stand side by side.  A row is the smallest that any of them comes to; each family's
- * matcher then says which of its cells are the answer, one at a time: nothing of a row is gathered
- * but for a filter or a judge.
+ * The next row is the smallest row at which any store stands. Each family's matcher then selects
+ * the cells to return, one at a time. A row is gathered in memory only for a filter or a judge.
  */
 #include "query.h"
 
@@ -35,7 +34,10 @@ static int by_qualifier(const void *a, const void *b)
 	return bytes_cmp(*(const struct bytes *)a, *(const struct bytes *)b);
 }
 
-/* The qualifiers named of a family, sorted, each once, into s->wanted from at on. */
+/*
+ * Put the qualifiers that the query names in a family, sorted and unique, into s->wanted from at
+ * on. Returns their number.
+ */
 static size_t name_columns(struct query_scan *s, size_t family, size_t at)
 {
 	const struct query *q = &s->q;
@@ -108,7 +110,7 @@ static int open_all(struct query_scan *s, const struct query_family *families, s
 	return 0;
 }
 
-/* Append a row, or with `behind` the place directly behind it. */
+/* Append a row, or with `behind` the place directly after it. */
 static bool put_bound(struct buf *room, struct bytes row, bool behind)
 {
 	return buf_try_append(room, row.ptr, row.len) &&
@@ -217,7 +219,7 @@ void query_close(struct query_scan *s)
 int scan_skip_column(struct query_scan *s, struct store *store, const struct cell *c,
 		     struct error *err)
 {
-	/* markers of the family stand among the cells of the empty column */
+	/* delete markers of the family sort among the cells of the empty column */
 	if (c->qualifier.len == 0)
 		return store_step(store, err);
 	s->column.len = 0;
@@ -248,7 +250,7 @@ bool scan_within_limits(struct query_scan *s, struct family_scan *f)
 	return true;
 }
 
-/* The next cell of a family in the row; RC_END: no more. */
+/* Find the next cell of a family in the row. RC_END: there are no more. */
 static int next_of_family(struct query_scan *s, struct family_scan *f, struct cell *out,
 			  struct error *err)
 {
@@ -280,7 +282,7 @@ static int next_of_family(struct query_scan *s, struct family_scan *f, struct ce
 	}
 }
 
-/* ColumnPaginationFilter: so many columns of a row, over all families, each in one version. */
+/* ColumnPaginationFilter: limits the columns of a row, over all families, with one version each. */
 static int new_column(struct query_scan *s, const struct cell *c, bool *taken, struct error *err)
 {
 	*taken = true;
@@ -324,7 +326,7 @@ static int next_in_row(struct query_scan *s, struct cell *out, struct error *err
 	return RC_END;
 }
 
-/* The next cell of the row that was gathered. */
+/* Return the next cell of the gathered row. */
 static int next_gathered(struct query_scan *s, struct cell *out, struct error *err)
 {
 	struct scan_gathered *g = &s->gathered;
@@ -342,7 +344,7 @@ static int next_gathered(struct query_scan *s, struct cell *out, struct error *e
 	return RC_END;
 }
 
-/* The next cell of the row that is being answered; RC_END: there is no more. */
+/* Return the next cell of the current row. RC_END: there are no more. */
 static int next_here(struct query_scan *s, struct cell *out, struct error *err)
 {
 	int rc = s->q.filter || s->q.judge ? next_gathered(s, out, err) : next_in_row(s, out, err);

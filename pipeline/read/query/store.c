@@ -94,7 +94,7 @@ size_t store_find_range(const struct query *q, struct bytes row)
 	return low;
 }
 
-/* Row keys outside the question, by what is known before the file is opened. */
+/* Are the file's row keys outside the query? Uses only what is known before the file is opened. */
 static bool outside(const struct query *q, const struct query_file *f)
 {
 	if (f->first_row.len == 0)
@@ -133,7 +133,7 @@ void store_go_to(struct store *s, struct bytes row)
 	build_heap(s);
 }
 
-/* TIMERANGE (README.md 5). */
+/* Does the file's TIMERANGE miss the query (README.md 5)? */
 static bool times_outside(const struct store *s, struct hfile *h)
 {
 	const struct query *q = s->q;
@@ -165,7 +165,7 @@ static int bloom_lacks(const struct store *s, struct hfile *h, bool *lacks, stru
 	return rc;
 }
 
-/* Open a file unless it can be spared; then c->done. */
+/* Open a file, unless it can be skipped: then c->done is set. */
 static int open_file(const struct store *s, struct store_cursor *c, struct error *err)
 {
 	struct hfile_source source;
@@ -201,7 +201,7 @@ static int next_batch(struct store_cursor *c, struct error *err)
 	return rc;
 }
 
-/* From a place to the first cell that is there. */
+/* Move a cursor from a place to the first cell at or after it. */
 static int settle(const struct store *s, struct store_cursor *c, struct error *err)
 {
 	int rc = c->hfile ? 0 : open_file(s, c, err);
@@ -215,7 +215,7 @@ static int settle(const struct store *s, struct store_cursor *c, struct error *e
 	if (rc != RC_END)
 		return rc;
 	if (s->q->reversed)
-		c->done = true; /* of this row */
+		c->done = true; /* for this row only */
 	else
 		finish(c);
 	return 0;
@@ -301,7 +301,7 @@ void store_at_row(struct store *s, struct bytes row)
 	for (size_t i = 0; i < s->ncursors; i++) {
 		struct store_cursor *c = &s->cursors[i];
 
-		/* only those whose greatest row below the bound it is */
+		/* keep only the cursors whose greatest row below the bound is this row */
 		c->done = c->spared || c->exhausted || !c->before_known ||
 			  !bytes_eq(buf_bytes(&c->before), row);
 		c->placed = !c->done;
@@ -316,7 +316,7 @@ static int cursor_before(struct store *s, struct store_cursor *c, const struct c
 			 struct error *err)
 {
 	if (c->file->first_row.len && bytes_cmp(c->file->first_row, key->row) > 0 && key->row.len)
-		return 0; /* all of it is behind */
+		return 0; /* all rows of the file come after the key */
 	int rc = c->hfile ? 0 : open_file(s, c, err);
 	if (rc || c->spared)
 		return rc;

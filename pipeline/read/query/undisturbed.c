@@ -1,8 +1,8 @@
 /*
- * undisturbed.c - whole rows that one file alone has, and that hold Puts alone
+ * undisturbed.c - a quick path for whole rows that are in only one file and contain only Puts
  *
- * That is most rows of most scans.  Of the matcher's steps only those are left that count versions
- * and see what is expired, and the reader has said already which cells share a row and a column.
+ * Most rows of most scans are like this. The path needs only two of the matcher's steps: count
+ * versions, and skip expired cells. The reader already knows which cells share a row and a column.
  */
 #include "scan_state.h"
 
@@ -46,7 +46,7 @@ bool quick_enter(struct query_scan *s)
 	return true;
 }
 
-/* Is it of the answer? */
+/* Does the query return the cell? */
 static inline bool takes(struct scan_quick *k, const struct cell *c, uint8_t step, bool first)
 {
 	bool same = step == HFILE_SAME_COLUMN && !first;

@@ -1,8 +1,8 @@
 /*
- * whole_row.c - a row whole, for those who look at more than one cell: filters and judges
+ * whole_row.c - gathers a whole row, for filters and judges, which look at more than one cell
  *
- * RegionScannerImpl.nextInternal, StoreScanner.next and UserScanQueryMatcher.mergeFilterResponse,
- * as README.md 6 has them.
+ * Follows RegionScannerImpl.nextInternal, StoreScanner.next and
+ * UserScanQueryMatcher.mergeFilterResponse (README.md 6).
  */
 #include "mem.h"
 #include "scan_state.h"
@@ -17,7 +17,7 @@ static bool put_bytes(struct scan_gathered *g, struct bytes *b)
 {
 	bool fits = buf_try_append(&g->bytes, b->ptr, b->len);
 
-	b->ptr = NULL; /* bytes may move: see point_to_bytes */
+	b->ptr = NULL; /* the bytes may move: point_to_bytes sets the pointer */
 	return fits;
 }
 
@@ -42,7 +42,7 @@ static int add_cell(struct scan_gathered *g, const struct query_scan *s, size_t 
 	return 0;
 }
 
-/* Now that the bytes stay where they are. */
+/* Set the cells' pointers. Call when the bytes no longer move. */
 static void point_to_bytes(struct scan_gathered *g)
 {
 	size_t at = 0;
@@ -60,14 +60,14 @@ static void point_to_bytes(struct scan_gathered *g)
 
 /* --- the cells of a family --- */
 
-/* Where a family's row stands for its filter. */
+/* Counts the versions of a column that the filter included. */
 struct counter {
-	struct buf column; /* of the cells that were let in */
+	struct buf column; /* of the last included cell */
 	bool any;
 	uint32_t n;
 };
 
-/* Go to where a hint says: in this row, or to its end. */
+/* Go to the place of a hint: in this row, or to its end. */
 static int skip_to(struct query_scan *s, struct family_scan *f, const struct filter_hint *h,
 		   struct error *err)
 {
@@ -80,7 +80,7 @@ static int skip_to(struct query_scan *s, struct family_scan *f, const struct fil
 	return rc == RC_END ? 0 : rc;
 }
 
-/* A hint that is no step forward, as all are in a reversed scan, is a step of one cell. */
+/* If a hint is not a step forward (it never is in a reversed scan), go one cell forward. */
 static int follow_hint(struct query_scan *s, struct family_scan *f, const struct cell *c,
 		       struct error *err)
 {
@@ -89,7 +89,7 @@ static int follow_hint(struct query_scan *s, struct family_scan *f, const struct
 
 	if (!any || filter_hint_reached(&h, c))
 		return store_step(&f->store, err);
-	/* it may be of the cell, which goes as the store goes on */
+	/* copy it: it may point into the cell, which the store's next step overwrites */
 	s->column.len = 0;
 	if (!buf_try_append(&s->column, h.qualifier.ptr, h.qualifier.len))
 		return error_memory(err, h.qualifier.len, "a qualifier");
@@ -97,7 +97,7 @@ static int follow_hint(struct query_scan *s, struct family_scan *f, const struct
 	return skip_to(s, f, &h, err);
 }
 
-/* Is it one version too many of its column? */
+/* Does the cell exceed the versions of its column? */
 static bool is_beyond(struct counter *k, const struct family_scan *f, const struct cell *c,
 		      struct error *err, int *rc)
 {
@@ -111,7 +111,7 @@ static bool is_beyond(struct counter *k, const struct family_scan *f, const stru
 	return ++k->n > f->versions;
 }
 
-/* A cell that the matcher took: what the filter says, and the step that follows. */
+/* Ask the filter about a cell that the matcher took, and make the step that it wants. */
 static int ask_filter(struct query_scan *s, struct family_scan *f, size_t family,
 		      const struct cell *c, struct counter *k, struct error *err)
 {
@@ -171,7 +171,7 @@ static int gather_family(struct query_scan *s, size_t family, struct error *err)
 	while ((rc = store_peek(&f->store, &c, err)) == 0) {
 		bool here = bytes_eq(c->row, buf_bytes(&s->row));
 
-		/* met by whoever has cells in the row, be it behind the last of them */
+		/* test this for every family with cells in the row, even after the last of them */
 		if ((here || any) && s->q.filter && filter_all_remaining(s->q.filter))
 			f->finished = true;
 		if (!here || f->finished)
@@ -187,7 +187,7 @@ static int gather_family(struct query_scan *s, size_t family, struct error *err)
 
 /* --- the row --- */
 
-/* The cells that each filter keeps of the list. */
+/* Keep the cells of the list that the filter keeps. */
 static void keep_cells(struct query_scan *s)
 {
 	struct scan_gathered *g = &s->gathered;
@@ -199,7 +199,7 @@ static void keep_cells(struct query_scan *s)
 	g->n = kept;
 }
 
-/* Of those that a judge left, as many versions as were asked for. */
+/* After the judge, keep only as many versions as the query wants. */
 static void cut_versions(struct query_scan *s)
 {
 	struct scan_gathered *g = &s->gathered;
@@ -248,7 +248,7 @@ static int gather_families(struct query_scan *s, struct error *err)
 	return 0;
 }
 
-/* Its cells are pulled through all the same: filters may remember them. */
+/* Read the cells of a row that is out, because filters may remember them. */
 static int leave_row(struct query_scan *s, struct error *err)
 {
 	int rc = s->q.reversed ? 0 : gather_families(s, err);
@@ -274,7 +274,7 @@ static int filter_gathered(struct query_scan *s, struct error *err)
 	return rc;
 }
 
-/* Nothing of a row is wanted. */
+/* Skip a row that the judge refuses by its key. */
 static int step_over(struct query_scan *s, struct error *err)
 {
 	const struct filter_hint next = {.next_row = true};
