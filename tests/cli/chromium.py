@@ -72,10 +72,11 @@ class Chromium:
         self.events.append(message.get("method"))
         return message
 
-    def open(self, path, width=1100, dark=False, script=True):
+    def open(self, path, width=1100, dark=False, script=True, mobile=False):
         self.complaints.clear()
         self.events.clear()
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1,
+                  mobile=mobile)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value":
                                                            "dark" if dark else "light"}])
         self.call("Emulation.setScriptExecutionDisabled", value=not script)

@@ -80,6 +80,57 @@ def test_drawn_within_the_width_without_an_error(pages, browser, name, width):
     assert browser.complaints == []
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_phone_shows_the_page_without_overflow(pages, browser, name):
+    """At 390 px, with every detail open, only tables and charts scroll sideways, each in its own box."""
+    browser.open(pages / f"{name}.html", width=390, mobile=True)
+    browser.ask("for (const d of document.querySelectorAll('details')) d.open = true")
+    assert browser.ask("document.documentElement.scrollWidth") <= 390
+    assert browser.ask("""[...document.querySelectorAll('main *')].filter(e => !e.closest('.wide, figure') &&
+        (e.getBoundingClientRect().right > 390 || e.getBoundingClientRect().left < 0)).map(e => e.outerHTML)""") == []
+
+
+def click_copy(browser, i):
+    """Clicks the middle of copy button I as a user does; returns its label afterwards."""
+    browser.ask(f"var button = document.querySelectorAll('button.copy')[{i}]; button.scrollIntoView({{block: 'center'}})")
+    x, y, width, height = browser.ask("(r => [r.x, r.y, r.width, r.height])(button.getBoundingClientRect())")
+    assert x >= 0 and x + width <= 390 and width >= 44 and height >= 32
+    at = {"x": x + width / 2, "y": y + height / 2, "button": "left", "clickCount": 1}
+    browser.call("Input.dispatchMouseEvent", type="mousePressed", **at)
+    browser.call("Input.dispatchMouseEvent", type="mouseReleased", **at)
+    return browser.ask("""new Promise(done => {
+        const look = left => button.textContent != 'Copy' || !left ? done(button.textContent) : setTimeout(look, 20, left - 1);
+        look(50); })""")
+
+
+@pytest.mark.parametrize("clipboard", ["granted", "denied", "absent", "none"])
+@pytest.mark.parametrize("name", ["load", "plan", "state"])
+def test_phone_copies_each_command(pages, browser, name, clipboard):
+    """A click copies the command. A page from plain http has no clipboard object; without any, the command is selected."""
+    browser.open(pages / f"{name}.html", width=390, mobile=True)
+    commands = [c.strip() for c in re.findall(r'<pre class="run"><code>(.*?)</code></pre>',
+                                              (pages / f"{name}.html").read_text(encoding="utf-8"), re.S)]
+    assert commands and browser.ask("document.querySelectorAll('button.copy').length") == len(commands)
+    browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
+    for permission in ("clipboard-read", "clipboard-write"):
+        browser.call("Browser.setPermission", permission={"name": permission}, setting="granted")
+    browser.ask("navigator.clipboard.writeText('')")
+    browser.ask("var clipboard = navigator.clipboard")
+    if clipboard == "denied":
+        browser.ask("clipboard.writeText = async () => { throw new DOMException('', 'NotAllowedError'); }")
+    elif clipboard != "granted":
+        browser.ask("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    if clipboard == "none":
+        browser.ask("document.execCommand = () => false")
+    for i, command in enumerate(commands):
+        label = click_copy(browser, i)
+        if clipboard == "none":
+            assert label == "Selected" and browser.ask("getSelection().toString()").strip() == command
+        else:
+            assert label == "Copied" and browser.ask("clipboard.readText()").strip() == command
+    assert browser.complaints == []
+
+
 @pytest.mark.parametrize("name", ["load", "many"])
 def test_figures_on_the_screen_are_the_manifests(pages, browser, name):
     browser.open(pages / f"{name}.html")

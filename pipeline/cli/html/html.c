@@ -55,12 +55,15 @@ static const char styles[] =
 	"th[aria-sort=descending] button:after{content:' \\2193'}"
 	"input{font:inherit;color:inherit;background:var(--back);border:1px solid var(--soft);"
 	"border-radius:.3rem;padding:.1rem .4rem}"
-	".copy{float:right;font-size:.8rem;background:var(--back)}"
+	".copy{float:right;font-size:.8rem;background:var(--back);min-width:5.5rem;"
+	"min-height:2rem;margin-left:.6rem;user-select:none}"
 	".tip{position:fixed;pointer-events:none;background:var(--text);color:var(--back);"
 	"padding:.15rem .5rem;border-radius:.3rem;font-size:.82rem;max-width:24rem;"
 	"overflow-wrap:anywhere}"
 	"@media(max-width:40rem){body{padding:.8rem}figure{overflow-x:auto}svg{min-width:38rem}"
-	"svg text{font-size:16px}figcaption{position:sticky;left:0}}"
+	"svg text{font-size:16px}figcaption{position:sticky;left:0}"
+	"td code{overflow-wrap:anywhere;min-width:6rem}"
+	".copy{float:none;display:block;min-height:2.6rem;margin:0 0 .4rem auto}}"
 	"@media print{body{max-width:none;padding:0}button,input,label{display:none}th "
 	"button{display:inline}h2{break-after:avoid}figure,tr,li{break-inside:avoid}}";
 

@@ -1,9 +1,10 @@
 /*
- * page_script.c - tables that sort and filter, commands that can be copied, tips at once
+ * page_script.c - script of the pages: sorts and filters tables, copies commands, shows tips
  * (page_script.h)
  *
- * What is wider than the window can be reached by the keyboard.  It only rearranges what the page
- * has: no figure is made here, and nothing is asked of a network.
+ * A box that is wider than the window can be scrolled with the keyboard.  The script computes no
+ * figure and uses no network.  The copy button works without the Clipboard API too: browsers
+ * withhold it from pages served over plain http, and refuse it when the page has no focus.
  */
 #include "page_script.h"
 
@@ -46,15 +47,24 @@ const char page_script[] =
 	"  if (n > 20)\n"
 	"    filter(table);\n"
 	"}\n"
+	"async function copy(button, code) {\n"
+	"  let label = 'Copied';\n"
+	"  try {\n"
+	"    await navigator.clipboard.writeText(code.textContent.trim());\n"
+	"  } catch {\n"
+	"    getSelection().selectAllChildren(code);\n"
+	"    if (!document.execCommand('copy'))\n"
+	"      label = 'Selected';\n"
+	"  }\n"
+	"  button.textContent = label;\n"
+	"  setTimeout(() => button.textContent = 'Copy', 3000);\n"
+	"}\n"
 	"for (const pre of document.querySelectorAll('pre.run')) {\n"
-	"  const button = document.createElement('button'), text = pre.textContent;\n"
+	"  const button = document.createElement('button'), code = pre.querySelector('code');\n"
 	"  button.className = 'copy';\n"
 	"  button.textContent = 'Copy';\n"
-	"  button.onclick = () => navigator.clipboard.writeText(text).then(() => {\n"
-	"    button.textContent = 'Copied';\n"
-	"  }, () => {\n"
-	"    getSelection().selectAllChildren(pre.firstElementChild);\n"
-	"  });\n"
+	"  button.setAttribute('aria-live', 'polite');\n"
+	"  button.onclick = () => copy(button, code);\n"
 	"  pre.prepend(button);\n"
 	"}\n"
 	"const tip = document.createElement('div');\n"
