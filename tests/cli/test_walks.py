@@ -85,12 +85,19 @@ def program():
     return PROGRAM
 
 
+def write_reject(folder):
+    (folder / "e.csv").write_text("user,item,t,score\n1,2,1356998400000,a\n1,12x,1356998400000,a\n")
+    return "csv: {files: [e.csv]}"
+
+
 def functions_entered(program, folder, write, user, status):
     """{(file, function)} of one load."""
     source = write(folder)
     (folder / "job.yaml").write_text(JOB.format(source=source, user=user))
     raw, profile = folder / "load.profraw", folder / "load.profdata"
-    done = subprocess.run([program, "load", "job.yaml", "-o", "out", "--quiet", "--max-rejects", "1"], cwd=folder, capture_output=True, text=True,
+    limit = "0" if write is write_reject else "1"
+    done = subprocess.run([program, "load", "job.yaml", "-o", "out", "--quiet", "--max-rejects", limit], cwd=folder,
+                          capture_output=True, text=True,
                           env={**os.environ, "LLVM_PROFILE_FILE": str(raw)})
     assert done.returncode == status, done.stderr
     subprocess.run(["llvm-profdata", "merge", "-o", profile, raw], check=True)
@@ -112,7 +119,7 @@ def walk(name):
 
 @pytest.mark.parametrize("name, write, user, status", [
     ("csv", write_csv, "u32", 0), ("json", write_json, "u32", 0), ("avro", write_avro, "u32", 0),
-    ("arrow", write_arrow, "u32", 0), ("general", write_general, "i64", 3)])
+    ("arrow", write_arrow, "u32", 0), ("general", write_general, "i64", 3), ("reject", write_reject, "u32", 1)])
 def test_a_load_enters_the_steps_of_its_walk(program, tmp_path, name, write, user, status):
     entered = functions_entered(program, tmp_path, write, user, status)
     steps, shut = walk(name)
