@@ -72,9 +72,9 @@ def serve(answer):
 
 
 @pytest.mark.parametrize("answer,says", [
-    (KERBEROS, "it wants Kerberos"),
+    (KERBEROS, "the cluster requires Kerberos"),
     (b"HTTP/1.1 400 Bad Request\r\n\r\n", "announced an answer of 1213486160 bytes"),
-    (b"", "it is no ClientMetaService of HBase 2.4 or later, or speaks TLS only"),
+    (b"", "it is not a ClientMetaService of HBase 2.4 or later, or it speaks only TLS"),
 ])
 def test_servers_that_will_not_do(saltmill, load, answer, says):
     done = apply(saltmill, load, "--hbase", serve(answer), "--create")

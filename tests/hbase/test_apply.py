@@ -361,7 +361,7 @@ def test_prechecks(on_hdfs, hdfs, tmp_path):
     script = tmp_path / "disable.rb"
     script.write_text("disable 'ahead:events'\n")
     on_hdfs.hbase.run_script(script)
-    on_hdfs.refused("table ahead:events is disabled: enable 'ahead:events' in the HBase shell", "--dry-run")
+    on_hdfs.refused("table ahead:events is disabled: run `enable 'ahead:events'` in the HBase shell", "--dry-run")
     load = [on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase", on_hdfs.hbase.master]
     done = subprocess.run(load, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 2 and "table ahead:events is disabled: enable" in done.stderr, done.stderr

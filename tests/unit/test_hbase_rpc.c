@@ -549,7 +549,7 @@ static void test_regions(void **state)
 	take_meta(&rows, "t,,1.x.", "", "m", false, "a:1");
 	take_meta(&rows, "t,n,1.x.", "n", "", false, "a:1");
 	assert_int_equal(meta_finish(&rows, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "hole"));
+	assert_non_null(strstr(err.msg, "gap"));
 	hbase_regions_release(&r);
 	rows = (struct meta_rows){.out = &r};
 	take_meta(&rows, "t,,1.x.", "", "", false, "a:1");

@@ -190,7 +190,7 @@ static void test_bad_answers(void **state)
 		enum hbase_trouble trouble;
 	} cases[] = {
 		{{.answer = NULL},
-		 ": it is no ClientMetaService of HBase 2.4 or later, or speaks TLS only: ",
+		 ": it is not a ClientMetaService of HBase 2.4 or later, or it speaks only TLS: ",
 		 TROUBLE_LOST},
 		{{.answer = CLUSTER_ID, .cut = 2}, "closed the connection", TROUBLE_LOST},
 		{{.answer = CLUSTER_ID, .cut = 30}, "closed the connection", TROUBLE_LOST},
@@ -198,13 +198,13 @@ static void test_bad_answers(void **state)
 		{{.answer = "7fffffff0208010000"}, "announced an answer of", TROUBLE_LOST},
 		{{.answer = "00000003020809", .as_it_is = true}, "answered call 9", TROUBLE_LOST},
 		{{.answer = "000000021f0801", .as_it_is = true},
-		 ": its answer cannot be read: ",
+		 ": cannot read its answer: ",
 		 TROUBLE_LOST},
 		{{.answer = "00000000", .as_it_is = true},
-		 ": its answer cannot be read: ",
+		 ": cannot read its answer: ",
 		 TROUBLE_LOST},
 		{{.answer = "00000009020801010a0a0a0a0a"}, "bytes of cells", TROUBLE_LOST},
-		{{.answer = "0000000402080100"}, "lacks its field 1", TROUBLE_REFUSED},
+		{{.answer = "0000000402080100"}, "found no field 1", TROUBLE_REFUSED},
 		{{.answer = KERBEROS, .as_it_is = true, .early = true},
 		 "Kerberos",
 		 TROUBLE_REFUSED},
@@ -425,7 +425,7 @@ static void test_retry(void **state)
 	attempt = 1000;
 	assert_false(hbase_retry(&gone, &attempt, &err));
 	assert_int_equal(err.code, RC_IO);
-	assert_string_equal(err.msg, "tried 1001 times: gone");
+	assert_string_equal(err.msg, "failed after 1001 attempts: gone");
 }
 
 int main(void)

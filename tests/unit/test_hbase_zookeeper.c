@@ -186,7 +186,7 @@ static void test_conversation(void **state)
 			 RC_IO);
 	assert_int_equal(why.trouble, TROUBLE_BUSY);
 	assert_non_null(strstr(err.msg, "has no node /hbase/master: no master is active, or "
-					"zookeeper.znode.parent is another"));
+					"zookeeper.znode.parent has another value"));
 	/* it closes: it serves nobody at the moment; it cuts its answer; it is something else */
 	assert_int_equal(ask("", &at, &why, &err), RC_IO);
 	assert_int_equal(why.trouble, TROUBLE_GONE);

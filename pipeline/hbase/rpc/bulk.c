@@ -1,7 +1,7 @@
 /*
- * bulk.c - what region servers are asked: bulk loads (Client.proto)
+ * bulk.c - bulk load calls to region servers (Client.proto)
  *
- * With a token a server opens the files as the user, renames them into the token's folder and from
+ * With a token a server opens the files as the user, renames them into the token's folder, and from
  * there into the region's (SecureBulkLoadManager, HRegionFileSystem.bulkLoadStoreFile).
  */
 #include "decode.h"
@@ -9,7 +9,7 @@
 #include "pb.h"
 #include "session.h"
 
-enum { REGION_NAME = 1 }; /* of RegionSpecifier's types */
+enum { REGION_NAME = 1 }; /* a type of RegionSpecifier */
 
 void put_region(struct buf *b, unsigned field, struct bytes name)
 {
@@ -37,7 +37,7 @@ void put_bulk_load(struct buf *b, struct bytes region, const char *token,
 		pb_text(b, 2, files[i].path);
 		pb_close(b, at);
 	}
-	pb_uint(b, 3, 1); /* a sequence id of the server's: the later load wins */
+	pb_uint(b, 3, 1); /* the server assigns a sequence id, so the later load wins */
 	pb_text(b, 5, token);
 }
 
@@ -47,7 +47,10 @@ void put_cleanup(struct buf *b, struct bytes region, const char *token)
 	put_region(b, 2, region);
 }
 
-/* A region without a server at the moment gets one; releases b. */
+/*
+ * Call the region's server; releases b. A region that is on no server at the moment is
+ * TROUBLE_GONE: it will be on one.
+ */
 static int call_region(struct hbase *h, const struct hbase_region *r, const char *method,
 		       struct buf *b, int64_t patience_ms, struct rpc_answer *out,
 		       struct hbase_failure *why, struct error *err)
@@ -75,7 +78,7 @@ int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_re
 		return rc;
 	rc = decode_bytes(answer.message, &text, err);
 	if (rc == RC_OK && (text.len == 0 || memchr(text.ptr, 0, text.len)))
-		rc = error_set(err, RC_DATA, "PrepareBulkLoad: the token is no text");
+		rc = error_set(err, RC_DATA, "PrepareBulkLoad: found a token that is not text");
 	if (rc == RC_OK)
 		*token = mem_format("%.*s", (int)text.len, (const char *)text.ptr);
 	else
@@ -99,7 +102,7 @@ int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *t
 		return rc;
 	rc = decode_number(answer.message, &v, err);
 	if (rc)
-		why->trouble = TROUBLE_LOST; /* it may well be done */
+		why->trouble = TROUBLE_LOST; /* it may be done */
 	*loaded = rc == RC_OK && v != 0;
 	rpc_answer_release(&answer);
 	return rc;

@@ -1,6 +1,4 @@
-/*
- * decode.c - messages of hbase.pb that are read: HBase.proto, Registry.proto, Master.proto
- */
+/* decode.c - read messages of hbase.pb: HBase.proto, Registry.proto, Master.proto */
 #include "decode.h"
 
 #include "frames.h"
@@ -21,7 +19,7 @@ enum { SCHEMA_ATTRIBUTES = 2, SCHEMA_FAMILIES = 3, SCHEMA_CONFIGURATION = 4 };
 enum { FAMILY_NAME = 1, FAMILY_ATTRIBUTES = 2, FAMILY_CONFIGURATION = 3 };
 enum { PROCEDURE_STATE = 1, PROCEDURE_EXCEPTION = 5 };
 
-/* The last field of that number and type, as protobuf has it; *found may be NULL. */
+/* Get the last field with that number and type, as protobuf requires; *found may be NULL. */
 static int take_field(struct bytes message, unsigned number, enum pb_wire wire,
 		      struct pb_field *out, bool *found, struct error *err)
 {
@@ -40,7 +38,7 @@ static int take_field(struct bytes message, unsigned number, enum pb_wire wire,
 	if (found)
 		*found = there;
 	else if (!there)
-		return error_set(err, RC_DATA, "an answer lacks its field %u", number);
+		return error_set(err, RC_DATA, "found no field %u in an answer", number);
 	return RC_OK;
 }
 
@@ -83,7 +81,7 @@ int decode_server(struct bytes message, struct hbase_place *out, struct error *e
 		return rc;
 	*out = (struct hbase_place){0};
 	if (!host_copy(out, host.bytes) || port.value == 0 || port.value > UINT16_MAX)
-		return error_set(err, RC_DATA, "a server's name has no host or port");
+		return error_set(err, RC_DATA, "found a server name without a valid host or port");
 	out->port = (uint16_t)port.value;
 	return RC_OK;
 }
@@ -152,7 +150,8 @@ int decode_region_info(struct bytes message, struct region_info *out, struct err
 	}
 	if (rc == RC_END &&
 	    (out->table.len == 0 || out->start.len > CELL_ROW_MAX || out->end.len > CELL_ROW_MAX))
-		return error_set(err, RC_DATA, "a region of no table, or of too long keys");
+		return error_set(err, RC_DATA,
+				 "found a region without a table, or with too long keys");
 	return rc < 0 ? rc : RC_OK;
 }
 
@@ -208,7 +207,7 @@ static void append(struct arena *a, struct attributes *list, struct bytes key, s
 				   .quoted = true};
 }
 
-/* BytesBytesPair, NameStringPair: first 1, second 2. */
+/* Read a BytesBytesPair or NameStringPair: field 1 first, field 2 second. */
 static int take_pair(struct bytes pair, struct attributes *list, struct arena *a, struct error *err)
 {
 	struct pb_field first = {0}, second = {0};
@@ -220,7 +219,7 @@ static int take_pair(struct bytes pair, struct attributes *list, struct arena *a
 		return rc;
 	if ((first.bytes.len && memchr(first.bytes.ptr, 0, first.bytes.len)) ||
 	    (second.bytes.len && memchr(second.bytes.ptr, 0, second.bytes.len)))
-		return error_set(err, RC_DATA, "an attribute holds a NUL byte, expected text");
+		return error_set(err, RC_DATA, "found a NUL byte in an attribute, expected text");
 	append(a, list, first.bytes, second.bytes);
 	return RC_OK;
 }
@@ -245,7 +244,7 @@ static int take_family(struct bytes message, struct described *out, struct arena
 			return rc;
 	}
 	if (rc == RC_END && !out->name)
-		return error_set(err, RC_DATA, "a column family without a name");
+		return error_set(err, RC_DATA, "found a column family without a name");
 	return rc < 0 ? rc : RC_OK;
 }
 
@@ -300,7 +299,7 @@ int decode_table_state(struct bytes message, enum hbase_table_state *out, struct
 
 /* --- procedures --- */
 
-/* ForeignExceptionMessage: generic_exception 2 {class_name 1, message 2}. */
+/* Read a ForeignExceptionMessage: generic_exception 2 {class_name 1, message 2}. */
 static int procedure_failed(struct bytes foreign, struct hbase_failure *why, struct error *err)
 {
 	struct pb_field generic = {0}, name = {0}, text = {0};
@@ -326,7 +325,7 @@ int decode_procedure(struct bytes message, enum procedure_state *state, struct h
 	if (rc)
 		return rc;
 	if (f.value > PROCEDURE_FINISHED)
-		return error_set(err, RC_DATA, "a procedure's state is %llu, expected 0 to 2",
+		return error_set(err, RC_DATA, "found procedure state %llu, expected 0 to 2",
 				 (unsigned long long)f.value);
 	*state = (enum procedure_state)f.value;
 	return has_failed ? procedure_failed(failed.bytes, why, err) : RC_OK;

@@ -1,8 +1,8 @@
 /*
- * decode_cells.c - scans: their answers, cells of KeyValueCodec, and regions out of hbase:meta's
+ * decode_cells.c - scan answers, cells of KeyValueCodec, and regions from hbase:meta's cells
  *
- * A cell: int32 length | int32 key length, int32 value length | int16 row length, row, int8 family
- * length, family, qualifier, int64 timestamp, int8 type | value (KeyValueCodec: no tags).
+ * A cell is int32 length | int32 key length, int32 value length | int16 row length, row, int8
+ * family length, family, qualifier, int64 timestamp, int8 type | value (KeyValueCodec has no tags).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 enum { SCAN_SCANNER = 2, SCAN_MORE = 3, SCAN_LEASE = 4, SCAN_MORE_IN_REGION = 8 };
 
 #define ENCODED_CHARS 32
-#define CELL_FIXED    12 /* bytes of a key that are neither row, family nor qualifier */
+#define CELL_FIXED    12 /* bytes of a key that are not row, family or qualifier */
 
-static const char magic[] = "PBUF"; /* ProtobufMagic, before messages that are stored */
+static const char magic[] = "PBUF"; /* ProtobufMagic, before stored messages */
 
 int decode_scan(struct bytes message, struct scan_answer *out, struct error *err)
 {
@@ -41,7 +41,8 @@ int decode_scan(struct bytes message, struct scan_answer *out, struct error *err
 
 static int bad_cell(size_t len, struct error *err)
 {
-	return error_set(err, RC_DATA, "a cell of %zu bytes whose parts do not fit into it", len);
+	return error_set(err, RC_DATA, "found a cell of %zu bytes whose parts do not fit into it",
+			 len);
 }
 
 static int take_key(struct bytes key, struct cell *out, struct error *err)
@@ -97,7 +98,7 @@ struct bytes hbase_encoded_name(struct bytes name)
 	return bytes_of(name.ptr + name.len - tail + 1, ENCODED_CHARS);
 }
 
-/* The list doubles at each power of two. */
+/* Append a parent; the list's room doubles at each power of two. */
 static void add_parent(struct hbase_regions *r, struct bytes encoded)
 {
 	size_t n = r->nparents;
@@ -114,7 +115,9 @@ static void add_parent(struct hbase_regions *r, struct bytes encoded)
 	r->parents[r->nparents++] = encoded;
 }
 
-/* info:merge0000 and so on hold the RegionInfo of a region that was merged into this one. */
+/*
+ * Record a region that was merged into this one: info:merge0000 and so on contain its RegionInfo.
+ */
 static int take_merged(struct hbase_regions *r, struct bytes message, struct error *err)
 {
 	struct region_info info;
@@ -140,7 +143,7 @@ static int take_merged(struct hbase_regions *r, struct bytes message, struct err
 	return RC_OK;
 }
 
-/* Ends a row: a region, unless it was split, or is a replica. */
+/* End a row: add its region, unless it was split or is a replica. */
 static void add_region(struct meta_rows *m)
 {
 	const struct region_info *info = &m->info;
@@ -183,12 +186,14 @@ int meta_take(void *rows, const struct cell *c, struct error *err)
 	if (!bytes_eq(c->family, bytes_str("info")))
 		return RC_OK;
 	if (bytes_eq(c->qualifier, bytes_str("server"))) {
-		place_read(c->value, 0, &m->place); /* empty: on none */
+		place_read(c->value, 0, &m->place); /* empty: on no server */
 	} else if (bytes_eq(c->qualifier, bytes_str("regioninfo"))) {
 		size_t n = sizeof magic - 1;
 
 		if (c->value.len < n || memcmp(c->value.ptr, magic, n) != 0)
-			return error_set(err, RC_DATA, "hbase:meta: a region's info lacks PBUF");
+			return error_set(
+				err, RC_DATA,
+				"hbase:meta: found a region's info without PBUF at its start");
 		struct bytes info = keep(a, bytes_of(c->value.ptr + n, c->value.len - n));
 		int rc = decode_region_info(info, &m->info, err);
 		if (rc)
@@ -227,10 +232,11 @@ int meta_finish(struct meta_rows *m, struct error *err)
 		bool open = i < r->count && i > 0 && end.len == 0;
 
 		if (open || !bytes_eq(end, start))
-			return error_set(err, RC_DATA,
-					 "its regions leave a hole or overlap at the %zuth of %zu: "
-					 "one is being split or merged, or the table is broken",
-					 i + 1, r->count);
+			return error_set(
+				err, RC_DATA,
+				"found a gap or overlap of its regions at the %zuth of %zu: one is being "
+				"split or merged, or the table is broken",
+				i + 1, r->count);
 	}
 	return RC_OK;
 }

@@ -1,8 +1,8 @@
 /*
- * filters.c - filters that a server applies for us: FilterProtos, ComparatorProtos (Filter.proto,
+ * filters.c - filters that a server applies: FilterProtos, ComparatorProtos (Filter.proto,
  * Comparator.proto)
  *
- * Each is the name of its Java class and that class's own message.
+ * A filter is the name of its Java class and that class's own message.
  */
 #include "encode.h"
 #include "pb.h"
@@ -12,7 +12,7 @@
 enum { NAMED = 1, CONTENT = 2 };
 enum { PASS_ALL = 1, PASS_ONE = 2 };
 
-/* A message of a class: what is appended until end_named is its content. */
+/* A message with its class name: everything appended until end_named is its content. */
 struct named_message {
 	size_t whole, content;
 };
@@ -51,7 +51,7 @@ static void put_comparator(struct buf *b, unsigned field, const struct comparato
 	end_named(b, n);
 }
 
-/* HBaseProtos.CompareType. */
+/* Return HBaseProtos.CompareType. */
 static uint64_t compare_type(enum filter_op op)
 {
 	static const uint64_t types[] = {
@@ -87,7 +87,7 @@ static void put_row(struct buf *b, const struct filter *f)
 	pb_close(b, compared);
 }
 
-/* Masks as Java's constructor takes them, which from 2.6.4 on the message says of itself. */
+/* Append masks in the form of Java's constructor. From 2.6.4 on field 2 of the message says so. */
 static void put_fuzzy(struct buf *b, const struct filter *f)
 {
 	for (size_t i = 0; i < f->nfuzzy; i++) {

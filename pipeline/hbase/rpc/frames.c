@@ -12,7 +12,7 @@
 #define CODEC	    "org.apache.hadoop.hbase.codec.KeyValueCodec"
 #define AUTH_SIMPLE 80
 
-/* RPC.proto; what is not sent and not read is not listed. */
+/* Field numbers of RPC.proto, only those that are used here. */
 enum { HEADER_USER = 1, HEADER_SERVICE = 2, HEADER_CODEC = 3, USER_EFFECTIVE = 1 };
 enum { REQUEST_CALL = 1, REQUEST_METHOD = 3, REQUEST_PARAM = 4 };
 enum { ANSWER_CALL = 1, ANSWER_EXCEPTION = 2, ANSWER_CELLS = 3, CELLS_LENGTH = 1 };
@@ -71,7 +71,7 @@ static enum hbase_trouble trouble_of(const char *name)
 		{"ServerNotRunningYetException", TROUBLE_GONE},
 		{"MasterNotRunningException", TROUBLE_GONE},
 		{"MasterStoppedException", TROUBLE_GONE},
-		/* a scanner that its server does not go on with: open another */
+		/* the server cannot continue this scanner: open another one */
 		{"UnknownScannerException", TROUBLE_GONE},
 		{"ScannerResetException", TROUBLE_GONE},
 		{"OutOfOrderScannerNextException", TROUBLE_GONE},
@@ -81,7 +81,7 @@ static enum hbase_trouble trouble_of(const char *name)
 		{"PleaseHoldException", TROUBLE_GONE},
 		{"RpcThrottlingException", TROUBLE_BUSY},
 		{"OutOfMemoryError", TROUBLE_BUSY},
-		{"SafeModeException", TROUBLE_BUSY}, /* of the NameNode */
+		{"SafeModeException", TROUBLE_BUSY}, /* from the NameNode */
 		{"TableExistsException", TROUBLE_EXISTS},
 		{"NamespaceExistException", TROUBLE_EXISTS},
 		{"TableNotFoundException", TROUBLE_MISSING},
@@ -100,7 +100,7 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 	const uint8_t *line = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
 	char said[404];
 
-	if (!class_name.ptr) /* not said */
+	if (!class_name.ptr) /* not given */
 		class_name = bytes_str("");
 	if (!text.ptr)
 		text = bytes_str("");
@@ -113,18 +113,19 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 	text_quote(said, sizeof said - 4, text);
 	if (strcmp(why->name, "AccessDeniedException") == 0 &&
 	    strstr(said, "Authentication is required"))
-		return error_set(err, RC_IO,
-				 "it wants Kerberos, and saltmill speaks HBase's SIMPLE "
-				 "authentication only: use completebulkload for this cluster");
+		return error_set(
+			err, RC_IO,
+			"the cluster requires Kerberos, expected HBase's SIMPLE authentication: use "
+			"completebulkload for this cluster");
 	return error_set(err, RC_IO, "%s",
 			 said[0]	? said
 			 : why->name[0] ? why->name
-					: "failed without saying why");
+					: "failed without a reason");
 }
 
 static int wrong_type(const char *what, struct error *err)
 {
-	return error_set(err, RC_DATA, "%s is of another wire type than HBase's", what);
+	return error_set(err, RC_DATA, "found another wire type for %s, expected HBase's", what);
 }
 
 int exception_read(struct bytes rest, struct hbase_failure *why, struct error *err)
@@ -144,7 +145,7 @@ int exception_read(struct bytes rest, struct hbase_failure *why, struct error *e
 		}
 	}
 	if (rc < 0)
-		return error_prefix(err, "its exception cannot be read: ");
+		return error_prefix(err, "cannot read its exception: ");
 	rc = exception_tell(class_name, trace, why, err);
 	if (overloaded && why->trouble == TROUBLE_REFUSED)
 		why->trouble = TROUBLE_BUSY;
@@ -183,7 +184,7 @@ static int read_header(struct bytes rest, struct answer_header *h, struct error 
 			h->call_id = (uint32_t)f.value;
 		} else if (f.number == ANSWER_EXCEPTION) {
 			if (f.wire != PB_BYTES)
-				return wrong_type("an exception", err);
+				return wrong_type("the exception", err);
 			h->failed = true;
 			h->exception = f.bytes;
 		} else if (f.number == ANSWER_CELLS) {
@@ -206,7 +207,7 @@ int rpc_read_answer(struct bytes frame, uint32_t call_id, struct bytes *message,
 	if (rc == RC_OK)
 		rc = read_header(header, &h, err);
 	if (rc)
-		return error_prefix(err, "its answer cannot be read: ");
+		return error_prefix(err, "cannot read its answer: ");
 	if (h.failed && (h.call_id == call_id || h.call_id == UINT32_MAX))
 		return exception_read(h.exception, why, err);
 	if (h.call_id != call_id)
@@ -214,10 +215,9 @@ int rpc_read_answer(struct bytes frame, uint32_t call_id, struct bytes *message,
 				 h.call_id, call_id);
 	rc = pb_take_delimited(&frame, message, err);
 	if (rc)
-		return error_prefix(err, "its answer cannot be read: ");
+		return error_prefix(err, "cannot read its answer: ");
 	if (h.cells != frame.len)
-		return error_set(err, RC_DATA,
-				 "announced %llu bytes of cells and sent %zu in its answer",
+		return error_set(err, RC_DATA, "announced %llu bytes of cells, sent %zu",
 				 (unsigned long long)h.cells, frame.len);
 	*cells = frame;
 	return RC_OK;

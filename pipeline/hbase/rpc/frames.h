@@ -8,11 +8,12 @@
 #include "hbase.h"
 
 /*
- * An ExceptionResponse (RPC.proto): *why by the class's last part, the sentence from the first
- * line of its stack trace.  Always a negative RC_*: RC_IO, or RC_DATA where it is no such message.
+ * Read an ExceptionResponse (RPC.proto): *why from the last part of the class, the message from the
+ * first line of the stack trace. Always returns a negative RC_*: RC_IO, or RC_DATA if it is no such
+ * message.
  */
 int exception_read(struct bytes message, struct hbase_failure *why, struct error *err);
-/* The same of a class and a text, as a failed procedure tells them. */
+/* Do the same with a class and a text, as in the result of a failed procedure. */
 int exception_tell(struct bytes class_name, struct bytes text, struct hbase_failure *why,
 		   struct error *err);
 

@@ -8,12 +8,15 @@
 
 void meta_range(const char *table, char **start, char **stop)
 {
-	static const char space[] = "default:"; /* whose tables have no such name in hbase:meta */
+	static const char space[] = "default:"; /* hbase:meta omits the default namespace */
 	size_t n = sizeof space - 1;
 
 	if (strncmp(table, space, n) == 0)
 		table += n;
-	/* compared part by part: the first region has an empty key, and a blank is the next name */
+	/*
+	 * keys are compared part by part: the first region has an empty start key, and TABLE plus a
+	 * blank is the next possible name
+	 */
 	*start = mem_format("%s,,", table);
 	*stop = mem_format("%s ,,", table);
 }

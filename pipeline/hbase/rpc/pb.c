@@ -55,8 +55,9 @@ static int take_number(struct bytes *rest, uint64_t *v, struct error *err)
 	size_t n = rest->len ? get_varint(rest->ptr, rest->ptr + rest->len, v) : 0;
 
 	if (n == 0)
-		return error_set(err, RC_DATA,
-				 "a number does not end within its 10 bytes or its message");
+		return error_set(
+			err, RC_DATA,
+			"found a number that does not end, expected its end within 10 bytes and its message");
 	*rest = bytes_of(rest->ptr + n, rest->len - n);
 	return RC_OK;
 }
@@ -64,7 +65,7 @@ static int take_number(struct bytes *rest, uint64_t *v, struct error *err)
 static int take_bytes(struct bytes *rest, uint64_t n, struct bytes *out, struct error *err)
 {
 	if (n > rest->len)
-		return error_set(err, RC_DATA, "a field of %llu bytes where %zu are left",
+		return error_set(err, RC_DATA, "found a field of %llu bytes, expected at most %zu",
 				 (unsigned long long)n, rest->len);
 	*out = bytes_of(rest->ptr, (size_t)n);
 	*rest = bytes_of(rest->ptr + n, rest->len - (size_t)n);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define AHEAD_MS    5000  /* a clock that is so far before ours is not exact */
+#define AHEAD_MS    5000  /* a clock that is further ahead of ours is wrong */
 #define BEHIND_MS   30000 /* hbase.master.maxclockskew; servers report every 3 s */
-#define OLDEST	    204	  /* of 2.4 on master registries answer */
+#define OLDEST	    204	  /* 2.4: from there on masters answer as registries */
 #define NEWEST	    399
 #define MINOR_DIGIT 100
 
@@ -24,8 +24,8 @@ static int check_version(const struct listener *l, const char *version, struct e
 				 version);
 	if (v > NEWEST)
 		report_to(l,
-			  "the cluster is HBase %s, of which nothing is known here: try a small "
-			  "load with --check first",
+			  "the cluster is HBase %s, which saltmill has not been tested with: try a "
+			  "small load with --check first",
 			  version);
 	return RC_OK;
 }
@@ -37,17 +37,19 @@ static void check_clock(const struct listener *l, const struct hbase_server *s, 
 	if (!s->reported_ms)
 		return;
 	if (ahead > AHEAD_MS)
-		report_to(l,
-			  "the clock of region server %s:%u is %.1f s ahead of this machine's: "
-			  "what is written with this machine's time ages sooner there; let both "
-			  "follow one NTP server (chronyc tracking)",
-			  s->place.host, s->place.port, (double)ahead / 1e3);
+		report_to(
+			l,
+			"the clock of region server %s:%u is %.1f s ahead of this machine's: cells "
+			"with this machine's timestamps expire sooner there. Let both follow one NTP "
+			"server (check with `chronyc tracking`)",
+			s->place.host, s->place.port, (double)ahead / 1e3);
 	else if (-ahead > BEHIND_MS)
-		report_to(l,
-			  "the clock of region server %s:%u is %.1f s behind this machine's, or it "
-			  "has not reported for so long: let both follow one NTP server (chronyc "
-			  "tracking), and look at its log",
-			  s->place.host, s->place.port, (double)-ahead / 1e3);
+		report_to(
+			l,
+			"the clock of region server %s:%u is %.1f s behind this machine's, or it has "
+			"not reported for that long: let both follow one NTP server (check with "
+			"`chronyc tracking`), and read its log",
+			s->place.host, s->place.port, (double)-ahead / 1e3);
 }
 
 int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, struct error *err)
@@ -56,7 +58,7 @@ int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, st
 		return RC_OK;
 	why->trouble = TROUBLE_BUSY;
 	return error_set(err, RC_IO,
-			 "the cluster has no live region server: start them, then again");
+			 "the cluster has no live region server: start one, then run this again");
 }
 
 int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err)
@@ -84,7 +86,7 @@ int precheck_cluster(const struct listener *l, const struct hbase_status *s, int
 		return rc;
 	if (s->dead)
 		report_to(l,
-			  "%zu region server%s of the cluster %s dead: regions may be without a "
+			  "%zu region server%s of the cluster %s dead: some regions may be on no "
 			  "server until the master has moved them",
 			  s->dead, s->dead == 1 ? "" : "s", s->dead == 1 ? "is" : "are");
 	for (size_t i = 0; i < s->nservers; i++)
@@ -110,12 +112,13 @@ void precheck_table(const struct listener *l, const struct hbase_status *s, cons
 			first = t;
 	}
 	if (n)
-		report_to(l,
-			  "table %s: %zu region%s in transition, one %s for %" PRId64
-			  " s: calls to it wait; if it does not end, `hbck -j hbase-hbck2.jar "
-			  "assigns` the region, or look at the master's log",
-			  table, n, n == 1 ? " is" : "s are", first->state,
-			  now_ms > first->since_ms ? (now_ms - first->since_ms) / 1000 : 0);
+		report_to(
+			l,
+			"table %s: %zu region%s in transition, one %s for %" PRId64
+			" s: calls to it wait. If this does not end, run `hbck -j hbase-hbck2.jar "
+			"assigns` for the region, or read the master's log",
+			table, n, n == 1 ? " is" : "s are", first->state,
+			now_ms > first->since_ms ? (now_ms - first->since_ms) / 1000 : 0);
 }
 
 int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,
@@ -126,13 +129,13 @@ int precheck_state(const char *table, enum hbase_table_state state, struct hbase
 	case TABLE_ENABLED: return RC_OK;
 	case TABLE_ENABLING:
 		why->trouble = TROUBLE_BUSY;
-		return error_set(err, RC_IO, "table %s is being enabled, or created", table);
+		return error_set(err, RC_IO, "table %s is being enabled or created", table);
 	case TABLE_DISABLED:
 	case TABLE_DISABLING: break;
 	}
 	why->trouble = TROUBLE_REFUSED;
-	return error_set(err, RC_CONFIG, "table %s is %s: enable '%s' in the HBase shell", table,
-			 state == TABLE_DISABLED ? "disabled" : "being disabled", table);
+	return error_set(err, RC_CONFIG, "table %s is %s: run `enable '%s'` in the HBase shell",
+			 table, state == TABLE_DISABLED ? "disabled" : "being disabled", table);
 }
 
 int precheck_enabled(struct hbase *h, const char *table, struct hbase_failure *why,

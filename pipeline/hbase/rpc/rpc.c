@@ -8,7 +8,7 @@
 #include "mem.h"
 #include "wire.h"
 
-#define LAST_WORD_MS 2000 /* for what a server said before it closed */
+#define LAST_WORD_MS 2000 /* for the answer of a server that then closed */
 #define CALL_IDS     0x7FFFFFFFu
 
 struct rpc {
@@ -16,7 +16,7 @@ struct rpc {
 	struct hbase_place at;
 	const char *service;
 	uint32_t call_id;
-	bool broken, answered; /* answered: it has shown that it speaks the service */
+	bool broken, answered; /* answered: the server has shown that it speaks the service */
 };
 
 static int place_error(const struct rpc *c, struct error *err)
@@ -33,7 +33,8 @@ static int receive_frame(struct rpc *c, struct buf *frame, int64_t deadline, str
 	uint32_t length = get_be32(frame->ptr);
 	frame->len = 0;
 	if (length > RPC_FRAME_MOST)
-		return error_set(err, RC_DATA, "announced an answer of %u bytes", length);
+		return error_set(err, RC_DATA,
+				 "announced an answer of %u bytes, expected at most 1 GiB", length);
 	return wire_receive(c->fd, frame, length, deadline, err);
 }
 
@@ -48,7 +49,7 @@ int rpc_connect(struct rpc **out, const struct hbase_place *at, const char *serv
 	int rc = wire_connect(at, patience_ms, &c->fd, err);
 	if (rc == RC_OK) {
 		rpc_put_preamble(&hello, service, user);
-		/* what is wrong with it the answer to the first call tells */
+		/* the answer to the first call reports errors in it */
 		rc = wire_send(c->fd, buf_bytes(&hello), clock_ms() + patience_ms, err);
 		buf_release(&hello);
 	}
@@ -73,7 +74,7 @@ bool rpc_is_stale(const struct rpc *c)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLIN};
 
-	return c->broken || poll(&p, 1, 0) != 0; /* nothing is asked, so nothing may come */
+	return c->broken || poll(&p, 1, 0) != 0; /* no request is open, so nothing may arrive */
 }
 
 bool rpc_is_broken(const struct rpc *c)
@@ -87,7 +88,10 @@ void rpc_answer_release(struct rpc_answer *a)
 	*a = (struct rpc_answer){0};
 }
 
-/* A server that cannot do with what it was sent closes before all of it is written. */
+/*
+ * Send a request and receive the answer. A server that rejects a request may close before it has
+ * received all of it; then read what it sent.
+ */
 static int exchange(struct rpc *c, const struct buf *request, int64_t deadline, struct buf *frame,
 		    struct error *err)
 {
@@ -118,8 +122,8 @@ int rpc_call(struct rpc *c, const char *method, struct bytes message, int64_t pa
 				     why, err);
 		c->broken = rc == RC_DATA;
 	} else if (rc == RC_IO && !c->answered) {
-		error_prefix(err,
-			     "it is no %s of HBase 2.4 or later, or speaks TLS only: ", c->service);
+		error_prefix(err, "it is not a %s of HBase 2.4 or later, or it speaks only TLS: ",
+			     c->service);
 	}
 	if (rc == RC_OK) {
 		c->answered = true;

@@ -1,9 +1,8 @@
 /*
  * scanner.c - a scan of one region, call by call: Client.proto, RSRpcServices.scan
  *
- * The first call opens a scanner; those that follow count from 0 (next_call_seq), so that a
- * repeated one would be noticed.  Partial rows and heartbeats, which bring nothing, are taken as
- * they come.
+ * The first call opens a scanner. Later calls are numbered from 0 (next_call_seq), so that the
+ * server notices a repeated one. Partial rows and heartbeats without cells are accepted.
  */
 #include "decode.h"
 #include "encode.h"
@@ -42,7 +41,7 @@ static void put_time_range(struct buf *b, const struct hbase_scan *scan)
 	pb_close(b, range);
 }
 
-/* Scan. */
+/* Append a Scan field. */
 static void put_scan(struct buf *b, unsigned field, const struct hbase_scan *scan)
 {
 	size_t at = pb_open(b, field);
@@ -63,10 +62,10 @@ static void put_scan(struct buf *b, unsigned field, const struct hbase_scan *sca
 	put_time_range(b, scan);
 	pb_uint(b, 7, scan->versions ? scan->versions : 1);
 	if (scan->raw || scan->leave_cache)
-		pb_uint(b, 8, 0); /* who reads everything leaves the cache to others */
+		pb_uint(b, 8, 0); /* a scan that reads everything must not evict others' blocks */
 	if (scan->bytes_a_call)
 		pb_uint(b, 10, scan->bytes_a_call);
-	if (scan->filter) /* a reversed scan that loads other families later is an error */
+	if (scan->filter) /* for a reversed scan, loading families on demand is an error */
 		pb_uint(b, 13, 0);
 	if (scan->reversed)
 		pb_uint(b, 15, 1);
@@ -93,8 +92,8 @@ void put_scan_open(struct buf *b, struct bytes region, const struct hbase_scan *
 	put_region(b, 1, region);
 	put_scan(b, 2, scan);
 	pb_uint(b, 4, rows_of_call(rows_a_call(scan), scan->limit));
-	pb_uint(b, 7, 1); /* partial rows are taken */
-	pb_uint(b, 8, 1); /* heartbeats too */
+	pb_uint(b, 7, 1); /* accept partial rows */
+	pb_uint(b, 8, 1); /* accept heartbeats */
 	if (scan->limit)
 		pb_uint(b, 11, scan->limit < INT32_MAX ? scan->limit : INT32_MAX);
 }
@@ -128,7 +127,7 @@ void put_scan_close(struct buf *b, uint64_t scanner)
 	pb_uint(b, 5, 1);
 }
 
-/* Send a request, which is released, and read what of its answer is about the scanner. */
+/* Send a request, release it, and read the scanner's data from the answer. */
 static int call(struct hbase *h, struct hbase_scanner *s, struct buf *request, int64_t patience_ms,
 		struct hbase_batch *out, struct scan_answer *got, struct hbase_failure *why,
 		struct error *err)
@@ -180,7 +179,8 @@ int hbase_scanner_open(struct hbase *h, struct hbase_scanner *s, const struct hb
 	s->open = false;
 	hbase_batch_release(out);
 	why->trouble = TROUBLE_REFUSED;
-	return error_set(err, RC_DATA, "an open scan without a scanner's number");
+	return error_set(err, RC_DATA,
+			 "found an open scan without a scanner id in the answer, expected one");
 }
 
 int hbase_scanner_next(struct hbase *h, struct hbase_scanner *s, struct hbase_batch *out,
@@ -239,7 +239,7 @@ void hbase_batch_release(struct hbase_batch *b)
 	*b = (struct hbase_batch){0};
 }
 
-/* --- a region at once --- */
+/* --- a whole region --- */
 
 static int take_batch(const struct hbase_batch *b, hbase_take_cell *take, void *ctx,
 		      struct error *err)

@@ -1,8 +1,8 @@
 /*
- * session.c - finding the cluster, and calls by connections that are kept
+ * session.c - find the cluster, and call through idle connections
  *
- * Masters, and from HBase 2.5 on region servers, answer where the active master and hbase:meta are
- * (ClientMetaService, Registry.proto).
+ * Masters, and from HBase 2.5 on region servers, know the active master and the server of
+ * hbase:meta (ClientMetaService, Registry.proto).
  */
 #include "session.h"
 
@@ -89,7 +89,7 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 
 /* --- the registry --- */
 
-/* What servers are asked: their method, or the node that ZooKeeper has. */
+/* A registry question: the servers' method, or ZooKeeper's node. */
 struct registry_call {
 	const char *method, *node;
 };
@@ -109,7 +109,7 @@ static int ask_zookeeper(const struct hbase *h, const struct hbase_place *at,
 	return rc;
 }
 
-/* Ask the servers, beginning with the one that answered last, until one does. */
+/* Query the servers until one answers, beginning with the one that answered last. */
 static int ask_registry(struct hbase *h, const struct registry_call *q, struct rpc_answer *out,
 			struct hbase_failure *why, struct error *err)
 {
@@ -133,7 +133,7 @@ static int ask_registry(struct hbase *h, const struct registry_call *q, struct r
 	return rc;
 }
 
-/* An answer that cannot be read, from a server that could not say it right a second time. */
+/* Set the trouble of an unreadable answer; the same server would answer the same again. */
 static int unreadable(int rc, const struct registry_call *q, struct hbase_failure *why,
 		      struct error *err)
 {
@@ -201,7 +201,7 @@ int session_call_master(struct hbase *h, const char *method, const struct buf *m
 
 /* --- opening --- */
 
-/* HOST[:PORT],...  or  zk:HOST[:PORT],...[/PARENT] */
+/* Parse HOST[:PORT],... or zk:HOST[:PORT],...[/PARENT]. */
 static int read_servers(struct hbase *h, const char *text, struct error *err)
 {
 	bool zookeeper = strncmp(text, "zk:", 3) == 0;
@@ -225,7 +225,7 @@ static int read_servers(struct hbase *h, const char *text, struct error *err)
 	}
 }
 
-/* The caller's. */
+/* Read the cluster id; the caller owns it. */
 static int ask_cluster_id(struct hbase *h, char **out, struct hbase_failure *why, struct error *err)
 {
 	struct rpc_answer answer;
@@ -280,8 +280,8 @@ void hbase_close(struct hbase *h)
 }
 
 /*
- * By a connection of before the old cluster answers, though its name leads to another one now.
- * And those to servers that went away would stay open for as long as *h lives.
+ * Close connections that may lead to the old cluster although the name now leads to another one,
+ * and those that servers have closed, which would stay open as long as *h lives.
  */
 static void close_old(struct hbase *h)
 {
@@ -325,12 +325,12 @@ const char *hbase_user(const struct hbase *h)
 	return h->user;
 }
 
-/* --- trying again --- */
+/* --- retries --- */
 
 #define FOREVER_S  1e9
-#define RETRY_MOST 30 /* of waits of up to 10 s: about four minutes in all */
+#define RETRY_MOST 30 /* waits of up to 10 s: about four minutes in all */
 #define GONE_MOST  120
-#define GONE_WAIT  5 /* of backoff.h, 2 s: asking costs little, and it may be back at any moment */
+#define GONE_WAIT  5 /* backoff step of 2 s: asking is cheap, and the server may return soon */
 
 bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err)
 {
@@ -342,7 +342,7 @@ bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct erro
 		return false;
 	bool gone = why->trouble == TROUBLE_GONE;
 	if (*attempt >= (gone ? GONE_MOST : RETRY_MOST)) {
-		error_prefix(err, "tried %u times: ", *attempt + 1);
+		error_prefix(err, "failed after %u attempts: ", *attempt + 1);
 		return false;
 	}
 	unsigned wait = gone && *attempt > GONE_WAIT ? GONE_WAIT : *attempt;

@@ -1,6 +1,4 @@
-/*
- * session.h - a cluster's connections, and calls by them
- */
+/* session.h - a cluster's open connections, and calls through them */
 #ifndef SALTMILL_CLUSTER_SESSION_H
 #define SALTMILL_CLUSTER_SESSION_H
 
@@ -15,31 +13,32 @@
 #define SERVICE_REGION "ClientService"
 
 #define CONNECT_MS 10000
-#define CALL_MS	   60000 /* as HBase's own client; what may take longer says so */
+#define CALL_MS	   60000 /* as HBase's own client; slower calls pass their own limit */
 
 struct idle;
 struct hbase {
 	char *user, *cluster_id;
-	struct hbase_place *servers; /* whom to ask for the rest */
-	char *parent;		     /* they are ZooKeeper's, and HBase's nodes below it; or NULL */
+	struct hbase_place *servers; /* servers that know the master and hbase:meta */
+	/* the parent of HBase's nodes if they are ZooKeeper servers; or NULL */
+	char *parent;
 	size_t nservers;
-	pthread_mutex_t lock;	   /* what follows */
-	size_t answered;	   /* of servers, the one that did last */
-	struct hbase_place master; /* host "": ask */
+	pthread_mutex_t lock;	   /* protects the members below */
+	size_t answered;	   /* index of the server that answered last */
+	struct hbase_place master; /* host "": unknown */
 	struct idle *idle;
 };
 
 /*
- * One call at a place, by a connection that is free or a new one.  out is released by the caller
- * when it is RC_OK.
+ * Make one call at a place, through an idle connection or a new one. The caller releases out after
+ * RC_OK.
  */
 int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
 		 const char *method, const struct buf *message, int64_t patience_ms,
 		 struct rpc_answer *out, struct hbase_failure *why, struct error *err);
-/* The same at the active master, which is asked for if it is not known. */
+/* Make a call at the active master, which is looked up if it is unknown. */
 int session_call_master(struct hbase *h, const char *method, const struct buf *message,
 			struct rpc_answer *out, struct hbase_failure *why, struct error *err);
-/* Where hbase:meta is. */
+/* Find the server of hbase:meta. */
 int session_find_meta(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
 		      struct error *err);
 

@@ -1,7 +1,7 @@
 /*
- * status.c - what the master knows of its cluster: ClusterStatus.proto
+ * status.c - the master's view of its cluster: ClusterStatus.proto
  *
- * Times are of the clock of who tells them.
+ * Each time is of the clock of the server that reports it.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "hbase.h"
 #include "session.h"
 
-/* Option: which parts are asked for */
+/* Option: the requested parts. */
 enum { ASK_VERSION = 0, ASK_LIVE = 2, ASK_DEAD = 3, ASK_TRANSITIONS = 7 };
 enum { STATUS_VERSION = 1, STATUS_LIVE = 2, STATUS_DEAD = 3, STATUS_TRANSITIONS = 4 };
 enum { LIVE_SERVER = 1, LIVE_LOAD = 2 };
@@ -27,7 +27,7 @@ enum { SPEC_VALUE = 2 };
 enum { TRANSITION_STATE = 2 };
 enum { STATE_INFO = 1, STATE_WORD = 2, STATE_STAMP = 3 };
 
-/* Room for one more at the end of a list in an arena, whose room doubles. */
+/* Return room for one more item at the end of a list in an arena; the room doubles. */
 static void *one_more(struct arena *a, void *list, size_t n, size_t size)
 {
 	if (n && (n & (n - 1)))

@@ -1,7 +1,7 @@
 /*
- * tables.c - what the master is asked: Master.proto
+ * tables.c - calls to the master: Master.proto
  *
- * A change is a procedure: its number comes back at once, and its end is asked for.
+ * A change is a procedure: the master returns its number at once, and the client polls for its end.
  */
 #include <inttypes.h>
 
@@ -72,7 +72,7 @@ void put_create(struct buf *b, const char *table, const struct description *d,
 
 /* --- calls --- */
 
-/* What an answer's decoder did not like is repeated by no server in another way. */
+/* Mark a decoding error as final: every server would give the same answer again. */
 static int judged(int rc, struct hbase_failure *why)
 {
 	if (rc && why->trouble == TROUBLE_NONE)
@@ -139,7 +139,7 @@ static int procedure_wait(struct hbase *h, uint64_t id, struct hbase_failure *wh
 
 		if (rc || state == PROCEDURE_FINISHED)
 			return rc;
-		/* the master forgets it a quarter of an hour behind its end */
+		/* the master forgets a procedure a quarter of an hour after its end */
 		if (state == PROCEDURE_NOT_FOUND)
 			return RC_OK;
 		why->trouble = TROUBLE_REFUSED;
@@ -147,15 +147,15 @@ static int procedure_wait(struct hbase *h, uint64_t id, struct hbase_failure *wh
 			return RC_STOPPED;
 		if (clock_ms() > deadline)
 			return error_set(err, RC_IO,
-					 "the master's procedure %" PRIu64 " does not come to an "
-					 "end",
+					 "the master's procedure %" PRIu64
+					 " has not finished after half an hour",
 					 id);
 		clock_sleep_ms(wait);
 		wait = wait * 3 / 2 < LAST_LOOK_MS ? wait * 3 / 2 : LAST_LOOK_MS;
 	}
 }
 
-/* Send a change; releases b. */
+/* Send a change and wait for its procedure; releases b. */
 static int change(struct hbase *h, const char *method, struct buf *b, struct hbase_failure *why,
 		  struct error *err)
 {

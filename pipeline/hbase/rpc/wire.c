@@ -1,4 +1,4 @@
-/* wire.c - TCP with bounds: no wait without an end, and a signal ends each */
+/* wire.c - TCP with limits: every wait has a deadline, and a signal ends it */
 #include "wire.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 
 #define LOOK_MS	   200 /* how soon a signal ends a wait */
 #define READ_BYTES ((size_t)1 << 20)
-#define SILENCE_S  15 /* of a machine, not of a server: its kernel answers while that works */
+#define SILENCE_S  15 /* of a machine, not of a process: its kernel answers probes */
 #define PROBES	   3
 
-/* RC_END: not in time. */
+/* Wait for events; RC_END: the deadline passed. */
 static int wait_for(int fd, short events, int64_t deadline, struct error *err)
 {
 	for (;;) {
@@ -37,11 +37,11 @@ static int wait_for(int fd, short events, int64_t deadline, struct error *err)
 	}
 }
 
-/* A machine that went without a word ends a call in half a minute, not when its patience does. */
+/* Detect a dead machine in half a minute, long before the call's own limit. */
 static void notice_silence(int fd)
 {
 	int one = 1, idle_s = SILENCE_S, every_s = SILENCE_S / PROBES, probes = PROBES;
-	/* it ends probing too, whatever their number (Linux, tcp_keepalive_timer) */
+	/* it also ends probing, whatever the number of probes (Linux, tcp_keepalive_timer) */
 	unsigned unheard_ms = (unsigned)(idle_s + probes * every_s) * 1000;
 
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
@@ -110,7 +110,7 @@ int wire_send(int fd, struct bytes data, int64_t deadline, struct error *err)
 			int rc = wait_for(fd, POLLOUT, deadline, err);
 
 			if (rc == RC_END)
-				rc = error_set(err, RC_IO, "it takes no data");
+				rc = error_set(err, RC_IO, "accepts no data");
 			if (rc)
 				return rc;
 		} else if (errno != EINTR) {

@@ -30,10 +30,10 @@ void zookeeper_put_request(struct buf *b, const char *path)
 	static const uint8_t password[PASSWORD];
 	size_t at = packet_open(b);
 
-	buf_be32(b, 0); /* version of the protocol */
+	buf_be32(b, 0); /* protocol version */
 	buf_be64(b, 0); /* last zxid seen */
 	buf_be32(b, SESSION_MS);
-	buf_be64(b, 0); /* session */
+	buf_be64(b, 0); /* session id */
 	buf_be32(b, PASSWORD);
 	buf_append(b, password, sizeof password);
 	buf_put(b, 0); /* read only */
@@ -54,12 +54,13 @@ void zookeeper_put_request(struct buf *b, const char *path)
 int zookeeper_read_answer(struct bytes packet, struct bytes *data, struct error *err)
 {
 	if (packet.len < HEADER_BYTES || get_be32(packet.ptr) != XID)
-		return error_set(err, RC_DATA, "is no ZooKeeper: it did not answer what was asked");
+		return error_set(err, RC_DATA,
+				 "is no ZooKeeper: its answer does not match the request");
 	int32_t code = (int32_t)get_be32(packet.ptr + 12);
 	if (code == NO_NODE)
 		return RC_END;
 	if (code)
-		return error_set(err, RC_IO, "refuses with ZooKeeper's error %d", code);
+		return error_set(err, RC_IO, "refuses with ZooKeeper error %d", code);
 	struct bytes rest = bytes_of(packet.ptr + HEADER_BYTES, packet.len - HEADER_BYTES);
 	uint32_t n = rest.len < 4 ? UINT32_MAX : get_be32(rest.ptr);
 	if (n > rest.len || n > rest.len - 4)
@@ -78,7 +79,7 @@ int zookeeper_node_message(struct bytes data, struct bytes *message, struct erro
 		at = n <= data.len - 5 ? 5 + (size_t)n : data.len;
 	}
 	if (data.len - at < 4 || memcmp(data.ptr + at, "PBUF", 4) != 0)
-		return error_set(err, RC_DATA, "the node is not as HBase writes them");
+		return error_set(err, RC_DATA, "the node was not written by HBase");
 	*message = bytes_of(data.ptr + at + 4, data.len - at - 4);
 	return RC_OK;
 }
@@ -107,7 +108,7 @@ static int ask(const struct hbase_place *at, const char *path, int64_t patience_
 	if (rc == RC_OK)
 		rc = wire_send(fd, buf_bytes(&request), deadline, err);
 	if (rc == RC_OK)
-		rc = receive_packet(fd, node, deadline, err); /* of the session */
+		rc = receive_packet(fd, node, deadline, err); /* answer to the connect request */
 	if (rc == RC_OK)
 		rc = receive_packet(fd, node, deadline, err);
 	if (fd >= 0)
@@ -128,10 +129,10 @@ int zookeeper_read(const struct hbase_place *at, const char *path, int64_t patie
 		rc = zookeeper_read_answer(buf_bytes(node), &data, err);
 	if (rc == RC_END) {
 		why->trouble = TROUBLE_BUSY;
-		rc = error_set(err, RC_IO,
-			       "has no node %s: no master is active, or zookeeper.znode.parent is "
-			       "another",
-			       path);
+		rc = error_set(
+			err, RC_IO,
+			"has no node %s: no master is active, or zookeeper.znode.parent has another value",
+			path);
 	} else if (rc == RC_OK) {
 		rc = zookeeper_node_message(data, message, err);
 		if (rc)
