@@ -1,10 +1,10 @@
 /*
- * algorithm.c - UniformSplit, HexStringSplit and DecimalStringSplit, to the byte of HBase's
+ * algorithm.c - UniformSplit, HexStringSplit and DecimalStringSplit, byte for byte as HBase's
  *
- * All three cut an interval of whole numbers into n equal parts, rounded down, and give the rest
- * to the last (README.md 1.1, 1.2).  They differ in the base their keys are written in: bytes,
- * hex digits, decimal digits.  So a number here is an array of digits in that base, most
- * significant first and of one width: no radix conversion, and rows may be as long as they like.
+ * All three cut an interval of whole numbers into n equal parts, rounded down; the last part gets
+ * the rest (README.md 1.1, 1.2). They differ in the base of their keys: bytes, hex digits, decimal
+ * digits. So a number here is an array of digits in that base, most significant first, all of one
+ * width. No radix conversion is needed, and rows may have any length.
  */
 #include "splits.h"
 
@@ -34,7 +34,7 @@ static int number_cmp(const struct split_number *a, const struct split_number *b
 	return memcmp(a->digits, b->digits, a->width);
 }
 
-/* a += b + carry; what does not fit in the width is lost. */
+/* Compute a += b + carry; overflow is lost. */
 static void number_add(struct split_number *a, const struct split_number *b, uint32_t carry)
 {
 	for (size_t i = a->width; i-- > 0;) {
@@ -44,7 +44,7 @@ static void number_add(struct split_number *a, const struct split_number *b, uin
 	}
 }
 
-/* a -= b, for a >= b. */
+/* Compute a -= b; a >= b. */
 static void number_subtract(struct split_number *a, const struct split_number *b)
 {
 	uint32_t borrow = 0;
@@ -76,7 +76,7 @@ static void number_divide(struct split_number *a, uint32_t by)
 	}
 }
 
-/* The value, or UINT64_MAX if it is 2^56 or more. */
+/* Return the value, or UINT64_MAX if it is 2^56 or more. */
 static uint64_t number_small(const struct split_number *a)
 {
 	uint64_t v = 0;
@@ -87,8 +87,8 @@ static uint64_t number_small(const struct split_number *a)
 }
 
 /*
- * What java.math.BigInteger(text, base) reads, put at the right end of the digits.  A sign is
- * allowed there; a minus is refused here, since its keys would not be in order.
+ * Parse what java.math.BigInteger(text, base) accepts, right-aligned in the digits. BigInteger
+ * accepts a sign; a minus is rejected here, because its keys would not be in order.
  */
 static int number_parse(struct split_number *n, const char *what, struct bytes text,
 			struct error *err)
@@ -118,7 +118,7 @@ static int number_parse(struct split_number *n, const char *what, struct bytes t
 	return RC_OK;
 }
 
-/* The last `width` digits as a key: bytes for base 256, else text in lower case. */
+/* Append the last `width` digits as a key: bytes for base 256, else lower-case text. */
 static void number_key(const struct split_number *n, size_t width, struct buf *key)
 {
 	static const char letters[] = "0123456789abcdef";
@@ -128,7 +128,7 @@ static void number_key(const struct split_number *n, size_t width, struct buf *k
 		buf_put(key, n->base == 256 ? n->digits[i] : (uint8_t)letters[n->digits[i]]);
 }
 
-/* The keys first + size * i for i = 1 .. count, each printed in `width` digits. */
+/* Append the keys first + size * i for i = 1 .. count, each with `width` digits. */
 static int add_steps(struct splits *s, struct split_number *first, const struct split_number *size,
 		     uint32_t count, size_t width, struct error *err)
 {
@@ -144,7 +144,7 @@ static int add_steps(struct splits *s, struct split_number *first, const struct 
 	return rc;
 }
 
-/* NumberStringSplit.split(n) over two parsed rows; on return last holds a part's size. */
+/* Do NumberStringSplit.split(n) for two parsed rows; afterwards last is the size of a part. */
 static int split_range(struct splits *s, struct split_number *first, struct split_number *last,
 		       uint32_t n, const char *const text[2], struct error *err)
 {
@@ -169,7 +169,7 @@ static int split_numbers(struct splits *s, uint32_t base, uint32_t n, const char
 			 const char *last_text, struct error *err)
 {
 	size_t a = strlen(first_text), b = strlen(last_text);
-	size_t width = (a > b ? a : b) + 1; /* a digit more: range = last - first + 1 */
+	size_t width = (a > b ? a : b) + 1; /* one more digit, because range = last - first + 1 */
 	struct split_number first = number_new(base, width), last = number_new(base, width);
 	const char *const text[2] = {first_text, last_text};
 
@@ -183,7 +183,10 @@ static int split_numbers(struct splits *s, uint32_t base, uint32_t n, const char
 	return rc;
 }
 
-/* row, padded with zero bytes at its end, as a number of width bytes behind one spare. */
+/*
+ * Return row, padded with zero bytes at its end, as a number of width bytes with a spare byte
+ * before it.
+ */
 static struct split_number number_row(struct bytes row, size_t width)
 {
 	struct split_number n = number_new(256, width + 1);
@@ -194,8 +197,8 @@ static struct split_number number_row(struct bytes row, size_t width)
 }
 
 /*
- * Bytes.iterateOnSplits(a, b, true, count) without the two ends.  While there are fewer
- * numbers than parts both ends grow by a zero byte, so an inclusive 02 becomes 0200, not 02FF.
+ * Do Bytes.iterateOnSplits(a, b, true, count) without the two ends. While there are fewer
+ * numbers than parts, both ends grow by a zero byte, so an inclusive 02 becomes 0200, not 02FF.
  */
 static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, uint32_t count,
 			     struct error *err)
@@ -254,8 +257,8 @@ int splits_compute(struct splits *s, enum split_algorithm a, uint32_t n, const c
 		   const char *last, struct error *err)
 {
 	if (n == 0 || n > INT32_MAX)
-		return error_set(err, RC_CONFIG, "%" PRIu32 " regions asked, expected 1 to %d", n,
-				 INT32_MAX);
+		return error_set(err, RC_CONFIG, "%" PRIu32 " regions requested, expected 1 to %d",
+				 n, INT32_MAX);
 	switch (a) {
 	case SPLIT_ALGORITHM_UNIFORM: return split_uniform(s, n, first, last, err);
 	case SPLIT_ALGORITHM_HEX:

@@ -1,10 +1,10 @@
 /*
- * alter.c - the script that brings an existing table to the job's attributes
+ * alter.c - the script that changes an existing table to the job's attributes
  *
- * Each value is brought to the one form of attribute_read on both sides before it is compared, so
- * TTL => '86400 SECONDS (1 DAY)' is 86400.  Only differences are altered, in one `alter`, which
- * the master applies as one change.  Regions reopen in place (2.x): the table is disabled only
- * for REGION_REPLICATION, which cannot change under open regions in every 2.x.
+ * Both sides are converted to the form of attribute_read before they are compared, so TTL => '86400
+ * SECONDS (1 DAY)' is 86400. Only differences are altered, in one `alter`, which the master applies
+ * as one change. Regions reopen in place (2.x). The table is disabled only for REGION_REPLICATION,
+ * which cannot change under open regions in every 2.x.
  */
 #include "attributes.h"
 #include "ddl.h"
@@ -12,7 +12,7 @@
 
 static const char indent[] = "     ";
 
-/* Items of want that differ, as pieces behind what stands in out; coprocessors stay as they are. */
+/* Append the items of want that differ, as pieces; coprocessors stay as they are. */
 static size_t put_changes(struct buf *out, enum attribute_scope scope,
 			  const struct attributes *want, const struct described *there,
 			  struct arena *a)
@@ -24,7 +24,10 @@ static size_t put_changes(struct buf *out, enum attribute_scope scope,
 		const struct attribute_def *d = attribute_find(scope, it->key);
 		const char *old = attributes_get(&there->items, it->key);
 
-		if (!old) /* 2.6 lists some of a table's own there, NORMALIZATION_ENABLED for one */
+		/*
+		 * 2.6 lists some attributes of the table there, for example NORMALIZATION_ENABLED
+		 */
+		if (!old)
 			old = attributes_get(&there->metadata, it->key);
 		if (d->kind == KIND_COPROCESSOR || attribute_same(d, it, old, a))
 			continue;
@@ -61,7 +64,7 @@ static size_t put_family_changes(struct buf *out, const struct family *f,
 
 	buf_append_str(out, ",\n    {");
 	script_pair(out, indent, &name, false);
-	size_t n = !there; /* a new family is a change, all defaults or not */
+	size_t n = !there; /* a new family is a change even if all its values are defaults */
 	if (!there)
 		there = &nothing;
 	n += put_changes(out, SCOPE_FAMILY, &items, there, a);
@@ -88,7 +91,7 @@ static size_t put_table_changes(struct buf *out, const struct table *t,
 	return n;
 }
 
-/* Replicas of open regions cannot be changed in every 2.x. */
+/* True if replicas change: some 2.x versions cannot do that while regions are open. */
 static bool needs_disable(const struct table *t, const struct description *d, struct arena *a)
 {
 	static const char key[] = "REGION_REPLICATION";

@@ -1,10 +1,10 @@
 /*
  * attributes.c - the table of attributes, and one form for each value
  *
- * The shell does not report an attribute in the wrong place or with a misspelt quoted key as an
- * error: it prints a line and creates the table without it.  This table is what makes such a job
- * fail before the cluster sees it, and the one normal form of a value is what lets `alter` compare
- * a job with what `describe` prints.
+ * The shell does not treat an attribute in the wrong place, or a misspelt quoted key, as an error:
+ * it prints a line and creates the table without it. This table rejects such a job before the
+ * cluster sees it. The one normal form of a value lets `alter` compare a job with the output of
+ * `describe`.
  */
 #include "attributes.h"
 
@@ -146,8 +146,9 @@ static const struct unit byte_units[] = {
 	{"TB", UINT64_C(1) << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}};
 
 /*
- * "1 DAY 2 HOURS" at *text: numbers with units that fall strictly, spaces optional; a number alone
- * counts ones.  Moves *text behind it.  False: no number, an unknown unit, or no 64 bits.
+ * Parse "1 DAY 2 HOURS" at *text: numbers with strictly smaller units each time, spaces optional; a
+ * number without a unit counts ones. *text moves past it. False: no number, an unknown unit, or
+ * more than 64 bits.
  */
 static bool parse_terms(const char **text, const struct unit *units, size_t nunits, uint64_t *sum)
 {
@@ -180,7 +181,7 @@ static bool parse_terms(const char **text, const struct unit *units, size_t nuni
 	return below != UINT64_MAX;
 }
 
-/* The terms, or describe's form "65536 B (64KB)", where both must say the same. */
+/* Parse the terms, or the form of `describe`, "65536 B (64KB)", whose two numbers must be equal. */
 static bool parse_sum(const char *text, const struct unit *units, size_t nunits, uint64_t *sum)
 {
 	uint64_t again;
@@ -223,7 +224,7 @@ static bool parse_int(const char *text, int64_t *v)
 	bool minus = *text == '-';
 	uint64_t sum;
 
-	/* parse_size alone would take 3K for a number of versions */
+	/* parse_size alone would accept 3K as a number of versions */
 	if (strspn(text + minus, "0123456789") != strlen(text + minus) ||
 	    !parse_size(text + minus, &sum) || sum > INT64_MAX)
 		return false;
@@ -290,7 +291,10 @@ static int read_word(const struct attribute_def *d, const char *text, struct att
 	return error_set(err, RC_CONFIG, "%s is %.100s, expected one of %s", d->name, text, list);
 }
 
-/* The master loads the class by its full name; HBase's own may be given by the last part. */
+/*
+ * Read a class name. The master loads the class by its full name; HBase's own classes may be given
+ * by their last part.
+ */
 static int read_class(const struct attribute_def *d, const char *text, struct arena *a,
 		      struct attribute *out, struct error *err)
 {
@@ -336,7 +340,7 @@ static int read_bool(const struct attribute_def *d, const char *text, struct att
 {
 	bool yes = strcasecmp(text, "true") == 0;
 
-	/* Java's Boolean.valueOf would take any other word for false */
+	/* Java's Boolean.valueOf reads any other word as false */
 	if (!yes && strcasecmp(text, "false") != 0)
 		return error_set(err, RC_CONFIG, "%s is %.100s, expected true or false", d->name,
 				 text);
@@ -351,7 +355,7 @@ static int read_text(const struct attribute_def *d, const char *text, struct err
 		return error_set(err, RC_CONFIG, "%s is empty, expected a value", d->name);
 	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7F)
-			return error_set(err, RC_CONFIG, "%s holds control character 0x%02X",
+			return error_set(err, RC_CONFIG, "%s contains control character 0x%02X",
 					 d->name, (unsigned char)*p);
 	return RC_OK;
 }

@@ -1,8 +1,8 @@
 /*
- * check.c - what the master, or the shell without a word, would make of this table
+ * check.c - reject what HBase's master would reject, or the shell would silently ignore
  *
  * Follows TableName, ColumnFamilyDescriptorBuilder and the master's TableDescriptorChecker
- * (README.md 2.3 to 2.5), so that a script that was written is a script that runs.
+ * (README.md 2.3 to 2.5), so that every script that is written also runs.
  */
 #include <inttypes.h>
 #include <locale.h>
@@ -21,7 +21,9 @@ static const char fifo_policy[] =
 	"org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
 static const char blocking_key[] = "hbase.hstore.blockingStoreFiles";
 
-/* The first character of name that is no letter, no digit and not in extra; 0 if there is none. */
+/*
+ * Return the first character of name that is not a letter, a digit or in extra; 0: there is none.
+ */
 static uint32_t odd_character(struct bytes name, const char *extra)
 {
 	locale_t unicode = (locale_t)0;
@@ -58,7 +60,7 @@ static int check_table_name(const char *name, struct error *err)
 				 name);
 	if (*qualifier == '\0')
 		return error_set(err, RC_CONFIG, "table name \"%.200s\" is empty%s", name,
-				 colon ? " behind the namespace" : "");
+				 colon ? " after the namespace" : "");
 	if (*qualifier == '.' || *qualifier == '-')
 		return error_set(
 			err, RC_CONFIG,
@@ -66,18 +68,18 @@ static int check_table_name(const char *name, struct error *err)
 			name, *qualifier);
 	if ((odd = odd_character(namespace, "_")) != 0)
 		return error_set(err, RC_CONFIG,
-				 "namespace \"%.*s\" holds U+%04" PRIX32
+				 "namespace \"%.*s\" contains U+%04" PRIX32
 				 ", expected letters, digits and _",
 				 namespace.len < 200 ? (int)namespace.len : 200, name, odd);
 	if ((odd = odd_character(bytes_str(qualifier), "_.-")) != 0)
 		return error_set(err, RC_CONFIG,
-				 "table name \"%.200s\" holds U+%04" PRIX32
+				 "table name \"%.200s\" contains U+%04" PRIX32
 				 ", expected letters, digits, _ . and -",
 				 name, odd);
 	if (namespace.len == 5 && memcmp(name, "hbase", 5) == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"table name \"%.200s\": the namespace hbase holds HBase's own tables",
+			"table name \"%.200s\": the namespace hbase is for HBase's own tables",
 			name);
 	return RC_OK;
 }
@@ -95,17 +97,19 @@ static int check_family_name(const char *name, struct error *err)
 			"column family \"recovered.edits\": HBase keeps its own files there");
 	if (strlen(name) > CELL_FAMILY_MAX)
 		return error_set(err, RC_CONFIG,
-				 "column family \"%.40s...\" has %zu bytes, a cell can hold %d",
+				 "column family \"%.40s...\" has %zu bytes, expected at most %d",
 				 name, strlen(name), CELL_FAMILY_MAX);
 	for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
 		if (*p < 0x20 || *p == 0x7F)
-			return error_set(err, RC_CONFIG,
-					 "column family \"%.200s\" holds control character 0x%02X",
-					 name, *p);
+			return error_set(
+				err, RC_CONFIG,
+				"column family \"%.200s\" contains control character 0x%02X", name,
+				*p);
 		if (strchr(":\\/", *p))
-			return error_set(err, RC_CONFIG,
-					 "column family \"%.200s\" holds '%c', which HBase refuses",
-					 name, *p);
+			return error_set(
+				err, RC_CONFIG,
+				"column family \"%.200s\" contains '%c', which HBase rejects", name,
+				*p);
 	}
 	return RC_OK;
 }
@@ -129,7 +133,7 @@ static int unknown_attribute(enum attribute_scope scope, const char *key, struct
 	return error_set(err, RC_CONFIG, "unknown %s attribute %.100s", what, key);
 }
 
-/* Check one list of attributes and rewrite it in the script's form. */
+/* Check a list of attributes and convert it to the script's form. */
 static int check_attributes(enum attribute_scope scope, struct attributes *list, struct arena *a,
 			    struct pos *at, struct error *err)
 {
@@ -142,12 +146,12 @@ static int check_attributes(enum attribute_scope scope, struct attributes *list,
 		if (!d)
 			return unknown_attribute(scope, it->key, err);
 		if (d->own_field)
-			return error_set(err, RC_CONFIG, "%s is given a second time", d->name);
+			return error_set(err, RC_CONFIG, "%s is given twice", d->name);
 		int rc = attribute_read(d, it->value, a, it, err);
 		if (rc)
 			return rc;
 		if (d->kind == KIND_COPROCESSOR)
-			it->key = key; /* several may be given, with numbers */
+			it->key = key; /* several are allowed, with numbers */
 		for (size_t j = 0; j < i; j++)
 			if (strcasecmp(list->item[j].key, it->key) == 0)
 				return error_set(err, RC_CONFIG, "%s is given twice", it->key);
@@ -155,7 +159,7 @@ static int check_attributes(enum attribute_scope scope, struct attributes *list,
 	return RC_OK;
 }
 
-/* CONFIGURATION or METADATA: any key, any printable text. */
+/* Check CONFIGURATION or METADATA: any key, any printable text. */
 static int check_hash(const char *what, struct attributes *list, struct pos *at, struct error *err)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -168,13 +172,13 @@ static int check_hash(const char *what, struct attributes *list, struct pos *at,
 		for (const char *p = it->key; *p; p++)
 			if ((unsigned char)*p <= 0x20 || *p == 0x7F)
 				return error_set(err, RC_CONFIG,
-						 "%s key \"%.100s\" holds byte 0x%02X", what,
+						 "%s key \"%.100s\" contains byte 0x%02X", what,
 						 it->key, (unsigned char)*p);
 		for (const char *p = it->value; *p; p++)
 			if ((unsigned char)*p < 0x20 || *p == 0x7F)
 				return error_set(err, RC_CONFIG,
-						 "%s %.100s holds control character 0x%02X", what,
-						 it->key, (unsigned char)*p);
+						 "%s %.100s contains control character 0x%02X",
+						 what, it->key, (unsigned char)*p);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(list->item[j].key, it->key) == 0)
 				return error_set(err, RC_CONFIG, "%s %.100s is given twice", what,
@@ -191,7 +195,7 @@ static const struct attribute *find_key(const struct attributes *list, const cha
 	return NULL;
 }
 
-/* The whole text as a number from min to max; -1 if it is anything else. */
+/* Parse the whole text as a number from min to max; -1: anything else. */
 static long number_in(const char *text, long min, long max)
 {
 	char *end;
@@ -200,7 +204,10 @@ static long number_in(const char *text, long min, long max)
 	return *text && *end == '\0' && v >= min && v <= max ? v : -1;
 }
 
-/* ROWPREFIX_FIXED_LENGTH takes its length from a configuration key of the same family. */
+/*
+ * Check that ROWPREFIX_FIXED_LENGTH has its length, which is a configuration key of the same
+ * family.
+ */
 static int check_bloom(struct family *f, struct pos *at, struct error *err)
 {
 	const struct attribute *given = find_key(&f->configuration, BLOOM_PREFIX_KEY);
@@ -224,7 +231,7 @@ static int check_bloom(struct family *f, struct pos *at, struct error *err)
 		return error_set(
 			err, RC_CONFIG,
 			"family %s: bloom filter ROWPREFIX_FIXED_LENGTH has prefix length %" PRIu32
-			", expected 1 to %d (the master refuses the table otherwise)",
+			", expected 1 to %d (the master rejects the table otherwise)",
 			f->name, f->bloom_prefix, CELL_ROW_MAX);
 	return RC_OK;
 }
@@ -253,7 +260,7 @@ static int check_limits(const struct family *f, struct error *err)
 	return RC_OK;
 }
 
-/* TableDescriptorChecker.checkCompactionPolicy */
+/* Check what TableDescriptorChecker.checkCompactionPolicy checks. */
 static int check_fifo(const struct table *t, const struct family *f, struct error *err)
 {
 	const struct attribute *policy = find_key(&f->configuration, fifo_key);
@@ -276,7 +283,7 @@ static int check_fifo(const struct table *t, const struct family *f, struct erro
 	return RC_OK;
 }
 
-/* Which of the two zstd codecs a server has is one setting for all its tables. */
+/* Check that all families use one zstd codec: it is one setting of a server for all its tables. */
 static int check_framing(const struct table *t, const struct family *f, struct error *err)
 {
 	for (const struct family *g = t->families; f->codec == CODEC_ZSTD && g < f; g++)
@@ -322,7 +329,7 @@ int table_check(struct table *t, struct arena *a, struct pos *at, struct error *
 		return rc;
 	if (t->nfamilies == 0)
 		return error_set(err, RC_CONFIG,
-				 "table %s has no column family, expected one at least", t->name);
+				 "table %s has no column family, expected at least one", t->name);
 	if ((rc = check_attributes(SCOPE_TABLE, &t->attributes, a, at, err)) != 0 ||
 	    (rc = check_hash("CONFIGURATION", &t->configuration, at, err)) != 0 ||
 	    (rc = check_hash("METADATA", &t->metadata, at, err)) != 0)

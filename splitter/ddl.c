@@ -1,16 +1,16 @@
 /*
  * ddl.c - the scripts that create and drop a table
  *
- * Shell commands used: exists, create_namespace, create, alter (coprocessors only), disable, drop,
- * exit; constants: those of the attributes, and NAME, CONFIGURATION, METADATA, SPLITS, NUMREGIONS,
- * SPLITALGO.  Of Ruby: puts, raise, rescue, File.  Three choices need a reason:
+ * Shell commands in the scripts: exists, create_namespace, create, alter (coprocessors only),
+ * disable, drop, exit. Constants: those of the attributes, and NAME, CONFIGURATION, METADATA,
+ * SPLITS, NUMREGIONS, SPLITALGO. From Ruby: puts, raise, rescue, File. Reasons for three choices:
  *
- * - `exists` gives back true or false under -n only.  Without -n it gives nil, `create` then says
- *   that the table exists, and nothing changes either.
- * - There is no IF NOT EXISTS for a namespace, and what list_namespace gives back differs by
- *   version.  So it is created, and the one failure that is fine is recognised by its name.
- * - Many split keys are read from their file by Ruby and passed as SPLITS.  SPLITS_FILE looks from
- *   the shell's working directory, not from the script's, leaves its path in the table's metadata
+ * - `exists` returns true or false only with -n. Without -n it returns nil; then `create` reports that
+ *   the table exists, and nothing changes either.
+ * - A namespace has no IF NOT EXISTS, and the result of list_namespace differs by version. So the script
+ *   creates it, and recognises the one harmless failure by its name.
+ * - Ruby reads many split keys from their file and passes them as SPLITS. SPLITS_FILE would be searched
+ *   in the shell's working directory, not in the script's. It leaves its path in the table's metadata
  *   (HBASE-11754) and was broken twice (HBASE-21699, HBASE-25609).
  */
 #include "ddl.h"
@@ -41,8 +41,9 @@ static bool is_coprocessor(const struct attribute *it)
 }
 
 /*
- * The two zstd codecs cannot read each other's blocks (hfile/README.md 9.4), and a cluster would
- * only find out when it opens the files: the script asks the configuration it runs with, and stops.
+ * Append a check of the zstd codec. The two codecs cannot read each other's blocks (hfile/README.md
+ * 9.4), and a cluster would notice only when it opens the files. So the script reads its
+ * configuration and stops.
  */
 static void zstd_check(struct buf *out, const struct table *t)
 {
@@ -121,7 +122,7 @@ static void put_family(struct buf *out, const struct family *f)
 }
 
 /*
- * A policy that would split or merge what was just planned.  The default is one of them, so a
+ * True if the table's policy would split or merge the planned regions. HBase's default would, so a
  * pre-split table gets ConstantSizeRegionSplitPolicy unless the job says otherwise.
  */
 static bool needs_policy(const struct table *t, bool presplit)
@@ -182,7 +183,7 @@ static void put_split_keys(struct buf *out, const struct splits *s)
 	buf_release(&piece);
 }
 
-/* In front of `create`: split_keys from the file beside the script. */
+/* Append, before `create`, code that reads split_keys from the file beside the script. */
 static void read_split_keys(struct buf *out, const struct splits *s, const char *file)
 {
 	buf_append_str(out, "  # Read here and passed as SPLITS: SPLITS_FILE would look in the "
@@ -255,8 +256,7 @@ int ddl_create_with(struct buf *out, const struct table *t, const struct splits 
 	for (size_t i = 1; i < s->count; i++)
 		if (bytes_cmp(s->keys[i - 1], s->keys[i]) >= 0)
 			return error_set(err, RC_ORDER,
-					 "split key %zu of table %s is not above the one "
-					 "before it",
+					 "split key %zu of table %s is not above the previous one",
 					 i + 1, t->name);
 	size_t regions = o->algorithm_regions > 1 ? o->algorithm_regions : s->count + 1;
 	buf_printf(&what, "%zu region%s, %zu column famil%s", regions, regions == 1 ? "" : "s",

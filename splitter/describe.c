@@ -1,18 +1,18 @@
 /*
- * describe.c - read what `describe 'table'` printed
+ * describe.c - read the output of `describe 'table'`
  *
  *   Table t is ENABLED
  *   t, {TABLE_ATTRIBUTES => {MAX_FILESIZE => '10737418240 B (10GB)', METADATA => {'k' => 'v'}}}
  *   COLUMN FAMILIES DESCRIPTION
  *   {NAME => 'f', VERSIONS => '1', TTL => '86400 SECONDS (1 DAY)', CONFIGURATION => {'a' => 'b'}}
  *
- * A terminal's shell breaks long lines anywhere, so inside a Hash line breaks do not count.  HBase
- * does not escape quotes in values: one ends at the quote that a comma or a brace follows.
+ * The shell breaks long lines anywhere on a terminal, so line breaks inside a Hash are ignored.
+ * HBase does not escape quotes in values: a value ends at a quote that a comma or a brace follows.
  */
 #include "ddl.h"
 
 struct scanner {
-	struct buf text; /* line breaks removed; a NUL behind it */
+	struct buf text; /* without line breaks; a NUL follows */
 	const char *p;
 	struct arena *arena;
 };
@@ -22,7 +22,7 @@ static void skip_blanks(struct scanner *s)
 	s->p += strspn(s->p, " \t,");
 }
 
-/* The end of a quoted text that starts behind its opening quote. */
+/* Find the end of a quoted text; p is after its opening quote. */
 static const char *closing_quote(const char *p)
 {
 	for (; *p; p++) {
@@ -35,7 +35,7 @@ static const char *closing_quote(const char *p)
 	return NULL;
 }
 
-/* 'text' or a bare word; NULL if neither is there. */
+/* Take 'text' or a bare word; NULL: neither is there. */
 static const char *take_word(struct scanner *s)
 {
 	const char *start = s->p, *end;
@@ -67,7 +67,7 @@ static bool take_arrow(struct scanner *s)
 	return true;
 }
 
-/* {key => value, ...} with plain values only, behind its brace. */
+/* Take {key => value, ...} with plain values only; the scanner is after the brace. */
 static bool take_flat(struct scanner *s, struct attributes *list)
 {
 	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {
@@ -82,7 +82,7 @@ static bool take_flat(struct scanner *s, struct attributes *list)
 	return true;
 }
 
-/* A family's Hash or that of TABLE_ATTRIBUTES (inner), behind its brace. */
+/* Take the Hash of a family or of TABLE_ATTRIBUTES (inner); the scanner is after the brace. */
 static bool take_described(struct scanner *s, struct described *d, bool inner)
 {
 	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {

@@ -1,16 +1,16 @@
 /*
- * description.c - descriptions put together, compared, and read from a create-table script
+ * description.c - build and compare table descriptions, and read them from a create-table script
  *
- * The script is what a load was published with: who creates its table in another way than by the
- * shell reads there what the shell would do.
+ * A load is published with this script. Programs that create the table without the shell read from
+ * it what the shell would do.
  */
 #include "ddl.h"
 
 #include "attributes.h"
 
-/* --- put together --- */
+/* --- building --- */
 
-/* Lists are full at each power of two. */
+/* Return room for one more item; lists are full at each power of two. */
 static void *one_more(struct arena *a, void *list, size_t count, size_t item)
 {
 	if (count & (count - 1))
@@ -49,7 +49,7 @@ void description_add_family(struct description *d, struct arena *a, const struct
 	d->families[d->nfamilies++] = *f;
 }
 
-/* --- compared --- */
+/* --- comparing --- */
 
 bool attribute_same(const struct attribute_def *d, const struct attribute *want, const char *there,
 		    struct arena *a)
@@ -64,7 +64,7 @@ bool attribute_same(const struct attribute_def *d, const struct attribute *want,
 	return strcmp(normal.value, want->value) == 0;
 }
 
-/* A cluster's descriptor may have any pair in either list. */
+/* Return the value of key; a cluster's descriptor may have any pair in either list. */
 static const char *said(const struct described *have, const char *key)
 {
 	const struct attributes *lists[] = {&have->items, &have->configuration, &have->metadata};

@@ -1,12 +1,12 @@
 /*
- * divide.c - cuts at weight quantiles, with respect for salt buckets and entities
+ * divide.c - cut at weight quantiles, respecting salt buckets and entities
  *
- * First by weights alone: even shares, and those borders that come to lie near a salt bucket's are
- * moved there; between them the others are spread anew, so that what one border moves is borne by
- * many regions.  That may bring others near, so it is repeated; each time at least one more is
- * fixed.  Then one selection finds the rows around the borders that are still free.
+ * Step one uses weights alone. Borders start at even shares. Those near the start of a salt bucket
+ * move there, and the others are spread again between them, so that many regions share the cost of
+ * each move. This may bring other borders near a bucket, so it repeats; each round fixes at least
+ * one more. Step two is one selection that finds the rows around the borders that are still free.
  *
- * Where a bucket begins is looked up exactly only when it may be near a border.
+ * The start of a bucket is looked up exactly only if it may be near a border.
  */
 #include "splits.h"
 
@@ -14,7 +14,7 @@
 
 #include "mem.h"
 
-#define SLIVER 0.02 /* of a region: what a border may be moved to a bucket's */
+#define SLIVER 0.02 /* of a region: how far a border may move to a bucket's start */
 #define COST   0.01 /* a region has two ends */
 
 enum known_weight { UNKNOWN, BOUNDED, EXACT };
@@ -22,36 +22,35 @@ enum known_weight { UNKNOWN, BOUNDED, EXACT };
 /* The weight below a bucket's first possible key. */
 struct divided_bucket {
 	enum known_weight known;
-	uint64_t least,
-		most;	/* of what was known without reading rows: both rise with the bucket */
-	uint64_t below; /* when exact */
+	uint64_t least, most; /* bounds known without reading rows; both rise with the bucket */
+	uint64_t below;	      /* if exact */
 };
 
 struct border {
-	uint64_t at;	 /* the weight below that it is meant to have */
-	uint32_t bucket; /* that starts there; 0: none, it is free */
-	uint64_t before; /* a free one must not pass this: where the next one is that is not */
+	uint64_t at;	 /* the wanted weight below it */
+	uint32_t bucket; /* the bucket that starts there; 0: none, the border is free */
+	uint64_t before; /* a free border must stay below this, the place of the next fixed one */
 };
 
 struct divider {
 	const struct key_weights *weights;
 	const struct key_shape *shape;
-	uint64_t from, to;		/* weights of what is cut */
+	uint64_t from, to;		/* weights of the range to cut */
 	uint64_t sliver, slack;		/* weights */
 	struct divided_bucket *buckets; /* NULL: not salted */
 	uint32_t nbuckets;
-	struct border *borders; /* the first and the last are made by the caller */
+	struct border *borders; /* the caller makes the first and the last */
 	size_t nborders;
 };
 
-/* Bucket b's first possible key: its number in the salt's bytes. */
+/* Return bucket b's first possible key: its number in the salt's bytes. */
 static struct bytes bucket_key(const struct divider *c, uint32_t b, uint8_t store[8])
 {
 	put_be64(store, b);
 	return bytes_of(store + 8 - c->shape->salt_bytes, c->shape->salt_bytes);
 }
 
-/* In one step or two: what is known without reading rows may be exact. */
+/* Look up a bucket's weight, in one or two steps: the bounds without reading rows may be exact. */
 static int look_up(const struct divider *c, uint32_t b, enum known_weight want, struct error *err)
 {
 	struct divided_bucket *k = &c->buckets[b];
@@ -76,7 +75,7 @@ static int look_up(const struct divider *c, uint32_t b, enum known_weight want, 
 	return rc;
 }
 
-/* The first of the buckets [low, high) whose weight below is `at` or more; high: none. */
+/* Find the first of the buckets [low, high) whose weight below is at least `at`; high: none. */
 static int first_bucket(const struct divider *c, uint32_t low, uint32_t high, uint64_t at,
 			enum known_weight known, uint32_t *out, struct error *err)
 {
@@ -101,7 +100,7 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The bucket that starts nearest to `at`, less than a sliver away; 0: none does. */
+/* Find the bucket that starts nearest to `at`, less than a sliver away; 0: none. */
 static int near_bucket(const struct divider *c, uint64_t at, uint32_t *out, struct error *err)
 {
 	uint64_t low = at > c->sliver ? at - c->sliver : 0, high = at + c->sliver;
@@ -111,7 +110,7 @@ static int near_bucket(const struct divider *c, uint64_t at, uint32_t *out, stru
 	if (!c->buckets || c->sliver == 0)
 		return RC_OK;
 	int rc = first_bucket(c, 1, c->nbuckets, low, BOUNDED, &first, err);
-	/* the last that may start before `high`: its lower bound is what rises, too */
+	/* the last bucket that may start before `high`; its lower bound rises, too */
 	for (end = first; rc == RC_OK && end < c->nbuckets; end++) {
 		rc = look_up(c, end, BOUNDED, err);
 		if (rc == RC_OK && c->buckets[end].least >= high)
@@ -131,7 +130,7 @@ static int near_bucket(const struct divider *c, uint64_t at, uint32_t *out, stru
 	return rc;
 }
 
-/* Borders first + 1 to last - 1 at even distances between the two. */
+/* Put borders first + 1 to last - 1 at even distances between the two. */
 static void spread_evenly(struct border *b, size_t first, size_t last)
 {
 	uint64_t start = b[first].at, weight = b[last].at - start;
@@ -140,7 +139,7 @@ static void spread_evenly(struct border *b, size_t first, size_t last)
 		b[i].at = start + (uint64_t)((__uint128_t)weight * (i - first) / (last - first));
 }
 
-/* Spread all that are free between those that are not. */
+/* Spread all free borders between the fixed ones. */
 static void spread(const struct divider *c)
 {
 	for (size_t first = 0, i = 1; i < c->nborders; i++) {
@@ -151,7 +150,7 @@ static void spread(const struct divider *c)
 	}
 }
 
-/* See the head of this file. */
+/* Move borders to buckets until nothing changes; see the head of this file. */
 static int settle(struct divider *c, struct error *err)
 {
 	struct border *b = c->borders;
@@ -181,7 +180,7 @@ static unsigned depth_of(const void *shape, struct bytes below, struct bytes key
 	return shape_depth(shape, below, key);
 }
 
-/* Rows around the free borders; points has an entry a border. */
+/* Find the rows around the free borders; points has an entry for each border. */
 static int select_free(const struct divider *c, struct split_point *points, struct error *err)
 {
 	struct split_choice choice = {.slack = c->slack, .depth = depth_of, .ctx = c->shape};
@@ -205,8 +204,8 @@ static int select_free(const struct divider *c, struct split_point *points, stru
 }
 
 /*
- * A free border; none if it falls on the one before or on the next: a heavy row lies there.  Where
- * such a row keeps it far from its quantile, it may have come near a bucket after all.
+ * Add a free border, unless it is at the same place as the previous or the next one: a heavy row is
+ * there. If such a row keeps it far from its quantile, it may now be near a bucket.
  */
 static int add_free(const struct divider *c, size_t i, const struct split_point *p, uint64_t *last,
 		    struct splits *out, struct error *err)
@@ -269,8 +268,8 @@ static int divide_freely(struct divider *c, size_t regions, struct splits *out, 
 }
 
 /*
- * One region for each bucket, and the rest by largest remainder of what each bucket has above one
- * region's share.
+ * Give each bucket one region, and distribute the rest by the largest remainder of each bucket's
+ * content above one region's share.
  */
 static void share_regions(const struct divider *c, size_t regions, size_t *parts)
 {

@@ -1,5 +1,5 @@
 /*
- * existing.c - the regions of a live table from what the shell printed
+ * existing.c - the regions of a live table, from the shell's output
  *
  *   get_splits     Total number of splits = 3        regions, not keys
  *                  \x01                              one key a line, Bytes.toStringBinary
@@ -10,9 +10,9 @@
  *                          h,1  | t,,1700000000000.0c3f. |           |    \x01 |   120 | ...
  *                   3 rows
  *
- * Keys are printed with their blanks and bars, so columns are cut where the header's bars stand.
- * list_regions strips the blanks at a key's ends; inside REGION_NAME, `table,start key,time.name.`,
- * the start key is whole, so it is taken from there where that column was asked for.
+ * Keys are printed with their blanks and bars, so columns are cut at the positions of the header's
+ * bars. list_regions strips blanks from the ends of a key. REGION_NAME, `table,start
+ * key,time.name.`, has the whole start key, so it is used if that column is present.
  */
 #include "splits.h"
 
@@ -31,7 +31,7 @@ static const char *const column_names[COLUMNS] = {"SERVER_NAME", "REGION_NAME", 
 struct line_reader {
 	const char *name;
 	struct bytes text;
-	uint64_t line; /* of the line taken last */
+	uint64_t line; /* number of the last taken line */
 	struct error *err;
 };
 
@@ -41,8 +41,8 @@ struct existing_span {
 
 struct existing_row {
 	struct buf start;
-	struct bytes start_text, end_text; /* blanks at the ends removed */
-	struct bytes encoded, table;	   /* len 0: not known */
+	struct bytes start_text, end_text; /* without blanks at the ends */
+	struct bytes encoded, table;	   /* len 0: unknown */
 	uint64_t size_bytes;
 	uint64_t line;
 	bool replica;
@@ -94,7 +94,7 @@ static bool starts_with(struct bytes b, const char *prefix)
 	return b.len >= n && memcmp(b.ptr, prefix, n) == 0;
 }
 
-/* All digits, and behind them nothing. */
+/* Parse digits only, to the end. */
 static bool parse_number(struct bytes b, uint64_t *out)
 {
 	*out = 0;
@@ -110,7 +110,7 @@ static bool parse_number(struct bytes b, uint64_t *out)
 
 static const char total[] = "Total number of splits = ";
 
-/* What the shell prints behind a command's own output. */
+/* True for what the shell prints after a command's own output. */
 static bool is_trailer(struct bytes line)
 {
 	return trim(line).len == 0 || starts_with(line, "Took ") || starts_with(line, "=> ") ||
@@ -140,14 +140,14 @@ static int read_keys(struct line_reader *r, struct existing *e, struct bytes cou
 	}
 	while (rc == RC_OK && next_line(r, &line))
 		if (!is_trailer(line))
-			rc = fault(r, r->line, "more lines than the announced splits");
+			rc = fault(r, r->line, "found more lines than the announced splits");
 	buf_release(&key);
 	return rc;
 }
 
 /* --- list_regions --- */
 
-/* The header's columns; false: this line is not one. */
+/* Read the header's columns; false: this line is not a header. */
 static bool read_header(struct bytes line, struct listing *l)
 {
 	size_t from = 0, found = 0;
@@ -190,7 +190,7 @@ static const uint8_t *last_of(struct bytes b, int c)
 	return b.len ? memrchr(b.ptr, c, b.len) : NULL;
 }
 
-/* table,start key,time[_replica].encoded. */
+/* Parse table,start key,time[_replica].encoded. */
 static bool read_region_name(struct bytes name, struct existing_row *row)
 {
 	if (name.len == 0 || name.ptr[name.len - 1] != '.')
@@ -261,7 +261,7 @@ static int read_rows(struct line_reader *r, struct listing *l)
 	return rc;
 }
 
-/* Primary replicas first. */
+/* Compare by start key, primary replicas first. */
 static int by_start(const void *a, const void *b)
 {
 	const struct existing_row *x = a, *y = b;
@@ -291,8 +291,9 @@ static void drop_replicas(struct listing *l)
 static int check_chain(struct line_reader *r, const struct listing *l)
 {
 	if (l->count == 0 || l->rows[0].start.len)
-		return fault(r, l->count ? l->rows[0].line : r->line,
-			     "no region without a start key: was list_regions given a filter?");
+		return fault(
+			r, l->count ? l->rows[0].line : r->line,
+			"found no region without a start key: was list_regions given a filter?");
 	for (size_t i = 0; l->columns[END_KEY].len && i < l->count; i++) {
 		struct bytes none = {0};
 		struct bytes next = i + 1 < l->count ? l->rows[i + 1].start_text : none;
@@ -306,7 +307,7 @@ static int check_chain(struct line_reader *r, const struct listing *l)
 	return RC_OK;
 }
 
-/* NULL for nothing.  A table's name may hold letters that HBase prints as \xHH. */
+/* Copy b; NULL if it is empty. A table's name may have letters that HBase prints as \xHH. */
 static char *keep(struct bytes b)
 {
 	struct buf text = {0};
@@ -381,8 +382,8 @@ int existing_parse(struct existing *e, const char *name, struct bytes text, stru
 	}
 	return error_set(
 		err, RC_DATA,
-		"%s: neither `%s` nor a table with START_KEY found, expected what `get_splits` or "
-		"`list_regions` printed",
+		"%s: found neither `%s` nor a table with START_KEY, expected the output of "
+		"`get_splits` or `list_regions`",
 		name, total);
 }
 

@@ -13,7 +13,7 @@ size_t frame_begin(struct buf *out, const char magic[8], uint32_t version)
 
 	buf_append(out, magic, 8);
 	buf_be32(out, version);
-	buf_be64(out, 0); /* the length, set by frame_end */
+	buf_be64(out, 0); /* length, set by frame_end */
 	return start;
 }
 
@@ -30,21 +30,21 @@ int frame_take(struct bytes *file, const char magic[8], uint32_t version, const 
 
 	if (file->len < 8 || memcmp(p, magic, 8) != 0)
 		return error_set(err, RC_DATA,
-				 "%s: not a file of this kind, expected %.8s at its start", name,
+				 "%s: not a file of this kind: expected %.8s at its start", name,
 				 magic);
 	if (file->len < HEAD_BYTES + SUM_BYTES)
-		return error_set(err, RC_DATA, "%s: cut short after %zu bytes", name, file->len);
+		return error_set(err, RC_DATA, "%s: truncated after %zu bytes", name, file->len);
 	if (get_be32(p + 8) != version)
 		return error_set(err, RC_DATA, "%s: version %" PRIu32 ", expected %" PRIu32, name,
 				 get_be32(p + 8), version);
 	uint64_t len = get_be64(p + 12), room = file->len - HEAD_BYTES - SUM_BYTES;
 	if (len > room)
 		return error_set(err, RC_DATA,
-				 "%s: cut short, %" PRIu64 " of %" PRIu64 " bytes are there", name,
+				 "%s: truncated: found %" PRIu64 " of %" PRIu64 " bytes", name,
 				 room, len);
 	const uint8_t *sum = p + HEAD_BYTES + len;
 	if (XXH3_64bits(p, HEAD_BYTES + len) != get_be64(sum))
-		return error_set(err, RC_DATA, "%s: damaged, the checksum does not fit", name);
+		return error_set(err, RC_DATA, "%s: damaged: the checksum does not match", name);
 	*content = bytes_of(p + HEAD_BYTES, len);
 	*file = bytes_of(sum + SUM_BYTES, room - len);
 	return RC_OK;

@@ -1,14 +1,14 @@
 /*
- * frame.h - a checksummed envelope for what the splitter keeps in files
+ * frame.h - a checksummed envelope for the splitter's files
  *
  *   offset  bytes
- *   0       8      magic, which says what is inside
+ *   0       8      magic: the kind of content
  *   8       4      version
  *   12      8      n, length of the content
  *   20      n      content
  *   20 + n  8      XXH3-64 of all bytes before
  *
- * Numbers are big-endian.  Frames may stand one behind the other.
+ * Numbers are big-endian. Frames may follow each other.
  */
 #ifndef SALTMILL_SPLITTER_FRAME_H
 #define SALTMILL_SPLITTER_FRAME_H
@@ -16,17 +16,17 @@
 #include "bytes.h"
 #include "error.h"
 
-/* Start a frame in out; returns where it starts, for frame_end. */
+/* Begin a frame in out; returns its start, for frame_end. */
 size_t frame_begin(struct buf *out, const char magic[8], uint32_t version);
 void frame_end(struct buf *out, size_t start);
 /*
- * Take the frame that file starts with: *content gets its content, *file what follows.  RC_DATA:
- * another magic or version, cut short, or the checksum does not fit.
+ * Take the first frame of file: *content gets its content, *file the rest. RC_DATA: another magic
+ * or version, truncated, or a wrong checksum.
  */
 int frame_take(struct bytes *file, const char magic[8], uint32_t version, const char *name,
 	       struct bytes *content, struct error *err);
 
-/* Reading content piece by piece; past the end everything is 0 and bad is set. */
+/* Reads content piece by piece; past the end everything is 0 and bad is set. */
 struct frame_reader {
 	struct bytes rest;
 	bool bad;

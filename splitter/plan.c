@@ -1,6 +1,4 @@
-/*
- * plan.c - how many regions, where, how large, and what is wrong with the key
- */
+/* plan.c - plan regions from a sample: number, borders, sizes, and problems of the key */
 #include "plan.h"
 
 #include <inttypes.h>
@@ -16,9 +14,9 @@
 #define MAX_PER_SERVER 200 /* README.md 2.4: 20 to 200 are reasonable */
 #define MAX_FILES      32  /* README.md 2.4 */
 #define MAX_HEAVY      20
-#define UNEVEN_BUCKET  2 /* times the fair share */
+#define UNEVEN_BUCKET  2 /* times its even share */
 #define DEFAULT_RISK   0.01
-#define Z_99	       2.576 /* of a normal distribution 99 % lie within so many deviations */
+#define Z_99	       2.576 /* 99 % of a normal distribution is within this many deviations */
 
 static void warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -48,7 +46,7 @@ static void close_region(struct plan_region *r, const struct sketch *sketch,
 {
 	double bytes = (double)r->bytes, rows = r->rows;
 
-	if (r->bytes == 0) { /* what was missed is like the rest */
+	if (r->bytes == 0) { /* assume that missing rows are like the rest */
 		bytes = (double)sketch_bytes(sketch);
 		rows = (double)sketch_rows(sketch);
 	}
@@ -110,7 +108,7 @@ static void compare_rivals(struct plan *p, const struct sketch_view *v, const st
 	mem_free(r);
 }
 
-/* Points that share a key prefix, which is theirs alone: they are neighbours. */
+/* The points that share a key prefix; they are adjacent. */
 struct plan_group {
 	struct bytes key;
 	uint64_t bytes;
@@ -151,7 +149,7 @@ static int compare_heavy(const void *a, const void *b)
 	return bytes_cmp(x->key, y->key);
 }
 
-/* What is heavy among the prefixes through one part, or the rows; MAX_HEAVY of it at most. */
+/* Find the heavy prefixes through one part, or the heavy rows; at most MAX_HEAVY of them. */
 static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const struct sample *s,
 			     size_t part, double threshold, double risk)
 {
@@ -182,12 +180,15 @@ static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const 
 		p->nheavy = first + MAX_HEAVY;
 }
 
-/* Rows first, then prefixes from the longest to the shortest; through the last part is the row. */
+/*
+ * Find heavy rows, then heavy prefixes from the longest to the shortest. The prefix through the
+ * last part is the row.
+ */
 static void find_heavy(struct plan *p, const struct sketch_view *v, const struct sample *s,
 		       double risk)
 {
 	double all = (double)v->bytes;
-	/* strictly more than a region: with one region asked, everything would be heavy */
+	/* strictly more than a region: if one region is wanted, everything would be heavy */
 	double region = p->wanted > 1 ? p->target_bytes * 1.0001 : all * 2;
 
 	find_heavy_parts(p, v, s, SHAPE_ROW, region, risk);
@@ -220,7 +221,7 @@ static void find_places(struct plan *p, const struct sketch_view *v)
 	}
 }
 
-/* How a message calls a key: by its fields if the caller can, and by its bytes. */
+/* Append a key for a message: its fields if the caller knows them, and its bytes. */
 static void name_key(struct buf *out, struct bytes key, size_t part, const struct plan_options *o)
 {
 	bool cut = key.len > 64;
@@ -252,22 +253,20 @@ static void warn_heavy(struct plan *p, const struct sample *s, const struct plan
 		if (h->part == SHAPE_ROW)
 			warn(p,
 			     "row %s has %.1f%% of the bytes (%" PRIu64 ", in %" PRIu64
-			     " events), %.1f regions' worth: HBase cannot "
-			     "split inside a row, so no split can help; a salt of %" PRIu32
-			     " values or a longer key would",
+			     " events), %.1f times a region's share: HBase cannot split inside a row, so "
+			     "no split helps; use a salt of %" PRIu32 " values or a longer key",
 			     key, share, h->bytes, rows, regions, h->salts);
 		else if (h->part == 0 && s->shape.salt_bytes)
 			warn(p,
 			     "salt bucket %s has %.1f%% of the bytes (%" PRIu64 ", in %" PRIu64
-			     " rows), where %.1f%% would be its "
-			     "share: the salted fields are uneven",
+			     " rows), but %.1f%% would be its even share: the salted fields are uneven",
 			     key, share, h->bytes, rows, 100.0 / s->shape.buckets);
 		else
 			warn(p,
 			     "keys that start with %s have %.1f%% of the bytes (%" PRIu64
-			     ", in %" PRIu64 " rows), %.1f regions' "
-			     "worth: their writes and scans meet on few servers; a salt of %" PRIu32
-			     " values in front of it would spread them",
+			     ", in %" PRIu64
+			     " rows), %.1f times a region's share: their writes and scans go to few "
+			     "servers; a salt of %" PRIu32 " values before it would spread them",
 			     key, share, h->bytes, rows, regions, h->salts);
 		buf_release(&text);
 	}
@@ -281,8 +280,7 @@ static void warn_limits(struct plan *p, const struct plan_options *o)
 	if (o->rule.servers && regions > (size_t)o->rule.servers * MAX_PER_SERVER)
 		warn(p,
 		     "%zu regions on %" PRIu32
-		     " servers are %zu a server; more than %d cost memory and "
-		     "slow recovery",
+		     " servers are %zu for each server; more than %d cost memory and slow down recovery",
 		     regions, o->rule.servers, regions / o->rule.servers, MAX_PER_SERVER);
 	for (size_t i = 0; i < regions; i++) {
 		over += p->regions[i].disk_bytes > limit;
@@ -297,17 +295,17 @@ static void warn_limits(struct plan *p, const struct plan_options *o)
 		     over, limit, p->regions[p->largest].disk_bytes);
 	if (files_over)
 		warn(p,
-		     "%zu regions may get more than %d files a family: the bulk load refuses them; "
-		     "raise the file size limit or plan more regions",
+		     "%zu regions may get more than %d files in a family, and the bulk load would "
+		     "reject them: raise the file size limit or plan more regions",
 		     files_over, MAX_FILES);
 	if (regions < p->wanted)
 		warn(p,
-		     "%zu regions were asked, %zu can be made: rows heavier than a region, or too "
-		     "few "
-		     "distinct keys",
+		     "%zu regions were requested, only %zu can be made: rows heavier than a "
+		     "region, or too few distinct keys",
 		     p->wanted, regions);
 	if (regions > p->wanted)
-		warn(p, "%zu regions were asked, %zu are made: one at least for each salt bucket",
+		warn(p,
+		     "%zu regions were requested, %zu are planned: each salt bucket has at least one",
 		     p->wanted, regions);
 }
 
@@ -329,9 +327,9 @@ static int cut(struct plan *p, const struct sketch_view *v, const struct sample 
 }
 
 /*
- * From the sample's rows to all.  What comes of scaling is not sure either: the sum by scale_error,
- * and a region's part of it as that of rows drawn at random, whose sizes may differ as much as
- * their mean is (a deviation of the root of 2).
+ * Scale from the sample's rows to all rows. Scaling adds an error: scale_error for the sum, and for
+ * a region that of rows drawn at random. Row sizes may differ as much as their mean (a deviation of
+ * the square root of 2).
  */
 static void scale_up(struct plan *p, const struct sketch *s, const struct plan_options *o)
 {

@@ -1,6 +1,4 @@
-/*
- * region_rule.c - how many regions
- */
+/* region_rule.c - the number of regions from the job's settings */
 #include <math.h>
 
 #include "splits.h"

@@ -1,7 +1,7 @@
 /*
- * sample.c - one pass over the rows: a sketch, and the shape of the keys in it
+ * sample.c - a sample: a sketch of the rows, with the shape of their keys
  *
- * File form: a frame with magic "SMsample", version 2, then the frame of the sketch.  Content of
+ * File format: a frame with magic "SMsample", version 2, then the frame of the sketch. Content of
  * the first, big-endian: 4 salt bytes, 4 buckets, 4 parts, and for each part 4 width, 4 terminator
  * (FFFFFFFF: none).
  */
@@ -52,8 +52,7 @@ int sample_merge(struct sample *into, const struct sample *from, struct error *e
 {
 	if (!same_shape(&into->shape, &from->shape))
 		return error_set(err, RC_CONFIG,
-				 "the samples are of different row keys: parts or salt "
-				 "differ");
+				 "the samples have different row keys: their parts or salt differ");
 	sketch_merge(into->sketch, from->sketch);
 	return RC_OK;
 }
@@ -94,8 +93,7 @@ static int take_shape(struct key_shape *shape, const char *name, struct bytes *f
 		shape->parts[i].terminator = (int)frame_be32(&c);
 	}
 	if (c.bad || c.rest.len || shape->nparts > SHAPE_MAX_PARTS || shape->salt_bytes > 8)
-		return error_set(err, RC_DATA, "%s: the key shape inside does not hold together",
-				 name);
+		return error_set(err, RC_DATA, "%s: the key shape in it is inconsistent", name);
 	return RC_OK;
 }
 
@@ -108,7 +106,8 @@ int sample_load(struct sample **out, const char *name, struct bytes file, struct
 	if (rc == RC_OK)
 		rc = sketch_take(&s->sketch, name, &file, err);
 	if (rc == RC_OK && file.len)
-		rc = error_set(err, RC_DATA, "%s: %zu bytes too many at the end", name, file.len);
+		rc = error_set(err, RC_DATA, "%s: found %zu extra bytes at the end", name,
+			       file.len);
 	if (rc) {
 		sample_free(s);
 		return rc;

@@ -1,6 +1,4 @@
-/*
- * sample.h - what a sample holds; for sample.c and the planner
- */
+/* sample.h - the members of a sample, for sample.c and the planner */
 #ifndef SALTMILL_SPLITTER_SAMPLE_H
 #define SALTMILL_SPLITTER_SAMPLE_H
 

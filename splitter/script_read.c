@@ -1,5 +1,5 @@
 /*
- * script_read.c - what a script of ddl.c gives a table: the other direction of script.c
+ * script_read.c - read a script of ddl.c; the reverse of script.c
  *
  *   create 'ns:t',
  *     {NAME => 'f', VERSIONS => 1, CONFIGURATION => {'a' => 'b'}},
@@ -18,7 +18,7 @@ struct script_reader {
 	unsigned coprocessors;
 };
 
-/* Behind blanks; where it is not there nothing is taken. */
+/* Take text, after blanks; false: it is not there, and nothing is taken. */
 static bool take(struct script_reader *r, const char *text)
 {
 	const char *p = r->p + strspn(r->p, " \n");
@@ -29,7 +29,7 @@ static bool take(struct script_reader *r, const char *text)
 	return true;
 }
 
-/* 'text', where \\ and \' stand for the second character, or a bare word; NULL: neither. */
+/* Take 'text', where \\ and \' mean the second character, or a bare word; NULL: neither. */
 static const char *take_word(struct script_reader *r)
 {
 	char *out;
@@ -84,7 +84,7 @@ static bool is_coprocessor(const char *key)
 	return strncasecmp(key, "coprocessor", 11) == 0 && (key[11] == '\0' || key[11] == '$');
 }
 
-/* One Hash, behind its brace. */
+/* Take one Hash; the reader is after its brace. */
 static bool take_hash(struct script_reader *r, struct described *d)
 {
 	while (!take(r, "}")) {
@@ -126,7 +126,7 @@ static void append(struct arena *a, struct attributes *to, const struct attribut
 		attributes_add(a, to, from->item[i].key, from->item[i].value);
 }
 
-/* The arguments of create or alter, behind the word. */
+/* Take the arguments of create or alter; the reader is after the word. */
 static bool take_arguments(struct script_reader *r)
 {
 	struct description *d = r->out;
@@ -167,8 +167,10 @@ int description_of_script(struct description *d, struct arena *a, const char *na
 		good = take_arguments(&r);
 	}
 	return good ? RC_OK
-		    : error_set(err, RC_DATA,
-				"%s is not a create-table script as saltmill writes it", name);
+		    : error_set(
+			      err, RC_DATA,
+			      "%s: found another text, expected a create-table script of saltmill",
+			      name);
 }
 
 int description_of_table(struct description *d, struct arena *a, const struct table *t,

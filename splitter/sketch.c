@@ -1,29 +1,32 @@
 /*
  * sketch.c - a byte-weighted KLL quantile sketch (Karnin, Lang, Liberty, FOCS 2016)
  *
- * An item at level e stands for 2^e bytes.  A compaction sorts a level and passes every second
- * item up, at double weight, starting with the first or the second by a coin.  Level `top` is the
- * one at which all bytes so far fit in k items; the level j below it holds k(2/3)^j, and nothing
- * is compacted while the sum of these is not exceeded.  Below the lowest level, 2^base bytes have
- * one random byte sampled, whose row goes to that level: a fixed stride would meet rows of equal
- * size in step with a cycling salt.  base stays DEPTH below top, so a large input feeds only a
- * part of its rows; while base is 0 every byte counts, and until the first compaction all is exact.
+ * Levels. An item at level e stands for 2^e bytes. A compaction sorts a level and passes every
+ * second item up, at double weight; a coin decides whether the first or the second begins. Level
+ * `top` is the one at which all bytes so far fit in k items. The level j below it has room for
+ * k(2/3)^j items. Nothing is compacted until the sum of these is exceeded.
  *
- * A row of b bytes that is sampled brings 2^base / b rows along, and in a compaction an item takes
- * over the rows of the one it is kept for: so the rows of a range come out with the bytes.
+ * Sampling. Below the lowest level, one random byte of each 2^base bytes is sampled, and its row
+ * goes to that level. (A fixed stride would meet rows of equal size in step with a cycling salt.)
+ * base stays DEPTH below top, so only a part of a large input's rows is added. While base is 0
+ * every byte counts, and until the first compaction everything is exact.
  *
- * Error.  For a fixed key range a compaction at level e errs by -2^e, 0 or 2^e, the sign by a fair
- * coin: all such errors together are sub-Gaussian with variance V = sum of 4^e, which is counted
- * as they happen.  Sampling from windows of S = 2^base bytes has variance S * m at most for a range
- * of m bytes, and steps of at most S.  By Bernstein's inequality
+ * Rows. A sampled row of b bytes brings 2^base / b rows. In a compaction an item takes over the
+ * rows of the item that is dropped for it. So the rows of a range are estimated together with the
+ * bytes.
+ *
+ * Error. For a fixed key range a compaction at level e errs by -2^e, 0 or 2^e; a fair coin decides
+ * the sign. All such errors together are sub-Gaussian with variance V = sum of 4^e, which is
+ * counted during the compactions. Sampling from windows of S = 2^base bytes has variance at most S
+ * * m for a range of m bytes, and steps of at most S. By Bernstein's inequality
  *     |error| <= sqrt(2 L (V + S m)) + 2 S L / 3,   L = ln(2 / risk).
- * Measured with k = 32768: sqrt(V) is 0.7 / k of all bytes, and the bound for a region that holds a
- * thousandth of them is 8 to 9 % of it at a risk of 1 %.  t-digest has no such bound and needs
- * numbers; DataSketches' KLL counts rows only (README.md 3.1).
+ * Measured with k = 32768: sqrt(V) is 0.7 / k of all bytes. The bound for a region with a
+ * thousandth of them is 8 to 9 % of it at a risk of 1 %. t-digest has no such bound and needs
+ * numbers; DataSketches' KLL counts only rows (README.md 3.1).
  *
- * Windows of a picker in front are like those of 2^base bytes: S is the wider one.
+ * A picker's windows before the sketch work like those of 2^base bytes: S is the wider one.
  *
- * Keys longer than the state allows lower k (k_now), and with it raise V: the bound stays true.
+ * Keys that are too long for the state reduce k (k_now), which raises V, so the bound stays true.
  */
 #include "sketch_state.h"
 
@@ -33,9 +36,9 @@
 
 #define DEPTH	       8
 #define MIN_CAPACITY   8
-#define KEEP_ITEMS     16384 /* what an emptied level keeps allocated */
+#define KEEP_ITEMS     16384 /* items for which an empty level keeps memory */
 #define KEEP_KEY_BYTES (384u << 10)
-/* Growth by a quarter and sorting come on top of this, and stay below SKETCH_STATE_BYTES. */
+/* Growth by a quarter and sorting need more than this, and stay below SKETCH_STATE_BYTES. */
 #define BUDGET_BYTES (10u << 20)
 
 /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
@@ -129,7 +132,10 @@ void sketch_append(struct sketch *s, unsigned level, struct bytes key, float row
 	s->nitems++;
 }
 
-/* What level e should hold; without end from top on, where all bytes fit in k_now items. */
+/*
+ * Return how many items level e should have; no limit from top on, where all bytes fit in k_now
+ * items.
+ */
 static size_t capacity(const struct sketch *s, unsigned e)
 {
 	double cap = s->k_now;
@@ -148,7 +154,7 @@ void sketch_set_limit(struct sketch *s)
 		s->limit += capacity(s, e);
 }
 
-/* Give back what a level has more than it holds. */
+/* Free a level's unused memory. */
 static void trim(struct level *l)
 {
 	l->cap = l->count;
@@ -164,7 +170,7 @@ static void trim(struct level *l)
 		l->keys = mem_realloc(l->keys, l->keys_cap);
 }
 
-/* Only the item at `keep` stays, or none for l->count. */
+/* Keep only the item at `keep`; none if keep is l->count. */
 static void empty_level(struct sketch *s, struct level *l, size_t keep)
 {
 	size_t kept = keep < l->count;
@@ -186,7 +192,7 @@ static void empty_level(struct sketch *s, struct level *l, size_t keep)
 		trim(l);
 }
 
-/* Every second item of level e goes up; an odd one stays.  V grows by the squared weight. */
+/* Move every second item of level e up; an odd one stays. V grows by the squared weight. */
 static void compact(struct sketch *s, unsigned e)
 {
 	struct level *l = &s->level[e];
@@ -203,7 +209,7 @@ static void compact(struct sketch *s, unsigned e)
 	empty_level(s, l, pairs);
 }
 
-/* The lowest level goes up, and so does the stride.  An odd item counts double or nothing. */
+/* Move the lowest level up, and with it the stride. An odd item counts double or nothing. */
 static void raise_base(struct sketch *s)
 {
 	struct level *l = &s->level[s->base];
@@ -219,7 +225,7 @@ static void raise_base(struct sketch *s)
 	s->base++;
 }
 
-/* Bring top, base and limit to the bytes and the k_now there are. */
+/* Set top, base and limit from bytes and k_now. */
 static void set_levels(struct sketch *s)
 {
 	while (s->top < SKETCH_LEVELS - 2 && s->bytes >> s->top > s->k_now)
@@ -234,7 +240,7 @@ static bool over_budget(const struct sketch *s)
 	return s->nitems * sizeof(struct sketch_item) + s->key_bytes > BUDGET_BYTES;
 }
 
-/* The lowest level that holds more than it should; SKETCH_LEVELS if none does. */
+/* Return the lowest level with more items than it should have; SKETCH_LEVELS: none. */
 static unsigned overfull_level(const struct sketch *s)
 {
 	for (unsigned e = s->base; e < s->top; e++)
@@ -264,8 +270,8 @@ static void shrink(struct sketch *s)
 }
 
 /*
- * The sample of a window that began before base grew weighs less than 2^base: it counts 2^base
- * with the probability that makes up for it.
+ * Decide whether the sample of a window that began before base grew is kept. It weighs less than
+ * 2^base; it counts 2^base with a probability that compensates for this.
  */
 static bool promote_sample(struct sketch *s)
 {
@@ -275,13 +281,13 @@ static bool promote_sample(struct sketch *s)
 	return random_next(s) >> (64 - (s->base - s->stride)) == 0;
 }
 
-/* How many sampled bytes lie from s->next below s->bytes; moves the window on. */
+/* Count the sampled bytes from s->next to below s->bytes, and advance the window. */
 static uint64_t take_samples(struct sketch *s)
 {
 	uint64_t after = s->window + (UINT64_C(1) << s->stride);
 	uint64_t count = promote_sample(s);
 
-	if (s->bytes > after) { /* windows inside the row: one sample each, wherever it lies */
+	if (s->bytes > after) { /* windows inside the row: one sample each, wherever it is */
 		count += (s->bytes - after) >> s->base;
 		after += (s->bytes - after) >> s->base << s->base;
 	}
@@ -320,7 +326,7 @@ void sketch_count(struct sketch *s, const struct picker *p)
 	s->all += p->bytes;
 	if (p->window > 1 && p->window > s->picked)
 		s->picked = p->window;
-	if (p->window > 1) /* the last window was cut short */
+	if (p->window > 1) /* the last window was incomplete */
 		s->variance += (double)p->window * (double)p->window / 4;
 }
 
@@ -343,16 +349,15 @@ uint64_t picker_share(struct picker *p, uint64_t bytes)
 	open_window(p, p->start + p->window);
 	if (p->next >= p->small)
 		return p->window;
-	open_window(
-		p,
-		p->start +
-			p->window); /* the row reaches into the next one, and is picked there too */
+	open_window(p, p->start +
+			       /* the row extends into the next window and is picked there too */
+			       p->window);
 	return 2 * p->window;
 }
 
 void sketch_merge(struct sketch *into, const struct sketch *from)
 {
-	/* a window cut short, in each: sampled with probability share of the window, or not */
+	/* an incomplete window in each: sampled with the probability share / window, or not */
 	into->variance += from->variance + ldexp(0.25, 2 * (int)into->base) +
 			  ldexp(0.25, 2 * (int)from->base);
 	into->bytes += from->bytes;
@@ -395,12 +400,12 @@ double sketch_error(const struct sketch *s, uint64_t bytes, double risk)
 		stride = (double)s->picked;
 	if (rest >= 0 && rest < m)
 		m = rest;
-	/* m itself is an estimate: take its own upper bound */
+	/* m itself is an estimate: use its own upper bound */
 	double t = sqrt(2 * l * (s->variance + stride * m)) + 2 * stride * l / 3;
 	return sqrt(2 * l * (s->variance + stride * (m + t))) + 2 * stride * l / 3;
 }
 
-/* The level whose next item has the lowest key; at[e] counts what is taken of each. */
+/* Return the level whose next item has the lowest key; at[e] counts the items taken from each. */
 static unsigned lowest_head(const struct sketch *s, const size_t *at)
 {
 	unsigned best = SKETCH_LEVELS;

@@ -80,7 +80,7 @@ static void read_head(struct sketch *s, struct frame_reader *c)
 	memcpy(&s->variance, &variance, sizeof variance);
 }
 
-/* The checksum holds, so this is for files that another program made. */
+/* Check the numbers; the checksum is right, so this detects files from another program. */
 static bool head_is_sane(const struct sketch *s)
 {
 	return s->k >= SKETCH_K_MIN && s->k <= SKETCH_K_MAX && s->k_now >= SKETCH_K_MIN / 2 &&
@@ -124,8 +124,7 @@ int sketch_take(struct sketch **out, const char *name, struct bytes *file, struc
 		c.bad = true;
 	if (c.bad || c.rest.len) {
 		sketch_free(s);
-		return error_set(err, RC_DATA, "%s: the sketch inside does not hold together",
-				 name);
+		return error_set(err, RC_DATA, "%s: the sketch in it is inconsistent", name);
 	}
 	sketch_set_limit(s);
 	*out = s;

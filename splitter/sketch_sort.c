@@ -1,17 +1,19 @@
 /*
- * sketch_sort.c - put a level's items in order
+ * sketch_sort.c - sort a level's items
  *
- * A level is one of two kinds.  The lowest ones hold rows as they came: a radix sort by the words
- * of the key that an item carries, and then the few groups that are equal in these.  The others
- * hold a few sorted runs from below: a natural merge sort, linear for them.
+ * There are two kinds of levels. The lowest ones have rows in input order. They get a radix sort by
+ * the words of the key in an item; then the few groups with equal words are sorted. The others have
+ * a few sorted runs from below. They get a natural merge sort, which is linear for them.
  */
 #include "mem.h"
 #include "sketch_state.h"
 
 #define MIN_RUN	    16
-#define RADIX_ITEMS 256 /* below this clearing the histograms costs more than merging */
+#define RADIX_ITEMS 256 /* for fewer items, clearing the histograms costs more than merging */
 
-/* Order behind equal words; the last word of a key may overlap what was compared before. */
+/*
+ * Compare the bytes after equal words; the last word of a key may overlap what was compared before.
+ */
 static bool tail_below(struct bytes x, struct bytes y)
 {
 	size_t n = x.len < y.len ? x.len : y.len;
@@ -41,7 +43,10 @@ bool item_below(const struct level *l, const struct sketch_item *a, const struct
 	return below(l, a, m, b);
 }
 
-/* The length of the ascending run that a starts with, made MIN_RUN by insertion if it is short. */
+/*
+ * Return the length of the ascending run at the start of a; a short one is extended to MIN_RUN by
+ * insertion.
+ */
 static size_t take_run(const struct level *l, struct sketch_item *a, size_t left)
 {
 	size_t n = 1;
@@ -59,7 +64,7 @@ static size_t take_run(const struct level *l, struct sketch_item *a, size_t left
 	return n;
 }
 
-/* Merge the neighbouring runs [0, n) and [n, n + m) of a; scratch holds n items. */
+/* Merge the adjacent runs [0, n) and [n, n + m) of a; scratch has room for n items. */
 static void merge_runs(const struct level *l, struct sketch_item *a, size_t n, size_t m,
 		       struct sketch_item *scratch)
 {
@@ -73,7 +78,10 @@ static void merge_runs(const struct level *l, struct sketch_item *a, size_t n, s
 	memcpy(a + out, scratch + i, (n - i) * sizeof *a);
 }
 
-/* Runs wait on a stack on which lengths at least halve, so SKETCH_LEVELS are enough. */
+/*
+ * Sort by merging. Runs wait on a stack on which lengths at least halve, so SKETCH_LEVELS entries
+ * suffice.
+ */
 static void merge_sort(const struct level *l, struct sketch_item *a, size_t count,
 		       struct sketch_item *scratch)
 {
@@ -93,7 +101,7 @@ static void merge_sort(const struct level *l, struct sketch_item *a, size_t coun
 	}
 }
 
-/* One pass over a byte; none if it is the same in all items. */
+/* Do one pass over a byte, unless it is the same in all items. */
 static bool radix_pass(const struct sketch_item *from, struct sketch_item *to, size_t count,
 		       unsigned word, unsigned shift, uint32_t h[256])
 {
@@ -112,7 +120,7 @@ static bool radix_pass(const struct sketch_item *from, struct sketch_item *to, s
 	return true;
 }
 
-/* Least significant byte first. */
+/* Sort, least significant byte first. */
 static void radix_sort(struct sketch_item *a, size_t count, struct sketch_item *scratch)
 {
 	struct sketch_item *from = a, *to = scratch;
@@ -142,7 +150,7 @@ static bool same_words(const struct sketch_item *a, const struct sketch_item *b)
 	return memcmp(a->word, b->word, sizeof a->word) == 0;
 }
 
-/* More runs than a few from below: rows as they came. */
+/* True if there are more than the few runs that come from below: rows in input order. */
 static bool is_unsorted(const struct level *l)
 {
 	size_t descents = 0;

@@ -1,9 +1,9 @@
 /*
  * splits.c - the list of split keys and its text form
  *
- * Text is one key a line in the \xHH form.  Reading is stricter than HBase's toBytesBinary, which
- * turns \xab into the three letters "xab" without a word: what the shell would take for another
- * key is refused here, with its line.
+ * The text has one key in each line, in the \xHH form. Parsing is stricter than HBase's
+ * toBytesBinary, which silently turns \xab into the three letters "xab". A line that the shell
+ * would read as another key is an error here.
  */
 #include "splits.h"
 
@@ -19,16 +19,15 @@ int splits_add(struct splits *s, struct bytes key, struct error *err)
 	if (key.len == 0)
 		return error_set(err, RC_ORDER, "split key %zu is empty", s->count + 1);
 	if (key.len > CELL_ROW_MAX)
-		return error_set(err, RC_LIMIT,
-				 "split key %zu has %zu bytes, at most %d are allowed",
+		return error_set(err, RC_LIMIT, "split key %zu has %zu bytes, expected at most %d",
 				 s->count + 1, key.len, CELL_ROW_MAX);
 	if (s->count) {
 		int c = bytes_cmp(s->keys[s->count - 1], key);
 
 		if (c >= 0)
 			return error_set(err, RC_ORDER,
-					 c ? "split key %zu is below the one before it"
-					   : "split key %zu equals the one before it",
+					 c ? "split key %zu is below the previous one"
+					   : "split key %zu equals the previous one",
 					 s->count + 1);
 	}
 	if (s->count == s->cap) {
@@ -55,8 +54,7 @@ void splits_release(struct splits *s)
 	for (size_t i = 0; i < s->count; i++) {
 		void *owned;
 
-		memcpy(&owned, &s->keys[i].ptr,
-		       sizeof owned); /* drops the const of a borrowed slice */
+		memcpy(&owned, &s->keys[i].ptr, sizeof owned); /* a borrowed slice is const */
 		mem_free(owned);
 	}
 	mem_free(s->keys);
@@ -86,7 +84,7 @@ void splits_format(const struct splits *s, struct buf *out)
 	}
 }
 
-/* As File.foreach and chomp do. */
+/* Take a line as File.foreach and chomp do. */
 struct bytes keytext_line(struct bytes *text)
 {
 	const uint8_t *end = memchr(text->ptr, '\n', text->len);
@@ -105,27 +103,26 @@ static bool is_hex(uint8_t c)
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
 }
 
-/* Refuse what the shell would read as something else than it looks. */
+/* Reject a line that the shell would read as another key than it shows. */
 static int check_line(struct bytes line, struct error *err)
 {
 	if (line.len == 0)
 		return error_set(err, RC_DATA,
-				 "the line is empty, which is an empty split key; "
-				 "expected a key");
+				 "the line is empty, which is an empty split key; expected a key");
 	for (size_t i = 0; i < line.len; i++) {
 		uint8_t c = line.ptr[i];
 
 		if (c < 0x20 || c > 0x7E)
 			return error_set(err, RC_DATA,
-					 "byte 0x%02X in column %zu, expected it written \\x%02X",
-					 c, i + 1, c);
+					 "found byte 0x%02X in column %zu, expected \\x%02X", c,
+					 i + 1, c);
 		if (c != '\\' || i + 1 == line.len || line.ptr[i + 1] != 'x')
 			continue;
 		if (line.len - i < 4 || !is_hex(line.ptr[i + 2]) || !is_hex(line.ptr[i + 3]))
 			return error_set(
 				err, RC_DATA,
-				"\"%.*s\" in column %zu, expected \\x and two hex digits in upper "
-				"case (the shell takes others for text)",
+				"found \"%.*s\" in column %zu, expected \\x and two upper-case hex digits "
+				"(the shell reads others as text)",
 				(int)(line.len - i < 4 ? line.len - i : 4),
 				(const char *)line.ptr + i, i + 1);
 	}
@@ -172,8 +169,8 @@ int splits_read(struct splits *s, const char *path, struct error *err)
 }
 
 /*
- * Behind the common prefix p of a and b, no string of p's length or shorter lies above a and not
- * above b, and p plus b's next byte does.
+ * After the common prefix p of a and b: no string of p's length or shorter is above a and at most
+ * b, but p plus b's next byte is.
  */
 struct bytes shortest_separator(struct bytes a, struct bytes b)
 {

@@ -1,6 +1,4 @@
-/*
- * view_weights.c - see view_weights.h
- */
+/* view_weights.c - the points of a sketch as weights over keys */
 #include "view_weights.h"
 
 #include "mem.h"
@@ -17,7 +15,7 @@ static uint64_t distance(const struct view_weights *w, size_t j, uint64_t at)
 	return w->before[j] > at ? w->before[j] - at : at - w->before[j];
 }
 
-/* The first j in [0, count] with `at` bytes before it. */
+/* Return the first j in [0, count] with at least `at` bytes before it. */
 static size_t first_from(const struct view_weights *w, uint64_t at)
 {
 	size_t low = 0, high = w->view->count;
@@ -38,7 +36,7 @@ static unsigned depth_of(const struct view_weights *w, const struct split_choice
 	return j ? c->depth(c->ctx, w->view->points[j - 1].key, w->view->points[j].key) : 0;
 }
 
-/* Before which point the view is best cut. */
+/* Return the point before which the view is best cut. */
 static size_t choose(const struct view_weights *w, uint64_t at, const struct split_choice *c)
 {
 	size_t count = w->view->count, j = first_from(w, at), best = j < count ? j : count - 1;

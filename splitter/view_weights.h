@@ -9,12 +9,12 @@
 
 struct view_weights {
 	const struct sketch_view *view;
-	uint64_t *before; /* before[j]: bytes of the points before j; view->count + 1 of them */
+	uint64_t *before; /* before[j]: bytes of the points before j; view->count + 1 entries */
 };
 
 /*
- * *out answers from the view, which stays open: as exactly as the points are, and off the rows by
- * sketch_error at most.  Release with view_weights_close.
+ * Make *out answer from the view, which stays open. The answers are exact for the points, and
+ * differ from the rows by at most sketch_error. Release with view_weights_close.
  */
 void view_weights_open(struct view_weights *w, const struct sketch_view *view,
 		       struct key_weights *out);

@@ -210,9 +210,10 @@ static void equal_keys_make_one_region(void **state)
 	assert_int_equal(p.heavy[0].at_most, d.bytes);
 	assert_int_equal(p.heavy[0].salts, 1000);
 	assert_true(warned(
-		&p, "has 100.0% of the bytes (5000000, in 50000 events), 1000.0 regions' worth"));
-	assert_true(warned(&p, "no split can help"));
-	assert_true(warned(&p, "1000 regions were asked, 1 can be made"));
+		&p,
+		"has 100.0% of the bytes (5000000, in 50000 events), 1000.0 times a region's share"));
+	assert_true(warned(&p, "no split helps"));
+	assert_true(warned(&p, "1000 regions were requested, only 1 can be made"));
 	plan_release(&p);
 	data_release(&d);
 }
@@ -295,7 +296,7 @@ static void aligned_cuts(void **state)
 			assert_true(counts[c] < 40 ||
 				    bytes < 1.7 * (double)all / (double)counts[c]);
 		}
-		assert_int_equal(warned(&p, "one at least for each salt bucket"), counts[c] < 16);
+		assert_int_equal(warned(&p, "each salt bucket has at least one"), counts[c] < 16);
 		plan_release(&p);
 	}
 	data_release(&d);
@@ -415,7 +416,7 @@ static void warnings_at_the_limits(void **state)
 	} cases[] = {
 		{{.rule.count = 10, .rule.servers = 1}, NULL},
 		{{.rule.count = 401, .rule.servers = 2},
-		 "401 regions on 2 servers are 200 a server"},
+		 "401 regions on 2 servers are 200 for each server"},
 		{{.rule.count = 10, .max_filesize = 90000},
 		 "10 regions would be larger than hbase.hregion.max.filesize (90000 bytes"},
 		{{.rule.count = 10, .max_filesize = 90000, .disk_per_byte = 0.5}, NULL},

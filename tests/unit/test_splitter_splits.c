@@ -366,14 +366,14 @@ static void parse_refuses(void **state)
 		{"a\n\nb\n", "f:2: the line is empty"},
 		{"\n", "f:1: the line is empty"},
 		{"a\n\r\n", "f:2: the line is empty"},
-		{"\\xab\n", "f:1: \"\\xab\" in column 1"},
-		{"a\nb\\xA", "f:2: \"\\xA\" in column 2"},
-		{"\\x4g", "upper case"},
+		{"\\xab\n", "f:1: found \"\\xab\" in column 1"},
+		{"a\nb\\xA", "f:2: found \"\\xA\" in column 2"},
+		{"\\x4g", "upper-case"},
 		{"b\na\n", "f:2: split key 2 is below"},
 		{"a\nb\nb\n", "f:3: split key 3 equals"},
 		{"\\x41\nA\n", "f:2: split key 2 equals"},
-		{"a\n\xff\n", "f:2: byte 0xFF in column 1"},
-		{"a\rb\n", "f:1: byte 0x0D in column 2"},
+		{"a\n\xff\n", "f:2: found byte 0xFF in column 1"},
+		{"a\rb\n", "f:1: found byte 0x0D in column 2"},
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
