@@ -135,7 +135,7 @@ def test_instances_that_share_a_topic(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_
 
     try:
         one.process = processes[1]
-        wait_for(lambda: all("2 here now" in log.read_text() for log in logs))
+        wait_for(lambda: all("2 assigned now" in log.read_text() for log in logs))
         one.produce(400, 1000)
         wait_for(lambda: told(outs[0], "load"))
         processes[0].kill()

@@ -61,7 +61,7 @@ def test_gone(rig, loads):
 
 def test_without_a_group(rig, kafka):
     """A copied state cannot be told from the first one: that is said, once a run, where there is no group."""
-    warning = "or one restored from a backup, would load events a second time"
+    warning = "or one restored from a backup, would load events twice"
     kafka.create(rig.topic, 1)
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(30)])
     assert rig.load(state=False)[0].stderr.count(warning) == 0
@@ -167,7 +167,7 @@ class TestRebuild:
         record.unlink()
         mark.write_text("")  # as the versions before wrote it
         done = self.rebuild(rig, rig.folder)
-        assert "load 00000005 was not found; load 00000006 tells that it was there" in done.stdout
+        assert "load 00000005 was not found; load 00000006 names it" in done.stdout
         assert self.status(rig)["positions"] == before
         load = rig.loads()[2]
         assert load["loaded"] and load["gone"] and load["offsets"] == [
@@ -181,7 +181,7 @@ class TestRebuild:
         del files["lock"]
         for folders in ([], loads[:3]):
             done = self.rebuild(rig, *folders, status=1)
-            assert "had 6 records, and what was found ends at 5" in done.stderr and done.stdout == ""
+            assert "had 6 records, but the newest one found is 5" in done.stderr and done.stdout == ""
             now = tree(rig.state)
             del now["lock"]
             assert now == files

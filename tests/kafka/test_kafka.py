@@ -398,8 +398,8 @@ class TestRefusals:
         assert not (rig.folder / "mistyped").exists()
         (rig.folder / "empty").mkdir()
         rig.run("seek", "--state", rig.folder / "empty", "0=1", status=2)
-        assert "has the partitions 0 to 1, found 2" in seek("0=10", "2=0", status=2).stderr
-        assert "has the offsets 0 to 49, and 50 is where" in seek("0=51", "1=10", status=2).stderr
+        assert "has partitions 0 to 1, found 2" in seek("0=10", "2=0", status=2).stderr
+        assert "has offsets 0 to 49, and the next message gets 50" in seek("0=51", "1=10", status=2).stderr
         assert records() == before
         done = seek("0=20", "1=50")
         assert done.stderr == ""
@@ -408,7 +408,7 @@ class TestRefusals:
         assert seek("0=50").stdout == "partition 0: from 20 to 50: skips 30 offsets, which no later load will have\n"
         kafka.produce(rig.topic, [(1, None, value(i)) for i in range(50)])
         kafka.call("truncate", rig.topic, 1, 70)
-        assert "has the offsets 70 to 99" in seek("1=69", status=2).stderr
+        assert "has offsets 70 to 99" in seek("1=69", status=2).stderr
         done = seek("1=80", "--json")
         assert json.loads(done.stdout) == {"partition": 1, "from": 50, "to": 80, "skipped": 30, "lost": 20,
                                            "repeated": 0}
@@ -421,8 +421,8 @@ class TestRefusals:
             done = seek("1=1000", *more)
             assert "the offsets were not checked at the brokers" in done.stderr and why in done.stderr
             assert "skips" in done.stdout or "stays" in done.stdout
-            assert "`--job JOB` asks" in seek("2=0", *more, status=2).stderr
-        assert "has the offsets 70 to 99" in seek("1=101", "--job", rig.folder / "moved.yaml", status=2).stderr
+            assert "`--job JOB` queries" in seek("2=0", *more, status=2).stderr
+        assert "has offsets 70 to 99" in seek("1=101", "--job", rig.folder / "moved.yaml", status=2).stderr
 
     def test_made_anew(self, rig, kafka):
         self.prepare(rig, kafka)
@@ -456,7 +456,7 @@ class TestRefusals:
         self.prepare(rig, kafka, more="group: ahead")
         rig.state = rig.folder / "lost"
         done, _ = rig.load(status=1)
-        assert "group ahead has noted offset 50 by saltmill, process " in done.stderr
+        assert "group ahead has committed offset 50 by saltmill, process " in done.stderr
         assert ", this state is at 0: another instance" in done.stderr
         rig.run("seek", "--state", rig.state, "0=50", "1=50")
         _, out = rig.load()

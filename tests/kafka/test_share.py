@@ -45,7 +45,7 @@ class Instances:
 
     def has(self, process):
         """How many partitions it says that it has."""
-        return int((["0"] + re.findall(r"(\d+) here now", self.text(process)))[-1])
+        return int((["0"] + re.findall(r"(\d+) assigned now", self.text(process)))[-1])
 
     def end(self, process, how=signal.SIGTERM, expected=0):
         self.running.remove(process)
@@ -135,7 +135,7 @@ def test_zombies(rig, kafka, instances):
         instances.wait(lambda: instances.has(first) == instances.has(second) == 2)
         time.sleep(1)
         instances.wait(lambda: instances.has(first) == instances.has(second) == 2)
-        given_up = instances.text(frozen).count("had to do without us")
+        given_up = instances.text(frozen).count("dropped this member")
         for _ in range(4):
             kafka.produce(rig.topic, [(i % 4, None, value(n + i)) for i in range(800)])
             n += 800
@@ -148,7 +148,7 @@ def test_zombies(rig, kafka, instances):
         n += 800
         time.sleep(2)
         frozen.send_signal(signal.SIGCONT)
-        instances.wait(lambda f=frozen, g=given_up: instances.text(f).count("had to do without us") > g)
+        instances.wait(lambda f=frozen, g=given_up: instances.text(f).count("dropped this member") > g)
         instances.wait_for_all()
     instances.end_all()
     assert len(rig.check()) == n
@@ -220,7 +220,7 @@ def test_seen_from_outside(rig, kafka, instances):
     process = instances.start()
     for partition, at in ((0, 40), (3, 50)):
         parked = (f"partition {partition} is parked, the others go on: {rig.topic}/{partition}: "
-                  f"group {rig.topic} has noted offset 100, this state is at {at}")
+                  f"group {rig.topic} has committed offset 100, this state is at {at}")
         instances.wait(lambda p=parked: p in instances.text(process))
     instances.end(process, expected=3)
 
@@ -261,7 +261,7 @@ def test_parked(rig, kafka, instances):
     rig.run("seek", "--state", rig.state, f"1={ends[1] - 10}", "2=150")
     instances.wait_for_all()
     instances.wait(lambda: parked() == 0)
-    assert "partition 1 goes on" in said() and "partition 2 goes on" in said()
+    assert "partition 1 continues" in said() and "partition 2 continues" in said()
     assert "PARKED" not in rig.run("status", "--state", rig.state).stdout
     instances.end_all()
     cells = rig.union([pathlib.Path(l["output"]) for l in rig.loads()])
@@ -290,10 +290,10 @@ def test_rebuilt(rig, kafka, instances):
     newest[-1].unlink()
     for words in (["loads"], ["status"], ["stream", rig.job]):
         done = rig.run(*words, "--state", rig.state, status=1)
-        assert "shared.json was damaged" in done.stderr and "--rebuild` makes a state anew" in done.stderr
+        assert "shared.json was damaged" in done.stderr and "--rebuild` rebuilds a state" in done.stderr
     done = rig.run("loads", "--state", rig.state, "--rebuild")
-    assert f"{rig.state}/shared.json was made anew: topic {rig.topic}, 3 partitions" in done.stdout
-    assert f"{rig.state}/p00002/topic.json was made anew" in done.stdout
+    assert f"{rig.state}/shared.json was rebuilt: topic {rig.topic}, 3 partitions" in done.stdout
+    assert f"{rig.state}/p00002/topic.json was rebuilt" in done.stdout
     assert done.stdout.count(" was recorded from ") >= 1
     assert instances.positions() == before
     assert loads() == listed
@@ -324,11 +324,11 @@ def test_static_member(rig, kafka, instances):
     kafka.create(rig.topic, 1)
     rig.job.write_text(rig.job.read_text().replace("properties: {", "properties: {group.instance.id: a, "))
     first = instances.start()
-    instances.wait(lambda: "gave partitions 0" in instances.text(first))
+    instances.wait(lambda: "assigned partitions 0" in instances.text(first))
     second = instances.start()
     assert first.wait(timeout=30) == 1 and "fenced" in instances.text(first)
     instances.running.remove(first)
-    instances.wait(lambda: "gave partitions 0" in instances.text(second))
+    instances.wait(lambda: "assigned partitions 0" in instances.text(second))
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(10)])
     instances.wait_for_all()
     instances.end_all()
@@ -347,7 +347,7 @@ class TestRefusals:
         instances.wait_for_all()
         instances.end_all()
         done = rig.run("load", rig.job, "-o", rig.folder / "o", "--state", rig.state, status=2)
-        assert "`share: true`, which is for `saltmill stream`" in done.stderr
+        assert "`share: true`, which only `saltmill stream` supports" in done.stderr
         shared = rig.job.read_text()
         rig.configure("group: g")
         for words in (["load", rig.job, "-o", rig.folder / "o"], ["stream", rig.job]):
@@ -356,12 +356,12 @@ class TestRefusals:
         rig.run("load", rig.job, "-o", rig.folder / "o", "--state", rig.folder / "own")
         rig.job.write_text(shared)
         done = rig.run("stream", rig.job, "--state", rig.folder / "own", status=2)
-        assert "is a state that is not shared" in done.stderr
+        assert "is not a shared state" in done.stderr
         (rig.state / "p00001").rename(rig.folder / "elsewhere")
         process = instances.start()
         instances.wait(lambda: f"`saltmill seek --state {rig.state} 1=OFFSET`" in instances.text(process))
         (rig.folder / "elsewhere").rename(rig.state / "p00001")
-        instances.wait(lambda: "partition 1 goes on" in instances.text(process))
+        instances.wait(lambda: "partition 1 continues" in instances.text(process))
         instances.end(process)
 
     def test_two_lists_overlap(self, saltmill, kafka, tmp_path, topic):
@@ -415,7 +415,7 @@ class TestRefusals:
             kafka.produce(rig.topic, [(0, None, value(20))])
             said = rig.wait(process)
             assert process.returncode == 1
-            assert "has noted offset 20 by by hand?, this state is at 20: another instance" in said
+            assert "has committed offset 20 by by hand?, this state is at 20: another instance" in said
         finally:
             process.kill()
             process.communicate()

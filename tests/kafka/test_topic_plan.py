@@ -151,7 +151,7 @@ def test_what_the_next_load_takes(rig, kafka):
     assert [r["rows"] for r in table["regions"]] == sizes([b"\2"], rig.account(since=since))[1]
     assert tree(rig.state) == before and kafka.committed(rig.topic, rig.topic) == noted
     done = rig.run("plan", rig.job, "--state", rig.state, rig.folder / "live", status=2)
-    assert "--state is for a kafka source" in done.stderr
+    assert "--state needs a kafka source" in done.stderr
 
 
 def test_sample_of_a_topic(rig, kafka):

@@ -79,7 +79,7 @@ static void test_rebuild_without_topic(void **state)
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(io_write_file(file, bytes_str("{}"), &err), 0);
 	assert_int_equal(state_rebuild(path, &none, NULL, 0, &lines, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "tells which topic it is the state of"));
+	assert_non_null(strstr(err.msg, "names the topic of this state"));
 	assert_int_equal(lines.len, 0);
 	assert_true(has(path, "topic.json"));
 	assert_false(has(path, "topic.json.damaged"));
@@ -261,7 +261,7 @@ static void test_missing_load_without_topic(void **state)
 	(void)state;
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(state_rebuild(path, &none, NULL, 0, &lines, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "tells which topic it is the state of"));
+	assert_non_null(strstr(err.msg, "names the topic of this state"));
 	assert_int_equal(lines.len, 0);
 	buf_release(&lines);
 	mem_free(file);

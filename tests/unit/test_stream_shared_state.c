@@ -131,7 +131,7 @@ static void test_refusals(void **state)
 		 "state of topic clicks"},
 		{{.cluster = "d", .topic = "clicks", .npartitions = 3},
 		 RC_DATA,
-		 "now of cluster d"},
+		 "now in cluster d"},
 		{{.cluster = "c", .topic = "clicks", .npartitions = 2},
 		 RC_DATA,
 		 "had 3 partitions, now"},
@@ -160,7 +160,7 @@ static void test_refusals(void **state)
 	assert_int_equal(bind_one(one, &three, true, &err), RC_OK);
 	state_close(one);
 	assert_int_equal(shared_open(&other, own, true, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "is a state that is not shared"));
+	assert_non_null(strstr(err.msg, "is not a shared state"));
 	shared_close(&other);
 	mem_free(own);
 	mem_free(path);
@@ -294,7 +294,7 @@ static void test_topic_of_one_rebuilt(void **state)
 	if (rebuild_run(path, NULL, 0, &lines, &err))
 		fail_msg("%s", err.msg);
 	buf_put(&lines, 0);
-	assert_non_null(strstr((char *)lines.ptr, "topic.json was made anew: topic clicks, 3 "));
+	assert_non_null(strstr((char *)lines.ptr, "topic.json was rebuilt: topic clicks, 3 "));
 	/* the others have no loads yet, and learn it by their first */
 	assert_null(strstr((char *)lines.ptr, "p00000"));
 	assert_null(strstr((char *)lines.ptr, "p00002"));

@@ -154,8 +154,8 @@ static void test_bind(void **state)
 	} cases[] = {
 		{{"cluster", "clicks", 2}, false, RC_OK, NULL},
 		{{"cluster", "other", 2}, false, RC_CONFIG, "is the state of topic clicks"},
-		{{"moved", "clicks", 2}, false, RC_DATA, "is now of cluster moved"},
-		{{"cluster", "clicks", 1}, true, RC_DATA, "deleted and made anew"},
+		{{"moved", "clicks", 2}, false, RC_DATA, "is now in cluster moved"},
+		{{"cluster", "clicks", 1}, true, RC_DATA, "deleted and recreated"},
 		{{"cluster", "clicks", 4}, false, RC_DATA, " 2=0 3=0`"},
 		{{"cluster", "clicks", 4}, true, RC_OK, NULL},
 	};

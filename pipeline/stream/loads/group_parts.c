@@ -20,7 +20,7 @@ static struct part *part_new(struct share *s, int32_t id)
 	p->job = *s->job;
 	p->job.kafka.partitions = &p->id;
 	p->job.kafka.npartitions = 1;
-	/* it has a position; should that be lost, nothing is left out */
+	/* the partition has a position; if it is lost, skip nothing */
 	p->job.kafka.start = KAFKA_EARLIEST;
 	p->dir = shared_dir(s->opt->state_dir, id);
 	p->prefix = mem_format("p%05d/", id);
@@ -76,7 +76,7 @@ size_t share_count(const struct share *s)
 	return n;
 }
 
-/* Close what was taken; false: the loading thread still has some of it. */
+/* Close the revoked partitions; false: the loading thread still uses one. */
 static bool close_taken(struct share *s)
 {
 	bool all = true;
@@ -106,7 +106,7 @@ static void say_change(const struct share *s, const char *what, const int32_t *i
 	buf_printf(&b, "group %s %s", s->job->kafka.group, what);
 	for (size_t i = 0; i < n && b.len < 300; i++)
 		buf_printf(&b, " %d", ids[i]);
-	buf_printf(&b, "; %zu here now", share_count(s));
+	buf_printf(&b, "; %zu assigned now", share_count(s));
 	buf_put(&b, 0);
 	report_to(&s->opt->listener, "%s", (const char *)b.ptr);
 	buf_release(&b);
@@ -121,7 +121,7 @@ void share_given(void *ctx, const int32_t *ids, size_t n)
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < n; i++)
 		add(s, ids[i]);
-	say_change(s, "gave partitions", ids, n);
+	say_change(s, "assigned partitions", ids, n);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -140,7 +140,7 @@ void share_taken(void *ctx, const int32_t *ids, size_t n, bool lost)
 			s->stop = 1;
 	}
 	if (n)
-		say_change(s, lost ? "had to do without us; left partitions" : "took partitions",
+		say_change(s, lost ? "dropped this member; lost partitions" : "revoked partitions",
 			   ids, n);
 	pthread_mutex_unlock(&s->lock);
 }

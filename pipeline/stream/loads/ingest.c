@@ -1,11 +1,11 @@
 /*
- * ingest.c - the protocol of README.md 2, step by step
+ * ingest.c - the protocol of stream/loads/README.md 2, step by step
  *
  *   intent written -> load_run reads and writes -> "may be published" noted -> folder renamed (the
- *   commit) -> recorded in the state, intent removed -> offsets told to the group
+ *   commit) -> recorded in the state, intent removed -> offsets committed to the group
  *
  * A crash before the rename leaves the intent: the same ranges are read again, into the same bytes.
- * A crash behind it leaves a folder whose manifest names the load: it is recorded.
+ * A crash after it leaves a folder whose manifest names the load: it is recorded.
  */
 #include "stream.h"
 
@@ -19,10 +19,10 @@
 #include "loading.h"
 #include "topics.h"
 
-/* What ends by itself should: whoever runs it every night learns nothing from one that waits. */
+/* Limit for runs that end by themselves: a nightly run that waits forever tells nobody about it. */
 #define BATCH_PATIENCE_S 300
 
-/* Who writes a sentence below does not know the state's name: put it in for DIR. */
+/* Replace DIR in the error by the state's folder, which the code below does not know. */
 int ingest_name_state(const struct ingest *in, int rc, struct error *err)
 {
 	static const char word[] = "--state DIR";
@@ -93,7 +93,7 @@ static int set_ranges(struct ingest *in, const struct kafka_topic *t, struct err
 		rc = start_positions(in, t, err);
 	in->available = 0;
 	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
-		/* a position behind the end is the topic's fault, not an empty range */
+		/* a position after the end is an error of the topic, not an empty range */
 		struct offset_range at = in->ranges[i];
 
 		at.end = at.start;
@@ -104,7 +104,7 @@ static int set_ranges(struct ingest *in, const struct kafka_topic *t, struct err
 	return rc;
 }
 
-/* At the job's partitions, whoever's client it is. */
+/* Uses the job's partitions, even if the client is another instance's. */
 int ingest_take_look(struct ingest *in, struct kafka_topic *t, struct error *err)
 {
 	const struct kafka_source *k = &in->job->kafka;
@@ -134,8 +134,9 @@ int ingest_look(struct ingest *in, struct error *err)
 }
 
 /*
- * Rule 5 of README.md 1: a group that is ahead has seen loads that this state has not.  Two
- * that load in step stand at the same offset: they show by who noted it last.
+ * Apply rule 5 of stream/loads/README.md 1: a group that is ahead has seen loads that this state
+ * lacks. Two instances that load in step have the same offset; the name stored with the commit
+ * reveals them.
  */
 static int check_note(const struct ingest *in, const struct offset_range *r,
 		      const struct group_note *note, struct error *err)
@@ -148,22 +149,21 @@ static int check_note(const struct ingest *in, const struct offset_range *r,
 		return RC_OK;
 	char advice[400] = "run only one of them, or give each `partitions:` of its own";
 	if (ahead)
-		snprintf(advice, sizeof advice,
-			 "to go on where the group is: `saltmill seek --state DIR %s=%lld`, to "
-			 "load it again "
-			 "use another `group:`",
-			 place_text(r->topic, r->partition).text, (long long)note->offset);
-	return error_set(err, RC_DATA,
-			 "%s: group %s has noted offset %lld%s%s, this state is at %lld: "
-			 "another instance "
-			 "loads this partition with another state folder%s; nothing is lost; %s",
-			 place_text(topic_of(in, r), r->partition).text, k->group,
-			 (long long)note->offset, *note->by ? " by " : "", note->by,
-			 (long long)r->start, ahead ? ", or this folder is an old copy" : "",
-			 advice);
+		snprintf(
+			advice, sizeof advice,
+			"to continue at the group's offset: `saltmill seek --state DIR %s=%lld`; to "
+			"load it again, use another `group:`",
+			place_text(r->topic, r->partition).text, (long long)note->offset);
+	return error_set(
+		err, RC_DATA,
+		"%s: group %s has committed offset %lld%s%s, this state is at %lld: another "
+		"instance loads this partition with another state folder%s; nothing is lost; %s",
+		place_text(topic_of(in, r), r->partition).text, k->group, (long long)note->offset,
+		*note->by ? " by " : "", note->by, (long long)r->start,
+		ahead ? ", or this folder is an old copy" : "", advice);
 }
 
-/* The positions as empty ranges; the caller's. */
+/* Return the positions as empty ranges; the caller owns them. */
 static struct offset_range *positions(const struct ingest *in)
 {
 	struct offset_range *at = mem_calloc(in->nranges + 1, sizeof *at);
@@ -175,7 +175,10 @@ static struct offset_range *positions(const struct ingest *in)
 	return at;
 }
 
-/* Members of a group need no claim: its generations tell them apart. */
+/*
+ * Commit the positions to mark them as ours. Members of a group need no mark: generations separate
+ * them.
+ */
 static void claim(struct ingest *in)
 {
 	struct error err;
@@ -185,7 +188,7 @@ static void claim(struct ingest *in)
 	struct offset_range *at = positions(in);
 	in->claimed = kafka_commit(in->client, at, in->nranges, &err) == RC_OK;
 	if (!in->claimed)
-		report_to(&in->listener, "%s; tried again before the next load", err.msg);
+		report_to(&in->listener, "%s; retried before the next load", err.msg);
 	mem_free(at);
 }
 
@@ -211,7 +214,7 @@ int ingest_check_group(struct ingest *in, struct error *err)
 	return rc;
 }
 
-/* `start: latest` means now, also for the run that comes after this one. */
+/* Store where a new state starts, so that `start: latest` means the same moment in later runs. */
 static int keep_start(struct ingest *in, struct error *err)
 {
 	if (!in->state || !state_is_new(in->state))
@@ -222,7 +225,7 @@ static int keep_start(struct ingest *in, struct error *err)
 	return rc;
 }
 
-/* The state has seen its topics. */
+/* Tell the client which topics exist according to the state. */
 static void recall_topics(const struct ingest *in)
 {
 	const struct state_topics *t = in->state ? state_topics(in->state) : NULL;
@@ -232,15 +235,15 @@ static void recall_topics(const struct ingest *in)
 			kafka_topic_is_known(in->client, t->item[i].npartitions);
 }
 
-/* A group's notes are all that tells a state from its copy. */
+/* Warn if the job has no group. Only the group's committed offsets reveal a copy of a state. */
 static void say_no_group(const struct ingest *in)
 {
 	if (in->state && !in->job->kafka.group && !in->load.common->quiet)
-		report_to(&in->listener,
-			  "the job names no `group:`, so a copy of %s, or one restored from a "
-			  "backup, would load events a second time unnoticed; with a group it is "
-			  "refused",
-			  in->state_dir);
+		report_to(
+			&in->listener,
+			"the job names no `group:`, so a copy of %s, or one restored from a backup, "
+			"would load events twice unnoticed; with a group saltmill refuses the copy",
+			in->state_dir);
 }
 
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
@@ -279,7 +282,7 @@ int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_
 {
 	if (job->source != SOURCE_KAFKA || nfiles)
 		return state_dir ? error_set(err, RC_CONFIG,
-					     "--state is for a kafka source, found files to read")
+					     "--state needs a kafka source, found files to read")
 				 : RC_OK;
 	in->job = job;
 	in->listener = *listener;
@@ -315,10 +318,10 @@ void ingest_close(struct ingest *in)
 static int before_publish(void *ctx, const char *rejects, uint64_t n, struct error *err)
 {
 	struct ingest *in = ctx;
-	/* two that began the same ranges at once: the second one to come here sees the first */
+	/* if two instances began the same ranges, the second one finds the first here */
 	int rc = in->borrowed ? RC_OK : ingest_check_group(in, err);
 
-	/* a load that dies behind this is made again, and they come again */
+	/* a load that dies after this is repeated and sends them again */
 	if (rc == RC_OK && in->job->kafka.dead_letters && n) {
 		rc = kafka_send_rejects(in->client, rejects, n, err);
 		crash_at("dead-letters");
@@ -327,8 +330,8 @@ static int before_publish(void *ctx, const char *rejects, uint64_t n, struct err
 }
 
 /*
- * A load that did not come about.  Once its folder was visible only ingest_recover can tell what
- * became of it; before, nobody has to be asked.
+ * Drop the intent of a failed load, unless its folder was visible: then ingest_recover must find
+ * out what became of it.
  */
 static void forget_intent(struct ingest *in, const struct load_result *r)
 {
@@ -346,9 +349,7 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 		return;
 	if (in->tell ? in->tell(in->tell_ctx, ranges, n, &err)
 		     : kafka_commit(in->client, ranges, n, &err))
-		report_to(&in->listener,
-			  "%s; the load is complete all the same, and the next one tells the group "
-			  "again",
+		report_to(&in->listener, "%s; the load is complete, and the next one commits again",
 			  err.msg);
 	else
 		crash_at("committed");
@@ -361,7 +362,7 @@ int ingest_record(struct ingest *in, const char *dir, const struct manifest *m, 
 	uint64_t size;
 	char *path = mem_format("%s/manifest.json", dir);
 	bool known = io_digest_file(path, digest, &size, err) == RC_OK;
-	/* somebody may have moved it already: no reason not to record it */
+	/* if the folder was already moved, record the load all the same */
 	bool there = true;
 	struct error why;
 	int rc = RC_OK;
@@ -392,7 +393,7 @@ static struct manifest_link link_to(const struct state_load *l)
 	return link;
 }
 
-/* The intent is written, or there is no state. */
+/* The intent must be written, unless there is no state. */
 int ingest_run(struct ingest *in, const char *name, const char *dir,
 	       const struct offset_range *ranges, size_t n, struct load_result *result,
 	       struct error *err)
@@ -417,7 +418,7 @@ int ingest_run(struct ingest *in, const char *name, const char *dir,
 	return rc || !in->state ? rc : ingest_record(in, dir, &result->manifest, err);
 }
 
-/* dir as the state keeps it: the next run may have another working directory. */
+/* Make dir absolute, because the next run may have another working directory. */
 static int absolute_dir(const char *dir, char **out, struct error *err)
 {
 	size_t len = strlen(dir);
@@ -481,11 +482,11 @@ int ingest_batch(const struct job *job, const struct load_options *load, const c
 
 	*result = (struct load_result){0};
 	if (job->kafka.share)
-		return error_set(err, RC_CONFIG,
-				 "%s:%u:%u: kafka: found `share: true`, which is for `saltmill "
-				 "stream`; a load "
-				 "reads all of the topic, or the `partitions` of a list",
-				 job->path, job->kafka.pos.line, job->kafka.pos.column);
+		return error_set(
+			err, RC_CONFIG,
+			"%s:%u:%u: kafka: found `share: true`, which only `saltmill stream` "
+			"supports; a load reads the whole topic, or the partitions listed in `partitions`",
+			job->path, job->kafka.pos.line, job->kafka.pos.column);
 	int rc = ingest_open(&in, job, load, state_dir, listener, progress, err);
 	if (rc == RC_OK)
 		rc = ingest_recover(&in, &dir, result, err);

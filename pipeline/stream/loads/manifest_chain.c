@@ -13,14 +13,16 @@ static char *check_link(const struct state_load *l, const struct manifest_link *
 	if (!l->before_known && !link->known)
 		return NULL;
 	if (!l->before_known)
-		return mem_format("its manifest follows a load %s that this state did not make",
+		return mem_format("its manifest follows load %s, which this state did not make",
 				  link->load);
 	if (link->known && memcmp(link->digest, l->before_manifest, sizeof link->digest) == 0)
 		return NULL;
-	return mem_format("its manifest does not follow load %s as this state made it", l->before);
+	return mem_format(
+		"its manifest does not follow load %s in the version that this state made",
+		l->before);
 }
 
-/* The manifest itself; what is read lives in the arena. */
+/* Check the manifest itself; the arena owns what is read. */
 static char *check_content(const struct state_load *l, const char *path, struct manifest *m,
 			   struct arena *arena)
 {
@@ -31,7 +33,8 @@ static char *check_content(const struct state_load *l, const char *path, struct 
 	if (io_digest_file(path, digest, &size, &err))
 		return mem_strdup(err.msg);
 	if (l->manifest_known && memcmp(digest, l->manifest, sizeof digest) != 0)
-		return mem_format("%s is not what was published: it has another digest", path);
+		return mem_format("%s differs from the published manifest: it has another digest",
+				  path);
 	return manifest_read(m, path, arena, &err) ? mem_strdup(err.msg) : NULL;
 }
 
@@ -62,11 +65,11 @@ char *manifest_chain_content(const struct state_load *l)
 	return wrong;
 }
 
-/* What stands in no folder can be in HBase, or be lost. */
+/* A load without a folder may be in HBase, or lost. */
 static char *say_gone(const struct state_load *l)
 {
-	return mem_format("%s is gone, and nobody has said that it was loaded; if it was: "
-			  "`--loaded`, else its events are in no load any more",
+	return mem_format("%s is gone, and the load is not marked as loaded; if it was loaded: "
+			  "`--loaded`, otherwise its events are in no load",
 			  l->dir);
 }
 
@@ -82,7 +85,7 @@ char *manifest_chain_check(const struct state_load *l, bool *gone)
 		wrong = mem_format("%s: %s", path, strerror(errno));
 	else
 		*gone = true;
-	/* of one that was moved before it was recorded nothing is known */
+	/* nothing is known about a load that was moved before it was recorded */
 	if (*gone && !l->handed && l->manifest_known)
 		wrong = say_gone(l);
 	mem_free(path);

@@ -44,7 +44,7 @@ int new_partitions(struct shared *shared, struct kafka *client, const struct job
 		rc = start_positions(client, &job->kafka, &t, new, starts, err);
 	if (!rc && now.npartitions > before && !new)
 		report_to(listener,
-			  "topic %s has %d partitions, it had %d; the new ones begin at 0",
+			  "topic %s has %d partitions, it had %d; the new ones begin at offset 0",
 			  now.topic, now.npartitions, before);
 	if (!rc && now.npartitions > before)
 		rc = shared_take_in(shared, &now, starts, err);

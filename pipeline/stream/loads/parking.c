@@ -5,7 +5,7 @@
 
 #include "clock.h"
 
-#define TRY_AGAIN_MS 60000 /* then twice as long each time */
+#define TRY_AGAIN_MS 60000 /* first delay; it doubles each time */
 #define TRY_MOST_MS  600000
 
 bool parking_is_for(int rc)
@@ -13,7 +13,7 @@ bool parking_is_for(int rc)
 	return rc == RC_DATA || rc == RC_ORDER || rc == RC_LIMIT;
 }
 
-/* When a record was last added to the state; 0: it is not there. */
+/* Return when a record was last added to the state; 0: there is no state. */
 static int64_t changed_ns(const char *dir)
 {
 	struct stat st;
@@ -45,8 +45,8 @@ void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t i
 							     : TRY_AGAIN_MS;
 	p->try_ms = clock_ms() + p->delay_ms;
 	report_to(&s->opt->listener,
-		  "partition %d is parked, the others go on: %s; it is tried again in %lld min, "
-		  "and as soon as `saltmill seek` sets its position",
+		  "partition %d is parked, the others go on: %s; saltmill retries it in %lld "
+		  "min, and as soon as `saltmill seek` sets its position",
 		  id, why, (long long)(p->delay_ms / 60000));
 }
 
@@ -58,7 +58,7 @@ bool parking_may_try(struct parking *p, const char *dir)
 		return true;
 	if (changed == p->changed_ns)
 		return false;
-	p->delay_ms = 0; /* somebody is at it */
+	p->delay_ms = 0; /* somebody is repairing it */
 	return true;
 }
 
@@ -68,5 +68,5 @@ void parking_end(struct parking *p, struct stream *s, int32_t id)
 		return;
 	*p = (struct parking){0};
 	s->seen.parked[0] = 0;
-	report_to(&s->opt->listener, "partition %d goes on", id);
+	report_to(&s->opt->listener, "partition %d continues", id);
 }

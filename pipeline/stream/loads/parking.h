@@ -1,10 +1,10 @@
 /*
- * parking.h - a shared partition that cannot go on is put aside, and the others go on
+ * parking.h - put aside a shared partition that cannot continue, so that the others can
  *
- * Too many bad messages, lost offsets, a group that is ahead, a damaged state: what is wrong with
- * one partition is no reason to stop the others, nor the instance, whose partitions would then stop
- * the next one.  It stays with its instance, but its state's lock is let go, so that it can be
- * mended (`saltmill seek`) while all others run.
+ * A fault of one partition (too many bad messages, lost offsets, a group that is ahead, a damaged
+ * state) must not stop the others, nor the instance: its partitions would stop the next instance
+ * too. The partition stays with its instance, but the lock of its state is released. So it can be
+ * repaired (`saltmill seek`) while all others run.
  */
 #ifndef SALTMILL_PARKING_H
 #define SALTMILL_PARKING_H
@@ -12,19 +12,22 @@
 #include "stream.h"
 
 struct parking {
-	bool parked;	  /* until it has shown that it goes on */
-	int64_t position; /* of its last look; -1: not known */
+	bool parked;	  /* true until it has continued successfully */
+	int64_t position; /* at its last look; -1: not known */
 	int64_t try_ms, delay_ms;
-	int64_t changed_ns; /* its folder, when it was parked */
+	int64_t changed_ns; /* time of its last record when it was parked */
 };
 
-/* Is that a fault of the partition, which others do not share? */
+/* Report whether the error concerns only this partition. */
 bool parking_is_for(int rc);
-/* Report it to the listener and in its status, and close its ingest.  dir: of its state. */
+/*
+ * Park the partition: report it to the listener and in its status, and close its ingest. dir: its
+ * state.
+ */
 void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t id, const char *why);
-/* May it be tried again?  By time, or because somebody has changed its state. */
+/* Report whether to retry, because the delay is over or its state has changed. */
 bool parking_may_try(struct parking *p, const char *dir);
-/* It goes on. */
+/* Record that the partition continues. */
 void parking_end(struct parking *p, struct stream *s, int32_t id);
 
 #endif

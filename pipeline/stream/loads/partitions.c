@@ -1,15 +1,15 @@
 /*
- * partitions.c - several instances share a topic by the partitions that a consumer group gives them
+ * partitions.c - several instances share a topic by the partitions that a consumer group assigns
  *
- * Each partition is a stream of its own: state folder, intent, loads.  The group only says who
- * should have a partition; who does is said by the lock of its state, and where to go on by its
- * position.  So a member that was given up on but lives (a zombie) and the new owner cannot both
- * load: the new one waits for the lock, which the kernel lets go when the other one dies.
+ * Each partition is a stream of its own: state folder, intent, loads. The group only says who
+ * should have a partition. The lock of its state decides who has it, and its position says where to
+ * continue. So a member that was dropped but lives (a zombie) and the new owner cannot both load.
+ * The new owner waits for the lock, which the kernel releases when the other one dies.
  *
- * Two threads: one serves the group, the other makes the loads, one partition after the other.
- * What the group takes away is closed by the first at once, unless the other is busy with it: then
- * reading stops (kafka_stop_by), a load that is being written is finished.  Only when all that was
- * taken is closed the group is told so, and gives it to somebody else.
+ * There are two threads: one serves the group, the other makes the loads, one partition after the
+ * other. The first closes revoked partitions at once, unless the other is busy with one. Then
+ * reading stops (kafka_stop_by), but a load that is being written is finished. The group learns of
+ * the revocation, and assigns the partitions again, only when all of them are closed.
  */
 #include "partitions.h"
 
@@ -35,7 +35,7 @@
 
 /* --- the thread that makes the loads --- */
 
-/* What the group is told: by the member, a commit of anybody else is refused. */
+/* Pass offsets to the member, because the group rejects commits of any other client. */
 static int tell(void *ctx, const struct offset_range *ranges, size_t n, struct error *err)
 {
 	struct share *s = ctx;
@@ -55,7 +55,7 @@ static int check_member(struct share *s, struct error *err)
 	return rc ? rc : stop_check(err);
 }
 
-/* Done with the busy part.  That it was taken meanwhile is no failure. */
+/* End the work on the busy part. If it was revoked meanwhile, that is not an error. */
 static int let_go(struct share *s, int rc)
 {
 	pthread_mutex_lock(&s->lock);
@@ -101,11 +101,11 @@ static int check_folder(struct share *s, const struct part *p, struct error *err
 	if (rc)
 		return rc;
 	if (!there)
-		return error_set(err, RC_DATA,
-				 "%s, the state of partition %d, is gone; put it back, or say "
-				 "where to go on: "
-				 "`saltmill seek --state %s %d=OFFSET`",
-				 p->dir, p->id, s->opt->state_dir, p->id);
+		return error_set(
+			err, RC_DATA,
+			"%s, the state of partition %d, is gone; restore it, or set a position: "
+			"`saltmill seek --state %s %d=OFFSET`",
+			p->dir, p->id, s->opt->state_dir, p->id);
 	if (!s->opt->load->output_dir)
 		return RC_OK;
 	if (mkdir(p->stream.parent, 0777) == 0)
@@ -116,7 +116,7 @@ static int check_folder(struct share *s, const struct part *p, struct error *err
 	return RC_OK;
 }
 
-/* The lock's owner may be alive, and lose it any moment: how long that takes nobody knows. */
+/* Retry later: another process has the lock, and may release it at any moment. */
 static int try_again(struct share *s, struct part *p, const char *why)
 {
 	if (p->delay_ms > TRY_AGAIN_MS && clock_ms() >= p->say_ms) {
@@ -148,12 +148,12 @@ static int open_state(struct share *s, struct part *p, struct error *err)
 	}
 	if (rc)
 		return rc;
-	/* who had it before may not have told */
+	/* the previous owner may not have committed */
 	const struct offset_range at = {.partition = p->id, .end = in->ranges[0].start};
 	return tell(s, &at, 1, err);
 }
 
-/* What is wrong with it alone does not stop the others. */
+/* Park the partition if the error concerns only it, so that the others continue. */
 static int settle(struct part *p, int rc, const struct error *err)
 {
 	if (parking_is_for(rc))
@@ -170,7 +170,7 @@ static int open_part(struct share *s, struct part *p, struct error *err)
 	if (rc)
 		return rc;
 	if (p->id >= s->known)
-		return try_again(s, p, "the broker that was asked does not know it yet");
+		return try_again(s, p, "the queried broker does not know it yet");
 	return settle(p, open_state(s, p, err), err);
 }
 
@@ -201,7 +201,7 @@ static int open_given(struct share *s, struct error *err)
 	return rc;
 }
 
-/* The partitions that are open or parked; owned by the caller. */
+/* List the partitions that are open or parked; the caller owns the list. */
 static int32_t *seen_ids(struct share *s, size_t *n)
 {
 	pthread_mutex_lock(&s->lock);
@@ -214,7 +214,7 @@ static int32_t *seen_ids(struct share *s, size_t *n)
 	return ids;
 }
 
-/* Of an open one what can be loaded; of a parked one what it would be. */
+/* Compute what an open partition can load, or what a parked one could. */
 static int see_part(struct part *p, const struct kafka_topic *t, struct kafka_partition *at,
 		    struct error *err)
 {
@@ -239,7 +239,7 @@ static int see_part(struct part *p, const struct kafka_topic *t, struct kafka_pa
 	return RC_OK;
 }
 
-/* The lock is held, or nobody else is at it. */
+/* The caller holds the lock, or no other thread runs. */
 static uint64_t count_parked(const struct share *s)
 {
 	uint64_t n = 0;
@@ -288,7 +288,7 @@ static int look(struct share *s, struct error *err)
 	return rc;
 }
 
-/* Whose cut is due, in turns; it is busy from now on. */
+/* Choose in turns a partition whose cut is due and mark it as busy. */
 static struct part *next_due(struct share *s)
 {
 	struct part *found = NULL;
@@ -340,7 +340,7 @@ static int load_in_turns(struct share *s, struct error *err)
 
 /* --- life --- */
 
-/* Regions that each load chose by its own rows would make HBase split the files of all others. */
+/* Require fixed regions. If each load chose its own, HBase would split the files of all others. */
 static int check_regions(const struct job *job, const struct existing_regions *live,
 			 struct error *err)
 {
@@ -357,11 +357,9 @@ static int check_regions(const struct job *job, const struct existing_regions *l
 		if (rc == RC_END)
 			rc = error_set(
 				err, RC_CONFIG,
-				"%s:%u:%u: table %s: with `share: true` every load would choose "
-				"its own "
-				"regions; expected the same for all: `regions: {split: file}`, an "
-				"algorithm with `count`, or --existing (`saltmill plan` writes the "
-				"file)",
+				"%s:%u:%u: table %s: with `share: true` every load would choose its own "
+				"regions; expected the same regions for all: `regions: {split: file}`, an "
+				"algorithm with `count`, or --existing (`saltmill plan` writes the file)",
 				job->path, t->regions.pos.line, t->regions.pos.column,
 				t->schema.name);
 	}
@@ -405,9 +403,11 @@ int share_run(const struct job *job, const struct stream_options *opt, struct pr
 	}
 	if (!rc)
 		rc = join_group(&s, err);
-	opt->gauges->parked = count_parked(&s); /* also what was parked since the last look */
-	/* first the locks, then the group: who is given a partition finds it free.  To the end they
-	 * were ours: what became of their loads is still ours to tell */
+	opt->gauges->parked = count_parked(&s); /* includes partitions parked since the last look */
+	/*
+	 * release the locks before leaving the group, so that the next owner finds the partitions
+	 * free; until then their loads are ours to report
+	 */
 	while (s.parts) {
 		struct part *p = s.parts;
 

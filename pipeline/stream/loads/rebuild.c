@@ -1,4 +1,4 @@
-/* rebuild.c - the published loads of a state, found by their manifests */
+/* rebuild.c - find the published loads of a state by their manifests */
 #include "stream.h"
 
 #include <dirent.h>
@@ -47,7 +47,7 @@ static void see_place(struct search *s, const struct manifest *m, const struct o
 		t->npartitions = r->partition + 1;
 	if (r->topic || s->topics.unnamed)
 		return;
-	/* the first is the one without a name */
+	/* the first topic is the one without a name */
 	const struct state_topic first = *s->topics.item;
 	*s->topics.item = *t;
 	*t = first;
@@ -79,15 +79,15 @@ static void add(struct search *s, const char *dir, const char *path, const struc
 	free(full);
 }
 
-/* Which topic its offsets are of must be said somewhere. */
+/* Check that each offset has a topic. */
 static int check_places(const char *path, const struct manifest *m, struct error *err)
 {
 	for (size_t i = 0; i < m->noffsets && !m->topic; i++)
 		if (!m->offsets[i].topic)
-			return error_set(err, RC_DATA,
-					 "%s: found offsets of partition %d and no topic, expected "
-					 "`topic`",
-					 path, m->offsets[i].partition);
+			return error_set(
+				err, RC_DATA,
+				"%s: found offsets of partition %d without a topic, expected `topic`",
+				path, m->offsets[i].partition);
 	return RC_OK;
 }
 
@@ -117,7 +117,7 @@ static int look_at(struct search *s, const char *dir, bool *is_load, struct erro
 	return rc;
 }
 
-/* A load, or a folder of loads. */
+/* Search a load, or a folder of loads. */
 static int search_in(struct search *s, const char *dir, struct error *err)
 {
 	bool is_load;
@@ -143,7 +143,7 @@ static int search_in(struct search *s, const char *dir, struct error *err)
 	return rc;
 }
 
-/* known: what the state is of, topic NULL: that is not known. */
+/* known: the state's topics; topic NULL: not known. */
 static int rebuild_one(const char *dir, int32_t only, const struct state_topic *known,
 		       const char *const *folders, size_t n, struct buf *lines, struct error *err)
 {

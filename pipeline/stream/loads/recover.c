@@ -8,7 +8,7 @@
 #include "io.h"
 #include "topics.h"
 
-/* The intent may name its topic where the load does not, or not where it does. */
+/* Compare two ranges. Either of them may leave out its topic. */
 static bool same_range(const struct state_topics *of, const struct offset_range *a,
 		       const struct manifest *m, const struct offset_range *b)
 {
@@ -30,7 +30,7 @@ static bool same_ranges(const struct state_topics *of, const struct state_load *
 	return true;
 }
 
-/* The folder was renamed, and nothing after that was done. */
+/* Record a load whose folder was renamed just before the crash. */
 static int record_published(struct ingest *in, const char *manifest, struct load_result *result,
 			    struct error *err)
 {
@@ -43,10 +43,9 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 	if (!same_ranges(state_topics(in->state), intent, m))
 		return error_set(
 			err, RC_DATA,
-			"%s is not load %s of %s, which was about to be published there; move it "
-			"away",
+			"%s is not load %s of %s, which was to be published there; move it away",
 			intent->dir, intent->name, kafka_name(&in->job->kafka));
-	/* made when the job named one topic only */
+	/* made when the job named only one topic */
 	for (size_t i = 0; i < m->noffsets && !in->job->kafka.topic; i++)
 		if (!m->offsets[i].topic)
 			m->offsets[i].topic = m->topic;
@@ -59,10 +58,9 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 {
 	const struct state_load l = *state_intent(in->state);
 
-	report_to(&in->listener,
-		  "load %s was interrupted; the same offsets are loaded again, into %s", l.name,
-		  l.dir);
-	/* the topic must be the same; what can be loaded beside the intent comes later */
+	report_to(&in->listener, "load %s was interrupted; its offsets are loaded again, into %s",
+		  l.name, l.dir);
+	/* only check that the topic is the same; new offsets come later */
 	struct kafka_topic t;
 	int rc = ingest_take_look(in, &t, err);
 	if (rc)
@@ -72,8 +70,7 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 	if (rc == RC_OK)
 		rc = topics_of_intent(in, &t, &l, &ranges, err);
 	kafka_topic_release(&t);
-	/* before_publish knows no ranges yet: what a copy of the state would load twice ends here
-	 */
+	/* before_publish has no ranges yet, so stop a copy of the state here */
 	if (rc == RC_OK)
 		rc = ingest_check_notes(in, ranges, l.nranges, err);
 	if (rc == RC_OK)
@@ -97,15 +94,13 @@ static int finish_intent(struct ingest *in, struct load_result *result, struct e
 	else if (!rc && (intent->phase == STATE_READING || working))
 		rc = load_again(in, result, err);
 	else if (!rc)
-		rc = error_set(err, RC_DATA,
-			       "load %s was about to become visible as %s when the run died; "
-			       "neither it nor "
-			       "its working folder is there; if it was published and moved away: "
-			       "`saltmill "
-			       "loads --state DIR --published %s`, else `saltmill loads --state "
-			       "DIR --discard "
-			       "%s`, and its offsets are loaded again",
-			       intent->name, intent->dir, intent->name, intent->name);
+		rc = error_set(
+			err, RC_DATA,
+			"load %s was about to be published as %s when the run died; found neither it "
+			"nor its working folder; if it was published and moved away: `saltmill loads "
+			"--state DIR --published %s`, otherwise `saltmill loads --state DIR "
+			"--discard %s`, and its offsets are loaded again",
+			intent->name, intent->dir, intent->name, intent->name);
 	mem_free(manifest);
 	mem_free(partial);
 	return rc;

@@ -42,7 +42,7 @@ char *seek_job_path(const char *state_dir)
 	return path;
 }
 
-/* What the brokers have; the names in it are the client's. */
+/* The brokers' answer; the client owns the names in it. */
 struct seek_answer {
 	struct kafka *client;
 	struct kafka_topic topic;
@@ -56,7 +56,7 @@ static int ask(const struct job *job, struct seek_answer *a, struct error *err)
 	if (rc)
 		return rc;
 	kafka_patience(a->client, PATIENCE_S);
-	kafka_topic_is_known(a->client, 0); /* it looks at all partitions */
+	kafka_topic_is_known(a->client, 0); /* look at all partitions */
 	rc = kafka_look_at(a->client, NULL, 0, &a->topic, err);
 	a->given = !rc;
 	return rc;
@@ -71,7 +71,7 @@ static void answer_release(struct seek_answer *a)
 
 /* --- what is asked for --- */
 
-/* The topic of a place, by its name. */
+/* Return the name of a place's topic. */
 static const char *name_of(const struct state_topics *s, const char *topic)
 {
 	return topic ? topic : s->item->topic;
@@ -85,7 +85,7 @@ static const struct state_topic *find_size(const struct state_topics *s, const c
 	return NULL;
 }
 
-/* NULL: the topic, or that partition of it, is not there. */
+/* Find a partition; NULL: the topic does not exist or lacks it. */
 static const struct kafka_partition *find_partition(const struct kafka_topic *t, const char *name,
 						    int32_t partition)
 {
@@ -115,7 +115,7 @@ static int no_such_topic(const struct state_topics *s, const struct kafka_topic 
 	struct buf known = {0};
 
 	error_set(err, RC_CONFIG, "found topic %s, expected one %s: %s; nothing was set", name,
-		  t ? "that the job reads and that is there" : "of the state",
+		  t ? "that exists and that the job reads" : "of the state",
 		  state_topics_text(s, &known));
 	buf_release(&known);
 	return RC_CONFIG;
@@ -131,20 +131,21 @@ static int check_step(const char *dir, const struct offset_range *to, const stru
 		return no_such_topic(s, t, name, err);
 	if (to->partition >= n)
 		return error_set(err, RC_CONFIG,
-				 "topic %s has the partitions 0 to %d, found %d%s; nothing was set",
+				 "topic %s has partitions 0 to %d, found %d%s; nothing was set",
 				 name, n - 1, to->partition,
-				 t ? "" : " (that was so when it was seen last; `--job JOB` asks)");
+				 t ? "" : " (as last seen; `--job JOB` queries the brokers)");
 	const struct kafka_partition *p = t ? find_partition(t, name, to->partition) : NULL;
 	if (!p || (to->end >= p->low && to->end <= p->high))
 		return RC_OK;
-	return error_set(err, RC_CONFIG,
-			 "%s/%d has the offsets %lld to %lld, and %lld is where the next message "
-			 "will be; found %lld; nothing was set in %s",
-			 name, to->partition, (long long)p->low, (long long)p->high - 1,
-			 (long long)p->high, (long long)to->end, dir);
+	return error_set(
+		err, RC_CONFIG,
+		"%s/%d has offsets %lld to %lld, and the next message gets %lld; found %lld; "
+		"nothing was set in %s",
+		name, to->partition, (long long)p->low, (long long)p->high - 1, (long long)p->high,
+		(long long)to->end, dir);
 }
 
-/* As the state's places are named. */
+/* Name a place as the state does. */
 static int name_step(struct offset_range *to, const struct state_topics *s, struct error *err)
 {
 	if (to->topic && s->unnamed && strcmp(to->topic, s->item->topic) == 0)
@@ -154,7 +155,7 @@ static int name_step(struct offset_range *to, const struct state_topics *s, stru
 	struct buf known = {0};
 	error_set(err, RC_CONFIG,
 		  "found partition %d without a topic, expected TOPIC/PARTITION=OFFSET like "
-		  "%s/%d=%lld, as the state is of the topics %s; nothing was set",
+		  "%s/%d=%lld, because the state has the topics %s; nothing was set",
 		  to->partition, s->item->topic, to->partition, (long long)to->end,
 		  state_topics_text(s, &known));
 	buf_release(&known);
@@ -182,13 +183,12 @@ static int name_steps(struct offset_range *to, size_t n, const struct state_topi
 		if (by_place(&to[i], &to[i - 1]) == 0)
 			return error_set(
 				err, RC_CONFIG,
-				"found partition %s twice, once with its topic; expected it "
-				"once",
+				"found partition %s twice, once with its topic; expected it once",
 				place_text(to[i].topic, to[i].partition).text);
 	return RC_OK;
 }
 
-/* Is what the brokers have for the job what the state is of? */
+/* Check that the brokers' topics for the job are those of the state. */
 static int check_topics(const char *dir, const struct state_topics *s, const struct job *job,
 			const struct kafka_topic *t, struct error *err)
 {
@@ -199,7 +199,7 @@ static int check_topics(const char *dir, const struct state_topics *s, const str
 	return state_same_topic(dir, s->item, &now, err);
 }
 
-/* Shared or not, what the folder is the state of; valid as long as *v and *shared. */
+/* Find the topics of the folder, shared or not; they are valid as long as *v and *shared. */
 static int find_topics(const char *dir, struct state_view *v, struct shared *shared,
 		       struct state_topics *topics, struct error *err)
 {
@@ -209,7 +209,7 @@ static int find_topics(const char *dir, struct state_view *v, struct shared *sha
 	if (rc)
 		return rc;
 	if (is_shared) {
-		/* one partition's state may be what is missing */
+		/* the state of one partition may be missing */
 		rc = shared_open(shared, dir, false, err);
 		*topics = (struct state_topics){&shared->topic, 1, true};
 		return rc;
@@ -217,11 +217,12 @@ static int find_topics(const char *dir, struct state_view *v, struct shared *sha
 	rc = state_view_open(v, dir, VIEW_ALL, false, err);
 	if (!rc)
 		*topics = *state_topics(v->states[0]);
-	return rc || topics->n ? rc
-			       : error_set(err, RC_CONFIG,
-					   "%s is the state of nothing yet: where its first load "
-					   "begins is said by `start` in the job",
-					   dir);
+	return rc || topics->n
+		       ? rc
+		       : error_set(
+				 err, RC_CONFIG,
+				 "%s is the state of no topic yet: `start` in the job says where its first load begins",
+				 dir);
 }
 
 static int check_steps(const char *dir, const struct job *job, struct offset_range *to, size_t n,
@@ -250,7 +251,7 @@ static int check_steps(const char *dir, const struct job *job, struct offset_ran
 
 /* --- doing it --- */
 
-/* The loads of a state that have offsets of the partition in [from, to). */
+/* Find the loads of a state that have offsets of the partition in [from, to). */
 static void find_loads(const struct state *s, struct seek_step *step, struct arena *a)
 {
 	size_t n;
@@ -286,7 +287,7 @@ static void describe(const struct state *s, const struct offset_range *to,
 		find_loads(s, step, a);
 }
 
-/* Those of one state. */
+/* Set the positions of one state. */
 static int set(const char *dir, int32_t only, const struct offset_range *to, size_t n,
 	       const struct kafka_topic *t, struct seek_result *r, struct error *err)
 {

@@ -39,7 +39,7 @@ int state_view_open(struct state_view *v, const char *dir, int32_t only, bool wr
 	if (!v->is_shared)
 		return open_one(v, dir, "", write, err);
 	if (only != VIEW_ALL && only >= v->shared.topic.npartitions)
-		return error_set(err, RC_CONFIG, "%s has the partitions 0 to %d, found %d", dir,
+		return error_set(err, RC_CONFIG, "%s has partitions 0 to %d, found %d", dir,
 				 v->shared.topic.npartitions - 1, only);
 	for (int32_t p = 0; !rc && p < n; p++)
 		rc = open_partition(v, dir, only == VIEW_ALL ? p : only, write, err);
@@ -57,7 +57,10 @@ void state_view_close(struct state_view *v)
 	shared_close(&v->shared);
 }
 
-/* By the clock, which is all that loads of several partitions have in common; then as they are. */
+/*
+ * Sort by the clock, which is all that loads of several partitions have in common; then keep the
+ * order.
+ */
 static int by_time(const void *a, const void *b)
 {
 	const struct state_view_load *x = a, *y = b;

@@ -11,15 +11,15 @@
 #include "topics.h"
 
 #define LOOK_MS		  200
-#define EVENT_BYTES_GUESS 1024 /* until a load was read */
-#define HOLD_S		  30   /* longer than roll.time, while loads are behind */
+#define EVENT_BYTES_GUESS 1024 /* used until a load was read */
+#define HOLD_S		  30   /* added to roll.time at most, while loads wait to be applied */
 
-/* The most offsets of one cut, UINT64_MAX: any. */
+/* Return the limit of offsets in one cut; UINT64_MAX: none. */
 static uint64_t cut_limit(const struct stream *s)
 {
 	const struct kafka_source *k = &s->in.job->kafka;
 	uint64_t limit = k->roll_rows ? k->roll_rows : UINT64_MAX;
-	/* how large messages are is known only from those that were read */
+	/* the size of messages is known only from those read before */
 	double event_bytes = s->event_bytes > 0 ? s->event_bytes : EVENT_BYTES_GUESS;
 	uint64_t by_bytes =
 		k->roll_bytes ? (uint64_t)((double)k->roll_bytes / event_bytes) + 1 : UINT64_MAX;
@@ -27,7 +27,7 @@ static uint64_t cut_limit(const struct stream *s)
 	return by_bytes < limit ? by_bytes : limit;
 }
 
-/* Leave `limit` offsets in the cut, of each partition its share. */
+/* Reduce the cut to about `limit` offsets, shared among the partitions. */
 static void shorten(struct ingest *in, uint64_t limit)
 {
 	uint64_t all = in->available;
@@ -44,7 +44,7 @@ static void shorten(struct ingest *in, uint64_t limit)
 	}
 }
 
-/* The age at which a cut is due. */
+/* Return the age at which a cut is due. */
 static double cut_age_s(const struct stream *s)
 {
 	double roll = (double)s->in.job->kafka.roll_s;
@@ -151,7 +151,9 @@ void stream_note(struct stream *s)
 	state_note(s->in.state, &s->seen);
 }
 
-/* It was there when the stream began: that it is not now is nothing wrong in the call. */
+/*
+ * Check the folder of the loads. It existed at the start, so if it is gone, that is no usage error.
+ */
 static int check_parent(const struct stream *s, struct error *err)
 {
 	bool there;
@@ -159,10 +161,11 @@ static int check_parent(const struct stream *s, struct error *err)
 
 	return rc || there
 		       ? rc
-		       : error_set(err, RC_DATA,
-				   "%s, the folder of the loads, is gone; put it back, or make it "
-				   "anew, and start again: nothing that was not published is lost",
-				   s->parent);
+		       : error_set(
+				 err, RC_DATA,
+				 "%s, the folder of the loads, is gone; restore or create it, and start "
+				 "again: only loads that were not published are repeated",
+				 s->parent);
 }
 
 int stream_load_cut(struct stream *s, struct error *err)
@@ -172,7 +175,7 @@ int stream_load_cut(struct stream *s, struct error *err)
 	const char *name = state_next_name(s->in.state);
 	char *dir = mem_format("%s/%s", s->parent, name);
 
-	s->in.progress->events = 0; /* of this cut; others may look meanwhile */
+	s->in.progress->events = 0; /* count this cut only; another thread may look at it */
 	s->in.progress->bytes = 0;
 	g->cut = s->in.available;
 	g->cut_since_ms = (int64_t)(s->waiting_since * 1000);
@@ -208,8 +211,8 @@ int stream_recover(struct stream *s, struct error *err)
 }
 
 /*
- * A topic of a pattern that goes away while it is read takes its cut with it, not the stream: the
- * next look leaves it out, as that of a stream that is started again would.
+ * Load a cut. If a topic of a pattern is deleted while it is read, only the cut fails, not the
+ * stream. The next look leaves the topic out, as a restarted stream would.
  */
 static int load_what_is_there(struct stream *s, struct error *err)
 {
@@ -222,8 +225,8 @@ static int load_what_is_there(struct stream *s, struct error *err)
 	    s->in.nmissing <= missing)
 		return rc;
 	report_to(&s->in.listener,
-		  "the load that was reading it is dropped (%s); what it had of other topics is "
-		  "loaded again",
+		  "the load that was reading it is dropped (%s); its offsets of other topics "
+		  "are loaded again",
 		  err->msg);
 	return RC_OK;
 }

@@ -24,7 +24,7 @@ static size_t find_gone(const struct ingest *in, const char *name)
 	return i;
 }
 
-/* Each once; name: the state's own. */
+/* Report a topic once; name: owned by the state. */
 static int say_gone(struct ingest *in, const char *name, struct error *err)
 {
 	bool ours = kafka_has_topic(&in->job->kafka, name), refused = false;
@@ -33,20 +33,22 @@ static int say_gone(struct ingest *in, const char *name, struct error *err)
 	if (rc)
 		return rc;
 	if (refused)
-		report_to(&in->listener,
-			  "topic %s is kept from us: the brokers say that we may not look at it "
-			  "(TOPIC_AUTHORIZATION_FAILED; DESCRIBE and READ are needed); nothing of "
-			  "it is lost by that: its positions are kept and it is loaded from them "
-			  "when it is seen again; the others go on",
-			  name);
+		report_to(
+			&in->listener,
+			"topic %s is not readable: the brokers deny access "
+			"(TOPIC_AUTHORIZATION_FAILED; DESCRIBE and READ are needed); nothing of it "
+			"is lost: its positions are kept, and loading continues from them once "
+			"access is granted; the other topics continue",
+			name);
 	else if (ours)
-		report_to(&in->listener,
-			  "topic %s is not there any more: if it was deleted, what was not loaded "
-			  "yet is lost; its positions are kept, the others go on",
-			  name);
+		report_to(
+			&in->listener,
+			"topic %s no longer exists: if it was deleted, its messages that were not "
+			"loaded are lost; its positions are kept, the other topics continue",
+			name);
 	else
 		report_to(&in->listener,
-			  "topic %s is not among the job's topics any more: it is not loaded, its "
+			  "topic %s is no longer among the job's topics: it is not loaded, its "
 			  "positions are kept",
 			  name);
 	in->gone = mem_realloc(in->gone, (in->ngone + 1) * sizeof *in->gone);
@@ -65,12 +67,12 @@ static int look_for_gone(struct ingest *in, const struct kafka_topic *t, struct 
 		size_t at = find_gone(in, name);
 		bool there = is_there(t, name), said = at < in->ngone;
 
-		/* of one that none of our partitions is of nothing can be lost */
+		/* ignore a topic of which the state has no partition */
 		if (!there && !said && state_has_topic(in->state, name))
 			rc = say_gone(in, name, err);
 		if (!there || !said)
 			continue;
-		report_to(&in->listener, "topic %s is there again", name);
+		report_to(&in->listener, "topic %s exists again", name);
 		in->claimed = false;
 		in->gone[at] = in->gone[--in->ngone];
 		in->nmissing -= kafka_has_topic(&in->job->kafka, name);
@@ -99,11 +101,11 @@ static void say_new(const struct ingest *in, const struct kafka_topic *t, const 
 {
 	for (size_t i = 0; i < t->ntopics; i++)
 		if (strcmp(t->topics[i].name, name) == 0)
-			report_to(&in->listener,
-				  "topic %s, of %d partition%s, was found; it is loaded from its "
-				  "beginning",
-				  name, t->topics[i].npartitions,
-				  t->topics[i].npartitions == 1 ? "" : "s");
+			report_to(
+				&in->listener,
+				"topic %s with %d partition%s was found; it is loaded from its beginning",
+				name, t->topics[i].npartitions,
+				t->topics[i].npartitions == 1 ? "" : "s");
 }
 
 int topics_take_in(struct ingest *in, const struct kafka_topic *t, struct error *err)
@@ -127,8 +129,8 @@ int topics_take_in(struct ingest *in, const struct kafka_topic *t, struct error 
 							 .end = p->low};
 	}
 	if (n)
-		in->claimed = false; /* the group has heard nothing of these */
-	/* who only looks has its own idea of the positions, which nobody else sees */
+		in->claimed = false; /* not yet committed to the group */
+	/* a run that only looks keeps the positions in memory */
 	int rc = !n	     ? RC_OK
 		 : in->looks ? state_imagine(in->state, new, n, err)
 			     : state_seek(in->state, new, n, err);
@@ -147,20 +149,20 @@ int topics_of_intent(struct ingest *in, const struct kafka_topic *t, const struc
 	*out = ranges;
 	for (size_t i = 0; i < l->nranges; i++) {
 		ranges[i] = l->ranges[i];
-		/* made when the job named several topics, among them the one it names now */
+		/* made when the job named several topics, including its present one */
 		if (ranges[i].topic && in->job->kafka.topic &&
 		    strcmp(ranges[i].topic, in->job->kafka.topic) == 0)
 			ranges[i].topic = NULL;
-		/* made when the job named one topic only */
+		/* made when the job named only one topic */
 		if (!ranges[i].topic && !in->job->kafka.topic && of->unnamed)
 			ranges[i].topic = of->item->topic;
 		if (!ranges[i].topic || is_there(t, ranges[i].topic))
 			continue;
 		return error_set(
 			err, RC_DATA,
-			"load %s was interrupted and has offsets of topic %s, which is not "
-			"there any more; to go on without it: `saltmill loads --state DIR "
-			"--discard %s`, then those of the other topics are loaded again",
+			"load %s was interrupted and has offsets of topic %s, which no longer "
+			"exists; to continue without it: `saltmill loads --state DIR --discard %s`, "
+			"then the offsets of the other topics are loaded again",
 			l->name, ranges[i].topic, l->name);
 	}
 	return RC_OK;

@@ -1,8 +1,8 @@
 /*
- * checkpoint.h - what a state's records say together, so that opening need not read them all
+ * checkpoint.h - the sum of a state's records, so that opening need not read all of them
  *
- * checkpoint.json is made of the records and of nothing else, and is used only where the folder
- * holds just the records that it counts and maybe later ones; in any doubt all are read.
+ * checkpoint.json is made only from the records. It is used only if the folder contains exactly the
+ * records that it counts, and perhaps later ones. In any doubt all records are read.
  */
 #ifndef SALTMILL_STATE_CHECKPOINT_H
 #define SALTMILL_STATE_CHECKPOINT_H
@@ -10,19 +10,19 @@
 #include "mem.h"
 #include "state.h"
 
-#define CHECKPOINT_EVERY 500 /* records: as many are read at most, beside a few files */
+#define CHECKPOINT_EVERY 500 /* records: the most that opening reads */
 
 struct checkpoint {
 	size_t records;
 	const char *last;   /* the newest record's name */
-	const char *newest; /* of the newest load; NULL: there are only positions set by hand */
+	const char *newest; /* name of the newest load; NULL: only positions set by hand */
 	struct offset_range *positions; /* empty ranges */
 	size_t npositions;
 };
 
-/* Failing is no harm. */
+/* Write a checkpoint; a failure does no harm. */
 void checkpoint_write(const char *dir, const struct checkpoint *c);
-/* False: there is none that can be trusted. */
+/* Read the checkpoint. False: there is none, or it cannot be trusted. */
 bool checkpoint_read(const char *dir, struct checkpoint *c, struct arena *a);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * handed.c - which loads of a state are in HBase
+ * handed.c - marks of the loads that are in HBase
  *
- * A mark is the load's record once more, so that a state can be made anew from it when the record
- * is damaged and the load's folder was removed.  An empty mark was set by hand before marks told
- * more.
+ * A mark repeats the load's record, so a state can be rebuilt from it if the record is damaged and
+ * the load's folder was removed. An empty mark was set by hand, before marks contained more.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -48,8 +47,8 @@ int marks_see(struct state *s, struct state_load *l, struct error *err)
 	if (other)
 		rc = error_set(
 			err, RC_DATA,
-			"%s marks another load than %s/loads/%s.json; `saltmill loads --state "
-			"%s --rebuild` puts it aside",
+			"%s is the mark of a load other than %s/loads/%s.json; `saltmill loads "
+			"--state %s --rebuild` puts it aside",
 			path, s->dir, l->name, s->dir);
 	l->handed = rc == RC_OK;
 	l->handed_ms = mark.handed_ms;
@@ -78,7 +77,7 @@ int state_hand_over(struct state *s, const char *name, const char *cluster, stru
 		return error_set(err, RC_CONFIG,
 				 "%s has no load %s; `saltmill loads --state %s` lists them",
 				 s->dir, name, s->dir);
-	rc = marks_see(s, l, err); /* another one may have marked it since it was read */
+	rc = marks_see(s, l, err); /* another process may have marked it since it was read */
 	if (rc || l->handed)
 		return rc;
 	struct state_load mark = *l;
@@ -115,7 +114,7 @@ int state_handing(const char *dir, int *fd, struct error *err)
 	if (*fd < 0)
 		rc = error_errno(err, "cannot lock %s", path);
 	else if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
-		rc = error_set(err, RC_BUSY, "another process hands the loads of %s over", dir);
+		rc = error_set(err, RC_BUSY, "another process applies the loads of %s", dir);
 	if (rc && *fd >= 0)
 		close(*fd);
 	mem_free(path);
@@ -168,7 +167,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* One that cannot be read may be whole: it is an error, not damage. */
+/* Read a mark. If it cannot be read, it may still be intact: that is an error, not damage. */
 static int add_mark(struct state *s, struct state_marks *m, const char *name, struct error *err)
 {
 	struct state_load *l = &m->load[m->n];

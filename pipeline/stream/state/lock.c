@@ -13,7 +13,10 @@
 
 #define TEXT_BYTES 256
 
-/* Power may go while it is written: a number that does not stand there twice tells nothing. */
+/*
+ * Parse the note. Power may fail while it is written, so a number that is not there twice is
+ * ignored.
+ */
 static void read_note(struct lock *l, const char *line)
 {
 	unsigned long long records = 0, again = 0;
@@ -21,7 +24,7 @@ static void read_note(struct lock *l, const char *line)
 	int n = sscanf(line, "at %llu %15s %llu", &records, word, &again);
 	bool whole =
 		n == 3 ? again == records && (!strcmp(word, "publishing") || !strcmp(word, "-"))
-		       : n > 0; /* as it was written before the second one */
+		       : n > 0; /* an old note has the number only once */
 	l->records = whole ? records : 0;
 	l->publishing = whole && strcmp(word, "publishing") == 0;
 }
@@ -40,8 +43,8 @@ static int refuse(const char *dir, const char *owner, struct error *err)
 {
 	return error_set(
 		err, RC_BUSY,
-		"%s is in use by process %s; one state folder is for one process at a time "
-		"(several share a topic by `share: true`, or by `partitions:` and a folder each)",
+		"%s is in use by process %s; only one process at a time can use a state "
+		"folder (to share a topic: `share: true`, or `partitions:` and a folder for each process)",
 		dir, owner);
 }
 
@@ -80,10 +83,9 @@ int lock_check(const struct lock *l, const char *dir, unsigned long long records
 		return RC_OK;
 	return error_set(
 		err, RC_BUSY,
-		"%s shows %llu records%s, its lock says %llu%s: either this machine sees the "
-		"folder "
-		"as it was before, which passes, or it is an old copy; if that is meant, remove "
-		"%s/lock",
+		"%s contains %llu records%s, but its lock says %llu%s: either this machine "
+		"sees an old view of the folder for a moment, or the folder is an old copy; "
+		"to use the copy, remove %s/lock",
 		dir, records, publishing ? " and a load that may be published" : "", l->records,
 		l->publishing ? " and a load that may be published" : "", dir);
 }
@@ -99,7 +101,7 @@ void lock_note(struct lock *l, unsigned long long records, bool publishing)
 			 records, publishing ? "publishing" : "-", records);
 	bool less = records < l->records || (records == l->records && publishing < l->publishing);
 	if (pwrite(l->fd, text, (size_t)n, 0) == n && ftruncate(l->fd, n) == 0 && less)
-		fdatasync(l->fd); /* before the folder itself goes back */
+		fdatasync(l->fd); /* sync it before the folder itself is released */
 	l->records = records;
 	l->publishing = publishing;
 }

@@ -1,10 +1,10 @@
 /*
- * rebuild_state.c - a state made anew from the records that are whole and the loads that were found
+ * rebuild_state.c - rebuild a state from its intact records and the loads that were found
  *
- * A load that nothing is left of shows in its successor: that begins behind it, and its manifest
- * names it with its digest.  Positions that were set by hand show in nothing but where the next
- * load begins.  A mark of handed/ is the record of its load.  What came last shows in nothing at
- * all but in the lock's count; then nothing is made.
+ * A load of which nothing is left shows in its successor, which begins after it and whose manifest
+ * has its name and digest. Positions set by hand show only in where the next load begins. A mark in
+ * handed/ is the record of its load. The newest load shows only in the lock's count; if it is
+ * missing, nothing is rebuilt.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include "state_files.h"
 
 struct rebuild {
-	struct state state;	  /* what it becomes */
-	struct state_load *whole; /* records that could be read, by name */
+	struct state state;	  /* the result */
+	struct state_load *whole; /* intact records, by name */
 	size_t nwhole;
 	char **damaged; /* files in the folder */
 	size_t ndamaged;
-	size_t nfolders; /* of what was found; behind them are those that only a mark tells of */
-	bool *made;	 /* of state.loads: is to be written */
+	size_t nfolders; /* number of found folders; after them come loads known only by a mark */
+	bool *made;	 /* by state.loads: its record must be written */
 	struct buf *lines;
 };
 
@@ -40,8 +40,8 @@ static void is_damaged(struct rebuild *r, const char *file)
 }
 
 /*
- * Of a file that was read: RC_OK, noting it if it was damaged.  One that the disk or a right denies
- * may be whole: it is not put aside.
+ * Judge the result of reading a file: RC_OK, noting the file if it is damaged. A file that the disk
+ * or a permission denies may be intact, so it is not put aside.
  */
 static int note_damage(struct rebuild *r, const char *file, int rc)
 {
@@ -50,7 +50,7 @@ static int note_damage(struct rebuild *r, const char *file, int rc)
 	return rc == RC_DATA ? RC_OK : rc;
 }
 
-/* "00000042.json", by what is in it. */
+/* Read a record like "00000042.json" and judge it by its content. */
 static int read_record(struct rebuild *r, const char *name, struct error *err)
 {
 	struct state_load l;
@@ -116,14 +116,14 @@ static bool same_manifest(const struct state_load *a, const struct state_load *b
 	       memcmp(a->manifest, b->manifest, sizeof a->manifest) == 0;
 }
 
-/* The whole record with that name; NULL: none. */
+/* Find the intact record of that name; NULL: none. */
 static const struct state_load *whole_of(const struct rebuild *r, const struct state_load *named)
 {
 	return r->nwhole ? bsearch(named, r->whole, r->nwhole, sizeof *r->whole, by_load_name)
 			 : NULL;
 }
 
-/* Does anything else tell of the load that the mark is of?  *other: of another one. */
+/* Report whether a record or a folder also has the mark's load. *other: that load differs. */
 static bool is_told(const struct rebuild *r, const struct state_found *found, size_t n,
 		    const struct state_load *mark, bool *other)
 {
@@ -137,8 +137,8 @@ static bool is_told(const struct rebuild *r, const struct state_found *found, si
 }
 
 /*
- * Loads whose folder was removed behind their hand-over: found by their marks.  *out is the
- * caller's.
+ * Add loads that are known only by their mark, because their folder was removed after the load was
+ * applied. The caller owns *out.
  */
 static int add_marks(struct rebuild *r, const struct state_found *found, size_t *n,
 		     struct state_found **out, struct error *err)
@@ -156,7 +156,7 @@ static int add_marks(struct rebuild *r, const struct state_found *found, size_t 
 
 		if (!is_told(r, found, *n, &m.load[i], &other)) {
 			(*out)[at] = (struct state_found){.load = m.load[i]};
-			(*out)[at].load.handed_ms = 0; /* a record does not tell */
+			(*out)[at].load.handed_ms = 0; /* a record does not contain this */
 			(*out)[at++].load.handed_to = NULL;
 		} else if (other) {
 			is_damaged(r, file);
@@ -193,8 +193,8 @@ static bool has_place(const struct state *s, const struct state_load *l, const s
 }
 
 /*
- * Of a place that the next load is not of (its topic was gone by then, or the job named fewer
- * partitions) nothing tells how far the missing one went: its position stays, and that is said.
+ * Report places that the next load does not contain, because their topic was deleted or the job
+ * named fewer partitions. How far the missing load went there is unknown, so their positions stay.
  */
 static void say_not_bridged(const struct rebuild *r, const struct state_load *next)
 {
@@ -209,10 +209,9 @@ static void say_not_bridged(const struct rebuild *r, const struct state_load *ne
 		if (!said)
 			buf_printf(
 				r->lines,
-				"load %s has no offsets of these partitions, so nothing tells "
-				"which of them stand in what was not found in front of it; their "
-				"positions stay as they were before that, and if they are loaded "
-				"again their events may come twice (`saltmill seek`):",
+				"load %s has no offsets of these partitions, so it is unknown which of their "
+				"offsets the missing load before it had; their positions stay as they were "
+				"before it, and loading them again may repeat events (`saltmill seek`):",
 				next->name);
 		buf_printf(r->lines, " %s=%lld", place_text(p->topic, p->partition).text,
 			   (long long)p->offset);
@@ -222,8 +221,8 @@ static void say_not_bridged(const struct rebuild *r, const struct state_load *ne
 }
 
 /*
- * The next load begins elsewhere than the last one ends: what stood between is the load that it
- * names as the one before it, or positions that were set.
+ * Fill a gap: the next load does not begin where the last one ends. The gap is the load that it
+ * names as its predecessor, or positions that were set by hand.
  */
 static int bridge(struct rebuild *r, const struct state_load *next, const struct state_found *f,
 		  struct error *err)
@@ -231,7 +230,7 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 	struct state *s = &r->state;
 	char number[24];
 	int64_t at;
-	bool forward = true; /* a load goes nowhere else */
+	bool forward = true; /* a load only moves positions forward */
 	struct state_load l = {.dir = "", .phase = STATE_SEEK, .published_ms = next->published_ms};
 
 	l.ranges = arena_alloc(&s->arena, (next->nranges + 1) * sizeof *l.ranges);
@@ -255,10 +254,11 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 	snprintf(number, sizeof number, "%08llu", strtoull(next->name, NULL, 10) - 1);
 	l.name = arena_strdup(&s->arena, number);
 	if (s->last && strcmp(s->last, l.name) >= 0)
-		return error_set(err, RC_DATA,
-				 "load %s does not begin where load %s ends, and nothing can have "
-				 "been between them; nothing was changed",
-				 next->name, s->last);
+		return error_set(
+			err, RC_DATA,
+			"load %s does not begin where load %s ends, and no load fits between them; "
+			"nothing was changed",
+			next->name, s->last);
 	if (forward && missing) {
 		char *dir = mem_format("%s/published/%s", s->dir, f->follows);
 
@@ -270,19 +270,18 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 		mem_free(dir);
 		buf_printf(
 			r->lines,
-			"load %s was not found; load %s tells that it was there, and by where it "
-			"begins which offsets it had\n",
+			"load %s was not found; load %s names it, and its first offsets show which "
+			"offsets the missing load had\n",
 			l.name, next->name);
 	} else {
-		buf_printf(
-			r->lines,
-			"%s: positions set, as load %s begins where no load ends that was found\n",
-			l.name, next->name);
+		buf_printf(r->lines,
+			   "%s: positions set, because load %s begins where no found load ends\n",
+			   l.name, next->name);
 	}
 	return keep(r, &l, true, err);
 }
 
-/* That of the found ones which is `name`; two that differ are one too many. */
+/* Find the load `name`. Two different ones are an error. */
 static int find(const struct state_found *found, size_t n, const char *name,
 		const struct state_found **out, struct error *err)
 {
@@ -292,8 +291,7 @@ static int find(const struct state_found *found, size_t n, const char *name,
 			continue;
 		if (*out && memcmp((*out)->load.manifest, found[i].load.manifest, 16) != 0)
 			return error_set(err, RC_DATA,
-					 "%s and %s both say that they are load %s; nothing was "
-					 "changed",
+					 "%s and %s both claim to be load %s; nothing was changed",
 					 (*out)->load.dir, found[i].load.dir, name);
 		*out = &found[i];
 	}
@@ -340,18 +338,19 @@ static int merge(struct rebuild *r, const struct state_found *found, size_t n, s
 	return rc;
 }
 
-/* The places of loads mean nothing without it. */
+/* Require a topic, because the places of loads mean nothing without it. */
 static int check_topic(const struct rebuild *r, struct error *err)
 {
 	if (r->state.of.n || !state_newest(&r->state))
 		return RC_OK;
-	return error_set(err, RC_DATA,
-			 "nothing in %s tells which topic it is the state of; name the folders of "
-			 "its loads; nothing was changed",
-			 r->state.dir);
+	return error_set(
+		err, RC_DATA,
+		"nothing in %s names the topic of this state; name the folders of its loads; "
+		"nothing was changed",
+		r->state.dir);
 }
 
-/* What the lock knows of, and nothing else does. */
+/* Check against the lock's count that no newer load is missing. */
 static int check_end(const struct rebuild *r, struct error *err)
 {
 	const struct state *s = &r->state;
@@ -362,9 +361,9 @@ static int check_end(const struct rebuild *r, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_DATA,
-		"%s had %llu records%s, and what was found ends at %llu; name the folders of the "
-		"newer loads; if they are lost, or were never given to HBase, remove %s/lock, and "
-		"their offsets are loaded again; nothing was changed",
+		"%s had %llu records%s, but the newest one found is %llu; name the folders "
+		"of the newer loads; if they are lost, or were never applied to HBase, "
+		"remove %s/lock, and their offsets are loaded again; nothing was changed",
 		s->dir, s->lock.records,
 		s->lock.publishing ? " and a load that may be published" : "", last, s->dir);
 }
@@ -405,11 +404,11 @@ static int write_all(struct rebuild *r, bool lost, struct error *err)
 		mem_free(path);
 	}
 	char *path = state_path(s, "topic.json");
-	/* one without loads learns it by its first */
+	/* a state without loads learns it by its first load */
 	if (!rc && lost && s->of.n && state_newest(s)) {
 		rc = topics_write(path, &s->of, err);
 		for (size_t i = 0; i < s->of.n; i++)
-			buf_printf(r->lines, "%s was made anew: topic %s, %d partitions\n", path,
+			buf_printf(r->lines, "%s was rebuilt: topic %s, %d partitions\n", path,
 				   s->of.item[i].topic, s->of.item[i].npartitions);
 	}
 	if (!rc)
@@ -429,7 +428,7 @@ int state_rebuild(const char *dir, const struct state_topics *topics,
 	int rc = io_exists(dir, &there, err);
 
 	if (!rc && !there)
-		rc = error_set(err, RC_CONFIG, "there is no folder %s", dir);
+		rc = error_set(err, RC_CONFIG, "folder %s does not exist", dir);
 	if (!rc)
 		rc = state_make_folders(&r.state, err);
 	if (!rc)
@@ -439,7 +438,7 @@ int state_rebuild(const char *dir, const struct state_topics *topics,
 	if (!rc)
 		rc = read_others(&r, err);
 	lost = !r.state.of.n;
-	if (lost) /* whose the places without a name are */
+	if (lost) /* the topic of places without a name */
 		r.state.of = *topics;
 	if (!rc)
 		rc = add_marks(&r, found, &n, &all, err);

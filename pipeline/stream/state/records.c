@@ -18,13 +18,13 @@ char *state_path(const struct state *s, const char *name)
 
 /* --- positions --- */
 
-/* A topic as the positions call it. */
+/* Return a topic as the positions name it. */
 static const char *known_as(const struct state *s, const char *topic)
 {
 	return topic && s->of.unnamed && strcmp(topic, s->of.item->topic) == 0 ? NULL : topic;
 }
 
-/* Where the place's position is, or is to be. */
+/* Find the place's position; *at: its index, or where to insert it. */
 static bool find_position(const struct state *s, const char *topic, int32_t partition, size_t *at)
 {
 	size_t lo = 0, hi = s->npositions;
@@ -89,7 +89,7 @@ struct anchor state_last(const struct state *s, const char *topic, int32_t parti
 	return p ? p->last : (struct anchor){0};
 }
 
-/* As the state knows it already, so that a name is kept once. */
+/* Return the state's own copy of the name, so that each name is stored once. */
 static const char *keep_name(struct state *s, const char *topic)
 {
 	if (!topic)
@@ -116,7 +116,7 @@ bool state_is_new(const struct state *s)
 	return s->npositions == 0;
 }
 
-/* Of the first n loads. */
+/* Find the newest among the first n loads. */
 static const struct state_load *newest(const struct state *s, size_t n)
 {
 	while (n > 0)
@@ -125,7 +125,7 @@ static const struct state_load *newest(const struct state *s, size_t n)
 	return s->base.name ? &s->base : NULL;
 }
 
-/* A new record: its ranges' ends are the positions now. */
+/* Add a record; the ends of its ranges become the positions. */
 int records_add(struct state *s, const struct state_load *l, struct error *err)
 {
 	int64_t at;
@@ -137,8 +137,7 @@ int records_add(struct state *s, const struct state_load *l, struct error *err)
 		    at != r->start)
 			return error_set(
 				err, RC_ORDER,
-				"%s: load %s begins partition %s at %lld, expected %lld, where the "
-				"one before ends",
+				"%s: load %s begins partition %s at %lld, expected %lld, where the previous load ends",
 				s->dir, l->name, place_text(r->topic, r->partition).text,
 				(long long)r->start, (long long)at);
 		set_position(s, r);
@@ -194,7 +193,7 @@ static bool is_record_of(const char *file, const char *name)
 	return strncmp(file, name, n) == 0 && strcmp(file + n, ".json") == 0;
 }
 
-/* How many of the records (by name) need not be read. */
+/* Return how many of the records, in the order of names, need not be read. */
 static size_t use_checkpoint(struct state *s, struct dirent **names, size_t n)
 {
 	struct checkpoint c;
@@ -243,7 +242,7 @@ int records_read(struct state *s, bool checkpoint, struct error *err)
 	return rc;
 }
 
-/* What was not read before is, from the beginning. */
+/* Reads from the start what was not read before. */
 int state_read_all(struct state *s, struct error *err)
 {
 	if (!s->skipped)
@@ -254,7 +253,7 @@ int state_read_all(struct state *s, struct error *err)
 	return records_read(s, false, err);
 }
 
-/* They are numbered without a gap. */
+/* Records are numbered without a gap. */
 int state_read_more(struct state *s, struct error *err)
 {
 	bool there = true;

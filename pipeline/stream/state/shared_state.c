@@ -59,8 +59,7 @@ static int lock(struct shared *s, struct error *err)
 	if (alone)
 		return error_set(
 			err, RC_CONFIG,
-			"%s is a state that is not shared, found `share: true` in the job; use "
-			"another folder",
+			"%s is not a shared state, but the job has `share: true`; use another folder",
 			s->dir);
 	char *path = mem_format("%s/shared.lock", s->dir);
 	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -69,8 +68,7 @@ static int lock(struct shared *s, struct error *err)
 		return error_set(err, RC_CONFIG, "cannot lock %s: %s", s->dir, strerror(errno));
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
 		return RC_OK;
-	return error_set(err, RC_BUSY,
-			 "%s is being made ready by another process; waiting for its shared.lock",
+	return error_set(err, RC_BUSY, "another process prepares %s; waiting for its shared.lock",
 			 s->dir);
 }
 
@@ -108,13 +106,15 @@ int shared_check(const struct shared *s, const struct state_topic *now, struct e
 	if (now->npartitions < was->npartitions)
 		return error_set(
 			err, RC_DATA,
-			"topic %s had %d partitions, now it has %d: it was deleted and made anew; "
-			"what was loaded is safe; load it with a new state folder",
+			"topic %s had %d partitions, now it has %d: it was deleted and recreated; "
+			"published loads are safe; use a new state folder",
 			now->topic, was->npartitions, now->npartitions);
 	return RC_OK;
 }
 
-/* Done again after a crash in between: what has a position keeps it. */
+/*
+ * Set the start of a partition. It is repeated after a crash; a partition with a position keeps it.
+ */
 static int take_in(const struct shared *s, int32_t partition, int64_t start, struct error *err)
 {
 	struct state *state = NULL;
@@ -173,7 +173,7 @@ int shared_folders(const char *dir, int32_t *end, struct error *err)
 	return rc;
 }
 
-/* What the states of the partitions know of their topic; topic NULL: nothing. */
+/* Collect what the states of the partitions know of their topic; topic NULL: nothing. */
 static int gather_topic(struct shared *s, struct error *err)
 {
 	struct state_topic t;
@@ -220,8 +220,8 @@ static int replace_topic(const struct shared *s, struct buf *lines, struct error
 	if (!rc)
 		rc = topic_write(path, &s->topic, err);
 	if (!rc)
-		buf_printf(lines, "%s was made anew: topic %s, %d partitions\n", path,
-			   s->topic.topic, s->topic.npartitions);
+		buf_printf(lines, "%s was rebuilt: topic %s, %d partitions\n", path, s->topic.topic,
+			   s->topic.npartitions);
 	mem_free(aside);
 	mem_free(path);
 	return rc;
@@ -234,7 +234,7 @@ int shared_rebuild(const char *dir, struct buf *lines, struct error *err)
 	int rc = shared_open(&s, dir, true, &bad);
 
 	if (rc && rc != RC_DATA) {
-		*err = bad; /* another process has it, or it is no such folder */
+		*err = bad; /* another process has it, or it is not a shared folder */
 	} else if (rc || !s.topic.topic) {
 		s.topic = (struct state_topic){0};
 		rc = gather_topic(&s, err);

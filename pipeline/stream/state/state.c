@@ -1,10 +1,10 @@
 /*
  * state.c - the state's life, and the protocol that puts each offset into exactly one load
  *
- * The rename of the load's folder is the commit (stream/loads/README.md 2).  An intent is written before
- * any message is read, so that after a crash exactly its ranges are read again; that its folder is
- * about to be renamed is noted before, so that a folder which is not there afterwards can be told
- * from one that was never published.
+ * The rename of the load's folder is the commit (stream/loads/README.md 2). An intent is written
+ * before any message is read, so after a crash exactly its ranges are read again. The coming rename
+ * is noted before it happens. So if the folder is missing afterwards, saltmill knows whether it may
+ * have been published.
  */
 #include "state.h"
 
@@ -50,7 +50,7 @@ int state_make_folders(struct state *s, struct error *err)
 	return rc ? rc : io_sync_dir(s->dir, err);
 }
 
-/* A crash between record and removal left an intent whose load is recorded. */
+/* A crash between record and removal leaves an intent whose load is recorded. */
 static int read_intent(struct state *s, struct error *err)
 {
 	char *path = state_path(s, "intent.json");
@@ -85,11 +85,10 @@ static bool is_publishing(const struct state *s)
 
 static int refuse_shared(const char *dir, struct error *err)
 {
-	return error_set(
-		err, RC_CONFIG,
-		"%s is shared by the members of a group, a state a partition in it; use it with "
-		"`saltmill stream` and a job that says `share: true`",
-		dir);
+	return error_set(err, RC_CONFIG,
+			 "%s is shared by the members of a group and contains a state for each "
+			 "partition; use it with `saltmill stream` and a job with `share: true`",
+			 dir);
 }
 
 int state_open(struct state **out, const char *dir, bool write, struct error *err)
@@ -107,7 +106,7 @@ int state_open(struct state **out, const char *dir, bool write, struct error *er
 	if (!rc && write)
 		rc = lock_take(&s->lock, dir, err);
 	if (!rc)
-		rc = read_topic(s, err); /* it says which places the records' are */
+		rc = read_topic(s, err); /* topic.json says which places the records use */
 	if (!rc)
 		rc = records_read(s, true, err);
 	if (!rc)
@@ -262,8 +261,7 @@ static struct state_load seek_to(struct state *s, const struct offset_range *to,
 		bool known = state_position(s, to[i].topic, to[i].partition, &at);
 
 		l.ranges[i].start = known ? at : to[i].end;
-		/* what stands in front of the new position was never looked at, or is known to be
-		 * wrong */
+		/* the message before the new position was never read, or is known to be wrong */
 		l.ranges[i].last = (struct anchor){0};
 	}
 	return l;
@@ -275,12 +273,10 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 		return error_set(
 			err, RC_CONFIG,
 			"%s: load %s may be published as %s; run the load or the stream once more "
-			"first, or say what became of it: `saltmill loads --state %s --published "
-			"%s` "
-			"or `--discard %s`",
+			"first, or resolve it: `saltmill loads --state %s --published %s` or `--discard %s`",
 			s->dir, s->intent.name, s->intent.dir, s->dir, s->intent.name,
 			s->intent.name);
-	/* one that is certainly not published would begin at the old positions */
+	/* an intent that was surely not published would begin at the old positions */
 	int rc = s->intent.name ? remove_intent(s, err) : RC_OK;
 	if (rc)
 		return rc;
@@ -298,8 +294,7 @@ int state_imagine(struct state *s, const struct offset_range *to, size_t n, stru
 int state_settle(struct state *s, const char *name, bool published, struct error *err)
 {
 	if (!s->intent.name || strcmp(s->intent.name, name) != 0)
-		return error_set(err, RC_CONFIG, "%s: load %s is not one that was interrupted",
-				 s->dir, name);
+		return error_set(err, RC_CONFIG, "%s: load %s was not interrupted", s->dir, name);
 	const struct state_result nothing = {0};
 	return published ? state_published(s, &nothing, err) : state_drop(s, err);
 }

@@ -12,7 +12,7 @@
 
 static const char *const phase_names[] = {"reading", "publishing", "published", "seek"};
 
-/* Of all its members but the digest, however the file is laid out.  False: not UTF-8. */
+/* Digest all members but the digest itself, whatever the file's layout. False: not UTF-8. */
 static bool digest_text(json_t *json, char hex[33])
 {
 	XXH128_canonical_t digest;
@@ -37,7 +37,7 @@ static int write_json(const char *path, json_t *json, const char *crash, struct 
 		text = json_dumps(json, JSON_INDENT(1));
 	json_decref(json);
 	if (!text)
-		return error_set(err, RC_DATA, "%s: cannot be written: a name in it is not UTF-8",
+		return error_set(err, RC_DATA, "%s: cannot write it: a name in it is not UTF-8",
 				 path);
 	struct buf b = {0};
 	buf_printf(&b, "%s\n", text);
@@ -51,11 +51,11 @@ static int damaged(const char *path, const char *why, struct error *err)
 {
 	return error_set(err, RC_DATA,
 			 "%s was damaged or changed by hand: %s; `saltmill loads --state DIR "
-			 "--rebuild` makes a state anew from its loads",
+			 "--rebuild` rebuilds a state from its loads",
 			 path, why);
 }
 
-/* Without one it was written before there were any. */
+/* Check the digest. A file without one was written by a version without digests. */
 static int check_digest(const char *path, json_t *json, bool needed, struct error *err)
 {
 	char hex[33];
@@ -65,10 +65,10 @@ static int check_digest(const char *path, json_t *json, bool needed, struct erro
 	json_object_del(json, "digest");
 	bool good = kept ? digest_text(json, hex) && strcmp(kept, hex) == 0 : !needed;
 	mem_free(kept);
-	return good ? RC_OK : damaged(path, "it is not what its digest says", err);
+	return good ? RC_OK : damaged(path, "its content does not match its digest", err);
 }
 
-/* digest: of what is not written without one. */
+/* digest: the file must have a digest. */
 static int read_json(const char *path, json_t **out, bool digest, struct error *err)
 {
 	struct buf text = {0};
@@ -90,7 +90,7 @@ static int read_json(const char *path, json_t **out, bool digest, struct error *
 	return rc;
 }
 
-/* NULL where there is none: json_pack leaves it out. */
+/* Return NULL if there is no digest: json_pack then omits it. */
 static json_t *digest_json(bool known, const uint8_t digest[16])
 {
 	struct buf hex = {0};
@@ -139,7 +139,7 @@ int load_write(const char *path, const struct state_load *l, const char *crash, 
 			  crash, err);
 }
 
-/* NULL, in a folder of before there were any, or no message was loaded yet: not known. */
+/* Read an anchor. NULL in an old folder, or before the first message: not known. */
 static bool read_anchor(json_t *json, struct anchor *a)
 {
 	json_int_t offset, timestamp;
@@ -178,7 +178,7 @@ static bool read_range(json_t *json, struct offset_range *r, struct arena *a)
 	return true;
 }
 
-/* Partitions rise, and each topic is written in one piece: no place is there twice. */
+/* Check that no place occurs twice: partitions rise, and each topic is written in one piece. */
 static bool is_new_place(const struct offset_range *r, size_t i)
 {
 	if (!i)
@@ -201,7 +201,7 @@ static bool read_ranges(const json_t *list, struct offset_range **out, size_t *n
 
 		if (!read_range(json_array_get(list, i), r, a) || !is_new_place(*out, i))
 			return false;
-		/* one name for all of a topic */
+		/* share one name among all ranges of a topic */
 		if (i && r->topic && r[-1].topic && strcmp(r->topic, r[-1].topic) == 0)
 			r->topic = r[-1].topic;
 	}
@@ -240,10 +240,10 @@ int load_read(const char *path, struct state_load *l, struct arena *a, struct er
 	}
 	json_decref(json);
 	return good && p < 4 ? RC_OK
-			     : damaged(path, "found something else than a load's record", err);
+			     : damaged(path, "found something other than a load's record", err);
 }
 
-/* As it always was where there is one topic, whose places have no name. */
+/* With one topic, the format is unchanged and places have no name. */
 static json_t *topics_json(const struct state_topics *t)
 {
 	if (t->n == 1 && t->unnamed)
@@ -311,7 +311,7 @@ int topics_read(const char *path, struct state_topics *t, struct arena *a, struc
 	if (good)
 		return RC_OK;
 	*t = (struct state_topics){0};
-	return damaged(path, "found something else than a topic's record", err);
+	return damaged(path, "found something other than a topic's record", err);
 }
 
 int topic_write(const char *path, const struct state_topic *t, struct error *err)
@@ -333,7 +333,7 @@ int topic_read(const char *path, struct state_topic *t, struct arena *a, struct 
 	return rc;
 }
 
-/* For people: not synced, without a digest. */
+/* Write a file for people: not synced, without a digest. */
 static int write_note(const char *path, json_t *json, struct error *err)
 {
 	char *temp = mem_format("%s.temp", path);
@@ -370,7 +370,7 @@ int note_read(const char *path, struct state_note *n, struct error *err)
 	    json_unpack(json, "{s:I, s:I, s:I, s?:I, s?:F, s:I, s:I, s:I, s?:s}", "time_ms", &time,
 			"lag", &lag, "cut", &cut, "cut_age_ms", &age, "rate", &rate, "loads",
 			&loads, "events", &events, "rejected", &rejected, "parked", &parked))
-		rc = error_set(err, RC_DATA, "%s: found something else than a status", path);
+		rc = error_set(err, RC_DATA, "%s: found something other than a status", path);
 	if (!rc)
 		*n = (struct state_note){.time_ms = time,
 					 .lag = (uint64_t)lag,
@@ -407,7 +407,7 @@ int applying_read(const char *path, struct state_applying *n, struct error *err)
 	if (!rc && json_unpack(json, "{s:I, s:s, s:I, s:I, s:I, s:I, s:s}", "time_ms", &time,
 			       "upto", &upto, "waiting", &waiting, "oldest_ms", &oldest, "applied",
 			       &applied, "applied_ms", &applied_ms, "trouble", &trouble))
-		rc = error_set(err, RC_DATA, "%s: found something else than a status", path);
+		rc = error_set(err, RC_DATA, "%s: found something other than a status", path);
 	if (!rc) {
 		*n = (struct state_applying){.time_ms = time,
 					     .waiting = (uint64_t)waiting,

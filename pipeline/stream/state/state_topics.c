@@ -1,6 +1,4 @@
-/*
- * state_topics.c - what a state is of: topics of one cluster, and how many partitions they have
- */
+/* state_topics.c - the topics of a state, all in one cluster, and their numbers of partitions */
 #include <stdio.h>
 
 #include "bytes.h"
@@ -25,7 +23,7 @@ static int write_topics(struct state *s, const struct state_topics *t, struct er
 {
 	struct state_topics kept = {.n = t->n, .unnamed = t->unnamed};
 
-	if (s->lock.fd < 0) /* only looking */
+	if (s->lock.fd < 0) /* a reader */
 		return RC_OK;
 	char *path = state_path(s, "topic.json");
 	int rc = topics_write(path, t, err);
@@ -41,7 +39,7 @@ static int write_topics(struct state *s, const struct state_topics *t, struct er
 	return RC_OK;
 }
 
-/* Every partition of the topic has a position: those that were added were taken in by a seek. */
+/* Report whether every partition of the topic has a position; a seek adds new ones. */
 static bool all_known(const struct state *s, const char *topic, int32_t npartitions)
 {
 	for (int32_t p = 0; p < npartitions; p++)
@@ -50,7 +48,7 @@ static bool all_known(const struct state *s, const char *topic, int32_t npartiti
 	return true;
 }
 
-/* name: the topic as its places call it. */
+/* name: the topic as its places name it. */
 static int refuse_partitions(const struct state *s, const struct state_topic *was,
 			     const struct state_topic *now, const char *name, struct error *err)
 {
@@ -59,8 +57,8 @@ static int refuse_partitions(const struct state *s, const struct state_topic *wa
 	if (now->npartitions < was->npartitions)
 		return error_set(
 			err, RC_DATA,
-			"topic %s had %d partitions, now it has %d: it was deleted and made anew; "
-			"what was loaded is safe; load it with a new state folder",
+			"topic %s had %d partitions, now it has %d: it was deleted and recreated; "
+			"published loads are safe; use a new state folder",
 			now->topic, was->npartitions, now->npartitions);
 	for (int32_t p = 0; p < now->npartitions && list.len < 200; p++)
 		if (!records_position(s, name, p))
@@ -81,7 +79,7 @@ static int same_cluster(const char *dir, const struct state_topic *was,
 	if (strcmp(was->cluster, now->cluster) == 0)
 		return RC_OK;
 	return error_set(err, RC_DATA,
-			 "topic %s is now of cluster %s, %s is the state of %s: offsets of one "
+			 "topic %s is now in cluster %s, but %s is the state of %s: offsets of one "
 			 "cluster mean nothing in another; use a new state folder and `start:`",
 			 now->topic, now->cluster, dir, was->cluster);
 }
@@ -109,18 +107,22 @@ static int refuse_topics(const struct state *s, const struct state_topics *now, 
 {
 	struct buf was = {0}, is = {0};
 
-	error_set(err, RC_CONFIG, "%s is the state of the topics %s, found %s%s in the job; %s",
-		  s->dir, state_topics_text(&s->of, &was), now->unnamed ? "`topic:` " : "",
-		  state_topics_text(now, &is),
-		  now->unnamed ? "expected `topics:` or `pattern:`, as they were loaded with, or "
-				 "another folder"
-			       : "use another folder");
+	error_set(
+		err, RC_CONFIG, "%s is the state of the topics %s, found %s%s in the job; %s",
+		s->dir, state_topics_text(&s->of, &was), now->unnamed ? "`topic:` " : "",
+		state_topics_text(now, &is),
+		now->unnamed
+			? "expected the `topics:` or `pattern:` of earlier loads, or another folder"
+			: "use another folder");
 	buf_release(&was);
 	buf_release(&is);
 	return RC_CONFIG;
 }
 
-/* One that was there before.  *changed: it has more partitions, all of them known. */
+/*
+ * Compare a topic with the state's record of it. *changed: it has more partitions, all of them
+ * known.
+ */
 static int check_topic(struct state *s, struct state_topic *was, const struct state_topic *now,
 		       const char *name, bool listed, bool *changed, struct error *err)
 {
@@ -135,7 +137,7 @@ static int check_topic(struct state *s, struct state_topic *was, const struct st
 	return RC_OK;
 }
 
-/* What it is of is of `now` too, at least in part. */
+/* Check that at least one of the state's topics is among `now`. */
 static int check_same(const struct state *s, const struct state_topics *now, struct error *err)
 {
 	const struct state_topics *was = &s->of;
@@ -153,17 +155,16 @@ static int check_same(const struct state *s, const struct state_topics *now, str
 }
 
 /*
- * topic.json is older than any load.  Positions may be older: those of a partition that is shared
- * (shared_take_in), whose job has one topic.
+ * Bind a state that has no topic. topic.json is older than any load. Positions may be older, in the
+ * state of a shared partition (shared_take_in), whose job has one topic.
  */
 static int bind_first(struct state *s, const struct state_topics *now, struct error *err)
 {
 	if (state_newest(s) || (!state_is_new(s) && !now->unnamed))
 		return error_set(
 			err, RC_DATA,
-			"%s has positions and does not know of which topic: its topic.json "
-			"is missing; `saltmill loads --state %s --rebuild [FOLDER...]` "
-			"makes it anew from the loads",
+			"%s has positions but no topic: its topic.json is missing; `saltmill loads "
+			"--state %s --rebuild [FOLDER...]` rebuilds it from the loads",
 			s->dir, s->dir);
 	return now->n ? write_topics(s, now, err) : RC_OK;
 }
