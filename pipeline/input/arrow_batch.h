@@ -59,7 +59,7 @@ struct arrow_message {
  */
 int arrow_message_read(struct arrow_message *m, struct bytes have, struct error *err);
 
-/* What a thread needs to unpack batches. Each batch reuses the buffers. */
+/* The memory that a thread needs to unpack batches. Each batch reuses the buffers. */
 struct arrow_unpacker {
 	struct block_unpacker *codec;
 	struct buf *room;

@@ -30,7 +30,7 @@ struct json_scratch {
 };
 void json_scratch_release(struct json_scratch *s);
 
-/* What is wrong, as in "expected a value", and at which byte. */
+/* The fault of a text, as in "expected a value", and its byte. */
 struct json_fault {
 	size_t at;
 	const char *expected;

@@ -107,7 +107,7 @@ def test_too_large(saltmill, kafka, tmp_path, topic):
     assert whole == {f"k{i}": 100 + i for i in range(50) if i not in large}
     cut = {k: (v, h["saltmill.too_large"]) for k, v, h in letters if "saltmill.too_large" in h}
     assert cut == {f"k{i}": ("", "5000") for i in large}
-    assert done.stderr.count("refuses its 5000 bytes as too large") == len(large)
+    assert done.stderr.count("rejects its 5000 bytes as too large") == len(large)
 
 
 def test_stream(saltmill, kafka, tmp_path, topic):

@@ -202,7 +202,7 @@ int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct fl
 	return rc;
 }
 
-/* --- what is wanted --- */
+/* --- binding --- */
 
 static bool readable(const struct arrow_type *t)
 {

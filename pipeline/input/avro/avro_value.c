@@ -146,7 +146,7 @@ static bool take_scalar(struct avro_decoder *d, const struct avro_plan *plan)
 	return take_bytes(d, plan);
 }
 
-/* --- what has parts --- */
+/* --- types with parts --- */
 
 static bool take(struct avro_decoder *d, const struct avro_plan *plan);
 

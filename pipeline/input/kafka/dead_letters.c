@@ -306,7 +306,7 @@ static int send_all(struct outbox *l, uint64_t n, struct error *err)
 	return rc ? rc : wait_for(l, 0, err);
 }
 
-/* --- those that are too large --- */
+/* --- letters that are too large --- */
 
 static void say_large(const struct outbox *l, const struct message *m)
 {

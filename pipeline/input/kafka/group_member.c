@@ -53,7 +53,7 @@ static void say(const struct member *m, const char *what, const char *why)
 		  why);
 }
 
-/* --- what the group decides --- */
+/* --- assignment --- */
 
 static void add_all(rd_kafka_topic_partition_list_t *to, const rd_kafka_topic_partition_list_t *l)
 {
@@ -140,7 +140,7 @@ void member_let_go(struct member *m)
 	m->taken = rd_kafka_topic_partition_list_new(4);
 }
 
-/* --- what it is told --- */
+/* --- offsets to commit --- */
 
 static void set_note(struct member *m, int32_t partition, int64_t offset)
 {

@@ -291,7 +291,7 @@ static int find_topics(struct kafka *k, bool again, struct error *err)
 	return RC_OK;
 }
 
-/* --- what they hold --- */
+/* --- partitions and offsets --- */
 
 static void name_all(const struct kafka *k, struct kafka_topic *t)
 {

@@ -53,7 +53,7 @@ struct decoder {
 	char numbers[3][24]; /* partition, offset, timestamp as text */
 };
 
-/* --- what the fields ask for --- */
+/* --- columns that the fields need --- */
 
 static bool beside_kind(const char *name, enum beside *kind)
 {

@@ -39,7 +39,7 @@ struct registry {
 	pthread_mutex_t lock; /* protects all members above */
 };
 
-/* --- what the job says --- */
+/* --- settings --- */
 
 static int set_property(void *ctx, const struct property *p, struct error *err)
 {

@@ -11,7 +11,7 @@
 #include "schema_values.h"
 #include "worker.h"
 
-/* What the bytes at the cursor contain completely. */
+/* The blocks that the bytes at the cursor contain completely. */
 struct block_cut {
 	/* bytes at the start that the format has read itself; len is 0 then */
 	size_t aside;

@@ -19,7 +19,7 @@
 #include "loading.h"
 #include "topics.h"
 
-/* Limit for runs that end by themselves: a nightly run that waits forever tells nobody about it. */
+/* Limit for runs that end by themselves: nobody notices a nightly run that waits forever. */
 #define BATCH_PATIENCE_S 300
 
 /* Replace DIR in the error by the state's folder, which the code below does not know. */

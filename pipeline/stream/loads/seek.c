@@ -8,7 +8,7 @@
 
 #define PATIENCE_S 10
 
-/* --- whom to ask --- */
+/* --- the brokers --- */
 
 static const struct state_load *newest_of(const struct state_view *v)
 {
@@ -69,7 +69,7 @@ static void answer_release(struct seek_answer *a)
 	kafka_close(a->client);
 }
 
-/* --- what is asked for --- */
+/* --- checks --- */
 
 /* Return the name of a place's topic. */
 static const char *name_of(const struct state_topics *s, const char *topic)

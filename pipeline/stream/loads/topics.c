@@ -13,7 +13,7 @@ static bool is_there(const struct kafka_topic *t, const char *name)
 	return false;
 }
 
-/* --- what is gone --- */
+/* --- missing topics --- */
 
 static size_t find_gone(const struct ingest *in, const char *name)
 {
@@ -95,7 +95,7 @@ int topics_bind(struct ingest *in, const struct kafka_topic *t, struct error *er
 	return rc ? rc : look_for_gone(in, t, err);
 }
 
-/* --- what is new --- */
+/* --- new topics --- */
 
 static void say_new(const struct ingest *in, const struct kafka_topic *t, const char *name)
 {
@@ -138,7 +138,7 @@ int topics_take_in(struct ingest *in, const struct kafka_topic *t, struct error 
 	return rc;
 }
 
-/* --- what was interrupted --- */
+/* --- interrupted loads --- */
 
 int topics_of_intent(struct ingest *in, const struct kafka_topic *t, const struct state_load *l,
 		     struct offset_range **out, struct error *err)

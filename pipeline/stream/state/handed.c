@@ -155,7 +155,7 @@ bool state_applying(const struct state *s, struct state_applying *note)
 	return there;
 }
 
-/* --- to make a state anew --- */
+/* --- rebuild --- */
 
 static int is_mark(const struct dirent *e)
 {

@@ -149,7 +149,7 @@ int shared_take_in(struct shared *s, const struct state_topic *now, const int64_
 	return rc;
 }
 
-/* --- made anew --- */
+/* --- rebuild --- */
 
 int shared_folders(const char *dir, int32_t *end, struct error *err)
 {
