@@ -228,7 +228,7 @@ tables:
     with open(tmp_path / "in.csv", "w", encoding="utf-8") as f:
         f.write("id,v\n" + "".join(f"{rng.getrandbits(32):08x},{'x' * 40}\n" for _ in range(20000)))
     subprocess.run([PROGRAM, "load", tmp_path / "job.yaml", "-o", tmp_path / "out", "--quiet"], check=True)
-    rows = {r[0]: r for r in Page(report(tmp_path / "out", tmp_path / "p.html")).tables["How others would have cut"]}
+    rows = {r[0]: r for r in Page(report(tmp_path / "out", tmp_path / "p.html")).tables["Other split algorithms"]}
     share = {name: float(row[1].split()[0]) for name, row in rows.items() if "%" in row[1]}
     assert 9.5 < share["these regions"] < 11 and 9.5 < share["HexStringSplit"] < 12
     # a tenth of all first bytes is 25.6: from 3333... to 6666... are the digits 4 to 9 and 13/16 of the 3s
@@ -315,7 +315,7 @@ def test_a_plan(tmp_path, seed):
     shown = [r for r in page.tables["Regions"] if r[0] != "region"]
     for row, r in zip(shown, [r for t in kept["tables"] for r in t["regions"]], strict=True):
         assert row[1] == (r["start"] or "(begin)") and number(row[2]) == r["rows"]
-    others = [r for r in page.tables["How others would cut"] if "Split" in r[0]]
+    others = [r for r in page.tables["Other split algorithms"] if "Split" in r[0]]
     for row, r in zip(others, [r for t in kept["tables"] for r in t["rivals"]], strict=True):
         assert row[0] == r["algorithm"] and number(row[2]) == r["empty"]
         assert float(row[1].split()[0]) == pytest.approx(100 * r["largest_share"], abs=.06)
@@ -385,13 +385,13 @@ def test_a_state(tmp_path):
     assert r.returncode == 1 and f"load {names[2]} was not marked: {manifest} differs from the published manifest" in r.stderr
     words = "".join(page.words)
     assert f"--loaded {names[1]}" in words and f"--loaded {names[2]}" not in words and "out2/t" not in words
-    assert f"All that is behind load {names[2]} waits" in words and "saltmill apply" not in words
+    assert f"All loads after load {names[2]} wait" in words and "saltmill apply" not in words
     # one in front holds up those behind; one that cannot be read is not marked, one that is gone may be
     manifest = tmp_path / "k" / "out1" / "manifest.json"
     manifest.unlink()
     manifest.mkdir()
     words = "".join(Page(report(state, tmp_path / "r.html")).words)
-    assert f"All that is behind load {names[1]} waits" in words and "hbase completebulkload" not in words
+    assert f"All loads after load {names[1]} wait" in words and "hbase completebulkload" not in words
     assert "2 loads are not marked as given to HBase" in words
     mark = [PROGRAM, "loads", "--state", state, "--loaded", names[1]]
     assert subprocess.run(mark, capture_output=True).returncode == 1
@@ -465,9 +465,9 @@ def users(folder, rowkey, share, rows=20000, count=8):
 
 
 @pytest.mark.parametrize("rowkey, of, name", [
-    ("{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", "rows that begin so",
+    ("{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", "rows with this prefix",
      "user \\x00\\x00\\x00\\x07"),
-    ("{field: user, as: text, terminator: '|'}, {field: at, as: reversed_millis}", "rows that begin so", "user 7"),
+    ("{field: user, as: text, terminator: '|'}, {field: at, as: reversed_millis}", "rows with this prefix", "user 7"),
     ("{salt: 4, of: [user]}, {field: user, as: u32}", "a row", "user \\x00\\x00\\x00\\x07")])
 def test_heavy_keys_of_a_load(tmp_path, rowkey, of, name):
     share = .4
@@ -477,7 +477,7 @@ def test_heavy_keys_of_a_load(tmp_path, rowkey, of, name):
     assert heavy[0][:2] == [name, of]
     assert abs(float(heavy[0][4].split()[0]) / 100 - share) < .05  # blocks hold others too, and their texts are longer
     assert abs(float(heavy[0][5]) - share * 8) < .4
-    assert f"{name}" in "".join(page.words).split("What needs doing")[0]
+    assert f"{name}" in "".join(page.words).split("Next steps")[0]
 
 
 def test_a_heavy_bucket_is_no_heavy_region(tmp_path):
@@ -505,14 +505,14 @@ def test_where_the_keys_of_a_plan_lie(tmp_path):
     assert abs(heavy / all_bytes - .4) < .01
     text = report(out.parent / "plan", tmp_path / "p.html")
     page = Page(text)
-    assert any("bands by the first byte" in svg["aria-label"] for svg in page.svgs)
+    assert any("bands by first byte" in svg["aria-label"] for svg in page.svgs)
     assert "times the mean" not in text and "times the mean" in report(out, tmp_path / "load.html")
     shades = [attrs["d"] for tag, attrs in page.tags if tag == "path" and attrs.get("class") == "heat"]
     assert shades[-1].count("M") == 1  # the strongest is one spot
     assert sum(d.count("M") for d in shades) > 50
     del table["places"]  # a plan of before
     (tmp_path / "old.json").write_text(json.dumps({"events": 1, "rejected": 0, "tables": [table]}))
-    assert "Where the keys lie" not in report(tmp_path / "old.json", tmp_path / "old.html")
+    assert "Key distribution" not in report(tmp_path / "old.json", tmp_path / "old.html")
 
 
 @pytest.mark.parametrize("rows, regions, is_told", [(10_000, 4, True), (10_000, 1, True), (300, 1, False)])

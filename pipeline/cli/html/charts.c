@@ -1,4 +1,4 @@
-/* charts.c - the page's drawings of a table (charts.h) */
+/* charts.c - draws the charts of a table (charts.h) */
 #include "charts.h"
 
 #include <math.h>
@@ -10,16 +10,17 @@
 
 #define WIDTH	  960.0
 #define LEFT	  70.0
-#define COLUMNS	  240 /* of regions: more are drawn together */
-#define SLICES	  96  /* of the key space behind the first byte */
+#define COLUMNS	  240 /* bars at most; more regions share a bar */
+#define SLICES	  96  /* columns of the key heat map */
 #define MOMENTS	  120
 #define MAX_BANDS 64
 #define SHADES	  12
-#define UNSURE	  10 /* one part in so many may be ascribed to another first byte */
+/* at most one tenth of the bytes may lie in places that span several first bytes */
+#define UNSURE 10
 
 /* --- regions --- */
 
-/* The regions that share a column: the largest is drawn. */
+/* Regions that share a column. The chart draws the largest. */
 struct stack {
 	size_t first, last, largest;
 	uint64_t bytes, foreseen;
@@ -51,7 +52,7 @@ static size_t gather_columns(struct stack *c, const struct region_bar *r, size_t
 	return n;
 }
 
-/* What a column says when it is pointed at; owned by the caller. */
+/* Returns the tooltip of a column. The caller frees it. */
 static char *about_column(const struct stack *c, const struct region_bar *r)
 {
 	struct buf text = {0};
@@ -68,7 +69,7 @@ static char *about_column(const struct stack *c, const struct region_bar *r)
 	}
 	buf_append_str(&text, ", ");
 	html_count(&text, at->rows);
-	buf_printf(&text, " rows, from %.40s", *at->start ? at->start : "the begin");
+	buf_printf(&text, " rows, from %.40s", *at->start ? at->start : "the first row");
 	buf_put(&text, 0);
 	return (char *)text.ptr;
 }
@@ -102,7 +103,7 @@ void chart_regions(struct buf *out, const struct region_bar *r, size_t nregions,
 	if (!most)
 		return;
 	double scale = room / (double)most, base = height - 24;
-	snprintf(text, sizeof text, "%zu regions, each as a bar of its bytes", nregions);
+	snprintf(text, sizeof text, "%zu regions, one bar each, height by bytes", nregions);
 	html_svg(out, WIDTH, height, text);
 	draw_columns(out, c, n, r, base, scale);
 	double at = base - (double)target * scale;
@@ -115,14 +116,17 @@ void chart_regions(struct buf *out, const struct region_bar *r, size_t nregions,
 	buf_append_str(out, "</svg>\n");
 }
 
-/* --- where the keys lie --- */
+/* --- key heat map --- */
 
 static uint8_t first_byte(struct bytes row)
 {
 	return row.len ? row.ptr[0] : 0;
 }
 
-/* Bytes that all rows have behind their first byte. */
+/*
+ * Returns the length of the prefix that all rows share, without regard to their first byte. At
+ * least 1.
+ */
 static size_t common_bytes(const struct extents *p)
 {
 	size_t common = SIZE_MAX;
@@ -139,7 +143,7 @@ static size_t common_bytes(const struct extents *p)
 	return common == SIZE_MAX || common < 1 ? 1 : common;
 }
 
-/* What is behind them, as a number: its first six bytes. */
+/* Returns the six bytes after the shared prefix as a number. */
 static double position(struct bytes row, size_t from)
 {
 	double at = 0;
@@ -151,10 +155,10 @@ static double position(struct bytes row, size_t from)
 
 struct bands {
 	uint8_t byte[MAX_BANDS];
-	size_t n, rows_together; /* first bytes a band; 1: each has its own */
+	size_t n, rows_together; /* first bytes per band; 1: each has its own band */
 	double bytes[MAX_BANDS][SLICES];
 	double most;
-	double low, high; /* position */
+	double low, high; /* lowest and highest position() */
 };
 
 static size_t band_of(const struct bands *b, uint8_t byte)
@@ -181,7 +185,7 @@ static void name_bands(struct bands *b, const struct extents *p)
 			b->byte[b->n++] = (uint8_t)i;
 }
 
-/* From 0; what is outside of the picture goes to its edge. */
+/* Returns the column of a position. Positions outside the chart get its edge. */
 static size_t slice_of(const struct bands *b, double at)
 {
 	double span = b->high > b->low ? b->high - b->low : 1;
@@ -195,13 +199,13 @@ static size_t cell_of(const struct bands *b, struct bytes row, size_t from)
 	return band_of(b, first_byte(row)) * SLICES + slice_of(b, position(row, from));
 }
 
-/* A place's bytes lie somewhere between its first row and its last: evenly, for all we know. */
+/* Spreads the bytes of a place evenly from its first row to its last: the index knows no more. */
 static void fill_place(struct bands *b, const struct extent *e, size_t from)
 {
 	size_t first = cell_of(b, e->row, from);
 	size_t last = e->last.len ? cell_of(b, e->last, from) : first;
 
-	last = last < first ? first : last; /* bands of several first bytes */
+	last = last < first ? first : last; /* a band of several first bytes is not in key order */
 	for (size_t i = first; i <= last; i++) {
 		double *cell = &b->bytes[i / SLICES][i % SLICES];
 
@@ -236,16 +240,16 @@ static void frame_band(struct buf *out, const struct bands *b, size_t band, doub
 	html_rect(out, "frame", LEFT, y, WIDTH - LEFT, tall, NULL);
 }
 
-/* Of a place that has bytes. */
+/* Returns the shade of a cell that has bytes. */
 static int shade_of(const struct bands *b, size_t band, size_t slice)
 {
-	/* by the root: beside one that has very much the others are still seen */
+	/* square root: small cells stay visible beside a very large one */
 	int own = (int)(sqrt(b->bytes[band][slice] / b->most) * SHADES);
 
 	return own < SHADES ? own : SHADES - 1;
 }
 
-/* All cells of a darkness are one path: a page of them stays small. */
+/* Draws all cells of a shade as one path, which keeps the page small. */
 static void draw_shade(struct buf *out, const struct bands *b, int shade, double tall)
 {
 	double wide = (WIDTH - LEFT) / SLICES;
@@ -271,14 +275,14 @@ void chart_keys(struct buf *out, const struct extents *p)
 	fill_bands(&b, p);
 	double tall = b.n > 32 ? 6 : b.n > 16 ? 10 : 16;
 	snprintf(text, sizeof text,
-		 "keys: %zu bands by the first byte, %d slices of what is behind it", b.n, SLICES);
+		 "keys: %zu bands by first byte, %d columns by the bytes after it", b.n, SLICES);
 	html_svg(out, WIDTH, (double)b.n * (tall + 2) + 20, text);
 	for (size_t i = 0; i < b.n; i++)
 		frame_band(out, &b, i, (double)i * (tall + 2), tall);
 	for (int shade = 0; shade < SHADES; shade++)
 		draw_shade(out, &b, shade, tall);
 	html_label(out, "start", LEFT, (double)b.n * (tall + 2) + 15,
-		   "lowest key behind the first byte");
+		   "lowest key after the first byte");
 	html_label(out, "end", WIDTH, (double)b.n * (tall + 2) + 15, "highest");
 	buf_append_str(out, "</svg>\n");
 }
@@ -304,7 +308,7 @@ double chart_keys_balance(const struct extents *p, size_t *n)
 	return told ? (double)most * (double)*n / (double)p->bytes : 0;
 }
 
-/* --- when --- */
+/* --- bytes by time --- */
 
 static void label_time(struct buf *out, const char *anchor, double x, double y, int64_t ms)
 {
@@ -320,13 +324,13 @@ struct chart_span {
 	int64_t first, last;
 };
 
-/* 0..1; the ends may be further apart than an int64_t can say. */
+/* Returns 0..1. Computes in double because last - first may overflow an int64_t. */
 static double span_share(const struct chart_span *s, int64_t ms)
 {
 	return ((double)ms - (double)s->first) / ((double)s->last - (double)s->first);
 }
 
-/* False: there is no time that differs. */
+/* Returns false if all places have the same time. */
 static bool find_span(struct chart_span *s, const struct extents *p)
 {
 	*s = (struct chart_span){INT64_MAX, INT64_MIN};
@@ -343,7 +347,7 @@ void chart_times(struct buf *out, const struct extents *p)
 	static const double height = 140, room = 108;
 	uint64_t bytes[MOMENTS] = {0}, most = 0;
 	struct chart_span span;
-	/* few places make a comb of many columns */
+	/* more columns than an eighth of the places would leave gaps */
 	size_t n = p->timed / 8 < 12 ? 12 : p->timed / 8 > MOMENTS ? MOMENTS : p->timed / 8;
 
 	if (!find_span(&span, p))
@@ -357,7 +361,7 @@ void chart_times(struct buf *out, const struct extents *p)
 			bytes[at] += p->item[i].bytes;
 			most = bytes[at] > most ? bytes[at] : most;
 		}
-	html_svg(out, WIDTH, height, "bytes by the time of cells");
+	html_svg(out, WIDTH, height, "bytes by cell timestamp");
 	double wide = (WIDTH - LEFT) / (double)n;
 	for (size_t i = 0; i < n; i++) {
 		double tall = most ? room * (double)bytes[i] / (double)most : 0;
@@ -379,7 +383,7 @@ void chart_times_of_keys(struct buf *out, const struct extents *p)
 
 	if (!find_span(&span, p) || !p->bytes)
 		return;
-	html_svg(out, WIDTH, height, "time of cells by their place in the key space");
+	html_svg(out, WIDTH, height, "cell timestamps by position in the key space");
 	html_rect(out, "frame", LEFT, 0, WIDTH - LEFT, room + dot, NULL);
 	buf_append_str(out, "<path class=\"heat\" opacity=\".7\" d=\"");
 	for (size_t i = 0; i < p->n; i++) {
@@ -399,7 +403,7 @@ void chart_times_of_keys(struct buf *out, const struct extents *p)
 	buf_append_str(out, "</svg>\n");
 }
 
-/* --- a stream's loads --- */
+/* --- loads of a stream --- */
 
 struct moment {
 	uint64_t events, waiting, loads;
@@ -431,7 +435,9 @@ static void draw_moment(struct buf *out, const struct moment *m, double x, doubl
 	buf_release(&about);
 }
 
-/* Loads of a state follow each other by offsets, not by the clock, which may have been set back. */
+/*
+ * Finds the first and the last time. Loads are in offset order; the clock may have been set back.
+ */
 static struct chart_span span_of_loads(const struct load_bar *l, size_t n)
 {
 	struct chart_span s = {INT64_MAX, INT64_MIN};
@@ -468,7 +474,7 @@ void chart_loads(struct buf *out, const struct load_bar *l, size_t n)
 		at->waiting += l[i].waiting ? l[i].events : 0;
 		most = at->events > most ? at->events : most;
 	}
-	snprintf(text, sizeof text, "events of %zu loads by the time of their publishing", n);
+	snprintf(text, sizeof text, "events of %zu loads by publication time", n);
 	html_svg(out, WIDTH, height, text);
 	double wide = (WIDTH - LEFT) / MOMENTS, scale = most ? room / (double)most : 0;
 	for (size_t i = 0; i < MOMENTS; i++)
@@ -484,7 +490,7 @@ void chart_loads(struct buf *out, const struct load_bar *l, size_t n)
 	buf_append_str(out, "</svg>\n");
 }
 
-/* --- how others would have cut --- */
+/* --- other split algorithms --- */
 
 static void append_rival(struct buf *out, const char *name, const struct splits *s,
 			 const struct extents *p)

@@ -1,40 +1,46 @@
-/* charts.h - the page's drawings */
+/* charts.h - draws the charts of the pages */
 #ifndef SALTMILL_PAGE_CHARTS_H
 #define SALTMILL_PAGE_CHARTS_H
 
 #include "extents.h"
 
 struct region_bar {
-	const char *start; /* its first key in HBase's \xHH form; "": from the begin */
+	const char *start; /* first row key in HBase's \xHH form; "": the first region */
 	uint64_t rows;
-	uint64_t bytes, foreseen; /* on disk; of a plan both are the same */
+	uint64_t bytes, foreseen; /* on disk; equal in a plan */
 };
 
-/* Regions side by side, their bytes against the target and what was foreseen. */
+/* Draws a bar per region: its bytes, the predicted bytes and the target. */
 void chart_regions(struct buf *out, const struct region_bar *r, size_t n, uint64_t target);
-/* First byte of the key (a salt's bucket) x what is behind it. */
+/* Draws a heat map of the keys: first byte (the salt) by the bytes after it. */
 void chart_keys(struct buf *out, const struct extents *p);
 /*
- * The fullest first byte's bytes over the mean of those that there are; *n: how many there are.
- * 0: too much lies in places that reach over several of them to tell.
+ * Returns the bytes of the fullest first byte divided by the mean; *n: the number of first bytes.
+ * Returns 0 if too many bytes lie in places that span several first bytes.
  */
 double chart_keys_balance(const struct extents *p, size_t *n);
-/* Bytes by the time of cells; nothing when all have one time. */
+/* Draws bytes by cell timestamp. Draws nothing if all cells have the same timestamp. */
 void chart_times(struct buf *out, const struct extents *p);
-/* Timed places as dots: time x key space, measured in bytes; nothing when all have one time. */
+/*
+ * Draws each timed place as a dot: timestamp by key space, in bytes. Draws nothing if all
+ * timestamps are equal.
+ */
 void chart_times_of_keys(struct buf *out, const struct extents *p);
-/* The same number of regions cut by HBase's own algorithms: a table's rows. */
+/* Appends table rows: how HBase's split algorithms would cut the same number of regions. */
 void chart_rivals(struct buf *out, const struct manifest_table *t, const struct extents *p);
 
-/* A load of a stream. */
+/* One load of a stream. */
 struct load_bar {
-	int64_t ms; /* when it was published */
+	int64_t ms; /* publication time */
 	uint64_t events;
 	bool waiting; /* not given to HBase */
 };
-/* Were they published at times that differ? */
+/* Returns whether the publication times differ. */
 bool chart_loads_differ(const struct load_bar *l, size_t n);
-/* Events by the time at which their load was published, in any order; nothing when all have one. */
+/*
+ * Draws events by publication time of their load, for loads in any order. Draws nothing if all
+ * times are equal.
+ */
 void chart_loads(struct buf *out, const struct load_bar *l, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* examples.c - a few rejected events of each reason (examples.h) */
+/* examples.c - reads a few rejected events for each reason (examples.h) */
 #include "examples.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
-#define ENOUGH_LINES 1000000 /* a reason that first comes later goes without an example */
+#define ENOUGH_LINES 1000000 /* a reason that first occurs later has no example */
 
-/* "in.csv:52 (byte 877)", "clicks [0] @12". */
+/* Returns the place of an event, for example "in.csv:52 (byte 877)" or "clicks [0] @12". */
 static const char *place_of(json_t *line, struct arena *a)
 {
 	const char *file = NULL, *topic = NULL;
@@ -76,7 +76,10 @@ static int take_line(struct examples *e, struct wanted *w, const char *text, siz
 
 	if (!json_is_object(line)) {
 		json_decref(line);
-		return error_set(err, RC_DATA, "%s: found a line that is no JSON object", path);
+		return error_set(
+			err, RC_DATA,
+			"%s: found a line that is not a JSON object, expected one JSON object per line",
+			path);
 	}
 	const char *reason = json_string_value(json_object_get(line, "reason"));
 	if (wants(w, reason))
@@ -102,7 +105,7 @@ static int read_lines(struct examples *e, struct wanted *w, FILE *f, const char 
 			break;
 		rc = take_line(e, w, line, (size_t)len, path, a, err);
 	}
-	/* without memory for the line there is neither a mark of an error nor one of the end */
+	/* getline sets neither ferror nor feof when it runs out of memory */
 	if (rc == RC_OK && (ferror(f) || (len < 0 && !feof(f))))
 		rc = error_set(err, RC_IO, "%s: %s", path, strerror(errno));
 	free(line);

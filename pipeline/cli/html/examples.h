@@ -1,4 +1,4 @@
-/* examples.h - a few rejected events of each reason */
+/* examples.h - reads a few rejected events for each reason */
 #ifndef SALTMILL_PAGE_EXAMPLES_H
 #define SALTMILL_PAGE_EXAMPLES_H
 
@@ -8,7 +8,7 @@
 #define EXAMPLES_A_REASON 3
 
 struct example {
-	const char *reason, *place, *detail; /* detail: "" where there is none */
+	const char *reason, *place, *detail; /* detail: "" if there is none */
 	struct bytes raw;
 };
 
@@ -17,7 +17,7 @@ struct examples {
 	size_t n;
 };
 
-/* Of DIR/rejects.jsonl, in *a: the first of each of the reasons. */
+/* Reads the first examples of each reason from DIR/rejects.jsonl into *a. */
 int examples_read(struct examples *e, const char *dir, const struct manifest *m, struct arena *a,
 		  struct error *err);
 

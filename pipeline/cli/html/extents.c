@@ -1,4 +1,4 @@
-/* extents.c - where a table's bytes lie, by the indexes of its files (extents.h) */
+/* extents.c - finds where a table's bytes lie, from the indexes of its files (extents.h) */
 #include "extents.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "cell.h"
 #include "hfile.h"
 
-/* A flat key: two bytes of length, the row, what follows. */
+/* Returns the row of a flat key: a two-byte length, then the row, then the rest of the key. */
 static struct bytes row_of_flat_key(struct bytes key)
 {
 	size_t len = key.len < 2 ? 0 : (size_t)key.ptr[0] << 8 | key.ptr[1];
@@ -32,7 +32,10 @@ static struct bytes kept_row(struct arena *a, struct bytes flat_key)
 	return bytes_of(arena_strndup(a, (const char *)row.ptr, row.len), row.len);
 }
 
-/* A file's places, one an entry; an entry's blocks end where the next begins. */
+/*
+ * Adds a place for each index entry of a file. The blocks of an entry end where the next entry
+ * begins.
+ */
 static void take_entries(struct extents *p, struct hfile *f, size_t n, struct bytes last,
 			 struct arena *a)
 {
@@ -56,7 +59,7 @@ static void take_entries(struct extents *p, struct hfile *f, size_t n, struct by
 	}
 }
 
-/* The first cell of every step-th of the last n places. */
+/* Reads the timestamp of the first cell in every step-th of the last n places. */
 static int time_places(struct extents *p, struct hfile *f, size_t n, size_t step, struct error *err)
 {
 	for (size_t i = p->n - n; i < p->n; i++) {
@@ -114,7 +117,10 @@ int extents_read(struct extents *p, const char *dir, const struct manifest_table
 	*p = (struct extents){0};
 	for (size_t i = 0; i < t->nfiles; i++)
 		bytes += t->files[i].bytes;
-	/* an entry is a block of about 16 KB on disk at least; more entries, fewer of them timed */
+	/*
+	 * an entry covers at least one block of about 16 KB; with more entries, a smaller share is
+	 * timed
+	 */
 	size_t step = (size_t)(bytes / 16384 / times) + 1;
 	for (size_t i = 0; i < t->nfiles; i++) {
 		char *path = mem_format("%s/%s", dir, t->files[i].path);

@@ -1,5 +1,4 @@
-/* extents.h - where a table's bytes lie in the key space, and in time, by the indexes of its files
- */
+/* extents.h - finds where a table's bytes lie by key and by time, from the indexes of its files */
 #ifndef SALTMILL_PAGE_EXTENTS_H
 #define SALTMILL_PAGE_EXTENTS_H
 
@@ -7,25 +6,26 @@
 #include "publish.h"
 #include "run.h"
 
-/* Blocks that stand one behind the other, as one entry of a file's root index has them. */
+/* Consecutive blocks: those of one entry in a file's root index. */
 struct extent {
-	struct bytes row;  /* no row of it is before */
-	struct bytes last; /* nor behind; nothing: not known */
+	struct bytes row;  /* lower bound of its rows */
+	struct bytes last; /* upper bound of its rows; empty: unknown */
 	uint64_t bytes;	   /* on disk */
-	bool timed;	   /* ts: of its first cell, for some of the places */
+	bool timed;	   /* ts is the timestamp of its first cell; set for some places only */
 	int64_t ts;
 };
 
 struct extents {
-	struct extent *item; /* by row */
+	struct extent *item; /* sorted by row */
 	size_t n, room;
 	uint64_t bytes;
 	size_t timed;
 };
 
 /*
- * Of the table's files below dir, each of which is then done; rows are in *a.  About `times` of the
- * places are timed.  Release with extents_release, whatever the result.
+ * Reads the places of the table's files below dir. Closes each file afterwards; rows are in *a.
+ * Reads the timestamps of about `times` places. Always release with extents_release, also after an
+ * error.
  */
 int extents_read(struct extents *p, const char *dir, const struct manifest_table *t, size_t times,
 		 struct progress *progress, struct arena *a, struct error *err);

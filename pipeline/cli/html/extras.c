@@ -1,4 +1,4 @@
-/* extras.c - seconds and findings, from what commands printed (extras.h) */
+/* extras.c - reads phase times and findings from the JSON that commands printed (extras.h) */
 #include "extras.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static uint64_t number_of(json_t *object, const char *key)
 	return v > 0 ? (uint64_t)v : 0;
 }
 
-/* What `load --json` printed of this very load, as far as figures can tell. */
+/* Returns whether `load --json` printed this for the load of m, as far as the counts can show. */
 static bool is_of_load(json_t *all, const struct manifest *m)
 {
 	json_t *tables = json_object_get(all, "tables");
@@ -83,13 +83,14 @@ static int read_timings(struct extras *e, const char *path, const struct manifes
 	json_t *all;
 
 	if (!m)
-		return error_set(err, RC_CONFIG, "--timings: %s is for the page of a load", path);
-	int rc = extras_json(&all, path, "what `load --json` printed", err);
+		return error_set(err, RC_CONFIG, "--timings: %s only works for the page of a load",
+				 path);
+	int rc = extras_json(&all, path, "the output of `load --json`", err);
 	if (rc == RC_OK && !is_of_load(all, m))
-		rc = error_set(err, RC_DATA,
-			       "%s: found something else, expected what `load --json` printed of "
-			       "this load",
-			       path);
+		rc = error_set(
+			err, RC_DATA,
+			"%s: found other JSON, expected the output of `load --json` of this load",
+			path);
 	for (size_t i = 0; rc == RC_OK && i < sizeof phases / sizeof *phases; i++) {
 		json_t *s = json_object_get(json_object_get(all, "seconds"), phases[i][0]);
 
@@ -104,14 +105,14 @@ static int read_timings(struct extras *e, const char *path, const struct manifes
 static int read_findings(struct extras *e, const char *path, struct arena *a, struct error *err)
 {
 	json_t *all;
-	int rc = extras_json(&all, path, "what `lint --json` printed", err);
+	int rc = extras_json(&all, path, "the output of `lint --json`", err);
 	json_t *list = json_is_array(all) ? all : json_object_get(all, "lint");
 
 	if (rc == RC_OK && !json_is_array(list))
-		rc = error_set(err, RC_DATA,
-			       "%s: found something else, expected what `lint --json` or `plan "
-			       "--json` printed",
-			       path);
+		rc = error_set(
+			err, RC_DATA,
+			"%s: found other JSON, expected the output of `lint --json` or `plan --json`",
+			path);
 	if (rc == RC_OK)
 		extras_findings(e, list, a);
 	json_decref(all);

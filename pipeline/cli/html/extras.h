@@ -1,6 +1,6 @@
 /*
- * extras.h - what a page may show that what it is about does not say: the seconds of the run, and
- * what lint found.  Both stand in what commands print with --json.
+ * extras.h - reads what the page's folder does not contain: phase times and lint findings. Commands
+ * print both with --json.
  */
 #ifndef SALTMILL_PAGE_EXTRAS_H
 #define SALTMILL_PAGE_EXTRAS_H
@@ -30,15 +30,18 @@ struct extras {
 	size_t nfindings;
 };
 
-/* JSON of a file; release with json_decref.  what: "a plan", for RC_DATA. */
+/*
+ * Reads a JSON file; release *out with json_decref. what: expected content in the message of
+ * RC_DATA, for example "a plan".
+ */
 int extras_json(json_t **out, const char *path, const char *what, struct error *err);
 /*
- * From the files that f names, in *a.  m: the load that the seconds must be of (RC_DATA), NULL:
- * seconds are refused (RC_CONFIG).
+ * Reads the files that f names into *a. m: the load that the times must belong to, else RC_DATA. m
+ * NULL: times are refused with RC_CONFIG.
  */
 int extras_read(struct extras *e, const struct page_files *f, const struct manifest *m,
 		struct arena *a, struct error *err);
-/* The findings of such a list; what is no finding is passed over. */
+/* Adds the findings of a list. Ignores items that are not findings. */
 void extras_findings(struct extras *e, json_t *list, struct arena *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* heavy.c - keys that are alone larger than a region (heavy.h) */
+/* heavy.c - finds keys that are larger than a region by themselves (heavy.h) */
 #include "heavy.h"
 
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 #include "splits.h"
 
 #define MOST_OF_A_PART 20
-#define UNEVEN_BUCKET  2  /* times its share */
-#define NEARLY_ALL     .9 /* of a beginning, in one that is longer */
+#define UNEVEN_BUCKET  2  /* times the fair share of a bucket */
+#define NEARLY_ALL     .9 /* of a prefix's bytes, in one longer prefix */
 #define NAME_BYTES     64
 
-/* The key through a part; nothing: it is not all there. */
+/* Returns the key up to the end of a part; empty if the key is shorter. */
 static struct bytes through(const struct manifest_table *t, struct bytes key, size_t part)
 {
 	size_t at = 0;
@@ -34,7 +34,7 @@ static bool begins(struct bytes row, struct bytes key, bool whole)
 		     : row.len >= key.len && bytes_eq(bytes_of(row.ptr, key.len), key);
 }
 
-/* Whole blocks of it, and those that hold others too. */
+/* Sums the blocks that hold only k (at_least) and all blocks that may hold k (at_most). */
 static void weigh(struct heavy_key *k, const struct extents *p)
 {
 	bool whole = k->part == HEAVY_ROW;
@@ -59,7 +59,7 @@ static int larger_first(const void *a, const void *b)
 	return bytes_cmp(x->key, y->key);
 }
 
-/* Nearly all of k is one that is there already, which is longer. */
+/* Returns whether a longer key in h holds nearly all bytes of k. */
 static bool is_told(const struct heavy_keys *h, const struct heavy_key *k)
 {
 	for (size_t i = 0; i < h->n; i++)
@@ -69,7 +69,7 @@ static bool is_told(const struct heavy_keys *h, const struct heavy_key *k)
 	return false;
 }
 
-/* Those of one part; places are by row, so that what begins alike stands together. */
+/* Adds the heavy keys of one part. Places are sorted by row, so equal prefixes are adjacent. */
 static void find(struct heavy_keys *h, const struct extents *p, const struct manifest_table *t,
 		 size_t part, double threshold, struct arena *a)
 {
@@ -102,7 +102,7 @@ void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct
 {
 	double all = (double)p->bytes, region = (double)t->target_bytes * 1.0001;
 
-	/* one region was asked: everything would be heavy */
+	/* the job wants one region: every key would be heavy */
 	if (2 * (double)t->target_bytes > 1.5 * all)
 		region = 2 * all;
 	*h = (struct heavy_keys){0};
@@ -110,7 +110,7 @@ void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct
 		return;
 	h->item = arena_alloc(a, (t->nparts + 1) * MOST_OF_A_PART * sizeof *h->item);
 	find(h, p, t, HEAVY_ROW, region, a);
-	/* through the last part is the row */
+	/* the prefix through the last part is the row itself */
 	for (size_t i = t->nparts ? t->nparts - 1 : 0; i-- > 0;) {
 		size_t buckets = i == 0 ? t->parts[0].buckets : 0;
 
@@ -139,7 +139,8 @@ void heavy_key_name(struct buf *out, const struct heavy_key *k, const struct man
 	for (size_t i = 0; i < t->nparts && at < k->key.len && at < NAME_BYTES; i++) {
 		const struct manifest_part *p = &t->parts[i];
 		size_t end = through(t, k->key, i).len;
-		size_t behind = end ? p->terminator.len : 0; /* the value, of a part that ends */
+		/* length of the terminator after the value */
+		size_t behind = end ? p->terminator.len : 0;
 
 		end = end ? end : k->key.len;
 		if (!p->buckets || end == k->key.len) {

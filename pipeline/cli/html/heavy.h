@@ -1,4 +1,4 @@
-/* heavy.h - keys of a published table that are alone larger than a region, by its files' indexes */
+/* heavy.h - finds keys of a published table that are larger than a region by themselves */
 #ifndef SALTMILL_PAGE_HEAVY_H
 #define SALTMILL_PAGE_HEAVY_H
 
@@ -6,28 +6,32 @@
 
 #define HEAVY_ROW SIZE_MAX
 
-/* A row, or rows that share a beginning. */
+/* A row, or all rows with the same prefix. */
 struct heavy_key {
-	size_t part; /* the last that is shared, of the manifest's; HEAVY_ROW: it is a row */
+	size_t part; /* index of the last shared key part; HEAVY_ROW: one row */
 	struct bytes key;
-	uint64_t at_least, at_most; /* bytes of files: blocks hold others besides */
+	uint64_t at_least, at_most; /* bytes of files; a block may hold other keys too */
 };
 
 struct heavy_keys {
-	struct heavy_key *item; /* rows, then the longer beginnings; of each the largest first */
+	/* rows first, then prefixes from long to short; each by size, largest first */
+	struct heavy_key *item;
 	size_t n;
 };
 
 /*
- * What is surely more than the target of a region; a salt's bucket: more than twice its share.
- * Nothing without a target.  A beginning is left out where nearly all of it is one that is longer.
- * All in *a.
+ * Finds keys that certainly exceed the target size of a region, and salt buckets with more than
+ * twice their share. Finds nothing without a target. Leaves out a prefix if one longer key holds
+ * nearly all of its bytes. Everything is in *a.
  */
 void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct manifest_table *t,
 		     struct arena *a);
-/* Is it a salt's bucket, which may well fit into a region? */
+/* Returns whether k is a salt bucket. A bucket may still fit into a region. */
 bool heavy_key_is_bucket(const struct heavy_key *k, const struct manifest_table *t);
-/* Append a key as its parts: "userId \\x00\\x2A, day 2013"; a salt only where it stands alone. */
+/*
+ * Appends a key by its parts: "userId \\x00\\x2A, day 2013". Names the salt only if there is no
+ * other part.
+ */
 void heavy_key_name(struct buf *out, const struct heavy_key *k, const struct manifest_table *t);
 
 #endif

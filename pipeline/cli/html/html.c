@@ -1,4 +1,4 @@
-/* html.c - text, figures and drawings of the page (html.h) */
+/* html.c - writes text, figures and drawings of a page (html.h) */
 #include "html.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* load_page.c - the page of a published load (pages.h) */
+/* load_page.c - writes the page of a published load (pages.h) */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +32,9 @@ static void text(struct load_page *p, const char *s)
 	html_text(p->out, bytes_str(s));
 }
 
-/* --- what a reader wants to know first --- */
+/* --- summary --- */
 
-/* read = loaded + rejected + filtered + deduplicated, in each table. */
+/* Returns whether read = loaded + rejected + filtered + deduplicated in each table. */
 static bool all_accounted(const struct manifest *m)
 {
 	for (size_t i = 0; i < m->ntables; i++) {
@@ -52,18 +52,18 @@ static void say_arrived(struct load_page *p)
 
 	if (!all_accounted(m)) {
 		part_verdict(p->out, "bad", "Events");
-		add(p, "The sums do not meet: this is no load that saltmill published.");
+		add(p, "The counts do not add up: saltmill did not publish this load.");
 		part_verdict_end(p->out);
 		return;
 	}
 	part_verdict(p->out, m->rejected ? "warn" : "good", m->rejected ? "Rejected" : "Complete");
 	html_count(p->out, m->read);
-	add(p, " events were read; each of them was loaded, filtered, hidden by another one, or "
-	       "rejected");
+	add(p,
+	    " events were read. Each was loaded, filtered, overwritten by another event, or rejected");
 	if (m->rejected) {
 		add(p, " (");
 		html_count(p->out, m->rejected);
-		add(p, ", below with their reasons)");
+		add(p, "; see below for the reasons)");
 	}
 	add(p, ".");
 	part_verdict_end(p->out);
@@ -78,7 +78,7 @@ static void say_hidden(struct load_page *p, const struct manifest_table *t)
 	html_count(p->out, t->deduplicated);
 	add(p, " events of ");
 	html_code(p->out, t->name);
-	add(p, " are hidden by others of the same row key, columns and timestamp.");
+	add(p, " events are overwritten by others with the same row key, columns and timestamp.");
 	part_verdict_end(p->out);
 }
 
@@ -119,7 +119,7 @@ static void say_heavy(struct load_page *p, size_t table)
 	part_verdict_end(p->out);
 }
 
-/* Is anything in it for HBase to have? */
+/* Returns whether the load has files for HBase. */
 static bool has_files(const struct manifest *m)
 {
 	size_t files = 0;
@@ -131,28 +131,29 @@ static bool has_files(const struct manifest *m)
 
 static void commands(struct load_page *p)
 {
-	add(p, "<h2>What needs doing</h2>\n");
+	add(p, "<h2>Next steps</h2>\n");
 	if (p->m.rejected)
-		add(p, "<p>Mend what was rejected (<code>rejects.jsonl</code> has the events as "
-		       "they came), and load it.</p>\n");
+		add(p, "<p>Fix the rejected events, then load them. <code>rejects.jsonl</code> "
+		       "contains them unchanged.</p>\n");
 	for (size_t i = 0; i < p->m.ntables; i++)
 		if (p->m.tables[i].largest_over_target > FAIR) {
 			add(p, "<p>The regions of ");
 			html_code(p->out, p->m.tables[i].name);
-			add(p, " are uneven. Before the table is made, load anew with "
-			       "<code>regions: {split: sampled}</code>, or look at the heavy keys "
-			       "of <code>saltmill plan</code>.</p>\n");
+			add(p,
+			    " are uneven. Before you create the table, load again with <code>regions: "
+			    "{split: sampled}</code>, or check the heavy keys with <code>saltmill "
+			    "plan</code>.</p>\n");
 		}
 	if (!has_files(&p->m)) {
-		add(p, "<p>Nothing: no table has a row.</p>\n");
+		add(p, "<p>Nothing: no table has rows.</p>\n");
 		return;
 	}
-	add(p, "<p>Give the load to HBase: for each table that is not there yet its script, then "
-	       "its files.</p>\n<pre class=\"run\"><code>");
+	add(p, "<p>Load the files into HBase. Run the script of each table that does not "
+	       "exist yet, then load its files.</p>\n<pre class=\"run\"><code>");
 	for (size_t i = 0; i < p->m.ntables; i++)
 		part_bulk_load(p->out, p->dir, p->m.tables[i].name, true);
-	add(p, "</code></pre>\n<p>Or all at once, without a JVM:</p>\n<pre "
-	       "class=\"run\"><code>saltmill apply ");
+	add(p, "</code></pre>\n<p>Or do everything with one command, without a "
+	       "JVM:</p>\n<pre class=\"run\"><code>saltmill apply ");
 	part_shell_word(p->out, p->dir, "");
 	add(p, " --hbase HOST --create\n</code></pre>\n");
 }
@@ -182,7 +183,7 @@ static void overview(struct load_page *p)
 	add(p, "</ul>\n");
 }
 
-/* --- a table --- */
+/* --- tables --- */
 
 static void events(struct load_page *p)
 {
@@ -204,8 +205,9 @@ static void events(struct load_page *p)
 		add(p, "</tr>\n");
 	}
 	html_table_end(p->out);
-	add(p, "<p><small>Rejected: bad, with a reason. Filtered: gave the table nothing "
-	       "(a condition, no cell). Deduplicated: hidden by another event.</small></p>\n");
+	add(p, "<p><small>Rejected: invalid, with a reason. Filtered: a condition excluded "
+	       "the event, or it has no cell. Deduplicated: overwritten by another "
+	       "event.</small></p>\n");
 }
 
 static void regions(struct load_page *p, const struct manifest_table *t)
@@ -262,8 +264,8 @@ static void families(struct load_page *p, const struct manifest_table *t)
 	for (size_t i = 0; i < t->nfamilies; i++)
 		family_row(p, t, t->families[i].name, manifest_region_bytes(t, &largest));
 	html_table_end(p->out);
-	add(p, "<p><small>HBase flushes and splits families together: one that is much smaller "
-	       "makes many small files.</small></p>\n");
+	add(p, "<p><small>HBase flushes and splits families together. A family that is much "
+	       "smaller than the others makes many small files.</small></p>\n");
 }
 
 static void times(struct load_page *p, const struct extents *at)
@@ -274,17 +276,17 @@ static void times(struct load_page *p, const struct extents *at)
 	part_figure(p->out);
 	chart_times(p->out, at);
 	snprintf(said, sizeof said,
-		 "Bytes by the time of their cells (UTC), by the first cell of %zu places in the "
-		 "files.",
+		 "Bytes by cell timestamp (UTC), from the first cell of %zu places in the files.",
 		 at->timed);
 	part_figure_end(p->out, said);
 	add(p, "<h3>Key space and time</h3>\n");
 	part_figure(p->out);
 	chart_times_of_keys(p->out, at);
-	part_figure_end(p->out,
-			"The same places, from the first key to the last, by their time. Spread "
-			"all over: what comes next goes to all regions. A slope, or a heap: it "
-			"goes to few.");
+	part_figure_end(
+		p->out,
+		"The same places by key (first to last) and time. If the dots spread evenly, "
+		"new events go to all regions. If they form a slope or a cluster, new events "
+		"go to few regions.");
 }
 
 static void heavy(struct load_page *p, size_t table)
@@ -295,8 +297,8 @@ static void heavy(struct load_page *p, size_t table)
 
 	add(p, "<h3>Heavy keys</h3>\n");
 	if (!h->n) {
-		add(p, "<p>None: no row, and no rows that begin alike, are alone larger than a "
-		       "region should be.</p>\n");
+		add(p,
+		    "<p>None: no row and no key prefix is larger than a region should be.</p>\n");
 		return;
 	}
 	html_table(p->out, "heavy keys", "key|of|#bytes at least|#at most|#of all|#of the target");
@@ -306,7 +308,7 @@ static void heavy(struct load_page *p, size_t table)
 		add(p, "<tr><td>");
 		heavy_name(p, k, t);
 		add(p, k->part == HEAVY_ROW ? "</td><td>a row</td>"
-					    : "</td><td>rows that begin so</td>");
+					    : "</td><td>rows with this prefix</td>");
 		html_bytes_cell(p->out, k->at_least);
 		html_bytes_cell(p->out, k->at_most);
 		html_real_cell(p->out, 1, all > 0 ? 100 * (double)k->at_least / all : 0, " %");
@@ -316,9 +318,10 @@ static void heavy(struct load_page *p, size_t table)
 		add(p, "</tr>\n");
 	}
 	html_table_end(p->out);
-	add(p, "<p><small>By the blocks of the files, of which some hold other keys too. HBase "
-	       "does not split inside a row: a salt over more of the key, or a longer key, spreads "
-	       "it. Rows that begin alike can be split behind what they share.</small></p>\n");
+	add(p, "<p><small>Measured in blocks of the files; some blocks also hold other "
+	       "keys. HBase does not split inside a row: salt over more of the key, or use "
+	       "a longer key. Rows with the same prefix can be split after the "
+	       "prefix.</small></p>\n");
 }
 
 static void pictures(struct load_page *p, const struct manifest_table *t, const struct extents *at)
@@ -328,13 +331,13 @@ static void pictures(struct load_page *p, const struct manifest_table *t, const 
 		times(p, at);
 	if (t->nregions < 2)
 		return;
-	add(p, "<h3>How others would have cut</h3>\n");
-	html_table(p->out, "other ways to cut",
+	add(p, "<h3>Other split algorithms</h3>\n");
+	html_table(p->out, "other split algorithms",
 		   "split keys of|#bytes in the largest region|#empty regions");
 	chart_rivals(p->out, t, at);
 	html_table_end(p->out);
-	add(p, "<p><small>The same bytes and number of regions, to the block of the files' "
-	       "indexes.</small></p>\n");
+	add(p, "<p><small>The same bytes and number of regions. Precision: one entry of the "
+	       "files' indexes.</small></p>\n");
 }
 
 static void table(struct load_page *p, size_t table)
@@ -350,7 +353,7 @@ static void table(struct load_page *p, size_t table)
 	pictures(p, t, &p->at[table]);
 }
 
-/* Where the bytes of all tables lie. */
+/* Reads where the bytes of all tables lie. */
 static int look(struct load_page *p, struct error *err)
 {
 	size_t files = 0, n = p->m.ntables;
@@ -370,7 +373,7 @@ static int look(struct load_page *p, struct error *err)
 	return rc;
 }
 
-/* --- what was rejected, and what it was made of --- */
+/* --- rejected events and inputs --- */
 
 static void examples_of(struct load_page *p, const char *reason)
 {
@@ -397,7 +400,7 @@ static void rejects(struct load_page *p)
 	if (!p->m.nreasons)
 		return;
 	add(p, "<h2>Rejected</h2>\n");
-	html_table(p->out, "rejected events by reason", "#events|reason, the first of them");
+	html_table(p->out, "rejected events by reason", "#events|reason and first examples");
 	for (size_t i = 0; i < p->m.nreasons; i++) {
 		add(p, "<tr>");
 		html_count_cell(p->out, p->m.reasons[i].count);
@@ -408,7 +411,7 @@ static void rejects(struct load_page *p)
 		add(p, "</td></tr>\n");
 	}
 	html_table_end(p->out);
-	add(p, "<p><small>All of them: <code>rejects.jsonl</code>.</small></p>\n");
+	add(p, "<p><small>All rejected events are in <code>rejects.jsonl</code>.</small></p>\n");
 }
 
 static void inputs(struct load_page *p)
@@ -435,8 +438,8 @@ static void inputs(struct load_page *p)
 	}
 	html_table_end(p->out);
 	if (p->m.ninputs > LISTED || p->m.noffsets > LISTED)
-		add(p, "<p><small>The first of them; all are in <code>manifest.json</code>."
-		       "</small></p>\n");
+		add(p, "<p><small>Only the first are listed; all are in "
+		       "<code>manifest.json</code>.</small></p>\n");
 }
 
 int page_load(struct buf *out, const char *dir, const struct page_files *f, struct error *err)

@@ -1,4 +1,4 @@
-/* page.c - which kind of page a path asks for (page.h) */
+/* page.c - selects the kind of page for a path (page.h) */
 #include "cli/page.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* page_parts.c - what the pages of a load, a plan and a state have in common (page_parts.h) */
+/*
+ * page_parts.c - writes the parts that the pages of a load, a plan and a state share (page_parts.h)
+ */
 #include "page_parts.h"
 
 #include <stdio.h>
@@ -54,17 +56,17 @@ void part_keys(struct buf *out, const struct extents *p)
 
 	if (p->n < 2)
 		return;
-	buf_append_str(out, "<h3>Where the keys lie</h3>\n");
+	buf_append_str(out, "<h3>Key distribution</h3>\n");
 	part_figure(out);
 	chart_keys(out, p);
 	if (fullest > 0)
 		snprintf(balance, sizeof balance, "; %zu here, the fullest has %.1f times the mean",
 			 n, fullest);
 	snprintf(said, sizeof said,
-		 "A band for each first byte of the key (a salt's bucket, where the key has one"
-		 "%s), from the lowest to the highest "
-		 "key behind it; the stronger the colour, the more bytes. Bands alike: the salt "
-		 "spreads. One strong spot: a heavy key, or, at an end, keys that rise with time.",
+		 "Each band is a first byte of the key (the salt bucket, if the key has a "
+		 "salt%s). It runs from the lowest to the highest key with that byte; a "
+		 "stronger colour means more bytes. Similar bands: the salt spreads the rows. "
+		 "One strong spot: a heavy key or, at an end, keys that rise with time.",
 		 balance);
 	part_figure_end(out, said);
 }
@@ -106,7 +108,7 @@ void part_bulk_load(struct buf *out, const char *dir, const char *table, bool cr
 	mem_free(folder);
 }
 
-/* --- what was told besides --- */
+/* --- findings and phase times --- */
 
 static bool is_severe(const struct page_finding *f)
 {
@@ -123,14 +125,14 @@ void part_findings_verdict(struct buf *out, const struct extras *e)
 		return;
 	part_verdict(out, severe ? "bad" : e->nfindings ? "warn" : "good", "Design");
 	if (severe)
-		buf_printf(out, "%zu of %zu findings hide or lose rows, below with their fix.",
+		buf_printf(out, "%zu of %zu findings can hide or lose rows; see below for the fix.",
 			   severe, e->nfindings);
 	else if (e->nfindings)
-		buf_printf(out, "%zu finding%s on the job, below with %s.", e->nfindings,
+		buf_printf(out, "%zu finding%s in the job; see below for %s.", e->nfindings,
 			   e->nfindings == 1 ? "" : "s",
-			   e->nfindings == 1 ? "its fix" : "their fixes");
+			   e->nfindings == 1 ? "the fix" : "the fixes");
 	else
-		buf_append_str(out, "Nothing in the job is against the principles of lint.");
+		buf_append_str(out, "Lint found no problem in the job.");
 	part_verdict_end(out);
 }
 
@@ -185,7 +187,7 @@ void part_timings(struct buf *out, const struct extras *e, uint64_t events)
 		buf_append_str(out, "</tr>\n");
 	}
 	html_table_end(out);
-	buf_printf(out, "<p><small>%.2f s in all", all);
+	buf_printf(out, "<p><small>%.2f s in total", all);
 	if (all > 0) {
 		buf_append_str(out, ", ");
 		html_count(out, (uint64_t)((double)events / all));
@@ -194,9 +196,9 @@ void part_timings(struct buf *out, const struct extras *e, uint64_t events)
 	if (e->spilled_bytes) {
 		buf_append_str(out, "; ");
 		html_bytes(out, e->spilled_bytes);
-		buf_append_str(out, " did not fit into memory and were spilled");
+		buf_append_str(out, " exceeded memory and were spilled");
 	}
-	buf_append_str(out, ". Told by the run, not by what it left.</small></p>\n");
+	buf_append_str(out, ". Source: the output of the run, not its files.</small></p>\n");
 }
 
 /* --- regions --- */
@@ -224,15 +226,16 @@ void part_regions(struct buf *out, const struct region_bar *r, size_t n, uint64_
 	part_figure(out);
 	chart_regions(out, r, n, target);
 	part_figure_end(
-		out, achieved
-			     ? "Bars: bytes of each region's files. Ticks: what was predicted. "
-			       "Dashed: the target, all bytes by the number of regions wanted."
-			     : "Bars: predicted bytes of each region's files. Dashed: the target.");
+		out,
+		achieved
+			? "Bars: bytes of each region's files. Ticks: prediction. Dashed line: target "
+			  "(all bytes divided by the requested number of regions)."
+			: "Bars: predicted bytes of each region's files. Dashed line: target.");
 	for (size_t i = 1; i < n; i++)
 		if (r[i].bytes > r[largest].bytes)
 			largest = i;
 	buf_printf(out, "<details><summary>%s</summary>\n",
-		   step > 1 ? "The largest region, and some evenly taken" : "All regions");
+		   step > 1 ? "The largest region and an even sample" : "All regions");
 	html_table(out, "regions",
 		   achieved ? "#region|first key|#rows|#bytes|#predicted|#of the target"
 			    : "#region|first key|#rows|#bytes|#of the target");

@@ -1,5 +1,4 @@
-/* page_script.h - what the page can do besides where scripts may run; without it nothing is missing
- */
+/* page_script.h - the script of the pages; without scripts, the page still shows everything */
 #ifndef SALTMILL_PAGE_PAGE_SCRIPT_H
 #define SALTMILL_PAGE_PAGE_SCRIPT_H
 

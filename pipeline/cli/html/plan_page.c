@@ -1,4 +1,4 @@
-/* plan_page.c - the page of a plan, by what `saltmill plan` told of it (pages.h) */
+/* plan_page.c - writes the page of a plan from the JSON of `saltmill plan` (pages.h) */
 #include <string.h>
 
 #include "html.h"
@@ -8,7 +8,7 @@
 struct plan_page {
 	struct buf *out;
 	json_t *plan;
-	const char *dir; /* NULL: a file alone */
+	const char *dir; /* NULL: a single file */
 	struct extras extras;
 	struct arena arena;
 };
@@ -18,7 +18,7 @@ static void add(struct plan_page *p, const char *text)
 	buf_append_str(p->out, text);
 }
 
-/* --- figures; what is not there is 0 or "" --- */
+/* --- figures; a missing one is 0 or "" --- */
 
 static uint64_t count_of(json_t *object, const char *key)
 {
@@ -39,7 +39,7 @@ static const char *text_of(json_t *object, const char *key)
 	return s ? s : "";
 }
 
-/* On disk. */
+/* Returns the target size of a region on disk, in bytes. */
 static uint64_t target_of(json_t *table)
 {
 	double v = real_of(table, "target_cell_bytes") * real_of(table, "disk_per_byte");
@@ -47,7 +47,7 @@ static uint64_t target_of(json_t *table)
 	return v > 0 && v < 1e18 ? (uint64_t)v : 0;
 }
 
-/* Is it what `plan` printed? */
+/* RC_DATA: `plan` did not print this JSON. */
 static int check(json_t *plan, const char *path, struct error *err)
 {
 	json_t *tables = json_object_get(plan, "tables"), *t;
@@ -59,13 +59,14 @@ static int check(json_t *plan, const char *path, struct error *err)
 		json_array_size(json_object_get(t, "regions")) > 0 &&
 		json_is_number(json_object_get(t, "disk_per_byte"));
 	return good ? RC_OK
-		    : error_set(err, RC_DATA,
-				"%s: found something else, expected what `plan --json` printed, "
-				"or plan.json of its folder",
-				path);
+		    : error_set(
+			      err, RC_DATA,
+			      "%s: found other JSON, expected the output of `plan --json` or the plan.json "
+			      "of a plan folder",
+			      path);
 }
 
-/* --- what a reader wants to know first --- */
+/* --- summary --- */
 
 static void say_read(struct plan_page *p)
 {
@@ -73,11 +74,11 @@ static void say_read(struct plan_page *p)
 
 	part_verdict(p->out, rejected ? "warn" : "good", rejected ? "Rejected" : "Complete");
 	html_count(p->out, count_of(p->plan, "events"));
-	add(p, " events were looked at");
+	add(p, " events were read");
 	if (rejected) {
 		add(p, ", of which ");
 		html_count(p->out, rejected);
-		add(p, " are bad: a load stops at them, or leaves them out by "
+		add(p, " are invalid: a load stops at them, or rejects them with "
 		       "<code>--max-rejects</code>");
 	}
 	add(p, ".");
@@ -107,8 +108,8 @@ static void overview(struct plan_page *p, const char *name)
 
 	add(p, "<h1>Plan ");
 	html_text(p->out, bytes_str(name));
-	add(p, "</h1>\n<p><small>Nothing was loaded: this is what a load would make.</small></p>\n"
-	       "<ul class=\"verdict\">\n");
+	add(p, "</h1>\n<p><small>Nothing was loaded. This page predicts the result of a "
+	       "load.</small></p>\n<ul class=\"verdict\">\n");
 	say_read(p);
 	json_array_foreach(json_object_get(p->plan, "tables"), i, t)
 	{
@@ -123,11 +124,11 @@ static void overview(struct plan_page *p, const char *name)
 
 static void commands(struct plan_page *p)
 {
-	add(p, "<h2>What needs doing</h2>\n");
+	add(p, "<h2>Next steps</h2>\n");
 	if (p->extras.nfindings)
-		add(p, "<p>Mend the design while nothing is loaded: below.</p>\n");
+		add(p, "<p>Fix the findings below before you load anything.</p>\n");
 	add(p, "<p>Load the same events");
-	add(p, p->dir ? ", cut at these regions:</p>\n" : ":</p>\n");
+	add(p, p->dir ? ", split into these regions:</p>\n" : ":</p>\n");
 	add(p, "<pre class=\"run\"><code>saltmill load JOB");
 	if (p->dir) {
 		add(p, " --plan ");
@@ -136,7 +137,7 @@ static void commands(struct plan_page *p)
 	add(p, " -o DIR\n</code></pre>\n");
 }
 
-/* --- a table --- */
+/* --- tables --- */
 
 static void totals(struct plan_page *p)
 {
@@ -144,7 +145,7 @@ static void totals(struct plan_page *p)
 	size_t i;
 
 	add(p, "<h2>Tables</h2>\n");
-	html_table(p->out, "what each table will be",
+	html_table(p->out, "predicted size of each table",
 		   "table|#rows|#bytes of cells|#bytes on disk|#regions|#largest of the "
 		   "target|#smallest|#error");
 	json_array_foreach(json_object_get(p->plan, "tables"), i, t)
@@ -161,8 +162,8 @@ static void totals(struct plan_page *p)
 		add(p, "</tr>\n");
 	}
 	html_table_end(p->out);
-	add(p, "<p><small>Error: of the largest region, as a share of the target, with 99 % "
-	       "confidence.</small></p>\n");
+	add(p, "<p><small>Error: possible deviation of the largest region, as a share of "
+	       "the target, with 99 % confidence.</small></p>\n");
 }
 
 static void regions(struct plan_page *p, json_t *table)
@@ -188,8 +189,8 @@ static void heavy(struct plan_page *p, json_t *table)
 
 	add(p, "<h3>Heavy keys</h3>\n");
 	if (!json_array_size(list)) {
-		add(p, "<p>None: no key and no part of one is large enough to upset a "
-		       "region.</p>\n");
+		add(p,
+		    "<p>None: no key and no key prefix is large enough to make a region uneven.</p>\n");
 		return;
 	}
 	html_table(p->out, "heavy keys", "key|of|#rows|#bytes of cells|#at least|#at most|#salts");
@@ -202,7 +203,7 @@ static void heavy(struct plan_page *p, json_t *table)
 		html_text(p->out, bytes_str(*name ? name : text_of(h, "key")));
 		add(p, "</code></td>");
 		add(p, json_is_true(json_object_get(h, "row")) ? "<td>a row</td>"
-							       : "<td>rows that begin so</td>");
+							       : "<td>rows with this prefix</td>");
 		html_count_cell(p->out, count_of(h, "rows"));
 		html_bytes_cell(p->out, count_of(h, "cell_bytes"));
 		html_bytes_cell(p->out, count_of(h, "at_least"));
@@ -213,7 +214,7 @@ static void heavy(struct plan_page *p, json_t *table)
 	html_table_end(p->out);
 }
 
-/* Plans of before have no places. */
+/* Older plans have no places. */
 static void places(struct plan_page *p, json_t *table)
 {
 	json_t *list = json_object_get(table, "places"), *from;
@@ -254,8 +255,8 @@ static void rivals(struct plan_page *p, json_t *table)
 		all += bytes;
 		empty += bytes == 0;
 	}
-	add(p, "<h3>How others would cut</h3>\n");
-	html_table(p->out, "other ways to cut",
+	add(p, "<h3>Other split algorithms</h3>\n");
+	html_table(p->out, "other split algorithms",
 		   "split keys of|#bytes in the largest region|#empty regions|#regions");
 	add(p, "<tr><td>these regions</td>");
 	html_real_cell(p->out, 1, all ? 100 * (double)largest / (double)all : 0, " %");
@@ -281,10 +282,11 @@ static void table(struct plan_page *p, json_t *t)
 	html_text(p->out, bytes_str(text_of(t, "name")));
 	add(p, "</h2>\n");
 	if (json_object_get(t, "input_share"))
-		buf_printf(p->out,
-			   "<p>Foreseen from %.1f %% of the input: what is counted is right within "
-			   "%.1f %%, with 99 %% confidence.</p>\n",
-			   100 * real_of(t, "input_share"), 100 * real_of(t, "scale_error"));
+		buf_printf(
+			p->out,
+			"<p>Predicted from %.1f %% of the input. Counts are right within %.1f %%, "
+			"with 99 %% confidence.</p>\n",
+			100 * real_of(t, "input_share"), 100 * real_of(t, "scale_error"));
 	regions(p, t);
 	heavy(p, t);
 	places(p, t);

@@ -1,4 +1,7 @@
-/* state_page.c - the page of a state folder: what a stream has loaded, and what waits (pages.h) */
+/*
+ * state_page.c - writes the page of a state folder: loads of a stream, and which of them wait
+ * (pages.h)
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +11,14 @@
 #include "pages.h"
 #include "page_parts.h"
 
-#define TOLD	 5	/* waiting loads whose commands are printed */
-#define LAG_FINE 100000 /* offsets that are not behind: a cut of a busy topic */
+#define TOLD	 5	/* waiting loads whose commands are shown */
+#define LAG_FINE 100000 /* offsets; a busy topic may lag this much between two loads */
 
-/* What is known of a load besides its record. */
+/* A load with what its record does not contain. */
 struct seen_load {
 	const struct state_load *load;
 	const char *name;
-	char *problem; /* NULL: it is as it was published */
+	char *problem; /* NULL: unchanged since it was published */
 	bool gone;
 };
 
@@ -24,7 +27,7 @@ struct state_page {
 	const char *dir;
 	struct state_view view;
 	struct state_view_load *records;
-	struct seen_load *loads; /* oldest first, without positions set by hand */
+	struct seen_load *loads; /* oldest first; excludes positions that were set by hand */
 	size_t n, waiting, broken;
 	uint64_t read, rejected;
 	struct reject_reason *reasons;
@@ -37,19 +40,19 @@ static void add(struct state_page *p, const char *text)
 	buf_append_str(p->out, text);
 }
 
-/* Nobody has said that it is in HBase: one whose folder is gone may be lost. */
+/* Returns whether nobody has marked the load as loaded. If its folder is gone, it may be lost. */
 static bool waits(const struct seen_load *l)
 {
 	return !l->load->handed;
 }
 
-/* It cannot be given to HBase as it stands, and so neither can those behind it. */
+/* Returns whether the load cannot go to HBase as it is. Then later loads cannot go either. */
 static bool holds_up(const struct seen_load *l)
 {
 	return waits(l) && (l->problem || l->gone);
 }
 
-/* --- what there is --- */
+/* --- collect --- */
 
 static void add_reason(struct state_page *p, const struct reject_reason *r)
 {
@@ -65,7 +68,10 @@ static void add_reason(struct state_page *p, const struct reject_reason *r)
 	p->reasons[i].count += r->count;
 }
 
-/* Of a load that is still in its folder; one that is not readable is broken, and said to be. */
+/*
+ * Adds the reject reasons of a load that is still in its folder. An unreadable load counts as
+ * broken.
+ */
 static void take_reasons(struct state_page *p, const struct state_load *l)
 {
 	struct manifest m;
@@ -124,7 +130,7 @@ static void close_state(struct state_page *p)
 	arena_release(&p->arena);
 }
 
-/* --- what a reader wants to know first --- */
+/* --- summary --- */
 
 static void say_running(struct state_page *p, const struct state *s, const char *prefix)
 {
@@ -147,11 +153,11 @@ static void say_running(struct state_page *p, const struct state *s, const char 
 	if (parked)
 		html_text(p->out, bytes_str(note.parked));
 	else
-		add(p, runs ? "A process is at work." : "No process is at work.");
+		add(p, runs ? "A process is running." : "No process is running.");
 	if (intent) {
 		add(p, " Load ");
 		html_code(p->out, intent->name);
-		add(p, runs ? " is being made." : " was not finished; the next run sees to it.");
+		add(p, runs ? " is in progress." : " was not finished; the next run handles it.");
 	}
 	part_verdict_end(p->out);
 }
@@ -180,13 +186,13 @@ static void say_lag(struct state_page *p)
 		html_count(p->out, (uint64_t)rate);
 		add(p, " events a second");
 	}
-	add(p, ", as a stream saw it ");
+	add(p, ", as a stream reported ");
 	html_time(p->out, (int64_t)newest);
 	add(p, " UTC.");
 	part_verdict_end(p->out);
 }
 
-/* What saw the loads into HBase, as it saw it last. */
+/* Writes the last status of the process that applies the loads to HBase. */
 static void say_applying(struct state_page *p, const struct state *s, const char *prefix)
 {
 	struct state_applying a;
@@ -222,10 +228,10 @@ static void say_loads(struct state_page *p)
 		add(p, " of ");
 	}
 	html_count(p->out, p->n);
-	add(p, p->broken ? " loads are not as they were published, below." : " loads of ");
+	add(p, p->broken ? " loads are not as they were published; see below." : " loads of ");
 	if (!p->broken) {
 		html_count(p->out, p->read);
-		add(p, " events, each as it was published and each behind the one before.");
+		add(p, " events; all are unchanged and in offset order.");
 	}
 	part_verdict_end(p->out);
 	if (p->rejected) {
@@ -240,7 +246,7 @@ static void say_loads(struct state_page *p)
 		add(p, p->waiting == 1 ? " load is" : " loads are");
 		add(p, " not marked as given to HBase.");
 	} else {
-		add(p, "No load waits.");
+		add(p, "No load is waiting.");
 	}
 	part_verdict_end(p->out);
 }
@@ -285,7 +291,7 @@ static void mark_as_loaded(struct state_page *p, const struct seen_load *l)
 	add(p, "\n");
 }
 
-/* False: its manifest was changed a moment ago. */
+/* Returns false if the manifest was changed a moment ago. */
 static bool commands_of(struct state_page *p, const struct seen_load *l)
 {
 	struct manifest m;
@@ -304,7 +310,9 @@ static bool commands_of(struct state_page *p, const struct seen_load *l)
 	return known;
 }
 
-/* Of the first that wait, up to one that cannot be given: a later load must not be in front of it.
+/*
+ * Lists the waiting loads up to the first that cannot go to HBase: a later load must not go before
+ * an earlier one. Returns their number.
  */
 static size_t give(struct state_page *p)
 {
@@ -314,7 +322,7 @@ static size_t give(struct state_page *p)
 		i++;
 	if (i == p->n || holds_up(&p->loads[i]))
 		return 0;
-	add(p, "<p>Give the loads to HBase, in this order:</p>\n<pre class=\"run\"><code>");
+	add(p, "<p>Load these into HBase, in this order:</p>\n<pre class=\"run\"><code>");
 	for (; i < p->n && told < TOLD && !holds_up(&p->loads[i]); i++)
 		if (waits(&p->loads[i])) {
 			if (!commands_of(p, &p->loads[i]))
@@ -327,14 +335,14 @@ static size_t give(struct state_page *p)
 
 static void say_held_up(struct state_page *p, const struct seen_load *l)
 {
-	add(p, "<p>All that is behind load ");
+	add(p, "<p>All loads after load ");
 	html_code(p->out, l->name);
-	add(p, " waits for it, because the later of two loads shall win: ");
-	add(p, !l->gone	    ? "it is not as it was published."
+	add(p, " wait for it, because a later load must overwrite an earlier one: ");
+	add(p, !l->gone	    ? "it was changed after it was published."
 	       : l->problem ? "its folder is gone."
 			    : "it was moved away.");
-	add(p, l->gone ? " Once it is in HBase, say so by <code>saltmill loads --loaded</code>."
-		       : " Once its folder is as it was, this page says how to go on.");
+	add(p, l->gone ? " Once it is in HBase, mark it with <code>saltmill loads --loaded</code>."
+		       : " Once its folder is restored, this page shows the next commands.");
 	add(p, "</p>\n");
 }
 
@@ -342,7 +350,7 @@ static void commands(struct state_page *p)
 {
 	const struct seen_load *held_up = NULL;
 
-	add(p, "<h2>What needs doing</h2>\n");
+	add(p, "<h2>Next steps</h2>\n");
 	for (size_t i = 0; i < p->n; i++) {
 		if (!held_up && holds_up(&p->loads[i]))
 			held_up = &p->loads[i];
@@ -364,12 +372,12 @@ static void commands(struct state_page *p)
 		return;
 	}
 	if (p->waiting > told) {
-		add(p, "<p>And so on for ");
+		add(p, "<p>The same for ");
 		html_count(p->out, p->waiting - told);
 		add(p, " more.</p>\n");
 	}
-	add(p, "<p>Or all of them, as they come, without a JVM:</p>\n<pre "
-	       "class=\"run\"><code>saltmill apply --state ");
+	add(p, "<p>Or load all of them, and new ones as they arrive, without a "
+	       "JVM:</p>\n<pre class=\"run\"><code>saltmill apply --state ");
 	part_shell_word(p->out, p->dir, "");
 	add(p, " --hbase HOST --create --follow\n</code></pre>\n");
 }
@@ -387,8 +395,9 @@ static void drawing(struct state_page *p)
 		return;
 	part_figure(p->out);
 	chart_loads(p->out, bars, p->n);
-	part_figure_end(p->out, "Events by the time (UTC) at which their load was published. Those "
-				"that wait for HBase are in the other colour.");
+	part_figure_end(p->out,
+			"Events by publication time of their load (UTC). Loads that wait for HBase "
+			"have the other colour.");
 }
 
 static const char *fate_of(const struct seen_load *l)
@@ -425,14 +434,14 @@ static void loads(struct state_page *p)
 		return;
 	}
 	drawing(p);
-	html_table(p->out, "loads, the newest first",
+	html_table(p->out, "loads, newest first",
 		   "load|published (UTC)|#events|#rejected|where|folder");
 	for (size_t i = p->n; i-- > skipped;)
 		load_row(p, &p->loads[i]);
 	html_table_end(p->out);
 	if (skipped)
-		add(p, "<p><small>The newest of them; <code>saltmill loads</code> lists all."
-		       "</small></p>\n");
+		add(p, "<p><small>Only the newest are listed; <code>saltmill loads</code> lists "
+		       "all.</small></p>\n");
 }
 
 static void rejects(struct state_page *p)
@@ -449,12 +458,12 @@ static void rejects(struct state_page *p)
 		add(p, "</td></tr>\n");
 	}
 	html_table_end(p->out);
-	add(p, "<p><small>Of the loads whose folders are there.</small></p>\n");
+	add(p, "<p><small>Counts only loads whose folders still exist.</small></p>\n");
 }
 
 /* --- partitions --- */
 
-/* place: what the state's records call the topic, NULL where they do not name it. */
+/* place: the topic's name in the records of the state; NULL if they do not name it. */
 static uint64_t events_of(const struct state_page *p, const char *place, const char *topic,
 			  int32_t partition)
 {
