@@ -184,7 +184,7 @@ def test_partitions_added(rig, kafka, instances):
     kafka.call("grow", rig.topic, 4)
     kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(400)])
     instances.wait_for_all()
-    assert any("has 4 partitions, it had 2; the new ones begin at 0" in instances.text(p)
+    assert any("has 4 partitions, it had 2; the new ones begin at offset 0" in instances.text(p)
                for p in processes)
     instances.end_all()
     assert len(rig.check()) == 400

@@ -98,7 +98,7 @@ def test_from_one_to_several(saltmill, kafka, tmp_path, topic, step):
     fill(kafka, a, 2, 6)
     rig.set(more=more)
     done, out = rig.load()
-    assert f"topic {b}, of 1 partition, was found" in done.stderr
+    assert f"topic {b} with 1 partition was found" in done.stderr
     assert len(rig.cells(out)) == 76
     assert rig.positions() == rig.ends()
     rig.check()
@@ -247,7 +247,7 @@ def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
     rig.wait_for(process, names=[a, c])
     time.sleep(6)
     _, said = rig.end(process)
-    assert f"topic {c}, of 3 partitions, was found; it is loaded from its beginning" in said
+    assert f"topic {c} with 3 partitions was found; it is loaded from its beginning" in said
     assert f"topic {b} no longer exists" in said
     rig.names = [a, c]
     got = rig.union([pathlib.Path(l["output"]) for l in rig.loads()])
