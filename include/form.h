@@ -1,10 +1,14 @@
 /*
- * form.h - JSON forms: one description from which writer, reader and schema come
+ * form.h - JSON forms: one description gives the writer, the reader and the schema
  *
- * A form is a table of members.  Each member has a key, a kind, the place of its value in a C
- * struct, and a sentence.  The functions below walk the table, so what the program writes, what it
- * reads and what `saltmill help schema` prints cannot disagree.  The order of the table is the
- * order of the keys.
+ *   form_write, form_read                 files
+ *   form_put, form_open, form_parse       texts
+ *   form_schema                           `saltmill help schema`
+ *
+ * A form is a table of members. Each member has a key, a kind, the place of its value in a C
+ * struct, and a sentence. All functions walk the table, so what the program writes, what it reads
+ * and what `saltmill help schema` prints cannot disagree. The order of the table is the order of
+ * the keys.
  */
 #ifndef SALTMILL_FORM_H
 #define SALTMILL_FORM_H
@@ -37,7 +41,7 @@ enum form_kind {
 	FORM_OBJECT,	/* the same; the value is an object with keys from the data */
 	FORM_PART,  /* a struct of `items`; with FORM_IF_ANY its first member is a bool: present */
 	FORM_LIST,  /* pointer to structs of `items`, as many as the size_t at count_at */
-	FORM_MAP,   /* the same as an object; of each struct the first member becomes the key */
+	FORM_MAP,   /* the same as an object; the first member of each struct becomes the key */
 	FORM_TEXTS, /* const char *const *, as many as the size_t at count_at */
 	FORM_KEYS,  /* struct bytes *, as many as the size_t at count_at */
 	FORM_INTS,  /* int64_t *, as many as the size_t at count_at */
@@ -49,7 +53,7 @@ enum form_presence {
 	FORM_IF,      /* left out unless the bool at if_at is true */
 	FORM_OR_NULL, /* null if empty */
 	FORM_NULL_IF, /* null if the bool at if_at is true */
-	FORM_EITHER,  /* as FORM_IF; otherwise the next member, of the same key, is there */
+	FORM_EITHER,  /* as FORM_IF; if it is left out, the next member has the same key */
 };
 
 struct form;
@@ -62,19 +66,19 @@ struct form_member {
 	enum form_presence presence;
 	const struct form *items;
 	size_t count_at, if_at;
-	const char *const *choices; /* ends with NULL; of FORM_TEXT: the texts that occur */
+	const char *const *choices; /* ends with NULL; for FORM_TEXT: the texts that occur */
 };
 
 struct form {
 	const struct form_member *members;
 	size_t count, bytes; /* of members; of the struct */
 	const char *name;    /* in `help schema`; NULL: a part of other forms */
-	const char *title;   /* which output has this form */
-	unsigned digits;     /* of real numbers; 0: 17, which read back as they were */
+	const char *title;   /* the output that has this form */
+	unsigned digits;     /* digits of real numbers; 0: 17, which read back exactly */
 	bool is_list;	     /* the output is a list of these */
 };
 
-/* Of a member's line, after its kind: where the value is in struct S. */
+/* The rest of a member's line, after its kind: the place of the value in struct S. */
 #define IN(S, member)	  .at = offsetof(struct S, member)
 #define IF(S, member)	  .if_at = offsetof(struct S, member)
 #define COUNT_AT(S, n)	  .count_at = offsetof(struct S, n)
@@ -83,13 +87,13 @@ struct form {
 	{                                                                                          \
 		.members = (table), sizeof table / sizeof *(table), sizeof(struct S)               \
 	}
-/* ...: name, title and what else struct form has. */
+/* The same with more members of struct form: name, title and others. */
 #define NAMED_FORM(S, table, ...)                                                                  \
 	{                                                                                          \
 		.members = (table), sizeof table / sizeof *(table), sizeof(struct S), __VA_ARGS__  \
 	}
 
-/* How the text is laid out.  For a terminal, controls and marks of direction become \uHHHH. */
+/* The layout of the text. For a terminal, controls and marks of direction become \uHHHH. */
 enum form_style {
 	FORM_FILE,	/* two spaces of indent, a final newline */
 	FORM_REPORT,	/* the same for a terminal */
@@ -116,13 +120,13 @@ bool form_is_integer(const struct form_member *m);
 int form_write(const struct form *f, const void *object, const char *path, struct error *err);
 
 /*
- * Read the JSON text of an object.  Members that are left out leave their value unchanged, unknown
- * keys are ignored, all texts and lists are allocated in *a.  path is for messages, what names the
- * form: "a manifest".  RC_DATA: the text does not have this form.
+ * Read the JSON text of an object. Members that are left out keep their value, unknown keys are
+ * ignored, and all texts and lists are allocated in *a. path is for messages; what names the form:
+ * "a manifest". RC_DATA: the text does not have this form.
  */
 int form_parse(const struct form *f, void *object, struct bytes text, const char *path,
 	       const char *what, struct arena *a, struct error *err);
-/* Read it from a file. */
+/* Do the same with a file. */
 int form_read(const struct form *f, void *object, const char *path, const char *what,
 	      struct arena *a, struct error *err);
 

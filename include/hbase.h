@@ -27,7 +27,7 @@ struct hbase_place {
 	uint16_t port;
 };
 
-/* What a failed call means for the caller. */
+/* The meaning of a failed call for the caller. */
 enum hbase_trouble {
 	TROUBLE_NONE,
 	TROUBLE_GONE,	 /* not there any more, or never: look up again, then retry */

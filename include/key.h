@@ -81,7 +81,7 @@ struct key_schema {
 };
 
 /*
- * What the schemas of one job share. slots: the index of a field's value among the values, by index
+ * Data that the schemas of one job share. slots: the index of a field's value among the values, by index
  * in job.fields; NULL: the same index. The schemas' memory is in the arena.
  */
 struct key_maker {

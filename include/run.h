@@ -35,7 +35,7 @@ static inline uint64_t event_limit_of(const struct event_limit *l, uint64_t of)
 	return l->is_share ? (uint64_t)(l->share * (double)of * (1 + 1e-13)) : l->count;
 }
 
-/* What is shown for a phase. */
+/* The counts that are shown for a phase. */
 enum progress_told {
 	PROGRESS_SECONDS, /* only the time */
 	PROGRESS_INPUT,	  /* events, and done / total bytes */

@@ -39,4 +39,3 @@ int cell_key_cmp(const struct cell *a, const struct cell *b)
 
 	return c ? c : cell_in_row_cmp(a, b);
 }
-
