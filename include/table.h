@@ -19,6 +19,7 @@ enum bloom_type { BLOOM_NONE, BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX };
 
 /* LZO is only a name here: such files are neither written nor read. */
 enum codec { CODEC_NONE, CODEC_LZO, CODEC_GZ, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD };
+#define CODECS (CODEC_ZSTD + 1)
 
 /*
  * How ZSTD blocks are stored (hfile/README.md 9.4): HBase's own codec (ZstdCodec of

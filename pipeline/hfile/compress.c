@@ -390,24 +390,27 @@ static bool is_zstd_frame(struct bytes in)
 int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
 			   size_t out_bytes, struct error *err)
 {
-	bool ok;
+	bool ok = false, frame = codec == CODEC_ZSTD && is_zstd_frame(in);
 	size_t plain = out_bytes;
 
 	h->no_memory = false;
 	if (codec == CODEC_SNAPPY && late_need(LATE_SNAPPY, err))
 		return err->code;
-	if (codec == CODEC_NONE) {
+	switch (codec) {
+	case CODEC_NONE:
 		ok = in.len == out_bytes;
 		if (ok && in.len)
 			memcpy(out, in.ptr, in.len);
-	} else if (codec == CODEC_GZ) {
-		ok = gunzip(h, in, out, out_bytes);
-	} else if (codec == CODEC_ZSTD && is_zstd_frame(in)) {
-		h->framing = ZSTD_FRAMING_HADOOP;
-		ok = get_piece(h, codec, in, out, &plain) && plain == out_bytes;
-	} else {
-		h->framing = ZSTD_FRAMING_HBASE;
-		ok = get_chunks(h, codec, in, out, out_bytes);
+		break;
+	case CODEC_GZ: ok = gunzip(h, in, out, out_bytes); break;
+	case CODEC_SNAPPY:
+	case CODEC_LZ4:
+	case CODEC_ZSTD:
+		h->framing = frame ? ZSTD_FRAMING_HADOOP : ZSTD_FRAMING_HBASE;
+		ok = frame ? get_piece(h, codec, in, out, &plain) && plain == out_bytes
+			   : get_chunks(h, codec, in, out, out_bytes);
+		break;
+	case CODEC_LZO: break; /* trailer.c refuses the file */
 	}
 	if (!ok && h->no_memory)
 		return error_memory(err, out_bytes, "decompression");

@@ -41,6 +41,7 @@ static const uint32_t codec_numbers[] = {
 	[CODEC_NONE] = 2,   [CODEC_LZO] = 0, [CODEC_GZ] = 1,
 	[CODEC_SNAPPY] = 3, [CODEC_LZ4] = 4, [CODEC_ZSTD] = 6,
 };
+_Static_assert(sizeof codec_numbers / sizeof *codec_numbers == CODECS, "a number for each codec");
 
 static int set_codec(struct hfile_trailer *t, uint64_t number, struct error *err)
 {

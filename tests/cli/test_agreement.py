@@ -168,4 +168,4 @@ def test_a_day_is_asked_by_its_borders(tmp_path):
     assert found(scan("at >= 2020-09-15 and n < 3")) == [1, 2]
     assert found(scan("n = 0 or not at < 2020-09-17")) == [0, 3]
     done = scan("user = 1 and at = 2020-09-15")
-    assert done.returncode == 2 and "table t holds `at` only as year, month, day, in its row key, which does not decide `=`" in done.stderr
+    assert done.returncode == 2 and "table t has `at` only as year, month, day, in its row key, which does not decide `=`" in done.stderr

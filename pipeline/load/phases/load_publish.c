@@ -261,6 +261,9 @@ static int make_visible(struct load *l, struct error *err)
 	l->result->was_visible = rc == RC_OK || staging_was_visible(l->staging);
 	if (rc == RC_OK)
 		l->staging = NULL;
+	else if (l->result->was_visible && !strstr(err->msg, "published"))
+		error_prefix(err,
+			     "%s may be published (see whether it exists): ", l->opt->output_dir);
 	return rc;
 }
 

@@ -415,7 +415,13 @@ int ingest_run(struct ingest *in, const char *name, const char *dir,
 	int rc = load_run(in->job, &opt, in->progress, result, err);
 	if (rc && in->state)
 		forget_intent(in, result);
-	return rc || !in->state ? rc : ingest_record(in, dir, &result->manifest, err);
+	if (rc || !in->state)
+		return rc;
+	rc = ingest_record(in, dir, &result->manifest, err);
+	return rc ? error_prefix(err,
+				 "published as %s, but not recorded (the next run records it): ",
+				 dir)
+		  : RC_OK;
 }
 
 /* Make dir absolute, because the next run may have another working directory. */
