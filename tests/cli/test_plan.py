@@ -299,7 +299,7 @@ def test_one_user_is_a_third(tmp_path, saltmill):
     ("{split: sampled, size: 1MiB, min: 5}", 5, None),
     ("{split: sampled, size: 100KiB}", 9, None),
     ("{split: sampled, size: 100KiB, headroom: 1}", 17, None),
-    ("{split: sampled, servers: 1, per_server: 300}", 300, "300 regions on 1 servers are 300 a server"),
+    ("{split: sampled, servers: 1, per_server: 300}", 300, "300 regions on 1 servers are 300 for each server"),
     ("{split: sampled, count: 2, align: salt}", 4, "each salt bucket has at least one"),
 ])
 def test_how_many(tmp_path, saltmill, regions, wanted, warning):
