@@ -25,7 +25,7 @@ STAGING = "/hbase/staging"
 
 
 class Even:
-    """In the place of chance: the same pieces in each run."""
+    """Replaces chance: the same pieces in each run."""
 
     @staticmethod
     def random():
@@ -73,6 +73,17 @@ class BulkHBase(FakeHBase):
 
     def open_regions(self, borders):
         self.regions = [Region(self, a, b) for a, b in zip([b"", *borders], [*borders, b""])]
+        for region in self.regions:
+            self.make_folders(self.folder(region))
+
+    def folder(self, region):
+        return f"/hbase/data/default/{self.table}/{region.name.decode('latin-1').rsplit('.', 2)[1]}"
+
+    def make_folders(self, path):
+        """apply looks for loaded files there, by their ids."""
+        names = path.split("/")
+        for n in range(2, len(names) + 1):
+            self.tree.nodes.setdefault("/".join(names[:n]), self.tree.node("ann", "777"))
 
     # --- the master ---
 
@@ -139,9 +150,9 @@ class BulkHBase(FakeHBase):
     def keep(self, region, family, path):
         """The file becomes the region's."""
         self.made += 1
-        encoded = region.name.decode("latin-1").rsplit(".", 2)[1]
-        place = f"/hbase/data/default/{self.table}/{encoded}/{family.decode()}/{self.made}"
-        self.tree.nodes[place] = self.tree.nodes.pop(path)
+        folder = f"{self.folder(region)}/{family.decode()}"
+        self.make_folders(folder)
+        self.tree.nodes[f"{folder}/{self.made}"] = self.tree.nodes.pop(path)
 
     @staticmethod
     def fits(region, row):

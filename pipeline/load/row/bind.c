@@ -121,7 +121,7 @@ static int no_column(const struct job *job, const struct field *f, const char *n
 	if (meant) {
 		error_set(
 			err, RC_CONFIG,
-			"%s:%u:%u: the source has no column `%s` (field `%s`): did you mean `%s`?",
+			"%s:%u:%u: the source has no column `%s` (field `%s`); did you mean `%s`?",
 			job->path, f->pos.line, f->pos.column, name, f->name, meant);
 		return RC_CONFIG;
 	}
