@@ -166,7 +166,7 @@ static bool read_value(const json_t *v, const struct form_member *m, char *base,
 	case FORM_KEYS:
 	case FORM_INTS: break;
 	}
-	assert(!"a form that is only written");
+	assert(false); /* such a form is only written */
 	return false;
 }
 

@@ -48,7 +48,8 @@ const struct command *command_find(const char *name);
 #define STATUS_USAGE   "2 wrong usage or job file, nothing was started"
 #define STATUS_STOPPED "130 or 143 stopped by SIGINT or SIGTERM, nothing is published"
 #define STATUS_PUBLISHES                                                                           \
-	"0 published; 1 failed: nothing is published unless the message says so; " STATUS_USAGE "; "                          \
+	"0 published; 1 failed: nothing is published unless the message says so; " STATUS_USAGE    \
+	"; "                                                                                       \
 	"3 published, but some input was rejected or a promise about sizes is not "                \
 	"kept; " STATUS_STOPPED
 
