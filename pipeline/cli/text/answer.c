@@ -1,7 +1,7 @@
 /*
- * answer.c - see answer.h
+ * answer.c - writes the answers of get and scan (answer.h)
  *
- * Rows may be long, so a row is written cell by cell.
+ * Writes a row cell by cell, because rows may be long.
  */
 #include "cli/answer.h"
 
@@ -48,7 +48,7 @@ static void put_jsonl(struct answer_text *a, struct buf *out, const struct cell 
 	form_put(out, &cell_form, c, FORM_SPACED);
 }
 
-/* The escaped text holds neither comma nor quote. */
+/* Escaped text contains neither commas nor quotes. */
 static void put_csv(struct answer_text *a, struct buf *out, const struct cell *c)
 {
 	if (!a->begun)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* The first of them that is set decides, as in POSIX. */
+/* As in POSIX, the first of these variables that is set decides. */
 static bool knows_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -6,7 +6,7 @@
 
 #include "form.h"
 
-/* Of struct cell: family, qualifier, timestamp, type, value. */
+/* Members of struct cell: family, qualifier, timestamp, type, value. */
 extern const struct form cell_form;
 
 #endif

@@ -1,10 +1,10 @@
-/* columns_report.c - what of the inputs' columns differs from those of an earlier load */
+/* columns_report.c - warns of input columns that differ from those of an earlier load */
 #include <string.h>
 
 #include "mem.h"
 #include "cli/reports.h"
 
-#define LISTED 20 /* names of a kind */
+#define LISTED 20 /* names listed of each kind of change */
 
 enum { ADDED, MISSING, MOVED, TYPED, KINDS };
 
@@ -23,7 +23,7 @@ static void note(struct changes *c, int kind, const char *name)
 		buf_append_str(b, ", ...");
 }
 
-/* Both have one, and it is another. */
+/* Notes a type that differs. Ignores columns without a type in either load. */
 static void note_type(struct changes *c, const struct manifest_column *was,
 		      const struct manifest_column *is)
 {
@@ -45,8 +45,8 @@ static size_t find(const struct manifest *m, const char *name)
 }
 
 /*
- * Of the columns that were there before, at[i] is where: those that are not in the longest run that
- * rises have moved, the fewest that can have.
+ * Notes the columns that moved. at[i] is the new place of the i-th earlier column. Columns outside
+ * the longest rising run have moved; this gives the fewest moves.
  */
 static void note_moved(struct changes *c, const struct manifest *now, const size_t *at,
 		       const size_t *which, size_t n)
@@ -90,7 +90,7 @@ static void compare(struct changes *c, const struct manifest *before, const stru
 			continue;
 		}
 		note_type(c, &before->columns[k], is);
-		/* what a schema has is found by its name, wherever it stands */
+		/* a schema finds its fields by name, so their order does not matter */
 		if (is->type)
 			continue;
 		at[n] = k;

@@ -1,8 +1,8 @@
 /*
- * decoded.c - see decoded.h
+ * decoded.c - writes cells as the fields of the job (decoded.h)
  *
- * A CSV line is a row, with a place for each of the job's columns, where each of them is there once
- * at most; else a line is a cell.
+ * A CSV line is a row if each of the job's columns occurs at most once in it; each column then has
+ * a place. Otherwise a line is a cell.
  */
 #include "decoded_places.h"
 
@@ -22,7 +22,7 @@ static bool is_number(enum field_type t)
 	       t == FIELD_DECIMAL;
 }
 
-/* A null is nothing, so a text of nothing stands in quotes. */
+/* Quotes an empty text, because a null is written as nothing. */
 static void put_csv_text(struct buf *out, struct bytes v)
 {
 	bool quotes = v.len == 0;
@@ -45,7 +45,7 @@ static void put_csv_text(struct buf *out, struct bytes v)
 	buf_put(out, '"');
 }
 
-/* Text as the format wants it. */
+/* Writes a text as the format requires. */
 static void put_text(const struct decoded *d, struct buf *out, struct bytes v)
 {
 	if (d->format == ANSWER_JSONL)
@@ -58,7 +58,7 @@ static void put_text(const struct decoded *d, struct buf *out, struct bytes v)
 		put_csv_text(out, v);
 }
 
-/* A value that is no text: nothing in it needs quotes but JSON's own. */
+/* Writes a value that is not text. Only JSON may need quotes for it. */
 static void put_typed(const struct decoded *d, struct buf *out, const struct field *f,
 		      const struct value *v)
 {
@@ -105,7 +105,7 @@ static int put_field(struct decoded *d, struct buf *out, const struct layout *l,
 	return RC_OK;
 }
 
-/* Of a cell whose column the job does not write it is a text: see find_shown. */
+/* Writes the value of a cell. Columns that the job does not write are text: see find_shown. */
 static int put_value(struct decoded *d, struct buf *out, const struct stored_column *c,
 		     struct bytes value, struct error *err)
 {
@@ -147,7 +147,7 @@ static int put_key_field(struct decoded *d, struct buf *out, size_t step, struct
 			 d->pieces[step].bytes, err);
 }
 
-/* The fields of the row's key in the key's order, in the form of the format, into d->key. */
+/* Writes the fields of the row key into d->key, in the key's order and in the output format. */
 static int make_key(struct decoded *d, const struct cell *c, struct error *err)
 {
 	const struct key_schema *k = &d->how.stored->keys->schema;
@@ -189,7 +189,10 @@ static const struct stored_column *find_column(struct decoded *d, const struct c
 	return found;
 }
 
-/* "f:m"; the fields of a computed qualifier as their values, between slashes. */
+/*
+ * Writes the column's name, for example "f:m". A computed qualifier becomes its field values,
+ * separated by slashes.
+ */
 static int make_name(struct decoded *d, const struct cell *c, struct error *err)
 {
 	const struct stored_column *of = d->column;
@@ -273,7 +276,7 @@ static void end_csv_row(struct decoded *d, struct buf *out)
 	buf_put(out, '\n');
 }
 
-/* Names are short. */
+/* A loop is enough, because names are short. */
 static inline bool same_name(struct bytes a, struct bytes b)
 {
 	if (a.len != b.len)
@@ -386,7 +389,7 @@ static const struct form_member version_members[] = {
 };
 static const struct form version_form = FORM(decoded_version_view, version_members);
 
-/* The end of a row before this one, and the start of this one up to its first cell. */
+/* Ends the row before this one and starts this one, up to its first cell. */
 static void begin_json_row(struct decoded *d, struct buf *out, const struct cell *c)
 {
 	struct decoded_row_view row = {.row = c->row};
@@ -410,7 +413,7 @@ static int put_json_value(struct decoded *d, struct buf *out, const struct cell 
 	return RC_OK;
 }
 
-/* One of the list of a column's versions. */
+/* Writes one item of a column's list of versions. */
 static int put_version(struct decoded *d, struct buf *out, const struct cell *c, struct error *err)
 {
 	struct buf value = {0};

@@ -7,7 +7,7 @@
 
 /* --- commands --- */
 
-/* In double quotes Ruby makes the bytes; \xHH of all that is no letter or digit needs no more. */
+/* Ruby reads \xHH only in double quotes. Escaping all but letters and digits is enough. */
 static void put_split(struct buf *out, const struct table *t, struct bytes key)
 {
 	buf_printf(out, "split '%s', \"", t->name);
@@ -16,8 +16,8 @@ static void put_split(struct buf *out, const struct table *t, struct bytes key)
 }
 
 /*
- * Cuts from..end of one region, halves first: of those, the ones that are `depth` halvings down.
- * Returns how many.
+ * Writes the cuts from..end of one region that are `depth` halvings down, so that each round
+ * halves. Returns their number.
  */
 static size_t put_round(struct buf *out, const struct drift_table *t, size_t from, size_t end,
 			int depth)

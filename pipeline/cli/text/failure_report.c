@@ -13,7 +13,7 @@ struct failure_place {
 	unsigned long line, column;
 };
 
-/* ":12: ", ":12:3: " or ":12 " at s. */
+/* Reads ":12: ", ":12:3: " or ":12 " at s. */
 static bool read_place(const char *s, struct failure_place *p)
 {
 	char *end;
@@ -27,7 +27,10 @@ static bool read_place(const char *s, struct failure_place *p)
 	return (*end == ':' && end[1] == ' ') || *end == ' ';
 }
 
-/* A place of the form FILE:LINE: at the start of the sentence; an address of the net is none. */
+/*
+ * Finds a place of the form FILE:LINE: at the start of the sentence. A network address is not a
+ * place.
+ */
 static bool find_place(const char *sentence, struct failure_place *p)
 {
 	for (const char *s = strchr(sentence, ':'); s; s = strchr(s + 1, ':')) {
@@ -53,7 +56,7 @@ struct failure_view {
 	struct arena arena;
 };
 
-/* By -code - 1. */
+/* indexed by -code - 1 */
 static const char *const kinds[] = {"io",     "memory",	 "data", "order", "limit",
 				    "config", "stopped", "busy", NULL};
 static const struct form_member failure_members[] = {
@@ -74,7 +77,9 @@ const struct form failure_form =
 	NAMED_FORM(failure_view, failure_members, "failure",
 		   "the last line of standard error of a command that fails with --json");
 
-/* Where what is quoted there ends: behind the second of two backquotes, else it is no quote. */
+/*
+ * Returns the character after the quote that starts at s, else s + 1. A quote needs two backquotes.
+ */
 static const char *behind_quote(const char *s)
 {
 	const char *end = *s == '`' ? strchr(s + 1, '`') : NULL;
@@ -82,7 +87,7 @@ static const char *behind_quote(const char *s)
 	return end ? end + 1 : s + 1;
 }
 
-/* The word, which begins the sentence or stands behind a space, and not in what is quoted. */
+/* Finds a word at the start of the sentence or after a space, outside quotes. */
 static const char *find_word(const char *sentence, const char *word)
 {
 	for (const char *s = sentence; *s; s = behind_quote(s))
@@ -91,7 +96,7 @@ static const char *find_word(const char *sentence, const char *word)
 	return NULL;
 }
 
-/* Characters up to "; ", behind which stands what else there is to say. */
+/* Returns the number of characters up to "; ", which starts an additional remark. */
 static size_t clause(const char *text)
 {
 	const char *s = text;
@@ -101,7 +106,7 @@ static size_t clause(const char *text)
 	return (size_t)(s - text);
 }
 
-/* "found X, expected Y" in the message. */
+/* Reads "found X, expected Y" from the message. */
 static void find_found(struct failure_view *v)
 {
 	const char *found = find_word(v->error, "found ");

@@ -1,8 +1,8 @@
 /*
  * filter_text.c - prints filters as the HBase shell (JRuby), Java and Python write them
  *
- * In the shell and Java, bytes are arguments of Bytes.toBytesBinary.  Ruby's single quotes leave a
- * backslash as it is.  Python gets a text of HBase's filter language (ParseFilter).
+ * In the shell and in Java, bytes are arguments of Bytes.toBytesBinary. Ruby's single quotes keep
+ * backslashes. Python gets text in HBase's filter language (ParseFilter).
  */
 #include "cli/reports.h"
 
@@ -143,7 +143,7 @@ static void put_java_row(struct buf *out, const struct filter *f)
 	buf_printf(out, ", %zu))", f->with.at);
 }
 
-/* n: how many columns of those that declare_columns declared came before. */
+/* n: number of declared columns that earlier calls used. */
 static void put_java(struct buf *out, const struct filter *f, unsigned *n)
 {
 	if (f->type == FILTER_FUZZY_ROW) {
@@ -175,7 +175,7 @@ void filter_java(struct buf *out, const struct filter *f)
 
 /* --- Python --- */
 
-/* An argument of the filter language in a literal of Python; the language doubles a quote. */
+/* Writes an argument of the filter language as a Python literal. The language doubles quotes. */
 static void put_argument(struct buf *out, const char *front, struct bytes b)
 {
 	buf_printf(out, "'%s", front);

@@ -1,8 +1,8 @@
 /*
- * inspect.c - what an HFile contains
+ * inspect.c - reads the contents of an HFile for inspect
  *
- * The values of the file info have no type in the file.  The table below lists the known keys
- * (hfile/README.md 7.2); other values are shown in \xHH form.
+ * The file does not store the types of the file info's values. The table below lists the known keys
+ * (hfile/README.md 7.2); other values are printed in \xHH form.
  */
 #include "inspect_view.h"
 
@@ -187,9 +187,9 @@ static const struct form_member inspect_members[] = {
 const struct form inspect_form =
 	NAMED_FORM(inspection, inspect_members, "inspect", "inspect --json", .is_list = true);
 
-/* --- what a file contains --- */
+/* --- contents of a file --- */
 
-/* Move the text of b into the arena. */
+/* Copies the text of b into the arena. */
 static const char *keep(struct inspection *d, struct buf *b)
 {
 	const char *kept = arena_strndup(&d->arena, (const char *)b->ptr, b->len);
@@ -206,7 +206,7 @@ static const char *escaped(struct inspection *d, struct bytes v)
 	return keep(d, &b);
 }
 
-/* Bytes that are not UTF-8, or that a terminal would obey, become \xHH. */
+/* Escapes invalid UTF-8 and control bytes as \xHH. */
 static const char *visible(struct inspection *d, struct bytes v)
 {
 	struct buf b = {0};
@@ -232,7 +232,10 @@ void put_cell_time(struct buf *b, int64_t ms)
 	buf_printf(b, "%s.%03" PRId64 "Z", text, rest);
 }
 
-/* A flat key (hfile/README.md 3.1) as row/family:qualifier/timestamp/type, others in \xHH form. */
+/*
+ * Writes a flat key (hfile/README.md 3.1) as row/family:qualifier/timestamp/type; other keys in
+ * \xHH form.
+ */
 static const char *key_text(struct inspection *d, struct bytes k)
 {
 	size_t row = k.len >= 2 ? get_be16(k.ptr) : 0;
@@ -337,7 +340,10 @@ static void read_info(struct inspection *d, const struct hfile *f)
 	for (size_t i = 0; hfile_info(f, i, &key, &value) == RC_OK; i++) {
 		enum info_type type = info_type_of(key, value);
 
-		/* of a ROWCOL bloom filter the last key is a flat key, else a row or its prefix */
+		/*
+		 * the last key of a ROWCOL bloom filter is a flat key; else it is a row or its
+		 * prefix
+		 */
 		if (bytes_eq(key, bytes_str("LAST_BLOOM_KEY")) &&
 		    bytes_eq(bloom, bytes_str("ROWCOL")))
 			type = INFO_KEY;
@@ -433,7 +439,7 @@ void inspect_json(struct buf *out, const struct inspection *d)
 	out->len -= strlen("\n}\n");
 }
 
-/* Tags as cell.h describes them, all of them complete. */
+/* Reads tags as cell.h describes them. The caller has checked that they are complete. */
 static size_t read_tags(struct tag_view *out, struct bytes tags)
 {
 	size_t n = 0;

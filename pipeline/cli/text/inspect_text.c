@@ -1,4 +1,4 @@
-/* inspect_text.c - an HFile as text: parts as names and values, lists as tables */
+/* inspect_text.c - prints an HFile as text: parts as names and values, lists as tables */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,14 +20,16 @@ static void put_part(struct buf *out, const char *title, const struct form *f, c
 	}
 }
 
-/* A column of a table: a key of the form that any row has. */
+/* A column of a table: a form key that at least one row has. */
 struct grid_column {
 	const char *key;
 	int width; /* 0: no row has it */
 	bool number;
 };
 
-/* The value of a key, which several members may describe; false: it is left out. */
+/*
+ * Appends the value of a key, which several members may describe. Returns false if it is left out.
+ */
 static bool value_of(struct buf *out, const struct form *f, const char *key, const void *row,
 		     bool *number)
 {
@@ -52,7 +54,7 @@ static void measure(struct grid_column *c, const struct form *f, const void *row
 	c->width = width > c->width ? width : c->width;
 }
 
-/* Append a row of texts without the blanks at its end; row NULL: the keys. */
+/* Appends a row of texts without trailing spaces; row NULL: the keys. */
 static void put_row(struct buf *out, const struct grid_column *columns, const struct form *f,
 		    const void *row, struct buf *value)
 {
@@ -76,7 +78,7 @@ static void put_row(struct buf *out, const struct grid_column *columns, const st
 		buf_put(out, '\n');
 }
 
-/* At most `shown` rows; 0: all. */
+/* Prints at most `shown` rows; 0: all. */
 static void put_table(struct buf *out, const char *title, const struct form *f, const void *rows,
 		      size_t n, size_t shown)
 {
@@ -116,7 +118,7 @@ void inspect_text(struct buf *out, const struct inspection *d, bool all)
 		put_table(out, "each block", &block_form, d->blocks, d->nblocks, 0);
 }
 
-/* Append the bytes and blanks up to the width, which grows with what was seen. */
+/* Pads with spaces to the width. Raises the width if the text is longer. */
 static void put_padded(struct buf *out, size_t from, int *width)
 {
 	int n = (int)(out->len - from);

@@ -1,6 +1,4 @@
-/*
- * inspect_view.h - what an HFile contains, and its forms (inside pipeline/cli/text only)
- */
+/* inspect_view.h - the contents of an HFile and their JSON forms (inside pipeline/cli/text only) */
 #ifndef SALTMILL_SHOW_INSPECT_VIEW_H
 #define SALTMILL_SHOW_INSPECT_VIEW_H
 
@@ -15,7 +13,7 @@ struct bloom_view {
 	struct hfile_bloom b;
 	const char *type;
 };
-/* Lists of views, one after the other. */
+/* Contents of an HFile; lists holds the arrays of views. */
 struct inspection {
 	const char *path;
 	bool opened, each_block;
@@ -23,7 +21,7 @@ struct inspection {
 	struct bloom_view bloom;
 	const void *file_info, *root_index, *block_types, *blocks;
 	size_t nfile_info, nroot_index, nblock_types, nblocks;
-	/* never set: the caller writes them */
+	/* never set: the caller writes the cells itself */
 	const void *cells;
 	size_t ncells;
 	const char *error;
@@ -34,7 +32,7 @@ struct inspection {
 extern const struct form trailer_form, bloom_form, info_form, index_form, block_type_form,
 	block_form;
 
-/* Append "2013-01-01T10:15:00.000Z"; nothing for a year above 9999. */
+/* Appends "2013-01-01T10:15:00.000Z"; nothing for years after 9999. */
 void put_cell_time(struct buf *b, int64_t ms);
 
 #endif

@@ -40,7 +40,7 @@ static const struct form_member key_members[] = {
 const struct form key_form =
 	NAMED_FORM(key_view, key_members, "key-decode", "a line of key decode --json");
 
-/* A number keeps all its digits. */
+/* Returns the value as JSON. Numbers keep all their digits. */
 static struct bytes value_json(const struct field *f, const struct layout *l, const struct value *v,
 			       struct arena *a)
 {

@@ -87,7 +87,7 @@ static void begin_item(struct buf *out, size_t start, const char *text)
 	buf_append_str(out, text);
 }
 
-/* What the servers were let do. */
+/* Prints the work of the servers. */
 static void put_servers(struct buf *out, const struct live_explained *l, const struct query *q,
 			const struct filter *filter)
 {
@@ -115,7 +115,9 @@ static void put_servers(struct buf *out, const struct live_explained *l, const s
 	buf_put(out, '\n');
 }
 
-/* And what was done here: all of it where a row is judged, besides what spares the servers work. */
+/*
+ * Prints the work of saltmill. If it checks each row itself, the servers' filters only save work.
+ */
 static void put_here(struct buf *out, const struct live_explained *l, const struct query *q)
 {
 	buf_append_str(out, "here    ");

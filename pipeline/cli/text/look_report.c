@@ -1,6 +1,4 @@
-/*
- * look_report.c - see look_report.h
- */
+/* look_report.c - prints the result of check as text and as JSON */
 #include "cli/reports.h"
 
 #include <inttypes.h>
@@ -12,7 +10,7 @@
 
 #define SHOWN_BYTES 60 /* of a value */
 
-/* The parts of a row key, as `key decode` names them. */
+/* Prints the parts of a row key as `key decode` names them. */
 static int put_key(struct buf *out, const struct job *job, size_t table, struct bytes key,
 		   struct error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * metrics.c - the only file that knows libmicrohttpd
+ * metrics.c - serves the metrics; the only file that uses libmicrohttpd
  *
- * A connection is for one request, and that has to come soon: libmicrohttpd's own timeout begins
- * again with each byte, so clients that trickle would keep their places for ever, and there are
- * only so many.  Here the oldest one makes room for a new one, and none grows old.
+ * A connection serves one request, which must arrive soon. libmicrohttpd restarts its timeout with
+ * each byte, so a slow client could hold a connection forever. The number of connections is
+ * limited: the oldest one is closed to make room, and each has a maximum age.
  */
 #include "cli/metrics.h"
 
@@ -19,12 +19,12 @@
 #include "cli/progress_text.h"
 
 #define PLACES	     32
-#define MOST_AT_ONCE 256 /* those that were hung up on and are not gone yet, too */
+#define MOST_AT_ONCE 256 /* counts closed connections that libmicrohttpd has not released yet */
 #define LIFE_MS	     5000
-#define IDLE_S	     10 /* who does not fetch the answer */
+#define IDLE_S	     10 /* for a client that does not read the answer */
 #define SWEEP_MS     500
 
-/* A connection that is open; the places are in the order of their coming. */
+/* An open connection. Places are in order of arrival. */
 struct metric_place {
 	const struct MHD_Connection *connection;
 	int fd;
@@ -53,7 +53,7 @@ static double cut_age_s(const struct stream_gauges *g)
 	return since ? (double)(clock_ms() - since) / 1000 : 0;
 }
 
-/* A topic's name has letters, digits, . _ - alone: nothing to escape. */
+/* A topic name contains only letters, digits and . _ -, so it needs no escapes. */
 static void put_topics(struct buf *b, struct topic_lags *l)
 {
 	pthread_mutex_lock(&l->lock);
@@ -141,7 +141,10 @@ static void leave(struct metrics *m, size_t i)
 	memmove(&m->places[i], &m->places[i + 1], (m->nplaces - i) * sizeof *m->places);
 }
 
-/* The server sees the end and closes it; its descriptor is valid until on_connection says so. */
+/*
+ * Shuts the connection down. The server then closes it; the descriptor is valid until on_connection
+ * reports that.
+ */
 static void hang_up(struct metrics *m, size_t i)
 {
 	shutdown(m->places[i].fd, SHUT_RDWR);
@@ -218,7 +221,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	return answer(connection, MHD_HTTP_OK, &body);
 }
 
-/* "host:port" with a numeric host, IPv6 in brackets. */
+/* Parses "host:port" with a numeric host; IPv6 in brackets. */
 static struct addrinfo *find_address(const char *address)
 {
 	const char *colon = strrchr(address, ':');
@@ -250,7 +253,7 @@ int metrics_start(struct metrics **out, const char *address, const struct metric
 		return err->code;
 	}
 	struct metrics *m = mem_calloc(1, sizeof *m);
-	/* not select: a process with many partitions has descriptors beyond its 1024 */
+	/* select cannot watch descriptors above 1023, which a process with many partitions has */
 	unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD;
 	if (at->ai_family == AF_INET6)
 		flags |= MHD_USE_IPv6;

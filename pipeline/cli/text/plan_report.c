@@ -7,7 +7,7 @@
 #include "mem.h"
 
 #define BAR_WIDTH  40
-#define LINES_MOST 48 /* of regions; more are shown as the first, the last and the extremes */
+#define LINES_MOST 48 /* lines of regions; for more regions: the first, the last and the extremes */
 
 static uint64_t total_disk(const struct plan *p)
 {
@@ -23,7 +23,7 @@ static double over_target(const struct plan *p, size_t region)
 	return p->target_bytes > 0 ? (double)p->regions[region].bytes / p->target_bytes : 0;
 }
 
-/* The risk-bounded error of a region, as a share of the target. */
+/* Returns the error of a region's size at 99 % confidence, as a share of the target. */
 static double error_share(const struct plan *p, size_t region)
 {
 	return p->target_bytes > 0 ? p->regions[region].bytes_error / p->target_bytes : 0;

@@ -4,7 +4,7 @@
 #include "cli/reports.h"
 #include "bytes.h"
 
-/* " 45%, 12 s left"; whole 0: not known. */
+/* Appends " 45%, 12 s left"; whole 0: unknown. */
 static void put_share(struct buf *out, uint64_t done, uint64_t whole, double seconds)
 {
 	if (!whole || done > whole)
@@ -26,7 +26,7 @@ static void put_bytes(struct buf *out, uint64_t done, uint64_t all)
 		   all ? format_bytes(total, all) : "");
 }
 
-/* ", 3 of 16 regions" */
+/* Appends ", 3 of 16 regions". */
 static void put_parts(struct buf *out, uint64_t done, uint64_t all, const char *what)
 {
 	char text[28], total[28];
@@ -34,7 +34,7 @@ static void put_parts(struct buf *out, uint64_t done, uint64_t all, const char *
 	buf_printf(out, ", %s of %s %s", format_count(text, done), format_count(total, all), what);
 }
 
-/* ", 1,200 events/s" */
+/* Appends ", 1,200 events/s". */
 static void put_rate(struct buf *out, uint64_t n, const char *what, double seconds)
 {
 	char text[28];

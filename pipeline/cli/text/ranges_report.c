@@ -83,7 +83,10 @@ static void put_json(struct buf *out, const struct ranges_shown *s)
 	arena_release(&a);
 }
 
-/* A key between texts, its backslashes as often as the language wants them; empty: nothing. */
+/*
+ * Writes a key between two texts and escapes backslashes for the language. Writes nothing for an
+ * empty key.
+ */
 static void put_key(struct buf *out, const char *front, struct bytes key, const char *back,
 		    bool doubled)
 {
@@ -102,14 +105,14 @@ static void put_key(struct buf *out, const char *front, struct bytes key, const 
 	buf_release(&text);
 }
 
-/* What each scan gets besides its rows. */
+/* Options of each scan besides its rows. */
 struct scan_extras {
 	const char *table;
 	bool filter;
 	uint64_t limit, caching; /* 0: none */
 };
 
-/* Python and the shell: a comma and an option, if there is a value. */
+/* Writes a comma and an option for Python or the shell, if the value is not 0. */
 static void put_number(struct buf *out, const char *name, uint64_t value)
 {
 	if (value)
@@ -139,7 +142,7 @@ static void put_shell(struct buf *out, const struct key_range *r, const struct s
 	buf_release(&options);
 }
 
-/* A scan whose start and stop are one row, both included, is a get to HBase. */
+/* HBase treats a scan as a get if start and stop are the same row and both are included. */
 static void put_java(struct buf *out, const struct key_range *r, const struct scan_extras *x)
 {
 	bool row = key_range_is_row(r);
@@ -156,7 +159,7 @@ static void put_java(struct buf *out, const struct key_range *r, const struct sc
 	buf_put(out, '\n');
 }
 
-/* happybase: a get takes no filter, so that a row with one is a scan. */
+/* In happybase a get takes no filter, so a row with a filter becomes a scan. */
 static void put_python(struct buf *out, const struct key_range *r, const struct scan_extras *x)
 {
 	struct buf options = {0};
@@ -202,8 +205,8 @@ static void put_range(struct buf *out, const struct key_range *r, enum ranges_fo
 }
 
 /*
- * A sentence of the question's own words in one line: no line end may end the remark.  To Java a
- * backslash and a u are a character in remarks too, unless the backslash is one of two (JLS 3.3).
+ * Writes a remark in one line. It quotes the query, so line ends are escaped. Java also reads
+ * \uXXXX in remarks, unless the backslash is one of two (JLS 3.3).
  */
 static void put_remark(struct buf *out, enum ranges_form form, const char *remark, const char *what,
 		       const char *text)
@@ -241,7 +244,7 @@ static void put_cost(struct buf *out, const struct ranges_cost *c, const char *r
 		   format_bytes(touched, c->touched), format_bytes(bytes, c->bytes), c->of);
 }
 
-/* What the limit means for the reader of several scans, or of rows that are not checked yet. */
+/* Explains the limit if there are several scans, or if rows must still be checked. */
 static void put_limit(struct buf *out, const struct ranges_shown *s, const char *remark,
 		      bool checked)
 {

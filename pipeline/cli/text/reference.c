@@ -1,4 +1,4 @@
-/* reference.c - the job file's keys as pages (reference.h) */
+/* reference.c - prints the keys of the job file as pages (reference.h) */
 #include "cli/reference.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ size_t reference_key(struct buf *out, const char *name)
 	return s.found;
 }
 
-/* --- pages: the keys of one mapping beside each other --- */
+/* --- pages: the keys of one mapping in one table --- */
 
 struct kept_reference {
 	char *path, *name, *of, *form, *standard, *sentence, *example;
@@ -117,7 +117,7 @@ static size_t parent_length(const struct kept_reference *k)
 	return len > own ? len - own - 1 : 0;
 }
 
-/* Of one mapping: the same path above, and the same kind of part. */
+/* Returns whether two keys belong to one mapping: same parent path and same kind of part. */
 static bool beside(const struct kept_reference *a, const struct kept_reference *b)
 {
 	size_t len = parent_length(a);
@@ -126,7 +126,7 @@ static bool beside(const struct kept_reference *a, const struct kept_reference *
 	       strcmp(a->of, b->of) == 0;
 }
 
-/* In a cell of a table. */
+/* Appends the text of a table cell. */
 static void append_cell(struct buf *out, const char *text)
 {
 	for (; *text; text++)

@@ -10,7 +10,7 @@
 #include "mem.h"
 
 #define BAR_WIDTH 40
-#define BARS_MOST 48 /* more regions than this are shown as largest, smallest and middle */
+#define BARS_MOST 48 /* if there are more regions: the largest, the smallest and the middle */
 
 char *format_count(char *text, uint64_t n)
 {
@@ -85,7 +85,7 @@ static void put_tuning(struct buf *out, const struct manifest_tuning *t)
 		   100 * (double)t->stored_bytes / (double)t->plain_bytes);
 }
 
-/* The promise of the sample against what was written. */
+/* Compares the prediction of the sample with the written files. */
 static void put_prediction(struct buf *out, const struct manifest_table *t, uint64_t bytes)
 {
 	char a[16], b[16];
@@ -155,7 +155,7 @@ static size_t count_topics(const struct manifest *m)
 	return n;
 }
 
-/* Each event is somewhere. */
+/* Prints the sum of a table: each event is counted once. */
 static void put_sum(struct buf *out, const struct manifest_table *t, const struct manifest *m)
 {
 	char read[28], loaded[28], rejected[28], filtered[28], hidden[28];

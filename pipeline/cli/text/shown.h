@@ -1,9 +1,8 @@
 /*
- * shown.h - fields whose text is found without their value (inside pipeline/cli/text only)
+ * shown.h - fast conversion of stored fields to CSV text (inside pipeline/cli/text only)
  *
- * How the bytes of a field become text is decided once a column: digits of a number, a time, text
- * that stands as it is.  What is not as most values are is left to the way that all others go,
- * which knows every encoding and says what is wrong.
+ * The conversion is chosen once for each column: digits of a number, a time, or text that needs no
+ * quotes. Unusual values take the slow path, which knows every encoding and reports errors.
  */
 #ifndef SALTMILL_SHOW_SHOWN_H
 #define SALTMILL_SHOW_SHOWN_H
@@ -11,17 +10,18 @@
 #include "encoding.h"
 
 enum shown_kind {
-	SHOWN_OTHERWISE, /* not here */
-	SHOWN_DIGITS,	 /* a number of so many bytes */
-	SHOWN_TIME,	 /* the same, ms since 1970 */
-	SHOWN_NUMBER,	 /* a number as text */
+	SHOWN_OTHERWISE, /* always takes the slow path */
+	SHOWN_DIGITS,	 /* an integer of fixed length */
+	SHOWN_TIME,	 /* an integer of fixed length, ms since 1970 */
+	SHOWN_NUMBER,	 /* a number that is stored as text */
 	SHOWN_TEXT
 };
 
 struct shown {
 	enum shown_kind kind;
 	uint32_t width;
-	uint64_t bias, span, flip, most; /* as in struct layout; most: of the field's type */
+	/* as in struct layout; most: largest value of the field's type */
+	uint64_t bias, span, flip, most;
 };
 
 static inline struct shown shown_of(const struct layout *l, enum field_type t)
@@ -44,7 +44,7 @@ static inline struct shown shown_of(const struct layout *l, enum field_type t)
 	return s;
 }
 
-/* Digits as JSON has them, with a point: they are shown as they are stored. */
+/* Returns whether t is a decimal number as JSON writes it. Such numbers are printed unchanged. */
 static inline bool is_plain_number(struct bytes t)
 {
 	const uint8_t *p = t.ptr, *end = p + t.len;
@@ -60,7 +60,7 @@ static inline bool is_plain_number(struct bytes t)
 	return p == end;
 }
 
-/* Letters that stand in CSV as they are. */
+/* Returns whether v contains only letters that CSV needs no quotes for. */
 static inline bool is_plain_text(struct bytes v)
 {
 	for (size_t i = 0; i < v.len; i++)
@@ -75,7 +75,7 @@ static inline void put_bytes(struct buf *out, struct bytes v)
 	out->len += v.len;
 }
 
-/* Append what it is in CSV; false: nothing is, it is one of the others. */
+/* Appends the value as CSV. Returns false and appends nothing if the slow path must convert it. */
 static inline bool shown_put(const struct shown *s, struct bytes in, struct buf *out)
 {
 	uint64_t u = 0;

@@ -7,7 +7,7 @@
 #include "mem.h"
 #include "cli/progress_text.h"
 
-/* "2026-11-01T06:30:00Z"; text holds at least 32 bytes. */
+/* Formats "2026-11-01T06:30:00Z"; text has room for at least 32 bytes. */
 static const char *format_time(char *text, int64_t ms)
 {
 	time_t s = (time_t)(ms / 1000);
@@ -18,7 +18,7 @@ static const char *format_time(char *text, int64_t ms)
 	return text;
 }
 
-/* A topic as the state's places call it. */
+/* Returns the name of a topic in the positions of the state. */
 static const char *place_topic(const struct state_topics *of, size_t i)
 {
 	return of->unnamed && i == 0 ? NULL : of->item[i].topic;
@@ -32,7 +32,7 @@ struct position_view {
 	int64_t offset;
 };
 struct status_view {
-	bool known; /* something was loaded */
+	bool known; /* false: nothing was loaded yet */
 	bool is_shared;
 	const char *cluster, *topic;
 	const char **topics;
@@ -168,7 +168,9 @@ static struct status_view state_view_of(const struct state *s, struct arena *a)
 	return v;
 }
 
-/* Of a shared folder: what all partitions have in common, and each one's own in `partitions`. */
+/*
+ * Returns the view of a shared folder: common members, and one view per partition in `partitions`.
+ */
 static struct status_view shared_view_of(const struct state_view *v, struct arena *a)
 {
 	struct state_topic topic = v->shared.topic;
@@ -190,7 +192,7 @@ static struct status_view shared_view_of(const struct state_view *v, struct aren
 
 /* --- text --- */
 
-/* As the stream's own progress line says it, at the time of the note. */
+/* Prints the note as the stream printed its progress at that time. */
 static void put_note(struct buf *out, const struct state_note *n, const struct state_load *last)
 {
 	char when[32];
@@ -210,7 +212,7 @@ static void put_note(struct buf *out, const struct state_note *n, const struct s
 	buf_release(&line);
 }
 
-/* "HBase, seen ...: 3 loads wait, the oldest since ...; 7 were handed over, the last ..." */
+/* Prints the last status of apply, for example "HBase, seen ...: 3 loads not in it, ...". */
 static void put_applying(struct buf *out, const struct state *s, const char *before)
 {
 	struct state_applying a;
@@ -270,7 +272,7 @@ static void put_state(struct buf *out, const struct state *s)
 	put_applying(out, s, "");
 }
 
-/* A line a partition. */
+/* Prints one line per partition. */
 static void put_shared(struct buf *out, const struct state_view *v)
 {
 	const struct state_topic *t = &v->shared.topic;
@@ -332,7 +334,7 @@ static const char *where_it_is(const struct state_load *l, const char *problem, 
 	return !gone ? "waiting" : problem ? "gone" : "moved";
 }
 
-/* problem: of its place in the chain, or NULL; gone: its folder is not there. */
+/* problem: why the load does not fit the chain, or NULL; gone: its folder does not exist. */
 static void put_load(struct buf *out, const char *prefix, const struct state_load *l,
 		     const char *problem, bool gone)
 {
