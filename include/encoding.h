@@ -211,7 +211,7 @@ struct codes {
 		struct bytes name;
 		uint32_t code;
 	} * by_name, *by_code;
-	size_t n, room;
+	size_t n;
 };
 
 /* Add a name; it must live as long as the arena. */

@@ -43,7 +43,7 @@ struct lint_finding {
 
 struct lint { /* {0} is new */
 	struct lint_finding *findings;
-	size_t count, room;
+	size_t count;
 	struct arena arena; /* contains all texts */
 };
 void lint_release(struct lint *l);

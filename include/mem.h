@@ -1,9 +1,9 @@
 /*
- * mem.h - allocation, arenas, and the memory budget of a run
+ * mem.h - allocation, growing lists, arenas, and the memory budget of a run
  *
- * mem_* never return NULL: out of memory ends the process with one sentence and exit status 1. This
- * is safe, because a run's output is a temporary folder until its last rename. After the rename the
- * sentence says so (mem_outcome).
+ * mem_* and arena_* never return NULL: if there is no memory, or a size overflows, they print one
+ * sentence and end the process with exit status 1. This is safe, because a run's output is a
+ * temporary folder until its last rename. After the rename the sentence says so (mem_outcome).
  */
 #ifndef SALTMILL_MEM_H
 #define SALTMILL_MEM_H
@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "bytes.h"
 
 /*
  * Call it once at the start: it makes freed large blocks return to the system at once. Otherwise,
@@ -41,14 +43,46 @@ void *mem_try_calloc(size_t count, size_t size);
 void *mem_try_realloc(void *ptr, size_t size);
 char *mem_try_strdup(const char *s);
 
+/*
+ * Make room for one more element after the n elements of a list; return the list. The capacity is
+ * a power of two and follows from n, so the caller keeps no capacity. Start with NULL and n = 0,
+ * and append every element this way.
+ */
+void *mem_grow(void *list, size_t n, size_t size);
+
+/* mem_try_reserve when the list must move. *cap stays if there is no memory. */
+void *mem_try_enlarge(void *list, size_t *cap, size_t need, size_t size);
+void *mem_enlarge(void *list, size_t *cap, size_t need, size_t size);
+
+/*
+ * Make room for `need` elements in a list with room for *cap; return the list. It at least
+ * doubles. For lists that are emptied and filled again.
+ */
+static inline void *mem_reserve(void *list, size_t *cap, size_t need, size_t size)
+{
+	return need <= *cap ? list : mem_enlarge(list, cap, need, size);
+}
+
+static inline void *mem_try_reserve(void *list, size_t *cap, size_t need, size_t size)
+{
+	return need <= *cap ? list : mem_try_enlarge(list, cap, need, size);
+}
+
 /* Many small objects that are released together. {0} is empty. One thread at a time. */
 struct arena {
 	struct arena_block *blocks;
 };
 /* Allocate zeroed memory, aligned to 16 bytes. */
 void *arena_alloc(struct arena *a, size_t size);
-char *arena_strndup(struct arena *a, const char *s, size_t len);
+/* As mem_grow. A list that moves leaves its old copy in the arena. */
+void *arena_grow(struct arena *a, void *list, size_t n, size_t size);
+/* Copies, with a NUL after the last byte. */
+char *arena_strndup(struct arena *a, const void *s, size_t len);
 char *arena_strdup(struct arena *a, const char *s);
+struct bytes arena_bytes(struct arena *a, struct bytes b);
+char *arena_format(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vformat(struct arena *a, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 void arena_release(struct arena *a);
 
 /* The memory that the stages of one run may use together, in bytes. Any thread. */

@@ -21,7 +21,7 @@
  */
 struct splits {
 	struct bytes *keys; /* each key's bytes are owned */
-	size_t count, cap;
+	size_t count;
 };
 
 /*

@@ -10,20 +10,9 @@
 
 /* --- building --- */
 
-/* Return room for one more item; lists are full at each power of two. */
-static void *one_more(struct arena *a, void *list, size_t count, size_t item)
-{
-	if (count & (count - 1))
-		return list;
-	void *bigger = arena_alloc(a, (count * 2 + 1) * item);
-	if (count)
-		memcpy(bigger, list, count * item);
-	return bigger;
-}
-
 void attributes_add(struct arena *a, struct attributes *list, const char *key, const char *value)
 {
-	list->item = one_more(a, list->item, list->count, sizeof *list->item);
+	list->item = arena_grow(a, list->item, list->count, sizeof *list->item);
 	list->item[list->count++] = (struct attribute){.key = key, .value = value, .quoted = true};
 }
 
@@ -45,7 +34,7 @@ const struct described *description_family(const struct description *d, const ch
 
 void description_add_family(struct description *d, struct arena *a, const struct described *f)
 {
-	d->families = one_more(a, d->families, d->nfamilies, sizeof *d->families);
+	d->families = arena_grow(a, d->families, d->nfamilies, sizeof *d->families);
 	d->families[d->nfamilies++] = *f;
 }
 
@@ -78,7 +67,7 @@ static const char *said(const struct described *have, const char *key)
 static void differ(struct table_differences *out, struct arena *a,
 		   const struct table_difference *one)
 {
-	out->item = one_more(a, out->item, out->count, sizeof *out->item);
+	out->item = arena_grow(a, out->item, out->count, sizeof *out->item);
 	out->item[out->count++] = *one;
 }
 

@@ -52,7 +52,7 @@ struct listing {
 	struct existing_span columns[COLUMNS];
 	size_t line_bytes;
 	struct existing_row *rows;
-	size_t count, cap;
+	size_t count;
 };
 
 static bool next_line(struct line_reader *r, struct bytes *line)
@@ -230,10 +230,7 @@ static int read_row(struct line_reader *r, struct listing *l, struct bytes line)
 	if (row.start_text.len)
 		rc = in_line(r, r->line, keytext_parse(&row.start, row.start_text, r->err));
 	row.start_text = trim(row.start_text);
-	if (l->count == l->cap) {
-		l->cap = l->cap ? l->cap * 2 : 64;
-		l->rows = mem_realloc(l->rows, l->cap * sizeof *l->rows);
-	}
+	l->rows = mem_grow(l->rows, l->count, sizeof *l->rows);
 	l->rows[l->count++] = row;
 	return rc;
 }

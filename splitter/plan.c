@@ -22,18 +22,12 @@ static void warn(struct plan *p, const char *fmt, ...) __attribute__((format(pri
 
 static void warn(struct plan *p, const char *fmt, ...)
 {
-	char text[1024];
-
 	va_list ap;
 
+	p->warnings = arena_grow(&p->arena, p->warnings, p->nwarnings, sizeof *p->warnings);
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	p->warnings[p->nwarnings++] = arena_vformat(&p->arena, fmt, ap);
 	va_end(ap);
-	const char **more = arena_alloc(&p->arena, (p->nwarnings + 1) * sizeof *more);
-	if (p->nwarnings)
-		memcpy(more, p->warnings, p->nwarnings * sizeof *more);
-	more[p->nwarnings++] = arena_strdup(&p->arena, text);
-	p->warnings = more;
 }
 
 static double disk_per_byte(const struct plan_options *o)
@@ -118,21 +112,14 @@ struct plan_group {
 static void add_heavy(struct plan *p, size_t part, const struct plan_group *g,
 		      const struct sketch *sketch, double risk)
 {
-	const char *copy = arena_strndup(&p->arena, (const char *)g->key.ptr, g->key.len);
 	double error = sketch_error(sketch, g->bytes, risk), bytes = (double)g->bytes;
 	double most = fmin(bytes + error, (double)sketch_bytes(sketch));
 	double salts = ceil(most / p->target_bytes);
 
-	if ((p->nheavy & (p->nheavy + 1)) == 0) { /* full at 2^n - 1 */
-		struct plan_heavy *more =
-			arena_alloc(&p->arena, 2 * (p->nheavy + 1) * sizeof *more);
-		if (p->nheavy)
-			memcpy(more, p->heavy, p->nheavy * sizeof *more);
-		p->heavy = more;
-	}
+	p->heavy = arena_grow(&p->arena, p->heavy, p->nheavy, sizeof *p->heavy);
 	p->heavy[p->nheavy++] =
 		(struct plan_heavy){.part = part,
-				    .key = bytes_of(copy, g->key.len),
+				    .key = arena_bytes(&p->arena, g->key),
 				    .bytes = g->bytes,
 				    .rows = g->rows,
 				    .at_least = bytes > error ? (uint64_t)(bytes - error) : 0,
@@ -200,11 +187,6 @@ static void find_heavy(struct plan *p, const struct sketch_view *v, const struct
 	}
 }
 
-static struct bytes keep(struct arena *a, struct bytes key)
-{
-	return bytes_of(arena_strndup(a, (const char *)key.ptr, key.len), key.len);
-}
-
 static void find_places(struct plan *p, const struct sketch_view *v)
 {
 	uint64_t seen = 0, step = v->bytes / PLAN_PLACES + 1;
@@ -215,7 +197,7 @@ static void find_places(struct plan *p, const struct sketch_view *v)
 
 		if (p->nplaces * step <= seen && p->nplaces < PLAN_PLACES)
 			p->places[p->nplaces++] =
-				(struct plan_place){keep(&p->arena, point->key), 0};
+				(struct plan_place){arena_bytes(&p->arena, point->key), 0};
 		p->places[p->nplaces - 1].bytes += point->bytes;
 		seen += point->bytes;
 	}

@@ -154,7 +154,7 @@ int description_of_script(struct description *d, struct arena *a, const char *na
 {
 	static const char create[] = "\n  create '", alter[] = "\n  alter '";
 	struct script_reader r = {.arena = a, .out = d};
-	char *text = arena_strndup(a, (const char *)script.ptr, script.len);
+	char *text = arena_strndup(a, script.ptr, script.len);
 
 	*d = (struct description){0};
 	r.p = strlen(text) == script.len ? strstr(text, create) : NULL;

@@ -30,10 +30,7 @@ int splits_add(struct splits *s, struct bytes key, struct error *err)
 					   : "split key %zu equals the previous one",
 					 s->count + 1);
 	}
-	if (s->count == s->cap) {
-		s->cap = s->cap ? s->cap * 2 : 16;
-		s->keys = mem_realloc(s->keys, s->cap * sizeof *s->keys);
-	}
+	s->keys = mem_grow(s->keys, s->count, sizeof *s->keys);
 	uint8_t *copy = mem_alloc(key.len);
 	memcpy(copy, key.ptr, key.len);
 	s->keys[s->count++] = bytes_of(copy, key.len);

@@ -82,7 +82,7 @@ static struct bytes row_key(const char *text, struct arena *a)
 	struct buf key = {0};
 
 	bytes_unescape(&key, bytes_str(text));
-	struct bytes out = bytes_of(arena_strndup(a, (const char *)key.ptr, key.len), key.len);
+	struct bytes out = arena_bytes(a, buf_bytes(&key));
 	buf_release(&key);
 	return out;
 }
@@ -224,7 +224,7 @@ static bool read_base64(const struct form_member *m, const json_t *object, struc
 		return read_text(text, m, out, a) && !coded;
 	if (json_is_string(coded)) {
 		good = good && text_unbase64(&b, json_string_value(coded));
-		*out = bytes_of(arena_strndup(a, (const char *)b.ptr, b.len), b.len);
+		*out = arena_bytes(a, buf_bytes(&b));
 		buf_release(&b);
 	}
 	return good;

@@ -9,6 +9,7 @@
 
 #define ARENA_BLOCK 16384
 #define LARGE_BLOCK (256 << 10)
+#define LEAST_LIST  16 /* elements */
 
 struct arena_block {
 	struct arena_block *next;
@@ -129,6 +130,50 @@ void mem_free(void *ptr)
 	free(ptr);
 }
 
+void *mem_try_enlarge(void *list, size_t *cap, size_t need, size_t size)
+{
+	size_t more = *cap > SIZE_MAX / 2 ? SIZE_MAX : 2 * *cap, bytes;
+
+	if (more < need)
+		more = need;
+	if (more < LEAST_LIST)
+		more = LEAST_LIST;
+	if (__builtin_mul_overflow(more, size, &bytes))
+		return NULL;
+	list = mem_try_realloc(list, bytes);
+	if (list)
+		*cap = more;
+	return list;
+}
+
+void *mem_enlarge(void *list, size_t *cap, size_t need, size_t size)
+{
+	void *larger = mem_try_enlarge(list, cap, need, size);
+
+	if (!larger)
+		die_out_of_memory(need > SIZE_MAX / size ? SIZE_MAX : need * size);
+	return larger;
+}
+
+/* Bytes of a list that mem_grow or arena_grow moves at n elements; 0: it stays. */
+static size_t grown_bytes(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (n & (n - 1))
+		return 0;
+	if (__builtin_mul_overflow(n ? n : 1, n ? 2 * size : size, &bytes))
+		die_out_of_memory(SIZE_MAX);
+	return bytes;
+}
+
+void *mem_grow(void *list, size_t n, size_t size)
+{
+	size_t bytes = grown_bytes(n, size);
+
+	return bytes ? mem_realloc(list, bytes) : list;
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
 	size = (size + 15) & ~(size_t)15;
@@ -146,7 +191,19 @@ void *arena_alloc(struct arena *a, size_t size)
 	return p;
 }
 
-char *arena_strndup(struct arena *a, const char *s, size_t len)
+void *arena_grow(struct arena *a, void *list, size_t n, size_t size)
+{
+	size_t bytes = grown_bytes(n, size);
+
+	if (!bytes)
+		return list;
+	void *larger = arena_alloc(a, bytes);
+	if (n)
+		memcpy(larger, list, n * size);
+	return larger;
+}
+
+char *arena_strndup(struct arena *a, const void *s, size_t len)
 {
 	char *p = arena_alloc(a, len + 1);
 
@@ -158,6 +215,28 @@ char *arena_strndup(struct arena *a, const char *s, size_t len)
 char *arena_strdup(struct arena *a, const char *s)
 {
 	return arena_strndup(a, s, strlen(s));
+}
+
+struct bytes arena_bytes(struct arena *a, struct bytes b)
+{
+	return bytes_of(arena_strndup(a, b.ptr, b.len), b.len);
+}
+
+char *arena_vformat(struct arena *a, const char *fmt, va_list ap)
+{
+	char *text = mem_vformat(fmt, ap), *kept = arena_strdup(a, text);
+
+	mem_free(text);
+	return kept;
+}
+
+char *arena_format(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	char *s = arena_vformat(a, fmt, ap);
+	va_end(ap);
+	return s;
 }
 
 void arena_release(struct arena *a)

@@ -10,6 +10,7 @@
 #define MAX_FOLD     7
 #define ERROR_RATE   0.01f
 #define META_VERSION 3
+#define FIRST_KEYS   4096
 #define META_FIXED   40
 #define HASH_JENKINS 0 /* org.apache.hadoop.hbase.util.Hash */
 #define HASH_MURMUR  1
@@ -79,14 +80,12 @@ static void hash_lanes(struct hbloom *b)
 
 static __attribute__((noinline)) bool grow(struct hbloom *b)
 {
-	size_t cap = b->cap ? 2 * b->cap : 4096;
-	struct hbloom_hash *p = mem_try_realloc(b->pending, cap * sizeof *b->pending);
+	size_t need = b->cap ? b->cap + 1 : FIRST_KEYS;
+	struct hbloom_hash *p = mem_try_enlarge(b->pending, &b->cap, need, sizeof *p);
 
-	if (!p)
-		return false;
-	b->pending = p;
-	b->cap = cap;
-	return true;
+	if (p)
+		b->pending = p;
+	return p != NULL;
 }
 
 /* The key has another length than those in lanes, or is too long for one. */

@@ -88,6 +88,7 @@ static bool take_pair(struct bytes pair, struct hinfo_entry *out)
 static int parse_pairs(struct hinfo *h, struct bytes message, struct error *err)
 {
 	const uint8_t *p = message.ptr, *end = p + message.len;
+	size_t cap = 0;
 
 	while (p < end) {
 		struct bytes pair;
@@ -95,10 +96,9 @@ static int parse_pairs(struct hinfo *h, struct bytes message, struct error *err)
 
 		if (!take_field(&p, end, FIELD_1, &pair) || !take_pair(pair, &found))
 			return error_set(err, RC_DATA, "the file info's message is damaged");
-		size_t bytes = (h->count + 1) * sizeof *h->entry;
-		struct hinfo_entry *e = mem_try_realloc(h->entry, bytes);
+		struct hinfo_entry *e = mem_try_reserve(h->entry, &cap, h->count + 1, sizeof *e);
 		if (!e)
-			return error_memory(err, bytes, "the file info");
+			return error_memory(err, (h->count + 1) * sizeof *e, "the file info");
 		h->entry = e;
 		h->entry[h->count++] = found;
 	}

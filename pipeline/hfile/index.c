@@ -10,16 +10,11 @@ bool hfile_index_list_add(struct hindex_list *l, struct bytes key, uint64_t offs
 			  uint32_t disk_bytes)
 {
 	uint8_t vint[KV_VINT_MAX];
+	struct hindex_entry *e = mem_try_reserve(l->entry, &l->cap, l->count + 1, sizeof *e);
 
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		struct hindex_entry *e = mem_try_realloc(l->entry, cap * sizeof *l->entry);
-
-		if (!e)
-			return false;
-		l->entry = e;
-		l->cap = cap;
-	}
+	if (!e)
+		return false;
+	l->entry = e;
 	if (!buf_try_append(&l->keys, key.ptr, key.len))
 		return false;
 	l->entry[l->count++] = (struct hindex_entry){.offset = offset,

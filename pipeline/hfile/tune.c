@@ -50,15 +50,11 @@ struct tune_sample {
 
 static int sample_add(struct tune_sample *s, struct bytes payload, struct error *err)
 {
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		size_t *ends = mem_try_realloc(s->ends, cap * sizeof *s->ends);
+	size_t *ends = mem_try_reserve(s->ends, &s->cap, s->count + 1, sizeof *ends);
 
-		if (!ends)
-			return error_memory(err, cap * sizeof *ends, "a sample");
-		s->ends = ends;
-		s->cap = cap;
-	}
+	if (!ends)
+		return error_memory(err, (s->count + 1) * sizeof *ends, "a sample");
+	s->ends = ends;
 	if (!buf_try_append(&s->bytes, payload.ptr, payload.len))
 		return error_memory(err, payload.len, "a sample");
 	s->ends[s->count++] = s->bytes.len;

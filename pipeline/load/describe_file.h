@@ -5,8 +5,6 @@
 #include "cut.h"
 #include "publish.h"
 
-/* A copy in the arena. */
-struct bytes arena_bytes(struct arena *a, struct bytes b);
 /* Fill *m in the arena. Its path is relative to the folder that contains the tables' folders. */
 void describe_file(struct arena *a, const struct table *schema, size_t region,
 		   const struct cut_file *f, struct manifest_file *m);

@@ -102,12 +102,9 @@ void run_builder_release(struct run_builder *b)
 	b->held_bytes = 0;
 }
 
-void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *run)
+void run_list_add(struct run ***runs, size_t *nruns, struct run *run)
 {
-	if (*nruns == *cap) {
-		*cap = *cap ? 2 * *cap : 16;
-		*runs = mem_realloc(*runs, *cap * sizeof **runs);
-	}
+	*runs = mem_grow(*runs, *nruns, sizeof **runs);
 	(*runs)[(*nruns)++] = run;
 }
 
@@ -201,7 +198,7 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 	if (rc || b->records == 0)
 		return rc;
 	struct run *run = mem_calloc(1, sizeof *run);
-	run_list_add(&b->runs, &b->nruns, &b->runs_cap, run);
+	run_list_add(&b->runs, &b->nruns, run);
 	reserve_entries(b);
 	watch_unseen(b);
 	b->radix->base = b->data;

@@ -4,13 +4,10 @@
 
 static struct large_item *new_item(struct large_values *a, struct budget *budget)
 {
-	if (a->count == a->cap) {
-		size_t cap = a->cap ? 2 * a->cap : 64;
+	size_t before = a->cap;
 
-		budget_force(budget, (cap - a->cap) * sizeof *a->items);
-		a->items = mem_realloc(a->items, cap * sizeof *a->items);
-		a->cap = cap;
-	}
+	a->items = mem_reserve(a->items, &a->cap, a->count + 1, sizeof *a->items);
+	budget_force(budget, (a->cap - before) * sizeof *a->items);
 	return &a->items[a->count++];
 }
 

@@ -74,7 +74,7 @@ struct run_builder {
 	uint64_t held_bytes; /* accounted */
 	struct stretch stretch;
 	struct run **runs; /* owned until sorter_finish takes them */
-	size_t nruns, runs_cap;
+	size_t nruns;
 	size_t evicted; /* no run before this one is in memory */
 	uint64_t spilled_bytes;
 	uint64_t largest; /* payload */
@@ -115,7 +115,7 @@ static inline struct weigher sorter_weigher(const struct sorter *s)
 	return (struct weigher){s->opt.weigh, s->opt.weigh_ctx, s->opt.usual};
 }
 
-void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *run);
+void run_list_add(struct run ***runs, size_t *nruns, struct run *run);
 
 /* A merged iterator over runs; sorter_range consists of it. */
 struct merge;

@@ -160,10 +160,8 @@ static void index_add(struct run_writer *w, uint64_t offset, struct bytes key)
 {
 	struct run *run = w->run;
 
-	if (run->nblocks == run->blocks_cap) {
-		run->blocks_cap = run->blocks_cap ? 2 * run->blocks_cap : 64;
-		run->blocks = mem_realloc(run->blocks, run->blocks_cap * sizeof *run->blocks);
-	}
+	run->blocks =
+		mem_reserve(run->blocks, &run->blocks_cap, run->nblocks + 1, sizeof *run->blocks);
 	if (run->nblocks > 0 && offset - run->blocks[run->nblocks - 1].offset > run->widest)
 		run->widest = offset - run->blocks[run->nblocks - 1].offset;
 	run->blocks[run->nblocks++] = (struct block){offset, w->weight, run->keys.len};

@@ -108,12 +108,11 @@ int sorter_finish(struct sorter *s, struct error *err)
 		rc = make_room(s, err);
 	if (rc)
 		return rc;
-	size_t cap = 0;
 	for (unsigned i = 0; i < s->opt.threads; i++) {
 		struct run_builder *b = &s->builders[i];
 
 		for (size_t k = 0; k < b->nruns; k++)
-			run_list_add(&s->runs, &s->nruns, &cap, b->runs[k]);
+			run_list_add(&s->runs, &s->nruns, b->runs[k]);
 		b->nruns = 0;
 		s->spilled_bytes += b->spilled_bytes + b->large->spilled_bytes;
 	}

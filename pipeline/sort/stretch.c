@@ -55,7 +55,7 @@ int stretch_end(struct run_builder *b, struct error *err)
 			     st->max_len, secondary_bytes);
 	int rc = run_writer_end(&st->writer, err);
 	run_writer_release(&st->writer);
-	run_list_add(&b->runs, &b->nruns, &b->runs_cap, run);
+	run_list_add(&b->runs, &b->nruns, run);
 	b->spilled_bytes += run->data ? 0 : run->bytes;
 	st->run = NULL;
 	return rc;

@@ -114,12 +114,9 @@ struct sniffed *columns_add(struct columns *c, struct bytes name)
 	for (size_t i = 0; i < c->n; i++)
 		if (bytes_eq(bytes_str(c->column[i].name), name))
 			return &c->column[i];
-	if (c->n == c->room) {
-		c->room = c->room ? 2 * c->room : 16;
-		c->column = mem_realloc(c->column, c->room * sizeof *c->column);
-	}
+	c->column = mem_grow(c->column, c->n, sizeof *c->column);
 	struct sniffed *s = &c->column[c->n++];
-	*s = (struct sniffed){.name = arena_strndup(&c->arena, (const char *)name.ptr, name.len),
+	*s = (struct sniffed){.name = arena_strndup(&c->arena, name.ptr, name.len),
 			      .times = ~UINT64_C(0) >> (64 - count_times()),
 			      .flags = true};
 	for (size_t i = 0; i < SIGN_PAIRS; i++)

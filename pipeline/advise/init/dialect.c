@@ -27,11 +27,10 @@ void row_release(struct sniffed_row *r)
 
 static void add_value(struct sniffed_row *r, size_t at, bool quoted)
 {
-	if (r->n == r->room) {
-		r->room = r->room ? 2 * r->room : 64;
-		r->value = mem_realloc(r->value, r->room * sizeof *r->value);
-		r->quoted = mem_realloc(r->quoted, r->room * sizeof *r->quoted);
-	}
+	size_t room = r->room;
+
+	r->quoted = mem_reserve(r->quoted, &room, r->n + 1, sizeof *r->quoted);
+	r->value = mem_reserve(r->value, &r->room, r->n + 1, sizeof *r->value);
 	r->value[r->n] = (struct bytes){NULL, r->text.len - at};
 	r->quoted[r->n++] = quoted;
 	buf_put(&r->text, 0);

@@ -21,10 +21,7 @@ void lines_release(struct lines *l)
 
 static void add_line(struct lines *l, struct bytes text)
 {
-	if (l->n == l->room) {
-		l->room = l->room ? 2 * l->room : 1024;
-		l->line = mem_realloc(l->line, l->room * sizeof *l->line);
-	}
+	l->line = mem_grow(l->line, l->n, sizeof *l->line);
 	l->line[l->n++] = (struct line){l->text.len, text.len};
 	buf_append(&l->text, text.ptr, text.len);
 	buf_put(&l->text, '\n');

@@ -24,7 +24,7 @@ struct lines {
 	struct line {
 		size_t at, len;
 	} * line; /* blank lines too */
-	size_t n, room;
+	size_t n;
 	bool whole;	      /* read to the end of the file */
 	const char *encoding; /* NULL: UTF-8 */
 };
@@ -114,7 +114,7 @@ struct sniffed {
 
 struct columns {
 	struct sniffed *column;
-	size_t n, room;
+	size_t n;
 	uint64_t rows;
 	size_t signs; /* index of the pair of signs that types the most columns */
 	bool signs_doubtful;

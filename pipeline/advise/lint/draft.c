@@ -36,7 +36,7 @@ static void put_item(struct buf *out, const char *name, const char *text)
 
 static const char *kept(struct lint *l, struct buf *b)
 {
-	const char *text = arena_strndup(&l->arena, (const char *)b->ptr, b->len);
+	const char *text = arena_strndup(&l->arena, b->ptr, b->len);
 
 	buf_release(b);
 	return text;

@@ -117,8 +117,7 @@ static const char *entity(struct lint *l, const struct job *job, const struct jo
 			add_name(&list, l, job->fields[of[k]].name);
 		}
 	}
-	const char *text =
-		list.len ? arena_strndup(&l->arena, (const char *)list.ptr, list.len) : NULL;
+	const char *text = list.len ? arena_strndup(&l->arena, list.ptr, list.len) : NULL;
 	buf_release(&list);
 	return text || times ? text : entity(l, job, t, true);
 }
@@ -199,7 +198,7 @@ const char *fix_long_key(struct lint *l, const struct job *job, const struct job
 	}
 	const char *text = draft_text(l, &key, "rowkey");
 	if (more.len) {
-		cells.back = arena_strndup(&l->arena, (const char *)more.ptr, more.len);
+		cells.back = arena_strndup(&l->arena, more.ptr, more.len);
 		text = lint_text(l, "%s\n%s", text, draft_text(l, &cells, "cells"));
 	}
 	buf_release(&more);

@@ -242,7 +242,7 @@ static void not_unique(const struct judge *j)
 			   100 * (double)u->repeated / (double)u->events);
 	const struct cell_spec *cell = &j->table->cells[u->column];
 	add(j, "key-not-unique", LINT_SEVERE, j->table->rowkey[j->table->nrowkey - 1].pos, share,
-	    arena_strndup(&j->lint->arena, (const char *)what.ptr, what.len),
+	    arena_strndup(&j->lint->arena, what.ptr, what.len),
 	    "HBase shows one cell a row, column and timestamp: of two events that differ only in "
 	    "their values the key must tell which is which",
 	    fix_tell_apart(j->lint, j->job, j->table,

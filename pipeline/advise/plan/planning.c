@@ -392,7 +392,6 @@ static int list_kept(struct planner *p, size_t table, struct kept **list, size_t
 	const struct bytes none = {0};
 	struct record_iter rows;
 	struct record r;
-	size_t cap = 0;
 	int rc = sorter_range(p->pass.tables[table].sorter, none, none, &rows, err);
 
 	if (rc)
@@ -401,10 +400,7 @@ static int list_kept(struct planner *p, size_t table, struct kept **list, size_t
 		uint64_t hash = neighbourhood_hash(&p->near[table], r.key);
 
 		if (*n == 0 || (*list)[*n - 1].hash != hash) {
-			if (*n == cap) {
-				cap = cap ? 2 * cap : 64;
-				*list = mem_realloc(*list, cap * sizeof **list);
-			}
+			*list = mem_grow(*list, *n, sizeof **list);
 			(*list)[(*n)++] = (struct kept){.hash = hash};
 		}
 		(*list)[*n - 1].weight += row_weigh(&p->pass.tables[table].weigher, &r);

@@ -73,8 +73,8 @@ static void list_options(struct taken_options *k, const struct command *c)
 
 	buf_put(&k->letters, ':');
 	while ((o = option_next(&at, c, false))) {
-		k->row = mem_realloc(k->row, (k->n + 1) * sizeof *k->row);
-		k->names = mem_realloc(k->names, (names + 2) * sizeof *k->names);
+		k->row = mem_grow(k->row, k->n, sizeof *k->row);
+		k->names = mem_grow(k->names, names, sizeof *k->names);
 		if (o->letter)
 			buf_printf(&k->letters, "%c%s", o->letter,
 				   argument_of(o) == required_argument ? ":" : "");
@@ -83,6 +83,7 @@ static void list_options(struct taken_options *k, const struct command *c)
 							    FIRST_LONG + (int)k->n};
 		k->row[k->n++] = o;
 	}
+	k->names = mem_grow(k->names, names, sizeof *k->names);
 	k->names[names] = (struct option){0};
 	buf_put(&k->letters, 0);
 }
@@ -161,7 +162,7 @@ static int read_options(struct arguments *a, const struct taken_options *k, int 
 		if (opt == '?' || opt == ':')
 			return refuse_word(k, opt, argv[optind - 1], err);
 		const struct cli_option *o = find_option(k, opt);
-		a->given = mem_realloc(a->given, (a->ngiven + 1) * sizeof *a->given);
+		a->given = mem_grow(a->given, a->ngiven, sizeof *a->given);
 		a->given[a->ngiven++] = o;
 		rc = read_option(a, o, optarg, err);
 	}

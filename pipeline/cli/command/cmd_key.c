@@ -246,7 +246,7 @@ static void close_desk(struct key_desk *d)
 static int ranges_line(struct key_desk *d, struct bytes line, struct buf *out, struct error *err)
 {
 	struct arena a = {0};
-	const char *where = arena_strndup(&a, (const char *)line.ptr, line.len);
+	const char *where = arena_strndup(&a, line.ptr, line.len);
 	int rc = strlen(where) == line.len
 			 ? key_ranges_print(d, where, out, err)
 			 : error_set(err, RC_CONFIG, "found a NUL byte, expected a query");

@@ -71,9 +71,10 @@ static int add_load(struct touched_pieces *p, const struct key_desk *d, const st
 		     !strcmp(m.tables[t].name, d->table->schema.name) && i < m.tables[t].nfiles;
 		     i++) {
 			const struct manifest_file *f = &m.tables[t].files[i];
-			struct bytes behind = bytes_of(
-				arena_strndup(&a, (const char *)f->last_row.ptr, f->last_row.len),
-				f->last_row.len + 1); /* with its NUL: the next possible row */
+			struct bytes behind =
+				bytes_of(arena_strndup(&a, f->last_row.ptr, f->last_row.len),
+					 f->last_row.len +
+						 1); /* with its NUL: the next possible row */
 			add_piece(p, f->bytes, is_touched(r, f->first_row, behind));
 		}
 	arena_release(&a);

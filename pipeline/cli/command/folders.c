@@ -12,7 +12,7 @@
 
 static void add(struct folders *f, char *path)
 {
-	f->path = mem_realloc(f->path, (f->n + 1) * sizeof *f->path);
+	f->path = mem_grow(f->path, f->n, sizeof *f->path);
 	f->path[f->n++] = path;
 }
 

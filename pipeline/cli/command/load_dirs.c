@@ -7,7 +7,7 @@
 
 static void add(struct load_dirs *d, const char *path)
 {
-	d->path = mem_realloc(d->path, (d->n + 1) * sizeof *d->path);
+	d->path = mem_grow(d->path, d->n, sizeof *d->path);
 	d->path[d->n++] = mem_strdup(path);
 }
 

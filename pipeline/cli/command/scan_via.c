@@ -29,7 +29,7 @@ struct name {
 struct index_row {
 	struct bytes key;
 	struct cell *cells;
-	size_t ncells, room;
+	size_t ncells;
 };
 
 /* In the order of keys, each once. */
@@ -44,7 +44,7 @@ struct via {
 	struct key_piece *pieces;
 	struct scan_printer printer;
 	struct name *names; /* all names in some rows of the index */
-	size_t n, room;
+	size_t n;
 	uint64_t index_rows;
 	struct buf entry; /* key of the current row of the index */
 	struct buf next;  /* the first name after them */
@@ -58,23 +58,17 @@ struct via {
 	struct arena arena; /* of the names and the rows */
 };
 
-static struct bytes keep(struct via *v, struct bytes b)
-{
-	return bytes_of(arena_strndup(&v->arena, (const char *)b.ptr, b.len), b.len);
-}
-
 static void add_name(struct via *v, struct bytes key)
 {
-	if (v->n == v->room) {
-		v->room = v->room ? 2 * v->room : BATCH;
-		v->names = mem_realloc(v->names, v->room * sizeof *v->names);
-	}
+	v->names = mem_grow(v->names, v->n, sizeof *v->names);
 	const struct name *last = v->n ? &v->names[v->n - 1] : NULL;
 	bool same = last && last->index_row == v->index_rows;
-	v->names[v->n] = (struct name){.key = keep(v, key),
-				       .place = v->n,
-				       .index_row = v->index_rows,
-				       .entry = same ? last->entry : keep(v, buf_bytes(&v->entry))};
+	v->names[v->n] =
+		(struct name){.key = arena_bytes(&v->arena, key),
+			      .place = v->n,
+			      .index_row = v->index_rows,
+			      .entry = same ? last->entry
+					    : arena_bytes(&v->arena, buf_bytes(&v->entry))};
 	v->n++;
 }
 
@@ -177,7 +171,7 @@ static void ask_for_rows(struct via *v, const struct index_batch *b, struct quer
 
 	for (size_t i = 0; i < b->n; i++) {
 		struct bytes key = b->row[i].key;
-		/* keep() has added the 0 byte */
+		/* arena_bytes put the NUL there */
 		struct query_range r = {key, bytes_of(key.ptr, key.len + 1)};
 
 		if (q->nranges > 0 && bytes_eq(ranges[q->nranges - 1].stop, r.start))
@@ -190,21 +184,13 @@ static void ask_for_rows(struct via *v, const struct index_batch *b, struct quer
 
 static void put_cell(struct via *v, struct index_row *r, const struct cell *c)
 {
-	if (r->ncells == r->room) {
-		size_t room = r->room ? 2 * r->room : 8;
-		struct cell *cells = arena_alloc(&v->arena, room * sizeof *cells);
-
-		for (size_t i = 0; i < r->ncells; i++)
-			cells[i] = r->cells[i];
-		r->cells = cells;
-		r->room = room;
-	}
+	r->cells = arena_grow(&v->arena, r->cells, r->ncells, sizeof *r->cells);
 	struct cell *to = &r->cells[r->ncells++];
 	*to = *c;
 	to->row = r->key;
-	to->family = keep(v, c->family);
-	to->qualifier = keep(v, c->qualifier);
-	to->value = keep(v, c->value);
+	to->family = arena_bytes(&v->arena, c->family);
+	to->qualifier = arena_bytes(&v->arena, c->qualifier);
+	to->value = arena_bytes(&v->arena, c->value);
 	to->tags = (struct bytes){0};
 }
 

@@ -15,19 +15,14 @@ static const char *place_of(json_t *line, struct arena *a)
 {
 	const char *file = NULL, *topic = NULL;
 	json_int_t number = 0, event = 0, offset = 0, partition = 0;
-	char *text;
 
 	json_unpack(line, "{s?s, s?s, s?I, s?I, s?I, s?I}", "file", &file, "topic", &topic, "line",
 		    &number, "event", &event, "offset", &offset, "partition", &partition);
 	if (topic)
-		text = mem_format("%s [%lld] @%lld", topic, (long long)partition,
-				  (long long)offset);
-	else
-		text = mem_format("%s:%lld (byte %lld)", file ? file : "",
-				  (long long)(event ? event : number), (long long)offset);
-	const char *kept = arena_strdup(a, text);
-	mem_free(text);
-	return kept;
+		return arena_format(a, "%s [%lld] @%lld", topic, (long long)partition,
+				    (long long)offset);
+	return arena_format(a, "%s:%lld (byte %lld)", file ? file : "",
+			    (long long)(event ? event : number), (long long)offset);
 }
 
 static const char *text_of(json_t *line, const char *name, struct arena *a)

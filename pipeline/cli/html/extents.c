@@ -29,7 +29,7 @@ static struct bytes kept_row(struct arena *a, struct bytes flat_key)
 {
 	struct bytes row = row_of_flat_key(flat_key);
 
-	return bytes_of(arena_strndup(a, (const char *)row.ptr, row.len), row.len);
+	return arena_bytes(a, row);
 }
 
 /*
@@ -91,10 +91,7 @@ static int read_file(struct extents *p, const char *path, struct bytes last, siz
 	if (rc)
 		return rc;
 	size_t n = entries_of(f);
-	if (p->n + n > p->room) {
-		p->room = 2 * (p->n + n);
-		p->item = mem_realloc(p->item, p->room * sizeof *p->item);
-	}
+	p->item = mem_reserve(p->item, &p->room, p->n + n, sizeof *p->item);
 	take_entries(p, f, n, last, a);
 	rc = time_places(p, f, n, step, err);
 	hfile_close(f);

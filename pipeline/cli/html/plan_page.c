@@ -227,10 +227,8 @@ static void places(struct plan_page *p, json_t *table)
 		struct buf key = {0};
 
 		bytes_unescape(&key, bytes_str(text_of(from, "key")));
-		at.item[at.n++] = (struct extent){
-			.row = bytes_of(arena_strndup(&p->arena, (const char *)key.ptr, key.len),
-					key.len),
-			.bytes = count_of(from, "cell_bytes")};
+		at.item[at.n++] = (struct extent){.row = arena_bytes(&p->arena, buf_bytes(&key)),
+						  .bytes = count_of(from, "cell_bytes")};
 		at.bytes += at.item[at.n - 1].bytes;
 		if (at.n > 1)
 			at.item[at.n - 2].last = at.item[at.n - 1].row;

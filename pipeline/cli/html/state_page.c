@@ -61,7 +61,7 @@ static void add_reason(struct state_page *p, const struct reject_reason *r)
 	while (i < p->nreasons && strcmp(p->reasons[i].reason, r->reason) != 0)
 		i++;
 	if (i == p->nreasons) {
-		p->reasons = mem_realloc(p->reasons, (i + 1) * sizeof *p->reasons);
+		p->reasons = mem_grow(p->reasons, i, sizeof *p->reasons);
 		p->reasons[p->nreasons++] =
 			(struct reject_reason){arena_strdup(&p->arena, r->reason), 0};
 	}

@@ -81,17 +81,14 @@ struct kept_reference {
 struct pages {
 	struct arena arena;
 	struct kept_reference *key;
-	size_t n, room;
+	size_t n;
 };
 
 static void keep(void *ctx, const struct job_key *k)
 {
 	struct pages *p = ctx;
 
-	if (p->n == p->room) {
-		p->room = p->room ? 2 * p->room : 128;
-		p->key = mem_realloc(p->key, p->room * sizeof *p->key);
-	}
+	p->key = mem_grow(p->key, p->n, sizeof *p->key);
 	p->key[p->n++] = (struct kept_reference){
 		.path = arena_strdup(&p->arena, k->path),
 		.name = arena_strdup(&p->arena, k->name),

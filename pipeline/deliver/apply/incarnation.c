@@ -13,8 +13,7 @@ static int by_name(const void *a, const void *b)
 
 static void add(struct incarnation *i, const uint8_t *name)
 {
-	if ((i->nregions & (i->nregions - 1)) == 0)
-		i->regions = mem_realloc(i->regions, (2 * i->nregions + 1) * sizeof *i->regions);
+	i->regions = mem_grow(i->regions, i->nregions, sizeof *i->regions);
 	memcpy(i->regions[i->nregions], name, NAME_CHARS);
 	i->regions[i->nregions++][NAME_CHARS] = 0;
 }

@@ -23,15 +23,11 @@ void applying_warn(struct applying *a, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	char *text = mem_vformat(fmt, ap);
+	const char *text = arena_vformat(&r->arena, fmt, ap);
 	va_end(ap);
-	const char **wider = arena_alloc(&r->arena, (r->nwarnings + 1) * sizeof *wider);
-	if (r->nwarnings)
-		memcpy(wider, r->warnings, r->nwarnings * sizeof *wider);
-	r->warnings = wider;
-	r->warnings[r->nwarnings++] = arena_strdup(&r->arena, text);
+	r->warnings = arena_grow(&r->arena, r->warnings, r->nwarnings, sizeof *r->warnings);
+	r->warnings[r->nwarnings++] = text;
 	applying_say(a, "%s", text);
-	mem_free(text);
 }
 
 static void warn(void *ctx, const char *sentence)

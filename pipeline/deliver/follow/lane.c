@@ -35,10 +35,7 @@ void item_release(struct item *i)
 
 static void items_add(struct items *to, struct item i)
 {
-	if (to->n == to->room) {
-		to->room = to->room ? 2 * to->room : 16;
-		to->item = mem_realloc(to->item, to->room * sizeof *to->item);
-	}
+	to->item = mem_grow(to->item, to->n, sizeof *to->item);
 	to->item[to->n++] = i;
 }
 

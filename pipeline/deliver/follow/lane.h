@@ -18,7 +18,7 @@ struct item {
 };
 struct items { /* oldest first */
 	struct item *item;
-	size_t n, room;
+	size_t n;
 };
 
 /* What is tried again and again, and not said each time. */

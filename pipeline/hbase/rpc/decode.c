@@ -195,15 +195,10 @@ int decode_meta_node(struct bytes message, struct hbase_place *out, struct error
 
 static void append(struct arena *a, struct attributes *list, struct bytes key, struct bytes value)
 {
-	if ((list->count & (list->count - 1)) == 0) { /* full at each power of two */
-		struct attribute *bigger = arena_alloc(a, (list->count * 2 + 1) * sizeof *bigger);
-		if (list->count)
-			memcpy(bigger, list->item, list->count * sizeof *bigger);
-		list->item = bigger;
-	}
+	list->item = arena_grow(a, list->item, list->count, sizeof *list->item);
 	list->item[list->count++] =
-		(struct attribute){.key = arena_strndup(a, (const char *)key.ptr, key.len),
-				   .value = arena_strndup(a, (const char *)value.ptr, value.len),
+		(struct attribute){.key = arena_strndup(a, key.ptr, key.len),
+				   .value = arena_strndup(a, value.ptr, value.len),
 				   .quoted = true};
 }
 
@@ -235,7 +230,7 @@ static int take_family(struct bytes message, struct described *out, struct arena
 		if (f.wire != PB_BYTES)
 			continue;
 		if (f.number == FAMILY_NAME)
-			out->name = arena_strndup(a, (const char *)f.bytes.ptr, f.bytes.len);
+			out->name = arena_strndup(a, f.bytes.ptr, f.bytes.len);
 		else if (f.number == FAMILY_ATTRIBUTES)
 			rc = take_pair(f.bytes, &out->items, a, err);
 		else if (f.number == FAMILY_CONFIGURATION)

@@ -55,7 +55,6 @@ int decode_cell(struct bytes *block, struct cell *out, struct error *err);
 /* Collects regions from hbase:meta's cells, which come in order. */
 struct meta_rows {
 	struct hbase_regions *out;
-	size_t cap;
 	struct bytes row; /* in the arena of out */
 	struct region_info info;
 	bool has_info;

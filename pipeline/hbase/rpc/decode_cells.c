@@ -84,11 +84,6 @@ int decode_cell(struct bytes *block, struct cell *out, struct error *err)
 
 /* --- regions --- */
 
-static struct bytes keep(struct arena *a, struct bytes v)
-{
-	return bytes_of(arena_strndup(a, (const char *)v.ptr, v.len), v.len);
-}
-
 struct bytes hbase_encoded_name(struct bytes name)
 {
 	const size_t tail = ENCODED_CHARS + 2; /* ".887dbb15bb33c33d0f69170801172484." */
@@ -98,20 +93,11 @@ struct bytes hbase_encoded_name(struct bytes name)
 	return bytes_of(name.ptr + name.len - tail + 1, ENCODED_CHARS);
 }
 
-/* Append a parent; the list's room doubles at each power of two. */
 static void add_parent(struct hbase_regions *r, struct bytes encoded)
 {
-	size_t n = r->nparents;
-
 	if (!encoded.len)
 		return;
-	if ((n & (n - 1)) == 0) {
-		struct bytes *wider = arena_alloc(&r->arena, (2 * n + 1) * sizeof *wider);
-
-		if (n)
-			memcpy(wider, r->parents, n * sizeof *wider);
-		r->parents = wider;
-	}
+	r->parents = arena_grow(&r->arena, r->parents, r->nparents, sizeof *r->parents);
 	r->parents[r->nparents++] = encoded;
 }
 
@@ -137,7 +123,7 @@ static int take_merged(struct hbase_regions *r, struct bytes message, struct err
 	buf_printf(&name, ",%" PRIu64, info.id);
 	md5(buf_bytes(&name), digest); /* RegionInfo.encodeRegionName */
 	bytes_hex(&hex, bytes_of(digest, sizeof digest));
-	add_parent(r, keep(&r->arena, buf_bytes(&hex)));
+	add_parent(r, arena_bytes(&r->arena, buf_bytes(&hex)));
 	buf_release(&hex);
 	buf_release(&name);
 	return RC_OK;
@@ -155,10 +141,7 @@ static void add_region(struct meta_rows *m)
 		add_parent(r, hbase_encoded_name(m->row));
 		return;
 	}
-	if (r->count == m->cap) {
-		m->cap = m->cap ? 2 * m->cap : 16;
-		r->item = mem_realloc(r->item, m->cap * sizeof *r->item);
-	}
+	r->item = mem_grow(r->item, r->count, sizeof *r->item);
 	r->item[r->count++] = (struct hbase_region){.start = info->start,
 						    .end = info->end,
 						    .name = m->row,
@@ -179,7 +162,7 @@ int meta_take(void *rows, const struct cell *c, struct error *err)
 
 	if (!bytes_eq(c->row, m->row)) {
 		add_region(m);
-		m->row = keep(a, c->row);
+		m->row = arena_bytes(a, c->row);
 		m->has_info = false;
 		m->place = (struct hbase_place){0};
 	}
@@ -194,7 +177,7 @@ int meta_take(void *rows, const struct cell *c, struct error *err)
 			return error_set(
 				err, RC_DATA,
 				"hbase:meta: found a region's info without PBUF at its start");
-		struct bytes info = keep(a, bytes_of(c->value.ptr + n, c->value.len - n));
+		struct bytes info = arena_bytes(a, bytes_of(c->value.ptr + n, c->value.len - n));
 		int rc = decode_region_info(info, &m->info, err);
 		if (rc)
 			return error_prefix(err, "hbase:meta: ");

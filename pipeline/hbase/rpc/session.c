@@ -217,7 +217,7 @@ static int read_servers(struct hbase *h, const char *text, struct error *err)
 			return error_set(err, RC_CONFIG,
 					 "found server `%.*s`, expected HOST or HOST:PORT",
 					 (int)(n < 200 ? n : 200), p);
-		h->servers = mem_realloc(h->servers, (h->nservers + 1) * sizeof *h->servers);
+		h->servers = mem_grow(h->servers, h->nservers, sizeof *h->servers);
 		h->servers[h->nservers++] = at;
 		p += n;
 		if (*p != ',')

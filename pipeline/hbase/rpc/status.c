@@ -27,29 +27,13 @@ enum { SPEC_VALUE = 2 };
 enum { TRANSITION_STATE = 2 };
 enum { STATE_INFO = 1, STATE_WORD = 2, STATE_STAMP = 3 };
 
-/* Return room for one more item at the end of a list in an arena; the room doubles. */
-static void *one_more(struct arena *a, void *list, size_t n, size_t size)
-{
-	if (n && (n & (n - 1)))
-		return list;
-	void *wider = arena_alloc(a, (n ? 2 * n : 1) * size);
-	if (n)
-		memcpy(wider, list, n * size);
-	return wider;
-}
-
-static struct bytes keep(struct arena *a, struct bytes v)
-{
-	return bytes_of(v.len ? arena_strndup(a, (const char *)v.ptr, v.len) : "", v.len);
-}
-
 static int read_version(struct bytes m, struct hbase_status *s, struct error *err)
 {
 	struct bytes text;
 	int rc = decode_bytes(m, &text, err);
 
 	if (rc == RC_OK)
-		s->version = (const char *)keep(&s->arena, text).ptr;
+		s->version = (const char *)arena_bytes(&s->arena, text).ptr;
 	return rc;
 }
 
@@ -78,8 +62,8 @@ static int read_region_load(struct bytes m, struct hbase_status *s, struct error
 	}
 	if (rc != RC_END)
 		return rc;
-	one.region = keep(&s->arena, one.region);
-	s->stores = one_more(&s->arena, s->stores, s->nstores, sizeof one);
+	one.region = arena_bytes(&s->arena, one.region);
+	s->stores = arena_grow(&s->arena, s->stores, s->nstores, sizeof one);
 	s->stores[s->nstores++] = one;
 	return RC_OK;
 }
@@ -115,7 +99,7 @@ static int read_live(struct bytes m, struct hbase_status *s, struct error *err)
 	}
 	if (found || rc != RC_END)
 		return found ? found : rc;
-	s->servers = one_more(&s->arena, s->servers, s->nservers, sizeof one);
+	s->servers = arena_grow(&s->arena, s->servers, s->nservers, sizeof one);
 	s->servers[s->nservers++] = one;
 	return RC_OK;
 }
@@ -160,12 +144,12 @@ static int read_transition(struct bytes m, struct hbase_status *s, struct error 
 			if (bad)
 				return bad;
 			one.table = table_name(&s->arena, info.space, info.table);
-			one.region = keep(&s->arena, info.start);
+			one.region = arena_bytes(&s->arena, info.start);
 		}
 	}
 	if (rc != RC_END)
 		return rc;
-	s->transitions = one_more(&s->arena, s->transitions, s->ntransitions, sizeof one);
+	s->transitions = arena_grow(&s->arena, s->transitions, s->ntransitions, sizeof one);
 	s->transitions[s->ntransitions++] = one;
 	return RC_OK;
 }

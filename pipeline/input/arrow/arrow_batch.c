@@ -95,7 +95,7 @@ static int open_layout(struct batch_layout *l, const struct flat_table *batch, u
 static struct buf *next_room(struct arrow_unpacker *u)
 {
 	if (u->used == u->nroom) {
-		u->room = mem_realloc(u->room, (u->nroom + 1) * sizeof *u->room);
+		u->room = mem_grow(u->room, u->nroom, sizeof *u->room);
 		u->room[u->nroom++] = (struct buf){0};
 	}
 	return &u->room[u->used++];

@@ -40,7 +40,6 @@ const char *arrow_kind_name(enum arrow_kind kind)
 struct arrow_parser {
 	struct arena *arena;
 	struct arrow_schema *schema;
-	size_t room;
 	struct error *err;
 };
 
@@ -120,13 +119,7 @@ static struct arrow_field *add_field(struct arrow_parser *p)
 {
 	struct arrow_schema *s = p->schema;
 
-	if (s->nfields == p->room) {
-		p->room = p->room ? 2 * p->room : 16;
-		struct arrow_field *grown = arena_alloc(p->arena, p->room * sizeof *grown);
-		if (s->nfields)
-			memcpy(grown, s->field, s->nfields * sizeof *grown);
-		s->field = grown;
-	}
+	s->field = arena_grow(p->arena, s->field, s->nfields, sizeof *s->field);
 	return &s->field[s->nfields++];
 }
 

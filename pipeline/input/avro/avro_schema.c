@@ -85,8 +85,7 @@ static struct bytes full_name(struct avro_parser *p, struct bytes name, struct b
 	if (name.len + space.len + 1 > sizeof text)
 		return (struct bytes){0};
 	if (space.len == 0 || memchr(name.ptr, '.', name.len))
-		return bytes_of(arena_strndup(p->arena, (const char *)name.ptr, name.len),
-				name.len);
+		return arena_bytes(p->arena, name);
 	memcpy(text, space.ptr, space.len);
 	text[space.len] = '.';
 	memcpy(text + space.len + 1, name.ptr, name.len);
@@ -165,8 +164,7 @@ static int parse_fields(struct avro_parser *p, json_t *json, struct bytes space,
 
 		if (name.len == 0)
 			return bad(p, "found a field without a name", name);
-		t->names[i] = bytes_of(arena_strndup(p->arena, (const char *)name.ptr, name.len),
-				       name.len);
+		t->names[i] = arena_bytes(p->arena, name);
 		for (size_t k = 0; k < i; k++)
 			if (bytes_eq(t->names[k], name))
 				return bad(p, "duplicate field:", name);

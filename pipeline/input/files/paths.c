@@ -11,16 +11,13 @@ struct list {
 	struct arena *arena;
 	const char **paths;
 	bool *meant; /* added by a folder or a pattern, not by its own name */
-	size_t n, room;
+	size_t n;
 };
 
 static void add(struct list *l, const char *path, bool meant)
 {
-	if (l->n == l->room) {
-		l->room = l->room ? 2 * l->room : 16;
-		l->paths = mem_realloc(l->paths, l->room * sizeof *l->paths);
-		l->meant = mem_realloc(l->meant, l->room * sizeof *l->meant);
-	}
+	l->paths = mem_grow(l->paths, l->n, sizeof *l->paths);
+	l->meant = mem_grow(l->meant, l->n, sizeof *l->meant);
 	l->paths[l->n] = arena_strdup(l->arena, path);
 	l->meant[l->n++] = meant;
 }

@@ -390,10 +390,7 @@ bool json_extract(const struct json_paths *p, struct json_scratch *scratch, stru
 {
 	if (!text.ptr)
 		text.ptr = (const uint8_t *)"";
-	if (scratch->room < text.len + EVENT_ROOM_BYTES) {
-		scratch->room = text.len + EVENT_ROOM_BYTES + text.len / 2;
-		scratch->text = mem_realloc(scratch->text, scratch->room);
-	}
+	scratch->text = mem_reserve(scratch->text, &scratch->room, text.len + EVENT_ROOM_BYTES, 1);
 	struct scan s = {.p = text.ptr,
 			 .end = text.ptr + text.len,
 			 .columns = columns,

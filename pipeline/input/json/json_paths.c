@@ -49,8 +49,7 @@ static struct json_node *find_child(struct json_paths *p, struct json_node *n, s
 	struct json_node *c = arena_alloc(&p->arena, sizeof *c);
 	*c = (struct json_node){.index = index, .column = NO_COLUMN, .next = n->child};
 	if (key.ptr)
-		c->key =
-			bytes_of(arena_strndup(&p->arena, (const char *)key.ptr, key.len), key.len);
+		c->key = arena_bytes(&p->arena, key);
 	n->child = c;
 	return c;
 }

@@ -54,7 +54,7 @@ static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void *o
 	l->waiting--;
 	l->waiting_bytes -= one->bytes;
 	if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
-		l->large = mem_realloc(l->large, (l->nlarge + 1) * sizeof *l->large);
+		l->large = mem_grow(l->large, l->nlarge, sizeof *l->large);
 		l->large[l->nlarge++] = one->at;
 	} else if (m->err && !l->refused) {
 		l->refused = m->err;

@@ -149,7 +149,7 @@ static void set_note(struct member *m, int32_t partition, int64_t offset)
 	while (i < m->nnotes && m->notes[i].partition != partition)
 		i++;
 	if (i == m->nnotes) {
-		m->notes = mem_realloc(m->notes, (m->nnotes + 1) * sizeof *m->notes);
+		m->notes = mem_grow(m->notes, m->nnotes, sizeof *m->notes);
 		m->notes[m->nnotes++] = (struct note){partition, offset};
 	} else if (offset > m->notes[i].offset) {
 		m->notes[i].offset = offset;

@@ -43,7 +43,7 @@ static int set_property(void *ctx, const struct property *p, struct error *err)
 
 	k->shows_log = k->shows_log || (strcmp(p->name, "debug") == 0 && *p->value);
 	if (p->secret && *p->value) {
-		k->secrets = mem_realloc(k->secrets, (k->nsecrets + 1) * sizeof *k->secrets);
+		k->secrets = mem_grow(k->secrets, k->nsecrets, sizeof *k->secrets);
 		k->secrets[k->nsecrets++] = mem_strdup(p->value);
 	}
 	return kafka_set_property(s->conf, p, err);

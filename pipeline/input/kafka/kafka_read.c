@@ -346,10 +346,7 @@ static size_t read_headers(const rd_kafka_message_t *m, struct message_header **
 	if (rd_kafka_message_headers(m, &h) != RD_KAFKA_RESP_ERR_NO_ERROR)
 		return 0;
 	size_t n = rd_kafka_header_cnt(h);
-	if (*nroom < n) {
-		*nroom = n;
-		*room = mem_realloc(*room, n * sizeof **room);
-	}
+	*room = mem_reserve(*room, nroom, n, sizeof **room);
 	for (size_t i = 0; i < n; i++) {
 		const void *value;
 		size_t len;

@@ -111,7 +111,7 @@ int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *rang
 
 static struct seen_topic *add_topic(struct kafka *k, size_t at, const char *name)
 {
-	k->topics = mem_realloc(k->topics, (k->ntopics + 1) * sizeof *k->topics);
+	k->topics = mem_grow(k->topics, k->ntopics, sizeof *k->topics);
 	memmove(&k->topics[at + 1], &k->topics[at], (k->ntopics - at) * sizeof *k->topics);
 	k->topics[at] = (struct seen_topic){.name = name};
 	k->ntopics++;

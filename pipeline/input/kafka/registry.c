@@ -34,7 +34,7 @@ struct registry {
 	char why[CURL_ERROR_SIZE];
 	struct arena arena;
 	struct known_schema *item;
-	size_t n, cap;
+	size_t n;
 	struct error failure; /* code 0: none yet */
 	pthread_mutex_t lock; /* protects all members above */
 };
@@ -385,10 +385,7 @@ static int learn(struct registry *r, uint32_t id, struct error *err)
 		r->failure = *err;
 		return rc;
 	}
-	if (r->n == r->cap) {
-		r->cap = r->cap ? 2 * r->cap : 16;
-		r->item = mem_realloc(r->item, r->cap * sizeof *r->item);
-	}
+	r->item = mem_grow(r->item, r->n, sizeof *r->item);
 	r->item[r->n++] = k;
 	return RC_OK;
 }

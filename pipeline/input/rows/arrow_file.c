@@ -196,7 +196,7 @@ static int use_schema(struct source *s, struct arrow_header *h, const struct arr
 	if (m->kind != MESSAGE_SCHEMA)
 		return error_set(err, RC_DATA, "found no schema in its first message");
 	h->schema = arena_alloc(&s->arena, sizeof *h->schema);
-	h->text = bytes_of(arena_strndup(&s->arena, (const char *)text.ptr, text.len), text.len);
+	h->text = arena_bytes(&s->arena, text);
 	int rc = arrow_schema_read(h->schema, &s->arena, &m->header, err);
 	return rc ? rc : arrow_schema_bind(h->schema, &s->arena, &files->columns, err);
 }

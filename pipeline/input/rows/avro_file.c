@@ -119,8 +119,7 @@ static int use_schema(struct source *s, struct avro_header *h, struct error *err
 		return error_set(
 			err, RC_DATA,
 			"by its schema an event has no bytes, expected at least one field with a value");
-	h->schema = bytes_of(arena_strndup(&s->arena, (const char *)h->schema.ptr, h->schema.len),
-			     h->schema.len);
+	h->schema = arena_bytes(&s->arena, h->schema);
 	return avro_plan_new(&h->plan, &s->arena, schema, &files->columns, err);
 }
 

@@ -18,10 +18,7 @@ void places_note(struct places *p, const struct place *at)
 
 	if (last && last->file == at->file && at->seq - last->seq < APART_BYTES)
 		return;
-	if (p->n == p->cap) {
-		p->cap = p->cap ? 2 * p->cap : 16;
-		p->item = mem_realloc(p->item, p->cap * sizeof *p->item);
-	}
+	p->item = mem_grow(p->item, p->n, sizeof *p->item);
 	p->item[p->n++] = *at;
 }
 

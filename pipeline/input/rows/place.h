@@ -11,7 +11,7 @@ struct places {
 		uint64_t line, offset; /* line ends and decoded bytes before it */
 		size_t file;
 	} * item;
-	size_t n, cap;
+	size_t n;
 };
 
 /* Note the start of a row if it is far enough after the last noted one. */

@@ -34,11 +34,10 @@ void schema_values_add(struct schema_values *v, enum field_type type, int scale,
 	}
 	if (!v->item)
 		v->item = arena_alloc(v->arena, SCHEMA_MOST * sizeof *v->item);
-	v->item[v->n++] =
-		(struct schema_value){.path = arena_strndup(v->arena, (const char *)p.ptr, p.len),
-				      .type = type,
-				      .scale = (unsigned)scale,
-				      .local = local};
+	v->item[v->n++] = (struct schema_value){.path = arena_strndup(v->arena, p.ptr, p.len),
+						.type = type,
+						.scale = (unsigned)scale,
+						.local = local};
 }
 
 /* --- Avro --- */

@@ -311,11 +311,9 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struc
 		.most = row_max_cells(t->plan, t->index),
 		.gather_bytes = t->gather_bytes ? t->gather_bytes : GATHER_BYTES,
 	};
-	if (k.most > c->cells_cap) {
-		c->cells = mem_realloc(c->cells, k.most * sizeof *c->cells);
-		c->values = mem_realloc(c->values, k.most * sizeof *c->values);
-		c->cells_cap = k.most;
-	}
+	size_t cap = c->cells_cap;
+	c->cells = mem_reserve(c->cells, &cap, k.most, sizeof *c->cells);
+	c->values = mem_reserve(c->values, &c->cells_cap, k.most, sizeof *c->values);
 	gather_reset(&c->row);
 	region_files_init(&k.files, t, region, c->scratch, out);
 	k.may_hold = region_files_known(&k.files);

@@ -21,10 +21,7 @@ void gather_release(struct gather *g)
 
 void gather_add(struct gather *g, const struct record *r, size_t secondary_bytes)
 {
-	if (g->nrecords == g->cap) {
-		g->cap = g->cap ? g->cap * 2 : 16;
-		g->records = mem_realloc(g->records, g->cap * sizeof *g->records);
-	}
+	g->records = mem_reserve(g->records, &g->cap, g->nrecords + 1, sizeof *g->records);
 	struct gathered *e = &g->records[g->nrecords++];
 	*e = (struct gathered){.key_len = r->key.len, .payload_len = r->payload.len, .seq = r->seq};
 	e->key_at = g->bytes.len;
@@ -60,10 +57,7 @@ static void expand(struct gather *g, const struct cut_table *t)
 		size_t n = row_cells(t->plan, t->index, &r, cells);
 
 		e->cells_left = (uint32_t)n;
-		if (g->ncells + n > g->cells_cap) {
-			g->cells_cap = g->ncells + n + g->cells_cap / 2;
-			g->cells = mem_realloc(g->cells, g->cells_cap * sizeof *g->cells);
-		}
+		g->cells = mem_reserve(g->cells, &g->cells_cap, g->ncells + n, sizeof *g->cells);
 		for (size_t c = 0; c < n; c++)
 			g->cells[g->ncells++] = (struct gathered_cell){cells[c], i};
 	}

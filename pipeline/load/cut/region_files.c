@@ -138,7 +138,7 @@ static int file_finish(struct region_files *f, size_t family, struct error *err)
 	struct family_file *file = &f->families[family];
 	struct cut_result *r = f->result;
 
-	r->files = mem_realloc(r->files, (r->nfiles + 1) * sizeof *r->files);
+	r->files = mem_grow(r->files, r->nfiles, sizeof *r->files);
 	struct cut_file *done = &r->files[r->nfiles];
 	*done = (struct cut_file){.family = family};
 	int rc = hfile_finish(file->writer, &done->sum, err);

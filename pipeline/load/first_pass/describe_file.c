@@ -4,11 +4,6 @@
 #include "mem.h"
 #include "source.h"
 
-struct bytes arena_bytes(struct arena *a, struct bytes b)
-{
-	return bytes_of(arena_strndup(a, (const char *)b.ptr, b.len), b.len);
-}
-
 void describe_file(struct arena *a, const struct table *schema, size_t region,
 		   const struct cut_file *f, struct manifest_file *m)
 {

@@ -5,7 +5,7 @@
 
 void existing_regions_add(struct existing_regions *l, const char *spec)
 {
-	l->specs = mem_realloc(l->specs, (l->nspecs + 1) * sizeof *l->specs);
+	l->specs = mem_grow(l->specs, l->nspecs, sizeof *l->specs);
 	l->specs[l->nspecs++] = spec;
 }
 

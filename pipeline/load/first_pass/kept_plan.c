@@ -131,8 +131,7 @@ int kept_plan_read(struct kept_plan *k, const char *dir, const struct job *job, 
 	for (k->ncolumns = 0; rc == RC_OK && k->ncolumns < s.ncolumns; k->ncolumns++) {
 		struct bytes name = s.columns[k->ncolumns].name;
 
-		k->columns[k->ncolumns] =
-			arena_strndup(&k->arena, (const char *)name.ptr, name.len);
+		k->columns[k->ncolumns] = arena_strndup(&k->arena, name.ptr, name.len);
 	}
 	mem_free(path);
 	return rc;

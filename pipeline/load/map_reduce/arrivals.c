@@ -8,10 +8,7 @@
 
 static void add(struct arrivals *a, struct arrival one)
 {
-	if (a->n == a->cap) {
-		a->cap = a->cap ? 2 * a->cap : 16;
-		a->item = mem_realloc(a->item, a->cap * sizeof *a->item);
-	}
+	a->item = mem_grow(a->item, a->n, sizeof *a->item);
 	a->item[a->n++] = one;
 }
 

@@ -13,7 +13,7 @@ struct arrival {
 /* {0} is empty; the owner frees item. */
 struct arrivals {
 	struct arrival *item;
-	size_t n, cap;
+	size_t n;
 };
 
 void arrivals_note(struct arrivals *a, const struct piece_head *h);

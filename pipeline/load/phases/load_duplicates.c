@@ -69,7 +69,7 @@ static const char *tell(struct load *l, size_t table)
 	put_counts(&text, &l->result->manifest.tables[table]);
 	buf_append_str(&text, ": is the row key unique? --max-duplicates makes it an error");
 	put_example(&text, l, &l->tables[table]);
-	const char *kept = arena_strndup(&l->result->arena, (const char *)text.ptr, text.len);
+	const char *kept = arena_strndup(&l->result->arena, text.ptr, text.len);
 	buf_release(&text);
 	return kept;
 }

@@ -147,7 +147,6 @@ struct reduced_file {
 
 struct taking {
 	struct load *l;
-	size_t cap;
 	bool **seen; /* [ntables][regions] */
 };
 
@@ -338,10 +337,7 @@ static int take_region(struct taking *t, size_t table, const struct reduce_regio
 	for (size_t i = 0; rc == RC_OK && i < r->nfiles; i++) {
 		rc = take_summary(&lt->job->schema, &r->files[i], &out->files[out->nfiles++],
 				  folder, err);
-		if (l->nreduced == t->cap) {
-			t->cap = t->cap ? 2 * t->cap : 64;
-			l->reduced = mem_realloc(l->reduced, t->cap * sizeof *l->reduced);
-		}
+		l->reduced = mem_grow(l->reduced, l->nreduced, sizeof *l->reduced);
 		l->reduced[l->nreduced++] =
 			(struct reduced_file){folder, &r->files[i], table, r->region};
 	}

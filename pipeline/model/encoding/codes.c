@@ -4,13 +4,7 @@
 
 void codes_add(struct codes *c, struct arena *a, struct bytes name, uint32_t code)
 {
-	if (c->n == c->room) {
-		c->room = c->room ? 2 * c->room : 16;
-		struct code *grown = arena_alloc(a, c->room * sizeof *grown);
-		if (c->n)
-			memcpy(grown, c->by_name, c->n * sizeof *grown);
-		c->by_name = grown;
-	}
+	c->by_name = arena_grow(a, c->by_name, c->n, sizeof *c->by_name);
 	c->by_name[c->n++] = (struct code){name, code};
 }
 

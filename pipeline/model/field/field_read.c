@@ -502,7 +502,7 @@ int field_read_kept(const struct field_form *form, struct value *v, struct arena
 	int rc = field_read_loosely(form, v, &s, why);
 
 	if (rc == RC_OK) {
-		char *text = arena_strndup(a, (const char *)v->text.ptr, v->text.len);
+		char *text = arena_strndup(a, v->text.ptr, v->text.len);
 
 		v->text = bytes_of(text, v->text.len);
 	}

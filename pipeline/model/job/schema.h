@@ -17,7 +17,6 @@
 struct reader {
 	struct job *job;
 	struct error *err;
-	size_t field_room; /* room in job->fields */
 };
 
 struct schema;

@@ -8,15 +8,7 @@
 
 static struct attribute *add_attribute(struct arena *a, struct attributes *list)
 {
-	size_t n = list->count;
-
-	if ((n & (n - 1)) == 0) {
-		struct attribute *grown = arena_alloc(a, (n ? 2 * n : 1) * sizeof *grown);
-
-		if (n)
-			memcpy(grown, list->item, n * sizeof *grown);
-		list->item = grown;
-	}
+	list->item = arena_grow(a, list->item, list->count, sizeof *list->item);
 	return &list->item[list->count++];
 }
 

@@ -55,7 +55,7 @@ static bool take_line(struct reader *r, struct bytes line, struct codes *c)
 		code = code * 10 + (uint64_t)(*p - '0');
 	}
 	size_t len = (size_t)(comma - line.ptr);
-	const char *name = arena_strndup(&r->job->arena, (const char *)line.ptr, len);
+	const char *name = arena_strndup(&r->job->arena, line.ptr, len);
 	codes_add(c, &r->job->arena, bytes_of(name, len), (uint32_t)code);
 	return digits && code <= UINT32_MAX;
 }

@@ -9,11 +9,8 @@
 /* A condition's parser appends its own position to this place. */
 static const char *place_of(struct reader *r, struct pos pos, const char *what)
 {
-	char *text = mem_format("%s:%u:%u: %s", r->job->path, pos.line, pos.column, what);
-	const char *kept = arena_strdup(&r->job->arena, text);
-
-	mem_free(text);
-	return kept;
+	return arena_format(&r->job->arena, "%s:%u:%u: %s", r->job->path, pos.line, pos.column,
+			    what);
 }
 
 int make_condition(struct reader *r, const char *text, struct pos pos, const char *what,

@@ -296,13 +296,7 @@ static struct field *add_field(struct reader *r, const char *name, struct pos po
 {
 	struct job *job = r->job;
 
-	if (job->nfields == r->field_room) {
-		r->field_room = r->field_room ? 2 * r->field_room : 16;
-		struct field *grown = arena_alloc(&job->arena, r->field_room * sizeof *grown);
-		if (job->nfields)
-			memcpy(grown, job->fields, job->nfields * sizeof *grown);
-		job->fields = grown;
-	}
+	job->fields = arena_grow(&job->arena, job->fields, job->nfields, sizeof *job->fields);
 	struct field *f = &job->fields[job->nfields++];
 	*f = (struct field){.name = name, .pos = pos, .ncolumns = 1};
 	f->columns = arena_alloc(&job->arena, sizeof *f->columns);

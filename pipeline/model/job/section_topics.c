@@ -56,7 +56,7 @@ int read_topics(struct reader *r, const struct node *n, const struct key *key, v
 		buf_printf(&all, "%s%s", i ? ", " : "", k->topics[i]);
 	}
 	if (!rc)
-		k->several = arena_strndup(&r->job->arena, (const char *)all.ptr, all.len);
+		k->several = arena_strndup(&r->job->arena, all.ptr, all.len);
 	buf_release(&all);
 	return rc;
 }

@@ -94,13 +94,7 @@ static int next_event(struct builder *b, yaml_event_t *e)
 
 static void push(struct arena *a, struct node ***list, size_t count, struct node *n)
 {
-	if ((count & (count - 1)) == 0) { /* full at each power of two */
-		struct node **grown =
-			arena_alloc(a, (count ? 2 * count : 1) * sizeof(struct node *));
-		if (count)
-			memcpy(grown, *list, count * sizeof(struct node *));
-		*list = grown;
-	}
+	*list = arena_grow(a, *list, count, sizeof(struct node *));
 	(*list)[count] = n;
 }
 

@@ -82,10 +82,12 @@ void keep_written(struct reader *r, const struct node *n, struct written *out)
 
 		text.len = 0;
 		put_node(&text, n->items[i]);
-		out->item[out->n++] = (struct written_item){
-			.pos = key ? key->pos : n->items[i]->pos,
-			.name = key ? key->text : NULL,
-			.text = text.len ? arena_strndup(a, (const char *)text.ptr, text.len) : ""};
+		out->item[out->n++] =
+			(struct written_item){.pos = key ? key->pos : n->items[i]->pos,
+					      .name = key ? key->text : NULL,
+					      .text = text.len
+							      ? arena_strndup(a, text.ptr, text.len)
+							      : ""};
 	}
 	buf_release(&text);
 }

@@ -44,15 +44,7 @@ static int64_t bisect(int64_t low, int64_t high, int32_t after)
 
 static void add_span(struct arena *a, struct zone *z, int64_t from_s, int32_t offset_s)
 {
-	size_t n = z->nspans;
-
-	if ((n & (n - 1)) == 0) {
-		struct zone_span *grown = arena_alloc(a, (n ? 2 * n : 1) * sizeof *grown);
-
-		if (n)
-			memcpy(grown, z->spans, n * sizeof *grown);
-		z->spans = grown;
-	}
+	z->spans = arena_grow(a, z->spans, z->nspans, sizeof *z->spans);
 	z->spans[z->nspans++] = (struct zone_span){from_s, offset_s};
 }
 

@@ -31,7 +31,7 @@ struct range_walk {
 	struct bytes *chosen;  /* by step: the value that is tried, with its terminator */
 	struct bytes *natural; /* by field: the same, of those that stand in salts alone */
 	struct interval *out;
-	size_t n, room;
+	size_t n;
 	bool *computed; /* by derived part: the question gives all its fields */
 	bool exact, whole, full;
 };
@@ -135,18 +135,11 @@ static bool points_of(struct range_walk *w, const struct layout *l, struct key_s
 
 static void emit(struct range_walk *w, struct bytes lo, struct bytes hi)
 {
-	if (w->n == w->room) {
-		size_t room = w->room ? 2 * w->room : 16;
-		struct interval *grown = arena_alloc(w->a, room * sizeof *grown);
-
-		if (w->n)
-			memcpy(grown, w->out, w->n * sizeof *grown);
-		w->out = grown;
-		w->room = room;
-	}
 	w->full = w->full || w->n >= RANGES_MOST;
-	if (!w->full)
-		w->out[w->n++] = (struct interval){lo, hi};
+	if (w->full)
+		return;
+	w->out = arena_grow(w->a, w->out, w->n, sizeof *w->out);
+	w->out[w->n++] = (struct interval){lo, hi};
 }
 
 static size_t field_of(const struct range_walk *w, size_t step)
@@ -354,20 +347,19 @@ static void walk_salt(struct range_walk *w, struct bytes prefix)
 	const struct key_derived *d = derived_at(w, 0);
 	struct bytes salt;
 	struct interval *before = w->out;
-	size_t nbefore = w->n, room = w->room;
+	size_t nbefore = w->n;
 
 	if (derived_bytes(w, d, &salt)) {
 		walk(w, 1, salt);
 		return;
 	}
 	w->out = NULL;
-	w->n = w->room = 0;
+	w->n = 0;
 	walk(w, 1, prefix);
 	struct interval *rest = w->out;
 	size_t nrest = w->n;
 	w->out = before;
 	w->n = nbefore;
-	w->room = room;
 	for (size_t i = 0; i < nrest && !w->full; i++)
 		try_salts(w, d, rest[i]);
 }

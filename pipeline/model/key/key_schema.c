@@ -53,7 +53,7 @@ static void make_field(struct key_maker *m, struct layout *l, const struct key_p
 		return;
 	struct buf title = {0};
 	buf_printf(&title, "%s.%s", l->name, encodings[l->as].name);
-	l->title = arena_strndup(m->arena, (const char *)title.ptr, title.len);
+	l->title = arena_strndup(m->arena, title.ptr, title.len);
 	buf_release(&title);
 }
 

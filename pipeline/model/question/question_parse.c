@@ -27,7 +27,6 @@ struct parser {
 	struct error *err;
 	size_t next; /* offset of the byte after the word */
 	struct word word;
-	size_t room;	/* in q->conditions */
 	size_t counted; /* conditions and values of lists */
 	int depth;
 };
@@ -155,13 +154,7 @@ static struct question_node *new_node(struct parser *p, enum question_kind kind)
 
 static void add_child(struct parser *p, struct question_node *n, struct question_node *child)
 {
-	if ((n->nof & (n->nof - 1)) == 0) { /* 0, 1, 2, 4: full */
-		size_t room = n->nof ? 2 * n->nof : 1;
-		const struct question_node **more = arena_alloc(p->arena, room * sizeof *more);
-		if (n->nof)
-			memcpy(more, n->of, n->nof * sizeof *more);
-		n->of = more;
-	}
+	n->of = arena_grow(p->arena, n->of, n->nof, sizeof *n->of);
 	n->of[n->nof++] = child;
 }
 
@@ -178,14 +171,7 @@ static int take_value(struct parser *p, struct condition *c)
 {
 	if ((p->word.kind != WORD_BARE && p->word.kind != WORD_QUOTED) || is_any_keyword(p))
 		return fault(p, "a value (in quotes, if it has spaces, signs or is a keyword)");
-	if ((c->nvalues & (c->nvalues - 1)) == 0) {
-		size_t room = c->nvalues ? 2 * c->nvalues : 1;
-		struct question_value *more = arena_alloc(p->arena, room * sizeof *more);
-
-		if (c->nvalues)
-			memcpy(more, c->values, c->nvalues * sizeof *more);
-		c->values = more;
-	}
+	c->values = arena_grow(p->arena, c->values, c->nvalues, sizeof *c->values);
 	c->values[c->nvalues++] = (struct question_value){.text = p->word.text,
 							  .quoted = p->word.kind == WORD_QUOTED,
 							  .at = p->word.at};
@@ -279,13 +265,7 @@ static int take_condition(struct parser *p, struct question_node **out)
 	rc = rc ? rc : take_operator(p, &c, &negated);
 	if (rc)
 		return rc;
-	if (q->nconditions == p->room) {
-		p->room = p->room ? 2 * p->room : 8;
-		struct condition *more = arena_alloc(p->arena, p->room * sizeof *more);
-		if (q->nconditions)
-			memcpy(more, q->conditions, q->nconditions * sizeof *more);
-		q->conditions = more;
-	}
+	q->conditions = arena_grow(p->arena, q->conditions, q->nconditions, sizeof *q->conditions);
 	*out = new_node(p, QUESTION_CONDITION);
 	(*out)->condition = q->nconditions;
 	q->conditions[q->nconditions++] = c;

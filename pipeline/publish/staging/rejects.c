@@ -102,7 +102,7 @@ static void reasons_add(struct reasons *rs, const char *reason, uint64_t count)
 	while (i < rs->count && strcmp(rs->item[i].reason, reason) != 0)
 		i++;
 	if (i == rs->count) {
-		rs->item = mem_realloc(rs->item, (rs->count + 1) * sizeof *rs->item);
+		rs->item = mem_grow(rs->item, rs->count, sizeof *rs->item);
 		rs->item[rs->count++] =
 			(struct reject_reason){.reason = arena_strdup(&rs->names, reason)};
 	}

@@ -58,7 +58,7 @@ static int add_base(struct webhdfs *w, const char *host, size_t n, bool https, b
 	if (!is_host(host, name) || (port && !is_port(port, host + n)))
 		return error_set(err, RC_CONFIG, "found NameNode \"%.*s\", expected HOST[:PORT]",
 				 (int)(n < 200 ? n : 200), host);
-	w->bases = mem_realloc(w->bases, (w->nbases + 1) * sizeof *w->bases);
+	w->bases = mem_grow(w->bases, w->nbases, sizeof *w->bases);
 	if (port && keep_port)
 		w->bases[w->nbases++] =
 			mem_format("%s://%.*s", https ? "https" : "http", (int)n, host);

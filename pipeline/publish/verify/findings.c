@@ -8,7 +8,7 @@ void findings_vadd(struct findings *f, bool problem, const char *path, const cha
 {
 	char *text = mem_vformat(fmt, ap);
 
-	f->item = mem_realloc(f->item, (f->count + 1) * sizeof *f->item);
+	f->item = mem_grow(f->item, f->count, sizeof *f->item);
 	f->item[f->count++] =
 		(struct finding){.problem = problem, .path = mem_strdup(path), .text = text};
 	f->problems += problem;
@@ -24,11 +24,10 @@ void findings_add(struct findings *f, bool problem, const char *path, const char
 
 void findings_append(struct findings *to, struct findings *from)
 {
-	if (from->count == 0)
-		return;
-	to->item = mem_realloc(to->item, (to->count + from->count) * sizeof *to->item);
-	memcpy(to->item + to->count, from->item, from->count * sizeof *to->item);
-	to->count += from->count;
+	for (size_t i = 0; i < from->count; i++) {
+		to->item = mem_grow(to->item, to->count, sizeof *to->item);
+		to->item[to->count++] = from->item[i];
+	}
 	to->problems += from->problems;
 	mem_free(from->item);
 	*from = (struct findings){0};

@@ -21,7 +21,7 @@ enum { DEEPEST = 8 }; /* namespace, table, hfiles, family, file; and room */
 
 struct names {
 	char **item;
-	size_t count, room;
+	size_t count;
 };
 
 struct walk {
@@ -33,10 +33,7 @@ struct walk {
 /* Takes over name. */
 static void add_name(struct names *n, char *name)
 {
-	if (n->count == n->room) {
-		n->room = n->room ? 2 * n->room : 16;
-		n->item = mem_realloc(n->item, n->room * sizeof *n->item);
-	}
+	n->item = mem_grow(n->item, n->count, sizeof *n->item);
 	n->item[n->count++] = name;
 }
 

@@ -122,24 +122,19 @@ static const char *encoded_name(struct arena *a, struct bytes name)
 
 	if (!dot)
 		return "?";
-	return arena_strndup(a, (const char *)dot + 1, (size_t)(name.ptr + end - dot - 1));
-}
-
-static struct bytes keep(struct arena *a, struct bytes b)
-{
-	return bytes_of(arena_strndup(a, b.len ? (const char *)b.ptr : "", b.len), b.len);
+	return arena_strndup(a, dot + 1, (size_t)(name.ptr + end - dot - 1));
 }
 
 static void note_visit(struct live_span *p, const struct span_call *c)
 {
 	struct bytes a = c->scan.start, b = c->scan.stop;
 
-	p->visits = mem_realloc(p->visits, (p->nvisits + 1) * sizeof *p->visits);
+	p->visits = mem_grow(p->visits, p->nvisits, sizeof *p->visits);
 	p->visits[p->nvisits++] =
 		(struct live_visit){.region = encoded_name(&p->arena, c->region.name),
 				    .place = p->place,
-				    .start = keep(&p->arena, c->scan.reversed ? b : a),
-				    .stop = keep(&p->arena, c->scan.reversed ? a : b),
+				    .start = arena_bytes(&p->arena, c->scan.reversed ? b : a),
+				    .stop = arena_bytes(&p->arena, c->scan.reversed ? a : b),
 				    .ranges = c->ranges.nranges ? c->ranges.nranges : 1};
 }
 

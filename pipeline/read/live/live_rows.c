@@ -46,10 +46,7 @@ static int next_cell(struct live_scan *s, struct live_stream *t, struct error *e
 
 static void add_cell(struct live_stream *t)
 {
-	if (t->n == t->cap) {
-		t->cap = t->cap ? 2 * t->cap : 16;
-		t->cells = mem_realloc(t->cells, t->cap * sizeof *t->cells);
-	}
+	t->cells = mem_reserve(t->cells, &t->cap, t->n + 1, sizeof *t->cells);
 	t->cells[t->n++] = t->next;
 	t->has_next = false;
 }

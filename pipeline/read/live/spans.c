@@ -41,7 +41,7 @@ static struct bytes keep(struct arena *a, struct bytes b)
 
 struct span_cutter {
 	struct live_scan *s;
-	size_t npieces, pieces_cap, spans_cap;
+	size_t npieces;
 	size_t *first; /* first piece of each span */
 	size_t region; /* of the last piece */
 };
@@ -52,15 +52,9 @@ static void add_piece(struct span_cutter *c, struct query_range piece, size_t re
 	struct live_scan *s = c->s;
 	size_t room = s->nspans ? c->npieces - c->first[s->nspans - 1] : 0;
 
-	if (c->npieces == c->pieces_cap) {
-		c->pieces_cap = c->pieces_cap ? 2 * c->pieces_cap : 16;
-		s->pieces = mem_realloc(s->pieces, c->pieces_cap * sizeof *s->pieces);
-	}
+	s->pieces = mem_grow(s->pieces, c->npieces, sizeof *s->pieces);
 	if (new_stream || region != c->region || room == RANGES_MOST) {
-		if (s->nspans == c->spans_cap) {
-			c->spans_cap = c->spans_cap ? 2 * c->spans_cap : 16;
-			c->first = mem_realloc(c->first, c->spans_cap * sizeof *c->first);
-		}
+		c->first = mem_grow(c->first, s->nspans, sizeof *c->first);
 		c->first[s->nspans++] = c->npieces;
 	}
 	c->region = region;

@@ -111,15 +111,11 @@ static bool tag_expired(const struct matcher *m, const struct cell *c)
 
 static bool add_version(struct markers *k, int64_t ts)
 {
-	if (k->nversions == k->cap) {
-		size_t cap = k->cap ? 2 * k->cap : 8;
-		int64_t *p = mem_try_realloc(k->versions, cap * sizeof *p);
+	int64_t *p = mem_try_reserve(k->versions, &k->cap, k->nversions + 1, sizeof *p);
 
-		if (!p)
-			return false;
-		k->versions = p;
-		k->cap = cap;
-	}
+	if (!p)
+		return false;
+	k->versions = p;
 	k->versions[k->nversions++] = ts;
 	return true;
 }

@@ -24,15 +24,11 @@ static bool put_bytes(struct scan_gathered *g, struct bytes *b)
 static int add_cell(struct scan_gathered *g, const struct query_scan *s, size_t family,
 		    const struct cell *c, struct error *err)
 {
-	if (g->n == g->cap) {
-		size_t cap = g->cap ? 2 * g->cap : 16;
-		struct cell *p = mem_try_realloc(g->cells, cap * sizeof *p);
+	struct cell *p = mem_try_reserve(g->cells, &g->cap, g->n + 1, sizeof *p);
 
-		if (!p)
-			return error_memory(err, cap * sizeof *p, "a row");
-		g->cells = p;
-		g->cap = cap;
-	}
+	if (!p)
+		return error_memory(err, (g->n + 1) * sizeof *p, "a row");
+	g->cells = p;
 	struct cell *to = &g->cells[g->n++];
 	*to = *c;
 	to->row = buf_bytes(&s->row);

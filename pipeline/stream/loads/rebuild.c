@@ -33,7 +33,7 @@ static struct state_topic *topic_named(struct search *s, const char *name, const
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->item[i].topic, name) == 0)
 			return &t->item[i];
-	t->item = mem_realloc(t->item, (t->n + 1) * sizeof *t->item);
+	t->item = mem_grow(t->item, t->n, sizeof *t->item);
 	t->item[t->n] = (struct state_topic){cluster, name, 0};
 	return &t->item[t->n++];
 }
@@ -59,7 +59,7 @@ static void add(struct search *s, const char *dir, const char *path, const struc
 {
 	char *full = realpath(dir, NULL);
 
-	s->found = mem_realloc(s->found, (s->n + 1) * sizeof *s->found);
+	s->found = mem_grow(s->found, s->n, sizeof *s->found);
 	struct state_found *f = &s->found[s->n++];
 	*f = (struct state_found){.load = {.name = m->load,
 					   .dir = arena_strdup(&s->arena, full ? full : dir),

@@ -132,7 +132,7 @@ void stream_show_topics(struct stream_gauges *g, const struct job *job,
 		const char *topic = kafka_topic_of(&job->kafka, ranges[i].topic);
 
 		if (!l->n || strcmp(l->item[l->n - 1].topic, topic) != 0) {
-			l->item = mem_realloc(l->item, (l->n + 1) * sizeof *l->item);
+			l->item = mem_grow(l->item, l->n, sizeof *l->item);
 			l->item[l->n++] = (struct topic_lag){mem_strdup(topic), 0};
 		}
 		l->item[l->n - 1].lag += (uint64_t)(ranges[i].end - ranges[i].start);

@@ -51,7 +51,7 @@ static int say_gone(struct ingest *in, const char *name, struct error *err)
 			  "topic %s is no longer among the job's topics: it is not loaded, its "
 			  "positions are kept",
 			  name);
-	in->gone = mem_realloc(in->gone, (in->ngone + 1) * sizeof *in->gone);
+	in->gone = mem_grow(in->gone, in->ngone, sizeof *in->gone);
 	in->gone[in->ngone++] = name;
 	in->nmissing += ours;
 	return RC_OK;

@@ -35,7 +35,7 @@ static int by_load_name(const void *a, const void *b)
 
 static void is_damaged(struct rebuild *r, const char *file)
 {
-	r->damaged = mem_realloc(r->damaged, (r->ndamaged + 1) * sizeof *r->damaged);
+	r->damaged = mem_grow(r->damaged, r->ndamaged, sizeof *r->damaged);
 	r->damaged[r->ndamaged++] = mem_strdup(file);
 }
 
@@ -64,7 +64,7 @@ static int read_record(struct rebuild *r, const char *name, struct error *err)
 		    (strlen(l.name) != len - end || strncmp(l.name, name, len - end) != 0))
 			rc = RC_DATA;
 		if (rc == RC_OK) {
-			r->whole = mem_realloc(r->whole, (r->nwhole + 1) * sizeof *r->whole);
+			r->whole = mem_grow(r->whole, r->nwhole, sizeof *r->whole);
 			r->whole[r->nwhole++] = l;
 		}
 		rc = note_damage(r, file, rc);
@@ -179,7 +179,7 @@ static int keep(struct rebuild *r, const struct state_load *l, bool made, struct
 
 	if (rc)
 		return rc;
-	r->made = mem_realloc(r->made, s->nloads * sizeof *r->made);
+	r->made = mem_grow(r->made, s->nloads - 1, sizeof *r->made);
 	r->made[s->nloads - 1] = made;
 	return RC_OK;
 }

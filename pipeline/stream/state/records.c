@@ -65,8 +65,7 @@ static void set_position(struct state *s, const struct offset_range *r)
 	size_t at;
 
 	if (!find_position(s, topic, r->partition, &at)) {
-		s->positions =
-			mem_realloc(s->positions, (s->npositions + 1) * sizeof *s->positions);
+		s->positions = mem_grow(s->positions, s->npositions, sizeof *s->positions);
 		memmove(&s->positions[at + 1], &s->positions[at],
 			(s->npositions++ - at) * sizeof *s->positions);
 	}
@@ -142,10 +141,7 @@ int records_add(struct state *s, const struct state_load *l, struct error *err)
 				(long long)r->start, (long long)at);
 		set_position(s, r);
 	}
-	if (s->nloads == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->loads = mem_realloc(s->loads, s->room * sizeof *s->loads);
-	}
+	s->loads = mem_grow(s->loads, s->nloads, sizeof *s->loads);
 	struct state_load *kept = &s->loads[s->nloads++];
 	const struct state_load *before = newest(s, s->nloads - 1);
 	*kept = *l;

@@ -19,7 +19,7 @@ struct state {
 	struct state_topics of;
 	struct state_load intent; /* name NULL: none */
 	struct state_load *loads;
-	size_t nloads, room;
+	size_t nloads;
 	size_t skipped;		    /* records before loads[0], known only from a checkpoint */
 	size_t checkpointed;	    /* records that the newest checkpoint counts */
 	const char *last;	    /* the newest record's name; NULL: none */

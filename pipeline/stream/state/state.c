@@ -147,10 +147,7 @@ const struct state_load *state_intent(const struct state *s)
 const char *state_next_name(struct state *s)
 {
 	unsigned long long last = s->last ? strtoull(s->last, NULL, 10) : 0;
-	char *text = mem_format("%08llu", last + 1);
-	const char *kept = arena_strdup(&s->arena, text);
-	mem_free(text);
-	return kept;
+	return arena_format(&s->arena, "%08llu", last + 1);
 }
 
 static int write_intent(struct state *s, const char *crash, struct error *err)
