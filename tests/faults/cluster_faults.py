@@ -230,7 +230,7 @@ class FollowScenario(ApplyScenario):
 
     def wrong(self, got, campaign):
         """A load that is in HBase may wait to be removed, which is said."""
-        waits = "what is left of the load is removed when this is started anew" in got.stderr
+        waits = "the rest of the load is removed at the next start" in got.stderr
         if got.status == self.want.status and waits and not campaign.unnoticed:
             return self.left_wrong(got)
         return super().wrong(got, campaign)

@@ -254,12 +254,12 @@ static void test_away_and_back(void **state)
 	assert_true(follow_full(f) && follow_full(f) && g.paused);
 	assert_true(was_said("3 loads wait for HBase"));
 	assert_true(soon(&g.stuck, 1) && g.failures > 0 && g.applied == 0);
-	assert_true(was_said("load p00003/00000001 waits for HBase: HBase says no; it is tried"));
+	assert_true(was_said("load p00003/00000001 waits for HBase: HBase says no; it is retried"));
 	fail_next = 0;
 	assert_true(soon(&g.applied, 3) && soon(&g.waiting, 0));
 	assert_false(follow_full(f));
 	assert_true(!g.paused && g.stuck == 0 && g.oldest_ms == 0 && g.applied_ms > 0);
-	assert_true(was_said("reading goes on"));
+	assert_true(was_said("reading continues"));
 	assert_true(was_said("load p00003/00000001 is in HBase, after"));
 	publish_one(s, parent); /* it is found without a word, too */
 	assert_true(soon(&g.applied, 4));
@@ -312,10 +312,10 @@ static void test_slow(void **state)
 		state_applying(s, &a);
 		state_close(s);
 	}
-	assert_non_null(strstr(a.trouble, "it is on its way for"));
-	assert_true(was_said("load 00000001 is on its way to HBase for"));
+	assert_non_null(strstr(a.trouble, "it has been on its way for"));
+	assert_true(was_said("load 00000001 has been on its way to HBase for"));
 	assert_true(soon(&g.applied, 1) && soon(&g.waiting, 0));
-	assert_true(was_said("load 00000001 is in HBase, after 0 attempts that failed"));
+	assert_true(was_said("load 00000001 is in HBase, after 0 failed attempts"));
 	slow_ms = 0;
 	follow_stop(f);
 	follow_free(f);

@@ -52,7 +52,7 @@ static void test_changed(void **state)
 	char *manifest = mem_format("%s/published/00000001/manifest.json", path);
 	append(manifest, "more");
 	assert_int_equal(once(path, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "was changed since the load was published"));
+	assert_non_null(strstr(err.msg, "was changed after the load was published"));
 	assert_int_equal(in_table(), 0);
 	mem_free(manifest);
 	mem_free(path);
@@ -98,7 +98,7 @@ static void test_replaced(void **state)
 		assert_int_equal(state_mark_of(path, "00000001", &mark, &err), 0);
 		assert_int_equal(mark, STATE_MARKED_BY_FOLLOWER);
 		assert_true(is_there(path, sizes[i], "/manifest.json"));
-		assert_true(was_said("replaced was made anew: its loads are looked at from the "));
+		assert_true(was_said("replaced was created anew: all its loads are checked again"));
 		said[0] = 0;
 	}
 	follow_free(f);
@@ -128,7 +128,7 @@ static void test_unread(void **state)
 	spoil(path, "loads/00000002.json");
 	assert_true(soon(&g.stuck, 1));
 	assert_true(follow_full(f) && g.paused);
-	assert_true(was_said("how many loads wait for HBase cannot be told"));
+	assert_true(was_said("the number of loads that wait for HBase is unknown"));
 	for (int i = 0; i < 1000 && !a.trouble[0]; i++) {
 		clock_sleep_ms(5);
 		state_applying(s, &a);
@@ -140,7 +140,7 @@ static void test_unread(void **state)
 	assert_true(soon(&g.stuck, 0));
 	assert_true(!follow_full(f) && !g.paused);
 	follow_stop(f);
-	assert_true(was_said("can be looked for again"));
+	assert_true(was_said("can be read again"));
 	follow_free(f);
 	state_close(s);
 	mem_free(record);

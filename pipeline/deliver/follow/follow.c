@@ -1,7 +1,8 @@
 /*
- * follow.c - one load after the other into HBase, for as many states as there are
+ * follow.c - hand over the loads of one or more states to HBase, one after the other
  *
- * What a load goes through, and what a crash between two steps leaves, is deliver/apply/README.md 6.
+ * The steps of a load, and what a crash between two steps leaves: deliver/apply/README.md, section
+ * 6.
  */
 #include "apply.h"
 
@@ -22,18 +23,19 @@
 #define TICK_MS	     500
 #define SLOW_MS	     30000
 #define SAY_AGAIN_MS 60000
-#define BUSY_TRIES   4 /* another process may be at it for a moment */
-#define AWAY_WAIT    5 /* of backoff.h, 2 s: who is not there is not burdened by being looked for */
+#define BUSY_TRIES   4 /* another process may hold the load for a moment */
+/* step of backoff.h, 2 s: retries put little load on a server that is away */
+#define AWAY_WAIT 5
 
 struct follow {
 	const struct follow_options *opt;
-	struct apply_kept *kept; /* of who hands over */
-	pthread_mutex_t lock;	 /* what follows, and the lanes */
+	struct apply_kept *kept; /* connections that the handing thread reuses */
+	pthread_mutex_t lock;	 /* protects the members below and the lanes */
 	pthread_cond_t wake;
 	struct lane *lanes;
-	char *all;	       /* follow_all; NULL: lanes are added one by one */
-	struct trouble unread; /* of the states that there are */
-	_Atomic bool unknown;  /* how many loads wait */
+	char *all;	       /* folder of follow_all; NULL: lanes are added one by one */
+	struct trouble unread; /* why the list of states cannot be read */
+	_Atomic bool unknown;  /* the number of waiting loads is unknown */
 	bool stop, started;
 	pthread_t thread;
 };
@@ -92,7 +94,7 @@ static void count(struct follow *f)
 	f->unknown = unknown;
 	if (g->paused && !unknown && waiting < f->opt->max_waiting) {
 		g->paused = 0;
-		report_to(&f->opt->listener, "%llu loads wait for HBase: reading goes on",
+		report_to(&f->opt->listener, "%llu loads wait for HBase: reading continues",
 			  (unsigned long long)waiting);
 	}
 }
@@ -113,12 +115,14 @@ bool follow_full(struct follow *f)
 	if (atomic_exchange(&g->paused, 1))
 		return true;
 	if (unknown)
-		report_to(&f->opt->listener, "how many loads wait for HBase cannot be told: no "
-					     "more is read until it can; Kafka keeps the rest");
+		report_to(
+			&f->opt->listener,
+			"the number of loads that wait for HBase is unknown: reading pauses until it "
+			"is known; Kafka keeps the rest");
 	else
 		report_to(&f->opt->listener,
-			  "%llu loads wait for HBase, as many as --max-unapplied lets: no more is "
-			  "read until one is in; Kafka keeps the rest",
+			  "%llu loads wait for HBase, the limit of --max-unapplied: reading pauses "
+			  "until one is in HBase; Kafka keeps the rest",
 			  (unsigned long long)waiting);
 	return true;
 }
@@ -208,14 +212,14 @@ static int find_states(struct follow *f, struct error *err)
 	return rc;
 }
 
-/* Remember it, or that it is over, which is said when the trouble was. */
+/* Records a failure, or its end (bad: NULL). Reports the end if the failure was reported. */
 static void remember(const struct follow *f, struct trouble *t, const char *dir,
 		     const struct error *bad)
 {
 	if (bad && strcmp(t->why, bad->msg) == 0)
 		return;
 	if (!bad && t->said_ms)
-		report_to(&f->opt->listener, "the loads of %s can be looked for again", dir);
+		report_to(&f->opt->listener, "the loads of %s can be read again", dir);
 	t->said_ms = 0;
 	snprintf(t->why, sizeof t->why, "%s", bad ? bad->msg : "");
 }
@@ -232,8 +236,7 @@ static int look(struct follow *f, struct error *err)
 		remember(f, &l->unread, l->dir, own ? &bad : NULL);
 		if (l->anew)
 			report_to(&f->opt->listener,
-				  "%s was made anew: its loads are looked at from the first",
-				  l->dir);
+				  "%s was created anew: all its loads are checked again", l->dir);
 		l->anew = false;
 		if (own && !rc)
 			*err = bad;
@@ -245,7 +248,7 @@ static int look(struct follow *f, struct error *err)
 
 void follow_look(struct follow *f)
 {
-	struct error ignored; /* the follower comes to it, too */
+	struct error ignored; /* the follower's thread finds and reports the same error */
 
 	pthread_mutex_lock(&f->lock);
 	look(f, &ignored);
@@ -253,7 +256,7 @@ void follow_look(struct follow *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* The lane whose load has waited longest, and may be tried now. */
+/* Returns the lane whose first load has waited longest and may be tried now; NULL: none. */
 static struct lane *next_lane(struct follow *f)
 {
 	struct lane *found = NULL;
@@ -280,13 +283,13 @@ static int check_folder(const struct lane *l, const struct item *i, struct error
 	if (!rc && !there)
 		rc = error_set(
 			err, RC_CONFIG,
-			"%s is gone; put it back, or say that it is in HBase: `saltmill loads "
+			"%s is gone; put it back, or mark the load as in HBase: `saltmill loads "
 			"--state %s --loaded %s`",
 			i->dir, l->dir, i->name);
 	if (!rc)
 		rc = io_digest_file(path, digest, &size, err);
 	if (!rc && i->manifest_known && memcmp(digest, i->manifest, sizeof digest) != 0)
-		rc = error_set(err, RC_DATA, "%s was changed since the load was published", path);
+		rc = error_set(err, RC_DATA, "%s was changed after the load was published", path);
 	mem_free(path);
 	return rc;
 }
@@ -331,7 +334,11 @@ static int apply_one(struct follow *f, struct lane *l, const struct item *i, enu
 		return rc;
 	one.dir = i->dir;
 	one.journal = NULL;
-	one.never_renamed = true; /* its state knows it by its name; there may be thousands */
+	/*
+	 * the state knows the load by its name, so no search in the folder, which may hold
+	 * thousands
+	 */
+	one.never_renamed = true;
 	one.kept = f->kept;
 	rc = (f->opt->run ? f->opt->run : apply_run)(&r, &one, err);
 	int64_t done_ms = clock_ms();
@@ -340,13 +347,13 @@ static int apply_one(struct follow *f, struct lane *l, const struct item *i, enu
 	if (!rc)
 		rc = state_mark_of(l->dir, i->name, now, err);
 	marked_ms = clock_ms() - done_ms;
-	if (!rc) /* below 0 when the clock was set back */
+	if (!rc) /* below 0 if the clock was set back */
 		tell_applied(f, l, i, &r, waited_ms > 0 ? waited_ms : 0, marked_ms);
 	apply_release(&r);
 	return rc;
 }
 
-/* *before, *now: whose mark it had, and has. */
+/* *before, *now: who has marked the load, before this call and after it. */
 static int hand(struct follow *f, struct lane *l, const struct item *i, enum state_mark *before,
 		enum state_mark *now, struct error *err)
 {
@@ -354,7 +361,10 @@ static int hand(struct follow *f, struct lane *l, const struct item *i, enum sta
 
 	if (rc)
 		return rc;
-	/* only now nobody else can do it in the meantime, and remove its folder */
+	/*
+	 * read the mark under the lock: no other follower can hand the load over or remove its
+	 * folder now
+	 */
 	rc = state_mark_of(l->dir, i->name, before, err);
 	*now = *before;
 	if (!rc && *before == STATE_UNMARKED)
@@ -363,7 +373,7 @@ static int hand(struct follow *f, struct lane *l, const struct item *i, enum sta
 	return rc;
 }
 
-/* --- what became of it; the lock is held --- */
+/* --- the result of an attempt; the lock is held --- */
 
 static void failed(struct follow *f, struct lane *l, const struct item *i, const struct error *err)
 {
@@ -381,9 +391,9 @@ static void failed(struct follow *f, struct lane *l, const struct item *i, const
 		return;
 	snprintf(l->said, sizeof l->said, "%s", err->msg);
 	l->said_ms = now;
-	report_to(&f->opt->listener,
-		  "load %s%s %s: %s; it is tried again, and the loads behind it wait", l->prefix,
-		  i->name, lasts ? "cannot be handed over" : "waits for HBase", err->msg);
+	report_to(&f->opt->listener, "load %s%s %s: %s; it is retried, and the loads after it wait",
+		  l->prefix, i->name, lasts ? "cannot be handed over" : "waits for HBase",
+		  err->msg);
 }
 
 static void succeeded(struct follow *f, struct lane *l, const struct item *i,
@@ -397,9 +407,8 @@ static void succeeded(struct follow *f, struct lane *l, const struct item *i,
 			  i->name,
 			  before == STATE_MARKED_BY_HAND ? "by hand" : "by another follower");
 	else if (l->said[0] || l->slow)
-		report_to(&f->opt->listener,
-			  "load %s%s is in HBase, after %u attempt%s that failed", l->prefix,
-			  i->name, l->attempt, l->attempt == 1 ? "" : "s");
+		report_to(&f->opt->listener, "load %s%s is in HBase, after %u failed attempt%s",
+			  l->prefix, i->name, l->attempt, l->attempt == 1 ? "" : "s");
 	l->attempt = 0;
 	l->try_ms = 0;
 	l->said[0] = 0;
@@ -417,7 +426,7 @@ static void succeeded(struct follow *f, struct lane *l, const struct item *i,
 
 /* --- the loop --- */
 
-/* RC_END: nothing can be handed over now. */
+/* RC_END: no load can be handed over now. */
 static int hand_next(struct follow *f, struct error *err)
 {
 	pthread_mutex_lock(&f->lock);
@@ -458,16 +467,14 @@ static void remove_old(struct follow *f)
 			more = lane_removal(l, &f->opt->keep, &i);
 		pthread_mutex_unlock(&f->lock);
 		if (more && item_remove(&i, &err))
-			report_to(
-				&f->opt->listener,
-				"%s; what is left of the load is removed when this is started anew",
-				err.msg);
+			report_to(&f->opt->listener,
+				  "%s; the rest of the load is removed at the next start", err.msg);
 		if (more)
 			item_release(&i);
 	}
 }
 
-/* Beside the loop, which may be in a call that HBase does not answer. */
+/* Runs on its own thread, because the loop may be in a call that HBase does not answer. */
 static void tick(void *ctx)
 {
 	struct follow *f = ctx;
@@ -476,16 +483,17 @@ static void tick(void *ctx)
 	for (struct lane *l = f->lanes; l; l = l->next) {
 		if (lane_slow_s(l) && !l->slow) {
 			l->slow = true;
-			report_to(&f->opt->listener,
-				  "load %s%s is on its way to HBase for %lld s; calls are repeated",
-				  l->prefix, l->waiting.item[0].name, (long long)lane_slow_s(l));
+			report_to(
+				&f->opt->listener,
+				"load %s%s has been on its way to HBase for %lld s; calls are repeated",
+				l->prefix, l->waiting.item[0].name, (long long)lane_slow_s(l));
 		}
 		lane_note(l, false);
 	}
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Until something may have come. */
+/* Waits until new loads may have arrived. RC_STOPPED: the follower must end. */
 static int rest(struct follow *f, struct error *err)
 {
 	pthread_mutex_lock(&f->lock);
@@ -503,10 +511,11 @@ static void tell(const struct follow *f, struct trouble *t)
 	if (!t->why[0] || (t->said_ms && now - t->said_ms < SAY_AGAIN_MS))
 		return;
 	t->said_ms = now;
-	report_to(&f->opt->listener, "cannot look for loads to hand over: %s; tried again", t->why);
+	report_to(&f->opt->listener, "cannot look for loads to hand over: %s; it is retried",
+		  t->why);
 }
 
-/* A state that cannot be read does not keep the loads of others waiting. */
+/* Reads all states again. A state that cannot be read does not delay the loads of others. */
 static int look_again(struct follow *f, bool forever, struct error *err)
 {
 	pthread_mutex_lock(&f->lock);
@@ -545,7 +554,7 @@ int follow_run(struct follow *f, bool forever, struct error *err)
 
 static void *run_thread(void *ctx)
 {
-	struct error ignored; /* it ends by being stopped alone */
+	struct error ignored; /* this loop ends only when it is stopped */
 
 	stop_unwatched = true; /* a watchdog (notify.h) watches the stream */
 	follow_run(ctx, true, &ignored);

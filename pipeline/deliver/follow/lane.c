@@ -11,9 +11,9 @@
 #include "mem.h"
 
 #define REMOVED	     ".saltmill-removed"
-#define OPEN_ANEW_MS 60000 /* a state may have been made anew */
+#define OPEN_ANEW_MS 60000 /* a state may have been replaced or rebuilt */
 #define NOTE_MS	     1000
-#define NOTE_AGAIN   10000 /* when nothing has changed */
+#define NOTE_AGAIN   10000 /* if nothing has changed */
 
 /* --- items --- */
 
@@ -86,7 +86,7 @@ static int is_there(const char *dir, const char *suffix, bool *there, struct err
 	return rc;
 }
 
-/* What is left of a load that was handed over to be removed one day. */
+/* Keeps the item for its later removal, if anything of the load is left. */
 static int see_kept(struct lane *l, struct item i, struct error *err)
 {
 	bool dir, removed, journal;
@@ -117,7 +117,7 @@ static int see(struct lane *l, const struct state_load *s, const struct follow_k
 	memcpy(i.manifest, s->manifest, sizeof i.manifest);
 	if (s->phase == STATE_PUBLISHED && !s->handed)
 		items_add(&l->waiting, item_copy(&i));
-	/* what somebody else has loaded is not ours to remove */
+	/* a load that somebody else has handed over is not removed */
 	else if (s->phase == STATE_PUBLISHED && s->handed_to && keep->by != KEEP_ALL)
 		rc = see_kept(l, i, err);
 	item_release(&i);
@@ -133,14 +133,14 @@ static int open_state(struct lane *l, struct error *err)
 	int rc = state_open(&l->state, l->dir, false, err);
 	size_t n = 0;
 	const struct state_load *all = rc ? NULL : state_loads(l->state, &n);
-	/* behind the checkpoint may be too little */
+	/* the records after the checkpoint may not include the newest one known */
 	if (!rc && (!n || strcmp(all->name, l->newest) > 0))
 		rc = state_read_all(l->state, err);
 	l->opened_ms = clock_ms();
 	return rc;
 }
 
-/* Is the record that was seen last still there, and the same? */
+/* Returns true if the newest record that was seen is still there and unchanged. */
 static bool is_known(const struct lane *l, const struct state_load *all, size_t n)
 {
 	while (n > 0 && strcmp(all[n - 1].name, l->newest) > 0)
@@ -152,12 +152,12 @@ static bool is_known(const struct lane *l, const struct state_load *all, size_t 
 	       memcmp(s->manifest, l->newest_manifest, sizeof s->manifest) == 0;
 }
 
-/* Its loads are others, though their names be the same: those would be passed over. */
+/* Forgets a state that was replaced. Its loads may have the old names, and would be skipped. */
 static int begin_anew(struct lane *l, struct error *err)
 {
 	if (l->busy)
 		return error_set(err, RC_DATA,
-				 "%s was made anew while its load %s was on its way to HBase",
+				 "%s was created anew while its load %s was on its way to HBase",
 				 l->dir, l->waiting.item[0].name);
 	items_release(&l->waiting);
 	items_release(&l->kept);
@@ -217,7 +217,7 @@ bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *o
 	if (!l->kept.n)
 		return false;
 	const struct item *oldest = &l->kept.item[0];
-	/* below 0 when the clock was set back */
+	/* below 0 if the clock was set back */
 	int64_t age_ms = clock_wall_ms() - oldest->handed_ms;
 	bool due = oldest->left || (keep->by == KEEP_LOADS ? l->kept.n > keep->n
 							   : age_ms >= (int64_t)keep->n * 1000);
@@ -246,7 +246,7 @@ void lane_note(struct lane *l, bool now)
 	snprintf(n.upto, sizeof n.upto, "%s", l->newest);
 	snprintf(n.trouble, sizeof n.trouble, "%s", l->unread.why[0] ? l->unread.why : l->said);
 	if (!n.trouble[0] && lane_slow_s(l))
-		snprintf(n.trouble, sizeof n.trouble, "it is on its way for %lld s",
+		snprintf(n.trouble, sizeof n.trouble, "it has been on its way for %lld s",
 			 (long long)lane_slow_s(l));
 	const struct state_applying *o = &l->noted;
 	bool news = n.waiting != o->waiting || n.applied != o->applied ||
@@ -266,7 +266,7 @@ int item_remove(const struct item *i, struct error *err)
 {
 	char *aside = mem_format("%s" REMOVED, i->dir);
 	char *journal = mem_format("%s" APPLY_SUFFIX, i->dir);
-	/* at once it is no load any more: half of one would be taken for a damaged one */
+	/* rename first: a folder that is removed half-way would look like a damaged load */
 	int rc = rename(i->dir, aside) < 0 && errno != ENOENT
 			 ? error_errno(err, "cannot rename %s", i->dir)
 			 : io_sync_parent(i->dir, err);

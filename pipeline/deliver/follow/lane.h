@@ -1,7 +1,7 @@
 /*
- * lane.h - the loads of one state that wait for HBase, and those whose folders are kept behind it
+ * lane.h - one state's loads that wait for HBase, and handed-over loads whose folders are kept
  *
- * Nothing here is safe for threads: the follower's lock is held around it.
+ * Nothing here is thread-safe: callers hold the follower's lock.
  */
 #ifndef SALTMILL_FOLLOW_LANE_H
 #define SALTMILL_FOLLOW_LANE_H
@@ -14,41 +14,43 @@ struct item {
 	int64_t published_ms, handed_ms;
 	bool manifest_known;
 	uint8_t manifest[16];
-	bool left; /* kept: its removal has begun already */
+	bool left; /* kept: its removal has begun */
 };
 struct items { /* oldest first */
 	struct item *item;
 	size_t n;
 };
 
-/* What is tried again and again, and not said each time. */
+/* A failure that is retried often, and reported only now and then. */
 struct trouble {
-	char why[sizeof(((struct error *)0)->msg)]; /* "": nothing is wrong */
-	int64_t said_ms;			    /* 0: not yet */
+	char why[sizeof(((struct error *)0)->msg)]; /* "": no failure */
+	int64_t said_ms;			    /* when it was reported; 0: not yet */
 };
 
 struct lane {
 	struct lane *next;
 	char *dir, *prefix;
-	struct state *state; /* only looked at; NULL: not open */
+	struct state *state; /* read-only; NULL: not open */
 	int64_t opened_ms;
-	char newest[24];   /* record that was seen */
-	int64_t newest_ms; /* and by what it is known to be the same */
+	char newest[24];   /* name of the newest record seen */
+	int64_t newest_ms; /* its time and manifest tell whether it is the same record */
 	uint8_t newest_manifest[16];
-	bool anew;	       /* another state stood there at the last look */
-	struct trouble unread; /* its state cannot be looked at */
+	bool anew;	       /* the last look found another state in its place */
+	struct trouble unread; /* why the state cannot be read */
 	struct items waiting, kept;
 	bool busy, dropped;
-	int64_t busy_ms;			     /* since when */
-	int64_t slow_ms;			     /* so long it may take unsaid */
-	bool slow;				     /* and it was said that it takes long */
-	unsigned attempt;			     /* of the first that waits */
-	bool passed;				     /* another lane's came in while it failed */
-	int64_t try_ms;				     /* not before */
-	char said[sizeof(((struct error *)0)->msg)]; /* why it is not in; "": nothing is wrong */
+	int64_t busy_ms;  /* start of the call */
+	int64_t slow_ms;  /* time it may take without a report */
+	bool slow;	  /* reported as slow */
+	unsigned attempt; /* failed attempts of the first waiting load */
+	/* another lane's load was handed over while this one failed */
+	bool passed;
+	int64_t try_ms; /* next attempt, not earlier */
+	/* why the first load waits, as reported; "": no failure */
+	char said[sizeof(((struct error *)0)->msg)];
 	int64_t said_ms;
 	struct state_applying noted;
-	int64_t noted_ms; /* 0: not yet */
+	int64_t noted_ms; /* last note for `saltmill status`; 0: none yet */
 	uint64_t applied;
 	int64_t applied_ms;
 };
@@ -56,24 +58,29 @@ struct lane {
 struct lane *lane_new(const char *dir, const char *prefix);
 void lane_free(struct lane *l);
 /*
- * See the loads that were published since.  Where another state, or the same one made anew, has
- * taken the place of the one that was looked at, all of it is seen, and what was known forgotten;
- * not while a load of it is on its way: RC_DATA.
+ * Reads the loads that were published since the last call. If the state was replaced or rebuilt, it
+ * forgets what it knew and reads all loads. RC_DATA: that happened while one of its loads is on its
+ * way.
  */
 int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err);
-/* The first that waits is in HBase since now: no more it waits.  ours: its folder is to be removed
- * one day, if any is; what was marked by hand is not. */
+/*
+ * Moves the first waiting load out of the queue: it is in HBase now. ours: its folder may be
+ * removed later, as keep says. A load that was marked by hand is not ours.
+ */
 void lane_in(struct lane *l, const struct follow_keep *keep, bool ours);
-/* False: no folder is to be removed now.  The item is the caller's (item_release). */
+/*
+ * Takes the next kept load whose folder must be removed; the caller releases it (item_release).
+ * False: none now.
+ */
 bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *out);
-/* Since so many seconds its first load is on its way; 0: none is, or not for long. */
+/* Returns for how many seconds the first load has been on its way; 0: none is, or not for long. */
 int64_t lane_slow_s(const struct lane *l);
-/* For `saltmill status`; now: however short ago the last one was. */
+/* Writes the note for `saltmill status`. now: even if the last note is recent. */
 void lane_note(struct lane *l, bool now);
 
 /*
- * Remove a load's folder and the journal of its hand-over; a crash at any moment leaves the folder
- * whole, or such that the next call ends it.
+ * Removes a load's folder and the journal of its hand-over. A crash leaves the folder whole, or in
+ * a form that the next call removes.
  */
 int item_remove(const struct item *i, struct error *err);
 struct item item_copy(const struct item *i);
