@@ -43,7 +43,7 @@ def apply(saltmill, *arguments):
     (["{load}", "--state", "x", "--hbase", "h"], "and --state, expected one of them"),
     (["{load}", "--follow", "--hbase", "h"], "--follow: found no --state, expected `--state DIR` too"),
     (["--state", "x", "--journal", "j", "--hbase", "h"], "--journal: found --state too, expected one of them"),
-    (["/nowhere/at/all", "--hbase", "h"], "is no published load"),
+    (["/nowhere/at/all", "--hbase", "h"], "is not a published load"),
     (["{load}", "--hbase", "h:0"], "found server `h:0`"),
     (["{load}", "--hbase", "a,,b"], "found server ``"),
     (["{load}", "--hbase", "h", "--abort", "--restart"], "--abort: found --restart too"),
@@ -89,4 +89,4 @@ def test_a_load_that_was_changed(saltmill, load):
     script.write_text(text.replace("VERSIONS => 1", "VERSIONS => 2"))
     done = apply(saltmill, load, "--hbase", "127.0.0.1:1")
     script.write_text(text)
-    assert done.returncode == 1 and "was changed since the load was published" in done.stderr
+    assert done.returncode == 1 and "was changed after the load was published" in done.stderr

@@ -190,7 +190,7 @@ class World:
     @staticmethod
     def no_room(status, one):
         """It was looked at first."""
-        return status == 2 and "there is room for" in (one.folder / "apply.log").read_text().splitlines()[-1]
+        return status == 2 and "not enough free space" in (one.folder / "apply.log").read_text().splitlines()[-1]
 
     def check(self, one, by_id, by_word, staged):
         space, found = one.folder.name, one.folder / "scan"

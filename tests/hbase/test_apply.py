@@ -125,7 +125,7 @@ def events(folder, space, rows=3000):
 def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
     expected, _ = flights
     on_hdfs.load(derive(tmp_path, "flights.yaml"), flights_csv)
-    on_hdfs.refused("no table flights: --create makes it with 8 regions")
+    on_hdfs.refused("no table flights: --create creates it with 8 regions")
     (table,) = on_hdfs.done("--dry-run")["tables"]
     assert table["missing"] and not table["created"] and table["cells"] == expected.cells
     (table,) = on_hdfs.done("--create", "--check")["tables"]
@@ -230,7 +230,7 @@ def test_loads_with_equal_manifests(on_hdfs, tmp_path):
     shutil.rmtree(on_hdfs.out)
     (tmp_path / "anew.saltmill-apply").rename(tmp_path / "out.saltmill-apply")
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("out.saltmill-apply is of another load with the same files, that was here before: `--restart`")
+    on_hdfs.refused("out.saltmill-apply belongs to another load with the same files, which was here before: `--restart`")
     said = on_hdfs.done("--journal", str(tmp_path / "out.saltmill-apply"))
     assert said["already"] and "was begun by another load with the same files" in said["warnings"][0]
 
@@ -243,7 +243,7 @@ def test_a_table_that_differs(on_hdfs, tmp_path):
                       "create 'differs:events', {NAME => 'f', VERSIONS => 1, TTL => 86400, COMPRESSION => 'GZ'}\n"
                       "create 'differs:by_word', {NAME => 'f'}\n")
     on_hdfs.hbase.run_script(script)
-    on_hdfs.refused("table differs:events is not as the load wants it: f: VERSIONS is 1, expected 2.*--alter")
+    on_hdfs.refused("table differs:events differs from what the load wants: f: VERSIONS is 1, expected 2.*--alter")
     said = on_hdfs.done("--dry-run")["tables"][0]["differences"]
     assert {"f: VERSIONS is 1, expected 2", "f: COMPRESSION is GZ, expected ZSTD",
             "family g is missing"} <= set(said), said
@@ -269,7 +269,7 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
         died = on_hdfs.run("--create", env={"SALTMILL_CRASH_AT": f"apply-{step}", "PATH": ""})
         assert died.returncode == -9, (step, died.stderr)
         if step == "before-cut":
-            assert "it is cut again there, into 2 files of the same 1024 cells" in died.stderr
+            assert "it is cut there, into 2 files of the same 1024 cells" in died.stderr
     parts = tmp_path / "out.saltmill-apply.saltmill-parts"
     (table,) = [t for t in on_hdfs.manifest["tables"] if t["name"] == "others:events"]
     check_parts(on_hdfs, parts, [f for f in table["files"] if f["region"] == 1])
@@ -393,7 +393,7 @@ def test_a_refused_creation(on_hdfs, tmp_path):
 def test_refusals(on_hdfs, tmp_path):
     events(tmp_path, "refusals", 10)
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("--upload /tmp is of another kind", "--create", "--upload", "/tmp")
+    on_hdfs.refused("--upload /tmp: the upload folder and HBase's files must both be local or both be remote", "--create", "--upload", "/tmp")
     (tmp_path / "out.saltmill-apply").unlink()
     file = next((on_hdfs.out / "refusals" / "events" / "hfiles" / "f").iterdir())
     content = file.read_bytes()

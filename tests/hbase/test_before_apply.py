@@ -14,8 +14,8 @@ def set_quota(hdfs, path, **quota):
 
 
 @pytest.mark.parametrize("quota,says", [
-    ({"storagespacequota": 1 << 20}, "the folder's quota of space is used up: it leaves 0 B"),
-    ({"namespacequota": 5}, "the folder's quota of names is used up: it leaves 4, and the load has 1. files and folders"),
+    ({"storagespacequota": 1 << 20}, "the folder's space quota leaves 0 B"),
+    ({"namespacequota": 5}, "the folder's name quota leaves 4, and the load has 1. files and folders to create"),
 ])
 def test_quota_of_a_folder_above(on_hdfs, hdfs, tmp_path, quota, says):  # noqa: F811
     """It is seen before a table is made, by --dry-run too."""
@@ -64,7 +64,7 @@ def test_another_hdfs_beside_webhdfs(on_hdfs, hdfs, tmp_path):  # noqa: F811
     on_hdfs.load(tmp_path / "job.yaml")
     http = f"127.0.0.1:{hdfs.http_port}"
     on_hdfs.options = ("--user", "ann", "--webhdfs", http)
-    on_hdfs.refused("names another HDFS than HBase's files.*found elsewhere, expected 127.0.0.1:", "--create",
+    on_hdfs.refused("names another HDFS than that of HBase's files.*found elsewhere, expected 127.0.0.1:", "--create",
                     "--upload", "hdfs://elsewhere:8020/bulk/ann")
     (tmp_path / "out.saltmill-apply").unlink()
     on_hdfs.done("--create", "--upload", hdfs.fs + "/bulk/ann")
@@ -124,7 +124,7 @@ def test_the_other_framing(on_hdfs, tmp_path):  # noqa: F811
     job = (tmp_path / "job.yaml").read_text()
     (tmp_path / "job.yaml").write_text(job.replace("compression: ZSTD", "compression: {codec: ZSTD, framing: hadoop}"))
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("does not say why: .*; first suspect: the file is ZSTD with `framing: hadoop`.*load again with "
+    on_hdfs.refused("gives no reason: .*; first suspect: the file is ZSTD with `framing: hadoop`.*load again with "
                     "`compression: {codec: ZSTD, framing: hbase}`", "--create", status=1)
     assert on_hdfs.run("--abort").returncode == 0
 

@@ -127,7 +127,7 @@ def test_a_journal_of_before(on_hdfs, tmp_path):  # noqa: F811
     """One that does not note the incarnation is never trusted."""
     expected = events(tmp_path, "before", 900)
     on_hdfs.load(tmp_path / "job.yaml")
-    says = "written by a saltmill that did not note which incarnation of table .* it loaded.*--restart"
+    says = "written by an older saltmill, which did not note which incarnation of table .* it loaded.*--restart"
     dies_at(on_hdfs, "done")
     for _ in range(2):
         kept = [line for line in journal(tmp_path).splitlines(True) if " table " not in line]
@@ -149,7 +149,7 @@ def test_abort(on_hdfs, hdfs, tmp_path):  # noqa: F811
         assert {p.name for p in tmp_path.iterdir()} == {"out", "job.yaml", "keys.txt", "events.csv"}
         assert folder not in (hdfs.list("/bulk/ann") or {})
         assert not [n for n in hdfs.list("/hbase/staging") if "aborted" in n]
-    assert re.search("table aborted:events: [1-9] of 6 files were loaded before, and stay there", done.stderr)
+    assert re.search("table aborted:events: [1-9] of 6 files were loaded before, and stay in the table", done.stderr)
     done = on_hdfs.run("--abort")
     assert done.returncode == 0 and "there is no journal, so there is nothing to remove" in done.stderr
     # of a table that is gone the staging folder is removed all the same

@@ -107,7 +107,7 @@ static void test_only_parts_go(void **state)
 	assert_true(is_there(p.parts, "orders.csv"));
 	assert_true(is_there(p.parts, PART "0"));
 	assert_int_equal(p.result.nwarnings, 1);
-	assert_non_null(strstr(p.result.warnings[0], "orders.saltmill-parts is left: "));
+	assert_non_null(strstr(p.result.warnings[0], "orders.saltmill-parts is not removed: "));
 	end(&p);
 }
 
@@ -147,8 +147,8 @@ static void test_folder_of_others(void **state)
 	source.path = path;
 	assert_int_equal(io_digest_file(path, source.digest, &bytes, &err), 0);
 	assert_int_equal(cut_at_regions(&table, &file, &regions, &words, &err), RC_CONFIG);
-	char *said = mem_format("%s is there, and not of this load: files that are cut again would "
-				"wait there; move it away, or --journal names another place",
+	char *said = mem_format("%s exists, and is not from this load, but files that are cut must "
+				"wait there: move it away, or name another place with --journal",
 				p.parts);
 	assert_string_equal(err.msg, said);
 	assert_false(p.run.cut_begun);
@@ -252,13 +252,13 @@ static void test_parts(void **state)
 	assert_non_null(strstr(words, " 61:62:2:"));
 	assert_non_null(strstr(words, " 63:64:2:"));
 	assert_non_null(strstr(words, " 65:66:2:"));
-	assert_non_null(strstr(said, "rows a to f, reaches over borders of the live regions: it is "
-				     "cut again there, into 3 files of the same 6 cells"));
+	assert_non_null(strstr(said, "rows a to f, crosses borders of the live regions: it is cut "
+				     "there, into 3 files of the same 6 cells"));
 	assert_int_equal(cut_at("g", words, sizeof words), 1);
 	assert_non_null(strstr(words, " 61:66:6:"));
-	assert_null(strstr(said, "reaches over"));
+	assert_null(strstr(said, "crosses"));
 	assert_non_null(strstr(said, "rows a to f, was to be cut at a border of the live regions "
-				     "that is gone: it is written again as it was, 6 cells"));
+				     "that is gone: it is written again unchanged, 6 cells"));
 }
 
 int main(void)

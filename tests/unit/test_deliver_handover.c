@@ -636,7 +636,7 @@ static void live(void)
 		if (m.anew) /* all is well: it is not taken for done */
 			return;
 		/* refused: a person is told, and starts it again */
-		if (!m.dead && !strstr(err.msg, "does not say why") &&
+		if (!m.dead && !strstr(err.msg, "gives no reason") &&
 		    !strstr(err.msg, "SpaceLimitingException") && !strstr(err.msg, "is loaded"))
 			tell_history(err.msg);
 		if (m.sweepers && choose(2))
@@ -758,8 +758,8 @@ static void test_no_ids(void **state)
 	int rc = handover_run(&m.hand, &err);
 	m.nameless = false;
 	assert_int_equal(rc, RC_CONFIG);
-	assert_string_equal(err.msg, "u0: who answers there does not tell the file's fileId, by "
-				     "which files are known: --webhdfs must name NameNodes, no "
+	assert_string_equal(err.msg, "u0: the server does not report fileId, and apply identifies "
+				     "files by it: --webhdfs must name NameNodes, not a "
 				     "gateway");
 	assert_int_equal(rows_in(true), 0);
 	assert_false(m.cleaned);
@@ -783,8 +783,9 @@ static void test_no_sweep(void **state)
 		strcpy(m.journal[i], lines[i]);
 	start();
 	assert_int_equal(handover_run(&m.hand, &err), RC_DATA);
-	assert_string_equal(err.msg, "u2 is still there, though its region said it was loaded: "
-				     "nothing is removed");
+	assert_string_equal(err.msg,
+			    "u2 is still there, but its region answered that it was loaded: "
+			    "apply removes nothing");
 	assert_false(m.cleaned);
 }
 

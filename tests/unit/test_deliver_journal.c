@@ -141,7 +141,7 @@ static void test_files_of_others(void **state)
 		assert_int_equal(io_read_file(path, &text, &err), 0);
 		if (cases[i].rc) {
 			char *said =
-				mem_format("%s is no journal of apply: name another file", path);
+				mem_format("%s is not a journal of apply: name another file", path);
 
 			assert_string_equal(err.msg, said);
 			mem_free(said);

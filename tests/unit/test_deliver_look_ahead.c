@@ -63,7 +63,7 @@ static void test_blocking_files(void **state)
 		const char *bound; /* NULL: no warning */
 	} cases[] = {
 		{{0}, 16, NULL},
-		{{0}, 17, "(16 unless hbase-site says otherwise); "},
+		{{0}, 17, "(16 unless hbase-site sets another); "},
 		{{.live_table = "100"}, 17, NULL},
 		{{.live_table = "16"}, 17, "(16); "},
 		{{.live_table = "4"}, 5, "(4); "},

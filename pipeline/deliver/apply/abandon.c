@@ -1,15 +1,18 @@
 /*
  * abandon.c - give up a hand-over: remove what it left, the journal last
  *
- * The journal is needed until the end: a run that dies here is done again.  What is in the tables
- * stays there.
+ * The journal is needed until the end: if a run dies here, the next one repeats its steps. Files in
+ * the tables stay there.
  */
 #include <unistd.h>
 
 #include "applying.h"
 #include "io.h"
 
-/* Any region will do.  A table that was dropped has none, hbase:meta always has one. */
+/*
+ * Removes the token's folder. Any region can do it. A dropped table has none, so hbase:meta's is
+ * used.
+ */
 static int drop_token(struct applied *t, struct error *err)
 {
 	struct hbase *h = t->run->hbase;
@@ -42,7 +45,7 @@ static int drop_upload(struct applying *a, struct error *err)
 
 	for (size_t i = 0; i < a->ntables && !token; i++)
 		token = a->tables[i].token;
-	if (!token || !a->upload || !a->folder) /* nothing was uploaded */
+	if (!token || !a->upload || !a->folder) /* no file was uploaded */
 		return RC_OK;
 	int rc = world_storage(a, token, err);
 	return rc ? rc : remove_folder(a, err);
@@ -58,7 +61,7 @@ static void tell(const struct applied *t)
 	}
 	if (done)
 		applying_say(t->run,
-			     "table %s: %zu of %zu files were loaded before, and stay there",
+			     "table %s: %zu of %zu files were loaded before, and stay in the table",
 			     t->result->name, done, files);
 }
 
@@ -81,6 +84,6 @@ int abandon(struct applying *a, struct error *err)
 		tell(&a->tables[i]);
 	if (unlink(a->journal.path) < 0)
 		return error_errno(err, "cannot remove %s", a->journal.path);
-	applying_say(a, "%s is removed, with what it speaks of in HDFS", a->journal.path);
+	applying_say(a, "removed %s, and the files in HDFS that it lists", a->journal.path);
 	return io_sync_parent(a->journal.path, err);
 }

@@ -1,7 +1,7 @@
 /*
  * apply.c - from a load's folder to its tables in HBase
  *
- * Everything is looked at first: what does not fit is said before anything is sent.
+ * All checks come first, so problems are reported before anything is sent.
  */
 #include "apply.h"
 
@@ -17,7 +17,7 @@
 #include "io.h"
 #include "pool.h"
 
-#define CALLS	    8 /* regions at a time */
+#define CALLS	    8 /* calls at a time, one for each region */
 #define SCRIPT_MOST ((size_t)64 << 20)
 
 void applying_say(const struct applying *a, const char *fmt, ...)
@@ -38,7 +38,7 @@ void applying_begin(struct applying *a, enum apply_phase phase)
 	a->phase_ms = now;
 }
 
-/* So that a test may let the process die before an event is noted, and behind it. */
+/* Lets a test kill the process just before and just after an event is noted. */
 static void crash_near(const char *when, const char *line)
 {
 	char step[64];
@@ -64,7 +64,7 @@ int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
 
 /* --- what the load's folder says --- */
 
-/* A file of the load whose digest the manifest has. */
+/* Reads a file of the load and checks it against the digest in the manifest. */
 static int read_proved(const char *path, const uint8_t digest[16], struct buf *text,
 		       struct error *err)
 {
@@ -73,7 +73,7 @@ static int read_proved(const char *path, const uint8_t digest[16], struct buf *t
 	int rc = io_digest_file(path, found, &bytes, err);
 
 	if (rc == RC_OK && memcmp(found, digest, sizeof found) != 0)
-		rc = error_set(err, RC_DATA, "%s was changed since the load was published", path);
+		rc = error_set(err, RC_DATA, "%s was changed after the load was published", path);
 	return rc ? rc : io_read_file_upto(path, SCRIPT_MOST, text, err);
 }
 
@@ -152,7 +152,7 @@ static int read_load(struct applying *a, struct error *err)
 	int rc = access(path, F_OK) == 0
 			 ? manifest_read(&a->manifest, path, arena, err)
 			 : error_set(err, RC_CONFIG,
-				     "%s is no published load: it has no manifest.json",
+				     "%s is not a published load: it has no manifest.json",
 				     a->opt->dir);
 
 	mem_free(path);
@@ -202,8 +202,8 @@ static int apply_table(struct applied *t, struct error *err)
 	if (t->hand.unproved)
 		applying_warn(
 			a,
-			"table %s: region servers answered that %zu files are loaded; user %s "
-			"may not read HBase's folders, so the files were not looked for there: "
+			"table %s: region servers answered that %zu files are loaded; user %s may "
+			"not read HBase's folders, so apply could not look for the files there: "
 			"--check compares the cells",
 			t->result->name, t->hand.unproved, hbase_user(a->hbase));
 	return RC_OK;
@@ -249,7 +249,10 @@ static int hand_over(struct applying *a, struct error *err)
 	return rc ? rc : applying_note(a, err, "finished");
 }
 
-/* Then HDFS is looked at before; else when the first file is uploaded. */
+/*
+ * Such a table changes before its upload, so HDFS is checked before that. Otherwise the upload
+ * checks it.
+ */
 static bool is_to_change(const struct applied *t)
 {
 	return !t->exists || t->result->ndifferences;
@@ -271,7 +274,7 @@ static int look_at_all(struct applying *a, struct error *err)
 	return rc;
 }
 
-/* What stands in the place of files that were cut again. */
+/* Counts the files that were cut, and the parts that replace them. */
 static void count_parts(const struct applied *t)
 {
 	for (size_t i = 0; i < t->hand.nfiles; i++) {
@@ -282,7 +285,9 @@ static void count_parts(const struct applied *t)
 	}
 }
 
-/* Of a load that is handed over: are its tables still those it went into?  --check proves more. */
+/*
+ * Checks that the tables of a finished load are still the ones it went into. --check proves more.
+ */
 static int look_at_finished(struct applying *a, struct error *err)
 {
 	int rc = RC_OK;
@@ -335,7 +340,7 @@ static int run(struct applying *a, struct error *err)
 	return rc ? rc : hand_over_all(a, err);
 }
 
-/* Whatever failed then: this was changed before, and stays. */
+/* Names the tables in *err that were created or altered before the failure: these changes stay. */
 static void name_changes(const struct applying *a, struct error *err)
 {
 	for (size_t i = 0; i < a->ntables; i++)
@@ -344,7 +349,7 @@ static void name_changes(const struct applying *a, struct error *err)
 				     a->tables[i].result->altered ? "altered" : "created");
 }
 
-/* What earlier runs left is removed first. */
+/* Removes what earlier runs left. */
 static int abandon_first(const struct apply_options *opt, struct error *err)
 {
 	struct apply_options first = *opt;
@@ -368,7 +373,7 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 			     .phase_ms = clock_ms()};
 
 	*out = (struct apply_result){0};
-	mem_outcome("its journal says how far it is, apply again goes on");
+	mem_outcome("run apply again: it continues where its journal ends");
 	int rc = opt->restart ? abandon_first(opt, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = run(&a, err);

@@ -15,7 +15,9 @@
 #include "splits.h"
 #include "storage.h"
 
-/* Where the bytes of a file are from: the load's own, then parts of them (cut_file.c). */
+/*
+ * Where the bytes of a file come from: the load's own files first, then their parts (cut_file.c).
+ */
 struct applied_file {
 	const char *path; /* on this machine */
 	const char *family;
@@ -28,18 +30,18 @@ struct applied {
 	size_t index; /* in the manifest */
 	struct apply_table *result;
 	struct description want;
-	struct description live; /* as it was described last, if it exists */
+	struct description live; /* its last description, if the table exists */
 	struct splits splits;
 	bool exists, create_noted, created;
 	bool changed;		  /* created or altered by this run */
-	bool stores_seen;	  /* how many files they would have */
-	struct incarnation bound; /* of which its journal speaks */
-	_Atomic bool unreadable;  /* HBase's folders of it; said */
+	bool stores_seen;	  /* the files of its stores were counted */
+	struct incarnation bound; /* the incarnation that the journal is bound to */
+	_Atomic bool unreadable;  /* HBase's folders of it cannot be read; was reported */
 	uint64_t nonce[2];
 	char *token;		      /* owned; NULL: none yet */
-	char *prefix;		      /* of paths as region servers take them: "hdfs://nn:8020" */
+	char *prefix;		      /* start of paths for region servers: "hdfs://nn:8020" */
 	char *upload_dir;	      /* within the storage */
-	struct applied_file *sources; /* of hand.files, with the same numbers */
+	struct applied_file *sources; /* the source of each item of hand.files */
 	struct handover hand;
 	struct hand_world world;
 	struct applying *run;
@@ -48,26 +50,27 @@ struct applied {
 struct applying {
 	const struct apply_options *opt;
 	struct apply_kept *kept;
-	struct hbase *hbase;	 /* of kept */
-	struct storage *storage; /* of kept; NULL until the first token says where HBase lives */
+	struct hbase *hbase; /* owned by kept */
+	/* owned by kept; NULL until the first token shows where HBase's files are */
+	struct storage *storage;
 	struct journal journal;
 	struct manifest manifest;
 	char *upload,
-		*folder; /* where files wait, and the load's own folder there; NULL: not yet */
-	char *load;	 /* journal_load's line, as the journal has it; NULL: not yet */
+		*folder; /* the upload folder, and the load's own folder in it; NULL: not yet */
+	char *load;	 /* journal_load's line in the journal; NULL: not yet */
 	bool finished;
-	bool cut_begun; /* the folder of parts is ours */
-	bool placed;	/* the upload folder was looked at */
-	bool probing;	/* what is opened now is for a look only, and not noted */
+	bool cut_begun; /* this load has made the folder of parts */
+	bool placed;	/* the upload folder was checked */
+	bool probing;	/* the storage is opened for a check only, and not noted */
 	pthread_mutex_t cut_lock;
 	struct applied *tables;
 	size_t ntables;
 	struct apply_result *result;
 	_Atomic uint64_t done; /* files in their regions */
 	uint64_t nfiles;
-	_Atomic int64_t said_ms; /* when it was told last how far it is */
+	_Atomic int64_t said_ms; /* time of the last progress message */
 	enum apply_phase phase;
-	int64_t phase_ms; /* since when */
+	int64_t phase_ms; /* its start */
 };
 
 void applying_say(const struct applying *a, const char *fmt, ...)
@@ -75,86 +78,95 @@ void applying_say(const struct applying *a, const char *fmt, ...)
 int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Another phase begins, or the same once more. */
+/* Begins a phase, and adds the time of the previous one. A phase may come several times. */
 void applying_begin(struct applying *a, enum apply_phase phase);
 
-/* A file of this machine is what the manifest or the journal says of it; RC_DATA: it is not. */
+/*
+ * Checks a local file against the size and digest in the manifest or the journal; RC_DATA: it
+ * differs.
+ */
 int source_prove(const struct applied_file *s, struct error *err);
 
-/* look_ahead.c: what is said and kept as a warning. */
+/* look_ahead.c: reports a warning and keeps it in the result. */
 void applying_warn(struct applying *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The cluster as a whole; RC_CONFIG: nothing can be done with it. */
+/* Checks the cluster as a whole; RC_CONFIG: it cannot take a load. */
 int look_at_cluster(struct applying *a, struct error *err);
-/* Warn of regions of the table that are in transition. */
+/* Warns of regions of the table that are in transition. */
 void look_at_transitions(struct applied *t);
-/* Warn of stores that would have too many files. */
+/* Warns of stores that would have too many files. */
 void look_at_stores(struct applied *t, const struct hbase_regions *r);
-/* RC_CONFIG: what is to be uploaded does not fit; warn when the folder is another's. */
+/*
+ * Checks the upload folder. RC_CONFIG: the files do not fit there. Warns if the user may not write
+ * there.
+ */
 int look_at_place(struct applying *a, struct error *err);
 
-/* live_table.c: the table as it is, compared; RC_CONFIG: it cannot take the load. */
+/* live_table.c: compares the live table with the load; RC_CONFIG: it cannot take the load. */
 int table_look(struct applied *t, struct error *err);
-/* RC_CONFIG: it is gone, or another one has its name. */
+/* RC_CONFIG: the table is gone, or another one has its name. */
 int table_still(struct applied *t, struct error *err);
-/* Make it what the load wants, as the options allow. */
+/* Creates or alters the table as the load wants it, if the options allow that. */
 int table_prepare(struct applied *t, struct error *err);
-/* How many regions there are, and how many files lie across them. */
+/* Counts the live regions, and the files that cross their borders. */
 int table_check_regions(struct applied *t, struct error *err);
 
-/* world.c: what the state machine does to the world, for real. */
+/* world.c: sets the functions by which the state machine acts on storage, servers and journal. */
 void world_make(struct applied *t);
-/* Looks at the place where files would wait, before anything is changed. */
+/* Checks the place where files will wait, before anything is changed. */
 int world_look(struct applied *t, struct error *err);
-/* The token's folder and where files go before it: asked for once, and noted. */
+/* Opens the token's folder and the upload folder. The token is requested once, and noted. */
 int world_open(struct applied *t, struct error *err);
-/* Where file number i waits, and where it is put first. */
+/* Sets the upload path and the token's path of file number i. */
 void world_place(struct applied *t, struct hand_file *f, size_t i);
-/* Opens where files wait: in the file system of HBase's root, which region servers read. */
+/*
+ * Opens the storage of the upload folder: the file system of HBase's root, which region servers
+ * read.
+ */
 int world_storage(struct applying *a, const char *token, struct error *err);
-/* The path of "hdfs://nn:8020/hbase/staging/x" or "file:/x"; NULL: it has none. */
+/* Returns the path of "hdfs://nn:8020/hbase/staging/x" or "file:/x"; NULL: it has none. */
 const char *token_path(const char *token);
 bool token_is_local(const char *token);
 
 /*
- * store_files.c: the table's folder, by the token's path; the caller's.  under: "" or "/archive",
- * within HBase's root.  NULL: the path is not as HBase makes it.
+ * store_files.c: returns the table's folder, derived from the token's path; the caller frees it.
+ * under: "" or "/archive", within HBase's root. NULL: the path has not the form that HBase gives
+ * it.
  */
 char *table_folder(const char *staging, const char *under, const char *table);
-/* struct hand_world's in_table. */
+/* Implements in_table of struct hand_world. */
 int store_files_find(void *self, const struct hbase_region *r, struct hand_file *const *files,
 		     size_t n, bool *in, struct error *err);
-/* explain.c: struct hand_world's explain. */
+/* explain.c: implements explain of struct hand_world. */
 int explain_refusal(void *self, const struct hand_file *f, struct buf *hint, struct error *err);
-/* The inode number of the table's folder; 0: it cannot be known. */
+/* Reads the inode number of the table's folder; 0: unknown. */
 int table_folder_id(struct applied *t, uint64_t *id, struct error *err);
 
-/* binding.c: notes which incarnation of the table the journal speaks of, or checks that it still
- * is. */
+/* binding.c: notes the table's incarnation in the journal, or checks that it is still the same. */
 int bind_table(struct applied *t, struct error *err);
 /* RC_CONFIG: the journal is bound to another incarnation, or to one that is dropped. */
 int bind_check(struct applied *t, const struct hbase_regions *r, struct error *err);
 int bind_still(struct applied *t, struct error *err);
 int bind_missing(const struct applied *t, struct error *err);
-/* RC_CONFIG: files were sent, and the journal does not note to which incarnation. */
+/* RC_CONFIG: files were sent, but the journal does not note the incarnation. */
 int bind_known(const struct applied *t, struct error *err);
 
-/* Remove the load's folder of files that wait. */
+/* Removes the load's folder within the upload folder. */
 int remove_folder(struct applying *a, struct error *err);
-/* hand_journal.c: open the load's journal, or begin it. */
+/* hand_journal.c: opens the load's journal, or begins it. */
 int open_journal(struct applying *a, struct error *err);
-/* The same without making one, of any load with this manifest. */
+/* Opens an existing journal of any load with this manifest, and begins none. */
 int open_old_journal(struct applying *a, bool *there, struct error *err);
-/* abandon.c: remove what an earlier run left: upload folder, staging, parts, last the journal. */
+/* abandon.c: removes what an earlier run left: upload folder, staging, parts, the journal last. */
 int abandon(struct applying *a, struct error *err);
 
-/* cut_file.c: struct hand_world's cut and part. */
+/* cut_file.c: implements cut and part of struct hand_world. */
 int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,
 		   struct buf *words, struct error *err);
 int cut_part(void *self, size_t of, const char *word, struct hand_file *out, struct error *err);
-/* The parts are not needed any more: remove their folder, if there was a cut. */
+/* Removes the folder of the parts, if a file was cut: they are not needed any more. */
 int cut_forget(struct applying *a, struct error *err);
 
-/* live_cells.c: each cell of the files beside the live ones, by scans in parallel. */
+/* live_cells.c: compares each cell of the files with the live ones, by parallel scans. */
 int table_prove(struct applied *t, struct error *err);
 
 #endif

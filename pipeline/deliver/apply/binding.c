@@ -3,7 +3,7 @@
  *
  *   0 table 16468 3f2a.. 77c1..    the folder and regions of table 0, before its first file is sent
  *
- * Nothing of a journal counts if its table is another one now: what it notes as done is lost.
+ * If the table is another one now, the journal is worthless: the files it notes as done are lost.
  */
 #include "applying.h"
 
@@ -27,7 +27,10 @@ static int note(struct applied *t, struct error *err)
 	return rc;
 }
 
-/* Opens the storage if a run that has nothing to upload did not. */
+/*
+ * Reads the folder's number now. Opens the storage if this run has nothing to upload and did not
+ * open it.
+ */
 static int folder_now(struct applied *t, uint64_t *folder, struct error *err)
 {
 	*folder = 0;
@@ -53,7 +56,7 @@ int bind_check(struct applied *t, const struct hbase_regions *r, struct error *e
 					    "regions were split or merged and its folder cannot be "
 					    "looked at,",
 				   err);
-	/* all regions are others by splits and merges: these are known from now on */
+	/* splits and merges have replaced all known regions: note the present ones */
 	incarnation_take(&t->bound, r, folder);
 	return t->run->finished ? RC_OK : note(t, err);
 }
@@ -63,7 +66,7 @@ int bind_missing(const struct applied *t, struct error *err)
 	return other_table(t, "was dropped", err);
 }
 
-/* The regions as hbase:meta has them now; waits while one is being split. */
+/* Reads the regions from hbase:meta; waits while one is being split. */
 static int regions_now(struct applied *t, struct hbase_regions *r, struct error *err)
 {
 	struct hbase_failure why;
@@ -113,7 +116,7 @@ int bind_table(struct applied *t, struct error *err)
 	return rc;
 }
 
-/* Did a call of this table's files begin, or end? */
+/* Returns true if a call with this table's files has begun, or a file is done. */
 static bool was_sent(const struct applied *t)
 {
 	for (size_t i = 0; i < t->hand.nfiles; i++)
@@ -128,8 +131,8 @@ int bind_known(const struct applied *t, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"%s was written by a saltmill that did not note which incarnation of table "
-		"%s it loaded, so what it notes as done is not trusted: `saltmill apply %s "
+		"%s was written by an older saltmill, which did not note which incarnation "
+		"of table %s it loaded, so its events are not trusted: `saltmill apply %s "
 		"--restart` hands the whole load over again; HBase then shows each cell once",
 		t->run->journal.path, t->result->name, t->run->opt->dir);
 }

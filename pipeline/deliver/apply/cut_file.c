@@ -1,12 +1,13 @@
 /*
- * cut_file.c - a file of the load at the borders of live regions, by saltmill's own writer
+ * cut_file.c - cut a file of the load at the borders of live regions
  *
- * The parts have the cells as they are, each once, and are written as the file was.  They wait
- * beside the journal, named as all files of a load are, by the digest of their bytes:
+ * saltmill's own writer makes the parts. They have the same cells, each once, and are written as
+ * the file was. They wait beside the journal. Like all files of a load they are named by the digest
+ * of their bytes:
  *
  *   JOURNAL.saltmill-parts/9f8e7d6c5b4a39210123456789abcdef
  *
- * That folder is noted before it is made, and was not there before: what is in it is ours.
+ * That folder is noted before it is made, and did not exist before, so its files are ours.
  *
  * In the journal a part is FIRST:LAST:CELLS:BYTES:DIGEST, the rows and the digest in hex.
  */
@@ -24,9 +25,9 @@
 #include "pool.h"
 #include "bytes.h"
 
-#define CUT_TEMP     ".cut-" /* and table, file and part */
+#define CUT_TEMP     ".cut-" /* followed by table, file and part */
 #define DIGEST_CHARS 32
-#define LOOK_CELLS   65536 /* how often it is looked whether to stop */
+#define LOOK_CELLS   65536 /* cells between two checks whether to stop */
 
 static char *parts_dir(const struct applying *a)
 {
@@ -37,17 +38,20 @@ struct file_cutting {
 	struct applied *table;
 	size_t file;
 	const struct hbase_regions *regions;
-	size_t border; /* of regions: where the part that is written ends; count: nowhere */
+	size_t border; /* index of the region where the current part ends; count: it ends nowhere */
 	struct hfile *in;
 	struct hfile_options opt;
-	struct hfile_writer *out; /* NULL: no part is begun */
+	struct hfile_writer *out; /* NULL: no part has begun */
 	char *dir, *temp;
 	uint64_t cells;
 	unsigned nparts;
 	struct buf *words;
 };
 
-/* What the file does not tell of how it was written. */
+/*
+ * Sets the writer's options: those of the file, and those that only the table and the manifest
+ * have.
+ */
 static void describe(struct file_cutting *c)
 {
 	const struct applied *t = c->table;
@@ -74,11 +78,11 @@ static int part_begin(struct file_cutting *c, struct error *err)
 	mem_free(c->temp);
 	c->temp = mem_format("%s/" CUT_TEMP "%zu-%zu-%u", c->dir, c->table->index, c->file,
 			     c->nparts);
-	unlink(c->temp); /* of a run that died */
+	unlink(c->temp); /* left by a run that died */
 	return hfile_writer_new(&c->out, c->temp, &c->opt, err);
 }
 
-/* What was written reads as what was meant. */
+/* Reads the part back and compares it with what was written. */
 static int part_prove(const struct file_cutting *c, const struct hfile_summary *s,
 		      struct error *err)
 {
@@ -87,7 +91,8 @@ static int part_prove(const struct file_cutting *c, const struct hfile_summary *
 
 	if (rc == RC_OK &&
 	    (found.cells != s->cells || memcmp(found.digest, s->digest, sizeof s->digest) != 0))
-		rc = error_set(err, RC_IO, "%s does not read as it was written", c->temp);
+		rc = error_set(err, RC_IO, "%s differs from what was written when it is read back",
+			       c->temp);
 	hfile_summary_release(&found);
 	return rc;
 }
@@ -124,7 +129,7 @@ static int part_end(struct file_cutting *c, struct error *err)
 	return rc;
 }
 
-/* The cell's row is behind the border: what was written until now is a part. */
+/* Ends the current part if the cell's row is at or after the border. */
 static int pass_borders(struct file_cutting *c, struct bytes row, struct error *err)
 {
 	const struct hbase_regions *r = c->regions;
@@ -158,17 +163,20 @@ static int cut_cells(struct file_cutting *c, struct error *err)
 	return rc;
 }
 
-/* Somebody's folder of that name is left alone. */
+/*
+ * Notes the folder of parts. An existing folder of that name belongs to somebody else: RC_CONFIG.
+ */
 static int note_dir(struct applying *a, const char *dir, struct error *err)
 {
 	bool there;
 	int rc = io_exists(dir, &there, err);
 
 	if (rc == RC_OK && there)
-		rc = error_set(err, RC_CONFIG,
-			       "%s is there, and not of this load: files that are cut again would "
-			       "wait there; move it away, or --journal names another place",
-			       dir);
+		rc = error_set(
+			err, RC_CONFIG,
+			"%s exists, and is not from this load, but files that are cut must wait "
+			"there: move it away, or name another place with --journal",
+			dir);
 	if (rc == RC_OK)
 		rc = applying_note(a, err, "parts");
 	a->cut_begun = rc == RC_OK;
@@ -204,17 +212,17 @@ static void say_cut(const struct file_cutting *c, const struct hand_file *f)
 	buf_release(&row);
 	const char *table = c->table->result->name, *path = c->table->sources[c->file].path;
 	if (c->nparts > 1)
-		applying_say(c->table->run,
-			     "table %s: %s, rows %s to %s, reaches over borders of the live "
-			     "regions: it is cut again there, into %u files of the same %" PRIu64
-			     " cells",
-			     table, path, first, last, c->nparts, c->cells);
+		applying_say(
+			c->table->run,
+			"table %s: %s, rows %s to %s, crosses borders of the live regions: it is cut "
+			"there, into %u files of the same %" PRIu64 " cells",
+			table, path, first, last, c->nparts, c->cells);
 	else
-		applying_say(c->table->run,
-			     "table %s: %s, rows %s to %s, was to be cut at a border of the live "
-			     "regions that is gone: it is written again as it was, %" PRIu64
-			     " cells",
-			     table, path, first, last, c->cells);
+		applying_say(
+			c->table->run,
+			"table %s: %s, rows %s to %s, was to be cut at a border of the live regions "
+			"that is gone: it is written again unchanged, %" PRIu64 " cells",
+			table, path, first, last, c->cells);
 }
 
 int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,
@@ -253,7 +261,7 @@ int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_reg
 
 /* --- parts, as the journal names them --- */
 
-/* Up to the next colon, or the end: rows in hex, kept in the arena. */
+/* Reads hex up to the next colon or the end; the row is kept in the arena. */
 static bool take_row(struct arena *a, const char **p, struct bytes *out)
 {
 	size_t n = strcspn(*p, ":");
@@ -288,7 +296,7 @@ int cut_part(void *self, size_t of, const char *word, struct hand_file *out, str
 	if (!take_row(kept, &p, &out->first) || !take_row(kept, &p, &out->last) ||
 	    !take_count(&p, &s.cells) || !take_count(&p, &s.bytes) ||
 	    !bytes_unhex(s.digest, sizeof s.digest, p))
-		return error_set(err, RC_DATA, "`%.100s` is no part of a file", word);
+		return error_set(err, RC_DATA, "`%.100s` is not a part of a file", word);
 	char *dir = parts_dir(a), *path = mem_format("%s/%s", dir, p);
 	s.path = arena_strdup(kept, path);
 	mem_free(path);
@@ -302,7 +310,7 @@ int cut_part(void *self, size_t of, const char *word, struct hand_file *out, str
 	return RC_OK;
 }
 
-/* Also parts of a run that died before the journal named them. */
+/* True also for parts of a run that died before the journal named them. */
 static bool is_ours(const char *name)
 {
 	return strncmp(name, CUT_TEMP, sizeof CUT_TEMP - 1) == 0 ||
@@ -324,7 +332,7 @@ static int remove_ours(const char *path, DIR *d, bool *others, struct error *err
 	return errno ? error_errno(err, "cannot read %s", path) : RC_OK;
 }
 
-/* A folder with anything else in it stays; one that is not there is fine. */
+/* Removes the parts. The folder stays if it holds anything else (*others). It need not exist. */
 static int remove_parts(const char *dir, bool *others, struct error *err)
 {
 	DIR *d = opendir(dir);
@@ -348,7 +356,8 @@ int cut_forget(struct applying *a, struct error *err)
 	char *dir = parts_dir(a);
 	int rc = remove_parts(dir, &others, err);
 	if (rc == RC_OK && others)
-		applying_warn(a, "%s is left: there is something in it that is not of apply", dir);
+		applying_warn(a, "%s is not removed: it contains files that apply did not create",
+			      dir);
 	mem_free(dir);
 	return rc;
 }

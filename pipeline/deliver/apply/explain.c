@@ -1,8 +1,8 @@
 /*
- * explain.c - why a region server did not load a file, when it answers false without a reason
+ * explain.c - find out why a region server answered false, which has no reason
  *
- * The reason is in its log only.  HDFS is asked for what it refuses to the user, and the file for
- * what the server may not be able to read.
+ * Only the server's log has the reason. apply asks HDFS for objections to the user, and looks at
+ * the file for features that the server may not be able to read.
  */
 #include "applying.h"
 #include "hfile.h"
@@ -17,7 +17,7 @@ static int may_in_folder(struct storage *s, const char *path, struct error *err)
 	return rc;
 }
 
-/* HBase has two ZSTD codecs, and neither reads files of the other. */
+/* HBase has two ZSTD codecs, and neither reads the other's files. */
 static void suspect_framing(const struct applied_file *s, struct buf *hint)
 {
 	struct hfile_options o = {0};

@@ -1,10 +1,10 @@
-/* hand_call.c - one call of the hand-over: what a region server answered, and what is true */
+/* hand_call.c - one call of the hand-over: what the region server answered, and what is true */
 #include "hand_steps.h"
 #include "schedule.h"
 
-#define REFUSALS 2 /* answers without a reason, of one file, before it is an error */
+#define REFUSALS 2 /* answers without a reason for one file, until they are an error */
 
-/* All files of a call are where the server is to take them from. */
+/* Checks that all files of a call are where the server takes them from; RC_END: one is not. */
 static int check_there(struct handover *h, struct hand_file *const *files, size_t n,
 		       struct error *err)
 {
@@ -30,7 +30,10 @@ static int resolve_all(struct handover *h, struct hand_file *const *files, size_
 	return rc;
 }
 
-/* Asks for the reason of an answer without one.  *passes: what hindered it will end. */
+/*
+ * Looks for the reason of an answer without one. *passes: the reason will pass, so the call is
+ * retried.
+ */
 static int ask_reason(struct handover *h, struct group *g, const struct hand_file *f,
 		      struct buf *hint, bool *passes, struct error *err)
 {
@@ -52,13 +55,13 @@ static int no_reason(const struct group *g, const struct hand_file *f, const cha
 	const struct hbase_place *at = &g->region->place;
 
 	return error_set(err, RC_IO,
-			 "region server %s:%u does not take %s%s and does not say why: its log has "
-			 "`Failed to complete bulk load`%s",
+			 "region server %s:%u does not load %s%s and gives no reason: look for "
+			 "`Failed to complete bulk load` in its log%s",
 			 at->host, at->port, f->upload,
 			 g->n > 1 ? " or another file of the call" : "", hint);
 }
 
-/* Counts an answer without a reason after which files are not in.  The second one is an error. */
+/* Counts an answer without a reason after which files are not in. The second one is an error. */
 static int count_refusals(struct handover *h, struct group *g, bool loaded, struct error *err)
 {
 	const struct hand_file *left = NULL, *again = NULL;
@@ -77,10 +80,11 @@ static int count_refusals(struct handover *h, struct group *g, bool loaded, stru
 	}
 	buf_put(&hint, 0);
 	if (again && loaded)
-		rc = error_set(err, RC_DATA,
-			       "region server %s:%u answers that %s is loaded, and the file is "
-			       "neither in the region's folder nor in its archive",
-			       g->region->place.host, g->region->place.port, again->upload);
+		rc = error_set(
+			err, RC_DATA,
+			"region server %s:%u answers that %s is loaded, but the file is neither in "
+			"the region's folder nor in its archive",
+			g->region->place.host, g->region->place.port, again->upload);
 	else if (again)
 		rc = no_reason(g, again, (const char *)hint.ptr, err);
 	buf_release(&hint);
@@ -117,7 +121,10 @@ static size_t found_first(struct group *g, bool *in)
 	return n;
 }
 
-/* Which files of a call that answered "loaded" are in the table, as far as can be seen. */
+/*
+ * Sets in[i] for the files of a call that answered "loaded": those seen in the table. If nobody may
+ * look there, those that have left their upload path.
+ */
 static int see_loaded(struct handover *h, const struct group *g, bool *in, struct error *err)
 {
 	const struct hand_world *w = h->world;
@@ -152,13 +159,13 @@ static int loaded(struct handover *h, struct group *g, struct error *err)
 	return rc ? rc : count_refusals(h, g, true, err);
 }
 
-/* After a call that did not answer "loaded"; said: its exception, code 0 if it has none. */
+/* Handles a call that did not answer "loaded"; said: its exception, code 0 if it has none. */
 static int not_loaded(struct handover *h, struct group *g, const struct error *said,
 		      struct error *err)
 {
 	/* A call without an answer may still be running.  An exception ends its call. */
 	bool ended = !said->code || g->why.trouble != TROUBLE_LOST;
-	/* A region that is elsewhere, or too busy, says so before it begins. */
+	/* a region that moved or is too busy answers so before it begins */
 	bool untouched =
 		said->code && (g->why.trouble == TROUBLE_GONE || g->why.trouble == TROUBLE_BUSY);
 	int rc = untouched ? hand_note(h, "back", g->files, g->n, err) : RC_OK;
@@ -184,7 +191,7 @@ int hand_send(struct handover *h, struct group *g, struct error *err)
 	struct error said = {0};
 	int rc = check_there(h, g->files, g->n, err);
 
-	if (rc == RC_END) /* somebody has taken or removed some */
+	if (rc == RC_END) /* somebody has moved or removed files */
 		return resolve_all(h, g->files, g->n, NULL, false, err);
 	if (rc == RC_OK)
 		rc = hand_note(h, "sent", g->files, g->n, err);

@@ -1,4 +1,4 @@
-/* hand_journal.c - the journal of one load: which file it is, and what it says */
+/* hand_journal.c - find and open the journal of one load, and replay it */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +30,12 @@ static int replay_table(struct applied *t, char *line, struct error *err)
 		t->created = true;
 	} else if (strncmp(line, "table ", 6) == 0) {
 		if (!incarnation_read(&t->bound, line + 5))
-			return error_set(err, RC_DATA, "`%.100s` is no event", line);
+			return error_set(err, RC_DATA, "`%.100s` is not an event", line);
 	} else {
 		int rc = handover_replay(&t->hand, line, err);
 
-		return rc == RC_END ? error_set(err, RC_DATA, "`%.100s` is no event", line) : rc;
+		return rc == RC_END ? error_set(err, RC_DATA, "`%.100s` is not an event", line)
+				    : rc;
 	}
 	return RC_OK;
 }
@@ -60,13 +61,14 @@ static int replay(void *ctx, char *line, struct error *err)
 	} else {
 		unsigned long long i = strtoull(line, &rest, 10);
 		if (rest == line || *rest != ' ' || i >= a->ntables)
-			return error_set(err, RC_DATA, "`%.100s` is no event of this load", line);
+			return error_set(err, RC_DATA, "`%.100s` is not an event of this load",
+					 line);
 		return replay_table(&a->tables[i], rest + 1, err);
 	}
 	return RC_OK;
 }
 
-/* The first line of this load's journals at this cluster. */
+/* Makes the first line of this load's journals at this cluster. */
 static int journal_first(const struct applying *a, struct buf *first, struct error *err)
 {
 	char *manifest = mem_format("%s/manifest.json", a->opt->dir);
@@ -93,7 +95,10 @@ static char *usual_journal(const struct applying *a)
 	return mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
 }
 
-/* The path of the journal, the caller's; said: when it is not what DIR's name lets expect. */
+/*
+ * Finds the path of the journal; the caller frees it. Reports a journal that DIR's name does not
+ * lead to.
+ */
 static int find_journal(const struct applying *a, const char *first, const char *load, char **path,
 			struct error *err)
 {
@@ -111,14 +116,15 @@ static int find_journal(const struct applying *a, const char *first, const char 
 	int rc = journal_find(usual, APPLY_SUFFIX, first, load, &found, err);
 	if (rc == RC_OK && found.other)
 		applying_say(a,
-			     "%s is this load's journal, from before its folder was renamed: it is "
-			     "gone on with",
+			     "%s is this load's journal, from before its folder was renamed: apply "
+			     "continues with it",
 			     found.path);
 	else if (rc == RC_OK && found.alike)
-		applying_say(a,
-			     "%s is of a load with the same files whose folder is gone, and is "
-			     "left alone: %s is begun",
-			     found.alike, usual);
+		applying_say(
+			a,
+			"%s belongs to a load with the same files whose folder is gone; apply does "
+			"not change it, and begins %s",
+			found.alike, usual);
 	*path = found.path;
 	mem_free(found.alike);
 	mem_free(usual);
@@ -126,8 +132,8 @@ static int find_journal(const struct applying *a, const char *first, const char 
 }
 
 /*
- * What another load handed over may have been removed from the table since: its journal says
- * nothing of this one, though the files are equal.
+ * Checks that the journal belongs to this load. What another load handed over may have been removed
+ * from the table since, so its journal proves nothing about this one, even if the files are equal.
  */
 static int check_load(struct applying *a, const char *load, struct error *err)
 {
@@ -136,14 +142,15 @@ static int check_load(struct applying *a, const char *load, struct error *err)
 	if (journal_same_time(a->load, load))
 		return RC_OK;
 	if (!a->opt->journal)
-		return error_set(err, RC_CONFIG,
-				 "%s is of another load with the same files, that was here before: "
-				 "`--restart` hands this one over; or, if this is a copy of that "
-				 "load, `--journal %s` continues with it",
-				 a->journal.path, a->journal.path);
+		return error_set(
+			err, RC_CONFIG,
+			"%s belongs to another load with the same files, which was here before: "
+			"`--restart` hands this one over; or, if this is a copy of that load, "
+			"`--journal %s` continues with it",
+			a->journal.path, a->journal.path);
 	applying_warn(a,
-		      "%s was begun by another load with the same files, and is gone on with as "
-		      "--journal says: what it has as done is not sent again",
+		      "%s was begun by another load with the same files; apply continues with it "
+		      "because of --journal: files that it notes as done are not sent again",
 		      a->journal.path);
 	return RC_OK;
 }

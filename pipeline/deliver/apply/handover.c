@@ -8,8 +8,8 @@
 #include "pool.h"
 #include "schedule.h"
 
-#define LOOK_MS	   1000 /* between two looks at a file that is on its way */
-#define STAGED_MAX 60	/* looks, until nobody moves it any more */
+#define LOOK_MS	   1000 /* between two looks at a file in the token's folder */
+#define STAGED_MAX 60	/* looks until a file there is taken as abandoned */
 
 /* --- the journal --- */
 
@@ -102,7 +102,7 @@ int handover_replay(struct handover *h, char *line, struct error *err)
 		return RC_END;
 	}
 	return good ? RC_OK
-		    : error_set(err, RC_DATA, "`%.100s` is no event of table %s with %zu files",
+		    : error_set(err, RC_DATA, "`%.100s` is not an event of table %s with %zu files",
 				line, h->table, h->nfiles);
 }
 
@@ -121,10 +121,11 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 	if (rc == RC_OK)
 		rc = h->world->put(h->world->self, f, &f->id, err);
 	if (rc == RC_OK && f->id == 0)
-		rc = error_set(err, RC_CONFIG,
-			       "%s: who answers there does not tell the file's fileId, by which "
-			       "files are known: --webhdfs must name NameNodes, no gateway",
-			       f->upload);
+		rc = error_set(
+			err, RC_CONFIG,
+			"%s: the server does not report fileId, and apply identifies files by it: "
+			"--webhdfs must name NameNodes, not a gateway",
+			f->upload);
 	if (rc)
 		return rc;
 	snprintf(line, sizeof line, "put %zu %" PRIu64, index, f->id);
@@ -136,7 +137,7 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 	return RC_OK;
 }
 
-/* --- finding out what became of files --- */
+/* --- where files are after a call --- */
 
 enum hand_where { AT_UPLOAD, AT_STAGED, AT_NEITHER };
 
@@ -158,7 +159,10 @@ static int find_once(const struct handover *h, const struct hand_file *f, enum h
 	return RC_OK;
 }
 
-/* A server may put a file back between two looks: what is nowhere is looked for once more. */
+/*
+ * Finds a file at its upload path or in the token's folder. Looks twice, because a server may move
+ * a file back between the two looks.
+ */
 static int find_file(const struct handover *h, const struct hand_file *f, enum hand_where *out,
 		     struct error *err)
 {
@@ -170,14 +174,18 @@ static int find_file(const struct handover *h, const struct hand_file *f, enum h
 	return find_once(h, f, out, err);
 }
 
-/* A file in neither folder: is it in the table?  If nobody may look, it counts as absent. */
+/*
+ * Finds out whether a file in neither folder is in the table. If nobody may look there, it counts
+ * as absent.
+ */
 static int find_in_table(const struct handover *h, struct hand_file *f,
 			 const struct hbase_region *r, bool *in, struct error *err)
 {
 	const struct hand_world *w = h->world;
 	int rc = RC_OK;
 
-	if (h->copies) /* there a loaded file has another id, and is still in the upload folder */
+	/* a copy in the table has another id, and the file itself is still in the upload folder */
+	if (h->copies)
 		return RC_OK;
 	if (r)
 		rc = w->in_table(w->self, r, &f, 1, in, err);
@@ -243,7 +251,8 @@ bool handover_region(const struct hbase_regions *r, const struct hand_file *f, s
 {
 	size_t low = 0, high = r->count;
 
-	while (high - low > 1) { /* the last one that starts at or before the file's first row */
+	/* find the last region that starts at or before the file's first row */
+	while (high - low > 1) {
 		size_t mid = low + (high - low) / 2;
 		if (bytes_cmp(r->item[mid].start, f->first) <= 0)
 			low = mid;
@@ -254,11 +263,11 @@ bool handover_region(const struct hbase_regions *r, const struct hand_file *f, s
 	return r->item[low].end.len == 0 || bytes_cmp(f->last, r->item[low].end) < 0;
 }
 
-/* What a round left, as a failure to wait for. */
+/* Makes one failure from those of a round: the first of them decides how to wait. */
 static void round_failure(const struct schedule *s, struct hbase_failure *why, struct error *err)
 {
 	*why = (struct hbase_failure){.trouble = TROUBLE_BUSY};
-	error_set(err, RC_IO, "files were not taken");
+	error_set(err, RC_IO, "region servers did not take all files");
 	for (size_t i = 0; i < s->ngroups; i++) {
 		if (!s->groups[i].failed)
 			continue;
@@ -277,7 +286,10 @@ static size_t count_done(const struct handover *h)
 	return n;
 }
 
-/* The regions as they are now.  RC_END: they cannot be told at the moment.  Release *out always. */
+/*
+ * Requests the regions as they are now. RC_END: they are unknown at the moment. Release *out
+ * always.
+ */
 static int ask_regions(const struct handover *h, struct hbase_regions *out,
 		       struct hbase_failure *why, struct error *err)
 {
@@ -288,7 +300,7 @@ static int ask_regions(const struct handover *h, struct hbase_regions *out,
 	return passing ? RC_END : rc;
 }
 
-/* Cut what reaches over a border of the regions there are now. */
+/* Cuts the files that cross a border of the present regions. */
 static int fit_regions(struct handover *h, struct hbase_failure *why, struct error *err)
 {
 	struct hbase_regions regions = {0};
@@ -300,7 +312,7 @@ static int fit_regions(struct handover *h, struct hbase_failure *why, struct err
 	return rc;
 }
 
-/* Send all that is ready, once.  RC_END: something is left; *why and *err say of what. */
+/* Sends all ready files once. RC_END: files are left; *why and *err have the cause. */
 static int one_round(struct handover *h, struct hbase_failure *why, struct error *err)
 {
 	struct hbase_regions regions = {0};
@@ -322,7 +334,7 @@ static int one_round(struct handover *h, struct hbase_failure *why, struct error
 	return rc;
 }
 
-/* What is removed with its folder would be lost. */
+/* RC_DATA: the file is still at path. Removing its folder would lose it. */
 static int check_gone(const struct handover *h, const struct hand_file *f, const char *path,
 		      struct error *err)
 {
@@ -331,10 +343,10 @@ static int check_gone(const struct handover *h, const struct hand_file *f, const
 
 	if (rc || !id || id != f->id)
 		return rc;
-	return error_set(err, RC_DATA,
-			 "%s is still there, though its region said it was loaded: nothing is "
-			 "removed",
-			 path);
+	return error_set(
+		err, RC_DATA,
+		"%s is still there, but its region answered that it was loaded: apply removes nothing",
+		path);
 }
 
 static int check_left(void *ctx, unsigned worker, size_t index, struct error *err)
@@ -349,7 +361,10 @@ static int check_left(void *ctx, unsigned worker, size_t index, struct error *er
 	return rc || h->copies ? rc : check_gone(h, f, f->upload, err);
 }
 
-/* What is behind when a phase begins is not counted: time left is told by what it does itself. */
+/*
+ * Begins the progress line of a phase. It counts only what the phase still has to do, so that its
+ * estimate of the time left is right.
+ */
 static void show_phase(struct handover *h, enum hand_phase phase)
 {
 	size_t fresh = 0, left = h->nfiles - count_done(h);
@@ -408,7 +423,7 @@ int handover_run(struct handover *h, struct error *err)
 
 	if (h->cleaned)
 		return RC_OK;
-	/* of the process before this one */
+	/* calls of the previous run */
 	begin(h, HAND_CALLS);
 	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++)
 		if (h->files[i].state == HAND_SENT)
@@ -420,7 +435,8 @@ int handover_run(struct handover *h, struct error *err)
 		begin(h, HAND_UPLOADS);
 		rc = fit_regions(h, &why, err);
 		if (rc == RC_OK) {
-			show_phase(h, HAND_UPLOADS); /* with the parts of what was cut */
+			/* again: it now includes the parts of files that were cut */
+			show_phase(h, HAND_UPLOADS);
 			rc = pool_run(h->threads, h->nfiles, upload, h, err);
 		}
 		begin(h, HAND_CALLS);

@@ -29,7 +29,7 @@ struct incarnation {
 enum { INCARNATION_REGIONS = 1000 };
 void incarnation_take(struct incarnation *i, const struct hbase_regions *r, uint64_t folder);
 void incarnation_release(struct incarnation *i);
-/* The words of a journal line: the folder, then the regions; each has a blank before it. */
+/* Appends the words of a journal line: the folder, then the regions, a blank before each. */
 void incarnation_words(struct buf *out, const struct incarnation *i);
 /* Reads such words.  False: they are something else. */
 bool incarnation_read(struct incarnation *i, const char *words);

@@ -19,7 +19,10 @@ void journal_line(struct buf *out, const char *line)
 	buf_printf(out, "%s #%08x\n", line, murmur3_32(bytes_str(line), 0));
 }
 
-/* Take its hash from a line, which ends there; false: there is none, or of another line. */
+/*
+ * Removes the hash from a line, and ends the line there. False: there is no hash, or it does not
+ * match.
+ */
 static bool unseal(char *line)
 {
 	size_t n = strlen(line);
@@ -39,20 +42,21 @@ static int take_line(char *line, size_t number, const char *path, const char *fi
 		     journal_replay *replay, void *ctx, struct error *err)
 {
 	if (!unseal(line))
-		return error_set(err, RC_DATA,
-				 "%s, line %zu was damaged or changed by hand: it is not what its "
-				 "hash says",
-				 path, number);
+		return error_set(
+			err, RC_DATA,
+			"%s, line %zu was damaged or changed by hand: its hash does not match",
+			path, number);
 	if (number > 1) {
 		int rc = replay(ctx, line, err);
 
 		return rc ? error_prefix(err, "%s, line %zu: ", path, number) : RC_OK;
 	}
 	if (strcmp(line, first) != 0)
-		return error_set(err, RC_CONFIG,
-				 "%s tells of another load or cluster: found `%.200s`, expected "
-				 "`%.200s`; --journal names another file",
-				 path, line, first);
+		return error_set(
+			err, RC_CONFIG,
+			"%s is the journal of another load or cluster: found `%.200s`, expected "
+			"`%.200s`; name another file with --journal",
+			path, line, first);
 	return RC_OK;
 }
 
@@ -98,7 +102,7 @@ static int append(struct journal *j, const char *line, struct error *err)
 int journal_note(struct journal *j, const char *line, struct error *err)
 {
 	pthread_mutex_lock(&j->lock);
-	/* behind half a line nothing may follow */
+	/* after an earlier failure the file may end in half a line, so nothing more is appended */
 	int rc = j->failure.code ? j->failure.code : append(j, line, &j->failure);
 	if (rc)
 		*err = j->failure;
@@ -119,8 +123,8 @@ static int open_and_lock(struct journal *j, struct error *err)
 }
 
 /*
- * Without a whole line it is new, or its first line was being written when the process died; all
- * else is somebody's file, which is not to be cut.
+ * A file without a whole line is a new journal, or the process died while it wrote the first line.
+ * Anything else is somebody's file and must not be truncated.
  */
 static int check_begun(struct bytes text, const char *path, const char *first, struct error *err)
 {
@@ -130,11 +134,11 @@ static int check_begun(struct bytes text, const char *path, const char *first, s
 	bool ours = text.len <= line.len && (!text.len || !memcmp(text.ptr, line.ptr, text.len));
 	buf_release(&line);
 	return ours ? RC_OK
-		    : error_set(err, RC_CONFIG, "%s is no journal of apply: name another file",
+		    : error_set(err, RC_CONFIG, "%s is not a journal of apply: name another file",
 				path);
 }
 
-/* --- whose it is --- */
+/* --- which load it belongs to --- */
 
 int journal_load(char line[JOURNAL_LOAD], const char *dir, struct error *err)
 {
@@ -143,9 +147,9 @@ int journal_load(char line[JOURNAL_LOAD], const char *dir, struct error *err)
 	int rc = RC_OK;
 
 	if (statx(AT_FDCWD, dir, 0, STATX_INO, &folder) < 0)
-		rc = error_errno(err, "cannot look at %s", dir);
+		rc = error_errno(err, "cannot read %s", dir);
 	else if (statx(AT_FDCWD, manifest, 0, STATX_BTIME | STATX_CTIME, &file) < 0)
-		rc = error_errno(err, "cannot look at %s", manifest);
+		rc = error_errno(err, "cannot read %s", manifest);
 	mem_free(manifest);
 	if (rc)
 		return rc;
@@ -181,11 +185,12 @@ static bool begins_with(const char *path, struct bytes text)
 
 struct journal_search {
 	const char *suffix;
-	struct bytes first, both; /* what it begins with; what this load's own begins with */
+	/* start of a journal with this manifest; start of this load's own */
+	struct bytes first, both;
 	struct journal_found *out;
 };
 
-/* One entry of the folder; the path is taken over. */
+/* Checks one entry of the folder. Takes over the path. */
 static int judge(const struct journal_search *s, char *path, struct error *err)
 {
 	struct journal_found *f = s->out;

@@ -123,7 +123,7 @@ static struct kept_live_table **find(struct apply_kept *k, const char *table)
 	return at;
 }
 
-/* One that is on no server may be on one the next time. */
+/* A region that no server serves now may be served at the next look. */
 static bool all_served(const struct hbase_regions *r)
 {
 	for (size_t i = 0; i < r->count; i++)

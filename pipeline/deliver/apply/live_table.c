@@ -1,6 +1,4 @@
-/*
- * live_table.c - the live table beside the load's create-table script: compared, created, altered
- */
+/* live_table.c - compare, create and alter the live table by the load's create-table script */
 #include <inttypes.h>
 #include <sys/random.h>
 
@@ -58,7 +56,10 @@ static int check_enabled(struct applied *t, struct error *err)
 	return rc;
 }
 
-/* With a tracker of files, a lost answer could not be told from a lost call. */
+/*
+ * Refuses tables whose files are tracked: after a lost answer, apply could not find out what the
+ * call did.
+ */
 static int check_tracker(const struct applied *t, const struct description *have, struct error *err)
 {
 	static const char key[] = "hbase.store.file-tracker.impl";
@@ -67,7 +68,7 @@ static int check_tracker(const struct applied *t, const struct description *have
 	if (!tracker || strcmp(tracker, "DEFAULT") == 0)
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
-			 "table %s has %s = %s: apply knows DEFAULT only; use completebulkload",
+			 "table %s has %s = %s: apply supports DEFAULT only; use completebulkload",
 			 t->result->name, key, tracker);
 }
 
@@ -103,19 +104,21 @@ int table_look(struct applied *t, struct error *err)
 			t->result->missing = true;
 			return RC_OK;
 		}
-		return error_set(err, RC_CONFIG,
-				 "the cluster has no table %s: --create makes it with %zu regions",
-				 t->result->name, t->splits.count + 1);
+		return error_set(
+			err, RC_CONFIG,
+			"the cluster has no table %s: --create creates it with %zu regions",
+			t->result->name, t->splits.count + 1);
 	}
 	t->result->missing = !t->exists;
 	if (!t->exists)
 		return RC_OK;
 	if (d.count && !opt->alter && !opt->dry_run)
-		return error_set(err, RC_CONFIG,
-				 "table %s is not as the load wants it: %s%s; --alter changes that",
-				 t->result->name, t->result->differences[0],
-				 d.count > 1 ? ", and more (--dry-run lists all)" : "");
-	/* what the process before this one asked for may be going on: create() waits for its end */
+		return error_set(
+			err, RC_CONFIG,
+			"table %s differs from what the load wants: %s%s; --alter changes it",
+			t->result->name, t->result->differences[0],
+			d.count > 1 ? ", and more (--dry-run lists all)" : "");
+	/* an earlier run may have begun the creation: create() waits for its end */
 	if (t->create_noted && !t->created)
 		return RC_OK;
 	rc = check_enabled(t, err);
@@ -166,12 +169,12 @@ static int draw_nonces(uint64_t nonce[2], struct error *err)
 {
 	if (getrandom(nonce, 16, 0) != 16)
 		return error_errno(err, "getrandom");
-	nonce[0] |= 1; /* 0 is none */
+	nonce[0] |= 1; /* 0 means no nonce */
 	nonce[1] |= 1;
 	return RC_OK;
 }
 
-/* Noted before they are used: behind a crash the same creation is asked for. */
+/* Notes new nonces before they are used, so that a run after a crash repeats the same creation. */
 static int name_creation(struct applied *t, struct error *err)
 {
 	int rc = draw_nonces(t->nonce, err);
@@ -197,12 +200,15 @@ static int create_namespace(struct applied *t, struct error *err)
 	if (rc && why.trouble == TROUBLE_EXISTS)
 		rc = RC_OK;
 	if (rc == RC_OK)
-		applying_say(t->run, "namespace %s is there", name);
+		applying_say(t->run, "namespace %s exists", name);
 	mem_free(name);
 	return rc;
 }
 
-/* EXISTS: made by a call whose nonce the master has forgotten, or by somebody else meanwhile. */
+/*
+ * Calls the master. TROUBLE_EXISTS is a success: a call whose nonce the master has forgotten made
+ * the table, or somebody else did.
+ */
 static int ask_to_create(struct applied *t, struct error *err)
 {
 	struct hbase_failure why;
@@ -218,7 +224,7 @@ static int ask_to_create(struct applied *t, struct error *err)
 			return RC_OK;
 		if (why.trouble == TROUBLE_MISSING && !spaced && strchr(t->result->name, ':')) {
 			spaced = true;
-			/* that call's nonce is spent on its failure */
+			/* the nonces of the failed call cannot be used again */
 			rc = create_namespace(t, err);
 			if (rc == RC_OK)
 				rc = name_creation(t, err);
@@ -228,7 +234,10 @@ static int ask_to_create(struct applied *t, struct error *err)
 		}
 		if (hbase_retry(&why, &attempt, err))
 			continue;
-		/* to the same nonces the master would say the same again, whatever was mended */
+		/*
+		 * with the same nonces the master repeats its old answer, even after the cause is
+		 * fixed
+		 */
 		if (why.trouble == TROUBLE_REFUSED || why.trouble == TROUBLE_MISSING)
 			name_creation(t, &unnoted);
 		return error_prefix(err, "table %s: ", t->result->name);
@@ -241,8 +250,8 @@ static int check_wanted(const struct applied *t, struct error *err)
 		if (attributes_get(&t->want.families[i].items, "ENCRYPTION_KEY"))
 			return error_set(
 				err, RC_CONFIG,
-				"table %s: family %s has an ENCRYPTION_KEY, which only the "
-				"HBase shell can wrap: run create.rb there, then apply",
+				"table %s: family %s has an ENCRYPTION_KEY, which only the HBase shell can "
+				"wrap: run create.rb there, then apply",
 				t->result->name, t->want.families[i].name);
 	return RC_OK;
 }
@@ -253,7 +262,7 @@ static int create(struct applied *t, struct error *err)
 	struct table_differences d = {0};
 	int rc = check_wanted(t, err);
 
-	/* the nonces of a creation that is done are spent */
+	/* a finished creation has used its nonces up */
 	if (rc == RC_OK && (!t->create_noted || t->created))
 		rc = name_creation(t, err);
 	t->created = false;
@@ -262,13 +271,14 @@ static int create(struct applied *t, struct error *err)
 	if (rc == RC_OK)
 		rc = compare(t, &have, &d, err);
 	if (rc == RC_OK && !t->exists)
-		rc = error_set(err, RC_IO, "table %s was created, and is not there",
+		rc = error_set(err, RC_IO, "table %s was created, but does not exist",
 			       t->result->name);
 	if (rc == RC_OK && d.count)
 		rc = error_set(err, RC_CONFIG,
-			       "table %s was created, but not as the load wants it: %s",
+			       "table %s was created, but differs from what the load wants: %s",
 			       t->result->name, t->result->differences[0]);
-	if (rc == RC_OK) /* somebody else's creation is not waited for */
+	/* if somebody else creates the table, nothing has waited for its regions */
+	if (rc == RC_OK)
 		rc = check_enabled(t, err);
 	if (rc == RC_OK)
 		rc = applying_note(t->run, err, "%zu created", t->index);
@@ -297,8 +307,8 @@ static int alter(struct applied *t, struct error *err)
 		return error_prefix(err, "table %s: ", t->result->name);
 	rc = compare(t, &have, &left, err);
 	if (rc == RC_OK && left.count)
-		rc = error_set(err, RC_IO, "table %s was altered, and still: %s", t->result->name,
-			       t->result->differences[0]);
+		rc = error_set(err, RC_IO, "table %s was altered, but still differs: %s",
+			       t->result->name, t->result->differences[0]);
 	tell_differences(t, &d);
 	t->result->altered = t->changed = rc == RC_OK;
 	return rc;
@@ -311,11 +321,11 @@ int table_prepare(struct applied *t, struct error *err)
 	if (!t->exists || (t->create_noted && !t->created)) {
 		rc = create(t, err);
 		if (rc == RC_OK)
-			applying_say(t->run, "table %s is created", t->result->name);
+			applying_say(t->run, "table %s was created", t->result->name);
 	} else if (t->result->ndifferences) {
 		rc = alter(t, err);
 		if (rc == RC_OK)
-			applying_say(t->run, "table %s is altered: %zu attribute%s",
+			applying_say(t->run, "table %s was altered: %zu attribute%s",
 				     t->result->name, t->result->ndifferences,
 				     t->result->ndifferences == 1 ? "" : "s");
 	}

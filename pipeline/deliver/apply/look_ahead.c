@@ -1,8 +1,8 @@
 /*
- * look_ahead.c - what would not go well is told before a byte is sent
+ * look_ahead.c - report problems before a byte is sent
  *
- * How many files stores would have, and whether HDFS takes the load from this user.  The cluster
- * itself is looked at by precheck.h.
+ * How many files stores would have, and whether HDFS takes the load from this user. precheck.h
+ * checks the cluster itself.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define FILES_A_FAMILY 32 /* hbase.mapreduce.bulkload.max.hfiles.perRegion.perFamily */
 #define BLOCKING_FILES 16 /* hbase.hstore.blockingStoreFiles */
-#define ROOM_TRIES     5  /* each waits as long as the storage's patience */
+#define ROOM_TRIES     5  /* each waits as long as the storage's patience lasts */
 
 void applying_warn(struct applying *a, const char *fmt, ...)
 {
@@ -59,7 +59,7 @@ void look_at_transitions(struct applied *t)
 
 /* --- files of a store --- */
 
-/* NULL: it is not said there. */
+/* NULL: the setting is absent there. */
 static const char *blocking_of(const struct described *d)
 {
 	static const char key[] = "hbase.hstore.blockingStoreFiles";
@@ -69,8 +69,9 @@ static const char *blocking_of(const struct described *d)
 }
 
 /*
- * A family's setting is before its table's (StoreUtils.createStoreConfiguration); what the load
- * wants the live table has, or is given.  0: neither says it, and hbase-site is not told.
+ * Returns the limit of files for a store. A family's setting overrides its table's
+ * (StoreUtils.createStoreConfiguration). The load's wishes come first, because the live table has
+ * them or gets them. 0: neither sets it; hbase-site is unknown.
  */
 static size_t blocking_files(const struct applied *t, const char *family)
 {
@@ -93,11 +94,11 @@ static size_t family_index(const struct applied *t, const char *family)
 	return i;
 }
 
-/* Stores of the table that a bound is too small for; what the fullest gets. */
+/* The number of stores that exceed a limit, and the fullest of them. */
 struct crowd {
 	size_t stores, added, before;
 	size_t bound;
-	bool said; /* the bound, by the table */
+	bool said; /* the table or family sets the limit */
 	const char *family;
 	struct bytes region;
 };
@@ -123,23 +124,22 @@ static void tell_crowds(const struct applied *t, const struct crowd *many, const
 	if (many->stores)
 		applying_warn(
 			t->run,
-			"table %s: %zu stores get more than %d files, which completebulkload "
-			"would refuse; most, %zu, family %s of the region that starts at "
-			"`%.*s`: HBase will compact them at once; larger files or more regions "
-			"(`regions:` of the job) make fewer",
+			"table %s: %zu stores get more than %d files, which completebulkload would "
+			"refuse; most, %zu, family %s of the region that starts at `%.*s`: HBase "
+			"will compact them at once; for fewer files, use larger files or more "
+			"regions (`regions:` of the job)",
 			t->result->name, c->stores, FILES_A_FAMILY, c->added, c->family,
 			(int)start.len, (const char *)start.ptr);
 	else
 		applying_warn(
 			t->run,
 			"table %s: %zu stores would have more files than "
-			"hbase.hstore.blockingStoreFiles (%zu%s); most, family %s of the region "
-			"that starts at `%.*s`, %zu beside %zu: writes to these regions wait until "
-			"they are compacted; `major_compact '%s'` before, or larger files",
+			"hbase.hstore.blockingStoreFiles (%zu%s); most, family %s of the region that "
+			"starts at `%.*s`, %zu beside %zu: writes to these regions wait until HBase "
+			"has compacted them; run `major_compact '%s'` before, or use larger files",
 			t->result->name, c->stores, c->bound,
-			c->said ? "" : " unless hbase-site says otherwise", c->family,
-			(int)start.len, (const char *)start.ptr, c->added, c->before,
-			t->result->name);
+			c->said ? "" : " unless hbase-site sets another", c->family, (int)start.len,
+			(const char *)start.ptr, c->added, c->before, t->result->name);
 	buf_release(&start);
 }
 
@@ -160,7 +160,7 @@ void look_at_stores(struct applied *t, const struct hbase_regions *r)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct hbase_store_files *s =
 			hbase_status_stores(&t->run->kept->status, r->item[i].name);
-		/* told of the region, not of its families */
+		/* HBase reports it for the region, not for each family */
 		size_t before = s && s->families ? s->files / s->families : 0;
 
 		for (size_t k = 0; k < nfamilies; k++) {
@@ -191,7 +191,10 @@ static uint64_t bytes_to_send(const struct applying *a)
 	return bytes;
 }
 
-/* Folders of the load: its own, those of tables and families. */
+/*
+ * Counts the files and folders to create: the load's own folder, those of tables and families, and
+ * the files.
+ */
 static uint64_t names_to_make(const struct applying *a)
 {
 	uint64_t names = 1;
@@ -204,7 +207,10 @@ static uint64_t names_to_make(const struct applying *a)
 	return names;
 }
 
-/* A NameNode that was just started has no room until its DataNodes have reported. */
+/*
+ * Reads the free space. A NameNode that has just started reports none until its DataNodes have
+ * reported.
+ */
 static int ask_room(struct applying *a, uint64_t *room, struct error *err)
 {
 	const struct hbase_failure later = {.trouble = TROUBLE_BUSY};
@@ -229,7 +235,7 @@ static int check_room(struct applying *a, uint64_t bytes, struct error *err)
 
 	if (rc)
 		return rc;
-	if (!bytes) /* it was not asked for */
+	if (!bytes) /* the free space was not read */
 		a->kept->room = 0;
 	else
 		a->kept->room = room == UINT64_MAX ? room : room > bytes ? room - bytes : 0;
@@ -237,8 +243,8 @@ static int check_room(struct applying *a, uint64_t bytes, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"%s: there is room for %s, and the load has %s to be uploaded: remove what "
-		"is not needed (`hdfs dfs -expunge` empties the trash), or add DataNodes",
+		"%s: not enough free space: %s are free, and the load has %s to upload: "
+		"remove unneeded files (`hdfs dfs -expunge` empties the trash), or add DataNodes",
 		a->upload, format_bytes(have, room), format_bytes(need, bytes));
 }
 
@@ -252,20 +258,19 @@ static int check_quota(const struct applying *a, uint64_t bytes, struct error *e
 	if (rc || (bytes <= q.bytes && (!bytes || names <= q.names)))
 		return rc;
 	if (bytes > q.bytes)
-		return error_set(err, RC_CONFIG,
-				 "%s: the folder's quota of space is used up: it leaves %s, and "
-				 "the load has %s to be uploaded: raise it (`hdfs dfsadmin "
-				 "-setSpaceQuota`) or remove files there",
-				 a->upload, format_bytes(have, q.bytes), format_bytes(need, bytes));
+		return error_set(
+			err, RC_CONFIG,
+			"%s: the folder's space quota leaves %s, and the load has %s to upload: "
+			"raise it (`hdfs dfsadmin -setSpaceQuota`) or remove files there",
+			a->upload, format_bytes(have, q.bytes), format_bytes(need, bytes));
 	return error_set(err, RC_CONFIG,
-			 "%s: the folder's quota of names is used up: it leaves %" PRIu64
-			 ", and the load has %" PRIu64
-			 " files and folders to be made: raise it (`hdfs dfsadmin -setQuota`) or "
+			 "%s: the folder's name quota leaves %" PRIu64 ", and the load has %" PRIu64
+			 " files and folders to create: raise it (`hdfs dfsadmin -setQuota`) or "
 			 "remove files there",
 			 a->upload, q.names, names);
 }
 
-/* The folder, or the nearest above it that is there. */
+/* Finds the folder, or the nearest folder above it that exists; path is shortened to that. */
 static int nearest(const struct applying *a, char *path, struct storage_info *info,
 		   struct error *err)
 {
@@ -280,7 +285,7 @@ static int nearest(const struct applying *a, char *path, struct storage_info *in
 	return rc;
 }
 
-/* HDFS is asked itself: the mode does not tell of groups, ACLs and superusers. */
+/* Asks HDFS itself for the rights: the mode does not show groups, ACLs and superusers. */
 static int check_rights(struct applying *a, struct error *err)
 {
 	const char *user = storage_user(a->storage), *wanted = storage_path(a->storage);
@@ -294,18 +299,19 @@ static int check_rights(struct applying *a, struct error *err)
 		*err = denied;
 		rc = may;
 	} else if (may) {
-		applying_warn(a,
-			      "%s: %s belongs to %s and has mode %o: no files can be put there "
-			      "(%s); `hdfs dfs -mkdir -p %s` and `hdfs dfs -chown %s %s` by %s, or "
-			      "--upload another folder",
-			      a->upload, path, info.owner, info.mode, denied.msg, wanted, user,
-			      wanted, info.owner);
+		applying_warn(
+			a,
+			"%s: %s belongs to %s and has mode %o: you may not create files there (%s); "
+			"run `hdfs dfs -mkdir -p %s` and `hdfs dfs -chown %s %s` as %s, or choose "
+			"another folder with --upload",
+			a->upload, path, info.owner, info.mode, denied.msg, wanted, user, wanted,
+			info.owner);
 	}
 	mem_free(path);
 	return rc;
 }
 
-/* With --dry-run what a run would wait for is a warning. */
+/* With --dry-run, warns of a state that a run would wait for. */
 static int warn_only(struct applying *a, int rc, const struct error *err)
 {
 	if (!a->opt->dry_run || rc != RC_IO)

@@ -1,19 +1,20 @@
 /*
- * recut.c - files that reach over a border of the live regions become files that do not
+ * recut.c - cut files that cross a border of the live regions
  *
  *   READY --aside--> ASIDE --cut--> CUT, and its parts NEW
  *   NEW ------------------cut--> CUT, and its parts NEW
  *
- * A call of before may still come for a file in the upload folder, and put all of it into a region.
- * So it is renamed first: then no call finds it, and where it is found by its id it was not loaded
- * and never will be.  The cut is noted in one line when the parts are on disk.
+ * An earlier call may still run for a file in the upload folder, and put the whole file into a
+ * region. So the file is renamed first, and then no call finds it. If its id is seen at the new
+ * path, it was not loaded and never will be. The cut is noted in one line when the parts are on
+ * disk.
  */
 #include <inttypes.h>
 
 #include "hand_steps.h"
 #include "pool.h"
 
-/* By its id: one that was uploaded before it and taken aside may still be there. */
+/* The path has the file's id, because an earlier upload of the same file may be aside there. */
 static char *aside_path(const struct hand_file *f)
 {
 	return mem_format("%s.aside-%" PRIu64, f->upload, f->id);
@@ -29,7 +30,7 @@ static int is_at(const struct handover *h, const struct hand_file *f, const char
 	return rc;
 }
 
-/* Of a file whose going aside is noted.  *gone: it is at neither end of the way. */
+/* Renames a file whose `aside` is noted. *gone: it is at neither of the two paths. */
 static int move_aside(const struct handover *h, struct hand_file *f, bool *gone, struct error *err)
 {
 	const struct hand_world *w = h->world;
@@ -42,7 +43,9 @@ static int move_aside(const struct handover *h, struct hand_file *f, bool *gone,
 		rc = is_at(h, f, f->upload, &waits, err);
 	if (rc == RC_OK && waits) {
 		w->move(w->self, f->upload, aside, &said);
-		/* whatever it answered: another may have been faster */
+		/*
+		 * look at the file whatever move answered: an earlier call may have taken it first
+		 */
 		rc = is_at(h, f, aside, &there, err);
 	}
 	if (rc == RC_OK && waits && !there && said.code) {
@@ -57,7 +60,10 @@ static int move_aside(const struct handover *h, struct hand_file *f, bool *gone,
 	return rc;
 }
 
-/* Behind it the file is HAND_ASIDE, or what became of it: a call of before has got hold of it. */
+/*
+ * Afterwards the file is HAND_ASIDE. If an earlier call took it, it has the state that hand_resolve
+ * finds.
+ */
 static int take_aside(struct handover *h, struct hand_file *f, struct error *err)
 {
 	bool gone = false;
@@ -75,7 +81,7 @@ static int take_aside(struct handover *h, struct hand_file *f, struct error *err
 struct recutting {
 	struct handover *hand;
 	const struct hbase_regions *regions;
-	size_t *which; /* files to cut, n of them */
+	size_t *which; /* indexes of the n files to cut */
 	struct buf *words;
 	size_t n;
 };
@@ -95,7 +101,7 @@ static int cut_one(void *ctx, unsigned worker, size_t index, struct error *err)
 	return h->world->cut(h->world->self, f, c->regions, &c->words[index], err);
 }
 
-/* The parts take the file's place, on disk and here. */
+/* Replaces the file by its parts, in the journal and in memory. */
 static int note_cut(struct handover *h, size_t file, const struct buf *words, struct error *err)
 {
 	struct buf line = {0};
@@ -159,8 +165,9 @@ int recut_replay(struct handover *h, char *rest, struct error *err)
 
 	if (!h->nfiles || !hand_number(&p, h->nfiles - 1, &of) ||
 	    !hand_number(&p, h->nfiles, &first) || first != h->nfiles || *p != ' ')
-		return error_set(err, RC_DATA, "`cut%.100s` is no event of table %s with %zu files",
-				 rest, h->table, h->nfiles);
+		return error_set(err, RC_DATA,
+				 "`cut%.100s` is not an event of table %s with %zu files", rest,
+				 h->table, h->nfiles);
 	while (rc == RC_OK && *p == ' ') {
 		char *end = p + 1 + strcspn(p + 1, " "), *next = *end ? end : NULL;
 

@@ -1,9 +1,8 @@
 /*
- * store_files.c - the folders in which HBase keeps a table's files, and which of ours are there
+ * store_files.c - find which of our files are in the folders where HBase keeps a table's files
  *
  *   ROOT/data/NAMESPACE/TABLE/REGION/FAMILY/FILE            live files
- *   ROOT/archive/data/NAMESPACE/TABLE/REGION/FAMILY/FILE    after a compaction or a drop, for a
- * while
+ *   ROOT/archive/data/NAMESPACE/TABLE/REGION/FAMILY/FILE    kept for a while after a compaction or a drop
  *
  * ROOT is the folder above the staging folder (CommonFSUtils.getRegionDir, HFileArchiveUtil).
  */
@@ -32,13 +31,13 @@ static int unreadable(struct applied *t, const char *folder, const char *why)
 {
 	if (!atomic_exchange(&t->unreadable, true))
 		applying_say(t->run,
-			     "table %s: files are not looked for in %s (%s): if a call is not "
+			     "table %s: apply cannot look for files in %s (%s): if a call is not "
 			     "answered, its files are sent again, with the same cells",
 			     t->result->name, folder, why);
 	return RC_END;
 }
 
-/* RC_END: the user may not.  A folder that is not there has no entries. */
+/* Lists a folder. RC_END: the user may not read it. A missing folder has no entries. */
 static int list(struct applied *t, const char *folder, struct arena *a, struct storage_entry **e,
 		size_t *n, struct error *err)
 {
@@ -101,7 +100,7 @@ static bool family_found(struct hand_file *const *files, size_t n, const bool *i
 	return true;
 }
 
-/* region: the folder of a region, without the family. */
+/* region: the region's folder, without the family. */
 static int mark_region(struct applied *t, const char *region, struct hand_file *const *files,
 		       size_t n, bool *in, struct error *err)
 {
@@ -140,7 +139,7 @@ static int mark_all_regions(struct applied *t, const char *top, struct hand_file
 	return rc;
 }
 
-/* Live files first: a compaction moves them into the archive meanwhile, and never back. */
+/* Looks at live files first: a compaction may move them into the archive meanwhile, never back. */
 int store_files_find(void *self, const struct hbase_region *r, struct hand_file *const *files,
 		     size_t n, bool *in, struct error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * world.c - what the state machine does to the world, for real: storage, region servers, journal
+ * world.c - how the state machine acts: storage, region servers, journal
  *
  *   UPLOAD/saltmill-9f8e7d6c5b4a3921/TABLE/FAMILY/FILE    where files wait for their region
  *   TOKEN/FAMILY/FILE                                     where a region server puts them first
@@ -11,11 +11,12 @@
 #include "clock.h"
 #include "io.h"
 
-#define LOAD_MS	      (10 * 60 * 1000) /* a region may flush and read files through before */
+/* a region may first flush, and it reads the files through */
+#define LOAD_MS	      (10 * 60 * 1000)
 #define FOLDER_MODE   0777
 #define FILE_MODE     0666
 #define SAY_MS	      5000
-#define LOOK_S	      3 /* with --dry-run: what would be waited for is told */
+#define LOOK_S	      3 /* --dry-run: report what a run would wait for */
 #define PATH_OF_STORE 2 /* scheme:// */
 
 /* --- the token --- */
@@ -51,7 +52,7 @@ static char *default_upload(const struct applying *a, const char *token)
 	return out;
 }
 
-/* The authority of "hdfs://AUTHORITY/PATH", without the default port. */
+/* Returns the authority of "hdfs://AUTHORITY/PATH", without the default port. */
 static struct bytes authority(const char *uri)
 {
 	static const char port[] = ":8020";
@@ -63,7 +64,7 @@ static struct bytes authority(const char *uri)
 	return at ? bytes_of(at + 3, n) : (struct bytes){0};
 }
 
-/* --webhdfs answers for HBase's own HDFS, so a path on another one would mean another folder. */
+/* --webhdfs serves HBase's own HDFS. A path on another HDFS would name another folder there. */
 static int check_authority(const struct applying *a, const char *token, struct error *err)
 {
 	const char *said = a->opt->upload;
@@ -72,16 +73,17 @@ static int check_authority(const struct applying *a, const char *token, struct e
 	if (!said || !a->opt->http || strncmp(said, "hdfs:", 5) != 0 ||
 	    bytes_eq(authority(said), own))
 		return RC_OK;
-	return error_set(err, RC_CONFIG,
-			 "--upload %s names another HDFS than HBase's files, which --webhdfs "
-			 "answers for: found %.*s, expected %.*s",
-			 said, (int)authority(said).len, (const char *)authority(said).ptr,
-			 (int)own.len, (const char *)own.ptr);
+	return error_set(
+		err, RC_CONFIG,
+		"--upload %s names another HDFS than that of HBase's files, which --webhdfs "
+		"serves: found %.*s, expected %.*s",
+		said, (int)authority(said).len, (const char *)authority(said).ptr, (int)own.len,
+		(const char *)own.ptr);
 }
 
 /*
- * Noted before it is used: in another folder than that of the process before this one its files
- * would not be found, and be taken for loaded.
+ * Notes the folder before it is used. If the next run used another folder, it would not find the
+ * files in this one.
  */
 static int choose_upload(struct applying *a, const char *token, struct error *err)
 {
@@ -95,14 +97,16 @@ static int choose_upload(struct applying *a, const char *token, struct error *er
 	if (!uri)
 		return error_errno(err, "--upload %s", said);
 	if (rc == RC_OK && storage_is_remote(uri) == token_is_local(token))
-		rc = error_set(err, RC_CONFIG,
-			       "--upload %s is of another kind than HBase's files, which are at "
-			       "%.200s",
-			       uri, token);
+		rc = error_set(
+			err, RC_CONFIG,
+			"--upload %s: the upload folder and HBase's files must both be local or both "
+			"be remote; HBase's files are at %.200s",
+			uri, token);
 	else if (rc == RC_OK && a->upload && said && strcmp(a->upload, uri) != 0)
-		rc = error_set(err, RC_CONFIG,
-			       "--upload %s: this load's files are in %s since it was begun", uri,
-			       a->upload);
+		rc = error_set(
+			err, RC_CONFIG,
+			"--upload %s: this load began with the upload folder %s; use the same one",
+			uri, a->upload);
 	else if (rc == RC_OK && !a->upload && !a->probing)
 		rc = applying_note(a, err, "upload %s", uri);
 	if (rc == RC_OK && !a->upload)
@@ -157,7 +161,7 @@ void world_place(struct applied *t, struct hand_file *f, size_t i)
 	mem_free(staged);
 }
 
-/* All that the token and the upload folder say of the files. */
+/* Sets the paths of all files, from the token and the upload folder. */
 static void place_files(struct applied *t)
 {
 	struct applying *a = t->run;
@@ -209,7 +213,9 @@ static int make_folders(struct applied *t, struct error *err)
 	return rc;
 }
 
-/* A region that tells where HBase keeps its files: of the table, or of hbase:meta if it is missing.
+/*
+ * Finds a region that can tell where HBase keeps its files: one of the table, or of hbase:meta if
+ * the table is missing.
  */
 static int any_region(struct applied *t, struct hbase_regions *r, struct hbase_region *out,
 		      struct hbase_failure *why, struct error *err)
@@ -222,7 +228,7 @@ static int any_region(struct applied *t, struct hbase_regions *r, struct hbase_r
 	return rc;
 }
 
-/* Nothing is left of the question. */
+/* Requests a token only to learn the path in it, and removes its folder at once. */
 static int ask_where(struct applied *t, char **token, struct error *err)
 {
 	struct applying *a = t->run;
@@ -251,7 +257,7 @@ static int look_there(struct applying *a, const char *token, struct error *err)
 		rc = look_at_place(a, err);
 	a->placed = rc == RC_OK;
 	a->probing = false;
-	a->storage = NULL; /* kept has it */
+	a->storage = NULL; /* kept owns it */
 	mem_free(a->upload);
 	a->upload = noted;
 	return rc;
@@ -270,10 +276,15 @@ int world_look(struct applied *t, struct error *err)
 	if (rc == RC_OK) {
 		rc = look_there(a, token, err);
 	} else if (rc != RC_STOPPED && (!t->exists || !a->opt->dry_run)) {
-		/* hbase:meta may not be asked, or HDFS is not ready: world_open looks, and waits */
+		/*
+		 * hbase:meta may be closed to the user, or HDFS is not ready: world_open tries
+		 * again, and waits
+		 */
 		if (a->opt->dry_run)
-			applying_warn(a, "HDFS was not looked at: HBase does not tell where: %s",
-				      err->msg);
+			applying_warn(
+				a,
+				"HDFS was not checked, because HBase does not report where its files are: %s",
+				err->msg);
 		a->placed = a->opt->dry_run;
 		rc = RC_OK;
 	}
@@ -309,7 +320,7 @@ int source_prove(const struct applied_file *s, struct error *err)
 	if (rc == RC_OK && (bytes != s->bytes || memcmp(digest, s->digest, sizeof digest) != 0))
 		rc = error_set(
 			err, RC_DATA,
-			"%s is not the file that was published: `saltmill verify` tells more",
+			"%s is not the file that was published: run `saltmill verify` for details",
 			s->path);
 	return rc;
 }
@@ -378,13 +389,13 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	struct hbase_family_file *list = mem_calloc(n, sizeof *list);
 	char **paths = mem_calloc(n, sizeof(char *));
 
-	say_progress(t); /* here all that were done are counted */
+	say_progress(t); /* all files that are done are counted by now */
 	for (size_t i = 0; i < n; i++) {
 		paths[i] = mem_format("%s%s", t->prefix, files[i]->upload);
 		list[i] = (struct hbase_family_file){files[i]->family, paths[i]};
 	}
 	int rc = hbase_bulk_load(t->run->hbase, r, t->token, list, n, LOAD_MS, loaded, why, err);
-	if (rc || !*loaded) /* it may be split, or elsewhere */
+	if (rc || !*loaded) /* the region may be split, or on another server */
 		kept_moved(t->run->kept, t->result->name);
 	for (size_t i = 0; i < n; i++)
 		mem_free(paths[i]);
@@ -422,7 +433,7 @@ static bool again(void *self, const struct hbase_failure *why, unsigned *attempt
 	kept_moved(t->run->kept, t->result->name);
 	bool yes = hbase_retry(why, attempt, err);
 	if (yes)
-		applying_say(t->run, "table %s: trying again: %s", t->result->name, err->msg);
+		applying_say(t->run, "table %s: retrying: %s", t->result->name, err->msg);
 	return yes;
 }
 
