@@ -1,5 +1,5 @@
 /*
- * mem.h - allocation, growing lists, arenas, and the memory budget of a run
+ * mem.h - allocation, growing lists, arenas, heaps, and the memory budget of a run
  *
  * mem_* and arena_* never return NULL: if there is no memory, or a size overflows, they print one
  * sentence and end the process with exit status 1. This is safe, because a run's output is a
@@ -84,6 +84,44 @@ char *arena_format(struct arena *a, const char *fmt, ...) __attribute__((format(
 char *arena_vformat(struct arena *a, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 void arena_release(struct arena *a);
+
+/* A binary heap of pointers: items[0] comes first. The caller owns the array. */
+struct heap {
+	void **items;
+	size_t n;
+};
+/* Does a come before b? */
+typedef bool heap_before(const void *ctx, const void *a, const void *b);
+
+/* Restore the order after item i changed so that it may belong further down. */
+static inline void heap_sift(struct heap *h, size_t i, heap_before *before, const void *ctx)
+{
+	void **items = h->items, *moved = items[i];
+
+	for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
+		if (child + 1 < h->n && before(ctx, items[child + 1], items[child]))
+			child++;
+		if (!before(ctx, items[child], moved))
+			break;
+		items[i] = items[child];
+	}
+	items[i] = moved;
+}
+
+/* Order items that were put in any order. */
+static inline void heap_order(struct heap *h, heap_before *before, const void *ctx)
+{
+	for (size_t i = h->n / 2; i-- > 0;)
+		heap_sift(h, i, before, ctx);
+}
+
+/* Remove the first item. The heap must not be empty. */
+static inline void heap_pop(struct heap *h, heap_before *before, const void *ctx)
+{
+	h->items[0] = h->items[--h->n];
+	if (h->n)
+		heap_sift(h, 0, before, ctx);
+}
 
 /* The memory that the stages of one run may use together, in bytes. Any thread. */
 struct budget {

@@ -109,6 +109,12 @@ bool filter_all_remaining(const struct filter *f);
 
 struct query_scan;
 
+/* Does row a come before row b in a salted scan? Rows are in the order of the key after the salt. */
+bool query_row_before(const struct query *q, struct bytes a, struct bytes b);
+/* Do both ranges have the same salt? All rows of a range have one salt. */
+bool query_same_salt(const struct query *q, const struct query_range *a,
+		     const struct query_range *b);
+
 /*
  * Append the first row after all rows that begin with prefix; nothing if there is none. False: no
  * memory.

@@ -154,7 +154,7 @@ void live_close(struct live_scan *s)
 	mem_free(s->pieces);
 	mem_free(s->spans);
 	mem_free(s->streams);
-	mem_free(s->heap);
+	mem_free(s->heap.items);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->map_lock);
@@ -163,36 +163,11 @@ void live_close(struct live_scan *s)
 
 /* --- the merge --- */
 
-static struct bytes behind_salt(const struct live_scan *s, const struct live_stream *t)
+static bool stream_before(const void *q, const void *a, const void *b)
 {
-	struct bytes row = t->cells[0].row;
-	size_t n = s->q.salt_bytes < row.len ? s->q.salt_bytes : row.len;
+	const struct live_stream *x = a, *y = b;
 
-	return bytes_of(row.ptr + n, row.len - n);
-}
-
-static bool comes_first(const struct live_scan *s, const struct live_stream *a,
-			const struct live_stream *b)
-{
-	int c = bytes_cmp(behind_salt(s, a), behind_salt(s, b));
-
-	if (c == 0)
-		c = bytes_cmp(a->cells[0].row, b->cells[0].row);
-	return s->q.reversed ? c > 0 : c < 0;
-}
-
-static void sift_down(struct live_scan *s, size_t i)
-{
-	struct live_stream **heap = s->heap, *moved = heap[i];
-
-	for (size_t child; (child = 2 * i + 1) < s->nheap; i = child) {
-		if (child + 1 < s->nheap && comes_first(s, heap[child + 1], heap[child]))
-			child++;
-		if (!comes_first(s, heap[child], moved))
-			break;
-		heap[i] = heap[child];
-	}
-	heap[i] = moved;
+	return query_row_before(q, x->cells[0].row, y->cells[0].row);
 }
 
 /* Read the first row of each stream. */
@@ -205,39 +180,38 @@ static int start(struct live_scan *s, struct error *err)
 		if (rc < 0)
 			return rc;
 		if (rc == RC_OK)
-			s->heap[s->nheap++] = &s->streams[i];
+			s->heap.items[s->heap.n++] = &s->streams[i];
 	}
-	for (size_t i = s->nheap / 2; i-- > 0;)
-		sift_down(s, i);
+	heap_order(&s->heap, stream_before, &s->q);
 	return RC_OK;
 }
 
 /* Replace the returned row with the next one of its stream. */
 static int step(struct live_scan *s, struct error *err)
 {
-	int rc = stream_next_row(s, s->heap[0], err);
+	int rc = stream_next_row(s, s->heap.items[0], err);
 
 	if (rc < 0)
 		return rc;
 	if (rc == RC_END)
-		s->heap[0] = s->heap[--s->nheap];
-	if (s->nheap)
-		sift_down(s, 0);
+		heap_pop(&s->heap, stream_before, &s->q);
+	else
+		heap_sift(&s->heap, 0, stream_before, &s->q);
 	return RC_OK;
 }
 
 int live_next(struct live_scan *s, struct cell *out, struct error *err)
 {
-	struct live_stream *t = s->nheap ? s->heap[0] : NULL;
+	struct live_stream *t = s->heap.n ? s->heap.items[0] : NULL;
 
 	s->new_row = !t || t->give == t->n;
 	if (s->new_row) {
 		if (s->q.limit && s->rows == s->q.limit)
 			return RC_END;
 		int rc = s->started ? t ? step(s, err) : RC_OK : start(s, err);
-		if (rc || s->nheap == 0)
+		if (rc || s->heap.n == 0)
 			return rc ? rc : RC_END;
-		t = s->heap[0];
+		t = s->heap.items[0];
 		s->rows++;
 	}
 	*out = t->cells[t->give++];

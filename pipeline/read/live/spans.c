@@ -77,11 +77,6 @@ static void cut_range(struct span_cutter *c, struct query_range range, bool new_
 	}
 }
 
-static bool same_salt(size_t n, const struct query_range *a, const struct query_range *b)
-{
-	return a->start.len >= n && b->start.len >= n && memcmp(a->start.ptr, b->start.ptr, n) == 0;
-}
-
 static void make_spans(struct live_scan *s, const struct span_cutter *c)
 {
 	s->spans = mem_calloc(s->nspans + 1, sizeof *s->spans);
@@ -119,9 +114,8 @@ void spans_cut(struct live_scan *s)
 	size_t *end = mem_calloc(q->nranges + 1, sizeof *end);
 
 	for (size_t i = 0; i < q->nranges; i++) {
-		bool starts =
-			i == 0 || (q->salt_bytes &&
-				   !same_salt(q->salt_bytes, &q->ranges[i - 1], &q->ranges[i]));
+		bool starts = i == 0 || (q->salt_bytes &&
+					 !query_same_salt(q, &q->ranges[i - 1], &q->ranges[i]));
 
 		s->nstreams += starts;
 		size_t before = s->nstreams > 1 ? end[s->nstreams - 2] : 0;
@@ -130,7 +124,7 @@ void spans_cut(struct live_scan *s)
 	}
 	make_spans(s, &c);
 	s->streams = mem_calloc(s->nstreams + 1, sizeof *s->streams);
-	s->heap = mem_calloc(s->nstreams + 1, sizeof(struct live_stream *));
+	s->heap.items = mem_calloc(s->nstreams + 1, sizeof(struct live_stream *));
 	for (size_t i = 0; i < s->nstreams; i++) {
 		size_t from = i ? end[i - 1] : 0;
 

@@ -84,8 +84,9 @@ struct live_scan {
 	struct query_range *pieces;
 	struct live_span *spans;
 	size_t nspans;
-	struct live_stream *streams, **heap;
-	size_t nstreams, nheap;
+	struct live_stream *streams;
+	struct heap heap; /* of streams */
+	size_t nstreams;
 	size_t ahead;
 	bool started, new_row;
 	uint64_t rows;

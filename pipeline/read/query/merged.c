@@ -6,43 +6,35 @@
 #include "mem.h"
 #include "scan_state.h"
 
-static struct bytes behind_salt(const struct query_scan *s, const struct cell *c)
+static struct bytes after_salt(const struct query *q, struct bytes row)
 {
-	size_t n = s->q.salt_bytes < c->row.len ? s->q.salt_bytes : c->row.len;
+	size_t n = q->salt_bytes < row.len ? q->salt_bytes : row.len;
 
-	return bytes_of(c->row.ptr + n, c->row.len - n);
+	return bytes_of(row.ptr + n, row.len - n);
 }
 
-static bool comes_first(const struct query_scan *s, const struct bucket *a, const struct bucket *b)
+bool query_row_before(const struct query *q, struct bytes a, struct bytes b)
 {
-	int c = bytes_cmp(behind_salt(s, &a->cell), behind_salt(s, &b->cell));
+	int c = bytes_cmp(after_salt(q, a), after_salt(q, b));
 
 	if (c == 0)
-		c = bytes_cmp(a->cell.row, b->cell.row);
-	return s->q.reversed ? c > 0 : c < 0;
+		c = bytes_cmp(a, b);
+	return q->reversed ? c > 0 : c < 0;
 }
 
-static void sift_down(struct query_scan *s, size_t i)
+bool query_same_salt(const struct query *q, const struct query_range *a,
+		     const struct query_range *b)
 {
-	struct bucket **heap = s->merged.heap, *moved = heap[i];
-
-	for (size_t child; (child = 2 * i + 1) < s->merged.nheap; i = child) {
-		if (child + 1 < s->merged.nheap && comes_first(s, heap[child + 1], heap[child]))
-			child++;
-		if (!comes_first(s, heap[child], moved))
-			break;
-		heap[i] = heap[child];
-	}
-	heap[i] = moved;
-}
-
-/* Do both ranges have the same salt? All rows of a range have one salt. */
-static bool same_salt(const struct query_scan *s, const struct query_range *a,
-		      const struct query_range *b)
-{
-	size_t n = s->q.salt_bytes;
+	size_t n = q->salt_bytes;
 
 	return a->start.len >= n && b->start.len >= n && memcmp(a->start.ptr, b->start.ptr, n) == 0;
+}
+
+static bool bucket_before(const void *q, const void *a, const void *b)
+{
+	const struct bucket *x = a, *y = b;
+
+	return query_row_before(q, x->cell.row, y->cell.row);
 }
 
 int merged_open(struct query_scan *s, const struct query_family *families, struct error *err)
@@ -51,13 +43,14 @@ int merged_open(struct query_scan *s, const struct query_family *families, struc
 	size_t n = s->q.nranges;
 
 	m->buckets = mem_try_calloc(n + 1, sizeof *m->buckets);
-	m->heap = mem_try_calloc(n + 1, sizeof(struct bucket *));
-	if (!m->buckets || !m->heap)
+	m->heap.items = mem_try_calloc(n + 1, sizeof(struct bucket *));
+	if (!m->buckets || !m->heap.items)
 		return error_memory(err, n * sizeof *m->buckets, "a scan");
 	for (size_t at = 0, end; at < n; at = end) {
 		struct query q = s->q;
 
-		for (end = at + 1; end < n && same_salt(s, &q.ranges[at], &q.ranges[end]);)
+		for (end = at + 1;
+		     end < n && query_same_salt(&s->q, &q.ranges[at], &q.ranges[end]);)
 			end++;
 		q.ranges += at;
 		q.nranges = end - at;
@@ -76,7 +69,7 @@ void merged_release(struct merged *m)
 	for (size_t i = 0; i < m->n; i++)
 		query_close(m->buckets[i].scan);
 	mem_free(m->buckets);
-	mem_free(m->heap);
+	mem_free(m->heap.items);
 }
 
 static int start(struct query_scan *s, struct error *err)
@@ -89,40 +82,40 @@ static int start(struct query_scan *s, struct error *err)
 		if (rc < 0)
 			return rc;
 		if (rc == RC_OK)
-			m->heap[m->nheap++] = &m->buckets[i];
+			m->heap.items[m->heap.n++] = &m->buckets[i];
 	}
-	for (size_t i = m->nheap / 2; i-- > 0;)
-		sift_down(s, i);
+	heap_order(&m->heap, bucket_before, &s->q);
 	return 0;
 }
 
 /* Go past the cell that was returned last. */
 static int step(struct query_scan *s, struct error *err)
 {
-	struct merged *m = &s->merged;
-	int rc = query_next(m->heap[0]->scan, &m->heap[0]->cell, err);
+	struct heap *heap = &s->merged.heap;
+	struct bucket *first = heap->items[0];
+	int rc = query_next(first->scan, &first->cell, err);
 
 	if (rc < 0)
 		return rc;
 	if (rc == RC_END)
-		m->heap[0] = m->heap[--m->nheap];
-	if (m->nheap)
-		sift_down(s, 0);
+		heap_pop(heap, bucket_before, &s->q);
+	else
+		heap_sift(heap, 0, bucket_before, &s->q);
 	return 0;
 }
 
 int merged_next(struct query_scan *s, struct cell *out, struct error *err)
 {
 	struct merged *m = &s->merged;
-	int rc = s->started ? m->nheap ? step(s, err) : 0 : start(s, err);
+	int rc = s->started ? m->heap.n ? step(s, err) : 0 : start(s, err);
 	bool first = s->rows == 0;
 
 	s->started = true;
 	if (rc)
 		return rc;
-	if (m->nheap == 0)
+	if (m->heap.n == 0)
 		return RC_END;
-	*out = m->heap[0]->cell;
+	*out = ((const struct bucket *)m->heap.items[0])->cell;
 	s->new_row = false;
 	if (!first && bytes_eq(out->row, buf_bytes(&s->row)))
 		return 0;

@@ -25,8 +25,7 @@ struct merged {
 		struct cell cell; /* its next cell */
 	} * buckets;
 	size_t n;
-	struct bucket **heap;
-	size_t nheap;
+	struct heap heap; /* of buckets */
 };
 
 /* Rows that are in only one file and have no delete markers: undisturbed.c. */

@@ -3,35 +3,27 @@
 
 #include "mem.h"
 
-static bool comes_first(const struct store_cursor *a, const struct store_cursor *b)
+static bool comes_first(const void *none, const void *a, const void *b)
 {
-	int c = cell_key_cmp(&a->cell, &b->cell);
+	const struct store_cursor *x = a, *y = b;
+	int c = cell_key_cmp(&x->cell, &y->cell);
 
-	return c ? c < 0 : a->file->age_rank > b->file->age_rank;
+	(void)none;
+	return c ? c < 0 : x->file->age_rank > y->file->age_rank;
 }
 
-static void sift_down(struct store *s, size_t i)
+static void sift_top(struct store *s)
 {
-	struct store_cursor *moved = s->heap[i];
-
-	for (size_t child; (child = 2 * i + 1) < s->nheap; i = child) {
-		if (child + 1 < s->nheap && comes_first(s->heap[child + 1], s->heap[child]))
-			child++;
-		if (!comes_first(s->heap[child], moved))
-			break;
-		s->heap[i] = s->heap[child];
-	}
-	s->heap[i] = moved;
+	heap_sift(&s->heap, 0, comes_first, NULL);
 }
 
 static void build_heap(struct store *s)
 {
-	s->nheap = 0;
+	s->heap.n = 0;
 	for (size_t i = 0; i < s->ncursors; i++)
 		if (!s->cursors[i].done)
-			s->heap[s->nheap++] = &s->cursors[i];
-	for (size_t i = s->nheap / 2; i-- > 0;)
-		sift_down(s, i);
+			s->heap.items[s->heap.n++] = &s->cursors[i];
+	heap_order(&s->heap, comes_first, NULL);
 }
 
 static void finish(struct store_cursor *c)
@@ -56,8 +48,9 @@ int store_init(struct store *s, const struct query *q, const struct query_family
 {
 	s->q = q;
 	s->family = family;
-	s->heap = mem_try_calloc(s->ncursors + 1, sizeof(struct store_cursor *));
-	return s->heap ? 0
+	s->heap.items = mem_try_calloc(s->ncursors + 1, sizeof(struct store_cursor *));
+	return s->heap.items
+		       ? 0
 		       : error_memory(err, s->ncursors * sizeof(struct store_cursor *), "a merge");
 }
 
@@ -68,7 +61,7 @@ void store_release(struct store *s)
 		buf_release(&s->cursors[i].before);
 	}
 	mem_free(s->cursors);
-	mem_free(s->heap);
+	mem_free(s->heap.items);
 }
 
 static struct cell row_start(struct bytes row)
@@ -223,32 +216,38 @@ static int settle(const struct store *s, struct store_cursor *c, struct error *e
 
 static void drop_top(struct store *s)
 {
-	s->heap[0] = s->heap[--s->nheap];
-	if (s->nheap)
-		sift_down(s, 0);
+	heap_pop(&s->heap, comes_first, NULL);
+}
+
+/* NULL: all files are at their end. */
+static struct store_cursor *top(const struct store *s)
+{
+	return s->heap.n ? s->heap.items[0] : NULL;
 }
 
 int store_peek(struct store *s, const struct cell **out, struct error *err)
 {
-	while (s->nheap && s->heap[0]->placed) {
-		int rc = settle(s, s->heap[0], err);
+	struct store_cursor *c;
+
+	while ((c = top(s)) && c->placed) {
+		int rc = settle(s, c, err);
 
 		if (rc)
 			return rc;
-		if (s->heap[0]->done)
+		if (c->done)
 			drop_top(s);
 		else
-			sift_down(s, 0);
+			sift_top(s);
 	}
-	if (s->nheap == 0)
+	if (!c)
 		return RC_END;
-	*out = &s->heap[0]->cell;
+	*out = &c->cell;
 	return 0;
 }
 
 int store_skip(struct store *s, size_t ncells, struct error *err)
 {
-	struct store_cursor *c = s->heap[0];
+	struct store_cursor *c = top(s);
 	int rc = 0;
 
 	c->at += ncells;
@@ -264,8 +263,8 @@ int store_skip(struct store *s, size_t ncells, struct error *err)
 		else
 			finish(c);
 		drop_top(s);
-	} else if (s->nheap > 1) {
-		sift_down(s, 0);
+	} else if (s->heap.n > 1) {
+		sift_top(s);
 	}
 	return 0;
 }
@@ -277,20 +276,23 @@ int store_step(struct store *s, struct error *err)
 
 size_t store_alone(const struct store *s, struct bytes stop)
 {
-	const struct store_cursor *c = s->heap[0];
-	const struct hfile_batch *b = c->batch;
+	const struct store_cursor *c = top(s);
 
-	if (s->nheap == 0 || c->placed || !b->plain)
+	if (!c || c->placed || !c->batch->plain)
 		return 0;
+	const struct hfile_batch *b = c->batch;
 	size_t end = b->n - 1;
 	while (end > c->at && b->step[end] != HFILE_NEW_ROW)
 		end--;
 	if (end <= c->at)
 		return 0;
 	struct bytes last = b->cells[end - 1].row;
-	for (size_t i = 1; i < 3 && i < s->nheap; i++)
-		if (bytes_cmp(last, s->heap[i]->cell.row) >= 0)
+	for (size_t i = 1; i < 3 && i < s->heap.n; i++) {
+		const struct store_cursor *next = s->heap.items[i];
+
+		if (bytes_cmp(last, next->cell.row) >= 0)
 			return 0;
+	}
 	return stop.len && bytes_cmp(last, stop) >= 0 ? 0 : end - c->at;
 }
 

@@ -30,8 +30,7 @@ struct store {
 	size_t nwanted;
 	struct store_cursor *cursors;
 	size_t ncursors;
-	struct store_cursor **heap; /* ordered by cell, then newest load first */
-	size_t nheap;
+	struct heap heap; /* of cursors, ordered by cell, then newest load first */
 };
 
 /* Initialise. cursors has room for all files of the family and lists them. */

@@ -37,7 +37,7 @@ bool quick_enter(struct query_scan *s)
 	size_t n = store_alone(store, s->q.ranges[s->range].stop);
 	if (n == 0)
 		return false;
-	const struct store_cursor *c = store->heap[0];
+	const struct store_cursor *c = store->heap.items[0];
 	k->begin = k->cell = c->batch->cells + c->at;
 	k->end = k->cell + n;
 	k->step = c->batch->step + c->at;
