@@ -355,7 +355,7 @@ def test_prechecks(on_hdfs, hdfs, tmp_path):
     on_hdfs.done("--create")
     assert hdfs.tree("/hbase/staging") == {}
     (said,) = on_hdfs.done("--dry-run", "--upload", hdfs.url("/bulk/theirs/x"))["warnings"]
-    assert re.search("/bulk/theirs belongs to bob and has mode 755: .*-chown ann /bulk/theirs/x` by bob", said), said
+    assert re.search("/bulk/theirs belongs to bob and has mode 755: .*-chown ann /bulk/theirs/x` as bob", said), said
     done = on_hdfs.run("--journal", str(tmp_path / "another"), "--upload", hdfs.url("/bulk/theirs/x"))
     assert done.returncode == 2 and "Permission denied" in done.stderr, done.stderr
     script = tmp_path / "disable.rb"

@@ -71,7 +71,7 @@ def test_no_room(world, tmp_path):
     died = one.run("--create", env={"SALTMILL_CRASH_AT": "apply-put", "PATH": ""})
     assert died.returncode == -9, died.stderr
     world.hdfs.ask("PUT", "/bulk/room", "SETQUOTA", storagespacequota=1, namespacequota=-1)  # less than a block
-    one.refused("quota of space is used up", "--create")
+    one.refused("space quota leaves 0 B", "--create")
     world.hdfs.ask("PUT", "/bulk/room", "SETQUOTA", storagespacequota=-1, namespacequota=-1)
     one.done("--create")
     one.check("room:events", by_id)

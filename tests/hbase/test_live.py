@@ -217,7 +217,7 @@ def test_drift_asks_what_regions_hold(both, big):
     for was, now, says in (("f: {}", "f: {compression: GZ}", "f: COMPRESSION is NONE, expected GZ"),
                            ("f: {}", "f: {bloomfilter: ROWCOL}", "f: BLOOMFILTER is ROW, expected ROWCOL"),
                            ("f: {}", "f: {blocksize: 8K}", "f: BLOCKSIZE is 65536, expected 8192"),
-                           ("f: {}", "f: {}, g: {}", "found no family g in the live table big")):
+                           ("f: {}", "f: {}, g: {}", "the live table big has no family g")):
         other = job.parent / "other.yaml"
         more = ", {family: g, qualifier: v, value: v}]" if "g:" in now else "]"
         other.write_text(BIG.replace(was, now).replace("]\n    regions", more + "\n    regions"))

@@ -66,7 +66,7 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
         stream.kill()
         stream.wait()
     assert stream.returncode == 3, said
-    assert said.count("cannot be handed over: ") == 1 and "--create makes it" in said, said
+    assert said.count("cannot be handed over: ") == 1 and "--create creates it" in said, said
     assert said.count("reading pauses until one is in HBase") == 1, said
 
     once = [saltmill, "apply", "--state", one.state, *hbase]

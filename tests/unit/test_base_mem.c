@@ -59,6 +59,20 @@ static void test_reserve_counts_its_room(void **state)
 	mem_free(list);
 }
 
+/* Sanitizers end the process for such sizes by default. */
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+const char *__tsan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
 static void test_sizes_that_overflow(void **state)
 {
 	(void)state;
