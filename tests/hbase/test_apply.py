@@ -364,7 +364,7 @@ def test_prechecks(on_hdfs, hdfs, tmp_path):
     on_hdfs.refused("table ahead:events is disabled: run `enable 'ahead:events'` in the HBase shell", "--dry-run")
     load = [on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase", on_hdfs.hbase.master]
     done = subprocess.run(load, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert done.returncode == 2 and "table ahead:events is disabled: enable" in done.stderr, done.stderr
+    assert done.returncode == 2 and "table ahead:events is disabled: run `enable" in done.stderr, done.stderr
     assert not (tmp_path / "third").exists()
 
 
