@@ -129,7 +129,7 @@ def test_faults_are_named_with_their_place(tmp_path, saltmill):
             ("amount > 0", "amount > x", "job.yaml:7:8: where: character 10: amount: found `x`"),
             ("amount > 0 and", "amount > 0", "job.yaml:7:8: where: character 12: found `kind`"),
             ("where: amount > 0", "where: name > 0", "found the number 0 for `name` of type text"),
-            ("kind = A", "knd = A", "the source has no column `knd` (field `knd`): did you mean `kind`?"),
+            ("kind = A", "knd = A", "the source has no column `knd` (field `knd`); did you mean `kind`?"),
             ('when: name starts with "x"', 'when: [name]', "job.yaml:18:11: when: found a list, expected a condition"),
             ('"^(TRAILER|SUM),"', '"^(TRAILER"', "job.yaml:2:41: skip_matching: "),
             (', when: kind = B', "", "or `when` in both: one would overwrite the other")]:
