@@ -10,6 +10,7 @@
 #include "sniff_parts.h"
 #include "error.h"
 #include "hash.h"
+#include "xxhash_fast.h"
 
 #define DECIMAL_MOST 6 /* digits after the point; more are measurements, not amounts */
 

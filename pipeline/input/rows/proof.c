@@ -8,7 +8,7 @@
 
 #include "cursor.h"
 #include "io.h"
-#include "hash.h"
+#include "xxhash_fast.h"
 
 #define READ_BYTES ((size_t)1 << 20)
 

@@ -16,7 +16,7 @@
 #include "pool.h"
 #include "webhdfs.h"
 #define XXH_STATIC_LINKING_ONLY
-#include "hash.h"
+#include "xxhash_fast.h"
 
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define POLL_MS	     200

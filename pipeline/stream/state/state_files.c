@@ -8,7 +8,7 @@
 #include "bytes.h"
 #include "checkpoint.h"
 #include "io.h"
-#include "hash.h"
+#include "xxhash_fast.h"
 
 static const char *const phase_names[] = {"reading", "publishing", "published", "seek"};
 
