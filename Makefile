@@ -220,7 +220,7 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 # wing | wings it may use | its rooms from the lowest up: room(headers that it opens: doors of include/, or wing/name.h)
 # A room uses its own headers, those that lower rooms of its wing open, and the doors of the wings named.
 define WINGS
-base | | base(bytes error mem io pool clock hash pattern run late cell table xxhash_fast form)
+base | | base(bytes error mem io pool clock hash pattern run late cell table form)
 splitter | base | splitter(splits plan ddl)
 hbase | base splitter | rpc(hbase filter)
 model | base splitter hbase | encoding(encoding) question(question) job(event job) field(field) key(key)
@@ -252,7 +252,7 @@ lzma.h: input/files/block_codec.c input/files/unpack.c
 microhttpd.h: base/late_microhttpd.c cli/text/metrics.c
 pcre2.h: base/pattern.c
 snappy-c.h: base/late_snappy.c hfile/compress.c input/files/block_codec.c
-xxhash.h: include/xxhash_fast.h base/static_xxhash_avx2.c model/job/job.c advise/lint/unique.c input/kafka/ranges.c input/kafka/replay.c splitter/frame.c advise/plan/planning.c
+xxhash.h: include/hash.h base/static_xxhash_avx2.c model/job/job.c advise/lint/unique.c input/kafka/ranges.c input/kafka/replay.c splitter/frame.c advise/plan/planning.c
 yaml.h: model/job/tree.c
 zlib.h: cli/command/cmd_version.c hfile/block.c input/files/input.c input/files/unpack.c
 zstd.h: cli/command/cmd_version.c hfile/compress.c hfile/sequences.c input/files/block_codec.c input/files/input.c load/map_reduce/pieces.c

@@ -24,6 +24,20 @@ void md5(struct bytes key, uint8_t digest[16]);
 /* Return the register after n more bytes. Start with CRC32C_START and invert the final value. */
 uint32_t crc32c_add(uint32_t crc, const uint8_t *p, size_t n);
 
+/*
+ * --- XXH3 with the widest instructions of the processor, which libxxhash chooses at run time ---
+ *
+ * xxhash.h alone uses only instructions that every processor has, at half the speed. The digests
+ * are equal.
+ */
+
+#define XXH_STATIC_LINKING_ONLY /* allows states on the stack, which cannot fail */
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>
+#else
+#include <xxhash.h>
+#endif
+
 /* --- distinct: count different values, exactly up to a million --- */
 
 #define DISTINCT_MOST ((size_t)1 << 20)

@@ -13,7 +13,7 @@
 #include "mem.h"
 #include "pool.h"
 #define XXH_STATIC_LINKING_ONLY /* a state on the stack */
-#include "xxhash_fast.h"
+#include "hash.h"
 
 /* The limit of files that are read whole: an endless device must not fill the memory. */
 #define LARGEST_FILE	((size_t)1 << 30)

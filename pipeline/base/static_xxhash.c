@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 #define XXH_DISPATCH_DISABLE_REPLACE
 #include "wide_hash.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 static bool wide(void)
 {

@@ -3,7 +3,7 @@
 
 #include "mem.h"
 #include "pipeline/load/map_reduce/pieces.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 /* So that what is behind the digest is looked at, too. */
 static void mend_digest(uint8_t *piece, size_t stored)

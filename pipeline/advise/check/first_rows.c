@@ -7,7 +7,6 @@
 #include "row.h"
 #include "source.h"
 #include "hash.h"
-#include "xxhash_fast.h"
 
 #define REASONS_MOST 64
 #define PATIENCE_S   300 /* wait for brokers at most this long */

@@ -10,7 +10,6 @@
 #include "sniff_parts.h"
 #include "error.h"
 #include "hash.h"
-#include "xxhash_fast.h"
 
 #define DECIMAL_MOST 6 /* digits after the point; more are measurements, not amounts */
 

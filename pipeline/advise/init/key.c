@@ -3,7 +3,6 @@
 
 #include "sniff_parts.h"
 #include "hash.h"
-#include "xxhash_fast.h"
 
 static bool may_be_key(const struct columns *c, const struct sniffed *s)
 {

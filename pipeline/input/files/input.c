@@ -22,7 +22,7 @@
 #include "pool.h"
 #include "source.h"
 #include "unpack.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 #define RAW_BYTES ((size_t)64 << 10)
 #define MAGIC_MAX 10 /* length of the longest magic number */

@@ -8,7 +8,7 @@
 
 #include "cursor.h"
 #include "io.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 #define READ_BYTES ((size_t)1 << 20)
 

@@ -10,7 +10,7 @@
 
 #include "blocks.h"
 #include "cursor.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 static void digest_of(const void *state, uint8_t digest[16])
 {

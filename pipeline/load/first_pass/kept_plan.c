@@ -6,7 +6,7 @@
 #include "io.h"
 #include "mem.h"
 #include "publish.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 static int read_splits(struct kept_table *t, const struct settings_table *s, const char *dir,
 		       struct error *err)

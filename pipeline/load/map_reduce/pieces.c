@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "mem.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 #define RECORD_NUMBERS 40 /* the most bytes of a record's numbers */
 #define DIGEST_AT      72 /* in the head */

@@ -10,7 +10,7 @@
 
 #include "io.h"
 #include "shared_forms.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 enum { DIGITS = 32 }; /* of a digest */
 

@@ -16,7 +16,7 @@
 #include "pool.h"
 #include "webhdfs.h"
 #define XXH_STATIC_LINKING_ONLY
-#include "xxhash_fast.h"
+#include "hash.h"
 
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define POLL_MS	     200

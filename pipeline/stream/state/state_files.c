@@ -8,7 +8,7 @@
 #include "bytes.h"
 #include "checkpoint.h"
 #include "io.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 static const char *const phase_names[] = {"reading", "publishing", "published", "seek"};
 
