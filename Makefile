@@ -223,7 +223,7 @@ define WINGS
 base | | base(bytes error mem io pool clock hash pattern run late cell table form)
 splitter | base | splitter(splits plan ddl)
 hbase | base splitter | rpc(hbase filter)
-model | base splitter hbase | encoding(encoding) question(question) job(event job) field(field) key(key)
+model | base splitter hbase | encoding(encoding) question(question) job(event job) field(digits field) key(key)
 hfile | base | hfile(hfile)
 input | base model | files(source input paths transcode magic block_codec) csv(csv marks) json(json json_paths) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
 sort | base splitter | sort(sorter)

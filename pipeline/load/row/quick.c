@@ -10,6 +10,7 @@
  * overwrite the excess bytes of such a store. The order is therefore: payloads from left to right,
  * keys from the last part to the first, then the heads before the keys.
  */
+#include "digits.h"
 #include "field.h"
 #include "compiled.h"
 #include "key.h"

@@ -3,6 +3,7 @@
  *
  * One function for each instruction set; all return the same numbers (test_load_quick.c).
  */
+#include "digits.h"
 #include "field.h"
 #include "compiled.h"
 

@@ -4,6 +4,7 @@
  * Plain numbers and texts are converted here by the digit functions of field.h. field_read converts
  * everything else.
  */
+#include "digits.h"
 #include "field.h"
 #include "compiled.h"
 #include "error.h"

@@ -3,6 +3,7 @@
  *
  * The message of a fault is built only after a fault was found.
  */
+#include "digits.h"
 #include "field.h"
 
 #include <arpa/inet.h>

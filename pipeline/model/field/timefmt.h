@@ -5,6 +5,7 @@
 #define SALTMILL_TIMEFMT_H
 
 #include "calendar.h"
+#include "digits.h"
 #include "field.h"
 #include "job.h"
 
