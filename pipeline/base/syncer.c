@@ -1,5 +1,5 @@
 /*
- * syncer.c - write files to disk behind the writers' back, on one thread (see io.h)
+ * syncer.c - write files to disk on a thread of its own (see io.h)
  *
  * The queue is short: files are few and large. When it is full, the writer of a file waits itself.
  */

@@ -53,7 +53,7 @@ def write_json(folder):
 
 
 def write_avro(folder):
-    fastavro = pytest.importorskip("fastavro")
+    import fastavro
     kinds = {"user": "long", "item": "long", "t": "long", "score": "string"}
     schema = {"type": "record", "name": "e", "fields": [{"name": n, "type": k} for n, k in kinds.items()]}
     with open(folder / "e.avro", "wb") as out:
@@ -62,7 +62,7 @@ def write_avro(folder):
 
 
 def write_arrow(folder):
-    pa = pytest.importorskip("pyarrow")
+    import pyarrow as pa
     import pyarrow.ipc
 
     table = pa.Table.from_pylist(events())
