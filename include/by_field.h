@@ -1,5 +1,5 @@
 /*
- * by_field.h - stored rows and cells as the fields of the job that wrote them
+ * by_field.h - decode stored rows and cells into the fields of the job that wrote them
  *
  *   stored_open, (stored_find, stored_take)*, stored_release     decode keys and cells
  *   where_new, where_put, query_open, where_free                 filter rows by a condition
@@ -15,41 +15,43 @@
 #include "key.h"
 #include "query.h"
 
-/* One of the table's `cells`. */
+/* One entry of the table's `cells`, ready for decoding. */
 struct stored_column {
 	const struct cell_spec *spec;
 	struct bytes family;
-	struct bytes constant;	     /* the qualifier, if it is constant */
-	struct key_schema qualifier; /* otherwise its parts */
-	struct layout value;	     /* if the value is a field */
+	struct bytes constant;	     /* the qualifier, if the job gives a constant */
+	struct key_schema qualifier; /* the parts of a computed qualifier */
+	struct layout value;	     /* encoding of the value, if the value is a field */
 };
 
 struct stored {
 	const struct key_table *keys;
 	const struct field_forms *forms;
-	struct stored_column *columns; /* in the order of the job */
-	size_t ncolumns, max_pieces;   /* max_pieces: the most parts of a row key or qualifier */
+	struct stored_column *columns; /* the entries, in the order of the job */
+	/* `max_pieces` is the largest number of parts in a row key or qualifier */
+	size_t ncolumns, max_pieces;
 	struct arena arena;
 };
 
-/* Prepare *s; keys and forms are borrowed. */
+/* Prepare *s, which borrows `keys` and `forms`. */
 void stored_open(struct stored *s, const struct key_table *keys, const struct field_forms *forms);
 void stored_release(struct stored *s);
 /*
- * Find the job's cell with this family and qualifier; NULL: none. For a computed qualifier, pieces
- * receives its parts (key_split); for a constant one they are unchanged.
+ * Find the job's cell with this family and qualifier. Returns NULL if the job has no such cell.
+ * `pieces` receives the parts of a computed qualifier (key_split). A constant qualifier leaves
+ * `pieces` unchanged.
  */
 const struct stored_column *stored_find(const struct stored *s, struct bytes family,
 					struct bytes qualifier, struct key_piece *pieces);
 /*
- * Decode a stored value: *v is typed, with v->text not null. It borrows from the bytes, the arena
- * and the scratch. RC_DATA: the bytes are no value of the field.
+ * Decode a stored value into *v, as a typed value with its text. *v borrows from `in`, the arena
+ * and the scratch. Returns RC_DATA if no value of the field has these bytes.
  */
 int stored_take(const struct layout *l, const struct field_form *form, struct bytes in,
 		struct arena *a, struct field_scratch *scratch, struct value *v, struct error *err);
 /*
- * Get the row key of the main table from a cell of an index table; false: it contains none. pieces
- * as above; *key borrows from the cell.
+ * Get the row key of the main table from a cell of an index table. Returns false if the cell
+ * contains no row key. `pieces` is scratch for `max_pieces` parts. *key borrows from the cell.
  */
 bool stored_reference(const struct stored *s, const struct cell *c, struct key_piece *pieces,
 		      struct bytes *key);
@@ -57,57 +59,83 @@ bool stored_reference(const struct stored *s, const struct cell *c, struct key_p
 /*
  * --- where: a condition on a table's stored rows ---
  *
- * It finds the key ranges that can contain matching rows, and decides which rows match. A name is a
- * field of the job, wherever the table stores it, or a column family:qualifier.
+ * saltmill compiles the condition into key ranges that can contain matching rows, and into a test
+ * of each row. A name is a field of the job, in any place where the table stores the field, or a
+ * column family:qualifier.
  *
- * Conditions on the row key or on a column decide about the row. They use the newest version of the
- * column within the query's time range. A missing column is null, and comparisons with null do not
- * hold (SingleColumnValueFilter with filterIfMissing; to get the rows without the column, too, add
- * `or f:q is null`).
+ * Conditions on the row key or on a column select rows. They use the newest version of the column
+ * within the query's time range. A missing column is null. Comparisons with null are false, as in
+ * SingleColumnValueFilter with filterIfMissing. Add `or f:q is null` to get also the rows that lack
+ * the column.
  *
- * Some fields are stored in qualifiers, in the cells under them, or in timestamps. Conditions on
- * them decide about each column, by its newest version. With any_version, one version of a column
- * is enough in the first case, and each version is decided alone in the second.
+ * Some fields are stored in qualifiers, in the cells of such qualifiers, or in timestamps.
+ * Conditions on these fields select columns, by the newest version of each column. With
+ * `any_version`, a row matches if one version of its column matches. For fields in qualifiers and
+ * timestamps, each version then passes or fails alone.
  */
 
 struct where;
 
 /*
- * Compile the question. families: those of the query, which number the columns. Everything is
- * borrowed. RC_CONFIG, with the place: the table cannot decide a condition; RC_LIMIT: as
- * key_ranges.
+ * Compile the question. `families` are the families of the query. A column refers to its family by
+ * index. All arguments are borrowed. Returns RC_CONFIG, with the place, if the table does not store
+ * the data for a condition. Returns RC_LIMIT as key_ranges does.
  */
 int where_new(struct where **out, const struct stored *stored, const struct query_family *families,
 	      size_t nfamilies, const struct question *q, bool any_version, struct error *err);
 void where_free(struct where *w); /* NULL is fine */
 /*
- * Prepare a query for the question: its ranges within the query's start and stop, its salt, judge
- * and columns. Columns that the query did not name are read only for the judge.
+ * Set ranges, salt, judge and columns of a query for the question. The ranges are within the
+ * query's `start` and `stop`. The scan reads columns that the query does not name only to judge
+ * rows.
  */
 void where_put(struct where *w, struct query *q);
 /*
- * Return the filter with which a server can check rows in a scan by the query that where_put
- * prepared; NULL: none. Every row of the answer passes the filter; other rows may pass, too. It
- * lives as long as w.
+ * Return a filter for a scan by the query that where_put prepared, or NULL if no filter helps. With
+ * the filter, a server drops rows that do not match. All matching rows pass the filter, and other
+ * rows may pass too. The filter lives as long as `w`.
  */
 const struct filter *where_filter(struct where *w, const struct query *q);
-/* Return a sentence for the user on how conditions were decided; NULL: none. */
+/* The columns that a question on the fields of a computed qualifier selects. */
+struct where_columns {
+	struct bytes family;
+	/*
+	 * ranges of qualifiers, in rising order; either all ranges or no range are single columns
+	 */
+	const struct query_range *spans;
+	size_t n;
+	bool exact; /* true if the ranges and these columns contain only matching cells */
+};
+/*
+ * Get the columns that the question selects in each row. *out lives as long as `w`. Returns false
+ * if the question does not limit the columns to those of one computed qualifier.
+ */
+bool where_columns(const struct where *w, struct where_columns *out);
+/* Return true if the span contains only one qualifier, its start. */
+static inline bool where_is_column(const struct query_range *span)
+{
+	return key_range_is_row(&(struct key_range){span->start, span->stop}) ||
+	       (span->start.len == 0 && span->stop.len == 1 && span->stop.ptr[0] == 0);
+}
+/*
+ * Return a sentence that explains to the user how conditions are tested, or NULL if no explanation
+ * is needed.
+ */
 const char *where_note(const struct where *w);
 
 /*
- * --- entry_check: is an index entry still valid for its row? ---
+ * --- entry_check: test whether an index entry is still valid for its row ---
  *
- * A later event with another value leaves the older index entry in place, because HBase has no
- * transaction over two tables. The check compares the fields in the entry's row key with the row:
- * with its key and with columns that the job always writes. Fields that the row does not store are
- * ignored.
+ * If a later event changes a value, the older index entry stays, because HBase has no transactions
+ * over two tables. The check compares the fields in the entry's row key with the row's key, and
+ * with columns that the job always writes. The check ignores fields that the row does not store.
  */
 
 struct entry_check {
 	const struct stored *index, *rows;
 	struct entry_field *fields;
 	size_t nfields;
-	struct query_column *columns; /* columns of the row that the check reads */
+	struct query_column *columns; /* columns of the main table's row that the check reads */
 	size_t ncolumns;
 	struct key_piece *of_entry, *of_row;
 	struct buf bytes;
@@ -115,13 +143,16 @@ struct entry_check {
 	struct arena arena, values;
 };
 
-/* Prepare *e; index and rows are borrowed. families: families of rows. */
+/*
+ * Prepare *e, which borrows `index` and `rows`. `families` are the families of the table of `rows`.
+ */
 void entry_check_open(struct entry_check *e, const struct stored *index, const struct stored *rows,
 		      const struct query_family *families, size_t nfamilies);
 void entry_check_release(struct entry_check *e);
 /*
- * Check an entry against its row. cells: cells of the row, the newest version of a column first,
- * including e->columns. False: the row has another value, or none.
+ * Check an entry against its row. `cells` has the row's cells, including those of e->columns, with
+ * the newest version of a column first. Returns false if a field of the row has another value or no
+ * value.
  */
 bool entry_check_row(struct entry_check *e, struct bytes entry, struct bytes row,
 		     const struct cell *cells, size_t ncells);

@@ -1,9 +1,9 @@
 /*
  * bytes.h - a borrowed slice, an owned buffer, big-endian integers, and text for people
  *
- * struct bytes borrows and is passed by value. struct buf owns its memory and grows; release it
- * with buf_release. Row keys, qualifiers and values are bytes. bytes_cmp orders them as HBase does:
- * unsigned, a proper prefix first.
+ * A struct bytes borrows its memory and is passed by value. A struct buf owns its memory and grows.
+ * Release a struct buf with buf_release. Row keys, qualifiers and values are bytes. bytes_cmp
+ * orders them as HBase does, which compares unsigned bytes and puts a proper prefix first.
  *
  * Sections: slices and buffers; numbers; escaping; UTF-8; sizes, times and names.
  */
@@ -21,7 +21,7 @@ struct bytes {
 	size_t len;
 };
 
-/* {0} is empty and valid.  Release with buf_release. */
+/* A growing buffer. {0} is empty and valid. Release a buffer with buf_release. */
 struct buf {
 	uint8_t *ptr;
 	size_t len, cap;
@@ -55,7 +55,10 @@ static inline bool bytes_eq(struct bytes a, struct bytes b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Copy n bytes; up to 32 bytes need no call. Source and target do not overlap. */
+/*
+ * Copy n bytes. The function copies up to 32 bytes without a call of memcpy. Source and target must
+ * not overlap.
+ */
 static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 {
 	if (n > 32) {
@@ -76,22 +79,24 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 	}
 }
 
-/* Make room for extra more bytes and return where they go. len is unchanged. */
+/* Make room for `extra` more bytes, and return their address. `len` is unchanged. */
 uint8_t *buf_reserve(struct buf *b, size_t extra);
 
-/* The same, inline if the room is already there. */
+/* Make room as buf_reserve does, but without a call if `b` already has the room. */
 static inline uint8_t *buf_room(struct buf *b, size_t extra)
 {
 	return b->cap - b->len >= extra ? b->ptr + b->len : buf_reserve(b, extra);
 }
 
-/* The same, but return false if there is no memory; b is then unchanged. */
+/* Make room as buf_reserve does, but return false and leave `b` unchanged if memory is short. */
 bool buf_try_reserve(struct buf *b, size_t extra) __attribute__((warn_unused_result));
 bool buf_try_append(struct buf *b, const void *ptr, size_t len) __attribute__((warn_unused_result));
 void buf_append(struct buf *b, const void *ptr, size_t len);
 void buf_append_str(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Write v, 0 to 99, as two digits without a division: 103 / 1024 is close enough to a tenth. */
+/*
+ * Write `v`, 0 to 99, as two digits. 103 / 1024 is close enough to a tenth to replace a division.
+ */
 static inline void put_two_digits(uint8_t *to, uint32_t v)
 {
 	uint32_t tens = v * 103 >> 10;
@@ -165,7 +170,7 @@ static inline void buf_be64(struct buf *b, uint64_t v)
 	b->len += 8;
 }
 
-/* Append to room that buf_reserve made: these do not allocate, so they cannot fail. */
+/* Append to room that buf_reserve made. These functions do not allocate, so they cannot fail. */
 static inline void buf_fill(struct buf *b, const void *ptr, size_t len)
 {
 	assert(b->cap - b->len >= len);
@@ -195,9 +200,9 @@ static inline void buf_fill_be64(struct buf *b, uint64_t v)
 }
 
 /*
- * Little-endian base 128 (protobuf varint; "v7" in hfile/README.md 4.2). put_varint writes at most
- * 10 bytes and returns how many. get_varint returns how many bytes it read, or 0 if the number does
- * not end before end.
+ * Write and read little-endian base 128 (protobuf varint; "v7" in hfile/README.md 4.2). put_varint
+ * writes at most 10 bytes and returns their number. get_varint returns the number of bytes that it
+ * read, or 0 if the number has more bytes before `end` or is longer than 10 bytes.
  */
 static inline size_t put_varint(uint8_t *p, uint64_t v)
 {
@@ -224,83 +229,107 @@ static inline size_t get_varint(const uint8_t *p, const uint8_t *end, uint64_t *
 }
 
 /*
- * Append v as HBase's Bytes.toStringBinary does (splitter/README.md 2.2): every byte outside
- * [0-9A-Za-z_.-] becomes \xHH in upper case. This form is safe in SPLITS_FILE and in single quotes.
- * A NUL follows the text; b->len does not count it.
+ * Append `v` in HBase's \xHH form (splitter/README.md 2.2). Every byte outside [0-9A-Za-z_.-]
+ * becomes \xHH in upper case. The result is safe in SPLITS_FILE and in single quotes. A NUL follows
+ * the text, but b->len does not count the NUL.
  */
 void bytes_escape(struct buf *b, struct bytes v);
 /*
- * Append the bytes that Bytes.toBytesBinary makes of text, the UTF-8 of a Java string: as in HBase,
- * a character above 0x7F becomes the low byte of each of its UTF-16 units, and a malformed sequence
- * 0xFD.
+ * Append `v` exactly as HBase prints it (Bytes.toStringBinary). Only control characters, the
+ * backslash and bytes above 0x7E become \xHH.
+ */
+void bytes_print(struct buf *b, struct bytes v);
+/*
+ * Append the bytes that Bytes.toBytesBinary makes from `text`, which is the UTF-8 form of a Java
+ * string. As in HBase, a character above 0x7F becomes the low byte of each of its UTF-16 units. A
+ * malformed sequence becomes 0xFD.
  */
 void bytes_unescape(struct buf *b, struct bytes text);
+/*
+ * Append the bytes of `text` with its \xHH escapes, as bytes_unescape does, but keep characters
+ * above 0x7F in UTF-8. Users write row keys and qualifiers of queries in this form.
+ */
+void bytes_unescape_utf8(struct buf *b, struct bytes text);
 
 void bytes_hex(struct buf *b, struct bytes v);
-/* Read exactly len bytes from 2 * len lower-case hex digits. False: anything else, or more text. */
+/*
+ * Read exactly `len` bytes from 2 * `len` lower-case hex digits. Returns false if `hex` has other
+ * characters or another length.
+ */
 bool bytes_unhex(uint8_t *out, size_t len, const char *hex);
 
 /*
  * --- UTF-8, and untrusted bytes as text for people ---
  *
- * The only place that knows which bytes are UTF-8 (Unicode 15, table 3-7).
+ * All other code uses these functions to test for UTF-8 (Unicode 15, table 3-7).
  */
 
 /*
- * Decode the character at the start of s, which is not empty, and return its length in bytes.
- * Malformed UTF-8 gives U+FFFD and the length of the maximal ill-formed subpart (Unicode 3.9, as
- * Java decodes).
+ * Decode the character at the start of `s`, which is not empty, and return its length in bytes.
+ * Malformed UTF-8 gives U+FFFD and the length of the maximal ill-formed subpart (Unicode 3.9), as
+ * in Java.
  */
 size_t utf8_decode(struct bytes s, uint32_t *code);
-/* Return the length in bytes of the well-formed character at p (p < end); 0: it is malformed. */
+/*
+ * Return the length in bytes of the character at `p` (p < end), or 0 if the character is malformed.
+ */
 size_t utf8_char(const uint8_t *p, const uint8_t *end);
 
-/* Append v as UTF-8; bytes that are not UTF-8 become \xHH. */
+/* Append `v` as UTF-8. Bytes that are not UTF-8 become \xHH. */
 void text_utf8(struct buf *b, struct bytes v);
 /*
- * Append v as one line that cannot command a terminal. As text_utf8, and \xHH also for control
- * characters (C0, DEL, C1), line separators and marks that reverse the writing direction.
+ * Append `v` as text_utf8 does, but as one line that is safe on a terminal. Control characters (C0,
+ * DEL, C1), line separators and marks that reverse the writing direction also become \xHH.
  */
 void text_visible(struct buf *b, struct bytes v);
-/* The same, but keep line feeds. */
+/* Append `v` as text_visible does, but keep line feeds. */
 void text_lines(struct buf *b, struct bytes v);
-/* Append v as a JSON string in quotes; bytes that are not UTF-8 become \xHH. */
+/* Append `v` as a JSON string in quotes. Bytes that are not UTF-8 become \xHH. */
 void text_json(struct buf *b, struct bytes v);
-/* The same for a terminal: controls and marks of direction become \uHHHH. */
+/* Append `v` as text_json does, but for a terminal. Control characters and marks of direction
+ * become \uHHHH. */
 void text_json_shown(struct buf *b, struct bytes v);
-/* Append HBase's \xHH form of v as a JSON string in quotes. */
+/* Append HBase's \xHH form of `v` as a JSON string in quotes. */
 void text_json_key(struct buf *b, struct bytes v);
 void text_base64(struct buf *b, struct bytes v);
-/* Append the bytes of a base64 text; false: it is not base64. */
+/* Append the bytes of a base64 text. Returns false if the text is not base64. */
 bool text_unbase64(struct buf *b, const char *text);
 bool text_is_utf8(struct bytes v);
-/* Write text_visible of v into out, shortened to max bytes and "..."; out has room for max + 4. */
+/*
+ * Write the text_visible form of `v` into `out`. The function cuts a text of more than `max` bytes
+ * and adds "...". `out` has room for `max` + 4 bytes.
+ */
 void text_quote(char *out, size_t max, struct bytes v);
 
 /*
- * --- sizes, times and names as people type them ---
+ * --- sizes, durations and names in job files and on the command line ---
  *
- * For the job file and the command line. These functions allocate nothing.
+ * These functions allocate nothing.
  */
 
 #define DURATION_FOREVER UINT64_MAX
 
 /*
- * Parse "4096", "64K", "256M", "10G", "2T": powers of 1024, in upper or lower case, with or without
- * a final B ("64KB"). False: the text is anything else, or the number does not fit.
+ * Parse a size such as "4096", "64K", "256M", "10G" or "2T". Units are powers of 1024, in upper or
+ * lower case, with or without a final B ("64KB"). Returns false if the text has another form, or if
+ * the number exceeds 64 bits.
  */
 bool parse_size(const char *text, uint64_t *bytes);
 
-/* Format "3.4 GB", "950 KB", "12 B": powers of 1000. Returns text, which has room for 16 bytes. */
+/*
+ * Format a size as "3.4 GB", "950 KB" or "12 B", with powers of 1000. Returns `text`, which has
+ * room for 16 bytes.
+ */
 char *format_bytes(char *text, uint64_t bytes);
 
 /* Parse "3600", "90s", "15m", "24h", "30d", "2w" or "forever" (DURATION_FOREVER) into seconds. */
 bool parse_duration_s(const char *text, uint64_t *seconds);
 
 /*
- * Find the known name that was probably meant: the one with the fewest single edits (insert,
- * delete, replace, swap neighbours; case is ignored). NULL if none is close: 1 edit for up to 4
- * letters, 2 for up to 8, else 3.
+ * Find the known name that the user probably meant. The found name is the one with the fewest
+ * single edits (insert, delete, replace, swap neighbours). Case is ignored. Returns NULL if all
+ * names need too many edits. The limit is 1 edit for up to 4 letters, 2 for up to 8 letters, and 3
+ * for longer names.
  */
 const char *near_miss(const char *name, const char *const *known, size_t nknown);
 

@@ -1,9 +1,8 @@
 /*
  * clock.h - time: clocks, waits, the retry rule and rates
  *
- * This is the only place that reads a clock. Use it for displays, timeouts and the cuts of a
- * stream. HFiles and manifests never contain this time: the same input gives the same bytes on any
- * day.
+ * Only this code reads a clock. Use the clock for displays, timeouts and the cuts of a stream.
+ * HFiles and manifests never contain this time, so the same input gives the same bytes on any day.
  */
 #ifndef SALTMILL_CLOCK_H
 #define SALTMILL_CLOCK_H
@@ -14,33 +13,38 @@
 #include "error.h"
 
 /*
- * Return the time since an arbitrary moment; it never goes back. Never 0, so 0 can mean "not yet".
+ * Return seconds since an arbitrary moment. The time never goes back. The result is never 0, so
+ * that callers can use 0 for "not yet".
  */
 double clock_seconds(void);
 int64_t clock_ms(void);
 /* Return milliseconds since 1970 by the system's clock. */
 int64_t clock_wall_ms(void);
-/* As pthread_cond_wait, for at most ms, even if the wall clock is changed meanwhile. */
+/*
+ * Wait as pthread_cond_wait does, but for at most `ms` milliseconds. A change of the wall clock has
+ * no effect on the wait.
+ */
 void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms);
 void clock_sleep_ms(int64_t ms);
 /*
- * Get SOURCE_DATE_EPOCH in ms, a time that the user sets to replace the clock; -1: it is not set.
- * RC_CONFIG: it is not a number (reproducible-builds.org/specs/source-date-epoch).
+ * Get the environment variable SOURCE_DATE_EPOCH, in milliseconds. A user sets this variable to
+ * replace the clock (reproducible-builds.org/specs/source-date-epoch). *ms is -1 if the variable is
+ * not set. Returns RC_CONFIG if its value is not a number.
  */
 int source_date_epoch(int64_t *ms, struct error *err);
 
 /*
- * --- backoff: the one rule for repeating a failed request to a server ---
+ * --- backoff: the waits between retries of a failed request to a server ---
  *
  * Waits grow like those of HBase's own clients (HConstants.RETRY_BACKOFF): 100 ms times 1, 2, 3, 5,
  * 10, 20, 40, 100, 100, ...
  */
 
-/* Return the wait before retry n, counted from 0. */
+/* Return the milliseconds to wait before retry `n`, counted from 0. */
 int64_t backoff_ms(unsigned n);
 /*
- * Wait that long. RC_END, at once: the wait would pass `until` (clock_seconds). RC_STOPPED: a
- * signal came.
+ * Wait for backoff_ms(n). Returns RC_END at once if the wait would end after `until`
+ * (clock_seconds). Returns RC_STOPPED if a signal came.
  */
 int backoff_wait(unsigned n, double until, struct error *err);
 
@@ -48,7 +52,7 @@ int backoff_wait(unsigned n, double until, struct error *err);
 
 #define METER_WINDOW_MS 60000
 #define METER_SAMPLE_MS 1000
-#define METER_SAMPLES	64 /* more than fit into the window */
+#define METER_SAMPLES	64 /* enough for the window of one minute */
 
 struct meter { /* {0} is new */
 	struct {
@@ -59,8 +63,8 @@ struct meter { /* {0} is new */
 };
 
 /*
- * Return the rate per second, given the total now. If nobody called for longer than the window, as
- * while a large load is made, the rate is since the last call.
+ * Return the rate per second. `total` is the counter's value at `now_ms`. If the last call is older
+ * than the window, as during a large load, the rate covers the time since that call.
  */
 static inline double meter_rate(struct meter *m, int64_t now_ms, uint64_t total)
 {

@@ -1,11 +1,12 @@
 /*
- * cut.h - turn the records of regions into HFiles
+ * cut.h - write the sorted records of regions as HFiles
  *
  *   write_regions                                  all regions of a load, with threads
- *   cutter_new (one a thread), cut_region*, cutter_free   region by region
+ *   cutter_new (for each thread), cut_region*, cutter_free   region by region
  *
- * The cutter gathers the records of a row key and puts their cells in HBase's order. Duplicates
- * (same row, family, qualifier, timestamp) are resolved as the job specifies, and counted.
+ * The cutter gathers the records of a row key and puts their cells in HBase's order. Cells with the
+ * same row, family, qualifier and timestamp are duplicates. The cutter counts duplicates and
+ * resolves them as the job specifies.
  */
 #ifndef SALTMILL_CUT_H
 #define SALTMILL_CUT_H
@@ -18,27 +19,34 @@
 #include "storage.h"
 #include "splits.h"
 
-/* The options that all regions of a table share; read-only while cutting. */
+/* The options that all regions of a table share. These options do not change while regions are cut.
+ */
 struct cut_table {
 	const struct row_plan *plan;
 	size_t index; /* index of the table in the job */
 	const struct job_table *table;
-	const char *hfiles_dir; /* contains one folder a family, made by the caller */
-	struct storage *to;	/* the storage of hfiles_dir; NULL: this machine */
-	int64_t created_ms;	/* written into the files */
-	struct sorter *rows;	/* all records of the table, for rows too large to gather */
+	/* contains one folder for each family; the caller makes these folders */
+	const char *hfiles_dir;
+	struct storage *to; /* the storage of hfiles_dir; NULL means this machine */
+	int64_t created_ms; /* creation time that is written into the files, in ms */
+	/* all records of the table, needed for rows that are too large to gather */
+	struct sorter *rows;
 	struct budget *budget;
-	struct helpers *helpers; /* threads that help to write files; NULL: none */
-	struct syncer *syncer;	 /* syncs finished files; NULL: sync at once */
+	struct helpers *helpers; /* threads that help to write files; NULL means no help */
+	struct syncer *syncer;	 /* syncs finished files; NULL means sync at once */
 	const char *temp_dir;
-	uint64_t gather_bytes;	   /* a row up to this size is gathered in memory; 0: 8 MiB */
-	size_t file_buffer_bytes;  /* of each open file; 0: 256 KiB */
-	bool temporary;		   /* the files are removed after inspection: do not sync */
-	struct budget *quota;	   /* the limit of temporary files; NULL: no limit */
-	struct progress *progress; /* counts records that were taken; NULL: not counted */
+	uint64_t gather_bytes;	  /* rows up to this size are gathered in memory; 0 means 8 MiB */
+	size_t file_buffer_bytes; /* buffer of each open file; 0 means 256 KiB */
+	/* the files are removed after inspection, so they are not synced */
+	bool temporary;
+	struct budget *quota;	   /* the limit of temporary files; NULL means no limit */
+	struct progress *progress; /* counts the records that are read; NULL means no counting */
 };
 
-/* Return the most memory that cutting a region needs, without read buffers and large values. */
+/*
+ * Return the bytes of memory that cutting a region needs at most, without read buffers and large
+ * values.
+ */
 uint64_t cut_memory(const struct cut_table *t);
 
 struct cut_file {
@@ -47,11 +55,15 @@ struct cut_file {
 	struct hfile_summary sum;
 };
 
-/* Two events; all cells of one are overwritten by the other. */
+#define CUT_EXAMPLES 2
+/*
+ * A pair of events. One event overwrites all cells of the other, or its delete marker hides a cell
+ * of the other.
+ */
 struct cut_collision {
 	bool found;
-	struct buf row;	     /* row key of both */
-	uint64_t lost, kept; /* seq */
+	struct buf row;	     /* row key of both events */
+	uint64_t lost, kept; /* seq of the overwritten event and of the kept event */
 };
 
 struct cut_result {
@@ -59,9 +71,14 @@ struct cut_result {
 	size_t nfiles;
 	uint64_t rows; /* distinct row keys */
 	uint64_t cells, cells_deduplicated;
-	/* events with a stored cell; events with every cell overwritten */
+	/*
+	 * `loaded` counts events with a stored cell; `deduplicated` counts events whose cells are
+	 * all overwritten
+	 */
 	uint64_t loaded, deduplicated;
 	struct cut_collision collision; /* the first collision that was found */
+	uint64_t cells_hidden;		/* stored Puts that delete markers of the load hide */
+	struct cut_collision hidden[CUT_EXAMPLES]; /* events with such Puts */
 };
 void cut_result_release(struct cut_result *r);
 
@@ -70,9 +87,9 @@ struct cutter *cutter_new(void);
 void cutter_free(struct cutter *c);
 
 /*
- * Write the files of region number `region` from its sorted records; closes rows. A family without
- * cells gets no file. RC_DATA: duplicates, which the job forbids; the message names both events.
- * RC_BROKEN (storage.h): a retry may succeed.
+ * Write the files of region number `region` from its sorted records, and close `rows`. A family
+ * without cells gets no file. Returns RC_DATA if the job forbids duplicates and the region has
+ * some. The message names both events. Returns RC_BROKEN (storage.h) if a retry may succeed.
  */
 int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struct record_iter *rows,
 	       struct cut_result *out, struct error *err);
@@ -80,9 +97,9 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struc
 /*
  * --- write_regions: the second half of a load ---
  *
- * Each thread takes whole regions, merges the runs' records of that key range and writes its files.
- * A thread that finds no region left helps the threads that still write. The files do not depend on
- * which thread did what, or when.
+ * Each thread takes whole regions. The thread merges the runs' records of the region's key range
+ * and writes the region's files. When no region is left, the thread helps the threads that still
+ * write. The files do not depend on the number of threads or on their timing.
  */
 
 /* A table's regions [first, end), in key order. */
@@ -94,10 +111,11 @@ struct write_table {
 };
 
 /*
- * Return the most memory of a thread that writes a region of the table, after all rows were read.
+ * Return the bytes of memory that a thread needs at most to write a region of the table, after all
+ * rows were read.
  */
 uint64_t write_memory(const struct cut_table *t);
-/* Write all regions; after RC_OK the files are on disk. progress counts cells and regions. */
+/* Write all regions. After RC_OK the files are on disk. `progress` counts cells and regions. */
 int write_regions(const struct write_table *tables, size_t ntables, unsigned threads,
 		  struct progress *progress, struct error *err);
 

@@ -1,18 +1,17 @@
-/*
- * digits.h - decimal digits to numbers, by plain code and by the instructions of the processor
- */
+/* digits.h - parse decimal digits, with portable code and with SSE4.1 */
 #ifndef SALTMILL_DIGITS_H
 #define SALTMILL_DIGITS_H
 
 #include "bytes.h"
 
 /*
- * --- fast parsing: test and convert common texts a word at a time ---
+ * --- fast parsing: test and convert common texts eight bytes at a time ---
  *
- * A whole number usually takes two or three loads. Up to eight digits are gathered into one word,
- * filled with '0' on the left, tested and converted together. Text is tested for UTF-8 and NUL
- * eight bytes at a time. If the source allows reading after the text (event.h) and the CPU has
- * SSE4.1, up to sixteen digits are one load, with no branch on their number.
+ * A whole number usually takes two or three loads. Up to eight digits go into one word, which is
+ * filled with '0' on the left. All eight digits are tested and converted together. Text is tested
+ * for UTF-8 and NUL eight bytes at a time. With SSE4.1, one load takes up to sixteen digits,
+ * without a branch on their number. The load reads bytes after the text, so these bytes must be
+ * readable (event.h).
  */
 
 #if defined(__x86_64__)
@@ -34,8 +33,8 @@ static inline uint64_t load64(const uint8_t *p)
 }
 
 /*
- * Load 4..8 bytes into a word: the text's last byte is the word's last, '0' fills the front. Reads
- * only the text.
+ * Load a text of 4 to 8 bytes into a word, without reading other bytes. The text is at the end of
+ * the word, after '0' bytes.
  */
 static inline uint64_t load_short(const uint8_t *p, size_t n)
 {
@@ -47,7 +46,10 @@ static inline uint64_t load_short(const uint8_t *p, size_t n)
 	return (uint64_t)head << gap | (uint64_t)tail << 32 | (ZEROS & (((uint64_t)1 << gap) - 1));
 }
 
-/* A byte is a digit if its high half is 3, also after adding 6. */
+/*
+ * Return true if all bytes are digits. A byte is a digit if its high half is 3, and is still 3
+ * after an addition of 6.
+ */
 static inline bool all_digits(uint64_t x)
 {
 	uint64_t high = 0xf0f0f0f0f0f0f0f0u;
@@ -55,7 +57,10 @@ static inline bool all_digits(uint64_t x)
 	return ((x & high) | ((x + 0x0606060606060606u) & high) >> 4) == 0x3333333333333333u;
 }
 
-/* Join digits into pairs, pairs into fours, fours into eight. */
+/*
+ * Convert eight digits to a number. The digits are joined into pairs, the pairs into fours, and the
+ * fours into eight.
+ */
 static inline uint64_t eight_digits(uint64_t x)
 {
 	x -= ZEROS;
@@ -82,7 +87,10 @@ static inline enum number_fault long_number(const uint8_t *p, size_t n, uint64_t
 	return large ? NUMBER_LARGE : NUMBER_FINE;
 }
 
-/* Convert a few digits one by one; NUMBER_BAD also if there is none. */
+/*
+ * Convert a few digits one by one. Returns NUMBER_BAD if a byte is not a digit, or if there are no
+ * bytes.
+ */
 static inline enum number_fault few_digits(const uint8_t *p, size_t n, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -119,13 +127,16 @@ static inline __attribute__((always_inline)) enum number_fault unsigned_number(s
 	return long_number(t.ptr, t.len, out);
 }
 
-/* True if all bytes are 01..7F: 80..FF set a high bit, and 00 does by borrowing. */
+/*
+ * Return true if all bytes are 01..7F. Bytes 80..FF have their high bit set, and the subtraction
+ * sets the high bit for 00.
+ */
 static inline bool plain_word(uint64_t x)
 {
 	return !(((x - ONES) | x) & HIGHS);
 }
 
-/* True if all bytes are 01..7F, so no other test is needed. */
+/* Return true if all bytes are 01..7F. Such text is valid UTF-8 without NUL. */
 static inline bool is_plain_ascii(struct bytes t)
 {
 	size_t at = 0;
@@ -143,7 +154,7 @@ static inline bool is_plain_ascii(struct bytes t)
 	return true;
 }
 
-/* The version for texts without room after them, and for any CPU. */
+/* Parse digits on any CPU, without reading after the text. */
 static inline bool digits_portable(struct bytes t, uint64_t *out)
 {
 	return unsigned_number(t, out) == NUMBER_FINE;
@@ -159,9 +170,10 @@ static const uint8_t digit_slide[32] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
 					8,    9,    10,	  11,	12,   13,   14,	  15};
 
 /*
- * Convert 1..16 digits of a text with room after it. They move to the right end of the register,
- * then are joined to pairs, fours and eights. digit_slide + n moves n bytes and fills with 0. *over
- * gets a bit if a byte is not a digit.
+ * Convert the 1 to 16 digits of a text. EVENT_ROOM_BYTES after the text may be read. The digits
+ * move to the right end of the register and are joined to pairs, fours and eights. The shuffle mask
+ * at digit_slide + n moves n bytes and fills the rest with 0. *over gets a nonzero bit if a byte is
+ * not a digit.
  */
 static inline SSE41 __attribute__((always_inline)) uint64_t sixteen_sse41(const uint8_t *p,
 									  size_t n, __m128i *over)
@@ -197,8 +209,8 @@ static inline AVX2 __attribute__((always_inline)) __m256i load_two(const uint8_t
 }
 
 /*
- * True if all bytes are 01..7F. The last 16 bytes are tested together, so some bytes are tested
- * twice.
+ * Return true if all bytes are 01..7F. The last 16 bytes are tested together, so some bytes are
+ * tested twice.
  */
 static inline bool plain_run(const uint8_t *p, size_t n)
 {

@@ -1,14 +1,14 @@
 /*
- * encoding.h - field types and typed values, and how each encoding turns a value into bytes and
- * back
+ * encoding.h - field types and typed values, and their encodings as bytes
  *
  *   layout_of, layout_put / layout_take / layout_text     values and their bytes
  *   codes_add*, codes_sort, codes_find / codes_name       names with numbers
  *   date_put, date_take                                   parts of a date
  *   zone_local                                            time zones
  *
- * Implemented in pipeline/model/encoding. `encodings` is the only table of encodings: job/ rejects
- * combinations that do not fit, key/ uses it for row keys and qualifiers, row/ for cell values.
+ * Implemented in pipeline/model/encoding. `encodings` is the only table of encodings. With this
+ * table, job/ rejects invalid combinations, key/ encodes row keys and qualifiers, and row/ encodes
+ * cell values.
  */
 #ifndef SALTMILL_ENCODING_H
 #define SALTMILL_ENCODING_H
@@ -23,26 +23,27 @@
 struct zone;
 
 enum field_type {
-	FIELD_TEXT,  /* UTF-8, no NUL */
-	FIELD_BYTES, /* any bytes, as they are */
-	FIELD_HEX,   /* hex digits in the input, bytes decoded */
+	FIELD_TEXT,  /* UTF-8 text without NUL */
+	FIELD_BYTES, /* any bytes, unchanged */
+	FIELD_HEX,   /* hex digits in the input; bytes when decoded */
 	FIELD_U32,
 	FIELD_U64,
 	FIELD_I64,
 	FIELD_F64,
 	FIELD_BOOL, /* true/false, t/f, yes/no, 1/0 in any case */
 	FIELD_TIME,
-	/* an integer in units of its last digit; the text has all digits of its scale */
+	/* integer in units of the last digit; the text has all digits of the scale */
 	FIELD_DECIMAL,
-	FIELD_UUID, /* 8-4-4-4-12 hex digits in the input, 16 bytes decoded */
-	FIELD_IP,   /* an IPv4 or IPv6 address; 16 bytes decoded, IPv4 as ::ffff:a.b.c.d */
-	FIELD_CODE  /* one of the names of struct codes; its code decoded */
+	FIELD_UUID, /* 8-4-4-4-12 hex digits in the input; 16 bytes when decoded */
+	/* an IPv4 or IPv6 address; 16 bytes when decoded, with IPv4 as ::ffff:a.b.c.d */
+	FIELD_IP,
+	FIELD_CODE /* a name in struct codes; its number when decoded */
 };
 #define FIELD_TYPES (FIELD_CODE + 1)
-/* Return the type's name in the job file. */
+/* Return the name that job files use for the type. */
 const char *field_type_name(enum field_type t);
 
-/* True if the value is in `bytes`. */
+/* Return true if a value of the type is in the member `bytes`. */
 static inline bool field_has_bytes(enum field_type t)
 {
 	return t == FIELD_HEX || t == FIELD_UUID || t == FIELD_IP;
@@ -50,49 +51,57 @@ static inline bool field_has_bytes(enum field_type t)
 
 /*
  * A typed value. The field's type decides which member of the union is used. The size is 32 bytes,
- * so that an index becomes an address by a shift.
+ * so an array index needs only a shift.
  */
 struct value {
-	struct bytes text; /* the source text; for joined columns the joined text; ptr NULL: null */
+	/* text from the source, joined if the field has several columns; `ptr` NULL means null */
+	struct bytes text;
 	union {
 		struct {
-			/* integers (two's complement), codes, time in ms, bool as FF or 00 */
+			/* integers (two's complement), codes, times in ms, or bool as FF or 00 */
 			uint64_t u;
-			uint32_t micros; /* time: microseconds of its millisecond, 0..999 */
+			/* for a time, microseconds after the millisecond, 0..999 */
+			uint32_t micros;
 		};
 		double f;
-		struct bytes bytes; /* field_has_bytes: decoded */
+		struct bytes bytes; /* decoded bytes, for types of field_has_bytes */
 	};
 };
 
 /* How a value is encoded in a key, a qualifier or a cell value. */
 enum encode_as {
-	AS_TEXT,     /* the field's source text */
-	AS_BYTES,    /* the field's bytes (hex decoded) */
-	AS_REVERSED, /* the text, padded to its width, with its bytes reversed; ASCII only */
+	AS_TEXT,  /* the field's source text */
+	AS_BYTES, /* the field's bytes, decoded from hex */
+	/* the text, padded to its width, with its bytes in reverse order; ASCII only */
+	AS_REVERSED,
 	AS_U8,
 	AS_U16,
 	AS_U32,
 	AS_U64, /* big-endian */
 	AS_I32,
-	AS_I64, /* key and qualifier: sign bit flipped, to keep the order; value: Bytes.toBytes */
+	/*
+	 * in values as Bytes.toBytes; in keys and qualifiers with the sign bit flipped, to keep the
+	 * order
+	 */
+	AS_I64,
 	AS_F32,
-	AS_F64,	 /* the same for IEEE numbers */
+	AS_F64,	 /* IEEE number; keys have a changed form that keeps the order */
 	AS_BOOL, /* FF or 00 (Bytes.toBytes(boolean)) */
 	/* 8 bytes big-endian; keys reject times before 1970, so the sign bit needs no flip */
 	AS_MILLIS,
 	AS_REVERSED_MILLIS,  /* Long.MAX_VALUE - ms, 8 bytes big-endian */
-	AS_REVERSED_SECONDS, /* the same for whole seconds */
-	AS_REVERSED_MICROS,  /* the same for microseconds */
-	/* the bytes of the rising encoding in keys, each XOR FF, which reverses the order */
+	AS_REVERSED_SECONDS, /* Long.MAX_VALUE - seconds, 8 bytes big-endian */
+	AS_REVERSED_MICROS,  /* Long.MAX_VALUE - microseconds, 8 bytes big-endian */
+	/* each byte of the rising encoding XOR FF, which reverses the order */
 	AS_DESCENDING_U8,
 	AS_DESCENDING_U16,
 	AS_DESCENDING_U32,
 	AS_DESCENDING_U64,
 	AS_DESCENDING_I32,
 	AS_DESCENDING_I64,
-	AS_DESCENDING_TEXT, /* padded to its width first, or ended by FF: Phoenix's DESC */
-	AS_YEAR,	    /* digits of the local time: 4, and 2 for the others */
+	AS_DESCENDING_TEXT, /* the text is first padded to the width, or ends with FF, as in
+			       Phoenix's DESC */
+	AS_YEAR,	    /* digits of the local time; the year has 4, the other parts 2 */
 	AS_MONTH,
 	AS_DAY,
 	AS_HOUR,
@@ -102,7 +111,7 @@ enum encode_as {
 };
 #define ENCODINGS (AS_IPV6 + 1)
 
-/* The way in which a value and its bytes are converted. */
+/* The kinds of conversion between a value and its bytes. */
 enum layout_kind {
 	LAY_NUMBER,
 	LAY_F64,
@@ -111,17 +120,17 @@ enum layout_kind {
 	LAY_BYTES,
 	LAY_REVERSED,
 	LAY_DATE,  /* parts of a date */
-	LAY_TIME,  /* in a unit other than milliseconds */
-	LAY_FIXED, /* the last bytes of `bytes` */
+	LAY_TIME,  /* a time in a unit other than milliseconds */
+	LAY_FIXED, /* takes the last bytes of value.bytes */
 };
 
-/* LAY_NUMBER: the numbers that are accepted. */
+/* The numbers that a LAY_NUMBER accepts. */
 enum number_range {
 	RANGE_UNSIGNED,
 	RANGE_SIGNED,
 	RANGE_BOOL,
-	RANGE_TIME,	     /* in keys from 1970 on */
-	RANGE_TIME_REVERSED, /* from 1970 on */
+	RANGE_TIME,	     /* times; keys accept only times since 1970 */
+	RANGE_TIME_REVERSED, /* times since 1970 */
 };
 
 /* The order of the bytes in a key, relative to the order of the values. */
@@ -129,9 +138,9 @@ enum key_order { ORDER_NONE, ORDER_RISING, ORDER_FALLING };
 
 struct encoding {
 	const char *name;
-	uint32_t width;	  /* bytes; 0: as many as the text has, or as the part specifies */
-	unsigned types;	  /* a bit (1 << enum field_type) for each type it accepts */
-	const char *need; /* for messages: a type that fits */
+	uint32_t width;	  /* bytes; 0 if the width depends on the text or the part */
+	unsigned types;	  /* a bit (1 << enum field_type) for each type that the encoding accepts */
+	const char *need; /* a type that fits, for messages */
 	enum layout_kind kind;
 	enum number_range range;
 	enum key_order order;
@@ -143,67 +152,75 @@ static inline bool encoding_fits(enum encode_as as, enum field_type t)
 	return encodings[as].types >> t & 1;
 }
 
-/* True if each value of the type has its own bytes; otherwise several values share bytes. */
+/* Return true if different values of the type always have different bytes. */
 bool encoding_keeps(enum encode_as as, enum field_type t);
-/* Return the encoding of a key part without `as`. */
+/* Return the default encoding of a key part without `as`. */
 enum encode_as encoding_natural(enum field_type t);
 
 #define NO_TERMINATOR (-1)
 
 /*
- * How the values of one field are encoded in one place.
+ * The encoding of one field's values in one place, such as a key part.
  *
- * LAY_NUMBER: value u is in range if u - bias <= span (unsigned). It is stored as the low width
- * bytes of u ^ flip, big-endian. This one form serves all integers, bool, millis (flip 0) and
- * reversed millis (flip Long.MAX_VALUE, because MAX - ms == MAX ^ ms for ms >= 0).
+ * For LAY_NUMBER, a value `u` is in range if u - bias <= span (unsigned). The stored bytes are the
+ * low `width` bytes of u ^ flip, big-endian. `flip` is 0 for integers, bool and millis. For
+ * reversed millis, `flip` is Long.MAX_VALUE, because MAX - ms == MAX ^ ms if ms >= 0.
  */
 struct layout {
 	enum layout_kind kind;
-	uint32_t width; /* bytes written; 0: as long as the value */
+	uint32_t width; /* bytes written; 0 means the length of the value */
 	size_t slot;	/* index of the value among the values of the layout's owner */
 	uint64_t bias, span, flip;
-	bool ordered; /* as in keys: memcmp order is numeric order */
+	bool ordered; /* the bytes sort in the order of the numbers, as in keys */
 	enum field_type from;
 	enum encode_as as;
 	int terminator;
-	const struct zone *zone; /* LAY_DATE; NULL: UTC */
+	const struct zone *zone; /* LAY_DATE; NULL means UTC */
 	unsigned date;		 /* LAY_DATE: the parts, DATE_YEAR | ... */
-	uint8_t invert; /* LAY_TEXT, LAY_BYTES: each byte is XORed with it, except the terminator */
+	/* LAY_TEXT, LAY_BYTES: mask that each byte except the terminator is XORed with */
+	uint8_t invert;
 	uint8_t pad;
-	bool pad_left;	   /* pad before the text, before it is reversed */
-	const char *name;  /* field name, for messages */
-	const char *title; /* the same; for a date's part with the part's name: created.year */
+	bool pad_left;	  /* pad on the left of the text, before the text is reversed */
+	bool exact;	  /* every value has `width` bytes, so none is padded */
+	const char *name; /* field name, for messages */
+	/* the field name, with the part's name for a part of a date, such as created.year */
+	const char *title;
 };
 
-/* Make a layout without padding and terminator. The encoding must fit the type. key: as in keys. */
+/*
+ * Make a layout without padding and terminator. The encoding must fit the type. If `key` is true,
+ * the layout has the ordered form of keys.
+ */
 struct layout layout_of(const char *name, enum field_type t, enum encode_as as, bool key);
 /*
- * Append a value without the terminator. RC_DATA: the layout cannot hold the value; out is
- * unchanged.
+ * Append a value without the terminator. Returns RC_DATA and leaves `out` unchanged if the layout
+ * cannot hold the value.
  */
 int layout_put(const struct layout *l, const struct value *v, struct buf *out, struct reject *why);
 /*
- * Decode the bytes of one value, which end before the terminator. The result has what the encoding
- * keeps. Text encodings (for any type) set v->text, without the padding. Others set the typed
- * member and leave v->text null; a date's part is a number in v->u. Both borrow from in or from the
- * arena. RC_DATA: no value of the field has these bytes.
+ * Decode the bytes of one value, which do not include the terminator. Text encodings (of any type)
+ * set v->text, without the padding. Other encodings set the typed member and leave v->text null. A
+ * part of a date is a number in v->u. The value borrows from `in` or from the arena. Returns
+ * RC_DATA if no value of the field has these bytes.
  */
 int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct value *v,
 		struct error *err);
 /* Append milliseconds since 1970 as 2012-09-01T16:00:00.000Z. */
 void millis_text(int64_t ms, struct buf *out);
-/* Append a time in the same form, with microseconds if it has any. */
+/* Append a time in the same form, with microseconds if they are not 0. */
 void time_text(const struct value *v, struct buf *out);
-/* Append 16 bytes in the usual text form; an address as in struct value. */
+/* Append the usual text of a UUID or of an IP address, from its 16 bytes as in struct value. */
 void uuid_text(struct bytes b, struct buf *out);
 void ip_text(struct bytes b, struct buf *out);
-/* Append a decoded value for people: digits, times as ISO 8601, text with \xHH. */
+/*
+ * Append a decoded value as text for people. Times are ISO 8601. Bytes that are not UTF-8 are \xHH.
+ */
 void layout_text(const struct layout *l, const struct value *v, struct buf *out);
 
 /*
- * --- codes: names and the numbers that stand for them ---
+ * --- codes: names and their numbers ---
  *
- * Filled by job/; afterwards any thread may look names up.
+ * job/ fills the list. After that, any thread may search for names.
  */
 
 struct codes {
@@ -214,48 +231,50 @@ struct codes {
 	size_t n;
 };
 
-/* Add a name; it must live as long as the arena. */
+/* Add a name. `name` must live as long as the arena. */
 void codes_add(struct codes *c, struct arena *a, struct bytes name, uint32_t code);
 /*
- * Sort after the last codes_add. False: a name or code occurs twice; *twice is the second entry,
- * and *same_name tells which. Do not call codes_find then.
+ * Sort the list after the last codes_add. Returns false if a name or code occurs twice. *twice is
+ * then the second entry, and *same_name is true if the name is repeated. Do not call codes_find in
+ * that case.
  */
 bool codes_sort(struct codes *c, struct arena *a, struct code *twice, bool *same_name);
-/* Find a name's code; false: unknown name. */
+/* Find a name's code. Returns false if the name is unknown. */
 bool codes_find(const struct codes *c, struct bytes name, uint32_t *code);
-/* Return a code's name; ptr NULL: unknown code. */
+/* Return a code's name. `ptr` is NULL if the code is unknown. */
 struct bytes codes_name(const struct codes *c, uint32_t code);
 
 /*
- * --- dates: the parts of a date as digits ---
+ * --- dates: digits of the parts of a date ---
  *
- * Used by layouts of LAY_DATE and by the composite keys of key/.
+ * Layouts of LAY_DATE and the composite keys of key/ use these functions.
  */
 
 #define DATE_YEAR  1u /* 4 digits */
-#define DATE_MONTH 2u /* 2 digits each */
+#define DATE_MONTH 2u /* 2 digits, as the following parts */
 #define DATE_DAY   4u
 #define DATE_HOUR  8u
-#define DATE_BYTES 10 /* all parts together */
+#define DATE_BYTES 10 /* bytes of all parts together */
 
 /*
- * Write these parts of a local time, one after the other. False: the year does not have four
- * digits.
+ * Write these parts of a local time, one after the other. Returns false if the year does not have
+ * four digits.
  */
 bool date_put(unsigned parts, int64_t local_s, uint8_t *to);
-/* Read one part; false: no date has these digits. */
+/* Read one part. Returns false if no date has these digits. */
 bool date_take(unsigned part, struct bytes in, uint64_t *out);
 
 /*
- * --- zones: the offsets of a time zone from UTC ---
+ * --- zones: offsets of a time zone from UTC ---
  *
- * Read by job/, searched by encoding/ (UTC to local) and field/ (local to UTC).
+ * job/ reads the zones. encoding/ uses them to convert UTC to local time, and field/ to convert
+ * local time to UTC.
  */
 
 /*
- * A zone's offsets, each valid from a UTC second on, rising. The first is the local mean time from
- * before time zones existed. From 2100 on a zone's rule repeats every ZONE_CYCLE_S, 400 years of
- * 20,871 weeks; the spans end after the first cycle.
+ * A zone's offsets, in the order of their first UTC seconds. The first offset is the local mean
+ * time, from before time zones existed. From 2100 on, a zone's rule repeats every ZONE_CYCLE_S (400
+ * years, which are 20,871 weeks). The list ends after the first cycle.
  */
 #define ZONE_FIRST_S INT64_C(-5364662400) /* 1800-01-01 */
 #define ZONE_LAST_S  INT64_C(16756761600) /* 2501-01-01 */
@@ -269,11 +288,12 @@ struct zone {
 	size_t nspans;
 };
 
-/* Convert a UTC second to a local second; z NULL: UTC. */
+/* Convert a UTC second to a local second. If `z` is NULL, the zone is UTC. */
 int64_t zone_local(const struct zone *z, int64_t utc_s);
 /*
- * When clocks go back, local seconds repeat. Return the least local second of all moments from
- * utc_s on, and the greatest of all moments up to it.
+ * When clocks go back, local seconds repeat. zone_local_least returns the least local second of all
+ * moments since `utc_s`. zone_local_most returns the greatest local second of all moments up to
+ * `utc_s`.
  */
 int64_t zone_local_least(const struct zone *z, int64_t utc_s);
 int64_t zone_local_most(const struct zone *z, int64_t utc_s);

@@ -1,9 +1,9 @@
 /*
- * filter.h - an HBase filter: a tree that selects rows and cells of a scan
+ * filter.h - an HBase filter, which is a tree that selects rows and cells of a scan
  *
- * A node is {.type = ..., the members that the type needs}. key_filter (key.h) builds filters,
- * query.h applies them to files, hbase.h sends them to servers, and reports print them. A member's
- * comment names the types that use it; without a comment, all types do.
+ * A node has a type and the members that the type needs. key_filter (key.h) builds filters. query.h
+ * applies filters to files, hbase.h sends them to servers, and reports print them. A member's
+ * comment names the types that use the member. If it names no type, all types use the member.
  */
 #ifndef SALTMILL_FILTER_H
 #define SALTMILL_FILTER_H
@@ -36,7 +36,7 @@ enum filter_type {
 };
 #define FILTER_TYPES (FILTER_WHILE_MATCH + 1)
 
-/* A cell passes if `cell op given` holds; in the order of HBase's CompareType. */
+/* A cell passes if `cell op given` is true. The order is that of HBase's CompareType. */
 enum filter_op {
 	FILTER_LESS,
 	FILTER_LESS_OR_EQUAL,
@@ -49,28 +49,35 @@ enum filter_op {
 enum comparator_type {
 	COMPARE_BINARY,
 	COMPARE_BINARY_PREFIX,
-	COMPARE_SUBSTRING, /* of UTF-8, ignoring case */
-	/* found anywhere; `.` matches any character (pattern.h; read/query/README.md 7) */
+	COMPARE_SUBSTRING, /* substring of UTF-8 text; case is ignored */
+	/*
+	 * matches anywhere in the value; `.` matches any character (pattern.h; read/query/README.md
+	 * 7)
+	 */
 	COMPARE_REGEX,
 	COMPARE_NULL,
 	COMPARE_LONG,	  /* 8 bytes, signed */
-	COMPARE_COMPONENT /* BinaryComponentComparator: the given number of bytes, from `at` on */
+	COMPARE_COMPONENT /* BinaryComponentComparator: compares the bytes from `at` on */
 };
 
 struct comparator {
 	enum comparator_type type;
 	struct bytes value;
-	int64_t number;			   /* for COMPARE_LONG */
-	size_t at;			   /* for COMPARE_COMPONENT */
-	struct compared_pattern *compiled; /* for COMPARE_REGEX; private to filter_open (query.h) */
+	int64_t number; /* for COMPARE_LONG */
+	size_t at;	/* for COMPARE_COMPONENT */
+	struct compared_pattern
+		*compiled; /* the expression of COMPARE_REGEX, compiled by filter_open (query.h) */
 };
 
 struct filter_fuzzy {
-	struct bytes key, mask; /* of equal length; mask 0: the byte is fixed */
+	/*
+	 * `key` and `mask` have equal lengths; a mask byte of 0 means that the key's byte is fixed
+	 */
+	struct bytes key, mask;
 };
 
 struct filter_range {
-	struct bytes start, stop; /* empty: open */
+	struct bytes start, stop; /* row keys; an empty key means unbounded */
 	bool start_inclusive, stop_inclusive;
 };
 
@@ -79,25 +86,26 @@ struct filter {
 	struct bytes family, qualifier; /* SINGLE_COLUMN_VALUE */
 	enum filter_op op;		/* SINGLE_COLUMN_VALUE, VALUE, QUALIFIER, FAMILY, ROW */
 	struct comparator with;
-	bool if_missing; /* drop rows without the column */
-	/* one version that passes is enough; otherwise the newest must pass */
+	bool if_missing; /* filterIfMissing: drop rows without the column */
+	/* true if one matching version is enough; false if the newest version must match */
 	bool all_versions;
-	bool lengths;		    /* KEY_ONLY: the value's length replaces the value */
+	bool lengths;		    /* KEY_ONLY: replace the value by its length */
 	uint64_t limit, offset;	    /* PAGE, COLUMN_COUNT_GET, COLUMN_PAGINATION */
-	bool from_column;	    /* COLUMN_PAGINATION: begin at `start` instead of offset */
+	bool from_column;	    /* COLUMN_PAGINATION: begin at `start` instead of `offset` */
 	struct bytes start, stop;   /* PREFIX, COLUMN_PREFIX: start; INCLUSIVE_STOP: stop */
-	bool open_start, open_stop; /* COLUMN_RANGE: no such bound */
+	bool open_start, open_stop; /* COLUMN_RANGE: the range has no such bound */
 	bool start_inclusive, stop_inclusive; /* COLUMN_RANGE */
 	bool hints;			      /* TIMESTAMPS: canHint */
 	int64_t *timestamps;		      /* rising */
 	size_t ntimestamps;
 	const struct filter_fuzzy *fuzzy;
 	size_t nfuzzy;
-	struct filter_range *ranges; /* filter_open sorts and joins them */
+	struct filter_range *ranges; /* filter_open sorts the ranges and joins overlapping ones */
 	size_t nranges;
-	struct filter **of; /* lists: any number; SKIP, WHILE_MATCH: one */
+	/* child filters; lists have any number, SKIP and WHILE_MATCH have one child */
+	struct filter **of;
 	size_t nof;
-	struct filter_memory *memory; /* private to filter_open (query.h) */
+	struct filter_memory *memory; /* state during a scan, which filter_open (query.h) creates */
 };
 
 #endif

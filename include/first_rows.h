@@ -1,9 +1,9 @@
 /*
- * first_rows.h - the first rows of a job's files or topics, from their text to their cells
+ * first_rows.h - read the first rows of a job's files or topics, and show their fields and cells
  *
  *   look_at, look_release
  *
- * Implemented in pipeline/advise/check. It writes nothing and reads only these rows.
+ * Implemented in pipeline/advise/check. look_at reads only these rows and writes no file.
  */
 #ifndef SALTMILL_FIRST_ROWS_H
 #define SALTMILL_FIRST_ROWS_H
@@ -15,30 +15,34 @@
 #include "job.h"
 #include "kafka.h"
 
-#define LOOK_REJECTS 10 /* rejects that are kept */
+#define LOOK_REJECTS 10 /* number of rejects that are kept */
 
 struct look_options {
 	const struct job *job;
 	const struct input *input;
-	uint64_t rows;	       /* at most */
-	uint64_t shown;	       /* good rows that are kept whole */
-	uint64_t memory_bytes; /* of the command; messages of a topic take a part */
+	uint64_t rows;	/* the most rows to read */
+	uint64_t shown; /* number of good rows that are kept with all cells */
+	/* memory of the command; the messages of a topic use a part of this memory */
+	uint64_t memory_bytes;
 	struct listener listener;
 };
 
 struct look_place {
 	const char *file; /* "orders/3" for a topic's partition */
-	uint64_t line;	  /* 0: a topic */
+	uint64_t line;	  /* line number; 0 for a message of a topic */
 	uint64_t offset;
 };
 
 struct look_row {
 	struct look_place place;
-	struct bytes *text; /* by field: the text of its columns */
-	/* by field: the parsed value; ptr NULL: null, or no table uses it */
+	struct bytes *text; /* for each field: the text of its columns */
+	/*
+	 * by field index: the parsed value; `ptr` is NULL if the value is null or no table uses the
+	 * field
+	 */
 	struct bytes *value;
-	struct look_cells {	  /* by table */
-		struct bytes key; /* len 0: the table does not take the event */
+	struct look_cells {	  /* by table index */
+		struct bytes key; /* row key; empty if the table skips the event */
 		struct cell *cell;
 		size_t ncells;
 	} * tables;
@@ -48,7 +52,8 @@ struct look_field {
 	bool used;
 	uint64_t nulls;
 	struct distinct distinct;
-	struct bytes example; /* the first that is not null; ptr NULL: there is none */
+	/* the first value that is not null; `ptr` is NULL if all values are null */
+	struct bytes example;
 };
 
 struct look_reject {
@@ -57,10 +62,11 @@ struct look_reject {
 };
 
 struct look {
-	uint64_t rows, good, filtered, rejected; /* filtered: good rows that no table takes */
-	bool whole;				 /* these are all rows of the input */
-	struct look_field *fields;		 /* by the job's field index */
-	const char **unused;			 /* columns that no field uses */
+	/* `filtered` counts good rows that all tables skip */
+	uint64_t rows, good, filtered, rejected;
+	bool whole;		   /* the input has no other rows */
+	struct look_field *fields; /* the fields, in the order of the job */
+	const char **unused;	   /* columns that no field uses */
 	size_t nunused;
 	struct look_row *shown;
 	size_t nshown;
@@ -75,9 +81,9 @@ struct look {
 };
 
 /*
- * Read the first rows. Of a topic it reads the first offsets of each of the job's partitions,
- * evenly, whatever the job's `start` is; it uses no consumer group and stores no offset. Call
- * look_release whatever the result. RC_CONFIG: a column or topic does not exist.
+ * Read the first rows. For a topic, read equally many messages from the beginning of each partition
+ * of the job. The function ignores the job's `start`, uses no consumer group and commits no offset.
+ * Call look_release whatever the result. Returns RC_CONFIG if a column or topic does not exist.
  */
 int look_at(struct look *l, const struct look_options *opt, struct error *err);
 void look_release(struct look *l, const struct job *job);

@@ -1,14 +1,13 @@
 /*
- * form.h - JSON forms: one description gives the writer, the reader and the schema
+ * form.h - JSON forms; one description gives the writer, the reader and the schema
  *
  *   form_write, form_read                 files
  *   form_put, form_open, form_parse       texts
  *   form_schema                           `saltmill help schema`
  *
  * A form is a table of members. Each member has a key, a kind, the place of its value in a C
- * struct, and a sentence. All functions walk the table, so what the program writes, what it reads
- * and what `saltmill help schema` prints cannot disagree. The order of the table is the order of
- * the keys.
+ * struct, and a description. The reader, the writer and `saltmill help schema` use the same table,
+ * so they always agree. The keys have the order of the table.
  */
 #ifndef SALTMILL_FORM_H
 #define SALTMILL_FORM_H
@@ -21,10 +20,11 @@
 #include "mem.h"
 
 enum form_kind {
-	FORM_TEXT,	/* const char *; bytes that are not UTF-8 are written as \xHH */
-	FORM_CHARS,	/* char[count_at], NUL-terminated */
-	FORM_BYTES,	/* struct bytes, written like FORM_TEXT */
-	FORM_BASE64,	/* struct bytes; if it is not UTF-8, base64 under the key NAME_base64 */
+	FORM_TEXT,  /* const char *; bytes that are not UTF-8 are written as \xHH */
+	FORM_CHARS, /* char[count_at], NUL-terminated */
+	FORM_BYTES, /* struct bytes, written like FORM_TEXT */
+	/* struct bytes; bytes that are not UTF-8 are written as base64 under the key NAME_base64 */
+	FORM_BASE64,
 	FORM_KEY,	/* struct bytes, in HBase's \xHH form */
 	FORM_DIGEST,	/* uint8_t[16], in lower-case hex */
 	FORM_COUNT,	/* uint64_t */
@@ -37,23 +37,45 @@ enum form_kind {
 	FORM_FLAG,	/* bool */
 	FORM_CHOICE,	/* an enum whose values are the indexes of choices */
 	FORM_CELL_TYPE, /* uint8_t, an enum cell_type */
-	FORM_JSON,	/* struct bytes: a JSON value, already written on one line */
-	FORM_OBJECT,	/* the same; the value is an object with keys from the data */
-	FORM_PART,  /* a struct of `items`; with FORM_IF_ANY its first member is a bool: present */
-	FORM_LIST,  /* pointer to structs of `items`, as many as the size_t at count_at */
-	FORM_MAP,   /* the same as an object; the first member of each struct becomes the key */
-	FORM_TEXTS, /* const char *const *, as many as the size_t at count_at */
-	FORM_KEYS,  /* struct bytes *, as many as the size_t at count_at */
-	FORM_INTS,  /* int64_t *, as many as the size_t at count_at */
+	FORM_JSON,	/* struct bytes: a JSON value, already formatted on one line */
+	FORM_OBJECT,	/* as FORM_JSON, for an object whose keys come from the data */
+	/*
+	 * a struct of `items`; with FORM_IF_ANY, its first member is a bool that is true if the
+	 * part is present
+	 */
+	FORM_PART,
+	FORM_LIST, /* pointer to structs of `items`; the size_t at count_at is their number */
+	/* as FORM_LIST, written as an object; the first member of each struct is the key */
+	FORM_MAP,
+	FORM_TEXTS, /* const char *const *; the size_t at count_at is the number of texts */
+	FORM_KEYS,  /* struct bytes *; the size_t at count_at is the number of keys */
+	FORM_INTS,  /* int64_t *; the size_t at count_at is the number of integers */
 };
 
 enum form_presence {
 	FORM_ALWAYS,
-	FORM_IF_ANY,  /* left out if empty: NULL, "", 0, false, no items, a part not present */
+	/* left out if the value is NULL, "", 0, false, an empty list or an absent part */
+	FORM_IF_ANY,
 	FORM_IF,      /* left out unless the bool at if_at is true */
-	FORM_OR_NULL, /* null if empty */
+	FORM_OR_NULL, /* null if empty; readers also accept a file without this member */
 	FORM_NULL_IF, /* null if the bool at if_at is true */
-	FORM_EITHER,  /* as FORM_IF; if it is left out, the next member has the same key */
+	/*
+	 * as FORM_IF; if this member is left out, the next member, which has the same key, is
+	 * written
+	 */
+	FORM_EITHER,
+	FORM_NEWER, /* always written; files of older versions lack this member */
+};
+
+/*
+ * A sealed object ends with the member `digest`. The digest is XXH3-128, in hex, of the other
+ * members as JSON without spaces and with sorted keys. So it does not depend on the layout of the
+ * file.
+ */
+enum form_seal {
+	FORM_UNSEALED,
+	FORM_SEALED,
+	FORM_SEALED_LATER, /* files of older versions have no digest */
 };
 
 struct form;
@@ -62,23 +84,29 @@ struct form_member {
 	const char *key;
 	enum form_kind kind;
 	size_t at;
-	const char *words; /* a sentence for the schema; units */
+	const char *words; /* description in the schema, with units */
 	enum form_presence presence;
 	const struct form *items;
 	size_t count_at, if_at;
-	const char *const *choices; /* ends with NULL; for FORM_TEXT: the texts that occur */
+	/* names of the choices, ended by NULL; for FORM_TEXT, the possible texts */
+	const char *const *choices;
 };
 
 struct form {
 	const struct form_member *members;
-	size_t count, bytes; /* of members; of the struct */
-	const char *name;    /* in `help schema`; NULL: a part of other forms */
+	size_t count, bytes; /* number of members; size of the struct */
+	const char *name;    /* name in `help schema`; NULL if only other forms use this form */
 	const char *title;   /* the output that has this form */
-	unsigned digits;     /* digits of real numbers; 0: 17, which read back exactly */
-	bool is_list;	     /* the output is a list of these */
+	/*
+	 * significant digits of real numbers; 0 means 17, so that readers get exactly the same
+	 * number
+	 */
+	unsigned digits;
+	bool is_list; /* the output is a list of these structs */
+	enum form_seal seal;
 };
 
-/* The rest of a member's line, after its kind: the place of the value in struct S. */
+/* Macros for the place of a member's value in struct S. */
 #define IN(S, member)	  .at = offsetof(struct S, member)
 #define IF(S, member)	  .if_at = offsetof(struct S, member)
 #define COUNT_AT(S, n)	  .count_at = offsetof(struct S, n)
@@ -87,46 +115,54 @@ struct form {
 	{                                                                                          \
 		.members = (table), sizeof table / sizeof *(table), sizeof(struct S)               \
 	}
-/* The same with more members of struct form: name, title and others. */
+/* The same, but it also sets more members of struct form, such as `name` and `title`. */
 #define NAMED_FORM(S, table, ...)                                                                  \
 	{                                                                                          \
 		.members = (table), sizeof table / sizeof *(table), sizeof(struct S), __VA_ARGS__  \
 	}
 
-/* The layout of the text. For a terminal, controls and marks of direction become \uHHHH. */
+/*
+ * The layout of the text. For a terminal, control characters and marks of direction become \uHHHH.
+ */
 enum form_style {
 	FORM_FILE,	/* two spaces of indent, a final newline */
-	FORM_REPORT,	/* the same for a terminal */
-	FORM_FILE_LINE, /* one line without blanks, a final newline */
-	FORM_LINE,	/* the same for a terminal */
-	FORM_SPACED,	/* one line with blanks for a terminal; no final newline */
+	FORM_REPORT,	/* as FORM_FILE, but for a terminal */
+	FORM_NARROW,	/* one space of indent, a final newline */
+	FORM_FILE_LINE, /* one line without spaces, a final newline */
+	FORM_LINE,	/* as FORM_FILE_LINE, but for a terminal */
+	FORM_SPACED,	/* one line with spaces, for a terminal; no final newline */
 };
 
-/* Append the object, or n objects as a list. */
+/* Append the object, or `n` objects as a list. */
 void form_put(struct buf *out, const struct form *f, const void *object, enum form_style style);
 void form_put_list(struct buf *out, const struct form *f, const void *items, size_t n,
 		   enum form_style style);
 /*
- * Append the object up to its last member, whose list or object stays open: the caller appends its
- * items, separated by ", ", and closes it.
+ * Append the object up to its last member, and leave the list or object of that member open. The
+ * caller appends the items, separated by ", ", and closes the list or object.
  */
 void form_open(struct buf *out, const struct form *f, const void *object, enum form_style style);
-/* Append `,` and one key of an indented object; the caller appends the value. */
+/* Append `,` and a key of an indented object. The caller appends the value. */
 void form_put_key(struct buf *out, const struct form *f, const char *key);
-/* Append a value as text without quotes; false: it is left out or null. */
+/* Append a value as text without quotes. Returns false if the value is left out or null. */
 bool form_plain(struct buf *out, const struct form_member *m, const void *object);
 bool form_is_integer(const struct form_member *m);
 /* Write the object to a file in the style FORM_FILE, durably. */
 int form_write(const struct form *f, const void *object, const char *path, struct error *err);
 
 /*
- * Read the JSON text of an object. Members that are left out keep their value, unknown keys are
- * ignored, and all texts and lists are allocated in *a. path is for messages; what names the form:
- * "a manifest". RC_DATA: the text does not have this form.
+ * Read the JSON text of an object. Members that are left out keep their value. The function ignores
+ * unknown keys. The function allocates all texts and lists in *a. `path` is for messages. `what` is
+ * the form's name in messages, such as "a manifest". Returns RC_DATA if the text does not have this
+ * form.
  */
 int form_parse(const struct form *f, void *object, struct bytes text, const char *path,
 	       const char *what, struct arena *a, struct error *err);
-/* Do the same with a file. */
+/* Read a list of objects, as form_parse reads one object. *items becomes an array of *n structs in
+ * *a. */
+int form_parse_list(const struct form *f, void **items, size_t *n, struct bytes text,
+		    const char *path, const char *what, struct arena *a, struct error *err);
+/* Read an object from the file `path`, as form_parse reads a text. */
 int form_read(const struct form *f, void *object, const char *path, const char *what,
 	      struct arena *a, struct error *err);
 

@@ -1,12 +1,12 @@
 /*
- * hbase.h - a live HBase over its own protocol: one function for each call, and checks before a
- * load
+ * hbase.h - calls to a live HBase over its own protocol, and checks before a load
  *
  *   hbase_open, calls*, hbase_close
  *
- * HBase 2.4 to 2.6 and, by its message definitions, 3; SIMPLE authentication. A function makes one
- * attempt, except that it looks up moved servers again. The caller decides by hbase_failure whether
- * and when to retry (hbase_retry). Several threads may call these functions.
+ * These functions support HBase 2.4 to 2.6 with SIMPLE authentication, and HBase 3 according to its
+ * message definitions. A function makes one attempt, but searches again for a server that moved.
+ * With hbase_failure, the caller decides whether and when to retry (hbase_retry). Several threads
+ * may call these functions.
  */
 #ifndef SALTMILL_HBASE_H
 #define SALTMILL_HBASE_H
@@ -27,26 +27,29 @@ struct hbase_place {
 	uint16_t port;
 };
 
-/* The meaning of a failed call for the caller. */
+/* Kinds of failed calls. Each kind needs another reaction of the caller. */
 enum hbase_trouble {
 	TROUBLE_NONE,
-	TROUBLE_GONE,	 /* not there any more, or never: look up again, then retry */
-	TROUBLE_BUSY,	 /* wait, then retry at the same place */
-	TROUBLE_LOST,	 /* sent, but no answer came: done or not done */
+	TROUBLE_GONE, /* the server or region is not there; find the new server, then retry */
+	TROUBLE_BUSY, /* wait, then retry at the same server */
+	/* the call was sent, but no answer came; the server may have done the call */
+	TROUBLE_LOST,
 	TROUBLE_EXISTS,	 /* the table or namespace to create exists */
-	TROUBLE_MISSING, /* no such table or namespace */
+	TROUBLE_MISSING, /* the table or namespace does not exist */
 	TROUBLE_REFUSED	 /* a retry would not help */
 };
 
 struct hbase_failure {
 	enum hbase_trouble trouble;
-	bool may_pass;	/* TROUBLE_REFUSED by an unknown exception class without do_not_retry */
-	char name[160]; /* the last part of the exception's class; "": none */
+	/* TROUBLE_REFUSED because of an unknown exception class without do_not_retry */
+	bool may_pass;
+	char name[160]; /* last part of the exception's class; "" if there was no exception */
 };
 
 /*
- * Wait after a failure (backoff in clock.h) and count *attempt. True: try again. False: a retry
- * would not help, five minutes have passed, or a signal came (see *err).
+ * Wait after a failure (backoff in clock.h) and increment *attempt. Returns true if the caller may
+ * retry. Returns false if a retry would not help, or if five minutes have passed. Returns false
+ * also if a signal came (see *err).
  */
 bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err);
 
@@ -54,27 +57,29 @@ bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct erro
 
 struct hbase;
 /*
- * Connect to a cluster. servers: host[:port],... of masters (port 16000) or, from 2.5 on, region
- * servers; or zk:host[:port],...[/parent], the ZooKeeper quorum (2181, /hbase). Each is tried until
- * one answers. user: the user to act as; NULL: $HADOOP_USER_NAME, or the process's user. RC_CONFIG:
- * servers cannot be parsed.
+ * Connect to a cluster. `servers` is host[:port],... of masters (port 16000) or, from HBase 2.5 on,
+ * of region servers. `servers` can also be zk:host[:port],...[/parent], the ZooKeeper quorum (2181,
+ * /hbase). The function tries each server until one answers. `user` is the HBase user of all calls.
+ * If `user` is NULL, this is $HADOOP_USER_NAME, or the process's user. Returns RC_CONFIG if
+ * `servers` cannot be parsed.
  */
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err);
 void hbase_close(struct hbase *h); /* NULL is fine */
 /*
- * True if the same cluster still answers, over a new connection. Connections that servers have
- * closed are released. No other thread may be calling. False: another cluster, or none.
+ * Return true if the same cluster answers over a new connection. Return false if another cluster or
+ * no cluster answers. The function releases connections that servers have closed. No other thread
+ * may use `h` during the call.
  */
 bool hbase_is_same(struct hbase *h);
 const char *hbase_cluster_id(const struct hbase *h);
 const char *hbase_user(const struct hbase *h);
 
-/* --- tables, by the master --- */
+/* --- tables, by calls to the master --- */
 
 /*
- * Read the table's current attributes into the arena; *exists false: there is no such table. All
- * attributes are items, except a family's configuration.
+ * Read the table's current attributes into the arena. *exists is false if there is no such table.
+ * All attributes go to `items`, except a family's `configuration`.
  */
 int hbase_describe(struct hbase *h, const char *table, struct description *out, struct arena *a,
 		   bool *exists, struct hbase_failure *why, struct error *err);
@@ -82,42 +87,79 @@ int hbase_describe(struct hbase *h, const char *table, struct description *out, 
 enum hbase_table_state { TABLE_ENABLED, TABLE_DISABLED, TABLE_DISABLING, TABLE_ENABLING };
 int hbase_table_state(struct hbase *h, const char *table, enum hbase_table_state *out,
 		      struct hbase_failure *why, struct error *err);
+/* Draw the two numbers by which the master recognizes a repeated change. */
+int hbase_draw_nonces(uint64_t nonce[2], struct error *err);
 int hbase_create_namespace(struct hbase *h, const char *name, struct hbase_failure *why,
 			   struct error *err);
 /*
- * Create the table and wait for it. The same nonces mean the same creation: a repeated call, also
- * after a restart of either side, creates no second table.
+ * Create the table and wait until it is ready. A retry with the same nonces does not create the
+ * table twice, even after a restart of HBase or of this process.
  */
 int hbase_create(struct hbase *h, const char *table, const struct description *d,
 		 const struct splits *s, const uint64_t nonce[2], struct hbase_failure *why,
 		 struct error *err);
-/* Replace the table's attributes and wait until its regions have the new ones. */
+/* Replace the table's attributes and wait until its regions have the new attributes. */
 int hbase_alter(struct hbase *h, const char *table, const struct description *d,
 		const uint64_t nonce[2], struct hbase_failure *why, struct error *err);
+
+/*
+ * Disable a table, or delete a disabled table, and wait until HBase has done so. A retry with the
+ * same nonces does not make a second change.
+ */
+int hbase_disable(struct hbase *h, const char *table, const uint64_t nonce[2],
+		  struct hbase_failure *why, struct error *err);
+int hbase_delete(struct hbase *h, const char *table, const uint64_t nonce[2],
+		 struct hbase_failure *why, struct error *err);
+
+struct hbase_table {
+	const char *name; /* "ns:table", or "table" in the default namespace */
+	enum hbase_table_state state;
+	size_t regions; /* the regions that hbase:meta lists, even if they have gaps */
+};
+struct hbase_tables {
+	struct hbase_table *item; /* sorted by name */
+	size_t count;
+	struct arena arena;
+};
+/*
+ * List the tables whose whole name matches a regular expression of Java, as the shell's `list`
+ * does. The master evaluates it. NULL matches all tables. System tables are left out. Release *out
+ * whatever the result.
+ */
+int hbase_tables(struct hbase *h, const char *regex, struct hbase_tables *out,
+		 struct hbase_failure *why, struct error *err);
+void hbase_tables_release(struct hbase_tables *t);
 
 /* --- regions --- */
 
 struct hbase_region {
-	struct bytes start, end;  /* row keys; empty: open */
-	struct bytes name;	  /* "table,start,id.encoded." */
-	struct hbase_place place; /* host "": on no server at the moment */
+	struct bytes start, end; /* row keys; empty means unbounded */
+	struct bytes name;	 /* "table,start,id.encoded." */
+	/* `place.host` is "" if the region is on no server at the moment */
+	struct hbase_place place;
 };
 struct hbase_regions {
-	struct hbase_region *item; /* by start key; the first start and the last end are open */
+	/* sorted by start key; the first start and the last end are unbounded */
+	struct hbase_region *item;
 	size_t count;
 	/*
-	 * Encoded names of regions that were split or merged into these, while hbase:meta still
-	 * lists them.
+	 * Encoded names of the regions that were split or merged into these regions. hbase:meta
+	 * lists such regions for some time.
 	 */
 	struct bytes *parents;
 	size_t nparents;
+	bool gap; /* true if the regions have a gap or overlap; `item` has them all the same */
 	struct arena arena;
 };
-/* Return the encoded name at the end of a region's name, 32 characters; {0}: there is none. */
+/*
+ * Return the encoded name (32 characters) at the end of a region's name, or {0} if the name has
+ * another form.
+ */
 struct bytes hbase_encoded_name(struct bytes region_name);
 /*
- * Read the table's regions from hbase:meta. TROUBLE_BUSY: there is a gap, because a split or merge
- * is running. TROUBLE_MISSING: there are none. Release *out whatever the result.
+ * Read the table's regions from hbase:meta. The trouble is TROUBLE_BUSY if the regions have a gap,
+ * because a split or merge is running. The trouble is TROUBLE_MISSING if there are no regions.
+ * Release *out whatever the result.
  */
 int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
 		  struct hbase_failure *why, struct error *err);
@@ -127,18 +169,18 @@ int hbase_meta(struct hbase *h, struct hbase_region *out, struct hbase_failure *
 	       struct error *err);
 
 struct hbase_family_file {
-	const char *family, *path; /* path: as the region server opens it */
+	const char *family, *path; /* `path` is the path that the region server opens */
 };
 
 /*
- * Request a staging folder, which one load of a table uses for all its regions. The caller owns
+ * Request a staging folder. A load of a table uses this folder for all regions. The caller owns
  * *token.
  */
 int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_region *r,
 		       char **token, struct hbase_failure *why, struct error *err);
 /*
- * Bulk load files into a region: all of them or none. *loaded false: none, and the server gives no
- * reason. patience_ms: how long the call may take.
+ * Bulk load files into a region. The region loads all files or no file. *loaded is false if the
+ * region loaded no file and gave no reason. `patience_ms` is the longest time for the call.
  */
 int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *token,
 		    const struct hbase_family_file *files, size_t nfiles, int64_t patience_ms,
@@ -152,52 +194,61 @@ int hbase_bulk_cleanup(struct hbase *h, const struct hbase_region *r, const char
 /* The columns of one family to read. */
 struct hbase_columns {
 	struct bytes family;
-	const struct bytes *qualifiers; /* none: all */
+	const struct bytes *qualifiers; /* no qualifiers means all columns */
 	size_t nqualifiers;
 };
 
 struct hbase_scan {
-	const char *family; /* NULL: all families, or `columns` */
+	const char *family; /* family to read; NULL means all families, or `columns` */
 	const struct hbase_columns *columns;
 	size_t ncolumns;
-	struct bytes start, stop; /* rows; a reversed scan also begins at start; empty: open */
+	/* row keys; empty means unbounded; a reversed scan also begins at `start` */
+	struct bytes start, stop;
 	bool start_exclusive, stop_inclusive;
 	bool reversed;
-	uint32_t versions;	/* of a cell; 0: one */
-	int64_t from_ms, to_ms; /* from_ms <= timestamp < to_ms; both 0: all */
-	bool raw;		/* everything stored, including delete markers */
-	bool leave_cache;	/* do not fill the servers' block cache */
-	/* NULL: none; the types that put_filter supports (hbase/rpc/encode.h) */
+	uint32_t versions;	/* versions of each column; 0 means one */
+	int64_t from_ms, to_ms; /* from_ms <= timestamp < to_ms; both 0 means all */
+	bool raw;		/* return all stored cells, including delete markers */
+	bool leave_cache;	/* do not put blocks into the servers' block cache */
+	/* NULL means no filter; put_filter must support the filter's types (hbase/rpc/encode.h) */
 	const struct filter *filter;
-	uint64_t limit;	       /* rows of the region; 0: all */
-	uint32_t rows_a_call;  /* 0: 1000 */
-	uint64_t bytes_a_call; /* 0: the server decides */
+	uint64_t limit;	       /* the most rows from the region; 0 means all */
+	uint32_t rows_a_call;  /* most rows in an answer; 0 means 1000 */
+	uint64_t bytes_a_call; /* most bytes in an answer; 0 means that the server decides */
+	int64_t patience_ms;   /* longest time of a call; 0 means a minute */
 };
 typedef int hbase_take_cell(void *ctx, const struct cell *c, struct error *err);
-/* Pass all cells of the scan in a region to take, in order. A failure of take ends the scan. */
+/* Pass all cells of the scan in a region to `take`, in order. A failure of `take` ends the scan. */
 int hbase_scan_region(struct hbase *h, const struct hbase_region *r, const struct hbase_scan *scan,
 		      hbase_take_cell *take, void *ctx, struct hbase_failure *why,
 		      struct error *err);
 
-/* The same scan, one call at a time. {0} is closed. */
+/* A scan of a region, one call at a time. {0} is closed. */
 struct hbase_scanner {
 	struct hbase_place place;
-	bool open;  /* the server has the scanner open */
+	bool open;  /* the scanner is open on the server */
 	bool ended; /* the region has no more rows */
 	uint64_t id, sequence;
-	uint64_t limit; /* rows still wanted, updated by the caller; 0: all */
+	uint64_t limit; /* number of rows that remain to read, updated by the caller; 0 means all */
 	uint32_t rows_a_call;
-	int64_t lease_ms; /* how long the server waits for the next call; 0: unknown */
+	/* longest time of the next call, set by the caller; 0 means a minute */
+	int64_t patience_ms;
+	/* milliseconds that the server waits for the next call; 0 means unknown */
+	int64_t lease_ms;
 };
-/* The result of one call: whole rows, except that the last one may continue in the next batch. */
+/*
+ * The result of one call. All rows are whole, except that the last row may continue in the next
+ * batch.
+ */
 struct hbase_batch {
 	struct buf frame;
 	struct bytes cells; /* input of hbase_batch_cell */
 };
 /*
- * Make the first call, and each following one; a batch may be empty. After a failure the scanner is
- * closed; scan the remaining rows with another one. A failure that may pass is TROUBLE_BUSY,
- * because a scan changes nothing. Release the batch after RC_OK.
+ * hbase_scanner_open makes the first call, and hbase_scanner_next each following call. A batch may
+ * be empty. A failure closes the scanner, and the caller scans the remaining rows with another
+ * scanner. A temporary failure is TROUBLE_BUSY, because a scan changes nothing. Release the batch
+ * after RC_OK.
  */
 int hbase_scanner_open(struct hbase *h, struct hbase_scanner *s, const struct hbase_region *r,
 		       const struct hbase_scan *scan, struct hbase_batch *out,
@@ -208,13 +259,13 @@ int hbase_scanner_next(struct hbase *h, struct hbase_scanner *s, struct hbase_ba
 int hbase_scanner_renew(struct hbase *h, struct hbase_scanner *s, struct hbase_failure *why,
 			struct error *err);
 /*
- * Close a scanner, also a closed one. It takes at most a second: the lease of a scanner that stays
- * open expires.
+ * Close a scanner, which may already be closed. The call takes at most a second. If the call fails,
+ * the scanner stays open on the server until its lease expires.
  */
 void hbase_scanner_close(struct hbase *h, struct hbase_scanner *s);
 /*
- * Take the next cell from cells. RC_END: there is none. RC_DATA: the bytes are no cell. It borrows
- * from the batch.
+ * Take the next cell from *cells. *out borrows from the batch. Returns RC_END after the last cell.
+ * Returns RC_DATA if the bytes are not a cell.
  */
 int hbase_batch_cell(struct bytes *cells, struct cell *out, struct error *err);
 void hbase_batch_release(struct hbase_batch *b);
@@ -227,7 +278,7 @@ void hbase_batch_release(struct hbase_batch *b);
 
 struct hbase_server {
 	struct hbase_place place;
-	/* its clock at its last report to the master (every 3 s); 0: unknown */
+	/* the server's clock at its last report to the master (every 3 s); 0 means unknown */
 	int64_t reported_ms;
 };
 struct hbase_transition {
@@ -239,12 +290,12 @@ struct hbase_transition {
 struct hbase_store_files {
 	struct bytes region; /* the region's name */
 	uint32_t families, files;
-	uint64_t mib;	   /* of all its files */
-	uint64_t requests; /* reads and writes since the region was opened there */
+	uint64_t mib;	   /* size of all files of the store */
+	uint64_t requests; /* reads and writes since the server opened the region */
 };
-/* The master's view of the cluster (ClusterStatus.proto), all in the arena. */
+/* The master's view of the cluster (ClusterStatus.proto). All data is in the arena. */
 struct hbase_status {
-	const char *version; /* "2.6.4"; "": unknown */
+	const char *version; /* "2.6.4"; "" means unknown */
 	struct hbase_server *servers;
 	struct hbase_transition *transitions;
 	struct hbase_store_files *stores;
@@ -255,27 +306,37 @@ struct hbase_status {
 int hbase_status(struct hbase *h, struct hbase_status *out, struct hbase_failure *why,
 		 struct error *err);
 void hbase_status_release(struct hbase_status *s);
-/* Find a region's store files by its name; NULL: its server has not reported. */
+/*
+ * Find the store files of the region with this name. Returns NULL if the region's server has not
+ * reported.
+ */
 const struct hbase_store_files *hbase_status_stores(const struct hbase_status *s,
 						    struct bytes region);
 
 /*
- * Read the status, waiting as hbase_retry does until it has a region server: region servers report
- * to a restarted master after some time. RC_IO: none reported. Release *out whatever the result.
+ * Read the status until it has a region server, with the waits of hbase_retry. Region servers
+ * report to a restarted master only after some time. Returns RC_IO if no server has reported.
+ * Release *out whatever the result.
  */
 int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err);
-/* RC_IO with TROUBLE_BUSY: the cluster has no region server. */
+/*
+ * Check that the cluster has a region server. Returns RC_IO with TROUBLE_BUSY if there is no region
+ * server.
+ */
 int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, struct error *err);
 /*
- * Check the version, and compare the servers' clocks with now_ms, this machine's time when the
- * status arrived. RC_CONFIG: saltmill cannot work with this cluster.
+ * Check the version, and compare the servers' clocks with `now_ms`. `now_ms` is the time of this
+ * machine when the status arrived. Returns RC_CONFIG if saltmill cannot work with this cluster.
  */
 int precheck_cluster(const struct listener *l, const struct hbase_status *s, int64_t now_ms,
 		     struct error *err);
-/* Report regions of an existing table that are on no server at the moment. */
+/* Report the regions of an existing table that are on no server at the moment. */
 void precheck_table(const struct listener *l, const struct hbase_status *s, const char *table,
 		    int64_t now_ms);
-/* Check that the table is enabled. RC_CONFIG: it is not; RC_IO with TROUBLE_BUSY: it will be. */
+/*
+ * Check that the table is enabled. Returns RC_CONFIG if the table is disabled. Returns RC_IO with
+ * TROUBLE_BUSY if HBase is just enabling the table.
+ */
 int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,
 		   struct error *err);
 int precheck_enabled(struct hbase *h, const char *table, struct hbase_failure *why,

@@ -1,9 +1,9 @@
 /*
- * io.h - files: write with sync, read whole, replace atomically, remove trees
+ * io.h - write files durably, read whole files, replace them atomically, remove trees
  *
  *   out_open, out_write*, out_finish   or   out_open, out_write*, out_abort
  *
- * A write error is sticky: out_finish reports the first one.
+ * After a write error, later writes do nothing, and out_finish reports the first error.
  */
 #ifndef SALTMILL_IO_H
 #define SALTMILL_IO_H
@@ -14,101 +14,117 @@
 #include "error.h"
 
 struct out_file {
-	int fd;		 /* -1 when closed */
+	int fd;		 /* file descriptor; -1 if the file is closed */
 	char *path;	 /* owned */
-	uint64_t offset; /* bytes written so far, including those in buf */
+	uint64_t offset; /* bytes written so far, including the bytes in `buf` */
 	uint64_t written,
 		/*
-		 * written: passed to the system; started: of them, writeback to disk was requested
+		 * `written` counts bytes that were passed to the system. `started` counts those
+		 * bytes for which writeback to disk was requested
 		 */
 		started;
 	struct buf buf;
 	size_t buffer_bytes;
-	bool temporary; /* removed soon, so it is not synced */
+	bool temporary; /* the file is removed soon, so it is not synced */
 	int errnum;	/* the first failure; later writes do nothing */
 	void *digest;	/* XXH3 state over all written bytes */
 };
 
-/* Create path (it must not exist).  buffer_bytes 0 means 256 KiB. */
+/*
+ * Create the new file `path`. If `buffer_bytes` is 0, the buffer has 256 KiB. Returns RC_IO if the
+ * file exists.
+ */
 int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct error *err);
-/* Append. An error is remembered, and out_finish reports it. */
+/* Append bytes. out_finish reports an error of this call. */
 void out_write(struct out_file *o, const void *ptr, size_t len);
-/* Flush, fsync (unless temporary) and close. Reports the first error, with path and offset. */
+/*
+ * Flush, fsync (unless `temporary` is true) and close. Returns the first error, with path and
+ * offset.
+ */
 int out_finish(struct out_file *o, struct error *err);
 /*
- * The same, but s may do the fsync and close later (NULL: they are done here). syncer_finish
- * reports the errors of s.
+ * Finish the file as out_finish does, but `s` may do the fsync and close later. If `s` is NULL,
+ * this call does both. syncer_finish reports the errors of `s`.
  */
 struct syncer;
 int out_finish_later(struct out_file *o, struct syncer *s, struct error *err);
 /*
- * Get XXH3-128 of all written bytes, in canonical (big-endian) form; before out_finish or
- * out_abort.
+ * Get XXH3-128 of all written bytes, in canonical (big-endian) form. Call out_digest before
+ * out_finish or out_abort.
  */
 void out_digest(const struct out_file *o, uint8_t digest[16]);
-/* Close and unlink. Safe for a file that is finished or {.fd = -1}. */
+/* Close and unlink the file. The call does nothing for a file that is finished or {.fd = -1}. */
 void out_abort(struct out_file *o);
 
 /*
- * A thread that syncs written files while others continue: an fsync waits for the disk and needs no
- * processor.
+ * A thread that syncs written files while other threads continue. An fsync only waits for the disk
+ * and needs no processor.
  */
 struct syncer *syncer_new(void);
 /*
- * Take over fd, to sync and close it. False: the queue is full, the caller syncs itself. Any
- * thread.
+ * Take ownership of `fd`, to sync and close it. Returns false if the queue is full. The caller must
+ * then sync and close `fd`. Any thread may call this function.
  */
 bool syncer_take(struct syncer *s, int fd, const char *path);
-/* Wait until all files are on disk, then free s (NULL is fine). Reports the first error. */
+/* Wait until all files are on disk, then free `s`. NULL is fine. Returns the first error. */
 int syncer_finish(struct syncer *s, struct error *err);
 
 /*
- * Open a file for reading. Negative: an RC_*, with path and the system's reason. A FIFO may never
- * get a writer, so a signal (stop_flag) ends that wait with RC_STOPPED.
+ * Open a file for reading and return its fd. A negative result is an RC_*, with the path and the
+ * system's reason in `err`. Returns RC_STOPPED if a signal sets stop_flag while the call waits for
+ * the writer of a FIFO.
  */
 int io_open_input(const char *path, struct error *err);
-/* Read exactly len bytes at offset; a short file is RC_IO. */
+/* Read exactly `len` bytes at `offset`. Returns RC_IO if the file is shorter. */
 int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err);
-/* Append the whole file to out. */
+/* Append the whole file to `out`. */
 int io_read_file(const char *path, struct buf *out, struct error *err);
-/* The same; RC_LIMIT if the file has more than `most` bytes. No more bytes are read. */
+/*
+ * Append a file of at most `most` bytes to `out`. Returns RC_LIMIT if the file is longer, without
+ * reading the rest.
+ */
 int io_read_file_upto(const char *path, size_t most, struct buf *out, struct error *err);
 int io_write_file(const char *path, struct bytes content, struct error *err);
 /*
- * Replace path atomically and durably: after a crash or power loss it has either the old or the new
- * content, and after RC_OK the new one. Uses PATH.temp. crash: a step of crash_at (run.h) between
- * writing and renaming, or NULL.
+ * Replace the file `path` atomically and durably. After a crash or power loss, the file has either
+ * the old or the new content. After RC_OK, the file has the new content. The temporary file is
+ * PATH.temp. `crash` is a step of crash_at (run.h) between writing and renaming, or NULL.
  */
 int io_replace_file(const char *path, struct bytes content, const char *crash, struct error *err);
 /* Compute XXH3-128 of a file's bytes. */
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err);
 /*
- * Test whether the name exists. An error that leaves it unknown (EIO, say) is an error, not "no".
+ * Test whether the name exists. If the system does not answer this, for example after EIO, the
+ * result is an error and not "no".
  */
 int io_exists(const char *path, bool *there, struct error *err);
 int io_make_dir(const char *path, struct error *err);
 /*
- * Create a folder in parent (NULL: TMPDIR, or /tmp) whose name begins with prefix. The caller owns
- * *path; NULL on failure.
+ * Create a folder in `parent` with a name that begins with `prefix`. If `parent` is NULL, the
+ * folder is in TMPDIR, or in /tmp. The caller owns *path, which is NULL on failure.
  */
 int io_make_temp_dir(char **path, const char *parent, const char *prefix, struct error *err);
 int io_sync_dir(const char *path, struct error *err);
-/* Sync the folder that contains path, so that a new name is on disk. */
+/* Sync the folder that contains `path`, so that a new name is on disk. */
 int io_sync_parent(const char *path, struct error *err);
-/* Remove a folder and its content. A missing folder is no error. Links are not followed. */
+/* Remove a folder and its content. A missing folder is not an error. Links are not followed. */
 int io_remove_tree(const char *path, struct error *err);
 /*
- * Remove the content of an open folder, except the entry `but` (NULL: none). False: errno is set.
+ * Remove the content of an open folder, except the entry `but`. If `but` is NULL, the function
+ * removes all entries. On failure, returns false and sets errno.
  */
 bool io_empty_dir(int folder, const char *but);
-/* Open an unlinked temporary file in dir; a crash leaves nothing. Returns the fd or RC_IO. */
+/*
+ * Open an unlinked temporary file in `dir`, so that a crash leaves no file. Returns the fd or
+ * RC_IO.
+ */
 int io_open_temp(const char *dir, struct error *err);
 
 /* --- the user name for Hadoop's servers --- */
 
 /*
- * Return told, or else $HADOOP_USER_NAME, or the process's user (its number if it has no name). The
- * caller owns it.
+ * Return a copy of `told`. If `told` is NULL, return $HADOOP_USER_NAME or the name of the process's
+ * user. A user without a name gets its number. The caller owns the result.
  */
 char *who_acts(const char *told);
 

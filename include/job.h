@@ -3,8 +3,8 @@
  *
  *   job_load, job_release
  *
- * Implemented in pipeline/model/job. Every room reads the user's settings from here. After job_load
- * nothing changes. Everything lives in the job's arena.
+ * Implemented in pipeline/model/job. All folders read the user's settings from struct job. The
+ * struct does not change after job_load. All its memory is in the job's arena.
  */
 #ifndef SALTMILL_JOB_H
 #define SALTMILL_JOB_H
@@ -18,44 +18,53 @@
 #include "mem.h"
 #include "table.h"
 
-/* TIME_OF_SOURCE: the source's schema decides; ms since 1970 in digits, or ISO 8601. */
+/*
+ * The unit or format of a time. For TIME_OF_SOURCE the source's schema decides. The text then has
+ * milliseconds since 1970 in digits, or is ISO 8601.
+ */
 enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS, TIME_OF_SOURCE };
 
-/* The letters allowed after % in a time format, as in C's strptime; %f: a fraction of a second. */
+/*
+ * The letters allowed after % in a time format, as in C's strptime; %f is a fraction of a second.
+ */
 #define TIME_LETTERS "YmdHMSfzZbBhyjeaAkpIlsFTRDr%"
-#define TIME_ISO8601 "iso8601" /* a separate format: any usual ISO form */
+#define TIME_ISO8601 "iso8601" /* a separate format that accepts any usual ISO form */
 
 /*
- * The year of a time whose format has none: a fixed year, or the year that brings the date nearest
- * to a day. That day is given, or it is the last date in the path of the event's file.
+ * The rule for the year of a time whose format has no year. The year is fixed, or is the year that
+ * brings the date nearest to a day. The job gives that day, or the day is the last date in the path
+ * of the event's file.
  */
 enum year_rule { YEAR_WRITTEN, YEAR_GIVEN, YEAR_NEAR, YEAR_OF_FILE };
 
 /*
- * The steps that change a field's text before it is parsed as its type. The given steps run in the
- * order of the members, whatever their order in the job file.
+ * The steps that change a field's text before it is parsed as its type. The steps run in the order
+ * of the members, whatever their order in the job file.
  */
 enum letters { LETTERS_AS_THEY_ARE, LETTERS_LOWER, LETTERS_UPPER };
 enum otherwise { OTHERWISE_REJECT, OTHERWISE_KEEP, OTHERWISE_TEXT };
 struct transform {
-	const char *match_text; /* NULL: none */
-	/* pattern.h: keep its group, or all that it matches; at most one group */
+	const char *match_text; /* text of `match`; NULL means no pattern */
+	/*
+	 * a pattern (pattern.h) with at most one group; the result is the text of the group, or of
+	 * the whole match
+	 */
 	const struct pattern *match;
-	/* characters, from 1, or from -1 at the end; 0: the whole text */
+	/* first character, counted from 1, or from -1 at the end; 0 means the whole text */
 	int32_t from;
-	uint32_t length; /* UINT32_MAX: to the end */
+	uint32_t length; /* UINT32_MAX means to the end */
 	enum letters letters;
 	struct text_pair {
 		const char *from, *to;
 	} * map;
-	size_t nmap; /* map NULL: none */
+	size_t nmap; /* `map` is NULL if the job has no `map` */
 	enum otherwise otherwise;
-	const char *other; /* OTHERWISE_TEXT */
+	const char *other; /* the text of OTHERWISE_TEXT */
 };
 
 /*
- * One named field of an event. Its text is one source column, or several (date and time) with texts
- * around and between them.
+ * One named field of an event. The field's text is one source column, or several columns with texts
+ * around and between them, for example date and time.
  */
 struct field {
 	const char *name;
@@ -65,41 +74,57 @@ struct field {
 	/* FIELD_TIME with TIME_FORMAT: % with one of TIME_LETTERS, or TIME_ISO8601 */
 	const char *format;
 	enum year_rule year_rule;
-	uint32_t year;		 /* YEAR_GIVEN */
-	const char *year_near;	 /* YEAR_NEAR: a date */
-	const struct zone *zone; /* TIME_FORMAT without %z; NULL: UTC */
-	const char **columns;	 /* source column names; default: the field's own name */
+	uint32_t year;		 /* the year of YEAR_GIVEN */
+	const char *year_near;	 /* the date of YEAR_NEAR */
+	const struct zone *zone; /* TIME_FORMAT without %z; NULL means UTC */
+	const char **columns;	 /* source column names; the default is the field's own name */
 	size_t ncolumns;
 	const char **glue;    /* ncolumns + 1 texts, around and between them */
-	const char **implied; /* of those texts, the ones that may have been meant as columns */
+	const char **implied; /* texts of `glue` that the user may have meant as columns */
 	size_t nimplied;
-	const struct transform *transform; /* NULL: none */
-	const char **nulls;		   /* null spellings of this field; NULL: the source's */
+	const struct transform *transform; /* NULL means no transform */
+	/* null spellings of this field; NULL means the spellings of the source */
+	const char **nulls;
 	size_t nnulls;
-	const char *fallback;	   /* text that replaces a null; NULL: a null stays null */
+	const char *fallback;	   /* text that replaces a null; NULL means that nulls stay */
 	uint32_t scale;		   /* FIELD_DECIMAL: 0..18 */
 	const struct codes *codes; /* FIELD_CODE */
-	/* unknown names have the code `unknown`; false: they are rejected */
+	/*
+	 * true: unknown names get the code `unknown`; false: events with unknown names are rejected
+	 */
 	bool has_unknown;
 	uint32_t unknown;
 };
 
 struct question; /* question.h */
 
-/* A condition on the fields of an event; it selects events. */
+/* A condition on the fields of events. The condition selects events. */
 struct job_condition {
 	const struct question *question;
-	const size_t *fields; /* index in job.fields, for each of its conditions */
+	const size_t *fields; /* by condition of the question: index in job.fields */
 };
 
-/* PART_KEY: the event's row key in another table; only the last part of a qualifier. */
+/* A rule for a field's values. An event that breaks the rule is rejected. */
+struct expectation {
+	size_t field;
+	const char *reason;		  /* word of the reject, such as expect_min */
+	const char *expected;		  /* the sentence's end, such as "at least 0" */
+	const struct job_condition *when; /* the condition of good values, or NULL */
+	const struct pattern *match;	  /* without a condition: the pattern of good texts */
+};
+
+/*
+ * PART_KEY is the event's row key in another table. Only the last part of a qualifier can have this
+ * kind.
+ */
 enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH, PART_KEY };
 enum hash_kind { HASH_MURMUR3, HASH_MD5, HASH_PHOENIX, HASH_OPENTSDB, HASH_HBASEWD };
 
 /*
- * A salt without fields, so a row's bucket cannot be computed from its fields. DRAW_RANDOM:
- * murmur3_32 of the event's own bytes with the seed, modulo the buckets. DRAW_ROUND_ROBIN: its line
- * number in the file, or its offset in the partition, plus the seed.
+ * How a salt without fields gets its bucket. The row's fields do not determine such a bucket.
+ * DRAW_RANDOM uses murmur3_32 of the event's bytes with the seed, modulo the buckets.
+ * DRAW_ROUND_ROBIN uses the event's line number in the file plus the seed. For a Kafka message, it
+ * uses the offset in the partition plus the seed.
  */
 enum salt_draw { DRAW_NOTHING, DRAW_RANDOM, DRAW_ROUND_ROBIN };
 
@@ -108,64 +133,78 @@ struct key_part {
 	enum part_kind kind;
 	struct pos pos;
 	/*
-	 * PART_SALT, PART_HASH: hashed are the key encodings of these fields, in order; none
-	 * (phoenix, hbasewd): the whole key after this part
+	 * PART_SALT, PART_HASH: the fields whose key encodings are hashed, in order. Without fields
+	 * (phoenix, hbasewd), the whole key after this part is hashed.
 	 */
 	size_t *of;
 	size_t nof;
 	enum hash_kind hash;
-	uint32_t buckets;    /* PART_SALT: 1..; value 0..buckets-1 */
-	enum salt_draw draw; /* PART_SALT without `of` */
+	uint32_t buckets;    /* PART_SALT: the salt is 0..buckets-1; at least 1 bucket */
+	enum salt_draw draw; /* method that chooses the bucket of a PART_SALT without `of` */
 	uint32_t seed;
 	/*
-	 * PART_SALT, murmur3: the hash of `of` gives the first of this many buckets (modulo all
-	 * buckets). murmur3_32 with seed 1 of the rest of the key chooses one of them. 0: no
-	 * fan-out
+	 * PART_SALT, murmur3: the number of buckets for one value of `of`. The hash of that value
+	 * gives the first bucket (modulo all buckets). murmur3_32 with seed 1 of the rest of the
+	 * key chooses one of these buckets. 0 means no fan-out.
 	 */
 	uint32_t fanout;
 	uint32_t
-		/* bytes: of a salt (1, big-endian), a hash prefix or a padded text; 0: not fixed */
+		/*
+		 * bytes of a salt (1 or more, big-endian), of a hash prefix or of a padded text; 0
+		 * means no fixed width
+		 */
 		width;
 	struct bytes constant; /* PART_CONST */
 	size_t field;	       /* PART_FIELD: index in job.fields */
 	size_t table;	       /* PART_KEY: index in job.tables */
 	enum encode_as as;
-	const struct zone *zone; /* for a date's part; NULL: UTC */
-	/* with width: the pad byte, '0' on the left for numbers, ' ' on the right for text */
+	const struct zone *zone; /* zone of a part of a date; NULL means UTC */
+	/* pad byte for a part with a width; '0' on the left of numbers, ' ' on the right of text */
 	uint8_t pad;
 	bool pad_left;
+	bool exact;	/* bytes with a width and without `pad`: every value has the width */
 	int terminator; /* byte after a variable-length part, or NO_TERMINATOR */
 };
-/* Return the bytes of a part without its terminator; 0: they vary. */
+/* Return the number of bytes of a part without its terminator, or 0 if the number varies. */
 uint32_t key_part_bytes(const struct key_part *p);
 
-/* The items of a list or mapping of the job file, each as one line of YAML. */
+/* The items of a list or mapping in the job file. Each item is one line of YAML. */
 struct written {
 	struct written_item {
 		struct pos pos;	  /* position of the item, or of its key */
 		const char *name; /* the key; NULL in a list */
-		const char *text; /* "{field: id, as: u32}"; "" if nothing is written */
+		/* "{field: id, as: u32}"; "" if the job file has no text for it */
+		const char *text;
 	} * item;
 	size_t n;
 };
 
-/* VALUE_KEY: the event's row key in the table that job_table.index_of names. */
+/*
+ * The kinds of cell values. VALUE_KEY is the event's row key in the table that job_table.index_of
+ * names.
+ */
 enum value_kind { VALUE_FIELD, VALUE_CONST, VALUE_KEY };
 
 struct cell_spec {
 	struct pos pos;
-	size_t family;		    /* index in table.families */
-	struct key_part *qualifier; /* parts; all PART_CONST if the qualifier is constant */
-	size_t nqualifier;	    /* 0: the empty qualifier */
+	size_t family; /* index in table.families */
+	/* parts of the qualifier; all are PART_CONST if the qualifier is constant */
+	struct key_part *qualifier;
+	size_t nqualifier; /* number of parts; 0 means the empty qualifier */
 	bool qualifier_constant;
 	enum value_kind kind;
 	struct bytes constant;
 	size_t field;
 	size_t table; /* VALUE_KEY: index in job.tables */
 	enum encode_as as;
-	bool optional; /* a null value or qualifier field means no cell; otherwise a reject */
-	const struct job_condition *when; /* events that have the cell; NULL: all */
-	uint8_t marker; /* for `deletes`: its enum cell_type, without a value; 0: a Put */
+	/*
+	 * true: an event with a null value or qualifier field gets no cell; false: such an event is
+	 * rejected
+	 */
+	bool optional;
+	/* condition of the events that have the cell; NULL means all events */
+	const struct job_condition *when;
+	uint8_t marker; /* enum cell_type of a delete marker of `deletes`; 0 means a Put */
 };
 
 enum split_kind { SPLIT_SAMPLED, SPLIT_UNIFORM, SPLIT_HEX, SPLIT_DECIMAL, SPLIT_FILE, SPLIT_NONE };
@@ -176,7 +215,7 @@ struct regions {
 	enum split_kind split;
 	struct region_rule rule;
 	const char *file;	  /* SPLIT_FILE, absolute or relative to the working directory */
-	const char *first, *last; /* SPLIT_UNIFORM/HEX/DECIMAL; NULL: HBase's defaults */
+	const char *first, *last; /* SPLIT_UNIFORM/HEX/DECIMAL; NULL means HBase's defaults */
 };
 
 struct job_table {
@@ -184,12 +223,13 @@ struct job_table {
 	struct key_part *rowkey;
 	size_t nrowkey;
 	bool timestamp_constant;
-	int64_t timestamp_ms; /* when constant */
+	int64_t timestamp_ms; /* the timestamp, if it is constant */
 	size_t timestamp_field;
-	const struct job_condition *when; /* events that the table takes; NULL: all */
+	/* condition of the events that the table takes; NULL means all events */
+	const struct job_condition *when;
 	/*
-	 * For an index table: the table whose row keys its cells contain. That table is earlier in
-	 * the job, is published first, and decides.
+	 * An index table's cells contain row keys of the table `index_of`. That table is earlier in
+	 * the job and is published first. If both tables differ, the data of `index_of` is right.
 	 */
 	bool is_index;
 	size_t index_of;
@@ -197,7 +237,8 @@ struct job_table {
 	size_t ncells;
 	enum duplicates duplicates;
 	struct regions regions;
-	uint64_t max_hfile_bytes; /* begin a family's next file at the next row; 0: never */
+	/* size after which a family's next row begins a new file; 0 means no limit */
+	uint64_t max_hfile_bytes;
 	struct {
 		struct written rowkey, families, cells;
 	} written;
@@ -207,71 +248,79 @@ enum source_kind { SOURCE_CSV, SOURCE_JSON, SOURCE_AVRO, SOURCE_ARROW, SOURCE_KA
 
 enum trim {
 	TRIM_NOTHING,
-	TRIM_BLANKS, /* spaces and tabs around a value, and around its quotes */
-	TRIM_ALL     /* also spaces and tabs inside the quotes */
+	TRIM_BLANKS, /* trim spaces and tabs around a value, and around its quotes */
+	TRIM_ALL     /* also trim spaces and tabs inside the quotes */
 };
-/* For a row with fewer values than columns, and for one with more. */
+/* How to treat a row with fewer or more values than columns. */
 enum missing { MISSING_REJECT, MISSING_NULL };
 enum extra { EXTRA_REJECT, EXTRA_EMPTY, EXTRA_IGNORE };
 
 struct csv_source {
 	/*
-	 * Paths, resolved against the job file's folder; "-" is standard input. A folder or a
-	 * glob(7) pattern means the files that exist when the source is opened.
+	 * Paths, relative to the job file's folder. "-" is standard input. A folder or a glob(7)
+	 * pattern means the files that exist when the source is opened.
 	 */
 	const char **files;
 	size_t nfiles;
 	uint32_t skip, skip_footer; /* lines to skip at the start and end of each file */
 	bool header;
-	bool replace; /* `columns` names the columns; the header is skipped */
+	bool replace; /* use `columns` as names, and skip the header */
 	const char *
-		*find; /* the header is the first line with these names; nfind 0: the first line */
+		/*
+		 * the header is the first line with these names; if nfind is 0, the header is the
+		 * first line
+		 */
+		*find;
 	size_t nfind;
-	const char **columns; /* without a header, or to replace it; otherwise NULL */
+	/* names for a file without a header, or to replace the header; otherwise NULL */
+	const char **columns;
 	size_t ncolumns;
 	uint8_t delimiter;
 	uint8_t quote; /* '"' */
 	bool has_comment;
-	uint8_t comment;	       /* lines that begin with it are skipped */
-	struct pattern *skip_matching; /* pattern.h: rows that match are filtered; NULL: none */
+	uint8_t comment; /* lines that begin with this byte are skipped */
+	/* rows that match this pattern (pattern.h) are filtered; NULL means no pattern */
+	struct pattern *skip_matching;
 	enum trim trim;
 	enum missing missing;
 	enum extra extra;
-	const char *thousands; /* one character, UTF-8; NULL: none */
-	const char *decimal;   /* one character; NULL: a point */
-	const char *encoding;  /* iconv name; NULL: UTF-8 */
-	bool empty_is_value;   /* "" is not null unless it is listed */
-	const char **nulls;    /* unquoted spellings of "no value" */
+	const char *thousands; /* one character, UTF-8; NULL means no separator */
+	const char *decimal;   /* one character; NULL means a point */
+	const char *encoding;  /* iconv name; NULL means UTF-8 */
+	bool empty_is_value;   /* "" is not null, unless `nulls` lists it */
+	const char **nulls;    /* unquoted spellings of null */
 	size_t nnulls;
-	bool quoted_nulls;	/* a quoted spelling is null too; default false */
+	bool quoted_nulls;	/* quoted spellings are null too; default false */
 	uint64_t max_row_bytes; /* a longer row stops the run; default 16 MiB */
 };
 
 /*
- * Messages of one or more topics. The columns of an event depend on the format. json: the paths
- * that the fields name (user.id, items[0].sku, ["odd.name"]). csv: struct job.csv's columns. All
- * formats also have $key $topic $partition $offset $timestamp $value $header.NAME.
+ * Messages of one or more topics. The columns of an event depend on the format. For json, the
+ * columns are the paths in the job's fields (user.id, items[0].sku, ["odd.name"]). For csv, the
+ * columns are those of job.csv. All formats also have $key, $topic, $partition, $offset,
+ * $timestamp, $value and $header.NAME.
  */
 /*
- * Why there is no format protobuf: protobuf-c and nanopb decode only compiled-in schemas,
- * libprotobuf's DynamicMessage is C++, and libgrpc-dev has libupb without its headers.
+ * The reason why there is no format `protobuf`. protobuf-c and nanopb decode only schemas that are
+ * known at compile time. libprotobuf's DynamicMessage is C++, and libgrpc-dev has libupb without
+ * headers.
  */
 #define NO_PROTOBUF                                                                                \
-	"no C library decodes Protobuf by a schema fetched at run time: convert it to Avro or "    \
+	"no C library decodes Protobuf by a schema fetched at run time; convert it to Avro or "    \
 	"JSON, as ksqlDB does: CREATE STREAM a WITH (VALUE_FORMAT='AVRO') AS SELECT * FROM b"
 enum kafka_format { KAFKA_JSON, KAFKA_AVRO, KAFKA_CSV, KAFKA_RAW };
 enum tombstones { TOMBSTONES_FILTER, TOMBSTONES_REJECT, TOMBSTONES_DELETE };
 enum kafka_start { KAFKA_EARLIEST, KAFKA_LATEST, KAFKA_TIME };
 
 /*
- * A librdkafka property: exactly one of value, file and env. file and env are read when the client
- * is created, and their content is never shown.
+ * A librdkafka property. The job sets exactly one of `value`, `file` and `env`. saltmill reads
+ * `file` and `env` when it creates the client. Their content is never printed.
  */
 struct kafka_property {
 	const char *name;
 	struct pos pos;
 	const char *value;
-	const char *file; /* its content, without the last line end */
+	const char *file; /* file whose content, without the last line end, is the value */
 	const char *env;
 };
 
@@ -279,8 +328,8 @@ struct kafka_source {
 	struct pos pos;
 	const char *brokers;
 	/*
-	 * One topic; or several, in this order; or all topics whose whole name matches a pattern,
-	 * by name.
+	 * The job has one topic, or a list of topics in this order, or all topics whose whole name
+	 * matches a pattern, sorted by name.
 	 */
 	const char *topic;
 	const char **topics;
@@ -288,98 +337,120 @@ struct kafka_source {
 	const char *pattern;
 	struct pattern *like; /* compiled pattern */
 	const char *several;  /* the topics or the pattern, for messages */
-	const char *group;    /* offsets are committed to it; NULL: to none */
-	bool share;	      /* its members share the topic, by partition */
+	/* offsets are committed to this consumer group; NULL means no commits */
+	const char *group;
+	bool share; /* members of the group share the topic, by partition */
 	enum kafka_format format;
-	/* values in Confluent's wire format: always for KAFKA_AVRO; url NULL: not used */
+	/*
+	 * registry for values in Confluent's wire format, always used for KAFKA_AVRO; `url` is NULL
+	 * if it is not used
+	 */
 	struct kafka_registry {
-		const char *url; /* without a final / */
+		const char *url; /* URL of the registry, without a final / */
 		struct kafka_property *properties;
 		size_t nproperties;
 	} registry;
-	int32_t *partitions;	    /* rising */
-	size_t npartitions;	    /* 0: all partitions of the topic */
-	enum kafka_start start;	    /* used for a partition without a position */
-	int64_t start_ms;	    /* KAFKA_TIME */
-	enum tombstones tombstones; /* messages without a value */
+	int32_t *partitions; /* partition numbers, in rising order */
+	size_t npartitions;  /* number of partitions to read; 0 means all partitions of the topic */
+	enum kafka_start start;	    /* where a partition without a position begins */
+	int64_t start_ms;	    /* for KAFKA_TIME */
+	enum tombstones tombstones; /* how to treat messages without a value */
 	struct kafka_property *properties;
 	size_t nproperties;
-	/* how long brokers may be silent; DURATION_FOREVER; 0: not given */
+	/*
+	 * longest time without an answer from brokers; may be DURATION_FOREVER; 0 means not given
+	 */
 	uint64_t patience_s;
-	const char *dead_letters; /* topic for rejected messages; NULL: none */
-	/* stream: a load is cut when one of these is reached; 0: no limit */
+	const char *dead_letters; /* topic for rejected messages; NULL means no topic */
+	uint64_t max_message;	  /* bytes; a larger message is a bad event; 0 means no limit */
+	/* stream: a load is cut when it reaches one of these limits; 0 means no limit */
 	uint64_t roll_bytes, roll_rows, roll_s;
 };
 
-/* Return the topics as messages name them: "orders", "orders, returns", "^orders-.*". */
+/*
+ * Return the names of the topics for messages, such as "orders", "orders, returns" or "^orders-.*".
+ */
 static inline const char *kafka_name(const struct kafka_source *k)
 {
 	return k->topic ? k->topic : k->several;
 }
-/* Return a place's topic; topic NULL means the job's only one. */
+/* Return a place's topic. If `topic` is NULL, this is the job's only topic. */
 static inline const char *kafka_topic_of(const struct kafka_source *k, const char *topic)
 {
 	return topic ? topic : k->topic;
 }
-/* True if the source has this topic. */
+/* Return true if the source has this topic. */
 bool kafka_has_topic(const struct kafka_source *k, const char *name);
 
 struct job {
-	const char *path;   /* as given */
+	const char *path;   /* path as the user gave it */
 	const char *dir;    /* folder of the job file */
 	uint8_t digest[16]; /* XXH3-128 of the job file's bytes and of its files of codes */
 	enum source_kind source;
 	/*
-	 * SOURCE_KAFKA: the dialect of its messages, no files; SOURCE_JSON: files, encoding,
-	 * max_row_bytes; SOURCE_AVRO, SOURCE_ARROW: files, max_row_bytes (the limit of a block)
+	 * Other sources use a part of `csv`. SOURCE_KAFKA uses the dialect of its messages and no
+	 * files. SOURCE_JSON uses files, encoding and max_row_bytes. SOURCE_AVRO and SOURCE_ARROW
+	 * use files and max_row_bytes (the limit of a block).
 	 */
 	struct csv_source csv;
 	struct kafka_source kafka;
-	bool allow_code; /* properties may name code to run; the trusted caller sets it (run.h) */
-	struct field *fields; /* the listed fields, then columns used without being listed (text) */
+	/* properties may name code to run; only a trusted caller sets this flag (run.h) */
+	bool allow_code;
+	/* the fields of the job file, then the columns that are used without a field (as text) */
+	struct field *fields;
 	size_t nfields;
-	struct written written_fields;	   /* the listed fields */
-	const struct job_condition *where; /* events that are taken; NULL: all */
+	struct written written_fields; /* the fields of the job file */
+	/* condition that loaded events match; NULL means all events */
+	const struct job_condition *where;
+	struct expectation *expects; /* in the order of the fields */
+	size_t nexpects;
 	struct job_table *tables;
 	size_t ntables;
 	struct arena arena;
 };
 
 /*
- * Load and check a job file. Every fault is RC_CONFIG with "path:line:column: what was found, what
- * was expected", and with a suggestion if the name is close to a known one. Call job_release
- * whatever the result.
+ * Load and check a job file. Returns RC_CONFIG for every fault, with a message "path:line:column:
+ * found X, expected Y". If a name is close to a known name, the message suggests the known name.
+ * Call job_release whatever the result.
  */
 int job_load(struct job *job, const char *path, struct error *err);
 void job_release(struct job *job);
-/* Find the table with that name; NULL: the only one. RC_CONFIG: unknown, or the name is needed. */
+/*
+ * Find the table with that name. If `name` is NULL, find the only table. Returns RC_CONFIG if the
+ * name is unknown. Returns RC_CONFIG also if `name` is NULL and the job has several tables.
+ */
 int job_find_table(const struct job *job, const char *name, const struct job_table **out,
 		   struct error *err);
 
 /*
- * --- documentation of the job file's keys, for people, editors and web pages ---
+ * --- the job file's keys, for documentation and editors ---
  *
- * Made from the same tables that parse a job file.
+ * The same tables parse a job file.
  */
 
 struct job_key {
-	const char *path; /* "tables[].families.NAME.ttl": [] is an item of a list, NAME any name */
-	const char *name; /* the last part of path */
-	const char *of;	  /* what it belongs to: "a family" */
-	const char *form; /* "a size like 64K", "one of last, first, error" */
-	const char *standard; /* the default; NULL: none */
+	/* place of the key, such as "tables[].families.NAME.ttl"; [] is a list item, NAME is any
+	 * name */
+	const char *path;
+	const char *name;     /* the last part of path */
+	const char *of;	      /* the owner of the key, such as "a family" */
+	const char *form;     /* "a size like 64K", "one of last, first, error" */
+	const char *standard; /* the default; NULL means no default */
 	const char *sentence, *example;
-	unsigned depth; /* 0: top level of the file */
+	unsigned depth; /* number of keys above this key; 0 means the top level of the file */
 	bool required;
 };
 
 /*
- * Pass each key to see(), parents first. A key that occurs in several places (parts of row keys and
- * qualifiers) is passed at its first. The texts are valid until see() returns.
+ * Pass each key to see(), parents first. A key that several places have (parts of row keys and
+ * qualifiers) is passed only once. The texts are valid until see() returns.
  */
 void job_words(void (*see)(void *ctx, const struct job_key *key), void *ctx);
 
-/* Append the JSON Schema (draft 2020-12) of a job file, for editors; ends with a line end. */
+/*
+ * Append the JSON Schema (draft 2020-12) of a job file, for editors. The text ends with a line end.
+ */
 void job_words_json_schema(struct buf *out);
 
 #endif

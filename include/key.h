@@ -1,21 +1,20 @@
 /*
- * key.h - row keys and computed qualifiers: values to bytes, bytes to values, key ranges and
- * filters
+ * key.h - encode and decode row keys and computed qualifiers; key ranges and filters
  *
  *   key_table_open, key_shape, key_build, key_decode, key_table_close
- *   key_ranges, key_filter                         the keys that a condition selects
+ *   key_ranges, key_filter                         key ranges and filters of a condition
  *
- * Implemented in pipeline/model/key. A schema depends only on a checked job. The columns of a
- * source, and how values were parsed, belong to row/.
+ * Implemented in pipeline/model/key. A schema depends only on a checked job. row/ handles the
+ * columns of a source and parses values.
  *
  * Parts use the encodings of encoding.h. Salts and hashes are derived from other parts:
  *
  *   murmur3    the unsigned hash modulo the buckets
  *   phoenix    SaltingUtil: Math.abs(hash31 % buckets) over everything after the salt
- *   opentsdb   the same over the named parts, in `width` bytes (RowKey.prefixKeyWithSalt)
+ *   opentsdb   as phoenix over the named parts, in `width` bytes (RowKey.prefixKeyWithSalt)
  *   hbasewd    OneByteSimpleHash: Math.abs(hash31) % buckets, negative for Integer.MIN_VALUE
  *
- * A salt may also be drawn, and have a fan-out: see job.h.
+ * A salt may also be drawn at random or have a fan-out (job.h).
  */
 #ifndef SALTMILL_KEY_H
 #define SALTMILL_KEY_H
@@ -33,27 +32,34 @@ struct span {
 	size_t at, len;
 };
 
-/* A part in its encoded form. For a constant, a salt and a hash only the layout's width is used. */
+/* The encoding of a part. A constant, a salt and a hash use only the layout's width. */
 struct key_step {
 	enum part_kind kind;
-	struct layout layout; /* slot: of the value, as given to the schema */
+	struct layout layout; /* `slot` is the value's index among the values that key_build gets */
 	size_t at;	      /* offset in the key, if all parts before it have fixed widths */
 	struct bytes constant;
 };
 
-/* A salt or hash part: computed after all other parts are in place. */
+/* A salt or hash part. key_build computes such a part after it has written all other parts. */
 struct key_derived {
 	const struct key_part *part;
-	size_t at; /* its step */
+	size_t at; /* index of its step */
 	uint32_t width;
 	struct hash_input {
-		bool in_parts; /* the bytes of step number `part`; else `natural` of the value */
+		/*
+		 * true means the bytes of step `part`; false means the encoding `natural` of the
+		 * value
+		 */
+		bool in_parts;
 		size_t part;
 		struct layout natural;
 	} * of;
-	size_t nof;	   /* 0: all bytes after this part */
-	bool byte_of_part; /* the common salt: one byte, murmur3 over one part */
-	/* with byte_of_part, if the part has 1..8 bytes: its bits in a word; else 0 */
+	size_t nof;	   /* number of inputs; 0 means all bytes after this part */
+	bool byte_of_part; /* the usual salt: one byte, murmur3 over one part */
+	/*
+	 * with byte_of_part: a mask of the part's bytes in a word if the part has 1 to 8 bytes,
+	 * else 0
+	 */
 	uint64_t keep;
 	/* with byte_of_part: offset and length of the part, offset of the salt */
 	size_t of_at, of_bytes, to;
@@ -62,52 +68,58 @@ struct key_derived {
 
 struct key_schema {
 	const struct key_part *parts;
-	struct key_step *steps; /* one for each part */
+	struct key_step *steps; /* the steps, one for each part */
 	size_t nsteps;
-	struct key_derived *derived; /* in the order of their parts */
+	struct key_derived *derived; /* salts and hashes, in the order of the parts */
 	size_t nderived;
-	size_t fixed;	    /* bytes of all parts with a known length, and of terminators */
-	bool simple;	    /* only numbers and derived parts, so spans never change */
+	size_t fixed;	    /* bytes of all parts with a known length, and of all terminators */
+	bool simple;	    /* all parts are numbers or derived, so their places never change */
 	struct span *spans; /* if simple */
-	struct number {	    /* if simple: LAY_NUMBER in a compact form */
+	struct number {	    /* if simple: the LAY_NUMBER layouts in a compact form */
 		uint64_t bias, span, flip;
 		uint32_t slot;
 		uint16_t at;
 		uint16_t shift;
 	} * numbers;
 	size_t nnumbers;
-	bool one_salt; /* if simple: one derived part, with keep */
-	bool drawn;    /* if simple: one derived part, a salt that is drawn */
+	bool one_salt; /* if simple: there is one derived part, and its `keep` is not 0 */
+	bool drawn;    /* if simple: there is one derived part, a drawn salt */
 };
 
 /*
- * Data that the schemas of one job share. slots: the index of a field's value among the values, by index
- * in job.fields; NULL: the same index. The schemas' memory is in the arena.
+ * Data that the schemas of one job share. `slots` maps an index in job.fields to the index of the
+ * field's value. If `slots` is NULL, both indexes are the same. The schemas' memory is in the
+ * arena.
  */
 struct key_maker {
 	const struct job *job;
 	struct arena *arena;
 	const size_t *slots;
-	size_t max_steps, nsalts; /* over all schemas so far, for the scratch */
+	/* maximum and sum over all schemas so far, for the size of the scratch */
+	size_t max_steps, nsalts;
 };
-/* Make the schema of a row key's or a qualifier's parts. */
+/* Make a schema from the parts of a row key or a qualifier. */
 void key_schema_make(struct key_schema *s, struct key_maker *m, const struct key_part *parts,
 		     size_t n);
-/* Make the layout of a field's value; key: as in keys. */
+/* Make the layout of a field's value. If `key` is true, the layout has the ordered form of keys. */
 struct layout key_layout(const struct key_maker *m, size_t field, enum encode_as as, bool key);
 
-/* The input and result of a salt, cached: the next row often has the same. */
+/* The cached input and result of a salt. The next row often has the same input. */
 struct salted {
 	uint64_t input;
 	uint8_t salt;
 	bool known;
 };
-/* Memory of one thread to build keys of a maker's schemas. */
+/* Memory of one thread for building keys with a maker's schemas. */
 struct key_scratch {
-	/* the event's own bytes, for drawn salts; null: none; place: see job.h */
+	/*
+	 * the event's bytes, for drawn salts; `ptr` NULL means no event; `place` is the line or
+	 * offset (job.h)
+	 */
 	struct bytes event;
 	uint64_t place;
-	const struct bytes *rows; /* by table: its row key of the event, for PART_KEY; NULL: none */
+	/* by table: the event's row key, for PART_KEY; NULL means no row keys */
+	const struct bytes *rows;
 	struct salted *salted;
 	struct span *spans;
 	struct buf hash_input;
@@ -116,40 +128,41 @@ void key_scratch_init(struct key_scratch *k, const struct key_maker *m);
 void key_scratch_release(struct key_scratch *k);
 
 /*
- * Build the key of these values; it replaces out's content. RC_DATA: a value cannot be encoded. The
- * caller checks that a row key is neither empty nor too long (key_check_length).
+ * Build the key of these values. The key replaces the content of `out`. Returns RC_DATA if a value
+ * cannot be encoded. The caller checks that a row key is neither empty nor too long
+ * (key_check_length).
  */
 int key_build(const struct key_schema *s, struct key_scratch *k, const struct value *values,
 	      struct buf *out, struct reject *why);
-/* RC_DATA: HBase does not accept a row key of this length. */
+/* Check the length of a row key. Returns RC_DATA if HBase does not accept it. */
 int key_check_length(const char *table, size_t len, struct reject *why);
 
 /* --- decoding --- */
 
 /* A decoded part of a key. */
 struct key_piece {
-	struct bytes bytes; /* without its terminator */
-	size_t end;	    /* offset in the key, after its terminator */
-	uint64_t number;    /* for a salt */
-	struct value value; /* for a field; see layout_take */
+	struct bytes bytes; /* bytes of the part without its terminator */
+	size_t end;	    /* offset in the key after the part's terminator */
+	uint64_t number;    /* the bucket of a salt */
+	struct value value; /* the value of a field, as from layout_take */
 };
 /*
- * Split a key, or a prefix of one, into its parts. Returns how many parts are complete. pieces has
- * room for s->nsteps.
+ * Split a key, or a prefix of a key, into its parts. Returns the number of complete parts. `pieces`
+ * has room for s->nsteps parts.
  */
 size_t key_split(const struct key_schema *s, struct bytes key, struct key_piece *pieces);
 /*
- * Decode a whole key. The values have their typed member if forms describes how texts are parsed
- * (otherwise see layout_take). RC_DATA, with a sentence why it is no key of this job: it ends
- * within a part, has extra bytes, contains an invalid value, or a constant, salt or hash does not
- * match.
+ * Decode a whole key. If `forms` is not NULL, texts are parsed, so that all values have their typed
+ * member. If `forms` is NULL, the values are as layout_take returns them. Returns RC_DATA, with the
+ * reason, if the key ends within a part, has extra bytes or contains an invalid value. Returns
+ * RC_DATA also if a constant, salt or hash does not match.
  */
 int key_decode(const struct key_schema *s, const struct field_forms *forms, struct bytes key,
 	       struct arena *a, struct key_piece *pieces, struct error *err);
 
 /* --- the row key of a table --- */
 
-/* Return where the parts of a table's row key end, for the splitter. */
+/* Return the widths and terminators of the parts of a table's row key, for the splitter. */
 struct key_shape key_shape(const struct job_table *t);
 
 /* A table's row key, with values by field index. */
@@ -165,20 +178,23 @@ void key_table_open(struct key_table *k, const struct job *job, const struct job
 void key_table_close(struct key_table *k);
 
 /*
- * The plan_options.name_key of a struct key_table: append "userId 42, movieId 7" for a key or for
- * its prefix through a part. A salt is named only if it is the only part; hashes and constants
- * never.
+ * Name a key by its values, as plan_options.name_key for a struct key_table. The function appends
+ * text such as "userId 42, movieId 7" for a key, or for its prefix up to the end of part `part`. A
+ * salt is named only if it is the only part. Hashes and constants are not named.
  */
 void key_name(void *key_table, struct bytes key, size_t part, struct buf *out);
 
 /*
- * --- fast paths: keys of numbers only, and the common salt over one of them ---
+ * --- fast paths for keys of numbers only, and for the usual salt over one number ---
  *
- * For schemas that are `simple`; the salt also needs `one_salt`. key_build uses them, and so does
- * the code that encodes many keys at once (pipeline/load/row/quick.c).
+ * These functions need a schema with `simple`, and for the salt also with `one_salt`. Their callers
+ * are key_build and the code that encodes many keys at once (pipeline/load/row/quick.c).
  */
 
-/* Write the numbers. False: a value is out of range. Writes up to 8 bytes after the key. */
+/*
+ * Write the numbers of a key. Up to 8 bytes after the key may be overwritten. Returns false if a
+ * value is out of range.
+ */
 static inline bool numbers_put(const struct value *values, const struct key_schema *s, uint8_t *to)
 {
 	bool bad = false;
@@ -192,7 +208,7 @@ static inline bool numbers_put(const struct value *values, const struct key_sche
 	return !bad;
 }
 
-/* Compute a drawn salt from the event's own bytes or its place. */
+/* Compute a drawn salt from the event's bytes or its place. */
 uint64_t salt_drawn(const struct key_part *part, struct bytes event, uint64_t place);
 
 static inline uint8_t salt_of(const struct key_derived *d, struct bytes in)
@@ -200,7 +216,7 @@ static inline uint8_t salt_of(const struct key_derived *d, struct bytes in)
 	return (uint8_t)(murmur3_32(in, 0) % d->part->buckets);
 }
 
-/* Write the salt of a schema with one_salt; 8 bytes after the key may be read. */
+/* Write the salt of a schema with `one_salt`. 8 bytes after the key must be readable. */
 static inline void salt_put(struct key_scratch *k, const struct key_schema *s, uint8_t *to)
 {
 	const struct key_derived *d = s->derived;
@@ -220,11 +236,11 @@ static inline void salt_put(struct key_scratch *k, const struct key_schema *s, u
  *
  *   key_ranges, [key_filter], [key_condition, key_condition_holds*]
  *
- * `key ranges` and `scan` both use these functions, so that they agree on what a key tells about a
- * field. `key encode` and `get` both build the key (key_build).
+ * `key ranges` and `scan` both use these functions, so they find the same ranges for a condition.
+ * `key encode` and `get` both use key_build.
  */
 
-/* Keys from start to before stop; empty: open. */
+/* The keys from `start` up to, but without, `stop`. Empty means unbounded. */
 struct key_range {
 	struct bytes start, stop;
 };
@@ -232,29 +248,40 @@ struct key_range {
 struct key_conjunct; /* private to pipeline/model/key */
 
 struct key_ranges {
-	struct key_range *range; /* rising; other keys lie between two ranges */
+	struct key_range *range; /* rising; at least one key is between two ranges */
 	size_t n;
 	bool exact; /* the ranges contain only rows that match the question */
-	/* a full scan, because the question leaves open a part at the front of the key */
+	/*
+	 * the scan must read the whole table, because the question does not limit the first part of
+	 * the key
+	 */
 	bool whole;
-	/* NULL, or a field whose order the key does not keep, so that this question has no range */
+	/*
+	 * a field with a condition that gives no range, because the key does not keep the field's
+	 * order; or NULL
+	 */
 	const char *lost;
-	/* A row of the ranges matches if it matches the rest. NULL: the ranges are exact. */
+	/*
+	 * The rest of the question. A row of the ranges is an answer if it matches the rest. NULL
+	 * means that the ranges are exact.
+	 */
 	const struct question_node *rest;
-	struct key_conjunct *conjuncts; /* the question as conditions that must all hold */
+	/* the question as a list of conditions that must all be true */
+	struct key_conjunct *conjuncts;
 	size_t nconjuncts;
 };
 
 /*
- * Compute the ranges that contain every row that matches the question (NULL: all rows). A name in
- * it is a field of the job or a column family:qualifier of the table. A value is written as in the
- * source, a time also as ISO 8601. The ranges live in the arena; the question must outlive them.
- * RC_CONFIG: a name or value is invalid, with its place; RC_LIMIT: there are too many ranges.
+ * Compute ranges that contain all rows that match the question. If `q` is NULL, all rows match.
+ * Names in the question are fields of the job or columns (family:qualifier) of the table. Values
+ * have the form of the source. Times may also be ISO 8601. The ranges are in the arena, and the
+ * question must outlive them. Returns RC_CONFIG, with the place, if a name or value is invalid.
+ * Returns RC_LIMIT if there are too many ranges.
  */
 int key_ranges(struct key_ranges *out, const struct key_table *k, const struct field_forms *forms,
 	       const struct question *q, struct arena *a, struct error *err);
 
-/* True if the range holds one possible key: its start. */
+/* Return true if the range contains only one possible key, its start. */
 static inline bool key_range_is_row(const struct key_range *r)
 {
 	return r->start.len > 0 && r->stop.len == r->start.len + 1 &&
@@ -262,24 +289,27 @@ static inline bool key_range_is_row(const struct key_range *r)
 	       memcmp(r->stop.ptr, r->start.ptr, r->start.len) == 0;
 }
 
-/* A condition that parts of the key decide although they do not contain the whole value. */
+/* A condition that parts of the key can decide, although they do not contain the whole value. */
 struct key_condition {
 	size_t first, last;	 /* indexes of the parts */
-	struct key_range *range; /* ranges of their bytes */
+	struct key_range *range; /* ranges of the parts' bytes */
 	size_t n;
-	bool by_seconds; /* the condition is decided only to whole seconds */
+	bool by_seconds; /* the parts contain only whole seconds of the time */
 };
 
-/* Find the parts that decide condition number i of the question.  RC_END: no part does. */
+/*
+ * Find the parts that decide condition number `i` of the question. Returns RC_END if no part
+ * decides the condition.
+ */
 int key_condition(struct key_condition *out, const struct key_table *k,
 		  const struct field_forms *forms, const struct question *q, size_t i,
 		  struct arena *a, struct error *err);
-/* Test the condition on a row. pieces: of the whole row, by key_split. */
+/* Test the condition on a row. `pieces` has the parts of the whole row key (key_split). */
 bool key_condition_holds(const struct key_condition *c, const struct key_piece *pieces,
 			 struct bytes row);
 
 /*
- * --- key filters: HBase filters with which servers check what key ranges leave open ---
+ * --- key filters: HBase filters for conditions that key ranges do not decide ---
  *
  * The filters are lists, FUZZY_ROW, ROW with COMPARE_COMPONENT, and SINGLE_COLUMN_VALUE with
  * if_missing.
@@ -288,20 +318,21 @@ bool key_condition_holds(const struct key_condition *c, const struct key_piece *
 /* The filters that the scan can use. */
 struct key_filter_use {
 	bool fuzzy, rows;
-	bool any_version; /* a column's filter looks at all its versions */
-	/* True if the filter may read this column. NULL: it may read every column. */
+	bool any_version; /* filters test all versions of a column */
+	/* Return true if the filter may read this column. NULL means it may read all columns. */
 	bool (*column)(void *ctx, struct bytes family, struct bytes qualifier);
 	void *ctx;
 };
 
 struct key_checks {
-	struct filter *filter; /* NULL: servers can check nothing */
-	bool exact; /* true: the ranges and the filter give exactly the rows of the question */
+	struct filter *filter; /* the filter; NULL if servers cannot check any condition */
+	bool exact; /* true if the ranges and the filter give exactly the rows of the question */
 };
 
 /*
- * Build the filter for what ranges leave open of the question they were made for.  use NULL: all
- * filters.  Every row of the answer passes the filter.  The filter lives in the arena.
+ * Build the filter for the conditions of the question that `ranges` do not decide. If `use` is
+ * NULL, all filters are allowed. All rows of the answer pass the filter. The filter is in the
+ * arena.
  */
 void key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
 		const struct key_filter_use *use, struct arena *a);

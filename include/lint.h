@@ -1,13 +1,13 @@
 /*
- * lint.h - check a job against the principles of table design: problem, reason and fix
+ * lint.h - check a job against the principles of table design
  *
- *   lint_job                                            from the job alone
- *   lint_watch_new, lint_watch_row*, lint_watch_judge   from its rows
- *   lint_run                                            both; reads the events
- *   lint_times                                          from counts that a load has anyway
+ *   lint_job                                            findings from the job alone
+ *   lint_watch_new, lint_watch_row*, lint_watch_judge   findings from its rows
+ *   lint_run                                            both, after reading the events
+ *   lint_times, lint_regions                            findings from counts of a load
  *
- * Implemented in pipeline/advise/lint; its README.md lists the rules. Findings about rows need at
- * least LINT_ROWS_LEAST rows; fewer rows prove nothing.
+ * Implemented in pipeline/advise/lint, whose README.md lists the rules. Findings about rows need at
+ * least LINT_ROWS_LEAST rows, because fewer rows prove too little.
  */
 #ifndef SALTMILL_LINT_H
 #define SALTMILL_LINT_H
@@ -15,6 +15,7 @@
 #include "job.h"
 #include "sorter.h"
 #include "row.h"
+#include "pass.h"
 #include "run.h"
 #include "source.h"
 
@@ -23,19 +24,25 @@
 enum lint_severity {
 	LINT_ADVICE,  /* costs time or space */
 	LINT_WARNING, /* will cause problems */
-	LINT_SEVERE   /* rows are overwritten or lost */
+	LINT_SEVERE   /* rows are overwritten, lost or readable by others, or servers stay idle */
 };
 
 struct lint_finding {
-	const char *rule; /* "ordered-head" */
+	const char *rule; /* name of the rule, for example "ordered-head" */
 	enum lint_severity severity;
 	const char *table;
-	struct pos pos;	  /* in the job file */
+	struct pos pos;	  /* position in the job file */
 	const char *what; /* the finding, with its number */
 	const char *why;
 	/*
-	 * The fix: one or two lines of YAML. They replace the table's keys of the same names;
-	 * entries under `fields` replace the job's.
+	 * load, plan, ddl and stream also report this finding; by default they report only severe
+	 * findings
+	 */
+	bool always;
+	/*
+	 * The fix, as one or two lines of YAML. These lines replace the table's keys with the same
+	 * names. Entries under `fields` replace fields of the job. NULL if no change of the job
+	 * helps. `why` then contains the fix.
 	 */
 	const char *fix;
 	double figure; /* the measured number; each rule has its own unit */
@@ -48,41 +55,57 @@ struct lint { /* {0} is new */
 };
 void lint_release(struct lint *l);
 
-/* Append the findings that the job alone shows. */
-void lint_job(struct lint *l, const struct job *job);
+/*
+ * Append the findings that the job alone shows. `live` has the regions of existing tables, which
+ * replace the regions in the job. NULL means no existing tables.
+ */
+void lint_job(struct lint *l, const struct job *job, const struct existing_regions *live);
 
-/* Append the findings from a table's row count and the time span of its cells. */
+/* Append the findings that a table's row count and the time span of its cells show. */
 void lint_times(struct lint *l, const struct job *job, size_t table, uint64_t rows,
 		int64_t oldest_ms, int64_t newest_ms);
 
-/* Counts of the tables' rows, separate for each worker. */
+/*
+ * Append the finding from the rows in each of a table's n regions. The job must have split points
+ * that do not depend on the rows. The function does not repeat a finding of lint_job.
+ */
+void lint_regions(struct lint *l, const struct job *job, size_t table, const uint64_t *rows,
+		  size_t n);
+
+/* Counts of the tables' rows, kept separately for each worker. */
 struct lint_watch;
-/* Create the counts. Cells and key parts are examined in one row of `every`, a power of two. */
+/*
+ * Create the counts. The watch examines cells and key parts in every `every`-th row. `every` is a
+ * power of two.
+ */
 struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
 				  unsigned workers, unsigned every);
 void lint_watch_free(struct lint_watch *w); /* NULL is fine */
 /*
- * Count a worker's record. Call it in the order of its events, and lint_watch_piece_end after each
- * piece of the input.
+ * Count a worker's record. Pass the records in the order of their events, and call
+ * lint_watch_piece_end after each piece of the input.
  */
 void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const struct record *r);
 void lint_watch_piece_end(struct lint_watch *w, unsigned worker);
-/* Append the findings from the counted rows, after all workers have ended. now_ms: for TTL. */
+/*
+ * Append the findings from the counted rows, after all workers have ended. `now_ms` is the current
+ * time, for TTLs.
+ */
 void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *source, int64_t now_ms);
 
 struct lint_options {
 	const struct run_options *run;
 	const struct input *input;
-	const char *work_dir; /* for temporary files */
+	const char *work_dir; /* folder for temporary files */
 	int64_t now_ms;
 };
 /*
- * Read the events of files and append all findings. Bad events are skipped and counted in
- * *rejected.
+ * Read the events of files and append all findings. The function skips bad events and counts them
+ * in *rejected.
  */
 int lint_run(struct lint *l, const struct job *job, const struct lint_options *opt,
 	     struct progress *progress, uint64_t *events, uint64_t *rejected, struct error *err);
 
-extern const char *const lint_severities[]; /* names, by enum lint_severity; the last is NULL */
+extern const char *const lint_severities[]; /* names by enum lint_severity, ended by NULL */
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * load.h - load events into HFiles, in one process or in two halves on several machines
+ * load.h - load events into HFiles, in one process, or by map and reduce on several machines
  *
  *   load_run                                       the whole load
  *   map_run: a slice of the input -> sorted rows, by region     (one run for each slice)
  *   reduce_run: the rows of some regions -> HFiles
- *   load_run with load_halves                      unites maps and reduces
- *   load_join                                      joins loads of slices
+ *   load_run with load_halves                      the load from the output of maps and reduces
+ *   load_join                                      one load from the loads of slices
+ *   ledger_read, ledger_choose, ledger_note, ledger_release   inputs that were loaded before
  *
- * Map and reduce use one plan (kept_plan in pass.h). Uniting them gives exactly the load that one
- * process would make of the whole input. The same inputs give the same bytes, so a failed step is
- * simply run again. An output folder is complete or does not exist.
+ * Map and reduce use one plan (kept_plan in pass.h). The united load is the same as the load of the
+ * whole input by one process. The same inputs give the same bytes, so a failed step can be
+ * repeated. An output folder is complete or does not exist.
  */
 #ifndef SALTMILL_LOAD_H
 #define SALTMILL_LOAD_H
@@ -22,19 +23,20 @@
 #include "publish.h"
 #include "storage.h"
 
-#define PIECES_FORMAT 1 /* version of the data that goes from map to reduce */
+#define PIECES_FORMAT 1 /* version of the data that map passes to reduce */
 
 struct map_options {
 	const struct run_options *common;
 	const struct kept_plan *plan;
-	const struct input *input; /* one file, not a stream */
+	const struct input *input; /* a single file, not a stream */
 	bool pack;		   /* compress the pieces */
 	const char *output_dir;	   /* receives runs, report.json and rejects.jsonl */
 };
 
 /*
- * Map one slice. Rejects are no failure here: their limit is checked over all slices. *r: the
- * report, in *a. RC_DATA, RC_LIMIT and RC_CONFIG occur again with the same input.
+ * Map one slice. Rejects are not a failure, because unite checks their limit over all slices. *r
+ * receives the report, allocated in *a. After RC_DATA, RC_LIMIT and RC_CONFIG, a retry with the
+ * same input fails again.
  */
 int map_run(const struct job *job, const struct map_options *o, struct progress *progress,
 	    struct map_report *r, struct arena *a, struct error *err);
@@ -42,17 +44,26 @@ int map_run(const struct job *job, const struct map_options *o, struct progress 
 struct reduce_options {
 	const struct run_options *common;
 	const struct kept_plan *plan;
-	const char *const *maps; /* folders of map_run; or only "-": pieces from standard input */
+	/* folders of map_run, or only "-" for pieces from standard input */
+	const char *const *maps;
 	size_t nmaps;
 	/*
-	 * The regions: [first, end) of a table, or share number `part` of `parts` equal shares of
-	 * all.
+	 * The regions to reduce. If `parts` is 0, these are the regions [first, end) of a table.
+	 * Else all regions are divided into `parts` equal shares, and share number `part` is
+	 * reduced.
 	 */
 	size_t table, first, end;
-	unsigned part, parts;	/* parts 0: use table, first and end */
-	int64_t created_ms;	/* time written into the files; -1: from the reports of all maps */
+	unsigned part, parts; /* `parts` 0 means table, first and end */
+	/*
+	 * time written into the files; -1 means the time that follows from the reports of all maps
+	 */
+	int64_t created_ms;
 	const char *output_dir; /* receives TABLE/hfiles/FAMILY and report.json */
-	const char *hfiles;	/* where the HFiles are sent (sent_files_send); NULL: they stay */
+	/*
+	 * folder that receives the HFiles (sent_files_send); NULL means that the HFiles stay in
+	 * output_dir
+	 */
+	const char *hfiles;
 	const struct storage_options *place; /* options of that storage */
 };
 
@@ -61,26 +72,28 @@ int reduce_run(const struct job *job, const struct reduce_options *o, struct pro
 
 /* The reports of some maps of one load. */
 struct maps {
-	struct map_report *reports; /* by number of the file, then by the part that was read */
+	struct map_report
+		*reports; /* the reports, sorted by number of the file, then by part of the file */
 	size_t n;
 	struct arena arena;
 };
 
 /*
- * Read the reports. RC_DATA: a map used another plan, job or program. Call maps_release whatever
- * the result.
+ * Read the reports of maps. Returns RC_DATA if a map used another plan, job or program. Call
+ * maps_release whatever the result.
  */
 int maps_read(struct maps *m, const struct kept_plan *plan, const char *const *folders, size_t n,
 	      struct error *err);
 void maps_release(struct maps *m);
 /*
- * Check that the slices cover each row of nfiles inputs once (0: of any number of inputs). RC_DATA:
- * the message says which slice must be mapped again, and how.
+ * Check that the slices cover each row of `nfiles` inputs once. If `nfiles` is 0, the function does
+ * not check the number of inputs. Returns RC_DATA if a slice is missing or repeated. The message
+ * has the command that maps the slice again.
  */
 int maps_check(const struct maps *m, size_t nfiles, struct error *err);
 /* Get the time for all HFiles: SOURCE_DATE_EPOCH, or the newest cell's timestamp. */
 int maps_created(const struct maps *m, int64_t *ms, struct error *err);
-/* Return the slice's seq, which its pieces contain. */
+/* Return the seq that identifies the slice in its pieces. */
 static inline uint64_t map_slice(const struct map_report *r)
 {
 	return SOURCE_FILE_SEQ(r->number) + r->first;
@@ -92,16 +105,24 @@ static inline uint64_t map_slice(const struct map_report *r)
  * The whole path of `saltmill load`. load.c has its stages.
  */
 
-/* A load from Kafka: additions to the manifest, and a callback around the commit. */
+/*
+ * The parts of a load that only Kafka needs. These are additions to the manifest, and a callback
+ * before publication.
+ */
 struct load_kafka {
 	const char *cluster;
-	const char *name; /* name of the load; NULL: none */
+	const char *name; /* name of the load; NULL means no name */
 	struct manifest_link previous;
 	/*
-	 * Called when everything is written and synced; the next step makes it visible. rejects:
-	 * the file with the n rejected events. NULL: nothing to do.
+	 * Called after all files are written and synced, just before the load becomes visible.
+	 * `rejects` is the file with the `n` rejected events. NULL means no call.
 	 */
 	int (*before_publish)(void *ctx, const char *rejects, uint64_t n, struct error *err);
+	/*
+	 * Called if the load fails after before_publish began, and the load was never visible.
+	 * After RC_OK, load_run removes the working folder. After an error, the folder stays.
+	 */
+	int (*unpublished)(void *ctx, struct error *err);
 	void *ctx;
 };
 
@@ -109,69 +130,149 @@ struct load_options {
 	const struct run_options *common;
 	const struct input *input;
 	const char *output_dir;		     /* a folder, or a URI (storage.h) */
-	const struct storage_options *place; /* options of the storage; NULL: defaults */
+	const struct storage_options *place; /* options of the storage; NULL means defaults */
 	struct event_limit limit;
-	const struct event_limit *max_duplicates; /* limit of each table's events; NULL: none */
-	/* the same, for events without a cell for the table */
+	/* limit of each table's deduplicated events; NULL means no limit */
+	const struct event_limit *max_duplicates;
+	/* limit of each table's events without a cell; NULL means no limit */
 	const struct event_limit *max_filtered;
-	/* least number of rows of each table; 0: no limit */
+	/* least number of rows of each table; 0 means no limit */
 	uint64_t min_rows;
 	const struct existing_regions
-		*live; /* regions that tables already have; they replace the job's; NULL: none */
-	const struct load_kafka *kafka; /* NULL: the input is files */
-	/* gives regions and settings; NULL: they are found in the data */
+		/* existing regions that replace the regions in the job; NULL means no regions */
+		*live;
+	/* for ingest_batch (stream.h): reading stops at the end of each of these ranges */
+	const struct offset_range *until;
+	size_t nuntil;
+	const struct load_kafka
+		*kafka; /* the members for a topic; NULL means that the input is files */
+	/* gives regions and settings; NULL means that the data decides them */
 	const struct kept_plan *plan;
 	const struct load_halves
-		*halves; /* everything was mapped and reduced: unite it; NULL: do it all here */
+		/* output of maps and reduces to unite; NULL means a load in this process */
+		*halves;
 };
 
 /* The folders of maps and reduces that used the load's plan. */
 struct load_halves {
 	const char *const *maps, *const *reduces;
 	size_t nmaps, nreduces;
-	const char *hfiles; /* where reduces sent their HFiles (half_reports.h); NULL: nowhere */
+	/*
+	 * folder that reduces sent their HFiles to (half_reports.h); NULL means that no files were
+	 * sent
+	 */
+	const char *hfiles;
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };
 
-/* The promise about a table's regions; predicted sizes are in the manifest. */
+/* The tolerance for the sizes of a table's regions. The manifest has the predicted sizes. */
 struct load_promise {
-	double tolerance; /* largest allowed region / target; 0: not given */
+	/* largest allowed ratio of a region's size to the target; 0 means not given */
+	double tolerance;
 	bool broken;
 };
 
-/* The result, for the summary and the exit status. */
+/* The result of a load, for the summary and the exit status. */
 struct load_result {
 	struct manifest manifest;
 	struct arena arena;	       /* data of manifest and promises */
 	struct load_promise *promises; /* [manifest.ntables] */
 	/*
-	 * [manifest.ntables]: a sentence if more than 1 % of a table's events are overwritten by
-	 * others; NULL also if an earlier run published the load
+	 * [manifest.ntables]: a sentence if other events overwrite more than 1 % of a table's
+	 * events, else NULL. All entries are NULL if an earlier run published the load.
 	 */
 	const char **collisions;
+	/*
+	 * [manifest.ntables], or NULL: sentences about cells that delete markers of the load hide.
+	 * `lost_cells` has those of tables where an event comes after its marker in the input.
+	 */
+	const char **hidden_cells, **lost_cells;
 	double seconds[PHASES];
 	uint64_t blank_lines, runs, spilled_bytes;
-	bool was_visible;   /* DIR was visible, even if the load failed after that */
+	bool was_visible;   /* DIR became visible, even if the load failed after that */
 	bool stale_removed; /* the partial folder of an interrupted run was removed */
 };
 
-/* Load the input. Rejects within the limit are no failure: see result->manifest.rejected. */
+/*
+ * Load the input. Rejects within the limit are not a failure. result->manifest.rejected is their
+ * number.
+ */
 int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
 	     struct load_result *result, struct error *err);
 /*
- * Loads of slices of one input that used one plan. load_join publishes their files side by side as
- * one load. RC_DATA, with the row: two loads have the same cell, and HBase would not choose between
- * them by the order of the input. It reads these members of opt: output_dir, limit, max_filtered,
- * min_rows, common.
+ * Loads of slices of one input, made with one plan. load_join publishes the files of all these
+ * loads as one load. Returns RC_DATA, with the row, if two loads have the same cell, because HBase
+ * would ignore their order in the input. The function uses only the members output_dir, limit,
+ * max_filtered, min_rows and common of `opt`.
  */
 struct load_parts {
 	const char *const *dirs;
 	size_t ndirs;
-	size_t max_files; /* most files of a region and family */
+	size_t max_files; /* maximum number of files for each region and family */
 };
 int load_join(const struct job *job, const struct load_options *opt, const struct load_parts *parts,
 	      struct progress *progress, struct load_result *result, struct error *err);
 void load_result_release(struct load_result *r);
+
+/*
+ * --- ledger: the inputs that the loads of one job in a folder have loaded ---
+ *
+ * The manifests of the loads list their inputs. Before saltmill removes a load, it records the
+ * load's inputs in LEDGER_FILE. Inputs are recognized by size and XXH3-128.
+ */
+#define LEDGER_FILE "ledger.json"
+extern const struct form ledger_form;
+
+struct ledger_input {
+	const char *load; /* name of the load's folder */
+	const char *job, *path;
+	uint64_t bytes;
+	uint8_t digest[16];
+	int64_t published_ms; /* wall clock time of the last change of the load's manifest */
+};
+struct ledger_load {
+	const char *name, *dir;
+	int64_t published_ms;
+	uint64_t read, rejected, rows, inputs; /* events; row keys of all tables; files */
+	size_t first;			       /* index of its first input in ledger.inputs */
+};
+struct ledger {
+	const char *dir;
+	struct ledger_load *loads; /* oldest first */
+	size_t nloads;
+	struct ledger_input *inputs; /* the inputs of removed loads come first */
+	size_t ninputs, nremoved;
+	struct arena arena;
+};
+/*
+ * Read the loads in `dir`. A missing folder has no loads. `dir` must outlive *l. Returns RC_DATA if
+ * a manifest or LEDGER_FILE is damaged. Call ledger_release whatever the result.
+ */
+int ledger_read(struct ledger *l, const char *dir, struct error *err);
+void ledger_release(struct ledger *l);
+
+struct ledger_skip {
+	const char *path;
+	const struct ledger_input *loaded; /* an input with the same content */
+};
+struct ledger_choice {
+	const char **files; /* the files to load, in their order */
+	size_t nfiles;
+	struct ledger_skip *skipped;
+	size_t nskipped;
+	/* number of these files that replace a loaded file, because their content changed */
+	size_t replaced;
+};
+/*
+ * Divide the files of the input into new files and loaded files. If the input has no files, use the
+ * files of the job. The data of *out is in the ledger. Returns RC_CONFIG if a loaded file has
+ * changed and `replace` is false. Returns RC_CONFIG also if the input is standard input, or if a
+ * load is of another job.
+ */
+int ledger_choose(struct ledger *l, const struct job *job, const struct input *in, bool replace,
+		  struct ledger_choice *out, struct error *err);
+/* Record the inputs of a load durably, before the caller removes the load's folder. */
+int ledger_note(struct ledger *l, const struct ledger_load *load, struct error *err);
 
 #endif

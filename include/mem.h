@@ -1,9 +1,10 @@
 /*
  * mem.h - allocation, growing lists, arenas, heaps, and the memory budget of a run
  *
- * mem_* and arena_* never return NULL: if there is no memory, or a size overflows, they print one
- * sentence and end the process with exit status 1. This is safe, because a run's output is a
- * temporary folder until its last rename. After the rename the sentence says so (mem_outcome).
+ * mem_* and arena_* never return NULL. If memory is short, or if a size overflows, these functions
+ * print one sentence and end the process with exit status 1. Such an end is safe, because a run's
+ * output is a temporary folder until the last rename. After the rename, the sentence reports that
+ * the load was published (mem_outcome).
  */
 #ifndef SALTMILL_MEM_H
 #define SALTMILL_MEM_H
@@ -17,9 +18,9 @@
 #include "bytes.h"
 
 /*
- * Call it once at the start: it makes freed large blocks return to the system at once. Otherwise,
- * after the first one, the C library takes such blocks from its heap, where gaps between them
- * remain.
+ * Return large blocks to the system as soon as they are freed. Call mem_setup once at the start. By
+ * default, after the first freed block, the C library takes large blocks from its heap. The heap
+ * keeps the gaps between blocks.
  */
 void mem_setup(void);
 void *mem_alloc(size_t size);
@@ -31,12 +32,16 @@ char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vformat(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 void mem_free(void *ptr);
 
-/* Set the text after "out of memory" from now on; it is copied. NULL: "nothing was published". */
+/*
+ * Set the text that follows "out of memory" from now on. `what` is copied. If `what` is NULL, the
+ * text is "nothing was published".
+ */
 void mem_outcome(const char *what);
 
 /*
- * The same, but return NULL if there is no memory, for code that returns RC_MEMORY. pipeline/hfile
- * allocates only here and by buf_try_*; `make symbols` proves it.
+ * Allocate like mem_alloc and so on, but return NULL if memory is short. Code that returns
+ * RC_MEMORY needs these functions. pipeline/hfile allocates only with mem_try_* and buf_try_*,
+ * which `make symbols` checks.
  */
 void *mem_try_alloc(size_t size);
 void *mem_try_calloc(size_t count, size_t size);
@@ -44,19 +49,20 @@ void *mem_try_realloc(void *ptr, size_t size);
 char *mem_try_strdup(const char *s);
 
 /*
- * Make room for one more element after the n elements of a list; return the list. The capacity is
- * a power of two and follows from n, so the caller keeps no capacity. Start with NULL and n = 0,
- * and append every element this way.
+ * Make room for one more element after the `n` elements of a list, and return the list. The
+ * capacity is a power of two that depends only on `n`, so the caller does not store it. Start with
+ * NULL and `n` = 0, and call mem_grow before each append.
  */
 void *mem_grow(void *list, size_t n, size_t size);
 
-/* mem_try_reserve when the list must move. *cap stays if there is no memory. */
+/* Enlarge a list for mem_try_reserve. If memory is short, *cap is unchanged. */
 void *mem_try_enlarge(void *list, size_t *cap, size_t need, size_t size);
 void *mem_enlarge(void *list, size_t *cap, size_t need, size_t size);
 
 /*
- * Make room for `need` elements in a list with room for *cap; return the list. It at least
- * doubles. For lists that are emptied and filled again.
+ * Make room for `need` elements in a list with room for *cap elements, and return the list. If the
+ * list grows, its room at least doubles. Use this function for lists that are emptied and filled
+ * again.
  */
 static inline void *mem_reserve(void *list, size_t *cap, size_t need, size_t size)
 {
@@ -68,15 +74,19 @@ static inline void *mem_try_reserve(void *list, size_t *cap, size_t need, size_t
 	return need <= *cap ? list : mem_try_enlarge(list, cap, need, size);
 }
 
-/* Many small objects that are released together. {0} is empty. One thread at a time. */
+/*
+ * An allocator for many small objects that are released together. {0} is empty. Only one thread at
+ * a time may use an arena.
+ */
 struct arena {
 	struct arena_block *blocks;
 };
 /* Allocate zeroed memory, aligned to 16 bytes. */
 void *arena_alloc(struct arena *a, size_t size);
-/* As mem_grow. A list that moves leaves its old copy in the arena. */
+/* Make room as mem_grow does, but in the arena. If the list moves, its old copy stays in the arena.
+ */
 void *arena_grow(struct arena *a, void *list, size_t n, size_t size);
-/* Copies, with a NUL after the last byte. */
+/* Copy texts, with a NUL after the last byte. */
 char *arena_strndup(struct arena *a, const void *s, size_t len);
 char *arena_strdup(struct arena *a, const char *s);
 struct bytes arena_bytes(struct arena *a, struct bytes b);
@@ -85,15 +95,15 @@ char *arena_vformat(struct arena *a, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 void arena_release(struct arena *a);
 
-/* A binary heap of pointers: items[0] comes first. The caller owns the array. */
+/* A binary heap of pointers. items[0] is the first item in the order. The caller owns the array. */
 struct heap {
 	void **items;
 	size_t n;
 };
-/* Does a come before b? */
+/* Return true if `a` comes before `b`. */
 typedef bool heap_before(const void *ctx, const void *a, const void *b);
 
-/* Restore the order after item i changed so that it may belong further down. */
+/* Restore the order after a change of item `i` that can only move the item down. */
 static inline void heap_sift(struct heap *h, size_t i, heap_before *before, const void *ctx)
 {
 	void **items = h->items, *moved = items[i];
@@ -108,7 +118,7 @@ static inline void heap_sift(struct heap *h, size_t i, heap_before *before, cons
 	items[i] = moved;
 }
 
-/* Order items that were put in any order. */
+/* Order items after the caller has filled the array in any order. */
 static inline void heap_order(struct heap *h, heap_before *before, const void *ctx)
 {
 	for (size_t i = h->n / 2; i-- > 0;)
@@ -123,14 +133,20 @@ static inline void heap_pop(struct heap *h, heap_before *before, const void *ctx
 		heap_sift(h, 0, before, ctx);
 }
 
-/* The memory that the stages of one run may use together, in bytes. Any thread. */
+/*
+ * The memory that the stages of one run may use together, in bytes. Any thread may call these
+ * functions.
+ */
 struct budget {
 	uint64_t limit;
 	_Atomic uint64_t used;
 };
-/* Take bytes if they fit below the limit; false: nothing was taken. */
+/*
+ * Take `bytes` if they fit below the limit. Returns false and takes nothing if they exceed the
+ * limit.
+ */
 bool budget_take(struct budget *b, uint64_t bytes);
-/* Take bytes even above the limit, for memory that a stage cannot do without. */
+/* Take `bytes` even above the limit, for memory that a stage needs in any case. */
 void budget_force(struct budget *b, uint64_t bytes);
 void budget_give(struct budget *b, uint64_t bytes);
 

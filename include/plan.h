@@ -5,9 +5,10 @@
  *   sample_new, sample_add*, [sample_merge*], plan_make, plan_release, sample_free
  *   sketch_new, sketch_add*, [sketch_merge*], sketch_view_open, ..., sketch_view_close, sketch_free
  *
- * A sketch is a KLL quantile sketch over byte-string keys in which every byte of a row counts once.
- * The same rows in the same order with the same seed give the same sketch. One thread at a time:
- * each thread has its own sketch, with its own seed, and they are merged. Implemented in splitter/.
+ * A sketch is a KLL quantile sketch over byte-string keys. In a sketch, every byte of a row counts
+ * once. The same rows in the same order with the same seed give the same sketch. Only one thread at
+ * a time may use a sketch. Each thread has a sketch with a different seed, and the sketches are
+ * merged. Implemented in splitter/.
  */
 #ifndef SALTMILL_PLAN_H
 #define SALTMILL_PLAN_H
@@ -24,54 +25,61 @@
 struct sketch;
 
 /*
- * Create a sketch. k: keys kept at the top level, SKETCH_K_MIN to SKETCH_K_MAX; about 3k are kept
- * in total.
+ * Create a sketch. `k` is the number of keys at the top level, from SKETCH_K_MIN to SKETCH_K_MAX.
+ * The sketch keeps about 3 * `k` keys in total.
  */
 struct sketch *sketch_new(uint32_t k, uint64_t seed);
 void sketch_free(struct sketch *s);
 /*
- * Add a row with a key of at most 65,535 bytes. `bytes` (more than 0) is its size, in the measure
- * that the plan balances.
+ * Add a row with a key of at most 65,535 bytes. `bytes` (more than 0) is the row's size in the
+ * measure that the plan balances.
  */
 void sketch_add(struct sketch *s, struct bytes key, uint64_t bytes);
 /*
- * The same for streams that are too fast for that. A row that a picker chose stands for `bytes`
- * bytes and `rows` rows of the stream. Call sketch_count at the end of the stream, or of a piece,
- * to add the picker's totals.
+ * Add a row that a picker chose. A picker is useful because adding all rows of a fast
+ * stream takes too long. The row counts as `bytes` bytes and `rows` rows. Call sketch_count at the
+ * end of the stream, or of a piece, to add the picker's totals.
  */
 void sketch_add_share(struct sketch *s, struct bytes key, uint64_t bytes, double rows);
 struct picker;
 void sketch_count(struct sketch *s, const struct picker *p);
-/* Merge from into into, as if its rows had been added there. from is unchanged. */
+/*
+ * Merge the sketch `from` into the sketch `into`, as if all rows were added to `into`. `from` is
+ * unchanged.
+ */
 void sketch_merge(struct sketch *into, const struct sketch *from);
 
 uint64_t sketch_bytes(const struct sketch *s);
 uint64_t sketch_rows(const struct sketch *s);
-/* The most heap bytes of a sketch, whatever the rows and the lengths of keys. */
+/* The most heap bytes of a sketch, for any rows and keys. */
 #define SKETCH_STATE_BYTES (16u << 20)
 
 /*
- * Return the error bound. For a key range fixed in advance (or all keys below one) with a true size
- * of `bytes`, the sketch's answer differs by more than this with probability at most `risk` (0.01,
- * say), for every input. Derivation: head of sketch.c.
+ * Return an error bound for a key range with a true size of `bytes`. The range must not depend on
+ * the sketch. With a probability of at most `risk`, for example 0.01, the sketch's size of the
+ * range is wrong by more than the bound. The bound is valid for every input (proof at the head of
+ * sketch.c).
  */
 double sketch_error(const struct sketch *s, uint64_t bytes, double risk);
 
 /*
- * Chooses the rows of a stream to add, before a key is copied. Rows of at least a window's bytes
- * are all chosen, with their own size. Of the bytes of all other rows, a random one in each window
- * is chosen, and its row stands for the window (threshold sampling: Duffield, Lund, Thorup, 2005).
+ * Chooses the rows of a stream to add, before a key is copied. The picker chooses all rows of at
+ * least a window's bytes, with their true size. The picker divides the bytes of all smaller rows
+ * into windows. The picker chooses one random byte in each window, and the row of this byte
+ * represents the window (threshold sampling: Duffield, Lund, Thorup, 2005).
  */
 struct picker {
-	uint64_t bytes, rows; /* of all rows so far */
-	uint64_t small;	      /* bytes of the rows smaller than a window */
-	uint64_t start, next; /* among the small bytes: the window's start, and the chosen byte */
-	uint64_t window;      /* a power of two; 1: every row is chosen */
+	uint64_t bytes, rows; /* totals of all rows so far */
+	uint64_t small;	      /* bytes of all rows that are smaller than a window */
+	/* positions among the small bytes: the window's start, and the chosen byte */
+	uint64_t start, next;
+	uint64_t window; /* a power of two; 1 means that all rows are chosen */
 	uint64_t random;
 };
 void picker_start(struct picker *p, uint64_t seed, unsigned window_log2);
 /*
- * Return the bytes that a row stands for; only for a row for which picker_wants just returned true.
+ * Return the bytes that a row represents. Call picker_share only for a row for which picker_wants
+ * just returned true.
  */
 uint64_t picker_share(struct picker *p, uint64_t bytes);
 static inline bool picker_wants(struct picker *p, uint64_t bytes)
@@ -84,21 +92,23 @@ static inline bool picker_wants(struct picker *p, uint64_t bytes)
 	return p->next < p->small;
 }
 
-/* One distinct kept key, with the bytes and rows that it stands for. */
+/* One distinct kept key, with the bytes and rows that it represents. */
 struct sketch_point {
-	struct bytes key; /* borrowed from the sketch */
+	struct bytes key; /* row key, borrowed from the sketch */
 	uint64_t bytes;
 	double rows;
 };
 
-/* The kept keys in rising order; valid until the sketch changes or is freed. */
+/* The kept keys in rising order. A view is valid until the sketch changes or is freed. */
 struct sketch_view {
 	struct sketch_point *points;
 	size_t count;
-	uint64_t bytes; /* sum over points: sketch_bytes, except for the sampling error */
+	/* sum over points, which differs from sketch_bytes only by the sampling error */
+	uint64_t bytes;
 };
 /*
- * Open a view; it sorts the sketch, whose content does not change. Release with sketch_view_close.
+ * Open a view. The call sorts the sketch but does not change its content. Release the view with
+ * sketch_view_close.
  */
 void sketch_view_open(struct sketch_view *v, struct sketch *s);
 void sketch_view_close(struct sketch_view *v);
@@ -107,62 +117,73 @@ void sketch_view_close(struct sketch_view *v);
 void sketch_save(const struct sketch *s, struct buf *out);
 
 /*
- * --- samples and plans: row keys and sizes to split keys with predicted region sizes ---
+ * --- samples and plans: from row keys and sizes to split keys with predicted region sizes ---
  *
  *   sample_new, sample_add*, [sample_merge*], plan_make, plan_release, sample_free
  *
- * A sample belongs to one thread; the samples of several threads are merged.
+ * A sample belongs to one thread. Samples of several threads are merged.
  */
 
 /* A sketch of the rows, with the shape of their keys. */
 struct sample;
-/* Create a sample. shape is copied; NULL: {0}. k: see SKETCH_K. */
+/*
+ * Create a sample. `shape` is copied; NULL means {0}. `k` and `seed` have the meaning of
+ * sketch_new.
+ */
 struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *shape);
 void sample_free(struct sample *s);
 /* Add a row with its size (> 0) in the measure to balance, such as bytes of stored cells. */
 void sample_add(struct sample *s, struct bytes key, uint64_t bytes);
-/* Merge two samples. RC_CONFIG: they have different key shapes. */
+/* Merge two samples. Returns RC_CONFIG if they have different key shapes. */
 int sample_merge(struct sample *into, const struct sample *from, struct error *err);
 struct sketch *sample_sketch(struct sample *s);
-/* Save and load the file format (layout: sample.c). RC_DATA: damaged, or another kind of file. */
+/*
+ * Save and load the file format (layout: sample.c). sample_load returns RC_DATA if the file is
+ * damaged or of another kind.
+ */
 void sample_save(const struct sample *s, struct buf *out);
 int sample_load(struct sample **out, const char *name, struct bytes file, struct error *err);
 
 struct plan_options {
 	struct region_rule rule;
-	const struct splits *given; /* existing borders; NULL: rule decides */
-	double disk_per_byte;	    /* bytes on disk for one byte of the sample; 0: 1 */
+	const struct splits *given; /* existing borders; NULL means that `rule` decides */
+	double disk_per_byte;	    /* bytes on disk for one byte of the sample; 0 means 1 */
 	uint64_t disk_per_region;   /* bytes on disk that a region needs besides its rows */
-	uint64_t max_filesize;	    /* size at which HBase splits a region; 0: REGION_BYTES */
-	/* size at which a new file begins; 0: one file for each family and region */
+	uint64_t max_filesize;	    /* size at which HBase splits a region; 0 means REGION_BYTES */
+	/* size at which a new file begins; 0 means one file for each family and region */
 	uint64_t max_hfile_bytes;
-	double scale;	    /* all rows / rows of the sample; 0: 1 */
+	double scale;	    /* number of all rows / rows of the sample; 0 means 1 */
 	double scale_error; /* relative error of scaled sizes, at this risk */
-	double risk;	    /* probability that a bound does not hold; 0: 0.01 */
+	double risk;	    /* probability that a size exceeds its error bound; 0 means 0.01 */
 	/*
-	 * Append the name of a key, or of a prefix through a part, for messages; NULL: only its
-	 * bytes.
+	 * Append the name of a key, or of a key's prefix up to the end of a part, for messages.
+	 * NULL means that messages show only the bytes.
 	 */
 	void (*name_key)(void *ctx, struct bytes key, size_t part, struct buf *out);
 	void *name_ctx;
 };
 
 struct plan_region {
-	uint64_t bytes;	    /* in the sample's measure, scaled */
-	double bytes_error; /* sketch_error: a bound that holds except with probability risk */
+	uint64_t bytes; /* size in the sample's measure, scaled */
+	/* bound of sketch_error, exceeded with a probability of at most `risk` */
+	double bytes_error;
 	double rows;
-	double rows_error;   /* the same share of rows: an estimate, because row sizes differ */
-	uint64_t disk_bytes; /* bytes * disk_per_byte + disk_per_region; 0 if it has no rows */
+	/* `rows` times the relative error of `bytes`; only an estimate, because row sizes differ */
+	double rows_error;
+	/* bytes * disk_per_byte + disk_per_region; 0 if the region has no rows */
+	uint64_t disk_bytes;
 };
 
-/* A stretch of keys and its bytes: from this key to the next place's. */
+/* A range of keys and its bytes. The range ends at the next place's key. */
 struct plan_place {
 	struct bytes key;
 	uint64_t bytes;
 };
 #define PLAN_PLACES 512 /* the most places */
 
-/* The same rows with one of HBase's own split algorithms and its default rows. */
+/*
+ * The regions that one of HBase's split algorithms, with its default rows, gives for the same rows.
+ */
 struct plan_rival {
 	enum split_algorithm algorithm;
 	size_t regions, empty;
@@ -171,9 +192,9 @@ struct plan_rival {
 #define PLAN_RIVALS 3
 
 /*
- * A row (part == SHAPE_ROW) or a key prefix through part `part` that alone exceeds a region's
- * share. bytes is an estimate of the sketch; the true value is between at_least and at_most, except
- * with probability risk.
+ * A row (part == SHAPE_ROW), or a key prefix up to the end of part `part`, that alone exceeds a
+ * region's share. `bytes` is an estimate. The true value is between `at_least` and `at_most` with
+ * probability 1 - risk.
  */
 #define SHAPE_ROW SHAPE_MAX_PARTS
 struct plan_heavy {
@@ -181,28 +202,32 @@ struct plan_heavy {
 	struct bytes key;
 	uint64_t bytes, at_least, at_most;
 	double rows;
-	uint32_t salts; /* number of salt values that would make it smaller than a region */
+	uint32_t salts; /* number of salt values that divide it into parts smaller than a region */
 };
 
 struct plan {
 	struct splits splits;
 	struct plan_region *regions; /* splits.count + 1 */
-	size_t wanted;		     /* number of regions before limits of the data */
-	double target_bytes;	     /* all bytes / wanted */
-	double bytes, rows;	     /* sum of all regions */
-	size_t largest, smallest;    /* index in regions */
+	/* wanted number of regions; the data may allow fewer regions */
+	size_t wanted;
+	double target_bytes;	  /* all bytes / wanted */
+	double bytes, rows;	  /* sum of all regions */
+	size_t largest, smallest; /* index in regions */
 	struct plan_rival rivals[PLAN_RIVALS];
 	size_t nrivals;
 	struct plan_heavy *heavy;
 	size_t nheavy;
-	struct plan_place *places; /* in key order, with about equal bytes */
+	struct plan_place *places; /* ranges in key order, with about equal bytes */
 	size_t nplaces;
 	const char **warnings; /* sentences */
 	size_t nwarnings;
 	struct arena arena;
 };
 
-/* Make the plan. RC_DATA: the sample is empty. Call plan_release whatever the result. */
+/*
+ * Make the plan. The plan of an empty sample has the given regions, or one. Call plan_release
+ * whatever the result.
+ */
 int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, struct error *err);
 void plan_release(struct plan *p);
 

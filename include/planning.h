@@ -3,7 +3,7 @@
  *
  *   planning_read, planning_make        plan: events -> row keys -> sample -> splits
  *   samples_save, samples_merge         keep samples in a file
- *   drift_run, drift_release            how events fall on existing regions
+ *   drift_run, drift_release            compare events with existing regions
  *
  * `plan` makes one pass. Each table gets a sample of its row keys (plan.h). To predict the size on
  * disk, some groups of adjacent rows are compressed with the table's own codec.
@@ -16,17 +16,19 @@
 #include "pass.h"
 #include "run.h"
 
-/* The result of a pass over the events for one table; it can be saved and merged. */
+/* The result of a pass over the events, for one table. Results can be saved and merged. */
 struct table_sample {
 	const struct job_table *table;
 	struct sample *sample;
-	double disk_per_byte;  /* bytes on disk for one byte of uncompressed KeyValues */
-	double measured_bytes; /* bytes of KeyValues on which the ratio is based */
-	/* all rows / rows in the sample, if only a part of the input was read; 0: 1 */
+	double disk_per_byte; /* bytes on disk for one byte of uncompressed KeyValues */
+	/* distinct row keys for each event; 0 means unknown, and then 1 is used */
+	double rows_per_event;
+	double measured_bytes; /* bytes of KeyValues in the sample for disk_per_byte */
+	/* all rows / rows in the sample, if only a part of the input was read; 0 means 1 */
 	double scale;
-	/* [families], in the arena of the options; NULL: not requested */
+	/* [families], in the arena of the options; NULL means not requested */
 	struct hfile_tuning *tuned;
-	/* merged from samples of which some were saved without settings */
+	/* true if some merged samples were saved without settings */
 	bool untuned;
 	double scale_error; /* relative error of scaled numbers, with 99 % confidence */
 };
@@ -35,13 +37,13 @@ void table_sample_release(struct table_sample *s);
 struct planning_options {
 	const struct run_options *common;
 	const struct input *input;
-	double fraction; /* part of the input to read; 1: all */
-	bool keep;	 /* the sample will be saved: it must suit any number of regions */
+	double fraction; /* part of the input to read; 1 means all */
+	bool keep;	 /* the sample will be saved, so it must work for any number of regions */
 	struct event_limit limit;
-	struct lint *lint;    /* receives findings from the rows; NULL: not requested */
+	struct lint *lint;    /* receives findings from the rows; NULL means not requested */
 	int64_t now_ms;	      /* for lint */
 	bool tune;	      /* find the settings of `level: auto` */
-	struct arena *arena;  /* for data that outlives the reading */
+	struct arena *arena;  /* receives data that must outlive the reading */
 	const char *work_dir; /* folder for spilled rows and compressed samples */
 };
 
@@ -49,24 +51,25 @@ struct planning_options {
 struct planning_counts {
 	uint64_t events, rejected;
 	int64_t newest_ms;
-	double share;	      /* part of the input that was read */
-	const char **columns; /* of the input, in the arena of the options; NULL: unknown */
+	double share; /* part of the input that was read, 0 to 1 */
+	/* columns of the input, in the arena of the options; NULL means unknown */
+	const char **columns;
 	size_t ncolumns;
 	bool columns_differ; /* the merged samples have different columns */
 };
 
 /*
  * Read the events into samples[ntables]. The same files give the same samples, whatever the
- * threads. A topic's partitions arrive in the order of the brokers, so its samples may differ
- * between runs, within their stated error. Release the samples whatever the result.
+ * threads. Messages of a topic arrive in different orders. So samples of a topic may differ between
+ * runs, within their error bounds. Release the samples whatever the result.
  */
 int planning_read(const struct job *job, const struct planning_options *o,
 		  struct progress *progress, struct table_sample *samples,
 		  struct planning_counts *counts, struct error *err);
 
 /*
- * Call plan_make with the job's `regions:` and attributes. live: keep these borders; NULL: choose
- * new ones.
+ * Call plan_make with the job's `regions:` and attributes. `live` has the region borders to keep.
+ * If `live` is NULL, the function chooses new borders.
  */
 int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 		  const struct splits *live, struct error *err);
@@ -74,11 +77,12 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 #define SAMPLES_FORMAT 2 /* version of the file of `--save` */
 
 /*
- * Save and merge the file of `--save`, for all tables of the job. samples_merge adds a file to
- * samples and counts ({0} before the first); other data is kept in *a. The settings that were found
- * on most cells win, so the order does not matter. RC_DATA: not such a file, damaged, or for other
- * tables. samples_save replaces the file atomically. samples_check says in advance whether it may;
- * RC_CONFIG: another kind of file exists there.
+ * Save and merge the file of `--save`, for all tables of the job. samples_save replaces the file
+ * atomically. samples_check returns RC_CONFIG if `path` is a file of another kind, which must not
+ * be replaced. samples_merge adds a file to `samples` and `counts`, which are {0} before the first
+ * file. The functions allocate other data in *a. The result has the settings that were found on the
+ * most cells, so the order of the files has no effect. samples_merge returns RC_DATA if the file is
+ * damaged, of another kind, or for other tables.
  */
 int samples_check(const char *path, struct error *err);
 int samples_save(const struct job *job, const struct table_sample *samples,
@@ -88,36 +92,38 @@ int samples_merge(const struct job *job, struct table_sample *samples,
 		  struct error *err);
 
 /*
- * --- drift: how events would fall on the regions that a table has ---
+ * --- drift: the effect of events on the existing regions of a table ---
  *
- *   source --> row --> sort --> a sum for each live region, split keys where one is too full
+ *   source --> row --> sort --> a sum for each live region, and split keys for regions that are too
+ * large
  *
- * The same as `load` up to the region borders, with the same weights. It writes HFiles only as
- * samples, to measure disk bytes for each cell byte.
+ * `drift` reads and weighs events as `load` does. `drift` writes HFiles only as samples, to measure
+ * disk bytes for each byte of cells.
  */
 
 struct drift_options {
 	const struct run_options *common;
 	const struct input *input;
 	const struct existing_regions *live;
-	/* size at which HBase splits a region; 0: the table's MAX_FILESIZE, or 10 GiB */
+	/* size at which HBase splits a region; 0 means the table's MAX_FILESIZE, or 10 GiB */
 	uint64_t max_filesize;
 };
 
 struct drift_region {
 	uint64_t rows, weight;	/* distinct row keys; bytes of cells */
-	uint64_t bytes;		/* predicted on disk */
-	uint64_t live_bytes;	/* before the events; EXISTING_UNKNOWN */
-	uint64_t live_requests; /* since the region was opened; EXISTING_UNKNOWN */
-	bool bursts;		/* live and new bytes exceed max_filesize */
-	bool hot;		/* gets more than `fair` times the mean of the new bytes */
-	size_t cuts_at, ncuts;	/* its split keys, in drift_table.cuts */
-	bool merge_next;	/* it can be merged with the next region */
+	uint64_t bytes;		/* predicted bytes on disk */
+	uint64_t live_bytes;	/* bytes before the events, or EXISTING_UNKNOWN */
+	uint64_t live_requests; /* requests since the region was opened, or EXISTING_UNKNOWN */
+	bool bursts;		/* the sum of live and new bytes exceeds max_filesize */
+	bool hot;		/* gets more than `fair` times the mean of all regions' new bytes */
+	size_t cuts_at, ncuts;	/* range of the region's split keys in drift_table.cuts */
+	bool merge_next;	/* the region can be merged with the next region */
 };
 
 struct drift_table {
 	const struct table *schema;
-	const struct existing *live; /* borrowed; NULL: not given */
+	const struct existing
+		*live; /* the live regions, borrowed; NULL means that they are unknown */
 	struct drift_region *regions;
 	size_t nregions;
 	uint64_t bytes, largest, rows;
@@ -127,14 +133,20 @@ struct drift_table {
 };
 
 struct drift {
-	struct drift_table *tables; /* of the job */
+	struct drift_table *tables; /* results for the tables of the job */
 	size_t ntables;
 	uint64_t events, rejected;
 };
 
-/* Compute the drift. Bad events are counted and skipped. Call drift_release whatever the result. */
+/* Compute the drift. The function counts and skips bad events. Call drift_release whatever the
+ * result. */
 int drift_run(struct drift *d, const struct job *job, const struct drift_options *opt,
 	      struct progress *progress, struct error *err);
 void drift_release(struct drift *d);
+/*
+ * Return the bytes of the region that receives most, divided by the mean of all regions. Returns 0
+ * if no region receives bytes.
+ */
+double drift_over_mean(const struct drift_table *t);
 
 #endif

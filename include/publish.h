@@ -6,7 +6,7 @@
  *   manifest_format, manifest_write, manifest_read
  *   verify_load, verify_release
  *
- * A load becomes visible by one rename: all of it or nothing.
+ * One rename makes the whole load visible.
  */
 #ifndef SALTMILL_PUBLISH_H
 #define SALTMILL_PUBLISH_H
@@ -24,130 +24,154 @@
 #include "storage.h"
 #include "run.h"
 
-/* The temporary sibling is DIR plus this suffix; one rename makes it DIR. */
+/* The temporary sibling folder is DIR plus this suffix. One rename makes it DIR. */
 #define STAGING_SUFFIX ".saltmill-partial"
 struct staging;
 /*
- * Create the sibling and lock it (flock on its file `lock`). The leftover sibling of a dead run is
- * removed, and *removed is set. RC_CONFIG: dir exists, a running process owns the sibling, or the
- * parent is missing or not writable.
+ * Create the sibling and lock it (flock on its file `lock`). If a dead run left a sibling, the
+ * function removes the old sibling and sets *removed to true. Returns RC_CONFIG if `dir` exists, if
+ * a running process owns the sibling, or if the parent is missing or not writable.
  */
 int staging_open(struct staging **out, const char *dir, bool *removed, struct error *err);
 /*
- * A sibling may contain the only copy of some files. Before any sibling is emptied or removed, save
- * moves them out of the folder. If it fails, nothing is removed.
+ * A sibling may contain the only copy of some files. Before a sibling is emptied or removed, save()
+ * moves such files to another folder. If save() fails, the function removes nothing.
  */
 struct staging_rescue {
 	int (*save)(void *ctx, struct storage *s, const char *folder, struct error *err);
-	void *ctx; /* lives as long as the staging */
+	void *ctx; /* must live as long as the staging */
 };
 /*
- * The same, where dir may also be a URI (storage.h); place: options of that storage. rescue NULL:
- * no sibling contains an only copy.
+ * Open a staging as staging_open does, but `dir` may also be a URI (storage.h). `place` has the
+ * options of that storage. If `rescue` is NULL, no sibling contains an only copy.
  */
 int staging_open_at(struct staging **out, const char *dir, const struct storage_options *place,
 		    const struct staging_rescue *rescue, bool *removed, struct error *err);
-/* Return the sibling's path, in its storage. */
+/* Return the sibling's path within its storage. */
 const char *staging_path(const struct staging *s);
 struct storage *staging_storage(const struct staging *s);
 bool staging_is_remote(const struct staging *s);
-/* Sync the sibling, so that a power loss does not remove it; its content is not synced. */
+/*
+ * Sync the name of the sibling, so that the folder survives a power loss. Its content is not
+ * synced.
+ */
 int staging_keep(struct staging *s, struct error *err);
 /*
- * Make everything durable (writers have synced the files; folders are synced bottom up), rename to
- * DIR without replacing, and sync the parent. Frees s on success; after a failure call
- * staging_abort.
+ * Publish the sibling. The call syncs the folders bottom up (writers have synced the files),
+ * renames the sibling to DIR without replacing a folder, and syncs the parent. On success `s` is
+ * freed. After a failure, call staging_abort.
  */
 int staging_publish(struct staging *s, struct error *err);
 /*
- * After a failure: true if DIR was visible, even if it was taken back. A power loss may show it
- * again.
+ * Return true if DIR became visible before staging_publish failed, even if DIR was renamed back.
+ * After a power loss, DIR may be visible again.
  */
 bool staging_was_visible(const struct staging *s);
-/* Remove the sibling and free s.  NULL is fine. */
+/* Remove the sibling and free `s`. NULL is fine. */
 void staging_abort(struct staging *s);
+/* Free `s` and keep the sibling unchanged. A later run may reuse the sibling. */
+void staging_leave(struct staging *s);
 
 /*
  * Return root/table, or root/ns/table for "ns:table", as in HBase's own data folder. The caller
- * owns it.
+ * owns the result.
  */
 char *table_dir(const char *root, const char *name);
 /*
- * Create such a folder and its namespace folder. RC_CONFIG: the name collides with a file of the
- * load.
+ * Create the folder of table_dir and its namespace folder. Returns RC_CONFIG if the name collides
+ * with a file of the load.
  */
 int table_make_dir(const char *dir, const char *name, struct error *err);
-/* The same in another storage. */
+/* Create the folders as table_make_dir does, in the storage `s`. */
 int table_make_dir_at(struct storage *s, const char *dir, const char *name, struct error *err);
 
 /* --- rejects: rejected events, collected by several workers, written in input order --- */
 struct rejects;
 struct reject_line {
 	const char *file;
-	uint64_t line, offset; /* line from 1; byte offset in the decompressed file */
-	uint64_t block;	       /* not 0: line is an event's number, offset that of its block */
+	/* `line` is counted from 1; `offset` is in bytes of the decompressed file */
+	uint64_t line, offset;
+	/* if not 0, `line` is an event's number, and `offset` is the offset of the event's block */
+	uint64_t block;
 	uint64_t seq;
 	struct bytes raw;
-	const struct message *message; /* Kafka: replaces file and line; otherwise NULL */
+	/* the message, for Kafka (then `file` and `line` are unused); NULL for files */
+	const struct message *message;
 	const struct reject *why;
 };
-/* A line of rejects.jsonl. */
+/* A line of rejects.jsonl, as reject_form writes and reads it. */
+struct reject_view {
+	const char *reason, *field, *detail;
+	bool of_file, is_line, of_topic, has_time;
+	const char *file;
+	uint64_t line, event, block;
+	const char *topic;
+	int32_t partition;
+	int64_t offset, timestamp;
+	struct bytes key, raw;
+	const struct message_header *headers;
+	size_t nheaders;
+};
 extern const struct form reject_form;
 struct reject_reason {
 	const char *reason;
 	uint64_t count;
 };
 /*
- * Create a collection. A few MB of lines stay in memory; the others go to unlinked temporary files
- * in temp_dir, limited by quota (NULL: no limit).
+ * Create a collection. A few MB of lines stay in memory. The other lines go to unlinked temporary
+ * files in `temp_dir`. `quota` limits these files. NULL means no limit.
  */
 int rejects_new(struct rejects **out, const char *temp_dir, struct budget *quota, unsigned workers,
 		struct error *err);
 void rejects_free(struct rejects *r);
-/* Add a reject; one thread for each worker number. */
+/* Add a reject. Only one thread may use a worker number. */
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);
 /*
- * Add a line of another run's rejects.jsonl. add_lines is added to its line numbers, and its file
- * is called `file`. Lines come in input order. RC_DATA: it is not such a line.
+ * Add a line of another run's rejects.jsonl, with `add_lines` added to its line numbers and `file`
+ * as its file name. Add lines in input order. Returns RC_DATA if `text` is not such a line.
  */
 int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t add_lines,
 		    struct error *err);
 uint64_t rejects_count(const struct rejects *r); /* any thread */
 /*
- * After all workers ended: append the n-th (from 0) in input order to *sentence, as "file:line
- * (byte N): reason: field: detail". RC_END: there are not that many.
+ * Append the n-th reject (from 0) in input order to *sentence, as "file:line (byte N): reason:
+ * field: detail". All workers must have ended. Returns RC_END if there are fewer rejects.
  */
 int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err);
-/* Return counts by reason, most frequent first, ties by name; valid until rejects_free. */
+/*
+ * Return the number of rejects for each reason, most frequent first, ties by name. The result is
+ * valid until rejects_free.
+ */
 const struct reject_reason *rejects_by_reason(struct rejects *r, size_t *n);
 /*
- * Write rejects.jsonl: one JSON object for each reject, in input order; an empty file if there is
- * none. digest: XXH3-128 of it.
+ * Write rejects.jsonl, which has one JSON object for each reject, in input order. `digest` receives
+ * XXH3-128 of the file.
  */
 int rejects_write(struct rejects *r, struct storage *to, const char *path, uint8_t digest[16],
 		  struct error *err);
 
-/* --- manifest.json: the content of a load, as plain data without clock or thread count --- */
+/* --- manifest.json: the content of a load, independent of clock and thread count --- */
 struct manifest_file {
-	const char *path; /* relative to DIR: "ratings/hfiles/f/<hex>" */
+	const char *path; /* path relative to DIR, such as "ratings/hfiles/f/<hex>" */
 	const char *family;
-	size_t region; /* 0-based */
+	size_t region; /* index of the region, from 0 */
 	uint64_t rows, cells, bytes, cell_bytes;
 	struct bytes first_row, last_row;
 	int64_t min_ts, max_ts;
 	uint8_t digest[16]; /* XXH3-128 of the file */
 };
 struct manifest_region {
-	struct bytes start, end; /* row keys, empty at the ends */
+	struct bytes start, end; /* row keys; empty means unbounded */
 	uint64_t rows, cells, bytes, cell_bytes;
-	/* predicted size of its files: cell_bytes times the ratio of a sample */
+	/* predicted size of the region's files, which is cell_bytes times the ratio of a sample */
 	uint64_t predicted_bytes;
 };
 /* Compression settings found by `level: auto`, and the sizes of the sample. */
 struct manifest_tuning {
 	const char *family, *aim;
-	size_t level, hash_log; /* hash_log 0: from the level */
-	size_t min_match;	/* for sequences made here; 0: zstd finds matches itself */
+	size_t level, hash_log; /* hash_log 0 means that the level decides */
+	/* shortest match of our match finder; 0 means that zstd finds matches */
+	size_t min_match;
 	uint64_t plain_bytes, stored_bytes;
 };
 struct manifest_family {
@@ -155,32 +179,43 @@ struct manifest_family {
 };
 /* A part of a row key, as in struct key_shape. */
 struct manifest_part {
-	const char *name;	 /* a field's name, or salt, hash, constant */
-	size_t bytes;		 /* including its terminator; 0: they vary */
-	struct bytes terminator; /* a byte or none */
-	size_t buckets;		 /* for a salt; else 0 */
+	const char *name; /* a field's name, or salt, hash, constant */
+	/* number of bytes, including the terminator; 0 means that the number varies */
+	size_t bytes;
+	struct bytes terminator; /* one byte, or empty */
+	size_t buckets;		 /* number of buckets of a salt; else 0 */
 };
 struct manifest_table {
 	const char *name;
-	const char *dir; /* its folder, relative to DIR; NULL: name, with '/' for ':' */
-	struct manifest_family
-		*families; /* each has a folder; none: an older manifest that does not list them */
+	/*
+	 * the table's folder, relative to DIR; NULL means the table's name with '/' instead of ':'
+	 */
+	const char *dir;
+	struct manifest_family *families; /* each family has a folder; empty in older manifests */
 	size_t nfamilies;
-	/* of its row keys; none: an older manifest that does not list them */
+	/* parts of the table's row keys; empty in older manifests */
 	struct manifest_part *parts;
 	size_t nparts;
 	/*
-	 * For an index table: the table whose row keys its cells contain. It decides, and is
-	 * published first. NULL: not an index table.
+	 * For an index table, the table whose row keys the cells contain. That table is published
+	 * first, and its data is right if both tables differ. NULL means that this is not an index
+	 * table.
 	 */
 	const char *index_of;
 	uint64_t loaded, filtered, deduplicated; /* events */
 	uint64_t rows, cells,
-		cells_deduplicated; /* stored row keys and cells; cells overwritten by duplicates */
-	uint64_t predicted_bytes;   /* sum of all regions */
-	uint64_t target_bytes;	    /* of a region: bytes of all files / number of wanted regions */
-	double largest_over_target; /* the largest region's bytes / target_bytes; 0: no bytes */
-	struct manifest_tuning *tuned; /* none: not written */
+		/*
+		 * numbers of stored row keys, of stored cells, and of cells overwritten by
+		 * duplicates
+		 */
+		cells_deduplicated;
+	uint64_t cells_hidden;	  /* stored cells that delete markers of the load hide */
+	uint64_t predicted_bytes; /* sum of all regions */
+	/* target size of a region, which is bytes of all files / number of wanted regions */
+	uint64_t target_bytes;
+	/* the largest region's bytes / target_bytes; 0 if there are no bytes */
+	double largest_over_target;
+	struct manifest_tuning *tuned; /* an empty list is left out of the file */
 	size_t ntuned;
 	struct manifest_region *regions;
 	size_t nregions;
@@ -190,80 +225,99 @@ struct manifest_table {
 };
 struct manifest_slice {
 	bool given;
-	uint64_t first, end; /* byte range of the file */
-	uint64_t lines;	     /* line ends before its end, counted like the lines of its rejects */
-	bool begins, ends;   /* no row is before it; no row is after it */
-	size_t size;	     /* bytes of the whole file; 0: unknown */
+	uint64_t first, end; /* byte range in the file */
+	/* number of line ends before the slice's end, counted like the lines of rejects */
+	uint64_t lines;
+	/*
+	 * `begins` is true if no row is before the slice; `ends` is true if no row is after the
+	 * slice
+	 */
+	bool begins, ends;
+	size_t size; /* bytes of the whole file; 0 means unknown */
 };
 struct manifest_input {
 	const char *path;
 	uint64_t bytes, rows;
 	uint8_t digest[16];
-	/* given: the other numbers and the digest describe only the slice */
+	/* if a slice is given, the other numbers and the digest describe only the slice */
 	struct manifest_slice slice;
 };
-/* A column of the inputs, in their order: of delimited text, or of the first input's schema. */
+/*
+ * A column of the inputs. Its name is from the header of delimited text, or from the first input's
+ * schema.
+ */
 struct manifest_column {
 	const char *name;
-	const char *type; /* type in a schema: "i64", "decimal(2)", "local time"; NULL: no schema */
+	/* type in a schema: "i64", "decimal(2)", "local time"; NULL means no schema */
+	const char *type;
 };
 /* Kafka: the previous load of the same state folder. */
 struct manifest_link {
 	bool known;
 	const char *load;
-	uint8_t digest[16]; /* XXH3-128 of its manifest.json */
+	uint8_t digest[16]; /* XXH3-128 of that load's manifest.json */
 };
-/* Digests that show later changes; known false in older manifests without digests. */
+/* Digests that show later changes. `known` is false in older manifests without digests. */
 struct manifest_digests {
 	bool known;
 	uint8_t rejects[16];  /* XXH3-128 of rejects.jsonl */
-	uint8_t manifest[16]; /* of all bytes of manifest.json except these 32 digits */
+	uint8_t manifest[16]; /* XXH3-128 of all bytes of manifest.json except these 32 digits */
 };
 struct manifest {
 	const char *job_path;
 	uint8_t job_digest[16];
 	struct manifest_input *inputs;
 	size_t ninputs;
-	struct manifest_column *columns; /* none: not written */
+	struct manifest_column *columns; /* an empty list is left out of the file */
 	size_t ncolumns;
 	/*
-	 * Only for Kafka; otherwise NULL and none, and not written. topic: for offsets without a
-	 * topic; NULL if the job has several topics and each range names its own
+	 * These members are empty and left out of the file unless the source is Kafka. `topic`
+	 * applies to ranges that do not name a topic. `topic` is NULL if the job has several
+	 * topics.
 	 */
 	const char *topic, *cluster;
-	const char *load; /* its name in the state folder; NULL: none */
+	const char *load; /* the load's name in the state folder; NULL means no name */
 	struct manifest_link previous;
 	struct offset_range *offsets;
 	size_t noffsets;
 	uint64_t read, rejected;
-	int64_t created_ms; /* time written into the files: newest cell, or SOURCE_DATE_EPOCH */
+	/*
+	 * Delimited text: number of line ends inside rejected events, and inside events that no
+	 * table takes. A stray quote joins several lines into one event.
+	 */
+	uint64_t rejected_lines, filtered_lines;
+	/* time written into the files, of the newest cell or from SOURCE_DATE_EPOCH */
+	int64_t created_ms;
 	struct reject_reason *reasons;
 	size_t nreasons;
 	struct manifest_table *tables;
 	size_t ntables;
 	/*
-	 * Number of loads whose files are side by side here; a row counts once in each. 0: a single
-	 * load.
+	 * Number of loads that were joined into this load. A row counts once in each of these
+	 * loads. 0 means that this load was not joined.
 	 */
 	size_t joined;
 	struct manifest_digests digests; /* .manifest is computed when the file is written */
 };
 extern const struct form manifest_form;
-/* True if the load is from Kafka. */
+/* Return true if the load is from Kafka. */
 static inline bool manifest_is_of_topics(const struct manifest *m)
 {
 	return m->topic || m->cluster || m->noffsets;
 }
-/* Return the bytes on disk of all regions of a table; *largest: of the largest one. */
+/*
+ * Return the bytes on disk of all regions of a table. *largest receives the bytes of the largest
+ * region.
+ */
 uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest);
-/* Append the JSON text: keys in a fixed order, two spaces of indent, a final newline. */
+/* Append the JSON text, with keys in a fixed order, two spaces of indent and a final newline. */
 void manifest_format(const struct manifest *m, struct buf *out);
-/* Write manifest.json durably; path is in the storage `to`. */
+/* Write manifest.json durably. `path` is within the storage `to`. */
 int manifest_write(const struct manifest *m, struct storage *to, const char *path,
 		   struct error *err);
 /*
- * Read it back; every string and array lives in *a. RC_DATA: it is not a manifest, or its digest
- * does not match.
+ * Read a manifest. All its strings and arrays are in *a. Returns RC_DATA if the file is not a
+ * manifest, or if its digest does not match.
  */
 struct arena;
 int manifest_read(struct manifest *m, const char *path, struct arena *a, struct error *err);
@@ -275,32 +329,32 @@ struct settings_column {
 };
 struct settings_table {
 	const char *name;
-	/* bytes on disk for one byte of cells; 0: no rows were read */
+	/* bytes on disk for one byte of cells; 0 if no rows were read */
 	double disk_per_byte;
 	uint8_t splits_digest[16];     /* XXH3-128 of splits.txt */
-	struct manifest_tuning *tuned; /* for families with `level: auto` */
+	struct manifest_tuning *tuned; /* settings of the families with `level: auto` */
 	size_t ntuned;
 };
 struct plan_settings {
 	uint8_t job_digest[16];
-	bool tuned;			 /* settings for `level: auto` were searched */
+	bool tuned;			 /* true if settings for `level: auto` were searched */
 	struct settings_column *columns; /* columns of the input, in order */
 	size_t ncolumns;
-	struct settings_table *tables; /* in the order of the job */
+	struct settings_table *tables; /* the tables, in the order of the job */
 	size_t ntables;
 };
 
 extern const struct form settings_form;
 int settings_write(const struct plan_settings *s, const char *path, struct error *err);
-/* Read it; all data is in *a. RC_DATA: it is not such a file. */
+/* Read settings.json. All data is in *a. Returns RC_DATA if the file has another form. */
 int settings_read(struct plan_settings *s, const char *path, struct arena *a, struct error *err);
 
-/* --- verify: check a published load from its files alone --- */
+/* --- verify: check a published load using only its files --- */
 
 struct finding {
 	bool problem;
-	char *path; /* relative to DIR */
-	char *text; /* what was proved, or the problem */
+	char *path; /* path relative to DIR */
+	char *text; /* the verified fact, or the problem */
 };
 
 struct findings {
@@ -311,22 +365,23 @@ void findings_add(struct findings *f, bool problem, const char *path, const char
 	__attribute__((format(printf, 4, 5)));
 void findings_vadd(struct findings *f, bool problem, const char *path, const char *fmt, va_list ap)
 	__attribute__((format(printf, 4, 0)));
-/* Move all findings of from to the end of to. */
+/* Move all findings of `from` to the end of `to`. */
 void findings_append(struct findings *to, struct findings *from);
 void findings_release(struct findings *f);
 
 struct verify_result {
-	struct findings findings; /* in a fixed order: manifest, scripts, files, regions, rejects */
-	uint64_t files, rows, cells; /* of the tables; proved if there are no problems */
+	struct findings
+		findings; /* findings in the order manifest, scripts, files, regions, rejects */
+	uint64_t files, rows, cells; /* sums of all tables; verified if there are no problems */
 };
 
 /*
- * Check the load in dir. A problem is a finding, not an error; the only error is RC_STOPPED. Call
- * verify_release whatever the result. progress may be NULL.
+ * Check the load in dir. A problem is a finding, not an error. The only error is RC_STOPPED. Call
+ * verify_release whatever the result. `progress` may be NULL.
  */
 int verify_load(struct verify_result *out, const char *dir, unsigned threads,
 		struct progress *progress, struct error *err);
-/* Check a single HFile (hfile_verify): one finding. */
+/* Check a single HFile with hfile_verify, and add one finding. */
 int verify_hfile(struct verify_result *out, const char *path, struct progress *progress,
 		 struct error *err);
 void verify_release(struct verify_result *r);

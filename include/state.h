@@ -1,29 +1,30 @@
 /*
- * state.h - the state folder of a Kafka source: which offsets of which topics are in which load
+ * state.h - the state folder of a Kafka source, which records the offsets in each load
  *
- *   state_open, state_bind, [state_intend, state_publishing, state_published | state_drop]*, state_close
- *   shared_open, shared_take_in, shared_close        a topic that several instances share
+ *   state_open, state_bind, [state_intend, state_publishing, state_published | state_drop]*,
+ * state_close shared_open, shared_take_in, shared_close        a topic that several instances share
  *
- * The folder contains (every file is written under a temporary name, synced and renamed):
+ * The folder contains these files. Each is written under a temporary name, synced and renamed.
  *
  *   lock               held by flock while a process uses the folder (lock.h)
  *   topic.json         cluster, topics and their numbers of partitions
  *   intent.json        the load in progress: name, folder, ranges, phase
  *   loads/NAME.json    a published load, or positions that were set by hand
- *   checkpoint.json    the sum of the records up to one of them (checkpoint.h)
- *   handed/NAME        the load is in HBase: its record, and since when; empty: marked by the user
- *   handing            held by flock while a process hands a load over
- *   applying.json      what a follower (apply.h) saw last; for people, not synced
- *   status.json        what a running stream saw last; for people, not synced
- *   published/NAME/    the default place for the loads of `saltmill stream`
+ *   checkpoint.json    the sum of the records up to a certain record (checkpoint.h)
+ *   handed/NAME        record of a load that is in HBase, with the time; empty if the user marked
+ * it handing            held by flock while a process applies a load applying.json      the last
+ * status of a follower (apply.h); for people, not synced status.json        the last status of a
+ * running stream; for people, not synced published/NAME/    the default place for the loads of
+ * `saltmill stream`
  *
  * Each JSON file contains its own digest, except those for people. The position of a partition is
- * the end of its range in the last loads/NAME.json. That file also has the last loaded message, to
- * recognise the topic.
+ * the end of its range in the last loads/NAME.json. That file also has the last loaded message,
+ * which identifies the topic.
  *
- * Places of a job with one `topic` have no topic name, those of a job with several have one
- * (event.h). A state that began with one topic may continue with several: topic.json records the
- * topic of the places without a name, and a place that names this topic is the same place.
+ * Places of a job with one `topic` have no topic name. Places of a job with several topics have a
+ * topic name (event.h). A state that began with one topic may continue with several. topic.json
+ * therefore records the topic of the places without a name. A place with this topic name is the
+ * same place.
  */
 #ifndef SALTMILL_STATE_H
 #define SALTMILL_STATE_H
@@ -36,26 +37,27 @@
 #include "mem.h"
 
 enum state_phase {
-	STATE_READING,	  /* an intent; its folder is certainly not published */
-	STATE_PUBLISHING, /* an intent; its folder may be published */
+	STATE_READING,	  /* a recorded intent; its folder is certainly not published */
+	STATE_PUBLISHING, /* a recorded intent; its folder may be published */
 	STATE_PUBLISHED,
-	STATE_SEEK /* not a load: positions set by hand */
+	STATE_SEEK /* not a load, but positions that were set by hand */
 };
 
 struct state_load {
 	const char *name; /* a number with leading zeros: 00000042 */
-	const char *dir;  /* its folder, absolute; "" for STATE_SEEK */
+	const char *dir;  /* absolute path of the load's folder; "" for STATE_SEEK */
 	enum state_phase phase;
 	struct offset_range *ranges; /* by topic and partition, including empty ones */
 	size_t nranges;
 	uint64_t read, rejected; /* events */
 	int64_t published_ms;	 /* wall clock */
 	bool handed;
-	int64_t handed_ms;     /* wall clock; 0: unknown */
-	const char *handed_to; /* the cluster's id; NULL: a user marked it */
-	bool manifest_known;   /* false: an old record without it, or the folder was gone */
-	uint8_t manifest[16];  /* XXH3-128 of its manifest.json */
-	/* the same for the previous load; before NULL: this is the first */
+	int64_t handed_ms;     /* time of the apply, wall clock; 0 means unknown */
+	const char *handed_to; /* the cluster's id; NULL if a user marked it */
+	/* false if an old record lacks the digest, or if the folder was missing */
+	bool manifest_known;
+	uint8_t manifest[16]; /* XXH3-128 of the load's manifest.json */
+	/* name and digest of the previous load; `before` is NULL for the first load */
 	const char *before;
 	bool before_known;
 	uint8_t before_manifest[16];
@@ -64,209 +66,262 @@ struct state_load {
 struct state_topic {
 	const char *cluster, *topic;
 	int32_t npartitions;
+	const char *id; /* the brokers' id of the topic; NULL means unknown */
 };
 
 struct state_topics {
 	struct state_topic *item;
-	size_t n;     /* 0: not bound yet */
+	size_t n;     /* number of topics; 0 means that the state is not bound yet */
 	bool unnamed; /* item[0] is the topic of places without a name */
 };
 
 struct buf;
+struct form;
+
+/* The files of the folder. */
+extern const struct form state_load_form, state_topics_form, state_checkpoint_form, state_note_form,
+	state_applying_form;
 
 /*
- * Check that a topic is the same. RC_CONFIG: another topic; RC_DATA: a topic of another cluster.
- * dir: of the state, for the message.
+ * Check that two topics are the same. Returns RC_CONFIG if `now` is another topic, and RC_DATA if
+ * `now` is on another cluster. `dir` is the state's folder, for the message.
  */
 int state_same_topic(const char *dir, const struct state_topic *was, const struct state_topic *now,
 		     struct error *err);
 
 struct state;
 /*
- * Open a state. write: create the folder if needed and lock it; RC_BUSY: another process has the
- * lock, or the folder shows an older state than the lock knows (lock.h). Otherwise only read it;
- * RC_CONFIG: it does not exist.
+ * Open a state. If `write` is true, create the folder if needed, and lock it. Returns RC_BUSY if
+ * another process has the lock, or if the folder is older than the state in the lock (lock.h). If
+ * `write` is false, only read the folder. Returns RC_CONFIG if the folder does not exist.
  */
 int state_open(struct state **out, const char *dir, bool write, struct error *err);
 void state_close(struct state *s); /* NULL is fine */
 
-/* Return the topics of the state. */
+/* Return the topics that the state is bound to. */
 const struct state_topics *state_topics(const struct state *s);
-/* Return "orders" or "orders, returns"; valid as long as *t or *out. */
+/*
+ * Return the topics as text, such as "orders" or "orders, returns". The text is valid as long as *t
+ * and *out.
+ */
 const char *state_topics_text(const struct state_topics *t, struct buf *out);
 /*
- * Bind the state to topics. The first call records them. Later, RC_DATA, with what to do: the state
- * is of other topics, or has loads but does not know its topics. Of several topics some must be the
- * same: new ones are added, and missing ones keep their positions. listed: the job names its
- * partitions, so others may have been added.
+ * Bind the state to topics. The first call records the topics. Later calls return RC_DATA, with the
+ * fix, if the state is of other topics, or has loads but no recorded topics. If there are several
+ * topics, at least one must be the same. The function adds new topics, and missing topics keep
+ * their positions. The function records a larger number of partitions when all partitions have
+ * positions. If `listed` is true, the job names its partitions, so the other partitions need no
+ * positions.
  */
 int state_bind(struct state *s, const struct state_topics *now, bool listed, struct error *err);
 
-bool state_is_new(const struct state *s); /* true: there are no positions */
-/* Get a place's position; false: it has none. */
+/*
+ * Record the id of a topic that was recreated and has new positions, or whose id was unknown.
+ * state_bind records only the ids of new topics.
+ */
+int state_renew_topic(struct state *s, const char *topic, const char *id, struct error *err);
+
+bool state_is_new(const struct state *s); /* true if there are no positions */
+/* Get a place's position. Returns false if the place has no position. */
 bool state_position(const struct state *s, const char *topic, int32_t partition, int64_t *offset);
-/* Return the last loaded message of a place; not known: none, or the position was set by hand. */
+/*
+ * Return true if a place was at the offset before `saltmill seek` set the place back, and has not
+ * reached that offset again.
+ */
+bool state_was_at(const struct state *s, const char *topic, int32_t partition, int64_t offset);
+/*
+ * Return the last loaded message of a place. `known` is false if no message was loaded, or if a
+ * user set the position by hand.
+ */
 struct anchor state_last(const struct state *s, const char *topic, int32_t partition);
-/* True if a partition of the topic has a position. */
+/* Return true if a partition of the topic has a position. */
 bool state_has_topic(const struct state *s, const char *topic);
 
 /* Return the load that was published last, or NULL. */
 const struct state_load *state_newest(const struct state *s);
 /* Return the load that a crash left unfinished, or NULL. */
 const struct state_load *state_intent(const struct state *s);
-/* Return the name of the next load; valid until state_close. */
+/* Return the name of the next load, which is valid until state_close. */
 const char *state_next_name(struct state *s);
-/* Record the intent to load the ranges into dir. */
+/* Record the intent to load the ranges into `dir`. */
 int state_intend(struct state *s, const char *name, const char *dir,
 		 const struct offset_range *ranges, size_t n, struct error *err);
 /* Record that the intent's folder may be published from now on. */
 int state_publishing(struct state *s, struct error *err);
+/*
+ * Record that the folder is not published. Its ranges are then loaded again, or the intent is
+ * dropped. Call this function before the working folder is removed. Otherwise, a crash after the
+ * removal leaves an intent without any folder. A load that a user has moved away leaves the same.
+ */
+int state_unpublished(struct state *s, struct error *err);
 /* The result of a published load. */
 struct state_result {
-	const struct offset_range *ranges; /* with their events; NULL: the intent's */
+	/* ranges with `events`; NULL means the ranges of the intent */
+	const struct offset_range *ranges;
 	uint64_t read, rejected;
-	const uint8_t *manifest; /* digest of 16 bytes; NULL: not known */
+	const uint8_t *manifest; /* digest of 16 bytes; NULL means unknown */
 };
 /* Record that the intent was published, and remove the intent. */
 int state_published(struct state *s, const struct state_result *result, struct error *err);
-/* Remove an intent that was not published and will not be. */
+/* Remove an intent that will never be published. */
 int state_drop(struct state *s, struct error *err);
 
-/* Set positions by hand; places without a position are added. */
+/* Set positions that the user gave. The function adds places that have no position. */
 int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err);
 
-/* Do the same in memory only, for readers that may not write. */
+/* Set positions as state_seek does, but only in memory, for readers that may not write. */
 int state_imagine(struct state *s, const struct offset_range *to, size_t n, struct error *err);
 
 /*
- * Settle an intent whose folder is gone: it was published and moved away, or it was never published
- * and its offsets are loaded again. RC_CONFIG: there is no such intent.
+ * Settle an intent whose folder is missing. `published` is true if the load was published and moved
+ * away. If `published` is false, the next run loads the offsets again. Returns RC_CONFIG if there
+ * is no such intent.
  */
 int state_settle(struct state *s, const char *name, bool published, struct error *err);
 
-/* A published load, read from its own manifest. */
+/* A published load, read from its manifest. */
 struct state_found {
 	struct state_load load;
-	const char *follows; /* the previous load; NULL: none, or not recorded */
+	/* the previous load; NULL if this is the first load, or if the manifest does not name it */
+	const char *follows;
 	uint8_t follows_manifest[16];
 };
 /*
- * Rebuild a damaged state. Undamaged records, intent and topic stay; damaged ones are put aside and
- * made from the found loads. topics: for a state that has lost them; n 0: unknown. Appends a line
- * to lines for each change. RC_DATA, nothing changed: the loads do not follow each other, their
- * topic is unknown, or the lock knows newer loads than were found.
+ * Rebuild a damaged state. Undamaged files of records, intent and topic stay. Damaged files are
+ * renamed and rebuilt from the found loads. `topics` is for a state that has lost its topics. If
+ * topics->n is 0, the topics are unknown. `lines` receives a line for each change. Returns RC_DATA
+ * and changes nothing if the loads do not follow each other, or if their topic is unknown. The same
+ * happens if the lock has newer loads than the found loads.
  */
 int state_rebuild(const char *dir, const struct state_topics *topics,
 		  const struct state_found *found, size_t n, struct buf *lines, struct error *err);
 
 struct state_note {
 	int64_t time_ms;
-	uint64_t lag, cut;		  /* offsets not loaded yet; offsets of the open cut */
-	int64_t cut_age_ms;		  /* since its first event was seen */
+	/* number of offsets that are not loaded yet; number of offsets of the open cut */
+	uint64_t lag, cut;
+	int64_t cut_age_ms;		  /* time since the first event of the open cut was found */
 	double rate;			  /* loaded events a second, over the last minute */
 	uint64_t loads, events, rejected; /* since the stream began */
-	char parked[400]; /* why its partition waits for a user's repair; "": it does not wait */
+	/* reason why the partition waits for a user's repair; "" if it does not wait */
+	char parked[400];
 };
 /*
- * Write a note for `saltmill status`, at most once a second, except when parked changes. Failures
- * are ignored.
+ * Write a note for `saltmill status`. The function writes at most one note a second, except when
+ * `parked` changes. Failures are ignored.
  */
 void state_note(struct state *s, const struct state_note *note);
-/* Read the note; false: there is none. */
+/* Read the note. Returns false if there is no note. */
 bool state_noted(const struct state *s, struct state_note *note);
-/* True if a process has locked the folder. */
+/* Return true if a process has locked the folder. */
 bool state_in_use(const struct state *s);
 
 /*
- * Read all records. Opening reads only the newest ones, and a checkpoint instead of the others;
- * afterwards state_loads has all.
+ * Read all records, so that state_loads returns all. state_open reads only the newest records, and
+ * a checkpoint instead of the older records.
  */
 int state_read_all(struct state *s, struct error *err);
 /*
- * Read the records that were written since; for a state opened without write. state_loads then has
- * them.
+ * Read the records that were written since the last call, so that state_loads returns them. The
+ * state must be opened without `write`.
  */
 int state_read_more(struct state *s, struct error *err);
-/* Return the records that were read, oldest first; valid until the next change. */
+/* Return the records that were read, oldest first. The list is valid until the next change. */
 const struct state_load *state_loads(const struct state *s, size_t *n);
 /*
- * Mark a load as handed to HBase: by this process to a cluster, or (NULL) by hand, as the user
- * says. The mark is on disk with RC_OK. An existing mark of either kind stays. Needs no lock.
- * RC_CONFIG: no such load.
+ * Mark a load as applied by this process to `cluster`. If `cluster` is NULL, the user has marked
+ * the load. After RC_OK the mark is on disk. An existing mark of either kind stays. The call needs
+ * no lock. Returns RC_CONFIG if there is no such load.
  */
 int state_hand_over(struct state *s, const char *name, const char *cluster, struct error *err);
-/* Read a load's mark from disk. RC_DATA: the mark is damaged. */
+/* Read a load's mark from disk. Returns RC_DATA if the mark is damaged. */
 enum state_mark { STATE_UNMARKED, STATE_MARKED_BY_HAND, STATE_MARKED_BY_FOLLOWER };
 int state_mark_of(const char *dir, const char *name, enum state_mark *mark, struct error *err);
 /*
- * Take the lock for handing over: only its owner hands loads of the state over and marks them.
- * close(*fd) or the end of the process releases it. RC_BUSY: another process has it.
+ * Sync the folder of the marks. A process that died may have renamed a mark there without a sync.
+ * Call this function before a load is removed because of its mark.
+ */
+int state_keep_marks(const char *dir, struct error *err);
+/*
+ * Take the lock for applying. Only the owner of this lock applies loads of the state and marks
+ * them. close(*fd) or the end of the process releases the lock. Returns RC_BUSY if another process
+ * has the lock.
  */
 int state_handing(const char *dir, int *fd, struct error *err);
 
 /* The status of a follower, for `saltmill status`. */
 struct state_applying {
 	int64_t time_ms;
-	char upto[24];	    /* the newest load that it has seen */
-	uint64_t waiting;   /* loads up to there that were not handed over */
-	int64_t oldest_ms;  /* when the oldest of them was published; 0: none waits */
-	uint64_t applied;   /* loads since it began */
-	int64_t applied_ms; /* when the last was applied; 0: none */
+	char upto[24];	    /* name of the newest load that the follower found */
+	uint64_t waiting;   /* loads up to `upto` that were not applied */
+	int64_t oldest_ms;  /* publication time of the oldest waiting load; 0 if no load waits */
+	uint64_t applied;   /* applied loads since the follower began */
+	int64_t applied_ms; /* time of the last applied load; 0 means no load */
 	char trouble[sizeof(
-		((struct error *)0)->msg)]; /* why the oldest was not applied; "": no problem */
+		/* reason why the oldest load was not applied; "" if there is no problem */
+		((struct error *)0)->msg)];
 };
 /* Write a follower's status, as state_note does. */
 void state_note_applying(const char *dir, const struct state_applying *note);
-/* Read it, and count later loads as waiting. False: there never was one. */
+/*
+ * Read a follower's status, and count later loads as waiting. Returns false if there never was a
+ * follower.
+ */
 bool state_applying(const struct state *s, struct state_applying *note);
 
 /*
  * --- shared states: a topic that several instances share, with one state for each partition ---
  *
- *   shared.json   cluster, topic, and how many of its partitions (0 to n-1) have a state
+ *   shared.json   cluster, topic, and the number n of its partitions (0 to n-1) that have a state
  *   shared.lock   held by flock while partitions are added
- *   p00003/       the state of partition 3; its lock shows which instance uses it
+ *   p00003/       the state of partition 3; the instance that uses it holds its lock
  *
  * The start of a partition is recorded once, for all partitions that the topic has at that moment.
- * So `start: latest` means the same moment for all of them, whichever instance reads them. A
- * partition that is added later begins at offset 0. After that, a partition without a state has
- * lost it.
+ * So `start: latest` means the same moment for all these partitions, whichever instance reads them.
+ * A partition that is added later begins at offset 0. After a partition was recorded, a missing
+ * state means that the state was lost.
  */
 
 struct shared {
 	const char *dir;
-	int lock_fd;		  /* -1: opened without write */
-	struct state_topic topic; /* topic NULL: a new folder */
+	int lock_fd;		  /* descriptor of the lock; -1 if opened without `write` */
+	struct state_topic topic; /* topic.topic is NULL in a new folder */
 	struct arena arena;
 };
 
 int shared_is(const char *dir, bool *is_shared, struct error *err);
 /*
- * Open shared states. write: create the folder if needed and lock it; RC_BUSY: another process has
- * the lock; RC_CONFIG: it is a state that is not shared. dir outlives *s. Call shared_close
- * whatever the result.
+ * Open shared states. If `write` is true, create the folder if needed, and lock it. Returns RC_BUSY
+ * if another process has the lock. Returns RC_CONFIG if the folder is a state that is not shared.
+ * `dir` must outlive *s. Call shared_close whatever the result.
  */
 int shared_open(struct shared *s, const char *dir, bool write, struct error *err);
 void shared_close(struct shared *s);
-/* RC_DATA: the states are for another topic. */
+/* Check the topic of shared states. Returns RC_DATA if the states are for another topic. */
 int shared_check(const struct shared *s, const struct state_topic *now, struct error *err);
-/* Create a state for each partition of `now` that has none; partition p begins at starts[p]. */
+/* Create a state for each partition of `now` that has no state. Partition p begins at starts[p]. */
 int shared_take_in(struct shared *s, const struct state_topic *now, const int64_t *starts,
 		   struct error *err);
 
 /*
- * Rebuild shared.json if it is lost or damaged (a damaged one is kept as .damaged). The topic comes
- * from the partitions' states, with all partitions that any of them has seen. If one of these has
- * no state, opening it reports that. RC_DATA: no state knows the topic. lines: a sentence in each
- * line for each change.
+ * Rebuild shared.json if it is lost or damaged. A damaged file is kept as .damaged. The topic and
+ * its number of partitions come from the partitions' states. If a partition then has no state, the
+ * next use of the partition reports this. Returns RC_DATA if no state has the topic. `lines`
+ * receives a line for each change.
  */
 int shared_rebuild(const char *dir, struct buf *lines, struct error *err);
-/* Set *end to the number of the last partition with a folder in dir, plus 1; 0: there are none. */
+/*
+ * Set *end to the number of the last partition with a folder in `dir`, plus 1. *end is 0 if there
+ * is no such folder.
+ */
 int shared_folders(const char *dir, int32_t *end, struct error *err);
 
-/* Return the folder of a partition's state; the caller owns it. */
+/* Return the path of the folder of a partition's state. The caller owns the path. */
 char *shared_dir(const char *dir, int32_t partition);
-/* Split "p00003/00000042" into 3 and the name in that state; NULL: it is not a load's name. */
+/*
+ * Split "p00003/00000042" into 3 and the name in that state. Returns NULL if `name` is not the name
+ * of a load.
+ */
 const char *shared_name(const char *name, int32_t *partition);
 
 #endif

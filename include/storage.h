@@ -6,18 +6,18 @@
  * A URI is one of
  *
  *   /PATH, file:///PATH         this machine
- *   webhdfs://HOST[:PORT]/PATH  HDFS by its REST interface (http; default port 9870)
- *   swebhdfs://HOST[:PORT]/PATH the same by https (9871)
+ *   webhdfs://HOST[:PORT]/PATH  HDFS over its REST interface (http; default port 9870)
+ *   swebhdfs://HOST[:PORT]/PATH the same with https (default port 9871)
  *   hdfs://HOST[:PORT]/PATH     the same as webhdfs. saltmill does not speak Hadoop RPC: it ignores
  *                               PORT and uses HOST:9870, or the address in `http`
  *
- * HOST[:PORT] may be several NameNodes separated by commas; the one that answers is used. Paths in
- * all calls below are absolute within the storage ("/bulk/ratings"); storage_path returns that of
- * the URI.
+ * HOST[:PORT] may be several NameNodes separated by commas. saltmill uses the active one. All
+ * functions take absolute paths within the storage ("/bulk/ratings"). storage_path returns the path
+ * part of the URI.
  *
- * Several threads may use a storage at once. Temporary failures (no answer, a NameNode in standby
- * or safe mode, a 5xx status) are retried with growing waits until the patience ends: RC_IO.
- * RC_CONFIG: the URI is wrong, or the user lacks permission.
+ * Several threads may use a storage at once. Functions retry after temporary failures (no answer, a
+ * NameNode in standby or safe mode, a 5xx status) with growing waits. They return RC_IO when the
+ * patience ends, and RC_CONFIG if the URI is wrong or the user lacks permission.
  */
 #ifndef SALTMILL_STORAGE_H
 #define SALTMILL_STORAGE_H
@@ -31,28 +31,33 @@
 struct storage;
 
 struct storage_options {
-	const char *user;    /* HDFS; NULL: $HADOOP_USER_NAME, or the process's user */
-	const char *http;    /* HOST[:PORT],...: WebHDFS of an hdfs:// URI; NULL: its hosts */
-	const char *ca_file; /* https: PEM; NULL: the system's */
-	unsigned patience_s; /* 0: 60 */
+	const char *user; /* user of HDFS; NULL means $HADOOP_USER_NAME, or the process's user */
+	/* WebHDFS servers of an hdfs:// URI as HOST[:PORT],...; NULL means the URI's hosts */
+	const char *http;
+	/* PEM file of CA certificates for https; NULL means the certificates of the system */
+	const char *ca_file;
+	unsigned patience_s; /* seconds of retries; 0 means 60 */
 };
 
-/* True if the URI is not a folder of this machine. */
+/* Return true if the URI is not a folder of this machine. */
 bool storage_is_remote(const char *uri);
-/* Create a storage; opt may be NULL. Nothing is sent yet. RC_CONFIG: unknown kind of URI. */
+/*
+ * Create a storage, without a request to a server. `opt` may be NULL. Returns RC_CONFIG if the
+ * URI's scheme is unknown.
+ */
 int storage_open(struct storage **out, const char *uri, const struct storage_options *opt,
 		 struct error *err);
 void storage_close(struct storage *s); /* NULL is fine */
 /*
- * Prepare for cleaning up after a signal: from now on a signal ends no request, and each request is
- * made once, for a few seconds.
+ * Prepare for cleaning up after a signal. From now on, signals do not end requests. Each request is
+ * made once and ends after a few seconds.
  */
 void storage_hurry(struct storage *s);
 /* Return the URI's path, without a final slash. */
 const char *storage_path(const struct storage *s);
-/* Return the user name that the storage sees; NULL if it has none. */
+/* Return the user name that the storage uses, or NULL if there is no user name. */
 const char *storage_user(const struct storage *s);
-/* Return a path with the URI's prefix, for messages; the caller owns it. */
+/* Return a path with the URI's prefix, for messages. The caller owns the result. */
 char *storage_name(const struct storage *s, const char *path);
 
 enum storage_kind { STORAGE_NOTHING, STORAGE_FILE, STORAGE_FOLDER };
@@ -60,90 +65,98 @@ struct storage_info {
 	enum storage_kind kind;
 	uint64_t bytes;
 	/*
-	 * HDFS: the inode id, which stays the same after a move; locally the inode number. 0:
+	 * The inode id in HDFS, or the local inode number. A move does not change this id. 0 means
 	 * unknown.
 	 */
 	uint64_t file_id;
-	uint64_t block_bytes; /* HDFS; else 0 */
-	/* HDFS: encrypted or erasure-coded, so its checksum is of other bytes */
+	uint64_t block_bytes; /* block size in HDFS; else 0 */
+	/*
+	 * HDFS: the file is encrypted or erasure-coded, so its checksum is not computed from the
+	 * file's bytes
+	 */
 	bool opaque;
 	unsigned mode; /* permission bits */
 	int64_t modified_ms;
-	char owner[128]; /* HDFS, truncated if longer; else "" */
+	char owner[128]; /* owner in HDFS, truncated if longer; else "" */
 };
-/* Get information about a path. A missing one is RC_OK and STORAGE_NOTHING. */
+/* Get information about a path. For a missing path, the result is RC_OK with STORAGE_NOTHING. */
 int storage_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);
 
 struct storage_entry {
-	const char *name; /* without the folder */
+	const char *name; /* name without the folder */
 	struct storage_info info;
 };
-/* List a folder's entries by name, in *a. RC_IO: the folder does not exist. */
+/* List a folder's entries by name, in *a. Returns RC_IO if the folder does not exist. */
 int storage_list(struct storage *s, const char *path, struct arena *a, struct storage_entry **out,
 		 size_t *n, struct error *err);
 /*
- * Create a folder and its parents. mode is for the last one, whatever the umask; 0: the storage's
- * default. An existing folder is no error.
+ * Create a folder and its parents. `mode` is the mode of the last folder, whatever the umask.
+ * `mode` 0 means the storage's default. An existing folder is not an error.
  */
 int storage_make_dirs(struct storage *s, const char *path, unsigned mode, struct error *err);
 int storage_set_mode(struct storage *s, const char *path, unsigned mode, struct error *err);
 /*
- * Get the free bytes for files at path; a byte counts once for each replica. UINT64_MAX: unknown.
- * Quotas are ignored. Waits for a NameNode that was just started. RC_IO: it is in safe mode, or no
- * DataNode has reported to it.
+ * Get the free bytes for files at `path`. A byte counts once for each replica. Quotas are ignored.
+ * The call waits for a NameNode that was just started. *bytes is UINT64_MAX if the number is
+ * unknown.
  */
 int storage_free(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
-/* The remaining quotas of the folder and its parents; UINT64_MAX: no quota is known. */
+/* The remaining quotas of the folder and its parents; UINT64_MAX means that no quota is known. */
 struct storage_quota {
 	uint64_t names; /* files and folders */
-	uint64_t bytes; /* of files, counted as storage_free does */
+	uint64_t bytes; /* bytes of files, counted as storage_free does */
 };
 int storage_quota(struct storage *s, const char *path, struct storage_quota *out,
 		  struct error *err);
-/* RC_CONFIG: the user may not do `what`, such as "-wx", there. */
+/*
+ * Check the user's permissions at `path`. Returns RC_CONFIG if the user lacks a permission of
+ * `what`, such as "-wx".
+ */
 int storage_may(struct storage *s, const char *path, const char *what, struct error *err);
 /* Set the modification time to this machine's clock. */
 int storage_touch(struct storage *s, const char *path, struct error *err);
 /*
- * Rename without replacing; RC_IO: `to` exists. A retry after a lost answer is recognised by the
- * file_id.
+ * Rename without replacing. Returns RC_IO if `to` exists. The `file_id` shows whether a call whose
+ * answer was lost has succeeded.
  */
 int storage_move(struct storage *s, const char *from, const char *to, struct error *err);
-/* Remove a file, or a folder with its content. A missing path is no error. */
+/* Remove a file, or a folder with its content. A missing path is not an error. */
 int storage_remove(struct storage *s, const char *path, struct error *err);
-/* Append a whole file of at most `most` bytes to out; RC_LIMIT: it is larger. */
+/* Append a whole file of at most `most` bytes to `out`. Returns RC_LIMIT if the file is larger. */
 int storage_read(struct storage *s, const char *path, size_t most, struct buf *out,
 		 struct error *err);
 
 /*
- * Copy a file of this machine, replacing path. If path is already the same (by length and
- * checksum), it stays and *kept is true; so an interrupted copy is continued by repeating it. The
- * length and checksum of the result are compared. mode 0: the storage's default. out, the result's
- * information, and kept may be NULL.
+ * Copy a file of this machine to `path`, and replace an existing file. If that file has the same
+ * length and checksum, it stays and *kept is true. So an interrupted copy of many files can be
+ * repeated. After RC_OK, length and checksum of the copy match the source. `mode` 0 means the
+ * storage's default. *out receives information about the copy. `out` and `kept` may be NULL.
  */
 int storage_put(struct storage *s, const char *local, const char *path, unsigned mode,
 		struct storage_info *out, bool *kept, struct error *err);
 
 /*
- * Write a file piece by piece: begin, add*, then end or abort, which release it. RC_IO: path
- * exists. A failure is remembered, and later calls return it. One thread at a time.
+ * Write a file piece by piece, with storage_begin, storage_add*, then storage_end or storage_abort.
+ * The last call releases the file. storage_begin returns RC_IO if `path` exists. After a failure,
+ * later calls return the same error. Only one thread at a time may use a file.
  */
 struct storage_file;
 /*
- * In addition to the codes of error.h: a connection broke in the middle; writing everything again
- * may succeed.
+ * A result in addition to the results in error.h. RC_BROKEN means that a connection broke during
+ * the transfer. A second attempt to write the whole file may succeed.
  */
 enum { RC_BROKEN = -9 };
 int storage_begin(struct storage *s, struct storage_file **out, const char *path, unsigned mode,
 		  struct error *err);
 int storage_add(struct storage_file *f, const void *ptr, size_t len, struct error *err);
 /*
- * Finish the file: it is durable, and its length and checksum were compared. digest (may be NULL):
- * XXH3-128 of all bytes, as out_digest.
+ * Finish the file. After RC_OK the file is durable, and its length and checksum match the bytes
+ * that were added. `digest` receives XXH3-128 of all bytes, as from out_digest. `digest` may be
+ * NULL.
  */
 int storage_end(struct storage_file *f, uint8_t digest[16], struct error *err);
-void storage_abort(struct storage_file *f); /* removes it; NULL is fine */
-/* Write a whole small file in the same way. */
+void storage_abort(struct storage_file *f); /* removes the file; NULL is fine */
+/* Write a whole small file, with the guarantees and `digest` of storage_end. */
 int storage_write(struct storage *s, const char *path, struct bytes content, uint8_t digest[16],
 		  struct error *err);
 

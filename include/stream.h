@@ -26,34 +26,41 @@
 
 struct ingest {
 	const struct job *job;
-	struct load_options load; /* the caller's options, plus kafka */
+	struct load_options load; /* the caller's options, with the member `kafka` set */
 	struct progress *progress;
 	struct listener listener;
 	struct kafka *client;
-	bool batch;    /* one load, not a stream: waits for minutes, not for ever */
-	bool borrowed; /* the client also serves others */
-	bool claimed;  /* the group has offsets that this client committed */
-	/* Commit to the group instead of the client; NULL: the client does it. */
+	/* one load, not a stream; the wait for brokers has a limit of minutes */
+	bool batch;
+	bool borrowed; /* the client belongs to the caller */
+	bool claimed;  /* this client has committed the group's offsets */
+	/* Commits to the group instead of the client. NULL means that the client commits. */
 	int (*tell)(void *ctx, const struct offset_range *ranges, size_t n, struct error *err);
 	void *tell_ctx;
-	struct state *state; /* NULL: no state folder */
+	struct state *state; /* the state folder; NULL means no state folder */
 	const char *state_dir;
 	char cluster[64];
-	bool looks; /* read only: write nothing */
-	/* topics with positions that were reported as missing, or as no longer in the job */
+	bool looks;  /* true if the ingest is read-only and writes no files */
+	bool no_ids; /* true after a report that saltmill cannot compare topic ids */
+	/* partitions that cannot continue; NULL means that such a partition ends the run */
+	struct parked_places *parked;
+	const struct offset_range *only; /* load only this place, even if it is parked; or NULL */
+	bool data_fault;		 /* the last load failed because of the data that it read */
+	/* topics with positions that were reported, because they are missing or not in the job */
 	const char **gone;
-	size_t ngone, nmissing; /* nmissing: of them, topics of the job that are missing */
-	/* what can be loaded now: from the position to the end, by topic and partition */
+	size_t ngone, nmissing; /* `nmissing` counts the topics of the job that are missing */
+	/* ranges that can be loaded now, from position to end, by topic and partition */
 	struct offset_range *ranges;
 	size_t nranges;
 	uint64_t available; /* number of offsets in the ranges */
 };
 
 /*
- * Open an ingest. load: output_dir is ignored. state_dir: NULL for none. All errors appear here:
- * another process uses the state, another topic, a lost position, a group that is ahead. The
- * positions are committed to the group, so that other users of it are noticed. *in is {0} before,
- * except batch, borrowed with client, and tell. Call ingest_close whatever the result.
+ * Open an ingest. load->output_dir is ignored. If `state_dir` is NULL, there is no state. Returns
+ * an error if another process uses the state, if the state is of another topic, or if a position is
+ * lost. Returns an error also if the group's offsets are ahead of the state. The call commits the
+ * positions to the group, to detect other users of the group. *in must be {0}, except for batch,
+ * borrowed with client, parked, and tell. Call ingest_close whatever the result.
  */
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
 		const char *state_dir, const struct listener *listener, struct progress *progress,
@@ -61,153 +68,180 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 void ingest_close(struct ingest *in);
 
 /*
- * Finish the load that a crash interrupted: publish it, or find that it is published. *dir is its
- * folder, NULL if there was none. Release *result in either case.
+ * Finish the load that a crash interrupted. The load is published, unless it was published before.
+ * *dir is the load's folder, or NULL if there was no such load. Release *result in both cases.
  */
 int ingest_recover(struct ingest *in, const char **dir, struct load_result *result,
 		   struct error *err);
 
 /*
- * Find the ranges that a load would take now, without writing, locking or committing anything. If
- * the source is not kafka, or files replace it (nfiles), nothing is opened and in->client stays
- * NULL. The state must exist. memory_bytes: of the command; the client takes a part. As with
- * ingest_open, *in is {0} before, and ingest_close must follow.
+ * Find the ranges that a load would take now. The call writes, locks and commits nothing. If the
+ * source is not kafka, or if files replace the source (`nfiles` > 0), nothing is opened and
+ * in->client stays NULL. The state must exist. The client takes a part of `memory_bytes`, the
+ * memory of the command. *in must be {0}, and ingest_close must follow.
  */
 int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
 		const char *state_dir, const struct listener *listener, struct error *err);
-/* Return the client and ranges of an ingest. */
+/* Return the client and ranges of an ingest, as the input of a source. */
 struct source_topic ingest_view(const struct ingest *in);
 
-/* Query the brokers and set ranges and available. */
+/* Query the brokers and set `ranges` and `available`. */
 int ingest_look(struct ingest *in, struct error *err);
-/* Do the same from their answer for the job's partitions. */
+/* Set `ranges` and `available` from an answer of the brokers for the job's partitions. */
 int ingest_see(struct ingest *in, const struct kafka_topic *t, struct error *err);
-/* Publish the ranges as dir. The caller may have shortened ranges since ingest_look. */
+/*
+ * Load the ranges and publish them as `dir`. The caller may have shortened ranges since
+ * ingest_look.
+ */
 int ingest_load(struct ingest *in, const char *dir, struct load_result *result, struct error *err);
 
 /*
- * Run `saltmill load` of a topic: finish what a crash left, then load what is there now as
- * load->output_dir. If the first step published that folder, it is the result, and newer messages
- * are left for the next run.
+ * Run `saltmill load` of a topic. First, finish the load that a crash interrupted. Then load all
+ * available messages as load->output_dir. If the first step published that folder, that load is the
+ * result, and the next run loads newer messages.
  */
 int ingest_batch(const struct job *job, const struct load_options *load, const char *state_dir,
 		 const struct listener *listener, struct progress *progress,
 		 struct load_result *result, struct error *err);
 
-/* --- `saltmill stream`: one complete, published load after another, without end --- */
+/* --- `saltmill stream`: publish one load after another, without end --- */
 
 /*
- * The lag of each topic, written by one thread for others. Initialize lock with
+ * The lag of each partition, written by one thread and read by others. Initialize `lock` with
  * PTHREAD_MUTEX_INITIALIZER.
  */
 struct topic_lags {
 	pthread_mutex_t lock;
-	struct topic_lag {
+	struct partition_lag {
 		char *topic;
+		int32_t partition;
 		uint64_t lag;
+		/* the last look at the brokers: the partition's end, and the monotonic clock */
+		int64_t seen_end, seen_ms;
+		/* the latest look whose messages are all loaded, or the first look */
+		int64_t since_ms;
 	} * item;
 	size_t n;
 };
 void topic_lags_release(struct topic_lags *l);
 
-/* Gauges of a stream; any thread may read them. */
+/* Gauges of a stream, which any thread may read. */
 struct stream_gauges {
-	struct topic_lags *by_topic; /* lag by topic; NULL: not wanted */
-	_Atomic uint64_t lag;	     /* offsets up to the end of the topic, at the last query */
-	_Atomic uint64_t loads, events, rejected; /* published since the start */
-	_Atomic int64_t published_ms;		  /* wall clock of the last publication; 0: none */
+	struct topic_lags *by_topic; /* lag by partition; NULL means that no caller needs it */
+	_Atomic uint64_t lag;	     /* offsets that were not loaded at the last query */
+	/* counts of the published loads since the start */
+	_Atomic uint64_t loads, events, rejected;
+	/* wall clock of the last publication; 0 means no publication */
+	_Atomic int64_t published_ms;
 	_Atomic uint64_t parked;  /* partitions of a shared topic that wait for a user's repair */
-	_Atomic uint64_t missing; /* loaded topics that are missing or that we may not read */
-	_Atomic int looked;	  /* the topic was queried: the other gauges are set */
-	_Atomic int loading;	  /* a cut is being loaded */
-	_Atomic uint64_t cut;	  /* offsets of the open cut, loading or not due yet */
+	_Atomic uint64_t missing; /* loaded topics that are missing or that the user may not read */
+	/* 1 after the first query of the topic, when the other gauges are set */
+	_Atomic int looked;
+	_Atomic int loading; /* a cut is being loaded */
+	/* offsets of the open cut, which is being loaded or not due yet */
+	_Atomic uint64_t cut;
 	_Atomic int64_t
-		cut_since_ms; /* monotonic clock, when its first event was seen; 0: it is empty */
+		/*
+		 * when the cut's first event was found, monotonic clock; 0 means that the cut is
+		 * empty
+		 */
+		cut_since_ms;
 };
 
 struct stream_options {
 	const struct load_options
-		*load; /* output_dir: parent folder of the loads; NULL: in the state */
+		/* output_dir is the parent folder of the loads; NULL means a folder in the state */
+		*load;
 	const char *state_dir;
 	struct listener listener;
 	struct stream_gauges *gauges;
-	/* Called after each publication; name: as `saltmill loads` lists it. */
+	/* Called after each publication. `name` is the name in `saltmill loads`. */
 	void (*published)(void *ctx, const char *name, const char *dir,
 			  const struct load_result *result);
 	/*
-	 * Called when this process gets a sequence of loads (again), and when it loses it, except
-	 * at its end: with the folder of its state and the prefix of its loads' names. May be NULL.
+	 * Called each time this process gets a sequence of loads, and each time it loses one. The
+	 * end of the process causes no call. `state_dir` is the folder of the sequence's state, and
+	 * `prefix` is the prefix of its loads' names. May be NULL.
 	 */
 	void (*holds)(void *ctx, const char *state_dir, const char *prefix, bool held);
-	/* True: make no load now; the cut waits until it is false. NULL: never. Any thread. */
+	/*
+	 * Returns true to make no load now. The cut waits until the result is false. NULL means
+	 * that cuts never wait. Any thread may call this function.
+	 */
 	bool (*full)(void *ctx);
 	/*
-	 * Number of published loads that wait to be applied; they delay the next cut. NULL: none.
-	 * Any thread.
+	 * Returns the number of published loads that wait to be applied. These loads delay the next
+	 * cut. NULL means no such loads. Any thread may call this function.
 	 */
 	uint64_t (*behind)(void *ctx);
 	void *ctx;
 };
 
 /*
- * Run a stream. A cut is the topic's content after the positions. It is due when it reaches
+ * Run a stream. A cut is the topic's content after the positions. A cut is due when it reaches
  * roll.rows or roll.bytes, or when its first event has waited for roll.time. Each load that waits
- * to be applied lengthens that time by as much again, by at most half a minute: many small loads
- * would only be later.
+ * to be applied adds roll.time to this time, up to half a minute. Smaller loads would not reach
+ * HBase sooner.
  *
- * A cut is recorded as the intent before any of its messages is read, so a restart does not cut
- * differently. RC_STOPPED: a signal came; the open cut is dropped, and its offsets are left for the
- * next run.
+ * A cut is recorded as the intent before any of its messages is read, so a restart makes the same
+ * cut. Returns RC_STOPPED if a signal came. The stream drops the open cut, and the next run loads
+ * the offsets of this cut.
  */
 int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
 	       struct error *err);
 
-/* One sequence of loads: of a topic, or of one partition that a group shares (partitions.h). */
+/* One sequence of loads, from a topic or from one partition of a shared topic (partitions.c). */
 struct stream {
 	const struct stream_options *opt;
 	struct ingest in;
-	const char *prefix;   /* of the loads' names, "p00003/" */
-	char *parent;	      /* parent folder of the loads, owned */
-	double waiting_since; /* when the open cut's first event was seen; 0: it is empty */
-	double event_bytes;   /* average of the last load */
+	const char *prefix; /* prefix of the loads' names, such as "p00003/" */
+	char *parent;	    /* parent folder of the loads, owned */
+	/* time when the open cut's first event was found; 0 means that the cut is empty */
+	double waiting_since;
+	double full_since;  /* time since which the disk is full; 0 if it is not full */
+	double event_bytes; /* average event size of the last load, in bytes */
 	struct state_note seen;
-	struct meter meter; /* rate of its events */
+	struct meter meter; /* rate of loaded events */
 };
 
-/* Finish the load that a crash left. */
+/* Finish the load that a crash interrupted. */
 int stream_recover(struct stream *s, struct error *err);
-/* Call the options' holds. */
+/* Call opt->holds unless it is NULL. */
 void stream_held(const struct stream *s, const char *state_dir, bool held);
-/* True if it is time to cut; the ranges are then the cut. */
+/* Run as stream_run does, for a job whose topic no other instance shares. */
+int stream_run_one(const struct job *job, const struct stream_options *opt,
+		   struct progress *progress, struct error *err);
+/* Return true if the cut is due. The ranges are then the cut. */
 bool stream_is_due(struct stream *s);
 int stream_load_cut(struct stream *s, struct error *err);
 /*
- * Set the gauges after a query: the lag of all streams, and since when (waiting_since) it waits; 0:
- * nothing waits.
+ * Set the gauges after a query of the brokers. `lag` is the lag of all streams. `since` is the
+ * earliest waiting_since, or 0 if no event waits.
  */
 void stream_show(struct stream_gauges *g, uint64_t lag, double since);
 /*
- * Set the lag of each topic from the ranges that have not been loaded, which are sorted by topic.
+ * Set the lag of each partition from the ranges that have not been loaded, which are sorted by
+ * topic.
  */
-void stream_show_topics(struct stream_gauges *g, const struct job *job,
-			const struct offset_range *ranges, size_t n);
+void stream_show_lags(struct stream_gauges *g, const struct job *job,
+		      const struct offset_range *ranges, size_t n);
 /* Write the note for `saltmill status`. */
 void stream_note(struct stream *s);
 
-/* --- state view: a state folder for people, with one state or one for each partition --- */
+/* --- state view: a state folder for commands, with one state or one for each partition --- */
 
 struct state_view {
 	bool is_shared;
 	struct shared shared;
 	struct state **states;
-	char **prefixes; /* of the loads' names: "p00003/", or "" */
+	char **prefixes; /* prefixes of the loads' names, "p00003/" or "" */
 	size_t n;
 };
 
 #define VIEW_ALL (-1)
 /*
- * Open all states of the folder, or only partition `only` of a shared one. write: as in state_open.
- * Call state_view_close whatever the result.
+ * Open all states of the folder, or only partition `only` of a shared folder. `write` has the
+ * meaning of state_open. Call state_view_close whatever the result.
  */
 int state_view_open(struct state_view *v, const char *dir, int32_t only, bool write,
 		    struct error *err);
@@ -223,59 +257,63 @@ int state_view_loads(const struct state_view *v, struct state_view_load **out, s
 		     struct error *err);
 
 /*
- * --- manifest chain: does each published load follow the previous one? ---
+ * --- manifest chain: check that each published load follows the previous one ---
  *
  * A load's manifest contains the digest of the previous manifest, and the state keeps the digest of
- * each. So a load that was changed, exchanged, or made with another copy of the state is detected.
+ * each manifest. The check detects a load that was changed, exchanged, or made with another copy of
+ * the state.
  */
 
 /*
  * Check a load of a state against its folder and the previous load. Returns the problem as a
- * sentence that the caller owns, or NULL. *gone: its folder does not exist any more, which is a
- * problem until the user says that it was handed over (--loaded) or moved (--published). Older
- * loads without such digests are not checked.
+ * sentence that the caller owns, or NULL. *gone is true if the load's folder is missing. A missing
+ * folder is a problem until the user marks the load with `--loaded` or gives the new folder with
+ * `--published`. The function does not check older loads without digests.
  */
 char *manifest_chain_check(const struct state_load *l, bool *gone);
 /*
- * Check the load alone. Returns why the manifest in its folder is not, or may not be, the published
- * one, as a sentence that the caller owns. NULL: it is the published one, or gone.
+ * Check only the load's manifest. Returns NULL if the manifest is missing or is the published
+ * manifest. In other cases, returns the problem as a sentence that the caller owns.
  */
 char *manifest_chain_content(const struct state_load *l);
 
-/* --- `saltmill seek`: set positions by hand, and reject impossible ones as far as possible --- */
+/* --- `saltmill seek`: set positions by hand, and reject impossible ones --- */
 
 /* The result for one position. */
 struct seek_step {
-	const char *topic; /* NULL: the state's only topic, or the one without a name */
+	/* name of the topic; NULL means the state's only topic, or the topic of places without a
+	 * name */
+	const char *topic;
 	int32_t partition;
-	bool was_set; /* there was a position before: `from` */
+	bool was_set; /* the partition had a position before; `from` is that position */
 	int64_t from, to;
-	uint64_t lost; /* skipped offsets that the topic does not have any more */
-	/* Loads with offsets that will be read again. */
+	uint64_t lost; /* skipped offsets that the topic no longer has */
+	/* number of loads with offsets that will be read again */
 	size_t nloads;
-	const char *first, *last; /* the oldest and the newest of them; NULL: none */
+	/* the oldest and the newest of these loads; NULL if nloads is 0 */
+	const char *first, *last;
 };
 
 struct seek_result {
-	struct seek_step *steps; /* the steps that were done, also if a later one failed */
+	struct seek_step *steps; /* the steps that were done, even if a later step failed */
 	size_t n;
-	char why_unasked[760]; /* why the broker was not queried; "": it was */
+	char why_unasked[760]; /* reason why the broker was not queried; "" if it was queried */
 	struct arena arena;
 };
 void seek_result_release(struct seek_result *r);
 
 /*
  * Return the path of the job that made the state's loads, from their newest manifest. The caller
- * owns it; NULL: unknown.
+ * owns the path. Returns NULL if the path is unknown.
  */
 char *seek_job_path(const char *state_dir);
 
 /*
  * Set positions to the end of each range. The ranges are sorted by topic and partition, without
- * repeats. For one topic they need no topic; it is removed if the state's places have none.
- * RC_CONFIG, and nothing is set: no such state, or a partition or offset that the topic does not
- * have. The brokers of job are queried for offsets. If job is NULL or no broker answers soon, only
- * the state is checked.
+ * repeats. If there is only one topic, the ranges need no topic name. The function removes the name
+ * if the state's places have no topic name. Returns RC_CONFIG and sets nothing if the state does
+ * not exist, or if the topic lacks a partition or an offset. The brokers of `job` give the offsets.
+ * If `job` is NULL or no broker answers soon, the function checks only the state.
  */
 int seek_run(const char *state_dir, const struct job *job, struct offset_range *to, size_t n,
 	     struct seek_result *result, struct error *err);
@@ -283,11 +321,12 @@ int seek_run(const char *state_dir, const struct job *job, struct offset_range *
 /* --- `saltmill loads --rebuild`: rebuild a damaged state from the loads it published --- */
 
 /*
- * Undamaged files of the state stay. Damaged ones are kept as .damaged and rebuilt from the
- * manifests in DIR/published and in folders (loads, or folders of loads); for shared states in each
- * partition's, and shared.json from these. lines: a sentence in each line for each change, also if
- * a later partition fails. RC_DATA, and that state is unchanged: its loads do not follow each
- * other, their topic is unknown, or newer loads are known to be missing.
+ * Rebuild the damaged files of a state and keep the others. Damaged files are renamed to .damaged
+ * and rebuilt from the manifests in DIR/published and in folders (loads, or folders of loads).
+ * Shared states are rebuilt one by one, and then shared.json from these states. `lines` receives a
+ * line for each change, even if a later partition fails. Returns RC_DATA and leaves a state
+ * unchanged if its loads do not follow each other, or if newer loads are missing. The same happens
+ * if the topic of the loads is unknown.
  */
 int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolders,
 		struct buf *lines, struct error *err);

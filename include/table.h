@@ -1,7 +1,7 @@
 /*
  * table.h - a table's schema in HBase: name, column families, attributes
  *
- * All strings belong to the job's arena. Names and limits: splitter/README.md 2.3 to 2.5.
+ * All strings belong to the job's arena. splitter/README.md 2.3 to 2.5 lists names and limits.
  */
 #ifndef SALTMILL_TABLE_H
 #define SALTMILL_TABLE_H
@@ -10,27 +10,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A position in the job file, for messages; line 0: not from the file. */
+/* A position in the job file, for messages. `line` 0 means that the item is not from the file. */
 struct pos {
 	unsigned line, column;
 };
 
 enum bloom_type { BLOOM_NONE, BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX };
 
-/* LZO is only a name here: such files are neither written nor read. */
+/* LZO is only recognised by name. saltmill neither writes nor reads LZO files. */
 enum codec { CODEC_NONE, CODEC_LZO, CODEC_GZ, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD };
 #define CODECS (CODEC_ZSTD + 1)
 
 /*
- * How ZSTD blocks are stored (hfile/README.md 9.4): HBase's own codec (ZstdCodec of
- * hbase-compression-zstd) reads length-prefixed chunks, Hadoop's native codec a bare frame.
+ * The framing of ZSTD blocks (hfile/README.md 9.4). HBase's codec (ZstdCodec of
+ * hbase-compression-zstd) reads length-prefixed chunks. Hadoop's native codec reads a bare frame.
  */
 enum zstd_framing { ZSTD_FRAMING_HBASE, ZSTD_FRAMING_HADOOP };
 
-/* The goal of `level: auto`; AIM_NONE: the level is given. */
+/* The goal of `level: auto`. AIM_NONE means that the job gives the level. */
 enum codec_aim { AIM_NONE, AIM_SPEED, AIM_SIZE };
 
-/* The numbers are those in encoded blocks (hfile/README.md 4). */
+/* The encodings of data blocks. Encoded blocks contain these numbers (hfile/README.md 4). */
 enum block_encoding {
 	ENCODING_NONE = 0,
 	ENCODING_PREFIX = 2,
@@ -43,8 +43,9 @@ enum block_encoding {
 #define LEVEL_DEFAULT 0
 
 /*
- * An attribute that only the create-table script needs. key is HBase's name (MAX_FILESIZE), value
- * the content of a Ruby literal; quoted: the script puts it in quotes.
+ * An attribute that only the create-table script needs. `key` is HBase's name, such as
+ * MAX_FILESIZE. `value` is the content of a Ruby literal. If `quoted` is true, the script puts the
+ * value in quotes.
  */
 struct attribute {
 	const char *key, *value;
@@ -62,20 +63,23 @@ struct family {
 	struct pos pos;
 	int32_t versions;      /* default 1 */
 	int32_t min_versions;  /* default 0 */
-	int32_t ttl_s;	       /* seconds; TTL_FOREVER */
+	int32_t ttl_s;	       /* TTL in seconds, or TTL_FOREVER */
 	enum bloom_type bloom; /* default ROW */
 	uint32_t bloom_prefix; /* bytes, for ROWPREFIX */
 	enum codec codec;      /* default NONE */
-	int level;	       /* LEVEL_DEFAULT: the codec's default */
-	uint32_t hash_log;     /* ZSTD: log2 of the hash table's entries; 0: from the level */
-	uint32_t min_match;    /* ZSTD: for sequences made here; 0: zstd finds matches itself */
-	enum codec_aim aim;    /* hfile_tune finds level, hash_log and min_match */
+	int level;	       /* LEVEL_DEFAULT means the codec's default */
+	/* ZSTD: log2 of the hash table's entries; 0 means that the level decides */
+	uint32_t hash_log;
+	/* ZSTD: shortest match of our match finder; 0 means that zstd finds matches */
+	uint32_t min_match;
+	enum codec_aim aim; /* hfile_tune finds level, hash_log and min_match */
 	enum zstd_framing framing;
-	bool framing_said;    /* set by the job; otherwise each load prints a note */
+	bool framing_said;    /* the job sets the framing; if false, each load prints a note */
 	uint32_t block_bytes; /* default 65536 */
 	enum block_encoding encoding;
 	bool in_memory;
-	struct attributes more;		 /* further family attributes */
+	bool other_load;	/* another load fills the family; this job has no cells for it */
+	struct attributes more; /* further family attributes */
 	struct attributes configuration; /* CONFIGURATION => {...} */
 	struct attributes metadata;	 /* METADATA => {...} */
 };
@@ -95,14 +99,18 @@ static inline struct family family_default(const char *name)
 struct table {
 	const char *name; /* "ns:table" or "table" */
 	struct pos pos;
-	struct family *families; /* in the order of the job file */
-	size_t nfamilies;
+	/*
+	 * The families that the job fills, in the order of the job file. After them, the array has
+	 * `nothers` families that other loads fill, for the scripts and table_check.
+	 */
+	struct family *families;
+	size_t nfamilies, nothers;
 	struct attributes attributes; /* table attributes for the script */
 	struct attributes configuration;
 	struct attributes metadata;
 };
 
-/* Names as HBase spells them: "ROWCOL", "ZSTD", "FAST_DIFF". */
+/* Return HBase's names, such as "ROWCOL", "ZSTD" or "FAST_DIFF". */
 const char *bloom_name(enum bloom_type b);
 const char *codec_name(enum codec c);
 const char *encoding_name(enum block_encoding e);
