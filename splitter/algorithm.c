@@ -1,10 +1,11 @@
 /*
- * algorithm.c - UniformSplit, HexStringSplit and DecimalStringSplit, byte for byte as HBase's
+ * algorithm.c - UniformSplit, HexStringSplit and DecimalStringSplit, with the same bytes as in
+ * HBase
  *
- * All three cut an interval of whole numbers into n equal parts, rounded down; the last part gets
- * the rest (README.md 1.1, 1.2). They differ in the base of their keys: bytes, hex digits, decimal
- * digits. So a number here is an array of digits in that base, most significant first, all of one
- * width. No radix conversion is needed, and rows may have any length.
+ * All three algorithms cut an interval of whole numbers into n equal parts, rounded down. The last
+ * part gets the rest (README.md 1.1, 1.2). Their keys have different bases, namely bytes, hex
+ * digits or decimal digits. So numbers are arrays of digits in that base, most significant first,
+ * all of one width. Such arrays need no radix conversion, and rows may have any length.
  */
 #include "splits.h"
 
@@ -34,7 +35,7 @@ static int number_cmp(const struct split_number *a, const struct split_number *b
 	return memcmp(a->digits, b->digits, a->width);
 }
 
-/* Compute a += b + carry; overflow is lost. */
+/* Compute a += b + carry. Overflow is ignored. */
 static void number_add(struct split_number *a, const struct split_number *b, uint32_t carry)
 {
 	for (size_t i = a->width; i-- > 0;) {
@@ -44,7 +45,7 @@ static void number_add(struct split_number *a, const struct split_number *b, uin
 	}
 }
 
-/* Compute a -= b; a >= b. */
+/* Compute a -= b. `a` must be at least `b`. */
 static void number_subtract(struct split_number *a, const struct split_number *b)
 {
 	uint32_t borrow = 0;
@@ -87,8 +88,9 @@ static uint64_t number_small(const struct split_number *a)
 }
 
 /*
- * Parse what java.math.BigInteger(text, base) accepts, right-aligned in the digits. BigInteger
- * accepts a sign; a minus is rejected here, because its keys would not be in order.
+ * Parse the texts that java.math.BigInteger(text, base) accepts, right-aligned in the digits.
+ * BigInteger accepts a sign. This function rejects a minus sign, because negative numbers give keys
+ * that are out of order.
  */
 static int number_parse(struct split_number *n, const char *what, struct bytes text,
 			struct error *err)
@@ -118,7 +120,7 @@ static int number_parse(struct split_number *n, const char *what, struct bytes t
 	return RC_OK;
 }
 
-/* Append the last `width` digits as a key: bytes for base 256, else lower-case text. */
+/* Append the last `width` digits as a key. The key has bytes for base 256, else lower-case text. */
 static void number_key(const struct split_number *n, size_t width, struct buf *key)
 {
 	static const char letters[] = "0123456789abcdef";
@@ -144,7 +146,10 @@ static int add_steps(struct splits *s, struct split_number *first, const struct 
 	return rc;
 }
 
-/* Do NumberStringSplit.split(n) for two parsed rows; afterwards last is the size of a part. */
+/*
+ * Compute the keys of NumberStringSplit.split(n) from two parsed rows. After the call, *last is the
+ * size of a part.
+ */
 static int split_range(struct splits *s, struct split_number *first, struct split_number *last,
 		       uint32_t n, const char *const text[2], struct error *err)
 {
@@ -184,8 +189,8 @@ static int split_numbers(struct splits *s, uint32_t base, uint32_t n, const char
 }
 
 /*
- * Return row, padded with zero bytes at its end, as a number of width bytes with a spare byte
- * before it.
+ * Return `row` as a number of `width` bytes, with a spare byte before the number. A shorter row
+ * gets zero bytes at its end.
  */
 static struct split_number number_row(struct bytes row, size_t width)
 {
@@ -197,8 +202,9 @@ static struct split_number number_row(struct bytes row, size_t width)
 }
 
 /*
- * Do Bytes.iterateOnSplits(a, b, true, count) without the two ends. While there are fewer
- * numbers than parts, both ends grow by a zero byte, so an inclusive 02 becomes 0200, not 02FF.
+ * Compute the keys of Bytes.iterateOnSplits(a, b, true, count) without the two ends. If the
+ * interval has fewer numbers than parts, both ends get more zero bytes. So an inclusive 02 becomes
+ * 0200, not 02FF.
  */
 static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, uint32_t count,
 			     struct error *err)

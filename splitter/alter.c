@@ -1,10 +1,11 @@
 /*
  * alter.c - the script that changes an existing table to the job's attributes
  *
- * Both sides are converted to the form of attribute_read before they are compared, so TTL => '86400
- * SECONDS (1 DAY)' is 86400. Only differences are altered, in one `alter`, which the master applies
- * as one change. Regions reopen in place (2.x). The table is disabled only for REGION_REPLICATION,
- * which cannot change under open regions in every 2.x.
+ * Attributes of the job and of the table are converted to the form of attribute_read before they
+ * are compared. TTL => '86400 SECONDS (1 DAY)' is then 86400. One `alter` has all differences, and
+ * the master applies them as one change. Regions reopen in place (2.x). The table is disabled only
+ * for REGION_REPLICATION, because some 2.x versions cannot change this attribute while regions are
+ * open.
  */
 #include "attributes.h"
 #include "ddl.h"
@@ -12,7 +13,7 @@
 
 static const char indent[] = "     ";
 
-/* Append the items of want that differ, as pieces; coprocessors stay as they are. */
+/* Append the items of `want` that differ, as pieces. Coprocessors are not changed. */
 static size_t put_changes(struct buf *out, enum attribute_scope scope,
 			  const struct attributes *want, const struct described *there,
 			  struct arena *a)
@@ -24,9 +25,7 @@ static size_t put_changes(struct buf *out, enum attribute_scope scope,
 		const struct attribute_def *d = attribute_find(scope, it->key);
 		const char *old = attributes_get(&there->items, it->key);
 
-		/*
-		 * 2.6 lists some attributes of the table there, for example NORMALIZATION_ENABLED
-		 */
+		/* HBase 2.6 lists some attributes in METADATA, for example NORMALIZATION_ENABLED */
 		if (!old)
 			old = attributes_get(&there->metadata, it->key);
 		if (d->kind == KIND_COPROCESSOR || attribute_same(d, it, old, a))
@@ -91,7 +90,10 @@ static size_t put_table_changes(struct buf *out, const struct table *t,
 	return n;
 }
 
-/* True if replicas change: some 2.x versions cannot do that while regions are open. */
+/*
+ * Return true if the number of replicas changes. Some 2.x versions cannot change this number while
+ * regions are open.
+ */
 static bool needs_disable(const struct table *t, const struct description *d, struct arena *a)
 {
 	static const char key[] = "REGION_REPLICATION";
@@ -141,12 +143,13 @@ int ddl_alter(struct buf *out, const struct table *t, const char *name, struct b
 
 	int rc = description_parse(&d, &a, name, describe, err);
 	if (rc == RC_OK) {
-		for (size_t i = 0; i < t->nfamilies; i++)
+		for (size_t i = 0; i < t->nfamilies + t->nothers; i++)
 			put_family_changes(&changes, &t->families[i],
 					   description_family(&d, t->families[i].name), &a);
 		put_table_changes(&changes, t, &d.table, &a);
-		script_head(out, t, "bring it to the attributes of the job",
-			    "What the job does not mention stays; a second run changes nothing.");
+		script_head(
+			out, t, "give the table the attributes of the job",
+			"Attributes that the job does not mention stay. A second run changes nothing.");
 		put_guarded(out, t, &changes, needs_disable(t, &d, &a));
 	}
 	buf_release(&changes);

@@ -1,9 +1,9 @@
 /*
- * attributes.c - the table of attributes, and one form for each value
+ * attributes.c - the table of attributes, and the normal form of each value
  *
- * The shell does not treat an attribute in the wrong place, or a misspelt quoted key, as an error:
- * it prints a line and creates the table without it. This table rejects such a job before the
- * cluster sees it. The one normal form of a value lets `alter` compare a job with the output of
+ * If an attribute is in the wrong place or its quoted key is misspelt, the shell only prints a line
+ * and creates the table without it. saltmill checks a job with this table and rejects such
+ * attributes. With one normal form of each value, `alter` can compare a job with the output of
  * `describe`.
  */
 #include "attributes.h"
@@ -67,8 +67,8 @@ static const struct attribute_def family_defs[] = {
 	{"MOB_THRESHOLD", KIND_BYTES, "102400", 0, INT64_MAX, NULL, false},
 	{"MOB_COMPACT_PARTITION_POLICY", KIND_WORD, "DAILY", 0, 0, mob_partitions, false},
 	{"NAME", KIND_REFUSED, "the family's name is its key in `families:`", 0, 0, NULL, false},
-	{"INDEX_BLOCK_ENCODING", KIND_REFUSED, "the shell has no setter for it and would ignore it",
-	 0, 0, NULL, false},
+	{"INDEX_BLOCK_ENCODING", KIND_REFUSED,
+	 "the shell has no setter for this attribute and ignores it", 0, 0, NULL, false},
 };
 
 static const struct attribute_def table_defs[] = {
@@ -92,7 +92,7 @@ static const struct attribute_def table_defs[] = {
 	{"COPROCESSOR", KIND_COPROCESSOR, NULL, 0, 0, NULL, false},
 	{"NAME", KIND_REFUSED, "a Hash with NAME is a column family to the shell", 0, 0, NULL,
 	 false},
-	{"METHOD", KIND_REFUSED, "`create` ignores or refuses it", 0, 0, NULL, false},
+	{"METHOD", KIND_REFUSED, "`create` ignores or refuses this attribute", 0, 0, NULL, false},
 	{"SPLITS", KIND_REFUSED, from_regions, 0, 0, NULL, false},
 	{"SPLITS_FILE", KIND_REFUSED, from_regions, 0, 0, NULL, false},
 	{"NUMREGIONS", KIND_REFUSED, from_regions, 0, 0, NULL, false},
@@ -146,9 +146,9 @@ static const struct unit byte_units[] = {
 	{"TB", UINT64_C(1) << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}};
 
 /*
- * Parse "1 DAY 2 HOURS" at *text: numbers with strictly smaller units each time, spaces optional; a
- * number without a unit counts ones. *text moves past it. False: no number, an unknown unit, or
- * more than 64 bits.
+ * Parse a text such as "1 DAY 2 HOURS" at *text, and move *text past it. Each unit must be smaller
+ * than the previous unit, and spaces are optional. A number without a unit has the factor 1.
+ * Returns false if there is no number, if a unit is unknown, or if the sum needs more than 64 bits.
  */
 static bool parse_terms(const char **text, const struct unit *units, size_t nunits, uint64_t *sum)
 {
@@ -181,7 +181,10 @@ static bool parse_terms(const char **text, const struct unit *units, size_t nuni
 	return below != UINT64_MAX;
 }
 
-/* Parse the terms, or the form of `describe`, "65536 B (64KB)", whose two numbers must be equal. */
+/*
+ * Parse terms as parse_terms does, or text of `describe` such as "65536 B (64KB)". The two numbers
+ * in that text must be equal.
+ */
 static bool parse_sum(const char *text, const struct unit *units, size_t nunits, uint64_t *sum)
 {
 	uint64_t again;
@@ -224,7 +227,7 @@ static bool parse_int(const char *text, int64_t *v)
 	bool minus = *text == '-';
 	uint64_t sum;
 
-	/* parse_size alone would accept 3K as a number of versions */
+	/* check digits, because parse_size alone accepts 3K as a number of versions */
 	if (strspn(text + minus, "0123456789") != strlen(text + minus) ||
 	    !parse_size(text + minus, &sum) || sum > INT64_MAX)
 		return false;
@@ -258,11 +261,11 @@ static int read_number(const struct attribute_def *d, const char *text, struct a
 
 		if (d->max == INT64_MAX)
 			return error_set(err, RC_CONFIG,
-					 "%s is %.100s, expected a whole number of at "
+					 "%s: found %.100s, expected a whole number of at "
 					 "least %" PRId64 "%s",
 					 d->name, text, d->min, what);
 		return error_set(err, RC_CONFIG,
-				 "%s is %.100s, expected a whole number from %" PRId64
+				 "%s: found %.100s, expected a whole number from %" PRId64
 				 " to %" PRId64 "%s",
 				 d->name, text, d->min, d->max, what);
 	}
@@ -286,14 +289,16 @@ static int read_word(const struct attribute_def *d, const char *text, struct att
 	}
 	const char *near = near_miss(text, d->words, n);
 	if (near)
-		return error_set(err, RC_CONFIG, "%s is %.100s; did you mean %s? (one of %s)",
-				 d->name, text, near, list);
-	return error_set(err, RC_CONFIG, "%s is %.100s, expected one of %s", d->name, text, list);
+		return error_set(err, RC_CONFIG,
+				 "%s: found %.100s, expected one of %s; did you mean %s?", d->name,
+				 text, list, near);
+	return error_set(err, RC_CONFIG, "%s: found %.100s, expected one of %s", d->name, text,
+			 list);
 }
 
 /*
- * Read a class name. The master loads the class by its full name; HBase's own classes may be given
- * by their last part.
+ * Read a class name, and put HBase's package before it if only the last part is given. The master
+ * loads a class by its full name.
  */
 static int read_class(const struct attribute_def *d, const char *text, struct arena *a,
 		      struct attribute *out, struct error *err)
@@ -327,11 +332,12 @@ static int read_class(const struct attribute_def *d, const char *text, struct ar
 	}
 	const char *near = near_miss(name, known, COUNT(known));
 	if (near)
-		return error_set(err, RC_CONFIG, "%s is %.200s; did you mean %s%s?", d->name, text,
-				 package, near);
+		return error_set(err, RC_CONFIG,
+				 "%s: found %.200s, expected a class name; did you mean %s%s?",
+				 d->name, text, package, near);
 	return last ? RC_OK
 		    : error_set(err, RC_CONFIG,
-				"%s is %.200s, expected a class name with its package", d->name,
+				"%s: found %.200s, expected a class name with its package", d->name,
 				text);
 }
 
@@ -340,10 +346,10 @@ static int read_bool(const struct attribute_def *d, const char *text, struct att
 {
 	bool yes = strcasecmp(text, "true") == 0;
 
-	/* Java's Boolean.valueOf reads any other word as false */
+	/* Java's Boolean.valueOf reads any word except `true` as false */
 	if (!yes && strcasecmp(text, "false") != 0)
-		return error_set(err, RC_CONFIG, "%s is %.100s, expected true or false", d->name,
-				 text);
+		return error_set(err, RC_CONFIG, "%s: found %.100s, expected true or false",
+				 d->name, text);
 	out->value = yes ? "true" : "false";
 	out->quoted = false;
 	return RC_OK;
@@ -352,11 +358,14 @@ static int read_bool(const struct attribute_def *d, const char *text, struct att
 static int read_text(const struct attribute_def *d, const char *text, struct error *err)
 {
 	if (*text == '\0')
-		return error_set(err, RC_CONFIG, "%s is empty, expected a value", d->name);
+		return error_set(err, RC_CONFIG, "%s: found an empty text, expected a value",
+				 d->name);
 	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7F)
-			return error_set(err, RC_CONFIG, "%s contains control character 0x%02X",
-					 d->name, (unsigned char)*p);
+			return error_set(
+				err, RC_CONFIG,
+				"%s: found control character 0x%02X, expected printable text",
+				d->name, (unsigned char)*p);
 	return RC_OK;
 }
 
@@ -380,7 +389,7 @@ int attribute_read(const struct attribute_def *d, const char *text, struct arena
 		const char *bar = strchr(text, '|');
 		if (!bar || bar[1] == '|' || bar[1] == '\0')
 			return error_set(err, RC_CONFIG,
-					 "%s is %.200s, expected path|class|priority|arguments",
+					 "%s: found %.200s, expected path|class|priority|arguments",
 					 d->name, text);
 		return RC_OK;
 	}

@@ -1,7 +1,4 @@
-/*
- * attributes.h - every attribute that the shell knows, with its kind and limits (README.md 2.3,
- * 2.4)
- */
+/* attributes.h - all attributes of the shell, with their kinds and limits (README.md 2.3, 2.4) */
 #ifndef SALTMILL_SPLITTER_ATTRIBUTES_H
 #define SALTMILL_SPLITTER_ATTRIBUTES_H
 
@@ -15,45 +12,49 @@ enum attribute_scope { SCOPE_FAMILY, SCOPE_TABLE };
 
 enum attribute_kind {
 	KIND_TEXT,
-	KIND_CLASS, /* a full class name; HBase's own classes may be given by their last part */
+	KIND_CLASS, /* a full class name; the last part is enough for HBase's classes */
 	KIND_BOOL,
 	KIND_INT,
 	KIND_BYTES, /* a number of bytes, or "10G" or "1 MB 512 KB" */
 	KIND_TTL,
-	KIND_WORD,	  /* one of words, in upper case */
+	KIND_WORD,	  /* one of `words`, in upper case */
 	KIND_COPROCESSOR, /* "path|class|priority|arguments"; only `alter` accepts it */
-	KIND_REFUSED	  /* known, but not an attribute; initial is the reason */
+	KIND_REFUSED	  /* a known key that is not an attribute; `initial` is the reason */
 };
 
 struct attribute_def {
 	const char *name;
 	enum attribute_kind kind;
-	const char *initial; /* HBase's default in the script's form; NULL: none */
+	const char *initial; /* HBase's default in the script's form; NULL means no default */
 	int64_t min, max;
-	const char *const *words; /* NULL-terminated */
-	bool own_field;		  /* struct family has its own member for it */
+	const char *const *words; /* allowed words, ended by NULL */
+	bool own_field;		  /* struct family has a member for this attribute */
 };
 
-/* Find an attribute by name, in upper or lower case; NULL: this scope has none. */
+/*
+ * Find an attribute by name, in upper or lower case. Returns NULL if the scope has no such
+ * attribute.
+ */
 const struct attribute_def *attribute_find(enum attribute_scope scope, const char *key);
 const char *attribute_near(enum attribute_scope scope, const char *key);
 /*
- * Parse text as d's value. *out gets key, quoted, and value in the one form that the script writes
- * (in the arena). RC_CONFIG: the message says what was expected.
+ * Parse `text` as a value of `d`. *out gets `key`, `quoted`, and `value` in the normal form that
+ * the script uses (in the arena). Returns RC_CONFIG, with found and expected values, if `text` is
+ * not a value of `d`.
  */
 int attribute_read(const struct attribute_def *d, const char *text, struct arena *a,
 		   struct attribute *out, struct error *err);
 
 /*
- * True if an existing table's value equals want, which is in that form. there NULL: the value is
- * not given, so HBase's default applies.
+ * Return true if `there`, the value of an existing table, equals `want`, which is in the normal
+ * form. If `there` is NULL, HBase's default applies.
  */
 bool attribute_same(const struct attribute_def *d, const struct attribute *want, const char *there,
 		    struct arena *a);
 
 /*
- * Return everything that the script says of a family, including defaults, without NAME and hashes;
- * in the arena.
+ * Return all attributes of a family in the script, in the arena. Defaults are included. The
+ * function leaves out NAME and hashes.
  */
 struct attributes family_items(struct arena *a, const struct family *f);
 /* Return a family's CONFIGURATION, with the prefix length of a ROWPREFIX bloom filter. */

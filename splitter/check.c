@@ -1,8 +1,10 @@
 /*
- * check.c - reject what HBase's master would reject, or the shell would silently ignore
+ * check.c - reject tables that HBase's master rejects, and attributes that the shell silently
+ * ignores
  *
- * Follows TableName, ColumnFamilyDescriptorBuilder and the master's TableDescriptorChecker
- * (README.md 2.3 to 2.5), so that every script that is written also runs.
+ * The checks are those of TableName, ColumnFamilyDescriptorBuilder and the master's
+ * TableDescriptorChecker (README.md 2.3 to 2.5). With these checks, HBase accepts all scripts that
+ * saltmill writes.
  */
 #include <inttypes.h>
 #include <locale.h>
@@ -22,7 +24,8 @@ static const char fifo_policy[] =
 static const char blocking_key[] = "hbase.hstore.blockingStoreFiles";
 
 /*
- * Return the first character of name that is not a letter, a digit or in extra; 0: there is none.
+ * Return the first character of `name` that is not a letter, a digit or in `extra`. Returns 0 if
+ * there is no such character.
  */
 static uint32_t odd_character(struct bytes name, const char *extra)
 {
@@ -56,15 +59,20 @@ static int check_table_name(const char *name, struct error *err)
 	uint32_t odd;
 
 	if (colon && namespace.len == 0)
-		return error_set(err, RC_CONFIG, "table name \"%.200s\" has an empty namespace",
-				 name);
+		return error_set(
+			err, RC_CONFIG,
+			"table name \"%.200s\": found an empty namespace, expected NAMESPACE:TABLE "
+			"or TABLE",
+			name);
 	if (*qualifier == '\0')
-		return error_set(err, RC_CONFIG, "table name \"%.200s\" is empty%s", name,
-				 colon ? " after the namespace" : "");
+		return error_set(
+			err, RC_CONFIG,
+			"table name \"%.200s\": found no name%s, expected at least one character",
+			name, colon ? " after the namespace" : "");
 	if (*qualifier == '.' || *qualifier == '-')
 		return error_set(
 			err, RC_CONFIG,
-			"table name \"%.200s\" starts with '%c', expected a letter, a digit or _",
+			"table name \"%.200s\": found '%c' at the start, expected a letter, a digit or _",
 			name, *qualifier);
 	if ((odd = odd_character(namespace, "_")) != 0)
 		return error_set(err, RC_CONFIG,
@@ -79,7 +87,7 @@ static int check_table_name(const char *name, struct error *err)
 	if (namespace.len == 5 && memcmp(name, "hbase", 5) == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"table name \"%.200s\": the namespace hbase is for HBase's own tables",
+			"table name \"%.200s\": found the namespace hbase, which is reserved for HBase's tables; choose another one",
 			name);
 	return RC_OK;
 }
@@ -87,14 +95,18 @@ static int check_table_name(const char *name, struct error *err)
 static int check_family_name(const char *name, struct error *err)
 {
 	if (*name == '\0')
-		return error_set(err, RC_CONFIG, "a column family has an empty name");
+		return error_set(
+			err, RC_CONFIG,
+			"found a column family with an empty name, expected at least one character");
 	if (*name == '.')
-		return error_set(err, RC_CONFIG, "column family \"%.200s\" starts with a dot",
-				 name);
+		return error_set(
+			err, RC_CONFIG,
+			"column family \"%.200s\": found a dot at the start, expected another character",
+			name);
 	if (strcmp(name, "recovered.edits") == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"column family \"recovered.edits\": HBase keeps its own files there");
+			"column family \"recovered.edits\": HBase stores its files in a folder of this name; choose another name");
 	if (strlen(name) > CELL_FAMILY_MAX)
 		return error_set(err, RC_CONFIG,
 				 "column family \"%.40s...\" has %zu bytes, expected at most %d",
@@ -103,13 +115,13 @@ static int check_family_name(const char *name, struct error *err)
 		if (*p < 0x20 || *p == 0x7F)
 			return error_set(
 				err, RC_CONFIG,
-				"column family \"%.200s\" contains control character 0x%02X", name,
-				*p);
+				"column family \"%.200s\": found control character 0x%02X, expected printable text",
+				name, *p);
 		if (strchr(":\\/", *p))
 			return error_set(
 				err, RC_CONFIG,
-				"column family \"%.200s\" contains '%c', which HBase rejects", name,
-				*p);
+				"column family \"%.200s\": found '%c', expected a name without : / \\",
+				name, *p);
 	}
 	return RC_OK;
 }
@@ -122,7 +134,7 @@ static int unknown_attribute(enum attribute_scope scope, const char *key, struct
 	if (d && d->kind != KIND_REFUSED)
 		return error_set(
 			err, RC_CONFIG,
-			"%s belongs to the %s, not to the %s: the shell would ignore it here",
+			"%s is an attribute of the %s, not of the %s, where the shell ignores it",
 			d->name, other == SCOPE_FAMILY ? "family" : "table",
 			other == SCOPE_FAMILY ? "table" : "family");
 	const char *near = attribute_near(scope, key);
@@ -146,20 +158,23 @@ static int check_attributes(enum attribute_scope scope, struct attributes *list,
 		if (!d)
 			return unknown_attribute(scope, it->key, err);
 		if (d->own_field)
-			return error_set(err, RC_CONFIG, "%s is given twice", d->name);
+			return error_set(err, RC_CONFIG, "found %s twice, expected it once",
+					 d->name);
 		int rc = attribute_read(d, it->value, a, it, err);
 		if (rc)
 			return rc;
 		if (d->kind == KIND_COPROCESSOR)
-			it->key = key; /* several are allowed, with numbers */
+			/* keep the key, because several coprocessors have numbered keys */
+			it->key = key;
 		for (size_t j = 0; j < i; j++)
 			if (strcasecmp(list->item[j].key, it->key) == 0)
-				return error_set(err, RC_CONFIG, "%s is given twice", it->key);
+				return error_set(err, RC_CONFIG, "found %s twice, expected it once",
+						 it->key);
 	}
 	return RC_OK;
 }
 
-/* Check CONFIGURATION or METADATA: any key, any printable text. */
+/* Check CONFIGURATION or METADATA. Any key and any printable text is valid. */
 static int check_hash(const char *what, struct attributes *list, struct pos *at, struct error *err)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -168,20 +183,25 @@ static int check_hash(const char *what, struct attributes *list, struct pos *at,
 		*at = it->pos;
 		it->quoted = true;
 		if (*it->key == '\0')
-			return error_set(err, RC_CONFIG, "%s has an empty key", what);
+			return error_set(err, RC_CONFIG,
+					 "%s: found an empty key, expected at least one character",
+					 what);
 		for (const char *p = it->key; *p; p++)
 			if ((unsigned char)*p <= 0x20 || *p == 0x7F)
-				return error_set(err, RC_CONFIG,
-						 "%s key \"%.100s\" contains byte 0x%02X", what,
-						 it->key, (unsigned char)*p);
+				return error_set(
+					err, RC_CONFIG,
+					"%s key \"%.100s\": found byte 0x%02X, expected printable text without spaces",
+					what, it->key, (unsigned char)*p);
 		for (const char *p = it->value; *p; p++)
 			if ((unsigned char)*p < 0x20 || *p == 0x7F)
-				return error_set(err, RC_CONFIG,
-						 "%s %.100s contains control character 0x%02X",
-						 what, it->key, (unsigned char)*p);
+				return error_set(
+					err, RC_CONFIG,
+					"%s %.100s: found control character 0x%02X, expected printable text",
+					what, it->key, (unsigned char)*p);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(list->item[j].key, it->key) == 0)
-				return error_set(err, RC_CONFIG, "%s %.100s is given twice", what,
+				return error_set(err, RC_CONFIG,
+						 "%s: found %.100s twice, expected it once", what,
 						 it->key);
 	}
 	return RC_OK;
@@ -195,7 +215,10 @@ static const struct attribute *find_key(const struct attributes *list, const cha
 	return NULL;
 }
 
-/* Parse the whole text as a number from min to max; -1: anything else. */
+/*
+ * Parse the whole text as a number from `min` to `max`. Returns -1 if the text is not such a
+ * number.
+ */
 static long number_in(const char *text, long min, long max)
 {
 	char *end;
@@ -205,8 +228,8 @@ static long number_in(const char *text, long min, long max)
 }
 
 /*
- * Check that ROWPREFIX_FIXED_LENGTH has its length, which is a configuration key of the same
- * family.
+ * Check that a ROWPREFIX_FIXED_LENGTH filter has a prefix length, which is a configuration key of
+ * the same family.
  */
 static int check_bloom(struct family *f, struct pos *at, struct error *err)
 {
@@ -231,7 +254,7 @@ static int check_bloom(struct family *f, struct pos *at, struct error *err)
 		return error_set(
 			err, RC_CONFIG,
 			"family %s: bloom filter ROWPREFIX_FIXED_LENGTH has prefix length %" PRIu32
-			", expected 1 to %d (the master rejects the table otherwise)",
+			", expected 1 to %d (the master rejects other values)",
 			f->name, f->bloom_prefix, CELL_ROW_MAX);
 	return RC_OK;
 }
@@ -260,7 +283,7 @@ static int check_limits(const struct family *f, struct error *err)
 	return RC_OK;
 }
 
-/* Check what TableDescriptorChecker.checkCompactionPolicy checks. */
+/* Check a family as TableDescriptorChecker.checkCompactionPolicy does. */
 static int check_fifo(const struct table *t, const struct family *f, struct error *err)
 {
 	const struct attribute *policy = find_key(&f->configuration, fifo_key);
@@ -273,9 +296,10 @@ static int check_fifo(const struct table *t, const struct family *f, struct erro
 	if (!files)
 		files = find_key(&t->configuration, blocking_key);
 	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0)
-		return error_set(err, RC_CONFIG,
-				 "family %s: FIFOCompactionPolicy needs a TTL and MIN_VERSIONS 0",
-				 f->name);
+		return error_set(
+			err, RC_CONFIG,
+			"family %s: found no TTL, or MIN_VERSIONS above 0; FIFOCompactionPolicy needs a TTL and MIN_VERSIONS 0",
+			f->name);
 	if (!files || number_in(files->value, 1000, INT32_MAX) < 0)
 		return error_set(err, RC_CONFIG,
 				 "family %s: FIFOCompactionPolicy needs %s of 1000 or more",
@@ -283,15 +307,16 @@ static int check_fifo(const struct table *t, const struct family *f, struct erro
 	return RC_OK;
 }
 
-/* Check that all families use one zstd codec: it is one setting of a server for all its tables. */
+/*
+ * Check that all families use one zstd codec, because a server has one setting for all its tables.
+ */
 static int check_framing(const struct table *t, const struct family *f, struct error *err)
 {
 	for (const struct family *g = t->families; f->codec == CODEC_ZSTD && g < f; g++)
 		if (g->codec == CODEC_ZSTD && g->framing != f->framing)
 			return error_set(
 				err, RC_CONFIG,
-				"families %s and %s frame ZSTD blocks for different codecs; a "
-				"region server has one (hbase.io.compress.zstd.codec)",
+				"families %s and %s: found different ZSTD framings, expected one, because a region server has one codec (hbase.io.compress.zstd.codec)",
 				g->name, f->name);
 	return RC_OK;
 }
@@ -306,7 +331,7 @@ static int check_family(const struct table *t, struct family *f, struct arena *a
 		if (strcmp(g->name, f->name) == 0)
 			return error_set(
 				err, RC_CONFIG,
-				"column family %s is given twice: the shell would keep the last",
+				"found column family %s twice, expected it once, because the shell would use only the last; remove one",
 				f->name);
 	if ((rc = check_family_name(f->name, err)) != 0 || (rc = check_limits(f, err)) != 0 ||
 	    (rc = check_framing(t, f, err)) != 0)
@@ -334,7 +359,7 @@ int table_check(struct table *t, struct arena *a, struct pos *at, struct error *
 	    (rc = check_hash("CONFIGURATION", &t->configuration, at, err)) != 0 ||
 	    (rc = check_hash("METADATA", &t->metadata, at, err)) != 0)
 		return rc;
-	for (size_t i = 0; rc == RC_OK && i < t->nfamilies; i++)
+	for (size_t i = 0; rc == RC_OK && i < t->nfamilies + t->nothers; i++)
 		rc = check_family(t, &t->families[i], a, at, err);
 	return rc;
 }

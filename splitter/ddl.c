@@ -1,17 +1,20 @@
 /*
  * ddl.c - the scripts that create and drop a table
  *
- * Shell commands in the scripts: exists, create_namespace, create, alter (coprocessors only),
- * disable, drop, exit. Constants: those of the attributes, and NAME, CONFIGURATION, METADATA,
- * SPLITS, NUMREGIONS, SPLITALGO. From Ruby: puts, raise, rescue, File. Reasons for three choices:
+ * The scripts use the shell commands exists, create_namespace, create, alter (coprocessors only),
+ * disable, drop and exit. They use the constants of the attributes, and NAME, CONFIGURATION,
+ * METADATA, SPLITS, NUMREGIONS and SPLITALGO. From Ruby, they use puts, raise, rescue and File.
  *
- * - `exists` returns true or false only with -n. Without -n it returns nil; then `create` reports that
- *   the table exists, and nothing changes either.
- * - A namespace has no IF NOT EXISTS, and the result of list_namespace differs by version. So the script
- *   creates it, and recognises the one harmless failure by its name.
- * - Ruby reads many split keys from their file and passes them as SPLITS. SPLITS_FILE would be searched
- *   in the shell's working directory, not in the script's. It leaves its path in the table's metadata
- *   (HBASE-11754) and was broken twice (HBASE-21699, HBASE-25609).
+ * Three choices need a reason:
+ *
+ *   - The scripts need -n, because `exists` returns true or false only with -n. Without -n it
+ *     returns nil. `create` then reports that the table exists, and nothing changes.
+ *   - The script always creates the namespace, and ignores only the error that it exists. The shell
+ *     has no IF NOT EXISTS for a namespace, and the result of list_namespace differs by version.
+ *   - Ruby reads many split keys from their file and passes them as SPLITS. The shell's SPLITS_FILE
+ *     is relative to the working directory, not to the script's folder. The shell also stores its
+ *     path in the table's metadata (HBASE-11754). The option was broken twice (HBASE-21699,
+ *     HBASE-25609).
  */
 #include "ddl.h"
 
@@ -42,8 +45,8 @@ static bool is_coprocessor(const struct attribute *it)
 
 /*
  * Append a check of the zstd codec. The two codecs cannot read each other's blocks (hfile/README.md
- * 9.4), and a cluster would notice only when it opens the files. So the script reads its
- * configuration and stops.
+ * 9.4), and a cluster detects the wrong codec only when it opens the files. So the script reads the
+ * cluster's configuration, and stops if the codec differs.
  */
 static void zstd_check(struct buf *out, const struct table *t)
 {
@@ -122,8 +125,8 @@ static void put_family(struct buf *out, const struct family *f)
 }
 
 /*
- * True if the table's policy would split or merge the planned regions. HBase's default would, so a
- * pre-split table gets ConstantSizeRegionSplitPolicy unless the job says otherwise.
+ * Return true if the script must set a split policy. HBase's default policy would split planned
+ * regions, so a pre-split table gets ConstantSizeRegionSplitPolicy unless the job has a policy.
  */
 static bool needs_policy(const struct table *t, bool presplit)
 {
@@ -183,7 +186,7 @@ static void put_split_keys(struct buf *out, const struct splits *s)
 	buf_release(&piece);
 }
 
-/* Append, before `create`, code that reads split_keys from the file beside the script. */
+/* Append, before `create`, code that reads split_keys from a file in the script's folder. */
 static void read_split_keys(struct buf *out, const struct splits *s, const char *file)
 {
 	buf_append_str(out, "  # Read here and passed as SPLITS: SPLITS_FILE would look in the "
@@ -232,7 +235,7 @@ static void put_create(struct buf *out, const struct table *t, const struct spli
 		read_split_keys(out, s, o->splits_file ? o->splits_file : "splits.txt");
 	buf_append_str(out, "  create ");
 	ruby_quote(out, t->name);
-	for (size_t i = 0; i < t->nfamilies; i++)
+	for (size_t i = 0; i < t->nfamilies + t->nothers; i++)
 		put_family(out, &t->families[i]);
 	put_table_options(out, t, by_name || s->count);
 	if (by_name)
@@ -255,12 +258,15 @@ int ddl_create_with(struct buf *out, const struct table *t, const struct splits 
 
 	for (size_t i = 1; i < s->count; i++)
 		if (bytes_cmp(s->keys[i - 1], s->keys[i]) >= 0)
-			return error_set(err, RC_ORDER,
-					 "split key %zu of table %s is not above the previous one",
-					 i + 1, t->name);
+			return error_set(
+				err, RC_ORDER,
+				"table %s: found split key %zu not above the previous one, "
+				"expected rising keys",
+				t->name, i + 1);
+	size_t families = t->nfamilies + t->nothers;
 	size_t regions = o->algorithm_regions > 1 ? o->algorithm_regions : s->count + 1;
 	buf_printf(&what, "%zu region%s, %zu column famil%s", regions, regions == 1 ? "" : "s",
-		   t->nfamilies, t->nfamilies == 1 ? "y" : "ies");
+		   families, families == 1 ? "y" : "ies");
 	buf_put(&what, 0);
 	script_head(out, t, (char *)what.ptr,
 		    "Running it again changes nothing: a table that exists is left alone.");

@@ -6,13 +6,14 @@
  *   COLUMN FAMILIES DESCRIPTION
  *   {NAME => 'f', VERSIONS => '1', TTL => '86400 SECONDS (1 DAY)', CONFIGURATION => {'a' => 'b'}}
  *
- * The shell breaks long lines anywhere on a terminal, so line breaks inside a Hash are ignored.
- * HBase does not escape quotes in values: a value ends at a quote that a comma or a brace follows.
+ * On a terminal, the shell breaks long lines anywhere, so the parser ignores line breaks inside a
+ * Hash. HBase does not escape quotes in values. So a value ends at a quote before a comma or a
+ * brace.
  */
 #include "ddl.h"
 
 struct scanner {
-	struct buf text; /* without line breaks; a NUL follows */
+	struct buf text; /* the text without line breaks; a NUL follows */
 	const char *p;
 	struct arena *arena;
 };
@@ -22,7 +23,7 @@ static void skip_blanks(struct scanner *s)
 	s->p += strspn(s->p, " \t,");
 }
 
-/* Find the end of a quoted text; p is after its opening quote. */
+/* Find the end of a quoted text. `p` is after the opening quote. */
 static const char *closing_quote(const char *p)
 {
 	for (; *p; p++) {
@@ -35,7 +36,7 @@ static const char *closing_quote(const char *p)
 	return NULL;
 }
 
-/* Take 'text' or a bare word; NULL: neither is there. */
+/* Take 'text' or a bare word. Returns NULL if the scanner is at neither. */
 static const char *take_word(struct scanner *s)
 {
 	const char *start = s->p, *end;
@@ -67,7 +68,7 @@ static bool take_arrow(struct scanner *s)
 	return true;
 }
 
-/* Take {key => value, ...} with plain values only; the scanner is after the brace. */
+/* Take {key => value, ...} with plain values only. The scanner is after the opening brace. */
 static bool take_flat(struct scanner *s, struct attributes *list)
 {
 	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {
@@ -82,7 +83,10 @@ static bool take_flat(struct scanner *s, struct attributes *list)
 	return true;
 }
 
-/* Take the Hash of a family or of TABLE_ATTRIBUTES (inner); the scanner is after the brace. */
+/*
+ * Take the Hash of a family, or of TABLE_ATTRIBUTES if `inner` is true. The scanner is after the
+ * opening brace.
+ */
 static bool take_described(struct scanner *s, struct described *d, bool inner)
 {
 	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {
@@ -120,10 +124,11 @@ static int take_all(struct scanner *s, struct description *d, const char *name, 
 
 		s->p++;
 		if (!take_described(s, &found, false))
-			return error_set(err, RC_DATA,
-					 "%s: \"%.60s\" is not the output of `describe`: expected "
-					 "{KEY => 'value', ...}",
-					 name, (const char *)s->text.ptr + at);
+			return error_set(
+				err, RC_DATA,
+				"%s: found \"%.60s\", expected the output of `describe` with {KEY "
+				"=> 'value', ...}",
+				name, (const char *)s->text.ptr + at);
 		if (found.name)
 			description_add_family(d, s->arena, &found);
 		else
@@ -132,7 +137,9 @@ static int take_all(struct scanner *s, struct description *d, const char *name, 
 	if (d->nfamilies == 0)
 		return error_set(
 			err, RC_DATA,
-			"%s: no {NAME => 'family', ...} found, expected the output of `describe`",
+			"'family', ...} found, expected the output of `describe` => %s: found no "
+			"{NAME => 'family', ...}, expected the output of `describe` => 'family', "
+			"...} found, expected the output of `describe`",
 			name);
 	return RC_OK;
 }
@@ -146,7 +153,7 @@ int description_parse(struct description *d, struct arena *a, const char *name, 
 
 	*d = (struct description){0};
 	if (nul)
-		return error_set(err, RC_DATA, "%s: byte %zu is NUL, expected text", name,
+		return error_set(err, RC_DATA, "%s: found NUL at byte %zu, expected text", name,
 				 (size_t)(nul - text.ptr));
 	for (size_t i = 0; i < text.len; i++) {
 		uint8_t c = text.ptr[i];

@@ -1,8 +1,8 @@
 /*
  * description.c - build and compare table descriptions, and read them from a create-table script
  *
- * A load is published with this script. Programs that create the table without the shell read from
- * it what the shell would do.
+ * A published load contains this script. `apply` creates the table without the shell, and reads the
+ * table's description from the script.
  */
 #include "ddl.h"
 
@@ -53,7 +53,7 @@ bool attribute_same(const struct attribute_def *d, const struct attribute *want,
 	return strcmp(normal.value, want->value) == 0;
 }
 
-/* Return the value of key; a cluster's descriptor may have any pair in either list. */
+/* Return the value of `key`. A cluster's descriptor may have the pair in either list. */
 static const char *said(const struct described *have, const char *key)
 {
 	const struct attributes *lists[] = {&have->items, &have->configuration, &have->metadata};

@@ -1,12 +1,13 @@
 /*
- * divide.c - cut at weight quantiles, respecting salt buckets and entities
+ * divide.c - choose split keys at weight quantiles, near salt buckets and between entities
  *
- * Step one uses weights alone. Borders start at even shares. Those near the start of a salt bucket
- * move there, and the others are spread again between them, so that many regions share the cost of
- * each move. This may bring other borders near a bucket, so it repeats; each round fixes at least
- * one more. Step two is one selection that finds the rows around the borders that are still free.
+ * Step one uses only weights. Borders begin at even shares. A border near the start of a salt
+ * bucket moves to this start and is then fixed. The free borders are spread evenly between the
+ * fixed borders, so many regions share the cost of each move. The move may bring other borders near
+ * a bucket, so step one repeats. Each round fixes at least one more border. Step two finds the rows
+ * around the borders that are still free.
  *
- * The start of a bucket is looked up exactly only if it may be near a border.
+ * The exact weight below a bucket's start is needed only if the start may be near a border.
  */
 #include "splits.h"
 
@@ -14,22 +15,24 @@
 
 #include "mem.h"
 
-#define SLIVER 0.02 /* of a region: how far a border may move to a bucket's start */
-#define COST   0.01 /* a region has two ends */
+#define SLIVER 0.02 /* share of a region by which a border may move to a bucket's start */
+/* share of a region by which each end may move, to cut through fewer parts of the key */
+#define COST 0.01
 
 enum known_weight { UNKNOWN, BOUNDED, EXACT };
 
 /* The weight below a bucket's first possible key. */
 struct divided_bucket {
 	enum known_weight known;
-	uint64_t least, most; /* bounds known without reading rows; both rise with the bucket */
-	uint64_t below;	      /* if exact */
+	/* bounds of the weight that need no reading of rows; both rise with the bucket */
+	uint64_t least, most;
+	uint64_t below; /* the exact weight, after it was found */
 };
 
 struct border {
-	uint64_t at;	 /* the wanted weight below it */
-	uint32_t bucket; /* the bucket that starts there; 0: none, the border is free */
-	uint64_t before; /* a free border must stay below this, the place of the next fixed one */
+	uint64_t at;	 /* wanted weight below the border */
+	uint32_t bucket; /* the bucket that starts at the border; 0 means that the border is free */
+	uint64_t before; /* weight of the next fixed border, which limits a free border */
 };
 
 struct divider {
@@ -37,20 +40,23 @@ struct divider {
 	const struct key_shape *shape;
 	uint64_t from, to;		/* weights of the range to cut */
 	uint64_t sliver, slack;		/* weights */
-	struct divided_bucket *buckets; /* NULL: not salted */
+	struct divided_bucket *buckets; /* the salt buckets; NULL means that the key has no salt */
 	uint32_t nbuckets;
-	struct border *borders; /* the caller makes the first and the last */
+	struct border *borders; /* the caller sets the first and the last border */
 	size_t nborders;
 };
 
-/* Return bucket b's first possible key: its number in the salt's bytes. */
+/* Return the first possible key of bucket `b`. The key is the number `b` in the salt's bytes. */
 static struct bytes bucket_key(const struct divider *c, uint32_t b, uint8_t store[8])
 {
 	put_be64(store, b);
 	return bytes_of(store + 8 - c->shape->salt_bytes, c->shape->salt_bytes);
 }
 
-/* Look up a bucket's weight, in one or two steps: the bounds without reading rows may be exact. */
+/*
+ * Find the weight below a bucket. The function reads rows only if the bounds without reading are
+ * not exact.
+ */
 static int look_up(const struct divider *c, uint32_t b, enum known_weight want, struct error *err)
 {
 	struct divided_bucket *k = &c->buckets[b];
@@ -75,7 +81,10 @@ static int look_up(const struct divider *c, uint32_t b, enum known_weight want, 
 	return rc;
 }
 
-/* Find the first of the buckets [low, high) whose weight below is at least `at`; high: none. */
+/*
+ * Find the first of the buckets [low, high) with a weight below of at least `at`. The result is
+ * `high` if there is no such bucket.
+ */
 static int first_bucket(const struct divider *c, uint32_t low, uint32_t high, uint64_t at,
 			enum known_weight known, uint32_t *out, struct error *err)
 {
@@ -100,7 +109,10 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Find the bucket that starts nearest to `at`, less than a sliver away; 0: none. */
+/*
+ * Find the bucket that starts nearest to `at`, less than a sliver away. *out is 0 if there is no
+ * such bucket.
+ */
 static int near_bucket(const struct divider *c, uint64_t at, uint32_t *out, struct error *err)
 {
 	uint64_t low = at > c->sliver ? at - c->sliver : 0, high = at + c->sliver;
@@ -110,7 +122,9 @@ static int near_bucket(const struct divider *c, uint64_t at, uint32_t *out, stru
 	if (!c->buckets || c->sliver == 0)
 		return RC_OK;
 	int rc = first_bucket(c, 1, c->nbuckets, low, BOUNDED, &first, err);
-	/* the last bucket that may start before `high`; its lower bound rises, too */
+	/*
+	 * Find the last bucket that may start before `high`. The lower bounds rise with the bucket.
+	 */
 	for (end = first; rc == RC_OK && end < c->nbuckets; end++) {
 		rc = look_up(c, end, BOUNDED, err);
 		if (rc == RC_OK && c->buckets[end].least >= high)
@@ -130,7 +144,7 @@ static int near_bucket(const struct divider *c, uint64_t at, uint32_t *out, stru
 	return rc;
 }
 
-/* Put borders first + 1 to last - 1 at even distances between the two. */
+/* Put borders first + 1 to last - 1 at even distances between borders `first` and `last`. */
 static void spread_evenly(struct border *b, size_t first, size_t last)
 {
 	uint64_t start = b[first].at, weight = b[last].at - start;
@@ -139,7 +153,7 @@ static void spread_evenly(struct border *b, size_t first, size_t last)
 		b[i].at = start + (uint64_t)((__uint128_t)weight * (i - first) / (last - first));
 }
 
-/* Spread all free borders between the fixed ones. */
+/* Spread all free borders evenly between the fixed borders. */
 static void spread(const struct divider *c)
 {
 	for (size_t first = 0, i = 1; i < c->nborders; i++) {
@@ -150,7 +164,7 @@ static void spread(const struct divider *c)
 	}
 }
 
-/* Move borders to buckets until nothing changes; see the head of this file. */
+/* Move borders to buckets until no border moves (step one at the head of this file). */
 static int settle(struct divider *c, struct error *err)
 {
 	struct border *b = c->borders;
@@ -180,7 +194,7 @@ static unsigned depth_of(const void *shape, struct bytes below, struct bytes key
 	return shape_depth(shape, below, key);
 }
 
-/* Find the rows around the free borders; points has an entry for each border. */
+/* Find the rows around the free borders. `points` has an entry for each border. */
 static int select_free(const struct divider *c, struct split_point *points, struct error *err)
 {
 	struct split_choice choice = {.slack = c->slack, .depth = depth_of, .ctx = c->shape};
@@ -204,8 +218,8 @@ static int select_free(const struct divider *c, struct split_point *points, stru
 }
 
 /*
- * Add a free border, unless it is at the same place as the previous or the next one: a heavy row is
- * there. If such a row keeps it far from its quantile, it may now be near a bucket.
+ * Add a free border, unless a heavy row puts the border at the same place as the previous or the
+ * next border. Such a row can also move a border from its quantile to a place near a bucket.
  */
 static int add_free(const struct divider *c, size_t i, const struct split_point *p, uint64_t *last,
 		    struct splits *out, struct error *err)
@@ -268,8 +282,8 @@ static int divide_freely(struct divider *c, size_t regions, struct splits *out, 
 }
 
 /*
- * Give each bucket one region, and distribute the rest by the largest remainder of each bucket's
- * content above one region's share.
+ * Give each bucket one region. Distribute the other regions by largest remainder, by the content of
+ * each bucket above one region's share.
  */
 static void share_regions(const struct divider *c, size_t regions, size_t *parts)
 {

@@ -1,7 +1,7 @@
 /*
  * existing.c - the regions of a live table, from the shell's output
  *
- *   get_splits     Total number of splits = 3        regions, not keys
+ *   get_splits     Total number of splits = 3        the number of regions, not of keys
  *                  \x01                              one key a line, Bytes.toStringBinary
  *                  b c
  *
@@ -10,9 +10,9 @@
  *                          h,1  | t,,1700000000000.0c3f. |           |    \x01 |   120 | ...
  *                   3 rows
  *
- * Keys are printed with their blanks and bars, so columns are cut at the positions of the header's
- * bars. list_regions strips blanks from the ends of a key. REGION_NAME, `table,start
- * key,time.name.`, has the whole start key, so it is used if that column is present.
+ * Printed keys may contain spaces and bars, so the parser cuts columns at the positions of the
+ * header's bars. list_regions strips spaces from the ends of a key. The column REGION_NAME,
+ * `table,start key,time.name.`, has the whole start key, so it is used if it is present.
  */
 #include "splits.h"
 
@@ -36,13 +36,13 @@ struct line_reader {
 };
 
 struct existing_span {
-	size_t at, len; /* len 0: no such column */
+	size_t at, len; /* `len` 0 means no such column */
 };
 
 struct existing_row {
 	struct buf start;
-	struct bytes start_text, end_text; /* without blanks at the ends */
-	struct bytes encoded, table;	   /* len 0: unknown */
+	struct bytes start_text, end_text; /* printed keys without spaces at the ends */
+	struct bytes encoded, table;	   /* names in the row; a length of 0 means unknown */
 	uint64_t size_bytes;
 	uint64_t line;
 	bool replica;
@@ -94,7 +94,7 @@ static bool starts_with(struct bytes b, const char *prefix)
 	return b.len >= n && memcmp(b.ptr, prefix, n) == 0;
 }
 
-/* Parse digits only, to the end. */
+/* Parse a text that has only digits. */
 static bool parse_number(struct bytes b, uint64_t *out)
 {
 	*out = 0;
@@ -110,7 +110,7 @@ static bool parse_number(struct bytes b, uint64_t *out)
 
 static const char total[] = "Total number of splits = ";
 
-/* True for what the shell prints after a command's own output. */
+/* Return true for lines that the shell prints after the output of a command. */
 static bool is_trailer(struct bytes line)
 {
 	return trim(line).len == 0 || starts_with(line, "Took ") || starts_with(line, "=> ") ||
@@ -125,12 +125,17 @@ static int read_keys(struct line_reader *r, struct existing *e, struct bytes cou
 	int rc = RC_OK;
 
 	if (!parse_number(trim(count), &regions) || regions == 0)
-		return fault(r, r->line, "expected a number of splits, 1 or more");
+		return error_set(r->err, RC_DATA,
+				 "%s:%" PRIu64
+				 ": found `%.*s`, expected the number of splits, 1 or more",
+				 r->name, r->line, (int)(count.len < 60 ? count.len : 60),
+				 (const char *)count.ptr);
 	for (uint64_t i = 1; rc == RC_OK && i < regions; i++) {
 		key.len = 0;
 		if (!next_line(r, &line)) {
-			rc = fault(r, r->line,
-				   "the text ends before the last of the announced splits");
+			rc = fault(
+				r, r->line,
+				"found the end of the text, expected more of the announced splits");
 			break;
 		}
 		rc = keytext_parse(&key, line, r->err);
@@ -147,7 +152,7 @@ static int read_keys(struct line_reader *r, struct existing *e, struct bytes cou
 
 /* --- list_regions --- */
 
-/* Read the header's columns; false: this line is not a header. */
+/* Read the header's columns. Returns false if this line is not a header. */
 static bool read_header(struct bytes line, struct listing *l)
 {
 	size_t from = 0, found = 0;
@@ -190,7 +195,7 @@ static const uint8_t *last_of(struct bytes b, int c)
 	return b.len ? memrchr(b.ptr, c, b.len) : NULL;
 }
 
-/* Parse table,start key,time[_replica].encoded. */
+/* Parse a name of the form table,start key,time[_replica].encoded. */
 static bool read_region_name(struct bytes name, struct existing_row *row)
 {
 	if (name.len == 0 || name.ptr[name.len - 1] != '.')
@@ -217,14 +222,16 @@ static int read_row(struct line_reader *r, struct listing *l, struct bytes line)
 	int rc = RC_OK;
 
 	if (l->columns[REGION_NAME].len && !read_region_name(cell(l, line, REGION_NAME), &row))
-		return fault(r, r->line,
-			     "the REGION_NAME is not `table,start key,time.encoded name.`");
+		return fault(
+			r, r->line,
+			"found another REGION_NAME, expected `table,start key,time.encoded name.`");
 	if (!l->columns[REGION_NAME].len)
 		row.start_text = cell(l, line, START_KEY);
 	row.end_text = cell(l, line, END_KEY);
-	if (l->columns[SIZE].len) {
+	/* `saltmill regions` prints - for a region whose server has not reported */
+	if (l->columns[SIZE].len && !bytes_eq(cell(l, line, SIZE), bytes_str("-"))) {
 		if (!parse_number(cell(l, line, SIZE), &row.size_bytes))
-			return fault(r, r->line, "the SIZE is not a number of MB");
+			return fault(r, r->line, "found another SIZE, expected a number of MB");
 		row.size_bytes <<= 20;
 	}
 	if (row.start_text.len)
@@ -288,23 +295,25 @@ static void drop_replicas(struct listing *l)
 static int check_chain(struct line_reader *r, const struct listing *l)
 {
 	if (l->count == 0 || l->rows[0].start.len)
-		return fault(
-			r, l->count ? l->rows[0].line : r->line,
-			"found no region without a start key: was list_regions given a filter?");
+		return fault(r, l->count ? l->rows[0].line : r->line,
+			     "found no region without a start key, expected the first region. Run "
+			     "list_regions without a filter");
 	for (size_t i = 0; l->columns[END_KEY].len && i < l->count; i++) {
 		struct bytes none = {0};
 		struct bytes next = i + 1 < l->count ? l->rows[i + 1].start_text : none;
 
 		if (!bytes_eq(l->rows[i].end_text, next))
-			return fault(r, l->rows[i].line,
-				     "this region does not end where the next one starts: was "
-				     "list_regions "
-				     "given a filter, or is the table being split or merged?");
+			return fault(
+				r, l->rows[i].line,
+				"found a region that does not end at the start of the next region, expected adjacent regions; run list_regions without a filter, after all splits and merges");
 	}
 	return RC_OK;
 }
 
-/* Copy b; NULL if it is empty. A table's name may have letters that HBase prints as \xHH. */
+/*
+ * Copy `b`, or return NULL if `b` is empty. The function decodes letters of a table's name that
+ * HBase prints as \xHH.
+ */
 static char *keep(struct bytes b)
 {
 	struct buf text = {0};
@@ -352,14 +361,41 @@ static int read_listing(struct line_reader *r, struct listing *l, struct existin
 	return rc;
 }
 
+static void leave_unsized(struct existing *e)
+{
+	e->regions = mem_calloc(e->splits.count + 1, sizeof *e->regions);
+	for (size_t i = 0; i <= e->splits.count; i++)
+		e->regions[i].size_bytes = EXISTING_UNKNOWN;
+}
+
 static int read_unsized(struct line_reader *r, struct existing *e, struct bytes count)
 {
 	int rc = read_keys(r, e, count);
 
-	e->regions = mem_calloc(e->splits.count + 1, sizeof *e->regions);
-	for (size_t i = 0; i <= e->splits.count; i++)
-		e->regions[i].size_bytes = EXISTING_UNKNOWN;
+	leave_unsized(e);
 	return rc;
+}
+
+/*
+ * Return true if saltmill wrote the file. Any text of plain words is also a list of split keys, so
+ * the file's name decides. The shell's output in a file of this name has spaces and punctuation.
+ */
+static bool is_splits_file(const char *name, struct bytes text)
+{
+	static const char usual[] = "splits.txt";
+	size_t n = strlen(name), end = sizeof usual - 1;
+
+	if (n < end || strcmp(name + n - end, usual) != 0)
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		uint8_t c = text.ptr[i];
+		bool letter =
+			(c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+
+		if (!letter && !memchr("_.-\\\r\n", c, 7))
+			return false;
+	}
+	return text.len > 0;
 }
 
 int existing_parse(struct existing *e, const char *name, struct bytes text, struct error *err)
@@ -377,10 +413,17 @@ int existing_parse(struct existing *e, const char *name, struct bytes text, stru
 		if (read_header(line, &l))
 			return read_listing(&r, &l, e);
 	}
+	if (is_splits_file(name, text)) {
+		int rc = splits_parse(&e->splits, name, text, err);
+
+		leave_unsized(e);
+		return rc;
+	}
 	return error_set(
 		err, RC_DATA,
 		"%s: found neither `%s` nor a table with START_KEY, expected the output of "
-		"`get_splits` or `list_regions`",
+		"`get_splits` or `list_regions`, or a file named splits.txt that saltmill "
+		"wrote",
 		name, total);
 }
 

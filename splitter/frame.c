@@ -30,21 +30,28 @@ int frame_take(struct bytes *file, const char magic[8], uint32_t version, const 
 
 	if (file->len < 8 || memcmp(p, magic, 8) != 0)
 		return error_set(err, RC_DATA,
-				 "%s: not a file of this kind: expected %.8s at its start", name,
-				 magic);
+				 "%s: found a file of another kind, expected %.8s at its start",
+				 name, magic);
 	if (file->len < HEAD_BYTES + SUM_BYTES)
-		return error_set(err, RC_DATA, "%s: truncated after %zu bytes", name, file->len);
+		return error_set(
+			err, RC_DATA,
+			"%s: found a file truncated after %zu bytes, expected a whole frame", name,
+			file->len);
 	if (get_be32(p + 8) != version)
-		return error_set(err, RC_DATA, "%s: version %" PRIu32 ", expected %" PRIu32, name,
-				 get_be32(p + 8), version);
+		return error_set(err, RC_DATA, "%s: found version %" PRIu32 ", expected %" PRIu32,
+				 name, get_be32(p + 8), version);
 	uint64_t len = get_be64(p + 12), room = file->len - HEAD_BYTES - SUM_BYTES;
 	if (len > room)
 		return error_set(err, RC_DATA,
-				 "%s: truncated: found %" PRIu64 " of %" PRIu64 " bytes", name,
-				 room, len);
+				 "%s: found %" PRIu64 " bytes, expected %" PRIu64
+				 "; the file is truncated",
+				 name, room, len);
 	const uint8_t *sum = p + HEAD_BYTES + len;
 	if (XXH3_64bits(p, HEAD_BYTES + len) != get_be64(sum))
-		return error_set(err, RC_DATA, "%s: damaged: the checksum does not match", name);
+		return error_set(
+			err, RC_DATA,
+			"%s: found another checksum, expected that of the content; the file is damaged",
+			name);
 	*content = bytes_of(p + HEAD_BYTES, len);
 	*file = bytes_of(sum + SUM_BYTES, room - len);
 	return RC_OK;

@@ -2,7 +2,7 @@
  * frame.h - a checksummed envelope for the splitter's files
  *
  *   offset  bytes
- *   0       8      magic: the kind of content
+ *   0       8      magic, which identifies the kind of content
  *   8       4      version
  *   12      8      n, length of the content
  *   20      n      content
@@ -16,17 +16,17 @@
 #include "bytes.h"
 #include "error.h"
 
-/* Begin a frame in out; returns its start, for frame_end. */
+/* Begin a frame in `out`. Returns the start of the frame, for frame_end. */
 size_t frame_begin(struct buf *out, const char magic[8], uint32_t version);
 void frame_end(struct buf *out, size_t start);
 /*
- * Take the first frame of file: *content gets its content, *file the rest. RC_DATA: another magic
- * or version, truncated, or a wrong checksum.
+ * Take the first frame of *file. *content gets the frame's content, and *file gets the rest.
+ * Returns RC_DATA if magic, version or checksum differ, or if the frame is truncated.
  */
 int frame_take(struct bytes *file, const char magic[8], uint32_t version, const char *name,
 	       struct bytes *content, struct error *err);
 
-/* Reads content piece by piece; past the end everything is 0 and bad is set. */
+/* Reads content piece by piece. After the end, the reader returns 0 and sets `bad`. */
 struct frame_reader {
 	struct bytes rest;
 	bool bad;

@@ -5,11 +5,11 @@
 #include "bytes.h"
 #include "error.h"
 
-/* Take the next line, without \n or \r\n; text moves past it. */
+/* Take the next line, without \n or \r\n, and move *text to the following line. */
 struct bytes keytext_line(struct bytes *text);
 /*
- * Append the key of a line, parsed as the shell does. RC_DATA, with the column: the shell would
- * read another key than the text shows.
+ * Append the key of a line, parsed as in the shell. Returns RC_DATA, with the column, if the shell
+ * would read the line as another key.
  */
 int keytext_parse(struct buf *key, struct bytes line, struct error *err);
 

@@ -1,4 +1,4 @@
-/* plan.c - plan regions from a sample: number, borders, sizes, and problems of the key */
+/* plan.c - plan regions from a sample, with their sizes, and report problems of the key */
 #include "plan.h"
 
 #include <inttypes.h>
@@ -11,12 +11,12 @@
 #include "sample.h"
 #include "view_weights.h"
 
-#define MAX_PER_SERVER 200 /* README.md 2.4: 20 to 200 are reasonable */
+#define MAX_PER_SERVER 200 /* README.md 2.4 advises 20 to 200 */
 #define MAX_FILES      32  /* README.md 2.4 */
 #define MAX_HEAVY      20
-#define UNEVEN_BUCKET  2 /* times its even share */
+#define UNEVEN_BUCKET  2 /* report a bucket with more than this many times its even share */
 #define DEFAULT_RISK   0.01
-#define Z_99	       2.576 /* 99 % of a normal distribution is within this many deviations */
+#define Z_99	       2.576 /* 99 % of a normal distribution is within this many standard deviations */
 
 static void warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -40,7 +40,7 @@ static void close_region(struct plan_region *r, const struct sketch *sketch,
 {
 	double bytes = (double)r->bytes, rows = r->rows;
 
-	if (r->bytes == 0) { /* assume that missing rows are like the rest */
+	if (r->bytes == 0) { /* assume that missing rows have the average size of the other rows */
 		bytes = (double)sketch_bytes(sketch);
 		rows = (double)sketch_rows(sketch);
 	}
@@ -102,7 +102,7 @@ static void compare_rivals(struct plan *p, const struct sketch_view *v, const st
 	mem_free(r);
 }
 
-/* The points that share a key prefix; they are adjacent. */
+/* A group of adjacent points with a common key prefix. */
 struct plan_group {
 	struct bytes key;
 	uint64_t bytes;
@@ -136,7 +136,7 @@ static int compare_heavy(const void *a, const void *b)
 	return bytes_cmp(x->key, y->key);
 }
 
-/* Find the heavy prefixes through one part, or the heavy rows; at most MAX_HEAVY of them. */
+/* Find at most MAX_HEAVY heavy prefixes up to the end of one part, or heavy rows. */
 static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const struct sample *s,
 			     size_t part, double threshold, double risk)
 {
@@ -168,14 +168,16 @@ static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const 
 }
 
 /*
- * Find heavy rows, then heavy prefixes from the longest to the shortest. The prefix through the
- * last part is the row.
+ * Find heavy rows, then heavy prefixes from the longest to the shortest. The prefix up to the end
+ * of the last part is the row.
  */
 static void find_heavy(struct plan *p, const struct sketch_view *v, const struct sample *s,
 		       double risk)
 {
 	double all = (double)v->bytes;
-	/* strictly more than a region: if one region is wanted, everything would be heavy */
+	/*
+	 * A heavy prefix has more bytes than a region. If one region is wanted, no prefix is heavy.
+	 */
 	double region = p->wanted > 1 ? p->target_bytes * 1.0001 : all * 2;
 
 	find_heavy_parts(p, v, s, SHAPE_ROW, region, risk);
@@ -203,7 +205,7 @@ static void find_places(struct plan *p, const struct sketch_view *v)
 	}
 }
 
-/* Append a key for a message: its fields if the caller knows them, and its bytes. */
+/* Append a key for a message, with its fields if the caller can name them, and its bytes. */
 static void name_key(struct buf *out, struct bytes key, size_t part, const struct plan_options *o)
 {
 	bool cut = key.len > 64;
@@ -235,20 +237,24 @@ static void warn_heavy(struct plan *p, const struct sample *s, const struct plan
 		if (h->part == SHAPE_ROW)
 			warn(p,
 			     "row %s has %.1f%% of the bytes (%" PRIu64 ", in %" PRIu64
-			     " events), %.1f times a region's share: HBase cannot split inside a row, so "
-			     "no split helps; use a salt of %" PRIu32 " values or a longer key",
+			     " events), %.1f times a region's share. HBase cannot split inside a "
+			     "row, so "
+			     "no split helps. Use a salt of %" PRIu32 " values or a longer key",
 			     key, share, h->bytes, rows, regions, h->salts);
 		else if (h->part == 0 && s->shape.salt_bytes)
 			warn(p,
 			     "salt bucket %s has %.1f%% of the bytes (%" PRIu64 ", in %" PRIu64
-			     " rows), but %.1f%% would be its even share: the salted fields are uneven",
+			     " rows), expected about %.1f%%, because the values of the salted "
+			     "fields are "
+			     "uneven; salt more fields",
 			     key, share, h->bytes, rows, 100.0 / s->shape.buckets);
 		else
 			warn(p,
 			     "keys that start with %s have %.1f%% of the bytes (%" PRIu64
 			     ", in %" PRIu64
-			     " rows), %.1f times a region's share: their writes and scans go to few "
-			     "servers; a salt of %" PRIu32 " values before it would spread them",
+			     " rows), %.1f times a region's share. Their writes and scans go to "
+			     "few "
+			     "servers. Use a salt of %" PRIu32 " values before them",
 			     key, share, h->bytes, rows, regions, h->salts);
 		buf_release(&text);
 	}
@@ -262,7 +268,8 @@ static void warn_limits(struct plan *p, const struct plan_options *o)
 	if (o->rule.servers && regions > (size_t)o->rule.servers * MAX_PER_SERVER)
 		warn(p,
 		     "%zu regions on %" PRIu32
-		     " servers are %zu for each server; more than %d cost memory and slow down recovery",
+		     " servers are %zu for each server, expected at most %d. More regions cost "
+		     "memory and slow down recovery; plan fewer regions",
 		     regions, o->rule.servers, regions / o->rule.servers, MAX_PER_SERVER);
 	for (size_t i = 0; i < regions; i++) {
 		over += p->regions[i].disk_bytes > limit;
@@ -273,21 +280,22 @@ static void warn_limits(struct plan *p, const struct plan_options *o)
 		warn(p,
 		     "%zu regions would be larger than hbase.hregion.max.filesize (%" PRIu64
 		     " bytes; the largest has %" PRIu64
-		     "): HBase would split them after the load; plan more regions",
+		     "), so HBase would split them after the load; plan more regions",
 		     over, limit, p->regions[p->largest].disk_bytes);
 	if (files_over)
 		warn(p,
-		     "%zu regions may get more than %d files in a family, and the bulk load would "
-		     "reject them: raise the file size limit or plan more regions",
+		     "%zu regions may get more than %d files in a family, which the bulk load "
+		     "would reject; raise the file size limit or plan more regions",
 		     files_over, MAX_FILES);
 	if (regions < p->wanted)
 		warn(p,
-		     "%zu regions were requested, only %zu can be made: rows heavier than a "
-		     "region, or too few distinct keys",
+		     "%zu regions were requested, only %zu can be made, because a row is larger "
+		     "than a region or there are too few distinct keys",
 		     p->wanted, regions);
 	if (regions > p->wanted)
 		warn(p,
-		     "%zu regions were requested, %zu are planned: each salt bucket has at least one",
+		     "%zu regions were requested, %zu are planned, because each salt bucket has at "
+		     "least one",
 		     p->wanted, regions);
 }
 
@@ -309,9 +317,9 @@ static int cut(struct plan *p, const struct sketch_view *v, const struct sample 
 }
 
 /*
- * Scale from the sample's rows to all rows. Scaling adds an error: scale_error for the sum, and for
- * a region that of rows drawn at random. Row sizes may differ as much as their mean (a deviation of
- * the square root of 2).
+ * Scale from the sample's rows to all rows. Scaling adds an error. The error of the sum is
+ * scale_error. The error of a region is that of rows drawn at random. The standard deviation of
+ * their sizes may equal their mean, which gives a factor of the square root of 2.
  */
 static void scale_up(struct plan *p, const struct sketch *s, const struct plan_options *o)
 {
@@ -357,6 +365,16 @@ static void find_extremes(struct plan *p)
 	}
 }
 
+/* Plan empty regions: the given ones, or one. */
+static int plan_nothing(struct plan *p, const struct plan_options *o, struct error *err)
+{
+	int rc = o->given ? splits_copy(&p->splits, o->given, err) : RC_OK;
+
+	p->wanted = p->splits.count + 1;
+	p->regions = arena_alloc(&p->arena, p->wanted * sizeof *p->regions);
+	return rc;
+}
+
 int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, struct error *err)
 {
 	struct sketch_view v;
@@ -365,7 +383,7 @@ int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, st
 	sketch_view_open(&v, s->sketch);
 	if (v.bytes == 0) {
 		sketch_view_close(&v);
-		return error_set(err, RC_DATA, "there are no rows to plan from");
+		return plan_nothing(p, o, err);
 	}
 	double disk =
 		(double)sketch_bytes(s->sketch) * disk_per_byte(o) * (o->scale > 0 ? o->scale : 1);

@@ -1,9 +1,9 @@
 /*
- * sample.c - a sample: a sketch of the rows, with the shape of their keys
+ * sample.c - a sample, which is a sketch of the rows and the shape of their keys
  *
- * File format: a frame with magic "SMsample", version 2, then the frame of the sketch. Content of
- * the first, big-endian: 4 salt bytes, 4 buckets, 4 parts, and for each part 4 width, 4 terminator
- * (FFFFFFFF: none).
+ * The file has a frame with magic "SMsample", version 2, then the frame of the sketch. The content
+ * of the first frame, big-endian, is 4 salt bytes, 4 buckets, 4 parts, and for each part 4 width, 4
+ * terminator (FFFFFFFF means no terminator).
  */
 #include "sample.h"
 
@@ -51,8 +51,9 @@ static bool same_shape(const struct key_shape *a, const struct key_shape *b)
 int sample_merge(struct sample *into, const struct sample *from, struct error *err)
 {
 	if (!same_shape(&into->shape, &from->shape))
-		return error_set(err, RC_CONFIG,
-				 "the samples have different row keys: their parts or salt differ");
+		return error_set(
+			err, RC_CONFIG,
+			"found samples with different row keys, expected the same parts and salt");
 	sketch_merge(into->sketch, from->sketch);
 	return RC_OK;
 }
@@ -93,7 +94,10 @@ static int take_shape(struct key_shape *shape, const char *name, struct bytes *f
 		shape->parts[i].terminator = (int)frame_be32(&c);
 	}
 	if (c.bad || c.rest.len || shape->nparts > SHAPE_MAX_PARTS || shape->salt_bytes > 8)
-		return error_set(err, RC_DATA, "%s: the key shape in it is inconsistent", name);
+		return error_set(
+			err, RC_DATA,
+			"%s: found an inconsistent key shape, expected that of a sample; the file is damaged",
+			name);
 	return RC_OK;
 }
 
@@ -106,8 +110,9 @@ int sample_load(struct sample **out, const char *name, struct bytes file, struct
 	if (rc == RC_OK)
 		rc = sketch_take(&s->sketch, name, &file, err);
 	if (rc == RC_OK && file.len)
-		rc = error_set(err, RC_DATA, "%s: found %zu extra bytes at the end", name,
-			       file.len);
+		rc = error_set(err, RC_DATA,
+			       "%s: found %zu extra bytes at the end, expected the end of the file",
+			       name, file.len);
 	if (rc) {
 		sample_free(s);
 		return rc;

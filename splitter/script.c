@@ -13,7 +13,7 @@ void ruby_quote(struct buf *out, const char *text)
 	buf_put(out, '\'');
 }
 
-/* Return the number of bytes on out's last line. */
+/* Return the number of bytes on the last line of `out`. */
 static size_t column(const struct buf *out)
 {
 	size_t n = 0;

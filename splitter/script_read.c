@@ -1,5 +1,5 @@
 /*
- * script_read.c - read a script of ddl.c; the reverse of script.c
+ * script_read.c - read a script of ddl.c
  *
  *   create 'ns:t',
  *     {NAME => 'f', VERSIONS => 1, CONFIGURATION => {'a' => 'b'}},
@@ -18,7 +18,7 @@ struct script_reader {
 	unsigned coprocessors;
 };
 
-/* Take text, after blanks; false: it is not there, and nothing is taken. */
+/* Take `text` after spaces. Returns false, and takes nothing, if other text follows the spaces. */
 static bool take(struct script_reader *r, const char *text)
 {
 	const char *p = r->p + strspn(r->p, " \n");
@@ -29,7 +29,10 @@ static bool take(struct script_reader *r, const char *text)
 	return true;
 }
 
-/* Take 'text', where \\ and \' mean the second character, or a bare word; NULL: neither. */
+/*
+ * Take a bare word, or 'text' in which \\ and \' mean the second character. Returns NULL if the
+ * reader is at neither.
+ */
 static const char *take_word(struct script_reader *r)
 {
 	char *out;
@@ -84,7 +87,7 @@ static bool is_coprocessor(const char *key)
 	return strncasecmp(key, "coprocessor", 11) == 0 && (key[11] == '\0' || key[11] == '$');
 }
 
-/* Take one Hash; the reader is after its brace. */
+/* Take one Hash. The reader is after the opening brace. */
 static bool take_hash(struct script_reader *r, struct described *d)
 {
 	while (!take(r, "}")) {
@@ -107,7 +110,7 @@ static bool take_hash(struct script_reader *r, struct described *d)
 		if (value && strcmp(key, "NAME") == 0)
 			d->name = value;
 		else if (value && is_coprocessor(key)) {
-			/* TableDescriptorBuilder.setCoprocessorWithSpec */
+			/* as in TableDescriptorBuilder.setCoprocessorWithSpec */
 			char *numbered = mem_format("coprocessor$%u", ++r->coprocessors);
 
 			attributes_add(r->arena, &d->items, arena_strdup(r->arena, numbered),
@@ -126,7 +129,7 @@ static void append(struct arena *a, struct attributes *to, const struct attribut
 		attributes_add(a, to, from->item[i].key, from->item[i].value);
 }
 
-/* Take the arguments of create or alter; the reader is after the word. */
+/* Take the arguments of create or alter. The reader is after the word `create` or `alter`. */
 static bool take_arguments(struct script_reader *r)
 {
 	struct description *d = r->out;
@@ -159,7 +162,7 @@ int description_of_script(struct description *d, struct arena *a, const char *na
 	*d = (struct description){0};
 	r.p = strlen(text) == script.len ? strstr(text, create) : NULL;
 	if (r.p)
-		r.p += sizeof create - 2; /* before the quote */
+		r.p += sizeof create - 2; /* move to the quote */
 	bool good = r.p && take_arguments(&r) && d->nfamilies > 0;
 	for (const char *next = good ? strstr(r.p, alter) : NULL; good && next;
 	     next = strstr(r.p, alter)) {

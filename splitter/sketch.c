@@ -1,32 +1,36 @@
 /*
  * sketch.c - a byte-weighted KLL quantile sketch (Karnin, Lang, Liberty, FOCS 2016)
  *
- * Levels. An item at level e stands for 2^e bytes. A compaction sorts a level and passes every
- * second item up, at double weight; a coin decides whether the first or the second begins. Level
- * `top` is the one at which all bytes so far fit in k items. The level j below it has room for
- * k(2/3)^j items. Nothing is compacted until the sum of these is exceeded.
+ * Levels. An item at level e represents 2^e bytes. A compaction sorts a level and moves every
+ * second item to the next level, with double weight. A random bit decides whether this is the
+ * first, third, ... or the second, fourth, ... item. At level `top`, all bytes so far fit in k
+ * items. The level j levels below `top` has room for k(2/3)^j items. Compactions begin when the
+ * items exceed the room of all levels together.
  *
- * Sampling. Below the lowest level, one random byte of each 2^base bytes is sampled, and its row
- * goes to that level. (A fixed stride would meet rows of equal size in step with a cycling salt.)
- * base stays DEPTH below top, so only a part of a large input's rows is added. While base is 0
- * every byte counts, and until the first compaction everything is exact.
+ * Sampling. The lowest level is `base`. The sketch samples one random byte of each 2^base bytes of
+ * the input, and adds the byte's row to level `base`. With a fixed stride, rows of equal size and
+ * a cycling salt could always hit the same salts. `base` stays DEPTH below `top`, so the sketch
+ * adds only a part of a large input's rows. While `base` is 0, every byte counts. Until the first
+ * compaction the sketch is exact.
  *
- * Rows. A sampled row of b bytes brings 2^base / b rows. In a compaction an item takes over the
- * rows of the item that is dropped for it. So the rows of a range are estimated together with the
+ * Rows. A sampled row of b bytes counts as 2^base / b rows. In a compaction, an item adds the rows
+ * of the item that is dropped for it. So the sketch estimates the rows of a range together with the
  * bytes.
  *
- * Error. For a fixed key range a compaction at level e errs by -2^e, 0 or 2^e; a fair coin decides
- * the sign. All such errors together are sub-Gaussian with variance V = sum of 4^e, which is
- * counted during the compactions. Sampling from windows of S = 2^base bytes has variance at most S
- * * m for a range of m bytes, and steps of at most S. By Bernstein's inequality
+ * Error. For a fixed key range, a compaction at level e has an error of -2^e, 0 or 2^e, with a
+ * random sign. The sum of these errors is sub-Gaussian with variance V = sum of 4^e, which the
+ * compactions count. Sampling from windows of S = 2^base bytes has variance at most S * m for a
+ * range of m bytes, and steps of at most S. By Bernstein's inequality
  *     |error| <= sqrt(2 L (V + S m)) + 2 S L / 3,   L = ln(2 / risk).
- * Measured with k = 32768: sqrt(V) is 0.7 / k of all bytes. The bound for a region with a
- * thousandth of them is 8 to 9 % of it at a risk of 1 %. t-digest has no such bound and needs
- * numbers; DataSketches' KLL counts only rows (README.md 3.1).
+ * A measurement with k = 32768 gave 0.7 / k of all bytes for sqrt(V). At a risk of 1 %, the bound
+ * for a region with a thousandth of all bytes is 8 to 9 % of the region. t-digest has no such bound
+ * and does not support byte strings. DataSketches' KLL counts only rows (README.md 3.1).
  *
- * A picker's windows before the sketch work like those of 2^base bytes: S is the wider one.
+ * The windows of a picker have the same effect as windows of 2^base bytes. S is then the larger of
+ * both sizes.
  *
- * Keys that are too long for the state reduce k (k_now), which raises V, so the bound stays true.
+ * If keys are too long for the state, k_now is less than k. The smaller k_now raises V, so the
+ * bound is still right.
  */
 #include "sketch_state.h"
 
@@ -36,9 +40,12 @@
 
 #define DEPTH	       8
 #define MIN_CAPACITY   8
-#define KEEP_ITEMS     16384 /* items for which an empty level keeps memory */
+#define KEEP_ITEMS     16384 /* an empty level keeps memory for this many items */
 #define KEEP_KEY_BYTES (384u << 10)
-/* Growth by a quarter and sorting need more than this, and stay below SKETCH_STATE_BYTES. */
+/*
+ * Bytes of items and keys. With growth by a quarter and the memory for sorting, the total stays
+ * below SKETCH_STATE_BYTES.
+ */
 #define BUDGET_BYTES (10u << 20)
 
 /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
@@ -133,8 +140,8 @@ void sketch_append(struct sketch *s, unsigned level, struct bytes key, float row
 }
 
 /*
- * Return how many items level e should have; no limit from top on, where all bytes fit in k_now
- * items.
+ * Return the largest number of items that level `e` should have. From level `top` on, there is no
+ * limit, because all bytes fit in k_now items.
  */
 static size_t capacity(const struct sketch *s, unsigned e)
 {
@@ -170,7 +177,7 @@ static void trim(struct level *l)
 		l->keys = mem_realloc(l->keys, l->keys_cap);
 }
 
-/* Keep only the item at `keep`; none if keep is l->count. */
+/* Keep only the item at `keep`. If `keep` is l->count, keep no item. */
 static void empty_level(struct sketch *s, struct level *l, size_t keep)
 {
 	size_t kept = keep < l->count;
@@ -192,7 +199,10 @@ static void empty_level(struct sketch *s, struct level *l, size_t keep)
 		trim(l);
 }
 
-/* Move every second item of level e up; an odd one stays. V grows by the squared weight. */
+/*
+ * Move every second item of level `e` to the next level. If the number of items is odd, one item
+ * stays. V grows by the squared weight.
+ */
 static void compact(struct sketch *s, unsigned e)
 {
 	struct level *l = &s->level[e];
@@ -209,7 +219,7 @@ static void compact(struct sketch *s, unsigned e)
 	empty_level(s, l, pairs);
 }
 
-/* Move the lowest level up, and with it the stride. An odd item counts double or nothing. */
+/* Raise the lowest level and the stride. An odd item gets double weight or is dropped. */
 static void raise_base(struct sketch *s)
 {
 	struct level *l = &s->level[s->base];
@@ -225,7 +235,7 @@ static void raise_base(struct sketch *s)
 	s->base++;
 }
 
-/* Set top, base and limit from bytes and k_now. */
+/* Set `top`, `base` and `limit` from `bytes` and `k_now`. */
 static void set_levels(struct sketch *s)
 {
 	while (s->top < SKETCH_LEVELS - 2 && s->bytes >> s->top > s->k_now)
@@ -240,7 +250,10 @@ static bool over_budget(const struct sketch *s)
 	return s->nitems * sizeof(struct sketch_item) + s->key_bytes > BUDGET_BYTES;
 }
 
-/* Return the lowest level with more items than it should have; SKETCH_LEVELS: none. */
+/*
+ * Return the lowest level with more items than it should have, or SKETCH_LEVELS if there is no such
+ * level.
+ */
 static unsigned overfull_level(const struct sketch *s)
 {
 	for (unsigned e = s->base; e < s->top; e++)
@@ -270,8 +283,9 @@ static void shrink(struct sketch *s)
 }
 
 /*
- * Decide whether the sample of a window that began before base grew is kept. It weighs less than
- * 2^base; it counts 2^base with a probability that compensates for this.
+ * Decide whether to keep the sample of a window that began before `base` grew. The window has fewer
+ * than 2^base bytes. So the sample counts 2^base bytes with a probability of the window's bytes /
+ * 2^base.
  */
 static bool promote_sample(struct sketch *s)
 {
@@ -281,13 +295,13 @@ static bool promote_sample(struct sketch *s)
 	return random_next(s) >> (64 - (s->base - s->stride)) == 0;
 }
 
-/* Count the sampled bytes from s->next to below s->bytes, and advance the window. */
+/* Return the number of sampled bytes from s->next to below s->bytes, and advance the window. */
 static uint64_t take_samples(struct sketch *s)
 {
 	uint64_t after = s->window + (UINT64_C(1) << s->stride);
 	uint64_t count = promote_sample(s);
 
-	if (s->bytes > after) { /* windows inside the row: one sample each, wherever it is */
+	if (s->bytes > after) { /* each window inside the row has one sample */
 		count += (s->bytes - after) >> s->base;
 		after += (s->bytes - after) >> s->base << s->base;
 	}
@@ -326,7 +340,7 @@ void sketch_count(struct sketch *s, const struct picker *p)
 	s->all += p->bytes;
 	if (p->window > 1 && p->window > s->picked)
 		s->picked = p->window;
-	if (p->window > 1) /* the last window was incomplete */
+	if (p->window > 1) /* account for the last window, which was incomplete */
 		s->variance += (double)p->window * (double)p->window / 4;
 }
 
@@ -350,14 +364,17 @@ uint64_t picker_share(struct picker *p, uint64_t bytes)
 	if (p->next >= p->small)
 		return p->window;
 	open_window(p, p->start +
-			       /* the row extends into the next window and is picked there too */
+			       /* the row extends into the next window and is also picked there */
 			       p->window);
 	return 2 * p->window;
 }
 
 void sketch_merge(struct sketch *into, const struct sketch *from)
 {
-	/* an incomplete window in each: sampled with the probability share / window, or not */
+	/*
+	 * Each sketch has an incomplete window. A sample of such a window adds at most a quarter of
+	 * the squared window to the variance.
+	 */
 	into->variance += from->variance + ldexp(0.25, 2 * (int)into->base) +
 			  ldexp(0.25, 2 * (int)from->base);
 	into->bytes += from->bytes;
@@ -400,12 +417,15 @@ double sketch_error(const struct sketch *s, uint64_t bytes, double risk)
 		stride = (double)s->picked;
 	if (rest >= 0 && rest < m)
 		m = rest;
-	/* m itself is an estimate: use its own upper bound */
+	/* `m` is an estimate, so use an upper bound of `m` */
 	double t = sqrt(2 * l * (s->variance + stride * m)) + 2 * stride * l / 3;
 	return sqrt(2 * l * (s->variance + stride * (m + t))) + 2 * stride * l / 3;
 }
 
-/* Return the level whose next item has the lowest key; at[e] counts the items taken from each. */
+/*
+ * Return the level whose next item has the lowest key. at[e] is the number of items taken from
+ * level `e`.
+ */
 static unsigned lowest_head(const struct sketch *s, const size_t *at)
 {
 	unsigned best = SKETCH_LEVELS;

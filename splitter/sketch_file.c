@@ -80,7 +80,10 @@ static void read_head(struct sketch *s, struct frame_reader *c)
 	memcpy(&s->variance, &variance, sizeof variance);
 }
 
-/* Check the numbers; the checksum is right, so this detects files from another program. */
+/*
+ * Check the numbers. Because the checksum is right, only another program can have written wrong
+ * numbers.
+ */
 static bool head_is_sane(const struct sketch *s)
 {
 	return s->k >= SKETCH_K_MIN && s->k <= SKETCH_K_MAX && s->k_now >= SKETCH_K_MIN / 2 &&
@@ -124,7 +127,10 @@ int sketch_take(struct sketch **out, const char *name, struct bytes *file, struc
 		c.bad = true;
 	if (c.bad || c.rest.len) {
 		sketch_free(s);
-		return error_set(err, RC_DATA, "%s: the sketch in it is inconsistent", name);
+		return error_set(
+			err, RC_DATA,
+			"%s: found an inconsistent sketch, expected a file that saltmill wrote",
+			name);
 	}
 	sketch_set_limit(s);
 	*out = s;

@@ -1,18 +1,21 @@
 /*
  * sketch_sort.c - sort a level's items
  *
- * There are two kinds of levels. The lowest ones have rows in input order. They get a radix sort by
- * the words of the key in an item; then the few groups with equal words are sorted. The others have
- * a few sorted runs from below. They get a natural merge sort, which is linear for them.
+ * There are two kinds of levels. The lowest levels have rows in input order. These levels get a
+ * radix sort by the words of the key in an item. Then the function sorts the few groups with equal
+ * words. The other levels have a few sorted runs from lower levels. These get a natural merge sort,
+ * which takes linear time for few runs.
  */
 #include "mem.h"
 #include "sketch_state.h"
 
-#define MIN_RUN	    16
-#define RADIX_ITEMS 256 /* for fewer items, clearing the histograms costs more than merging */
+#define MIN_RUN 16
+/* with fewer items, the time to clear the histograms exceeds the time of a merge */
+#define RADIX_ITEMS 256
 
 /*
- * Compare the bytes after equal words; the last word of a key may overlap what was compared before.
+ * Compare the bytes after equal words. The last word of a key may overlap bytes that were compared
+ * before.
  */
 static bool tail_below(struct bytes x, struct bytes y)
 {
@@ -44,7 +47,7 @@ bool item_below(const struct level *l, const struct sketch_item *a, const struct
 }
 
 /*
- * Return the length of the ascending run at the start of a; a short one is extended to MIN_RUN by
+ * Return the length of the ascending run at the start of `a`. A short run is extended to MIN_RUN by
  * insertion.
  */
 static size_t take_run(const struct level *l, struct sketch_item *a, size_t left)
@@ -64,7 +67,7 @@ static size_t take_run(const struct level *l, struct sketch_item *a, size_t left
 	return n;
 }
 
-/* Merge the adjacent runs [0, n) and [n, n + m) of a; scratch has room for n items. */
+/* Merge the adjacent runs [0, n) and [n, n + m) of `a`. `scratch` has room for `n` items. */
 static void merge_runs(const struct level *l, struct sketch_item *a, size_t n, size_t m,
 		       struct sketch_item *scratch)
 {
@@ -79,8 +82,8 @@ static void merge_runs(const struct level *l, struct sketch_item *a, size_t n, s
 }
 
 /*
- * Sort by merging. Runs wait on a stack on which lengths at least halve, so SKETCH_LEVELS entries
- * suffice.
+ * Sort by merging. Runs are on a stack. Each run is at most half as long as the next lower run, so
+ * SKETCH_LEVELS entries suffice.
  */
 static void merge_sort(const struct level *l, struct sketch_item *a, size_t count,
 		       struct sketch_item *scratch)
@@ -101,7 +104,7 @@ static void merge_sort(const struct level *l, struct sketch_item *a, size_t coun
 	}
 }
 
-/* Do one pass over a byte, unless it is the same in all items. */
+/* Do one pass over a byte, unless all items have the same byte. */
 static bool radix_pass(const struct sketch_item *from, struct sketch_item *to, size_t count,
 		       unsigned word, unsigned shift, uint32_t h[256])
 {
@@ -120,7 +123,7 @@ static bool radix_pass(const struct sketch_item *from, struct sketch_item *to, s
 	return true;
 }
 
-/* Sort, least significant byte first. */
+/* Sort by radix, least significant byte first. */
 static void radix_sort(struct sketch_item *a, size_t count, struct sketch_item *scratch)
 {
 	struct sketch_item *from = a, *to = scratch;
@@ -150,7 +153,10 @@ static bool same_words(const struct sketch_item *a, const struct sketch_item *b)
 	return memcmp(a->word, b->word, sizeof a->word) == 0;
 }
 
-/* True if there are more than the few runs that come from below: rows in input order. */
+/*
+ * Return true if the level has more runs than lower levels can give. The rows of such a level are
+ * in input order.
+ */
 static bool is_unsorted(const struct level *l)
 {
 	size_t descents = 0;

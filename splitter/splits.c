@@ -2,8 +2,8 @@
  * splits.c - the list of split keys and its text form
  *
  * The text has one key in each line, in the \xHH form. Parsing is stricter than HBase's
- * toBytesBinary, which silently turns \xab into the three letters "xab". A line that the shell
- * would read as another key is an error here.
+ * toBytesBinary, which silently reads \xab as the three letters "xab". A line that the shell would
+ * read as another key is an error.
  */
 #include "splits.h"
 
@@ -17,18 +17,22 @@
 int splits_add(struct splits *s, struct bytes key, struct error *err)
 {
 	if (key.len == 0)
-		return error_set(err, RC_ORDER, "split key %zu is empty", s->count + 1);
+		return error_set(err, RC_ORDER,
+				 "split key %zu: found an empty key, expected at least one byte",
+				 s->count + 1);
 	if (key.len > CELL_ROW_MAX)
-		return error_set(err, RC_LIMIT, "split key %zu has %zu bytes, expected at most %d",
+		return error_set(err, RC_LIMIT,
+				 "split key %zu: found %zu bytes, expected at most %d",
 				 s->count + 1, key.len, CELL_ROW_MAX);
 	if (s->count) {
 		int c = bytes_cmp(s->keys[s->count - 1], key);
 
 		if (c >= 0)
-			return error_set(err, RC_ORDER,
-					 c ? "split key %zu is below the previous one"
-					   : "split key %zu equals the previous one",
-					 s->count + 1);
+			return error_set(
+				err, RC_ORDER,
+				c ? "split key %zu: found a key below the previous key, expected rising keys"
+				  : "split key %zu: found the previous key again, expected rising keys",
+				s->count + 1);
 	}
 	s->keys = mem_grow(s->keys, s->count, sizeof *s->keys);
 	uint8_t *copy = mem_alloc(key.len);
@@ -51,7 +55,8 @@ void splits_release(struct splits *s)
 	for (size_t i = 0; i < s->count; i++) {
 		void *owned;
 
-		memcpy(&owned, &s->keys[i].ptr, sizeof owned); /* a borrowed slice is const */
+		/* copy the pointer, because `ptr` of a slice is const */
+		memcpy(&owned, &s->keys[i].ptr, sizeof owned);
 		mem_free(owned);
 	}
 	mem_free(s->keys);
@@ -100,12 +105,13 @@ static bool is_hex(uint8_t c)
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
 }
 
-/* Reject a line that the shell would read as another key than it shows. */
+/* Reject a line that the shell would read as another key. */
 static int check_line(struct bytes line, struct error *err)
 {
 	if (line.len == 0)
-		return error_set(err, RC_DATA,
-				 "the line is empty, which is an empty split key; expected a key");
+		return error_set(
+			err, RC_DATA,
+			"found an empty line, which is an empty split key, expected a key");
 	for (size_t i = 0; i < line.len; i++) {
 		uint8_t c = line.ptr[i];
 
@@ -166,8 +172,8 @@ int splits_read(struct splits *s, const char *path, struct error *err)
 }
 
 /*
- * After the common prefix p of a and b: no string of p's length or shorter is above a and at most
- * b, but p plus b's next byte is.
+ * Let p be the common prefix of a and b. A string of at most the length of p cannot be above a and
+ * at most b. The result is p plus the next byte of b.
  */
 struct bytes shortest_separator(struct bytes a, struct bytes b)
 {

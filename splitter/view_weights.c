@@ -15,7 +15,7 @@ static uint64_t distance(const struct view_weights *w, size_t j, uint64_t at)
 	return w->before[j] > at ? w->before[j] - at : at - w->before[j];
 }
 
-/* Return the first j in [0, count] with at least `at` bytes before it. */
+/* Return the first j in [0, count] with at least `at` bytes before point j. */
 static size_t first_from(const struct view_weights *w, uint64_t at)
 {
 	size_t low = 0, high = w->view->count;
@@ -36,7 +36,7 @@ static unsigned depth_of(const struct view_weights *w, const struct split_choice
 	return j ? c->depth(c->ctx, w->view->points[j - 1].key, w->view->points[j].key) : 0;
 }
 
-/* Return the point before which the view is best cut. */
+/* Return the point with the best place for a border. The border is before this point. */
 static size_t choose(const struct view_weights *w, uint64_t at, const struct split_choice *c)
 {
 	size_t count = w->view->count, j = first_from(w, at), best = j < count ? j : count - 1;

@@ -9,12 +9,17 @@
 
 struct view_weights {
 	const struct sketch_view *view;
-	uint64_t *before; /* before[j]: bytes of the points before j; view->count + 1 entries */
+	/*
+	 * before[j] is the number of bytes of the points before j; there are view->count + 1
+	 * entries
+	 */
+	uint64_t *before;
 };
 
 /*
- * Make *out answer from the view, which stays open. The answers are exact for the points, and
- * differ from the rows by at most sketch_error. Release with view_weights_close.
+ * Set *out to the weights of the view, which must stay open. These weights are exact for the
+ * points. They differ from the true weights of the rows by at most sketch_error. Release the
+ * weights with view_weights_close.
  */
 void view_weights_open(struct view_weights *w, const struct sketch_view *view,
 		       struct key_weights *out);
