@@ -22,7 +22,7 @@ bool cell_type_known(unsigned type)
 
 int cell_in_row_cmp(const struct cell *a, const struct cell *b)
 {
-	/* cells of one file or row mostly share the family's bytes */
+	/* cells of one file or row usually point to the same bytes of the family */
 	bool same = a->family.ptr == b->family.ptr && a->family.len == b->family.len;
 	int c = same ? 0 : bytes_cmp(a->family, b->family);
 

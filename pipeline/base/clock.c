@@ -40,8 +40,8 @@ int64_t clock_wall_ms(void)
 }
 
 /*
- * pthread_cond_timedwait uses the wall clock: if it is set back by an hour, the wait is an hour
- * longer.
+ * The wait uses the monotonic clock. If the wall clock were used and set back by an hour, the wait
+ * would take an hour longer.
  */
 void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms)
 {

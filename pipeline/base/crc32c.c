@@ -1,9 +1,9 @@
-/* crc32c.c - CRC-32C, by isa-l */
+/* crc32c.c - CRC-32C with isa-l */
 #include "hash.h"
 
 #include <isa-l/crc.h>
 
-/* isa-l takes a non-const pointer but only reads. */
+/* isa-l declares a non-const pointer but only reads the bytes. */
 uint32_t crc32c_add(uint32_t crc, const uint8_t *p, size_t n)
 {
 	union {

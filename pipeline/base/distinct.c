@@ -1,6 +1,4 @@
-/*
- * distinct.c - a set of hashes, open addressing
- */
+/* distinct.c - a set of hashes with open addressing */
 #include "hash.h"
 
 #include "mem.h"

@@ -1,11 +1,40 @@
 /*
- * escape.c - binary keys as text, as HBase's shell reads and prints them
+ * escape.c - convert binary keys to and from the text of HBase's shell
  *
- * toBytesBinary has one escape, \xHH with upper-case digits. Its special cases are kept to the byte
- * (splitter/README.md 2.2): if no two upper-case digits follow \x, only the backslash is dropped;
- * within three characters of the end nothing is dropped.
+ * toBytesBinary has one escape, \xHH with upper-case digits. The special cases are the same as in
+ * HBase (splitter/README.md 2.2). If two upper-case digits do not follow \x, HBase drops only the
+ * backslash. Within the last three characters, HBase drops nothing.
  */
 #include "bytes.h"
+
+size_t utf8_decode(struct bytes s, uint32_t *code)
+{
+	uint8_t lead = s.ptr[0];
+	size_t need = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : 0;
+	/*
+	 * The range of the second byte excludes overlong forms, surrogates, and code points above
+	 * U+10FFFF.
+	 */
+	uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+	uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+
+	*code = lead;
+	if (lead < 0x80)
+		return 1;
+	uint32_t v = lead & (0x3Fu >> need);
+	*code = 0xFFFD;
+	if (need == 0 || lead > 0xF4)
+		return 1;
+	for (size_t i = 1; i <= need; i++) {
+		if (i >= s.len || s.ptr[i] < low || s.ptr[i] > high)
+			return i;
+		v = v << 6 | (s.ptr[i] & 0x3F);
+		low = 0x80;
+		high = 0xBF;
+	}
+	*code = v;
+	return need + 1;
+}
 
 static int hex_upper(uint8_t c)
 {
@@ -20,25 +49,34 @@ static bool is_plain(uint8_t c)
 	       c == '_' || c == '.' || c == '-';
 }
 
-void bytes_escape(struct buf *b, struct bytes v)
+static void put_escape(struct buf *b, uint8_t c)
 {
 	static const char digits[] = "0123456789ABCDEF";
+	const uint8_t escape[4] = {'\\', 'x', (uint8_t)digits[c >> 4], (uint8_t)digits[c & 15]};
 
-	for (size_t i = 0; i < v.len; i++) {
-		uint8_t c = v.ptr[i];
+	buf_append(b, escape, sizeof escape);
+}
 
-		if (is_plain(c)) {
-			buf_put(b, c);
-			continue;
-		}
-		const uint8_t escape[4] = {'\\', 'x', (uint8_t)digits[c >> 4],
-					   (uint8_t)digits[c & 15]};
-		buf_append(b, escape, sizeof escape);
-	}
+void bytes_escape(struct buf *b, struct bytes v)
+{
+	for (size_t i = 0; i < v.len; i++)
+		if (is_plain(v.ptr[i]))
+			buf_put(b, v.ptr[i]);
+		else
+			put_escape(b, v.ptr[i]);
 	*buf_reserve(b, 1) = '\0';
 }
 
-/* A character outside ASCII: Java casts each UTF-16 unit to a byte. */
+void bytes_print(struct buf *b, struct bytes v)
+{
+	for (size_t i = 0; i < v.len; i++)
+		if (v.ptr[i] >= 0x20 && v.ptr[i] <= 0x7E && v.ptr[i] != '\\')
+			buf_put(b, v.ptr[i]);
+		else
+			put_escape(b, v.ptr[i]);
+}
+
+/* Append a character outside ASCII as Java does, which casts each of its UTF-16 units to a byte. */
 static size_t unescape_wide(struct buf *b, struct bytes text)
 {
 	uint32_t code;
@@ -53,7 +91,7 @@ static size_t unescape_wide(struct buf *b, struct bytes text)
 	return n;
 }
 
-/* Does s contain two Java characters or more? */
+/* Return true if `s` contains at least two Java characters. */
 static bool holds_two(struct bytes s)
 {
 	unsigned units = 0;
@@ -68,14 +106,14 @@ static bool holds_two(struct bytes s)
 	return units >= 2;
 }
 
-void bytes_unescape(struct buf *b, struct bytes text)
+static void unescape(struct buf *b, struct bytes text, bool java)
 {
 	size_t i = 0;
 
 	while (i < text.len) {
 		const uint8_t *p = text.ptr + i;
 
-		if (*p >= 0x80) {
+		if (java && *p >= 0x80) {
 			i += unescape_wide(b, bytes_of(p, text.len - i));
 			continue;
 		}
@@ -88,10 +126,20 @@ void bytes_unescape(struct buf *b, struct bytes text)
 		int high = hex_upper(p[2]);
 		int low = text.len - i > 2 ? hex_upper(p[3]) : -1;
 		if (high < 0 || low < 0)
-			continue; /* drop the backslash, keep the rest as text */
+			continue; /* drop the backslash, and keep the rest as text */
 		buf_put(b, (uint8_t)(high << 4 | low));
 		i += 3;
 	}
+}
+
+void bytes_unescape(struct buf *b, struct bytes text)
+{
+	unescape(b, text, true);
+}
+
+void bytes_unescape_utf8(struct buf *b, struct bytes text)
+{
+	unescape(b, text, false);
 }
 
 void bytes_hex(struct buf *b, struct bytes v)

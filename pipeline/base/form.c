@@ -1,7 +1,8 @@
-/* form.c - objects as JSON, by their form (form.h) */
+/* form.c - write objects as JSON by their form (form.h) */
 #include "form.h"
 
 #include "cell.h"
+#include "form_seal.h"
 #include "io.h"
 #include "json_writer.h"
 #include "bytes.h"
@@ -15,7 +16,7 @@ static size_t count_of(const struct form_member *m, const char *base)
 
 static void put_pair(struct json_writer *w, const struct form *f, const char *object);
 
-/* LIST, MAP, TEXTS, KEYS, INTS */
+/* Write the items of a LIST, MAP, TEXTS, KEYS or INTS. */
 static void put_items(struct json_writer *w, const struct form_member *m, const char *base)
 {
 	const void *items = *(const void *const *)(const void *)(base + m->at);
@@ -89,7 +90,10 @@ static void put_value(struct json_writer *w, const struct form_member *m, const 
 	}
 }
 
-/* The first member is the key of the second one's value. */
+/*
+ * Write a struct of two members as a JSON member. The first member of the struct is the key, and
+ * the second is the value.
+ */
 static void put_pair(struct json_writer *w, const struct form *f, const char *object)
 {
 	json_key(w, *(const char *const *)(const void *)(object + f->members[0].at));
@@ -142,7 +146,8 @@ static bool is_left_out(const struct form_member *m, const char *base)
 	case FORM_EITHER: return !flag_at(base, m->if_at);
 	case FORM_ALWAYS:
 	case FORM_OR_NULL:
-	case FORM_NULL_IF: return false;
+	case FORM_NULL_IF:
+	case FORM_NEWER: return false;
 	}
 	return false;
 }
@@ -182,12 +187,28 @@ static void put_member(struct json_writer *w, const struct form_member *m, const
 		put_value(w, m, base);
 }
 
+static void put_digest_of(struct json_writer *w, const struct form *f, const void *object)
+{
+	struct form open = *f;
+	struct buf text = {0};
+	char hex[FORM_SEAL_DIGITS + 1];
+
+	open.seal = FORM_UNSEALED;
+	form_put(&text, &open, object, FORM_FILE_LINE);
+	form_seal_text(buf_bytes(&text), hex);
+	json_key(w, FORM_SEAL_KEY);
+	json_text(w, bytes_str(hex));
+	buf_release(&text);
+}
+
 static void put_object(struct json_writer *w, const struct form *f, const void *object)
 {
 	json_open(w, '{');
 	for (size_t i = 0; i < f->count; i++)
 		if (!is_left_out(&f->members[i], object))
 			put_member(w, &f->members[i], object);
+	if (f->seal != FORM_UNSEALED)
+		put_digest_of(w, f, object);
 	json_close(w, '}');
 }
 

@@ -1,8 +1,9 @@
-/* form_read.c - objects from JSON, by their form (form.h) */
+/* form_read.c - read objects from JSON by their form (form.h) */
 #include "form.h"
 
 #include <jansson.h>
 
+#include "form_seal.h"
 #include "io.h"
 #include "bytes.h"
 
@@ -87,7 +88,7 @@ static struct bytes row_key(const char *text, struct arena *a)
 	return out;
 }
 
-/* A text that does not fit is cut. */
+/* Copy a text into `size` bytes, and cut a longer text. */
 static void read_chars(char *at, size_t size, const char *text)
 {
 	size_t n = strlen(text);
@@ -135,12 +136,16 @@ static bool read_text(const json_t *v, const struct form_member *m, void *at, st
 	return false;
 }
 
-/* Does v have the member's kind?  A list's or a part's own members are read later. */
+/*
+ * Read `v`. Returns false if `v` does not have the member's kind. Members of a list or part are
+ * read later.
+ */
 static bool read_value(const json_t *v, const struct form_member *m, char *base, struct arena *a)
 {
 	void *at = base + m->at;
 
 	switch (m->kind) {
+	case FORM_TEXTS:
 	case FORM_LIST: return json_is_array(v);
 	case FORM_PART: return json_is_object(v);
 	case FORM_FLAG: return read_flag(v, at);
@@ -162,33 +167,58 @@ static bool read_value(const json_t *v, const struct form_member *m, char *base,
 	case FORM_JSON:
 	case FORM_OBJECT:
 	case FORM_MAP:
-	case FORM_TEXTS:
 	case FORM_KEYS:
 	case FORM_INTS: break;
 	}
-	assert(false); /* such a form is only written */
+	assert(false); /* no reader uses this kind */
 	return false;
 }
 
 static int read_object(const struct form *f, const json_t *object, char *base, const char *where,
 		       struct arena *a, struct error *err);
 
+/* Read the items of a list. `where` is the list's place, for messages. */
+static int read_items(const struct form *f, const json_t *list, void **out, size_t *n,
+		      const char *where, struct arena *a, struct error *err)
+{
+	char *items = arena_alloc(a, json_array_size(list) * f->bytes);
+	int rc = RC_OK;
+
+	*out = items;
+	*n = json_array_size(list);
+	for (size_t i = 0; rc == RC_OK && i < *n; i++) {
+		char *name = mem_format("%s[%zu].", where, i);
+
+		rc = read_object(f, json_array_get(list, i), items + i * f->bytes, name, a, err);
+		mem_free(name);
+	}
+	return rc;
+}
+
+static int read_texts(const struct form_member *m, const json_t *list, char *base,
+		      const char *where, struct arena *a, struct error *err)
+{
+	size_t n = json_array_size(list);
+	const char **texts = arena_alloc(a, n * sizeof *texts);
+	struct form_member item = {.kind = FORM_TEXT};
+
+	for (size_t i = 0; i < n; i++)
+		if (!read_text(json_array_get(list, i), &item, &texts[i], a))
+			return error_set(err, RC_DATA, "%s%s[%zu]: expected %s", where, m->key, i,
+					 kind_name(FORM_TEXT));
+	*(const char *const **)(void *)(base + m->at) = texts;
+	*(size_t *)(void *)(base + m->count_at) = n;
+	return RC_OK;
+}
+
 static int read_list(const struct form_member *m, const json_t *list, char *base, const char *where,
 		     struct arena *a, struct error *err)
 {
-	size_t count = json_array_size(list);
-	char *items = arena_alloc(a, count * m->items->bytes);
-	int rc = RC_OK;
+	char *name = mem_format("%s%s", where, m->key);
+	int rc = read_items(m->items, list, (void *)(base + m->at), (void *)(base + m->count_at),
+			    name, a, err);
 
-	*(void **)(void *)(base + m->at) = items;
-	*(size_t *)(void *)(base + m->count_at) = count;
-	for (size_t i = 0; rc == RC_OK && i < count; i++) {
-		char *name = mem_format("%s%s[%zu].", where, m->key, i);
-
-		rc = read_object(m->items, json_array_get(list, i), items + i * m->items->bytes,
-				 name, a, err);
-		mem_free(name);
-	}
+	mem_free(name);
 	return rc;
 }
 
@@ -206,10 +236,10 @@ static int read_part(const struct form_member *m, const json_t *object, char *ba
 
 static bool may_be_missing(const struct form_member *m)
 {
-	return m->presence == FORM_IF_ANY || m->presence == FORM_IF || m->presence == FORM_EITHER;
+	return m->presence != FORM_ALWAYS && m->presence != FORM_NULL_IF;
 }
 
-/* From NAME or NAME_base64; neither, or null: ptr NULL. */
+/* Read NAME or NAME_base64. out->ptr is NULL if both are missing or null. */
 static bool read_base64(const struct form_member *m, const json_t *object, struct bytes *out,
 			struct arena *a)
 {
@@ -249,6 +279,8 @@ static int read_member(const struct form_member *m, const json_t *object, char *
 				 v ? "something else" : "missing", kind_name(m->kind));
 	if (m->presence == FORM_IF)
 		*(bool *)(base + m->if_at) = true;
+	if (m->kind == FORM_TEXTS)
+		return read_texts(m, v, base, where, a, err);
 	if (m->kind == FORM_LIST)
 		return read_list(m, v, base, where, a, err);
 	return m->kind == FORM_PART ? read_part(m, v, base + m->at, where, a, err) : RC_OK;
@@ -264,17 +296,47 @@ static int read_object(const struct form *f, const json_t *object, char *base, c
 	return rc;
 }
 
-int form_parse(const struct form *f, void *object, struct bytes text, const char *path,
-	       const char *what, struct arena *a, struct error *err)
+/* Parse a JSON text. Returns NULL if the text is not JSON. */
+static json_t *load_text(struct bytes text, const char *path, const char *what, struct error *err)
 {
 	json_error_t bad;
 	json_t *json = json_loadb((const char *)text.ptr, text.len,
 				  JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &bad);
 
 	if (!json)
-		return error_set(err, RC_DATA, "%s:%d:%d: %s", path, bad.line, bad.column,
-				 bad.text);
-	int rc = read_object(f, json, object, "", a, err);
+		error_set(err, RC_DATA, "%s:%d:%d: found no JSON (%s), expected %s", path, bad.line,
+			  bad.column, bad.text, what);
+	return json;
+}
+
+int form_parse(const struct form *f, void *object, struct bytes text, const char *path,
+	       const char *what, struct arena *a, struct error *err)
+{
+	json_t *json = load_text(text, path, what, err);
+
+	if (!json)
+		return RC_DATA;
+	int rc =
+		f->seal == FORM_UNSEALED || form_seal_holds(json, f->seal == FORM_SEALED_LATER)
+			? read_object(f, json, object, "", a, err)
+			: error_set(
+				  err, RC_DATA,
+				  "found content that does not match its digest, expected an unchanged file");
+	if (rc)
+		error_prefix(err, "%s is not %s: ", path, what);
+	json_decref(json);
+	return rc;
+}
+
+int form_parse_list(const struct form *f, void **items, size_t *n, struct bytes text,
+		    const char *path, const char *what, struct arena *a, struct error *err)
+{
+	json_t *json = load_text(text, path, what, err);
+
+	if (!json)
+		return RC_DATA;
+	int rc = json_is_array(json) ? read_items(f, json, items, n, "", a, err)
+				     : error_set(err, RC_DATA, "expected a list");
 	if (rc)
 		error_prefix(err, "%s is not %s: ", path, what);
 	json_decref(json);

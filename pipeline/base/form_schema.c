@@ -1,6 +1,7 @@
 /* form_schema.c - forms as JSON Schemas (form.h) */
 #include "form.h"
 
+#include "form_seal.h"
 #include "json_writer.h"
 
 #define KEY_PATTERN    "^([0-9A-Za-z_.-]|\\\\x[0-9A-F]{2})*$"
@@ -15,7 +16,7 @@ static void put_text(struct json_writer *w, const char *key, const char *text)
 	json_text(w, bytes_str(text));
 }
 
-/* The JSON type of a kind; NULL: any. */
+/* Return the JSON type of a kind, or NULL if a value may have any type. */
 static const char *type_of(enum form_kind k)
 {
 	switch (k) {
@@ -78,7 +79,7 @@ static const char *pattern_of(enum form_kind k)
 	return k == FORM_KEY ? KEY_PATTERN : k == FORM_DIGEST ? DIGEST_PATTERN : NULL;
 }
 
-/* Bounds, patterns and what the items are. */
+/* Write bounds, patterns and the schema of items. */
 static void put_limits(struct json_writer *w, const struct form_member *m, const struct form *root);
 
 static void put_items(struct json_writer *w, const struct form_member *m, const struct form *root)
@@ -119,7 +120,7 @@ static void put_limits(struct json_writer *w, const struct form_member *m, const
 		put_items(w, m, root);
 }
 
-/* Of a value that several members describe. */
+/* Write the types of a value that several members describe. */
 static void put_types(struct json_writer *w, const struct form_member *m)
 {
 	json_key(w, "type");
@@ -171,10 +172,20 @@ static bool is_required(const struct form_member *m)
 	return m->kind != FORM_BASE64 && m->presence != FORM_IF && m->presence != FORM_IF_ANY;
 }
 
-/* Does a member before this one have its key (FORM_EITHER)? */
+/* Return true if a member before member `i` has the same key (FORM_EITHER). */
 static bool is_again(const struct form *f, size_t i)
 {
 	return i && strcmp(f->members[i].key, f->members[i - 1].key) == 0;
+}
+
+static void put_seal(struct json_writer *w)
+{
+	static const struct form_member seal = {
+		.key = FORM_SEAL_KEY,
+		.kind = FORM_DIGEST,
+		.words = "XXH3-128 of the other members, without blanks and with sorted keys"};
+
+	put_member(w, &seal, NULL);
 }
 
 static void put_form(struct json_writer *w, const struct form *f, const struct form *root)
@@ -185,6 +196,8 @@ static void put_form(struct json_writer *w, const struct form *f, const struct f
 	for (size_t i = 0; i < f->count; i++)
 		if (!is_again(f, i))
 			put_member(w, &f->members[i], root);
+	if (f->seal != FORM_UNSEALED)
+		put_seal(w);
 	json_close(w, '}');
 	json_key(w, "required");
 	json_open(w, '[');
@@ -193,6 +206,10 @@ static void put_form(struct json_writer *w, const struct form *f, const struct f
 			json_next(w);
 			json_text(w, bytes_str(f->members[i].key));
 		}
+	if (f->seal != FORM_UNSEALED) {
+		json_next(w);
+		json_text(w, bytes_str(FORM_SEAL_KEY));
+	}
 	json_close(w, ']');
 	json_key(w, "additionalProperties");
 	json_word(w, "false");

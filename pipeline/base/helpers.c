@@ -1,4 +1,6 @@
-/* helpers.c - one queue of tasks under one lock; a task is a block to compress (100 us and more) */
+/*
+ * helpers.c - one queue of tasks with one lock; a task takes at least 100 us (a block to compress)
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -9,7 +11,7 @@ enum { TASK_QUEUED, TASK_RUNNING, TASK_DONE };
 
 struct helpers {
 	pthread_mutex_t lock;
-	pthread_cond_t work; /* a task was queued, or the helpers closed */
+	pthread_cond_t work; /* a task was queued, or helpers_close was called */
 	pthread_cond_t done; /* a task ended */
 	struct helper_task *first, *last;
 	bool closed;
@@ -36,7 +38,7 @@ void helpers_free(struct helpers *h)
 	mem_free(h);
 }
 
-/* Run the first task. The caller holds the lock; it is released meanwhile. */
+/* Run the first task. The caller has the lock, which is released during the task. */
 static void run_first(struct helpers *h)
 {
 	struct helper_task *t = h->first;

@@ -12,10 +12,12 @@
 #include "run.h"
 #include "mem.h"
 #include "pool.h"
-#define XXH_STATIC_LINKING_ONLY /* a state on the stack */
+#define XXH_STATIC_LINKING_ONLY /* allows a state on the stack */
 #include "hash.h"
 
-/* The limit of files that are read whole: an endless device must not fill the memory. */
+/*
+ * The largest file that is read whole. Without this limit, an endless device would fill the memory.
+ */
 #define LARGEST_FILE	((size_t)1 << 30)
 #define OUT_BUFFER	(256u << 10)
 #define WRITEBACK_BYTES (4u << 20)
@@ -49,7 +51,7 @@ int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct e
 	return RC_OK;
 }
 
-/* Returns 0 or errno. */
+/* Write all bytes. Returns 0, or errno of the failed call. */
 static int write_all(int fd, const uint8_t *p, size_t len)
 {
 	while (len) {
@@ -73,8 +75,8 @@ static void out_put(struct out_file *o, const uint8_t *p, size_t len)
 	o->errnum = write_all(o->fd, p, len);
 	o->written += len;
 	/*
-	 * start writing to disk now, so that the fsync at the end is short. Only a hint: fsync
-	 * reports errors
+	 * Start writing to disk now, so that the fsync at the end is short. Errors are ignored
+	 * here, because fsync reports them.
 	 */
 	if (!o->temporary && o->written - o->started >= WRITEBACK_BYTES) {
 		sync_file_range(o->fd, (off_t)o->started, (off_t)(o->written - o->started),
@@ -145,7 +147,10 @@ void out_abort(struct out_file *o)
 	out_release(o);
 }
 
-/* Without O_NONBLOCK open() waits for a writer, and a signal does not end that wait. */
+/*
+ * Open a FIFO for reading. Without O_NONBLOCK, open() waits for a writer, and a signal does not end
+ * that wait.
+ */
 static int open_fifo(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc, n = 0;
@@ -191,7 +196,8 @@ int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, s
 			return error_errno(err, "cannot read %s at %llu", path,
 					   (unsigned long long)offset);
 		if (n == 0)
-			return error_set(err, RC_IO, "%s ends at byte %llu, expected %zu more",
+			return error_set(err, RC_IO,
+					 "%s: found the end at byte %llu, expected %zu more bytes",
 					 path, (unsigned long long)offset, len);
 		p += n;
 		len -= (size_t)n;
@@ -249,10 +255,16 @@ int io_write_file(const char *path, struct bytes content, struct error *err)
 	return out_finish(&o, err);
 }
 
-int io_sync_parent(const char *path, struct error *err)
+static char *parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir = slash ? mem_format("%.*s", (int)(slash - path) + 1, path) : mem_strdup(".");
+
+	return slash ? mem_format("%.*s", (int)(slash - path) + 1, path) : mem_strdup(".");
+}
+
+int io_sync_parent(const char *path, struct error *err)
+{
+	char *dir = parent_of(path);
 	int rc = io_sync_dir(dir, err);
 
 	mem_free(dir);
@@ -261,21 +273,31 @@ int io_sync_parent(const char *path, struct error *err)
 
 int io_replace_file(const char *path, struct bytes content, const char *crash, struct error *err)
 {
-	char *temp = mem_format("%s.temp", path);
+	/*
+	 * allocate before the rename, because an allocation that fails later would report the wrong
+	 * outcome
+	 */
+	char *temp = mem_format("%s.temp", path), *dir = parent_of(path);
 	int rc = RC_OK;
 
 	if (unlink(temp) < 0 && errno != ENOENT)
 		rc = error_errno(err, "cannot remove %s", temp);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = io_write_file(temp, content, err);
-	if (!rc && crash)
+	if (rc == RC_OK && crash)
 		crash_at(crash);
-	if (!rc && rename(temp, path) < 0) {
+	if (rc == RC_OK && rename(temp, path) < 0) {
 		rc = error_errno(err, "cannot rename %s to %s", temp, path);
 		unlink(temp);
+	} else if (rc == RC_OK && (rc = io_sync_dir(dir, err)) != RC_OK) {
+		error_prefix(err,
+			     "%s: the new content is in place, but a power loss may bring back the "
+			     "old one: ",
+			     path);
 	}
+	mem_free(dir);
 	mem_free(temp);
-	return rc ? rc : io_sync_parent(path, err);
+	return rc;
 }
 
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err)
@@ -342,7 +364,8 @@ int io_sync_dir(const char *path, struct error *err)
 }
 
 /*
- * Remove by descriptors and without following links, so that no file outside the folder is removed.
+ * Remove a tree by descriptors and without following links, so that no file outside of the tree is
+ * removed.
  */
 static bool remove_at(int folder, const char *name)
 {

@@ -7,14 +7,14 @@
 
 static bool is_indented(const struct json_writer *w)
 {
-	return w->style == FORM_FILE || w->style == FORM_REPORT;
+	return w->style == FORM_FILE || w->style == FORM_REPORT || w->style == FORM_NARROW;
 }
 
 static void new_line(struct json_writer *w)
 {
 	buf_put(w->out, '\n');
 	for (unsigned i = 0; i < w->depth; i++)
-		buf_append_str(w->out, "  ");
+		buf_append_str(w->out, w->style == FORM_NARROW ? " " : "  ");
 }
 
 void json_next(struct json_writer *w)
@@ -58,7 +58,7 @@ void json_word(struct json_writer *w, const char *word)
 
 void json_text(struct json_writer *w, struct bytes text)
 {
-	if (w->style == FORM_FILE || w->style == FORM_FILE_LINE)
+	if (w->style == FORM_FILE || w->style == FORM_FILE_LINE || w->style == FORM_NARROW)
 		text_json(w->out, text);
 	else
 		text_json_shown(w->out, text);
@@ -71,7 +71,10 @@ void json_int(struct json_writer *w, int64_t v)
 	buf_digits(w->out, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
-/* 1e+05 as 1e5, and 7 as 7.0, so that the number stays a real one. */
+/*
+ * Write a real number, for example 1e+05 as 1e5 and 7 as 7.0, so that readers recognise a real
+ * number.
+ */
 void json_float(struct json_writer *w, double v)
 {
 	char text[40];

@@ -3,15 +3,16 @@
 
 #include <pthread.h>
 
-/* NULL if the build links the library itself, and has no late_NAME.o. */
+/* These tables are NULL if the build links the library itself, and has no late_NAME.o. */
 #pragma weak late_curl
 #pragma weak late_microhttpd
 #pragma weak late_rdkafka
 #pragma weak late_snappy
-/* NULL if the build loads no library. */
+#pragma weak late_uchardet
+/* late_load is NULL if the build loads no library. */
 #pragma weak late_load
 
-/* The Makefile finds the file's name: it is the one that -lNAME links. */
+/* The Makefile finds the file names. The names are those that -lNAME links. */
 static const struct {
 	const char *name, *file, *package;
 	const struct late_function *functions;
@@ -20,6 +21,7 @@ static const struct {
 	[LATE_MICROHTTPD] = {"libmicrohttpd", FILE_microhttpd, "libmicrohttpd12", late_microhttpd},
 	[LATE_RDKAFKA] = {"librdkafka", FILE_rdkafka, "librdkafka1", late_rdkafka},
 	[LATE_SNAPPY] = {"libsnappy", FILE_snappy, "libsnappy1v5", late_snappy},
+	[LATE_UCHARDET] = {"libuchardet", FILE_uchardet, "libuchardet0", late_uchardet},
 };
 
 bool late_has(enum late_library which)
@@ -38,7 +40,7 @@ int late_need(enum late_library which, struct error *err)
 	if (!late_load)
 		return error_set(
 			err, RC_CONFIG,
-			"this build has no %s (make worker): use the program that `make` builds",
+			"this build has no %s (make worker); use the program that `make` builds",
 			libraries[which].name);
 	pthread_mutex_lock(&lock);
 	if (!loaded[which])

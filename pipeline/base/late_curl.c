@@ -11,6 +11,10 @@
 	GIVES(CURL *, curl_easy_init, (void), ())                                                  \
 	GIVES(CURLcode, curl_easy_pause, (CURL * c, int what), (c, what))                          \
 	GIVES(CURLcode, curl_easy_perform, (CURL * c), (c))                                        \
+	GIVES(CURLcode, curl_easy_recv, (CURL * c, void *to, size_t n, size_t *got),               \
+	      (c, to, n, got))                                                                     \
+	GIVES(CURLcode, curl_easy_send, (CURL * c, const void *from, size_t n, size_t *sent),      \
+	      (c, from, n, sent))                                                                  \
 	GIVES(const char *, curl_easy_strerror, (CURLcode code), (code))                           \
 	GIVES(CURLcode, curl_global_init, (long flags), (flags))                                   \
 	GIVES(CURLMcode, curl_multi_add_handle, (CURLM * m, CURL * c), (m, c))                     \
@@ -30,7 +34,7 @@ FUNCTIONS(LATE_GIVES, LATE_DOES)
 static CURLcode (*real_curl_easy_setopt)(CURL *c, CURLoption option, ...);
 static CURLcode (*real_curl_easy_getinfo)(CURL *c, CURLINFO info, ...);
 
-/* The number of an option tells the type of its value (curl.h). */
+/* The number of an option encodes the type of its value (curl.h). */
 #undef curl_easy_setopt
 CURLcode curl_easy_setopt(CURL *c, CURLoption option, ...)
 {

@@ -1,4 +1,4 @@
-/* late_snappy.c - the functions of libsnappy that we call: it brings the C++ library */
+/* late_snappy.c - the functions of libsnappy that we call; libsnappy needs the C++ library */
 #include <snappy-c.h>
 
 #include "late.h"

@@ -1,4 +1,4 @@
-/* loader.c - fill in a library's functions by their names */
+/* loader.c - find a library's functions by their names */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 static int cannot_load(const char *file, const char *package, struct error *err)
 {
-	const char *why = dlerror(); /* names the file */
+	const char *why = dlerror(); /* the message contains the file name */
 
 	return error_set(err, RC_IO, "cannot load %s (Debian's package %s): %s", file, package,
 			 why ? why : "the loader gives no reason");
@@ -24,7 +24,10 @@ int late_load(const char *file, const char *package, const struct late_function 
 
 		if (!found)
 			return cannot_load(file, package, err);
-		/* POSIX lets dlsym return a function, but ISO C cannot convert it */
+		/*
+		 * copy the address, because ISO C cannot convert the result of dlsym to a function
+		 * pointer
+		 */
 		memcpy(f->at, &found, sizeof found);
 	}
 	return RC_OK;

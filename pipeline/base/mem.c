@@ -27,7 +27,7 @@ void mem_outcome(const char *what)
 static void die_out_of_memory(size_t size)
 {
 	char msg[sizeof outcome + 100];
-	int n = snprintf(msg, sizeof msg, "saltmill: out of memory (asked for %zu bytes); %s\n",
+	int n = snprintf(msg, sizeof msg, "saltmill: out of memory (requested %zu bytes); %s\n",
 			 size, outcome);
 
 	if (n > 0 && write(STDERR_FILENO, msg, (size_t)n) < 0)
@@ -155,7 +155,10 @@ void *mem_enlarge(void *list, size_t *cap, size_t need, size_t size)
 	return larger;
 }
 
-/* Bytes of a list that mem_grow or arena_grow moves at n elements; 0: it stays. */
+/*
+ * Return the bytes of a list that mem_grow or arena_grow must move at `n` elements. Returns 0 if
+ * the list need not move.
+ */
 static size_t grown_bytes(size_t n, size_t size)
 {
 	size_t bytes;

@@ -19,7 +19,8 @@ struct pool {
 	bool unwatched;
 	pthread_mutex_t lock;
 	size_t failed_index; /* under lock */
-	struct error error;  /* under lock: the failure with the lowest index */
+	struct error
+		error; /* the error of the failed task with the lowest index; protected by `lock` */
 };
 
 struct pool_worker {
@@ -70,7 +71,7 @@ int pool_run(unsigned threads, size_t ntasks, pool_task *task, void *ctx, struct
 	unsigned started = 0;
 	for (unsigned i = 0; i < threads; i++)
 		w[i] = (struct pool_worker){.pool = &p, .id = i};
-	/* if a thread cannot be started, the others take its tasks */
+	/* if a thread does not start, the other threads run its tasks */
 	while (started + 1 < threads &&
 	       pthread_create(&w[started + 1].thread, NULL, pool_work, &w[started + 1]) == 0)
 		started++;

@@ -1,8 +1,8 @@
 /*
- * reject.c - why an event is rejected, in words
+ * reject.c - format the reasons of rejects
  *
- * A value is quoted with visible characters (bytes.h) and shortened. The detail is always a valid,
- * harmless line of text.
+ * A value is quoted with visible characters (bytes.h) and shortened. So the detail is always one
+ * line of valid text without control characters.
  */
 #include "error.h"
 

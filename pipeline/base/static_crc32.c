@@ -1,7 +1,9 @@
 /*
- * static_crc32.c - CRC-32C (RFC 3720, B.4) for the static worker: no static libisal exists
+ * static_crc32.c - CRC-32C (RFC 3720, B.4) for the static worker, because there is no static
+ * libisal
  *
- * It has the interface of isa-l's crc32_iscsi, which inverts the register neither before nor after.
+ * The interface is that of isa-l's crc32_iscsi. The function does not invert the register before or
+ * after.
  */
 #include <isa-l/crc.h>
 #include <stdbool.h>
@@ -9,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define POLYNOMIAL 0x82f63b78u /* Castagnoli's, bits reversed */
+#define POLYNOMIAL 0x82f63b78u /* Castagnoli's polynomial, with reversed bits */
 
 static unsigned table[256];
 

@@ -1,8 +1,9 @@
 /*
- * static_xxhash.c - XXH3 for the static worker, in the widest form that the processor has
+ * static_xxhash.c - XXH3 for the static worker, with AVX2 if the processor has it
  *
- * The static libxxhash does not dispatch by processor. This file defines the functions of hash.h
- * that we use: with AVX2 those of wide_hash.h, else the portable ones.
+ * The static libxxhash does not dispatch by processor. So this file defines the functions that
+ * saltmill uses. On processors with AVX2 they call wide_hash.h. On other processors they call the
+ * portable functions.
  */
 #if defined(__x86_64__)
 #define XXH_DISPATCH_DISABLE_REPLACE

@@ -1,7 +1,8 @@
 /*
- * syncer.c - write files to disk on a thread of its own (see io.h)
+ * syncer.c - write files to disk on a separate thread (see io.h)
  *
- * The queue is short: files are few and large. When it is full, the writer of a file waits itself.
+ * The queue is short because files are few and large. When the queue is full, the writer of a file
+ * syncs the file itself.
  */
 #include "io.h"
 
@@ -23,7 +24,7 @@ struct syncer {
 		char *path;
 	} queue[QUEUE];
 	size_t count;
-	struct error failure; /* the first; code 0: none */
+	struct error failure; /* the first failure; `code` 0 means no failure */
 };
 
 static void sync_one(struct syncer *s, const struct waiting *w)
@@ -67,7 +68,7 @@ struct syncer *syncer_new(void)
 
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->more, NULL);
-	/* without the thread every writer waits itself */
+	/* if the thread does not start, every writer syncs its files itself */
 	s->running = pthread_create(&s->thread, NULL, run, s) == 0;
 	return s;
 }

@@ -2,41 +2,12 @@
 
 #include <stdio.h>
 
-size_t utf8_decode(struct bytes s, uint32_t *code)
-{
-	uint8_t lead = s.ptr[0];
-	size_t need = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : 0;
-	/*
-	 * The range of the second byte excludes overlong forms, surrogates, and code points above
-	 * U+10FFFF.
-	 */
-	uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-	uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-
-	*code = lead;
-	if (lead < 0x80)
-		return 1;
-	uint32_t v = lead & (0x3Fu >> need);
-	*code = 0xFFFD;
-	if (need == 0 || lead > 0xF4)
-		return 1;
-	for (size_t i = 1; i <= need; i++) {
-		if (i >= s.len || s.ptr[i] < low || s.ptr[i] > high)
-			return i;
-		v = v << 6 | (s.ptr[i] & 0x3F);
-		low = 0x80;
-		high = 0xBF;
-	}
-	*code = v;
-	return need + 1;
-}
-
-/* Like utf8_decode, but 0 if there is no valid character. */
+/* Decode as utf8_decode does, but return 0 if the character is malformed. */
 static size_t decode_good(const uint8_t *p, const uint8_t *end, uint32_t *code)
 {
 	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
 
-	/* U+FFFD itself is EF BF BD; any other bytes with that answer are malformed */
+	/* the character U+FFFD is EF BF BD; other bytes that decode to U+FFFD are malformed */
 	return *code == 0xFFFD && (n != 3 || p[0] != 0xEF) ? 0 : n;
 }
 
@@ -47,14 +18,17 @@ size_t utf8_char(const uint8_t *p, const uint8_t *end)
 	return *p < 0x80 ? 1 : decode_good(p, end, &code);
 }
 
-/* C0, DEL, C1; line and paragraph separator; embeddings, overrides and isolates of direction. */
+/*
+ * Return true for characters that affect a terminal. These are control characters (C0, DEL, C1),
+ * line and paragraph separators, and marks of direction (embeddings, overrides, isolates).
+ */
 static bool commands(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
 	       (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Returns how many bytes at p can be printed unchanged; 0: *p must be escaped. */
+/* Return how many bytes at `p` can be printed unchanged, or 0 if *p must be escaped. */
 static size_t visible(const uint8_t *p, const uint8_t *end)
 {
 	uint32_t code;
@@ -103,7 +77,10 @@ void text_lines(struct buf *b, struct bytes v)
 	put_visible(b, v, true);
 }
 
-/* Bytes at the start of v that a JSON string and every terminal show as they are. */
+/*
+ * Return the number of bytes at the start of `v` that need no escape in a JSON string or on a
+ * terminal.
+ */
 static size_t plain_json(struct bytes v)
 {
 	size_t i = 0;
@@ -164,7 +141,7 @@ void text_json_shown(struct buf *b, struct bytes v)
 	put_json(b, v, true);
 }
 
-/* Of the escaped text only the backslash needs another. */
+/* After the \xHH escapes, only the backslash needs an escape for JSON. */
 void text_json_key(struct buf *b, struct bytes v)
 {
 	size_t at = b->len + 1, extra = 0;

@@ -8,8 +8,8 @@
 #define LONGEST_NAME 64
 
 /*
- * Read decimal digits at *text and move *text after them. False: no digit, or the number is too
- * large.
+ * Read decimal digits at *text and move *text after them. Returns false if there is no digit or the
+ * number is too large.
  */
 static bool parse_digits(const char **text, uint64_t *out)
 {
@@ -86,7 +86,7 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Optimal string alignment distance; both names are at most LONGEST_NAME long. */
+/* Return the optimal string alignment distance. Both names are at most LONGEST_NAME long. */
 static unsigned edits(const char *a, size_t na, const char *b, size_t nb)
 {
 	unsigned rows[3][LONGEST_NAME + 1];

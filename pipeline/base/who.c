@@ -10,7 +10,10 @@
 
 #define PASSWD_MOST ((size_t)16 << 20)
 
-/* Find the user with this number in lines like "ann:x:1000:..."; NULL: none. */
+/*
+ * Find the user with this number in lines like "ann:x:1000:...". Returns NULL if no line has this
+ * number.
+ */
 static char *find_name(char *text, uid_t id)
 {
 	for (char *line = text, *next; line; line = next) {
@@ -27,8 +30,8 @@ static char *find_name(char *text, uid_t id)
 }
 
 /*
- * Users in /etc/passwd are read here first. Without memory, glibc's look-up (nss_database.c) ends
- * in SIGSEGV.
+ * Read /etc/passwd before calling glibc, because glibc's functions for users crash if memory is
+ * short (nss_database.c).
  */
 static char *local_name(uid_t id)
 {

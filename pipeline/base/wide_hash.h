@@ -1,6 +1,4 @@
-/*
- * wide_hash.h - XXH3 with AVX2, which the processor must have; the state is libxxhash's
- */
+/* wide_hash.h - XXH3 for processors with AVX2, with the state struct of libxxhash */
 #ifndef SALTMILL_BASE_WIDE_HASH_H
 #define SALTMILL_BASE_WIDE_HASH_H
 
