@@ -1,15 +1,16 @@
 /*
  * bulk.c - bulk load calls to region servers (Client.proto)
  *
- * With a token a server opens the files as the user, renames them into the token's folder, and from
- * there into the region's (SecureBulkLoadManager, HRegionFileSystem.bulkLoadStoreFile).
+ * With a token, a server opens the files as the user. The server moves the files into the token's
+ * folder, and from there into the region's folder (SecureBulkLoadManager,
+ * HRegionFileSystem.bulkLoadStoreFile).
  */
 #include "decode.h"
 #include "encode.h"
 #include "pb.h"
 #include "session.h"
 
-enum { REGION_NAME = 1 }; /* a type of RegionSpecifier */
+enum { REGION_NAME = 1 }; /* the value REGION_NAME of RegionSpecifierType */
 
 void put_region(struct buf *b, unsigned field, struct bytes name)
 {
@@ -48,8 +49,8 @@ void put_cleanup(struct buf *b, struct bytes region, const char *token)
 }
 
 /*
- * Call the region's server; releases b. A region that is on no server at the moment is
- * TROUBLE_GONE: it will be on one.
+ * Call the region's server and release `b`. If the region is on no server, the trouble is
+ * TROUBLE_GONE, because a server will open the region soon.
  */
 static int call_region(struct hbase *h, const struct hbase_region *r, const char *method,
 		       struct buf *b, int64_t patience_ms, struct rpc_answer *out,
@@ -78,7 +79,9 @@ int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_re
 		return rc;
 	rc = decode_bytes(answer.message, &text, err);
 	if (rc == RC_OK && (text.len == 0 || memchr(text.ptr, 0, text.len)))
-		rc = error_set(err, RC_DATA, "PrepareBulkLoad: found a token that is not text");
+		rc = error_set(err, RC_DATA,
+			       "PrepareBulkLoad: found a token with a NUL byte or bytes that are "
+			       "not UTF-8, expected text");
 	if (rc == RC_OK)
 		*token = mem_format("%.*s", (int)text.len, (const char *)text.ptr);
 	else
@@ -102,7 +105,7 @@ int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *t
 		return rc;
 	rc = decode_number(answer.message, &v, err);
 	if (rc)
-		why->trouble = TROUBLE_LOST; /* it may be done */
+		why->trouble = TROUBLE_LOST; /* the server may have loaded the files */
 	*loaded = rc == RC_OK && v != 0;
 	rpc_answer_release(&answer);
 	return rc;

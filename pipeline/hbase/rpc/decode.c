@@ -15,11 +15,14 @@ enum {
 	REGION_SPLIT = 6,
 	REGION_REPLICA = 7
 };
-enum { SCHEMA_ATTRIBUTES = 2, SCHEMA_FAMILIES = 3, SCHEMA_CONFIGURATION = 4 };
+enum { SCHEMA_NAME = 1, SCHEMA_ATTRIBUTES = 2, SCHEMA_FAMILIES = 3, SCHEMA_CONFIGURATION = 4 };
 enum { FAMILY_NAME = 1, FAMILY_ATTRIBUTES = 2, FAMILY_CONFIGURATION = 3 };
 enum { PROCEDURE_STATE = 1, PROCEDURE_EXCEPTION = 5 };
 
-/* Get the last field with that number and type, as protobuf requires; *found may be NULL. */
+/*
+ * Get the last field with the given number and type. If a single field occurs more than once,
+ * protobuf requires readers to use the last value. `found` may be NULL.
+ */
 static int take_field(struct bytes message, unsigned number, enum pb_wire wire,
 		      struct pb_field *out, bool *found, struct error *err)
 {
@@ -38,7 +41,8 @@ static int take_field(struct bytes message, unsigned number, enum pb_wire wire,
 	if (found)
 		*found = there;
 	else if (!there)
-		return error_set(err, RC_DATA, "found no field %u in an answer", number);
+		return error_set(err, RC_DATA, "found no field %u in an answer, expected one",
+				 number);
 	return RC_OK;
 }
 
@@ -151,7 +155,8 @@ int decode_region_info(struct bytes message, struct region_info *out, struct err
 	if (rc == RC_END &&
 	    (out->table.len == 0 || out->start.len > CELL_ROW_MAX || out->end.len > CELL_ROW_MAX))
 		return error_set(err, RC_DATA,
-				 "found a region without a table, or with too long keys");
+				 "found a region without a table name or with longer keys, "
+				 "expected a table name and keys of at most 32767 bytes");
 	return rc < 0 ? rc : RC_OK;
 }
 
@@ -202,7 +207,10 @@ static void append(struct arena *a, struct attributes *list, struct bytes key, s
 				   .quoted = true};
 }
 
-/* Read a BytesBytesPair or NameStringPair: field 1 first, field 2 second. */
+/*
+ * Read a BytesBytesPair or NameStringPair. Both messages have the key in field 1 and the value in
+ * field 2.
+ */
 static int take_pair(struct bytes pair, struct attributes *list, struct arena *a, struct error *err)
 {
 	struct pb_field first = {0}, second = {0};
@@ -239,7 +247,9 @@ static int take_family(struct bytes message, struct described *out, struct arena
 			return rc;
 	}
 	if (rc == RC_END && !out->name)
-		return error_set(err, RC_DATA, "found a column family without a name");
+		return error_set(err, RC_DATA,
+				 "found a column family without a name, expected a "
+				 "name");
 	return rc < 0 ? rc : RC_OK;
 }
 
@@ -276,6 +286,45 @@ int decode_table(struct bytes message, struct description *out, struct arena *a,
 	return rc || !*exists ? rc : take_schema(f.bytes, out, a, err);
 }
 
+const char *decode_table_name(struct arena *a, struct bytes space, struct bytes table)
+{
+	bool plain = space.len == 0 || bytes_eq(space, bytes_str("default"));
+	char *name = mem_format("%.*s%s%.*s", plain ? 0 : (int)space.len, (const char *)space.ptr,
+				plain ? "" : ":", (int)table.len, (const char *)table.ptr);
+	const char *kept = arena_strdup(a, name);
+
+	mem_free(name);
+	return kept;
+}
+
+static int take_name(struct bytes schema, struct hbase_tables *out, struct error *err)
+{
+	struct pb_field name = {0}, space = {0}, table = {0};
+	int rc = take_field(schema, SCHEMA_NAME, PB_BYTES, &name, NULL, err);
+
+	if (rc == RC_OK)
+		rc = take_field(name.bytes, 1, PB_BYTES, &space, NULL, err);
+	if (rc == RC_OK)
+		rc = take_field(name.bytes, 2, PB_BYTES, &table, NULL, err);
+	if (rc)
+		return rc;
+	out->item = arena_grow(&out->arena, out->item, out->count, sizeof *out->item);
+	out->item[out->count++] = (struct hbase_table){
+		.name = decode_table_name(&out->arena, space.bytes, table.bytes)};
+	return RC_OK;
+}
+
+int decode_table_names(struct bytes message, struct hbase_tables *out, struct error *err)
+{
+	struct pb_field f;
+	int rc;
+
+	while ((rc = pb_next(&message, &f, err)) == RC_OK)
+		if (f.number == 1 && f.wire == PB_BYTES && (rc = take_name(f.bytes, out, err)))
+			return rc;
+	return rc < 0 ? rc : RC_OK;
+}
+
 int decode_table_state(struct bytes message, enum hbase_table_state *out, struct error *err)
 {
 	struct bytes state;
@@ -294,7 +343,10 @@ int decode_table_state(struct bytes message, enum hbase_table_state *out, struct
 
 /* --- procedures --- */
 
-/* Read a ForeignExceptionMessage: generic_exception 2 {class_name 1, message 2}. */
+/*
+ * Read a ForeignExceptionMessage, which has the fields generic_exception 2 {class_name 1, message
+ * 2}.
+ */
 static int procedure_failed(struct bytes foreign, struct hbase_failure *why, struct error *err)
 {
 	struct pb_field generic = {0}, name = {0}, text = {0};

@@ -41,7 +41,9 @@ int decode_scan(struct bytes message, struct scan_answer *out, struct error *err
 
 static int bad_cell(size_t len, struct error *err)
 {
-	return error_set(err, RC_DATA, "found a cell of %zu bytes whose parts do not fit into it",
+	return error_set(err, RC_DATA,
+			 "found a cell of %zu bytes with longer parts, expected "
+			 "parts that fit into the cell",
 			 len);
 }
 
@@ -102,7 +104,8 @@ static void add_parent(struct hbase_regions *r, struct bytes encoded)
 }
 
 /*
- * Record a region that was merged into this one: info:merge0000 and so on contain its RegionInfo.
+ * Record a region that was merged into this region. The columns info:merge0000 and so on contain
+ * the RegionInfo of such regions.
  */
 static int take_merged(struct hbase_regions *r, struct bytes message, struct error *err)
 {
@@ -129,7 +132,7 @@ static int take_merged(struct hbase_regions *r, struct bytes message, struct err
 	return RC_OK;
 }
 
-/* End a row: add its region, unless it was split or is a replica. */
+/* End a row. Add the row's region, unless the region was split or is a replica. */
 static void add_region(struct meta_rows *m)
 {
 	const struct region_info *info = &m->info;
@@ -169,14 +172,16 @@ int meta_take(void *rows, const struct cell *c, struct error *err)
 	if (!bytes_eq(c->family, bytes_str("info")))
 		return RC_OK;
 	if (bytes_eq(c->qualifier, bytes_str("server"))) {
-		place_read(c->value, 0, &m->place); /* empty: on no server */
+		/* `host` stays "" if the region is on no server */
+		place_read(c->value, 0, &m->place);
 	} else if (bytes_eq(c->qualifier, bytes_str("regioninfo"))) {
 		size_t n = sizeof magic - 1;
 
 		if (c->value.len < n || memcmp(c->value.ptr, magic, n) != 0)
 			return error_set(
 				err, RC_DATA,
-				"hbase:meta: found a region's info without PBUF at its start");
+				"hbase:meta: found a region's info without `PBUF`, expected `PBUF` "
+				"at its start");
 		struct bytes info = arena_bytes(a, bytes_of(c->value.ptr + n, c->value.len - n));
 		int rc = decode_region_info(info, &m->info, err);
 		if (rc)
@@ -217,8 +222,8 @@ int meta_finish(struct meta_rows *m, struct error *err)
 		if (open || !bytes_eq(end, start))
 			return error_set(
 				err, RC_DATA,
-				"found a gap or overlap of its regions at the %zuth of %zu: one is being "
-				"split or merged, or the table is broken",
+				"found a gap or overlap at region %zu of %zu, expected none. A "
+				"region is being split or merged, or the table is broken",
 				i + 1, r->count);
 	}
 	return RC_OK;

@@ -11,6 +11,10 @@ void put_schema(struct buf *b, unsigned field, const char *table, const struct d
 /* Append a CreateTableRequest. */
 void put_create(struct buf *b, const char *table, const struct description *d,
 		const struct splits *s, const uint64_t nonce[2]);
+/* Append a DisableTableRequest or a DeleteTableRequest, which have the same fields. */
+void put_table_change(struct buf *b, const char *table, const uint64_t nonce[2]);
+/* Append a GetTableDescriptorsRequest for all tables that match `regex`; NULL matches all. */
+void put_table_query(struct buf *b, const char *regex);
 /* Append a RegionSpecifier field with the region's full name. */
 void put_region(struct buf *b, unsigned field, struct bytes name);
 /* Append a PrepareBulkLoadRequest, BulkLoadHFileRequest or CleanupBulkLoadRequest. */
@@ -19,8 +23,9 @@ void put_bulk_load(struct buf *b, struct bytes region, const char *token,
 		   const struct hbase_family_file *files, size_t nfiles);
 void put_cleanup(struct buf *b, struct bytes region, const char *token);
 /*
- * Append a ScanRequest: the first of a scan, a following one (limit: rows still wanted, 0: all),
- * one that only extends the lease, and the last.
+ * Append a ScanRequest. put_scan_open makes the first request of a scan, and put_scan_next each
+ * following request. `limit` is the number of rows that remain to read. If `limit` is 0, the scan
+ * reads all rows. The other functions extend the lease and close the scan.
  */
 void put_scan_open(struct buf *b, struct bytes region, const struct hbase_scan *scan);
 void put_scan_next(struct buf *b, uint64_t scanner, uint32_t rows, uint64_t sequence,
@@ -28,12 +33,15 @@ void put_scan_next(struct buf *b, uint64_t scanner, uint32_t rows, uint64_t sequ
 void put_scan_renew(struct buf *b, uint64_t scanner, uint64_t sequence);
 void put_scan_close(struct buf *b, uint64_t scanner);
 /*
- * Append a Filter field. It supports the types that saltmill sends to servers: lists,
- * SINGLE_COLUMN_VALUE, ROW, KEY_ONLY, COLUMN_PAGINATION, FUZZY_ROW and MULTI_ROW_RANGE, with the
- * comparators BINARY, BINARY_PREFIX and COMPONENT.
+ * Append a Filter field. saltmill sends only lists, SINGLE_COLUMN_VALUE, ROW, KEY_ONLY,
+ * COLUMN_PAGINATION, FUZZY_ROW and MULTI_ROW_RANGE to servers. Their comparators are BINARY,
+ * BINARY_PREFIX and COMPONENT.
  */
 void put_filter(struct buf *b, unsigned field, const struct filter *f);
-/* Get the rows of hbase:meta with the table's regions, [start, stop); the caller owns both. */
+/*
+ * Get the range [start, stop) of row keys of hbase:meta with the table's regions. The caller owns
+ * both texts.
+ */
 void meta_range(const char *table, char **start, char **stop);
 
 #endif

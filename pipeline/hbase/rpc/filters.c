@@ -1,8 +1,8 @@
 /*
- * filters.c - filters that a server applies: FilterProtos, ComparatorProtos (Filter.proto,
+ * filters.c - encode filters for a server (FilterProtos, ComparatorProtos in Filter.proto,
  * Comparator.proto)
  *
- * A filter is the name of its Java class and that class's own message.
+ * A filter is the name of its Java class and the message of that class.
  */
 #include "encode.h"
 #include "pb.h"
@@ -12,7 +12,10 @@
 enum { NAMED = 1, CONTENT = 2 };
 enum { PASS_ALL = 1, PASS_ONE = 2 };
 
-/* A message with its class name: everything appended until end_named is its content. */
+/*
+ * A message with its class name. All bytes that are appended before end_named are the message's
+ * content.
+ */
 struct named_message {
 	size_t whole, content;
 };
@@ -51,7 +54,7 @@ static void put_comparator(struct buf *b, unsigned field, const struct comparato
 	end_named(b, n);
 }
 
-/* Return HBaseProtos.CompareType. */
+/* Return the operator's number in HBaseProtos.CompareType. */
 static uint64_t compare_type(enum filter_op op)
 {
 	static const uint64_t types[] = {
@@ -87,7 +90,10 @@ static void put_row(struct buf *b, const struct filter *f)
 	pb_close(b, compared);
 }
 
-/* Append masks in the form of Java's constructor. From 2.6.4 on field 2 of the message says so. */
+/*
+ * Append masks in the form of Java's constructor. Since HBase 2.6.4, field 2 of the message names
+ * this form.
+ */
 static void put_fuzzy(struct buf *b, const struct filter *f)
 {
 	for (size_t i = 0; i < f->nfuzzy; i++) {
@@ -120,6 +126,16 @@ static void put_pagination(struct buf *b, const struct filter *f)
 	pb_uint(b, 2, f->offset < INT32_MAX ? f->offset : INT32_MAX);
 }
 
+static void put_column_range(struct buf *b, const struct filter *f)
+{
+	if (!f->open_start)
+		pb_bytes(b, 1, f->start);
+	pb_uint(b, 2, f->start_inclusive);
+	if (!f->open_stop)
+		pb_bytes(b, 3, f->stop);
+	pb_uint(b, 4, f->stop_inclusive);
+}
+
 static void put_key_only(struct buf *b, const struct filter *f)
 {
 	pb_uint(b, 1, f->lengths);
@@ -137,6 +153,7 @@ void put_filter(struct buf *b, unsigned field, const struct filter *f)
 		[FILTER_ROW] = {CLASS "RowFilter", put_row},
 		[FILTER_KEY_ONLY] = {CLASS "KeyOnlyFilter", put_key_only},
 		[FILTER_COLUMN_PAGINATION] = {CLASS "ColumnPaginationFilter", put_pagination},
+		[FILTER_COLUMN_RANGE] = {CLASS "ColumnRangeFilter", put_column_range},
 		[FILTER_FUZZY_ROW] = {CLASS "FuzzyRowFilter", put_fuzzy},
 		[FILTER_MULTI_ROW_RANGE] = {CLASS "MultiRowRangeFilter", put_ranges},
 	};

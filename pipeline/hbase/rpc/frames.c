@@ -1,5 +1,5 @@
 /*
- * frames.c - RPC frames without a socket: preamble, request, answer, exception
+ * frames.c - encode and decode RPC frames (preamble, request, answer, exception) without a socket
  */
 #include "frames.h"
 
@@ -12,7 +12,7 @@
 #define CODEC	    "org.apache.hadoop.hbase.codec.KeyValueCodec"
 #define AUTH_SIMPLE 80
 
-/* Field numbers of RPC.proto, only those that are used here. */
+/* Field numbers of RPC.proto. */
 enum { HEADER_USER = 1, HEADER_SERVICE = 2, HEADER_CODEC = 3, USER_EFFECTIVE = 1 };
 enum { REQUEST_CALL = 1, REQUEST_METHOD = 3, REQUEST_PARAM = 4 };
 enum { ANSWER_CALL = 1, ANSWER_EXCEPTION = 2, ANSWER_CELLS = 3, CELLS_LENGTH = 1 };
@@ -71,7 +71,7 @@ static enum hbase_trouble trouble_of(const char *name)
 		{"ServerNotRunningYetException", TROUBLE_GONE},
 		{"MasterNotRunningException", TROUBLE_GONE},
 		{"MasterStoppedException", TROUBLE_GONE},
-		/* the server cannot continue this scanner: open another one */
+		/* the server cannot continue this scanner, so the caller opens another scanner */
 		{"UnknownScannerException", TROUBLE_GONE},
 		{"ScannerResetException", TROUBLE_GONE},
 		{"OutOfOrderScannerNextException", TROUBLE_GONE},
@@ -100,7 +100,7 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 	const uint8_t *line = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
 	char said[404];
 
-	if (!class_name.ptr) /* not given */
+	if (!class_name.ptr) /* the exception has no class */
 		class_name = bytes_str("");
 	if (!text.ptr)
 		text = bytes_str("");
@@ -115,8 +115,8 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 	    strstr(said, "Authentication is required"))
 		return error_set(
 			err, RC_IO,
-			"the cluster requires Kerberos, expected HBase's SIMPLE authentication: use "
-			"completebulkload for this cluster");
+			"the cluster requires Kerberos, expected SIMPLE authentication. Load into "
+			"this cluster with `hbase completebulkload`");
 	return error_set(err, RC_IO, "%s",
 			 said[0]	? said
 			 : why->name[0] ? why->name
@@ -125,7 +125,10 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 
 static int wrong_type(const char *what, struct error *err)
 {
-	return error_set(err, RC_DATA, "found another wire type for %s, expected HBase's", what);
+	return error_set(err, RC_DATA,
+			 "found %s with another wire type, expected the wire type of HBase's "
+			 "messages",
+			 what);
 }
 
 int exception_read(struct bytes rest, struct hbase_failure *why, struct error *err)
@@ -211,14 +214,16 @@ int rpc_read_answer(struct bytes frame, uint32_t call_id, struct bytes *message,
 	if (h.failed && (h.call_id == call_id || h.call_id == UINT32_MAX))
 		return exception_read(h.exception, why, err);
 	if (h.call_id != call_id)
-		return error_set(err, RC_DATA, "answered call %u, expected an answer to call %u",
-				 h.call_id, call_id);
+		return error_set(err, RC_DATA,
+				 "found an answer to call %u, expected one to call %u", h.call_id,
+				 call_id);
 	rc = pb_take_delimited(&frame, message, err);
 	if (rc)
 		return error_prefix(err, "cannot read its answer: ");
 	if (h.cells != frame.len)
-		return error_set(err, RC_DATA, "announced %llu bytes of cells, sent %zu",
-				 (unsigned long long)h.cells, frame.len);
+		return error_set(err, RC_DATA,
+				 "found %zu bytes of cells, expected the announced %llu", frame.len,
+				 (unsigned long long)h.cells);
 	*cells = frame;
 	return RC_OK;
 }

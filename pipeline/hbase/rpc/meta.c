@@ -14,8 +14,8 @@ void meta_range(const char *table, char **start, char **stop)
 	if (strncmp(table, space, n) == 0)
 		table += n;
 	/*
-	 * keys are compared part by part: the first region has an empty start key, and TABLE plus a
-	 * blank is the next possible name
+	 * Keys are compared part by part. The first region has an empty start key. TABLE plus a
+	 * space is the next possible table name.
 	 */
 	*start = mem_format("%s,,", table);
 	*stop = mem_format("%s ,,", table);
@@ -52,9 +52,12 @@ int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
 	rc = meta_finish(&rows, err);
 	if (rc == RC_END) {
 		why->trouble = TROUBLE_MISSING;
-		return error_set(err, RC_IO, "hbase:meta has no regions of table %s", table);
+		return error_set(err, RC_IO,
+				 "hbase:meta: found no regions of table %s, expected at least one",
+				 table);
 	}
 	if (rc)
 		why->trouble = TROUBLE_BUSY;
+	out->gap = rc != RC_OK;
 	return rc ? error_prefix(err, "table %s: ", table) : RC_OK;
 }

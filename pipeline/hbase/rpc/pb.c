@@ -57,7 +57,8 @@ static int take_number(struct bytes *rest, uint64_t *v, struct error *err)
 	if (n == 0)
 		return error_set(
 			err, RC_DATA,
-			"found a number that does not end, expected its end within 10 bytes and its message");
+			"found a varint without an end, expected an end within 10 bytes and "
+			"inside the message");
 	*rest = bytes_of(rest->ptr + n, rest->len - n);
 	return RC_OK;
 }
@@ -110,7 +111,8 @@ int pb_next(struct bytes *rest, struct pb_field *f, struct error *err)
 			f->value = __builtin_bswap32(get_be32(fixed.ptr));
 		return rc;
 	default:
-		return error_set(err, RC_DATA, "field %u has wire type %u, expected 0, 1, 2 or 5",
-				 f->number, (unsigned)(tag & 7));
+		return error_set(err, RC_DATA,
+				 "field %u: found wire type %u, expected 0, 1, 2 or 5", f->number,
+				 (unsigned)(tag & 7));
 	}
 }

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define AHEAD_MS    5000  /* a clock that is further ahead of ours is wrong */
-#define BEHIND_MS   30000 /* hbase.master.maxclockskew; servers report every 3 s */
-#define OLDEST	    204	  /* 2.4: from there on masters answer as registries */
+#define AHEAD_MS  5000	/* the most that a correct clock can be ahead of this machine's clock */
+#define BEHIND_MS 30000 /* default of hbase.master.maxclockskew; servers report every 3 s */
+/* HBase 2.4, the first version with masters that answer registry queries */
+#define OLDEST	    204
 #define NEWEST	    399
 #define MINOR_DIGIT 100
 
@@ -19,13 +20,13 @@ static int check_version(const struct listener *l, const char *version, struct e
 	unsigned v = major * MINOR_DIGIT + minor;
 	if (v < OLDEST)
 		return error_set(err, RC_CONFIG,
-				 "the cluster is HBase %s, expected 2.4 or newer: use "
-				 "completebulkload for this cluster",
+				 "found HBase %s in the cluster, expected 2.4 or newer. Load into "
+				 "this cluster with `hbase completebulkload`",
 				 version);
 	if (v > NEWEST)
 		report_to(l,
-			  "the cluster is HBase %s, which saltmill has not been tested with: try a "
-			  "small load with --check first",
+			  "saltmill was not tested with HBase %s, the version of the cluster. Try "
+			  "a small load with --check first",
 			  version);
 	return RC_OK;
 }
@@ -37,19 +38,19 @@ static void check_clock(const struct listener *l, const struct hbase_server *s, 
 	if (!s->reported_ms)
 		return;
 	if (ahead > AHEAD_MS)
-		report_to(
-			l,
-			"the clock of region server %s:%u is %.1f s ahead of this machine's: cells "
-			"with this machine's timestamps expire sooner there. Let both follow one NTP "
-			"server (check with `chronyc tracking`)",
-			s->place.host, s->place.port, (double)ahead / 1e3);
+		report_to(l,
+			  "region server %s:%u: found a clock %.1f s ahead of this machine's, "
+			  "expected at most 5 s. Cells with this machine's timestamps expire "
+			  "sooner there. Let both machines follow one NTP server (check with "
+			  "`chronyc tracking`)",
+			  s->place.host, s->place.port, (double)ahead / 1e3);
 	else if (-ahead > BEHIND_MS)
-		report_to(
-			l,
-			"the clock of region server %s:%u is %.1f s behind this machine's, or it has "
-			"not reported for that long: let both follow one NTP server (check with "
-			"`chronyc tracking`), and read its log",
-			s->place.host, s->place.port, (double)-ahead / 1e3);
+		report_to(l,
+			  "region server %s:%u: found a clock or a last report %.1f s behind "
+			  "this machine's clock, expected at most 30 s. Let both machines follow "
+			  "one NTP server (check with `chronyc tracking`), and read the server's "
+			  "log",
+			  s->place.host, s->place.port, (double)-ahead / 1e3);
 }
 
 int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, struct error *err)
@@ -58,7 +59,8 @@ int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, st
 		return RC_OK;
 	why->trouble = TROUBLE_BUSY;
 	return error_set(err, RC_IO,
-			 "the cluster has no live region server: start one, then run this again");
+			 "found no live region server in the cluster, expected at least one. Start "
+			 "one, then run this again");
 }
 
 int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err)
@@ -85,10 +87,11 @@ int precheck_cluster(const struct listener *l, const struct hbase_status *s, int
 	if (rc)
 		return rc;
 	if (s->dead)
-		report_to(l,
-			  "%zu region server%s of the cluster %s dead: some regions may be on no "
-			  "server until the master has moved them",
-			  s->dead, s->dead == 1 ? "" : "s", s->dead == 1 ? "is" : "are");
+		report_to(
+			l,
+			"cluster: found %zu dead region server%s, expected none. Some regions may "
+			"be on no server until the master has moved them",
+			s->dead, s->dead == 1 ? "" : "s");
 	for (size_t i = 0; i < s->nservers; i++)
 		check_clock(l, &s->servers[i], now_ms);
 	return RC_OK;
@@ -112,13 +115,13 @@ void precheck_table(const struct listener *l, const struct hbase_status *s, cons
 			first = t;
 	}
 	if (n)
-		report_to(
-			l,
-			"table %s: %zu region%s in transition, one %s for %" PRId64
-			" s: calls to it wait. If this does not end, run `hbck -j hbase-hbck2.jar "
-			"assigns` for the region, or read the master's log",
-			table, n, n == 1 ? " is" : "s are", first->state,
-			now_ms > first->since_ms ? (now_ms - first->since_ms) / 1000 : 0);
+		report_to(l,
+			  "table %s: %zu region%s in transition, one %s for %" PRId64
+			  " s. Calls to these regions wait. If the transition does not end, run "
+			  "`hbck -j hbase-hbck2.jar assigns` for the region, or read the master's "
+			  "log",
+			  table, n, n == 1 ? " is" : "s are", first->state,
+			  now_ms > first->since_ms ? (now_ms - first->since_ms) / 1000 : 0);
 }
 
 int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,

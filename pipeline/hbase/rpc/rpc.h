@@ -2,7 +2,8 @@
  * rpc.h - one connection to a master or a region server
  *
  * HBase's RPC (org.apache.hadoop.hbase.ipc.NettyRpcServer, ServerRpcConnection; RPC.proto) with
- * SIMPLE authentication. A connection serves one service, and here one call at a time.
+ * SIMPLE authentication. A connection is for one service. saltmill makes one call at a time on a
+ * connection.
  *
  *   client:  "HBas" 0 80 | int32 length, ConnectionHeader
  *   client:  int32 total | varint, RequestHeader | varint, message
@@ -15,31 +16,29 @@
 #include "error.h"
 #include "hbase.h"
 
-#define RPC_FRAME_MOST ((uint32_t)1 << 30)
-
 struct rpc;
 
 /*
- * Connect and send the preamble. RC_IO with TROUBLE_GONE: no server answers there. RC_STOPPED: a
- * signal came. patience_ms limits each attempt.
+ * Connect and send the preamble. Returns RC_IO with TROUBLE_GONE if no server answers at this
+ * address. Returns RC_STOPPED if a signal came. `patience_ms` limits each attempt.
  */
 int rpc_connect(struct rpc **out, const struct hbase_place *at, const char *service,
 		const char *user, int64_t patience_ms, struct hbase_failure *why,
 		struct error *err);
-void rpc_close(struct rpc *c); /* NULL is fine */
-/* True if the server has closed the connection, as far as this side knows. */
+void rpc_close(struct rpc *c); /* `c` may be NULL */
+/* Return true if the client knows that the server has closed the connection. */
 bool rpc_is_stale(const struct rpc *c);
 
 struct rpc_answer {
-	struct buf frame; /* owned; the members below lie in it */
+	struct buf frame; /* owned; the other members borrow from `frame` */
 	struct bytes message, cells;
 };
 void rpc_answer_release(struct rpc_answer *a);
 
 /*
- * Call a method and wait for its answer. After a failure *why says what it means for the caller,
- * *err has the message. After any failure except an exception of the server the connection is
- * unusable (rpc_is_broken).
+ * Call a method and wait for its answer. After a failure, `*why` has the kind of failure, and
+ * `*err` has the message. Only an exception of the server leaves the connection usable. After other
+ * failures rpc_is_broken returns true.
  */
 int rpc_call(struct rpc *c, const char *method, struct bytes message, int64_t patience_ms,
 	     struct rpc_answer *out, struct hbase_failure *why, struct error *err);
@@ -47,14 +46,14 @@ bool rpc_is_broken(const struct rpc *c);
 
 /* --- the frames themselves, for tests --- */
 
-/* Append the first bytes of a client: preamble and header. */
+/* Append preamble and header, the first bytes that a client sends. */
 void rpc_put_preamble(struct buf *b, const char *service, const char *user);
 /* Append a request with its int32 length. */
 void rpc_put_request(struct buf *b, uint32_t call_id, const char *method, struct bytes message);
 /*
- * Split an answer's frame (after its int32 length). RC_DATA: it is no answer, or answers another
- * call. RC_IO: it is an exception, described in *why and *err. A server uses call_id UINT32_MAX for
- * errors of the connection.
+ * Split an answer's frame. `frame` begins after the int32 length. Returns RC_DATA if the frame is
+ * not an answer, or answers another call. Returns RC_IO if the answer is an exception, which `*why`
+ * and `*err` describe. A server uses `call_id` UINT32_MAX for errors of the connection.
  */
 int rpc_read_answer(struct bytes frame, uint32_t call_id, struct bytes *message,
 		    struct bytes *cells, struct hbase_failure *why, struct error *err);

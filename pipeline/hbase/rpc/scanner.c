@@ -1,8 +1,8 @@
 /*
- * scanner.c - a scan of one region, call by call: Client.proto, RSRpcServices.scan
+ * scanner.c - a scan of one region, call by call (Client.proto, RSRpcServices.scan)
  *
  * The first call opens a scanner. Later calls are numbered from 0 (next_call_seq), so that the
- * server notices a repeated one. Partial rows and heartbeats without cells are accepted.
+ * server detects a repeated call. Partial rows and heartbeats without cells are accepted.
  */
 #include "decode.h"
 #include "encode.h"
@@ -47,7 +47,7 @@ static void put_scan(struct buf *b, unsigned field, const struct hbase_scan *sca
 	size_t at = pb_open(b, field);
 
 	put_columns(b, scan);
-	if (scan->raw) { /* Scan.RAW_ATTR is Java's `true` */
+	if (scan->raw) { /* the value of Scan.RAW_ATTR is Java's `true` */
 		size_t attribute = pb_open(b, 2);
 		pb_text(b, 1, "_raw_");
 		pb_bytes(b, 2, bytes_of("\xff", 1));
@@ -62,10 +62,15 @@ static void put_scan(struct buf *b, unsigned field, const struct hbase_scan *sca
 	put_time_range(b, scan);
 	pb_uint(b, 7, scan->versions ? scan->versions : 1);
 	if (scan->raw || scan->leave_cache)
-		pb_uint(b, 8, 0); /* a scan that reads everything must not evict others' blocks */
+		/*
+		 * skip the block cache, because a scan of all data must not evict blocks that
+		 * others need
+		 */
+		pb_uint(b, 8, 0);
 	if (scan->bytes_a_call)
 		pb_uint(b, 10, scan->bytes_a_call);
-	if (scan->filter) /* for a reversed scan, loading families on demand is an error */
+	/* in a reversed scan, servers reject the option to load families on demand */
+	if (scan->filter)
 		pb_uint(b, 13, 0);
 	if (scan->reversed)
 		pb_uint(b, 15, 1);
@@ -153,6 +158,11 @@ static int call(struct hbase *h, struct hbase_scanner *s, struct buf *request, i
 	return rc;
 }
 
+static int64_t patience(const struct hbase_scanner *s)
+{
+	return s->patience_ms ? s->patience_ms : CALL_MS;
+}
+
 int hbase_scanner_open(struct hbase *h, struct hbase_scanner *s, const struct hbase_region *r,
 		       const struct hbase_scan *scan, struct hbase_batch *out,
 		       struct hbase_failure *why, struct error *err)
@@ -162,12 +172,13 @@ int hbase_scanner_open(struct hbase *h, struct hbase_scanner *s, const struct hb
 
 	*s = (struct hbase_scanner){.place = r->place,
 				    .limit = scan->limit,
-				    .rows_a_call = rows_a_call(scan)};
+				    .rows_a_call = rows_a_call(scan),
+				    .patience_ms = scan->patience_ms};
 	*why = (struct hbase_failure){.trouble = TROUBLE_GONE};
 	if (!r->place.host[0])
 		return error_set(err, RC_IO, "the region is on no server at the moment");
 	put_scan_open(&b, r->name, scan);
-	int rc = call(h, s, &b, CALL_MS, out, &got, why, err);
+	int rc = call(h, s, &b, patience(s), out, &got, why, err);
 	if (rc)
 		return rc;
 	s->ended = got.last;
@@ -190,10 +201,10 @@ int hbase_scanner_next(struct hbase *h, struct hbase_scanner *s, struct hbase_ba
 	struct scan_answer got = {0};
 
 	put_scan_next(&b, s->id, s->rows_a_call, s->sequence++, s->limit);
-	int rc = call(h, s, &b, CALL_MS, out, &got, why, err);
+	int rc = call(h, s, &b, patience(s), out, &got, why, err);
 	if (rc == RC_OK && got.last) {
 		s->ended = true;
-		s->open = false; /* the server has closed it */
+		s->open = false; /* the server has closed the scanner */
 	}
 	return rc;
 }

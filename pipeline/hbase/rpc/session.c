@@ -1,8 +1,8 @@
 /*
  * session.c - find the cluster, and call through idle connections
  *
- * Masters, and from HBase 2.5 on region servers, know the active master and the server of
- * hbase:meta (ClientMetaService, Registry.proto).
+ * Masters report the address of the active master and of hbase:meta. Since HBase 2.5, region
+ * servers report the same (ClientMetaService, Registry.proto).
  */
 #include "session.h"
 
@@ -89,7 +89,7 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 
 /* --- the registry --- */
 
-/* A registry question: the servers' method, or ZooKeeper's node. */
+/* A query of the registry, which is a method of the servers or a node of ZooKeeper. */
 struct registry_call {
 	const char *method, *node;
 };
@@ -109,7 +109,7 @@ static int ask_zookeeper(const struct hbase *h, const struct hbase_place *at,
 	return rc;
 }
 
-/* Query the servers until one answers, beginning with the one that answered last. */
+/* Query the servers until one answers. Begin with the server that answered last. */
 static int ask_registry(struct hbase *h, const struct registry_call *q, struct rpc_answer *out,
 			struct hbase_failure *why, struct error *err)
 {
@@ -133,7 +133,9 @@ static int ask_registry(struct hbase *h, const struct registry_call *q, struct r
 	return rc;
 }
 
-/* Set the trouble of an unreadable answer; the same server would answer the same again. */
+/*
+ * Mark a decoding error as final, because a retry gives the same answer.
+ */
 static int unreadable(int rc, const struct registry_call *q, struct hbase_failure *why,
 		      struct error *err)
 {
@@ -225,7 +227,7 @@ static int read_servers(struct hbase *h, const char *text, struct error *err)
 	}
 }
 
-/* Read the cluster id; the caller owns it. */
+/* Read the cluster id, which the caller owns. */
 static int ask_cluster_id(struct hbase *h, char **out, struct hbase_failure *why, struct error *err)
 {
 	struct rpc_answer answer;
@@ -280,8 +282,9 @@ void hbase_close(struct hbase *h)
 }
 
 /*
- * Close connections that may lead to the old cluster although the name now leads to another one,
- * and those that servers have closed, which would stay open as long as *h lives.
+ * Close connections to the old addresses of servers, because a host name may now belong to another
+ * cluster. Also close connections that servers have closed. Without this, such connections stay
+ * open as long as *h lives.
  */
 static void close_old(struct hbase *h)
 {
@@ -328,9 +331,10 @@ const char *hbase_user(const struct hbase *h)
 /* --- retries --- */
 
 #define FOREVER_S  1e9
-#define RETRY_MOST 30 /* waits of up to 10 s: about four minutes in all */
+#define RETRY_MOST 30 /* about four minutes in all, because each wait is at most 10 s */
 #define GONE_MOST  120
-#define GONE_WAIT  5 /* backoff step of 2 s: asking is cheap, and the server may return soon */
+#define GONE_WAIT                                                                                  \
+	5 /* backoff step of 2 s, because a query is cheap and the server may return soon */
 
 bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err)
 {

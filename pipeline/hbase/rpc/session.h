@@ -13,29 +13,30 @@
 #define SERVICE_REGION "ClientService"
 
 #define CONNECT_MS 10000
-#define CALL_MS	   60000 /* as HBase's own client; slower calls pass their own limit */
+#define CALL_MS	   60000 /* the limit of HBase's client; slower calls have another limit */
 
 struct idle;
 struct hbase {
 	char *user, *cluster_id;
-	struct hbase_place *servers; /* servers that know the master and hbase:meta */
-	/* the parent of HBase's nodes if they are ZooKeeper servers; or NULL */
+	/* servers that can report the address of the master and of hbase:meta */
+	struct hbase_place *servers;
+	/* the parent of HBase's nodes if `servers` are ZooKeeper servers; else NULL */
 	char *parent;
 	size_t nservers;
 	pthread_mutex_t lock;	   /* protects the members below */
 	size_t answered;	   /* index of the server that answered last */
-	struct hbase_place master; /* host "": unknown */
+	struct hbase_place master; /* host "" means unknown */
 	struct idle *idle;
 };
 
 /*
- * Make one call at a place, through an idle connection or a new one. The caller releases out after
- * RC_OK.
+ * Make one call to a server, through an idle connection or a new connection. After RC_OK the caller
+ * releases `*out`.
  */
 int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
 		 const char *method, const struct buf *message, int64_t patience_ms,
 		 struct rpc_answer *out, struct hbase_failure *why, struct error *err);
-/* Make a call at the active master, which is looked up if it is unknown. */
+/* Call a method of the active master. If the master is unknown, find it first. */
 int session_call_master(struct hbase *h, const char *method, const struct buf *message,
 			struct rpc_answer *out, struct hbase_failure *why, struct error *err);
 /* Find the server of hbase:meta. */

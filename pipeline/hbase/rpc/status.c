@@ -1,7 +1,7 @@
 /*
- * status.c - the master's view of its cluster: ClusterStatus.proto
+ * status.c - the master's view of its cluster (ClusterStatus.proto)
  *
- * Each time is of the clock of the server that reports it.
+ * Each time is from the clock of the server that reports the time.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "hbase.h"
 #include "session.h"
 
-/* Option: the requested parts. */
+/* Values of the enum Option, which select the requested parts. */
 enum { ASK_VERSION = 0, ASK_LIVE = 2, ASK_DEAD = 3, ASK_TRANSITIONS = 7 };
 enum { STATUS_VERSION = 1, STATUS_LIVE = 2, STATUS_DEAD = 3, STATUS_TRANSITIONS = 4 };
 enum { LIVE_SERVER = 1, LIVE_LOAD = 2 };
@@ -104,17 +104,6 @@ static int read_live(struct bytes m, struct hbase_status *s, struct error *err)
 	return RC_OK;
 }
 
-static const char *table_name(struct arena *a, struct bytes space, struct bytes table)
-{
-	bool plain = space.len == 0 || bytes_eq(space, bytes_str("default"));
-	char *name = mem_format("%.*s%s%.*s", plain ? 0 : (int)space.len, (const char *)space.ptr,
-				plain ? "" : ":", (int)table.len, (const char *)table.ptr);
-	const char *kept = arena_strdup(a, name);
-
-	mem_free(name);
-	return kept;
-}
-
 static int read_transition(struct bytes m, struct hbase_status *s, struct error *err)
 {
 	static const char *const words[] = {
@@ -143,7 +132,7 @@ static int read_transition(struct bytes m, struct hbase_status *s, struct error 
 
 			if (bad)
 				return bad;
-			one.table = table_name(&s->arena, info.space, info.table);
+			one.table = decode_table_name(&s->arena, info.space, info.table);
 			one.region = arena_bytes(&s->arena, info.start);
 		}
 	}

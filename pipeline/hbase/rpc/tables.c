@@ -1,9 +1,11 @@
 /*
- * tables.c - calls to the master: Master.proto
+ * tables.c - calls to the master (Master.proto)
  *
- * A change is a procedure: the master returns its number at once, and the client polls for its end.
+ * A change is a procedure. The master returns the procedure's number at once, and the client polls
+ * until the procedure ends.
  */
 #include <inttypes.h>
+#include <sys/random.h>
 
 #include "clock.h"
 #include "decode.h"
@@ -70,9 +72,22 @@ void put_create(struct buf *b, const char *table, const struct description *d,
 	pb_uint(b, 4, nonce[1]);
 }
 
+void put_table_change(struct buf *b, const char *table, const uint64_t nonce[2])
+{
+	put_table_name(b, 1, table);
+	pb_uint(b, 2, nonce[0]);
+	pb_uint(b, 3, nonce[1]);
+}
+
+void put_table_query(struct buf *b, const char *regex)
+{
+	if (regex)
+		pb_text(b, 2, regex);
+}
+
 /* --- calls --- */
 
-/* Mark a decoding error as final: every server would give the same answer again. */
+/* Mark a decoding error as final, because a retry gives the same answer. */
 static int judged(int rc, struct hbase_failure *why)
 {
 	if (rc && why->trouble == TROUBLE_NONE)
@@ -147,15 +162,15 @@ static int procedure_wait(struct hbase *h, uint64_t id, struct hbase_failure *wh
 			return RC_STOPPED;
 		if (clock_ms() > deadline)
 			return error_set(err, RC_IO,
-					 "the master's procedure %" PRIu64
-					 " has not finished after half an hour",
+					 "the master's procedure %" PRIu64 " has not finished "
+					 "after half an hour",
 					 id);
 		clock_sleep_ms(wait);
 		wait = wait * 3 / 2 < LAST_LOOK_MS ? wait * 3 / 2 : LAST_LOOK_MS;
 	}
 }
 
-/* Send a change and wait for its procedure; releases b. */
+/* Send a change, wait for its procedure, and release `b`. */
 static int change(struct hbase *h, const char *method, struct buf *b, struct hbase_failure *why,
 		  struct error *err)
 {
@@ -169,6 +184,15 @@ static int change(struct hbase *h, const char *method, struct buf *b, struct hba
 	rc = judged(decode_number(answer.message, &id, err), why);
 	rpc_answer_release(&answer);
 	return rc ? rc : procedure_wait(h, id, why, err);
+}
+
+int hbase_draw_nonces(uint64_t nonce[2], struct error *err)
+{
+	if (getrandom(nonce, 16, 0) != 16)
+		return error_errno(err, "getrandom");
+	nonce[0] |= 1; /* 0 means no nonce */
+	nonce[1] |= 1;
+	return RC_OK;
 }
 
 int hbase_create_namespace(struct hbase *h, const char *name, struct hbase_failure *why,
@@ -202,4 +226,22 @@ int hbase_alter(struct hbase *h, const char *table, const struct description *d,
 	pb_uint(&b, 3, nonce[0]);
 	pb_uint(&b, 4, nonce[1]);
 	return change(h, "ModifyTable", &b, why, err);
+}
+
+int hbase_disable(struct hbase *h, const char *table, const uint64_t nonce[2],
+		  struct hbase_failure *why, struct error *err)
+{
+	struct buf b = {0};
+
+	put_table_change(&b, table, nonce);
+	return change(h, "DisableTable", &b, why, err);
+}
+
+int hbase_delete(struct hbase *h, const char *table, const uint64_t nonce[2],
+		 struct hbase_failure *why, struct error *err)
+{
+	struct buf b = {0};
+
+	put_table_change(&b, table, nonce);
+	return change(h, "DeleteTable", &b, why, err);
 }

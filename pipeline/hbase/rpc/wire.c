@@ -1,4 +1,4 @@
-/* wire.c - TCP with limits: every wait has a deadline, and a signal ends it */
+/* wire.c - TCP connections; every wait ends at a deadline or by a signal */
 #include "wire.h"
 
 #include <errno.h>
@@ -13,12 +13,13 @@
 #include "clock.h"
 #include "pool.h"
 
-#define LOOK_MS	   200 /* how soon a signal ends a wait */
+#define LOOK_MS	   200 /* a signal ends a wait within this time */
 #define READ_BYTES ((size_t)1 << 20)
-#define SILENCE_S  15 /* of a machine, not of a process: its kernel answers probes */
-#define PROBES	   3
+/* keep-alive detects a dead machine but not a hung process, because the kernel answers probes */
+#define SILENCE_S 15
+#define PROBES	  3
 
-/* Wait for events; RC_END: the deadline passed. */
+/* Wait for events. Returns RC_END if the deadline passed. */
 static int wait_for(int fd, short events, int64_t deadline, struct error *err)
 {
 	for (;;) {
@@ -37,11 +38,13 @@ static int wait_for(int fd, short events, int64_t deadline, struct error *err)
 	}
 }
 
-/* Detect a dead machine in half a minute, long before the call's own limit. */
+/* Set the socket to detect a dead machine in half a minute, long before the call's limit. */
 static void notice_silence(int fd)
 {
 	int one = 1, idle_s = SILENCE_S, every_s = SILENCE_S / PROBES, probes = PROBES;
-	/* it also ends probing, whatever the number of probes (Linux, tcp_keepalive_timer) */
+	/*
+	 * this timeout also ends probing, for any number of probes (Linux, tcp_keepalive_timer)
+	 */
 	unsigned unheard_ms = (unsigned)(idle_s + probes * every_s) * 1000;
 
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
@@ -110,7 +113,7 @@ int wire_send(int fd, struct bytes data, int64_t deadline, struct error *err)
 			int rc = wait_for(fd, POLLOUT, deadline, err);
 
 			if (rc == RC_END)
-				rc = error_set(err, RC_IO, "accepts no data");
+				rc = error_set(err, RC_IO, "the server accepts no data");
 			if (rc)
 				return rc;
 		} else if (errno != EINTR) {
@@ -130,7 +133,7 @@ int wire_receive(int fd, struct buf *b, size_t len, int64_t deadline, struct err
 			b->len += (size_t)n;
 			len -= (size_t)n;
 		} else if (n == 0) {
-			return error_set(err, RC_IO, "closed the connection");
+			return error_set(err, RC_IO, "the server closed the connection");
 		} else if (errno == EAGAIN) {
 			int rc = wait_for(fd, POLLIN, deadline, err);
 

@@ -55,16 +55,18 @@ int zookeeper_read_answer(struct bytes packet, struct bytes *data, struct error 
 {
 	if (packet.len < HEADER_BYTES || get_be32(packet.ptr) != XID)
 		return error_set(err, RC_DATA,
-				 "is no ZooKeeper: its answer does not match the request");
+				 "is not a ZooKeeper server: its answer does not match the "
+				 "request");
 	int32_t code = (int32_t)get_be32(packet.ptr + 12);
 	if (code == NO_NODE)
 		return RC_END;
 	if (code)
-		return error_set(err, RC_IO, "refuses with ZooKeeper error %d", code);
+		return error_set(err, RC_IO, "rejected the request with ZooKeeper error %d", code);
 	struct bytes rest = bytes_of(packet.ptr + HEADER_BYTES, packet.len - HEADER_BYTES);
 	uint32_t n = rest.len < 4 ? UINT32_MAX : get_be32(rest.ptr);
 	if (n > rest.len || n > rest.len - 4)
-		return error_set(err, RC_DATA, "is no ZooKeeper: its answer ends within the node");
+		return error_set(err, RC_DATA,
+				 "is not a ZooKeeper server: its answer ends within the node");
 	*data = bytes_of(rest.ptr + 4, n);
 	return RC_OK;
 }
@@ -93,7 +95,9 @@ static int receive_packet(int fd, struct buf *b, int64_t deadline, struct error 
 	uint32_t n = get_be32(b->ptr);
 	b->len = 0;
 	if (n > ANSWER_MOST)
-		return error_set(err, RC_DATA, "is no ZooKeeper: it announced %u bytes", n);
+		return error_set(err, RC_DATA,
+				 "is not a ZooKeeper server: it announced an answer of %u bytes",
+				 n);
 	return wire_receive(fd, b, n, deadline, err);
 }
 
@@ -129,10 +133,10 @@ int zookeeper_read(const struct hbase_place *at, const char *path, int64_t patie
 		rc = zookeeper_read_answer(buf_bytes(node), &data, err);
 	if (rc == RC_END) {
 		why->trouble = TROUBLE_BUSY;
-		rc = error_set(
-			err, RC_IO,
-			"has no node %s: no master is active, or zookeeper.znode.parent has another value",
-			path);
+		rc = error_set(err, RC_IO,
+			       "has no node %s: no master is active, or zookeeper.znode.parent has "
+			       "another value",
+			       path);
 	} else if (rc == RC_OK) {
 		rc = zookeeper_node_message(data, message, err);
 		if (rc)

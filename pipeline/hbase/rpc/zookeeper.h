@@ -1,9 +1,9 @@
 /*
  * zookeeper.h - find the master and hbase:meta through the ZooKeeper quorum
  *
- * It speaks only the part of ZooKeeper's protocol that reads one node (zookeeper.jute:
- * ConnectRequest, RequestHeader, GetDataRequest). Each packet is an int32 length and as many bytes;
- * all numbers are big-endian.
+ * This client uses only the part of ZooKeeper's protocol that reads one node (ConnectRequest,
+ * RequestHeader and GetDataRequest in zookeeper.jute). Each packet is an int32 length and the
+ * bytes. All numbers are big-endian.
  *
  *   client: ConnectRequest            server: ConnectResponse
  *   client: xid 1, getData, path      server: xid, zxid, error, the node's bytes, Stat
@@ -21,9 +21,10 @@
 #define ZOOKEEPER_PARENT "/hbase" /* zookeeper.znode.parent */
 
 /*
- * Read an HBase node from one server: *message is its message, inside *node, which the caller owns.
- * TROUBLE_GONE: the server does not answer, or serves no clients at the moment. TROUBLE_BUSY: the
- * node does not exist, for example because no master is active.
+ * Read an HBase node from one server. `*message` is the node's message, a part of `*node`, which
+ * the caller owns. The trouble is TROUBLE_GONE if the server does not answer, or does not accept
+ * clients at the moment. The trouble is TROUBLE_BUSY if the node does not exist, for example
+ * because no master is active.
  */
 int zookeeper_read(const struct hbase_place *at, const char *path, int64_t patience_ms,
 		   struct buf *node, struct bytes *message, struct hbase_failure *why,
@@ -31,14 +32,15 @@ int zookeeper_read(const struct hbase_place *at, const char *path, int64_t patie
 
 /* --- for tests --- */
 
-/* Append everything that a client sends to read a node: connect, get, close. */
+/* Append the requests connect, get and close, which read a node. */
 void zookeeper_put_request(struct buf *b, const char *path);
 /*
- * Get the node's bytes from an answer to getData, after its length. RC_END: there is no such node.
- * RC_DATA: not such an answer. RC_IO: another error, in the message.
+ * Get the node's bytes from an answer to getData. `packet` begins after the length. Returns RC_END
+ * if there is no such node. Returns RC_DATA if the bytes are not such an answer. Returns RC_IO for
+ * another error, with its code in `err`.
  */
 int zookeeper_read_answer(struct bytes packet, struct bytes *data, struct error *err);
-/* Get the message from a node's bytes; RC_DATA: HBase did not write them. */
+/* Get the message from a node's bytes. Returns RC_DATA if the bytes are not from HBase. */
 int zookeeper_node_message(struct bytes data, struct bytes *message, struct error *err);
 
 #endif
