@@ -6,8 +6,8 @@
 #define LAST_YEAR 9999
 
 /*
- * Converts a day since 1970-01-01 to its civil date (Howard Hinnant, "chrono-compatible low-level
- * date algorithms", civil_from_days).
+ * Convert a day since 1970-01-01 to the year, month and day (Howard Hinnant, "chrono-compatible
+ * low-level date algorithms", civil_from_days).
  */
 static void civil_of_day(int64_t day, int64_t *year, int64_t *month, int64_t *day_of_month)
 {
@@ -31,7 +31,7 @@ static size_t put_digits(uint8_t *to, int64_t v, size_t n)
 
 bool date_put(unsigned parts, int64_t local_s, uint8_t *to)
 {
-	int64_t year, month, day, at = local_s + INT64_C(86400); /* a zone may put it before 1970 */
+	int64_t year, month, day, at = local_s + INT64_C(86400); /* local time may be before 1970 */
 
 	if (at < 0)
 		return false;

@@ -1,7 +1,7 @@
 /*
  * encoding.c - the table of encodings
  *
- * An encoding may be narrower than the field's type: layout_put checks the value of each row.
+ * An encoding may be narrower than the field's type, so layout_put checks each value.
  */
 #include "encoding.h"
 

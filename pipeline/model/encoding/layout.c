@@ -1,6 +1,4 @@
-/*
- * layout.c - one value to bytes
- */
+/* layout.c - encode one value as bytes */
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +23,7 @@ static void set_range(struct layout *l)
 	case RANGE_BOOL:
 	case RANGE_UNSIGNED: break;
 	}
-	/* a negative number, read as unsigned, exceeds Long.MAX_VALUE */
+	/* as unsigned, a negative number exceeds Long.MAX_VALUE */
 	l->span = from_signed && max > LONG_MAX_VALUE ? LONG_MAX_VALUE : max;
 }
 
@@ -35,7 +33,7 @@ struct layout layout_of(const char *name, enum field_type t, enum encode_as as, 
 	bool falls = e->order == ORDER_FALLING;
 	struct layout l = {.kind = e->kind == LAY_BYTES && !field_has_bytes(t) ? LAY_TEXT : e->kind,
 			   .width = e->width,
-			   .ordered = key || falls, /* an inverted value has a key's order */
+			   .ordered = key || falls, /* inverted values sort as in keys */
 			   .from = t == FIELD_DECIMAL ? FIELD_I64 : t,
 			   .as = as,
 			   .terminator = NO_TERMINATOR,
@@ -69,7 +67,10 @@ static int bad_range(const struct layout *l, const struct value *v, struct rejec
 			    -top - 1, top, e->name);
 }
 
-/* Writes 8 bytes, of which only l->width count. The caller provides the room. */
+/*
+ * Write a number as 8 bytes, of which the first l->width are the value. The caller provides room
+ * for 8 bytes.
+ */
 static inline int put_number(const struct layout *l, const struct value *v, uint8_t *to,
 			     struct reject *why)
 {
@@ -79,7 +80,7 @@ static inline int put_number(const struct layout *l, const struct value *v, uint
 	return 0;
 }
 
-/* Convert the time to the layout's unit. Returns false if it does not fit. */
+/* Convert the time to the layout's unit. Returns false if the converted time does not fit. */
 static bool in_unit(const struct layout *l, const struct value *v, uint64_t *t)
 {
 	if (l->as == AS_REVERSED_SECONDS) {
@@ -146,8 +147,9 @@ static void put_f64(const struct layout *l, const struct value *v, uint8_t *to)
 }
 
 /*
- * Round only once. The text was already rounded to a double. If the double is halfway between two
- * floats (or at the largest float), only the text shows which float is nearer.
+ * Round the text to a float. The caller gives the text's double, rounded to the float `f`. If the
+ * double is halfway between two floats (or at the largest float), only the text decides which float
+ * is nearer.
  */
 static float text_f32(struct bytes text, float f)
 {
@@ -192,14 +194,14 @@ static int put_f32(const struct layout *l, const struct value *v, uint8_t *to, s
 }
 
 /*
- * Does the value itself have the pad byte at the padded edge? Its key would equal the key of a
- * shorter value. Leading zeros do not belong to a number: 007 is 7.
+ * Return true if the value has the pad byte at the padded edge. The key of such a value would equal
+ * the key of a shorter value. Leading zeros of a number do not count, because 007 is 7.
  */
 static bool edge_is_pad(const struct layout *l, struct bytes in)
 {
 	bool number = l->from == FIELD_U32 || l->from == FIELD_U64;
 
-	if (!l->width || !in.len || (number && l->pad == '0' && l->pad_left))
+	if (!l->width || l->exact || !in.len || (number && l->pad == '0' && l->pad_left))
 		return false;
 	return in.ptr[l->pad_left ? 0 : in.len - 1] == l->pad;
 }
@@ -210,11 +212,15 @@ static int check_slice(const struct layout *l, struct bytes in, struct reject *w
 		return reject_value(why, "too_wide", l->name, in,
 				    "%zu bytes, expected at most %u (the part's width)", in.len,
 				    l->width);
+	if (l->exact && in.len < l->width)
+		return reject_value(why, "too_short", l->name, in,
+				    "%zu bytes, expected %u (the part's width); to pad shorter "
+				    "values, add `pad: '\\x00'`",
+				    in.len, l->width);
 	if (edge_is_pad(l, in))
 		return reject_value(
 			why, "pad_in_value", l->name, in,
-			"which %s with the pad byte %02X, expected another byte there: otherwise it "
-			"would have the key of a shorter value",
+			"which %s with the pad byte %02X, expected another byte there, because the value would have the key of a shorter value",
 			l->pad_left ? "begins" : "ends", l->pad);
 	if (l->terminator != NO_TERMINATOR && in.len &&
 	    memchr(in.ptr, l->terminator ^ l->invert, in.len))
@@ -224,9 +230,9 @@ static int check_slice(const struct layout *l, struct bytes in, struct reject *w
 			(unsigned)l->terminator ^ l->invert);
 	for (size_t i = 0; l->kind == LAY_REVERSED && i < in.len; i++)
 		if (in.ptr[i] & 0x80)
-			return reject_value(why, "not_ascii", l->name, in,
-					    "expected ASCII only (as reversed); byte %zu is not",
-					    i);
+			return reject_value(
+				why, "not_ascii", l->name, in,
+				"expected only ASCII (as reversed), but byte %zu is not ASCII", i);
 	return 0;
 }
 
@@ -253,7 +259,7 @@ static int put_slice(const struct layout *l, const struct value *v, struct buf *
 	}
 	size_t width = l->width ? l->width : in.len, fill = width - in.len;
 	uint8_t *to = buf_room(out, width + 1);
-	/* pad first, then reverse */
+	/* padding comes before reversing */
 	bool front = l->pad_left != (l->kind == LAY_REVERSED);
 	if (fill)
 		memset(front ? to : to + in.len, l->pad, fill);

@@ -1,4 +1,4 @@
-/* take.c - decodes bytes to the value that they encode */
+/* take.c - decode the bytes of values */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <math.h>
@@ -63,7 +63,7 @@ static int take_time(const struct layout *l, struct bytes in, struct value *v, s
 	return RC_OK;
 }
 
-/* Decode the number of the year, month, day or hour. */
+/* Decode the digits of a year, month, day or hour. */
 static int take_date(const struct layout *l, struct bytes in, struct value *v, struct error *err)
 {
 	return date_take(l->date, in, &v->u)
@@ -71,7 +71,7 @@ static int take_date(const struct layout *l, struct bytes in, struct value *v, s
 		       : bad_bytes(l, in, "the digits of a part of a date", err);
 }
 
-/* Expand an IPv4 address to the 16 bytes that the program uses inside. */
+/* Decode bytes, and expand an IPv4 address to the 16 bytes of struct value. */
 static int take_fixed(const struct layout *l, struct bytes in, struct arena *a, struct value *v)
 {
 	uint8_t *to = arena_alloc(a, 16);
@@ -83,7 +83,7 @@ static int take_fixed(const struct layout *l, struct bytes in, struct arena *a, 
 	return RC_OK;
 }
 
-/* Decode a whole number that came from an integer field. */
+/* Decode a whole number of an integer field from a real number. */
 static int take_whole(const struct layout *l, struct bytes in, double d, struct value *v,
 		      struct error *err)
 {
@@ -92,7 +92,7 @@ static int take_whole(const struct layout *l, struct bytes in, double d, struct 
 
 	if (d != trunc(d) || d < (has_sign ? -0x1p63 : 0) || d > above)
 		return bad_bytes(l, in, "a whole number of the field's type", err);
-	/* the largest values were rounded up */
+	/* the encoder rounded the largest values up */
 	if (d == above)
 		v->u = has_sign ? INT64_MAX : type_max(l->from);
 	else
@@ -138,12 +138,13 @@ static bool is_number(enum field_type t)
 	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64;
 }
 
-/* Remove the padding, which is not part of the value. A number keeps its last digit. */
+/* Remove the padding, but not the last digit of a number. */
 static struct bytes unpadded(const struct layout *l, struct bytes in)
 {
 	size_t least = is_number(l->from);
 
-	while (l->width && in.len > least && in.ptr[l->pad_left ? 0 : in.len - 1] == l->pad) {
+	while (l->width && !l->exact && in.len > least &&
+	       in.ptr[l->pad_left ? 0 : in.len - 1] == l->pad) {
 		in.ptr += l->pad_left;
 		in.len--;
 	}
@@ -228,7 +229,10 @@ static inline void put_pair(uint8_t *to, uint32_t v, uint8_t behind)
 	to[2] = behind;
 }
 
-/* Days and years by H. Hinnant, "chrono-compatible low-level date algorithms" (civil_from_days). */
+/*
+ * Append the time. Days and years are computed as in H. Hinnant, "chrono-compatible low-level date
+ * algorithms" (civil_from_days).
+ */
 void millis_text(int64_t ms, struct buf *out)
 {
 	const uint64_t last = UINT64_C(253402300799999); /* 9999-12-31 */

@@ -2,9 +2,12 @@
 #include "encoding.h"
 
 #define YEAR_S	   (INT64_C(365) * 86400)
-#define FURTHEST_S (2 * 86400) /* no clock is set back by more */
+#define FURTHEST_S (2 * 86400) /* the most seconds that a clock is set back */
 
-/* Returns whole cycles of the rule in seconds; without them, the time lies within the spans. */
+/*
+ * Return the seconds of the whole cycles after the last span. The time minus this result is within
+ * the spans.
+ */
 static int64_t rounds_s(int64_t utc_s)
 {
 	int64_t ahead = utc_s - (ZONE_LAST_S - YEAR_S);
@@ -12,7 +15,7 @@ static int64_t rounds_s(int64_t utc_s)
 	return ahead < 0 ? 0 : (ahead / ZONE_CYCLE_S + 1) * ZONE_CYCLE_S;
 }
 
-/* Find the span in force. */
+/* Return the index of the span that contains the time. */
 static size_t span_at(const struct zone *z, int64_t utc_s)
 {
 	size_t lo = 0, hi = z->nspans;

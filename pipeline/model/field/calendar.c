@@ -8,7 +8,10 @@ static bool leap(int64_t y)
 	return y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
 }
 
-/* Returns days since 1970-01-01. Here a year begins in March, so the leap day is its last day. */
+/*
+ * Return the days since 1970-01-01. The computation begins years in March, so that the leap day is
+ * the last day.
+ */
 int64_t days_from_civil(int64_t y, int64_t m, int64_t d)
 {
 	y -= m <= 2;
@@ -17,13 +20,16 @@ int64_t days_from_civil(int64_t y, int64_t m, int64_t d)
 	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* Returns 1..7 from Monday. 1970-01-01 was a Thursday. */
+/* Return the weekday, 1..7 from Monday. 1970-01-01 was a Thursday. */
 static int64_t weekday_of(int64_t days)
 {
 	return days + 3 - floor_div(days + 3, 7) * 7 + 1;
 }
 
-/* Week 1 contains 4 January. The last week contains 28 December. */
+/*
+ * Compute the day of a week date. Week 1 contains 4 January, and the last week contains 28
+ * December.
+ */
 static bool week_days(const struct wall *w, int64_t *days)
 {
 	int64_t fourth = days_from_civil(w->year, 1, 4), last = days_from_civil(w->year, 12, 28);
@@ -58,7 +64,7 @@ enum time_fault wall_days(const struct wall *w, int64_t *days)
 	return w->weekday && w->weekday != weekday_of(*days) ? TIME_WEEKDAY : TIME_FINE;
 }
 
-/* Find the first span that may be in force at local second local_s, with any offset. */
+/* Find the first span that may contain the local second `local_s`, for any offset. */
 static size_t zone_first(const struct zone *z, int64_t local_s)
 {
 	size_t lo = 0, hi = z->nspans;
@@ -75,9 +81,9 @@ static size_t zone_first(const struct zone *z, int64_t local_s)
 }
 
 /*
- * The spans cover disjoint stretches of UTC in rising order. The first span that contains local -
- * offset gives the earlier of two possible instants. Returns false if the clock jumped over the
- * local time.
+ * Convert a local second to UTC. The spans are disjoint ranges of UTC in rising order. If two
+ * instants have the local time, the first matching span gives the earlier one. Returns false if the
+ * clock jumped over the local time.
  */
 static bool zone_to_utc(const struct zone *z, int64_t local_s, int64_t *utc_s)
 {

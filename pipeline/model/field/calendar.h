@@ -1,6 +1,5 @@
 /*
- * calendar.h - a local date and time, as text has it, and its instant (inside pipeline/model/field
- * only)
+ * calendar.h - local date and time from a text, and its instant (inside pipeline/model/field only)
  */
 #ifndef SALTMILL_CALENDAR_H
 #define SALTMILL_CALENDAR_H
@@ -16,7 +15,7 @@ enum time_fault {
 	TIME_GAP       /* the local clock jumped over this time */
 };
 
-/* Milliseconds since 1970 UTC, rounded down, and 0..999 microseconds. */
+/* Milliseconds since 1970 UTC, rounded down, and the microseconds after them (0..999). */
 struct instant {
 	int64_t ms;
 	uint32_t micros;
@@ -24,26 +23,29 @@ struct instant {
 
 struct wall {
 	int64_t year, month, day;
-	int64_t day_of_year; /* instead of month and day; 0: not given */
+	int64_t day_of_year; /* instead of month and day; 0 means not given */
 	int64_t week,
-		/* of ISO 8601; week 0: not given; weekday 1..7 from Monday, 0: not given */
+		/* week and weekday of ISO 8601; 0 means not given; weekday is 1..7 from Monday */
 		weekday;
-	int64_t hour, minute, second, nanos; /* hour 24: the end of the day */
+	int64_t hour, minute, second, nanos; /* hour 24 is the end of the day */
 	bool has_offset;
-	int64_t offset_s; /* east of UTC */
+	int64_t offset_s; /* seconds east of UTC */
 };
 
-/* Returns days since 1970-01-01. */
+/* Return the days since 1970-01-01. */
 int64_t days_from_civil(int64_t y, int64_t m, int64_t d);
 /*
- * Computes the days since 1970-01-01 from the first that is given: week, day_of_year, month and
- * day.
+ * Compute the days since 1970-01-01 from week, day_of_year, or month and day. If the wall has
+ * several of these, the first one counts.
  */
 enum time_fault wall_days(const struct wall *w, int64_t *days);
-/* zone: used if the wall has no offset; NULL: UTC. */
+/*
+ * Convert a local time to an instant. `zone` applies if the wall has no offset. A NULL `zone` means
+ * UTC.
+ */
 enum time_fault wall_instant(const struct wall *w, const struct zone *zone, struct instant *out);
 
-/* Returns v / by, rounded down. */
+/* Return `v` / `by`, rounded down. */
 static inline int64_t floor_div(int64_t v, int64_t by)
 {
 	return v / by - (v % by < 0);

@@ -1,7 +1,8 @@
 /*
- * field_read.c - a field's text to its value, byte by byte if digits.h does not accept the text
+ * field_read.c - parse a field's text
  *
- * The message of a fault is built only after a fault was found.
+ * The parser goes byte by byte only if digits.h does not accept the text. To save time, messages
+ * are built only after a fault was found.
  */
 #include "digits.h"
 #include "field.h"
@@ -40,7 +41,7 @@ static int bad_integer(const struct field *f, struct bytes text, enum number_fau
 				    ? "a whole number -9223372036854775808..9223372036854775807"
 				    : "a number of time units since 1970 that fits 64 bits in ms";
 
-	/* a well-formed negative number in an unsigned field is out of range, not malformed */
+	/* a valid negative number in an unsigned field is out of range, not bad */
 	if (fault == NUMBER_BAD && text.len > 1 && text.ptr[0] == '-' &&
 	    long_number(text.ptr + 1, text.len - 1, &v) != NUMBER_BAD)
 		fault = NUMBER_LARGE;
@@ -68,14 +69,15 @@ static int bad_time(const struct field *f, struct bytes text, enum time_fault fa
 	switch (fault) {
 	case TIME_NO_DATE:
 		return reject_value(why, "bad_date", f->name, text,
-				    "expected a date that the calendar has (%s)", f->format);
+				    "expected a day that exists (format %s)", f->format);
 	case TIME_WEEKDAY:
 		return reject_value(why, "bad_date", f->name, text,
-				    "expected the weekday that this date has (%s)", f->format);
+				    "expected the weekday of this date (format %s)", f->format);
 	case TIME_NO_YEAR:
 		return reject_value(
 			why, "bad_time", f->name, text,
-			"expected a file with a date like 2026-01-03 in its name: it gives the year (year: file)");
+			"expected a file with a date such as 2026-01-03 in its name, because "
+			"`year: file` takes the year from it");
 	case TIME_GAP:
 		return reject_value(
 			why, "bad_time", f->name, text,
@@ -86,8 +88,9 @@ static int bad_time(const struct field *f, struct bytes text, enum time_fault fa
 	}
 	if (strcmp(f->format, TIME_ISO8601) == 0)
 		return reject_value(why, "bad_time", f->name, text,
-				    "expected an ISO 8601 time, such as 2012-09-01T16:00:05.123Z");
-	return reject_value(why, "bad_time", f->name, text, "expected a time written as %s",
+				    "expected an ISO 8601 time, such as 2012-09-01 or "
+				    "2012-09-01T16:00:05.123Z");
+	return reject_value(why, "bad_time", f->name, text, "expected a time in the format %s",
 			    f->format);
 }
 
@@ -102,7 +105,7 @@ static struct year_of year_of(const struct field_form *form, const struct field_
 	return (struct year_of){f->year_rule, f->year};
 }
 
-/* Units of time, as parts of a second. */
+/* Units of time, by the number of units in a second. */
 static const struct {
 	const char *name;
 	enum time_unit unit;
@@ -112,7 +115,10 @@ static const struct {
 	     {"us", TIME_US, 1000000},
 	     {"ns", TIME_NS, 1000000000}};
 
-/* Find a finer unit in which the number is a time of 1990 to 2099. NULL: there is none. */
+/*
+ * Find a finer unit in which the number is a time of 1990 to 2099. Returns NULL if there is no such
+ * unit.
+ */
 static const char *finer_unit(enum time_unit unit, int64_t number)
 {
 	const int64_t from_s = 631152000, end_s = 4102444800;
@@ -128,7 +134,10 @@ static const char *finer_unit(enum time_unit unit, int64_t number)
 	return NULL;
 }
 
-/* Refuse a time after the year 9999, or too large for 64 bits. number: the count of units. */
+/*
+ * Reject a time after the year 9999, or a number too large for 64 bits. `number` is the count of
+ * units.
+ */
 static int far_time(const struct field *f, struct bytes text, int64_t number, bool large,
 		    struct reject *why)
 {
@@ -137,7 +146,7 @@ static int far_time(const struct field *f, struct bytes text, int64_t number, bo
 	if (meant)
 		return reject_value(
 			why, "out_of_range", f->name, text,
-			"expected a time before the year 10000; with `unit: %s` this would be a time "
+			"expected a time before the year 10000; with `unit: %s` this is a time "
 			"between 1990 and 2099",
 			meant);
 	return large ? bad_integer(f, text, NUMBER_LARGE, why) : RC_OK;
@@ -158,7 +167,10 @@ static int take_instant(struct value *v, struct instant t)
 	return RC_OK;
 }
 
-/* Cuts off what is finer than a microsecond, towards the past. Returns false if too large. */
+/*
+ * Convert a number of units to an instant. Round down to whole microseconds. Returns false if the
+ * number is too large.
+ */
 static bool instant_of(enum time_unit unit, int64_t number, struct instant *out)
 {
 	int64_t micros = unit == TIME_NS ? floor_div(number, 1000) : number;
@@ -192,7 +204,10 @@ static int decode_number_of_units(const struct field *f, struct value *v, struct
 	return t.ms > TIME_LAST_MS ? far_time(f, v->text, number, false, why) : RC_OK;
 }
 
-/* Sources with a schema write milliseconds, or ISO 8601 if milliseconds would be ambiguous. */
+/*
+ * Read the time of a source with a schema. The source writes milliseconds, or ISO 8601 if
+ * milliseconds are ambiguous.
+ */
 static int decode_source_time(const struct field *f, struct value *v, struct reject *why)
 {
 	struct instant t = {0};
@@ -222,7 +237,10 @@ static int decode_time(const struct field_form *form, struct value *v,
 	return fault ? bad_time(f, v->text, fault, why) : take_instant(v, t);
 }
 
-/* Returns the offset of the first byte that is NUL or not UTF-8, t.len if there is none. */
+/*
+ * Return the offset of the first byte that is NUL or not UTF-8, or the text's length if all bytes
+ * are valid.
+ */
 static size_t text_fault(struct bytes t)
 {
 	const uint8_t *p = t.ptr, *end = p + t.len;
@@ -248,9 +266,9 @@ static int check_text(const struct field *f, const struct value *v, struct rejec
 		return 0;
 	if (v->text.ptr[at] == 0)
 		return reject_value(why, "nul_byte", f->name, v->text,
-				    "expected text; byte %zu is NUL", at);
+				    "expected text without NUL, but byte %zu is NUL", at);
 	return reject_value(why, "bad_utf8", f->name, v->text,
-			    "expected UTF-8; byte %zu (%02X) is not", at, v->text.ptr[at]);
+			    "expected UTF-8: byte %zu (%02X) is not UTF-8", at, v->text.ptr[at]);
 }
 
 static int hex_digit(uint8_t c)
@@ -276,7 +294,7 @@ static int decode_hex(const struct field *f, struct value *v, struct buf *out, s
 
 		if ((hi | lo) < 0)
 			return reject_value(why, "bad_hex", f->name, v->text,
-					    "expected hex digits; byte %zu is not one",
+					    "expected hex digits, but byte %zu is no hex digit",
 					    2 * i + (hi >= 0));
 		to[i] = (uint8_t)(hi << 4 | lo);
 	}
@@ -373,7 +391,10 @@ static size_t skip_digits(struct bytes t, size_t at)
 	return at;
 }
 
-/* Does strtod accept the text, without hex, inf and nan: [+-]digits[.digits][e[+-]digits]? */
+/*
+ * Return true if the text has the form [+-]digits[.digits][e[+-]digits]. strtod also accepts hex,
+ * inf and nan.
+ */
 static bool is_real(struct bytes t)
 {
 	size_t at = t.len && (t.ptr[0] == '-' || t.ptr[0] == '+');
@@ -419,7 +440,7 @@ static bool is_number(enum field_type t)
 	       t == FIELD_DECIMAL;
 }
 
-/* Replace the job's own number signs with a plain decimal point. */
+/* Replace the job's decimal and thousands signs by a plain decimal point. */
 static int take_signs(const struct field_form *b, struct value *v, struct buf *plain,
 		      struct reject *why)
 {

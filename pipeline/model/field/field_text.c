@@ -1,4 +1,4 @@
-/* field_text.c - a value back to text, and the fields of a job by name */
+/* field_text.c - format values as text, and find fields by name */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "field.h"
 #include "bytes.h"
 
-/* Write the fewest digits that parse back to this number. */
+/* Write the fewest digits that give the same number when parsed. */
 static void put_real(struct buf *out, double d)
 {
 	char text[40];
@@ -19,7 +19,7 @@ static void put_real(struct buf *out, double d)
 	buf_append_str(out, text);
 }
 
-/* Write all digits of the scale. */
+/* Write all digits of the scale, including zeros at the end. */
 static void put_decimal(struct buf *out, int64_t v, uint32_t scale)
 {
 	uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, unit = 1;

@@ -1,4 +1,6 @@
-/* file_day.c - the date in a file's name: syslog-20260103, logs/dt=2026-01-03/part-0 */
+/*
+ * file_day.c - find the date in a file's path, such as syslog-20260103, logs/dt=2026-01-03/part-0
+ */
 #include "field.h"
 
 #include "calendar.h"
@@ -30,10 +32,7 @@ static bool is_day(const char *year, const char *month, const char *day, int64_t
 	return w.year >= 1900 && w.year < 2200 && wall_days(&w, days) == TIME_FINE;
 }
 
-/*
- * Read a date from the run of digits that begins at p. A time of day may directly follow eight
- * digits.
- */
+/* Read a date that begins at `p`. A time of day may follow eight digits directly. */
 static bool day_at(const char *p, int64_t *days)
 {
 	size_t n = digits_at(p);

@@ -1,12 +1,12 @@
 /*
- * iso8601.c - times as ISO 8601, RFC 3339 and databases write them
+ * iso8601.c - parse times in the forms of ISO 8601, RFC 3339 and databases
  *
  *   2012-09-01  20120901  2012-245  2012245  2012-W35-6  2012W356
- *   then, after T or a space: 16  16:00  1600  16:00:05  160005  16:00:05.123 (or ,123)
- *   then, perhaps after a space: Z  UTC  GMT  +08  +0800  +08:00
+ *   after T or a space: 16  16:00  1600  16:00:05  160005  16:00:05.123 (or ,123)
+ *   after an optional space: Z  UTC  GMT  +08  +0800  +08:00
  *
- * 24:00 is the end of a day. A month without a day, a fraction of a minute and years of more than
- * four digits are refused.
+ * 24:00 is the end of a day. The parser refuses a month without a day, a fraction of a minute, and
+ * years of more than four digits.
  */
 #include "timefmt.h"
 
@@ -38,7 +38,7 @@ static size_t digits_ahead(const struct rest *r)
 	return n;
 }
 
-/* Take exactly n digits; more digits may follow. */
+/* Take exactly `n` digits, even if more digits follow. */
 static bool take_digits(struct rest *r, size_t n, int64_t *out)
 {
 	if (digits_ahead(r) < n)
@@ -72,7 +72,7 @@ static bool take_date(struct rest *r, struct wall *w)
 	       (!dashes || take(r, "-")) && digits_ahead(r) == 2 && take_digits(r, 2, &w->day);
 }
 
-/* Skips digits finer than a nanosecond. */
+/* Take a fraction of a second. The function skips digits after the ninth. */
 static bool take_fraction(struct rest *r, struct wall *w)
 {
 	int64_t unit = 100000000;

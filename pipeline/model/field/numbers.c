@@ -1,8 +1,8 @@
 /*
  * numbers.c - numbers with signs other than a point, and decimals of a fixed scale
  *
- * Nothing is guessed. 1.234 is one number if the point separates thousands and another if it is the
- * decimal sign. So each sign is accepted only in the role that the job gives it.
+ * The value of 1.234 depends on whether the point separates thousands or is the decimal sign. So
+ * each sign is accepted only in the role that the job gives it.
  */
 #include "numbers.h"
 
@@ -24,7 +24,8 @@ static const uint8_t *whole_part(const struct field_form *form, const uint8_t *p
 				 const uint8_t *end, struct buf *out)
 {
 	size_t digits = 0;
-	bool grouped = false;
+	/* a number such as 0.123 has no thousands sign, so its point is always the decimal sign */
+	bool grouped = false, zero = p < end && *p == '0';
 
 	for (;;) {
 		for (; is_digit(p, end); digits++)
@@ -33,6 +34,8 @@ static const uint8_t *whole_part(const struct field_form *form, const uint8_t *p
 			return NULL;
 		if (digits == 0 || !starts_with(p, end, form->thousands))
 			return p;
+		if (zero)
+			return NULL;
 		p += form->thousands.len;
 		grouped = true;
 		digits = 0;
@@ -134,7 +137,7 @@ int decimal_decode(const struct field *f, struct value *v, struct buf *out, stru
 	case DECIMAL_FINER:
 		return reject_value(
 			why, "bad_number", f->name, v->text,
-			"expected at most %u digits after the point: saltmill does not round",
+			"expected at most %u digits after the point, because saltmill does not round",
 			f->scale);
 	case DECIMAL_LARGE:
 		return reject_value(why, "out_of_range", f->name, v->text,

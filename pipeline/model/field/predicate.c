@@ -1,7 +1,7 @@
 /*
  * predicate.c - conditions with typed values, evaluated for an event
  *
- * A list is sorted once, so `in` with many values is a binary search.
+ * Lists are sorted when they are compiled, so `in` with many values uses a binary search.
  */
 #include "field.h"
 
@@ -13,13 +13,13 @@ struct test {
 	size_t field;
 	enum question_op op;
 	compare_values *compare;
-	const struct value *values; /* for IN: in order */
+	const struct value *values; /* the values of IN, sorted */
 	size_t nvalues;
 };
 
 struct predicate {
 	const struct question *question;
-	struct test *tests; /* one for each condition */
+	struct test *tests; /* the tests, one for each condition */
 };
 
 /* --- order of values --- */
@@ -93,7 +93,7 @@ static bool asks_order(enum question_op op)
 	       op == QUESTION_BETWEEN;
 }
 
-/* Refuses `amount > 5` for a text: as text, 10 is less than 5. */
+/* Reject comparisons such as `amount > 5` for a text, because 10 is less than 5 as a text. */
 int predicate_check(const struct question *q, const struct condition *c, const struct field *f,
 		    struct error *err)
 {

@@ -1,17 +1,17 @@
 /*
- * timefmt.c - time text to milliseconds
+ * timefmt.c - convert the text of a time to milliseconds
  *
  * strptime depends on the process's locale and time zone, and accepts half a match. This parser
  * walks over precompiled tokens and must consume the whole text. A number next to another directive
- * ("%Y%m%d") must have all its digits, because otherwise 2013123 could be two dates. Elsewhere a
- * leading zero may be missing.
+ * ("%Y%m%d") must have all digits, because 2013123 could be two dates. Other numbers may lack
+ * leading zeros.
  */
 #include "timefmt.h"
 
 #include <strings.h>
 
 struct token {
-	char kind;  /* directive letter; 0: a literal */
+	char kind;  /* directive letter; 0 means a literal */
 	bool blank; /* a space may replace the first digit */
 	uint8_t literal;
 	uint8_t digits_min, digits_max;
@@ -26,7 +26,7 @@ struct time_format {
 
 struct clock {
 	struct wall wall;
-	int64_t hour12; /* -1: not given */
+	int64_t hour12; /* hour of a 12-hour clock; -1 means not given */
 	bool pm;
 	bool has_epoch, epoch_minus;
 	int64_t epoch_s;
@@ -40,7 +40,7 @@ static const char *const weekdays[] = {"monday", "tuesday",  "wednesday", "thurs
 /* The names of UTC. Other names, such as CST, belong to several zones. */
 static const char *const utc_names[] = {"UTC", "GMT", "UT", "Z"};
 
-/* Returns the directives that a compound one stands for, as in C's strptime. */
+/* Return the directives that a compound directive abbreviates, as in C's strptime. */
 static const char *compound(char kind)
 {
 	switch (kind) {
@@ -125,13 +125,15 @@ int time_format_new(struct time_format **out, struct arena *arena, const char *f
 	if (f->iso)
 		return RC_OK;
 	if (!add_tokens(f, format, &seen))
-		return error_set(err, RC_CONFIG,
-				 "time format `%s` has an unknown directive, expected iso8601 or "
-				 "%% and one of %s",
-				 format, TIME_LETTERS);
+		return error_set(
+			err, RC_CONFIG,
+			"time format `%s`: found an unknown directive, expected iso8601 or %% and "
+			"one of %s",
+			format, TIME_LETTERS);
 	if (seen == 1 || seen == 2)
-		return error_set(err, RC_CONFIG, "time format `%s` has %s, expected both or none",
-				 format, seen == 1 ? "%I without %p" : "%p without %I");
+		return error_set(err, RC_CONFIG,
+				 "time format `%s`: found %s, expected both or none", format,
+				 seen == 1 ? "%I without %p" : "%p without %I");
 	return RC_OK;
 }
 
@@ -157,7 +159,9 @@ static bool take_number(const struct token *t, const uint8_t **p, const uint8_t 
 	return true;
 }
 
-/* Take a full name or its first three letters. *out counts from 1. */
+/*
+ * Take a full name or its first three letters. Set `*out` to the name's position, counted from 1.
+ */
 static bool take_name(const char *const *names, int64_t n, const uint8_t **p, const uint8_t *end,
 		      int64_t *out)
 {
@@ -229,7 +233,7 @@ bool take_offset(const uint8_t **p, const uint8_t *end, struct wall *w)
 	return h < 24 && m < 60;
 }
 
-/* Take seconds since 1970, at most 15 digits, so that ms do not overflow. */
+/* Take seconds since 1970, at most 15 digits, so that the milliseconds do not overflow. */
 static bool take_epoch(const uint8_t **p, const uint8_t *end, struct clock *c)
 {
 	static const struct token all = {.kind = 's', .digits_min = 1, .digits_max = 15};
@@ -240,7 +244,10 @@ static bool take_epoch(const uint8_t **p, const uint8_t *end, struct clock *c)
 	return take_number(&all, p, end, &c->epoch_s);
 }
 
-/* The fraction belongs to the magnitude: -1.5 is 1.5 s before 1970. */
+/*
+ * Convert seconds with a fraction. A minus also applies to the fraction, so -1.5 is 1.5 s before
+ * 1970.
+ */
 static struct instant epoch_instant(const struct clock *c)
 {
 	int64_t s = c->epoch_minus ? -c->epoch_s : c->epoch_s;
@@ -282,7 +289,7 @@ static bool take_token(const struct token *t, const uint8_t **p, const uint8_t *
 			return false;
 		w->year = v < 69 ? 2000 + v : 1900 + v; /* as POSIX strptime */
 		return true;
-	case 'j': /* 0 means "not given" here, so refuse 000 in the text */
+	case 'j': /* 0 means "not given" in w, so reject 000 in the text */
 		return take_number(t, p, end, &w->day_of_year) && w->day_of_year > 0;
 	default: return *p < end && *(*p)++ == t->literal;
 	}
@@ -290,7 +297,7 @@ static bool take_token(const struct token *t, const uint8_t **p, const uint8_t *
 
 static int64_t year_at(int64_t day)
 {
-	/* 400 years have 146097 days; may be off by one */
+	/* 400 years have 146097 days; this year may differ by one from the right one */
 	int64_t year = 1970 + floor_div(day * 400, 146097);
 
 	year += days_from_civil(year + 1, 1, 1) <= day;
@@ -298,8 +305,9 @@ static int64_t year_at(int64_t day)
 }
 
 /*
- * Choose among the day's own year and its neighbours the one that puts the date nearest to the day,
- * the earlier of two. Returns false if none of them has the date.
+ * Choose the year that puts the date nearest to the day. Candidates are the day's year and the
+ * years before and after. If two years are equally near, choose the earlier one. Returns false if
+ * no candidate has the date.
  */
 static bool nearest_year(struct wall *w, int64_t near_day)
 {
@@ -379,8 +387,8 @@ static size_t count_digits(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * Take "[+-]digits" after the e. Digits after the fourth are ignored: such an exponent is beyond
- * any time.
+ * Take "[+-]digits" after the e. The function ignores digits after the fourth, because a longer
+ * exponent exceeds any time.
  */
 static bool take_exponent(const uint8_t **p, const uint8_t *end, int64_t *out)
 {
@@ -420,7 +428,7 @@ static bool take_decimal(struct bytes text, struct decimal *d)
 	return d->nwhole && p == end;
 }
 
-/* Returns digit i, counted through the digits before and after the point; 0 after the last one. */
+/* Return digit `i` of the digits before and after the point, or 0 after the last digit. */
 static uint8_t nth_digit(const struct decimal *d, int64_t i)
 {
 	size_t at = (size_t)i;
@@ -430,7 +438,7 @@ static uint8_t nth_digit(const struct decimal *d, int64_t i)
 	return (at < d->nwhole ? d->whole[at] : d->fraction[at - d->nwhole]) - '0';
 }
 
-/* Returns the first three digits after `point`. *rest: a later digit is not 0. */
+/* Return the first three digits after `point`. Set `*rest` to true if a later digit is not 0. */
 static uint32_t three_digits(const struct decimal *d, int64_t point, bool *rest)
 {
 	uint32_t v = 0;
@@ -450,7 +458,7 @@ enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, struct
 	if (!take_decimal(text, &d))
 		return NUMBER_BAD;
 	int64_t shift = unit == TIME_S ? 3 : unit == TIME_US ? -3 : unit == TIME_NS ? -6 : 0;
-	/* this many of the digits (add zeros if there are fewer) are whole milliseconds */
+	/* the first `point` digits, padded with zeros, give the whole milliseconds */
 	int64_t point = (int64_t)d.nwhole + d.exponent + shift;
 	uint64_t v = 0;
 	bool rest = false;
@@ -459,7 +467,7 @@ enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, struct
 		    __builtin_add_overflow(v, nth_digit(&d, i), &v))
 			return NUMBER_LARGE;
 	uint32_t micros = three_digits(&d, point, &rest);
-	if (d.minus) { /* rounded down */
+	if (d.minus) { /* round down */
 		micros += rest;
 		v += micros > 0;
 		micros = micros % 1000 ? 1000 - micros : 0;

@@ -1,9 +1,8 @@
 /*
- * transform.c - changes a text before it is read as its type: a part of it, other letters, another
- * word
+ * transform.c - change a text before it is parsed as its type, by match, substring, case and map
  *
- * No step guesses. A text that the pattern does not match or that the map does not list is refused,
- * unless the job has a rule for it.
+ * saltmill rejects a text that the pattern does not match, or that the map does not list, unless
+ * the job has a rule for it.
  */
 #include "field.h"
 
@@ -17,7 +16,6 @@
 void transform_scratch_release(struct transform_scratch *s)
 {
 	buf_release(&s->text);
-	pattern_scratch_release(&s->match);
 }
 
 locale_t transform_locale(void)
@@ -30,13 +28,13 @@ static int match(const struct field *f, struct bytes *text, struct transform_scr
 {
 	const struct transform *t = f->transform;
 
-	switch (pattern_find(t->match, &s->match, *text, text)) {
+	switch (pattern_find_more(t->match, s->match, *text, text)) {
 	case PATTERN_FOUND: return RC_OK;
 	case PATTERN_NONE: break;
 	case PATTERN_COSTLY:
 		return reject_value(
-			why, "no_match", f->name, *text,
-			"for which `match: %.60s` takes more than a million steps, expected a text "
+			why, "too_costly", f->name, *text,
+			"for which `match: %.60s` takes more than 10 million steps, expected a text "
 			"that needs fewer",
 			t->match_text);
 	}
@@ -44,7 +42,7 @@ static int match(const struct field *f, struct bytes *text, struct transform_scr
 			    t->match_text);
 }
 
-/* A byte that is not UTF-8 counts as a character. */
+/* Return the length of a character. A byte that is not UTF-8 counts as a character. */
 static size_t char_len(const uint8_t *p, const uint8_t *end)
 {
 	size_t n = utf8_char(p, end);
@@ -62,7 +60,7 @@ static int64_t count_chars(struct bytes text)
 	return n;
 }
 
-/* Returns the offset of character n, counted from 0, or the end if the text is shorter. */
+/* Return the offset of character `n`, counted from 0, or the end if the text is shorter. */
 static size_t char_at(struct bytes text, int64_t n)
 {
 	const uint8_t *p = text.ptr, *end = p + text.len;
@@ -72,7 +70,7 @@ static size_t char_at(struct bytes text, int64_t n)
 	return (size_t)(p - text.ptr);
 }
 
-/* Returns the text's characters at positions from .. from + length - 1, as far as it has them. */
+/* Return `length` characters from position `from`, or fewer if the text ends before. */
 static struct bytes substring(const struct transform *t, struct bytes text)
 {
 	int64_t from = t->from > 0 ? t->from - 1 : count_chars(text) + t->from;
@@ -95,7 +93,10 @@ static void put_utf8(struct buf *out, uint32_t c)
 		buf_put(out, (uint8_t)(0x80 | (c >> 6 * more & 0x3f)));
 }
 
-/* One letter becomes exactly one letter, so the German sharp s stays unchanged. */
+/*
+ * Change letters to lower or upper case. One letter becomes exactly one letter, so the German sharp
+ * s does not change.
+ */
 static void change_letters(const struct transform *t, locale_t letters, struct bytes text,
 			   struct buf *out)
 {
@@ -151,8 +152,12 @@ static int map(const struct field *f, struct bytes *text, struct transform_scrat
 		return RC_OK;
 	if (!to && t->otherwise == OTHERWISE_REJECT)
 		return no_word(f, *text, why);
+	struct bytes word = bytes_str(to ? to : t->other);
+
+	if (bytes_eq(word, *text)) /* still the event's own text, which may be quoted */
+		return RC_OK;
 	s->text.len = 0;
-	buf_append_str(&s->text, to ? to : t->other);
+	buf_append(&s->text, word.ptr, word.len);
 	*text = with_room(&s->text);
 	s->mapped = true;
 	return RC_OK;

@@ -1,12 +1,11 @@
 /*
- * A job file becomes a struct job in three steps. tree.c turns libyaml's events into a tree of
- * nodes that know their place. Tables of keys walk the tree and fill structs (schema.c and one file
- * per section). table_check makes the checks that the HBase master would make.
+ * A job file becomes a struct job in three steps. tree.c makes a tree of nodes, with their places,
+ * from libyaml's events. The readers in the tables of keys fill structs from the tree (schema.c and
+ * one file per section). table_check makes the same checks as the HBase master.
  */
 #include "sections.h"
 
 #include <stdio.h>
-#include <xxhash.h>
 
 #include "ddl.h"
 #include "io.h"
@@ -43,18 +42,6 @@ static const struct key keys[] = {
 };
 const struct schema job_schema = SCHEMA("the job", keys);
 
-const char *job_path(struct job *job, const char *name)
-{
-	char *full;
-
-	if (name[0] == '/' || strcmp(name, "-") == 0 || strcmp(job->dir, ".") == 0)
-		return name;
-	full = mem_format("%s/%s", job->dir, name);
-	const char *kept = arena_strdup(&job->arena, full);
-	mem_free(full);
-	return kept;
-}
-
 static void set_paths(struct job *job, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -63,24 +50,6 @@ static void set_paths(struct job *job, const char *path)
 	job->dir = slash ? arena_strndup(&job->arena, path, (size_t)(slash - path)) : ".";
 	if (slash == path)
 		job->dir = "/";
-}
-
-static void set_digest(struct job *job, struct bytes text)
-{
-	XXH128_canonical_t canonical;
-
-	XXH128_canonicalFromHash(&canonical, XXH3_128bits(text.ptr, text.len));
-	memcpy(job->digest, canonical.digest, sizeof job->digest);
-}
-
-void job_digest_add(struct job *job, struct bytes file)
-{
-	uint8_t both[2 * sizeof job->digest];
-
-	memcpy(both, job->digest, sizeof job->digest);
-	set_digest(job, file);
-	memcpy(both + sizeof job->digest, job->digest, sizeof job->digest);
-	set_digest(job, bytes_of(both, sizeof both));
 }
 
 static int check_tables(struct job *job, struct error *err)
@@ -99,13 +68,33 @@ static int check_tables(struct job *job, struct error *err)
 	return RC_OK;
 }
 
+/* Add the fix for a file that is no job, such as a data file. */
+static int not_a_job(const struct job *job, struct error *err)
+{
+	const struct error why = *err;
+
+	return error_set(err, RC_CONFIG,
+			 "%s; to make a job for a data file, run `saltmill init %s -o job.yaml`",
+			 why.msg, job->path);
+}
+
+static bool has_job_key(const struct node *root)
+{
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (node_get(root, keys[i].name))
+			return true;
+	return false;
+}
+
 static int read_job(struct job *job, struct bytes text, struct error *err)
 {
 	struct reader r = {.job = job, .err = err};
 	struct node *root;
 
-	set_digest(job, text);
+	job_digest_set(job, text);
 	int rc = tree_read(&root, text, job->path, &job->arena, err);
+	if (rc && !memmem(text.ptr, text.len, "tables", 6))
+		return not_a_job(job, err);
 	if (rc)
 		return rc;
 	if (!root)
@@ -113,8 +102,15 @@ static int read_job(struct job *job, struct bytes text, struct error *err)
 			err, RC_CONFIG,
 			"%s:1:1: found an empty file, expected a job: source, fields, tables",
 			job->path);
+	if (root->kind != NODE_MAPPING || (root->count > 1 && !has_job_key(root))) {
+		error_set(err, RC_CONFIG,
+			  "%s:1:1: found no job, expected a YAML file with the keys source, fields "
+			  "and tables",
+			  job->path);
+		return not_a_job(job, err);
+	}
 	rc = read_mapping(&r, root, &job_schema, job);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = check_columns(&r);
 	return rc ? rc : check_tables(job, err);
 }
@@ -130,7 +126,7 @@ int job_load(struct job *job, const char *path, struct error *err)
 		rc = error_set(err, RC_CONFIG,
 			       "%s: found more than 1 MiB, expected a job file of at most 1 MiB",
 			       path);
-	else if (rc && rc != RC_STOPPED) /* a wrong name on the command line, not a broken disk */
+	else if (rc && rc != RC_STOPPED) /* the command line has a wrong name */
 		err->code = rc = RC_CONFIG;
 	if (rc == RC_OK)
 		rc = read_job(job, buf_bytes(&text), err);

@@ -1,4 +1,4 @@
-/* json_schema.c - the tables of keys as a JSON Schema: editors check job files with it */
+/* json_schema.c - the tables of keys as a JSON Schema, with which editors check job files */
 #include <jansson.h>
 
 #include "job.h"
@@ -11,7 +11,10 @@ static json_t *any_of(json_t *a, json_t *b)
 	return json_pack("{s:[o,o]}", "anyOf", a, b);
 }
 
-/* YAML's plain scalars. The program reads all as text, but an editor sees numbers and nulls. */
+/*
+ * Accept YAML's plain scalars. saltmill reads all of them as text, but an editor treats some as
+ * numbers or nulls.
+ */
 static json_t *scalar(void)
 {
 	return json_pack("{s:[s,s,s,s]}", "type", "string", "number", "boolean", "null");

@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "bytes.h"
 
@@ -44,7 +46,7 @@ int unknown_name(struct reader *r, struct pos at, const char *what, const char *
 		 const char *const *known, size_t nknown)
 {
 	char list[560];
-	const char *near = near_miss(name, known, nknown);
+	const char *near = other_name(name, known, nknown);
 
 	if (near)
 		return fault(r, at, "unknown %s `%.60s`; did you mean `%s`?", what, name, near);
@@ -76,7 +78,7 @@ int read_mapping(struct reader *r, const struct node *n, const struct schema *s,
 	if (n->kind != NODE_MAPPING)
 		return expected(r, n, s->what, "a mapping");
 	int rc = check_keys(r, n, s);
-	for (size_t k = 0; !rc && k < s->nkeys; k++) {
+	for (size_t k = 0; rc == RC_OK && k < s->nkeys; k++) {
 		const struct key *key = &s->keys[k];
 		const struct node *item = node_get(n, key->name);
 
@@ -98,7 +100,8 @@ int read_any_text(struct reader *r, const struct node *n, const struct key *key,
 	if (!is_text(n))
 		return expected(r, n, key->name, "a text");
 	if (strlen(n->text) != n->len)
-		return fault(r, n->pos, "%s: found a NUL byte in the text", key->name);
+		return fault(r, n->pos, "%s: found a NUL byte in the text, expected none",
+			     key->name);
 	memcpy(slot, &n->text, sizeof n->text);
 	return RC_OK;
 }
@@ -168,7 +171,7 @@ int read_choice(struct reader *r, const struct node *n, const struct key *key, v
 			return RC_OK;
 		}
 	}
-	const char *near = is_text(n) ? near_miss(n->text, known, key->nchoices) : NULL;
+	const char *near = is_text(n) ? other_name(n->text, known, key->nchoices) : NULL;
 	if (near)
 		return fault(r, n->pos, "%s: found `%.60s`; did you mean `%s`?", key->name, n->text,
 			     near);
@@ -193,8 +196,9 @@ static int hex_pair(const char *p)
 }
 
 /*
- * In double quotes, YAML turns \xE9 into the character U+00E9: two bytes in UTF-8. The author means
- * the byte, so the text is refused instead of stored as something else.
+ * Return true if double quotes changed a byte. In double quotes, YAML turns \xE9 into the character
+ * U+00E9, which has two bytes in UTF-8. The caller rejects such a text, because the author means
+ * one byte.
  */
 static bool yaml_made_two_bytes(const struct node *n)
 {
@@ -233,6 +237,20 @@ int read_escaped(struct reader *r, const struct node *n, const struct key *key, 
 	return RC_OK;
 }
 
+/* Return the character with this name, as YAML has it in double quotes. */
+static const char *byte_of_name(const char *name)
+{
+	static const char *const names[][2] = {{"tab", "\\t"},	   {"comma", ","},
+					       {"semicolon", ";"}, {"colon", ":"},
+					       {"pipe", "|"},	   {"space", " "},
+					       {"ctrl-a", "\\x01"}};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcasecmp(name, names[i][0]) == 0)
+			return names[i][1];
+	return NULL;
+}
+
 int read_byte(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct bytes v;
@@ -242,9 +260,13 @@ int read_byte(struct reader *r, const struct node *n, const struct key *key, voi
 		return RC_OK;
 	}
 	int rc = read_escaped(r, n, key, &v);
-	if (!rc && v.len != 1)
+	const char *name = rc == RC_OK && v.len != 1 ? byte_of_name(n->text) : NULL;
+	if (name)
+		rc = fault(r, n->pos, "%s: found `%.60s`, expected one byte; write `%s: \"%s\"`",
+			   key->name, n->text, key->name, name);
+	else if (rc == RC_OK && v.len != 1)
 		rc = expected(r, n, key->name, "one byte: a character or '\\xHH'");
-	if (!rc)
+	if (rc == RC_OK)
 		memcpy(slot, v.ptr, 1);
 	return rc;
 }

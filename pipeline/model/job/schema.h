@@ -1,10 +1,10 @@
 /*
  * schema.h - tables of keys that turn nodes into structs
  *
- * Each part of the job file has a `struct schema`. It lists the part's keys, with the function that
- * reads each key and the offset of the member that it fills. read_mapping refuses unknown keys (and
- * suggests a similar one) and missing keys. Then it reads in the order of the schema, not of the
- * file, so a later part may rely on an earlier one.
+ * Each part of the job file has a `struct schema`, which lists the part's keys. Each key has a
+ * function that reads the key's value, and the offset of the member to fill. read_mapping rejects
+ * missing keys and unknown keys, and suggests similar names. Then it reads the keys in the order of
+ * the schema, not of the file. So the reader of a later key can use the result of an earlier key.
  */
 #ifndef SALTMILL_SCHEMA_H
 #define SALTMILL_SCHEMA_H
@@ -28,7 +28,7 @@ struct choice {
 
 /* The form of a key's value. */
 enum value_form {
-	FORM_UNSAID, /* a test refuses it: each key has words */
+	FORM_UNSAID, /* not set; a test checks that no key has this form */
 	FORM_TEXT,
 	FORM_TEXTS, /* a list of texts, or one text */
 	FORM_NUMBER,
@@ -50,7 +50,7 @@ enum value_form {
 	FORM_FIELDS,
 	FORM_TABLE,
 	FORM_CODES,	 /* a mapping of names to numbers, or a file */
-	FORM_ATTRIBUTE,	 /* an HBase attribute: a text that table_check knows */
+	FORM_ATTRIBUTE,	 /* an HBase attribute, which table_check checks */
 	FORM_PROPERTIES, /* a mapping of any names to texts, or to mappings of `inner` */
 	FORM_MAPPING,	 /* a mapping with the keys of `inner` */
 	FORM_NAMED,	 /* a mapping of names to mappings of `inner` */
@@ -61,17 +61,17 @@ enum value_form {
 /* The help text of a key (job_words.h). */
 struct key_words {
 	enum value_form form;
-	const char *standard; /* the default, as a job file has it; NULL: none */
+	const char *standard; /* the default, as a job file has it; NULL means none */
 	const char *sentence, *example;
 };
 
 struct key {
 	const char *name;
-	/* slot: the target plus offset */
+	/* Read the value of the key. `slot` is the address of the target plus `offset`. */
 	int (*read)(struct reader *r, const struct node *n, const struct key *key, void *slot);
 	size_t offset;
 	bool required;
-	uint64_t min, max; /* read_number, read_size; max 0: only the type's limit */
+	uint64_t min, max; /* limits of read_number and read_size; max 0 means the type's limit */
 	const struct choice *choices;
 	size_t nchoices;
 	struct key_words words;
@@ -93,7 +93,7 @@ struct key {
 #define CHOICES(list) .choices = (list), .nchoices = sizeof list / sizeof((list)[0])
 
 struct schema {
-	const char *what; /* "a field", for messages */
+	const char *what; /* name for messages, such as "a field" */
 	const struct key *keys;
 	size_t nkeys;
 };
@@ -103,16 +103,27 @@ struct schema {
 		(what), (keys), sizeof keys / sizeof((keys)[0])                                    \
 	}
 
-/* RC_CONFIG: set the message, preceded by path:line:column. */
+/* Set the message, with path:line:column before the text. Returns RC_CONFIG. */
 int fault(struct reader *r, struct pos at, const char *fmt, ...) ERROR_FORMAT(3, 4);
-/* RC_CONFIG: "key: found X, expected ..." */
+/* Set the message "key: found X, expected ...". Returns RC_CONFIG. */
 int expected(struct reader *r, const struct node *n, const char *key, const char *what);
 /*
- * RC_CONFIG: the name is not in the list. Suggest a similar name or print the list. what: "key",
- * "codec".
+ * Set the message for a name that is not in the list. The message suggests a similar name or lists
+ * all names. `what` is the kind of name, such as "key" or "codec". Returns RC_CONFIG.
  */
 int unknown_name(struct reader *r, struct pos at, const char *what, const char *name,
 		 const char *const *known, size_t nknown);
+
+/*
+ * Return our name for a name of another system, such as text for varchar(20), or else a name with
+ * a similar spelling (near_miss). Return NULL if the list contains neither.
+ */
+const char *other_name(const char *name, const char *const *known, size_t nknown);
+/*
+ * Append the format of strptime for a format of Java such as yyyy-MM-dd, with a NUL. Return false
+ * if `format` is no such format. The caller releases `to` in both cases.
+ */
+bool strptime_of_java(struct buf *to, const char *format);
 
 int read_mapping(struct reader *r, const struct node *n, const struct schema *s, void *target);
 
@@ -129,11 +140,14 @@ int read_size(struct reader *r, const struct node *n, const struct key *key, voi
 int read_choice(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* Slot: uint8_t, one byte; accepts \xHH. */
 int read_byte(struct reader *r, const struct node *n, const struct key *key, void *slot);
-/* Slot: struct bytes. read_escaped takes text with \xHH, the other takes hex digits. */
+/* Slot: struct bytes. read_escaped takes text with \xHH, and read_hex takes hex digits. */
 int read_escaped(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_hex(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
-/* Read a list of texts, or one text, into the arena. empty: the list may contain "". */
+/*
+ * Read a list of texts, or one text, into the arena. The array has room for one more text. If
+ * `empty` is true, the list may contain "".
+ */
 int read_texts(struct reader *r, const struct node *n, const char *key, bool empty,
 	       const char ***items, size_t *count);
 

@@ -1,6 +1,6 @@
 /*
  * Attributes that only the create-table script needs (splitter/README.md 2.3, 2.4), by their HBase
- * names in lower case. table_check checks their values, because it knows what the master accepts.
+ * names in lower case. table_check checks their values as the master does.
  */
 #include <ctype.h>
 
@@ -21,14 +21,17 @@ static const char *upper_case(struct arena *a, const char *name)
 	return out;
 }
 
-/* Several coprocessors are one key in the job, but numbered keys in HBase. */
+/*
+ * Read the coprocessors. The job has one key for all of them, but HBase has one numbered key for
+ * each.
+ */
 static int read_coprocessors(struct reader *r, const struct node *n, struct attributes *list)
 {
 	const char **items;
 	size_t count;
 	int rc = read_texts(r, n, "coprocessor", false, &items, &count);
 
-	for (size_t i = 0; !rc && i < count; i++) {
+	for (size_t i = 0; rc == RC_OK && i < count; i++) {
 		char *key = mem_format("coprocessor$%zu", i + 1);
 		struct attribute *a = add_attribute(&r->job->arena, list);
 
@@ -132,7 +135,7 @@ int read_table_attributes(struct reader *r, const struct node *n, const struct k
 	return RC_OK;
 }
 
-/* CONFIGURATION, METADATA: HBase defines names and values; all become text. */
+/* Read CONFIGURATION or METADATA. HBase defines the names and values. All values become text. */
 int read_configuration(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	const struct key name_key = {.name = key->name};
@@ -143,7 +146,7 @@ int read_configuration(struct reader *r, const struct node *n, const struct key 
 		const char *name, *value;
 		int rc = read_text(r, n->keys[i], &name_key, &name);
 
-		if (!rc)
+		if (rc == RC_OK)
 			rc = read_any_text(r, n->items[i], &name_key, &value);
 		if (rc)
 			return rc;

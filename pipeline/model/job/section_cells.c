@@ -15,12 +15,22 @@ int read_family_use(struct reader *r, const struct node *n, const struct table *
 	for (*index = 0; *index < t->nfamilies; ++*index)
 		if (strcmp(t->families[*index].name, name) == 0)
 			return RC_OK;
+	for (size_t i = t->nfamilies; i < t->nfamilies + t->nothers; i++)
+		if (strcmp(t->families[i].name, name) == 0)
+			return fault(
+				r, n->pos,
+				"family: found `%.60s`, which has `other_load: true`, expected a "
+				"family that this job fills; remove `other_load`",
+				name);
 	for (size_t i = 0; i < nknown; i++)
 		known[i] = t->families[i].name;
 	return unknown_name(r, n->pos, "family", name, known, nknown);
 }
 
-/* Join constant parts into one. Readers of struct cell_spec and the check for twins expect that. */
+/*
+ * Join constant parts into one, as readers of struct cell_spec and the check for equal cells
+ * expect.
+ */
 static void join_constants(struct arena *a, struct cell_spec *c)
 {
 	struct bytes all = {NULL, 0};
@@ -105,8 +115,9 @@ static int read_value(struct reader *r, const struct node *n, const struct key *
 	const struct node *text = node_get(n, "const"), *hex = node_get(n, "hex");
 	const struct node *key_of = node_get(n, "key_of");
 	if (!!field + !!text + !!hex + !!key_of != 1)
-		return fault(r, n->pos,
-			     "value: expected one of `field`, `const`, `hex` and `key_of`");
+		return fault(
+			r, n->pos,
+			"value: found no such key or several, expected one of `field`, `const`, `hex` and `key_of`");
 	if (as && !field)
 		return fault(r, as->pos, "as: found with a constant, expected it with `field`");
 	c->kind = field ? VALUE_FIELD : key_of ? VALUE_KEY : VALUE_CONST;
@@ -115,7 +126,7 @@ static int read_value(struct reader *r, const struct node *n, const struct key *
 
 static int skip_family(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
-	(void)r, (void)n, (void)key, (void)slot; /* read by read_cell, which knows the table */
+	(void)r, (void)n, (void)key, (void)slot; /* read_cell has the table and reads the value */
 	return RC_OK;
 }
 
@@ -136,7 +147,8 @@ static const struct key cell_keys[] = {
 	 .read = read_value,
 	 .required = true},
 	{.name = "optional",
-	 WORDS(BOOL, "false", "true: a null value writes no cell; false: it makes the event bad",
+	 WORDS(BOOL, "false",
+	       "true: a null value writes no cell; false: a null value makes the event bad",
 	       "optional: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct cell_spec, optional)},
@@ -189,7 +201,7 @@ static int check_twins(struct reader *r, const struct job_table *t)
 		return RC_OK;
 	return fault(r, twin->pos,
 		     "the cell of line %u has the same family and qualifier, expected another "
-		     "qualifier, or `when` in both: one would overwrite the other",
+		     "qualifier, or `when` in both, because one overwrites the other",
 		     of->pos.line);
 }
 
@@ -208,7 +220,7 @@ static int read_cell(struct reader *r, const struct node *n, struct job_table *t
 {
 	c->pos = n->pos;
 	int rc = read_mapping(r, n, &cell_schema, c);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = read_family_use(r, node_get(n, "family"), &t->schema, &c->family);
 	if (rc)
 		return rc;
@@ -218,11 +230,10 @@ static int read_cell(struct reader *r, const struct node *n, struct job_table *t
 static int refer_to(struct reader *r, struct job_table *t, size_t table, struct pos at)
 {
 	if (t->is_index && t->index_of != table)
-		return fault(r, at,
-			     "key_of: found table `%.60s`, and `%.60s` before, expected one: only "
-			     "one can decide",
-			     r->job->tables[table].schema.name,
-			     r->job->tables[t->index_of].schema.name);
+		return fault(
+			r, at,
+			"key_of: found table `%.60s`, and `%.60s` before, expected only one, because an index has one main table",
+			r->job->tables[table].schema.name, r->job->tables[t->index_of].schema.name);
 	t->is_index = true;
 	t->index_of = table;
 	return RC_OK;
@@ -256,7 +267,8 @@ static int check_families_used(struct reader *r, const struct job_table *t)
 			return fault(
 				r, t->schema.families[f].pos,
 				"family `%.60s` has no cell, expected one under `cells` (an empty "
-				"family still costs a store in each region)",
+				"family still needs a store in each region); if another load "
+				"fills the family, write `other_load: true` for it",
 				t->schema.families[f].name);
 	}
 	return RC_OK;

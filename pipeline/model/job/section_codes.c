@@ -1,4 +1,7 @@
-/* The codes of a field's names: a mapping in the job, or a file with one NAME,CODE per line. */
+/*
+ * The codes of a field's names. The job has them in a mapping, or in a file with one NAME,CODE in
+ * each line.
+ */
 #include "sections.h"
 
 #include "io.h"
@@ -18,8 +21,8 @@ static int check_twice(struct reader *r, struct pos at, struct codes *c)
 			     (int)(twice.name.len < 60 ? twice.name.len : 60),
 			     (const char *)twice.name.ptr);
 	return fault(r, at,
-		     "codes: found the code %u twice, the second time for `%.*s`, expected "
-		     "another one: two names would have one key",
+		     "codes: found the code %u twice, the second time for `%.*s`, expected another "
+		     "code, because two names would have one key",
 		     twice.code, (int)(twice.name.len < 60 ? twice.name.len : 60),
 		     (const char *)twice.name.ptr);
 }
@@ -73,10 +76,11 @@ static int take_lines(struct reader *r, struct pos at, const char *path, struct 
 		from += len + 1;
 		len -= len && p[len - 1] == '\r';
 		if (len && !take_line(r, bytes_of(p, len), c))
-			return fault(r, at,
-				     "codes: %s:%zu: expected NAME,CODE with a whole number up to "
-				     "4294967295",
-				     path, number);
+			return fault(
+				r, at,
+				"codes: %s:%zu: found another form, expected NAME,CODE with a whole number up to "
+				"4294967295",
+				path, number);
 	}
 	return RC_OK;
 }
@@ -130,10 +134,10 @@ int read_unknown(struct reader *r, const struct node *n, const struct key *key, 
 	if (!f->codes) /* check_codes reports it */
 		return RC_OK;
 	if (!codes_find(f->codes, bytes_str(name), &f->unknown))
-		return fault(r, n->pos,
-			     "unknown: found `%.60s`, expected one of the names under `codes`: all "
-			     "unknown names get its code",
-			     name);
+		return fault(
+			r, n->pos,
+			"unknown: found `%.60s`, expected one of the names under `codes`, because all unknown names get the code of this name",
+			name);
 	f->has_unknown = true;
 	return RC_OK;
 }

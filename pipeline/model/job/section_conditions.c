@@ -1,12 +1,15 @@
 /*
- * Conditions: `where` of the job, `when` of a table and of a cell. This file turns names into
+ * Conditions are `where` of the job, and `when` of a table or a cell. This file turns names into
  * fields. predicate.h checks that the values fit the fields' types.
  */
 #include "sections.h"
 
 #include "question.h"
 
-/* A condition's parser appends its own position to this place. */
+/*
+ * Return the place of a condition. The condition's parser appends the position within the
+ * condition.
+ */
 static const char *place_of(struct reader *r, struct pos pos, const char *what)
 {
 	return arena_format(&r->job->arena, "%s:%u:%u: %s", r->job->path, pos.line, pos.column,

@@ -1,5 +1,5 @@
 /*
- * Deletes: delete markers next to the cells. HBase has four kinds.
+ * Deletes are delete markers next to the cells. HBase has four kinds.
  *
  *   {row: true}                 DeleteFamily in every family
  *   {family}                    DeleteFamily, with `versions: one` DeleteFamilyVersion
@@ -50,7 +50,7 @@ static const struct key delete_keys[] = {
 	 CHOICES(versions)},
 	{.name = "optional",
 	 WORDS(BOOL, "false",
-	       "true: a null in the qualifier writes no marker; false: it makes the event bad",
+	       "true: a null in the qualifier writes no marker; false: a null makes the event bad",
 	       "optional: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct delete_spec, cell.optional)},
@@ -138,7 +138,7 @@ int delete_by_tombstones(struct reader *r, struct job_table *t)
 	struct cell_spec whole = {.pos = t->schema.pos, .qualifier_constant = true};
 	size_t before = r->job->nfields, value = field_use(r, "$value", whole.pos);
 
-	if (value == before) /* the field is new: accept any bytes */
+	if (value == before) /* the field is new, so accept any bytes */
 		r->job->fields[value].type = FIELD_BYTES;
 	int rc = make_condition(r, "$value is null", whole.pos, "tombstones", &whole.when);
 	grow(r, t, t->schema.nfamilies);

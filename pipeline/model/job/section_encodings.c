@@ -1,4 +1,4 @@
-/* `as:` and `type:`, read with the table of encodings */
+/* Read `as:` and `type:` with the table of encodings. */
 #include "sections.h"
 
 int read_encoding(struct reader *r, const struct node *n, const struct key *key, void *slot)

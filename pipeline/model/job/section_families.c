@@ -1,6 +1,6 @@
 /*
- * Column families: the HFile writer's settings go into struct family, all others into the
- * create-table script.
+ * Column families. The HFile writer's settings go into struct family. All other settings go into
+ * the create-table script.
  */
 #include "cell.h"
 #include "sections.h"
@@ -25,7 +25,7 @@ static const struct choice aims[] = {{"speed", AIM_SPEED}, {"size", AIM_SIZE}};
 static const struct choice framings[] = {{"hbase", ZSTD_FRAMING_HBASE},
 					 {"hadoop", ZSTD_FRAMING_HADOOP}};
 
-#define LEVEL_AUTO (-1) /* until the mapping is read */
+#define LEVEL_AUTO (-1) /* the level `auto`, until the mapping is read */
 
 static int read_ttl(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
@@ -67,7 +67,7 @@ static int read_level(struct reader *r, const struct node *n, const struct key *
 		return RC_OK;
 	}
 	int rc = read_number(r, n, key, &level);
-	if (!rc)
+	if (rc == RC_OK)
 		*(int *)slot = (int)level;
 	return rc;
 }
@@ -113,7 +113,7 @@ static int check_level(struct reader *r, const struct node *n, struct family *f)
 	if (level && f->codec == CODEC_GZ && (automatic || f->level > 9))
 		return fault(r, level->pos, "level: found %s, expected 1 to 9 for GZ", level->text);
 	if (aim && !automatic)
-		return fault(r, aim->pos, "aim: found without `level: auto`");
+		return fault(r, aim->pos, "aim: found without `level: auto`, expected none");
 	if (automatic) {
 		f->level = LEVEL_DEFAULT;
 		f->aim = aim ? f->aim : AIM_SPEED;
@@ -145,7 +145,7 @@ static int read_block_bytes(struct reader *r, const struct node *n, const struct
 	uint64_t bytes;
 	int rc = read_size(r, n, key, &bytes);
 
-	if (!rc)
+	if (rc == RC_OK)
 		*(uint32_t *)slot = (uint32_t)bytes;
 	return rc;
 }
@@ -184,8 +184,7 @@ static const struct key family_keys[] = {
 	 .read = read_ttl,
 	 .offset = offsetof(struct family, ttl_s)},
 	{.name = "bloomfilter",
-	 WORDS(CHOICE, "ROW", "what the Bloom filter contains (BLOOMFILTER)",
-	       "bloomfilter: ROWCOL"),
+	 WORDS(CHOICE, "ROW", "content of the Bloom filter (BLOOMFILTER)", "bloomfilter: ROWCOL"),
 	 .read = read_choice,
 	 .offset = offsetof(struct family, bloom),
 	 CHOICES(blooms)},
@@ -219,6 +218,12 @@ static const struct key family_keys[] = {
 	       "in_memory: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct family, in_memory)},
+	{.name = "other_load",
+	 WORDS(BOOL, "false",
+	       "true: another load fills the family; this job creates it, but has no cells for it",
+	       "other_load: true"),
+	 .read = read_bool,
+	 .offset = offsetof(struct family, other_load)},
 	{.name = "configuration",
 	 WORDS(PROPERTIES, NULL, "CONFIGURATION of the family: names and values as HBase has them",
 	       "configuration: {hbase.hstore.engine.class: NAME}"),
@@ -284,8 +289,8 @@ static int check_family(struct reader *r, const struct node *n, const struct fam
 		return fault(r, node_get(n, "min_versions")->pos,
 			     "min_versions: found %d, expected at most versions (%d)",
 			     f->min_versions, f->versions);
-	const struct node *hash =
-		node_get(n, "configuration"); /* HBase reads the length from here */
+	const struct node *hash = node_get(
+		n, "configuration"); /* HBase reads the prefix length from this configuration key */
 	bool in_hash = hash && node_get(hash, "RowPrefixBloomFilter.prefix_length");
 	if (f->bloom == BLOOM_ROWPREFIX && !prefix && !in_hash)
 		return fault(r, node_get(n, "bloomfilter")->pos,
@@ -293,9 +298,27 @@ static int check_family(struct reader *r, const struct node *n, const struct fam
 			     "`bloom_prefix: n` "
 			     "(bytes) too");
 	if (f->bloom != BLOOM_ROWPREFIX && prefix)
-		return fault(r, prefix->pos,
-			     "bloom_prefix: found without `bloomfilter: ROWPREFIX_FIXED_LENGTH`");
+		return fault(
+			r, prefix->pos,
+			"bloom_prefix: found without `bloomfilter: ROWPREFIX_FIXED_LENGTH`, expected none");
 	return RC_OK;
+}
+
+/* Move the families that other loads fill after the families of this job. */
+static void move_others(struct reader *r, struct table *t)
+{
+	size_t n = t->nfamilies, at = 0;
+	struct family *sorted = arena_alloc(&r->job->arena, n * sizeof *sorted);
+
+	for (size_t i = 0; i < n; i++)
+		if (!t->families[i].other_load)
+			sorted[at++] = t->families[i];
+	t->nfamilies = at;
+	t->nothers = n - at;
+	for (size_t i = 0; i < n; i++)
+		if (t->families[i].other_load)
+			sorted[at++] = t->families[i];
+	t->families = sorted;
 }
 
 int read_families(struct reader *r, const struct node *n, const struct key *key, void *slot)
@@ -312,16 +335,17 @@ int read_families(struct reader *r, const struct node *n, const struct key *key,
 		*f = family_default(NULL);
 		f->pos = n->keys[i]->pos;
 		int rc = read_text(r, n->keys[i], &name_key, &f->name);
-		if (rc || node_is_nothing(n->items[i])) { /* `f:` alone: all defaults */
+		if (rc || node_is_nothing(n->items[i])) { /* `f:` alone means all defaults */
 			if (rc)
 				return rc;
 			continue;
 		}
 		rc = read_mapping(r, n->items[i], &family_schema, f);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = check_family(r, n->items[i], f);
 		if (rc)
 			return rc;
 	}
+	move_others(r, t);
 	return RC_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * The fields: the type and format of an event's values. A name that is used but not listed is text
- * from the column of that name, so most jobs list few fields.
+ * Fields give the type and format of an event's values. A name that the job uses but does not list
+ * is text from the column of that name. So most jobs list few fields.
  */
 #include "sections.h"
 
@@ -16,7 +16,7 @@ static int read_zone(struct reader *r, const struct node *n, const struct key *k
 	const char *name;
 	int rc = read_text(r, n, key, &name);
 
-	if (!rc && zone_load(slot, name, &r->job->arena, r->err))
+	if (rc == RC_OK && zone_load(slot, name, &r->job->arena, r->err))
 		rc = error_prefix(r->err, "%s:%u:%u: ", r->job->path, n->pos.line, n->pos.column);
 	return rc;
 }
@@ -59,9 +59,9 @@ static int read_year(struct reader *r, const struct node *n, const struct key *k
 	}
 	f->year_rule = YEAR_OF_FILE;
 	if (r->job->source == SOURCE_KAFKA)
-		return fault(
-			r, n->pos,
-			"year: found `file`, expected a year or {near: 2026-01-03}: messages have no file name");
+		return fault(r, n->pos,
+			     "year: found `file`, expected a year or {near: 2026-01-03}, because "
+			     "messages have no file name");
 	return RC_OK;
 }
 
@@ -153,10 +153,15 @@ static const struct key keys[] = {
 	 .read = read_number,
 	 .offset = offsetof(struct field, scale),
 	 .max = 18},
+	{.name = "expect",
+	 WORDS(MAPPING, NULL, "rules for the values; an event that breaks a rule is bad",
+	       "expect: {not_null: true, min: 0}"),
+	 INNER(&expect_schema),
+	 .read = read_expect},
 };
 const struct schema field_schema = SCHEMA("a field", keys);
 
-/* Does the time format contain a conversion by one of these letters? */
+/* Return true if the time format contains a conversion with one of these letters. */
 static bool format_has(const char *format, const char *letters)
 {
 	for (const char *p = format; *p; p++) {
@@ -171,16 +176,30 @@ static bool format_has(const char *format, const char *letters)
 	return false;
 }
 
-/* RC_CONFIG: the year is missing, or it is both in the format and in the job. */
+/*
+ * Check the year of a format. Returns RC_CONFIG if the year is missing, or if it is both in the
+ * format and in the job.
+ */
 static int check_year(struct reader *r, const struct node *at, const struct field *f)
 {
 	bool written = format_has(f->format, "YysFD") || strcmp(f->format, TIME_ISO8601) == 0;
 
+	struct buf ours = {0};
+	if (!written && strptime_of_java(&ours, f->format)) {
+		int rc = fault(
+			r, at->pos,
+			"format: found the Java pattern `%.60s`, expected letters of strptime; "
+			"write `format: \"%.80s\"`",
+			f->format, (const char *)ours.ptr);
+		buf_release(&ours);
+		return rc;
+	}
+	buf_release(&ours);
 	if (!written && f->year_rule == YEAR_WRITTEN)
 		return fault(
 			r, at->pos,
-			"format: found `%.60s` without a year, expected %%Y, %%y or %%s in it, or a "
-			"year of its own: `year: 2026`, `year: {near: 2026-01-03}`, `year: file` "
+			"format: found `%.60s` without a year, expected %%Y, %%y or %%s in it, or "
+			"the key `year`: `year: 2026`, `year: {near: 2026-01-03}`, `year: file` "
 			"(the date in the file's name)",
 			f->format);
 	if (written && f->year_rule != YEAR_WRITTEN)
@@ -225,9 +244,9 @@ static int check_time(struct reader *r, const struct node *n, const struct field
 	if (unit && format)
 		return fault(r, unit->pos, "found `unit` and `format`, expected one of them");
 	if (unit && zone)
-		return fault(r, zone->pos,
-			     "found `zone` with `unit`, expected none: seconds since 1970 are "
-			     "the same in every zone");
+		return fault(
+			r, zone->pos,
+			"found `zone` with `unit`, expected none, because seconds since 1970 are the same in every zone");
 	if (unit && year)
 		return fault(r, year->pos, "found `year` with `unit`, expected none");
 	if (unit)
@@ -239,7 +258,7 @@ static int check_time(struct reader *r, const struct node *n, const struct field
 	return check_format(r, format, f);
 }
 
-/* Check codes; they set the type. */
+/* Check the codes, and set the field's type to code. */
 static int check_codes(struct reader *r, const struct node *n, struct field *f)
 {
 	const struct node *type = node_get(n, "type"), *unknown = node_get(n, "unknown");
@@ -274,7 +293,7 @@ static int check_field(struct reader *r, const struct node *n, struct field *f)
 	if (f->type == FIELD_DECIMAL && !node_get(n, "scale"))
 		return fault(
 			r, n->pos,
-			"decimal field `%.60s` lacks `scale`: the number of digits after the point, 2 for cents",
+			"decimal field `%.60s` lacks `scale`, expected the number of digits after the point, such as 2 for cents",
 			f->name);
 	if (f->type != FIELD_DECIMAL && node_get(n, "scale"))
 		return fault(r, node_get(n, "scale")->pos,
@@ -292,19 +311,7 @@ static int check_field(struct reader *r, const struct node *n, struct field *f)
 	return RC_OK;
 }
 
-static struct field *add_field(struct reader *r, const char *name, struct pos pos)
-{
-	struct job *job = r->job;
-
-	job->fields = arena_grow(&job->arena, job->fields, job->nfields, sizeof *job->fields);
-	struct field *f = &job->fields[job->nfields++];
-	*f = (struct field){.name = name, .pos = pos, .ncolumns = 1};
-	f->columns = arena_alloc(&job->arena, sizeof *f->columns);
-	f->columns[0] = name;
-	return f;
-}
-
-/* A source with a schema defines the unit of its times. */
+/* Take the unit of times from the source, because a source with a schema defines that unit. */
 static void take_source_times(const struct job *job, const struct node *n, struct field *f)
 {
 	bool schema = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW ||
@@ -327,40 +334,17 @@ int read_fields(struct reader *r, const struct node *n, const struct key *key, v
 
 		if (rc)
 			return rc;
-		struct field *f = add_field(r, name, n->keys[i]->pos);
+		struct field *f = field_add(r, name, n->keys[i]->pos);
 		if (n->items[i]->kind == NODE_SCALAR) /* userId: u32 */
 			rc = read_field_type(r, n->items[i], &keys[0], &f->type);
 		else
 			rc = read_mapping(r, n->items[i], &field_schema, f);
-		if (!rc)
+		if (rc == RC_OK)
 			take_source_times(r->job, n->items[i], f);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = check_field(r, n->items[i], f);
 		if (rc)
 			return rc;
 	}
-	return RC_OK;
-}
-
-size_t field_use(struct reader *r, const char *name, struct pos pos)
-{
-	size_t i = 0;
-
-	while (i < r->job->nfields && strcmp(r->job->fields[i].name, name) != 0)
-		i++;
-	if (i == r->job->nfields)
-		add_field(r, name, pos);
-	return i;
-}
-
-int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	const char *name;
-	int rc = read_text(r, n, key, &name);
-
-	if (rc)
-		return rc;
-	size_t i = field_use(r, name, n->pos);
-	memcpy(slot, &i, sizeof i);
 	return RC_OK;
 }

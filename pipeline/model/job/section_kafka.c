@@ -1,6 +1,7 @@
 /*
- * The kafka source. `properties` accepts any librdkafka property except two kinds: those that the
- * guarantee "each event is in exactly one load" depends on, and those that have their own key.
+ * The kafka source. `properties` accepts most librdkafka properties, but rejects two kinds. The
+ * first kind could break the guarantee that each event is in exactly one load. The second kind has
+ * a key in the job.
  */
 #include "sections.h"
 
@@ -30,7 +31,7 @@ static const struct {
 	{"enable.auto.offset.store", "offsets are committed after a load is published"},
 	{"auto.offset.reset", "a lost position stops the run; saltmill never resets it silently"},
 	{"isolation.level", "events of aborted transactions are never loaded"},
-	{"enable.partition.eof", "saltmill needs it to find the end of a partition"},
+	{"enable.partition.eof", "saltmill needs this property to find the end of a partition"},
 	{"partition.assignment.strategy", "`share: true` needs cooperative-sticky"},
 	{"auto.commit.enable", "offsets are committed after a load is published"},
 	{"offset.store.method", "offsets are committed after a load is published"},
@@ -74,7 +75,7 @@ static int read_partitions(struct reader *r, const struct node *n, const struct 
 	return RC_OK;
 }
 
-/* Accepts UTC only: 2026-11-01, 2026-11-01T06:30:00Z. */
+/* Parse a time in UTC, such as 2026-11-01 or 2026-11-01T06:30:00Z. */
 static bool parse_moment(const char *text, int64_t *ms)
 {
 	static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ"};
@@ -110,13 +111,16 @@ static int read_start(struct reader *r, const struct node *n, const struct key *
 	return RC_OK;
 }
 
-/* Users look for protobuf, so the message says why it is missing and what to do. */
+/*
+ * Read the format of messages. Users may try `protobuf`, so a message explains why saltmill does
+ * not read Protobuf, and names an alternative.
+ */
 static int read_format(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	if (n->kind == NODE_SCALAR && strcmp(n->text, "protobuf") == 0)
 		return fault(
 			r, n->pos,
-			"format: found `protobuf`, expected json, avro, csv or raw: " NO_PROTOBUF);
+			"format: found `protobuf`, expected json, avro, csv or raw; " NO_PROTOBUF);
 	return read_choice(r, n, key, slot);
 }
 
@@ -151,14 +155,15 @@ static int read_property(struct reader *r, const struct node *n, struct kafka_pr
 
 	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
 		if (strcmp(refused[i].name, p->name) == 0)
-			return fault(r, p->pos, "property `%s` cannot be set: %s", p->name,
-				     refused[i].why);
+			return fault(r, p->pos,
+				     "property `%s`: found in `properties`, expected none; %s",
+				     p->name, refused[i].why);
 	if (n->kind != NODE_MAPPING)
 		return read_any_text(r, n, &key, &p->value);
 	int rc = read_mapping(r, n, &secret_schema, p);
-	if (!rc && !p->file == !p->env)
+	if (rc == RC_OK && !p->file == !p->env)
 		rc = fault(r, n->pos, "%s: expected a value, {file: NAME} or {env: NAME}", p->name);
-	if (!rc && p->file)
+	if (rc == RC_OK && p->file)
 		p->file = job_path(r->job, p->file);
 	return rc;
 }
@@ -268,7 +273,7 @@ static int read_roll(struct reader *r, const struct node *n, const struct key *k
 	(void)key;
 	k->roll_bytes = k->roll_rows = k->roll_s = 0;
 	int rc = read_mapping(r, n, &roll_schema, k);
-	if (!rc && !k->roll_bytes && !k->roll_rows && !k->roll_s)
+	if (rc == RC_OK && !k->roll_bytes && !k->roll_rows && !k->roll_s)
 		rc = fault(r, n->pos, "roll: found an empty mapping, expected bytes, rows or time");
 	return rc;
 }
@@ -309,7 +314,7 @@ static const struct key kafka_keys[] = {
 	{.name = "pattern",
 	 WORDS(TEXT, NULL,
 	       "a regular expression: read all topics whose whole name matches, ordered by "
-	       "name; a stream also finds new ones",
+	       "name; a stream also finds new topics",
 	       "pattern: \"orders-.*\""),
 	 .read = read_topic_pattern},
 	{.name = "format",
@@ -359,6 +364,14 @@ static const struct key kafka_keys[] = {
 	 .read = read_choice,
 	 .offset = offsetof(struct kafka_source, tombstones),
 	 CHOICES(tombstones)},
+	{.name = "max_message",
+	 WORDS(SIZE, "4M",
+	       "a larger message is a bad event; --memory must be at least four times this size",
+	       "max_message: 16M"),
+	 .read = read_size,
+	 .offset = offsetof(struct kafka_source, max_message),
+	 .min = 1,
+	 .max = 512 * MIB},
 	{.name = "dead_letters",
 	 WORDS(MAPPING, NULL,
 	       "also produce rejected messages to a topic, before the load is published; "
@@ -432,8 +445,10 @@ static int check_dialect(struct reader *r, const struct node *n)
 				     dialect_keys[i].name);
 	}
 	if (job->kafka.format == KAFKA_CSV && !job->csv.columns)
-		return fault(r, n->pos,
-			     "kafka lacks the key `columns`: the names of the values in a message");
+		return fault(
+			r, n->pos,
+			"kafka lacks the key `columns`, expected the names of the values in a message; "
+			"write `columns: [a, b]`");
 	if (job->csv.delimiter == job->csv.quote || strchr("\r\n", job->csv.delimiter) ||
 	    strchr("\r\n", job->csv.quote))
 		return fault(
@@ -476,12 +491,14 @@ static int check_share(struct reader *r, const struct node *n)
 	if (k->npartitions)
 		return fault(
 			r, item->pos,
-			"share: found `partitions` too, expected one of the two: the group assigns the partitions");
+			"share: found `partitions` too, expected only one of them, because the "
+			"group assigns the partitions");
 	return RC_OK;
 }
 
 /*
- * Read both lists of keys as one mapping. The dialect's keys fill job->csv, the others job->kafka.
+ * Read both lists of keys as one mapping. The dialect's keys fill job->csv, and the others fill
+ * job->kafka.
  */
 static int read_both(struct reader *r, const struct node *n)
 {
@@ -510,18 +527,21 @@ int read_kafka(struct reader *r, const struct node *n, const struct key *key, vo
 				       .nulls = empty,
 				       .nnulls = 1,
 				       .max_row_bytes = 2048 * MIB};
-	job->kafka = (struct kafka_source){.pos = n->pos, .roll_rows = 10000000, .roll_s = 300};
+	job->kafka = (struct kafka_source){.pos = n->pos,
+					   .roll_rows = 10000000,
+					   .roll_s = 300,
+					   .max_message = 4 * MIB};
 	int rc = read_both(r, n);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = check_dialect(r, n);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = check_topics(r, n);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = check_share(r, n);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = check_registry(r, n);
 	if (job->kafka.format != KAFKA_CSV) {
-		/* JSON has its own null; a field's own spellings apply to strings too */
+		/* JSON has a null, but a field's spellings of null also apply to strings */
 		job->csv.nnulls = 0;
 		job->csv.quoted_nulls = true;
 		job->csv.empty_is_value = true;

@@ -40,7 +40,7 @@ static int read_side(struct reader *r, const struct node *n, const struct key *k
 	unsigned left;
 	int rc = read_choice(r, n, key, &left);
 
-	if (!rc)
+	if (rc == RC_OK)
 		((struct key_part *)slot)->pad_left = left;
 	return rc;
 }
@@ -51,7 +51,7 @@ static int read_part_zone(struct reader *r, const struct node *n, const struct k
 	const char *name;
 	int rc = read_text(r, n, key, &name);
 
-	if (!rc && zone_load(&p->zone, name, &r->job->arena, r->err))
+	if (rc == RC_OK && zone_load(&p->zone, name, &r->job->arena, r->err))
 		rc = error_prefix(r->err, "%s:%u:%u: ", r->job->path, n->pos.line, n->pos.column);
 	return rc;
 }
@@ -62,7 +62,7 @@ static int read_terminator(struct reader *r, const struct node *n, const struct 
 	uint8_t byte;
 	int rc = read_byte(r, n, key, &byte);
 
-	if (!rc)
+	if (rc == RC_OK)
 		((struct key_part *)slot)->terminator = byte;
 	return rc;
 }
@@ -130,15 +130,16 @@ static const struct key field_keys[] = {
 	 .offset = offsetof(struct key_part, as)},
 	{.name = "width",
 	 WORDS(NUMBER, NULL,
-	       "for text: pad it to this many bytes; a longer value makes the event bad",
+	       "for text: pad the value to this many bytes; a longer value makes the event bad. "
+	       "With `as: bytes` and without `pad`, every value must have this many bytes",
 	       "width: 20"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
 	 .max = ROW_KEY_MAX},
 	{.name = "pad",
-	 WORDS(BYTE, "\"0\" for numbers, \" \" for text", "the byte that pads a text",
-	       "pad: \"#\""),
+	 WORDS(BYTE, "\"0\" for numbers, \" \" for text, none for bytes",
+	       "the byte that pads a text", "pad: \"#\""),
 	 .read = read_byte,
 	 .offset = offsetof(struct key_part, pad)},
 	{.name = "side",
@@ -148,7 +149,7 @@ static const struct key field_keys[] = {
 	 CHOICES(sides)},
 	{.name = "terminator",
 	 WORDS(BYTE, NULL,
-	       "the byte after a text of variable length; a value that contains it makes the event bad",
+	       "the byte after a text of variable length; a value that contains this byte makes the event bad",
 	       "terminator: '\\x00'"),
 	 .read = read_terminator},
 	{.name = "zone",
@@ -208,8 +209,8 @@ const struct schema *const part_schemas[] = {&salt_schema, &field_part_schema, &
 					     NULL};
 
 /*
- * The first key of each schema identifies the kind. Salt comes first, because a salt's `hash` does
- * not make a hash part.
+ * The first key of each schema identifies the kind of part. The schema of salts comes first,
+ * because a salt may also have the key `hash`.
  */
 static const struct {
 	enum part_kind kind;
@@ -227,10 +228,10 @@ static int check_draw(struct reader *r, const struct node *n, const struct key_p
 
 	for (size_t i = 0; p->draw && i < 3; i++)
 		if ((other = node_get(n, not_drawn[i])))
-			return fault(
-				r, other->pos,
-				"%s: found with `draw`, expected one of them: a drawn bucket depends on no field",
-				not_drawn[i]);
+			return fault(r, other->pos,
+				     "%s: found with `draw`, expected one of them, because a drawn "
+				     "bucket does not depend on a field",
+				     not_drawn[i]);
 	if (seed && !p->draw)
 		return fault(r, seed->pos,
 			     "seed: found without `draw`, expected `draw: random` or "
@@ -269,7 +270,7 @@ static int check_salt(struct reader *r, const struct node *n, struct key_part *p
 			     "salt: found %u buckets, expected 1 to 256 for this hash", p->buckets);
 	if (whole_key && p->width == 2)
 		return fault(r, node_get(n, "width")->pos,
-			     "width: found 2, expected 1: this hash writes one byte");
+			     "width: found 2, expected 1, because this hash writes one byte");
 	if (p->width == 1 && p->buckets > 256)
 		return fault(r, node_get(n, "width")->pos,
 			     "width: found 1 with %u buckets, expected 2", p->buckets);
@@ -292,7 +293,8 @@ static int check_width(struct reader *r, const struct node *n, struct key_part *
 	enum field_type type = r->job->fields[p->field].type;
 
 	if (fixed && width)
-		return fault(r, width->pos, "width: found with as: %s, which is always %u bytes",
+		return fault(r, width->pos,
+			     "width: found with as: %s, which is always %u bytes, expected none",
 			     encodings[p->as].name, fixed);
 	if (terminator && (fixed || width))
 		return fault(r, terminator->pos,
@@ -308,6 +310,11 @@ static int check_width(struct reader *r, const struct node *n, struct key_part *
 		p->pad_left = is_number(type);
 	if (!pad)
 		p->pad = is_number(type) ? '0' : p->as == AS_BYTES ? 0 : ' ';
+	p->exact = p->as == AS_BYTES && !pad;
+	if (p->exact && side)
+		return fault(r, side->pos,
+			     "side: found with as: bytes without pad, expected `pad: '\\x00'` too: "
+			     "otherwise every value has the full width");
 	bool fraction = type == FIELD_F64 || type == FIELD_DECIMAL;
 	if ((type == FIELD_I64 || fraction) && p->pad_left && p->pad == '0')
 		return fault(r, width->pos,
@@ -319,7 +326,10 @@ static int check_width(struct reader *r, const struct node *n, struct key_part *
 	return RC_OK;
 }
 
-/* FF sorts after the inverted bytes of any longer text, so the longer text comes first. */
+/*
+ * Check a descending text. The byte FF must sort after the inverted bytes of any longer text, so
+ * that the longer text comes first.
+ */
 static int check_descending(struct reader *r, const struct node *n, struct key_part *p)
 {
 	const struct node *terminator = node_get(n, "terminator");
@@ -329,8 +339,7 @@ static int check_descending(struct reader *r, const struct node *n, struct key_p
 	if (terminator && p->terminator != 0xff)
 		return fault(
 			r, terminator->pos,
-			"terminator: found the byte %02X, expected none: a descending text without "
-			"width ends with FF, or it would not sort in reverse",
+			"terminator: found the byte %02X, expected none, because a descending text without width ends with FF, or it would not sort in reverse",
 			(unsigned)p->terminator);
 	p->terminator = 0xff;
 	return RC_OK;
@@ -354,7 +363,7 @@ static int check_field_part(struct reader *r, const struct node *n, struct key_p
 	const struct node *as = node_get(n, "as");
 	enum field_type type = r->job->fields[p->field].type;
 
-	if (!as) /* width implies text: 000042 */
+	if (!as) /* a width without `as` means text, such as 000042 */
 		p->as = node_get(n, "width") && type != FIELD_BYTES && type != FIELD_HEX
 				? AS_TEXT
 				: encoding_natural(type);
@@ -373,7 +382,8 @@ static int check_part(struct reader *r, const struct node *n, struct key_part *p
 	case PART_FIELD: return check_field_part(r, n, p);
 	case PART_CONST:
 		if (p->constant.len == 0 || p->constant.len > ROW_KEY_MAX)
-			return fault(r, p->pos, "a constant part has %zu bytes, expected 1 to %d",
+			return fault(r, p->pos,
+				     "found a constant part of %zu bytes, expected 1 to %d",
 				     p->constant.len, ROW_KEY_MAX);
 		return RC_OK;
 	case PART_KEY: return RC_OK;
@@ -402,7 +412,7 @@ int read_part(struct reader *r, const struct node *n, bool salt, struct key_part
 				    NKINDS);
 	if (k == NKINDS)
 		return fault(r, n->pos,
-			     "an empty part, expected a field, const, hex, hash or salt");
+			     "found an empty part, expected a field, const, hex, hash or salt");
 	*p = (struct key_part){.kind = kinds[k].kind, .pos = n->pos, .terminator = NO_TERMINATOR};
 	if (p->kind == PART_SALT && !salt)
 		return fault(r, n->pos,
@@ -443,7 +453,7 @@ int read_parts(struct reader *r, const struct node *n, const char *what, bool sa
 			return fault(
 				r, p[i].pos,
 				"%s: found `%.60s` of variable length before the last part, expected `width: "
-				"n` or `terminator: \"\\x00\"`: otherwise two different events could have one key",
+				"n` or `terminator: \"\\x00\"`, because two different events could have one key",
 				what, r->job->fields[p[i].field].name);
 	}
 	if (bytes > ROW_KEY_MAX)
@@ -460,15 +470,16 @@ int read_rowkey(struct reader *r, const struct node *n, const struct key *key, v
 	bool varies = false;
 	int rc = read_parts(r, n, key->name, true, &t->rowkey, &t->nrowkey);
 
-	for (size_t i = 0; !rc && i < t->nrowkey; i++)
+	for (size_t i = 0; rc == RC_OK && i < t->nrowkey; i++)
 		varies =
 			varies || t->rowkey[i].kind == PART_FIELD || t->rowkey[i].kind == PART_HASH;
-	if (!rc && t->nrowkey == 0)
+	if (rc == RC_OK && t->nrowkey == 0)
 		rc = fault(r, n->pos,
 			   "rowkey: found an empty list, expected parts like {field: userId}");
-	else if (!rc && !varies)
+	else if (rc == RC_OK && !varies)
 		rc = fault(
 			r, n->pos,
-			"rowkey: found no field in it, expected at least one: all events would be one row");
+			"rowkey: found no field in it, expected at least one, because all events "
+			"would be one row");
 	return rc;
 }

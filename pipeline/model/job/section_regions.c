@@ -1,4 +1,7 @@
-/* Where the regions split. At most one key gives their number: count, size or servers. */
+/*
+ * Split points of the regions. At most one of the keys `count`, `size` and `servers` gives the
+ * number of regions.
+ */
 #include "sections.h"
 
 #include <math.h>
@@ -11,7 +14,7 @@ static const struct choice kinds[] = {{"sampled", SPLIT_SAMPLED}, {"uniform", SP
 				      {"hex", SPLIT_HEX},	  {"decimal", SPLIT_DECIMAL},
 				      {"file", SPLIT_FILE},	  {"none", SPLIT_NONE}};
 
-/* Reads a decimal number. strtod alone would accept "nan", "0x1p3" and the locale's comma. */
+/* Read a decimal number. strtod alone also accepts "nan", "0x1p3" and the locale's comma. */
 static int read_ratio(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	char what[80], *end = NULL;
@@ -42,7 +45,7 @@ static int read_file(struct reader *r, const struct node *n, const struct key *k
 	const char *name;
 	int rc = read_text(r, n, key, &name);
 
-	if (!rc)
+	if (rc == RC_OK)
 		((struct regions *)slot)->file = job_path(r->job, name);
 	return rc;
 }
@@ -129,7 +132,7 @@ static const struct key keys[] = {
 };
 const struct schema regions_schema = SCHEMA("regions", keys);
 
-/* The keys that have an effect with a kind of split: bits of enum split_kind. */
+/* The kinds of split for which a key has an effect, as bits by enum split_kind. */
 #define COMPUTED (1u << SPLIT_UNIFORM | 1u << SPLIT_HEX | 1u << SPLIT_DECIMAL)
 #define PLANNED	 (1u << SPLIT_SAMPLED | COMPUTED)
 
@@ -193,10 +196,17 @@ int read_regions(struct reader *r, const struct node *n, const struct key *key, 
 
 	(void)key;
 	*g = (struct regions){.pos = n->pos, .split = SPLIT_SAMPLED};
+	uint64_t count;
+	if (n->kind == NODE_SCALAR && parse_size(n->text, &count))
+		return fault(r, n->pos,
+			     "regions: found `%.60s`, expected a mapping; write "
+			     "`regions: {split: sampled, %s: %.60s}`",
+			     n->text, strspn(n->text, "0123456789") == n->len ? "count" : "size",
+			     n->text);
 	int rc = read_mapping(r, n, &regions_schema, g);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = check_regions(r, n, g);
-	if (!rc && g->rule.align_salt && t->rowkey[0].kind != PART_SALT)
+	if (rc == RC_OK && g->rule.align_salt && t->rowkey[0].kind != PART_SALT)
 		rc = fault(r, node_get(n, "align")->pos,
 			   "align: found salt, expected a salt as the first part of rowkey");
 	return rc;

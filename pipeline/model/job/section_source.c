@@ -3,6 +3,7 @@
 #include <iconv.h>
 #include <strings.h>
 
+#include "hash.h"
 #include "pattern.h"
 #include "bytes.h"
 
@@ -13,39 +14,8 @@ static int read_files(struct reader *r, const struct node *n, const struct key *
 	struct csv_source *c = slot;
 	int rc = read_texts(r, n, key->name, false, &c->files, &c->nfiles);
 
-	for (size_t i = 0; !rc && i < c->nfiles; i++)
+	for (size_t i = 0; rc == RC_OK && i < c->nfiles; i++)
 		c->files[i] = job_path(r->job, c->files[i]);
-	return rc;
-}
-
-static int check_different(struct reader *r, const struct node *n, const struct key *key,
-			   const char *const *names, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(names[i], names[j]) == 0)
-				return fault(r, n->items[i]->pos,
-					     "%s: found `%.60s` twice, expected different names",
-					     key->name, names[i]);
-	return RC_OK;
-}
-
-static int read_names(struct reader *r, const struct node *n, const struct key *key,
-		      const char ***names, size_t *count)
-{
-	int rc = read_texts(r, n, key->name, false, names, count);
-
-	if (!rc && *count == 0)
-		rc = fault(r, n->pos, "%s: found an empty list, expected column names", key->name);
-	return rc ? rc : check_different(r, n, key, *names, *count);
-}
-
-int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	struct csv_source *c = slot;
-	int rc = read_names(r, n, key, &c->columns, &c->ncolumns);
-
-	c->header = false;
 	return rc;
 }
 
@@ -77,10 +47,10 @@ static int read_header(struct reader *r, const struct node *n, const struct key 
 	}
 	if (n->kind == NODE_SCALAR && strcmp(n->text, "replace") == 0) {
 		c->header = c->replace = true;
-		return c->columns ? RC_OK
-				  : fault(r, n->pos,
-					  "header: found `replace` alone, expected `columns: [a, "
-					  "b]` too: the names that replace those of the header");
+		return c->columns
+			       ? RC_OK
+			       : fault(r, n->pos,
+				       "header: found `replace` alone, expected `columns: [a, b]` too, with the names that replace those of the header");
 	}
 	bool no = n->kind == NODE_SCALAR && strcmp(n->text, "false") == 0;
 	if (!no && (n->kind != NODE_SCALAR || strcmp(n->text, "true") != 0))
@@ -89,44 +59,7 @@ static int read_header(struct reader *r, const struct node *n, const struct key 
 	return RC_OK;
 }
 
-/* "" is a null too, unless the source has `empty: value`. */
-int read_nulls(struct reader *r, const struct node *n, const struct key *key, const char ***nulls,
-	       size_t *count)
-{
-	int rc = read_texts(r, n, key->name, true, nulls, count);
-
-	if (rc || r->job->csv.empty_is_value)
-		return rc;
-	for (size_t i = 0; i < *count; i++)
-		if ((*nulls)[i][0] == 0)
-			return RC_OK;
-	const char **more = arena_alloc(&r->job->arena, (*count + 1) * sizeof *more);
-	memcpy(more, *nulls, *count * sizeof *more);
-	more[(*count)++] = "";
-	*nulls = more;
-	return RC_OK;
-}
-
-int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	struct csv_source *c = slot;
-
-	return read_nulls(r, n, key, &c->nulls, &c->nnulls);
-}
-
-int read_empty(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	struct csv_source *c = slot;
-
-	c->empty_is_value = n->kind == NODE_SCALAR && strcmp(n->text, "value") == 0;
-	if (c->empty_is_value)
-		c->nnulls = 0;
-	else if (n->kind != NODE_SCALAR || strcmp(n->text, "null") != 0)
-		return expected(r, n, key->name, "null or value: the meaning of an unquoted \"\"");
-	return RC_OK;
-}
-
-/* Slot: const char *, one character of a number's notation. */
+/* Read the thousands or decimal sign of numbers. Slot: const char *. */
 static int read_number_sign(struct reader *r, const struct node *n, const struct key *key,
 			    void *slot)
 {
@@ -219,7 +152,7 @@ static const struct key csv_keys[] = {
 	 WORDS(TEXTS, NULL,
 	       "names of the columns, if the file has no header or with `header: replace`",
 	       "columns: [id, day, amount]"),
-	 .read = read_csv_columns}, /* read before header, because it changes header's default */
+	 .read = read_csv_columns}, /* read first, for the default of header */
 	{.name = "header",
 	 WORDS(EITHER, "true, but false with columns",
 	       "whether the first line names the columns; `replace`: `columns` renames the "
@@ -282,7 +215,7 @@ static const struct key csv_keys[] = {
 	 .read = read_empty}, /* read before null, which uses it */
 	{.name = "null",
 	 WORDS(TEXTS, "[\"\"]",
-	       "unquoted spellings of null; \"\" is always one, unless `empty: value`",
+	       "unquoted spellings of null; \"\" is always null, unless `empty: value`",
 	       "null: [NA, \"-\"]"),
 	 .read = read_csv_nulls},
 	{.name = "quoted_nulls",
@@ -337,8 +270,7 @@ static int check_csv(struct reader *r, const struct node *n, const struct csv_so
 	if (c->columns && c->header && !c->replace)
 		return fault(
 			r, header->pos,
-			"found `columns` and `header: true`, expected one of them, or `header: "
-			"replace`: then `columns` renames the header's columns");
+			"found `columns` and `header: true`, expected one of them, or `header: replace`, with which `columns` renames the header's columns");
 	if (!c->columns && !c->header)
 		return fault(r, header->pos,
 			     "found `header: false` alone, expected `columns: [a, b]` too");
@@ -391,8 +323,8 @@ static const struct key json_keys[] = {
 static const struct schema json_schema = SCHEMA("json", json_keys);
 
 /*
- * Read a source with one JSON object per line. JSON has its own null; a field's own spellings apply
- * to its strings too.
+ * Read a source with one JSON object per line. JSON has a null. A field's spellings of null also
+ * apply to its strings.
  */
 static int read_json(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
@@ -417,7 +349,7 @@ static const struct key block_keys[] = {
 	 .read = read_files},
 	{.name = "max_block",
 	 WORDS(SIZE, "256M",
-	       "the size limit of a block or record batch, compressed or not; a larger one ends the run",
+	       "the size limit of a block or record batch, compressed or not; a larger block ends the run",
 	       "max_block: 1G"),
 	 .read = read_size,
 	 SLOT(max_row_bytes),
@@ -428,7 +360,7 @@ static const struct key block_keys[] = {
 static const struct schema avro_schema = SCHEMA("avro", block_keys);
 static const struct schema arrow_schema = SCHEMA("arrow", block_keys);
 
-/* Read a source of files with a schema. By default no text in them means null. */
+/* Read a source of files with a schema. By default no text in these files means null. */
 static int read_blocks(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct job *job = slot;
@@ -478,30 +410,36 @@ int read_source(struct reader *r, const struct node *n, const struct key *key, v
 		return fault(r, n->pos, "source: found `%s` and `%s`, expected one of them",
 			     n->keys[0]->text, n->keys[1]->text);
 	int rc = read_mapping(r, n, &source_schema, slot);
-	if (!rc && n->count == 0)
+	if (rc == RC_OK && n->count == 0)
 		rc = fault(r, n->pos,
 			   "source lacks the key `csv`, `json`, `avro`, `arrow` or `kafka`");
 	return rc;
 }
 
-int check_columns(struct reader *r)
+static int check_columns_of(struct reader *r, const struct field *f, const struct name_index *known)
 {
 	const struct csv_source *c = &r->job->csv;
 
-	for (size_t i = 0; c->columns && i < r->job->nfields; i++) {
-		const struct field *f = &r->job->fields[i];
-
-		for (size_t k = 0; k < f->ncolumns; k++) {
-			size_t j = 0;
-
-			if (r->job->source == SOURCE_KAFKA && f->columns[k][0] == '$')
-				continue;
-			while (j < c->ncolumns && strcmp(c->columns[j], f->columns[k]) != 0)
-				j++;
-			if (j == c->ncolumns)
-				return unknown_name(r, f->pos, "column", f->columns[k], c->columns,
-						    c->ncolumns);
-		}
+	for (size_t k = 0; k < f->ncolumns; k++) {
+		if (r->job->source == SOURCE_KAFKA && f->columns[k][0] == '$')
+			continue;
+		if (!names_find(known, f->columns[k]))
+			return unknown_name(r, f->pos, "column", f->columns[k], c->columns,
+					    c->ncolumns);
 	}
 	return RC_OK;
+}
+
+int check_columns(struct reader *r)
+{
+	const struct csv_source *c = &r->job->csv;
+	struct name_index known = {0};
+	int rc = RC_OK;
+
+	for (size_t i = 0; c->columns && i < c->ncolumns; i++)
+		names_add(&known, c->columns[i]);
+	for (size_t i = 0; c->columns && i < r->job->nfields && rc == RC_OK; i++)
+		rc = check_columns_of(r, &r->job->fields[i], &known);
+	names_release(&known);
+	return rc;
 }

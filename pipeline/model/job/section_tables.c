@@ -27,11 +27,10 @@ static int read_timestamp(struct reader *r, const struct node *n, const struct k
 		return rc;
 	const struct field *f = &r->job->fields[t->timestamp_field];
 	if (f->type != FIELD_TIME)
-		return fault(r, n->pos,
-			     "timestamp: found `%.60s` of type %s, expected a time field: declare "
-			     "it under "
-			     "fields: `%.60s: {type: time, unit: s}`",
-			     f->name, field_type_name(f->type), f->name);
+		return fault(
+			r, n->pos,
+			"timestamp: found `%.60s` of type %s, expected a time field; declare the field under fields: `%.60s: {type: time, unit: s}`",
+			f->name, field_type_name(f->type), f->name);
 	return RC_OK;
 }
 
@@ -78,8 +77,8 @@ static const struct key keys[] = {
 	 .read = read_deletes},
 	{.name = "duplicates",
 	 WORDS(CHOICE, "last",
-	       "the event that wins if several have the same row, column and timestamp; "
-	       "error: none, nothing is published",
+	       "the event to keep if several have the same row, column and timestamp; "
+	       "error: the run ends and publishes nothing",
 	       "duplicates: error"),
 	 .read = read_choice,
 	 .offset = offsetof(struct job_table, duplicates),
@@ -144,14 +143,6 @@ static int read_table(struct reader *r, const struct node *n, struct job_table *
 	return RC_OK;
 }
 
-/* `t` is the same as `default:t`: remove HBase's default namespace. */
-static const char *without_default(const char *name)
-{
-	static const char prefix[] = "default:";
-
-	return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
-}
-
 static int check_name(struct reader *r, const struct job_table *t)
 {
 	const char *name = without_default(t->schema.name);
@@ -169,25 +160,6 @@ static int check_name(struct reader *r, const struct job_table *t)
 	return RC_OK;
 }
 
-int read_table_use(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	const char *name;
-	int rc = read_text(r, n, key, &name);
-
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < r->job->ntables; i++)
-		if (strcmp(without_default(r->job->tables[i].schema.name), without_default(name)) ==
-		    0) {
-			memcpy(slot, &i, sizeof i);
-			return RC_OK;
-		}
-	return fault(r, n->pos,
-		     "%s: found `%.60s`, expected a table listed above this one: it decides, and "
-		     "is published first",
-		     key->name, name);
-}
-
 int read_tables(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct job *job = slot;
@@ -199,7 +171,7 @@ int read_tables(struct reader *r, const struct node *n, const struct key *key, v
 		struct job_table *t = &job->tables[i];
 		int rc = read_table(r, n->items[i], t);
 
-		if (!rc)
+		if (rc == RC_OK)
 			rc = check_name(r, t);
 		if (rc)
 			return rc;

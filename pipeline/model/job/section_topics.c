@@ -1,6 +1,7 @@
 /*
- * section_topics.c - the topics that a kafka source reads: one, several, or all that match a
- * pattern
+ * section_topics.c - the topics of a kafka source
+ *
+ * The job names one topic, several topics, or a pattern for the topics' names.
  */
 #include "sections.h"
 
@@ -41,27 +42,29 @@ int read_topics(struct reader *r, const struct node *n, const struct key *key, v
 	struct buf all = {0};
 	int rc = read_texts(r, n, key->name, false, &k->topics, &k->ntopics);
 
-	if (!rc && k->ntopics == 0)
+	if (rc == RC_OK && k->ntopics == 0)
 		rc = fault(r, n->pos, "topics: found an empty list, expected topic names");
-	for (size_t i = 0; !rc && i < k->ntopics; i++) {
+	for (size_t i = 0; rc == RC_OK && i < k->ntopics; i++) {
 		const struct node *item = n->kind == NODE_SEQUENCE ? n->items[i] : n;
 
 		if (!is_topic_name(k->topics[i]))
 			rc = bad_topic(r, item, key);
-		for (size_t j = 0; !rc && j < i; j++)
+		for (size_t j = 0; rc == RC_OK && j < i; j++)
 			if (strcmp(k->topics[i], k->topics[j]) == 0)
 				rc = fault(r, item->pos,
 					   "topics: found %s twice, expected different names",
 					   k->topics[i]);
 		buf_printf(&all, "%s%s", i ? ", " : "", k->topics[i]);
 	}
-	if (!rc)
+	if (rc == RC_OK)
 		k->several = arena_strndup(&r->job->arena, all.ptr, all.len);
 	buf_release(&all);
 	return rc;
 }
 
-/* The pattern must match the whole name, as in Kafka's own consumers. */
+/*
+ * Read a pattern for topic names. The pattern must match the whole name, as in Kafka's consumers.
+ */
 int read_topic_pattern(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct kafka_source *k = slot;
@@ -81,7 +84,10 @@ int read_topic_pattern(struct reader *r, const struct node *n, const struct key 
 	return rc;
 }
 
-/* Skips Kafka's internal topics (__consumer_offsets), which contain no user's events. */
+/*
+ * Return true if the pattern matches. Kafka's internal topics (__consumer_offsets) never match,
+ * because they contain no events of users.
+ */
 static bool is_like(const struct pattern *like, const char *name)
 {
 	struct pattern_scratch scratch = {0};
@@ -114,8 +120,8 @@ int check_topics(struct reader *r, const struct node *n)
 	if (k->dead_letters && kafka_has_topic(k, k->dead_letters))
 		return fault(
 			r, node_get(n, "dead_letters")->pos,
-			"dead_letters: found topic %s, which the job also reads, expected another: "
-			"rejected messages would be read and rejected again",
+			"dead_letters: found topic %s, which the job also reads, expected another "
+			"one, because rejected messages would be read and rejected again",
 			k->dead_letters);
 	return RC_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * Transforms change the text of a field's columns before it is read as its type: `from` with texts
- * between the columns, `match`, `substring`, `case`, `map`.
+ * Transforms change the text of a field's columns before the text is parsed as the field's type.
+ * The keys are `from` (with texts between the columns), `match`, `substring`, `case` and `map`.
  */
 #include "sections.h"
 
@@ -12,7 +12,7 @@
 
 /* --- from --- */
 
-/* Columns and the texts around them, while the list is read. */
+/* Columns and the texts around them, while the reader goes through the list. */
 struct pieces {
 	struct reader *r;
 	struct field *f;
@@ -21,8 +21,9 @@ struct pieces {
 };
 
 /*
- * Is the text only spaces and punctuation, such as " "? No column's name, path or $name consists
- * only of these. "T" is not such a text: a letter may be a column's name.
+ * Return true if the text has only spaces and punctuation, such as " ". No column's name, path or
+ * $name has only such characters. For "T", the function returns false, because a letter may be a
+ * column's name.
  */
 static bool is_implied(const char *text)
 {
@@ -58,7 +59,7 @@ static int read_constant(struct reader *r, const struct node *n, const struct ke
 	const char *text;
 	int rc = read_any_text(r, n, key, &text);
 
-	if (!rc)
+	if (rc == RC_OK)
 		add_text(slot, text);
 	return rc;
 }
@@ -68,7 +69,7 @@ static int read_column(struct reader *r, const struct node *n, const struct key 
 	const char *name;
 	int rc = read_text(r, n, key, &name);
 
-	if (!rc)
+	if (rc == RC_OK)
 		add_column(slot, name);
 	return rc;
 }
@@ -87,7 +88,7 @@ static int read_piece(struct pieces *p, const struct node *n, const struct key *
 	if (n->kind == NODE_MAPPING) {
 		int rc = read_mapping(p->r, n, &piece_schema, p);
 
-		if (!rc && n->count != 1)
+		if (rc == RC_OK && n->count != 1)
 			rc = fault(p->r, n->pos, "from: expected one of {text: X} and {column: X}");
 		return rc;
 	}
@@ -104,9 +105,9 @@ static int read_pieces(struct pieces *p, const struct node *n, const struct key 
 	size_t many = list ? n->count : 1;
 	int rc = RC_OK;
 
-	for (size_t i = 0; i < many && !rc; i++)
+	for (size_t i = 0; i < many && rc == RC_OK; i++)
 		rc = read_piece(p, list ? n->items[i] : n, key, many == 1);
-	if (!rc && p->f->ncolumns == 0)
+	if (rc == RC_OK && p->f->ncolumns == 0)
 		rc = fault(p->r, n->pos, "from: found %s, expected column names",
 			   many ? "no column" : "an empty list");
 	end_glue(p);
@@ -136,7 +137,7 @@ int read_join(struct reader *r, const struct node *n, const struct key *key, voi
 	const char *join;
 	int rc = read_any_text(r, n, key, &join);
 
-	for (size_t i = 0; i <= f->ncolumns && !rc && f->glue; i++) {
+	for (size_t i = 0; i <= f->ncolumns && rc == RC_OK && f->glue; i++) {
 		bool between = i > 0 && i < f->ncolumns;
 
 		if (strcmp(f->glue[i], between ? " " : "") != 0)
@@ -172,8 +173,7 @@ int read_match(struct reader *r, const struct node *n, const struct key *key, vo
 	if (pattern_groups(match) > 1)
 		return fault(
 			r, n->pos,
-			"match: found %zu (groups), expected one, the part to take, or none: write "
-			"other groups as (?:...)",
+			"match: found %zu groups, expected at most one, which gives the value; write other groups as (?:...)",
 			pattern_groups(match));
 	return RC_OK;
 }
@@ -217,13 +217,13 @@ int read_map(struct reader *r, const struct node *n, const struct key *key, void
 	struct transform *t = transform_of(r, slot);
 
 	if (n->kind != NODE_MAPPING || n->count == 0)
-		return expected(r, n, key->name, "a mapping of texts: {A: 1, B: 2}");
+		return expected(r, n, key->name, "a mapping of texts, such as {A: 1, B: 2}");
 	t->map = arena_alloc(&r->job->arena, n->count * sizeof *t->map);
 	for (; t->nmap < n->count; t->nmap++) {
 		struct text_pair *pair = &t->map[t->nmap];
 		int rc = read_any_text(r, n->keys[t->nmap], key, &pair->from);
 
-		if (!rc)
+		if (rc == RC_OK)
 			rc = read_any_text(r, n->items[t->nmap], key, &pair->to);
 		if (rc)
 			return rc;
@@ -251,7 +251,7 @@ int read_otherwise(struct reader *r, const struct node *n, const struct key *key
 		return read_any_text(r, n, key, &t->other);
 	}
 	int rc = read_mapping(r, n, &keep_schema, &keep);
-	if (!rc && keep)
+	if (rc == RC_OK && keep)
 		t->otherwise = OTHERWISE_KEEP;
 	return rc;
 }

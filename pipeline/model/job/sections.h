@@ -1,7 +1,7 @@
 /*
- * sections.h - the parts of the job file: each file of this room reads one
+ * sections.h - readers of the parts of the job file; each file of this folder reads one part
  *
- * All readers have the form of struct key.read (schema.h). A comment names their slot.
+ * All readers have the form of struct key.read (schema.h). A comment names the slot of each reader.
  */
 #ifndef SALTMILL_JOB_SECTIONS_H
 #define SALTMILL_JOB_SECTIONS_H
@@ -10,33 +10,43 @@
 
 /* The tables of keys that other files use. */
 extern const struct schema job_schema, source_schema, kafka_schema, dialect_schema, field_schema,
-	piece_schema, keep_schema, table_schema, family_schema, cell_schema, delete_schema,
-	regions_schema, attributes_schema;
+	piece_schema, keep_schema, expect_schema, table_schema, family_schema, cell_schema,
+	delete_schema, regions_schema, attributes_schema;
 extern const struct schema *const part_schemas[]; /* ends with NULL */
 
 /* section_source.c. Slot: struct job. */
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot);
-/* section_kafka.c. Slot: struct job; for the keys of csv: struct csv_source. */
+/* section_kafka.c. Slot: struct job, or struct csv_source for the keys of csv. */
 /* section_topics.c */
 int read_topic(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_topics(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_topic_pattern(struct reader *r, const struct node *n, const struct key *key, void *slot);
-/* Check that one of the three is given, and the keys that depend on it. */
+/*
+ * Check that the job has one of `topic`, `topics` and `pattern`, and check the keys that depend on
+ * this choice.
+ */
 int check_topics(struct reader *r, const struct node *n);
 int read_kafka(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Read at least one column name. All names must differ. */
+int read_names(struct reader *r, const struct node *n, const struct key *key, const char ***names,
+	       size_t *count);
 int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_empty(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* Read the spellings of null, including the one that `empty` adds. */
 int read_nulls(struct reader *r, const struct node *n, const struct key *key, const char ***nulls,
 	       size_t *count);
-/* Call after all is read. RC_CONFIG: with `columns`, a field names none of them. */
+/*
+ * Check that `columns` contains the fields' columns, if the job has `columns`. Returns RC_CONFIG if
+ * a column is missing. Call this function after all keys are read.
+ */
 int check_columns(struct reader *r);
 
 /* section_fields.c. Slot: struct job. */
 int read_fields(struct reader *r, const struct node *n, const struct key *key, void *slot);
-/* Slot: size_t, the index of the named field. A field that is not listed is added as text. */
-int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
+/* section_expect.c. Slot: struct field. */
+int read_expect(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
 /* section_transforms.c. Slot: struct field. */
 int read_from(struct reader *r, const struct node *n, const struct key *key, void *slot);
@@ -47,16 +57,23 @@ int read_case(struct reader *r, const struct node *n, const struct key *key, voi
 int read_map(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_otherwise(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
-/* Find a field by name, or add it as text. Returns its index. */
+/* field_list.c. Add a field that reads the column of its name. The job owns the field. */
+struct field *field_add(struct reader *r, const char *name, struct pos pos);
+/* Find a field by name, or add the field as text. Returns the field's index. */
 size_t field_use(struct reader *r, const char *name, struct pos pos);
+/* Slot: size_t, the index of the named field. The reader adds a field that is not listed as text.
+ */
+int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
 /* section_conditions.c. Slot: const struct job_condition *. */
 int read_condition(struct reader *r, const struct node *n, const struct key *key, void *slot);
-/* Make a condition of this text. pos: its place in the job, for messages. */
+/* Make a condition from a text. `pos` is the text's place in the job, for messages. */
 int make_condition(struct reader *r, const char *text, struct pos pos, const char *what,
 		   const struct job_condition **out);
 
-/* zone.c. Sets *out to NULL for UTC. The message in err has no position yet. */
+/*
+ * zone.c. Load a time zone. Set `*out` to NULL for UTC. The message in `err` has no position yet.
+ */
 int zone_load(const struct zone **out, const char *name, struct arena *a, struct error *err);
 
 /* section_encodings.c. Slots: enum encode_as, enum field_type. */
@@ -68,32 +85,39 @@ int encoding_check(struct reader *r, struct pos at, size_t field, enum encode_as
 int read_codes(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_unknown(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
-/* section_parts.c: read a list of key parts. salt: the first part may be a salt. */
+/* section_parts.c. Read a list of key parts. If `salt` is true, the first part may be a salt. */
 int read_parts(struct reader *r, const struct node *n, const char *what, bool salt,
 	       struct key_part **parts, size_t *count);
 int read_part(struct reader *r, const struct node *n, bool salt, struct key_part *part);
 /* Slot: struct job_table. */
 int read_rowkey(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
-/* section_families.c, slot struct table; section_attributes.c, slot struct attributes. */
+/* section_families.c. Slot: struct table. section_attributes.c. Slot: struct attributes. */
 int read_families(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_table_attributes(struct reader *r, const struct node *n, const struct key *key,
 			  void *slot);
-/* Read one attribute. Its HBase name is the key's name in upper case. */
+/* Read one attribute. The attribute's HBase name is the key's name in upper case. */
 int read_attribute(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_configuration(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
-/* section_tables.c. Slot: size_t, the index of the table of that name, listed above this one. */
+/*
+ * section_tables.c. Slot: size_t, the index of the named table, which the job lists above this
+ * table.
+ */
+/* table_names.c. Return the name without the namespace `default:`. */
+const char *without_default(const char *name);
 int read_table_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
 /*
- * section_cells.c: find the table whose row keys the cells contain. Call after all cells and delete
- * markers are read.
+ * section_cells.c. Find the table whose row keys the cells contain. Call this function after all
+ * cells and delete markers are read.
  */
 int find_truth(struct reader *r, struct job_table *t);
-/* section_cells.c, section_regions.c: slot struct job_table; section_tables.c: slot struct job. */
+/*
+ * section_cells.c, section_regions.c. Slot: struct job_table. section_tables.c. Slot: struct job.
+ */
 int read_cells(struct reader *r, const struct node *n, const struct key *key, void *slot);
-/* Call after cells and markers are read. */
+/* Check the cells of a table. Call this function after the cells and delete markers are read. */
 int check_cells(struct reader *r, struct job_table *t);
 /* Slot: struct cell_spec. Call check_qualifier afterwards. */
 int read_qualifier(struct reader *r, const struct node *n, const struct key *key, void *slot);
@@ -110,12 +134,17 @@ int read_regions(struct reader *r, const struct node *n, const struct key *key, 
 void regions_default(struct regions *g);
 int read_tables(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
-/* written.c: keep the text of a list's or mapping's items. n may be NULL. */
+/* written.c. Keep the text of the items of a list or mapping. `n` may be NULL. */
 void keep_written(struct reader *r, const struct node *n, struct written *out);
 
-/* job.c: add a file to the job's digest, because the job depends on it. */
+/* job_files.c. Set the job's digest to the digest of the job file's text. */
+void job_digest_set(struct job *job, struct bytes text);
+/* job_files.c. Add a file to the job's digest, because the job depends on the file. */
 void job_digest_add(struct job *job, struct bytes file);
-/* job.c: resolve a path of the job file against its folder. "-" and absolute paths stay. */
+/*
+ * job_files.c. Resolve a path of the job file against the job file's folder. "-" and absolute paths
+ * do not change.
+ */
 const char *job_path(struct job *job, const char *name);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * tree.c uses libyaml's event parser, not its document API. The events carry exact marks for keys
- * and values, and resolve nothing: `no` stays text. The schema decides what a value must be, not
- * YAML.
+ * tree.c uses libyaml's event parser, not its document API. The events have exact marks of keys and
+ * values. Events do not resolve types, so `no` is a text. The schema decides the type of a value,
+ * not YAML.
  */
 #include "tree.h"
 
 #include <yaml.h>
 
-#define MAX_DEPTH   32
-#define MAX_ENTRIES 4096 /* in one mapping: the search for duplicates is quadratic */
-#define MAX_ANCHORS 256	 /* an alias searches all of them */
+#define MAX_DEPTH 32
+#define MAX_ENTRIES                                                                                \
+	4096 /* most keys in one mapping, because the search for duplicates is quadratic */
+#define MAX_ANCHORS 256 /* most anchors in a file, because an alias searches all anchors */
 
 struct yaml_anchor {
 	const char *name;
@@ -32,7 +33,9 @@ static struct pos pos_of(yaml_mark_t m)
 	return (struct pos){(unsigned)m.line + 1, (unsigned)m.column + 1};
 }
 
-/* Compute the place of a byte offset: libyaml gives an offset for bytes that it cannot decode. */
+/*
+ * Compute the place of a byte offset. libyaml gives such an offset for bytes that it cannot decode.
+ */
 static struct pos pos_of_offset(struct bytes text, size_t offset)
 {
 	struct pos p = {1, 1};
@@ -46,7 +49,10 @@ static struct pos pos_of_offset(struct bytes text, size_t offset)
 	return p;
 }
 
-/* Is the character at a mark a tab? libyaml's own message about it is hard to understand. */
+/*
+ * Return true if the character at a mark is a tab. libyaml's message about tabs is hard to
+ * understand.
+ */
 static bool tab_at(const struct builder *b, struct pos at)
 {
 	struct pos p = {1, 1};
@@ -72,7 +78,8 @@ static int parser_fault(struct builder *b)
 	const char *problem = p->problem ? p->problem : "it cannot be read";
 
 	if (p->error == YAML_MEMORY_ERROR)
-		return error_set(b->err, RC_CONFIG, "%s: too large for libyaml", b->path);
+		return error_set(b->err, RC_CONFIG, "%s: the file is too large for libyaml",
+				 b->path);
 	if (p->error == YAML_READER_ERROR) {
 		struct pos at = pos_of_offset(b->text, p->problem_offset);
 
@@ -106,7 +113,9 @@ static int check_key(struct builder *b, const struct node *map, const struct nod
 		return REFUSE(b, key->pos, "found a %s as a key, expected a name",
 			      key->kind == NODE_SEQUENCE ? "list" : "mapping");
 	if (map->count >= MAX_ENTRIES)
-		return REFUSE(b, key->pos, "more than %d keys in one mapping", MAX_ENTRIES);
+		return REFUSE(b, key->pos,
+			      "found more than %d keys in one mapping, expected at most that many",
+			      MAX_ENTRIES);
 	for (size_t i = 0; i < map->count; i++)
 		if (map->keys[i]->len == key->len &&
 		    memcmp(map->keys[i]->text, key->text, key->len) == 0)
@@ -117,7 +126,7 @@ static int check_key(struct builder *b, const struct node *map, const struct nod
 	return RC_OK;
 }
 
-/* Build the items of a sequence or mapping, up to its end event. */
+/* Build the items of a sequence or mapping, up to the end event of the sequence or mapping. */
 static int build_items(struct builder *b, struct node *n, unsigned depth)
 {
 	for (;;) {
@@ -152,22 +161,26 @@ static int find_anchor(struct builder *b, const yaml_event_t *e, struct node **o
 			*out = a->node;
 			return RC_OK;
 		}
-	return REFUSE(b, pos_of(e->start_mark), "alias `*%.60s` has no finished anchor before it",
-		      name);
+	return REFUSE(b, pos_of(e->start_mark),
+		      "found alias `*%.60s` without a finished anchor before it", name);
 }
 
-/* Later aliases find a node only after it is complete, so no node can contain itself. */
+/*
+ * Add an anchor for a complete node. Aliases find only complete nodes, so no node can contain
+ * itself.
+ */
 static int add_anchor(struct builder *b, const char *name, struct node *n)
 {
 	if (b->nanchors++ == MAX_ANCHORS)
-		return REFUSE(b, n->pos, "more than %d anchors in one job file", MAX_ANCHORS);
+		return REFUSE(b, n->pos, "found more than %d anchors, expected at most that many",
+			      MAX_ANCHORS);
 	struct yaml_anchor *a = arena_alloc(b->arena, sizeof *a);
 	*a = (struct yaml_anchor){name, n, b->anchors};
 	b->anchors = a;
 	return RC_OK;
 }
 
-/* Consumes the event. */
+/* Build the node of an event, and free the event. */
 static int build_node(struct builder *b, yaml_event_t *e, unsigned depth, struct node **out)
 {
 	struct node *n = arena_alloc(b->arena, sizeof *n);
@@ -177,7 +190,7 @@ static int build_node(struct builder *b, yaml_event_t *e, unsigned depth, struct
 
 	n->pos = pos_of(e->start_mark);
 	*out = n;
-	/* an event that ends a node, document or stream does not get here */
+	/* the callers handle the events that end a node, document or stream */
 	switch ((int)e->type) {
 	case YAML_ALIAS_EVENT: rc = find_anchor(b, e, out); break;
 	case YAML_SCALAR_EVENT:
@@ -201,17 +214,18 @@ static int build_node(struct builder *b, yaml_event_t *e, unsigned depth, struct
 		break;
 	}
 	if (tag)
-		rc = REFUSE(b, n->pos, "found the tag `%.60s`; a job file has no tags",
+		rc = REFUSE(b, n->pos, "found the tag `%.60s`, expected a job file without tags",
 			    (const char *)tag);
 	else if (depth > MAX_DEPTH)
-		rc = REFUSE(b, n->pos, "nested more than %d deep", MAX_DEPTH);
+		rc = REFUSE(b, n->pos, "found more than %d levels, expected at most that many",
+			    MAX_DEPTH);
 	if (anchor)
 		name = arena_strdup(b->arena, (const char *)anchor);
 	bool deeper = *out == n && n->kind != NODE_SCALAR;
 	yaml_event_delete(e);
-	if (!rc && deeper)
+	if (rc == RC_OK && deeper)
 		rc = build_items(b, n, depth + 1);
-	if (!rc && name)
+	if (rc == RC_OK && name)
 		rc = add_anchor(b, name, n);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* words.c - the tables of keys, described in words (job_words.h) */
+/* words.c - the tables of keys as documentation (job_words.h) */
 #include "job.h"
 
 #include "sections.h"
@@ -6,7 +6,7 @@
 struct schema_walk {
 	void (*see)(void *ctx, const struct job_key *key);
 	void *ctx;
-	struct buf path, form; /* path: ended by a NUL only when it is shown */
+	struct buf path, form; /* `path` ends with a NUL only when it is passed to see() */
 	const struct schema *seen[64];
 	size_t nseen;
 };
@@ -112,7 +112,7 @@ static void append_form(struct buf *out, const struct key *k)
 	}
 }
 
-/* Returns true the first time that it sees the schema. */
+/* Return true if this is the first call for the schema. */
 static bool take(struct schema_walk *w, const struct schema *s)
 {
 	for (size_t i = 0; i < w->nseen; i++)

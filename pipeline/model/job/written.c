@@ -1,7 +1,7 @@
 /*
  * written.c - the text of parts of the job, in YAML's one-line form
  *
- * The commands that propose a change of the job copy the unchanged parts from here.
+ * Commands that propose a change of the job copy the unchanged parts from this text.
  */
 #include "sections.h"
 
@@ -29,7 +29,10 @@ static void put_quoted(struct buf *out, const struct node *n)
 	buf_put(out, '"');
 }
 
-/* Use double quotes only if the job did: YAML would change a key's \x00 inside them. */
+/*
+ * Append a scalar. Use double quotes only if the job does, because YAML changes \x00 inside double
+ * quotes.
+ */
 static void put_scalar(struct buf *out, const struct node *n)
 {
 	if (is_plain(n)) {

@@ -1,12 +1,13 @@
 /*
- * zone.c reads a zone's rules from glibc once, when it reads the job, and keeps a list of offsets.
- * In the loading threads, localtime_r would need one TZ for the whole process and a lock.
+ * zone.c reads a zone's rules from glibc once, when the job is read, and keeps a list of offsets.
+ * localtime_r in the loading threads would need one TZ for the whole process, and a lock.
  *
- * The list is found by steps from ZONE_FIRST_S to ZONE_LAST_S. Each step in which the offset
- * changed is bisected. In no zone do two changes within a day undo each other. Changes made by the
- * rule at the end of a zone's file (RFC 8536, 3.3) do not undo each other within a week.
+ * To find the list, zone.c compares offsets at steps from ZONE_FIRST_S to ZONE_LAST_S, and bisects
+ * each step in which the offset changes. In all zones, two changes within a day never cancel each
+ * other. Changes by the rule at the end of a zone's file (RFC 8536, 3.3) do not cancel each other
+ * within a week.
  *
- * glibc silently takes an unknown zone for UTC. So the zone's file must exist.
+ * glibc silently uses UTC for an unknown zone. So zone.c checks that the zone's file exists.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "sections.h"
 
 #define STEP_S 86400
-/* 2100-01-01: the table of every zone file ends before it */
+/* 2100-01-01; the tables of all zone files end before it */
 #define RULE_S	    INT64_C(4102444800)
 #define RULE_STEP_S (7 * 86400)
 
@@ -28,7 +29,7 @@ static int32_t offset_at(int64_t utc_s)
 	return localtime_r(&t, &tm) ? (int32_t)tm.tm_gmtoff : 0;
 }
 
-/* Find the first second in (low, high] that has the offset of high. */
+/* Find the first second in (`low`, `high`] that has the offset of `high`. */
 static int64_t bisect(int64_t low, int64_t high, int32_t after)
 {
 	while (high - low > 1) {
@@ -62,7 +63,7 @@ static void scan_zone(struct arena *a, struct zone *z)
 	}
 }
 
-/* "+08:00", "-0330", "+8" */
+/* Parse an offset such as "+08:00", "-0330" or "+8". */
 static bool parse_offset(const char *name, int32_t *offset_s)
 {
 	unsigned hours, minutes = 0;
@@ -99,7 +100,10 @@ static const char *zone_folder(void)
 	return dir && *dir ? dir : "/usr/share/zoneinfo";
 }
 
-/* The folder contains lists and scripts too; only compiled zones begin with TZif. */
+/*
+ * Return true if the zone exists. The folder also contains lists and scripts. Only compiled zones
+ * begin with TZif.
+ */
 static bool zone_exists(const char *name)
 {
 	char path[512], magic[4] = "";

@@ -19,7 +19,7 @@ static const struct asked *join(struct arena *a, enum asked_kind kind, const str
 	return n;
 }
 
-/* Builds a balanced tree, so that its depth stays small for any n. */
+/* Join trees into a balanced tree, to keep the depth small for any `n`. */
 const struct asked *asked_join(struct arena *a, enum asked_kind kind, const struct asked *const *of,
 			       size_t n)
 {
@@ -33,7 +33,7 @@ static struct bytes unescaped(struct arena *a, const char *text)
 {
 	struct buf b = {0};
 
-	bytes_unescape(&b, bytes_str(text));
+	bytes_unescape_utf8(&b, bytes_str(text));
 	struct bytes kept =
 		bytes_of(arena_strndup(a, b.len ? (const char *)b.ptr : "", b.len), b.len);
 
@@ -81,7 +81,7 @@ static int take_value(struct asked_reader *r, const struct asked *about, bool wh
 	return RC_OK;
 }
 
-/* The comparison that a condition makes with its value number i, as it is without a `not`. */
+/* Return the comparison of a condition with value number `i` of the condition, without `not`. */
 static enum filter_op op_of(enum question_op op, size_t i)
 {
 	switch (op) {
@@ -118,7 +118,7 @@ static void take_operator(struct asked *to, enum question_op op, size_t i, bool 
 					    : ASKED_COMPARE;
 }
 
-/* One comparison for each value. */
+/* Make one comparison for each value of the condition. */
 static int take_values(struct asked_reader *r, const struct condition *c, const struct asked *about,
 		       bool negate, const struct asked **out)
 {
@@ -142,7 +142,10 @@ static int take_values(struct asked_reader *r, const struct condition *c, const 
 	return RC_OK;
 }
 
-/* True if only a salt or a hash uses the field, and no part of the key and no cell holds it. */
+/*
+ * Return true if only a salt or a hash uses the field, and no part of the key and no cell contains
+ * it.
+ */
 static bool only_hashed(const struct job_table *t, size_t field)
 {
 	bool hashed = false;
@@ -176,13 +179,13 @@ static int check_hashed(struct asked_reader *r, const struct condition *c, bool 
 	if (one.kind == ASKED_NULL || asked_is_compare(&one, FILTER_EQUAL) ||
 	    !only_hashed(r->table, field))
 		return RC_OK;
-	return question_fault(r->q, c->at, r->err,
-			      "table %s holds `%.60s` only hashed, in its row key, where `%s%s` "
-			      "finds nothing: expected `=` or `in`, or a cell with the field: "
-			      "{family: %s, qualifier: %.60s, value: %.60s}",
-			      r->table->schema.name, c->name, negate ? "not " : "",
-			      question_op_text(c->op), r->table->schema.families[0].name, c->name,
-			      c->name);
+	return question_fault(
+		r->q, c->at, r->err,
+		"table %s stores `%.60s` only hashed, in its row key, found `%s%s`, expected `=` "
+		"or `in`. For other conditions, store the field in a cell: {family: %s, qualifier: "
+		"%.60s, value: %.60s}",
+		r->table->schema.name, c->name, negate ? "not " : "", question_op_text(c->op),
+		r->table->schema.families[0].name, c->name, c->name);
 }
 
 static int take_condition(struct asked_reader *r, const struct condition *c, bool negate,

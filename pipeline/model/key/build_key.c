@@ -1,15 +1,15 @@
 /*
- * build_key.c - values laid down as a row key or a computed qualifier
+ * build_key.c - encode values as a row key or a computed qualifier
  *
- * All parts are laid down in order with room left where a salt or a hash goes, and where each
- * part stands is noted.  Then the salts and hashes are computed from the last to the first, so
- * that one over "all behind it" sees the others finished (model/key/README.md 1).
+ * First the builder writes all parts in order, leaves room for salts and hashes, and records the
+ * positions. Then it computes the salts and hashes from the last to the first. So a salt over all
+ * bytes after it already covers the hashes in these bytes (model/key/README.md 1).
  */
 #include "derive.h"
 #include "key.h"
 #include "cell.h"
 
-/* The first value that is out of its range. */
+/* Reject the first value that is out of range. */
 static int number_fault(const struct key_schema *s, const struct value *values, struct buf *out,
 			struct reject *why)
 {
@@ -20,7 +20,9 @@ static int number_fault(const struct key_schema *s, const struct value *values, 
 	return 0;
 }
 
-/* The bytes a salt or hash is over, joined in scratch unless they are one piece already. */
+/*
+ * Get the input bytes of a salt or hash. If the input has several pieces, join them in `scratch`.
+ */
 static int hash_input(struct key_scratch *k, const struct key_derived *d, const struct span *spans,
 		      const struct value *values, const struct buf *out, struct bytes *in,
 		      struct reject *why)
@@ -56,10 +58,10 @@ static int fill_drawn(const struct key_derived *d, const struct key_scratch *k, 
 		      struct reject *why)
 {
 	if (!k->event.ptr)
-		return reject_set(why, "drawn_salt", NULL,
-				  "the salt of this key is drawn for each event, expected one: "
-				  "without it the row is in any of %u buckets",
-				  d->part->buckets);
+		return reject_set(
+			why, "drawn_salt", NULL,
+			"found a key without its salt, expected the salt, because each event draws it; the row is in any of %u buckets",
+			d->part->buckets);
 	salt_write(salt_drawn(d->part, k->event, k->place), d->width, to);
 	return RC_OK;
 }
@@ -90,7 +92,7 @@ static int fill_derived(const struct key_schema *s, struct key_scratch *k, const
 	return 0;
 }
 
-/* Numbers alone: every part has its place, a key is a few stores. */
+/* Build a key of numbers only. All parts have fixed positions, so a key needs only a few stores. */
 static int build_simple(const struct key_schema *s, struct key_scratch *k,
 			const struct value *values, struct buf *out, struct reject *why)
 {
@@ -154,11 +156,11 @@ int key_check_length(const char *table, size_t len, struct reject *why)
 		return 0;
 	if (len == 0)
 		return reject_set(why, "empty_key", NULL,
-				  "the row key of table %s is empty, expected at least one byte",
+				  "found an empty row key of table %s, expected at least one byte",
 				  table);
 	return reject_set(why, "key_too_long", NULL,
-			  "the row key of table %s has %zu bytes, expected at most %d", table, len,
-			  ROW_KEY_MAX);
+			  "found a row key of table %s with %zu bytes, expected at most %d", table,
+			  len, ROW_KEY_MAX);
 }
 
 void key_scratch_init(struct key_scratch *k, const struct key_maker *m)

@@ -1,19 +1,20 @@
 /*
- * conditions.c - finds the bytes that a part of the key has if a condition holds
+ * conditions.c - find the bytes of a part of the key for which a condition is true
  *
- * If the bytes have the order of the values, an interval of values is an interval of bytes.  This is
- * true for numbers.  Texts have an exception: if a value is the beginning of a longer one, its
- * padding or terminator may sort after the next byte of the longer value.  Therefore each beginning
- * of a bound is checked on its own.
+ * If bytes sort as the values do, an interval of values is an interval of bytes. This rule is true
+ * for numbers. Texts have an exception. A value can be the beginning of a longer value. Then the
+ * padding or terminator of the shorter value may sort after the next byte of the longer one.
+ * Therefore each beginning of a bound is checked separately.
  */
 #include "conditions.h"
 
 #include "encoding.h"
 
-#define BEGINNINGS_MOST 1000 /* of one bound */
+#define BEGINNINGS_MOST 1000 /* beginnings of one bound */
 
 struct bounds {
-	struct key_set equal, from; /* the value; the value and all after it */
+	/* `equal` has the keys of the value, `from` also the keys of all greater values */
+	struct key_set equal, from;
 };
 
 static struct bytes kept(struct arena *a, const struct buf *b)
@@ -25,7 +26,7 @@ static struct bytes kept(struct arena *a, const struct buf *b)
 	return bytes_of(p, b->len);
 }
 
-/* Encodes a value with its terminator; false: no key can hold it. */
+/* Encode a value with the part's terminator. Returns false if no key can contain the value. */
 static bool laid_down(const struct layout *l, const struct value *v, struct arena *a,
 		      struct bytes *out)
 {
@@ -45,7 +46,7 @@ static struct key_set none(void)
 	return (struct key_set){0};
 }
 
-/* The keys that have this value. */
+/* Return the keys that have this value. */
 static struct key_set point(struct arena *a, struct bytes laid, bool last)
 {
 	return set_of(a, laid, last ? bytes_join(a, laid, bytes_of("", 1)) : bytes_next(a, laid));
@@ -70,7 +71,7 @@ static struct key_set text_equal(const struct layout *l, struct bytes x, bool la
 	return laid_down(l, &v, a, &laid) ? point(a, laid, last) : none();
 }
 
-/* The beginning of a bound that fits into the part. */
+/* Return the beginning of a bound that fits into the part. */
 static struct bytes text_bound(const struct layout *l, struct bytes x)
 {
 	const uint8_t *end = l->terminator == NO_TERMINATOR || !x.len
@@ -84,7 +85,9 @@ static struct bytes text_bound(const struct layout *l, struct bytes x)
 	return x;
 }
 
-/* True if the padding or terminator of x[0..len) may sort after the rest of x. */
+/*
+ * Return true if the padding or terminator after x[0..len) may sort after the other bytes of `x`.
+ */
 static bool sorts_behind(const struct layout *l, struct bytes x, size_t len)
 {
 	if (l->terminator != NO_TERMINATOR)
@@ -101,7 +104,7 @@ static size_t count_behind(const struct layout *l, struct bytes x)
 	return n;
 }
 
-/* The shorter beginnings of x that do not sort before x. */
+/* Return the shorter beginnings of `x` that do not sort before `x`. */
 static struct key_set text_beginnings(const struct layout *l, struct bytes x, bool last,
 				      struct arena *a)
 {
@@ -155,7 +158,10 @@ static bool is_below(const struct layout *l, const struct value *v)
 	return (l->from == FIELD_I64 || l->from == FIELD_TIME) && (int64_t)v->u < 0;
 }
 
-/* lo and hi both encode the value: a real zero has two forms. */
+/*
+ * Make the bounds of a value. Both `lo` and `hi` encode the value. They differ for a real zero,
+ * which has two forms.
+ */
 static struct bounds laid_bounds(const struct layout *l, struct bytes lo, struct bytes hi,
 				 struct arena *a)
 {
@@ -181,7 +187,7 @@ static struct bounds number_bounds(const struct layout *l, const struct value *v
 	return laid_bounds(l, lo, hi, a);
 }
 
-/* Numbers with leading zeros, such as 000042, sort as numbers do. */
+/* Make the bounds of digits with leading zeros, such as 000042, which sort as numbers. */
 static struct bounds digits_bounds(const struct layout *l, const struct value *v, struct arena *a)
 {
 	struct buf digits = {0};
@@ -194,9 +200,12 @@ static struct bounds digits_bounds(const struct layout *l, const struct value *v
 	return fine ? laid_bounds(l, laid, laid, a) : (struct bounds){.from = none()};
 }
 
-/* --- all of them --- */
+/* --- the bytes of any condition --- */
 
-/* Several values can share their bytes, so the bytes of the value itself always belong to it. */
+/*
+ * Find the bytes of a comparison if several values can have the same bytes. The set then always
+ * contains the bytes of the value.
+ */
 static struct laid loosely(const struct bounds *b, enum filter_op op, struct arena *a)
 {
 	switch (op) {
@@ -232,8 +241,9 @@ static bool is_equality(const struct asked *q)
 }
 
 /*
- * Reversed, padded in front, or a number or time as the text that came: the order of the bytes is
- * not that of the values, and what may be spelt in several ways has not one place.
+ * Find the bytes of a comparison if bytes do not sort as the values do. The part is reversed,
+ * padded on the left, or has a number or time as the source's text. Such a text may have several
+ * spellings.
  */
 static struct laid unordered(const struct layout *l, const struct asked *q, bool last,
 			     struct arena *a)
@@ -281,7 +291,7 @@ static struct bytes inverted(struct arena *a, struct bytes b)
 	return bytes_of(to, b.len);
 }
 
-/* The strings whose inverted bytes are in s; the part has a width or a terminator. */
+/* Return the strings whose inverted bytes are in `s`. The part has a width or a terminator. */
 static struct key_set set_inverted(struct arena *a, struct key_set s)
 {
 	struct interval *item = arena_alloc(a, (s.n + 1) * sizeof *item);
@@ -300,7 +310,7 @@ static struct key_set set_inverted(struct arena *a, struct key_set s)
 	return set_tidy(item, n);
 }
 
-/* Solves the condition for the rising text, then inverts the bytes. */
+/* Find the bytes of the condition for the ascending text, then invert the bytes. */
 static struct laid descending_laid(const struct layout *l, const struct asked *q, bool last,
 				   struct arena *a)
 {
@@ -329,7 +339,10 @@ static bool is_text(const struct layout *l)
 
 /* --- parts of a date --- */
 
-/* Year, year and month, and so on: later times have no smaller digits unless a clock goes back. */
+/*
+ * Return true if the parts are year, or year and month, and so on. The digits of such parts rise
+ * with the time, unless a clock goes back.
+ */
 static bool rises(unsigned date)
 {
 	return date & DATE_YEAR && (date & (date + 1)) == 0;
@@ -343,15 +356,15 @@ static bool digits_of(const struct layout *l, int64_t local_s, struct arena *a, 
 	return date_put(l->date, local_s, to);
 }
 
-/* The times from t on, or the times before t. */
+/* Return the digits of the times from `t` on, or of the times before `t`. */
 static struct laid date_side(const struct layout *l, int64_t t, bool from, struct arena *a)
 {
 	struct bytes least, most;
 
-	if (t <= 0) /* keys have no times before 1970 */
+	if (t <= 0) /* keys contain no times before 1970 */
 		return (struct laid){from ? set_all(a) : none(), true};
 	if (!digits_of(l, zone_local_least(l->zone, t / 1000), a,
-		       &least)) /* after the last time that has digits */
+		       &least)) /* `t` is after the last time that has digits */
 		return (struct laid){from ? none() : set_all(a), true};
 	if (!digits_of(l, zone_local_most(l->zone, (t - 1) / 1000), a, &most))
 		return (struct laid){set_all(a), false};
@@ -385,7 +398,9 @@ static struct laid date_laid(const struct layout *l, const struct asked *q, stru
 	return (struct laid){set_all(a), false};
 }
 
-/* A whole second is a border: all values from it on sort on one side. */
+/*
+ * Return true if the condition's value is a whole second. All later values then have later digits.
+ */
 static bool at_border(const struct layout *l, const struct asked *q)
 {
 	return l->as == AS_REVERSED_SECONDS && q->value.u % 1000 == 0 && q->value.micros == 0 &&
@@ -397,7 +412,7 @@ struct laid condition_laid(const struct layout *l, bool last, const struct asked
 {
 	struct bounds b;
 
-	if (q->kind == ASKED_NULL) /* an event without it has no row */
+	if (q->kind == ASKED_NULL) /* an event without the field has no row */
 		return (struct laid){q->negate ? set_all(a) : none(), true};
 	if (is_text(l))
 		return l->invert ? descending_laid(l, q, last, a) : text_laid(l, q, last, a);

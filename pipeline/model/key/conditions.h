@@ -6,19 +6,22 @@
 #include "asked.h"
 
 struct laid {
-	struct key_set set; /* of a part's bytes and what follows them in the key */
-	bool exact;	    /* else the set has more than was asked for */
+	struct key_set set; /* the part's bytes and the bytes after them in the key */
+	bool exact;	    /* false if the set also contains other values */
 };
 
-/* last: nothing is behind the part, and it has no terminator: a value's bytes are the end. */
+/*
+ * Find the bytes of a part for a condition. `last` is true if the part is the last one and has no
+ * terminator. Then a value's bytes end the key.
+ */
 struct laid condition_laid(const struct layout *l, bool last, const struct asked *q,
 			   struct arena *a);
 /*
- * The same by whole seconds, for AS_REVERSED_SECONDS: fractions of a second do not count, neither
- * in the key nor in the question.
+ * Find the bytes as condition_laid does, for AS_REVERSED_SECONDS. The function ignores fractions of
+ * a second, in the key and in the question.
  */
 struct key_set condition_by_seconds(const struct layout *l, const struct asked *q, struct arena *a);
-/* As condition_laid, of several conditions on one field. */
+/* Find the bytes as condition_laid does, for several conditions on one field. */
 struct laid conditions_laid(const struct layout *l, bool last, const struct asked *q,
 			    struct arena *a);
 

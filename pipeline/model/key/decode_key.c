@@ -1,6 +1,4 @@
-/*
- * decode_key.c - a key back to the values it was made of
- */
+/* decode_key.c - decode a key to its values */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +39,7 @@ size_t key_split(const struct key_schema *s, struct bytes key, struct key_piece 
 	return n;
 }
 
-/* "part 2 (userId)" */
+/* Append the name of a part, such as "part 2 (userId)". */
 static void put_part(const struct key_schema *s, size_t part, struct buf *out)
 {
 	static const char *const kinds[] = {[PART_SALT] = "the salt",
@@ -79,12 +77,14 @@ static int cut_short(const struct key_schema *s, struct bytes key, const struct 
 	size_t left = key.len - (n ? pieces[n - 1].end : 0);
 
 	if (l->width)
-		return part_fault(s, n, err, "the key ends here, found %zu bytes, expected %u",
-				  left, l->width + (l->terminator != NO_TERMINATOR));
-	return part_fault(s, n, err,
-			  "the key ends here, found %zu bytes without the byte %02X, expected it "
-			  "to end the part",
-			  left, (unsigned)l->terminator);
+		return part_fault(s, n, err,
+				  "found %zu bytes before the end of the key, expected %u", left,
+				  l->width + (l->terminator != NO_TERMINATOR));
+	return part_fault(
+		s, n, err,
+		"found the end of the key after %zu bytes, expected the byte %02X at the end of "
+		"the part",
+		left, (unsigned)l->terminator);
 }
 
 static int check_end(const struct key_schema *s, struct bytes key, const struct key_piece *pieces,
@@ -95,8 +95,7 @@ static int check_end(const struct key_schema *s, struct bytes key, const struct 
 	if (end == key.len)
 		return RC_OK;
 	return error_set(err, RC_DATA,
-			 "found %zu bytes left over behind the last part, expected a key of %zu "
-			 "bytes",
+			 "found %zu bytes after the last part, expected a key of %zu bytes",
 			 key.len - end, end);
 }
 
@@ -147,7 +146,7 @@ static int check_derived(const struct key_schema *s, const struct key_derived *d
 					  " by the parts it is over",
 					  number_of(found), number_of(expected));
 		return part_fault(s, d->at, err,
-				  "found other bytes than the hash of the parts it is over");
+				  "found other bytes, expected the hash of its parts");
 	}
 	if (salt && number_of(found) >= d->part->buckets)
 		return part_fault(s, d->at, err, "found %" PRIu64 ", expected 0 to %u",
@@ -155,7 +154,10 @@ static int check_derived(const struct key_schema *s, const struct key_derived *d
 	return RC_OK;
 }
 
-/* A text as the field's own; a number stands there with a point, whatever signs the source has. */
+/*
+ * Read the text of a piece as a value of its field. Numbers have a decimal point, whatever signs
+ * the source uses.
+ */
 static int read_piece(const struct key_schema *s, const struct field_forms *forms, size_t part,
 		      struct arena *a, struct key_piece *p, struct error *err)
 {
@@ -169,7 +171,7 @@ static int read_piece(const struct key_schema *s, const struct field_forms *form
 	form.thousands = form.decimal = (struct bytes){0};
 	int rc = field_read(&form, &p->value, &scratch, &why);
 	p->value.text = text;
-	if (!rc && field_has_bytes(form.field->type)) {
+	if (rc == RC_OK && field_has_bytes(form.field->type)) {
 		uint8_t *kept = arena_alloc(a, b->len + 1);
 
 		copy_short(kept, b->ptr, b->len);
@@ -193,12 +195,12 @@ static int take_piece(const struct key_schema *s, const struct field_forms *form
 		if (f && f->type == FIELD_CODE && !p->value.text.ptr &&
 		    !codes_name(f->codes, (uint32_t)p->value.u).ptr)
 			return part_fault(s, part, err,
-					  "found the code %" PRIu64 ", which no name has",
+					  "found the code %" PRIu64 ", expected the code of a name",
 					  p->value.u);
 		return forms ? read_piece(s, forms, part, a, p, err) : RC_OK;
 	}
 	if (step->kind == PART_CONST && !bytes_eq(p->bytes, step->constant))
-		return part_fault(s, part, err, "found other bytes than the job's");
+		return part_fault(s, part, err, "found other bytes, expected the job's constant");
 	return RC_OK;
 }
 

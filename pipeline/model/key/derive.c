@@ -1,6 +1,4 @@
-/*
- * derive.c - salts and hashes over the other parts of a key
- */
+/* derive.c - compute salts and hashes from other parts of a key */
 #include "derive.h"
 #include "hash.h"
 #include "key.h"
@@ -28,11 +26,11 @@ static uint64_t salt_number(const struct key_part *part, struct bytes in, struct
 		return murmur3_32(in, 0) % part->buckets;
 	int32_t h = java31(in), n = (int32_t)part->buckets;
 	if (part->hash == HASH_HBASEWD) {
-		/* Math.abs(Integer.MIN_VALUE) stays negative, and so does the salt */
+		/* Java's Math.abs(Integer.MIN_VALUE) is negative, so the salt is negative too */
 		h = h < 0 && h != INT32_MIN ? -h : h;
 		return (uint64_t)(int64_t)(h % n);
 	}
-	h %= n; /* truncating, as Java's */
+	h %= n; /* the remainder has the sign of `h`, as in Java */
 	return (uint64_t)(h < 0 ? -h : h);
 }
 

@@ -1,12 +1,17 @@
 /*
- * key_bind.c - binds a question to a table's keys: its ranges, what they leave open, and parts that
- * decide a condition by their bytes
+ * key_bind.c - bind a question to a table's keys
+ *
+ * The result has the ranges, the conditions that the ranges do not decide, and the parts of the key
+ * that decide a condition.
  */
 #include "conditions.h"
 #include "walk.h"
 
-#define CONDITIONS_MOST 16   /* with more conditions, none counts as answered */
-#define RANGES_MOST	1000 /* the same, because each try computes all ranges anew */
+#define CONDITIONS_MOST                                                                            \
+	16 /* if a question has more conditions, all conditions count as undecided */
+#define RANGES_MOST                                                                                \
+	1000 /* if a question has more ranges, all conditions count as undecided, because each try \
+		is slow */
 
 struct binder {
 	const struct key_table *k;
@@ -26,7 +31,7 @@ static size_t count_nodes(const struct question_node *n)
 	return count;
 }
 
-/* The nodes that must all hold; returns how many. */
+/* Get the nodes that must all be true. Returns the number of nodes. */
 static size_t take_nodes(const struct question_node *n, const struct question_node **out)
 {
 	size_t count = 0;
@@ -56,7 +61,7 @@ static size_t take_conjuncts(const struct asked *q, size_t node, struct key_conj
 	return 1;
 }
 
-/* Narrows the ranges to those that both hold. */
+/* Narrow the ranges to the keys that both lists contain. */
 static void narrow(const struct binder *b, struct key_ranges *r, const struct key_ranges *to)
 {
 	struct key_set sets[2];
@@ -79,7 +84,10 @@ static void narrow(const struct binder *b, struct key_ranges *r, const struct ke
 		r->range[i] = (struct key_range){both.item[i].lo, both.item[i].hi};
 }
 
-/* Tries each conjunct with those that are answered: do the ranges of them hold other rows? */
+/*
+ * Find the conjuncts that the ranges decide. Try each conjunct together with the decided ones, and
+ * test whether the ranges of both contain other rows.
+ */
 static void find_answered(const struct binder *b, struct key_ranges *r)
 {
 	const struct asked **answered = arena_alloc(b->a, (r->nconjuncts + 1) * sizeof *answered);
@@ -103,7 +111,7 @@ static void find_answered(const struct binder *b, struct key_ranges *r)
 		narrow(b, r, &of_answered);
 }
 
-/* The nodes of which a conjunct is not answered; NULL: all are. */
+/* Return the nodes with a conjunct that the ranges do not decide, or NULL if they decide all. */
 static const struct question_node *rest_of(const struct binder *b, const struct key_ranges *r,
 					   const struct question_node *const *nodes, size_t n)
 {

@@ -1,16 +1,17 @@
 /*
- * key_filter.c - builds HBase's filters from what key ranges leave open of a question
+ * key_filter.c - build HBase filters for the conditions that key ranges do not decide
  *
- * The question is a list of conditions that must all hold.  The ranges answer some of them.  Each
- * other one becomes a filter if bytes at a fixed place of the key, or the value of a column, decide
- * it.  Conditions without a filter are left to the reader: then more rows pass, never fewer.
+ * The question is a list of conditions that must all be true. The ranges decide some of them.
+ * Another condition becomes a filter if bytes at a fixed place of the key, or the value of a
+ * column, decide it. The reader tests conditions without a filter. So the filters pass all rows of
+ * the answer, and possibly others.
  */
 #include "key.h"
 
 #include "conditions.h"
 #include "walk.h"
 
-#define INTERVALS_MOST 64 /* of one condition */
+#define INTERVALS_MOST 64 /* intervals of one condition */
 #define PATTERNS_MOST  64
 
 struct maker {
@@ -27,7 +28,9 @@ static struct filter *keep(struct maker *m, struct filter f)
 	return kept;
 }
 
-/* Copies x, or its members if it is a list of the same type; returns how many. */
+/*
+ * Copy `x`, or the members of `x` if `x` is a list of the same type. Returns the number of copies.
+ */
 static size_t take_members(struct filter **to, enum filter_type type, struct filter *x)
 {
 	if (x->type != type) {
@@ -38,7 +41,10 @@ static size_t take_members(struct filter **to, enum filter_type type, struct fil
 	return x->nof;
 }
 
-/* NULL stands for a condition without a filter: AND leaves it out, OR then has no filter. */
+/*
+ * Make a list of two filters. NULL means a condition without a filter. AND leaves out such a
+ * condition. OR with such a condition has no filter.
+ */
 static struct filter *list(struct maker *m, enum filter_type type, struct filter *x,
 			   struct filter *y)
 {
@@ -54,7 +60,7 @@ static struct filter *list(struct maker *m, enum filter_type type, struct filter
 
 /* --- row keys --- */
 
-/* Finds where a part of fixed width begins; false: the place is not fixed. */
+/* Find the offset of a part of fixed width. Returns false if the place is not fixed. */
 static bool fixed_place(const struct key_schema *s, size_t step, size_t *at)
 {
 	*at = 0;
@@ -146,7 +152,7 @@ static struct bytes qualifier_of(const struct cell_spec *c)
 	return c->nqualifier ? c->qualifier[0].constant : bytes_of("", 0);
 }
 
-/* Finds the cell that holds the field or is the column; NULL: none. */
+/* Find the cell that contains the field or is the column. Returns NULL if there is no such cell. */
 static const struct cell_spec *cell_of(const struct job_table *t, const struct asked *q)
 {
 	for (size_t i = 0; i < t->ncells; i++) {
@@ -163,7 +169,7 @@ static const struct cell_spec *cell_of(const struct job_table *t, const struct a
 	return NULL;
 }
 
-/* Gives a number's bytes in the cell, if they compare as the numbers do. */
+/* Get a number's bytes in the cell. Returns false if bytes do not sort as the numbers do. */
 static bool number_bytes(struct maker *m, const struct cell_spec *c, const struct asked *q,
 			 struct bytes *out)
 {
@@ -213,7 +219,7 @@ static struct filter *of_cell(struct maker *m, const struct asked *q)
 	case ASKED_COMPARE: return column(m, &where, q->op, x);
 	case ASKED_STARTS: return starts_with(m, &where, q->negate, x);
 	case ASKED_NULL:
-		/* `is null` has no filter: a filter sees only columns that are there */
+		/* `is null` has no filter, because filters see only existing columns */
 		return q->negate ? column(m, &where, FILTER_GREATER_OR_EQUAL, bytes_of("", 0))
 				 : NULL;
 	case ASKED_AND:
@@ -256,7 +262,7 @@ static struct filter *of_tree(struct maker *m, const struct asked *q, bool *exac
 /* --- fuzzy rows --- */
 
 struct fuzzy {
-	size_t len; /* of the patterns: up to the last part that counts */
+	size_t len; /* length of the patterns, up to the last part that they test */
 	struct {
 		size_t at, width, n;
 		struct bytes *value;
@@ -264,7 +270,7 @@ struct fuzzy {
 	size_t nparts;
 };
 
-/* Counts the single values that the part can have; 0: it can have others. */
+/* Count the single values that the part can have. Returns 0 if it can have other values. */
 static size_t values_of(struct maker *m, size_t step, const struct key_ranges *r,
 			struct bytes **out)
 {
@@ -304,7 +310,10 @@ static void add_pattern(struct maker *m, const struct fuzzy *z, size_t number,
 	*out = (struct filter_fuzzy){bytes_of(key, z->len), bytes_of(mask, z->len)};
 }
 
-/* Single values at fixed places after an open part: the server jumps from row to row. */
+/*
+ * Make a FUZZY_ROW for single values at fixed places after an undecided part. The server then jumps
+ * from row to row.
+ */
 static struct filter *fuzzy_of(struct maker *m, const struct key_ranges *r)
 {
 	const struct key_schema *s = &m->k->schema;
@@ -345,7 +354,7 @@ static struct filter *fuzzy_of(struct maker *m, const struct key_ranges *r)
 				       .nfuzzy = npatterns});
 }
 
-/* --- all of it --- */
+/* --- the filter of a question --- */
 
 void key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
 		const struct key_filter_use *use, struct arena *a)

@@ -1,10 +1,11 @@
 /*
- * key_ranges.c - computes the ranges of row keys for a question
+ * key_ranges.c - compute the ranges of row keys for a question
  *
- * The question becomes alternatives, each a list of conditions that must all hold.  For each, a
- * walk over the key's parts: single values extend the prefix, an interval ends the walk with a
- * range, and so does a part that the question leaves open.  If all fields of a salt or hash have
- * single values, it is computed.  Otherwise each bucket of a salt gets its own range.
+ * The question becomes alternatives, each a list of conditions that must all be true. For each
+ * alternative, range_walk goes over the key's parts. A single value extends the prefix. An
+ * interval, or a part without a condition, ends the walk with a range. A salt or hash is computed
+ * if the question gives single values for all its fields. If not, each bucket of a salt gets a
+ * range.
  */
 #include "key.h"
 
@@ -14,31 +15,32 @@
 #include "derive.h"
 #include "walk.h"
 
-#define CHOICES_MOST 4096   /* single values of the fields of a salt, in all combinations */
-#define COUNTED_MOST 64	    /* an interval of so many numbers may be so many values */
-#define HASH_TELLS   8	    /* bytes of a hash that two values hardly share */
-#define RANGES_MOST  400000 /* before neighbours are joined */
+#define CHOICES_MOST 4096   /* combinations of single values of the fields of a salt */
+#define COUNTED_MOST 64	    /* most numbers of an interval that is listed as single values */
+#define HASH_TELLS   8	    /* bytes of a hash that identify its input */
+#define RANGES_MOST  400000 /* ranges before adjacent ones are joined */
 
 struct range_walk {
 	const struct key_table *k;
 	const struct key_schema *s;
 	const struct alternative *alt;
 	struct arena *a;
-	struct laid *part;     /* by step */
-	bool *asked;	       /* by step: of a field with conditions */
-	struct layout *layout; /* by step; of the parts of one date: at the first, of all */
-	size_t *run;	       /* by step: how many steps that is */
-	struct bytes *chosen;  /* by step: the value that is tried, with its terminator */
-	struct bytes *natural; /* by field: the same, of those that stand in salts alone */
+	struct laid *part; /* by step */
+	bool *asked;	   /* for each step: the part's field has conditions */
+	/* by step; the first part of a date has the layout of all parts of the date */
+	struct layout *layout;
+	size_t *run;	       /* for each step: the number of consecutive steps with that layout */
+	struct bytes *chosen;  /* for each step: the value that is tried, with its terminator */
+	struct bytes *natural; /* for each field: the tried value, if only salts use the field */
 	struct interval *out;
 	size_t n;
-	bool *computed; /* by derived part: the question gives all its fields */
+	bool *computed; /* for each derived part: the question gives all its fields */
 	bool exact, whole, full;
 };
 
 /* --- conditions on a part --- */
 
-/* Joins the alternative's conditions on a field; false: there are none. */
+/* Join the alternative's conditions on a field. Returns false if there are no such conditions. */
 static bool field_laid(const struct range_walk *w, size_t field, const struct layout *l, bool last,
 		       struct laid *out)
 {
@@ -62,7 +64,7 @@ static bool is_open_end(const struct layout *l)
 	return !l->width && l->terminator == NO_TERMINATOR;
 }
 
-/* True if the interval holds the keys of one value only. */
+/* Return true if the interval contains the keys of only one value. */
 static bool is_point(struct arena *a, const struct layout *l, struct interval i)
 {
 	if (is_open_end(l))
@@ -86,7 +88,7 @@ static uint64_t number_of(struct bytes b)
 	return v;
 }
 
-/* Counts the values of an interval of a few numbers; 0: it is another interval. */
+/* Count the values of an interval of a few numbers. Returns 0 for any other interval. */
 static size_t count_points(const struct layout *l, struct interval i)
 {
 	if (l->width < 1 || l->width > 8 || i.lo.len != l->width)
@@ -94,7 +96,7 @@ static size_t count_points(const struct layout *l, struct interval i)
 	uint64_t lo = number_of(i.lo), last = UINT64_MAX >> (64 - 8 * l->width);
 	if (i.hi.ptr && i.hi.len > l->width)
 		return 0;
-	/* behind() drops zeros at the end */
+	/* bytes_behind drops bytes at the end */
 	uint64_t hi = i.hi.ptr ? number_of(i.hi) << 8 * (l->width - i.hi.len) : last;
 	uint64_t n = hi - lo + !i.hi.ptr;
 	return n > 0 && n <= COUNTED_MOST ? n : 0;
@@ -109,7 +111,7 @@ static struct bytes nth_point(struct arena *a, const struct layout *l, struct in
 	return bytes_of(p, l->width);
 }
 
-/* Lists the single values of a set; false: it also has intervals, or too many values. */
+/* List a set's single values. Returns false if it has intervals too, or too many values. */
 static bool points_of(struct range_walk *w, const struct layout *l, struct key_set s,
 		      struct bytes **out, size_t *n)
 {
@@ -147,14 +149,17 @@ static size_t field_of(const struct range_walk *w, size_t step)
 	return w->s->parts[step].field;
 }
 
-/* A computed hash of HASH_TELLS bytes or more identifies the values of its fields. */
+/*
+ * Return true if a computed hash identifies the values of its fields, because it has at least
+ * HASH_TELLS bytes.
+ */
 static bool tells(const struct range_walk *w, const struct key_derived *d)
 {
 	return w->computed[d - w->s->derived] && d->part->kind == PART_HASH &&
 	       d->width >= HASH_TELLS;
 }
 
-/* The hash at this step is the only form in which the key holds one of its fields. */
+/* Return true if the key contains a field only in the hash at this step. */
 static bool is_needed(const struct range_walk *w, size_t step)
 {
 	const struct key_derived *d = w->s->derived;
@@ -169,7 +174,7 @@ static bool is_needed(const struct range_walk *w, size_t step)
 	return false;
 }
 
-/* True if a later step has a condition that no step up to this one answers. */
+/* Return true if a later step has a condition that the steps so far do not decide. */
 static bool later_asked(const struct range_walk *w, size_t step)
 {
 	for (size_t i = step + 1; i < w->s->nsteps; i++) {
@@ -196,7 +201,7 @@ static bool asked_before(const struct range_walk *w, size_t step)
 	return false;
 }
 
-/* Ends the walk with all keys that begin with the prefix. */
+/* End the walk with all keys that begin with the prefix. */
 static void stop_here(struct range_walk *w, size_t step, struct bytes prefix)
 {
 	w->exact = w->exact && !later_asked(w, step);
@@ -240,7 +245,7 @@ static void walk_field(struct range_walk *w, size_t step, struct bytes prefix)
 	}
 }
 
-/* Finds the input of a salt or hash; false: the question leaves a field of it open. */
+/* Find the input of a salt or hash. Returns false if the question does not give all its fields. */
 static bool derived_input(const struct range_walk *w, const struct key_derived *d,
 			  struct bytes *out)
 {
@@ -260,7 +265,10 @@ static bool derived_input(const struct range_walk *w, const struct key_derived *
 	return d->nof > 0;
 }
 
-/* Computes a salt or hash; false: a field of it is open, or its input is the whole key. */
+/*
+ * Compute a salt or hash. Returns false if the question does not give all fields of the salt or
+ * hash, or if the whole key is the input.
+ */
 static bool derived_bytes(const struct range_walk *w, const struct key_derived *d,
 			  struct bytes *out)
 {
@@ -297,7 +305,10 @@ static struct bytes salt_bytes(struct arena *a, uint64_t salt, uint32_t width)
 	return bytes_of(p, width);
 }
 
-/* One range for each bucket.  hbasewd has one more, for INT32_MIN, which has no absolute value. */
+/*
+ * Add a range for each bucket. hbasewd has one more bucket, for INT32_MIN, which has no absolute
+ * value.
+ */
 static void try_buckets(struct range_walk *w, const struct key_derived *d, struct interval rest)
 {
 	uint32_t n = d->part->buckets;
@@ -309,7 +320,7 @@ static void try_buckets(struct range_walk *w, const struct key_derived *d, struc
 		emit_behind(w, salt_bytes(w->a, (uint64_t)odd, d->width), rest);
 }
 
-/* One range for each bucket of the entity's fan-out. */
+/* Add a range for each bucket of the fan-out. */
 static void try_fanout(struct range_walk *w, const struct key_derived *d, struct bytes in,
 		       struct interval rest)
 {
@@ -325,7 +336,9 @@ static bool is_one_key(const struct range_walk *w, struct interval i)
 	       bytes_eq(bytes_join(w->a, i.lo, bytes_of("", 1)), i.hi);
 }
 
-/* Puts every salt that the keys can have before an interval of the rest of the key. */
+/*
+ * Add a range for each salt that the keys can have, with an interval of the bytes after the salt.
+ */
 static void try_salts(struct range_walk *w, const struct key_derived *d, struct interval rest)
 {
 	struct bytes in = rest.lo;
@@ -380,7 +393,7 @@ static void walk(struct range_walk *w, size_t step, struct bytes prefix)
 		return;
 	case PART_SALT: walk_salt(w, prefix); return;
 	case PART_FIELD: walk_field(w, step, prefix); return;
-	case PART_KEY: return; /* in no row key */
+	case PART_KEY: stop_here(w, step, prefix); return; /* of a qualifier */
 	case PART_HASH: break;
 	}
 	if (derived_bytes(w, derived_at(w, step), &hash))
@@ -391,7 +404,7 @@ static void walk(struct range_walk *w, size_t step, struct bytes prefix)
 
 /* --- single values of the fields of salts and hashes --- */
 
-/* Values that are tried one after another, and where the walk looks for the current one. */
+/* Values to try one after another, and the place from which the walk reads the current value. */
 struct tried_values {
 	struct bytes *place, *point;
 	size_t n;
@@ -429,7 +442,9 @@ static void try_choices(struct range_walk *w, const struct tried_values *choices
 	*choices->place = (struct bytes){0};
 }
 
-/* Finds the salts and hashes that can be computed; returns how many choices that needs. */
+/*
+ * Find the salts and hashes that can be computed. Returns the number of fields with values to try.
+ */
 static size_t choose(struct range_walk *w, struct tried_values *choices)
 {
 	size_t n = 0, product = 1;
@@ -469,7 +484,7 @@ static bool is_hashed(const struct range_walk *w, size_t field)
 	return false;
 }
 
-/* Unless the key decides every condition, the ranges also hold other rows. */
+/* Find a condition that the key does not decide. Then the ranges also contain other rows. */
 static void look_for_lost(struct range_walk *w, const char **lost)
 {
 	for (size_t i = 0; i < w->alt->n; i++) {
@@ -519,7 +534,7 @@ static void take_alternative(struct range_walk *w, const struct alternative *alt
 
 	for (size_t i = 0; i < w->s->nderived; i++)
 		most += w->s->derived[i].nof;
-	size_t inside = 0; /* before it steps are of a run that began */
+	size_t inside = 0; /* steps before this one are part of a run */
 	for (size_t i = 0; i < w->s->nsteps; i++) {
 		const struct layout *l = &w->layout[i];
 		bool last = i + 1 == w->s->nsteps && is_open_end(l);

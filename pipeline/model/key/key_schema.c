@@ -1,6 +1,4 @@
-/*
- * key_schema.c - the parts of a row key or a qualifier as flat arrays
- */
+/* key_schema.c - convert the parts of a row key or a qualifier to flat arrays */
 #include "key.h"
 #include "cell.h"
 
@@ -14,7 +12,10 @@ struct layout key_layout(const struct key_maker *m, size_t field, enum encode_as
 	return l;
 }
 
-/* A hash is over a field as the key has it, or else in the field's own encoding. */
+/*
+ * Make a salt or hash. The input of a field is the field's bytes in the key. If the key lacks the
+ * field, the input is the field's natural encoding.
+ */
 static void make_derived(struct key_maker *m, struct key_derived *d, const struct key_part *part,
 			 size_t n, size_t at)
 {
@@ -47,6 +48,7 @@ static void make_field(struct key_maker *m, struct layout *l, const struct key_p
 	l->terminator = part->terminator;
 	l->pad = part->pad;
 	l->pad_left = part->pad_left;
+	l->exact = part->exact;
 	if (!l->width)
 		l->width = part->width;
 	if (l->kind != LAY_DATE)
@@ -80,7 +82,7 @@ static void make_step(struct key_maker *m, struct key_schema *s, size_t n, size_
 	s->fixed += l->width + (l->terminator != NO_TERMINATOR);
 }
 
-/* What a simple key takes, laid close together. */
+/* Collect the data for building a simple key in one compact array. */
 static void make_numbers(struct key_maker *m, struct key_schema *s)
 {
 	s->numbers = arena_alloc(m->arena, (s->nsteps + 1) * sizeof *s->numbers);

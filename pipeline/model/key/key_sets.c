@@ -34,7 +34,7 @@ struct bytes bytes_join(struct arena *a, struct bytes front, struct bytes back)
 	return bytes_of(p, front.len + back.len);
 }
 
-/* The order of upper ends. */
+/* Compare upper ends. */
 static int cmp_hi(struct bytes a, struct bytes b)
 {
 	if (!a.ptr || !b.ptr)

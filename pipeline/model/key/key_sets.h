@@ -1,8 +1,9 @@
 /*
  * key_sets.h - sets of byte strings as intervals (inside pipeline/model/key only)
  *
- * An interval holds the strings from lo to before hi, in the order of bytes_cmp; a null hi is
- * without end.  A set's intervals rise, and none touches the next.
+ * An interval contains the strings from `lo` up to, but without, `hi`, in the order of bytes_cmp.
+ * If hi.ptr is NULL, there is no upper bound. A set's intervals are in rising order and do not
+ * touch.
  */
 #ifndef SALTMILL_KEY_SETS_H
 #define SALTMILL_KEY_SETS_H
@@ -19,9 +20,15 @@ struct key_set {
 	size_t n;
 };
 
-/* The first string behind all that begin with b; null: there is none. */
+/*
+ * Return the first string after all strings that begin with `b`. The result's ptr is NULL if there
+ * is no such string.
+ */
 struct bytes bytes_behind(struct arena *a, struct bytes b);
-/* The same, as long as b: of a part of fixed width it is the next number. */
+/*
+ * Return the first string of the length of `b` after all strings that begin with `b`. For a number
+ * of fixed width, this is the next number.
+ */
 struct bytes bytes_next(struct arena *a, struct bytes b);
 struct bytes bytes_join(struct arena *a, struct bytes front, struct bytes back);
 
@@ -30,7 +37,7 @@ struct key_set set_of(struct arena *a, struct bytes lo, struct bytes hi);
 struct key_set set_not(struct arena *a, struct key_set s);
 struct key_set set_and(struct arena *a, struct key_set s, struct key_set t);
 struct key_set set_or(struct arena *a, struct key_set s, struct key_set t);
-/* Any intervals, in any order, to a set. */
+/* Make a set from any intervals in any order. */
 struct key_set set_tidy(struct interval *item, size_t n);
 
 #endif

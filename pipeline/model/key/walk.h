@@ -1,23 +1,24 @@
-/* walk.h - the ranges of a question that was read (inside pipeline/model/key only) */
+/* walk.h - compute the ranges of a question (inside pipeline/model/key only) */
 #ifndef SALTMILL_KEY_WALK_H
 #define SALTMILL_KEY_WALK_H
 
 #include "asked.h"
 #include "key.h"
 
-/* A condition that must hold, and whether the ranges alone make it hold. */
+/* A condition that must be true, and whether the ranges already decide it. */
 struct key_conjunct {
 	const struct asked *asked;
-	size_t node; /* of the question's nodes that must all hold */
+	size_t node; /* index of the question's node that must be true */
 	bool answered;
 };
 
 /*
- * Year, month, day and hour one after another are one part for questions.  Returns how many parts
- * that are from this one on, and the layout of all of them.
+ * Find consecutive parts of one date, which questions treat as one part. Returns the number of
+ * these parts from this step on. `l` gets the layout of all of them.
  */
 size_t date_run(const struct key_schema *s, size_t step, struct layout *l);
-/* As key_ranges, but without the rest and the conjuncts; q NULL: all rows. */
+/* Compute ranges as key_ranges does, but without the rest and the conjuncts. A NULL `q` means all
+ * rows. */
 int ranges_of(struct key_ranges *out, const struct key_table *k, const struct asked *q,
 	      struct arena *a, struct error *err);
 

@@ -1,4 +1,4 @@
-/* question_ask.c - evaluates conditions joined by and, or, not */
+/* question_ask.c - evaluate conditions joined by and, or, not */
 #include "question.h"
 
 struct question_asker {
@@ -13,7 +13,7 @@ static enum answer ask(const struct question_asker *a, const struct question_nod
 		return a->test(a->ctx, &a->q->conditions[n->condition]);
 	if (n->kind == QUESTION_NOT)
 		return ANSWER_YES - ask(a, n->of[0]);
-	/* `and` returns the least answer of its parts, `or` the greatest */
+	/* `and` returns the least answer of the parts, `or` the greatest */
 	enum answer final = n->kind == QUESTION_AND ? ANSWER_NO : ANSWER_YES;
 	enum answer result = ANSWER_YES - final;
 	for (size_t i = 0; i < n->nof && result != final; i++) {

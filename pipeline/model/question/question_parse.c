@@ -1,7 +1,4 @@
-/*
- * question_parse.c - splits a condition into words; each rule of the grammar (question.h) has a
- * function
- */
+/* question_parse.c - parse a condition; each rule of the grammar (question.h) has a function */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +6,13 @@
 
 #include "question.h"
 
-#define DEPTH_MOST	100   /* levels of parentheses and `not`: recursion uses the stack */
+#define DEPTH_MOST                                                                                 \
+	100 /* levels of parentheses and `not`, limited because recursion uses the stack */
 #define CONDITIONS_MOST 10000 /* includes the values of lists */
 
 enum word_kind { WORD_END, WORD_BARE, WORD_QUOTED, WORD_NAME, WORD_SIGN };
 
-/* Signs are bare text of one or two bytes: = != < <= > >= ( ) , */
+/* Signs are unquoted text of one or two bytes: = != < <= > >= ( ) , */
 struct word {
 	enum word_kind kind;
 	struct bytes text; /* NUL-terminated */
@@ -42,7 +40,7 @@ int question_fault(const struct question *q, size_t at, struct error *err, const
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	size_t character = 1; /* counts UTF-8 characters: bytes that continue one do not count */
+	size_t character = 1; /* counts UTF-8 characters, so continuation bytes are skipped */
 	for (size_t i = 0; i < at; i++)
 		character += (q->text[i] & 0xC0) != 0x80;
 	return error_set(err, RC_CONFIG, "%s: character %zu: %s", q->what, character, text);
@@ -142,6 +140,37 @@ static int need_keyword(struct parser *p, const char *keyword)
 	return is_keyword(p, keyword) ? advance(p) : fault(p, expected);
 }
 
+/* --- signs and words of other languages --- */
+
+/* Return our spelling of an operator of SQL or C, or NULL. */
+static const char *our_operator(const struct parser *p)
+{
+	static const char *const ours[][2] = {
+		{"&&", "`and`"},
+		{"||", "`or`"},
+		{"like", "`starts with`, the only pattern"},
+		{"ilike", "`starts with`, the only pattern"},
+		{"eq", "`=`"},
+		{"ne", "`!=`"},
+		{"contains", "`starts with`, the only pattern"},
+	};
+
+	if (p->word.kind != WORD_BARE && p->word.kind != WORD_SIGN)
+		return NULL;
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (strcasecmp((const char *)p->word.text.ptr, ours[i][0]) == 0)
+			return ours[i][1];
+	return NULL;
+}
+
+/* Set the message for a word that is not in the grammar, with our spelling if there is one. */
+static int fault_near(struct parser *p, const char *expected)
+{
+	const char *ours = our_operator(p);
+
+	return fault(p, ours ? ours : expected);
+}
+
 /* --- conditions --- */
 
 static struct question_node *new_node(struct parser *p, enum question_kind kind)
@@ -170,7 +199,11 @@ static int count(struct parser *p)
 static int take_value(struct parser *p, struct condition *c)
 {
 	if ((p->word.kind != WORD_BARE && p->word.kind != WORD_QUOTED) || is_any_keyword(p))
-		return fault(p, "a value (in quotes, if it has spaces, signs or is a keyword)");
+		return fault(
+			p,
+			is_sign(p, "=")
+				? "a value; write `=` once"
+				: "a value (in quotes, if it has spaces, signs or is a keyword)");
 	c->values = arena_grow(p->arena, c->values, c->nvalues, sizeof *c->values);
 	c->values[c->nvalues++] = (struct question_value){.text = p->word.text,
 							  .quoted = p->word.kind == WORD_QUOTED,
@@ -228,8 +261,8 @@ static int take_worded(struct parser *p, struct condition *c, bool *negated)
 	}
 	if (rc)
 		return rc;
-	return fault(p, *negated ? "between, in or starts with"
-				 : "=, !=, <, <=, >, >=, between, in, starts with or is null");
+	return fault_near(p, *negated ? "between, in or starts with"
+				      : "=, !=, <, <=, >, >=, between, in, starts with or is null");
 }
 
 static int take_operator(struct parser *p, struct condition *c, bool *negated)
@@ -257,9 +290,11 @@ static int take_condition(struct parser *p, struct question_node **out)
 	bool negated;
 
 	if ((p->word.kind != WORD_BARE && p->word.kind != WORD_NAME) || is_any_keyword(p))
-		return fault(
+		return fault_near(
 			p,
-			"the name of a field or column (in backquotes if it has spaces or signs, or is a keyword)");
+			is_sign(p, "!")
+				? "`not`"
+				: "the name of a field or column (in backquotes if it has spaces or signs, or is a keyword)");
 	int rc = count(p);
 	rc = rc ? rc : advance(p);
 	rc = rc ? rc : take_operator(p, &c, &negated);
@@ -301,7 +336,7 @@ static int take_one(struct parser *p, struct question_node **out)
 		return rc;
 	*out = inner;
 	if (!negated)
-		return is_sign(p, ")") ? advance(p) : fault(p, "`and`, `or` or `)`");
+		return is_sign(p, ")") ? advance(p) : fault_near(p, "`and`, `or` or `)`");
 	*out = new_node(p, QUESTION_NOT);
 	add_child(p, *out, inner);
 	return RC_OK;
@@ -349,6 +384,6 @@ int question_parse(struct question *q, const char *what, const char *text, struc
 	rc = rc ? rc : take_or(&p, &root);
 	q->root = root;
 	if (rc == RC_OK && p.word.kind != WORD_END)
-		rc = fault(&p, "`and`, `or` or the end");
+		rc = fault_near(&p, "`and`, `or` or the end");
 	return rc;
 }
