@@ -1,15 +1,15 @@
 /*
- * add.c - append cells to the open block: the hot path
+ * add.c - append cells to the open block, which is the hot path
  *
- * A cell is copied once, into the open block. The block's last cell is also the "previous cell" of
- * the order check, so nothing else is kept for a cell. All cells of one call have the same row by
- * contract. Only the first one is compared to the block; the others are compared to their
- * neighbours in the caller's list, which reads no bytes that were just written.
+ * The writer copies each cell once, into the open block. The order check compares a cell with the
+ * block's last cell, so the writer needs no other copy. All cells of one call have the same row.
+ * Only the first cell is compared with the block. Other cells are compared with their neighbours in
+ * the caller's list, because a read of bytes that were just written is slow.
  */
 #include "kv.h"
 #include "writer.h"
 
-/* The difference between a cell and the one before it. */
+/* The difference between a cell and the previous cell. */
 enum step { STEP_SAME, STEP_CELL, STEP_COLUMN, STEP_ROW };
 
 static int out_of_order(const struct hfile_writer *w, const struct cell *c, struct error *err)
@@ -22,8 +22,9 @@ static int out_of_order(const struct hfile_writer *w, const struct cell *c, stru
 	hfile_kv_show(row, sizeof row, c->row);
 	hfile_kv_show(qualifier, sizeof qualifier, c->qualifier);
 	return error_set(err, RC_ORDER,
-			 "cell %s/%s at %lld sorts before the cell of row %s that precedes it", row,
-			 qualifier, (long long)c->ts, before);
+			 "found cell %s/%s at %lld, which sorts before the previous cell (row %s), "
+			 "expected cells in order",
+			 row, qualifier, (long long)c->ts, before);
 }
 
 static int other_family(const struct hfile_writer *w, const struct cell *c, struct error *err)
@@ -32,12 +33,14 @@ static int other_family(const struct hfile_writer *w, const struct cell *c, stru
 
 	hfile_kv_show(ours, sizeof ours, bytes_of(w->family.ptr + 1, w->family.len - 1));
 	hfile_kv_show(other, sizeof other, c->family);
-	return error_set(err, RC_DATA, "a cell of family %s in a file of family %s", other, ours);
+	return error_set(err, RC_DATA,
+			 "found a cell of family %s in a file of family %s, expected one family",
+			 other, ours);
 }
 
 /*
- * A cell has the family of the file, or none given. Without a family in the options, the file takes
- * that of its first cell.
+ * Check the family of a cell, which is the family of the file or empty. If the options have no
+ * family, the file takes the family of the first cell.
  */
 static int check_family(struct hfile_writer *w, const struct cell *c, struct error *err)
 {
@@ -58,24 +61,36 @@ static int check_family(struct hfile_writer *w, const struct cell *c, struct err
 static int check_limits(const struct hfile_writer *w, const struct cell *c, struct error *err)
 {
 	if (c->ts < 0 || c->ts == CELL_TS_LATEST)
-		return error_set(err, RC_LIMIT, "timestamp %lld is not in 0 to %lld",
+		return error_set(err, RC_LIMIT, "found timestamp %lld, expected 0 to %lld",
 				 (long long)c->ts, (long long)CELL_TS_LATEST - 1);
 	if (!cell_type_known(c->type))
 		return error_set(err, RC_DATA,
-				 "found a cell of type %u, expected 4, 8, 10, 12 or 14", c->type);
+				 "found a cell of type %u, expected type 4, 8, 10, 12 or 14",
+				 c->type);
 	if (c->qualifier.len > HBLOCK_PLAIN_MAX / 4 || c->value.len > HBLOCK_PLAIN_MAX / 4)
-		return error_set(err, RC_LIMIT,
-				 "a qualifier of %zu and a value of %zu bytes; the limit is %u",
-				 c->qualifier.len, c->value.len, HBLOCK_PLAIN_MAX / 4);
+		return error_set(
+			err, RC_LIMIT,
+			"found a qualifier of %zu bytes and a value of %zu bytes, expected at "
+			"most %u each",
+			c->qualifier.len, c->value.len, HBLOCK_PLAIN_MAX / 4);
 	if (c->tags.len && !w->opt.tags)
-		return error_set(err, RC_DATA, "a cell with tags in a file without them");
+		return error_set(
+			err, RC_DATA,
+			"found a cell with %zu bytes of tags, expected none in a file without tags",
+			c->tags.len);
 	if (c->tags.len > KV_TAGS_MAX || !hfile_kv_tags_fit(c->tags))
-		return error_set(err, RC_DATA, "found %zu bytes of tags that are not whole tags",
-				 c->tags.len);
+		return error_set(
+			err, RC_DATA,
+			"found %zu bytes of tags that are not whole tags, expected whole tags and "
+			"at most %d bytes",
+			c->tags.len, KV_TAGS_MAX);
 	return 0;
 }
 
-/* bytes_cmp. Most qualifiers differ in their first byte or are one constant. */
+/*
+ * Do the same as bytes_cmp, but faster, because most qualifiers differ in their first byte or are
+ * one constant.
+ */
 static inline int qualifier_cmp(struct bytes a, struct bytes b)
 {
 	if (a.len && b.len && a.ptr[0] != b.ptr[0])
@@ -83,7 +98,7 @@ static inline int qualifier_cmp(struct bytes a, struct bytes b)
 	return a.ptr == b.ptr && a.len == b.len ? 0 : bytes_cmp(a, b);
 }
 
-/* Order of two cells of one row and family (cell.h), and *step from the first to the second. */
+/* Return the order of two cells of one row and family (cell.h). Set `*step` to their difference. */
 static inline int compare_in_row(struct bytes qualifier, int64_t ts, uint8_t type,
 				 const struct cell *c, enum step *step)
 {
@@ -98,7 +113,7 @@ static inline int compare_in_row(struct bytes qualifier, int64_t ts, uint8_t typ
 	return order;
 }
 
-/* The same for the last cell of the file and the first of a row. */
+/* Compare the last cell of the file with the first cell of a row, and set `*step`. */
 static int compare_to_last(const struct hfile_writer *w, const struct cell *c, enum step *step)
 {
 	*step = STEP_ROW;
@@ -114,7 +129,10 @@ static int compare_to_last(const struct hfile_writer *w, const struct cell *c, e
 	return compare_in_row(qualifier, (int64_t)get_be64(end - 9), end[-1], c, step);
 }
 
-/* Copy n bytes. May overwrite up to WRITER_SLACK bytes after them; reads none after them. */
+/*
+ * Copy `n` bytes. The copy may overwrite up to WRITER_SLACK bytes after the target, but reads only
+ * the `n` bytes.
+ */
 static inline uint8_t *put_bytes(uint8_t *to, const uint8_t *from, size_t n)
 {
 	if (n > 32) {
@@ -136,7 +154,7 @@ static inline uint8_t *put_bytes(uint8_t *to, const uint8_t *from, size_t n)
 	return to + n;
 }
 
-/* Put length and name of the family. The writer keeps WRITER_SLACK bytes after the name. */
+/* Write the length and the name of the family. WRITER_SLACK readable bytes must follow the name. */
 static inline uint8_t *put_family(uint8_t *to, const struct buf *family)
 {
 	if (family->len > 16)
@@ -150,7 +168,7 @@ static int no_room(size_t bytes, struct error *err)
 	return error_memory(err, bytes, "a block of cells");
 }
 
-/* Put tags and a zero mvcc if the file has them. */
+/* Write tags and a zero mvcc if the file has them. */
 static inline uint8_t *put_tail(uint8_t *p, const struct hfile_writer *w, struct bytes tags)
 {
 	if (tags.len) {
@@ -210,7 +228,9 @@ static bool note_bloom(struct hfile_writer *w, struct bytes row, struct bytes qu
 	return true;
 }
 
-/* Add a row with a delete of its family to the second filter. HBase writes none beside ROWCOL. */
+/*
+ * Add a row with a family delete to the second filter. HBase does not write this filter for ROWCOL.
+ */
 static bool note_family_delete(struct hfile_writer *w, struct bytes row)
 {
 	if (w->row_deleted || w->bloom.type == BLOOM_ROWCOL)
@@ -219,17 +239,12 @@ static bool note_family_delete(struct hfile_writer *w, struct bytes row)
 	return hfile_bloom_add(&w->deletes, row, (struct bytes){NULL, 0});
 }
 
-static bool deletes_family(const struct cell *c)
-{
-	return c->type == CELL_DELETE_FAMILY || c->type == CELL_DELETE_FAMILY_VERSION;
-}
-
 static int bloom_full(struct error *err)
 {
 	return error_memory(err, 0, "the bloom filter");
 }
 
-/* ROW_INDEX_V1: a new row takes extra bytes in the block. */
+/* Count the extra bytes that ROW_INDEX_V1 stores for a new row. */
 static inline void charge_row(struct hfile_writer *w, enum step step)
 {
 	if (w->row_cost && (step == STEP_ROW || w->buffers->cells.len == HBLOCK_HEADER))
@@ -258,7 +273,7 @@ static inline int add_cell(struct hfile_writer *w, struct bytes row, const struc
 	    !note_bloom(w, row, c->qualifier, step))
 		return bloom_full(err);
 	w->row_deleted = w->row_deleted && step != STEP_ROW;
-	if (deletes_family(c) && !note_family_delete(w, row))
+	if (cell_type_marks_family(c->type) && !note_family_delete(w, row))
 		return bloom_full(err);
 	if (w->buffers->cells.len >= w->full_at && step != STEP_SAME) {
 		int rc = hfile_writer_end_block(w, false, err);
@@ -276,8 +291,10 @@ static inline int add_cell(struct hfile_writer *w, struct bytes row, const struc
 		return rc;
 	count_cell(w, c);
 	if (w->buffers->cells.len > HBLOCK_PLAIN_MAX)
-		return error_set(err, RC_LIMIT, "equal cells fill more than one block of %u bytes",
-				 HBLOCK_PLAIN_MAX);
+		return error_set(
+			err, RC_LIMIT,
+			"found %zu bytes of equal cells, expected at most one block of %u bytes",
+			w->buffers->cells.len, HBLOCK_PLAIN_MAX);
 	return 0;
 }
 
@@ -310,10 +327,10 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 
 /* --- rows of known columns --- */
 
-/* The limit of longer values is checked by the slow path. */
+/* the fast path accepts shorter values; the slow path checks longer values */
 #define QUICK_BYTES (1u << 16)
 
-/* Does row sort after the row last? Both have 8 readable bytes after them. */
+/* Return true if `row` sorts after `last`. 8 readable bytes must follow each row. */
 static inline bool row_follows(struct bytes last, struct bytes row)
 {
 	size_t n = last.len < row.len ? last.len : row.len;
@@ -321,7 +338,7 @@ static inline bool row_follows(struct bytes last, struct bytes row)
 	for (size_t at = 0; at < n; at += 8) {
 		uint64_t a = get_be64(last.ptr + at), b = get_be64(row.ptr + at);
 
-		if (n - at < 8) { /* bytes after the shorter one do not count */
+		if (n - at < 8) { /* ignore bytes after the shorter row */
 			a >>= 64 - 8 * (n - at);
 			b >>= 64 - 8 * (n - at);
 		}
@@ -331,12 +348,15 @@ static inline bool row_follows(struct bytes last, struct bytes row)
 	return last.len < row.len;
 }
 
-/* A cell in the block. */
+/* The place of a cell in the block. */
 struct added_cell {
 	size_t at, key_bytes, end;
 };
 
-/* put_bytes for a source with CELL_ROOM_BYTES readable: no branch on varying lengths. */
+/*
+ * Do the same as put_bytes, without a branch on the length. CELL_ROOM_BYTES of the source must be
+ * readable.
+ */
 static inline uint8_t *put_roomy(uint8_t *to, const uint8_t *from, size_t n)
 {
 	if (__builtin_expect(n > CELL_ROOM_BYTES, 0))
@@ -347,14 +367,17 @@ static inline uint8_t *put_roomy(uint8_t *to, const uint8_t *from, size_t n)
 	return to + n;
 }
 
-/* Make room for so many bytes at `at` of the block. */
+/* Make room for `bytes` bytes at offset `at` of the block. */
 static __attribute__((noinline)) bool grow_block(struct buf *b, size_t at, size_t bytes)
 {
 	b->len = at;
 	return buf_try_reserve(b, bytes);
 }
 
-/* Put the cell at `at` of the block without updating the block's lengths. .end 0: no memory. */
+/*
+ * Put the cell at offset `at` of the block without updating the block's lengths. The result's `end`
+ * is 0 if memory is short.
+ */
 static inline struct added_cell put_value(const struct hfile_writer *w, struct buf *b, size_t at,
 					  struct bytes row, uint64_t ts, const struct cell_value *v)
 {
@@ -393,7 +416,7 @@ static struct cell cell_of(const struct hfile_writer *w, struct bytes row, int64
 			     .type = CELL_PUT};
 }
 
-/* The slow path: the first row, long values, and all errors. */
+/* Add a row on the slow path, which handles the first row, long values and all errors. */
 static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct bytes row,
 						int64_t ts, const struct cell_value *values,
 						size_t count, struct error *err)
@@ -409,7 +432,8 @@ static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct b
 }
 
 /*
- * Checks the order of rows and columns and all limits. The first row of a file takes the slow path.
+ * Add a row on the fast path, which checks the order and all limits. The first row of a file takes
+ * the slow path.
  */
 static inline bool may_be_quick(const struct hfile_writer *w, struct bytes row, int64_t ts,
 				const struct cell_value *values, size_t count)
@@ -436,7 +460,10 @@ static inline void note_cell(struct hfile_writer *w, const struct added_cell *la
 	}
 }
 
-/* The block is full, or each cell is counted. *last is the row so far. */
+/*
+ * Finish a full block, or a block after each cell if bytes are counted. `*last` is the last added
+ * cell.
+ */
 static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct added_cell *last,
 						  struct bytes row, int64_t ts,
 						  const struct cell_value *v, enum step step,

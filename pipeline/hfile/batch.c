@@ -1,4 +1,7 @@
-/* batch.c - read many cells of a block at once, with the difference of each to the one before */
+/*
+ * batch.c - read many cells of a block at once, with the difference of each cell from the previous
+ * cell
+ */
 #include "reader.h"
 
 static inline uint64_t load(const uint8_t *p)
@@ -9,7 +12,7 @@ static inline uint64_t load(const uint8_t *p)
 	return v;
 }
 
-/* memcmp of short strings without a call. */
+/* Compare short strings like memcmp, but inline. */
 static inline int short_cmp(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	if (n < 8) {
@@ -36,7 +39,7 @@ static inline int slice_cmp(struct bytes a, struct bytes b)
 	return c ? c : (a.len > b.len) - (a.len < b.len);
 }
 
-/* Compare c to the cell before it; false: c sorts before it. */
+/* Compare `c` with the previous cell. Returns false if `c` sorts before the previous cell. */
 static inline bool find_step(const struct cell *before, struct cell *c, uint8_t *step)
 {
 	int order = slice_cmp(before->row, c->row);
@@ -56,8 +59,8 @@ static inline bool find_step(const struct cell *before, struct cell *c, uint8_t 
 }
 
 /*
- * Parse the cell at p. Returns its bytes without tags and mvcc; 0: it is damaged, and the reader of
- * single cells reports why.
+ * Parse the cell at `p`. Returns the cell's length without tags and mvcc, or 0 if the cell is
+ * damaged. The reader of single cells then reports the error.
  */
 static inline size_t parse(const uint8_t *p, size_t room, struct cell *c)
 {
@@ -85,7 +88,10 @@ static inline size_t parse(const uint8_t *p, size_t room, struct cell *c)
 	return KV_LENGTHS + key + value;
 }
 
-/* Add the next cell of the open block; false: there is none, or it must be read singly. */
+/*
+ * Add the next cell of the open block. Returns false at the end, or if the reader of single cells
+ * must read the next cell.
+ */
 static inline bool add(struct hfile *f, struct hfile_batch *b)
 {
 	const uint8_t *p = f->cells.ptr + f->cell_at;
@@ -103,7 +109,10 @@ static inline bool add(struct hfile *f, struct hfile_batch *b)
 	return true;
 }
 
-/* Returns the first of n bytes that differs, or n. Reads up to 7 bytes more of both. */
+/*
+ * Returns the offset of the first of `n` bytes that differs, or `n` if all are equal. Reads up to 7
+ * more bytes of both.
+ */
 static inline size_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	for (size_t i = 0; i < n; i += 8) {
@@ -122,9 +131,8 @@ static inline size_t first_difference(const uint8_t *a, const uint8_t *b, size_t
 }
 
 /*
- * Compare a key to the one before it, if row and family have equal lengths: then row, family
- * length, family and qualifier are at the same places, and one comparison decides. A key has 9 more
- * bytes after them.
+ * Compare a key with the previous key, if row and family have equal lengths. All parts up to the
+ * qualifier then have the same offsets, so one comparison is enough. 9 more bytes follow both keys.
  */
 static inline bool find_step_alike(const struct cell *before, const uint8_t *key, size_t fixed,
 				   size_t qualifier, int64_t ts, struct cell *c, uint8_t *step)
@@ -144,8 +152,8 @@ static inline bool find_step_alike(const struct cell *before, const uint8_t *key
 }
 
 /*
- * Add Puts without tags and mvcc whose row and family lengths equal those of the cell before. Most
- * cells are such, so other kinds are not considered here.
+ * Add Puts without tags and mvcc whose row and family lengths equal those of the previous cell.
+ * This is the fast path for most cells.
  */
 static void add_alike(struct hfile *f, struct hfile_batch *b)
 {

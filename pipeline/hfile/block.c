@@ -78,7 +78,7 @@ int hfile_block_pack(struct hcodec *codec, enum hblock_type type, const struct b
 	struct bytes payload = {b->ptr + HBLOCK_HEADER, b->len - HBLOCK_HEADER};
 
 	if (payload.len > HBLOCK_PLAIN_MAX)
-		return error_set(err, RC_LIMIT, "a block of %zu bytes; the limit is %u",
+		return error_set(err, RC_LIMIT, "found a block of %zu bytes, expected at most %u",
 				 payload.len, HBLOCK_PLAIN_MAX);
 	if (disk == b)
 		return 0;
@@ -126,7 +126,7 @@ static int find_type(const uint8_t *magic)
 	return -1;
 }
 
-/* The numbers of a header as stored. */
+/* The numbers of a block's header, in the order of the file. */
 struct header {
 	uint32_t rest_bytes, plain_bytes, chunk_bytes, data_bytes;
 	uint8_t checksum;
@@ -136,23 +136,35 @@ static int check_header(const struct hblock_in *in, uint64_t room, const struct 
 			struct error *err)
 {
 	if (h->rest_bytes > room - HBLOCK_HEADER)
-		return error_set(err, RC_DATA, "it claims %u bytes, but only %llu are left",
+		return error_set(err, RC_DATA,
+				 "found a size of %u bytes, expected at most the remaining %llu",
 				 h->rest_bytes, (unsigned long long)room - HBLOCK_HEADER);
 	if (h->checksum > CHECKSUM_CRC32C)
-		return error_set(err, RC_DATA, "checksum type %u is unknown", h->checksum);
+		return error_set(err, RC_DATA, "found checksum type %u, expected 0 to %d",
+				 h->checksum, CHECKSUM_CRC32C);
 	if (h->checksum != CHECKSUM_NULL && (h->chunk_bytes == 0 || h->chunk_bytes > INT32_MAX))
-		return error_set(err, RC_DATA, "%u bytes per checksum", h->chunk_bytes);
+		return error_set(err, RC_DATA, "found %u bytes for each checksum, expected 1 to %d",
+				 h->chunk_bytes, INT32_MAX);
 	uint64_t sums = 4 * (uint64_t)chunks_of(h->data_bytes, h->chunk_bytes);
 	if (h->data_bytes < HBLOCK_HEADER || h->data_bytes - HBLOCK_HEADER + sums != h->rest_bytes)
-		return error_set(err, RC_DATA, "its sizes disagree: %u, %u with header",
-				 h->rest_bytes, h->data_bytes);
+		return error_set(
+			err, RC_DATA,
+			"found a size of %u bytes without header, expected %lld because %u bytes "
+			"have checksums",
+			h->rest_bytes, (long long)h->data_bytes - HBLOCK_HEADER + (long long)sums,
+			h->data_bytes);
 	uint32_t stored = h->data_bytes - HBLOCK_HEADER;
 	if (in->codec == CODEC_NONE && h->plain_bytes != stored)
-		return error_set(err, RC_DATA, "%u bytes stored for %u without compression", stored,
-				 h->plain_bytes);
+		return error_set(err, RC_DATA,
+				 "found %u stored bytes without compression, expected %u as in "
+				 "the header",
+				 stored, h->plain_bytes);
 	if (!hfile_block_growth_fits(h->plain_bytes, stored))
-		return error_set(err, RC_DATA, "%u stored bytes claim to be %u", stored,
-				 h->plain_bytes);
+		return error_set(
+			err, RC_DATA,
+			"found %u uncompressed bytes in the header, expected at most what %u "
+			"stored bytes can contain",
+			h->plain_bytes, stored);
 	return 0;
 }
 
@@ -173,15 +185,15 @@ static int check_sums(const uint8_t *block, const struct header *h, struct error
 			found = (uint32_t)crc32_z(0, p, n);
 		if (found != get_be32(sum))
 			return error_set(err, RC_DATA,
-					 "checksum of chunk %zu (bytes %zu to %zu of the block) "
-					 "is %08x, stored is %08x",
+					 "checksum of chunk %zu (bytes %zu to %zu of the block): "
+					 "found %08x, expected %08x as stored",
 					 i, i * h->chunk_bytes, i * h->chunk_bytes + n, found,
 					 get_be32(sum));
 	}
 	return 0;
 }
 
-/* Read bytes from..to of the block after those already read. */
+/* Read the bytes `from` to `to` of the block. All bytes before `from` were already read. */
 static int read_more(const struct hblock_in *in, struct hblock *b, size_t to, struct error *err)
 {
 	size_t from = b->disk.len;
@@ -220,8 +232,11 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 	b->disk.len = 0;
 	b->place = (struct hblock_place){.offset = offset};
 	if (room < HBLOCK_HEADER)
-		return error_set(err, RC_DATA, "it begins beyond the last block");
-	/* one read if the size is known: a source may be far away */
+		return error_set(
+			err, RC_DATA,
+			"found %llu bytes before the trailer, expected at least %d for a block",
+			(unsigned long long)room, HBLOCK_HEADER);
+	/* use one read if the size is known, because each read of a remote source is slow */
 	bool known = disk_bytes > HBLOCK_HEADER && disk_bytes <= room;
 	int rc = read_more(in, b, known ? disk_bytes : HBLOCK_HEADER, err);
 	if (rc == RC_OK)
@@ -232,7 +247,7 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 		return rc;
 	b->place = (struct hblock_place){offset, HBLOCK_HEADER + h->rest_bytes, h->plain_bytes};
 	if (disk_bytes && disk_bytes != b->place.disk_bytes)
-		return error_set(err, RC_DATA, "it has %u bytes, the index says %u",
+		return error_set(err, RC_DATA, "found %u bytes, expected %u as in the index",
 				 b->place.disk_bytes, disk_bytes);
 	rc = read_more(in, b, b->place.disk_bytes, err);
 	return rc ? rc : check_sums(b->disk.ptr, h, err);

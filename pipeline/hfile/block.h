@@ -20,7 +20,7 @@
 
 #define HBLOCK_HEADER 33
 /*
- * A block size is a signed 32-bit number in the file; the rest is room for what compression adds.
+ * The limit of a block. Sizes in a file are signed 32-bit numbers, and compression may add bytes.
  */
 #define HBLOCK_PLAIN_MAX (1u << 30)
 
@@ -38,10 +38,13 @@ enum hblock_type {
 	HBLOCK_TYPES
 };
 
-/* The 8 bytes that begin a block, NUL-terminated. */
+/* Return the 8 bytes that begin a block, NUL-terminated. */
 const char *hfile_block_magic(enum hblock_type t);
 
-/* CRC-32C (Castagnoli); of "123456789": E3069283. */
+/*
+ * Return the CRC-32C (Castagnoli) of `n` bytes. For example, the CRC-32C of "123456789" is
+ * E3069283.
+ */
 uint32_t hfile_block_crc32c(const uint8_t *p, size_t n);
 
 struct hblock_place {
@@ -50,34 +53,37 @@ struct hblock_place {
 	uint32_t plain_bytes; /* payload before compression */
 };
 
-/* The sink of blocks. previous[]: offset of the last block of each type, -1 at first. */
+/*
+ * The output of blocks. `previous` has the offset of the last block of each type, or -1 before the
+ * first block.
+ */
 struct hblock_out {
 	struct hfile_sink sink;
 	uint64_t offset; /* bytes written */
 	struct hcodec *codec;
-	struct buf *disk; /* the compressed block that is being made */
+	struct buf *disk; /* buffer for the compressed block */
 	int64_t previous[HBLOCK_TYPES];
 };
 
 void hfile_block_out_init(struct hblock_out *o, const struct hfile_sink *sink, struct hcodec *codec,
 			  struct buf *disk);
 int hfile_block_out_append(struct hblock_out *o, const void *ptr, size_t len, struct error *err);
-/* Empty b and reserve the header and payload_bytes after it. */
+/* Empty `b`, and reserve room for the header and `payload_bytes` bytes. */
 int hfile_block_begin(struct buf *b, size_t payload_bytes, struct error *err);
 /*
- * Compress the payload in b (started by hfile_block_begin) into disk, which is b if there is no
- * compression. Uses no file, so any thread may call it.
+ * Compress the payload in `b` (started by hfile_block_begin) into `disk`, which is `b` if there is
+ * no compression. The function uses no file, so any thread may call the function.
  */
 int hfile_block_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b,
 		     struct buf *disk, struct error *err);
 /* Add header and checksums to the result of hfile_block_pack, and write it. */
 int hfile_block_put(struct hblock_out *o, enum hblock_type type, struct buf *disk,
 		    size_t plain_bytes, struct hblock_place *place, struct error *err);
-/* Pack and put; b is used up. */
+/* Compress and write the block in `b`. The contents of `b` are lost. */
 int hfile_block_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
 		      struct hblock_place *place, struct error *err);
 
-/* The source of blocks; limit is the end of the last block. */
+/* The input of blocks. `limit` is the offset after the last block. */
 struct hblock_in {
 	const struct hfile_source *source;
 	uint64_t limit;
@@ -86,7 +92,10 @@ struct hblock_in {
 	uint64_t reads[HBLOCK_TYPES]; /* blocks read */
 };
 
-/* A block that was read, in its own buffers. payload is valid until the next read into it. */
+/*
+ * A block that was read, in its own buffers. `payload` is valid until the next read into this
+ * block.
+ */
 struct hblock {
 	enum hblock_type type;
 	struct hblock_place place;
@@ -96,8 +105,9 @@ struct hblock {
 };
 
 /*
- * Read and check the block at offset. disk_bytes: its size by the index, 0: unknown. RC_DATA names
- * file, offset and fault; b->place.disk_bytes is then 0 unless the header is sound.
+ * Read and check the block at `offset`. `disk_bytes` is the block's size in the index, or 0 if the
+ * size is unknown. If the block is damaged, returns RC_DATA with the file, the offset and the
+ * fault. `b->place.disk_bytes` is then 0, unless the header is valid.
  */
 int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
 		     struct error *err);

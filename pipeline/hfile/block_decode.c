@@ -1,9 +1,8 @@
 /*
  * block_decode.c - decode data blocks to plain cells (README.md 4)
  *
- * Made for damaged and hostile payloads. Every read goes through struct in, which fails at the
- * first read past the end. Every cell is limited by the size that the block declares before a byte
- * is stored.
+ * The payload is untrusted. All reads use `struct in`, which fails at the first read past the end.
+ * Before a byte is stored, each cell is limited by the size that the block declares.
  */
 #include "block_encode.h"
 
@@ -15,20 +14,23 @@ struct in {
 	bool bad;
 };
 
-/* The state of a delta encoding between cells. Offsets, because store moves when it grows. */
+/*
+ * The state of a decoder between cells. The members are offsets, because `store` moves when it
+ * grows.
+ */
 struct delta {
 	struct in in;
 	struct buf *store;
 	struct cell_tail tail;
-	struct tag_dictionary *tags; /* NULL: tags are not compressed */
-	uint64_t left;		     /* left of the declared plain size */
+	struct tag_dictionary *tags; /* NULL means tags are not compressed */
+	uint64_t left;		     /* bytes that the declared plain size still allows */
 	bool first, no_memory;
-	size_t cell_end; /* end of the cell that is being made */
+	size_t cell_end; /* end of the open cell */
 	size_t key_at, value_at;
 	uint32_t key_bytes, value_bytes;
 	uint64_t ts; /* previous cell */
 	uint8_t type;
-	struct bytes family; /* DIFF: length and name, stored once a block */
+	struct bytes family; /* DIFF: length and name, stored once per block */
 };
 
 static const uint8_t *take(struct in *in, size_t n)
@@ -54,7 +56,7 @@ static uint32_t take_v7(struct in *in)
 	return (uint32_t)v;
 }
 
-/* Does the cell that is being made have n bytes left? Its lengths may lie. */
+/* Return true if the open cell has room for `n` more bytes. The cell's lengths may be wrong. */
 static bool has_room(struct delta *d, size_t n)
 {
 	if (n > d->cell_end - d->store->len)
@@ -62,7 +64,7 @@ static bool has_room(struct delta *d, size_t n)
 	return !d->in.bad;
 }
 
-/* Append n bytes of the input to the cell in the making. */
+/* Append `n` bytes of the input to the open cell. */
 static void copy_in(struct delta *d, size_t n)
 {
 	const uint8_t *p = take(&d->in, n);
@@ -71,20 +73,20 @@ static void copy_in(struct delta *d, size_t n)
 		buf_fill(d->store, p, n);
 }
 
-/* Append n bytes of what is stored from offset at on. */
+/* Append `n` bytes of the stored cells, from offset `at` on, to the open cell. */
 static void copy_stored(struct delta *d, size_t at, size_t n)
 {
 	if (has_room(d, n))
 		buf_fill(d->store, d->store->ptr + at, n);
 }
 
-/* Append n bytes of the previous key from offset at on. */
+/* Append `n` bytes of the previous key, from offset `at` on. */
 static void copy_key(struct delta *d, size_t at, size_t n)
 {
 	copy_stored(d, d->key_at + at, n);
 }
 
-/* Room for so many bytes more of the open cell, if that is within what the block declared. */
+/* Make room for more bytes of the open cell, up to the declared size of the block. */
 static bool extend_cell(struct delta *d, uint64_t size)
 {
 	if (d->in.bad || size > d->left)
@@ -98,7 +100,7 @@ static bool extend_cell(struct delta *d, uint64_t size)
 	return true;
 }
 
-/* Begin a cell: its lengths. */
+/* Begin a cell by writing its lengths. */
 static bool begin_cell(struct delta *d, uint32_t key_bytes, uint32_t value_bytes)
 {
 	if (key_bytes < KEY_FIXED ||
@@ -109,7 +111,7 @@ static bool begin_cell(struct delta *d, uint32_t key_bytes, uint32_t value_bytes
 	return true;
 }
 
-/* The cell just made becomes the previous one; false when it is not well formed. */
+/* Make the finished cell the previous cell. Returns false if the cell is malformed. */
 static bool end_cell(struct delta *d, size_t cell_at, uint32_t key_bytes, uint32_t value_bytes)
 {
 	struct kv kv;
@@ -129,7 +131,7 @@ static bool end_cell(struct delta *d, size_t cell_at, uint32_t key_bytes, uint32
 	return true;
 }
 
-/* Make family and qualifier after a known row; shared counts from the start of the flat key. */
+/* Make family and qualifier after a known row. `shared` counts from the start of the flat key. */
 static bool make_family(struct delta *d, size_t row, size_t shared, uint32_t key_bytes)
 {
 	size_t family_at = d->store->len;
@@ -169,7 +171,7 @@ static bool make_key(struct delta *d, size_t shared, uint32_t key_bytes)
 		copy_in(d, 2 - shared);
 		if (d->in.bad)
 			return false;
-		row = get_be16(d->store->ptr + key_at); /* these bytes exist: not an error */
+		row = get_be16(d->store->ptr + key_at); /* no check: the bytes exist */
 		if (row > key_bytes)
 			return false;
 		copy_in(d, row);
@@ -339,11 +341,16 @@ static int decode_deltas(const struct block_format *format, struct bytes body, s
 	struct tag_dictionary tags = {.count = 0};
 
 	if (body.len < 4)
-		return error_set(err, RC_DATA, "the encoded block ends within its size");
+		return error_set(err, RC_DATA,
+				 "found an encoded block of %zu bytes, expected at least 4 bytes",
+				 body.len);
 	uint32_t plain = get_be32(body.ptr);
 	if (!hfile_block_growth_fits(plain, body.len))
-		return error_set(err, RC_DATA, "%zu encoded bytes claim to be %u bytes of cells",
-				 body.len, plain);
+		return error_set(
+			err, RC_DATA,
+			"found a length of %u bytes of cells, expected at most what %zu encoded "
+			"bytes can contain",
+			plain, body.len);
 	struct delta d = {.in = {body.ptr + 4, body.ptr + body.len, false},
 			  .store = store,
 			  .tail = format->tail,
@@ -360,15 +367,18 @@ static int decode_deltas(const struct block_format *format, struct bytes body, s
 	if (d.no_memory)
 		return error_memory(err, store->cap, "decoded cells");
 	if (!ok)
-		return error_set(err, RC_DATA, "an encoded cell before byte %zu of %zu is damaged",
-				 (size_t)(d.in.p - body.ptr), body.len);
+		return error_set(
+			err, RC_DATA,
+			"found a damaged cell before byte %zu of %zu, expected an encoded cell",
+			(size_t)(d.in.p - body.ptr), body.len);
 	if (d.left)
-		return error_set(err, RC_DATA, "the cells are %u bytes, the block says %u",
+		return error_set(err, RC_DATA,
+				 "found %u bytes of cells, expected %u as in the block",
 				 plain - (uint32_t)d.left, plain);
 	return 0;
 }
 
-/* Each offset of a ROW_INDEX_V1 block must be that of the next row's first cell. */
+/* Return true if the offsets of a ROW_INDEX_V1 block are those of the rows' first cells. */
 static bool row_index_fits(struct bytes cells, struct cell_tail tail, const uint8_t *offsets,
 			   uint32_t rows)
 {
@@ -403,18 +413,27 @@ static int row_index_cells(struct bytes body, struct cell_tail tail, struct byte
 			   struct error *err)
 {
 	if (body.len < 8)
-		return error_set(err, RC_DATA, "the row-indexed block has %zu bytes", body.len);
+		return error_set(
+			err, RC_DATA,
+			"found a row-indexed block of %zu bytes, expected at least 8 bytes",
+			body.len);
 	uint64_t n = get_be32(body.ptr + body.len - 4);
 	if (n + 8 > body.len)
-		return error_set(err, RC_DATA, "the row index says %llu bytes of cells in %zu",
-				 (unsigned long long)n, body.len);
+		return error_set(err, RC_DATA,
+				 "row index: found %llu bytes of cells, expected at most %zu",
+				 (unsigned long long)n, body.len - 8);
 	uint32_t rows = get_be32(body.ptr + n);
 	if (n + 8 + 4 * (uint64_t)rows != body.len)
-		return error_set(err, RC_DATA, "the row index of %u rows does not fill the block",
-				 rows);
+		return error_set(err, RC_DATA,
+				 "row index: found %u rows, expected the %llu that fill the block",
+				 rows, (unsigned long long)(body.len - 8 - n) / 4);
 	*cells = bytes_of(body.ptr, n);
 	if (!row_index_fits(*cells, tail, body.ptr + n + 4, rows))
-		return error_set(err, RC_DATA, "the row index does not point to the rows");
+		return error_set(
+			err, RC_DATA,
+			"row index: found other offsets, expected those of the first cells of %u "
+			"rows",
+			rows);
 	return 0;
 }
 
@@ -428,8 +447,9 @@ int hfile_block_decode(const struct block_format *format, struct bytes payload, 
 	if (e == ENCODING_NONE)
 		return 0;
 	if (payload.len < 2 || (get_be16(payload.ptr)) != (unsigned)e)
-		return error_set(err, RC_DATA, "the block's encoding is not %s (%d)",
-				 encoding_name(e), (int)e);
+		return error_set(err, RC_DATA, "found encoding %d, expected %d (%s)",
+				 payload.len < 2 ? -1 : (int)get_be16(payload.ptr), (int)e,
+				 encoding_name(e));
 	struct bytes body = {payload.ptr + 2, payload.len - 2};
 	if (e == ENCODING_ROW_INDEX_V1)
 		return row_index_cells(body, format->tail, out, err);

@@ -1,7 +1,7 @@
 /*
  * block_encode.c - PREFIX, DIFF, FAST_DIFF and ROW_INDEX_V1 data blocks (README.md 4)
  *
- * The delta encodings describe a cell by what it shares with the cell before it in the block:
+ * The delta encodings store the difference between a cell and the previous cell of the block:
  *
  *   PREFIX     v7 rest of key | v7 value | v7 common | rest of flat key | value
  *   DIFF       flag | [v7 key] | [v7 value] | v7 common | remainder | time | [type] | value
@@ -49,7 +49,10 @@ static size_t common(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t 
 	return i;
 }
 
-/* Bytes of the flat key shared with the cell before, without timestamp and type (4.2). */
+/*
+ * Return the number of leading bytes that the flat key shares with the previous flat key, without
+ * time and type (4.2).
+ */
 static size_t common_key(const struct parts_of_cell *p, const struct parts_of_cell *c)
 {
 	if (p->row != c->row)
@@ -67,8 +70,8 @@ static void put_v7(struct buf *out, uint64_t v)
 }
 
 /*
- * Put row length and row after the common part and the whole qualifier, or the rest of the
- * qualifier.
+ * Put the rest of row length and row and the whole qualifier. If the rows are equal, put only the
+ * rest of the qualifier.
  */
 static void put_remainder(struct buf *out, const struct parts_of_cell *c, size_t shared)
 {
@@ -103,7 +106,10 @@ static unsigned width_of(uint64_t v)
 	return v ? 8 - (unsigned)__builtin_clzll(v) / 8 : 1;
 }
 
-/* Choose the time field: little-endian, fewest bytes; the difference only if it is shorter. */
+/*
+ * Choose the time field, which is little-endian with the fewest bytes. Use the difference only if
+ * it is shorter.
+ */
 static unsigned diff_time(const struct parts_of_cell *p, const struct parts_of_cell *c,
 			  uint64_t *field)
 {
@@ -189,10 +195,13 @@ static void encode_fast_diff(struct buf *out, const struct parts_of_cell *p,
 		buf_fill(out, c->value.ptr, c->value.len);
 }
 
-/* More than any of the three adds to a cell: flag, three numbers, time, length of tags, mvcc. */
+/*
+ * An upper limit of the bytes that an encoding adds to a cell (flag, three numbers, time, length of
+ * tags, mvcc).
+ */
 #define CELL_ROOM 64
 
-/* The writer's own cells have an mvcc of one zero byte. */
+/* Return the tags at `p`. The mvcc is always one zero byte in files of this writer. */
 static struct bytes tags_of(const uint8_t *p, struct cell_tail tail)
 {
 	return tail.tags ? bytes_of(p + 2, get_be16(p)) : (struct bytes){NULL, 0};

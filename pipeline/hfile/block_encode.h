@@ -1,8 +1,8 @@
 /*
  * block_encode.h - encode the cells of a data block, and decode them (README.md 4)
  *
- * HBase encodes cell by cell; here a whole block is encoded when it closes. The result is the same,
- * because every encoding starts afresh in each block.
+ * HBase encodes cell by cell. saltmill encodes a whole block when it closes. The result is the
+ * same, because every block is encoded independently.
  */
 #ifndef SALTMILL_BLOCK_ENCODE_H
 #define SALTMILL_BLOCK_ENCODE_H
@@ -13,27 +13,30 @@
 #include "table.h"
 
 /*
- * Limit memory for damaged and hostile files: a block may grow to 64 MiB freely, above that at most
- * 1024 times (the limit of deflate).
+ * Limits of memory for damaged and hostile files. A block up to 64 MiB may have any ratio. A larger
+ * block has at most 1024 times its stored size (the limit of deflate).
  */
 static inline bool hfile_block_growth_fits(uint64_t plain_bytes, uint64_t stored_bytes)
 {
 	return plain_bytes <= INT32_MAX && plain_bytes <= (64u << 20) + 1024 * stored_bytes;
 }
 
-/* Append the payload (encoding id first) of a block with these cells, each with its tail. */
+/*
+ * Append the payload of a block with these cells. The payload begins with the encoding id. Each
+ * cell has its tail.
+ */
 int hfile_block_encode(enum block_encoding e, struct bytes cells, struct cell_tail tail,
 		       struct buf *out, struct error *err);
-/* How the cells of a file's blocks are stored. */
+/* The form of the cells in a file's blocks. */
 struct block_format {
 	enum block_encoding encoding;
 	struct cell_tail tail;
 	bool packed_tags; /* the delta encodings store tags through a dictionary */
 };
 /*
- * Decode a payload to plain cells, each with its tail. *out is the payload itself if nothing
- * changes, else it lies in store. encoding NONE: the payload has no id. Lengths and order of cells
- * in a NONE block are not checked here.
+ * Decode a payload to plain cells, each with its tail. `*out` is the payload if the payload needs
+ * no change. Otherwise `*out` is in `store`. For encoding NONE the payload has no id. The function
+ * does not check lengths and order of cells in a NONE block.
  */
 int hfile_block_decode(const struct block_format *format, struct bytes payload, struct buf *store,
 		       struct bytes *out, struct error *err);

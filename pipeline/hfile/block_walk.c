@@ -1,14 +1,16 @@
 /*
- * block_walk.c - check all blocks from offset 0 to the trailer against each other and the trailer
+ * block_walk.c - check that all blocks from offset 0 on agree with each other and with the trailer
  *
- * Checksums prove that a block is as it was written, not that it is at its place. The trailer has
- * no checksum. So a walk from the first block to the last also checks that each type is in its
- * section and links to its previous block, and that the sums equal the trailer's.
+ * Checksums prove that a block is unchanged, but not that it is at the right place. The trailer has
+ * no checksum. So a walk over all blocks also checks that each block is in its section and links to
+ * its previous block. The sums must equal the trailer's sums.
  */
 #include "reader.h"
-#include "trailer.h"
 
-/* Count what the trailer counts (README.md 8), and check where each type may be. */
+/*
+ * Count a block for the trailer's totals (README.md 8), and check that a block of its type may be
+ * at this offset.
+ */
 static int count_block(struct hfile *f, struct error *err)
 {
 	struct block_sums *s = &f->sums;
@@ -17,8 +19,11 @@ static int count_block(struct hfile *f, struct error *err)
 	bool data_root = b->place.offset == f->root_place.offset;
 
 	if ((b->type <= HBLOCK_INTERMEDIATE) == tail)
-		return error_set(err, RC_DATA, "%s does not belong there",
-				 hfile_block_magic(b->type));
+		return error_set(
+			err, RC_DATA,
+			"found a block of type %s, expected it %s the load-on-open offset %llu",
+			hfile_block_magic(b->type), tail ? "before" : "after",
+			(unsigned long long)f->trailer.load_on_open_offset);
 	if (!data_root && b->type != HBLOCK_INTERMEDIATE)
 		s->total_bytes += HBLOCK_HEADER + (uint64_t)b->place.plain_bytes;
 	if (data_root || b->type == HBLOCK_INTERMEDIATE || b->type == HBLOCK_LEAF)
@@ -35,7 +40,7 @@ static int check_link(struct hfile *f, struct error *err)
 	int64_t *previous = &f->sums.previous[hfile_reader_chain(b->type)];
 
 	if (*previous != HFILE_NOT_KNOWN && b->previous != *previous)
-		return error_set(err, RC_DATA, "prevBlockOffset is %lld, expected %lld",
+		return error_set(err, RC_DATA, "found prevBlockOffset %lld, expected %lld",
 				 (long long)b->previous, (long long)*previous);
 	if (*previous == -1 && hfile_reader_chain(b->type) == HBLOCK_DATA)
 		f->sums.first_data = b->place.offset;
@@ -60,13 +65,13 @@ int hfile_check_numbers(const struct hfile *f, const struct hfile_number *n, siz
 {
 	for (size_t i = 0; i < count; i++)
 		if (n[i].found != n[i].expected)
-			return error_set(err, RC_DATA, "%s: %s is %llu, expected %llu",
+			return error_set(err, RC_DATA, "%s: %s: found %llu, expected %llu",
 					 f->source.name, n[i].what, (unsigned long long)n[i].found,
 					 (unsigned long long)n[i].expected);
 	return 0;
 }
 
-/* Check that the levels from the root to the first data block are as many as in the trailer. */
+/* Check that the trailer has the number of levels from the root to the first data block. */
 static int check_levels(struct hfile *f, struct error *err)
 {
 	const struct hfile_trailer *t = &f->trailer;
@@ -96,14 +101,13 @@ static int finish(struct hfile *f, struct error *err)
 		{"the trailer's file info offset", t->file_info_offset, f->info_place.offset},
 		{"the trailer's index bytes", t->uncompressed_index_bytes, s->index_bytes},
 		{"the trailer's uncompressed bytes", t->total_uncompressed_bytes,
-		 s->total_bytes + HTRAILER_BYTES},
+		 s->total_bytes + t->trailer_bytes},
 		{"the trailer's meta block count", t->meta_index_count, s->blocks[HBLOCK_META]},
-		{"the trailer's minor version", t->minor, HTRAILER_MINOR},
 		{"the trailer's first data block", t->first_data_block, s->first_data},
 		{"the trailer's last data block", t->last_data_block,
 		 (uint64_t)s->previous[HBLOCK_DATA]},
 	};
-	/* without data blocks the last two have no meaning */
+	/* the last two checks need data blocks */
 	size_t count = sizeof all / sizeof *all - (s->blocks[HBLOCK_DATA] ? 0 : 2);
 	int rc = s->whole ? hfile_check_numbers(f, all, count, err) : 0;
 
@@ -121,7 +125,7 @@ int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, str
 	if (offset >= f->in.limit)
 		return finish(f, err);
 	int rc = hfile_block_read(&f->in, offset, 0, &f->walk, err);
-	/* A damaged block can be skipped if its header is sound. */
+	/* Skip a damaged block if its header is sound. */
 	*at += f->walk.place.disk_bytes;
 	if (rc == RC_OK) {
 		rc = count_block(f, err);

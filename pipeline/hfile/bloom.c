@@ -28,7 +28,7 @@ static struct hbloom_hash hash_key(struct bytes key)
 void hfile_bloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes,
 		       uint32_t *max_keys)
 {
-	/* HBase converts the rate to float, which changes the last digits of max_keys. */
+	/* HBase converts the error rate to float, which changes the last digits of `max_keys`. */
 	float rate = ERROR_RATE;
 	double bits = 8.0 * chunk_bytes, ln2 = log(2);
 
@@ -88,7 +88,7 @@ static __attribute__((noinline)) bool grow(struct hbloom *b)
 	return p != NULL;
 }
 
-/* The key has another length than those in lanes, or is too long for one. */
+/* Prepare the lanes for keys of another length. Keys that are too long are hashed one by one. */
 static __attribute__((noinline)) void change_lanes(struct hbloom *b, struct bytes key)
 {
 	hash_lanes(b);
@@ -114,7 +114,10 @@ bool hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
 		change_lanes(b, key);
 	if (key.len > HBLOOM_LANE_BYTES)
 		return true;
-	/* Not right at eight keys: reading bytes just written in smaller pieces stalls. */
+	/*
+	 * Hash full lanes when the next key comes, because a read of bytes that were just written
+	 * stalls.
+	 */
 	if (b->nlanes == HBLOOM_LANES)
 		hash_lanes(b);
 	copy_short(b->lanes.key[b->nlanes++], key.ptr, key.len);
@@ -196,7 +199,7 @@ void hfile_bloom_release(struct hbloom *b)
 	hfile_index_list_release(&b->chunks);
 }
 
-/* Read a vint length and that many bytes; advances *p. */
+/* Read a vint length and that many bytes, and advance `*p`. */
 static bool take_string(const uint8_t **p, const uint8_t *end, struct bytes *out)
 {
 	int64_t len;
@@ -213,7 +216,7 @@ static int parse_chunks(struct hbloom_meta *m, uint32_t count, const uint8_t *p,
 			struct error *err)
 {
 	struct bytes text;
-	bool fits = take_string(&p, end, &text); /* the comparator: implied by the type */
+	bool fits = take_string(&p, end, &text); /* skip the comparator, which the type implies */
 
 	for (uint32_t i = 0; fits && i < count; i++) {
 		const uint8_t *place = p;
@@ -226,7 +229,9 @@ static int parse_chunks(struct hbloom_meta *m, uint32_t count, const uint8_t *p,
 			return error_memory(err, text.len, "a bloom filter");
 	}
 	if (!fits || p != end || m->chunks.count != count)
-		return error_set(err, RC_DATA, "the list of bloom chunks is damaged");
+		return error_set(err, RC_DATA,
+				 "found a damaged list after %zu bloom chunks, expected %u chunks",
+				 m->chunks.count, count);
 	return 0;
 }
 
@@ -235,17 +240,21 @@ int hfile_bloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct e
 	const uint8_t *p = payload.ptr;
 
 	if (payload.len < META_FIXED)
-		return error_set(err, RC_DATA, "bloom meta of %zu bytes", payload.len);
+		return error_set(err, RC_DATA,
+				 "found %zu bytes of bloom meta, expected at least %d", payload.len,
+				 META_FIXED);
 	uint32_t version = get_be32(p);
 	if (version != META_VERSION)
-		return error_set(err, RC_DATA, "bloom version %u; known is version 3", version);
+		return error_set(err, RC_DATA, "found bloom version %u, expected 3", version);
 	m->hash = get_be32(p + 16);
 	m->bytes = get_be64(p + 4);
 	m->hashes = get_be32(p + 12);
 	m->keys = get_be64(p + 20);
 	m->max_keys = get_be64(p + 28);
 	if (m->hashes == 0 || m->hashes > HASHES_MAX)
-		return error_set(err, RC_DATA, "a bloom filter of %u hashes", m->hashes);
+		return error_set(err, RC_DATA,
+				 "found a bloom filter of %u hashes, expected 1 to %d", m->hashes,
+				 HASHES_MAX);
 	return parse_chunks(m, get_be32(p + 36), p + META_FIXED, p + payload.len, err);
 }
 

@@ -1,8 +1,8 @@
 /*
  * bloom.h - compound bloom filters (README.md 6)
  *
- * A key is kept as its two hashes until its chunk is written. The size of the chunk is then known,
- * so a chunk that HBase would fold is written small at once.
+ * The writer keeps two hashes of each key until it writes the chunk. The number of keys is then
+ * known. So the writer makes a chunk of the final size, while HBase folds a large chunk.
  */
 #ifndef SALTMILL_HFILE_BLOOM_H
 #define SALTMILL_HFILE_BLOOM_H
@@ -12,17 +12,18 @@
 #include "index.h"
 #include "table.h"
 
-/* Compute the number of hashes, and the keys that a chunk of chunk_bytes holds (6.3). */
+/* Compute the number of hashes, and the number of keys in a chunk of `chunk_bytes` bytes (6.3). */
 void hfile_bloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes,
 		       uint32_t *max_keys);
 /*
- * The key to hash for a row and qualifier. A ROWCOL key is made in store; false: no memory for it.
+ * Get the key to hash for a row and qualifier. A ROWCOL key is made in `store`. Returns false if
+ * memory is short.
  */
 bool hfile_bloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
 		     struct bytes qualifier, struct buf *store, struct bytes *key)
 	__attribute__((warn_unused_result));
 
-/* Chunks to write, for both filters of a file. */
+/* The number of chunks to write for each of the two filters of a file. */
 struct hbloom_due {
 	size_t general, deletes;
 };
@@ -30,35 +31,42 @@ struct hbloom_due {
 struct hbloom {
 	enum bloom_type type;
 	uint32_t prefix, chunk_bytes, hashes, max_keys;
-	struct hbloom_hash *pending; /* of chunks not yet written; the scratch keeps it */
-	size_t npending, cap;	     /* the last nlanes of pending are not hashed yet */
+	/* hashes of keys in unwritten chunks; the scratch owns the array */
+	struct hbloom_hash *pending;
+	size_t npending, cap; /* the last `nlanes` items of `pending` are not hashed yet */
 	size_t nlanes, lane_bytes;
 	const struct hbloom_kernel *kernel;
-	uint32_t in_chunk;	   /* keys of the open chunk */
-	struct buf made;	   /* a ROWCOL key */
-	struct hindex_list chunks; /* place and first key; the last may not be written yet */
+	uint32_t in_chunk; /* number of keys in the open chunk */
+	struct buf made;   /* buffer for a ROWCOL key */
+	/* place and first key of each chunk; the last may be unwritten */
+	struct hindex_list chunks;
 	size_t written;
 	uint64_t keys, max_total, bytes;
-	struct hbloom_lanes lanes; /* keys of lane_bytes, hashed when there are enough */
+	struct hbloom_lanes lanes; /* keys of equal length, to be hashed several at a time */
 };
 
-/* Takes over pending, which has room for cap keys (NULL and 0: none yet). */
+/* Start a filter, which borrows `pending` with room for `cap` keys. NULL and 0 mean no room yet. */
 void hfile_bloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32_t block_bytes,
 		      struct hbloom_hash *pending, size_t cap);
-/* Add the key of a cell that differs from the key before it; false: no memory. */
+/*
+ * Add the key of a cell. The key must differ from the previous key. Returns false if memory is
+ * short.
+ */
 bool __attribute__((warn_unused_result))
 hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier);
-/* Count the full chunks to write now, without those that were due before and are not written. */
+/*
+ * Count the chunks that became full since the last call and must be written now.
+ */
 size_t hfile_bloom_due(const struct hbloom *b, size_t before, bool closing);
 int hfile_bloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
 			    struct hblock_place *place, struct error *err);
-/* Write the meta block of 6.5, of either type. */
+/* Write the meta block (6.5) of either filter. */
 int hfile_bloom_write_meta(struct hbloom *b, enum hblock_type type, struct hblock_out *out,
 			   struct buf *scratch, struct hblock_place *place, struct error *err);
-/* Free everything except pending. */
+/* Free all memory except `pending`. */
 void hfile_bloom_release(struct hbloom *b);
 
-/* A bloom filter read from its meta block; chunks has each chunk's place and first key. */
+/* A bloom filter read from its meta block. `chunks` has each chunk's offset and first key. */
 struct hbloom_meta {
 	uint32_t hashes, hash; /* number of hashes for a key, and their kind */
 	uint64_t keys, max_keys, bytes;

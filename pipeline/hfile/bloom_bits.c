@@ -1,8 +1,8 @@
 /*
  * bloom_bits.c - hash bloom keys and set their bits (README.md 6.2)
  *
- * Eight keys become eight-wide words: word i of every key. Mixing a word does not depend on the
- * seed, so it is done once for both hashes. The second hash uses the first as its seed.
+ * A vector has word `i` of each of eight keys. The mix of a word does not depend on the seed, so
+ * one mix serves both hashes. The second hash uses the first as its seed.
  */
 #include "bloom_bits.h"
 
@@ -11,7 +11,7 @@
 #endif
 
 #define MURMUR_FACTOR 0x5bd1e995u
-#define PROBES_MAX    16 /* more than a filter of 1 % has */
+#define PROBES_MAX    16 /* more probes than a filter with 1 % errors uses */
 
 static uint32_t sign_extended(uint8_t b)
 {
@@ -33,7 +33,7 @@ uint32_t hfile_bloom_murmur2(struct bytes key, uint32_t seed)
 		k *= MURMUR_FACTOR;
 		h = h * MURMUR_FACTOR ^ k;
 	}
-	/* Java's bytes are signed: a tail byte of 0x80 or more also flips the bits above it. */
+	/* Java's bytes are signed, so a tail byte of 0x80 or more also flips the bits above it. */
 	if (n == 3)
 		h ^= sign_extended(p[2]) << 16;
 	if (n >= 2)
@@ -79,7 +79,7 @@ static uint32_t jenkins_end(struct jenkins j)
 	return j.b;
 }
 
-/* Up to four bytes, little-endian. */
+/* Read up to four bytes as a little-endian number. */
 static uint32_t word_of(const uint8_t *p, size_t n)
 {
 	uint32_t w = 0;
@@ -132,7 +132,7 @@ static void hash_portable(const struct hbloom_lanes *keys, size_t key_bytes,
 static void set_portable(uint8_t *bitmap, uint64_t bits, uint32_t hashes,
 			 const struct hbloom_hash *h, size_t count)
 {
-	/* Sizes are almost always a power of two; a mask saves the division. */
+	/* Almost all sizes are powers of two, so a mask saves the division. */
 	uint64_t mask = bits & (bits - 1) ? 0 : bits - 1;
 
 	for (size_t n = 0; n < count; n++) {
@@ -156,14 +156,14 @@ const struct hbloom_kernel *hfile_bloom_kernel_portable(void)
 
 #if defined(__x86_64__)
 #define AVX2   __attribute__((target("avx2")))
-#define UNROLL _Pragma("GCC unroll 8") /* arrays that are to be registers */
+#define UNROLL _Pragma("GCC unroll 8") /* unroll loops, so that arrays become registers */
 
 static inline AVX2 __m256i load_lane(const struct hbloom_lanes *keys, size_t lane, size_t at)
 {
 	return _mm256_loadu_si256((const __m256i *)(const void *)(keys->key[lane] + at));
 }
 
-/* words[i]: the word at `at + 4 * i` of every key. */
+/* Set words[i] to the word at `at + 4 * i` of each key. */
 static inline AVX2 void words_at(const struct hbloom_lanes *keys, size_t at, __m256i words[8])
 {
 	__m256i pair[8], four[8];
@@ -187,7 +187,7 @@ static inline AVX2 void words_at(const struct hbloom_lanes *keys, size_t at, __m
 	}
 }
 
-/* The value of up to three bytes at the low end of each word, as a tail. */
+/* Return the value of a tail, which is up to three bytes at the low end of each word. */
 static inline AVX2 __m256i tail_of(__m256i word, size_t bytes)
 {
 	__m256i tail = _mm256_srai_epi32(_mm256_slli_epi32(word, 24), 24), b;
@@ -242,7 +242,7 @@ static inline AVX2 void set_eight(uint8_t *bitmap, __m256i mask, uint32_t hashes
 				  const struct hbloom_hash *h)
 {
 	uint32_t at[8 * PROBES_MAX], bit[8 * PROBES_MAX];
-	const float *from = (const float *)(const void *)h; /* only moved */
+	const float *from = (const float *)(const void *)h; /* copied as bits only */
 	__m256 a = _mm256_loadu_ps(from), b = _mm256_loadu_ps(from + 8);
 	__m256i s = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
 	__m256i step = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));

@@ -4,10 +4,10 @@
  * A chunk of style B has at most CHUNK_BYTES of input. HBase and Hadoop decompress it in buffers of
  * 262144 bytes, and a longer chunk can end the region server's process (README.md 9.3).
  *
- * libzstd's interface for ready-made sequences is young, and it has written frames that no reader
- * accepts. So libzstd checks the sequences itself. Refused ones are compressed without sequences,
- * and some frames are read back. Their size chooses which, so the choice does not depend on
- * threads.
+ * libzstd's interface for ready-made sequences is experimental, and libzstd has written frames that
+ * no reader accepts. So libzstd checks the sequences itself. If libzstd refuses the sequences, the
+ * block is compressed without sequences. The writer decompresses some frames as a check. The
+ * frame's size decides which frames, so the number of threads has no influence.
  */
 #include "compress.h"
 
@@ -24,7 +24,9 @@
 #define ZSTD_LEVEL   3
 #define GZ_LEVEL     6
 #define GZ_LEVEL_MAX 12
-/* one frame in this many; libzstd has checked all, and tuning reads back all it makes */
+/*
+ * read back one frame in READ_BACK; libzstd checks all sequences, and tuning reads back all frames
+ */
 #define READ_BACK 64
 
 static const uint8_t empty_gzip[20] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 3};
@@ -45,7 +47,9 @@ int hfile_codec_tune(struct hcodec *h, uint32_t hash_log, struct error *err)
 		return 0;
 	size_t rc = ZSTD_CCtx_setParameter(h->zstd, ZSTD_c_hashLog, (int)hash_log);
 	if (ZSTD_isError(rc))
-		return error_set(err, RC_CONFIG, "ZSTD has no hash log %u", hash_log);
+		return error_set(err, RC_CONFIG,
+				 "found a ZSTD hash log of %u, expected one that libzstd supports",
+				 hash_log);
 	return 0;
 }
 
@@ -96,11 +100,14 @@ int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_f
 		return rc ? rc : hfile_codec_tune(h, 0, err);
 	case CODEC_LZO: break;
 	}
-	return error_set(err, RC_CONFIG, "blocks cannot be compressed with codec %d (%s)",
-			 (int)codec, codec_name(codec));
+	return error_set(err, RC_CONFIG,
+			 "found compression %s, expected NONE, GZ, SNAPPY, LZ4 or ZSTD",
+			 codec_name(codec));
 }
 
-/* Compressed size bound of one piece; 0: setup refuses the codec, or it makes no pieces. */
+/*
+ * Return the largest compressed size of one piece, or 0 if the codec is invalid or has no pieces.
+ */
 static size_t piece_bound(const struct hcodec *h, size_t n)
 {
 	switch (h->codec) {
@@ -122,8 +129,8 @@ static int cannot(const struct hcodec *h, size_t bytes, bool memory, struct erro
 }
 
 /*
- * Compress one piece to the end of out. Returns the bytes; 0: error set. (libsnappy itself
- * allocates some 200 KB and cannot report that this failed.)
+ * Compress one piece to the end of `out`. Returns the number of bytes, or 0 with `*err` set.
+ * (libsnappy itself allocates some 200 KB and cannot report that this allocation failed.)
  */
 static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
 {
@@ -253,7 +260,7 @@ static bool unzstd(struct hcodec *h, struct bytes in, uint8_t *out, size_t *out_
 	return true;
 }
 
-/* Decompress one chunk.  *out_bytes is the room, and becomes the bytes written. */
+/* Decompress one chunk. `*out_bytes` is the room, and becomes the number of bytes written. */
 static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
 		      size_t *out_bytes)
 {
@@ -262,15 +269,15 @@ static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8
 	case CODEC_LZ4: return unlz4(in, out, out_bytes);
 	case CODEC_ZSTD: return unzstd(h, in, out, out_bytes);
 	case CODEC_NONE: /* hfile_codec_decompress copies it */
-	case CODEC_GZ:	 /* and this is gunzip's */
+	case CODEC_GZ:	 /* gunzip decompresses it */
 	case CODEC_LZO: break;
 	}
 	return false;
 }
 
 /*
- * Is the frame of sequences equal to the cells? True as well for a frame that is not chosen for the
- * check.
+ * Return true if the frame of sequences decompresses to the cells, or if the frame is not chosen
+ * for this check.
  */
 static bool reads_back(struct hcodec *h, struct bytes cells, struct bytes frame)
 {
@@ -286,7 +293,10 @@ static bool reads_back(struct hcodec *h, struct bytes cells, struct bytes frame)
 	       memcmp(h->back.ptr, cells.ptr, plain) == 0;
 }
 
-/* *n: bytes of the frame, after `head` bytes at the end of out; 0: sequences are not possible. */
+/*
+ * Compress the cells with sequences. `*n` is the number of bytes of the frame, which is after
+ * `head` bytes at the end of `out`. `*n` is 0 if sequences are not possible.
+ */
 static int try_sequences(struct hcodec *h, struct bytes cells, struct buf *out, size_t head,
 			 size_t *n, struct error *err)
 {
@@ -325,12 +335,15 @@ int hfile_codec_compress_cells(struct hcodec *h, struct bytes cells, struct buf 
 	if (h->no_memory)
 		return cannot(h, cells.len, true, err);
 	return error_set(err, RC_DATA,
-			 "libzstd made a frame of sequences for %zu bytes of cells that it cannot "
-			 "read: choose a level other than auto, which uses no sequences",
+			 "libzstd wrote a frame for %zu bytes of cells and cannot decompress "
+			 "this frame; set another level than auto in the job, such as `level: 3`",
 			 cells.len);
 }
 
-/* Decompress the chunks of one group; advances *p. False: damaged. */
+/*
+ * Decompress the chunks of one group and move `*p` past the group. Returns false if the group is
+ * damaged.
+ */
 static bool get_group(struct hcodec *h, enum codec codec, const uint8_t **p, const uint8_t *end,
 		      uint8_t *out, size_t group_bytes)
 {
@@ -415,8 +428,10 @@ int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, 
 	if (!ok && h->no_memory)
 		return error_memory(err, out_bytes, "decompression");
 	if (!ok)
-		return error_set(err, RC_DATA, "the payload is not %zu bytes compressed with %s",
-				 out_bytes, codec_name(codec));
+		return error_set(
+			err, RC_DATA,
+			"found %zu bytes that %s cannot decompress, expected %zu bytes of contents",
+			in.len, codec_name(codec), out_bytes);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * compress.h - compression of a block's payload in the containers HBase reads (README.md 9)
+ * compress.h - compress a block's payload in the containers that HBase reads (README.md 9)
  *
  *   style B  u32 plain bytes | chunks: u32 stored bytes, stored | ... [| u32 0]
  *   style S  the codec's own stream: one gzip member, one zstd frame
@@ -15,16 +15,16 @@
 #include "table.h"
 
 /*
- * Contexts of the libraries, made at first use and kept: creating one costs more than a block. {0}
- * is empty.
+ * Contexts of the libraries, made at first use and kept, because a new context costs more time than
+ * a block. {0} is empty.
  */
 struct hcodec {
 	enum codec codec;
-	enum zstd_framing framing; /* writer: to use; reader: of the last block */
+	enum zstd_framing framing; /* reader: framing of the last block */
 	int gz_level;
-	unsigned min_match; /* of ready-made sequences; 0: not used */
+	unsigned min_match; /* shortest match of ready-made sequences; 0 means not used */
 	size_t tail_bytes;  /* bytes after each cell */
-	bool read_all;	    /* read back each frame of sequences, not one in READ_BACK */
+	bool read_all;	    /* check each frame of sequences, not one in READ_BACK */
 	bool no_memory;	    /* the last get failed for lack of memory */
 	bool sequenced;	    /* the last cells became a frame of sequences */
 	struct sequencer sequencer;
@@ -33,26 +33,35 @@ struct hcodec {
 	void *gz[13]; /* by level */
 };
 
-/* Choose codec, level and framing. RC_CONFIG: they cannot be written. */
+/* Choose codec, level and framing. Returns RC_CONFIG if saltmill cannot write this combination. */
 int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framing framing,
 		      struct error *err);
-/* ZSTD only, after hfile_codec_setup: set the hash table size; 0: that of the level. RC_CONFIG. */
+/*
+ * Set ZSTD's hash table size, after hfile_codec_setup. 0 means the value of the level. Returns
+ * RC_CONFIG if libzstd does not support the size.
+ */
 int hfile_codec_tune(struct hcodec *h, uint32_t hash_log, struct error *err);
 /*
- * ZSTD only, after hfile_codec_setup: let hfile_codec_compress_cells use sequences with matches of
- * at least min_match bytes (sequences.h). RC_CONFIG.
+ * Let hfile_codec_compress_cells use sequences with matches of at least `min_match` bytes
+ * (sequences.h), after hfile_codec_setup for ZSTD. Returns RC_CONFIG if `min_match` is invalid.
  */
 int hfile_codec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes,
 			 struct error *err);
-/* Append the stored form of in (at most 1 GiB). Always the codec's output, even if it is larger. */
+/*
+ * Append the stored form of `in` (at most 1 GiB). The form is always the codec's output, even if
+ * the output is larger than `in`.
+ */
 int hfile_codec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct error *err);
 /*
- * The same for the cells of a block, from sequences if enabled and possible. RC_DATA also if a
- * frame that is read back differs from the cells.
+ * Compress the cells of a block, with sequences if enabled and possible. Returns RC_DATA also if a
+ * decompressed frame differs from the cells.
  */
 int hfile_codec_compress_cells(struct hcodec *h, struct bytes cells, struct buf *out,
 			       struct error *err);
-/* Decompress in to exactly out_bytes; RC_DATA: in is anything else. Accepts any zstd framing. */
+/*
+ * Decompress `in` to exactly `out_bytes` bytes. Returns RC_DATA if the result has another length or
+ * `in` is damaged. Accepts any zstd framing.
+ */
 int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
 			   size_t out_bytes, struct error *err);
 void hfile_codec_release(struct hcodec *h);

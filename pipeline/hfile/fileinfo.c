@@ -1,4 +1,6 @@
-/* fileinfo.c - protobuf by hand for the file info block; layout in fileinfo.h */
+/*
+ * fileinfo.c - encode and decode the protobuf message of the file info block; layout in fileinfo.h
+ */
 #include "fileinfo.h"
 
 #include "mem.h"
@@ -62,7 +64,7 @@ void hfile_info_wrap(struct buf *payload, struct bytes message)
 	buf_fill(payload, message.ptr, message.len);
 }
 
-/* A length-delimited field with this tag; advances *p. */
+/* Read a length-delimited field with this tag, and advance `*p`. */
 static bool take_field(const uint8_t **p, const uint8_t *end, uint8_t tag, struct bytes *out)
 {
 	uint64_t len;
@@ -85,6 +87,19 @@ static bool take_pair(struct bytes pair, struct hinfo_entry *out)
 	       take_field(&p, end, FIELD_2, &out->value) && p == end;
 }
 
+/*
+ * HBase 1.x appends 16 zero bytes to the two times of TIMERANGE, because it stores the unused end
+ * of a buffer.
+ */
+static struct bytes without_padding(const struct hinfo_entry *e)
+{
+	static const uint8_t zeros[16];
+	bool padded = bytes_eq(e->key, bytes_str("TIMERANGE")) && e->value.len == 32 &&
+		      memcmp(e->value.ptr + 16, zeros, sizeof zeros) == 0;
+
+	return bytes_of(e->value.ptr, padded ? 16 : e->value.len);
+}
+
 static int parse_pairs(struct hinfo *h, struct bytes message, struct error *err)
 {
 	const uint8_t *p = message.ptr, *end = p + message.len;
@@ -95,11 +110,16 @@ static int parse_pairs(struct hinfo *h, struct bytes message, struct error *err)
 		struct hinfo_entry found;
 
 		if (!take_field(&p, end, FIELD_1, &pair) || !take_pair(pair, &found))
-			return error_set(err, RC_DATA, "the file info's message is damaged");
+			return error_set(
+				err, RC_DATA,
+				"file info: found damaged bytes after entry %zu, expected a name "
+				"and a value",
+				h->count);
 		struct hinfo_entry *e = mem_try_reserve(h->entry, &cap, h->count + 1, sizeof *e);
 		if (!e)
 			return error_memory(err, (h->count + 1) * sizeof *e, "the file info");
 		h->entry = e;
+		found.value = without_padding(&found);
 		h->entry[h->count++] = found;
 	}
 	return 0;
@@ -112,16 +132,21 @@ int hfile_info_parse(struct hinfo *h, struct bytes payload, struct error *err)
 	const uint8_t *p = h->payload.ptr, *end = p + h->payload.len;
 	uint64_t len;
 	if (payload.len < 5 || memcmp(p, "PBUF", 4) != 0)
-		return error_set(err, RC_DATA, "the file info does not begin with PBUF");
+		return error_set(err, RC_DATA,
+				 "file info: found other bytes at its start, expected PBUF");
 	size_t n = get_varint(p + 4, end, &len);
 	if (n == 0 || len != (uint64_t)(end - p) - 4 - n)
-		return error_set(err, RC_DATA, "the file info's message is damaged");
+		return error_set(
+			err, RC_DATA,
+			"file info: found %zu bytes and another length before them, expected "
+			"equal lengths",
+			payload.len);
 	return parse_pairs(h, bytes_of(p + 4 + n, (size_t)len), err);
 }
 
 bool hfile_info_find(const struct hinfo *h, const char *name, struct bytes *value)
 {
-	/* Later duplicates win. */
+	/* If several entries have one name, the last entry wins. */
 	for (size_t i = h->count; i-- > 0;) {
 		if (bytes_eq(h->entry[i].key, bytes_str(name))) {
 			*value = h->entry[i].value;

@@ -1,10 +1,10 @@
-/* finish.c - the end of an HFile: last block, index, file info, bloom meta, trailer */
+/* finish.c - write the end of an HFile (last block, index, file info, bloom meta, trailer) */
 #include "fileinfo.h"
 #include "kv.h"
 #include "trailer.h"
 #include "writer.h"
 
-/* Names in the order of their bytes, as HBase's sorted map writes them. */
+/* The names in the order of their bytes, as HBase's sorted map writes the entries. */
 static void put_bloom_info(const struct hfile_writer *w, struct buf *m)
 {
 	if (w->opt.bloom == BLOOM_ROWPREFIX)
@@ -78,7 +78,10 @@ static int write_info(struct hfile_writer *w, struct hblock_place *place, struct
 	return rc;
 }
 
-/* Write everything after the data; root data index, empty meta index and file info come first. */
+/*
+ * Write all sections after the data blocks. Root data index, empty meta index and file info come
+ * first.
+ */
 static int write_tail(struct hfile_writer *w, struct hfile_trailer *t, struct error *err)
 {
 	struct buf *work = &w->scratch->work;
@@ -153,8 +156,11 @@ static int finish(struct hfile_writer *w, struct hfile_summary *sum, struct erro
 	const struct hfile_sink *sink = &w->blocks.sink;
 
 	if (w->cells == 0)
-		return error_set(err, RC_DATA, "%s: an HFile without cells; bulk load skips those",
-				 sink->name);
+		return error_set(
+			err, RC_DATA,
+			"%s: found no cells, expected at least one, because a bulk load ignores "
+			"empty HFiles",
+			sink->name);
 	int rc = hfile_writer_end_block(w, true, err);
 	if (rc == RC_OK)
 		rc = write_tail(w, &t, err);

@@ -1,5 +1,6 @@
 /*
- * hfile_file.c - files as sources and sinks; no other file of this room uses paths and descriptors
+ * hfile_file.c - read and write HFiles by path; no other file of this folder uses paths and
+ * descriptors
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,7 +41,8 @@ static int open_regular(struct file_source *s, uint64_t *bytes, struct error *er
 	if (s->fd < 0 || fstat(s->fd, &st) < 0)
 		return error_errno(err, "cannot open %s", s->path);
 	if (!S_ISREG(st.st_mode))
-		return error_set(err, RC_DATA, "%s: not a regular file", s->path);
+		return error_set(err, RC_DATA, "%s: found something else, expected a regular file",
+				 s->path);
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }

@@ -1,8 +1,8 @@
 /*
- * hfile_open.c - open an HFile: read and check the trailer and the blocks it loads on open
+ * hfile_open.c - open an HFile, and read and check the trailer and the load-on-open blocks
  *
- * Nothing in the file is trusted: offsets and sizes are compared to the file's size, counts to the
- * bytes that contain the items.
+ * All numbers in the file are untrusted. The reader compares offsets and sizes with the file's
+ * size, and counts with the bytes that contain the items.
  */
 #include "reader.h"
 
@@ -22,13 +22,14 @@ static int read_trailer(struct hfile *f, struct error *err)
 	if (rc)
 		return error_prefix(err, "%s: ", f->source.name);
 	f->trailer.file_bytes = s->bytes;
-	f->in.limit = s->bytes - HTRAILER_BYTES;
+	f->in.limit = s->bytes - f->trailer.trailer_bytes;
 	f->in.codec = f->trailer.codec;
 	if (f->trailer.load_on_open_offset >= f->in.limit)
-		return error_set(err, RC_DATA,
-				 "%s: trailer: load-on-open offset %llu of %llu bytes",
-				 f->source.name, (unsigned long long)f->trailer.load_on_open_offset,
-				 (unsigned long long)s->bytes);
+		return error_set(
+			err, RC_DATA,
+			"%s: trailer: found load-on-open offset %llu, expected less than %llu",
+			f->source.name, (unsigned long long)f->trailer.load_on_open_offset,
+			(unsigned long long)f->in.limit);
 	return 0;
 }
 
@@ -45,8 +46,11 @@ static int read_root(struct hfile *f, struct error *err)
 	bool fits = t->index_levels == 1 ? rest.len == 0
 					 : rest.len == 0 || rest.len == sizeof f->root_tail;
 	if (!fits)
-		return error_set(err, RC_DATA, "%zu bytes behind the %u root index entries",
-				 rest.len, t->data_index_count);
+		return error_set(
+			err, RC_DATA,
+			"found %zu bytes after the %u root index entries, expected none or the "
+			"mid-key",
+			rest.len, t->data_index_count);
 	if (rest.len)
 		memcpy(f->root_tail, rest.ptr, rest.len);
 	f->root_rest = bytes_of(f->root_tail, rest.len);
@@ -77,9 +81,19 @@ static int read_encoding(struct hfile *f, struct error *err)
 			return 0;
 		}
 	}
+	if (bytes_eq(v, bytes_str("PREFIX_TREE")))
+		return error_set(
+			err, RC_DATA,
+			"found encoding PREFIX_TREE, expected an encoding that HBase 2 can read; "
+			"set DATA_BLOCK_ENCODING of the family to FAST_DIFF in HBase 1 and run "
+			"`major_compact`");
 	char shown[60];
 	hfile_kv_show(shown, sizeof shown, v);
-	return error_set(err, RC_DATA, "DATA_BLOCK_ENCODING \"%s\" is unknown", shown);
+	return error_set(
+		err, RC_DATA,
+		"DATA_BLOCK_ENCODING: found \"%s\", expected NONE, PREFIX, DIFF, FAST_DIFF or "
+		"ROW_INDEX_V1",
+		shown);
 }
 
 static int read_bloom_type(struct hfile *f, struct error *err)
@@ -94,7 +108,10 @@ static int read_bloom_type(struct hfile *f, struct error *err)
 			f->bloom_type = all[i];
 	if (f->bloom_type == BLOOM_ROWPREFIX &&
 	    (!info_be32(f, "BLOOM_FILTER_PARAM", &f->bloom_prefix) || f->bloom_prefix < 1))
-		return error_set(err, RC_DATA, "BLOOM_FILTER_PARAM is missing or not a length");
+		return error_set(
+			err, RC_DATA,
+			"BLOOM_FILTER_PARAM: found no prefix length, expected 4 bytes with a "
+			"length of at least 1");
 	return 0;
 }
 
@@ -110,7 +127,8 @@ static int read_info(struct hfile *f, struct error *err)
 	if (!info_be32(f, "hfile.AVG_KEY_LEN", &average) ||
 	    !info_be32(f, "hfile.AVG_VALUE_LEN", &average))
 		return error_set(err, RC_DATA,
-				 "hfile.AVG_KEY_LEN or hfile.AVG_VALUE_LEN is missing");
+				 "file info: found no hfile.AVG_KEY_LEN or no hfile.AVG_VALUE_LEN, "
+				 "expected both with 4 bytes");
 	f->format.tail.tags = hfile_info_find(&f->info, "hfile.MAX_TAGS_LEN", &v);
 	f->format.tail.mvcc = info_be32(f, "KEY_VALUE_VERSION", &version) && version == 1;
 	f->format.packed_tags = f->format.tail.tags &&
@@ -129,7 +147,8 @@ static int read_more(struct hfile *f, struct error *err)
 	if (!deletes && f->walk.type != HBLOCK_BLOOM_META)
 		return 0;
 	if (b->present)
-		return error_set(err, RC_DATA, "a second bloom meta block");
+		return error_set(err, RC_DATA, "found a second %s block, expected one",
+				 hfile_block_magic(f->walk.type));
 	b->present = true;
 	b->type = deletes ? BLOOM_ROW : f->bloom_type;
 	b->prefix = f->bloom_prefix;
@@ -148,7 +167,7 @@ static int read_load_on_open(struct hfile *f, struct error *err)
 		if (rc)
 			return rc;
 		if (i < 3 && f->walk.type != expected[i])
-			rc = error_set(err, RC_DATA, "%s where %s is expected",
+			rc = error_set(err, RC_DATA, "found a block of type %s, expected %s",
 				       hfile_block_magic(f->walk.type),
 				       hfile_block_magic(expected[i]));
 		else if (i == 0)
@@ -164,8 +183,11 @@ static int read_load_on_open(struct hfile *f, struct error *err)
 		at += f->walk.place.disk_bytes;
 	}
 	if (f->bloom.present && f->bloom_type == BLOOM_NONE)
-		return error_set(err, RC_DATA, "%s: a bloom filter but no BLOOM_FILTER_TYPE",
-				 f->source.name);
+		return error_set(
+			err, RC_DATA,
+			"%s: found a bloom filter without BLOOM_FILTER_TYPE, expected ROW, "
+			"ROWCOL or ROWPREFIX_FIXED_LENGTH in the file info",
+			f->source.name);
 	return 0;
 }
 

@@ -145,7 +145,7 @@ static void mid_key(const struct hindex *x, uint8_t out[MID_KEY_BYTES])
 	put_be32(out + 12, (uint32_t)(middle - (i ? x->root.entry[i - 1].below : 0)));
 }
 
-/* Cut the root into intermediate blocks; their first keys are the new root (5.4). */
+/* Cut the root into intermediate blocks. The first keys of these blocks are the new root (5.4). */
 static int write_level(struct hindex *x, struct hblock_out *out, struct buf *scratch,
 		       struct error *err)
 {
@@ -170,7 +170,7 @@ static int write_level(struct hindex *x, struct hblock_out *out, struct buf *scr
 	return rc;
 }
 
-/* Entries and, with several levels, the mid-key. */
+/* Put the entries of the root and, if the index has several levels, the mid-key. */
 static int put_root(struct buf *b, const struct hindex_list *l, const uint8_t *middle,
 		    struct error *err)
 {
@@ -218,7 +218,10 @@ void hfile_index_release(struct hindex *x)
 	hfile_index_list_release(&x->root);
 }
 
-/* Returns the bytes of b in the shortest m with a < m <= b, as HBase makes it; 0: a equals b. */
+/*
+ * Returns the length of the shortest key m with a < m <= b, as HBase makes m. m has the first bytes
+ * of `b`, and `*last` as its last byte. Returns 0 if `a` equals `b`.
+ */
 static size_t midpoint(struct bytes a, struct bytes b, uint8_t *last)
 {
 	size_t n = a.len < b.len ? a.len : b.len, d = 0;

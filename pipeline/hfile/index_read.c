@@ -7,17 +7,23 @@ int hfile_index_node_open(struct hindex_node *n, struct bytes payload, struct er
 {
 	*n = (struct hindex_node){0};
 	if (payload.len < 8)
-		return error_set(err, RC_DATA, "an index block of %zu bytes", payload.len);
+		return error_set(err, RC_DATA,
+				 "found an index block of %zu bytes, expected at least 8",
+				 payload.len);
 	n->count = get_be32(payload.ptr);
 	uint64_t head = 4 + 4 * ((uint64_t)n->count + 1);
 	if (n->count == 0 || head > payload.len)
-		return error_set(err, RC_DATA, "an index block of %zu bytes claims %u entries",
-				 payload.len, n->count);
+		return error_set(
+			err, RC_DATA,
+			"found %u entries in an index block of %zu bytes, expected at least 1 "
+			"entry, and the list of offsets inside the block",
+			n->count, payload.len);
 	n->offsets = payload.ptr + 4;
 	n->entry_bytes = get_be32(n->offsets + 4 * (size_t)n->count);
 	n->entries = payload.ptr + head;
 	if (n->entry_bytes != payload.len - head)
-		return error_set(err, RC_DATA, "index entries take %zu bytes, the block says %u",
+		return error_set(err, RC_DATA,
+				 "found %zu bytes of index entries, expected %u as in the block",
 				 payload.len - (size_t)head, n->entry_bytes);
 	return 0;
 }
@@ -25,19 +31,26 @@ int hfile_index_node_open(struct hindex_node *n, struct bytes payload, struct er
 int hfile_index_node_entry(const struct hindex_node *n, uint32_t i, struct hindex_entry *e,
 			   struct bytes *key, struct error *err)
 {
-	/* After the last offset comes the size of all entries, which is the end of the last one. */
+	/* The size of all entries follows the last offset, and is the end of the last entry. */
 	uint32_t from = get_be32(n->offsets + 4 * (size_t)i);
 	uint32_t to = get_be32(n->offsets + 4 * ((size_t)i + 1));
 
 	if (from > to || to > n->entry_bytes || to - from < 12 || (i == 0 && from))
-		return error_set(err, RC_DATA, "index entry %u has bytes %u to %u of %u", i, from,
-				 to, n->entry_bytes);
+		return error_set(
+			err, RC_DATA,
+			"found index entry %u at bytes %u to %u, expected at least 12 bytes and "
+			"an end of at most %u",
+			i, from, to, n->entry_bytes);
 	const uint8_t *p = n->entries + from;
 	*e = (struct hindex_entry){.offset = get_be64(p), .disk_bytes = get_be32(p + 8)};
 	*key = bytes_of(p + 12, to - from - 12);
 	struct cell parsed;
 	if (!hfile_kv_key_parse(*key, &parsed))
-		return error_set(err, RC_DATA, "the key of index entry %u is damaged", i);
+		return error_set(
+			err, RC_DATA,
+			"index entry %u: found %zu bytes that are not a cell key, expected a cell "
+			"key",
+			i, key->len);
 	return 0;
 }
 
@@ -54,8 +67,11 @@ static int parse_root(struct hindex_list *l, struct bytes payload, uint32_t coun
 		struct bytes text = {p + 12 + n, fits ? (size_t)key_bytes : 0};
 
 		if (!fits || (flat && !hfile_kv_key_parse(text, &key)))
-			return error_set(err, RC_DATA, "root index entry %u of %u is damaged", i,
-					 count);
+			return error_set(
+				err, RC_DATA,
+				"root index entry %u of %u: found %zu bytes that are not an entry, "
+				"expected an offset, a size and a key",
+				i, count, (size_t)(end - p));
 		if (!hfile_index_list_add(l, text, get_be64(p), get_be32(p + 8)))
 			return error_memory(err, payload.len, "the index");
 		p += 12 + n + (size_t)key_bytes;
@@ -77,7 +93,8 @@ int hfile_index_meta_parse(struct hindex_list *l, struct bytes payload, uint32_t
 	int rc = parse_root(l, payload, count, false, &rest, err);
 
 	if (rc == RC_OK && rest.len)
-		rc = error_set(err, RC_DATA, "%zu bytes behind the %u meta index entries", rest.len,
-			       count);
+		rc = error_set(err, RC_DATA,
+			       "found %zu bytes after the %u meta index entries, expected none",
+			       rest.len, count);
 	return rc;
 }

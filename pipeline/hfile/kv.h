@@ -17,36 +17,42 @@
 #define KV_VINT_MAX 9
 #define KV_TAGS_MAX INT16_MAX
 
-/* What follows each cell's value in a file. */
+/* The optional data after each cell's value in a file. */
 struct cell_tail {
 	bool tags, mvcc;
 };
 
-/* A cell as it lies in a block. */
+/* A cell in a block. */
 struct kv {
-	struct bytes key, value; /* key is flat */
-	size_t size;		 /* of the cell, without tags and mvcc */
+	struct bytes key, value; /* `key` is a flat key */
+	size_t size;		 /* bytes of the cell, without tags and mvcc */
 };
 
-/* Parse row, family, qualifier, timestamp and type. False: the lengths do not fit the key. */
+/*
+ * Parse row, family, qualifier, timestamp and type. Returns false if the lengths do not fit the
+ * key.
+ */
 bool hfile_kv_key_parse(struct bytes flat, struct cell *out);
-/* Bytes of the flat form; hfile_kv_key_put writes it where there is room. */
+/*
+ * hfile_kv_key_bytes returns the length of the flat form. hfile_kv_key_put writes the flat form at
+ * `p`, which must have that room.
+ */
 size_t hfile_kv_key_bytes(const struct cell *k);
 uint8_t *hfile_kv_key_put(uint8_t *p, const struct cell *k);
-/* Append the flat form; false: no memory. */
+/* Append the flat form. Returns false if memory is short. */
 bool hfile_kv_key_append(struct buf *b, const struct cell *k);
-/* Parse the cell at p. False: it does not end before end, or its key is malformed. */
+/* Parse the cell at `p`. Returns false if the cell exceeds `end` or its key is malformed. */
 bool hfile_kv_parse(const uint8_t *p, const uint8_t *end, struct kv *out);
 /*
- * Bytes of tags and mvcc after a value, at p. SIZE_MAX: they do not end before end, or the tags do
- * not fill their length.
+ * Return the length of tags and mvcc at `p`, after a value. Returns SIZE_MAX if tags and mvcc
+ * exceed `end`, or if the tags do not fill their length.
  */
 size_t hfile_kv_tail(const uint8_t *p, const uint8_t *end, struct cell_tail tail,
 		     struct bytes *tags, uint64_t *mvcc);
-/* Do the lengths of the tags fill them exactly? */
+/* Return true if the lengths of the tags add up to their total length. */
 bool hfile_kv_tags_fit(struct bytes tags);
 
-/* The cell at p of a block that this program wrote; nothing is checked. */
+/* Return the cell at `p` without checks, for blocks that this program wrote. */
 static inline struct kv hfile_kv_at(const uint8_t *p)
 {
 	uint32_t key_bytes = get_be32(p), value_bytes = get_be32(p + 4);
@@ -62,13 +68,13 @@ static inline struct bytes hfile_kv_key_row(struct bytes flat)
 }
 
 /*
- * Write bytes of a file for a message: \xHH for bytes that are not plain text; long ones are cut.
+ * Write bytes of a file for a message. Bytes that are not plain text become \xHH. Long text is cut.
  */
 void hfile_kv_show(char *out, size_t room, struct bytes v);
 
-/* Put Hadoop's WritableUtils.writeVLong (3.5). Returns the bytes, at most KV_VINT_MAX. */
+/* Put a number as a vint (3.5). Returns the number of bytes, at most KV_VINT_MAX. */
 size_t hfile_kv_vint_put(uint8_t *p, int64_t v);
-/* Returns the bytes read; 0: the number does not end before end. */
+/* Read a vint at `p`. Returns the number of bytes, or 0 if the vint exceeds `end`. */
 size_t hfile_kv_vint_get(const uint8_t *p, const uint8_t *end, int64_t *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* options_of.c - find out the options of a file from its trailer and file info */
+/* options_of.c - get the writer options of a file from its trailer and file info */
 #include "reader.h"
 
 static int64_t stamp(const struct hfile *f, const char *name)
@@ -12,7 +12,7 @@ void hfile_options_of(const struct hfile *f, struct hfile_options *out)
 {
 	*out = (struct hfile_options){
 		.codec = f->trailer.codec,
-		/* the blocks at the end were read, and all blocks are stored alike */
+		/* hfile_open decompressed the last blocks, and all blocks have the same framing */
 		.framing = f->in.state.framing,
 		.encoding = f->format.encoding,
 		.bloom = f->bloom_type,

@@ -12,10 +12,10 @@
 /* The offset of the previous block is unknown after a seek or damage. */
 #define HFILE_NOT_KNOWN (-2)
 
-/* What a walk over all blocks (block_walk.c) has counted. */
+/* The counts of a walk over all blocks (block_walk.c). */
 struct block_sums {
-	bool whole;			   /* it began at offset 0 and found no damage */
-	uint64_t total_bytes, index_bytes; /* as the trailer counts them */
+	bool whole;			   /* the walk began at offset 0 and found no damage */
+	uint64_t total_bytes, index_bytes; /* as in the trailer */
 	uint64_t bloom_bytes, first_data;
 	uint64_t blocks[HBLOCK_TYPES];
 	int64_t previous[HBLOCK_TYPES]; /* offset of the last block of each type; -1 */
@@ -42,21 +42,21 @@ struct hfile {
 	struct block_format format;
 	enum bloom_type bloom_type;
 	uint32_t bloom_prefix;
-	struct bloom_reader bloom, delete_bloom; /* of rows with deletes of a family */
-	/* hfile_next_block; index descent; bloom probes */
+	struct bloom_reader bloom, delete_bloom; /* `delete_bloom` has rows with family deletes */
+	/* blocks of hfile_next_block, of the index search and of bloom probes */
 	struct hblock walk, node, chunk;
 	struct block_sums sums;
-	uint64_t chunk_offset; /* offset of the loaded chunk; UINT64_MAX: none */
+	uint64_t chunk_offset; /* offset of the loaded chunk; UINT64_MAX means none */
 	struct buf probe;
 	/* cells */
 	struct hblock data;
 	struct buf decoded;
 	struct bytes cells;
-	size_t cell_at;	      /* offset of the next cell in cells */
-	uint64_t next_offset; /* offset of the next block when cells are used up */
+	size_t cell_at;	      /* offset of the next cell in `cells` */
+	uint64_t next_offset; /* offset of the block after the open block */
 	/*
-	 * true: a scan over all cells proves that none is missing; after a seek only their order is
-	 * checked
+	 * true if the scan began at the first cell, so the number of cells is checked at the end;
+	 * after a seek only the order is checked
 	 */
 	bool whole;
 	uint64_t seen;
@@ -67,7 +67,10 @@ struct hfile {
 	bool before_known;
 };
 
-/* May the key be in the filter? True if there is no filter, or its hash is unknown. */
+/*
+ * Return true if the key may be in the filter, if there is no filter, or if the filter's hash is
+ * unknown.
+ */
 int hfile_reader_probe(struct hfile *f, const struct bloom_reader *b, struct bytes row,
 		       struct bytes qualifier, bool *out, struct error *err);
 
@@ -75,26 +78,29 @@ struct hfile_number {
 	const char *what;
 	uint64_t found, expected;
 };
-/* RC_DATA names the first number that differs from the expected one. */
+/* Compare numbers. Returns RC_DATA with the name of the first number that differs. */
 int hfile_check_numbers(const struct hfile *f, const struct hfile_number *n, size_t count,
 			struct error *err);
 
 /* Blocks of two types can form one chain (README.md 2). */
 enum hblock_type hfile_reader_chain(enum hblock_type t);
 
-/* Read the data block at offset into f->data and its cells into f->cells. */
+/* Read the data block at `offset` into `f->data` and the block's cells into `f->cells`. */
 int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes,
 			   struct error *err);
 /*
- * Decode the cells of a data block that was just read. RC_DATA: its type or encoding is not the
- * file's.
+ * Decode the cells of a data block that was just read. Returns RC_DATA if the block has another
+ * type or encoding than the file.
  */
 int hfile_reader_block_cells(struct hfile *f, const struct hblock *b, struct bytes *cells,
 			     struct error *err);
-/* Check the cell at *at of cells and return it with its flat key in *kv; RC_END after the last. */
+/*
+ * Check the cell at offset `*at` of `cells`, and set `*kv` to the cell and its flat key. Returns
+ * RC_END after the last cell.
+ */
 int hfile_reader_take_cell(const struct hfile *f, struct bytes cells, size_t *at, struct kv *kv,
 			   struct cell *cell, struct error *err);
-/* Read an index block below the root; level 1 is just below it. */
+/* Read an index block below the root. Level 1 is the level directly below the root. */
 int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_entry *e,
 			   struct hblock *b, struct hindex_node *node, struct error *err);
 

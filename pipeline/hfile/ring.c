@@ -1,4 +1,4 @@
-/* ring.c - pack data blocks on helper threads */
+/* ring.c - encode and compress (pack) data blocks on helper threads */
 #include "ring.h"
 
 #include <stdatomic.h>
@@ -11,12 +11,12 @@
 #define CONTEXT_BYTES (1u << 20)
 
 struct ring_slot {
-	struct helper_task task; /* first member: a task is its slot */
+	struct helper_task task; /* must be first: the pool's pointer to it is the slot's */
 	struct ring_slot *next;
-	const struct hfile_options *opt; /* of the block in this slot */
+	const struct hfile_options *opt; /* options of the block in this slot */
 	struct ring_codecs *codecs;
 	struct buf cells, work, disk, key;
-	struct buf *packed; /* disk, or its input */
+	struct buf *packed; /* `disk`, or the input if there is no compression */
 	struct hbloom_due chunks;
 	size_t plain_bytes;
 	int rc;
@@ -86,7 +86,7 @@ static void pack(struct helper_task *t)
 		give_codec(s->codecs, codec);
 }
 
-/* Take a slot from the scratch or make one; NULL: no room. */
+/* Take a slot from the scratch or make a slot. Returns NULL if there is no room. */
 static struct ring_slot *take_slot(struct hfile_writer *w)
 {
 	struct ring_slot *s = w->scratch->slots;
@@ -147,7 +147,7 @@ bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, 
 	return true;
 }
 
-/* Take the first block, which is packed, out of the ring. Its slot returns to the scratch. */
+/* Take the first block, which is packed, out of the ring. The slot returns to the scratch. */
 static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
 {
 	struct ring_slot *s = r->first;

@@ -1,9 +1,9 @@
 /*
  * ring.h - pack the data blocks of one file on helper threads (pool.h)
  *
- * Full blocks are packed (encoded, compressed) by any free thread and written in order by the
- * thread that adds the cells. What depends on the place of a block (offsets, checksums, inline
- * blocks after it) is made when it is written. So the bytes are those of one thread.
+ * Any free thread packs (encodes and compresses) full blocks. The thread that adds the cells writes
+ * the blocks in order. Data that depends on the offset of a block (checksums, inline blocks) is
+ * made when the block is written. So the bytes are the same as with one thread.
  */
 #ifndef SALTMILL_HFILE_RING_H
 #define SALTMILL_HFILE_RING_H
@@ -15,8 +15,8 @@ struct hfile_writer;
 struct ring_slot;
 
 /*
- * Codecs of the blocks that are being packed. Few, and always the first free one: they stay in the
- * caches.
+ * Codecs for the blocks in the ring. There are few codecs, and a block takes the first free codec,
+ * so the codecs stay in the CPU caches.
  */
 #define RING_CODECS 8
 struct ring_codecs {
@@ -28,18 +28,18 @@ struct ring {				/* {0}: empty */
 	struct ring_slot *first, *last; /* in file order */
 	unsigned count;
 	struct hbloom_due chunks; /* chunks to write after blocks of the ring */
-	uint64_t bytes;		  /* of their cells */
+	uint64_t bytes;		  /* bytes of the cells in the ring */
 };
 
 /*
- * Take over a full block: cells and key are swapped for empty buffers. False: nothing is changed,
- * because no helper is free or there is no room.
+ * Take over a full block, and swap its cells and key for empty buffers. If no helper is free or
+ * there is no room, returns false and changes nothing.
  */
 bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
 		     struct hbloom_due chunks);
-/* Write the packed blocks in order; all: wait for the others. */
+/* Write the packed blocks in order. If `all` is true, wait until all blocks are packed. */
 int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err);
-/* Drop the blocks. */
+/* Discard the blocks of the ring. */
 void hfile_ring_drop(struct ring *r, struct hfile_writer *w);
 void hfile_ring_slots_free(struct ring_slot *s);
 

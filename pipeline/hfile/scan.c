@@ -9,12 +9,13 @@ int hfile_reader_block_cells(struct hfile *f, const struct hblock *b, struct byt
 	int rc = 0;
 
 	if (b->type != expected)
-		rc = error_set(err, RC_DATA, "%s where %s is expected", hfile_block_magic(b->type),
-			       hfile_block_magic(expected));
+		rc = error_set(err, RC_DATA, "found a block of type %s, expected %s",
+			       hfile_block_magic(b->type), hfile_block_magic(expected));
 	else
 		rc = hfile_block_decode(&f->format, b->payload, &f->decoded, cells, err);
 	if (rc == RC_OK && cells->len == 0)
-		rc = error_set(err, RC_DATA, "a data block without cells");
+		rc = error_set(err, RC_DATA,
+			       "found a data block without cells, expected at least one");
 	if (rc)
 		return error_prefix(err, "%s: block at %llu: ", f->source.name,
 				    (unsigned long long)b->place.offset);
@@ -32,11 +33,16 @@ int hfile_reader_take_cell(const struct hfile *f, struct bytes cells, size_t *at
 	if (hfile_kv_parse(p, end, kv) && hfile_kv_key_parse(kv->key, cell) && cell->row.len)
 		tail = hfile_kv_tail(p + kv->size, end, f->format.tail, &cell->tags, &cell->mvcc);
 	if (tail == SIZE_MAX)
-		return error_set(err, RC_DATA, "the cell at byte %zu of %zu is damaged", *at,
-				 cells.len);
+		return error_set(
+			err, RC_DATA,
+			"found %zu bytes at byte %zu that are not a cell, expected a whole cell",
+			cells.len - *at, *at);
 	if (cell->ts < 0 || !cell_type_known(cell->type))
-		return error_set(err, RC_DATA, "the cell at byte %zu has timestamp %lld, type %u",
-				 *at, (long long)cell->ts, cell->type);
+		return error_set(
+			err, RC_DATA,
+			"found a cell at byte %zu with timestamp %lld and type %u, expected a "
+			"timestamp of at least 0 and type 4, 8, 10, 12 or 14",
+			*at, (long long)cell->ts, cell->type);
 	cell->value = kv->value;
 	*at += kv->size + tail;
 	return 0;
@@ -51,7 +57,7 @@ int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes
 {
 	f->cell_at = 0;
 	f->before_known = false;
-	if (f->cells.len && f->data.place.offset == offset) { /* it is already open */
+	if (f->cells.len && f->data.place.offset == offset) { /* the block is already open */
 		f->next_offset = offset + f->data.place.disk_bytes;
 		return 0;
 	}
@@ -92,27 +98,33 @@ static bool is_data(const struct hblock *b)
 	return hfile_reader_chain(b->type) == HBLOCK_DATA;
 }
 
-/* Check that the block just read belongs to the scanned section and links to the one before it. */
+/* Check that the block just read belongs to the scanned section and links to the previous block. */
 static int check_chain(struct hfile *f, struct error *err)
 {
 	const struct hblock *b = &f->data;
 	int64_t *previous = &f->previous[hfile_reader_chain(b->type)];
 
 	if (!is_data(b) && b->type != HBLOCK_LEAF && b->type != HBLOCK_BLOOM)
-		return error_set(err, RC_DATA, "%s among the data blocks",
-				 hfile_block_magic(b->type));
+		return error_set(
+			err, RC_DATA,
+			"found a block of type %s, expected data, leaf index or bloom chunk",
+			hfile_block_magic(b->type));
 	bool first = f->previous[HBLOCK_DATA] == -1 && is_data(b);
 	if (first && b->place.offset != f->trailer.first_data_block)
-		return error_set(err, RC_DATA, "the first data block; the trailer says %llu",
-				 (unsigned long long)f->trailer.first_data_block);
+		return error_set(
+			err, RC_DATA,
+			"found the first data block here, expected it at %llu as in the trailer",
+			(unsigned long long)f->trailer.first_data_block);
 	if (*previous != HFILE_NOT_KNOWN && b->previous != *previous)
-		return error_set(err, RC_DATA, "prevBlockOffset is %lld, expected %lld",
+		return error_set(err, RC_DATA, "found prevBlockOffset %lld, expected %lld",
 				 (long long)b->previous, (long long)*previous);
 	*previous = (int64_t)b->place.offset;
 	return 0;
 }
 
-/* The first cell of the block must not sort before the last cell of the block before. */
+/*
+ * Check that the first cell of the block does not sort before the last cell of the previous block.
+ */
 static int check_first(struct hfile *f, struct error *err)
 {
 	struct kv kv;
@@ -122,22 +134,28 @@ static int check_first(struct hfile *f, struct error *err)
 	    !hfile_kv_parse(f->cells.ptr, f->cells.ptr + f->cells.len, &kv) ||
 	    !hfile_kv_key_parse(kv.key, &first) || cell_key_cmp(&last, &first) <= 0)
 		return 0;
-	return error_set(err, RC_ORDER, "its first cell sorts before the last one before it");
+	return error_set(
+		err, RC_ORDER,
+		"found a first cell that sorts before the last cell of the previous block, "
+		"expected cells in order");
 }
 
-/* After the last data block: is it the trailer's last one, and is the number of cells right? */
+/*
+ * After the last data block, check that the trailer has its offset and the number of cells.
+ */
 static int end_walk(const struct hfile *f, struct error *err)
 {
 	const struct hfile_trailer *t = &f->trailer;
 	int64_t last = f->previous[HBLOCK_DATA];
 
 	if (last >= 0 && last != (int64_t)t->last_data_block)
-		return error_set(err, RC_DATA,
-				 "%s: the last data block is at %lld, the trailer says %llu",
-				 f->source.name, (long long)last,
-				 (unsigned long long)t->last_data_block);
+		return error_set(
+			err, RC_DATA,
+			"%s: found the last data block at %lld, expected %llu as in the trailer",
+			f->source.name, (long long)last, (unsigned long long)t->last_data_block);
 	if (f->whole && f->seen != t->entry_count)
-		return error_set(err, RC_DATA, "%s: %llu cells, the trailer says %llu",
+		return error_set(err, RC_DATA,
+				 "%s: found %llu cells, expected %llu as in the trailer",
 				 f->source.name, (unsigned long long)f->seen,
 				 (unsigned long long)t->entry_count);
 	return RC_END;
@@ -170,14 +188,16 @@ static int next_data(struct hfile *f, struct error *err)
 	return end_walk(f, err);
 }
 
-/* Check the order of a block's cells, and keep the last one for the next block. */
+/* Check the order of a block's cells, and keep the last cell for the next block. */
 static int check_cell(struct hfile *f, const struct kv *kv, bool first, const struct cell *c,
 		      struct error *err)
 {
 	if (!first && cell_key_cmp(&f->before, c) > 0)
-		return error_set(err, RC_ORDER,
-				 "its cell at byte %zu sorts before the one before it",
-				 (size_t)(kv->key.ptr - f->cells.ptr) - KV_LENGTHS);
+		return error_set(
+			err, RC_ORDER,
+			"found a cell at byte %zu that sorts before the previous cell, expected "
+			"cells in order",
+			(size_t)(kv->key.ptr - f->cells.ptr) - KV_LENGTHS);
 	f->before = *c;
 	f->seen++;
 	if (f->cell_at < f->cells.len)
@@ -213,14 +233,16 @@ int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_
 		level + 1 == f->trailer.index_levels ? HBLOCK_LEAF : HBLOCK_INTERMEDIATE;
 
 	if (e->offset >= f->trailer.load_on_open_offset)
-		return error_set(err, RC_DATA, "%s: the index points to %llu, after the data",
-				 f->source.name, (unsigned long long)e->offset);
+		return error_set(err, RC_DATA,
+				 "%s: found offset %llu in the index, expected less than %llu",
+				 f->source.name, (unsigned long long)e->offset,
+				 (unsigned long long)f->trailer.load_on_open_offset);
 	int rc = hfile_block_read(&f->in, e->offset, e->disk_bytes, b, err);
 	if (rc)
 		return rc;
 	if (b->type != expected)
-		rc = error_set(err, RC_DATA, "%s where %s is expected", hfile_block_magic(b->type),
-			       hfile_block_magic(expected));
+		rc = error_set(err, RC_DATA, "found a block of type %s, expected %s",
+			       hfile_block_magic(b->type), hfile_block_magic(expected));
 	else
 		rc = hfile_index_node_open(node, b->payload, err);
 	if (rc)
@@ -229,7 +251,7 @@ int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_
 	return 0;
 }
 
-/* Is the flat key at most the search key? Malformed keys were refused before. */
+/* Return true if the flat key is at most the search key. Malformed keys were already rejected. */
 static bool at_most(struct bytes flat, const struct cell *search)
 {
 	struct cell k;
@@ -237,7 +259,7 @@ static bool at_most(struct bytes flat, const struct cell *search)
 	return hfile_kv_key_parse(flat, &k) && cell_key_cmp(&k, search) <= 0;
 }
 
-/* The last root entry at or before the search key, else the first. */
+/* Return the last root entry at or before the search key, or the first entry. */
 static size_t find_in_root(const struct hindex_list *l, const struct cell *search)
 {
 	size_t low = 0, high = l->count;
@@ -275,7 +297,7 @@ static int find_in_node(const struct hindex_node *n, const struct cell *search,
 	return hfile_index_node_entry(n, low, found, &key, err);
 }
 
-/* Move to the first cell that is not before key, in the open block or after it. */
+/* Move to the first cell at or after `key`, in the open block or in a later block. */
 static int skip_to(struct hfile *f, const struct cell *search, struct error *err)
 {
 	for (;;) {
@@ -300,7 +322,7 @@ static int skip_to(struct hfile *f, const struct cell *search, struct error *err
 	}
 }
 
-/* Find the last data block of the index that begins at or before key, or the first one. */
+/* Find the last data block that begins at or before `key`, or the first data block. */
 static int find_block(struct hfile *f, const struct cell *key, struct hindex_entry *e,
 		      struct error *err)
 {
@@ -315,8 +337,10 @@ static int find_block(struct hfile *f, const struct cell *key, struct hindex_ent
 			return rc;
 	}
 	if (e->offset >= f->trailer.load_on_open_offset)
-		return error_set(err, RC_DATA, "%s: the index points to %llu, after the data",
-				 f->source.name, (unsigned long long)e->offset);
+		return error_set(err, RC_DATA,
+				 "%s: found offset %llu in the index, expected less than %llu",
+				 f->source.name, (unsigned long long)e->offset,
+				 (unsigned long long)f->trailer.load_on_open_offset);
 	return 0;
 }
 
@@ -338,7 +362,7 @@ int hfile_seek(struct hfile *f, const struct cell *key, struct error *err)
 	return skip_to(f, key, err);
 }
 
-/* The last row of the open block before key; length 0: there is none. */
+/* Return the last row before `key` in the open block. The row is empty if there is no such row. */
 static int last_row_before(struct hfile *f, const struct cell *key, struct bytes *row,
 			   struct error *err)
 {
@@ -373,9 +397,12 @@ int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, s
 		if (offset < 0)
 			return RC_END;
 		if (offset >= (int64_t)f->data.place.offset)
-			return error_set(err, RC_DATA, "%s: block at %llu: prevBlockOffset is %lld",
-					 f->source.name, (unsigned long long)f->data.place.offset,
-					 (long long)offset);
+			return error_set(
+				err, RC_DATA,
+				"%s: block at %llu: found prevBlockOffset %lld, expected a "
+				"smaller offset than the block's",
+				f->source.name, (unsigned long long)f->data.place.offset,
+				(long long)offset);
 	}
 	if (rc)
 		return rc;
@@ -385,7 +412,7 @@ int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, s
 		       : error_memory(err, found.len, "a row key");
 }
 
-/* ROWCOL keys are flat keys in cell order; the others are plain bytes. */
+/* Compare two bloom keys. ROWCOL keys are flat keys in cell order. Other keys are plain bytes. */
 static int bloom_order(const struct bloom_reader *r, struct bytes a, struct bytes b)
 {
 	struct cell x, y;
@@ -395,7 +422,10 @@ static int bloom_order(const struct bloom_reader *r, struct bytes a, struct byte
 	return bytes_cmp(a, b);
 }
 
-/* The index of the chunk that may contain key; SIZE_MAX: key is before the first. */
+/*
+ * Return the index of the chunk that may contain `key`, or SIZE_MAX if `key` is before the first
+ * chunk.
+ */
 static size_t find_chunk(const struct bloom_reader *b, struct bytes key)
 {
 	const struct hindex_list *l = &b->meta.chunks;
@@ -419,16 +449,19 @@ static int load_chunk(struct hfile *f, const struct hindex_entry *e, struct erro
 	f->chunk_offset = UINT64_MAX;
 	if (e->offset >= f->trailer.load_on_open_offset)
 		return error_set(err, RC_DATA,
-				 "%s: a bloom chunk is listed at %llu, after the data",
-				 f->source.name, (unsigned long long)e->offset);
+				 "%s: found offset %llu of a bloom chunk, expected less than %llu",
+				 f->source.name, (unsigned long long)e->offset,
+				 (unsigned long long)f->trailer.load_on_open_offset);
 	int rc = hfile_block_read(&f->in, e->offset, e->disk_bytes, &f->chunk, err);
 	if (rc)
 		return rc;
 	if (f->chunk.type != HBLOCK_BLOOM || f->chunk.payload.len == 0)
-		return error_set(err, RC_DATA,
-				 "%s: block at %llu: %s of %zu bytes is no bloom chunk",
-				 f->source.name, (unsigned long long)e->offset,
-				 hfile_block_magic(f->chunk.type), f->chunk.payload.len);
+		return error_set(
+			err, RC_DATA,
+			"%s: block at %llu: found a block of type %s with %zu bytes, expected a "
+			"bloom chunk with bytes",
+			f->source.name, (unsigned long long)e->offset,
+			hfile_block_magic(f->chunk.type), f->chunk.payload.len);
 	f->chunk_offset = e->offset;
 	return 0;
 }

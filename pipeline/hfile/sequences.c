@@ -1,20 +1,21 @@
 /*
  * sequences.c - make matches for zstd from the structure of cells
  *
- * A cell is compared to two others. The one above is at the same place in the row before: it shares
- * lengths, the first bytes of the row key, family, qualifier and time, and often the value. The one
- * to the left is the cell before: it shares the whole row key and the time within a row.
+ * Each cell is compared with two cells. The cell above is at the same place in the previous row.
+ * The cell above often has equal lengths, family, qualifier, time, value and first bytes of the row
+ * key. The cell to the left is the previous cell, which in one row has the same row key and time.
  *
  * 64 bytes at a time become a mask with a bit for each equal byte. Long enough runs of ones are
- * matches; of two, the longer is taken, first to last. A match at the start of a cell also takes
- * the end of the cell before, if that is equal. If all lengths are equal, all parts are at the same
- * distance. Otherwise the parts after the row key are aligned at the ends of the keys. Most cells
- * are short and have keys as long as their neighbours': the two masks show that too, and whether
- * the row changes, so no length is compared.
+ * matches. If two matches compete, the longer match is taken. A match at the start of a cell also
+ * takes the end of the previous cell, if that end is equal. If all lengths are equal, all parts are
+ * at the same distance. Otherwise the parts after the row key are aligned at the ends of the keys.
+ * Most cells are short and have keys as long as their neighbours' keys. The two masks show equal
+ * lengths and a change of the row, so no length is compared.
  *
- * A match is only what was found equal. If the bytes were no cells, only the ratio would suffer.
+ * All bytes of a match were compared. If the bytes are not cells, only the compression ratio is
+ * worse.
  */
-#define ZSTD_STATIC_LINKING_ONLY /* sequences are still among the experimental parts */
+#define ZSTD_STATIC_LINKING_ONLY /* sequences are an experimental part of libzstd */
 #include "sequences.h"
 
 #include <zstd.h>
@@ -27,7 +28,7 @@
 #include "mem.h"
 
 #define SPAN	    64 /* bytes compared at once */
-#define CHUNK	    63 /* bytes of these that are used, so that a mask always has a zero */
+#define CHUNK	    63 /* bytes of a SPAN that are used, so that a mask always has a zero */
 #define ZSTD_BLOCK  ZSTD_BLOCKSIZE_MAX
 #define ROW_IN_CELL (KV_LENGTHS + 2)
 #define ROW_LENGTH  ((uint64_t)3 << KV_LENGTHS) /* bits of a mask */
@@ -37,13 +38,13 @@
 #define INLINE	 static inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
 
-/* The place of the next sequence. */
+/* The output of sequences. */
 struct next_sequence {
-	ZSTD_Sequence *next;   /* next[-1] is writable; its offset is 0 if it is no match */
+	ZSTD_Sequence *next;   /* next[-1] is writable; an offset of 0 means no match */
 	const uint8_t *anchor; /* start of the literals */
 };
 
-/* Constant within a block. */
+/* Values that do not change within a block. */
 struct frame {
 	const uint8_t *base, *end;
 	size_t tail_bytes;
@@ -51,8 +52,9 @@ struct frame {
 };
 
 /*
- * Distances to the cells that a cell is compared to: up is at the same place in the row before,
- * left is the cell before. After byte `head` the distance grows by `more`, modulo 2^32.
+ * Distances from a cell to the two cells that it is compared with. `up` is the distance to the cell
+ * at the same place in the previous row, `left` to the previous cell. After byte `head` the
+ * distance grows by `more`, modulo 2^32.
  */
 struct distance {
 	uint32_t up, left, more_up, more_left;
@@ -62,10 +64,10 @@ struct distance {
 /* The lengths of a cell. */
 struct sequence_shape {
 	uint32_t key_bytes, row_bytes;
-	size_t size; /* with its tail */
+	size_t size; /* bytes with its tail */
 };
 
-/* Bit i: a[i] == b[i], for SPAN bytes. */
+/* Return a mask of SPAN bits. Bit i is set if a[i] == b[i]. */
 #if defined(__x86_64__)
 INLINE uint64_t equal_16(const uint8_t *a, const uint8_t *b)
 {
@@ -106,7 +108,7 @@ INLINE uint64_t equal_span(const uint8_t *a, const uint8_t *b)
 }
 #endif
 
-/* The same if fewer bytes are left in the block; b is before a. */
+/* Return the same mask if fewer bytes are left in the block. `b` is before `a`. */
 static NOINLINE uint64_t equal_end(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
 	uint64_t m = 0;
@@ -116,7 +118,7 @@ static NOINLINE uint64_t equal_end(const uint8_t *a, const uint8_t *b, const uin
 	return m;
 }
 
-/* Bit i: a[i] == b[i]; b is before a, end is after both. */
+/* Return a mask. Bit i is set if a[i] == b[i]. `b` is before `a`, and `end` is after both. */
 INLINE uint64_t equal_bytes(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
 	return end - a >= SPAN ? equal_span(a, b) : equal_end(a, b, end);
@@ -127,7 +129,7 @@ INLINE uint64_t low_bits(size_t n)
 	return ((uint64_t)1 << (n < CHUNK ? n : CHUNK)) - 1;
 }
 
-/* Starts of runs of at least SEQUENCE_MIN + step ones. */
+/* Return the starts of runs of at least SEQUENCE_MIN + step ones. */
 INLINE uint64_t run_starts(uint64_t m, unsigned step)
 {
 	m &= m >> 1;
@@ -135,13 +137,15 @@ INLINE uint64_t run_starts(uint64_t m, unsigned step)
 	return m & m >> step;
 }
 
-/* The first zero of m at or after the bit. */
+/* Return the first zero of `m` at or after the bit. */
 INLINE uint64_t first_zero(uint64_t m, uint64_t bit)
 {
 	return (m + bit) & ~m;
 }
 
-/* Continue the match before q at q, however short. Returns the first zero after it. */
+/*
+ * Continue the match that ends at `q`, even by few bytes. Returns the first zero after the match.
+ */
 INLINE uint64_t go_on(struct next_sequence *c, struct distance d, uint64_t up, uint64_t left)
 {
 	uint32_t offset = c->next[-1].offset;
@@ -153,7 +157,7 @@ INLINE uint64_t go_on(struct next_sequence *c, struct distance d, uint64_t up, u
 	return stop;
 }
 
-/* Extend a match that begins at q by equal literals before it, up to 7. */
+/* Extend a match that begins at `q` by up to 7 equal literals before the match. */
 INLINE void reach_back(ZSTD_Sequence *m, const uint8_t *q, uint32_t literals, const uint8_t *base)
 {
 	const uint64_t top = (uint64_t)1 << 63;
@@ -167,7 +171,10 @@ INLINE void reach_back(ZSTD_Sequence *m, const uint8_t *q, uint32_t literals, co
 	m->matchLength += n;
 }
 
-/* Put matches of the bytes at q. up and left have a bit for each byte equal at that distance. */
+/*
+ * Put matches of the bytes at `q`. `up` and `left` have a bit for each byte that is equal at the
+ * distance.
+ */
 INLINE struct next_sequence put_matches(struct next_sequence c, const struct frame *f,
 					const uint8_t *q, struct distance d, uint64_t up,
 					uint64_t left)
@@ -200,7 +207,7 @@ INLINE struct next_sequence put_matches(struct next_sequence c, const struct fra
 	return c;
 }
 
-/* Put matches of n bytes at q. */
+/* Put matches of `n` bytes at `q`. */
 INLINE struct next_sequence put_part(struct next_sequence c, const struct frame *f,
 				     const uint8_t *q, size_t n, struct distance d)
 {
@@ -218,7 +225,10 @@ INLINE struct next_sequence put_part(struct next_sequence c, const struct frame 
 	return c;
 }
 
-/* Bytes of the cell at p with its tail; 0: no cell. 8 bytes are readable. */
+/*
+ * Return the length of the cell at `p` with its tail, or 0 if there is no cell. 8 bytes are
+ * readable.
+ */
 INLINE size_t cell_size(const struct frame *f, const uint8_t *p)
 {
 	uint64_t lengths = get_be64(p);
@@ -237,7 +247,10 @@ INLINE bool read_shape(const struct frame *f, const uint8_t *p, struct sequence_
 	return out->size <= (size_t)(f->end - p) && out->row_bytes + KEY_FIXED <= out->key_bytes;
 }
 
-/* Compare a short cell to the bytes `back` before, and after head to those `back + more` before. */
+/*
+ * Compare a short cell with the bytes at distance `back`, and after byte `head` at distance `back +
+ * more`.
+ */
 INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t back, uint32_t more,
 			      unsigned head, uint64_t equal)
 {
@@ -252,9 +265,9 @@ INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t 
 }
 
 /*
- * Put matches of a long cell, or of a cell whose key has another length. up and left are
- * equal_bytes, if it is short. The part after the row key is aligned at the ends of the keys. (The
- * family's length, between the two, is then in no match.)
+ * Put matches of a long cell, or of a cell whose key has another length. For a short cell, `up` and
+ * `left` are results of equal_bytes. The part after the row key is aligned at the ends of the keys.
+ * (The family's length, between the two parts, is then in no match.)
  */
 INLINE struct next_sequence put_uneven(struct next_sequence c, const struct frame *f,
 				       const uint8_t *q, const struct sequence_shape *s,
@@ -279,7 +292,7 @@ INLINE struct next_sequence put_uneven(struct next_sequence c, const struct fram
 	return put_matches(c, f, q, d, up & used, left & used);
 }
 
-/* Put the literals up to at, and the end of a zstd block. */
+/* Put the literals up to `at`, and the end of a zstd block. */
 static struct next_sequence put_end(struct next_sequence c, const uint8_t *at)
 {
 	*c.next++ = (ZSTD_Sequence){.litLength = (uint32_t)(at - c.anchor)};
@@ -289,17 +302,17 @@ static struct next_sequence put_end(struct next_sequence c, const uint8_t *at)
 /* The state of a walk over a block. Its members stay in registers. */
 struct sequence_walk {
 	struct next_sequence c;
-	const uint8_t *q;      /* the cell; NULL: not possible */
-	const uint8_t *before; /* the cell before; NULL: none */
-	const uint8_t **above; /* in the list: the cell at the same place in the row before */
+	const uint8_t *q;      /* the cell; NULL means sequences are not possible */
+	const uint8_t *before; /* the cell before; NULL means none */
+	const uint8_t **above; /* in the list: the cell at the same place in the previous row */
 	const uint8_t *block;  /* where the zstd block begins */
 	const uint8_t **row;   /* in the list: the first of this row */
-	uint64_t row_mask;     /* the bits of the row key and its length */
+	uint64_t row_mask;     /* the bits of the row key and of its length */
 	const uint8_t **now;   /* in the list: the end */
-	const uint8_t *last;   /* the last place with SPAN bytes in both blocks */
+	const uint8_t *last;   /* the last address with SPAN bytes in both blocks */
 };
 
-/* Add the cell to the list. Returns the cell above it, or the cell before. */
+/* Add the cell to the list. Returns the cell above, or the previous cell. */
 INLINE const uint8_t *meet(struct sequence_walk *w, bool in_row)
 {
 	if (!in_row) {
@@ -310,7 +323,9 @@ INLINE const uint8_t *meet(struct sequence_walk *w, bool in_row)
 	return w->above < w->row ? *w->above++ : w->before;
 }
 
-/* Take a cell of this shape into the zstd block, or into the next one if there is no room. */
+/*
+ * Take a cell of this shape into the zstd block, or into the next zstd block if there is no room.
+ */
 static void enter(struct sequence_walk *w, const struct frame *f, const struct sequence_shape *s)
 {
 	if ((size_t)(w->q - w->block) + s->size > ZSTD_BLOCK) {
@@ -324,7 +339,7 @@ static void enter(struct sequence_walk *w, const struct frame *f, const struct s
 	w->row_mask = low_bits(ROW_IN_CELL + s->row_bytes) & ~low_bits(KV_LENGTHS);
 }
 
-/* Step over any cell. */
+/* Process a cell of any shape. */
 static NOINLINE struct sequence_walk step_any(struct sequence_walk w, const struct frame *f)
 {
 	const uint8_t *q = w.q;
@@ -351,11 +366,11 @@ static NOINLINE struct sequence_walk step_any(struct sequence_walk w, const stru
 	return w;
 }
 
-/* Step over a short cell whose row key is as long as the one before. */
+/* Process a short cell whose row key is as long as the previous row key. */
 INLINE struct sequence_walk step_short(struct sequence_walk w, const struct frame *f, size_t size,
 				       const uint8_t *above, uint64_t up, uint64_t left)
 {
-	const uint64_t key_bytes = 0xf; /* the bits of its length */
+	const uint64_t key_bytes = 0xf; /* the bits of the key's length */
 	struct distance d = {.up = (uint32_t)(w.q - above), .left = (uint32_t)(w.q - w.before)};
 
 	if (__builtin_expect((up & left & key_bytes) == key_bytes, 1)) {
@@ -377,8 +392,9 @@ INLINE struct sequence_walk step_short(struct sequence_walk w, const struct fram
 }
 
 /*
- * The body of the two functions below: sequences of all cells. Returns their end; NULL: not
- * possible. A macro, because AVX2 code is inlined only into functions that are compiled for AVX2.
+ * Make the sequences of all cells. Returns the end of the sequences, or NULL if sequences are not
+ * possible. This is a macro, because AVX2 code is inlined only into functions that are compiled for
+ * AVX2.
  */
 #define FIND(s, f, list, span)                                                                     \
 	struct sequence_walk w = {.c = {list, (f)->base}, .q = (f)->base, .block = (f)->base};     \
@@ -426,7 +442,7 @@ static ZSTD_Sequence *find(const struct sequencer *s, struct bytes cells, size_t
 
 void hfile_sequences_setup(void *zstd)
 {
-	/* The values are in range, so it cannot fail. */
+	/* The values are in range, so the call cannot fail. */
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_validateSequences, 1);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable);
@@ -435,8 +451,8 @@ void hfile_sequences_setup(void *zstd)
 static bool make_room(struct sequencer *s, size_t plain_bytes)
 {
 	/*
-	 * one before the first, and ends of zstd blocks: any two of these have over ZSTD_BLOCK
-	 * bytes
+	 * room before the first sequence, and for the ends of zstd blocks: two adjacent zstd blocks
+	 * have more than ZSTD_BLOCK bytes
 	 */
 	size_t most = plain_bytes / SEQUENCE_MIN + 2 * (plain_bytes / ZSTD_BLOCK) + 4;
 

@@ -1,5 +1,5 @@
 /*
- * tag_dictionary.c - unpack tags that a dictionary has compressed
+ * tag_dictionary.c - decode tags that a dictionary has compressed
  *
  *   new tag    FF | v7 bytes | type and value
  *   known tag  i16 its index
@@ -8,7 +8,10 @@
 
 #define NEW_TAG 0xff
 
-/* Number tags as the dictionary does: in order of arrival, then each replaces the oldest. */
+/*
+ * Add a tag. If the dictionary is full, the tag replaces the tag that was not used for the longest
+ * time.
+ */
 static void remember(struct tag_dictionary *d, size_t at, size_t bytes)
 {
 	size_t i = d->count;
@@ -24,7 +27,7 @@ static void remember(struct tag_dictionary *d, size_t at, size_t bytes)
 	d->entry[i] = (struct tag_place){at, bytes, ++d->clock};
 }
 
-/* Append a tag's length; false when it or the tag is too long. */
+/* Append a tag's length. Returns false if the length or the tag is too long. */
 static bool put_length(struct buf *out, size_t bytes, size_t *left)
 {
 	uint8_t length[2];

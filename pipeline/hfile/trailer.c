@@ -1,13 +1,12 @@
-/* trailer.c - protobuf by hand for the trailer; layout in trailer.h */
+/* trailer.c - encode and decode the protobuf message of the trailer; layout in trailer.h */
 #include "trailer.h"
 
 #include <stdio.h>
 
 #include "kv.h"
 
-#define VERSION_MAJOR 3
-#define WIRE_VARINT   0
-#define WIRE_BYTES    2
+#define WIRE_VARINT 0
+#define WIRE_BYTES  2
 
 enum {
 	FIELD_FILE_INFO = 1,
@@ -36,12 +35,38 @@ static const char *const comparators[] = {
 	"org.apache.hadoop.hbase.KeyValue$KeyComparator",
 };
 
-/* Compression.Algorithm's ordinals. */
+/* The ordinals of codecs in Java's Compression.Algorithm. */
 static const uint32_t codec_numbers[] = {
 	[CODEC_NONE] = 2,   [CODEC_LZO] = 0, [CODEC_GZ] = 1,
 	[CODEC_SNAPPY] = 3, [CODEC_LZ4] = 4, [CODEC_ZSTD] = 6,
 };
 _Static_assert(sizeof codec_numbers / sizeof *codec_numbers == CODECS, "a number for each codec");
+
+/* The ordinals of codecs that saltmill cannot read. */
+static const char *const other_codecs[] = {
+	[0] = "LZO",
+	[5] = "BZIP2",
+	[7] = "LZMA",
+	[8] = "BROTLI",
+};
+
+/* The versions that HBase 2 reads. HBase 0.98 and 1.x write version 3.0, HBase 2.x writes 3.3. */
+static const struct {
+	uint32_t major, least_minor, most_minor, bytes;
+} versions[] = {
+	{2, 3, 3, 212},
+	{3, 0, HTRAILER_MINOR, HTRAILER_BYTES},
+};
+
+/* Return the trailer's size in bytes, or 0 if saltmill cannot read the version. */
+static uint32_t bytes_of_version(uint32_t major, uint32_t minor)
+{
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+		if (major == versions[i].major && minor >= versions[i].least_minor &&
+		    minor <= versions[i].most_minor)
+			return versions[i].bytes;
+	return 0;
+}
 
 static int set_codec(struct hfile_trailer *t, uint64_t number, struct error *err)
 {
@@ -51,8 +76,14 @@ static int set_codec(struct hfile_trailer *t, uint64_t number, struct error *err
 			return 0;
 		}
 	}
-	return error_set(err, RC_DATA, "compression codec %llu is not supported",
-			 (unsigned long long)number);
+	const char *name =
+		number < sizeof other_codecs / sizeof *other_codecs ? other_codecs[number] : NULL;
+	char unnamed[32];
+	snprintf(unnamed, sizeof unnamed, "codec %llu", (unsigned long long)number);
+	return error_set(err, RC_DATA,
+			 "compressed with %s, expected NONE, GZ, SNAPPY, LZ4 or ZSTD; set another "
+			 "COMPRESSION of the family in HBase and run `major_compact`",
+			 name ? name : unnamed);
 }
 
 static uint8_t *put_number(uint8_t *p, unsigned field, uint64_t v)
@@ -105,7 +136,9 @@ static int set_number(struct hfile_trailer *t, uint64_t field, uint64_t v, struc
 	case FIELD_LAST_DATA: t->last_data_block = v; return 0;
 	case FIELD_CODEC: return set_codec(t, v, err);
 	default:
-		return error_set(err, RC_DATA, "trailer: field %llu is unknown",
+		return error_set(err, RC_DATA,
+				 "trailer: found unknown field %llu, expected the "
+				 "fields of HBase 2",
 				 (unsigned long long)field);
 	}
 }
@@ -120,10 +153,13 @@ static int set_comparator(struct hfile_trailer *t, struct bytes name, struct err
 	}
 	char shown[200];
 	hfile_kv_show(shown, sizeof shown, name);
-	return error_set(err, RC_DATA, "trailer: unknown comparator \"%s\"", shown);
+	return error_set(err, RC_DATA,
+			 "trailer: found comparator \"%s\", expected a comparator "
+			 "of HBase 2",
+			 shown);
 }
 
-/* One field at *p; *seen has a bit for each field met. */
+/* Parse the field at `*p`. `*seen` has a bit for each field that was parsed. */
 static int parse_field(struct hfile_trailer *t, const uint8_t **p, const uint8_t *end,
 		       uint32_t *seen, struct error *err)
 {
@@ -132,22 +168,30 @@ static int parse_field(struct hfile_trailer *t, const uint8_t **p, const uint8_t
 	size_t m = n ? get_varint(*p + n, end, &v) : 0;
 
 	if (n == 0 || m == 0)
-		return error_set(err, RC_DATA, "trailer: its message ends within a field");
+		return error_set(err, RC_DATA,
+				 "trailer: found the end of the message within a "
+				 "field, expected a whole field");
 	*p += n + m;
 	uint32_t bit = tag >> 3 < 32 ? 1u << (tag >> 3) : 0;
 	if (*seen & bit)
-		return error_set(err, RC_DATA, "trailer: field %llu occurs twice",
+		return error_set(err, RC_DATA, "trailer: found field %llu twice, expected it once",
 				 (unsigned long long)tag >> 3);
 	*seen |= bit;
 	if (tag == (FIELD_KEY << 3 | WIRE_BYTES))
-		return error_set(err, RC_DATA, "the file is encrypted");
+		return error_set(err, RC_DATA,
+				 "found an encrypted file, expected a file without "
+				 "encryption");
 	if ((tag & 7) == WIRE_VARINT)
 		return set_number(t, tag >> 3, v, err);
 	if (tag != (FIELD_COMPARATOR << 3 | WIRE_BYTES))
-		return error_set(err, RC_DATA, "trailer: field tag %llu is unknown",
+		return error_set(err, RC_DATA,
+				 "trailer: found unknown field tag %llu, expected "
+				 "the fields of HBase 2",
 				 (unsigned long long)tag);
 	if (v > (uint64_t)(end - *p))
-		return error_set(err, RC_DATA, "trailer: its message ends within the comparator");
+		return error_set(err, RC_DATA,
+				 "trailer: found the end of the message within the "
+				 "comparator, expected the whole name");
 	struct bytes name = bytes_of(*p, (size_t)v);
 	*p += v;
 	return set_comparator(t, name, err);
@@ -158,65 +202,78 @@ static bool has_magic(struct bytes tail)
 	return memmem(tail.ptr, tail.len, magic, 8) != NULL;
 }
 
-/* Report what the file is if it does not end like a version 3 HFile. */
+/* Report the kind of a file that does not end like an HFile that saltmill can read. */
 static int not_ours(struct bytes tail, struct error *err)
 {
-	uint32_t version = tail.len >= 4 ? get_be32(tail.ptr + tail.len - 4) & 0xffffff : 0;
+	uint32_t word = tail.len >= 4 ? get_be32(tail.ptr + tail.len - 4) : 0;
+	uint32_t major = word & 0xffffff, minor = word >> 24;
 
-	if (has_magic(tail) && (version == 1 || version == 2))
+	/* the last bytes of a truncated file are not a version, and are often zeros */
+	bool named = major > 0 && major < 16;
+	if (has_magic(tail) && named && bytes_of_version(major, minor) == 0)
 		return error_set(err, RC_DATA,
-				 "v%u HFile (trailer version %u): saltmill reads version 3",
-				 version, version);
+				 "HFile version %u.%u, expected 2.3 or 3.0 to 3.%d, which HBase "
+				 "0.98 to 2.6 write; run `major_compact` in one of them",
+				 major, minor, HTRAILER_MINOR);
 	if (has_magic(tail))
 		return error_set(
 			err, RC_DATA,
-			"the trailer is not %d bytes before the end: the file is cut off or has "
-			"extra bytes at the end",
-			HTRAILER_BYTES);
+			"found no trailer %u bytes before the end, expected one there: the file "
+			"is truncated or has extra bytes at the end",
+			bytes_of_version(major, minor) ? bytes_of_version(major, minor)
+						       : HTRAILER_BYTES);
 	return error_set(err, RC_DATA,
-			 "no HFile trailer in the last %zu bytes: not an HFile, or "
-			 "truncated",
+			 "found no HFile trailer in the last %zu bytes, expected one: the file "
+			 "is not an HFile, or is truncated",
 			 tail.len);
 }
 
 static int check(const struct hfile_trailer *t, uint32_t seen, struct error *err)
 {
-	/* all fields that HBase writes: a missing number is not read as zero */
+	/* HBase writes all of these fields, so a missing number is an error and not zero */
 	uint32_t needed = (1u << (FIELD_CODEC + 1)) - (1u << FIELD_FILE_INFO);
 
 	if ((seen & needed) != needed)
-		return error_set(err, RC_DATA, "trailer: fields are missing (found: %x)", seen);
+		return error_set(err, RC_DATA,
+				 "trailer: found only the fields of mask %x, "
+				 "expected all fields that HBase writes",
+				 seen);
 	if (t->index_levels < 1 || t->index_levels > 16)
-		return error_set(err, RC_DATA, "trailer: %u index levels", t->index_levels);
+		return error_set(err, RC_DATA, "trailer: found %u index levels, expected 1 to 16",
+				 t->index_levels);
 	return 0;
 }
 
 int hfile_trailer_parse(struct hfile_trailer *t, struct bytes tail, struct error *err)
 {
-	if (tail.len < HTRAILER_BYTES || memcmp(tail.ptr, magic, 8) != 0)
+	uint32_t version = tail.len >= 4 ? get_be32(tail.ptr + tail.len - 4) : 0, seen = 0;
+	uint32_t bytes = bytes_of_version(version & 0xffffff, version >> 24);
+
+	if (bytes == 0 || tail.len < bytes || memcmp(tail.ptr + tail.len - bytes, magic, 8) != 0)
 		return not_ours(tail, err);
-	uint32_t version = get_be32(tail.ptr + HTRAILER_BYTES - 4), seen = 0;
+	const uint8_t *start = tail.ptr + tail.len - bytes, *last = tail.ptr + tail.len - 4;
 	*t = (struct hfile_trailer){.codec = CODEC_NONE,
 				    .major = version & 0xffffff,
-				    .minor = version >> 24};
-	if (t->major != VERSION_MAJOR)
-		return error_set(err, RC_DATA,
-				 "v%u HFile (trailer version %u): saltmill reads version 3",
-				 t->major, t->major);
+				    .minor = version >> 24,
+				    .trailer_bytes = bytes};
 	uint64_t len;
-	const uint8_t *end = tail.ptr + HTRAILER_BYTES - 4;
-	size_t n = get_varint(tail.ptr + 8, end, &len);
-	const uint8_t *p = tail.ptr + 8 + n;
-	if (n == 0 || len > (uint64_t)(end - p))
-		return error_set(err, RC_DATA, "trailer: its message does not fit");
-	for (end = p + len; p < end;) {
+	size_t n = get_varint(start + 8, last, &len);
+	const uint8_t *p = start + 8 + n, *end = p;
+	if (n == 0 || len > (uint64_t)(last - p))
+		return error_set(err, RC_DATA,
+				 "trailer: found a message longer than the "
+				 "trailer, expected a message that fits");
+	for (end += len; p < end;) {
 		int rc = parse_field(t, &p, end, &seen, err);
 
 		if (rc)
 			return rc;
 	}
-	for (; end < tail.ptr + HTRAILER_BYTES - 4; end++)
+	for (; end < last; end++)
 		if (*end)
-			return error_set(err, RC_DATA, "trailer: byte %02x in the padding", *end);
+			return error_set(err, RC_DATA,
+					 "trailer: found byte %02x in the padding, "
+					 "expected only zeros",
+					 *end);
 	return check(t, seen, err);
 }

@@ -1,17 +1,17 @@
 /*
  * tune.c - choose ZSTD settings by trying them on a table's own blocks
  *
- * Neighbouring cells repeat each other. With a small hash table the newest candidate is the nearest
- * row, which is faster to find and shorter to write. Text that repeats over longer distances needs
- * a larger table. So a few settings are tried: all on a quarter of the blocks, spread evenly, and
- * those close to the best on the other blocks.
+ * Neighbouring cells often have equal bytes. With a small hash table, the newest match is in the
+ * nearest row, which is faster to find and shorter to write. Text that repeats over longer
+ * distances needs a larger table. So saltmill tries a few settings on a quarter of the blocks,
+ * spread evenly. Settings close to the best are also tried on the other blocks.
  *
  * Time is not measured, because files must not depend on how busy a machine was. The cost is
- * computed from the output, in picoseconds: for each plain byte and stored byte if zstd looks for
- * matches; for each plain byte, sequence and literal if it gets sequences. The constants were
- * fitted on an EPYC to 64 KB blocks of ratings, flights, film titles and two logs. The first kind
- * is off by up to 22 %, the second by 9 %. STORE_COST is the cost after compression: checksums,
- * digest, writing, three copies in HDFS.
+ * computed from the output, in picoseconds. If zstd looks for matches, each plain byte and each
+ * stored byte has a cost. If zstd gets sequences, each plain byte, sequence and literal has a cost.
+ * The constants were fitted on an EPYC to 64 KB blocks of ratings, flights, film titles and two
+ * logs. The first formula is off by up to 22 %, the second by 9 %. STORE_COST is the cost after
+ * compression, which includes checksums, digest, writing and three copies in HDFS.
  */
 #include "reader.h"
 
@@ -22,9 +22,9 @@
 #define SEQUENCE_COST 17000
 #define LITERAL_COST  1500
 
-#define QUARTER	    4  /* each trial sees one block in this many */
-#define BLOCKS_MANY 16 /* below this number of blocks it sees all */
-#define CLOSE	    3  /* percent; neighbours in the table differ less from block to block */
+#define QUARTER	    4  /* each trial gets one block of QUARTER */
+#define BLOCKS_MANY 16 /* with fewer blocks, each trial gets all blocks */
+#define CLOSE	    3  /* percent; similar settings differ by less than this from block to block */
 
 struct trial {
 	int level;
@@ -32,7 +32,7 @@ struct trial {
 	uint32_t plain_cost, stored_cost;
 };
 
-/* On a tie the first wins. */
+/* The settings to try. If two settings have the same cost, the first is chosen. */
 static const struct trial for_speed[] = {{2, 8, 8, 290, 0},    {2, 8, 4, 290, 0},
 					 {2, 8, 0, 440, 6100}, {2, 10, 0, 290, 7600},
 					 {2, 0, 0, 140, 9100}, {3, 0, 0, 80, 11000}};
@@ -40,7 +40,7 @@ static const struct trial for_size[] = {{2, 8, 0, 0, 0}, {2, 0, 0, 0, 0},  {3, 0
 					{7, 8, 0, 0, 0}, {7, 10, 0, 0, 0}, {7, 0, 0, 0, 0},
 					{9, 0, 0, 0, 0}};
 
-/* All payloads of data blocks, one after the other; ends has the end of each. */
+/* The payloads of all data blocks, joined. `ends` has the end offset of each payload. */
 struct tune_sample {
 	struct buf bytes;
 	size_t *ends, count, cap;
@@ -78,10 +78,10 @@ static int sample_read(struct tune_sample *s, struct hfile *f, struct error *err
 /* The result of a trial so far. */
 struct outcome {
 	uint64_t plain, stored, made, literals;
-	uint64_t first_cost; /* cost of the blocks that all trials see */
+	uint64_t first_cost; /* cost of the blocks that all trials get */
 	bool possible;	     /* the trial's settings worked for all blocks */
-	bool wanted;	     /* in the next round */
-	bool whole;	     /* it has seen all blocks */
+	bool wanted;	     /* the next round runs this trial */
+	bool whole;	     /* the trial got all blocks */
 };
 
 enum { TRIALS_MOST = 8 };
@@ -93,7 +93,7 @@ struct tuning {
 	const struct trial *trials;
 	size_t count;
 	enum codec_aim aim;
-	bool rest; /* this round has the blocks that not all trials see */
+	bool rest; /* this round has the blocks that not all trials get */
 	struct outcome outcomes[TRIALS_MOST];
 };
 
@@ -129,7 +129,7 @@ static int try_blocks(struct hcodec *codec, const struct tuning *t, struct outco
 	return rc;
 }
 
-/* In picoseconds or, for size, in bytes. */
+/* Return the cost in picoseconds, or in bytes if the goal is size. */
 static uint64_t cost_of(const struct tuning *t, const struct trial *trial, const struct outcome *o)
 {
 	if (t->aim == AIM_SIZE)
@@ -162,7 +162,10 @@ static int one_trial(void *ctx, unsigned worker, size_t index, struct error *err
 	return rc;
 }
 
-/* Choose trials close to the best that have not seen all blocks; false: there are none. */
+/*
+ * Choose trials close to the best that did not get all blocks. Returns false if there is no such
+ * trial.
+ */
 static bool want_close(struct tuning *t)
 {
 	uint64_t best = UINT64_MAX;
@@ -180,7 +183,10 @@ static bool want_close(struct tuning *t)
 	return any;
 }
 
-/* Run all trials on some blocks, then the close ones on the rest, until the best have seen all. */
+/*
+ * Run all trials on some blocks, then the best trials on the rest, until the best trials got all
+ * blocks.
+ */
 static int try_all(struct tuning *t, unsigned threads, struct error *err)
 {
 	for (size_t i = 0; i < t->count; i++) {

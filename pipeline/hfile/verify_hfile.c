@@ -1,10 +1,11 @@
 /*
- * verify_hfile.c - prove a whole HFile
+ * verify_hfile.c - verify a whole HFile
  *
  * First the index is read from the root down into a list of (offset, size, key) of data blocks.
  * Then all blocks are walked (block_walk.c). Each data block must be the next of the list and must
- * have its cells in order and in its key range. Each cell's key must be in the bloom filter, and
- * deletes of a family in theirs. At the end the sums are compared to the file info.
+ * have its cells in order and in its key range. Each cell's key must be in the bloom filter. Each
+ * family delete's row must be in the bloom filter of deletes. At the end the sums are compared with
+ * the file info.
  */
 #include "reader.h"
 #include "trailer.h"
@@ -12,7 +13,7 @@
 struct verify {
 	struct hfile *f;
 	struct hfile_summary *sum;
-	struct hindex_list blocks;	       /* data blocks by the index */
+	struct hindex_list blocks;	       /* data blocks that the index lists */
 	uint64_t level_end[HINDEX_LEVELS_MAX]; /* end of the last index block of each level */
 	size_t block;			       /* data blocks so far */
 	size_t meta;			       /* meta blocks so far */
@@ -33,14 +34,19 @@ static int fault(const struct verify *v, struct error *err, const char *what, ui
 }
 
 /*
- * Index blocks of a level follow each other in the file. This also ends a loop in a hostile file.
+ * Check that the index blocks of a level ascend in the file. In a malicious file this check also
+ * ends a loop of index entries.
  */
 static int check_level(struct verify *v, uint32_t level, const struct hindex_entry *e,
 		       struct error *err)
 {
 	if (e->offset < v->level_end[level])
-		return error_set(err, RC_DATA, "%s: index entries of level %u are not in order",
-				 v->f->source.name, level);
+		return error_set(
+			err, RC_DATA,
+			"%s: index level %u: found offset %llu, expected at least %llu, the end "
+			"of the previous block",
+			v->f->source.name, level, (unsigned long long)e->offset,
+			(unsigned long long)v->level_end[level]);
 	v->level_end[level] = e->offset + e->disk_bytes;
 	return 0;
 }
@@ -59,10 +65,11 @@ static int collect_node(struct verify *v, uint32_t level, const struct hindex_no
 		if (rc)
 			return error_prefix(err, "%s: ", v->f->source.name);
 		if (i == 0 && !bytes_eq(key, parent_key))
-			return error_set(err, RC_DATA,
-					 "%s: an index block begins with another key than its "
-					 "parent entry has",
-					 v->f->source.name);
+			return error_set(
+				err, RC_DATA,
+				"%s: found an index block with another first key, expected the "
+				"key of its entry in the parent block",
+				v->f->source.name);
 		rc = collect(v, level, &e, key, err);
 		if (rc)
 			return rc;
@@ -70,7 +77,9 @@ static int collect_node(struct verify *v, uint32_t level, const struct hindex_no
 	return 0;
 }
 
-/* level 0: entries of the root; the deepest level's entries are data blocks. */
+/*
+ * Collect the data blocks below an entry. Level 0 is the root. The deepest level lists data blocks.
+ */
 static int collect(struct verify *v, uint32_t level, const struct hindex_entry *e, struct bytes key,
 		   struct error *err)
 {
@@ -105,7 +114,7 @@ static int collect_index(struct verify *v, struct error *err)
 	return 0;
 }
 
-/* The mid-key metadata must name the middle data block: leaf, leaf size, entry in the leaf. */
+/* Check that the mid-key (leaf, leaf size, entry in the leaf) refers to the middle data block. */
 static int check_mid_key(struct verify *v, struct error *err)
 {
 	struct hfile *f = v->f;
@@ -113,7 +122,7 @@ static int check_mid_key(struct verify *v, struct error *err)
 	if (f->root_rest.len == 0)
 		return 0;
 	if (v->blocks.count == 0)
-		return fault(v, err, "the count of data blocks below a mid-key", 0, 1);
+		return fault(v, err, "data blocks of a file with a mid-key", 0, 1);
 	struct hindex_entry leaf = {.offset = get_be64(f->root_tail),
 				    .disk_bytes = get_be32(f->root_tail + 8)};
 	struct hindex_entry e = {0};
@@ -166,12 +175,15 @@ static int check_bloom(struct verify *v, const struct cell *last, const struct c
 	v->bloom_keys++;
 	rc = hfile_may_contain(f, key->row, key->qualifier, &found, err);
 	if (rc == RC_OK && !found)
-		rc = error_set(err, RC_DATA, "%s: the bloom filter lacks the key of cell %llu",
-			       f->source.name, (unsigned long long)v->sum->cells);
+		rc = error_set(
+			err, RC_DATA,
+			"%s: bloom filter: found no key of cell %llu, expected the key of each "
+			"cell",
+			f->source.name, (unsigned long long)v->sum->cells);
 	return rc;
 }
 
-/* The filter of deletes has each row with a delete of its family once. */
+/* Check that the filter of deletes has the row, and count each row with a family delete once. */
 static int check_delete(struct verify *v, const struct cell *key, struct error *err)
 {
 	bool found, first = v->family_deletes++ == 0;
@@ -184,9 +196,11 @@ static int check_delete(struct verify *v, const struct cell *key, struct error *
 		return error_memory(err, key->row.len, "a row key");
 	int rc = hfile_may_delete(v->f, key->row, &found, err);
 	if (rc == RC_OK && !found)
-		rc = error_set(err, RC_DATA,
-			       "%s: the bloom filter of deletes lacks the row of cell %llu",
-			       v->f->source.name, (unsigned long long)v->sum->cells);
+		rc = error_set(
+			err, RC_DATA,
+			"%s: bloom filter of deletes: found no row of cell %llu, expected the row "
+			"of each family delete",
+			v->f->source.name, (unsigned long long)v->sum->cells);
 	return rc;
 }
 
@@ -194,11 +208,16 @@ static int check_order(struct verify *v, const struct cell *last, const struct c
 		       struct error *err)
 {
 	if (cell_key_cmp(last, key) > 0)
-		return error_set(err, RC_ORDER, "%s: cell %llu sorts before the cell it follows",
-				 v->f->source.name, (unsigned long long)v->sum->cells);
+		return error_set(
+			err, RC_ORDER,
+			"%s: found cell %llu, which sorts before the previous cell, expected "
+			"cells in order",
+			v->f->source.name, (unsigned long long)v->sum->cells);
 	if (!bytes_eq(last->family, key->family))
-		return error_set(err, RC_DATA, "%s: cell %llu is of another family than the first",
-				 v->f->source.name, (unsigned long long)v->sum->cells);
+		return error_set(
+			err, RC_DATA,
+			"%s: cell %llu: found another family, expected that of the first cell",
+			v->f->source.name, (unsigned long long)v->sum->cells);
 	return 0;
 }
 
@@ -212,8 +231,7 @@ static int verify_cell(struct verify *v, const struct kv *kv, const struct cell 
 
 	if (rc == RC_OK && v->f->bloom.present)
 		rc = check_bloom(v, first ? NULL : &last, key, err);
-	if (rc == RC_OK &&
-	    (key->type == CELL_DELETE_FAMILY || key->type == CELL_DELETE_FAMILY_VERSION))
+	if (rc == RC_OK && cell_type_marks_family(key->type))
 		rc = check_delete(v, key, err);
 	if (rc)
 		return rc;
@@ -236,7 +254,10 @@ static int verify_cell(struct verify *v, const struct kv *kv, const struct cell 
 	return 0;
 }
 
-/* lastKey(block before) < index key <= first key; the first block's index key is its own. */
+/*
+ * Check that lastKey(previous block) < index key <= first key. The first block's index key is its
+ * first key.
+ */
 static int check_index_key(struct verify *v, struct bytes first, struct error *err)
 {
 	struct cell index_key, f, last;
@@ -249,9 +270,11 @@ static int check_index_key(struct verify *v, struct bytes first, struct error *e
 		ok = hfile_kv_key_parse(buf_bytes(&v->last), &last) &&
 		     cell_key_cmp(&last, &index_key) < 0 && cell_key_cmp(&index_key, &f) <= 0;
 	if (!ok)
-		return error_set(err, RC_DATA,
-				 "%s: index key %zu is not between its block and the one before",
-				 v->f->source.name, v->block);
+		return error_set(
+			err, RC_DATA,
+			"%s: data block %zu: found another index key, expected one after the "
+			"previous block's last key and up to the block's first key",
+			v->f->source.name, v->block);
 	return 0;
 }
 
@@ -281,7 +304,10 @@ static int verify_cells(struct verify *v, struct error *err)
 static int verify_data(struct verify *v, const struct hfile_block *b, struct error *err)
 {
 	if (v->block >= v->blocks.count)
-		return fault(v, err, "a data block that the index lacks", b->offset, 0);
+		return error_set(
+			err, RC_DATA,
+			"%s: found a data block at %llu, expected only the %zu of the index",
+			v->f->source.name, (unsigned long long)b->offset, v->blocks.count);
 	const struct hindex_entry *e = &v->blocks.entry[v->block];
 	if (e->offset != b->offset)
 		return fault(v, err, "the next data block's offset in the index", e->offset,
@@ -294,13 +320,16 @@ static int verify_data(struct verify *v, const struct hfile_block *b, struct err
 	return rc;
 }
 
-/* Meta blocks are in the order of their index. */
+/* Check a meta block. Meta blocks must be in the order of the meta index. */
 static int verify_meta(struct verify *v, const struct hfile_block *b, struct error *err)
 {
 	const struct hindex_list *l = &v->f->meta;
 
 	if (v->meta >= l->count)
-		return fault(v, err, "a meta block that the meta index lacks", b->offset, 0);
+		return error_set(
+			err, RC_DATA,
+			"%s: found a meta block at %llu, expected only the %zu of the meta index",
+			v->f->source.name, (unsigned long long)b->offset, l->count);
 	const struct hindex_entry *e = &l->entry[v->meta++];
 	const struct hfile_number all[] = {
 		{"the next meta block's offset in the index", e->offset, b->offset},
@@ -332,19 +361,19 @@ static int walk(struct verify *v, struct error *err)
 	return rc == RC_END ? 0 : rc;
 }
 
-/* Check what a walk over the blocks alone (block_walk.c) does not. */
+/* Check the facts that block_walk.c does not check. */
 static int check_trailer(const struct verify *v, struct error *err)
 {
 	const struct hfile_number all[] = {
-		{"data blocks met", v->block, v->blocks.count},
-		{"meta blocks met", v->meta, v->f->meta.count},
+		{"the number of data blocks", v->block, v->blocks.count},
+		{"the number of meta blocks", v->meta, v->f->meta.count},
 		{"the trailer's count of cells", v->f->trailer.entry_count, v->sum->cells},
 	};
 
 	return hfile_check_numbers(v->f, all, sizeof all / sizeof *all, err);
 }
 
-/* An integer of the file info; if it is absent, the expected value. */
+/* Return an integer of the file info, or `absent` if the file info lacks it. */
 static uint64_t info_number(const struct verify *v, const char *name, uint64_t absent)
 {
 	struct bytes b;
@@ -376,14 +405,15 @@ static int check_info(const struct verify *v, struct error *err)
 	put_be64(expected, (uint64_t)s->min_ts);
 	put_be64(expected + 8, (uint64_t)s->max_ts);
 	/*
-	 * With deletes of columns HBase starts the range at 0. Then only the times of Puts are
-	 * known.
+	 * If a file has deletes of columns, HBase starts the range at 0, so also accept 0.
 	 */
 	if (hfile_info_find(&v->f->info, "TIMERANGE", &range) &&
 	    (range.len != 16 || memcmp(range.ptr + 8, expected + 8, 8) != 0 ||
 	     (memcmp(range.ptr, expected, 8) != 0 && get_be64(range.ptr) != 0)))
-		return error_set(err, RC_DATA, "%s: TIMERANGE is not that of the cells",
-				 v->f->source.name);
+		return error_set(
+			err, RC_DATA,
+			"%s: TIMERANGE: found another range, expected %lld to %lld as in the cells",
+			v->f->source.name, (long long)s->min_ts, (long long)s->max_ts);
 	return hfile_check_numbers(v->f, all, sizeof all / sizeof *all, err);
 }
 
@@ -397,7 +427,8 @@ static int check_last(struct verify *v, struct error *err)
 		return 0;
 	hfile_info_find(&f->info, "hfile.LASTKEY", &key);
 	if (!bytes_eq(key, buf_bytes(&v->last)) || !hfile_kv_key_parse(key, &last))
-		return error_set(err, RC_DATA, "%s: hfile.LASTKEY is not the last cell's key",
+		return error_set(err, RC_DATA,
+				 "%s: hfile.LASTKEY: found another key, expected the last cell's",
 				 f->source.name);
 	if (!f->bloom.present)
 		return 0;
@@ -405,12 +436,14 @@ static int check_last(struct verify *v, struct error *err)
 	if (rc)
 		return rc;
 	if (hfile_info_find(&f->info, "LAST_BLOOM_KEY", &bloom) && !bytes_eq(key, bloom))
-		return error_set(err, RC_DATA, "%s: LAST_BLOOM_KEY is not the last key",
-				 f->source.name);
+		return error_set(
+			err, RC_DATA,
+			"%s: LAST_BLOOM_KEY: found another key, expected the last bloom key",
+			f->source.name);
 	return 0;
 }
 
-/* The chunks of both filters are blocks of one type. */
+/* Check the totals of both filters. The chunks of both filters are blocks of one type. */
 static int check_blooms(const struct verify *v, struct error *err)
 {
 	const struct hfile *f = v->f;

@@ -1,9 +1,8 @@
 /*
- * writer.c - write blocks to a file
+ * writer.c - write the blocks of an HFile
  *
- * add.c fills a block with cells. A full block is encoded, compressed and written, followed by the
- * index leaf and bloom chunks that are due, in the order of HBase's writer (README.md 1.1). So the
- * bytes are the same.
+ * add.c fills a block with cells. A full block is encoded, compressed and written. The index leaf
+ * and the bloom chunks that are due follow, in the order of HBase's writer (README.md 1.1).
  */
 #include "writer.h"
 
@@ -66,23 +65,34 @@ static void defaults(struct hfile_options *o)
 static int check_options(const struct hfile_options *o, struct error *err)
 {
 	if (o->family.len > CELL_FAMILY_MAX || (o->family.len == 0 && o->nqualifiers))
-		return error_set(err, RC_LIMIT, "a family name of %zu bytes; 1 to %d are possible",
+		return error_set(err, RC_LIMIT,
+				 "found a family name of %zu bytes, expected 1 to %d",
 				 o->family.len, CELL_FAMILY_MAX);
 	if (o->block_bytes > HBLOCK_PLAIN_MAX / 2)
-		return error_set(err, RC_LIMIT, "a block size of %u bytes; the limit is %u",
+		return error_set(err, RC_LIMIT,
+				 "found a block size of %u bytes, expected at most %u",
 				 o->block_bytes, HBLOCK_PLAIN_MAX / 2);
 	if (o->bloom_block_bytes > HBLOCK_PLAIN_MAX / 16)
-		return error_set(err, RC_LIMIT, "a bloom block size of %u bytes; the limit is %u",
+		return error_set(err, RC_LIMIT,
+				 "found a bloom block size of %u bytes, expected at most %u",
 				 o->bloom_block_bytes, HBLOCK_PLAIN_MAX / 16);
 	for (size_t i = 0; i < o->nqualifiers; i++) {
 		if (o->nqualifiers > UINT16_MAX || o->qualifiers[i].len > HBLOCK_PLAIN_MAX / 4)
-			return error_set(err, RC_LIMIT, "%zu columns, or one of %zu bytes",
-					 o->nqualifiers, o->qualifiers[i].len);
+			return error_set(
+				err, RC_LIMIT,
+				"found %zu columns, one of %zu bytes, expected at most %u of %u "
+				"bytes",
+				o->nqualifiers, o->qualifiers[i].len, UINT16_MAX,
+				HBLOCK_PLAIN_MAX / 4);
 		if (i && bytes_cmp(o->qualifiers[i - 1], o->qualifiers[i]) >= 0)
-			return error_set(err, RC_ORDER, "columns that are not in order");
+			return error_set(
+				err, RC_ORDER,
+				"found column %zu before a smaller one, expected columns in order",
+				i);
 	}
 	if (o->bloom == BLOOM_ROWPREFIX && (o->bloom_prefix < 1 || o->bloom_prefix > CELL_ROW_MAX))
-		return error_set(err, RC_CONFIG, "a bloom prefix of %u bytes; 1 to %d are possible",
+		return error_set(err, RC_CONFIG,
+				 "found a bloom prefix of %u bytes, expected 1 to %d",
 				 o->bloom_prefix, CELL_ROW_MAX);
 	return 0;
 }
@@ -118,7 +128,7 @@ bool hfile_writer_set_family(struct hfile_writer *w, struct bytes family)
 	return true;
 }
 
-/* Allocate everything that is needed from the start. */
+/* Allocate the memory that the writer needs from the start. */
 static bool make_parts(struct hfile_writer *w, const struct hfile_options *o)
 {
 	w->scratch = o->scratch ? o->scratch : hfile_scratch_new();
@@ -129,7 +139,7 @@ static bool make_parts(struct hfile_writer *w, const struct hfile_options *o)
 	       make_heads(w, o->qualifiers, o->nqualifiers);
 }
 
-/* NULL: no memory. */
+/* Make a writer. Returns NULL if memory is short. */
 static struct hfile_writer *writer_make(const struct hfile_options *o,
 					const struct hfile_sink *sink)
 {
@@ -177,7 +187,7 @@ int hfile_writer_setup_codec(const struct hfile_options *o, struct hcodec *codec
 	return rc;
 }
 
-/* Give this writer's settings to the codecs of the scratch. */
+/* Set this writer's settings in the codecs of the scratch. */
 static int take_codecs(struct hfile_writer *w, struct error *err)
 {
 	struct hfile_scratch *s = w->scratch;
@@ -273,7 +283,7 @@ static int write_chunks(struct hfile_writer *w, struct hbloom *b, size_t chunks,
 	return rc;
 }
 
-/* Index leaves first, then chunks of the filters, like HBase's inline writers. */
+/* Write index leaves first, then chunks of the filters, like HBase's inline writers. */
 static int write_inline(struct hfile_writer *w, bool closing, struct hbloom_due chunks,
 			struct error *err)
 {
@@ -350,14 +360,14 @@ static int write_data(struct hfile_writer *w, struct bytes key, struct error *er
 	return rc ? rc : put_data(w, disk, plain_bytes, cells->len, key, err);
 }
 
-/* After a block with a large value, release its room. */
+/* After a block with a large value, release the large buffer. */
 static void drop_large(struct buf *b, const struct hfile_writer *w)
 {
 	if (b->cap > KEPT_BYTES + 4 * (size_t)w->opt.block_bytes)
 		buf_release(b);
 }
 
-/* Note the block's index key, and its last key for the next one. */
+/* Record the block's index key, and its last key for the next block. */
 static int note_keys(struct hfile_writer *w, struct error *err)
 {
 	struct write_buffers *d = w->buffers;
@@ -405,7 +415,7 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 {
 	double ratio = w->plain_bytes ? (double)w->disk_bytes / (double)w->plain_bytes : 1.0;
 	double open = ratio * (double)w->buffers->cells.len;
-	/* A bloom key takes chunk_bytes / max_keys bytes on average. */
+	/* A bloom key takes `chunk_bytes / max_keys` bytes on average. */
 	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys +
 		       (double)w->deletes.npending * w->deletes.chunk_bytes / w->deletes.max_keys;
 	uint64_t index = w->index.leaf.entry_bytes + w->index.root.root_bytes;
@@ -415,7 +425,10 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err)
 {
-	/* Much more than the blocks in the ring can add, so most calls need not wait for them. */
+	/*
+	 * This estimate is far above the bytes that the blocks in the ring can add, so most calls
+	 * need not wait for these blocks.
+	 */
 	uint64_t most = hfile_bytes_so_far(w) + 2 * w->buffers->cells.len + 4 * w->ring.bytes +
 			(w->ring.chunks.general + w->ring.chunks.deletes) * 2 *
 				(uint64_t)w->bloom.chunk_bytes +

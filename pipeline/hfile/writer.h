@@ -9,59 +9,63 @@
 #include "ring.h"
 
 /*
- * Short copies write up to this many extra bytes; there is room after the block and the last key.
+ * Short copies write up to this many extra bytes, so there is room after the block and after the
+ * last key.
  */
 #define WRITER_SLACK 32
 
-/* The buffers of a writer from its first cell to its end; borrowed from the scratch. */
+/* Buffers that a writer borrows from the scratch, from the first cell to the end of the file. */
 struct write_buffers {
 	struct write_buffers *next; /* in the scratch's list of idle buffers */
 	struct buf cells;	    /* the open block: room for a header, then cells */
-	struct buf last;	    /* last flat key of the block before; extra bytes after it */
-	struct buf key;		    /* the index key of the block that ends */
+	struct buf last;	    /* last flat key of the previous block; slack bytes follow */
+	struct buf key;		    /* index key of the finished block */
 	struct hbloom_hash *hashes;
 	size_t hashes_cap;
 };
 
 struct hfile_scratch {
 	/*
-	 * For data blocks, and for all others. libzstd sizes a context for its input, so one
-	 * context for both would be freed and allocated several times for each file.
+	 * Codecs for data blocks and for all other blocks. libzstd sizes a context for its input.
+	 * So one context for both kinds would be freed and allocated several times for each file.
 	 */
 	struct hcodec codec, other_codec;
 	struct buf disk, work;
 	const struct hfile_writer *user; /* the writer whose settings the codecs have */
 	struct write_buffers *idle;
-	struct ring_slot *slots; /* not in use */
+	struct ring_slot *slots; /* list of idle slots */
 	struct ring_codecs codecs;
 };
 
-/* Family and qualifier, which are between row key and timestamp. Extra bytes after all. */
+/*
+ * Family and qualifier as in a flat key, between row key and timestamp, with WRITER_SLACK bytes
+ * after the qualifier.
+ */
 struct column_head {
 	uint8_t start[16];
 	struct bytes all;
 };
 
 struct hfile_writer {
-	/* touched for each cell */
+	/* members used for each cell */
 	struct write_buffers *buffers;
-	size_t previous_at; /* the flat key of the last cell, in buffers->cells; 0: in buffers->last
-			     */
+	/* offset of the last cell's flat key in `buffers->cells`; 0: in `buffers->last` */
+	size_t previous_at;
 	size_t previous_bytes;
-	size_t full_at;		   /* cells.len that makes the block full */
-	size_t tail_bytes;	   /* after each value: tags if they are empty, mvcc */
+	size_t full_at;		   /* value of `cells.len` at which the block is full */
+	size_t tail_bytes;	   /* bytes after each value, for empty tags and mvcc */
 	unsigned row_cost;	   /* ROW_INDEX_V1: bytes of a new row in the encoded block */
 	struct buf family;	   /* length and name */
-	struct column_head *heads; /* of opt.qualifiers */
+	struct column_head *heads; /* one for each of opt.qualifiers */
 	uint64_t cells, rows, key_bytes, value_bytes;
 	int64_t min_ts, max_ts, earliest_put;
 	uint64_t family_deletes;
 	bool column_deletes; /* HBase's time range then begins at 0 */
 	uint32_t max_tags;   /* bytes */
 	struct hbloom bloom;
-	struct hbloom deletes; /* of rows with a delete of the family; its pending is its own */
-	bool row_deleted;      /* the last row is in it */
-	/* touched for each block */
+	struct hbloom deletes; /* rows with a family delete; owns `pending` */
+	bool row_deleted;      /* the filter of deletes has the last row */
+	/* members used for each block */
 	struct hfile_options opt;
 	struct hfile_scratch *scratch;
 	bool own_scratch;
@@ -73,11 +77,11 @@ struct hfile_writer {
 	struct buf head_bytes;
 	struct buf first_row;
 	uint64_t data_blocks, total_bytes; /* total_bytes: headers and plain payloads */
-	uint64_t plain_bytes, disk_bytes;  /* of data blocks, for hfile_bytes_so_far */
+	uint64_t plain_bytes, disk_bytes;  /* bytes of data blocks, for hfile_bytes_so_far */
 	uint64_t first_data, last_data;
 };
 
-/* The flat key of the last cell. */
+/* Return the flat key of the last cell. */
 static inline struct bytes hfile_writer_last_key(const struct hfile_writer *w)
 {
 	const uint8_t *p =
@@ -91,12 +95,12 @@ static inline enum hblock_type hfile_writer_data_type(const struct hfile_options
 	return o->encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED;
 }
 
-/* Write the open data block and what became due with it. */
+/* Write the open data block, and then the index leaf and bloom chunk if they are full. */
 int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *err);
 
-/* The family of all cells; false: no memory. */
+/* Set the family of all cells. Returns false if memory is short. */
 bool hfile_writer_set_family(struct hfile_writer *w, struct bytes family);
-/* What hfile_writer_new_to would say of options. */
+/* Check the options, with the same errors as hfile_writer_new_to. */
 int hfile_writer_check(const struct hfile_options *opt, struct error *err);
 
 /* --- for ring.c --- */
@@ -104,12 +108,12 @@ int hfile_writer_check(const struct hfile_options *opt, struct error *err);
 /* Set a codec to this writer's settings. */
 int hfile_writer_setup_codec(const struct hfile_options *o, struct hcodec *codec,
 			     struct error *err);
-/* The payload of a data block: the cells, or work with the cells encoded. */
+/* Return the payload of a data block, which is the cells, or `work` with the encoded cells. */
 int hfile_writer_payload(const struct hfile_options *o, struct buf *cells, struct buf *work,
 			 struct buf **payload, struct error *err);
 /*
- * Write the data block that hfile_block_pack made of payload, and the inline blocks behind it:
- * index leaves, and chunks of the bloom filter.
+ * Write the data block that hfile_block_pack made of `payload`. Then write the index leaves and
+ * bloom chunks that are full.
  */
 int hfile_writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes,
 			  size_t cell_bytes, struct bytes key, struct hbloom_due chunks,
