@@ -44,31 +44,33 @@ enum arrow_kind {
 
 struct arrow_type {
 	enum arrow_kind kind;
-	size_t bytes;	   /* of a value with a fixed width; for a bool, bits */
-	bool is_signed;	   /* ARROW_INT */
-	bool local;	   /* ARROW_TIMESTAMP without a zone */
-	int scale;	   /* ARROW_DECIMAL */
-	int64_t parts;	   /* of a second: ARROW_TIME, ARROW_TIMESTAMP; ARROW_DATE: 0 is days */
-	unsigned nbuffers; /* in a record batch, without those of children and the data of views */
+	size_t bytes;	/* bytes of a value with a fixed width; bits for a bool */
+	bool is_signed; /* ARROW_INT */
+	bool local;	/* ARROW_TIMESTAMP without a zone */
+	int scale;	/* ARROW_DECIMAL */
+	/* units per second of ARROW_TIME and ARROW_TIMESTAMP; for ARROW_DATE, 0 means days */
+	int64_t parts;
+	/* buffers in a record batch, without those of children and the data of views */
+	unsigned nbuffers;
 };
 
 /* A field of the schema or of a struct in it. */
 struct arrow_field {
 	struct bytes name;
-	struct arrow_type type; /* of its values */
-	bool encoded;		/* as indexes into a dictionary */
-	int64_t dictionary;	/* its id */
+	struct arrow_type type; /* type of its values */
+	bool encoded;		/* true if values are indexes into a dictionary */
+	int64_t dictionary;	/* id of the dictionary */
 	struct arrow_type index;
-	size_t parent; /* index of its struct, or NO_PARENT */
+	size_t parent; /* index of the struct that contains the field, or NO_PARENT */
 	size_t first, nchildren;
 };
 #define NO_PARENT SIZE_MAX
 
 struct arrow_schema {
-	/* all fields in the order of record batches: a parent comes before its children */
+	/* all fields in the order of record batches, so a parent comes before its children */
 	struct arrow_field *field;
 	size_t nfields, ntop;
-	/* the fields that the columns bind to */
+	/* the fields to which the columns bind */
 	struct arrow_want {
 		size_t field;
 		enum typed_as as;
@@ -76,12 +78,12 @@ struct arrow_schema {
 	size_t nwant;
 };
 
-/* Read a Schema of Message.fbs. RC_DATA: header is not a schema. */
+/* Read a Schema of Message.fbs. Return RC_DATA if `header` is not a schema. */
 int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct flat_table *header,
 		      struct error *err);
 /*
- * Bind the job's columns. RC_CONFIG: a column is missing, has another type than its field expects,
- * or has a type that saltmill cannot read.
+ * Bind the job's columns. Return RC_CONFIG if a column is missing, if saltmill cannot read the
+ * column's type, or if the field expects another type.
  */
 int arrow_schema_bind(struct arrow_schema *s, struct arena *a, const struct typed_columns *columns,
 		      struct error *err);

@@ -32,41 +32,47 @@ enum avro_logical {
 	AVRO_PLAIN,
 	AVRO_DECIMAL,
 	AVRO_DATE,
-	AVRO_TIME,  /* of day */
-	AVRO_STAMP, /* an instant */
+	AVRO_TIME,  /* time of day */
+	AVRO_STAMP, /* point in time */
 	AVRO_LOCAL_STAMP,
 	AVRO_UUID
 };
 
 struct avro_type {
 	enum avro_kind kind;
-	/* unknown or unfitting ones are ignored, as the specification requires */
+	/* as the specification requires, unknown or invalid logical types are ignored */
 	enum avro_logical logical;
-	int scale;	       /* AVRO_DECIMAL */
-	int64_t parts;	       /* per second: AVRO_TIME, the stamps */
-	size_t size;	       /* AVRO_FIXED */
-	struct bytes *names;   /* AVRO_RECORD: field names; AVRO_ENUM: symbols */
-	struct avro_type **of; /* fields, branches, or [0]: the items of an array or map */
+	int scale;	     /* AVRO_DECIMAL */
+	int64_t parts;	     /* units per second of AVRO_TIME and the stamps */
+	size_t size;	     /* AVRO_FIXED */
+	struct bytes *names; /* AVRO_RECORD: field names; AVRO_ENUM: symbols */
+	/* types of fields or branches, or in [0] the type of an array's or map's items */
+	struct avro_type **of;
 	size_t n;
 	uint64_t least; /* bytes of the shortest value, at most AVRO_LEAST_MAX */
+	/*
+	 * no value has bytes; false for a record that contains itself, which may have 2^depth
+	 * fields
+	 */
+	bool empty;
 };
 #define AVRO_LEAST_MAX 1024
 
 /*
- * Parse text as a schema; *out lives in the arena. RC_DATA: text is not a schema; the error says
- * where and why, but does not name the file.
+ * Parse a text as a schema. The arena owns `*out`. Return RC_DATA if the text is not a schema. The
+ * error contains the place and the reason, but not the file's name.
  */
 int avro_schema_read(const struct avro_type **out, struct arena *a, struct bytes text,
 		     struct error *err);
 /*
- * Parse a schema that refers to others. names contains the types of the schemas read with it
- * before; the types of this one are added. All of them share one arena.
+ * Parse a schema that refers to other schemas. `names` contains the types of the earlier schemas,
+ * and the call adds the types of this schema. All these schemas share one arena.
  */
 struct avro_names;
 struct avro_names *avro_names_new(struct arena *a);
 int avro_schema_read_with(const struct avro_type **out, struct arena *a, struct bytes text,
 			  struct avro_names *names, struct error *err);
-/* "a record", "timestamp-millis" */
+/* Return the type's name for messages, such as "a record" or "timestamp-millis". */
 const char *avro_type_name(const struct avro_type *t);
 
 #endif

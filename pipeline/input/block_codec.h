@@ -1,4 +1,4 @@
-/* block_codec.h - unpack one whole packed block of limited size */
+/* block_codec.h - decompress one whole block of limited size */
 #ifndef SALTMILL_SOURCE_BLOCK_CODEC_H
 #define SALTMILL_SOURCE_BLOCK_CODEC_H
 
@@ -18,8 +18,8 @@ struct block_unpacker;
 struct block_unpacker *block_unpacker_new(void);
 void block_unpacker_free(struct block_unpacker *u);
 /*
- * Replace out by the unpacked data, with BLOCK_SLACK bytes of room after it. Returns NULL, or what
- * is wrong: BLOCK_TOO_LARGE if the data exceeds `most` bytes.
+ * Replace the contents of `out` by the decompressed data, followed by BLOCK_SLACK spare bytes.
+ * Return NULL, or the fault. The fault is BLOCK_TOO_LARGE if the data exceeds `most` bytes.
  */
 const char *block_unpack(struct block_unpacker *u, enum block_codec codec, struct bytes packed,
 			 uint64_t most, struct buf *out);

@@ -1,8 +1,9 @@
 /*
  * flat.h - read FlatBuffers from untrusted bytes
  *
- * The binary format: https://flatbuffers.dev/internals/. Every access is checked against the
- * buffer. An offset out of it marks the buffer as bad and reads as absent.
+ * https://flatbuffers.dev/internals/ describes the binary format. Every access is checked against
+ * the buffer. If an offset is outside the buffer, the buffer is marked as bad and the value is
+ * absent.
  */
 #ifndef SALTMILL_SOURCE_FLAT_H
 #define SALTMILL_SOURCE_FLAT_H
@@ -11,11 +12,11 @@
 
 struct flat {
 	struct bytes data;
-	bool bad; /* an offset pointed out of data */
+	bool bad; /* an offset pointed outside `data` */
 };
 
 struct flat_table {
-	struct flat *flat; /* NULL: the table is absent, and so are its fields */
+	struct flat *flat; /* NULL if the table is absent; its fields are then absent too */
 	size_t at, vtable;
 	uint16_t vtable_bytes, bytes;
 };
@@ -41,10 +42,13 @@ static inline uint64_t get_le64(const uint8_t *p)
 }
 
 struct flat_table flat_root(struct flat *f);
-/* Get field number `id` of the schema's table, from 0. otherwise: the field's default. */
+/*
+ * Return field `id` of the table. Ids count from 0. If the field is absent, return `otherwise`, the
+ * schema's default.
+ */
 int64_t flat_number(const struct flat_table *t, unsigned id, size_t bytes, int64_t otherwise);
 struct flat_table flat_sub(const struct flat_table *t, unsigned id);
-/* Get a vector of items of `width` bytes. For tables use width 4, then flat_item. */
+/* Return a vector of items of `width` bytes. For tables use width 4, then flat_item. */
 struct flat_vector flat_vector(const struct flat_table *t, unsigned id, size_t width);
 struct flat_table flat_item(struct flat *f, const struct flat_vector *v, size_t i);
 struct bytes flat_text(const struct flat_table *t, unsigned id);

@@ -1,5 +1,5 @@
 /*
- * input.h - an input as a stream of decoded bytes: plain or packed, file or standard input
+ * input.h - read a file or standard input, plain or compressed, as a stream of decoded bytes
  */
 #ifndef SALTMILL_INPUT_H
 #define SALTMILL_INPUT_H
@@ -11,7 +11,7 @@ struct source_feed;
 
 enum input_kind { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_BZIP2, INPUT_XZ, INPUT_ZIP };
 
-/* Identity and times of a regular file; {0} for anything else. */
+/* Identity and times of a regular file, or {0} for anything else. */
 struct input_stamp {
 	bool regular;
 	uint64_t size; /* bytes on disk */
@@ -21,46 +21,59 @@ struct input_stamp {
 
 struct input_stream {
 	const char *path;	  /* borrowed */
-	const char *name;	  /* for messages */
-	int fd;			  /* -1: closed */
-	struct input_stamp stamp; /* taken at open */
+	const char *name;	  /* name for messages */
+	int fd;			  /* -1 if closed */
+	struct input_stamp stamp; /* stamp at the time of open */
 	uint64_t raw_read;	  /* bytes read from fd so far */
-	uint64_t expected;	  /* bytes that fd has; UINT64_MAX: not known */
-	bool fed, cut_off;	  /* standard input of a source_feed; the file continues after it */
+	uint64_t expected;	  /* bytes that the file has, UINT64_MAX if unknown */
+	/*
+	 * `fed` is true for the standard input of a source_feed; `cut_off` if the file continues
+	 * after the input
+	 */
+	bool fed, cut_off;
 	enum input_kind kind;
 	bool raw_eof;
 	bool frame_open; /* a gzip member, zstd frame or the like is incomplete */
-	bool pending;	 /* the decoder may hold output that had no room */
+	bool pending;	 /* the decoder may hold output that did not fit into the buffer */
 	uint8_t *raw;	 /* bytes read but not yet decoded: [raw_pos, raw_len) */
 	size_t raw_pos, raw_len;
 	void *decoder; /* z_stream, ZSTD_DStream or struct unpacker */
 	void *digest;  /* XXH3 state over all raw bytes */
 };
 
-/* Check that path is readable and not a folder; fill *stamp. "-" always passes. RC_IO. */
+/*
+ * Check that `path` is readable and not a folder, and fill `*stamp`. "-" always passes. Return
+ * RC_IO if the check fails.
+ */
 int input_check(const char *path, struct input_stamp *stamp, struct error *err);
-/* Compare the file with its stamp from input_check. RC_IO: it is another file or has changed. */
+/*
+ * Compare the file with its stamp from input_check. Return RC_IO if the file is another one or has
+ * changed.
+ */
 int input_same(const struct input_stream *in, const struct input_stamp *checked, struct error *err);
-/* Return "standard input" for "-", else path. */
+/* Return "standard input" for "-", or `path` for all other paths. */
 const char *input_name(const char *path);
-/* Open path and detect its kind. The caller closes in, whatever the result. */
+/* Open `path` and detect the file's kind. The caller always closes `in`, even after an error. */
 int input_open(struct input_stream *in, const char *path, struct error *err);
-/* Open standard input as a feed. If it starts inside the file, its data is plain. */
+/* Open standard input as a feed. If the feed starts inside the file, its data is plain. */
 int input_open_feed(struct input_stream *in, const struct source_feed *feed, struct error *err);
-/* Open path, or feed if it is not NULL, without unpacking: input_read returns the raw bytes. */
+/*
+ * Open `path`, or `feed` if `feed` is not NULL, without decompression, so that input_read returns
+ * the raw bytes.
+ */
 int input_open_raw(struct input_stream *in, const char *path, const struct source_feed *feed,
 		   struct error *err);
 /*
- * Decode up to cap bytes; *got < cap only at the end. The end is returned only after all raw bytes
- * were read and the file was found complete. RC_IO: system error, or the file changed. RC_DATA:
- * damaged or truncated.
+ * Decode up to `cap` bytes. `*got` is less than `cap` only at the end, after all raw bytes were
+ * read and the file was checked. Return RC_IO for a system error or if the file changed. Return
+ * RC_DATA if the file is damaged or truncated.
  */
 int input_read(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, struct error *err);
-/* Check that the opened file did not change. input_read does it at the end. RC_IO: it changed. */
+/* Return RC_IO if the opened file changed. input_read checks this at the end. */
 int input_unchanged(const struct input_stream *in, struct error *err);
 /*
- * Seek to a byte of the decoded data. The digest is useless afterwards. Call it before input_read;
- * a plain regular file allows it at any time.
+ * Seek to a byte of the decoded data. Call input_skip before input_read, or at any time for a plain
+ * regular file. input_digest is wrong after a seek.
  */
 int input_skip(struct input_stream *in, uint64_t bytes, struct error *err);
 /* Compute the XXH3-128 of the raw bytes read so far, in canonical form. */

@@ -1,5 +1,5 @@
 /*
- * json.h - the values at given paths of a JSON text, and proof that all of the text is JSON
+ * json.h - read the values at given paths of a JSON text, and check that the whole text is JSON
  *
  *   json_paths_new, json_extract* (one struct json_scratch per thread), json_scratch_release,
  *   json_paths_free
@@ -15,10 +15,11 @@
 
 #define JSON_MOST_NESTED 2048
 
-/* Immutable; threads may share it. */
+/* Compiled paths. Immutable, so threads may share them. */
 struct json_paths;
 /*
- * Compile n different paths. RC_CONFIG: a path is invalid; the error names it, *bad is its index.
+ * Compile n different paths. Return RC_CONFIG if a path is invalid, and set `*bad` to the path's
+ * index.
  */
 int json_paths_new(struct json_paths **out, const char *const *paths, size_t n, size_t *bad,
 		   struct error *err);
@@ -30,18 +31,21 @@ struct json_scratch {
 };
 void json_scratch_release(struct json_scratch *s);
 
-/* The fault of a text, as in "expected a value", and its byte. */
+/*
+ * The fault of a text. `expected` completes the message "expected ...", and `at` is the offset of
+ * the byte.
+ */
 struct json_fault {
 	size_t at;
 	const char *expected;
 };
 
 /*
- * Set columns[i] to the value at path i: a string unescaped and without quotes (`quoted` is set),
- * any other value as its text. A missing value or null is absent. If a key occurs twice, the last
- * one counts. Columns borrow from text and, until the next call, from s; EVENT_ROOM_BYTES after a
- * value in s are readable. Returns false if text is not JSON: RFC 8259, one value, UTF-8 without
- * surrogates, nested at most JSON_MOST_NESTED deep.
+ * Set columns[i] to the value at path i. A string is unescaped and without quotes (`quoted` is
+ * set). Any other value is its text. A missing value or null is absent. If a key occurs twice, the
+ * last value counts. Columns borrow from `text` and, until the next call, from `s`.
+ * EVENT_ROOM_BYTES after a value in `s` are readable. Return false unless the text is one JSON
+ * value by RFC 8259, in UTF-8 without surrogates, nested at most JSON_MOST_NESTED deep.
  */
 bool json_extract(const struct json_paths *p, struct json_scratch *s, struct bytes text,
 		  struct column *columns, struct json_fault *fault);

@@ -1,4 +1,4 @@
-/* json_paths.h - paths as a tree of the values to find */
+/* json_paths.h - the tree of the paths of wanted values */
 #ifndef SALTMILL_SOURCE_JSON_PATHS_H
 #define SALTMILL_SOURCE_JSON_PATHS_H
 
@@ -7,16 +7,16 @@
 
 #define NO_COLUMN SIZE_MAX
 
-/* A wanted value, or a step on the way to one. */
+/* A wanted value, or a step on the path to a wanted value. */
 struct json_node {
-	struct bytes key; /* of an object's member; ptr NULL: an item of an array */
+	struct bytes key; /* key of an object's member; its ptr is NULL for an item of an array */
 	size_t index;
-	size_t column; /* NO_COLUMN: only a step of a path */
+	size_t column; /* NO_COLUMN if the node is only a step of a path */
 	struct json_node *child, *next;
 };
 
 struct json_paths {
-	struct json_node root; /* the single value of the text */
+	struct json_node root; /* node of the whole text */
 	size_t ncolumns;
 	struct arena arena;
 };

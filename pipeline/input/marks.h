@@ -7,14 +7,14 @@
 enum { MARKS_BLOCK = 64, MARKS_WINDOW = 8192, MARKS_SLACK = 8, MARKS_WAYS = 3 };
 
 /*
- * Write the rising positions of all marks in text[0, len) to `at` and return their number. len is a
- * multiple of 64; `at` has room for len + MARKS_SLACK.
+ * Write the rising positions of all marks in text[0, len) to `at`, and return the number of marks.
+ * `len` is a multiple of 64. `at` has room for `len` + MARKS_SLACK.
  */
 typedef size_t scan_marks(uint16_t *at, const uint8_t *text, size_t len, uint8_t delimiter,
 			  uint8_t quote);
 
 struct marks {
-	/* positions in the window, rising, from base; at[-1] is writable and unused */
+	/* rising positions in the window, relative to base; at[-1] is writable and unused */
 	uint16_t *at;
 	size_t next, n;
 	const uint8_t *base, *scanned; /* the window */
@@ -24,11 +24,14 @@ struct marks {
 
 void marks_open(struct marks *m, uint8_t delimiter, uint8_t quote);
 void marks_close(struct marks *m);
-/* List all implementations that this CPU supports. The best one is last; marks_open takes it. */
+/*
+ * List all implementations that this CPU supports. The last implementation is the fastest, and
+ * marks_open uses it.
+ */
 size_t marks_ways(scan_marks *ways[MARKS_WAYS]);
-/* Start a window at `from`. It ends with the block of 64 bytes that contains `last`. */
+/* Start a window at `from`. The window ends with the block of 64 bytes that contains `last`. */
 void marks_scan(struct marks *m, const uint8_t *from, const uint8_t *last);
-/* Skip the marks before p. */
+/* Skip the marks before `p`. */
 void marks_pass(struct marks *m, const uint8_t *p);
 
 #endif

@@ -12,24 +12,27 @@
 
 struct json_paths; /* json_paths.h */
 
-/* The columns that the fields need, and their sources. Immutable; threads may share it. */
+/* The columns that the fields need, and their sources. Immutable, so threads may share it. */
 struct decoding;
-/* RC_CONFIG: a field needs a column that messages do not have. */
+/*
+ * Plan how to decode messages. Return RC_CONFIG if a field needs a column that messages do not
+ * have.
+ */
 int decoding_new(struct decoding **out, const struct job *job, struct error *err);
 void decoding_free(struct decoding *d);
 const char *const *decoding_columns(const struct decoding *d, size_t *n);
-/* Return the compiled paths among the columns; NULL: the format has none. */
+/* Return the compiled paths among the columns, or NULL if the format has none. */
 const struct json_paths *decoding_paths(const struct decoding *d);
-/* Report whether a column is a header. */
+/* Return true if a column is a header. */
 bool decoding_headers(const struct decoding *d);
 
 struct decoder;
 struct decoder *decoder_new(const struct decoding *d);
 void decoder_free(struct decoder *d);
 /*
- * Decode a message. RC_OK: *columns are those of decoding_columns, valid until the next call and
- * while the message lives. RC_DATA: the value does not match the format; *why says how. Any other
- * code: the schema registry does not answer, so the value cannot be judged.
+ * Decode a message. After RC_OK, `*columns` are those of decoding_columns, valid until the next
+ * call and as long as the message. Return RC_DATA with `*why` if the value does not match the
+ * format. Return another code if the schema registry does not answer.
  */
 int decoder_run(struct decoder *d, const struct message *m, const struct column **columns,
 		struct reject *why, struct error *err);

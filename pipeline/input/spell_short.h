@@ -4,12 +4,18 @@
 
 #include "event.h"
 
-/* n is at most EVENT_BATCH. False: some texts may not be short; `to` is undefined then. */
+/*
+ * Write `n` numbers, at most EVENT_BATCH, as short texts. Return false if some texts may not be
+ * short. The contents of `to` are then undefined.
+ */
 bool spell_short_u64(struct short_text *to, const uint64_t *v, size_t n);
-/* The same for numbers with at most five digits before the point and two after it. */
+/*
+ * Write numbers with at most five digits before the point and two digits after the point. The
+ * result is as in spell_short_u64.
+ */
 bool spell_short_f64(struct short_text *to, const double *v, size_t n);
 
-/* The implementations for different CPUs; all write the same texts. */
+/* An implementation for some CPUs. All implementations write the same texts. */
 struct spell_way {
 	bool (*u64)(struct short_text *to, const uint64_t *v, size_t n);
 	bool (*f64)(struct short_text *to, const double *v, size_t n);

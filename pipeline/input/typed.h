@@ -1,9 +1,9 @@
 /*
- * typed.h - columns whose types the source's schema gives
+ * typed.h - choose the text form of columns whose types are in the source's schema
  *
- * A source with a schema also passes its values on as text (spell.h), so that all sources share one
- * path. If all fields that read a time column have type time without a format, the text is
- * milliseconds since 1970, which is fastest to read; otherwise it is ISO 8601.
+ * A source with a schema passes its values as text (spell.h), so that all sources use the same
+ * code. Times are milliseconds since 1970 if all fields of the column have type time without a
+ * format, because that text is fastest to read. All other times are ISO 8601.
  */
 #ifndef SALTMILL_SOURCE_TYPED_H
 #define SALTMILL_SOURCE_TYPED_H
@@ -14,28 +14,38 @@
 
 enum typed_as { TYPED_TEXT, TYPED_MS, TYPED_MS_OF_INSTANTS };
 
-/* The paths that the fields name, with the uses of each. */
+/* The paths of the fields, with the uses of each. */
 struct typed_columns {
 	const struct job *job;
 	const char *const *names;
 	const struct json_paths *paths;
-	bool may_lack; /* a column missing in the schema is null: a topic has several schemas */
+	/*
+	 * if true, a column that is missing in the schema is null, because a topic may have several
+	 * schemas
+	 */
+	bool may_lack;
 };
 
 /* The kind of a column, from its schema. */
 enum typed_kind {
-	KIND_TEXT,   /* taken unchanged */
-	KIND_NUMBER, /* without a unit */
-	KIND_TIME,   /* an instant, a local time or a day */
-	KIND_OTHER   /* only fields of type text or bytes accept it */
+	KIND_TEXT,   /* passed unchanged */
+	KIND_NUMBER, /* a number without a unit */
+	KIND_TIME,   /* a time with or without a zone, or a day */
+	KIND_OTHER   /* only fields of type text or bytes accept this kind */
 };
 
-/* RC_CONFIG: a field of the job needs another kind. is: "a timestamp", in the schema's words. */
+/*
+ * Return RC_CONFIG if a field of the job needs another kind. `is` describes the kind in the
+ * schema's words, such as "a timestamp".
+ */
 int typed_check(const struct typed_columns *c, size_t column, enum typed_kind kind, const char *is,
 		struct error *err);
-/* Choose how to write the times of a column. */
+/* Choose the text form of the times of a column. */
 enum typed_as typed_form(const struct typed_columns *c, size_t column);
-/* Return RC_CONFIG: the schema has no such column. has: the names in its outermost record. */
+/*
+ * Set the error for a column that the schema lacks. `has` lists the names in the schema's outermost
+ * record. Return RC_CONFIG.
+ */
 int typed_missing(const struct typed_columns *c, size_t column, const struct bytes *has, size_t n,
 		  struct error *err);
 

@@ -1,5 +1,5 @@
 /*
- * arrow_batch.c - find the buffers of a record batch, and check that they have the claimed size
+ * arrow_batch.c - find the buffers of a record batch and check their sizes
  *
  * Each field takes as many nodes and buffers as its type has, in the order of the schema. Buffers
  * of unused fields are skipped.
@@ -19,14 +19,16 @@ int arrow_message_read(struct arrow_message *m, struct bytes have, struct error 
 	if (get_le32(have.ptr) != UINT32_MAX)
 		return error_set(
 			err, RC_DATA,
-			"found bytes that are not a message (FF FF FF FF); saltmill does not read "
-			"the format of Arrow before 0.15");
+			"found bytes that are not a message, expected FF FF FF FF; saltmill "
+			"does not read the format of Arrow before 0.15");
 	uint64_t head = get_le32(have.ptr + 4);
 	m->bytes = 8 + head;
 	if (head == 0)
 		return RC_OK;
 	if (head > INT32_MAX)
-		return error_set(err, RC_DATA, "found a message's metadata of %llu bytes",
+		return error_set(err, RC_DATA,
+				 "found message metadata of %llu bytes, expected "
+				 "at most 2147483647 bytes",
 				 (unsigned long long)head);
 	if (have.len < m->bytes)
 		return RC_END;
@@ -38,7 +40,9 @@ int arrow_message_read(struct arrow_message *m, struct bytes have, struct error 
 	if (m->flat.bad || !m->header.flat || body < 0 || body > (INT64_C(1) << 40))
 		return error_set(err, RC_DATA, "its metadata is damaged");
 	if (version < 3 || version > 4)
-		return error_set(err, RC_DATA, "found metadata of version %lld, expected 4 or 5",
+		return error_set(err, RC_DATA,
+				 "found metadata of version %lld, expected version "
+				 "4 or 5",
 				 (long long)version + 1);
 	if (kind < HEADER_SCHEMA || kind > HEADER_BATCH)
 		return error_set(err, RC_DATA,
@@ -59,7 +63,7 @@ int arrow_message_read(struct arrow_message *m, struct bytes have, struct error 
 
 struct batch_layout {
 	struct flat_vector nodes, buffers, views;
-	size_t node, buffer, view; /* of the next field */
+	size_t node, buffer, view; /* indexes for the next field */
 	struct bytes body;
 	enum block_codec codec;
 	struct arrow_unpacker *unpacker;
@@ -79,19 +83,21 @@ static int open_layout(struct batch_layout *l, const struct flat_table *batch, u
 		return error_set(l->err, RC_DATA, "its metadata is damaged");
 	if (packing.flat && (codec < 0 || codec > 1 || flat_number(&packing, 1, 1, 0) != 0))
 		return error_set(l->err, RC_DATA,
-				 "its buffers are packed by a codec other than lz4 and zstd");
+				 "found another codec for the buffers, expected lz4 or zstd");
 	l->codec = !packing.flat ? BLOCK_NONE : codec == 0 ? BLOCK_LZ4_FRAME : BLOCK_ZSTD;
 	l->unpacker->used = 0;
 	l->unpacker->left = l->unpacker->most;
 	*rows = (uint64_t)n;
-	/* a row takes at least one bit */
+	/* each row takes at least one bit */
 	if (*rows / 8 > l->body.len * (l->codec ? 1024 : 1))
-		return error_set(l->err, RC_DATA, "found %llu rows in %zu bytes",
+		return error_set(l->err, RC_DATA,
+				 "found %llu rows in %zu bytes, expected at "
+				 "least one bit per row",
 				 (unsigned long long)*rows, l->body.len);
 	return RC_OK;
 }
 
-/* Get a buffer that lasts as long as the batch. */
+/* Return a buffer that stays valid as long as the batch. */
 static struct buf *next_room(struct arrow_unpacker *u)
 {
 	if (u->used == u->nroom) {
@@ -108,20 +114,24 @@ static int unpack_buffer(struct batch_layout *l, struct bytes *data)
 	if (data->len == 0)
 		return RC_OK;
 	if (data->len < 8)
-		return error_set(l->err, RC_DATA, "found a packed buffer of %zu bytes", data->len);
+		return error_set(l->err, RC_DATA,
+				 "found a compressed buffer of %zu bytes, "
+				 "expected at least 8 bytes",
+				 data->len);
 	int64_t plain = (int64_t)get_le64(data->ptr);
 	*data = bytes_of(data->ptr + 8, data->len - 8);
 	if (plain == -1)
 		return RC_OK;
 	if (plain < 0 || (uint64_t)plain > u->left)
 		return error_set(l->err, RC_LIMIT,
-				 "unpacked, it exceeds the limit: more than %llu bytes "
-				 "(source.arrow.max_block, or a quarter of --memory)",
+				 "found more than %llu decompressed bytes, expected at most this "
+				 "limit; raise source.arrow.max_block or --memory",
 				 (unsigned long long)u->most);
 	struct buf *room = next_room(u);
 	const char *fault = block_unpack(u->codec, l->codec, *data, (uint64_t)plain, room);
 	if (!fault && room->len != (size_t)plain)
-		fault = "a packed buffer does not have the size that it claims";
+		fault = "found a compressed buffer with another length than stored, expected the "
+			"stored length";
 	if (fault)
 		return error_set(l->err, RC_DATA, "%s", fault);
 	u->left -= (uint64_t)plain;
@@ -132,13 +142,17 @@ static int unpack_buffer(struct batch_layout *l, struct bytes *data)
 static int take_buffer(struct batch_layout *l, size_t i, struct bytes *data)
 {
 	if (i >= l->buffers.n)
-		return error_set(l->err, RC_DATA, "it has fewer buffers than its schema needs");
+		return error_set(l->err, RC_DATA,
+				 "found too few buffers in a batch, expected "
+				 "all buffers of the schema");
 	const uint8_t *p = l->buffers.ptr + i * BUFFER_BYTES;
 	int64_t at = (int64_t)get_le64(p), len = (int64_t)get_le64(p + 8);
 	if (at < 0 || len < 0 || (uint64_t)at > l->body.len ||
 	    (uint64_t)len > l->body.len - (uint64_t)at)
-		return error_set(l->err, RC_DATA, "buffer %zu exceeds the batch's %zu bytes", i + 1,
-				 l->body.len);
+		return error_set(l->err, RC_DATA,
+				 "found buffer %zu beyond the batch, expected a "
+				 "buffer within the batch's %zu bytes",
+				 i + 1, l->body.len);
 	*data = bytes_of(l->body.ptr + at, (size_t)len);
 	return l->codec ? unpack_buffer(l, data) : RC_OK;
 }
@@ -163,7 +177,7 @@ static size_t offset_bytes(enum arrow_kind kind)
 									: 0;
 }
 
-/* Check that data has n fixed-width values; the rest of data is ignored. */
+/* Return true if `data` has at least `n` fixed-width values. */
 static bool holds(struct bytes data, uint64_t n, const struct arrow_type *t)
 {
 	if (t->kind == ARROW_BOOL)
@@ -179,13 +193,16 @@ static int take_views(struct batch_layout *l, struct arrow_array *a, size_t firs
 	for (size_t i = 0; i < n; i++) {
 		int rc = take_buffer(l, first + i, &a->views[i]);
 
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 	}
 	return RC_OK;
 }
 
-/* Ignores null_count, which is untrusted: without a bitmap no value is null. */
+/*
+ * Read the validity bitmap. Without a bitmap no value is null. null_count is ignored, because it is
+ * untrusted.
+ */
 static int take_valid(struct batch_layout *l, struct arrow_array *a, size_t buffer)
 {
 	struct bytes bits;
@@ -204,7 +221,7 @@ static int take_array(struct batch_layout *l, struct arrow_array *a, size_t buff
 	const struct arrow_type *t = a->type;
 	size_t width = offset_bytes(t->kind);
 
-	a->data = bytes_of("", 0); /* values without bytes also need an address */
+	a->data = bytes_of("", 0); /* an array of empty values also needs an address */
 	if (t->nbuffers == 0 || a->n == 0)
 		return RC_OK;
 	int rc = take_valid(l, a, buffer);
@@ -224,10 +241,14 @@ static int next_field(struct batch_layout *l, const struct arrow_type *t, uint64
 		      size_t *buffer, size_t *nviews)
 {
 	if (l->node >= l->nodes.n)
-		return error_set(l->err, RC_DATA, "it has fewer columns than its schema");
+		return error_set(l->err, RC_DATA,
+				 "found fewer columns than in the schema, "
+				 "expected all columns");
 	int64_t length = (int64_t)get_le64(l->nodes.ptr + NODE_BYTES * l->node++);
 	if (length < 0)
-		return error_set(l->err, RC_DATA, "found a column with a negative number of rows");
+		return error_set(l->err, RC_DATA,
+				 "found a column with a negative number of "
+				 "rows, expected at least 0 rows");
 	*n = (uint64_t)length;
 	*buffer = l->buffer;
 	*nviews = 0;
@@ -238,7 +259,8 @@ static int next_field(struct batch_layout *l, const struct arrow_type *t, uint64
 	if (views > ARROW_MOST_VIEWS)
 		return error_set(
 			l->err, RC_DATA,
-			"found a column of views without a count of buffers, or with more than %d",
+			"found a column of views without a valid count of buffers, expected 0 to "
+			"%d buffers",
 			ARROW_MOST_VIEWS);
 	*nviews = (size_t)views;
 	l->buffer += *nviews;
@@ -269,7 +291,7 @@ static int take_above(struct batch_layout *l, const struct arrow_schema *s,
 		struct arrow_array around = {.type = &s->field[p].type, .n = a->n};
 		int rc = take_valid(l, &around, places[p].buffer);
 
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 		if (around.valid)
 			a->above[a->nabove++] = around.valid;
@@ -293,7 +315,9 @@ static int take_column(struct batch_layout *l, const struct arrow_schema *s,
 		if (d->item[i]->id == f->dictionary)
 			a->dictionary = d->item[i];
 	if (!a->dictionary)
-		return error_set(l->err, RC_DATA, "found no dictionary number %lld before it",
+		return error_set(l->err, RC_DATA,
+				 "found no dictionary %lld, expected it before "
+				 "this batch",
 				 (long long)f->dictionary);
 	return RC_OK;
 }
@@ -317,7 +341,8 @@ int arrow_batch_open(struct arrow_array *arrays, uint64_t *rows, const struct ar
 				 &arrays[i]);
 		if (rc == RC_OK && arrays[i].n != *rows)
 			rc = error_set(err, RC_DATA,
-				       "found a column of %llu rows in a batch of %llu",
+				       "found a column of %llu rows, expected %llu rows as in "
+				       "the batch",
 				       (unsigned long long)arrays[i].n, (unsigned long long)*rows);
 	}
 	return rc;
@@ -334,7 +359,7 @@ int arrow_values_open(struct arrow_array *array, const struct arrow_type *type,
 
 	if (rc == RC_OK)
 		rc = next_field(&l, type, &p.n, &p.buffer, &p.nviews);
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	*array = (struct arrow_array){.type = type, .n = p.n};
 	return take_array(&l, array, p.buffer, p.nviews);

@@ -1,5 +1,7 @@
 #include "input/arrow_schema.h"
 
+#include "input/spell.h"
+
 #define FIELDS_MAX 100000
 #define NESTED_MAX 64
 
@@ -75,7 +77,7 @@ static size_t bytes_of_bits(int64_t bits)
 		       : 0;
 }
 
-/* Read the parameters of a type. Invalid ones leave bytes or parts 0. */
+/* Read the parameters of a type. An invalid parameter leaves bytes or parts at 0. */
 static void read_parameters(struct arrow_type *t, const struct flat_table *type)
 {
 	switch ((int)t->kind) {
@@ -138,8 +140,8 @@ static int read_field(struct arrow_parser *p, const struct flat_table *field, si
 	    p->schema->nfields >= FIELDS_MAX || depth > NESTED_MAX)
 		return error_set(
 			p->err, RC_DATA,
-			"the Arrow schema: field %zu has an unknown type, is nested more than 64 "
-			"deep, or there are more than 100,000 fields",
+			"the Arrow schema: found field %zu with an unknown type or beyond the "
+			"limits, expected a known type, at most 64 levels and 100,000 fields",
 			p->schema->nfields + 1);
 	struct arrow_field f = {.type = read_type((enum arrow_kind)kind, &type), .parent = parent};
 	f.name = bytes_of(arena_strndup(p->arena, name.ptr ? (const char *)name.ptr : "", name.len),
@@ -155,7 +157,7 @@ static int read_field(struct arrow_parser *p, const struct flat_table *field, si
 						      .bytes = 4,
 						      .is_signed = true,
 						      .nbuffers = 2};
-		children.n = 0; /* the children belong to the dictionary */
+		children.n = 0; /* only the dictionary has children */
 	}
 	f.nchildren = children.n;
 	size_t at = p->schema->nfields;
@@ -188,7 +190,8 @@ int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct fl
 		return error_set(err, RC_DATA, "its schema is damaged");
 	if (flat_number(header, 0, 2, 0) != 0)
 		return error_set(err, RC_DATA,
-				 "its numbers are big-endian, expected little-endian");
+				 "found big-endian numbers in the schema, expected little-endian "
+				 "numbers");
 	int rc = read_fields(&p, header->flat, &fields, NO_PARENT, 0);
 	if (rc == RC_OK && header->flat->bad)
 		rc = error_set(err, RC_DATA, "its schema is damaged");
@@ -203,7 +206,8 @@ static bool readable(const struct arrow_type *t)
 	case ARROW_INT: return t->bytes >= 1 && t->bytes <= 8;
 	case ARROW_FLOAT: return t->bytes <= 8;
 	case ARROW_DECIMAL:
-		return t->bytes >= 4 && t->bytes <= 16 && t->scale >= 0 && t->scale <= 38;
+		return t->bytes >= 4 && t->bytes <= 32 && t->scale >= 0 &&
+		       t->scale <= DECIMAL_DIGITS;
 	case ARROW_TIME: return t->parts > 0 && (t->bytes == 4 || t->bytes == 8);
 	case ARROW_TIMESTAMP: return t->parts > 0;
 	case ARROW_NULL:
@@ -253,10 +257,10 @@ static int bind_column(struct arrow_binding *b, size_t at, size_t column)
 	if (!arrow_readable(f))
 		return error_set(
 			b->err, RC_CONFIG,
-			"column `%s` has the Arrow type %s%s, which saltmill cannot read: convert "
-			"it, or remove it from the job's fields",
+			"found column `%s` of Arrow type %s%s, which saltmill cannot read; "
+			"convert the column, or remove the column from the job's fields",
 			b->columns->names[column], arrow_kind_name(t->kind),
-			t->kind == ARROW_DECIMAL ? " of more than 128 bits" : "");
+			t->kind == ARROW_DECIMAL ? " with a scale below 0 or above 38" : "");
 	w->field = at;
 	w->as = typed_form(b->columns, column);
 	if (t->kind == ARROW_DATE || (t->kind == ARROW_TIMESTAMP && t->local))
@@ -264,7 +268,10 @@ static int bind_column(struct arrow_binding *b, size_t at, size_t column)
 	return typed_check(b->columns, column, kind_of(t), arrow_kind_name(t->kind), b->err);
 }
 
-/* Bind fields [from, ...) of one parent. Each field follows the descendants of the one before. */
+/*
+ * Bind the fields of one parent, from index `from`. The descendants of a field come before its next
+ * sibling.
+ */
 static int bind_fields(struct arrow_binding *b, size_t from, size_t parent,
 		       const struct json_node *node)
 {

@@ -1,7 +1,7 @@
 /*
  * arrow_value.c - write values of Arrow arrays as text
  *
- * Works column by column, so that the type is checked once for many rows.
+ * The functions work column by column, so that they check the type once for many rows.
  */
 #include "input/arrow_batch.h"
 #include "input/spell.h"
@@ -82,7 +82,7 @@ static size_t half(uint8_t *to, uint16_t v)
 	uint32_t exponent = v >> 10 & 31, fraction = v & 1023, bits;
 	float f;
 
-	if (exponent == 0) { /* subnormal: exact as a float */
+	if (exponent == 0) { /* a float is exact for a subnormal */
 		f = (float)fraction / 16777216.0f;
 		f = v >> 15 ? -f : f;
 		return spell_f32(to, f);
@@ -108,13 +108,27 @@ static size_t real(uint8_t *to, const uint8_t *p, size_t bytes)
 	return spell_f64(to, wide);
 }
 
-static size_t decimal(uint8_t *to, const uint8_t *p, const struct arrow_type *t)
+/* Return true if the little-endian number has the same value in its first DECIMAL_BYTES. */
+static bool fits_decimal(const uint8_t *p, size_t bytes)
 {
-	uint8_t big[16];
+	for (size_t i = DECIMAL_BYTES; i < bytes; i++)
+		if (p[i] != (p[DECIMAL_BYTES - 1] >> 7 ? 0xff : 0))
+			return false;
+	return true;
+}
 
-	for (size_t i = 0; i < t->bytes; i++)
-		big[i] = p[t->bytes - 1 - i];
-	return spell_decimal(to, decimal_of(big, t->bytes), t->scale);
+static const char *decimal(const struct arrow_type *t, const uint8_t *p, struct column *c,
+			   uint8_t *to)
+{
+	size_t bytes = t->bytes < DECIMAL_BYTES ? t->bytes : DECIMAL_BYTES;
+	uint8_t big[DECIMAL_BYTES];
+
+	if (!fits_decimal(p, t->bytes))
+		return "a decimal of more than 128 bits, expected at most 38 digits";
+	for (size_t i = 0; i < bytes; i++)
+		big[i] = p[bytes - 1 - i];
+	*c = text(to, spell_decimal(to, decimal_of(big, bytes), t->scale), false);
+	return NULL;
 }
 
 static size_t date(uint8_t *to, const uint8_t *p, const struct arrow_type *t, enum typed_as as)
@@ -139,7 +153,7 @@ static size_t moment(uint8_t *to, const uint8_t *p, const struct arrow_type *t, 
 
 /* --- any --- */
 
-/* Get the value at row, which must not be null. */
+/* Get the value at `row`, which must not be null. */
 static inline __attribute__((always_inline)) const char *value_of(enum arrow_kind kind,
 								  const struct arrow_array *a,
 								  enum typed_as as, uint64_t row,
@@ -156,7 +170,7 @@ static inline __attribute__((always_inline)) const char *value_of(enum arrow_kin
 			  false);
 		return NULL;
 	case ARROW_FLOAT: *c = text(to, real(to, p, t->bytes), false); return NULL;
-	case ARROW_DECIMAL: *c = text(to, decimal(to, p, t), false); return NULL;
+	case ARROW_DECIMAL: return decimal(t, p, c, to);
 	case ARROW_DATE: *c = text(to, date(to, p, t, as), as == TYPED_TEXT); return NULL;
 	case ARROW_TIME:
 	case ARROW_TIMESTAMP: *c = text(to, moment(to, p, t, as), as == TYPED_TEXT); return NULL;
@@ -228,7 +242,7 @@ const char *arrow_texts(const struct arrow_array *array, enum typed_as as, uint6
 	const char *fault = NULL;
 
 	if (!array->dictionary && none_null(array, from, n))
-		switch ((int)array->type->kind) { /* the frequent types */
+		switch ((int)array->type->kind) { /* only the frequent types */
 		case ARROW_INT: return texts_of(ARROW_INT, array, as, from, n, columns, stride, to);
 		case ARROW_FLOAT:
 			return texts_of(ARROW_FLOAT, array, as, from, n, columns, stride, to);
@@ -250,8 +264,8 @@ const char *arrow_texts(const struct arrow_array *array, enum typed_as as, uint6
 /* --- numbers --- */
 
 /*
- * Return the factor from a value to the number in its text, and *divisor; 0: its text is not a
- * number.
+ * Return the factor, and set `*divisor`, to turn a value into the number in its text. Return 0 if
+ * the value's text is not a number.
  */
 static int64_t factor_of(const struct arrow_type *t, enum typed_as as, int64_t *divisor)
 {
@@ -289,7 +303,8 @@ static bool plain_numbers(const uint8_t *p, size_t bytes, size_t n, uint64_t *nu
 			    : plain_of(bytes, p, n, numbers);
 }
 
-#define MOST_MULTIPLIED (INT64_C(1) << 36) /* of days or seconds: a product cannot overflow */
+/* days or seconds up to this limit can be multiplied without overflow */
+#define MOST_MULTIPLIED (INT64_C(1) << 36)
 
 bool arrow_numbers(const struct arrow_array *a, enum typed_as as, uint64_t from, size_t n,
 		   uint64_t *numbers)
@@ -341,10 +356,10 @@ bool arrow_always_sound(const struct arrow_array *a)
 	case ARROW_INT:
 	case ARROW_FLOAT:
 	case ARROW_BOOL:
-	case ARROW_DECIMAL:
 	case ARROW_DATE:
 	case ARROW_TIMESTAMP:
 	case ARROW_FIXED_BINARY: return !a->dictionary;
+	case ARROW_DECIMAL: return !a->dictionary && a->type->bytes <= DECIMAL_BYTES;
 	default: return false;
 	}
 }

@@ -3,11 +3,27 @@
 #include <math.h>
 
 #include "input/spell.h"
+#include "pool.h"
+
+#define LOOK_STEPS (1u << 20)
+
+const char avro_too_costly[] =
+	"an event that takes more than 10 million steps, and 16 for each of its bytes";
+
+bool avro_may_go_on(struct avro_reader *r)
+{
+	uint64_t bytes = (uint64_t)(r->p - r->start);
+
+	if (r->steps > AVRO_STEPS + AVRO_STEPS_OF_BYTE * bytes)
+		return avro_fault(r, avro_too_costly);
+	r->look = r->steps + LOOK_STEPS;
+	return stop_flag ? avro_fault(r, "a signal") : true;
+}
 
 bool avro_boolean(struct avro_reader *r, bool *v)
 {
 	if (r->p == r->end || *r->p > 1)
-		return avro_fault(r, "a boolean that is neither 0 nor 1");
+		return avro_fault(r, "a boolean other than 0 and 1");
 	*v = *r->p++;
 	return true;
 }
@@ -19,7 +35,7 @@ bool avro_symbol(struct avro_reader *r, const struct avro_type *t, struct bytes 
 	if (!avro_long(r, &index))
 		return false;
 	if (index < 0 || (uint64_t)index >= t->n)
-		return avro_fault(r, "a symbol number that the enum does not have");
+		return avro_fault(r, "a symbol number that exceeds the enum");
 	*v = t->names[index];
 	return true;
 }
@@ -31,12 +47,15 @@ bool avro_branch(struct avro_reader *r, const struct avro_type *t, size_t *branc
 	if (!avro_long(r, &index))
 		return false;
 	if (index < 0 || (uint64_t)index >= t->n)
-		return avro_fault(r, "a branch number that the union does not have");
+		return avro_fault(r, "a branch number that exceeds the union");
 	*branch = (size_t)index;
 	return true;
 }
 
-/* Items without bytes need no decoding: read all their counts, so that *count becomes 0. */
+/*
+ * Read the count of items. Items without bytes need no decoding, so read all counts of such items
+ * until the final 0.
+ */
 bool avro_items(struct avro_reader *r, const struct avro_type *t, uint64_t *count)
 {
 	uint64_t least = t->of[0]->least + (t->kind == AVRO_MAP);
@@ -49,9 +68,9 @@ bool avro_items(struct avro_reader *r, const struct avro_type *t, uint64_t *coun
 			return false;
 		*count = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
 		if (least > 0 && *count > (uint64_t)(r->end - r->p) / least)
-			return avro_fault(r, "more items than the block has bytes for");
+			return avro_fault(r, "more items than fit into the block");
 	} while (n != 0 && least == 0);
-	return true;
+	return avro_visit(r, *count);
 }
 
 static bool skip_items(struct avro_reader *r, const struct avro_type *t)
@@ -70,17 +89,21 @@ static bool skip_items(struct avro_reader *r, const struct avro_type *t)
 static bool skip_parts(struct avro_reader *r, const struct avro_type *t)
 {
 	size_t branch;
-	bool fine = true;
+	bool fine;
 
+	if (t->empty)
+		return true;
 	if (++r->depth > AVRO_MOST_NESTED)
 		return avro_fault(r, "values nested more than 512 deep");
-	if (t->kind == AVRO_RECORD)
+	if (t->kind == AVRO_RECORD) {
+		fine = avro_visit(r, t->n);
 		for (size_t i = 0; fine && i < t->n; i++)
 			fine = avro_skip(r, t->of[i]);
-	else if (t->kind == AVRO_UNION)
+	} else if (t->kind == AVRO_UNION) {
 		fine = avro_branch(r, t, &branch) && avro_skip(r, t->of[branch]);
-	else
+	} else {
 		fine = skip_items(r, t);
+	}
 	r->depth--;
 	return fine;
 }
@@ -213,6 +236,8 @@ static bool json_items(struct avro_reader *r, const struct avro_type *t, struct 
 
 static bool json_fields(struct avro_reader *r, const struct avro_type *t, struct buf *out)
 {
+	if (!avro_visit(r, t->n))
+		return false;
 	buf_put(out, '{');
 	for (size_t i = 0; i < t->n; i++) {
 		if (i > 0)

@@ -1,14 +1,26 @@
 /*
- * avro_plan.c - plan what to take of each value, from a schema and the paths that fields name
+ * avro_plan.c - plan which parts of each value to read, from a schema and the fields' paths
  *
- * A plan follows the paths only, so it is finite although a type may contain itself.
+ * A type may contain itself. A plan is finite, because it follows only the paths.
  */
 #include "input/avro.h"
 
+/*
+ * A finished plan for a type and a step. All paths to this pair share the plan, because there may
+ * be 2^depth paths.
+ */
+struct made_plan {
+	const struct avro_type *type;
+	const struct json_node *node;
+	struct avro_plan *plan;
+};
+
 struct planning {
+	struct made_plan *made; /* open addressing */
+	size_t nmade, room;
 	struct arena *arena;
 	const struct typed_columns *columns;
-	bool *found; /* by column */
+	bool *found; /* one per column */
 	struct error *err;
 };
 
@@ -68,7 +80,7 @@ static int make_fields(struct planning *p, struct avro_plan *plan, const struct 
 			if (!bytes_eq(child->key, t->names[i]))
 				continue;
 			int rc = make(p, t->of[i], child, &plan->part[i]);
-			if (rc != RC_OK)
+			if (rc)
 				return rc;
 		}
 	return RC_OK;
@@ -82,7 +94,7 @@ static int make_branches(struct planning *p, struct avro_plan *plan, const struc
 	for (size_t i = 0; i < t->n; i++) {
 		int rc = make(p, t->of[i], node, &plan->part[i]);
 
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 	}
 	return RC_OK;
@@ -104,7 +116,7 @@ static int make_items(struct planning *p, struct avro_plan *plan, const struct j
 		if (map != (child->key.ptr != NULL))
 			continue;
 		int rc = make(p, plan->type->of[0], child, &item);
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 		*w = (struct avro_wanted){child->key, child->index, item};
 		plan->nwanted++;
@@ -112,12 +124,48 @@ static int make_items(struct planning *p, struct avro_plan *plan, const struct j
 	return RC_OK;
 }
 
+static struct made_plan *made_place(struct made_plan *made, size_t room, const struct avro_type *t,
+				    const struct json_node *node)
+{
+	size_t i = (size_t)(((uintptr_t)t * 31 + (uintptr_t)node) * UINT64_C(0x9e3779b97f4a7c15) >>
+			    32) &
+		   (room - 1);
+
+	while (made[i].plan && (made[i].type != t || made[i].node != node))
+		i = (i + 1) & (room - 1);
+	return &made[i];
+}
+
+static struct made_plan *find_made(struct planning *p, const struct avro_type *t,
+				   const struct json_node *node)
+{
+	if (2 * p->nmade >= p->room) {
+		size_t room = p->room ? 2 * p->room : 64;
+		struct made_plan *to = mem_calloc(room, sizeof *to);
+
+		for (size_t i = 0; i < p->room; i++)
+			if (p->made[i].plan)
+				*made_place(to, room, p->made[i].type, p->made[i].node) =
+					p->made[i];
+		mem_free(p->made);
+		p->made = to;
+		p->room = room;
+	}
+	return made_place(p->made, p->room, t, node);
+}
+
 static int make(struct planning *p, const struct avro_type *t, const struct json_node *node,
 		struct avro_plan **out)
 {
-	struct avro_plan *plan = *out = arena_alloc(p->arena, sizeof *plan);
+	struct made_plan *made = find_made(p, t, node);
+	struct avro_plan *plan = *out = made->plan;
 	int rc = RC_OK;
 
+	if (plan)
+		return RC_OK;
+	plan = *out = arena_alloc(p->arena, sizeof *plan);
+	*made = (struct made_plan){t, node, plan};
+	p->nmade++;
 	*plan = (struct avro_plan){.type = t, .column = NO_COLUMN};
 	if (t->kind == AVRO_UNION)
 		return make_branches(p, plan, node);
@@ -139,6 +187,7 @@ int avro_plan_new(const struct avro_plan **out, struct arena *a, const struct av
 
 	p.found = arena_alloc(a, paths->ncolumns + 1);
 	int rc = make(&p, schema, &paths->root, &plan);
+	mem_free(p.made);
 	for (size_t i = 0; rc == RC_OK && i < paths->ncolumns; i++)
 		if (!p.found[i] && !columns->may_lack)
 			rc = typed_missing(columns, i, schema->names,

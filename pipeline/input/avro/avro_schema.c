@@ -1,8 +1,8 @@
 /*
  * avro_schema.c - turn an Avro schema's JSON, parsed by jansson, into types
  *
- * libavro is not used: its file reader takes no bytes from memory, lacks zstd, cannot share blocks
- * among threads, and allocates each value. Only its names of schema types would be left to use.
+ * saltmill does not use libavro, because its file reader cannot read from memory, lacks zstd,
+ * cannot share blocks among threads, and allocates each value.
  */
 #include "input/avro_schema.h"
 
@@ -10,9 +10,9 @@
 
 #include "event.h"
 
-#define NAME_BYTES 1024 /* in a full name */
+#define NAME_BYTES 1024 /* longest full name */
 #define FIXED_MAX  (64 << 20)
-#define NAMES_MAX  10000 /* of fields in a record, symbols in an enum, named types */
+#define NAMES_MAX  10000 /* most fields in a record, symbols in an enum, and named types */
 
 struct named {
 	struct bytes name; /* includes the namespace */
@@ -77,7 +77,10 @@ static struct avro_type *new_type(struct avro_parser *p, enum avro_kind kind)
 
 /* --- names --- */
 
-/* Return name in its namespace, unless it has its own; empty: too long. */
+/*
+ * Return the name with the namespace `space`, unless the name contains a namespace. Return empty
+ * bytes if the full name is too long.
+ */
 static struct bytes full_name(struct avro_parser *p, struct bytes name, struct bytes space)
 {
 	char text[NAME_BYTES];
@@ -110,14 +113,15 @@ static struct avro_type *find_named(struct avro_parser *p, struct bytes full)
 	return n ? n->type : NULL;
 }
 
-/* Register the type before its fields are read, because they may refer to it. */
+/* Register the type before its fields are read, because the fields may refer to the type. */
 static int add_named(struct avro_parser *p, json_t *json, struct avro_type *t, struct bytes *space)
 {
 	struct bytes name = text_of(json_object_get(json, "name"));
 	struct bytes own = text_of(json_object_get(json, "namespace"));
 
 	if (name.len == 0)
-		return bad(p, "found a record, enum or fixed without a name", name);
+		return bad(p, "found a record, enum or fixed without a name, expected a name",
+			   name);
 	struct bytes full = full_name(p, name, own.ptr ? own : *space);
 	if (full.len == 0 || find_named(p, full))
 		return bad(p, full.len ? "defined twice:" : "name too long:", name);
@@ -125,7 +129,8 @@ static int add_named(struct avro_parser *p, json_t *json, struct avro_type *t, s
 	*n = (struct named){full, t, p->named};
 	p->named = n;
 	if (++p->nnamed > NAMES_MAX)
-		return bad(p, "found more than 10,000 named types", (struct bytes){0});
+		return bad(p, "found more than 10,000 named types, expected at most 10,000",
+			   (struct bytes){0});
 	*space = space_of(full);
 	return RC_OK;
 }
@@ -140,7 +145,7 @@ static int parse_name(struct avro_parser *p, struct bytes name, struct bytes spa
 		}
 	struct bytes full = name.len ? full_name(p, name, space) : name;
 	*out = full.len ? find_named(p, full) : NULL;
-	if (!*out) /* a name may mean the type without a namespace */
+	if (!*out) /* the name may refer to a type without a namespace */
 		*out = find_named(p, name);
 	return *out ? RC_OK : bad(p, "unknown type", name);
 }
@@ -153,7 +158,9 @@ static int parse_fields(struct avro_parser *p, json_t *json, struct bytes space,
 	json_t *fields = json_object_get(json, "fields");
 
 	if (!json_is_array(fields) || json_array_size(fields) > NAMES_MAX)
-		return bad(p, "found a record without `fields`, or with more than 10,000",
+		return bad(p,
+			   "found a record without `fields` or with too many, expected at "
+			   "most 10,000 fields",
 			   (struct bytes){0});
 	t->n = json_array_size(fields);
 	t->names = arena_alloc(p->arena, (t->n + 1) * sizeof *t->names);
@@ -163,19 +170,19 @@ static int parse_fields(struct avro_parser *p, json_t *json, struct bytes space,
 		struct bytes name = text_of(json_object_get(field, "name"));
 
 		if (name.len == 0)
-			return bad(p, "found a field without a name", name);
+			return bad(p, "found a field without a name, expected a name", name);
 		t->names[i] = arena_bytes(p->arena, name);
 		for (size_t k = 0; k < i; k++)
 			if (bytes_eq(t->names[k], name))
 				return bad(p, "duplicate field:", name);
 		int rc = parse(p, json_object_get(field, "type"), space, &t->of[i]);
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 	}
 	return RC_OK;
 }
 
-/* symbols become columns, and code reads bytes after a column */
+/* pad the copy, because symbols become columns and readers read bytes after a column */
 static struct bytes copy_symbol(struct arena *a, struct bytes name)
 {
 	uint8_t *text = arena_alloc(a, name.len + EVENT_ROOM_BYTES);
@@ -194,10 +201,14 @@ static int parse_symbols(struct avro_parser *p, json_t *json, struct avro_type *
 		struct bytes name = text_of(json_array_get(symbols, i));
 
 		if (!name.ptr)
-			return bad(p, "found a symbol that is not text", name);
+			return bad(p, "found a symbol of another type, expected text", name);
 		t->names[i] = copy_symbol(p->arena, name);
 	}
-	return t->n > 0 ? RC_OK : bad(p, "found an enum without `symbols`", (struct bytes){0});
+	return t->n > 0 ? RC_OK
+			: bad(p,
+			      "found an enum without `symbols`, expected at least one "
+			      "symbol",
+			      (struct bytes){0});
 }
 
 static int parse_union(struct avro_parser *p, json_t *json, struct bytes space,
@@ -208,14 +219,16 @@ static int parse_union(struct avro_parser *p, json_t *json, struct bytes space,
 	t->n = json_array_size(json);
 	t->of = arena_alloc(p->arena, (t->n + 1) * sizeof *t->of);
 	if (t->n == 0)
-		return bad(p, "found an empty union", (struct bytes){0});
+		return bad(p, "found an empty union, expected at least one type",
+			   (struct bytes){0});
 	for (size_t i = 0; i < t->n; i++) {
 		int rc = parse(p, json_array_get(json, i), space, &t->of[i]);
 
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 		if (t->of[i]->kind == AVRO_UNION)
-			return bad(p, "found a union directly in a union", (struct bytes){0});
+			return bad(p, "found a union directly in a union, expected another type",
+				   (struct bytes){0});
 	}
 	return RC_OK;
 }
@@ -234,7 +247,8 @@ static int parse_fixed_size(struct avro_parser *p, json_t *json, struct avro_typ
 
 	if (!json_is_integer(size) || json_integer_value(size) < 0 ||
 	    json_integer_value(size) > FIXED_MAX)
-		return bad(p, "found a fixed without a `size` of 0 to 67108864", (struct bytes){0});
+		return bad(p, "found a fixed without a valid `size`, expected 0 to 67108864 bytes",
+			   (struct bytes){0});
 	t->size = (size_t)json_integer_value(size);
 	return RC_OK;
 }
@@ -307,7 +321,7 @@ static int parse_object(struct avro_parser *p, json_t *json, struct bytes space,
 	struct avro_type *t = *out = new_type(p, kind);
 	if (kind == AVRO_RECORD || kind == AVRO_ENUM || kind == AVRO_FIXED)
 		rc = add_named(p, json, t, &space);
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	switch (kind) {
 	case AVRO_RECORD: return parse_fields(p, json, space, t);
@@ -333,7 +347,7 @@ static int parse_object(struct avro_parser *p, json_t *json, struct bytes space,
 /* --- the shortest value --- */
 
 /*
- * Compute the least bytes of t from the parts known so far. A record that contains itself does not
+ * Compute the smallest size of the type from the parts known so far. A recursive record does not
  * have all fields yet, so the result is a lower bound.
  */
 static uint64_t least_now(const struct avro_type *t)
@@ -366,6 +380,16 @@ static uint64_t least_now(const struct avro_type *t)
 	return 1;
 }
 
+static bool is_empty(const struct avro_type *t)
+{
+	bool empty = t->kind == AVRO_NULL || t->kind == AVRO_RECORD ||
+		     (t->kind == AVRO_FIXED && t->size == 0);
+
+	for (size_t i = 0; empty && i < t->n; i++)
+		empty = t->of[i] && t->of[i]->empty;
+	return empty;
+}
+
 static int parse_any(struct avro_parser *p, json_t *json, struct bytes space,
 		     struct avro_type **out)
 {
@@ -375,12 +399,13 @@ static int parse_any(struct avro_parser *p, json_t *json, struct bytes space,
 		return parse_union(p, json, space, out);
 	if (json_is_object(json))
 		return parse_object(p, json, space, out);
-	return bad(p, "found no name, object or list as a type", (struct bytes){0});
+	return bad(p, "found a type of another form, expected a name, an object or a list",
+		   (struct bytes){0});
 }
 
 /*
- * A type contains itself only through a union, an array or a map, whose least does not depend on
- * it.
+ * Parse a type. A type contains itself only through a union, an array or a map. The smallest size
+ * of these does not depend on the contained type.
  */
 static int parse(struct avro_parser *p, json_t *json, struct bytes space, struct avro_type **out)
 {
@@ -390,6 +415,7 @@ static int parse(struct avro_parser *p, json_t *json, struct bytes space, struct
 		uint64_t least = least_now(*out);
 
 		(*out)->least = least < AVRO_LEAST_MAX ? least : AVRO_LEAST_MAX;
+		(*out)->empty = (*out)->empty || is_empty(*out);
 	}
 	return rc;
 }
@@ -426,7 +452,7 @@ int avro_schema_read_with(const struct avro_type **out, struct arena *a, struct 
 				 fault.text, fault.position);
 	int rc = parse(&p, json, (struct bytes){0}, &type);
 	json_decref(json);
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	*names = (struct avro_names){p.named, p.nnamed};
 	*out = type;

@@ -1,8 +1,8 @@
 /*
  * avro_value.c - Avro's binary encoding (specification 1.11, "Binary Encoding")
  *
- * The data is untrusted. A length is checked against the rest, a count against the shortest item,
- * and items without bytes are not visited one by one.
+ * The data is untrusted. The reader checks a length against the rest of the data and a count
+ * against the shortest item. It does not visit items without bytes one by one.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ struct avro_decoder {
 	struct column *columns;
 	size_t ncolumns;
 	uint8_t *text;	  /* SPELL_BYTES per column */
-	struct buf *json; /* one per column; keeps its room for the next value */
+	struct buf *json; /* one per column; its memory is reused for the next value */
 };
 
 struct avro_decoder *avro_decoder_new(size_t ncolumns)
@@ -181,6 +181,8 @@ static bool take_parts(struct avro_decoder *d, const struct avro_plan *plan)
 		return take_items(d, plan);
 	if (t->kind == AVRO_UNION)
 		return avro_branch(&d->in, t, &branch) && take(d, plan->part[branch]);
+	if (!avro_visit(&d->in, t->n))
+		return false;
 	for (size_t i = 0; i < t->n; i++)
 		if (!(plan->part[i] ? take(d, plan->part[i]) : avro_skip(&d->in, t->of[i])))
 			return false;
@@ -213,7 +215,7 @@ static bool take(struct avro_decoder *d, const struct avro_plan *plan)
 	if (plan->column != NO_COLUMN) {
 		if (!take_json(d, plan))
 			return false;
-		d->in.p = start; /* other columns may need parts of it */
+		d->in.p = start; /* other columns may need parts of this value */
 	}
 	return take_parts(d, plan);
 }
@@ -221,7 +223,7 @@ static bool take(struct avro_decoder *d, const struct avro_plan *plan)
 const char *avro_decode(struct avro_decoder *d, const struct avro_plan *plan, struct bytes data,
 			const struct column **columns, size_t *took)
 {
-	d->in = (struct avro_reader){.p = data.ptr, .end = data.ptr + data.len};
+	d->in = (struct avro_reader){.p = data.ptr, .end = data.ptr + data.len, .start = data.ptr};
 	for (size_t i = 0; i < d->ncolumns; i++)
 		d->columns[i] = (struct column){.absent = true};
 	bool fine = take(d, plan);

@@ -2,14 +2,14 @@
  * csv.c - split text into rows and fields
  *
  * The dialect is libcsv's with CSV_STRICT and without trimming. A row without a quote needs no
- * state machine: it is split at its marks (marks.c). Rows with the expected number of fields are
+ * state machine, and is split at its marks (marks.c). Rows with the expected number of fields are
  * split many at a time. A row with a quote goes to libcsv line by line, so a fault costs one line
  * and not the rest of the input.
  *
- * scan_row is libcsv's automaton without its buffers and callbacks. It finds the borders of pieces
- * under the source's lock, where libcsv would slow down all threads. It also reports which fields
- * were quoted, which libcsv does not. Each row that libcsv reads is compared with it. If the two
- * differ, a piece may have a wrong border, so the run stops.
+ * scan_row is libcsv's automaton without its buffers and callbacks. scan_row finds the borders of
+ * pieces under the source's lock, because libcsv would slow down all threads there. scan_row also
+ * reports which fields were quoted, which libcsv does not. Each row that libcsv reads is compared
+ * with scan_row's result. If the results differ, a piece may have a wrong border, so the run stops.
  */
 #include "input/csv.h"
 
@@ -28,7 +28,7 @@ static int no_blank(unsigned char c)
 	return 0;
 }
 
-/* Report whether libcsv trims this byte around values. It never trims the delimiter. */
+/* Return true if libcsv trims this byte around values. libcsv never trims the delimiter. */
 static int is_blank(unsigned char c)
 {
 	return c == ' ' || c == '\t';
@@ -63,7 +63,13 @@ void csv_close(struct csv_reader *r)
 	mem_free(r->columns);
 	marks_close(&r->marks);
 	buf_release(&r->text);
+	pattern_scratch_release(&r->scratch);
 	*r = (struct csv_reader){0};
+}
+
+void csv_skip(struct csv_reader *r, const struct pattern *skip)
+{
+	r->skip = skip;
 }
 
 void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
@@ -76,7 +82,7 @@ void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
 	r->max_columns = n;
 }
 
-/* Return the start of the line after the line end at p. */
+/* Return the start of the line after the line end at `p`. */
 static const uint8_t *behind_line_end(const uint8_t *p, const uint8_t *end)
 {
 	return *p == '\r' && p + 1 < end && p[1] == '\n' ? p + 2 : p + 1;
@@ -97,7 +103,7 @@ uint64_t csv_lines(const uint8_t *data, size_t len)
 #ifdef __SSE2__
 	const __m128i newline = _mm_set1_epi8('\n');
 	while (end - p >= 16) {
-		/* a byte lane counts to at most 255 before the sum */
+		/* a byte lane can count only to 255 */
 		ptrdiff_t n = (end - p) / 16 < 255 ? (end - p) / 16 : 255;
 		__m128i lanes = _mm_setzero_si128();
 
@@ -149,8 +155,8 @@ static enum csv_state step(const struct csv_reader *r, enum csv_state state, uin
 }
 
 /*
- * Find the end of the row at p < end. Sets kind, end, next, ncolumns and columns[].quoted. Without
- * a line end the row is CSV_OPEN, unless `final` says that the input ends here.
+ * Find the end of the row at `p` < `end`. Set kind, end, next, ncolumns and columns[].quoted.
+ * Without a line end the row is CSV_OPEN, unless `final` is true, because then the input ends here.
  */
 static void scan_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
 		     struct csv_row *row)
@@ -203,7 +209,7 @@ static void take_row(int c, void *ctx)
 	r->row_done = true;
 }
 
-/* Drop an unfinished row. With CSV_STRICT_FINI set, csv_fini would refuse. */
+/* Drop an unfinished row. Clear CSV_STRICT_FINI first, because csv_fini fails with this option. */
 static void reset_libcsv(struct csv_reader *r)
 {
 	csv_set_opts(r->libcsv, CSV_STRICT);
@@ -223,7 +229,7 @@ static void bad_quote(struct csv_reader *r, const uint8_t *at, const uint8_t *en
 	reset_libcsv(r);
 }
 
-/* Read the row with libcsv instead of scan_row; also stores the fields' text. */
+/* Read the row with libcsv instead of scan_row. Also store the fields' text. */
 static void libcsv_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
 		       struct csv_row *row)
 {
@@ -254,6 +260,23 @@ static void libcsv_row(struct csv_reader *r, const uint8_t *p, const uint8_t *en
 	row->ncolumns = r->ncolumns;
 }
 
+/* End a malformed row after its first line if csv_skip set a pattern that this line matches. */
+static void skip_first_line(struct csv_reader *r, const uint8_t *start, const uint8_t *end,
+			    struct csv_row *row)
+{
+	if (row->kind != CSV_BAD_QUOTE || !r->skip)
+		return;
+	const uint8_t *line_end = find_line_end(start, end);
+	struct bytes line = bytes_of(start, (size_t)(line_end - start));
+
+	if (pattern_find(r->skip, &r->scratch, line, NULL) != PATTERN_FOUND)
+		return;
+	row->kind = CSV_ROW;
+	row->ncolumns = 0;
+	row->end = line_end;
+	row->next = line_end < end ? behind_line_end(line_end, end) : end;
+}
+
 static void find_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
 		     struct csv_row *row)
 {
@@ -261,6 +284,7 @@ static void find_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end,
 		libcsv_row(r, p, end, final, row);
 	else
 		scan_row(r, p, end, final, row);
+	skip_first_line(r, p, end, row);
 }
 
 size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final,
@@ -271,7 +295,7 @@ size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final
 
 	*open = false;
 	while (p < end) {
-		/* up to the line of the next quote, every line end ends a row */
+		/* every line end before the line of the next quote ends a row */
 		const uint8_t *quote = memchr(p, r->quote, (size_t)(end - p));
 		const uint8_t *e = quote ? quote : end;
 
@@ -308,8 +332,8 @@ size_t csv_row(struct csv_reader *r, const uint8_t *data, size_t len)
 }
 
 /*
- * A \n after the data ends a last line without a line end; it is not part of the data. The rest of
- * the slack is cleared only so that no unset byte is read.
+ * Begin to read data. Add a \n after the data, which ends a last line without a line end. The rest
+ * of the slack is cleared only so that no uninitialized byte is read.
  */
 void csv_start(struct csv_reader *r, uint8_t *data, size_t len)
 {
@@ -344,7 +368,9 @@ static inline void put_column(struct column *column, const uint8_t *field, const
 	column->quoted = column->absent = false;
 }
 
-/* Split the line at r->pos. False if it has a quote: then only the marks have moved. */
+/*
+ * Split the line at `r->pos`. Return false if the line has a quote. Then only the marks have moved.
+ */
 static inline bool split_line(struct csv_reader *r, struct csv_row *row)
 {
 	const uint8_t *field = r->pos;
@@ -369,6 +395,7 @@ static inline bool split_line(struct csv_reader *r, struct csv_row *row)
 		row->end = mark;
 		row->next = mark < r->end ? field : r->end;
 		row->line = r->line;
+		row->more_lines = 0;
 		row->ncolumns = n;
 		r->line += mark < r->end;
 		r->pos = row->next;
@@ -388,7 +415,7 @@ static void trim_column(const struct csv_reader *r, struct column *c)
 	c->len = (uint32_t)(end - p);
 }
 
-/* Trim unquoted columns as libcsv does; with TRIM_ALL quoted ones too. */
+/* Trim unquoted columns as libcsv does. With TRIM_ALL, also trim quoted columns. */
 static void trim_columns(struct csv_reader *r, const struct csv_row *row)
 {
 	for (size_t i = 0; i < row->ncolumns && i < r->max_columns; i++)
@@ -396,7 +423,7 @@ static void trim_columns(struct csv_reader *r, const struct csv_row *row)
 			trim_column(r, &r->columns[i]);
 }
 
-/* Start the window at the row again, so that it contains all marks of the row. */
+/* Start the window at the row again, so that the window contains all marks of the row. */
 static void reach(struct csv_reader *r)
 {
 	struct marks *m = &r->marks;
@@ -405,7 +432,9 @@ static void reach(struct csv_reader *r)
 		marks_scan(m, r->pos, r->end);
 }
 
-/* Return the end of the usable marks. The last one in the data is the added \n, not part of it. */
+/*
+ * Return the end of the usable marks. The last mark is the added \n, which is not part of the data.
+ */
 static const uint16_t *marks_stop(const struct csv_reader *r)
 {
 	const struct marks *m = &r->marks;
@@ -416,7 +445,7 @@ static const uint16_t *marks_stop(const struct csv_reader *r)
 	return stop;
 }
 
-/* Check that the row whose marks start at `at` has the expected fields and a line end. */
+/* Return true if the row whose marks start at `at` has the expected fields and a line end. */
 static inline bool is_plain_row(const struct csv_reader *r, const uint16_t *at, bool crlf)
 {
 	const uint8_t *base = r->marks.base;
@@ -425,7 +454,7 @@ static inline bool is_plain_row(const struct csv_reader *r, const uint16_t *at, 
 
 	for (size_t k = 0; k < last; k++)
 		wrong |= base[at[k]] ^ r->delimiter;
-	if (last == 0) /* perhaps a blank line */
+	if (last == 0) /* the line may be blank */
 		wrong |= row_field(at).len == 0;
 	if (crlf) {
 		wrong |= base[at[last]] ^ '\r';
@@ -515,11 +544,15 @@ static void quoted_row(struct csv_reader *r, struct csv_row *row)
 		row->end = find_line_end(start, r->end);
 		row->next = row->end < r->end ? behind_line_end(row->end, r->end) : r->end;
 	}
-	r->line += csv_lines(start, (size_t)(row->next - start));
+	skip_first_line(r, start, r->end, row);
+	row->more_lines = csv_lines(start, (size_t)(row->end - start));
+	r->line += row->more_lines + (row->next > row->end);
 	seek(r, row->next);
 }
 
-/* Return the end of the line at p if it is blank or a comment; NULL: it may be a row. */
+/*
+ * Return the end of the line at `p` if the line is blank or a comment, or NULL if it may be a row.
+ */
 static const uint8_t *no_row(const struct csv_reader *r, const uint8_t *p)
 {
 	if (csv_is_end(*p))

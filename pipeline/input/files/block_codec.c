@@ -1,8 +1,8 @@
 /*
- * block_codec.c - unpack blocks with the codecs' libraries
+ * block_codec.c - decompress blocks with the codecs' libraries
  *
- * The unpacked size that a block claims is not trusted. Room grows with the data up to a limit, so
- * a few bytes that unpack to gigabytes are rejected.
+ * The decompressed size that a block claims is untrusted. The buffer grows with the data up to a
+ * limit, so a block that decompresses to gigabytes is rejected.
  */
 #include "input/block_codec.h"
 
@@ -19,8 +19,8 @@
 #define FIRST_ROOM  ((size_t)4 << 10)
 #define XZ_MEMORY   ((uint64_t)160 << 20)
 
-const char BLOCK_TOO_LARGE[] = "unpacked, it exceeds the limit";
-static const char damaged[] = "its packed data is damaged";
+const char BLOCK_TOO_LARGE[] = "found more decompressed bytes than the limit";
+static const char damaged[] = "found damaged compressed data";
 
 struct block_unpacker {
 	struct libdeflate_decompressor *deflate;
@@ -43,7 +43,7 @@ void block_unpacker_free(struct block_unpacker *u)
 	mem_free(u);
 }
 
-/* Double the room, up to the limit; false: the limit is reached. */
+/* Double the buffer, up to the limit. Return false if the limit is reached. */
 static bool grow(struct buf *out, uint64_t most)
 {
 	uint64_t want = out->cap ? 2 * (uint64_t)out->cap : FIRST_ROOM;
@@ -55,7 +55,7 @@ static bool grow(struct buf *out, uint64_t most)
 	return true;
 }
 
-/* Return how many bytes of out may still be filled. */
+/* Return the number of bytes of `out` that may still be filled. */
 static size_t room(const struct buf *out, uint64_t most)
 {
 	size_t all = out->cap > BLOCK_SLACK ? out->cap - BLOCK_SLACK : 0;
@@ -79,7 +79,7 @@ static const char *inflate_block(struct block_unpacker *u, struct bytes in, uint
 
 		if (r == LIBDEFLATE_SUCCESS) {
 			out->len = got;
-			/* ignore what follows: fastavro leaves three bytes of a checksum */
+			/* ignore the rest, because fastavro leaves three bytes of a checksum */
 			return NULL;
 		}
 		if (r != LIBDEFLATE_INSUFFICIENT_SPACE)
@@ -103,7 +103,7 @@ static const char *unsnap_block(struct bytes in, uint64_t most, struct buf *out)
 	out->len = len;
 	return libdeflate_crc32(0, out->ptr, len) == get_be32(in.ptr + n)
 		       ? NULL
-		       : "its CRC-32 does not match its data";
+		       : "found another CRC-32 than that of the data";
 }
 
 static const char *unzstd_block(struct block_unpacker *u, struct bytes in, uint64_t most,
@@ -156,7 +156,7 @@ static const char *unbzip_block(struct bytes in, uint64_t most, struct buf *out)
 	for (;;) {
 		unsigned len =
 			(unsigned)(room(out, most) < UINT32_MAX ? room(out, most) : UINT32_MAX);
-		char *from = (char *)(uintptr_t)in.ptr; /* only read */
+		char *from = (char *)(uintptr_t)in.ptr; /* bzip2 only reads the input */
 		int r = in.len > UINT32_MAX
 				? BZ_PARAM_ERROR
 				: BZ2_bzBuffToBuffDecompress((char *)out->ptr, &len, from,

@@ -1,11 +1,11 @@
 /*
- * input.c - read inputs: one place reads and digests raw bytes, then they are passed on or decoded
+ * input.c - read inputs, compute the digest of their raw bytes, and decode them
  *
- * Plain data goes from read(2) into the caller's buffer. Only the bytes read to detect the format
- * are copied. Concatenated gzip members (RFC 1952, 2.2) and zstd frames (RFC 8878, 3.1) are one
- * stream, as for gzip and zstd. Zeros after a gzip member are padding (tapes, block devices). Any
- * other bytes there are an error, because they may be a damaged member, and its rows would be lost
- * silently.
+ * Plain data goes from read(2) directly into the caller's buffer. Only the bytes that detect the
+ * format are copied. Concatenated gzip members (RFC 1952, 2.2) and zstd frames (RFC 8878, 3.1) are
+ * one stream, as for gzip and zstd. Zeros after a gzip member are padding (tapes, block devices).
+ * Any other bytes after a member are an error. They may be a damaged member, whose rows would be
+ * lost silently.
  */
 #include "input/input.h"
 
@@ -50,15 +50,15 @@ static struct input_stamp stamp_of(const struct stat *st)
 				    .changed_ns = ns_of(st->st_ctim)};
 }
 
-/* Say what changed; NULL: nothing. */
+/* Describe what changed. Return NULL if nothing changed. */
 static const char *difference(const struct input_stamp *a, const struct input_stamp *b)
 {
 	if (a->regular != b->regular || a->device != b->device || a->inode != b->inode)
-		return "another file has its place";
+		return "another file replaced the file";
 	if (a->written_ns != b->written_ns)
-		return "it was written to";
+		return "a program wrote to the file";
 	/* a writer can reset mtime, but not ctime */
-	return a->changed_ns != b->changed_ns ? "it was changed (ctime)" : NULL;
+	return a->changed_ns != b->changed_ns ? "a program changed the file (ctime)" : NULL;
 }
 
 int input_check(const char *path, struct input_stamp *stamp, struct error *err)
@@ -81,16 +81,18 @@ int input_same(const struct input_stream *in, const struct input_stamp *checked,
 	const char *why = difference(checked, &in->stamp);
 
 	if (in->stamp.size != checked->size)
-		return error_set(err, RC_IO, "%s: changed: %llu bytes when checked, now %llu",
-				 in->name, (unsigned long long)checked->size,
-				 (unsigned long long)in->stamp.size);
+		return error_set(err, RC_IO,
+				 "%s: changed since it was checked: found %llu "
+				 "bytes, expected %llu",
+				 in->name, (unsigned long long)in->stamp.size,
+				 (unsigned long long)checked->size);
 	return why ? error_set(err, RC_IO, "%s: changed since it was checked: %s", in->name, why)
 		   : RC_OK;
 }
 
 /*
- * Wait until the input is readable. A pipe may be silent for hours, so a signal to any thread ends
- * the wait.
+ * Wait until the input is readable. A pipe may send nothing for hours, so a signal to any thread
+ * ends the wait.
  */
 static int wait_for_data(const struct input_stream *in, struct error *err)
 {
@@ -105,7 +107,7 @@ static int wait_for_data(const struct input_stream *in, struct error *err)
 	return rc;
 }
 
-/* Compare the bytes of a feed with --bytes. */
+/* Compare the number of bytes of a feed with --bytes. */
 static int check_count(const struct input_stream *in, struct error *err)
 {
 	unsigned long long read = in->raw_read, expected = in->expected;
@@ -115,17 +117,18 @@ static int check_count(const struct input_stream *in, struct error *err)
 	if (in->raw_read > in->expected)
 		return error_set(
 			err, RC_IO,
-			"%s: standard input has too many bytes: expected %llu, as --bytes says",
+			"%s: standard input is too long: found more than %llu bytes, the value "
+			"of --bytes",
 			in->name, expected);
 	if (in->raw_eof && in->raw_read < in->expected)
-		return error_set(
-			err, RC_IO,
-			"%s: standard input is truncated: found %llu bytes, expected %llu, as --bytes says",
-			in->name, read, expected);
+		return error_set(err, RC_IO,
+				 "%s: standard input is truncated: found %llu bytes, expected %llu "
+				 "(--bytes)",
+				 in->name, read, expected);
 	return RC_OK;
 }
 
-/* Read with one read(2); sets raw_eof. */
+/* Read with one read(2), and set `raw_eof` at the end. */
 static int read_raw(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got,
 		    struct error *err)
 {
@@ -134,7 +137,7 @@ static int read_raw(struct input_stream *in, uint8_t *dst, size_t cap, size_t *g
 	do {
 		int rc = wait_for_data(in, err);
 
-		if (rc != 0)
+		if (rc)
 			return rc;
 		n = read(in->fd, dst, cap);
 	} while (n < 0 && errno == EINTR);
@@ -171,7 +174,10 @@ static enum input_kind kind_of(const uint8_t *p, size_t n)
 		return INPUT_XZ;
 	if (n >= 4 && memcmp(p, "PK\3\4", 4) == 0)
 		return INPUT_ZIP;
-	/* a bzip2 block begins with the digits of pi; a stream without blocks has its end there */
+	/*
+	 * a bzip2 block begins with the digits of pi, and a stream without blocks has its end mark
+	 * there
+	 */
 	if (n >= MAGIC_MAX && memcmp(p, "BZh", 3) == 0 &&
 	    (memcmp(p + 4, "\x31\x41\x59\x26\x53\x59", 6) == 0 ||
 	     memcmp(p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
@@ -189,7 +195,8 @@ static const char *format_of(enum input_kind kind)
 }
 
 /*
- * Report a file with a packed file's name that is too short even for the magic number as truncated.
+ * Report a file as truncated if the name is that of a compressed file but the file is shorter than
+ * the magic number.
  */
 static int check_stub(const struct input_stream *in, struct error *err)
 {
@@ -222,7 +229,7 @@ static int detect(struct input_stream *in, struct error *err)
 		size_t got;
 		int rc = read_raw(in, in->raw + in->raw_len, RAW_BYTES - in->raw_len, &got, err);
 
-		if (rc != 0)
+		if (rc)
 			return rc;
 		in->raw_len += got;
 	}
@@ -298,7 +305,7 @@ int input_open_raw(struct input_stream *in, const char *path, const struct sourc
 	return open_bytes(in, feed ? "-" : path, feed, err);
 }
 
-/* Nothing more is read, so do not let the writer of the pipe wait. */
+/* Close standard input after the last read, so that the writer of the pipe does not wait. */
 static void let_go_of_standard_input(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -320,7 +327,9 @@ static int damaged(const struct input_stream *in, const char *format, const char
 
 static int truncated(const struct input_stream *in, const char *format, struct error *err)
 {
-	return error_set(err, RC_DATA, "%s: truncated: the %s data does not end at byte %llu",
+	return error_set(err, RC_DATA,
+			 "%s: truncated: the file ends within the %s data, at "
+			 "byte %llu",
 			 in->name, format, (unsigned long long)in->raw_read);
 }
 
@@ -338,7 +347,7 @@ static int read_plain(struct input_stream *in, uint8_t *dst, size_t cap, size_t 
 	return RC_OK;
 }
 
-/* Between members: skip zero padding or begin the next member. */
+/* Skip zero padding between members, or begin the next member. */
 static int next_member(struct input_stream *in, struct error *err)
 {
 	z_stream *z = in->decoder;
@@ -351,7 +360,8 @@ static int next_member(struct input_stream *in, struct error *err)
 		in->raw_pos++;
 	if (in->raw_pos < in->raw_len && in->raw[in->raw_pos] != 0x1f)
 		return damaged(in, "gzip",
-			       "found bytes after the last gzip member that are not a gzip member",
+			       "found other bytes after the last gzip member, expected a gzip "
+			       "member or the end",
 			       err);
 	return RC_OK;
 }
@@ -408,7 +418,7 @@ static int unpack_some(struct input_stream *in, uint8_t *dst, size_t cap, size_t
 	return RC_OK;
 }
 
-/* Run one step of the decoder; it may return no bytes. */
+/* Run one step of the decoder. A step may return no bytes. */
 static int decode(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
 {
 	int rc = RC_OK;
@@ -418,7 +428,7 @@ static int decode(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got
 		rc = fill_raw(in, err);
 		if (rc == RC_OK && in->raw_eof && in->frame_open)
 			return truncated(in, format_of(in->kind), err);
-		if (rc != 0 || in->raw_eof)
+		if (rc != RC_OK || in->raw_eof)
 			return rc;
 	}
 	if (in->kind == INPUT_ZSTD)
@@ -432,12 +442,11 @@ static int decode(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got
 	return rc;
 }
 
-/* size: the current size. */
+/* Report that the file changed. `size` is the current size in bytes. */
 static int changed_size(const struct input_stream *in, uint64_t size, struct error *err)
 {
-	return error_set(err, RC_IO,
-			 "%s: changed while being read: %llu bytes when opened, %llu read",
-			 in->name, (unsigned long long)in->stamp.size, (unsigned long long)size);
+	return error_set(err, RC_IO, "%s: changed during reading: found %llu bytes, expected %llu",
+			 in->name, (unsigned long long)size, (unsigned long long)in->stamp.size);
 }
 
 int input_unchanged(const struct input_stream *in, struct error *err)
@@ -453,7 +462,7 @@ int input_unchanged(const struct input_stream *in, struct error *err)
 	if (now.size != in->stamp.size)
 		return changed_size(in, now.size, err);
 	if (why)
-		return error_set(err, RC_IO, "%s: changed while being read: %s", in->name, why);
+		return error_set(err, RC_IO, "%s: changed during reading: %s", in->name, why);
 	return RC_OK;
 }
 
@@ -475,7 +484,7 @@ int input_read(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, s
 			return check_whole(in, err);
 		int rc = in->kind == INPUT_PLAIN ? read_plain(in, dst + *got, cap - *got, &n, err)
 						 : decode(in, dst + *got, cap - *got, &n, err);
-		if (rc != 0)
+		if (rc)
 			return rc;
 		*got += n;
 	}

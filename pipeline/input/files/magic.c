@@ -11,7 +11,10 @@ struct magic {
 		text, sizeof text - 1, is, instead                                                 \
 	}
 
-/* Convert with Python to an Arrow stream: file gives the schema, batches the data. */
+/*
+ * Make a Python command that converts a file to an Arrow stream. `file` is the expression that
+ * opens the file. `schema` and `batches` are expressions for its parts.
+ */
 #define PYTHON(imports, file, schema, batches)                                                     \
 	"python3 -c \"import sys, pyarrow as p, " imports "; f = " file                            \
 	"; w = p.ipc.new_stream(sys.stdout.buffer, " schema "); [w.write(b) for b in " batches     \

@@ -1,4 +1,4 @@
-#include "input/paths.h"
+#include "source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 struct list {
 	struct arena *arena;
 	const char **paths;
-	bool *meant; /* added by a folder or a pattern, not by its own name */
+	bool *meant; /* for each path, true if a folder or a pattern added it */
 	size_t n;
 };
 
@@ -34,14 +34,14 @@ static bool hidden(const char *path)
 	return name[0] == '.' || name[0] == '_';
 }
 
-/* Add a file unless it is hidden. */
+/* Add a file, unless the file's name begins with . or _. */
 static int add_found(struct list *l, const char *path, struct error *err)
 {
 	struct stat st;
 
 	if (hidden(path))
 		return RC_OK;
-	/* deleted meanwhile or a dangling link: its rows would be missing */
+	/* the file was just deleted or is a dangling link, so its rows would be missing */
 	if (stat(path, &st) != 0)
 		return error_errno(err, "%s", path);
 	if (!S_ISDIR(st.st_mode))
@@ -82,7 +82,7 @@ static int add_pattern(struct list *l, const char *name, struct error *err)
 	size_t from = l->n;
 	int rc = glob(name, GLOB_NOSORT | GLOB_ERR, NULL, &found);
 
-	if (rc != 0 && rc != GLOB_NOMATCH) {
+	if (rc != RC_OK && rc != GLOB_NOMATCH) {
 		globfree(&found);
 		return error_set(err, RC_IO, "%s: cannot search for files that match this pattern",
 				 name);
@@ -94,7 +94,10 @@ static int add_pattern(struct list *l, const char *name, struct error *err)
 	if (rc)
 		return rc;
 	if (l->n == from)
-		return error_set(err, RC_IO, "%s: no file matches this pattern", name);
+		return error_set(err, RC_IO,
+				 "%s: found no file that matches this pattern, "
+				 "expected at least one",
+				 name);
 	qsort(l->paths + from, l->n - from, sizeof *l->paths, by_bytes);
 	return RC_OK;
 }
@@ -112,8 +115,8 @@ static int add_name(struct list *l, const char *name, struct error *err)
 }
 
 /*
- * Reject a file found twice. Naming a file twice may be intended; finding it by a pattern too is
- * not.
+ * Fail if a file is found twice. A user may name a file twice on purpose. A file that a name and a
+ * pattern both match is a mistake.
  */
 static int check_twice(const struct list *l, struct error *err)
 {
@@ -134,7 +137,9 @@ static int check_twice(const struct list *l, struct error *err)
 	if (!meant)
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
-			 "%s: found twice, at least once by a pattern or a folder, expected once",
+			 "%s: found this file twice, at least once by a pattern or a folder, "
+			 "expected each file once; remove one of the two from the command or the "
+			 "job",
 			 twice);
 }
 

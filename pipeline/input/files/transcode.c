@@ -9,7 +9,9 @@
 #define RAW_BYTES ((size_t)64 << 10)
 #define NO_UTF8	  0xff
 
-/* Return the bytes of the smallest character: as many are skipped at an invalid character. */
+/*
+ * Return the bytes of the smallest character, which is the number skipped at an invalid character.
+ */
 static size_t unit_of(const char *encoding)
 {
 	static const char *const two[] = {"UTF-16", "UTF16", "UCS-2", "UCS2", "UNICODE"};
@@ -31,7 +33,7 @@ int transcoder_open(struct transcoder *t, const char *encoding, struct error *er
 	if (decoder == (iconv_t)-1)
 		return error_set(
 			err, RC_CONFIG,
-			"encoding %s: iconv does not know it: `iconv -l` lists the encodings",
+			"encoding %s: iconv does not support it; `iconv -l` lists the encodings",
 			encoding);
 	*t = (struct transcoder){.decoder = decoder,
 				 .encoding = encoding,
@@ -57,14 +59,14 @@ static int fill(struct transcoder *t, struct input_stream *in, struct error *err
 	memmove(t->raw, t->raw + t->pos, t->len);
 	t->pos = 0;
 	int rc = input_read(in, t->raw + t->len, RAW_BYTES - t->len, &n, err);
-	if (rc != 0)
+	if (rc)
 		return rc;
 	t->eof = n < RAW_BYTES - t->len;
 	t->len += n;
 	return RC_OK;
 }
 
-/* Run iconv once; *cut: it needs more bytes. */
+/* Run iconv once. Set `*cut` if iconv needs more bytes. */
 static size_t convert(struct transcoder *t, uint8_t *dst, size_t room, bool *cut)
 {
 	char *from = (char *)t->raw + t->pos, *to = (char *)dst;
@@ -83,7 +85,8 @@ static size_t convert(struct transcoder *t, uint8_t *dst, size_t room, bool *cut
 }
 
 /*
- * Take what the decoder holds back: a letter that an accent could have followed, as in Big5-HKSCS.
+ * Write the last letter that the decoder holds, because an accent could have followed it, as in
+ * Big5-HKSCS.
  */
 static void flush(struct transcoder *t)
 {
@@ -96,7 +99,7 @@ static void flush(struct transcoder *t)
 	t->spare_len = sizeof t->spare - space;
 }
 
-/* Convert into spare if dst has less room than one character may need. */
+/* Convert into `spare` if `dst` has less room than one character may need. */
 static size_t convert_some(struct transcoder *t, uint8_t *dst, size_t room, bool *cut)
 {
 	if (t->spare_pos == t->spare_len && room > TRANSCODE_LONGEST)
@@ -131,7 +134,7 @@ int transcode_read(struct transcoder *t, struct input_stream *in, uint8_t *dst, 
 					"%s: truncated: the last character of the %s text is incomplete",
 					in->name, t->encoding);
 			int rc = fill(t, in, err);
-			if (rc != 0)
+			if (rc)
 				return rc;
 			cut = false;
 			continue;

@@ -1,8 +1,9 @@
 /*
- * unpack.c - unpack bzip2 and xz with their libraries, and zip with zlib
+ * unpack.c - decompress bzip2 and xz with their libraries, and zip with zlib
  *
- * A zip archive is read from its start, because it may come from a pipe: local headers, each
- * followed by its data (APPNOTE.TXT 4.3.7), then the central directory, which is not needed.
+ * A zip archive is read from its start, because it may come from a pipe. It consists of local
+ * headers, each followed by its data (APPNOTE.TXT 4.3.7), and of the central directory, which the
+ * reader ignores.
  */
 #include "unpack.h"
 
@@ -24,14 +25,15 @@ enum phase { ZIP_HEADER, ZIP_STORED, ZIP_DEFLATED, ZIP_BEHIND, ZIP_END };
 
 struct unpacker {
 	enum packing packing;
-	bool open; /* inside a stream */
+	bool open; /* true inside a stream */
 	bz_stream bzip2;
 	lzma_stream xz;
 	struct zip {
 		z_stream z;
 		enum phase phase;
 		struct buf held; /* the start of a header */
-		bool drop, seen; /* skip this member; the one member was found */
+		/* `drop` skips this member; `seen` is true after the single member was found */
+		bool drop, seen;
 		bool behind;
 		uint64_t left; /* ZIP_STORED */
 		uint32_t crc, want_crc;
@@ -90,7 +92,7 @@ static const char *bzip2_step(struct unpacker *u, uint8_t *src, size_t n, size_t
 		u->open = false;
 	} else if (rc != BZ_OK) {
 		return rc == BZ_DATA_ERROR_MAGIC ? "found bytes that are not a bzip2 stream"
-						 : "its checksum does not match";
+						 : "the checksum does not match the data";
 	}
 	*whole = !u->open;
 	return NULL;
@@ -121,11 +123,11 @@ static const char *xz_step(struct unpacker *u, const uint8_t *src, size_t n, siz
 	if (rc == LZMA_STREAM_END)
 		u->open = false;
 	else if (rc == LZMA_MEMLIMIT_ERROR)
-		return "its dictionary needs more than 160 MiB";
+		return "found a dictionary of more than 160 MiB, expected at most 160 MiB";
 	else if (rc == LZMA_FORMAT_ERROR)
 		return "found bytes that are not an xz stream";
 	else if (rc != LZMA_OK && rc != LZMA_BUF_ERROR)
-		return "its checksum or structure is wrong";
+		return "found a wrong checksum or structure";
 	*whole = !u->open;
 	return NULL;
 }
@@ -142,7 +144,7 @@ static uint32_t le32(const uint8_t *p)
 	return le16(p) | le16(p + 2) << 16;
 }
 
-/* Gather `want` bytes in held; false: more are needed. */
+/* Collect `want` bytes in `held`. Return false if more bytes are needed. */
 static bool hold(struct zip *z, size_t want, const uint8_t *src, size_t n, size_t *took)
 {
 	size_t missing = want > z->held.len ? want - z->held.len : 0;
@@ -158,7 +160,7 @@ static bool begins(const struct buf *held, const char *with)
 	return held->len >= 4 && memcmp(held->ptr, with, 4) == 0;
 }
 
-/* Begin the member whose header is in held. len: length of name. */
+/* Begin the member whose header is in `held`. `len` is the length of the name. */
 static const char *begin_member(struct zip *z, const uint8_t *name, size_t len)
 {
 	const uint8_t *h = z->held.ptr;
@@ -172,15 +174,17 @@ static const char *begin_member(struct zip *z, const uint8_t *name, size_t len)
 		  (len >= 9 && memcmp(name, "__MACOSX/", 9) == 0);
 	z->phase = method == DEFLATED ? ZIP_DEFLATED : ZIP_STORED;
 	if (len >= 19 && memcmp(name, "[Content_Types].xml", 19) == 0)
-		return "found an Excel workbook or another Office document, expected CSV: save the sheet as CSV";
+		return "found an Excel workbook or another Office document, expected CSV; save "
+		       "the sheet as CSV";
 	if (flags & FLAG_SECRET)
-		return "its member is encrypted";
+		return "found an encrypted member, expected a plain member";
 	if (method != 0 && method != DEFLATED)
-		return "its member is packed by a method other than deflate";
+		return "found a member with another compression method, expected deflate";
 	if (z->phase == ZIP_STORED && ((z->behind && !z->drop) || packed == UINT32_MAX))
-		return "the size of its member is not stored before the data";
+		return "found no size of the member before the data, expected one";
 	if (z->seen && !z->drop)
-		return "found a second member, expected one: `unzip -p FILE.zip NAME` extracts one member";
+		return "found a second member, expected one; `unzip -p FILE.zip NAME` extracts "
+		       "one member";
 	z->seen = z->seen || !z->drop;
 	if (z->phase == ZIP_DEFLATED && inflateReset(&z->z) != Z_OK)
 		return "cannot reset";
@@ -210,7 +214,7 @@ static const char *zip_header(struct zip *z, const uint8_t *src, size_t n, size_
 static const char *end_member(struct zip *z)
 {
 	z->phase = z->behind ? ZIP_BEHIND : ZIP_HEADER;
-	return z->behind || z->crc == z->want_crc ? NULL : "its checksum does not match";
+	return z->behind || z->crc == z->want_crc ? NULL : "the checksum does not match the data";
 }
 
 static void add_crc(struct zip *z, const uint8_t *dst, size_t got)
@@ -252,8 +256,8 @@ static const char *zip_deflated(struct zip *z, uint8_t *src, size_t n, size_t *t
 }
 
 /*
- * Check the checksum and skip the sizes. They have 4 or 8 bytes each; the next signature shows
- * which.
+ * Check the checksum and skip the sizes. The position of the next signature shows whether each size
+ * has 4 or 8 bytes.
  */
 static const char *zip_behind(struct zip *z, const uint8_t *src, size_t n, size_t *took)
 {
@@ -268,7 +272,7 @@ static const char *zip_behind(struct zip *z, const uint8_t *src, size_t n, size_
 	if (!hold(z, at + size + 4, src, n, took))
 		return NULL;
 	if (le32(z->held.ptr + at - 4) != z->crc)
-		return "its checksum does not match";
+		return "the checksum does not match the data";
 	z->held.len -= at + size;
 	memmove(z->held.ptr, z->held.ptr + at + size, z->held.len);
 	z->phase = ZIP_HEADER;
@@ -294,7 +298,7 @@ static const char *zip_step(struct zip *z, uint8_t *src, size_t n, size_t *took,
 const char *unpack(struct unpacker *u, const uint8_t *src, size_t n, size_t *took, uint8_t *dst,
 		   size_t cap, size_t *got, bool *whole)
 {
-	uint8_t *from = (uint8_t *)(uintptr_t)src; /* the libraries only read it */
+	uint8_t *from = (uint8_t *)(uintptr_t)src; /* the libraries only read from `from` */
 
 	*took = *got = 0;
 	cap = cap < ROOM_MAX ? cap : ROOM_MAX;

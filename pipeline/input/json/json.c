@@ -1,10 +1,10 @@
 /*
  * json.c - one pass over the text, guided by the tree of paths
  *
- * The text is not turned into a tree: a value that no path leads to is only checked. A string
- * without escapes is returned in place. Strings are scanned eight bytes at a time. Only a word with
- * a quote, a backslash, a control byte or a non-ASCII byte is scanned byte by byte. (simdjson
- * 3.0.1, on demand, needs as long for a line and does not check that unused values are JSON.)
+ * The reader builds no tree, and only checks a value that no path leads to. The reader returns a
+ * string without escapes in place, and scans strings eight bytes at a time. Only a word with a
+ * quote, a backslash, a control byte or a non-ASCII byte is scanned byte by byte. (simdjson 3.0.1,
+ * on demand, takes equally long for a line and does not check unused values.)
  */
 #include "input/json_paths.h"
 
@@ -16,7 +16,7 @@
 struct scan {
 	const uint8_t *p, *end;
 	struct column *columns;
-	/* where the next unescaped string goes; as long as the text, which is enough */
+	/* end of the unescaped strings; the buffer is as long as the text, so all strings fit */
 	uint8_t *scratch;
 	const char *fault;
 	unsigned depth;
@@ -43,14 +43,14 @@ static inline uint64_t equal_bytes(uint64_t x, uint8_t c)
 	return (x - ONES) & ~x;
 }
 
-/* Return the first byte at or after p that is not plain ASCII of a string. */
+/* Return the first byte at or after `p` that is not plain ASCII of a string. */
 static inline const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
 {
 	while (end - p >= 8) {
 		uint64_t x;
 
 		memcpy(&x, p, 8);
-		/* exact up to the lowest marked byte; the rest does not matter */
+		/* exact up to the lowest marked byte; higher bytes are not used */
 		uint64_t marks = (equal_bytes(x, '"') | equal_bytes(x, '\\') |
 				  ((x - ONES * 0x20) & ~x) | x) &
 				 HIGHS;
@@ -71,7 +71,7 @@ static inline int hex_digit(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Read four hex digits; -1: they are missing. */
+/* Read four hex digits. Return -1 if a digit is missing. */
 static int32_t hex4(const uint8_t *p, const uint8_t *end)
 {
 	int32_t v = 0;
@@ -108,7 +108,7 @@ static uint8_t *put_utf8(uint8_t *out, uint32_t c)
 	return out;
 }
 
-/* Read the digits of an escape; s->p is after \u. */
+/* Read the digits of an escape. `s->p` is after \u. */
 static bool scan_unicode(struct scan *s, uint8_t **out)
 {
 	const uint8_t *at = s->p - 2;
@@ -132,7 +132,7 @@ static bool scan_unicode(struct scan *s, uint8_t **out)
 	return true;
 }
 
-/* Read an escape; s->p is at its backslash. */
+/* Read an escape. `s->p` is at the backslash. */
 static bool scan_escape(struct scan *s, uint8_t **out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -161,7 +161,10 @@ static bool scan_utf8(struct scan *s)
 	return true;
 }
 
-/* Read a string; s->p is at its opening quote. *out is the unescaped text between the quotes. */
+/*
+ * Read a string. `s->p` is at the opening quote. Set `*out` to the unescaped text between the
+ * quotes.
+ */
 static inline bool scan_string(struct scan *s, struct bytes *out)
 {
 	const uint8_t *start = ++s->p, *copied = start;
@@ -247,7 +250,7 @@ static bool scan_name(struct scan *s, const char *name, size_t len)
 
 static bool scan_value(struct scan *s, const struct json_node *n);
 
-/* Forget all values found below n: a repeated key replaces them. */
+/* Drop all values found below `n`, because a repeated key replaces these values. */
 static void forget(struct scan *s, const struct json_node *n)
 {
 	if (n->column != NO_COLUMN)
@@ -277,7 +280,7 @@ static bool enter(struct scan *s)
 	return true;
 }
 
-/* Read the comma or the closing bracket after an item; *more: another item follows. */
+/* Read the comma or the closing bracket after an item. Set `*more` if another item follows. */
 static bool scan_separator(struct scan *s, uint8_t close, const char *expected, bool *more)
 {
 	skip_space(s);
@@ -299,7 +302,7 @@ static bool scan_member(struct scan *s, const struct json_node *n)
 	if (!scan_string(s, &key))
 		return false;
 	const struct json_node *child = member_node(s, n, key);
-	s->scratch = scratch; /* the key is no longer needed */
+	s->scratch = scratch; /* reuse the key's memory */
 	skip_space(s);
 	if (s->p == s->end || *s->p != ':')
 		return fail(s, s->p, "a colon after the key");

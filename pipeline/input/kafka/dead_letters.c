@@ -2,9 +2,9 @@
  * dead_letters.c - produce rejected messages to the dead-letter topic before their load is
  * published
  *
- * They come from the load's rejects.jsonl, which is complete by then, so none is missed. If a load
- * dies after this step, it starts again from the same offsets and produces them again (at least
- * once). The headers with topic, partition and offset identify duplicates.
+ * The messages come from the load's rejects.jsonl, which is complete at this time. If a load dies
+ * after this step, the next run reads the same offsets and produces the messages again (at least
+ * once). Their headers with topic, partition and offset identify duplicates.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -23,7 +23,9 @@
 #define SAY_FIRST_S   5
 #define SAY_AGAIN_S   30
 
-/* A letter that waits for its acknowledgement; at: its line in the file. */
+/*
+ * A letter that waits for its acknowledgement. `at` is the offset of the letter's line in the file.
+ */
 struct letter {
 	struct outbox *all;
 	off_t at;
@@ -39,7 +41,7 @@ struct outbox {
 	size_t line_size;
 	size_t waiting; /* number of unacknowledged letters */
 	uint64_t waiting_bytes;
-	off_t *large; /* letters that were refused for their size */
+	off_t *large; /* letters that the broker refused for their size */
 	size_t nlarge;
 	rd_kafka_resp_err_t refused; /* first other error of a letter */
 	double say_at;
@@ -62,7 +64,10 @@ static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void *o
 	mem_free(one);
 }
 
-/* Ignore the log: it may contain a secret, and the consumer logs the same without secrets. */
+/*
+ * Ignore the log, because it may contain a secret. The consumer logs the same problems without
+ * secrets.
+ */
 static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *said)
 {
 	(void)client, (void)level, (void)facility, (void)said;
@@ -75,19 +80,23 @@ static int set(rd_kafka_conf_t *conf, const char *name, const char *value, struc
 	return kafka_set_property(conf, &p, err);
 }
 
-/* Set what the job's properties must not change. Only the broker limits the size of a message. */
+/*
+ * Set properties that the job's properties must not change. Only the broker limits the size of
+ * messages.
+ */
 static int set_own(rd_kafka_conf_t *conf, const struct kafka *k, struct error *err)
 {
 	char wait[24];
 	uint64_t said = k->job->kafka.patience_s, s = said ? said : k->patience_s;
 
-	snprintf(wait, sizeof wait, "%d", s > INT_MAX / 1000 ? 0 : (int)s * 1000); /* 0: no limit */
+	/* 0 disables the limit */
+	snprintf(wait, sizeof wait, "%d", s > INT_MAX / 1000 ? 0 : (int)s * 1000);
 	int rc = set(conf, "message.max.bytes", MOST_BYTES, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = set(conf, "message.timeout.ms", wait, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = set(conf, "topic.metadata.propagation.max.ms", "5000", err);
-	if (!rc) /* on_delivery must see every letter */
+	if (rc == RC_OK) /* on_delivery must see every letter */
 		rc = set(conf, "delivery.report.only.error", "false", err);
 	return rc ? rc : set(conf, "request.required.acks", "-1", err);
 }
@@ -101,9 +110,9 @@ static int open_producer(struct outbox *l, struct error *err)
 	rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
 	rd_kafka_conf_set_log_cb(conf, on_log);
 	int rc = properties_each(job, 0, kafka_set_property, conf, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = set_own(conf, l->kafka, err);
-	if (!rc)
+	if (rc == RC_OK)
 		l->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
 	if (l->producer)
 		return RC_OK;
@@ -121,7 +130,8 @@ static int check_refused(const struct outbox *l, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_IO,
-		"dead letters: cannot produce to topic %s: %s; the load is not published, nothing is lost",
+		"dead letters: cannot produce to topic %s: %s; the load is not published, and "
+		"no message is lost",
 		l->kafka->job->kafka.dead_letters, rd_kafka_err2str(l->refused));
 }
 
@@ -133,10 +143,10 @@ static void say_waiting(struct outbox *l)
 	if (now < l->say_at)
 		return;
 	l->say_at = now + SAY_AGAIN_S;
-	report_to(
-		listener,
-		"waiting until the brokers accept %zu dead letters (topic %s); then the load is published",
-		l->waiting, l->kafka->job->kafka.dead_letters);
+	report_to(listener,
+		  "waiting until the brokers accept %zu dead letters (topic %s) before the load "
+		  "is published",
+		  l->waiting, l->kafka->job->kafka.dead_letters);
 }
 
 static int wait_once(struct outbox *l, struct error *err)
@@ -147,14 +157,14 @@ static int wait_once(struct outbox *l, struct error *err)
 	return rc ? rc : stop_check(err);
 }
 
-/* Wait until at most so many bytes are unacknowledged; 0: until no letter is. */
+/* Wait until at most `bytes` bytes are unacknowledged. 0 waits for all letters. */
 static int wait_for(struct outbox *l, uint64_t bytes, struct error *err)
 {
 	int rc = check_refused(l, err);
 
 	l->say_at = clock_seconds() + SAY_FIRST_S;
 	rd_kafka_poll(l->producer, 0);
-	while (!rc && (bytes ? l->waiting_bytes > bytes : l->waiting > 0))
+	while (rc == RC_OK && (bytes ? l->waiting_bytes > bytes : l->waiting > 0))
 		rc = wait_once(l, err);
 	return rc ? rc : check_refused(l, err);
 }
@@ -205,8 +215,8 @@ static size_t headers_bytes(const rd_kafka_headers_t *h)
 }
 
 /*
- * Wait for room in the producer's full queue. RC_CONFIG: the queue is too small for this letter
- * alone.
+ * Wait for space in the producer's full queue. Return RC_CONFIG if the queue is too small for this
+ * letter alone.
  */
 static int make_room(struct outbox *l, size_t bytes, struct error *err)
 {
@@ -214,13 +224,13 @@ static int make_room(struct outbox *l, size_t bytes, struct error *err)
 		return wait_once(l, err);
 	return error_set(
 		err, RC_CONFIG,
-		"dead letters: found one of %zu bytes, which exceeds the producer's queue: "
-		"set a larger queue.buffering.max.kbytes in `properties`; the load is not "
-		"published, nothing is lost",
+		"dead letters: found a letter of %zu bytes, expected at most the size of the "
+		"producer's queue. The load is not published, and no message is lost. Set a "
+		"larger queue.buffering.max.kbytes in `properties`",
 		bytes);
 }
 
-/* Keep an empty value different from null, because null is a tombstone. */
+/* Distinguish an empty value from null, because null is a tombstone. */
 static struct bytes value_of(const struct message *m, bool whole)
 {
 	struct bytes value = whole || !m->value.ptr ? m->value : bytes_str("");
@@ -249,7 +259,7 @@ static int produce(struct outbox *l, const struct message *m, const struct repla
 	size_t n = sizeof parts / sizeof *parts;
 	rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__QUEUE_FULL;
 	int rc = RC_OK;
-	while (!rc && code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+	while (rc == RC_OK && code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
 		rd_kafka_error_t *e =
 			rd_kafka_produceva(l->producer, parts, n - (m->timestamp_ms < 0));
 
@@ -273,7 +283,7 @@ static int produce(struct outbox *l, const struct message *m, const struct repla
 	return check_refused(l, err);
 }
 
-/* Send the line at `at`; the file must be positioned there. */
+/* Send the line at byte `at`, which is also the position of the file. */
 static int send_line(struct outbox *l, off_t at, bool whole, struct message *m, struct arena *a,
 		     struct error *err)
 {
@@ -282,25 +292,25 @@ static int send_line(struct outbox *l, off_t at, bool whole, struct message *m, 
 
 	if (len < 0)
 		return error_set(err, RC_DATA,
-				 "%s: truncated: found fewer lines than the load wrote", l->path);
-	const char *expected =
-		replay_line(bytes_of(l->line, (size_t)len), &l->kafka->job->kafka, m, &why, a);
-	if (expected)
-		return error_set(err, RC_DATA, "%s: expected %s", l->path, expected);
-	return produce(l, m, &why, at, whole, err);
+				 "%s: truncated: found fewer lines than the load wrote, expected "
+				 "all lines",
+				 l->path);
+	int rc = replay_line(bytes_of(l->line, (size_t)len), l->path, &l->kafka->job->kafka, m,
+			     &why, a, err);
+	return rc == RC_OK ? produce(l, m, &why, at, whole, err) : rc;
 }
 
 static int send_all(struct outbox *l, uint64_t n, struct error *err)
 {
 	int rc = RC_OK;
 
-	for (uint64_t i = 0; !rc && i < n; i++) {
+	for (uint64_t i = 0; rc == RC_OK && i < n; i++) {
 		struct arena a = {0};
 		struct message m;
 
 		rc = send_line(l, ftello(l->file), true, &m, &a, err);
 		arena_release(&a);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = wait_for(l, WAITING_BYTES, err);
 	}
 	return rc ? rc : wait_for(l, 0, err);
@@ -313,39 +323,39 @@ static void say_large(const struct outbox *l, const struct message *m)
 	const struct listener *listener = &l->kafka->silence.listener;
 
 	report_to(listener,
-		  "dead letter of %s/%d at offset %lld: topic %s rejects its %zu bytes as too "
-		  "large; it was sent without its value, which is in rejects.jsonl",
+		  "dead letter of %s/%d at offset %lld: topic %s rejects the letter's %zu bytes "
+		  "as too large. The letter was sent without the value, which is in rejects.jsonl",
 		  m->topic, (int)m->partition, (long long)m->offset,
 		  l->kafka->job->kafka.dead_letters, m->value.len);
 }
 
 /*
- * Send a large letter alone, because brokers reject a whole batch for its size; then without its
- * value.
+ * Send a large letter alone, because brokers reject a whole batch for its size. If the broker
+ * refuses the letter again, send the letter without its value.
  */
 static int send_large(struct outbox *l, off_t at, struct error *err)
 {
 	int rc = RC_OK;
 
-	for (int whole = 1; !rc && whole >= 0; whole--) {
+	for (int whole = 1; rc == RC_OK && whole >= 0; whole--) {
 		struct arena a = {0};
 		struct message m;
 
 		l->nlarge = 0;
 		if (fseeko(l->file, at, SEEK_SET) < 0)
 			rc = error_errno(err, "cannot read %s", l->path);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = send_line(l, at, whole, &m, &a, err);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = wait_for(l, 0, err);
-		if (!rc && !l->nlarge)
+		if (rc == RC_OK && !l->nlarge)
 			whole = 0;
-		else if (!rc && whole)
+		else if (rc == RC_OK && whole)
 			say_large(l, &m);
 		arena_release(&a);
 	}
-	if (!rc && l->nlarge)
-		/* its key and headers alone are too large */
+	if (rc == RC_OK && l->nlarge)
+		/* the key and headers alone are too large */
 		l->refused = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
 	return rc ? rc : check_refused(l, err);
 }
@@ -357,13 +367,13 @@ static int send_again(struct outbox *l, struct error *err)
 	int rc = RC_OK;
 
 	l->large = NULL;
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		rc = send_large(l, large[i], err);
 	mem_free(large);
 	return rc;
 }
 
-/* Drop the unacknowledged letters; their callbacks run here. */
+/* Drop the unacknowledged letters. Their callbacks run here. */
 static void close_producer(struct outbox *l)
 {
 	if (!l->producer)
@@ -379,9 +389,9 @@ int kafka_send_rejects(struct kafka *k, const char *rejects, uint64_t n, struct 
 	struct outbox l = {.kafka = k, .path = rejects, .file = fopen(rejects, "re")};
 	int rc = l.file ? open_producer(&l, err) : error_errno(err, "cannot read %s", rejects);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = send_all(&l, n, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = send_again(&l, err);
 	close_producer(&l);
 	if (l.file)

@@ -1,15 +1,15 @@
 /*
- * group_member.c - a consumer that gets partitions assigned and fetches nothing
+ * group_member.c - join a consumer group to get partitions, without fetching messages
  *
- * It is a separate client, because the group may revoke a partition at any moment, and the position
- * of the reading consumer must not change then. So membership only says who may try to load a
- * partition. The lock of the partition's state says who does (stream/loads/partitions.c), and its
- * position from where.
+ * The member is a separate client. The group may revoke a partition at any moment, which must not
+ * change the position of the reading consumer. The group only assigns partitions. An instance loads
+ * a partition only while it holds the lock of the partition's state (stream/loads/partitions.c),
+ * and begins at the position in the state.
  *
- * librdkafka's rules (stream/loads/README.md 4): the cooperative protocol allows only
- * incremental_assign and incremental_unassign; unassigning may wait for the application; a commit
- * during a rebalance could start another rebalance or lose the assignment before 2.10, so there is
- * none.
+ * stream/loads/README.md 4 has librdkafka's rules. The cooperative protocol allows only
+ * incremental_assign and incremental_unassign. An unassign may wait for the application. Before
+ * librdkafka 2.10, a commit during a rebalance could start another rebalance or lose the
+ * assignment, so the member never commits then.
  */
 #include "kafka.h"
 
@@ -38,8 +38,8 @@ struct member {
 	rd_kafka_topic_partition_list_t *owned, *taken;
 	bool closing;
 	bool answered; /* the group has assigned partitions at least once */
-	bool joining;  /* partitions were revoked, and the new assignment has not come yet */
-	/* protects the offsets to commit */
+	bool joining;  /* partitions were revoked, and the next assignment has not arrived */
+	/* protects the members below, the offsets to commit */
 	pthread_mutex_t lock;
 	struct note *notes;
 	size_t nnotes;
@@ -89,10 +89,10 @@ static void check(struct member *m, rd_kafka_error_t *e)
 
 static void take_on(struct member *m, rd_kafka_topic_partition_list_t *l)
 {
-	/* start at the end, so that no group offset is read and nothing is fetched */
+	/* start at the end, so that the client reads no group offset and fetches nothing */
 	for (int i = 0; i < l->cnt; i++)
 		l->elems[i].offset = RD_KAFKA_OFFSET_END;
-	/* pause twice: either call may come at the wrong time and be ignored */
+	/* pause twice, because librdkafka may ignore a call that comes at the wrong time */
 	rd_kafka_pause_partitions(m->client, l);
 	check(m, rd_kafka_incremental_assign(m->client, l));
 	rd_kafka_pause_partitions(m->client, l);
@@ -190,7 +190,7 @@ static void on_commit(rd_kafka_t *client, rd_kafka_resp_err_t e, rd_kafka_topic_
 	say(m, "cannot commit offsets; the published loads are complete", rd_kafka_err2str(e));
 }
 
-/* Take the notes of owned partitions and drop all others. */
+/* Return the noted offsets of owned partitions and drop all others. */
 static rd_kafka_topic_partition_list_t *take_notes(struct member *m)
 {
 	const char *topic = m->job->kafka.topic;
@@ -217,7 +217,7 @@ static void tell_group(struct member *m)
 
 /* --- life --- */
 
-/* Set after the job's properties, which are meant for the client that reads. */
+/* Set the member's properties after those of the job, which are meant for the client that reads. */
 static int set_own(rd_kafka_conf_t *conf, struct error *err)
 {
 	static const struct property own[] = {
@@ -228,12 +228,12 @@ static int set_own(rd_kafka_conf_t *conf, struct error *err)
 	};
 	int rc = RC_OK;
 
-	for (size_t i = 0; !rc && i < sizeof own / sizeof *own; i++)
+	for (size_t i = 0; rc == RC_OK && i < sizeof own / sizeof *own; i++)
 		rc = kafka_set_property(conf, &own[i], err);
 	return rc;
 }
 
-/* Ignored: the client that reads reports trouble with the brokers. */
+/* Ignore errors, because the client that reads reports trouble with the brokers. */
 static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
 {
 	(void)client, (void)code, (void)reason, (void)opaque;
@@ -279,9 +279,9 @@ int member_open(struct member **out, const struct job *job, const struct member_
 	rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
 	rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
 	int rc = properties_each(job, 0, kafka_set_property, conf, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = set_own(conf, err);
-	if (!rc)
+	if (rc == RC_OK)
 		m->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
 	if (!m->client) {
 		rd_kafka_conf_destroy(conf);
@@ -289,7 +289,7 @@ int member_open(struct member **out, const struct job *job, const struct member_
 			: error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s", job->path,
 				    job->kafka.pos.line, job->kafka.pos.column, why);
 	}
-	if (!rc)
+	if (rc == RC_OK)
 		rc = subscribe(m, err);
 	if (rc)
 		member_close(m);
@@ -299,8 +299,8 @@ int member_open(struct member **out, const struct job *job, const struct member_
 }
 
 /*
- * Leave the group in limited time. A coordinator that does not answer notices it when the session
- * ends.
+ * Leave the group in limited time. A coordinator that does not answer notices the exit when the
+ * session ends.
  */
 static void leave(struct member *m)
 {
@@ -341,7 +341,7 @@ void member_close(struct member *m)
 	if (m->client)
 		leave(m);
 	if (m->client && !destroy(m))
-		return; /* its threads may still use *m */
+		return; /* do not free *m, because its threads may still use it */
 	rd_kafka_topic_partition_list_destroy(m->owned);
 	rd_kafka_topic_partition_list_destroy(m->taken);
 	pthread_mutex_destroy(&m->lock);
@@ -351,7 +351,7 @@ void member_close(struct member *m)
 
 /* --- serving --- */
 
-/* Return RC_IO for errors that are permanent. */
+/* Return RC_IO if the error is permanent. */
 static int check_error(struct member *m, const rd_kafka_message_t *message, struct error *err)
 {
 	char why[300];
@@ -366,7 +366,7 @@ static int check_error(struct member *m, const rd_kafka_message_t *message, stru
 	case RD_KAFKA_RESP_ERR_INVALID_GROUP_ID:
 		return error_set(err, RC_IO, "cannot join group %s: %s", m->job->kafka.group,
 				 rd_kafka_message_errstr(message));
-	default: return RC_OK; /* messages from before the pause, and temporary errors */
+	default: return RC_OK; /* ignore messages from before the pause and temporary errors */
 	}
 }
 

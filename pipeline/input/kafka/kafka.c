@@ -1,4 +1,4 @@
-/* kafka.c - a Kafka client: its settings, its life, and brokers that do not answer */
+/* kafka.c - open, configure and close a Kafka client, and wait for brokers that do not answer */
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -13,7 +13,6 @@
 #include "properties.h"
 #include "bytes.h"
 
-#define PAUSE_MS      200
 #define CLOSE_S	      3
 #define CLOSE_LOOK_MS 2
 
@@ -35,12 +34,13 @@ int kafka_set_property(void *ctx, const struct property *p, struct error *err)
 			 p->secret ? "" : ": ", p->secret ? "" : why);
 }
 
-/* Set a property and remember secrets, which no message may show. */
+/* Set a property. Remember a secret, so that no message shows it. */
 static int set_property(void *ctx, const struct property *p, struct error *err)
 {
 	struct setting *s = ctx;
 	struct kafka *k = s->kafka;
 
+	broker_access_note(&k->access, p);
 	k->shows_log = k->shows_log || (strcmp(p->name, "debug") == 0 && *p->value);
 	if (p->secret && *p->value) {
 		k->secrets = mem_grow(k->secrets, k->nsecrets, sizeof *k->secrets);
@@ -51,52 +51,15 @@ static int set_property(void *ctx, const struct property *p, struct error *err)
 
 /* --- brokers that do not answer --- */
 
-/* Errors that end by themselves when the cluster is healthy again. */
-bool kafka_is_passing(rd_kafka_resp_err_t e)
-{
-#define E(name) RD_KAFKA_RESP_ERR_##name
-	static const rd_kafka_resp_err_t passing[] = {
-		E(_TRANSPORT),
-		E(_ALL_BROKERS_DOWN),
-		E(_RESOLVE),
-		E(_TIMED_OUT),
-		E(_TIMED_OUT_QUEUE),
-		E(_MSG_TIMED_OUT),
-		E(_WAIT_COORD),
-		E(_WAIT_CACHE),
-		E(_IN_PROGRESS),
-		E(_NODE_UPDATE),
-		E(_OUTDATED),
-		E(REQUEST_TIMED_OUT),
-		E(NETWORK_EXCEPTION),
-		E(LEADER_NOT_AVAILABLE),
-		E(NOT_LEADER_FOR_PARTITION),
-		E(BROKER_NOT_AVAILABLE),
-		E(REPLICA_NOT_AVAILABLE),
-		E(OFFSET_NOT_AVAILABLE),
-		E(KAFKA_STORAGE_ERROR),
-		E(FENCED_LEADER_EPOCH),
-		E(UNKNOWN_LEADER_EPOCH),
-		E(COORDINATOR_LOAD_IN_PROGRESS),
-		E(COORDINATOR_NOT_AVAILABLE),
-		E(NOT_COORDINATOR),
-	};
-#undef E
-	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
-		if (passing[i] == e)
-			return true;
-	return false;
-}
-
 /*
- * SCRAM of librdkafka before 2.6.1 repeats the nonce. Newer brokers reject that as wrong
- * credentials (its issue 4895, CVE-2024-56128).
+ * The SCRAM code of librdkafka before 2.6.1 repeats the nonce. Newer brokers reject such a login as
+ * wrong credentials (librdkafka issue 4895, CVE-2024-56128).
  */
 static const char *scram_advice(const char *reason)
 {
 	return rd_kafka_version() < 0x02060100 && strstr(reason, "SCRAM")
-		       ? "; if name and password are right, use librdkafka 2.6.1 or later: Kafka "
-			 "3.8.1 and later reject the SCRAM of this one"
+		       ? "; if name and password are right, use librdkafka 2.6.1 or later, "
+			 "because Kafka 3.8.1 and later reject SCRAM of older versions"
 		       : "";
 }
 
@@ -112,13 +75,6 @@ static const char *without_secrets(const struct kafka *k, char *text)
 	return text;
 }
 
-static uint64_t patience(const struct kafka *k)
-{
-	uint64_t said = k->job->kafka.patience_s;
-
-	return said ? said : k->patience_s;
-}
-
 /* Handle an error of librdkafka. The thread that takes messages or polls calls it. */
 static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
 {
@@ -129,7 +85,7 @@ static void on_error(rd_kafka_t *client, int code, const char *reason, void *opa
 
 	(void)client;
 	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-		silence_begin(&k->silence, patience(k));
+		silence_begin(&k->silence, kafka_patience_of(k));
 		return;
 	}
 	snprintf(text, sizeof text, "%.350s%s", reason, login ? scram_advice(reason) : "");
@@ -137,8 +93,9 @@ static void on_error(rd_kafka_t *client, int code, const char *reason, void *opa
 }
 
 /*
- * Handle a log line; called like on_error (log.queue). Since 2.1 librdkafka only logs when a broker
- * hangs up and reports no error. With `debug` in the job all lines are shown.
+ * Handle a log line, in the same thread as on_error (log.queue). If a broker closes the connection,
+ * librdkafka since 2.1 only logs the event and reports no error. With `debug` in the job, print all
+ * lines.
  */
 static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *said)
 {
@@ -155,39 +112,27 @@ static void on_log(const rd_kafka_t *client, int level, const char *facility, co
 		silence_complaint(&k->silence, thread_end + 3, false);
 }
 
-/* RC_OK: retry. */
-int kafka_check_patience(struct kafka *k, struct error *err)
-{
-	int rc = silence_check(&k->silence, patience(k), err);
-
-	if (!rc && k->stop && *k->stop)
-		return error_set(err, RC_STOPPED, "stopped: the group revoked the partition");
-	return rc ? rc : stop_check(err);
-}
-
-int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err)
-{
-	if (!kafka_is_passing(e))
-		return error_set(err, RC_IO, "topic %s: %s: %s", kafka_name(&k->job->kafka), what,
-				 rd_kafka_err2str(e));
-	rd_kafka_poll(k->client, 0); /* runs on_error, which may know more */
-	int known = silence_check(&k->silence, DURATION_FOREVER, err);
-	if (known)
-		return known;
-	if (!*k->silence.reason)
-		snprintf(k->silence.reason, sizeof k->silence.reason, "%s", rd_kafka_err2str(e));
-	silence_begin(&k->silence, patience(k));
-	for (int waited = 0; waited < 1000; waited += PAUSE_MS) {
-		int rc = kafka_check_patience(k, err);
-
-		if (rc)
-			return rc;
-		rd_kafka_poll(k->client, PAUSE_MS);
-	}
-	return RC_OK;
-}
-
 /* --- life --- */
+
+/* Convert bytes to MiB. Round up. */
+static unsigned long long mib(uint64_t bytes)
+{
+	return (bytes + (1 << 20) - 1) >> 20;
+}
+
+int kafka_check_memory(const struct job *job, uint64_t memory_bytes, struct error *err)
+{
+	const struct kafka_source *k = &job->kafka;
+
+	if (memory_bytes >= k->max_message)
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "%s:%u:%u: `max_message` allows messages of %llu bytes: found --memory "
+			 "%lluM, expected at least %lluM; raise --memory, or lower `max_message`",
+			 job->path, k->pos.line, k->pos.column, (unsigned long long)k->max_message,
+			 (unsigned long long)(memory_bytes * KAFKA_MEMORY_SHARE >> 20),
+			 mib(k->max_message * KAFKA_MEMORY_SHARE));
+}
 
 static void forget_secrets(struct kafka *k)
 {
@@ -196,6 +141,7 @@ static void forget_secrets(struct kafka *k)
 		mem_free(k->secrets[i]);
 	}
 	mem_free(k->secrets);
+	broker_access_release(&k->access);
 }
 
 static void name_client(struct kafka *k)
@@ -216,12 +162,14 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 {
 	char why[300];
 
-	if (late_need(LATE_RDKAFKA, err))
+	if ((memory_bytes && kafka_check_memory(job, memory_bytes, err)) ||
+	    late_need(LATE_RDKAFKA, err))
 		return err->code;
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	struct kafka *k = mem_calloc(1, sizeof *k);
 	k->job = job;
-	k->mean_bytes = 64 << 10; /* small first batches, until the size of messages is known */
+	/* begin with small batches, until the size of messages is known */
+	k->mean_bytes = 64 << 10;
 	k->patience_s = DURATION_FOREVER;
 	k->silence.brokers = job->kafka.brokers;
 	if (listener)
@@ -229,10 +177,10 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	rd_kafka_conf_set_opaque(conf, k);
 	rd_kafka_conf_set_error_cb(conf, on_error);
 	rd_kafka_conf_set_log_cb(conf, on_log);
-	/* on_log runs in the thread that polls */
+	/* makes on_log run in the thread that polls */
 	rd_kafka_conf_set(conf, "log.queue", "true", NULL, 0);
 	int rc = properties_each(job, memory_bytes, set_property, &(struct setting){k, conf}, err);
-	if (!rc)
+	if (rc == RC_OK)
 		k->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
 	if (!k->client) {
 		rd_kafka_conf_destroy(conf);
@@ -271,7 +219,8 @@ void kafka_settle(rd_kafka_t *client)
 }
 
 /*
- * Destroy the client in a thread: both calls wait for its main thread, in which a login may hang.
+ * Destroy the client in a separate thread, because both calls wait for the client's main thread, in
+ * which a login may hang.
  */
 static void *destroy_client(void *client)
 {
@@ -305,7 +254,7 @@ void kafka_close(struct kafka *k)
 	rd_kafka_queue_destroy(k->queue);
 	kafka_close_topics(k);
 	if (!kafka_destroy_in_time(k->client))
-		return; /* its threads may still use *k */
+		return; /* do not free *k, because its threads may still use it */
 	forget_secrets(k);
 	ranges_release(&k->ranges);
 	arena_release(&k->names);

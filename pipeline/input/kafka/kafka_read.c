@@ -1,21 +1,22 @@
 /*
- * kafka_read.c - read ranges of topics
+ * kafka_read.c - read the messages of the load's ranges from the brokers
  *
  * Partitions are assigned with explicit offsets, so there is no group membership and no rebalance.
- * A range ends when its last offset or a later one was seen, or when the broker says that the
- * partition ends at or after it. The last offset may be a transaction marker or compacted away; it
- * is never delivered then.
+ * A range ends when its last offset or a later offset was read. It also ends when the broker
+ * reports the end of the partition at or after the last offset. If the last offset is a transaction
+ * marker or was compacted away, it is never delivered.
  *
- * A gap in the offsets is not taken for loss. A client cannot distinguish lost messages from those
- * that compaction or an aborted transaction left out. But a broker never answers a fetch below its
- * log start with later messages. It returns OFFSET_OUT_OF_RANGE, which auto.offset.reset=error
- * makes an error. So if retention, DeleteRecords or a recreated topic removes part of a range, the
- * run fails (lost_position). The broker vouches for every gap inside an answered fetch. The
- * manifest shows how many offsets had no event (end - start - events).
+ * A gap in the offsets does not count as a loss. A client cannot distinguish lost messages from
+ * those that compaction or an aborted transaction left out. But a broker never answers a fetch
+ * below its log start with later messages. It returns OFFSET_OUT_OF_RANGE, which
+ * auto.offset.reset=error makes an error. So if retention, DeleteRecords or a recreated topic
+ * removes part of a range, the run fails (lost_position). A gap inside an answered fetch is
+ * therefore no loss. The manifest shows how many offsets had no event (end - start - events).
  *
- * No offset reveals a recreated topic that has outgrown the position, and librdkafka 2.0 gives no
- * topic id: see ranges.h.
+ * Offsets cannot reveal a recreated topic that is longer than the position, and librdkafka 2.0 has
+ * no call for topic ids (see ranges.h).
  */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,8 +28,10 @@
 #define TAKE_MS	    20	 /* time that librdkafka waits for a full batch */
 #define BATCH_MOST  4096 /* messages */
 #define BATCH_BYTES (1u << 20)
+#define DAMAGE_S    20 /* time to find the end of a damaged batch */
+#define PROBE_S	    2  /* seconds of DAMAGE_S for one fetch */
 
-/* List the unfinished ranges with the offset of their next message. */
+/* List the unfinished ranges with the offsets of their next messages. */
 static rd_kafka_topic_partition_list_t *list_left(const struct kafka *k)
 {
 	const struct ranges *s = &k->ranges;
@@ -49,9 +52,9 @@ static int assign(struct kafka *k, struct error *err)
 	rd_kafka_topic_partition_list_t *l = list_left(k);
 
 	/*
-	 * The pause in end_range outlives its assignment, so resume first. After the assignment,
-	 * librdkafka's own start of the fetch could overtake the resume; it would be dropped as
-	 * outdated, and nothing would ever be fetched.
+	 * The pause in end_range outlives its assignment, so resume before the next assignment. A
+	 * resume after the assignment could come later than librdkafka's own start of the fetch.
+	 * librdkafka then drops that start as outdated and never fetches.
 	 */
 	if (l->cnt)
 		rd_kafka_resume_partitions(k->client, l);
@@ -67,6 +70,7 @@ int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, str
 {
 	ranges_begin(&k->ranges, ranges, n);
 	k->heard_at = clock_seconds();
+	k->damage = (struct damage){0};
 	return assign(k, err);
 }
 
@@ -82,13 +86,13 @@ static void end_range(struct kafka *k, struct reading_range *r)
 {
 	if (!ranges_end(&k->ranges, r))
 		return;
-	/* do not fetch what follows the range */
+	/* do not fetch messages after the range */
 	rd_kafka_topic_partition_list_t *l = kafka_list(k, &r->range, 1);
 	rd_kafka_pause_partitions(k->client, l);
 	rd_kafka_topic_partition_list_destroy(l);
 }
 
-/* Query where the partitions begin (start of each); the caller owns *low. */
+/* Query the first offset of each partition. The caller owns `*low`. */
 static int find_lows(struct kafka *k, struct offset_range **low, struct error *err)
 {
 	size_t n = k->ranges.count;
@@ -100,7 +104,8 @@ static int find_lows(struct kafka *k, struct offset_range **low, struct error *e
 }
 
 /*
- * Skip checks whose message was deleted. That message was loaded before, so its loss does no harm.
+ * Skip the check of a range if the checked message was deleted. The message was already loaded, so
+ * no data is lost.
  */
 static int miss_deleted(struct kafka *k, struct error *err)
 {
@@ -108,7 +113,7 @@ static int miss_deleted(struct kafka *k, struct error *err)
 	struct offset_range *low;
 	int rc = find_lows(k, &low, err);
 
-	for (size_t i = 0; !rc && i < s->count; i++) {
+	for (size_t i = 0; rc == RC_OK && i < s->count; i++) {
 		struct reading_range *r = &s->item[i];
 
 		if (r->unchecked && r->before.offset < low[i].start)
@@ -121,8 +126,8 @@ static int miss_deleted(struct kafka *k, struct error *err)
 }
 
 /*
- * Decide what to do if the broker lacks the requested offset, or its log ends before the range.
- * RC_OK: read on, because the leader lagged only for a moment, or only loaded messages are missing.
+ * Handle a broker that lacks the requested offset, or whose log ends before the range. Return RC_OK
+ * to continue, because the leader only lagged for a moment or only loaded messages are missing.
  */
 static int lost_position(struct kafka *k, struct reading_range *r, struct error *err)
 {
@@ -132,20 +137,196 @@ static int lost_position(struct kafka *k, struct reading_range *r, struct error 
 	if (rc || r->done)
 		return rc ? rc : assign(k, err);
 	rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_END, &high, 1, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, &low, 1, err);
 	left.start = r->next;
-	if (!rc)
+	if (rc == RC_OK)
 		rc = kafka_check_range(k->job->kafka.topic, &left, low.start, high.start, err);
 	return rc ? rc : assign(k, err);
 }
 
-/* Find the range of a message; NULL: it belongs to none. */
+/* Find the range of a message. Return NULL if no range contains the message. */
 static struct reading_range *range_of(struct kafka *k, const rd_kafka_message_t *m)
 {
 	const char *topic = m->rkt && !k->job->kafka.topic ? rd_kafka_topic_name(m->rkt) : NULL;
 
 	return ranges_find(&k->ranges, topic, m->partition);
+}
+
+/* --- damaged batches --- */
+
+static bool is_damage(rd_kafka_resp_err_t e)
+{
+	return e == RD_KAFKA_RESP_ERR__BAD_MSG || e == RD_KAFKA_RESP_ERR__BAD_COMPRESSION ||
+	       e == RD_KAFKA_RESP_ERR_INVALID_MSG || e == RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED;
+}
+
+static void note_damage(struct kafka *k, struct reading_range *r, const rd_kafka_message_t *m)
+{
+	struct damage *d = &k->damage;
+
+	if (d->range)
+		return;
+	*d = (struct damage){.range = r, .from = r->next, .to = -1};
+	if (d->from < m->offset && m->offset < r->range.end)
+		d->from = m->offset;
+	snprintf(d->why, sizeof d->why, "%s", rd_kafka_message_errstr(m));
+}
+
+enum probe { READABLE, DAMAGED, SILENT };
+
+/* Drop all fetched messages, so that no old message counts as the answer for another offset. */
+static void drain(struct kafka *k)
+{
+	rd_kafka_message_t *m = NULL;
+
+	rd_kafka_assign(k->client, NULL);
+	kafka_settle(k->client);
+	while (rd_kafka_consume_batch_queue(k->queue, 0, &m, 1) == 1)
+		rd_kafka_message_destroy(m);
+}
+
+/* Wait for the partition's first answer to a fetch from an offset. */
+static enum probe wait_for_answer(struct kafka *k, int64_t offset, double until, int64_t *found)
+{
+	const struct reading_range *r = k->damage.range;
+	struct error ignored;
+	enum probe answer = SILENT;
+
+	while (answer == SILENT && clock_seconds() < until && !kafka_check_patience(k, &ignored)) {
+		rd_kafka_message_t *m = NULL;
+
+		rd_kafka_poll(k->client, 0); /* runs on_error */
+		if (rd_kafka_consume_batch_queue(k->queue, TAKE_MS, &m, 1) != 1)
+			continue;
+		if (range_of(k, m) == r && is_damage(m->err))
+			answer = DAMAGED;
+		else if (range_of(k, m) == r && m->offset >= offset &&
+			 (!m->err || m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF))
+			answer = READABLE;
+		*found = m->offset;
+		rd_kafka_message_destroy(m);
+	}
+	return answer;
+}
+
+/*
+ * Find out whether the partition can be read from an offset. Set `*found` to the offset of the
+ * message there. A fetch may stall while librdkafka waits after an error, so the fetch is started
+ * again.
+ */
+static enum probe probe(struct kafka *k, int64_t offset, double until, int64_t *found)
+{
+	enum probe answer = SILENT;
+	rd_kafka_topic_partition_list_t *l = kafka_list(k, &k->damage.range->range, 1);
+
+	l->elems[0].offset = offset;
+	while (answer == SILENT && clock_seconds() < until && !stop_flag) {
+		drain(k);
+		rd_kafka_resume_partitions(k->client, l);
+		kafka_settle(k->client);
+		rd_kafka_assign(k->client, l);
+		answer = wait_for_answer(k, offset, clock_seconds() + PROBE_S, found);
+	}
+	rd_kafka_topic_partition_list_destroy(l);
+	return answer;
+}
+
+/*
+ * Find the end of the damaged batch. librdkafka does not report the end, but each offset of the
+ * batch gives the same error. So try offsets at growing distances, then bisect.
+ */
+static void find_end(struct kafka *k)
+{
+	struct damage *d = &k->damage;
+	struct offset_range end = d->range->range;
+	struct error ignored;
+	double until = clock_seconds() + DAMAGE_S;
+	int64_t bad = d->from, good, found;
+
+	if (kafka_list_offsets(k, RD_KAFKA_OFFSET_END, &end, 1, &ignored))
+		return;
+	good = end.start;
+	for (int64_t step = 1; bad + 1 < good || d->to < 0;) {
+		int64_t at = step && bad + step < good ? bad + step : bad + (good - bad + 1) / 2;
+		enum probe answer = probe(k, at, until, &found);
+
+		if (answer == SILENT)
+			return;
+		if (answer == DAMAGED && at >= good)
+			return;
+		if (answer == READABLE) {
+			good = at;
+			d->to = found;
+			step = 0;
+		} else {
+			bad = at;
+			step *= 2;
+		}
+	}
+	/* be certain, because a user who skips to a later offset loses messages */
+	if (probe(k, bad, until, &found) != DAMAGED || probe(k, good, until, &found) != READABLE ||
+	    found != d->to)
+		d->to = -1;
+}
+
+/*
+ * Explain a damaged batch. Return RC_OK to read on, if only messages before the range are damaged,
+ * because they were loaded before.
+ */
+static int judge_damage(struct kafka *k, struct error *err)
+{
+	struct damage *d = &k->damage;
+	struct offset_range *r = d->range ? &d->range->range : NULL;
+	struct buf b = {0};
+
+	if (!r)
+		return RC_OK;
+	struct offset_range *found = &k->damage_found;
+	if (place_order(found->topic, found->partition, r->topic, r->partition) == 0 &&
+	    d->from >= found->start && d->from < found->end)
+		d->to = found->end;
+	else
+		find_end(k);
+	*found = (struct offset_range){r->topic, r->partition, .start = d->from, .end = d->to};
+	if (d->to >= 0 && d->to <= r->start) {
+		ranges_miss(&k->ranges, d->range);
+		if (d->range->next >= r->end)
+			end_range(k, d->range);
+		d->range = NULL;
+		return assign(k, err);
+	}
+	d->from = d->from < r->start ? r->start : d->from;
+	const struct place_text to = place_text(r->topic, r->partition);
+	buf_printf(&b,
+		   "%s at offset %lld: found a damaged batch on the brokers (%s), expected a "
+		   "valid batch",
+		   place_text(kafka_topic_of(&k->job->kafka, r->topic), r->partition).text,
+		   (long long)d->from, d->why);
+	if (d->from > r->start)
+		buf_printf(&b,
+			   "; `saltmill load --until %s=%lld` loads the messages before the "
+			   "batch",
+			   to.text, (long long)d->from);
+	if (d->to >= 0)
+		buf_printf(&b,
+			   "; the next batch begins at offset %lld, and `saltmill seek --state "
+			   "DIR %s=%lld` skips the damaged batch",
+			   (long long)d->to, to.text, (long long)d->to);
+	error_set(err, RC_DATA, "%.*s", (int)b.len, (const char *)b.ptr);
+	buf_release(&b);
+	return RC_DATA;
+}
+
+bool kafka_other_message(const struct kafka *k)
+{
+	return k->ranges.wrong > 0;
+}
+
+bool kafka_damaged(const struct kafka *k, int64_t *from)
+{
+	*from = k->damage.from;
+	return k->damage.range != NULL;
 }
 
 static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error *err)
@@ -164,7 +345,11 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 	     m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) &&
 	    r && !r->done)
 		return lost_position(k, r, err);
-	/* ignore errors of the group: it is used only to commit offsets */
+	if (is_damage(m->err) && r && !r->done) {
+		note_damage(k, r, m);
+		return RC_OK;
+	}
+	/* ignore errors of the group, which is used only to commit offsets */
 	if (kafka_is_passing(m->err) ||
 	    ((!r || r->done) && m->err != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
 		return RC_OK;
@@ -173,7 +358,7 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 			 m->partition, r ? (long long)r->next : -1, rd_kafka_message_errstr(m));
 }
 
-/* Copy everything but the headers. */
+/* Describe a message without its headers. */
 static void describe(const rd_kafka_message_t *m, struct message *out)
 {
 	rd_kafka_timestamp_type_t type;
@@ -187,7 +372,7 @@ static void describe(const rd_kafka_message_t *m, struct message *out)
 	};
 }
 
-/* *keep: the message belongs to its range. */
+/* Handle one message. Set `*keep` if the message belongs to a range. */
 static int take_one(struct kafka *k, const rd_kafka_message_t *m, bool *keep, uint32_t *range,
 		    struct error *err)
 {
@@ -196,7 +381,9 @@ static int take_one(struct kafka *k, const rd_kafka_message_t *m, bool *keep, ui
 		return take_error(k, m, err);
 	struct reading_range *r = range_of(k, m);
 	if (!r || r->done || m->offset < r->next)
-		return RC_OK; /* sent before an assignment or a pause */
+		return RC_OK; /* the broker sent this message before an assignment or a pause */
+	if (k->damage.range == r)
+		return RC_OK;
 	if (r->unchecked) {
 		struct message msg;
 
@@ -217,12 +404,12 @@ static size_t batch_size(const struct kafka *k)
 {
 	size_t n = BATCH_BYTES / (k->mean_bytes + 32);
 
-	return n < 4 ? 4 : n > BATCH_MOST ? BATCH_MOST : n;
+	return n < 1 ? 1 : n > BATCH_MOST ? BATCH_MOST : n;
 }
 
 /*
- * Wake librdkafka's fetcher. Before 2.2 it checks a queue that was full only after a second. Any
- * request wakes its thread earlier; the answer to this one is ignored.
+ * Wake librdkafka's fetcher. Before 2.2 the fetcher checks a full queue again only after a second.
+ * Any request wakes its thread earlier, so the answer to this request is ignored.
  */
 static void wake_fetcher(struct kafka *k)
 {
@@ -239,7 +426,10 @@ static void wake_fetcher(struct kafka *k)
 	rd_kafka_topic_partition_list_destroy(l);
 }
 
-/* Record the last message of each range. Going backwards, only that one is examined closely. */
+/*
+ * Record the last message of each range. The loop goes backwards, so only that message is examined
+ * closely.
+ */
 static void keep_last(struct kafka *k, const struct kafka_batch *b)
 {
 	for (size_t i = b->count; i-- > 0;) {
@@ -254,7 +444,7 @@ static void keep_last(struct kafka *k, const struct kafka_batch *b)
 	}
 }
 
-/* Check that the topic is the one whose messages were loaded. */
+/* Check that the topic was not recreated since its messages were loaded. */
 static int settle(struct kafka *k, struct error *err)
 {
 	const char *topic = kafka_name(&k->job->kafka);
@@ -265,19 +455,19 @@ static int settle(struct kafka *k, struct error *err)
 		report_to(&k->silence.listener, "%s", note);
 	k->noted = k->noted || note;
 	mem_free(note);
-	if (!rc)
+	if (rc == RC_OK)
 		return RC_OK;
 	struct offset_range *low;
 	rc = find_lows(k, &low, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = ranges_refuse(&k->ranges, topic, low, err);
 	mem_free(low);
 	return rc;
 }
 
 /*
- * Check that the topics of unfinished ranges exist if no message comes. If a topic is deleted while
- * it is read, librdkafka (at least 2.0) may report nothing forever.
+ * Check that the topics of unfinished ranges exist, if no message comes. If a topic is deleted
+ * while it is read, librdkafka (at least 2.0) may never report the deletion.
  */
 static int ask_what_is_left(struct kafka *k, struct error *err)
 {
@@ -312,7 +502,7 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 		b->messages = mem_alloc(b->cap * sizeof *b->messages);
 		b->range = mem_alloc(b->cap * sizeof *b->range);
 	}
-	rd_kafka_poll(k->client, 0); /* runs on_error */
+	rd_kafka_poll(k->client, 0); /* run on_error */
 	wake_fetcher(k);
 	rd_kafka_message_t **m = (rd_kafka_message_t **)b->messages;
 	ssize_t n = rd_kafka_consume_batch_queue(k->queue, TAKE_MS, m, batch_size(k));
@@ -320,7 +510,7 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 		bool keep = false;
 		rd_kafka_message_t *one = m[i];
 
-		if (!rc)
+		if (rc == RC_OK)
 			rc = take_one(k, one, &keep, &b->range[b->count], err);
 		if (keep)
 			m[b->count++] = one;
@@ -331,6 +521,8 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 		k->heard_at = clock_seconds();
 	else if (rc == RC_OK)
 		rc = ask_what_is_left(k, err);
+	if (rc == RC_OK)
+		rc = judge_damage(k, err);
 	if (b->count)
 		silence_end(&k->silence);
 	keep_last(k, b);

@@ -7,7 +7,7 @@
 
 #define FIRST_MS    1000
 #define PAUSE_MS    200
-#define START_TRIES 15 /* one per second */
+#define START_TRIES 15 /* tries, one per second */
 
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
 					    size_t n)
@@ -34,13 +34,13 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *to
 	if (is_unknown(e))
 		return error_set(
 			err, k->topic_known ? RC_DATA : RC_CONFIG,
-			"%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, its "
+			"%s:%u:%u: the cluster at %s has no topic %s; if the topic was deleted, "
 			"messages that were not loaded are lost%s",
 			k->job->path, s->pos.line, s->pos.column, s->brokers, topic,
 			s->topic
 				? ""
-				: "; to load the other topics, remove it from `topics` or use a pattern; "
-				  "`saltmill loads --state DIR --discard NAME` discards an interrupted load of it");
+				: "; to load the other topics, remove the topic from `topics` or use a pattern; "
+				  "`saltmill loads --state DIR --discard NAME` discards an interrupted load");
 	return kafka_wait_or_fail(k, e, what, err);
 }
 
@@ -51,8 +51,8 @@ void kafka_topic_is_known(struct kafka *k, int32_t npartitions)
 }
 
 /*
- * Fetch metadata again. A broker that has just started may not know its partitions yet, and
- * librdkafka keeps its answer.
+ * Fetch metadata again, because librdkafka keeps the answer of a broker that has just started and
+ * does not know its partitions yet.
  */
 static void refresh(struct kafka *k)
 {
@@ -99,9 +99,11 @@ int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, si
 int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *ranges, size_t n,
 		     struct error *err)
 {
-	int rc = kafka_list_offsets(k, time_ms, ranges, n, err);
+	/* negative times have other meanings in the protocol, and no message is older than 1970 */
+	int rc = kafka_list_offsets(k, time_ms < 0 ? RD_KAFKA_OFFSET_BEGINNING : time_ms, ranges, n,
+				    err);
 
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		if (ranges[i].start < 0 || ranges[i].start > ranges[i].end)
 			ranges[i].start = ranges[i].end;
 	return rc;
@@ -136,7 +138,7 @@ void kafka_close_topics(struct kafka *k)
 			rd_kafka_topic_destroy(k->topics[i].handle);
 }
 
-/* Query one topic by its name. */
+/* Query one topic by name. */
 static rd_kafka_resp_err_t ask_for(struct kafka *k, rd_kafka_topic_t *topic, int ms,
 				   int32_t *npartitions)
 {
@@ -154,7 +156,7 @@ static rd_kafka_resp_err_t ask_for(struct kafka *k, rd_kafka_topic_t *topic, int
 /* Query the number of partitions of a named topic. */
 static int count_partitions(struct kafka *k, struct seen_topic *t, struct error *err)
 {
-	/* the first request is short, so that connection errors show soon */
+	/* the first timeout is short, so that connection errors are reported soon */
 	for (int ms = FIRST_MS;; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
 		rd_kafka_resp_err_t e = ask_for(k, t->handle, ms, &t->npartitions);
 
@@ -180,7 +182,7 @@ int kafka_is_refused(struct kafka *k, const char *topic, bool *refused, struct e
 		rd_kafka_resp_err_t e = ask_for(k, handle, ms, &ignored);
 
 		*refused = e == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
-		/* any answer will do; retry without one */
+		/* any answer is enough; retry if no answer comes */
 		if (!kafka_is_passing(e) || e == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
 			break;
 		rc = kafka_wait_or_fail(k, e, "cannot query a topic", err);
@@ -203,7 +205,10 @@ int kafka_still_there(struct kafka *k, const char *topic, struct error *err)
 	return rc;
 }
 
-/* Find the name among the pattern's topics; *at: its place, or where to insert it. */
+/*
+ * Find the name among the pattern's topics. Set `*at` to the topic's index, or to the index at
+ * which to insert the name.
+ */
 static bool find_topic(const struct kafka *k, const char *name, size_t *at)
 {
 	size_t lo = 0, hi = k->ntopics;
@@ -221,8 +226,8 @@ static bool find_topic(const struct kafka *k, const char *name, size_t *at)
 }
 
 /*
- * Update the pattern's topics. A topic being created has no leader yet and is found at the next
- * look.
+ * Update the pattern's topics. A new topic has no leader at first, and a later query finds the
+ * topic.
  */
 static void take_matches(struct kafka *k, const struct rd_kafka_metadata *m)
 {
@@ -269,7 +274,7 @@ static int match_topics(struct kafka *k, struct error *err)
 			 k->job->path, s->pos.line, s->pos.column, s->brokers, s->pattern);
 }
 
-/* again: query even if the last answer is recent. */
+/* Find the job's topics. If `again` is true, query even if the last answer is recent. */
 static int find_topics(struct kafka *k, bool again, struct error *err)
 {
 	double now = clock_seconds();
@@ -281,7 +286,7 @@ static int find_topics(struct kafka *k, bool again, struct error *err)
 	if (k->job->kafka.pattern)
 		rc = match_topics(k, err);
 	else
-		for (size_t i = 0; !rc && i < k->ntopics; i++)
+		for (size_t i = 0; rc == RC_OK && i < k->ntopics; i++)
 			rc = count_partitions(k, &k->topics[i], err);
 	if (rc)
 		return rc;
@@ -289,6 +294,47 @@ static int find_topics(struct kafka *k, bool again, struct error *err)
 	k->topics_at = now;
 	k->topic_known = true;
 	return RC_OK;
+}
+
+/* --- their ids --- */
+
+#define IDS_AGAIN_S 60 /* after a request without an answer */
+
+/* Query the topics' ids. If `again` is true, query even if the last answer is recent. */
+static void learn_ids(struct kafka *k, bool again)
+{
+	double now = clock_seconds(), wait = k->ids_why ? IDS_AGAIN_S : KAFKA_TOPICS_S;
+	size_t n = 0;
+
+	if (k->ids_at > 0 && now < k->ids_at + wait && !(again && !k->ids_why))
+		return;
+	struct topic_id *ids = mem_calloc(k->ntopics + 1, sizeof *ids);
+	for (size_t i = 0; i < k->ntopics; i++)
+		if (k->topics[i].there)
+			ids[n++].name = k->topics[i].name;
+	k->ids_why = NULL;
+	topic_ids_ask(&k->access, k->job->kafka.brokers, ids, n, &k->ids_why);
+	n = 0;
+	for (size_t i = 0; i < k->ntopics; i++)
+		if (k->topics[i].there)
+			memcpy(k->topics[i].id, ids[n++].id, TOPIC_ID_SIZE);
+	mem_free(ids);
+	k->ids_at = clock_seconds();
+}
+
+const char *kafka_topic_id(const struct kafka *k, const char *topic, const char **why)
+{
+	size_t i = 0;
+
+	*why = k->ids_why ? k->ids_why : "the brokers have none";
+	while (i < k->ntopics && (!k->topics[i].there || strcmp(k->topics[i].name, topic) != 0))
+		i++;
+	return i < k->ntopics && k->topics[i].id[0] ? k->topics[i].id : NULL;
+}
+
+void kafka_learn_ids(struct kafka *k)
+{
+	learn_ids(k, true);
 }
 
 /* --- partitions and offsets --- */
@@ -306,8 +352,8 @@ static void name_all(const struct kafka *k, struct kafka_topic *t)
 }
 
 /*
- * Check the numbers in `partitions`. One that no topic has is a mistake in the job, unless a topic
- * that had it was deleted.
+ * Check the numbers in `partitions`. A number that no topic has is a mistake in the job, unless the
+ * topic with that number was deleted.
  */
 static int check_wanted(struct kafka *k, const int32_t *wanted, size_t n,
 			const struct kafka_topic *t, struct error *err)
@@ -328,7 +374,7 @@ static int check_wanted(struct kafka *k, const int32_t *wanted, size_t n,
 	return RC_OK;
 }
 
-/* List those of the wanted partitions that each topic has. */
+/* List the wanted partitions that exist, for each topic. */
 static int name_partitions(struct kafka *k, const int32_t *wanted, size_t n, struct kafka_topic *t,
 			   struct error *err)
 {
@@ -366,11 +412,11 @@ static int ask_offsets(struct kafka *k, struct kafka_topic *t, struct error *err
 					     .partition = t->partitions[i].id};
 	/* query the end first, so that a partition never seems to end before it begins */
 	int rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_END, r, t->count, err);
-	for (size_t i = 0; !rc && i < t->count; i++)
+	for (size_t i = 0; rc == RC_OK && i < t->count; i++)
 		t->partitions[i].high = r[i].start;
-	if (!rc)
+	if (rc == RC_OK)
 		rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, r, t->count, err);
-	for (size_t i = 0; !rc && i < t->count; i++)
+	for (size_t i = 0; rc == RC_OK && i < t->count; i++)
 		t->partitions[i].low = r[i].start;
 	mem_free(r);
 	return rc;
@@ -390,10 +436,12 @@ int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct k
 	for (int tries = 0;; tries++) {
 		*out = (struct kafka_topic){0};
 		rc = find_topics(k, tries > 0, err);
+		if (rc == RC_OK)
+			learn_ids(k, false);
 		name_topics(k, out);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = name_partitions(k, partitions, n, out, err);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = ask_offsets(k, out, err);
 		if (rc != RC_DATA || !k->job->kafka.pattern || tries == START_TRIES)
 			break;
@@ -421,7 +469,7 @@ static void take_note(const struct kafka *k, const rd_kafka_topic_partition_t *f
 	to->offset = from->offset < 0 ? -1 : from->offset;
 	to->ours = to->offset >= 0 && len == own && memcmp(by, k->name, own) == 0;
 	len = len < sizeof to->by ? len : sizeof to->by - 1;
-	/* any client may have written anything */
+	/* the metadata is untrusted, because any client may have written it */
 	for (size_t i = 0; i < len; i++)
 		to->by[i] = by[i] >= ' ' && by[i] <= '~' ? by[i] : '?';
 	to->by[len] = 0;

@@ -1,7 +1,7 @@
 /*
- * message_columns.c - columns of a message: first those of its value, then those of its metadata
+ * message_columns.c - make the columns of a message, first from the value, then from the metadata
  *
- * Only columns that some field names are made: of JSON only the named paths are extracted.
+ * Only columns that a field uses are made. From JSON, only the fields' paths are extracted.
  */
 #include "input/message_columns.h"
 
@@ -32,11 +32,13 @@ struct decoding {
 	const struct job *job;
 	const char **columns;
 	size_t ncolumns, nvalues; /* the first nvalues are columns of the value */
-	enum beside *beside;	  /* kinds of the other columns */
+	enum beside *beside;	  /* sources of the other columns */
 	bool headers;
-	bool arrays; /* json: a path begins with an array index, so a message may be an array */
+	/* for json, true if a path begins with an array index, so that a message may be an array */
+	bool arrays;
 	struct json_paths *paths;
-	struct registry *registry; /* for values in its wire format; NULL: they are not */
+	/* registry for values in its wire format, NULL if values have another format */
+	struct registry *registry;
 	struct arena arena;
 };
 
@@ -45,9 +47,9 @@ struct decoder {
 	struct column *columns;
 	struct json_scratch scratch;
 	struct csv_reader csv;
-	struct buf line; /* a csv value with room after it */
+	struct buf line; /* a copy of a csv value with spare bytes after it */
 	struct avro_decoder *avro;
-	bool has_schema; /* schema and avro_plan are those of the last value */
+	bool has_schema; /* true if `schema` and `avro_plan` are those of the last value */
 	uint32_t schema;
 	const struct avro_plan *avro_plan;
 	char numbers[3][24]; /* partition, offset, timestamp as text */
@@ -174,18 +176,18 @@ int decoding_new(struct decoding **out, const struct job *job, struct error *err
 	d->beside = arena_alloc(&d->arena, n * sizeof *d->beside);
 	for (size_t i = 0; job->kafka.format == KAFKA_CSV && i < job->csv.ncolumns; i++)
 		add_column(d, job->csv.columns[i]);
-	for (size_t i = 0; !rc && i < job->nfields; i++)
+	for (size_t i = 0; rc == RC_OK && i < job->nfields; i++)
 		rc = add_paths(d, &job->fields[i], err);
 	d->nvalues = d->ncolumns;
 	for (size_t i = 0; i < d->nvalues; i++)
 		d->arrays = d->arrays || (d->columns[i][0] == '[' && d->columns[i][1] >= '0' &&
 					  d->columns[i][1] <= '9');
-	for (size_t i = 0; !rc && i < job->nfields; i++)
+	for (size_t i = 0; rc == RC_OK && i < job->nfields; i++)
 		rc = add_beside(d, &job->fields[i], err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = compile_paths(d, err);
 	const struct typed_columns columns = {.job = job, .names = d->columns, .paths = d->paths};
-	if (!rc && job->kafka.registry.url)
+	if (rc == RC_OK && job->kafka.registry.url)
 		rc = registry_open(&d->registry, &columns, err);
 	if (rc) {
 		decoding_free(d);
@@ -257,8 +259,8 @@ static int refuse(struct reject *why, const char *reason)
 }
 
 /*
- * Reject values that are not objects (or arrays): they can contain no field, which is a fault and
- * not an event without fields.
+ * Reject values that are not objects (or arrays). Such a value cannot contain a field, so the value
+ * is a fault, not an event without fields.
  */
 static bool check_kind(const struct decoding *plan, struct bytes value, struct json_fault *fault)
 {
@@ -347,7 +349,10 @@ static struct column number_column(char *text, int64_t v)
 	return (struct column){.ptr = (const uint8_t *)text, .len = (uint32_t)n};
 }
 
-/* Get a header. If several have the same name, the last one counts, as in Kafka's own clients. */
+/*
+ * Return a header. If several headers have the same name, the last header counts, as in Kafka's own
+ * clients.
+ */
 static struct column header_column(const struct message *m, const char *name)
 {
 	for (size_t i = m->nheaders; i > 0; i--)
@@ -374,8 +379,8 @@ static struct column beside_column(struct decoder *d, size_t i, const struct mes
 }
 
 /*
- * Read the head of the wire format and advance *value past it. A schema equal to the last one needs
- * no registry.
+ * Read the head of the wire format and advance `*value` past the head. If the schema ID equals the
+ * last schema ID, do not query the registry.
  */
 static int take_wire(struct decoder *d, struct bytes *value, struct reject *why, struct error *err)
 {
@@ -407,7 +412,7 @@ static int decode_avro(struct decoder *d, struct bytes value, struct reject *why
 		snprintf(why->detail, sizeof why->detail,
 			 "byte %zu: found %s, expected a value of schema %u", took + WIRE_BYTES,
 			 fault, d->schema);
-		return refuse(why, "bad_avro");
+		return refuse(why, fault == avro_too_costly ? "too_costly" : "bad_avro");
 	}
 	if (d->plan->nvalues)
 		memcpy(d->columns, columns, d->plan->nvalues * sizeof *columns);
@@ -430,7 +435,7 @@ static int decode_value(struct decoder *d, struct bytes value, struct reject *wh
 	return RC_OK;
 }
 
-/* Clear the value's columns for a message without a value; only its metadata counts. */
+/* Clear the value's columns for a message without a value, which has only metadata. */
 static void leave_out_values(struct decoder *d)
 {
 	for (size_t i = 0; i < d->plan->nvalues; i++)
@@ -447,7 +452,7 @@ int decoder_run(struct decoder *d, const struct message *m, const struct column 
 		rc = decode_value(d, m->value, why, err);
 	else
 		leave_out_values(d);
-	for (size_t i = p->nvalues; !rc && i < p->ncolumns; i++)
+	for (size_t i = p->nvalues; rc == RC_OK && i < p->ncolumns; i++)
 		d->columns[i] = beside_column(d, i, m);
 	*columns = d->columns;
 	return rc;

@@ -2,8 +2,8 @@
  * messages.c - turn ranges of topics into events, for any number of threads
  *
  * A worker takes a batch of messages under the lock and decodes it outside. The seq of an event is
- * the number of offsets in the ranges before its own, plus its place in its range. So it does not
- * depend on the worker, nor on the order in which brokers deliver topics and partitions.
+ * the number of offsets in all earlier ranges, plus the event's position in its range. So the seq
+ * depends neither on the worker nor on the order in which brokers deliver topics and partitions.
  */
 #include "input/messages.h"
 
@@ -14,40 +14,40 @@
 #include "input/message_columns.h"
 #include "kafka.h"
 #include "mem.h"
+#include "pool.h"
 #include "replay.h"
 
 #define REPLAY_BATCH 256
-#define SHARE_BLOCK  256 /* offsets that a share takes or skips together */
+#define SHARE_BLOCK  256 /* number of offsets that a share includes or skips together */
 
 struct messages {
 	const struct job *job;
-	struct kafka *kafka; /* borrowed; NULL: replay */
+	struct kafka *kafka; /* borrowed, NULL in a replay */
 	struct replay replay;
-	size_t replayed; /* messages taken so far; protected by the lock */
+	size_t replayed; /* messages read so far; protected by the lock */
 	struct decoding *decoding;
 	struct offset_range *ranges;
-	uint64_t *seq_base; /* by range */
+	uint64_t *seq_base; /* one per range */
 	char **names;	    /* "topic/partition" by range */
 	size_t nranges;
 	_Atomic uint64_t bytes_done;
 	_Atomic uint64_t seen, wanted; /* messages */
 	double fraction;
-	uint64_t most_bytes; /* limit of a message; 0: none */
 	struct arena arena;
 
 	pthread_mutex_t lock; /* protects kafka and the members below */
-	struct error failure; /* code 0: none yet */
+	struct error failure; /* code 0 if none */
 };
 
 struct messages_worker {
 	struct messages *all;
 	struct decoder *decoder;
 	struct kafka_batch batch;
-	const struct message *replay; /* replay_count of them */
+	const struct message *replay; /* replay_count messages */
 	size_t replay_count, replay_seq;
 	struct message_header *headers;
 	size_t nheaders;
-	uint64_t bytes; /* of the batch */
+	uint64_t bytes; /* bytes of the batch */
 	struct source_counts counts;
 	uint8_t apart[128]; /* keeps the counts of two workers in different cache lines */
 };
@@ -69,13 +69,16 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 				 in->nfiles);
 	if (!in->topic && !in->nfiles)
 		return error_set(err, RC_CONFIG,
-				 "%s:%u:%u: this command reads files only, found a kafka source",
+				 "%s:%u:%u: found a kafka source, expected one of files, "
+				 "because this command reads only files",
 				 o->job->path, o->job->kafka.pos.line, o->job->kafka.pos.column);
+	/* a replay has no client that has checked this */
+	if (o->row_bytes && kafka_check_memory(o->job, o->row_bytes, err))
+		return err->code;
 	struct messages *m = mem_calloc(1, sizeof *m);
 	m->job = o->job;
 	m->kafka = t->client;
 	m->fraction = o->fraction > 0 ? o->fraction : 1;
-	m->most_bytes = o->row_bytes;
 	m->nranges = t->nranges;
 	m->ranges = arena_alloc(&m->arena, (t->nranges + 1) * sizeof *m->ranges);
 	m->seq_base = arena_alloc(&m->arena, (t->nranges + 1) * sizeof *m->seq_base);
@@ -89,9 +92,9 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 		m->names[i] = arena_strdup(&m->arena, name.text);
 	}
 	int rc = decoding_new(&m->decoding, o->job, err);
-	if (!rc && m->kafka)
+	if (rc == RC_OK && m->kafka)
 		rc = kafka_read(m->kafka, m->ranges, m->nranges, err);
-	else if (!rc)
+	else if (rc == RC_OK)
 		rc = replay_open(&m->replay, in->files[0], &o->job->kafka, err);
 	if (rc) {
 		messages_close(m);
@@ -251,7 +254,8 @@ static int reject_message(struct messages_worker *w, size_t i, const struct even
 }
 
 /*
- * Choose the first block of each range, then those at which the share's sum passes a whole number.
+ * Choose the first block of each range, and then each block at which the accumulated share passes a
+ * whole number.
  */
 static bool is_wanted(struct messages *m, const struct message *msg, int64_t first)
 {
@@ -279,25 +283,26 @@ static uint64_t message_bytes(const struct message *msg)
 	return bytes;
 }
 
-static int refuse_large(const struct messages *m, uint64_t bytes, struct reject *why)
+static int refuse_large(const struct kafka_source *k, uint64_t bytes, struct reject *why)
 {
 	why->reason = "message_too_large";
 	why->field = NULL;
 	snprintf(why->detail, sizeof why->detail,
-		 "found a message of %llu bytes, expected at most %llu, a quarter of "
-		 "--memory: raise --memory",
-		 (unsigned long long)bytes, (unsigned long long)m->most_bytes);
+		 "found a message of %llu bytes, expected at most %llu; raise the key "
+		 "`max_message` of the job",
+		 (unsigned long long)bytes, (unsigned long long)k->max_message);
 	return RC_DATA;
 }
 
-/* RC_END: the message has no value and is filtered. */
+/* Decode a message. Return RC_END if the message has no value and is filtered. */
 static int decode(struct messages_worker *w, const struct message *msg, struct event *event,
 		  struct reject *why, struct error *err)
 {
+	const struct kafka_source *k = &w->all->job->kafka;
 	uint64_t bytes = message_bytes(msg);
 
-	if (w->all->most_bytes && bytes > w->all->most_bytes)
-		return refuse_large(w->all, bytes, why);
+	if (k->max_message && bytes > k->max_message)
+		return refuse_large(k, bytes, why);
 	if (msg->value.ptr || w->all->job->kafka.tombstones == TOMBSTONES_DELETE)
 		return decoder_run(w->decoder, msg, &event->columns, why, err);
 	if (w->all->job->kafka.tombstones == TOMBSTONES_FILTER)
@@ -324,7 +329,7 @@ static int take_message(struct messages_worker *w, size_t i, const struct source
 			      .offset = (uint64_t)msg.offset,
 			      .raw = msg.value};
 	messages_columns(m, &event.ncolumns);
-	int rc = decode(w, &msg, &event, &why, err);
+	int rc = stop_flag ? stop_check(err) : decode(w, &msg, &event, &why, err);
 	if (rc == RC_END) {
 		w->counts.filtered++;
 		return RC_OK;
@@ -343,7 +348,7 @@ int messages_work(struct messages_worker *w, const struct source_sink *sink, str
 		return rc;
 	size_t n = m->kafka ? w->batch.count : w->replay_count;
 	w->bytes = 0;
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		rc = take_message(w, i, sink, err);
 	kafka_batch_clear(&w->batch);
 	atomic_fetch_add_explicit(&m->bytes_done, w->bytes, memory_order_relaxed);
@@ -352,7 +357,9 @@ int messages_work(struct messages_worker *w, const struct source_sink *sink, str
 		if (!m->failure.code)
 			error_set(
 				&m->failure, rc,
-				"the load stops because another thread could not process its messages");
+				stop_flag
+					? "stopped by a signal"
+					: "the load stops because another thread could not process its messages");
 		pthread_mutex_unlock(&m->lock);
 	}
 	return rc;

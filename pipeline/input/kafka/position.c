@@ -11,18 +11,19 @@ int kafka_check_range(const char *topic, const struct offset_range *r, int64_t l
 	if (start < first)
 		return error_set(
 			err, RC_DATA,
-			"%s: the next offset to load is %lld, but the brokers keep offsets only from "
-			"%lld on: %lld offsets are lost, because retention or an administrator "
-			"deleted them before they were loaded; to continue without them: `saltmill "
-			"seek --state DIR %s=%lld`",
-			p.text, start, first, first - start, to.text, first);
+			"%s: found %lld as the first offset on the brokers, expected at most %lld, "
+			"the next offset to load. Retention or an administrator deleted %lld "
+			"offsets before they were loaded. To continue without these offsets, run "
+			"`saltmill seek --state DIR %s=%lld`",
+			p.text, first, start, first - start, to.text, first);
 	if (end > last)
 		return error_set(
 			err, RC_DATA,
-			"%s: there were offsets up to %lld, but now the partition ends at %lld: the "
-			"topic was deleted and recreated, or the brokers lost data; published loads "
-			"are safe, messages not loaded are lost; to load what is there now: "
-			"`saltmill seek --state DIR %s=%lld`",
-			p.text, end, last, to.text, first);
+			"%s: found the partition's end at offset %lld, expected at least %lld. "
+			"The topic was deleted and recreated, or the brokers lost data. "
+			"Published loads are not affected, but messages that were not loaded "
+			"are lost. To load the existing messages, run `saltmill seek --state DIR "
+			"%s=%lld`",
+			p.text, last, end, to.text, first);
 	return RC_OK;
 }

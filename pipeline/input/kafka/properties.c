@@ -14,6 +14,8 @@
 
 #define LARGEST_VALUE (1u << 20)
 #define MIB	      ((uint64_t)1 << 20)
+#define FETCH_MOST    (16 * MIB)
+#define RECEIVE_LEAST 100000000 /* librdkafka's default */
 
 struct setter {
 	int (*set)(void *ctx, const struct property *p, struct error *err);
@@ -40,24 +42,34 @@ static uint64_t within(uint64_t v, uint64_t min, uint64_t max)
 	return v < min ? min : v > max ? max : v;
 }
 
-static int set_limits(const struct setter *s, uint64_t memory_bytes, struct error *err)
+static int set_limits(const struct setter *s, const struct job *job, uint64_t memory_bytes,
+		      struct error *err)
 {
 	uint64_t queued = within(memory_bytes / 2, MIB, 256 * MIB);
 	int rc = set_number(s, "queued.max.messages.kbytes", queued / 1024, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = set_number(s, "queued.min.messages", queued / 512, err);
-	/* a fetch comes on top, and may become many times larger when it is unpacked */
-	uint64_t fetch = within(queued / 16, MIB / 2, 16 * MIB);
-	if (!rc && fetch < MIB) /* librdkafka raises fetch.max.bytes to message.max.bytes */
-		rc = set_number(s, "message.max.bytes", fetch, err);
-	if (!rc)
-		rc = set_number(s, "fetch.max.bytes", fetch, err);
-	if (!rc)
-		rc = set_number(s, "fetch.message.max.bytes", within(fetch, MIB / 2, MIB), err);
 	/*
-	 * with small queues the default stalls for a second (stream/loads/README.md 4); it cannot
-	 * be set before librdkafka 2.2
+	 * A fetch needs extra memory. librdkafka decompresses a whole answer at once, and 1 MiB of
+	 * lz4 became 25 MiB in a test. A broker sends a larger batch alone.
+	 */
+	uint64_t fetch = within(queued / 32, MIB / 16, FETCH_MOST);
+	if (rc == RC_OK && fetch < MIB) /* librdkafka raises fetch.max.bytes to message.max.bytes */
+		rc = set_number(s, "message.max.bytes", fetch, err);
+	if (rc == RC_OK)
+		rc = set_number(s, "fetch.max.bytes", fetch, err);
+	if (rc == RC_OK)
+		rc = set_number(s, "fetch.message.max.bytes", within(fetch, MIB / 16, MIB), err);
+	/* the largest answer, and the largest batch that zstd unpacks; independent of the memory */
+	if (rc == RC_OK)
+		rc = set_number(s, "receive.message.max.bytes",
+				within(job->kafka.max_message + 2 * FETCH_MOST, RECEIVE_LEAST,
+				       INT32_MAX),
+				err);
+	/*
+	 * with small queues the default stalls for a second (stream/loads/README.md 4); librdkafka
+	 * before 2.2 lacks the property
 	 */
 	struct property backoff = {.name = "fetch.queue.backoff.ms",
 				   .value = "5",
@@ -65,7 +77,10 @@ static int set_limits(const struct setter *s, uint64_t memory_bytes, struct erro
 	return rc ? rc : s->set(s->ctx, &backoff, err);
 }
 
-/* Report whether no message may show the value, even if the job file contains it. */
+/*
+ * Return true if the value is a secret, which no message may show even if the job file contains the
+ * secret.
+ */
 static bool is_secret(const struct kafka_property *p)
 {
 	static const char *const parts[] = {"password",		  "secret", "pem", "jaas",
@@ -77,10 +92,10 @@ static bool is_secret(const struct kafka_property *p)
 	return secret;
 }
 
-/* The values are libraries to load or commands to run. */
+/* Properties whose values are libraries to load or commands to run. */
 static const char *const code[] = {"plugin.library.paths", "sasl.kerberos.kinit.cmd",
 				   "ssl.engine.location", "ssl.engine.id", "ssl.providers"};
-/* The values become part of the kinit command, which a shell runs. */
+/* Properties whose values become part of the kinit command, which a shell runs. */
 static const char *const shell_words[] = {"sasl.kerberos.principal", "sasl.kerberos.keytab",
 					  "sasl.kerberos.service.name"};
 
@@ -97,15 +112,17 @@ static int refuse_code(const char *name, const char *value, struct error *err)
 	if (is_among(name, code, sizeof code / sizeof *code))
 		return error_set(
 			err, RC_CONFIG,
-			"property `%s` names code to run: if you trust the job, give --allow-code",
+			"found property `%s`, which names code to run; if you trust the job, add "
+			"--allow-code",
 			name);
 	size_t good = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789._-/@:+=,");
 	if (is_among(name, shell_words, sizeof shell_words / sizeof *shell_words) && value[good])
 		return error_set(
 			err, RC_CONFIG,
-			"property `%s` becomes part of a shell command: found the character `%c`, "
-			"expected letters, digits and . _ - / @ : + = , (or give --allow-code)",
+			"property `%s`, a part of a shell command: found the character `%c`, "
+			"expected letters, digits and . _ - / @ : + = ,; if you trust the job, "
+			"add --allow-code",
 			name, value[good]);
 	return RC_OK;
 }
@@ -139,12 +156,12 @@ static int set_property(const struct setter *s, const struct kafka_property *p, 
 	struct buf value = {0};
 	int rc = property_value(p, &value, err);
 
-	if (!rc && !allow_code)
+	if (rc == RC_OK && !allow_code)
 		rc = refuse_code(p->name, (const char *)value.ptr, err);
 	struct property set = {.name = p->name,
 			       .value = (const char *)value.ptr,
 			       .secret = is_secret(p)};
-	if (!rc)
+	if (rc == RC_OK)
 		rc = s->set(s->ctx, &set, err);
 	if (value.ptr)
 		explicit_bzero(value.ptr, value.cap);
@@ -159,7 +176,7 @@ int properties_of(const struct job *job, const struct kafka_property *properties
 	const struct setter s = {set, ctx};
 	int rc = RC_OK;
 
-	for (size_t i = 0; !rc && i < n; i++) {
+	for (size_t i = 0; rc == RC_OK && i < n; i++) {
 		const struct pos *at = &properties[i].pos;
 
 		rc = set_property(&s, &properties[i], job->allow_code, err);
@@ -180,21 +197,21 @@ int properties_each(const struct job *job, uint64_t memory_bytes,
 		{"auto.offset.reset", "error"},	  {"isolation.level", "read_committed"},
 		{"enable.partition.eof", "true"}, {"check.crcs", "true"},
 		{"client.id", "saltmill"},	  {"reconnect.backoff.max.ms", "2000"},
-		{"fetch.wait.max.ms", "100"},
+		{"fetch.wait.max.ms", "100"},	  {"fetch.error.backoff.ms", "50"},
 	};
 	const struct kafka_source *k = &job->kafka;
 	const struct setter s = {set, ctx};
-	int rc = set_limits(&s, memory_bytes, err);
+	int rc = set_limits(&s, job, memory_bytes, err);
 
-	for (size_t i = 0; !rc && i < sizeof own / sizeof *own; i++)
+	for (size_t i = 0; rc == RC_OK && i < sizeof own / sizeof *own; i++)
 		rc = set_own(&s, own[i][0], own[i][1], err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = set_own(&s, "bootstrap.servers", k->brokers, err);
 	/*
 	 * librdkafka assigns partitions through its group code; without commits the name has no
 	 * effect
 	 */
-	if (!rc)
+	if (rc == RC_OK)
 		rc = set_own(&s, "group.id", k->group ? k->group : "saltmill", err);
 	return rc ? rc : properties_of(job, k->properties, k->nproperties, set, ctx, err);
 }

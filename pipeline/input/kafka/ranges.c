@@ -1,6 +1,7 @@
 #include "ranges.h"
 
-#define XXH_STATIC_LINKING_ONLY /* XXH3_state_t on the stack: no allocation that can fail */
+/* allows XXH3_state_t on the stack, without an allocation that can fail */
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "bytes.h"
 #include "mem.h"
 
-/* Limit of a list of partitions in a message. */
+/* Length limit of a list of partitions in a message. */
 #define LIST_BYTES 150
 
 static int by_place(const void *a, const void *b)
@@ -52,7 +53,7 @@ void ranges_release(struct ranges *s)
 struct reading_range *ranges_find(struct ranges *s, const char *topic, int32_t partition)
 {
 	size_t lo = 0, hi = s->count;
-	/* messages of a partition come together */
+	/* messages of a partition usually come together */
 	const struct offset_range *last = s->found ? &s->found->range : NULL;
 
 	if (last && place_order(last->topic, last->partition, topic, partition) == 0)
@@ -83,8 +84,8 @@ bool ranges_end(struct ranges *s, struct reading_range *r)
 }
 
 /*
- * The next load checks the last message of this range, if it has any, so this is reported only
- * once.
+ * The next load checks the last message of this range, if the range has a message. So each fault is
+ * reported only once.
  */
 void ranges_miss(struct ranges *s, struct reading_range *r)
 {
@@ -148,7 +149,10 @@ void ranges_last(struct reading_range *r, const struct message *m)
 
 enum range_shown { PARTITIONS, POSITIONS, LOWS };
 
-/* List the wrong or the gone partitions: " 0 1 7", or with offsets " 0=5 1=9". */
+/*
+ * List the partitions whose check found another message (`wrong`) or no message, as " 0 1 7" or
+ * with offsets as " 0=5 1=9".
+ */
 static void list(const struct ranges *s, bool wrong, enum range_shown what,
 		 const struct offset_range *lows, struct buf *out)
 {
@@ -183,8 +187,8 @@ int ranges_settle(struct ranges *s, const char *topic, char **note)
 		return RC_OK;
 	list(s, false, PARTITIONS, NULL, &b);
 	*note = mem_format(
-		"topic %s, partition%s%s: the brokers no longer have the message that was "
-		"loaded last, so saltmill cannot check whether the topic was recreated; the load continues",
+		"topic %s, partition%s%s: the brokers deleted the message that was loaded last, "
+		"so saltmill cannot check whether the topic was recreated; the load continues",
 		topic, s->gone == 1 ? "" : "s", (const char *)b.ptr);
 	buf_release(&b);
 	return RC_OK;
@@ -204,9 +208,10 @@ int ranges_refuse(const struct ranges *s, const char *topic, const struct offset
 	error_set(err, RC_DATA,
 		  "topic %s, partition%s%s: found another message in place of the one loaded "
 		  "last (%s: offset %lld): the topic was deleted and recreated, or the brokers "
-		  "lost data; published loads are safe, messages not loaded are lost; to load "
-		  "all that is there now: `saltmill seek --state DIR%s`; to load only what "
-		  "follows the positions: `saltmill seek --state DIR%s`",
+		  "lost data; published loads are not affected, but messages that were not "
+		  "loaded are lost; to load all existing messages: `saltmill seek --state "
+		  "DIR%s`; to load only messages after the positions: `saltmill seek --state "
+		  "DIR%s`",
 		  topic, s->wrong == 1 ? "" : "s", (const char *)which.ptr,
 		  place_text(first->range.topic, first->range.partition).text,
 		  (long long)first->before.offset, (const char *)anew.ptr, (const char *)on.ptr);

@@ -15,13 +15,13 @@
 #define FIRST_WAIT_S 0.25
 #define LONG_WAIT_S  10.0
 #define ANSWER_S     20L
-#define LOOK_NS	     50000000 /* delay until a signal ends a wait */
-#define REFERS_MOST  1000     /* schemas that one refers to, directly or through others */
+#define LOOK_NS	     50000000 /* longest delay until a signal ends a wait */
+#define REFERS_MOST  1000     /* limit of schemas to which a schema refers, directly or not */
 
-/* The schema of an ID; kept as long as the registry. */
+/* The schema of an ID. The registry keeps it until the end. */
 struct known_schema {
 	uint32_t id;
-	const char *refusal; /* why its messages are rejected; NULL: they are accepted */
+	const char *refusal; /* why its messages are rejected, NULL if they are accepted */
 	const struct avro_plan *plan;
 };
 
@@ -35,7 +35,7 @@ struct registry {
 	struct arena arena;
 	struct known_schema *item;
 	size_t n;
-	struct error failure; /* code 0: none yet */
+	struct error failure; /* code 0 if there is none */
 	pthread_mutex_t lock; /* protects all members above */
 };
 
@@ -111,7 +111,7 @@ int registry_open(struct registry **out, const struct typed_columns *columns, st
 	r->job = &columns->job->kafka;
 	pthread_mutex_init(&r->lock, NULL);
 	int rc = set_up(r, err);
-	if (rc != RC_OK) {
+	if (rc) {
 		registry_close(r);
 		return rc;
 	}
@@ -145,7 +145,7 @@ static int pause_for(double seconds, struct error *err)
 	return rc;
 }
 
-/* Send one request. Returns the HTTP status, or 0 if there is no answer (r->why). */
+/* Send one request. Returns the HTTP status, or 0 if there is no answer (`r->why`). */
 static long ask_once(struct registry *r, const char *url)
 {
 	long status = 0;
@@ -162,8 +162,21 @@ static long ask_once(struct registry *r, const char *url)
 }
 
 /*
- * Request path until the answer is final: 200 or 404; any other final status is an error. what:
- * names the requested schema in messages.
+ * Return true if the answer is JSON. A proxy may answer instead of the registry while the registry
+ * is down.
+ */
+static bool is_json(const struct registry *r)
+{
+	json_t *json =
+		json_loadb((const char *)r->answer.ptr, r->answer.len, JSON_DECODE_ANY, NULL);
+
+	json_decref(json);
+	return json != NULL;
+}
+
+/*
+ * Request `path` until the answer is final. 200 and 404 are final, and any other final status is an
+ * error. `what` names the requested schema in messages.
  */
 static int ask(struct registry *r, const char *path, const char *what, long *status,
 	       struct error *err)
@@ -175,14 +188,21 @@ static int ask(struct registry *r, const char *path, const char *what, long *sta
 
 	for (;; wait = wait < LONG_WAIT_S ? 2 * wait : wait) {
 		*status = ask_once(r, url);
-		if (*status == 200 || *status == 404)
+		bool final = *status == 200 || *status == 404, other = final && !is_json(r);
+		if (final && !other)
 			break;
-		bool passing = *status == 0 || *status == 429 || *status >= 500;
-		if (*status)
-			snprintf(r->why, sizeof r->why, "it answers %ld%s", *status,
-				 *status == 401 || *status == 403
-					 ? ": check basic.auth.user.info in its properties"
-					 : "");
+		bool passing = other || *status == 0 || *status == 429 || *status >= 500;
+		if (other)
+			snprintf(r->why, sizeof r->why,
+				 "found status %ld with a body other than JSON, like the page of "
+				 "a proxy, expected JSON",
+				 *status);
+		else if (*status)
+			snprintf(
+				r->why, sizeof r->why, "found status %ld%s", *status,
+				*status == 401 || *status == 403
+					? "; check basic.auth.user.info in the registry's properties"
+					: "");
 		double passed = clock_seconds() - since;
 		if (!passing || passed + wait > (double)patience) {
 			rc = error_set(err, RC_IO,
@@ -192,7 +212,7 @@ static int ask(struct registry *r, const char *path, const char *what, long *sta
 			break;
 		}
 		rc = pause_for(wait, err);
-		if (rc != RC_OK)
+		if (rc)
 			break;
 	}
 	mem_free(url);
@@ -209,15 +229,13 @@ static int no_answer(struct registry *r, uint32_t id, const char *what, struct e
 
 /* --- schemas that refer to others --- */
 
-/*
- * A schema and the schemas that it refers to, which are read first, the deepest before the others.
- */
+/* A schema and the schemas to which it refers. The deepest schemas are read first. */
 struct schema_reading {
 	struct registry *r;
-	uint32_t id; /* of the schema in the message */
+	uint32_t id; /* ID of the schema in the message */
 	struct avro_names *names;
 	struct read_before {
-		const char *name; /* "": not given */
+		const char *name; /* "" if not given */
 		const char *subject;
 		json_int_t version;
 	} * before;
@@ -228,9 +246,10 @@ static int read_schema(struct schema_reading *w, json_t *answer, const struct av
 		       struct error *err);
 
 /*
- * Report whether the reference was read before. If two references have one name, the first counts,
- * whatever their versions: a type has one meaning in a schema. Confluent's own serializers do the
- * same (schema-registry, AbstractSchemaProvider.resolveReferences).
+ * Return true if the reference was already read. If two references have one name, the first
+ * reference counts, whatever their versions, because a type has one meaning in a schema.
+ * Confluent's own serializers do the same (schema-registry,
+ * AbstractSchemaProvider.resolveReferences).
  */
 static bool is_read(const struct schema_reading *w, const struct read_before *r)
 {
@@ -242,8 +261,8 @@ static bool is_read(const struct schema_reading *w, const struct read_before *r)
 }
 
 /*
- * Request a version of a subject. Returns NULL and sets *err if there is none; the caller owns the
- * answer.
+ * Request a version of a subject. The caller owns the answer. Return NULL and set `*err` if there
+ * is no such version.
  */
 static json_t *ask_for_version(struct schema_reading *w, const char *subject, json_int_t version,
 			       struct error *err)
@@ -284,8 +303,11 @@ static int read_reference(struct schema_reading *w, json_t *reference, struct er
 	if (is_read(w, &r))
 		return RC_OK;
 	if (w->nbefore == REFERS_MOST)
-		return no_answer(w->r, w->id, "it refers to more than 1,000 schemas", err);
-	/* added before its own references, so that a cycle ends */
+		return no_answer(w->r, w->id,
+				 "found references to more than 1,000 schemas, "
+				 "expected at most 1,000",
+				 err);
+	/* add it before its own references, so that a cycle ends */
 	w->before[w->nbefore++] =
 		(struct read_before){arena_strdup(&w->r->arena, r.name),
 				     arena_strdup(&w->r->arena, subject), version};
@@ -306,11 +328,14 @@ static int read_schema(struct schema_reading *w, json_t *answer, const struct av
 	json_array_foreach(json_object_get(answer, "references"), i, reference)
 	{
 		rc = read_reference(w, reference, err);
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 	}
 	if (!json_is_string(text))
-		return no_answer(w->r, w->id, "a schema that it refers to has no `schema`", err);
+		return no_answer(w->r, w->id,
+				 "found a referenced schema without `schema`, "
+				 "expected `schema`",
+				 err);
 	struct bytes copy = bytes_of(arena_strndup(a, json_string_value(text), len), len);
 	rc = avro_schema_read_with(out, a, copy, w->names, err);
 	return rc == RC_OK ? rc
@@ -326,7 +351,7 @@ static int read_avro(struct registry *r, struct known_schema *k, json_t *answer,
 	w.before = mem_calloc(REFERS_MOST, sizeof *w.before);
 	int rc = read_schema(&w, answer, &schema, err);
 	mem_free(w.before);
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	rc = avro_plan_new(&k->plan, &r->arena, schema, &r->columns, err);
 	return rc == RC_OK ? rc
@@ -343,7 +368,10 @@ static int read_answer(struct registry *r, struct known_schema *k, struct error 
 	int rc = RC_OK;
 
 	if (!json_is_string(text))
-		rc = no_answer(r, k->id, "its answer is not a JSON object with a `schema`", err);
+		rc = no_answer(r, k->id,
+			       "found another answer, expected a JSON object with a "
+			       "`schema`",
+			       err);
 	else if (strcmp(type ? type : "AVRO", wanted) != 0)
 		k->refusal = arena_strdup(&r->arena, type ? type : "AVRO");
 	else if (r->job->format == KAFKA_AVRO)
@@ -379,7 +407,7 @@ static int learn(struct registry *r, uint32_t id, struct error *err)
 		k.refusal = nowhere;
 	else if (rc == RC_OK)
 		rc = read_answer(r, &k, err);
-	if (rc != RC_OK) {
+	if (rc) {
 		if (rc == RC_DATA) /* not the fault of one message, so not a reject */
 			err->code = rc = RC_CONFIG;
 		r->failure = *err;
@@ -407,7 +435,7 @@ int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan
 		return rc;
 	if (k.refusal == nowhere)
 		return reject_set(why, "unknown_schema", NULL,
-				  "found schema ID %u, which the registry does not have", id);
+				  "found schema ID %u, expected one that the registry has", id);
 	return reject_set(why, "wrong_schema", NULL,
 			  "found schema ID %u, of format %.20s, expected one of %s%s", id,
 			  k.refusal, r->job->format == KAFKA_AVRO ? "AVRO" : "JSON",

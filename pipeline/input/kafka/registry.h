@@ -1,8 +1,9 @@
 /*
- * registry.h - the schemas of messages, from a Confluent Schema Registry
+ * registry.h - get the schemas of messages from a Confluent Schema Registry
  *
- * Confluent's wire format: a byte 0, the schema ID in 4 bytes, big-endian, then the value
- * (docs.confluent.io, "Formats, Serializers, and Deserializers", "Wire format").
+ * In Confluent's wire format a message begins with a byte 0 and the schema ID in 4 bytes,
+ * big-endian. The value follows (docs.confluent.io, "Formats, Serializers, and Deserializers",
+ * "Wire format").
  */
 #ifndef SALTMILL_SOURCE_REGISTRY_H
 #define SALTMILL_SOURCE_REGISTRY_H
@@ -14,17 +15,18 @@
 struct registry;
 
 /*
- * Open a registry; this sends no request. The members of columns must outlive it. RC_CONFIG: a
- * property is invalid.
+ * Open a registry without sending a request. The members of `columns` must outlive the registry.
+ * Return RC_CONFIG if a property is invalid.
  */
 int registry_open(struct registry **out, const struct typed_columns *columns, struct error *err);
-void registry_close(struct registry *r); /* r may be NULL */
+void registry_close(struct registry *r); /* `r` may be NULL */
 
 /*
- * Find the plan for values of a schema ID; any thread may call it. *plan is valid until
- * registry_close; NULL for JSON. Each schema is requested once. RC_DATA: no such schema, or another
- * format (*why). RC_IO: the registry did not answer within the job's patience, or 30 s. RC_CONFIG:
- * the job's fields do not fit the schema.
+ * Find the plan for values of a schema ID. Any thread may call this function. `*plan` is valid
+ * until registry_close, and NULL for JSON. Each schema is requested once. Return RC_DATA with
+ * `*why` if the schema does not exist or has another format. Return RC_IO if the registry did not
+ * answer within the job's patience, or 30 s. Return RC_CONFIG if the job's fields do not fit the
+ * schema.
  */
 int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan,
 		  struct reject *why, struct error *err);

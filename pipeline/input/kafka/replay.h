@@ -12,18 +12,21 @@ struct replay {
 	struct arena arena;
 };
 
-/* Why a message was rejected; NULL: the line does not say it. */
+/* Why a message was rejected. A member is NULL if the line lacks it. */
 struct replay_why {
 	const char *reason, *field;
 };
 /*
- * Parse a line of rejects.jsonl. Returns NULL, or what was expected. The arena owns the message;
- * why may be NULL.
+ * Parse a line of rejects.jsonl. `place` is for messages. Return RC_DATA if the line is not a
+ * message of the job's topics. The arena owns the message.
  */
-const char *replay_line(struct bytes line, const struct kafka_source *job, struct message *m,
-			struct replay_why *why, struct arena *a);
+int replay_line(struct bytes line, const char *place, const struct kafka_source *job,
+		struct message *m, struct replay_why *why, struct arena *a, struct error *err);
 
-/* Read all of path. RC_DATA with path:line: a line is not a reject of the source's topics. */
+/*
+ * Read all of `path`. Return RC_DATA with path:line if a line is not a reject of the source's
+ * topics.
+ */
 int replay_open(struct replay *r, const char *path, const struct kafka_source *job,
 		struct error *err);
 void replay_close(struct replay *r);

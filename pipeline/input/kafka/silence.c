@@ -7,7 +7,7 @@
 #include "bytes.h"
 
 #define SAY_AGAIN_S   30
-#define DOUBT_S	      6	 /* a refusal may only be a broken connection */
+#define DOUBT_S	      6	 /* seconds, because a refusal may only be a broken connection */
 #define AFTER_ANSWERS 60 /* seconds */
 
 static bool is_refused(const struct silence *s)
@@ -26,18 +26,18 @@ void silence_begin(struct silence *s, uint64_t patience_s)
 		s->since = now;
 		s->said_at = 0;
 	}
-	if (is_refused(s)) /* silence_check reports it */
+	if (is_refused(s)) /* silence_check reports the refusal */
 		return;
 	if (s->said_at != 0 && now - s->said_at < SAY_AGAIN_S)
 		return;
 	s->said_at = now;
 	if (patience_s != DURATION_FOREVER)
 		snprintf(limit, sizeof limit, "at most %llu s", (unsigned long long)patience_s);
-	report_to(
-		&s->listener,
-		"no broker answers at %.80s%s%s%s; waited %.0f s so far, %s (the job's `patience`)",
-		s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "",
-		now - s->since, limit);
+	report_to(&s->listener,
+		  "no broker answers at %.80s%s%s%s; waited %.0f s so far, %s (the job's "
+		  "`patience`)",
+		  s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "",
+		  now - s->since, limit);
 }
 
 void silence_heard(struct silence *s)
@@ -64,8 +64,9 @@ static bool says(const char *reason, const char *const *words, size_t n)
 }
 
 /*
- * Judge a complaint by librdkafka's text, because a broker that wants TLS, a login or a certificate
- * just hangs up. A broker that never answered and always hangs up refuses the connection.
+ * Judge a complaint by librdkafka's text, because a broker that requires TLS, a login or a
+ * certificate only closes the connection. A broker that never answers and always closes the
+ * connection counts as refusing.
  */
 void silence_complaint(struct silence *s, const char *reason, bool login)
 {

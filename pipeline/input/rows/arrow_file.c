@@ -1,8 +1,8 @@
 /*
- * arrow_file.c - Arrow IPC streams and files; a file is a stream followed by a table of contents
+ * arrow_file.c - read Arrow IPC streams, and files, which are a stream followed by a footer
  *
- * Record batches are cut serially and decoded by workers. Dictionaries are read while cutting; a
- * batch uses those that came before it.
+ * One thread at a time cuts the input into record batches, and workers decode them. The cutting
+ * thread reads dictionaries. A batch uses the dictionaries before the batch.
  */
 #include "input/arrow_batch.h"
 #include "blocks.h"
@@ -14,12 +14,15 @@
 #define END_BYTES  8
 
 struct arrow_header {
-	struct bytes text; /* the schema's message */
+	struct bytes text; /* bytes of the schema's message */
 	struct arrow_schema *schema;
 	bool is_file;
 };
 
-/* The dictionaries at one point of a file; shared by the workers with batches of that point. */
+/*
+ * The dictionaries at one position of a file, shared by the workers with batches after that
+ * position.
+ */
 struct snapshot {
 	_Atomic unsigned users;
 	struct arrow_dictionaries dictionaries;
@@ -27,20 +30,20 @@ struct snapshot {
 
 struct arrow_files {
 	struct typed_columns columns;
-	struct arrow_header *header; /* by file */
+	struct arrow_header *header; /* one per file */
 	const struct arrow_header *last;
-	/* of the current file */
+	/* dictionaries of the current file */
 	struct snapshot *now;
-	struct arrow_unpacker unpacker; /* of dictionaries */
+	struct arrow_unpacker unpacker; /* decompresses dictionaries */
 	bool ended;
-	bool known; /* the bytes after the end mark were checked */
+	bool known; /* true after the check of the bytes after the end mark */
 };
 
 struct arrow_worker {
 	struct snapshot *held;
 	struct arrow_unpacker unpacker;
 	struct arrow_array *arrays;
-	struct column *columns; /* of EVENT_BATCH rows */
+	struct column *columns; /* columns of EVENT_BATCH rows */
 	uint8_t *text;
 };
 
@@ -85,8 +88,8 @@ static struct snapshot *new_snapshot(void)
 }
 
 /*
- * Make a snapshot in which d replaces the dictionary of its id. If d is a delta, it contains that
- * one.
+ * Make a snapshot in which `d` replaces the dictionary with the same id. If `d` is a delta, the new
+ * dictionary includes the old values.
  */
 static void add_dictionary(struct arrow_files *files, struct arrow_dictionary *d)
 {
@@ -136,16 +139,16 @@ static int read_values(struct arrow_files *files, struct arrow_dictionary *d,
 {
 	struct arrow_unpacker *u = &files->unpacker;
 
-	/* the dictionary outlives the message; its texts need room after them */
-	d->owned = mem_calloc(1, sizeof *d->owned);
-	d->nowned = 1;
+	/* the dictionary outlives the message, and readers read bytes after its texts */
+	d->owned = mem_grow(NULL, 0, sizeof *d->owned);
+	d->owned[d->nowned++] = (struct buf){0};
 	buf_append(d->owned, body.ptr, body.len);
 	buf_reserve(d->owned, BLOCK_SLACK);
 	d->owned->len = body.len;
 	int rc = arrow_values_open(&d->values, &f->type, data, buf_bytes(d->owned), u, &d->arena,
 				   err);
-	d->owned = mem_realloc(d->owned, (1 + u->used) * sizeof *d->owned);
 	for (size_t i = 0; i < u->used; i++) {
+		d->owned = mem_grow(d->owned, d->nowned, sizeof *d->owned);
 		d->owned[d->nowned++] = u->room[i];
 		u->room[i] = (struct buf){0};
 	}
@@ -161,7 +164,7 @@ static int take_dictionary(struct source *s, const struct arrow_message *m, stru
 	const struct arrow_field *f = field_of(s, id);
 	bool delta = flat_number(&m->header, 2, 1, 0) != 0;
 
-	if (!f) /* no column uses it */
+	if (!f) /* no column uses this dictionary */
 		return RC_OK;
 	struct arrow_dictionary *d = mem_calloc(1, sizeof *d), *before;
 	atomic_init(&d->users, 1);
@@ -173,7 +176,7 @@ static int take_dictionary(struct source *s, const struct arrow_message *m, stru
 		d->first = before->first + before->values.n;
 	}
 	int rc = read_values(files, d, f, &data, m->body, err);
-	if (rc != RC_OK) {
+	if (rc) {
 		drop_dictionary(d);
 		return rc;
 	}
@@ -194,14 +197,16 @@ static int use_schema(struct source *s, struct arrow_header *h, const struct arr
 		return RC_OK;
 	}
 	if (m->kind != MESSAGE_SCHEMA)
-		return error_set(err, RC_DATA, "found no schema in its first message");
+		return error_set(err, RC_DATA,
+				 "found another message first, expected the schema "
+				 "in the first message");
 	h->schema = arena_alloc(&s->arena, sizeof *h->schema);
 	h->text = arena_bytes(&s->arena, text);
 	int rc = arrow_schema_read(h->schema, &s->arena, &m->header, err);
 	return rc ? rc : arrow_schema_bind(h->schema, &s->arena, &files->columns, err);
 }
 
-/* Read the schema's message. RC_END: c->rest does not contain all of it. */
+/* Read the schema's message. Return RC_END if `c->rest` contains only a part of the message. */
 static int read_schema(struct source *s, struct cursor *c, struct arrow_header *h, size_t *len,
 		       struct error *err)
 {
@@ -210,7 +215,7 @@ static int read_schema(struct source *s, struct cursor *c, struct arrow_header *
 	struct bytes have = bytes_of(c->rest.ptr + start, c->rest.len - start);
 	int rc = arrow_message_read(&m, have, err);
 
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	*len = start + (size_t)m.bytes;
 	return use_schema(s, h, &m, bytes_of(have.ptr, (size_t)m.bytes), err);
@@ -226,13 +231,14 @@ static int begin(struct source *s, struct cursor *c, size_t file, struct error *
 	while ((rc = read_schema(s, c, &h, &len, err)) == RC_END) {
 		if (c->eof || c->rest.len > s->max_row_bytes)
 			return error_set(err, RC_DATA,
-					 "%s: truncated: its schema is incomplete after %zu bytes",
+					 "%s: truncated: found only the first %zu bytes of the "
+					 "schema, expected the whole schema",
 					 c->in.name, c->rest.len);
 		rc = cursor_more(c, &c->rest, source_more_bytes(s, c->rest.len), err);
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 	}
-	if (rc != RC_OK)
+	if (rc)
 		return error_prefix(err, "%s: ", c->in.name);
 	files->header[file] = h;
 	files->last = &files->header[file];
@@ -251,17 +257,20 @@ static int check_footer(const struct cursor *c, struct bytes have, struct error 
 	struct flat flat = {0};
 
 	if (have.len < 10 || memcmp(have.ptr + have.len - 6, FILE_MAGIC, 6) != 0)
-		return error_set(err, RC_DATA, "truncated: the file does not end with `ARROW1`");
+		return error_set(err, RC_DATA,
+				 "truncated: found other bytes at the file's end, "
+				 "expected `ARROW1`");
 	uint64_t len = get_le32(have.ptr + have.len - 10);
 	if (len > have.len - 10)
 		return error_set(err, RC_DATA,
-				 "its footer is longer than the bytes after the data");
+				 "found a footer longer than the bytes after the data, expected "
+				 "a footer that fits");
 	flat.data = bytes_of(have.ptr + have.len - 10 - len, (size_t)len);
 	struct flat_table footer = flat_root(&flat);
 	size_t batches = flat_vector(&footer, 3, 24).n;
 	if (flat.bad || batches != c->blocks)
 		return error_set(err, RC_DATA,
-				 "found %llu record batches, expected %zu, as its footer says",
+				 "found %llu record batches, expected the footer's %zu",
 				 (unsigned long long)c->blocks, batches);
 	return RC_OK;
 }
@@ -273,7 +282,9 @@ static int behind_end(struct source *s, const struct cursor *c, struct bytes hav
 	bool is_file = files->header[s->current].is_file;
 
 	if (!is_file)
-		return error_set(err, RC_DATA, "found %zu bytes after the end of the stream",
+		return error_set(err, RC_DATA,
+				 "found %zu bytes after the end of the stream, "
+				 "expected none",
 				 have.len);
 	if (!c->eof)
 		return RC_OK;
@@ -300,15 +311,16 @@ static int whole(struct source *s, struct cursor *c, struct bytes have, struct b
 		}
 		if (rc == RC_END)
 			rc = error_set(err, RC_LIMIT,
-				       "found a message of %llu bytes, expected at most %llu "
-				       "(source.arrow.max_block, or a quarter of --memory)",
+				       "found a message of %llu bytes, expected at most %llu; "
+				       "raise source.arrow.max_block or --memory (the limit is a "
+				       "quarter of --memory)",
 				       (unsigned long long)m.bytes,
 				       (unsigned long long)s->max_row_bytes);
 		if (rc == RC_OK && m.kind == MESSAGE_SCHEMA)
-			rc = error_set(err, RC_DATA, "found a second schema");
+			rc = error_set(err, RC_DATA, "found a second schema, expected one");
 		if (cut->len > 0 && (rc != RC_OK || m.kind != MESSAGE_BATCH))
-			return RC_OK; /* handled by the next call */
-		if (rc != RC_OK)
+			return RC_OK; /* the next call handles this message or error */
+		if (rc)
 			return rc;
 		if (m.kind != MESSAGE_BATCH) {
 			files->ended = m.kind == MESSAGE_END;
@@ -332,12 +344,12 @@ static int ended(struct source *s, const struct cursor *c, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_DATA,
-		"%s: truncated: found no end mark after record batch %llu (byte %llu): was "
-		"its writer stopped?",
+		"%s: truncated: found no end mark after record batch %llu (byte %llu), so its "
+		"writer may have died; write the file again",
 		c->in.name, (unsigned long long)c->blocks, (unsigned long long)c->offset);
 }
 
-/* Give the current dictionaries to the worker of a piece. */
+/* Pass the current dictionaries to the worker of a piece. */
 static void taken(struct source *s, struct source_worker *w)
 {
 	struct arrow_files *files = s->own;
@@ -351,8 +363,8 @@ static void taken(struct source *s, struct source_worker *w)
 /* --- events --- */
 
 /*
- * Fill a column for many rows: numbers as they are, the k-th text in [k]. Unused columns are filled
- * too, so that a damaged batch is rejected whichever path its rows take.
+ * Fill a column for many rows with numbers or with texts. Also fill unused columns, so that both
+ * paths reject a damaged batch.
  */
 static bool fill_column(struct source_worker *w, size_t i, enum typed_as as, uint64_t from,
 			size_t n)
@@ -386,7 +398,9 @@ static bool fill_columns(struct source_worker *w, uint64_t from, size_t n)
 	return true;
 }
 
-/* Pass many rows at once. *taken: the sink took all of them; false: none. */
+/*
+ * Pass many rows at once. Set `*taken` to true if the sink took all rows, to false if it took none.
+ */
 static int take_together(struct source_worker *w, const struct block_place *p, uint64_t from,
 			 size_t n, const struct source_sink *sink, bool *taken)
 {
@@ -397,6 +411,18 @@ static int take_together(struct source_worker *w, const struct block_place *p, u
 		return RC_OK;
 	return made_give_columns(w->made, own->columns, n, blocks_seq(p, from),
 				 p->ranks / p->events, sink, taken);
+}
+
+/* Return the first row from `from` on whose value in column `i` is faulty. One of them is. */
+static uint64_t faulty_row(const struct source_worker *w, size_t i, uint64_t from)
+{
+	const struct arrow_files *files = w->source->own;
+	const struct arrow_worker *own = w->own;
+	enum typed_as as = files->header[w->file].schema->want[i].as;
+
+	while (!arrow_texts(&own->arrays[i], as, from, 1, own->columns, 1, own->text))
+		from++;
+	return from;
 }
 
 static int take_rows(struct source_worker *w, const struct block_place *p, uint64_t from, size_t n,
@@ -415,9 +441,10 @@ static int take_rows(struct source_worker *w, const struct block_place *p, uint6
 						own->columns + i, s->ncolumns, text);
 
 		if (fault)
-			return error_set(err, RC_DATA, "column `%s`, rows %llu to %llu: found %s",
-					 s->columns[i], (unsigned long long)from + 1,
-					 (unsigned long long)from + n, fault);
+			return error_set(err, RC_DATA,
+					 "column `%s`, row %llu of the block: found %s",
+					 s->columns[i],
+					 (unsigned long long)faulty_row(w, i, from) + 1, fault);
 	}
 	for (size_t k = 0; !taken && sink->event && k < n && rc == RC_OK; k++)
 		rc = blocks_take(w, p, from + k, own->columns + k * s->ncolumns, sink, err);
@@ -435,7 +462,7 @@ static int take_batch(struct source_worker *w, const struct block_place *p,
 	int rc = arrow_batch_open(own->arrays, &rows, files->header[w->file].schema, &m->header,
 				  m->body, &own->held->dictionaries, &own->unpacker, &arena, err);
 
-	if (rc != RC_OK)
+	if (rc)
 		blocks_fault(w->source, w->file, p->block, p->offset, err);
 	for (uint64_t at = 0; rc == RC_OK && at < rows; at += EVENT_BATCH) {
 		size_t n = rows - at < EVENT_BATCH ? (size_t)(rows - at) : EVENT_BATCH;
@@ -459,8 +486,8 @@ static int work(struct source_worker *w, const struct source_sink *sink, uint64_
 	int rc = RC_OK;
 
 	while (rc == RC_OK && left.len > 0) {
-		rc = arrow_message_read(&m, left, err); /* cannot fail: whole() has checked it */
-		if (rc != RC_OK)
+		rc = arrow_message_read(&m, left, err); /* whole() has checked the message */
+		if (rc)
 			return rc;
 		int64_t length = flat_number(&m.header, 0, 8, 0);
 		uint64_t events = length > 0 ? (uint64_t)length : 0;
@@ -494,7 +521,7 @@ static void values(struct source *s, struct schema_values *v)
 {
 	const struct arrow_schema *schema = ((struct arrow_files *)s->own)->header[0].schema;
 
-	if (schema) /* inputs that another process read have no schema here */
+	if (schema) /* there is no schema if another process read the inputs */
 		arrow_values(v, schema);
 }
 
@@ -548,7 +575,7 @@ int arrow_open(struct source *s, const struct job *job, struct error *err)
 	struct arrow_files *files = arena_alloc(&s->arena, sizeof *files);
 	int rc = blocks_columns(s, job, err);
 
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	s->blocks = &format;
 	s->own = files;

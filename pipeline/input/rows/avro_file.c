@@ -1,8 +1,9 @@
 /*
  * avro_file.c - Avro object container files (specification 1.11, "Object Container Files")
  *
- * Blocks are cut serially, by their lengths and sync markers. Workers unpack and decode them. Each
- * file has its own schema and codec, and its schema needs all columns that the fields name.
+ * One thread at a time cuts the input into blocks, by their lengths and sync markers. Workers
+ * decompress and decode the blocks. Each file has its own schema and codec. Each schema must have
+ * all columns that the fields use.
  */
 #include "input/avro.h"
 #include "input/avro_json.h"
@@ -10,33 +11,34 @@
 #include "blocks.h"
 #include "input/input.h"
 #include "late.h"
+#include "pool.h"
 
 #define MAGIC	   "Obj\1"
 #define SYNC_BYTES 16
 #define HEAD_MOST  ((size_t)16 << 20)
 
-/* The contents of a file's header. Read once, before any worker gets a block of that file. */
+/* The contents of a file's header, which is read before a worker gets a block of that file. */
 struct avro_header {
-	struct bytes schema; /* its text */
+	struct bytes schema; /* text of the schema */
 	const struct avro_type *type;
 	const struct avro_plan *plan;
-	uint64_t least; /* bytes of a record */
+	uint64_t least; /* smallest size of a record in bytes */
 	enum block_codec codec;
 	uint8_t sync[SYNC_BYTES];
 };
 
 struct avro_files {
 	struct typed_columns columns;
-	struct avro_header *header;	/* by file */
-	const struct avro_header *last; /* the last one read */
+	struct avro_header *header;	/* one per file */
+	const struct avro_header *last; /* the header read last */
 };
 
 struct avro_worker {
 	struct avro_decoder *decoder;
 	struct block_unpacker *unpacker;
-	struct buf data; /* the unpacked block */
-	bool begun;	 /* events are collected to pass together */
-	uint64_t first;	 /* number of the first of them */
+	struct buf data; /* the decompressed data of a block */
+	bool begun;	 /* true while events are collected into a batch */
+	uint64_t first;	 /* number of the first event in the batch */
 };
 
 static bool known(struct bytes head)
@@ -46,7 +48,7 @@ static bool known(struct bytes head)
 
 /* --- the header --- */
 
-/* Parse a header. RC_END: more bytes are needed. */
+/* Parse a header. Return RC_END if the header needs more bytes. */
 static int parse_header(struct bytes head, struct avro_header *h, struct bytes *codec,
 			size_t *header_bytes)
 {
@@ -109,16 +111,19 @@ static int use_schema(struct source *s, struct avro_header *h, struct error *err
 		return RC_OK;
 	}
 	if (h->schema.len == 0)
-		return error_set(err, RC_DATA, "its header has no avro.schema");
+		return error_set(err, RC_DATA,
+				 "found a header without avro.schema, expected "
+				 "avro.schema");
 	int rc = avro_schema_read(&schema, &s->arena, h->schema, err);
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	h->least = schema->least;
 	h->type = schema;
 	if (h->least == 0)
 		return error_set(
 			err, RC_DATA,
-			"by its schema an event has no bytes, expected at least one field with a value");
+			"found a schema without a field of at least one byte, expected such a "
+			"field");
 	h->schema = arena_bytes(&s->arena, h->schema);
 	return avro_plan_new(&h->plan, &s->arena, schema, &files->columns, err);
 }
@@ -134,10 +139,11 @@ static int begin(struct source *s, struct cursor *c, size_t file, struct error *
 	while ((rc = parse_header(buf_bytes(&c->rest), &h, &codec, &len)) == RC_END) {
 		if (c->eof || c->rest.len > HEAD_MOST)
 			return error_set(err, RC_DATA,
-					 "%s: truncated: its header is incomplete after %zu bytes",
+					 "%s: truncated: found only the first %zu bytes of the "
+					 "header, expected the whole header",
 					 c->in.name, c->rest.len);
 		rc = cursor_more(c, &c->rest, source_more_bytes(s, c->rest.len), err);
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 		h = (struct avro_header){0};
 		codec = (struct bytes){0};
@@ -145,7 +151,7 @@ static int begin(struct source *s, struct cursor *c, size_t file, struct error *
 	rc = find_codec(codec, &h.codec, err);
 	if (rc == RC_OK)
 		rc = use_schema(s, &h, err);
-	if (rc != RC_OK)
+	if (rc)
 		return error_prefix(err, "%s: ", c->in.name);
 	files->header[file] = h;
 	files->last = &files->header[file];
@@ -156,11 +162,15 @@ static int begin(struct source *s, struct cursor *c, size_t file, struct error *
 /* --- blocks --- */
 
 struct avro_block {
-	int64_t events, bytes; /* packed */
-	size_t head, all;      /* bytes before the data; of the whole block with its sync marker */
+	int64_t events, bytes; /* number of events, and compressed bytes */
+	/* bytes before the data, and bytes of the whole block with its sync marker */
+	size_t head, all;
 };
 
-/* Parse the count and length of a block. False: incomplete, or *fault is set. */
+/*
+ * Parse the count and length of a block. Return false if the block is incomplete, or with `*fault`
+ * set if the block is damaged.
+ */
 static bool block_head(struct bytes have, struct avro_block *b, const char **fault)
 {
 	struct avro_reader r = {.p = have.ptr, .end = have.ptr + have.len};
@@ -168,11 +178,12 @@ static bool block_head(struct bytes have, struct avro_block *b, const char **fau
 	*fault = NULL;
 	if (!avro_long(&r, &b->events) || !avro_long(&r, &b->bytes)) {
 		if (have.len >= 20)
-			*fault = "found no count and length of at most 10 bytes each";
+			*fault = "found no valid count and length, expected numbers of at most "
+				 "10 bytes each";
 		return false;
 	}
 	if (b->events < 0 || b->bytes < 0 || b->bytes > (INT64_C(1) << 40))
-		*fault = "found an impossible count or length";
+		*fault = "found an impossible count or length, expected numbers that fit the block";
 	b->head = (size_t)(r.p - have.ptr);
 	b->all = *fault ? 0 : b->head + (size_t)b->bytes + SYNC_BYTES;
 	return !*fault;
@@ -192,18 +203,20 @@ static int whole(struct source *s, struct cursor *c, struct bytes have, struct b
 		if (!block_head(left, &b, &fault))
 			break;
 		if ((uint64_t)b.bytes > s->max_row_bytes) {
-			if (cut->len > 0) /* reported once it is the first block */
+			if (cut->len > 0) /* the next call reports the fault */
 				return RC_OK;
 			return error_set(
 				err, RC_LIMIT,
-				"found a length of %lld bytes, expected at most %llu (source.avro.max_block, "
-				"or a quarter of --memory)",
+				"found a length of %lld bytes, expected at most %llu; raise "
+				"source.avro.max_block or --memory (the limit is a quarter of "
+				"--memory)",
 				(long long)b.bytes, (unsigned long long)s->max_row_bytes);
 		}
 		if (b.all > left.len)
 			break;
 		if (memcmp(left.ptr + b.all - SYNC_BYTES, h->sync, SYNC_BYTES) != 0) {
-			fault = "damaged: the sync marker after it differs from the header's";
+			fault = "damaged: found another sync marker after the block, expected "
+				"the header's";
 			break;
 		}
 		cut->len += b.all;
@@ -229,12 +242,14 @@ static int ended(struct source *s, const struct cursor *c, struct error *err)
 static int bad_event(const struct source_worker *w, const struct block_place *p, uint64_t number,
 		     const char *fault, struct error *err)
 {
+	if (stop_check(err))
+		return err->code;
 	error_set(err, RC_DATA, "event %llu of %llu: found %s", (unsigned long long)number + 1,
 		  (unsigned long long)p->events, fault);
 	return blocks_fault(w->source, w->file, p->block, p->offset, err);
 }
 
-/* Pass the collected events together; first: number of the first one. */
+/* Pass the collected events together. `first` is the number of the first event. */
 static int give_events(struct source_worker *w, const struct avro_header *h,
 		       const struct block_place *p, uint64_t first, const struct source_sink *sink,
 		       struct error *err)
@@ -273,7 +288,7 @@ static int take_event(struct source_worker *w, const struct avro_header *h,
 	own->begun = false;
 	if (joins || rc != RC_OK)
 		return rc;
-	size_t took; /* decode again: the decoder may have decoded others meanwhile */
+	size_t took; /* decode again, because the decoder may have decoded other events since */
 	(void)avro_decode(own->decoder, h->plan, data, &columns, &took);
 	return blocks_take(w, p, i, columns, sink, err);
 }
@@ -292,6 +307,8 @@ static int take_events(struct source_worker *w, const struct avro_header *h,
 		return bad_event(w, p, p->events - 1,
 				 "the end of the block, which has too few bytes", err);
 	for (uint64_t i = 0; i < p->events && rc == RC_OK; i++) {
+		if (stop_flag)
+			return stop_check(err);
 		const char *fault =
 			data.len == 0 ? "the end of the block"
 				      : avro_decode(own->decoder, h->plan, data, &columns, &took);
@@ -315,16 +332,14 @@ static int take_block(struct source_worker *w, const struct block_place *p, stru
 	const struct avro_header *h = &((struct avro_files *)s->own)->header[w->file];
 	struct avro_worker *own = w->own;
 
-	if (h->codec == BLOCK_NONE) /* the sync marker is enough room after it */
+	if (h->codec == BLOCK_NONE) /* the sync marker provides the spare bytes after the block */
 		return take_events(w, h, p, packed, sink, err);
 	const char *fault =
 		block_unpack(own->unpacker, h->codec, packed, s->max_row_bytes, &own->data);
 	if (!fault)
 		return take_events(w, h, p, buf_bytes(&own->data), sink, err);
 	if (fault == BLOCK_TOO_LARGE)
-		error_set(err, RC_LIMIT,
-			  "%s: more than %llu bytes (source.avro.max_block, or a quarter of "
-			  "--memory)",
+		error_set(err, RC_LIMIT, "%s (%llu bytes); raise source.avro.max_block or --memory",
 			  fault, (unsigned long long)s->max_row_bytes);
 	else
 		error_set(err, RC_DATA, "%s", fault);
@@ -342,7 +357,7 @@ static int work(struct source_worker *w, const struct source_sink *sink, uint64_
 	int rc = RC_OK;
 
 	while (rc == RC_OK && left.len > 0) {
-		block_head(left, &b, &fault); /* cannot fail: whole() has checked it */
+		block_head(left, &b, &fault); /* cannot fail, because whole() has checked it */
 		if (before == 0)
 			place = blocks_first(w, b.all, (uint64_t)b.events);
 		else
@@ -359,7 +374,7 @@ static void values(struct source *s, struct schema_values *v)
 {
 	const struct avro_type *schema = ((struct avro_files *)s->own)->header[0].type;
 
-	if (schema) /* inputs that another process read have no schema here */
+	if (schema) /* there is no schema if another process read the inputs */
 		avro_values(v, schema);
 }
 
@@ -384,7 +399,7 @@ static void worker_free(void *of)
 
 static void close_files(struct source *s)
 {
-	(void)s; /* its arena owns everything */
+	(void)s; /* the arena of the source owns everything */
 }
 
 int avro_open(struct source *s, const struct job *job, struct error *err)
@@ -403,7 +418,7 @@ int avro_open(struct source *s, const struct job *job, struct error *err)
 	struct avro_files *files = arena_alloc(&s->arena, sizeof *files);
 	int rc = blocks_columns(s, job, err);
 
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	s->blocks = &format;
 	s->own = files;

@@ -1,6 +1,7 @@
 #include "blocks.h"
 
 #include "input/spell.h"
+#include "pool.h"
 #include "bytes.h"
 
 int blocks_columns(struct source *s, const struct job *job, struct error *err)
@@ -27,7 +28,7 @@ int blocks_start(struct source *s, struct cursor *c, size_t i, struct error *err
 	if (!f->known(buf_bytes(&c->rest))) {
 		text_quote(head, sizeof head - 4,
 			   bytes_of(c->rest.ptr, c->rest.len < 8 ? c->rest.len : 8));
-		return error_set(err, RC_DATA, "%s: found `%s` at its start, expected %s",
+		return error_set(err, RC_DATA, "%s: found `%s` at the start, expected %s",
 				 c->in.name, head, f->what);
 	}
 	return f->begin(s, c, i, err);
@@ -41,7 +42,7 @@ static int too_large(const struct source *s, const struct cursor *c, struct erro
 			 "%s: block %llu (byte %llu) is longer than %llu bytes%s%s%s", c->in.name,
 			 (unsigned long long)c->blocks + 1, (unsigned long long)c->offset,
 			 (unsigned long long)s->max_row_bytes,
-			 s->row_by_memory ? ", a quarter of --memory: raise --memory" : ": raise ",
+			 s->row_by_memory ? ", a quarter of --memory; raise --memory" : ": raise ",
 			 s->row_by_memory ? "" : s->blocks->key,
 			 s->row_by_memory ? "" : ".max_block");
 }
@@ -50,11 +51,12 @@ static int cut_short(const struct cursor *c, size_t len, struct error *err)
 {
 	return error_set(
 		err, RC_DATA,
-		"%s: truncated: block %llu (byte %llu) is incomplete: found only %zu bytes of it",
+		"%s: truncated: block %llu (byte %llu): found only the first %zu bytes, expected "
+		"the whole block",
 		c->in.name, (unsigned long long)c->blocks + 1, (unsigned long long)c->offset, len);
 }
 
-/* Skip the bytes that the format itself read. */
+/* Skip the bytes that the format's own functions have read. */
 static void drop_aside(struct cursor *c, struct buf *piece, size_t n)
 {
 	piece->len -= n;
@@ -70,7 +72,7 @@ static int find_whole(struct source *s, struct cursor *c, struct buf *piece, str
 		if (piece->len == 0)
 			return RC_OK;
 		int rc = s->blocks->whole(s, c, buf_bytes(piece), cut, err);
-		if (rc != RC_OK)
+		if (rc)
 			return blocks_fault(s, s->current, c->blocks, c->offset, err);
 		if (cut->aside > 0)
 			drop_aside(c, piece, cut->aside);
@@ -108,18 +110,21 @@ int blocks_cut(struct source *s, struct source_worker *w, struct error *err)
 	c->rest.len = 0;
 	for (;;) {
 		rc = find_whole(s, c, piece, &cut, err);
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 		if (cut.len > 0 || c->eof)
 			break;
 		if (piece->len > s->max_row_bytes)
 			return too_large(s, c, err);
-		/* read only to the end of the block, so that nothing is copied to the next piece */
+		/*
+		 * read only to the end of the block, so that no bytes must be copied to the next
+		 * piece
+		 */
 		size_t more = source_more_bytes(s, piece->len);
 		if (cut.missing > 0 && cut.missing < more)
 			more = (size_t)cut.missing;
 		rc = cursor_more(c, piece, more, err);
-		if (rc != RC_OK)
+		if (rc)
 			return rc;
 		atomic_store_explicit(&s->bytes_done, s->bytes_before + c->in.raw_read,
 				      memory_order_relaxed);
@@ -155,7 +160,7 @@ void blocks_next(struct block_place *p, size_t passed, size_t bytes, uint64_t ev
 				  .events = events};
 }
 
-/* Append the event's columns as {"path":"text",...}; bytes that are not UTF-8 become \xHH. */
+/* Append the event's columns as {"path":"text",...}. Bytes that are not UTF-8 become \xHH. */
 static void show_columns(const struct source *s, const struct column *columns, struct buf *out)
 {
 	struct buf text = {0};
@@ -192,7 +197,7 @@ int blocks_take(struct source_worker *w, const struct block_place *p, uint64_t n
 			      .file = s->files[w->file].path};
 	struct buf raw = {0};
 	struct reject why;
-	int rc = sink->event(sink->ctx, &event, &why);
+	int rc = stop_flag ? stop_check(err) : sink->event(sink->ctx, &event, &why);
 
 	if (rc != RC_DATA)
 		return rc;

@@ -1,4 +1,5 @@
-/* csv_rows.c - pass the rows of a worker's piece of delimited text; plain rows go together */
+/* csv_rows.c - pass the rows of a worker's piece of delimited text, plain rows in batches */
+#include "pool.h"
 #include "worker.h"
 
 #define SOME_ROWS ((size_t)16)
@@ -16,7 +17,8 @@ static int fatal_row(const struct source_worker *w, const struct csv_row *row, s
 	if (row->kind == CSV_CONFUSED)
 		return error_set(
 			err, RC_ORDER,
-			"%s:%llu: libcsv and the scanner of row ends disagree: this is a bug in saltmill",
+			"%s:%llu: libcsv and the scanner of row ends disagree, which is a bug in "
+			"saltmill",
 			input_name(s->files[w->file].path), (unsigned long long)line + 1);
 	return RC_OK;
 }
@@ -37,7 +39,7 @@ static struct event make_event(const struct source_worker *w, const uint8_t *sta
 			      .file = w->source->files[w->file].path};
 }
 
-/* Report whether the last n values of the row are empty. */
+/* Return true if the last `n` values of the row are empty. */
 static bool ends_empty(const struct csv_source *csv, const struct csv_row *row, size_t n)
 {
 	const uint8_t *p = row->end;
@@ -50,7 +52,10 @@ static bool ends_empty(const struct csv_source *csv, const struct csv_row *row, 
 	return n == 0;
 }
 
-/* Fill a short row with nulls, or ignore extra columns; false: the job does not allow it. */
+/*
+ * Fill a short row with nulls, or ignore extra columns. Return false if the job does not allow such
+ * a row.
+ */
 static bool fit_columns(struct source_worker *w, const struct csv_row *row)
 {
 	const struct source *s = w->source;
@@ -71,8 +76,12 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	struct event event = make_event(w, row->start, row->end, row->line);
 	struct reject why;
 	bool skipped = false;
-	int rc = s->csv->skip_matching ? skip_row(w, &event, sink, &skipped, err) : RC_OK;
+	int rc = RC_OK;
 
+	event.more_lines = row->more_lines;
+	/* the text of a malformed row may contain lines that are events (see csv_skip) */
+	if (s->csv->skip_matching && row->kind != CSV_BAD_QUOTE)
+		rc = skip_row(w, &event, sink, &skipped, err);
 	if (rc || skipped)
 		return rc;
 	event.ncolumns = row->ncolumns;
@@ -98,7 +107,7 @@ static int take_one_of(struct source_worker *w, const struct event_rows *rows, s
 	return rc || skipped ? rc : worker_take(w, &event, sink, err);
 }
 
-/* Pass rows [from, end) together if the sink takes them so, else one by one. */
+/* Pass the rows [`from`, `end`) together if the sink accepts them, or else one by one. */
 static int take_some(struct source_worker *w, const struct event_rows *rows, size_t from,
 		     size_t end, const struct source_sink *sink, struct error *err)
 {
@@ -117,10 +126,10 @@ static int take_some(struct source_worker *w, const struct event_rows *rows, siz
 }
 
 /*
- * Pass all rows together, or else in small groups, so that one odd row does not slow down the
- * others.
+ * Pass all rows together. If the sink refuses, pass small groups, so that one unusual row does not
+ * slow down other rows.
  */
-static int take_rows(struct source_worker *w, struct event_rows *rows,
+static int give_rows(struct source_worker *w, struct event_rows *rows,
 		     const struct source_sink *sink, struct error *err)
 {
 	bool taken = false;
@@ -151,7 +160,7 @@ int work_on_rows(struct source_worker *w, const struct source_sink *sink, uint64
 
 		while (rc == RC_OK && (n = csv_plain(&w->reader, &plain)) > 0) {
 			*rows += n;
-			rc = take_rows(w, &plain, sink, err);
+			rc = give_rows(w, &plain, sink, err);
 		}
 		if (rc != RC_OK || !csv_next(&w->reader, &row))
 			break;
@@ -159,6 +168,8 @@ int work_on_rows(struct source_worker *w, const struct source_sink *sink, uint64
 		*fatal = rc != RC_OK;
 		if (*fatal)
 			break;
+		if (stop_flag)
+			return stop_check(err);
 		++*rows;
 		rc = take_row(w, &row, sink, err);
 	}

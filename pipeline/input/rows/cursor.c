@@ -1,8 +1,8 @@
 /*
- * cursor.c - read one input from its start: byte order mark, encoding, and where whole rows end
+ * cursor.c - read one input from its start, decode its text and find the ends of its rows
  *
- * A \r at the end of the bytes read so far is kept back, because a \n may follow it. So are the
- * lines that may turn out to be the footer.
+ * A \r at the end of the bytes read so far waits for the next read, because a \n may follow the \r.
+ * Lines that may belong to the footer also wait.
  */
 #include "cursor.h"
 
@@ -33,7 +33,7 @@ int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *er
 	int rc = c->text.decoder ? transcode_read(&c->text, &c->in, dst, want, &got, err)
 				 : input_read(&c->in, dst, want, &got, err);
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 	buf->len += got;
 	c->eof = got < want && !c->in.cut_off;
@@ -47,7 +47,7 @@ int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *er
 	return RC_OK;
 }
 
-/* Return the number of bytes before the last n lines that are not blank. */
+/* Return the number of bytes before the last `n` lines that are not blank. */
 static size_t before_footer(const uint8_t *data, size_t len, uint32_t n)
 {
 	const uint8_t *p = data + len;
@@ -61,7 +61,10 @@ static size_t before_footer(const uint8_t *data, size_t len, uint32_t n)
 	return (size_t)(p - data);
 }
 
-/* Like cursor_whole, for lines. */
+/*
+ * Return the length of the complete lines of `data`. cursor_whole returns the length of complete
+ * rows.
+ */
 static size_t whole_lines(const struct source *s, const struct cursor *c, const uint8_t *data,
 			  size_t len, bool *limit)
 {
@@ -90,7 +93,7 @@ size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const str
 	size_t cut = csv_cut(cutter, buf->ptr, len, c->eof, s->max_row_bytes, &open);
 	if (cut > 0 || len == 0)
 		return cut;
-	/* with more memory, the same bytes could be a different row */
+	/* reject the row, because with more memory the same bytes could be a different row */
 	bool longer = len > s->max_row_bytes;
 	if (open && (longer ? !s->row_by_memory : c->eof)) {
 		line = csv_line(buf->ptr, len);
@@ -100,7 +103,7 @@ size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const str
 	return *limit ? 0 : cut;
 }
 
-/* Return a quarter of `have`, so that searching a long row's end again and again stays linear. */
+/* Return a quarter of `have`, so that repeated searches for the end of a long row stay linear. */
 size_t source_more_bytes(const struct source *s, size_t have)
 {
 	size_t most = have < s->max_row_bytes ? have : (size_t)s->max_row_bytes;
@@ -134,14 +137,14 @@ int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err)
 	c->open = true;
 	int rc = s->input->feed && i == 0 ? input_open_feed(&c->in, s->input->feed, err)
 					  : input_open(&c->in, file->path, err);
-	if (rc != 0)
+	if (rc)
 		return rc;
 	if (s->input->feed && i == 0 && s->input->feed->offset > 0) {
 		c->offset = s->input->feed->offset;
 		return RC_OK;
 	}
 	rc = input_same(&c->in, &s->stamps[i], err);
-	if (rc != 0)
+	if (rc)
 		return rc;
 	file->compressed = c->in.kind != INPUT_PLAIN;
 	if (s->csv->encoding)
@@ -150,7 +153,7 @@ int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err)
 		rc = cursor_more(c, &c->rest, want > MAGIC_BYTES ? want : MAGIC_BYTES, err);
 	if (rc == RC_OK && !s->blocks)
 		rc = magic_check(c->in.name, buf_bytes(&c->rest), err);
-	if (rc != 0)
+	if (rc)
 		return rc;
 	if (s->blocks)
 		return blocks_start(s, c, i, err);

@@ -1,7 +1,8 @@
-/* header.c - read what comes before a file's rows: lines to skip, a preamble, and the header */
+/* header.c - read the lines to skip, the preamble and the header before a file's rows */
 #include <stdio.h>
 
 #include "cursor.h"
+#include "hash.h"
 
 static bool same_columns(const struct source *s, const char *const *names, size_t n)
 {
@@ -13,17 +14,9 @@ static bool same_columns(const struct source *s, const char *const *names, size_
 	return true;
 }
 
-static bool among(const char *name, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /*
- * Make the column names unique: a second `name` becomes name#2, a column without a name becomes `#`
- * and its number.
+ * Make the column names unique. A second `name` becomes name#2, and a column without a name becomes
+ * `#` and its number.
  */
 static const char **tell_apart(struct arena *a, const struct csv_reader *r, size_t n)
 {
@@ -32,22 +25,34 @@ static const char **tell_apart(struct arena *a, const struct csv_reader *r, size
 
 	for (size_t i = 0; i < n; i++)
 		names[i] = arena_strndup(a, (const char *)r->columns[i].ptr, r->columns[i].len);
-	for (size_t i = 0; i < n; i++) {
-		char *name = mem_strdup(names[i]);
-		size_t number = *name ? 2 : i + 1;
+	struct name_index given = {0}, used = {0};
 
-		while (!*name || among(name, told, i) || (number > 2 && among(name, names, n))) {
+	for (size_t i = 0; i < n; i++)
+		names_add(&given, names[i]);
+	for (size_t i = 0; i < n; i++) {
+		/* numbers below are in use, so no number is tried twice for one name */
+		size_t *tried = &names_add(&given, names[i])->number;
+		size_t number = *names[i] ? 2 : i + 1;
+		char *name = mem_strdup(names[i]);
+
+		number = *tried > number ? *tried : number;
+		while (!*name || names_find(&used, name) ||
+		       (number > 2 && names_find(&given, name))) {
 			mem_free(name);
 			name = mem_format("%s#%zu", names[i], number++);
 		}
+		*tried = number;
 		told[i] = arena_strdup(a, name);
+		names_add(&used, told[i]);
 		mem_free(name);
 	}
+	names_release(&given);
+	names_release(&used);
 	return told;
 }
 
 /*
- * Take the names from the header row of file i. The first file's names become the columns; other
+ * Read the names from the header row of file `i`. The first file's names become the columns. Other
  * files must have the same names.
  */
 static int take_names(struct source *s, size_t i, const struct csv_reader *r,
@@ -61,8 +66,8 @@ static int take_names(struct source *s, size_t i, const struct csv_reader *r,
 			return RC_OK;
 		return error_set(
 			err, RC_DATA,
-			"%s:%llu: found %zu names in the header, expected %zu, because `columns` "
-			"replaces as many",
+			"%s:%llu: found %zu names in the header, expected %zu, the number of "
+			"names in `columns`",
 			name, (unsigned long long)line + 1, row->ncolumns, s->ncolumns);
 	}
 	if (!s->header) {
@@ -82,7 +87,7 @@ static int take_names(struct source *s, size_t i, const struct csv_reader *r,
 			 input_name(s->files[0].path));
 }
 
-/* Check the header row of file i, at line and offset, and take its names. */
+/* Check the header row of file `i`, at `line` and `offset`, and take the names from the row. */
 static int take_header(struct source *s, size_t i, const struct csv_reader *r,
 		       const struct csv_row *row, uint64_t line, uint64_t offset, struct error *err)
 {
@@ -108,7 +113,7 @@ static int take_header(struct source *s, size_t i, const struct csv_reader *r,
 	return take_names(s, i, r, row, line, err);
 }
 
-/* Report whether the row contains all names of `header: find`. */
+/* Return true if the row contains all names of `header: find`. */
 static bool is_header(const struct source *s, const struct csv_reader *r, const struct csv_row *row)
 {
 	if (row->kind != CSV_ROW)
@@ -126,7 +131,9 @@ static bool is_header(const struct source *s, const struct csv_reader *r, const 
 	return true;
 }
 
-/* Parse a copy of the first `cut` bytes of rest; *found: they contain the header. */
+/*
+ * Parse a copy of the first `cut` bytes of `rest`. Set `*found` if these bytes contain the header.
+ */
 static int parse_header(struct source *s, struct cursor *c, size_t i, size_t cut, bool *found,
 			struct error *err)
 {
@@ -163,7 +170,8 @@ static int no_header(const struct source *s, size_t i, struct error *err)
 	const char *name = input_name(s->files[i].path);
 
 	if (s->csv->nfind == 0)
-		return error_set(err, RC_DATA, "%s: empty, expected a header line", name);
+		return error_set(err, RC_DATA, "%s: found an empty file, expected a header line",
+				 name);
 	return error_set(err, RC_DATA,
 			 "%s: found no line with the name%s `%.60s`%s, expected a header line",
 			 name, s->csv->nfind > 1 ? "s" : "", s->csv->find[0],
@@ -171,8 +179,8 @@ static int no_header(const struct source *s, size_t i, struct error *err)
 }
 
 /*
- * Return the length of the next part to search for the header. A preamble is searched line by line,
- * because a quote in it has no meaning.
+ * Return the length of the next part in which to search for the header. A preamble is searched line
+ * by line, because a quote in the preamble does not open a quoted value.
  */
 static size_t head_bytes(struct source *s, struct csv_reader *cutter, const struct cursor *c,
 			 bool *limit)

@@ -1,8 +1,9 @@
 /*
- * json_lines.c - files with one JSON object per line (NDJSON)
+ * json_lines.c - read files with one JSON object per line (NDJSON)
  *
  * JSON strings contain no line ends, so a line that is not JSON affects no other line.
  */
+#include "pool.h"
 #include "worker.h"
 
 int lines_open(struct source *s, const struct job *job, struct error *err)
@@ -41,7 +42,7 @@ static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
 	return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
 }
 
-/* Lines collected to pass together; first: number of the first line in the piece. */
+/* Lines to pass together. `first` is the number of the first line in the piece. */
 struct lines_made {
 	uint64_t first;
 	bool begun;
@@ -61,7 +62,7 @@ static int give_lines(struct source_worker *w, struct lines_made *l, const struc
 	return rc;
 }
 
-/* Add the line to the collected ones; false: it must go alone. */
+/* Add the line to the collected lines. Return false if the caller must pass the line alone. */
 static bool join_line(struct source_worker *w, struct lines_made *l, struct bytes text,
 		      uint64_t line, const struct source_sink *sink)
 {
@@ -104,10 +105,12 @@ int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint6
 			text.len--;
 		if (is_blank(text)) {
 			w->reader.blank_lines++;
-			/* collected lines must directly follow each other */
+			/* collected lines must be consecutive */
 			rc = give_lines(w, &made, sink, err);
 			continue;
 		}
+		if (stop_flag)
+			return stop_check(err);
 		++*rows;
 		bool joins = join_line(w, &made, text, line, sink);
 		if (!joins || made_full(w->made))

@@ -2,8 +2,8 @@
 
 #include "mem.h"
 
-#define COPY_MOST ((size_t)1024) /* copied bytes per event */
-#define FEW_ROWS  16		 /* fewer rows go one by one */
+#define COPY_MOST ((size_t)1024) /* most copied bytes per event */
+#define FEW_ROWS  16		 /* fewer rows are passed one by one */
 #define PAUSE_MAX ((size_t)8 * EVENT_BATCH)
 
 struct made_rows {
@@ -11,17 +11,17 @@ struct made_rows {
 	struct event_made made;
 	size_t ncolumns;
 	const uint8_t *uses;
-	bool *needed;		/* by column: whether its text is needed */
+	bool *needed;		/* for each column, true if its text is needed */
 	struct column *columns; /* EVENT_BATCH per column */
-	uint8_t *text, *end;	/* copies, and their end */
+	uint8_t *text, *end;	/* copied texts, and their end */
 	uint64_t seqs[EVENT_BATCH];
 	struct bytes bytes[EVENT_BATCH];
 	uint64_t *room;		  /* numbers, EVENT_BATCH per column */
-	const uint64_t **numbers; /* by column */
+	const uint64_t **numbers; /* one per column */
 	struct short_text *short_room;
-	const struct short_text **shorts; /* by column */
-	bool odd;			  /* the last event cannot go with others */
-	size_t wait, pause;		  /* in events */
+	const struct short_text **shorts; /* one per column */
+	bool odd;			  /* the last event cannot be part of a batch */
+	size_t wait, pause;		  /* counted in events */
 };
 
 struct made_rows *made_rows_new(size_t ncolumns, bool own_bytes)
@@ -189,7 +189,7 @@ void made_shorts_put(struct made_rows *m, size_t column)
 	m->shorts[column] = made_shorts(m, column);
 }
 
-/* Add upper bounds of the lengths of short texts. */
+/* Add upper bounds of the lengths of short texts to the events' sizes. */
 static bool measure_shorts(struct made_rows *m, size_t n)
 {
 	m->made.bytes += n * SHORT_TEXT_MOST;
@@ -197,7 +197,7 @@ static bool measure_shorts(struct made_rows *m, size_t n)
 	return true;
 }
 
-/* Add the lengths of a column's texts; false: one of them is null. */
+/* Add the lengths of a column's texts. Return false if a text is null. */
 static bool measure(struct made_rows *m, struct column *texts, size_t n)
 {
 	size_t all = 0, longest = 0;

@@ -1,15 +1,16 @@
 /*
  * place.c - find the file and line of an event from its seq
  *
- * An event keeps only its seq through the sort. The byte offset follows from it. To find the line,
- * the file is read again from a noted row, if it is still the same file.
+ * After the sort, an event has only its seq, which gives the byte offset. To find the line,
+ * saltmill reads the file again from a noted row, if the file did not change.
  */
 #include "place.h"
 
 #include "cursor.h"
 #include "mem.h"
 
-#define APART_BYTES (16u << 20) /* distance of noted places: a few KiB for 100 GB */
+/* distance of noted places, which needs a few KiB of memory for 100 GB */
+#define APART_BYTES (16u << 20)
 #define READ_BYTES  (256u << 10)
 
 void places_note(struct places *p, const struct place *at)
@@ -28,7 +29,7 @@ void places_release(struct places *p)
 	*p = (struct places){0};
 }
 
-/* Return the last place at or before seq; NULL: there is none. */
+/* Return the last place at or before `seq`, or NULL if there is no such place. */
 static const struct place *find(const struct places *p, uint64_t seq)
 {
 	size_t lo = 0, hi = p->n;
@@ -44,7 +45,7 @@ static const struct place *find(const struct places *p, uint64_t seq)
 	return lo ? &p->item[lo - 1] : NULL;
 }
 
-/* Count the line ends in the next n bytes; false: they cannot be read. */
+/* Count the line ends in the next `n` bytes. Return false if these bytes cannot be read. */
 static bool count_lines(struct input_stream *in, uint64_t n, uint64_t *lines)
 {
 	uint8_t *text = mem_alloc(READ_BYTES), before = 0;
@@ -57,7 +58,8 @@ static bool count_lines(struct input_stream *in, uint64_t n, uint64_t *lines)
 		if (input_read(in, text, want, &got, &ignored) || got == 0)
 			break;
 		*lines += csv_lines(text, got);
-		*lines -= before == '\r' && text[0] == '\n'; /* one line end counted twice */
+		/* subtract a \r\n that was counted twice */
+		*lines -= before == '\r' && text[0] == '\n';
 		before = text[got - 1];
 		n -= got;
 	}
@@ -71,7 +73,7 @@ static bool find_line(struct source *s, const struct place *p, uint64_t bytes, u
 	struct input_stream in;
 	struct error ignored;
 
-	/* offsets are in the UTF-8 text, not in the file */
+	/* offsets count bytes of the UTF-8 text, not of the file */
 	if (!stamp->regular || s->csv->encoding)
 		return false;
 	*line = p->line;

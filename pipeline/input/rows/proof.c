@@ -1,8 +1,10 @@
 /*
- * proof.c - digest files, and prove that slices read elsewhere make up the whole files
+ * proof.c - compute digests of files, and prove that slices that other processes read are the whole
+ * files
  *
- * The XXH3 of a file cannot be computed from those of its slices, so the whole file is read once.
- * The same pass computes the slices' digests and compares them.
+ * The XXH3 of a file cannot be computed from the XXH3 of the file's slices, so the whole file is
+ * read once. The same pass computes each slice's digest and compares it with the digest that the
+ * reader of the slice computed.
  */
 #include <sys/stat.h>
 
@@ -17,7 +19,7 @@ struct reading {
 	struct input_stream in;
 	uint64_t at; /* bytes read so far */
 	uint8_t *buf;
-	XXH3_state_t *state; /* of the current part; NULL: between parts */
+	XXH3_state_t *state; /* digest of the current part, NULL between parts */
 	struct progress *progress;
 };
 
@@ -27,16 +29,16 @@ static int read_to(struct reading *r, uint64_t end, struct error *err)
 		size_t got, want = end - r->at < READ_BYTES ? (size_t)(end - r->at) : READ_BYTES;
 		int rc = input_read(&r->in, r->buf, want, &got, err);
 
-		if (rc != 0)
+		if (rc)
 			return rc;
 		if (got == 0)
 			return end == UINT64_MAX
 				       ? RC_OK
-				       : error_set(
-						 err, RC_IO,
-						 "%s: found %llu bytes, expected %llu: the file changed since it was mapped",
-						 r->in.name, (unsigned long long)r->at,
-						 (unsigned long long)end);
+				       : error_set(err, RC_IO,
+						   "%s: found %llu bytes, expected %llu as in the "
+						   "map, because the file changed since",
+						   r->in.name, (unsigned long long)r->at,
+						   (unsigned long long)end);
 		if (r->state)
 			XXH3_128bits_update(r->state, r->buf, got);
 		r->at += got;
@@ -76,7 +78,7 @@ static int digest_all(struct reading *r, struct source_digest *d, struct error *
 	return rc;
 }
 
-/* checked: the file's earlier stamp; NULL: it was not checked. */
+/* Digest one file. `checked` is the file's earlier stamp, or NULL. */
 static int digest_file(struct source_digest *d, const struct source_feed *feed,
 		       const struct input_stamp *checked, struct progress *progress,
 		       struct error *err)
@@ -112,8 +114,9 @@ static int changed(const char *name, const struct source_part *part, struct erro
 {
 	return error_set(
 		err, RC_IO,
-		"%s: bytes %llu to %llu differ from those that were mapped: the file changed", name,
-		(unsigned long long)part->first, (unsigned long long)part->end);
+		"%s: found other bytes from %llu to %llu, expected the mapped bytes: the file "
+		"changed",
+		name, (unsigned long long)part->first, (unsigned long long)part->end);
 }
 
 static bool same_digest(const uint8_t a[16], const uint8_t b[16])
@@ -121,7 +124,7 @@ static bool same_digest(const uint8_t a[16], const uint8_t b[16])
 	return memcmp(a, b, 16) == 0;
 }
 
-/* Compare the mapped parts with the digest's parts; both rise. */
+/* Compare the mapped parts with the digest's parts. Both lists are in rising order. */
 static int prove_parts(const struct source_digest *d, const char *name,
 		       const struct source_part *parts, size_t n, struct error *err)
 {
@@ -137,8 +140,8 @@ static int prove_parts(const struct source_digest *d, const char *name,
 		if (at == d->nparts || d->parts[at].first != p->first || d->parts[at].end != p->end)
 			return error_set(
 				err, RC_DATA,
-				"%s: its digest lacks bytes %llu to %llu, which were mapped: run `saltmill "
-				"digest` with all maps",
+				"%s: found a digest without bytes %llu to %llu, which were "
+				"mapped; run `saltmill digest` with all maps",
 				name, (unsigned long long)p->first, (unsigned long long)p->end);
 		if (!same_digest(d->parts[at].digest, p->digest))
 			return changed(name, p, err);
@@ -184,7 +187,7 @@ static int check_known(const struct source *s, size_t file, const struct source_
 	if (!d && !parts->whole)
 		return error_set(
 			err, RC_DATA,
-			"%s: was mapped in slices, so --inputs needs its digest: run `saltmill "
+			"%s: was mapped in slices, so --inputs needs its digest; run `saltmill "
 			"digest` and add the result to --inputs",
 			f->path);
 	return RC_OK;
@@ -223,7 +226,7 @@ static int prove_file(struct source *s, size_t file, const struct source_part *p
 		rc = changed(f->path, parts, err);
 	else if (rc == RC_OK && d && !parts->whole)
 		rc = prove_parts(d, f->path, parts, n, err);
-	if (rc != 0)
+	if (rc)
 		return rc;
 	f->size = parts->size;
 	memcpy(f->digest, d ? d->digest : parts->digest, sizeof f->digest);

@@ -1,4 +1,4 @@
-/* row_faults.c - describe what is wrong with a row of delimited text */
+/* row_faults.c - describe the fault of a row of delimited text */
 #include <stdio.h>
 
 #include "worker.h"

@@ -71,7 +71,7 @@ static void avro_value(struct schema_values *v, const struct avro_type *t)
 	}
 }
 
-/* Return the only branch that is not null; NULL: there are several. */
+/* Return the only branch that is not null, or NULL if there are several. */
 static const struct avro_type *only_branch(const struct avro_type *t)
 {
 	const struct avro_type *only = NULL;
@@ -96,8 +96,8 @@ struct around {
 };
 
 /*
- * Report whether to go into record t. A record in itself has no end, so it is skipped; so are
- * records nested too deep.
+ * Return true if the fields of record `t` are to be listed. Skip a record that contains itself,
+ * which has no end, and a record that is nested too deep.
  */
 static bool goes_in(const struct around *a, const struct avro_type *t)
 {
@@ -114,6 +114,10 @@ static void avro_fields(struct schema_values *v, const struct around *around)
 	size_t len = v->path.len;
 
 	for (size_t i = 0; i < t->n; i++) {
+		if (++v->visited > SCHEMA_VISITED) {
+			v->left_out++;
+			return;
+		}
 		const struct avro_type *field = only_branch(t->of[i]);
 
 		if (!source_path_step(&v->path, t->names[i]))

@@ -5,14 +5,16 @@
 #include "mem.h"
 #include "source.h"
 
-#define SCHEMA_DEEPEST 16   /* records in records */
-#define SCHEMA_MOST    4096 /* values; the rest is left out */
+#define SCHEMA_DEEPEST 16   /* deepest nesting of records */
+#define SCHEMA_MOST    4096 /* most values; more are omitted */
+/* most fields to visit; a record that contains its own type twice has 2^depth fields */
+#define SCHEMA_VISITED (1u << 18)
 
 struct schema_values {
 	struct arena *arena;
 	struct schema_value *item;
-	size_t n, left_out;
-	struct buf path; /* of the current value */
+	size_t n, left_out, visited;
+	struct buf path; /* path of the current value */
 };
 
 /* Add the value at the current path. */

@@ -1,6 +1,5 @@
 /*
- * skip_rows.c - skip rows that match the job's `skip_matching`: trailers and other lines without
- * data
+ * skip_rows.c - skip rows that match the job's `skip_matching`, such as trailers without data
  */
 #include "error.h"
 #include "worker.h"
@@ -15,10 +14,11 @@ int skip_row(struct source_worker *w, const struct event *event, const struct so
 	*skipped = found != PATTERN_NONE;
 	if (found == PATTERN_COSTLY) {
 		reject_set(
-			&why, "costly_pattern", NULL,
-			"skip_matching needs more than a million steps for this row, expected a simpler pattern");
+			&why, "too_costly", NULL,
+			"skip_matching needs more than 10 million steps for this row, expected a simpler pattern");
 		return worker_reject(w, sink, event, &why, err);
 	}
 	w->counts.filtered += *skipped;
+	w->counts.filtered_lines += *skipped ? event->more_lines : 0;
 	return RC_OK;
 }

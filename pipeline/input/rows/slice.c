@@ -1,10 +1,11 @@
 /*
  * slice.c - read a slice of a file's rows
  *
- * A slice has the rows whose first byte is in it, so its last row may end after the slice. To find
- * its first row, it searches a line end from one byte before the slice: if a row ends there, the
- * first byte of the slice starts a row. A line end inside quotes does not end a row. The guess is
- * wrong then, and saltmill notices it, because the previous slice ends elsewhere.
+ * A slice has the rows whose first byte is in the slice, so the last row may end after the slice.
+ * To find the first row, slice_begin searches for a line end from one byte before the slice,
+ * because a row may begin at the slice's first byte. A line end inside quotes does not end a row,
+ * so the guess may be wrong. saltmill detects a wrong guess, because the previous slice then has
+ * another end.
  */
 #include "slice.h"
 
@@ -32,12 +33,13 @@ static void *digest_new(void)
 static int read_columns(struct source *s, const char *path, struct error *err)
 {
 	struct cursor look = {0};
-	size_t spare = s->nfiles; /* an entry that no input uses */
+	size_t spare = s->nfiles; /* use an entry of the arrays that no input uses */
 
 	if (s->json || !s->csv->header)
 		return error_set(
 			err, RC_CONFIG,
-			"--columns names a file with the header line, but by the job the inputs have no header");
+			"--columns: found a file with a header line, but the job says that the "
+			"inputs have no header; remove --columns");
 	s->files[spare].path = path;
 	int rc = input_check(path, &s->stamps[spare], err);
 	if (rc == RC_OK)
@@ -58,23 +60,23 @@ static int check_slice(const struct source *s, struct error *err)
 
 	if (s->nfiles != 1 ||
 	    !(s->input->feed ? s->input->feed->bytes != UINT64_MAX : s->stamps[0].regular))
-		return error_set(err, RC_CONFIG, "--slice needs one file: found %zu inputs%s",
-				 s->nfiles, s->nfiles == 1 ? ", which is a stream" : "");
+		return error_set(err, RC_CONFIG, "--slice: found %zu inputs%s, expected one file",
+				 s->nfiles, s->nfiles == 1 ? " (a stream)" : "");
 	if (s->blocks)
-		return error_set(
-			err, RC_CONFIG,
-			"--slice needs lines of text: found %s, expected a csv or json source",
-			s->blocks->key);
+		return error_set(err, RC_CONFIG, "--slice: found %s, expected a csv or json source",
+				 s->blocks->key);
 	if (s->csv->encoding)
 		return error_set(err, RC_CONFIG,
-				 "--slice counts bytes of UTF-8, found source.csv.encoding: %s",
+				 "--slice: found source.csv.encoding: %s, expected UTF-8",
 				 s->csv->encoding);
 	if (a->parts ? a->part < 1 || a->part > a->parts : !a->exact && a->from > a->to)
-		return error_set(err, RC_CONFIG, "--slice: the slice ends before it begins");
+		return error_set(err, RC_CONFIG,
+				 "--slice: found an end before the start, "
+				 "expected START-END in rising order");
 	return RC_OK;
 }
 
-/* Report whether a row key depends on the position of its event in the file. */
+/* Return true if a row key depends on the position of its event in the file. */
 static bool draws_by_place(const struct job *job)
 {
 	for (size_t t = 0; t < job->ntables; t++)
@@ -93,23 +95,25 @@ static int check_feed(struct source *s, const struct job *job, struct error *err
 	if (f->bytes == UINT64_MAX && !blocks)
 		return error_set(
 			err, RC_CONFIG,
-			"the end of a pipe does not prove that all bytes arrived: give --bytes N, "
-			"the number of bytes in standard input");
+			"the end of a pipe does not prove that all bytes arrived; add --bytes "
+			"N, the number of bytes in standard input");
 	if (f->bytes != UINT64_MAX && (f->offset > f->size || f->bytes > f->size - f->offset))
 		return error_set(err, RC_CONFIG,
-				 "--offset and --bytes exceed the %llu bytes of --size",
+				 "--offset plus --bytes exceeds the %llu bytes of --size",
 				 (unsigned long long)f->size);
 	if (!s->input->slice && (f->offset > 0 || f->bytes != f->size))
 		return error_set(
 			err, RC_CONFIG,
-			"standard input is a part of a file, but --slice does not say which rows to read");
+			"standard input is a part of a file, so the rows to read are unknown; "
+			"add --slice");
 	if (f->offset == 0 || !s->csv->header || s->json || s->input->columns_file ||
 	    s->csv->replace)
 		return RC_OK;
 	if (!f->columns)
 		return error_set(
 			err, RC_CONFIG,
-			"the header is before --offset: give --columns FILE, a file that starts with the header");
+			"the header is before --offset; add --columns FILE, a file that starts "
+			"with the header");
 	s->columns = arena_alloc(&s->arena, (f->ncolumns + 1) * sizeof *s->columns);
 	for (s->ncolumns = 0; s->ncolumns < f->ncolumns; s->ncolumns++)
 		s->columns[s->ncolumns] = arena_strdup(&s->arena, f->columns[s->ncolumns]);
@@ -122,7 +126,7 @@ int slice_open(struct source *s, const struct job *job, struct error *err)
 	struct slice *slice = &s->slice;
 	int rc = in->feed ? check_feed(s, job, err) : RC_OK;
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 
 	s->seq_base = SOURCE_FILE_SEQ(in->number);
@@ -133,7 +137,8 @@ int slice_open(struct source *s, const struct job *job, struct error *err)
 		slice->digest = digest_new();
 		rc = check_slice(s, err);
 	}
-	if (rc == RC_OK && slice->given && draws_by_place(job))
+	bool whole = slice->given && in->slice->parts == 1; /* 1/1 gives the line numbers */
+	if (rc == RC_OK && slice->given && !whole && draws_by_place(job))
 		rc = error_set(
 			err, RC_CONFIG,
 			"--slice: found a salt with `draw: round_robin`, which depends on line "
@@ -143,13 +148,13 @@ int slice_open(struct source *s, const struct job *job, struct error *err)
 	return rc;
 }
 
-/* Return the n-th border of that many equal parts. */
+/* Return border number `n` of `parts` equal parts. */
 static uint64_t border(uint64_t size, unsigned n, unsigned parts)
 {
 	return size / parts * n + size % parts * n / parts;
 }
 
-/* Drop the bytes before `byte`, which must not be before the cursor. */
+/* Skip to `byte`, which must not be before the cursor. */
 static int go_to(const struct source *s, struct cursor *c, uint64_t byte, struct error *err)
 {
 	int rc = RC_OK;
@@ -203,7 +208,7 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	int rc = RC_OK;
 
 	slice->read.size = size;
-	/* seqs count from `first`; the events of blocks begin at 0, whatever comes before them */
+	/* seqs count from `first`, which is 0 in block formats because the header has no seqs */
 	slice->read.first = s->blocks ? 0 : c->offset;
 	slice->read.head_read = !s->input->feed || s->input->feed->offset == 0;
 	slice->read.head = slice->read.head_read ? slice->read.first : 0;
@@ -216,7 +221,8 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	if (c->in.kind != INPUT_PLAIN)
 		return error_set(
 			err, RC_CONFIG,
-			"%s: --slice needs a plain file, found a packed one: load it as a whole",
+			"%s: --slice: found a compressed file, expected a plain file; load the "
+			"whole file without --slice",
 			c->in.name);
 	slice->to = slice->asked.to;
 	if (slice->asked.parts) {
@@ -230,8 +236,8 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	if (!slice->read.head_read && from + slice->asked.exact <= c->offset)
 		return error_set(
 			err, RC_CONFIG,
-			"%s: standard input begins at byte %llu, but the slice needs it from byte "
-			"%llu on: change --offset",
+			"%s: standard input begins at byte %llu, but the slice needs the bytes "
+			"from %llu; change --offset",
 			c->in.name, (unsigned long long)c->offset,
 			(unsigned long long)(from - (from > 0 && !slice->asked.exact)));
 	if (from > c->offset || !slice->read.head_read) {
@@ -248,7 +254,8 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 }
 
 /*
- * Return the end, before data + len, of the row or line that starts at `start` and contains `at`.
+ * Return the end, before `data` + `len`, of the row or line that starts at `start` and contains
+ * `at`.
  */
 static size_t row_end(struct source *s, const uint8_t *data, size_t start, size_t at, size_t len)
 {
@@ -279,7 +286,8 @@ size_t slice_cut(struct source *s, const struct cursor *c, const uint8_t *data, 
 		return cut;
 	if (cut > slice->to - c->offset) {
 		size_t at = (size_t)(slice->to - c->offset);
-		size_t between = data[at - 1] == '\r' && data[at] == '\n'; /* do not split a \r\n */
+		/* do not cut between \r and \n */
+		size_t between = data[at - 1] == '\r' && data[at] == '\n';
 		size_t start = whole_rows(s, data, at - between);
 
 		if (start < at)

@@ -1,4 +1,4 @@
-/* slice.h - read a part of a file instead of all of it, and record what was read */
+/* slice.h - read a part of a file, and record which part was read */
 #ifndef SALTMILL_SOURCE_SLICE_H
 #define SALTMILL_SOURCE_SLICE_H
 
@@ -14,18 +14,18 @@ struct slice {
 	void *digest; /* XXH3 state over the slice's bytes */
 };
 
-/* Check slice, feed and columns file. Call it before the first file is opened. */
+/* Check slice, feed and columns file. Call slice_open before the first file is opened. */
 int slice_open(struct source *s, const struct job *job, struct error *err);
 /* Go to the first row of the slice. The first file must be open, after its header. */
 int slice_begin(struct source *s, struct cursor *c, struct error *err);
 /*
- * Return how many of `cut` bytes of whole rows at the cursor belong to the slice, and add them to
- * the digest. The caller must pass them on.
+ * Return how many of the `cut` bytes of whole rows at the cursor belong to the slice, and add these
+ * bytes to the digest. The caller must pass these bytes on.
  */
 size_t slice_cut(struct source *s, const struct cursor *c, const uint8_t *data, size_t cut);
-/* Report whether no row of the slice is left. */
+/* Return true if no row of the slice is left. */
 bool slice_done(const struct source *s, const struct cursor *c);
-/* Record what was read, at the end of the first file or of the slice. */
+/* At the end of the first file or of the slice, record which bytes were read. */
 void slice_end(struct source *s, struct cursor *c);
 void slice_release(struct slice *s);
 

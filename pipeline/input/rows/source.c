@@ -1,12 +1,11 @@
 /*
- * source.c - cut inputs into pieces; any number of workers parse them
+ * source.c - cut inputs into pieces, which any number of workers parse
  *
- * A worker takes the lock, reads about piece_bytes after the rest of the last piece, and cuts after
- * the last row end. A piece always starts at the start of a row, so the cut is exact whatever the
- * quoting and however malformed a row is. Nothing is guessed or undone, unlike with speculative
- * borders (Ge et al., SIGMOD 2019). Reading, decompression, the digest and counting lines are
- * serial and happen under the lock; they cost a fraction of parsing. Parsing and all work of the
- * sink happen outside.
+ * A worker takes the lock, reads about `piece_bytes` after the rest of the last piece, and cuts
+ * after the last row end. A piece always starts at the start of a row. So the cut is exact for any
+ * quoting and any malformed row, unlike speculative borders (Ge et al., SIGMOD 2019). Under the
+ * lock, a worker reads, decompresses, computes the digest and counts lines, which costs a fraction
+ * of parsing. Workers parse and run the sink without the lock.
  */
 #include "source.h"
 
@@ -15,16 +14,15 @@
 #include "blocks.h"
 #include "cursor.h"
 #include "input/messages.h"
-#include "input/paths.h"
 #include "pool.h"
 #include "worker.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
-/* for a share of the input: many pieces make the estimate reliable */
+/* piece size for a share of the input, small because many pieces make the estimate reliable */
 #define SHARE_PIECE_BYTES ((size_t)64 << 10)
 #define ALONE_PIECES	  4
-#define BLOCK_SHARE	  32 /* fraction of a quarter of --memory */
-/* copies of a long row: the piece, the bytes read after it, the record */
+#define BLOCK_SHARE	  32 /* a block may have this fraction of a quarter of --memory */
+/* a long row exists in the piece, in the bytes read after it, and in the record */
 #define ALONE_COPIES 3
 
 static int check_files(struct source *s, struct error *err)
@@ -43,7 +41,7 @@ static int check_files(struct source *s, struct error *err)
 		struct source_file *file = &s->files[i];
 
 		rc = input_check(file->path, &s->stamps[i], err);
-		if (rc != 0)
+		if (rc)
 			return rc;
 		file->size = s->stamps[i].size;
 		nstandard += strcmp(file->path, "-") == 0;
@@ -53,7 +51,9 @@ static int check_files(struct source *s, struct error *err)
 	if (!known)
 		s->bytes_total = 0;
 	if (nstandard > 1)
-		return error_set(err, RC_CONFIG, "standard input is named %zu times, expected once",
+		return error_set(err, RC_CONFIG,
+				 "found `-` (standard input) %zu times, "
+				 "expected it once",
 				 nstandard);
 	return RC_OK;
 }
@@ -76,8 +76,8 @@ static int begin(struct source *s, struct error *err)
 }
 
 /*
- * Return the size from which pieces are worked on one at a time. Blocks are longer than rows, and
- * memory has room for a block in each thread, so their limit is higher.
+ * Return the size from which pieces are handled one at a time. Blocks are longer than rows, and
+ * memory is large enough for a block in each thread, so their limit is higher.
  */
 static size_t alone_bytes(const struct source *s, const struct source_options *options)
 {
@@ -96,7 +96,7 @@ static int open_messages(struct source **out, const struct source_options *optio
 	struct messages *m;
 	int rc = messages_open(&m, options, err);
 
-	if (rc != 0)
+	if (rc)
 		return rc;
 	*out = mem_calloc(1, sizeof **out);
 	(*out)->messages = m;
@@ -118,19 +118,20 @@ static int name_files(struct source *s, const char *const *names, size_t n, stru
 	size_t npaths;
 	int rc = paths_expand(&s->arena, names, n, &paths, &npaths, err);
 
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	if (feed && (npaths != 1 || strcmp(paths[0], "-") != 0))
 		return error_set(
 			err, RC_CONFIG,
-			"--name, --bytes, --offset and --size describe standard input, expected one input, `-`");
+			"--name, --bytes, --offset and --size describe standard input; expected "
+			"`-` as the only input");
 	take_files(s, npaths);
 	for (size_t i = 0; i < npaths; i++)
 		s->files[i].path = feed ? feed->name : paths[i];
 	return RC_OK;
 }
 
-/* Take the names and sizes of files that this process does not open. */
+/* Use the known names and sizes of files that this process does not open. */
 static void name_known(struct source *s)
 {
 	const struct source_inputs *k = s->input->known;
@@ -171,13 +172,13 @@ int source_open(struct source **out, const struct source_options *options, struc
 
 	if (options->job->source == SOURCE_KAFKA && of_files)
 		return error_set(err, RC_CONFIG,
-				 "--slice, --columns and --bytes are for files, found a kafka "
-				 "source");
+				 "--slice, --columns and --bytes: found a kafka source, "
+				 "expected files");
 	if (options->job->source == SOURCE_KAFKA)
 		return open_messages(out, options, err);
 	const struct csv_source *csv = &options->job->csv;
 	if (!in->known && in->nfiles + csv->nfiles == 0)
-		return error_set(err, RC_CONFIG, "no input files, expected at least one");
+		return error_set(err, RC_CONFIG, "found no input files, expected at least one");
 	struct source *s = mem_calloc(1, sizeof *s);
 	pthread_mutex_init(&s->lock, NULL);
 	s->input = in;
@@ -189,13 +190,14 @@ int source_open(struct source **out, const struct source_options *options, struc
 		s->piece_bytes = SHARE_PIECE_BYTES;
 	s->alone_bytes = alone_bytes(s, options);
 	s->budget = options->budget;
-	/* a length in struct column has 32 bits */
+	/* lengths in struct column have 32 bits */
 	s->max_row_bytes = csv->max_row_bytes < UINT32_MAX ? csv->max_row_bytes : UINT32_MAX;
 	if (options->row_bytes && options->row_bytes < s->max_row_bytes) {
 		s->max_row_bytes = options->row_bytes;
 		s->row_by_memory = true;
 	}
 	csv_open(&s->cutter, csv, s->libcsv_only);
+	csv_skip(&s->cutter, csv->skip_matching);
 	if (!csv->header || csv->replace) {
 		s->ncolumns = csv->ncolumns;
 		s->columns = csv->columns;
@@ -205,7 +207,7 @@ int source_open(struct source **out, const struct source_options *options, struc
 		name_known(s);
 	else
 		rc = open_files(s, options->job, err);
-	if (rc != 0) {
+	if (rc) {
 		source_close(s);
 		return rc;
 	}
@@ -285,6 +287,7 @@ static void open_reader(struct source_worker *w)
 
 	csv_open(&w->reader, s->csv, s->libcsv_only);
 	csv_expect(&w->reader, s->ncolumns, s->max_row_bytes);
+	csv_skip(&w->reader, s->csv->skip_matching);
 }
 
 size_t source_schema_values(struct source *s, const struct schema_value **found, size_t *left_out)
@@ -330,6 +333,19 @@ int source_read_through(struct source *s, const struct source_sink *sink, struct
 	return rc == RC_END ? RC_OK : rc;
 }
 
+int source_read_once(const struct source_options *options, const struct source_sink *sink,
+		     struct error *err)
+{
+	struct source *s;
+	int rc = source_open(&s, options, err);
+
+	if (rc)
+		return rc;
+	rc = source_read_through(s, sink, err);
+	source_close(s);
+	return rc;
+}
+
 void source_worker_free(struct source_worker *w)
 {
 	if (!w)
@@ -355,7 +371,7 @@ void source_worker_counts(const struct source_worker *w, struct source_counts *c
 	counts->blank_lines = w->reader.blank_lines;
 }
 
-/* Close the current file, after all of it was passed to workers. */
+/* Close the current file after all of its rows were passed to workers. */
 static void next_file(struct source *s)
 {
 	struct source_file *file = &s->files[s->current];
@@ -373,8 +389,8 @@ static void next_file(struct source *s)
 }
 
 /*
- * Fill w->piece with the next whole rows of the current file; it stays empty at the end of the
- * file.
+ * Fill `w->piece` with the next whole rows of the current file. The piece stays empty at the end of
+ * the file.
  */
 static int cut_piece(struct source *s, struct source_worker *w, struct error *err)
 {
@@ -385,7 +401,8 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 
 	piece->len = 0;
 	if (c->rest.len >
-	    s->piece_bytes) { /* after a long row, swap: no copy, no second large buffer */
+	    /* after a long row, swap the buffers to avoid a copy and a second large buffer */
+	    s->piece_bytes) {
 		struct buf swap = *piece;
 		*piece = c->rest;
 		c->rest = swap;
@@ -397,7 +414,7 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 		size_t want = source_more_bytes(s, piece->len);
 		int rc = cursor_more(c, piece, want, err);
 
-		if (rc != 0)
+		if (rc)
 			return rc;
 		atomic_store_explicit(&s->bytes_done, s->bytes_before + c->in.raw_read,
 				      memory_order_relaxed);
@@ -439,7 +456,7 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 			rc = s->blocks ? blocks_cut(s, w, err) : cut_piece(s, w, err);
 		if (rc == RC_OK && s->blocks && w->piece.len == 0)
 			rc = s->blocks->ended(s, &s->cursor, err);
-		if (rc != 0) {
+		if (rc) {
 			s->failure = *err;
 			return rc;
 		}
@@ -450,7 +467,8 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 }
 
 /*
- * Take the next piece of the wanted share: the first one, and then one whenever too few were taken.
+ * Take the next piece of the wanted share. Take the first piece. After that, take a piece whenever
+ * fewer pieces than the share were taken.
  */
 static int take_wanted_locked(struct source *s, struct source_worker *w, struct error *err)
 {
@@ -477,38 +495,12 @@ static int fail(struct source *s, bool locked, int code, const char *sentence)
 	return code;
 }
 
-int worker_reject(struct source_worker *w, const struct source_sink *sink,
-		  const struct event *event, const struct reject *why, struct error *err)
-{
-	struct rejected rejected = {
-		.file = w->source->files[w->file].path,
-		.line = event->line,
-		.offset = event->offset,
-		.block = w->source->blocks ? w->block + 1 : 0,
-		.seq = event->seq,
-		.raw = event->raw,
-		.why = *why,
-	};
-
-	w->counts.rejects++;
-	return sink->reject ? sink->reject(sink->ctx, &rejected, err) : RC_OK;
-}
-
-int worker_take(struct source_worker *w, const struct event *event, const struct source_sink *sink,
-		struct error *err)
-{
-	struct reject why;
-	int rc = sink->event(sink->ctx, event, &why);
-
-	return rc == RC_DATA ? worker_reject(w, sink, event, &why, err) : rc;
-}
-
 uint64_t source_worker_piece(const struct source_worker *w)
 {
 	return w->number;
 }
 
-/* locked: the caller holds the source's lock. */
+/* Parse a piece and pass its events. `locked` is true if the caller holds the source's lock. */
 static int work_on_piece(struct source_worker *w, bool locked, const struct source_sink *sink,
 			 struct error *err)
 {
@@ -528,9 +520,11 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
 		return fail(s, locked, rc, err->msg);
 	w->counts.events += rows;
 	atomic_fetch_add(&s->rows[w->file], rows);
-	if (rc != 0)
+	if (rc)
 		return fail(s, locked, rc,
-			    "the load stops because another thread could not process its rows");
+			    stop_flag ? "stopped by a signal"
+				      : "the load stops because another thread could not process "
+					"its rows");
 	return RC_OK;
 }
 
@@ -575,5 +569,5 @@ int source_work(struct source_worker *w, const struct source_sink *sink, struct 
 	if (alone)
 		rc = work_alone(w, sink, err);
 	pthread_mutex_unlock(&s->lock);
-	return rc != 0 || alone ? rc : work_on_piece(w, false, sink, err);
+	return rc != RC_OK || alone ? rc : work_on_piece(w, false, sink, err);
 }

@@ -8,50 +8,51 @@
 #include "pattern.h"
 
 struct source_worker {
-	/* NULL: the source reads files, and the members below are used */
+	/* if NULL, the source reads files and uses the members below */
 	struct messages_worker *messages;
 	struct source *source;
 	struct csv_reader reader;
-	struct decoder *json; /* NULL: delimited text */
+	struct decoder *json; /* NULL for delimited text */
 	struct buf piece;
 	size_t file;
-	/* of the piece's first byte; line: line ends, or events, before it */
+	/*
+	 * position of the first byte of the piece; `line` counts the line ends, or events, before
+	 * it
+	 */
 	uint64_t offset, line, seq;
-	/* number in the file, from 0, of the first block of the piece or of the current one */
+	/* number in the file, from 0, of the piece's first block, later of the current block */
 	uint64_t block;
 	void *own;		/* data of the block format */
-	struct made_rows *made; /* NULL: delimited text */
-	uint64_t number;	/* of the piece */
+	struct made_rows *made; /* NULL for delimited text */
+	uint64_t number;	/* number of the piece */
 	struct pattern_scratch skip;
 	struct source_counts counts;
 	uint8_t apart[128]; /* keeps the counts of two workers in different cache lines */
 };
 
-/* Pass the event to the sink; if the sink refuses it, reject it. */
+/* Pass the event to the sink. Reject the event if the sink refuses it. */
 int worker_take(struct source_worker *w, const struct event *event, const struct source_sink *sink,
 		struct error *err);
 int worker_reject(struct source_worker *w, const struct source_sink *sink,
 		  const struct event *event, const struct reject *why, struct error *err);
 
-/*
- * skip_rows.c: count a row that matches `skip_matching` as filtered. *skipped: the row is finished.
- */
+/* Count a row that matches `skip_matching` as filtered, and set `*skipped` (skip_rows.c). */
 int skip_row(struct source_worker *w, const struct event *event, const struct source_sink *sink,
 	     bool *skipped, struct error *err);
 
 /*
- * csv_rows.c: pass each row of the piece as an event; *rows: their number. *fatal: after this row,
- * which *err names, the input cannot be trusted.
+ * Pass each row of the piece as an event, and set `*rows` to the number of rows (csv_rows.c). Set
+ * `*fatal` if the input is unreliable after the row that `*err` names.
  */
 int work_on_rows(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
 		 bool *fatal, struct error *err);
 
-/* row_faults.c: say why the row is not an event. */
+/* Describe why the row is not an event (row_faults.c). */
 void row_fault(const struct source *s, const struct csv_row *row, struct reject *why);
 
-/* json_lines.c: take the columns from the job's fields, as paths. */
+/* Make columns of the paths that the job's fields use (json_lines.c). */
 int lines_open(struct source *s, const struct job *job, struct error *err);
-/* Pass each line of the piece that is not blank as an event; *rows: their number. */
+/* Pass each line of the piece that is not blank as an event. Set `*rows` to the number of lines. */
 int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
 		  struct error *err);
 

@@ -34,7 +34,7 @@ struct flat_table flat_root(struct flat *f)
 	return inside(f, 0, 4) ? table_at(f, get_le32(f->data.ptr)) : (struct flat_table){0};
 }
 
-/* Return the position of the field; 0: absent. */
+/* Return the position of the field, or 0 if it is absent. */
 static size_t place(const struct flat_table *t, unsigned id, size_t bytes)
 {
 	size_t entry = 4 + 2 * (size_t)id;
@@ -64,7 +64,7 @@ int64_t flat_number(const struct flat_table *t, unsigned id, size_t bytes, int64
 			    : (int64_t)get_le64(p);
 }
 
-/* Return the position that the offset in the field points to; 0: absent. */
+/* Return the position to which the offset in the field points, or 0 if it is absent. */
 static size_t follow(const struct flat_table *t, unsigned id)
 {
 	size_t at = place(t, id, 4);

@@ -13,8 +13,8 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
 #define EIGHT_DIGITS 100000000u
 
 /*
- * Write v < 10^8. Computes all eight digits at once, as halves, then pairs, then single digits, and
- * shifts leading zeros out. Always stores eight bytes.
+ * Write `v` < 10^8. Compute all eight digits at once, as halves, then pairs, then single digits,
+ * and shift out leading zeros. Always store eight bytes.
  */
 static inline size_t spell_eight(uint8_t *to, uint32_t v)
 {
@@ -71,7 +71,7 @@ size_t spell_bool(uint8_t *to, bool v)
 
 /* --- floats --- */
 
-#define EXACT_MAX    9007199254740992.0 /* 2^53: every whole number up to it is a double */
+#define EXACT_MAX    9007199254740992.0 /* 2^53; all whole numbers up to this are doubles */
 #define EXACT_DIGITS 15
 
 static size_t words(uint8_t *to, const char *text)
@@ -91,10 +91,10 @@ static bool same(double a, double b, bool narrow)
 }
 
 /*
- * Write v with the fewest digits. whole and power are exact, so whole / power is the double nearest
- * to that decimal number, and strtod reads its text as the same double (IEEE 754; Clinger, "How to
- * read floating point numbers accurately", 1990). The smallest power gives the fewest digits.
- * Returns 0 if v needs more digits.
+ * Write `v` with the fewest digits. `whole` and `power` are exact, so `whole` / `power` is the
+ * double nearest to that decimal number. strtod reads the number's text as the same double (IEEE
+ * 754; Clinger, "How to read floating point numbers accurately", 1990). The smallest power gives
+ * the fewest digits. Return 0 if `v` needs more digits.
  */
 static size_t spell_short(uint8_t *to, double v, bool narrow)
 {
@@ -127,8 +127,8 @@ static size_t spell_short(uint8_t *to, double v, bool narrow)
 }
 
 /*
- * Write v if it has at most two digits after the point, as most numbers that people write. Returns
- * 0 if it may have more.
+ * Write `v` if `v` has at most two digits after the point, as most numbers do. Return 0 if `v` may
+ * have more digits.
  */
 #define FEW_MOST 99999.0
 
@@ -223,7 +223,10 @@ static size_t two(uint8_t *to, unsigned v)
 	return 2;
 }
 
-/* The proleptic Gregorian calendar (Hinnant, "chrono-Compatible Low-Level Date Algorithms"). */
+/*
+ * Write a date of the proleptic Gregorian calendar (Hinnant, "chrono-Compatible Low-Level Date
+ * Algorithms").
+ */
 size_t spell_date(uint8_t *to, int64_t days)
 {
 	int64_t shifted = days + 719468, era = floor_by(shifted, 146097);
@@ -277,7 +280,7 @@ size_t spell_stamp(uint8_t *to, int64_t v, int64_t parts, bool local)
 	size_t n = spell_date(to, days);
 
 	to[n++] = 'T';
-	/* the rest of the day; avoids a product that may overflow */
+	/* use the rest of the day, to avoid a product that may overflow */
 	int64_t rest = v % (DAY_S * parts);
 	n += spell_time(to + n, rest < 0 ? rest + DAY_S * parts : rest, parts);
 	if (!local)

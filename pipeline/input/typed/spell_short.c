@@ -1,8 +1,9 @@
 /*
- * spell_short.c - short texts of numbers; with AVX2, the digits of four numbers at once
+ * spell_short.c - write numbers as short texts; with AVX2, the digits of four numbers at once
  *
- * A number below 10^8 is split into halves, then pairs, then single digits: eight bytes, the first
- * digit lowest. Leading zeros are then shifted out, one number at a time.
+ * A number below 10^8 is split into halves, then pairs, then single digits. The result has eight
+ * bytes, with the first digit in the lowest byte. Leading zeros are then shifted out, one number at
+ * a time.
  */
 #include "input/spell_short.h"
 
@@ -15,7 +16,7 @@
 #define ZEROS	       0x3030303030303030u
 #define EIGHT_DIGITS   100000000
 #define SHORT_DIGITS   UINT64_C(1000000000000000) /* the smallest number that is too long */
-#define FEW_MOST       99999.0			  /* with two digits after the point */
+#define FEW_MOST       99999.0			  /* largest number with two decimals */
 #define POINT_AT_LEAST 40			  /* bits before the last digit before the point */
 
 static bool u64_portable(struct short_text *to, const uint64_t *v, size_t n)
@@ -106,7 +107,10 @@ static inline void put_few(struct short_text *to, uint64_t digits)
 	put_short(to, whole / 8 + (behind == 0 ? 0 : behind > 9 ? 3 : 2), text);
 }
 
-/* As spell_few in spell.c: for whole / 100.0, that decimal number is the shortest text. */
+/*
+ * Write numbers as spell_few in spell.c does, because whole / 100.0 is the shortest text of such a
+ * number.
+ */
 static AVX2 bool f64_avx2(struct short_text *to, const double *v, size_t n)
 {
 	const __m256d most = _mm256_set1_pd(FEW_MOST), hundred = _mm256_set1_pd(100.0);
@@ -120,7 +124,7 @@ static AVX2 bool f64_avx2(struct short_text *to, const double *v, size_t n)
 		__m128i whole = _mm256_cvttpd_epi32(
 			_mm256_add_pd(_mm256_mul_pd(x, hundred), _mm256_set1_pd(0.5)));
 		__m256d back = _mm256_div_pd(_mm256_cvtepi32_pd(whole), hundred);
-		/* compares bits: rejects -0 and NaN */
+		/* the comparison of bits rejects -0 and NaN */
 		__m256i same =
 			_mm256_cmpeq_epi64(_mm256_castpd_si256(back), _mm256_castpd_si256(x));
 		good = _mm256_and_pd(good, _mm256_cmp_pd(x, most, _CMP_LE_OQ));

@@ -11,7 +11,8 @@ static bool names(const struct field *f, const char *column)
 }
 
 /*
- * Report whether the field changes the column's text. Then a field of any type may use the column.
+ * Return true if the field changes the column's text, so that a field of any type may use the
+ * column.
  */
 static bool is_made(const struct field *f)
 {
@@ -34,10 +35,10 @@ static const struct field *next_user(const struct typed_columns *c, size_t colum
 static int no_fit(const struct typed_columns *c, const struct field *f, size_t column,
 		  const char *is, const char *expected, struct error *err)
 {
-	return error_set(err, RC_CONFIG,
-			 "%s:%u:%u: field `%s`: the schema gives `%s` the type %s, expected %s",
-			 c->job->path, f->pos.line, f->pos.column, f->name, c->names[column], is,
-			 expected);
+	return error_set(
+		err, RC_CONFIG,
+		"%s:%u:%u: field `%s`: found column `%s` of type %s in the schema, expected %s",
+		c->job->path, f->pos.line, f->pos.column, f->name, c->names[column], is, expected);
 }
 
 static const char *expected_of(const struct field *f, enum typed_kind kind)
@@ -91,7 +92,9 @@ int typed_missing(const struct typed_columns *c, size_t column, const struct byt
 	for (size_t i = 0; i < n && list.len < 300; i++)
 		buf_printf(&list, "%s%.*s", i ? ", " : "", (int)(has[i].len < 60 ? has[i].len : 60),
 			   (const char *)has[i].ptr);
-	error_set(err, RC_CONFIG, "%s:%u:%u: field `%s`: the schema has no `%s`; it has: %.*s",
+	error_set(err, RC_CONFIG,
+		  "%s:%u:%u: field `%s`: found no `%s` in the schema, expected "
+		  "one of: %.*s",
 		  c->job->path, f ? f->pos.line : 1, f ? f->pos.column : 1, f ? f->name : "",
 		  c->names[column], (int)list.len, list.ptr ? (const char *)list.ptr : "");
 	buf_release(&list);

@@ -1,0 +1,31 @@
+/* worker.c - pass one event to the sink of the event's worker (worker.h) */
+#include "worker.h"
+
+#include "pool.h"
+
+int worker_reject(struct source_worker *w, const struct source_sink *sink,
+		  const struct event *event, const struct reject *why, struct error *err)
+{
+	struct rejected rejected = {
+		.file = w->source->files[w->file].path,
+		.line = event->line,
+		.offset = event->offset,
+		.block = w->source->blocks ? w->block + 1 : 0,
+		.seq = event->seq,
+		.raw = event->raw,
+		.why = *why,
+	};
+
+	w->counts.rejects++;
+	w->counts.rejected_lines += event->more_lines;
+	return sink->reject ? sink->reject(sink->ctx, &rejected, err) : RC_OK;
+}
+
+int worker_take(struct source_worker *w, const struct event *event, const struct source_sink *sink,
+		struct error *err)
+{
+	struct reject why;
+	int rc = stop_flag ? stop_check(err) : sink->event(sink->ctx, event, &why);
+
+	return rc == RC_DATA ? worker_reject(w, sink, event, &why, err) : rc;
+}
