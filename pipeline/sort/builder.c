@@ -1,10 +1,10 @@
 /*
  * builder.c - one thread's buffer of records, sorted into runs
  *
- * The buffer, the sort entries and the write buffer are reused for every run: fresh memory costs
- * more than sorting. Each is allocated once at its largest size, but touched and accounted only as
- * far as it is used. So a small table takes little of the budget, and nothing is moved or
- * reallocated.
+ * The builder reuses the buffer, the sort entries and the write buffer for every run, because new
+ * memory costs more than sorting. It allocates each of them once at the largest size, but touches
+ * only the used part, which the budget counts. So a small table takes little of the budget, and no
+ * buffer is reallocated.
  */
 #include "parts.h"
 
@@ -28,8 +28,8 @@ static void *alloc_aligned(size_t bytes)
 }
 
 /*
- * Request huge pages for [from, to) of the memory at ptr, to have fewer page faults. A huge page is
- * left out if less than half of it will be used.
+ * Request huge pages for [from, to) of the memory at `ptr`, to have fewer page faults. The function
+ * leaves out a huge page if less than half of the page will be used.
  */
 static void advise_huge(uint8_t *ptr, size_t from, size_t to)
 {
@@ -76,7 +76,8 @@ static void reserve_entries(struct run_builder *b)
 	}
 	if (b->records <= b->entries_cap)
 		return;
-	size_t cap = b->records + b->records / 16; /* runs differ a little */
+	size_t cap = b->records +
+		     b->records / 16; /* the number of records differs a little from run to run */
 	if (cap > b->records_max)
 		cap = b->records_max;
 	hold(b, 2 * each * (cap - b->entries_cap));
@@ -125,7 +126,7 @@ int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *r
 	return run_writer_spill(w, run, b->spill, b->spill_buf, SPILL_BUFFER_BYTES, err);
 }
 
-/* A short record lies in one or two cache lines. */
+/* Prefetch the cache lines of a record. A short record is in one or two cache lines. */
 static inline void prefetch_record(const uint8_t *p)
 {
 	__builtin_prefetch(p);
@@ -158,7 +159,8 @@ static struct record_codec builder_codec(const struct run_builder *b)
 				     .secondary_bytes = b->sorter->opt.secondary_bytes};
 }
 
-/* After a huge record, shrink the buffer so that runs do not grow to its size. */
+/* Shrink the buffer after a huge record, so that later runs do not grow to the size of this record.
+ */
 static void shrink_buffer(struct run_builder *b)
 {
 	if (b->cap <= b->sorter->opt.run_bytes)
@@ -171,8 +173,8 @@ static void shrink_buffer(struct run_builder *b)
 }
 
 /*
- * Records are examined a little later: reading bytes that were just written in other pieces would
- * stall.
+ * Watch the strings that were added a little earlier. A load stalls if its bytes were just written
+ * in other pieces.
  */
 static inline void watch_unseen(struct run_builder *b)
 {
@@ -180,7 +182,7 @@ static inline void watch_unseen(struct run_builder *b)
 	b->nunseen = 0;
 }
 
-/* The string was just written. */
+/* Remember a string that was just written, for watch_unseen. */
 static inline void watch_later(struct run_builder *b, const uint8_t *string, size_t key_len)
 {
 	if (b->nunseen == UNSEEN_MAX)
@@ -269,18 +271,19 @@ static inline bool other_half(const struct run_builder *b, uint64_t seq)
 }
 
 /*
- * Make room for a record. Records share the high half of seq, and the first record of a run sets
- * it. In input order the half changes a few times, and each change ends a run. Sorted records of a
- * large slice, and cells of a huge row, change it often: once a seq has gone back, each record
- * stores its own half.
+ * Make room for a record. All records of a buffer share the high half of seq, which the first
+ * record sets. In input order, the high half changes a few times, and each change ends a run. In
+ * sorted records of a large slice, and in cells of a huge row, the high half changes often. So
+ * after the high half has become lower once, each record stores its own high half.
  */
 static int make_room(struct run_builder *b, const struct record *r, size_t len, struct error *err)
 {
 	if (r->key.len > ROW_KEY_MAX)
-		return error_set(err, RC_LIMIT, "a row key has %zu bytes, the limit is %d",
+		return error_set(err, RC_LIMIT, "found a row key of %zu bytes, expected at most %d",
 				 r->key.len, ROW_KEY_MAX);
 	if (len > record_limit_bytes)
-		return error_set(err, RC_LIMIT, "a row record has %zu bytes, the limit is %zu", len,
+		return error_set(err, RC_LIMIT,
+				 "found a row record of %zu bytes, expected at most %zu", len,
 				 record_limit_bytes);
 	bool other = b->records > 0 && other_half(b, r->seq), falls = r->seq < b->last_seq;
 	bool over = b->used + len > b->sorter->opt.run_bytes || b->records >= b->records_max;
@@ -328,7 +331,7 @@ static inline int add(struct run_builder *b, const struct record *r, bool large,
 	return RC_OK;
 }
 
-/* Put a large payload aside. This may take memory that the builder needs. */
+/* Store a large payload separately. The payload may take memory that the builder needs. */
 static int add_aside(struct run_builder *b, const struct record *r, struct error *err)
 {
 	struct sorter *s = b->sorter;
@@ -337,11 +340,13 @@ static int add_aside(struct run_builder *b, const struct record *r, struct error
 	struct record small = *r;
 
 	if (r->payload.len > record_limit_bytes)
-		return error_set(err, RC_LIMIT, "a row record has %zu bytes, the limit is %zu",
+		return error_set(err, RC_LIMIT,
+				 "found a row record of %zu bytes, expected at most %zu",
 				 r->payload.len, record_limit_bytes);
 	if (r->payload.len > b->largest)
 		b->largest = r->payload.len;
-	int rc = stretch_end(b, err); /* the runs that a stretch spills must be contiguous */
+	int rc = stretch_end(b,
+			     err); /* the bytes of a run must be contiguous in the temporary file */
 	if (rc == RC_OK)
 		rc = run_builder_evict(b, 0, err);
 	if (rc == RC_OK)
@@ -398,7 +403,7 @@ void run_builder_take(struct run_builder *b, const struct record_batch *r)
 {
 	_Static_assert(RECORD_BATCH <= UNSEEN_MAX && RECORD_SLACK <= SLACK_BYTES &&
 			       (unsigned)LARGE_BYTES_LEAST >= RECORD_PAYLOAD,
-		       "there is room, and no payload goes aside");
+		       "a batch fits, and no payload is stored separately");
 	const uint32_t string = (uint32_t)(b->used + r->head);
 	if (b->records == 0) {
 		b->first_seq = b->least_seq = r->first_seq;

@@ -1,8 +1,9 @@
 /*
  * compact.c - merge spilled runs into larger ones until their block buffers fit
  *
- * A pass merges only as many runs as necessary, in groups of at most the fan-in, the groups in
- * parallel. The disk space of a group's inputs is released when the group is written.
+ * A pass merges only as many runs as necessary, in groups of at most the fan-in. Threads merge
+ * groups in parallel. After the pass has written a group, it releases the disk space of the group's
+ * input runs.
  */
 #include "parts.h"
 
@@ -17,12 +18,12 @@ struct compact_group {
 
 struct compact_pass {
 	struct sorter *s;
-	struct run **runs; /* the spilled runs; merged ones become NULL */
+	struct run **runs; /* the spilled runs; merged runs become NULL */
 	struct compact_group *groups;
 	size_t ngroups;
 };
 
-/* Set the merged run's codec; its span is already set. */
+/* Set the codec of the merged run, whose span is already set. */
 static void set_codec(struct run *merged, struct run *const *runs, size_t n, size_t secondary_bytes)
 {
 	uint64_t least = UINT64_MAX, largest = 0;
@@ -85,7 +86,7 @@ static int merge_group(void *ctx, unsigned worker, size_t index, struct error *e
 	return rc;
 }
 
-/* Form groups so that `excess` runs disappear, or as many as one pass can. */
+/* Form groups so that the pass removes `excess` runs, or as many runs as one pass can remove. */
 static void plan_groups(struct compact_pass *p, size_t nruns, size_t excess, size_t fan_in)
 {
 	p->groups = mem_calloc(nruns / 2 + 1, sizeof *p->groups);
@@ -100,7 +101,7 @@ static void plan_groups(struct compact_pass *p, size_t nruns, size_t excess, siz
 	}
 }
 
-/* Return the remaining runs to the sorter's list, merged ones last. */
+/* Return the remaining runs to the sorter's list, and put merged runs last. */
 static void end_pass(struct compact_pass *p, size_t nruns)
 {
 	struct sorter *s = p->s;
@@ -115,7 +116,8 @@ static void end_pass(struct compact_pass *p, size_t nruns)
 			continue;
 		s->spilled_bytes += merged->bytes;
 		if (p->runs[p->groups[i].first])
-			run_free(merged, s->opt.budget); /* it failed: its inputs are still there */
+			/* the merge failed, so its input runs still exist */
+			run_free(merged, s->opt.budget);
 		else
 			s->runs[s->nruns++] = merged;
 	}
@@ -151,7 +153,7 @@ static size_t count_spilled(const struct sorter *s)
 	return n;
 }
 
-/* The least memory of a cursor: a whole block and some keys. */
+/* Return the least memory of a cursor in bytes, which is a whole block and some keys. */
 static size_t cursor_bytes(const struct sorter *s)
 {
 	size_t widest = READ_BYTES_MIN, longest = 0;

@@ -29,8 +29,10 @@ int large_put(struct large_values *a, uint32_t builder, struct bytes payload, ui
 	uint64_t len = payload.len;
 
 	if (a->count == UINT32_MAX)
-		return error_set(err, RC_LIMIT, "more than %u large values in one table",
-				 UINT32_MAX);
+		return error_set(
+			err, RC_LIMIT,
+			"found more than %u large values in one table, expected at most that many",
+			UINT32_MAX);
 	struct large_item *item = new_item(a, budget);
 	*item = (struct large_item){.len = payload.len};
 	a->bytes += payload.len;
@@ -72,8 +74,8 @@ int large_get(const struct large_values *large, unsigned n, const struct spill *
 	if (builder >= n || number >= large[builder].count)
 		return error_set(
 			err, RC_IO,
-			"a temporary file does not contain the sorted rows that were written to it: "
-			"large value %u of thread %u is missing",
+			"the sorted rows are damaged: found no large value %u of thread %u, expected "
+			"it in memory or in a temporary file; run the command again",
 			number, builder);
 	const struct large_item *item = &large[builder].items[number];
 	const struct spill *spill = &spills[builder];

@@ -2,17 +2,16 @@
  * merge.c - merge runs with a tree of losers
  *
  * Each cursor packs the varying bits of its record's key into one word (prefix.h), with one plan
- * for all runs of the merge. The nodes of the tree hold that word, so a match is one compare
- * without a branch on its result; only equal words compare the records. This replaces offset-value
- * codes: words separate keys as well and need no upkeep. A cursor reads one record ahead, so a
- * match never waits.
+ * for all runs of the merge. The nodes of the tree contain that word, so a match is one comparison
+ * without a branch on its result. The merge compares records only if their words are equal. Words
+ * replace offset-value codes, because words separate keys equally well and need no updates. A
+ * cursor reads one record ahead, so a match never waits.
  *
- * A cursor that wins twice may continue to win, as when the input was in order and runs hardly
- * overlap. Then the rival is found, which is the least word of the others. Records below it are
- * taken without a match (drain).
+ * If the input was in order and runs rarely overlap, a cursor that wins twice usually continues to
+ * win. Then the merge finds the rival, which is the least word of the other cursors. The function
+ * `drain` returns records below the rival without a match.
  *
- * The part of each run in [lo, hi) is found when the merge opens, so reading compares with no
- * bound.
+ * When the merge opens, it finds the part of each run in [lo, hi), so reading compares no bounds.
  */
 #include "parts.h"
 
@@ -22,11 +21,11 @@ enum { PREFETCH_BYTES = 512 };
 
 struct run_cursor {
 	struct run_reader reader;
-	uint64_t words[2];   /* packed keys of the reader's items, for even and odd turns */
-	bool ahead, done;    /* ahead: the current record is the last but one that was read */
-	size_t block;	     /* the next block to read */
-	uint64_t stop;	     /* offset in the run where the range ends */
-	uint64_t held_bytes; /* accounted for the reader's buffers */
+	uint64_t words[2]; /* packed keys of the reader's two items */
+	bool ahead, done; /* `ahead` is true if the record after the current one is in memory too */
+	size_t block;	  /* the next block to read */
+	uint64_t stop;	  /* offset in the run where the range ends */
+	uint64_t held_bytes; /* bytes of the reader's buffers, as the budget counts them */
 };
 
 struct merge_node {
@@ -41,18 +40,18 @@ struct merge {
 	size_t n;
 	size_t secondary_bytes;
 	size_t most;	/* records whose strings are kept */
-	bool begun;	/* a record was returned */
-	bool given;	/* the winner's record was returned */
-	uint64_t rival; /* the least word of all but the winner; 0: unknown */
+	bool begun;	/* the merge has returned a record */
+	bool given;	/* the merge has returned the winner's record */
+	uint64_t rival; /* the least word of all cursors except the winner; 0 means unknown */
 	struct key_span span;
 	struct key_plan plan;
-	uint64_t last_word; /* of the record before */
+	uint64_t last_word; /* packed key of the previous record */
 	uint32_t last_who;  /* the cursor of that record */
-	struct buf large;   /* the large payload last read back */
+	struct buf large;   /* the large payload that was last read from disk */
 	uint64_t held_bytes, large_held_bytes;
 };
 
-/* The current record's place in items and words. */
+/* Return the index of the current record in items and words. */
 static inline unsigned cursor_turn(const struct run_cursor *c)
 {
 	return (c->reader.turn ^ (unsigned)c->ahead) & 1;
@@ -63,7 +62,7 @@ static inline const struct record_item *cursor_item(const struct run_cursor *c)
 	return &c->reader.items[cursor_turn(c)];
 }
 
-/* The word of the record read last. */
+/* Return the packed key of the record that was read last. */
 static inline uint64_t *cursor_word(struct run_cursor *c)
 {
 	return &c->words[c->reader.turn & 1];
@@ -86,7 +85,7 @@ static void cursor_release(struct run_cursor *c, struct budget *budget)
 	cursor_hold(c, budget);
 }
 
-/* Read as many whole blocks as the buffer is meant to hold; at least one. */
+/* Read as many whole blocks as fit in the buffer, but at least one. */
 static int cursor_refill(struct run_cursor *c, const struct sorter *s, struct error *err)
 {
 	struct run_reader *rd = &c->reader;
@@ -102,7 +101,7 @@ static int cursor_refill(struct run_cursor *c, const struct sorter *s, struct er
 	       run->blocks[end + 1].offset - at <= s->read_bytes)
 		end++;
 	if (rd->blocks.cap > 2 * s->read_bytes)
-		buf_release(&rd->blocks); /* after a huge record */
+		buf_release(&rd->blocks); /* free the memory of a huge record */
 	int rc = reader_load(rd, c->block, end, err);
 	cursor_hold(c, s->opt.budget);
 	if (rc)
@@ -127,8 +126,8 @@ static inline INLINED int cursor_read(struct run_cursor *c, const struct key_pla
 }
 
 /*
- * The record after the current one, if it is in memory. What was read back is replaced only when
- * the current record is not needed any more.
+ * Read the record after the current one, if it is in memory. A block from disk is replaced only
+ * when the current record is no longer needed.
  */
 static inline INLINED int cursor_look_ahead(struct run_cursor *c, const struct key_plan *plan,
 					    key_pack *pack, struct error *err)
@@ -137,7 +136,7 @@ static inline INLINED int cursor_look_ahead(struct run_cursor *c, const struct k
 	return c->ahead ? cursor_read(c, plan, pack, err) : RC_OK;
 }
 
-/* No record is ahead: read on, or end. */
+/* Read the next record if no record is ahead. At the end of the run, set c->done. */
 static __attribute__((noinline)) int cursor_go_on(struct run_cursor *c, const struct merge *m,
 						  struct error *err)
 {
@@ -148,7 +147,7 @@ static __attribute__((noinline)) int cursor_go_on(struct run_cursor *c, const st
 	return rc || c->done ? rc : cursor_read(c, &m->plan, m->plan.pack, err);
 }
 
-/* Open at the first record of [lo, hi). */
+/* Open a cursor at the first record of [lo, hi). */
 static int cursor_open(struct run_cursor *c, const struct sorter *s, const struct run *run,
 		       struct bytes lo, struct bytes hi, struct error *err)
 {
@@ -164,7 +163,8 @@ static int cursor_open(struct run_cursor *c, const struct sorter *s, const struc
 	cursor_hold(c, s->opt.budget);
 	if (rc)
 		return rc;
-	c->stop = from.offset < to.offset ? to.offset : 0; /* 0: nothing of this run */
+	c->stop = from.offset < to.offset ? to.offset
+					  : 0; /* 0 means that the run has no record in the range */
 	c->block = from.block + (rd->next < rd->end ? 1 : 0);
 	if (!c->stop)
 		rd->end = rd->next;
@@ -175,7 +175,7 @@ static int cursor_open(struct run_cursor *c, const struct sorter *s, const struc
 	return RC_OK;
 }
 
-/* Equal words: compare the full records. An exhausted cursor is after all others. */
+/* Compare the full records of equal words. An exhausted cursor is after all others. */
 static __attribute__((noinline)) bool before_in_full(const struct merge *m, size_t a, size_t b)
 {
 	const struct run_cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
@@ -200,7 +200,7 @@ static inline struct merge_node leaf(const struct merge *m, size_t i)
 	return (struct merge_node){c->words[cursor_turn(c)], (uint32_t)i};
 }
 
-/* Returns the winner at node i; the losers stay in the nodes. Cursor j is the leaf n + j. */
+/* Return the winner at node `i`. The losers stay in the nodes. Cursor j is the leaf n + j. */
 static struct merge_node build_tree(struct merge *m, size_t i)
 {
 	if (i >= m->n)
@@ -211,7 +211,9 @@ static struct merge_node build_tree(struct merge *m, size_t i)
 	return first ? a : b;
 }
 
-/* Returns the least word that the winner was matched with: the least of all but its own. */
+/*
+ * Return the least word that the winner was compared with, which is the least of all other cursors.
+ */
 static uint64_t find_rival(const struct merge *m)
 {
 	uint64_t least = UINT64_MAX;
@@ -222,7 +224,7 @@ static uint64_t find_rival(const struct merge *m)
 	return least;
 }
 
-/* The winner's cursor moved: repeat the matches on its path. */
+/* Repeat the matches on the path of the winner's cursor after the cursor has moved. */
 static inline void replay(struct merge *m)
 {
 	size_t moved = m->nodes[0].who;
@@ -235,7 +237,8 @@ static inline void replay(struct merge *m)
 
 		m->nodes[i].prefix = less ? up.prefix : here.prefix;
 		m->nodes[i].who = here.who ^ who;
-		up.prefix = less ? here.prefix : up.prefix; /* each match waits for this */
+		up.prefix =
+			less ? here.prefix : up.prefix; /* each match waits for this selection */
 		up.who ^= who;
 	}
 	m->nodes[0] = up;
@@ -243,8 +246,8 @@ static inline void replay(struct merge *m)
 }
 
 /*
- * Return the winner's record and find the next winner. With `drains` the cursor does not look ahead
- * if it wins again.
+ * Return the winner's record and find the next winner. If `drains` is true, the cursor does not
+ * read ahead when it wins again.
  */
 static inline INLINED int step_on(struct merge *m, struct run_cursor *c, bool drains,
 				  key_pack *pack, struct error *err)
@@ -329,7 +332,7 @@ int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, si
 		return rc;
 	}
 	if (m->n == 0)
-		m->cursors[0].done = true; /* nodes[0] names it */
+		m->cursors[0].done = true; /* nodes[0] refers to this cursor */
 	else
 		m->nodes[0] = build_tree(m, 1);
 	*out = m;
@@ -375,15 +378,15 @@ static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record 
 	return rc;
 }
 
-/* The winner's record becomes *out. */
+/* Return the winner's record in *out. */
 static inline void give(struct merge *m, const struct record *r, struct record *out)
 {
 	struct merge_node top = m->nodes[0];
 
 	*out = *r;
 	/*
-	 * A run knows when its own key changes. Words also pack secondaries, so words of one key
-	 * may differ.
+	 * `new_key` compares a record with the previous record of the same run. Words also contain
+	 * bits of secondaries, so words of one key may differ.
 	 */
 	if (top.who != m->last_who || !out->new_key)
 		out->new_key = top.prefix != m->last_word && m->secondary_bytes == 0;
@@ -393,13 +396,13 @@ static inline void give(struct merge *m, const struct record *r, struct record *
 	m->last_who = top.who;
 }
 
-/* Records for the caller. */
+/* The records to return to the caller. */
 struct merge_batch {
 	struct record *out;
 	size_t most, n;
 };
 
-/* The record read last becomes the current one: it is large, or it may not win. */
+/* Make the last record that was read the current one, because it is large or may not win. */
 static inline INLINED int end_drain(struct merge *m, struct run_cursor *c,
 				    const struct record_item *it, uint64_t word, key_pack *pack,
 				    struct error *err)
@@ -416,8 +419,8 @@ static inline INLINED int end_drain(struct merge *m, struct run_cursor *c,
 }
 
 /*
- * The winner's record was returned, the rival is known, and the cursor has not looked ahead: take
- * its records while they win, but no large one.
+ * Take the winner's records while they win, and stop before a large record. The winner's record was
+ * returned, the rival is known, and the cursor has not read ahead.
  */
 static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct merge_batch *b,
 				key_pack *pack, struct error *err)
@@ -470,7 +473,7 @@ static inline INLINED int fill(struct merge *m, struct merge_batch *b, key_pack 
 				continue;
 			}
 			if (b->n > 0)
-				break; /* what was read back is in use */
+				break; /* the caller still uses the block that was read from disk */
 		}
 		if (m->given && !c->done) {
 			rc = step_on(m, c, true, pack, err);

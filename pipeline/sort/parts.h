@@ -1,7 +1,7 @@
 /*
- * parts.h - what the files of this room share
+ * parts.h - declarations that the files of this room share
  *
- * Memory, all through the budget:
+ * The budget counts all of this memory:
  *
  *   while adding   threads x (buffer run_bytes + sort entries <= run_bytes)  forced: 2 x run_bytes
  *                  threads x write buffer SPILL_BUFFER_BYTES, once it spills  forced
@@ -14,10 +14,10 @@
  *                  iterators x runs x 4 KiB, or two keys                      forced
  *                  iterators x one large payload                              forced
  *
- * In sorter_finish builders release their memory, and read buffers take its place. Runs in memory
- * are spilled if others have forced the account over its limit, or until a quarter of the budget is
- * free once something was spilled. sorter_finish merges spilled runs until threads x runs x
- * read_bytes is at most 3/4 of the free budget.
+ * In sorter_finish, builders release their memory, and read buffers use the released memory. If
+ * forced memory exceeds the budget, the builders spill runs in memory. After the first spill, they
+ * spill runs until a quarter of the budget is free. sorter_finish merges spilled runs until threads
+ * x runs x read_bytes is at most 3/4 of the free budget.
  */
 #ifndef SALTMILL_SORT_PARTS_H
 #define SALTMILL_SORT_PARTS_H
@@ -29,10 +29,10 @@
 
 enum {
 	RUN_BYTES_USUAL = 8 << 20,
-	/* offsets fit in u32 even with a huge record of 1 GiB at the end */
+	/* a run plus a last record of 1 GiB still has offsets that fit in u32 */
 	RUN_BYTES_LIMIT = 1 << 30,
 	SPILL_BUFFER_BYTES = 128 << 10,
-	READ_BYTES_MIN = 16 << 10, /* least bytes of one read from disk */
+	READ_BYTES_MIN = 16 << 10, /* least bytes of a read from disk */
 	READ_BYTES_MAX = 64 << 10,
 	LARGE_BYTES_LEAST = 64 << 10,
 	UNSEEN_MAX = 64,
@@ -40,73 +40,76 @@ enum {
 	RECORD_BYTES_MIN = 32
 };
 
-/* Records that come in order, on their way into a run. */
+/* A run that is built from records that arrive in order. */
 struct stretch {
-	bool comes;	   /* the records that come now are in order, and many */
-	bool varies, wide; /* varies: keys differ in length; wide: seqs differ in their high half */
-	struct run *run;   /* NULL: none is begun */
+	bool comes;	   /* many records arrive in order */
+	bool varies, wide; /* `varies` is true if keys differ in length; `wide` is true if seqs
+			      differ in their high half */
+	struct run *run;   /* NULL means that no run is open */
 	struct run_writer writer;
 	struct span_watch watch;
-	struct buf first; /* its first string */
-	struct buf last;  /* the last record's string, if it is not watched */
+	struct buf first; /* the first record's string */
+	struct buf last;  /* the last record's string, if `watch` does not cover the string */
 	size_t min_len, max_len;
-	uint64_t first_seq, last_seq; /* the range of seqs that the run can take */
+	uint64_t first_seq, last_seq; /* range of seqs that the run accepts */
 };
 
-/* One thread's buffer. Apart in memory, to avoid false sharing. */
+/* The buffer of one thread. `apart` keeps the buffers of two threads in separate cache lines. */
 struct run_builder {
 	struct sorter *sorter;
 	struct spill *spill;
 	struct large_values *large;
-	uint8_t *data; /* SLACK_BYTES longer than cap */
+	uint8_t *data; /* `cap` bytes and SLACK_BYTES */
 	size_t used, cap;
 	size_t records, records_max;
 	uint64_t first_seq, last_seq;
 	uint64_t least_seq, largest_seq;
 	bool seq_rises;
-	bool any_seq;		     /* each record has its own high half of seq */
-	struct span_watch watch;     /* over the records in data, except the strings at unseen */
-	uint32_t unseen[UNSEEN_MAX]; /* places of the last strings in data */
+	bool any_seq;		 /* each record has its own high half of seq */
+	struct span_watch watch; /* covers the records in `data`, except the strings at `unseen` */
+	uint32_t unseen[UNSEEN_MAX]; /* offsets in `data` of the last strings */
 	size_t nunseen;
-	struct radix *radix; /* entries hold entries_cap each */
+	struct radix *radix; /* each array has entries_cap entries */
 	size_t entries_cap;
 	uint8_t *spill_buf;
-	uint64_t held_bytes; /* accounted */
+	uint64_t held_bytes; /* bytes that the budget counts for this builder */
 	struct stretch stretch;
-	struct run **runs; /* owned until sorter_finish takes them */
+	struct run **runs; /* runs of this builder, until sorter_finish takes the list */
 	size_t nruns;
-	size_t evicted; /* no run before this one is in memory */
+	size_t evicted; /* index of the first run that may be in memory */
 	uint64_t spilled_bytes;
-	uint64_t largest; /* payload */
+	uint64_t largest; /* bytes of the largest payload */
 	char apart[128];
 };
-/* Release the buffers, keep the runs. */
+/* Release the buffers but keep the runs. */
 void run_builder_release(struct run_builder *b);
 /*
- * Begin a run of at most `most` bytes: in memory if the budget allows, else in the builder's
- * temporary file, which no other run may use until this one ends. run->codec is set.
+ * Begin a run of at most `most` bytes. The run is in memory if the budget allows it, else in the
+ * builder's temporary file. No other run may use the file until this one ends. The caller has set
+ * run->codec.
  */
 int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *run, size_t most,
 		      struct error *err);
-/* Add to the run of the stretch; payloads must not be large enough to go aside. */
+/* Add a record to the run of the stretch. The record's payload must have less than large_bytes. */
 int stretch_add(struct run_builder *b, const struct ordered_record *r, struct error *err);
 /* End the run of the stretch, if there is one. */
 int stretch_end(struct run_builder *b, struct error *err);
 void stretch_release(struct run_builder *b);
-/* Spill the builder's runs until the budget has this much room, or none is in memory. */
+/* Spill the builder's runs until the budget has `room` free bytes, or no run is in memory. */
 int run_builder_evict(struct run_builder *b, uint64_t room, struct error *err);
 
 struct sorter {
 	struct sorter_options opt;
 	char *temp_dir;
-	struct run_builder *builders; /* threads */
-	struct spill *spills;	      /* threads; builders and merge passes append */
-	struct large_values *large;   /* threads */
-	size_t large_bytes;	      /* payloads of this size and above are put aside */
-	struct run **runs;	      /* after sorter_finish */
+	struct run_builder *builders; /* the builders, one for each thread */
+	/* temporary files, one for each thread; builders and merge passes append to them */
+	struct spill *spills;
+	struct large_values *large; /* large payloads, one list for each thread */
+	size_t large_bytes;	    /* payloads of at least this size are stored separately */
+	struct run **runs;	    /* the runs, which sorter_finish sets */
 	size_t nruns;
 	uint64_t spilled_bytes;
-	size_t read_bytes; /* of a block buffer */
+	size_t read_bytes; /* bytes of a block buffer */
 	bool finished;
 };
 
@@ -117,14 +120,14 @@ static inline struct weigher sorter_weigher(const struct sorter *s)
 
 void run_list_add(struct run ***runs, size_t *nruns, struct run *run);
 
-/* A merged iterator over runs; sorter_range consists of it. */
+/* Iterates over several runs in order. sorter_range wraps this iterator. */
 struct merge;
 int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, size_t nruns,
 	       struct bytes lo, struct bytes hi, struct error *err);
 int merge_next(struct merge *m, const struct record_item **out, struct error *err);
-/* NULL is fine. */
+/* Close the merge. `m` may be NULL. */
 void merge_close(struct merge *m);
-/* The union of the runs' spans, as merge_open computed it. */
+/* Return the union of the runs' spans, which merge_open computed. */
 const struct key_span *merge_span(const struct merge *m);
 
 /* Merge spilled runs until the block buffers of all threads fit in the budget. */

@@ -1,13 +1,13 @@
 /*
- * prefix.c - spans, plans, and packing
+ * prefix.c - find the bits in which keys differ, and pack these bits into words (prefix.h)
  *
- * Packing any superset of the varying bits, first to last, keeps the order: the bits left out are
- * equal in all keys, and a cut after the first 64 only makes ties. The sort of a run uses the word,
- * and the merge uses it for nearly every match.
+ * A word with all varying bits, from first to last, sorts like the keys, because the other bits are
+ * equal in all keys. If more than 64 bits vary, different keys may have equal words. The sort of a
+ * run compares these words, and the merge compares them in nearly every match.
  *
- * PEXT packs a word in one instruction. Zen 1 and 2 have it in microcode, slower than the portable
- * way: the parallel suffix "compress" of Warren, Hacker's Delight, 7-4, with moves computed once
- * for a plan.
+ * The instruction PEXT packs a word. On Zen 1 and 2, PEXT is slower than portable code, because the
+ * processor runs it as microcode. The portable code is the parallel suffix "compress" of Warren,
+ * Hacker's Delight, 7-4. A plan computes the moves once.
  */
 #include "prefix.h"
 
@@ -46,7 +46,7 @@ void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t 
 {
 	span_start(s, bytes_of(string, w->key_len), string + w->key_len, secondary_bytes);
 	memcpy(s->mask, w->varies,
-	       w->key_len + secondary_bytes); /* what was after it is left out */
+	       w->key_len + secondary_bytes); /* leave out the bytes after the string */
 }
 
 size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes)
@@ -54,7 +54,8 @@ size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes)
 	return s->min_len == s->max_len ? s->max_len + secondary_bytes : s->max_len;
 }
 
-/* pos is in a window that starts at or before the span's own window, so it ends before its end. */
+/* Return the mask at byte `pos`. `pos` is in a window that starts at or before the span's window,
+ * so `pos` is before the end of the span's window. */
 static uint8_t mask_at(const struct key_span *s, size_t pos)
 {
 	return pos < s->skip ? 0 : s->mask[pos - s->skip];
@@ -116,7 +117,7 @@ void span_merge(struct key_span *s, const struct key_span *other, size_t seconda
 	memcpy(s->mask, mask, sizeof mask);
 }
 
-/* Hacker's Delight 7-4: for each power of two the bits that move right by it. */
+/* Find, for each power of two, the bits that move right by this number (Hacker's Delight 7-4). */
 static void compress_moves(uint64_t mask, uint64_t moves[6])
 {
 	uint64_t left = ~mask << 1;
@@ -148,7 +149,8 @@ static inline uint64_t extract_portable(uint64_t word, const struct plan_word *w
 
 typedef uint64_t extract_bits(uint64_t word, const struct plan_word *w);
 
-/* For 64 bits in one word the earlier word is empty, and a shift by 64 would be undefined. */
+/* Append bits to a word. With 64 new bits, the word is still empty, and a shift by 64 would be
+ * undefined. */
 static inline uint64_t push_bits(uint64_t packed, uint64_t low, unsigned bits)
 {
 	return bits < 64 ? packed << bits | low : low;
@@ -279,7 +281,7 @@ static void choose_pack(struct key_plan *p)
 }
 #endif
 
-/* The first `room` of the bits that are set. */
+/* Return the first `room` bits of those that are set in the mask. */
 static uint64_t first_bits(uint64_t mask, unsigned room)
 {
 	for (unsigned n = (unsigned)__builtin_popcountll(mask); n > room; n--)

@@ -1,9 +1,10 @@
 /*
  * prefix.h - the bits in which keys differ, packed into one u64 that sorts like the keys
  *
- * A span says which bits vary in a set of records. A plan made from it packs the first 64 of them,
- * and for a sort the next 32. Different packed bits decide; equal ones need a full comparison
- * unless the plan packs all varying bits.
+ * A span has the bits that vary in a set of records. A plan is made from a span. The plan packs the
+ * first 64 varying bits, and for a sort also the next 32. If the packed bits of two keys differ,
+ * these bits decide the order. If the packed bits are equal, a full comparison is needed, unless
+ * the plan packs all varying bits.
  */
 #ifndef SALTMILL_PREFIX_H
 #define SALTMILL_PREFIX_H
@@ -14,42 +15,49 @@ enum {
 	SPAN_WORDS = 8,
 	SPAN_BYTES = 8 * SPAN_WORDS,
 	REST_BITS = 32,
-	SLACK_BYTES = 64 /* readable after every record: words are loaded whole */
+	SLACK_BYTES = 64 /* readable bytes after every record, because saltmill loads whole words */
 };
 
 /*
- * Records as strings: key and secondary if all keys have one length; else the key alone, padded
- * with zero bytes without end. A key and its zero-padded twin then look equal.
+ * The varying bits of a set of records. If all keys have one length, a record's string is its key
+ * and secondary. Otherwise the string is the key alone, followed by any number of zero bytes. Then
+ * two keys that differ only in trailing zero bytes look equal.
  */
 struct key_span {
-	struct buf sample;	  /* key and secondary of one record of the set; len 0: empty set */
-	size_t min_len, max_len;  /* of the keys */
-	size_t skip;		  /* the strings agree in this many first bytes */
-	uint8_t mask[SPAN_BYTES]; /* a bit that is 0 here is equal in all strings, from skip on */
+	/* key and secondary of one record of the set; a length of 0 means that the set is empty */
+	struct buf sample;
+	size_t min_len, max_len;  /* key lengths in bytes */
+	size_t skip;		  /* the strings have the same first `skip` bytes */
+	uint8_t mask[SPAN_BYTES]; /* bits from byte `skip` on; a bit of 0 means that the bit is
+				     equal in all strings */
 };
 void span_release(struct key_span *s);
-/* Start with one record; the window begins at skip, which must be a common prefix. */
+/* Start a span with one record. s->skip is the length of a common prefix of the set. */
 void span_start(struct key_span *s, struct bytes key, const uint8_t *secondary,
 		size_t secondary_bytes);
-/* The union of two sets. It may say that a bit varies although it does not, which is harmless. */
+/*
+ * Add the records of another set. The result may contain a bit that does not vary, which only costs
+ * time.
+ */
 void span_merge(struct key_span *s, const struct key_span *other, size_t secondary_bytes);
 /*
- * The span of records, computed while they are in the cache. Only for strings of at most SPAN_BYTES
- * with keys of one length; other sets are lost and must be scanned.
+ * Computes the span of records while they are in the CPU cache. The strings must have at most
+ * SPAN_BYTES, and all keys must have one length. Otherwise `lost` is true, and the caller must scan
+ * the records.
  */
 struct span_watch {
 	size_t key_len, nwords;
-	uint64_t first[SPAN_WORDS], varies[SPAN_WORDS]; /* as they lie in memory */
+	uint64_t first[SPAN_WORDS], varies[SPAN_WORDS]; /* words in the CPU's byte order */
 	bool lost;
 };
-/* string: key and secondary, with SLACK_BYTES readable after it, here and below. */
+/* Watch a string. A string is key and secondary, with SLACK_BYTES readable after it. */
 void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len,
 		 size_t secondary_bytes);
 static inline void watch_key_len(struct span_watch *w, size_t key_len)
 {
 	w->lost |= key_len != w->key_len;
 }
-/* n strings, which lie at base + at[i]. */
+/* Watch `n` strings, which are at `base` + at[i]. */
 static inline void watch_strings(struct span_watch *w, const uint8_t *base, const uint32_t *at,
 				 size_t n)
 {
@@ -66,8 +74,9 @@ static inline void watch_strings(struct span_watch *w, const uint8_t *base, cons
 	}
 }
 /*
- * Watch one more string. Its `shared` first bytes are those of a watched string; tail: the others.
- * Reads `shared` bytes before tail. The watch must not be lost.
+ * Watch one more string. The first `shared` bytes of the string equal those of a watched string,
+ * and `tail` has the other bytes. The function reads `shared` bytes before `tail`. w->lost must be
+ * false.
  */
 static inline void watch_tail(struct span_watch *w, const uint8_t *tail, size_t shared)
 {
@@ -80,30 +89,31 @@ static inline void watch_tail(struct span_watch *w, const uint8_t *tail, size_t 
 		w->varies[k] |= (word ^ w->first[k]) & keep;
 	}
 }
-/* The span of a watch that is not lost. string: one of its strings. */
+/* Set *s to the span of the watched strings. `string` is one of these strings. w->lost must be
+ * false. */
 void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t *string,
 		  size_t secondary_bytes);
 
 /*
- * The span of an ordered set, from its first and last string: everything after their common
- * beginning may vary.
+ * Set *s to the span of an ordered set with this first and this last string. All bits after their
+ * common prefix may vary.
  */
 void span_between(struct key_span *s, struct bytes first, struct bytes last, size_t min_len,
 		  size_t max_len, size_t secondary_bytes);
 
-/* Length of the strings of a span, without padding. */
+/* Return the length of the strings of a span, without padding. */
 size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes);
 
 struct plan_word {
 	size_t at;	   /* byte offset in the string */
-	uint64_t mask;	   /* big-endian word's bits to take */
-	uint64_t moves[6]; /* of the portable bit compression */
+	uint64_t mask;	   /* bits to take from the big-endian word */
+	uint64_t moves[6]; /* steps of the portable bit compression */
 	unsigned bits;
 };
 
 struct packed_key {
 	uint64_t word;
-	uint32_t rest; /* the bits after it */
+	uint32_t rest; /* the varying bits that follow the bits in `word` */
 };
 
 struct key_plan;
@@ -114,21 +124,23 @@ typedef struct packed_key key_pack_long(const struct key_plan *p, const uint8_t 
 struct key_plan {
 	struct plan_word words[SPAN_WORDS], rest[SPAN_WORDS];
 	unsigned nwords, nrest;
-	unsigned bits;		  /* 0..64 */
-	unsigned rest_bits;	  /* 0..REST_BITS; 0 while bits < 64 */
-	bool fixed;		  /* all keys have one length: strings include the secondary */
-	bool complete;		  /* equal packed words mean equal key and secondary */
-	bool whole;		  /* equal words and rests do */
-	bool short_pext;	  /* pack is pack_short_pext */
-	key_pack *pack;		  /* reads up to SLACK_BYTES after the key */
-	key_pack_long *pack_long; /* the same */
+	unsigned bits;	    /* number of packed bits in the word, 0 to 64 */
+	unsigned rest_bits; /* number of bits in the rest, 0 to REST_BITS; 0 if `bits` is less than
+			       64 */
+	bool fixed;	    /* all keys have one length, so strings include the secondary */
+	bool complete;	    /* equal packed words mean equal key and secondary */
+	bool whole;	    /* equal words and rests mean equal key and secondary */
+	bool short_pext;    /* `pack` points to pack_short_pext */
+	key_pack *pack;	    /* may read up to SLACK_BYTES after the key */
+	key_pack_long *pack_long; /* may also read up to SLACK_BYTES after the key */
 };
 void plan_init(struct key_plan *p, const struct key_span *s, size_t secondary_bytes);
-/* plan_init with the portable bit compression; plan_init chooses it if the CPU has no fast PEXT. */
+/* Make a plan as plan_init does, but with portable code only. plan_init also uses portable code if
+ * the CPU has no fast PEXT. */
 void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t secondary_bytes);
 
 #if defined(__x86_64__)
-/* Pack up to three words of a fixed string; absent words have no bits. */
+/* Pack up to three words of a string of fixed length. Unused words have no bits. */
 __attribute__((target("bmi2"))) static inline uint64_t
 pack_short_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 {
@@ -141,7 +153,7 @@ pack_short_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 }
 #endif
 
-/* The word at byte `at` of a key of key_len bytes, zero-padded. */
+/* Return the 8 bytes at byte `at` of a key, with zeros after the `key_len` bytes of the key. */
 static inline uint64_t padded_word(const uint8_t *key, size_t key_len, size_t at)
 {
 	if (key_len >= at + 8)

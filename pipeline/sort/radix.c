@@ -2,22 +2,23 @@
  * radix.c - pack varying key bits into a u64, sort {u64, offset} by LSD radix, then repair groups
  * that the digits could not separate
  *
- * Five digits: a sixth for the last bits costs more than comparing words in the few equal groups.
- * An entry has 32 more bits after the word. If they are the rest of the key, as in most tables, no
- * record is read again. Digits have 10 bits: the 1024 places that a pass writes to stay in the
- * first and second cache; 9, 11 and 12 bits were slower (2^18 records of 16 bytes).
+ * There are five digits. A sixth digit for the last bits costs more than comparing words in the few
+ * equal groups. An entry has 32 more bits after the word. If these bits complete the key, as in
+ * most tables, the sort reads no record again. Digits have 10 bits, so that the 1024 places to
+ * which a pass writes stay in the first and second cache. 9, 11 and 12 bits were slower (2^18
+ * records of 16 bytes).
  *
- * Short groups of equal digits are sorted by insertion. Long ones are sorted by the same method on
- * the bits in which the group varies (shared long text, wide random tails), or else by merge sort.
- * Insertion and merge sort compare word, rest, key, secondary and seq, so the place of a record
- * never matters.
+ * An insertion sort sorts short groups of equal digits. A radix sort on the bits in which the group
+ * varies sorts long groups (shared long text, wide random tails), or else a merge sort. Insertion
+ * and merge sort compare word, rest, key, secondary and seq, so the place of a record never
+ * matters.
  */
 #include "radix.h"
 
 enum { INSERTION_MAX = 16, RADIX_MIN = 768, DEPTH_MAX = 6 };
 
 struct radix_group {
-	struct sort_entry *a, *b; /* sorted in a; b is scratch */
+	struct sort_entry *a, *b; /* `a` is sorted; `b` is scratch */
 	size_t n;
 };
 
@@ -83,7 +84,7 @@ static void merge_sort(const struct radix *x, struct sort_entry *a, struct sort_
 	memcpy(a + to, b + left, (half - left) * sizeof *a);
 }
 
-/* Find the bits that vary in the window of the strings at skip. */
+/* Find the bits that vary in the window at byte s->skip of the strings. */
 static void scan_window(const struct radix *x, const struct radix_group *g, struct key_span *s,
 			size_t skip)
 {
@@ -111,7 +112,7 @@ static void scan_window(const struct radix *x, const struct radix_group *g, stru
 		put_be64(s->mask + 8 * w, varies[w]);
 	for (size_t i = 0; i < SPAN_BYTES; i++)
 		if (skip + i >= bytes)
-			s->mask[i] = 0; /* read from after the string */
+			s->mask[i] = 0; /* these bytes were read from after the string */
 }
 
 static size_t first_varying_byte(const struct key_span *s)
@@ -123,7 +124,8 @@ static size_t first_varying_byte(const struct key_span *s)
 	return i;
 }
 
-/* The window starts at the first byte that varies, unless all strings end inside the first one. */
+/* Find the varying bits of a group. The window starts at the first byte that varies, unless all
+ * strings end inside the first window. */
 static void scan_span(const struct radix *x, const struct radix_group *g, struct key_span *s)
 {
 	struct record r;
@@ -163,7 +165,7 @@ static void fill_prefixes(const struct radix *x, const struct key_plan *plan, st
 	}
 }
 
-/* The same for all records of the buffer, in buffer order. */
+/* Pack the bits of all records of the buffer, in buffer order. */
 static void walk_prefixes(const struct radix *x, const struct key_plan *plan, size_t n,
 			  struct sort_entry *to)
 {
@@ -181,7 +183,7 @@ static void walk_prefixes(const struct radix *x, const struct key_plan *plan, si
 	}
 }
 
-/* How words are cut into digits; the last `drop` bits are in none. */
+/* The digits of a word. The last `drop` bits of the word are in no digit. */
 struct digits {
 	unsigned passes, width, drop;
 };
@@ -197,7 +199,7 @@ static struct digits cut_digits(unsigned bits)
 	return d;
 }
 
-/* Always count the most digits: it is faster than a loop over the wanted ones. */
+/* Count all DIGITS_MAX digits, because this is faster than a loop over the wanted digits. */
 static void count_digits(struct radix *x, const struct sort_entry *e, size_t n, struct digits d)
 {
 	const unsigned width = d.width;
@@ -216,7 +218,8 @@ static void count_digits(struct radix *x, const struct sort_entry *e, size_t n, 
 	}
 }
 
-/* One pass; false: all entries have the same digit, and nothing was moved. */
+/* Do one pass of the radix sort. Returns false if all entries have the same digit, so that no entry
+ * was moved. */
 static bool scatter(uint32_t *count, const struct sort_entry *from, struct sort_entry *to, size_t n,
 		    unsigned shift, uint64_t low)
 {
@@ -234,7 +237,8 @@ static bool scatter(uint32_t *count, const struct sort_entry *from, struct sort_
 	return true;
 }
 
-/* Sort words that are in g->a or g->b, according to `from`. Stable; the result is in a. */
+/* Sort the words of `from`, which is g->a or g->b. The sort is stable, and its result is in g->a.
+ */
 static void lsd_sort(struct radix *x, struct digits d, struct radix_group *g,
 		     struct sort_entry *from)
 {
@@ -256,7 +260,7 @@ static void lsd_sort(struct radix *x, struct digits d, struct radix_group *g,
 static void sort_group(struct radix *x, struct radix_group g, struct key_span *span,
 		       unsigned depth);
 
-/* Put groups of equal digits in order. */
+/* Sort the entries within each group of equal digits. */
 static void repair(struct radix *x, const struct key_plan *plan, unsigned drop,
 		   struct radix_group g, unsigned depth)
 {

@@ -2,11 +2,12 @@
  * rank.c - find exact keys by weight without reading all records
  *
  * The first keys of the runs' blocks are samples. The runs' indexes bound the weight below a
- * sample: a run adds between the weight before and the weight after the one block that may contain
- * the key. That brackets a target between two samples. Reading the block of each run (a probe)
- * makes the weight below a sample exact. A few probes, guided by the error of the last one, narrow
- * the bracket to about one block of records, and merging those gives the key. The result depends
- * only on the records: samples decide only where to look.
+ * sample. In each run, one block may contain the key. The bounds are the weights before and after
+ * this block. These bounds bracket a target between two samples. A probe reads a block of each run
+ * and makes the weight below a sample exact. Each probe uses the distance by which the last
+ * probe missed. After a few probes, the bracket has about one block of records. Merging these
+ * records gives the key. The result depends only on the records, because samples only decide which
+ * blocks are read.
  *
  * Targets that are near each other share one merge.
  */
@@ -17,7 +18,7 @@
 #include "pool.h"
 
 enum { SAMPLES_MAX = 1 << 16, PROBES_MAX = 12, STOP_CHECK_RECORDS = 1 << 14 };
-#define NEAR(runs) (2 + (runs) / 8) /* samples that are not narrowed further */
+#define NEAR(runs) (2 + (runs) / 8) /* stop narrowing at this many samples */
 
 struct rank_sample {
 	struct bytes key;
@@ -28,30 +29,31 @@ struct rank_sample {
 
 struct target {
 	uint64_t weight;
-	size_t place;	/* in out */
-	bool found;	/* out has a place within slack */
-	unsigned depth; /* of that place */
+	size_t place;	/* index in `out` */
+	bool found;	/* `out` has a key within the slack of the weight */
+	unsigned depth; /* depth of the key in `out` */
 };
 
 struct select {
 	struct sorter *s;
 	struct split_choice choice;
-	struct rank_sample *samples; /* distinct keys, rising */
+	struct rank_sample *samples; /* distinct keys, in ascending order */
 	size_t nsamples;
-	uint64_t end_low;	/* as low, for a key after the last sample */
-	struct target *targets; /* rising */
+	uint64_t end_low;	/* bound of the weight below a key after the last sample */
+	struct target *targets; /* the targets, in ascending order of weight */
 	size_t ntargets;
-	size_t *tasks; /* [ntasks + 1]: the first target of each */
+	size_t *tasks; /* ntasks + 1 items: the first target of each task, then the end */
 	size_t ntasks;
 	struct split_point *out;
 };
 
-/* Between samples i and j (nsamples: the end): the exact weight below i, and the key below it. */
+/* The records between samples `i` and `j`. If `j` is `nsamples`, the bracket ends after the last
+ * record. */
 struct bracket {
 	size_t i, j;
-	bool exact;
-	uint64_t weight;
-	struct buf below;
+	bool exact;	  /* `weight` and `below` are known */
+	uint64_t weight;  /* exact weight below sample `i` */
+	struct buf below; /* largest key below sample `i` */
 };
 
 static int compare_samples(const void *a, const void *b)
@@ -74,7 +76,7 @@ static void collect_samples(struct select *q, size_t stride)
 	qsort(q->samples, q->nsamples, sizeof *q->samples, compare_samples);
 }
 
-/* Sweep in key order. A run's bounds move when the sweep passes one of its samples. */
+/* Set the bounds of each sample in key order. Each sample moves the bounds of its run. */
 static void bound_samples(struct select *q, size_t stride)
 {
 	uint64_t low = 0, high = 0;
@@ -101,7 +103,7 @@ static void bound_samples(struct select *q, size_t stride)
 	q->end_low = low;
 }
 
-/* The exact weight of all records below key, and the largest key below it. */
+/* Get the exact weight of all records below `key`, and the largest key below `key`. */
 static int probe(const struct select *q, struct bytes key, uint64_t *weight, struct buf *below,
 		 struct error *err)
 {
@@ -122,7 +124,8 @@ static int probe(const struct select *q, struct bytes key, uint64_t *weight, str
 	return rc;
 }
 
-/* Count samples whose upper (or lower) bound is <= (or <) the weight. */
+/* Count the samples with an upper bound <= the weight, or if `upper` is false, with a lower bound <
+ * the weight. */
 static size_t samples_up_to(const struct select *q, uint64_t weight, bool upper)
 {
 	size_t lo = 0, hi = q->nsamples;
@@ -139,7 +142,7 @@ static size_t samples_up_to(const struct select *q, uint64_t weight, bool upper)
 	return lo;
 }
 
-/* The sample in (i, j) whose weight is just <= target, by its bounds and the last error. */
+/* Return the last sample in (i, j) with an estimated weight of at most the target. */
 static size_t guess(const struct select *q, const struct bracket *b, uint64_t target, int64_t error)
 {
 	size_t lo = b->i + 1, hi = b->j;
@@ -162,12 +165,12 @@ static size_t clamp_between(size_t v, size_t first, size_t last)
 	return v < first ? first : v > last ? last : v;
 }
 
-/* Narrow the bracket of one target by probes. */
+/* Narrow the bracket of one target with probes. */
 static int narrow(const struct select *q, struct bracket *b, uint64_t target, struct error *err)
 {
 	size_t near = NEAR(q->s->nruns);
 	int64_t error = 0;
-	/* added to the guess, to enclose the target from both sides */
+	/* these steps are added to the estimate, so that probes enclose the target */
 	size_t step_up = 0, step_down = 0;
 	struct buf below = {0};
 	int rc = RC_OK;
@@ -195,14 +198,14 @@ static int narrow(const struct select *q, struct bracket *b, uint64_t target, st
 	return rc;
 }
 
-/* Visits the distinct keys of a bracket and settles targets on the way. */
+/* Visits the distinct keys of a bracket and gives each target its key. */
 struct rank_walk {
 	struct select *q;
-	size_t next, end; /* targets that are not settled */
+	size_t next, end; /* targets without a final key */
 	bool started;
-	struct buf below, key; /* the two distinct keys last seen: a place */
-	uint64_t weight;       /* below key */
-	uint64_t stop;	       /* no place with this weight below it can change targets[next] */
+	struct buf below, key; /* the last two distinct keys */
+	uint64_t weight;       /* weight of the records below `key` */
+	uint64_t stop;	       /* a key with this weight below it cannot change targets[next] */
 };
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -223,7 +226,7 @@ static void put_place(struct split_point *p, struct bytes below, struct bytes ke
 	buf_append(&p->key, key.ptr, key.len);
 }
 
-/* Settle the first target at the last place, unless a better place was found for it. */
+/* Give the first target the last candidate key, unless the target already has a nearer key. */
 static void settle(struct rank_walk *k)
 {
 	const struct target *t = &k->q->targets[k->next++];
@@ -246,7 +249,8 @@ static void update_stop(struct rank_walk *k)
 		k->stop = UINT64_MAX;
 }
 
-/* Is this place better for targets within slack of it? */
+/* Use this key for each target within the slack of the key, if the target has no better key so far.
+ */
 static void consider(struct rank_walk *k, struct bytes below, struct bytes key, uint64_t weight)
 {
 	const struct split_choice *c = &k->q->choice;
@@ -331,8 +335,8 @@ static int walk_records(struct rank_walk *k, struct merge *m, uint64_t *weight, 
 }
 
 /*
- * If the index shows that the bracket's first key fills many blocks, skip its records: look up the
- * weight below the next key.
+ * If the index shows that the bracket's first key fills many blocks, skip its records by looking up
+ * the weight below the next key.
  */
 static int skip_heavy(struct rank_walk *k, const struct bracket *b, struct buf *from,
 		      uint64_t *weight, struct error *err)
@@ -342,11 +346,11 @@ static int skip_heavy(struct rank_walk *k, const struct bracket *b, struct buf *
 	uint64_t next_low = b->i + 1 < q->nsamples ? s[1].low : q->end_low;
 
 	buf_append(from, s->key.ptr, s->key.len);
-	if (next_low <= s->high + (s->high - s->low)) /* a probe would read as much */
+	if (next_low <= s->high + (s->high - s->low)) /* a probe would read as many bytes */
 		return RC_OK;
 	struct buf ignored = {0};
 	walk_key(k, s->key, *weight);
-	buf_put(from, 0); /* the first key after it */
+	buf_put(from, 0); /* the least key above the bracket's first key */
 	int rc = probe(q, buf_bytes(from), weight, &ignored, err);
 	buf_release(&ignored);
 	while (rc == RC_OK && k->next < k->end && *weight >= k->stop) {
@@ -379,18 +383,18 @@ static int walk_bracket(struct rank_walk *k, struct bracket *b, struct error *er
 		return rc;
 	if (last && k->next < k->end)
 		walk_key(k, last->key, weight);
-	while (k->next < k->end) /* past all relevant places: the last place is nearest */
+	while (k->next < k->end) /* no more candidates, so the last one is nearest */
 		settle(k);
 	return RC_OK;
 }
 
-/* The samples that enclose all places relevant to targets [first, end). */
+/* Return the samples that enclose all candidate keys of the targets [first, end). */
 static struct bracket bracket_of(const struct select *q, size_t first, size_t end)
 {
 	uint64_t low = q->targets[first].weight, high = q->targets[end - 1].weight;
 
 	low = low > q->choice.slack ? low - q->choice.slack : 0;
-	/* The first sample has nothing below it, so there is always one. */
+	/* The weight below the first sample is 0, so samples_up_to returns at least 1. */
 	return (struct bracket){.i = samples_up_to(q, low, true) - 1,
 				.j = samples_up_to(q, plus(high, q->choice.slack), false)};
 }
@@ -432,7 +436,10 @@ static void order_targets(struct select *q, const uint64_t *weights)
 	qsort(q->targets, q->ntargets, sizeof *q->targets, compare_targets);
 }
 
-/* Do both targets lie where the index cannot narrow further, for example in one heavy row? */
+/*
+ * Return true if both targets are at a place where the index cannot narrow further, for example in
+ * one heavy row.
+ */
 static bool same_place(const struct select *q, size_t a, size_t b)
 {
 	struct bracket x = bracket_of(q, a, a + 1), y = bracket_of(q, b, b + 1);
@@ -441,8 +448,8 @@ static bool same_place(const struct select *q, size_t a, size_t b)
 }
 
 /*
- * A probe reads a block of each run. Targets closer than that share a merge. The others have a task
- * each, unless they would merge the same records again.
+ * A probe reads a block of each run. Targets that are closer than this share a merge. Each other
+ * target is a task, unless it would merge the same records again.
  */
 static void make_tasks(struct select *q, unsigned threads)
 {
@@ -501,7 +508,7 @@ static int select_weights(void *self, const uint64_t *targets, size_t n,
 	return sorter_select(s, s->opt.threads, targets, n, choice, out, err);
 }
 
-/* The index of a run gives the weight, except in the block that may contain the key. */
+/* Bound the weight below a key. Only the block that may contain the key is uncertain. */
 static int weight_below(void *self, struct bytes key, bool exact, uint64_t *least, uint64_t *most,
 			struct error *err)
 {

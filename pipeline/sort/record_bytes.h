@@ -1,24 +1,24 @@
 /*
- * record_bytes.h - records as bytes
+ * record_bytes.h - write and read records as bytes, in a buffer and in a run
  *
- * In a builder's buffer records are whole, so that a sort entry can point at any of them:
+ * In a builder's buffer, each record is complete, so a sort entry can point to a record:
  *
  *   seq low half u32 | key bytes u16 | [seq high half u32] | payload bytes varint | key |
  *   secondary | payload
  *
- * The high half exists only in a buffer whose records may differ in it. A run is read in order. Key
- * and secondary are one string there, and only its difference from the string before is stored
- * (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
+ * A buffer stores the high half only if records may have different high halves. A run is read in
+ * order. In a run, key and secondary are one string, and only the difference from the previous
+ * string is stored (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
  *
  *   shared varint | [tail bytes varint] | payload bytes + 1 varint | seq | tail | payload
  *
- * The string is the first `shared` bytes of the one before, then the tail. The first record of a
- * block shares nothing. The tail's length is stored only if the strings of the run differ in
- * length. seq counts from the least of the run, in as many bytes as its largest needs.
- * Little-endian, unaligned.
+ * The string is the first `shared` bytes of the previous string, then the tail. In the first record
+ * of a block, `shared` is 0. The tail's length is stored only if the strings of the run differ in
+ * length. A record stores seq minus the least seq of the run, in as few bytes as the largest
+ * difference needs. Numbers are little-endian and not aligned.
  *
- * A large payload is not in runs: it is put aside once (large_values.h), and the record has
- * LARGE_REF_BYTES instead, which say where. Such a record has the highest bit of key bytes set in a
+ * A large payload is stored outside the runs (large_values.h), and the record has a reference of
+ * LARGE_REF_BYTES instead. Such a record has the highest bit of key bytes set in a
  * buffer, and payload bytes + 1 of 0 in a run.
  */
 #ifndef SALTMILL_RECORD_BYTES_H
@@ -30,14 +30,15 @@
 enum {
 	LARGE_REF_BYTES = 24,
 	LARGE_BIT = 0x80,
-	/* the most bytes that a record has more in a run than in a buffer */
+	/* the most bytes that a record in a run needs in addition to its bytes in a buffer */
 	PACKED_EXTRA_BYTES = 3,
-	MERGED_BYTES = 64 /* strings up to this length are built word by word */
+	MERGED_BYTES = 64 /* saltmill builds strings up to this length word by word */
 };
 
 struct record_item {
-	struct record rec; /* new_key: compared to the record before in the run */
-	bool large;	   /* the payload is its reference of LARGE_REF_BYTES */
+	struct record
+		rec; /* rec.new_key compares this record with the previous record of the run */
+	bool large;  /* the payload is a reference of LARGE_REF_BYTES to the real payload */
 };
 
 static inline int record_compare(const struct record *a, const struct record *b,
@@ -51,8 +52,8 @@ static inline int record_compare(const struct record *a, const struct record *b,
 }
 
 /*
- * Copy in pieces of 16 bytes: reads and writes up to 15 bytes too many. Larger pieces would touch
- * more cache lines.
+ * Copy in pieces of 16 bytes. The function reads and writes up to 15 bytes after the end. Larger
+ * pieces would touch more cache lines.
  */
 static inline void copy_with_slack(uint8_t *to, const uint8_t *from, size_t len)
 {
@@ -73,7 +74,8 @@ static inline size_t varint_bytes(uint64_t v)
 	return n;
 }
 
-/* Reads at most 9 bytes, whatever they contain. */
+/* Read a varint of at most 9 bytes, also from damaged data. Returns the address of the byte after
+ * the varint. */
 static inline const uint8_t *read_varint(const uint8_t *p, uint64_t *out)
 {
 	uint64_t v = *p++;
@@ -90,11 +92,11 @@ static inline const uint8_t *read_varint(const uint8_t *p, uint64_t *out)
 	return p;
 }
 
-/* ---- whole, in a builder's buffer ---- */
+/* ---- complete records, in a builder's buffer ---- */
 
 struct record_codec {
-	uint64_t seq_base; /* the high half of all seqs; 0 if each record has its own */
-	size_t high_bytes; /* bytes of each record's own half: 0 or 4 */
+	uint64_t seq_base; /* high half of all seqs; 0 if each record stores its high half */
+	size_t high_bytes; /* bytes of the high half in each record, 0 or 4 */
 	size_t secondary_bytes;
 };
 
@@ -104,7 +106,8 @@ static inline size_t record_bytes(const struct record_codec *c, const struct rec
 	       r->payload.len;
 }
 
-/* Returns where the key goes; secondary and payload follow. */
+/* Write the header at `p`. Returns the address for the key. Secondary and payload follow the key.
+ */
 static inline uint8_t *record_write_header(const struct record_codec *c, const struct record *r,
 					   bool large, uint8_t *p)
 {
@@ -122,7 +125,7 @@ static inline uint8_t *record_write_header(const struct record_codec *c, const s
 	return p + put_varint(p, r->payload.len);
 }
 
-/* Returns where the next record starts. */
+/* Read the record at `p`. Returns the address of the next record. */
 static inline const uint8_t *record_read(const struct record_codec *c, const uint8_t *p,
 					 struct record *r)
 {
@@ -142,18 +145,18 @@ static inline const uint8_t *record_read(const struct record_codec *c, const uin
 	return r->payload.ptr + payload;
 }
 
-/* Does the record at p have its payload aside? */
+/* Return true if the payload of the record at `p` is stored separately. */
 static inline bool record_is_aside(const uint8_t *p)
 {
 	return (p[5] & LARGE_BIT) != 0;
 }
 
-/* ---- packed, in a run ---- */
+/* ---- packed records, in a run ---- */
 
 struct run_codec {
-	uint64_t seq_base, seq_last; /* the least and the largest */
+	uint64_t seq_base, seq_last; /* the least and the largest seq of the run */
 	uint64_t seq_mask;
-	size_t seq_bytes; /* 0..8 */
+	size_t seq_bytes; /* stored bytes of a seq, 0 to 8 */
 	size_t secondary_bytes;
 	size_t string_max;
 	bool fixed; /* all strings have string_max bytes */
@@ -180,13 +183,14 @@ static inline uint64_t differing_bits(const uint8_t *a, const uint8_t *b)
 	return x ^ y;
 }
 
-/* Count the first bytes that two strings share; reads up to 23 bytes after the shorter one. */
+/* Count the equal bytes at the start of two strings. The function reads up to 23 bytes after the
+ * shorter string. */
 static inline size_t shared_bytes(struct bytes a, struct bytes b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
 
 	for (size_t i = 0; i < n; i += 24) {
-		/* Three words, without a branch on which of them differs. */
+		/* Compare three words at once, which saves branches. */
 		uint64_t first = differing_bits(a.ptr + i, b.ptr + i);
 		uint64_t second = differing_bits(a.ptr + i + 8, b.ptr + i + 8);
 		uint64_t third = differing_bits(a.ptr + i + 16, b.ptr + i + 16);
@@ -212,7 +216,8 @@ static inline size_t packed_header_bytes(const struct run_codec *c, size_t share
 	       varint_bytes(payload_code) - 3;
 }
 
-/* Returns the place of the tail; overwrites up to 8 bytes after it. */
+/* Write the header at `p`. Returns the address for the tail. Up to 8 bytes from this address on are
+ * overwritten. */
 static inline uint8_t *packed_write_header(const struct run_codec *c, size_t shared, size_t tail,
 					   size_t payload_code, uint64_t seq, uint8_t *p)
 {
@@ -227,12 +232,12 @@ static inline uint8_t *packed_write_header(const struct run_codec *c, size_t sha
 
 typedef uint64_t codec_word __attribute__((vector_size(16)));
 
-/* MERGED_BYTES bytes of ones, then the same number of zeros. */
+/* A mask of MERGED_BYTES bytes FF, then MERGED_BYTES bytes 00. */
 extern const uint8_t codec_mask[2 * MERGED_BYTES];
 
 /*
- * Build a string from the one before it and its tail. Whole words are stored, so that a load
- * directly after does not wait for the store. `shared` bytes before the tail must be readable.
+ * Build a string from the previous string and a tail. The function stores whole words, because a
+ * load directly after partial stores would wait. `shared` bytes before the tail must be readable.
  */
 static inline void merge_string(uint8_t *to, const uint8_t *before, size_t shared,
 				const uint8_t *tail, size_t bytes)
@@ -254,14 +259,15 @@ static inline void merge_string(uint8_t *to, const uint8_t *before, size_t share
 }
 
 struct packed_head {
-	uint64_t shared, tail, payload; /* bytes */
+	uint64_t shared, tail, payload; /* lengths in bytes */
 	uint64_t seq;
 	bool large;
 };
 
 /*
- * Read the header at p. Returns the start of the tail; NULL: the record does not fit between p and
- * end, or exceeds the longest one. Reads at most SLACK_BYTES after end.
+ * Read the header at `p`. Returns the start of the tail. Returns NULL if the record does not fit
+ * between `p` and `end`, or if its string is longer than c->string_max. The function reads at most
+ * SLACK_BYTES after `end`.
  */
 static inline const uint8_t *packed_read_header(const struct run_codec *c, const uint8_t *p,
 						const uint8_t *end, struct packed_head *h)
@@ -279,8 +285,7 @@ static inline const uint8_t *packed_read_header(const struct run_codec *c, const
 	h->large = h->payload == 0;
 	h->payload = h->payload ? h->payload - 1 : LARGE_REF_BYTES;
 	/*
-	 * Lengths are below 2^63: with the tail allowed by the first two tests, the sum does not
-	 * wrap.
+	 * Lengths are below 2^63. The first two tests bound the tail, so the sum does not overflow.
 	 */
 	if (h->shared > c->string_max || h->tail > c->string_max - h->shared ||
 	    h->shared + h->tail < c->secondary_bytes ||
@@ -303,23 +308,23 @@ static inline const uint8_t *packed_take(const struct run_codec *c, const struct
 	out->rec.secondary = string + key_len;
 	out->rec.seq = h->seq;
 	out->rec.payload = bytes_of(tail + h->tail, h->payload);
-	/* At the start of a block nothing is shared, which says nothing about the key. */
+	/* At the start of a block, `shared` is 0, so new_key stays false, which means unknown. */
 	out->rec.new_key = (h->shared > 0) & ((h->shared < key_len) | (bytes != before_bytes));
 	return tail + h->tail + h->payload;
 }
 
-/* packed_read for any record. */
+/* Read a record as packed_read does, but without the fast path. */
 const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, const uint8_t *end,
 			       const uint8_t *before, size_t before_bytes, uint8_t *string,
 			       struct record_item *out);
 
 /*
- * Unpack the record at p into *out and its string into `string`, which has string_max bytes and
- * SLACK_BYTES after them. before: the string of the record before, of before_bytes; 0: this record
- * is the first in memory. Returns the start of the next record; NULL: as above, or the record
- * contradicts the one before.
+ * Unpack the record at `p` into *out, and its string into `string`, which has string_max bytes and
+ * SLACK_BYTES after them. `before` is the previous string, with `before_bytes` bytes, or 0 bytes if
+ * this record is the first in memory. Returns the start of the next record. Returns NULL as
+ * packed_read_header does, or if the record contradicts the previous one.
  *
- * This is the fast path: lengths below 128, and a payload in the run.
+ * The fast path needs lengths below 128 and a payload that is in the run.
  */
 static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_t *p,
 					 const uint8_t *end, const uint8_t *before,
@@ -337,7 +342,7 @@ static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_
 		code = *tail++;
 	}
 	h.payload = code - 1;
-	long_bits |= code | h.payload; /* all bits if there is none */
+	long_bits |= code | h.payload; /* a code of 0 (a large payload) sets all bits */
 	memcpy(&seq, tail, 8);
 	tail += c->seq_bytes;
 	h.seq = c->seq_base + (seq & c->seq_mask);
@@ -345,7 +350,8 @@ static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_
 				     h.shared + h.tail - least > c->string_max - least ||
 				     (int64_t)(h.tail + h.payload) > end - tail,
 			     0)) {
-		/* Copies, so that the caller's codec and item may live in registers. */
+		/* Copy both, so that the compiler can keep the caller's codec and item in
+		 * registers. */
 		struct run_codec codec = *c;
 		struct record_item it = {0};
 		p = packed_read_any(&codec, p, end, before, before_bytes, string, &it);

@@ -25,7 +25,8 @@ const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, cons
 	return packed_take(c, &h, tail, before, before_bytes, string, out);
 }
 
-/* As many as stay in the nearest cache; the string before is needed to read a string. */
+/* Return how many strings fit in the first-level cache. A reader needs the previous string to read
+ * a string. */
 static unsigned strings_kept(size_t string_max)
 {
 	unsigned n = STRINGS_MAX;
@@ -87,7 +88,8 @@ int run_damaged(const struct run *r, struct error *err)
 {
 	return error_set(
 		err, RC_IO,
-		"a temporary file in %s does not contain the sorted rows that were written to it",
+		"%s: found damaged sorted rows, expected them as they were written; check this "
+		"memory or disk, and run the command again",
 		r->data ? "memory" : r->spill->dir);
 }
 
@@ -116,7 +118,7 @@ static void keep_larger(struct buf *below, struct bytes key)
 }
 
 /*
- * Read the block in memory up to the first record with key >= the wanted key, and stop before it.
+ * Read the block in memory, and stop before the first record with a key >= the wanted key.
  */
 static int scan_in_full(struct run_reader *rd, struct bytes key, const struct weigher *w,
 			uint64_t *weight, struct error *err)
@@ -140,7 +142,8 @@ static int scan_in_full(struct run_reader *rd, struct bytes key, const struct we
 	return RC_OK;
 }
 
-/* A record's key begins like `key` and continues with rest: is it below key? */
+/* Return true if a record's key is below `key`. The record's key begins with the first *match bytes
+ * of `key` and continues with `rest`. */
 static bool rest_is_below(struct bytes rest, struct bytes key, size_t *match)
 {
 	struct bytes want = bytes_of(key.ptr + *match, key.len - *match);
@@ -155,13 +158,14 @@ static bool rest_is_below(struct bytes rest, struct bytes key, size_t *match)
 }
 
 /*
- * The same with few comparisons (offset-value coding; Conner, IBM TDB 20(7), 1977). The last record
- * is below the key and shares `match` first bytes with it. A record that shares more with that
- * record is also below, one that shares less is above. Only one that shares as much is compared,
- * from there on.
+ * Do the work of scan_in_full with few comparisons (offset-value coding; Conner, IBM TDB 20(7),
+ * 1977). The last record is below the key, and their first `match` bytes are equal. A record that
+ * shares more bytes with the last record is also below the key. A record that shares fewer bytes is
+ * above the key. The function compares only a record that shares exactly `match` bytes, from the
+ * next byte on.
  *
- * Not for keys of several lengths with secondaries: a secondary may lie where another record has
- * key.
+ * This function cannot read keys of several lengths with secondaries, because a secondary may be at
+ * the place of another record's key.
  */
 static int scan_by_match(struct run_reader *rd, struct bytes key, const struct weigher *w,
 			 uint64_t *weight, struct error *err)
@@ -169,7 +173,7 @@ static int scan_by_match(struct run_reader *rd, struct bytes key, const struct w
 	const struct run_codec *c = &rd->run->codec;
 	struct record_item *it = reader_item(rd, rd->turn);
 	uint8_t *string = reader_string(rd, rd->turn);
-	size_t match = 0, passed = 0; /* bytes of string */
+	size_t match = 0, passed = 0; /* bytes of the string */
 
 	while (rd->next < rd->end) {
 		struct packed_head h;
@@ -200,7 +204,8 @@ static int scan_by_match(struct run_reader *rd, struct bytes key, const struct w
 int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 	     struct run_position *out, struct buf *below, struct error *err)
 {
-	/* The last block that starts below key may end with records equal to key: look there. */
+	/* The last block that starts below `key` may end with records equal to `key`, so read this
+	 * block. */
 	const struct run *r = rd->run;
 	size_t block = run_blocks_below(r, key, false);
 

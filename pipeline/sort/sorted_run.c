@@ -37,10 +37,10 @@ static int take_quota(struct spill *s, size_t len, struct error *err)
 	if (!budget_take(s->quota, len))
 		return error_set(
 			err, RC_LIMIT,
-			"the temporary files may have %s (--temp-quota), but they already have %s of "
-			"sorted rows, and more follow: raise --temp-quota, or raise --memory to spill less",
-			format_bytes(limit, s->quota->limit),
-			format_bytes(used, atomic_load(&s->quota->used)));
+			"temporary files: found %s of sorted rows and more to write, expected at most %s "
+			"(--temp-quota); raise --temp-quota, or raise --memory to spill less",
+			format_bytes(used, atomic_load(&s->quota->used)),
+			format_bytes(limit, s->quota->limit));
 	s->held_bytes += len;
 	return RC_OK;
 }
@@ -84,8 +84,8 @@ void run_free(struct run *r, struct budget *budget)
 void run_punch(const struct run *r)
 {
 	/*
-	 * If the file system cannot release the bytes, they stay until the file is closed: no
-	 * error.
+	 * If the file system cannot release the bytes, they stay until the file is closed. Such a
+	 * failure is not an error.
 	 */
 	struct spill *s = r->spill;
 
@@ -133,9 +133,8 @@ void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes)
 	w->spill = NULL;
 	w->cap = bytes;
 	/*
-	 * Use pages of the usual size. Huge pages save up to 3 % of a load if memory is free, but
-	 * cost 3 to 10 % on a virtual machine whose host takes free huge pages back (measured in
-	 * turns with other programs).
+	 * Use pages of the usual size. Huge pages save up to 3 % of a load's time if memory is
+	 * free. They cost 3 to 10 % on a virtual machine if its host reclaims free huge pages.
 	 */
 	w->buf = run->data = mem_alloc(bytes + SLACK_BYTES);
 	run->held_bytes = bytes;
@@ -177,7 +176,7 @@ static int writer_flush(struct run_writer *w, struct error *err)
 	return rc;
 }
 
-/* Put a record larger than the buffer; its payload is written directly. */
+/* Write a record that is larger than the buffer, without a copy of the payload. */
 static int put_large(struct run_writer *w, const struct record *r, uint8_t *end, struct error *err)
 {
 	w->used = (size_t)(end - w->buf);
@@ -192,7 +191,7 @@ static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 	w->block_end = offset + BLOCK_BYTES;
 }
 
-/* tail: the part of the string after the bytes that it shares with the one before. */
+/* Write a record. tail is the part of its string that differs from the previous string. */
 static inline __attribute__((always_inline)) int put(struct run_writer *w,
 						     const struct record_item *it,
 						     struct bytes string, size_t shared,
@@ -250,7 +249,7 @@ int run_writer_put_behind(struct run_writer *w, const struct record_item *it, si
 	return put(w, it, string_of(w, &it->rec), shared, tail, err);
 }
 
-/* The untouched rest never used memory, but it was accounted. */
+/* Return the unused rest of the buffer to the budget, which counted the whole buffer. */
 static void give_rest(struct run_writer *w)
 {
 	struct run *run = w->run;

@@ -1,5 +1,5 @@
 /*
- * sorter.c - the life of a sorter: builders, then one list of runs
+ * sorter.c - create a sorter, collect the runs of its builders, and free it
  */
 #include "parts.h"
 
@@ -77,8 +77,8 @@ static int flush_builder(void *ctx, unsigned worker, size_t index, struct error 
 }
 
 /*
- * Spill what is in memory after all, if others have need of it, or if the read buffers of what is
- * spilled would have no room.
+ * Move runs in memory to disk if other stages need the memory, or if the read buffers of the
+ * spilled runs do not fit in the budget.
  */
 static int make_room(struct sorter *s, struct error *err)
 {

@@ -1,15 +1,15 @@
 /*
- * stretch.c - records that come in order go straight into a run: no buffer, no sorting
+ * stretch.c - write records that arrive in sorted order directly to a run, without a buffer
  *
- * A run's codec must be known before its first record.  So the first one tells the length of all
- * keys and the high half of all seqs; when another one comes, the run ends, and what is begun then
- * takes keys of any length, or any seq.
+ * A run's codec must be known before its first record. So the first record sets the length of all
+ * keys and the high half of all seqs. A record with another length or half ends the run. The next
+ * run then accepts keys of any length, or any seq.
  */
 #include "parts.h"
 
 enum { LEAST_SHARE = 4, HEADER_MOST = 32 };
 
-/* A record, at most; the first of a block has all of its string. */
+/* Return the most bytes of a record in a run. The first record of a block has its whole string. */
 static size_t bytes_in_run(const struct run_builder *b, const struct record *r)
 {
 	return HEADER_MOST + r->key.len + b->sorter->opt.secondary_bytes + r->payload.len;
@@ -72,7 +72,7 @@ void stretch_release(struct run_builder *b)
 	*st = (struct stretch){0};
 }
 
-/* May r stand in the run that was begun?  If not, the next one is for such records, too. */
+/* Return true if the open run accepts record `r`. If not, the next run will accept such records. */
 static bool suits(struct stretch *st, const struct record *r)
 {
 	st->varies |= r->key.len != st->max_len;
@@ -88,7 +88,7 @@ static bool has_room(const struct run_builder *b, const struct record *r)
 	return w->flushed + w->used + bytes_in_run(b, r) <= b->sorter->opt.run_bytes;
 }
 
-/* What the run's span is found by. */
+/* Record the varying bits of a record, or its key length and string, for the span of the run. */
 static inline void watch(struct stretch *st, const struct ordered_record *r, size_t secondary_bytes)
 {
 	const size_t len = r->rec.key.len, string_len = len + secondary_bytes;
@@ -125,9 +125,9 @@ int run_builder_stretch(struct run_builder *b, uint64_t bytes, bool goes_on, str
 {
 	int rc = goes_on ? RC_OK : stretch_end(b, err);
 
-	/* its first record is not told by the one before, as readers of a block want it */
+	/* the stretch begins a block, so readers need no record before it */
 	b->stretch.writer.block_end = 0;
-	/* a short run costs more to merge than its records to sort with others */
+	/* merging a short run costs more than sorting its records with other records */
 	b->stretch.comes = bytes >= b->sorter->opt.run_bytes / LEAST_SHARE;
 	return rc;
 }
