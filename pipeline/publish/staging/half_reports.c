@@ -1,20 +1,24 @@
-/* half_reports.c - see half_reports.h */
+/* half_reports.c - read and write the reports of map, reduce and digest (half_reports.h) */
 #include "half_reports.h"
 
 #include "shared_forms.h"
 
 static const struct form_member map_region_members[] = {
-	{"region", FORM_SIZE, IN(map_region, region), "its number, from 0"},
-	{"records", FORM_COUNT, IN(map_region, records), "rows for this region"},
-	{"pieces", FORM_COUNT, IN(map_region, pieces), "sorted pieces in the file `runs`"},
-	{"offset", FORM_COUNT, IN(map_region, offset), "of the first piece in the file `runs`"},
-	{"bytes", FORM_COUNT, IN(map_region, bytes), "of all pieces"},
+	{"region", FORM_SIZE, IN(map_region, region), "number of the region, from 0"},
+	{"records", FORM_COUNT, IN(map_region, records), "number of rows for this region"},
+	{"pieces", FORM_COUNT, IN(map_region, pieces),
+	 "number of sorted pieces in the file `runs`"},
+	{"offset", FORM_COUNT, IN(map_region, offset),
+	 "offset of the first piece in the file `runs`"},
+	{"bytes", FORM_COUNT, IN(map_region, bytes), "size of all pieces of the region"},
 };
 static const struct form map_region_form = FORM(map_region, map_region_members);
 
 static const struct form_member map_table_members[] = {
-	{"name", FORM_TEXT, IN(map_table, name), "with its namespace, if it has one"},
-	{"filtered", FORM_COUNT, IN(map_table, filtered), "events without a cell for this table"},
+	{"name", FORM_TEXT, IN(map_table, name),
+	 "name of the table, with the namespace if it has one"},
+	{"filtered", FORM_COUNT, IN(map_table, filtered),
+	 "number of events without a cell for this table"},
 	{"regions", FORM_LIST, IN(map_table, regions), "regions that have rows, in order",
 	 ITEMS(map_table, map_region_form, nregions)},
 };
@@ -23,72 +27,91 @@ static const struct form map_table_form = FORM(map_table, map_table_members);
 static const struct form_member map_members[] = {
 	{"program", FORM_TEXT, IN(map_report, program), "version of saltmill"},
 	{"plan", FORM_DIGEST, IN(map_report, plan), "identity of the plan"},
-	{"path", FORM_TEXT, IN(map_report, path), "of the input"},
-	{"columns", FORM_LIST, IN(map_report, columns), "of the input's schema", FORM_IF_ANY,
-	 ITEMS(map_report, manifest_column_form, ncolumns)},
-	{"number", FORM_COUNT, IN(map_report, number), "of the input among all inputs, from 0"},
+	{"path", FORM_TEXT, IN(map_report, path), "path of the input"},
+	{"columns", FORM_LIST, IN(map_report, columns), "columns of the input's schema",
+	 FORM_IF_ANY, ITEMS(map_report, manifest_column_form, ncolumns)},
+	{"number", FORM_COUNT, IN(map_report, number),
+	 "number of the input among all inputs, from 0"},
 	{"size", FORM_COUNT, IN(map_report, size), "size of the input"},
-	{"head", FORM_COUNT, IN(map_report, head), "bytes before the first row"},
-	{"head_lines", FORM_COUNT, IN(map_report, head_lines), "line ends before the first row"},
-	{"from", FORM_COUNT, IN(map_report, from), "first byte that was asked for"},
-	{"to", FORM_COUNT, IN(map_report, to), "first byte after those that were asked for"},
-	{"first", FORM_COUNT, IN(map_report, first), "first byte of the rows that were read"},
-	{"end", FORM_COUNT, IN(map_report, end), "first byte after the rows that were read"},
-	{"lines", FORM_COUNT, IN(map_report, lines), "line ends in the rows"},
+	{"head", FORM_COUNT, IN(map_report, head), "number of bytes before the first row"},
+	{"head_lines", FORM_COUNT, IN(map_report, head_lines),
+	 "number of line ends before the first row"},
+	{"from", FORM_COUNT, IN(map_report, from), "offset of the first requested byte"},
+	{"to", FORM_COUNT, IN(map_report, to),
+	 "offset of the first byte after the requested bytes"},
+	{"first", FORM_COUNT, IN(map_report, first), "offset of the first byte of the read rows"},
+	{"end", FORM_COUNT, IN(map_report, end), "offset of the first byte after the read rows"},
+	{"lines", FORM_COUNT, IN(map_report, lines), "number of line ends in the read rows"},
 	{"seqs", FORM_COUNT, IN(map_report, seqs),
-	 "sequence numbers from this file to the next one"},
+	 "number of sequence numbers from this input to the next input"},
 	{"line_base", FORM_COUNT, IN(map_report, line_base),
-	 "line ends before `first`, from where lines are counted"},
-	{"head_read", FORM_FLAG, IN(map_report, head_read), "`head` is known"},
-	{"whole", FORM_FLAG, IN(map_report, whole), "the whole file was read, not a slice"},
-	{"last", FORM_FLAG, IN(map_report, last), "no row is after `end`"},
-	{"digest", FORM_DIGEST, IN(map_report, digest), "XXH3-128 of the bytes that were read"},
-	{"read", FORM_COUNT, IN(map_report, read), "events"},
-	{"rejected", FORM_COUNT, IN(map_report, rejected), "bad events"},
-	{"blank_lines", FORM_COUNT, IN(map_report, blank_lines), "blank lines, which are skipped"},
+	 "number of line ends before `first`, where the count of lines starts"},
+	{"head_read", FORM_FLAG, IN(map_report, head_read), "true if `head` is known"},
+	{"whole", FORM_FLAG, IN(map_report, whole),
+	 "true if the map read the whole file, not a slice"},
+	{"last", FORM_FLAG, IN(map_report, last), "true if no row is after `end`"},
+	{"digest", FORM_DIGEST, IN(map_report, digest), "XXH3-128 of the read bytes"},
+	{"read", FORM_COUNT, IN(map_report, read), "number of events"},
+	{"rejected", FORM_COUNT, IN(map_report, rejected), "number of rejected events"},
+	{"blank_lines", FORM_COUNT, IN(map_report, blank_lines),
+	 "number of blank lines, which are skipped"},
+	{"rejected_lines", FORM_COUNT, IN(map_report, rejected_lines),
+	 "number of line ends inside rejected events", FORM_IF_ANY},
+	{"filtered_lines", FORM_COUNT, IN(map_report, filtered_lines),
+	 "number of line ends inside events that no table takes", FORM_IF_ANY},
 	{"newest_ms", FORM_INT, IN(map_report, newest_ms),
-	 "newest cell timestamp, in ms since 1970; 0: no cell"},
-	{"reasons", FORM_LIST, IN(map_report, reasons), "of the rejects, most frequent first",
+	 "newest cell timestamp, in ms since 1970; 0 means no cell"},
+	{"reasons", FORM_LIST, IN(map_report, reasons),
+	 "reasons of the rejects, most frequent first",
 	 ITEMS(map_report, reject_reason_form, nreasons)},
-	{"tables", FORM_LIST, IN(map_report, tables), "in the order of the job",
+	{"tables", FORM_LIST, IN(map_report, tables), "tables in the order of the job",
 	 ITEMS(map_report, map_table_form, ntables)},
 };
 const struct form map_report_form =
 	NAMED_FORM(map_report, map_members, "map-report", "report.json of a map");
 
 static const struct form_member slice_members[] = {
-	{"slice", FORM_COUNT, IN(reduce_slice, slice), "sequence number of its first row"},
-	{"records", FORM_COUNT, IN(reduce_slice, records), "rows that it gave to the region"},
+	{"slice", FORM_COUNT, IN(reduce_slice, slice),
+	 "sequence number of the first row of the slice"},
+	{"records", FORM_COUNT, IN(reduce_slice, records),
+	 "number of rows of the slice in the region"},
 };
 static const struct form slice_form = FORM(reduce_slice, slice_members);
 
 static const struct form_member collision_members[] = {
-	{"row", FORM_KEY, IN(reduce_collision, row), "row key"},
+	{"row", FORM_KEY, IN(reduce_collision, row), "row key of both rows"},
 	{"lost", FORM_COUNT, IN(reduce_collision, lost), "sequence number of the overwritten row"},
-	{"kept", FORM_COUNT, IN(reduce_collision, kept), "sequence number of the other"},
+	{"kept", FORM_COUNT, IN(reduce_collision, kept), "sequence number of the row that is kept"},
 };
 static const struct form collision_form = FORM(reduce_collision, collision_members);
 
 static const struct form_member reduce_region_members[] = {
-	{"region", FORM_SIZE, IN(reduce_region, region), "its number, from 0"},
-	{"rows", FORM_COUNT, IN(reduce_region, rows), "row keys"},
-	{"cells", FORM_COUNT, IN(reduce_region, cells), "cells that are stored"},
+	{"region", FORM_SIZE, IN(reduce_region, region), "number of the region, from 0"},
+	{"rows", FORM_COUNT, IN(reduce_region, rows), "number of row keys"},
+	{"cells", FORM_COUNT, IN(reduce_region, cells), "number of stored cells"},
 	{"cells_deduplicated", FORM_COUNT, IN(reduce_region, cells_deduplicated),
-	 "cells that others overwrite"},
-	{"loaded", FORM_COUNT, IN(reduce_region, loaded), "events that became cells"},
+	 "number of overwritten cells"},
+	{"loaded", FORM_COUNT, IN(reduce_region, loaded), "number of events that became cells"},
 	{"deduplicated", FORM_COUNT, IN(reduce_region, deduplicated),
-	 "events that others overwrite"},
+	 "number of overwritten events"},
 	{"collision", FORM_PART, IN(reduce_region, collision), "the first overwritten event",
 	 FORM_IF_ANY, &collision_form},
+	{"cells_hidden", FORM_COUNT, IN(reduce_region, cells_hidden),
+	 "stored cells that delete markers hide", FORM_IF_ANY},
+	{"hidden", FORM_LIST, IN(reduce_region, hidden),
+	 "examples of such cells; `lost` and `kept` "
+	 "are their row and that of the marker",
+	 FORM_IF_ANY, ITEMS(reduce_region, collision_form, nhidden)},
 	{"slices", FORM_LIST, IN(reduce_region, slices), "slices of the input, in order",
 	 ITEMS(reduce_region, slice_form, nslices)},
-	{"files", FORM_LIST, IN(reduce_region, files), "HFiles; paths are relative to this file",
+	{"files", FORM_LIST, IN(reduce_region, files), "HFiles, with paths relative to this file",
 	 ITEMS(reduce_region, manifest_file_form, nfiles)},
 };
 static const struct form reduce_region_form = FORM(reduce_region, reduce_region_members);
 
 static const struct form_member reduce_table_members[] = {
-	{"name", FORM_TEXT, IN(reduce_table, name), "with its namespace, if it has one"},
+	{"name", FORM_TEXT, IN(reduce_table, name),
+	 "name of the table, with the namespace if it has one"},
 	{"regions", FORM_LIST, IN(reduce_table, regions), "regions that were reduced, in order",
 	 ITEMS(reduce_table, reduce_region_form, nregions)},
 };
@@ -98,39 +121,40 @@ static const struct form_member reduce_members[] = {
 	{"program", FORM_TEXT, IN(reduce_report, program), "version of saltmill"},
 	{"plan", FORM_DIGEST, IN(reduce_report, plan), "identity of the plan"},
 	{"created_ms", FORM_INT, IN(reduce_report, created_ms),
-	 "the time in the files, in ms since 1970"},
-	{"tables", FORM_LIST, IN(reduce_report, tables), "in the order of the job",
+	 "timestamp in the files, in ms since 1970"},
+	{"tables", FORM_LIST, IN(reduce_report, tables), "tables in the order of the job",
 	 ITEMS(reduce_report, reduce_table_form, ntables)},
 };
 const struct form reduce_report_form =
 	NAMED_FORM(reduce_report, reduce_members, "reduce-report", "report.json of a reduce");
 
 static const struct form_member range_members[] = {
-	{"first", FORM_COUNT, IN(source_range, first), "first byte"},
-	{"end", FORM_COUNT, IN(source_range, end), "first byte after it"},
-	{"digest", FORM_DIGEST, IN(source_range, digest), "XXH3-128 of these bytes"},
+	{"first", FORM_COUNT, IN(source_range, first), "offset of the first byte of the part"},
+	{"end", FORM_COUNT, IN(source_range, end), "offset of the first byte after the part"},
+	{"digest", FORM_DIGEST, IN(source_range, digest), "XXH3-128 of the part's bytes"},
 };
 static const struct form range_form = FORM(source_range, range_members);
 
 static const struct form_member digest_members[] = {
-	{"number", FORM_COUNT, IN(source_digest, number), "of the input among all inputs, from 0"},
-	{"path", FORM_TEXT, IN(source_digest, path), "of the input"},
+	{"number", FORM_COUNT, IN(source_digest, number),
+	 "number of the input among all inputs, from 0"},
+	{"path", FORM_TEXT, IN(source_digest, path), "path of the input"},
 	{"size", FORM_COUNT, IN(source_digest, size), "size of the input"},
 	{"digest", FORM_DIGEST, IN(source_digest, digest), "XXH3-128 of the input"},
-	{"parts", FORM_LIST, IN(source_digest, parts), "the parts that maps read",
+	{"parts", FORM_LIST, IN(source_digest, parts), "parts that maps read",
 	 ITEMS(source_digest, range_form, nparts)},
 };
 const struct form digest_form =
 	NAMED_FORM(source_digest, digest_members, "digest", "the output of digest");
 
 static const struct form_member input_members[] = {
-	{"path", FORM_TEXT, IN(source_input, path), "of the input"},
+	{"path", FORM_TEXT, IN(source_input, path), "path of the input"},
 	{"size", FORM_COUNT, IN(source_input, size), "size of the input"},
 };
 static const struct form input_form = FORM(source_input, input_members);
 
 static const struct form_member inputs_members[] = {
-	{"inputs", FORM_LIST, IN(source_inputs, inputs), "all inputs, in their order",
+	{"inputs", FORM_LIST, IN(source_inputs, inputs), "all inputs, in the order of the load",
 	 ITEMS(source_inputs, input_form, ninputs)},
 	{"digests", FORM_LIST, IN(source_inputs, digests),
 	 "outputs of digest, one for each input that maps read in slices", FORM_IF_ANY,

@@ -1,5 +1,6 @@
 #include "lease.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,9 @@ struct lease {
 	bool runs, ended;
 };
 
-/* --- the owner: "BOOT NAMESPACE PID START", as its machine names the process --- */
+/* --- the text "BOOT NAMESPACE PID START", which identifies the owner's process --- */
 
+/* Return when a process started; 0 if there is no such process, or /proc cannot be read. */
 static uint64_t start_of(long pid)
 {
 	char path[64];
@@ -39,7 +41,7 @@ static uint64_t start_of(long pid)
 	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
 	if (io_read_file_upto(path, MOST, &text, &ignored) == RC_OK) {
 		buf_put(&text, 0);
-		/* after the name, which may contain anything: the 22nd value of proc(5) */
+		/* the 22nd value of proc(5), after the name, which may contain any byte */
 		const char *p = strrchr((const char *)text.ptr, ')');
 		for (int i = 0; p && i < 20; i++)
 			p = strchr(p + 1, ' ');
@@ -49,7 +51,7 @@ static uint64_t start_of(long pid)
 	return start;
 }
 
-/* Name the machine on which process numbers have this meaning; "": unknown. */
+/* Return the id of this machine and its process namespace, or "" if it is unknown. */
 static void machine(char out[128])
 {
 	struct buf boot = {0};
@@ -73,6 +75,16 @@ static void describe_owner(struct buf *out)
 		   (unsigned long long)start_of((long)getpid()));
 }
 
+/* A file of /proc that exists but cannot be read proves nothing. */
+static bool is_gone(long pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+	return access(path, F_OK) < 0 && errno == ENOENT;
+}
+
+/* OWNER_ELSEWHERE: on another machine, or unknown, so its lock must be watched. */
 enum owner { OWNER_LIVES, OWNER_DIED, OWNER_ELSEWHERE };
 
 static enum owner owner_of(const char *text)
@@ -83,20 +95,24 @@ static enum owner owner_of(const char *text)
 	size_t n = strlen(here);
 	long pid = 0;
 	unsigned long long start = 0;
+	/* an owner that could not read its own start wrote 0 */
 	if (n == 0 || strncmp(text, here, n) != 0 ||
-	    sscanf(text + n, " %ld %llu", &pid, &start) != 2)
+	    sscanf(text + n, " %ld %llu", &pid, &start) != 2 || !start)
 		return OWNER_ELSEWHERE;
-	return start_of(pid) == start ? OWNER_LIVES : OWNER_DIED;
+	uint64_t now = start_of(pid);
+	if (now)
+		return now == start ? OWNER_LIVES : OWNER_DIED;
+	return is_gone(pid) ? OWNER_DIED : OWNER_ELSEWHERE;
 }
 
-/* --- keep it --- */
+/* --- keep the lease --- */
 
 static void *keep_touching(void *arg)
 {
 	struct lease *l = arg;
 	struct error ignored;
 
-	stop_unwatched = true; /* the thread touches the file even if the work hangs */
+	stop_unwatched = true; /* touch the file even if the work hangs */
 	pthread_mutex_lock(&l->lock);
 	while (!l->ended) {
 		clock_wait(&l->ends, &l->lock, TOUCH_MS);
@@ -139,8 +155,8 @@ int lease_take(struct lease **out, struct storage *s, const char *path, struct e
 	if (rc == RC_OK && info.file_id == 0)
 		rc = error_set(
 			err, RC_CONFIG,
-			"%s: the server does not return the file's fileId, which identifies a lock: "
-			"name NameNodes, not a gateway",
+			"%s: found no fileId in the server's answer, expected one, which "
+			"identifies a lock; write the addresses of NameNodes, not of a gateway",
 			path);
 	struct lease *l = rc ? NULL : lease_new(s, path, info.file_id);
 	if (l && !l->runs) {
@@ -179,11 +195,11 @@ void lease_end(struct lease *l)
 	mem_free(l);
 }
 
-/* --- meet another owner's --- */
+/* --- the lock of another owner --- */
 
 /*
- * If the server did not answer while we watched, the owner could not touch the file either: watch
- * 30 s more.
+ * Watch the file for 30 s. If the server does not answer for some time, the owner could not touch
+ * the file either. In that case, watch for 30 more seconds.
  */
 static int watch(struct storage *s, const char *path, bool *alive, struct error *err)
 {
@@ -200,7 +216,7 @@ static int watch(struct storage *s, const char *path, bool *alive, struct error 
 		if (rc == RC_OK)
 			rc = storage_stat(s, path, &now, err);
 		if (rc == RC_OK && now.file_id != first.file_id)
-			break; /* its owner has removed it */
+			break; /* the owner has removed the file */
 		*alive = rc == RC_OK && now.modified_ms != first.modified_ms;
 		if (clock_ms() - began > TOUCH_MS)
 			end = clock_ms() + WATCH_MS;

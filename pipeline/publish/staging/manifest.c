@@ -1,8 +1,8 @@
 /*
- * manifest.c - manifest.json: its form, and its digest
+ * manifest.c - the form and the digest of manifest.json
  *
- * The last member is the digest of all other bytes, at a fixed place from the end, so any changed
- * byte is noticed.
+ * The last member is the digest of all other bytes. The digest has a fixed distance from the end,
+ * so the reader notices any changed byte.
  */
 #include "publish.h"
 
@@ -12,16 +12,17 @@
 #include "shared_forms.h"
 #include "hash.h"
 
-enum { DIGITS = 32 }; /* of a digest */
+enum { DIGITS = 32 }; /* hex digits of a digest */
 
 static const struct form_member file_members[] = {
-	{"path", FORM_TEXT, IN(manifest_file, path), "relative to the folder of the manifest"},
+	{"path", FORM_TEXT, IN(manifest_file, path),
+	 "path of the file, relative to the folder of the manifest"},
 	{"family", FORM_TEXT, IN(manifest_file, family), "column family"},
-	{"region", FORM_SIZE, IN(manifest_file, region), "number of its region, from 0"},
-	{"rows", FORM_COUNT, IN(manifest_file, rows), "row keys"},
-	{"cells", FORM_COUNT, IN(manifest_file, cells), "cells"},
+	{"region", FORM_SIZE, IN(manifest_file, region), "number of the file's region, from 0"},
+	{"rows", FORM_COUNT, IN(manifest_file, rows), "number of row keys"},
+	{"cells", FORM_COUNT, IN(manifest_file, cells), "number of cells"},
 	{"bytes", FORM_COUNT, IN(manifest_file, bytes), "size of the file"},
-	{"cell_bytes", FORM_COUNT, IN(manifest_file, cell_bytes), "size of its cells as KeyValues"},
+	{"cell_bytes", FORM_COUNT, IN(manifest_file, cell_bytes), "size of the cells as KeyValues"},
 	{"first_row", FORM_KEY, IN(manifest_file, first_row), "first row key"},
 	{"last_row", FORM_KEY, IN(manifest_file, last_row), "last row key"},
 	{"min_ts", FORM_INT, IN(manifest_file, min_ts), "oldest cell timestamp, in ms since 1970"},
@@ -31,32 +32,32 @@ static const struct form_member file_members[] = {
 const struct form manifest_file_form = FORM(manifest_file, file_members);
 
 static const struct form_member region_members[] = {
-	{"start", FORM_KEY, IN(manifest_region, start), "first row key; empty: no bound"},
-	{"end", FORM_KEY, IN(manifest_region, end), "first row key after it; empty: no bound"},
-	{"rows", FORM_COUNT, IN(manifest_region, rows), "row keys"},
-	{"cells", FORM_COUNT, IN(manifest_region, cells), "cells in all its files"},
-	{"bytes", FORM_COUNT, IN(manifest_region, bytes), "size of its files"},
+	{"start", FORM_KEY, IN(manifest_region, start),
+	 "first row key of the region; empty means no bound"},
+	{"end", FORM_KEY, IN(manifest_region, end),
+	 "first row key after the region; empty means no bound"},
+	{"rows", FORM_COUNT, IN(manifest_region, rows), "number of row keys"},
+	{"cells", FORM_COUNT, IN(manifest_region, cells), "number of cells in the region's files"},
+	{"bytes", FORM_COUNT, IN(manifest_region, bytes), "size of the region's files"},
 	{"cell_bytes", FORM_COUNT, IN(manifest_region, cell_bytes),
-	 "size of its cells as KeyValues"},
+	 "size of the cells as KeyValues"},
 	{"predicted_bytes", FORM_COUNT, IN(manifest_region, predicted_bytes),
-	 "size of its files, predicted from a sample"},
+	 "size of the region's files, predicted from a sample"},
 };
 static const struct form region_form = FORM(manifest_region, region_members);
 
 static const char *const aims[] = {"speed", "size", NULL};
 static const struct form_member tuning_members[] = {
 	{"family", FORM_TEXT, IN(manifest_tuning, family), "column family"},
-	{"aim", FORM_TEXT, IN(manifest_tuning, aim), "what `level: auto` optimizes",
-	 .choices = aims},
+	{"aim", FORM_TEXT, IN(manifest_tuning, aim), "aim of `level: auto`", .choices = aims},
 	{"level", FORM_SIZE, IN(manifest_tuning, level), "ZSTD level"},
 	{"hash_log", FORM_SIZE, IN(manifest_tuning, hash_log),
-	 "hash log of ZSTD; 0: the default of the level"},
+	 "hash log of ZSTD; 0 means the default of the level"},
 	{"min_match", FORM_SIZE, IN(manifest_tuning, min_match),
-	 "length of the shortest match that saltmill finds itself; missing: ZSTD finds all",
-	 FORM_IF_ANY},
+	 "shortest match that saltmill finds; absent if ZSTD finds all matches", FORM_IF_ANY},
 	{"plain_bytes", FORM_COUNT, IN(manifest_tuning, plain_bytes), "size of the sample"},
 	{"stored_bytes", FORM_COUNT, IN(manifest_tuning, stored_bytes),
-	 "size of the sample, compressed with these settings"},
+	 "size of the sample after compression with these settings"},
 };
 const struct form manifest_tuning_form = FORM(manifest_tuning, tuning_members);
 
@@ -66,43 +67,48 @@ static const struct form_member family_members[] = {
 static const struct form family_form = FORM(manifest_family, family_members);
 
 static const struct form_member part_members[] = {
-	{"name", FORM_TEXT, IN(manifest_part, name), "a field, or salt, hash, constant"},
-	{"bytes", FORM_SIZE, IN(manifest_part, bytes), "with its terminator; 0: the length varies"},
-	{"terminator", FORM_KEY, IN(manifest_part, terminator), "the byte after it; empty: none"},
+	{"name", FORM_TEXT, IN(manifest_part, name), "name of a field, or salt, hash, constant"},
+	{"bytes", FORM_SIZE, IN(manifest_part, bytes),
+	 "length with the terminator; 0 means any length"},
+	{"terminator", FORM_KEY, IN(manifest_part, terminator),
+	 "byte after the part; empty means no terminator"},
 	{"buckets", FORM_SIZE, IN(manifest_part, buckets), "number of salt buckets", FORM_IF_ANY},
 };
 static const struct form part_form = FORM(manifest_part, part_members);
 
 static const struct form_member table_members[] = {
-	{"name", FORM_TEXT, IN(manifest_table, name), "with its namespace, if it has one"},
-	{"dir", FORM_TEXT, IN(manifest_table, dir), "its folder, relative to the manifest"},
-	{"families", FORM_LIST, IN(manifest_table, families), "column families; each has a folder",
+	{"name", FORM_TEXT, IN(manifest_table, name),
+	 "name of the table, with the namespace if it has one"},
+	{"dir", FORM_TEXT, IN(manifest_table, dir), "table's folder, relative to the manifest"},
+	{"families", FORM_LIST, IN(manifest_table, families), "column families, each with a folder",
 	 FORM_IF_ANY, ITEMS(manifest_table, family_form, nfamilies)},
 	{"rowkey", FORM_LIST, IN(manifest_table, parts), "parts of the row key, in order",
 	 FORM_IF_ANY, ITEMS(manifest_table, part_form, nparts)},
 	{"index_of", FORM_TEXT, IN(manifest_table, index_of),
-	 "the table whose row keys this index stores", FORM_IF_ANY},
-	{"loaded", FORM_COUNT, IN(manifest_table, loaded), "events that became cells"},
+	 "table whose row keys this index stores", FORM_IF_ANY},
+	{"loaded", FORM_COUNT, IN(manifest_table, loaded), "number of events that became cells"},
 	{"filtered", FORM_COUNT, IN(manifest_table, filtered),
-	 "events without a cell for this table: a condition is false, or all values are null"},
+	 "number of events without a cell for this table, because of a condition or nulls"},
 	{"deduplicated", FORM_COUNT, IN(manifest_table, deduplicated),
-	 "events that others overwrite: same row key, columns and timestamp"},
+	 "number of overwritten events (same row key, columns and timestamp)"},
 	{"predicted_bytes", FORM_COUNT, IN(manifest_table, predicted_bytes),
 	 "size of all files, predicted from a sample"},
 	{"target_bytes", FORM_COUNT, IN(manifest_table, target_bytes),
-	 "size of all files divided by the number of regions that were wanted"},
+	 "size of all files divided by the wanted number of regions"},
 	{"largest_over_target", FORM_RATIO, IN(manifest_table, largest_over_target),
-	 "size of the largest region divided by target_bytes"},
-	{"rows", FORM_COUNT, IN(manifest_table, rows), "row keys"},
-	{"cells", FORM_COUNT, IN(manifest_table, cells), "cells that are stored"},
+	 "size of the largest region divided by `target_bytes`"},
+	{"rows", FORM_COUNT, IN(manifest_table, rows), "number of row keys"},
+	{"cells", FORM_COUNT, IN(manifest_table, cells), "number of stored cells"},
 	{"cells_deduplicated", FORM_COUNT, IN(manifest_table, cells_deduplicated),
-	 "cells that others overwrite; they are not stored"},
+	 "number of overwritten cells, which are not stored"},
+	{"cells_hidden", FORM_COUNT, IN(manifest_table, cells_hidden),
+	 "stored cells that delete markers of the same load hide", FORM_IF_ANY},
 	{"splits_digest", FORM_DIGEST, IN(manifest_table, splits_digest), "XXH3-128 of splits.txt"},
 	{"create_digest", FORM_DIGEST, IN(manifest_table, create_digest), "XXH3-128 of create.rb"},
-	{"tuned", FORM_LIST, IN(manifest_table, tuned), "settings found by `level: auto`",
+	{"tuned", FORM_LIST, IN(manifest_table, tuned), "settings that `level: auto` found",
 	 FORM_IF_ANY, ITEMS(manifest_table, manifest_tuning_form, ntuned)},
-	{"regions", FORM_LIST, IN(manifest_table, regions), "in the order of their keys",
-	 ITEMS(manifest_table, region_form, nregions)},
+	{"regions", FORM_LIST, IN(manifest_table, regions),
+	 "regions in the order of their row keys", ITEMS(manifest_table, region_form, nregions)},
 	{"files", FORM_LIST, IN(manifest_table, files), "all HFiles",
 	 ITEMS(manifest_table, manifest_file_form, nfiles)},
 };
@@ -111,38 +117,41 @@ static const struct form table_form = FORM(manifest_table, table_members);
 static const struct form_member slice_members[] = {
 	{"first", FORM_COUNT, IN(manifest_slice, first), "offset of the first byte"},
 	{"end", FORM_COUNT, IN(manifest_slice, end), "offset of the first byte after the slice"},
-	{"lines", FORM_COUNT, IN(manifest_slice, lines), "line ends before `end`"},
-	{"begins", FORM_FLAG, IN(manifest_slice, begins), "no row is before it"},
-	{"ends", FORM_FLAG, IN(manifest_slice, ends), "no row is after it"},
+	{"lines", FORM_COUNT, IN(manifest_slice, lines), "number of line ends before `end`"},
+	{"begins", FORM_FLAG, IN(manifest_slice, begins), "true if no row is before the slice"},
+	{"ends", FORM_FLAG, IN(manifest_slice, ends), "true if no row is after the slice"},
 	{"size", FORM_SIZE, IN(manifest_slice, size), "size of the whole file", FORM_IF_ANY},
 };
 static const struct form slice_form = FORM(manifest_slice, slice_members);
 
 static const struct form_member input_members[] = {
-	{"path", FORM_TEXT, IN(manifest_input, path), "as the job or the command names it"},
+	{"path", FORM_TEXT, IN(manifest_input, path),
+	 "path of the input in the job or in the command"},
 	{"bytes", FORM_COUNT, IN(manifest_input, bytes), "size of the file, or of the slice"},
-	{"rows", FORM_COUNT, IN(manifest_input, rows), "events that were read"},
+	{"rows", FORM_COUNT, IN(manifest_input, rows), "number of events that were read"},
 	{"digest", FORM_DIGEST, IN(manifest_input, digest), "XXH3-128 of the bytes that were read"},
-	{"slice", FORM_PART, IN(manifest_input, slice), "only this part of the file was read",
-	 FORM_IF_ANY, &slice_form},
+	{"slice", FORM_PART, IN(manifest_input, slice),
+	 "slice of the file, if only this part was read", FORM_IF_ANY, &slice_form},
 };
 static const struct form input_form = FORM(manifest_input, input_members);
 
 static const struct form_member column_members[] = {
-	{"name", FORM_TEXT, IN(manifest_column, name), "from the header, the job or the schema"},
-	{"type", FORM_TEXT, IN(manifest_column, type), "from the schema", FORM_IF_ANY},
+	{"name", FORM_TEXT, IN(manifest_column, name),
+	 "name from the header, the job or the schema"},
+	{"type", FORM_TEXT, IN(manifest_column, type), "type from the schema", FORM_IF_ANY},
 };
 const struct form manifest_column_form = FORM(manifest_column, column_members);
 
 static const struct form_member reason_members[] = {
-	{"reason", FORM_TEXT, IN(reject_reason, reason), "a word, as in rejects.jsonl"},
-	{"count", FORM_COUNT, IN(reject_reason, count), "events"},
+	{"reason", FORM_TEXT, IN(reject_reason, reason),
+	 "word for the reason, as in rejects.jsonl"},
+	{"count", FORM_COUNT, IN(reject_reason, count), "number of events"},
 };
 const struct form reject_reason_form = FORM(reject_reason, reason_members);
 
 static const struct form_member link_members[] = {
-	{"load", FORM_TEXT, IN(manifest_link, load), "its name"},
-	{"digest", FORM_DIGEST, IN(manifest_link, digest), "XXH3-128 of its manifest.json"},
+	{"load", FORM_TEXT, IN(manifest_link, load), "name of the load"},
+	{"digest", FORM_DIGEST, IN(manifest_link, digest), "XXH3-128 of the load's manifest.json"},
 };
 static const struct form link_form = FORM(manifest_link, link_members);
 
@@ -154,34 +163,39 @@ static const struct form_member digests_members[] = {
 static const struct form digests_form = FORM(manifest_digests, digests_members);
 
 static const struct form_member manifest_members[] = {
-	{"job", FORM_TEXT, IN(manifest, job_path), "the job file, as the command names it"},
+	{"job", FORM_TEXT, IN(manifest, job_path), "path of the job file in the command"},
 	{"job_digest", FORM_DIGEST, IN(manifest, job_digest), "digest of the job file"},
 	{"created_ms", FORM_INT, IN(manifest, created_ms),
-	 "the time in the files, in ms since 1970: that of the newest cell, never the clock"},
-	{"inputs", FORM_LIST, IN(manifest, inputs), "the files, in their order",
+	 "timestamp of the files (the newest cell, never the clock), in ms since 1970"},
+	{"inputs", FORM_LIST, IN(manifest, inputs), "input files, in the order of the load",
 	 ITEMS(manifest, input_form, ninputs)},
 	{"columns", FORM_LIST, IN(manifest, columns),
-	 "columns of the inputs, if these are delimited text or have a schema", FORM_IF_ANY,
+	 "columns of the inputs, for delimited text and inputs with a schema", FORM_IF_ANY,
 	 ITEMS(manifest, manifest_column_form, ncolumns)},
 	{"cluster", FORM_TEXT, IN(manifest, cluster), "Kafka: the cluster's id", FORM_IF_ANY},
-	{"topic", FORM_TEXT, IN(manifest, topic), "Kafka: topic of the offsets that name none",
+	{"topic", FORM_TEXT, IN(manifest, topic), "Kafka: topic of the offsets without a topic",
 	 FORM_IF_ANY},
 	{"load", FORM_TEXT, IN(manifest, load), "Kafka: name of the load in its state folder",
 	 FORM_IF_ANY},
-	{"previous", FORM_PART, IN(manifest, previous), "Kafka: the load before this one",
-	 FORM_IF_ANY, &link_form},
+	{"previous", FORM_PART, IN(manifest, previous), "Kafka: the previous load", FORM_IF_ANY,
+	 &link_form},
 	{"offsets", FORM_LIST, IN(manifest, offsets),
-	 "Kafka: what was read, by topic and partition", FORM_IF_ANY,
+	 "Kafka: ranges of offsets that were read, by topic and partition", FORM_IF_ANY,
 	 ITEMS(manifest, offset_range_form, noffsets)},
-	{"read", FORM_COUNT, IN(manifest, read), "events"},
-	{"rejected", FORM_COUNT, IN(manifest, rejected), "bad events, in rejects.jsonl"},
-	{"reasons", FORM_LIST, IN(manifest, reasons), "of the rejects, most frequent first",
+	{"read", FORM_COUNT, IN(manifest, read), "number of events"},
+	{"rejected", FORM_COUNT, IN(manifest, rejected),
+	 "number of bad events, which are in rejects.jsonl"},
+	{"rejected_lines", FORM_COUNT, IN(manifest, rejected_lines),
+	 "number of line ends inside rejected events", FORM_IF_ANY},
+	{"filtered_lines", FORM_COUNT, IN(manifest, filtered_lines),
+	 "number of line ends inside events that no table takes", FORM_IF_ANY},
+	{"reasons", FORM_LIST, IN(manifest, reasons), "reasons of the rejects, most frequent first",
 	 ITEMS(manifest, reject_reason_form, nreasons)},
-	{"tables", FORM_LIST, IN(manifest, tables), "in the order of the job",
+	{"tables", FORM_LIST, IN(manifest, tables), "tables in the order of the job",
 	 ITEMS(manifest, table_form, ntables)},
-	{"joined", FORM_SIZE, IN(manifest, joined),
-	 "number of loads whose files are side by side here; missing: one load", FORM_IF_ANY},
-	{"digests", FORM_PART, IN(manifest, digests), "they prove that nothing was changed",
+	{"joined", FORM_SIZE, IN(manifest, joined), "number of joined loads; absent means one load",
+	 FORM_IF_ANY},
+	{"digests", FORM_PART, IN(manifest, digests), "digests that prove that nothing changed",
 	 FORM_IF_ANY, &digests_form},
 };
 const struct form manifest_form =
@@ -209,7 +223,7 @@ static const char *default_dir(const char *name, struct arena *a)
 	return dir;
 }
 
-/* Find the digits of the manifest's own digest; false: they are not at their place. */
+/* Find the digits of the manifest's digest. Return false if they are not at the expected offset. */
 static bool find_seal(struct bytes text, size_t *at)
 {
 	static const char before[] = "\"manifest\": \"", behind[] = "\"\n  }\n}\n";
@@ -265,7 +279,9 @@ static int check_seal(const struct manifest *m, struct bytes text, const char *p
 	}
 	return error_set(
 		err, RC_DATA,
-		"%s was damaged or changed after it was written: its digest does not match", path);
+		"%s: found another digest than the content's: the file was damaged or changed "
+		"after it was written",
+		path);
 }
 
 static struct manifest with_dirs(const struct manifest *m, struct arena *a)
@@ -304,15 +320,15 @@ int manifest_write(const struct manifest *m, struct storage *to, const char *pat
 	return rc;
 }
 
-/* A rule that the form does not express. */
+/* Check that each terminator has at most one byte, because the form cannot express this rule. */
 static int check_terminators(const struct manifest *m, const char *path, struct error *err)
 {
 	for (size_t i = 0; i < m->ntables; i++)
 		for (size_t k = 0; k < m->tables[i].nparts; k++)
 			if (m->tables[i].parts[k].terminator.len > 1)
 				return error_set(err, RC_DATA,
-						 "%s: tables[%zu].rowkey[%zu].terminator is %zu "
-						 "bytes, expected one or none",
+						 "%s: tables[%zu].rowkey[%zu].terminator: found "
+						 "%zu bytes, expected at most one",
 						 path, i, k, m->tables[i].parts[k].terminator.len);
 	return RC_OK;
 }

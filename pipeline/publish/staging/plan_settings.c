@@ -1,29 +1,31 @@
-/* plan_settings.c - see plan_settings.h */
+/* plan_settings.c - read and write the settings.json of a plan (plan_settings.h) */
 #include "publish.h"
 
 #include "shared_forms.h"
 
 static const struct form_member column_members[] = {
-	{"name", FORM_KEY, IN(settings_column, name), "from the header or the job"},
+	{"name", FORM_KEY, IN(settings_column, name), "name from the header or the job"},
 };
 static const struct form column_form = FORM(settings_column, column_members);
 
 static const struct form_member table_members[] = {
-	{"name", FORM_TEXT, IN(settings_table, name), "with its namespace, if it has one"},
+	{"name", FORM_TEXT, IN(settings_table, name),
+	 "name of the table, with the namespace if it has one"},
 	{"disk_per_byte", FORM_RATIO, IN(settings_table, disk_per_byte),
-	 "size of the files divided by the size of the cells; 0: the plan saw no row"},
+	 "size of the files divided by the size of the cells; 0 means no row"},
 	{"splits_digest", FORM_DIGEST, IN(settings_table, splits_digest), "XXH3-128 of splits.txt"},
-	{"tuned", FORM_LIST, IN(settings_table, tuned), "settings found by `level: auto`",
+	{"tuned", FORM_LIST, IN(settings_table, tuned), "settings that `level: auto` found",
 	 FORM_IF_ANY, ITEMS(settings_table, manifest_tuning_form, ntuned)},
 };
 static const struct form table_form = FORM(settings_table, table_members);
 
 static const struct form_member settings_members[] = {
 	{"job_digest", FORM_DIGEST, IN(plan_settings, job_digest), "digest of the job file"},
-	{"tuned", FORM_FLAG, IN(plan_settings, tuned), "the plan tried settings for `level: auto`"},
-	{"columns", FORM_LIST, IN(plan_settings, columns), "of the input, in order",
+	{"tuned", FORM_FLAG, IN(plan_settings, tuned),
+	 "true if the plan tried settings for `level: auto`"},
+	{"columns", FORM_LIST, IN(plan_settings, columns), "columns of the input, in order",
 	 ITEMS(plan_settings, column_form, ncolumns)},
-	{"tables", FORM_LIST, IN(plan_settings, tables), "in the order of the job",
+	{"tables", FORM_LIST, IN(plan_settings, tables), "tables in the order of the job",
 	 ITEMS(plan_settings, table_form, ntables)},
 };
 const struct form settings_form =

@@ -1,10 +1,12 @@
 /*
- * rejects.c - rejected events, kept until the load ends, written in input order
+ * rejects.c - keep rejected events until the load ends, and write them in input order
  *
- * Each worker adds finished JSON lines to a sorter, under the event's seq.  The sorter keeps a few
- * in memory and the rest in unlinked temporary files.  It returns them in input order, so
- * rejects.jsonl does not depend on the number of threads.  A finished line needs no decoding when
- * it is written; only the few lines that go into messages (rejects_nth) are parsed again.
+ * Each worker adds finished JSON lines to a sorter, under the event's seq. The sorter keeps some
+ * lines in memory and the others in unlinked temporary files. The sorter returns all lines in input
+ * order, so rejects.jsonl does not depend on the number of threads.
+ *
+ * A finished line is written without parsing. Only the few lines that go into messages
+ * (rejects_nth) are parsed again.
  */
 #include "publish.h"
 
@@ -26,7 +28,7 @@ struct reasons {
 };
 
 struct spool {
-	struct buf line; /* the last one */
+	struct buf line; /* the last line */
 	struct reasons reasons;
 };
 
@@ -40,7 +42,9 @@ struct rejects {
 	struct reasons reasons;
 };
 
-/* Does the folder accept files? The sorter would notice only when memory is full. */
+/*
+ * Check that the folder accepts files. The sorter would notice a problem only when memory is full.
+ */
 static int try_folder(const char *dir, struct error *err)
 {
 	int fd = io_open_temp(dir, err);
@@ -109,31 +113,11 @@ static void reasons_add(struct reasons *rs, const char *reason, uint64_t count)
 	rs->item[i].count += count;
 }
 
-/* A line as JSON. */
-struct reject_view {
-	const char *reason, *field, *detail;
-	bool of_file, is_line, of_topic, has_time;
-	const char *file;
-	uint64_t line, event, block;
-	const char *topic;
-	int32_t partition;
-	int64_t offset, timestamp;
-	struct bytes key, raw;
-	const struct message_header *headers;
-	size_t nheaders;
-};
-
-static const struct form_member header_members[] = {
-	{"name", FORM_TEXT, IN(message_header, name), "of the header"},
-	{"value", FORM_BASE64, IN(message_header, value), "of the header"},
-};
-static const struct form header_form = FORM(message_header, header_members);
-
 static const struct form_member reject_members[] = {
 	{"reason", FORM_TEXT, IN(reject_view, reason),
-	 "a word: bad_number, null_value, too_long..."},
+	 "word for the reason: bad_number, null_value, too_long..."},
 	{"field", FORM_TEXT, IN(reject_view, field),
-	 "field of the job; null: the whole event is bad", FORM_OR_NULL},
+	 "field of the job; null means that the whole event is bad", FORM_OR_NULL},
 	{"topic", FORM_TEXT, IN(reject_view, topic), "Kafka: topic of the message", FORM_IF_ANY},
 	{"partition", FORM_INT32, IN(reject_view, partition), "Kafka: partition of the message",
 	 FORM_IF, IF(reject_view, of_topic)},
@@ -141,21 +125,20 @@ static const struct form_member reject_members[] = {
 	{"line", FORM_COUNT, IN(reject_view, line), "line of the event, from 1", FORM_IF,
 	 IF(reject_view, is_line)},
 	{"event", FORM_COUNT, IN(reject_view, event),
-	 "in place of line if the file has blocks: number of the event in its block, from 1",
-	 FORM_IF_ANY},
+	 "number of the event in its block, from 1, if the file has blocks", FORM_IF_ANY},
 	{"block", FORM_COUNT, IN(reject_view, block), "number of the event's block, from 1",
 	 FORM_IF_ANY},
 	{"offset", FORM_INT, IN(reject_view, offset),
-	 "byte of the unpacked file (of the block, if there is one), or offset of the message"},
+	 "byte in the decompressed file or block, or offset of the message"},
 	{"timestamp", FORM_INT, IN(reject_view, timestamp),
 	 "Kafka: timestamp of the message, in ms since 1970", FORM_IF, IF(reject_view, has_time)},
 	{"key", FORM_BASE64, IN(reject_view, key), "Kafka: key of the message", FORM_IF,
 	 IF(reject_view, of_topic)},
 	{"headers", FORM_LIST, IN(reject_view, headers), "Kafka: headers of the message",
-	 FORM_IF_ANY, ITEMS(reject_view, header_form, nheaders)},
-	{"detail", FORM_TEXT, IN(reject_view, detail), "what was found and what was expected"},
+	 FORM_IF_ANY, ITEMS(reject_view, message_header_form, nheaders)},
+	{"detail", FORM_TEXT, IN(reject_view, detail), "found value and expected value"},
 	{"raw", FORM_BASE64, IN(reject_view, raw),
-	 "the event as it came; null: a message without a value"},
+	 "unchanged event; null means a message without a value"},
 };
 const struct form reject_form =
 	NAMED_FORM(reject_view, reject_members, "rejects", "a line of rejects.jsonl");
@@ -196,7 +179,7 @@ static int read_line(struct reject_view *v, struct bytes text, struct arena *a, 
 	return form_parse(&reject_form, v, text, "rejects.jsonl", "a rejected event", a, err);
 }
 
-/* Put the line into the sorter. */
+/* Add the line to the sorter. */
 static int keep_line(struct rejects *r, unsigned worker, uint64_t seq, struct error *err)
 {
 	struct spool *s = &r->spools[worker];
@@ -236,7 +219,7 @@ int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint
 
 	if (rc || !v.is_line || !v.file) {
 		arena_release(&a);
-		return error_set(err, RC_DATA, "found a line that no map has written");
+		return error_set(err, RC_DATA, "found a line that is not a reject of a map");
 	}
 	v.file = file;
 	v.line += add_lines;
@@ -261,7 +244,7 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->reason, y->reason);
 }
 
-/* Add up the workers' counts, once. */
+/* Add up the workers' counts. Later calls do nothing. */
 static void count_reasons(struct rejects *r)
 {
 	if (r->counted)
@@ -288,8 +271,11 @@ static int open_lines(struct rejects *r, struct record_iter *lines, struct error
 	return sorter_range(r->lines, bytes_of(NULL, 0), bytes_of(NULL, 0), lines, err);
 }
 
-/* "file:line (byte N)", "file: event N in block N (byte N)" or "topic/partition at offset N", then
- * ": reason: field: detail". */
+/*
+ * Append a sentence about a reject. The sentence begins with "file:line (byte N)", "file: event N
+ * in block N (byte N)" or "topic/partition at offset N", and continues with ": reason: field:
+ * detail".
+ */
 static void put_sentence(struct buf *out, const struct reject_view *v)
 {
 	if (v->topic)

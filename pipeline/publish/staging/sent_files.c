@@ -19,7 +19,10 @@ static char *sent_path(const char *folder, size_t table, size_t region,
 	return path;
 }
 
-/* If a file already has its name, another attempt with the same bytes made it. */
+/*
+ * Rename a finished file to its final name. If a file already has that name, another attempt wrote
+ * it with the same bytes.
+ */
 static int give_name(struct storage *s, const char *part, const char *path, uint64_t bytes,
 		     struct error *err)
 {
@@ -49,7 +52,8 @@ static int send_file(struct storage *s, const char *local, size_t table, size_t 
 	if (rc == RC_OK && folder.kind != STORAGE_FOLDER)
 		rc = error_set(
 			err, RC_IO,
-			"%s: the folder does not exist: the load that this reduce is for has ended",
+			"%s: found no such folder, because the load of this reduce has already "
+			"ended",
 			storage_path(s));
 	if (rc)
 		return rc;
@@ -159,11 +163,10 @@ int sent_files_check_place(const char *uri, const char *output, struct error *er
 	char *a = rc || !storage_is_remote(uri) ? mem_strdup("") : storage_name(sent, "");
 	char *b = rc || !storage_is_remote(output) ? mem_strdup("") : storage_name(out, "");
 	if (rc == RC_OK && strcmp(a, b) != 0)
-		rc = error_set(
-			err, RC_CONFIG,
-			"--hfiles: found %s, expected a folder in the same place as %s: sent files "
-			"are moved, not copied",
-			uri, output);
+		rc = error_set(err, RC_CONFIG,
+			       "--hfiles: found %s, expected a folder in the same storage as %s, "
+			       "because sent files are moved, not copied",
+			       uri, output);
 	mem_free(a);
 	mem_free(b);
 	storage_close(sent);

@@ -1,6 +1,6 @@
 /*
- * shared_forms.h - parts of the manifest's form that other forms have too (inside pipeline/publish/staging
- * only)
+ * shared_forms.h - parts of the manifest's form that other forms also contain (private to this
+ * folder)
  */
 #ifndef SALTMILL_PUBLISH_SHARED_FORMS_H
 #define SALTMILL_PUBLISH_SHARED_FORMS_H

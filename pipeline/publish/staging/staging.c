@@ -1,10 +1,11 @@
 /*
- * staging.c - a folder that becomes visible by one rename
+ * staging.c - publish a folder by one rename
  *
  * All files are written into the sibling DIR.saltmill-partial, which is locked while its owner
- * lives. A sibling without a living owner is a leftover and is emptied. staging_local.c and
- * staging_remote.c do this for each kind of place. The order is here (stream/loads/README.md 3):
- * make everything durable, remove the lock, rename without replacing, make the rename durable.
+ * lives. A sibling without a running owner is a leftover, which the next run empties.
+ * staging_local.c and staging_remote.c have the steps for local and remote folders. This file calls
+ * them in this order (stream/loads/README.md 3): make all files durable, remove the lock, rename
+ * without replacing, make the rename durable.
  */
 #include "staging.h"
 
@@ -57,9 +58,9 @@ int staging_open_at(struct staging **out, const char *dir, const struct storage_
 	s->rescue = rescue ? *rescue : (struct staging_rescue){0};
 	mem_outcome(NULL);
 	int rc = *dir ? storage_open(&s->storage, dir, place, err) : RC_OK;
-	if (!rc)
+	if (rc == RC_OK)
 		rc = staging_names(s, s->storage ? storage_path(s->storage) : dir, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = s->kind->take(s, &found, err);
 	if (rc) {
 		staging_free(s);
@@ -79,11 +80,6 @@ int staging_open(struct staging **out, const char *dir, bool *removed, struct er
 			"found output %s, expected a folder of this machine: only `load` and `unite` write elsewhere",
 			dir);
 	return staging_open_at(out, dir, NULL, NULL, removed, err);
-}
-
-int staging_save(const struct staging *s, const char *folder, struct error *err)
-{
-	return s->rescue.save ? s->rescue.save(s->rescue.ctx, s->storage, folder, err) : RC_OK;
 }
 
 const char *staging_path(const struct staging *s)
@@ -120,6 +116,11 @@ int staging_publish(struct staging *s, struct error *err)
 bool staging_was_visible(const struct staging *s)
 {
 	return s->renamed;
+}
+
+void staging_leave(struct staging *s)
+{
+	staging_free(s);
 }
 
 void staging_abort(struct staging *s)

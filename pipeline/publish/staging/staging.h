@@ -1,6 +1,8 @@
 /*
- * staging.h - the steps of publishing that differ by place: a local folder (staging_local.c) or a
- * remote one (staging_remote.c); staging.c has their order
+ * staging.h - the steps of publishing, for local folders (staging_local.c) and for remote folders
+ * (staging_remote.c)
+ *
+ * staging.c calls the steps in order.
  */
 #ifndef SALTMILL_STAGING_H
 #define SALTMILL_STAGING_H
@@ -8,15 +10,23 @@
 #include "publish.h"
 
 struct staging_kind {
-	/* Take the sibling, empty except for its lock. *found: it existed before. */
+	/*
+	 * Take the sibling, which is then empty except for its lock. Set `*found` if the sibling
+	 * existed before.
+	 */
 	int (*take)(struct staging *s, bool *found, struct error *err);
 	int (*keep)(struct staging *s, struct error *err);
-	/* Make the sibling durable, check that it is still ours, and remove its lock. */
+	/*
+	 * Make the sibling durable, check that it still belongs to this run, and remove its lock.
+	 */
 	int (*seal)(struct staging *s, struct error *err);
-	/* It becomes DIR, which is not there, and that lasts; s->renamed also when only perhaps. */
+	/*
+	 * Rename the sibling to DIR, which must not exist, and make the rename durable. Set
+	 * `s->renamed` if the rename happened or may have happened.
+	 */
 	int (*rename)(struct staging *s, struct error *err);
-	void (*drop)(struct staging *s);    /* the sibling, if it is still ours */
-	void (*release)(struct staging *s); /* what the kind holds of *s */
+	void (*drop)(struct staging *s);    /* remove the sibling if it still belongs to this run */
+	void (*release)(struct staging *s); /* free the members of `*s` that this kind uses */
 };
 extern const struct staging_kind staging_local, staging_remote;
 
@@ -24,17 +34,21 @@ struct staging {
 	const struct staging_kind *kind;
 	struct storage *storage;
 	char *dir, *partial, *parent; /* paths in the storage */
-	const char *name;	      /* of the sibling in its parent */
-	struct staging_rescue rescue; /* save NULL: none */
-	bool renamed;		      /* DIR became visible */
-	int parent_fd, fd, lock_fd;   /* local; fd: of the sibling; -1: not open */
-	struct lease *lease;	      /* remote */
-	uint64_t partial_id;	      /* remote: file id of the sibling while it is ours */
+	const char *name;	      /* name of the sibling in its parent */
+	struct staging_rescue rescue; /* none if save is NULL */
+	bool renamed;		      /* true if DIR became visible */
+	int parent_fd, fd, lock_fd;   /* for a local folder, fd is the sibling; -1 if not open */
+	struct lease *lease;	      /* for a remote folder */
+	/* for a remote folder, the sibling's file id while the sibling belongs to this run */
+	uint64_t partial_id;
 };
 
 #define STAGING_LOCK ".lock"
 
-/* Called before the content of the folder is removed. */
-int staging_save(const struct staging *s, const char *folder, struct error *err);
+/* Save files of the folder before its content is removed. */
+static inline int staging_save(const struct staging *s, const char *folder, struct error *err)
+{
+	return s->rescue.save ? s->rescue.save(s->rescue.ctx, s->storage, folder, err) : RC_OK;
+}
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * staging_local.c - a folder of this machine that becomes visible by one rename
+ * staging_local.c - publish a folder of this machine by one rename
  *
- * The owner holds the sibling's file `.lock` by flock (no table's name begins with a dot). The
- * kernel releases it when the owner dies. So a sibling whose lock is free is a leftover and is
- * emptied in place. The lock stays held meanwhile, so two runs never both own it.
+ * The owner locks the sibling's file `.lock` by flock. No table's name begins with a dot. The
+ * kernel releases the lock when the owner dies. So a sibling with a free lock is a leftover, which
+ * a new run locks and empties. The lock prevents two owners.
  *
  * Order of publishing (stream/loads/README.md 3): sync folders bottom up, remove the lock, sync the
- * sibling, rename without replacing, sync the parent. While the sibling appears or disappears,
- * there is a short time without a lock file. A run that finds it then waits a second before it
- * takes the sibling for a leftover.
+ * sibling, rename without replacing, sync the parent. For a short time after its creation and
+ * before its rename, the sibling has no lock file. A run that finds such a sibling waits a second
+ * before it treats the sibling as a leftover.
  *
- * A sibling of another user is refused, and links are not followed. All calls use descriptors of
- * the folders, so that nobody who may write beside DIR can make DIR mean another place.
+ * A run refuses a sibling of another user, and does not follow links. All calls use descriptors of
+ * the folders. So another user who may write beside DIR cannot redirect DIR to another place.
  */
 #include "staging.h"
 
@@ -29,7 +29,7 @@
 
 enum { LOCK_TRIES = 20, LOCK_PAUSE_MS = 50 };
 
-/* Keeps errno. */
+/* Close `fd` if it is open. Keep errno. */
 static void close_if_open(int fd)
 {
 	int why = errno;
@@ -75,18 +75,18 @@ static int open_parent(struct staging *s, struct error *err)
 	return RC_OK;
 }
 
-/* A foreign folder at this name may be a trap: its owner could change it meanwhile. */
+/* Refuse a folder of another user, because that user could change the files during the run. */
 static int refuse_foreign(const char *path, const struct stat *st, struct error *err)
 {
 	if (st->st_uid == geteuid())
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
-			 "%s already exists and belongs to user %u, not to user %u who runs this: "
-			 "have it removed or name another folder",
+			 "%s already exists: found owner %u, expected user %u; remove it as its "
+			 "owner, or choose another folder",
 			 path, (unsigned)st->st_uid, (unsigned)geteuid());
 }
 
-/* Make or open the sibling. *found: it existed before. */
+/* Create or open the sibling. Set `*found` if the sibling existed before. */
 static int make_partial(struct staging *s, bool *found, struct error *err)
 {
 	struct stat st;
@@ -100,9 +100,11 @@ static int make_partial(struct staging *s, bool *found, struct error *err)
 	close_if_open(s->fd);
 	s->fd = openat(s->parent_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->fd < 0 && errno == ENOENT)
-		return RC_OK; /* it was removed meanwhile; try_lock reports it */
+		return RC_OK; /* another run removed the sibling, which try_lock reports */
 	if (s->fd < 0 && (errno == ENOTDIR || errno == ELOOP))
-		return error_set(err, RC_CONFIG, "%s is in the way and is not a folder",
+		return error_set(err, RC_CONFIG,
+				 "%s: found a file that is not a folder; remove "
+				 "it",
 				 s->partial);
 	if (s->fd < 0 || fstat(s->fd, &st) < 0)
 		return error_set(err, RC_CONFIG, "cannot open %s: %s", s->partial, strerror(errno));
@@ -114,7 +116,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* Is the folder still the one at its path? */
+/* Return true if the sibling's path still leads to the open folder. */
 static bool partial_in_place(const struct staging *s)
 {
 	struct stat mine, there;
@@ -124,7 +126,10 @@ static bool partial_in_place(const struct staging *s)
 	       same_file(&mine, &there);
 }
 
-/* Is the locked file still the one at its path, not that of a removed sibling? */
+/*
+ * Return true if the lock's path still leads to the locked file. After the sibling is removed, the
+ * path leads to another file or does not exist.
+ */
 static bool lock_in_place(const struct staging *s)
 {
 	struct stat mine, there;
@@ -145,14 +150,14 @@ static enum lock_result try_lock(struct staging *s, bool create, struct error *e
 		return LOCK_RETRY;
 	if (s->lock_fd < 0) {
 		error_set(err, RC_CONFIG, "cannot lock %s/%s: %s", s->partial, STAGING_LOCK,
-			  errno == ELOOP ? "it is a link" : strerror(errno));
+			  errno == ELOOP ? "the lock is a link" : strerror(errno));
 		return LOCK_FAILED;
 	}
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
 			error_set(err, RC_CONFIG,
-				  "another run is writing %s (it holds %s/%s); wait for it or "
-				  "name another folder",
+				  "another run writes %s (it locks %s/%s); wait for it, or "
+				  "choose another folder",
 				  s->dir, s->partial, STAGING_LOCK);
 		else
 			error_set(err, RC_CONFIG, "cannot lock %s/%s: %s", s->partial, STAGING_LOCK,
@@ -166,19 +171,19 @@ static enum lock_result try_lock(struct staging *s, bool create, struct error *e
 	return LOCK_RETRY;
 }
 
-/* Take the sibling and its lock. *found: it existed before. */
+/* Take the sibling and its lock. Set `*found` if the sibling existed before. */
 static int acquire(struct staging *s, bool *found, struct error *err)
 {
 	for (int try = 0; try < LOCK_TRIES; try++) {
 		*found = false;
 		int rc = refuse_existing(s, err);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = make_partial(s, found, err);
 		if (rc)
 			return rc;
 		/*
-		 * a sibling of another run without a lock may be about to be renamed: put a lock
-		 * file into it only when it has stayed for a while
+		 * Another run may be about to rename a sibling without a lock. So create a lock
+		 * file in an existing sibling only in the last attempt.
 		 */
 		bool create = !*found || try == LOCK_TRIES - 1;
 		switch (try_lock(s, create, err)) {
@@ -188,7 +193,8 @@ static int acquire(struct staging *s, bool *found, struct error *err)
 		}
 	}
 	return error_set(err, RC_CONFIG,
-			 "cannot lock %s: it appears and disappears; another run is active there",
+			 "cannot lock %s, because another run creates and removes it; wait for "
+			 "that run, or choose another folder",
 			 s->partial);
 }
 
@@ -206,14 +212,14 @@ static int take(struct staging *s, bool *found, struct error *err)
 {
 	int rc = open_parent(s, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = acquire(s, found, err);
-	return !rc && *found ? empty_partial(s, err) : rc;
+	return rc == RC_OK && *found ? empty_partial(s, err) : rc;
 }
 
 static bool sync_folders(int folder);
 
-/* Sync a folder with all its folders. Writers have synced their files. */
+/* Sync a folder and all folders in it. The writers have already synced the files. */
 static bool sync_entry(int folder, const char *name)
 {
 	struct stat st;
@@ -232,7 +238,7 @@ static bool sync_entry(int folder, const char *name)
 	return ok;
 }
 
-/* Sync bottom up; false: errno. */
+/* Sync folders from the bottom up. Return false with errno set on failure. */
 static bool sync_folders(int folder)
 {
 	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -252,7 +258,7 @@ static bool sync_folders(int folder)
 	return ok && !why && fsync(folder) == 0;
 }
 
-/* Rename without replacing. On file systems without that (NFS): a check and a plain rename. */
+/* Rename without replacing. If the file system cannot do this (NFS), check first, then rename. */
 static bool rename_new(int folder, const char *from, const char *to)
 {
 	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
@@ -265,20 +271,23 @@ static bool rename_new(int folder, const char *from, const char *to)
 	return errno == ENOENT && renameat(folder, from, folder, to) == 0;
 }
 
-/* The load is visible, but a power loss may undo that: rename it back, or report it. */
+/*
+ * Handle a failed sync after the rename. A power loss may undo the rename. So rename the folder
+ * back, or report that the folder is published.
+ */
 static int take_back(struct staging *s, struct error *err)
 {
 	int rc = error_errno(err, "cannot sync folder %s", s->parent);
 
 	if (rename_new(s->parent_fd, final_name(s), s->name)) {
-		/* if that is on disk, it is certain that the load is not visible */
+		/* if this sync succeeds, the load is certainly not published */
 		s->renamed = fsync(s->parent_fd) < 0;
 		mem_outcome(NULL);
 		return rc;
 	}
 	return error_set(err, rc,
-			 "cannot sync folder %s, nor rename %s back: published all the same as %s, "
-			 "which a power loss may undo",
+			 "cannot sync folder %s, and cannot rename %s back: published all the "
+			 "same as %s, which a power loss may undo",
 			 s->parent, s->dir, s->dir);
 }
 
@@ -293,7 +302,9 @@ static int seal(struct staging *s, struct error *err)
 	if (!sync_folders(s->fd))
 		return error_errno(err, "cannot sync the folders of %s", s->partial);
 	if (!partial_in_place(s))
-		return error_set(err, RC_IO, "%s was exchanged for another folder meanwhile",
+		return error_set(err, RC_IO,
+				 "another program replaced %s with another folder "
+				 "during the run",
 				 s->partial);
 	if (unlinkat(s->fd, STAGING_LOCK, 0) < 0)
 		return error_errno(err, "cannot remove %s/%s", s->partial, STAGING_LOCK);
@@ -313,7 +324,7 @@ static int rename_partial(struct staging *s, struct error *err)
 	else
 		rc = error_errno(err, "cannot rename %s to %s", s->partial, s->dir);
 	mem_free(published);
-	/* over a network a rename may be done although its answer is lost */
+	/* over a network, a rename may succeed although its answer is lost */
 	s->renamed = renamed || !partial_in_place(s);
 	return renamed && fsync(s->parent_fd) < 0 ? take_back(s, err) : rc;
 }
@@ -322,10 +333,10 @@ static void drop(struct staging *s)
 {
 	struct error ignored;
 
-	/* remove the lock last, so that no other run moves in meanwhile */
+	/* remove the lock last, so that no other run takes the folder before */
 	if (s->fd >= 0 && partial_in_place(s)) {
 		empty_partial(s, &ignored);
-		/* files that could not be saved keep the folder */
+		/* the folder stays if files in it could not be saved */
 		unlinkat(s->fd, STAGING_LOCK, 0);
 		unlinkat(s->parent_fd, s->name, AT_REMOVEDIR);
 	}

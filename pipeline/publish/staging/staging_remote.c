@@ -1,9 +1,9 @@
 /*
- * staging_remote.c - a remote folder that becomes visible by one rename
+ * staging_remote.c - publish a remote folder by one rename
  *
- * The sibling's lock is a lease (lease.h). A sibling without a living owner is first renamed to
- * DIR.saltmill-partial-removed, which only one run can do, and removed there. A server answers a
- * write when the bytes are on its disks, as far as it promises that. So nothing is synced here.
+ * The sibling's lock is a lease (lease.h). A run renames a sibling without a running owner to
+ * DIR.saltmill-partial-removed, and then removes it. Only one run can do this rename. The server
+ * answers a write only after it has stored the bytes, so this file needs no sync.
  */
 #include "staging.h"
 
@@ -48,7 +48,7 @@ static int remove_folder(const struct staging *s, const char *folder, struct err
 	return rc ? rc : storage_remove(s->storage, folder, err);
 }
 
-/* Rename a leftover away, then remove it. */
+/* Rename a leftover sibling, then remove it. */
 static int remove_left(struct staging *s, struct error *err)
 {
 	char *aside = mem_format("%s-removed", s->partial);
@@ -62,7 +62,10 @@ static int remove_left(struct staging *s, struct error *err)
 	return rc;
 }
 
-/* A sibling has no lock when it was just made, and just before the rename: its owner may live. */
+/*
+ * Wait for a lock to appear. Directly after its creation and before its rename, a sibling has no
+ * lock although its owner is running.
+ */
 static int wait_for_lock(struct staging *s, const char *lock, struct storage_info *there,
 			 struct error *err)
 {
@@ -82,15 +85,14 @@ static int refuse_owner(struct staging *s, const struct storage_info *there, con
 	const char *user = storage_user(s->storage);
 
 	if (user && strcmp(there->owner, user) != 0)
-		return error_set(
-			err, RC_CONFIG,
-			"%s already exists and belongs to %s, not to %s who writes: have it removed "
-			"or name another folder",
-			s->partial, there->owner, user);
+		return error_set(err, RC_CONFIG,
+				 "%s already exists: found owner %s, expected %s; remove it as its "
+				 "owner, or choose another folder",
+				 s->partial, there->owner, user);
 	int rc = lease_alive(s->storage, lock, &alive, err);
 	if (rc == RC_OK && alive)
 		rc = error_set(err, RC_CONFIG,
-			       "another run is writing %s (it holds %s); wait for it or name "
+			       "another run writes %s (it locks %s); wait for it, or choose "
 			       "another folder",
 			       s->dir, lock);
 	return rc;
@@ -107,7 +109,8 @@ static int clear_way(struct staging *s, bool *found, struct error *err)
 	rc = wait_for_lock(s, lock, &there, err);
 	*found = rc == RC_OK && there.kind != STORAGE_NOTHING;
 	if (*found && there.kind != STORAGE_FOLDER)
-		rc = error_set(err, RC_CONFIG, "%s is in the way and is not a folder", s->partial);
+		rc = error_set(err, RC_CONFIG, "%s: found a file that is not a folder; remove it",
+			       s->partial);
 	else if (*found)
 		rc = refuse_owner(s, &there, lock, err);
 	mem_free(lock);
@@ -116,7 +119,9 @@ static int clear_way(struct staging *s, bool *found, struct error *err)
 	return *found ? remove_left(s, err) : look_around(s, err);
 }
 
-/* The lock could not be taken: remove the sibling, unless another run has locked it meanwhile. */
+/*
+ * Clean up if the lock could not be taken. Remove the sibling, unless another run has locked it.
+ */
 static void leave(struct staging *s, const char *lock)
 {
 	struct storage_info there;
@@ -127,7 +132,9 @@ static void leave(struct staging *s, const char *lock)
 		storage_remove(s->storage, s->partial, &ignored);
 }
 
-/* *ours: the sibling is the folder that this run took, not one that another run has made since. */
+/*
+ * Set `*ours` if the sibling is still the folder that this run took, not a folder of another run.
+ */
 static int look_whether_ours(const struct staging *s, bool *ours, struct error *err)
 {
 	struct storage_info there = {0};
@@ -142,7 +149,8 @@ static int taken_over(const struct staging *s, struct error *err)
 {
 	return error_set(
 		err, RC_IO,
-		"another run took %s over, because this one did not touch its lock for too long",
+		"another run took %s, because this run did not touch the lock for too long; "
+		"start again",
 		s->partial);
 }
 
@@ -205,7 +213,7 @@ static int rename_partial(struct staging *s, struct error *err)
 		return rc ? rc : taken_over(s, err);
 	char *published = mem_format("published all the same as %s", s->dir);
 	rc = storage_move(s->storage, s->partial, s->dir, err);
-	/* it failed for certain only if the sibling still exists */
+	/* the rename has certainly failed only if the sibling still exists */
 	s->renamed = rc == RC_OK ||
 		     storage_stat(s->storage, s->partial, &left, &ignored) != RC_OK ||
 		     left.kind == STORAGE_NOTHING;
@@ -222,7 +230,10 @@ static void drop(struct staging *s)
 
 	if (stop_flag)
 		storage_hurry(s->storage);
-	/* without a lease it is ours only between the lease's removal and the rename */
+	/*
+	 * without a lease, the sibling belongs to this run only between the lease's removal and the
+	 * rename
+	 */
 	if (s->lease && (lease_held(s->lease, &ours, &ignored) || !ours))
 		return;
 	if (look_whether_ours(s, &ours, &ignored) == RC_OK && ours)

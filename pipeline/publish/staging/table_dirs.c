@@ -14,7 +14,10 @@ char *table_dir(const char *root, const char *name)
 	return dir;
 }
 
-/* The names of a load's own files, beside the tables' folders or inside one. */
+/*
+ * Return true if `name` is a file or folder that a load writes beside or inside the tables'
+ * folders.
+ */
 static bool is_own_name(const char *name)
 {
 	static const char *const beside[] = {"manifest.json", "rejects.jsonl", "plan.json",
@@ -35,7 +38,8 @@ static int refuse_own_name(const char *name, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"table %s: its folder would replace one of the load's own files, expected another name",
+		"table %s: the table's folder would replace a file of the load; choose another "
+		"table name",
 		name);
 }
 

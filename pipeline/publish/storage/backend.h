@@ -1,8 +1,8 @@
 /*
- * backend.h - what a kind of place can do; storage.c has the table of them
+ * backend.h - the functions of a storage backend; storage.c lists the backends
  *
- * A new kind (S3 is the next: put, stat, move as copy and remove, list, remove) is a file with such
- * a table, and a line in storage.c.
+ * A new backend is a file with such a table, and a line in storage.c. S3 would need put, stat,
+ * list, remove, and a move that copies and removes.
  */
 #ifndef SALTMILL_BACKEND_H
 #define SALTMILL_BACKEND_H
@@ -10,17 +10,21 @@
 #include "storage.h"
 
 /*
- * The meaning of begin, add and end is in storage.h. A file is visible only to its writer until
- * end.
+ * The functions of a backend. storage.h describes `begin`, `add` and `end`. Before `end`, only the
+ * writer sees its file.
  */
 struct storage_backend {
-	const char *const *schemes; /* "hdfs", ends with NULL; none: URIs without a scheme */
+	/* schemes such as "hdfs", with a NULL at the end; empty for URIs without a scheme */
+	const char *const *schemes;
 	bool remote;
-	/* Sets self of *s; rest: the URI after "scheme:", or all of it. */
+	/*
+	 * Open a storage and set `s->self`. `rest` is the URI after "scheme:", or the whole URI if
+	 * it has no scheme.
+	 */
 	int (*open)(struct storage *s, const char *scheme, const char *rest,
 		    const struct storage_options *opt, struct error *err);
 	void (*close)(struct storage *s);
-	void (*hurry)(struct storage *s); /* NULL: nothing waits there */
+	void (*hurry)(struct storage *s); /* NULL if the backend never waits */
 	int (*stat)(struct storage *s, const char *path, struct storage_info *out,
 		    struct error *err);
 	int (*list)(struct storage *s, const char *path, struct arena *a,
@@ -29,9 +33,9 @@ struct storage_backend {
 	int (*set_mode)(struct storage *s, const char *path, unsigned mode, struct error *err);
 	int (*free)(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
 	int (*quota)(struct storage *s, const char *path, struct storage_quota *out,
-		     struct error *err); /* NULL: there are none */
+		     struct error *err); /* NULL if the backend has none */
 	int (*may)(struct storage *s, const char *path, const char *what,
-		   struct error *err); /* NULL: unknown */
+		   struct error *err); /* NULL if the backend does not know */
 	int (*touch)(struct storage *s, const char *path, struct error *err);
 	int (*move)(struct storage *s, const char *from, const char *to, struct error *err);
 	int (*remove)(struct storage *s, const char *path, struct error *err);
@@ -42,15 +46,15 @@ struct storage_backend {
 	int (*begin)(struct storage *s, void **file, const char *path, unsigned mode,
 		     struct error *err);
 	int (*add)(void *file, const void *ptr, size_t len, struct error *err);
-	int (*end)(void *file, uint8_t digest[16], struct error *err); /* frees file if RC_OK */
+	int (*end)(void *file, uint8_t digest[16], struct error *err); /* frees `file` if RC_OK */
 	void (*abort)(void *file);
 };
 
 struct storage {
 	const struct storage_backend *backend;
-	char *prefix; /* of the URI, before the path; "" for local paths */
+	char *prefix; /* part of the URI before the path, "" for local paths */
 	char *path, *user;
-	void *self; /* of the backend */
+	void *self; /* data of the backend */
 };
 
 extern const struct storage_backend file_storage, webhdfs_storage;

@@ -1,4 +1,4 @@
-/* file_storage.c - local folders as a place: file:///PATH and plain paths */
+/* file_storage.c - read and write local folders, for file:///PATH and plain paths */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	if (*scheme && *rest != '/')
 		return error_set(
 			err, RC_CONFIG,
-			"found place file://%.200s, expected file:///PATH: files of other hosts "
-			"cannot be reached",
+			"found path file://%.200s, expected file:///PATH, because saltmill "
+			"cannot access files of other hosts",
 			rest);
 	s->prefix = mem_strdup(*scheme ? "file://" : "");
 	s->path = mem_strdup(rest);
@@ -77,7 +77,7 @@ static int list_folder(struct storage *s, const char *path, struct arena *a,
 			continue;
 		int why = look(dirfd(d), e->d_name, &entry.info);
 		if (why == ENOENT)
-			continue; /* removed meanwhile */
+			continue; /* another process removed the entry after it was listed */
 		if ((errno = why))
 			break;
 		entry.name = arena_strdup(a, e->d_name);
@@ -105,7 +105,7 @@ static int free_bytes(struct storage *s, const char *path, uint64_t *bytes, stru
 	struct statvfs st;
 
 	(void)s, (void)err;
-	/* if the file system does not know, the room is unknown: no error */
+	/* an unknown free space is no error */
 	if (statvfs(path, &st) == 0)
 		*bytes = (uint64_t)st.f_bavail * st.f_frsize;
 	return RC_OK;
@@ -151,7 +151,7 @@ static int move(struct storage *s, const char *from, const char *to, struct erro
 		return RC_OK;
 	if (errno != EINVAL && errno != ENOSYS)
 		return error_errno(err, "cannot rename %s to %s", from, to);
-	struct stat st; /* file systems without that (NFS): a check and a plain rename */
+	struct stat st; /* the file system (NFS) needs a check before the rename */
 	if (lstat(to, &st) == 0)
 		errno = EEXIST;
 	else if (errno == ENOENT && rename(from, to) == 0)
@@ -199,7 +199,7 @@ static int add(void *file, const void *ptr, size_t len, struct error *err)
 {
 	struct local_file *f = file;
 
-	(void)err; /* out_finish reports it */
+	(void)err; /* out_finish reports the error */
 	out_write(&f->out, ptr, len);
 	return RC_OK;
 }

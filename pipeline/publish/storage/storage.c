@@ -1,14 +1,14 @@
-/* storage.c - choose the kind of place that a URI names, and call it */
+/* storage.c - choose the backend of a URI, and call it */
 #include <stdlib.h>
 
 #include "backend.h"
 
-/* The kinds of places. A new kind needs one line here. */
+/* The backends. A new backend needs one line here. */
 static const struct storage_backend *const backends[] = {&file_storage, &webhdfs_storage};
 
 enum { NBACKENDS = sizeof backends / sizeof *backends };
 
-/* Length of "scheme" in "scheme:..."; 0: it is a path. */
+/* Return the length of "scheme" in "scheme:...", or 0 for a path. */
 static size_t scheme_length(const char *uri)
 {
 	size_t n = 0;
@@ -18,7 +18,7 @@ static size_t scheme_length(const char *uri)
 	return uri[n] == ':' && uri[n + 1] == '/' ? n : 0;
 }
 
-/* NULL: no such kind. */
+/* Find the backend of a URI. Return NULL if no backend has the scheme. */
 static const struct storage_backend *find_backend(const char *uri, const char **scheme)
 {
 	size_t n = scheme_length(uri);
@@ -49,7 +49,7 @@ static int refuse_uri(const char *uri, struct error *err)
 			if (**s)
 				buf_printf(&known, ", %s://", *s);
 	buf_put(&known, 0);
-	int rc = error_set(err, RC_CONFIG, "found place %.200s, expected a path%s", uri,
+	int rc = error_set(err, RC_CONFIG, "found path %.200s, expected a path%s", uri,
 			   (const char *)known.ptr);
 	buf_release(&known);
 	return rc;
@@ -198,7 +198,7 @@ int storage_put(struct storage *s, const char *local, const char *path, unsigned
 struct storage_file {
 	const struct storage_backend *backend;
 	void *self;
-	struct error failure; /* the first; code 0: none */
+	struct error failure; /* the first failure; code is 0 if there is none */
 };
 
 int storage_begin(struct storage *s, struct storage_file **out, const char *path, unsigned mode,

@@ -1,4 +1,4 @@
-/* webhdfs.c - HDFS as a place: webhdfs://, swebhdfs:// and hdfs:// (README.md 2) */
+/* webhdfs.c - read and write HDFS, for webhdfs://, swebhdfs:// and hdfs:// (README.md 2) */
 #include "webhdfs.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 /* --- opening --- */
 
-/* The text after the last ':' outside of [...]; NULL: there is none. */
+/* Return the text after the last ':' outside of [...], or NULL if there is no ':'. */
 static const char *port_of(const char *host, size_t n)
 {
 	for (size_t i = n; i > 0 && host[i - 1] != ']'; i--)
@@ -48,7 +48,7 @@ static bool is_host(const char *p, size_t n)
 	return true;
 }
 
-/* Add one "HOST[:PORT]" of a list. keep_port: false: the port belongs to another protocol. */
+/* Add one "HOST[:PORT]" of a list. `keep_port` is false if the port belongs to another protocol. */
 static int add_base(struct webhdfs *w, const char *host, size_t n, bool https, bool keep_port,
 		    struct error *err)
 {
@@ -105,11 +105,11 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	buf_release(&b);
 	const char *host = rest + 2, *path = host + strcspn(rest + 2, "/");
 	if (strncmp(rest, "//", 2) != 0 || path == host)
-		return error_set(err, RC_CONFIG, "found place %s:%.200s, expected %s://HOST%s/PATH",
+		return error_set(err, RC_CONFIG, "found URI %s:%.200s, expected %s://HOST%s/PATH",
 				 scheme, rest, scheme, rpc ? "" : "[:PORT]");
 	if (*path != '/' || path[1] == 0)
 		return error_set(err, RC_CONFIG,
-				 "found place %s:%.200s, expected a path after the host", scheme,
+				 "found URI %s:%.200s, expected a path after the host", scheme,
 				 rest);
 	s->prefix = mem_format("%s://%.*s", scheme, (int)(path - host), host);
 	s->path = mem_strdup(path);
@@ -142,9 +142,9 @@ static void close_place(struct storage *s)
 	mem_free(w);
 }
 
-/* --- looking --- */
+/* --- queries --- */
 
-/* Report an answer that could not be read, and its server. */
+/* Report an answer that could not be parsed. The message names the server. */
 static int misread(const struct webhdfs_answer *a, struct error *err)
 {
 	error_prefix(err, "%s: ", a->server);
@@ -174,11 +174,11 @@ static int list_folder(struct storage *s, const char *path, struct arena *arena,
 	struct webhdfs *w = s->self;
 	struct webhdfs_answer a = {0};
 	struct storage_info info;
-	/* for a file HDFS would list the file itself */
+	/* check first, because HDFS lists a file as the only entry of itself */
 	int rc = webhdfs_stat(s, path, &info, err);
 
 	if (rc == RC_OK && info.kind == STORAGE_FILE)
-		rc = error_set(err, RC_IO, "cannot list %s: it is a file", path);
+		rc = error_set(err, RC_IO, "cannot list %s: found a file, expected a folder", path);
 	if (rc == RC_OK)
 		rc = webhdfs_ask(w, "GET", path, "op=LISTSTATUS", &a, err);
 	if (rc == RC_OK && a.status == 200)
@@ -234,7 +234,7 @@ int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct err
 	if (out->block_bytes)
 		return RC_OK;
 	int rc = webhdfs_ask(w, "GET", "/", "op=GETSERVERDEFAULTS", &a, err);
-	/* not every server has this operation */
+	/* some servers lack this operation */
 	if (rc == RC_OK && (a.status != 200 || answer_defaults(buf_bytes(&a.body), out, &unread)))
 		*out = (struct webhdfs_defaults){DEFAULT_BLOCK, DEFAULT_COPIES};
 	webhdfs_answer_release(&a);
@@ -246,7 +246,7 @@ int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct err
 	return RC_OK;
 }
 
-/* --- changing --- */
+/* --- changes --- */
 
 /* Send a change that answers {"boolean": ...}. */
 static int change(struct webhdfs *w, const char *method, const char *path, const char *query,
@@ -263,7 +263,7 @@ static int change(struct webhdfs *w, const char *method, const char *path, const
 	return rc;
 }
 
-/* Send a change that answers nothing. */
+/* Send a change with an empty answer. */
 static int set_something(struct webhdfs *w, const char *path, const char *query, const char *what,
 			 struct error *err)
 {
@@ -305,7 +305,7 @@ static int make_dirs(struct storage *s, const char *path, unsigned mode, struct 
 	mem_free(query);
 	if (rc == RC_OK && !done)
 		rc = error_set(err, RC_IO, "cannot create folder %s: a file is in its place", path);
-	/* the server's umask may have changed it */
+	/* set the mode again, because the server applies its umask */
 	return rc == RC_OK && mode && before.kind == STORAGE_NOTHING ? set_mode(s, path, mode, err)
 								     : rc;
 }
@@ -322,7 +322,9 @@ static int remove_all(struct storage *s, const char *path, struct error *err)
 	return webhdfs_remove(s->self, path, &found, err);
 }
 
-/* A successful rename: HDFS answers nothing, gateways answer true. */
+/*
+ * Return true after a successful rename. HDFS answers with an empty body, and gateways answer true.
+ */
 static bool said_yes(const struct webhdfs_answer *a)
 {
 	struct error ignored;
@@ -334,8 +336,9 @@ static bool said_yes(const struct webhdfs_answer *a)
 }
 
 /*
- * After a lost answer the rename is sent again, and the source is gone: is the target what the
- * source was? Unknown if the server returns no ids.
+ * Find out whether a repeated rename, whose source no longer exists, succeeded the first time. The
+ * first rename succeeded if the target has the id of the source. If the server returns no ids, the
+ * outcome is unknown.
  */
 static int judge_move(struct storage *s, const struct storage_info *source, const char *from,
 		      const char *to, const struct webhdfs_answer *a, struct error *err)
@@ -350,19 +353,20 @@ static int judge_move(struct storage *s, const struct storage_info *source, cons
 	if (target.kind != STORAGE_NOTHING && same)
 		return RC_OK;
 	if (target.kind != STORAGE_NOTHING)
-		return error_set(err, RC_IO, "cannot rename %s to %s: something is there already",
+		return error_set(err, RC_IO, "cannot rename %s to %s: the target already exists",
 				 from, to);
 	if (a->status == 200 && answer_boolean(buf_bytes(&a->body), &yes, err) == RC_OK)
 		return error_set(
 			err, RC_IO,
-			"cannot rename %s to %s: HDFS refuses without a reason: does the folder above it exist?",
+			"cannot rename %s to %s: HDFS gives no reason; check that the parent "
+			"folder exists",
 			from, to);
 	return webhdfs_refused(s->self, "rename", from, a, err);
 }
 
 /*
- * With renameoptions the NameNode uses FileSystem.rename2: an existing `to` stays, and a refusal
- * has a reason. Gateways without renameoptions answer a boolean.
+ * Rename with renameoptions. The NameNode then uses FileSystem.rename2, which keeps an existing
+ * `to` and gives a reason for a refusal. Gateways without renameoptions answer a boolean.
  */
 static int move(struct storage *s, const char *from, const char *to, struct error *err)
 {
@@ -374,10 +378,11 @@ static int move(struct storage *s, const char *from, const char *to, struct erro
 	if (rc == RC_OK)
 		rc = webhdfs_stat(s, to, &target, err);
 	if (rc == RC_OK && source.kind == STORAGE_NOTHING)
-		rc = error_set(err, RC_IO, "cannot rename %s to %s: it is not there", from, to);
-	/* the older rename would move it into an existing folder */
+		rc = error_set(err, RC_IO, "cannot rename %s to %s: the source does not exist",
+			       from, to);
+	/* check first, because the older rename moves the source into an existing folder */
 	if (rc == RC_OK && target.kind != STORAGE_NOTHING)
-		rc = error_set(err, RC_IO, "cannot rename %s to %s: something is there already",
+		rc = error_set(err, RC_IO, "cannot rename %s to %s: the target already exists",
 			       from, to);
 	if (rc)
 		return rc;

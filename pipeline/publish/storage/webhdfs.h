@@ -1,7 +1,7 @@
 /*
- * webhdfs.h - call HDFS over HTTP: NameNodes, one answer, and when to retry
+ * webhdfs.h - call HDFS over HTTP, and retry temporary errors
  *
- * webhdfs_http.c sends requests; webhdfs_upload.c writes files; webhdfs.c is the kind of place.
+ * webhdfs_http.c sends requests, webhdfs_upload.c writes files, and webhdfs.c is the backend.
  */
 #ifndef SALTMILL_WEBHDFS_H
 #define SALTMILL_WEBHDFS_H
@@ -19,66 +19,80 @@ struct webhdfs {
 	char **bases; /* "http://HOST:PORT" of the NameNodes */
 	size_t nbases;
 	_Atomic size_t active; /* the NameNode that answered last */
-	_Atomic bool given_up; /* patience ended and nobody has answered since: try once */
-	_Atomic bool hurried;  /* storage_hurry */
-	char *user, *ca_file;  /* user: escaped for a URL */
+	/*
+	 * true if the patience has ended and no server has answered since; then each request has
+	 * one attempt
+	 */
+	_Atomic bool given_up;
+	_Atomic bool hurried; /* set by storage_hurry */
+	char *user, *ca_file; /* `user` is escaped for a URL */
 	double patience_s;
-	pthread_mutex_t lock; /* guards everything below */
+	pthread_mutex_t lock; /* protects the members below */
 	CURL *idle[IDLE_MOST];
 	size_t nidle;
-	struct webhdfs_defaults defaults; /* block_bytes 0: not requested yet */
+	struct webhdfs_defaults defaults; /* `block_bytes` is 0 before the first request */
 };
 
-/* One answer. Start with {0}; release it. */
+#define WEBHDFS_ANSWER_MOST ((size_t)1 << 20)
+
+/* One answer. Start with {0}, and release the answer after use. */
 struct webhdfs_answer {
-	long status; /* 0: no answer; `why` has the reason */
+	size_t most;   /* maximum bytes of the body; 0 means WEBHDFS_ANSWER_MOST */
+	bool too_long; /* the body was longer, and its end was not read */
+	long status;   /* 0 if there is no answer; `why` then has the reason */
 	struct buf body;
-	char *location; /* the target of a redirection; NULL: none */
+	char *location; /* target of a redirection, NULL if none */
 	struct webhdfs_refusal refusal;
 	char why[CURL_ERROR_SIZE + 64];
-	bool unresolved; /* no answer, because the host has no address */
+	bool unresolved; /* true if the host has no address */
 	char *server;	 /* "http://HOST:PORT" of the request */
 };
 void webhdfs_answer_release(struct webhdfs_answer *a);
 
-/* Make a handle with the common settings; NULL: libcurl failed. */
+/* Create a handle with the common settings. Return NULL if libcurl failed. */
 CURL *webhdfs_handle(struct webhdfs *w);
-/* A CURLOPT_WRITEFUNCTION that appends to a struct buf. */
-size_t webhdfs_take(char *data, size_t size, size_t n, void *buf);
-/* Read the answer of a handle: status, location, refusal, why. */
+/* A CURLOPT_WRITEFUNCTION that appends to the body of a struct webhdfs_answer. */
+size_t webhdfs_take(char *data, size_t size, size_t n, void *answer);
+/* Read the answer of a handle into the members status, location, refusal and why. */
 void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a);
 
 /*
- * Send a request to the active NameNode; query: "op=...", escaped. RC_OK: an answer that a retry
- * would not change, whatever it says. No answer, standby, safe mode and 5xx are retried until the
- * patience ends: RC_IO.
+ * Send a request to the active NameNode. `query` is "op=...", escaped. Return RC_OK with any answer
+ * that a retry would not change, even a refusal. Retry after no answer, standby, safe mode and 5xx,
+ * and return RC_IO when the patience ends.
  */
 int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const char *query,
 		struct webhdfs_answer *a, struct error *err);
-/* The same, but a redirection or a `Location` is expected; its URL becomes a->location. */
+/*
+ * Send a request as webhdfs_ask does, but expect a redirection or a `Location`. Store the URL in
+ * `a->location`.
+ */
 int webhdfs_ask_location(struct webhdfs *w, const char *method, const char *path, const char *query,
 			 struct webhdfs_answer *a, struct error *err);
-/* The same: GET the bytes that a DataNode has for path. */
+/* Read bytes of `path` from a DataNode, with the retries of webhdfs_ask. */
 int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t most,
 		  struct webhdfs_answer *a, struct error *err);
-/* Request another page ("/jmx?...") of the NameNode that answered last, once. */
+/* Request another page ("/jmx?...") of the NameNode that answered last. Do not retry. */
 void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a);
-/* Did a signal come that ends requests? */
+/* Return true after a signal that ends requests. */
 bool webhdfs_stopped(const struct webhdfs *w);
-/* Can a retry help? */
+/* Return true if a retry after this answer can help. */
 bool webhdfs_passing(const struct webhdfs_answer *a);
-/* Set the error for an answer other than 200: "cannot WHAT PATH: ...". */
+/* Set the error "cannot WHAT PATH: ..." for an answer other than 200. */
 int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 		    const struct webhdfs_answer *a, struct error *err);
-/* The time until which to retry; now, if the servers were given up before. */
+/*
+ * Return the time until which to retry, in seconds of clock_seconds. The result is the current time
+ * if the patience has already ended.
+ */
 double webhdfs_until(const struct webhdfs *w);
-/* Append text as a part of a URL; slashes stay. */
+/* Append `text` as a part of a URL. Slashes are not escaped. */
 void webhdfs_escape(struct buf *b, const char *text);
 
-/* The defaults of new files; requested once. */
+/* Return the server's defaults for new files. Only the first call sends a request. */
 int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct error *err);
 
-/* Write files, as struct storage_backend says. */
+/* Write files, as struct storage_backend describes. */
 int webhdfs_put(struct storage *s, const char *local, const char *path, unsigned mode,
 		struct storage_info *out, bool *kept, struct error *err);
 int webhdfs_begin(struct storage *s, void **file, const char *path, unsigned mode,
@@ -87,7 +101,7 @@ int webhdfs_add(void *file, const void *ptr, size_t len, struct error *err);
 int webhdfs_end(void *file, uint8_t digest[16], struct error *err);
 void webhdfs_abort(void *file);
 
-/* webhdfs_room.c, as struct storage_backend says. */
+/* Report free space and quotas, as struct storage_backend describes (webhdfs_room.c). */
 int webhdfs_free(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
 int webhdfs_quota(struct storage *s, const char *path, struct storage_quota *out,
 		  struct error *err);
@@ -97,8 +111,9 @@ int webhdfs_may(struct storage *s, const char *path, const char *what, struct er
 int webhdfs_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);
 int webhdfs_remove(struct webhdfs *w, const char *path, bool *found, struct error *err);
 /*
- * sum: the file's checksum, if the server returns a comparable one. *open: the file was never
- * closed, so its bytes are unknown: its writer has died or still writes.
+ * Set `sum` to the file's checksum, and `*known` to true if the server returns a comparable
+ * checksum. Set `*open` if the file was never closed, because its writer died or still writes. The
+ * bytes of such a file are unknown.
  */
 int webhdfs_checksum(struct webhdfs *w, const char *path, uint8_t sum[HDFS_SUM_BYTES], bool *known,
 		     bool *open, struct error *err);

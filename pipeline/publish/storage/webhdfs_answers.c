@@ -8,7 +8,8 @@
 
 static int not_such(const char *what, struct error *err)
 {
-	return error_set(err, RC_DATA, "found an answer that is not JSON with %s", what);
+	return error_set(err, RC_DATA, "found an answer of another form, expected JSON with %s",
+			 what);
 }
 
 static json_t *parse(struct bytes json)
@@ -16,7 +17,10 @@ static json_t *parse(struct bytes json)
 	return json_loadb((const char *)json.ptr, json.len, JSON_REJECT_DUPLICATES, NULL);
 }
 
-/* The last part of a Java class, or the first line of a message, with visible characters. */
+/*
+ * Copy the last part of a Java class name, or the first line of a message, and escape control
+ * characters.
+ */
 static void keep_text(char *out, size_t size, json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -60,7 +64,7 @@ int answer_location(struct bytes json, struct buf *out, struct error *err)
 	return rc;
 }
 
-/* A whole number that is not negative. */
+/* Read a whole number that is not negative. */
 static bool take_number(json_t *object, const char *name, uint64_t *out)
 {
 	json_t *value = json_object_get(object, name);
@@ -80,7 +84,7 @@ static bool take_status(json_t *s, struct storage_info *out)
 	if (!type || !take_number(s, "length", &out->bytes))
 		return false;
 	out->kind = strcmp(type, "DIRECTORY") == 0 ? STORAGE_FOLDER : STORAGE_FILE;
-	/* gateways leave some of these out */
+	/* gateways omit some of these members */
 	if (!take_number(s, "fileId", &out->file_id))
 		out->file_id = 0;
 	if (!take_number(s, "blockSize", &out->block_bytes))
@@ -106,7 +110,10 @@ int answer_status(struct bytes json, struct storage_info *out, struct error *err
 	return rc;
 }
 
-/* Is it the name of one entry of the folder? Other names would lead elsewhere. */
+/*
+ * Return true if `name` is the name of one entry of the folder. Other names would lead outside of
+ * the folder.
+ */
 static bool is_entry_name(const char *name)
 {
 	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 &&
@@ -141,7 +148,7 @@ int answer_list(struct bytes json, struct arena *a, struct storage_entry **out, 
 	return rc;
 }
 
-/* Hadoop 3 returns 28 bytes and four bytes of padding. */
+/* Read a checksum. Hadoop 3 returns 28 bytes and four bytes of padding. */
 int answer_checksum(struct bytes json, uint8_t out[HDFS_SUM_BYTES], bool *known, struct error *err)
 {
 	json_t *root = parse(json), *sum = json_object_get(root, "FileChecksum");
@@ -193,7 +200,7 @@ int answer_capacity(struct bytes json, struct webhdfs_capacity *out, struct erro
 	return rc;
 }
 
-/* A quota of -1 means none. */
+/* Return the unused part of a quota. The server returns -1 if there is no quota. */
 static uint64_t quota_left(json_t *usage, const char *quota, const char *used)
 {
 	uint64_t most, have;

@@ -1,4 +1,4 @@
-/* webhdfs_http.c - one request to a NameNode, repeated until there is an answer */
+/* webhdfs_http.c - send one request to a NameNode, and retry until there is an answer */
 #include <stdio.h>
 #include <strings.h>
 
@@ -7,9 +7,12 @@
 #include "webhdfs.h"
 
 #define CONNECT_S   10L
-#define STALL_S	    60L /* seconds without a byte */
-#define HURRY_S	    5L	/* seconds for a whole request when everything must end */
-#define ANSWER_MOST ((size_t)256 << 20)
+#define STALL_S	    60L	  /* seconds without a byte */
+#define HURRY_S	    5L	  /* limit of a whole request after storage_hurry, in seconds */
+#define SLOW_BYTES  1024L /* bytes a second; a slower server counts as silent */
+#define LEAST_SPEED 65536 /* bytes a second of a whole answer, not counting STALL_S */
+#define PAGE_MOST   ((size_t)16 << 20)
+#define LIST_MOST   ((size_t)64 << 20) /* enough for a folder of 200,000 files */
 
 /* --- one exchange --- */
 
@@ -24,13 +27,16 @@ bool webhdfs_stopped(const struct webhdfs *w)
 	return stop_flag != 0 && !w->hurried;
 }
 
-size_t webhdfs_take(char *data, size_t size, size_t n, void *buf)
+size_t webhdfs_take(char *data, size_t size, size_t n, void *answer)
 {
-	struct buf *body = buf;
+	struct webhdfs_answer *a = answer;
+	size_t most = a->most ? a->most : WEBHDFS_ANSWER_MOST;
 
-	if (body->len + size * n > ANSWER_MOST)
+	if (a->body.len + size * n > most) {
+		a->too_long = true;
 		return 0;
-	buf_append(body, data, size * n);
+	}
+	buf_append(&a->body, data, size * n);
 	return size * n;
 }
 
@@ -42,7 +48,7 @@ CURL *webhdfs_handle(struct webhdfs *w)
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-	/* Hadoop's own clients use no proxy either */
+	/* use no proxy, like Hadoop's clients */
 	curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -73,7 +79,7 @@ static void answer_clear(struct webhdfs_answer *a)
 	a->body = body;
 }
 
-/* "http://host:port" of a URL. */
+/* Return "http://host:port" of a URL. */
 static char *server_of(const char *url)
 {
 	const char *host = strstr(url, "://");
@@ -88,7 +94,12 @@ void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a)
 
 	if (code != CURLE_OK) {
 		a->unresolved = code == CURLE_COULDNT_RESOLVE_HOST;
-		if (!a->why[0])
+		if (a->too_long)
+			snprintf(a->why, sizeof a->why,
+				 "found an answer of more than %zu bytes, expected at most this "
+				 "size",
+				 a->most ? a->most : WEBHDFS_ANSWER_MOST);
+		else if (!a->why[0])
 			snprintf(a->why, sizeof a->why, "%s", curl_easy_strerror(code));
 		return;
 	}
@@ -119,11 +130,17 @@ static void give_handle(struct webhdfs *w, CURL *c)
 		curl_easy_cleanup(c);
 }
 
-/* Send a request without a body. */
-static void exchange(struct webhdfs *w, const char *method, const char *url,
+/*
+ * Send a request without a body. The answer may have `most` bytes, which also determine the time
+ * limit of the whole exchange.
+ */
+static void exchange(struct webhdfs *w, const char *method, const char *url, size_t most,
 		     struct webhdfs_answer *a)
 {
+	long seconds = w->hurried ? HURRY_S : STALL_S + (long)(most / LEAST_SPEED);
+
 	answer_clear(a);
+	a->most = most;
 	a->server = server_of(url);
 	CURL *c = take_handle(w);
 	if (!c) {
@@ -132,11 +149,11 @@ static void exchange(struct webhdfs *w, const char *method, const char *url,
 	}
 	curl_easy_setopt(c, CURLOPT_URL, url);
 	curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, method);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME,
 			 w->patience_s < STALL_S ? (long)w->patience_s + 1 : STALL_S);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT, w->hurried ? HURRY_S : 0L);
-	curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->body);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT, seconds);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, a);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->why);
 	webhdfs_read_answer(c, curl_easy_perform(c), a);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
@@ -157,47 +174,55 @@ static bool is_standby(const struct webhdfs_answer *a)
 
 bool webhdfs_passing(const struct webhdfs_answer *a)
 {
+	if (a->too_long)
+		return false;
 	return a->status == 0 || a->status == 429 || (a->status >= 502 && a->status <= 504) ||
 	       is_standby(a) || named(a, "RetriableException") || named(a, "SafeModeException") ||
 	       named(a, "ServerTooBusyException");
 }
 
-/* What a user can do about it; "": nothing known. */
+/* Return a fix for the user, or "" if none is known. */
 static const char *advice(const struct webhdfs_answer *a)
 {
 	static const struct {
 		const char *exception, *advice;
 	} known[] = {
 		{"AccessControlException",
-		 "; another user is named by HADOOP_USER_NAME or --hdfs-user, apply: --user"},
+		 "; to act as another user, set HADOOP_USER_NAME or --hdfs-user (for apply: "
+		 "--user)"},
 		{"NSQuotaExceededException",
-		 "; the folder's quota of names is used up: raise it or remove files there"},
+		 "; the folder's quota of names is used up; raise the quota or remove files there"},
 		{"DSQuotaExceededException",
-		 "; the folder's quota of space is used up: raise it or remove files there"},
+		 "; the folder's quota of space is used up; raise it or remove files there"},
 		{"QuotaByStorageTypeExceededException",
-		 "; the folder's quota of space is used up: raise it or remove files there"},
-		{"SafeModeException", "; the NameNode is in safe mode and changes nothing"},
-		{"StandbyException", "; name the active NameNode too: HOST1:PORT,HOST2:PORT"},
+		 "; the folder's quota of space is used up; raise it or remove files there"},
+		{"SafeModeException", "; the NameNode is in safe mode and accepts no changes; "
+				      "wait until safe mode ends"},
+		{"StandbyException", "; list all NameNodes as HOST1:PORT,HOST2:PORT"},
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (named(a, known[i].exception))
 			return known[i].advice;
 	if (strstr(a->refusal.message, "could only be written to 0 of"))
-		return "; no DataNode that is alive has room for it";
+		return "; no live DataNode has enough free space";
 	if (strstr(a->refusal.message, "are bad. Aborting"))
-		return "; all DataNodes it went to broke off: is a disk full? Their logs say why";
+		return "; all DataNodes of this file failed; check their logs and their free "
+		       "disk space";
 	if (a->status == 401)
-		return "; it requires Kerberos (SPNEGO), which saltmill does not support";
+		return "; the server requires Kerberos (SPNEGO), which saltmill does not support";
 	return "";
 }
 
-/* hdfs://NAME is often not a host but a name in the cluster's configuration (dfs.nameservices). */
+/*
+ * Return a fix for an unknown host. NAME in hdfs://NAME is often a name in the cluster's
+ * configuration (dfs.nameservices), not a host.
+ */
 static const char *advice_of_name(const struct webhdfs *w, const struct webhdfs_answer *a)
 {
 	if (a->unresolved && a->server && strncmp(w->place->prefix, "hdfs:", 5) == 0)
 		for (size_t i = 0; i < w->nbases; i++)
 			if (strcmp(w->bases[i], a->server) == 0)
-				return "; --webhdfs HOST[:PORT],... names the NameNodes";
+				return "; add the NameNodes with --webhdfs HOST[:PORT],...";
 	return "";
 }
 
@@ -212,13 +237,13 @@ int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 		error_set(err, code, "cannot %s %s: %s: %s%s", what, name, server, a->why,
 			  advice_of_name(w, a));
 	else if (a->refusal.exception[0])
-		error_set(err, code, "cannot %s %s: %s says %s: %s%s", what, name, server,
+		error_set(err, code, "cannot %s %s: %s reports %s: %s%s", what, name, server,
 			  a->refusal.exception, a->refusal.message, advice(a));
 	else
 		error_set(err, code, "cannot %s %s: %s answers %ld%s%s", what, name, server,
 			  a->status,
-			  a->status < 400 ? ", which was not expected: is that a NameNode's port "
-					    "for HTTP?"
+			  a->status < 400 ? ", expected an answer of a NameNode; check that the "
+					    "port is the NameNode's HTTP port"
 					  : "",
 			  advice(a));
 	mem_free(name);
@@ -259,11 +284,19 @@ void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a)
 {
 	char *url = mem_format("%s%s", w->bases[w->active], page);
 
-	exchange(w, "GET", url, a);
+	exchange(w, "GET", url, PAGE_MOST, a);
 	mem_free(url);
 }
 
-/* Try all NameNodes, the one that answered last first. Returns whether an answer is final. */
+static size_t answer_most(const char *query)
+{
+	return strncmp(query, "op=LISTSTATUS", 13) == 0 ? LIST_MOST : WEBHDFS_ANSWER_MOST;
+}
+
+/*
+ * Try all NameNodes, beginning with the NameNode that answered last. Return true if an answer is
+ * final.
+ */
 static bool ask_round(struct webhdfs *w, const char *method, const char *path, const char *query,
 		      struct webhdfs_answer *a)
 {
@@ -273,7 +306,7 @@ static bool ask_round(struct webhdfs *w, const char *method, const char *path, c
 		size_t server = (first + i) % w->nbases;
 		char *url = make_url(w, server, path, query);
 
-		exchange(w, method, url, a);
+		exchange(w, method, url, answer_most(query), a);
 		mem_free(url);
 		if (!webhdfs_passing(a)) {
 			w->active = server;
@@ -281,12 +314,12 @@ static bool ask_round(struct webhdfs *w, const char *method, const char *path, c
 			return true;
 		}
 		if (a->status && !is_standby(a))
-			break; /* it is the active one, and will answer later */
+			break; /* this NameNode is active and will answer later */
 	}
 	return false;
 }
 
-/* The verb for messages about "op=NAME...". */
+/* Return the verb for messages about "op=NAME...". */
 static const char *doing(const char *query)
 {
 	static const char *const verbs[][2] = {{"CREATE", "create"},
@@ -369,12 +402,12 @@ int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t
 		if (rc || a->status == 404)
 			return rc;
 		char *url = mem_strdup(a->location);
-		exchange(w, "GET", url, a);
+		exchange(w, "GET", url, most, a);
 		mem_free(url);
-		if (a->status == 200 && a->body.len > most)
+		if (a->too_long)
 			return error_set(
 				err, RC_LIMIT,
-				"%s: found more than %zu bytes, expected at most that many", path,
+				"%s: found more than %zu bytes, expected at most this size", path,
 				most);
 		if (a->status == 200 || a->status == 404)
 			return RC_OK;

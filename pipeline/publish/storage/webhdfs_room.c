@@ -1,24 +1,29 @@
-/* webhdfs_room.c - what HDFS takes before it is given anything: room, quotas, rights, safe mode */
+/* webhdfs_room.c - check free space, quotas, rights and safe mode of HDFS before an upload */
 #include <string.h>
 
 #include "clock.h"
 #include "webhdfs.h"
 
 /*
- * After a restart the NameNode answers at once, and its DataNodes report one by one: until they
- * have, it is in safe mode and knows of no room.  NULL: it is ready.
+ * Return why the NameNode is not ready, or NULL if the NameNode is ready. After a restart, the
+ * NameNode answers at once. But the NameNode is in safe mode, and reports no free space before its
+ * DataNodes register.
  */
 static const char *not_ready(const struct webhdfs_capacity *c)
 {
 	if (c->safe_mode)
-		return "the NameNode is in safe mode and changes nothing: `hdfs dfsadmin -safemode "
-		       "get` shows when it ends";
+		return "the NameNode is in safe mode and accepts no changes; `hdfs dfsadmin "
+		       "-safemode get` shows when it ends";
 	if (!c->bytes && (c->datanodes == 0 || c->total == 0))
-		return "no DataNode has reported to the NameNode yet: are they running?";
+		return "no DataNode has registered with the NameNode yet; check that the "
+		       "DataNodes are running";
 	return NULL;
 }
 
-/* The operator may have closed that page: then nothing is known. */
+/*
+ * Query the capacity. Return false if the capacity is unknown, for example because the operator
+ * closed the page.
+ */
 static bool ask_capacity(struct webhdfs *w, struct webhdfs_capacity *out)
 {
 	struct webhdfs_answer a = {0};
@@ -36,7 +41,7 @@ int webhdfs_free(struct storage *s, const char *path, uint64_t *bytes, struct er
 	struct webhdfs_defaults defaults;
 	struct webhdfs_capacity c = {0};
 	double until = webhdfs_until(w);
-	/* from here on the active NameNode is known */
+	/* this request finds the active NameNode */
 	int rc = webhdfs_defaults(w, &defaults, err);
 
 	*bytes = UINT64_MAX;
@@ -59,7 +64,7 @@ int webhdfs_free(struct storage *s, const char *path, uint64_t *bytes, struct er
 	return rc;
 }
 
-/* What is left of one folder's quota; a server that does not say has none. */
+/* Query the unused part of one folder's quota. If a server does not report a quota, assume none. */
 static int ask_quota(struct webhdfs *w, const char *path, const struct webhdfs_defaults *d,
 		     struct storage_quota *out, struct error *err)
 {
@@ -75,7 +80,7 @@ static int ask_quota(struct webhdfs *w, const char *path, const struct webhdfs_d
 		return rc;
 	if (q.names < out->names)
 		*out = (struct storage_quota){.names = q.names, .bytes = out->bytes};
-	/* a file takes whole blocks until it is closed */
+	/* a file needs whole blocks until it is closed */
 	uint64_t files = q.bytes < d->block_bytes * d->replication ? 0 : q.bytes / d->replication;
 	if (files < out->bytes)
 		out->bytes = files;

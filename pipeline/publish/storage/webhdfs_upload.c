@@ -1,9 +1,11 @@
 /*
- * webhdfs_upload.c - write files to HDFS: one PUT to a DataNode for each, checked when it has ended
+ * webhdfs_upload.c - write each file to HDFS by one PUT to a DataNode, and check the result
  *
- * A file that is written piece by piece is sent in chunks. The writer drives curl, without a
- * thread: curl sends while there is something to send and is paused otherwise. A PUT that broke off
- * leaves a short file, so the length and the checksum that HDFS returns afterwards decide.
+ * A file that is written piece by piece is sent in chunks. The writer calls curl without a separate
+ * thread, and pauses curl when there are no bytes to send.
+ *
+ * A broken PUT leaves a short file. Therefore the upload compares the length and the checksum that
+ * HDFS returns afterwards with the sent bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,28 +22,30 @@
 
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define POLL_MS	     200
+#define LEAST_SPEED  16384.0 /* bytes a second; a slower DataNode counts as silent */
 
-enum { ABORT_TRIES = 10, ABORT_PAUSE_MS = 100 };
+enum { ABORT_TRIES = 10, ABORT_PAUSE_MS = 100, DIFFERS_TRIES = 3 };
 
 struct upload {
 	struct webhdfs *w;
 	char *path;
-	unsigned mode; /* 0: HDFS's default */
+	unsigned mode; /* 0 for the default of HDFS */
 	CURLM *multi;
 	CURL *curl;
 	struct curl_slist *headers;
 	struct webhdfs_answer answer;
 	const uint8_t *next; /* bytes to send now */
 	size_t left;
-	bool asked;  /* the head is sent, curl wants bytes */
-	bool paused; /* there were none */
-	bool last;   /* no bytes will follow */
-	bool done;   /* the answer is there */
+	bool asked;   /* the head is sent and curl asks for bytes */
+	bool paused;  /* curl is paused, because there were no bytes */
+	bool last;    /* no more bytes will follow */
+	bool done;    /* the answer is complete */
+	bool differs; /* HDFS answered 201, but the stored file differs */
 	uint64_t bytes;
 	struct buf buffer;
 	struct hdfs_sum sum;
 	XXH3_state_t *digest;
-	struct error failure; /* the first; code 0: none */
+	struct error failure; /* the first failure; code is 0 if there is none */
 };
 
 static void upload_close(struct upload *u)
@@ -55,7 +59,7 @@ static void upload_close(struct upload *u)
 	u->curl = NULL;
 	u->multi = NULL;
 	u->headers = NULL;
-	u->asked = u->paused = u->done = false;
+	u->asked = u->paused = u->done = u->differs = false;
 }
 
 static void upload_free(struct upload *u)
@@ -106,10 +110,15 @@ static bool reached(const struct upload *u, enum awaited what)
 	return u->done || (what == AWAIT_START && u->asked) || (what == AWAIT_SENT && u->left == 0);
 }
 
-/* RC_OK also if the answer comes earlier. u->answer.why reports a server that stalls. */
+/*
+ * Run curl until the event `what`. Return RC_OK also if the answer comes earlier. If the server
+ * stalls, `u->answer.why` has the reason.
+ */
 static int drive(struct upload *u, enum awaited what, struct error *err)
 {
 	double until = clock_seconds() + u->w->patience_s;
+	/* the limit, even if the server accepts a few bytes now and then */
+	double end = until + (double)u->left / LEAST_SPEED;
 	size_t left = u->left;
 	int running, rc;
 
@@ -127,9 +136,10 @@ static int drive(struct upload *u, enum awaited what, struct error *err)
 		if (u->left != left)
 			until = clock_seconds() + u->w->patience_s;
 		left = u->left;
-		if (clock_seconds() > until) {
-			snprintf(u->answer.why, sizeof u->answer.why,
-				 "it neither accepts bytes nor answers");
+		if (clock_seconds() > (until < end ? until : end)) {
+			snprintf(
+				u->answer.why, sizeof u->answer.why,
+				"the server accepts fewer than 16 KiB a second, or does not answer");
 			u->done = true;
 			return RC_OK;
 		}
@@ -159,7 +169,10 @@ static bool set_up(struct upload *u, uint64_t bytes)
 	return true;
 }
 
-/* Start at the DataNode that the NameNode names; bytes UINT64_MAX: unknown. */
+/*
+ * Start a PUT to the DataNode that the NameNode chooses. `bytes` is the file's size, or UINT64_MAX
+ * if the size is unknown.
+ */
 static int start_put(struct upload *u, const char *query, uint64_t bytes, struct error *err)
 {
 	upload_close(u);
@@ -175,17 +188,17 @@ static int start_put(struct upload *u, const char *query, uint64_t bytes, struct
 	char *server = mem_format("%.*s", (int)n, location);
 	webhdfs_answer_release(&u->answer);
 	u->answer.server = server;
-	curl_easy_setopt(u->curl, CURLOPT_WRITEDATA, &u->answer.body);
+	curl_easy_setopt(u->curl, CURLOPT_WRITEDATA, &u->answer);
 	curl_easy_setopt(u->curl, CURLOPT_ERRORBUFFER, u->answer.why);
 	curl_multi_add_handle(u->multi, u->curl);
 	rc = drive(u, AWAIT_START, err);
-	/* an empty file is complete when it has begun */
+	/* an empty file may be complete already */
 	if (rc == RC_OK && u->done && u->answer.status != 201)
 		rc = webhdfs_refused(u->w, "write", u->path, &u->answer, err);
 	return rc;
 }
 
-/* Was it the connection, or a server that may succeed next time? */
+/* Return true if the connection failed, or if the server may succeed at the next attempt. */
 static bool broke(const struct upload *u, int rc)
 {
 	return rc == RC_IO && u->done && webhdfs_passing(&u->answer);
@@ -206,7 +219,7 @@ static int send_bytes(struct upload *u, const uint8_t *p, size_t n, struct error
 	return rc;
 }
 
-/* --- compare the stored file to what was sent --- */
+/* --- compare the stored file with the sent bytes --- */
 
 static int compare(struct upload *u, struct storage_info *there, bool *same, struct error *err)
 {
@@ -219,7 +232,7 @@ static int compare(struct upload *u, struct storage_info *there, bool *same, str
 		return RC_OK;
 	int rc = webhdfs_checksum(u->w, u->path, its, &known, &open, err);
 	if (rc == RC_OK && open)
-		*same = false; /* left by a run that died while it wrote: write it again */
+		*same = false; /* a run died while it wrote this file, so write the file again */
 	if (rc || open || !known)
 		return rc;
 	hdfs_sum_end(&u->sum, mine);
@@ -240,15 +253,16 @@ static int end_put(struct upload *u, struct storage_info *there, struct error *e
 	if (rc == RC_OK)
 		rc = compare(u, there, &same, err);
 	if (rc == RC_OK && same && u->mode && there->mode != u->mode) {
-		/* the server's umask may have changed it */
+		/* set the mode again, because the server applies its umask */
 		rc = storage_set_mode(u->w->place, u->path, u->mode, err);
 		there->mode = u->mode;
 	}
-	if (rc == RC_OK && !same)
+	u->differs = rc == RC_OK && !same;
+	if (u->differs)
 		rc = error_set(
 			err, RC_IO,
-			"%s: HDFS has other bytes than the %llu that were sent: found a file of "
-			"%llu, or another checksum",
+			"%s: HDFS stored other bytes than were sent: expected %llu bytes, found "
+			"%llu bytes or another checksum",
 			u->path, (unsigned long long)u->bytes, (unsigned long long)there->bytes);
 	return rc;
 }
@@ -268,7 +282,10 @@ static struct upload *upload_new(struct storage *s, const char *path, unsigned m
 
 static char *create_query(const char *overwrite, unsigned mode, uint64_t block_bytes)
 {
-	/* unmasked: the DataNode's umask does not apply (HDFS-6962; older servers ignore it) */
+	/*
+	 * with unmaskedpermission, the DataNode's umask does not apply (HDFS-6962); older servers
+	 * ignore this parameter
+	 */
 	char *permission = mode ? mem_format("&permission=%o&unmaskedpermission=%o", mode, mode)
 				: mem_strdup("");
 	char *query = mem_format("op=CREATE&createparent=false&overwrite=%s&blocksize=%llu%s",
@@ -280,7 +297,7 @@ static char *create_query(const char *overwrite, unsigned mode, uint64_t block_b
 
 /* --- files that are written piece by piece --- */
 
-/* If a DataNode cannot be reached, the next try gets another one. */
+/* Start an upload. If a DataNode cannot be reached, the next attempt uses another DataNode. */
 static int start(struct upload *u, uint64_t block_bytes, struct error *err)
 {
 	double until = webhdfs_until(u->w);
@@ -316,7 +333,7 @@ int webhdfs_begin(struct storage *s, void **file, const char *path, unsigned mod
 	if (rc == RC_OK)
 		rc = webhdfs_stat(s, path, &there, err);
 	if (rc == RC_OK && there.kind != STORAGE_NOTHING)
-		rc = error_set(err, RC_IO, "cannot create %s: something is there already", path);
+		rc = error_set(err, RC_IO, "cannot create %s: the file already exists", path);
 	if (rc == RC_OK)
 		rc = start(u, defaults.block_bytes, err);
 	if (rc) {
@@ -371,7 +388,7 @@ int webhdfs_end(void *file, uint8_t digest[16], struct error *err)
 	return RC_OK;
 }
 
-/* A file that existed before must not be removed. */
+/* Return true if this upload created the file. A file that existed before must not be removed. */
 static bool is_ours(const struct upload *u)
 {
 	const char *why = u->answer.refusal.exception;
@@ -387,7 +404,7 @@ void webhdfs_abort(void *file)
 	bool ours = is_ours(u), found = false, late = u->asked && !u->done;
 
 	upload_close(u);
-	/* the DataNode may not have created it yet */
+	/* the DataNode may not have created the file yet */
 	for (unsigned n = 0; ours && !found && n < ABORT_TRIES; n++) {
 		if (n)
 			clock_sleep_ms(ABORT_PAUSE_MS);
@@ -410,7 +427,7 @@ static int read_some(int fd, uint8_t *piece, size_t *n, const char *local, struc
 	return got < 0 ? error_errno(err, "cannot read %s", local) : RC_OK;
 }
 
-/* Pass all of fd into the checksum and, if it is open, through the connection. */
+/* Add all bytes of `fd` to the checksum. If a PUT is open, also send the bytes. */
 static int pass_file(struct upload *u, int fd, const char *local, struct error *err)
 {
 	uint8_t *piece = mem_alloc(BUFFER_BYTES);
@@ -439,7 +456,10 @@ static void restart_sum(struct upload *u, uint64_t block_bytes)
 	u->last = false;
 }
 
-/* Does HDFS already have the file? Unknown if its checksum cannot be compared. */
+/*
+ * Set `*same` to true if HDFS already has the same file. Set `*same` to false if the file differs,
+ * or if its checksum cannot be compared.
+ */
 static int is_there(struct upload *u, int fd, const char *local, uint64_t bytes,
 		    struct storage_info *there, bool *same, struct error *err)
 {
@@ -463,6 +483,23 @@ static int put_once(struct upload *u, int fd, const char *local, const char *que
 	return rc ? rc : end_put(u, out, err);
 }
 
+/*
+ * Return true if another writer replaced the file during the PUT (FSNamesystem.checkLease). A
+ * DataNode may run the CREATE of a process that died later than our CREATE.
+ */
+static bool was_replaced(const struct upload *u)
+{
+	const struct webhdfs_refusal *r = &u->answer.refusal;
+
+	return strcmp(r->exception, "LeaseExpiredException") == 0 ||
+	       (strcmp(r->exception, "FileNotFoundException") == 0 &&
+		strstr(r->message, "does not have any open files"));
+}
+
+/*
+ * Write the file, and write it again if the attempt failed for a while. Also write it again if
+ * another writer replaced the file during the PUT or after it.
+ */
 static int put_file(struct upload *u, int fd, const char *local, uint64_t bytes,
 		    struct storage_info *out, struct error *err)
 {
@@ -474,7 +511,8 @@ static int put_file(struct upload *u, int fd, const char *local, uint64_t bytes,
 	for (unsigned n = 0; rc == RC_OK; n++) {
 		restart_sum(u, defaults.block_bytes);
 		rc = put_once(u, fd, local, query, bytes, out, err);
-		if (rc == RC_OK || !broke(u, rc))
+		bool replaced = u->differs || (rc == RC_IO && was_replaced(u));
+		if (rc == RC_OK || !(replaced ? n + 1 < DIFFERS_TRIES : broke(u, rc)))
 			break;
 		int waited = backoff_wait(n, until, err);
 		rc = waited == RC_END ? rc : waited;

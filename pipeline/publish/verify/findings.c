@@ -1,4 +1,4 @@
-/* findings.c - the list of what verify has proved and what is wrong */
+/* findings.c - the list of proofs and faults that verify reports */
 #include <string.h>
 
 #include "mem.h"

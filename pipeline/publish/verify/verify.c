@@ -1,22 +1,22 @@
 /*
- * verify.c - prove what can be proved about a published load without its input
+ * verify.c - check all facts of a published load that need no input
  *
- *   manifest.json  its digest; read = loaded + rejected + filtered + deduplicated; for a load from
+ *   manifest.json  the digest; read = loaded + rejected + filtered + deduplicated; for a load from
  *                  Kafka the load before it, if it is beside DIR under its name
  *   scripts        digests of splits.txt and create.rb; splits.txt gives the regions
  *   files          see verify_files.c
  *   regions        sums of the files are the regions, sums of the regions are the table
- *   rejects.jsonl  its digest; as many lines, in total and for each reason, as the manifest says
+ *   rejects.jsonl  the digest; the number of lines, in total and for each reason
  *   DIR            see verify_folder.c
  */
 #include "publish.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "form.h"
 #include "io.h"
 #include "mem.h"
 #include "splits.h"
@@ -31,7 +31,7 @@ static void check_law(struct findings *out, const struct manifest *m)
 		rows += (uint64_t)m->offsets[i].events;
 	if (rows != m->read)
 		findings_add(out, true, "manifest.json",
-			     "the inputs have %" PRIu64 " rows, read says %" PRIu64, rows, m->read);
+			     "the inputs have %" PRIu64 " rows, `read` is %" PRIu64, rows, m->read);
 	for (size_t i = 0; i < m->ntables; i++) {
 		const struct manifest_table *t = &m->tables[i];
 		uint64_t sum = t->loaded + m->rejected + t->filtered + t->deduplicated;
@@ -44,7 +44,7 @@ static void check_law(struct findings *out, const struct manifest *m)
 	}
 }
 
-/* Read a script of the table; false after a finding. */
+/* Read a script of the table. Return false after a finding. */
 static bool read_script(struct findings *out, const char *dir, const char *path,
 			const uint8_t expected[16], struct buf *text)
 {
@@ -54,14 +54,14 @@ static bool read_script(struct findings *out, const char *dir, const char *path,
 	char *full = mem_format("%s/%s", dir, path);
 	int rc = io_digest_file(full, digest, &size, &err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = io_read_file(full, text, &err);
 	mem_free(full);
 	if (rc)
 		findings_add(out, true, path, "%s", err.msg);
 	else if (memcmp(digest, expected, 16) != 0)
-		findings_add(out, true, path, "changed: its digest is not the one in the manifest");
-	return !rc;
+		findings_add(out, true, path, "changed: found another digest than in the manifest");
+	return rc == RC_OK;
 }
 
 static void escaped(struct buf *text, struct bytes key)
@@ -132,16 +132,19 @@ static void check_scripts(struct findings *out, const char *dir, const struct ma
 	buf_release(&text);
 }
 
-/* The sums of the files of one region. */
+/* The totals of the files of one region. */
 struct region_sum {
 	uint64_t rows, largest, cells, bytes, cell_bytes;
 	const char *family;
-	bool several; /* several families */
+	bool several; /* true if the region has files of several families */
 };
 
 static bool region_agrees(const struct manifest_region *r, const struct region_sum *s)
 {
-	/* A row may be in the files of several families: then only bounds are known. */
+	/*
+	 * A row may be in the files of several families, so the files give only bounds of the
+	 * number of rows.
+	 */
 	bool rows = s->several ? r->rows <= s->rows && r->rows >= s->largest : r->rows == s->rows;
 
 	return rows && r->cells == s->cells && r->bytes == s->bytes &&
@@ -156,7 +159,7 @@ static void check_sums(struct findings *out, const struct manifest_table *t)
 		const struct manifest_file *f = &t->files[i];
 
 		if (f->region >= t->nregions)
-			continue; /* verify_files has reported it */
+			continue; /* verify_files has already reported this file */
 		struct region_sum *s = &sums[f->region];
 		s->rows += f->rows;
 		s->largest = f->rows > s->largest ? f->rows : s->largest;
@@ -194,18 +197,20 @@ static void check_sums(struct findings *out, const struct manifest_table *t)
 	mem_free(sums);
 }
 
-/* Count a line of rejects.jsonl by its reason; false: it is not such a line. */
+/* Count a line of rejects.jsonl by its reason. Return false if the line has another form. */
 static bool count_reject(const struct manifest *m, uint64_t *counts, const char *line, size_t len)
 {
-	json_error_t bad;
-	json_t *json = json_loadb(line, len, JSON_ALLOW_NUL, &bad);
-	const char *reason = json_string_value(json_object_get(json, "reason"));
+	struct reject_view v = {0};
+	struct arena a = {0};
+	struct error ignored;
+	bool good =
+		len && line[len - 1] == '\n' &&
+		form_parse(&reject_form, &v, bytes_of(line, len), "", "", &a, &ignored) == RC_OK;
 
-	for (size_t i = 0; reason && i < m->nreasons; i++)
-		counts[i] += strcmp(m->reasons[i].reason, reason) == 0;
-	bool ok = reason && len && line[len - 1] == '\n';
-	json_decref(json);
-	return ok;
+	for (size_t i = 0; good && i < m->nreasons; i++)
+		counts[i] += strcmp(m->reasons[i].reason, v.reason) == 0;
+	arena_release(&a);
+	return good;
 }
 
 static void check_reject_lines(struct findings *out, const struct manifest *m, FILE *f)
@@ -225,12 +230,12 @@ static void check_reject_lines(struct findings *out, const struct manifest *m, F
 		findings_add(out, true, path, "cannot be read: %s", strerror(errno));
 	if (lines != m->rejected)
 		findings_add(out, true, path,
-			     "%" PRIu64 " lines, the manifest says %" PRIu64 " rejected", lines,
+			     "%" PRIu64 " lines, the manifest has %" PRIu64 " rejected", lines,
 			     m->rejected);
 	for (size_t i = 0; i < m->nreasons; i++)
 		if (counts[i] != m->reasons[i].count)
 			findings_add(out, true, path,
-				     "%" PRIu64 " lines of reason %s, the manifest says %" PRIu64,
+				     "%" PRIu64 " lines of reason %s, the manifest has %" PRIu64,
 				     counts[i], m->reasons[i].reason, m->reasons[i].count);
 	if (out->problems == before)
 		findings_add(out, false, path, "%" PRIu64 " lines", lines);
@@ -252,7 +257,7 @@ static void check_rejects(struct findings *out, const char *dir, const struct ma
 	else if (m->digests.known && io_digest_file(path, digest, &size, &err))
 		findings_add(out, true, name, "%s", err.msg);
 	else if (m->digests.known && memcmp(digest, m->digests.rejects, sizeof digest) != 0)
-		findings_add(out, true, name, "changed: its digest is not the one in the manifest");
+		findings_add(out, true, name, "changed: found another digest than in the manifest");
 	if (f) {
 		check_reject_lines(out, m, f);
 		fclose(f);
@@ -260,18 +265,20 @@ static void check_rejects(struct findings *out, const char *dir, const struct ma
 	mem_free(path);
 }
 
-/* manifest_read has compared the digests. */
+/* Report the digests that manifest_read has compared. */
 static void say_digests(struct findings *out, const struct manifest *m)
 {
 	findings_add(out, false, "manifest.json", "%s",
 		     m->digests.known
 			     ? "as written"
-			     : "made before manifests carried a digest of themselves and of "
-			       "rejects.jsonl: what was changed in its inputs, job digest and "
-			       "predictions, or in the text of a reject, does not show");
+			     : "an old version wrote this manifest without digests of the "
+			       "manifest and of rejects.jsonl, so verify cannot detect changes "
+			       "of inputs, job digest, predictions and texts of rejects");
 }
 
-/* Where the loads of a state stand side by side, as a stream's do, the one before it tells. */
+/*
+ * Check the link to the previous load, if that load is in the same parent folder, as in a stream.
+ */
 static void check_link(struct findings *out, const char *dir, const struct manifest *m)
 {
 	const struct manifest_link *link = &m->previous;
@@ -283,15 +290,17 @@ static void check_link(struct findings *out, const char *dir, const struct manif
 		return;
 	char *path = mem_format("%s/../%s/manifest.json", dir, link->load);
 	if (io_digest_file(path, digest, &size, &ignored))
-		findings_add(out, false, "manifest.json", "load %s, says to follow load %s",
-			     m->load, link->load);
+		findings_add(out, false, "manifest.json",
+			     "load %s, after load %s as in the manifest", m->load, link->load);
 	else if (memcmp(digest, link->digest, sizeof digest) == 0)
-		findings_add(out, false, "manifest.json", "load %s, follows load %s beside it",
+		findings_add(out, false, "manifest.json",
+			     "load %s, after load %s in the same "
+			     "folder",
 			     m->load, link->load);
 	else
 		findings_add(out, true, "manifest.json",
-			     "load %s follows another load %s than the one beside it", m->load,
-			     link->load);
+			     "load %s follows another load %s than the load in the same folder",
+			     m->load, link->load);
 	mem_free(path);
 }
 

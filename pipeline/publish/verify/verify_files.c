@@ -1,10 +1,9 @@
 /*
- * verify_files.c - each HFile of a load against the manifest
+ * verify_files.c - compare each HFile of a load with the manifest
  *
- * A file's size and digest say that it is the file that was written, hfile_verify says that what
- * was written is sound, and the comparison of what it found says that the manifest describes it.
- * Each file has its own list of findings; they are joined in the manifest's order, so the report
- * does not depend on the threads.
+ * Size and digest prove that a file was not changed. hfile_verify proves that the content is valid.
+ * Its results are compared with the manifest. Each file has a separate list of findings. The lists
+ * are joined in the manifest's order, so the report does not depend on the threads.
  */
 #include "publish.h"
 
@@ -42,7 +41,7 @@ static void problem(struct file_check *c, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The other file whose content the manifest says this is, or NULL. */
+/* Return the other file that has this digest in the manifest, or NULL. */
 static const char *owner_of(const struct files_check *all, const uint8_t digest[16])
 {
 	for (size_t i = 0; i < all->count; i++)
@@ -51,7 +50,7 @@ static const char *owner_of(const struct files_check *all, const uint8_t digest[
 	return NULL;
 }
 
-/* Size and digest; false when the file cannot be read at all. */
+/* Check the file's size and digest. Return false if the file cannot be read. */
 static bool check_content(const struct files_check *all, struct file_check *c, const char *full)
 {
 	struct stat st;
@@ -72,27 +71,27 @@ static bool check_content(const struct files_check *all, struct file_check *c, c
 		return false;
 	}
 	if (size != c->file->bytes)
-		problem(c, "%" PRIu64 " bytes, the manifest says %" PRIu64, size, c->file->bytes);
+		problem(c, "%" PRIu64 " bytes, the manifest has %" PRIu64, size, c->file->bytes);
 	if (memcmp(digest, c->file->digest, 16) == 0)
 		return true;
 	const char *owner = owner_of(all, digest);
 	if (owner)
-		problem(c, "holds the content of %s", owner);
+		problem(c, "contains the content of %s", owner);
 	else
-		problem(c, "changed: its digest is not the one in the manifest");
+		problem(c, "changed: found another digest than in the manifest");
 	return true;
 }
 
 static void check_count(struct file_check *c, const char *what, uint64_t found, uint64_t expected)
 {
 	if (found != expected)
-		problem(c, "%" PRIu64 " %s, the manifest says %" PRIu64, found, what, expected);
+		problem(c, "%" PRIu64 " %s, the manifest has %" PRIu64, found, what, expected);
 }
 
 static void check_time(struct file_check *c, const char *what, int64_t found, int64_t expected)
 {
 	if (found != expected)
-		problem(c, "%s timestamp %" PRId64 ", the manifest says %" PRId64, what, found,
+		problem(c, "%s timestamp %" PRId64 ", the manifest has %" PRId64, what, found,
 			expected);
 }
 
@@ -106,13 +105,14 @@ static void check_row(struct file_check *c, const char *which, struct bytes foun
 	buf_put(&a, 0);
 	bytes_escape(&b, expected);
 	buf_put(&b, 0);
-	problem(c, "%s row %s, the manifest says %s", which, (char *)a.ptr, (char *)b.ptr);
+	problem(c, "%s row %s, the manifest has %s", which, (char *)a.ptr, (char *)b.ptr);
 	buf_release(&a);
 	buf_release(&b);
 }
 
-/* All cells have the family of the last key (hfile_verify saw to it), a flat key
- * (hfile/README.md 3.1).
+/*
+ * Check the family. All cells have the family of the last key, as hfile_verify has checked. The
+ * last key is a flat key (hfile/README.md 3.1).
  */
 static void check_family(struct file_check *c, const char *full)
 {
@@ -131,7 +131,7 @@ static void check_family(struct file_check *c, const char *full)
 	}
 	if (at + len > key.len ||
 	    !bytes_eq(bytes_of(key.ptr + at, len), bytes_str(c->file->family)))
-		problem(c, "its cells are not of family %s", c->file->family);
+		problem(c, "found cells of another family, expected family %s", c->file->family);
 	hfile_close(f);
 }
 
@@ -183,7 +183,10 @@ static void check_summary(struct file_check *c, const struct hfile_summary *s)
 	check_bounds(c, first, last);
 }
 
-/* What hfile_verify says of the file at full, whose path stands in front of the finding already. */
+/*
+ * Return the message of hfile_verify without the file's path, because the finding already begins
+ * with the path.
+ */
 static const char *without_path(const struct error *bad, const char *full)
 {
 	size_t n = strlen(full);
@@ -191,7 +194,7 @@ static const char *without_path(const struct error *bad, const char *full)
 	return strncmp(bad->msg, full, n) ? bad->msg : bad->msg + n + strspn(bad->msg + n, ": ");
 }
 
-/* hfile_verify, but for the digest. */
+/* Check the file with hfile_verify, but do not compute its digest. */
 static int verify_one(const char *path, struct hfile_summary *sum, struct progress *progress,
 		      struct error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * verify_folder.c - DIR holds what the manifest lists and nothing else, empty folders included
+ * verify_folder.c - check that DIR has no files or folders that the manifest does not list
  *
- * A folder that nobody knows is one finding and is not entered, so the walk is no deeper than a
- * load is.  It goes by descriptors and follows no links.  What is missing was found by who reads
- * it; a family that has no cells may do without its folder.
+ * The walk reports an unknown folder and does not enter it. So the walk is never deeper than a
+ * load. The walk uses descriptors and does not follow links. The walk does not report missing
+ * files, because other checks report them. A family without cells needs no folder.
  */
 #include "publish.h"
 
@@ -17,7 +17,7 @@
 
 #include "mem.h"
 
-enum { DEEPEST = 8 }; /* namespace, table, hfiles, family, file; and room */
+enum { DEEPEST = 8 }; /* namespace, table, hfiles, family and file, with some reserve */
 
 struct names {
 	char **item;
@@ -26,11 +26,11 @@ struct names {
 
 struct walk {
 	const struct manifest *manifest;
-	struct names files, folders; /* that DIR should hold; sorted */
+	struct names files, folders; /* expected in DIR, sorted */
 	struct findings *out;
 };
 
-/* Takes over name. */
+/* Add `name`. The list then owns the name. */
 static void add_name(struct names *n, char *name)
 {
 	n->item = mem_grow(n->item, n->count, sizeof *n->item);
@@ -60,7 +60,7 @@ static void names_release(struct names *n)
 	mem_free(n->item);
 }
 
-/* The folders above a file. */
+/* Add the folders above a file. */
 static void add_folders_of(struct walk *w, const char *path)
 {
 	for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
@@ -99,7 +99,10 @@ static void expect(struct walk *w)
 				     "listed twice in the manifest");
 }
 
-/* Whose families the manifest does not tell has a folder for each. */
+/*
+ * Return true if the folder may belong to a family. A manifest of an old version does not list the
+ * families.
+ */
 static bool may_be_family(const struct manifest *m, const char *path)
 {
 	for (size_t i = 0; i < m->ntables; i++) {
@@ -113,7 +116,9 @@ static bool may_be_family(const struct manifest *m, const char *path)
 	return false;
 }
 
-/* What is in an open folder, which is closed; false: errno. */
+/*
+ * Read the names in an open folder, and close the folder. Return false with errno set on failure.
+ */
 static bool read_names(int fd, struct names *out)
 {
 	const struct dirent *e;
@@ -152,7 +157,7 @@ static void look_at(struct walk *w, int folder, const char *name, const char *pa
 		 (has_name(&w->folders, path) || may_be_family(w->manifest, path)))
 		walk_folder(w, folder, name, path, depth + 1);
 	else
-		findings_add(w->out, true, path, "a folder that the manifest does not know of");
+		findings_add(w->out, true, path, "a folder that the manifest does not list");
 }
 
 static void walk_folder(struct walk *w, int above, const char *name, const char *path, int depth)
