@@ -1,15 +1,16 @@
 /*
  * cut.c - turn ordered records into rows, cells and files
  *
- * Most rows are one event. If the next record is at hand and has another key, such a row is written
- * directly from its record. The last record at hand waits in a copy for the next one. Records with
- * the same key are gathered (gather.c). A row larger than the memory for a row is sorted by its own
- * sorter (huge_row.c).
+ * Most rows consist of one event. Such a row is written directly from its record if the next record
+ * is in memory and has another key. The last record of a batch is copied until the next batch shows
+ * whether its row continues. Records with the same key are gathered (gather.c). A row that exceeds
+ * the memory for a row is sorted on disk (huge_row.c).
  */
 #include "cut.h"
 
 #include "region_files.h"
 #include "gather.h"
+#include "hidden.h"
 #include "huge_row.h"
 #include "mem.h"
 #include "pool.h"
@@ -20,7 +21,7 @@
 #define RECORDS_AT_ONCE	   32
 #define STOP_CHECK_BATCHES 4096
 #define TOLD_RECORDS	   16384
-/* Memory of a writer without its file buffer: blocks, index, bloom chunk, and a thread's codec. */
+/* The memory of a writer's blocks, index, bloom chunk and codec. The file buffer is extra. */
 #define WRITER_BYTES (384u << 10)
 #define BLOOM_BYTES  (1u << 20)
 #define CODEC_BYTES  (2u << 20)
@@ -36,24 +37,26 @@ struct cutter {
 	struct gather row; /* the records of the current row key */
 	struct row_cell *cells;
 	struct cell_value *values;
-	size_t cells_cap; /* of cells and of values */
+	size_t cells_cap; /* capacity of cells and of values */
 };
 
-/* One region being cut. */
+/* The state of a region that a thread cuts. */
 struct cutting {
 	struct cutter *c;
 	const struct cut_table *t;
 	struct region_files files;
 	struct cut_result *out;
-	size_t secondary_bytes, most; /* most: cells of a record */
+	size_t secondary_bytes, most; /* `most` is the largest number of cells of a record */
 	uint64_t gather_bytes;
-	uint64_t counted;     /* cells of the current row, counted only when there may be many */
-	uint64_t taken, told; /* records; told: of these, reported as progress */
+	uint64_t counted;     /* cells of the current row, counted only if the row may be large */
+	uint64_t taken, told; /* records so far, and records that were reported as progress */
 	bool may_hold;
-	bool fits; /* the gathered row is within its memory */
+	bool fits; /* true if the gathered row fits into its memory */
 	bool holds;
-	struct held held; /* valid if holds */
+	struct held held; /* valid if `holds` is true */
 	struct buf huge;  /* key of the last row that huge_row.c wrote */
+	bool deletes;	  /* the table has delete markers */
+	struct hidden hidden;
 };
 
 struct cutter *cutter_new(void)
@@ -94,12 +97,18 @@ void cut_result_release(struct cut_result *r)
 		hfile_summary_release(&r->files[i].sum);
 	mem_free(r->files);
 	buf_release(&r->collision.row);
+	for (size_t i = 0; i < CUT_EXAMPLES; i++)
+		buf_release(&r->hidden[i].row);
 	*r = (struct cut_result){0};
 }
 
 static int emit_cell(void *ctx, const struct row_cell *c, struct error *err)
 {
-	return region_files_add(ctx, c, err);
+	struct cutting *k = ctx;
+
+	if (k->deletes)
+		hidden_take(&k->hidden, c, k->out);
+	return region_files_add(&k->files, c, err);
 }
 
 static struct bytes row_key(const struct gather *g)
@@ -109,7 +118,7 @@ static struct bytes row_key(const struct gather *g)
 
 /*
  * Write a row of one event whose cells are already in order. CELL_ROOM_BYTES after key and payload
- * may be read.
+ * must be readable.
  */
 static inline int write_single(struct cutting *k, const struct record *r, struct error *err)
 {
@@ -123,6 +132,8 @@ static inline int write_single(struct cutting *k, const struct record *r, struct
 static inline int end_row(struct cutting *k, struct error *err)
 {
 	k->out->rows++;
+	if (k->deletes)
+		hidden_reset(&k->hidden);
 	return region_files_row_end(&k->files, err);
 }
 
@@ -131,8 +142,8 @@ static int write_gathered(struct cutting *k, struct error *err)
 	const struct gather *g = &k->c->row;
 
 	if (g->nrecords > 1 || !k->may_hold)
-		return gather_emit(&k->c->row, k->t, emit_cell, &k->files, k->out, err);
-	buf_reserve(&k->c->row.bytes, CELL_ROOM_BYTES); /* this may move it */
+		return gather_emit(&k->c->row, k->t, emit_cell, k, k->out, err);
+	buf_reserve(&k->c->row.bytes, CELL_ROOM_BYTES); /* this may move the buffer */
 	struct record r = {
 		.key = row_key(g),
 		.secondary = g->bytes.ptr + g->records[0].minor_at,
@@ -156,7 +167,7 @@ static int write_row(struct cutting *k, struct error *err)
 	return end_row(k, err);
 }
 
-/* The gathered row is too large: drop the copies and write the row from the runs. */
+/* Write a row that is too large to gather. Drop the copies and read the row from the runs. */
 static int write_huge(struct cutting *k, struct error *err)
 {
 	struct gather *g = &k->c->row;
@@ -165,11 +176,11 @@ static int write_huge(struct cutting *k, struct error *err)
 	k->huge.len = 0;
 	buf_append(&k->huge, key.ptr, key.len);
 	gather_release(g);
-	int rc = huge_row_write(k->t, buf_bytes(&k->huge), emit_cell, &k->files, k->out, err);
+	int rc = huge_row_write(k->t, buf_bytes(&k->huge), emit_cell, k, k->out, err);
 	return rc ? rc : end_row(k, err);
 }
 
-/* Copy a record. false: the row now exceeds the memory for a row. */
+/* Copy a record. Return false if the row now exceeds the memory for a row. */
 static bool gather(struct cutting *k, const struct record *r)
 {
 	struct gather *g = &k->c->row;
@@ -182,7 +193,7 @@ static bool gather(struct cutting *k, const struct record *r)
 	return gather_memory(g, k->counted) <= k->gather_bytes;
 }
 
-/* Copy the first record of a row. false: it is too large, or it needs more than row_cells. */
+/* Copy the first record of a row. Return false if the record is too large or must be gathered. */
 static inline bool hold(struct cutting *k, const struct record *r)
 {
 	struct held *h = &k->held;
@@ -201,7 +212,7 @@ static inline bool hold(struct cutting *k, const struct record *r)
 	return true;
 }
 
-/* Does r belong to the row that waits? */
+/* Return true if `r` belongs to the row of the held or gathered records. */
 static inline bool same_row(const struct cutting *k, const struct record *r)
 {
 	struct bytes key = k->holds ? k->held.record.key : row_key(&k->c->row);
@@ -223,7 +234,7 @@ static int write_waiting(struct cutting *k, struct error *err)
 	return rc ? rc : end_row(k, err);
 }
 
-/* Add r to the row that waits. */
+/* Add `r` to the row of the held or gathered records. */
 static int go_on(struct cutting *k, const struct record *r, struct error *err)
 {
 	if (k->holds)
@@ -235,7 +246,7 @@ static int go_on(struct cutting *k, const struct record *r, struct error *err)
 	return RC_OK;
 }
 
-/* Start a row. known: the next record is r[1]. */
+/* Start a row. `known` is true if r[1] is the next record. */
 static inline int start_row(struct cutting *k, const struct record *r, bool known,
 			    struct error *err)
 {
@@ -249,7 +260,7 @@ static inline int start_row(struct cutting *k, const struct record *r, bool know
 	return RC_OK;
 }
 
-/* Cut records that are valid together. */
+/* Cut a batch of records that stay valid together. */
 static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct error *err)
 {
 	int rc = RC_OK;
@@ -264,7 +275,7 @@ static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct
 		if (waiting)
 			rc = write_waiting(k, err);
 		if (rc || (k->huge.len && bytes_eq(r->key, buf_bytes(&k->huge))))
-			continue; /* huge_row.c has written it */
+			continue; /* huge_row.c has written this row */
 		rc = start_row(k, r, r < last, err);
 	}
 	return rc;
@@ -315,6 +326,8 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struc
 	c->cells = mem_reserve(c->cells, &cap, k.most, sizeof *c->cells);
 	c->values = mem_reserve(c->values, &c->cells_cap, k.most, sizeof *c->values);
 	gather_reset(&c->row);
+	for (size_t i = 0; i < t->table->ncells; i++)
+		k.deletes |= t->table->cells[i].marker != 0;
 	region_files_init(&k.files, t, region, c->scratch, out);
 	k.may_hold = region_files_known(&k.files);
 	int rc = cut_rows(&k, rows, err);
@@ -322,8 +335,9 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struc
 		rc = region_files_finish(&k.files, err);
 	region_files_release(&k.files);
 	buf_release(&k.huge);
+	hidden_release(&k.hidden);
 	rows->close(rows->self);
-	k.taken = rc ? 0 : k.taken; /* a second try counts the records again */
+	k.taken = rc ? 0 : k.taken; /* a second attempt counts the records again */
 	tell(&k);
 	if (rc)
 		cut_result_release(out);

@@ -34,13 +34,13 @@ void gather_add(struct gather *g, const struct record *r, size_t secondary_bytes
 
 uint64_t gather_memory(const struct gather *g, uint64_t cells)
 {
-	/* qsort needs two pointers for each item */
+	/* qsort may need two pointers for each cell */
 	uint64_t each = sizeof *g->cells + 2 * sizeof(void *);
 
 	return g->bytes.len + g->nrecords * sizeof *g->records + cells * each;
 }
 
-/* Expand all records. Their copies no longer move. */
+/* Expand all records. After this call, their copies do not move. */
 static void expand(struct gather *g, const struct cut_table *t)
 {
 	size_t most = row_max_cells(t->plan, t->index);
@@ -64,7 +64,10 @@ static void expand(struct gather *g, const struct cut_table *t)
 	mem_free(cells);
 }
 
-/* HBase's order, then input order. Within one event, cells follow the order of the job. */
+/*
+ * Compare cells by HBase's order, then by input order. Within one event, cells keep the order of
+ * the job.
+ */
 static int order_cmp(const void *pa, const void *pb)
 {
 	const struct row_cell *a = &((const struct gathered_cell *)pa)->cell;
@@ -78,7 +81,7 @@ static int order_cmp(const void *pa, const void *pb)
 	return (a->column > b->column) - (a->column < b->column);
 }
 
-#define SHOWN_BYTES 60 /* bytes of a key in a message, so that the rest fits */
+#define SHOWN_BYTES 60 /* bytes of a key that a message shows, so that the whole message fits */
 
 static void show(struct buf *out, struct bytes v)
 {
@@ -96,8 +99,8 @@ int duplicate_error(const struct cut_table *t, const struct row_cell *a, const s
 	show(&qualifier, a->cell.qualifier);
 	int rc = error_set(
 		err, RC_DATA,
-		"table %s: two events give row %.*s, column %s:%.*s, timestamp %lld (input "
-		"bytes %llu and %llu); `duplicates: error` forbids it",
+		"table %s: found two events with row %.*s, column %s:%.*s, timestamp %lld "
+		"(input bytes %llu and %llu), expected one because of `duplicates: error`",
 		t->table->schema.name, (int)row.len, (const char *)row.ptr,
 		t->table->schema.families[a->family].name, (int)qualifier.len,
 		qualifier.ptr ? (const char *)qualifier.ptr : "", (long long)a->cell.ts,
@@ -119,7 +122,9 @@ void note_collision(struct cut_result *out, struct bytes row, uint64_t lost, uin
 	c->kept = kept;
 }
 
-/* Cells first to next have the same column and time: count those that the winner overwrites. */
+/*
+ * Count the cells that cell `winner` overwrites. Cells [first, next) have the same column and time.
+ */
 static void shadow(struct gather *g, size_t first, size_t next, size_t winner,
 		   struct cut_result *out)
 {

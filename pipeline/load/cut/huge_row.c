@@ -1,31 +1,32 @@
 /*
- * huge_row.c - write a row whose records exceed memory: its cells are sorted on disk
+ * huge_row.c - sort a row that exceeds memory on disk, and write its cells
  *
  * Records of a row come newest first, but HBase stores cells by column. So each cell becomes a
  * record of a second sorter. Cells of the same column and time are then neighbours:
  *
  *   key        family (2 bytes), qualifier
- *   secondary  Long.MAX_VALUE - timestamp, 255 - type: at one time markers come first
+ *   secondary  Long.MAX_VALUE - timestamp, 255 - type (markers precede Puts)
  *   seq        the event's seq * cells of the table + number of the cell: input order
  *   payload    varint cells of the event, value
  *
- * An event is deduplicated if all its cells are overwritten. A third sorter receives the seq of the
- * event for each overwritten cell: an event that lost all cells is a run of equal keys there. The
- * seq of such a record is that of the event that overwrites the cell.
+ * An event is deduplicated if all its cells are overwritten. A third sorter receives one record for
+ * each overwritten cell. The key is the seq of the cell's event, so an event without remaining
+ * cells has as many equal keys as cells. The record's seq is the seq of the event that overwrites
+ * the cell.
  */
 #include "huge_row.h"
 
 #include "gather.h"
 #include "mem.h"
 
-#define PLACE_BYTES   9 /* bytes of a secondary: time and type */
+#define PLACE_BYTES   9 /* bytes of a secondary key (time and type) */
 #define RUN_BYTES_MIN (256u << 10)
 
 struct huge_row {
 	const struct cut_table *t;
 	struct bytes key;
-	size_t most;		 /* cells of an event */
-	struct row_cell *cells;	 /* scratch */
+	size_t most;		 /* largest number of cells of an event */
+	struct row_cell *cells;	 /* scratch memory for cells */
 	struct sorter *sorted;	 /* all cells */
 	struct sorter *shadowed; /* an event's seq for each overwritten cell */
 	struct buf scratch;
@@ -34,7 +35,10 @@ struct huge_row {
 	void *ctx;
 };
 
-/* Every thread may have such a row at once. */
+/*
+ * Return the size of a sorted run. With this size, every thread can sort such a row at the same
+ * time.
+ */
 static size_t run_bytes(const struct cut_table *t)
 {
 	return t->gather_bytes > RUN_BYTES_MIN ? (size_t)t->gather_bytes / 2 : RUN_BYTES_MIN / 2;
@@ -102,7 +106,7 @@ static int sort_cells(struct huge_row *g, struct error *err)
 	return rc == RC_END ? sorter_finish(g->sorted, err) : rc;
 }
 
-/* The cell of a record of the second sorter; borrows from it. */
+/* Return the cell of a record of the second sorter. The cell borrows from the record. */
 static struct row_cell cell_of(const struct huge_row *g, const struct record *r, uint64_t *ncells)
 {
 	size_t n = get_varint(r->payload.ptr, r->payload.ptr + r->payload.len, ncells);
@@ -120,7 +124,7 @@ static struct row_cell cell_of(const struct huge_row *g, const struct record *r,
 	};
 }
 
-/* Note that a cell of event seq (ncells cells) is overwritten by event `by`. */
+/* Note that event `by` overwrites a cell of event `seq`, which has `ncells` cells. */
 static int drop(struct huge_row *g, uint64_t seq, uint64_t ncells, uint64_t by, struct error *err)
 {
 	uint8_t key[8], count[10];
@@ -134,7 +138,7 @@ static int drop(struct huge_row *g, uint64_t seq, uint64_t ncells, uint64_t by, 
 	return run_builder_add(sorter_builder(g->shadowed, 0), &r, err);
 }
 
-/* Of the cells so far with one column and time, the cell that is kept. */
+/* The cell to keep, so far, of the cells with the same column and time. */
 struct winner {
 	struct buf bytes; /* qualifier, then value */
 	struct row_cell cell;

@@ -2,7 +2,8 @@
  * region_files.c - write the HFiles of a region
  *
  * A file is written under a hidden name and renamed to the digest of its bytes. HBase accepts this
- * name (32 hex digits), it does not depend on chance, and it differs between two nights' files.
+ * name of 32 hex digits. The name depends only on the content, so different files of two loads
+ * never share a name.
  */
 #include "region_files.h"
 
@@ -10,7 +11,10 @@
 
 #include "mem.h"
 
-/* row_values returns cells in file order, so a family's qualifiers are a range of all. */
+/*
+ * Find the qualifiers of each family. row_columns returns cells in file order, so the qualifiers of
+ * a family are one range of all qualifiers.
+ */
 static void know_columns(struct region_files *f)
 {
 	const struct cut_table *t = f->table;
@@ -50,7 +54,7 @@ bool region_files_known(const struct region_files *f)
 	return f->owners;
 }
 
-/* --- files in a remote place --- */
+/* --- files on remote storage --- */
 
 static int sink_append(void *self, const void *ptr, size_t len, struct error *err)
 {
@@ -81,7 +85,10 @@ static int writer_new(struct family_file *file, struct storage *to, const struct
 	return hfile_writer_new_to(&file->writer, &sink, opt, err);
 }
 
-/* If a region is written again, files that the first try finished already exist. */
+/*
+ * Give a finished file its name. If a region is written again, a file of the first attempt may
+ * already exist.
+ */
 static int name_file(struct storage *to, const char *from, const char *name, uint64_t bytes,
 		     struct error *err)
 {
@@ -95,7 +102,8 @@ static int name_file(struct storage *to, const char *from, const char *name, uin
 	if (rc)
 		return rc;
 	if (there.kind == STORAGE_FILE && there.bytes == bytes)
-		return storage_remove(to, from, err); /* the name proves the bytes */
+		/* the name is the digest, so the bytes are the same */
+		return storage_remove(to, from, err);
 	return storage_move(to, from, name, err);
 }
 
@@ -169,7 +177,9 @@ int region_files_add(struct region_files *f, const struct row_cell *c, struct er
 	return rc ? rc : hfile_add(file->writer, &c->cell, err);
 }
 
-/* Count the values of this file and renumber them by its columns. */
+/*
+ * Return the number of leading values that belong to `file`, and renumber their columns within it.
+ */
 static inline size_t take_own(const struct family_file *file, struct cell_value *values,
 			      size_t count)
 {

@@ -8,9 +8,9 @@
 #include "mem.h"
 #include "pool.h"
 
-#define READ_BUFFERS (8 * (17u << 10)) /* the smallest merge */
-#define TRIES	     4		       /* tries for a region whose upload breaks */
-#define LARGE_COPIES 4 /* copies of a value: read back, gathered, in its block, compressed */
+#define READ_BUFFERS (8 * (17u << 10)) /* read buffers of the smallest merge */
+#define TRIES	     4		       /* attempts for a region whose upload fails */
+#define LARGE_COPIES 4 /* copies of a value: as read back, gathered, in its block, compressed */
 
 uint64_t write_memory(const struct cut_table *t)
 {
@@ -27,7 +27,7 @@ struct writing {
 	size_t ntasks;
 	struct cutter **cutters; /* [threads] */
 	struct helpers *helpers; /* threads without a region help the others */
-	_Atomic size_t left;	 /* regions */
+	_Atomic size_t left;	 /* regions that are not yet written */
 	struct progress *progress;
 };
 
@@ -59,7 +59,7 @@ static int write_region(struct writing *w, unsigned worker, const struct region_
 	return RC_OK;
 }
 
-/* After the last region come tasks that help: their threads have no region left to start. */
+/* Write a region, or help other threads. The tasks after the last region only help. */
 static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct writing *w = ctx;
@@ -89,7 +89,7 @@ static void list_tasks(struct writing *w, const struct write_table *tables, size
 	w->progress->regions_total = w->ntasks;
 }
 
-/* Count the records of all regions, for the time left. */
+/* Count the records of all regions, to estimate the time left. */
 static uint64_t count_records(const struct write_table *tables, size_t ntables)
 {
 	uint64_t n = 0;

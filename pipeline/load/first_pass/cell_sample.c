@@ -1,8 +1,8 @@
 /*
  * cell_sample.c - write a small sample of a table's cells
  *
- * One file for each family, so that the fixed part of a file hardly counts. One thread writes; a
- * second one packs blocks for it.
+ * The sample has only one file for each family, so that the fixed part of a file has little effect.
+ * One thread writes, and a second thread compresses the blocks.
  */
 #include "pass.h"
 
@@ -12,14 +12,14 @@
 
 #define PLACES 16
 
-/* The records after all places, as one stream in key order. */
+/* The records after each place, as one stream in key order. */
 struct sample_places {
 	struct sorter *sorter;
 	const struct cell_sample *sample;
 	struct row_weigher weigher;
 	struct split_point points[PLACES];
-	size_t next;	       /* the place to open */
-	struct record_iter in; /* in.next NULL: none is open */
+	size_t next;	       /* index of the next place to open */
+	struct record_iter in; /* in.next is NULL if no place is open */
 	uint64_t left;	       /* bytes left in the open place */
 };
 
@@ -32,7 +32,9 @@ static void places_close(void *self)
 	p->in.next = NULL;
 }
 
-/* Open a place up to the next one, so that places do not overlap. */
+/*
+ * Open the next place. The range ends where the following place begins, so places do not overlap.
+ */
 static int open_place(struct sample_places *p, struct error *err)
 {
 	struct bytes from = buf_bytes(&p->points[p->next].key), to = {0};
@@ -41,11 +43,15 @@ static int open_place(struct sample_places *p, struct error *err)
 		to = buf_bytes(&p->points[p->next].key);
 	p->left = p->sample->bytes / PLACES;
 	if (to.len && bytes_cmp(from, to) >= 0)
-		return RC_OK; /* one heavy row: the place before has it */
+		/* both places are in one heavy row, which the previous place contains */
+		return RC_OK;
 	return sorter_range(p->sorter, from, to, &p->in, err);
 }
 
-/* The next record of the open place; RC_END also when enough is taken. */
+/*
+ * Read the next record of the open place. Return RC_END at the end of the place, or if the sample
+ * is large enough.
+ */
 static int next_here(struct sample_places *p, struct record *out, struct error *err)
 {
 	return p->in.next && p->left ? p->in.next(p->in.self, out, err) : RC_END;
@@ -64,9 +70,11 @@ static int places_next(void *self, struct record *out, struct error *err)
 				continue;
 			uint64_t w = row_weigh(&p->weigher, out);
 			p->left -= w < p->left ? w : p->left;
-			if (sample->row_most == 0 || w <= sample->row_most)
-				return RC_OK;
-			continue;
+			if (sample->row_most && w > sample->row_most)
+				continue;
+			if (sample->weight)
+				*sample->weight += w;
+			return RC_OK;
 		}
 		places_close(p);
 		if (rc != RC_END || p->next == PLACES)

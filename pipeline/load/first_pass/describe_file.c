@@ -1,4 +1,4 @@
-/* describe_file.c - describe inputs and files */
+/* describe_file.c - describe inputs and files for manifests and reports */
 #include "load/describe_file.h"
 
 #include "mem.h"

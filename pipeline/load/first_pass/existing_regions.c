@@ -19,7 +19,10 @@ static size_t table_index(const struct job *job, const char *name, size_t len)
 	return i;
 }
 
-/* Returns the table that the regions belong to; job->ntables: unknown. */
+/*
+ * Find the table to which the regions belong. Set `*out` to the table's index, or to `job->ntables`
+ * if the table is unknown.
+ */
 static int choose_table(const struct job *job, const char *file, size_t named,
 			const struct existing *e, size_t *out, struct error *err)
 {
@@ -31,14 +34,15 @@ static int choose_table(const struct job *job, const char *file, size_t named,
 				    : job->ntables;
 	if (e->table && (printed == job->ntables || printed != *out))
 		return error_set(err, RC_CONFIG,
-				 "%s lists the regions of table %s, which is not %s", file,
+				 "%s: found the regions of table %s, expected those of %s", file,
 				 e->table,
 				 *out < job->ntables ? job->tables[*out].schema.name
-						     : "in the job");
+						     : "a table of the job");
 	if (*out == job->ntables)
 		return error_set(err, RC_CONFIG,
-				 "%s has several tables, expected --existing TABLE=%s", job->path,
-				 file);
+				 "found several tables in %s, expected the name "
+				 "of a table; write --existing TABLE=%s",
+				 job->path, file);
 	return RC_OK;
 }
 
@@ -59,7 +63,9 @@ static int read_one(struct existing_regions *l, const struct job *job, const cha
 	if (rc == RC_OK)
 		rc = choose_table(job, file, named, &e, &t, err);
 	if (rc == RC_OK && l->given[t])
-		rc = error_set(err, RC_CONFIG, "--existing is given twice for table %s",
+		rc = error_set(err, RC_CONFIG,
+			       "found --existing twice for table %s, expected "
+			       "it once",
 			       job->tables[t].schema.name);
 	if (rc == RC_OK) {
 		l->tables[t] = e;
@@ -83,7 +89,8 @@ int existing_regions_read(struct existing_regions *l, const struct job *job, str
 		rc = read_one(l, job, l->specs[i], err);
 	if (rc == RC_OK && l->servers && l->nspecs)
 		rc = error_set(err, RC_CONFIG,
-			       "--existing and --hbase both name the regions: give one of them");
+			       "found both --existing and --hbase, expected one source of the "
+			       "regions; remove one option");
 	return rc || !l->servers ? rc : live_regions_read(l, job, err);
 }
 

@@ -1,4 +1,4 @@
-/* kept_plan.c - a plan that an earlier `saltmill plan` saved */
+/* kept_plan.c - read a plan that an earlier `saltmill plan` saved */
 #include "pass.h"
 
 #include <unistd.h>
@@ -19,8 +19,8 @@ static int read_splits(struct kept_table *t, const struct settings_table *s, con
 	if (rc == RC_OK && memcmp(digest, s->splits_digest, sizeof digest) != 0)
 		rc = error_set(
 			err, RC_CONFIG,
-			"%s: changed after the plan was made: plan again, or put these keys into the "
-			"job's regions: {split: file}",
+			"%s: found other bytes than when the plan was made; run `saltmill plan` "
+			"again, or use these keys in the job with `regions: {split: file}`",
 			path);
 	if (rc == RC_OK && size > 0)
 		rc = splits_read(&t->splits, path, err);
@@ -45,7 +45,9 @@ static int take_tuning(struct kept_plan *k, struct kept_table *t, const struct s
 		    from->min_match > 8)
 			return error_set(
 				err, RC_DATA,
-				"the plan has impossible settings for family %s of table %s",
+				"the plan: found invalid tuning for family %s of table %s, expected a "
+				"family of the job and values that ZSTD supports; run `saltmill "
+				"plan` again",
 				from->family, schema->name);
 		t->tuned[f] = (struct hfile_tuning){.level = (int)from->level,
 						    .hash_log = (uint32_t)from->hash_log,
@@ -67,14 +69,15 @@ static int take_tables(struct kept_plan *k, const struct plan_settings *s, const
 		const struct table *schema = &job->tables[t].schema;
 
 		if (t >= s->ntables || strcmp(s->tables[t].name, schema->name) != 0)
-			return error_set(err, RC_CONFIG, "%s: has other tables than %s", dir,
-					 job->path);
+			return error_set(err, RC_CONFIG,
+					 "%s: found a plan with other tables, expected the "
+					 "tables of %s; run `saltmill plan` again",
+					 dir, job->path);
 		if (tuning_asked(schema) && !s->tuned)
-			return error_set(
-				err, RC_CONFIG,
-				"%s: table %s has compression with `level: auto`, and this plan has no "
-				"level: make the plan with --tune",
-				dir, schema->name);
+			return error_set(err, RC_CONFIG,
+					 "%s: found no level for table %s, expected one because of "
+					 "`level: auto`; make the plan with --tune",
+					 dir, schema->name);
 		k->tables[t].disk_per_byte = s->tables[t].disk_per_byte;
 		rc = read_splits(&k->tables[t], &s->tables[t], dir, err);
 		if (rc == RC_OK)
@@ -83,7 +86,10 @@ static int take_tables(struct kept_plan *k, const struct plan_settings *s, const
 	return rc;
 }
 
-/* Settings contain the digests of all splits. */
+/*
+ * Set the plan's digest to the digest of the settings. The settings contain the digests of all
+ * splits.
+ */
 static int identify(struct kept_plan *k, const char *settings, const struct job *job,
 		    struct error *err)
 {
@@ -114,15 +120,16 @@ int kept_plan_read(struct kept_plan *k, const char *dir, const struct job *job, 
 	int rc = io_exists(path, &there, err);
 	if (rc == RC_OK)
 		rc = there ? settings_read(&s, path, &k->arena, err)
-			   : error_set(
-				     err, RC_CONFIG,
-				     "%s: has no settings.json: expected a folder of `saltmill plan JOB FILE... "
-				     "-o DIR`, or of --from samples that all have the same columns",
-				     dir);
+			   : error_set(err, RC_CONFIG,
+				       "%s: found no settings.json, expected a folder of "
+				       "`saltmill plan JOB FILE... -o DIR`, or of --from samples "
+				       "that all have the same columns",
+				       dir);
 	if (rc == RC_OK && memcmp(s.job_digest, job->digest, sizeof job->digest) != 0)
 		rc = error_set(err, RC_CONFIG,
-			       "%s: another job file than %s was planned: plan again", dir,
-			       job->path);
+			       "%s: found a plan of another job, expected a plan of %s; run "
+			       "`saltmill plan` again",
+			       dir, job->path);
 	if (rc == RC_OK)
 		rc = take_tables(k, &s, dir, job, err);
 	if (rc == RC_OK)
@@ -146,7 +153,9 @@ int kept_plan_columns(const struct kept_plan *k, const char *const *columns, siz
 		same = strcmp(columns[i], k->columns[i]) == 0;
 	return same ? RC_OK
 		    : error_set(err, RC_DATA,
-				"%s: its columns differ from those of the planned input", input);
+				"%s: found other columns than in the planned input; run "
+				"`saltmill plan` with this input",
+				input);
 }
 
 void kept_plan_release(struct kept_plan *k)

@@ -3,7 +3,10 @@
 #include "clock.h"
 #include "hbase.h"
 
-/* Of "table,start,id.encoded." the part between the last two points, or NULL. */
+/*
+ * Return the encoded name in "table,start,id.encoded.", which is between the last two points.
+ * Return NULL if the name has no such part.
+ */
 static char *encoded_name(struct bytes name)
 {
 	size_t end = name.len;
@@ -32,7 +35,10 @@ static int take_regions(struct existing *e, const char *table, const struct hbas
 	return rc;
 }
 
-/* The servers' last report to the master; the region may have moved or may be newer. */
+/*
+ * Store the loads from the servers' last report to the master. Since that report, a region may have
+ * moved, and new regions may exist.
+ */
 static void take_loads(struct existing_regions *l, size_t table, const struct hbase_regions *r,
 		       const struct hbase_status *status)
 {
@@ -47,8 +53,8 @@ static void take_loads(struct existing_regions *l, size_t table, const struct hb
 }
 
 /*
- * Files have the job's attributes. A table with other attributes would take the files and change
- * them.
+ * Compare the table's attributes with the job's attributes. HBase would accept files with other
+ * attributes and rewrite them at a compaction.
  */
 static int compare(const struct table *t, const struct description *have, struct arena *a,
 		   struct error *err)
@@ -64,10 +70,10 @@ static int compare(const struct table *t, const struct description *have, struct
 		return RC_OK;
 	const struct table_difference *one = &d.item[0];
 	if (!one->key)
-		return error_set(err, RC_CONFIG, "the live table %s has no family %s", t->name,
-				 one->family);
-	return error_set(err, RC_CONFIG,
-			 "the live table %s differs from the job: %s%s%s is %s, expected %s",
+		return error_set(err, RC_CONFIG,
+				 "live table %s: found no family %s, expected the job's families",
+				 t->name, one->family);
+	return error_set(err, RC_CONFIG, "live table %s: %s%s%s is %s, expected %s as in the job",
 			 t->name, one->family ? one->family : "", one->family ? ": " : "", one->key,
 			 one->have ? one->have : "not set", one->want);
 }
@@ -94,7 +100,7 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 	if (rc == RC_OK && l->loads)
 		rc = hbase_status(h, &status, why, err);
 	if (rc == RC_OK) {
-		existing_release(&l->tables[i]); /* from an earlier attempt */
+		existing_release(&l->tables[i]); /* an earlier attempt may have filled this entry */
 		l->tables[i] = (struct existing){0};
 		rc = take_regions(&l->tables[i], t->name, &r, err);
 		if (rc == RC_OK && l->loads)
@@ -106,13 +112,13 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 	return rc;
 }
 
-/* Before an event is read: will the cluster accept the load? */
+/* Check, before an event is read, that the cluster will accept the load. */
 static int look_at_cluster(const struct existing_regions *l, const struct job *job, struct hbase *h,
 			   struct error *err)
 {
 	struct hbase_status status;
 	int rc = precheck_wait(h, &status, err);
-	int64_t now = clock_wall_ms(); /* after the wait, which may take minutes */
+	int64_t now = clock_wall_ms(); /* get the time after the wait, which may last minutes */
 
 	if (rc == RC_OK)
 		rc = precheck_cluster(&l->listener, &status, now, err);

@@ -3,7 +3,7 @@
 
 #include "io.h"
 
-static double disk_ratio(const struct cut_result *r)
+static double disk_ratio(const struct cut_result *r, const uint64_t *weight)
 {
 	uint64_t plain = 0, disk = 0;
 
@@ -11,6 +11,8 @@ static double disk_ratio(const struct cut_result *r)
 		plain += r->files[i].sum.cell_bytes;
 		disk += r->files[i].sum.file_bytes - HFILE_TRAILER_BYTES;
 	}
+	if (weight)
+		plain = *weight;
 	return plain ? (double)disk / (double)plain : 1;
 }
 
@@ -25,7 +27,7 @@ int measure_disk_ratio(const struct cut_table *table, struct sorter *sorter, uns
 	t.to = NULL;
 	int rc = cell_sample_write(&t, sorter, threads, sample, &files, err);
 	if (rc == RC_OK)
-		*ratio = disk_ratio(&files);
+		*ratio = disk_ratio(&files, sample->weight);
 	cut_result_release(&files);
 	struct error ignored;
 	int rm = io_remove_tree(work_dir, rc ? &ignored : err);

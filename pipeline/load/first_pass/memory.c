@@ -5,7 +5,7 @@
  *   -- reading --
  *   messages of a Kafka client             1/4                   fetching waits      pass.c
  *   pieces of input (3 a thread: the one   3/16                  -                   pass.c
- *     read, its rows, room after them)
+ *     read, its rows, space after)
  *   a row longer than a piece (4 copies    1/4 each              it is refused       input/
  *     while it is read, and written)
  *   builders (a buffer and sort entries)   1/2                   a run is sorted     sort/
@@ -18,35 +18,37 @@
  *   read buffers of spilled runs           3/4 of the rest       runs are merged     sort/
  *   sorted runs, large values              the rest              go to disk          sort/
  *
- * sort/ keeps 1/4 free for read buffers once something was spilled. Rejects have 4 MiB of their own
- * (publish/staging/rejects.c). They, the program and its libraries are the 32 MB that a run may use
- * in addition to --memory. The sketches of a plan are extra: at most SKETCH_STATE_BYTES for a
- * table.
+ * After the first spill, sort/ keeps 1/4 free for read buffers. A run may use 32 MB in addition to
+ * --memory. These 32 MB are for the program, its libraries, and 4 MiB of rejects
+ * (publish/staging/rejects.c). The sketches of a plan are also extra, at most SKETCH_STATE_BYTES
+ * for a table.
  */
+#include "kafka.h"
 #include "pass.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define KIB (UINT64_C(1) << 10)
 
-/* of the limit for each thread; with less, all buffers would have the smallest size */
-#define THREAD_BYTES	(4 * MIB)
-#define TOPIC_SHARE	4
-#define PIECE_SHARE	16 /* a thread's piece, of which it holds */
-#define PIECE_COPIES	3
-#define PIECE_MIN	(64 * KIB)
-#define PIECE_MAX	MIB
-#define ROW_SHARE	4
-#define BUILDERS_SHARE	4 /* of buffers, and the same of sort entries */
+/* least memory for each thread; with less memory, all buffers would have the smallest size */
+#define THREAD_BYTES (4 * MIB)
+/* share of memory for a thread's piece, which needs PIECE_COPIES times its size */
+#define PIECE_SHARE  16
+#define PIECE_COPIES 3
+#define PIECE_MIN    (64 * KIB)
+#define PIECE_MAX    MIB
+#define ROW_SHARE    4 /* as KAFKA_MEMORY_SHARE, for a message */
+_Static_assert(ROW_SHARE == KAFKA_MEMORY_SHARE, "a message may be as long as a row");
+#define BUILDERS_SHARE	4 /* share for buffers, and another share of this size for sort entries */
 #define RUN_MIN		(64 * KIB)
-#define RUN_LEAST	(4 * KIB) /* if even one thread has too many tables for that */
-#define RUN_MAX		(8 * MIB) /* a sort within the caches */
+#define RUN_LEAST	(4 * KIB) /* smallest run, if one thread has too many tables */
+#define RUN_MAX		(8 * MIB) /* this size fits into the CPU's caches */
 #define LARGE_SHARE	1024
 #define LARGE_MIN	(64 * KIB)
 #define LARGE_MAX	MIB
 #define GATHER_SHARE	16
 #define FILES_SHARE	32
 #define FILE_BUFFER_MIN (64 * KIB)
-/* Less memory to touch, and still cached when it is written. */
+/* A larger buffer would leave the CPU's caches before it is written. */
 #define FILE_BUFFER_MAX (256 * KIB)
 
 static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
@@ -54,7 +56,7 @@ static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
 	return n < least ? least : n > most ? most : n;
 }
 
-/* As many threads as can have the smallest buffers. */
+/* Return the largest number of threads that can have the smallest buffers. */
 static unsigned choose_threads(const struct memory_need *n)
 {
 	uint64_t most = n->limit / THREAD_BYTES;
@@ -68,7 +70,7 @@ static unsigned choose_threads(const struct memory_need *n)
 
 uint64_t memory_topic_bytes(uint64_t limit)
 {
-	return limit / TOPIC_SHARE;
+	return limit / KAFKA_MEMORY_SHARE;
 }
 
 struct memory_plan memory_plan_make(const struct memory_need *n)

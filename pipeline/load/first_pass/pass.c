@@ -95,7 +95,7 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	return b ? run_builder_add(b, r, err) : RC_OK;
 }
 
-/* Room in the builder's own memory. */
+/* Return space for a batch in the builder's memory, so that no copy of the batch is needed. */
 static int find_room(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
 		     uint64_t last_seq, uint8_t **to, struct error *err)
 {
@@ -117,7 +117,7 @@ static int hand_record(void *ctx, unsigned worker, size_t table, const struct re
 	return p->tables[table].sorter ? p->opt.record(p->opt.ctx, worker, table, r, err) : RC_OK;
 }
 
-/* Sort between pieces: no other thread waits for this one then. */
+/* Sort between pieces, because at that time no other thread waits for this thread. */
 static int end_piece(void *ctx, unsigned worker, uint64_t piece, struct error *err)
 {
 	struct pass *p = ctx;

@@ -5,9 +5,12 @@
 #include "mem.h"
 #include "pool.h"
 
-#define LONG_EVENT (1u << 20) /* an encoder drops its room after such an event */
+#define LONG_EVENT (1u << 20) /* an encoder frees its buffers after an event of this size */
 
-/* One reading thread. 128 bytes apart, so that no two threads write to one cache line. */
+/*
+ * One reading thread. The structs are 128 bytes apart, so that no two threads write to one cache
+ * line.
+ */
 struct event_reader {
 	_Alignas(128) struct pass *pass;
 	const struct record_sink *sink;
@@ -16,10 +19,11 @@ struct event_reader {
 	struct row_encoder *encoder;
 	struct record *records;	      /* [ntables] */
 	struct record_batch *batches; /* [ntables] */
-	struct buf *rooms;	      /* [ntables], for a sink without room */
+	struct buf *rooms;	      /* [ntables], used if the sink has no `room` */
 	uint64_t *filtered;	      /* [ntables] */
+	uint64_t filtered_lines;      /* line ends inside events that no table takes */
 	uint64_t events_seen;
-	struct error fatal; /* code 0: none */
+	struct error fatal; /* code is 0 if there is no error */
 };
 
 static int take_record(struct event_reader *r, size_t table, const struct record *rec)
@@ -30,7 +34,7 @@ static int take_record(struct event_reader *r, size_t table, const struct record
 		r->filtered[table]++;
 		return RC_OK;
 	}
-	/* not the event's fault: r->fatal has the cause */
+	/* the failure is not the event's fault, and r->fatal has the cause */
 	return sink->record(sink->ctx, r->number, table, rec, &r->fatal) ? RC_STOPPED : RC_OK;
 }
 
@@ -49,7 +53,7 @@ static int take_each(struct event_reader *r, size_t table)
 	return rc;
 }
 
-/* Find the place for the records of a table; batches[table].to NULL: there is none. */
+/* Set batches[table].to to free space for the table's records, or to NULL if there is no space. */
 static int find_room(struct event_reader *r, size_t table, const struct event_rows *rows)
 {
 	const struct record_sink *sink = r->sink;
@@ -61,7 +65,7 @@ static int find_room(struct event_reader *r, size_t table, const struct event_ro
 		r->rooms[table].len = 0;
 		b->to = buf_reserve(&r->rooms[table], bytes + RECORD_SLACK);
 	} else if (bytes > 0) {
-		/* as in take_record */
+		/* the failure is not the event's fault, and r->fatal has the cause */
 		return sink->room(sink->ctx, r->number, table, bytes, row_seq(rows, 0),
 				  row_seq(rows, rows->n - 1), &b->to, &r->fatal)
 			       ? RC_STOPPED
@@ -97,11 +101,15 @@ static int take_event(void *ctx, const struct event *ev, struct reject *why)
 {
 	struct event_reader *r = ctx;
 	int rc = row_encode(r->encoder, ev, r->records, why);
+	bool taken = false;
 
 	if (rc)
 		return rc;
-	for (size_t t = 0; t < r->pass->opt.job->ntables && rc == RC_OK; t++)
+	for (size_t t = 0; t < r->pass->opt.job->ntables && rc == RC_OK; t++) {
+		taken |= r->records[t].key.len > 0;
 		rc = take_record(r, t, &r->records[t]);
+	}
+	r->filtered_lines += taken ? 0 : ev->more_lines;
 	if (ev->raw.len > LONG_EVENT)
 		row_encoder_trim(r->encoder);
 	return rc;
@@ -123,8 +131,8 @@ static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
 }
 
 /*
- * Are there more rejects than the limit? Threads take pieces in input order and finish what they
- * took. So when reading stops here, the first bad events of the input are known.
+ * Return true if there are more rejects than the limit. Threads take pieces in input order and
+ * finish their pieces. So the first bad events of the input are known when reading stops.
  */
 static bool over_limit(const struct pass *p)
 {
@@ -184,7 +192,7 @@ static int read_task(void *ctx, unsigned worker, size_t index, struct error *err
 	return rc;
 }
 
-/* Write the message of a run that ends because of bad input. */
+/* Write the message of a run that fails because of bad input. */
 static int too_many_rejects(struct pass *p, uint64_t allowed, struct error *err)
 {
 	struct buf s = {0};
@@ -192,12 +200,14 @@ static int too_many_rejects(struct pass *p, uint64_t allowed, struct error *err)
 
 	if (rc == RC_OK && allowed == 0)
 		rc = error_set(err, RC_DATA,
-			       "%.*s; nothing was published (--max-rejects N tolerates bad events)",
+			       "%.*s; nothing was published; to tolerate bad events, add "
+			       "--max-rejects N",
 			       (int)s.len, (const char *)s.ptr);
 	else if (rc == RC_OK)
 		rc = error_set(
 			err, RC_DATA,
-			"more than the %llu tolerated events are bad, the next is %.*s; nothing was published",
+			"found more than %llu bad events, the limit of --max-rejects; the next "
+			"bad event is %.*s; nothing was published",
 			(unsigned long long)allowed, (int)s.len, (const char *)s.ptr);
 	buf_release(&s);
 	return rc;
@@ -230,7 +240,7 @@ static struct event_reader *readers_new(struct pass *p, const struct record_sink
 	return readers;
 }
 
-/* Add the counts of the threads, and free them. */
+/* Add up the counts of the threads, and free the threads' memory. */
 static void readers_end(struct pass *p, struct event_reader *readers)
 {
 	for (unsigned i = 0; i < p->memory.threads; i++) {
@@ -240,6 +250,8 @@ static void readers_end(struct pass *p, struct event_reader *readers)
 		source_worker_counts(r->source, &c);
 		p->events += c.events;
 		p->blank_lines += c.blank_lines;
+		p->rejected_lines += c.rejected_lines;
+		p->filtered_lines += r->filtered_lines + c.filtered_lines;
 		int64_t newest_ms = row_encoder_newest(r->encoder);
 		if (newest_ms > p->newest_ms)
 			p->newest_ms = newest_ms;
@@ -258,7 +270,10 @@ static void readers_end(struct pass *p, struct event_reader *readers)
 	mem_free(readers);
 }
 
-/* Prefer the error of the sink to the errors of threads that it then stopped. */
+/*
+ * Find the cause of a failure. Prefer the sink's error to the errors of threads that the sink
+ * stopped.
+ */
 static void find_cause(const struct pass *p, const struct event_reader *readers, struct error *err)
 {
 	for (unsigned i = p->memory.threads; i-- > 0;)

@@ -1,5 +1,5 @@
 /*
- * readers.h - the threads of a pass
+ * readers.h - run the reading threads of a pass
  */
 #ifndef SALTMILL_PASS_READERS_H
 #define SALTMILL_PASS_READERS_H
@@ -12,17 +12,18 @@ struct record_sink {
 	int (*record)(void *ctx, unsigned worker, size_t table, const struct record *r,
 		      struct error *err);
 	/*
-	 * For batches: room returns where the table has room (see run_builder_room), take consumes
-	 * a batch that was written there. May be NULL: record takes all records.
+	 * Functions for batches. `room` returns free space of the table (see run_builder_room), and
+	 * `take` consumes a batch that was written there. If both are NULL, `record` takes all
+	 * records.
 	 */
 	int (*room)(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
 		    uint64_t last_seq, uint8_t **to, struct error *err);
 	void (*take)(void *ctx, unsigned worker, size_t table, const struct record_batch *r);
-	/* Called after each piece of input. */
+	/* Called by each thread after each piece of input. */
 	int (*piece_end)(void *ctx, unsigned worker, uint64_t piece, struct error *err);
 };
 
-/* Pass all records to the sink, as pass_run; the pass counts. */
+/* Pass all records to the sink, as pass_run does. The counts are in `*p`. */
 int readers_run(struct pass *p, const struct record_sink *sink, struct error *err);
 
 #endif

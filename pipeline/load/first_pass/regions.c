@@ -1,16 +1,17 @@
-/* regions.c - split keys from `regions:` of the job */
+/* regions.c - choose split keys by the rule in `regions:` of the job */
 #include "pass.h"
 
 #include "key.h"
 
 #define SAMPLE_BYTES (16u << 20)
 
-/* If the number of regions depends on bytes on disk, they are measured. */
+/* Compute the number of regions. If the rule is a size in bytes on disk, measure a sample. */
 static int count_regions(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 			 const char *work_dir, uint32_t *count, struct error *err)
 {
 	const struct region_rule *rule = &t->table->regions.rule;
-	struct cell_sample sample = {.bytes = SAMPLE_BYTES};
+	uint64_t weight = 0;
+	struct cell_sample sample = {.bytes = SAMPLE_BYTES, .weight = &weight};
 	double ratio = 1;
 	int rc = region_rule_stated(rule)
 			 ? RC_OK

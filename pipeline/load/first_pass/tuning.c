@@ -1,16 +1,15 @@
 /*
- * tuning.c - choose compression settings: write a small sample once without compression, then try
- * settings on it (hfile_tune)
+ * tuning.c - choose compression settings by trying them on a small sample (hfile_tune)
  */
 #include "pass.h"
 
 #include "io.h"
 #include "mem.h"
 
-#define SAMPLE_BYTES (2u << 20) /* 32 blocks of 64 KB */
+#define SAMPLE_BYTES (2u << 20) /* enough for 32 blocks of 64 KB */
 /*
- * A row that fills several blocks is left out. Settings depend on neighbouring rows, and the sample
- * stays small for any rows.
+ * Longest row of the sample. A longer row fills several blocks, but the best settings depend on the
+ * similarity of neighboring rows. The limit also keeps the sample small.
  */
 #define ROW_BYTES_MOST (256u << 10)
 
@@ -39,7 +38,8 @@ static int try_files(const struct cut_table *t, const struct cut_result *files, 
 static struct job_table *copy_table(const struct job_table *from, struct arena *a)
 {
 	struct job_table *to = arena_alloc(a, sizeof *to);
-	size_t bytes = from->schema.nfamilies * sizeof *from->schema.families;
+	size_t n = from->schema.nfamilies + from->schema.nothers;
+	size_t bytes = n * sizeof *from->schema.families;
 
 	*to = *from;
 	to->schema.families = arena_alloc(a, bytes);

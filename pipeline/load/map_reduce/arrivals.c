@@ -1,4 +1,4 @@
-/* arrivals.c - which pieces came to a reduce */
+/* arrivals.c - check that a reduce got all pieces */
 #include "arrivals.h"
 
 #include <stdlib.h>
@@ -44,12 +44,14 @@ static int check_arrival(const struct arrival *a, size_t i, size_t n, struct err
 	if (!first && a[i].number == a[i - 1].number)
 		return error_set(
 			err, RC_DATA,
-			"the slice of input %llu that begins at byte %llu came twice, expected it once",
+			"found the slice of input %llu that begins at byte %llu twice, expected "
+			"each slice once",
 			file, at);
 	if (a[i].number != (first ? 0 : a[i - 1].number + 1) || a[i].last != last)
 		return error_set(
 			err, RC_IO,
-			"pieces are missing: slice of input %llu that begins at byte %llu, table %u, region %u",
+			"found too few pieces of the slice of input %llu that begins at byte %llu, "
+			"table %u, region %u; send all pieces of the slice's map",
 			file, at, a[i].table, a[i].region);
 	return RC_OK;
 }

@@ -1,8 +1,8 @@
 /*
  * map.c - turn a slice of the input into sorted rows, region by region
  *
- * The file has the pieces in the order of tables and regions, whichever thread made them. A thread
- * that finishes early waits for its turn with one piece in memory.
+ * The output has the pieces in the order of tables and regions, independent of the threads. A
+ * thread that finishes early waits for its turn with one piece in memory.
  */
 #include <pthread.h>
 #include <string.h>
@@ -34,10 +34,10 @@ struct mapping {
 	size_t ntasks;
 	unsigned threads;
 	struct piece_writer *writers; /* [threads] */
-	pthread_mutex_t lock;	      /* guards turn and failed */
+	pthread_mutex_t lock;	      /* guards `turn` and `failed` */
 	pthread_cond_t moved;
-	size_t turn;   /* the task whose turn it is to write */
-	size_t failed; /* the first task that failed; SIZE_MAX: none */
+	size_t turn;   /* index of the task that may write now */
+	size_t failed; /* index of the first task that failed, SIZE_MAX if none */
 };
 
 /* --- writing --- */
@@ -49,7 +49,7 @@ static int wait_for_turn(struct mapping *m, size_t task, struct error *err)
 		pthread_cond_wait(&m->moved, &m->lock);
 	bool failed = m->failed <= task;
 	pthread_mutex_unlock(&m->lock);
-	return failed ? error_set(err, RC_STOPPED, "a region before this one failed") : RC_OK;
+	return failed ? error_set(err, RC_STOPPED, "an earlier region failed") : RC_OK;
 }
 
 static void end_turn(struct mapping *m, size_t task, bool failed)
@@ -154,7 +154,10 @@ static void list_tasks(struct mapping *m)
 	progress_begin(m->progress, "writing", PROGRESS_REGIONS, m->ntasks);
 }
 
-/* Room for a piece plain and packed, twice, because buffers grow by halves. */
+/*
+ * Reserve twice the memory of a plain and a compressed piece, because buffers grow by half of their
+ * size.
+ */
 static void begin_writers(struct mapping *m)
 {
 	struct source_part part;
@@ -246,6 +249,8 @@ static void describe(struct mapping *m, struct map_report *r, struct arena *a)
 				 .read = m->pass.events,
 				 .rejected = m->pass.rejected,
 				 .blank_lines = m->pass.blank_lines,
+				 .rejected_lines = m->pass.rejected_lines,
+				 .filtered_lines = m->pass.filtered_lines,
 				 .newest_ms = m->pass.newest_ms};
 	memcpy(r->plan, m->opt->plan->identity, sizeof r->plan);
 	describe_input(m, r, a);
@@ -274,7 +279,7 @@ static int publish(struct mapping *m, struct map_report *r, struct arena *a, str
 	return rc;
 }
 
-/* --- all of it --- */
+/* --- the whole map --- */
 
 static int open_input(struct mapping *m, struct error *err)
 {
@@ -286,7 +291,7 @@ static int open_input(struct mapping *m, struct error *err)
 					.progress = m->progress};
 	size_t n;
 	int rc = m->job->source == SOURCE_KAFKA
-			 ? error_set(err, RC_CONFIG, "map is for files, found a kafka source")
+			 ? error_set(err, RC_CONFIG, "map: found a kafka source, expected files")
 			 : pass_open(&m->pass, &po, err);
 
 	if (rc)
@@ -294,10 +299,10 @@ static int open_input(struct mapping *m, struct error *err)
 	const struct source_file *files = source_files(m->pass.source, &n);
 	if (n != 1 || strcmp(files->path, "-") == 0)
 		return error_set(
-			err, RC_CONFIG, "map reads one file: found %zu inputs%s", n,
-			n == 1 ? ", standard input: give --name and --bytes, so that map knows the file and "
-				 "notices if bytes are missing"
-			       : "; run one map for each, with --input");
+			err, RC_CONFIG, "map: found %zu inputs, expected one file%s", n,
+			n == 1 ? "; for standard input, add --name and --bytes, so that map "
+				 "knows the file and notices missing bytes"
+			       : "; run one map for each file, with --input");
 	const char *const *columns = source_columns(m->pass.source, &n);
 	return kept_plan_columns(o->plan, columns, n, files->path, err);
 }

@@ -21,18 +21,27 @@ static int check_report(const struct map_report *r, const struct kept_plan *plan
 			const char *folder, struct error *err)
 {
 	if (strcmp(r->program, SALTMILL_VERSION) != 0)
-		return error_set(err, RC_DATA, "%s: saltmill %s mapped it, but this is %s", folder,
-				 r->program, SALTMILL_VERSION);
+		return error_set(err, RC_DATA,
+				 "%s: found a map of saltmill %s, expected a map of %s; run map "
+				 "again",
+				 folder, r->program, SALTMILL_VERSION);
 	if (memcmp(r->plan, plan->identity, sizeof r->plan) != 0 || r->ntables != plan->ntables)
-		return error_set(err, RC_DATA, "%s: another plan or job mapped it", folder);
+		return error_set(err, RC_DATA,
+				 "%s: found a map of another plan or job; run map again with "
+				 "this plan and job",
+				 folder);
 	if (r->number >= SOURCE_FILES_MOST || r->first > r->end || r->head > r->first)
-		return error_set(err, RC_DATA, "%s: the report contradicts itself", folder);
+		return error_set(err, RC_DATA,
+				 "%s: found inconsistent numbers in the report, expected the "
+				 "numbers of one map; run map again",
+				 folder);
 	for (size_t t = 0; t < r->ntables; t++)
 		for (size_t i = 0; i < r->tables[t].nregions; i++)
 			if (r->tables[t].regions[i].region > plan->tables[t].splits.count)
 				return error_set(
 					err, RC_DATA,
-					"%s: the report has a region that is not in the plan",
+					"%s: found a region in the report that is not in the "
+					"plan; run map again with this plan",
 					folder);
 	return RC_OK;
 }
@@ -63,30 +72,32 @@ void maps_release(struct maps *m)
 	*m = (struct maps){0};
 }
 
-/* Report that r does not begin at the end of the slice before it. */
+/* Report that the slice of `r` does not begin at the end of the previous slice. */
 static int no_meeting(const struct map_report *r, uint64_t expected, struct error *err)
 {
 	typedef unsigned long long ull;
 	if (r->from > expected)
-		return error_set(
-			err, RC_DATA,
-			"%s: bytes %llu to %llu are in no slice: map them with --slice =%llu-%llu",
-			r->path, (ull)expected, (ull)r->from, (ull)expected, (ull)r->from);
+		return error_set(err, RC_DATA,
+				 "%s: bytes %llu to %llu are in no slice; map them with --slice "
+				 "=%llu-%llu",
+				 r->path, (ull)expected, (ull)r->from, (ull)expected, (ull)r->from);
 	return error_set(
 		err, RC_DATA,
-		"%s: the slice of %s begins at byte %llu, but the one before it ends at byte "
-		"%llu (a line end in quotes, or a slice twice): map it again with --slice "
-		"=%llu-%llu, and leave this one out",
+		"%s: the slice of %s begins at byte %llu, but the previous slice ends at byte "
+		"%llu, because of a line end in quotes or a repeated slice; map the input again "
+		"with --slice =%llu-%llu, and omit this slice",
 		r->path, r->folder, (ull)r->first, (ull)expected, (ull)expected, (ull)r->to);
 }
 
 static int twice(const struct map_report *a, const struct map_report *b, struct error *err)
 {
-	return error_set(err, RC_DATA, "%s and %s have the same slice, expected it once", a->folder,
-			 b->folder);
+	return error_set(err, RC_DATA,
+			 "found the same slice in %s and %s, expected it once; omit one of the "
+			 "two",
+			 a->folder, b->folder);
 }
 
-/* Check the reports [at, end), which name one file. */
+/* Check the reports [at, end), which all name the same file. */
 static int check_file(const struct maps *m, size_t at, size_t end, struct error *err)
 {
 	const struct map_report *first = &m->reports[at], *before = NULL;
@@ -100,7 +111,10 @@ static int check_file(const struct maps *m, size_t at, size_t end, struct error 
 		bool empty = r->first == r->end;
 
 		if (r->size != first->size || (r->head_read && r->head != first->head))
-			return error_set(err, RC_DATA, "%s and %s have different files %s",
+			return error_set(err, RC_DATA,
+					 "%s and %s were made from different "
+					 "files %s; map the slices of one file "
+					 "again",
 					 first->folder, r->folder, r->path);
 		if (before && !empty && r->first == before->first && r->end == before->end)
 			return twice(before, r, err);
@@ -115,11 +129,12 @@ static int check_file(const struct maps *m, size_t at, size_t end, struct error 
 		last = r->last;
 	}
 	if (!last && expected != first->size)
-		return error_set(
-			err, RC_DATA,
-			"%s: bytes %llu to %llu are in no slice: map them with --slice =%llu-%llu",
-			first->path, (unsigned long long)expected, (unsigned long long)first->size,
-			(unsigned long long)expected, (unsigned long long)first->size);
+		return error_set(err, RC_DATA,
+				 "%s: bytes %llu to %llu are in no slice; map them with --slice "
+				 "=%llu-%llu",
+				 first->path, (unsigned long long)expected,
+				 (unsigned long long)first->size, (unsigned long long)expected,
+				 (unsigned long long)first->size);
 	return RC_OK;
 }
 
@@ -140,16 +155,19 @@ int maps_check(const struct maps *m, size_t nfiles, struct error *err)
 	}
 	if (rc == RC_OK && at < m->n && nfiles && m->reports[at].number >= nfiles)
 		return error_set(err, RC_DATA,
-				 "%s: maps input %llu (counted from 0), but there are %zu inputs",
+				 "%s: found a map of input %llu, counted from 0, expected a "
+				 "number below %zu",
 				 m->reports[at].folder, (unsigned long long)m->reports[at].number,
 				 nfiles);
 	if (rc == RC_OK && (at < m->n || number < nfiles))
 		return error_set(err, RC_DATA,
-				 "no map has input %zu, counted from 0: run one with --input %zu",
+				 "found no map of input %zu (counted from 0); run one with "
+				 "--input %zu",
 				 number, number);
 	if (rc == RC_OK && nfiles && number > nfiles)
 		return error_set(err, RC_DATA,
-				 "%s: maps input %zu (counted from 0), but there are %zu inputs",
+				 "%s: found a map of input %zu, counted from 0, expected a "
+				 "number below %zu",
 				 m->reports[m->n - 1].folder, number - 1, nfiles);
 	return rc;
 }

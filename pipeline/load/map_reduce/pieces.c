@@ -6,8 +6,8 @@
 #include "mem.h"
 #include "hash.h"
 
-#define RECORD_NUMBERS 40 /* the most bytes of a record's numbers */
-#define DIGEST_AT      72 /* in the head */
+#define RECORD_NUMBERS 40 /* maximum bytes of a record's numbers */
+#define DIGEST_AT      72 /* position in the head */
 #define ZSTD_LEVEL     1
 
 static const uint8_t magic[8] = {'S', 'M', 'p', 'i', 'e', 'c', 'e', PIECES_FORMAT};
@@ -56,7 +56,7 @@ static void head_write(const struct piece_head *h, uint8_t *p)
 	put_le(p, h->stored, 8);
 }
 
-/* An unpacked piece begins with its head, like a packed one. */
+/* Begin a piece. Both the plain and the compressed form begin with the head. */
 static void begin(struct piece_writer *w)
 {
 	w->plain.len = w->stored.len = 0;
@@ -97,7 +97,7 @@ static inline size_t shared_bytes(const uint8_t *a, const uint8_t *b, size_t n)
 	return n;
 }
 
-/* Copies 16 bytes at a time, so it may read and write up to 15 bytes too many. */
+/* Copy 16 bytes at a time. The copy may read and write up to 15 bytes after the end. */
 static inline uint8_t *put_short(uint8_t *to, const uint8_t *from, size_t len)
 {
 	if (__builtin_expect(len > 64, 0))
@@ -189,7 +189,9 @@ int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES],
 	const uint8_t *p = bytes + 24;
 
 	if (memcmp(bytes, magic, sizeof magic) != 0)
-		return damaged(name, "found other bytes at the start of a piece of sorted rows",
+		return damaged(name,
+			       "found unknown bytes, expected the head of a piece "
+			       "(`SMpiece`)",
 			       err);
 	memcpy(h->plan, bytes + 8, sizeof h->plan);
 	h->slice = take_le(&p, 8);
@@ -204,7 +206,10 @@ int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES],
 	h->digest = take_le(&p, 8);
 	if (last > 1 || packing >= PIECE_PACKINGS || h->records == 0 || h->plain > PIECE_MOST ||
 	    h->stored > PIECE_MOST || (packing == PIECE_PLAIN && h->plain != h->stored))
-		return damaged(name, "the head of a piece contradicts itself", err);
+		return damaged(name,
+			       "found inconsistent numbers in the head of a piece, "
+			       "expected the numbers of one piece",
+			       err);
 	h->packing = (enum piece_packing)packing;
 	return RC_OK;
 }
@@ -218,7 +223,10 @@ static int unpack(struct piece_reader *r, const uint8_t *stored, const char *nam
 	if (h->packing == PIECE_PLAIN)
 		return RC_OK;
 	if (ZSTD_getFrameContentSize(stored, h->stored) != h->plain)
-		return damaged(name, "a piece unpacks to another length", err);
+		return damaged(name,
+			       "found a piece of another length, expected the length in "
+			       "the piece's head",
+			       err);
 	if (!r->unpacker)
 		r->unpacker = ZSTD_createDCtx();
 	r->plain.len = 0;
@@ -226,7 +234,11 @@ static int unpack(struct piece_reader *r, const uint8_t *stored, const char *nam
 	size_t n =
 		r->unpacker ? ZSTD_decompressDCtx(r->unpacker, p, h->plain, stored, h->stored) : 0;
 	r->next = p;
-	return n == h->plain ? RC_OK : damaged(name, "a piece cannot be unpacked", err);
+	return n == h->plain ? RC_OK
+			     : damaged(name,
+				       "found a piece that cannot be decompressed, "
+				       "expected valid data",
+				       err);
 }
 
 int piece_open(struct piece_reader *r, const struct piece_head *h, const uint8_t *head_bytes,
@@ -237,13 +249,18 @@ int piece_open(struct piece_reader *r, const struct piece_head *h, const uint8_t
 	r->string.len = 0;
 	r->left = h->records;
 	if (digest_of(head_bytes, stored, h->stored) != h->digest)
-		return damaged(name, "the digest of a piece differs", err);
+		return damaged(name,
+			       "found another digest of a piece, expected the digest in "
+			       "the piece's head",
+			       err);
 	int rc = unpack(r, stored, name, err);
 	r->end = r->next + h->plain;
 	return rc;
 }
 
-/* Read a number of at most 63 bits that ends before `end`; NULL: there is none. */
+/*
+ * Read a number of at most 63 bits that ends before `end`. Return NULL if there is no such number.
+ */
 static __attribute__((noinline)) const uint8_t *take_long(const uint8_t *p, const uint8_t *end,
 							  uint64_t *out)
 {
@@ -271,7 +288,7 @@ struct record_numbers {
 	uint64_t shared, tail, payload, seq;
 };
 
-/* Most seqs have four bytes, which are read together. */
+/* Read a seq. Most seqs have four bytes, which one load reads together. */
 static inline const uint8_t *take_seq(const uint8_t *p, const uint8_t *end, uint64_t *out)
 {
 	uint32_t v;
@@ -309,10 +326,15 @@ int piece_next(struct piece_reader *r, struct ordered_record *out, const char *n
 	struct record_numbers n;
 
 	if (r->left == 0)
-		return r->next == r->end ? RC_END : damaged(name, "a piece has extra bytes", err);
+		return r->next == r->end ? RC_END
+					 : damaged(name,
+						   "found bytes after the last row of a piece, "
+						   "expected none",
+						   err);
 	const uint8_t *p = take_numbers(r->next, r->end, &n);
 	if (!p || !fits(r, p, &n))
-		return damaged(name, "a row exceeds its piece", err);
+		return damaged(name, "found a row beyond the end of its piece, expected whole rows",
+			       err);
 	size_t len = (size_t)(n.shared + n.tail);
 	buf_room(&r->string, n.tail + RECORD_ROOM_BYTES);
 	put_short(r->string.ptr + n.shared, p, (size_t)n.tail);

@@ -1,9 +1,8 @@
 /*
  * reduce.c - turn the sorted rows of some regions, from all slices, into HFiles
  *
- * Pieces may arrive in any order: a seq is unique in the whole input, so the files do not depend on
- * the order. When all pieces are read, the list of pieces is checked: all of each slice, none
- * twice.
+ * Pieces may arrive in any order. A seq is unique in the whole input, so the files do not depend on
+ * the order. After the last piece, reduce checks that it got each piece of each slice exactly once.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -30,18 +29,19 @@ struct reducing {
 	struct progress *progress;
 	struct pass pass;
 	struct staging *staging;
-	struct maps maps; /* none: pieces come from standard input */
-	uint64_t *bases;  /* [nbases]: bytes of the inputs before each input, as maps report them */
-	size_t nbases;	  /* 0: pieces come from standard input */
+	struct maps maps; /* empty if pieces come from standard input */
+	/* [nbases], the bytes of all inputs before each input, as maps report them */
+	uint64_t *bases;
+	size_t nbases; /* 0 if pieces come from standard input */
 	int64_t created_ms;
 	struct wanted_piece *wanted; /* [ntables] */
-	struct arrivals *sources;    /* [nsources]: one for each map's folder, or one */
+	struct arrivals *sources; /* [nsources], one for each map's folder, or for standard input */
 	size_t nsources;
 	struct cut_table *cuts;	     /* [ntables] */
 	struct cut_result **results; /* [ntables][regions of the table] */
 };
 
-/* --- what is asked for --- */
+/* --- the wanted regions --- */
 
 static size_t regions_of(const struct reducing *r, size_t table)
 {
@@ -58,7 +58,8 @@ static int choose_regions(struct reducing *r, struct error *err)
 		r->wanted[o->table] = (struct wanted_piece){o->first, o->end};
 		if (o->end > regions_of(r, o->table) || o->first >= o->end)
 			return error_set(err, RC_CONFIG,
-					 "table %s has regions 0 to %zu in the plan, found others",
+					 "table %s: found regions that are not in the plan, "
+					 "expected 0 to %zu",
 					 r->job->tables[o->table].schema.name,
 					 regions_of(r, o->table) - 1);
 		return RC_OK;
@@ -85,20 +86,22 @@ static int check_head(const struct reducing *r, const struct piece_head *h, cons
 {
 	if (memcmp(h->plan, r->opt->plan->identity, sizeof h->plan) != 0)
 		return error_set(err, RC_DATA,
-				 "%s: contains a piece of another plan, job or version of saltmill",
+				 "%s: found a piece of another plan, job or version of saltmill; "
+				 "run map again for this input",
 				 name);
 	if (h->table >= r->job->ntables || h->region < r->wanted[h->table].first ||
 	    h->region >= r->wanted[h->table].end)
 		return error_set(
 			err, RC_DATA,
-			"%s: contains a piece of table %u, region %u, which this reduce does not have",
+			"%s: found a piece of table %u, region %u, expected only regions of "
+			"this reduce",
 			name, h->table, h->region);
 	return RC_OK;
 }
 
 /*
- * Convert seqs to those of one load of all inputs, without the gaps between files. Messages then
- * name the same places as that load.
+ * Compute the bases, which convert a seq of a map to a seq of one load of all inputs. The seqs of
+ * such a load have no gaps between files. Messages then name the same places as such a load.
  */
 static void find_bases(struct reducing *r, struct arena *a)
 {
@@ -116,7 +119,7 @@ static void find_bases(struct reducing *r, struct arena *a)
 		r->bases[i + 1] += r->bases[i];
 }
 
-/* The reverse of find_bases. */
+/* Convert a seq of such a load back to a seq of a map. */
 static uint64_t file_seq(const struct reducing *r, uint64_t seq)
 {
 	size_t number = 0;
@@ -128,15 +131,17 @@ static uint64_t file_seq(const struct reducing *r, uint64_t seq)
 	return SOURCE_FILE_SEQ(number) + (seq - r->bases[number]);
 }
 
-/* The state of one thread. */
+/* The state of one thread that reads pieces. */
 struct reduce_taking {
 	struct piece_reader reader;
-	struct piece_head *last; /* [ntables]: the piece before this one; records 0: none */
-	struct buf stored;	 /* head and bytes */
+	/* [ntables], the previous piece, with 0 records before the first piece */
+	struct piece_head *last;
+	struct buf stored; /* head and stored bytes */
 };
 
 /*
- * Does h continue the slice of last? The pieces of a slice are in order, and so are their records.
+ * Return true if `h` continues the slice of `last`. The pieces of a slice are in order, and so are
+ * their records.
  */
 static bool goes_on(const struct piece_head *last, const struct piece_head *h)
 {
@@ -145,7 +150,7 @@ static bool goes_on(const struct piece_head *last, const struct piece_head *h)
 		(h->region == last->region && h->number == last->number + 1));
 }
 
-/* Take the records of the piece in t->stored. */
+/* Pass the records of the piece in `t->stored` to the sorter. */
 static int take_records(struct reducing *r, unsigned worker, struct reduce_taking *t,
 			const struct piece_head *h, const char *name, struct error *err)
 {
@@ -178,7 +183,7 @@ struct piece_input {
 	uint64_t at;
 };
 
-/* *end: the input has ended. */
+/* Read `len` bytes. Set `*end` if the input ended before the first byte. */
 static int read_bytes(struct piece_input *in, uint8_t *to, size_t len, bool *end, struct error *err)
 {
 	size_t got = 0;
@@ -238,7 +243,7 @@ static void taking_release(struct reduce_taking *t)
 	buf_release(&t->stored);
 }
 
-/* Take the pieces of a region from one map's file. */
+/* Read the pieces of a region from one map's file. */
 static int take_region(struct reducing *r, unsigned worker, size_t source, struct piece_input *in,
 		       struct reduce_taking *t, const struct map_region *region, struct error *err)
 {
@@ -253,7 +258,10 @@ static int take_region(struct reducing *r, unsigned worker, size_t source, struc
 		const struct arrival *last = seen->n ? &seen->item[seen->n - 1] : NULL;
 		if (rc == RC_OK && (last->region != region->region ||
 				    last->slice != map_slice(&r->maps.reports[source])))
-			rc = error_set(err, RC_IO, "%s: differs from its report", in->name);
+			rc = error_set(err, RC_IO,
+				       "%s: found other pieces than in the map's "
+				       "report; run map again",
+				       in->name);
 	}
 	return rc;
 }
@@ -295,7 +303,7 @@ static int take_stream(struct reducing *r, struct error *err)
 	return rc;
 }
 
-/* Bytes of the wanted pieces in the folders of maps; 0: standard input. */
+/* Return the bytes of the wanted pieces in the folders of maps, or 0 for standard input. */
 static uint64_t wanted_bytes(const struct reducing *r)
 {
 	uint64_t n = 0;
@@ -419,6 +427,15 @@ static void describe_slices(const struct reducing *r, size_t table, struct reduc
 	}
 }
 
+static struct reduce_collision describe_pair(const struct reducing *r,
+					     const struct cut_collision *c, struct arena *a)
+{
+	return (struct reduce_collision){.found = c->found,
+					 .row = arena_bytes(a, buf_bytes(&c->row)),
+					 .lost = file_seq(r, c->lost),
+					 .kept = file_seq(r, c->kept)};
+}
+
 static void describe_region(const struct reducing *r, size_t table, struct reduce_region *out,
 			    struct arena *a)
 {
@@ -429,12 +446,11 @@ static void describe_region(const struct reducing *r, size_t table, struct reduc
 	out->cells_deduplicated = c->cells_deduplicated;
 	out->loaded = c->loaded;
 	out->deduplicated = c->deduplicated;
-	out->collision = (struct reduce_collision){
-		.found = c->collision.found,
-		.row = arena_bytes(a, buf_bytes(&c->collision.row)),
-		.lost = file_seq(r, c->collision.lost),
-		.kept = file_seq(r, c->collision.kept),
-	};
+	out->collision = describe_pair(r, &c->collision, a);
+	out->cells_hidden = c->cells_hidden;
+	out->hidden = arena_alloc(a, CUT_EXAMPLES * sizeof *out->hidden);
+	for (size_t i = 0; i < CUT_EXAMPLES && c->hidden[i].found; i++)
+		out->hidden[out->nhidden++] = describe_pair(r, &c->hidden[i], a);
 	out->files = arena_alloc(a, (c->nfiles + 1) * sizeof *out->files);
 	for (out->nfiles = 0; out->nfiles < c->nfiles; out->nfiles++)
 		describe_file(a, &r->job->tables[table].schema, out->region, &c->files[out->nfiles],
@@ -465,7 +481,7 @@ static void describe(const struct reducing *r, struct reduce_report *out, struct
 	}
 }
 
-/* --- all of it --- */
+/* --- the whole reduce --- */
 
 static int find_time(struct reducing *r, struct error *err)
 {
@@ -476,12 +492,14 @@ static int find_time(struct reducing *r, struct error *err)
 	if (stream && o->created_ms < 0)
 		return error_set(
 			err, RC_CONFIG,
-			"standard input does not contain the newest cell time of all slices: give "
-			"--created MS, which `saltmill unite` prints for the maps");
+			"standard input does not contain the newest cell time of all slices; "
+			"add --created MS, which `saltmill unite` prints for the maps");
 	if (stream)
 		return RC_OK;
 	if (o->nmaps == 0)
-		return error_set(err, RC_CONFIG, "no maps given: expected the folders of all maps");
+		return error_set(err, RC_CONFIG,
+				 "found no maps, expected the folders of all "
+				 "maps");
 	int rc = maps_read(&r->maps, o->plan, o->maps, o->nmaps, err);
 	if (rc == RC_OK && o->created_ms < 0)
 		rc = maps_check(&r->maps, 0, err);

@@ -1,12 +1,14 @@
 /*
- * load.c - the data path on one page
+ * load.c - run all phases of a load
  *
- *   source --> row --> sort --> (regions) --> cut --> hfile --> publish
+ * source --> row --> sort --> (regions) --> cut --> hfile --> publish
  *
- * Two parallel phases.  Reading: every thread takes pieces of the input, encodes their events and
- * puts the records into runs of its own.  Writing: every thread takes whole regions, merges the
- * runs' records of that key range and writes its files.  Between them the region borders are
- * chosen from all keys.  Nothing of the result depends on who did what, or when.
+ * A load has two parallel phases. In the reading phase, each thread takes pieces of the input,
+ * encodes their events, and puts the records into its runs. In the writing phase, each thread takes
+ * whole regions, merges the runs' records of that key range, and writes the region's files. Between
+ * the phases, the load chooses the region borders from all keys.
+ *
+ * The result does not depend on the number of threads or on their timing.
  */
 #include "load_state.h"
 
@@ -19,10 +21,13 @@
 #include "half_reports.h"
 #include "cut.h"
 
-/* Cells to predict from, a block for each place: less than 1 % of a load of a second. */
+/*
+ * Bytes of cells in a sample for predictions. The sample adds less than 1 % to a load of one
+ * second.
+ */
 #define PREDICT_BYTES (1u << 20)
 
-/* --- open: everything that can be refused is refused here --- */
+/* --- open: check everything that needs no event --- */
 
 static int make_table_dirs(const struct load_table *t, struct error *err)
 {
@@ -55,7 +60,7 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	return make_table_dirs(t, err);
 }
 
-/* After each piece of input: does the disk have room for the rest? */
+/* Check after each piece of input that the disk has enough free space for the rest. */
 static int end_piece(void *ctx, unsigned worker, uint64_t piece, struct error *err)
 {
 	(void)worker;
@@ -113,16 +118,6 @@ static int open_all(struct load *l, struct error *err)
 
 /* --- read: events become records in sorted runs --- */
 
-void load_note_reading(struct load *l)
-{
-	struct manifest *m = &l->result->manifest;
-
-	m->read = l->pass.events;
-	m->rejected = l->pass.rejected;
-	m->created_ms = l->epoch_ms >= 0 ? l->epoch_ms : l->pass.newest_ms;
-	l->result->blank_lines = l->pass.blank_lines;
-}
-
 static int read_all(struct load *l, struct error *err)
 {
 	int rc = pass_run(&l->pass, err);
@@ -154,7 +149,7 @@ static int predict(struct load *l, struct load_table *t, const char *work, struc
 				  err);
 }
 
-/* Take the split points of a plan. */
+/* Use the split points of a plan. */
 static int split_as_planned(struct load *l, size_t i, struct error *err)
 {
 	struct load_table *t = &l->tables[i];

@@ -1,6 +1,6 @@
 /*
- * load_guards.c - the least that a nightly run must bring: an empty or half export must not replace
- * a table
+ * load_guards.c - refuse a load that is too small, because an empty or incomplete export must not
+ * replace a table
  */
 #include "load_state.h"
 
@@ -18,8 +18,8 @@ static int check_table(const struct load *l, const struct manifest_table *t, str
 				 (unsigned long long)opt->min_rows);
 	if (t->filtered > allowed)
 		return error_set(err, RC_DATA,
-				 "table %s: %llu of %llu events are filtered for it, and "
-				 "--max-filtered tolerates %llu; nothing was published",
+				 "table %s: found %llu of %llu events filtered, expected at "
+				 "most %llu (--max-filtered); nothing was published",
 				 t->name, (unsigned long long)t->filtered, (unsigned long long)all,
 				 (unsigned long long)allowed);
 	return RC_OK;

@@ -1,11 +1,10 @@
 /*
- * load_join.c - join loads of slices, side by side, into one load: `unite --loads`
+ * load_join.c - join loads of slices, side by side, into one load (`unite --loads`)
  *
  * Nothing is sorted again, so a region has a file of each load. HBase gives all files of a bulk
  * load the same sequence number and then compares their sizes (StoreFileComparators.SEQ_ID). If two
- * files have the same cell, HBase may show either, whatever the order of the input. So files of one
- * region and family whose rows overlap are read beside each other, to prove that they share no
- * cell.
+ * files have the same cell, HBase may return either cell, whatever the order of the input. If rows
+ * of such files overlap, the join reads the files in parallel and fails if they share a cell.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +23,9 @@ struct joining {
 	const struct load_parts *parts;
 	struct progress *progress;
 	struct load_result *result;
-	struct join_part *part; /* [parts->ndirs], in order of the input */
+	struct join_part *part; /* [parts->ndirs], in the order of the input */
 	struct staging *staging;
-	char *temp; /* a local folder, for a load that is published elsewhere */
+	char *temp; /* a local folder, if the load is published to a remote place */
 	struct rejects *rejects;
 	struct budget quota;
 	struct joined_file *files; /* files of all tables, in manifest order */
@@ -34,7 +33,7 @@ struct joining {
 	struct store_range *stores; /* regions and families with several files */
 	size_t nstores;
 };
-/* --- do they belong together? --- */
+/* --- check that the loads belong together --- */
 
 static int read_parts(struct joining *j, struct error *err)
 {
@@ -53,7 +52,8 @@ static int read_parts(struct joining *j, struct error *err)
 			return rc;
 		if (manifest_is_of_topics(&p->m) || p->m.ninputs != 1)
 			return error_set(err, RC_DATA,
-					 "%s: has %zu inputs%s, expected one file or a slice of it",
+					 "%s: found %zu inputs%s, expected one file or a slice "
+					 "of it",
 					 p->dir, p->m.ninputs, p->m.ninputs ? "" : ", from Kafka");
 		for (p->place = 0; p->place < i; p->place++)
 			if (strcmp(j->part[p->place].m.inputs->path, p->m.inputs->path) == 0)
@@ -78,20 +78,25 @@ static int check_same(const struct joining *j, const struct join_part *p, struct
 
 	if (memcmp(m->job_digest, j->job->digest, sizeof m->job_digest) != 0 ||
 	    m->ntables != j->job->ntables)
-		return error_set(err, RC_DATA, "%s: another job than %s is now loaded it", p->dir,
-				 j->job->path);
+		return error_set(err, RC_DATA,
+				 "%s: found a load of another job than the current %s; load the "
+				 "input again with this job",
+				 p->dir, j->job->path);
 	for (size_t t = 0; t < m->ntables; t++)
 		if (memcmp(m->tables[t].splits_digest, first->tables[t].splits_digest, 16) != 0 ||
 		    memcmp(m->tables[t].create_digest, first->tables[t].create_digest, 16) != 0 ||
 		    m->tables[t].nregions != first->tables[t].nregions)
 			return error_set(err, RC_DATA,
-					 "%s and %s: have other regions of table %s: load both "
-					 "with one --plan",
+					 "%s and %s have different regions of table %s; load "
+					 "both with the same --plan",
 					 j->part[0].dir, p->dir, m->tables[t].name);
 	return RC_OK;
 }
 
-/* before: a load of the same input; NULL: none. */
+/*
+ * Check that `p` begins where `before`, the previous load of the same input, ends. `before` is NULL
+ * if `p` is the first load of its input.
+ */
 static int check_meeting(const struct join_part *before, const struct join_part *p,
 			 struct error *err)
 {
@@ -99,23 +104,26 @@ static int check_meeting(const struct join_part *before, const struct join_part 
 	uint64_t expected = before ? before->m.inputs->slice.end : 0;
 
 	if (before && (!s->given || !before->m.inputs->slice.given))
-		return error_set(err, RC_DATA, "%s and %s: both have all of %s", before->dir,
-				 p->dir, p->m.inputs->path);
+		return error_set(err, RC_DATA,
+				 "%s and %s: found the whole file %s in both, "
+				 "expected it once; omit one of them",
+				 before->dir, p->dir, p->m.inputs->path);
 	if (before && s->size != before->m.inputs->slice.size)
 		return error_set(
 			err, RC_DATA,
-			"%s: has a slice of another file than %s: found %s of %zu bytes, expected "
-			"%zu; the file changed between the loads: load all of its slices again",
+			"%s: found a slice of another file than in %s: %s with %zu bytes, "
+			"expected %zu; load all slices of the file again, because the file "
+			"changed between the loads",
 			p->dir, before->dir, p->m.inputs->path, s->size,
 			before->m.inputs->slice.size);
 	if (!s->given || (before ? s->first == expected : s->begins))
 		return RC_OK;
 	return error_set(err, RC_DATA,
-			 "%s: the slice of %s begins at byte %llu, expected %llu, where %s (a line "
-			 "end in quotes, or a slice that is missing or there twice): load it again "
-			 "with --slice =%llu-B",
+			 "%s: the slice of %s begins at byte %llu, expected %llu, where %s; a "
+			 "line end in quotes, or a missing or repeated slice, is the cause; load "
+			 "the slice again with --slice =%llu-B",
 			 p->dir, p->m.inputs->path, (ull)s->first, (ull)expected,
-			 before ? "the one before it ends" : "the file begins", (ull)expected);
+			 before ? "the previous slice ends" : "the file begins", (ull)expected);
 }
 
 static int check_parts(struct joining *j, struct error *err)
@@ -132,7 +140,9 @@ static int check_parts(struct joining *j, struct error *err)
 		if (rc == RC_OK)
 			rc = check_meeting(goes_on ? p - 1 : NULL, p, err);
 		if (rc == RC_OK && last && p->m.inputs->slice.given && !p->m.inputs->slice.ends)
-			rc = error_set(err, RC_DATA, "%s: no load has the bytes after %llu of %s",
+			rc = error_set(err, RC_DATA,
+				       "%s: no load has the bytes after %llu of "
+				       "%s; load the missing slice",
 				       p->dir, (ull)p->m.inputs->slice.end, p->m.inputs->path);
 	}
 	return rc;
@@ -152,7 +162,9 @@ static int take_rejects(struct joining *j, const struct join_part *p, uint64_t a
 		const uint8_t *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
 
 		if (!stop || n == p->m.rejected)
-			rc = error_set(err, RC_DATA, "found other lines than %llu",
+			rc = error_set(err, RC_DATA,
+				       "found another number of lines, expected "
+				       "%llu",
 				       (ull)p->m.rejected);
 		else
 			rc = rejects_restore(j->rejects, bytes_of(at, (size_t)(stop - at)),
@@ -177,7 +189,8 @@ static int judge_rejects(struct joining *j, struct error *err)
 	int rc = rejects_nth(j->rejects, allowed, &sentence, err);
 	if (rc == RC_OK)
 		rc = error_set(err, RC_DATA,
-			       "%.*s; nothing was published (--max-rejects N tolerates bad events)",
+			       "%.*s; nothing was published; to tolerate bad events, add "
+			       "--max-rejects N",
 			       (int)sentence.len, (const char *)sentence.ptr);
 	buf_release(&sentence);
 	return rc;
@@ -192,7 +205,7 @@ static int take_reading(struct joining *j, struct error *err)
 	int rc = rejects_new(&j->rejects, temp, &j->quota, 1, err);
 
 	m->inputs = arena_alloc(a, (j->parts->ndirs + 1) * sizeof *m->inputs);
-	m->columns = j->part->m.columns; /* of the first input, as in one load */
+	m->columns = j->part->m.columns; /* the columns of the first input */
 	m->ncolumns = j->part->m.ncolumns;
 	for (size_t i = 0; rc == RC_OK && i < j->parts->ndirs; i++) {
 		const struct join_part *p = &j->part[i];
@@ -201,6 +214,8 @@ static int take_reading(struct joining *j, struct error *err)
 		m->inputs[m->ninputs++] = p->m.inputs[0];
 		m->read += p->m.read;
 		m->rejected += p->m.rejected;
+		m->rejected_lines += p->m.rejected_lines;
+		m->filtered_lines += p->m.filtered_lines;
 		m->created_ms = p->m.created_ms > m->created_ms ? p->m.created_ms : m->created_ms;
 		rc = take_rejects(j, p, lines, err);
 		lines += p->m.inputs->slice.lines;
@@ -229,12 +244,13 @@ static void add_counts(struct manifest_table *to, const struct manifest_table *t
 	to->rows += t->rows;
 	to->cells += t->cells;
 	to->cells_deduplicated += t->cells_deduplicated;
+	to->cells_hidden += t->cells_hidden;
 	to->predicted_bytes += t->predicted_bytes;
 	for (size_t r = 0; r < t->nregions; r++)
 		add_region(&to->regions[r], &t->regions[r]);
 }
 
-/* List the files of a region and family from all loads; files of one load are neighbours. */
+/* List the files of a region and family from all loads. Files of one load are adjacent. */
 static int add_store(struct joining *j, size_t table, size_t region, const char *family,
 		     struct manifest_table *to, struct error *err)
 {
@@ -259,10 +275,10 @@ static int add_store(struct joining *j, size_t table, size_t region, const char 
 	if (s.n > j->parts->max_files)
 		return error_set(
 			err, RC_DATA,
-			"table %s: region %zu would have %zu files of family %s, and --max-files "
-			"allows %zu: HBase blocks writes to a store from "
-			"hbase.hstore.blockingStoreFiles (16) on, and refuses more than 32 files in "
-			"one bulk load: use map and reduce, which make one file",
+			"table %s: region %zu: found %zu files of family %s, expected at most "
+			"%zu (--max-files); HBase blocks writes to a store from "
+			"hbase.hstore.blockingStoreFiles (16) on, and refuses more than 32 "
+			"files in one bulk load; use map and reduce, which make one file",
 			to->name, region, s.n, family, j->parts->max_files);
 	if (s.n > 1)
 		j->stores[j->nstores++] = s;
@@ -329,7 +345,8 @@ static int join_tables(struct joining *j, struct error *err)
 	if (rc == RC_OK && j->nfiles != nfiles)
 		rc = error_set(
 			err, RC_DATA,
-			"a manifest has a file of a region or family that its table does not have");
+			"found a file of an unknown region or family in a manifest, expected "
+			"those of its table");
 	return rc;
 }
 
@@ -341,7 +358,7 @@ static int check_store(void *ctx, unsigned worker, size_t index, struct error *e
 	return load_check_store(&j->stores[index], j->progress, err);
 }
 
-/* --- all of it --- */
+/* --- the whole join --- */
 
 static int take_file(void *ctx, unsigned worker, size_t index, struct error *err)
 {
@@ -365,7 +382,10 @@ static int take_script(const struct joining *j, const char *dir, const char *nam
 	if (rc == RC_OK)
 		rc = storage_write(staging_storage(j->staging), to, buf_bytes(&text), found, err);
 	if (rc == RC_OK && memcmp(found, digest, sizeof found) != 0)
-		rc = error_set(err, RC_DATA, "%s: differs from its manifest", from);
+		rc = error_set(err, RC_DATA,
+			       "%s: found other files than in the load's manifest; "
+			       "load the input again",
+			       from);
 	buf_release(&text);
 	mem_free(from);
 	mem_free(to);

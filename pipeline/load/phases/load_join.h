@@ -1,6 +1,4 @@
-/*
- * load_join.h - loads of slices, joined side by side (inside pipeline/load/phases only)
- */
+/* load_join.h - join the loads of slices into one load (private to this folder) */
 #ifndef SALTMILL_LOAD_JOIN_H
 #define SALTMILL_LOAD_JOIN_H
 
@@ -8,11 +6,11 @@
 #include "publish.h"
 #include "run.h"
 
-/* One of the loads. */
+/* One of the loads to join. */
 struct join_part {
 	const char *dir;
 	struct manifest m;
-	size_t place; /* index of the input's path, by first appearance */
+	size_t place; /* index of the input's path, in the order of first appearance */
 };
 /* A file of the joined load. */
 struct joined_file {
@@ -30,8 +28,8 @@ struct store_range {
 };
 
 /*
- * Read the files whose rows overlap beside each other.  RC_DATA: two files have the same cell, and
- * HBase would show either.
+ * Read files with overlapping rows in parallel. Return RC_DATA if two files have the same cell,
+ * because HBase may then return either cell.
  */
 int load_check_store(const struct store_range *s, struct progress *progress, struct error *err);
 

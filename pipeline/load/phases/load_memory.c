@@ -2,7 +2,7 @@
 #include "load_state.h"
 #include "cut.h"
 
-/* Bytes of the thread that needs most. */
+/* Return the memory of the thread that needs most. */
 static uint64_t writing_thread_bytes(const struct load *l)
 {
 	uint64_t most = 0;

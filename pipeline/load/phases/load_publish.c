@@ -1,4 +1,4 @@
-/* load_publish.c - the last phase: describe what was written, check it, and make it visible */
+/* load_publish.c - describe the written files, check the counts, and publish the load */
 #include <string.h>
 
 #include "run.h"
@@ -61,6 +61,7 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 	m->rows += r->rows;
 	m->cells += r->cells;
 	m->cells_deduplicated += r->cells_deduplicated;
+	m->cells_hidden += r->cells_hidden;
 	m->loaded += r->loaded;
 	m->deduplicated += r->deduplicated;
 }
@@ -123,7 +124,10 @@ static void describe_table(struct load_result *res, const struct job *job,
 		describe_region(res, t, r, m);
 }
 
-/* Compare bytes on disk, by which HBase splits regions. */
+/*
+ * Compare the largest region with the wanted size. The sizes are bytes on disk, because HBase
+ * splits regions by this size.
+ */
 static void judge_sizes(const struct load_table *t, struct manifest_table *m,
 			struct load_promise *p)
 {
@@ -136,7 +140,7 @@ static void judge_sizes(const struct load_table *t, struct manifest_table *m,
 	p->broken = p->tolerance > 0 && m->largest_over_target > p->tolerance;
 }
 
-/* Check read = loaded + rejected + filtered + deduplicated for every table. */
+/* Check that read = loaded + rejected + filtered + deduplicated for every table. */
 static int check_law(const struct manifest *m, struct error *err)
 {
 	for (size_t i = 0; i < m->ntables; i++) {
@@ -146,8 +150,9 @@ static int check_law(const struct manifest *m, struct error *err)
 			continue;
 		return error_set(
 			err, RC_ORDER,
-			"table %s: %llu events read, but %llu loaded + %llu rejected + %llu filtered "
-			"+ %llu deduplicated; this is a bug of saltmill, nothing was published",
+			"table %s: found %llu events read, but %llu loaded + %llu rejected + "
+			"%llu filtered + %llu deduplicated. This is a bug in saltmill. Nothing "
+			"was published",
 			t->name, (unsigned long long)m->read, (unsigned long long)t->loaded,
 			(unsigned long long)m->rejected, (unsigned long long)t->filtered,
 			(unsigned long long)t->deduplicated);
@@ -182,7 +187,10 @@ static void describe_inputs(struct load *l, struct manifest *m)
 	}
 }
 
-/* If maps have read the inputs, the first map has the schema. */
+/*
+ * Describe the schema of the first input. If maps read the inputs, the report of the first map has
+ * the schema.
+ */
 static void describe_schema(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
@@ -200,7 +208,7 @@ static void describe_schema(struct load *l, struct manifest *m)
 	}
 }
 
-/* Other sources have the columns of the job. */
+/* Describe the columns. If a source has no schema, use the columns of the job. */
 static void describe_columns(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
@@ -230,7 +238,9 @@ static void describe_topic(struct load *l, struct manifest *m)
 	if (m->previous.known)
 		m->previous.load = arena_strdup(a, k->previous.load);
 	m->offsets = arena_alloc(a, (m->noffsets + 1) * sizeof *m->offsets);
-	/* copy: the client that owns the names is closed before the result is shown */
+	/*
+	 * copy the names, because their owner, the client, is closed before the result is printed
+	 */
 	for (size_t i = 0; i < m->noffsets; i++) {
 		m->offsets[i] = r[i];
 		if (r[i].topic)
@@ -240,14 +250,32 @@ static void describe_topic(struct load *l, struct manifest *m)
 	}
 }
 
-/* The commit. Only the consumers of the load are informed after it. */
+/*
+ * Report to the caller that the load is not visible, because the caller may have recorded the
+ * opposite. If the report fails, keep the working folder as proof that the load is not published.
+ */
+static void tell_unpublished(struct load *l)
+{
+	const struct load_kafka *k = l->opt->kafka;
+	struct error unsaid;
+
+	if (!k || !k->unpublished || k->unpublished(k->ctx, &unsaid) == RC_OK)
+		return;
+	staging_leave(l->staging);
+	l->staging = NULL;
+}
+
+/* Commit the load. Later steps only inform the load's consumers. */
 static int make_visible(struct load *l, struct error *err)
 {
 	const struct load_kafka *k = l->opt->kafka;
 
 	crash_at("described");
 	int rc = RC_OK;
-	/* if neither DIR nor its sibling exists later, then DIR was moved away */
+	/*
+	 * keep the partial folder, because DIR was moved if later neither DIR nor this folder
+	 * exists
+	 */
 	if (k && k->before_publish)
 		rc = staging_keep(l->staging, err);
 	if (rc == RC_OK && k && k->before_publish) {
@@ -261,9 +289,11 @@ static int make_visible(struct load *l, struct error *err)
 	l->result->was_visible = rc == RC_OK || staging_was_visible(l->staging);
 	if (rc == RC_OK)
 		l->staging = NULL;
+	else if (!l->result->was_visible)
+		tell_unpublished(l);
 	else if (l->result->was_visible && !strstr(err->msg, "published"))
 		error_prefix(err,
-			     "%s may be published (see whether it exists): ", l->opt->output_dir);
+			     "%s may be published; check whether it exists: ", l->opt->output_dir);
 	return rc;
 }
 
@@ -300,6 +330,8 @@ int load_publish(struct load *l, struct error *err)
 		rc = load_check_guards(l, err);
 	if (rc == RC_OK)
 		rc = load_check_duplicates(l, err);
+	if (rc == RC_OK)
+		load_tell_hidden(l);
 	char *path = mem_format("%s/rejects.jsonl", staging_path(l->staging));
 	if (rc == RC_OK)
 		rc = rejects_write(l->pass.rejects, staging_storage(l->staging), path,

@@ -1,14 +1,15 @@
 /*
- * load_space.c - do the disks have room for this run?
+ * load_space.c - check that the disks have enough free space for this run
  *
- * Sorted rows: the size of a row is unknown before some rows are read, because columns may be left
- * out and cells may be absent. Once memory is full, everything that is read goes to disk. From then
- * on, a stretch of the input predicts the rest.
+ * The size of a sorted row is unknown before some rows are read. The job may omit columns, and
+ * cells may be absent. When memory is full, all sorted rows go to disk. After that, a part of the
+ * input predicts the rest.
  *
- * HFiles: when all is read, the weight of the cells is exact, and so is an upper bound. If the disk
- * has less room, samples are written to measure compression.
+ * For HFiles, the weight of all cells is known exactly after reading, and so is an upper bound. If
+ * the disk has less free space than this bound, samples are written to measure compression.
  *
- * A run is refused only if it clearly needs more than there is, because a prediction is not exact.
+ * A prediction is not exact. Therefore a run fails only if its predicted need clearly exceeds the
+ * free space.
  */
 #include <sys/statvfs.h>
 
@@ -16,8 +17,8 @@
 #include "pass.h"
 #include "bytes.h"
 
-#define STRETCH_BYTES (4u << 20) /* bytes spilled before the first prediction */
-#define STRETCHES     50	 /* predictions over the input */
+#define STRETCH_BYTES (4u << 20) /* bytes to spill before the first prediction */
+#define STRETCHES     50	 /* number of predictions during the input */
 #define MARGIN	      0.9
 #define SAMPLE_BYTES  (16u << 20)
 
@@ -36,7 +37,7 @@ static int refuse(const char *what, double bytes, const char *dir, uint64_t ther
 {
 	char need[16], have[16];
 
-	return error_set(err, RC_IO, "%s need about %s in %s, but %s are free; %s", what,
+	return error_set(err, RC_IO, "%s need about %s in %s, found %s of free space; %s", what,
 			 format_bytes(need, (uint64_t)bytes), dir, format_bytes(have, there),
 			 advice);
 }
@@ -54,13 +55,14 @@ static int check_spill(struct load *l, uint64_t done, uint64_t total, uint64_t s
 	if (limit != UINT64_MAX && need * MARGIN > (double)limit)
 		return error_set(
 			err, RC_LIMIT,
-			"the sorted rows of this input need about %s of temporary files, but %s are "
-			"allowed: raise --temp-quota, or raise --memory to spill less",
+			"the sorted rows of this input need about %s of temporary files, "
+			"expected at most %s; raise --temp-quota, or raise --memory to spill "
+			"less",
 			format_bytes(text, (uint64_t)need), format_bytes(most, limit));
 	if (free_bytes(l->pass.temp_dir, &there) && more * MARGIN > (double)there)
 		return refuse("the sorted rows that are still to be spilled", more,
 			      l->pass.temp_dir, there,
-			      "name another disk with --temp-dir, or raise --memory", err);
+			      "choose another disk with --temp-dir, or raise --memory", err);
 	return RC_OK;
 }
 
@@ -95,7 +97,7 @@ static double most_bytes(const struct load *l)
 		const struct load_table *t = &l->tables[i];
 		double files = (double)((t->splits.count + 1) * t->job->schema.nfamilies);
 
-		/* index, bloom filter and checksums: a few percent */
+		/* add a few percent for index, bloom filter and checksums */
 		sum += 1.05 * (double)sorter_totals(t->sorter).weight + HFILE_FIXED_BYTES * files;
 	}
 	return sum;
@@ -125,5 +127,5 @@ int load_space_writing(struct load *l, const char *work_dir, struct error *err)
 	if (need * MARGIN <= (double)there)
 		return RC_OK;
 	return refuse("the HFiles of this load", need, l->opt->output_dir, there,
-		      "name an output folder on another disk", err);
+		      "choose an output folder on another disk", err);
 }

@@ -1,4 +1,4 @@
-/* load_state.h - what the phases of one load share (inside pipeline/load/phases only) */
+/* load_state.h - the state that the phases of one load share (private to this folder) */
 #ifndef SALTMILL_LOAD_STATE_H
 #define SALTMILL_LOAD_STATE_H
 
@@ -13,11 +13,11 @@ struct load_table {
 	struct sorter *sorter; /* owned by the pass; NULL after writing */
 	char *dir;	       /* in the staging folder */
 	struct cut_table cut;
-	/* [families] in the result's arena; NULL: the job asks for no tuning */
+	/* [families] in the result's arena, NULL if the job has no `level: auto` */
 	struct hfile_tuning *tuned;
 	struct splits splits;
-	size_t wanted;		    /* wanted regions; heavy rows can make fewer */
-	double disk_per_byte;	    /* predicted before writing; 0: no rows */
+	size_t wanted;		    /* wanted number of regions; heavy rows may cause fewer */
+	double disk_per_byte;	    /* predicted bytes on disk for each cell byte, or 0 */
 	struct cut_result *results; /* [splits.count + 1] */
 };
 
@@ -39,49 +39,59 @@ struct load {
 	struct staging *staging;
 	char *temp;		      /* a local folder if the staging folder is remote */
 	const char *work;	      /* temp, or the staging folder */
-	struct maps maps;	      /* of `unite` */
-	struct reduced_file *reduced; /* [nreduced]; load_unite.c */
+	struct maps maps;	      /* the maps of `unite` */
+	struct reduced_file *reduced; /* [nreduced], see load_unite.c */
 	size_t nreduced;
-	bool brings;	  /* some reduced files may already be in the staging folder */
-	int64_t epoch_ms; /* SOURCE_DATE_EPOCH; -1: none */
+	bool brings;	  /* reduced files may already be in the staging folder */
+	int64_t epoch_ms; /* SOURCE_DATE_EPOCH in ms, -1 if not set */
 	struct load_table *tables;
 };
 
 /* Copy the counts of reading into the manifest. */
 void load_note_reading(struct load *l);
-/* load_unite.c: take what maps have read and reduces have written. */
+/* Use the results of maps and reduces (load_unite.c). */
 int load_take_maps(struct load *l, struct error *err);
 int load_take_reduces(struct load *l, struct error *err);
 /*
- * All limits are kept: move the files of the reduces into the staging folder. Does nothing if this
- * process wrote them.
+ * Move the files of the reduces into the staging folder. Call this function after all limits are
+ * checked. Do nothing if this process wrote the files.
  */
 int load_bring_files(struct load *l, struct error *err);
-/* A struct staging_rescue, ctx is the load: move files that reduces sent back to their folders. */
+/*
+ * Move the files of reduces from the staging folder back to the reduces' folders. This function is
+ * a struct staging_rescue, and `ctx` is the load.
+ */
 int load_give_back(void *ctx, struct storage *s, const char *folder, struct error *err);
-/* After reading: decide write_threads and force their memory on the budget. */
+/* Choose write_threads after reading. Reserve their memory, even if the sum exceeds the budget. */
 void load_reserve_writing(struct load *l);
 /*
- * Put a file of the folder into the staging folder, linked if possible, and prove its digest.
- * again: the advice if it differs from f.
+ * Link or copy a file of `folder` into the staging folder, and check its digest. If the file
+ * differs from `f`, the message gives the advice `again`.
  */
 int load_take_file(struct staging *s, const char *folder, const struct manifest_file *f,
 		   const char *again, struct error *err);
-/* Release everything that only writing needed. */
+/* Release everything that only the writing needs. */
 void load_end_writing(struct load *l);
 
 /*
- * RC_IO: the temporary folder will not hold the rest. Predicts once enough is spilled. Any thread.
+ * Return RC_IO if the temporary folder is too small for the rest of the input. The prediction
+ * begins after enough bytes are spilled. Any thread may call this function.
  */
 int load_space_reading(struct load *l, struct error *err);
 /*
- * After reading. RC_IO: the output's disk will not hold the HFiles. May write samples in work_dir.
+ * Return RC_IO if the output's disk is too small for the HFiles. Call this function after reading.
+ * Samples may be written in `work_dir`.
  */
 int load_space_writing(struct load *l, const char *work_dir, struct error *err);
 
-/* After describing. RC_DATA: more events overwrite each other than the run allows. */
+/*
+ * Return RC_DATA if more events overwrite each other than the run allows. Call this function after
+ * the manifest is filled.
+ */
 int load_check_duplicates(struct load *l, struct error *err);
-/* load_guards.c: RC_DATA: a table has less than the run expects. */
+/* Describe the cells that delete markers hide, in hidden_cells and lost_cells of the result. */
+void load_tell_hidden(struct load *l);
+/* Return RC_DATA if a table has fewer rows than the run expects (load_guards.c). */
 int load_check_guards(const struct load *l, struct error *err);
 
 /* Write scripts, counts and manifest, then publish by one rename. */

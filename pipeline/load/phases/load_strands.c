@@ -1,5 +1,5 @@
 /*
- * load_strands.c - do files of one region and family have the same cell?
+ * load_strands.c - check that no two files of one region and family have the same cell
  */
 #include "load_join.h"
 
@@ -13,7 +13,7 @@ static bool overlap(const struct manifest_file *a, const struct manifest_file *b
 	       bytes_cmp(b->first_row, a->last_row) <= 0;
 }
 
-/* A file that is read beside others. */
+/* A file that is read in parallel with others. */
 struct strand {
 	const struct joined_file *of;
 	struct hfile *file;
@@ -66,8 +66,8 @@ static int same_cell(const struct store_range *s, const struct strand *a, const 
 	bytes_escape(&row, a->cell.row);
 	error_set(err, RC_DATA,
 		  "table %s, region %zu, family %s: %s and %s both have the cell of row %.*s "
-		  "with timestamp %lld, and HBase would show either: use map and reduce, which "
-		  "know the last one",
+		  "with timestamp %lld, and HBase may return either cell; use map and reduce, "
+		  "which keep the cell that `duplicates` selects",
 		  s->table->schema.name, s->region, s->family, a->of->part->dir, b->of->part->dir,
 		  (int)row.len, (const char *)row.ptr, (long long)a->cell.ts);
 	buf_release(&row);

@@ -1,10 +1,14 @@
 /*
- * load_unite.c - a load that maps have read and reduces have written
+ * load_unite.c - publish a load from the results of maps and reduces
  *
- * Reading: the reports of the maps replace the events. The inputs are read once, to prove that they
- * are what was mapped. Writing: the files of the reduces are linked or copied and proven. Files
- * that were sent are moved once all limits are kept, and moved back if the load fails. All other
- * steps are the code of a usual load, so the result is the same.
+ * In the reading phase, the reports of the maps replace the events. The inputs are read once, to
+ * prove that they did not change after the maps.
+ *
+ * In the writing phase, the files of the reduces are linked or copied, and their digests are
+ * checked. Files that reduces sent to the storage are moved after all limits are checked. They are
+ * moved back if the load fails.
+ *
+ * All other steps are the code of a usual load, so the result is the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +70,9 @@ static int take_lines(struct load *l, const struct map_report *m, struct bytes t
 	return rc;
 }
 
-/* lines: line ends of the file before the part that was mapped. */
+/*
+ * Copy the rejects of a map. `lines` is the number of line ends before the mapped part of the file.
+ */
 static int take_rejects(struct load *l, const struct map_report *m, uint64_t lines,
 			struct error *err)
 {
@@ -96,6 +102,8 @@ static int add_map(struct load *l, const struct map_report *m, uint64_t *lines, 
 		*lines = m->head_lines;
 	p->events += m->read;
 	p->blank_lines += m->blank_lines;
+	p->rejected_lines += m->rejected_lines;
+	p->filtered_lines += m->filtered_lines;
 	if (m->newest_ms > p->newest_ms)
 		p->newest_ms = m->newest_ms;
 	for (size_t t = 0; t < l->job->ntables; t++)
@@ -190,7 +198,7 @@ static int copy(const char *from, const char *to, struct error *err)
 	return rc;
 }
 
-/* Link the file if possible. */
+/* Link the file, or copy it if linking fails. If the staging folder is remote, upload the file. */
 static int bring(struct staging *s, const char *from, const char *to, struct error *err)
 {
 	if (staging_is_remote(s))
@@ -211,13 +219,14 @@ int load_take_file(struct staging *s, const char *folder, const struct manifest_
 	char *to = mem_format("%s/%s", staging_path(s), f->path);
 	int rc = bring(s, from, to, err);
 
-	/* the storage has compared the digest of a file that it sent */
+	/* the storage has already compared the digest of an uploaded file */
 	if (rc == RC_OK)
 		rc = io_digest_file(staging_is_remote(s) ? from : to, digest, &size, err);
 	if (rc == RC_OK && (size != f->bytes || memcmp(digest, f->digest, sizeof digest) != 0))
 		rc = error_set(
 			err, RC_DATA,
-			"%s: the file has changed since it was written: its digest differs; %s",
+			"%s: found another digest, expected the digest of the report, because "
+			"the file changed; %s",
 			from, again);
 	mem_free(from);
 	mem_free(to);
@@ -240,7 +249,8 @@ static int take_file(void *ctx, unsigned worker, size_t index, struct error *err
 		mem_free(to);
 		return rc ? rc : stop_check(err);
 	}
-	return load_take_file(l->staging, f->folder, f->file, "reduce its region again", err);
+	return load_take_file(l->staging, f->folder, f->file, "reduce the file's region again",
+			      err);
 }
 
 static int check_reduce(const struct load *l, const struct reduce_report *r, const char *folder,
@@ -250,12 +260,14 @@ static int check_reduce(const struct load *l, const struct reduce_report *r, con
 	    memcmp(r->plan, l->opt->plan->identity, sizeof r->plan) != 0 ||
 	    r->ntables != l->job->ntables)
 		return error_set(err, RC_DATA,
-				 "%s: another plan, job or version of saltmill reduced it", folder);
+				 "%s: found a reduce of another plan, job or version of "
+				 "saltmill; run reduce again",
+				 folder);
 	if (r->created_ms != l->result->manifest.created_ms)
 		return error_set(
 			err, RC_DATA,
-			"%s: its files have the time %lld, expected %lld as in all maps: reduce "
-			"again with all maps",
+			"%s: found the time %lld in its files, expected %lld as in all maps; "
+			"reduce again with all maps",
 			folder, (long long)r->created_ms,
 			(long long)l->result->manifest.created_ms);
 	return RC_OK;
@@ -267,7 +279,9 @@ static int family_of(const struct table *schema, const char *name, size_t *famil
 	for (*family = 0; *family < schema->nfamilies; ++*family)
 		if (strcmp(schema->families[*family].name, name) == 0)
 			return RC_OK;
-	return error_set(err, RC_DATA, "%s: has a file of family %s, which table %s does not have",
+	return error_set(err, RC_DATA,
+			 "%s: found a file of family %s, which table %s does not "
+			 "have",
 			 folder, name, schema->name);
 }
 
@@ -276,7 +290,7 @@ static void keep(struct buf *to, struct bytes from)
 	buf_append(to, from.ptr, from.len);
 }
 
-/* Is it the path that a load gives to this file? */
+/* Return true if the path is the usual path of this file in a load. */
 static bool path_is_ours(const struct table *schema, const struct manifest_file *f)
 {
 	struct buf name = {0};
@@ -311,9 +325,17 @@ static int take_summary(const struct table *schema, const struct manifest_file *
 	keep(&c->sum.last_row, f->last_row);
 	memcpy(c->sum.digest, f->digest, sizeof c->sum.digest);
 	if (rc == RC_OK && !path_is_ours(schema, f))
-		rc = error_set(err, RC_DATA, "%s: has a file in an unexpected place: %s", folder,
+		rc = error_set(err, RC_DATA, "%s: found a file with an unexpected path: %s", folder,
 			       f->path);
 	return rc;
+}
+
+static void take_pair(struct cut_collision *to, const struct reduce_collision *from, bool found)
+{
+	to->found = found;
+	keep(&to->row, from->row);
+	to->lost = from->lost;
+	to->kept = from->kept;
 }
 
 static int take_region(struct taking *t, size_t table, const struct reduce_region *r,
@@ -329,10 +351,10 @@ static int take_region(struct taking *t, size_t table, const struct reduce_regio
 	out->cells_deduplicated = r->cells_deduplicated;
 	out->loaded = r->loaded;
 	out->deduplicated = r->deduplicated;
-	out->collision.found = r->collision.found;
-	keep(&out->collision.row, r->collision.row);
-	out->collision.lost = r->collision.lost;
-	out->collision.kept = r->collision.kept;
+	take_pair(&out->collision, &r->collision, r->collision.found);
+	out->cells_hidden = r->cells_hidden;
+	for (size_t i = 0; i < CUT_EXAMPLES && i < r->nhidden; i++)
+		take_pair(&out->hidden[i], &r->hidden[i], true);
 	out->files = mem_calloc(r->nfiles + 1, sizeof *out->files);
 	for (size_t i = 0; rc == RC_OK && i < r->nfiles; i++) {
 		rc = take_summary(&lt->job->schema, &r->files[i], &out->files[out->nfiles++],
@@ -345,7 +367,7 @@ static int take_region(struct taking *t, size_t table, const struct reduce_regio
 	return rc;
 }
 
-/* Check that exactly the records of each slice came to the region. */
+/* Check that all records of each slice came to the region, and no others. */
 static int check_slices(const struct load *l, size_t table, const struct reduce_region *r,
 			const char *folder, struct error *err)
 {
@@ -364,14 +386,16 @@ static int check_slices(const struct load *l, size_t table, const struct reduce_
 		if (want != got)
 			return error_set(
 				err, RC_DATA,
-				"%s: region %zu of table %s has %llu of the %llu rows that %s has for it: reduce it again",
+				"%s: region %zu of table %s: found %llu rows, expected the %llu "
+				"rows of %s; reduce the region again",
 				folder, r->region, l->job->tables[table].schema.name, (ull)got,
 				(ull)want, m->folder);
 	}
 	if (at < r->nslices)
 		return error_set(
 			err, RC_DATA,
-			"%s: region %zu of table %s has rows of a slice that no given map has: reduce it again",
+			"%s: region %zu of table %s: found rows of a slice that is in no map; "
+			"reduce the region again",
 			folder, r->region, l->job->tables[table].schema.name);
 	return RC_OK;
 }
@@ -392,12 +416,14 @@ static int take_reduce(struct taking *t, const char *folder, struct error *err)
 			if (region->region > l->tables[i].splits.count)
 				return error_set(
 					err, RC_DATA,
-					"%s: has region %zu of table %s, which is not in the plan",
+					"%s: found region %zu of table %s, which is not in the "
+					"plan",
 					folder, region->region, name);
 			if (t->seen[i][region->region])
 				return error_set(
 					err, RC_DATA,
-					"%s: has region %zu of table %s, which another reduce also has",
+					"%s: found region %zu of table %s, which another reduce "
+					"also has",
 					folder, region->region, name);
 			t->seen[i][region->region] = true;
 			rc = check_slices(l, i, region, folder, err);
@@ -407,7 +433,7 @@ static int take_reduce(struct taking *t, const char *folder, struct error *err)
 	return rc;
 }
 
-/* A region that no reduce has must have no rows. */
+/* Check that each region with rows was reduced. */
 static int check_all_reduced(const struct taking *t, struct error *err)
 {
 	const struct load *l = t->l;
@@ -420,8 +446,9 @@ static int check_all_reduced(const struct taking *t, struct error *err)
 				if (!t->seen[k][m->regions[j].region])
 					return error_set(
 						err, RC_DATA,
-						"no reduce has region %zu of table %s, which has rows: reduce it with "
-						"--table %s --region %zu",
+						"found no reduce of region %zu of table %s, "
+						"which has rows; run reduce with --table %s "
+						"--region %zu",
 						m->regions[j].region, m->name, m->name,
 						m->regions[j].region);
 		}
@@ -462,7 +489,7 @@ static int give_reduce_back(const struct load *l, const char *reduce, struct sto
 	struct arena arena = {0};
 	struct reduce_report r;
 	struct error ignored;
-	/* an unreadable report took nothing */
+	/* a reduce without a readable report did not move files */
 	bool known = reduce_report_read(&r, reduce, &arena, &ignored) == RC_OK &&
 		     r.ntables == l->job->ntables;
 	int rc = RC_OK;

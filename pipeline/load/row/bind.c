@@ -1,23 +1,28 @@
 /*
- * bind.c - which fields a job uses, and which columns of the source hold them
+ * bind.c - find the fields that a job uses and their columns in the source
  *
- * Only used fields are bound, decoded and checked. The columns of every listed field must exist: a
- * misspelt name is a mistake even before the field is used.
+ * Only used fields are decoded and checked. The columns of every listed field must exist, because a
+ * misspelled name is a mistake even if the field is not used.
  */
 #include "compiled.h"
 
 #include <stdio.h>
 #include <strings.h>
 
+#include "hash.h"
+
 #define NAME_MAX_COMPARED 64
 
 struct use {
 	bool used;
-	bool always; /* used whether or not a condition holds */
+	bool always; /* every event uses the field, independent of conditions */
 	struct demand demand;
 };
 
-/* SOMETIMES: used only if a condition holds. The need is then tested at the use. */
+/*
+ * SOMETIMES means that a field is used only if a condition is true. A missing value is then an
+ * error only if the condition is true.
+ */
 enum how_often { ALWAYS, SOMETIMES };
 
 static void use_field(struct use *uses, size_t field, enum need need, enum how_often often,
@@ -58,7 +63,7 @@ static void use_table(struct use *uses, const struct job_table *t)
 		use_field(uses, t->timestamp_field, NEED_TIMESTAMP, often, name);
 	use_condition(uses, t->when);
 	for (size_t i = 0; i < t->ncells; i++)
-		of_put = t->cells[i].marker ? SOMETIMES : of_put; /* the marker may hide the Put */
+		of_put = t->cells[i].marker ? SOMETIMES : of_put; /* the marker may cover the Put */
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_spec *c = &t->cells[i];
 		enum need need = c->optional ? NEED_NOTHING : NEED_CELL;
@@ -71,7 +76,7 @@ static void use_table(struct use *uses, const struct job_table *t)
 	}
 }
 
-/* Levenshtein distance; ignores letter case. */
+/* Return the Levenshtein distance of two names, without regard to letter case. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[NAME_MAX_COMPARED + 1], na = strlen(a), nb = strlen(b);
@@ -112,10 +117,20 @@ static const char *near_column(const char *name, const char *const *columns, siz
 	return found;
 }
 
+/*
+ * The columns of the source. The indexes find the first and the second column of a name, counted
+ * from 1.
+ */
+struct column_names {
+	const char *const *name;
+	size_t n;
+	struct name_index first, second;
+};
+
 static int no_column(const struct job *job, const struct field *f, const char *name,
-		     const char *const *columns, size_t n, struct error *err)
+		     const struct column_names *c, struct error *err)
 {
-	const char *meant = near_column(name, columns, n);
+	const char *meant = near_column(name, c->name, c->n);
 	struct buf list = {0};
 
 	if (meant) {
@@ -125,10 +140,10 @@ static int no_column(const struct job *job, const struct field *f, const char *n
 			job->path, f->pos.line, f->pos.column, name, f->name, meant);
 		return RC_CONFIG;
 	}
-	for (size_t i = 0; i < n && list.len < 300; i++)
-		buf_printf(&list, "%s%.60s", i ? ", " : "", columns[i]);
+	for (size_t i = 0; i < c->n && list.len < 300; i++)
+		buf_printf(&list, "%s%.60s", i ? ", " : "", c->name[i]);
 	error_set(err, RC_CONFIG,
-		  "%s:%u:%u: the source has no column `%s` (field `%s`): expected one of %.*s",
+		  "%s:%u:%u: the source has no column `%s` (field `%s`), expected one of %.*s",
 		  job->path, f->pos.line, f->pos.column, name, f->name, (int)list.len,
 		  list.ptr ? (const char *)list.ptr : "");
 	buf_release(&list);
@@ -136,23 +151,21 @@ static int no_column(const struct job *job, const struct field *f, const char *n
 }
 
 static int find_column(const struct job *job, const struct field *f, const char *name,
-		       const char *const *columns, size_t n, size_t *out, struct error *err)
+		       const struct column_names *c, size_t *out, struct error *err)
 {
-	size_t found = n;
+	const struct name_entry *first = names_find(&c->first, name);
+	const struct name_entry *second = names_find(&c->second, name);
 
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(columns[i], name) != 0)
-			continue;
-		if (found < n)
-			return error_set(
-				err, RC_CONFIG,
-				"%s:%u:%u: the source has two columns `%s` (field `%s`), number %zu and %zu; expected one",
-				job->path, f->pos.line, f->pos.column, name, f->name, found + 1,
-				i + 1);
-		found = i;
-	}
-	*out = found;
-	return found < n ? 0 : no_column(job, f, name, columns, n, err);
+	if (!first)
+		return no_column(job, f, name, c, err);
+	*out = first->number - 1;
+	if (!second)
+		return RC_OK;
+	return error_set(
+		err, RC_CONFIG,
+		"%s:%u:%u: found two columns `%s` (field `%s`), number %zu and %zu, expected one",
+		job->path, f->pos.line, f->pos.column, name, f->name, first->number,
+		second->number);
 }
 
 static void bind_nulls(struct row_plan *p, struct binding *b, const struct job *job)
@@ -183,7 +196,7 @@ static void bind_fallback(struct row_plan *p, struct binding *b)
 	b->fallback = bytes_of(text, len);
 }
 
-/* The default glue between columns is one space. */
+/* Bind the texts between columns. The default is one space. */
 static void bind_glue(struct row_plan *p, struct binding *b)
 {
 	const struct field *f = b->form.field;
@@ -199,24 +212,26 @@ static void bind_glue(struct row_plan *p, struct binding *b)
 	b->computed = b->ncolumns > 1 || some || f->transform;
 }
 
-/* Refuse a text in `from` that is also the name of a column: the user may have meant the column. */
-static int check_implied(const struct job *job, const struct field *f, const char *const *columns,
-			 size_t n, struct error *err)
+/*
+ * Refuse a text in `from` that is also the name of a column, because the user may have meant the
+ * column.
+ */
+static int check_implied(const struct job *job, const struct field *f, const struct column_names *c,
+			 struct error *err)
 {
 	for (size_t k = 0; k < f->nimplied; k++)
-		for (size_t i = 0; i < n; i++)
-			if (strcmp(columns[i], f->implied[k]) == 0)
-				return error_set(
-					err, RC_CONFIG,
-					"%s:%u:%u: from of field `%s` has `%s`, and the source has a column `%s`: "
-					"write {text: '%s'} or {column: '%s'}",
-					job->path, f->pos.line, f->pos.column, f->name, columns[i],
-					columns[i], columns[i], columns[i]);
+		if (names_find(&c->first, f->implied[k]))
+			return error_set(
+				err, RC_CONFIG,
+				"%s:%u:%u: from of field `%s` has `%s`, which is also a column `%s` of "
+				"the source; write {text: '%s'} or {column: '%s'}",
+				job->path, f->pos.line, f->pos.column, f->name, f->implied[k],
+				f->implied[k], f->implied[k], f->implied[k]);
 	return RC_OK;
 }
 
 static int bind_columns(struct row_plan *p, struct binding *b, const struct job *job,
-			const char *const *columns, size_t ncolumns, struct error *err)
+			const struct column_names *columns, struct error *err)
 {
 	const struct field *f = b->form.field;
 
@@ -225,12 +240,12 @@ static int bind_columns(struct row_plan *p, struct binding *b, const struct job 
 	b->columns = arena_alloc(&p->arena, b->ncolumns * sizeof *b->columns);
 	bind_glue(p, b);
 	for (size_t i = 0; i < b->ncolumns; i++) {
-		int rc = find_column(job, f, names[i], columns, ncolumns, &b->columns[i], err);
+		int rc = find_column(job, f, names[i], columns, &b->columns[i], err);
 
 		if (rc)
 			return rc;
 	}
-	return check_implied(job, f, columns, ncolumns, err);
+	return check_implied(job, f, columns, err);
 }
 
 static void bind_quick(struct binding *b)
@@ -254,10 +269,10 @@ static void bind_quick(struct binding *b)
 }
 
 static int bind_field(struct row_plan *p, struct binding *b, const struct job *job,
-		      const char *const *columns, size_t ncolumns, struct error *err)
+		      const struct column_names *columns, struct error *err)
 {
 	const struct field *f = b->form.field;
-	int rc = bind_columns(p, b, job, columns, ncolumns, err);
+	int rc = bind_columns(p, b, job, columns, err);
 
 	if (rc)
 		return rc;
@@ -265,7 +280,7 @@ static int bind_field(struct row_plan *p, struct binding *b, const struct job *j
 	bind_fallback(p, b);
 	bind_quick(b);
 	if (b->computed)
-		b->null_max = UINT32_MAX; /* every text is examined */
+		b->null_max = UINT32_MAX; /* check texts of every length */
 	rc = field_form_init(&b->form, &p->arena, job, f, p->c_locale, err);
 	if (rc)
 		error_prefix(err, "%s:%u:%u: field `%s`: ", job->path, f->pos.line, f->pos.column,
@@ -273,9 +288,9 @@ static int bind_field(struct row_plan *p, struct binding *b, const struct job *j
 	return rc;
 }
 
-/* Bind fields of one kind. Unused fields are bound as well, so that their columns must exist. */
+/* Bind fields of one kind. Also bind unused fields, to check that their columns exist. */
 static int bind_some(struct row_plan *p, const struct use *uses, bool always,
-		     const char *const *columns, size_t ncolumns, struct error *err)
+		     const struct column_names *columns, struct error *err)
 {
 	const struct job *job = p->job;
 
@@ -285,7 +300,7 @@ static int bind_some(struct row_plan *p, const struct use *uses, bool always,
 		if ((uses[i].always || !uses[i].used) != always)
 			continue;
 		*b = (struct binding){.form.field = &job->fields[i], .demand = uses[i].demand};
-		int rc = bind_field(p, b, job, columns, ncolumns, err);
+		int rc = bind_field(p, b, job, columns, err);
 		if (rc)
 			return rc;
 		for (size_t k = 0; k < b->ncolumns && uses[i].used; k++)
@@ -302,13 +317,27 @@ int fields_bind(struct row_plan *p, const struct job *job, const char *const *co
 		size_t ncolumns, struct error *err)
 {
 	struct use *uses = arena_alloc(&p->arena, (job->nfields + 1) * sizeof *uses);
+	struct column_names names = {.name = columns, .n = ncolumns};
 
+	for (size_t i = 0; i < ncolumns; i++) {
+		struct name_entry *e = names_add(&names.first, columns[i]);
+
+		if (e->number)
+			e = names_add(&names.second, columns[i]);
+		e->number = e->number ? e->number : i + 1;
+	}
 	p->bindings = arena_alloc(&p->arena, (job->nfields + 1) * sizeof *p->bindings);
 	p->slots = arena_alloc(&p->arena, (job->nfields + 1) * sizeof *p->slots);
 	use_condition(uses, job->where);
+	for (size_t i = 0; i < job->nexpects; i++)
+		uses[job->expects[i].field].used = true;
 	for (size_t i = 0; i < job->ntables; i++)
 		use_table(uses, &job->tables[i]);
-	int rc = bind_some(p, uses, true, columns, ncolumns, err);
+	int rc = bind_some(p, uses, true, &names, err);
 	p->nalways = p->nbindings;
-	return rc ? rc : bind_some(p, uses, false, columns, ncolumns, err);
+	if (rc == RC_OK)
+		rc = bind_some(p, uses, false, &names, err);
+	names_release(&names.first);
+	names_release(&names.second);
+	return rc;
 }

@@ -34,7 +34,10 @@ static struct slots slots_of(struct row_plan *p, const struct key_part *parts, s
 	return s;
 }
 
-/* A cell that may be missing is part of the record even if its content is constant. */
+/*
+ * Return true if the record stores the cell. A record stores a cell that may be missing even if the
+ * content of the cell is constant.
+ */
 static bool stands_in_record(const struct cell_step *s, const struct cell_spec *c,
 			     bool may_be_hidden)
 {
@@ -71,7 +74,8 @@ static void cell_compile(struct row_plan *p, const struct table_plan *t, size_t 
 	s->plain = !s->computed && c->kind == VALUE_FIELD && s->layout.kind == LAY_TEXT &&
 		   !s->layout.invert;
 	/*
-	 * KeyValue: two lengths, row length, family length, timestamp, type (hfile/README.md 3.1)
+	 * a KeyValue has two lengths, row length, family length, timestamp and type
+	 * (hfile/README.md 3.1)
 	 */
 	s->weight = 4 + 4 + 2 + 1 + 8 + 1 + strlen(table->schema.families[c->family].name) +
 		    s->qualifier.len + (s->constant ? s->value.len : 0);
@@ -86,12 +90,12 @@ static bool cell_before(const struct cell_step *a, const struct cell_step *b)
 	return bytes_cmp(a->qualifier, b->qualifier) < 0;
 }
 
-/* Does the marker hide every version that the Put of the same event can be? */
+/* Return true if the marker deletes every version that the Put of the same event can have. */
 static bool hides(const struct cell_step *marker, const struct cell_step *put)
 {
 	if (marker->type == CELL_PUT || put->type != CELL_PUT || marker->family != put->family)
 		return false;
-	if (marker->type == CELL_DELETE_FAMILY || marker->type == CELL_DELETE_FAMILY_VERSION)
+	if (cell_type_marks_family(marker->type))
 		return true;
 	return !marker->computed && !put->computed && bytes_eq(marker->qualifier, put->qualifier);
 }
@@ -106,7 +110,7 @@ static void covers_compile(struct row_plan *p, struct table_plan *t)
 	}
 }
 
-/* Equal cells keep their order, which is the order of their addresses. */
+/* Compare cells. Equal cells keep their order, so compare their addresses. */
 static int by_place(const void *a, const void *b)
 {
 	const struct cell_step *x = *(const struct cell_step *const *)a;
@@ -130,7 +134,10 @@ static void cells_sort(struct cell_step *s, size_t n)
 	mem_free(sorted);
 }
 
-/* If every key holds the timestamp at the same place, the record need not store it again. */
+/*
+ * Check whether every key contains the timestamp at the same offset. The record then does not store
+ * the timestamp again.
+ */
 static void ts_from_key(struct table_plan *t)
 {
 	for (size_t i = 0; i < t->key.nsteps; i++) {
@@ -169,14 +176,17 @@ static int ts_compile(struct row_plan *p, struct table_plan *t, struct error *er
 	if (t->ts_spec->type != FIELD_TIME)
 		return error_set(
 			err, RC_CONFIG,
-			"%s: table %s takes its timestamp from field `%s`, which is not a time: "
-			"expected a field with type: time",
+			"%s: table %s: found field `%s` as the source of the timestamp, expected "
+			"a field with `type: time`",
 			p->job->path, table->schema.name, t->ts_spec->name);
 	ts_from_key(t);
 	return 0;
 }
 
-/* An empty value must differ from a value in the record. */
+/*
+ * Compile the cells with constant qualifiers. An empty constant value must differ from a value in
+ * the record.
+ */
 static void frames_compile(struct row_plan *p, struct table_plan *t)
 {
 	t->frames = arena_alloc(&p->arena, (t->ncells + 1) * sizeof *t->frames);
@@ -191,8 +201,8 @@ static void frames_compile(struct row_plan *p, struct table_plan *t)
 }
 
 /*
- * The usual record: nothing is absent and every slice has a length of one byte. Its weight is the
- * bytes of all slices and one byte for each.
+ * Compute the weight of a usual record. Such a record has all cells, and each length takes one
+ * byte. The weight is the bytes of all slices plus one byte for each.
  */
 static struct usual_weight usual_weight(const struct table_plan *t)
 {
@@ -214,7 +224,7 @@ static int conditions_compile(struct row_plan *p, struct table_plan *t,
 	const struct job_table *table = t->table;
 	int rc = RC_OK;
 
-	t->chosen = table->when || t->markers;
+	t->conditional = table->when || t->markers;
 	if (table->when)
 		rc = predicate_new(&t->when, table->when, forms, &p->arena, err);
 	for (size_t i = 0; rc == RC_OK && i < table->ncells; i++) {
@@ -222,14 +232,17 @@ static int conditions_compile(struct row_plan *p, struct table_plan *t,
 
 		if (!when)
 			continue;
-		t->chosen = true;
+		t->conditional = true;
 		rc = predicate_new(&t->cells[i].when, when, forms, &p->arena, err);
 	}
 	t->key_slots = slots_of(p, table->rowkey, table->nrowkey);
 	return rc;
 }
 
-/* Conditions choose between cells of one column, so these cells need not be in order. */
+/*
+ * Return true if several cells have one column. Conditions choose between these cells, so they need
+ * no order.
+ */
 static bool has_twins(const struct table_plan *t)
 {
 	for (size_t i = 1; i < t->ncells; i++)

@@ -19,10 +19,10 @@ static int open_letters(struct row_plan *p, struct error *err)
 
 static bool has_condition(const struct row_plan *p)
 {
-	bool any = p->job->where;
+	bool any = p->job->where || p->job->nexpects;
 
 	for (size_t i = 0; i < p->ntables; i++)
-		any |= p->tables[i].chosen;
+		any |= p->tables[i].conditional;
 	return any;
 }
 
@@ -35,10 +35,15 @@ static int compile(struct row_plan *p, struct error *err)
 
 	if (rc == RC_OK && job->where)
 		rc = predicate_new(&p->where, job->where, &forms, &p->arena, err);
-	for (size_t i = 0; i < job->ntables && !rc; i++)
+	p->expects = arena_alloc(&p->arena, (job->nexpects + 1) * sizeof *p->expects);
+	for (size_t i = 0; i < job->nexpects && rc == RC_OK; i++)
+		if (job->expects[i].when)
+			rc = predicate_new(&p->expects[i], job->expects[i].when, &forms, &p->arena,
+					   err);
+	for (size_t i = 0; i < job->ntables && rc == RC_OK; i++)
 		rc = table_compile(p, &p->tables[i], &job->tables[i], &forms, err);
 	field_forms_close(&forms);
-	p->chosen = has_condition(p);
+	p->conditional = has_condition(p);
 	return rc;
 }
 
@@ -52,12 +57,12 @@ int row_plan_new(struct row_plan **out, const struct job *job, const char *const
 	p->tables = arena_alloc(&p->arena, (job->ntables + 1) * sizeof *p->tables);
 	p->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	int rc = fields_bind(p, job, columns, ncolumns, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = open_letters(p, err);
 	p->maker = (struct key_maker){.job = job, .arena = &p->arena, .slots = p->slots};
-	if (!rc)
+	if (rc == RC_OK)
 		rc = compile(p, err);
-	if (!rc) {
+	if (rc == RC_OK) {
 		quick_compile(p, ncolumns);
 		rc = defaults_check(p, err);
 	}

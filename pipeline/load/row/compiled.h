@@ -1,14 +1,15 @@
 /*
- * compiled.h - a job compiled for one set of source columns (inside pipeline/load/row only)
+ * compiled.h - a job compiled for one set of source columns (private to this folder)
  *
  *   binding    one used field: its columns, null spellings, time format
  *   cell_step  one cell, in the order in which row_cells returns them
  *
- * Bindings that every event needs come first and are decoded together. The others are decoded on
- * demand (chosen.c): if an event has no part in a table or cell, its values for it are not judged.
+ * Bindings that every event needs come first and are decoded together. The other bindings are
+ * decoded on demand (conditional.c). If an event has no row in a table, or no such cell, the values
+ * for that row or cell are not checked.
  *
- * Everything that does not depend on an event is decided here. Encoding a row is then a walk over
- * flat arrays.
+ * The compiler decides everything that does not depend on an event. The encoder of a row then reads
+ * only flat arrays.
  */
 #ifndef SALTMILL_COMPILED_H
 #define SALTMILL_COMPILED_H
@@ -19,32 +20,40 @@
 
 #include <locale.h>
 
-/* Which use rejects a null; the strictest use wins. */
+/* The strictest use of a field, which decides how a null is rejected. */
 enum need { NEED_NOTHING, NEED_CELL, NEED_TIMESTAMP, NEED_KEY };
 struct demand {
 	enum need need;
-	const char *table; /* the table that needs the value; NULL: none */
+	const char *table; /* the table that needs the value, NULL if none */
 };
 
-/* Texts that quick.c can judge at one look: digits up to quick_max, or ASCII. SLOW: all others. */
+/*
+ * Texts that quick.c can check at once. QUICK_NUMBER is digits up to quick_max, QUICK_TEXT is
+ * ASCII, and QUICK_SLOW is any other text.
+ */
 enum quick { QUICK_SLOW, QUICK_NUMBER, QUICK_TEXT };
 
 struct binding {
 	enum quick quick;
-	uint32_t null_max; /* a longer unquoted text is no null spelling */
-	size_t column;	   /* columns[0] */
+	uint32_t null_max; /* length of the longest null spelling without quotes */
+	size_t column;	   /* equals columns[0] */
 	uint64_t quick_max;
 	uint64_t quick_scale; /* factor for the number */
 	size_t ncolumns;
 	struct field_form form;
-	size_t *columns;    /* indexes in the event */
-	bool computed;	    /* joined or transformed, not the text of one column */
+	size_t *columns;    /* indexes of the event's columns */
+	bool computed;	    /* the value is joined or transformed, not the text of one column */
 	struct bytes *glue; /* texts around and between the columns */
 	struct bytes *nulls;
 	size_t nnulls;
-	uint64_t null_lengths; /* bit n: a null spelling has n bytes; bit 63: 63 or more */
+	/* bit n is set if a null spelling has n bytes, bit 63 for 63 or more */
+	uint64_t null_lengths;
 	bool quoted_nulls;
-	struct bytes fallback; /* replaces a null, with room after it; ptr NULL: none */
+	/*
+	 * the value that replaces a null, followed by spare bytes; `ptr` is NULL if there is no
+	 * such value
+	 */
+	struct bytes fallback;
 	struct demand demand;
 };
 
@@ -61,31 +70,33 @@ struct cell_step {
 	struct bytes qualifier;	 /* constant */
 	struct key_schema parts; /* computed */
 	bool computed;
-	bool constant;	      /* the value is constant and in no record */
-	bool plain;	      /* text of a field with a constant qualifier: most cells */
-	struct bytes value;   /* constant; ptr NULL: from a field */
-	struct layout layout; /* of the value */
+	bool constant;	      /* the value is constant, and records do not contain it */
+	bool plain;	      /* text of a field with a constant qualifier, as in most cells */
+	struct bytes value;   /* constant value; `ptr` is NULL if the value comes from a field */
+	struct layout layout; /* layout of the value */
 	bool optional;
-	bool refers;		      /* to the row of another table, which may be absent */
-	bool key_value;		      /* if refers: its key is the value */
+	/* the cell refers to a row of another table, which may be absent */
+	bool refers;
+	bool key_value;		      /* if `refers` is true, the value is the key of that row */
 	struct slots qualifier_slots; /* the computed qualifier's bindings, for the null test */
-	const struct predicate *when; /* NULL: always */
-	struct slots covers;	      /* of a Put: the steps of markers that hide it (chosen.c) */
-	size_t weight; /* KeyValue bytes without the row key and without what the record stores */
+	const struct predicate *when; /* NULL if the cell has no condition */
+	struct slots covers; /* for a Put, the markers that delete the Put (conditional.c) */
+	/* KeyValue bytes without the row key and without the bytes that the record stores */
+	size_t weight;
 };
 
-/* What row_cells needs of a step with a constant qualifier. */
+/* The parts of a step with a constant qualifier that row_cells needs. */
 struct cell_frame {
 	uint32_t family, column;
 	struct bytes family_name, qualifier;
-	struct bytes value; /* ptr NULL: in the record */
+	struct bytes value; /* `ptr` is NULL if the record has the value */
 };
 
-/* A cell that quick.c writes without a branch on its kind: a short text or a number. */
+/* A cell of a short text or a number, which quick.c writes without a branch on its kind. */
 struct quick_cell {
 	bool text;
-	uint32_t width; /* of the number */
-	size_t column;	/* of the text, in the event */
+	uint32_t width; /* bytes of the number */
+	size_t column;	/* index of the text in the event */
 	size_t slot;
 	uint64_t bias, span, flip;
 };
@@ -106,42 +117,43 @@ enum ts_source { TS_CONSTANT, TS_KEY, TS_MINOR };
 struct table_plan {
 	const struct job_table *table;
 	struct key_schema key;
-	const struct predicate *when; /* NULL: every event */
-	bool chosen;		      /* conditions or markers choose the cells of an event */
+	const struct predicate *when; /* NULL if the table takes every event */
+	bool conditional;	      /* conditions or markers choose the cells of an event */
 	bool markers;		      /* the table has delete markers */
-	struct slots key_slots;	      /* if chosen: bindings of the key */
+	struct slots key_slots;	      /* bindings of the key, only if `conditional` */
 	enum ts_source ts;
 	int64_t ts_constant;
 	size_t ts_slot;
 	const struct field *ts_spec;
-	size_t ts_offset; /* TS_KEY: offset in the key */
-	uint64_t ts_flip; /* TS_KEY */
+	size_t ts_offset; /* offset in the key, only for TS_KEY */
+	uint64_t ts_flip; /* only for TS_KEY */
 	struct cell_step *cells;
-	struct cell_frame *frames; /* of the cells, with constant_columns */
+	struct cell_frame *frames; /* the frames of the cells, if constant_columns */
 	size_t ncells;
 	bool constant_columns;
 	/* weight of a record without absent cells and without long slices */
 	struct usual_weight usual;
-	struct quick_cell *quick_cells; /* without constant cells */
+	struct quick_cell *quick_cells; /* the cells that are not constant */
 	size_t nquick_cells;
 	size_t quick_bytes;  /* bytes of a payload without its texts */
-	size_t quick_copies; /* the most copies of one text in a payload */
+	size_t quick_copies; /* largest number of copies of one text in a payload */
 };
 
 struct row_plan {
 	const struct job *job;
 	struct binding *bindings;
-	size_t nbindings, nalways; /* the first nalways are used by every event */
-	bool chosen;		   /* the job has a condition */
+	size_t nbindings, nalways; /* every event uses the first `nalways` */
+	bool conditional;	   /* the job has a condition */
 	const struct predicate *where;
-	size_t *slots;	 /* binding of a field, by index in job.fields */
-	size_t ncolumns; /* the fewest columns of an event */
+	const struct predicate **expects; /* by expectation of the job; NULL for a pattern */
+	size_t *slots;			  /* binding of each field, by index in job.fields */
+	size_t ncolumns;		  /* smallest number of columns of an event */
 	struct table_plan *tables;
 	size_t ntables;
 	struct key_maker maker;
 	locale_t c_locale; /* for strtod_l */
-	locale_t letters;  /* for transforms; (locale_t)0: none changes letters */
-	bool quick;	   /* quick.c can encode the job's rows: */
+	locale_t letters;  /* for transforms; (locale_t)0 if none changes letters */
+	bool quick;	   /* true if quick.c can encode the job's rows */
 	uint8_t *uses;	   /* enum column_use, by column */
 	struct quick_number *quick_numbers;
 	struct quick_text *quick_texts;
@@ -152,31 +164,32 @@ struct row_plan {
 struct row_encoder;
 typedef int decode_values(struct row_encoder *e, const struct event *ev, struct reject *why);
 /*
- * Convert and scale a column into u[EVENT_BATCH]. false: a text may not be a number of 1..16
- * digits, or is too large.
+ * Convert and scale a column into `u`, which has EVENT_BATCH numbers. Return false if a text may
+ * not be a number of 1 to 16 digits, or if the number is too large.
  */
 typedef bool take_numbers(const struct quick_number *q, const struct event_rows *rows, uint64_t *u);
 
 struct row_encoder {
 	const struct row_plan *plan;
 	decode_values *decode_roomy;
-	int64_t newest_ms; /* of all records so far */
-	bool *known;	   /* by binding: the value belongs to this event */
-	bool *marked;	   /* by step of the table: the event has this marker */
+	int64_t newest_ms; /* newest timestamp of all records so far */
+	bool *known;	   /* by binding, true if the value belongs to this event */
+	bool *marked;	   /* by step of the table, true if the event has this marker */
 	/* quick.c */
 	take_numbers *take_numbers;
 	uint64_t *numbers; /* by binding, EVENT_BATCH each */
 	unsigned wait, pause;
 	struct key_scratch keys;
 	struct value *values; /* by binding */
-	struct bytes *rows;   /* by table: this event's row key; len 0: none */
+	struct bytes *rows;   /* by table, this event's row key, empty if the event has no row */
 	struct binding_scratch {
 		struct buf joined;
 		struct transform_scratch transform;
 		struct field_scratch read;
-		const char *file; /* of read.file_day */
+		const char *file; /* file name for read.file_day */
 	} * scratch;		  /* by binding */
 	struct buf qualifier;
+	struct pattern_scratch match; /* memory for matching, shared by all patterns of an event */
 	struct table_output {
 		struct buf key, payload;
 		uint8_t secondary[8];
@@ -191,16 +204,17 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 int fields_bind(struct row_plan *p, const struct job *job, const char *const *columns,
 		size_t ncolumns, struct error *err);
 
-/* values.c: decode all used fields of an event into e->values */
+/* Decode all used fields of an event into `e->values` (values.c). */
 decode_values values_decode;
 /*
- * Decode one field into e->values. The demand decides whether a null is refused, not the binding.
+ * Decode one field into `e->values`. The demand, not the binding, decides whether a null is an
+ * error.
  */
 int value_decode(struct row_encoder *e, const struct binding *b, struct demand d,
 		 const struct event *ev, struct reject *why);
-/* RC_CONFIG: a default is not a value of its field; err names it. */
+/* Return RC_CONFIG if a default is not a value of its field. */
 int defaults_check(const struct row_plan *p, struct error *err);
-/* Return the fastest function for events with room after their texts. */
+/* Return the fastest function for events with spare bytes after their texts. */
 decode_values *choose_decode(void);
 
 /* pack.c */
@@ -208,20 +222,27 @@ int table_encode_key(struct row_encoder *e, size_t table, struct reject *why);
 int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
 		struct buf *out, bool *any, struct reject *why);
 
-/* chosen.c: row_encode for jobs with conditions, and the step for each table. */
-int chosen_start(struct row_encoder *e, const struct event *ev, bool *taken, struct reject *why);
-/* *any: the row has a cell; e->out then holds its key and payload. */
-int chosen_table(struct row_encoder *e, size_t table, const struct event *ev, bool *any,
-		 struct reject *why);
+/*
+ * The two parts of row_encode for jobs with conditions (conditional.c) are the start of an event
+ * and the step for one table.
+ */
+int conditional_start(struct row_encoder *e, const struct event *ev, bool *taken,
+		      struct reject *why);
+/*
+ * Set `*any` to true if the row has a cell. In this case, `e->out` has the key and payload of the
+ * row.
+ */
+int conditional_table(struct row_encoder *e, size_t table, const struct event *ev, bool *any,
+		      struct reject *why);
 
 /* quick.c */
-/* ncolumns: columns of the source. */
+/* Compile the fast path. `ncolumns` is the number of columns of the source. */
 void quick_compile(struct row_plan *p, size_t ncolumns);
 void quick_start(struct row_encoder *e);
 
 /* quick_numbers.c */
 #define QUICK_WAYS 3
-/* List the functions that this CPU supports, the fastest last. Returns their number. */
+/* List the functions that this CPU supports, the fastest last. Return their number. */
 size_t quick_ways(take_numbers *ways[QUICK_WAYS]);
 
 #endif

@@ -5,7 +5,9 @@ struct unread_payload {
 	const uint8_t *at, *end;
 };
 
-/* Read a slice after varint(length + 1). false: length 0, or a damaged payload. */
+/*
+ * Read a slice after varint(length + 1). Return false if the length is 0 or the payload is damaged.
+ */
 static inline bool take_slice(struct unread_payload *c, struct bytes *out)
 {
 	uint64_t n;
@@ -53,8 +55,8 @@ int64_t row_timestamp(const struct row_plan *p, size_t table, const struct recor
 #define NOT_SHORT SIZE_MAX
 
 /*
- * The fast path for usual tables: constants lie close together, and no step is consulted.
- * NOT_SHORT: the length of a slice takes two bytes, or the payload is damaged.
+ * Read the cells of a usual table on the fast path, which uses frames, because frames are smaller
+ * than steps. Return NOT_SHORT if the length of a slice takes two bytes or the payload is damaged.
  */
 static size_t short_cells(const struct table_plan *t, const struct record *r, struct row_cell *to)
 {
@@ -164,7 +166,7 @@ size_t row_values(const struct row_plan *p, size_t table, const struct record *r
 		}
 		if (len > 0)
 			return any_values(t, r, out);
-		at++; /* absent */
+		at++; /* this cell is absent */
 	}
 	return at <= stop ? (size_t)(to - out) : any_values(t, r, out);
 }
@@ -188,7 +190,7 @@ uint64_t row_weigh(const void *row_weigher, const struct record *r)
 
 		if (!take_cell(&c, s, &qualifier, &value))
 			continue;
-		/* weight contains the constant qualifiers */
+		/* `weight` includes the constant qualifiers */
 		sum += s->weight + r->key.len + (s->computed ? qualifier.len : 0) +
 		       (s->constant ? 0 : value.len);
 	}

@@ -31,6 +31,8 @@ struct row_encoder *row_encoder_new(const struct row_plan *p)
 		most = p->tables[i].ncells > most ? p->tables[i].ncells : most;
 	e->marked = mem_calloc(most + 1, sizeof *e->marked);
 	e->scratch = mem_calloc(p->nbindings + 1, sizeof *e->scratch);
+	for (size_t i = 0; i < p->nbindings; i++)
+		e->scratch[i].transform.match = &e->match;
 	e->out = mem_calloc(p->ntables + 1, sizeof *e->out);
 	quick_start(e);
 	return e;
@@ -57,6 +59,7 @@ void row_encoder_free(struct row_encoder *e)
 	for (size_t i = 0; i < e->plan->ntables; i++)
 		buf_release(&e->out[i].key);
 	mem_free(e->numbers);
+	pattern_scratch_release(&e->match);
 	key_scratch_release(&e->keys);
 	mem_free(e->values);
 	mem_free(e->rows);
@@ -77,7 +80,7 @@ static int encode_key(struct row_encoder *e, const struct table_plan *t, struct 
 	return key_check_length(t->table->schema.name, key->len, why);
 }
 
-/* A region server reads Long.MAX_VALUE as "now". */
+/* Encode the timestamp. Reject Long.MAX_VALUE, which means "now" to a region server. */
 static int encode_ts(const struct row_encoder *e, const struct table_plan *t, uint8_t secondary[8],
 		     struct reject *why)
 {
@@ -93,7 +96,9 @@ static int encode_ts(const struct row_encoder *e, const struct table_plan *t, ui
 	return 0;
 }
 
-/* If the event has no row in a table, no cell may refer to that row. */
+/*
+ * Return true if the cell refers to a row of another table, and the event does not have that row.
+ */
 static bool is_absent(const struct row_encoder *e, const struct table_plan *t,
 		      const struct cell_step *s)
 {
@@ -128,7 +133,8 @@ static int encode_qualifier(struct row_encoder *e, const struct table_plan *t,
 	size_t len = e->qualifier.len;
 	if (len > QUALIFIER_MAX)
 		return reject_set(why, "qualifier_too_long", NULL,
-				  "a qualifier of table %s has %zu bytes, expected at most %d",
+				  "found a qualifier of table %s with %zu bytes, expected at "
+				  "most %d",
 				  t->table->schema.name, len, QUALIFIER_MAX);
 	put_slice(out, buf_bytes(&e->qualifier));
 	return 0;
@@ -156,7 +162,7 @@ static int encode_value(const struct row_encoder *e, const struct table_plan *t,
 	}
 	if (slice.len > VALUE_MAX)
 		return reject_set(why, "value_too_long", l->name,
-				  "found %zu bytes, expected less than 2 GiB", slice.len);
+				  "found %zu bytes, expected fewer than 2 GiB", slice.len);
 	if (l->kind != LAY_REVERSED && !l->invert) {
 		put_slice(out, slice);
 		return 0;
@@ -178,12 +184,15 @@ int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct 
 	*any = true;
 	if (s->computed)
 		rc = encode_qualifier(e, t, s, out, why);
-	if (!rc && !s->constant)
+	if (rc == RC_OK && !s->constant)
 		rc = encode_value(e, t, s, out, why);
 	return rc;
 }
 
-/* Copy a short text without a call. A null that passed decoding is optional. */
+/*
+ * Copy a short text without a function call. A null is optional here, because decoding rejects
+ * required nulls.
+ */
 static inline bool encode_short(const struct value *v, struct buf *out, bool roomy, bool *any)
 {
 	size_t len = v->text.len;
@@ -201,7 +210,7 @@ static inline bool encode_short(const struct value *v, struct buf *out, bool roo
 	return true;
 }
 
-/* *any: the row has a cell. */
+/* Encode the cells of a row. Set `*any` if the row has a cell. */
 static inline int encode_cells(struct row_encoder *e, const struct table_plan *t, bool roomy,
 			       struct buf *out, bool *any, struct reject *why)
 {
@@ -237,8 +246,8 @@ static inline int encode_table(struct row_encoder *e, size_t table, const struct
 {
 	const struct table_plan *t = &e->plan->tables[table];
 
-	if (t->chosen)
-		return chosen_table(e, table, ev, any, why);
+	if (t->conditional)
+		return conditional_table(e, table, ev, any, why);
 	int rc = table_encode_key(e, table, why);
 	return rc ? rc : encode_cells(e, t, ev->roomy, &e->out[table].payload, any, why);
 }
@@ -248,11 +257,13 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 {
 	const struct row_plan *p = e->plan;
 	bool taken = true;
-	int rc = p->chosen ? chosen_start(e, ev, &taken, why) : values_decode(e, ev, why);
+
+	pattern_begin(&e->match);
+	int rc = p->conditional ? conditional_start(e, ev, &taken, why) : values_decode(e, ev, why);
 
 	e->keys.event = bytes_of(ev->raw.ptr ? (const void *)ev->raw.ptr : "", ev->raw.len);
 	e->keys.place = ev->line ? ev->line : ev->offset;
-	for (size_t i = 0; i < p->ntables && !rc; i++) {
+	for (size_t i = 0; i < p->ntables && rc == RC_OK; i++) {
 		struct table_output *o = &e->out[i];
 		bool any = false;
 
@@ -264,7 +275,7 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 					 .payload = buf_bytes(&o->payload)};
 		e->rows[i] = out[i].key;
 	}
-	for (size_t i = 0; i < p->ntables && !rc; i++)
+	for (size_t i = 0; i < p->ntables && rc == RC_OK; i++)
 		if (out[i].key.len > 0)
 			note_newest(e, &p->tables[i]);
 	return rc;

@@ -1,14 +1,15 @@
 /*
- * quick.c - the fast path: encode up to 64 usual events together, a column at a time
+ * quick.c - encode up to 64 usual events together, a column at a time (the fast path)
  *
- * It serves jobs of whole numbers and texts, keys of numbers and the usual salt, and cells of text
- * or numbers. It converts every number, tests every text, and only collects what is wrong. If one
- * event is unusual (a null, a sign, a fault, a very long text), the batch is refused. values.c,
- * build_key.c and pack.c then judge its events from the first one. Both paths write the same bytes.
+ * The fast path handles jobs with fields of whole numbers and texts, keys of numbers with the usual
+ * salt, and cells of text or numbers. This path converts every number and tests every text without
+ * a branch for faults. The fast path refuses a batch if one event is unusual (a null, a sign, a
+ * fault, a very long text). The slow path (values.c, build_key.c and pack.c) then encodes all
+ * events of the batch. Both paths write the same bytes.
  *
  * Records are written at their final place, each field by one store of fixed size. Later writes
- * overwrite the excess bytes of such a store. The order is therefore: payloads from left to right,
- * keys from the last part to the first, then the heads before the keys.
+ * overwrite the excess bytes of such a store. Therefore payloads are written first, from left to
+ * right, then keys from the last part to the first, then the heads before the keys.
  */
 #include "digits.h"
 #include "field.h"
@@ -16,11 +17,11 @@
 #include "key.h"
 
 #define SHORT_BYTES EVENT_ROOM_BYTES
-#define TEXT_MAX    120 /* length + 1 is a varint of one byte */
+#define TEXT_MAX    120 /* longest text, so that length + 1 is a varint of one byte */
 #define HEAD_MAX    (RECORD_HEAD + 2)
 #define PAUSE_MAX   16
 
-/* Is a null spelling made of digits, so that it looks like a number? */
+/* Return true if a null spelling consists of digits, so that it looks like a number. */
 static bool some_null_is_digits(const struct binding *b)
 {
 	for (size_t i = 0; i < b->nnulls; i++) {
@@ -57,7 +58,7 @@ static bool compile_bindings(struct row_plan *p)
 	return true;
 }
 
-/* Count the cells before this one that hold the text of the same column. */
+/* Count the cells so far that contain the text of the column. */
 static size_t count_copies(const struct table_plan *t, size_t column)
 {
 	size_t n = 0;
@@ -108,7 +109,7 @@ const uint8_t *row_batch_uses(const struct row_plan *p)
 
 void quick_compile(struct row_plan *p, size_t ncolumns)
 {
-	p->quick = !p->chosen && compile_bindings(p);
+	p->quick = !p->conditional && compile_bindings(p);
 	for (size_t i = 0; p->quick && i < p->ntables; i++) {
 		struct table_plan *t = &p->tables[i];
 
@@ -127,7 +128,10 @@ static bool spells_null(const struct binding *b, struct bytes text)
 	return false;
 }
 
-/* Is the text not null, and ASCII? ascii: all rows of the batch are ASCII. */
+/*
+ * Return true if the text is ASCII and not null. `ascii` is true if all texts of the batch are
+ * ASCII.
+ */
 static inline bool test_text(const struct quick_text *q, struct bytes text, bool ascii)
 {
 	if (q->null_lengths >> (text.len < 63 ? text.len : 63) & 1 && spells_null(q->binding, text))
@@ -149,14 +153,14 @@ static bool test_texts(const struct quick_text *q, const struct event_rows *rows
 	return true;
 }
 
-/* --- columns of batches that binary formats and JSON made --- */
+/* --- columns of batches from binary formats and JSON --- */
 
 static const struct column *made_texts(const struct event_rows *rows, size_t column)
 {
 	return rows->made->texts + column * EVENT_BATCH;
 }
 
-/* The text of a needed column: among the short texts or among the others. */
+/* Return the text of a column, which is in the short texts if the column has short texts. */
 static inline struct bytes made_text(const struct event_rows *rows, size_t column, size_t row)
 {
 	const struct short_text *shorts = rows->made->shorts[column];
@@ -221,7 +225,7 @@ static bool take_made_columns(struct row_encoder *e, const struct event_rows *ro
 
 /* --- columns of text --- */
 
-/* The text from the first row's start to the last row's end. */
+/* Return the text from the first row's start to the last row's end. */
 static struct bytes whole_text(const struct event_rows *rows)
 {
 	size_t at = rows_start(rows, 0);
@@ -262,7 +266,10 @@ static inline struct bytes cell_text(const struct event_rows *rows, size_t colum
 	return bytes_of(rows->text + f.at, f.len);
 }
 
-/* Returns the end of the cell; NULL: it does not fit or is out of range. */
+/*
+ * Write a cell. Return the end of the cell, or NULL if the cell does not fit or its number is out
+ * of range.
+ */
 static inline uint8_t *put_cell(const struct quick_cell *q, const struct event_rows *rows,
 				size_t row, const struct short_text *const *shorts,
 				const uint64_t *numbers, uint8_t *to)
@@ -293,7 +300,7 @@ static inline uint8_t *put_cell(const struct quick_cell *q, const struct event_r
 	return u - q->bias > q->span ? NULL : to + q->width;
 }
 
-/* Excess bytes after a payload lie before the next payload, which is written later. */
+/* Write the payloads. Each payload overwrites the excess bytes of the payload before. */
 static inline __attribute__((always_inline)) bool put_payloads(const struct row_encoder *e,
 							       const struct table_plan *t,
 							       const struct event_rows *rows,
@@ -314,7 +321,7 @@ static inline __attribute__((always_inline)) bool put_payloads(const struct row_
 	return true;
 }
 
-/* Can no accepted number exceed the part's range? */
+/* Return true if no accepted number can exceed the part's range. */
 static bool always_fits(const struct row_plan *p, const struct number *part)
 {
 	const struct binding *b = &p->bindings[part->slot];
@@ -333,7 +340,7 @@ static bool all_fit(const uint64_t *u, size_t n, const struct number *part)
 	return !bad;
 }
 
-/* The bytes of the event without its line end. */
+/* Return the bytes of the event without its line end. */
 static struct bytes row_text(const struct event_rows *rows, size_t row)
 {
 	if (rows->made)
@@ -358,7 +365,8 @@ static void draw_salts(const struct key_schema *key, const struct event_rows *ro
 }
 
 /*
- * From the last part to the first: each part is a store of eight bytes that ends at the part's end.
+ * Write the keys, from the last part to the first. Each part is written by a store of eight bytes,
+ * which ends at the end of the part.
  */
 static bool put_keys(struct row_encoder *e, const struct table_plan *t,
 		     const struct event_rows *rows, struct record_batch *out)
@@ -383,7 +391,9 @@ static bool put_keys(struct row_encoder *e, const struct table_plan *t,
 	return true;
 }
 
-/* Raise *newest_ms. false: a timestamp means "now". */
+/*
+ * Raise `*newest_ms` to the newest timestamp of the batch. Return false if a timestamp means "now".
+ */
 static bool put_times(const struct row_encoder *e, const struct table_plan *t,
 		      const struct record_batch *out, int64_t *newest_ms)
 {
@@ -405,7 +415,7 @@ static bool put_times(const struct row_encoder *e, const struct table_plan *t,
 	return true;
 }
 
-/* The first part of the key was written over them. */
+/* Write the heads again, because the store of the key's first part has overwritten them. */
 static void put_heads(const struct table_plan *t, const struct event_rows *rows,
 		      const struct record_batch *out)
 {
@@ -480,13 +490,13 @@ size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct e
 	if (!e->plan->quick || rows->ncolumns < e->plan->ncolumns)
 		return 0;
 	if (payload_most(t, rows->longest) >= RECORD_PAYLOAD)
-		return 0; /* row_encode takes these events, so no room is needed */
+		return 0; /* row_encode takes these events, so no space is needed */
 	size_t each = HEAD_MAX + t->key.fixed + secondary_bytes(t) + t->quick_bytes;
 	size_t bytes = rows->made ? rows->made->bytes : whole_text(rows).len;
 	return rows->n * each + t->quick_copies * bytes;
 }
 
-/* After each refusal the fast path is tried less often. */
+/* Encode a batch. After each refusal, try the fast path less often. */
 bool row_encode_batch(struct row_encoder *e, const struct event_rows *rows,
 		      struct record_batch *out)
 {

@@ -1,7 +1,8 @@
 /*
  * quick_numbers.c - convert a column of digits to numbers, for many rows at once
  *
- * One function for each instruction set; all return the same numbers (test_load_quick.c).
+ * There is one function for each instruction set. All functions return the same numbers
+ * (test_load_quick.c).
  */
 #include "digits.h"
 #include "field.h"
@@ -44,14 +45,18 @@ static SSE41 bool numbers_sse41(const struct quick_number *q, const struct event
 	return !bad && _mm_testz_si128(over, over);
 }
 
-/* 1..8 digits as they lie in memory, after zeros; other bytes become more than 9. */
+/*
+ * Load 1 to 8 digits in memory order, after zeros. A byte that is not a digit becomes a value above
+ * 9.
+ */
 static inline uint64_t eight_of(const uint8_t *p, size_t len)
 {
 	return (load64(p) ^ ZEROS) << (64 - 8 * len);
 }
 
 /*
- * Numbers of up to eight digits, four rows at a time. false: one may be longer, or as take_numbers.
+ * Convert numbers of up to eight digits, four rows at a time. Return false if a number may have
+ * more digits, or if take_numbers would return false.
  */
 static AVX2 bool eights_avx2(const struct quick_number *q, const struct event_rows *rows,
 			     uint64_t *u)
@@ -86,7 +91,7 @@ static AVX2 bool eights_avx2(const struct quick_number *q, const struct event_ro
 	return _mm256_testz_si256(over, over);
 }
 
-/* Like sixteen_sse41, two rows at a time. */
+/* Convert numbers as sixteen_sse41 does, two rows at a time. */
 static AVX2 bool numbers_avx2(const struct quick_number *q, const struct event_rows *rows,
 			      uint64_t *u)
 {

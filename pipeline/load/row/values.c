@@ -1,8 +1,8 @@
 /*
  * values.c - convert column text to typed values
  *
- * Plain numbers and texts are converted here by the digit functions of field.h. field_read converts
- * everything else.
+ * This file converts plain numbers and texts with the digit functions of field.h. The function
+ * field_read converts everything else.
  */
 #include "digits.h"
 #include "field.h"
@@ -34,10 +34,10 @@ static int null_value(const struct binding *b, struct demand d, const struct col
 
 	if (c->absent)
 		return reject_set(why, "null_value", b->form.field->name,
-				  "found no value, expected one: %s of table %s needs it%s", use,
+				  "found no value, expected a value for %s of table %s%s", use,
 				  d.table, advice);
 	return reject_value(why, "null_value", b->form.field->name, bytes_of(c->ptr, c->len),
-			    "which means no value, expected one: %s of table %s needs it%s", use,
+			    "which means no value, expected a value for %s of table %s%s", use,
 			    d.table, advice);
 }
 
@@ -49,7 +49,9 @@ static int no_value(const struct binding *b, struct demand d, const struct colum
 	return v->text.ptr || !d.need ? RC_OK : null_value(b, d, c, why);
 }
 
-/* *whole: the joined texts of the columns and the glue. Returns the first null column, or NULL. */
+/*
+ * Join the texts of the columns and the glue into `*whole`. Return the first null column, or NULL.
+ */
 static const struct column *join_columns(const struct binding *b, const struct event *ev,
 					 struct buf *out, struct column *whole)
 {
@@ -74,7 +76,8 @@ static const struct column *join_columns(const struct binding *b, const struct e
 static const uint8_t nothing[EVENT_ROOM_BYTES];
 
 /*
- * Join and transform. A null column makes the result null. The result is judged like column text.
+ * Join and transform the columns. A null column makes the result null. The result is checked like
+ * the text of a column.
  */
 static int compute_text(struct row_encoder *e, const struct binding *b, struct demand d,
 			const struct event *ev, struct value *v, struct reject *why)
@@ -97,7 +100,7 @@ static int compute_text(struct row_encoder *e, const struct binding *b, struct d
 	return is_null(b, &whole) ? no_value(b, d, &whole, v, why) : RC_OK;
 }
 
-/* Texts that are joined, quoted, or as short as a null spelling. */
+/* Convert texts that are joined, quoted, or as short as a null spelling. */
 static int take_text(struct row_encoder *e, const struct binding *b, struct demand d,
 		     const struct event *ev, struct value *v, struct reject *why)
 {
@@ -111,7 +114,7 @@ static int take_text(struct row_encoder *e, const struct binding *b, struct dema
 	return 0;
 }
 
-/* Rows of a file follow each other, so each file name is parsed once. */
+/* Note the current file. Rows of a file are consecutive, so each file name is parsed once. */
 static void note_file(struct binding_scratch *s, const char *file)
 {
 	if (!file || s->file == file)
@@ -120,7 +123,7 @@ static void note_file(struct binding_scratch *s, const char *file)
 	s->read.has_file_day = field_day_of(file, &s->read.file_day);
 }
 
-/* The slow path: convert every text, or say why it is invalid. */
+/* Convert any text on the slow path. If the text is invalid, describe the fault in `*why`. */
 static int decode_slowly(struct row_encoder *e, const struct binding *b, const char *file,
 			 struct value *v, struct reject *why)
 {
@@ -153,7 +156,7 @@ int defaults_check(const struct row_plan *p, struct error *err)
 
 typedef bool parse_digits(struct bytes t, uint64_t *out);
 
-/* false: take the slow path. */
+/* Convert a usual text. Return false if the text needs the slow path. */
 static inline __attribute__((always_inline)) bool
 decode_quickly(const struct binding *b, struct value *v, parse_digits *digits, bool roomy)
 {

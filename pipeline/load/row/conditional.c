@@ -1,18 +1,17 @@
 /*
- * chosen.c - encode events of jobs with conditions or delete markers
+ * conditional.c - encode events of jobs with conditions or delete markers
  *
- * Conditions are `where` of the job and `when` of tables and cells. A delete marker replaces the
- * cells of the same event that it covers: they have its timestamp, so HBase would hide them. An
- * event that deletes therefore needs no values.
+ * Conditions are `where` of the job, `expect` of fields, and `when` of tables and cells. A delete
+ * marker replaces the cells of the same event that it covers. These cells have the timestamp of the
+ * marker, so HBase would never return them. Therefore an event that deletes needs no values.
  *
- * Values that conditions need, and values used only if a condition holds, are decoded on demand and
- * judged only then. Values that are always used are decoded together, as in a job without
- * conditions.
+ * Values that conditions need, and values used only if a condition is true, are decoded and checked
+ * on demand. Values that are always used are decoded together, as in a job without conditions.
  */
 #include "compiled.h"
 #include "error.h"
 
-/* The event whose conditions are evaluated. */
+/* An event whose conditions are being evaluated. */
 struct asked_event {
 	struct row_encoder *e;
 	const struct event *ev;
@@ -37,7 +36,10 @@ static const struct value *value_of(void *ctx, size_t field)
 	return know(a->e, slot, a->ev, a->why) ? NULL : &a->e->values[slot];
 }
 
-/* RC_DATA: a value that the condition needs is invalid for its field. */
+/*
+ * Evaluate a condition. Return RC_DATA if a value that the condition needs is invalid for its
+ * field.
+ */
 static int choose(struct row_encoder *e, const struct predicate *p, const struct event *ev,
 		  bool *taken, struct reject *why)
 {
@@ -48,7 +50,44 @@ static int choose(struct row_encoder *e, const struct predicate *p, const struct
 	return why->reason ? RC_DATA : RC_OK;
 }
 
-int chosen_start(struct row_encoder *e, const struct event *ev, bool *taken, struct reject *why)
+/* Match a text. All patterns of an event share one budget of steps. A null matches. */
+static enum pattern_result match(struct row_encoder *e, const struct expectation *x,
+				 const struct value *v)
+{
+	return v->text.ptr ? pattern_find_more(x->match, &e->match, v->text, NULL) : PATTERN_FOUND;
+}
+
+/* Check the rules of all fields. Return RC_DATA, with the broken rule, if the event breaks one. */
+static int check_expectations(struct row_encoder *e, const struct event *ev, struct reject *why)
+{
+	const struct job *job = e->plan->job;
+
+	for (size_t i = 0; i < job->nexpects; i++) {
+		const struct expectation *x = &job->expects[i];
+		struct asked_event a = {e, ev, why};
+		const struct value *v = value_of(&a, x->field);
+
+		if (!v)
+			return RC_DATA;
+		const struct predicate *p = e->plan->expects[i];
+		enum pattern_result found = p ? PATTERN_NONE : match(e, x, v);
+		if (p ? predicate_ask(p, value_of, &a) != ANSWER_NO : found == PATTERN_FOUND)
+			continue;
+		const char *name = job->fields[x->field].name;
+		if (found == PATTERN_COSTLY)
+			return reject_value(why, "too_costly", name, v->text,
+					    "for which `expect` takes more than 10 million steps, "
+					    "expected a text that needs fewer");
+		if (!v->text.ptr)
+			return reject_set(why, x->reason, name, "found no value, expected %s",
+					  x->expected);
+		return reject_value(why, x->reason, name, v->text, "expected %s", x->expected);
+	}
+	return RC_OK;
+}
+
+int conditional_start(struct row_encoder *e, const struct event *ev, bool *taken,
+		      struct reject *why)
 {
 	const struct row_plan *p = e->plan;
 
@@ -62,10 +101,10 @@ int chosen_start(struct row_encoder *e, const struct event *ev, bool *taken, str
 	}
 	int rc = values_decode(e, ev, why);
 	memset(e->known, 1, p->nalways);
-	return rc;
+	return rc ? rc : check_expectations(e, ev, why);
 }
 
-/* Decode a value, and reject the event if it is null but required. */
+/* Decode a value. Reject the event if the value is null but required. */
 static int require(struct row_encoder *e, size_t slot, enum need need, const struct table_plan *t,
 		   const struct event *ev, struct reject *why)
 {
@@ -87,7 +126,7 @@ static int require_all(struct row_encoder *e, const struct slots *s, enum need n
 	return rc;
 }
 
-/* Note which markers the event has. */
+/* Note which delete markers the event has. */
 static int note_markers(struct row_encoder *e, const struct table_plan *t, const struct event *ev,
 			struct reject *why)
 {
@@ -137,8 +176,8 @@ static int chosen_cell(struct row_encoder *e, const struct table_plan *t, const 
 	return rc ? rc : cell_encode(e, t, s, out, any, why);
 }
 
-int chosen_table(struct row_encoder *e, size_t table, const struct event *ev, bool *any,
-		 struct reject *why)
+int conditional_table(struct row_encoder *e, size_t table, const struct event *ev, bool *any,
+		      struct reject *why)
 {
 	const struct table_plan *t = &e->plan->tables[table];
 	bool taken = true;
