@@ -1,4 +1,4 @@
-/* first_rows.c - take the first rows one by one the way of a load, and keep every step */
+/* first_rows.c - process the first rows one by one as a load does, and record every step */
 #include "first_rows.h"
 
 #include "event.h"
@@ -9,7 +9,7 @@
 #include "hash.h"
 
 #define REASONS_MOST 64
-#define PATIENCE_S   300 /* wait for brokers at most this long */
+#define PATIENCE_S   300 /* seconds to wait for brokers */
 
 struct looker {
 	const struct look_options *opt;
@@ -20,7 +20,7 @@ struct looker {
 	struct row_encoder *encoder;
 	struct record *records;
 	struct buf text;
-	const char *place; /* the partition that is read; NULL: files */
+	const char *place; /* partition that is read; NULL for files */
 };
 
 static struct bytes kept(struct look *l, struct bytes b)
@@ -37,7 +37,7 @@ static size_t column_of(const struct looker *k, const char *name)
 	return i;
 }
 
-/* The text of the field's columns. */
+/* Return the text of the columns that the field reads. */
 static struct bytes source_text(struct looker *k, const struct field *f, const struct event *ev)
 {
 	struct buf *out = &k->text;
@@ -164,7 +164,7 @@ static void count_reason(struct look *l, const char *reason)
 	l->reasons[i].count++;
 }
 
-/* The source reports its own rejects here first. */
+/* Store a reject that the source reports. */
 static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 {
 	struct looker *k = ctx;
@@ -203,20 +203,22 @@ static void note_unused(struct looker *k)
 	const struct job *job = k->opt->job;
 	struct look *l = k->look;
 
-	l->unused = arena_alloc(&l->arena, (k->ncolumns + 1) * sizeof *l->unused);
-	for (size_t c = 0; c < k->ncolumns; c++) {
-		bool taken = false;
+	struct name_index taken = {0};
 
-		for (size_t i = 0; i < job->nfields; i++)
-			for (size_t j = 0; j < job->fields[i].ncolumns; j++)
-				taken = taken ||
-					strcmp(job->fields[i].columns[j], k->columns[c]) == 0;
-		if (!taken)
+	l->unused = arena_alloc(&l->arena, (k->ncolumns + 1) * sizeof *l->unused);
+	for (size_t i = 0; i < job->nfields; i++)
+		for (size_t j = 0; j < job->fields[i].ncolumns; j++)
+			names_add(&taken, job->fields[i].columns[j]);
+	for (size_t c = 0; c < k->ncolumns; c++)
+		if (!names_find(&taken, k->columns[c]))
 			l->unused[l->nunused++] = arena_strdup(&l->arena, k->columns[c]);
-	}
+	names_release(&taken);
 }
 
-/* Copy the names, which must outlive the source. */
+/*
+ * Prepare the looker for a source. Copies the names of the columns, because they must outlive the
+ * source.
+ */
 static int begin(struct looker *k, struct source *source, struct error *err)
 {
 	const struct job *job = k->opt->job;
@@ -248,7 +250,7 @@ static int look_through(struct looker *k, const struct input *input, struct erro
 	if (rc)
 		return rc;
 	rc = k->plan ? RC_OK : begin(k, source, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = read_rows(k, source, err);
 	source_close(source);
 	return rc;
@@ -257,8 +259,8 @@ static int look_through(struct looker *k, const struct input *input, struct erro
 /* --- topics --- */
 
 /*
- * Read one partition after the other, so that the same rows are seen each time. Each partition has
- * its share of the rows that are left.
+ * Read one partition after another, so that each run reads the same rows. A partition gets an equal
+ * share of the remaining rows.
  */
 static int look_at_partitions(struct looker *k, struct kafka *client, const struct kafka_topic *t,
 			      struct error *err)
@@ -299,10 +301,10 @@ static int look_at_topics(struct looker *k, struct error *err)
 		return rc;
 	kafka_patience(client, PATIENCE_S);
 	rc = kafka_look(client, &t, err);
-	if (!rc && !t.count)
+	if (rc == RC_OK && !t.count)
 		rc = error_set(err, RC_CONFIG, "%s: found no partition to read",
 			       kafka_name(&k->opt->job->kafka));
-	if (!rc)
+	if (rc == RC_OK)
 		rc = look_at_partitions(k, client, &t, err);
 	kafka_topic_release(&t);
 	kafka_close(client);

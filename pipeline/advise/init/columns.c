@@ -1,8 +1,8 @@
 /*
- * columns.c - find the types that all values of a column fit
+ * columns.c - find the types that fit all values of a column
  *
- * Each value is tried in every form that took all values before it, by the reader of a load
- * (field.h). So a form that is left at the end reads the whole file.
+ * The reader of a load (field.h) tries each value in every form that accepted all earlier values.
+ * So a form that remains at the end can read the whole file.
  */
 #include <ctype.h>
 #include <strings.h>
@@ -11,7 +11,8 @@
 #include "error.h"
 #include "hash.h"
 
-#define DECIMAL_MOST 6 /* digits after the point; more are measurements, not amounts */
+/* largest number of digits after the point in an amount; a measurement may have more */
+#define DECIMAL_MOST 6
 
 const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {",", "."},
 					     {NULL, ","},     {NULL, "'"},    {",", " "},
@@ -88,9 +89,9 @@ int columns_open(struct columns *c, struct error *err)
 	c->jobs = arena_alloc(&c->arena, all * sizeof *c->jobs);
 	c->times = arena_alloc(&c->arena, ntimes * sizeof *c->times);
 	int rc = open_form(c, &c->flag, 0, &flag, NULL, err);
-	for (size_t i = 0; i < SIGN_PAIRS && !rc; i++)
+	for (size_t i = 0; i < SIGN_PAIRS && rc == RC_OK; i++)
 		rc = open_form(c, &c->number[i], 1 + i, &real, &sign_pairs[i], err);
-	for (size_t i = 0; i < ntimes && !rc; i++) {
+	for (size_t i = 0; i < ntimes && rc == RC_OK; i++) {
 		struct field time = {.name = "value", .type = FIELD_TIME, .format = time_forms[i]};
 
 		rc = open_form(c, &c->times[i], 1 + SIGN_PAIRS + i, &time, NULL, err);
@@ -128,7 +129,7 @@ struct sniffed *columns_add(struct columns *c, struct bytes name)
 
 /* --- one value --- */
 
-/* Note the plain text of a number that a form accepted. */
+/* Note the plain text of a number that some form accepted. */
 static void see_number(struct numbers *n, struct bytes t)
 {
 	bool minus = t.ptr[0] == '-', sign = minus || t.ptr[0] == '+';
@@ -152,7 +153,7 @@ static void see_number(struct numbers *n, struct bytes t)
 				__builtin_add_overflow(v, (uint64_t)(c - '0'), &v);
 		}
 	}
-	/* 007 is a name, not a number; +49 belongs to a telephone number */
+	/* 007 is a name, not a number, and +49 begins a telephone number */
 	if ((whole > 1 && t.ptr[sign] == '0') || (sign && !minus) || large)
 		n->fits = false;
 	n->negative = n->negative || minus;
@@ -163,7 +164,7 @@ static void see_number(struct numbers *n, struct bytes t)
 	n->most = v > n->most ? v : n->most;
 }
 
-/* Is the text 1 to 18 digits? */
+/* Return true if the text consists of 1 to 18 digits. */
 static bool is_digits(struct bytes t)
 {
 	for (size_t i = 0; i < t.len; i++)
@@ -255,7 +256,7 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 		try_times(c, s, t);
 }
 
-/* --- all of them --- */
+/* --- all values of a column --- */
 
 static uint64_t count_words(const struct sniffed *s)
 {
@@ -281,7 +282,7 @@ static void choose_signs(struct columns *c)
 		best = typed[i] > typed[best] ? i : best;
 	}
 	c->signs = best;
-	/* 1,234 alone can be either number */
+	/* a single form such as 1,234 fits both meanings */
 	c->signs_doubtful = best > 0 && !sign_pairs[best].thousands && typed[3] == typed[best];
 }
 
@@ -293,7 +294,10 @@ static bool has_word(const char *name, const char *const *words)
 	return false;
 }
 
-/* The unit of whole numbers that count from 1970, judged by size and the column's name. */
+/*
+ * Return the unit of whole numbers that count from 1970. The size of the numbers and the name of
+ * the column decide.
+ */
 static const char *epoch_unit(const struct sniffed *s, const struct numbers *n)
 {
 	static const char *const words[] = {"time",    "date", "epoch", "stamp", "created",
@@ -303,15 +307,18 @@ static const char *epoch_unit(const struct sniffed *s, const struct numbers *n)
 		const char *unit;
 		uint64_t in_s;
 	} units[] = {{"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}};
-	bool named = has_word(s->name, words) || strcasecmp(s->name, "ts") == 0 ||
-		     strcasecmp(s->name, "at") == 0;
+	const char *dot = strrchr(s->name, '.'), *name = dot ? dot + 1 : s->name;
+	size_t len = strlen(name);
+	bool named = has_word(s->name, words) || strcasecmp(name, "ts") == 0 ||
+		     strncasecmp(name, "ts_", 3) == 0 || strcasecmp(name, "at") == 0 ||
+		     (len > 3 && strcasecmp(name + len - 3, "_at") == 0);
 	for (size_t i = 0; i < 4 && named && !n->real && !n->negative; i++)
 		if (n->least >= 631152000 * units[i].in_s && n->most < 4102444800 * units[i].in_s)
 			return units[i].unit;
 	return NULL;
 }
 
-/* 20260103 */
+/* Return true for numbers such as 20260103. */
 static bool is_day_number(const struct sniffed *s, const struct numbers *n)
 {
 	static const char *const words[] = {"date", "day", "datum", "tag", "dt", NULL};
@@ -366,7 +373,8 @@ static void decide_time(struct sniffed *s)
 			continue;
 		s->type = FIELD_TEXT;
 		s->format = NULL;
-		s->note = "a time, but the day and the month cannot be told apart";
+		s->note = "a time, but its values do not show which number is the day and which "
+			  "the month";
 	}
 }
 

@@ -1,187 +1,81 @@
 /*
- * dialect.c - find the lines that are rows, and the delimiter of their values
+ * dialect.c - find the lines of a text that are rows, and the delimiter of their values
  *
- * Every delimiter and every possible first line is tried on the first lines. The best pair gives
- * the most lines as many values as the first row has, above all if the first row looks like names.
+ * The search splits the first lines with every delimiter, from every possible first line on. With
+ * the best pair, most lines have as many values as the first row. A pair whose first row looks like
+ * names has a higher score.
  */
 #include <ctype.h>
 #include <strings.h>
 
+#include "pool.h"
 #include "sniff_parts.h"
 #include "bytes.h"
 
 #define LOOK_LINES	400
 #define LOOK_STARTS	32
-#define QUOTED_LINES	200 /* a quoted value has at most this many lines */
 #define FOOTER_ROWS	5
-#define MOST_COLUMNS	4096
-#define LEAST_GOOD	0.6 /* of the lines */
+#define LEAST_GOOD	0.6 /* smallest share of lines that must match the first row */
 #define PREAMBLE_WEIGHT 0.25
 
-void row_release(struct sniffed_row *r)
-{
-	mem_free(r->value);
-	mem_free(r->quoted);
-	buf_release(&r->text);
-}
-
-static void add_value(struct sniffed_row *r, size_t at, bool quoted)
-{
-	size_t room = r->room;
-
-	r->quoted = mem_reserve(r->quoted, &room, r->n + 1, sizeof *r->quoted);
-	r->value = mem_reserve(r->value, &r->room, r->n + 1, sizeof *r->value);
-	r->value[r->n] = (struct bytes){NULL, r->text.len - at};
-	r->quoted[r->n++] = quoted;
-	buf_put(&r->text, 0);
-}
-
-/* Values were only counted while the text could still move; set their places now. */
-static void place_values(struct sniffed_row *r)
-{
-	const uint8_t *p = r->text.ptr;
-
-	for (size_t i = 0; i < r->n; i++) {
-		r->value[i].ptr = p;
-		p += r->value[i].len + 1;
-	}
-}
-
-/*
- * Read a value after its opening quote. False: it does not end, or something else follows the
- * quote.
- */
-static bool take_quoted(const struct sniffed_shape *s, const struct lines *l, size_t *line,
-			size_t last, const uint8_t **at, struct sniffed_row *r)
-{
-	const uint8_t *p = *at, *end = l->text.ptr + l->line[*line].at + l->line[*line].len;
-
-	for (;;) {
-		if (p == end) {
-			if (*line + 1 >= last)
-				return false;
-			buf_put(&r->text, '\n');
-			p = l->text.ptr + l->line[++*line].at;
-			end = p + l->line[*line].len;
-			continue;
-		}
-		if (*p != s->quote) {
-			buf_put(&r->text, *p++);
-			continue;
-		}
-		if (++p < end && *p == s->quote) {
-			buf_put(&r->text, *p++);
-			continue;
-		}
-		while (p < end && (*p == ' ' || *p == '\t') && *p != s->delimiter)
-			p++;
-		*at = p;
-		return p == end || *p == s->delimiter;
-	}
-}
-
-/* Read one value. Returns the place of its delimiter, or the end of its line. */
-static const uint8_t *take_value(const struct sniffed_shape *s, const struct lines *l, size_t *line,
-				 size_t last, const uint8_t *p, struct sniffed_row *r)
-{
-	const uint8_t *end = l->text.ptr + l->line[*line].at + l->line[*line].len, *q = p;
-	size_t at = r->text.len, line_before = *line;
-
-	while (q < end && (*q == ' ' || *q == '\t') && *q != s->delimiter)
-		q++;
-	if (!s->one && q < end && *q == s->quote) {
-		q++;
-		size_t most = *line + QUOTED_LINES;
-		if (take_quoted(s, l, line, most < last ? most : last, &q, r)) {
-			add_value(r, at, true);
-			return q;
-		}
-		r->text.len = at;
-		*line = line_before;
-	}
-	while (p < end && (*p != s->delimiter || s->one))
-		buf_put(&r->text, *p++);
-	add_value(r, at, false);
-	return p;
-}
-
-size_t row_split(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t end,
-		 struct sniffed_row *r)
-{
-	const uint8_t *p = l->text.ptr + l->line[line].at;
-
-	r->n = r->text.len = 0;
-	for (;;) {
-		p = take_value(s, l, &line, end, p, r);
-		if (p == l->text.ptr + l->line[line].at + l->line[line].len)
-			break;
-		p++;
-		if (r->n == MOST_COLUMNS)
-			break;
-	}
-	place_values(r);
-	return line + 1;
-}
-
-static bool is_blank(struct bytes t)
-{
-	size_t i = 0;
-
-	while (i < t.len && (t.ptr[i] == ' ' || t.ptr[i] == '\t'))
-		i++;
-	return i == t.len;
-}
-
-bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t line)
-{
-	struct bytes t = line_text(l, line);
-
-	return !is_blank(t) && !(s->comments && t.ptr[0] == '#');
-}
-
-size_t next_row(const struct sniffed_shape *s, const struct lines *l, size_t line)
-{
-	while (line < s->end && !line_counts(s, l, line))
-		line++;
-	return line;
-}
-
-static bool is_utf8(struct bytes t)
-{
-	const uint8_t *p = t.ptr, *end = p + t.len;
-	size_t n = 1;
-
-	for (; p < end && n; p += n)
-		n = utf8_char(p, end);
-	return n;
-}
-
-bool is_name(struct bytes t)
-{
-	bool letter = false, number = t.len > 0;
-
-	for (size_t i = 0; i < t.len; i++) {
-		letter = letter || t.ptr[i] >= 0x80 || isalpha(t.ptr[i]) || t.ptr[i] == '_';
-		number = number && (isdigit(t.ptr[i]) || strchr("+-.,:/eE TZ", t.ptr[i]));
-	}
-	return letter && !number && t.len <= 100 && is_utf8(t);
-}
-
-/* Are all values names? Of three, one may be empty; or every second one: a||b||c. */
-static bool are_names(const struct sniffed_row *r)
+/* Return true if every second value is empty, as in a||b||c. */
+static bool is_doubled(const struct sniffed_row *r)
 {
 	size_t empty = 0, between = 0;
 
 	for (size_t i = 0; i < r->n; i++) {
+		empty += is_blank(r->value[i]);
+		between += i % 2 && is_blank(r->value[i]);
+	}
+	return empty > 0 && between == empty && empty == r->n / 2;
+}
+
+/* Return the year that the text is, or 0. */
+static unsigned year_of(struct bytes t)
+{
+	unsigned year = 0;
+
+	if (t.len != 4)
+		return 0;
+	for (size_t i = 0; i < 4; i++) {
+		if (!isdigit(t.ptr[i]))
+			return 0;
+		year = year * 10 + (unsigned)(t.ptr[i] - '0');
+	}
+	return year >= 1800 && year < 2200 ? year : 0;
+}
+
+/*
+ * Return true if the value is a year that names a column, as in name,2023,2024. The years before or
+ * after it are its neighbours.
+ */
+static bool is_year_name(const struct sniffed_row *r, size_t i)
+{
+	unsigned year = year_of(r->value[i]);
+	unsigned before = i ? year_of(r->value[i - 1]) : 0;
+	unsigned next = i + 1 < r->n ? year_of(r->value[i + 1]) : 0;
+
+	return year && ((before && (before + 1 == year || year + 1 == before)) ||
+			(next && (next + 1 == year || year + 1 == next)));
+}
+
+/*
+ * Return true if all values are names. One in three values may be empty, or every second value, as
+ * in a||b||c.
+ */
+static bool are_names(const struct sniffed_row *r)
+{
+	size_t empty = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
 		if (is_blank(r->value[i])) {
 			empty++;
-			between += i % 2;
-		} else if (!is_name(r->value[i])) {
+		} else if ((!is_name(r->value[i]) && !is_year_name(r, i)) ||
+			   (!r->quoted[i] && memchr(r->value[i].ptr, '\t', r->value[i].len))) {
 			return false;
 		}
 	}
-	bool doubled = between == empty && empty == r->n / 2;
-	return r->n > 0 && (empty <= (r->n > 2) || doubled);
+	return r->n > 0 && (empty <= (r->n > 2) || is_doubled(r));
 }
 
 static bool rest_is_empty(const struct sniffed_row *r, size_t from)
@@ -191,7 +85,7 @@ static bool rest_is_empty(const struct sniffed_row *r, size_t from)
 	return from == r->n;
 }
 
-/* Score how well the first lines are rows of this shape; n0 values show how much. */
+/* Return a score of how well the first lines match this shape. */
 static double score(struct sniffed_shape *s, const struct lines *l, struct sniffed_row *r)
 {
 	size_t end = l->n < s->first + LOOK_LINES ? l->n : s->first + LOOK_LINES;
@@ -232,7 +126,9 @@ static bool has_byte(const struct lines *l, uint8_t byte)
 	return l->text.len && memchr(l->text.ptr, byte, l->text.len);
 }
 
-/* Try delimiters in order of preference; the first wins a tie. */
+/*
+ * Try delimiters in order of preference. If two delimiters have the same score, choose the first.
+ */
 static void find_delimiter(struct sniffed_shape *s, const struct lines *l)
 {
 	static const char delimiters[] = ",;\t|^~";
@@ -259,7 +155,7 @@ static void find_delimiter(struct sniffed_shape *s, const struct lines *l)
 	*s = best;
 }
 
-/* --- what follows the rows --- */
+/* --- lines after the rows --- */
 
 static bool begins_footer(const struct sniffed_row *r)
 {
@@ -291,7 +187,7 @@ struct tail {
 	size_t n;
 };
 
-/* Find the last rows, and note in the shape what is unusual in the rows before them. */
+/* Find the last rows, and note unusual features of earlier rows in the shape. */
 static void walk_rows(struct sniffed_shape *s, const struct lines *l, struct tail *tail)
 {
 	struct sniffed_row r = {0};
@@ -315,7 +211,10 @@ static void walk_rows(struct sniffed_shape *s, const struct lines *l, struct tai
 	row_release(&r);
 }
 
-/* A footer begins after the last usual row, at a footer's word or a row of few values. */
+/*
+ * Find the footer. The footer begins after the last usual row, with a typical word or with a row of
+ * few values.
+ */
 static void find_footer(struct sniffed_shape *s, const struct lines *l)
 {
 	struct tail tail = {0};
@@ -360,7 +259,10 @@ static bool same_somewhere(const struct sniffed_shape *s, const struct lines *l,
 	return same;
 }
 
-/* The name of a single column contains no space, unlike a line of prose. */
+/*
+ * Return true if the row is a header. If there is only one column, its name contains no space,
+ * because a line with spaces is a sentence.
+ */
 static bool is_header(const struct sniffed_shape *s, const struct lines *l,
 		      const struct sniffed_row *r)
 {
@@ -369,18 +271,56 @@ static bool is_header(const struct sniffed_shape *s, const struct lines *l,
 	return are_names(r) && !same_somewhere(s, l, r);
 }
 
+/* Note whether later lines repeat the first row. */
+static void find_repeats(struct sniffed_shape *s, const struct lines *l)
+{
+	size_t rows = 0, same = 0;
+
+	s->header_line = s->first;
+	for (size_t i = s->first + 1; i < s->end; i++) {
+		rows++;
+		same += bytes_eq(line_text(l, i), line_text(l, s->first));
+	}
+	/* a folder repeats the header in each file, and the load reads it there */
+	s->headers = !s->one && same > 0 && (same * 4 < rows || same < l->nfiles);
+}
+
 static void find_header(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_row r = {0};
 
 	row_split(s, l, s->first, s->end, &r);
+	s->doubled = is_doubled(&r);
+	s->names_first = are_names(&r);
+	if (are_names(&r))
+		find_repeats(s, l);
 	s->header = is_header(s, l, &r);
+	s->headers = s->headers && s->header;
 	for (size_t i = 0; i < r.n; i++) {
 		s->repeats = s->repeats || is_blank(r.value[i]);
 		for (size_t k = 0; k < i; k++)
 			s->repeats = s->repeats || bytes_eq(r.value[i], r.value[k]);
 	}
 	row_release(&r);
+}
+
+/* Return the byte around values: ' if more values begin and end with it than with ". */
+static uint8_t find_quote(const struct lines *l)
+{
+	size_t ones = 0, twos = 0;
+
+	for (size_t i = 0; i < l->n && i < LOOK_LINES; i++) {
+		struct bytes t = line_text(l, i);
+
+		for (size_t k = 0; k < t.len; k++) {
+			bool begins = k == 0 || memchr(",;\t|", t.ptr[k - 1], 4);
+			bool ends = k + 1 == t.len || memchr(",;\t|", t.ptr[k + 1], 4);
+
+			ones += t.ptr[k] == '\'' && begins != ends;
+			twos += t.ptr[k] == '"' && begins != ends;
+		}
+	}
+	return ones > l->n / 2 && twos == 0 ? '\'' : '"';
 }
 
 void shape_find(struct sniffed_shape *s, const struct lines *l)
@@ -394,6 +334,13 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 		comments += t.len > 0 && t.ptr[0] == '#';
 		rows += !is_blank(t);
 	}
+	for (size_t i = 0; i < l->n; i++) {
+		struct bytes t = line_text(l, i);
+
+		s->rulers = s->rulers || line_is_ruler(t);
+		s->counts = s->counts || line_is_count(t);
+	}
+	s->quote = find_quote(l);
 	s->comments = comments > 0 && comments < rows;
 	find_delimiter(s, l);
 	if (!s->delimiter) {
@@ -401,12 +348,14 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 		s->ncolumns = 1;
 		s->one = true;
 	}
+	if (shape_of_words(s, l))
+		s->missing = false;
 	s->first = next_row(s, l, s->first);
 	if (s->first < s->end && !s->one)
 		find_footer(s, l);
-	if (s->first < s->end)
+	if (s->first < s->end && !s->fields)
 		find_header(s, l);
-	if (s->widest) { /* columns without a name: leave none out */
+	if (s->widest) { /* include columns without a name */
 		s->missing = true;
 		s->ncolumns = s->widest;
 	}

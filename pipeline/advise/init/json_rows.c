@@ -1,6 +1,7 @@
 /* json_rows.c - read files with one JSON object on each line */
 #include <jansson.h>
 
+#include "pool.h"
 #include "sniff_parts.h"
 #include "source.h"
 
@@ -13,6 +14,7 @@ static void see_value(struct columns *c, struct bytes path, const json_t *v)
 
 	if (!s || json_is_null(v))
 		return;
+	s->list = s->list || json_is_array(v) || json_is_object(v);
 	if (json_is_string(v)) {
 		column_see(c, s, bytes_of(json_string_value(v), json_string_length(v)), true);
 	} else if (json_is_boolean(v)) {
@@ -27,8 +29,8 @@ static void see_value(struct columns *c, struct bytes path, const json_t *v)
 }
 
 /*
- * Lists have no column, because it is unclear which item is meant. Names that cannot be in a path
- * have none either.
+ * Add a column for each value of an object. The text of a list is JSON. Values whose names cannot
+ * be part of a path get no column either.
  */
 static void see_object(struct columns *c, const json_t *object, struct buf *path, int depth)
 {
@@ -42,7 +44,7 @@ static void see_object(struct columns *c, const json_t *object, struct buf *path
 			continue;
 		if (json_is_object(v) && depth < DEPTH_MOST)
 			see_object(c, v, path, depth + 1);
-		else if (!json_is_array(v) && !json_is_object(v))
+		else
 			see_value(c, buf_bytes(path), v);
 		path->len = len;
 	}
@@ -65,13 +67,14 @@ bool json_look(struct columns *c, const struct lines *l)
 	struct buf path = {0};
 	bool fine = true;
 
-	for (size_t i = 0; i < l->n && fine; i++) {
+	for (size_t i = 0; i < l->n && fine && !stop_flag; i++) {
 		struct bytes line = line_text(l, i);
 
 		if (line.len == 0)
 			continue;
 		json_t *v = parse(line);
-		fine = v || c->rows > 0; /* a bad line among good ones is a reject of the load */
+		/* after good lines, ignore a bad line, because the load rejects it */
+		fine = v || c->rows > 0;
 		if (v)
 			see_object(c, v, &path, 0);
 		c->rows += v != NULL;

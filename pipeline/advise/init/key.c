@@ -1,4 +1,6 @@
-/* key.c - choose columns for a row key: the owner of a row, its time, and what makes it unique */
+/*
+ * key.c - choose the columns of a row key, which are the row's owner, its time and a unique value
+ */
 #include <strings.h>
 
 #include "sniff_parts.h"
@@ -6,8 +8,9 @@
 
 static bool may_be_key(const struct columns *c, const struct sniffed *s)
 {
-	return !s->has_nulls && s->values == c->rows && c->rows > 0 && s->type != FIELD_F64 &&
-	       s->type != FIELD_DECIMAL && s->type != FIELD_BOOL && s->type != FIELD_BYTES;
+	return !s->list && !s->has_nulls && s->values == c->rows && c->rows > 0 &&
+	       s->type != FIELD_F64 && s->type != FIELD_DECIMAL && s->type != FIELD_BOOL &&
+	       s->type != FIELD_BYTES;
 }
 
 static bool is_id(const char *name)
@@ -24,7 +27,7 @@ static bool is_id(const char *name)
 	return false;
 }
 
-/* The first time column with a value in all rows and none before 1970. */
+/* Return the first time column that has a value in all rows and no time before 1970. */
 static size_t choose_time(const struct columns *c)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -34,7 +37,7 @@ static size_t choose_time(const struct columns *c)
 	return SIZE_MAX;
 }
 
-/* The first column of the best kind with another value in each row. */
+/* Return the first column of the best kind that has a different value in each row. */
 static size_t choose_unique(const struct columns *c)
 {
 	size_t found = SIZE_MAX;
@@ -51,7 +54,7 @@ static size_t choose_unique(const struct columns *c)
 	return found;
 }
 
-/* A column with some distinct values and several rows for each. */
+/* Return a column with several distinct values, and with several rows for each value. */
 static size_t choose_entity(const struct columns *c)
 {
 	size_t found = SIZE_MAX;
@@ -70,7 +73,7 @@ static size_t choose_entity(const struct columns *c)
 	return found;
 }
 
-/* Do these columns together differ in all rows? */
+/* Return true if no two rows have the same values in these columns. */
 static bool tell_apart(const struct sniffed_shape *s, const struct lines *l, const size_t *columns,
 		       size_t n)
 {
@@ -99,9 +102,9 @@ static bool tell_apart(const struct sniffed_shape *s, const struct lines *l, con
 void key_choose(struct sniffed_key *k, const struct columns *c, const struct sniffed_shape *s,
 		const struct lines *l)
 {
-	*k = (struct sniffed_key){choose_entity(c), choose_time(c), choose_unique(c), false};
+	*k = (struct sniffed_key){choose_entity(c), choose_time(c), choose_unique(c), false, false};
 	if (k->time == SIZE_MAX && k->unique != SIZE_MAX)
-		k->entity = SIZE_MAX; /* rows are queried by their unique value alone */
+		k->entity = SIZE_MAX; /* a unique column is a sufficient key */
 	if (k->unique != SIZE_MAX)
 		return;
 	size_t columns[2], n = 0;

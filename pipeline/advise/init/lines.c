@@ -1,8 +1,8 @@
 /*
  * lines.c - read a file's text line by line
  *
- * The source of a load reads it: a line is a row of one column, because no text contains the bytes
- * that serve as delimiter and quote.
+ * The source of a load reads the file. The delimiter and the quote are set to bytes that do not
+ * occur in text, so each line is a row of one column.
  */
 #include <stdio.h>
 
@@ -16,6 +16,7 @@ void lines_release(struct lines *l)
 {
 	buf_release(&l->text);
 	mem_free(l->line);
+	mem_free(l->file);
 	*l = (struct lines){0};
 }
 
@@ -36,7 +37,13 @@ static int take_line(void *ctx, const struct event *event, struct reject *why)
 		l->whole = false;
 		return RC_END;
 	}
-	while (l->n + 1 < event->line) /* blank lines are not rows */
+	if (l->now != event->file || !l->nfiles) {
+		l->now = event->file;
+		l->file = mem_grow(l->file, l->nfiles, sizeof *l->file);
+		l->file[l->nfiles++] = l->n;
+		l->base = l->n;
+	}
+	for (; l->n - l->base + 1 < event->line; l->nblank++) /* blank lines are not rows */
 		add_line(l, bytes_of("", 0));
 	add_line(l, event->raw);
 	return RC_OK;
@@ -44,7 +51,9 @@ static int take_line(void *ctx, const struct event *event, struct reject *why)
 
 static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 {
-	const struct event event = {.raw = r->raw, .line = r->line};
+	const struct event event = {.raw = r->raw,
+				    .line = r->line,
+				    .file = ((struct lines *)ctx)->now};
 	struct reject why;
 
 	(void)err;
@@ -65,19 +74,13 @@ static int read_as(struct lines *l, const char *file, const char *encoding, stru
 	const struct input input = {.files = &file, .nfiles = 1};
 	const struct source_options options = {.job = &job, .input = &input};
 	const struct source_sink sink = {.ctx = l, .event = take_line, .reject = take_reject};
-	struct source *source;
 	lines_release(l);
 	l->whole = true;
 	l->encoding = encoding;
-	int rc = source_open(&source, &options, err);
-	if (rc)
-		return rc;
-	rc = source_read_through(source, &sink, err);
-	source_close(source);
-	return rc;
+	return source_read_once(&options, &sink, err);
 }
 
-/* Detect the encoding by a byte order mark, or by the zeros in ASCII text. */
+/* Detect the encoding by a byte order mark, or by zero bytes in ASCII text. */
 static const char *wide_encoding(struct bytes head)
 {
 	size_t even = 0, odd = 0;
@@ -93,7 +96,7 @@ static const char *wide_encoding(struct bytes head)
 	return even > head.len / 4 && odd < head.len / 20 ? "utf-16be" : NULL;
 }
 
-/* Read the first bytes; of a regular file only. */
+/* Read the first bytes of a file. Reads nothing if the file is not a regular file. */
 static struct bytes read_head(const char *file, uint8_t *room)
 {
 	FILE *f = strcmp(file, "-") == 0 ? NULL : fopen(file, "rb");
@@ -103,22 +106,29 @@ static struct bytes read_head(const char *file, uint8_t *room)
 	return bytes_of(room, n);
 }
 
-/* Text that is not UTF-8 has one of the two encodings of western Windows programs. */
-static const char *narrow_encoding(struct bytes text)
+/*
+ * Return true if the text has another encoding than UTF-8. A few wrong bytes in UTF-8 are damage:
+ * the load rejects their rows.
+ */
+static bool is_narrow(struct bytes text)
 {
-	if (!text.len)
-		return NULL;
 	const uint8_t *p = text.ptr, *end = p + text.len;
-	bool utf8 = true, windows = true;
-	for (; p < end && windows; p++)
-		windows = !memchr("\x81\x8d\x8f\x90\x9d", *p, 5);
-	for (p = text.ptr; p < end && utf8;) {
+	size_t good = 0, bad = 0;
+
+	while (p < end) {
 		size_t n = utf8_char(p, end);
 
-		utf8 = n > 0;
-		p += n;
+		good += n > 1;
+		bad += n == 0;
+		p += n ? n : 1;
 	}
-	return utf8 ? NULL : windows ? "cp1252" : "latin1";
+	return bad > good / 4;
+}
+
+static bool has_escapes(struct bytes text)
+{
+	return text.len &&
+	       (memmem(text.ptr, text.len, "\x1b$B", 3) || memmem(text.ptr, text.len, "\x1b$@", 3));
 }
 
 static int check_text(const struct lines *l, const char *file, struct error *err)
@@ -139,6 +149,14 @@ int lines_read(struct lines *l, const char *file, struct error *err)
 		rc = check_text(l, file, err);
 	if (rc || encoding)
 		return rc;
-	encoding = narrow_encoding(buf_bytes(&l->text));
-	return encoding ? read_as(l, file, encoding, err) : RC_OK;
+	if (has_escapes(buf_bytes(&l->text)))
+		return read_as(l, file, "iso-2022-jp", err);
+	if (!l->text.len || !is_narrow(buf_bytes(&l->text)))
+		return RC_OK;
+	struct encoding_found found;
+	rc = encoding_of(l, &found, err);
+	if (rc == RC_OK)
+		rc = read_as(l, file, found.name, err);
+	l->found = found;
+	return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * logs.c - logs that regular expressions take apart: access logs of Apache and nginx, common and
- * combined, and syslog without years (RFC 3164)
+ * logs.c - write jobs with regular expressions for access logs of Apache and nginx (common and
+ * combined), and for syslog without years (RFC 3164)
  */
 #include <sys/stat.h>
 #include <time.h>
@@ -78,7 +78,7 @@ static bool all_match(const struct lines *l, const char *text)
 	return all && n > 0;
 }
 
-/* Take the year from the file's name, or from its last change. */
+/* Write the year, which comes from the file's name or from the time of the file's last change. */
 static void put_year(const char *file, struct buf *out)
 {
 	int64_t day;

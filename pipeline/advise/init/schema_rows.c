@@ -1,7 +1,7 @@
 /*
- * schema_rows.c - read files whose schema has the types of their values: Avro, Arrow
+ * schema_rows.c - read Avro and Arrow files, which have a schema with the types of their values
  *
- * The source of a load reads them: first the schema, then the values.
+ * The source of a load reads the schema first, and then the values.
  */
 #include <stdio.h>
 
@@ -59,7 +59,7 @@ static void open_job(const struct columns *c, struct job *job)
 	job->csv.max_row_bytes = UINT64_C(256) << 20;
 }
 
-/* Make a column for each value of the schema. */
+/* Add a column for each value of the schema. */
 static int read_schema(struct columns *c, const char *file, struct error *err)
 {
 	struct job job;
@@ -92,7 +92,6 @@ static int read_values(struct columns *c, const char *file, bool *whole, struct 
 	struct looking look = {.columns = c, .whole = true};
 	const struct source_sink sink = {.ctx = &look, .event = take_event};
 	struct job job;
-	struct source *source;
 
 	open_job(c, &job);
 	job.nfields = c->n;
@@ -106,11 +105,8 @@ static int read_values(struct columns *c, const char *file, bool *whole, struct 
 									       : FIELD_TEXT};
 	const struct input input = {.files = &file, .nfiles = 1};
 	const struct source_options options = {.job = &job, .input = &input};
-	int rc = source_open(&source, &options, err);
-	if (rc)
-		return rc;
-	rc = source_read_through(source, &sink, err);
-	source_close(source);
+	int rc = source_read_once(&options, &sink, err);
+
 	*whole = look.whole;
 	return rc;
 }
@@ -121,7 +117,9 @@ int schema_look(struct columns *c, const char *file, bool *whole, struct error *
 	c->json = true;
 	int rc = read_schema(c, file, err);
 	if (rc == RC_OK && c->n == 0)
-		rc = error_set(err, RC_DATA, "%s: its schema has no value that a field can be",
+		rc = error_set(err, RC_DATA,
+			       "%s: found no value in its schema that a field can "
+			       "read",
 			       file);
 	return rc ? rc : read_values(c, file, whole, err);
 }
@@ -132,8 +130,8 @@ static bool is_whole(enum field_type type)
 }
 
 /*
- * Take the type of the schema, except for times that the schema has as numbers or texts. A null of
- * the schema is a null; no text stands for one.
+ * Use the type of the schema, except for times that the schema declares as numbers or texts. A text
+ * is never a null, because the schema has its own nulls.
  */
 void schema_decide(struct columns *c)
 {
@@ -149,8 +147,8 @@ void schema_decide(struct columns *c)
 		s->type = s->own;
 		s->scale = s->own_scale;
 		s->format = s->unit = NULL;
-		s->note = s->local ? "UTC, `zone: Europe/Berlin` says otherwise" : NULL;
+		s->note = s->local ? "UTC; for another zone add `zone: Europe/Berlin`" : NULL;
 		if (s->own == FIELD_TIME && !is_time)
-			s->oldest_ms = -1; /* not known to be fit for a key */
+			s->oldest_ms = -1; /* unknown, so the time may not fit into a key */
 	}
 }

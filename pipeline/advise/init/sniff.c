@@ -1,12 +1,19 @@
 /* sniff.c - turn a file into a job, step by step */
 #include <stdio.h>
 
+#include "pool.h"
 #include "sniff_parts.h"
 
-/* Name columns as the source does: name#2 for a second one, #N without a name. */
-static void add_names(struct columns *c, const struct sniffed_shape *s, const struct sniffed_row *r)
+/*
+ * Name columns as the source does. The second column with a name gets name#2. A column without a
+ * name gets #N.
+ */
+static void add_names(struct columns *c, const struct sniffed_shape *s, const struct lines *l,
+		      const struct sniffed_row *r)
 {
-	for (size_t i = 0; i < s->ncolumns; i++) {
+	if (s->fields)
+		fields_names(s, l, c);
+	for (size_t i = c->n; i < s->ncolumns; i++) {
 		char other[40];
 		struct bytes name = s->header && i < r->n ? r->value[i] : bytes_of("", 0);
 		struct bytes plain = name;
@@ -41,11 +48,11 @@ static void look_at_rows(struct columns *c, const struct sniffed_shape *s, const
 
 	if (s->header)
 		i = row_split(s, l, i, s->end, &r);
-	add_names(c, s, &r);
+	add_names(c, s, l, &r);
 	for (i = next_row(s, l, i); i < s->end; i = next_row(s, l, i)) {
 		i = row_split(s, l, i, s->end, &r);
 		if (r.n > s->ncolumns && !s->extra)
-			continue; /* a reject */
+			continue; /* the load will reject this row */
 		c->rows++;
 		for (size_t k = 0; k < r.n && k < s->ncolumns; k++)
 			column_see(c, &c->column[k], r.value[k], r.quoted[k]);
@@ -54,25 +61,52 @@ static void look_at_rows(struct columns *c, const struct sniffed_shape *s, const
 }
 
 static int sniff(struct columns *c, const struct lines *l, const char *file, const char *name,
-		 struct buf *yaml, struct error *err)
+		 struct sniff *out, struct error *err)
 {
 	struct sniffed_shape s = {0};
 	struct sniffed_key k;
 
 	if (!c->schema && !json_look(c, l)) {
-		if (log_write(l, file, name, yaml))
+		if (log_write(l, file, name, &out->yaml)) {
+			out->rows = l->n - l->nblank;
 			return RC_OK;
+		}
+		int rc = json_refuse(l, name, err);
+
+		if (rc)
+			return rc;
 		shape_find(&s, l);
+		rc = text_refuse(&s, l, name, err);
+		rc = rc ? rc : files_refuse(&s, l, name, err);
+		if (rc)
+			return rc;
 		look_at_rows(c, &s, l);
+	} else if (!c->schema && json_lines_refuse(c, l, name, err)) {
+		return err->code;
 	}
+	if (stop_check(err))
+		return err->code;
 	if (c->rows == 0 || c->n == 0)
-		return error_set(err, RC_DATA, "%s: found no rows, expected some", name);
+		return error_set(err, RC_DATA, "%s: found no rows, expected at least one", name);
 	columns_decide(c);
 	if (c->schema)
 		schema_decide(c);
 	key_choose(&k, c, &s, l);
-	job_write(c, &s, l, &k, name, yaml);
-	return RC_OK;
+	k.all = out->whole_key;
+	k.hash = k.hash || k.all;
+	out->rows = c->rows;
+	const char *doubt = c->json || c->schema ? NULL : header_doubt(c, &s, l);
+	if (doubt)
+		buf_printf(&out->doubts, "%s\n", doubt);
+	if (l->found.doubtful)
+		buf_printf(
+			&out->doubts,
+			"the encoding may be %s (%.0f %% of the characters are usual)%s%s: compare "
+			"some values with the source\n",
+			l->found.name, 100 * l->found.score, l->found.next ? " or " : "",
+			l->found.next ? l->found.next : "");
+	job_write(c, &s, l, &k, name, &out->yaml);
+	return stop_check(err);
 }
 
 static int look(struct columns *c, struct lines *l, const char *file, const char *name,
@@ -82,11 +116,17 @@ static int look(struct columns *c, struct lines *l, const char *file, const char
 		return schema_look(c, file, &l->whole, err);
 	int rc = lines_read(l, file, err);
 	if (rc == RC_OK && l->n == 0)
-		rc = error_set(err, RC_DATA, "%s: found no lines, expected some", name);
+		rc = error_set(err, RC_DATA, "%s: found no lines, expected at least one", name);
 	return rc;
 }
 
-int sniff_file(const char *file, const char *name, struct buf *yaml, struct error *err)
+void sniff_release(struct sniff *s)
+{
+	buf_release(&s->yaml);
+	buf_release(&s->doubts);
+}
+
+int sniff_file(const char *file, const char *name, struct sniff *out, struct error *err)
 {
 	struct lines l = {0};
 	struct columns c;
@@ -95,7 +135,8 @@ int sniff_file(const char *file, const char *name, struct buf *yaml, struct erro
 	if (rc == RC_OK)
 		rc = look(&c, &l, file, name, err);
 	if (rc == RC_OK)
-		rc = sniff(&c, &l, file, name, yaml, err);
+		rc = sniff(&c, &l, file, name, out, err);
+	out->whole = l.whole;
 	columns_close(&c);
 	lines_release(&l);
 	return rc;

@@ -1,10 +1,10 @@
 /*
- * sniff_parts.h - what is known about a file, step by step (inside pipeline/advise/init only)
+ * sniff_parts.h - the steps that inspect a file, and their results (private to this folder)
  *
- *   lines_read      its text, line by line, unpacked and decoded
- *   shape_find      the lines that are rows, and the delimiter of their values
- *   columns_look    the types that all values of a column fit, and how many values differ
- *   job_write       the job, with a key
+ *   lines_read      reads the lines of the text, decompressed and decoded
+ *   shape_find      finds the lines that are rows, and the delimiter of their values
+ *   columns_look finds the types that fit all values of a column, and counts distinct values
+ *   job_write writes the job, with a row key
  */
 #ifndef SALTMILL_SNIFF_PARTS_H
 #define SALTMILL_SNIFF_PARTS_H
@@ -23,31 +23,53 @@ struct lines {
 	struct buf text;
 	struct line {
 		size_t at, len;
-	} * line; /* blank lines too */
-	size_t n;
-	bool whole;	      /* read to the end of the file */
-	const char *encoding; /* NULL: UTF-8 */
+	} * line; /* all lines, including blank lines */
+	size_t n, nblank;
+	bool whole;	      /* true if the file was read to its end */
+	const char *now;      /* file of the last line; private to lines.c */
+	size_t base;	      /* lines before this file; private to lines.c */
+	size_t *file, nfiles; /* the first line of each file of a folder */
+	const char *encoding; /* NULL for UTF-8 */
+	struct encoding_found {
+		const char *name, *next; /* the best and the second encoding; `next` may be NULL */
+		double score, next_score;
+		bool doubtful;
+	} found; /* how sure the encoding is; `name` is NULL if the bytes show it */
 };
 int lines_read(struct lines *l, const char *file, struct error *err);
 void lines_release(struct lines *l);
+/* Find the encoding of lines that are not UTF-8 (encoding_of.c). */
+int encoding_of(const struct lines *l, struct encoding_found *found, struct error *err);
 static inline struct bytes line_text(const struct lines *l, size_t i)
 {
 	return bytes_of(l->text.ptr + l->line[i].at, l->line[i].len);
 }
 
-/* dialect.c */
+/* dialect.c and row_lines.c */
+bool is_blank(struct bytes t);
+/* Return true for a line such as -----+-----, which separates a header from the rows. */
+bool line_is_ruler(struct bytes t);
+/* Return true for a line such as (2 rows). */
+bool line_is_count(struct bytes t);
 struct sniffed_shape {
 	uint8_t delimiter, quote;
 	bool comments;	   /* lines that begin with # are not rows */
-	bool header;	   /* the first row has names */
-	bool repeats;	   /* two names are equal, or one is empty */
-	bool missing;	   /* some rows have fewer values */
-	bool extra;	   /* some rows have more values, all of them empty */
-	size_t widest;	   /* values of the longest row, if longer than the first; or 0 */
+	bool header;	   /* true if the first row contains names */
+	bool repeats;	   /* true if two names are equal, or a name is empty */
+	bool missing;	   /* true if some rows have fewer values */
+	bool extra;	   /* true if some rows have additional empty values */
+	size_t widest;	   /* values in the longest row; 0 if no row is longer than the first */
 	size_t first, end; /* lines of the rows, with the header */
-	size_t footer;	   /* lines after them that are not blank */
+	size_t footer;	   /* number of lines after the rows that are not blank */
 	size_t ncolumns;
-	bool one; /* every line is one value */
+	bool one;     /* true if every line is one value */
+	bool doubled; /* true if the delimiter is written twice, so that every second value is empty
+		       */
+	/* lines between the rows that are not rows; the job skips them by a pattern */
+	bool rulers, counts, headers;
+	size_t header_line;
+	bool names_first; /* the first row may be names, but a later file has the same names */
+	bool fields;	  /* the comment `header_line` has the names, as #Fields of web servers */
 };
 
 /* The values of a row, borrowed until the next row. */
@@ -58,55 +80,75 @@ struct sniffed_row {
 	struct buf text;
 };
 void row_release(struct sniffed_row *r);
-/* Split the row that begins in this line, which is before end. Returns the line after it. */
+/* Split the row that begins in this line, which is before `end`. Return the line after the row. */
 size_t row_split(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t end,
 		 struct sniffed_row *r);
-/* Is the line neither blank nor a comment? */
+/* Return true if the line is neither blank nor a comment. */
 bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t line);
-/* The first such line at or after this one; end: there is none. */
+/*
+ * Return the first line, at or after this line, that is neither blank nor a comment. Return `end`
+ * of the shape if there is none.
+ */
 size_t next_row(const struct sniffed_shape *s, const struct lines *l, size_t line);
 void shape_find(struct sniffed_shape *s, const struct lines *l);
-/* Can the text be the name of a column? It has a letter and is not a number. */
+/*
+ * Return true if the text can be the name of a column. A name contains a letter and is no number.
+ */
 bool is_name(struct bytes t);
 
-/* columns.c: how numbers are written. */
+/*
+ * Find names in a comment #Fields, or in a first row between single blanks (first_row.c). Return
+ * false if the lines are not such rows.
+ */
+bool shape_of_words(struct sniffed_shape *s, const struct lines *l);
+struct columns;
+/* Add the columns that the comment #Fields names. */
+void fields_names(const struct sniffed_shape *s, const struct lines *l, struct columns *c);
+/* Return a sentence if nothing shows whether the first row has names. Otherwise return NULL. */
+const char *header_doubt(const struct columns *c, const struct sniffed_shape *s,
+			 const struct lines *l);
+
+/* The signs in the text of numbers (columns.c). */
 #define SIGN_PAIRS 8
 struct signs {
-	const char *decimal, *thousands; /* NULL: a point, and no separator */
+	const char *decimal, *thousands; /* NULL for a decimal point, and for no separator */
 };
 extern const struct signs sign_pairs[SIGN_PAIRS];
 
-/* Forms of time that are tried; NULL after the last. */
+/* The forms of time to try, with NULL after the last. */
 extern const char *const time_forms[];
 #define TIME_FORMS_MOST 64
-/* Texts that may mean "no value", besides "". */
+/* Texts that may mean "no value", in addition to "". */
 extern const char *const null_words[];
 #define NULL_WORDS_MOST 16
 
 struct numbers {
-	bool fits, real; /* fits: all values; real: some have a point or an exponent */
+	/* `fits`: all values are numbers; `real`: some numbers have a point or an exponent */
+	bool fits, real;
 	bool exponent, negative;
-	uint32_t whole, places; /* most digits */
-	uint64_t least, most;	/* of whole numbers >= 0 */
+	uint32_t whole, places; /* largest number of digits */
+	uint64_t least, most;	/* bounds of whole numbers >= 0 */
 };
 
 struct sniffed {
 	const char *name;
-	uint64_t values, nulls; /* nulls: "" and missing ones */
+	uint64_t values, nulls; /* `nulls` includes "" and missing values */
 	uint64_t words[NULL_WORDS_MOST];
 	bool quoted_words, blanks, quoted_blanks;
 	struct numbers numbers[SIGN_PAIRS];
-	uint64_t times; /* bit i: all values fit time_forms[i] */
+	uint64_t times; /* bit i is set if all values fit time_forms[i] */
+	bool list;	/* some values are JSON lists, or too deep in objects */
 	bool flags;	/* all values are true or false */
 	int64_t oldest[TIME_FORMS_MOST];
 	struct distinct distinct;
-	/* decided at the end */
+	/* columns_decide sets the members below */
 	enum field_type type;
 	const char *format, *unit;
-	enum field_type own; /* the schema's type, with own_scale; local: a time without a zone */
+	/* type and scale of the schema; `local` is true for a time without a zone */
+	enum field_type own;
 	uint32_t own_scale;
 	bool local;
-	const char *note; /* what is uncertain */
+	const char *note; /* a note about the uncertainty, or NULL */
 	uint32_t scale;
 	bool has_nulls;
 	int64_t oldest_ms;
@@ -118,11 +160,11 @@ struct columns {
 	uint64_t rows;
 	size_t signs; /* index of the pair of signs that types the most columns */
 	bool signs_doubtful;
-	bool json;	    /* values have paths, also those of a schema */
-	const char *schema; /* "avro" or "arrow": types come from the schema; NULL: no schema */
-	size_t left_out;    /* values of the schema that are left out */
+	bool json;	    /* true if values have paths, as in JSON or a schema */
+	const char *schema; /* "avro" or "arrow" if types come from a schema; otherwise NULL */
+	size_t left_out;    /* number of the schema's values that are omitted */
 	bool words[NULL_WORDS_MOST], quoted_words, blanks, quoted_blanks;
-	struct field_form *times; /* by time_forms */
+	struct field_form *times; /* one item for each item of time_forms */
 	struct field_form flag, number[SIGN_PAIRS];
 	struct field *fields;
 	struct job *jobs;
@@ -132,38 +174,54 @@ struct columns {
 };
 int columns_open(struct columns *c, struct error *err);
 void columns_close(struct columns *c);
-/* Add a column, or return the one with that name. */
+/* Return the column with this name. Adds the column if there is none. */
 struct sniffed *columns_add(struct columns *c, struct bytes name);
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted);
-/* After all values: decide types, nulls and signs. */
+/* Decide the types, the nulls and the signs. Call this function after the last value was read. */
 void columns_decide(struct columns *c);
 
-/* json_rows.c: returns whether the lines are JSON objects; then adds all of them to the columns. */
+/*
+ * Return true if the lines are JSON objects. All of their values are then in the columns
+ * (json_rows.c).
+ */
 bool json_look(struct columns *c, const struct lines *l);
 
 /*
- * schema_rows.c: returns whether file is Avro or Arrow. Then all values are in the columns. Call
+ * Return true if `file` is Avro or Arrow. The columns then contain all values (schema_rows.c). Call
  * schema_decide after columns_decide to set their types.
  */
 bool schema_known(const char *file);
 int schema_look(struct columns *c, const char *file, bool *whole, struct error *err);
 void schema_decide(struct columns *c);
 
-/* key.c: indexes of the key's columns; SIZE_MAX: none. */
+/* The indexes of the key's columns. An index is SIZE_MAX if the key has no such column (key.c). */
 struct sniffed_key {
 	size_t entity, time, unique;
-	bool hash; /* the key also needs a hash of all columns without nulls */
+	bool hash; /* true if the key also needs a hash of all columns without nulls */
+	bool all;  /* the hash also needs the columns with nulls */
 };
 void key_choose(struct sniffed_key *k, const struct columns *c, const struct sniffed_shape *s,
 		const struct lines *l);
 
-/* logs.c: write the job of a log whose lines are not rows. false: the log is unknown. */
+/* Write the job of a log whose lines are not rows (logs.c). Return false if the log is unknown. */
 bool log_write(const struct lines *l, const char *file, const char *name, struct buf *out);
+
+/*
+ * Return RC_DATA, with the reason and a fix, for a file that no job reads correctly (refuse.c).
+ * json_refuse: text that is not JSON lines. json_lines_refuse: JSON lines. files_refuse: a folder.
+ */
+int json_refuse(const struct lines *l, const char *name, struct error *err);
+int json_lines_refuse(const struct columns *c, const struct lines *l, const char *name,
+		      struct error *err);
+int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
+		struct error *err);
+int files_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
+		 struct error *err);
 
 /* write.c */
 void job_write(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
 	       const struct sniffed_key *k, const char *name, struct buf *out);
-/* Write text as a YAML scalar: plain if that is safe. */
+/* Write text as a YAML scalar. The scalar is plain if that is safe. */
 void put_yaml(struct buf *out, struct bytes text);
 
 #endif

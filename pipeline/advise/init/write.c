@@ -8,7 +8,7 @@
 #include "bytes.h"
 
 #define SALTS	    16
-#define REGION_ROWS 200000 /* below this number one region is enough */
+#define REGION_ROWS 200000 /* if there are fewer rows, one region is enough */
 #define FIND_NAMES  3
 
 static bool yaml_plain(struct bytes t)
@@ -26,7 +26,10 @@ static bool yaml_plain(struct bytes t)
 	return t.len > 0 && !isdigit(t.ptr[0]);
 }
 
-/* Returns the bytes of the character at p if YAML must escape it; 0: it needs no escape. */
+/*
+ * Return the length in bytes of the character at `p` if YAML must escape it. Return 0 if it needs
+ * no escape.
+ */
 static size_t unprintable(const uint8_t *p, const uint8_t *end, uint32_t *code)
 {
 	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
@@ -85,7 +88,7 @@ static bool is_preceded(const struct sniffed_shape *s, const struct lines *l)
 	return false;
 }
 
-/* #2 and name#2 are not names in the file. */
+/* Return true if the file contains the name. Names such as #2 and name#2 are not in the file. */
 static bool is_written(const char *name)
 {
 	return !strchr(name, '#');
@@ -99,7 +102,7 @@ static bool can_be_found(const struct columns *c)
 	return false;
 }
 
-/* The first names that are not empty and in no line above the header. */
+/* Write the first names that are not empty and do not occur in a line above the header. */
 static void put_find(const struct columns *c, struct buf *out)
 {
 	size_t put = 0;
@@ -111,7 +114,7 @@ static void put_find(const struct columns *c, struct buf *out)
 		buf_append_str(out, put++ ? ", " : "");
 		put_text(out, c->column[i].name);
 	}
-	buf_append_str(out, "]}   # what stands above this line is no data\n");
+	buf_append_str(out, "]}   # lines above this line are not data\n");
 }
 
 static void put_names(const struct columns *c, bool header, struct buf *out)
@@ -122,7 +125,7 @@ static void put_names(const struct columns *c, bool header, struct buf *out)
 		put_text(out, c->column[i].name);
 	}
 	buf_append_str(out, header ? "]   # rows have more values than the header has names\n"
-				   : "]   # no line has names: give better ones\n");
+				   : "]   # no line has names; choose better ones\n");
 }
 
 static void put_footer(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
@@ -156,8 +159,8 @@ static void put_signs(const struct columns *c, struct buf *out)
 	if (signs->decimal) {
 		buf_append_str(out, "    decimal: ");
 		put_text(out, signs->decimal);
-		buf_append_str(out, c->signs_doubtful ? "   # or is it `thousands`? nothing tells: "
-							"1,234 may be either\n"
+		buf_append_str(out, c->signs_doubtful ? "   # or `thousands`? 1,234 may be "
+							"either\n"
 						      : "\n");
 	}
 	if (signs->thousands) {
@@ -176,8 +179,37 @@ static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 		buf_append_str(out, "    delimiter: '\\t'\n");
 	else if (s->delimiter != ',')
 		buf_printf(out, "    delimiter: '%c'\n", s->delimiter);
+	if (s->quote != '"' && !s->one)
+		buf_printf(out, "    quote: \"%c\"\n", s->quote);
 	if (s->comments)
 		buf_append_str(out, "    comment: '#'\n");
+}
+
+/* Write a pattern for lines between the rows that are not rows. */
+static void put_skipped(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
+{
+	struct buf pattern = {0};
+	bool repeated = s->headers && l->nfiles < 2;
+
+	if (!s->rulers && !s->counts && !repeated)
+		return;
+	if (s->rulers)
+		buf_append_str(&pattern, "^[-=+| \\t]*[-=]{3}[-=+| \\t]*$");
+	if (s->counts)
+		buf_printf(&pattern, "%s^\\(\\d+ rows?[^()]*\\)$", pattern.len ? "|" : "");
+	if (repeated) {
+		struct bytes t = line_text(l, s->header_line);
+
+		buf_printf(&pattern, "%s^", pattern.len ? "|" : "");
+		for (size_t i = 0; i < t.len; i++)
+			buf_printf(&pattern, t.ptr[i] >= 0x80 || isalnum(t.ptr[i]) ? "%c" : "\\%c",
+				   t.ptr[i]);
+		buf_append_str(&pattern, "$");
+	}
+	buf_append_str(out, "    skip_matching: ");
+	put_yaml(out, buf_bytes(&pattern));
+	buf_append_str(out, "   # rulers, counts of rows, repeated headers\n");
+	buf_release(&pattern);
 }
 
 static void put_rows(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
@@ -192,15 +224,31 @@ static void put_rows(const struct columns *c, const struct sniffed_shape *s, con
 	if (!own_names && preceded && !s->repeats && can_be_found(c))
 		put_find(c, out);
 	else if (skip)
-		buf_printf(out, "    skip: %zu   # lines that are no data\n", skip);
+		buf_printf(out, "    skip: %zu   # lines that are not data\n", skip);
 	if (own_names)
 		put_names(c, s->header, out);
 	if (s->footer)
 		put_footer(s, l, out);
+	put_skipped(s, l, out);
 	if (s->missing)
 		buf_append_str(out, "    missing: 'null'   # some rows have fewer values\n");
 	if (s->extra)
-		buf_append_str(out, "    extra: empty   # some have more, which are empty\n");
+		buf_append_str(out, "    extra: empty   # some rows have more values, which are "
+				    "empty\n");
+}
+
+static void put_encoding(const struct lines *l, struct buf *out)
+{
+	const struct encoding_found *f = &l->found;
+
+	if (!l->encoding)
+		return;
+	buf_printf(out, "    encoding: %s", l->encoding);
+	if (f->name)
+		buf_printf(out, "   # %.0f %% of the characters are usual", 100 * f->score);
+	if (f->name && f->next)
+		buf_printf(out, "; next: %s, %.0f %%", f->next, 100 * f->next_score);
+	buf_append_str(out, "\n");
 }
 
 static void put_csv(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
@@ -209,8 +257,7 @@ static void put_csv(const struct columns *c, const struct sniffed_shape *s, cons
 	buf_append_str(out, "source:\n  csv:\n    files: [");
 	put_text(out, name);
 	buf_append_str(out, "]\n");
-	if (l->encoding)
-		buf_printf(out, "    encoding: %s\n", l->encoding);
+	put_encoding(l, out);
 	put_dialect(s, out);
 	put_rows(c, s, l, out);
 	if (c->blanks || c->quoted_blanks)
@@ -264,9 +311,11 @@ static void put_field(const struct columns *c, const struct sniffed *s, struct b
 		   s->has_nulls ? ", some null" : "");
 	if (s->note)
 		buf_printf(out, "; %s", s->note);
+	if (s->list)
+		buf_append_str(out, "; lists are JSON text; an item has a path such as NAME[0]");
 	if (s->format && !has_zone(s->format))
-		buf_append_str(
-			out, "; UTC where it has no offset, `zone: Europe/Berlin` says otherwise");
+		buf_append_str(out, "; UTC if the value has no offset; for another zone add `zone: "
+				    "Europe/Berlin`");
 	buf_append_str(out, "\n");
 }
 
@@ -317,20 +366,50 @@ static void put_part(const struct sniffed *s, bool last, const char *why, struct
 	buf_printf(out, "}   # %s\n", why);
 }
 
-static void put_hash(const struct columns *c, struct buf *out)
+/* Return true if the hash needs a field of its own for this column, in which a null is "". */
+static bool has_key_field(const struct sniffed *s, const struct sniffed_key *k)
+{
+	return k->all && s->has_nulls;
+}
+
+static void put_key_name(const struct sniffed *s, bool null, struct buf *out)
+{
+	struct buf name = {0};
+
+	buf_printf(&name, "%s%s", null ? "key of " : "", s->name);
+	put_yaml(out, buf_bytes(&name));
+	buf_release(&name);
+}
+
+static void put_key_fields(const struct columns *c, const struct sniffed_key *k, struct buf *out)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (!has_key_field(&c->column[i], k))
+			continue;
+		buf_append_str(out, "  ");
+		put_key_name(&c->column[i], true, out);
+		buf_append_str(out, ": {from: ");
+		put_text(out, c->column[i].name);
+		buf_append_str(out, ", default: ''}   # only for the row key, which cannot contain "
+				    "a null\n");
+	}
+}
+
+static void put_hash(const struct columns *c, const struct sniffed_key *k, struct buf *out)
 {
 	size_t put = 0;
 
 	buf_append_str(out, "      - {hash: md5, of: [");
 	for (size_t i = 0; i < c->n; i++) {
-		if (c->column[i].has_nulls)
+		if ((c->column[i].has_nulls || c->column[i].list) && !k->all)
 			continue;
 		buf_append_str(out, put++ ? ", " : "");
-		put_text(out, c->column[i].name);
+		put_key_name(&c->column[i], has_key_field(&c->column[i], k), out);
 	}
 	if (!put)
 		put_text(out, c->column[0].name);
-	buf_append_str(out, "], bytes: 8}   # rows of the same values in these are one\n");
+	buf_append_str(out, "], bytes: 8}   # rows with equal values in these columns are one "
+			    "row\n");
 }
 
 static void put_key(const struct columns *c, const struct sniffed_key *k, struct buf *out)
@@ -350,17 +429,17 @@ static void put_key(const struct columns *c, const struct sniffed_key *k, struct
 		buf_append_str(out, "]}   # spreads rows that come in order\n");
 	}
 	if (k->entity != none)
-		put_part(&c->column[k->entity], k->time == none && !behind, "whose rows these are",
+		put_part(&c->column[k->entity], k->time == none && !behind, "owner of the row",
 			 out);
 	if (k->time != none)
 		put_part(&c->column[k->time], !behind, "newest first", out);
 	if (k->unique != none)
-		put_part(&c->column[k->unique], true, "another one in each row", out);
+		put_part(&c->column[k->unique], true, "different in each row", out);
 	if (k->hash)
-		put_hash(c, out);
+		put_hash(c, k, out);
 }
 
-/* In a qualifier a backslash begins a byte in hex. */
+/* Write a qualifier. Backslashes are escaped, because a backslash begins a byte in hex. */
 static void put_qualifier(const char *name, struct buf *out)
 {
 	struct buf text = {0};
@@ -401,11 +480,11 @@ static void put_table(const struct columns *c, const struct sniffed_key *k, cons
 	buf_append_str(out, "    timestamp: ");
 	if (k->time != SIZE_MAX) {
 		put_text(out, c->column[k->time].name);
-		buf_append_str(out, "   # of the cells\n");
+		buf_append_str(out, "   # time of the cells\n");
 	} else {
 		buf_append_str(out,
-			       "1   # ms; no column has a time of all rows: a later load needs "
-			       "a greater one\n");
+			       "1   # in ms; no column has a time in each row, so a later load "
+			       "needs a greater number\n");
 	}
 	buf_append_str(out, "    families:\n      d: {versions: 1, compression: {codec: ZSTD, "
 			    "framing: hadoop}}\n");
@@ -419,27 +498,27 @@ void job_write(const struct columns *c, const struct sniffed_shape *s, const str
 {
 	buf_printf(out,
 		   "# Proposed by saltmill init from %s%" PRIu64 " rows; `saltmill check` shows "
-		   "what it makes of them.\n",
+		   "their cells.\n",
 		   l->whole ? "" : "the first 64 MiB, ", c->rows);
 	if (c->left_out)
-		buf_printf(
-			out,
-			"# %zu of the schema's values are no fields: lists, maps, null, or a name "
-			"with both kinds of quote.\n",
-			c->left_out);
+		buf_printf(out,
+			   "# %zu of the schema's values cannot be fields: lists, maps, null, or a "
+			   "name with both kinds of quote.\n",
+			   c->left_out);
 	if (!l->whole && !c->json)
-		buf_append_str(out, "# The rest was not looked at: is there a trailer?\n");
+		buf_append_str(out, "# init did not read the rest of the file, which may end with "
+				    "a trailer.\n");
 	if (c->json) {
 		buf_printf(out, "source:\n  %s:\n    files: [", c->schema ? c->schema : "json");
 		put_text(out, name);
 		buf_append_str(out, "]\n");
-		if (l->encoding)
-			buf_printf(out, "    encoding: %s\n", l->encoding);
+		put_encoding(l, out);
 	} else {
 		put_csv(c, s, l, name, out);
 	}
 	buf_append_str(out, "fields:\n");
 	for (size_t i = 0; i < c->n; i++)
 		put_field(c, &c->column[i], out);
+	put_key_fields(c, k, out);
 	put_table(c, k, name, out);
 }

@@ -1,4 +1,4 @@
-/* counts.h - counts of lint_watch.c that lint_rows.c judges */
+/* counts.h - counts of rows, which lint_watch.c makes and the rules in lint_rows.c use */
 #ifndef SALTMILL_LINT_COUNTS_H
 #define SALTMILL_LINT_COUNTS_H
 
@@ -7,21 +7,23 @@
 #include "unique.h"
 
 struct family_count {
-	uint64_t rows, bytes; /* rows with a cell; bytes of qualifiers and values; in the sample */
+	/* rows with a cell, and bytes of qualifiers and values, in the sample */
+	uint64_t rows, bytes;
 };
 
-/* Counts of one table, of one worker or all. */
+/* Counts of one table, for one worker or for all workers. */
 struct table_count {
 	uint64_t rows, key_bytes;
-	/* keys above, and keys below, all keys before them in their piece of input */
+	/* keys above all earlier keys of their piece of input, and keys below all earlier keys */
 	uint64_t rising, falling;
 	uint64_t in_piece;
 	struct buf highest, lowest; /* keys of the current piece */
 	int64_t oldest_ms, newest_ms;
 	uint64_t sampled, cells;       /* rows that were examined, and their cells */
 	struct family_count *families; /* [families] */
-	uint64_t *part_bytes;	       /* [parts]; in the sample */
-	uint64_t *filled; /* [parts]: padded parts with no room for a longer value; in the sample */
+	uint64_t *part_bytes;	       /* [parts], in the sample */
+	uint64_t *regions;	       /* [regions of the job], number of rows */
+	uint64_t *filled; /* [parts], number of padded parts that are full, in the sample */
 };
 
 struct lint_watch {
@@ -30,6 +32,7 @@ struct lint_watch {
 	struct key_table *keys;	    /* [tables] */
 	struct table_count *counts; /* [workers][tables] */
 	struct unique **unique;	    /* [tables] */
+	struct splits *splits;	    /* [tables], the splits that the job gives without data */
 	struct {
 		struct row_cell *cells;
 		struct key_piece *pieces;
@@ -37,7 +40,7 @@ struct lint_watch {
 	unsigned nworkers, every;
 };
 
-/* Add the counts of all workers for a table to sum, whose arrays the caller owns. */
+/* Add the counts of all workers for a table to `sum`. The caller owns the arrays of `sum`. */
 void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count *sum);
 
 #endif

@@ -1,4 +1,4 @@
-/* draft.c - the items of the job as written, and changes to them */
+/* draft.c - find items in the text of the job, and change them */
 #include <string.h>
 
 #include "fix.h"
@@ -56,7 +56,7 @@ const char *draft_text(struct lint *l, const struct draft *d, const char *key)
 	return kept(l, &out);
 }
 
-/* Returns the end of a value: a comma or bracket outside of it. */
+/* Returns the end of a value, which is a comma or bracket outside the value. */
 static const char *value_end(const char *p)
 {
 	char quote = 0;
@@ -80,7 +80,10 @@ static const char *value_end(const char *p)
 	return p;
 }
 
-/* Find "key: value" in a mapping: its start and end. false: not found. */
+/*
+ * Find the start and the end of "key: value" in a mapping. Return false if the mapping lacks the
+ * key.
+ */
 static bool find_key(const char *map, const char *key, const char **at, const char **end)
 {
 	size_t len = strlen(key);
@@ -122,7 +125,7 @@ const char *fix_set(struct lint *l, const char *map, const char *key, const char
 	} else if (*end == ',') {
 		end += 2;
 	} else if (found && out.len > 2) {
-		out.len -= 2; /* the comma before the last one */
+		out.len -= 2; /* remove the comma after the last item */
 	}
 	buf_append_str(&out, end);
 	return kept(l, &out);

@@ -1,4 +1,4 @@
-/* fix.c - job changes that fix the findings of several rules */
+/* fix.c - changes of the job that fix the findings of several rules */
 #include "fix.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static bool is_twin(const struct job_table *t, const struct cell_spec *c, const 
 	return false;
 }
 
-/* A qualifier with the name of its old family as prefix. */
+/* Return the qualifier, prefixed with the name of its old family. */
 static const char *with_prefix(struct lint *l, const char *family, const char *qualifier)
 {
 	if (!qualifier)
@@ -80,7 +80,10 @@ const struct field *time_behind(const struct job *job, const struct field *f)
 		const struct field *g = &job->fields[i];
 		size_t same = 0;
 
-		/* another part of the same columns is a different text */
+		/*
+		 * skip a field that reads another part of the same columns, because its text
+		 * differs
+		 */
 		if (g->type != FIELD_TIME || g->ncolumns != f->ncolumns || f->transform ||
 		    g->transform)
 			continue;
@@ -97,7 +100,7 @@ static void add_name(struct buf *list, struct lint *l, const char *name)
 	buf_printf(list, "%s%s", list->len ? ", " : "", fix_name(l, name));
 }
 
-/* The key's fields that are no times; if there are none, all. */
+/* Return the key's fields that are not times. Return all fields if all are times. */
 static const char *entity(struct lint *l, const struct job *job, const struct job_table *t,
 			  bool times)
 {
@@ -143,7 +146,7 @@ static bool has_cell(const struct job_table *t, size_t field)
 	return false;
 }
 
-/* A qualifier of the first family that no cell uses. */
+/* Return a qualifier of the first family that no cell uses. */
 static const char *free_qualifier(struct lint *l, const struct job_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->ncells; i++) {
@@ -156,7 +159,7 @@ static const char *free_qualifier(struct lint *l, const struct job_table *t, con
 	return fix_name(l, name);
 }
 
-/* A short form of a key part. */
+/* Return a short form of a key part. */
 static const char *short_part(struct lint *l, const struct job *job, const struct key_part *p,
 			      bool *hashed)
 {
@@ -216,4 +219,20 @@ const char *fix_tell_apart(struct lint *l, const struct job *job, const struct j
 		d.text[at] = fix_set(l, d.text[at], "terminator", "'\\x00'");
 	d.back = lint_text(l, "{field: %s}", fix_name(l, job->fields[field].name));
 	return draft_text(l, &d, "rowkey");
+}
+
+bool reads_column(const struct field *f, const char *column)
+{
+	return f->ncolumns == 1 && strcmp(f->columns[0], column) == 0;
+}
+
+const char *fix_field(struct lint *l, const struct job *job, const struct field *f, const char *key,
+		      const char *value)
+{
+	const char *text = "{}";
+
+	for (size_t i = 0; i < job->written_fields.n; i++)
+		if (strcmp(job->written_fields.item[i].name, f->name) == 0)
+			text = job->written_fields.item[i].text;
+	return lint_text(l, "fields: {%s: %s}", fix_name(l, f->name), fix_set(l, text, key, value));
 }

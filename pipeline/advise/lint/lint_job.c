@@ -1,8 +1,9 @@
 /*
- * lint_job.c - rules that need no event
+ * lint_job.c - rules that need only the job
  */
 #include <string.h>
 
+#include "ddl.h"
 #include "encoding.h"
 #include "fix.h"
 
@@ -24,13 +25,13 @@ static void many_families(struct lint *l, const struct job_table *t)
 			    .pos = t->schema.families[FAMILIES_MOST].pos,
 			    .what = lint_text(l, "%zu column families", n),
 			    .why = "each family has its own files and memstore in every region; a "
-				   "flush or split of one concerns all, so small ones are "
-				   "scattered over many small files",
+				   "flush or split of one family concerns all families, so small "
+				   "families get many small files",
 			    .fix = fix_join_families(l, t, rest, FAMILIES_MOST - 1),
 			    .figure = (double)n});
 }
 
-/* A digest whose input keeps every millisecond apart. */
+/* Return true if the part is a digest whose input differs for every millisecond. */
 static bool keeps_all(const struct job *job, const struct key_part *p)
 {
 	const struct field *f = &job->fields[p->field];
@@ -39,7 +40,10 @@ static bool keeps_all(const struct job *job, const struct key_part *p)
 	       encoding_keeps(p->as, f->type);
 }
 
-/* If the cells' time is in the key, or all cells have one time, no column has a second version. */
+/*
+ * Check for unused versions. If the key contains the time of the cells, or if all cells have the
+ * same time, no column has a second version.
+ */
 static void dead_versions(struct lint *l, const struct job *job, const struct job_table *t)
 {
 	const struct key_part *in_key = NULL;
@@ -62,8 +66,8 @@ static void dead_versions(struct lint *l, const struct job *job, const struct jo
 						      f->name, (int)f->versions,
 						      in_key ? "the cells' time is part of the key"
 							     : "all cells have one time"),
-				    .why = "a column of a row can then have one cell only: more "
-					   "versions never apply",
+				    .why = "a column of a row can then have only one cell, so "
+					   "more versions are never used",
 				    .fix = fix_family(l, t, f, "versions", "1"),
 				    .figure = f->versions});
 	}
@@ -87,8 +91,9 @@ static void time_as_text(struct lint *l, const struct job *job, const struct job
 				    .pos = p->pos,
 				    .what = lint_text(l, "time `%s` is in the key as text",
 						      job->fields[p->field].name),
-				    .why = "eight bytes hold every millisecond and sort as time "
-					   "does; text is longer, and is stored with each cell",
+				    .why = "eight bytes can store every millisecond and sort as "
+					   "time does; text is longer, and is stored with each "
+					   "cell",
 				    .fix = fix_part(l, t, p->pos,
 						    lint_text(l, "{field: %s, as: millis}",
 							      fix_name(l, time->name))),
@@ -96,7 +101,10 @@ static void time_as_text(struct lint *l, const struct job *job, const struct job
 	}
 }
 
-/* The number of buckets limits parallel reads and the number of servers that answer. */
+/*
+ * Check the number of buckets. It limits how many reads run in parallel, and how many servers
+ * answer.
+ */
 static void few_buckets(struct lint *l, const struct job_table *t)
 {
 	const struct region_rule *r = &t->regions.rule;
@@ -108,21 +116,23 @@ static void few_buckets(struct lint *l, const struct job_table *t)
 	struct draft d = draft_of(l, &t->written.rowkey);
 	if (d.n)
 		d.text[0] = fix_set(l, d.text[0], "salt", lint_text(l, "%u", wanted));
-	lint_add(l,
-		 &(struct lint_finding){
-			 .rule = "few-buckets",
-			 .severity = LINT_WARNING,
-			 .table = t->schema.name,
-			 .pos = salt->pos,
-			 .what = lint_text(l, "%u salt buckets for %u %s", salt->buckets, wanted,
-					   r->count >= r->servers ? "regions" : "servers"),
-			 .why = "events of one moment go to as many places as there are buckets: "
-				"the other regions or servers are idle",
-			 .fix = draft_text(l, &d, "rowkey"),
-			 .figure = salt->buckets});
+	lint_add(l, &(struct lint_finding){
+			    .rule = "few-buckets",
+			    .severity = LINT_WARNING,
+			    .table = t->schema.name,
+			    .pos = salt->pos,
+			    .what = lint_text(l, "%u salt buckets for %u %s", salt->buckets, wanted,
+					      r->count >= r->servers ? "regions" : "servers"),
+			    .why = "events of one moment go only to one region for each bucket, so "
+				   "the other regions or servers are idle",
+			    .fix = draft_text(l, &d, "rowkey"),
+			    .figure = salt->buckets});
 }
 
-/* The field for a salt: the first of the key, preferably not a time. */
+/*
+ * Return the field for a salt. This is the key's first field that is not a time or, if all are
+ * times, the first field.
+ */
 static const char *entity_of(const struct job *job, const struct job_table *t)
 {
 	const struct field *found = NULL;
@@ -156,15 +166,192 @@ static void drawn_salt(struct lint *l, const struct job *job, const struct job_t
 			    .what = lint_text(l, "each row is in any of %u buckets", salt->buckets),
 			    .why = lint_text(
 				    l,
-				    "no field gives the bucket: a get becomes %u gets, a scan "
-				    "%u scans, and an event that comes again with other bytes "
-				    "or at another place is another row",
+				    "no field gives the bucket, so a get becomes %u gets and a "
+				    "scan %u scans; an event that comes again with other bytes or "
+				    "at another place becomes another row",
 				    salt->buckets, salt->buckets),
 			    .fix = draft_text(l, &d, "rowkey"),
 			    .figure = salt->buckets});
 }
 
-void lint_job(struct lint *l, const struct job *job)
+static void clear_text(struct lint *l, const struct job_table *t)
+{
+	for (size_t i = 0; i < t->schema.nfamilies; i++) {
+		const struct family *f = &t->schema.families[i];
+		const char *cipher = attributes_get(&f->more, "ENCRYPTION");
+
+		if (!cipher)
+			continue;
+		lint_add(l, &(struct lint_finding){
+				    .rule = "clear-text",
+				    .severity = LINT_SEVERE,
+				    .table = t->schema.name,
+				    .pos = f->pos,
+				    .what = lint_text(
+					    l,
+					    "family %s has ENCRYPTION %s, but saltmill writes its "
+					    "HFiles in clear text",
+					    f->name, cipher),
+				    .why = lint_text(
+					    l,
+					    "HBase does not encrypt a file that it bulk-loads. It "
+					    "encrypts the cells when a compaction rewrites the "
+					    "file: after `apply`, run `major_compact '%s', '%s'`. "
+					    "The folder of the load stays in clear text",
+					    t->schema.name, f->name)});
+	}
+}
+
+static void values_not_in_mob(struct lint *l, const struct job_table *t)
+{
+	for (size_t i = 0; i < t->schema.nfamilies; i++) {
+		const struct family *f = &t->schema.families[i];
+		const char *mob = attributes_get(&f->more, "IS_MOB");
+
+		if (!mob || strcmp(mob, "true"))
+			continue;
+		const char *threshold = attributes_get(&f->more, "MOB_THRESHOLD");
+		lint_add(l,
+			 &(struct lint_finding){
+				 .rule = "mob-in-hfiles",
+				 .severity = LINT_ADVICE,
+				 .always = true,
+				 .table = t->schema.name,
+				 .pos = f->pos,
+				 .what = lint_text(
+					 l,
+					 "family %s has IS_MOB, but the HFiles of the load "
+					 "contain its large values too",
+					 f->name),
+				 .why = lint_text(
+					 l,
+					 "HBase moves values above MOB_THRESHOLD (%s bytes) into "
+					 "MOB files when a compaction rewrites the HFile: after "
+					 "`apply`, run `major_compact '%s', '%s'`. Until then the "
+					 "regions have the size of all values",
+					 threshold ? threshold : "102400", t->schema.name,
+					 f->name)});
+	}
+}
+
+/* Returns the family's put that has the empty qualifier, or NULL. */
+static const struct cell_spec *unnamed_put(const struct job_table *t, size_t family)
+{
+	for (size_t i = 0; i < t->ncells; i++)
+		if (!t->cells[i].marker && t->cells[i].family == family && !t->cells[i].nqualifier)
+			return &t->cells[i];
+	return NULL;
+}
+
+/*
+ * Return true if the table has delete markers without a qualifier. Such markers delete families,
+ * rows or the empty qualifier.
+ */
+static bool has_unnamed_marker(const struct job_table *t, size_t family)
+{
+	for (size_t i = 0; i < t->ncells; i++)
+		if (t->cells[i].marker && t->cells[i].family == family && !t->cells[i].nqualifier)
+			return true;
+	return false;
+}
+
+static void ttl_and_markers(struct lint *l, const struct job_table *t)
+{
+	for (size_t i = 0; i < t->schema.nfamilies; i++) {
+		const struct family *f = &t->schema.families[i];
+		const struct cell_spec *put = unnamed_put(t, i);
+
+		if (f->ttl_s == TTL_FOREVER || !put || !has_unnamed_marker(t, i))
+			continue;
+		struct draft d = draft_of(l, &t->written.cells);
+		size_t at = draft_find(&d, put->pos);
+		if (at < d.n)
+			d.text[at] = fix_set(l, d.text[at], "qualifier", "v");
+		lint_add(l,
+			 &(struct lint_finding){
+				 .rule = "ttl-and-markers",
+				 .severity = LINT_SEVERE,
+				 .table = t->schema.name,
+				 .pos = put->pos,
+				 .what = lint_text(l,
+						   "family %s has a TTL, delete markers, and cells "
+						   "with an empty qualifier",
+						   f->name),
+				 .why = "after the TTL, HBase's scanner can loop without end at "
+					"such a marker, or return cells that it deletes; a "
+					"qualifier of one byte prevents this",
+				 .fix = draft_text(l, &d, "cells"),
+				 .figure = f->ttl_s});
+	}
+}
+
+static bool part_uses(const struct key_part *p, size_t field)
+{
+	bool uses = p->kind == PART_FIELD && p->field == field;
+
+	for (size_t i = 0; i < p->nof; i++)
+		uses |= p->of[i] == field;
+	return uses;
+}
+
+/* Return true if a key or a cell of the job contains the field. */
+static bool is_stored(const struct job *job, size_t field)
+{
+	bool stored = false;
+
+	for (size_t t = 0; t < job->ntables; t++) {
+		const struct job_table *table = &job->tables[t];
+
+		for (size_t i = 0; i < table->nrowkey; i++)
+			stored |= part_uses(&table->rowkey[i], field);
+		for (size_t i = 0; i < table->ncells; i++) {
+			const struct cell_spec *c = &table->cells[i];
+
+			stored |= c->kind == VALUE_FIELD && c->field == field;
+			for (size_t k = 0; k < c->nqualifier; k++)
+				stored |= part_uses(&c->qualifier[k], field);
+		}
+	}
+	return stored;
+}
+
+static bool any_ttl(const struct job *job)
+{
+	for (size_t t = 0; t < job->ntables; t++)
+		for (size_t f = 0; f < job->tables[t].schema.nfamilies; f++)
+			if (job->tables[t].schema.families[f].ttl_s != TTL_FOREVER)
+				return true;
+	return false;
+}
+
+/*
+ * Check for delete markers whose timestamps come from Kafka. Offsets rise with the messages of a
+ * key, but the times of two messages may be equal. A TTL needs real times, so there is no fix then.
+ */
+static void tombstone_ties(struct lint *l, const struct job *job, const struct job_table *t)
+{
+	const struct field *f = &job->fields[t->timestamp_field];
+
+	if (job->kafka.tombstones != TOMBSTONES_DELETE || t->timestamp_constant ||
+	    !reads_column(f, "$timestamp"))
+		return;
+	bool has_fix = !is_stored(job, t->timestamp_field) && !any_ttl(job);
+	lint_add(l, &(struct lint_finding){
+			    .rule = "tombstone-ties",
+			    .severity = LINT_WARNING,
+			    .table = t->schema.name,
+			    .pos = f->pos,
+			    .what = lint_text(l,
+					      "tombstones delete rows at the time `%s` of Kafka's "
+					      "$timestamp",
+					      f->name),
+			    .why = "a tombstone also hides a later put of the same millisecond; "
+				   "offsets rise with each message of a key, so `from: $offset` "
+				   "orders them (without a TTL)",
+			    .fix = has_fix ? fix_field(l, job, f, "from", "$offset") : NULL});
+}
+
+void lint_job(struct lint *l, const struct job *job, const struct existing_regions *live)
 {
 	for (size_t i = 0; i < job->ntables; i++) {
 		const struct job_table *t = &job->tables[i];
@@ -174,5 +361,11 @@ void lint_job(struct lint *l, const struct job *job)
 		time_as_text(l, job, t);
 		few_buckets(l, t);
 		drawn_salt(l, job, t);
+		clear_text(l, t);
+		values_not_in_mob(l, t);
+		ttl_and_markers(l, t);
+		tombstone_ties(l, job, t);
+		if (!live || !existing_regions_table(live, i))
+			lint_job_regions(l, job, t);
 	}
 }

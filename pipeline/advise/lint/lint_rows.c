@@ -1,4 +1,4 @@
-/* lint_rows.c - rules on the counted rows of a table */
+/* lint_rows.c - rules that need the counted rows of a table */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -8,15 +8,16 @@
 #include "source.h"
 #include "bytes.h"
 
-#define ORDERED_SHARE 0.25 /* of the rows */
-#define KEY_ADVICE    24   /* mean bytes; guides advise 16 */
+#define ORDERED_SHARE 0.25 /* smallest share of rows in rising or falling order that lint reports */
+#define KEY_ADVICE    24   /* mean bytes of a key; guides recommend 16 */
 #define KEY_LONG      100
-#define FAMILY_ROWS   50 /* times as many rows as another family */
+#define FAMILY_ROWS   50 /* report a family with this many times the rows of another family */
 #define FAMILY_BYTES  100
 #define FILLED_SHARE  0.01
 #define WIDER	      4
-#define EARLY_MS      INT64_C(100000000000)    /* 1973-03-03; as seconds the year 5138 */
-#define LATE_MS	      INT64_C(100000000000000) /* the year 5138 */
+/* 1973-03-03 as milliseconds; as seconds, the year 5138 */
+#define EARLY_MS INT64_C(100000000000)
+#define LATE_MS	 INT64_C(100000000000000) /* the year 5138 as milliseconds */
 
 struct judge {
 	struct lint *lint;
@@ -57,11 +58,11 @@ static void long_key(const struct judge *j)
 	add(j, "long-key", mean > KEY_LONG ? LINT_WARNING : LINT_ADVICE, j->table->rowkey[0].pos,
 	    mean,
 	    lint_text(j->lint,
-		      "row keys have %.1f bytes in the mean; stored again with each of %.1f cells "
-		      "a row that is %s",
+		      "row keys have %.1f bytes on average; stored with each of %.1f cells in a "
+		      "row, they need %s",
 		      mean, cells, all),
-	    "the key is stored with every cell, in the memstore and block cache too; 16 bytes are "
-	    "what guides advise",
+	    "the key is stored with every cell, also in the memstore and block cache; guides "
+	    "recommend 16 bytes",
 	    fix_long_key(j->lint, j->job, j->table, part));
 }
 
@@ -78,8 +79,8 @@ static void ordered_head(const struct judge *j)
 	    lint_text(j->lint,
 		      "%.0f%% of the row keys are %s all before them in the order of the events",
 		      100 * share, falls ? "below" : "above"),
-	    "events that come live are then all written to one region, its server does all the "
-	    "work; a bulk load alone does not suffer",
+	    "live events are then all written to one region, so one server does all the work; a "
+	    "bulk load is not affected",
 	    fix_salt(j->lint, j->job, j->table, r->count > r->servers ? r->count : r->servers));
 }
 
@@ -94,8 +95,8 @@ static void add_unbalanced(const struct judge *j, size_t small, size_t large, do
 		is_small[i] = i == small;
 	add(j, "unbalanced-families", LINT_WARNING, j->table->schema.families[small].pos, figure,
 	    what,
-	    "regions split by the large family, so the small one is scattered over many regions, a "
-	    "little in each; a table of its own would do as well as one family",
+	    "regions split by the large family, so the small family is spread over many regions "
+	    "with few rows in each region; use one family, or a separate table",
 	    fix_join_families(j->lint, j->table, is_small, large));
 }
 
@@ -147,7 +148,7 @@ static void tight_padding(const struct judge *j)
 		const struct key_part *p = &j->table->rowkey[i];
 		double share = c->sampled ? (double)c->filled[i] / (double)c->sampled : 0;
 
-		/* values of one width are codes, not growing numbers */
+		/* values of equal width are codes, not numbers that grow */
 		if (p->kind != PART_FIELD || !p->width || share < FILLED_SHARE ||
 		    c->filled[i] == c->sampled)
 			continue;
@@ -155,18 +156,10 @@ static void tight_padding(const struct judge *j)
 		add(j, "tight-padding", LINT_WARNING, p->pos, share,
 		    lint_text(j->lint, "`%s` fills its width of %u in %.1f%% of the rows", name,
 			      p->width, 100 * share),
-		    "the next longer value does not fit and is rejected; a wider key then makes a "
-		    "new table",
+		    "the next longer value does not fit and is rejected; a wider key then needs "
+		    "a new table",
 		    wider_part(j, p));
 	}
-}
-
-static const char *written_field(const struct job *job, const struct field *f)
-{
-	for (size_t i = 0; i < job->written_fields.n; i++)
-		if (!strcmp(job->written_fields.item[i].name, f->name))
-			return job->written_fields.item[i].text;
-	return "{}";
 }
 
 static void mistaken_unit(const struct judge *j)
@@ -176,6 +169,8 @@ static void mistaken_unit(const struct judge *j)
 	const struct table_count *c = j->count;
 	const struct field *f = &j->job->fields[j->table->timestamp_field];
 	const char *unit = NULL;
+	if (reads_column(f, "$offset")) /* a rank, not a time */
+		return;
 	if (f->unit == TIME_MS && c->newest_ms > 0 && c->newest_ms < EARLY_MS)
 		unit = "s";
 	else if (f->unit == TIME_S && c->oldest_ms > LATE_MS)
@@ -183,12 +178,11 @@ static void mistaken_unit(const struct judge *j)
 	if (!unit)
 		return;
 	add(j, "mistaken-unit", LINT_SEVERE, f->pos, (double)c->newest_ms,
-	    lint_text(j->lint, "all times of `%s` are %s: as %s they would be of today", f->name,
+	    lint_text(j->lint, "all times of `%s` are %s, but would be recent in %s", f->name,
 		      unit[1] ? "after the year 5138" : "before March 1973",
 		      unit[1] ? "milliseconds" : "seconds"),
-	    "cells with a wrong time expire by a TTL, or override what is written later",
-	    lint_text(j->lint, "fields: {%s: %s}", fix_name(j->lint, f->name),
-		      fix_set(j->lint, written_field(j->job, f), "unit", unit)));
+	    "cells with a wrong time expire by a TTL, or overwrite newer cells",
+	    fix_field(j->lint, j->job, f, "unit", unit));
 }
 
 static void short_ttl(const struct judge *j)
@@ -209,17 +203,22 @@ static void short_ttl(const struct judge *j)
 			continue;
 		strftime(oldest, sizeof oldest, "%Y-%m-%d", &tm);
 		add(j, "short-ttl", all ? LINT_SEVERE : LINT_WARNING, f->pos, age_s,
-		    lint_text(j->lint, "family %s has a TTL of %d s, the oldest cells are of %s%s",
-			      f->name, (int)f->ttl_s, oldest, all ? ", and so old are all" : ""),
-		    "HBase shows no cell that is older than its TTL, and the next compaction drops "
-		    "it",
+		    lint_text(j->lint,
+			      "family %s has a TTL of %d s, and the oldest cells are from "
+			      "%s%s",
+			      f->name, (int)f->ttl_s, oldest,
+			      all ? ", and all cells are older "
+				    "than that"
+				  : ""),
+		    "HBase does not return cells that are older than the TTL, and the next "
+		    "compaction removes them",
 		    fix_family(j->lint, j->table, f, "ttl",
 			       days * 86400 > TTL_FOREVER ? NULL
 							  : lint_text(j->lint, "%.0fd", days)));
 	}
 }
 
-/* One collision is a proof, however few the rows. */
+/* Report collisions of keys. One collision is sufficient, even if there are few rows. */
 static void not_unique(const struct judge *j)
 {
 	const struct unique_result *u = &j->unique;
@@ -229,8 +228,8 @@ static void not_unique(const struct judge *j)
 		return;
 	double share = (double)u->hidden / (double)u->events;
 	buf_printf(&what,
-		   "%.4g%% of the events are hidden by others with the same row key, "
-		   "columns and timestamp but other values; for example ",
+		   " %.4g%% of the events are overwritten by others with the same row key, "
+		   "columns and timestamp but other values; for example  ",
 		   100 * share);
 	source_place(j->source, u->first, &what);
 	buf_append_str(&what, " and ");
@@ -238,13 +237,13 @@ static void not_unique(const struct judge *j)
 	if (u->share < 1)
 		buf_printf(&what, " (measured on 1 of %.0f keys)", 1 / u->share);
 	if (u->repeated)
-		buf_printf(&what, "; %.4g%% are true duplicates, which lose nothing",
+		buf_printf(&what, "; %.4g%% are exact duplicates, which lose no data",
 			   100 * (double)u->repeated / (double)u->events);
 	const struct cell_spec *cell = &j->table->cells[u->column];
 	add(j, "key-not-unique", LINT_SEVERE, j->table->rowkey[j->table->nrowkey - 1].pos, share,
 	    arena_strndup(&j->lint->arena, what.ptr, what.len),
-	    "HBase shows one cell a row, column and timestamp: of two events that differ only in "
-	    "their values the key must tell which is which",
+	    "HBase returns one cell for each row, column and timestamp, so two events that "
+	    "differ only in their values need different keys",
 	    fix_tell_apart(j->lint, j->job, j->table,
 			   cell->kind == VALUE_FIELD ? cell->field : j->table->timestamp_field));
 	buf_release(&what);
@@ -275,13 +274,16 @@ void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *sourc
 		sum.families = mem_calloc(table->schema.nfamilies, sizeof *sum.families);
 		sum.filled = mem_calloc(table->nrowkey, sizeof *sum.filled);
 		sum.part_bytes = mem_calloc(table->nrowkey, sizeof *sum.part_bytes);
+		sum.regions = mem_calloc(w->splits[t].count + 1, sizeof *sum.regions);
 		lint_watch_sum(w, t, &sum);
 		for (size_t i = 0; sum.rows >= LINT_ROWS_LEAST && i < sizeof rules / sizeof *rules;
 		     i++)
 			rules[i](&j);
+		lint_regions(l, w->job, t, sum.regions, w->splits[t].count + 1);
 		not_unique(&j);
 		mem_free(sum.families);
 		mem_free(sum.filled);
 		mem_free(sum.part_bytes);
+		mem_free(sum.regions);
 	}
 }

@@ -35,14 +35,14 @@ int lint_run(struct lint *l, const struct job *job, const struct lint_options *o
 					.run = opt->run,
 					.input = opt->input,
 					.limit = {.share = 1, .is_share = true},
-					/* the order is counted for each piece */
+					/* lint counts the order within each piece */
 					.even_pieces = true,
 					.progress = progress,
 					.ctx = &w,
 					.record = take_record,
 					.piece_end = end_piece};
 
-	lint_job(l, job);
+	lint_job(l, job, NULL);
 	int rc = pass_open(&w.pass, &po, err);
 	if (rc == RC_OK)
 		rc = pass_prepare(&w.pass, opt->work_dir, err);

@@ -1,13 +1,14 @@
 /*
  * lint_watch.c - count the rows of a table
  *
- * The order of keys is compared to the order of events in a piece of input (about 1 MB). A key
- * above all before it in the piece counts as rising, a key below all as falling. In random order,
- * ln(n) of n rows are rising.
+ * The watch compares the order of keys with the order of events in a piece of input (about 1 MB). A
+ * key is rising if it is greater than all earlier keys in the piece, and falling if it is less than
+ * all of them. In random order, ln(n) of n rows are rising.
  */
 #include "counts.h"
+#include "pass.h"
 
-#define UNIQUE_GROUPS (1u << 15) /* of all tables; 4 MB, and twice that while groups are rehashed */
+#define UNIQUE_GROUPS (1u << 15) /* largest number of groups in all tables (4 MB of memory) */
 
 struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
 				  unsigned workers, unsigned every)
@@ -21,8 +22,12 @@ struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *
 	w->every = every;
 	w->keys = mem_calloc(job->ntables, sizeof *w->keys);
 	w->unique = mem_calloc(job->ntables, sizeof(struct unique *));
+	w->splits = mem_calloc(job->ntables, sizeof *w->splits);
 	for (size_t t = 0; t < job->ntables; t++) {
 		size_t cells = row_max_cells(plan, t);
+		struct error ignored; /* the user of the split points reports the error */
+
+		regions_without_data(&job->tables[t].regions, &w->splits[t], &ignored);
 
 		key_table_open(&w->keys[t], job, &job->tables[t]);
 		w->unique[t] = unique_new(UNIQUE_GROUPS / job->ntables);
@@ -39,6 +44,7 @@ struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *
 		c->families = mem_calloc(t->schema.nfamilies, sizeof *c->families);
 		c->filled = mem_calloc(t->nrowkey, sizeof *c->filled);
 		c->part_bytes = mem_calloc(t->nrowkey, sizeof *c->part_bytes);
+		c->regions = mem_calloc(w->splits[i % job->ntables].count + 1, sizeof *c->regions);
 		c->oldest_ms = INT64_MAX;
 		c->newest_ms = INT64_MIN;
 	}
@@ -59,6 +65,7 @@ void lint_watch_free(struct lint_watch *w)
 		mem_free(w->counts[i].families);
 		mem_free(w->counts[i].filled);
 		mem_free(w->counts[i].part_bytes);
+		mem_free(w->counts[i].regions);
 	}
 	for (unsigned i = 0; i < w->nworkers; i++) {
 		mem_free(w->scratch[i].cells);
@@ -67,7 +74,9 @@ void lint_watch_free(struct lint_watch *w)
 	for (size_t t = 0; t < w->job->ntables; t++) {
 		key_table_close(&w->keys[t]);
 		unique_free(w->unique[t]);
+		splits_release(&w->splits[t]);
 	}
+	mem_free(w->splits);
 	mem_free(w->unique);
 	mem_free(w->scratch);
 	mem_free(w->counts);
@@ -95,10 +104,11 @@ static void count_order(struct table_count *c, struct bytes key)
 	}
 }
 
-/* Does a padded part have no room for a longer value? */
+/* Return true if the text fills a padded part, so that the part has no space for a longer value. */
 static bool is_full(const struct layout *l, struct bytes part)
 {
-	return part.len > 0 && (l->pad_left ? part.ptr[0] : part.ptr[part.len - 1]) != l->pad;
+	return l->exact ||
+	       (part.len > 0 && (l->pad_left ? part.ptr[0] : part.ptr[part.len - 1]) != l->pad);
 }
 
 static void count_sampled(struct lint_watch *w, unsigned worker, size_t table,
@@ -131,7 +141,8 @@ void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const s
 	int64_t ts = row_timestamp(w->plan, table, r);
 
 	c->rows++;
-	/* chosen by the event, so that the thread does not matter */
+	c->regions[splits_region(&w->splits[table], r->key)]++;
+	/* choose rows by the event's number, so that the result does not depend on threads */
 	bool sampled = (r->seq * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (w->every - 1)) == 0;
 	uint64_t hash = unique_hash(r->key, ts);
 	bool wanted = unique_wants(w->unique[table], hash);
@@ -176,5 +187,7 @@ void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count
 			sum->filled[p] += c->filled[p];
 			sum->part_bytes[p] += c->part_bytes[p];
 		}
+		for (size_t r = 0; r <= w->splits[table].count; r++)
+			sum->regions[r] += c->regions[r];
 	}
 }

@@ -1,9 +1,9 @@
 /*
- * unique.c - groups of events that are one cell to HBase, with digests of their values
+ * unique.c - group events that are one cell in HBase, with digests of their values
  *
- * A group keeps its first event and the first event with other values, by place in the input. So
- * two groups merge to the same result in any order. One byte of digest for each column, eight of
- * them, shows which column differs.
+ * A group keeps its first event in input order, and the first event with other values. So the
+ * result of a merge does not depend on the order in which groups are merged. One byte of digest for
+ * each of eight columns shows which column differs.
  */
 #include "unique.h"
 
@@ -21,13 +21,14 @@
 struct event_group {
 	uint64_t number, first, values, columns;
 	uint64_t second, second_columns;
-	uint64_t events; /* 0 marks a free place */
+	uint64_t events; /* 0 if the entry is unused */
 };
 
 struct unique {
 	struct event_group *slot;
-	size_t room, used, most; /* room is a power of two, at most half full */
-	_Atomic unsigned level;	 /* hashes with this many leading zeros are kept */
+	size_t room, used,
+		most;		/* `room` is a power of two; at most half of the entries are used */
+	_Atomic unsigned level; /* only hashes with this many leading zeros are kept */
 	pthread_mutex_t lock;
 };
 
@@ -75,7 +76,7 @@ static struct event_group *find(const struct unique *u, uint64_t number)
 	return &u->slot[i];
 }
 
-/* Rebuild with this room, without groups whose hashes are no longer kept. */
+/* Rebuild the table with this size. Drops groups whose hashes are no longer kept. */
 static void rehash(struct unique *u, size_t room)
 {
 	struct event_group *old = u->slot;

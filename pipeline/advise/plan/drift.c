@@ -1,10 +1,10 @@
 /*
  * drift.c - sum the new rows for each live region, and find the keys that would balance the regions
  *
- * The sorter of `load` contains every row, so sums and split keys are exact. The share of a region
- * is read by a merge over its key range. A region that needs k parts is divided (splits.h) as if
- * its new bytes were a table. The rows that the region already has are assumed to be spread like
- * the new ones; nothing else is known about them.
+ * The sorter of `load` contains every row, so sums and split keys are exact. A merge over the key
+ * range of a region reads the new rows of this region. A region that needs k parts is divided
+ * (splits.h) as if its new bytes were a table. The old rows of the region are assumed to have the
+ * same distribution as the new rows, because nothing else is known about them.
  */
 #include "planning.h"
 
@@ -26,9 +26,9 @@ struct drift_work {
 	struct drift *drift;
 	const struct job *job;
 	const struct drift_options *opt;
-	char *dir; /* for temporary files */
+	char *dir; /* folder for temporary files */
 	struct pass pass;
-	size_t table; /* the table that is being summed */
+	size_t table; /* index of the table that is being summed */
 };
 
 /* --- read --- */
@@ -80,7 +80,7 @@ static int sum_region(void *ctx, unsigned worker, size_t region, struct error *e
 	struct drift_table *t = &w->drift->tables[w->table];
 	struct record_iter rows;
 	struct record r;
-	struct buf last = {0}; /* keys are never empty */
+	struct buf last = {0}; /* an empty buffer means no key yet, because keys are never empty */
 	uint64_t count = 0, weight = 0;
 
 	(void)worker;
@@ -129,14 +129,14 @@ static int predict_bytes(struct drift_work *w, struct drift_table *t, struct err
 	return rc;
 }
 
-/* --- judge and mend --- */
+/* --- judge regions, and compute split keys --- */
 
 static uint64_t bytes_after(const struct drift_region *r)
 {
 	return r->bytes + (r->live_bytes == EXISTING_UNKNOWN ? 0 : r->live_bytes);
 }
 
-/* Returns how many regions this one should become. */
+/* Returns how many regions this region should become. */
 static uint64_t parts_of(const struct drift_table *t, struct drift_region *r)
 {
 	double mean = (double)t->bytes / (double)t->nregions;
@@ -151,7 +151,10 @@ static uint64_t parts_of(const struct drift_table *t, struct drift_region *r)
 	return parts < PARTS_MOST ? parts : PARTS_MOST;
 }
 
-/* Regions are handled in rising order, so the split keys rise. */
+/*
+ * Compute the split keys of a region. Call this function for the regions in rising order, so that
+ * the split keys rise.
+ */
 static int mend_region(struct drift_work *w, struct drift_table *t, size_t region,
 		       struct error *err)
 {
@@ -169,7 +172,7 @@ static int mend_region(struct drift_work *w, struct drift_table *t, size_t regio
 	return rc;
 }
 
-/* Find neighbours that are nearly empty together. Needs the live sizes and names. */
+/* Find adjacent regions that are nearly empty together. The live sizes and names must be known. */
 static void find_merges(struct drift_table *t)
 {
 	double all = 0;
@@ -212,7 +215,7 @@ static int judge_table(struct drift_work *w, struct error *err)
 	return rc;
 }
 
-/* --- all --- */
+/* --- the whole run --- */
 
 static int close_work(struct drift_work *w, int rc, struct error *err)
 {
@@ -241,6 +244,11 @@ int drift_run(struct drift *d, const struct job *job, const struct drift_options
 	for (w.table = 0; rc == RC_OK && w.table < job->ntables; w.table++)
 		rc = d->tables[w.table].live ? judge_table(&w, err) : RC_OK;
 	return close_work(&w, rc, err);
+}
+
+double drift_over_mean(const struct drift_table *t)
+{
+	return t->bytes ? (double)t->largest * (double)t->nregions / (double)t->bytes : 0;
 }
 
 void drift_release(struct drift *d)

@@ -1,9 +1,9 @@
 /*
- * plan_file.c - the file of `plan --save`
+ * plan_file.c - writes, reads and merges the files of `plan --save`
  *
  *   8     "SMplan\0\2"
- *   8 8 8 events, of them rejected, newest cell timestamp
- *   4     1 and the columns of the input; 0: they are not known
+ *   8 8 8 events, rejected events, newest cell timestamp
+ *   4     1 and the columns of the input; 0 if they are not known
  *   4     columns, then for each: 4 length of the name, name
  *   4     tables
  *   then for each: 4 length of the name, name, 8 disk_per_byte, 8 measured_bytes (IEEE doubles),
@@ -35,8 +35,8 @@ int samples_check(const char *path, struct error *err)
 		fclose(f);
 	return ours ? RC_OK
 		    : error_set(err, RC_CONFIG,
-				"%s exists already and is not a file of `saltmill plan --save`; "
-				"name another",
+				"%s already exists and is not a file of `saltmill plan --save`; "
+				"choose another name",
 				path);
 }
 
@@ -105,7 +105,7 @@ int samples_save(const struct job *job, const struct table_sample *samples,
 	return rc;
 }
 
-/* The rest of a file that is being read; short: it ended too early. */
+/* The unread part of a file. `short` is true if the file ended too early. */
 struct unread {
 	struct bytes rest;
 	bool cut;
@@ -142,7 +142,7 @@ static double take_double(struct unread *r)
 	return v;
 }
 
-/* Weight both ratios by the bytes that each was measured on. */
+/* Add a measured ratio. Each ratio is weighted by the bytes on which it was measured. */
 static void merge_ratio(struct table_sample *s, double ratio, double measured)
 {
 	double all = s->measured_bytes + measured;
@@ -154,12 +154,15 @@ static void merge_ratio(struct table_sample *s, double ratio, double measured)
 
 static int damaged(const char *path, struct error *err)
 {
-	return error_set(err, RC_DATA, "%s: cut short or damaged", path);
+	return error_set(err, RC_DATA,
+			 "%s: truncated or damaged; run `saltmill plan --save` "
+			 "again",
+			 path);
 }
 
 /*
- * Prefer the settings found on more bytes; for equal bytes compare numbers, so that order does not
- * matter.
+ * Prefer the settings that were found with more bytes. If the bytes are equal, compare the settings
+ * as numbers, so that the order of the files does not matter.
  */
 static bool is_better(const struct hfile_tuning *a, const struct hfile_tuning *b)
 {
@@ -183,7 +186,7 @@ static struct hfile_tuning take_settings(struct unread *r)
 	return t;
 }
 
-/* rows: the sample has rows. */
+/* Read the tuning of a table. `rows` is true if the sample has rows. */
 static int take_tuning(struct unread *r, struct table_sample *s, bool rows, struct arena *a,
 		       const char *path, struct error *err)
 {
@@ -214,11 +217,16 @@ static bool same_columns(const struct planning_counts *c, const char *const *col
 	return same;
 }
 
-/* first: no file was merged before. */
+/*
+ * Add the counts of a file. `first` is true for the first file. A file without events has the
+ * columns of the plan only if no file has events.
+ */
 static int take_counts(struct unread *r, struct planning_counts *c, bool first, struct arena *a,
 		       const char *path, struct error *err)
 {
-	c->events += take_number(r, 8);
+	uint64_t events = take_number(r, 8);
+	bool decides = first || (events && !c->events);
+	c->events += events;
 	c->rejected += take_number(r, 8);
 	int64_t newest = (int64_t)take_number(r, 8);
 	c->newest_ms = newest > c->newest_ms ? newest : c->newest_ms;
@@ -234,11 +242,13 @@ static int take_counts(struct unread *r, struct planning_counts *c, bool first, 
 	}
 	if (r->cut)
 		return damaged(path, err);
-	if (first && known) {
-		c->columns = columns;
-		c->ncolumns = n;
+	if (decides) {
+		c->columns = known ? columns : NULL;
+		c->ncolumns = known ? n : 0;
+		c->columns_differ = !known;
+	} else if (events) {
+		c->columns_differ |= !known || !same_columns(c, columns, n);
 	}
-	c->columns_differ |= !known || !same_columns(c, columns, n);
 	return RC_OK;
 }
 
@@ -291,7 +301,9 @@ int samples_merge(const struct job *job, struct table_sample *samples,
 			rc = take_counts(&r, counts, first, a, path, err);
 		if (rc == RC_OK && take_number(&r, 4) != job->ntables)
 			rc = error_set(err, RC_DATA,
-				       "%s: its number of tables differs from the job's", path);
+				       "%s: the number of tables in the file differs from the "
+				       "job's",
+				       path);
 	}
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++)
 		rc = take_table(&r, job, t, &samples[t], a, path, err);

@@ -1,49 +1,52 @@
 /*
- * planning.c - the pass over the events for `plan`
+ * planning.c - read the events for `plan`
  *
- * Two runs must plan the same splits, so no order of rows may depend on threads. Each piece of the
- * input picks its rows by windows that depend on its place in the input. Pieces are fed in input
- * order: a thread that finishes early waits. An input of tens of megabytes is fed whole, the rest
- * at a rate at which feeding costs a fraction of parsing. The rate is lower if few regions are
- * wanted. From gigabytes on, windows widen with the root of the place.
+ * Two runs must plan the same splits, so the order of rows must not depend on the threads. Each
+ * piece of the input picks its rows by windows that depend on its place in the input. The sketch
+ * takes the pieces in input order, so a thread that finishes early waits. The first tens of
+ * megabytes are taken whole. After them, the rate is so low that the sketch costs much less than
+ * parsing. The rate is lower if few regions are wanted. After some gigabytes, the windows widen
+ * with the square root of the place.
  *
- * Compression depends on neighbours, so its ratio is measured on whole neighbourhoods: all rows
- * whose keys begin alike, chosen by a hash of that beginning. The longer the input, the smaller the
- * share. Neighbourhoods that were chosen only while the input was short are left out at the end, if
- * enough remain.
+ * Compression depends on neighbours, so the ratio is measured on whole neighbourhoods. A
+ * neighbourhood is all rows whose keys begin alike. A hash of this common beginning chooses
+ * neighbourhoods. The share of chosen neighbourhoods falls as the input grows. At the end,
+ * neighbourhoods that were chosen only while the input was short are left out, if enough others
+ * remain.
  */
 #include "planning.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "key.h"
 #include "pass.h"
 #include "mem.h"
+#include "near.h"
 #include "spread.h"
 #include "ddl.h"
 
-/* seed of the samples; constant, so that a plan can be repeated */
+/* seed of the samples, which is constant so that a plan can be repeated */
 #define SEED	     0x73616c74
 #define PIECE_LOG2   20
-#define WHOLE_PIECES 64u   /* pieces that are fed row by row */
-#define WHOLE_LEAST  2u	   /* the same if few regions are wanted */
-#define START_LOG2   7	   /* windows after these widen with the place, up to */
-#define LARGE_PIECES 4096u /* from this piece on windows widen */
-#define WINDOW_LOG2  8	   /* KeyValue bytes */
-#define FULL_REGIONS 1000  /* number of regions that the widths are made for */
-/* bytes on disk for a byte of input; more than any input makes, compressed ones too */
+#define WHOLE_PIECES 64u   /* number of pieces that are fed row by row */
+#define WHOLE_LEAST  2u	   /* the number of whole pieces if few regions are wanted */
+#define START_LOG2   7	   /* log2 of the smallest window; later windows are larger */
+#define LARGE_PIECES 4096u /* windows widen from this piece on */
+#define WINDOW_LOG2  8	   /* log2 of the KeyValue bytes of a window */
+#define FULL_REGIONS 1000  /* number of regions for which the widths are designed */
+/* upper bound of the bytes on disk for each byte of input, even if the input is compressed */
 #define DISK_PER_INPUT 16
-#define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
-/* Bytes of input whose rows are all kept to measure compression. */
-#define NEIGHBOUR_BYTES (512u << 10)
-#define MEASURED_LEAST	(1u << 20) /* KeyValues to compress, if so many were kept */
-#define LINT_WHOLE	(4u << 20) /* input bytes in which lint examines the cells of each row */
-#define LINT_EVERY	16	   /* after that it examines one row in this many */
-#define NEIGHBOUR_MOST                                                                             \
-	8 /* times what a piece should keep: one neighbourhood may be all there is                 \
-	   */
+#define SAMPLE_BYTES   (4u << 20) /* KeyValue bytes to compress */
+/* To measure compression, all rows of the first bytes of input are kept, then fewer and fewer. */
+#define KEPT_BYTES	(4u << 20)
+#define NEIGHBOUR_BYTES (1u << 20)   /* after so many more bytes, half of the rows are kept */
+#define MEASURED_LEAST	(192u << 10) /* smallest number of KeyValue bytes to compress */
+#define EXCESS_MOST	0.3	     /* share of the measured bytes on disk */
+#define LINT_WHOLE	(4u << 20)   /* input bytes in which lint examines the cells of each row */
+#define LINT_EVERY	16	     /* after these bytes, lint examines one row in this many */
+#define NEIGHBOUR_MOST	8 /* times the expected bytes of a piece; one neighbourhood may fill it */
 
 /* A picked row and its weight. */
 struct picked_row {
@@ -55,24 +58,18 @@ struct picked_row {
 /* A thread's piece, for one table. */
 struct piece {
 	bool open;
-	uint64_t place; /* the same for its last row */
-	uint64_t last;	/* the same of its last row */
+	uint64_t place; /* place of the piece's first row in the input */
+	uint64_t last;	/* seq of the piece's last row */
 	struct picker picker;
 	struct buf rows;       /* struct picked_row and key, packed */
-	uint64_t chosen_below; /* hashes of neighbourhoods that are kept */
+	uint64_t chosen_below; /* limit of the hashes of kept neighbourhoods */
 	uint64_t chosen_left;  /* bytes of key and payload */
-};
-
-/* When are two rows of a table neighbours? */
-struct near {
-	const struct key_shape *shape;
-	size_t bytes; /* if this many first bytes are equal; 0: it varies */
 };
 
 struct planner {
 	const struct job *job;
 	const struct planning_options *opt;
-	struct pass pass;	  /* its sorters contain the neighbourhoods */
+	struct pass pass;	  /* the pass, whose sorters contain the neighbourhoods */
 	struct key_shape *shapes; /* [ntables] */
 	struct near *near;	  /* [ntables] */
 	unsigned *spare;	  /* [ntables] */
@@ -80,65 +77,25 @@ struct planner {
 	struct spread *spreads;	  /* [ntables] */
 	struct piece *pieces;	  /* [threads * ntables] */
 	uint64_t next;		  /* number of pieces fed */
-	uint64_t input_bytes;	  /* up to the start of the last piece */
-	struct lint_watch *watch; /* NULL: no lint */
+	uint64_t input_bytes;	  /* bytes of input up to the start of the last piece */
+	struct lint_watch *watch; /* NULL without lint */
 	pthread_mutex_t lock;	  /* guards samples, next, input_bytes, abandoned */
 	pthread_cond_t turn;
 	bool abandoned;
 };
 
-/*
- * The beginning that a row shares with its neighbours: the entity, without the time and what
- * follows.
- */
-static struct bytes neighbourhood(const struct key_shape *shape, struct bytes key)
-{
-	size_t ends[SHAPE_MAX_PARTS], n = shape_ends(shape, key, ends);
-
-	if (n >= 3)
-		return bytes_of(key.ptr, ends[n - 3]);
-	if (n == 2)
-		return bytes_of(key.ptr, ends[0]);
-	return bytes_of(key.ptr, key.len > 2 ? key.len - 2 : 0);
-}
-
-static inline uint64_t hash_ends(uint64_t first, uint64_t last)
-{
-	return (first * UINT64_C(0x9E3779B97F4A7C15) ^ last) * UINT64_C(0xD6E8FEB86659FD93);
-}
-
-/* The length of all neighbourhoods; 0: they differ. */
-static size_t near_bytes(const struct key_shape *shape)
-{
-	size_t n = 0, parts = shape->nparts;
-
-	if (parts < 2)
-		return 0;
-	for (size_t i = 0; i < (parts >= 3 ? parts - 2 : 1); i++) {
-		if (!shape->parts[i].width)
-			return 0;
-		n += shape->parts[i].width;
-	}
-	return n;
-}
-
-/* Runs for each row of the input: most neighbourhoods are hashed in two words. */
-static uint64_t neighbourhood_hash(const struct near *n, struct bytes key)
-{
-	struct bytes near = n->bytes ? bytes_of(key.ptr, n->bytes) : neighbourhood(n->shape, key);
-
-	if (near.len >= 8 && near.len <= 16)
-		return hash_ends(get_be64(near.ptr), get_be64(near.ptr + near.len - 8));
-	return XXH3_64bits(near.ptr, near.len);
-}
-
-/* After this much input, hashes below the result are kept. */
+/* Return the largest hash that is kept after this much input. */
 static uint64_t chosen_below(uint64_t input_bytes)
 {
-	return UINT64_MAX / (input_bytes / NEIGHBOUR_BYTES + 1);
+	uint64_t more = input_bytes > KEPT_BYTES ? input_bytes - KEPT_BYTES : 0;
+
+	return UINT64_MAX / (more / NEIGHBOUR_BYTES + 1);
 }
 
-/* The most regions that the sample must support; 0: any number. */
+/*
+ * Return the largest number of regions that the sample must support. Return 0 if the number has no
+ * limit.
+ */
 static uint64_t regions_at_most(const struct planner *p, const struct regions *regions)
 {
 	const struct region_rule *r = &regions->rule;
@@ -152,7 +109,10 @@ static uint64_t regions_at_most(const struct planner *p, const struct regions *r
 	return total ? region_rule_count(r, (double)total * DISK_PER_INPUT) : 0;
 }
 
-/* Fewer regions need fewer rows for the same balance. Returns log2 of the factor. */
+/*
+ * Return log2 of a factor. If fewer regions are wanted, this many times fewer rows give the same
+ * balance.
+ */
 static unsigned spare_log2(const struct planner *p, const struct regions *r)
 {
 	unsigned log2 = 0;
@@ -163,7 +123,7 @@ static unsigned spare_log2(const struct planner *p, const struct regions *r)
 	return log2;
 }
 
-/* The head of this file describes windows. */
+/* Return log2 of a piece's window size. The comment at the top of this file explains windows. */
 static unsigned window_log2(uint64_t piece, unsigned spare)
 {
 	unsigned start = START_LOG2, most = WINDOW_LOG2 + (spare ? spare - 1 : 0);
@@ -183,7 +143,8 @@ static void see_piece(struct spread *s, const struct planner *p, const struct pi
 {
 	double rows = (double)piece->picker.rows, bytes = (double)piece->picker.bytes, x = rows;
 
-	if (p->job->source != SOURCE_KAFKA && rows > 1) /* the last row has no end here */
+	/* the end of the last row is unknown here */
+	if (p->job->source != SOURCE_KAFKA && rows > 1)
 		x = (double)(piece->last - piece->place) * rows / (rows - 1);
 	spread_add(s, x, bytes, rows);
 }
@@ -223,9 +184,9 @@ static int choose(struct planner *p, struct piece *piece, unsigned worker, size_
 }
 
 /*
- * Input bytes before the piece that begins with r. The seq of a topic counts offsets, and
- * compaction may have left few of them. There it is the bytes read so far; two threads may have the
- * same number, hence the byte that differs.
+ * Return the number of input bytes before the piece that begins with `r`. In a topic, seq counts
+ * offsets, of which compaction may have left few. So a topic counts the bytes that were read. Two
+ * threads may see the same number, so the lowest byte is the number of the thread.
  */
 static uint64_t place_of(const struct planner *p, unsigned worker, const struct record *r)
 {
@@ -251,7 +212,7 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	uint64_t bytes = row_weigh(&p->pass.tables[table].weigher, r);
 	if (picker_wants(&piece->picker, bytes))
 		pick(piece, r->key, bytes);
-	if (neighbourhood_hash(&p->near[table], r->key) > piece->chosen_below)
+	if (near_hash(&p->near[table], r->key) > piece->chosen_below)
 		return RC_OK;
 	return choose(p, piece, worker, table, r, err);
 }
@@ -288,7 +249,10 @@ static void feed_all(struct planner *p, unsigned worker)
 	}
 }
 
-/* Pieces of a topic have no order, so they are taken as they come. */
+/*
+ * Add the picked rows of a piece. Pieces of a topic have no order, so they are added as they
+ * arrive.
+ */
 static int take_piece(void *ctx, unsigned worker, uint64_t number, struct error *err)
 {
 	(void)err;
@@ -355,7 +319,7 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
 		p->shapes[t] = key_shape(&p->job->tables[t]);
 		p->spare[t] = spare_log2(p, &p->job->tables[t].regions);
-		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
+		p->near[t] = near_of(&p->shapes[t]);
 		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
 	}
 	return rc;
@@ -364,19 +328,22 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 struct measured {
 	const struct near *near;
 	uint64_t chosen_below;
+	uint64_t neighbourhoods, weight; /* number and weight of the measured neighbourhoods */
+	uint64_t events, rows;
 };
 
-/* Was it chosen to the end, not only while the input was short? */
+/* Return true if the neighbourhood was kept to the end, not only while the input was short. */
 static bool is_kept(const void *ctx, struct bytes key)
 {
 	const struct measured *m = ctx;
 
-	return neighbourhood_hash(m->near, key) <= m->chosen_below;
+	return near_hash(m->near, key) <= m->chosen_below;
 }
 
-/* The rows kept of one neighbourhood, or of neighbours with the same hash. */
+/* The kept rows of one neighbourhood, or of several neighbourhoods with the same hash. */
 struct kept {
 	uint64_t hash, weight;
+	uint64_t events, rows; /* `rows` is the number of distinct keys */
 };
 
 static int compare_kept(const void *a, const void *b)
@@ -392,26 +359,35 @@ static int list_kept(struct planner *p, size_t table, struct kept **list, size_t
 	const struct bytes none = {0};
 	struct record_iter rows;
 	struct record r;
+	struct buf last = {0};
 	int rc = sorter_range(p->pass.tables[table].sorter, none, none, &rows, err);
 
 	if (rc)
 		return rc;
 	while ((rc = rows.next(rows.self, &r, err)) == RC_OK) {
-		uint64_t hash = neighbourhood_hash(&p->near[table], r.key);
+		uint64_t hash = near_hash(&p->near[table], r.key);
 
 		if (*n == 0 || (*list)[*n - 1].hash != hash) {
 			*list = mem_grow(*list, *n, sizeof **list);
 			(*list)[(*n)++] = (struct kept){.hash = hash};
 		}
-		(*list)[*n - 1].weight += row_weigh(&p->pass.tables[table].weigher, &r);
+		struct kept *k = &(*list)[*n - 1];
+		k->weight += row_weigh(&p->pass.tables[table].weigher, &r);
+		k->events++;
+		if (k->events > 1 && bytes_eq(buf_bytes(&last), r.key))
+			continue;
+		k->rows++;
+		last.len = 0;
+		buf_append(&last, r.key.ptr, r.key.len);
 	}
+	buf_release(&last);
 	rows.close(rows.self);
 	return rc == RC_END ? RC_OK : rc;
 }
 
 /*
- * Choose the hashes to measure: those chosen to the end. If keys have few distinct beginnings there
- * may be almost none; then also those that were chosen longest.
+ * Choose the hashes to measure, which are those that were kept to the end. If they contain too few
+ * rows, add the hashes that were kept longest.
  */
 static int choose_measured(struct planner *p, size_t table, struct measured *m, struct error *err)
 {
@@ -420,7 +396,8 @@ static int choose_measured(struct planner *p, size_t table, struct measured *m, 
 	uint64_t weight = 0;
 	int rc = list_kept(p, table, &list, &n, err);
 
-	*m = (struct measured){&p->near[table], chosen_below(p->input_bytes)};
+	*m = (struct measured){.near = &p->near[table],
+			       .chosen_below = chosen_below(p->input_bytes)};
 	if (n)
 		qsort(list, n, sizeof *list, compare_kept);
 	for (size_t i = 0; i < n && weight < MEASURED_LEAST; i++) {
@@ -428,8 +405,33 @@ static int choose_measured(struct planner *p, size_t table, struct measured *m, 
 			m->chosen_below = list[i].hash;
 		weight += list[i].weight;
 	}
+	for (size_t i = 0; i < n && list[i].hash <= m->chosen_below; i++) {
+		m->neighbourhoods += i == 0 || list[i].hash != list[i - 1].hash;
+		m->weight += list[i].weight;
+		m->events += list[i].events;
+		m->rows += list[i].rows;
+	}
 	mem_free(list);
 	return rc;
+}
+
+/*
+ * Return the excess bytes on disk of the measured rows, for each byte of weight. If one
+ * neighbourhood in 2^n was chosen, the keys of neighbours share n bits less than in the whole
+ * table. The excess occurs in each family whose files use such shared bits.
+ */
+static double excess(const struct planner *p, size_t table, const struct measured *m)
+{
+	const struct table *t = &p->job->tables[table].schema;
+	double share =
+		source_share(p->pass.source) * ((double)m->chosen_below / (double)UINT64_MAX);
+	double bits = share < 1 ? -log2(share) : 0;
+	unsigned families = 0;
+
+	for (size_t i = 0; i < t->nfamilies; i++)
+		families += t->families[i].codec != CODEC_NONE ||
+			    t->families[i].encoding != ENCODING_NONE;
+	return m->weight ? families * bits / 8 * (double)m->neighbourhoods / (double)m->weight : 0;
 }
 
 /* Compress the chosen rows. */
@@ -443,12 +445,20 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 	struct measured m;
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
 	unsigned threads = p->pass.memory.threads;
-	struct cell_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m};
+	uint64_t weight = 0;
+	struct cell_sample d = {.bytes = SAMPLE_BYTES,
+				.wanted = is_kept,
+				.ctx = &m,
+				.weight = &weight};
 	int rc = choose_measured(p, table, &m, err);
 	if (rc == RC_OK && p->opt->tune)
 		rc = tuning_decide(&t, s, threads, dir, p->opt->arena, &out->tuned, err);
 	if (rc == RC_OK)
 		rc = measure_disk_ratio(&t, s, threads, &d, dir, &out->disk_per_byte, err);
+	if (rc == RC_OK)
+		out->disk_per_byte -= fmin(excess(p, table, &m), out->disk_per_byte * EXCESS_MOST);
+	if (rc == RC_OK && m.events)
+		out->rows_per_event = (double)m.rows / (double)m.events;
 	mem_free(dir);
 	out->measured_bytes = (double)sorter_totals(s).weight;
 	return rc;
@@ -527,7 +537,9 @@ void table_sample_release(struct table_sample *s)
 	*s = (struct table_sample){0};
 }
 
-/* Split points that do not depend on the data; those of an empty input are the plan's own. */
+/*
+ * Return split points that do not depend on the data. If the input is empty, the plan chooses them.
+ */
 static int given_splits(const struct table_sample *s, struct splits *out, bool *given,
 			struct error *err)
 {
@@ -540,6 +552,16 @@ static int given_splits(const struct table_sample *s, struct splits *out, bool *
 		rc = regions_computed(r, region_rule_count(&r->rule, disk), out, err);
 	*given = rc == RC_OK;
 	return rc == RC_END ? RC_OK : rc;
+}
+
+/* Estimate the number of rows. The sketch counts events, and several events can be one row. */
+static void count_rows(struct plan *p, double rows_per_event)
+{
+	p->rows *= rows_per_event;
+	for (size_t i = 0; i <= p->splits.count; i++) {
+		p->regions[i].rows *= rows_per_event;
+		p->regions[i].rows_error *= rows_per_event;
+	}
 }
 
 int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
@@ -567,6 +589,8 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 	key_table_open(&keys, job, s->table);
 	if (rc == RC_OK)
 		rc = plan_make(p, s->sample, &o, err);
+	if (rc == RC_OK && s->rows_per_event > 0)
+		count_rows(p, s->rows_per_event);
 	key_table_close(&keys);
 	splits_release(&splits);
 	return rc;

@@ -1,10 +1,10 @@
-/* spread.c - the error of a sum that was scaled up from a part of the input */
+/* spread.c - estimate the error of a sum that was scaled up from a part of the input */
 #include "spread.h"
 
 #include <math.h>
 #include <stddef.h>
 
-/* 99 % of Student's distribution lies within this many deviations. */
+/* Return the number of deviations that contains 99 % of Student's distribution. */
 static double student_99(double freedom)
 {
 	static const double few[] = {63.66, 9.925, 5.841, 4.604, 4.032,
@@ -15,9 +15,10 @@ static double student_99(double freedom)
 }
 
 /*
- * The error of a sum scaled up from evenly spread pieces, as a share of it, with 99 % confidence:
- * that of a ratio estimate from a random sample without replacement (Cochran, Sampling Techniques,
- * 1977, 6.4). One piece says nothing about the error; it is then taken as the sum itself.
+ * Return the error of a sum that was scaled up from evenly spread pieces, as a share of the sum,
+ * with 99 % confidence. The formula is for a ratio estimate from a random sample without
+ * replacement (Cochran, Sampling Techniques, 1977, 6.4). With only one piece the error is unknown,
+ * and the result is the sum itself.
  */
 static double ratio_error(const struct spread *s, double y, double xy, double yy, double share)
 {

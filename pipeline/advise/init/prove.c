@@ -1,0 +1,82 @@
+/* prove.c - run a proposed job over the sample, and count lost rows */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "event.h"
+#include "row.h"
+#include "sniff_parts.h"
+#include "source.h"
+
+struct prover {
+	struct sniff_proof *proof;
+	const struct job *job;
+	uint64_t most; /* rows of the sample; UINT64_MAX if the sample is the whole file */
+	struct row_plan *plan;
+	struct row_encoder *encoder;
+	struct record *records;
+	struct distinct keys;
+};
+
+static int take_row(void *ctx, const struct event *ev, struct reject *why)
+{
+	struct prover *p = ctx;
+
+	if (p->proof->rows + p->proof->rejected == p->most)
+		return RC_END;
+	if (row_encode(p->encoder, ev, p->records, why))
+		return RC_DATA;
+	struct bytes key = p->records[0].key;
+	if (!key.len)
+		return RC_OK;
+	p->proof->rows++;
+	if (!p->keys.many && !distinct_add(&p->keys, XXH3_64bits(key.ptr, key.len)) &&
+	    !p->proof->equal++)
+		p->proof->line = ev->line;
+	return RC_OK;
+}
+
+static int take_reject(void *ctx, const struct rejected *r, struct error *err)
+{
+	struct prover *p = ctx;
+
+	(void)err;
+	if (p->proof->rows + p->proof->rejected == p->most)
+		return RC_END;
+	if (!p->proof->rejected++)
+		snprintf(p->proof->first, sizeof p->proof->first, "line %" PRIu64 ": %s%s%s: %s",
+			 r->line, r->why.reason, r->why.field ? ": " : "",
+			 r->why.field ? r->why.field : "", r->why.detail);
+	return RC_OK;
+}
+
+int sniff_prove(struct sniff_proof *proof, const struct sniff *s, const struct job *job,
+		const char *file, struct error *err)
+{
+	struct prover p = {.proof = proof, .job = job, .most = s->whole ? UINT64_MAX : s->rows};
+	const struct input input = {.files = &file, .nfiles = 1};
+	const struct source_options so = {.job = job, .input = &input};
+	const struct source_sink sink = {.ctx = &p, .event = take_row, .reject = take_reject};
+	struct source *source;
+	size_t n;
+
+	*proof = (struct sniff_proof){.rows = s->rows};
+	if (strcmp(file, "-") == 0) /* nobody can read standard input twice */
+		return RC_OK;
+	proof->rows = 0;
+	int rc = source_open(&source, &so, err);
+	if (rc)
+		return rc;
+	const char *const *names = source_columns(source, &n);
+	rc = row_plan_new(&p.plan, job, names, n, err);
+	if (rc == RC_OK) {
+		p.encoder = row_encoder_new(p.plan);
+		p.records = mem_calloc(job->ntables + 1, sizeof *p.records);
+		rc = source_read_through(source, &sink, err);
+		row_encoder_free(p.encoder);
+		row_plan_free(p.plan);
+		mem_free(p.records);
+	}
+	distinct_release(&p.keys);
+	source_close(source);
+	return rc;
+}

@@ -1,0 +1,261 @@
+/*
+ * refuse.c - recognize files that no job can read correctly, with the reason and the fix
+ *
+ * A refusal with a reason is better than a job that loads wrong values.
+ */
+#include <ctype.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "sniff_parts.h"
+
+#define LOOK_LINES 1000
+
+static struct bytes left_trimmed(struct bytes t)
+{
+	while (t.len && isspace(*t.ptr))
+		t = bytes_of(t.ptr + 1, t.len - 1);
+	return t;
+}
+
+/* --- JSON --- */
+
+static bool is_list_of_objects(const json_t *v)
+{
+	return json_is_array(v) && json_array_size(v) > 0 && json_is_object(json_array_get(v, 0));
+}
+
+/* Return the name of the only list of objects in an object, or NULL. */
+static const char *list_in(const json_t *object)
+{
+	const char *name, *found = NULL;
+	json_t *v;
+
+	json_object_foreach((json_t *)(uintptr_t)object, name, v)
+	{
+		if (!is_list_of_objects(v))
+			continue;
+		if (found)
+			return NULL;
+		found = name;
+	}
+	return found;
+}
+
+/* Report JSON in a form that `source: json` does not read. The fix is a jq command. */
+static int refuse_json(const char *name, const char *found, const char *program, struct error *err)
+{
+	return error_set(err, RC_DATA,
+			 "%s: found %s, expected one JSON object on each line; convert the file: "
+			 "jq -c '%s' %s > lines.jsonl",
+			 name, found, program, name);
+}
+
+static int refuse_document(const char *name, json_t *v, size_t rest, struct error *err)
+{
+	char program[120];
+	const char *list = json_is_object(v) ? list_in(v) : NULL;
+
+	if (json_is_array(v))
+		return refuse_json(name, "one JSON array", ".[]", err);
+	if (list && rest == 0 && strlen(list) < 80 && !strpbrk(list, "\"'\\")) {
+		snprintf(program, sizeof program, ".[\"%s\"][]", list);
+		return refuse_json(name, "a JSON document with its rows in a list", program, err);
+	}
+	return refuse_json(name,
+			   rest ? "JSON documents that are not on lines of their own"
+				: "a JSON document on several lines",
+			   ".", err);
+}
+
+int json_refuse(const struct lines *l, const char *name, struct error *err)
+{
+	struct bytes t = left_trimmed(buf_bytes(&l->text));
+	json_error_t where;
+
+	if (t.len && *t.ptr == 0x1e)
+		return refuse_json(name, "a JSON text sequence (RFC 7464)", ".", err);
+	if (!t.len || (*t.ptr != '{' && *t.ptr != '['))
+		return RC_OK;
+	json_t *v = json_loadb((const char *)t.ptr, t.len, JSON_DISABLE_EOF_CHECK | JSON_ALLOW_NUL,
+			       &where);
+	if (v) {
+		struct bytes rest = left_trimmed(
+			bytes_of(t.ptr + where.position, t.len - (size_t)where.position));
+		/* a list of scalars may be the beginning of a line in a log */
+		int rc = json_is_object(v) || is_list_of_objects(v)
+				 ? refuse_document(name, v, rest.len, err)
+				 : RC_OK;
+		json_decref(v);
+		return rc;
+	}
+	struct bytes next = left_trimmed(bytes_of(t.ptr + 1, t.len - 1));
+	if (next.len && *t.ptr == '[' && *next.ptr == '{')
+		return refuse_json(name, "one JSON array", ".[]", err);
+	return next.len && *t.ptr == '{' && *next.ptr == '"'
+		       ? refuse_json(name, "JSON that is not on lines of its own", ".", err)
+		       : RC_OK;
+}
+
+/* Return true for {"index": {"_index": ...}}, the first line of a pair. */
+static bool is_bulk_action(const json_t *v)
+{
+	static const char *const actions[] = {"index", "create", "update", "delete", NULL};
+
+	for (size_t i = 0; actions[i]; i++) {
+		json_t *action = json_object_get(v, actions[i]);
+
+		if (json_object_size(v) == 1 && json_is_object(action) &&
+		    (json_object_get(action, "_index") || json_object_get(action, "_id")))
+			return true;
+	}
+	return false;
+}
+
+int json_lines_refuse(const struct columns *c, const struct lines *l, const char *name,
+		      struct error *err)
+{
+	size_t i = 0;
+	json_error_t ignored;
+
+	while (i < l->n && !l->line[i].len)
+		i++;
+	struct bytes t = line_text(l, i);
+	json_t *v = json_loadb((const char *)t.ptr, t.len, JSON_ALLOW_NUL, &ignored);
+	int rc = RC_OK;
+	if (v && is_bulk_action(v))
+		rc = refuse_json(name, "the pairs of lines of an Elasticsearch bulk request",
+				 "(.index // .create) as $a | input + {_index: $a._index, _id: "
+				 "$a._id}",
+				 err);
+	else if (v && c->rows == 1 && list_in(v))
+		rc = refuse_document(name, v, 0, err);
+	json_decref(v);
+	return rc;
+}
+
+/* --- text --- */
+
+struct forms {
+	size_t lines, pairs, gaps, blanks, equal_length, records;
+	size_t escapes, line_escapes;
+};
+
+static bool is_record_line(struct bytes t)
+{
+	return (t.len > 10 && memcmp(t.ptr, "-[ RECORD ", 10) == 0) ||
+	       (t.len > 20 && memcmp(t.ptr, "********", 8) == 0 &&
+		memmem(t.ptr, t.len, ". row *", 7));
+}
+
+/* Count key=value pairs whose keys are names. */
+static size_t count_pairs(struct bytes t)
+{
+	size_t pairs = 0;
+	bool name = false;
+
+	for (size_t i = 0; i < t.len; i++) {
+		uint8_t c = t.ptr[i];
+
+		if (c == '=' && name)
+			pairs++;
+		name = isalpha(c) || c == '_' || (name && (isdigit(c) || c == '.' || c == '-'));
+	}
+	return pairs;
+}
+
+static void look_at_line(struct forms *f, struct bytes t, uint8_t delimiter, uint8_t quote)
+{
+	bool blank = false, gap = false;
+
+	for (size_t i = 0; i < t.len; i++) {
+		blank = blank || t.ptr[i] == ' ';
+		gap = gap || (t.ptr[i] == ' ' && i && t.ptr[i - 1] == ' ');
+		if (t.ptr[i] != '\\')
+			continue;
+		if (i + 1 == t.len)
+			f->line_escapes++;
+		else if (t.ptr[i + 1] == delimiter ||
+			 (t.ptr[i + 1] == quote && i + 2 < t.len && t.ptr[i + 2] != quote &&
+			  t.ptr[i + 2] != delimiter))
+			f->escapes++;
+		i++;
+	}
+	f->lines++;
+	f->pairs += count_pairs(t) >= 2;
+	f->blanks += blank;
+	f->gaps += gap;
+	f->records += is_record_line(t);
+}
+
+static int refuse(const char *name, const char *found, const char *fix, struct error *err)
+{
+	return error_set(err, RC_DATA, "%s: found %s, expected delimited text; %s", name, found,
+			 fix);
+}
+
+/* Report a file whose lines are one value although they contain several. */
+static int refuse_lines(const struct forms *f, const struct sniffed_shape *s, const char *name,
+			struct error *err)
+{
+	if (f->pairs > f->lines / 2)
+		return refuse(
+			name, "lines of key=value pairs (logfmt)",
+			"convert them to JSON lines, or write a job whose fields use `match:`",
+			err);
+	if (f->gaps > f->lines / 2 || (f->equal_length == f->lines && f->gaps))
+		return refuse(
+			name, "columns of a fixed width",
+			"write a job with `columns: [line]` whose fields use `substring: [START, "
+			"LENGTH]` (saltmill help substring)",
+			err);
+	if (!s->header && f->blanks > f->lines / 2)
+		return refuse(name, "lines of text without a delimiter",
+			      "write a job with `columns: [line]` whose fields use `match:` "
+			      "(saltmill help match)",
+			      err);
+	return RC_OK;
+}
+
+int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
+		struct error *err)
+{
+	struct forms f = {0};
+	size_t length = 0;
+
+	for (size_t i = 0; i < l->n && f.lines < LOOK_LINES; i++) {
+		struct bytes t = line_text(l, i);
+
+		if (!line_counts(s, l, i))
+			continue;
+		length = f.lines ? length : t.len;
+		f.equal_length += t.len == length && t.len > 24;
+		look_at_line(&f, t, s->one ? 0 : s->delimiter, s->quote);
+	}
+	if (f.records > 1)
+		return refuse(name, "one line for each column (psql \\x or mysql \\G)",
+			      "repeat the query with `psql --csv` or `mysql --batch`", err);
+	if (!s->one && (f.escapes || f.line_escapes > 1))
+		return refuse(name, "backslashes before delimiters, quotes or line ends",
+			      "export the table again as CSV with doubled quotes", err);
+	if (s->doubled && (s->widest || s->extra))
+		return refuse(name, "a delimiter of several bytes, and its first byte in values",
+			      "replace the delimiter: sed 's/||/\\x01/g'", err);
+	return s->one ? refuse_lines(&f, s, name, err) : RC_OK;
+}
+
+int files_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
+		 struct error *err)
+{
+	for (size_t i = 0; i < l->nfiles && l->nfiles > 1; i++) {
+		struct bytes first = line_text(l, l->file[i]), head = line_text(l, l->file[0]);
+
+		if (!bytes_eq(first, head) && (s->header || s->names_first))
+			return error_set(err, RC_DATA,
+					 "%s: found files with different headers: found `%.*s`, "
+					 "expected `%.*s` in each; make one job for each header",
+					 name, first.len < 80 ? (int)first.len : 80, first.ptr,
+					 head.len < 80 ? (int)head.len : 80, head.ptr);
+	}
+	return RC_OK;
+}

@@ -1,0 +1,189 @@
+/* row_lines.c - the lines of a text that are rows, and the values of a row */
+#include <ctype.h>
+
+#include "pool.h"
+#include "sniff_parts.h"
+#include "bytes.h"
+
+#define QUOTED_LINES 200 /* a quoted value has at most this many lines */
+#define MOST_COLUMNS 4096
+
+void row_release(struct sniffed_row *r)
+{
+	mem_free(r->value);
+	mem_free(r->quoted);
+	buf_release(&r->text);
+}
+
+static void add_value(struct sniffed_row *r, size_t at, bool quoted)
+{
+	size_t room = r->room;
+
+	r->quoted = mem_reserve(r->quoted, &room, r->n + 1, sizeof *r->quoted);
+	r->value = mem_reserve(r->value, &r->room, r->n + 1, sizeof *r->value);
+	r->value[r->n] = (struct bytes){NULL, r->text.len - at};
+	r->quoted[r->n++] = quoted;
+	buf_put(&r->text, 0);
+}
+
+/*
+ * Set the pointers of the values. Earlier steps only count values, because the text can still move.
+ */
+static void place_values(struct sniffed_row *r)
+{
+	const uint8_t *p = r->text.ptr;
+
+	for (size_t i = 0; i < r->n; i++) {
+		r->value[i].ptr = p;
+		p += r->value[i].len + 1;
+	}
+}
+
+/*
+ * Read a value after its opening quote. Return false if the value does not end, or if other text
+ * follows the closing quote.
+ */
+static bool take_quoted(const struct sniffed_shape *s, const struct lines *l, size_t *line,
+			size_t last, const uint8_t **at, struct sniffed_row *r)
+{
+	const uint8_t *p = *at, *end = l->text.ptr + l->line[*line].at + l->line[*line].len;
+
+	for (;;) {
+		if (p == end) {
+			if (*line + 1 >= last)
+				return false;
+			buf_put(&r->text, '\n');
+			p = l->text.ptr + l->line[++*line].at;
+			end = p + l->line[*line].len;
+			continue;
+		}
+		if (*p != s->quote) {
+			buf_put(&r->text, *p++);
+			continue;
+		}
+		if (++p < end && *p == s->quote) {
+			buf_put(&r->text, *p++);
+			continue;
+		}
+		while (p < end && (*p == ' ' || *p == '\t') && *p != s->delimiter)
+			p++;
+		*at = p;
+		return p == end || *p == s->delimiter;
+	}
+}
+
+/* Read one value. Return the position of its delimiter, or the end of its line. */
+static const uint8_t *take_value(const struct sniffed_shape *s, const struct lines *l, size_t *line,
+				 size_t last, const uint8_t *p, struct sniffed_row *r)
+{
+	const uint8_t *end = l->text.ptr + l->line[*line].at + l->line[*line].len, *q = p;
+	size_t at = r->text.len, line_before = *line;
+
+	while (q < end && (*q == ' ' || *q == '\t') && *q != s->delimiter)
+		q++;
+	if (!s->one && q < end && *q == s->quote) {
+		q++;
+		size_t most = *line + QUOTED_LINES;
+		if (take_quoted(s, l, line, most < last ? most : last, &q, r)) {
+			add_value(r, at, true);
+			return q;
+		}
+		r->text.len = at;
+		*line = line_before;
+	}
+	while (p < end && (*p != s->delimiter || s->one))
+		buf_put(&r->text, *p++);
+	add_value(r, at, false);
+	return p;
+}
+
+size_t row_split(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t end,
+		 struct sniffed_row *r)
+{
+	const uint8_t *p = l->text.ptr + l->line[line].at;
+
+	r->n = r->text.len = 0;
+	for (;;) {
+		p = take_value(s, l, &line, end, p, r);
+		if (p == l->text.ptr + l->line[line].at + l->line[line].len)
+			break;
+		p++;
+		if (r->n == MOST_COLUMNS)
+			break;
+	}
+	place_values(r);
+	return line + 1;
+}
+
+bool is_blank(struct bytes t)
+{
+	size_t i = 0;
+
+	while (i < t.len && (t.ptr[i] == ' ' || t.ptr[i] == '\t'))
+		i++;
+	return i == t.len;
+}
+
+bool line_is_ruler(struct bytes t)
+{
+	size_t run = 0, most = 0;
+
+	for (size_t i = 0; i < t.len; i++) {
+		bool dash = t.ptr[i] == '-' || t.ptr[i] == '=';
+
+		if (!dash && !memchr("+| \t", t.ptr[i], 4))
+			return false;
+		run = dash ? run + 1 : 0;
+		most = run > most ? run : most;
+	}
+	return most >= 3;
+}
+
+bool line_is_count(struct bytes t)
+{
+	size_t i = 1;
+
+	while (i < t.len && isdigit(t.ptr[i]))
+		i++;
+	return i > 1 && t.ptr[0] == '(' && t.ptr[t.len - 1] == ')' && t.len - i >= 5 &&
+	       memcmp(t.ptr + i, " row", 4) == 0;
+}
+
+bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t line)
+{
+	struct bytes t = line_text(l, line);
+
+	if (is_blank(t) || (s->comments && t.ptr[0] == '#'))
+		return false;
+	return !((s->rulers && line_is_ruler(t)) || (s->counts && line_is_count(t)) ||
+		 (s->headers && line != s->header_line &&
+		  bytes_eq(t, line_text(l, s->header_line))));
+}
+
+size_t next_row(const struct sniffed_shape *s, const struct lines *l, size_t line)
+{
+	while (line < s->end && !line_counts(s, l, line))
+		line++;
+	return stop_flag ? s->end : line; /* after a signal, end all passes over the rows */
+}
+
+static bool is_utf8(struct bytes t)
+{
+	const uint8_t *p = t.ptr, *end = p + t.len;
+	size_t n = 1;
+
+	for (; p < end && n; p += n)
+		n = utf8_char(p, end);
+	return n;
+}
+
+bool is_name(struct bytes t)
+{
+	bool letter = false, number = t.len > 0;
+
+	for (size_t i = 0; i < t.len; i++) {
+		letter = letter || t.ptr[i] >= 0x80 || isalpha(t.ptr[i]) || t.ptr[i] == '_';
+		number = number && (isdigit(t.ptr[i]) || strchr("+-.,:/eE TZ", t.ptr[i]));
+	}
+	return letter && !number && t.len <= 100 && is_utf8(t);
+}
