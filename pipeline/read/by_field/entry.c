@@ -1,10 +1,11 @@
-/* entry.c - checks whether an index entry still matches its row (by_field.h) */
+/* entry.c - check whether an index entry still matches its row (by_field.h) */
 #include "by_field.h"
 
 /* A field in the entry's row key, and its place in the rows. */
 struct entry_field {
-	size_t part; /* part of the entry's key */
-	bool in_key; /* true: in part `from` of the row's key; false: in a column */
+	size_t part; /* number of the part in the entry's key */
+	/* true if part `from` of the row's key has the value; false if a column has the value */
+	bool in_key;
 	size_t from;
 	const struct stored_column *column;
 	struct layout entry, row;
@@ -21,17 +22,18 @@ static bool same_layout(const struct layout *a, const struct layout *b)
 {
 	return a->as == b->as && a->kind == b->kind && a->width == b->width && a->flip == b->flip &&
 	       a->invert == b->invert && a->pad == b->pad && a->pad_left == b->pad_left &&
-	       a->ordered == b->ordered && a->date == b->date && a->zone == b->zone;
+	       a->exact == b->exact && a->ordered == b->ordered && a->date == b->date &&
+	       a->zone == b->zone;
 }
 
-/* Can the entry's bytes be computed from the row's bytes? */
+/* Returns true if the entry's bytes can be computed from the row's bytes. */
 static bool leads_to(const struct layout *row, const struct layout *entry)
 {
 	if (same_layout(row, entry))
 		return true;
-	/* only a number's text shows its spelling, and padding hides it */
+	/* only text keeps the spelling of a number, and padding changes the spelling */
 	if (is_text(entry) || is_text(row))
-		return is_text(row) && row->width == 0;
+		return is_text(row) && (row->width == 0 || row->exact);
 	return encoding_keeps(row->as, row->from);
 }
 
@@ -51,7 +53,7 @@ static bool find_in_key(const struct stored *rows, size_t field, struct entry_fi
 	return false;
 }
 
-/* Skips columns with a condition, because they may be missing. */
+/* Finds the field in the columns. Skips columns with a condition, because they may be missing. */
 static bool find_in_columns(const struct stored *rows, size_t field, struct entry_field *f)
 {
 	for (size_t i = 0; i < rows->ncolumns; i++) {
@@ -113,7 +115,7 @@ void entry_check_release(struct entry_check *e)
 	arena_release(&e->arena);
 }
 
-/* Returns a null pointer if the row has no value. */
+/* Finds the value in a row. Returns a null pointer if the row has no value. */
 static struct bytes find_value(const struct entry_check *e, const struct entry_field *f,
 			       const struct cell *cells, size_t ncells)
 {
@@ -128,7 +130,7 @@ static struct bytes find_value(const struct entry_check *e, const struct entry_f
 	return (struct bytes){NULL, 0};
 }
 
-/* Does this value give the entry's bytes? */
+/* Returns true if this value gives the entry's bytes. */
 static bool gives(struct entry_check *e, const struct entry_field *f, struct bytes value)
 {
 	struct bytes entry = e->of_entry[f->part].bytes;
@@ -156,7 +158,7 @@ bool entry_check_row(struct entry_check *e, struct bytes entry, struct bytes row
 
 	if (key_split(of_entry, entry, e->of_entry) < of_entry->nsteps ||
 	    key_split(of_row, row, e->of_row) < of_row->nsteps)
-		return true; /* another job wrote it */
+		return true; /* accept the entry, because another job wrote this cell */
 	for (size_t i = 0; i < e->nfields; i++)
 		if (!gives(e, &e->fields[i], find_value(e, &e->fields[i], cells, ncells)))
 			return false;

@@ -1,4 +1,4 @@
-/* stored.c - finds and decodes the values of fields in stored cells (by_field.h) */
+/* stored.c - find and decode the values of fields in stored cells (by_field.h) */
 #include "by_field.h"
 
 void stored_open(struct stored *s, const struct key_table *keys, const struct field_forms *forms)
@@ -32,7 +32,7 @@ void stored_release(struct stored *s)
 	arena_release(&s->arena);
 }
 
-/* Does the qualifier consist of these parts? */
+/* Returns true if the qualifier consists of these parts. */
 static bool is_made_of(const struct key_schema *s, struct bytes qualifier, struct key_piece *pieces)
 {
 	if (key_split(s, qualifier, pieces) < s->nsteps ||
@@ -65,8 +65,8 @@ const struct stored_column *stored_find(const struct stored *s, struct bytes fam
 }
 
 /*
- * Read the text as the field's type. Stored numbers have a plain point, whatever the source's
- * signs.
+ * Reads the text as the field's type. The decimal sign of stored numbers is a point, independent of
+ * the source.
  */
 static int read_text(const struct field_form *form, struct value *v, struct field_scratch *scratch,
 		     struct error *err)

@@ -1,4 +1,6 @@
-/* where.c - the ranges of a query, and the conditions that servers can check (by_field.h) */
+/*
+ * where.c - compute the ranges of a query and the conditions that servers can check (by_field.h)
+ */
 #include "key.h"
 #include "where_parts.h"
 
@@ -20,7 +22,7 @@ static struct bytes lesser_stop(struct bytes a, struct bytes b)
 	return bytes_cmp(a, b) < 0 ? a : b;
 }
 
-/* Cut a range to the rows from start to before stop. Returns false if nothing is left. */
+/* Cut a range to the rows from `start` to before `stop`. Returns false if no row is left. */
 static bool cut(struct query_range *r, struct bytes start, struct bytes stop)
 {
 	if (bytes_cmp(start, r->start) > 0)
@@ -44,7 +46,7 @@ static size_t cut_ranges(struct where *w, const struct query *q, struct query_ra
 	return n;
 }
 
-/* Returns the bytes of bucket i. After the last bucket comes the negative one of hbasewd. */
+/* Returns the bytes of bucket `i`. The negative bucket of hbasewd comes after the last bucket. */
 static struct bytes salt_bytes(struct where *w, const struct key_part *part, uint32_t i)
 {
 	int64_t salt = i < part->buckets ? i : INT32_MIN % (int64_t)part->buckets;
@@ -71,7 +73,8 @@ static void split_by_salt(struct where *w, const struct query_range *r, size_t n
 		struct bytes start = salt_bytes(w, part, i), stop = {0};
 		struct buf behind = {0};
 
-		buf_reserve(&behind, start.len); /* so that query_prefix_stop cannot fail */
+		/* reserve memory now, so that query_prefix_stop cannot fail */
+		buf_reserve(&behind, start.len);
 		query_prefix_stop(&behind, start);
 		stop = with_zero(w, buf_bytes(&behind), false);
 		buf_release(&behind);
@@ -114,7 +117,7 @@ void where_put(struct where *w, struct query *q)
 	if (n == 1 && key_range_is_row(&(struct key_range){r[0].start, r[0].stop}) && !q->raw) {
 		q->get = true;
 		q->start = r[0].start;
-	} else if (k->steps[0].kind == PART_SALT && !w->ranges.whole) {
+	} else if (k->steps[0].kind == PART_SALT) {
 		split_by_salt(w, r, n);
 		q->ranges = w->split;
 		q->nranges = w->nsplit;
@@ -124,14 +127,16 @@ void where_put(struct where *w, struct query *q)
 		return;
 	w->each_version = w->any_version || q->raw;
 	put_columns(w, q);
+	if (w->wide && !q->raw)
+		where_put_spans(w, q);
 	q->judge = &w->judge;
 }
 
-/* --- what a server can check --- */
+/* --- conditions that a server can check --- */
 
 /*
- * Returns true if a condition reads the column, and no condition reads its field from another place
- * where the column's value would not count.
+ * Returns true if a condition reads the column, and if no condition reads the same field from
+ * another place.
  */
 static bool asks_column(void *ctx, struct bytes family, struct bytes qualifier)
 {
@@ -156,7 +161,7 @@ static bool asks_column(void *ctx, struct bytes family, struct bytes qualifier)
 
 const struct filter *where_filter(struct where *w, const struct query *q)
 {
-	/* HBase 2.6.4 loses rows when a reversed scan has a FuzzyRowFilter */
+	/* use no FuzzyRowFilter in a reversed scan, because HBase 2.6.4 then loses rows */
 	struct key_filter_use use = {.fuzzy = !q->reversed,
 				     .rows = true,
 				     .any_version = w->any_version,
@@ -164,7 +169,9 @@ const struct filter *where_filter(struct where *w, const struct query *q)
 				     .ctx = w};
 	struct key_checks checks;
 
-	/* with named columns a RowFilter sees the scan's start, which is not a row */
+	/*
+	 * with named columns, HBase also calls a RowFilter for the scan's start, which is not a row
+	 */
 	for (size_t i = 0; i < q->ncolumns; i++)
 		use.rows = use.rows && (q->reversed || q->columns[i].all);
 	key_filter(&checks, &w->ranges, w->stored->keys, &use, &w->arena);
@@ -197,6 +204,8 @@ int where_new(struct where **out, const struct stored *stored, const struct quer
 
 	if (rc == RC_OK)
 		rc = where_bind(w, err);
+	if (rc == RC_OK && w->rest.root)
+		where_find_spans(w);
 	*out = w;
 	if (rc) {
 		where_free(w);

@@ -1,13 +1,13 @@
 /*
- * where_judge.c - decides which rows and cells match a query
+ * where_judge.c - decide which rows and cells match a query
  *
  * Conditions on the key and on columns are decided once per row. Conditions on qualifiers, values
- * and timestamps are decided once per column, by its newest version, unless the query reads each
- * version.
+ * and timestamps are decided once per column, by its newest version. If the query reads each
+ * version, they are decided for each version.
  */
 #include "where_parts.h"
 
-/* A value that cannot be read ends the query with w->rc. */
+/* Evaluates a condition. If the value cannot be read, sets `w->rc`, which ends the query. */
 static enum answer answer_of(struct where *w, size_t i, struct bytes in)
 {
 	struct where_source *s = &w->sources[i];
@@ -27,7 +27,10 @@ static enum answer answer_of_null(const struct where *w, size_t i)
 	return predicate_test(w->predicate, i, &null);
 }
 
-/* Tests the newest version of the column. With any_version, tests all until one matches. */
+/*
+ * Tests the newest version of the column. If `any_version` is true, tests all versions until one
+ * matches.
+ */
 static enum answer answer_of_column(struct where *w, size_t i)
 {
 	const struct where_source *s = &w->sources[i];
@@ -50,7 +53,7 @@ static enum answer answer_of_column(struct where *w, size_t i)
 	return found ? best : answer_of_null(w, i);
 }
 
-/* Tests the current cell. A cell of another kind has no value. */
+/* Tests the current cell. The condition has no value in a cell of another kind. */
 static enum answer answer_of_cell(struct where *w, size_t i)
 {
 	struct where_source *s = &w->sources[i];
@@ -75,7 +78,7 @@ static enum answer find_answer(struct where *w, size_t i)
 	case PLACE_KEY: return answer_of(w, i, w->pieces[s->part].bytes);
 	case PLACE_BYTES:
 		return key_condition_holds(&s->bytes, w->pieces, w->row) ? ANSWER_YES : ANSWER_NO;
-	case PLACE_COLUMN: /* know_columns has answered it, unless there are no cells yet */
+	case PLACE_COLUMN: /* decided by know_columns, unless there are no cells yet */
 	case PLACE_QUALIFIER:
 	case PLACE_VALUE:
 	case PLACE_TIME:
@@ -83,7 +86,7 @@ static enum answer find_answer(struct where *w, size_t i)
 			return answer_of_cell(w, i);
 		w->deferred = true;
 		break;
-	case PLACE_NONE: break; /* not in w->rest */
+	case PLACE_NONE: break; /* `w->rest` has no such condition */
 	}
 	return ANSWER_UNKNOWN;
 }
@@ -133,7 +136,7 @@ static bool judge_row(void *ctx, struct bytes row)
 		w->rc = RC_DATA;
 	enum answer a = w->rc ? ANSWER_UNKNOWN : ask(w);
 
-	/* judge_cells reports the error in the row */
+	/* keep the row, so that judge_cells reports the error */
 	return w->rc || w->deferred ? a != ANSWER_NO : a == ANSWER_YES;
 }
 
@@ -174,7 +177,7 @@ static int check_key(struct where *w, struct error *err)
 	return rc;
 }
 
-/* Decide all conditions on columns before judge_cells moves cells. */
+/* Decides all conditions on columns before judge_cells moves cells. */
 static void know_columns(struct where *w)
 {
 	for (size_t i = 0; i < w->question->nconditions; i++) {

@@ -1,11 +1,9 @@
 /*
- * where_names.c - finds where a table stores the values that conditions read
+ * where_names.c - find where a table stores the values that conditions read
  *
- * The ranges decide some conditions: these need no place. For the others, the first of these places
- * is taken:
- * - a part of the key that keeps the value
- * - a column, a qualifier or a timestamp
- * - a part of the key that keeps something of the value
+ * Conditions that the ranges decide need no place. Each other condition uses the first of these
+ * places: - a part of the key that keeps the value - a column, a qualifier or a timestamp - a part
+ * of the key that keeps a part of the value
  */
 #include "where_parts.h"
 
@@ -23,7 +21,10 @@ static bool in_derived(const struct job_table *t, size_t field)
 	return false;
 }
 
-/* keeps: accept only an encoding that keeps the whole value. Parts of a date are never accepted. */
+/*
+ * Finds the field in the key. If `keeps` is true, accepts only an encoding that keeps the whole
+ * value. Never accepts parts of a date.
+ */
 static bool find_in_key(const struct where *w, size_t field, bool keeps, struct where_source *s)
 {
 	const struct key_schema *k = &w->stored->keys->schema;
@@ -119,7 +120,10 @@ static void put_parts(const struct where *w, size_t field, struct buf *out)
 	buf_put(out, 0);
 }
 
-/* RC_CONFIG: the key contains only parts of a date, which do not decide the condition. */
+/*
+ * Returns RC_CONFIG, because the key contains only parts of a date. These parts do not decide the
+ * condition.
+ */
 static int date_fault(const struct where *w, const struct condition *c, size_t field,
 		      struct error *err)
 {
@@ -128,8 +132,8 @@ static int date_fault(const struct where *w, const struct condition *c, size_t f
 	put_parts(w, field, &parts);
 	int rc = question_fault(
 		w->question, c->at, err,
-		"table %s has `%.60s` only as %s, in its row key, which does not decide "
-		"`%s`: expected `>=` or `<` with a time at which the last of the parts begins",
+		"table %s: the row key has `%.60s` only as %s, which does not decide `%s`; use "
+		"`>=` or `<` with a time at which the last of the parts begins",
 		table_of(w)->schema.name, c->name, (const char *)parts.ptr,
 		question_op_text(c->op));
 	buf_release(&parts);
@@ -147,14 +151,14 @@ static int name_fault(const struct where *w, const struct condition *c, size_t f
 	if (in_derived(t, field))
 		return question_fault(
 			w->question, c->at, err,
-			"table %s has `%.60s` only in a hash or a salt, which does not decide this "
-			"condition alone: expected `=` for all fields of a hash of 8 bytes or more, "
-			"a cell with the field, or `saltmill get` with all fields of the key",
+			"table %s has `%.60s` only in a hash or a salt, which alone does not "
+			"decide the condition; use `=` for all fields of a hash of 8 bytes or "
+			"more, store the field in a cell, or use `saltmill get` with all fields "
+			"of the key",
 			t->schema.name, c->name);
-	return question_fault(
-		w->question, c->at, err,
-		"table %s does not contain `%.60s`; expected a field of its key or cells",
-		t->schema.name, c->name);
+	return question_fault(w->question, c->at, err,
+			      "table %s: found `%.60s`, expected a field of its key or cells",
+			      t->schema.name, c->name);
 }
 
 static int find_in_bytes(struct where *w, size_t i, struct where_source *s, struct error *err)
@@ -164,8 +168,8 @@ static int find_in_bytes(struct where *w, size_t i, struct where_source *s, stru
 
 	s->place = PLACE_BYTES;
 	if (rc == RC_OK && s->bytes.by_seconds)
-		w->note = "the row key holds this time in whole seconds: rows compare by whole "
-			  "seconds";
+		w->note = "the row key contains this time in whole seconds, so rows compare by "
+			  "whole seconds";
 	return rc;
 }
 
@@ -184,7 +188,7 @@ static int name_field(struct where *w, size_t i, size_t field, struct where_sour
 	return name_fault(w, c, field, err);
 }
 
-/* The field of a column that the job does not write. */
+/* The field for a column that the job does not write. */
 static const struct field plain_bytes = {.name = "a column", .type = FIELD_BYTES};
 
 static int name_column(struct where *w, const struct condition *c, struct where_source *s,
@@ -208,7 +212,7 @@ static int name_column(struct where *w, const struct condition *c, struct where_
 			c->name, t->schema.name);
 	}
 	struct buf text = {0};
-	bytes_unescape(&text, bytes_str(colon + 1));
+	bytes_unescape_utf8(&text, bytes_str(colon + 1));
 	struct bytes qualifier =
 		bytes_of(arena_strndup(&w->arena, text.len ? (char *)text.ptr : "", text.len),
 			 text.len);
@@ -219,6 +223,11 @@ static int name_column(struct where *w, const struct condition *c, struct where_
 				   .family_number = number,
 				   .qualifier = qualifier,
 				   .layout = layout_of(c->name, FIELD_BYTES, AS_BYTES, false)};
+	if (!of && !w->note)
+		w->note = arena_format(&w->arena,
+				       "the job has no column `%s`, so only other writers can have "
+				       "written it",
+				       c->name);
 	*form = (struct field_form){.field = &plain_bytes};
 	if (of && of->spec->kind == VALUE_FIELD) {
 		s->layout = of->value;

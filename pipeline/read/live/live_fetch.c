@@ -1,21 +1,23 @@
 /*
- * live_fetch.c - the servers' answers, fetched ahead by a few threads
+ * live_fetch.c - fetch the servers' answers ahead, with a few threads
  *
- * Only one thread at a time works on a span. hbase_retry is the only rule for retries: look up the
- * regions again, then continue with the row that was incomplete. That row is read again from its
- * start, so a row never mixes two moments. The retry count restarts when complete rows have
- * arrived.
+ * Only one thread at a time works on a span. All retries follow hbase_retry. A retry looks up the
+ * regions again and reads the incomplete row again from its start, so a row never mixes data of two
+ * times. The retry count restarts after complete rows have arrived.
  */
 #include "clock.h"
 #include "pool.h"
 #include "spans.h"
 
 #define WORKERS	      8
-#define WAITING_MOST  2 /* answers that wait, for each span */
+#define WAITING_MOST  2 /* most waiting answers for each span */
 #define LEASE_MS      60000
 #define LOOK_ROUND_MS 1000
-#define LEAVE_MS      1000 /* to finish calls when the scan is closed, and to close scanners */
-#define FILTER_TRIES  4	   /* after as many failures of one call, blame the filter */
+#define LEAVE_MS      1000  /* time to finish calls and to close scanners when the scan ends */
+#define SILENCE_MS    20000 /* time after which a warning names the region that does not answer */
+#define REGION_TEXT   400
+/* number of failures of one call after which the filter is the suspected cause */
+#define FILTER_TRIES 4
 
 void fetched_free(struct fetched *f)
 {
@@ -33,7 +35,7 @@ static int look_up_regions(struct live_scan *s, struct live_span *p, struct hbas
 	int rc = RC_OK;
 
 	pthread_mutex_lock(&s->map_lock);
-	if (p->map_age == s->map_age) { /* otherwise another thread has done it */
+	if (p->map_age == s->map_age) { /* no other thread has looked up the regions */
 		rc = hbase_regions(s->o.hbase, s->o.table, &r, why, err);
 		if (rc == RC_OK) {
 			hbase_regions_release(&s->map);
@@ -60,7 +62,7 @@ static struct live_visit *visit_of(struct live_span *p)
 	return &p->visits[p->nvisits - 1];
 }
 
-/* RC_DATA: a row is out of order or outside of its region. */
+/* Returns RC_DATA if a row is out of order or outside of its region. */
 static int check_row(const struct live_scan *s, const struct live_span *p, struct bytes last,
 		     struct bytes row, struct error *err)
 {
@@ -70,7 +72,10 @@ static int check_row(const struct live_scan *s, const struct live_span *p, struc
 
 	if (row.len && !outside && (last.len == 0 || (s->q.reversed ? c > 0 : c < 0)))
 		return RC_OK;
-	return error_set(err, RC_DATA, "%s:%u sent rows that are not in order or not of region %s",
+	return error_set(err, RC_DATA,
+			 "%s:%u: found rows that are not in order or not in "
+			 "region %s, expected sorted rows of that region; check "
+			 "the region with `hbase hbck`",
 			 p->place.host, p->place.port, p->visits[p->nvisits - 1].region);
 }
 
@@ -105,7 +110,7 @@ static int look_through(struct live_scan *s, struct live_span *p, const struct h
 	return RC_OK;
 }
 
-/* Are as many complete rows here as the query wants? */
+/* Returns true if the span has as many complete rows as the query wants. */
 static bool has_enough(const struct live_scan *s, const struct live_span *p)
 {
 	if (!spans_limited(s))
@@ -117,7 +122,8 @@ static bool has_enough(const struct live_scan *s, const struct live_span *p)
 
 static const char *encoded_name(struct arena *a, struct bytes name)
 {
-	size_t end = name.len ? name.len - 1 : 0; /* "table,start,id.encoded." */
+	/* the name has the form "table,start,id.encoded." */
+	size_t end = name.len ? name.len - 1 : 0;
 	const uint8_t *dot = end ? memrchr(name.ptr, '.', end) : NULL;
 
 	if (!dot)
@@ -138,7 +144,7 @@ static void note_visit(struct live_span *p, const struct span_call *c)
 				    .ranges = c->ranges.nranges ? c->ranges.nranges : 1};
 }
 
-/* Make one call. RC_END: the span is at its end. */
+/* Makes one call. Returns RC_END at the end of the span. */
 static int call(struct live_scan *s, struct live_span *p, struct hbase_batch *b,
 		struct hbase_failure *why, struct error *err)
 {
@@ -148,6 +154,7 @@ static int call(struct live_scan *s, struct live_span *p, struct hbase_batch *b,
 	*why = (struct hbase_failure){0};
 	if (p->scanner.open) {
 		p->scanner.limit = spans_limited(s) ? s->q.limit - p->rows + 1 : 0;
+		p->scanner.patience_ms = span_patience(s, p);
 		rc = hbase_scanner_next(s->o.hbase, &p->scanner, b, why, err);
 	} else {
 		rc = span_place(s, p, &c);
@@ -170,7 +177,7 @@ static int call(struct live_scan *s, struct live_span *p, struct hbase_batch *b,
 	return rc;
 }
 
-/* The scanner is lost: go back to the start of the incomplete row. */
+/* Goes back to the start of the incomplete row, because the scanner is lost. */
 static void go_back(const struct live_scan *s, struct live_span *p)
 {
 	p->scanner.open = false;
@@ -183,11 +190,11 @@ static void go_back(const struct live_scan *s, struct live_span *p)
 	if (s->q.reversed)
 		buf_put(&p->last, 0);
 	if (!bytes_eq(buf_bytes(&p->at), buf_bytes(&p->last)))
-		p->attempt = 0; /* it is not the same row as last time */
+		p->attempt = 0; /* this row differs from the row of the last failure */
 	copy(&p->at, buf_bytes(&p->last));
 }
 
-/* Does the server lack the filter, or fail because of it? */
+/* Returns true if the server lacks the filter or fails because of the filter. */
 static bool is_of_filter(const struct live_span *p, const struct hbase_failure *why)
 {
 	if (!p->filtered || !why->name[0])
@@ -195,7 +202,62 @@ static bool is_of_filter(const struct live_span *p, const struct hbase_failure *
 	return why->trouble == TROUBLE_REFUSED || (why->may_pass && p->attempt >= FILTER_TRIES);
 }
 
-/* RC_OK: retry the call. */
+/* Appends the region of the last call, and its rows. */
+static void put_region(struct buf *out, const struct live_scan *s, const struct live_span *p)
+{
+	buf_printf(out, "region %s of table %s on %s:%u, rows from ",
+		   p->visits[p->nvisits - 1].region, s->o.table, p->place.host, p->place.port);
+	bytes_escape(out, buf_bytes(&p->start));
+	buf_append_str(out, p->start.len ? " to " : "the first to ");
+	bytes_escape(out, buf_bytes(&p->end));
+	buf_append_str(out, p->end.len ? "" : "the last");
+	if (out->len > REGION_TEXT)
+		out->len = REGION_TEXT;
+	buf_put(out, 0);
+}
+
+/* Warn once while the scan retries, so that the user can examine the server. */
+static void tell_silence(struct live_scan *s, struct live_span *p)
+{
+	struct buf region = {0};
+
+	if (p->told)
+		return;
+	p->told = true;
+	put_region(&region, s, p);
+	report_to(&s->o.listener, "%s: found no answer for %lld s; still retrying",
+		  (const char *)region.ptr, (long long)(clock_ms() - p->asked_ms) / 1000);
+	buf_release(&region);
+}
+
+/* Add the region to the error of a failed span. */
+static int name_region(const struct live_scan *s, const struct live_span *p, int rc, bool late,
+		       struct error *err)
+{
+	struct buf region = {0};
+
+	if (rc == RC_STOPPED || p->nvisits == 0)
+		return rc;
+	put_region(&region, s, p);
+	const char *name = (const char *)region.ptr;
+	if (late)
+		rc = error_set(err, RC_IO,
+			       "%s: found no answer for %u s, expected one within --timeout; "
+			       "--start and --stop read other regions, and `hbase shell` can "
+			       "`unassign` and `assign` this region",
+			       name, s->o.timeout_s);
+	else
+		rc = error_prefix(err, "%s: ", name);
+	buf_release(&region);
+	return rc;
+}
+
+static bool is_late(const struct live_scan *s, const struct live_span *p)
+{
+	return s->o.timeout_s && clock_ms() - p->asked_ms >= (int64_t)s->o.timeout_s * 1000;
+}
+
+/* Handles a failed call. Returns RC_OK if the caller should retry the call. */
 static int recover(struct live_scan *s, struct live_span *p, struct hbase_failure why, int rc,
 		   struct error *err)
 {
@@ -206,16 +268,19 @@ static int recover(struct live_scan *s, struct live_span *p, struct hbase_failur
 	if (v)
 		v->broken = arena_strdup(&p->arena, why.name[0] ? why.name : err->msg);
 	go_back(s, p);
-	if (is_of_filter(p, &why)) { /* continue without the filter: it only saves work */
+	if (is_of_filter(p, &why)) { /* continue without the filter, which only saves work */
 		s->unfiltered = true;
 		p->attempt = 0;
 		return RC_OK;
 	}
+	if (why.trouble == TROUBLE_LOST && clock_ms() - p->asked_ms >= SILENCE_MS && !is_late(s, p))
+		tell_silence(s, p);
 	for (bool moved = why.trouble != TROUBLE_BUSY;;) {
 		if (s->closing)
 			return error_set(err, RC_STOPPED, "the scan was closed");
-		if (!hbase_retry(&why, &p->attempt, err))
-			return rc;
+		bool late = is_late(s, p);
+		if (late || !hbase_retry(&why, &p->attempt, err))
+			return name_region(s, p, err->code, late, err);
 		rc = moved ? look_up_regions(s, p, &why, err) : RC_OK;
 		if (rc == RC_OK)
 			break;
@@ -224,13 +289,14 @@ static int recover(struct live_scan *s, struct live_span *p, struct hbase_failur
 	return RC_OK;
 }
 
-/* Fetch a batch that is not empty. Sets *out to NULL at the end of the span. */
+/* Fetch a batch that is not empty. Sets `*out` to NULL at the end of the span. */
 static int fetch(struct live_scan *s, struct live_span *p, struct fetched **out, struct error *err)
 {
 	struct hbase_batch b;
 	struct hbase_failure why;
 
 	*out = NULL;
+	p->asked_ms = clock_ms();
 	for (;;) {
 		if (s->closing)
 			return error_set(err, RC_STOPPED, "the scan was closed");
@@ -245,6 +311,8 @@ static int fetch(struct live_scan *s, struct live_span *p, struct fetched **out,
 				return rc;
 			continue;
 		} else {
+			p->asked_ms = clock_ms();
+			p->told = false;
 			p->finished = has_enough(s, p);
 			if (p->finished)
 				hbase_scanner_close(s->o.hbase, &p->scanner);
@@ -268,7 +336,7 @@ static bool may_fetch(const struct live_span *p, size_t most)
 	return p->state == SPAN_IDLE && p->nfetched < most;
 }
 
-/* Choose among the next spans of each stream, first those that a reader waits for. */
+/* Choose among the next spans of each stream. Prefer spans for which a reader waits. */
 static struct live_span *pick(struct live_scan *s, size_t most)
 {
 	for (size_t k = 0; k < s->ahead; k++)
@@ -299,7 +367,7 @@ static struct live_span *pick_renewal(struct live_scan *s)
 	return NULL;
 }
 
-/* Store the result of the thread that worked on the span. Call under the lock. */
+/* Stores the result of the thread that worked on the span. The caller must have the lock. */
 static void put_back(struct live_scan *s, struct live_span *p, struct fetched *f, int rc,
 		     const struct error *err)
 {
@@ -377,7 +445,7 @@ int fetch_start(struct live_scan *s, struct error *err)
 	s->unwatched = stop_unwatched;
 	if (n > s->nspans)
 		n = s->nspans;
-	if (s->q.get) /* one answer, and the caller waits for it */
+	if (s->q.get) /* a get has one answer, and the caller waits for it */
 		n = 0;
 	s->ahead = s->nstreams > 1 || s->limited ? 1 : n + 1;
 	s->workers = mem_calloc(n + 1, sizeof *s->workers);
@@ -393,7 +461,7 @@ int fetch_start(struct live_scan *s, struct error *err)
 	return RC_OK;
 }
 
-/* Stop the threads without waiting for a slow server, because nobody needs their results. */
+/* Stops the threads without waiting for a slow server, because their results are not needed. */
 static void stop_workers(struct live_scan *s)
 {
 	int64_t until = clock_ms() + LEAVE_MS, left;
@@ -439,7 +507,7 @@ int fetch_next(struct live_scan *s, struct live_span *p, struct fetched **out, s
 			p->last_fetched = &p->first;
 		(*out)->next = NULL;
 		p->nfetched--;
-		pthread_cond_broadcast(&s->changed); /* there is room for another answer */
+		pthread_cond_broadcast(&s->changed); /* the queue has space again */
 	} else if (p->state == SPAN_FAILED) {
 		*err = p->err;
 		rc = p->err.code;

@@ -1,4 +1,4 @@
-/* live_rows.c - whole rows of a stream, put together from the servers' cells and judged here */
+/* live_rows.c - assemble whole rows of a stream from the servers' cells, and judge them */
 #include "spans.h"
 
 static void release_list(struct fetched *f)
@@ -11,7 +11,7 @@ static void release_list(struct fetched *f)
 	}
 }
 
-/* Free the answers that the previous row was in, except the one that is being read. */
+/* Frees the answers that contain the previous row. Keeps the answer that is being read. */
 static void let_go(struct live_stream *t)
 {
 	if (!t->held)
@@ -20,7 +20,7 @@ static void let_go(struct live_stream *t)
 	t->held->next = NULL;
 }
 
-/* Put the next cell of the span into t->next. RC_END: there is none. */
+/* Puts the next cell of the span into `t->next`. Returns RC_END if the span has no more cells. */
 static int next_cell(struct live_scan *s, struct live_stream *t, struct error *err)
 {
 	while (!t->rest.len) {
@@ -31,7 +31,7 @@ static int next_cell(struct live_scan *s, struct live_stream *t, struct error *e
 			return rc;
 		if (!f)
 			return RC_END;
-		if (f->again) { /* the row starts again: drop its cells */
+		if (f->again) { /* the row starts again, so drop its cells */
 			t->n = 0;
 			release_list(t->held);
 			t->held = NULL;
@@ -51,7 +51,7 @@ static void add_cell(struct live_stream *t)
 	t->has_next = false;
 }
 
-/* Go to the next span. A row never continues in it. */
+/* Go to the next span. A row never continues in the next span. */
 static void next_span(struct live_scan *s, struct live_stream *t)
 {
 	pthread_mutex_lock(&s->lock);
@@ -103,7 +103,7 @@ static bool same_family(const struct cell *a, const struct cell *b)
 	return bytes_eq(a->family, b->family);
 }
 
-/* Keep only the versions and columns that the query wants. The judge has seen all versions. */
+/* Keeps only the versions and columns that the query wants. The judge has read all versions. */
 static void cut_cells(const struct query *q, struct cell *cells, size_t *n)
 {
 	uint32_t most = q->versions ? q->versions : 1, versions = 0;

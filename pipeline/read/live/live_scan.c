@@ -1,4 +1,4 @@
-/* live_scan.c - opens a live scan, merges over salts, and explains what it read (query.h) */
+/* live_scan.c - open a live scan, merge it over salts, and report what it read (query.h) */
 #include "spans.h"
 
 #define BYTES_DEFAULT ((uint64_t)32 << 20)
@@ -7,7 +7,7 @@
 
 /* --- open --- */
 
-/* List the columns that the query wants of a family, after those that are listed already. */
+/* Appends the columns that the query wants of a family. */
 static void list_family(struct live_scan *s, size_t family, size_t *names)
 {
 	const struct query *q = &s->q;
@@ -29,6 +29,24 @@ static void list_family(struct live_scan *s, size_t family, size_t *names)
 	s->ncolumns += any;
 }
 
+/*
+ * Returns true if the spans can be named as columns. In a family with MIN_VERSIONS and TTL they
+ * cannot, because a server returns another version of a named column.
+ */
+static bool spans_are_columns(const struct live_scan *s)
+{
+	const struct query_family *f = &s->o.families[s->q.span_family];
+
+	for (size_t i = 0; i < s->q.nspans; i++) {
+		const struct query_range *r = &s->q.spans[i];
+
+		if (r->stop.len != r->start.len + 1 || r->stop.ptr[r->start.len] != 0 ||
+		    (r->start.len && memcmp(r->start.ptr, r->stop.ptr, r->start.len) != 0))
+			return false;
+	}
+	return !(f->min_versions && f->ttl_ms);
+}
+
 static void list_columns(struct live_scan *s)
 {
 	size_t names = 0;
@@ -36,9 +54,85 @@ static void list_columns(struct live_scan *s)
 	if (s->q.ncolumns == 0 && !s->o.more_families)
 		return;
 	s->columns = mem_calloc(s->o.nfamilies + 1, sizeof *s->columns);
-	s->qualifiers = mem_calloc(s->q.ncolumns + 1, sizeof *s->qualifiers);
+	s->qualifiers = mem_calloc(s->q.ncolumns + s->q.nspans + 1, sizeof *s->qualifiers);
 	for (size_t i = 0; i < s->o.nfamilies; i++)
 		list_family(s, i, &names);
+	if (!s->q.nspans || s->columns_only)
+		return;
+	for (size_t i = 0; i < s->ncolumns; i++) {
+		struct hbase_columns *c = &s->columns[i];
+
+		if (!bytes_eq(c->family, s->o.families[s->q.span_family].name))
+			continue;
+		c->qualifiers = s->qualifiers + names;
+		for (size_t k = 0; k < s->q.nspans; k++)
+			s->qualifiers[names++] = s->q.spans[k].start;
+		c->nqualifiers = s->q.nspans;
+	}
+}
+
+static struct filter *range_filter(struct live_scan *s, struct bytes start, struct bytes stop)
+{
+	struct filter *f = arena_alloc(&s->arena, sizeof *f);
+
+	*f = (struct filter){.type = FILTER_COLUMN_RANGE,
+			     .start = start,
+			     .stop = stop,
+			     .open_start = start.len == 0,
+			     .open_stop = stop.len == 0,
+			     .start_inclusive = true};
+	return f;
+}
+
+/* Widen the first range until it contains all ranges. */
+static struct filter *join_ranges(struct filter *const *of, size_t n)
+{
+	struct filter *all = of[0];
+
+	for (size_t i = 1; i < n; i++) {
+		const struct filter *f = of[i];
+
+		all->open_start = all->open_start || f->open_start;
+		all->open_stop = all->open_stop || f->open_stop;
+		if (!all->open_start && bytes_cmp(f->start, all->start) < 0)
+			all->start = f->start;
+		if (!all->open_stop && bytes_cmp(f->stop, all->stop) > 0)
+			all->stop = f->stop;
+		all->stop_inclusive = all->stop_inclusive || f->stop_inclusive;
+	}
+	return all;
+}
+
+/*
+ * Limit the columns by filters. ColumnRangeFilter ignores families, and its hints lead to its own
+ * range. So the columns that the query names in other families also become ranges.
+ */
+static void filter_columns(struct live_scan *s)
+{
+	const struct query *q = &s->q;
+	struct filter **of;
+	size_t n = 0;
+
+	if (!q->nspans || spans_are_columns(s))
+		return;
+	of = arena_alloc(&s->arena, (q->nspans + q->ncolumns + 1) * sizeof(struct filter *));
+	for (size_t i = 0; i < q->nspans; i++)
+		of[n++] = range_filter(s, q->spans[i].start, q->spans[i].stop);
+	for (size_t i = 0; i < q->ncolumns; i++) {
+		if (q->columns[i].all)
+			continue;
+		of[n] = range_filter(s, q->columns[i].qualifier, q->columns[i].qualifier);
+		of[n]->open_start = of[n]->open_stop = false;
+		of[n++]->stop_inclusive = true;
+	}
+	if (q->reversed && n > 1) { /* in a reversed scan, a list forgets its members with hints */
+		s->columns_only = join_ranges(of, n);
+		return;
+	}
+	s->columns_only = arena_alloc(&s->arena, sizeof *s->columns_only);
+	*s->columns_only = (struct filter){.type = FILTER_LIST_OR, .of = of, .nof = n};
+	if (n == 1)
+		s->columns_only = of[0];
 }
 
 static int put_question(struct live_scan *s, struct error *err)
@@ -55,7 +149,7 @@ static int put_question(struct live_scan *s, struct error *err)
 		q->ranges = &s->whole;
 		q->nranges = !(q->get && q->start.len == 0);
 	}
-	/* a judge looks at all versions */
+	/* a judge needs all versions */
 	s->versions = judged ? INT32_MAX : q->versions ? q->versions : 1;
 	s->limited = q->limit && !judged;
 	s->o.no_values = s->o.no_values && !judged && !q->raw;
@@ -64,6 +158,7 @@ static int put_question(struct live_scan *s, struct error *err)
 	s->keys.type = FILTER_KEY_ONLY;
 	if (q->raw)
 		s->o.filter = NULL; /* the filter would see delete markers as values */
+	filter_columns(s);
 	list_columns(s);
 	return RC_OK;
 }
@@ -186,7 +281,7 @@ static int start(struct live_scan *s, struct error *err)
 	return RC_OK;
 }
 
-/* Replace the returned row with the next one of its stream. */
+/* Replace the returned row with the next row of its stream. */
 static int step(struct live_scan *s, struct error *err)
 {
 	int rc = stream_next_row(s, s->heap.items[0], err);

@@ -1,7 +1,8 @@
-/* spans.c - cuts the query's ranges at the table's regions, and finds the region of each call */
+/* spans.c - cut the query's ranges at the table's regions, and find the region of each call */
+#include "clock.h"
 #include "spans.h"
 
-#define RANGES_MOST 500 /* in one filter of a request */
+#define RANGES_MOST 500 /* most ranges in one filter of a request */
 
 static struct bytes lesser_stop(struct bytes a, struct bytes b)
 {
@@ -15,7 +16,10 @@ static struct bytes greater(struct bytes a, struct bytes b)
 	return bytes_cmp(a, b) < 0 ? b : a;
 }
 
-/* Find the last region that begins at row or before it; behind: only before it. */
+/*
+ * Finds the last region that begins at or before `row`. If `behind` is true, the region begins
+ * before `row`.
+ */
 static size_t region_at(const struct hbase_regions *r, struct bytes row, bool behind)
 {
 	size_t low = 0, high = r->count;
@@ -43,7 +47,7 @@ struct span_cutter {
 	struct live_scan *s;
 	size_t npieces;
 	size_t *first; /* first piece of each span */
-	size_t region; /* of the last piece */
+	size_t region; /* region of the last piece */
 };
 
 static void add_piece(struct span_cutter *c, struct query_range piece, size_t region,
@@ -150,8 +154,8 @@ static bool is_behind(const struct query_range *r, struct bytes row)
 }
 
 /*
- * Find the ranges *i..*j, from p->at on, that lie in one region. *rows: from the first to the last
- * row.
+ * Finds the ranges `*i` to `*j`, from `p->at` on, that are in one region. Sets `*rows` to the range
+ * from their first row to their last row.
  */
 static bool find_forward(struct live_scan *s, const struct live_span *p, size_t *i, size_t *j,
 			 const struct hbase_region **in, struct query_range *rows)
@@ -172,7 +176,7 @@ static bool find_forward(struct live_scan *s, const struct live_span *p, size_t 
 	return true;
 }
 
-/* Does the same for the rows before p->at. */
+/* Does the same as find_forward for the rows before `p->at`. */
 static bool find_reversed(struct live_scan *s, const struct live_span *p, size_t *i, size_t *j,
 			  const struct hbase_region **in, struct query_range *rows)
 {
@@ -205,8 +209,9 @@ static bool ends_in_zero(struct bytes b)
 }
 
 /*
- * The rows before x 00 are the rows up to x. So a request for one row is a get, which uses Bloom
- * filters. And no bound is longer than a row key may be.
+ * Puts the range into the request. The rows before the key "x 00" are the rows up to "x", so the
+ * request gets "x" as an inclusive stop. A request for one row is then a get, which uses Bloom
+ * filters. No bound exceeds the length of a row key.
  */
 static void put_rows(struct hbase_scan *scan, struct query_range rows, bool reversed)
 {
@@ -239,6 +244,8 @@ static void put_filters(struct live_scan *s, struct span_call *c, const struct q
 	}
 	if (s->o.filter)
 		c->members[members++] = (struct filter *)(uintptr_t)s->o.filter;
+	if (s->columns_only)
+		c->members[members++] = s->columns_only;
 	if (s->page.limit)
 		c->members[members++] = &s->page;
 	if (s->o.no_values)
@@ -246,6 +253,14 @@ static void put_filters(struct live_scan *s, struct span_call *c, const struct q
 	c->list = (struct filter){.type = FILTER_LIST_AND, .of = c->members, .nof = members};
 	if (members && !s->unfiltered)
 		c->scan.filter = members == 1 ? c->members[0] : &c->list;
+}
+
+int64_t span_patience(const struct live_scan *s, const struct live_span *p)
+{
+	if (!s->o.timeout_s)
+		return 0;
+	int64_t left = p->asked_ms + (int64_t)s->o.timeout_s * 1000 - clock_ms();
+	return left > 1 ? left : 1;
 }
 
 int span_place(struct live_scan *s, struct live_span *p, struct span_call *out)
@@ -262,7 +277,8 @@ int span_place(struct live_scan *s, struct live_span *p, struct span_call *out)
 					   .raw = s->q.raw,
 					   .leave_cache = !s->q.get && !s->q.limit,
 					   .rows_a_call = INT32_MAX,
-					   .bytes_a_call = s->bytes_a_call}};
+					   .bytes_a_call = s->bytes_a_call,
+					   .patience_ms = span_patience(s, p)}};
 	if (p->finished)
 		return RC_END;
 	pthread_mutex_lock(&s->map_lock);
@@ -273,7 +289,9 @@ int span_place(struct live_scan *s, struct live_span *p, struct span_call *out)
 		copy(&p->end, in->end);
 		p->place = in->place;
 		p->map_age = s->map_age;
-		/* a bound may point into the region, which is freed with the map */
+		/*
+		 * copy the bound, because it may point into the region, which is freed with the map
+		 */
 		if (rows.stop.ptr == in->end.ptr)
 			rows.stop = buf_bytes(&p->end);
 		if (rows.start.ptr == in->start.ptr)

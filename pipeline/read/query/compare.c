@@ -1,5 +1,6 @@
 /*
- * compare.c - HBase's comparators (ByteArrayComparable): compare a cell's value with a given value
+ * compare.c - compare a cell's value with a given value, as HBase's comparators
+ * (ByteArrayComparable) do
  */
 #include <ctype.h>
 
@@ -8,7 +9,10 @@
 #include "pattern.h"
 #include "bytes.h"
 
-/* RegexStringComparator: java.util.regex with DOTALL. PCRE2 is close to it (README.md 7). */
+/*
+ * A compiled RegexStringComparator, which is java.util.regex with DOTALL. PCRE2 has nearly the same
+ * rules (README.md 7).
+ */
 struct compared_pattern {
 	struct arena arena;
 	struct pattern *pattern;
@@ -23,7 +27,7 @@ int comparator_open(struct comparator *c, struct error *err)
 		return 0;
 	if (c->value.len && memchr(c->value.ptr, 0, c->value.len))
 		return error_set(err, RC_CONFIG,
-				 "found a NUL in an expression, expected it as \\x00");
+				 "found a NUL byte in an expression, expected \\x00 for it");
 	struct compared_pattern *p = mem_calloc(1, sizeof *p);
 	char *text = arena_strndup(&p->arena, c->value.len ? (const char *)c->value.ptr : "",
 				   c->value.len);
@@ -48,15 +52,15 @@ bool comparator_gave_up(const struct comparator *c)
 }
 
 /*
- * Three bytes that would be a surrogate. Java (UTF_8.Decoder) reads them as one malformed
- * character.
+ * Returns true if the three bytes encode a surrogate. Java (UTF_8.Decoder) reads these bytes as one
+ * malformed character.
  */
 static bool is_surrogate(const uint8_t *p, const uint8_t *end)
 {
 	return end - p >= 3 && p[0] == 0xED && (p[1] & 0xE0) == 0xA0 && (p[2] & 0xC0) == 0x80;
 }
 
-/* Decodes as Java's new String(value, UTF_8): malformed bytes become U+FFFD. */
+/* Decodes the value as Java's new String(value, UTF_8) does. Malformed bytes become U+FFFD. */
 static void decode(struct buf *out, struct bytes value)
 {
 	const uint8_t *p = value.ptr, *end = p + value.len;
@@ -118,7 +122,7 @@ static int compare_long(int64_t given, struct bytes value)
 	return (given > v) - (given < v);
 }
 
-/* If the value ends early, compares only the bytes that it has. */
+/* Compares a part of the value. If the value ends early, compares only the bytes that exist. */
 static int compare_component(const struct comparator *c, struct bytes value)
 {
 	size_t at = c->at < value.len ? c->at : value.len, left = value.len - at;
@@ -127,7 +131,10 @@ static int compare_component(const struct comparator *c, struct bytes value)
 			      bytes_of(value.ptr + at, left < c->value.len ? left : c->value.len)));
 }
 
-/* Returns the sign of given - value. */
+/*
+ * Compares the comparator's value with the cell's value. Returns a negative number, 0 or a positive
+ * number.
+ */
 static int compare(const struct comparator *c, struct bytes value)
 {
 	switch (c->type) {

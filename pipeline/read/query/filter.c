@@ -1,4 +1,4 @@
-/* filter.c - applies a filter: calls the function of its kind, or does what FilterBase does */
+/* filter.c - apply a filter with the functions of its kind, or as FilterBase does */
 #include "filter_kinds.h"
 
 #include "mem.h"
@@ -42,7 +42,8 @@ static int check_ranges(const struct filter *f, struct error *err)
 		if (r->stop.len && (order > 0 || (order == 0 && !r->start_inclusive)))
 			return error_set(
 				err, RC_CONFIG,
-				"found a range of rows that starts after its stop, expected the start before the stop");
+				"found a range of rows with the start after the stop, expected "
+				"the start before the stop");
 	}
 	return 0;
 }
@@ -71,8 +72,8 @@ int filter_check(const struct filter *f, struct error *err)
 	if (comparator_gave_up(&f->with))
 		return error_set(
 			err, RC_LIMIT,
-			"the expression `%.*s` needed more than a million steps for a cell; expected "
-			"one without repeats of repeats",
+			"the expression `%.*s` needed more than 10 million steps for a cell; use "
+			"one without nested repeats",
 			(int)(f->with.value.len < 100 ? f->with.value.len : 100),
 			(const char *)f->with.value.ptr);
 	for (size_t i = 0; rc == RC_OK && i < f->nof; i++)
@@ -104,7 +105,7 @@ void filter_close(struct filter *f)
 void filter_start(struct filter *f, bool reversed)
 {
 	f->memory->reversed = reversed;
-	/* SkipFilter and WhileMatchFilter do not pass the call on */
+	/* SkipFilter and WhileMatchFilter do not forward the call */
 	bool list = f->type == FILTER_LIST_AND || f->type == FILTER_LIST_OR;
 	for (size_t i = 0; i < f->nof; i++)
 		filter_start(f->of[i], reversed && list);

@@ -1,4 +1,4 @@
-/* filter_cells.c - filters of cells by family, qualifier, timestamp and value */
+/* filter_cells.c - apply filters on family, qualifier, timestamp and value of cells */
 #include "filter_kinds.h"
 
 /* --- SingleColumnValueFilter --- */
@@ -172,7 +172,7 @@ const struct filter_kind column_range_kind = {.hinting = true,
 
 /* --- TimestampsFilter --- */
 
-/* Returns how many of the filter's timestamps are less than ts. */
+/* Returns the number of the filter's timestamps that are less than `ts`. */
 static size_t timestamps_below(const struct filter *f, int64_t ts)
 {
 	size_t n = 0;

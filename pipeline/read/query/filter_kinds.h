@@ -1,14 +1,14 @@
 /*
- * filter_kinds.h - the functions of each kind of filter (inside pipeline/read/query only)
+ * filter_kinds.h - the functions of each kind of filter (private to this folder)
  *
- * README.md 6 has the calls and their order.
+ * README.md 6 lists the calls in their order.
  */
 #ifndef SALTMILL_QUERY_FILTER_KINDS_H
 #define SALTMILL_QUERY_FILTER_KINDS_H
 
 #include "query.h"
 
-/* Filter.ReturnCode. */
+/* The codes of Filter.ReturnCode. */
 enum filter_code {
 	CODE_INCLUDE,
 	CODE_INCLUDE_NEXT_COLUMN,
@@ -24,48 +24,50 @@ static inline bool code_includes(enum filter_code c)
 	return c <= CODE_INCLUDE_NEXT_ROW;
 }
 
-/* The last answer of one member of an OR, and the cell that it was for. */
+/* The last answer of one member of an OR, and the cell for which it was given. */
 struct list_state {
 	bool asked, included;
 	enum filter_code code;
-	struct buf family, qualifier, hint; /* hint: its qualifier, if it is in the row */
+	struct buf family, qualifier, hint; /* qualifier of the hint, if the hint is in the row */
 	int64_t hint_ts;
 	bool has_hint, hint_behind_row;
 };
 
 /*
- * The state of a filter. reset clears it at the end of a row, except what is marked "for the scan".
+ * The state of a filter. reset clears the state at the end of a row, except the members marked "for
+ * the scan".
  */
 struct filter_memory {
 	bool reversed;	      /* for the scan */
-	bool done;	      /* for the scan: all that remains is out */
-	uint64_t accepted;    /* for the scan: rows */
-	bool found, matched;  /* SINGLE_COLUMN_VALUE, FIRST_KEY_ONLY: found */
-	bool out;	      /* the row is out */
+	bool done;	      /* for the scan; true if all later rows are excluded */
+	uint64_t accepted;    /* for the scan, the number of accepted rows */
+	bool found, matched;  /* for SINGLE_COLUMN_VALUE and FIRST_KEY_ONLY */
+	bool out;	      /* true if the row is excluded */
 	enum filter_code row; /* the code for the cells of the row */
 	uint64_t count;
-	struct list_state *states; /* OR: one for each member */
-	bool *hinted;		   /* AND: the members that gave a hint for this cell */
+	struct list_state *states; /* for OR, one for each member */
+	bool *hinted;		   /* for AND, the members that gave a hint for this cell */
 };
 
-/* Where to continue: at the first cell of this place, or at the next row. */
+/* The place at which to continue, which is the first cell of a column or the next row. */
 struct filter_hint {
 	bool next_row;
 	struct bytes qualifier;
-	int64_t ts; /* CELL_TS_LATEST: the whole column */
+	int64_t ts; /* CELL_TS_LATEST for the whole column */
 };
 
 struct filter_kind {
 	bool has_row; /* the filter judges the row as a whole */
-	bool hinting; /* a list asks it for a hint even if the cell is out */
-	/* A function that is NULL does what FilterBase does. */
-	bool (*row_key)(struct filter *f, struct bytes row); /* true: the row is out */
+	bool hinting; /* true if a list calls the hint function even after the cell is excluded */
+	/* if a function is NULL, the filter behaves as FilterBase does */
+	/* returns true if the row is excluded */
+	bool (*row_key)(struct filter *f, struct bytes row);
 	enum filter_code (*cell)(struct filter *f, const struct cell *c);
 	bool (*hint)(struct filter *f, const struct cell *c, struct filter_hint *out);
-	bool (*row)(struct filter *f); /* true: the row is out */
+	bool (*row)(struct filter *f); /* returns true if the row is excluded */
 	bool (*all_remaining)(const struct filter *f);
 	void (*reset)(struct filter *f);
-	void (*change)(struct filter *f, struct cell *c, uint8_t *room); /* room: 4 bytes */
+	void (*change)(struct filter *f, struct cell *c, uint8_t *room); /* `room` has 4 bytes */
 	bool (*keeps)(const struct filter *f, const struct cell *c);
 };
 
@@ -83,25 +85,31 @@ bool filter_has_row(const struct filter *f);
 bool filter_hinting(const struct filter *f);
 bool filter_row_key(struct filter *f, struct bytes row);
 enum filter_code filter_cell(struct filter *f, const struct cell *c);
-/* Call after CODE_HINT. Returns false if there is no hint. */
+/*
+ * Set `*out` to the filter's hint. Call this function after CODE_HINT. Returns false if there is no
+ * hint.
+ */
 bool filter_hint(struct filter *f, const struct cell *c, struct filter_hint *out);
 bool filter_row(struct filter *f);
 void filter_reset(struct filter *f);
 void filter_change(struct filter *f, struct cell *c, uint8_t *room);
 bool filter_keeps(const struct filter *f, const struct cell *c);
 
-/* Compares two places in a row: negative if a comes first. */
+/* Compares two places in a row. Returns a negative number if `a` comes first. */
 int filter_hint_cmp(const struct filter_hint *a, const struct filter_hint *b);
-/* Is the cell at the place or after it? The cell is in the same row and family. */
+/* Returns true if the cell is at the place or after it. Both must be in the same row and family. */
 bool filter_hint_reached(const struct filter_hint *h, const struct cell *c);
 
-/* compare.c: does the value pass? */
+/* Returns true if the value passes (compare.c). */
 bool comparator_passes(const struct comparator *with, enum filter_op op, struct bytes value);
 int comparator_open(struct comparator *c, struct error *err);
 void comparator_close(struct comparator *c);
-/* The expression needed too many steps, so its answer is not valid. */
+/*
+ * Returns true if the expression needed too many steps. The answer of the comparator is then
+ * invalid.
+ */
 bool comparator_gave_up(const struct comparator *c);
-/* RC_LIMIT: a comparator in the filter gave up. */
+/* Returns RC_LIMIT if a comparator in the filter exceeded the limit of steps. */
 int filter_check(const struct filter *f, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * filter_list.c - filters that contain filters: FilterList (AND is MUST_PASS_ALL, OR is
- * MUST_PASS_ONE), SkipFilter, WhileMatchFilter
+ * filter_list.c - apply filters that contain filters: FilterList (AND is MUST_PASS_ALL, OR is
+ * MUST_PASS_ONE), SkipFilter and WhileMatchFilter
  */
 #include "filter_kinds.h"
 
@@ -74,14 +74,14 @@ static enum filter_code and_cell(struct filter *f, const struct cell *c)
 		includes = code_includes(one);
 		step = far > step ? far : step;
 	}
-	/* after a member that excludes the cell, only hints matter */
+	/* after a member has excluded the cell, only hints matter */
 	for (; i < f->nof; i++)
 		if (filter_hinting(f->of[i]))
 			hints |= f->memory->hinted[i] = filter_cell(f->of[i], c) == CODE_HINT;
 	return hints ? CODE_HINT : code_of(includes, step);
 }
 
-/* Takes the farthest hint. */
+/* Returns the farthest hint of the members. */
 static bool and_hint(struct filter *f, const struct cell *c, struct filter_hint *out)
 {
 	bool any = false;
@@ -142,7 +142,10 @@ static bool or_row_key(struct filter *f, struct bytes row)
 	return out;
 }
 
-/* A member that wanted to continue at a later cell is not called before that cell. */
+/*
+ * Returns false if the member wants to continue at a later cell. The member is not called before
+ * that cell.
+ */
 static bool wants_cell(const struct list_state *s, const struct cell *c)
 {
 	if (!s->asked)
@@ -224,7 +227,7 @@ static enum filter_code or_cell(struct filter *f, const struct cell *c)
 	return merged;
 }
 
-/* Takes the nearest hint, if each member has one. */
+/* Returns the nearest hint, if each member has one. */
 static bool or_hint(struct filter *f, const struct cell *c, struct filter_hint *out)
 {
 	bool any = false;

@@ -1,4 +1,4 @@
-/* filter_rows.c - filters on row keys and on the number of rows */
+/* filter_rows.c - apply filters on row keys and on the number of rows */
 #include <stdlib.h>
 
 #include "filter_kinds.h"

@@ -1,4 +1,4 @@
-/* matcher.c - see matcher.h; step numbers refer to README.md 2 */
+/* matcher.c - select the cells of a row; the step numbers refer to README.md 2 */
 #include "matcher.h"
 
 #include "mem.h"
@@ -11,7 +11,7 @@ struct markers {
 	int64_t family;	   /* timestamp of the newest DeleteFamily */
 	int64_t *versions; /* timestamps of DeleteFamilyVersion markers */
 	size_t nversions, cap;
-	struct buf qualifier; /* of the latest column marker */
+	struct buf qualifier; /* qualifier of the latest column marker */
 	int64_t column;
 	uint8_t type;
 };
@@ -22,17 +22,17 @@ struct matcher {
 	size_t nwanted;
 	bool raw;
 	uint32_t most;	     /* versions to take */
-	int64_t oldest, now; /* older cells are expired */
+	int64_t oldest, now; /* cells older than `oldest` are expired */
 	int64_t from, to;
 	bool ranged;
 	struct markers markers;
-	/* the column tracker */
-	size_t index;	      /* in wanted */
-	struct buf qualifier; /* without wanted: the column that is counted */
+	/* the members below are the column tracker */
+	size_t index;	      /* index in `wanted` */
+	struct buf qualifier; /* if `wanted` is empty, the column whose versions are counted */
 	bool counting;
 	uint32_t count;
 	bool has_last;
-	int64_t last_ts; /* of the last cell taken in the column */
+	int64_t last_ts; /* timestamp of the last cell taken in the column */
 	uint8_t last_type;
 };
 
@@ -98,7 +98,7 @@ static bool expired(const struct matcher *m, int64_t ts)
 	return ts < m->oldest;
 }
 
-/* Has the cell's own TTL passed? Only the first such tag counts. */
+/* Returns true if the cell's own TTL has passed. Only the first such tag counts. */
 static bool tag_expired(const struct matcher *m, const struct cell *c)
 {
 	const uint8_t *p = c->tags.ptr, *end = p + c->tags.len;
@@ -120,7 +120,7 @@ static bool add_version(struct markers *k, int64_t ts)
 	return true;
 }
 
-/* Returns false if there is no memory. */
+/* Remembers a delete marker. Returns false if memory is exhausted. */
 static bool remember(struct markers *k, const struct cell *c)
 {
 	if (k->has_family && c->ts <= k->family)
@@ -132,7 +132,7 @@ static bool remember(struct markers *k, const struct cell *c)
 	}
 	if (c->type == CELL_DELETE_FAMILY_VERSION)
 		return add_version(k, c->ts);
-	/* a less general marker does not replace another of the same column */
+	/* a less general marker does not replace another marker of the same column */
 	if (k->has_column && c->type < k->type && bytes_eq(c->qualifier, buf_bytes(&k->qualifier)))
 		return true;
 	k->has_column = true;
@@ -142,7 +142,7 @@ static bool remember(struct markers *k, const struct cell *c)
 	return buf_try_append(&k->qualifier, c->qualifier.ptr, c->qualifier.len);
 }
 
-/* Returns the verdict on a Put: VERDICT_TAKE if no marker deletes it. */
+/* Returns the verdict on a Put. The verdict is VERDICT_TAKE if no marker deletes the Put. */
 static enum verdict hidden(struct markers *k, const struct cell *c)
 {
 	if (k->has_family && c->ts <= k->family)
@@ -167,7 +167,7 @@ static bool is_marker(const struct cell *c)
 	return c->type != CELL_PUT;
 }
 
-/* Steps 4 to 6. */
+/* Applies steps 4 to 6, which check markers and the time range. */
 static enum verdict by_markers_and_time(struct matcher *m, const struct cell *c)
 {
 	if (!m->raw && is_marker(c)) {
@@ -192,7 +192,7 @@ static enum verdict take(struct matcher *m, const struct cell *c)
 	return VERDICT_TAKE;
 }
 
-/* Step 9 (ExplicitColumnTracker). */
+/* Applies step 9, for named columns (ExplicitColumnTracker). */
 static enum verdict by_names(struct matcher *m, const struct cell *c)
 {
 	int order = 1;
@@ -207,7 +207,7 @@ static enum verdict by_names(struct matcher *m, const struct cell *c)
 		return VERDICT_NEXT_ROW;
 	if (order < 0)
 		return VERDICT_NEXT_COLUMN;
-	/* as in HBase, a first cell at the latest timestamp counts as a repeated one */
+	/* as in HBase, a first cell at the latest timestamp counts as a repetition */
 	if (c->ts == (m->has_last ? m->last_ts : CELL_TS_LATEST))
 		return VERDICT_SKIP;
 	m->count++;
@@ -220,7 +220,7 @@ static enum verdict by_names(struct matcher *m, const struct cell *c)
 	return take(m, c);
 }
 
-/* Step 8 (ScanWildcardColumnTracker). */
+/* Applies step 8, for all columns (ScanWildcardColumnTracker). */
 static enum verdict by_count(struct matcher *m, const struct cell *c)
 {
 	if (!m->counting || !bytes_eq(c->qualifier, buf_bytes(&m->qualifier))) {

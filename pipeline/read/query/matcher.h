@@ -1,5 +1,5 @@
 /*
- * matcher.h - selects the cells of a row of one family that a query returns (README.md 2 and 3)
+ * matcher.h - select the cells of a row of one family that a query returns (README.md 2 and 3)
  *
  *   matcher_new, (matcher_row, matcher_take*)*, matcher_free
  */
@@ -18,21 +18,25 @@ enum verdict {
 
 struct matcher;
 /*
- * wanted: the family's named qualifiers, sorted and unique; none: all qualifiers. With a filter or
- * judge, the matcher takes all versions that the family keeps. Returns NULL if there is no memory.
+ * Create a matcher. `wanted` lists the family's named qualifiers, sorted and unique. `wanted` is
+ * empty if the query wants all qualifiers. If the query has a filter or a judge, the matcher takes
+ * all versions that the family keeps. Returns NULL if memory is exhausted.
  */
 struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 			    const struct bytes *wanted, size_t nwanted);
 void matcher_free(struct matcher *m);
 /* Begin a new row. */
 void matcher_row(struct matcher *m);
-/* Judge the next cell of the row, in order. The caller may reuse its bytes afterwards. */
+/*
+ * Judge the next cell of the row. Pass the cells in order. The caller may reuse the cell's bytes
+ * afterwards.
+ */
 enum verdict matcher_take(struct matcher *m, const struct cell *c);
 /* Skip the rest of the cell's column. */
 void matcher_next_column(struct matcher *m, const struct cell *c);
 /* Returns the timestamp before which cells are expired. */
 int64_t matcher_oldest(const struct query_family *f, const struct query *q);
-/* Returns how many versions of a column the query returns. */
+/* Returns the number of versions of a column that the query returns. */
 uint32_t matcher_versions(const struct query_family *f, const struct query *q);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * merged.c - the buckets of a salt as one scan: rows in the order of the key after the salt
+ * merged.c - scan the buckets of a salt as one scan, with rows in the order of the key after the
+ * salt
  *
- * Each bucket's ranges are a separate scan. The heap holds the next cell of each.
+ * Each bucket's ranges are a separate scan. The heap contains the next cell of each scan.
  */
 #include "mem.h"
 #include "scan_state.h"
@@ -88,7 +89,7 @@ static int start(struct query_scan *s, struct error *err)
 	return 0;
 }
 
-/* Go past the cell that was returned last. */
+/* Advance past the cell that was returned last. */
 static int step(struct query_scan *s, struct error *err)
 {
 	struct heap *heap = &s->merged.heap;
@@ -138,7 +139,10 @@ void merged_explain(const struct query_scan *s, size_t i, struct query_why *out)
 
 		query_explain(s->merged.buckets[k].scan, i, &one);
 		read |= !one.spared;
-		/* a file that was read explains more than one that was skipped */
+		/*
+		 * prefer the report of a scan that read the file to that of a scan that skipped the
+		 * file
+		 */
 		if (k == 0 || (one.spared && one.reads.of_data))
 			out->spared = one.spared;
 		out->reads.data += one.reads.data;

@@ -1,4 +1,4 @@
-/* next_row.c - finds the next row of a scan */
+/* next_row.c - find the next row of a scan */
 #include "scan_state.h"
 
 static int set_row(struct query_scan *s, struct bytes row, struct error *err)
@@ -9,7 +9,7 @@ static int set_row(struct query_scan *s, struct bytes row, struct error *err)
 	return 0;
 }
 
-/* Find the smallest row at which a store stands. RC_END: there is none. */
+/* Find the smallest current row of all stores. Return RC_END if no store has a row. */
 static int least_row(struct query_scan *s, struct bytes *row, struct error *err)
 {
 	const struct cell *least = NULL, *c;
@@ -62,7 +62,7 @@ static int next_forward(struct query_scan *s, struct error *err)
 	}
 }
 
-/* Find the greatest row before bound. RC_END: there is none. */
+/* Find the greatest row before `bound`. Return RC_END if there is no such row. */
 static int row_before(struct query_scan *s, struct bytes bound, struct buf *row, struct error *err)
 {
 	const struct bytes none = {NULL, 0};

@@ -1,4 +1,4 @@
-/* published.c - lists the files of published loads for a query (query.h) */
+/* published.c - list the files of published loads for a query (query.h) */
 #include "query.h"
 
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static int take_family(struct query_family *out, const struct family *f, bool of
 	if (of_files && behavior && strcmp(behavior, "true") == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"family %s has NEW_VERSION_BEHAVIOR, whose results depend on more than the "
-			"files; expected a family without it",
+			"found NEW_VERSION_BEHAVIOR in family %s, whose results depend on more "
+			"than the files; expected a family without NEW_VERSION_BEHAVIOR",
 			f->name);
 	*out = (struct query_family){
 		.name = bytes_str(f->name),
@@ -87,7 +87,8 @@ static int add_load(struct published *p, const struct table *table, const char *
 		return rc;
 	const struct manifest_table *t = find_table(&m, table->name);
 	if (!t)
-		return error_set(err, RC_DATA, "%s: the load has no table %s", dir, table->name);
+		return error_set(err, RC_DATA, "%s: found no table %s in the load", dir,
+				 table->name);
 	struct query_file *files = arena_alloc(a, (p->nfiles + t->nfiles + 1) * sizeof *files);
 	if (p->nfiles)
 		memcpy(files, p->files, p->nfiles * sizeof *files);
@@ -98,8 +99,9 @@ static int add_load(struct published *p, const struct table *table, const char *
 
 		if (find_family(p, f->family, &family))
 			return error_set(err, RC_DATA,
-					 "%s: %s is of family %s, which the job lacks", dir,
-					 f->path, f->family);
+					 "%s: found %s of family %s, expected a family of the "
+					 "job",
+					 dir, f->path, f->family);
 		p->files[p->nfiles++] = (struct query_file){.open = query_open_path,
 							    .name = path_in(a, dir, f->path),
 							    .family = family,

@@ -1,8 +1,8 @@
 /*
- * query.c - rows over the families of a table
+ * query.c - read rows over the families of a table
  *
- * The next row is the smallest row at which any store stands. Each family's matcher then selects
- * the cells to return, one at a time. A row is gathered in memory only for a filter or a judge.
+ * The next row is the smallest current row of all stores. Each family's matcher then selects the
+ * cells to return, one at a time. A row is gathered in memory only for a filter or a judge.
  */
 #include "query.h"
 
@@ -35,8 +35,8 @@ static int by_qualifier(const void *a, const void *b)
 }
 
 /*
- * Put the qualifiers that the query names in a family, sorted and unique, into s->wanted from at
- * on. Returns their number.
+ * Put the qualifiers that the query names in a family, sorted and unique, into `s->wanted`, from
+ * index `at` on. Returns the number of qualifiers.
  */
 static size_t name_columns(struct query_scan *s, size_t family, size_t at)
 {
@@ -81,6 +81,12 @@ static int open_family(struct query_scan *s, size_t i, const struct query_family
 	}
 	f->store.nwanted = name_columns(s, i, *at);
 	f->store.wanted = s->wanted + *at;
+	if (s->q.nspans && s->q.span_family == i) {
+		f->spans = s->q.spans;
+		f->nspans = s->q.nspans;
+	}
+	if (f->nspans || f->store.nwanted)
+		f->store.first_column = f->nspans ? f->spans[0].start : f->store.wanted[0];
 	*at += f->store.nwanted;
 	f->versions = matcher_versions(family, &s->q);
 	f->matcher = matcher_new(family, &s->q, f->store.wanted, f->store.nwanted);
@@ -110,7 +116,7 @@ static int open_all(struct query_scan *s, const struct query_family *families, s
 	return 0;
 }
 
-/* Append a row, or with `behind` the place directly after it. */
+/* Append a row or, if `behind` is true, the first possible row after the row. */
 static bool put_bound(struct buf *room, struct bytes row, bool behind)
 {
 	return buf_try_append(room, row.ptr, row.len) &&
@@ -155,8 +161,8 @@ int query_check(const struct query *q, struct error *err)
 	for (size_t i = 0; i < q->ncolumns; i++)
 		if (q->raw && !q->columns[i].all)
 			return error_set(err, RC_CONFIG,
-					 "a raw scan shows all columns of a family; expected "
-					 "families without qualifiers");
+					 "found a qualifier in a raw scan, expected families "
+					 "only, because a raw scan returns all columns");
 	return RC_OK;
 }
 
@@ -211,46 +217,13 @@ void query_close(struct query_scan *s)
 	mem_free(s->beyond);
 	buf_release(&s->row);
 	buf_release(&s->column);
+	buf_release(&s->behind);
 	mem_free(s);
 }
 
 /* --- the cells of a row --- */
 
-int scan_skip_column(struct query_scan *s, struct store *store, const struct cell *c,
-		     struct error *err)
-{
-	/* delete markers of the family sort among the cells of the empty column */
-	if (c->qualifier.len == 0)
-		return store_step(store, err);
-	s->column.len = 0;
-	s->has_column = false;
-	if (!buf_try_append(&s->column, c->qualifier.ptr, c->qualifier.len))
-		return error_memory(err, c->qualifier.len, "a qualifier");
-	int rc = 0;
-	while (rc == RC_OK && bytes_eq(c->row, buf_bytes(&s->row)) &&
-	       bytes_eq(c->qualifier, buf_bytes(&s->column))) {
-		rc = store_step(store, err);
-		if (rc == RC_OK)
-			rc = store_peek(store, &c, err);
-	}
-	return rc == RC_END ? 0 : rc;
-}
-
-bool scan_within_limits(struct query_scan *s, struct family_scan *f)
-{
-	if (f->skipped < s->q.family_offset) {
-		f->skipped++;
-		return false;
-	}
-	if (s->q.family_limit && f->taken == s->q.family_limit) {
-		f->ended = true;
-		return false;
-	}
-	f->taken++;
-	return true;
-}
-
-/* Find the next cell of a family in the row. RC_END: there are no more. */
+/* Find the next cell of a family in the row. Return RC_END if there are no more cells. */
 static int next_of_family(struct query_scan *s, struct family_scan *f, struct cell *out,
 			  struct error *err)
 {
@@ -261,6 +234,14 @@ static int next_of_family(struct query_scan *s, struct family_scan *f, struct ce
 
 		if (rc || !bytes_eq(c->row, buf_bytes(&s->row)))
 			return rc ? rc : RC_END;
+		bool moved;
+		rc = scan_seek_column(s, f, c, &moved, err);
+		if (rc)
+			return rc;
+		if (f->finished)
+			return RC_END;
+		if (moved)
+			continue;
 		enum verdict v = f->ended ? VERDICT_NEXT_ROW : matcher_take(f->matcher, c);
 		if (v == VERDICT_TAKE && !scan_within_limits(s, f))
 			v = VERDICT_SKIP;
@@ -282,7 +263,10 @@ static int next_of_family(struct query_scan *s, struct family_scan *f, struct ce
 	}
 }
 
-/* ColumnPaginationFilter: limits the columns of a row, over all families, with one version each. */
+/*
+ * Count a column as ColumnPaginationFilter does. The filter limits the columns of a row over all
+ * families, and takes one version of each column.
+ */
 static int new_column(struct query_scan *s, const struct cell *c, bool *taken, struct error *err)
 {
 	*taken = true;
@@ -344,7 +328,7 @@ static int next_gathered(struct query_scan *s, struct cell *out, struct error *e
 	return RC_END;
 }
 
-/* Return the next cell of the current row. RC_END: there are no more. */
+/* Return the next cell of the current row. Return RC_END if there are no more cells. */
 static int next_here(struct query_scan *s, struct cell *out, struct error *err)
 {
 	int rc = s->q.filter || s->q.judge ? next_gathered(s, out, err) : next_in_row(s, out, err);

@@ -1,7 +1,9 @@
-/* store.c - see store.h */
+/* store.c - merge the cells of one family from its files */
 #include "store.h"
 
 #include "mem.h"
+
+#define NEAR_BATCHES 3 /* batches to read before the index is used */
 
 static bool comes_first(const void *none, const void *a, const void *b)
 {
@@ -87,7 +89,10 @@ size_t store_find_range(const struct query *q, struct bytes row)
 	return low;
 }
 
-/* Are the file's row keys outside the query? Uses only what is known before the file is opened. */
+/*
+ * Return true if the file's row keys are outside the query. Use only facts that are known before
+ * the file is open.
+ */
 static bool outside(const struct query *q, const struct query_file *f)
 {
 	if (f->first_row.len == 0)
@@ -126,7 +131,7 @@ void store_go_to(struct store *s, struct bytes row)
 	build_heap(s);
 }
 
-/* Does the file's TIMERANGE miss the query (README.md 5)? */
+/* Return true if the file's TIMERANGE is outside the query (README.md 5). */
 static bool times_outside(const struct store *s, struct hfile *h)
 {
 	const struct query *q = s->q;
@@ -158,7 +163,7 @@ static int bloom_lacks(const struct store *s, struct hfile *h, bool *lacks, stru
 	return rc;
 }
 
-/* Open a file, unless it can be skipped: then c->done is set. */
+/* Open a file. If the file can be skipped, only set `c->done`. */
 static int open_file(const struct store *s, struct store_cursor *c, struct error *err)
 {
 	struct hfile_source source;
@@ -194,11 +199,37 @@ static int next_batch(struct store_cursor *c, struct error *err)
 	return rc;
 }
 
-/* Move a cursor from a place to the first cell at or after it. */
+/* Set `*may` to false if the row's first cells in the file are not family deletes. */
+static int may_delete_family(struct hfile *h, struct bytes row, bool *may, struct error *err)
+{
+	struct bytes count;
+
+	*may = !hfile_info_get(h, "DELETE_FAMILY_COUNT", &count) || count.len != 8 ||
+	       get_be64(count.ptr) != 0;
+	return *may ? hfile_may_delete(h, row, may, err) : RC_OK;
+}
+
+/* Place a get at its first column, if no cell before that column has an effect. */
+static int go_to_column(const struct store *s, struct store_cursor *c, struct error *err)
+{
+	bool may = true;
+
+	if (!s->q->get || !s->first_column.len || c->cell.qualifier.len ||
+	    !bytes_eq(c->cell.row, s->q->start))
+		return RC_OK;
+	int rc = may_delete_family(c->hfile, c->cell.row, &may, err);
+	if (rc == RC_OK && !may)
+		c->cell = cell_first(c->cell.row, s->family->name, s->first_column);
+	return rc;
+}
+
+/* Move a placed cursor to the first cell at or after its place. */
 static int settle(const struct store *s, struct store_cursor *c, struct error *err)
 {
 	int rc = c->hfile ? 0 : open_file(s, c, err);
 
+	if (rc == RC_OK && !c->done)
+		rc = go_to_column(s, c, err);
 	if (rc || c->done)
 		return rc;
 	c->placed = false;
@@ -208,7 +239,7 @@ static int settle(const struct store *s, struct store_cursor *c, struct error *e
 	if (rc != RC_END)
 		return rc;
 	if (s->q->reversed)
-		c->done = true; /* for this row only */
+		c->done = true; /* the cursor is done for this row only */
 	else
 		finish(c);
 	return 0;
@@ -219,7 +250,7 @@ static void drop_top(struct store *s)
 	heap_pop(&s->heap, comes_first, NULL);
 }
 
-/* NULL: all files are at their end. */
+/* Return the cursor with the smallest cell, or NULL if all files are at their end. */
 static struct store_cursor *top(const struct store *s)
 {
 	return s->heap.n ? s->heap.items[0] : NULL;
@@ -245,6 +276,15 @@ int store_peek(struct store *s, const struct cell **out, struct error *err)
 	return 0;
 }
 
+/* Mark that the file has no more cells or, in a reversed scan, no more cells for this row. */
+static void end_file(const struct store *s, struct store_cursor *c)
+{
+	if (s->q->reversed)
+		c->done = true;
+	else
+		finish(c);
+}
+
 int store_skip(struct store *s, size_t ncells, struct error *err)
 {
 	struct store_cursor *c = top(s);
@@ -258,10 +298,7 @@ int store_skip(struct store *s, size_t ncells, struct error *err)
 	if (rc < 0)
 		return rc;
 	if (rc == RC_END) {
-		if (s->q->reversed)
-			c->done = true;
-		else
-			finish(c);
+		end_file(s, c);
 		drop_top(s);
 	} else if (s->heap.n > 1) {
 		sift_top(s);
@@ -272,6 +309,57 @@ int store_skip(struct store *s, size_t ncells, struct error *err)
 int store_step(struct store *s, struct error *err)
 {
 	return store_skip(s, 1, err);
+}
+
+/* Search the next few batches for the key, which is often in the open block. */
+static int seek_near(struct store_cursor *c, const struct cell *key, bool *found, struct error *err)
+{
+	int rc = RC_OK;
+
+	*found = false;
+	for (unsigned i = 0; rc == RC_OK && i < NEAR_BATCHES; i++) {
+		const struct hfile_batch *b = c->batch;
+
+		if (cell_key_cmp(&b->cells[b->n - 1], key) >= 0) {
+			while (cell_key_cmp(&b->cells[c->at], key) < 0)
+				c->at++;
+			c->cell = b->cells[c->at];
+			*found = true;
+			return RC_OK;
+		}
+		rc = i + 1 < NEAR_BATCHES ? next_batch(c, err) : RC_OK;
+	}
+	return rc;
+}
+
+static int seek_file(const struct store *s, struct store_cursor *c, const struct cell *key,
+		     struct error *err)
+{
+	bool found = false;
+	int rc = c->placed ? RC_OK : seek_near(c, key, &found, err);
+
+	if (rc == RC_END) {
+		end_file(s, c);
+		return RC_OK;
+	}
+	if (rc || found)
+		return rc;
+	c->cell = *key;
+	return settle(s, c, err);
+}
+
+int store_seek(struct store *s, const struct cell *key, struct error *err)
+{
+	for (size_t i = 0; i < s->ncursors; i++) {
+		struct store_cursor *c = &s->cursors[i];
+		int rc = c->done || cell_key_cmp(&c->cell, key) >= 0 ? RC_OK
+								     : seek_file(s, c, key, err);
+
+		if (rc)
+			return rc;
+	}
+	build_heap(s);
+	return RC_OK;
 }
 
 size_t store_alone(const struct store *s, struct bytes stop)

@@ -1,7 +1,8 @@
 /*
- * store.h - the cells of one family, merged from its files (README.md 1 and 5)
+ * store.h - merge the cells of one family from its files (README.md 1 and 5)
  *
- * A file is opened when the merge reaches its first row and closed after its last cell.
+ * The merge opens a file when it reaches the file's first row, and closes the file after its last
+ * cell.
  */
 #ifndef SALTMILL_QUERY_STORE_H
 #define SALTMILL_QUERY_STORE_H
@@ -10,30 +11,31 @@
 
 struct store_cursor {
 	const struct query_file *file;
-	struct hfile *hfile; /* NULL: not open */
+	struct hfile *hfile; /* NULL if the file is not open */
 	struct hfile_batch *batch;
-	size_t at;	  /* index of cell in the batch */
-	struct cell cell; /* the next cell; if not open, a place before it */
-	bool placed;	  /* cell is only a place */
-	bool done;	  /* the file has no more cells for the query */
-	bool tried;	  /* was opened once, so the file info is known */
+	size_t at;	  /* index of `cell` in the batch */
+	struct cell cell; /* the next cell, or a place before it if the file is not open */
+	bool placed;	  /* true if `cell` is only a place */
+	bool done;	  /* true if the file has no more cells for the query */
+	bool tried;	  /* true if the file was opened before, so the file info is known */
 	const char *spared;
 	struct hfile_reads reads; /* set when the file is closed */
-	struct buf before;	  /* reversed: the file's greatest row below the bound */
+	struct buf before;	  /* for a reversed scan, the file's greatest row below the bound */
 	bool before_known, exhausted;
 };
 
 struct store {
-	const struct query *q; /* has ranges */
+	const struct query *q; /* the query, with ranges */
 	const struct query_family *family;
 	const struct bytes *wanted; /* named qualifiers of the family */
 	size_t nwanted;
+	struct bytes first_column; /* first qualifier that the query wants; empty for any */
 	struct store_cursor *cursors;
 	size_t ncursors;
-	struct heap heap; /* of cursors, ordered by cell, then newest load first */
+	struct heap heap; /* heap of cursors, ordered by cell, then newest load first */
 };
 
-/* Initialise. cursors has room for all files of the family and lists them. */
+/* Initialize the store. `cursors` has one item for each file of the family. */
 int store_init(struct store *s, const struct query *q, const struct query_family *family,
 	       struct error *err);
 void store_release(struct store *s);
@@ -41,23 +43,29 @@ void store_release(struct store *s);
 void store_start(struct store *s);
 /* Move the cursors that are before a row to that row. */
 void store_go_to(struct store *s, struct bytes row);
-/* Returns the index of the first range that ends after row. */
+/* Returns the index of the first range that ends after `row`. */
 size_t store_find_range(const struct query *q, struct bytes row);
-/* Reversed: place the cursors at one row. */
+/* Place the cursors of a reversed scan at one row. */
 void store_at_row(struct store *s, struct bytes row);
-/* Returns the next cell, valid until store_step. RC_END: there is none. */
+/* Return the next cell, valid until store_step. Return RC_END if there are no more cells. */
 int store_peek(struct store *s, const struct cell **out, struct error *err);
 int store_step(struct store *s, struct error *err);
 /*
- * Count the cells, from the first cursor's cell on, of whole rows that are in its batch and in no
- * other cursor; 0: none. They are Puts without tags, in rows before stop (empty: any row).
+ * Go forward to the first cell that is not before `key`. The store uses the index only if the cell
+ * is not near.
+ */
+int store_seek(struct store *s, const struct cell *key, struct error *err);
+/*
+ * Count the cells of whole rows, from the first cursor's cell on, that are in its batch and in no
+ * other cursor. Return 0 if there are no such cells. The cells are Puts without tags. If `stop` is
+ * not empty, their rows are before `stop`.
  */
 size_t store_alone(const struct store *s, struct bytes stop);
-/* Skip these cells. */
+/* Skip the cells that store_alone counted. */
 int store_skip(struct store *s, size_t ncells, struct error *err);
 /*
- * Find the greatest row before key in any file. Copies it into row if it is greater than row.
- * Returns RC_OK also if there is none.
+ * Find the greatest row before `key` in all files. Copy this row into `row` if it is greater than
+ * the row there. Return RC_OK even if no row is found.
  */
 int store_row_before(struct store *s, const struct cell *key, struct buf *row, struct error *err);
 

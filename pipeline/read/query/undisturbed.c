@@ -1,8 +1,9 @@
 /*
- * undisturbed.c - a quick path for whole rows that are in only one file and contain only Puts
+ * undisturbed.c - read whole rows that are in only one file and contain only Puts (the quick path)
  *
- * Most rows of most scans are like this. The path needs only two of the matcher's steps: count
- * versions, and skip expired cells. The reader already knows which cells share a row and a column.
+ * Most rows of most scans are such rows. The quick path needs only two of the matcher's steps,
+ * which count versions and skip expired cells. The reader already knows which cells share a row and
+ * a column.
  */
 #include "scan_state.h"
 
@@ -46,7 +47,7 @@ bool quick_enter(struct query_scan *s)
 	return true;
 }
 
-/* Does the query return the cell? */
+/* Return true if the query returns the cell. */
 static inline bool takes(struct scan_quick *k, const struct cell *c, uint8_t step, bool first)
 {
 	bool same = step == HFILE_SAME_COLUMN && !first;

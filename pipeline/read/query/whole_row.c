@@ -1,7 +1,7 @@
 /*
- * whole_row.c - gathers a whole row, for filters and judges, which look at more than one cell
+ * whole_row.c - gather a whole row for filters and judges, which need more than one cell
  *
- * Follows RegionScannerImpl.nextInternal, StoreScanner.next and
+ * The code follows RegionScannerImpl.nextInternal, StoreScanner.next and
  * UserScanQueryMatcher.mergeFilterResponse (README.md 6).
  */
 #include "mem.h"
@@ -17,7 +17,7 @@ static bool put_bytes(struct scan_gathered *g, struct bytes *b)
 {
 	bool fits = buf_try_append(&g->bytes, b->ptr, b->len);
 
-	b->ptr = NULL; /* the bytes may move: point_to_bytes sets the pointer */
+	b->ptr = NULL; /* the bytes may move, so point_to_bytes sets this pointer later */
 	return fits;
 }
 
@@ -38,7 +38,7 @@ static int add_cell(struct scan_gathered *g, const struct query_scan *s, size_t 
 	return 0;
 }
 
-/* Set the cells' pointers. Call when the bytes no longer move. */
+/* Set the pointers of the cells. Call this function when the bytes no longer move. */
 static void point_to_bytes(struct scan_gathered *g)
 {
 	size_t at = 0;
@@ -58,12 +58,12 @@ static void point_to_bytes(struct scan_gathered *g)
 
 /* Counts the versions of a column that the filter included. */
 struct counter {
-	struct buf column; /* of the last included cell */
+	struct buf column; /* column of the last included cell */
 	bool any;
 	uint32_t n;
 };
 
-/* Go to the place of a hint: in this row, or to its end. */
+/* Go to the place of a hint in this row, or to the end of the row. */
 static int skip_to(struct query_scan *s, struct family_scan *f, const struct filter_hint *h,
 		   struct error *err)
 {
@@ -76,7 +76,10 @@ static int skip_to(struct query_scan *s, struct family_scan *f, const struct fil
 	return rc == RC_END ? 0 : rc;
 }
 
-/* If a hint is not a step forward (it never is in a reversed scan), go one cell forward. */
+/*
+ * Follow a hint. If its place is not after the cell, go one cell forward. In a reversed scan,
+ * always go one cell forward.
+ */
 static int follow_hint(struct query_scan *s, struct family_scan *f, const struct cell *c,
 		       struct error *err)
 {
@@ -85,7 +88,10 @@ static int follow_hint(struct query_scan *s, struct family_scan *f, const struct
 
 	if (!any || filter_hint_reached(&h, c))
 		return store_step(&f->store, err);
-	/* copy it: it may point into the cell, which the store's next step overwrites */
+	/*
+	 * copy the column, because it may point into the cell, which the store's next step
+	 * overwrites
+	 */
 	s->column.len = 0;
 	if (!buf_try_append(&s->column, h.qualifier.ptr, h.qualifier.len))
 		return error_memory(err, h.qualifier.len, "a qualifier");
@@ -93,7 +99,7 @@ static int follow_hint(struct query_scan *s, struct family_scan *f, const struct
 	return skip_to(s, f, &h, err);
 }
 
-/* Does the cell exceed the versions of its column? */
+/* Return true if the cell exceeds the versions of its column. */
 static bool is_beyond(struct counter *k, const struct family_scan *f, const struct cell *c,
 		      struct error *err, int *rc)
 {
@@ -107,7 +113,7 @@ static bool is_beyond(struct counter *k, const struct family_scan *f, const stru
 	return ++k->n > f->versions;
 }
 
-/* Ask the filter about a cell that the matcher took, and make the step that it wants. */
+/* Apply the filter to a cell that the matcher took. Then make the step that the filter returns. */
 static int ask_filter(struct query_scan *s, struct family_scan *f, size_t family,
 		      const struct cell *c, struct counter *k, struct error *err)
 {
@@ -167,13 +173,16 @@ static int gather_family(struct query_scan *s, size_t family, struct error *err)
 	while ((rc = store_peek(&f->store, &c, err)) == 0) {
 		bool here = bytes_eq(c->row, buf_bytes(&s->row));
 
-		/* test this for every family with cells in the row, even after the last of them */
+		/* check this for every family with cells in the row, even after its last cell */
 		if ((here || any) && s->q.filter && filter_all_remaining(s->q.filter))
 			f->finished = true;
 		if (!here || f->finished)
 			break;
 		any = true;
-		rc = take_cell(s, f, family, c, &k, err);
+		bool moved;
+		rc = scan_seek_column(s, f, c, &moved, err);
+		if (rc == RC_OK && !moved)
+			rc = take_cell(s, f, family, c, &k, err);
 		if (rc < 0)
 			break;
 	}
@@ -183,7 +192,7 @@ static int gather_family(struct query_scan *s, size_t family, struct error *err)
 
 /* --- the row --- */
 
-/* Keep the cells of the list that the filter keeps. */
+/* Remove the cells that the filter removes from the list. */
 static void keep_cells(struct query_scan *s)
 {
 	struct scan_gathered *g = &s->gathered;
@@ -244,7 +253,7 @@ static int gather_families(struct query_scan *s, struct error *err)
 	return 0;
 }
 
-/* Read the cells of a row that is out, because filters may remember them. */
+/* Pass the cells of an excluded row to the filter, because filters may remember them. */
 static int leave_row(struct query_scan *s, struct error *err)
 {
 	int rc = s->q.reversed ? 0 : gather_families(s, err);
@@ -270,7 +279,7 @@ static int filter_gathered(struct query_scan *s, struct error *err)
 	return rc;
 }
 
-/* Skip a row that the judge refuses by its key. */
+/* Skip a row that the judge excludes by its key. */
 static int step_over(struct query_scan *s, struct error *err)
 {
 	const struct filter_hint next = {.next_row = true};
