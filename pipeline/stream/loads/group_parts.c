@@ -9,7 +9,7 @@
 
 #define POLL_MS 100
 
-/* --- the partitions that are ours --- */
+/* --- the partitions of this instance --- */
 
 static struct part *part_new(struct share *s, int32_t id)
 {
@@ -20,7 +20,10 @@ static struct part *part_new(struct share *s, int32_t id)
 	p->job = *s->job;
 	p->job.kafka.partitions = &p->id;
 	p->job.kafka.npartitions = 1;
-	/* the partition has a position; if it is lost, skip nothing */
+	/*
+	 * The state has a position. If the broker has lost that offset, the job must not skip
+	 * messages.
+	 */
 	p->job.kafka.start = KAFKA_EARLIEST;
 	p->dir = shared_dir(s->opt->state_dir, id);
 	p->prefix = mem_format("p%05d/", id);
@@ -76,7 +79,9 @@ size_t share_count(const struct share *s)
 	return n;
 }
 
-/* Close the revoked partitions; false: the loading thread still uses one. */
+/*
+ * Close the revoked partitions. Return false if the loading thread still uses a revoked partition.
+ */
 static bool close_taken(struct share *s)
 {
 	bool all = true;

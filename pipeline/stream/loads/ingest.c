@@ -4,8 +4,9 @@
  *   intent written -> load_run reads and writes -> "may be published" noted -> folder renamed (the
  *   commit) -> recorded in the state, intent removed -> offsets committed to the group
  *
- * A crash before the rename leaves the intent: the same ranges are read again, into the same bytes.
- * A crash after it leaves a folder whose manifest names the load: it is recorded.
+ * After a crash before the rename, the next run reads the ranges of the intent again and writes the
+ * same bytes. After a crash that follows the rename, the next run finds a folder whose manifest
+ * names the load, and records the load.
  */
 #include "stream.h"
 
@@ -17,12 +18,16 @@
 #include "run.h"
 #include "io.h"
 #include "loading.h"
+#include "parked_places.h"
+#include "room.h"
 #include "topics.h"
 
-/* Limit for runs that end by themselves: nobody notices a nightly run that waits forever. */
+/*
+ * Limit how long a single load waits for the brokers, because a nightly run must not wait forever.
+ */
 #define BATCH_PATIENCE_S 300
 
-/* Replace DIR in the error by the state's folder, which the code below does not know. */
+/* Replace DIR in *err by the state's folder. The functions that set *err do not know the folder. */
 int ingest_name_state(const struct ingest *in, int rc, struct error *err)
 {
 	static const char word[] = "--state DIR";
@@ -41,70 +46,12 @@ int ingest_name_state(const struct ingest *in, int rc, struct error *err)
 	return rc;
 }
 
-/* --- positions --- */
-
-static int start_new(struct ingest *in, const struct kafka_topic *t, struct error *err)
-{
-	const struct kafka_source *k = &in->job->kafka;
-
-	for (size_t i = 0; i < in->nranges; i++)
-		in->ranges[i].start =
-			k->start == KAFKA_LATEST ? t->partitions[i].high : t->partitions[i].low;
-	return k->start == KAFKA_TIME
-		       ? kafka_offsets_at(in->client, k->start_ms, in->ranges, in->nranges, err)
-		       : RC_OK;
-}
-
 static const char *topic_of(const struct ingest *in, const struct offset_range *r)
 {
 	return kafka_topic_of(&in->job->kafka, r->topic);
 }
 
-static int start_positions(struct ingest *in, const struct kafka_topic *t, struct error *err)
-{
-	for (size_t i = 0; i < in->nranges; i++) {
-		struct offset_range *r = &in->ranges[i];
-
-		if (!state_position(in->state, r->topic, r->partition, &r->start))
-			return error_set(err, RC_DATA,
-					 "the state has no position for partition %d of topic %s; "
-					 "to load it "
-					 "from its beginning: `saltmill seek --state DIR %s=%lld`",
-					 r->partition, topic_of(in, r),
-					 place_text(r->topic, r->partition).text,
-					 (long long)t->partitions[i].low);
-		r->last = state_last(in->state, r->topic, r->partition);
-	}
-	return RC_OK;
-}
-
-static int set_ranges(struct ingest *in, const struct kafka_topic *t, struct error *err)
-{
-	mem_free(in->ranges);
-	in->nranges = t->count;
-	in->ranges = mem_calloc(t->count + 1, sizeof *in->ranges);
-	for (size_t i = 0; i < t->count; i++)
-		in->ranges[i] = (struct offset_range){.topic = t->partitions[i].topic,
-						      .partition = t->partitions[i].id,
-						      .end = t->partitions[i].high};
-	bool new = !in->state || state_is_new(in->state);
-	int rc = new ? start_new(in, t, err) : topics_take_in(in, t, err);
-	if (!rc && !new)
-		rc = start_positions(in, t, err);
-	in->available = 0;
-	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
-		/* a position after the end is an error of the topic, not an empty range */
-		struct offset_range at = in->ranges[i];
-
-		at.end = at.start;
-		rc = kafka_check_range(topic_of(in, &at), &at, t->partitions[i].low,
-				       t->partitions[i].high, err);
-		in->available += (uint64_t)(in->ranges[i].end - in->ranges[i].start);
-	}
-	return rc;
-}
-
-/* Uses the job's partitions, even if the client is another instance's. */
+/* Query the partitions of this job, even if another ingest owns the client. */
 int ingest_take_look(struct ingest *in, struct kafka_topic *t, struct error *err)
 {
 	const struct kafka_source *k = &in->job->kafka;
@@ -117,7 +64,7 @@ int ingest_see(struct ingest *in, const struct kafka_topic *t, struct error *err
 	int rc = topics_bind(in, t, err);
 
 	if (rc == RC_OK)
-		rc = set_ranges(in, t, err);
+		rc = ingest_set_ranges(in, t, err);
 	return ingest_name_state(in, rc, err);
 }
 
@@ -134,9 +81,9 @@ int ingest_look(struct ingest *in, struct error *err)
 }
 
 /*
- * Apply rule 5 of stream/loads/README.md 1: a group that is ahead has seen loads that this state
- * lacks. Two instances that load in step have the same offset; the name stored with the commit
- * reveals them.
+ * Apply rule 5 of stream/loads/README.md 1. If the group is ahead, other loads committed offsets
+ * that this state lacks. If two instances load at the same speed, their offsets are equal.
+ * Therefore the check also compares the instance's name in the commit.
  */
 static int check_note(const struct ingest *in, const struct offset_range *r,
 		      const struct group_note *note, struct error *err)
@@ -147,7 +94,15 @@ static int check_note(const struct ingest *in, const struct offset_range *r,
 
 	if (!ahead && !in_step)
 		return RC_OK;
-	char advice[400] = "run only one of them, or give each `partitions:` of its own";
+	if (ahead && state_was_at(in->state, r->topic, r->partition, note->offset)) {
+		report_to(&in->listener,
+			  "%s: group %s has committed offset %lld, where this state was before "
+			  "`saltmill seek`; saltmill continues at %lld and commits that",
+			  place_text(topic_of(in, r), r->partition).text, k->group,
+			  (long long)note->offset, (long long)r->start);
+		return RC_OK;
+	}
+	char advice[400] = "run only one of them, or give each job its own `partitions:`";
 	if (ahead)
 		snprintf(
 			advice, sizeof advice,
@@ -163,7 +118,7 @@ static int check_note(const struct ingest *in, const struct offset_range *r,
 		ahead ? ", or this folder is an old copy" : "", advice);
 }
 
-/* Return the positions as empty ranges; the caller owns them. */
+/* Return the positions as empty ranges. The caller owns the array. */
 static struct offset_range *positions(const struct ingest *in)
 {
 	struct offset_range *at = mem_calloc(in->nranges + 1, sizeof *at);
@@ -176,8 +131,8 @@ static struct offset_range *positions(const struct ingest *in)
 }
 
 /*
- * Commit the positions to mark them as ours. Members of a group need no mark: generations separate
- * them.
+ * Commit the positions together with the name of this instance. Group members need no name, because
+ * the broker rejects commits of an old generation.
  */
 static void claim(struct ingest *in)
 {
@@ -188,7 +143,7 @@ static void claim(struct ingest *in)
 	struct offset_range *at = positions(in);
 	in->claimed = kafka_commit(in->client, at, in->nranges, &err) == RC_OK;
 	if (!in->claimed)
-		report_to(&in->listener, "%s; retried before the next load", err.msg);
+		report_to(&in->listener, "%s; saltmill retries before the next load", err.msg);
 	mem_free(at);
 }
 
@@ -214,7 +169,9 @@ int ingest_check_group(struct ingest *in, struct error *err)
 	return rc;
 }
 
-/* Store where a new state starts, so that `start: latest` means the same moment in later runs. */
+/*
+ * Store the start of a new state, so that later runs resolve `start: latest` to the same offsets.
+ */
 static int keep_start(struct ingest *in, struct error *err)
 {
 	if (!in->state || !state_is_new(in->state))
@@ -225,7 +182,7 @@ static int keep_start(struct ingest *in, struct error *err)
 	return rc;
 }
 
-/* Tell the client which topics exist according to the state. */
+/* Pass the state's topics to the client. The client then reports a missing topic. */
 static void recall_topics(const struct ingest *in)
 {
 	const struct state_topics *t = in->state ? state_topics(in->state) : NULL;
@@ -235,15 +192,18 @@ static void recall_topics(const struct ingest *in)
 			kafka_topic_is_known(in->client, t->item[i].npartitions);
 }
 
-/* Warn if the job has no group. Only the group's committed offsets reveal a copy of a state. */
+/*
+ * Warn if the job has no group, because only the group's committed offsets reveal a copy of a
+ * state.
+ */
 static void say_no_group(const struct ingest *in)
 {
 	if (in->state && !in->job->kafka.group && !in->load.common->quiet)
-		report_to(
-			&in->listener,
-			"the job names no `group:`, so a copy of %s, or one restored from a backup, "
-			"would load events twice unnoticed; with a group saltmill refuses the copy",
-			in->state_dir);
+		report_to(&in->listener,
+			  "the job names no `group:`, so saltmill cannot notice if a copy of %s, "
+			  "or one restored from a backup, loads events twice; add `group: NAME` "
+			  "under `kafka:`",
+			  in->state_dir);
 }
 
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
@@ -267,7 +227,7 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	if (rc == RC_OK)
 		say_no_group(in);
 	if (rc == RC_OK && in->state && state_intent(in->state))
-		return RC_OK; /* ingest_recover looks at its own ranges first */
+		return RC_OK; /* ingest_recover checks the ranges of the intent itself */
 	if (rc == RC_OK)
 		rc = ingest_look(in, err);
 	if (rc == RC_OK)
@@ -282,7 +242,8 @@ int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_
 {
 	if (job->source != SOURCE_KAFKA || nfiles)
 		return state_dir ? error_set(err, RC_CONFIG,
-					     "--state needs a kafka source, found files to read")
+					     "--state: found a source of files, expected a "
+					     "`kafka:` source")
 				 : RC_OK;
 	in->job = job;
 	in->listener = *listener;
@@ -318,10 +279,13 @@ void ingest_close(struct ingest *in)
 static int before_publish(void *ctx, const char *rejects, uint64_t n, struct error *err)
 {
 	struct ingest *in = ctx;
-	/* if two instances began the same ranges, the second one finds the first here */
+	/* if two instances have the same ranges, the second one fails here */
 	int rc = in->borrowed ? RC_OK : ingest_check_group(in, err);
 
-	/* a load that dies after this is repeated and sends them again */
+	if (rc == RC_OK)
+		rc = topics_same(in, err);
+	in->data_fault = rc == RC_OK;
+	/* if the process dies later, the repeated load sends these rejects again */
 	if (rc == RC_OK && in->job->kafka.dead_letters && n) {
 		rc = kafka_send_rejects(in->client, rejects, n, err);
 		crash_at("dead-letters");
@@ -329,9 +293,16 @@ static int before_publish(void *ctx, const char *rejects, uint64_t n, struct err
 	return rc == RC_OK && in->state ? state_publishing(in->state, err) : rc;
 }
 
+static int unpublished(void *ctx, struct error *err)
+{
+	struct ingest *in = ctx;
+
+	return in->state ? state_unpublished(in->state, err) : RC_OK;
+}
+
 /*
- * Drop the intent of a failed load, unless its folder was visible: then ingest_recover must find
- * out what became of it.
+ * Remove the intent of a failed load. If the load's folder was visible, keep the intent.
+ * ingest_recover then finds out whether the load was published.
  */
 static void forget_intent(struct ingest *in, const struct load_result *r)
 {
@@ -349,20 +320,22 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 		return;
 	if (in->tell ? in->tell(in->tell_ctx, ranges, n, &err)
 		     : kafka_commit(in->client, ranges, n, &err))
-		report_to(&in->listener, "%s; the load is complete, and the next one commits again",
+		report_to(&in->listener,
+			  "%s; the load is complete, and the next load commits "
+			  "these offsets again",
 			  err.msg);
 	else
 		crash_at("committed");
 }
 
-/* The load is published as dir. */
+/* Record the load that was published as `dir`, then commit its offsets. */
 int ingest_record(struct ingest *in, const char *dir, const struct manifest *m, struct error *err)
 {
 	uint8_t digest[16];
 	uint64_t size;
 	char *path = mem_format("%s/manifest.json", dir);
 	bool known = io_digest_file(path, digest, &size, err) == RC_OK;
-	/* if the folder was already moved, record the load all the same */
+	/* record the load even if another program has already moved the folder */
 	bool there = true;
 	struct error why;
 	int rc = RC_OK;
@@ -393,7 +366,10 @@ static struct manifest_link link_to(const struct state_load *l)
 	return link;
 }
 
-/* The intent must be written, unless there is no state. */
+/*
+ * Load the ranges into `dir` and record the load. If there is a state, the caller has already
+ * written the intent.
+ */
 int ingest_run(struct ingest *in, const char *name, const char *dir,
 	       const struct offset_range *ranges, size_t n, struct load_result *result,
 	       struct error *err)
@@ -403,6 +379,7 @@ int ingest_run(struct ingest *in, const char *name, const char *dir,
 	struct load_kafka k = {.cluster = in->cluster,
 			       .name = name,
 			       .before_publish = before_publish,
+			       .unpublished = unpublished,
 			       .ctx = in};
 	struct load_options opt = in->load;
 
@@ -412,19 +389,27 @@ int ingest_run(struct ingest *in, const char *name, const char *dir,
 	opt.output_dir = dir;
 	if (in->state)
 		k.previous = link_to(state_newest(in->state));
+	in->data_fault = true;
 	int rc = load_run(in->job, &opt, in->progress, result, err);
+	/*
+	 * Without ids, the topic may have been recreated. In that case the positions mean nothing.
+	 */
+	in->data_fault = in->data_fault && parking_is_for(rc) &&
+			 (!kafka_other_message(in->client) || topics_have_ids(in));
 	if (rc && in->state)
 		forget_intent(in, result);
 	if (rc || !in->state)
 		return rc;
 	rc = ingest_record(in, dir, &result->manifest, err);
+	if (rc == RC_OK)
+		rc = topics_adopt_ids(in, err);
 	return rc ? error_prefix(err,
 				 "published as %s, but not recorded (the next run records it): ",
 				 dir)
 		  : RC_OK;
 }
 
-/* Make dir absolute, because the next run may have another working directory. */
+/* Make `dir` absolute, because the next run may start in another working directory. */
 static int absolute_dir(const char *dir, char **out, struct error *err)
 {
 	size_t len = strlen(dir);
@@ -466,7 +451,7 @@ int ingest_load(struct ingest *in, const char *dir, struct load_result *result, 
 	return ingest_name_state(in, rc, err);
 }
 
-/* --- one load, not a stream --- */
+/* --- one load without a stream --- */
 
 static bool same_folder(const char *full, const char *dir)
 {
@@ -476,6 +461,33 @@ static bool same_folder(const char *full, const char *dir)
 
 	mem_free(other);
 	return same;
+}
+
+/*
+ * Load the ranges. On a full disk, wait and load the same ranges again. A load that was published
+ * but not recorded is recorded instead.
+ */
+static int load_when_there_is_room(struct ingest *in, const char *output_dir,
+				   struct load_result *result, struct error *err)
+{
+	const char *dir;
+	double since = 0;
+	int rc = ingest_load(in, output_dir, result, err);
+
+	while (room_is_missing(rc, err)) {
+		rc = room_wait(&since, in->job, BATCH_PATIENCE_S, &in->listener, err);
+		if (rc)
+			return rc;
+		load_result_release(result);
+		*result = (struct load_result){0};
+		if (in->state && state_intent(in->state))
+			rc = ingest_recover(in, &dir, result, err);
+		else
+			rc = ingest_load(in, output_dir, result, err);
+	}
+	if (rc == RC_OK)
+		room_end(&since, &in->listener);
+	return rc;
 }
 
 int ingest_batch(const struct job *job, const struct load_options *load, const char *state_dir,
@@ -505,7 +517,9 @@ int ingest_batch(const struct job *job, const struct load_options *load, const c
 		}
 	}
 	if (rc == RC_OK && !done)
-		rc = ingest_load(&in, load->output_dir, result, err);
+		rc = ingest_end_early(&in, load->until, load->nuntil, err);
+	if (rc == RC_OK && !done)
+		rc = load_when_there_is_room(&in, load->output_dir, result, err);
 	ingest_close(&in);
 	return rc;
 }

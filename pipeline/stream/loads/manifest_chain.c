@@ -13,16 +13,21 @@ static char *check_link(const struct state_load *l, const struct manifest_link *
 	if (!l->before_known && !link->known)
 		return NULL;
 	if (!l->before_known)
-		return mem_format("its manifest follows load %s, which this state did not make",
+		return mem_format("the manifest of the load follows load %s, which this state did "
+				  "not make",
 				  link->load);
 	if (link->known && memcmp(link->digest, l->before_manifest, sizeof link->digest) == 0)
 		return NULL;
 	return mem_format(
-		"its manifest does not follow load %s in the version that this state made",
+		"the manifest of the load does not follow load %s in the version that this state "
+		"made",
 		l->before);
 }
 
-/* Check the manifest itself; the arena owns what is read. */
+/*
+ * Check the manifest of one load. The arena owns *m. Return a description of the fault, or NULL if
+ * there is none.
+ */
 static char *check_content(const struct state_load *l, const char *path, struct manifest *m,
 			   struct arena *arena)
 {
@@ -33,8 +38,9 @@ static char *check_content(const struct state_load *l, const char *path, struct 
 	if (io_digest_file(path, digest, &size, &err))
 		return mem_strdup(err.msg);
 	if (l->manifest_known && memcmp(digest, l->manifest, sizeof digest) != 0)
-		return mem_format("%s differs from the published manifest: it has another digest",
-				  path);
+		return mem_format(
+			"%s differs from the published manifest, because it has another digest",
+			path);
 	return manifest_read(m, path, arena, &err) ? mem_strdup(err.msg) : NULL;
 }
 
@@ -65,11 +71,11 @@ char *manifest_chain_content(const struct state_load *l)
 	return wrong;
 }
 
-/* A load without a folder may be in HBase, or lost. */
+/* Describe a load whose folder is missing. The load may be in HBase, or lost. */
 static char *say_gone(const struct state_load *l)
 {
-	return mem_format("%s is gone, and the load is not marked as loaded; if it was loaded: "
-			  "`--loaded`, otherwise its events are in no load",
+	return mem_format("%s does not exist, and the load is not marked as loaded; if HBase "
+			  "has it, mark it with `--loaded`; otherwise its events are in no load",
 			  l->dir);
 }
 
@@ -85,7 +91,7 @@ char *manifest_chain_check(const struct state_load *l, bool *gone)
 		wrong = mem_format("%s: %s", path, strerror(errno));
 	else
 		*gone = true;
-	/* nothing is known about a load that was moved before it was recorded */
+	/* if the folder was moved before the record was written, the manifest is unknown */
 	if (*gone && !l->handed && l->manifest_known)
 		wrong = say_gone(l);
 	mem_free(path);

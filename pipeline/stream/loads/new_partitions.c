@@ -35,18 +35,19 @@ int new_partitions(struct shared *shared, struct kafka *client, const struct job
 	int rc = kafka_look_at(client, NULL, 0, &t, err);
 	if (rc)
 		return rc;
-	const struct state_topic now = {t.cluster, job->kafka.topic, t.npartitions};
+	const struct state_topic now = {t.cluster, job->kafka.topic, t.npartitions, NULL};
 	int32_t before = shared->topic.npartitions;
 	bool new = shared->topic.topic == NULL;
 	int64_t *starts = mem_calloc(t.count + 1, sizeof *starts);
 	rc = shared_check(shared, &now, err);
-	if (!rc && now.npartitions > before)
+	if (rc == RC_OK && now.npartitions > before)
 		rc = start_positions(client, &job->kafka, &t, new, starts, err);
-	if (!rc && now.npartitions > before && !new)
+	if (rc == RC_OK && now.npartitions > before && !new)
 		report_to(listener,
-			  "topic %s has %d partitions, it had %d; the new ones begin at offset 0",
+			  "topic %s now has %d partitions, before it had %d; the new partitions "
+			  "begin at offset 0",
 			  now.topic, now.npartitions, before);
-	if (!rc && now.npartitions > before)
+	if (rc == RC_OK && now.npartitions > before)
 		rc = shared_take_in(shared, &now, starts, err);
 	mem_free(starts);
 	kafka_topic_release(&t);

@@ -6,9 +6,10 @@
 #include "state.h"
 
 /*
- * Add new partitions of the topic to the shared state. The first instance that sees them does it;
- * it must hold the lock of *shared. In a new folder all partitions begin where the job says, at one
- * moment. Partitions added later begin at 0, and the listener gets a message.
+ * Add new partitions of the topic to the shared state. The caller holds the lock of *shared, so
+ * only one instance adds them. In a new folder, all partitions begin at the job's `start`, which is
+ * resolved once. Partitions that are added later begin at offset 0, and the listener gets a
+ * message.
  */
 int new_partitions(struct shared *shared, struct kafka *client, const struct job *job,
 		   const struct listener *listener, struct error *err);

@@ -5,15 +5,7 @@
 
 #include "clock.h"
 
-#define TRY_AGAIN_MS 60000 /* first delay; it doubles each time */
-#define TRY_MOST_MS  600000
-
-bool parking_is_for(int rc)
-{
-	return rc == RC_DATA || rc == RC_ORDER || rc == RC_LIMIT;
-}
-
-/* Return when a record was last added to the state; 0: there is no state. */
+/* Return the time in ns of the last record of the state, or 0 if there is no state. */
 static int64_t changed_ns(const char *dir)
 {
 	struct stat st;
@@ -40,13 +32,11 @@ void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t i
 	ingest_close(in);
 	s->waiting_since = 0;
 	p->changed_ns = changed_ns(dir);
-	p->delay_ms = again && 2 * p->delay_ms < TRY_MOST_MS ? 2 * p->delay_ms
-		      : again				     ? TRY_MOST_MS
-							     : TRY_AGAIN_MS;
+	p->delay_ms = parked_delay(again ? p->delay_ms : 0);
 	p->try_ms = clock_ms() + p->delay_ms;
 	report_to(&s->opt->listener,
-		  "partition %d is parked, the others go on: %s; saltmill retries it in %lld "
-		  "min, and as soon as `saltmill seek` sets its position",
+		  "partition %d is parked, the other partitions continue: %s; saltmill retries "
+		  "it in %lld min, or when `saltmill seek` sets its position",
 		  id, why, (long long)(p->delay_ms / 60000));
 }
 
@@ -58,7 +48,7 @@ bool parking_may_try(struct parking *p, const char *dir)
 		return true;
 	if (changed == p->changed_ns)
 		return false;
-	p->delay_ms = 0; /* somebody is repairing it */
+	p->delay_ms = 0; /* the records changed, so the user is repairing the state */
 	return true;
 }
 

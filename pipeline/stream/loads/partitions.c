@@ -1,17 +1,19 @@
 /*
  * partitions.c - several instances share a topic by the partitions that a consumer group assigns
  *
- * Each partition is a stream of its own: state folder, intent, loads. The group only says who
- * should have a partition. The lock of its state decides who has it, and its position says where to
- * continue. So a member that was dropped but lives (a zombie) and the new owner cannot both load.
- * The new owner waits for the lock, which the kernel releases when the other one dies.
+ * Each partition is a separate stream with a state folder, an intent and loads. The group assigns a
+ * partition to an instance. The instance loads the partition only while it holds the lock of the
+ * partition's state. The load continues at the state's position. A member that the group dropped
+ * may still run (a zombie). Because of the lock, the zombie and the new owner cannot both load. The
+ * new owner waits for the lock, which the kernel releases when the other process dies.
  *
- * There are two threads: one serves the group, the other makes the loads, one partition after the
- * other. The first closes revoked partitions at once, unless the other is busy with one. Then
- * reading stops (kafka_stop_by), but a load that is being written is finished. The group learns of
- * the revocation, and assigns the partitions again, only when all of them are closed.
+ * One thread serves the group. A second thread makes the loads, one partition after the other. The
+ * first thread closes revoked partitions at once, except the partition that the second thread is
+ * loading. For that partition, the first thread stops the reading (kafka_stop_by), but the second
+ * thread finishes a load that is already being written. After all revoked partitions are closed,
+ * the member confirms the revocation. The group can then assign them again.
  */
-#include "partitions.h"
+#include "stream.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +28,7 @@
 #include "kafka.h"
 #include "group_parts.h"
 #include "new_partitions.h"
+#include "room.h"
 #include "state.h"
 
 #define LOOK_MS	     200
@@ -35,7 +38,7 @@
 
 /* --- the thread that makes the loads --- */
 
-/* Pass offsets to the member, because the group rejects commits of any other client. */
+/* Pass offsets to the member of the group, because the group rejects commits of other clients. */
 static int tell(void *ctx, const struct offset_range *ranges, size_t n, struct error *err)
 {
 	struct share *s = ctx;
@@ -55,7 +58,7 @@ static int check_member(struct share *s, struct error *err)
 	return rc ? rc : stop_check(err);
 }
 
-/* End the work on the busy part. If it was revoked meanwhile, that is not an error. */
+/* End the work on the busy part. If the group revoked the part meanwhile, ignore the error. */
 static int let_go(struct share *s, int rc)
 {
 	pthread_mutex_lock(&s->lock);
@@ -85,9 +88,9 @@ static int take_in(struct share *s, struct error *err)
 			return rc;
 		clock_sleep_ms(TRY_AGAIN_MS);
 	}
-	if (!rc)
+	if (rc == RC_OK)
 		rc = new_partitions(&shared, s->client, s->job, &s->opt->listener, err);
-	if (!rc)
+	if (rc == RC_OK)
 		s->known = shared.topic.npartitions;
 	shared_close(&shared);
 	return rc;
@@ -103,20 +106,21 @@ static int check_folder(struct share *s, const struct part *p, struct error *err
 	if (!there)
 		return error_set(
 			err, RC_DATA,
-			"%s, the state of partition %d, is gone; restore it, or set a position: "
-			"`saltmill seek --state %s %d=OFFSET`",
+			"%s, the state of partition %d, no longer exists; restore it, or set a "
+			"position: `saltmill seek --state %s %d=OFFSET`",
 			p->dir, p->id, s->opt->state_dir, p->id);
 	if (!s->opt->load->output_dir)
 		return RC_OK;
-	if (mkdir(p->stream.parent, 0777) == 0)
-		return io_sync_parent(p->stream.parent, err);
-	if (errno != EEXIST)
+	if (mkdir(p->stream.parent, 0777) < 0 && errno != EEXIST)
 		return error_set(err, RC_CONFIG, "cannot create %s: %s", p->stream.parent,
 				 strerror(errno));
-	return RC_OK;
+	/*
+	 * sync also an existing folder, because the run that made it may have died before the sync
+	 */
+	return io_sync_parent(p->stream.parent, err);
 }
 
-/* Retry later: another process has the lock, and may release it at any moment. */
+/* Retry the part later, because another process holds the lock and may release it at any moment. */
 static int try_again(struct share *s, struct part *p, const char *why)
 {
 	if (p->delay_ms > TRY_AGAIN_MS && clock_ms() >= p->say_ms) {
@@ -141,19 +145,21 @@ static int open_state(struct share *s, struct part *p, struct error *err)
 		ingest_close(in);
 		return try_again(s, p, err->msg);
 	}
-	if (!rc) {
+	if (rc == RC_OK) {
 		p->held = true;
 		stream_held(&p->stream, p->dir, true);
 		rc = stream_recover(&p->stream, err);
 	}
 	if (rc)
 		return rc;
-	/* the previous owner may not have committed */
+	/* commit the position again, because the previous owner may have died before its commit */
 	const struct offset_range at = {.partition = p->id, .end = in->ranges[0].start};
 	return tell(s, &at, 1, err);
 }
 
-/* Park the partition if the error concerns only it, so that the others continue. */
+/*
+ * Park the partition if the error concerns no other partition. The other partitions then continue.
+ */
 static int settle(struct part *p, int rc, const struct error *err)
 {
 	if (parking_is_for(rc))
@@ -170,7 +176,7 @@ static int open_part(struct share *s, struct part *p, struct error *err)
 	if (rc)
 		return rc;
 	if (p->id >= s->known)
-		return try_again(s, p, "the queried broker does not know it yet");
+		return try_again(s, p, "the queried broker does not know this partition yet");
 	return settle(p, open_state(s, p, err), err);
 }
 
@@ -195,13 +201,13 @@ static int open_given(struct share *s, struct error *err)
 			return RC_OK;
 		id = p->id;
 		rc = let_go(s, open_part(s, p, err));
-		if (!rc)
+		if (rc == RC_OK)
 			rc = check_member(s, err);
 	}
 	return rc;
 }
 
-/* List the partitions that are open or parked; the caller owns the list. */
+/* List the partitions that are open or parked. The caller owns the list. */
 static int32_t *seen_ids(struct share *s, size_t *n)
 {
 	pthread_mutex_lock(&s->lock);
@@ -214,7 +220,10 @@ static int32_t *seen_ids(struct share *s, size_t *n)
 	return ids;
 }
 
-/* Compute what an open partition can load, or what a parked one could. */
+/*
+ * Compute the range of offsets that an open partition can load, or that a parked partition could
+ * load.
+ */
 static int see_part(struct part *p, const struct kafka_topic *t, struct kafka_partition *at,
 		    struct error *err)
 {
@@ -239,7 +248,7 @@ static int see_part(struct part *p, const struct kafka_topic *t, struct kafka_pa
 	return RC_OK;
 }
 
-/* The caller holds the lock, or no other thread runs. */
+/* Count the parked partitions. The caller holds the lock, or no other thread runs. */
 static uint64_t count_parked(const struct share *s)
 {
 	uint64_t n = 0;
@@ -253,7 +262,9 @@ static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 {
 	uint64_t lag = 0;
 	double since = 0;
+	size_t n = 0;
 	int rc = RC_OK;
+	struct offset_range *left = mem_calloc(t->count + 1, sizeof *left);
 
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
@@ -263,14 +274,18 @@ static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 			continue;
 		rc = see_part(p, t, &t->partitions[i], err);
 		lag += p->stream.seen.lag;
+		left[n++] = (struct offset_range){.partition = p->id,
+						  .start = t->partitions[i].high -
+							   (int64_t)p->stream.seen.lag,
+						  .end = t->partitions[i].high};
 		if (p->stream.waiting_since > 0 && (since == 0 || p->stream.waiting_since < since))
 			since = p->stream.waiting_since;
 	}
 	stream_show(s->opt->gauges, lag, since);
-	const struct offset_range all = {.end = (int64_t)lag};
-	stream_show_topics(s->opt->gauges, s->job, &all, 1);
+	stream_show_lags(s->opt->gauges, s->job, left, n);
 	s->opt->gauges->parked = count_parked(s);
 	pthread_mutex_unlock(&s->lock);
+	mem_free(left);
 	return rc;
 }
 
@@ -281,14 +296,14 @@ static int look(struct share *s, struct error *err)
 	struct kafka_topic t = {0};
 	int rc = n ? kafka_look_at(s->client, ids, n, &t, err) : RC_OK;
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = see(s, &t, err);
 	kafka_topic_release(&t);
 	mem_free(ids);
 	return rc;
 }
 
-/* Choose in turns a partition whose cut is due and mark it as busy. */
+/* Choose a partition whose next load is due, and mark it as busy. Partitions take turns. */
 static struct part *next_due(struct share *s)
 {
 	struct part *found = NULL;
@@ -310,11 +325,31 @@ static int load_part(struct share *s, struct part *p, struct error *err)
 {
 	int rc = stream_load_cut(&p->stream, err);
 
-	if (!rc)
+	if (rc == RC_OK) {
+		room_end(&s->full_since, &s->opt->listener);
 		parking_end(&p->parking, &p->stream, p->id);
-	else if (parking_is_for(rc))
+	} else if (parking_is_for(rc)) {
 		rc = settle(p, rc, err);
+	} else if (room_is_missing(rc, err) && state_intent(p->stream.in.state)) {
+		/* the load may be published but not recorded; opening the state again records it */
+		ingest_close(&p->stream.in);
+	}
 	return let_go(s, rc);
+}
+
+static int load_next(struct share *s, struct error *err)
+{
+	int rc = open_given(s, err);
+
+	if (rc == RC_OK)
+		rc = look(s, err);
+	if (rc)
+		return rc;
+	struct part *p = next_due(s);
+	if (p)
+		return load_part(s, p, err);
+	clock_sleep_ms(LOOK_MS);
+	return RC_OK;
 }
 
 static int load_in_turns(struct share *s, struct error *err)
@@ -322,25 +357,23 @@ static int load_in_turns(struct share *s, struct error *err)
 	int rc;
 
 	while ((rc = check_member(s, err)) == RC_OK) {
-		rc = open_given(s, err);
-		if (!rc)
-			rc = look(s, err);
-		if (rc)
-			break;
-		struct part *p = next_due(s);
-		if (p)
-			rc = load_part(s, p, err);
-		else
-			clock_sleep_ms(LOOK_MS);
+		rc = load_next(s, err);
+		/* no part is busy during the wait, so the group may revoke any of them */
+		if (room_is_missing(rc, err))
+			rc = room_wait(&s->full_since, s->job, DURATION_FOREVER, &s->opt->listener,
+				       err);
 		if (rc)
 			break;
 	}
 	return rc;
 }
 
-/* --- life --- */
+/* --- start and end --- */
 
-/* Require fixed regions. If each load chose its own, HBase would split the files of all others. */
+/*
+ * Check that the regions are fixed. If each load chose regions, HBase would have to split the files
+ * of all other loads.
+ */
 static int check_regions(const struct job *job, const struct existing_regions *live,
 			 struct error *err)
 {
@@ -357,9 +390,9 @@ static int check_regions(const struct job *job, const struct existing_regions *l
 		if (rc == RC_END)
 			rc = error_set(
 				err, RC_CONFIG,
-				"%s:%u:%u: table %s: with `share: true` every load would choose its own "
-				"regions; expected the same regions for all: `regions: {split: file}`, an "
-				"algorithm with `count`, or --existing (`saltmill plan` writes the file)",
+				"%s:%u:%u: table %s: `share: true` needs regions that are equal "
+				"in all loads; expected `regions: {split: file}`, an algorithm "
+				"with `count`, or --existing; `saltmill plan` writes the file",
 				job->path, t->regions.pos.line, t->regions.pos.column,
 				t->schema.name);
 	}
@@ -386,8 +419,13 @@ static int join_group(struct share *s, struct error *err)
 	return s->rc ? s->rc : rc;
 }
 
-int share_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
-	      struct error *err)
+/*
+ * Run the partitions that the group assigns to this instance. Each partition is a stream with a
+ * separate state below opt->state_dir (shared_state.c). All instances must have access to that
+ * folder.
+ */
+static int share_run(const struct job *job, const struct stream_options *opt,
+		     struct progress *progress, struct error *err)
 {
 	struct share s = {.job = job, .opt = opt, .progress = progress, .last = -1};
 	int rc = check_regions(job, opt->load->live, err);
@@ -397,16 +435,17 @@ int share_run(const struct job *job, const struct stream_options *opt, struct pr
 	pthread_mutex_init(&s.lock, NULL);
 	rc = kafka_open(&s.client, job, memory_topic_bytes(opt->load->common->memory_bytes),
 			&opt->listener, err);
-	if (!rc) {
+	if (rc == RC_OK) {
 		kafka_stop_by(s.client, &s.stop);
 		rc = take_in(&s, err);
 	}
-	if (!rc)
+	if (rc == RC_OK)
 		rc = join_group(&s, err);
-	opt->gauges->parked = count_parked(&s); /* includes partitions parked since the last look */
+	/* count again, because partitions may have been parked since the last cycle */
+	opt->gauges->parked = count_parked(&s);
 	/*
-	 * release the locks before leaving the group, so that the next owner finds the partitions
-	 * free; until then their loads are ours to report
+	 * Release the locks before leaving the group, so that the next owner can open the
+	 * partitions. Until then this instance reports their loads.
 	 */
 	while (s.parts) {
 		struct part *p = s.parts;
@@ -419,4 +458,11 @@ int share_run(const struct job *job, const struct stream_options *opt, struct pr
 	kafka_close(s.client);
 	pthread_mutex_destroy(&s.lock);
 	return rc;
+}
+
+int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
+	       struct error *err)
+{
+	return job->kafka.share ? share_run(job, opt, progress, err)
+				: stream_run_one(job, opt, progress, err);
 }

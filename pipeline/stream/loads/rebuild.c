@@ -12,7 +12,7 @@
 #include "state.h"
 
 struct search {
-	int32_t only; /* partition; -1: any */
+	int32_t only; /* partition, or -1 for all */
 	struct state_found *found;
 	size_t n;
 	struct state_topics topics;
@@ -34,7 +34,7 @@ static struct state_topic *topic_named(struct search *s, const char *name, const
 		if (strcmp(t->item[i].topic, name) == 0)
 			return &t->item[i];
 	t->item = mem_grow(t->item, t->n, sizeof *t->item);
-	t->item[t->n] = (struct state_topic){cluster, name, 0};
+	t->item[t->n] = (struct state_topic){cluster, name, 0, NULL};
 	return &t->item[t->n++];
 }
 
@@ -47,7 +47,7 @@ static void see_place(struct search *s, const struct manifest *m, const struct o
 		t->npartitions = r->partition + 1;
 	if (r->topic || s->topics.unnamed)
 		return;
-	/* the first topic is the one without a name */
+	/* places without a name belong to the first topic */
 	const struct state_topic first = *s->topics.item;
 	*s->topics.item = *t;
 	*t = first;
@@ -79,7 +79,7 @@ static void add(struct search *s, const char *dir, const char *path, const struc
 	free(full);
 }
 
-/* Check that each offset has a topic. */
+/* Check that each offset range of the manifest names its topic. */
 static int check_places(const char *path, const struct manifest *m, struct error *err)
 {
 	for (size_t i = 0; i < m->noffsets && !m->topic; i++)
@@ -99,25 +99,27 @@ static int look_at(struct search *s, const char *dir, bool *is_load, struct erro
 	char *path = mem_format("%s/manifest.json", dir);
 	int rc = io_exists(path, is_load, err);
 
-	if (!rc && *is_load)
+	if (rc == RC_OK && *is_load)
 		rc = io_digest_file(path, digest, &size, err);
-	if (!rc && *is_load)
+	if (rc == RC_OK && *is_load)
 		rc = manifest_read(&m, path, &s->arena, err);
-	bool ours = !rc && *is_load && manifest_is_of_topics(&m) && m.load &&
+	bool ours = rc == RC_OK && *is_load && manifest_is_of_topics(&m) && m.load &&
 		    (s->only < 0 || (m.noffsets == 1 && m.offsets[0].partition == s->only));
 	if (ours)
 		rc = check_places(path, &m, err);
 	const char *before = s->topics.unnamed ? s->topics.item->topic : NULL;
-	if (!rc && ours && before && m.topic && strcmp(before, m.topic) != 0)
-		rc = error_set(err, RC_CONFIG, "%s is of topic %s, found loads of topic %s before",
+	if (rc == RC_OK && ours && before && m.topic && strcmp(before, m.topic) != 0)
+		rc = error_set(err, RC_CONFIG,
+			       "%s is a load of topic %s, found earlier loads "
+			       "of topic %s",
 			       dir, m.topic, before);
-	else if (!rc && ours)
+	else if (rc == RC_OK && ours)
 		add(s, dir, path, &m, digest);
 	mem_free(path);
 	return rc;
 }
 
-/* Search a load, or a folder of loads. */
+/* Search a folder, which is a load or contains loads. */
 static int search_in(struct search *s, const char *dir, struct error *err)
 {
 	bool is_load;
@@ -134,7 +136,7 @@ static int search_in(struct search *s, const char *dir, struct error *err)
 		size_t len = strlen(path), end = strlen(STAGING_SUFFIX);
 		bool partial = len > end && strcmp(path + len - end, STAGING_SUFFIX) == 0;
 
-		if (!rc && names[i]->d_name[0] != '.' && !partial)
+		if (rc == RC_OK && names[i]->d_name[0] != '.' && !partial)
 			rc = look_at(s, path, &is_load, err);
 		mem_free(path);
 		free(names[i]);
@@ -143,7 +145,10 @@ static int search_in(struct search *s, const char *dir, struct error *err)
 	return rc;
 }
 
-/* known: the state's topics; topic NULL: not known. */
+/*
+ * Rebuild one state. `known` lists the state's topics. If known->topic is NULL, the topics are
+ * unknown.
+ */
 static int rebuild_one(const char *dir, int32_t only, const struct state_topic *known,
 		       const char *const *folders, size_t n, struct buf *lines, struct error *err)
 {
@@ -156,11 +161,11 @@ static int rebuild_one(const char *dir, int32_t only, const struct state_topic *
 	char *own = mem_format("%s/published", dir);
 	bool there;
 	int rc = io_exists(own, &there, err);
-	if (!rc && there)
+	if (rc == RC_OK && there)
 		rc = search_in(&s, own, err);
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		rc = search_in(&s, folders[i], err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = state_rebuild(dir, &s.topics, s.found, s.n, lines, err);
 	mem_free(own);
 	mem_free(s.found);
@@ -178,13 +183,13 @@ static int rebuild_shared(const char *dir, const char *const *folders, size_t n,
 	int32_t end = shared.topic.npartitions;
 	int rc = whole ? RC_OK : shared_folders(dir, &end, err);
 
-	for (int32_t p = 0; !rc && p < end; p++) {
+	for (int32_t p = 0; rc == RC_OK && p < end; p++) {
 		char *one = shared_dir(dir, p);
 		bool there = whole;
 
 		if (!whole)
 			rc = io_exists(one, &there, err);
-		if (!rc && there)
+		if (rc == RC_OK && there)
 			rc = rebuild_one(one, p, &shared.topic, folders, n, lines, err);
 		mem_free(one);
 	}
@@ -199,7 +204,7 @@ int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolde
 	int32_t end = 0;
 	int rc = shared_is(state_dir, &is_shared, err);
 
-	if (!rc && !is_shared)
+	if (rc == RC_OK && !is_shared)
 		rc = shared_folders(state_dir, &end, err);
 	if (rc)
 		return rc;

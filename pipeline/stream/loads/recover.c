@@ -8,7 +8,7 @@
 #include "io.h"
 #include "topics.h"
 
-/* Compare two ranges. Either of them may leave out its topic. */
+/* Return true if two ranges are equal. In either range, the topic may be NULL. */
 static bool same_range(const struct state_topics *of, const struct offset_range *a,
 		       const struct manifest *m, const struct offset_range *b)
 {
@@ -43,12 +43,20 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 	if (!same_ranges(state_topics(in->state), intent, m))
 		return error_set(
 			err, RC_DATA,
-			"%s is not load %s of %s, which was to be published there; move it away",
+			"%s is not the load %s of %s that the interrupted run was about to "
+			"publish there; move the folder away",
 			intent->dir, intent->name, kafka_name(&in->job->kafka));
-	/* made when the job named only one topic */
+	/* the job named only one topic when this load was made */
 	for (size_t i = 0; i < m->noffsets && !in->job->kafka.topic; i++)
 		if (!m->offsets[i].topic)
 			m->offsets[i].topic = m->topic;
+	/*
+	 * the crash may have come before the rename was on disk, and a record without a folder
+	 * would be wrong
+	 */
+	rc = io_sync_parent(intent->dir, err);
+	if (rc)
+		return rc;
 	report_to(&in->listener, "load %s was published as %s before the crash; recorded",
 		  intent->name, intent->dir);
 	return ingest_record(in, intent->dir, m, err);
@@ -58,9 +66,11 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 {
 	const struct state_load l = *state_intent(in->state);
 
-	report_to(&in->listener, "load %s was interrupted; its offsets are loaded again, into %s",
+	report_to(&in->listener,
+		  "load %s was interrupted; saltmill loads its offsets again, "
+		  "into %s",
 		  l.name, l.dir);
-	/* only check that the topic is the same; new offsets come later */
+	/* This query only checks that the topic is the same. A later query gets the offsets. */
 	struct kafka_topic t;
 	int rc = ingest_take_look(in, &t, err);
 	if (rc)
@@ -70,9 +80,15 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 	if (rc == RC_OK)
 		rc = topics_of_intent(in, &t, &l, &ranges, err);
 	kafka_topic_release(&t);
-	/* before_publish has no ranges yet, so stop a copy of the state here */
+	/*
+	 * If this is a copy of the state, stop here. before_publish has no ranges yet and cannot
+	 * check this.
+	 */
 	if (rc == RC_OK)
 		rc = ingest_check_notes(in, ranges, l.nranges, err);
+	/* from now on, the working folder may be removed */
+	if (rc == RC_OK)
+		rc = state_unpublished(in->state, err);
 	if (rc == RC_OK)
 		rc = ingest_run(in, l.name, l.dir, ranges, l.nranges, result, err);
 	mem_free(ranges);
@@ -87,19 +103,20 @@ static int finish_intent(struct ingest *in, struct load_result *result, struct e
 	bool published = false, working = false;
 	int rc = io_exists(manifest, &published, err);
 
-	if (!rc && !published)
+	if (rc == RC_OK && !published)
 		rc = io_exists(partial, &working, err);
-	if (!rc && intent->phase != STATE_READING && published)
+	if (rc == RC_OK && intent->phase != STATE_READING && published)
 		rc = record_published(in, manifest, result, err);
-	else if (!rc && (intent->phase == STATE_READING || working))
+	else if (rc == RC_OK && (intent->phase == STATE_READING || working))
 		rc = load_again(in, result, err);
-	else if (!rc)
+	else if (rc == RC_OK)
 		rc = error_set(
 			err, RC_DATA,
-			"load %s was about to be published as %s when the run died; found neither it "
-			"nor its working folder; if it was published and moved away: `saltmill loads "
-			"--state DIR --published %s`, otherwise `saltmill loads --state DIR "
-			"--discard %s`, and its offsets are loaded again",
+			"load %s was about to be published as %s when the run died: found "
+			"neither that folder nor its partial folder, expected one of them; if "
+			"the load was published and moved away, run `saltmill loads --state DIR "
+			"--published %s`; otherwise run `saltmill loads --state DIR --discard "
+			"%s` to load its offsets again",
 			intent->name, intent->dir, intent->name, intent->name);
 	mem_free(manifest);
 	mem_free(partial);

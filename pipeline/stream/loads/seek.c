@@ -42,7 +42,7 @@ char *seek_job_path(const char *state_dir)
 	return path;
 }
 
-/* The brokers' answer; the client owns the names in it. */
+/* The brokers' answer. The client owns the names in the answer. */
 struct seek_answer {
 	struct kafka *client;
 	struct kafka_topic topic;
@@ -51,14 +51,15 @@ struct seek_answer {
 
 static int ask(const struct job *job, struct seek_answer *a, struct error *err)
 {
-	int rc = kafka_open(&a->client, job, 1 << 20, NULL, err);
+	int rc = kafka_open(&a->client, job, 0, NULL, err);
 
 	if (rc)
 		return rc;
 	kafka_patience(a->client, PATIENCE_S);
-	kafka_topic_is_known(a->client, 0); /* look at all partitions */
+	/* if the second argument is 0, the client queries all partitions */
+	kafka_topic_is_known(a->client, 0);
 	rc = kafka_look_at(a->client, NULL, 0, &a->topic, err);
-	a->given = !rc;
+	a->given = rc == RC_OK;
 	return rc;
 }
 
@@ -85,7 +86,9 @@ static const struct state_topic *find_size(const struct state_topics *s, const c
 	return NULL;
 }
 
-/* Find a partition; NULL: the topic does not exist or lacks it. */
+/*
+ * Find a partition. Return NULL if the topic does not exist, or if it does not have the partition.
+ */
 static const struct kafka_partition *find_partition(const struct kafka_topic *t, const char *name,
 						    int32_t partition)
 {
@@ -114,7 +117,7 @@ static int no_such_topic(const struct state_topics *s, const struct kafka_topic 
 {
 	struct buf known = {0};
 
-	error_set(err, RC_CONFIG, "found topic %s, expected one %s: %s; nothing was set", name,
+	error_set(err, RC_CONFIG, "found topic %s, expected one %s: %s; no position was set", name,
 		  t ? "that exists and that the job reads" : "of the state",
 		  state_topics_text(s, &known));
 	buf_release(&known);
@@ -131,21 +134,22 @@ static int check_step(const char *dir, const struct offset_range *to, const stru
 		return no_such_topic(s, t, name, err);
 	if (to->partition >= n)
 		return error_set(err, RC_CONFIG,
-				 "topic %s has partitions 0 to %d, found %d%s; nothing was set",
-				 name, n - 1, to->partition,
+				 "topic %s: found partition %d, expected 0 to %d%s; no position "
+				 "was set",
+				 name, to->partition, n - 1,
 				 t ? "" : " (as last seen; `--job JOB` queries the brokers)");
 	const struct kafka_partition *p = t ? find_partition(t, name, to->partition) : NULL;
 	if (!p || (to->end >= p->low && to->end <= p->high))
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"%s/%d has offsets %lld to %lld, and the next message gets %lld; found %lld; "
-		"nothing was set in %s",
-		name, to->partition, (long long)p->low, (long long)p->high - 1, (long long)p->high,
-		(long long)to->end, dir);
+		"%s/%d: found offset %lld, expected %lld (the oldest message) to %lld (after "
+		"the newest message); no position was set in %s",
+		name, to->partition, (long long)to->end, (long long)p->low, (long long)p->high,
+		dir);
 }
 
-/* Name a place as the state does. */
+/* Change the topic of a place to the name that the state uses. */
 static int name_step(struct offset_range *to, const struct state_topics *s, struct error *err)
 {
 	if (to->topic && s->unnamed && strcmp(to->topic, s->item->topic) == 0)
@@ -155,7 +159,7 @@ static int name_step(struct offset_range *to, const struct state_topics *s, stru
 	struct buf known = {0};
 	error_set(err, RC_CONFIG,
 		  "found partition %d without a topic, expected TOPIC/PARTITION=OFFSET like "
-		  "%s/%d=%lld, because the state has the topics %s; nothing was set",
+		  "%s/%d=%lld, because the state has the topics %s; no position was set",
 		  to->partition, s->item->topic, to->partition, (long long)to->end,
 		  state_topics_text(s, &known));
 	buf_release(&known);
@@ -174,7 +178,7 @@ static int name_steps(struct offset_range *to, size_t n, const struct state_topi
 {
 	int rc = RC_OK;
 
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		rc = name_step(&to[i], s, err);
 	if (rc)
 		return rc;
@@ -188,18 +192,21 @@ static int name_steps(struct offset_range *to, size_t n, const struct state_topi
 	return RC_OK;
 }
 
-/* Check that the brokers' topics for the job are those of the state. */
+/* Check that the job's topics on the brokers are the topics of the state. */
 static int check_topics(const char *dir, const struct state_topics *s, const struct job *job,
 			const struct kafka_topic *t, struct error *err)
 {
-	struct state_topic now = {t->cluster, s->item->topic, 0};
+	struct state_topic now = {t->cluster, s->item->topic, 0, NULL};
 
 	if (s->n == 1 && job->kafka.topic)
 		now.topic = job->kafka.topic;
 	return state_same_topic(dir, s->item, &now, err);
 }
 
-/* Find the topics of the folder, shared or not; they are valid as long as *v and *shared. */
+/*
+ * Find the topics of a state folder, shared or not. The topics are valid as long as *v and *shared
+ * are open.
+ */
 static int find_topics(const char *dir, struct state_view *v, struct shared *shared,
 		       struct state_topics *topics, struct error *err)
 {
@@ -215,14 +222,84 @@ static int find_topics(const char *dir, struct state_view *v, struct shared *sha
 		return rc;
 	}
 	rc = state_view_open(v, dir, VIEW_ALL, false, err);
-	if (!rc)
+	if (rc == RC_OK)
 		*topics = *state_topics(v->states[0]);
 	return rc || topics->n
 		       ? rc
-		       : error_set(
-				 err, RC_CONFIG,
-				 "%s is the state of no topic yet: `start` in the job says where its first load begins",
-				 dir);
+		       : error_set(err, RC_CONFIG,
+				   "%s has no topic yet; set `start:` in the job to choose where "
+				   "its first load begins",
+				   dir);
+}
+
+/*
+ * Return the new id of a recreated topic. Return NULL if the topic was not recreated, or if this is
+ * unknown.
+ */
+static const char *new_id(const struct state_topics *s, const char *name,
+			  const struct kafka *client)
+{
+	const char *why, *id = kafka_topic_id(client, name, &why);
+	const struct state_topic *was = find_size(s, name);
+
+	return was && was->id && id && strcmp(was->id, id) != 0 ? id : NULL;
+}
+
+static bool is_named(const struct offset_range *to, size_t n, const struct state_topics *s,
+		     const char *topic, int32_t partition)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name_of(s, to[i].topic), topic) == 0 && to[i].partition == partition)
+			return true;
+	return false;
+}
+
+/*
+ * Check that each partition of a recreated topic gets a new position, because the old positions
+ * mean nothing.
+ */
+static int check_recreated(const struct state *st, const char *topic, const struct offset_range *to,
+			   size_t n, const struct kafka_topic *t, struct error *err)
+{
+	const struct state_topics *s = state_topics(st);
+	int64_t at;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const struct kafka_partition *p = &t->partitions[i];
+
+		if (strcmp(p->topic ? p->topic : t->topics[0].name, topic) == 0 &&
+		    state_position(st, topic, p->id, &at) && !is_named(to, n, s, topic, p->id))
+			return error_set(
+				err, RC_CONFIG,
+				"topic %s was deleted and recreated, so its positions mean nothing: "
+				"found no position for partition %d, expected one for each "
+				"partition; no position was set",
+				topic, p->id);
+	}
+	return RC_OK;
+}
+
+/*
+ * Set positions, then record the new ids of recreated topics. After a crash between both steps, the
+ * next run again requires new positions.
+ */
+static int set_positions(struct state *st, const struct offset_range *to, size_t n,
+			 const struct seek_answer *a, struct error *err)
+{
+	const struct state_topics *s = state_topics(st);
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && a->given && i < n; i++)
+		if (new_id(s, name_of(s, to[i].topic), a->client))
+			rc = check_recreated(st, name_of(s, to[i].topic), to, n, &a->topic, err);
+	if (rc == RC_OK)
+		rc = state_seek(st, to, n, err);
+	for (size_t i = 0; rc == RC_OK && a->given && i < n; i++) {
+		const char *name = name_of(s, to[i].topic), *id = new_id(s, name, a->client);
+
+		rc = id ? state_renew_topic(st, name, id, err) : RC_OK;
+	}
+	return rc;
 }
 
 static int check_steps(const char *dir, const struct job *job, struct offset_range *to, size_t n,
@@ -233,7 +310,7 @@ static int check_steps(const char *dir, const struct job *job, struct offset_ran
 	struct state_topics topics = {0};
 	int rc = find_topics(dir, &v, &shared, &topics, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = name_steps(to, n, &topics, err);
 	int answer = rc || !job ? RC_OK : ask(job, a, err);
 	if (answer && answer != RC_IO)
@@ -242,14 +319,14 @@ static int check_steps(const char *dir, const struct job *job, struct offset_ran
 		snprintf(why, why_size, "%s", err->msg);
 	if (a->given)
 		rc = check_topics(dir, &topics, job, &a->topic, err);
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		rc = check_step(dir, &to[i], &topics, a->given ? &a->topic : NULL, err);
 	state_view_close(&v);
 	shared_close(&shared);
 	return rc;
 }
 
-/* --- doing it --- */
+/* --- change the state --- */
 
 /* Find the loads of a state that have offsets of the partition in [from, to). */
 static void find_loads(const struct state *s, struct seek_step *step, struct arena *a)
@@ -289,18 +366,19 @@ static void describe(const struct state *s, const struct offset_range *to,
 
 /* Set the positions of one state. */
 static int set(const char *dir, int32_t only, const struct offset_range *to, size_t n,
-	       const struct kafka_topic *t, struct seek_result *r, struct error *err)
+	       const struct seek_answer *a, struct seek_result *r, struct error *err)
 {
+	const struct kafka_topic *t = a->given ? &a->topic : NULL;
 	struct state_view v;
 	int rc = state_view_open(&v, dir, only, true, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = state_read_all(v.states[0], err);
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		describe(v.states[0], &to[i], t, &r->steps[r->n + i], &r->arena);
-	if (!rc)
-		rc = state_seek(v.states[0], to, n, err);
-	if (!rc)
+	if (rc == RC_OK)
+		rc = set_positions(v.states[0], to, n, a, err);
+	if (rc == RC_OK)
 		r->n += n;
 	state_view_close(&v);
 	return rc;
@@ -315,15 +393,14 @@ int seek_run(const char *state_dir, const struct job *job, struct offset_range *
 	result->steps = arena_alloc(&result->arena, (n + 1) * sizeof *result->steps);
 	int rc = check_steps(state_dir, job, to, n, &answer, result->why_unasked,
 			     sizeof result->why_unasked, err);
-	const struct kafka_topic *known = answer.given ? &answer.topic : NULL;
 	bool is_shared = false;
-	if (!rc)
+	if (rc == RC_OK)
 		rc = shared_is(state_dir, &is_shared, err);
-	if (!rc && !is_shared)
-		rc = set(state_dir, VIEW_ALL, to, n, known, result, err);
+	if (rc == RC_OK && !is_shared)
+		rc = set(state_dir, VIEW_ALL, to, n, &answer, result, err);
 	else
-		for (size_t i = 0; !rc && i < n; i++)
-			rc = set(state_dir, to[i].partition, &to[i], 1, known, result, err);
+		for (size_t i = 0; rc == RC_OK && i < n; i++)
+			rc = set(state_dir, to[i].partition, &to[i], 1, &answer, result, err);
 	answer_release(&answer);
 	return rc;
 }

@@ -8,7 +8,7 @@ static int open_one(struct state_view *v, const char *dir, const char *prefix, b
 {
 	int rc = state_open(&v->states[v->n], dir, write, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		v->prefixes[v->n++] = mem_strdup(prefix);
 	return rc;
 }
@@ -29,7 +29,7 @@ int state_view_open(struct state_view *v, const char *dir, int32_t only, bool wr
 {
 	*v = (struct state_view){.shared.lock_fd = -1};
 	int rc = shared_is(dir, &v->is_shared, err);
-	if (!rc && v->is_shared)
+	if (rc == RC_OK && v->is_shared)
 		rc = shared_open(&v->shared, dir, false, err);
 	int32_t n = v->is_shared && only == VIEW_ALL ? v->shared.topic.npartitions : 1;
 	v->states = mem_calloc((size_t)n + 1, sizeof *v->states);
@@ -41,7 +41,7 @@ int state_view_open(struct state_view *v, const char *dir, int32_t only, bool wr
 	if (only != VIEW_ALL && only >= v->shared.topic.npartitions)
 		return error_set(err, RC_CONFIG, "%s has partitions 0 to %d, found %d", dir,
 				 v->shared.topic.npartitions - 1, only);
-	for (int32_t p = 0; !rc && p < n; p++)
+	for (int32_t p = 0; rc == RC_OK && p < n; p++)
 		rc = open_partition(v, dir, only == VIEW_ALL ? p : only, write, err);
 	return rc;
 }
@@ -58,8 +58,8 @@ void state_view_close(struct state_view *v)
 }
 
 /*
- * Sort by the clock, which is all that loads of several partitions have in common; then keep the
- * order.
+ * Order loads by their wall-clock times, because loads of several partitions have no other common
+ * order. Loads of the same time keep their order.
  */
 static int by_time(const void *a, const void *b)
 {
@@ -75,15 +75,16 @@ int state_view_loads(const struct state_view *v, struct state_view_load **out, s
 		     struct error *err)
 {
 	struct state_view_load *all = NULL;
+	size_t cap = 0;
 	int rc = RC_OK;
 
 	*n = 0;
-	for (size_t i = 0; !rc && i < v->n; i++) {
+	for (size_t i = 0; rc == RC_OK && i < v->n; i++) {
 		size_t more;
 
 		rc = state_read_all(v->states[i], err);
 		const struct state_load *l = state_loads(v->states[i], &more);
-		all = mem_realloc(all, (*n + more + 1) * sizeof *all);
+		all = mem_reserve(all, &cap, *n + more, sizeof *all);
 		for (size_t j = 0; j < more; j++)
 			all[(*n)++] = (struct state_view_load){v->prefixes[i], &l[j]};
 	}

@@ -1,25 +1,27 @@
 #include "stream.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "io.h"
 #include "pool.h"
-#include "partitions.h"
+#include "parked_places.h"
+#include "room.h"
 #include "topics.h"
 
 #define LOOK_MS		  200
-#define EVENT_BYTES_GUESS 1024 /* used until a load was read */
-#define HOLD_S		  30   /* added to roll.time at most, while loads wait to be applied */
+#define EVENT_BYTES_GUESS 1024 /* assumed until the first load shows the real size */
+#define HOLD_S		  30   /* seconds; longest extension of roll.time while loads wait */
 
-/* Return the limit of offsets in one cut; UINT64_MAX: none. */
+/* Return the maximum number of offsets of one load, or UINT64_MAX if there is no limit. */
 static uint64_t cut_limit(const struct stream *s)
 {
 	const struct kafka_source *k = &s->in.job->kafka;
 	uint64_t limit = k->roll_rows ? k->roll_rows : UINT64_MAX;
-	/* the size of messages is known only from those read before */
+	/* the usual size is known only from messages that were already read */
 	double event_bytes = s->event_bytes > 0 ? s->event_bytes : EVENT_BYTES_GUESS;
 	uint64_t by_bytes =
 		k->roll_bytes ? (uint64_t)((double)k->roll_bytes / event_bytes) + 1 : UINT64_MAX;
@@ -27,7 +29,7 @@ static uint64_t cut_limit(const struct stream *s)
 	return by_bytes < limit ? by_bytes : limit;
 }
 
-/* Reduce the cut to about `limit` offsets, shared among the partitions. */
+/* Shorten the ranges of the next load to about `limit` offsets, summed over all partitions. */
 static void shorten(struct ingest *in, uint64_t limit)
 {
 	uint64_t all = in->available;
@@ -44,7 +46,9 @@ static void shorten(struct ingest *in, uint64_t limit)
 	}
 }
 
-/* Return the age at which a cut is due. */
+/*
+ * Return the seconds between the first message of the next load and the time when the load is due.
+ */
 static double cut_age_s(const struct stream *s)
 {
 	double roll = (double)s->in.job->kafka.roll_s;
@@ -86,6 +90,7 @@ static void tell_published(struct stream *s, const char *dir, const struct load_
 	struct stream_gauges *g = s->opt->gauges;
 	const struct progress *p = s->in.progress;
 
+	room_end(&s->full_since, &s->in.listener);
 	g->loads++;
 	g->events += r->manifest.read;
 	g->rejected += r->manifest.rejected;
@@ -110,36 +115,6 @@ void stream_show(struct stream_gauges *g, uint64_t lag, double since)
 	g->looked = 1;
 }
 
-void topic_lags_release(struct topic_lags *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		mem_free(l->item[i].topic);
-	mem_free(l->item);
-	l->item = NULL;
-	l->n = 0;
-}
-
-void stream_show_topics(struct stream_gauges *g, const struct job *job,
-			const struct offset_range *ranges, size_t n)
-{
-	struct topic_lags *l = g->by_topic;
-
-	if (!l)
-		return;
-	pthread_mutex_lock(&l->lock);
-	topic_lags_release(l);
-	for (size_t i = 0; i < n; i++) {
-		const char *topic = kafka_topic_of(&job->kafka, ranges[i].topic);
-
-		if (!l->n || strcmp(l->item[l->n - 1].topic, topic) != 0) {
-			l->item = mem_grow(l->item, l->n, sizeof *l->item);
-			l->item[l->n++] = (struct topic_lag){mem_strdup(topic), 0};
-		}
-		l->item[l->n - 1].lag += (uint64_t)(ranges[i].end - ranges[i].start);
-	}
-	pthread_mutex_unlock(&l->lock);
-}
-
 void stream_note(struct stream *s)
 {
 	double now = clock_seconds();
@@ -152,7 +127,8 @@ void stream_note(struct stream *s)
 }
 
 /*
- * Check the folder of the loads. It existed at the start, so if it is gone, that is no usage error.
+ * Check that the folder of the loads still exists. The folder existed at the start, so its absence
+ * is an I/O error, not a usage error.
  */
 static int check_parent(const struct stream *s, struct error *err)
 {
@@ -161,11 +137,33 @@ static int check_parent(const struct stream *s, struct error *err)
 
 	return rc || there
 		       ? rc
-		       : error_set(
-				 err, RC_DATA,
-				 "%s, the folder of the loads, is gone; restore or create it, and start "
-				 "again: only loads that were not published are repeated",
-				 s->parent);
+		       : error_set(err, RC_DATA,
+				   "%s: the folder of the loads no longer exists; restore or "
+				   "create it, and start `saltmill stream` again, which repeats "
+				   "only loads that were not published",
+				   s->parent);
+}
+
+/*
+ * Load the cut. If a damaged batch of its only partition makes the load fail, load the messages
+ * before the batch. The next cut then begins with the batch, and fails.
+ */
+static int load_cut(struct stream *s, const char *dir, struct load_result *result,
+		    struct error *err)
+{
+	struct ingest *in = &s->in;
+	int64_t from;
+	int rc = ingest_load(in, dir, result, err);
+
+	if (rc == RC_OK || !in->data_fault || in->nranges != 1 ||
+	    !kafka_damaged(in->client, &from) || from <= in->ranges[0].start ||
+	    state_intent(in->state))
+		return rc;
+	report_to(&in->listener, "%s; saltmill loads the messages before it", err->msg);
+	in->ranges[0].end = from;
+	in->available = (uint64_t)(from - in->ranges[0].start);
+	load_result_release(result);
+	return ingest_load(in, dir, result, err);
 }
 
 int stream_load_cut(struct stream *s, struct error *err)
@@ -175,7 +173,8 @@ int stream_load_cut(struct stream *s, struct error *err)
 	const char *name = state_next_name(s->in.state);
 	char *dir = mem_format("%s/%s", s->parent, name);
 
-	s->in.progress->events = 0; /* count this cut only; another thread may look at it */
+	/* count only this load; the store is atomic because another thread reads it */
+	s->in.progress->events = 0;
 	s->in.progress->bytes = 0;
 	g->cut = s->in.available;
 	g->cut_since_ms = (int64_t)(s->waiting_since * 1000);
@@ -183,12 +182,12 @@ int stream_load_cut(struct stream *s, struct error *err)
 	stream_note(s);
 	int rc = check_parent(s, err);
 	if (rc == RC_OK)
-		rc = ingest_load(&s->in, dir, &result, err);
+		rc = load_cut(s, dir, &result, err);
 	g->loading = 0;
 	g->cut = 0;
 	g->cut_since_ms = 0;
 	if (rc == RC_OK) {
-		s->seen.lag -= s->in.available; /* until the next look */
+		s->seen.lag -= s->in.available; /* estimate the lag until the next query */
 		tell_published(s, dir, &result);
 	}
 	s->in.available = 0;
@@ -210,9 +209,86 @@ int stream_recover(struct stream *s, struct error *err)
 	return rc;
 }
 
+/* --- partitions that cannot continue --- */
+
+static void show_parked(struct stream *s)
+{
+	const struct parked_places *p = s->in.parked;
+
+	s->opt->gauges->parked = p->n;
+	snprintf(s->seen.parked, sizeof s->seen.parked, "%s", p->n ? p->item[0].why : "");
+}
+
 /*
- * Load a cut. If a topic of a pattern is deleted while it is read, only the cut fails, not the
- * stream. The next look leaves the topic out, as a restarted stream would.
+ * Load one partition of the cut in a separate load. If the partition's data is at fault, park the
+ * partition and return RC_OK.
+ */
+static int load_alone(struct stream *s, struct offset_range r, struct error *err)
+{
+	struct ingest *in = &s->in;
+
+	in->ranges[0] = r;
+	in->nranges = 1;
+	in->available = (uint64_t)(r.end - r.start);
+	int rc = stream_load_cut(s, err);
+	if (rc == RC_OK)
+		parked_end(in->parked, &r, &in->listener);
+	if (rc == RC_OK || !in->data_fault || state_intent(in->state))
+		return rc;
+	parked_put(in->parked, &r, &in->listener, err->msg);
+	show_parked(s);
+	return RC_OK;
+}
+
+/*
+ * Load each partition of a failed cut in a separate load, and park the partitions that fail again.
+ * A partition without new messages also fails if its last loaded message was replaced. Such
+ * partitions are tried last, and only if no other partition was parked.
+ */
+static int load_one_by_one(struct stream *s, struct error *err)
+{
+	struct ingest *in = &s->in;
+	size_t n = in->nranges, before = in->parked->n;
+	struct offset_range *all = mem_calloc(n + 1, sizeof *all);
+	int rc = RC_OK;
+
+	memcpy(all, in->ranges, n * sizeof *all);
+	report_to(&in->listener, "%s; saltmill loads each partition by itself", err->msg);
+	for (int empty = 0; empty < 2 && in->parked->n == before; empty++)
+		for (size_t i = 0; rc == RC_OK && i < n; i++) {
+			rc = stop_check(err);
+			if (rc == RC_OK && (all[i].start == all[i].end) == empty)
+				rc = load_alone(s, all[i], err);
+		}
+	mem_free(all);
+	return rc;
+}
+
+/* Retry the parked partitions whose delay is over. */
+static int retry_parked(struct stream *s, struct error *err)
+{
+	struct ingest *in = &s->in;
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < in->parked->n; i++) {
+		const struct parked_place p = in->parked->item[i];
+		const struct offset_range place = {.topic = p.topic, .partition = p.partition};
+
+		if (p.try_ms > clock_ms())
+			continue;
+		in->only = &place;
+		rc = ingest_look(in, err);
+		in->only = NULL;
+		if (rc == RC_OK && in->nranges == 1)
+			rc = load_alone(s, in->ranges[0], err);
+		show_parked(s);
+	}
+	return rc;
+}
+
+/*
+ * Load one set of ranges. If a topic that matches the pattern is deleted meanwhile, give up this
+ * load but continue the stream. The next query omits the topic, as a restarted stream would.
  */
 static int load_what_is_there(struct stream *s, struct error *err)
 {
@@ -221,14 +297,39 @@ static int load_what_is_there(struct stream *s, struct error *err)
 	int rc = stream_load_cut(s, err);
 	bool may_be_gone = (rc == RC_IO || rc == RC_DATA) && s->in.job->kafka.pattern;
 
-	if (!may_be_gone || state_intent(s->in.state) || ingest_look(&s->in, &why) ||
-	    s->in.nmissing <= missing)
+	if (rc == RC_OK || state_intent(s->in.state))
 		return rc;
+	if (s->in.data_fault && s->in.nranges > 1 && !may_be_gone)
+		return load_one_by_one(s, err);
+	if (!may_be_gone || ingest_look(&s->in, &why) || s->in.nmissing <= missing)
+		return s->in.data_fault && s->in.nranges > 1 ? load_one_by_one(s, err) : rc;
 	report_to(&s->in.listener,
-		  "the load that was reading it is dropped (%s); its offsets of other topics "
-		  "are loaded again",
+		  "saltmill drops the load that was reading it (%s) and loads its offsets of "
+		  "other topics again",
 		  err->msg);
 	return RC_OK;
+}
+
+/* --- a full disk --- */
+
+/*
+ * Wait for free space on the disk. The job's `patience` limits the wait, as for a broker that does
+ * not answer. Without `patience`, there is no limit. The failed load has removed its files, or it
+ * is published but not recorded. In the second case, the stream records this load before it loads
+ * anything else. Return RC_OK to retry.
+ */
+static int wait_for_room(struct stream *s, struct error *err)
+{
+	int rc;
+
+	for (;;) {
+		rc = room_wait(&s->full_since, s->in.job, DURATION_FOREVER, &s->in.listener, err);
+		if (rc || !state_intent(s->in.state))
+			return rc;
+		rc = stream_recover(s, err);
+		if (!room_is_missing(rc, err))
+			return rc;
+	}
 }
 
 static int cut_after_cut(struct stream *s, struct error *err)
@@ -236,8 +337,9 @@ static int cut_after_cut(struct stream *s, struct error *err)
 	int rc;
 
 	while ((rc = stop_check(err)) == RC_OK && (rc = ingest_look(&s->in, err)) == RC_OK) {
-		s->seen.lag = s->in.available;
-		stream_show_topics(s->opt->gauges, s->in.job, s->in.ranges, s->in.nranges);
+		s->seen.lag = s->in.available + s->in.parked->lag;
+		show_parked(s);
+		stream_show_lags(s->opt->gauges, s->in.job, s->in.ranges, s->in.nranges);
 		bool due = stream_is_due(s);
 		stream_show(s->opt->gauges, s->seen.lag, s->waiting_since);
 		s->opt->gauges->missing = s->in.nmissing;
@@ -245,6 +347,10 @@ static int cut_after_cut(struct stream *s, struct error *err)
 			rc = load_what_is_there(s, err);
 		else
 			clock_sleep_ms(LOOK_MS);
+		if (rc == RC_OK)
+			rc = retry_parked(s, err);
+		if (room_is_missing(rc, err))
+			rc = wait_for_room(s, err);
 		if (rc)
 			break;
 		stream_note(s);
@@ -252,12 +358,11 @@ static int cut_after_cut(struct stream *s, struct error *err)
 	return rc;
 }
 
-int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
-	       struct error *err)
+int stream_run_one(const struct job *job, const struct stream_options *opt,
+		   struct progress *progress, struct error *err)
 {
-	if (job->kafka.share)
-		return share_run(job, opt, progress, err);
-	struct stream s = {.opt = opt};
+	struct parked_places parked = {0};
+	struct stream s = {.opt = opt, .in.parked = &parked};
 	s.parent = opt->load->output_dir ? mem_strdup(opt->load->output_dir)
 					 : mem_format("%s/published", opt->state_dir);
 	int rc = ingest_open(&s.in, job, opt->load, opt->state_dir, &opt->listener, progress, err);
@@ -271,6 +376,7 @@ int stream_run(const struct job *job, const struct stream_options *opt, struct p
 	if (rc == RC_OK)
 		rc = cut_after_cut(&s, err);
 	ingest_close(&s.in);
+	parked_release(&parked);
 	mem_free(s.parent);
 	return rc;
 }

@@ -1,8 +1,9 @@
 /*
- * checkpoint.h - the sum of a state's records, so that opening need not read all of them
+ * checkpoint.h - a summary of a state's records, so that opening a state need not read all records
  *
- * checkpoint.json is made only from the records. It is used only if the folder contains exactly the
- * records that it counts, and perhaps later ones. In any doubt all records are read.
+ * checkpoint.json contains nothing that the records do not contain. The reader uses the checkpoint
+ * only if the folder has all records that the checkpoint counts, and possibly newer ones. In all
+ * other cases, the reader reads all records.
  */
 #ifndef SALTMILL_STATE_CHECKPOINT_H
 #define SALTMILL_STATE_CHECKPOINT_H
@@ -10,19 +11,19 @@
 #include "mem.h"
 #include "state.h"
 
-#define CHECKPOINT_EVERY 500 /* records: the most that opening reads */
+#define CHECKPOINT_EVERY 500 /* maximum number of records that opening reads */
 
 struct checkpoint {
 	size_t records;
 	const char *last;   /* the newest record's name */
-	const char *newest; /* name of the newest load; NULL: only positions set by hand */
-	struct offset_range *positions; /* empty ranges */
+	const char *newest; /* name of the newest load, NULL if all positions were set by hand */
+	struct offset_range *positions; /* the positions, as empty ranges */
 	size_t npositions;
 };
 
-/* Write a checkpoint; a failure does no harm. */
+/* Write a checkpoint. Failures are ignored, because opening then reads all records. */
 void checkpoint_write(const char *dir, const struct checkpoint *c);
-/* Read the checkpoint. False: there is none, or it cannot be trusted. */
+/* Read the checkpoint. Return false if there is no checkpoint or if it is damaged. */
 bool checkpoint_read(const char *dir, struct checkpoint *c, struct arena *a);
 
 #endif

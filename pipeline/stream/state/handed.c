@@ -1,9 +1,4 @@
-/*
- * handed.c - marks of the loads that are in HBase
- *
- * A mark repeats the load's record, so a state can be rebuilt from it if the record is damaged and
- * the load's folder was removed. An empty mark was set by hand, before marks contained more.
- */
+/* handed.c - record which loads are in HBase, and the status of the process that applies them */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,44 +13,6 @@
 #include "io.h"
 #include "records.h"
 #include "state_files.h"
-
-static char *mark_path(const char *dir, const char *name)
-{
-	return mem_format("%s/handed/%s", dir, name);
-}
-
-static int read_mark(const char *path, struct state_load *mark, struct arena *a, struct error *err)
-{
-	struct stat st;
-
-	*mark = (struct state_load){0};
-	if (stat(path, &st) < 0)
-		return errno == ENOENT ? RC_END : error_errno(err, "cannot look at %s", path);
-	return st.st_size ? load_read(path, mark, a, err) : RC_OK;
-}
-
-int marks_see(struct state *s, struct state_load *l, struct error *err)
-{
-	struct state_load mark;
-	char *path = mark_path(s->dir, l->name);
-	int rc = read_mark(path, &mark, &s->arena, err);
-	bool other = rc == RC_OK && mark.name &&
-		     (strcmp(mark.name, l->name) != 0 ||
-		      (mark.manifest_known && l->manifest_known &&
-		       memcmp(mark.manifest, l->manifest, sizeof l->manifest) != 0));
-
-	if (other)
-		rc = error_set(
-			err, RC_DATA,
-			"%s is the mark of a load other than %s/loads/%s.json; `saltmill loads "
-			"--state %s --rebuild` puts it aside",
-			path, s->dir, l->name, s->dir);
-	l->handed = rc == RC_OK;
-	l->handed_ms = mark.handed_ms;
-	l->handed_to = mark.handed_to;
-	mem_free(path);
-	return rc == RC_END ? RC_OK : rc;
-}
 
 static struct state_load *find(struct state *s, const char *name)
 {
@@ -75,11 +32,13 @@ int state_hand_over(struct state *s, const char *name, const char *cluster, stru
 	l = l ? l : find(s, name);
 	if (!l)
 		return error_set(err, RC_CONFIG,
-				 "%s has no load %s; `saltmill loads --state %s` lists them",
+				 "%s: found no load `%s`, expected a load of this state; `saltmill "
+				 "loads --state %s` lists the loads",
 				 s->dir, name, s->dir);
-	rc = marks_see(s, l, err); /* another process may have marked it since it was read */
+	/* another process may have marked the load since this one read the state */
+	rc = marks_see(s, l, err);
 	if (rc || l->handed)
-		return rc;
+		return rc ? rc : state_keep_marks(s->dir, err);
 	struct state_load mark = *l;
 	mark.handed_ms = clock_wall_ms();
 	mark.handed_to = cluster ? arena_strdup(&s->arena, cluster) : NULL;
@@ -87,7 +46,7 @@ int state_hand_over(struct state *s, const char *name, const char *cluster, stru
 	rc = load_write(path, &mark, "mark-temp", err);
 	mem_free(path);
 	mark.handed = true;
-	if (!rc)
+	if (rc == RC_OK)
 		*l = mark;
 	return rc;
 }
@@ -97,7 +56,7 @@ int state_mark_of(const char *dir, const char *name, enum state_mark *mark, stru
 	struct state_load l;
 	struct arena a = {0};
 	char *path = mark_path(dir, name);
-	int rc = read_mark(path, &l, &a, err);
+	int rc = mark_read(path, &l, &a, err);
 
 	*mark = rc ? STATE_UNMARKED : l.handed_to ? STATE_MARKED_BY_FOLLOWER : STATE_MARKED_BY_HAND;
 	mem_free(path);
@@ -121,7 +80,7 @@ int state_handing(const char *dir, int *fd, struct error *err)
 	return rc;
 }
 
-/* --- for people --- */
+/* --- the note for people --- */
 
 static char *note_path(const char *dir)
 {
@@ -167,12 +126,14 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Read a mark. If it cannot be read, it may still be intact: that is an error, not damage. */
+/*
+ * Read a mark. If the disk or a permission prevents the read, fail, because the mark may be intact.
+ */
 static int add_mark(struct state *s, struct state_marks *m, const char *name, struct error *err)
 {
 	struct state_load *l = &m->load[m->n];
 	char *path = mark_path(s->dir, name);
-	int rc = read_mark(path, l, &s->arena, err);
+	int rc = mark_read(path, l, &s->arena, err);
 	bool other = rc == RC_OK && l->name && strcmp(l->name, name) != 0;
 
 	if (rc == RC_DATA || other)
@@ -195,7 +156,7 @@ int marks_read(struct state *s, struct state_marks *out, struct error *err)
 	out->load = mem_calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *out->load);
 	out->damaged = mem_calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *out->damaged);
 	for (int i = 0; i < n; i++) {
-		if (!rc)
+		if (rc == RC_OK)
 			rc = add_mark(s, out, names[i]->d_name, err);
 		free(names[i]);
 	}

@@ -14,8 +14,8 @@
 #define TEXT_BYTES 256
 
 /*
- * Parse the note. Power may fail while it is written, so a number that is not there twice is
- * ignored.
+ * Parse the note. A power failure may interrupt the note's write, so ignore a count that the line
+ * does not contain twice.
  */
 static void read_note(struct lock *l, const char *line)
 {
@@ -24,7 +24,7 @@ static void read_note(struct lock *l, const char *line)
 	int n = sscanf(line, "at %llu %15s %llu", &records, word, &again);
 	bool whole =
 		n == 3 ? again == records && (!strcmp(word, "publishing") || !strcmp(word, "-"))
-		       : n > 0; /* an old note has the number only once */
+		       : n > 0; /* notes of old versions contain the count only once */
 	l->records = whole ? records : 0;
 	l->publishing = whole && strcmp(word, "publishing") == 0;
 }
@@ -43,21 +43,23 @@ static int refuse(const char *dir, const char *owner, struct error *err)
 {
 	return error_set(
 		err, RC_BUSY,
-		"%s is in use by process %s; only one process at a time can use a state "
-		"folder (to share a topic: `share: true`, or `partitions:` and a folder for each process)",
+		"%s is in use by process %s; only one process at a time can use a state folder; "
+		"to share a topic, write `share: true`, or give each process its own "
+		"`partitions:` and folder",
 		dir, owner);
 }
 
 int lock_take(struct lock *l, const char *dir, struct error *err)
 {
 	char text[TEXT_BYTES];
+	struct error unsaid;
 	char *path = mem_format("%s/lock", dir);
 
 	*l = (struct lock){.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)};
 	mem_free(path);
 	if (l->fd < 0)
 		return error_set(err, RC_CONFIG, "cannot lock %s: %s", dir, strerror(errno));
-	/* state_in_use of another process holds it for a moment */
+	/* retry, because state_in_use of another process may hold the lock for a moment */
 	for (int tries = 5; flock(l->fd, LOCK_EX | LOCK_NB) < 0; clock_sleep_ms(20)) {
 		if (--tries)
 			continue;
@@ -65,7 +67,7 @@ int lock_take(struct lock *l, const char *dir, struct error *err)
 		return refuse(dir, text, err);
 	}
 	read_text(l, text);
-	lock_note(l, l->records, l->publishing);
+	lock_note(l, l->records, l->publishing, &unsaid);
 	return RC_OK;
 }
 
@@ -83,25 +85,42 @@ int lock_check(const struct lock *l, const char *dir, unsigned long long records
 		return RC_OK;
 	return error_set(
 		err, RC_BUSY,
-		"%s contains %llu records%s, but its lock says %llu%s: either this machine "
-		"sees an old view of the folder for a moment, or the folder is an old copy; "
-		"to use the copy, remove %s/lock",
+		"%s contains %llu records%s, but its lock counts %llu%s: this machine sees an "
+		"old version of the folder for a moment, or the folder is an old copy; to use "
+		"the copy, remove %s/lock",
 		dir, records, publishing ? " and a load that may be published" : "", l->records,
 		l->publishing ? " and a load that may be published" : "", dir);
 }
 
-void lock_note(struct lock *l, unsigned long long records, bool publishing)
+static bool write_note(int fd, const char *text, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t some = pwrite(fd, text + done, n - done, (off_t)done);
+
+		if (some < 0 && errno != EINTR)
+			return false;
+		done += some > 0 ? (size_t)some : 0;
+	}
+	return ftruncate(fd, (off_t)n) == 0;
+}
+
+int lock_note(struct lock *l, unsigned long long records, bool publishing, struct error *err)
 {
 	char host[64] = "", text[TEXT_BYTES];
 
 	if (l->fd < 0)
-		return;
+		return RC_OK;
 	gethostname(host, sizeof host - 1);
 	int n = snprintf(text, sizeof text, "%ld on %s\nat %llu %s %llu\n", (long)getpid(), host,
 			 records, publishing ? "publishing" : "-", records);
 	bool less = records < l->records || (records == l->records && publishing < l->publishing);
-	if (pwrite(l->fd, text, (size_t)n, 0) == n && ftruncate(l->fd, n) == 0 && less)
-		fdatasync(l->fd); /* sync it before the folder itself is released */
+	bool good = write_note(l->fd, text, (size_t)n);
+	/* sync the note before the next owner can open the folder */
+	if (less && (!good || fdatasync(l->fd) < 0))
+		return error_errno(err, "cannot write the lock of the state folder");
 	l->records = records;
 	l->publishing = publishing;
+	return RC_OK;
 }

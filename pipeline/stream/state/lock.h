@@ -1,14 +1,17 @@
 /*
- * lock.h - the lock of a state folder, and a note of how far the state was at the last write
+ * lock.h - the lock of a state folder, with a note about the newest record
  *
- *   4711 on host
- *   at 12 publishing 12  records so far, and "publishing" if a load without a record may be
- *                        published, else "-"; the number again, as power may fail during the write
+ * The kernel holds the lock itself (flock). The note in the lock file has two lines, for example
+ * "4711 on host" and "at 12 publishing 12".
  *
- * The kernel holds the lock itself (flock); the first line is for people. The second line is for
- * file systems that several machines share. A directory may be shown in an old version (NFS caches
- * entries for up to a minute), but a file that is opened has its last content. So the next owner
- * can detect that a record is not visible yet. The line is never ahead of the folder.
+ * The first line is for people. The second line has the number of records so far, then "publishing"
+ * or "-", then the number again. "publishing" means that a load without a record may be published.
+ * The number is repeated because power may fail during the write.
+ *
+ * The second line is for file systems that several machines share. NFS may show an old version of a
+ * directory for up to a minute. If a process opens a file, NFS always shows its newest content. So
+ * the next owner of the lock notices if a record is not visible yet. The line never counts a record
+ * that is not in the folder.
  */
 #ifndef SALTMILL_STATE_LOCK_H
 #define SALTMILL_STATE_LOCK_H
@@ -18,18 +21,25 @@
 #include "error.h"
 
 struct lock {
-	int fd; /* -1: not held */
+	int fd; /* -1 if the lock is not held */
 	unsigned long long records;
 	bool publishing;
 };
 
-/* Take the lock. RC_BUSY: another process has it; *l then contains the note, too. */
+/*
+ * Take the lock and read the note into *l. Return RC_BUSY if another process holds the lock. In
+ * this case, too, *l contains the note.
+ */
 int lock_take(struct lock *l, const char *dir, struct error *err);
 void lock_release(struct lock *l);
-/* Compare the folder with the note. RC_BUSY: the visible folder is older than the note. */
+/* Compare the folder with the note. Return RC_BUSY if the visible folder is older than the note. */
 int lock_check(const struct lock *l, const char *dir, unsigned long long records, bool publishing,
 	       struct error *err);
-/* Write the note; a failure does no harm. */
-void lock_note(struct lock *l, unsigned long long records, bool publishing);
+/*
+ * Write the note. A failure is an error only if the new note counts less than the old note.
+ * lock_check would then refuse the folder, because the old note counts more than the folder has.
+ * Write such a note before the folder changes.
+ */
+int lock_note(struct lock *l, unsigned long long records, bool publishing, struct error *err);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * rebuild_state.c - rebuild a state from its intact records and the loads that were found
  *
- * A load of which nothing is left shows in its successor, which begins after it and whose manifest
- * has its name and digest. Positions set by hand show only in where the next load begins. A mark in
- * handed/ is the record of its load. The newest load shows only in the lock's count; if it is
- * missing, nothing is rebuilt.
+ * If a load left no record, folder or mark, the next load still proves that the missing load
+ * existed. The manifest of the next load contains the name and digest of the load before. Positions
+ * set by hand appear only as the start of the next load. A mark in handed/ contains the record of
+ * its load. Only the count in the lock shows that the newest load is missing. In this case, the
+ * rebuild fails.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,13 +19,14 @@
 #include "state_files.h"
 
 struct rebuild {
-	struct state state;	  /* the result */
+	struct state state;	  /* the state being rebuilt */
 	struct state_load *whole; /* intact records, by name */
 	size_t nwhole;
-	char **damaged; /* files in the folder */
+	char **damaged; /* paths of damaged files */
 	size_t ndamaged;
-	size_t nfolders; /* number of found folders; after them come loads known only by a mark */
-	bool *made;	 /* by state.loads: its record must be written */
+	/* number of found folders; the loads after them in the list are known only by a mark */
+	size_t nfolders;
+	bool *made; /* for each load of state.loads, true if its record must be written */
 	struct buf *lines;
 };
 
@@ -40,8 +42,9 @@ static void is_damaged(struct rebuild *r, const char *file)
 }
 
 /*
- * Judge the result of reading a file: RC_OK, noting the file if it is damaged. A file that the disk
- * or a permission denies may be intact, so it is not put aside.
+ * Decide what the result `rc` of reading a file means. If the file is damaged, note its path and
+ * return RC_OK. If the disk or a permission prevented the read, return `rc`, because the file may
+ * be intact.
  */
 static int note_damage(struct rebuild *r, const char *file, int rc)
 {
@@ -50,7 +53,7 @@ static int note_damage(struct rebuild *r, const char *file, int rc)
 	return rc == RC_DATA ? RC_OK : rc;
 }
 
-/* Read a record like "00000042.json" and judge it by its content. */
+/* Read a record such as "00000042.json". The content decides whether the record is intact. */
 static int read_record(struct rebuild *r, const char *name, struct error *err)
 {
 	struct state_load l;
@@ -80,9 +83,9 @@ static int read_records(struct rebuild *r, struct error *err)
 
 	DIR *d = opendir(folder);
 	int rc = d || errno == ENOENT ? RC_OK : error_errno(err, "cannot read %s", folder);
-	for (struct dirent *e; d && !rc && (errno = 0, e = readdir(d));)
+	for (struct dirent *e; d && rc == RC_OK && (errno = 0, e = readdir(d));)
 		rc = read_record(r, e->d_name, err);
-	if (d && !rc && errno)
+	if (d && rc == RC_OK && errno)
 		rc = error_errno(err, "cannot read %s", folder);
 	if (d)
 		closedir(d);
@@ -99,11 +102,11 @@ static int read_others(struct rebuild *r, struct error *err)
 	bool intends, knows = false;
 	int rc = io_exists(intent, &intends, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = io_exists(topic, &knows, err);
-	if (!rc && intends)
+	if (rc == RC_OK && intends)
 		rc = note_damage(r, "intent.json", load_read(intent, &s->intent, &s->arena, err));
-	if (!rc && knows)
+	if (rc == RC_OK && knows)
 		rc = note_damage(r, "topic.json", topics_read(topic, &s->of, &s->arena, err));
 	mem_free(intent);
 	mem_free(topic);
@@ -116,14 +119,17 @@ static bool same_manifest(const struct state_load *a, const struct state_load *b
 	       memcmp(a->manifest, b->manifest, sizeof a->manifest) == 0;
 }
 
-/* Find the intact record of that name; NULL: none. */
+/* Find the intact record with the name of `named`. Return NULL if there is none. */
 static const struct state_load *whole_of(const struct rebuild *r, const struct state_load *named)
 {
 	return r->nwhole ? bsearch(named, r->whole, r->nwhole, sizeof *r->whole, by_load_name)
 			 : NULL;
 }
 
-/* Report whether a record or a folder also has the mark's load. *other: that load differs. */
+/*
+ * Return true if a record or a folder describes the load of the mark, too. Set *other if that load
+ * differs from the mark.
+ */
 static bool is_told(const struct rebuild *r, const struct state_found *found, size_t n,
 		    const struct state_load *mark, bool *other)
 {
@@ -137,8 +143,8 @@ static bool is_told(const struct rebuild *r, const struct state_found *found, si
 }
 
 /*
- * Add loads that are known only by their mark, because their folder was removed after the load was
- * applied. The caller owns *out.
+ * Add the loads that only their marks describe, because their folders were removed after apply. The
+ * caller owns *out.
  */
 static int add_marks(struct rebuild *r, const struct state_found *found, size_t *n,
 		     struct state_found **out, struct error *err)
@@ -150,27 +156,28 @@ static int add_marks(struct rebuild *r, const struct state_found *found, size_t 
 	*out = mem_calloc(m.n + *n + 1, sizeof **out);
 	if (*n)
 		memcpy(*out, found, *n * sizeof **out);
-	for (size_t i = 0; !rc && i < m.n; i++) {
+	for (size_t i = 0; rc == RC_OK && i < m.n; i++) {
 		bool other;
 		char *file = mem_format("handed/%s", m.load[i].name);
 
 		if (!is_told(r, found, *n, &m.load[i], &other)) {
 			(*out)[at] = (struct state_found){.load = m.load[i]};
-			(*out)[at].load.handed_ms = 0; /* a record does not contain this */
+			/* records do not contain the time of apply */
+			(*out)[at].load.handed_ms = 0;
 			(*out)[at++].load.handed_to = NULL;
 		} else if (other) {
 			is_damaged(r, file);
 		}
 		mem_free(file);
 	}
-	for (size_t i = 0; !rc && i < m.ndamaged; i++)
+	for (size_t i = 0; rc == RC_OK && i < m.ndamaged; i++)
 		is_damaged(r, m.damaged[i]);
 	*n = at;
 	marks_release(&m);
 	return rc;
 }
 
-/* --- one after the other --- */
+/* --- the loads, in order --- */
 
 static int keep(struct rebuild *r, const struct state_load *l, bool made, struct error *err)
 {
@@ -194,7 +201,8 @@ static bool has_place(const struct state *s, const struct state_load *l, const s
 
 /*
  * Report places that the next load does not contain, because their topic was deleted or the job
- * named fewer partitions. How far the missing load went there is unknown, so their positions stay.
+ * named fewer partitions. The end of the missing load is unknown for these places, so their
+ * positions do not change.
  */
 static void say_not_bridged(const struct rebuild *r, const struct state_load *next)
 {
@@ -207,12 +215,13 @@ static void say_not_bridged(const struct rebuild *r, const struct state_load *ne
 		if (has_place(s, next, p))
 			continue;
 		if (!said)
-			buf_printf(
-				r->lines,
-				"load %s has no offsets of these partitions, so it is unknown which of their "
-				"offsets the missing load before it had; their positions stay as they were "
-				"before it, and loading them again may repeat events (`saltmill seek`):",
-				next->name);
+			buf_printf(r->lines,
+				   "load %s has no offsets of these partitions, so the offsets "
+				   "that the missing load before it had there are unknown; their "
+				   "positions stay as before the missing load, and the next load "
+				   "may repeat events; to skip events: `saltmill seek`; the "
+				   "partitions are:",
+				   next->name);
 		buf_printf(r->lines, " %s=%lld", place_text(p->topic, p->partition).text,
 			   (long long)p->offset);
 		said = true;
@@ -221,8 +230,8 @@ static void say_not_bridged(const struct rebuild *r, const struct state_load *ne
 }
 
 /*
- * Fill a gap: the next load does not begin where the last one ends. The gap is the load that it
- * names as its predecessor, or positions that were set by hand.
+ * Fill the gap between the end of the last load and the start of the next one. The gap is a missing
+ * load, which the next load names as its predecessor, or a change of positions by hand.
  */
 static int bridge(struct rebuild *r, const struct state_load *next, const struct state_found *f,
 		  struct error *err)
@@ -268,11 +277,10 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 		l.manifest_known = true;
 		memcpy(l.manifest, f->follows_manifest, sizeof l.manifest);
 		mem_free(dir);
-		buf_printf(
-			r->lines,
-			"load %s was not found; load %s names it, and its first offsets show which "
-			"offsets the missing load had\n",
-			l.name, next->name);
+		buf_printf(r->lines,
+			   "load %s was not found; load %s names it as its predecessor, and begins "
+			   "at the offsets where the missing load ended\n",
+			   l.name, next->name);
 	} else {
 		buf_printf(r->lines,
 			   "%s: positions set, because load %s begins where no found load ends\n",
@@ -281,7 +289,7 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 	return keep(r, &l, true, err);
 }
 
-/* Find the load `name`. Two different ones are an error. */
+/* Find the load `name`. Fail if two different loads have that name. */
 static int find(const struct state_found *found, size_t n, const char *name,
 		const struct state_found **out, struct error *err)
 {
@@ -321,36 +329,38 @@ static int merge(struct rebuild *r, const struct state_found *found, size_t n, s
 			l[at++] = found[i].load;
 	if (at)
 		qsort(l, at, sizeof *l, by_load_name);
-	for (size_t i = 0; !rc && i < at; i++) {
+	for (size_t i = 0; rc == RC_OK && i < at; i++) {
 		bool made = !whole_of(r, &l[i]);
 
 		if (i && strcmp(l[i].name, l[i - 1].name) == 0)
 			continue;
 		rc = find(found, n, l[i].name, &f, err);
-		if (!rc && l[i].phase != STATE_SEEK)
+		if (rc == RC_OK && l[i].phase != STATE_SEEK)
 			rc = bridge(r, &l[i], f, err);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = keep(r, &l[i], made, err);
-		if (!rc && made)
+		if (rc == RC_OK && made)
 			say_recorded(r, &l[i], f && f >= found + r->nfolders);
 	}
 	mem_free(l);
 	return rc;
 }
 
-/* Require a topic, because the places of loads mean nothing without it. */
+/*
+ * Return an error if there is no topic, because the places of loads mean nothing without a topic.
+ */
 static int check_topic(const struct rebuild *r, struct error *err)
 {
 	if (r->state.of.n || !state_newest(&r->state))
 		return RC_OK;
 	return error_set(
 		err, RC_DATA,
-		"nothing in %s names the topic of this state; name the folders of its loads; "
-		"nothing was changed",
+		"no file in %s contains the topic of this state; add the folders of its loads "
+		"to the command; nothing was changed",
 		r->state.dir);
 }
 
-/* Check against the lock's count that no newer load is missing. */
+/* Compare the number of records with the lock's count, to detect a missing newest load. */
 static int check_end(const struct rebuild *r, struct error *err)
 {
 	const struct state *s = &r->state;
@@ -361,9 +371,9 @@ static int check_end(const struct rebuild *r, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_DATA,
-		"%s had %llu records%s, but the newest one found is %llu; name the folders "
-		"of the newer loads; if they are lost, or were never applied to HBase, "
-		"remove %s/lock, and their offsets are loaded again; nothing was changed",
+		"%s had %llu records%s, but the newest one found is %llu; add the folders of "
+		"the newer loads to the command; if they are lost, or were never applied to "
+		"HBase, remove %s/lock to load their offsets again; nothing was changed",
 		s->dir, s->lock.records,
 		s->lock.publishing ? " and a load that may be published" : "", last, s->dir);
 }
@@ -374,7 +384,7 @@ static int put_aside(struct rebuild *r, struct error *err)
 {
 	int rc = RC_OK;
 
-	for (size_t i = 0; !rc && i < r->ndamaged; i++) {
+	for (size_t i = 0; rc == RC_OK && i < r->ndamaged; i++) {
 		char *path = state_path(&r->state, r->damaged[i]);
 		char *to = mem_format("%s.damaged", path);
 
@@ -394,9 +404,9 @@ static int write_all(struct rebuild *r, bool lost, struct error *err)
 	char *checkpoint = state_path(s, "checkpoint.json");
 	int rc = put_aside(r, err);
 
-	if (!rc && unlink(checkpoint) < 0 && errno != ENOENT)
+	if (rc == RC_OK && unlink(checkpoint) < 0 && errno != ENOENT)
 		rc = error_errno(err, "cannot remove %s", checkpoint);
-	for (size_t i = 0; !rc && i < s->nloads; i++) {
+	for (size_t i = 0; rc == RC_OK && i < s->nloads; i++) {
 		char *path = mem_format("%s/loads/%s.json", s->dir, s->loads[i].name);
 
 		if (r->made[i])
@@ -404,15 +414,15 @@ static int write_all(struct rebuild *r, bool lost, struct error *err)
 		mem_free(path);
 	}
 	char *path = state_path(s, "topic.json");
-	/* a state without loads learns it by its first load */
-	if (!rc && lost && s->of.n && state_newest(s)) {
+	/* if the state has no loads, the first load will write topic.json */
+	if (rc == RC_OK && lost && s->of.n && state_newest(s)) {
 		rc = topics_write(path, &s->of, err);
 		for (size_t i = 0; i < s->of.n; i++)
 			buf_printf(r->lines, "%s was rebuilt: topic %s, %d partitions\n", path,
 				   s->of.item[i].topic, s->of.item[i].npartitions);
 	}
-	if (!rc)
-		lock_note(&s->lock, s->nloads, s->lock.publishing && s->intent.name);
+	if (rc == RC_OK)
+		rc = lock_note(&s->lock, s->nloads, s->lock.publishing && s->intent.name, err);
 	mem_free(path);
 	mem_free(checkpoint);
 	return rc;
@@ -427,27 +437,27 @@ int state_rebuild(const char *dir, const struct state_topics *topics,
 	bool lost = false, there;
 	int rc = io_exists(dir, &there, err);
 
-	if (!rc && !there)
+	if (rc == RC_OK && !there)
 		rc = error_set(err, RC_CONFIG, "folder %s does not exist", dir);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = state_make_folders(&r.state, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = lock_take(&r.state.lock, dir, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = read_records(&r, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = read_others(&r, err);
 	lost = !r.state.of.n;
-	if (lost) /* the topic of places without a name */
+	if (lost) /* the records of a single topic omit its name */
 		r.state.of = *topics;
-	if (!rc)
+	if (rc == RC_OK)
 		rc = add_marks(&r, found, &n, &all, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = merge(&r, all, n, err);
 	mem_free(all);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = check_topic(&r, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = check_end(&r, err);
 	if (rc)
 		lines->len = said;

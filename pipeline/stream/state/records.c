@@ -1,5 +1,6 @@
 /*
- * records.c - a state's records: positions, the loads in their order, the checkpoint
+ * records.c - the records of a state, which are its positions, its loads in order, and the
+ * checkpoint
  */
 #include "records.h"
 
@@ -18,13 +19,16 @@ char *state_path(const struct state *s, const char *name)
 
 /* --- positions --- */
 
-/* Return a topic as the positions name it. */
+/* Return the name that the positions use for a topic. */
 static const char *known_as(const struct state *s, const char *topic)
 {
 	return topic && s->of.unnamed && strcmp(topic, s->of.item->topic) == 0 ? NULL : topic;
 }
 
-/* Find the place's position; *at: its index, or where to insert it. */
+/*
+ * Find the position of a place. Set *at to its index. If the place has no position, set *at to the
+ * index for an insertion.
+ */
 static bool find_position(const struct state *s, const char *topic, int32_t partition, size_t *at)
 {
 	size_t lo = 0, hi = s->npositions;
@@ -62,14 +66,27 @@ bool state_has_topic(const struct state *s, const char *topic)
 static void set_position(struct state *s, const struct offset_range *r)
 {
 	const char *topic = known_as(s, r->topic);
+	/* only the range of a seek, or of a checkpoint that counts a seek, ends before its start */
+	int64_t from = r->start > r->end ? r->start : -1;
 	size_t at;
 
-	if (!find_position(s, topic, r->partition, &at)) {
+	if (find_position(s, topic, r->partition, &at)) {
+		if (s->positions[at].set_back_from > from)
+			from = s->positions[at].set_back_from;
+	} else {
 		s->positions = mem_grow(s->positions, s->npositions, sizeof *s->positions);
 		memmove(&s->positions[at + 1], &s->positions[at],
 			(s->npositions++ - at) * sizeof *s->positions);
 	}
-	s->positions[at] = (struct position){topic, r->partition, r->end, r->last};
+	s->positions[at] =
+		(struct position){topic, r->partition, r->end, r->last, from > r->end ? from : -1};
+}
+
+bool state_was_at(const struct state *s, const char *topic, int32_t partition, int64_t offset)
+{
+	const struct position *p = records_position(s, topic, partition);
+
+	return p && p->set_back_from >= 0 && p->set_back_from == offset;
 }
 
 bool state_position(const struct state *s, const char *topic, int32_t partition, int64_t *offset)
@@ -88,7 +105,7 @@ struct anchor state_last(const struct state *s, const char *topic, int32_t parti
 	return p ? p->last : (struct anchor){0};
 }
 
-/* Return the state's own copy of the name, so that each name is stored once. */
+/* Return the state's copy of the name. Each name is stored once. */
 static const char *keep_name(struct state *s, const char *topic)
 {
 	if (!topic)
@@ -115,7 +132,7 @@ bool state_is_new(const struct state *s)
 	return s->npositions == 0;
 }
 
-/* Find the newest among the first n loads. */
+/* Find the newest of the first `n` loads. */
 static const struct state_load *newest(const struct state *s, size_t n)
 {
 	while (n > 0)
@@ -124,7 +141,7 @@ static const struct state_load *newest(const struct state *s, size_t n)
 	return s->base.name ? &s->base : NULL;
 }
 
-/* Add a record; the ends of its ranges become the positions. */
+/* Add a record. The ends of its ranges become the positions. */
 int records_add(struct state *s, const struct state_load *l, struct error *err)
 {
 	int64_t at;
@@ -189,7 +206,10 @@ static bool is_record_of(const char *file, const char *name)
 	return strncmp(file, name, n) == 0 && strcmp(file + n, ".json") == 0;
 }
 
-/* Return how many of the records, in the order of names, need not be read. */
+/*
+ * Return the number of records that the checkpoint replaces. These records are the first in the
+ * order of names.
+ */
 static size_t use_checkpoint(struct state *s, struct dirent **names, size_t n)
 {
 	struct checkpoint c;
@@ -226,9 +246,9 @@ int records_read(struct state *s, bool checkpoint, struct error *err)
 	for (int i = 0; i < n; i++) {
 		struct state_load l;
 
-		if (!rc && (size_t)i >= first)
+		if (rc == RC_OK && (size_t)i >= first)
 			rc = read_load(s, names[i]->d_name, &l, err);
-		if (!rc && (size_t)i >= first)
+		if (rc == RC_OK && (size_t)i >= first)
 			rc = records_add(s, &l, err);
 		free(names[i]);
 	}
@@ -238,7 +258,7 @@ int records_read(struct state *s, bool checkpoint, struct error *err)
 	return rc;
 }
 
-/* Reads from the start what was not read before. */
+/* Read the records that the checkpoint replaced when the state was opened. */
 int state_read_all(struct state *s, struct error *err)
 {
 	if (!s->skipped)
@@ -249,21 +269,24 @@ int state_read_all(struct state *s, struct error *err)
 	return records_read(s, false, err);
 }
 
-/* Records are numbered without a gap. */
+/*
+ * Read records that were added since the last read. Record numbers have no gaps, so try the next
+ * number until no file has it.
+ */
 int state_read_more(struct state *s, struct error *err)
 {
 	bool there = true;
 	int rc = RC_OK;
 
-	while (!rc && there) {
+	while (rc == RC_OK && there) {
 		struct state_load l;
 		char *file = mem_format("%s.json", state_next_name(s));
 		char *path = mem_format("%s/loads/%s", s->dir, file);
 
 		rc = io_exists(path, &there, err);
-		if (!rc && there)
+		if (rc == RC_OK && there)
 			rc = read_load(s, file, &l, err);
-		if (!rc && there)
+		if (rc == RC_OK && there)
 			rc = records_add(s, &l, err);
 		mem_free(path);
 		mem_free(file);
@@ -283,7 +306,8 @@ void records_checkpoint(struct state *s)
 
 		at[i] = (struct offset_range){.topic = p->topic,
 					      .partition = p->partition,
-					      .start = p->offset,
+					      .start = p->set_back_from < 0 ? p->offset
+									    : p->set_back_from,
 					      .end = p->offset,
 					      .last = p->last};
 	}
@@ -294,7 +318,7 @@ void records_checkpoint(struct state *s)
 	mem_free(at);
 }
 
-/* --- for others --- */
+/* --- queries --- */
 
 const struct state_load *state_newest(const struct state *s)
 {
@@ -305,4 +329,10 @@ const struct state_load *state_loads(const struct state *s, size_t *n)
 {
 	*n = s->nloads;
 	return s->loads;
+}
+
+const char *state_next_name(struct state *s)
+{
+	unsigned long long last = s->last ? strtoull(s->last, NULL, 10) : 0;
+	return arena_format(&s->arena, "%08llu", last + 1);
 }

@@ -22,11 +22,6 @@ static int has(const char *dir, const char *name, bool *there, struct error *err
 	return rc;
 }
 
-int shared_is(const char *dir, bool *is_shared, struct error *err)
-{
-	return has(dir, "shared.json", is_shared, err);
-}
-
 char *shared_dir(const char *dir, int32_t partition)
 {
 	return mem_format("%s/p%05d", dir, partition);
@@ -51,15 +46,16 @@ static int lock(struct shared *s, struct error *err)
 
 	if (!made && errno != EEXIST)
 		return error_set(err, RC_CONFIG, "cannot create %s: %s", s->dir, strerror(errno));
-	int rc = made ? io_sync_parent(s->dir, err) : RC_OK;
-	if (!rc)
+	int rc = state_keep_folder(s->dir, made, err);
+	if (rc == RC_OK)
 		rc = has(s->dir, "topic.json", &alone, err);
 	if (rc)
 		return rc;
 	if (alone)
 		return error_set(
 			err, RC_CONFIG,
-			"%s is not a shared state, but the job has `share: true`; use another folder",
+			"%s is the state of one instance, but the job has `share: true`; use "
+			"another folder",
 			s->dir);
 	char *path = mem_format("%s/shared.lock", s->dir);
 	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -78,9 +74,9 @@ int shared_open(struct shared *s, const char *dir, bool write, struct error *err
 	int rc = write ? lock(s, err) : RC_OK;
 	char *path = mem_format("%s/shared.json", dir);
 	bool known = false;
-	if (!rc)
+	if (rc == RC_OK)
 		rc = shared_is(dir, &known, err);
-	if (!rc && known)
+	if (rc == RC_OK && known)
 		rc = topic_read(path, &s->topic, &s->arena, err);
 	mem_free(path);
 	return rc;
@@ -106,14 +102,15 @@ int shared_check(const struct shared *s, const struct state_topic *now, struct e
 	if (now->npartitions < was->npartitions)
 		return error_set(
 			err, RC_DATA,
-			"topic %s had %d partitions, now it has %d: it was deleted and recreated; "
-			"published loads are safe; use a new state folder",
+			"topic %s had %d partitions, now it has %d: it was deleted and "
+			"recreated; published loads are not affected; use a new state folder",
 			now->topic, was->npartitions, now->npartitions);
 	return RC_OK;
 }
 
 /*
- * Set the start of a partition. It is repeated after a crash; a partition with a position keeps it.
+ * Set the start of a partition. If the partition already has a position, keep the position, because
+ * the caller repeats this call after a crash.
  */
 static int take_in(const struct shared *s, int32_t partition, int64_t start, struct error *err)
 {
@@ -122,7 +119,7 @@ static int take_in(const struct shared *s, int32_t partition, int64_t start, str
 	const struct offset_range at = {.partition = partition, .start = start, .end = start};
 	int rc = state_open(&state, dir, true, err);
 
-	if (!rc && state_is_new(state))
+	if (rc == RC_OK && state_is_new(state))
 		rc = state_seek(state, &at, 1, err);
 	state_close(state);
 	mem_free(dir);
@@ -134,7 +131,7 @@ int shared_take_in(struct shared *s, const struct state_topic *now, const int64_
 {
 	int rc = RC_OK;
 
-	for (int32_t p = s->topic.npartitions; !rc && p < now->npartitions; p++)
+	for (int32_t p = s->topic.npartitions; rc == RC_OK && p < now->npartitions; p++)
 		rc = take_in(s, p, starts[p], err);
 	if (rc)
 		return rc;
@@ -142,10 +139,10 @@ int shared_take_in(struct shared *s, const struct state_topic *now, const int64_
 	char *path = mem_format("%s/shared.json", s->dir);
 	rc = topic_write(path, now, err);
 	mem_free(path);
-	if (!rc)
-		s->topic =
-			(struct state_topic){arena_strdup(&s->arena, now->cluster),
-					     arena_strdup(&s->arena, now->topic), now->npartitions};
+	if (rc == RC_OK)
+		s->topic = (struct state_topic){arena_strdup(&s->arena, now->cluster),
+						arena_strdup(&s->arena, now->topic),
+						now->npartitions, NULL};
 	return rc;
 }
 
@@ -173,7 +170,7 @@ int shared_folders(const char *dir, int32_t *end, struct error *err)
 	return rc;
 }
 
-/* Collect what the states of the partitions know of their topic; topic NULL: nothing. */
+/* Find the topic in the states of the partitions. The topic is NULL if no state knows it. */
 static int gather_topic(struct shared *s, struct error *err)
 {
 	struct state_topic t;
@@ -200,8 +197,8 @@ static int gather_topic(struct shared *s, struct error *err)
 	}
 	if (!s->topic.topic)
 		return error_set(err, RC_DATA,
-				 "no state in %s knows its topic; name the folders of its loads; "
-				 "nothing was changed",
+				 "no state in %s contains its topic; add the folders of its "
+				 "loads to the command; nothing was changed",
 				 s->dir);
 	if (s->topic.npartitions < n)
 		s->topic.npartitions = n;
@@ -217,9 +214,9 @@ static int replace_topic(const struct shared *s, struct buf *lines, struct error
 		buf_printf(lines, "%s was damaged: now %s\n", path, aside);
 	else if (errno != ENOENT)
 		rc = error_errno(err, "cannot rename %s", path);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = topic_write(path, &s->topic, err);
-	if (!rc)
+	if (rc == RC_OK)
 		buf_printf(lines, "%s was rebuilt: topic %s, %d partitions\n", path, s->topic.topic,
 			   s->topic.npartitions);
 	mem_free(aside);
@@ -234,11 +231,11 @@ int shared_rebuild(const char *dir, struct buf *lines, struct error *err)
 	int rc = shared_open(&s, dir, true, &bad);
 
 	if (rc && rc != RC_DATA) {
-		*err = bad; /* another process has it, or it is not a shared folder */
+		*err = bad; /* another process holds the lock, or the folder is not shared */
 	} else if (rc || !s.topic.topic) {
 		s.topic = (struct state_topic){0};
 		rc = gather_topic(&s, err);
-		if (!rc)
+		if (rc == RC_OK)
 			rc = replace_topic(&s, lines, err);
 	}
 	shared_close(&s);

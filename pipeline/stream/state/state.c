@@ -1,10 +1,10 @@
 /*
  * state.c - the state's life, and the protocol that puts each offset into exactly one load
  *
- * The rename of the load's folder is the commit (stream/loads/README.md 2). An intent is written
- * before any message is read, so after a crash exactly its ranges are read again. The coming rename
- * is noted before it happens. So if the folder is missing afterwards, saltmill knows whether it may
- * have been published.
+ * The rename of the load's folder is the commit (stream/loads/README.md 2). A load writes an intent
+ * before it reads a message, so after a crash the next run reads exactly the same ranges. Before
+ * the rename, the load marks the intent "publishing". If the folder is missing later, the mark
+ * shows that the load may have been published and moved.
  */
 #include "state.h"
 
@@ -31,17 +31,24 @@ static int make_folder(const char *path, struct error *err)
 	return error_set(err, RC_CONFIG, "cannot create %s: %s", path, strerror(errno));
 }
 
+int state_keep_folder(const char *dir, bool made, struct error *err)
+{
+	int rc = io_sync_parent(dir, err);
+
+	return rc && !made && errno == EACCES ? RC_OK : rc;
+}
+
 int state_make_folders(struct state *s, struct error *err)
 {
 	static const char *const names[] = {"loads", "handed", "published"};
 	bool there;
 	int rc = io_exists(s->dir, &there, err);
 
-	if (!rc && !there)
+	if (rc == RC_OK && !there)
 		rc = make_folder(s->dir, err);
-	if (!rc && !there)
-		rc = io_sync_parent(s->dir, err);
-	for (size_t i = 0; !rc && i < 3; i++) {
+	if (rc == RC_OK)
+		rc = state_keep_folder(s->dir, !there, err);
+	for (size_t i = 0; rc == RC_OK && i < 3; i++) {
 		char *path = state_path(s, names[i]);
 
 		rc = make_folder(path, err);
@@ -50,18 +57,18 @@ int state_make_folders(struct state *s, struct error *err)
 	return rc ? rc : io_sync_dir(s->dir, err);
 }
 
-/* A crash between record and removal leaves an intent whose load is recorded. */
+/* Read the intent. If a crash left an intent whose load is already recorded, remove the intent. */
 static int read_intent(struct state *s, struct error *err)
 {
 	char *path = state_path(s, "intent.json");
 	bool there;
 	int rc = io_exists(path, &there, err);
 
-	if (!rc && there)
+	if (rc == RC_OK && there)
 		rc = load_read(path, &s->intent, &s->arena, err);
 	mem_free(path);
 	bool recorded = s->intent.name && s->last && strcmp(s->last, s->intent.name) == 0;
-	if (!rc && recorded)
+	if (rc == RC_OK && recorded)
 		s->intent = (struct state_load){0};
 	return rc;
 }
@@ -72,7 +79,7 @@ static int read_topic(struct state *s, struct error *err)
 	bool there;
 	int rc = io_exists(path, &there, err);
 
-	if (!rc && there)
+	if (rc == RC_OK && there)
 		rc = topics_read(path, &s->of, &s->arena, err);
 	mem_free(path);
 	return rc;
@@ -81,6 +88,19 @@ static int read_topic(struct state *s, struct error *err)
 static bool is_publishing(const struct state *s)
 {
 	return s->intent.name && s->intent.phase == STATE_PUBLISHING;
+}
+
+/*
+ * Sync the folder of the records. A run that died may have renamed a record there without a sync.
+ * This run makes decisions by that record, so the record must survive a power loss.
+ */
+static int keep_records(const struct state *s, struct error *err)
+{
+	char *loads = state_path(s, "loads");
+	int rc = io_sync_dir(loads, err);
+
+	mem_free(loads);
+	return rc;
 }
 
 static int refuse_shared(const char *dir, struct error *err)
@@ -99,23 +119,25 @@ int state_open(struct state **out, const char *dir, bool write, struct error *er
 	s->dir = mem_strdup(dir);
 	bool is_shared = false;
 	int rc = write ? shared_is(dir, &is_shared, err) : RC_OK;
-	if (!rc && is_shared)
+	if (rc == RC_OK && is_shared)
 		rc = refuse_shared(dir, err);
-	if (!rc && write)
+	if (rc == RC_OK && write)
 		rc = state_make_folders(s, err);
-	if (!rc && write)
+	if (rc == RC_OK && write)
 		rc = lock_take(&s->lock, dir, err);
-	if (!rc)
-		rc = read_topic(s, err); /* topic.json says which places the records use */
-	if (!rc)
+	if (rc == RC_OK && write)
+		rc = keep_records(s, err);
+	if (rc == RC_OK)
+		rc = read_topic(s, err); /* topic.json decides how the records name their places */
+	if (rc == RC_OK)
 		rc = records_read(s, true, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = read_intent(s, err);
-	if (!rc && write)
+	if (rc == RC_OK && write)
 		rc = lock_check(&s->lock, dir, records_count(s), is_publishing(s), err);
-	if (!rc)
-		lock_note(&s->lock, records_count(s), is_publishing(s));
-	if (!rc && write)
+	if (rc == RC_OK)
+		rc = lock_note(&s->lock, records_count(s), is_publishing(s), err);
+	if (rc == RC_OK && write)
 		records_checkpoint(s);
 	if (rc) {
 		state_close(s);
@@ -142,12 +164,6 @@ void state_close(struct state *s)
 const struct state_load *state_intent(const struct state *s)
 {
 	return s->intent.name ? &s->intent : NULL;
-}
-
-const char *state_next_name(struct state *s)
-{
-	unsigned long long last = s->last ? strtoull(s->last, NULL, 10) : 0;
-	return arena_format(&s->arena, "%08llu", last + 1);
 }
 
 static int write_intent(struct state *s, const char *crash, struct error *err)
@@ -181,18 +197,31 @@ int state_publishing(struct state *s, struct error *err)
 	int rc = write_intent(s, "publishing-temp", err);
 	if (rc)
 		return rc;
-	lock_note(&s->lock, records_count(s), true);
+	rc = lock_note(&s->lock, records_count(s), true, err);
 	crash_at("publishing");
-	return RC_OK;
+	return rc;
+}
+
+int state_unpublished(struct state *s, struct error *err)
+{
+	if (s->intent.phase != STATE_PUBLISHING)
+		return RC_OK;
+	/* as in remove_intent, the lock must never count more than the folder has */
+	int rc = lock_note(&s->lock, records_count(s), false, err);
+	if (rc)
+		return rc;
+	s->intent.phase = STATE_READING;
+	return write_intent(s, NULL, err);
 }
 
 static int remove_intent(struct state *s, struct error *err)
 {
-	char *path = state_path(s, "intent.json");
+	int rc = lock_note(&s->lock, records_count(s), false, err);
 
-	lock_note(&s->lock, records_count(s), false);
-	int rc = unlink(path) < 0 && errno != ENOENT ? error_errno(err, "cannot remove %s", path)
-						     : 0;
+	if (rc)
+		return rc;
+	char *path = state_path(s, "intent.json");
+	rc = unlink(path) < 0 && errno != ENOENT ? error_errno(err, "cannot remove %s", path) : 0;
 	mem_free(path);
 	s->intent = (struct state_load){0};
 	return rc ? rc : io_sync_dir(s->dir, err);
@@ -205,13 +234,13 @@ static int record(struct state *s, const struct state_load *l, struct error *err
 	int rc = load_write(path, l, seek ? "position-temp" : "record-temp", err);
 
 	mem_free(path);
-	if (!rc)
+	if (rc == RC_OK)
 		crash_at(seek ? "position" : "recorded");
-	if (!rc)
+	if (rc == RC_OK)
 		rc = records_add(s, l, err);
-	if (!rc)
-		lock_note(&s->lock, records_count(s), false);
-	if (!rc)
+	if (rc == RC_OK)
+		rc = lock_note(&s->lock, records_count(s), false, err);
+	if (rc == RC_OK)
 		records_checkpoint(s);
 	return rc;
 }
@@ -230,9 +259,9 @@ int state_published(struct state *s, const struct state_result *result, struct e
 	if (result->manifest)
 		memcpy(l.manifest, result->manifest, sizeof l.manifest);
 	int rc = record(s, &l, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = remove_intent(s, err);
-	if (!rc)
+	if (rc == RC_OK)
 		crash_at("intent-removed");
 	return rc;
 }
@@ -242,7 +271,7 @@ int state_drop(struct state *s, struct error *err)
 	return remove_intent(s, err);
 }
 
-/* --- by hand --- */
+/* --- changes by hand --- */
 
 static struct state_load seek_to(struct state *s, const struct offset_range *to, size_t n)
 {
@@ -258,7 +287,10 @@ static struct state_load seek_to(struct state *s, const struct offset_range *to,
 		bool known = state_position(s, to[i].topic, to[i].partition, &at);
 
 		l.ranges[i].start = known ? at : to[i].end;
-		/* the message before the new position was never read, or is known to be wrong */
+		/*
+		 * the anchor describes the message before the old position, not the message before
+		 * the new one
+		 */
 		l.ranges[i].last = (struct anchor){0};
 	}
 	return l;
@@ -273,7 +305,7 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 			"first, or resolve it: `saltmill loads --state %s --published %s` or `--discard %s`",
 			s->dir, s->intent.name, s->intent.dir, s->dir, s->intent.name,
 			s->intent.name);
-	/* an intent that was surely not published would begin at the old positions */
+	/* this intent was never published, and its ranges begin at the old positions */
 	int rc = s->intent.name ? remove_intent(s, err) : RC_OK;
 	if (rc)
 		return rc;
@@ -296,7 +328,7 @@ int state_settle(struct state *s, const char *name, bool published, struct error
 	return published ? state_published(s, &nothing, err) : state_drop(s, err);
 }
 
-/* --- for people --- */
+/* --- the note for people --- */
 
 void state_note(struct state *s, const struct state_note *note)
 {

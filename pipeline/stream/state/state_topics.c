@@ -1,4 +1,7 @@
-/* state_topics.c - the topics of a state, all in one cluster, and their numbers of partitions */
+/*
+ * state_topics.c - the topics of a state, which belong to one cluster, and their numbers of
+ * partitions
+ */
 #include <stdio.h>
 
 #include "bytes.h"
@@ -23,7 +26,7 @@ static int write_topics(struct state *s, const struct state_topics *t, struct er
 {
 	struct state_topics kept = {.n = t->n, .unnamed = t->unnamed};
 
-	if (s->lock.fd < 0) /* a reader */
+	if (s->lock.fd < 0) /* a reader may not write */
 		return RC_OK;
 	char *path = state_path(s, "topic.json");
 	int rc = topics_write(path, t, err);
@@ -32,14 +35,20 @@ static int write_topics(struct state *s, const struct state_topics *t, struct er
 		return rc;
 	kept.item = arena_alloc(&s->arena, (t->n + 1) * sizeof *kept.item);
 	for (size_t i = 0; i < t->n; i++)
-		kept.item[i] = (struct state_topic){arena_strdup(&s->arena, t->item[i].cluster),
-						    arena_strdup(&s->arena, t->item[i].topic),
-						    t->item[i].npartitions};
+		kept.item[i] =
+			(struct state_topic){arena_strdup(&s->arena, t->item[i].cluster),
+					     arena_strdup(&s->arena, t->item[i].topic),
+					     t->item[i].npartitions,
+					     t->item[i].id ? arena_strdup(&s->arena, t->item[i].id)
+							   : NULL};
 	s->of = kept;
 	return RC_OK;
 }
 
-/* Report whether every partition of the topic has a position; a seek adds new ones. */
+/*
+ * Return true if every partition of the topic has a position. `saltmill seek` adds the positions of
+ * new partitions.
+ */
 static bool all_known(const struct state *s, const char *topic, int32_t npartitions)
 {
 	for (int32_t p = 0; p < npartitions; p++)
@@ -48,29 +57,13 @@ static bool all_known(const struct state *s, const char *topic, int32_t npartiti
 	return true;
 }
 
-/* name: the topic as its places name it. */
-static int refuse_partitions(const struct state *s, const struct state_topic *was,
-			     const struct state_topic *now, const char *name, struct error *err)
+static int refuse_fewer(const struct state_topic *was, const struct state_topic *now,
+			struct error *err)
 {
-	struct buf list = {0};
-
-	if (now->npartitions < was->npartitions)
-		return error_set(
-			err, RC_DATA,
-			"topic %s had %d partitions, now it has %d: it was deleted and recreated; "
-			"published loads are safe; use a new state folder",
-			now->topic, was->npartitions, now->npartitions);
-	for (int32_t p = 0; p < now->npartitions && list.len < 200; p++)
-		if (!records_position(s, name, p))
-			buf_printf(&list, " %s=0", place_text(name, p).text);
-	error_set(err, RC_DATA,
-		  "topic %s had %d partitions, now it has %d; nothing is lost; to load the new "
-		  "ones from "
-		  "their beginning: `saltmill seek --state %s%.*s`",
-		  now->topic, was->npartitions, now->npartitions, s->dir, (int)list.len,
-		  list.ptr ? (const char *)list.ptr : "");
-	buf_release(&list);
-	return RC_DATA;
+	return error_set(err, RC_DATA,
+			 "topic %s had %d partitions, now it has %d: it was deleted and "
+			 "recreated; published loads are not affected; use a new state folder",
+			 now->topic, was->npartitions, now->npartitions);
 }
 
 static int same_cluster(const char *dir, const struct state_topic *was,
@@ -79,8 +72,9 @@ static int same_cluster(const char *dir, const struct state_topic *was,
 	if (strcmp(was->cluster, now->cluster) == 0)
 		return RC_OK;
 	return error_set(err, RC_DATA,
-			 "topic %s is now in cluster %s, but %s is the state of %s: offsets of one "
-			 "cluster mean nothing in another; use a new state folder and `start:`",
+			 "topic %s is now in cluster %s, but %s is the state of cluster %s: "
+			 "offsets are valid only in their own cluster; use a new state folder "
+			 "and set `start:`",
 			 now->topic, now->cluster, dir, was->cluster);
 }
 
@@ -120,8 +114,9 @@ static int refuse_topics(const struct state *s, const struct state_topics *now, 
 }
 
 /*
- * Compare a topic with the state's record of it. *changed: it has more partitions, all of them
- * known.
+ * Compare a topic with the state's record of the topic. The record keeps the old number of
+ * partitions until each new partition has a position. So a crash in between cannot omit a
+ * partition.
  */
 static int check_topic(struct state *s, struct state_topic *was, const struct state_topic *now,
 		       const char *name, bool listed, bool *changed, struct error *err)
@@ -130,14 +125,16 @@ static int check_topic(struct state *s, struct state_topic *was, const struct st
 
 	if (rc || was->npartitions == now->npartitions)
 		return rc;
-	if (now->npartitions < was->npartitions ||
-	    (!listed && state_has_topic(s, name) && !all_known(s, name, now->npartitions)))
-		return refuse_partitions(s, was, now, name, err);
+	if (now->npartitions < was->npartitions)
+		return refuse_fewer(was, now, err);
+	if (!listed && state_has_topic(s, name) && !all_known(s, name, now->npartitions))
+		return RC_OK;
+	was->npartitions = now->npartitions;
 	*changed = true;
 	return RC_OK;
 }
 
-/* Check that at least one of the state's topics is among `now`. */
+/* Check that `now` contains at least one of the state's topics. */
 static int check_same(const struct state *s, const struct state_topics *now, struct error *err)
 {
 	const struct state_topics *was = &s->of;
@@ -155,8 +152,9 @@ static int check_same(const struct state *s, const struct state_topics *now, str
 }
 
 /*
- * Bind a state that has no topic. topic.json is older than any load. Positions may be older, in the
- * state of a shared partition (shared_take_in), whose job has one topic.
+ * Bind a state that has no topic. topic.json always precedes the first load. Positions may precede
+ * topic.json, but only in the state of a shared partition (shared_take_in), whose job has one
+ * topic.
  */
 static int bind_first(struct state *s, const struct state_topics *now, struct error *err)
 {
@@ -179,21 +177,36 @@ int state_bind(struct state *s, const struct state_topics *now, bool listed, str
 	struct state_topics all = s->of;
 	all.item = mem_calloc(s->of.n + now->n + 1, sizeof *all.item);
 	memcpy(all.item, s->of.item, s->of.n * sizeof *all.item);
-	for (size_t i = 0; !rc && i < now->n; i++) {
+	for (size_t i = 0; rc == RC_OK && i < now->n; i++) {
 		const struct state_topic *t = &now->item[i];
 		struct state_topic *was = find(&all, t->topic);
 
 		if (was) {
 			rc = check_topic(s, was, t, now->unnamed ? NULL : t->topic, listed,
 					 &changed, err);
-			was->npartitions = t->npartitions;
 		} else {
 			all.item[all.n++] = *t;
 			changed = true;
 		}
 	}
-	if (!rc && changed)
+	if (rc == RC_OK && changed)
 		rc = write_topics(s, &all, err);
+	mem_free(all.item);
+	return rc;
+}
+
+int state_renew_topic(struct state *s, const char *topic, const char *id, struct error *err)
+{
+	struct state_topics all = s->of;
+	int rc = RC_OK;
+
+	all.item = mem_calloc(s->of.n + 1, sizeof *all.item);
+	memcpy(all.item, s->of.item, s->of.n * sizeof *all.item);
+	struct state_topic *was = find(&all, topic);
+	if (was) {
+		was->id = id;
+		rc = write_topics(s, &all, err);
+	}
 	mem_free(all.item);
 	return rc;
 }
