@@ -1,8 +1,9 @@
 /*
- * abandon.c - give up a hand-over: remove what it left, the journal last
+ * abandon.c - implement --abort, which removes the remains of an unfinished apply from HDFS, and
+ * then the journal
  *
- * The journal is needed until the end: if a run dies here, the next one repeats its steps. Files in
- * the tables stay there.
+ * The journal is removed last. If this run dies, the next run needs the journal to repeat these
+ * steps. Files that are in the tables stay there.
  */
 #include <unistd.h>
 
@@ -10,8 +11,8 @@
 #include "io.h"
 
 /*
- * Removes the token's folder. Any region can do it. A dropped table has none, so hbase:meta's is
- * used.
+ * Removes the token's folder. Any region can do this. If the table is dropped, a region of
+ * hbase:meta removes the folder.
  */
 static int drop_token(struct applied *t, struct error *err)
 {
@@ -47,7 +48,7 @@ static int drop_upload(struct applying *a, struct error *err)
 		token = a->tables[i].token;
 	if (!token || !a->upload || !a->folder) /* no file was uploaded */
 		return RC_OK;
-	int rc = world_storage(a, token, err);
+	int rc = upload_storage(a, token, err);
 	return rc ? rc : remove_folder(a, err);
 }
 
@@ -61,7 +62,8 @@ static void tell(const struct applied *t)
 	}
 	if (done)
 		applying_say(t->run,
-			     "table %s: %zu of %zu files were loaded before, and stay in the table",
+			     "table %s: %zu of %zu files are already loaded and stay in the "
+			     "table",
 			     t->result->name, done, files);
 }
 
@@ -84,6 +86,6 @@ int abandon(struct applying *a, struct error *err)
 		tell(&a->tables[i]);
 	if (unlink(a->journal.path) < 0)
 		return error_errno(err, "cannot remove %s", a->journal.path);
-	applying_say(a, "removed %s, and the files in HDFS that it lists", a->journal.path);
+	applying_say(a, "removed %s and the files in HDFS that it lists", a->journal.path);
 	return io_sync_parent(a->journal.path, err);
 }

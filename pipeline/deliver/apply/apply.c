@@ -1,7 +1,7 @@
 /*
- * apply.c - from a load's folder to its tables in HBase
+ * apply.c - load the files of a published load into their tables in HBase
  *
- * All checks come first, so problems are reported before anything is sent.
+ * All checks come first, so that problems are reported before apply sends anything.
  */
 #include "apply.h"
 
@@ -17,54 +17,12 @@
 #include "io.h"
 #include "pool.h"
 
-#define CALLS	    8 /* calls at a time, one for each region */
+#define CALLS	    8 /* maximum number of calls at a time, one for each region */
 #define SCRIPT_MOST ((size_t)64 << 20)
 
-void applying_say(const struct applying *a, const char *fmt, ...)
-{
-	va_list ap;
+/* --- the files in the load's folder --- */
 
-	va_start(ap, fmt);
-	vreport_to(&a->opt->listener, fmt, ap);
-	va_end(ap);
-}
-
-void applying_begin(struct applying *a, enum apply_phase phase)
-{
-	int64_t now = clock_ms();
-
-	a->result->ms[a->phase] += now - a->phase_ms;
-	a->phase = phase;
-	a->phase_ms = now;
-}
-
-/* Lets a test kill the process just before and just after an event is noted. */
-static void crash_near(const char *when, const char *line)
-{
-	char step[64];
-	const char *word = line + strspn(line, "0123456789 ");
-
-	snprintf(step, sizeof step, "apply-%s%.*s", when, (int)strcspn(word, " "), word);
-	crash_at(step);
-}
-
-int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	char *line = mem_vformat(fmt, ap);
-	va_end(ap);
-	crash_near("before-", line);
-	int rc = journal_note(&a->journal, line, err);
-	crash_near("", line);
-	mem_free(line);
-	return rc;
-}
-
-/* --- what the load's folder says --- */
-
-/* Reads a file of the load and checks it against the digest in the manifest. */
+/* Reads a file of the load, and compares its digest with the digest in the manifest. */
 static int read_proved(const char *path, const uint8_t digest[16], struct buf *text,
 		       struct error *err)
 {
@@ -152,7 +110,8 @@ static int read_load(struct applying *a, struct error *err)
 	int rc = access(path, F_OK) == 0
 			 ? manifest_read(&a->manifest, path, arena, err)
 			 : error_set(err, RC_CONFIG,
-				     "%s is not a published load: it has no manifest.json",
+				     "%s: found no manifest.json, expected the folder of a "
+				     "published load",
 				     a->opt->dir);
 
 	mem_free(path);
@@ -202,9 +161,9 @@ static int apply_table(struct applied *t, struct error *err)
 	if (t->hand.unproved)
 		applying_warn(
 			a,
-			"table %s: region servers answered that %zu files are loaded; user %s may "
-			"not read HBase's folders, so apply could not look for the files there: "
-			"--check compares the cells",
+			"table %s: region servers answered that %zu files are loaded, but user "
+			"%s may not read HBase's folders, so apply could not check it; to "
+			"compare the cells, run apply with --check",
 			t->result->name, t->hand.unproved, hbase_user(a->hbase));
 	return RC_OK;
 }
@@ -222,16 +181,6 @@ static int check_cells(struct applied *t, struct error *err)
 	return rc;
 }
 
-int remove_folder(struct applying *a, struct error *err)
-{
-	if (!a->storage)
-		return RC_OK;
-	char *top = mem_format("%s/%s", storage_path(a->storage), a->folder);
-	int rc = storage_remove(a->storage, top, err);
-	mem_free(top);
-	return rc;
-}
-
 static int hand_over(struct applying *a, struct error *err)
 {
 	int rc = name_folder(a, err);
@@ -239,7 +188,7 @@ static int hand_over(struct applying *a, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = apply_table(&a->tables[i], err);
 	applying_begin(a, APPLY_CLEAN);
-	/* a table may have been dropped while the others were loaded */
+	/* a table may have been dropped during the load of the other tables */
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = table_still(&a->tables[i], err);
 	if (rc == RC_OK)
@@ -250,8 +199,8 @@ static int hand_over(struct applying *a, struct error *err)
 }
 
 /*
- * Such a table changes before its upload, so HDFS is checked before that. Otherwise the upload
- * checks it.
+ * Returns true if the table will be created or altered. For such a table, apply checks HDFS before
+ * the change. For other tables, apply checks HDFS before the upload.
  */
 static bool is_to_change(const struct applied *t)
 {
@@ -274,7 +223,7 @@ static int look_at_all(struct applying *a, struct error *err)
 	return rc;
 }
 
-/* Counts the files that were cut, and the parts that replace them. */
+/* Counts the files that were cut, and the parts that replaced them. */
 static void count_parts(const struct applied *t)
 {
 	for (size_t i = 0; i < t->hand.nfiles; i++) {
@@ -286,7 +235,8 @@ static void count_parts(const struct applied *t)
 }
 
 /*
- * Checks that the tables of a finished load are still the ones it went into. --check proves more.
+ * Checks that the tables of a finished load are still the same incarnations. Compares the cells
+ * only with --check.
  */
 static int look_at_finished(struct applying *a, struct error *err)
 {
@@ -340,7 +290,9 @@ static int run(struct applying *a, struct error *err)
 	return rc ? rc : hand_over_all(a, err);
 }
 
-/* Names the tables in *err that were created or altered before the failure: these changes stay. */
+/*
+ * Adds to *err the tables that this run created or altered before the failure. These changes stay.
+ */
 static void name_changes(const struct applying *a, struct error *err)
 {
 	for (size_t i = 0; i < a->ntables; i++)
@@ -349,7 +301,7 @@ static void name_changes(const struct applying *a, struct error *err)
 				     a->tables[i].result->altered ? "altered" : "created");
 }
 
-/* Removes what earlier runs left. */
+/* Removes the remains of earlier runs, for --abort and --restart. */
 static int abandon_first(const struct apply_options *opt, struct error *err)
 {
 	struct apply_options first = *opt;
@@ -373,7 +325,7 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 			     .phase_ms = clock_ms()};
 
 	*out = (struct apply_result){0};
-	mem_outcome("run apply again: it continues where its journal ends");
+	mem_outcome("run apply again, and apply continues where its journal ends");
 	int rc = opt->restart ? abandon_first(opt, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = run(&a, err);

@@ -1,6 +1,4 @@
-/*
- * applying.h - one run of `apply`, shared by the files of this room
- */
+/* applying.h - one run of `apply`, shared by the files of this folder */
 #ifndef SALTMILL_APPLY_APPLYING_H
 #define SALTMILL_APPLY_APPLYING_H
 
@@ -16,7 +14,8 @@
 #include "storage.h"
 
 /*
- * Where the bytes of a file come from: the load's own files first, then their parts (cut_file.c).
+ * The source of a file's bytes. The load's files come first, then the parts of cut files
+ * (cut_file.c).
  */
 struct applied_file {
 	const char *path; /* on this machine */
@@ -27,21 +26,24 @@ struct applied_file {
 
 struct applied {
 	const struct manifest_table *manifest;
-	size_t index; /* in the manifest */
+	size_t index; /* index of the table in the manifest */
 	struct apply_table *result;
 	struct description want;
-	struct description live; /* its last description, if the table exists */
+	struct description live; /* latest description of the live table, if the table exists */
 	struct splits splits;
 	bool exists, create_noted, created;
-	bool changed;		  /* created or altered by this run */
-	bool stores_seen;	  /* the files of its stores were counted */
+	bool changed;		  /* true if this run created or altered the table */
+	bool stores_seen;	  /* true after look_at_stores */
 	struct incarnation bound; /* the incarnation that the journal is bound to */
-	_Atomic bool unreadable;  /* HBase's folders of it cannot be read; was reported */
+	/* true if the user may not read the table's folders, and a warning was printed */
+	_Atomic bool unreadable;
 	uint64_t nonce[2];
-	char *token;		      /* owned; NULL: none yet */
-	char *prefix;		      /* start of paths for region servers: "hdfs://nn:8020" */
-	char *upload_dir;	      /* within the storage */
+	char *token; /* owned; NULL before a token is requested */
+	/* start of the paths for region servers, such as "hdfs://nn:8020" */
+	char *prefix;
+	char *upload_dir;	      /* path within the storage */
 	struct applied_file *sources; /* the source of each item of hand.files */
+	size_t sources_room;
 	struct handover hand;
 	struct hand_world world;
 	struct applying *run;
@@ -50,27 +52,26 @@ struct applied {
 struct applying {
 	const struct apply_options *opt;
 	struct apply_kept *kept;
-	struct hbase *hbase; /* owned by kept */
-	/* owned by kept; NULL until the first token shows where HBase's files are */
+	struct hbase *hbase; /* owned by `kept` */
+	/* owned by `kept`; NULL before the first token shows the place of HBase's files */
 	struct storage *storage;
 	struct journal journal;
 	struct manifest manifest;
-	char *upload,
-		*folder; /* the upload folder, and the load's own folder in it; NULL: not yet */
-	char *load;	 /* journal_load's line in the journal; NULL: not yet */
+	char *upload, *folder; /* upload folder and the load's folder in it, NULL if unknown */
+	char *load; /* the line of journal_load in the journal, NULL before it is known */
 	bool finished;
-	bool cut_begun; /* this load has made the folder of parts */
-	bool placed;	/* the upload folder was checked */
-	bool probing;	/* the storage is opened for a check only, and not noted */
+	bool cut_begun; /* true if this load has created the folder of parts */
+	bool placed;	/* true if the upload folder was checked */
+	bool probing;	/* true if the storage is open only for a check */
 	pthread_mutex_t cut_lock;
 	struct applied *tables;
 	size_t ntables;
 	struct apply_result *result;
-	_Atomic uint64_t done; /* files in their regions */
+	_Atomic uint64_t done; /* number of files in their regions */
 	uint64_t nfiles;
 	_Atomic int64_t said_ms; /* time of the last progress message */
 	enum apply_phase phase;
-	int64_t phase_ms; /* its start */
+	int64_t phase_ms; /* start of the current phase */
 };
 
 void applying_say(const struct applying *a, const char *fmt, ...)
@@ -78,95 +79,122 @@ void applying_say(const struct applying *a, const char *fmt, ...)
 int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Begins a phase, and adds the time of the previous one. A phase may come several times. */
+/*
+ * Begins a phase, and adds the duration of the previous phase to its total. A phase may begin
+ * several times.
+ */
 void applying_begin(struct applying *a, enum apply_phase phase);
+/* Reports a warning and adds it to the result. */
+void applying_warn(struct applying *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Removes the load's folder within the upload folder. */
+int remove_folder(struct applying *a, struct error *err);
 
 /*
- * Checks a local file against the size and digest in the manifest or the journal; RC_DATA: it
- * differs.
+ * Opens the storage of the upload folder (upload_place.c). This storage is the file system of
+ * HBase's root, because region servers read only that file system.
+ */
+int upload_storage(struct applying *a, const char *token, struct error *err);
+/*
+ * Returns the path in "hdfs://nn:8020/hbase/staging/x" or "file:/x". Returns NULL if `token` has no
+ * path.
+ */
+const char *token_path(const char *token);
+bool token_is_local(const char *token);
+/* Sets the upload path of file number `i`, and its path in the token's folder. */
+void upload_place(struct applied *t, struct hand_file *f, size_t i);
+/*
+ * Checks a local file against the size and digest in the manifest or the journal. Returns RC_DATA
+ * if the file differs.
  */
 int source_prove(const struct applied_file *s, struct error *err);
 
-/* look_ahead.c: reports a warning and keeps it in the result. */
-void applying_warn(struct applying *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Checks the cluster as a whole; RC_CONFIG: it cannot take a load. */
+/* Checks the state of the cluster. Returns RC_CONFIG if the cluster cannot take a load. */
 int look_at_cluster(struct applying *a, struct error *err);
-/* Warns of regions of the table that are in transition. */
+/* Warns if regions of the table are in transition. */
 void look_at_transitions(struct applied *t);
-/* Warns of stores that would have too many files. */
+/* Warns if stores would have too many files. */
 void look_at_stores(struct applied *t, const struct hbase_regions *r);
 /*
- * Checks the upload folder. RC_CONFIG: the files do not fit there. Warns if the user may not write
- * there.
+ * Checks the upload folder. Returns RC_CONFIG if the files do not fit there. Warns if the user may
+ * not write there.
  */
 int look_at_place(struct applying *a, struct error *err);
 
-/* live_table.c: compares the live table with the load; RC_CONFIG: it cannot take the load. */
+/*
+ * Compares the live table with the load (live_table.c). Returns RC_CONFIG if the table cannot take
+ * the load.
+ */
 int table_look(struct applied *t, struct error *err);
-/* RC_CONFIG: the table is gone, or another one has its name. */
+/*
+ * Checks that the live table is still the same. Returns RC_CONFIG if the table was dropped or
+ * recreated.
+ */
 int table_still(struct applied *t, struct error *err);
-/* Creates or alters the table as the load wants it, if the options allow that. */
+/* Creates or alters the table to match the load, if the options allow it. */
 int table_prepare(struct applied *t, struct error *err);
-/* Counts the live regions, and the files that cross their borders. */
+/* Counts the live regions and the files that cross their borders. */
 int table_check_regions(struct applied *t, struct error *err);
 
-/* world.c: sets the functions by which the state machine acts on storage, servers and journal. */
+/* Sets the functions by which the state machine uses storage, servers and journal (world.c). */
 void world_make(struct applied *t);
-/* Checks the place where files will wait, before anything is changed. */
+/* Checks the upload folder before apply changes anything. */
 int world_look(struct applied *t, struct error *err);
-/* Opens the token's folder and the upload folder. The token is requested once, and noted. */
-int world_open(struct applied *t, struct error *err);
-/* Sets the upload path and the token's path of file number i. */
-void world_place(struct applied *t, struct hand_file *f, size_t i);
 /*
- * Opens the storage of the upload folder: the file system of HBase's root, which region servers
- * read.
+ * Opens the token's folder and the upload folder. Requests the token once, and notes it in the
+ * journal.
  */
-int world_storage(struct applying *a, const char *token, struct error *err);
-/* Returns the path of "hdfs://nn:8020/hbase/staging/x" or "file:/x"; NULL: it has none. */
-const char *token_path(const char *token);
-bool token_is_local(const char *token);
+int world_open(struct applied *t, struct error *err);
 
 /*
- * store_files.c: returns the table's folder, derived from the token's path; the caller frees it.
- * under: "" or "/archive", within HBase's root. NULL: the path has not the form that HBase gives
- * it.
+ * Returns the table's folder, derived from the token's path (store_files.c). The caller frees the
+ * result. `under` is "" or "/archive", a folder within HBase's root. Returns NULL if the token's
+ * path does not have HBase's usual form.
  */
 char *table_folder(const char *staging, const char *under, const char *table);
 /* Implements in_table of struct hand_world. */
 int store_files_find(void *self, const struct hbase_region *r, struct hand_file *const *files,
 		     size_t n, bool *in, struct error *err);
-/* explain.c: implements explain of struct hand_world. */
+/* Implements explain of struct hand_world (explain.c). */
 int explain_refusal(void *self, const struct hand_file *f, struct buf *hint, struct error *err);
-/* Reads the inode number of the table's folder; 0: unknown. */
+/* Reads the inode number of the table's folder. Sets *id to 0 if the number is unknown. */
 int table_folder_id(struct applied *t, uint64_t *id, struct error *err);
 
-/* binding.c: notes the table's incarnation in the journal, or checks that it is still the same. */
+/*
+ * Notes the table's incarnation in the journal. If the journal has one already, checks that the
+ * incarnation is the same (binding.c).
+ */
 int bind_table(struct applied *t, struct error *err);
-/* RC_CONFIG: the journal is bound to another incarnation, or to one that is dropped. */
+/*
+ * Compares the live table with the journal. Returns RC_CONFIG if the journal is bound to another
+ * incarnation or to a dropped table.
+ */
 int bind_check(struct applied *t, const struct hbase_regions *r, struct error *err);
 int bind_still(struct applied *t, struct error *err);
 int bind_missing(const struct applied *t, struct error *err);
-/* RC_CONFIG: files were sent, but the journal does not note the incarnation. */
+/* Returns RC_CONFIG if files were sent but the journal does not note the incarnation. */
 int bind_known(const struct applied *t, struct error *err);
 
-/* Removes the load's folder within the upload folder. */
-int remove_folder(struct applying *a, struct error *err);
-/* hand_journal.c: opens the load's journal, or begins it. */
+/* Opens the load's journal, or begins a new one (hand_journal.c). */
 int open_journal(struct applying *a, struct error *err);
-/* Opens an existing journal of any load with this manifest, and begins none. */
+/*
+ * Opens an existing journal of any load with this manifest. Sets *there to false if there is none.
+ * Never begins a new journal.
+ */
 int open_old_journal(struct applying *a, bool *there, struct error *err);
-/* abandon.c: removes what an earlier run left: upload folder, staging, parts, the journal last. */
+/*
+ * Removes the upload folder, the token's folder, the parts and finally the journal of an earlier
+ * run (abandon.c).
+ */
 int abandon(struct applying *a, struct error *err);
 
-/* cut_file.c: implements cut and part of struct hand_world. */
+/* Implements cut and part of struct hand_world (cut_file.c). */
 int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,
 		   struct buf *words, struct error *err);
 int cut_part(void *self, size_t of, const char *word, struct hand_file *out, struct error *err);
-/* Removes the folder of the parts, if a file was cut: they are not needed any more. */
+/* Removes the folder of the parts, if a file was cut. */
 int cut_forget(struct applying *a, struct error *err);
 
-/* live_cells.c: compares each cell of the files with the live ones, by parallel scans. */
+/* Compares each cell of the files with the live cells, by parallel scans (live_cells.c). */
 int table_prove(struct applied *t, struct error *err);
 
 #endif

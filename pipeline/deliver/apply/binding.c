@@ -1,9 +1,10 @@
 /*
- * binding.c - a journal holds for one incarnation of each table
+ * binding.c - bind a journal to one incarnation of each table
  *
  *   0 table 16468 3f2a.. 77c1..    the folder and regions of table 0, before its first file is sent
  *
- * If the table is another one now, the journal is worthless: the files it notes as done are lost.
+ * Another incarnation of the table does not have the files that the journal notes as done. So apply
+ * refuses the journal if the incarnation changed.
  */
 #include "applying.h"
 
@@ -11,8 +12,8 @@ static int other_table(const struct applied *t, const char *what, struct error *
 {
 	return error_set(
 		err, RC_CONFIG,
-		"table %s %s since this load was handed over, and the load's cells went "
-		"with it (%s): `saltmill apply %s --restart` hands the whole load over again",
+		"table %s %s after this load was applied, and HBase removed the load's cells "
+		"(%s); to load the cells again, run `saltmill apply %s --restart`",
 		t->result->name, what, t->run->journal.path, t->run->opt->dir);
 }
 
@@ -28,15 +29,15 @@ static int note(struct applied *t, struct error *err)
 }
 
 /*
- * Reads the folder's number now. Opens the storage if this run has nothing to upload and did not
- * open it.
+ * Reads the inode number of the table's folder. A run that uploads nothing has not opened the
+ * storage, so this function opens it.
  */
 static int folder_now(struct applied *t, uint64_t *folder, struct error *err)
 {
 	*folder = 0;
 	if (!t->token)
 		return RC_OK;
-	int rc = world_storage(t->run, t->token, err);
+	int rc = upload_storage(t->run, t->token, err);
 	return rc ? rc : table_folder_id(t, folder, err);
 }
 
@@ -51,12 +52,12 @@ int bind_check(struct applied *t, const struct hbase_regions *r, struct error *e
 		return rc;
 	if (!incarnation_in(&t->bound, folder))
 		return other_table(t,
-				   folder ? "was dropped, truncated or created anew"
-					  : "was dropped, truncated or created anew, or all its "
-					    "regions were split or merged and its folder cannot be "
-					    "looked at,",
+				   folder ? "was dropped, truncated or recreated"
+					  : "was dropped, truncated or recreated, or all its "
+					    "regions were split or merged and its folder cannot "
+					    "be read,",
 				   err);
-	/* splits and merges have replaced all known regions: note the present ones */
+	/* splits and merges have replaced all known regions, so note the current regions */
 	incarnation_take(&t->bound, r, folder);
 	return t->run->finished ? RC_OK : note(t, err);
 }
@@ -66,7 +67,7 @@ int bind_missing(const struct applied *t, struct error *err)
 	return other_table(t, "was dropped", err);
 }
 
-/* Reads the regions from hbase:meta; waits while one is being split. */
+/* Reads the regions from hbase:meta. Waits while HBase splits a region. */
 static int regions_now(struct applied *t, struct hbase_regions *r, struct error *err)
 {
 	struct hbase_failure why;
@@ -116,7 +117,7 @@ int bind_table(struct applied *t, struct error *err)
 	return rc;
 }
 
-/* Returns true if a call with this table's files has begun, or a file is done. */
+/* Returns true if a call with this table's files has begun or a file is done. */
 static bool was_sent(const struct applied *t)
 {
 	for (size_t i = 0; i < t->hand.nfiles; i++)
@@ -131,8 +132,8 @@ int bind_known(const struct applied *t, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"%s was written by an older saltmill, which did not note which incarnation "
-		"of table %s it loaded, so its events are not trusted: `saltmill apply %s "
-		"--restart` hands the whole load over again; HBase then shows each cell once",
+		"%s was written by an older saltmill, which did not note the incarnation of "
+		"table %s, so apply cannot trust it; to load everything again, run `saltmill apply "
+		"%s --restart`; HBase shows each cell once",
 		t->run->journal.path, t->result->name, t->run->opt->dir);
 }

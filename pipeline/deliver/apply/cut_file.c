@@ -1,15 +1,17 @@
 /*
  * cut_file.c - cut a file of the load at the borders of live regions
  *
- * saltmill's own writer makes the parts. They have the same cells, each once, and are written as
- * the file was. They wait beside the journal. Like all files of a load they are named by the digest
- * of their bytes:
+ * saltmill writes the parts with the settings of the file. Each cell of the file is in exactly one
+ * part. The folder of the parts is beside the journal. The name of a part is the digest of its
+ * bytes, as for all files of a load:
  *
  *   JOURNAL.saltmill-parts/9f8e7d6c5b4a39210123456789abcdef
  *
- * That folder is noted before it is made, and did not exist before, so its files are ours.
+ * The journal notes the folder before apply creates it. If the folder already exists, apply fails.
+ * So all files in the folder belong to apply.
  *
- * In the journal a part is FIRST:LAST:CELLS:BYTES:DIGEST, the rows and the digest in hex.
+ * In the journal a part is FIRST:LAST:CELLS:BYTES:DIGEST, with the first row, the last row and the
+ * digest in hex.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,9 +27,9 @@
 #include "pool.h"
 #include "bytes.h"
 
-#define CUT_TEMP     ".cut-" /* followed by table, file and part */
+#define CUT_TEMP     ".cut-" /* the numbers of table, file and part follow */
 #define DIGEST_CHARS 32
-#define LOOK_CELLS   65536 /* cells between two checks whether to stop */
+#define LOOK_CELLS   65536 /* cells between two checks of the stop flag */
 
 static char *parts_dir(const struct applying *a)
 {
@@ -38,10 +40,14 @@ struct file_cutting {
 	struct applied *table;
 	size_t file;
 	const struct hbase_regions *regions;
-	size_t border; /* index of the region where the current part ends; count: it ends nowhere */
+	/*
+	 * index of the region before which the current part ends, or the number of regions for the
+	 * last part
+	 */
+	size_t border;
 	struct hfile *in;
 	struct hfile_options opt;
-	struct hfile_writer *out; /* NULL: no part has begun */
+	struct hfile_writer *out; /* NULL before the first part */
 	char *dir, *temp;
 	uint64_t cells;
 	unsigned nparts;
@@ -49,8 +55,8 @@ struct file_cutting {
 };
 
 /*
- * Sets the writer's options: those of the file, and those that only the table and the manifest
- * have.
+ * Sets the writer's options from the file. Takes options that the file does not contain from the
+ * table and the manifest.
  */
 static void describe(struct file_cutting *c)
 {
@@ -78,11 +84,11 @@ static int part_begin(struct file_cutting *c, struct error *err)
 	mem_free(c->temp);
 	c->temp = mem_format("%s/" CUT_TEMP "%zu-%zu-%u", c->dir, c->table->index, c->file,
 			     c->nparts);
-	unlink(c->temp); /* left by a run that died */
+	unlink(c->temp); /* a run that died may have left this file */
 	return hfile_writer_new(&c->out, c->temp, &c->opt, err);
 }
 
-/* Reads the part back and compares it with what was written. */
+/* Reads the part back, and compares it with the written cells. */
 static int part_prove(const struct file_cutting *c, const struct hfile_summary *s,
 		      struct error *err)
 {
@@ -91,7 +97,9 @@ static int part_prove(const struct file_cutting *c, const struct hfile_summary *
 
 	if (rc == RC_OK &&
 	    (found.cells != s->cells || memcmp(found.digest, s->digest, sizeof s->digest) != 0))
-		rc = error_set(err, RC_IO, "%s differs from what was written when it is read back",
+		rc = error_set(err, RC_IO,
+			       "%s: found other cells than apply wrote, expected the same cells; "
+			       "check the disk",
 			       c->temp);
 	hfile_summary_release(&found);
 	return rc;
@@ -129,7 +137,7 @@ static int part_end(struct file_cutting *c, struct error *err)
 	return rc;
 }
 
-/* Ends the current part if the cell's row is at or after the border. */
+/* Ends the current part if `row` is at or after the border. */
 static int pass_borders(struct file_cutting *c, struct bytes row, struct error *err)
 {
 	const struct hbase_regions *r = c->regions;
@@ -147,7 +155,7 @@ static int cut_cells(struct file_cutting *c, struct error *err)
 	int rc = RC_OK, step;
 
 	hfile_rewind(c->in);
-	c->border = 1; /* the first region begins before all rows */
+	c->border = 1; /* start at 1, because the first region begins before every row */
 	for (uint64_t n = 0; rc == RC_OK; n++) {
 		step = hfile_next_cell(c->in, &cell, err);
 		if (step == RC_END)
@@ -164,7 +172,8 @@ static int cut_cells(struct file_cutting *c, struct error *err)
 }
 
 /*
- * Notes the folder of parts. An existing folder of that name belongs to somebody else: RC_CONFIG.
+ * Notes the folder of parts. Returns RC_CONFIG if the folder already exists, because then apply did
+ * not create it.
  */
 static int note_dir(struct applying *a, const char *dir, struct error *err)
 {
@@ -174,8 +183,9 @@ static int note_dir(struct applying *a, const char *dir, struct error *err)
 	if (rc == RC_OK && there)
 		rc = error_set(
 			err, RC_CONFIG,
-			"%s exists, and is not from this load, but files that are cut must wait "
-			"there: move it away, or name another place with --journal",
+			"%s already exists, and this load did not create it, but apply needs "
+			"that name for the parts of cut files; move it away, or choose another "
+			"place with --journal",
 			dir);
 	if (rc == RC_OK)
 		rc = applying_note(a, err, "parts");
@@ -188,7 +198,7 @@ static int make_dir(const struct file_cutting *c, struct error *err)
 	struct applying *a = c->table->run;
 	int rc = RC_OK;
 
-	pthread_mutex_lock(&a->cut_lock); /* several files are cut at once */
+	pthread_mutex_lock(&a->cut_lock); /* several threads cut files at once */
 	if (!a->cut_begun)
 		rc = note_dir(a, c->dir, err);
 	if (rc == RC_OK && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
@@ -212,16 +222,16 @@ static void say_cut(const struct file_cutting *c, const struct hand_file *f)
 	buf_release(&row);
 	const char *table = c->table->result->name, *path = c->table->sources[c->file].path;
 	if (c->nparts > 1)
-		applying_say(
-			c->table->run,
-			"table %s: %s, rows %s to %s, crosses borders of the live regions: it is cut "
-			"there, into %u files of the same %" PRIu64 " cells",
-			table, path, first, last, c->nparts, c->cells);
+		applying_say(c->table->run,
+			     "table %s: %s, rows %s to %s, crosses borders of the live regions: "
+			     "apply cuts it into %u files with the same %" PRIu64 " cells",
+			     table, path, first, last, c->nparts, c->cells);
 	else
 		applying_say(
 			c->table->run,
-			"table %s: %s, rows %s to %s, was to be cut at a border of the live regions "
-			"that is gone: it is written again unchanged, %" PRIu64 " cells",
+			"table %s: %s, rows %s to %s, crossed a border of the live regions that "
+			"no longer exists: apply writes it again unchanged, with %" PRIu64 " "
+			"cells",
 			table, path, first, last, c->cells);
 }
 
@@ -246,7 +256,9 @@ int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_reg
 		rc = cut_cells(&c, err);
 	}
 	if (rc == RC_OK && c.cells != s->cells)
-		rc = error_set(err, RC_DATA, "%s has %" PRIu64 " cells, and its parts %" PRIu64,
+		rc = error_set(err, RC_DATA,
+			       "%s has %" PRIu64 " cells, but its parts have "
+			       "%" PRIu64,
 			       s->path, s->cells, c.cells);
 	if (rc == RC_OK)
 		rc = io_sync_dir(c.dir, err);
@@ -261,7 +273,7 @@ int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_reg
 
 /* --- parts, as the journal names them --- */
 
-/* Reads hex up to the next colon or the end; the row is kept in the arena. */
+/* Reads hex up to the next colon or the end. The arena owns the row. */
 static bool take_row(struct arena *a, const char **p, struct bytes *out)
 {
 	size_t n = strcspn(*p, ":");
@@ -301,16 +313,19 @@ int cut_part(void *self, size_t of, const char *word, struct hand_file *out, str
 	s.path = arena_strdup(kept, path);
 	mem_free(path);
 	mem_free(dir);
-	t->sources = mem_realloc(t->sources, (i + 1) * sizeof *t->sources);
+	t->sources = mem_reserve(t->sources, &t->sources_room, i + 1, sizeof *t->sources);
 	t->sources[i] = s;
 	out->upload = s.path;
 	if (t->upload_dir)
-		world_place(t, out, i);
+		upload_place(t, out, i);
 	a->nfiles++;
 	return RC_OK;
 }
 
-/* True also for parts of a run that died before the journal named them. */
+/*
+ * Returns true if apply gives such names to parts. If a run died, the folder may have parts that
+ * the journal does not list.
+ */
 static bool is_ours(const char *name)
 {
 	return strncmp(name, CUT_TEMP, sizeof CUT_TEMP - 1) == 0 ||
@@ -332,7 +347,10 @@ static int remove_ours(const char *path, DIR *d, bool *others, struct error *err
 	return errno ? error_errno(err, "cannot read %s", path) : RC_OK;
 }
 
-/* Removes the parts. The folder stays if it holds anything else (*others). It need not exist. */
+/*
+ * Removes the parts. If the folder contains other files, keeps the folder and sets *others. A
+ * missing folder is no error.
+ */
 static int remove_parts(const char *dir, bool *others, struct error *err)
 {
 	DIR *d = opendir(dir);
@@ -356,7 +374,9 @@ int cut_forget(struct applying *a, struct error *err)
 	char *dir = parts_dir(a);
 	int rc = remove_parts(dir, &others, err);
 	if (rc == RC_OK && others)
-		applying_warn(a, "%s is not removed: it contains files that apply did not create",
+		applying_warn(a,
+			      "%s was not removed, because it contains files that apply did not "
+			      "create",
 			      dir);
 	mem_free(dir);
 	return rc;

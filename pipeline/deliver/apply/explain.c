@@ -1,8 +1,8 @@
 /*
- * explain.c - find out why a region server answered false, which has no reason
+ * explain.c - find the cause if a region server answers false
  *
- * Only the server's log has the reason. apply asks HDFS for objections to the user, and looks at
- * the file for features that the server may not be able to read.
+ * The answer contains no reason. Only the server's log has the reason. apply checks whether HDFS
+ * denies the user an access, and whether the file has a feature that the server may not support.
  */
 #include "applying.h"
 #include "hfile.h"
@@ -17,7 +17,7 @@ static int may_in_folder(struct storage *s, const char *path, struct error *err)
 	return rc;
 }
 
-/* HBase has two ZSTD codecs, and neither reads the other's files. */
+/* Adds a hint about ZSTD. HBase has two ZSTD codecs, and neither codec reads files of the other. */
 static void suspect_framing(const struct applied_file *s, struct buf *hint)
 {
 	struct hfile_options o = {0};
@@ -32,9 +32,9 @@ static void suspect_framing(const struct applied_file *s, struct buf *hint)
 		return;
 	bool hadoop = o.framing == ZSTD_FRAMING_HADOOP;
 	buf_printf(hint,
-		   "; first suspect: the file is ZSTD with `framing: %s`, which servers read with "
-		   "hbase.io.compress.zstd.codec = %s; if theirs is another, load again with "
-		   "`compression: {codec: ZSTD, framing: %s}`",
+		   "; the most probable cause is ZSTD with `framing: %s`, which servers read with "
+		   "hbase.io.compress.zstd.codec = %s; if the servers have another codec, "
+		   "load again with `compression: {codec: ZSTD, framing: %s}`",
 		   hadoop ? "hadoop" : "hbase",
 		   hadoop ? "org.apache.hadoop.io.compress.ZStandardCodec (the default)"
 			  : "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec",

@@ -1,10 +1,12 @@
-/* hand_call.c - one call of the hand-over: what the region server answered, and what is true */
+/*
+ * hand_call.c - make one bulk load call, and find out which of its files the region server loaded
+ */
 #include "hand_steps.h"
 #include "schedule.h"
 
-#define REFUSALS 2 /* answers without a reason for one file, until they are an error */
+#define REFUSALS 2 /* fail after so many answers without a reason for one file */
 
-/* Checks that all files of a call are where the server takes them from; RC_END: one is not. */
+/* Checks that all files of a call are in the upload folder. Returns RC_END if a file is missing. */
 static int check_there(struct handover *h, struct hand_file *const *files, size_t n,
 		       struct error *err)
 {
@@ -31,8 +33,8 @@ static int resolve_all(struct handover *h, struct hand_file *const *files, size_
 }
 
 /*
- * Looks for the reason of an answer without one. *passes: the reason will pass, so the call is
- * retried.
+ * Looks for the cause of an answer without a reason. If the cause is temporary, sets *passes, and
+ * the caller retries the call.
  */
 static int ask_reason(struct handover *h, struct group *g, const struct hand_file *f,
 		      struct buf *hint, bool *passes, struct error *err)
@@ -55,13 +57,16 @@ static int no_reason(const struct group *g, const struct hand_file *f, const cha
 	const struct hbase_place *at = &g->region->place;
 
 	return error_set(err, RC_IO,
-			 "region server %s:%u does not load %s%s and gives no reason: look for "
-			 "`Failed to complete bulk load` in its log%s",
+			 "region server %s:%u does not load %s%s and gives no reason; look for "
+			 "`Failed to complete bulk load` in the server's log%s",
 			 at->host, at->port, f->upload,
 			 g->n > 1 ? " or another file of the call" : "", hint);
 }
 
-/* Counts an answer without a reason after which files are not in. The second one is an error. */
+/*
+ * Counts an answer without a reason, if files of the call are not in the table. The second such
+ * answer is an error.
+ */
 static int count_refusals(struct handover *h, struct group *g, bool loaded, struct error *err)
 {
 	const struct hand_file *left = NULL, *again = NULL;
@@ -80,11 +85,10 @@ static int count_refusals(struct handover *h, struct group *g, bool loaded, stru
 	}
 	buf_put(&hint, 0);
 	if (again && loaded)
-		rc = error_set(
-			err, RC_DATA,
-			"region server %s:%u answers that %s is loaded, but the file is neither in "
-			"the region's folder nor in its archive",
-			g->region->place.host, g->region->place.port, again->upload);
+		rc = error_set(err, RC_DATA,
+			       "region server %s:%u answered that it loaded %s, but the file is "
+			       "neither in the region's folder nor in its archive",
+			       g->region->place.host, g->region->place.port, again->upload);
 	else if (again)
 		rc = no_reason(g, again, (const char *)hint.ptr, err);
 	buf_release(&hint);
@@ -103,7 +107,7 @@ static int note_done(struct handover *h, struct hand_file *const *files, size_t 
 	return rc;
 }
 
-/* Puts the files that are in the table first; returns how many. */
+/* Moves the files that are in the table to the front of the list. Returns their number. */
 static size_t found_first(struct group *g, bool *in)
 {
 	size_t n = 0;
@@ -122,8 +126,8 @@ static size_t found_first(struct group *g, bool *in)
 }
 
 /*
- * Sets in[i] for the files of a call that answered "loaded": those seen in the table. If nobody may
- * look there, those that have left their upload path.
+ * Sets in[i] if file `i` of a call with the answer "loaded" is in the table. If the user may not
+ * read the table's folder, sets in[i] if the file is no longer at its upload path.
  */
 static int see_loaded(struct handover *h, const struct group *g, bool *in, struct error *err)
 {
@@ -144,7 +148,7 @@ static int see_loaded(struct handover *h, const struct group *g, bool *in, struc
 	return RC_OK;
 }
 
-/* After the answer "loaded": a file is done when it is seen in the table. */
+/* Handles the answer "loaded". A file is done only if it is in the table. */
 static int loaded(struct handover *h, struct group *g, struct error *err)
 {
 	bool *in = mem_calloc(g->n + 1, sizeof *in);
@@ -159,13 +163,16 @@ static int loaded(struct handover *h, struct group *g, struct error *err)
 	return rc ? rc : count_refusals(h, g, true, err);
 }
 
-/* Handles a call that did not answer "loaded"; said: its exception, code 0 if it has none. */
+/*
+ * Handles a call that did not answer "loaded". `said` is the call's exception. The code of `said`
+ * is 0 if there was no exception.
+ */
 static int not_loaded(struct handover *h, struct group *g, const struct error *said,
 		      struct error *err)
 {
-	/* A call without an answer may still be running.  An exception ends its call. */
+	/* a call without an answer may still be running, but a call with an exception has ended */
 	bool ended = !said->code || g->why.trouble != TROUBLE_LOST;
-	/* a region that moved or is too busy answers so before it begins */
+	/* a region that moved or is too busy refuses before it touches a file */
 	bool untouched =
 		said->code && (g->why.trouble == TROUBLE_GONE || g->why.trouble == TROUBLE_BUSY);
 	int rc = untouched ? hand_note(h, "back", g->files, g->n, err) : RC_OK;
@@ -191,7 +198,7 @@ int hand_send(struct handover *h, struct group *g, struct error *err)
 	struct error said = {0};
 	int rc = check_there(h, g->files, g->n, err);
 
-	if (rc == RC_END) /* somebody has moved or removed files */
+	if (rc == RC_END) /* another program has moved or removed files */
 		return resolve_all(h, g->files, g->n, NULL, false, err);
 	if (rc == RC_OK)
 		rc = hand_note(h, "sent", g->files, g->n, err);

@@ -1,10 +1,13 @@
-/* hand_journal.c - find and open the journal of one load, and replay it */
+/* hand_journal.c - find, open and replay the journal of one load */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "applying.h"
 #include "io.h"
+#include "run.h"
 
 static char *text_behind(const char *line, const char *name)
 {
@@ -68,7 +71,7 @@ static int replay(void *ctx, char *line, struct error *err)
 	return RC_OK;
 }
 
-/* Makes the first line of this load's journals at this cluster. */
+/* Makes the first line of this load's journal for this cluster. */
 static int journal_first(const struct applying *a, struct buf *first, struct error *err)
 {
 	char *manifest = mem_format("%s/manifest.json", a->opt->dir);
@@ -96,8 +99,8 @@ static char *usual_journal(const struct applying *a)
 }
 
 /*
- * Finds the path of the journal; the caller frees it. Reports a journal that DIR's name does not
- * lead to.
+ * Finds the path of the journal. The caller frees the path. Reports a journal whose name does not
+ * match DIR.
  */
 static int find_journal(const struct applying *a, const char *first, const char *load, char **path,
 			struct error *err)
@@ -116,15 +119,14 @@ static int find_journal(const struct applying *a, const char *first, const char 
 	int rc = journal_find(usual, APPLY_SUFFIX, first, load, &found, err);
 	if (rc == RC_OK && found.other)
 		applying_say(a,
-			     "%s is this load's journal, from before its folder was renamed: apply "
-			     "continues with it",
+			     "%s is the journal of this load before its folder was renamed: "
+			     "apply continues with it",
 			     found.path);
 	else if (rc == RC_OK && found.alike)
-		applying_say(
-			a,
-			"%s belongs to a load with the same files whose folder is gone; apply does "
-			"not change it, and begins %s",
-			found.alike, usual);
+		applying_say(a,
+			     "%s belongs to a load with the same files whose folder no longer "
+			     "exists; apply does not change that journal, and begins %s",
+			     found.alike, usual);
 	*path = found.path;
 	mem_free(found.alike);
 	mem_free(usual);
@@ -132,8 +134,8 @@ static int find_journal(const struct applying *a, const char *first, const char 
 }
 
 /*
- * Checks that the journal belongs to this load. What another load handed over may have been removed
- * from the table since, so its journal proves nothing about this one, even if the files are equal.
+ * Checks that the journal belongs to this load. The journal of another load proves nothing about
+ * this load, even if the files are equal. The cells of the other load may have been deleted since.
  */
 static int check_load(struct applying *a, const char *load, struct error *err)
 {
@@ -144,13 +146,14 @@ static int check_load(struct applying *a, const char *load, struct error *err)
 	if (!a->opt->journal)
 		return error_set(
 			err, RC_CONFIG,
-			"%s belongs to another load with the same files, which was here before: "
-			"`--restart` hands this one over; or, if this is a copy of that load, "
-			"`--journal %s` continues with it",
+			"%s belongs to an earlier load in this folder with the same files: to "
+			"apply this load, add `--restart`; if this folder is a copy of that "
+			"load, continue its journal with `--journal %s`",
 			a->journal.path, a->journal.path);
 	applying_warn(a,
-		      "%s was begun by another load with the same files; apply continues with it "
-		      "because of --journal: files that it notes as done are not sent again",
+		      "another load with the same files began %s; apply continues with it "
+		      "because of --journal, and does not send the files again that it notes as "
+		      "done",
 		      a->journal.path);
 	return RC_OK;
 }
@@ -192,8 +195,49 @@ int open_old_journal(struct applying *a, bool *there, struct error *err)
 	if (rc == RC_OK && *there)
 		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
 	else if (rc == RC_OK)
-		applying_say(a, "%s: there is no journal, so there is nothing to remove", path);
+		applying_say(a, "%s does not exist: without a journal there is nothing to remove",
+			     path);
 	buf_release(&first);
 	mem_free(path);
+	return rc;
+}
+
+int apply_is_finished(const char *dir, bool *finished, struct error *err)
+{
+	char *path = mem_format("%s" APPLY_SUFFIX, dir);
+	struct buf text = {0}, end = {0};
+	bool there;
+	int rc = io_exists(path, &there, err);
+
+	if (rc == RC_OK && there)
+		rc = io_read_file(path, &text, err);
+	journal_line(&end, "finished");
+	*finished = rc == RC_OK && text.len > end.len &&
+		    memcmp(text.ptr + text.len - end.len, end.ptr, end.len) == 0;
+	buf_release(&end);
+	buf_release(&text);
+	mem_free(path);
+	return rc;
+}
+
+/* --- removing a load --- */
+
+int apply_remove(const char *dir, struct error *err)
+{
+	char *aside = mem_format("%s" APPLY_REMOVED, dir);
+	char *journal = mem_format("%s" APPLY_SUFFIX, dir);
+	/* rename first, because a partly removed folder looks like a damaged load */
+	int rc = rename(dir, aside) < 0 && errno != ENOENT
+			 ? error_errno(err, "cannot rename %s", dir)
+			 : io_sync_parent(dir, err);
+
+	crash_at("follow-aside");
+	if (rc == RC_OK)
+		rc = io_remove_tree(aside, err);
+	crash_at("follow-removed");
+	if (rc == RC_OK && unlink(journal) < 0 && errno != ENOENT)
+		rc = error_errno(err, "cannot remove %s", journal);
+	mem_free(journal);
+	mem_free(aside);
 	return rc;
 }

@@ -1,35 +1,40 @@
-/* hand_steps.h - the steps of the state machine that several files share (handover.h) */
+/* hand_steps.h - steps of the state machine (handover.h) that several files use */
 #ifndef SALTMILL_APPLY_HAND_STEPS_H
 #define SALTMILL_APPLY_HAND_STEPS_H
 
 #include "handover.h"
 
-/* Notes an event of files: its word, then the files' numbers. */
+/* Notes an event of files in the journal. The line contains the word `what` and the files'
+ * numbers. */
 int hand_note(const struct handover *h, const char *what, struct hand_file *const *files, size_t n,
 	      struct error *err);
 /*
- * Parses the next number of a line, after a blank, and moves *p past it. False: there is none, or
- * it exceeds most.
+ * Parses the next number of a line, after a space, and moves *p to its end. Returns false if there
+ * is no number or if the number exceeds `most`.
  */
 bool hand_number(char **p, uint64_t most, uint64_t *out);
 /*
- * Finds out where a file is and sets its state: HAND_DONE in the table, HAND_READY in the upload
- * folder, HAND_NEW nowhere. r: the region that was called, searched first; NULL: unknown. ended:
- * the call was answered, so it cannot take the file any more.
+ * Finds a file and sets its state. The state is HAND_DONE in the table, HAND_READY in the upload
+ * folder, and HAND_NEW if the file is in neither. `r` is the region of the call, which is searched
+ * first, or NULL. `ended` is true if the call was answered. The call then cannot move the file
+ * later.
  */
 int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *r, bool ended,
 		 struct error *err);
 
-/* Counts n more files as in the table, or as replaced by their parts. */
+/* Counts `n` more files that are in the table or replaced by their parts. */
 void hand_count(struct handover *h, size_t n);
 
-/* hand_call.c: makes the call of a group and notes its result. */
+/* Makes the call of a group and notes its result (hand_call.c). */
 struct group;
 int hand_send(struct handover *h, struct group *g, struct error *err);
 
-/* recut.c: cuts each waiting file that crosses regions; its parts are to be uploaded. */
+/*
+ * Cuts each waiting file that crosses a region border. The parts of the file must then be uploaded
+ * (recut.c).
+ */
 int recut_files(struct handover *h, const struct hbase_regions *r, struct error *err);
-/* Replays the event of a cut, from after its word. */
+/* Replays the event of a cut. `rest` is the line after its first word. */
 int recut_replay(struct handover *h, char *rest, struct error *err);
 
 #endif

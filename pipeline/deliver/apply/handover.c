@@ -8,43 +8,7 @@
 #include "pool.h"
 #include "schedule.h"
 
-#define LOOK_MS	   1000 /* between two looks at a file in the token's folder */
-#define STAGED_MAX 60	/* looks until a file there is taken as abandoned */
-
 /* --- the journal --- */
-
-int hand_note(const struct handover *h, const char *what, struct hand_file *const *files, size_t n,
-	      struct error *err)
-{
-	struct buf line = {0};
-
-	buf_append_str(&line, what);
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&line, " %zu", (size_t)(files[i] - h->files));
-	buf_put(&line, 0);
-	int rc = h->world->note(h->world->self, (const char *)line.ptr, err);
-	buf_release(&line);
-	return rc;
-}
-
-bool hand_number(char **p, uint64_t most, uint64_t *out)
-{
-	char *end;
-
-	if (**p != ' ' || (*p)[1] < '0' || (*p)[1] > '9')
-		return false;
-	*out = strtoull(*p + 1, &end, 10);
-	*p = end;
-	return *out <= most;
-}
-
-void hand_count(struct handover *h, size_t n)
-{
-	if (h->done)
-		*h->done += n;
-	if (h->sends)
-		progress_add(h->progress, n);
-}
 
 static void replay_file(struct handover *h, struct hand_file *f, enum hand_state state)
 {
@@ -121,11 +85,10 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 	if (rc == RC_OK)
 		rc = h->world->put(h->world->self, f, &f->id, err);
 	if (rc == RC_OK && f->id == 0)
-		rc = error_set(
-			err, RC_CONFIG,
-			"%s: the server does not report fileId, and apply identifies files by it: "
-			"--webhdfs must name NameNodes, not a gateway",
-			f->upload);
+		rc = error_set(err, RC_CONFIG,
+			       "%s: found no fileId in the server's answer, which apply needs to "
+			       "identify files: --webhdfs must name NameNodes, not a gateway",
+			       f->upload);
 	if (rc)
 		return rc;
 	snprintf(line, sizeof line, "put %zu %" PRIu64, index, f->id);
@@ -135,98 +98,6 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 	f->state = HAND_READY;
 	progress_add(h->progress, 1);
 	return RC_OK;
-}
-
-/* --- where files are after a call --- */
-
-enum hand_where { AT_UPLOAD, AT_STAGED, AT_NEITHER };
-
-static int find_once(const struct handover *h, const struct hand_file *f, enum hand_where *out,
-		     struct error *err)
-{
-	const struct hand_world *w = h->world;
-	uint64_t id = 0;
-
-	*out = AT_UPLOAD;
-	int rc = w->look(w->self, f->upload, &id, err);
-	if (rc || (id && id == f->id))
-		return rc;
-	*out = AT_STAGED;
-	rc = w->look(w->self, f->staged, &id, err);
-	if (rc || (id && id == f->id))
-		return rc;
-	*out = AT_NEITHER;
-	return RC_OK;
-}
-
-/*
- * Finds a file at its upload path or in the token's folder. Looks twice, because a server may move
- * a file back between the two looks.
- */
-static int find_file(const struct handover *h, const struct hand_file *f, enum hand_where *out,
-		     struct error *err)
-{
-	int rc = find_once(h, f, out, err);
-
-	if (rc || *out != AT_NEITHER)
-		return rc;
-	h->world->pause(h->world->self, LOOK_MS);
-	return find_once(h, f, out, err);
-}
-
-/*
- * Finds out whether a file in neither folder is in the table. If nobody may look there, it counts
- * as absent.
- */
-static int find_in_table(const struct handover *h, struct hand_file *f,
-			 const struct hbase_region *r, bool *in, struct error *err)
-{
-	const struct hand_world *w = h->world;
-	int rc = RC_OK;
-
-	/* a copy in the table has another id, and the file itself is still in the upload folder */
-	if (h->copies)
-		return RC_OK;
-	if (r)
-		rc = w->in_table(w->self, r, &f, 1, in, err);
-	if (rc == RC_OK && !*in) /* an earlier call may have named another region */
-		rc = w->in_table(w->self, NULL, &f, 1, in, err);
-	return rc == RC_END ? RC_OK : rc;
-}
-
-int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *r, bool ended,
-		 struct error *err)
-{
-	const struct hand_world *w = h->world;
-	enum hand_where at;
-	bool in = false;
-	int rc = find_file(h, f, &at, err);
-
-	for (unsigned i = 0; rc == RC_OK && at == AT_STAGED && i < STAGED_MAX; i++) {
-		rc = stop_check(err);
-		w->pause(w->self, LOOK_MS);
-		if (rc == RC_OK)
-			rc = find_file(h, f, &at, err);
-	}
-	if (rc)
-		return rc;
-	if (at == AT_STAGED) {
-		rc = w->move(w->self, f->staged, f->upload, err);
-		at = AT_UPLOAD;
-	}
-	if (rc)
-		return rc;
-	if (at == AT_NEITHER)
-		rc = find_in_table(h, f, r, &in, err);
-	if (rc == RC_OK && in)
-		rc = hand_note(h, "done", &f, 1, err);
-	else if (rc == RC_OK && ended)
-		rc = hand_note(h, "back", &f, 1, err);
-	if (rc == RC_OK)
-		f->state = at == AT_UPLOAD ? HAND_READY : in ? HAND_DONE : HAND_NEW;
-	if (rc == RC_OK && f->state == HAND_DONE)
-		hand_count(h, 1);
-	return rc;
 }
 
 /* --- calls --- */
@@ -247,23 +118,7 @@ static int send_next(void *ctx, unsigned worker, size_t index, struct error *err
 
 /* --- rounds --- */
 
-bool handover_region(const struct hbase_regions *r, const struct hand_file *f, size_t *region)
-{
-	size_t low = 0, high = r->count;
-
-	/* find the last region that starts at or before the file's first row */
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-		if (bytes_cmp(r->item[mid].start, f->first) <= 0)
-			low = mid;
-		else
-			high = mid;
-	}
-	*region = low;
-	return r->item[low].end.len == 0 || bytes_cmp(f->last, r->item[low].end) < 0;
-}
-
-/* Makes one failure from those of a round: the first of them decides how to wait. */
+/* Combines the failures of a round. The first failure decides how long to wait. */
 static void round_failure(const struct schedule *s, struct hbase_failure *why, struct error *err)
 {
 	*why = (struct hbase_failure){.trouble = TROUBLE_BUSY};
@@ -287,8 +142,8 @@ static size_t count_done(const struct handover *h)
 }
 
 /*
- * Requests the regions as they are now. RC_END: they are unknown at the moment. Release *out
- * always.
+ * Requests the current regions. Returns RC_END if the regions are unknown at the moment. The caller
+ * always releases *out.
  */
 static int ask_regions(const struct handover *h, struct hbase_regions *out,
 		       struct hbase_failure *why, struct error *err)
@@ -300,7 +155,7 @@ static int ask_regions(const struct handover *h, struct hbase_regions *out,
 	return passing ? RC_END : rc;
 }
 
-/* Cuts the files that cross a border of the present regions. */
+/* Cuts the files that cross a border of the current regions. */
 static int fit_regions(struct handover *h, struct hbase_failure *why, struct error *err)
 {
 	struct hbase_regions regions = {0};
@@ -312,7 +167,7 @@ static int fit_regions(struct handover *h, struct hbase_failure *why, struct err
 	return rc;
 }
 
-/* Sends all ready files once. RC_END: files are left; *why and *err have the cause. */
+/* Sends all ready files once. Returns RC_END if files are left, with the cause in *why and *err. */
 static int one_round(struct handover *h, struct hbase_failure *why, struct error *err)
 {
 	struct hbase_regions regions = {0};
@@ -334,7 +189,7 @@ static int one_round(struct handover *h, struct hbase_failure *why, struct error
 	return rc;
 }
 
-/* RC_DATA: the file is still at path. Removing its folder would lose it. */
+/* Returns RC_DATA if the file is still at `path`. Removing the folder would then lose the file. */
 static int check_gone(const struct handover *h, const struct hand_file *f, const char *path,
 		      struct error *err)
 {
@@ -345,7 +200,8 @@ static int check_gone(const struct handover *h, const struct hand_file *f, const
 		return rc;
 	return error_set(
 		err, RC_DATA,
-		"%s is still there, but its region answered that it was loaded: apply removes nothing",
+		"%s still exists, but its region server answered that it was loaded: apply "
+		"removes nothing; run apply again, and check the server's log if this repeats",
 		path);
 }
 
@@ -362,8 +218,8 @@ static int check_left(void *ctx, unsigned worker, size_t index, struct error *er
 }
 
 /*
- * Begins the progress line of a phase. It counts only what the phase still has to do, so that its
- * estimate of the time left is right.
+ * Begins the progress line of a phase. The total counts only the remaining files, because the time
+ * left is estimated from the total.
  */
 static void show_phase(struct handover *h, enum hand_phase phase)
 {
@@ -423,7 +279,7 @@ int handover_run(struct handover *h, struct error *err)
 
 	if (h->cleaned)
 		return RC_OK;
-	/* calls of the previous run */
+	/* look for the files of calls that an earlier run began */
 	begin(h, HAND_CALLS);
 	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++)
 		if (h->files[i].state == HAND_SENT)
@@ -435,7 +291,10 @@ int handover_run(struct handover *h, struct error *err)
 		begin(h, HAND_UPLOADS);
 		rc = fit_regions(h, &why, err);
 		if (rc == RC_OK) {
-			/* again: it now includes the parts of files that were cut */
+			/*
+			 * show the phase again, because the total now includes the parts of cut
+			 * files
+			 */
 			show_phase(h, HAND_UPLOADS);
 			rc = pool_run(h->threads, h->nfiles, upload, h, err);
 		}

@@ -12,7 +12,7 @@
 #include "io.h"
 #include "mem.h"
 
-#define HASH_TEXT 10 /* " #" and 8 digits */
+#define HASH_TEXT 10 /* length of " #" and 8 digits */
 
 void journal_line(struct buf *out, const char *line)
 {
@@ -20,8 +20,8 @@ void journal_line(struct buf *out, const char *line)
 }
 
 /*
- * Removes the hash from a line, and ends the line there. False: there is no hash, or it does not
- * match.
+ * Removes the hash from a line and ends the line there. Returns false if the hash is missing or
+ * wrong.
  */
 static bool unseal(char *line)
 {
@@ -60,6 +60,16 @@ static int take_line(char *line, size_t number, const char *path, const char *fi
 	return RC_OK;
 }
 
+/*
+ * Returns true if a power failure interrupted the write of this last line. A disk may keep the size
+ * of a file without its bytes, which are zeros in this case. The line was never on disk, so apply
+ * has not begun the step of the line.
+ */
+static bool is_torn(const uint8_t *line, const uint8_t *end, struct bytes text)
+{
+	return end + 1 == text.ptr + text.len && memchr(line, 0, (size_t)(end - line));
+}
+
 int journal_read(struct bytes text, const char *path, const char *first, journal_replay *replay,
 		 void *ctx, size_t *good, struct error *err)
 {
@@ -71,7 +81,7 @@ int journal_read(struct bytes text, const char *path, const char *first, journal
 		const uint8_t *at = text.len > *good ? text.ptr + *good : NULL;
 		const uint8_t *end = at ? memchr(at, '\n', text.len - *good) : NULL;
 
-		if (!end)
+		if (!end || is_torn(at, end, text))
 			return RC_OK;
 		char *line = mem_format("%.*s", (int)(end - at), (const char *)at);
 		rc = take_line(line, ++number, path, first, replay, ctx, err);
@@ -102,7 +112,7 @@ static int append(struct journal *j, const char *line, struct error *err)
 int journal_note(struct journal *j, const char *line, struct error *err)
 {
 	pthread_mutex_lock(&j->lock);
-	/* after an earlier failure the file may end in half a line, so nothing more is appended */
+	/* after an earlier failure, the file may end in an incomplete line, so do not append */
 	int rc = j->failure.code ? j->failure.code : append(j, line, &j->failure);
 	if (rc)
 		*err = j->failure;
@@ -117,28 +127,33 @@ static int open_and_lock(struct journal *j, struct error *err)
 		return error_errno(err, "cannot open %s", j->path);
 	if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
 		return RC_OK;
-	return errno == EWOULDBLOCK ? error_set(err, RC_BUSY,
-						"%s: another process hands this load over", j->path)
-				    : error_errno(err, "cannot lock %s", j->path);
+	return errno == EWOULDBLOCK
+		       ? error_set(err, RC_BUSY, "%s: another process applies this load", j->path)
+		       : error_errno(err, "cannot lock %s", j->path);
 }
 
 /*
- * A file without a whole line is a new journal, or the process died while it wrote the first line.
- * Anything else is somebody's file and must not be truncated.
+ * Checks a file without a complete line. Such a file is a new journal, or its first line is
+ * incomplete because the process died or the power failed. After a power failure, a file may have
+ * its size but zeros instead of its bytes. Any other file must not be truncated.
  */
 static int check_begun(struct bytes text, const char *path, const char *first, struct error *err)
 {
 	struct buf line = {0};
 
 	journal_line(&line, first);
-	bool ours = text.len <= line.len && (!text.len || !memcmp(text.ptr, line.ptr, text.len));
+	bool ours = text.len <= line.len;
+	for (size_t i = 0; ours && i < text.len; i++)
+		ours = text.ptr[i] == line.ptr[i] || text.ptr[i] == 0;
 	buf_release(&line);
 	return ours ? RC_OK
-		    : error_set(err, RC_CONFIG, "%s is not a journal of apply: name another file",
+		    : error_set(err, RC_CONFIG,
+				"%s is not a journal of apply: choose another "
+				"file with --journal",
 				path);
 }
 
-/* --- which load it belongs to --- */
+/* --- the load of a journal --- */
 
 int journal_load(char line[JOURNAL_LOAD], const char *dir, struct error *err)
 {
@@ -185,12 +200,12 @@ static bool begins_with(const char *path, struct bytes text)
 
 struct journal_search {
 	const char *suffix;
-	/* start of a journal with this manifest; start of this load's own */
+	/* first line of any journal with this manifest; first two lines of this load's journal */
 	struct bytes first, both;
 	struct journal_found *out;
 };
 
-/* Checks one entry of the folder. Takes over the path. */
+/* Checks one entry of the folder, and takes ownership of `path`. */
 static int judge(const struct journal_search *s, char *path, struct error *err)
 {
 	struct journal_found *f = s->out;

@@ -1,25 +1,26 @@
 /*
- * journal.h - the events of handing a load over, a line each, on disk before the next step
+ * journal.h - the events of apply, one per line, each on disk before the next step
  *
  *   saltmill-apply 1 MANIFEST-DIGEST CLUSTER-ID #c3d2e1f0
- *   load 5506282 1795362625.103952771 #...   which folder it is (journal_load)
+ *   load 5506282 1795362625.103952771 #...   the load's folder (journal_load)
  *   0 create 1f00.. 77ab.. #...          nonces of the table's creation, before it is requested
  *   0 created #...
  *   folder saltmill-9f8e7d6c5b4a3921 #...
  *   0 token hdfs://nn/hbase/staging/... #...
- *   0 table 16468 3f2a.. 77c1.. #...     which incarnation it is (incarnation.h)
+ *   0 table 16468 3f2a.. 77c1.. #...     the table's incarnation (incarnation.h)
  *   0 put 17 16387 #...                  file 17 of the table is uploaded, with this file id
- *   0 sent 17 18 #...                    before the call of a region with these files
- *   0 back 17 18 #...                    after the call: it has ended, and these are not in
- *   0 done 17 18 #...                    or: they are in the table
- *   0 aside 19 #...                      before it is renamed to where no call finds it
- *   parts #...                           before the folder of cut files is made
- *   0 cut 19 24 61:6b:900:7468:68a5.. 6d:7a:124:1022:9b52.. #...   its parts are files 24 and 25
+ *   0 sent 17 18 #...                    before a call with these files
+ *   0 back 17 18 #...                    after the call, if these files are not in the table
+ *   0 done 17 18 #...                    after the call, if these files are in the table
+ *   0 aside 19 #...                      before the file is renamed, so that no call finds it
+ *   parts #...                           before the folder of parts is created
+ *   0 cut 19 24 61:6b:900:7468:68a5.. 6d:7a:124:1022:9b52.. #...   the parts are files 24 and 25
  *   0 cleaned #...
  *   finished #...
  *
- * The first number is the table's, in the manifest's order. Each line ends with its hash. Half a
- * line at the end was being written when the process died, so its event did not happen.
+ * The first number is the table's index in the manifest. Each line ends with its hash. An
+ * incomplete last line is ignored, because the process died before the step that the line
+ * announces.
  */
 #ifndef SALTMILL_APPLY_JOURNAL_H
 #define SALTMILL_APPLY_JOURNAL_H
@@ -32,51 +33,53 @@
 #define JOURNAL_LOAD 64
 
 struct journal {
-	int fd; /* -1: none */
+	int fd; /* -1 if not open */
 	char *path;
 	pthread_mutex_t lock;
-	struct error failure; /* code 0: none; later notes fail with the same error */
+	/* `code` is 0 before a failure; after a failure, all later notes fail with the same
+	 * error */
+	struct error failure;
 };
 
-/* Takes one line without its hash: NUL-terminated, valid during the call. */
+/* Handles one line without its hash. The line is NUL-terminated and valid during the call. */
 typedef int journal_replay(void *ctx, char *line, struct error *err);
 
 /*
- * Opens the journal, or begins it with the line `first`, and locks it. Calls replay for each line
- * that it has. RC_BUSY: another process holds the lock. RC_CONFIG: it begins with another line, so
- * it belongs to something else, and is not changed. RC_DATA: a line was changed.
+ * Opens and locks the journal, or begins a new one with the line `first`. Calls `replay` for each
+ * existing line. Returns RC_BUSY if another process holds the lock, and RC_DATA if a line was
+ * changed. If the first line differs, returns RC_CONFIG and leaves the file unchanged.
  */
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
 		 void *ctx, struct error *err);
 /*
- * Makes "load INODE TIME": the load's folder, and when its manifest.json was made (its birth, or
- * its last change if the file system has no birth times). Equal inputs and job give another load an
- * equal manifest. A rename keeps this line, and no other folder has it. A removed folder's inode
- * may be reused, a birth time is not.
+ * Makes the line "load INODE TIME", which identifies the load's folder. INODE is the folder's
+ * inode. TIME is the birth time of manifest.json, or the time of its last change if the file system
+ * has no birth times. Two loads of equal inputs have equal manifests, but different lines. A rename
+ * of the folder keeps the line. The file system may reuse an inode, but not a birth time.
  */
 int journal_load(char line[JOURNAL_LOAD], const char *dir, struct error *err);
-/* Returns true if two such lines name manifests that were made at the same time. */
+/* Returns true if both lines of journal_load name manifests of the same time. */
 bool journal_same_time(const char *a, const char *b);
 
 struct journal_found {
 	char *path;  /* the caller frees it */
-	bool other;  /* it has the folder's former name */
-	char *alike; /* the caller frees it; NULL: none */
+	bool other;  /* true if the journal has the folder's former name */
+	char *alike; /* freed by the caller; NULL if there is no such journal */
 };
 /*
- * Finds the load's journal: at path, or in the same parent under another name, if the folder was
- * renamed. Such a journal begins with the lines `first` and `load`. alike: a journal with only an
- * equal manifest, whose own folder is gone.
+ * Finds the load's journal, which begins with the lines `first` and `load`. The journal is at
+ * `path`. If the folder was renamed, the journal has another name in the same parent. Sets
+ * out->alike to a journal that has an equal manifest, but whose folder no longer exists.
  */
 int journal_find(const char *path, const char *suffix, const char *first, const char *load,
 		 struct journal_found *out, struct error *err);
-/* Appends a line; RC_OK: it is on disk. Any thread may call it. */
+/* Appends a line. After RC_OK the line is on disk. Any thread may call this function. */
 int journal_note(struct journal *j, const char *line, struct error *err);
-void journal_close(struct journal *j); /* {.fd = -1} is fine */
+void journal_close(struct journal *j); /* Closes the journal. Accepts {.fd = -1}. */
 
 /*
- * Parses the content of a journal: calls replay for each whole line after the first, and sets *good
- * to the end of the last whole line.
+ * Parses the content of a journal. Calls `replay` for each complete line after the first, and sets
+ * *good to the end of the last complete line.
  */
 int journal_read(struct bytes text, const char *path, const char *first, journal_replay *replay,
 		 void *ctx, size_t *good, struct error *err);

@@ -123,7 +123,8 @@ static struct kept_live_table **find(struct apply_kept *k, const char *table)
 	return at;
 }
 
-/* A region that no server serves now may be served at the next look. */
+/* Returns true if each region has a server. apply does not keep other lists, because such lists
+ * soon change. */
 static bool all_served(const struct hbase_regions *r)
 {
 	for (size_t i = 0; i < r->count; i++)

@@ -1,9 +1,9 @@
 /*
  * live_cells.c - compare each cell of the load's files with the live table
  *
- * For each file, the live rows between its first and its last row are scanned. The scan is raw: it
- * returns all versions and delete markers, as the file has them. HBase does not show cells that are
- * older than their family's TTL, so these cannot be compared.
+ * For each file, apply scans the live rows between the file's first and last row. The scan is raw,
+ * so it returns all versions and delete markers. The file has them, too. HBase does not show cells
+ * that are older than their family's TTL, so the comparison skips them.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #define ROWS_A_CALL  10000
 #define BYTES_A_CALL (4u << 20)
 
-/* The walk through one file's cells, along the live ones. */
+/* A merge of one file's cells with the live cells. */
 struct live_walk {
 	struct hfile *file;
-	struct cell next; /* of the file, unless ended */
+	struct cell next; /* next cell of the file, unless ended */
 	bool ended;
 	int64_t oldest; /* HBase does not show older cells */
 	struct apply_proof sum;
@@ -33,7 +33,7 @@ static int step(struct live_walk *w, struct error *err)
 	return rc < 0 ? rc : RC_OK;
 }
 
-/* Counts the file's next cell as not in the table, and steps on. */
+/* Counts the file's next cell as missing in the table, and reads the cell after it. */
 static int pass_over(struct live_walk *w, struct error *err)
 {
 	if (w->next.ts < w->oldest)
@@ -64,7 +64,7 @@ static int take_live(void *ctx, const struct cell *live, struct error *err)
 	return rc ? rc : step(w, err);
 }
 
-/* Scans each region that has rows of the file: its region may have been split. */
+/* Scans each region that has rows of the file. A region of the load may have been split. */
 static int walk_regions(struct applied *t, const struct hand_file *f, struct live_walk *w,
 			struct hbase_failure *why, struct error *err)
 {
@@ -73,7 +73,7 @@ static int walk_regions(struct applied *t, const struct hand_file *f, struct liv
 	int rc = hbase_regions(t->run->hbase, t->result->name, &r, why, err);
 
 	buf_append(&stop, f->last.ptr, f->last.len);
-	buf_put(&stop, 0); /* a NUL byte makes the next possible row */
+	buf_put(&stop, 0); /* a NUL byte makes the next possible row key */
 	for (size_t i = 0; rc == RC_OK && i < r.count; i++) {
 		const struct hbase_region *at = &r.item[i];
 		bool inside = bytes_cmp(at->start, f->first) > 0;
@@ -157,7 +157,9 @@ int table_prove(struct applied *t, struct error *err)
 	struct proving p = {.table = t};
 
 	progress_begin(t->run->opt->progress, "checking", PROGRESS_FILES, t->manifest->nfiles);
-	/* the load's own files, even if they were cut; the parts have the same cells */
+	/*
+	 * compare the load's files even if they were cut, because their parts have the same cells
+	 */
 	int rc = pool_run(t->hand.threads, t->manifest->nfiles, prove_file, &p, err);
 
 	if (rc)

@@ -1,6 +1,7 @@
-/* live_table.c - compare, create and alter the live table by the load's create-table script */
+/*
+ * live_table.c - compare the live table with the load's create-table script, and create or alter it
+ */
 #include <inttypes.h>
-#include <sys/random.h>
 
 #include "applying.h"
 #include "io.h"
@@ -29,7 +30,7 @@ static void tell_differences(struct applied *t, const struct table_differences *
 		t->result->differences[i] = sentence_of(a, &d->item[i]);
 }
 
-/* --- looking --- */
+/* --- comparing --- */
 
 static int describe(struct applied *t, struct description *out, struct error *err)
 {
@@ -57,8 +58,8 @@ static int check_enabled(struct applied *t, struct error *err)
 }
 
 /*
- * Refuses tables whose files are tracked: after a lost answer, apply could not find out what the
- * call did.
+ * Refuses tables with a file tracker. After a lost answer, apply could not find out what the call
+ * did.
  */
 static int check_tracker(const struct applied *t, const struct description *have, struct error *err)
 {
@@ -68,7 +69,8 @@ static int check_tracker(const struct applied *t, const struct description *have
 	if (!tracker || strcmp(tracker, "DEFAULT") == 0)
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
-			 "table %s has %s = %s: apply supports DEFAULT only; use completebulkload",
+			 "table %s: found %s = %s, expected DEFAULT, because apply supports no "
+			 "other tracker; use completebulkload",
 			 t->result->name, key, tracker);
 }
 
@@ -104,10 +106,10 @@ int table_look(struct applied *t, struct error *err)
 			t->result->missing = true;
 			return RC_OK;
 		}
-		return error_set(
-			err, RC_CONFIG,
-			"the cluster has no table %s: --create creates it with %zu regions",
-			t->result->name, t->splits.count + 1);
+		return error_set(err, RC_CONFIG,
+				 "the cluster has no table %s; to create it with %zu regions, add "
+				 "--create",
+				 t->result->name, t->splits.count + 1);
 	}
 	t->result->missing = !t->exists;
 	if (!t->exists)
@@ -115,10 +117,11 @@ int table_look(struct applied *t, struct error *err)
 	if (d.count && !opt->alter && !opt->dry_run)
 		return error_set(
 			err, RC_CONFIG,
-			"table %s differs from what the load wants: %s%s; --alter changes it",
+			"table %s differs from what the load wants: %s%s; to change it, add "
+			"--alter",
 			t->result->name, t->result->differences[0],
 			d.count > 1 ? ", and more (--dry-run lists all)" : "");
-	/* an earlier run may have begun the creation: create() waits for its end */
+	/* an earlier run may have begun the creation, and create() waits for its end */
 	if (t->create_noted && !t->created)
 		return RC_OK;
 	rc = check_enabled(t, err);
@@ -163,21 +166,15 @@ int table_check_regions(struct applied *t, struct error *err)
 	return RC_OK;
 }
 
-/* --- making --- */
+/* --- creating and altering --- */
 
-static int draw_nonces(uint64_t nonce[2], struct error *err)
-{
-	if (getrandom(nonce, 16, 0) != 16)
-		return error_errno(err, "getrandom");
-	nonce[0] |= 1; /* 0 means no nonce */
-	nonce[1] |= 1;
-	return RC_OK;
-}
-
-/* Notes new nonces before they are used, so that a run after a crash repeats the same creation. */
+/*
+ * Notes new nonces before apply uses them. After a crash, the next run then repeats the same
+ * creation.
+ */
 static int name_creation(struct applied *t, struct error *err)
 {
-	int rc = draw_nonces(t->nonce, err);
+	int rc = hbase_draw_nonces(t->nonce, err);
 
 	if (rc == RC_OK)
 		rc = applying_note(t->run, err, "%zu create %016" PRIx64 " %016" PRIx64, t->index,
@@ -206,8 +203,8 @@ static int create_namespace(struct applied *t, struct error *err)
 }
 
 /*
- * Calls the master. TROUBLE_EXISTS is a success: a call whose nonce the master has forgotten made
- * the table, or somebody else did.
+ * Calls the master. TROUBLE_EXISTS is a success. It means that another user created the table, or
+ * that the master has forgotten the nonce of the call that created it.
  */
 static int ask_to_create(struct applied *t, struct error *err)
 {
@@ -224,7 +221,7 @@ static int ask_to_create(struct applied *t, struct error *err)
 			return RC_OK;
 		if (why.trouble == TROUBLE_MISSING && !spaced && strchr(t->result->name, ':')) {
 			spaced = true;
-			/* the nonces of the failed call cannot be used again */
+			/* do not reuse the nonces of the failed call */
 			rc = create_namespace(t, err);
 			if (rc == RC_OK)
 				rc = name_creation(t, err);
@@ -235,8 +232,8 @@ static int ask_to_create(struct applied *t, struct error *err)
 		if (hbase_retry(&why, &attempt, err))
 			continue;
 		/*
-		 * with the same nonces the master repeats its old answer, even after the cause is
-		 * fixed
+		 * use new nonces, because the master repeats its old answer to old nonces, even
+		 * after the cause is fixed
 		 */
 		if (why.trouble == TROUBLE_REFUSED || why.trouble == TROUBLE_MISSING)
 			name_creation(t, &unnoted);
@@ -250,8 +247,8 @@ static int check_wanted(const struct applied *t, struct error *err)
 		if (attributes_get(&t->want.families[i].items, "ENCRYPTION_KEY"))
 			return error_set(
 				err, RC_CONFIG,
-				"table %s: family %s has an ENCRYPTION_KEY, which only the HBase shell can "
-				"wrap: run create.rb there, then apply",
+				"table %s: family %s has an ENCRYPTION_KEY, which only the "
+				"HBase shell can wrap; run `hbase shell create.rb`, then apply",
 				t->result->name, t->want.families[i].name);
 	return RC_OK;
 }
@@ -262,7 +259,7 @@ static int create(struct applied *t, struct error *err)
 	struct table_differences d = {0};
 	int rc = check_wanted(t, err);
 
-	/* a finished creation has used its nonces up */
+	/* a finished creation needs new nonces */
 	if (rc == RC_OK && (!t->create_noted || t->created))
 		rc = name_creation(t, err);
 	t->created = false;
@@ -277,7 +274,7 @@ static int create(struct applied *t, struct error *err)
 		rc = error_set(err, RC_CONFIG,
 			       "table %s was created, but differs from what the load wants: %s",
 			       t->result->name, t->result->differences[0]);
-	/* if somebody else creates the table, nothing has waited for its regions */
+	/* if another user created the table, its regions may not be open yet */
 	if (rc == RC_OK)
 		rc = check_enabled(t, err);
 	if (rc == RC_OK)
@@ -296,7 +293,7 @@ static int alter(struct applied *t, struct error *err)
 	int rc = compare(t, &have, &d, err);
 
 	if (rc == RC_OK)
-		rc = draw_nonces(nonce, err);
+		rc = hbase_draw_nonces(nonce, err);
 	if (rc || d.count == 0)
 		return rc;
 	description_mend(&have, &t->want, &d, &t->run->result->arena);

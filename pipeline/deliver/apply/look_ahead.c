@@ -1,8 +1,8 @@
 /*
  * look_ahead.c - report problems before a byte is sent
  *
- * How many files stores would have, and whether HDFS takes the load from this user. precheck.h
- * checks the cluster itself.
+ * This file checks how many files the stores would have, and whether HDFS accepts the load from
+ * this user. precheck.h checks the cluster.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,21 +14,7 @@
 
 #define FILES_A_FAMILY 32 /* hbase.mapreduce.bulkload.max.hfiles.perRegion.perFamily */
 #define BLOCKING_FILES 16 /* hbase.hstore.blockingStoreFiles */
-#define ROOM_TRIES     5  /* each waits as long as the storage's patience lasts */
-
-void applying_warn(struct applying *a, const char *fmt, ...)
-{
-	struct apply_result *r = a->result;
-
-	va_list ap;
-
-	va_start(ap, fmt);
-	const char *text = arena_vformat(&r->arena, fmt, ap);
-	va_end(ap);
-	r->warnings = arena_grow(&r->arena, r->warnings, r->nwarnings, sizeof *r->warnings);
-	r->warnings[r->nwarnings++] = text;
-	applying_say(a, "%s", text);
-}
+#define ROOM_TRIES     5  /* each attempt waits as long as the storage's patience */
 
 static void warn(void *ctx, const char *sentence)
 {
@@ -59,7 +45,7 @@ void look_at_transitions(struct applied *t)
 
 /* --- files of a store --- */
 
-/* NULL: the setting is absent there. */
+/* Returns the value of hbase.hstore.blockingStoreFiles, or NULL if `d` does not set it. */
 static const char *blocking_of(const struct described *d)
 {
 	static const char key[] = "hbase.hstore.blockingStoreFiles";
@@ -69,9 +55,10 @@ static const char *blocking_of(const struct described *d)
 }
 
 /*
- * Returns the limit of files for a store. A family's setting overrides its table's
- * (StoreUtils.createStoreConfiguration). The load's wishes come first, because the live table has
- * them or gets them. 0: neither sets it; hbase-site is unknown.
+ * Returns the limit of files for a store. Returns 0 if neither the family nor the table sets the
+ * limit, because apply does not know hbase-site. A family's setting overrides its table's setting
+ * (StoreUtils.createStoreConfiguration). The settings of the load come first, because the live
+ * table has them or gets them.
  */
 static size_t blocking_files(const struct applied *t, const char *family)
 {
@@ -94,11 +81,11 @@ static size_t family_index(const struct applied *t, const char *family)
 	return i;
 }
 
-/* The number of stores that exceed a limit, and the fullest of them. */
+/* The number of stores that exceed a limit, and the store with most files. */
 struct crowd {
 	size_t stores, added, before;
 	size_t bound;
-	bool said; /* the table or family sets the limit */
+	bool said; /* true if the table or family sets the limit */
 	const char *family;
 	struct bytes region;
 };
@@ -124,19 +111,20 @@ static void tell_crowds(const struct applied *t, const struct crowd *many, const
 	if (many->stores)
 		applying_warn(
 			t->run,
-			"table %s: %zu stores get more than %d files, which completebulkload would "
-			"refuse; most, %zu, family %s of the region that starts at `%.*s`: HBase "
-			"will compact them at once; for fewer files, use larger files or more "
-			"regions (`regions:` of the job)",
+			"table %s: %zu stores get more than %d files, the limit of "
+			"completebulkload; the most, %zu, are in family %s of the region that "
+			"starts at `%.*s`: HBase will compact them at once; for fewer files, "
+			"use larger files or more regions (`regions:` of the job)",
 			t->result->name, c->stores, FILES_A_FAMILY, c->added, c->family,
 			(int)start.len, (const char *)start.ptr);
 	else
 		applying_warn(
 			t->run,
 			"table %s: %zu stores would have more files than "
-			"hbase.hstore.blockingStoreFiles (%zu%s); most, family %s of the region that "
-			"starts at `%.*s`, %zu beside %zu: writes to these regions wait until HBase "
-			"has compacted them; run `major_compact '%s'` before, or use larger files",
+			"hbase.hstore.blockingStoreFiles (%zu%s); the most, in family %s of the "
+			"region that starts at `%.*s`, are %zu new and %zu old ones: writes to "
+			"these regions wait until HBase has compacted them; run `major_compact "
+			"'%s'` first, or use larger files",
 			t->result->name, c->stores, c->bound,
 			c->said ? "" : " unless hbase-site sets another", c->family, (int)start.len,
 			(const char *)start.ptr, c->added, c->before, t->result->name);
@@ -160,7 +148,7 @@ void look_at_stores(struct applied *t, const struct hbase_regions *r)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct hbase_store_files *s =
 			hbase_status_stores(&t->run->kept->status, r->item[i].name);
-		/* HBase reports it for the region, not for each family */
+		/* HBase reports the number of files for the region, not for each family */
 		size_t before = s && s->families ? s->files / s->families : 0;
 
 		for (size_t k = 0; k < nfamilies; k++) {
@@ -192,8 +180,8 @@ static uint64_t bytes_to_send(const struct applying *a)
 }
 
 /*
- * Counts the files and folders to create: the load's own folder, those of tables and families, and
- * the files.
+ * Counts the files and folders to create, including the folders of the load, of tables and of
+ * families.
  */
 static uint64_t names_to_make(const struct applying *a)
 {
@@ -208,8 +196,8 @@ static uint64_t names_to_make(const struct applying *a)
 }
 
 /*
- * Reads the free space. A NameNode that has just started reports none until its DataNodes have
- * reported.
+ * Reads the free space. A NameNode that has just started reports no space before its DataNodes
+ * register.
  */
 static int ask_room(struct applying *a, uint64_t *room, struct error *err)
 {
@@ -235,7 +223,7 @@ static int check_room(struct applying *a, uint64_t bytes, struct error *err)
 
 	if (rc)
 		return rc;
-	if (!bytes) /* the free space was not read */
+	if (!bytes) /* skip the check if the free space is unknown */
 		a->kept->room = 0;
 	else
 		a->kept->room = room == UINT64_MAX ? room : room > bytes ? room - bytes : 0;
@@ -243,7 +231,7 @@ static int check_room(struct applying *a, uint64_t bytes, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"%s: not enough free space: %s are free, and the load has %s to upload: "
+		"%s: not enough free space: found %s, expected at least %s for the upload: "
 		"remove unneeded files (`hdfs dfs -expunge` empties the trash), or add DataNodes",
 		a->upload, format_bytes(have, room), format_bytes(need, bytes));
 }
@@ -260,8 +248,8 @@ static int check_quota(const struct applying *a, uint64_t bytes, struct error *e
 	if (bytes > q.bytes)
 		return error_set(
 			err, RC_CONFIG,
-			"%s: the folder's space quota leaves %s, and the load has %s to upload: "
-			"raise it (`hdfs dfsadmin -setSpaceQuota`) or remove files there",
+			"%s: the folder's space quota leaves %s, expected at least %s for the "
+			"upload: raise it (`hdfs dfsadmin -setSpaceQuota`) or remove files there",
 			a->upload, format_bytes(have, q.bytes), format_bytes(need, bytes));
 	return error_set(err, RC_CONFIG,
 			 "%s: the folder's name quota leaves %" PRIu64 ", and the load has %" PRIu64
@@ -270,7 +258,7 @@ static int check_quota(const struct applying *a, uint64_t bytes, struct error *e
 			 a->upload, q.names, names);
 }
 
-/* Finds the folder, or the nearest folder above it that exists; path is shortened to that. */
+/* Finds the nearest existing folder at or above `path`, and shortens `path` to it. */
 static int nearest(const struct applying *a, char *path, struct storage_info *info,
 		   struct error *err)
 {
@@ -285,7 +273,10 @@ static int nearest(const struct applying *a, char *path, struct storage_info *in
 	return rc;
 }
 
-/* Asks HDFS itself for the rights: the mode does not show groups, ACLs and superusers. */
+/*
+ * Queries HDFS for the user's rights, because the folder's mode does not show groups, ACLs and
+ * superusers.
+ */
 static int check_rights(struct applying *a, struct error *err)
 {
 	const char *user = storage_user(a->storage), *wanted = storage_path(a->storage);
@@ -311,7 +302,7 @@ static int check_rights(struct applying *a, struct error *err)
 	return rc;
 }
 
-/* With --dry-run, warns of a state that a run would wait for. */
+/* Warns, with --dry-run, of a state that would make a real run wait. */
 static int warn_only(struct applying *a, int rc, const struct error *err)
 {
 	if (!a->opt->dry_run || rc != RC_IO)

@@ -4,17 +4,20 @@
  *   READY --aside--> ASIDE --cut--> CUT, and its parts NEW
  *   NEW ------------------cut--> CUT, and its parts NEW
  *
- * An earlier call may still run for a file in the upload folder, and put the whole file into a
- * region. So the file is renamed first, and then no call finds it. If its id is seen at the new
- * path, it was not loaded and never will be. The cut is noted in one line when the parts are on
- * disk.
+ * An earlier call for a file in the upload folder may still run and load the whole file. So apply
+ * renames the file before the cut, and then no call finds it. If the new path has the id of the
+ * file, no call has loaded the file, and no call will. After the parts are on disk, one line of the
+ * journal notes the cut.
  */
 #include <inttypes.h>
 
 #include "hand_steps.h"
 #include "pool.h"
 
-/* The path has the file's id, because an earlier upload of the same file may be aside there. */
+/*
+ * Returns the path to which a file is renamed before its cut. The path contains the file's id,
+ * because an earlier upload of the same file may have been renamed, too.
+ */
 static char *aside_path(const struct hand_file *f)
 {
 	return mem_format("%s.aside-%" PRIu64, f->upload, f->id);
@@ -30,7 +33,9 @@ static int is_at(const struct handover *h, const struct hand_file *f, const char
 	return rc;
 }
 
-/* Renames a file whose `aside` is noted. *gone: it is at neither of the two paths. */
+/*
+ * Renames a file after its `aside` is noted. Sets *gone if the file is at neither of the two paths.
+ */
 static int move_aside(const struct handover *h, struct hand_file *f, bool *gone, struct error *err)
 {
 	const struct hand_world *w = h->world;
@@ -44,7 +49,8 @@ static int move_aside(const struct handover *h, struct hand_file *f, bool *gone,
 	if (rc == RC_OK && waits) {
 		w->move(w->self, f->upload, aside, &said);
 		/*
-		 * look at the file whatever move answered: an earlier call may have taken it first
+		 * look for the file even after an error, because an earlier call may have moved it
+		 * first
 		 */
 		rc = is_at(h, f, aside, &there, err);
 	}
@@ -61,8 +67,8 @@ static int move_aside(const struct handover *h, struct hand_file *f, bool *gone,
 }
 
 /*
- * Afterwards the file is HAND_ASIDE. If an earlier call took it, it has the state that hand_resolve
- * finds.
+ * Moves a file out of the upload folder and sets its state to HAND_ASIDE. If an earlier call moved
+ * the file first, hand_resolve finds its state.
  */
 static int take_aside(struct handover *h, struct hand_file *f, struct error *err)
 {
@@ -111,7 +117,7 @@ static int note_cut(struct handover *h, size_t file, const struct buf *words, st
 	buf_put(&line, 0);
 	int rc = h->world->note(h->world->self, (const char *)line.ptr, err);
 	if (rc == RC_OK)
-		rc = handover_replay(h, (char *)line.ptr, err);
+		rc = recut_replay(h, (char *)line.ptr + strlen("cut"), err);
 	buf_release(&line);
 	return rc;
 }
@@ -152,7 +158,7 @@ static int add_part(struct handover *h, size_t of, const char *word, struct erro
 	if (rc)
 		return rc;
 	f.family = h->files[of].family;
-	h->files = mem_realloc(h->files, (h->nfiles + 1) * sizeof *h->files);
+	h->files = mem_reserve(h->files, &h->files_room, h->nfiles + 1, sizeof *h->files);
 	h->files[h->nfiles++] = f;
 	return RC_OK;
 }

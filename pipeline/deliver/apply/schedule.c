@@ -23,7 +23,7 @@ static bool same_server(const struct hbase_region *a, const struct hbase_region 
 	return a->place.port == b->place.port && strcmp(a->place.host, b->place.host) == 0;
 }
 
-/* Numbers each server by the first group whose region it serves. */
+/* Numbers each server by the first group whose region is on that server. */
 static void count_servers(struct schedule *s)
 {
 	s->at_server = mem_calloc(s->ngroups + 1, sizeof *s->at_server);

@@ -1,8 +1,8 @@
 /*
- * schedule.h - a round of calls: the files that are ready, by region, and which call is next
+ * schedule.h - groups the ready files by region, and orders the calls of a round
  *
- * All files of a region go in one call, so readers see all of them or none. At most two calls run
- * at one server at a time, whatever the number of threads.
+ * All files of a region are in one call, so readers see either all of these files or no file. At
+ * most two calls run at one server at a time, for any number of threads.
  */
 #ifndef SALTMILL_APPLY_SCHEDULE_H
 #define SALTMILL_APPLY_SCHEDULE_H
@@ -13,10 +13,10 @@
 
 struct group {
 	const struct hbase_region *region;
-	struct hand_file **files; /* n of them */
+	struct hand_file **files; /* n files */
 	size_t n;
 	bool taken;
-	bool failed; /* to be retried; why and error have the cause */
+	bool failed; /* true if the call must be retried; `why` and `error` have the cause */
 	struct hbase_failure why;
 	struct error error;
 };
@@ -26,18 +26,19 @@ struct schedule {
 	struct group *groups;
 	size_t ngroups;
 	struct hand_file **ready; /* the groups' files */
-	size_t *at_server;	  /* for each group: the index of its server in calls */
+	size_t *at_server;	  /* for each group, the index of its server in `calls` */
 	unsigned *calls;
 	pthread_mutex_t lock;
 	pthread_cond_t free;
 };
 
 /*
- * Groups the ready files by region. Files that cross a region's border are left for another round.
+ * Groups the ready files by region. Skips files that cross a region's border. A later round cuts
+ * these files.
  */
 void schedule_make(struct schedule *s, struct handover *h, const struct hbase_regions *r);
 void schedule_release(struct schedule *s);
-/* Waits for the next call that may begin. Call it once for each group. */
+/* Waits for the next call that may begin. The caller calls this function once for each group. */
 struct group *schedule_take(struct schedule *s);
 void schedule_give(struct schedule *s, struct group *g);
 

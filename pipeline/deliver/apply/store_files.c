@@ -1,8 +1,8 @@
 /*
- * store_files.c - find which of our files are in the folders where HBase keeps a table's files
+ * store_files.c - find which files of the load are in the folders where HBase keeps a table's files
  *
  *   ROOT/data/NAMESPACE/TABLE/REGION/FAMILY/FILE            live files
- *   ROOT/archive/data/NAMESPACE/TABLE/REGION/FAMILY/FILE    kept for a while after a compaction or a drop
+ *   ROOT/archive/data/NAMESPACE/TABLE/REGION/FAMILY/FILE    archived files, kept for a while
  *
  * ROOT is the folder above the staging folder (CommonFSUtils.getRegionDir, HFileArchiveUtil).
  */
@@ -31,13 +31,16 @@ static int unreadable(struct applied *t, const char *folder, const char *why)
 {
 	if (!atomic_exchange(&t->unreadable, true))
 		applying_say(t->run,
-			     "table %s: apply cannot look for files in %s (%s): if a call is not "
-			     "answered, its files are sent again, with the same cells",
+			     "table %s: apply cannot look for files in %s (%s): if a call gets "
+			     "no answer, apply sends its files again, with the same cells",
 			     t->result->name, folder, why);
 	return RC_END;
 }
 
-/* Lists a folder. RC_END: the user may not read it. A missing folder has no entries. */
+/*
+ * Lists a folder. Returns RC_END if the user may not read the folder. A missing folder has no
+ * entries.
+ */
 static int list(struct applied *t, const char *folder, struct arena *a, struct storage_entry **e,
 		size_t *n, struct error *err)
 {
@@ -100,7 +103,7 @@ static bool family_found(struct hand_file *const *files, size_t n, const bool *i
 	return true;
 }
 
-/* region: the region's folder, without the family. */
+/* Marks the files that are in a region. `region` is the path of the region's folder. */
 static int mark_region(struct applied *t, const char *region, struct hand_file *const *files,
 		       size_t n, bool *in, struct error *err)
 {
@@ -139,7 +142,10 @@ static int mark_all_regions(struct applied *t, const char *top, struct hand_file
 	return rc;
 }
 
-/* Looks at live files first: a compaction may move them into the archive meanwhile, never back. */
+/*
+ * Searches the live files first. Meanwhile, a compaction may move them into the archive, but never
+ * back.
+ */
 int store_files_find(void *self, const struct hbase_region *r, struct hand_file *const *files,
 		     size_t n, bool *in, struct error *err)
 {

@@ -1,9 +1,4 @@
-/*
- * world.c - how the state machine acts: storage, region servers, journal
- *
- *   UPLOAD/saltmill-9f8e7d6c5b4a3921/TABLE/FAMILY/FILE    where files wait for their region
- *   TOKEN/FAMILY/FILE                                     where a region server puts them first
- */
+/* world.c - the functions by which the state machine uses storage, region servers and journal */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -11,154 +6,15 @@
 #include "clock.h"
 #include "io.h"
 
-/* a region may first flush, and it reads the files through */
-#define LOAD_MS	      (10 * 60 * 1000)
-#define FOLDER_MODE   0777
-#define FILE_MODE     0666
-#define SAY_MS	      5000
-#define LOOK_S	      3 /* --dry-run: report what a run would wait for */
-#define PATH_OF_STORE 2 /* scheme:// */
-
-/* --- the token --- */
-
-const char *token_path(const char *token)
-{
-	const char *colon = strchr(token, ':');
-
-	if (!colon)
-		return token[0] == '/' ? token : NULL;
-	if (strncmp(colon + 1, "//", PATH_OF_STORE) != 0)
-		return colon[1] == '/' ? colon + 1 : NULL;
-	return strchr(colon + 1 + PATH_OF_STORE, '/');
-}
-
-bool token_is_local(const char *token)
-{
-	return strncmp(token, "file:", 5) == 0;
-}
-
-static char *default_upload(const struct applying *a, const char *token)
-{
-	const char *path = token_path(token), *dir = a->opt->dir;
-
-	if (!token_is_local(token))
-		return mem_format("%.*s/user/%s", (int)(path - token), token, hbase_user(a->hbase));
-	char *real = realpath(dir, NULL);
-	char *slash = real ? strrchr(real, '/') : NULL;
-	if (slash)
-		*slash = 0;
-	char *out = mem_format("file://%s", real && real[0] ? real : "/");
-	free(real);
-	return out;
-}
-
-/* Returns the authority of "hdfs://AUTHORITY/PATH", without the default port. */
-static struct bytes authority(const char *uri)
-{
-	static const char port[] = ":8020";
-	const char *at = strstr(uri, "://");
-	size_t n = at ? strcspn(at + 3, "/") : 0, tail = sizeof port - 1;
-
-	if (n > tail && strncmp(at + 3 + n - tail, port, tail) == 0)
-		n -= tail;
-	return at ? bytes_of(at + 3, n) : (struct bytes){0};
-}
-
-/* --webhdfs serves HBase's own HDFS. A path on another HDFS would name another folder there. */
-static int check_authority(const struct applying *a, const char *token, struct error *err)
-{
-	const char *said = a->opt->upload;
-	struct bytes own = authority(token);
-
-	if (!said || !a->opt->http || strncmp(said, "hdfs:", 5) != 0 ||
-	    bytes_eq(authority(said), own))
-		return RC_OK;
-	return error_set(
-		err, RC_CONFIG,
-		"--upload %s names another HDFS than that of HBase's files, which --webhdfs "
-		"serves: found %.*s, expected %.*s",
-		said, (int)authority(said).len, (const char *)authority(said).ptr, (int)own.len,
-		(const char *)own.ptr);
-}
-
-/*
- * Notes the folder before it is used. If the next run used another folder, it would not find the
- * files in this one.
- */
-static int choose_upload(struct applying *a, const char *token, struct error *err)
-{
-	const char *said = a->opt->upload;
-	bool relative = said && !storage_is_remote(said) && strncmp(said, "file:", 5) != 0;
-	char *uri = !said      ? default_upload(a, token)
-		    : relative ? realpath(said, NULL)
-			       : mem_strdup(said);
-	int rc = check_authority(a, token, err);
-
-	if (!uri)
-		return error_errno(err, "--upload %s", said);
-	if (rc == RC_OK && storage_is_remote(uri) == token_is_local(token))
-		rc = error_set(
-			err, RC_CONFIG,
-			"--upload %s: the upload folder and HBase's files must both be local or both "
-			"be remote; HBase's files are at %.200s",
-			uri, token);
-	else if (rc == RC_OK && a->upload && said && strcmp(a->upload, uri) != 0)
-		rc = error_set(
-			err, RC_CONFIG,
-			"--upload %s: this load began with the upload folder %s; use the same one",
-			uri, a->upload);
-	else if (rc == RC_OK && !a->upload && !a->probing)
-		rc = applying_note(a, err, "upload %s", uri);
-	if (rc == RC_OK && !a->upload)
-		a->upload = mem_strdup(uri);
-	free(uri);
-	return rc;
-}
-
-int world_storage(struct applying *a, const char *token, struct error *err)
-{
-	const struct storage_options o = {.user = hbase_user(a->hbase),
-					  .http = a->opt->http,
-					  .patience_s = a->opt->dry_run ? LOOK_S : 0};
-
-	if (a->storage)
-		return RC_OK;
-	if (!token_path(token) || (!token_is_local(token) && strncmp(token, "hdfs:", 5) != 0))
-		return error_set(err, RC_CONFIG,
-				 "HBase keeps its files at %.200s, expected HDFS or file://: use "
-				 "completebulkload for this cluster",
-				 token);
-	int rc = choose_upload(a, token, err);
-	if (rc == RC_OK)
-		rc = kept_storage(a->kept, a->upload, &o, err);
-	a->storage = rc == RC_OK ? a->kept->storage : NULL;
-	return rc;
-}
+/* a call may take long, because a region may first flush, and reads the whole files */
+#define LOAD_MS	    (10 * 60 * 1000)
+#define FOLDER_MODE 0777
+#define FILE_MODE   0666
+#define SAY_MS	    5000
 
 static char *join(const char *a, const char *b)
 {
 	return mem_format("%s/%s", a, b);
-}
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-void world_place(struct applied *t, struct hand_file *f, size_t i)
-{
-	struct arena *kept = &t->run->result->arena;
-	const struct applied_file *s = &t->sources[i];
-	const char *name = last_part(s->path);
-	char *up = mem_format("%s/%s/%s", t->upload_dir, s->family, name);
-	char *staged = mem_format("%s/%s/%s", token_path(t->token), s->family, name);
-
-	f->upload = arena_strdup(kept, up);
-	f->staged = arena_strdup(kept, staged);
-	mem_free(up);
-	mem_free(staged);
 }
 
 /* Sets the paths of all files, from the token and the upload folder. */
@@ -174,7 +30,7 @@ static void place_files(struct applied *t)
 	t->upload_dir = table_dir(top, t->result->name);
 	mem_free(top);
 	for (size_t i = 0; i < t->hand.nfiles; i++)
-		world_place(t, &t->hand.files[i], i);
+		upload_place(t, &t->hand.files[i], i);
 }
 
 static int ask_for_token(struct applied *t, struct error *err)
@@ -214,8 +70,8 @@ static int make_folders(struct applied *t, struct error *err)
 }
 
 /*
- * Finds a region that can tell where HBase keeps its files: one of the table, or of hbase:meta if
- * the table is missing.
+ * Finds a region from which to request a token. If the table is missing, this is a region of
+ * hbase:meta.
  */
 static int any_region(struct applied *t, struct hbase_regions *r, struct hbase_region *out,
 		      struct hbase_failure *why, struct error *err)
@@ -228,7 +84,7 @@ static int any_region(struct applied *t, struct hbase_regions *r, struct hbase_r
 	return rc;
 }
 
-/* Requests a token only to learn the path in it, and removes its folder at once. */
+/* Requests a token only to learn its path, and removes its folder at once. */
 static int ask_where(struct applied *t, char **token, struct error *err)
 {
 	struct applying *a = t->run;
@@ -252,12 +108,12 @@ static int look_there(struct applying *a, const char *token, struct error *err)
 
 	a->probing = true;
 	a->upload = noted ? mem_strdup(noted) : NULL;
-	int rc = world_storage(a, token, err);
+	int rc = upload_storage(a, token, err);
 	if (rc == RC_OK)
 		rc = look_at_place(a, err);
 	a->placed = rc == RC_OK;
 	a->probing = false;
-	a->storage = NULL; /* kept owns it */
+	a->storage = NULL; /* `kept` owns the storage */
 	mem_free(a->upload);
 	a->upload = noted;
 	return rc;
@@ -277,8 +133,8 @@ int world_look(struct applied *t, struct error *err)
 		rc = look_there(a, token, err);
 	} else if (rc != RC_STOPPED && (!t->exists || !a->opt->dry_run)) {
 		/*
-		 * hbase:meta may be closed to the user, or HDFS is not ready: world_open tries
-		 * again, and waits
+		 * the user may not read hbase:meta, or HDFS is not ready; world_open retries and
+		 * waits
 		 */
 		if (a->opt->dry_run)
 			applying_warn(
@@ -298,7 +154,7 @@ int world_open(struct applied *t, struct error *err)
 	int rc = t->token ? RC_OK : ask_for_token(t, err);
 
 	if (rc == RC_OK)
-		rc = world_storage(a, t->token, err);
+		rc = upload_storage(a, t->token, err);
 	if (rc == RC_OK && !a->placed)
 		rc = look_at_place(a, err);
 	a->placed = a->placed || rc == RC_OK;
@@ -309,21 +165,7 @@ int world_open(struct applied *t, struct error *err)
 	return t->hand.cleaned ? RC_OK : make_folders(t, err);
 }
 
-/* --- what the state machine calls --- */
-
-int source_prove(const struct applied_file *s, struct error *err)
-{
-	uint8_t digest[16];
-	uint64_t bytes;
-	int rc = io_digest_file(s->path, digest, &bytes, err);
-
-	if (rc == RC_OK && (bytes != s->bytes || memcmp(digest, s->digest, sizeof digest) != 0))
-		rc = error_set(
-			err, RC_DATA,
-			"%s is not the file that was published: run `saltmill verify` for details",
-			s->path);
-	return rc;
-}
+/* --- functions for the state machine --- */
 
 static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
 {
@@ -389,7 +231,7 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	struct hbase_family_file *list = mem_calloc(n, sizeof *list);
 	char **paths = mem_calloc(n, sizeof(char *));
 
-	say_progress(t); /* all files that are done are counted by now */
+	say_progress(t); /* replay has counted all files that are done */
 	for (size_t i = 0; i < n; i++) {
 		paths[i] = mem_format("%s%s", t->prefix, files[i]->upload);
 		list[i] = (struct hbase_family_file){files[i]->family, paths[i]};

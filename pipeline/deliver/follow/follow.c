@@ -1,8 +1,8 @@
 /*
- * follow.c - hand over the loads of one or more states to HBase, one after the other
+ * follow.c - apply the loads of one or more states to HBase, one after the other
  *
- * The steps of a load, and what a crash between two steps leaves: deliver/apply/README.md, section
- * 6.
+ * Section 6 of deliver/apply/README.md lists the steps of a load and the result of a crash between
+ * two steps.
  */
 #include "apply.h"
 
@@ -23,24 +23,24 @@
 #define TICK_MS	     500
 #define SLOW_MS	     30000
 #define SAY_AGAIN_MS 60000
-#define BUSY_TRIES   4 /* another process may hold the load for a moment */
-/* step of backoff.h, 2 s: retries put little load on a server that is away */
+#define BUSY_TRIES   4 /* attempts, because another process may hold the lock for a moment */
+/* step of backoff.h, 2 s, so that retries put little load on a server that is down */
 #define AWAY_WAIT 5
 
 struct follow {
 	const struct follow_options *opt;
-	struct apply_kept *kept; /* connections that the handing thread reuses */
+	struct apply_kept *kept; /* connections that the applying thread reuses */
 	pthread_mutex_t lock;	 /* protects the members below and the lanes */
 	pthread_cond_t wake;
 	struct lane *lanes;
-	char *all;	       /* folder of follow_all; NULL: lanes are added one by one */
-	struct trouble unread; /* why the list of states cannot be read */
+	char *all; /* folder of follow_all, NULL if the caller adds the lanes one by one */
+	struct trouble unread; /* the reason why the list of states cannot be read */
 	_Atomic bool unknown;  /* the number of waiting loads is unknown */
 	bool stop, started;
 	pthread_t thread;
 };
 
-/* --- life --- */
+/* --- start and end --- */
 
 struct follow *follow_new(const struct follow_options *opt)
 {
@@ -94,7 +94,7 @@ static void count(struct follow *f)
 	f->unknown = unknown;
 	if (g->paused && !unknown && waiting < f->opt->max_waiting) {
 		g->paused = 0;
-		report_to(&f->opt->listener, "%llu loads wait for HBase: reading continues",
+		report_to(&f->opt->listener, "%llu loads wait for HBase; reading continues",
 			  (unsigned long long)waiting);
 	}
 }
@@ -115,14 +115,13 @@ bool follow_full(struct follow *f)
 	if (atomic_exchange(&g->paused, 1))
 		return true;
 	if (unknown)
-		report_to(
-			&f->opt->listener,
-			"the number of loads that wait for HBase is unknown: reading pauses until it "
-			"is known; Kafka keeps the rest");
+		report_to(&f->opt->listener,
+			  "the number of loads that wait for HBase is unknown: reading pauses "
+			  "until it is known; later messages stay in Kafka");
 	else
 		report_to(&f->opt->listener,
-			  "%llu loads wait for HBase, the limit of --max-unapplied: reading pauses "
-			  "until one is in HBase; Kafka keeps the rest",
+			  "%llu loads wait for HBase, the limit of --max-unapplied: reading "
+			  "pauses until one is in HBase; later messages stay in Kafka",
 			  (unsigned long long)waiting);
 	return true;
 }
@@ -195,16 +194,16 @@ static int find_states(struct follow *f, struct error *err)
 	int32_t end = 0;
 	int rc = shared_is(f->all, &is_shared, err);
 
-	if (!rc && !is_shared)
+	if (rc == RC_OK && !is_shared)
 		add(f, f->all, "");
-	if (!rc && is_shared)
+	if (rc == RC_OK && is_shared)
 		rc = shared_folders(f->all, &end, err);
-	for (int32_t p = 0; !rc && p < end; p++) {
+	for (int32_t p = 0; rc == RC_OK && p < end; p++) {
 		bool there;
 		char *dir = shared_dir(f->all, p), *prefix = mem_format("p%05d/", p);
 
 		rc = io_exists(dir, &there, err);
-		if (!rc && there)
+		if (rc == RC_OK && there)
 			add(f, dir, prefix);
 		mem_free(prefix);
 		mem_free(dir);
@@ -212,7 +211,10 @@ static int find_states(struct follow *f, struct error *err)
 	return rc;
 }
 
-/* Records a failure, or its end (bad: NULL). Reports the end if the failure was reported. */
+/*
+ * Records a failure, or the end of the failure if `bad` is NULL. Reports the end if the failure was
+ * reported.
+ */
 static void remember(const struct follow *f, struct trouble *t, const char *dir,
 		     const struct error *bad)
 {
@@ -236,9 +238,11 @@ static int look(struct follow *f, struct error *err)
 		remember(f, &l->unread, l->dir, own ? &bad : NULL);
 		if (l->anew)
 			report_to(&f->opt->listener,
-				  "%s was created anew: all its loads are checked again", l->dir);
+				  "%s was replaced by another state; apply checks all loads of the "
+				  "new state again",
+				  l->dir);
 		l->anew = false;
-		if (own && !rc)
+		if (own && rc == RC_OK)
 			*err = bad;
 		rc = rc ? rc : own;
 	}
@@ -248,7 +252,7 @@ static int look(struct follow *f, struct error *err)
 
 void follow_look(struct follow *f)
 {
-	struct error ignored; /* the follower's thread finds and reports the same error */
+	struct error ignored; /* the follower's thread will find and report the same error */
 
 	pthread_mutex_lock(&f->lock);
 	look(f, &ignored);
@@ -256,7 +260,10 @@ void follow_look(struct follow *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Returns the lane whose first load has waited longest and may be tried now; NULL: none. */
+/*
+ * Returns the lane whose first load has waited longest and may be tried now. Returns NULL if there
+ * is none.
+ */
 static struct lane *next_lane(struct follow *f)
 {
 	struct lane *found = NULL;
@@ -280,15 +287,15 @@ static int check_folder(const struct lane *l, const struct item *i, struct error
 	char *path = mem_format("%s/manifest.json", i->dir);
 	int rc = io_exists(path, &there, err);
 
-	if (!rc && !there)
+	if (rc == RC_OK && !there)
 		rc = error_set(
 			err, RC_CONFIG,
-			"%s is gone; put it back, or mark the load as in HBase: `saltmill loads "
-			"--state %s --loaded %s`",
+			"%s does not exist; restore it, or mark the load as in HBase: `saltmill "
+			"loads --state %s --loaded %s`",
 			i->dir, l->dir, i->name);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = io_digest_file(path, digest, &size, err);
-	if (!rc && i->manifest_known && memcmp(digest, i->manifest, sizeof digest) != 0)
+	if (rc == RC_OK && i->manifest_known && memcmp(digest, i->manifest, sizeof digest) != 0)
 		rc = error_set(err, RC_DATA, "%s was changed after the load was published", path);
 	mem_free(path);
 	return rc;
@@ -300,7 +307,7 @@ static int mark(struct follow *f, struct lane *l, const struct item *i,
 	crash_at("follow-applied");
 	pthread_mutex_lock(&f->lock);
 	int rc = l->state ? RC_OK : lane_look(l, &f->opt->keep, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = state_hand_over(l->state, i->name, r->cluster_id, err);
 	pthread_mutex_unlock(&f->lock);
 	crash_at("follow-marked");
@@ -335,25 +342,28 @@ static int apply_one(struct follow *f, struct lane *l, const struct item *i, enu
 	one.dir = i->dir;
 	one.journal = NULL;
 	/*
-	 * the state knows the load by its name, so no search in the folder, which may hold
-	 * thousands
+	 * the state knows the load by its name, so do not search the parent folder, which may have
+	 * thousands of loads
 	 */
 	one.never_renamed = true;
 	one.kept = f->kept;
 	rc = (f->opt->run ? f->opt->run : apply_run)(&r, &one, err);
 	int64_t done_ms = clock_ms();
-	if (!rc)
+	if (rc == RC_OK)
 		rc = mark(f, l, i, &r, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = state_mark_of(l->dir, i->name, now, err);
 	marked_ms = clock_ms() - done_ms;
-	if (!rc) /* below 0 if the clock was set back */
+	if (rc == RC_OK) /* the result is negative if the clock was set back */
 		tell_applied(f, l, i, &r, waited_ms > 0 ? waited_ms : 0, marked_ms);
 	apply_release(&r);
 	return rc;
 }
 
-/* *before, *now: who has marked the load, before this call and after it. */
+/*
+ * Applies one load. Sets *before and *now to the kind of mark that the load had before this call
+ * and has after it.
+ */
 static int hand(struct follow *f, struct lane *l, const struct item *i, enum state_mark *before,
 		enum state_mark *now, struct error *err)
 {
@@ -362,12 +372,12 @@ static int hand(struct follow *f, struct lane *l, const struct item *i, enum sta
 	if (rc)
 		return rc;
 	/*
-	 * read the mark under the lock: no other follower can hand the load over or remove its
-	 * folder now
+	 * read the mark under the lock, so that no other follower can apply the load or remove its
+	 * folder meanwhile
 	 */
 	rc = state_mark_of(l->dir, i->name, before, err);
 	*now = *before;
-	if (!rc && *before == STATE_UNMARKED)
+	if (rc == RC_OK && *before == STATE_UNMARKED)
 		rc = apply_one(f, l, i, now, err);
 	close(fd);
 	return rc;
@@ -391,9 +401,10 @@ static void failed(struct follow *f, struct lane *l, const struct item *i, const
 		return;
 	snprintf(l->said, sizeof l->said, "%s", err->msg);
 	l->said_ms = now;
-	report_to(&f->opt->listener, "load %s%s %s: %s; it is retried, and the loads after it wait",
-		  l->prefix, i->name, lasts ? "cannot be handed over" : "waits for HBase",
-		  err->msg);
+	report_to(&f->opt->listener,
+		  "load %s%s %s: %s; saltmill retries it, and the loads "
+		  "after it wait",
+		  l->prefix, i->name, lasts ? "cannot be applied" : "waits for HBase", err->msg);
 }
 
 static void succeeded(struct follow *f, struct lane *l, const struct item *i,
@@ -426,7 +437,7 @@ static void succeeded(struct follow *f, struct lane *l, const struct item *i,
 
 /* --- the loop --- */
 
-/* RC_END: no load can be handed over now. */
+/* Applies the next load. Returns RC_END if no load can be applied now. */
 static int hand_next(struct follow *f, struct error *err)
 {
 	pthread_mutex_lock(&f->lock);
@@ -444,7 +455,7 @@ static int hand_next(struct follow *f, struct error *err)
 	int rc = hand(f, l, &i, &before, &now, err);
 	pthread_mutex_lock(&f->lock);
 	l->busy = false;
-	if (!rc)
+	if (rc == RC_OK)
 		succeeded(f, l, &i, before, now);
 	else if (rc != RC_STOPPED)
 		failed(f, l, &i, err);
@@ -468,13 +479,16 @@ static void remove_old(struct follow *f)
 		pthread_mutex_unlock(&f->lock);
 		if (more && item_remove(&i, &err))
 			report_to(&f->opt->listener,
-				  "%s; the rest of the load is removed at the next start", err.msg);
+				  "%s; the next start removes the rest of the load", err.msg);
 		if (more)
 			item_release(&i);
 	}
 }
 
-/* Runs on its own thread, because the loop may be in a call that HBase does not answer. */
+/*
+ * Reports slow loads. This function runs on a separate thread, because the loop may wait for a call
+ * that HBase does not answer.
+ */
 static void tick(void *ctx)
 {
 	struct follow *f = ctx;
@@ -483,17 +497,17 @@ static void tick(void *ctx)
 	for (struct lane *l = f->lanes; l; l = l->next) {
 		if (lane_slow_s(l) && !l->slow) {
 			l->slow = true;
-			report_to(
-				&f->opt->listener,
-				"load %s%s has been on its way to HBase for %lld s; calls are repeated",
-				l->prefix, l->waiting.item[0].name, (long long)lane_slow_s(l));
+			report_to(&f->opt->listener,
+				  "load %s%s is not yet in HBase after %lld s; saltmill repeats "
+				  "its calls",
+				  l->prefix, l->waiting.item[0].name, (long long)lane_slow_s(l));
 		}
 		lane_note(l, false);
 	}
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Waits until new loads may have arrived. RC_STOPPED: the follower must end. */
+/* Waits until new loads may have arrived. Returns RC_STOPPED if the follower must end. */
 static int rest(struct follow *f, struct error *err)
 {
 	pthread_mutex_lock(&f->lock);
@@ -511,11 +525,11 @@ static void tell(const struct follow *f, struct trouble *t)
 	if (!t->why[0] || (t->said_ms && now - t->said_ms < SAY_AGAIN_MS))
 		return;
 	t->said_ms = now;
-	report_to(&f->opt->listener, "cannot look for loads to hand over: %s; it is retried",
+	report_to(&f->opt->listener, "cannot look for loads to apply: %s; saltmill retries",
 		  t->why);
 }
 
-/* Reads all states again. A state that cannot be read does not delay the loads of others. */
+/* Reads all states again. A state that cannot be read does not delay the loads of other states. */
 static int look_again(struct follow *f, bool forever, struct error *err)
 {
 	pthread_mutex_lock(&f->lock);
@@ -554,9 +568,9 @@ int follow_run(struct follow *f, bool forever, struct error *err)
 
 static void *run_thread(void *ctx)
 {
-	struct error ignored; /* this loop ends only when it is stopped */
+	struct error ignored; /* this loop ends only when the user stops it */
 
-	stop_unwatched = true; /* a watchdog (notify.h) watches the stream */
+	stop_unwatched = true; /* the watchdog (notify.h) watches the stream, not this loop */
 	follow_run(ctx, true, &ignored);
 	return NULL;
 }

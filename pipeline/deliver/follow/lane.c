@@ -10,10 +10,10 @@
 #include "io.h"
 #include "mem.h"
 
-#define REMOVED	     ".saltmill-removed"
-#define OPEN_ANEW_MS 60000 /* a state may have been replaced or rebuilt */
+/* time after which a state is opened again, because another state may have replaced it */
+#define OPEN_ANEW_MS 60000
 #define NOTE_MS	     1000
-#define NOTE_AGAIN   10000 /* if nothing has changed */
+#define NOTE_AGAIN   10000 /* time between two notes if nothing changed */
 
 /* --- items --- */
 
@@ -86,18 +86,23 @@ static int is_there(const char *dir, const char *suffix, bool *there, struct err
 	return rc;
 }
 
-/* Keeps the item for its later removal, if anything of the load is left. */
+/* Keeps the item for its later removal, if the load's folder or journal still exists. */
 static int see_kept(struct lane *l, struct item i, struct error *err)
 {
 	bool dir, removed, journal;
 	int rc = is_there(i.dir, "", &dir, err);
 
-	if (!rc)
-		rc = is_there(i.dir, REMOVED, &removed, err);
-	if (!rc)
+	if (rc == RC_OK)
+		rc = is_there(i.dir, APPLY_REMOVED, &removed, err);
+	if (rc == RC_OK)
 		rc = is_there(i.dir, APPLY_SUFFIX, &journal, err);
 	if (rc || !(dir || removed || journal))
 		return rc;
+	if (!l->safe)
+		rc = state_keep_marks(l->dir, err);
+	if (rc)
+		return rc;
+	l->safe = true;
 	i.left = !dir;
 	items_add(&l->kept, item_copy(&i));
 	return RC_OK;
@@ -117,7 +122,7 @@ static int see(struct lane *l, const struct state_load *s, const struct follow_k
 	memcpy(i.manifest, s->manifest, sizeof i.manifest);
 	if (s->phase == STATE_PUBLISHED && !s->handed)
 		items_add(&l->waiting, item_copy(&i));
-	/* a load that somebody else has handed over is not removed */
+	/* do not remove a load that another program applied */
 	else if (s->phase == STATE_PUBLISHED && s->handed_to && keep->by != KEEP_ALL)
 		rc = see_kept(l, i, err);
 	item_release(&i);
@@ -133,14 +138,16 @@ static int open_state(struct lane *l, struct error *err)
 	int rc = state_open(&l->state, l->dir, false, err);
 	size_t n = 0;
 	const struct state_load *all = rc ? NULL : state_loads(l->state, &n);
-	/* the records after the checkpoint may not include the newest one known */
-	if (!rc && (!n || strcmp(all->name, l->newest) > 0))
+	/*
+	 * the records after the checkpoint may not include the newest record that this lane knows
+	 */
+	if (rc == RC_OK && (!n || strcmp(all->name, l->newest) > 0))
 		rc = state_read_all(l->state, err);
 	l->opened_ms = clock_ms();
 	return rc;
 }
 
-/* Returns true if the newest record that was seen is still there and unchanged. */
+/* Returns true if the newest record of the last read still exists and is unchanged. */
 static bool is_known(const struct lane *l, const struct state_load *all, size_t n)
 {
 	while (n > 0 && strcmp(all[n - 1].name, l->newest) > 0)
@@ -152,12 +159,16 @@ static bool is_known(const struct lane *l, const struct state_load *all, size_t 
 	       memcmp(s->manifest, l->newest_manifest, sizeof s->manifest) == 0;
 }
 
-/* Forgets a state that was replaced. Its loads may have the old names, and would be skipped. */
+/*
+ * Forgets a state that was replaced. The loads of the new state may have the same names as old
+ * loads and would be skipped.
+ */
 static int begin_anew(struct lane *l, struct error *err)
 {
 	if (l->busy)
 		return error_set(err, RC_DATA,
-				 "%s was created anew while its load %s was on its way to HBase",
+				 "%s was replaced by another state while apply ran for its load "
+				 "%s",
 				 l->dir, l->waiting.item[0].name);
 	items_release(&l->waiting);
 	items_release(&l->kept);
@@ -182,16 +193,17 @@ int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err)
 	int rc = open_state(l, err);
 	const struct state_load *all = rc ? NULL : state_loads(l->state, &n);
 
-	if (!rc && !is_known(l, all, n)) {
+	if (rc == RC_OK && !is_known(l, all, n)) {
 		rc = begin_anew(l, err);
 		all = rc ? NULL : state_loads(l->state, &n);
 	}
+	l->safe = false;
 	size_t first = rc ? 0 : n;
 	while (first > 0 && strcmp(all[first - 1].name, l->newest) > 0)
 		first--;
-	for (size_t i = first; !rc && i < n; i++) {
+	for (size_t i = first; rc == RC_OK && i < n; i++) {
 		rc = see(l, &all[i], keep, err);
-		if (!rc)
+		if (rc == RC_OK)
 			remember_newest(l, &all[i]);
 	}
 	if (rc && l->state) {
@@ -217,7 +229,7 @@ bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *o
 	if (!l->kept.n)
 		return false;
 	const struct item *oldest = &l->kept.item[0];
-	/* below 0 if the clock was set back */
+	/* negative if the clock was set back */
 	int64_t age_ms = clock_wall_ms() - oldest->handed_ms;
 	bool due = oldest->left || (keep->by == KEEP_LOADS ? l->kept.n > keep->n
 							   : age_ms >= (int64_t)keep->n * 1000);
@@ -246,7 +258,7 @@ void lane_note(struct lane *l, bool now)
 	snprintf(n.upto, sizeof n.upto, "%s", l->newest);
 	snprintf(n.trouble, sizeof n.trouble, "%s", l->unread.why[0] ? l->unread.why : l->said);
 	if (!n.trouble[0] && lane_slow_s(l))
-		snprintf(n.trouble, sizeof n.trouble, "it has been on its way for %lld s",
+		snprintf(n.trouble, sizeof n.trouble, "it is not yet in HBase after %lld s",
 			 (long long)lane_slow_s(l));
 	const struct state_applying *o = &l->noted;
 	bool news = n.waiting != o->waiting || n.applied != o->applied ||
@@ -264,20 +276,5 @@ void lane_note(struct lane *l, bool now)
 
 int item_remove(const struct item *i, struct error *err)
 {
-	char *aside = mem_format("%s" REMOVED, i->dir);
-	char *journal = mem_format("%s" APPLY_SUFFIX, i->dir);
-	/* rename first: a folder that is removed half-way would look like a damaged load */
-	int rc = rename(i->dir, aside) < 0 && errno != ENOENT
-			 ? error_errno(err, "cannot rename %s", i->dir)
-			 : io_sync_parent(i->dir, err);
-
-	crash_at("follow-aside");
-	if (!rc)
-		rc = io_remove_tree(aside, err);
-	crash_at("follow-removed");
-	if (!rc && unlink(journal) < 0 && errno != ENOENT)
-		rc = error_errno(err, "cannot remove %s", journal);
-	mem_free(journal);
-	mem_free(aside);
-	return rc;
+	return apply_remove(i->dir, err);
 }

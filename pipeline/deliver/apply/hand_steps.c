@@ -1,0 +1,148 @@
+/* hand_steps.c - note events, find files and choose regions for the state machine (handover.h) */
+#include "hand_steps.h"
+
+#include <stdlib.h>
+
+#include "pool.h"
+
+#define LOOK_MS	   1000 /* time between two checks for a file in the token's folder */
+#define STAGED_MAX 60	/* after this number of checks, apply moves a file back from that folder */
+
+enum hand_where { AT_UPLOAD, AT_STAGED, AT_NEITHER };
+
+int hand_note(const struct handover *h, const char *what, struct hand_file *const *files, size_t n,
+	      struct error *err)
+{
+	struct buf line = {0};
+
+	buf_append_str(&line, what);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&line, " %zu", (size_t)(files[i] - h->files));
+	buf_put(&line, 0);
+	int rc = h->world->note(h->world->self, (const char *)line.ptr, err);
+	buf_release(&line);
+	return rc;
+}
+
+bool hand_number(char **p, uint64_t most, uint64_t *out)
+{
+	char *end;
+
+	if (**p != ' ' || (*p)[1] < '0' || (*p)[1] > '9')
+		return false;
+	*out = strtoull(*p + 1, &end, 10);
+	*p = end;
+	return *out <= most;
+}
+
+void hand_count(struct handover *h, size_t n)
+{
+	if (h->done)
+		*h->done += n;
+	if (h->sends)
+		progress_add(h->progress, n);
+}
+
+static int find_once(const struct handover *h, const struct hand_file *f, enum hand_where *out,
+		     struct error *err)
+{
+	const struct hand_world *w = h->world;
+	uint64_t id = 0;
+
+	*out = AT_UPLOAD;
+	int rc = w->look(w->self, f->upload, &id, err);
+	if (rc || (id && id == f->id))
+		return rc;
+	*out = AT_STAGED;
+	rc = w->look(w->self, f->staged, &id, err);
+	if (rc || (id && id == f->id))
+		return rc;
+	*out = AT_NEITHER;
+	return RC_OK;
+}
+
+/*
+ * Finds a file at its upload path or in the token's folder. Checks both places twice, because a
+ * server may move a file back between the checks.
+ */
+static int find_file(const struct handover *h, const struct hand_file *f, enum hand_where *out,
+		     struct error *err)
+{
+	int rc = find_once(h, f, out, err);
+
+	if (rc || *out != AT_NEITHER)
+		return rc;
+	h->world->pause(h->world->self, LOOK_MS);
+	return find_once(h, f, out, err);
+}
+
+/*
+ * Finds out whether a file that is in neither folder is in the table. If the user may not read the
+ * table's folder, the file counts as absent.
+ */
+static int find_in_table(const struct handover *h, struct hand_file *f,
+			 const struct hbase_region *r, bool *in, struct error *err)
+{
+	const struct hand_world *w = h->world;
+	int rc = RC_OK;
+
+	/* a copy in the table has another id, and the file itself is still in the upload folder */
+	if (h->copies)
+		return RC_OK;
+	if (r)
+		rc = w->in_table(w->self, r, &f, 1, in, err);
+	if (rc == RC_OK && !*in) /* an earlier call may have used another region */
+		rc = w->in_table(w->self, NULL, &f, 1, in, err);
+	return rc == RC_END ? RC_OK : rc;
+}
+
+int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *r, bool ended,
+		 struct error *err)
+{
+	const struct hand_world *w = h->world;
+	enum hand_where at;
+	bool in = false;
+	int rc = find_file(h, f, &at, err);
+
+	for (unsigned i = 0; rc == RC_OK && at == AT_STAGED && i < STAGED_MAX; i++) {
+		rc = stop_check(err);
+		w->pause(w->self, LOOK_MS);
+		if (rc == RC_OK)
+			rc = find_file(h, f, &at, err);
+	}
+	if (rc)
+		return rc;
+	if (at == AT_STAGED) {
+		rc = w->move(w->self, f->staged, f->upload, err);
+		at = AT_UPLOAD;
+	}
+	if (rc)
+		return rc;
+	if (at == AT_NEITHER)
+		rc = find_in_table(h, f, r, &in, err);
+	if (rc == RC_OK && in)
+		rc = hand_note(h, "done", &f, 1, err);
+	else if (rc == RC_OK && ended)
+		rc = hand_note(h, "back", &f, 1, err);
+	if (rc == RC_OK)
+		f->state = at == AT_UPLOAD ? HAND_READY : in ? HAND_DONE : HAND_NEW;
+	if (rc == RC_OK && f->state == HAND_DONE)
+		hand_count(h, 1);
+	return rc;
+}
+
+bool handover_region(const struct hbase_regions *r, const struct hand_file *f, size_t *region)
+{
+	size_t low = 0, high = r->count;
+
+	/* find the last region that starts at or before the file's first row */
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+		if (bytes_cmp(r->item[mid].start, f->first) <= 0)
+			low = mid;
+		else
+			high = mid;
+	}
+	*region = low;
+	return r->item[low].end.len == 0 || bytes_cmp(f->last, r->item[low].end) < 0;
+}
