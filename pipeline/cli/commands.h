@@ -1,5 +1,5 @@
 /*
- * commands.h - the program's commands, behind one door
+ * commands.h - runs the program's commands
  */
 #ifndef SALTMILL_COMMANDS_H
 #define SALTMILL_COMMANDS_H
@@ -9,11 +9,11 @@ enum {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_REJECTS = 3,
-	EXIT_DATA = 4,	  /* of map, reduce and unite: the same input fails the same way again */
-	EXIT_SIGNAL = 128 /* and the signal's number, as shells have it */
+	EXIT_DATA = 4,	  /* only from map, reduce and unite, if a retry would also fail */
+	EXIT_SIGNAL = 128 /* plus the number of the signal, as shells do */
 };
 
-/* Run the command that argv[1] names with what follows it; returns the exit status. */
+/* Run the command that argv[1] names. Returns the exit status. */
 int commands_run(int argc, char **argv);
 
 #endif

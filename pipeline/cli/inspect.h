@@ -1,5 +1,5 @@
 /*
- * inspect.h - the contents of an HFile, as JSON and as text
+ * inspect.h - prints the contents of an HFile as JSON and as text
  */
 #ifndef SALTMILL_INSPECT_H
 #define SALTMILL_INSPECT_H
@@ -8,24 +8,30 @@
 #include "hfile.h"
 
 struct inspection;
-/* path: as the command names it.  Never NULL. */
+/* Return a new inspection, never NULL. path is the path that the user gave. */
 struct inspection *inspection_new(const char *path);
 void inspection_free(struct inspection *d);
 /*
- * Collect what the file contains; each_block: also a list of all blocks.  If a block is damaged,
- * the result is negative and *d contains the rest.
+ * Read the contents of the file into `d`. If `each_block` is true, also list all blocks. Returns a
+ * negative code if a block is damaged. `d` then contains the other parts.
  */
 int inspect_file(struct inspection *d, struct hfile *f, bool each_block, struct error *err);
 
 extern const struct form inspect_form;
-/* Append the JSON without its closing brace, so that cells or an error can follow. */
+/* Append the JSON without its closing brace, so that the caller can add cells or an error. */
 void inspect_json(struct buf *out, const struct inspection *d);
-/* Append tables; all: every entry of the root index, not only the first ones. */
+/*
+ * Append the contents as tables. If `all` is true, print every entry of the root index, not only
+ * the first ones.
+ */
 void inspect_text(struct buf *out, const struct inspection *d, bool all);
 
 /* Append a cell as JSON, on one line. */
 void inspect_cell_json(struct buf *out, const struct cell *c);
-/* Append a cell as a line.  widths start as {3, 6} and grow, so no cell waits for later ones. */
+/*
+ * Append a cell as one line. Initialize `widths` to {3, 6}. The widths grow with the cells, so that
+ * each cell can be printed at once.
+ */
 void inspect_cell_text(struct buf *out, const struct cell *c, int widths[2]);
 
 #endif

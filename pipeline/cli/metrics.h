@@ -1,5 +1,5 @@
 /*
- * metrics.h - the gauges of a stream, and of what hands loads to HBase, for Prometheus, over HTTP
+ * metrics.h - serves the figures of a stream and of apply over HTTP, for Prometheus
  */
 #ifndef SALTMILL_METRICS_H
 #define SALTMILL_METRICS_H
@@ -9,16 +9,18 @@
 
 struct metrics;
 /*
- * Serve http://address/metrics ("127.0.0.1:9109", "[::1]:9109") from a thread of its own until
- * metrics_stop.  What is shown must outlive it.  RC_CONFIG: no such address, or taken.
+ * Serve http://ADDRESS/metrics in a thread until metrics_stop. `address` has the form
+ * "127.0.0.1:9109" or "[::1]:9109". The members of `shown` must outlive the thread. Returns
+ * RC_CONFIG if the address is invalid or in use.
  */
 struct metrics_of {
-	const struct stream_gauges *stream; /* NULL: it is no stream */
-	const struct progress *progress;    /* of stream */
-	const struct follow_gauges *follow; /* NULL: nothing goes into HBase */
+	const struct stream_gauges *stream; /* NULL if no stream runs */
+	const struct progress *progress;    /* progress of the stream */
+	const struct follow_gauges *follow; /* NULL if no loads are applied */
+	const char *job_path;		    /* for the label job_file; NULL means no label */
 };
 int metrics_start(struct metrics **out, const char *address, const struct metrics_of *shown,
 		  struct error *err);
-void metrics_stop(struct metrics *m); /* NULL is fine */
+void metrics_stop(struct metrics *m); /* `m` may be NULL */
 
 #endif

@@ -1,13 +1,14 @@
 /*
- * page.h - one page of HTML about a published load, a plan or a state folder, for people
+ * page.h - makes an HTML page about a published load, a plan or a state folder
  *
- * Implemented in pipeline/cli/html.  The page needs no network and, though a script makes it handier,
- * no script; it follows the reader's light or dark scheme, and can be printed.  Every figure is of
- * what it is about: the manifest, the rejects and the HFiles' indexes of a load, plan.json of a
- * plan, the records of a state.  The same folder gives the same bytes.
+ * The code is in pipeline/cli/html. The page works without network and without scripts. A
+ * script only adds sorting and tooltips. The page uses the light or dark scheme of the browser and
+ * can be printed. All figures come from the folder. For a load, they come from the manifest, the
+ * rejects and the indexes of the HFiles. For a plan, they come from plan.json, and for a state from
+ * its records. The same folder gives the same bytes.
  *
- * What depends on the machine is in none of them, as the same input gives the same load whatever
- * the machine: the seconds of the run are in what `load --json` printed.
+ * The page contains no measurement of the machine, unless the caller passes the output of `load
+ * --json`.
  */
 #ifndef SALTMILL_PAGE_H
 #define SALTMILL_PAGE_H
@@ -16,16 +17,20 @@
 #include "error.h"
 #include "run.h"
 
-/* What is shown besides: paths of JSON that commands printed; NULL: nothing of it. */
+/*
+ * JSON files with further figures, which other commands printed. If a member is NULL, the page
+ * omits the figures of that file.
+ */
 struct page_files {
-	const char *timings;	   /* `load --json` of the load */
-	const char *lint;	   /* `lint --json`, or `plan --json` */
-	struct progress *progress; /* NULL: nobody looks */
+	const char *timings;	   /* output of `load --json` */
+	const char *lint;	   /* output of `lint --json` or `plan --json` */
+	struct progress *progress; /* NULL if no progress is shown */
 };
 
 /*
- * The page of what is at path, appended to out: the folder of a load, of a plan or of a state, or
- * a file with what `plan --json` printed.  RC_DATA, RC_IO: it is none; *kind says which it was.
+ * Append the page about `path` to `out`. `path` is the folder of a load, a plan or a state, or a
+ * file with the output of `plan --json`. Sets *kind to the kind of page. Returns RC_DATA or RC_IO
+ * if `path` is none of these or cannot be read.
  */
 int page_make(struct buf *out, const char *path, const struct page_files *files, const char **kind,
 	      struct error *err);

@@ -1,23 +1,26 @@
 /*
- * reference.h - the job file's keys as pages: for a terminal, for conf/README.md, for man
+ * reference.h - prints the keys of the job file for a terminal, for conf/README.md and for man
  */
 #ifndef SALTMILL_REFERENCE_H
 #define SALTMILL_REFERENCE_H
 
 #include "bytes.h"
 
-/* All keys, indented as they stand in a file. */
+/* Append all keys, indented as in a job file. */
 void reference_text(struct buf *out);
-/* The keys of that name, or whose path ends so ("regions.count"); returns how many. */
+/*
+ * Append the keys that have this name, or whose path ends in it, such as "regions.count". Returns
+ * the number of keys.
+ */
 size_t reference_key(struct buf *out, const char *name);
-/* The page conf/README.md. */
+/* Append the page conf/README.md. */
 void reference_markdown(struct buf *out);
-/* The manual page saltmill-job(5), in man's macros. */
+/* Append the manual page saltmill-job(5), in macros of man. */
 void reference_man(struct buf *out);
-/* The names of all keys, each once, a line each, in the order of their bytes. */
+/* Append the names of all keys, one on each line, sorted by bytes. A name occurs once. */
 void reference_names(struct buf *out);
 
-/* Append text for troff: backslashes, and dots and quotes that begin a line, stay what they are. */
+/* Append text for troff. Escapes backslashes, and dots and quotes at the start of a line. */
 void reference_roff(struct buf *out, const char *text);
 
 #endif

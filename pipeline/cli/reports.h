@@ -1,5 +1,5 @@
 /*
- * reports.h - what people see of a load, as text
+ * reports.h - prints the results of commands as text and as JSON
  */
 #ifndef SALTMILL_REPORTS_H
 #define SALTMILL_REPORTS_H
@@ -9,6 +9,8 @@
 #include "bytes.h"
 #include "error.h"
 #include "apply.h"
+#include "ddl.h"
+#include "hbase.h"
 #include "lint.h"
 #include "planning.h"
 #include "stream.h"
@@ -16,42 +18,50 @@
 #include "key.h"
 #include "first_rows.h"
 
-/* Rows, cells, regions with their sizes as bars, rejects by reason, times; appended to out. */
+/* Append rows, cells, regions with their sizes as bars, rejects by reason, and times. */
 void report_text(struct buf *out, const struct load_result *r, const char *output_dir);
-/* The same as JSON. */
+/* JSON form of the same report */
 extern const struct form load_form;
 void report_json(struct buf *out, const struct load_result *r, const char *output_dir);
 
-/* A line for each table of whose events too many are hidden by others. */
+/* Append a line for each table with too many overwritten events. */
 void report_collisions(struct buf *out, const struct load_result *r);
-/* A line for each input file that has no rows. */
+/* Append a line for each input file without rows. */
 void report_empty(struct buf *out, const struct load_result *r);
-/* A line for each way in which the columns differ from those of the load in dir: none is usual. */
+/*
+ * Append a line for each kind of difference between the columns of `now` and those of `before`, the
+ * load in `dir`.
+ */
 void report_columns(struct buf *out, const struct manifest *before, const char *dir,
 		    const struct manifest *now);
-/* A line for each table whose promise is broken; false when any is. */
+/*
+ * Append a line for each table that exceeds its limits. Returns false if there is such a
+ * table.
+ */
 bool report_promises(struct buf *out, const struct load_result *r);
-/* A line of warning when a family's newest cell is already older than its TTL by the clock. */
+/* Append a warning if the newest cell of a family is already older than its TTL. */
 void report_ttl(struct buf *out, const struct table *t, size_t family, int64_t newest_ms);
 /*
- * A line of warning when the job leaves unsaid which framing of ZSTD the table's files have: which
- * clusters can read them (hfile/README.md 9.4).
+ * Append a warning if the job does not set the framing of ZSTD for a table. The framing decides
+ * which clusters can read the files (hfile/README.md 9.4).
  */
 void report_framing(struct buf *out, const struct table *t);
-/* report_ttl for every family of a load. */
+/* Append report_ttl for every family of a load. */
 void report_hidden(struct buf *out, const struct load_result *r, const struct job *job);
 
-/* "8,000,320"; text holds at least 28 bytes. */
+/*
+ * Write a number such as "8,000,320" to `text`, which has space for at least 28 bytes. Returns
+ * `text`.
+ */
 char *format_count(char *text, uint64_t n);
 
-/*
- * --- why a command failed, as JSON ---
- */
+/* --- failures as JSON --- */
 
 extern const struct form failure_form;
 /*
- * Append the error as one line.  file, line and column are there if the message begins with a place
- * in an existing file; found and expected are there if the message contains these words.
+ * Append the error as one line of JSON. `file`, `line` and `column` are present if the message
+ * begins with a place in an existing file. `found` and `expected` are present if the message
+ * contains these words.
  */
 void failure_report_json(struct buf *out, const char *command, int status, const struct error *err);
 
@@ -64,16 +74,46 @@ extern const struct form apply_form;
 void apply_report_json(struct buf *out, const struct apply_result *r);
 
 /*
+ * --- the tables of a live cluster ---
+ */
+
+extern const struct form tables_form, regions_form, description_form, dropped_form;
+/* Append a line for each table, with its state and its number of regions. */
+void tables_report_text(struct buf *out, const struct hbase_tables *t);
+void tables_report_json(struct buf *out, const struct hbase_tables *t);
+/*
+ * Append the regions in the form of the shell's `list_regions`, without locality. `s` has the sizes
+ * and the requests.
+ */
+void regions_report_text(struct buf *out, const struct hbase_regions *r,
+			 const struct hbase_status *s);
+void regions_report_json(struct buf *out, const char *table, const struct hbase_regions *r,
+			 const struct hbase_status *s);
+/* Append the table in the form of the shell's `describe`. */
+void description_report_text(struct buf *out, const char *table, enum hbase_table_state state,
+			     const struct description *d);
+void description_report_json(struct buf *out, const char *table, enum hbase_table_state state,
+			     const struct description *d);
+struct dropped_tables {
+	const char **dropped, **failed;
+	size_t ndropped, nfailed;
+};
+void dropped_report_text(struct buf *out, const struct dropped_tables *t);
+void dropped_report_json(struct buf *out, const struct dropped_tables *t);
+
+/*
  * --- the report of `saltmill plan` ---
  */
 
-/* Append regions with predicted sizes as bars, rivals, heavy keys, warnings, and lint's findings.
+/*
+ * Append regions with predicted sizes as bars, HBase's own algorithms, heavy keys, warnings, and
+ * findings of lint.
  */
 void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
 		      const struct lint *lint);
 extern const struct form plan_form;
-/* The same as JSON; lint may be NULL. */
+/* Append the same report as JSON. `lint` may be NULL. */
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
 		      const struct lint *lint);
@@ -82,10 +122,10 @@ void plan_report_json(struct buf *out, const struct job *job, const struct plan 
  * --- the report of `saltmill drift` ---
  */
 
-/* Append a script for `hbase shell -n`: the findings as comments, then the commands. */
+/* Append a script for `hbase shell -n`, with the findings as comments before the commands. */
 void drift_report_script(struct buf *out, const struct drift *d);
 extern const struct form drift_form;
-/* The same as JSON. */
+/* Append the same report as JSON. */
 void drift_report_json(struct buf *out, const struct drift *d);
 
 /*
@@ -95,11 +135,11 @@ void drift_report_json(struct buf *out, const struct drift *d);
 /* Append the report of `saltmill status`. */
 void state_report_text(struct buf *out, const struct state_view *v);
 extern const struct form status_form, loads_form, seek_form;
-/* The same as JSON. */
+/* Append the same report as JSON. */
 void state_report_json(struct buf *out, const struct state_view *v);
 /*
  * Check one load against its folder and the load before it, and append its line of `saltmill
- * loads`.  False: the check failed; the line contains the problem.
+ * loads`. Returns false if the check failed. The line then contains the problem.
  */
 bool state_report_load(struct buf *out, const struct state_view_load *l, bool as_json);
 /* Append the report of `saltmill seek`, one line for each position. */
@@ -109,10 +149,10 @@ void state_report_seek(struct buf *out, const struct seek_result *r, bool as_jso
  * --- the report of `saltmill verify` ---
  */
 
-/* Append one line for each finding; with quiet only the problems. */
+/* Append one line for each finding. If `quiet` is true, append only the problems. */
 void verify_report_text(struct buf *out, const struct verify_result *r, bool quiet);
 extern const struct form verify_form;
-/* The same as JSON; dir is the load's folder, as the command names it. */
+/* Append the same report as JSON. `dir` is the path of the load that the user gave. */
 void verify_report_json(struct buf *out, const struct verify_result *r, const char *dir);
 
 /*
@@ -121,10 +161,10 @@ void verify_report_json(struct buf *out, const struct verify_result *r, const ch
 
 /* Append each finding with its place in the job file, the reason and the fix. */
 void lint_report_text(struct buf *out, const struct job *job, const struct lint *l);
-/* Append one warning for each severe finding. */
-void lint_report_severe(struct buf *out, const struct job *job, const struct lint *l);
+/* Append one warning for each finding that every load reports. */
+void lint_report_always(struct buf *out, const struct job *job, const struct lint *l);
 extern const struct form lint_form;
-/* All as JSON. */
+/* Append all findings as JSON. */
 void lint_report_json(struct buf *out, const struct lint *l);
 
 /*
@@ -132,43 +172,57 @@ void lint_report_json(struct buf *out, const struct lint *l);
  */
 
 extern const struct form key_form;
-/* Append one line: "salt 5, userId 7, movieId 42", or the same as JSON. */
+/*
+ * Append one line such as "salt 5, userId 7, movieId 42". If `json` is true, append the same as
+ * JSON.
+ */
 void key_report(struct buf *out, const struct key_table *k, struct bytes key,
 		const struct key_piece *pieces, bool json);
 
-/*
- * --- ranges of row keys as text, and as the commands of those who scan them
- *
- * Implemented in pipeline/cli/text.
- */
+/* --- ranges of row keys, as text and as code for HBase clients --- */
 
 enum ranges_form { RANGES_TABLE, RANGES_JSON, RANGES_SHELL, RANGES_JAVA, RANGES_PYTHON };
 
-/* What a scan of the ranges reads. */
+/* The cost of a scan of the ranges. */
 struct ranges_cost {
 	bool known;
-	const char *of;		 /* "16 files", "8 regions" */
-	uint64_t bytes, touched; /* of the table; of what the ranges are in, at most */
+	const char *of; /* source of the bytes, such as "16 files" or "8 regions" */
+	uint64_t bytes,
+		touched; /* bytes of the table, and an upper bound of the bytes that a scan reads */
+};
+
+/* Columns to read from each row, which are one column, a range of qualifiers, or a whole family. */
+struct ranges_column {
+	struct bytes family;
+	struct key_range qualifiers; /* key_range_is_row for one column; empty for the family */
 };
 
 struct ranges_shown {
 	const struct key_ranges *ranges;
+	/*
+	 * `columns` are the columns that the query selects. The scans name those in `named`, and
+	 * the filter selects the others.
+	 */
+	const struct ranges_column *columns, *named;
+	size_t ncolumns, nnamed;
 	struct key_checks checks;
 	struct ranges_cost cost;
 	const char *table;
-	const char *question; /* to check rows by, if the checks are not exact */
-	const char *advice;   /* NULL or a sentence */
-	uint64_t limit;	      /* rows that the reader wants; 0: all */
+	const char *question; /* the query, as a reminder if rows must be checked */
+	const char *advice;   /* a sentence, or NULL */
+	uint64_t limit;	      /* number of rows that the user wants; 0 for all */
+	/* number of columns per row that the user wants, which the filter limits; 0 for all */
+	uint64_t max_columns;
 };
 extern const struct form ranges_form_json;
 void ranges_report(struct buf *out, const struct ranges_shown *shown, enum ranges_form form);
 
 /* Print a filter that key_filter built, as an expression of the HBase shell. */
 void filter_shell(struct buf *out, const struct filter *f);
-/* The same in Java: statements, of which the last declares `filter`. */
+/* Print the filter as Java statements. The last statement declares `filter`. */
 void filter_java(struct buf *out, const struct filter *f);
 /*
- * The same in HBase's filter language, as bytes in Python.  The language has lists and
+ * Print the filter as Python bytes in HBase's filter language. The language has lists and
  * SINGLE_COLUMN_VALUE, but no FUZZY_ROW and no ROW with COMPARE_COMPONENT.
  */
 void filter_python(struct buf *out, const struct filter *f);
@@ -177,7 +231,10 @@ void filter_python(struct buf *out, const struct filter *f);
  * --- the report of `saltmill check` ---
  */
 
-/* Append counts of each field, the rejects, and some rows: source text, values, key, cells. */
+/*
+ * Append counts of each field, the rejects, and some rows. A row shows its source text, values, key
+ * and cells.
+ */
 int look_report_text(struct buf *out, const struct job *job, const struct look *l,
 		     struct error *err);
 extern const struct form checked_form;

@@ -1,4 +1,4 @@
-/* apply_options.c - see apply_options.h */
+/* apply_options.c - converts the options of apply and stream, and prints what a follower reports */
 #include "apply_options.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ void follow_desk_say(void *ctx, const char *sentence)
 	monitor_print(d->monitor, stderr, "saltmill %s: %s", d->command, sentence);
 }
 
-/* Print a line for the load at once: a program may wait for it. */
+/* Print and flush the line for the load, because another program may wait for it. */
 void follow_desk_applied(void *ctx, const char *name, const char *dir, const struct apply_result *r,
 			 const int64_t ms[FOLLOW_PHASES])
 {
@@ -95,7 +95,7 @@ int run_follow(const struct arguments *a)
 		rc = follow_run(f, a->forever, &err);
 	metrics_stop(metrics);
 	follow_free(f);
-	/* a signal is how it ends */
+	/* a signal is the normal end of `apply --forever` */
 	if (rc == RC_STOPPED && a->forever)
 		return gauges.stuck ? EXIT_REJECTS : EXIT_DONE;
 	return rc ? command_fail("apply", &err) : EXIT_DONE;

@@ -1,15 +1,16 @@
 /*
- * apply_options.h - from the options of apply and stream to a hand-over (inside this room only)
+ * apply_options.h - turns the options of apply and stream into those of apply.h (inside this folder
+ * only)
  */
 #ifndef SALTMILL_CMD_APPLY_OPTIONS_H
 #define SALTMILL_CMD_APPLY_OPTIONS_H
 
 #include "arguments.h"
 
-/* The options of apply.h; a must outlive them. */
+/* Return the options of apply.h. They borrow strings from `a`, which must outlive them. */
 struct apply_options apply_options_of(const struct arguments *a);
 
-/* Prints what a follower does, above the line of the monitor, if there is one. */
+/* Print an event of a follower, above the progress line if there is one. */
 struct monitor;
 struct follow_desk {
 	const char *command;
@@ -20,7 +21,7 @@ void follow_desk_say(void *desk, const char *sentence);
 void follow_desk_applied(void *desk, const char *name, const char *dir,
 			 const struct apply_result *r, const int64_t ms[FOLLOW_PHASES]);
 
-/* `apply --state`: apply the loads of a state, once or until a signal; returns the exit status. */
+/* Run `apply --state`, once or until a signal arrives. Returns the exit status. */
 int run_follow(const struct arguments *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* arguments.c - from a command line to struct arguments, by the table of options */
+/* arguments.c - turns a command line into struct arguments, with the table of options */
 #include "arguments.h"
 
 #include <getopt.h>
@@ -13,7 +13,7 @@
 #include "options.h"
 #include "bytes.h"
 
-#define FIRST_LONG 256 /* getopt's number of the first option; letters are below it */
+#define FIRST_LONG 256 /* getopt's number of the first option */
 
 static unsigned usable_processors(void)
 {
@@ -25,7 +25,10 @@ static unsigned usable_processors(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-/* A container may allow less than the machine has. */
+/*
+ * Returns the memory limit of this process' control group, because a container may have less memory
+ * than the machine.
+ */
 static uint64_t cgroup_limit(void)
 {
 	uint64_t limit = UINT64_MAX;
@@ -49,7 +52,7 @@ static uint64_t quarter_of_memory(void)
 	return (limit < all ? limit : all) / 4;
 }
 
-/* The options of one command, and getopt's form of them. */
+/* The options of one command, also in the form of getopt. */
 struct taken_options {
 	const struct cli_option **row;
 	size_t n;
@@ -118,7 +121,8 @@ static int read_defaults(struct arguments *a, const struct taken_options *k, str
 	return rc;
 }
 
-/* The commands that have an option of this name; NULL: none. */
+/* Returns the commands that have an option of this name, or NULL if no command has such an
+ * option. */
 static const char *takers_of(const char *name)
 {
 	for (const struct cli_option *const *t = option_tables; *t; t++)
@@ -128,21 +132,21 @@ static const char *takers_of(const char *name)
 	return NULL;
 }
 
-/* The sentence for a word that getopt refused. */
+/* Sets the error for a word that getopt refused. */
 static int refuse_word(const struct taken_options *k, int opt, const char *word, struct error *err)
 {
 	const char *names[128], *near = NULL, *takers = NULL;
 	size_t n = 0;
 
 	if (opt == ':')
-		return error_set(err, RC_CONFIG, "option `%s` needs a value", word);
+		return error_set(err, RC_CONFIG, "option `%s`: found no value, expected one", word);
 	for (size_t i = 0; i < k->n && n < sizeof names / sizeof *names; i++)
 		if (k->row[i]->name)
 			names[n++] = k->row[i]->name;
 	if (strncmp(word, "--", 2) == 0)
 		takers = takers_of(word + 2);
 	if (takers)
-		return error_set(err, RC_CONFIG, "unknown option `%s`: it belongs to %s", word,
+		return error_set(err, RC_CONFIG, "unknown option `%s`, which belongs to %s", word,
 				 takers);
 	if (strncmp(word, "--", 2) == 0)
 		near = near_miss(word + 2, names, n);
@@ -179,7 +183,7 @@ bool arguments_given(const struct arguments *a, const char *name)
 	return false;
 }
 
-/* One given option against one other of its command. */
+/* Checks a given option against another option of its command. */
 static int check_pair(const struct arguments *a, const struct cli_option *o,
 		      const struct cli_option *other, struct error *err)
 {
@@ -191,7 +195,7 @@ static int check_pair(const struct arguments *a, const struct cli_option *o,
 		return RC_OK;
 	option_argument(&argument, other);
 	if (given && o->without && word_in(o->without, other->name))
-		rc = error_set(err, RC_CONFIG, "%s: found --%s too, expected one of them",
+		rc = error_set(err, RC_CONFIG, "%s: found --%s too, expected only one of them",
 			       option_name(o).text, other->name);
 	if (!given && o->with && word_in(o->with, other->name))
 		rc = error_set(err, RC_CONFIG, "%s: found no --%s, expected `--%s%s%.*s` too",
@@ -281,6 +285,9 @@ void arguments_release(struct arguments *a)
 	folders_release(&a->reduces);
 	folders_release(&a->loads);
 	folders_release(&a->samples);
-	scan_arguments_release(&a->scan);
+	mem_free(a->scan.fields);
+	buf_release(&a->scan.start);
+	buf_release(&a->scan.stop);
+	buf_release(&a->scan.prefix);
 	mem_free(a->given);
 }

@@ -1,8 +1,8 @@
 /*
- * cmd.h - the commands, and how they print
+ * cmd.h - the commands, and functions that print
  *
- * A command takes struct arguments and returns the exit status (commands.h).  Only files of this
- * room print.
+ * A command gets struct arguments and returns the exit status (commands.h). Only this
+ * folder prints.
  */
 #ifndef SALTMILL_CMD_H
 #define SALTMILL_CMD_H
@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "error.h"
 #include "job.h"
+#include "pass.h"
 #include "run.h"
 
 struct arguments;
@@ -22,61 +23,81 @@ struct arguments;
 
 struct operand_words {
 	const char *form;     /* "FILE..."; NULL ends a list */
-	const char *sentence; /* what it is */
+	const char *sentence; /* meaning of the operand */
 };
 
-/* A command and its page.  Each is defined at the end of the file that implements it. */
+/* A command and its help page. The file that implements a command defines it at its end. */
 struct command {
 	const char *name;
 	const char *usage;		 /* "JOB [FILE...] -o DIR [options]" */
 	const char *summary;		 /* one line */
-	unsigned least, most;		 /* operands */
+	unsigned least, most;		 /* the smallest and the largest number of operands */
 	int (*run)(struct arguments *a); /* returns the exit status */
-	const char *decides;		 /* how it decides, in five lines of help; NULL */
+	const char *decides;		 /* help about decisions, at most five lines, or NULL */
 	struct operand_words operands[5];
 	const char *statuses;			/* "0 done; 1 failed, ..." */
-	const char *examples[COMMAND_EXAMPLES]; /* command lines */
+	const char *examples[COMMAND_EXAMPLES]; /* command lines as examples */
 };
 
-#define ANY_NUMBER UINT32_MAX /* of operands */
+#define ANY_NUMBER UINT32_MAX /* no limit on the number of operands */
 
 extern const struct command *const commands[]; /* ends with NULL */
-/* NULL: there is none of that name. */
+/* Return the command of this name, or NULL. */
 const struct command *command_find(const char *name);
 
-/* The exit statuses that several commands share. */
+/* Exit statuses that several commands share. */
 #define STATUS_USAGE   "2 wrong usage or job file, nothing was started"
 #define STATUS_STOPPED "130 or 143 stopped by SIGINT or SIGTERM, nothing is published"
 #define STATUS_PUBLISHES                                                                           \
-	"0 published; 1 failed: nothing is published unless the message says so; " STATUS_USAGE    \
-	"; "                                                                                       \
-	"3 published, but some input was rejected or a promise about sizes is not "                \
-	"kept; " STATUS_STOPPED
+	"0 published; 1 failed, and nothing is published unless the message says "                 \
+	"so; " STATUS_USAGE "; "                                                                   \
+	"3 published, but some input was rejected, or a region exceeds the "                       \
+	"tolerance; " STATUS_STOPPED
 
-/* Print "saltmill NAME: sentence" to standard error.  All functions below escape by text_lines. */
+/*
+ * Print "saltmill NAME: sentence" to standard error. This function and the functions below escape
+ * their text with text_lines.
+ */
 void command_say(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);
-/* Prints each sentence as command_say() does; name stays the caller's. */
+/*
+ * Return a listener that prints each sentence as command_say() does. The listener borrows `name`.
+ */
 struct listener command_listener(const char *name);
 /*
- * Print "saltmill NAME: message" to standard error; returns the exit status for err->code.  With
- * --json it keeps the first failure, which command_ends prints as an object (failure_report.h).
+ * Print "saltmill NAME: message" to standard error. Returns the exit status for err->code. With
+ * --json, keep the first failure instead. command_ends then prints the failure as an object
+ * (failure_report.h).
  */
 int command_fail(const char *name, const struct error *err);
-/* The same for a wrong command line; returns EXIT_USAGE. */
+/* Print a wrong command line as command_fail() prints an error. Returns EXIT_USAGE. */
 int command_misused(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);
-/* Print failures as JSON: --json was given. */
+/* Make later failures print as JSON, because --json was given. */
 void command_failures_as_json(void);
-/* The command of that name ends with this status: print the failure that was kept. */
+/* End the command of this name with this status. Prints the failure that command_fail kept. */
 void command_ends(const char *name, int status);
-/* Print each line to standard error after "saltmill NAME: ". */
+/* Print each of the lines to standard error, with "saltmill NAME: " before the line. */
 void command_warn(const char *name, const struct buf *lines);
-/* Print a warning for each of n tables that does not say who reads it (report_framing). */
+/* Print a warning for each of the `n` tables that lacks `framing:` (report_framing). */
 void command_warn_framing(const char *name, const struct job_table *tables, size_t n);
+/* Print the findings of lint_job that every load reports. lint_job explains `live`. */
+void command_warn_design(const char *name, const struct job *job,
+			 const struct existing_regions *live);
 /* Print how many bad events were ignored. */
 void command_left_out(const char *name, uint64_t bad, uint64_t events);
-/* Write the result to standard output; returns EXIT_DONE, or EXIT_FAILED after printing why. */
+/*
+ * Write the result to standard output. Returns EXIT_DONE. If the write fails, prints the error and
+ * returns EXIT_FAILED.
+ */
 int command_show(const char *name, const struct buf *text);
-/* The same without escaping, for JSON and scripts, which contain no control characters. */
+/*
+ * Append to standard output. On a terminal, bytes that could control the terminal become \xHH. In a
+ * file or a pipe, every byte stays.
+ */
+bool command_write(struct bytes text);
+/*
+ * Write the result as command_show does, but escape bytes only for a terminal. Use this function
+ * for JSON, scripts and values.
+ */
 int command_print(const char *name, const struct buf *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* cmd_apply.c - `saltmill apply DIR --hbase HOST[:PORT],...` */
+/* cmd_apply.c - implements `saltmill apply`, which loads a published load into a live HBase */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static int run(struct arguments *a)
 	if (!a->hbase)
 		return arguments_refuse(a, "found no --hbase, expected `--hbase HOST[:PORT],...`");
 	if (a->noperands == 1 && a->state_dir)
-		return arguments_refuse(a, "found %s and --state, expected one of them",
+		return arguments_refuse(a, "found %s and --state, expected only one of them",
 					a->operand[0]);
 	if (a->noperands == 0 && !a->state_dir)
 		return arguments_refuse(a, "found no load, expected DIR or `--state DIR`");
@@ -55,16 +55,17 @@ const struct command apply_command = {
 	.most = 1,
 	.run = run,
 	.decides = "apply first checks the cluster, the tables and the files of the load. If a "
-		   "table differs from the load, it changes nothing and says what differs, "
-		   "unless --alter allows it. A file that crosses a region boundary is cut "
-		   "there. Each step is in a journal on disk, so an interrupted run continues "
-		   "and no file is loaded twice. If a call got no answer, apply looks where the "
-		   "file is now. --dry-run only checks.",
+		   "table differs from the load, apply lists the differences and changes nothing, "
+		   "unless you use --alter. If a file crosses a region border, apply splits it "
+		   "there. A journal on disk contains each step. So an interrupted run continues, "
+		   "and no file is loaded twice. If a call got no answer, apply searches for the "
+		   "file in HDFS. --dry-run only checks.",
 	.statuses =
-		"0 everything is in HBase; 1 failed: run it again, and it continues where it "
-		"stopped; 2 wrong usage, or the load and the cluster do not fit: the message "
-		"names the tables that this run had created or altered before; 130 or 143 "
-		"stopped by SIGINT or SIGTERM, as 1; with --follow then 0, or 3 if HBase refuses "
-		"a load",
+		"0 everything is in HBase; 1 failed: run apply again, and it continues where the "
+		"failed run stopped; 2 wrong usage, or the load does not match the cluster: the "
+		"message names "
+		"the tables that this run had created or altered before; 130 or 143 stopped by "
+		"SIGINT or SIGTERM, as 1; with --follow, a signal ends apply with 0, or with 3 if "
+		"HBase refuses a load",
 	.examples = {"saltmill apply out --hbase hbase1,hbase2 --create --check",
 		     "saltmill apply --state var/clicks --hbase hbase1,hbase2 --follow --keep 24"}};

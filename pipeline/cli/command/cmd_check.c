@@ -1,4 +1,4 @@
-/* cmd_check.c - `saltmill check JOB [FILE...]` */
+/* cmd_check.c - implements `saltmill check`, which shows the first rows of the input as cells */
 #include <stdio.h>
 
 #include "arguments.h"
@@ -53,9 +53,9 @@ const struct command check_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "check reads the first rows as a load would, and rejects what a load would "
-		   "reject. For each field it counts nulls and different values, and shows one "
-		   "value. Of Kafka topics it reads the first messages of each partition. It "
+	.decides = "check reads the first rows as a load would, and rejects the same rows as a "
+		   "load. For each field it counts nulls and different values, and shows one "
+		   "value. From Kafka topics it reads the first messages of each partition. It "
 		   "joins no consumer group and changes no state.",
 	.statuses = "0 no row is bad; 3 some rows are bad and would be rejected; 1 "
 		    "failed; " STATUS_USAGE,

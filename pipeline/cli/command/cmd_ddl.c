@@ -1,9 +1,13 @@
-/* cmd_ddl.c - `saltmill ddl JOB`: the script that creates, alters or drops a table of the job */
+/*
+ * cmd_ddl.c - implements `saltmill ddl`, which prints a script that creates, alters or drops a
+ * table of the job
+ */
 #include "ddl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "form.h"
@@ -12,7 +16,7 @@
 #include "job.h"
 #include "pass.h"
 
-/* Choose the split points, and whether HBase computes them itself. */
+/* Choose the split points, and whether HBase computes them. */
 static int choose_splits(const struct arguments *a, const struct job_table *t, struct splits *s,
 			 struct ddl_options *o, struct error *err)
 {
@@ -23,16 +27,17 @@ static int choose_splits(const struct arguments *a, const struct job_table *t, s
 	if (rc == RC_END && r->split == SPLIT_SAMPLED)
 		return error_set(
 			err, RC_CONFIG,
-			"table %s: found `split: sampled`, whose split points come from the data. "
-			"Use the script that `saltmill plan %s -o DIR` writes, or --splits FILE",
+			"table %s: found `split: sampled`, whose split points come from the data, "
+			"expected --splits FILE, or the script that `saltmill plan %s -o DIR` "
+			"writes",
 			t->schema.name, a->operand[0]);
 	if (rc == RC_END)
 		return error_set(err, RC_CONFIG,
-				 "table %s: found `size` in `regions:`, whose number of regions "
-				 "depends on the data, expected `count` or `servers`, or --splits "
-				 "FILE",
+				 "table %s: found `size` in `regions:`, which needs data to get "
+				 "the number of regions, expected `count` or `servers`, or "
+				 "--splits FILE",
 				 t->schema.name);
-	/* without a file, the script must contain the keys */
+	/* without a file of split points, the script contains the split points */
 	o->inline_keys = file ? 0 : SIZE_MAX;
 	const char *slash = file ? strrchr(file, '/') : NULL;
 	o->splits_file = slash ? slash + 1 : file;
@@ -77,8 +82,10 @@ struct ddl_view {
 };
 
 static const struct form_member ddl_members[] = {
-	{"table", FORM_TEXT, IN(ddl_view, table), "with its namespace, if it has one"},
-	{"script", FORM_BYTES, IN(ddl_view, script), "commands for `hbase shell`"},
+	{"table", FORM_TEXT, IN(ddl_view, table),
+	 "name of the table, with its namespace if the "
+	 "table has one"},
+	{"script", FORM_BYTES, IN(ddl_view, script), "script with commands for `hbase shell`"},
 };
 const struct form ddl_form = NAMED_FORM(ddl_view, ddl_members, "ddl", "ddl --json");
 
@@ -92,22 +99,59 @@ static void as_json(const struct job_table *t, struct buf *script)
 	*script = json;
 }
 
+/* Append the script of one table. */
+static int table_script(const struct arguments *a, const struct job_table *t, struct buf *out,
+			struct error *err)
+{
+	if (a->alter_file)
+		return alter_script(a->alter_file, t, out, err);
+	if (a->drop) {
+		ddl_drop(out, &t->schema);
+		return RC_OK;
+	}
+	return create_script(a, t, a->run.quiet, out, err);
+}
+
+/* Append the scripts of all tables as one script. */
+static int all_scripts(const struct arguments *a, const struct job *job, struct buf *out,
+		       struct error *err)
+{
+	static const char end[] = "exit\n";
+	size_t n = sizeof end - 1;
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++) {
+		if (i && out->len >= n && !memcmp(out->ptr + out->len - n, end, n))
+			out->len -= n;
+		rc = table_script(a, &job->tables[i], out, err);
+	}
+	return rc;
+}
+
 static int make_script(const struct arguments *a, struct buf *out, struct error *err)
 {
 	struct job job;
-	const struct job_table *t;
-	int rc = job_load(&job, a->operand[0], err);
+	const struct job_table *t = NULL;
 
-	if (rc == RC_OK)
+	if (a->drop && access(a->operand[0], F_OK) != 0)
+		return error_set(err, RC_CONFIG,
+				 "found no job file %.200s, expected one; `saltmill drop REGEX "
+				 "--hbase HOST` drops tables of a live HBase",
+				 a->operand[0]);
+	int rc = job_load(&job, a->operand[0], err);
+	bool all = rc == RC_OK && !a->table && !a->alter_file && !a->splits && !a->run.json;
+
+	if (all) {
+		rc = all_scripts(a, &job, out, err);
+	} else if (rc == RC_OK) {
 		rc = job_find_table(&job, a->table, &t, err);
-	if (rc == RC_OK && a->alter_file)
-		rc = alter_script(a->alter_file, t, out, err);
-	else if (rc == RC_OK && a->drop)
-		ddl_drop(out, &t->schema);
-	else if (rc == RC_OK)
-		rc = create_script(a, t, a->run.quiet, out, err);
+		if (rc == RC_OK)
+			rc = table_script(a, t, out, err);
+	}
 	if (rc == RC_OK && !a->drop && !a->run.quiet)
-		command_warn_framing("ddl", t, 1);
+		command_warn_framing("ddl", t ? t : job.tables, t ? 1 : job.ntables);
+	if (rc == RC_OK && !a->drop)
+		command_warn_design("ddl", &job, NULL);
 	if (rc == RC_OK && a->run.json)
 		as_json(t, out);
 	job_release(&job);
@@ -128,15 +172,17 @@ static int run(struct arguments *a)
 const struct command ddl_command = {
 	.name = "ddl",
 	.usage = "JOB [options]",
-	.summary = "print the script that creates, alters or drops a table of the job",
+	.summary = "print the script that creates, alters or drops the tables of a job",
 	.least = 1,
 	.most = 1,
 	.run = run,
-	.decides = "The attributes are those of the job; what the job leaves out has the default "
-		   "of HBase. The split points come from --splits, else from `regions:` of the "
-		   "job. `split: sampled` needs data, so ddl refuses it: `saltmill plan` writes "
-		   "that script. --alter prints only what differs from the output of `describe`, "
-		   "and leaves attributes that the job does not mention.",
+	.decides = "The script contains the attributes of the job. If the job lacks an attribute, "
+		   "HBase's "
+		   "default applies. The split points come from --splits, or else from `regions:` "
+		   "of the job. `split: sampled` needs data, so ddl refuses it. Use the script "
+		   "that `saltmill plan` writes instead. --alter prints only the differences from "
+		   "the "
+		   "output of `describe`. Attributes that the job lacks stay as they are.",
 	.statuses = "0 done; 1 failed; " STATUS_USAGE,
 	.examples = {"saltmill ddl conf/devices.yaml --splits splits.txt",
 		     "saltmill ddl conf/devices.yaml --alter described.txt"}};

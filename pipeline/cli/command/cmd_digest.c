@@ -1,4 +1,5 @@
-/* cmd_digest.c - `saltmill digest`: digests of an input that unite cannot open */
+/* cmd_digest.c - implements `saltmill digest`, which prints digests of an input that unite cannot
+ * open */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static int by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Add the parts of the input that the maps have read. */
+/* Add the ranges of the input that the maps have read. */
 static int find_parts(const struct arguments *a, struct source_digest *d, struct arena *arena,
 		      struct error *err)
 {
@@ -48,7 +49,7 @@ static int check_feed(const struct arguments *a, const char *path, struct error 
 	if (piped && !a->input.feed)
 		return error_set(
 			err, RC_CONFIG,
-			"-: found no --bytes, expected `--name PATH --bytes N`: the end of "
+			"-: found no --bytes, expected `--name PATH --bytes N`, because the end of "
 			"a pipe does not prove that all bytes arrived");
 	if (!piped && a->input.feed)
 		return error_set(err, RC_CONFIG,
@@ -57,7 +58,7 @@ static int check_feed(const struct arguments *a, const char *path, struct error 
 	return RC_OK;
 }
 
-/* *status: the exit status if the digest was made; printing it may have failed. */
+/* Prints the digest. *status is the exit status of the printing. */
 static int digest(struct arguments *a, int *status, struct error *err)
 {
 	struct arena arena = {0};

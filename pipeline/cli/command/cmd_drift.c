@@ -1,7 +1,7 @@
 /*
- * cmd_drift.c - `saltmill drift --existing FILE JOB [FILE...]`
+ * cmd_drift.c - implements `saltmill drift`, which finds regions that are uneven or will be split
  *
- * It prints a script for `hbase shell -n`: the findings as comments, then the commands.
+ * The command prints a script for `hbase shell -n`. Comments in the script describe the findings.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +39,31 @@ static int read_events(struct drift *d, struct arguments *a, const struct job *j
 	return rc;
 }
 
+/* Reports each table that --fail-above rejects. Returns true if there is such a table. */
+static bool is_above(const struct arguments *a, const struct drift *d)
+{
+	bool above = false;
+
+	for (size_t t = 0; a->fail_above > 0 && t < d->ntables; t++) {
+		const struct drift_table *table = &d->tables[t];
+		double factor = drift_over_mean(table);
+		size_t bursts = 0;
+
+		for (size_t i = 0; i < table->nregions; i++)
+			bursts += table->regions[i].bursts;
+		if (factor <= a->fail_above && !bursts)
+			continue;
+		above = true;
+		command_say("drift",
+			    "table %s: found a region with %.2f times the mean, and %zu regions "
+			    "that HBase will split, expected at most %g times the mean and no such "
+			    "region (--fail-above); run "
+			    "the script that drift prints",
+			    table->schema->name, factor, bursts, a->fail_above);
+	}
+	return above;
+}
+
 static int print(const struct arguments *a, const struct drift *d)
 {
 	struct buf out = {0};
@@ -51,7 +76,8 @@ static int print(const struct arguments *a, const struct drift *d)
 		command_left_out("drift", d->rejected, d->events);
 	int status = command_print("drift", &out);
 	buf_release(&out);
-	return status ? status : d->rejected ? EXIT_REJECTS : EXIT_DONE;
+	bool above = is_above(a, d);
+	return status ? status : d->rejected || above ? EXIT_REJECTS : EXIT_DONE;
 }
 
 static int run(struct arguments *a)
@@ -83,18 +109,19 @@ static int run(struct arguments *a)
 const struct command drift_command = {
 	.name = "drift",
 	.usage = "--existing FILE|--hbase HOST JOB [FILE...] [options]",
-	.summary = "show how events fall on the regions of a table, and print the commands that "
-		   "correct it",
+	.summary = "show how events are distributed over the regions of a table, and print "
+		   "commands that even out the regions",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "drift sorts all rows and sums the bytes that each live region would "
-		   "receive. It splits a region that would exceed --max-filesize, or that "
-		   "receives more than twice the mean. `tolerance` in the job replaces the "
-		   "factor 2. Split points divide the new bytes. It merges two neighbours that "
-		   "will hold at most half the mean; for this it needs live sizes. The output "
-		   "is a script for `hbase shell -n`; the findings are comments in it.",
-	.statuses = "0 done; 1 failed; " STATUS_USAGE
-		    "; 3 done, but some input was bad; " STATUS_STOPPED,
+	.decides = "drift sorts all rows and sums the bytes for each live region. If a region "
+		   "would exceed --max-filesize, or get more than twice the mean, drift splits it. "
+		   "`tolerance` in the job replaces the factor 2. Split points divide the new "
+		   "bytes evenly. drift merges two adjacent regions if they have at most half the "
+		   "mean together. A merge needs the live sizes. The output is a script for `hbase "
+		   "shell -n`. Its comments contain the findings.",
+	.statuses =
+		"0 done; 1 failed; " STATUS_USAGE
+		"; 3 done, but some input was bad, or --fail-above was exceeded; " STATUS_STOPPED,
 	.examples = {"saltmill drift --hbase hbase1,hbase2 conf/nightly.yaml night.csv",
 		     "saltmill drift --existing regions.txt conf/nightly.yaml night.csv --json"}};

@@ -1,4 +1,5 @@
-/* cmd_halves.c - `saltmill map`, `saltmill reduce`, and `saltmill unite` without --reduces */
+/* cmd_halves.c - implements `saltmill map`, `saltmill reduce`, and `saltmill unite` without
+ * --reduces */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ int halves_fail(const char *name, const struct error *err)
 	return data ? EXIT_DATA : status;
 }
 
-/* One run of either. */
+/* One run of map or reduce. */
 struct half_run {
 	struct arguments *args;
 	struct job job;
@@ -172,9 +173,8 @@ int maps_judge(const struct kept_plan *plan, const struct load_halves *halves, s
 	buf_printf(&text,
 		   json ? "{\"maps\": %zu, \"read\": %llu, \"rejected\": %llu, \"created_ms\": "
 			  "%lld}\n"
-			: "%zu maps are complete: %llu events, %llu of them rejected; reduce with "
-			  "--created "
-			  "%lld\n",
+			: "%zu maps are complete: %llu events, %llu of them rejected; run reduce "
+			  "with --created %lld\n",
 		   maps.n, (unsigned long long)read, (unsigned long long)rejected,
 		   (long long)created_ms);
 	if (rc == RC_OK)
@@ -185,8 +185,8 @@ int maps_judge(const struct kept_plan *plan, const struct load_halves *halves, s
 }
 
 #define STATUS_HALF                                                                                \
-	"1 failed, another try may succeed; " STATUS_USAGE "; "                                    \
-	"4 failed, and the same input will fail again; " STATUS_STOPPED
+	"1 failed, but another run may succeed; " STATUS_USAGE "; "                                \
+	"4 failed, and the same input would fail again; " STATUS_STOPPED
 
 const struct command map_command = {
 	.name = "map",
@@ -196,11 +196,10 @@ const struct command map_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run_map,
-	.decides = "map reads one input and puts each row into the region that the plan gives "
-		   "it. A row belongs to the slice in which its first byte is. So each row is in "
-		   "one slice, wherever the slices begin. The report has the digest of the bytes "
-		   "that were read. Bad events do not end a map: unite compares their number "
-		   "with --max-rejects.",
+	.decides = "map reads one input and assigns each row to the region of the plan. A row "
+		   "belongs to the slice that contains its first byte. So each row is in exactly "
+		   "one slice. The report contains the digest of the bytes that were read. Bad "
+		   "events do not end a map, because unite checks --max-rejects for all maps.",
 	.statuses = "0 the rows are written; " STATUS_HALF,
 	.examples = {"saltmill map conf/ratings.yaml ratings.csv --plan plan -o map3 --slice 3/8",
 		     "saltmill map conf/ratings.yaml day2.csv --input 1 --plan plan --pack -o "
@@ -215,13 +214,13 @@ const struct command reduce_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run_reduce,
-	.decides = "reduce takes the regions of --region, or the K-th of N equal shares of all "
-		   "regions. It merges the rows of these regions from all maps, and resolves "
-		   "duplicates as a load does. The HFiles have the same bytes, whatever the "
-		   "number of maps and reduces. A map of another plan, or a damaged map, ends "
-		   "the reduce.",
-	.operands = {{"MAPS", "the output folder of a map, a folder of such folders, or -: pieces "
-			      "from standard input"}},
+	.decides =
+		"reduce writes the regions of --region, or the K-th of N equal shares of all "
+		"regions. It merges the rows of these regions from all maps, and resolves "
+		"duplicates as a load does. The bytes of the HFiles do not depend on the number "
+		"of maps and reduces. reduce refuses a map with another plan, and a damaged map.",
+	.operands = {{"MAPS", "the output folder of a map, a folder with such folders, or - to "
+			      "read pieces from standard input"}},
 	.statuses = "0 the HFiles are written; " STATUS_HALF,
 	.examples = {"saltmill reduce conf/ratings.yaml maps/ --plan plan -o reduce1 --share 1/4",
 		     "saltmill reduce conf/ratings.yaml maps/ --plan plan -o reduce7 --region 7"}};

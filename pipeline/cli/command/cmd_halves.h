@@ -1,5 +1,5 @@
 /*
- * cmd_halves.h - functions that unite shares with map and reduce (inside this room only)
+ * cmd_halves.h - functions that unite shares with map and reduce (inside this folder only)
  */
 #ifndef SALTMILL_CMD_HALVES_H
 #define SALTMILL_CMD_HALVES_H
@@ -7,11 +7,14 @@
 #include "pass.h"
 #include "load.h"
 
-/* As command_fail, but return EXIT_DATA if the same input would fail again. */
+/*
+ * Print the failure as command_fail does. Returns EXIT_DATA if a retry with the same input would
+ * fail too.
+ */
 int halves_fail(const char *name, const struct error *err);
 /*
- * Check that the maps have all of the input, and print the creation time for the reduces.
- * *status: the exit status of the printing.
+ * Check that the maps contain all of the input. Print their counts and the creation time for the
+ * reduces. *status receives the exit status of the print.
  */
 int maps_judge(const struct kept_plan *plan, const struct load_halves *halves, size_t nfiles,
 	       bool json, int *status, struct error *err);

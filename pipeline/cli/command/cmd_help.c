@@ -1,4 +1,4 @@
-/* cmd_help.c - `saltmill help [COMMAND|job|KEY|guide|schema]`: all documentation */
+/* cmd_help.c - implements `saltmill help`, which prints all documentation */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "cli/reference.h"
 #include "schemas.h"
 
-/* The word of --format. */
+/* Returns the name of the choice of --format. */
 static const char *form_name(unsigned format)
 {
 	static const char *const names[] = {
@@ -41,12 +41,12 @@ static int tell_job(struct buf *out, enum help_form format, struct error *err)
 	return refuse("job", format, "none", err);
 }
 
-/* Append the list of schemas if name is NULL. */
+/* Append the schema of this name, or the list of schemas if `name` is NULL. */
 static int tell_schema(struct buf *out, const char *name, struct error *err)
 {
 	if (!name) {
-		buf_append_str(out, "The files and outputs in JSON have these schemas; `saltmill "
-				    "help schema NAME` prints one:\n\n");
+		buf_append_str(out, "The JSON files and outputs have these schemas; `saltmill help "
+				    "schema NAME` prints one:\n\n");
 		schemas_list(out);
 	} else if (!schema_json(out, name)) {
 		return error_set(err, RC_CONFIG,
@@ -64,7 +64,7 @@ static void list_chapters(struct buf *out)
 	guide_list(out);
 }
 
-/* Append the list of chapters if name is NULL. */
+/* Append the chapter of this name, or the list of chapters if `name` is NULL. */
 static int tell_chapter(struct buf *out, const char *name, enum help_form format, struct error *err)
 {
 	const char *text = name ? guide_chapter(name) : NULL;
@@ -166,11 +166,11 @@ static int run(struct arguments *a)
 const struct command help_topics_command = {
 	.name = "help",
 	.usage = "[COMMAND|KEY|job|guide [CHAPTER]|schema [NAME]] [--format FORMAT]",
-	.summary =
-		"print the documentation: commands, keys of the job file, the guide, JSON Schemas",
+	.summary = "print the documentation of commands, keys of the job file, the guide and JSON "
+		   "Schemas",
 	.most = 2,
 	.run = run,
-	.operands = {{"KEY", "a key of the job file: what it does, its values, an example"},
+	.operands = {{"KEY", "a key of the job file: its meaning, its values, an example"},
 		     {"job", "all keys of the job file"},
 		     {"guide [CHAPTER]", "a chapter of the guide (default: list the chapters)"},
 		     {"schema [NAME]",

@@ -1,7 +1,9 @@
-/* cmd_init.c - `saltmill init FILE` */
+/* cmd_init.c - implements `saltmill init`, which inspects a file and writes a job for the file */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "arguments.h"
@@ -12,7 +14,10 @@
 #include "mem.h"
 #include "sniff.h"
 
-/* A job names its files relative to its own folder; in another folder it needs the whole path. */
+/*
+ * Finds the path for the job. A job contains paths relative to its folder, so a job in another
+ * folder needs absolute paths.
+ */
 static int name_file(const char *file, const char *output, char **name, struct error *err)
 {
 	if (!output || !strchr(output, '/') || file[0] == '/' || strcmp(file, "-") == 0) {
@@ -27,9 +32,14 @@ static int name_file(const char *file, const char *output, char **name, struct e
 	return RC_OK;
 }
 
-/* Read the job as a load will, and judge it, before anybody sees it. */
-static int judge(const struct buf *yaml, const char *temp_dir, struct lint *l, struct error *err)
+/*
+ * Reads the job as a load does, checks it, and runs it over the sample before the command writes
+ * the file.
+ */
+static int judge(const struct sniff *s, const char *file, const char *temp_dir, struct lint *l,
+		 struct sniff_proof *proof, struct error *err)
 {
+	const struct buf *yaml = &s->yaml;
 	char path[64];
 	struct job job = {0};
 	int fd = io_open_temp(temp_dir, err);
@@ -38,17 +48,19 @@ static int judge(const struct buf *yaml, const char *temp_dir, struct lint *l, s
 		return err->code;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	int rc = RC_OK;
-	for (size_t done = 0; done < yaml->len && !rc;) {
+	for (size_t done = 0; done < yaml->len && rc == RC_OK;) {
 		ssize_t n = write(fd, yaml->ptr + done, yaml->len - done);
 
 		rc = n > 0 || (n < 0 && errno == EINTR) ? RC_OK
 							: error_errno(err, "a temporary file");
 		done += n > 0 ? (size_t)n : 0;
 	}
-	if (!rc)
+	if (rc == RC_OK)
 		rc = job_load(&job, path, err);
-	if (!rc)
-		lint_job(l, &job);
+	if (rc == RC_OK)
+		lint_job(l, &job, NULL);
+	if (rc == RC_OK)
+		rc = sniff_prove(proof, s, &job, file, err);
 	job_release(&job);
 	close(fd);
 	return rc;
@@ -62,44 +74,121 @@ static void put_findings(const struct lint *l, struct buf *yaml)
 			   l->findings[i].rule, l->findings[i].what);
 }
 
-static int make_job(const char *file, const char *output, const char *temp_dir, struct buf *yaml,
+/*
+ * Make the job and prove it. If two rows of the sample have the same key, make the job again, with
+ * all columns in the key.
+ */
+static int make_and_prove(struct sniff *s, const char *file, const char *name, const char *temp_dir,
+			  struct lint *l, struct sniff_proof *proof, struct error *err)
+{
+	for (;; s->whole_key = true) {
+		bool again = s->whole_key;
+		int rc = sniff_file(file, name, s, err);
+
+		if (rc == RC_OK)
+			rc = judge(s, file, temp_dir, l, proof, err);
+		if (rc || !proof->equal || again)
+			return rc;
+		lint_release(l);
+		*l = (struct lint){0};
+		s->yaml.len = s->doubts.len = 0;
+	}
+}
+
+/* Append what the proof found as doubts. */
+static void add_proof(struct sniff *s, const struct sniff_proof *p)
+{
+	if (p->rejected)
+		buf_printf(&s->doubts,
+			   "the job rejects %" PRIu64 " rows of the sample, the first in %s\n",
+			   p->rejected, p->first);
+	if (p->equal)
+		buf_printf(
+			&s->doubts,
+			"the row key joins %" PRIu64
+			" rows with earlier rows, the first in line %" PRIu64
+			": add a column to rowkey that differs, or accept that equal rows are one\n",
+			p->equal, p->line);
+	if (!p->rejected && p->rows != s->rows)
+		buf_printf(&s->doubts,
+			   "the job loads %" PRIu64 " rows of the sample, but init found %" PRIu64
+			   "\n",
+			   p->rows, s->rows);
+}
+
+/* Write the doubts above the job, so that nobody overlooks them. */
+static void put_doubts(struct sniff *s)
+{
+	struct buf all = {0};
+	const char *text, *end;
+
+	buf_put(&s->doubts, 0);
+	for (text = (const char *)s->doubts.ptr; *text; text = end + 1) {
+		end = strchr(text, '\n');
+		buf_printf(&all, "# CHECK: %.*s\n", (int)(end - text), text);
+	}
+	buf_append(&all, s->yaml.ptr, s->yaml.len);
+	buf_release(&s->yaml);
+	s->yaml = all;
+	s->doubts.len--;
+}
+
+static int make_job(const char *file, const char *output, const char *temp_dir, struct sniff *s,
 		    struct error *err)
 {
 	struct lint l = {0};
+	struct sniff_proof proof = {0};
 	char *name = NULL;
 	int rc = name_file(file, output, &name, err);
 
 	if (rc)
 		return rc;
-	rc = sniff_file(file, name, yaml, err);
-	if (rc == RC_OK)
-		rc = judge(yaml, temp_dir, &l, err);
-	if (rc == RC_OK)
-		put_findings(&l, yaml);
+	rc = make_and_prove(s, file, name, temp_dir, &l, &proof, err);
+	if (rc == RC_OK) {
+		put_findings(&l, &s->yaml);
+		add_proof(s, &proof);
+		if (s->doubts.len)
+			put_doubts(s);
+	}
 	lint_release(&l);
 	mem_free(name);
 	return rc;
+}
+
+/* Print the doubts to standard error. */
+static int report(const struct sniff *s)
+{
+	if (!s->doubts.len)
+		return EXIT_DONE;
+	fprintf(stderr,
+		"saltmill init: the job is not certain; check the lines marked CHECK:\n%.*s",
+		(int)s->doubts.len, (const char *)s->doubts.ptr);
+	return EXIT_REJECTS;
 }
 
 static int run(struct arguments *a)
 {
 	const char *output = a->output;
 	struct error err;
-	struct buf yaml = {0};
+	struct sniff s = {0};
 	bool there = false;
 	int rc = output ? io_exists(output, &there, &err) : RC_OK;
 
 	if (rc == RC_OK && there)
 		rc = error_set(&err, RC_CONFIG, "-o: %s exists, expected a new file", output);
 	if (rc == RC_OK)
-		rc = make_job(a->operand[0], output, a->run.temp_dir ? a->run.temp_dir : "/tmp",
-			      &yaml, &err);
+		rc = make_job(a->operand[0], output, a->run.temp_dir ? a->run.temp_dir : "/tmp", &s,
+			      &err);
 	if (rc == RC_OK && output)
-		rc = io_replace_file(output, buf_bytes(&yaml), NULL, &err);
+		rc = io_replace_file(output, buf_bytes(&s.yaml), NULL, &err);
+	if (rc == RC_OK && output)
+		mem_outcome("the job is written");
 	int status = rc ? command_fail("init", &err) : EXIT_DONE;
 	if (rc == RC_OK && !output)
-		status = command_show("init", &yaml);
-	buf_release(&yaml);
+		status = command_show("init", &s.yaml);
+	if (rc == RC_OK && status == EXIT_DONE)
+		status = report(&s);
+	sniff_release(&s);
 	return status;
 }
 
@@ -110,12 +199,14 @@ const struct command init_command = {
 	.least = 1,
 	.most = 1,
 	.run = run,
-	.decides = "init reads up to 64 MiB and finds the format, the compression and the CSV "
-		   "dialect. A column gets a type that accepts every value in it; otherwise it "
-		   "stays text. The row key has a column whose values repeat (an owner), the "
-		   "first time column, and a column with a different value in each row. Avro and "
-		   "Arrow files give the types. If the values allow two meanings, like "
-		   "03/04/2025, the job keeps text and says so.",
-	.statuses = "0 the job is written; 1 failed; 2 wrong usage, or init can make no job for "
-		    "this file",
+	.decides = "init reads up to 64 MiB and recognizes the format, the compression and the CSV "
+		   "dialect. A column gets a type that accepts all of its values; otherwise it "
+		   "stays text. The row key contains a column with repeated values (an owner), the "
+		   "first time column, and a column with different values in all rows. Avro and "
+		   "Arrow files contain the types. If values are ambiguous, like 03/04/2025, the "
+		   "field stays text, with a comment.",
+	.statuses =
+		"0 the job is written, and it loads every row of the sample; 1 failed, or init "
+		"cannot make a job for this file; 2 wrong usage; 3 the job is written, but some "
+		"of it is not certain, as its comments CHECK explain",
 	.examples = {"saltmill init export.csv", "saltmill init access.log.gz -o access.yaml"}};

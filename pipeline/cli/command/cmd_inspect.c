@@ -1,7 +1,7 @@
 /*
- * cmd_inspect.c - `saltmill inspect FILE...`
+ * cmd_inspect.c - implements `saltmill inspect`, which prints the contents of HFiles
  *
- * Cells are printed while they are read, because a file may contain many.
+ * The command prints each cell as soon as it is read, because a file may contain many cells.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 
 static void print(struct buf *text)
 {
-	fwrite(text->ptr, 1, text->len, stdout);
+	/* ignore a write error here, because main reports it at the end */
+	command_write(buf_bytes(text));
 	buf_release(text);
 }
 
@@ -58,7 +59,7 @@ static int print_cells(struct hfile *f, bool as_json, struct error *err)
 	return rc < 0 ? rc : RC_OK;
 }
 
-/* What follows the description: a key, and the start of its value. */
+/* Writes a key of the object, and the start of its value. */
 static void print_key(const char *key, const char *value)
 {
 	struct buf text = {0};
@@ -159,13 +160,14 @@ static int run(struct arguments *a)
 const struct command inspect_command = {
 	.name = "inspect",
 	.usage = "FILE... [--cells] [--blocks] [--json]",
-	.summary = "show what HFiles contain",
+	.summary = "print the contents of HFiles",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "inspect reads the trailer, the file info, the index and the bloom filter, "
-		   "and counts the blocks. --blocks lists each block, --cells each cell. It "
-		   "reports what it can read of a damaged file, and then the damage. `saltmill "
+	.decides = "inspect reads the trailer, the file info, the index and the bloom filter, and "
+		   "counts the blocks. --blocks lists each block, and --cells each cell. For a "
+		   "damaged file, inspect prints the readable parts, and then the damage. "
+		   "`saltmill "
 		   "verify FILE` verifies every byte.",
 	.statuses = "0 done; 1 failed, or a file is damaged; 2 wrong usage",
 	.examples = {"saltmill inspect out/ratings/hfiles/f/*",

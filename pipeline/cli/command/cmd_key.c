@@ -1,8 +1,9 @@
 /*
- * cmd_key.c - `saltmill key encode|decode|ranges JOB`: fields to row keys and back
+ * cmd_key.c - implements `saltmill key`, which converts fields to row keys, and row keys to fields
  *
  * With `-`, each line of standard input is a JSON object of fields, a row key, or (`--where -`) a
- * query.  A wrong line is reported and skipped; the exit status is then 3, or 1 if all are wrong.
+ * query. If a line is invalid, the command prints the error and skips it. The exit status is then
+ * 3, or 1 if all lines are invalid.
  */
 #include "cmd_key.h"
 
@@ -31,8 +32,14 @@ static int encode_given(struct key_desk *d, const struct key_values *g, struct b
 			struct error *err)
 {
 	struct buf key = {0};
-	int rc = key_values_build(g, &d->keys, &key, err);
+	const struct cell_spec *column = NULL;
+	int rc = d->args->qualifier ? key_values_build_qualifier(g, &d->keys, &column, &key, err)
+				    : key_values_build(g, &d->keys, &key, err);
 
+	if (rc == RC_OK && column) {
+		bytes_escape(out, bytes_str(d->table->schema.families[column->family].name));
+		buf_put(out, ':');
+	}
 	if (rc == RC_OK && d->hex)
 		bytes_hex(out, buf_bytes(&key));
 	else if (rc == RC_OK)
@@ -43,7 +50,7 @@ static int encode_given(struct key_desk *d, const struct key_values *g, struct b
 	return rc;
 }
 
-/* A JSON value as the text of a field. */
+/* Sets a field to a JSON value, converted to text. */
 static int give_json(struct key_values *g, const char *name, const json_t *v, struct error *err)
 {
 	struct buf text = {0};
@@ -59,8 +66,8 @@ static int give_json(struct key_values *g, const char *name, const json_t *v, st
 	else
 		return error_set(
 			err, RC_CONFIG,
-			"%s: expected a text, a number, true or false; put an unsigned number "
-			"above 9223372036854775807 in quotes",
+			"%s: found another JSON value, expected a text, a number, true or false; "
+			"put an unsigned number above 9223372036854775807 in quotes",
 			name);
 	int rc = key_values_give(g, bytes_str(name), buf_bytes(&text), err);
 	buf_release(&text);
@@ -115,7 +122,7 @@ static int take_key(const struct key_desk *d, struct bytes text, struct buf *key
 
 	key->len = 0;
 	if (!d->hex) {
-		bytes_unescape(key, text);
+		bytes_unescape_utf8(key, text);
 		return RC_OK;
 	}
 	if (text.len >= sizeof copy || text.len % 2)
@@ -150,7 +157,7 @@ static int decode_line(struct key_desk *d, struct bytes line, struct buf *out, s
 	return rc;
 }
 
-/* --- both --- */
+/* --- lines of standard input --- */
 
 typedef int do_line(struct key_desk *d, struct bytes line, struct buf *out, struct error *err);
 
@@ -172,7 +179,7 @@ static void take_line(struct key_desk *d, do_line *one, struct bytes line, uint6
 		command_say("key", "%s: %s", shown, err.msg);
 }
 
-/* Read standard input line by line; print each result at once. */
+/* Reads standard input line by line, and prints each result at once. */
 static int take_lines(struct key_desk *d, do_line *one, struct counts *c, struct buf *out)
 {
 	char *line = NULL;
@@ -311,20 +318,19 @@ const struct command key_command = {
 	.least = 2,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "ranges goes through the parts of the row key in order. Conditions with = and "
-		   "`in` fix a part; the first interval is the last part used. A salt is "
-		   "computed if its fields are fixed, else each bucket has its range. Other "
-		   "conditions become filters of HBase. The ranges contain every matching row. "
-		   "`exact` means that they contain no other row. With DIR it sums the bytes "
-		   "that a scan of the ranges reads in these loads or plans.",
-	.operands = {{"-",
-		      "read standard input, one item a line: a JSON object of fields, or a key"},
+	.decides = "ranges checks the parts of the row key in order. Conditions with = and `in` "
+		   "fix a part. The first part with another condition becomes a range and is the "
+		   "last one used. If the fields of a salt are fixed, its bucket is computed; "
+		   "otherwise each bucket has a range. Other conditions become HBase filters. The "
+		   "ranges contain every matching row; `exact` means that they contain no other "
+		   "row. If you give DIR, ranges prints how many bytes a scan reads from these "
+		   "loads or plans.",
+	.operands = {{"-", "read standard input; each line is a JSON object of fields, or a key"},
 		     {"DIR...",
-		      "for ranges: loads or plans of the table, to count the bytes that are "
-		      "read"}},
+		      "for ranges: loads or plans of the table, to compute the bytes that a scan "
+		      "reads"}},
 	.statuses = "0 done; 1 failed, or no line is valid; 2 wrong usage, job file or query; 3 "
-		    "some lines "
-		    "are not valid",
+		    "some lines are invalid",
 	.examples = {"saltmill key encode conf/calls.yaml --table calls_salted phone=13812345678 "
 		     "'at=2013-06-28 15:06:26'",
 		     "saltmill key ranges conf/ratings.yaml --where \"userId = 1\" --format java"}};

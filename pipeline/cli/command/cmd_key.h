@@ -1,4 +1,4 @@
-/* cmd_key.h - what `saltmill key encode`, `decode` and `ranges` share (inside this room only) */
+/* cmd_key.h - shared by `saltmill key encode`, `decode` and `ranges` (inside this folder only) */
 #ifndef SALTMILL_CMD_KEY_H
 #define SALTMILL_CMD_KEY_H
 
@@ -6,7 +6,7 @@
 #include "field.h"
 #include "key.h"
 
-/* A job's table, its keys and how its fields are read. */
+/* A table of a job, with the layout of its keys and the forms of its fields. */
 struct key_desk {
 	struct job job;
 	const struct job_table *table;
@@ -16,7 +16,10 @@ struct key_desk {
 	const struct arguments *args;
 };
 
-/* cmd_key_ranges.c: append the scans that answer a query.  RC_CONFIG: where is NULL or wrong. */
+/*
+ * Append the scans that answer a query (cmd_key_ranges.c). Returns RC_CONFIG if `where` is NULL or
+ * invalid.
+ */
 int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, struct error *err);
 
 #endif

@@ -1,16 +1,23 @@
-/* cmd_key_ranges.c - `saltmill key ranges JOB --where TEXT`: the scans that answer a query */
-#include <jansson.h>
+/*
+ * cmd_key_ranges.c - implements `saltmill key ranges`, which prints the scans that answer a
+ * query
+ */
 #include <string.h>
 #include <unistd.h>
 
+#include "by_field.h"
 #include "cmd_key.h"
 #include "io.h"
 #include "mem.h"
 #include "publish.h"
+#include "cli/report_views.h"
 #include "cli/reports.h"
 #include "bytes.h"
 
-/* Return another table of the job whose row key begins with fields of the query; NULL: none. */
+/*
+ * Return another table of the job whose row key begins with fields of the query, or NULL if no
+ * table does.
+ */
 static const struct job_table *better_table(const struct key_desk *d, const struct question *q,
 					    struct arena *a, size_t *n)
 {
@@ -34,9 +41,11 @@ static const struct job_table *better_table(const struct key_desk *d, const stru
 	return found;
 }
 
-/* --- what it costs --- */
+/* --- cost of the scans --- */
 
-/* Does a range overlap the keys from start to before stop (empty: open)? */
+/*
+ * Return true if a range overlaps the keys from `start` to before `stop`. An empty bound is open.
+ */
 static bool is_touched(const struct key_ranges *r, struct bytes start, struct bytes stop)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -74,52 +83,36 @@ static int add_load(struct touched_pieces *p, const struct key_desk *d, const st
 			struct bytes behind =
 				bytes_of(arena_strndup(&a, f->last_row.ptr, f->last_row.len),
 					 f->last_row.len +
-						 1); /* with its NUL: the next possible row */
+						 1); /* a 0 byte makes the next possible row key */
 			add_piece(p, f->bytes, is_touched(r, f->first_row, behind));
 		}
 	arena_release(&a);
 	return rc;
 }
 
-static void add_region(struct touched_pieces *p, const struct key_ranges *r, const json_t *region)
-{
-	struct buf start = {0}, end = {0};
-	const char *from = json_string_value(json_object_get(region, "start"));
-	const char *to = json_string_value(json_object_get(region, "end"));
-
-	bytes_unescape(&start, bytes_str(from ? from : ""));
-	bytes_unescape(&end, bytes_str(to ? to : ""));
-	json_int_t bytes = json_integer_value(json_object_get(region, "disk_bytes"));
-	add_piece(p, bytes > 0 ? (uint64_t)bytes : 0,
-		  is_touched(r, buf_bytes(&start), buf_bytes(&end)));
-	buf_release(&start);
-	buf_release(&end);
-}
-
 static int add_plan(struct touched_pieces *p, const struct key_desk *d, const struct key_ranges *r,
 		    const char *path, struct error *err)
 {
-	json_error_t fault;
-	json_t *plan = json_load_file(path, 0, &fault), *table, *region;
-	size_t i, k;
+	struct plan_view plan = {0};
+	struct arena a = {0};
+	struct error why;
+	int rc = form_read(&plan_form, &plan, path, "a plan", &a, &why);
 
-	if (!plan)
-		return error_set(err, RC_CONFIG,
-				 "%s: %s; expected the folder of a load (manifest.json) or of a "
-				 "plan (plan.json)",
-				 path, fault.text);
-	json_array_foreach(json_object_get(plan, "tables"), i, table)
-	{
-		const char *name = json_string_value(json_object_get(table, "name"));
+	if (rc)
+		error_set(err, RC_CONFIG,
+			  "%s; expected the folder of a load (manifest.json) or of a plan "
+			  "(plan.json)",
+			  why.msg);
+	for (size_t t = 0; rc == RC_OK && t < plan.ntables; t++) {
+		const struct plan_table_view *v = &plan.tables[t];
 
-		if (!name || strcmp(name, d->table->schema.name) != 0)
-			continue;
-		json_array_foreach(json_object_get(table, "regions"), k, region)
-			add_region(p, r, region);
+		for (size_t i = 0; !strcmp(v->name, d->table->schema.name) && i < v->nregions; i++)
+			add_piece(p, v->regions[i].disk_bytes,
+				  is_touched(r, v->regions[i].start, v->regions[i].end));
 	}
-	json_decref(plan);
+	arena_release(&a);
 	p->planned = true;
-	return RC_OK;
+	return rc == RC_OK ? RC_OK : RC_CONFIG;
 }
 
 static int find_cost(struct ranges_cost *out, const struct key_desk *d, const struct key_ranges *r,
@@ -153,7 +146,10 @@ static int find_cost(struct ranges_cost *out, const struct key_desk *d, const st
 
 /* --- advice --- */
 
-/* key_filter puts a fuzzy row first.  f NULL: no filter. */
+/*
+ * Return true if the filter has a fuzzy-row filter, which key_filter puts first. `f` is NULL if
+ * there is no filter.
+ */
 static bool has_fuzzy(const struct filter *f)
 {
 	if (f && f->type == FILTER_LIST_AND)
@@ -161,7 +157,7 @@ static bool has_fuzzy(const struct filter *f)
 	return f && f->type == FILTER_FUZZY_ROW;
 }
 
-/* Advises on a question that leaves the key's first part open. */
+/* Return advice on a query that has no condition on the key's first part. */
 static char *whole_advice(const struct key_desk *d, const struct ranges_shown *s,
 			  const struct question *q, struct arena *a)
 {
@@ -201,20 +197,158 @@ static char *make_advice(const struct key_desk *d, const struct ranges_shown *s,
 	return NULL;
 }
 
-/* --format, --json and --limit fit together. */
+/* --- columns of a wide row --- */
+
+/*
+ * Objects that find the columns. The report borrows their memory, so release them after the report.
+ */
+struct column_search {
+	struct stored stored;
+	struct published families;
+	struct where *where;
+	struct query query;
+};
+
+static void column_search_release(struct column_search *c)
+{
+	where_free(c->where);
+	published_release(&c->families);
+	stored_release(&c->stored);
+}
+
+static struct key_range range_of(const struct query_range *r)
+{
+	return (struct key_range){r->start, r->stop};
+}
+
+/*
+ * Return true if the range is one column whose qualifier has no colon. The shell reads the text
+ * after a second colon as the name of a converter.
+ */
+static bool can_be_named(const struct query_range *r)
+{
+	struct key_range one = range_of(r);
+
+	return key_range_is_row(&one) && !memchr(r->start.ptr, ':', r->start.len);
+}
+
+static struct filter *column_filter(struct arena *a, struct bytes start, struct bytes stop,
+				    bool stop_inclusive)
+{
+	struct filter *f = arena_alloc(a, sizeof *f);
+
+	*f = (struct filter){.type = FILTER_COLUMN_RANGE,
+			     .start = start,
+			     .stop = stop,
+			     .open_start = start.len == 0,
+			     .open_stop = stop.len == 0,
+			     .start_inclusive = true,
+			     .stop_inclusive = stop_inclusive};
+	return f;
+}
+
+/*
+ * Name the query's columns in the scans. If that is impossible, name only their families and add
+ * the columns' ranges to the filters.
+ */
+static void name_columns(struct ranges_shown *s, const struct column_search *c, struct filter **of,
+			 size_t *n, struct arena *a)
+{
+	const struct query *q = &c->query;
+	struct ranges_column *named = arena_alloc(a, (q->nspans + q->ncolumns + 1) * sizeof *named);
+	struct filter **some =
+		arena_alloc(a, (q->nspans + q->ncolumns + 1) * sizeof(struct filter *));
+	struct filter *any = arena_alloc(a, sizeof *any);
+	bool all = true;
+
+	for (size_t i = 0; i < q->nspans; i++)
+		all = all && can_be_named(&q->spans[i]);
+	*any = (struct filter){.type = FILTER_LIST_OR, .of = some};
+	for (size_t i = 0; i < q->nspans; i++) {
+		some[any->nof++] = column_filter(a, q->spans[i].start, q->spans[i].stop, false);
+		if (all)
+			named[s->nnamed++] =
+				(struct ranges_column){c->families.families[q->span_family].name,
+						       range_of(&q->spans[i])};
+	}
+	for (size_t i = 0; i < q->ncolumns; i++) {
+		const struct query_column *one = &q->columns[i];
+		struct ranges_column column = {.family = c->families.families[one->family].name};
+
+		if (one->all && all)
+			continue;
+		if (!one->all) {
+			struct bytes name = arena_bytes(a, one->qualifier); /* adds a 0 byte */
+
+			some[any->nof++] = column_filter(a, name, name, true);
+			column.qualifiers =
+				(struct key_range){name, bytes_of(name.ptr, name.len + 1)};
+		}
+		named[s->nnamed++] = column;
+	}
+	s->named = named;
+	if (!all)
+		of[(*n)++] = any->nof == 1 ? some[0] : any;
+}
+
+/* Add the columns that the query selects, and apply --max-columns. */
+static void add_columns(const struct key_desk *d, struct ranges_shown *s, const struct question *q,
+			struct column_search *c, struct arena *a)
+{
+	struct where_columns found;
+	struct error unheard;
+	struct filter **of = arena_alloc(a, 3 * sizeof(struct filter *));
+	struct filter *list = arena_alloc(a, sizeof *list), *page = arena_alloc(a, sizeof *page);
+	size_t n = 0;
+
+	stored_open(&c->stored, &d->keys, &d->forms);
+	bool wide = published_open(&c->families, &d->table->schema, NULL, 0, &unheard) == RC_OK &&
+		    where_new(&c->where, &c->stored, c->families.families, c->families.nfamilies, q,
+			      false, &unheard) == RC_OK &&
+		    where_columns(c->where, &found);
+	if (s->checks.filter)
+		of[n++] = s->checks.filter;
+	if (wide) {
+		struct ranges_column *columns = arena_alloc(a, (found.n + 1) * sizeof *columns);
+
+		where_put(c->where, &c->query);
+		for (size_t i = 0; i < found.n; i++)
+			columns[i] =
+				(struct ranges_column){found.family, range_of(&found.spans[i])};
+		s->columns = columns;
+		s->ncolumns = found.n;
+		s->checks.exact = found.exact;
+		name_columns(s, c, of, &n, a);
+	}
+	*page = (struct filter){.type = FILTER_COLUMN_PAGINATION, .limit = s->max_columns};
+	if (s->max_columns && (s->ranges->exact || s->checks.exact))
+		of[n++] = page;
+	*list = (struct filter){.type = FILTER_LIST_AND, .of = of, .nof = n};
+	s->checks.filter = n > 1 ? list : n ? of[0] : NULL;
+}
+
+/*
+ * Choose the output form. Returns RC_CONFIG if --format, --json and --limit contradict each other.
+ */
 static int choose_form(const struct arguments *a, enum ranges_form *form, struct error *err)
 {
 	*form = arguments_given(a, "format") ? a->format : a->run.json ? RANGES_JSON : RANGES_TABLE;
-	if (a->scan.q.limit && (*form == RANGES_TABLE || *form == RANGES_JSON))
+	bool max = a->scan.q.max_columns > 0;
+
+	if ((a->scan.q.limit || max) && (*form == RANGES_TABLE || *form == RANGES_JSON))
 		return error_set(err, RC_CONFIG,
-				 "--limit: found no --format of code, expected `--format shell`, "
-				 "`java` or `python`");
+				 "--%s: found no --format of code, expected `--format shell`, "
+				 "`java` or `python`",
+				 max ? "max-columns" : "limit");
 	return RC_OK;
 }
 
 int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, struct error *err)
 {
-	/* the filter language, which Python uses, has no other filters for this */
+	/*
+	 * Python's filter language supports only the column filters that need neither `fuzzy` nor
+	 * `rows`.
+	 */
 	static const struct key_filter_use columns = {.fuzzy = false, .rows = false};
 	struct arena a = {0};
 	struct key_ranges r;
@@ -223,7 +357,9 @@ int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, str
 	struct ranges_shown shown = {.ranges = &r,
 				     .table = d->table->schema.name,
 				     .question = where,
-				     .limit = d->args->scan.q.limit};
+				     .limit = d->args->scan.q.limit,
+				     .max_columns = d->args->scan.q.max_columns};
+	struct column_search search = {0};
 	int rc = choose_form(d->args, &form, err);
 
 	if (rc == RC_OK && !where)
@@ -237,6 +373,7 @@ int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, str
 	if (rc == RC_OK) {
 		key_filter(&shown.checks, &r, &d->keys, form == RANGES_PYTHON ? &columns : NULL,
 			   &a);
+		add_columns(d, &shown, &q, &search, &a);
 		rc = find_cost(&shown.cost, d, &r, &a, err);
 	}
 	if (rc == RC_OK) {
@@ -246,6 +383,7 @@ int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, str
 		ranges_report(out, &shown, form);
 		mem_free(advice);
 	}
+	column_search_release(&search);
 	arena_release(&a);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* cmd_lint.c - `saltmill lint JOB [FILE...]` */
+/* cmd_lint.c - implements `saltmill lint`, which finds unwise settings in a job */
 #include <stdio.h>
 
 #include "clock.h"
@@ -10,13 +10,15 @@
 #include "mem.h"
 #include "reporter.h"
 
-/* Without files, here and in the job, lint judges only the job. */
+/*
+ * Returns true if the command line or the job names files. Without files, lint checks only the job.
+ */
 static bool has_events(const struct job *job, size_t nfiles)
 {
 	return nfiles > 0 || (job->source != SOURCE_KAFKA && job->csv.nfiles > 0);
 }
 
-/* *bad: some events were rejected. */
+/* Checks the job and its events. Sets *bad to true if events were rejected. */
 static int judge(struct lint *l, struct arguments *a, const struct job *job, bool *bad,
 		 struct error *err)
 {
@@ -25,7 +27,7 @@ static int judge(struct lint *l, struct arguments *a, const struct job *job, boo
 	char *dir;
 
 	if (!has_events(job, a->input.nfiles)) {
-		lint_job(l, job);
+		lint_job(l, job, NULL);
 		return RC_OK;
 	}
 	int rc = io_make_temp_dir(&dir, a->run.temp_dir, "saltmill-lint", err);
@@ -78,17 +80,17 @@ const struct command lint_command = {
 	.name = "lint",
 	.usage = "JOB [FILE...] [options]",
 	.summary =
-		"find design faults in the tables of a job, measured on its events, with the fix",
+		"find unwise settings in the tables of a job, measured with its events, and print "
+		"fixes",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "lint checks the job alone, and the rows of FILE... or of the files in the "
-		   "job. A rule about rows needs at least 100 rows; a rule about order "
-		   "compares rows within 1 MB. It finds, among others, row keys that only "
-		   "grow, key collisions, long keys, salts with few buckets, wrong time units, "
-		   "and short TTLs. A severe finding means that rows are lost or overwritten; "
-		   "a warning, that reads or writes will be slow; advice, that space is "
-		   "wasted.",
+	.decides = "lint checks the job alone, and the rows of FILE... or of the files in the job. "
+		   "A rule about rows needs at least 100 rows; a rule about order compares rows "
+		   "within 1 MB. It finds, for example, row keys that always increase, key "
+		   "collisions, long keys, salts with few buckets, wrong time units, and short "
+		   "TTLs. A severe finding means that rows are lost or overwritten. A warning "
+		   "means slow reads or writes. Advice means wasted space.",
 	.statuses = "0 no findings; 3 findings, or some input was bad; 1 failed; " STATUS_USAGE,
 	.examples = {"saltmill lint conf/presplit.yaml",
 		     "saltmill lint conf/ratings.yaml ratings.csv --json"}};

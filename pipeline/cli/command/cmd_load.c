@@ -1,4 +1,4 @@
-/* cmd_load.c - `saltmill load JOB [FILE...] -o DIR` */
+/* cmd_load.c - implements `saltmill load`, `saltmill unite` and `saltmill replay` */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "input_options.h"
 #include "cli/reports.h"
 #include "load.h"
+#include "positions.h"
 #include "reporter.h"
 
 /* One run of load, unite or replay. */
@@ -20,8 +21,11 @@ struct loading {
 	struct job job;
 	struct manifest previous;
 	struct kept_plan plan;
+	struct ledger ledger;
 	struct load_halves halves;
 	struct source_inputs known;
+	struct offset_range *until; /* in the arena */
+	size_t nuntil;
 	struct arena arena;
 };
 
@@ -34,18 +38,21 @@ static int check_output(const char *dir, struct error *err)
 	if (!storage_is_remote(dir) && lstat(dir, &st) == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"-o: %s exists, expected a new folder: a load changes nothing that "
-			"exists",
+			"-o: %s exists, expected a new folder; a load never changes an existing "
+			"folder",
 			dir);
 	return RC_OK;
 }
 
-/* Append the severe findings of lint, in the job and in what the load has counted. */
-static void warn_of_design(struct buf *warnings, const struct job *job, const struct load_result *r)
+/* Appends the findings of lint, about the job and about the counts, that every load reports. */
+static void warn_of_design(struct buf *warnings, const struct loading *run,
+			   const struct load_result *r)
 {
+	const struct job *job = &run->job;
+	const struct existing_regions *live = &run->args->live;
 	struct lint found = {0};
 
-	lint_job(&found, job);
+	lint_job(&found, job, live);
 	for (size_t i = 0; i < r->manifest.ntables; i++) {
 		const struct manifest_table *t = &r->manifest.tables[i];
 		int64_t oldest = INT64_MAX, newest = INT64_MIN;
@@ -55,8 +62,14 @@ static void warn_of_design(struct buf *warnings, const struct job *job, const st
 			newest = t->files[k].max_ts > newest ? t->files[k].max_ts : newest;
 		}
 		lint_times(&found, job, i, t->rows, oldest, newest);
+		uint64_t *rows = mem_calloc(t->nregions, sizeof *rows);
+		for (size_t k = 0; k < t->nregions; k++)
+			rows[k] = t->regions[k].rows;
+		if (!existing_regions_table(live, i) && !run->args->plan_dir)
+			lint_regions(&found, job, i, rows, t->nregions);
+		mem_free(rows);
 	}
-	lint_report_severe(warnings, job, &found);
+	lint_report_always(warnings, job, &found);
 	lint_release(&found);
 }
 
@@ -77,7 +90,7 @@ static int print_result(const struct loading *r, const struct load_result *resul
 		report_hidden(&warnings, result, &r->job);
 		command_warn_framing("load", r->job.tables, r->job.ntables);
 	}
-	warn_of_design(&warnings, &r->job, result);
+	warn_of_design(&warnings, r, result);
 	report_collisions(&warnings, result);
 	report_empty(&warnings, result);
 	if (r->args->previous_dir)
@@ -87,7 +100,7 @@ static int print_result(const struct loading *r, const struct load_result *resul
 	command_warn("load", &warnings);
 	if ((o->json ? command_print : command_show)("load", &text) != EXIT_DONE) {
 		status = EXIT_FAILED;
-		command_say("load", "only the printing failed: the load is published as %s", dir);
+		command_say("load", "cannot print the report; the load is published as %s", dir);
 	}
 	buf_release(&warnings);
 	buf_release(&text);
@@ -102,11 +115,14 @@ static int load(const struct job *job, const struct load_options *opt, const cha
 
 	if (topic && storage_is_remote(opt->output_dir))
 		return error_set(err, RC_CONFIG,
-				 "-o: found %s, expected a folder of this machine, because a load "
-				 "of a topic is identified by its folder",
+				 "-o: found %s, expected a folder of this machine, because "
+				 "saltmill identifies a load of a topic by its folder",
 				 opt->output_dir);
 	if (topic)
 		return ingest_batch(job, opt, state_dir, &listener, progress, result, err);
+	if (opt->nuntil)
+		return error_set(err, RC_CONFIG,
+				 "--until: found files to load, expected a kafka source");
 	if (state_dir)
 		return error_set(err, RC_CONFIG,
 				 "--state: found files to load, expected a kafka source");
@@ -126,7 +142,7 @@ static int read_previous(struct loading *r, struct error *err)
 	return rc ? error_prefix(err, "--previous: ") : RC_OK;
 }
 
-/* Read the list of the inputs, which this machine cannot open. */
+/* Reads the list of the inputs if this machine cannot open them. */
 static int read_inputs(struct loading *r, struct error *err)
 {
 	const char *path = r->args->inputs_file;
@@ -136,19 +152,20 @@ static int read_inputs(struct loading *r, struct error *err)
 		return RC_OK;
 	if (in->nfiles || in->columns_file)
 		return error_set(err, RC_CONFIG,
-				 "--inputs: found %s too, but --inputs names all inputs: give one "
-				 "of them",
+				 "--inputs: found %s too, expected only one of them, because "
+				 "--inputs lists all inputs",
 				 in->nfiles ? "files" : "--columns");
 	int rc = input_list_read(&r->known, path, &r->arena, err);
 	if (rc == RC_OK && r->known.ninputs == 0)
-		rc = error_set(err, RC_DATA, "%s: found no inputs, expected all of the load", path);
+		rc = error_set(err, RC_DATA, "%s: found no inputs, expected all inputs of the load",
+			       path);
 	r->known.columns = r->plan.columns;
 	r->known.ncolumns = r->plan.ncolumns;
 	in->known = &r->known;
 	return rc;
 }
 
-/* Read the files that the options name. */
+/* Reads the files that the options name. */
 static int open_run(struct loading *r, const char *job_path, struct error *err)
 {
 	struct arguments *a = r->args;
@@ -165,7 +182,50 @@ static int open_run(struct loading *r, const char *job_path, struct error *err)
 		rc = kept_plan_read(&r->plan, a->plan_dir, &r->job, err);
 	if (rc == RC_OK)
 		rc = read_inputs(r, err);
+	if (rc == RC_OK && a->until)
+		rc = positions_split(a->until, &r->arena, &r->until, &r->nuntil, err);
 	return rc;
+}
+
+/* Reports how many files earlier loads contain, and names the first ones. */
+static void report_skipped(const struct ledger_choice *c, const char *dir)
+{
+	enum { NAMED = 5 };
+
+	for (size_t i = 0; i < c->nskipped && i < NAMED; i++)
+		command_say("load", "skipped %s: load %s/%s contains it%s%s", c->skipped[i].path,
+			    dir, c->skipped[i].loaded->load,
+			    strcmp(c->skipped[i].path, c->skipped[i].loaded->path) ? " as " : "",
+			    strcmp(c->skipped[i].path, c->skipped[i].loaded->path)
+				    ? c->skipped[i].loaded->path
+				    : "");
+	if (c->nskipped > NAMED)
+		command_say("load", "skipped %zu more files that loads in %s contain",
+			    c->nskipped - NAMED, dir);
+}
+
+/* Leaves out the files that a load of --ledger contains. Returns RC_END if no file is left. */
+static int choose_files(struct loading *r, struct error *err)
+{
+	struct arguments *a = r->args;
+	struct ledger_choice c;
+
+	if (!a->ledger)
+		return RC_OK;
+	if (r->job.source == SOURCE_KAFKA)
+		return error_set(err, RC_CONFIG,
+				 "--ledger: found a kafka source, expected files: use --state for "
+				 "topics");
+	int rc = ledger_read(&r->ledger, a->ledger, err);
+	if (rc == RC_OK)
+		rc = ledger_choose(&r->ledger, &r->job, &a->input, a->replace, &c, err);
+	if (rc)
+		return rc;
+	if (!a->run.quiet)
+		report_skipped(&c, a->ledger);
+	a->input.files = c.files;
+	a->input.nfiles = c.nfiles;
+	return c.nfiles ? RC_OK : RC_END;
 }
 
 static int load_or_join(struct loading *r, struct load_result *result, struct error *err)
@@ -182,6 +242,8 @@ static int load_or_join(struct loading *r, struct load_result *result, struct er
 		.max_filtered = arguments_given(a, "max-filtered") ? &a->max_filtered : NULL,
 		.min_rows = a->min_rows,
 		.live = &a->live,
+		.until = r->until,
+		.nuntil = r->nuntil,
 		.plan = a->plan_dir ? &r->plan : NULL,
 		.halves = r->unites ? &r->halves : NULL};
 	const struct load_parts parts = {.dirs = (const char *const *)a->loads.path,
@@ -195,7 +257,7 @@ static int load_or_join(struct loading *r, struct load_result *result, struct er
 	return rc;
 }
 
-/* Load the input of the arguments, or judge the maps that --reduces will follow. */
+/* Loads the input that the arguments name, or checks the maps for --reduces. */
 static int run(struct loading *r, const char *job_path)
 {
 	const struct arguments *a = r->args;
@@ -209,15 +271,24 @@ static int run(struct loading *r, const char *job_path)
 		return command_fail(name, &err);
 	rc = open_run(r, job_path, &err);
 	if (rc == RC_OK)
+		rc = choose_files(r, &err);
+	bool nothing = rc == RC_END;
+	if (nothing)
+		command_say(name,
+			    "nothing to load: the loads in %s contain all files; %s was not "
+			    "made",
+			    a->ledger, a->output);
+	else if (rc == RC_OK)
 		rc = judges ? maps_judge(&r->plan, &r->halves, r->known.ninputs, a->run.json,
 					 &status, &err)
 			    : load_or_join(r, &result, &err);
-	if (rc)
+	if (rc && !nothing)
 		status = (r->unites ? halves_fail : command_fail)(name, &err);
-	else if (!judges)
+	else if (!judges && !nothing)
 		status = print_result(r, &result);
 	load_result_release(&result);
 	kept_plan_release(&r->plan);
+	ledger_release(&r->ledger);
 	arena_release(&r->arena);
 	job_release(&r->job);
 	return status;
@@ -253,7 +324,7 @@ static int run_unite(struct arguments *a)
 	return run(&r, a->operand[0]);
 }
 
-/* Find the job file of a published load; *job is in the arena. */
+/* Finds the job file of a published load. The arena owns *job. */
 static int find_job(const char *dir, const char **job, struct arena *arena, struct error *err)
 {
 	struct manifest m;
@@ -264,9 +335,8 @@ static int find_job(const char *dir, const char **job, struct arena *arena, stru
 	if (rc == RC_OK && !manifest_is_of_topics(&m))
 		return error_set(
 			err, RC_CONFIG,
-			"%s: found a load of files, expected a load of a topic. Repair the "
-			"rejected rows in a file of the source and run `saltmill load` "
-			"with it",
+			"%s: found a load of files, expected a load of a topic. For files, repair "
+			"the rejected rows in a new input file and run `saltmill load` with it",
 			dir);
 	*job = m.job_path;
 	return rc;
@@ -300,15 +370,15 @@ static int run_replay(struct arguments *a)
 const struct command load_command = {
 	.name = "load",
 	.usage = "JOB [FILE...] -o DIR [options]",
-	.summary = "load events into HFiles, a split file and a create-table script",
+	.summary = "load events into HFiles, with split points and a create-table script",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run_load,
-	.decides = "Each event becomes the cells that the job describes, or it is rejected or "
-		   "filtered. A bad event ends the load, unless --max-rejects tolerates it. "
-		   "Split points come from --plan, --existing or --hbase, else from `regions:` "
-		   "of the job; `split: sampled` divides the bytes of all row keys evenly. The "
-		   "folder appears under its name only when all files are complete and on disk.",
+	.decides = "An event becomes cells, or it is rejected or filtered, as the job describes. A "
+		   "bad event ends the load, unless --max-rejects accepts it. Split points come "
+		   "from --plan, --existing or --hbase, or else from `regions:` of the job. "
+		   "`split: sampled` divides the bytes of all row keys evenly. After all files are "
+		   "complete and synced, a rename publishes the folder.",
 	.statuses = STATUS_PUBLISHES,
 	.examples = {"saltmill load conf/ratings.yaml ratings.csv -o out/2026-11-21 --max-rejects "
 		     "0.1%",
@@ -320,19 +390,19 @@ const struct command unite_command = {
 	.usage = "JOB [FILE...] --plan DIR --maps DIR [--reduces DIR -o DIR] | JOB --loads DIR... "
 		 "-o "
 		 "DIR",
-	.summary = "publish the output of maps and reduces as one load, with the bytes of `load "
-		   "--plan`",
+	.summary = "publish the output of maps and reduces as one load, with the same bytes as "
+		   "`load --plan`",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run_unite,
 	.decides = "unite reads all inputs once more and compares their digests with the reports "
-		   "of the maps: each byte must be in one map. Each region must be in one "
-		   "reduce. If one is missing, was read twice, or has another plan, nothing is "
-		   "published. Without --reduces it only checks the maps and prints the creation "
-		   "time. With --loads it joins loads of slices, and fails if two have the same "
-		   "cell.",
+		   "of the maps. Each byte must be in one map, and each region in one reduce. If a "
+		   "part is missing, was read twice, or has another plan, unite publishes nothing. "
+		   "Without --reduces, unite only checks the maps and prints the creation time. "
+		   "With --loads, unite joins loads of slices, and fails if two of them have the "
+		   "same cell.",
 	.operands = {{"FILE...", "all inputs of the load, in order"}},
-	.statuses = STATUS_PUBLISHES "; 4 failed, and the same input will fail again",
+	.statuses = STATUS_PUBLISHES "; 4 failed, and the same input would fail again",
 	.examples = {"saltmill unite conf/ratings.yaml ratings.csv --plan plan --maps maps/ "
 		     "--reduces reduces/ -o out",
 		     "saltmill unite conf/ratings.yaml ratings.csv --plan plan --maps maps/"}};
@@ -344,11 +414,11 @@ const struct command replay_command = {
 	.least = 1,
 	.most = 1,
 	.run = run_replay,
-	.decides = "replay reads rejects.jsonl of the load, or FILE, one message a line. It "
-		   "loads each message as the job does, with the partition, offset and timestamp "
-		   "of the line. Repair the values in the file first: unchanged lines are "
-		   "rejected again. The result is a separate load. The loaded offsets of the "
-		   "state do not change.",
+	.decides = "replay reads rejects.jsonl of the load, or FILE, with one message a line. It "
+		   "loads each message with the job, with the partition, offset and timestamp of "
+		   "the line. Repair the values in the file first, because unchanged lines are "
+		   "rejected again. The result is a separate load. The positions of the state do "
+		   "not change.",
 	.statuses = STATUS_PUBLISHES,
 	.examples = {
 		"saltmill replay published/00000042 --rejects -o repaired",

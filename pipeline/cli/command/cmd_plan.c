@@ -1,4 +1,4 @@
-/* cmd_plan.c - `saltmill plan JOB [FILE...]` */
+/* cmd_plan.c - implements `saltmill plan`, which predicts the regions of a load */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static int read_events(struct plan_run *r, const struct input *input, struct err
 	return rc;
 }
 
-/* Do all merged samples have the settings that the job needs? */
+/* Returns true if all merged sketches have the settings that the job needs. */
 static bool all_tuned(const struct plan_run *r)
 {
 	bool all = true;
@@ -77,7 +77,8 @@ static bool all_tuned(const struct plan_run *r)
 	return all;
 }
 
-/* Merge what --from names: the first file is its argument, the others are operands. */
+/* Merges the files of --from. The first file is the option's argument, and the other files are
+ * operands. */
 static int merge_saved(struct plan_run *r, struct error *err)
 {
 	const struct arguments *a = r->args;
@@ -91,8 +92,9 @@ static int merge_saved(struct plan_run *r, struct error *err)
 		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, in->files[i], err);
 	if (rc == RC_OK && a->tune && !all_tuned(r))
 		rc = error_set(err, RC_CONFIG,
-			       "--tune: found samples that were saved without --tune, expected all "
-			       "with it: run `saltmill plan --tune --save FILE` again");
+			       "--tune: found sketches that were saved without --tune, expected "
+			       "only sketches saved with --tune; run `saltmill plan --tune --save "
+			       "FILE` again");
 	return rc;
 }
 
@@ -156,7 +158,7 @@ static int settings_of(struct plan_run *r, size_t t, struct settings_table *s, s
 	return rc;
 }
 
-/* Write the settings that `load --plan` and the like read (kept_plan.h). */
+/* Writes the settings that `load --plan`, `map`, `reduce` and `unite` read (kept_plan.h). */
 static int write_settings(struct plan_run *r, struct error *err)
 {
 	struct plan_settings s = {.tuned = r->args->samples.n ? all_tuned(r) : r->args->tune,
@@ -213,16 +215,16 @@ static int print(const struct plan_run *r)
 	for (size_t t = 0; r->counts.newest_ms && t < r->job.ntables; t++)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
-	lint_report_severe(&warnings, &r->job, &r->lint);
+	lint_report_always(&warnings, &r->job, &r->lint);
 	if (r->args->samples.n && r->counts.columns_differ)
 		buf_append_str(&warnings,
-			       "the samples have inputs with different columns, so the plan has no "
-			       "settings.json and cannot be used with --plan\n");
+			       "the sketches have inputs with different columns, so the plan has "
+			       "no settings.json and cannot be used with --plan\n");
 	else if (r->args->samples.n && !r->args->tune && !all_tuned(r))
 		buf_append_str(
 			&warnings,
-			"the samples lack the settings of `level: auto`; to use --plan, save "
-			"them with --tune\n");
+			"the sketches lack the settings of `level: auto`; to use --plan, save them "
+			"with --tune\n");
 	if (!r->args->run.quiet)
 		command_warn_framing("plan", r->job.tables, r->job.ntables);
 	int status = (r->args->run.json ? command_print : command_show)("plan", &text);
@@ -244,7 +246,7 @@ static int plan(struct plan_run *r, struct error *err)
 {
 	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
 	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
-	lint_job(&r->lint, &r->job);
+	lint_job(&r->lint, &r->job, &r->args->live);
 	int rc = r->args->save ? samples_check(r->args->save, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = make_work_dir(r, err);
@@ -299,8 +301,8 @@ static int run(struct arguments *a)
 
 	if (a->save && a->sample < 1)
 		return arguments_refuse(a,
-					"--save: found --sample too, expected all events: --from "
-					"merges complete samples");
+					"--save: found --sample, expected a sketch of all events, "
+					"because --from merges complete sketches; remove --sample");
 	int rc = open_plan(&r, &err);
 
 	if (rc == RC_OK)
@@ -319,12 +321,12 @@ const struct command plan_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "plan reads all events (or --sample of them) and keeps a weighted sample of "
-		   "the row keys. `regions:` of the job gives the number of regions, or their "
-		   "size; the split points divide the bytes evenly. --existing and --hbase give "
-		   "the split points instead. Sizes on disk come from sample HFiles. Each size "
-		   "has an error bound of 99% confidence. It also reports heavy keys, and how "
-		   "even HBase's own split algorithms would be.",
+	.decides = "plan reads all events (or --sample of them) and keeps a weighted sample of the "
+		   "row keys. `regions:` of the job sets the number of regions, or their size; the "
+		   "split points divide the bytes evenly. With --existing or --hbase, plan uses "
+		   "existing split points. It predicts sizes on disk from sample HFiles. Each size "
+		   "has an error bound with 99% confidence. plan also lists heavy keys, and the "
+		   "regions that HBase's own split algorithms would give.",
 	.statuses = "0 done; 1 failed; " STATUS_USAGE
 		    "; 3 done, but some input was bad; " STATUS_STOPPED,
 	.examples = {"saltmill plan conf/ratings.yaml ratings.csv --sample 5%",

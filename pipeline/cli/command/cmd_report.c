@@ -1,4 +1,6 @@
-/* cmd_report.c - `saltmill report FOLDER [-o FILE]`: one page of HTML about a load, plan or state
+/*
+ * cmd_report.c - implements `saltmill report`, which writes an HTML page about a load, plan
+ * or state
  */
 #include <string.h>
 
@@ -36,6 +38,8 @@ static int report(const struct arguments *a, const char *path)
 		status = command_print("report", &page);
 	else if (rc == RC_OK)
 		rc = io_replace_file(a->output, buf_bytes(&page), NULL, &err);
+	if (rc == RC_OK && !prints)
+		mem_outcome("the page is written");
 	if (rc)
 		status = command_fail("report", &err);
 	else if (status == EXIT_DONE && !prints && !a->run.quiet)
@@ -61,12 +65,13 @@ const struct command report_command = {
 	.most = 1,
 	.run = run,
 	.decides = "report recognizes a load by manifest.json, a plan by plan.json, and a state "
-		   "folder by its records. All figures come from these files and from the "
-		   "indexes of the HFiles. The page needs no network. The same folder gives the "
-		   "same bytes.",
+		   "folder by its records. All figures come from these files and from the indexes "
+		   "of the HFiles. The page works without network. The same folder gives the same "
+		   "bytes.",
 	.operands = {{"DIR|PLAN|STATE",
 		      "the folder of a load, a plan or a state, or a file with the output "
 		      "of `plan --json`"}},
 	.statuses =
-		"0 the page is written; 1 failed; 2 wrong usage, or the folder is none of these",
+		"0 the page is written; 1 failed; 2 wrong usage, or the folder is no load, plan or "
+		"state",
 	.examples = {"saltmill report out", "saltmill report out -o /srv/www/night.html"}};

@@ -1,7 +1,7 @@
 /*
- * cmd_scan.c - `saltmill get` and `saltmill scan`, JOB DIR... or JOB --hbase HOST,...
+ * cmd_scan.c - implements `saltmill get` and `saltmill scan`, which query loads or a live table
  *
- * scan_answer.c makes the answer; scan_via.c makes it through an index table.
+ * scan_answer.c prints the answer. scan_via.c prints the answer to a query on an index table.
  */
 #include "arguments.h"
 
@@ -10,7 +10,9 @@
 #include "load_dirs.h"
 #include "mem.h"
 
-/* Takes the FIELD=VALUE operands away; returns how many others are left. */
+/*
+ * Removes the FIELD=VALUE operands from `operands`. Returns the number of the remaining operands.
+ */
 static size_t take_fields(struct scan_arguments *a, char **operands, size_t n)
 {
 	size_t others = 0;
@@ -42,7 +44,7 @@ static int check(const struct arguments *a, size_t operands, struct error *err)
 			err, RC_CONFIG,
 			"found %s, expected --row KEY, or FIELD=VALUE for each field of the "
 			"row key",
-			row ? "both --row and FIELD=VALUE" : "no row");
+			row ? "both --row and FIELD=VALUE, expected only one of them" : "no row");
 	if (!get && fields)
 		return error_set(err, RC_CONFIG,
 				 "found FIELD=VALUE, expected --where: only `saltmill get` takes "
@@ -50,7 +52,7 @@ static int check(const struct arguments *a, size_t operands, struct error *err)
 	return RC_OK;
 }
 
-/* The operands are a job and its loads, or only a job with --hbase. */
+/* Runs the query. The operands are a job and its loads, or only a job with --hbase. */
 static int answer(const struct arguments *a, size_t n, struct error *err)
 {
 	struct load_dirs dirs = {0};
@@ -69,13 +71,6 @@ static int answer(const struct arguments *a, size_t n, struct error *err)
 	hbase_close(place.hbase);
 	load_dirs_release(&dirs);
 	return rc;
-}
-
-void scan_arguments_release(struct scan_arguments *a)
-{
-	mem_free(a->fields);
-	buf_release(&a->start);
-	buf_release(&a->stop);
 }
 
 static int run(struct arguments *a)
@@ -108,12 +103,12 @@ const struct command get_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "From folders, get merges the HFiles of all loads by the rules of HBase 2.6: "
-		   "versions, TTL and delete markers apply. Of equal cells, it returns the cell "
-		   "of the later load. It reads only files whose key range and bloom filter may "
-		   "have the row.",
+	.decides = "From folders, get merges the HFiles of all loads by the rules of HBase 2.6. "
+		   "Versions, TTL and delete markers apply. If cells are equal, get returns the "
+		   "cell of the later load. It reads only files whose key range and bloom filter "
+		   "may contain the row.",
 	.operands = {{"DIR...", DIRS_SENTENCE},
-		     {"FIELD=VALUE...", "the fields of the row key, spelled as in the source"}},
+		     {"FIELD=VALUE...", "the fields of the row key, written as in the source"}},
 	.statuses = "0 done, even if there is no such row; 1 failed; " STATUS_USAGE
 		    ", or a live table that does not match the job",
 	.examples = {"saltmill get conf/timeseries_wide.yaml wide uid=1001 --max-columns 2",
@@ -126,12 +121,12 @@ const struct command scan_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "From folders, scan merges the HFiles of all loads by the rules of HBase 2.6: "
-		   "versions, TTL and delete markers apply. Of equal cells, it returns the cell "
-		   "of the later load. --where becomes ranges of the row key as far as possible. "
-		   "scan checks the rest row by row; a live table receives it as filters, as far "
-		   "as HBase has them. Files outside the row keys or the time range are not "
-		   "read.",
+	.decides = "From folders, scan merges the HFiles of all loads by the rules of HBase 2.6. "
+		   "Versions, TTL and delete markers apply. If cells are equal, scan returns the "
+		   "cell of the later load. scan turns as much of --where as possible into ranges "
+		   "of row keys. It checks the other conditions row by row; a live table gets them "
+		   "as HBase filters if possible. scan skips files outside the row keys or the "
+		   "time range.",
 	.operands = {{"DIR...", DIRS_SENTENCE}},
 	.statuses = "0 done, even if there is no row; 1 failed; 2 wrong usage, job file or query, "
 		    "or a live table that does not match the job",

@@ -1,4 +1,4 @@
-/* cmd_scan.h - a query of `saltmill get` and `scan` (inside this room only) */
+/* cmd_scan.h - a query of `saltmill get` and `scan` (inside this folder only) */
 #ifndef SALTMILL_CMD_SCAN_H
 #define SALTMILL_CMD_SCAN_H
 
@@ -8,27 +8,30 @@
 #include "query.h"
 
 struct scan_arguments {
-	const char *table, *columns, *where, *via;
-	struct query q; /* without what the job adds */
-	struct buf start, stop;
-	char **fields; /* of a get: FIELD=VALUE operands */
+	const char *table, *columns, *where, *via, *page;
+	struct query q; /* the query from the options, before the job adds its part */
+	struct buf start, stop, prefix;
+	char **fields; /* for `get`, the FIELD=VALUE operands */
 	size_t nfields;
+	unsigned timeout_s; /* seconds of --timeout; 0 if there is no limit */
 	bool has_now, explain, quiet, decode, any_version;
 	enum answer_format format;
 };
-void scan_arguments_release(struct scan_arguments *a);
 
-/* Where the rows are: in folders of loads, the oldest first, or in a live HBase. */
+/* The source of the rows, which is a list of load folders (oldest first) or a live HBase. */
 struct scan_place {
 	const char *job;
 	const char *const *dirs;
 	size_t ndirs;
-	struct hbase *hbase; /* NULL: the folders */
+	struct hbase *hbase; /* NULL if the query reads folders */
 };
 
-/* scan_answer.c: run the query and print the answer. */
+/* Run the query and print the answer (scan_answer.c). */
 int scan_answer(const struct scan_arguments *a, const struct scan_place *place, struct error *err);
-/* scan_via.c: the same for the rows that the cells of an index table name, in its order. */
+/*
+ * Run the query on an index table, and print the rows that its cells name, in the order of the
+ * index (scan_via.c).
+ */
 int scan_answer_via(const struct scan_arguments *a, const struct scan_place *place,
 		    struct error *err);
 

@@ -1,8 +1,8 @@
 /*
- * cmd_split.c - `saltmill split ALGORITHM N`, and RegionSplitter's own form
+ * cmd_split.c - implements `saltmill split`, which prints the split points of HBase's own
+ * algorithms
  *
- *   saltmill split HexStringSplit 16
- *   saltmill split test_table HexStringSplit -c 10 -f info:data
+ * The command also accepts the arguments of HBase's RegionSplitter.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,10 +17,10 @@
 #include "splits.h"
 #include "bytes.h"
 
-/* One run: the options, and what the operands say. */
+/* One run, with its options and operands. */
 struct split_run {
 	const struct arguments *args;
-	const char *table; /* in the form of RegionSplitter; NULL otherwise */
+	const char *table; /* for RegionSplitter's form, the table; otherwise NULL */
 	enum split_algorithm algorithm;
 	uint32_t regions;
 };
@@ -59,7 +59,7 @@ static int parse_algorithm(const char *text, enum split_algorithm *out, struct e
 	return RC_OK;
 }
 
-/* ALGORITHM N, or TABLE ALGORITHM with -c and -f. */
+/* Reads ALGORITHM N, or TABLE ALGORITHM with -c and -f. */
 static int take_operands(struct split_run *r, struct error *err)
 {
 	const struct arguments *a = r->args;
@@ -115,9 +115,9 @@ struct split_view {
 static const struct form_member split_members[] = {
 	{"algorithm", FORM_TEXT, IN(split_view, algorithm), "name of the split algorithm"},
 	{"regions", FORM_UINT, IN(split_view, regions), "number of regions"},
-	{"splits", FORM_KEYS, IN(split_view, s.keys), "split points, one less than regions",
+	{"splits", FORM_KEYS, IN(split_view, s.keys), "split points, one fewer than the regions",
 	 COUNT_AT(split_view, s.count)},
-	{"hex", FORM_TEXTS, IN(split_view, hex), "the same keys as hex digits",
+	{"hex", FORM_TEXTS, IN(split_view, hex), "the split points as hex digits",
 	 COUNT_AT(split_view, s.count)},
 };
 const struct form split_form = NAMED_FORM(split_view, split_members, "split", "split --json");
@@ -141,7 +141,7 @@ static void put_json(const struct split_run *r, const struct splits *s, struct b
 	arena_release(&arena);
 }
 
-/* Append what follows `create 't', 'f', ` in the shell. */
+/* Appends the clause that follows `create 't', 'f', ` in the HBase shell. */
 static void put_clause(const struct splits *s, struct buf *out)
 {
 	buf_append_str(out, "SPLITS => [");
@@ -153,7 +153,7 @@ static void put_clause(const struct splits *s, struct buf *out)
 	buf_append_str(out, "]\n");
 }
 
-/* The attributes are HBase's defaults, as in a job that mentions none. */
+/* Appends a `create` command with HBase's default attributes. */
 static int put_create(const struct split_run *r, const struct splits *s, struct buf *out,
 		      struct error *err)
 {
@@ -176,7 +176,10 @@ static int put_create(const struct split_run *r, const struct splits *s, struct 
 	return rc;
 }
 
-/* UniformSplit's keys are any bytes; those of the others are digits. */
+/*
+ * Returns the default output form. UniformSplit's keys may contain any byte. The keys of other
+ * algorithms are digits.
+ */
 static enum splits_form usual_form(const struct split_run *r)
 {
 	if (r->table)
@@ -234,16 +237,17 @@ static int run(struct arguments *a)
 const struct command split_command = {
 	.name = "split",
 	.usage = "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
-	.summary = "print the split points of HBase's own algorithms, without data",
+	.summary = "print the split points of HBase's own algorithms; no data is needed",
 	.least = 2,
 	.most = 2,
 	.run = run,
 	.decides = "The algorithms divide the range from --first to --last into N equal parts, "
 		   "with the arithmetic of HBase. UniformSplit divides all bytes, HexStringSplit "
 		   "the keys 00000000 to FFFFFFFF, DecimalStringSplit the keys 00000000 to "
-		   "99999999. They do not know your keys: use them for hashed keys, and "
-		   "`saltmill plan` for others. With TABLE, -c and -f it prints what "
-		   "RegionSplitter would create.",
+		   "99999999. The algorithms ignore the distribution of your keys. Use them for "
+		   "hashed keys, and `saltmill plan` for other keys. With TABLE, -c and -f, split "
+		   "prints the table "
+		   "that RegionSplitter would create.",
 	.operands = {{"ALGORITHM", "UniformSplit, HexStringSplit or DecimalStringSplit"}},
 	.statuses = "0 done; 1 failed; 2 wrong usage",
 	.examples = {"saltmill split HexStringSplit 16 --format ddl",

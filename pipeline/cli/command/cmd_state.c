@@ -1,10 +1,14 @@
-/* cmd_state.c - `saltmill status`, `loads` and `seek`: a state folder seen and mended by hand */
+/* cmd_state.c - implements `saltmill status`, `loads` and `seek`, which show and repair a state
+ * folder */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "apply.h"
 #include "arguments.h"
+#include "positions.h"
 #include "job.h"
+#include "ledger_loads.h"
 #include "stream.h"
 #include "mem.h"
 #include "cli/reports.h"
@@ -46,8 +50,8 @@ const struct command status_command = {
 	.usage = "--state DIR [--json]",
 	.summary = "print positions, last load, lag and rate of a Kafka source",
 	.run = run_status,
-	.decides = "status reads the state folder and changes nothing; a stream may be "
-		   "running. The lag and the rate are those that the stream wrote last. status "
+	.decides = "status reads the state folder and changes nothing; a stream may be running. "
+		   "The lag and the rate are the last values that the stream wrote. status "
 		   "contacts no broker.",
 	.statuses = "0 done; 1 failed; " STATUS_STATE,
 	.examples = {"saltmill status --state var/clicks",
@@ -55,7 +59,24 @@ const struct command status_command = {
 
 /* --- loads --- */
 
-/* *broken: loads that differ from what was published, or do not continue the one before. */
+/*
+ * Reads the journal of a load that has no mark in the state. `saltmill apply DIR` sets no mark, and
+ * a follower may be killed before it sets one. The journal then shows that the load is in HBase.
+ */
+static int see_journal(struct state_load *l, struct error *err)
+{
+	bool there = false;
+	int rc = l->handed || l->phase != STATE_PUBLISHED ? RC_OK
+							  : apply_is_finished(l->dir, &there, err);
+
+	l->handed = l->handed || there;
+	return rc;
+}
+
+/*
+ * Lists the loads. *broken counts loads that differ from the published ones, or that do not
+ * continue the previous load.
+ */
 static int list_loads(struct buf *out, bool as_json, const char *dir, size_t *broken,
 		      struct error *err)
 {
@@ -64,10 +85,15 @@ static int list_loads(struct buf *out, bool as_json, const char *dir, size_t *br
 	struct state_view_load *all = NULL;
 	int rc = state_view_open(&v, dir, VIEW_ALL, false, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = state_view_loads(&v, &all, &n, err);
-	for (size_t i = 0; !rc && i < n; i++)
-		*broken += !state_report_load(out, &all[i], as_json);
+	for (size_t i = 0; rc == RC_OK && i < n; i++) {
+		struct state_load l = *all[i].load;
+
+		rc = see_journal(&l, err);
+		*broken += !state_report_load(out, &(struct state_view_load){all[i].prefix, &l},
+					      as_json);
+	}
 	mem_free(all);
 	state_view_close(&v);
 	return rc;
@@ -75,7 +101,10 @@ static int list_loads(struct buf *out, bool as_json, const char *dir, size_t *br
 
 enum mark { MARK_LOADED, MARK_PUBLISHED, MARK_DISCARDED };
 
-/* Without the check, a changed folder would be marked as in HBase. */
+/*
+ * Marks a load as applied, after a check. Without the check, a changed folder would be marked as in
+ * HBase.
+ */
 static int hand_over(struct state *s, const char *name, struct error *err)
 {
 	char *wrong = NULL;
@@ -91,14 +120,14 @@ static int hand_over(struct state *s, const char *name, struct error *err)
 	if (wrong)
 		rc = error_set(
 			err, RC_DATA,
-			"load %s was not marked: %s, expected the load as it was published, or "
-			"no folder",
+			"load %s was not marked: %s, expected the load as it was published, or no "
+			"folder",
 			name, wrong);
 	mem_free(wrong);
 	return rc ? rc : state_hand_over(s, name, NULL, err);
 }
 
-/* Mark the load of that name. */
+/* Sets the mark `m` on the load with this name. */
 static int mark_load(const char *dir, const char *name, enum mark m, struct error *err)
 {
 	struct state_view v;
@@ -112,11 +141,11 @@ static int mark_load(const char *dir, const char *name, enum mark m, struct erro
 	if (!in_state)
 		return error_set(
 			err, RC_CONFIG,
-			"found `%s`, expected a load like p00003/00000042; `saltmill loads "
-			"--state %s` lists them",
+			"found `%s`, expected a load like p00003/00000042; `saltmill loads --state "
+			"%s` lists the loads",
 			name, dir);
 	rc = state_view_open(&v, dir, partition, m != MARK_LOADED, err);
-	if (!rc)
+	if (rc == RC_OK)
 		rc = m == MARK_LOADED
 			     ? hand_over(v.states[0], in_state, err)
 			     : state_settle(v.states[0], in_state, m == MARK_PUBLISHED, err);
@@ -132,6 +161,10 @@ static int run_loads(struct arguments *a)
 	int rc = RC_OK, status = EXIT_DONE;
 	size_t broken = 0;
 
+	if (a->ledger)
+		return a->noperands ? arguments_refuse(a, "found %zu operands, expected none",
+						       a->noperands)
+				    : ledger_loads(a);
 	if (!has_state(a))
 		return EXIT_USAGE;
 	if (a->noperands && !a->rebuild)
@@ -147,7 +180,7 @@ static int run_loads(struct arguments *a)
 		rc = mark_load(dir, a->discard, MARK_DISCARDED, &err);
 	if (rc == RC_OK && !a->rebuild && !a->loaded && !a->published && !a->discard)
 		rc = list_loads(&text, a->run.json, dir, &broken, &err);
-	/* of several states, some may be rebuilt when another fails */
+	/* if the rebuild of one state fails, other states may already be rebuilt */
 	if (rc == RC_OK || a->rebuild)
 		status = (a->run.json ? command_print : command_show)("loads", &text);
 	if (rc)
@@ -158,83 +191,37 @@ static int run_loads(struct arguments *a)
 
 const struct command loads_command = {
 	.name = "loads",
-	.usage = "--state DIR [--loaded NAME | --rebuild [FOLDER...]]",
-	.summary =
-		"list the published loads of a state, oldest first, and check each against the one "
-		"before",
+	.usage = "--state DIR [--loaded NAME | --rebuild [FOLDER...]] or --ledger DIR [--keep N]",
+	.summary = "list the published loads of a state, or of a folder of nightly loads, oldest "
+		   "first",
 	.most = ANY_NUMBER,
 	.run = run_loads,
-	.decides = "A load is whole if its manifest has the recorded digest and its offsets "
-		   "continue those of the load before. Otherwise loads marks it and ends with "
+	.decides = "A load is valid if its manifest has the recorded digest and its offsets "
+		   "continue those of the load before. loads marks an invalid load and exits with "
 		   "status 1. --rebuild recovers the positions from the manifests, and renames "
-		   "damaged files to NAME.damaged. It changes nothing if the loads do not "
-		   "follow each other or if newer loads are missing.",
+		   "damaged files to NAME.damaged. If the loads do not follow each other, or if "
+		   "newer loads are missing, --rebuild changes nothing.",
 	.operands = {{"FOLDER...",
 		      "for --rebuild: loads, or folders of loads, that are not in DIR"}},
-	.statuses = "0 the chain of loads is whole; 1 it is not, or failed; " STATUS_STATE,
+	.statuses = "0 all loads are valid and follow each other; 1 some loads are not, or loads "
+		    "failed; " STATUS_STATE,
 	.examples = {"saltmill loads --state var/clicks",
 		     "saltmill loads --state var/clicks --loaded 00000042"}};
 
 /* --- seek --- */
 
-static int by_place(const void *a, const void *b)
-{
-	const struct offset_range *x = a, *y = b;
-
-	return place_order(x->topic, x->partition, y->topic, y->partition);
-}
-
-/* Parse "3=1200" or "orders/3=1200"; the function ends the topic with a 0 byte. */
-static bool parse_position(char *text, struct offset_range *out)
-{
-	char *end, *slash = strrchr(text, '/');
-	const char *number = slash ? slash + 1 : text;
-	unsigned long p = strtoul(number, &end, 10);
-
-	if (number[0] < '0' || number[0] > '9' || *end != '=' || p > 1000000 || slash == text)
-		return false;
-	const char *offset = end + 1;
-	long long v = strtoll(offset, &end, 10);
-	if (offset[0] < '0' || offset[0] > '9' || *end != 0)
-		return false;
-	if (slash)
-		*slash = 0;
-	*out = (struct offset_range){.topic = slash ? text : NULL,
-				     .partition = (int32_t)p,
-				     .end = v};
-	return true;
-}
-
-/* By topic and partition, each once. */
-static int parse_positions(char **words, size_t n, struct offset_range *to, struct error *err)
-{
-	if (n == 0)
-		return error_set(err, RC_CONFIG,
-				 "found no position, expected PARTITION=OFFSET like 3=1200");
-	for (size_t i = 0; i < n; i++)
-		if (!parse_position(words[i], &to[i]))
-			return error_set(err, RC_CONFIG,
-					 "found `%s`, expected PARTITION=OFFSET like 3=1200, or "
-					 "TOPIC/PARTITION=OFFSET",
-					 words[i]);
-	qsort(to, n, sizeof *to, by_place);
-	for (size_t i = 1; i < n; i++)
-		if (by_place(&to[i], &to[i - 1]) == 0)
-			return error_set(err, RC_CONFIG,
-					 "found partition %s twice, expected it once",
-					 place_text(to[i].topic, to[i].partition).text);
-	return RC_OK;
-}
-
-/* Find the job whose brokers know the offsets; why: the reason if there is none. */
+/*
+ * Finds the job whose brokers know the offsets. If there is no such job, sets *found to false and
+ * writes the reason to `why`.
+ */
 static int find_job(const struct arguments *a, struct job *job, bool *found, char *why, size_t size,
 		    struct error *err)
 {
 	char *path = a->job ? mem_strdup(a->job) : seek_job_path(a->state_dir);
 	int rc = path ? job_load(job, path, err) : RC_OK;
 
-	*found = path && !rc && job->source == SOURCE_KAFKA;
-	if (a->job && !rc && !*found)
+	*found = path && rc == RC_OK && job->source == SOURCE_KAFKA;
+	if (a->job && rc == RC_OK && !*found)
 		rc = error_set(err, RC_CONFIG, "%s: found a source of files, expected kafka", path);
 	else if (!a->job && rc)
 		snprintf(why, size, "%s", err->msg);
@@ -256,14 +243,14 @@ static int seek(const struct arguments *a, struct offset_range *to, size_t n)
 	bool found = false;
 	int rc = find_job(a, &job, &found, why, sizeof why, &err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = seek_run(a->state_dir, found ? &job : NULL, to, n, &r, &err);
 	const char *unasked = *why ? why : r.why_unasked;
-	if (!rc && *unasked)
+	if (rc == RC_OK && *unasked)
 		command_say(
 			"seek",
-			"the offsets were not checked at the brokers (%s); `--job JOB` names the "
-			"brokers",
+			"the offsets were not checked at the brokers (%s); `--job JOB` sets a job "
+			"with the brokers",
 			unasked);
 	state_report_seek(&text, &r, a->run.json);
 	int status = command_print("seek", &text);
@@ -281,7 +268,7 @@ static int run_seek(struct arguments *a)
 	if (!has_state(a))
 		return EXIT_USAGE;
 	struct offset_range *to = mem_calloc(a->noperands + 1, sizeof *to);
-	status = parse_positions(a->operand, a->noperands, to, &err) ? command_fail("seek", &err)
+	status = positions_parse(a->operand, a->noperands, to, &err) ? command_fail("seek", &err)
 								     : seek(a, to, a->noperands);
 	mem_free(to);
 	return status;
@@ -293,14 +280,14 @@ const struct command seek_command = {
 	.summary = "set the offsets from which the next load reads",
 	.most = ANY_NUMBER,
 	.run = run_seek,
-	.decides = "seek compares each new offset with the recorded one and with what the "
-		   "brokers have. Forward, it prints how many offsets will be skipped, and how "
-		   "many of them are lost. Backward, it prints the loads whose events will be "
-		   "loaded again. Their cells have the same row keys and timestamps, so HBase "
-		   "keeps one of each. If an offset or a partition does not exist, seek changes "
+	.decides = "seek compares each new offset with the recorded one and with the offsets of "
+		   "the brokers. Forward, it prints how many offsets it skips, and how many of "
+		   "them are lost. Backward, it prints the loads whose events the next load "
+		   "repeats. Their cells have the same row keys and timestamps, so HBase keeps one "
+		   "copy of each cell. If an offset or a partition does not exist, seek changes "
 		   "nothing.",
 	.operands = {{"TOPIC/", "needed if the state has several topics"}},
-	.statuses = "0 done; 1 failed; 2 wrong usage, or the topic lacks the offset; nothing is "
-		    "changed",
+	.statuses = "0 done; 1 failed; 2 wrong usage, or the topic lacks the offset, and seek "
+		    "changes nothing",
 	.examples = {"saltmill seek --state var/clicks 0=1000 3=7",
 		     "saltmill seek --state var/orders orders-de/0=1000"}};

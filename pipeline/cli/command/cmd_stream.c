@@ -1,4 +1,4 @@
-/* cmd_stream.c - `saltmill stream JOB --state DIR` */
+/* cmd_stream.c - implements `saltmill stream`, which loads topics as a series of loads */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct stream_run {
 	struct arguments *args;
 	struct monitor *monitor; /* NULL with --quiet */
 	struct follow_desk desk;
-	struct follow *follow; /* NULL: loads are not applied */
+	struct follow *follow; /* NULL if the stream does not apply its loads */
 };
 
 static void print_line(void *ctx, const char *sentence)
@@ -36,7 +36,7 @@ static void print_json(const struct stream_run *r, const char *name, const struc
 	buf_release(&line);
 }
 
-/* Print a line for the load at once: a program may wait for it. */
+/* Prints and flushes the line for the load, because another program may wait for it. */
 static void print_published(void *ctx, const char *name, const char *dir,
 			    const struct load_result *result)
 {
@@ -100,7 +100,7 @@ static int run_stream(struct stream_run *r, const struct job *job, const struct 
 		      struct stream_gauges *gauges, struct progress *progress, struct error *err)
 {
 	struct arguments *a = r->args;
-	const struct input topic = {0}; /* each load adds its ranges */
+	const struct input topic = {0}; /* each load sets its own offset ranges */
 	struct load_options load = {.common = &a->run,
 				    .input = &topic,
 				    .output_dir = a->output,
@@ -121,13 +121,15 @@ static int run_stream(struct stream_run *r, const struct job *job, const struct 
 
 	if (!a->run.quiet)
 		command_warn_framing("stream", job->tables, job->ntables);
+	command_warn_design("stream", job, &a->live);
 	r->monitor = a->run.quiet ? NULL : monitor_start(shown);
 	r->desk = (struct follow_desk){"stream", r->monitor, &a->run};
 	struct notify *notify = notify_start(shown);
 	int rc = r->follow ? follow_start(r->follow, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = stream_run(job, &opt, progress, err);
-	if (rc && r->follow && !stop_flag) /* HBase may be away: its answer is not waited for */
+	if (rc && r->follow &&
+	    !stop_flag) /* do not wait for the follower, because HBase may not answer */
 		stop_flag = SIGTERM;
 	follow_stop(r->follow);
 	notify_stop(notify);
@@ -164,12 +166,13 @@ static int run(struct arguments *a)
 					      .listener = {follow_desk_say, &r.desk},
 					      .applied = follow_desk_applied,
 					      .ctx = &r.desk};
-	struct metrics_of shown = {&gauges, &progress, a->hbase ? &waiting : NULL};
+	struct metrics_of shown = {&gauges, &progress, a->hbase ? &waiting : NULL, NULL};
 	struct metrics *metrics = NULL;
 	int rc = open_job(a, &job, &err);
 
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a->live, &job, &err);
+	shown.job_path = rc == RC_OK ? job.path : NULL;
 	if (rc == RC_OK && a->metrics)
 		rc = metrics_start(&metrics, a->metrics, &shown, &err);
 	if (a->hbase)
@@ -180,7 +183,7 @@ static int run(struct arguments *a)
 	follow_free(r.follow);
 	topic_lags_release(&lags);
 	job_release(&job);
-	/* a signal is how a stream ends */
+	/* a signal is the normal end of a stream */
 	if (rc && rc != RC_STOPPED)
 		return command_fail("stream", &err);
 	return gauges.rejected || gauges.parked || waiting.stuck ? EXIT_REJECTS : EXIT_DONE;
@@ -189,16 +192,16 @@ static int run(struct arguments *a)
 const struct command stream_command = {
 	.name = "stream",
 	.usage = "JOB --state DIR [options]",
-	.summary = "load Kafka topics without end, one published load after the other",
+	.summary = "load Kafka topics without end, as a series of published loads",
 	.least = 1,
 	.most = 1,
 	.run = run,
-	.decides = "A load ends when it has the number of messages, or the age, of `roll:` in "
-		   "the job. The state folder records the offsets of each published load. Each "
-		   "offset is in exactly one load, even if the stream is killed at any moment. "
-		   "With `share: true` in the job, several streams divide the partitions. A "
-		   "partition that cannot continue (too many bad events, lost offsets) is "
-		   "parked, and the others continue.",
+	.decides = "A load ends when it has the number of messages, or the age, of `roll:` in the "
+		   "job. The state folder records the offsets of each published load. Each offset "
+		   "is in exactly one load, even if the stream is killed. With `share: true` in "
+		   "the job, several streams divide the partitions among them. If a partition "
+		   "cannot continue (too many bad events, lost offsets), the stream parks it and "
+		   "continues with the others.",
 	.statuses = "0 ended by SIGINT or SIGTERM, and all published loads are complete; 1 "
 		    "failed; " STATUS_USAGE
 		    "; 3 ended by a signal, but events were rejected, a partition is "

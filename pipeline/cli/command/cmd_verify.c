@@ -1,4 +1,4 @@
-/* cmd_verify.c - `saltmill verify DIR|HFILE` */
+/* cmd_verify.c - implements `saltmill verify`, which checks every byte of a load or of one HFile */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -43,15 +43,15 @@ static int run(struct arguments *a)
 const struct command verify_command = {
 	.name = "verify",
 	.usage = "DIR|HFILE [options]",
-	.summary = "prove a published load, or one HFile, from its files alone",
+	.summary = "verify a published load, or one HFile; only its files are needed",
 	.least = 1,
 	.most = 1,
 	.run = run,
 	.decides = "verify reads every byte of the HFiles: checksums, order, bounds, index and "
 		   "bloom filter. It compares rows, sizes, key ranges and digests with "
 		   "manifest.json. For each table, it checks that read = loaded + rejected + "
-		   "filtered + deduplicated. Scripts, rejects and the manifest must be as "
-		   "written. A missing file, an extra file or one changed byte is a finding.",
-	.statuses = "0 everything matches; 1 something does not match, and the output says what; 2 "
-		    "wrong usage",
+		   "filtered + deduplicated. Scripts, rejects and the manifest must be unchanged. "
+		   "A missing file, an extra file or one changed byte is a finding.",
+	.statuses = "0 everything matches; 1 there are findings, which the output lists; 2 wrong "
+		    "usage",
 	.examples = {"saltmill verify out", "saltmill verify out --json"}};

@@ -1,4 +1,5 @@
-/* cmd_version.c - `saltmill version`: version, build, formats and libraries of this program */
+/* cmd_version.c - implements `saltmill version`, which prints the version, build, formats and
+ * libraries */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -42,8 +43,12 @@ static const struct form_member library_members[] = {
 static const struct form library_form = FORM(library_view, library_members);
 
 static const struct form_member formats_members[] = {
-	{"pieces", FORM_INT32, IN(formats_view, pieces), "format of the pieces of map"},
-	{"sketch", FORM_INT32, IN(formats_view, sketch), "format of plan --save"},
+	{"pieces", FORM_INT32, IN(formats_view, pieces),
+	 "format version of the pieces that map "
+	 "writes"},
+	{"sketch", FORM_INT32, IN(formats_view, sketch),
+	 "format version of the files that `plan "
+	 "--save` writes"},
 };
 static const struct form formats_form = FORM(formats_view, formats_members);
 
@@ -51,12 +56,14 @@ static const struct form_member version_members[] = {
 	{"program", FORM_TEXT, IN(version_view, program), "saltmill"},
 	{"version", FORM_TEXT, IN(version_view, version), "version of the program"},
 	{"build", FORM_DIGEST, IN(version_view, build), "XXH3-128 of the program file"},
-	{"kafka", FORM_FLAG, IN(version_view, kafka), "it can read Kafka topics"},
-	{"metrics", FORM_FLAG, IN(version_view, metrics), "it can serve /metrics"},
-	{"hdfs", FORM_FLAG, IN(version_view, hdfs), "it can write to WebHDFS"},
+	{"kafka", FORM_FLAG, IN(version_view, kafka), "true if the program can read Kafka topics"},
+	{"metrics", FORM_FLAG, IN(version_view, metrics), "true if the program can serve /metrics"},
+	{"hdfs", FORM_FLAG, IN(version_view, hdfs), "true if the program can write to WebHDFS"},
 	{"machine", FORM_TEXT, IN(version_view, machine), "architecture of the machine"},
-	{"compiler", FORM_TEXT, IN(version_view, compiler), "compiler that built it"},
-	{"formats", FORM_PART, IN(version_view, formats), "versions of files between commands",
+	{"compiler", FORM_TEXT, IN(version_view, compiler), "compiler that built the program"},
+	{"formats", FORM_PART, IN(version_view, formats),
+	 "format versions of the files that one "
+	 "command writes for another",
 	 .items = &formats_form},
 	{"libraries", FORM_MAP, IN(version_view, libraries),
 	 "versions of the libraries that affect the output bytes",

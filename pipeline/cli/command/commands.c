@@ -14,18 +14,41 @@
 extern const struct command init_command, check_command, load_command, map_command, reduce_command,
 	unite_command, digest_command, stream_command, status_command, loads_command,
 	replay_command, seek_command, plan_command, split_command, ddl_command, drift_command,
-	apply_command, lint_command, inspect_command, verify_command, report_command, key_command,
-	get_command, scan_command, help_topics_command, version_command;
+	apply_command, tables_command, regions_command, describe_command, drop_command,
+	lint_command, inspect_command, verify_command, report_command, key_command, get_command,
+	scan_command, help_topics_command, version_command;
 
-const struct command *const commands[] = {&init_command,	&check_command,	  &load_command,
-					  &map_command,		&reduce_command,  &unite_command,
-					  &digest_command,	&stream_command,  &status_command,
-					  &loads_command,	&replay_command,  &seek_command,
-					  &plan_command,	&split_command,	  &ddl_command,
-					  &drift_command,	&apply_command,	  &lint_command,
-					  &inspect_command,	&verify_command,  &report_command,
-					  &key_command,		&get_command,	  &scan_command,
-					  &help_topics_command, &version_command, NULL};
+const struct command *const commands[] = {&init_command,
+					  &check_command,
+					  &load_command,
+					  &map_command,
+					  &reduce_command,
+					  &unite_command,
+					  &digest_command,
+					  &stream_command,
+					  &status_command,
+					  &loads_command,
+					  &replay_command,
+					  &seek_command,
+					  &plan_command,
+					  &split_command,
+					  &ddl_command,
+					  &drift_command,
+					  &apply_command,
+					  &tables_command,
+					  &regions_command,
+					  &describe_command,
+					  &drop_command,
+					  &lint_command,
+					  &inspect_command,
+					  &verify_command,
+					  &report_command,
+					  &key_command,
+					  &get_command,
+					  &scan_command,
+					  &help_topics_command,
+					  &version_command,
+					  NULL};
 
 const struct command *command_find(const char *name)
 {
@@ -34,6 +57,29 @@ const struct command *command_find(const char *name)
 	while (*c && strcmp((*c)->name, name) != 0)
 		c++;
 	return *c;
+}
+
+/* Reports a first word that names no command. */
+static int refuse_command(const char *word)
+{
+	const char *names[sizeof commands / sizeof *commands], *near;
+	size_t n = 0;
+
+	for (; commands[n]; n++)
+		names[n] = commands[n]->name;
+	near = near_miss(word, names, n);
+	if (word[0] == '-')
+		return command_misused(
+			"",
+			"found option `%.200s` before the command, expected `saltmill "
+			"COMMAND [options]`; `saltmill --help` lists the commands",
+			word);
+	if (near)
+		return command_misused("", "found no command `%.200s`; did you mean `saltmill %s`?",
+				       word, near);
+	return command_misused("",
+			       "found no command `%.200s`; `saltmill --help` lists the commands",
+			       word);
 }
 
 static void print_commands(FILE *to)
@@ -61,10 +107,7 @@ static int run_command(int argc, char **argv)
 	}
 	const struct command *c = command_find(argv[1]);
 	if (!c)
-		return command_misused("",
-				       "found no command `%.200s`; `saltmill --help` lists the "
-				       "commands",
-				       argv[1]);
+		return refuse_command(argv[1]);
 	struct arguments a = {.command = c};
 	int rc = arguments_read(&a, argc - 1, argv + 1);
 	int status = rc == RC_OK ? c->run(&a) : rc == RC_END ? EXIT_DONE : EXIT_USAGE;
@@ -72,7 +115,10 @@ static int run_command(int argc, char **argv)
 	return status;
 }
 
-/* Is --json among the words, perhaps abbreviated?  Errors in other words are then JSON too. */
+/*
+ * Returns true if --json, perhaps abbreviated, is one of the words. Errors in the command line are
+ * then printed as JSON, too.
+ */
 static bool wants_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -81,7 +127,7 @@ static bool wants_json(int argc, char **argv)
 	return false;
 }
 
-/* The reader has closed the pipe, as in `| head -1`. */
+/* Returns true if the reader has closed the pipe, as `head -1` does. */
 static bool nobody_reads(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
@@ -89,15 +135,15 @@ static bool nobody_reads(void)
 	return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
 }
 
-/* A command whose output could not be written has failed. */
+/* Returns the final exit status. A command that could not write its output has failed. */
 static int finish(const char *name, int status)
 {
 	struct error err;
 	bool failed = fflush(stdout) != 0;
-	const char *why = failed ? strerror(errno) : "the output was not written completely";
+	const char *why = failed ? strerror(errno) : "cannot write the whole output";
 
 	if ((!failed && !ferror(stdout)) || (status != EXIT_DONE && status != EXIT_REJECTS))
-		return status; /* no failure, or one that was reported */
+		return status; /* there is no failure, or the failure was already reported */
 	error_set(&err, RC_IO, "standard output: %s", why);
 	if (!nobody_reads())
 		command_fail(name, &err);
@@ -106,7 +152,7 @@ static int finish(const char *name, int status)
 
 int commands_run(int argc, char **argv)
 {
-	/* without this, a failed allocation would drop a member of an object */
+	/* with malloc, a failed allocation would drop a member of an object */
 	json_set_alloc_funcs(mem_alloc, mem_free);
 	if (wants_json(argc, argv))
 		command_failures_as_json();

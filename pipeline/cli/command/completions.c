@@ -37,7 +37,7 @@ static void append_choices(struct buf *out, const struct cli_option *o)
 		buf_printf(out, "%s%s", c == o->choices ? "" : " ", c->name);
 }
 
-/* The sentence of an option, with a backslash before each character of `escape`. */
+/* Appends the help of an option, with a backslash before each character that is in `escape`. */
 static void append_quoted(struct buf *out, const struct cli_option *o, const char *escape,
 			  const char *quote)
 {

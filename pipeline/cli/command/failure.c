@@ -1,7 +1,7 @@
 /*
- * failure.c - a failure as a sentence, or with --json as an object
+ * failure.c - prints a failure as a sentence, or with --json as an object
  *
- * The object is the last line of standard error.  It contains the exit status, so the failure is
+ * The object is the last line of standard error. It contains the exit status, so the failure is
  * kept until the command ends.
  */
 #include <stdarg.h>
@@ -11,11 +11,33 @@
 #include "cmd.h"
 #include "cli/reports.h"
 #include "pool.h"
+#include "terminal.h"
+
+void command_say(const char *name, const char *fmt, ...)
+{
+	struct buf text = {0}, shown = {0};
+	char sentence[8192];
+
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof sentence, fmt, ap);
+	va_end(ap);
+	buf_printf(&text, "saltmill%s%s: %s", *name ? " " : "", name, sentence);
+	buf_put(&text, 0);
+	/* One line, even if a file name has a line feed. Only the usage of a command follows. */
+	const char *line = (const char *)text.ptr, *usage = strstr(line, "\nusage: saltmill ");
+	text_visible(&shown, bytes_of(line, usage ? (size_t)(usage - line) : strlen(line)));
+	text_lines(&shown, bytes_str(usage ? usage : ""));
+	buf_put(&shown, '\n');
+	terminal_print(stderr, buf_bytes(&shown));
+	buf_release(&shown);
+	buf_release(&text);
+}
 
 static struct {
 	bool json, told;
 	char command[16];
-	struct error err; /* the first one: it causes the others */
+	struct error err; /* the first failure, because it causes the others */
 } failure;
 
 void command_failures_as_json(void)
@@ -53,12 +75,12 @@ int command_misused(const char *name, const char *fmt, ...)
 	return command_fail(name, &err);
 }
 
-/* The command printed what is wrong as its result. */
+/* The command printed the problem as its result. */
 static void find_it_in_the_result(const char *name)
 {
 	struct error err;
 
-	error_set(&err, RC_DATA, "see standard output for what is wrong");
+	error_set(&err, RC_DATA, "see standard output for the problem");
 	tell(name, &err);
 }
 

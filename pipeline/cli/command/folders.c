@@ -1,4 +1,4 @@
-/* folders.c - lists of folders that options and operands name (folders.h) */
+/* folders.c - lists of folders in options and operands (folders.h) */
 #include "folders.h"
 
 #include <dirent.h>
@@ -16,7 +16,10 @@ static void add(struct folders *f, char *path)
 	f->path[f->n++] = path;
 }
 
-/* A folder that cannot be read is an error: it may contain a report. */
+/*
+ * Finds out whether the folder contains a report. Fails if the folder cannot be read, because it
+ * may contain a report.
+ */
 static int find_report(const char *folder, bool *there, struct error *err)
 {
 	char *path = mem_format("%s/report.json", folder);
@@ -77,8 +80,8 @@ int folders_add(struct folders *f, const char *path, struct error *err)
 		rc = add_inside(f, path, err);
 	if (rc == RC_OK && f->n == before)
 		rc = error_set(err, RC_DATA,
-			       "%s: found no report.json, here or in a folder inside, expected the "
-			       "output of a map or reduce",
+			       "%s: found no report.json in the folder or its subfolders, expected "
+			       "the output of a map or reduce",
 			       path);
 	if (rc)
 		return rc;

@@ -1,5 +1,5 @@
 /*
- * folders.h - lists of folders that options and operands name
+ * folders.h - lists of folders in options and operands
  */
 #ifndef SALTMILL_CMD_FOLDERS_H
 #define SALTMILL_CMD_FOLDERS_H
@@ -14,11 +14,11 @@ struct folders {
 };
 
 /*
- * Add the folder if it contains report.json, else all complete folders inside that do.  Add "-" as
- * it is.  RC_DATA: there is no report.json.
+ * Add the folder if it contains report.json. If it does not, add all complete folders in it that
+ * contain report.json. Add "-" unchanged. Returns RC_DATA if there is no report.json.
  */
 int folders_add(struct folders *f, const char *path, struct error *err);
-/* Add it without a look. */
+/* Add the path without checks. */
 void folders_add_plainly(struct folders *f, const char *path);
 void folders_release(struct folders *f);
 

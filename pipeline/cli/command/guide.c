@@ -4,7 +4,10 @@
 #include "markdown.h"
 #include "cli/reference.h"
 
-/* Names and texts in turns, then NULL: guide_embed.awk writes this table from conf/guide. */
+/*
+ * The chapters of the guide, as a list in which names and texts alternate. NULL ends the list.
+ * guide_embed.awk generates this table from conf/guide.
+ */
 extern const char *const guide_chapters[];
 
 const char *guide_name(size_t i)

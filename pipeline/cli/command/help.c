@@ -8,30 +8,31 @@
 #include "mem.h"
 #include "options.h"
 
-#define COLUMN 26  /* where sentences begin; terms begin in column 2 */
-#define WIDTH  100 /* of a line */
+#define COLUMN 26  /* column where explanations begin; terms begin in column 2 */
+#define WIDTH  100 /* characters of a line */
 
 const char help_statuses[] =
-	"0 done; 1 failed, nothing is published; 2 wrong usage or job file, nothing was started; "
-	"3 done and published, but some input was rejected, a partition of a stream is parked, "
-	"HBase "
-	"refuses a load, or a promise about sizes is not kept; 130 or 143 stopped by SIGINT or "
+	"0 done; 1 failed, nothing is published; 2 wrong usage or job file, nothing was started; 3 "
+	"done and published, but some input was rejected, a partition of a stream is parked, HBase "
+	"refuses a load, or a region exceeds the tolerance; 130 or 143 stopped by SIGINT or "
 	"SIGTERM, nothing is published. `stream` and `apply --follow` run until such a signal and "
-	"end with 0 or 3. With 1, a message says if only the printing of the result failed";
+	"exit with 0 or 3. If only printing the result failed, the status is 1 and a message "
+	"explains this";
 
-/* A page that contains one of the words ends with the definition. */
+/* Definitions of terms. A page that contains one of a term's words ends with its definition. */
 static const struct {
 	const char *words[4], *definition;
 } terms[] = {
 	{{"bad", "rejects", "rejected", "reject"},
-	 "A bad event is an event that cannot become cells: a value does not fit its field, or the "
-	 "row key cannot hold it. saltmill rejects it and reports its place and the reason."},
+	 "A bad event is an event that cannot become cells, because a value does not match its "
+	 "field or does not fit into the row key. saltmill rejects it and reports its place and "
+	 "the reason."},
 	{{"filtered"},
-	 "A filtered event is an event that the job does not load into a table: `where`, `when` or "
-	 "`skip_matching` excludes it, or it has none of the table's cells."},
+	 "A filtered event is an event that saltmill does not load into a table. `where`, `when` "
+	 "or `skip_matching` excludes it, or it has none of the table's cells."},
 	{{"region", "regions"},
-	 "A region is a range of row keys of a table, which one server of HBase serves. The split "
-	 "points are the first row keys of the regions."},
+	 "A region is a part of a table with adjacent row keys. One region server serves it. The "
+	 "split points are the first row keys of all regions except the first region."},
 	{{"duplicates"},
 	 "Duplicates are events with the same row key, column and timestamp. HBase returns one of "
 	 "them."},
@@ -88,7 +89,7 @@ void help_form_of(struct buf *out, const struct cli_option *o)
 	buf_release(&argument);
 }
 
-/* Words from the column on, in lines that begin there too. */
+/* Appends the words of `text`, beginning at a column. Each later line begins in the same column. */
 static void put_wrapped(struct buf *out, size_t column, const char *text)
 {
 	size_t at = column;
@@ -150,7 +151,7 @@ void help_body(struct buf *out, const struct command *c)
 	put_options(out, c);
 }
 
-/* "Exit status: 0 done; ..." and a full stop. */
+/* Appends "Exit status: 0 done; ..." with a full stop. */
 static void put_statuses(struct buf *out, const char *statuses)
 {
 	char *text = mem_format("Exit status: %s.", statuses);

@@ -1,4 +1,4 @@
-/* key_values.c - see key_values.h */
+/* key_values.c - builds row keys and qualifiers from FIELD=VALUE operands */
 #include "key_values.h"
 
 #include <string.h>
@@ -80,9 +80,9 @@ int key_values_check(const struct key_values *g, const struct job_table *t, stru
 	for (size_t i = 0; i < g->job->nfields; i++)
 		if (g->has[i] && !is_used(t, i))
 			return error_set(err, RC_CONFIG,
-					 "the row key of table %s does not use `%s`: expected only "
-					 "fields of the row key, or `scan --where`",
-					 t->schema.name, g->job->fields[i].name);
+					 "found `%s`, expected only fields in the row key of table "
+					 "%s, or `scan --where`",
+					 g->job->fields[i].name, t->schema.name);
 	return RC_OK;
 }
 
@@ -93,7 +93,8 @@ static int need(const struct key_values *g, const struct job_table *t, size_t fi
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"found no value for `%s`, expected `%s=VALUE`: it is in the row key of table %s",
+		"found no value for `%s`, expected `%s=VALUE`, because the row key of table %s "
+		"contains it",
 		g->job->fields[field].name, g->job->fields[field].name, t->schema.name);
 }
 
@@ -121,4 +122,67 @@ int key_values_build(const struct key_values *g, struct key_table *k, struct buf
 		return RC_OK;
 	return error_set(err, RC_CONFIG, "%s%s%s", why.field ? why.field : "",
 			 why.field ? ": " : "", why.detail);
+}
+
+/*
+ * Returns true if each field of the qualifier has a value. Otherwise sets *missing to the name of a
+ * field without a value.
+ */
+static bool has_fields(const struct key_values *g, const struct cell_spec *c, const char **missing)
+{
+	for (size_t i = 0; i < c->nqualifier; i++) {
+		const struct key_part *p = &c->qualifier[i];
+
+		if (p->kind == PART_KEY)
+			return false;
+		if (p->kind == PART_FIELD && !g->has[p->field]) {
+			*missing = g->job->fields[p->field].name;
+			return false;
+		}
+	}
+	return true;
+}
+
+static int build_qualifier(const struct key_values *g, const struct key_table *k,
+			   const struct cell_spec *c, struct buf *out, struct error *err)
+{
+	struct arena a = {0};
+	struct key_maker maker = {.job = g->job, .arena = &a};
+	struct key_schema schema;
+	struct key_scratch scratch;
+	struct reject why;
+
+	key_schema_make(&schema, &maker, c->qualifier, c->nqualifier);
+	key_scratch_init(&scratch, &maker);
+	int rc = key_build(&schema, &scratch, g->values, out, &why);
+	if (rc)
+		rc = error_set(err, RC_CONFIG, "table %s: %s%s%s", k->table->schema.name,
+			       why.field ? why.field : "", why.field ? ": " : "", why.detail);
+	key_scratch_release(&scratch);
+	arena_release(&a);
+	return rc;
+}
+
+int key_values_build_qualifier(const struct key_values *g, const struct key_table *k,
+			       const struct cell_spec **column, struct buf *out, struct error *err)
+{
+	const struct job_table *t = k->table;
+	const char *missing = NULL;
+
+	for (size_t i = 0; i < t->ncells; i++) {
+		if (t->cells[i].qualifier_constant || !has_fields(g, &t->cells[i], &missing))
+			continue;
+		*column = &t->cells[i];
+		return build_qualifier(g, k, &t->cells[i], out, err);
+	}
+	if (missing)
+		return error_set(
+			err, RC_CONFIG,
+			"--qualifier: found no value for `%s`, expected `%s=VALUE`: it is in "
+			"a qualifier of table %s",
+			missing, missing, t->schema.name);
+	return error_set(err, RC_CONFIG,
+			 "--qualifier: found only constant qualifiers in table %s, expected one "
+			 "that is computed from fields",
+			 t->schema.name);
 }

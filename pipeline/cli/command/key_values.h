@@ -1,9 +1,10 @@
 /*
- * key_values.h - the row key that FIELD=VALUE operands give (inside pipeline/cli/command only)
+ * key_values.h - builds the row key from FIELD=VALUE operands (inside pipeline/cli/command only)
  *
- *   key_values_open, (key_values_give | key_values_take)*, key_values_build, key_values_close
+ * Call key_values_open first. Set each field with key_values_give or key_values_take. Then call
+ * key_values_build and key_values_close.
  *
- * `key encode` prints the key, `get` reads its row.
+ * `key encode` prints the key, and `get` reads its row.
  */
 #ifndef SALTMILL_CMD_KEY_VALUES_H
 #define SALTMILL_CMD_KEY_VALUES_H
@@ -11,7 +12,10 @@
 #include "field.h"
 #include "key.h"
 
-/* By field of the job: its value, the text that the value borrows, and whether there is one. */
+/*
+ * The value of each field of the job, the text that the value borrows, and whether the field has a
+ * value.
+ */
 struct key_values {
 	const struct job *job;
 	const struct field_forms *forms;
@@ -21,17 +25,26 @@ struct key_values {
 	bool *has;
 };
 
-/* job and forms are borrowed. */
+/* Prepare `g` without values. Borrows `job` and `forms`. */
 void key_values_open(struct key_values *g, const struct job *job, const struct field_forms *forms);
 void key_values_close(struct key_values *g);
-/* RC_CONFIG: there is no such field, it came twice, or it cannot have this value. */
+/*
+ * Set the value of a field. Returns RC_CONFIG if there is no such field, if it was given twice, or
+ * if the value is invalid.
+ */
 int key_values_give(struct key_values *g, struct bytes name, struct bytes text, struct error *err);
-/* The same of "FIELD=VALUE". */
+/* Set the value of a field from the text "FIELD=VALUE", as key_values_give does. */
 int key_values_take(struct key_values *g, const char *operand, struct error *err);
-/* RC_CONFIG: a value was given that the row key does not use. */
+/* Return RC_CONFIG if a given field is not part of the row key. */
 int key_values_check(const struct key_values *g, const struct job_table *t, struct error *err);
-/* Append the table's row key.  RC_CONFIG: a value is missing or does not fit. */
+/* Append the table's row key. Returns RC_CONFIG if a value is missing or does not fit. */
 int key_values_build(const struct key_values *g, struct key_table *k, struct buf *out,
 		     struct error *err);
+/*
+ * Append the qualifier of the first computed column whose fields all have values. Sets *column to
+ * its description. Returns RC_CONFIG if there is no such column, or if a value does not fit.
+ */
+int key_values_build_qualifier(const struct key_values *g, const struct key_table *k,
+			       const struct cell_spec **column, struct buf *out, struct error *err);
 
 #endif

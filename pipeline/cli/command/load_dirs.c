@@ -1,4 +1,4 @@
-/* load_dirs.c - see load_dirs.h */
+/* load_dirs.c - lists the folders of the loads that a query reads */
 #include "load_dirs.h"
 
 #include "io.h"
@@ -11,7 +11,10 @@ static void add(struct load_dirs *d, const char *path)
 	d->path[d->n++] = mem_strdup(path);
 }
 
-/* A load contains a manifest; a state contains one of the others. */
+/*
+ * Finds out whether the folder is a load or a state. A load contains manifest.json. A state
+ * contains one of the other files.
+ */
 static int judge(const char *folder, bool *is_state, struct error *err)
 {
 	static const char *const names[] = {"manifest.json", "shared.json", "topic.json", "loads"};
@@ -28,7 +31,7 @@ static int judge(const char *folder, bool *is_state, struct error *err)
 	return rc;
 }
 
-/* Without this load the answer would be wrong. */
+/* Fails if the load's folder is missing or changed, because the answer would then be wrong. */
 static int check(const char *state, const struct state_view_load *l, struct error *err)
 {
 	bool gone;
@@ -39,7 +42,7 @@ static int check(const char *state, const struct state_view_load *l, struct erro
 		rc = error_set(err, RC_DATA, "%s: load %s%s: %s%s", state, l->prefix, l->load->name,
 			       wrong ? wrong : l->load->dir,
 			       wrong ? ""
-				     : " is gone, expected all published loads. Name the folders "
+				     : " is gone, expected all published loads; name the folders "
 				       "of some loads instead of the state");
 	mem_free(wrong);
 	return rc;

@@ -1,4 +1,4 @@
-/* load_dirs.h - the loads that a query reads (inside this room only) */
+/* load_dirs.h - the loads that a query reads (inside this folder only) */
 #ifndef SALTMILL_CMD_LOAD_DIRS_H
 #define SALTMILL_CMD_LOAD_DIRS_H
 
@@ -6,15 +6,15 @@
 
 #include "error.h"
 
-/* {0} is empty. */
+/* The loads' folders. {0} is an empty list. */
 struct load_dirs {
 	char **path;
 	size_t n;
 };
 
 /*
- * Add a load's folder, or all published loads of a state folder (state.h), oldest first.  RC_DATA:
- * one of them is gone, or differs from what was published.
+ * Add a load's folder, or all published loads of a state folder (state.h), oldest first. Returns
+ * RC_DATA if a load is missing or differs from the published one.
  */
 int load_dirs_add(struct load_dirs *d, const char *path, struct error *err);
 void load_dirs_release(struct load_dirs *d);

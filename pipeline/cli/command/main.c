@@ -1,4 +1,4 @@
-/* main.c - descriptors, memory and signals are set up, then a command runs; nothing else */
+/* main.c - sets up descriptors, memory and signals, then runs a command */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,15 +20,17 @@ static void catch_signals(void)
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	/* a write that fails is told in a sentence */
+	/* if the program ignores SIGPIPE, a failed write returns an error, which the program can
+	 * report */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 }
 
 /*
- * Some schedulers start programs with descriptors 0, 1 or 2 closed.  The next file that is opened
- * would get the number, and the progress line would be written into it.  Standard input cannot be
- * read then: that there is none shall not look like an empty one.
+ * Opens descriptors 0, 1 and 2 if they are closed. Some schedulers start programs in this way. The
+ * next opened file would get such a number, and the progress line would be written into this file.
+ * Descriptor 0 gets a file that cannot be read, so a missing standard input is not mistaken for an
+ * empty one.
  */
 static bool fill_standard_descriptors(void)
 {
@@ -42,7 +44,7 @@ static bool fill_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	if (!fill_standard_descriptors())
-		return EXIT_FAILED; /* nowhere to say so */
+		return EXIT_FAILED; /* no descriptor is left for a message */
 	mem_setup();
 	catch_signals();
 	return commands_run(argc, argv);

@@ -1,4 +1,4 @@
-/* manual.c - the help of commands as manual pages */
+/* manual.c - prints the help of commands as manual pages */
 #include <string.h>
 
 #include "guide.h"

@@ -1,4 +1,7 @@
-/* markdown.c - the guide's Markdown as text for a terminal and as a manual page (markdown.h) */
+/*
+ * markdown.c - converts the guide's Markdown to text for a terminal and to manual pages
+ * (markdown.h)
+ */
 #include "markdown.h"
 
 #include "markdown_parts.h"
@@ -15,7 +18,7 @@ struct bytes markdown_title(const char *text)
 	return bytes_of(line.ptr + signs, line.len - signs);
 }
 
-/* --- text inside of a block --- */
+/* --- text inside a block --- */
 
 static void append_plain(struct buf *out, struct bytes s, bool roff)
 {
@@ -36,7 +39,7 @@ static void append_bold(struct buf *out, struct bytes s, bool roff)
 	buf_append_str(out, roff ? "\\fR" : "");
 }
 
-/* The target of a link: an address as it is, a chapter as the command that prints it. */
+/* Appends the target of a link. A link to a chapter becomes the command that prints the chapter. */
 static void append_target(struct buf *out, struct bytes target, bool roff)
 {
 	size_t dot = text_find(target, 0, ".md");
@@ -52,7 +55,10 @@ static void append_target(struct buf *out, struct bytes target, bool roff)
 	}
 }
 
-/* Append one piece of s: code, bold text, a link or a plain byte.  Return its length. */
+/*
+ * Appends one piece of `s`, which is code, bold text, a link or a plain byte. Returns the length of
+ * the piece.
+ */
 static size_t append_piece(struct buf *out, struct bytes s, bool roff)
 {
 	size_t code = s.ptr[0] == '`' ? text_find(s, 1, "`") : s.len;
@@ -86,7 +92,7 @@ void append_inline(struct buf *out, struct bytes s, bool roff)
 		i += append_piece(out, bytes_of(s.ptr + i, s.len - i), roff);
 }
 
-/* --- a terminal's text --- */
+/* --- text for a terminal --- */
 
 static void append_rule(struct buf *out, size_t columns, char sign)
 {

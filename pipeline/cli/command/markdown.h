@@ -1,19 +1,20 @@
 /*
- * markdown.h - the guide's Markdown as text for a terminal and as a manual page
+ * markdown.h - converts the guide's Markdown to text for a terminal and to manual pages
  *
- * The guide uses a part of Markdown: headings, paragraphs, lists of one level, tables, code in
- * fences or indented by four, `code`, **bold** and [links](target).
+ * The guide uses only some elements of Markdown, which are headings, paragraphs, lists of one
+ * level, tables, `code`, **bold** and [links](target). Blocks of code are in fences or indented by
+ * four.
  */
 #ifndef SALTMILL_MARKDOWN_H
 #define SALTMILL_MARKDOWN_H
 
 #include "bytes.h"
 
-/* Append the text, folded to 80 columns; code keeps its lines. */
+/* Append the text, folded to 80 columns. Lines of code are not folded. */
 void markdown_text(struct buf *out, const char *text);
-/* Append the text in man's macros: a section per heading, without the title and .TH. */
+/* Append the text in man macros, with a section for each heading. Leaves out the title and .TH. */
 void markdown_roff(struct buf *out, const char *text);
-/* Return the title: the text's first line without its #. */
+/* Return the title, which is the first line of the text without its #. */
 struct bytes markdown_title(const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* markdown_blocks.c - Markdown in blocks (markdown_parts.h) */
+/* markdown_blocks.c - divides Markdown into blocks (markdown_parts.h) */
 #include <ctype.h>
 
 #include "markdown_parts.h"
@@ -31,7 +31,10 @@ bool text_begins(struct bytes s, const char *with)
 	return s.len >= len && memcmp(s.ptr, with, len) == 0;
 }
 
-/* Return the length of "* ", "- " or "12. " at the start of the line; 0: it starts no item. */
+/*
+ * Returns the length of "* ", "- " or "12. " at the start of the line, or 0 if the line does not
+ * start an item.
+ */
 static size_t item_sign(struct bytes line)
 {
 	size_t digits = 0;
@@ -71,7 +74,10 @@ static const char *take_fenced(struct buf *out, const char *at)
 	return line_after(at, line_at(at));
 }
 
-/* Blank lines belong to the code only if more code follows them. */
+/*
+ * Appends the lines of indented code. Blank lines belong to the code only if more code follows
+ * them.
+ */
 static const char *take_indented(struct buf *out, const char *at)
 {
 	size_t blank = 0;

@@ -1,5 +1,5 @@
 /*
- * markdown_parts.h - blocks, tables and folded lines: what both forms of Markdown share
+ * markdown_parts.h - blocks, tables and folded lines, for both output forms of Markdown
  */
 #ifndef SALTMILL_MARKDOWN_PARTS_H
 #define SALTMILL_MARKDOWN_PARTS_H
@@ -10,36 +10,42 @@ enum markdown_kind { BLOCK_HEADING, BLOCK_PARAGRAPH, BLOCK_ITEM, BLOCK_CODE, BLO
 
 struct markdown_block {
 	enum markdown_kind kind;
-	size_t level;	   /* of a heading: how many # */
-	struct bytes sign; /* of an item: "*" or "1." */
-	struct buf text;   /* lines of code and of tables; other text is one line */
+	size_t level;	   /* for a heading, the number of # characters */
+	struct bytes sign; /* for an item, "*" or "1." */
+	struct buf text; /* has several lines for code and tables, and one line for other blocks */
 };
 
-/* Take the next block of *at; false at the end.  The caller releases its text. */
+/*
+ * Read the block at *at, and move *at past the block. Returns false at the end. The caller releases
+ * the text of the block.
+ */
 bool block_next(const char **at, struct markdown_block *b);
 
-/* Return the line at `at` without its line feed, and the text after it. */
+/*
+ * Return the line that begins at `at`, without its line feed (line_at), or the text after this line
+ * (line_after).
+ */
 struct bytes line_at(const char *at);
 const char *line_after(const char *at, struct bytes line);
 
-/* Return s without the blanks around it. */
+/* Return `s` without the blanks at its start and its end. */
 struct bytes text_trimmed(struct bytes s);
-/* Return where `what` begins in s, at `from` at the earliest; s.len: nowhere. */
+/* Return the first position of `what` in `s` at or after `from`, or s.len if there is none. */
 size_t text_find(struct bytes s, size_t from, const char *what);
 bool text_begins(struct bytes s, const char *with);
-/* Return the number of characters of UTF-8. */
+/* Return the number of UTF-8 characters in `s`. */
 size_t text_columns(struct bytes s);
 
 /*
- * Append the words of s in lines of at most `width` columns.  The first line continues what `out`
- * ends with, in column `indent`; the others start with as many blanks.
+ * Append the words of `s` in lines of at most `width` columns. The first line continues the last
+ * line of `out`, in column `indent`. The other lines start with `indent` blanks.
  */
 void fold(struct buf *out, struct bytes s, size_t indent, size_t width);
 
-/* Append a table in columns, folded to `width`; a cell's text goes through append_inline. */
+/* Append a table in columns, folded to `width`. append_inline converts the text of the cells. */
 void table_append(struct buf *out, const char *text, size_t width);
 
-/* Append text with `code`, **bold** and links resolved, for troff or as it is. */
+/* Append text, and convert `code`, **bold** and links for troff or for a terminal. */
 void append_inline(struct buf *out, struct bytes s, bool roff);
 
 #endif

@@ -1,9 +1,12 @@
-/* markdown_table.c - folded lines and tables (markdown_parts.h) */
+/* markdown_table.c - folds lines and prints tables (markdown_parts.h) */
 #include "markdown_parts.h"
 
 enum { COLUMNS = 8, LONG_WORD = 28 };
 
-/* Return the length of the code that s begins with, such as `a b`; 0 if it is none or long. */
+/*
+ * Returns the length of the code at the start of `s`, such as `a b`. Returns 0 if there is no code,
+ * or if the code is long.
+ */
 static size_t code_length(struct bytes s)
 {
 	size_t end = text_begins(s, "`") ? text_find(s, 1, "`") : s.len;
@@ -11,7 +14,9 @@ static size_t code_length(struct bytes s)
 	return end < s.len && end < LONG_WORD ? end + 1 : 0;
 }
 
-/* Short code is one word, with what follows it up to the next blank. */
+/*
+ * Takes the next word. Short code is one word, together with the characters up to the next blank.
+ */
 static struct bytes take_word(struct bytes *s)
 {
 	*s = text_trimmed(*s);
@@ -47,7 +52,7 @@ struct table_row {
 	size_t n;
 };
 
-/* Take the cells of a line "| a | b \| c |". */
+/* Reads the cells of a line "| a | b \| c |". */
 static void take_row(struct table_row *r, struct bytes line)
 {
 	struct buf cell = {0};
@@ -80,8 +85,8 @@ static bool is_rule(struct bytes line)
 }
 
 struct column_widths {
-	size_t whole[COLUMNS]; /* of the longest cell, on one line */
-	size_t least[COLUMNS]; /* of its longest word */
+	size_t whole[COLUMNS]; /* width of the longest cell on one line */
+	size_t least[COLUMNS]; /* width of the longest word of the column */
 	size_t want[COLUMNS], n;
 };
 
@@ -102,7 +107,10 @@ static void measure_row(struct column_widths *w, const struct table_row *r)
 	}
 }
 
-/* Narrow the widest columns until all fit, but none below its longest word. */
+/*
+ * Makes the widest columns narrower until the table fits. No column becomes narrower than its
+ * longest word.
+ */
 static void fit(struct column_widths *w, size_t width)
 {
 	memcpy(w->want, w->whole, sizeof w->want);
@@ -183,7 +191,7 @@ void table_append(struct buf *out, const char *text, size_t width)
 {
 	struct column_widths w = {0};
 	struct table_row r;
-	size_t n = 0; /* rows below the head */
+	size_t n = 0; /* rows below the header */
 
 	for (const char *at = text; *at; at = line_after(at, line_at(at))) {
 		if (is_rule(line_at(at)))

@@ -13,10 +13,10 @@
 struct monitor {
 	struct metrics_of shown;
 	struct ticker *ticker;
-	pthread_mutex_t lock; /* standard error and output */
+	pthread_mutex_t lock; /* protects standard error and standard output */
 	bool terminal;
 	struct meter meter;
-	/* without a terminal: what was printed last, and when */
+	/* if there is no terminal, the last printed line and its time */
 	struct stream_view said;
 	uint64_t said_events;
 	int64_t said_ms;
@@ -43,7 +43,7 @@ struct stream_view monitor_look(const struct metrics_of *of, struct meter *m, ui
 	return v;
 }
 
-/* A line is news if it differs from the last one. */
+/* Returns true if the line differs from the last printed line. */
 static bool is_news(const struct monitor *w, const struct stream_view *v, uint64_t events)
 {
 	return w->said_ms == 0 || v->lag != w->said.lag || v->loads != w->said.loads ||

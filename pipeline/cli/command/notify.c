@@ -22,10 +22,10 @@ struct notify {
 	int fd;
 	bool watched, ready, stopping;
 	struct meter meter;
-	struct buf said; /* the status */
+	struct buf said; /* the last status that was sent */
 };
 
-/* Connected to the socket, or -1 with errno. */
+/* Returns a socket connected to the address, or -1 with errno. */
 static int open_socket(const char *path)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -36,7 +36,7 @@ static int open_socket(const char *path)
 		return -1;
 	}
 	memcpy(to.sun_path, path, len);
-	if (*path == '@') /* the abstract name space */
+	if (*path == '@') /* a name in the abstract namespace */
 		to.sun_path[0] = 0;
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
@@ -50,7 +50,7 @@ static int open_socket(const char *path)
 	return fd;
 }
 
-/* The time of the watchdog in ms; 0: it does not watch this process. */
+/* Returns the time of the watchdog in ms, or 0 if the watchdog does not watch this process. */
 static int watchdog_ms(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
@@ -97,7 +97,7 @@ static void tell(void *ctx)
 		buf_printf(&lines, "WATCHDOG=1\n");
 	put_status(n, &lines);
 	if (lines.len && send(n->fd, lines.ptr, lines.len, MSG_NOSIGNAL) < 0) {
-		n->ready = ready; /* it was not sent: repeat it next time */
+		n->ready = ready; /* the message was not sent, so try again next time */
 		n->stopping = stopping;
 		n->said.len = 0;
 	}

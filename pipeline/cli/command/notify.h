@@ -1,9 +1,9 @@
 /*
- * notify.h - reports the state of a stream to the service manager (inside this room only)
+ * notify.h - reports the state of a stream to the service manager (inside this folder only)
  *
- * The protocol of sd_notify(3): lines NAME=VALUE in one datagram to the socket $NOTIFY_SOCKET, a
- * path or, after an @, a name in Linux' abstract name space.  It is one call, and libsystemd would
- * bring a dozen libraries.
+ * The protocol of sd_notify(3) sends lines NAME=VALUE in one datagram to the socket $NOTIFY_SOCKET.
+ * The address is a path or, after an @, a name in Linux' abstract namespace. saltmill does not use
+ * libsystemd, because it would add a dozen libraries.
  */
 #ifndef SALTMILL_CMD_NOTIFY_H
 #define SALTMILL_CMD_NOTIFY_H
@@ -11,16 +11,16 @@
 #include "cli/metrics.h"
 
 /*
- * Start a thread that sends
- *   EXTEND_TIMEOUT_USEC  while a live stream waits for brokers at its start
- *   READY=1              after the first look at the topic
- *   STATUS=              the progress line, when it changes
- *   WATCHDOG=1           if $WATCHDOG_USEC is set and stop_check was called since the last one;
- *                        threads beside the stream (stop_unwatched, the follower) do not count
- *   STOPPING=1           after a signal, or in notify_stop
+ * Start a thread that sends these lines to the service manager.
+ *   EXTEND_TIMEOUT_USEC  is sent while a live stream waits for brokers at its start.
+ *   READY=1              is sent after the first read of the topic's offsets.
+ *   STATUS=              contains the progress line and is sent when that line changes.
+ *   WATCHDOG=1           is sent if $WATCHDOG_USEC is set and a thread of the stream has called
+ *                        stop_check since the last such line. Other threads call stop_unwatched.
+ *   STOPPING=1           is sent after a signal, or by notify_stop.
  *
- * Returns NULL if $NOTIFY_SOCKET is not set, or cannot be opened, which it prints.  `of` must
- * outlive it.
+ * Returns NULL if $NOTIFY_SOCKET is not set. If the socket cannot be opened, prints a warning and
+ * returns NULL. `of` must outlive the thread.
  */
 struct notify;
 struct notify *notify_start(const struct metrics_of *of);

@@ -1,10 +1,11 @@
 /*
- * options.h - the one table of options (inside this room only)
+ * options.h - the table of options (inside this folder only)
  *
- * Each row of option_tables is one option: its name, its argument, its sentence, its values, how
- * its text is read, the member of struct arguments that it fills, and the commands that take it.
- * The parser, the help, the manual pages and the completions of three shells read this table.  To
- * add an option, add a row and the member that it fills.
+ * Each row of option_tables is one option. A row contains the name, the argument, the help and the
+ * choices of the option. It also contains the function that reads the argument, the member of
+ * struct arguments that the option sets, and the commands that accept the option. The parser, the
+ * help, the manual pages and the completions of three shells use this table. To add an option, add
+ * a row and the member that it sets.
  */
 #ifndef SALTMILL_CMD_OPTIONS_H
 #define SALTMILL_CMD_OPTIONS_H
@@ -13,33 +14,39 @@
 
 #include "arguments.h"
 
-/* A word that an option accepts, and the number that it stands for. */
+/* A word that an option accepts, and its number. */
 struct option_choice {
-	const char *name; /* NULL ends a list */
+	const char *name; /* NULL ends the list */
 	unsigned value;
 };
 
 struct cli_option;
-/* Read text into slot, which has the type that the reader expects.  RC_CONFIG with *err set: the
- * text is wrong. */
+/*
+ * Reads `text` into `slot`, whose type the function expects. Returns RC_CONFIG with *err set if
+ * `text` is invalid.
+ */
 typedef int option_taker(const struct cli_option *o, const char *text, void *slot,
 			 struct error *err);
 
 struct cli_option {
-	const char *name;     /* without dashes; NULL: the option has only a letter */
-	char letter;	      /* of the short form; 0: none */
-	const char *argument; /* "DIR"; NULL: a flag, or the choices; "[=FILE]" may be left out */
-	const char *of;	      /* the commands that take it: "load replay"; NULL: all */
+	const char *name;     /* name without dashes; NULL if the option has only a letter */
+	char letter;	      /* letter of the short form, or 0 */
+	const char *argument; /* such as "DIR" or, if optional, "[=FILE]"; NULL for a flag or a
+				 choice */
+	const char *of; /* commands that accept the option, such as "load replay"; NULL for all */
 	option_taker *read;
-	size_t slot;	      /* offset in struct arguments */
-	const char *help;     /* a sentence; NULL, at the end of the list: only the name */
-	const char *standard; /* the default, read like an argument; NULL: the slot stays 0 */
+	size_t slot; /* offset in struct arguments */
+	const char
+		*help; /* a sentence; if NULL, help lists the option last and shows only its name */
+	const char *standard; /* default, in the form of an argument; if NULL, the slot stays 0 */
 	const struct option_choice *choices;
-	uint64_t least, most; /* of numbers and sizes; most 0: no bound */
-	/* Names of other options.  If the command takes them, all of `with` must be given too and
-	 * none of `without`. */
+	uint64_t least, most; /* bounds of numbers and sizes; no bounds if `most` is 0 */
+	/*
+	 * Names of other options. If the command accepts them, the user must also give every option
+	 * of `with`, and must not give any option of `without`.
+	 */
 	const char *with, *without;
-	bool anywhere; /* every command accepts it; the help of the commands in `of` lists it */
+	bool anywhere; /* every command accepts the option; only the commands in `of` list it */
 };
 
 #define AT(member) offsetof(struct arguments, member)
@@ -52,30 +59,34 @@ struct cli_option {
 		}                                                                                  \
 	}
 
-/* Tables that end with a row without name and letter; the list ends with NULL. */
+/* The tables of options. A row without name and letter ends a table, and NULL ends this list. */
 extern const struct cli_option *const option_tables[];
 extern const struct cli_option options_load[], options_regions[], options_query[], options_apply[],
 	options_run[];
 
 /*
- * The next option of a command in the order of the tables, NULL after the last; *at begins as
- * {0}.  listed: only those that its help lists.
+ * Return the next option of a command in the order of the tables, or NULL after the last option.
+ * Initialize *at to {0} before the first call. If `listed` is true, return only the options that
+ * the command's help lists.
  */
 struct option_place {
 	size_t table, row;
 };
 const struct cli_option *option_next(struct option_place *at, const struct command *c, bool listed);
-/* The option as messages name it: "--output" or "-c". */
+/* Return the option's name as messages show it, such as "--output" or "-c". */
 struct option_label {
 	char text[40];
 };
 struct option_label option_name(const struct cli_option *o);
-/* Append what follows the name in help: "DIR", "text|hex" or nothing. */
+/*
+ * Append the text that follows the option's name in help, such as "DIR" or "text|hex". Appends
+ * nothing for a flag.
+ */
 void option_argument(struct buf *out, const struct cli_option *o);
-/* Is word one of the words of list, which blanks separate? */
+/* Return true if `word` is one of the words of `list`. Blanks separate the words. */
 bool word_in(const char *list, const char *word);
 
-/* What an argument names, so that shells can complete it. */
+/* The kind of an argument, so that shells can complete it. */
 enum option_kind {
 	OPTION_FLAG, /* no argument */
 	OPTION_OTHER,
@@ -83,20 +94,31 @@ enum option_kind {
 	OPTION_FILE,
 	OPTION_FOLDER,
 	OPTION_HOST,
-	OPTION_TABLE /* of the job among the operands */
+	OPTION_TABLE /* a table of the job among the operands */
 };
 enum option_kind option_kind(const struct cli_option *o);
 
-/* Readers, by the type of the slot: bool; const char *; struct folders, to which it is added. */
+/*
+ * Functions that read an argument into a slot. The slot of take_flag is a bool, the slot of
+ * take_text a const char *. The slot of take_list is a struct folders, to which the function adds
+ * one item.
+ */
 option_taker take_flag, take_text, take_list;
-/* uint64_t from least to most: a whole number; a size like 64K. */
+/*
+ * Read a whole number (take_number) or a size like 64K (take_size) into a uint64_t, from `least` to
+ * `most`.
+ */
 option_taker take_number, take_size;
-/* unsigned or an enum, by the choices. */
+/* Read a time like 15m into an unsigned, in seconds. The time must be at least 1 s. */
+option_taker take_duration;
+/* Read one of the choices into an unsigned or an enum. */
 option_taker take_choice;
-/* struct event_limit: "100" or "0.1%". */
+/* Read "10" (loads) or a time like "7d" into a struct follow_keep. */
+option_taker take_keep;
+/* Read "100" or "0.1%" into a struct event_limit. */
 option_taker take_limit;
 
-/* "--limit: found `x`, expected ..." with RC_CONFIG. */
+/* Set an error such as "--limit: found `x`, expected ..." and return RC_CONFIG. */
 int option_refuse(const struct cli_option *o, const char *text, struct error *err, const char *fmt,
 		  ...) ERROR_FORMAT(4, 5);
 

@@ -1,11 +1,11 @@
-/* options_apply.c - options of the hand-over to a live HBase: apply, and stream --apply */
+/* options_apply.c - options of apply and of stream --apply, which apply loads to a live HBase */
 #include <string.h>
 
 #include "options.h"
 #include "bytes.h"
 
-/* "10": loads; "7d": time. */
-static int take_keep(const struct cli_option *o, const char *text, void *slot, struct error *err)
+/* Reads "10" as a number of loads, and "7d" as a time. */
+int take_keep(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
 	struct follow_keep *keep = slot;
 	bool is_number = text[strspn(text, "0123456789")] == 0;
@@ -21,13 +21,13 @@ static int take_keep(const struct cli_option *o, const char *text, void *slot, s
 /* clang-format off */
 const struct cli_option options_apply[] = {
 	{"apply", 0, "HOST[:PORT],...", "stream", take_text, AT(hbase),
-	 .help = "load each published load into this HBase, in order, as `apply` does; retry until "
-	 "it succeeds"},
+	 .help = "apply each published load to this HBase, in order, as `apply` does; retry each "
+		 "load until apply succeeds"},
 	{"max-unapplied", 0, "N", "stream", take_number, AT(max_unapplied),
-	 .help = "stop reading while so many loads wait for HBase", .standard = "100",
+	 .help = "stop reading while this many loads wait for HBase", .standard = "100",
 	 .least = 1, .most = UINT32_MAX, .with = "apply"},
 	{"create", 0, NULL, "apply stream", take_flag, AT(create),
-	 .help = "create missing tables, as their create.rb would", .with = "apply"},
+	 .help = "create missing tables with the script of the load (create.rb)", .with = "apply"},
 	{"alter", 0, NULL, "apply stream", take_flag, AT(alter),
 	 .help = "change the attributes of tables to those of the load", .with = "apply"},
 	{"check", 0, NULL, "apply stream", take_flag, AT(check),
@@ -35,12 +35,15 @@ const struct cli_option options_apply[] = {
 	{"dry-run", 0, NULL, "apply", take_flag, AT(dry_run),
 	 .help = "check the cluster and print what apply would do", .without = "state"},
 	{"restart", 0, NULL, "apply", take_flag, AT(restart),
-	 .help = "remove what earlier runs left, and load everything again, because a table was "
-	 "dropped, truncated or created again", .without = "state dry-run"},
+	 .help = "remove the files and the journal of earlier runs, and load everything again; use "
+		 "this option if a table was dropped, truncated or created again",
+	 .without = "state dry-run"},
 	{"abort", 0, NULL, "apply", take_flag, AT(abandon),
-	 .help = "remove what earlier runs left: upload folder, staging folder, journal; files that "
-	 "are in a table stay there", .without = "state restart dry-run check"},
-	{"user", 0, "NAME", "apply stream get scan", take_text, AT(user),
+	 .help = "cancel the load: remove its upload folder, staging folder and journal; files "
+	 "that are in a table stay there", .without = "state restart dry-run check"},
+	{"yes", 0, NULL, "drop", take_flag, AT(yes),
+	 .help = "drop the tables without a question"},
+	{"user", 0, "NAME", "apply stream get scan tables regions describe drop", take_text, AT(user),
 	 .help = "the HBase user (default: $HADOOP_USER_NAME, or the user who runs saltmill)",
 	 .with = "apply hbase"},
 	{"upload", 0, "URI", "apply stream", take_text, AT(upload),
@@ -49,19 +52,20 @@ const struct cli_option options_apply[] = {
 	{"webhdfs", 0, "HOST[:PORT],...", "apply stream", take_text, AT(webhdfs),
 	 .help = "the WebHDFS address (default: port 9870 of the NameNode)", .with = "apply"},
 	{"journal", 0, "FILE", "apply", take_text, AT(journal),
-	 .help = "the record of what is done, from which an interrupted run continues (default: "
+	 .help = "the journal, from which an interrupted run continues (default: "
 	 "DIR.saltmill-apply)", .without = "state"},
 	{"state", 0, "DIR", "apply", take_text, AT(state_dir),
 	 .help = "apply all published loads of this state folder that are not in HBase yet, in "
 	 "order"},
 	{"follow", 0, NULL, "apply", take_flag, AT(forever),
-	 .help = "also apply the loads to come, until a signal ends it; retry what fails",
+	 .help = "also apply later loads, until a signal ends apply; retry failed loads",
 	 .with = "state"},
 	{"metrics", 0, "ADDRESS:PORT", "apply stream", take_text, AT(metrics),
 	 .help = "serve /metrics for Prometheus at this address", .with = "state"},
 	{"keep", 0, "N|TIME", "apply stream", take_keep, AT(keep),
-	 .help = "remove the folder of a load when N later loads are in HBase, or TIME (like 7d) "
-	 "after it was applied (default: keep all)", .with = "apply state", .most = UINT32_MAX},
+	 .help = "remove the folder of a load after N later loads are in HBase, or TIME (like 7d) "
+		 "after the load was applied (default: keep all)",
+	 .with = "apply state", .most = UINT32_MAX},
 	{0}
 };
 /* clang-format on */

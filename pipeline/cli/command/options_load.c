@@ -1,14 +1,51 @@
-/* options_load.c - options of the commands that read events: what is read, tolerated and written */
+/* options_load.c - options of the commands that read events */
 #include <stdlib.h>
 #include <string.h>
 
 #include "input_options.h"
 #include "options.h"
 
-#define PUBLISHERS "load unite stream replay"
-#define PARTIAL	   "load plan map" /* they can read a part of one input */
+#define SLICES_MOST 1000000u
 
-/* "7" or "7-12", both ends included. */
+/*
+ * Reads digits up to the byte `end`. If `or_nothing` is true, there may be no digits. Returns NULL
+ * if the text has another form.
+ */
+static const char *parse_part(const char *p, char end, bool or_nothing, uint64_t *out)
+{
+	size_t digits = strspn(p, "0123456789");
+
+	if (p[digits] != end || digits > 18 || (digits == 0 && !or_nothing))
+		return NULL;
+	if (digits > 0)
+		*out = strtoull(p, NULL, 10);
+	return p + digits + (end != 0);
+}
+
+/*
+ * Parses "0-1000000", "=0-1000000" or "3/8", which means part 3 of 8. Returns false if the text has
+ * another form.
+ */
+static bool slice_parse(struct source_slice *out, const char *text)
+{
+	uint64_t part = 0, parts = 0;
+	const char *p = parse_part(text, '/', false, &part);
+
+	*out = (struct source_slice){.to = UINT64_MAX, .exact = *text == '='};
+	if (p && parse_part(p, 0, false, &parts) && part >= 1 && part <= parts &&
+	    parts <= SLICES_MOST) {
+		out->part = (unsigned)part;
+		out->parts = (unsigned)parts;
+		return true;
+	}
+	p = parse_part(text + out->exact, '-', false, &out->from);
+	return p && parse_part(p, 0, true, &out->to) && (out->exact || out->from <= out->to);
+}
+
+#define PUBLISHERS "load unite stream replay"
+#define PARTIAL	   "load plan map" /* these commands can read a part of one input */
+
+/* Reads "7" or "7-12". Both ends are included. */
 static int take_regions(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
 	struct arguments *a = slot;
@@ -47,6 +84,17 @@ static int take_sample(const struct cli_option *o, const char *text, void *slot,
 	return RC_OK;
 }
 
+static int take_factor(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	char *end;
+	double factor = strtod(text, &end);
+
+	if (*end || end == text || !(factor >= 1 && factor <= 1e9))
+		return option_refuse(o, text, err, "a number from 1, like 2 or 1.5");
+	*(double *)slot = factor;
+	return RC_OK;
+}
+
 static int take_halves(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
 	(void)o;
@@ -76,12 +124,12 @@ const struct cli_option options_load[] = {
 	{"output", 'o', "DIR", "reduce", take_text, AT(output),
 	 .help = "write HFiles and a report to this new folder"},
 	{"output", 'o', "DIR", "plan", take_text, AT(output),
-	 .help = "write split files and create-table scripts to this new folder"},
+	 .help = "write split points and create-table scripts to this new folder"},
 	{"output", 'o', "FILE", "report", take_text, AT(output),
-	 .help = "write the page to this file; - is standard output", .standard = "report.html"},
+	 .help = "write the page to this file; - writes to standard output", .standard = "report.html"},
 
 	{"rows", 0, "N", "check", take_size, AT(rows),
-	 .help = "check the first N rows; of topics, the first N messages of each partition",
+	 .help = "check the first N rows; for topics, the first N messages of each partition",
 	 .standard = "1000", .least = 1, .most = 1000000},
 	{"show", 0, "N", "check", take_size, AT(shown),
 	 .help = "show N good rows with their fields, row key and cells", .standard = "3", .most = 1000000},
@@ -90,20 +138,39 @@ const struct cli_option options_load[] = {
 	 .help = "the state folder, which records the loaded offsets"},
 	{"state", 0, "DIR", "load", take_text, AT(state_dir),
 	 .help = "for Kafka: continue where the last load of this state folder ended"},
+	{"until", 0, "[TOPIC/]P=OFFSET,...", "load", take_text, AT(until),
+	 .help = "for Kafka: end the load before this offset of the partition, like 3=1200"},
 	{"state", 0, "DIR", "plan drift", take_text, AT(state_dir),
-	 .help = "for Kafka: read what the next load of this state folder would load, and change "
-	 "nothing"},
+	 .help = "for Kafka: read the messages that the next load of this state folder would load; "
+	 "change nothing"},
+	{"ledger", 0, "DIR", "load", take_text, AT(ledger),
+	 .help = "skip the files that a load in DIR already contains, and fail if one of them has "
+	 "changed; DIR must contain only loads of this job", .without = "slice state"},
+	{"replace", 0, NULL, "load", take_flag, AT(replace),
+	 .help = "also load the files whose content changed after they were loaded",
+	 .with = "ledger"},
+	{"ledger", 0, "DIR", "loads", take_text, AT(ledger),
+	 .help = "list the loads in DIR, oldest first, and show which loads are in HBase",
+	 .without = "state"},
+	{"keep", 0, "N|TIME", "loads", take_keep, AT(keep),
+	 .help = "remove loads that are in HBase and older than TIME (like 30d) or than the newest "
+	 "N; ledger.json keeps the names and digests of their inputs (default: keep all)",
+	 .with = "ledger", .least = 1, .most = UINT32_MAX},
+	{"textfile", 0, "FILE", "loads", take_text, AT(textfile),
+	 .help = "write gauges of the newest load for the textfile collector of node_exporter",
+	 .with = "ledger"},
 	{"loaded", 0, "NAME", "loads", take_text, AT(loaded),
-	 .help = "mark a load as loaded into HBase by other means, like 00000042 or p00003/00000042"},
+	 .help = "mark a load, like 00000042 or p00003/00000042, that reached HBase by other means"},
 	{"published", 0, "NAME", "loads", take_text, AT(published),
-	 .help = "after an interrupted load: count it, because its folder was moved away"},
+	 .help = "after an interrupted load: record the load as published, if its folder was moved "
+		 "away"},
 	{"discard", 0, "NAME", "loads", take_text, AT(discard),
-	 .help = "after an interrupted load: drop it, and load its offsets again"},
+	 .help = "after an interrupted load: discard the load, and load its offsets again"},
 	{"rebuild", 0, NULL, "loads", take_flag, AT(rebuild),
 	 .help = "rebuild a damaged state from the manifests of its loads, in DIR and in FOLDER"},
 	{"rejects", 0, "[=FILE]", "replay", take_text, AT(rejects_file),
-	 .help = "load these messages (default: rejects.jsonl of the load, which you may have "
-	 "repaired)"},
+	 .help = "load these messages (default: rejects.jsonl of the load, which you can repair "
+	 "first)"},
 	{"job", 0, "JOB", "replay", take_text, AT(job),
 	 .help = "use this job file (default: the job file of the load)"},
 	{"job", 0, "JOB", "seek", take_text, AT(job),
@@ -111,27 +178,27 @@ const struct cli_option options_load[] = {
 	 "load)"},
 
 	{"max-rejects", 0, "N|P%", "load unite replay", take_limit, AT(max_rejects),
-	 .help = "tolerate so many bad events, and publish without them", .standard = "0"},
+	 .help = "accept at most this many bad events, and publish without them", .standard = "0"},
 	{"max-rejects", 0, "N|P%", "stream", take_limit, AT(max_rejects),
-	 .help = "tolerate so many bad events in each load", .standard = "1000"},
+	 .help = "accept at most this many bad events in each load", .standard = "1000"},
 	{"max-duplicates", 0, "N|P%", PUBLISHERS, take_limit, AT(max_duplicates),
-	 .help = "fail if other events overwrite more than so many events of a table (default: no "
+	 .help = "fail if more events than this of a table are overwritten by others (default: no "
 	 "limit, with a warning above 1%)"},
 	{"max-filtered", 0, "N|P%", "load unite", take_limit, AT(max_filtered),
-	 .help = "fail if more than so many events are filtered for a table (default: no limit)"},
+	 .help = "fail if more events than this are filtered for a table (default: no limit)"},
 	{"min-rows", 0, "N", "load unite", take_number, AT(min_rows),
-	 .help = "fail if a table has fewer rows", .standard = "0"},
+	 .help = "fail if a table gets fewer than N rows", .standard = "0"},
 	{"previous", 0, "DIR", "load", take_text, AT(previous_dir),
-	 .help = "warn about input columns that differ from those of this earlier load"},
+	 .help = "print a warning if input columns differ from the columns of this earlier load"},
 
 	{"plan", 0, "DIR", "load", take_text, AT(plan_dir),
 	 .help = "use the split points and settings that `plan -o DIR` wrote",
 	 .without = "existing hbase"},
 	{"plan", 0, "DIR", "map reduce unite", take_text, AT(plan_dir),
-	 .help = "use the split points and settings that `plan -o DIR` wrote; the same for the "
-	 "whole load"},
+	 .help = "use the split points and settings that `plan -o DIR` wrote; use the same plan "
+	 "for the whole load"},
 	{"input", 0, "N", "map digest", take_number, AT(number),
-	 .help = "the number of the file among all inputs of the load, from 0",
+	 .help = "the position of the file in the list of all inputs, from 0",
 	 .most = SOURCE_FILES_MOST - 1},
 	{"pack", 0, NULL, "map", take_flag, AT(pack),
 	 .help = "compress the rows, for a slow network"},
@@ -146,20 +213,21 @@ const struct cli_option options_load[] = {
 	 "maps)",
 	 .most = INT64_MAX},
 	{"maps", 0, "DIR", "unite digest", take_halves, AT(maps),
-	 .help = "the output folder of a map, or a folder of such folders; may be repeated"},
+	 .help = "the output folder of a map, or a folder with such folders; may be repeated"},
 	{"reduces", 0, "DIR", "unite", take_halves, AT(reduces),
-	 .help = "the output folder of a reduce, or a folder of such folders; without it, unite "
+	 .help = "the output folder of a reduce, or a folder with such folders; without it, unite "
 	 "only checks the maps"},
 	{"hfiles", 0, "URI", "reduce", take_text, AT(hfiles),
-	 .help = "also send the HFiles to this existing folder, next to the future load in HDFS"},
+	 .help = "also send the HFiles to this existing folder of HDFS, which has the same parent "
+	 "as the later load"},
 	{"hfiles", 0, "URI", "unite", take_text, AT(hfiles),
-	 .help = "the folder next to -o that the reduces sent their HFiles to"},
+	 .help = "the folder to which the reduces sent their HFiles; it has the same parent as -o"},
 	{"inputs", 0, "FILE", "unite", take_text, AT(inputs_file),
 	 .help = "describe the inputs, if this machine cannot open them: {\"inputs\": [{\"path\", "
 	 "\"size\"}...], \"digests\": [...]} in order, with the output of `digest` for sliced files"},
 	{"loads", 0, "DIR", "unite", take_list, AT(loads),
-	 .help = "join loads of slices (`load --slice K/N --plan DIR`); fail if two have the same "
-	 "cell",
+	 .help = "join loads of slices (`load --slice K/N --plan DIR`); fail if two of them have "
+	 "the same cell",
 	 .without = "plan maps reduces inputs"},
 	{"max-files", 0, "N", "unite", take_number, AT(max_files),
 	 .help = "with --loads: fail if a region and family get more files", .standard = "16",
@@ -168,28 +236,33 @@ const struct cli_option options_load[] = {
 	{"tune", 0, NULL, "plan", take_flag, AT(tune),
 	 .help = "with -o: also choose the settings of `level: auto`, for `load --plan`"},
 	{"sample", 0, "SHARE", "plan", take_sample, AT(sample),
-	 .help = "read only this share of the input, spread evenly, like 5%", .standard = "100%"},
+	 .help = "read only this share of the input, evenly distributed, like 5%", .standard = "100%"},
 	{"save", 0, "FILE", "plan", take_text, AT(save),
-	 .help = "save the sample of the keys to this file, for --from"},
+	 .help = "write a sketch of the keys to this file, for --from"},
 	{"from", 0, "FILE", "plan", take_list, AT(samples),
-	 .help = "merge samples that --save wrote, instead of reading events; may be repeated"},
+	 .help = "merge the sketches that --save wrote, instead of reading events; may be repeated"},
 	{"max-filesize", 0, "SIZE", "drift", take_size, AT(max_filesize),
 	 .help = "the size at which HBase splits a region (default: MAX_FILESIZE of the job, or "
 	 "10G)",
 	 .least = 1},
+	{"fail-above", 0, "FACTOR", "drift", take_factor, AT(fail_above),
+	 .help = "exit with status 3 if a region gets more than FACTOR times the mean, or if HBase "
+		 "would split a region; useful in cron jobs"},
 
 	{"slice", 0, "A-B|=A-B|K/N", PARTIAL, take_slice, AT(slice),
-	 .help = "read only the rows that begin in bytes A to B of the one file, or in its K-th of "
-	 "N parts; =A-B if a row begins at A"},
+	 .help = "read only the rows that begin in bytes A to B of the file, or in its K-th of N "
+	 "parts; write =A-B if a row begins exactly at A"},
 	{"columns", 0, "FILE", PARTIAL " unite", take_text, AT(input.columns_file),
 	 .help = "read the header line from this file instead of the input"},
 	{"name", 0, "PATH", PARTIAL " digest", take_text, AT(feed.name),
-	 .help = "the file whose bytes standard input (-) has"},
+	 .help = "the path of the file that standard input (-) contains"},
 	{"bytes", 0, "N", PARTIAL " digest", take_number, AT(feed.bytes),
-	 .help = "the number of bytes on standard input; a different number is an error"},
+	 .help = "the number of bytes on standard input; fail if standard input has another "
+		 "length"},
 	{"offset", 0, "O", PARTIAL, take_number, AT(feed.offset),
-	 .help = "standard input begins at this byte of the file: at A - 1 or before for a slice "
-	 "A-B, at A for =A-B. It continues past the last row of the slice; the rest is ignored.",
+	 .help = "the position in the file of the first byte on standard input. For a slice A-B, O "
+	 "is at most A - 1; for =A-B, O is A. After the last row of the slice, saltmill ignores "
+	 "further bytes.",
 	 .with = "bytes"},
 	{"size", 0, "S", PARTIAL, take_number, AT(feed.size),
 	 .help = "the size of the whole file; required for a slice of standard input",

@@ -1,4 +1,4 @@
-/* options_query.c - options of tables, keys, questions and their answers */
+/* options_query.c - options of tables, keys, queries and their answers */
 #include <limits.h>
 #include <string.h>
 
@@ -10,29 +10,20 @@
 
 #define ANSWERS "get scan"
 
-/* A key in \xHH form. */
+/* Reads a key in \xHH form. */
 static int take_key(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
 	struct buf *key = slot;
 
 	(void)o, (void)err;
 	key->len = 0;
-	bytes_unescape(key, bytes_str(text));
+	bytes_unescape_utf8(key, bytes_str(text));
 	return RC_OK;
 }
 
-static int take_prefix(const struct cli_option *o, const char *text, void *slot, struct error *err)
-{
-	struct scan_arguments *a = slot;
-
-	take_key(o, text, &a->start, err);
-	a->stop.len = 0;
-	if (!query_prefix_stop(&a->stop, buf_bytes(&a->start)))
-		return error_memory(err, a->start.len, "a prefix");
-	return RC_OK;
-}
-
-/* Milliseconds since 1970, or ISO 8601, in UTC unless it has an offset. */
+/*
+ * Reads milliseconds since 1970, or ISO 8601. ISO 8601 times are in UTC unless they have an offset.
+ */
 static bool is_time(struct bytes text, int64_t *ms)
 {
 	static const struct field time = {.name = "time", .type = FIELD_TIME, .unit = TIME_MS};
@@ -72,7 +63,7 @@ static int take_time_range(const struct cli_option *o, const char *text, void *s
 	if (!good)
 		return option_refuse(o, text, err,
 				     "A..B, each in milliseconds or like 2012-09-01T00:00:00Z, or "
-				     "left out");
+				     "empty");
 	return q->from_ms < q->to_ms ? RC_OK
 				     : option_refuse(o, text, err, "a start before the end");
 }
@@ -83,40 +74,44 @@ const struct cli_option options_query[] = {
 	 .help = "the row key, in \\xHH form"},
 	{"where", 0, "TEXT", "scan", take_text, AT(where),
 	 .help = "return the rows that match, like \"owner = 1 and created >= 20120901 and f:name "
-	 "is not null\": fields of the job or columns, with = != < <= > >=, between A and B, in (A, "
-	 "B), starts with A, is null, and, or, not"},
+	 "is not null\". Use fields of the job or columns, and = != < <= > >=, between A and B, in "
+	 "(A, B), starts with A, is null, and, or, not"},
 	{"where", 0, "TEXT", "key", take_text, AT(where),
 	 .help = "for ranges: the query, like \"owner = 1 and created >= 20120901\"; - reads one "
-	 "query a line from standard input"},
+	 "query from each line of standard input"},
 	{"start", 0, "KEY", "scan", take_key, AT(scan.start),
-	 .help = "return rows from this key on, in \\xHH form"},
+	 .help = "return rows from this key (in \\xHH form) on"},
 	{"stop", 0, "KEY", "scan", take_key, AT(scan.stop),
 	 .help = "return rows before this key"},
-	{"prefix", 0, "KEY", "scan", take_prefix, AT(scan),
-	 .help = "return rows whose key begins with this", .without = "reverse"},
+	{"prefix", 0, "KEY", "scan", take_key, AT(scan.prefix),
+	 .help = "return rows whose key begins with these bytes"},
 	{"reverse", 0, NULL, "scan", take_flag, AT(scan.q.reversed),
-	 .help = "return rows in descending order; --start is then the greatest"},
+	 .help = "return rows in descending order; --start is then the largest key"},
 	{"any-version", 0, NULL, "scan", take_flag, AT(scan.any_version),
 	 .help = "--where also matches older versions of a column, not only the newest",
 	 .with = "where"},
 	{"limit", 0, "N", "scan", take_number, AT(scan.q.limit),
-	 .help = "return at most N rows",
+	 .help = "return at most N rows, and print a token for the next ones to standard error",
 	 .least = 1},
+	{"page", 0, "TOKEN", "scan", take_text, AT(scan.page),
+	 .help = "continue after the rows of an earlier --limit; TOKEN is the token that the "
+		 "earlier scan printed; "
+	 "repeat the same query"},
 	{"via", 0, "TABLE", "scan", take_text, AT(scan.via),
-	 .help = "query this index table and return the rows that its cells name, in its order; "
-	 "stale entries are skipped and counted", .without = "explain"},
+	 .help = "query this index table and return the rows that its cells name, in the order of "
+	 "the index; skip and count entries of changed rows", .without = "explain"},
 	{"raw", 0, NULL, "scan", take_flag, AT(scan.q.raw),
-	 .help = "return everything that is stored, with delete markers"},
+	 .help = "return all stored cells, including delete markers"},
 	{"columns", 0, "F:Q,F,...", ANSWERS, take_text, AT(scan.columns),
 	 .help = "return only these columns and families"},
 	{"versions", 0, "N", ANSWERS, take_number, AT(versions),
-	 .help = "return up to N versions of a column, as far as VERSIONS keeps them", .standard = "1",
+	 .help = "return up to N versions of a column, but not more than VERSIONS keeps", .standard = "1",
 	 .least = 1, .most = INT32_MAX},
 	{"time-range", 0, "A..B", ANSWERS, take_time_range, AT(scan.q),
 	 .help = "return cells with timestamps from A to before B, in ms or like "
 	 "2012-09-01T00:00:00Z"},
 	{"max-columns", 0, "N", ANSWERS, take_number, AT(scan.q.max_columns),
-	 .help = "return at most N columns of a row, each in its newest version", .least = 1},
+	 .help = "return at most N columns of a row, each with its newest version", .least = 1},
 	{"now", 0, "TIME", ANSWERS, take_time, AT(scan.q.now_ms),
 	 .help = "for folders: expire cells by TTL as of this time (default: the clock)"},
 	{"format", 0, NULL, ANSWERS, take_choice, AT(scan.format),
@@ -126,12 +121,15 @@ const struct cli_option options_query[] = {
 	{"decode", 0, NULL, ANSWERS, take_flag, AT(scan.decode),
 	 .help = "return keys and values as fields of the job"},
 	{"explain", 0, NULL, ANSWERS, take_flag, AT(scan.explain),
-	 .help = "print which files were read and why; of a live table, what each region received "
-	 "and did"},
+	 .help = "print which files were read and why; for a live table, print the request to each "
+	 "region and the work of the servers"},
 
 	{"to", 0, NULL, "key", take_choice, AT(form),
 	 .help = "for encode: the form of the keys",
 	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},
+	{"qualifier", 0, NULL, "key", take_flag, AT(qualifier),
+	 .help = "for encode: print family:qualifier of the computed column whose fields are given, "
+	 "instead of the row key"},
 	{"from", 0, NULL, "key", take_choice, AT(form),
 	 .help = "for decode: the form of the keys",
 	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},
@@ -141,11 +139,16 @@ const struct cli_option options_query[] = {
 		 {"java", RANGES_JAVA}, {"python", RANGES_PYTHON})},
 
 	{"limit", 0, "N", "key", take_number, AT(scan.q.limit),
-	 .help = "for ranges: write a row limit, and the caching for it, into shell, java or python",
+	 .help = "for ranges: add a row limit and a matching caching value to shell, java or "
+	  "python code",
+	 .least = 1, .most = INT32_MAX},
+
+	{"max-columns", 0, "N", "key", take_number, AT(scan.q.max_columns),
+	 .help = "for ranges: write a limit for the columns of a row into shell, java or python",
 	 .least = 1, .most = INT32_MAX},
 
 	{"splits", 0, "FILE", "ddl", take_text, AT(splits),
-	 .help = "split the new table at these keys, one a line, like splits.txt of `plan` or "
+	 .help = "split the new table at these keys, one a line, as in splits.txt of `plan` or "
 	 "`load`",
 	 .without = "alter drop"},
 	{"alter", 0, "FILE", "ddl", take_text, AT(alter_file),
@@ -160,9 +163,9 @@ const struct cli_option options_query[] = {
 	{"last", 0, "T", "split", take_text, AT(last),
 	 .help = "the last row key"},
 	{"firstrow", 0, "T", "split", take_text, AT(first),
-	 .help = "--first, as RegionSplitter calls it"},
+	 .help = "the same as --first, with RegionSplitter's name"},
 	{"lastrow", 0, "T", "split", take_text, AT(last),
-	 .help = "--last, as RegionSplitter calls it"},
+	 .help = "the same as --last, with RegionSplitter's name"},
 	{"format", 0, NULL, "split", take_choice, AT(format),
 	 .help = "the form of the keys (default: text; escaped for UniformSplit; ddl with TABLE)",
 	 CHOICES({"text", SPLITS_TEXT}, {"escaped", SPLITS_ESCAPED}, {"hex", SPLITS_HEX},
@@ -178,13 +181,13 @@ const struct cli_option options_query[] = {
 	{"blocks", 0, NULL, "inspect", take_flag, AT(blocks),
 	 .help = "print every block"},
 	{"timings", 0, "FILE", "report", take_text, AT(timings),
-	 .help = "the output of `load --json`: the page shows how long the load took"},
+	 .help = "the output of `load --json`; the page then shows the duration of the load"},
 	{"lint", 0, "FILE", "report", take_text, AT(lint),
-	 .help = "the output of `lint --json` or `plan --json`: the page shows the findings"},
+	 .help = "the output of `lint --json` or `plan --json`; the page then shows the findings"},
 
 	{"format", 0, NULL, "help", take_choice, AT(format),
-	 .help = "the form of the help: for job also markdown or json-schema, for commands also "
-	 "man, and the completions of three shells", .standard = "text",
+	 .help = "the form of the help: for job also markdown or json-schema; for commands also "
+	 "man, or the completions of bash, zsh or fish", .standard = "text",
 	 CHOICES({"text", HELP_TEXT}, {"markdown", HELP_MARKDOWN}, {"json-schema", HELP_SCHEMA},
 		 {"man", HELP_MAN}, {"bash", HELP_BASH}, {"zsh", HELP_ZSH}, {"fish", HELP_FISH})},
 	{"tables", 0, "JOB", "help", take_text, AT(job),

@@ -1,4 +1,4 @@
-/* options_regions.c - options that take the regions from a table that exists */
+/* options_regions.c - options that take the regions from an existing table */
 #include "options.h"
 
 static int take_existing(const struct cli_option *o, const char *text, void *slot,
@@ -12,7 +12,7 @@ static int take_existing(const struct cli_option *o, const char *text, void *slo
 /* clang-format off */
 const struct cli_option options_regions[] = {
 	{"existing", 0, "[TABLE=]FILE", "load stream replay plan drift", take_existing, AT(live),
-	 .help = "use the regions that the table has; FILE is the output of get_splits or "
+	 .help = "use the regions of an existing table; FILE is the output of get_splits or "
 	 "list_regions"},
 	{"hbase", 0, "HOST[:PORT],...", "load replay", take_text, AT(hbase),
 	 .help = "use the regions of the live tables, whose attributes must match the job"},
@@ -21,11 +21,19 @@ const struct cli_option options_regions[] = {
 	{"hbase", 0, "HOST[:PORT],...", "drift", take_text, AT(hbase),
 	 .help = "use the regions of the live tables, with their sizes and request counts"},
 	{"hbase", 0, "HOST[:PORT],...", "get scan", take_text, AT(hbase),
-	 .help = "query the live table instead of folders: masters, region servers (HBase 2.5 or "
-	 "later) or zk:HOST[:PORT],...[/PARENT]", .without = "now"},
+	 .help = "query the live table instead of the folders of loads; HOST is a master, a region "
+	 "server (HBase 2.5 or later) or zk:HOST[:PORT],...[/PARENT]", .without = "now"},
+	{"timeout", 0, "TIME", "get scan", take_duration, AT(scan.timeout_s),
+	 .help = "for a live table: fail if a region does not answer for this long; allow at least "
+	 "60s for a slow filter (default: retry for minutes)", .with = "hbase"},
+	{"hbase", 0, "HOST[:PORT],...", "tables regions describe drop", take_text, AT(hbase),
+	 .help = "the cluster: its masters (port 16000) or zk:HOST[:PORT],...[/PARENT]; the chapter "
+	 "hbase of the guide lists all forms"},
 	{"hbase", 0, "HOST[:PORT],...", "apply", take_text, AT(hbase),
-	 .help = "masters (port 16000) or region servers (HBase 2.5 or later); apply uses the first "
-	 "that answers. zk:HOST[:PORT],...[/PARENT] finds them through ZooKeeper (2181, /hbase)."},
+	 .help = "masters (port 16000) or region servers (HBase 2.5 or later); apply uses the "
+	 "first one that answers. With zk:HOST[:PORT],...[/PARENT], apply finds the masters "
+	 "through ZooKeeper "
+	 "(2181, /hbase)."},
 	{0}
 };
 /* clang-format on */

@@ -17,7 +17,7 @@ const struct cli_option *const option_tables[] = {options_load,	 options_regions
 #define WITH_CODE "load stream replay plan drift"
 #define WITH_JSON                                                                                  \
 	"load unite stream replay plan drift lint verify get scan ddl apply check status loads "   \
-	"seek split inspect key version"
+	"seek split inspect key version tables regions describe drop"
 
 static int take_threads(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
@@ -37,7 +37,10 @@ static int take_folder(const struct cli_option *o, const char *text, void *slot,
 	return take_text(o, text, slot, err);
 }
 
-/* Linux signals the end of the thread that forked, but not if it has ended already. */
+/*
+ * Requests a signal when the parent ends. Linux sends the signal when the thread that forked this
+ * process ends, but not if that thread has already ended.
+ */
 static int take_die(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
 	pid_t parent = getppid();
@@ -66,17 +69,6 @@ static int show_version(const struct cli_option *o, const char *text, void *slot
 	return RC_END;
 }
 
-static int take_patience(const struct cli_option *o, const char *text, void *slot,
-			 struct error *err)
-{
-	uint64_t seconds;
-
-	if (!parse_duration_s(text, &seconds) || seconds < 1 || seconds > 999999)
-		return option_refuse(o, text, err, "a time like 90s or 15m");
-	*(unsigned *)slot = (unsigned)seconds;
-	return RC_OK;
-}
-
 /* clang-format off */
 const struct cli_option options_run[] = {
 	{"hdfs-user", 0, "NAME", "load reduce unite replay", take_text, AT(place.user),
@@ -86,7 +78,7 @@ const struct cli_option options_run[] = {
 	 .help = "for hdfs://...: the HTTP addresses of the NameNodes (default: port 9870)"},
 	{"hdfs-ca", 0, "FILE", "load reduce unite replay", take_text, AT(place.ca_file),
 	 .help = "for swebhdfs://...: certificates to trust, in PEM form"},
-	{"hdfs-patience", 0, "TIME", "load reduce unite replay", take_patience, AT(place.patience_s),
+	{"hdfs-patience", 0, "TIME", "load reduce unite replay", take_duration, AT(place.patience_s),
 	 .help = "retry for this long when servers do not answer (default: 60s)"},
 	{"threads", 0, "N", READERS " verify", take_threads, AT(run.threads),
 	 .help = "use N threads (default: the processors that saltmill may use)",
@@ -97,7 +89,7 @@ const struct cli_option options_run[] = {
 	{"temp-dir", 0, "DIR", READERS " init", take_folder, AT(run.temp_dir),
 	 .help = "write temporary files here (default: next to the output)", .anywhere = true},
 	{"temp-quota", 0, "SIZE", READERS, take_size, AT(run.temp_quota_bytes),
-	 .help = "use at most this much disk for temporary files (default: what is free)",
+	 .help = "use at most this much disk for temporary files (default: the free space)",
 	 .least = 1, .anywhere = true},
 	{"allow-code", 0, NULL, WITH_CODE, take_flag, AT(run.allow_code),
 	 .help = "accept Kafka properties that load libraries or run commands", .anywhere = true},
@@ -106,11 +98,11 @@ const struct cli_option options_run[] = {
 	{"quiet", 0, NULL, QUIET, take_flag, AT(run.quiet),
 	 .help = "print only errors", .anywhere = true},
 	{"json", 0, NULL, WITH_JSON, take_flag, AT(run.json),
-	 .help = "print the result as JSON; a failure is a JSON object on the last line of standard "
-	 "error",
+	 .help = "print the result as JSON; after a failure, the last line of standard error is a "
+	 "JSON object",
 	 .anywhere = true},
 	{"die-with-parent", 0, NULL, NULL, take_die, 0,
-	 .help = "end, as by kill -9, when the thread that started saltmill ends"},
+	 .help = "kill saltmill (SIGKILL) when the thread that started it ends"},
 	{"help", 'h', .read = show_help},
 	{"version", .read = show_version},
 	{0}

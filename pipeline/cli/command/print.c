@@ -1,34 +1,19 @@
 /*
- * print.c - print to standard error and standard output
+ * print.c - prints to standard error and standard output
  *
- * Names, values and sentences may contain untrusted bytes: text_lines escapes them before they
- * reach a terminal.  JSON is escaped where it is made (base/json_writer.c).
+ * Names, values and messages may contain untrusted bytes. text_lines escapes them before they reach
+ * a terminal. base/json_writer.c escapes JSON when it writes it.
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "cli/reports.h"
 #include "terminal.h"
 #include "bytes.h"
-
-void command_say(const char *name, const char *fmt, ...)
-{
-	struct buf text = {0}, shown = {0};
-	char sentence[8192];
-
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof sentence, fmt, ap);
-	va_end(ap);
-	buf_printf(&text, "saltmill%s%s: %s\n", *name ? " " : "", name, sentence);
-	text_lines(&shown, buf_bytes(&text));
-	terminal_print(stderr, buf_bytes(&shown));
-	buf_release(&shown);
-	buf_release(&text);
-}
 
 static void hear(void *name, const char *sentence)
 {
@@ -62,17 +47,45 @@ void command_warn_framing(const char *name, const struct job_table *tables, size
 	buf_release(&warnings);
 }
 
+void command_warn_design(const char *name, const struct job *job,
+			 const struct existing_regions *live)
+{
+	struct lint found = {0};
+	struct buf warnings = {0};
+
+	lint_job(&found, job, live);
+	lint_report_always(&warnings, job, &found);
+	command_warn(name, &warnings);
+	buf_release(&warnings);
+	lint_release(&found);
+}
+
 void command_left_out(const char *name, uint64_t bad, uint64_t events)
 {
 	char few[28], all[28];
 
-	command_say(name, "%s of %s events are bad and were ignored; `saltmill load` prints which",
+	command_say(name,
+		    "ignored %s of %s events because they are bad; `saltmill check` and "
+		    "`saltmill load` print the reasons",
 		    format_count(few, bad), format_count(all, events));
+}
+
+bool command_write(struct bytes text)
+{
+	struct buf shown = {0};
+
+	if (isatty(STDOUT_FILENO)) {
+		text_lines(&shown, text);
+		text = buf_bytes(&shown);
+	}
+	bool good = !text.len || fwrite(text.ptr, 1, text.len, stdout) == text.len;
+	buf_release(&shown);
+	return good;
 }
 
 int command_print(const char *name, const struct buf *text)
 {
-	if ((!text->len || fwrite(text->ptr, 1, text->len, stdout) == text->len) && !fflush(stdout))
+	if (command_write(buf_bytes(text)) && !fflush(stdout))
 		return EXIT_DONE;
 	struct error err;
 	error_errno(&err, "standard output");

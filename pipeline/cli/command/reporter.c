@@ -16,8 +16,8 @@ struct reporter {
 	struct ticker *ticker;
 	bool terminal;
 	double start, phase_start; /* clock_seconds */
-	const char *shown;	   /* phase; NULL: none */
-	unsigned begun;		   /* which one, as progress counts them */
+	const char *shown;	   /* name of the last phase shown; NULL before the first */
+	unsigned begun;		   /* number of the current phase in struct progress */
 };
 
 static double elapsed(const struct reporter *r)

@@ -1,5 +1,5 @@
 /*
- * reporter.h - the progress of a command on standard error (inside this room only)
+ * reporter.h - shows the progress of a command on standard error (inside this folder only)
  */
 #ifndef SALTMILL_CMD_REPORTER_H
 #define SALTMILL_CMD_REPORTER_H
@@ -7,13 +7,17 @@
 #include "run.h"
 
 /*
- * Start a thread that shows progress: on a terminal a line that it rewrites four times a second,
- * elsewhere one line a phase.  `progress` must outlive it.
+ * Start a thread that shows progress. On a terminal, the thread updates a line four times a second.
+ * If there is no terminal, the thread prints one line for each phase. `progress` must outlive the
+ * reporter.
  */
 struct reporter;
 struct reporter *reporter_start(struct progress *progress);
-/* The same, but only on a terminal: for commands that print nothing else but errors. */
+/*
+ * Start a reporter only if standard error is a terminal. Use this function for commands that
+ * normally print only errors.
+ */
 struct reporter *reporter_start_on_terminal(struct progress *progress);
-void reporter_stop(struct reporter *r); /* r may be NULL */
+void reporter_stop(struct reporter *r); /* `r` may be NULL */
 
 #endif

@@ -1,4 +1,4 @@
-/* scan_answer.c - run a query of `saltmill get` or `scan` and print the answer */
+/* scan_answer.c - runs a query of `saltmill get` or `scan` and prints the answer */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static int print_part(struct buf *text, size_t least)
 {
 	if (text->len == 0 || text->len < least)
 		return RC_OK;
-	bool fine = fwrite(text->ptr, 1, text->len, stdout) == text->len;
+	bool fine = command_write(buf_bytes(text));
 	text->len = 0;
 	return fine ? RC_OK : RC_IO;
 }
@@ -39,6 +39,10 @@ int scan_print_cell(struct scan_printer *p, const struct cell *c, bool new_row, 
 {
 	p->rows += new_row;
 	p->cells++;
+	if (new_row && p->rows == p->args->q.limit) {
+		p->row.len = 0;
+		buf_append(&p->row, c->row.ptr, c->row.len);
+	}
 	if (new_row && p->progress)
 		atomic_store_explicit(&p->progress->events, p->rows, memory_order_relaxed);
 	int rc = p->args->quiet ? RC_OK : answer_cell(&p->answer, &p->text, c, new_row, err);
@@ -62,7 +66,7 @@ int scan_print_end(struct scan_printer *p, int rc, struct error *err)
 	return rc;
 }
 
-/* --- from the loads or the live table --- */
+/* --- from loads or a live table --- */
 
 static int print_all(struct scan_printer *p, struct scan_rows *r, struct error *err)
 {
@@ -93,9 +97,9 @@ static void explain(const struct scan_desk *d, struct scan_rows *r)
 	buf_release(&why);
 }
 
-/* --- how far it is --- */
+/* --- progress --- */
 
-/* Does the query read all bytes of each file? */
+/* Returns true if the query reads all bytes of each file. */
 static bool asks_for_all(const struct query *q)
 {
 	return !q->get && !q->start.len && !q->stop.len && !q->nranges && !q->salt_bytes &&
@@ -119,12 +123,34 @@ static void begin(struct progress *p, struct scan_desk *d)
 		       asks_for_all(&d->q) ? bytes : 0);
 }
 
-/* Show progress only if the answer does not go to a terminal or a pager. */
+/*
+ * Returns true if progress is shown. The line would disturb an answer that goes to a terminal or a
+ * pager.
+ */
 static bool is_watched(const struct scan_desk *d)
 {
 	struct stat st;
 
 	return d->args->quiet || (fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+/* Reports that no row has the key. A key with `=` may be meant as FIELD=VALUE. */
+static void say_missing(const struct scan_desk *d)
+{
+	struct bytes key = d->q.start;
+	const uint8_t *equals = key.len ? memchr(key.ptr, '=', key.len) : NULL;
+	struct error ignored;
+	size_t field;
+
+	if (equals && !d->args->nfields &&
+	    field_find(&d->job, bytes_of(key.ptr, (size_t)(equals - key.ptr)), &field, &ignored) ==
+		    RC_OK)
+		command_say("get",
+			    "no row has this key; --row takes the key itself; to build it from "
+			    "fields, write `%.*s` without --row",
+			    (int)key.len, (const char *)key.ptr);
+	else
+		command_say("get", "no row has this key");
 }
 
 static int answer(struct scan_desk *d, struct error *err)
@@ -142,8 +168,13 @@ static int answer(struct scan_desk *d, struct error *err)
 		rc = print_all(&printer, &rows, err);
 	reporter_stop(reporter);
 	rc = scan_print_end(&printer, rc, err);
+	if (rc == RC_OK && d->q.get && printer.rows == 0 && !d->args->quiet)
+		say_missing(d);
 	if (rc == RC_OK && d->args->explain)
 		explain(d, &rows);
+	if (rc == RC_OK && printer.row.len && !d->q.get)
+		scan_page_print(d, &(struct scan_page){.row = buf_bytes(&printer.row)});
+	buf_release(&printer.row);
 	scan_rows_close(&rows);
 	return rc;
 }

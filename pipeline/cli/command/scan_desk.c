@@ -7,13 +7,29 @@
 #include "key_values.h"
 #include "mem.h"
 
-/* "f:q,f2": qualifiers as \xHH text. */
+/* Reports that the job makes no cell with this column. Another program may have written one. */
+static void check_column(const struct scan_desk *d, const char *name, const struct query_column *c)
+{
+	struct bytes family = d->loads.families[c->family].name;
+	struct key_piece *pieces = mem_calloc(d->stored.max_pieces + 1, sizeof *pieces);
+
+	if (!c->all && !d->args->quiet && !stored_find(&d->stored, family, c->qualifier, pieces))
+		command_say(
+			d->q.get ? "get" : "scan",
+			"--columns: the job has no column `%.*s`, so only other writers can have "
+			"written it",
+			(int)strcspn(name, ","), name);
+	mem_free(pieces);
+}
+
+/* Parses "f:q,f2". Qualifiers are in \xHH form or in UTF-8. */
 static int name_columns(struct scan_desk *d, const char *list, struct error *err)
 {
 	const struct published *p = &d->loads;
 
 	d->columns = mem_calloc(strlen(list) + 1, sizeof *d->columns);
-	buf_reserve(&d->names, strlen(list) + 1); /* columns point into it: it must not move */
+	buf_reserve(&d->names,
+		    strlen(list) + 1); /* the buffer must not move, because columns point into it */
 	for (const char *at = list, *end; *at; at = *end ? end + 1 : end) {
 		end = strchrnul(at, ',');
 		const char *colon = memchr(at, ':', (size_t)(end - at));
@@ -28,12 +44,14 @@ static int name_columns(struct scan_desk *d, const char *list, struct error *err
 				(int)family.len, (const char *)family.ptr);
 		size_t from = d->names.len;
 		if (colon)
-			bytes_unescape(&d->names, bytes_of(colon + 1, (size_t)(end - colon - 1)));
+			bytes_unescape_utf8(&d->names,
+					    bytes_of(colon + 1, (size_t)(end - colon - 1)));
 		d->columns[d->ncolumns++] =
 			(struct query_column){.family = i,
 					      .qualifier = bytes_of(d->names.ptr + from,
 								    d->names.len - from),
 					      .all = !colon};
+		check_column(d, at, &d->columns[d->ncolumns - 1]);
 	}
 	d->q.columns = d->columns;
 	d->q.ncolumns = d->ncolumns;
@@ -60,7 +78,7 @@ static int put_where(struct scan_desk *d, struct error *err)
 	return RC_OK;
 }
 
-/* The row that `key encode` gives for the same fields. */
+/* Builds the same row key as `key encode` for the same fields. */
 static int put_row(struct scan_desk *d, struct error *err)
 {
 	const struct scan_arguments *a = d->args;
@@ -100,7 +118,31 @@ static void put_arguments(struct scan_desk *d, enum scan_part part)
 	}
 }
 
-/* Adds what the arguments ask, after the table is known. */
+/* Keeps only the rows that begin with --prefix. */
+static int put_prefix(struct scan_desk *d, struct error *err)
+{
+	struct bytes prefix = buf_bytes(&d->args->prefix);
+	struct query *q = &d->q;
+
+	if (!query_prefix_stop(&d->behind, prefix))
+		return error_memory(err, prefix.len, "a prefix");
+	struct bytes behind = buf_bytes(&d->behind);
+	if (!q->reversed && bytes_cmp(prefix, q->start) > 0)
+		q->start = prefix;
+	if (!q->reversed && behind.len && (!q->stop.len || bytes_cmp(behind, q->stop) < 0))
+		q->stop = behind;
+	if (q->reversed && behind.len && (!q->start.len || bytes_cmp(behind, q->start) <= 0)) {
+		q->start = behind;
+		q->start_exclusive = true;
+	}
+	if (q->reversed && bytes_cmp(prefix, q->stop) > 0) {
+		q->stop = prefix;
+		q->stop_inclusive = true;
+	}
+	return RC_OK;
+}
+
+/* Adds the query of the arguments. Call this function after the table is known. */
 static int put_questions(struct scan_desk *d, enum scan_part part, struct error *err)
 {
 	const struct scan_arguments *a = d->args;
@@ -108,10 +150,14 @@ static int put_questions(struct scan_desk *d, enum scan_part part, struct error 
 
 	if (a->columns && part & SCAN_CELLS)
 		rc = name_columns(d, a->columns, err);
+	if (rc == RC_OK && part & SCAN_ROWS && a->prefix.len)
+		rc = put_prefix(d, err);
 	if (rc == RC_OK && part & SCAN_ROWS && a->where)
 		rc = put_where(d, err);
 	if (rc == RC_OK && part & SCAN_ROWS && a->nfields)
 		rc = put_row(d, err);
+	if (rc == RC_OK && part & SCAN_ROWS && a->page)
+		rc = scan_page_take(d, err);
 	if (rc == RC_OK && d->hbase && (d->where || d->row.len))
 		rc = scan_live_check_rows(d, err);
 	return rc;
@@ -144,6 +190,7 @@ void scan_desk_close(struct scan_desk *d)
 	mem_free(d->columns);
 	buf_release(&d->names);
 	buf_release(&d->row);
+	buf_release(&d->behind);
 	published_release(&d->loads);
 	stored_release(&d->stored);
 	key_table_close(&d->keys);

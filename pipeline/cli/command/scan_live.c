@@ -1,4 +1,4 @@
-/* scan_live.c - check that a live table matches the job */
+/* scan_live.c - checks that a live table matches the job */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "scan_desk.h"
 #include "bytes.h"
 
-#define REGIONS_MOST 8 /* to sample */
+#define REGIONS_MOST 8 /* most regions to sample */
 #define ROWS_MOST    4
 
 static int describe(const struct scan_desk *d, struct description *out, struct arena *a,
@@ -35,7 +35,21 @@ static bool is_of_job(const struct scan_desk *d, const char *family)
 	return false;
 }
 
-/* Families that the job lacks are not in the answer: print a warning. */
+/* Returns true if the job names the family, and another load fills it. */
+static bool is_of_other_load(const struct table *t, const char *family)
+{
+	const struct family *f = t->families + t->nfamilies;
+	size_t i = 0;
+
+	while (i < t->nothers && strcmp(f[i].name, family) != 0)
+		i++;
+	return i < t->nothers;
+}
+
+/*
+ * Prints a warning for the live table's families that the job lacks, because the answer does not
+ * contain them.
+ */
 static void say_others(struct scan_desk *d, const struct description *have)
 {
 	for (size_t i = 0; i < have->nfamilies; i++) {
@@ -44,6 +58,8 @@ static void say_others(struct scan_desk *d, const struct description *have)
 		if (is_of_job(d, have->families[i].name))
 			continue;
 		d->more_families = true;
+		if (is_of_other_load(&d->table->schema, have->families[i].name))
+			continue;
 		text_quote(name, sizeof name - 4, bytes_str(have->families[i].name));
 		command_say(d->args->q.get ? "get" : "scan",
 			    "ignored family %s of the live table %s: the job lacks it", name,
@@ -92,10 +108,10 @@ int scan_live_check(struct scan_desk *d, struct error *err)
 struct row_look {
 	const struct scan_desk *desk;
 	struct key_piece *pieces;
-	struct buf row; /* the last one */
+	struct buf row; /* the last row key */
 };
 
-/* A row with all parts of the key must have the salt that its fields give. */
+/* Checks that the salt of a row key with all parts matches the fields. */
 static int look_at_row(void *ctx, const struct cell *c, struct error *err)
 {
 	struct row_look *l = ctx;
@@ -114,8 +130,8 @@ static int look_at_row(void *ctx, const struct cell *c, struct error *err)
 	if (parts && key_decode(k, &l->desk->forms, c->row, &a, l->pieces, &wrong)) {
 		bytes_escape(&text, c->row);
 		rc = error_set(err, RC_CONFIG,
-			       "the live table %s has row keys of another form than the job, so a "
-			       "query would miss rows: %.*s: %s",
+			       "the row keys of the live table %s have another form than in the "
+			       "job, so a query would miss rows: %.*s: %s",
 			       l->desk->table->schema.name, (int)(text.len < 100 ? text.len : 100),
 			       (const char *)text.ptr, wrong.msg);
 	}
@@ -127,20 +143,22 @@ static int look_at_row(void *ctx, const struct cell *c, struct error *err)
 int scan_live_check_rows(const struct scan_desk *d, struct error *err)
 {
 	static const struct filter keys = {.type = FILTER_KEY_ONLY};
-	const struct hbase_scan scan = {.filter = &keys, .limit = ROWS_MOST};
+	const struct hbase_scan scan = {.filter = &keys,
+					.limit = ROWS_MOST,
+					.patience_ms = (int64_t)d->args->timeout_s * 1000};
 	struct row_look l = {.desk = d};
 	struct hbase_regions r;
-	struct hbase_failure why;
+	struct hbase_failure why = {.trouble = TROUBLE_NONE};
 	struct error unheard;
 	int rc = RC_OK;
 
 	if (d->keys.schema.nderived == 0)
 		return RC_OK;
 	l.pieces = mem_calloc(d->stored.max_pieces + 1, sizeof *l.pieces);
-	/* the scan itself will report a failure, if it persists */
+	/* ignore a failure here, because the scan reports it if it persists */
 	bool told = hbase_regions(d->hbase, d->table->schema.name, &r, &why, &unheard) == RC_OK;
 	size_t n = told ? r.count : 0, step = n / REGIONS_MOST + 1;
-	for (size_t i = 0; i < n && rc != RC_CONFIG; i += step)
+	for (size_t i = 0; i < n && rc != RC_CONFIG && why.trouble != TROUBLE_LOST; i += step)
 		rc = hbase_scan_region(d->hbase, &r.item[i], &scan, look_at_row, &l, &why, err);
 	hbase_regions_release(&r);
 	buf_release(&l.row);

@@ -1,5 +1,11 @@
-/* scan_rows.c - the cells of an answer, wherever they come from */
+/* scan_rows.c - reads the cells of an answer from files or from a live table */
 #include "scan_desk.h"
+
+static void say_region(void *none, const char *sentence)
+{
+	(void)none;
+	command_say("scan", "%s", sentence);
+}
 
 static int open_live(struct scan_rows *r, const struct scan_desk *d, const struct query *q,
 		     struct error *err)
@@ -11,7 +17,9 @@ static int open_live(struct scan_rows *r, const struct scan_desk *d, const struc
 				       .more_families = d->more_families,
 				       .query = q,
 				       .filter = q->judge ? d->filter : NULL,
-				       .no_values = d->no_values};
+				       .no_values = d->no_values,
+				       .timeout_s = d->args->timeout_s,
+				       .listener = {say_region, NULL}};
 
 	return live_open(&r->live, &o, err);
 }

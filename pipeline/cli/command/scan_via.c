@@ -1,12 +1,12 @@
 /*
- * scan_via.c - `saltmill scan --via INDEX`: query an index table and print the rows that its cells
- * name
+ * scan_via.c - implements `saltmill scan --via INDEX`, which queries an index table and prints the
+ * rows that its cells name
  *
- * It reads the cells of the index in their order, whole rows of the index at a time.  It fetches
- * the named rows in batches, sorted by key, and prints them in the order of the index.  A row of
- * the index gives each row that it names once, even if several cells name it.  A stale entry, whose
- * row has other values now, is counted instead (entry.h); --raw prints it.  Memory: the names in a
- * row of the index, and a batch of rows.
+ * The scan reads whole rows of the index in order. It reads the named rows in batches, sorted by
+ * key, and prints them in the order of the index. If several cells of an index row name the same
+ * row, the scan prints that row once. If a row has other values now, its entry is stale (entry.h).
+ * The scan counts stale entries, and prints them only with --raw. Memory holds the names in a row
+ * of the index, and a batch of rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +17,15 @@
 #include "scan_desk.h"
 #include "cli/reports.h"
 
-#define BATCH 256 /* rows that are fetched together */
+#define BATCH 256 /* rows in a batch */
 
 struct name {
 	struct bytes key;
-	size_t place;	    /* in the order of the index */
-	uint64_t index_row; /* that has it */
-	struct bytes entry; /* key of that row */
+	size_t place;			/* position in the order of the index */
+	uint64_t index_row;		/* number of the index row that contains the name */
+	struct bytes entry;		/* key of the index row */
+	struct bytes family, qualifier; /* column of the index cell that contains the name */
+	bool given;			/* an earlier page printed the row */
 };
 
 struct index_row {
@@ -32,7 +34,7 @@ struct index_row {
 	size_t ncells;
 };
 
-/* In the order of keys, each once. */
+/* Rows to read, sorted by key. Each name occurs once. */
 struct index_batch {
 	struct index_row row[BATCH];
 	size_t n;
@@ -40,35 +42,49 @@ struct index_batch {
 
 struct via {
 	struct scan_desk index, rows;
-	struct scan_rows scan; /* of the index */
+	struct scan_rows scan; /* the query on the index */
 	struct key_piece *pieces;
 	struct scan_printer printer;
 	struct name *names; /* all names in some rows of the index */
 	size_t n;
 	uint64_t index_rows;
-	struct buf entry; /* key of the current row of the index */
-	struct buf next;  /* the first name after them */
+	struct buf entry;			      /* key of the current row of the index */
+	struct buf next, next_family, next_qualifier; /* first name after the page, and its cell */
 	bool has_next;
-	struct index_batch found; /* the rows to print */
-	struct index_batch
-		now; /* the rows as they are now, if --columns or the like hides a part */
+	struct scan_page end; /* the name that reached --limit; end_arena owns its bytes */
+	struct arena end_arena;
+	struct index_batch found; /* rows to print, with their query */
+	struct index_batch now;	  /* query for all columns of these rows, if --columns is given */
 	struct entry_check check;
-	bool checks, apart; /* apart: stale entries are found by `now` */
+	bool checks, apart; /* check for stale entries; the check needs the query `now` */
 	uint64_t stale;
-	struct arena arena; /* of the names and the rows */
+	struct arena arena; /* memory of the names and the rows */
 };
 
-static void add_name(struct via *v, struct bytes key)
+/* Returns true if an earlier page printed the name in this cell of the current index row. */
+static bool is_given_before(const struct via *v, const struct cell *c)
+{
+	const struct scan_page *p = &v->index.page;
+
+	if (!p->family.len || !bytes_eq(buf_bytes(&v->entry), p->row))
+		return false;
+	int order = bytes_cmp(c->family, p->family);
+	return order < 0 || (order == 0 && bytes_cmp(c->qualifier, p->qualifier) <= 0);
+}
+
+static void add_name(struct via *v, struct bytes key, const struct cell *c)
 {
 	v->names = mem_grow(v->names, v->n, sizeof *v->names);
 	const struct name *last = v->n ? &v->names[v->n - 1] : NULL;
 	bool same = last && last->index_row == v->index_rows;
-	v->names[v->n] =
-		(struct name){.key = arena_bytes(&v->arena, key),
-			      .place = v->n,
-			      .index_row = v->index_rows,
-			      .entry = same ? last->entry
-					    : arena_bytes(&v->arena, buf_bytes(&v->entry))};
+	v->names[v->n] = (struct name){.key = arena_bytes(&v->arena, key),
+				       .place = v->n,
+				       .index_row = v->index_rows,
+				       .entry = same ? last->entry
+						     : arena_bytes(&v->arena, buf_bytes(&v->entry)),
+				       .family = arena_bytes(&v->arena, c->family),
+				       .qualifier = arena_bytes(&v->arena, c->qualifier),
+				       .given = is_given_before(v, c)};
 	v->n++;
 }
 
@@ -89,10 +105,10 @@ static int by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Keep the first of each name in a row of the index. */
+/* Removes repeated names in a row of the index, and names that an earlier page printed. */
 static void drop_repeated(struct via *v)
 {
-	size_t n = 0;
+	size_t n = 0, kept = 0;
 
 	if (v->n == 0)
 		return;
@@ -102,7 +118,10 @@ static void drop_repeated(struct via *v)
 		    !bytes_eq(v->names[n - 1].key, v->names[i].key))
 			v->names[n++] = v->names[i];
 	qsort(v->names, n, sizeof *v->names, by_place);
-	v->n = n;
+	for (size_t i = 0; i < n; i++)
+		if (!v->names[i].given)
+			v->names[kept++] = v->names[i];
+	v->n = kept;
 }
 
 static void copy(struct buf *to, struct bytes b)
@@ -111,7 +130,7 @@ static void copy(struct buf *to, struct bytes b)
 	buf_append(to, b.ptr, b.len);
 }
 
-/* Read the names in the next rows of the index; n is 0 after the last row. */
+/* Reads the names in the next rows of the index. Sets `n` to 0 after the last row. */
 static int read_names(struct via *v, struct error *err)
 {
 	struct cell c;
@@ -121,7 +140,9 @@ static int read_names(struct via *v, struct error *err)
 	arena_release(&v->arena);
 	v->n = 0;
 	if (v->has_next)
-		add_name(v, buf_bytes(&v->next));
+		add_name(v, buf_bytes(&v->next),
+			 &(struct cell){.family = buf_bytes(&v->next_family),
+					.qualifier = buf_bytes(&v->next_qualifier)});
 	v->has_next = false;
 	while ((rc = scan_rows_next(&v->scan, &c, err)) == RC_OK) {
 		if (scan_rows_start(&v->scan)) {
@@ -133,9 +154,11 @@ static int read_names(struct via *v, struct error *err)
 		v->has_next = v->n >= BATCH && v->names[v->n - 1].index_row != v->index_rows;
 		if (v->has_next) {
 			copy(&v->next, key);
+			copy(&v->next_family, c.family);
+			copy(&v->next_qualifier, c.qualifier);
 			break;
 		}
-		add_name(v, key);
+		add_name(v, key, &c);
 	}
 	drop_repeated(v);
 	return rc < 0 ? rc : RC_OK;
@@ -164,14 +187,14 @@ static struct index_row *find_row(struct index_batch *b, struct bytes key)
 	return bsearch(&wanted, b->row, b->n, sizeof *b->row, by_key);
 }
 
-/* Query each row by the range from its key to the key with a 0 byte added. */
+/* Adds the range of each row to the query, from its key to the key with a 0 byte added. */
 static void ask_for_rows(struct via *v, const struct index_batch *b, struct query *q)
 {
 	struct query_range *ranges = arena_alloc(&v->arena, b->n * sizeof *ranges);
 
 	for (size_t i = 0; i < b->n; i++) {
 		struct bytes key = b->row[i].key;
-		/* arena_bytes put the NUL there */
+		/* arena_bytes put a NUL after the key */
 		struct query_range r = {key, bytes_of(key.ptr, key.len + 1)};
 
 		if (q->nranges > 0 && bytes_eq(ranges[q->nranges - 1].stop, r.start))
@@ -234,7 +257,14 @@ static bool enough(const struct via *v)
 	return limit > 0 && v->printer.rows == limit;
 }
 
-/* Does the row still have the values of the entry? */
+static void note_end(struct via *v, const struct name *name)
+{
+	v->end.row = arena_bytes(&v->end_arena, name->entry);
+	v->end.family = arena_bytes(&v->end_arena, name->family);
+	v->end.qualifier = arena_bytes(&v->end_arena, name->qualifier);
+}
+
+/* Returns true if the row still has the values of the index entry. */
 static bool is_given(struct via *v, const struct name *name)
 {
 	const struct index_row *r = find_row(v->apart ? &v->now : &v->found, name->key);
@@ -258,6 +288,8 @@ static int print_rows(struct via *v, const struct name *names, size_t n, struct 
 		}
 		for (size_t k = 0; r && k < r->ncells && rc == RC_OK; k++)
 			rc = scan_print_cell(&v->printer, &r->cells[k], k == 0, err);
+		if (rc == RC_OK && enough(v))
+			note_end(v, &names[i]);
 	}
 	return rc;
 }
@@ -276,7 +308,7 @@ static int follow_names(struct via *v, struct error *err)
 	return rc;
 }
 
-/* Find the columns that prove an entry. */
+/* Finds the columns that a check of an entry needs. */
 static void open_check(struct via *v)
 {
 	const struct query *q = &v->rows.q;
@@ -294,9 +326,8 @@ static void say_stale(const struct via *v)
 
 	if (v->stale)
 		fprintf(stderr,
-			"saltmill scan: skipped %s stale %s of %s: their rows have other values "
-			"now, or "
-			"are gone\n",
+			"saltmill scan: skipped %s stale %s of %s: their rows are missing or have "
+			"other values now\n",
 			format_count(count, v->stale), v->stale == 1 ? "entry" : "entries",
 			v->index.table->schema.name);
 }
@@ -316,9 +347,15 @@ static int answer(struct via *v, struct error *err)
 	rc = scan_print_end(&v->printer, rc, err);
 	if (rc == RC_OK)
 		say_stale(v);
+	if (rc == RC_OK && v->end.row.len && !v->rows.args->quiet)
+		scan_page_print(&v->index, &v->end);
 	entry_check_release(&v->check);
 	scan_rows_close(&v->scan);
 	buf_release(&v->next);
+	buf_release(&v->next_family);
+	buf_release(&v->next_qualifier);
+	buf_release(&v->printer.row);
+	arena_release(&v->end_arena);
 	buf_release(&v->entry);
 	mem_free(v->names);
 	mem_free(v->pieces);
@@ -326,7 +363,7 @@ static int answer(struct via *v, struct error *err)
 	return rc;
 }
 
-/* Open the index and the table that it leads to. */
+/* Opens the index and the table that its cells name. */
 static int open_both(struct via *v, const struct scan_place *place, struct error *err)
 {
 	const struct scan_arguments *a = v->index.args;

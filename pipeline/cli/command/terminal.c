@@ -10,7 +10,7 @@
 #define CLEAR	    "\r\033[K"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool shown; /* under the lock */
+static bool shown; /* protected by the lock */
 
 bool terminal_rewrites(void)
 {
@@ -19,7 +19,10 @@ bool terminal_rewrites(void)
 	return term && *term && strcmp(term, "dumb") != 0 && isatty(STDERR_FILENO);
 }
 
-/* The user may resize the window at any time. */
+/*
+ * Returns the present width of the window. The width is read each time, because the user may resize
+ * the window.
+ */
 static size_t width(void)
 {
 	struct winsize size;
@@ -29,7 +32,10 @@ static size_t width(void)
 	return USUAL_WIDTH;
 }
 
-/* The last column stays free: some terminals wrap as soon as it is written. */
+/*
+ * Returns how many bytes of the line fit. Leaves the last column empty, because some terminals wrap
+ * a full line.
+ */
 static size_t fitting(struct bytes line, size_t columns)
 {
 	size_t most = columns > 1 ? columns - 1 : 0, n = line.len;

@@ -1,8 +1,8 @@
 /*
- * terminal.h - a line on standard error that is rewritten in place (inside this room only)
+ * terminal.h - a line on standard error that is updated in place (inside this folder only)
  *
- * The line never wraps.  Whoever prints something else clears it first.  There are no colours, so
- * NO_COLOR has no effect.  Any thread may call these functions.
+ * The line never wraps. Clear the line before other output. The line has no colours, so NO_COLOR
+ * has no effect. Any thread may call these functions.
  */
 #ifndef SALTMILL_CMD_TERMINAL_H
 #define SALTMILL_CMD_TERMINAL_H
@@ -11,13 +11,13 @@
 
 #include "bytes.h"
 
-/* Can standard error rewrite a line?  TERM=dumb cannot. */
+/* Return true if standard error can update a line in place. A terminal with TERM=dumb cannot. */
 bool terminal_rewrites(void);
-/* Replace the line.  If it is too wide, leave out its last parts (", "). */
+/* Replace the line. If the line is too wide, leave out its last parts, which ", " separates. */
 void terminal_line(struct bytes line);
 /* Clear the line, if there is one. */
 void terminal_clear(void);
-/* Clear the line and write text to standard error or output at once. */
+/* Clear the line and write text to standard error or standard output at once. */
 void terminal_print(FILE *to, struct bytes text);
 
 #endif

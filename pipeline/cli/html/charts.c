@@ -10,17 +10,17 @@
 
 #define WIDTH	  960.0
 #define LEFT	  70.0
-#define COLUMNS	  240 /* bars at most; more regions share a bar */
+#define COLUMNS	  240 /* largest number of bars; several regions may share a bar */
 #define SLICES	  96  /* columns of the key heat map */
 #define MOMENTS	  120
 #define MAX_BANDS 64
 #define SHADES	  12
-/* at most one tenth of the bytes may lie in places that span several first bytes */
+/* The balance is unknown if more than 1/UNSURE of the bytes span several first bytes. */
 #define UNSURE 10
 
 /* --- regions --- */
 
-/* Regions that share a column. The chart draws the largest. */
+/* Regions that share a bar. The bar shows the largest of them. */
 struct stack {
 	size_t first, last, largest;
 	uint64_t bytes, foreseen;
@@ -55,7 +55,7 @@ static size_t gather_columns(struct stack *c, const struct region_bar *r, size_t
 /* Returns the tooltip of a column. The caller frees it. */
 static char *about_column(const struct stack *c, const struct region_bar *r)
 {
-	struct buf text = {0};
+	struct buf text = {0}, key = {0};
 	const struct region_bar *at = &r[c->largest];
 
 	if (c->first != c->last)
@@ -69,7 +69,10 @@ static char *about_column(const struct stack *c, const struct region_bar *r)
 	}
 	buf_append_str(&text, ", ");
 	html_count(&text, at->rows);
-	buf_printf(&text, " rows, from %.40s", *at->start ? at->start : "the first row");
+	buf_append_str(&text, at->start.len ? " rows, from " : " rows, from the first row");
+	bytes_escape(&key, at->start);
+	buf_append(&text, key.ptr, key.len < 40 ? key.len : 40);
+	buf_release(&key);
 	buf_put(&text, 0);
 	return (char *)text.ptr;
 }
@@ -124,8 +127,8 @@ static uint8_t first_byte(struct bytes row)
 }
 
 /*
- * Returns the length of the prefix that all rows share, without regard to their first byte. At
- * least 1.
+ * Returns the length of the prefix that all rows share after their first byte, plus 1 for the first
+ * byte.
  */
 static size_t common_bytes(const struct extents *p)
 {
@@ -155,7 +158,7 @@ static double position(struct bytes row, size_t from)
 
 struct bands {
 	uint8_t byte[MAX_BANDS];
-	size_t n, rows_together; /* first bytes per band; 1: each has its own band */
+	size_t n, rows_together; /* number of bands; first bytes in each band */
 	double bytes[MAX_BANDS][SLICES];
 	double most;
 	double low, high; /* lowest and highest position() */
@@ -185,7 +188,10 @@ static void name_bands(struct bands *b, const struct extents *p)
 			b->byte[b->n++] = (uint8_t)i;
 }
 
-/* Returns the column of a position. Positions outside the chart get its edge. */
+/*
+ * Returns the column of a position. A position outside the chart belongs to the nearest edge
+ * column.
+ */
 static size_t slice_of(const struct bands *b, double at)
 {
 	double span = b->high > b->low ? b->high - b->low : 1;
@@ -199,13 +205,18 @@ static size_t cell_of(const struct bands *b, struct bytes row, size_t from)
 	return band_of(b, first_byte(row)) * SLICES + slice_of(b, position(row, from));
 }
 
-/* Spreads the bytes of a place evenly from its first row to its last: the index knows no more. */
+/*
+ * Spreads the bytes of a place evenly from its first row to its last row, because the index
+ * contains no more detail.
+ */
 static void fill_place(struct bands *b, const struct extent *e, size_t from)
 {
 	size_t first = cell_of(b, e->row, from);
 	size_t last = e->last.len ? cell_of(b, e->last, from) : first;
 
-	last = last < first ? first : last; /* a band of several first bytes is not in key order */
+	last = last < first
+		       ? first
+		       : last; /* rows of a band with several first bytes are not in key order */
 	for (size_t i = first; i <= last; i++) {
 		double *cell = &b->bytes[i / SLICES][i % SLICES];
 
@@ -243,7 +254,7 @@ static void frame_band(struct buf *out, const struct bands *b, size_t band, doub
 /* Returns the shade of a cell that has bytes. */
 static int shade_of(const struct bands *b, size_t band, size_t slice)
 {
-	/* square root: small cells stay visible beside a very large one */
+	/* the square root keeps small cells visible if another cell is very large */
 	int own = (int)(sqrt(b->bytes[band][slice] / b->most) * SHADES);
 
 	return own < SHADES ? own : SHADES - 1;
@@ -324,13 +335,16 @@ struct chart_span {
 	int64_t first, last;
 };
 
-/* Returns 0..1. Computes in double because last - first may overflow an int64_t. */
+/*
+ * Returns the position of `ms` in the span, from 0 to 1. Uses double, because last - first may
+ * overflow an int64_t.
+ */
 static double span_share(const struct chart_span *s, int64_t ms)
 {
 	return ((double)ms - (double)s->first) / ((double)s->last - (double)s->first);
 }
 
-/* Returns false if all places have the same time. */
+/* Finds the first and the last time. Returns false if all places have the same time. */
 static bool find_span(struct chart_span *s, const struct extents *p)
 {
 	*s = (struct chart_span){INT64_MAX, INT64_MIN};
@@ -347,7 +361,7 @@ void chart_times(struct buf *out, const struct extents *p)
 	static const double height = 140, room = 108;
 	uint64_t bytes[MOMENTS] = {0}, most = 0;
 	struct chart_span span;
-	/* more columns than an eighth of the places would leave gaps */
+	/* with more columns than an eighth of the places, the chart would have gaps */
 	size_t n = p->timed / 8 < 12 ? 12 : p->timed / 8 > MOMENTS ? MOMENTS : p->timed / 8;
 
 	if (!find_span(&span, p))
@@ -436,7 +450,8 @@ static void draw_moment(struct buf *out, const struct moment *m, double x, doubl
 }
 
 /*
- * Finds the first and the last time. Loads are in offset order; the clock may have been set back.
+ * Finds the first and the last time. Loads are in offset order, which may differ from time order if
+ * the clock was set back.
  */
 static struct chart_span span_of_loads(const struct load_bar *l, size_t n)
 {

@@ -6,51 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
+#include "form.h"
 
-#define ENOUGH_LINES 1000000 /* a reason that first occurs later has no example */
+#define ENOUGH_LINES 1000000 /* largest number of rejects to read */
 
 /* Returns the place of an event, for example "in.csv:52 (byte 877)" or "clicks [0] @12". */
-static const char *place_of(json_t *line, struct arena *a)
+static const char *place_of(const struct reject_view *v, struct arena *a)
 {
-	const char *file = NULL, *topic = NULL;
-	json_int_t number = 0, event = 0, offset = 0, partition = 0;
-
-	json_unpack(line, "{s?s, s?s, s?I, s?I, s?I, s?I}", "file", &file, "topic", &topic, "line",
-		    &number, "event", &event, "offset", &offset, "partition", &partition);
-	if (topic)
-		return arena_format(a, "%s [%lld] @%lld", topic, (long long)partition,
-				    (long long)offset);
-	return arena_format(a, "%s:%lld (byte %lld)", file ? file : "",
-			    (long long)(event ? event : number), (long long)offset);
-}
-
-static const char *text_of(json_t *line, const char *name, struct arena *a)
-{
-	const char *text = json_string_value(json_object_get(line, name));
-
-	return arena_strdup(a, text ? text : "");
-}
-
-static struct bytes raw_of(json_t *line, struct arena *a)
-{
-	json_t *raw = json_object_get(line, "raw");
-	size_t len = json_string_length(raw);
-	uint8_t *copy = arena_alloc(a, len + 1);
-
-	memcpy(copy, len ? json_string_value(raw) : "", len);
-	return bytes_of(copy, len);
+	if (v->topic)
+		return arena_format(a, "%s [%d] @%lld", v->topic, v->partition,
+				    (long long)v->offset);
+	return arena_format(a, "%s:%llu (byte %lld)", v->file ? v->file : "",
+			    (unsigned long long)(v->event ? v->event : v->line),
+			    (long long)v->offset);
 }
 
 struct wanted {
 	const struct manifest *m;
-	unsigned *seen; /* by reason */
+	unsigned *seen; /* number of examples seen, by reason */
 	size_t missing;
 };
 
 static bool wants(struct wanted *w, const char *reason)
 {
-	for (size_t i = 0; reason && i < w->m->nreasons; i++)
+	for (size_t i = 0; i < w->m->nreasons; i++)
 		if (strcmp(w->m->reasons[i].reason, reason) == 0) {
 			bool more = w->seen[i] < EXAMPLES_A_REASON;
 			uint64_t count = w->m->reasons[i].count;
@@ -64,26 +43,23 @@ static bool wants(struct wanted *w, const char *reason)
 	return false;
 }
 
-static int take_line(struct examples *e, struct wanted *w, const char *text, size_t len,
-		     const char *path, struct arena *a, struct error *err)
+/* Takes one line of the rejects. Omits the raw bytes of the event if they are not UTF-8. */
+static int take_line(struct examples *e, struct wanted *w, struct bytes line, const char *path,
+		     struct arena *a, struct error *err)
 {
-	json_t *line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+	struct reject_view v = {0};
+	struct arena own = {0};
+	int rc = form_parse(&reject_form, &v, line, path, "a file of rejects", &own, err);
 
-	if (!json_is_object(line)) {
-		json_decref(line);
-		return error_set(
-			err, RC_DATA,
-			"%s: found a line that is not a JSON object, expected one JSON object per line",
-			path);
-	}
-	const char *reason = json_string_value(json_object_get(line, "reason"));
-	if (wants(w, reason))
-		e->item[e->n++] = (struct example){.reason = arena_strdup(a, reason),
-						   .place = place_of(line, a),
-						   .detail = text_of(line, "detail", a),
-						   .raw = raw_of(line, a)};
-	json_decref(line);
-	return RC_OK;
+	if (rc == RC_OK && wants(w, v.reason))
+		e->item[e->n++] =
+			(struct example){.reason = arena_strdup(a, v.reason),
+					 .place = place_of(&v, a),
+					 .detail = arena_strdup(a, v.detail),
+					 .raw = text_is_utf8(v.raw) ? arena_bytes(a, v.raw)
+								    : bytes_str("")};
+	arena_release(&own);
+	return rc;
 }
 
 static int read_lines(struct examples *e, struct wanted *w, FILE *f, const char *path,
@@ -98,9 +74,9 @@ static int read_lines(struct examples *e, struct wanted *w, FILE *f, const char 
 		len = getline(&line, &cap, f);
 		if (len < 0)
 			break;
-		rc = take_line(e, w, line, (size_t)len, path, a, err);
+		rc = take_line(e, w, bytes_of(line, (size_t)len), path, a, err);
 	}
-	/* getline sets neither ferror nor feof when it runs out of memory */
+	/* getline sets neither ferror nor feof if memory is exhausted */
 	if (rc == RC_OK && (ferror(f) || (len < 0 && !feof(f))))
 		rc = error_set(err, RC_IO, "%s: %s", path, strerror(errno));
 	free(line);

@@ -8,7 +8,7 @@
 #define EXAMPLES_A_REASON 3
 
 struct example {
-	const char *reason, *place, *detail; /* detail: "" if there is none */
+	const char *reason, *place, *detail; /* `detail` is "" if the reject has none */
 	struct bytes raw;
 };
 

@@ -1,4 +1,4 @@
-/* extents.c - finds where a table's bytes lie, from the indexes of its files (extents.h) */
+/* extents.c - finds the distribution of a table's bytes in the indexes of its files (extents.h) */
 #include "extents.h"
 
 #include <stdlib.h>
@@ -7,7 +7,10 @@
 #include "cell.h"
 #include "hfile.h"
 
-/* Returns the row of a flat key: a two-byte length, then the row, then the rest of the key. */
+/*
+ * Returns the row of a flat key. A flat key contains a two-byte length, the row, and the rest of
+ * the key.
+ */
 static struct bytes row_of_flat_key(struct bytes key)
 {
 	size_t len = key.len < 2 ? 0 : (size_t)key.ptr[0] << 8 | key.ptr[1];
@@ -33,8 +36,8 @@ static struct bytes kept_row(struct arena *a, struct bytes flat_key)
 }
 
 /*
- * Adds a place for each index entry of a file. The blocks of an entry end where the next entry
- * begins.
+ * Adds a place for each index entry of a file. The blocks of an entry end at the beginning of the
+ * next entry.
  */
 static void take_entries(struct extents *p, struct hfile *f, size_t n, struct bytes last,
 			 struct arena *a)
@@ -59,7 +62,7 @@ static void take_entries(struct extents *p, struct hfile *f, size_t n, struct by
 	}
 }
 
-/* Reads the timestamp of the first cell in every step-th of the last n places. */
+/* Reads the timestamp of the first cell in every `step`-th of the last `n` places. */
 static int time_places(struct extents *p, struct hfile *f, size_t n, size_t step, struct error *err)
 {
 	for (size_t i = p->n - n; i < p->n; i++) {
@@ -115,8 +118,8 @@ int extents_read(struct extents *p, const char *dir, const struct manifest_table
 	for (size_t i = 0; i < t->nfiles; i++)
 		bytes += t->files[i].bytes;
 	/*
-	 * an entry covers at least one block of about 16 KB; with more entries, a smaller share is
-	 * timed
+	 * an entry covers at least one block of about 16 KB; with more entries, a smaller share
+	 * gets a time
 	 */
 	size_t step = (size_t)(bytes / 16384 / times) + 1;
 	for (size_t i = 0; i < t->nfiles; i++) {

@@ -1,4 +1,7 @@
-/* extents.h - finds where a table's bytes lie by key and by time, from the indexes of its files */
+/*
+ * extents.h - finds the distribution of a table's bytes by key and by time in the indexes of its
+ * files
+ */
 #ifndef SALTMILL_PAGE_EXTENTS_H
 #define SALTMILL_PAGE_EXTENTS_H
 
@@ -6,12 +9,12 @@
 #include "publish.h"
 #include "run.h"
 
-/* Consecutive blocks: those of one entry in a file's root index. */
+/* Consecutive blocks that belong to one entry of a file's root index. */
 struct extent {
 	struct bytes row;  /* lower bound of its rows */
-	struct bytes last; /* upper bound of its rows; empty: unknown */
+	struct bytes last; /* upper bound of its rows; empty if unknown */
 	uint64_t bytes;	   /* on disk */
-	bool timed;	   /* ts is the timestamp of its first cell; set for some places only */
+	bool timed; /* true if `ts` is the timestamp of the first cell; false if no time was read */
 	int64_t ts;
 };
 
@@ -23,9 +26,8 @@ struct extents {
 };
 
 /*
- * Reads the places of the table's files below dir. Closes each file afterwards; rows are in *a.
- * Reads the timestamps of about `times` places. Always release with extents_release, also after an
- * error.
+ * Reads the places of the table's files below `dir`. Closes each file afterwards. *a owns the rows.
+ * Reads the timestamps of about `times` places. Always call extents_release, also after an error.
  */
 int extents_read(struct extents *p, const char *dir, const struct manifest_table *t, size_t times,
 		 struct progress *progress, struct arena *a, struct error *err);

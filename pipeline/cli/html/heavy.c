@@ -1,4 +1,4 @@
-/* heavy.c - finds keys that are larger than a region by themselves (heavy.h) */
+/* heavy.c - finds keys that are larger than a whole region (heavy.h) */
 #include "heavy.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include "splits.h"
 
 #define MOST_OF_A_PART 20
-#define UNEVEN_BUCKET  2  /* times the fair share of a bucket */
-#define NEARLY_ALL     .9 /* of a prefix's bytes, in one longer prefix */
+#define UNEVEN_BUCKET  2  /* a bucket is uneven if it exceeds the equal share this many times */
+#define NEARLY_ALL     .9 /* share of a prefix's bytes that one longer prefix has */
 #define NAME_BYTES     64
 
 /* Returns the key up to the end of a part; empty if the key is shorter. */
@@ -34,7 +34,9 @@ static bool begins(struct bytes row, struct bytes key, bool whole)
 		     : row.len >= key.len && bytes_eq(bytes_of(row.ptr, key.len), key);
 }
 
-/* Sums the blocks that hold only k (at_least) and all blocks that may hold k (at_most). */
+/*
+ * Sums the blocks that contain only `k` (at_least) and all blocks that may contain `k` (at_most).
+ */
 static void weigh(struct heavy_key *k, const struct extents *p)
 {
 	bool whole = k->part == HEAVY_ROW;
@@ -59,7 +61,7 @@ static int larger_first(const void *a, const void *b)
 	return bytes_cmp(x->key, y->key);
 }
 
-/* Returns whether a longer key in h holds nearly all bytes of k. */
+/* Returns true if a longer key in `h` has nearly all bytes of `k`. */
 static bool is_told(const struct heavy_keys *h, const struct heavy_key *k)
 {
 	for (size_t i = 0; i < h->n; i++)
@@ -102,7 +104,7 @@ void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct
 {
 	double all = (double)p->bytes, region = (double)t->target_bytes * 1.0001;
 
-	/* the job wants one region: every key would be heavy */
+	/* if the job requests one region, every key would be heavy */
 	if (2 * (double)t->target_bytes > 1.5 * all)
 		region = 2 * all;
 	*h = (struct heavy_keys){0};
@@ -110,7 +112,7 @@ void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct
 		return;
 	h->item = arena_alloc(a, (t->nparts + 1) * MOST_OF_A_PART * sizeof *h->item);
 	find(h, p, t, HEAVY_ROW, region, a);
-	/* the prefix through the last part is the row itself */
+	/* the prefix up to the last part is the row key */
 	for (size_t i = t->nparts ? t->nparts - 1 : 0; i-- > 0;) {
 		size_t buckets = i == 0 ? t->parts[0].buckets : 0;
 
@@ -139,7 +141,7 @@ void heavy_key_name(struct buf *out, const struct heavy_key *k, const struct man
 	for (size_t i = 0; i < t->nparts && at < k->key.len && at < NAME_BYTES; i++) {
 		const struct manifest_part *p = &t->parts[i];
 		size_t end = through(t, k->key, i).len;
-		/* length of the terminator after the value */
+		/* bytes of the terminator after the value */
 		size_t behind = end ? p->terminator.len : 0;
 
 		end = end ? end : k->key.len;

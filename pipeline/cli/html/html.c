@@ -108,15 +108,17 @@ void html_code(struct buf *out, const char *text)
 	buf_append_str(out, "</code>");
 }
 
-void html_key(struct buf *out, const char *key, size_t max)
+void html_key(struct buf *out, struct bytes key, size_t max)
 {
-	size_t len = strlen(key);
+	struct buf text = {0};
 
-	if (!len)
+	bytes_escape(&text, key);
+	if (!text.len)
 		buf_append_str(out, "(begin)");
-	html_text(out, bytes_of(key, len < max ? len : max));
-	if (len > max)
+	html_text(out, bytes_of(text.ptr, text.len < max ? text.len : max));
+	if (text.len > max)
 		buf_append_str(out, "...");
+	buf_release(&text);
 }
 
 void html_count(struct buf *out, uint64_t n)

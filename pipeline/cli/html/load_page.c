@@ -34,7 +34,7 @@ static void text(struct load_page *p, const char *s)
 
 /* --- summary --- */
 
-/* Returns whether read = loaded + rejected + filtered + deduplicated in each table. */
+/* Returns true if read = loaded + rejected + filtered + deduplicated in each table. */
 static bool all_accounted(const struct manifest *m)
 {
 	for (size_t i = 0; i < m->ntables; i++) {
@@ -59,7 +59,8 @@ static void say_arrived(struct load_page *p)
 	part_verdict(p->out, m->rejected ? "warn" : "good", m->rejected ? "Rejected" : "Complete");
 	html_count(p->out, m->read);
 	add(p,
-	    " events were read. Each was loaded, filtered, overwritten by another event, or rejected");
+	    " events were read. Each event was loaded, filtered, overwritten by another event, or "
+	    "rejected");
 	if (m->rejected) {
 		add(p, " (");
 		html_count(p->out, m->rejected);
@@ -78,7 +79,7 @@ static void say_hidden(struct load_page *p, const struct manifest_table *t)
 	html_count(p->out, t->deduplicated);
 	add(p, " events of ");
 	html_code(p->out, t->name);
-	add(p, " events are overwritten by others with the same row key, columns and timestamp.");
+	add(p, " are overwritten by others with the same row key, columns and timestamp.");
 	part_verdict_end(p->out);
 }
 
@@ -119,7 +120,7 @@ static void say_heavy(struct load_page *p, size_t table)
 	part_verdict_end(p->out);
 }
 
-/* Returns whether the load has files for HBase. */
+/* Returns true if the load has files for HBase. */
 static bool has_files(const struct manifest *m)
 {
 	size_t files = 0;
@@ -134,7 +135,7 @@ static void commands(struct load_page *p)
 	add(p, "<h2>Next steps</h2>\n");
 	if (p->m.rejected)
 		add(p, "<p>Fix the rejected events, then load them. <code>rejects.jsonl</code> "
-		       "contains them unchanged.</p>\n");
+		       "contains these events unchanged.</p>\n");
 	for (size_t i = 0; i < p->m.ntables; i++)
 		if (p->m.tables[i].largest_over_target > FAIR) {
 			add(p, "<p>The regions of ");
@@ -213,19 +214,13 @@ static void events(struct load_page *p)
 static void regions(struct load_page *p, const struct manifest_table *t)
 {
 	struct region_bar *r = arena_alloc(&p->arena, (t->nregions + 1) * sizeof *r);
-	struct buf key = {0};
 
 	for (size_t i = 0; i < t->nregions; i++) {
 		const struct manifest_region *from = &t->regions[i];
 
-		key.len = 0;
-		bytes_escape(&key, from->start);
-		r[i] = (struct region_bar){arena_strndup(&p->arena,
-							 key.len ? (const char *)key.ptr : "",
-							 key.len),
-					   from->rows, from->bytes, from->predicted_bytes};
+		r[i] = (struct region_bar){from->start, from->rows, from->bytes,
+					   from->predicted_bytes};
 	}
-	buf_release(&key);
 	part_regions(p->out, r, t->nregions, t->target_bytes, true);
 }
 
@@ -284,9 +279,9 @@ static void times(struct load_page *p, const struct extents *at)
 	chart_times_of_keys(p->out, at);
 	part_figure_end(
 		p->out,
-		"The same places by key (first to last) and time. If the dots spread evenly, "
-		"new events go to all regions. If they form a slope or a cluster, new events "
-		"go to few regions.");
+		"The same places by key (first to last) and time. If the dots are evenly "
+		"distributed, new events go to all regions. If they form a slope or a cluster, new "
+		"events go to few regions.");
 }
 
 static void heavy(struct load_page *p, size_t table)
@@ -298,7 +293,7 @@ static void heavy(struct load_page *p, size_t table)
 	add(p, "<h3>Heavy keys</h3>\n");
 	if (!h->n) {
 		add(p,
-		    "<p>None: no row and no key prefix is larger than a region should be.</p>\n");
+		    "<p>None: no row and no key prefix is larger than the target of a region.</p>\n");
 		return;
 	}
 	html_table(p->out, "heavy keys", "key|of|#bytes at least|#at most|#of all|#of the target");
@@ -318,9 +313,9 @@ static void heavy(struct load_page *p, size_t table)
 		add(p, "</tr>\n");
 	}
 	html_table_end(p->out);
-	add(p, "<p><small>Measured in blocks of the files; some blocks also hold other "
-	       "keys. HBase does not split inside a row: salt over more of the key, or use "
-	       "a longer key. Rows with the same prefix can be split after the "
+	add(p, "<p><small>Measured in blocks of the files; some blocks also contain other keys. "
+	       "HBase cannot split a row. Compute the salt from more fields of the key, or use a "
+	       "longer key. HBase can split rows with the same prefix after the "
 	       "prefix.</small></p>\n");
 }
 
@@ -336,8 +331,8 @@ static void pictures(struct load_page *p, const struct manifest_table *t, const 
 		   "split keys of|#bytes in the largest region|#empty regions");
 	chart_rivals(p->out, t, at);
 	html_table_end(p->out);
-	add(p, "<p><small>The same bytes and number of regions. Precision: one entry of the "
-	       "files' indexes.</small></p>\n");
+	add(p, "<p><small>These algorithms divide the same bytes into the same number of regions. "
+	       "The precision is one entry of the files' indexes.</small></p>\n");
 }
 
 static void table(struct load_page *p, size_t table)
@@ -353,7 +348,7 @@ static void table(struct load_page *p, size_t table)
 	pictures(p, t, &p->at[table]);
 }
 
-/* Reads where the bytes of all tables lie. */
+/* Reads the distribution of the bytes of all tables. */
 static int look(struct load_page *p, struct error *err)
 {
 	size_t files = 0, n = p->m.ntables;
@@ -411,7 +406,7 @@ static void rejects(struct load_page *p)
 		add(p, "</td></tr>\n");
 	}
 	html_table_end(p->out);
-	add(p, "<p><small>All rejected events are in <code>rejects.jsonl</code>.</small></p>\n");
+	add(p, "<p><small><code>rejects.jsonl</code> contains all rejected events.</small></p>\n");
 }
 
 static void inputs(struct load_page *p)
@@ -438,8 +433,8 @@ static void inputs(struct load_page *p)
 	}
 	html_table_end(p->out);
 	if (p->m.ninputs > LISTED || p->m.noffsets > LISTED)
-		add(p, "<p><small>Only the first are listed; all are in "
-		       "<code>manifest.json</code>.</small></p>\n");
+		add(p, "<p><small>The table lists only the first inputs; "
+		       "<code>manifest.json</code> lists all.</small></p>\n");
 }
 
 int page_load(struct buf *out, const char *dir, const struct page_files *f, struct error *err)

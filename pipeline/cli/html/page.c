@@ -51,6 +51,16 @@ int page_make(struct buf *out, const char *path, const struct page_files *files,
 	*kind = "plan";
 	if (stat(path, &st) != 0)
 		return error_errno(err, "%s", path);
-	return S_ISDIR(st.st_mode) ? page_folder(out, path, files, kind, err)
-				   : page_plan(out, path, NULL, files, err);
+	if (S_ISDIR(st.st_mode))
+		return page_folder(out, path, files, kind, err);
+	int rc = page_plan(out, path, NULL, files, err);
+	if (rc == RC_DATA) {
+		const struct error why = *err;
+
+		error_set(err, RC_DATA,
+			  "%s; for a job, run `saltmill load JOB -o DIR`, and then `saltmill "
+			  "report DIR`",
+			  why.msg);
+	}
+	return rc;
 }

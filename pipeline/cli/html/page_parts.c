@@ -50,7 +50,7 @@ void part_figure_end(struct buf *out, const char *caption)
 
 void part_keys(struct buf *out, const struct extents *p)
 {
-	char said[400], balance[80] = "";
+	char said[640], balance[80] = "";
 	size_t n;
 	double fullest = chart_keys_balance(p, &n);
 
@@ -60,13 +60,15 @@ void part_keys(struct buf *out, const struct extents *p)
 	part_figure(out);
 	chart_keys(out, p);
 	if (fullest > 0)
-		snprintf(balance, sizeof balance, "; %zu here, the fullest has %.1f times the mean",
-			 n, fullest);
+		snprintf(balance, sizeof balance,
+			 "; there are %zu, and the fullest has %.1f times the mean", n, fullest);
 	snprintf(said, sizeof said,
-		 "Each band is a first byte of the key (the salt bucket, if the key has a "
-		 "salt%s). It runs from the lowest to the highest key with that byte; a "
-		 "stronger colour means more bytes. Similar bands: the salt spreads the rows. "
-		 "One strong spot: a heavy key or, at an end, keys that rise with time.",
+		 "Each band is a first byte of the key (the salt bucket, if the key has a salt%s). "
+		 "The band runs from the lowest to the highest key with this byte. A stronger "
+		 "colour "
+		 "means more bytes. If the bands are similar, the salt distributes the rows "
+		 "evenly. One strong spot shows a heavy key. A strong spot at an end shows keys "
+		 "that increase with time.",
 		 balance);
 	part_figure_end(out, said);
 }
@@ -110,22 +112,19 @@ void part_bulk_load(struct buf *out, const char *dir, const char *table, bool cr
 
 /* --- findings and phase times --- */
 
-static bool is_severe(const struct page_finding *f)
-{
-	return strcmp(f->severity, "severe") == 0;
-}
-
 void part_findings_verdict(struct buf *out, const struct extras *e)
 {
 	size_t severe = 0;
 
 	for (size_t i = 0; i < e->nfindings; i++)
-		severe += is_severe(&e->findings[i]);
+		severe += e->findings[i].severity == LINT_SEVERE;
 	if (!e->linted)
 		return;
 	part_verdict(out, severe ? "bad" : e->nfindings ? "warn" : "good", "Design");
 	if (severe)
-		buf_printf(out, "%zu of %zu findings can hide or lose rows; see below for the fix.",
+		buf_printf(out,
+			   "%zu of %zu findings can overwrite or lose rows; see below for the "
+			   "fix.",
 			   severe, e->nfindings);
 	else if (e->nfindings)
 		buf_printf(out, "%zu finding%s in the job; see below for %s.", e->nfindings,
@@ -142,19 +141,22 @@ void part_findings(struct buf *out, const struct extras *e)
 		return;
 	buf_append_str(out, "<h2>Design</h2>\n");
 	for (size_t i = 0; i < e->nfindings; i++) {
-		const struct page_finding *f = &e->findings[i];
+		const struct lint_finding *f = &e->findings[i];
 
 		buf_append_str(out, "<h3>");
 		html_text(out, bytes_str(f->rule));
 		buf_append_str(out, ", ");
-		html_text(out, bytes_str(f->severity));
+		html_text(out, bytes_str(lint_severities[f->severity]));
 		buf_append_str(out, ": table ");
 		html_text(out, bytes_str(f->table));
-		buf_printf(out, ", line %lld of the job</h3>\n<p>", f->line);
+		buf_printf(out, ", line %u of the job</h3>\n<p>", f->pos.line);
 		html_text(out, bytes_str(f->what));
 		buf_append_str(out, "</p>\n<p><small>Why: ");
 		html_text(out, bytes_str(f->why));
-		buf_append_str(out, "</small></p>\n<pre>");
+		buf_append_str(out, "</small></p>\n");
+		if (!f->fix)
+			continue;
+		buf_append_str(out, "<pre>");
 		for (const char *s = f->fix; *s;) {
 			size_t n = strcspn(s, "\n");
 
@@ -198,7 +200,8 @@ void part_timings(struct buf *out, const struct extras *e, uint64_t events)
 		html_bytes(out, e->spilled_bytes);
 		buf_append_str(out, " exceeded memory and were spilled");
 	}
-	buf_append_str(out, ". Source: the output of the run, not its files.</small></p>\n");
+	buf_append_str(out, ". These figures come from the output of the run, not from its "
+			    "files.</small></p>\n");
 }
 
 /* --- regions --- */

@@ -1,10 +1,11 @@
 /*
- * page_script.c - script of the pages: sorts and filters tables, copies commands, shows tips
- * (page_script.h)
+ * page_script.c - contains the script of the pages, which sorts and filters tables, copies commands
+ * and shows tips (page_script.h)
  *
- * A box that is wider than the window can be scrolled with the keyboard.  The script computes no
- * figure and uses no network.  The copy button works without the Clipboard API too: browsers
- * withhold it from pages served over plain http, and refuse it when the page has no focus.
+ * If a box is wider than the window, the user can scroll it with the keyboard. The script computes
+ * no figure and uses no network. The copy button also works without the Clipboard API. Browsers do
+ * not offer this API to pages served over plain http, and refuse its use when the page has no
+ * focus.
  */
 #include "page_script.h"
 

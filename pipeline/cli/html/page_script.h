@@ -1,4 +1,4 @@
-/* page_script.h - the script of the pages; without scripts, the page still shows everything */
+/* page_script.h - the script of the HTML pages */
 #ifndef SALTMILL_PAGE_PAGE_SCRIPT_H
 #define SALTMILL_PAGE_PAGE_SCRIPT_H
 

@@ -1,6 +1,5 @@
 /*
- * state_page.c - writes the page of a state folder: loads of a stream, and which of them wait
- * (pages.h)
+ * state_page.c - writes the page of a state folder, with all loads and the waiting loads (pages.h)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,14 +10,14 @@
 #include "pages.h"
 #include "page_parts.h"
 
-#define TOLD	 5	/* waiting loads whose commands are shown */
-#define LAG_FINE 100000 /* offsets; a busy topic may lag this much between two loads */
+#define TOLD	 5	/* largest number of waiting loads whose commands are printed */
+#define LAG_FINE 100000 /* in offsets; a busy topic may have this lag between two loads */
 
-/* A load with what its record does not contain. */
+/* A load, and figures that its record does not contain. */
 struct seen_load {
 	const struct state_load *load;
 	const char *name;
-	char *problem; /* NULL: unchanged since it was published */
+	char *problem; /* why the load cannot be applied; NULL if the load is unchanged */
 	bool gone;
 };
 
@@ -40,13 +39,15 @@ static void add(struct state_page *p, const char *text)
 	buf_append_str(p->out, text);
 }
 
-/* Returns whether nobody has marked the load as loaded. If its folder is gone, it may be lost. */
+/* Returns true if the load is not marked as loaded. A load whose folder is missing may be lost. */
 static bool waits(const struct seen_load *l)
 {
 	return !l->load->handed;
 }
 
-/* Returns whether the load cannot go to HBase as it is. Then later loads cannot go either. */
+/*
+ * Returns true if the load cannot be applied in its present state. Later loads must then also wait.
+ */
 static bool holds_up(const struct seen_load *l)
 {
 	return waits(l) && (l->problem || l->gone);
@@ -69,8 +70,7 @@ static void add_reason(struct state_page *p, const struct reject_reason *r)
 }
 
 /*
- * Adds the reject reasons of a load that is still in its folder. An unreadable load counts as
- * broken.
+ * Adds the reject reasons of a load whose folder still exists. Counts an unreadable load as broken.
  */
 static void take_reasons(struct state_page *p, const struct state_load *l)
 {
@@ -228,7 +228,7 @@ static void say_loads(struct state_page *p)
 		add(p, " of ");
 	}
 	html_count(p->out, p->n);
-	add(p, p->broken ? " loads are not as they were published; see below." : " loads of ");
+	add(p, p->broken ? " loads differ from the published loads; see below." : " loads of ");
 	if (!p->broken) {
 		html_count(p->out, p->read);
 		add(p, " events; all are unchanged and in offset order.");
@@ -244,7 +244,7 @@ static void say_loads(struct state_page *p)
 	if (p->waiting) {
 		html_count(p->out, p->waiting);
 		add(p, p->waiting == 1 ? " load is" : " loads are");
-		add(p, " not marked as given to HBase.");
+		add(p, " not marked as applied to HBase.");
 	} else {
 		add(p, "No load is waiting.");
 	}
@@ -291,7 +291,7 @@ static void mark_as_loaded(struct state_page *p, const struct seen_load *l)
 	add(p, "\n");
 }
 
-/* Returns false if the manifest was changed a moment ago. */
+/* Writes the commands for a load. Returns false if its manifest was changed a moment ago. */
 static bool commands_of(struct state_page *p, const struct seen_load *l)
 {
 	struct manifest m;
@@ -311,8 +311,8 @@ static bool commands_of(struct state_page *p, const struct seen_load *l)
 }
 
 /*
- * Lists the waiting loads up to the first that cannot go to HBase: a later load must not go before
- * an earlier one. Returns their number.
+ * Lists the waiting loads in order, up to the first load that cannot be applied. Loads must be
+ * applied in order. Returns the number of listed loads.
  */
 static size_t give(struct state_page *p)
 {
@@ -337,12 +337,13 @@ static void say_held_up(struct state_page *p, const struct seen_load *l)
 {
 	add(p, "<p>All loads after load ");
 	html_code(p->out, l->name);
-	add(p, " wait for it, because a later load must overwrite an earlier one: ");
-	add(p, !l->gone	    ? "it was changed after it was published."
-	       : l->problem ? "its folder is gone."
-			    : "it was moved away.");
-	add(p, l->gone ? " Once it is in HBase, mark it with <code>saltmill loads --loaded</code>."
-		       : " Once its folder is restored, this page shows the next commands.");
+	add(p, " wait for this load, because a later load must overwrite an earlier load. ");
+	add(p, !l->gone	    ? "This load was changed after it was published."
+	       : l->problem ? "The folder of this load is missing."
+			    : "This load was moved away.");
+	add(p, l->gone ? " After the load is in HBase, mark it with <code>saltmill loads "
+			 "--loaded</code>."
+		       : " After the folder is restored, this page shows the next commands.");
 	add(p, "</p>\n");
 }
 
@@ -376,8 +377,9 @@ static void commands(struct state_page *p)
 		html_count(p->out, p->waiting - told);
 		add(p, " more.</p>\n");
 	}
-	add(p, "<p>Or load all of them, and new ones as they arrive, without a "
-	       "JVM:</p>\n<pre class=\"run\"><code>saltmill apply --state ");
+	add(p, "<p>Or apply all these loads, and later loads when they are published, without a "
+	       "JVM:</p>\n"
+	       "<pre class=\"run\"><code>saltmill apply --state ");
 	part_shell_word(p->out, p->dir, "");
 	add(p, " --hbase HOST --create --follow\n</code></pre>\n");
 }
@@ -397,7 +399,7 @@ static void drawing(struct state_page *p)
 	chart_loads(p->out, bars, p->n);
 	part_figure_end(p->out,
 			"Events by publication time of their load (UTC). Loads that wait for HBase "
-			"have the other colour.");
+			"have another colour.");
 }
 
 static const char *fate_of(const struct seen_load *l)
@@ -440,8 +442,8 @@ static void loads(struct state_page *p)
 		load_row(p, &p->loads[i]);
 	html_table_end(p->out);
 	if (skipped)
-		add(p, "<p><small>Only the newest are listed; <code>saltmill loads</code> lists "
-		       "all.</small></p>\n");
+		add(p, "<p><small>The table lists only the newest; <code>saltmill loads</code> "
+		       "lists all.</small></p>\n");
 }
 
 static void rejects(struct state_page *p)
@@ -458,12 +460,15 @@ static void rejects(struct state_page *p)
 		add(p, "</td></tr>\n");
 	}
 	html_table_end(p->out);
-	add(p, "<p><small>Counts only loads whose folders still exist.</small></p>\n");
+	add(p, "<p><small>Counts only loads whose folders exist.</small></p>\n");
 }
 
 /* --- partitions --- */
 
-/* place: the topic's name in the records of the state; NULL if they do not name it. */
+/*
+ * Returns the events of a partition. `place` is the topic's name in the records of the state, or
+ * NULL if the records name no topic.
+ */
 static uint64_t events_of(const struct state_page *p, const char *place, const char *topic,
 			  int32_t partition)
 {

@@ -1,7 +1,7 @@
 /*
  * answer.c - writes the answers of get and scan (answer.h)
  *
- * Writes a row cell by cell, because rows may be long.
+ * The functions write each cell at once, because a row may be long.
  */
 #include "cli/answer.h"
 
@@ -15,8 +15,10 @@
 static const struct form_member cell_members[] = {
 	{"family", FORM_KEY, IN(cell, family), "column family"},
 	{"qualifier", FORM_KEY, IN(cell, qualifier), "qualifier"},
-	{"timestamp", FORM_INT, IN(cell, ts), "in ms since 1970"},
-	{"type", FORM_CELL_TYPE, IN(cell, type), "Put; with --raw also Delete, DeleteColumn..."},
+	{"timestamp", FORM_INT, IN(cell, ts), "timestamp of the cell, in ms since 1970"},
+	{"type", FORM_CELL_TYPE, IN(cell, type),
+	 "type of the cell: Put, and with --raw also "
+	 "Delete, DeleteColumn..."},
 	{"value", FORM_KEY, IN(cell, value), "bytes of the value"},
 };
 const struct form cell_form = FORM(cell, cell_members);
@@ -33,7 +35,7 @@ static const struct form_member row_members[] = {
 	 ITEMS(row_view, cell_form, ncells)},
 };
 const struct form rows_form =
-	NAMED_FORM(row_view, row_members, "rows", "a line of get and scan --json");
+	NAMED_FORM(row_view, row_members, "rows", "a line of `get --json` and `scan --json`");
 
 static void put_jsonl(struct answer_text *a, struct buf *out, const struct cell *c, bool new_row)
 {
@@ -48,7 +50,7 @@ static void put_jsonl(struct answer_text *a, struct buf *out, const struct cell 
 	form_put(out, &cell_form, c, FORM_SPACED);
 }
 
-/* Escaped text contains neither commas nor quotes. */
+/* Writes a cell as a CSV line. Escaped text contains neither commas nor quotes. */
 static void put_csv(struct answer_text *a, struct buf *out, const struct cell *c)
 {
 	if (!a->begun)

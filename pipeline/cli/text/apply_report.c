@@ -10,7 +10,7 @@ static void table_text(struct buf *out, const struct apply_table *t, bool dry_ru
 
 	buf_printf(out, "%s: ", t->name);
 	if (t->missing)
-		buf_append_str(out, "is not there, --create makes it; ");
+		buf_append_str(out, "does not exist, --create creates it; ");
 	else
 		buf_printf(out, "%s%zu regions; ",
 			   t->created	? "created, "
@@ -22,17 +22,17 @@ static void table_text(struct buf *out, const struct apply_table *t, bool dry_ru
 	if (t->recut && dry_run)
 		buf_printf(
 			out,
-			"  %zu of its files reach over borders of the live regions: they would be "
-			"cut again there\n",
+			"  %zu of its files cross borders of the live regions, so apply would split "
+			"them there\n",
 			t->recut);
 	else if (t->recut)
-		buf_printf(out, "  %zu of its files were cut again at live borders, into %zu\n",
+		buf_printf(out, "  split %zu of its files at live region borders, into %zu parts\n",
 			   t->recut, t->parts);
 	for (size_t i = 0; i < t->ndifferences; i++)
 		buf_printf(out, "  %s%s\n", dry_run ? "differs: " : "was: ", t->differences[i]);
 	if (!t->checked)
 		return;
-	buf_printf(out, "  checked: %" PRIu64 " cells are there", t->proof.found);
+	buf_printf(out, "  checked: found %" PRIu64 " cells in the table", t->proof.found);
 	if (t->proof.expired)
 		buf_printf(out, ", %" PRIu64 " are older than their TTL", t->proof.expired);
 	if (t->proof.others)
@@ -47,13 +47,15 @@ void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_r
 	if (dry_run)
 		buf_append_str(out, "nothing was changed (--dry-run)\n");
 	else if (r->already)
-		buf_append_str(out, "it was all handed over before, says its journal\n");
+		buf_append_str(out, "nothing to do: the journal shows that an earlier run applied "
+				    "the whole load\n");
 }
 
 static const struct form_member proof_members[] = {
 	{"found", FORM_COUNT, IN(apply_proof, found), "cells that the table has"},
-	{"missing", FORM_COUNT, IN(apply_proof, missing), "cells that it lacks"},
-	{"changed", FORM_COUNT, IN(apply_proof, changed), "cells that have another value there"},
+	{"missing", FORM_COUNT, IN(apply_proof, missing), "cells that the table lacks"},
+	{"changed", FORM_COUNT, IN(apply_proof, changed),
+	 "cells that have another value in the table"},
 	{"expired", FORM_COUNT, IN(apply_proof, expired), "cells older than their TTL"},
 	{"others", FORM_COUNT, IN(apply_proof, others),
 	 "cells in the same rows, not from this load"},
@@ -61,7 +63,9 @@ static const struct form_member proof_members[] = {
 static const struct form proof_form = FORM(apply_proof, proof_members);
 
 static const struct form_member table_members[] = {
-	{"name", FORM_TEXT, IN(apply_table, name), "with its namespace, if it has one"},
+	{"name", FORM_TEXT, IN(apply_table, name),
+	 "name of the table, with its namespace if the "
+	 "table has one"},
 	{"created", FORM_FLAG, IN(apply_table, created), "apply created the table for this load"},
 	{"altered", FORM_FLAG, IN(apply_table, altered), "apply altered the table for this load"},
 	{"missing", FORM_FLAG, IN(apply_table, missing), "--dry-run: the table does not exist"},
@@ -71,7 +75,7 @@ static const struct form_member table_members[] = {
 	{"cells", FORM_COUNT, IN(apply_table, cells), "cells in the HFiles"},
 	{"recut", FORM_SIZE, IN(apply_table, recut),
 	 "HFiles that spanned several regions, so apply split them"},
-	{"parts", FORM_SIZE, IN(apply_table, parts), "HFiles that these were split into"},
+	{"parts", FORM_SIZE, IN(apply_table, parts), "HFiles that replaced the split HFiles"},
 	{"check", FORM_PART, IN(apply_table, proof),
 	 "--check: the load's cells compared with the live table", FORM_IF, &proof_form,
 	 IF(apply_table, checked)},
@@ -85,7 +89,7 @@ static const struct form_member apply_members[] = {
 	{"cluster", FORM_TEXT, IN(apply_result, cluster_id), "id of the HBase cluster"},
 	{"already", FORM_FLAG, IN(apply_result, already),
 	 "an earlier run applied everything; this run changed nothing"},
-	{"tables", FORM_LIST, IN(apply_result, tables), "in the order of the manifest",
+	{"tables", FORM_LIST, IN(apply_result, tables), "tables, in the order of the manifest",
 	 ITEMS(apply_result, table_form, ntables)},
 	{"warnings", FORM_TEXTS, IN(apply_result, warnings), "possible problems, each with its fix",
 	 COUNT_AT(apply_result, nwarnings)},

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* As in POSIX, the first of these variables that is set decides. */
+/*
+ * Returns true if the locale is UTF-8. The first of these variables that is set decides, as in
+ * POSIX.
+ */
 static bool knows_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

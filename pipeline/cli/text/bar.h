@@ -5,12 +5,12 @@
 #include "bytes.h"
 
 /*
- * Appends a bar of length share (0..1) times `most`. Uses block characters if the locale (LC_ALL,
- * LC_CTYPE, LANG) names UTF-8, else '#'.
+ * Appends a bar of length `share` (0..1) times `most`. The bar consists of block characters if the
+ * locale (LC_ALL, LC_CTYPE, LANG) is UTF-8, and of '#' in other locales.
  */
 void put_share_bar(struct buf *out, double share, int most);
 
-/* Appends a duration: "8 s", "12 min", "3.5 h". */
+/* Appends a duration such as "8 s", "12 min" or "3.5 h". */
 void put_age(struct buf *out, double seconds);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "form.h"
 
-/* Members of struct cell: family, qualifier, timestamp, type, value. */
+/* JSON members of struct cell: family, qualifier, timestamp, type, value. */
 extern const struct form cell_form;
 
 #endif

@@ -4,7 +4,7 @@
 #include "mem.h"
 #include "cli/reports.h"
 
-#define LISTED 20 /* names listed of each kind of change */
+#define LISTED 20 /* most names to list for each kind of change */
 
 enum { ADDED, MISSING, MOVED, TYPED, KINDS };
 
@@ -46,7 +46,7 @@ static size_t find(const struct manifest *m, const char *name)
 
 /*
  * Notes the columns that moved. at[i] is the new place of the i-th earlier column. Columns outside
- * the longest rising run have moved; this gives the fewest moves.
+ * the longest rising run have moved. This rule gives the fewest moves.
  */
 static void note_moved(struct changes *c, const struct manifest *now, const size_t *at,
 		       const size_t *which, size_t n)
@@ -103,14 +103,13 @@ static void compare(struct changes *c, const struct manifest *before, const stru
 void report_columns(struct buf *out, const struct manifest *before, const char *dir,
 		    const struct manifest *now)
 {
-	static const char *const words[] = {"added", "missing", "moved", "of another type"};
+	static const char *const words[] = {"added", "missing", "moved", "with another type"};
 	struct changes c = {0};
 
 	if (before->ncolumns == 0 || now->ncolumns == 0) {
 		buf_printf(out,
-			   "columns cannot be compared with those of %s: %s names none (its "
-			   "source is neither delimited text nor has a schema, or an older "
-			   "saltmill made it)\n",
+			   "cannot compare the columns with those of %s: %s lists no columns "
+			   "(only delimited text, Avro and Arrow have a list of columns)\n",
 			   dir, before->ncolumns ? "this load" : "its manifest");
 		return;
 	}

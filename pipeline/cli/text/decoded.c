@@ -1,8 +1,8 @@
 /*
  * decoded.c - writes cells as the fields of the job (decoded.h)
  *
- * A CSV line is a row if each of the job's columns occurs at most once in it; each column then has
- * a place. Otherwise a line is a cell.
+ * If each of the job's columns occurs at most once in a row, a CSV line is a row, and each column
+ * has a fixed place. If a column can occur more often, a CSV line is a cell.
  */
 #include "decoded_places.h"
 
@@ -22,7 +22,7 @@ static bool is_number(enum field_type t)
 	       t == FIELD_DECIMAL;
 }
 
-/* Quotes an empty text, because a null is written as nothing. */
+/* Quotes an empty text, because a null is an empty value without quotes. */
 static void put_csv_text(struct buf *out, struct bytes v)
 {
 	bool quotes = v.len == 0;
@@ -45,7 +45,7 @@ static void put_csv_text(struct buf *out, struct bytes v)
 	buf_put(out, '"');
 }
 
-/* Writes a text as the format requires. */
+/* Writes a text in the output format. */
 static void put_text(const struct decoded *d, struct buf *out, struct bytes v)
 {
 	if (d->format == ANSWER_JSONL)
@@ -105,7 +105,10 @@ static int put_field(struct decoded *d, struct buf *out, const struct layout *l,
 	return RC_OK;
 }
 
-/* Writes the value of a cell. Columns that the job does not write are text: see find_shown. */
+/*
+ * Writes the value of a cell. If the job does not write the column, the value is written as text
+ * (find_shown).
+ */
 static int put_value(struct decoded *d, struct buf *out, const struct stored_column *c,
 		     struct bytes value, struct error *err)
 {
@@ -190,8 +193,8 @@ static const struct stored_column *find_column(struct decoded *d, const struct c
 }
 
 /*
- * Writes the column's name, for example "f:m". A computed qualifier becomes its field values,
- * separated by slashes.
+ * Writes the column's name, for example "f:m". The name of a computed qualifier contains the values
+ * of its fields, separated by slashes.
  */
 static int make_name(struct decoded *d, const struct cell *c, struct error *err)
 {
@@ -276,7 +279,7 @@ static void end_csv_row(struct decoded *d, struct buf *out)
 	buf_put(out, '\n');
 }
 
-/* A loop is enough, because names are short. */
+/* Compares short names inline. */
 static inline bool same_name(struct bytes a, struct bytes b)
 {
 	if (a.len != b.len)
@@ -302,8 +305,9 @@ static int put_csv_value(struct decoded *d, struct buf *out, const struct cell *
 	if (d->next == d->nplaces) {
 		make_name(d, c, err);
 		return error_set(err, RC_CONFIG,
-				 "found the column %.*s, which the job does not write and has no "
-				 "place in a line; expected --columns with it, or --format jsonl",
+				 "found the column %.*s, which the job does not write and which "
+				 "has no place in a CSV line; expected --columns with this column, "
+				 "or --format jsonl",
 				 (int)d->name.len, (const char *)d->name.ptr);
 	}
 	p += d->next++;
@@ -369,12 +373,16 @@ struct decoded_row_view {
 
 static const struct form_member row_members[] = {
 	{"row", FORM_KEY, IN(decoded_row_view, row), "row key"},
-	{"key", FORM_OBJECT, IN(decoded_row_view, key), "fields of the row key and their values"},
+	{"key", FORM_OBJECT, IN(decoded_row_view, key),
+	 "names and values of the fields of the row "
+	 "key"},
 	{"cells", FORM_OBJECT, IN(decoded_row_view, cells),
-	 "columns and their values; with --versions each is a list of {timestamp, type, value}"},
+	 "columns and their values; with --versions, each value is a list of {timestamp, type, "
+	 "value}"},
 };
 const struct form decoded_form = NAMED_FORM(decoded_row_view, row_members, "decoded-rows",
-					    "a line of get and scan --json --decode");
+					    "a line of `get --json --decode` and `scan --json "
+					    "--decode`");
 
 struct decoded_version_view {
 	int64_t timestamp;
@@ -383,13 +391,17 @@ struct decoded_version_view {
 };
 
 static const struct form_member version_members[] = {
-	{"timestamp", FORM_INT, IN(decoded_version_view, timestamp), "in ms since 1970"},
-	{"type", FORM_CELL_TYPE, IN(decoded_version_view, type), "Put; with --raw also Delete..."},
+	{"timestamp", FORM_INT, IN(decoded_version_view, timestamp),
+	 "timestamp of the cell, in ms "
+	 "since 1970"},
+	{"type", FORM_CELL_TYPE, IN(decoded_version_view, type),
+	 "type of the cell: Put, and with "
+	 "--raw also Delete..."},
 	{"value", FORM_JSON, IN(decoded_version_view, value), "value", FORM_OR_NULL},
 };
 static const struct form version_form = FORM(decoded_version_view, version_members);
 
-/* Ends the row before this one and starts this one, up to its first cell. */
+/* Ends the previous row and starts the row of `c`, up to its first cell. */
 static void begin_json_row(struct decoded *d, struct buf *out, const struct cell *c)
 {
 	struct decoded_row_view row = {.row = c->row};

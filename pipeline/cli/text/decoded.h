@@ -5,9 +5,10 @@
 #include "cli/answer.h"
 
 struct decoded *decoded_new(const struct answer_decoding *how, enum answer_format format);
-void decoded_free(struct decoded *d); /* NULL is allowed */
+void decoded_free(struct decoded *d); /* `d` may be NULL */
 /*
- * RC_DATA: the job does not write this key or value; RC_CONFIG: the column has no place in a line.
+ * Appends a cell. Returns RC_DATA if the job does not write this key or value. Returns RC_CONFIG if
+ * the column has no place in a line.
  */
 int decoded_cell(struct decoded *d, struct buf *out, const struct cell *c, bool new_row,
 		 struct error *err);

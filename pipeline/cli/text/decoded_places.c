@@ -1,5 +1,5 @@
 /*
- * decoded_places.c - find the place of each column in a row's line, and create and free decoders
+ * decoded_places.c - creates and frees decoders, and finds the place of each column in a CSV line
  */
 #include "decoded_places.h"
 
@@ -44,7 +44,8 @@ static void find_places(struct decoded *d)
 	for (size_t i = 0; i < s->ncolumns; i++) {
 		const struct stored_column *c = &s->columns[i];
 
-		if (!is_named(how, c->family, c->constant))
+		if (cell_type_marks_family(c->spec->marker) ||
+		    !is_named(how, c->family, c->constant))
 			continue;
 		if (c->spec->qualifier_constant)
 			add_place(d, (struct decoded_place){.family = c->family,

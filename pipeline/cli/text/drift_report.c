@@ -7,7 +7,7 @@
 
 /* --- commands --- */
 
-/* Ruby reads \xHH only in double quotes. Escaping all but letters and digits is enough. */
+/* Ruby reads \xHH only in double quotes. Escaping all bytes except letters and digits is enough. */
 static void put_split(struct buf *out, const struct table *t, struct bytes key)
 {
 	buf_printf(out, "split '%s', \"", t->name);
@@ -16,8 +16,8 @@ static void put_split(struct buf *out, const struct table *t, struct bytes key)
 }
 
 /*
- * Writes the cuts from..end of one region that are `depth` halvings down, so that each round
- * halves. Returns their number.
+ * Writes the split points from..end of a region that are `depth` halvings down. Each round of
+ * splits then halves the regions. Returns the number of split points.
  */
 static size_t put_round(struct buf *out, const struct drift_table *t, size_t from, size_t end,
 			int depth)
@@ -39,9 +39,9 @@ static void put_splits(struct buf *out, const struct drift_table *t)
 
 	for (int depth = 0; done < t->cuts.count; depth++) {
 		if (depth == 1)
-			buf_append_str(out, "# HBase refuses to split a daughter until its first "
-					    "compaction has ended:\n"
-					    "# run what follows round by round.\n");
+			buf_append_str(out, "# HBase refuses to split a daughter region until its "
+					    "first compaction has ended:\n# run the following "
+					    "commands round by round.\n");
 		if (depth)
 			buf_printf(out, "# Round %d\n", depth + 1);
 		for (size_t i = 0; i < t->nregions; i++) {
@@ -65,11 +65,6 @@ static void put_merges(struct buf *out, const struct drift_table *t)
 static double share(const struct drift_table *t, const struct drift_region *r)
 {
 	return t->bytes ? (double)r->bytes / (double)t->bytes : 0;
-}
-
-static double over_mean(const struct drift_table *t)
-{
-	return t->bytes ? (double)t->largest * (double)t->nregions / (double)t->bytes : 0;
 }
 
 static uint64_t after(const struct drift_region *r)
@@ -98,7 +93,8 @@ static void put_region(struct buf *out, const struct drift_table *t, size_t i)
 	if (r->bursts)
 		buf_append_str(out, "  BURSTS");
 	if ((r->bursts || r->hot) && !r->ncuts)
-		buf_append_str(out, "  one row holds it, no split can help");
+		buf_append_str(out, "  one row has most of the bytes, and HBase cannot "
+				    "split a row");
 	buf_put(out, '\n');
 }
 
@@ -116,21 +112,22 @@ static void put_table(struct buf *out, const struct drift_table *t)
 		hot += t->regions[i].hot;
 		merges += t->regions[i].merge_next;
 	}
-	buf_printf(out, "# The largest share is %.2f times the mean", over_mean(t));
+	buf_printf(out, "# The largest share is %.2f times the mean", drift_over_mean(t));
 	if (hot)
 		buf_printf(out, "; %zu region%s above %g times", hot, hot == 1 ? " is" : "s are",
 			   t->fair);
 	buf_printf(out, ".\n# Above the %s at which HBase splits: %zu%s.\n",
 		   format_bytes(limit, t->max_filesize), bursts,
 		   t->live->regions[0].size_bytes == EXISTING_UNKNOWN
-			   ? " by the new bytes alone (list_regions tells what the regions hold)"
+			   ? " by the new bytes alone (list_regions prints the present sizes)"
 			   : "");
 	if (t->cuts.count)
-		buf_append_str(out, "# Keys are exact for the new rows; what is there is taken to "
-				    "be spread alike.\n");
+		buf_append_str(out, "# Keys are exact for the new rows; present rows are assumed "
+				    "to be evenly distributed.\n");
 	put_splits(out, t);
 	if (merges)
-		buf_append_str(out, "# Neighbours that together hold less than half of the mean\n");
+		buf_append_str(out, "# Adjacent regions that together have less than half of the "
+				    "mean\n");
 	put_merges(out, t);
 }
 
@@ -140,7 +137,7 @@ struct drift_region_view {
 	struct bytes start;
 	struct drift_region r;
 	double share;
-	bool no_bytes, no_requests; /* HBase did not report them */
+	bool no_bytes, no_requests; /* HBase did not report this figure */
 	uint64_t bytes_after;
 	struct bytes *split_at;
 };
@@ -158,34 +155,46 @@ struct drift_view {
 };
 
 static const struct form_member region_members[] = {
-	{"start", FORM_KEY, IN(drift_region_view, start), "first row key; empty: no bound"},
+	{"start", FORM_KEY, IN(drift_region_view, start),
+	 "first row key; empty if there is no "
+	 "bound"},
 	{"rows", FORM_COUNT, IN(drift_region_view, r.rows), "row keys of the events"},
-	{"bytes", FORM_COUNT, IN(drift_region_view, r.bytes), "predicted size of their files"},
+	{"bytes", FORM_COUNT, IN(drift_region_view, r.bytes),
+	 "predicted size of the files of these rows"},
 	{"share", FORM_REAL, IN(drift_region_view, share), "share of the bytes of all regions"},
 	{"live_bytes", FORM_COUNT, IN(drift_region_view, r.live_bytes),
-	 "size of the region's files now; null: unknown", FORM_NULL_IF,
+	 "present size of the region's files; null if unknown", FORM_NULL_IF,
 	 IF(drift_region_view, no_bytes)},
 	{"live_requests", FORM_COUNT, IN(drift_region_view, r.live_requests),
-	 "requests since the region was opened; null: unknown", FORM_NULL_IF,
+	 "requests since the region was opened; null if unknown", FORM_NULL_IF,
 	 IF(drift_region_view, no_requests)},
-	{"bytes_after", FORM_COUNT, IN(drift_region_view, bytes_after), "size after the load"},
-	{"bursts", FORM_FLAG, IN(drift_region_view, r.bursts), "HBase will split the region"},
-	{"hot", FORM_FLAG, IN(drift_region_view, r.hot), "it gets much more than the mean"},
+	{"bytes_after", FORM_COUNT, IN(drift_region_view, bytes_after),
+	 "size of the region after "
+	 "the load"},
+	{"bursts", FORM_FLAG, IN(drift_region_view, r.bursts),
+	 "true if HBase will split the "
+	 "region"},
+	{"hot", FORM_FLAG, IN(drift_region_view, r.hot),
+	 "true if the region gets much more than "
+	 "the mean"},
 	{"split_at", FORM_KEYS, IN(drift_region_view, split_at),
 	 "split points to add before the load", COUNT_AT(drift_region_view, r.ncuts)},
 	{"merge_with_next", FORM_FLAG, IN(drift_region_view, r.merge_next),
-	 "it and the next region are small together"},
+	 "true if this region and the next region are small together"},
 };
 static const struct form region_form = FORM(drift_region_view, region_members);
 
 static const struct form_member table_members[] = {
-	{"name", FORM_TEXT, IN(drift_table_view, name), "with its namespace, if it has one"},
+	{"name", FORM_TEXT, IN(drift_table_view, name),
+	 "name of the table, with its namespace if "
+	 "the table has one"},
 	{"rows", FORM_COUNT, IN(drift_table_view, t.rows), "row keys of the events"},
-	{"bytes", FORM_COUNT, IN(drift_table_view, t.bytes), "predicted size of their files"},
+	{"bytes", FORM_COUNT, IN(drift_table_view, t.bytes),
+	 "predicted size of the files of these rows"},
 	{"max_filesize", FORM_COUNT, IN(drift_table_view, t.max_filesize),
 	 "size at which HBase splits a region"},
 	{"largest_over_mean", FORM_REAL, IN(drift_table_view, over_mean),
-	 "bytes of the region that gets most, divided by the mean"},
+	 "bytes of the region with the most bytes, divided by the mean"},
 	{"regions", FORM_LIST, IN(drift_table_view, regions), "existing regions, in order",
 	 ITEMS(drift_table_view, region_form, t.nregions)},
 	{"commands", FORM_BYTES, IN(drift_table_view, commands), "commands for `hbase shell`"},
@@ -194,8 +203,8 @@ static const struct form table_form = FORM(drift_table_view, table_members);
 
 static const struct form_member drift_members[] = {
 	{"read", FORM_COUNT, IN(drift_view, read), "events"},
-	{"rejected", FORM_COUNT, IN(drift_view, rejected), "bad events, which are left out"},
-	{"tables", FORM_LIST, IN(drift_view, tables), "tables whose regions were given",
+	{"rejected", FORM_COUNT, IN(drift_view, rejected), "bad events, which the report ignores"},
+	{"tables", FORM_LIST, IN(drift_view, tables), "tables with known regions",
 	 ITEMS(drift_view, table_form, ntables)},
 };
 const struct form drift_form = NAMED_FORM(drift_view, drift_members, "drift", "drift --json");
@@ -219,7 +228,7 @@ static struct drift_table_view drift_table_view(const struct drift_table *t, str
 	struct buf script = {0};
 	struct drift_table_view v = {.name = t->schema->name,
 				     .t = *t,
-				     .over_mean = over_mean(t),
+				     .over_mean = drift_over_mean(t),
 				     .regions = arena_alloc(a, t->nregions * sizeof *v.regions)};
 
 	for (size_t i = 0; i < t->nregions; i++)

@@ -9,11 +9,11 @@
 #include "form.h"
 
 struct failure_place {
-	size_t file; /* characters */
+	size_t file; /* length of the file name */
 	unsigned long line, column;
 };
 
-/* Reads ":12: ", ":12:3: " or ":12 " at s. */
+/* Reads a place such as ":12: ", ":12:3: " or ":12 " at `s`. */
 static bool read_place(const char *s, struct failure_place *p)
 {
 	char *end;
@@ -28,7 +28,7 @@ static bool read_place(const char *s, struct failure_place *p)
 }
 
 /*
- * Finds a place of the form FILE:LINE: at the start of the sentence. A network address is not a
+ * Finds a place of the form FILE:LINE: at the start of the message. A network address is not a
  * place.
  */
 static bool find_place(const char *sentence, struct failure_place *p)
@@ -68,17 +68,18 @@ static const struct form_member failure_members[] = {
 	 FORM_IF_ANY},
 	{"line", FORM_COUNT, IN(failure_view, line), "line in the file, from 1", FORM_IF_ANY},
 	{"column", FORM_COUNT, IN(failure_view, column), "column in the line, from 1", FORM_IF_ANY},
-	{"found", FORM_TEXT, IN(failure_view, found), "what was found, if the message names it",
+	{"found", FORM_TEXT, IN(failure_view, found), "the found value, if the message contains it",
 	 FORM_IF_ANY},
 	{"expected", FORM_TEXT, IN(failure_view, expected),
-	 "what was expected, if the message names it", FORM_IF_ANY},
+	 "the expected value, if the message contains it", FORM_IF_ANY},
 };
 const struct form failure_form =
 	NAMED_FORM(failure_view, failure_members, "failure",
-		   "the last line of standard error of a command that fails with --json");
+		   "the last line of standard error if a command fails with --json");
 
 /*
- * Returns the character after the quote that starts at s, else s + 1. A quote needs two backquotes.
+ * Returns the character after the quoted text that starts at `s`, or s + 1 if there is none. A
+ * quoted text is between two backquotes.
  */
 static const char *behind_quote(const char *s)
 {
@@ -87,7 +88,7 @@ static const char *behind_quote(const char *s)
 	return end ? end + 1 : s + 1;
 }
 
-/* Finds a word at the start of the sentence or after a space, outside quotes. */
+/* Finds a word outside quotes, at the start of the message or after a space. */
 static const char *find_word(const char *sentence, const char *word)
 {
 	for (const char *s = sentence; *s; s = behind_quote(s))
@@ -96,7 +97,7 @@ static const char *find_word(const char *sentence, const char *word)
 	return NULL;
 }
 
-/* Returns the number of characters up to "; ", which starts an additional remark. */
+/* Returns the number of characters before "; ". A remark begins there. */
 static size_t clause(const char *text)
 {
 	const char *s = text;

@@ -1,8 +1,8 @@
 /*
- * filter_text.c - prints filters as the HBase shell (JRuby), Java and Python write them
+ * filter_text.c - prints filters as code for the HBase shell (JRuby), Java and Python
  *
  * In the shell and in Java, bytes are arguments of Bytes.toBytesBinary. Ruby's single quotes keep
- * backslashes. Python gets text in HBase's filter language (ParseFilter).
+ * backslashes. For Python, the filter is text in HBase's filter language (ParseFilter).
  */
 #include "cli/reports.h"
 
@@ -21,7 +21,7 @@ static bool is_list(const struct filter *f)
 	return f->type == FILTER_LIST_AND || f->type == FILTER_LIST_OR;
 }
 
-/* FilterList.Operator. */
+/* Returns the name of the list's FilterList.Operator. */
 static const char *list_operator(const struct filter *f)
 {
 	return f->type == FILTER_LIST_AND ? "MUST_PASS_ALL" : "MUST_PASS_ONE";
@@ -91,9 +91,44 @@ static void put_shell_list(struct buf *out, const struct filter *f)
 	buf_append_str(out, "])");
 }
 
+/* Writes the arguments of ColumnRangeFilter or ColumnPaginationFilter. */
+static void put_columns(struct buf *out, const struct filter *f, bool java)
+{
+	const char *none = java ? "null" : "nil";
+
+	if (f->type == FILTER_COLUMN_PAGINATION) {
+		buf_printf(out, "%llu, 0", (unsigned long long)f->limit);
+		return;
+	}
+	if (f->open_start)
+		buf_append_str(out, none);
+	else
+		put_bytes(out, f->start, java);
+	buf_printf(out, ", %s, ", f->start_inclusive ? "true" : "false");
+	if (f->open_stop)
+		buf_append_str(out, none);
+	else
+		put_bytes(out, f->stop, java);
+	buf_printf(out, ", %s", f->stop_inclusive ? "true" : "false");
+}
+
+/* Returns the class of a filter on columns, or NULL for another filter. */
+static const char *column_class(const struct filter *f)
+{
+	return f->type == FILTER_COLUMN_RANGE	     ? "ColumnRangeFilter"
+	       : f->type == FILTER_COLUMN_PAGINATION ? "ColumnPaginationFilter"
+						     : NULL;
+}
+
 void filter_shell(struct buf *out, const struct filter *f)
 {
-	if (is_list(f))
+	const char *columns = column_class(f);
+
+	if (columns) {
+		buf_printf(out, SHELL_FILTER "%s.new(", columns);
+		put_columns(out, f, false);
+		buf_put(out, ')');
+	} else if (is_list(f))
 		put_shell_list(out, f);
 	else if (f->type == FILTER_FUZZY_ROW)
 		put_shell_fuzzy(out, f);
@@ -105,7 +140,10 @@ void filter_shell(struct buf *out, const struct filter *f)
 
 /* --- Java --- */
 
-/* A SingleColumnValueFilter needs its own statement for setFilterIfMissing. */
+/*
+ * Declares each SingleColumnValueFilter as a variable, because setFilterIfMissing needs a separate
+ * statement.
+ */
 static void declare_columns(struct buf *out, const struct filter *f, unsigned *n)
 {
 	for (size_t i = 0; i < f->nof; i++)
@@ -143,13 +181,17 @@ static void put_java_row(struct buf *out, const struct filter *f)
 	buf_printf(out, ", %zu))", f->with.at);
 }
 
-/* n: number of declared columns that earlier calls used. */
+/* Writes a filter as a Java expression. *n is the number of columns that earlier calls declared. */
 static void put_java(struct buf *out, const struct filter *f, unsigned *n)
 {
 	if (f->type == FILTER_FUZZY_ROW) {
 		put_java_fuzzy(out, f);
 	} else if (f->type == FILTER_ROW) {
 		put_java_row(out, f);
+	} else if (column_class(f)) {
+		buf_printf(out, "new %s(", column_class(f));
+		put_columns(out, f, true);
+		buf_put(out, ')');
 	} else if (is_list(f)) {
 		buf_printf(out, "new FilterList(FilterList.Operator.%s", list_operator(f));
 		for (size_t i = 0; i < f->nof; i++) {
@@ -202,6 +244,18 @@ static void put_python(struct buf *out, const struct filter *f)
 			put_python(out, f->of[i]);
 		}
 		buf_put(out, ')');
+		return;
+	}
+	if (f->type == FILTER_COLUMN_PAGINATION) {
+		buf_printf(out, "ColumnPaginationFilter(%llu, 0)", (unsigned long long)f->limit);
+		return;
+	}
+	if (f->type == FILTER_COLUMN_RANGE) { /* an empty bound is open */
+		buf_append_str(out, "ColumnRangeFilter(");
+		put_argument(out, "", f->start);
+		buf_printf(out, ", %s, ", f->start_inclusive ? "true" : "false");
+		put_argument(out, "", f->stop);
+		buf_printf(out, ", %s)", f->stop_inclusive ? "true" : "false");
 		return;
 	}
 	buf_append_str(out, "SingleColumnValueFilter(");

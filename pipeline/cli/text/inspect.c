@@ -1,8 +1,8 @@
 /*
  * inspect.c - reads the contents of an HFile for inspect
  *
- * The file does not store the types of the file info's values. The table below lists the known keys
- * (hfile/README.md 7.2); other values are printed in \xHH form.
+ * The file does not store the types of its file info values. The table below lists the known keys
+ * (hfile/README.md 7.2). Other values are printed as \xHH.
  */
 #include "inspect_view.h"
 
@@ -63,7 +63,7 @@ static const struct form_member trailer_members[] = {
 	{"first_data_block", FORM_INT, IN(trailer_view, t.first_data_block), "its offset"},
 	{"last_data_block", FORM_INT, IN(trailer_view, t.last_data_block), "its offset"},
 	{"load_on_open", FORM_COUNT, IN(trailer_view, t.load_on_open_offset),
-	 "offset of the section that is read when the file is opened"},
+	 "offset of the load-on-open section"},
 	{"file_info", FORM_COUNT, IN(trailer_view, t.file_info_offset), "offset of the file info"},
 };
 const struct form trailer_form = FORM(trailer_view, trailer_members);
@@ -77,7 +77,7 @@ struct info_view {
 };
 static const struct form_member info_members[] = {
 	{"key", FORM_TEXT, IN(info_view, key), "name of the entry"},
-	{"value", FORM_TEXT, IN(info_view, text), "in the type of the entry", FORM_EITHER,
+	{"value", FORM_TEXT, IN(info_view, text), "value, in the type of the entry", FORM_EITHER,
 	 IF(info_view, is_text)},
 	{"value", FORM_INT, IN(info_view, number), "a number", FORM_EITHER,
 	 IF(info_view, is_number)},
@@ -85,7 +85,7 @@ static const struct form_member info_members[] = {
 	{"value", FORM_INTS, IN(info_view, bounds), "first and last", FORM_EITHER,
 	 IF(info_view, is_range), COUNT_AT(info_view, nbounds)},
 	{"type", FORM_TEXT, IN(info_view, type), "type of the value, from its key"},
-	{"time", FORM_TEXT, IN(info_view, time), "a value that is a time, as ISO 8601",
+	{"time", FORM_TEXT, IN(info_view, time), "ISO 8601 form of the value, if it is a time",
 	 FORM_IF_ANY},
 };
 const struct form info_form = FORM(info_view, info_members);
@@ -105,8 +105,10 @@ static const struct form_member bloom_members[] = {
 	{"type", FORM_TEXT, IN(bloom_view, type), "NONE, ROW, ROWCOL..."},
 	{"keys", FORM_COUNT, IN(bloom_view, b.keys), "number of keys", FORM_IF,
 	 IF(bloom_view, b.present)},
-	{"max_keys", FORM_COUNT, IN(bloom_view, b.max_keys), "number of keys that fit", FORM_IF,
-	 IF(bloom_view, b.present)},
+	{"max_keys", FORM_COUNT, IN(bloom_view, b.max_keys),
+	 "number of keys for which the filter "
+	 "has space",
+	 FORM_IF, IF(bloom_view, b.present)},
 	{"bytes", FORM_COUNT, IN(bloom_view, b.bytes), "size", FORM_IF, IF(bloom_view, b.present)},
 	{"chunks", FORM_UINT, IN(bloom_view, b.chunks), "number of chunks", FORM_IF,
 	 IF(bloom_view, b.present)},
@@ -122,18 +124,18 @@ struct block_type_view {
 static const struct form_member block_type_members[] = {
 	{"type", FORM_CHARS, IN(block_type_view, type), "type of the blocks"},
 	{"count", FORM_COUNT, IN(block_type_view, count), "number of blocks"},
-	{"disk_bytes", FORM_COUNT, IN(block_type_view, disk_bytes), "their size on disk"},
+	{"disk_bytes", FORM_COUNT, IN(block_type_view, disk_bytes), "size of these blocks on disk"},
 	{"plain_bytes", FORM_COUNT, IN(block_type_view, plain_bytes), "their uncompressed size"},
 };
 const struct form block_type_form = FORM(block_type_view, block_type_members);
 
 static const struct form_member block_members[] = {
-	{"offset", FORM_COUNT, IN(hfile_block, offset), "offset in the file"},
+	{"offset", FORM_COUNT, IN(hfile_block, offset), "offset of the block in the file"},
 	{"type", FORM_CHARS, IN(hfile_block, type), "type of the block"},
 	{"disk_bytes", FORM_UINT, IN(hfile_block, disk_bytes), "size on disk"},
 	{"plain_bytes", FORM_UINT, IN(hfile_block, plain_bytes), "uncompressed size"},
 	{"previous", FORM_INT, IN(hfile_block, previous),
-	 "offset of the previous block of its type; -1: none"},
+	 "offset of the previous block of the same type; -1 if there is none"},
 };
 const struct form block_form = FORM(hfile_block, block_members);
 
@@ -143,7 +145,7 @@ struct tag_view {
 };
 static const struct form_member tag_members[] = {
 	{"type", FORM_UINT, IN(tag_view, type), "HBase's number of the tag type"},
-	{"value", FORM_KEY, IN(tag_view, value), "bytes of the tag"},
+	{"value", FORM_KEY, IN(tag_view, value), "content of the tag"},
 };
 static const struct form tag_form = FORM(tag_view, tag_members);
 
@@ -156,11 +158,11 @@ struct cell_view {
 static const struct form_member cell_members[] = {
 	{"row", FORM_KEY, IN(cell_view, c.row), "row key"},
 	{"column", FORM_BYTES, IN(cell_view, column), "family:qualifier"},
-	{"timestamp", FORM_INT, IN(cell_view, c.ts), "in ms since 1970"},
+	{"timestamp", FORM_INT, IN(cell_view, c.ts), "timestamp of the cell, in ms since 1970"},
 	{"time", FORM_BYTES, IN(cell_view, time), "the timestamp as ISO 8601"},
 	{"type", FORM_CELL_TYPE, IN(cell_view, c.type), "Put, Delete..."},
 	{"value", FORM_KEY, IN(cell_view, c.value), "bytes of the value"},
-	{"mvcc", FORM_COUNT, IN(cell_view, c.mvcc), "sequence id; missing: 0", FORM_IF_ANY},
+	{"mvcc", FORM_COUNT, IN(cell_view, c.mvcc), "sequence id; absent if 0", FORM_IF_ANY},
 	{"tags", FORM_LIST, IN(cell_view, tags), "tags of the cell", FORM_IF_ANY,
 	 ITEMS(cell_view, tag_form, ntags)},
 };
@@ -182,14 +184,17 @@ static const struct form_member inspect_members[] = {
 	 ITEMS(inspection, block_form, nblocks), IF(inspection, each_block)},
 	{"cells", FORM_LIST, IN(inspection, cells), "--cells: all cells", FORM_IF_ANY,
 	 ITEMS(inspection, cell_view_form, ncells)},
-	{"error", FORM_TEXT, IN(inspection, error), "why the rest could not be read", FORM_IF_ANY},
+	{"error", FORM_TEXT, IN(inspection, error),
+	 "why the other parts could "
+	 "not be read",
+	 FORM_IF_ANY},
 };
 const struct form inspect_form =
 	NAMED_FORM(inspection, inspect_members, "inspect", "inspect --json", .is_list = true);
 
 /* --- contents of a file --- */
 
-/* Copies the text of b into the arena. */
+/* Copies the text of `b` into the arena. */
 static const char *keep(struct inspection *d, struct buf *b)
 {
 	const char *kept = arena_strndup(&d->arena, (const char *)b->ptr, b->len);
@@ -233,8 +238,8 @@ void put_cell_time(struct buf *b, int64_t ms)
 }
 
 /*
- * Writes a flat key (hfile/README.md 3.1) as row/family:qualifier/timestamp/type; other keys in
- * \xHH form.
+ * Writes a flat key (hfile/README.md 3.1) as row/family:qualifier/timestamp/type. Writes other keys
+ * as \xHH.
  */
 static const char *key_text(struct inspection *d, struct bytes k)
 {
@@ -341,8 +346,8 @@ static void read_info(struct inspection *d, const struct hfile *f)
 		enum info_type type = info_type_of(key, value);
 
 		/*
-		 * the last key of a ROWCOL bloom filter is a flat key; else it is a row or its
-		 * prefix
+		 * the last key of a ROWCOL filter is a flat key; in other filters it is a row or
+		 * its prefix
 		 */
 		if (bytes_eq(key, bytes_str("LAST_BLOOM_KEY")) &&
 		    bytes_eq(bloom, bytes_str("ROWCOL")))
@@ -439,7 +444,7 @@ void inspect_json(struct buf *out, const struct inspection *d)
 	out->len -= strlen("\n}\n");
 }
 
-/* Reads tags as cell.h describes them. The caller has checked that they are complete. */
+/* Reads tags as cell.h describes them. The caller has checked that the tags are complete. */
 static size_t read_tags(struct tag_view *out, struct bytes tags)
 {
 	size_t n = 0;

@@ -1,4 +1,4 @@
-/* inspect_text.c - prints an HFile as text: parts as names and values, lists as tables */
+/* inspect_text.c - prints the contents of an HFile as text, with tables for lists */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,15 +20,16 @@ static void put_part(struct buf *out, const char *title, const struct form *f, c
 	}
 }
 
-/* A column of a table: a form key that at least one row has. */
+/* A column of a table, for a form key that at least one row has. */
 struct grid_column {
 	const char *key;
-	int width; /* 0: no row has it */
+	int width; /* width in characters; 0 if no row has the key */
 	bool number;
 };
 
 /*
- * Appends the value of a key, which several members may describe. Returns false if it is left out.
+ * Appends the value of a key, which several members may describe. Returns false if the row has no
+ * value.
  */
 static bool value_of(struct buf *out, const struct form *f, const char *key, const void *row,
 		     bool *number)
@@ -54,7 +55,7 @@ static void measure(struct grid_column *c, const struct form *f, const void *row
 	c->width = width > c->width ? width : c->width;
 }
 
-/* Appends a row of texts without trailing spaces; row NULL: the keys. */
+/* Appends a row of texts without trailing spaces. Appends the keys if `row` is NULL. */
 static void put_row(struct buf *out, const struct grid_column *columns, const struct form *f,
 		    const void *row, struct buf *value)
 {
@@ -78,7 +79,7 @@ static void put_row(struct buf *out, const struct grid_column *columns, const st
 		buf_put(out, '\n');
 }
 
-/* Prints at most `shown` rows; 0: all. */
+/* Prints at most `shown` rows; 0 prints all. */
 static void put_table(struct buf *out, const char *title, const struct form *f, const void *rows,
 		      size_t n, size_t shown)
 {

@@ -13,7 +13,7 @@ struct bloom_view {
 	struct hfile_bloom b;
 	const char *type;
 };
-/* Contents of an HFile; lists holds the arrays of views. */
+/* Contents of an HFile. `lists` contains the arrays of views. */
 struct inspection {
 	const char *path;
 	bool opened, each_block;
@@ -21,7 +21,7 @@ struct inspection {
 	struct bloom_view bloom;
 	const void *file_info, *root_index, *block_types, *blocks;
 	size_t nfile_info, nroot_index, nblock_types, nblocks;
-	/* never set: the caller writes the cells itself */
+	/* always unset here, because the caller writes the cells */
 	const void *cells;
 	size_t ncells;
 	const char *error;
@@ -32,7 +32,7 @@ struct inspection {
 extern const struct form trailer_form, bloom_form, info_form, index_form, block_type_form,
 	block_form;
 
-/* Appends "2013-01-01T10:15:00.000Z"; nothing for years after 9999. */
+/* Appends a time such as "2013-01-01T10:15:00.000Z". Appends nothing for years after 9999. */
 void put_cell_time(struct buf *b, int64_t ms);
 
 #endif

@@ -32,15 +32,15 @@ static const struct form pair_form = FORM(pair_view, pair_members);
 
 static const struct form_member key_members[] = {
 	{"row", FORM_KEY, IN(key_view, row), "row key"},
-	{"salt", FORM_COUNT, IN(key_view, salt), "salt bucket, if the row key starts with one",
+	{"salt", FORM_COUNT, IN(key_view, salt), "salt bucket, if the row key starts with a salt",
 	 FORM_IF, IF(key_view, has_salt)},
-	{"key", FORM_MAP, IN(key_view, pairs), "fields of the row key and their values",
+	{"key", FORM_MAP, IN(key_view, pairs), "names and values of the fields of the row key",
 	 ITEMS(key_view, pair_form, npairs)},
 };
 const struct form key_form =
-	NAMED_FORM(key_view, key_members, "key-decode", "a line of key decode --json");
+	NAMED_FORM(key_view, key_members, "key-decode", "a line of `key decode --json`");
 
-/* Returns the value as JSON. Numbers keep all their digits. */
+/* Returns the value as JSON, with all digits of a number. */
 static struct bytes value_json(const struct field *f, const struct layout *l, const struct value *v,
 			       struct arena *a)
 {

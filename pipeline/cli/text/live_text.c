@@ -1,4 +1,4 @@
-/* live_text.c - explains which regions answered, and what the servers and saltmill each did */
+/* live_text.c - explains which regions answered, and the work of the servers and of saltmill */
 #include <inttypes.h>
 
 #include "cli/answer.h"
@@ -27,7 +27,7 @@ static void put_list_text(struct buf *out, const struct filter *f, bool within)
 	buf_append_str(out, within ? ")" : "");
 }
 
-/* Prints a filter that key_filter built. */
+/* Prints a filter that key_filter made. */
 static void put_filter_text(struct buf *out, const struct filter *f, bool within)
 {
 	if (f->type == FILTER_LIST_AND || f->type == FILTER_LIST_OR) {
@@ -77,7 +77,7 @@ static void put_visit(struct buf *out, const struct live_visit *v)
 	buf_append_str(out, ": ");
 	put_figures(out, v);
 	if (v->broken)
-		buf_printf(out, "; gone on with anew: %s", v->broken);
+		buf_printf(out, "; continued after a failure: %s", v->broken);
 	buf_put(out, '\n');
 }
 
@@ -87,19 +87,21 @@ static void begin_item(struct buf *out, size_t start, const char *text)
 	buf_append_str(out, text);
 }
 
-/* Prints the work of the servers. */
+/* Prints the parts of the query that the servers processed. */
 static void put_servers(struct buf *out, const struct live_explained *l, const struct query *q,
 			const struct filter *filter)
 {
 	buf_append_str(out, "servers ");
 	size_t start = out->len;
-	begin_item(out, start, q->raw ? "all that is stored" : "deletes, TTL and versions");
+	begin_item(out, start, q->raw ? "all stored cells" : "deletes, TTL and versions");
 	if (q->from_ms || q->to_ms)
 		begin_item(out, start, "time range");
-	if (q->ncolumns)
+	if (q->nspans)
+		begin_item(out, start, "columns by ranges of qualifiers");
+	else if (q->ncolumns)
 		begin_item(out, start, "columns");
 	if (l->unfiltered) {
-		begin_item(out, start, "no filters, which they refused or broke on\n");
+		begin_item(out, start, "no filters, because a server refused them or failed\n");
 		return;
 	}
 	if (l->limited)
@@ -116,14 +118,15 @@ static void put_servers(struct buf *out, const struct live_explained *l, const s
 }
 
 /*
- * Prints the work of saltmill. If it checks each row itself, the servers' filters only save work.
+ * Prints the parts of the query that saltmill processed. If saltmill checks each row again, the
+ * servers' filters only save work.
  */
 static void put_here(struct buf *out, const struct live_explained *l, const struct query *q)
 {
 	buf_append_str(out, "here    ");
 	size_t start = out->len;
 	if (q->judge)
-		begin_item(out, start, "each row judged");
+		begin_item(out, start, "each row checked");
 	if (q->salt_bytes)
 		begin_item(out, start, "salts merged");
 	if (q->limit && !l->limited)

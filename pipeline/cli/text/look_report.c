@@ -8,9 +8,9 @@
 #include "field.h"
 #include "bytes.h"
 
-#define SHOWN_BYTES 60 /* of a value */
+#define SHOWN_BYTES 60 /* most characters of a value */
 
-/* Prints the parts of a row key as `key decode` names them. */
+/* Prints the parts of a row key with the names that `key decode` uses. */
 static int put_key(struct buf *out, const struct job *job, size_t table, struct bytes key,
 		   struct error *err)
 {
@@ -85,16 +85,17 @@ static void put_fields(struct buf *out, const struct job *job, const struct look
 		buf_append_str(out, "\n");
 	}
 	for (size_t i = 0; i < l->nunused; i++)
-		buf_printf(out, "%s%s%s", i ? ", " : "columns that no field takes: ", l->unused[i],
+		buf_printf(out, "%s%s%s", i ? ", " : "columns that no field uses: ", l->unused[i],
 			   i + 1 == l->nunused ? "\n" : "");
 }
 
 static void put_place(struct buf *out, const struct look_place *p)
 {
+	text_visible(out, bytes_str(p->file));
 	if (p->line)
-		buf_printf(out, "%s:%" PRIu64 " (byte %" PRIu64 ")", p->file, p->line, p->offset);
+		buf_printf(out, ":%" PRIu64 " (byte %" PRIu64 ")", p->line, p->offset);
 	else
-		buf_printf(out, "%s at offset %" PRIu64, p->file, p->offset);
+		buf_printf(out, " at offset %" PRIu64, p->offset);
 }
 
 static void put_rejects(struct buf *out, const struct look *l)
@@ -136,7 +137,7 @@ static int put_row(struct buf *out, const struct job *job, const struct look *l,
 
 		buf_printf(out, "  table %s", job->tables[t].schema.name);
 		if (!c->key.len) {
-			buf_append_str(out, ": does not take it\n");
+			buf_append_str(out, ": the row is not for this table\n");
 			continue;
 		}
 		buf_append_str(out, ": row ");
@@ -166,7 +167,7 @@ int look_report_text(struct buf *out, const struct job *job, const struct look *
 	buf_printf(out, "looked at %s%" PRIu64 " rows: %" PRIu64 " good, %" PRIu64 " rejected",
 		   l->whole ? "all " : "the first ", l->rows, l->good, l->rejected);
 	if (l->filtered)
-		buf_printf(out, ", %" PRIu64 " of the good that no table takes", l->filtered);
+		buf_printf(out, ", %" PRIu64 " good rows that no table takes", l->filtered);
 	buf_append_str(out, "\n");
 	put_fields(out, job, l);
 	put_rejects(out, l);
@@ -206,14 +207,14 @@ struct look_view {
 	size_t nfields;
 };
 
-static const char offset_words[] = "byte of the unpacked file, or offset of the message";
-static const char line_words[] = "line, from 1; missing for a topic";
+static const char offset_words[] = "byte of the uncompressed file, or offset of the message";
+static const char line_words[] = "line, from 1; absent for a topic";
 
 static const struct form_member field_members[] = {
 	{"name", FORM_TEXT, IN(look_field_view, name), "name of the field"},
 	{"type", FORM_TEXT, IN(look_field_view, type), "type of the field"},
-	{"used", FORM_FLAG, IN(look_field_view, f.used), "a table uses the field"},
-	{"nulls", FORM_COUNT, IN(look_field_view, f.nulls), "rows in which it is null"},
+	{"used", FORM_FLAG, IN(look_field_view, f.used), "true if a table uses the field"},
+	{"nulls", FORM_COUNT, IN(look_field_view, f.nulls), "rows in which the field is null"},
 	{"distinct", FORM_SIZE, IN(look_field_view, f.distinct.n),
 	 "distinct values, up to a limit"},
 	{"example", FORM_BYTES, IN(look_field_view, f.example), "first value", FORM_OR_NULL},
@@ -231,15 +232,18 @@ static const struct form_member reject_members[] = {
 	{"line", FORM_COUNT, IN(look_reject, place.line), line_words, FORM_IF_ANY},
 	{"offset", FORM_COUNT, IN(look_reject, place.offset), offset_words},
 	{"reason", FORM_TEXT, IN(look_reject, reason), "a word"},
-	{"field", FORM_TEXT, IN(look_reject, field), "field of the job; null: the whole row is bad",
+	{"field", FORM_TEXT, IN(look_reject, field),
+	 "field of the job; null if the whole row is "
+	 "bad",
 	 FORM_OR_NULL},
-	{"detail", FORM_TEXT, IN(look_reject, detail), "what was found and what was expected"},
+	{"detail", FORM_TEXT, IN(look_reject, detail), "the found value and the expected form"},
 };
 static const struct form rejected_form = FORM(look_reject, reject_members);
 
 static const struct form_member value_members[] = {
 	{"name", FORM_TEXT, IN(look_value_view, name), "name of the field"},
-	{"text", FORM_BYTES, IN(look_value_view, text), "text in the source", FORM_OR_NULL},
+	{"text", FORM_BYTES, IN(look_value_view, text), "text of the field in the source",
+	 FORM_OR_NULL},
 	{"value", FORM_BYTES, IN(look_value_view, value), "value in the type of the field",
 	 FORM_OR_NULL},
 };
@@ -248,7 +252,7 @@ static const struct form value_form = FORM(look_value_view, value_members);
 static const struct form_member row_members[] = {
 	{"table", FORM_TEXT, IN(look_row_view, table), "name of the table"},
 	{"row", FORM_KEY, IN(look_row_view, row),
-	 "row key; null: the event has no cell for the table", FORM_OR_NULL},
+	 "row key; null if the event has no cell for the table", FORM_OR_NULL},
 	{"key", FORM_BYTES, IN(look_row_view, key), "the row key as fields and values",
 	 FORM_OR_NULL},
 	{"cells", FORM_LIST, IN(look_row_view, cells), "cells of the row",
@@ -262,14 +266,14 @@ static const struct form_member shown_members[] = {
 	{"offset", FORM_COUNT, IN(look_shown_view, place.offset), offset_words},
 	{"fields", FORM_LIST, IN(look_shown_view, fields), "fields that a table uses",
 	 ITEMS(look_shown_view, value_form, nfields)},
-	{"tables", FORM_LIST, IN(look_shown_view, tables), "in the order of the job",
+	{"tables", FORM_LIST, IN(look_shown_view, tables), "tables, in the order of the job",
 	 ITEMS(look_shown_view, row_form, ntables)},
 };
 static const struct form shown_form = FORM(look_shown_view, shown_members);
 
 static const struct form_member look_members[] = {
 	{"rows", FORM_COUNT, IN(look_view, l.rows), "rows that were checked"},
-	{"whole", FORM_FLAG, IN(look_view, l.whole), "the input has no other rows"},
+	{"whole", FORM_FLAG, IN(look_view, l.whole), "true if the input has no other rows"},
 	{"good", FORM_COUNT, IN(look_view, l.good), "rows that a load would accept"},
 	{"rejected", FORM_COUNT, IN(look_view, l.rejected), "rows that a load would reject"},
 	{"filtered", FORM_COUNT, IN(look_view, l.filtered),
@@ -282,7 +286,7 @@ static const struct form_member look_members[] = {
 	 ITEMS(look_view, reason_form, l.nreasons)},
 	{"rejects", FORM_LIST, IN(look_view, rejects), "the first rejected rows",
 	 ITEMS(look_view, rejected_form, l.nrejects)},
-	{"shown", FORM_LIST, IN(look_view, shown), "good rows, from text to cells",
+	{"shown", FORM_LIST, IN(look_view, shown), "good rows, with source text and cells",
 	 ITEMS(look_view, shown_form, l.nshown)},
 };
 const struct form checked_form = NAMED_FORM(look_view, look_members, "check", "check --json");

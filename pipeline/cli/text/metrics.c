@@ -1,9 +1,9 @@
 /*
- * metrics.c - serves the metrics; the only file that uses libmicrohttpd
+ * metrics.c - serves the metrics over HTTP with libmicrohttpd
  *
- * A connection serves one request, which must arrive soon. libmicrohttpd restarts its timeout with
- * each byte, so a slow client could hold a connection forever. The number of connections is
- * limited: the oldest one is closed to make room, and each has a maximum age.
+ * A connection serves one request. libmicrohttpd restarts its timeout with each byte, so a slow
+ * client could hold a connection forever. Therefore each connection has a maximum age. If there are
+ * too many connections, the server closes the oldest one.
  */
 #include "cli/metrics.h"
 
@@ -17,14 +17,15 @@
 #include "late.h"
 #include "pool.h"
 #include "cli/progress_text.h"
+#include "process_figures.h"
 
 #define PLACES	     32
-#define MOST_AT_ONCE 256 /* counts closed connections that libmicrohttpd has not released yet */
+#define MOST_AT_ONCE 256 /* includes closed connections that libmicrohttpd has not released yet */
 #define LIFE_MS	     5000
-#define IDLE_S	     10 /* for a client that does not read the answer */
+#define IDLE_S	     10 /* time limit for a client that does not read the answer */
 #define SWEEP_MS     500
 
-/* An open connection. Places are in order of arrival. */
+/* An open connection. The list of connections is in order of arrival. */
 struct metric_place {
 	const struct MHD_Connection *connection;
 	int fd;
@@ -40,10 +41,25 @@ struct metrics {
 	size_t nplaces;
 };
 
-static void put(struct buf *b, const char *name, const char *type, const char *help, double value)
+/* The text of an answer. */
+struct page {
+	struct buf *out;
+	const char *label; /* label of each series, such as job_file="clicks.yaml", or "" */
+};
+
+static void put_head(const struct page *b, const char *name, const char *type, const char *help)
 {
-	buf_printf(b, "# HELP saltmill_%s %s\n# TYPE saltmill_%s %s\nsaltmill_%s %.17g\n", name,
-		   help, name, type, name, value);
+	buf_printf(b->out, "# HELP saltmill_%s %s\n# TYPE saltmill_%s %s\n", name, help, name,
+		   type);
+}
+
+static void put(const struct page *b, const char *name, const char *type, const char *help,
+		double value)
+{
+	const char *open = *b->label ? "{" : "", *close = *b->label ? "}" : "";
+
+	put_head(b, name, type, help);
+	buf_printf(b->out, "saltmill_%s%s%s%s %.17g\n", name, open, b->label, close, value);
 }
 
 static double cut_age_s(const struct stream_gauges *g)
@@ -53,84 +69,159 @@ static double cut_age_s(const struct stream_gauges *g)
 	return since ? (double)(clock_ms() - since) / 1000 : 0;
 }
 
-/* A topic name contains only letters, digits and . _ -, so it needs no escapes. */
-static void put_topics(struct buf *b, struct topic_lags *l)
+/* Appends a series of a topic, or of its partition. */
+static void put_place(const struct page *b, const char *name, const struct partition_lag *p,
+		      bool partition, double value)
 {
-	pthread_mutex_lock(&l->lock);
-	if (l->n)
-		buf_append_str(b,
-			       "# HELP saltmill_topic_lag_offsets Offsets of each topic that are "
-			       "in no published load.\n"
-			       "# TYPE saltmill_topic_lag_offsets gauge\n");
-	for (size_t i = 0; i < l->n; i++)
-		buf_printf(b, "saltmill_topic_lag_offsets{topic=\"%s\"} %llu\n", l->item[i].topic,
-			   (unsigned long long)l->item[i].lag);
-	pthread_mutex_unlock(&l->lock);
+	buf_printf(b->out, "saltmill_%s{%s%stopic=\"%s\"", name, b->label, *b->label ? "," : "",
+		   p->topic);
+	if (partition)
+		buf_printf(b->out, ",partition=\"%d\"", (int)p->partition);
+	buf_printf(b->out, "} %.17g\n", value);
 }
 
-static void format_stream(const struct stream_gauges *g, const struct progress *p, struct buf *b)
+static double lag_s(const struct partition_lag *p)
+{
+	return p->lag ? (double)(clock_ms() - p->since_ms) / 1000 : 0;
+}
+
+/* Appends the lag of each topic. The partitions of a topic follow each other. */
+static void put_topics(const struct page *b, const struct topic_lags *l)
+{
+	put_head(b, "topic_lag_offsets", "gauge",
+		 "Offsets of each topic that are in no published load.");
+	for (size_t i = 0, next = 0; i < l->n; i = next) {
+		uint64_t lag = 0;
+
+		for (; next < l->n && strcmp(l->item[next].topic, l->item[i].topic) == 0; next++)
+			lag += l->item[next].lag;
+		put_place(b, "topic_lag_offsets", &l->item[i], false, (double)lag);
+	}
+}
+
+/*
+ * Appends the lags of topics and partitions. A topic name needs no escapes, because it contains
+ * only letters, digits and the characters . _ -
+ */
+static void put_lags(const struct page *b, struct topic_lags *l)
+{
+	double most = 0;
+
+	pthread_mutex_lock(&l->lock);
+	if (l->n) {
+		put_topics(b, l);
+		put_head(b, "partition_lag_offsets", "gauge",
+			 "Offsets of each partition that are in no published load.");
+		for (size_t i = 0; i < l->n; i++)
+			put_place(b, "partition_lag_offsets", &l->item[i], true,
+				  (double)l->item[i].lag);
+		put_head(b, "partition_lag_seconds", "gauge",
+			 "Time since which messages of the partition may be in no published load; "
+			 "0 if all are loaded.");
+		for (size_t i = 0; i < l->n; i++)
+			put_place(b, "partition_lag_seconds", &l->item[i], true,
+				  lag_s(&l->item[i]));
+	}
+	for (size_t i = 0; i < l->n; i++)
+		most = lag_s(&l->item[i]) > most ? lag_s(&l->item[i]) : most;
+	pthread_mutex_unlock(&l->lock);
+	put(b, "lag_seconds", "gauge", "The highest saltmill_partition_lag_seconds.", most);
+}
+
+static void format_stream(const struct stream_gauges *g, const struct progress *p,
+			  const struct page *b)
 {
 	put(b, "lag_offsets", "gauge", "Offsets of the topics that are in no published load.",
 	    (double)g->lag);
 	if (g->by_topic)
-		put_topics(b, g->by_topic);
-	put(b, "cut_offsets", "gauge", "Offsets of the open cut: not due yet, or being loaded.",
+		put_lags(b, g->by_topic);
+	put(b, "cut_offsets", "gauge", "Offsets of the open cut, which waits or is being loaded.",
 	    (double)g->cut);
 	put(b, "cut_age_seconds", "gauge",
-	    "Since the open cut's first event was seen; 0: it is empty.", cut_age_s(g));
-	put(b, "cut_events_read", "gauge", "Events of the load that is being made, read so far.",
+	    "Age of the first event in the open cut; 0 if the cut is empty.", cut_age_s(g));
+	put(b, "cut_events_read", "gauge", "Events read for the load in progress.",
 	    g->loading ? (double)p->events : 0);
 	put(b, "parked_partitions", "gauge",
-	    "Partitions that cannot go on and wait for somebody to mend them.", (double)g->parked);
+	    "Partitions that cannot continue until their problem is fixed.", (double)g->parked);
 	put(b, "missing_topics", "gauge",
-	    "Topics of the job that were loaded and are not there any more, or may not be seen.",
+	    "Loaded topics that no longer exist or that saltmill may not read.",
 	    (double)g->missing);
-	put(b, "loading", "gauge", "1 while a load is being made.", g->loading);
+	put(b, "loading", "gauge", "1 while a load is in progress.", g->loading);
 	put(b, "loads_total", "counter", "Loads published since the start.", (double)g->loads);
 	put(b, "events_total", "counter", "Events in published loads since the start.",
 	    (double)g->events);
-	put(b, "rejected_total", "counter", "Events of published loads that were rejected.",
+	put(b, "rejected_total", "counter", "Rejected events of published loads since the start.",
 	    (double)g->rejected);
 	put(b, "last_published_timestamp_seconds", "gauge",
-	    "When a load was published last; 0: never.", (double)g->published_ms / 1000);
+	    "Time of the last publication; 0 if there was none.", (double)g->published_ms / 1000);
 }
 
-static void format_follow(const struct follow_gauges *g, struct buf *b)
+static void format_follow(const struct follow_gauges *g, const struct page *b)
 {
 	int64_t oldest = g->oldest_ms;
 
 	put(b, "unapplied_loads", "gauge", "Published loads that are not in HBase.",
 	    (double)g->waiting);
 	put(b, "oldest_unapplied_age_seconds", "gauge",
-	    "Since the oldest of them was published; 0: there is none.",
+	    "Age of the oldest published load that is not in HBase; 0 if there is none.",
 	    oldest ? (double)(clock_wall_ms() - oldest) / 1000 : 0);
-	put(b, "applied_loads_total", "counter", "Loads handed over to HBase since the start.",
+	put(b, "applied_loads_total", "counter", "Loads applied to HBase since the start.",
 	    (double)g->applied);
 	put(b, "apply_failures_total", "counter",
-	    "Attempts to hand a load over that failed since the start.", (double)g->failures);
-	buf_append_str(
-		b, "# HELP saltmill_apply_seconds_total From the publication of loads that were "
-		   "handed over to their marks, by phase.\n"
-		   "# TYPE saltmill_apply_seconds_total counter\n");
+	    "Failed attempts to apply a load since the start.", (double)g->failures);
+	put_head(b, "apply_seconds_total", "counter",
+		 "Time from the publication of applied loads to their marks, by phase.");
 	for (size_t p = 0; p < FOLLOW_PHASES; p++)
-		buf_printf(b, "saltmill_apply_seconds_total{phase=\"%s\"} %.17g\n", stream_phase(p),
+		buf_printf(b->out, "saltmill_apply_seconds_total{%s%sphase=\"%s\"} %.17g\n",
+			   b->label, *b->label ? "," : "", stream_phase(p),
 			   (double)g->ms[p] / 1000);
 	put(b, "stuck_states", "gauge",
-	    "States (partitions where they are shared) whose next load was refused when it was "
-	    "tried last, or that cannot be read.",
+	    "States, or partitions of a shared state, that cannot be read or whose next load "
+	    "HBase refused.",
 	    (double)g->stuck);
 	put(b, "reading_paused", "gauge",
-	    "1 while nothing is read, as --max-unapplied loads wait for HBase.", g->paused);
+	    "1 while the stream does not read, because --max-unapplied loads wait for HBase.",
+	    g->paused);
 	put(b, "last_applied_timestamp_seconds", "gauge",
-	    "When a load was handed over last; 0: never.", (double)g->applied_ms / 1000);
+	    "Time when the last load was applied; 0 if there was none.",
+	    (double)g->applied_ms / 1000);
+}
+
+/*
+ * Writes the job file's name as a label. The label is not `job`, because Prometheus sets that label
+ * itself and would rename this one.
+ */
+static void put_label(struct buf *b, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	buf_append_str(b, "job_file=\"");
+	for (const char *at = slash ? slash + 1 : path; *at; at++) {
+		if (*at == '\n') {
+			buf_append_str(b, "\\n");
+			continue;
+		}
+		if (*at == '"' || *at == '\\')
+			buf_put(b, '\\');
+		buf_put(b, (uint8_t)*at);
+	}
+	buf_put(b, '"');
 }
 
 static void format(const struct metrics *m, struct buf *b)
 {
+	struct buf label = {0};
+
+	if (m->shown.job_path)
+		put_label(&label, m->shown.job_path);
+	buf_put(&label, 0);
+	const struct page page = {b, (const char *)label.ptr};
 	if (m->shown.stream)
-		format_stream(m->shown.stream, m->shown.progress, b);
+		format_stream(m->shown.stream, m->shown.progress, &page);
 	if (m->shown.follow)
-		format_follow(m->shown.follow, b);
+		format_follow(m->shown.follow, &page);
+	buf_release(&label);
+	process_figures(b);
 }
 
 /* --- connections --- */
@@ -142,8 +233,8 @@ static void leave(struct metrics *m, size_t i)
 }
 
 /*
- * Shuts the connection down. The server then closes it; the descriptor is valid until on_connection
- * reports that.
+ * Shuts the connection down. The server then closes it. The descriptor is valid until on_connection
+ * reports the close.
  */
 static void hang_up(struct metrics *m, size_t i)
 {
@@ -210,18 +301,18 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 
 	(void)version, (void)data, (void)data_len, (void)request;
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
-		buf_append_str(&body, "only GET\n");
+		buf_append_str(&body, "found another method, expected GET\n");
 		return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, &body);
 	}
 	if (strcmp(url, "/metrics") != 0) {
-		buf_append_str(&body, "there is /metrics\n");
+		buf_append_str(&body, "found another path, expected /metrics\n");
 		return answer(connection, MHD_HTTP_NOT_FOUND, &body);
 	}
 	format(ctx, &body);
 	return answer(connection, MHD_HTTP_OK, &body);
 }
 
-/* Parses "host:port" with a numeric host; IPv6 in brackets. */
+/* Parses "host:port" with a numeric host. An IPv6 address is in brackets. */
 static struct addrinfo *find_address(const char *address)
 {
 	const char *colon = strrchr(address, ':');
@@ -253,7 +344,7 @@ int metrics_start(struct metrics **out, const char *address, const struct metric
 		return err->code;
 	}
 	struct metrics *m = mem_calloc(1, sizeof *m);
-	/* select cannot watch descriptors above 1023, which a process with many partitions has */
+	/* AUTO avoids select, which cannot watch descriptors above 1023 */
 	unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD;
 	if (at->ai_family == AF_INET6)
 		flags |= MHD_USE_IPv6;

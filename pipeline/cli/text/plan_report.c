@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "bar.h"
+#include "cli/report_views.h"
 #include "key.h"
 #include "mem.h"
 
 #define BAR_WIDTH  40
-#define LINES_MOST 48 /* lines of regions; for more regions: the first, the last and the extremes */
+#define LINES_MOST 48 /* largest number of lines for regions */
 
 static uint64_t total_disk(const struct plan *p)
 {
@@ -23,7 +24,7 @@ static double over_target(const struct plan *p, size_t region)
 	return p->target_bytes > 0 ? (double)p->regions[region].bytes / p->target_bytes : 0;
 }
 
-/* Returns the error of a region's size at 99 % confidence, as a share of the target. */
+/* Returns the error of a region's size as a share of the target, with 99 % confidence. */
 static double error_share(const struct plan *p, size_t region)
 {
 	return p->target_bytes > 0 ? p->regions[region].bytes_error / p->target_bytes : 0;
@@ -84,7 +85,7 @@ static void put_rivals(struct buf *out, const struct plan *p)
 
 		buf_printf(
 			out,
-			"  %s would put %.0f%% of the bytes in one region, %zu of its %zu empty\n",
+			"  with %s, one region has %.0f%% of the bytes, and %zu of %zu are empty\n",
 			split_algorithm_name(r->algorithm), r->largest_share * 100, r->empty,
 			r->regions);
 	}
@@ -125,55 +126,18 @@ void plan_report_text(struct buf *out, const struct job *job, const struct plan 
 
 /* --- JSON --- */
 
-struct plan_region_view {
-	struct bytes start, end;
-	uint64_t rows, bytes, disk_bytes;
-	double bytes_error;
-};
-struct plan_rival_view {
-	const char *algorithm;
-	size_t regions, empty;
-	double largest_share;
-};
-struct plan_heavy_view {
-	bool is_row;
-	struct bytes key, name;
-	uint64_t rows, bytes, at_least, at_most;
-	uint32_t salts;
-};
-struct plan_table_view {
-	const char *name;
-	uint64_t rows, bytes, disk_bytes;
-	double disk_per_byte, target, largest, smallest, error;
-	bool is_scaled;
-	double input_share, scale_error;
-	struct plan_region_view *regions;
-	size_t nregions;
-	struct plan_rival_view *rivals;
-	size_t nrivals;
-	struct plan_heavy_view *heavy;
-	size_t nheavy;
-	const struct plan_place *places;
-	size_t nplaces;
-	const char *const *warnings;
-	size_t nwarnings;
-};
-struct plan_view {
-	uint64_t events, rejected;
-	struct plan_table_view *tables;
-	size_t ntables;
-	bool linted;
-	const struct lint_finding *findings;
-	size_t nfindings;
-};
-
 static const struct form_member region_members[] = {
-	{"start", FORM_KEY, IN(plan_region_view, start), "first row key; empty: no bound"},
-	{"end", FORM_KEY, IN(plan_region_view, end), "first row key after it; empty: no bound"},
+	{"start", FORM_KEY, IN(plan_region_view, start),
+	 "first row key; empty if there is no "
+	 "bound"},
+	{"end", FORM_KEY, IN(plan_region_view, end),
+	 "first row key after the region; empty if "
+	 "there is no bound"},
 	{"rows", FORM_COUNT, IN(plan_region_view, rows), "predicted row keys"},
 	{"cell_bytes", FORM_COUNT, IN(plan_region_view, bytes),
-	 "predicted size of its cells as KeyValues"},
-	{"disk_bytes", FORM_COUNT, IN(plan_region_view, disk_bytes), "predicted size of its files"},
+	 "predicted size of the region's cells as KeyValues"},
+	{"disk_bytes", FORM_COUNT, IN(plan_region_view, disk_bytes),
+	 "predicted size of the region's files"},
 	{"cell_bytes_error", FORM_REAL, IN(plan_region_view, bytes_error),
 	 "error of cell_bytes, with 99 % confidence"},
 };
@@ -189,15 +153,21 @@ static const struct form_member rival_members[] = {
 static const struct form rival_form = FORM(plan_rival_view, rival_members);
 
 static const struct form_member heavy_members[] = {
-	{"row", FORM_FLAG, IN(plan_heavy_view, is_row), "a whole row key, not a prefix"},
+	{"row", FORM_FLAG, IN(plan_heavy_view, is_row),
+	 "true for a whole row key, false for a "
+	 "prefix"},
 	{"key", FORM_KEY, IN(plan_heavy_view, key), "the row key or prefix"},
-	{"name", FORM_BYTES, IN(plan_heavy_view, name), "the same as fields and values"},
+	{"name", FORM_BYTES, IN(plan_heavy_view, name),
+	 "the row key or prefix as fields and "
+	 "values"},
 	{"rows", FORM_COUNT, IN(plan_heavy_view, rows), "predicted rows with this prefix"},
-	{"cell_bytes", FORM_COUNT, IN(plan_heavy_view, bytes), "predicted size of their cells"},
+	{"cell_bytes", FORM_COUNT, IN(plan_heavy_view, bytes),
+	 "predicted size of the cells of "
+	 "these rows"},
 	{"at_least", FORM_COUNT, IN(plan_heavy_view, at_least), "lower bound of cell_bytes"},
 	{"at_most", FORM_COUNT, IN(plan_heavy_view, at_most), "upper bound of cell_bytes"},
 	{"salts", FORM_UINT, IN(plan_heavy_view, salts),
-	 "salt buckets that would make it fit a region"},
+	 "salt buckets that would reduce this key to the size of a region"},
 };
 static const struct form heavy_form = FORM(plan_heavy_view, heavy_members);
 
@@ -209,34 +179,39 @@ static const struct form_member place_members[] = {
 static const struct form place_form = FORM(plan_place, place_members);
 
 static const struct form_member table_members[] = {
-	{"name", FORM_TEXT, IN(plan_table_view, name), "with its namespace, if it has one"},
+	{"name", FORM_TEXT, IN(plan_table_view, name),
+	 "name of the table, with its namespace if "
+	 "the table has one"},
 	{"rows", FORM_COUNT, IN(plan_table_view, rows), "predicted row keys"},
 	{"cell_bytes", FORM_COUNT, IN(plan_table_view, bytes),
-	 "predicted size of its cells as KeyValues"},
-	{"disk_bytes", FORM_COUNT, IN(plan_table_view, disk_bytes), "predicted size of its files"},
+	 "predicted size of the table's cells as KeyValues"},
+	{"disk_bytes", FORM_COUNT, IN(plan_table_view, disk_bytes),
+	 "predicted size of the table's files"},
 	{"disk_per_byte", FORM_REAL, IN(plan_table_view, disk_per_byte),
 	 "size of the files divided by the size of the cells"},
 	{"target_cell_bytes", FORM_REAL, IN(plan_table_view, target),
-	 "wanted cell bytes of a region"},
+	 "cell bytes that a region should have"},
 	{"largest_over_target", FORM_REAL, IN(plan_table_view, largest),
 	 "size of the largest region divided by the target"},
 	{"smallest_over_target", FORM_REAL, IN(plan_table_view, smallest),
 	 "size of the smallest region divided by the target"},
 	{"error_over_target", FORM_REAL, IN(plan_table_view, error),
 	 "error of the largest region divided by the target, with 99 % confidence"},
-	{"regions", FORM_LIST, IN(plan_table_view, regions), "in the order of their keys",
-	 ITEMS(plan_table_view, region_form, nregions)},
+	{"regions", FORM_LIST, IN(plan_table_view, regions),
+	 "regions, in the order of the row keys", ITEMS(plan_table_view, region_form, nregions)},
 	{"rivals", FORM_LIST, IN(plan_table_view, rivals),
 	 "the same rows under HBase's own split algorithms",
 	 ITEMS(plan_table_view, rival_form, nrivals)},
 	{"heavy", FORM_LIST, IN(plan_table_view, heavy),
 	 "rows and row key prefixes with many bytes", ITEMS(plan_table_view, heavy_form, nheavy)},
-	{"places", FORM_LIST, IN(plan_table_view, places), "where the bytes are; at most 512 keys",
+	{"places", FORM_LIST, IN(plan_table_view, places),
+	 "distribution of the bytes; at most 512 keys", FORM_NEWER,
 	 ITEMS(plan_table_view, place_form, nplaces)},
 	{"warnings", FORM_TEXTS, IN(plan_table_view, warnings),
-	 "what the plan cannot do for the job", COUNT_AT(plan_table_view, nwarnings)},
+	 "settings of the job that the plan cannot follow", COUNT_AT(plan_table_view, nwarnings)},
 	{"input_share", FORM_REAL, IN(plan_table_view, input_share),
-	 "share of the input that was read; missing: all", FORM_IF, IF(plan_table_view, is_scaled)},
+	 "share of the input that was read; absent if all was read", FORM_IF,
+	 IF(plan_table_view, is_scaled)},
 	{"scale_error", FORM_REAL, IN(plan_table_view, scale_error),
 	 "relative error of the figures that are scaled up from this share", FORM_IF,
 	 IF(plan_table_view, is_scaled)},
@@ -245,15 +220,18 @@ static const struct form table_form = FORM(plan_table_view, table_members);
 
 static const struct form_member plan_members[] = {
 	{"events", FORM_COUNT, IN(plan_view, events), "events that were read"},
-	{"rejected", FORM_COUNT, IN(plan_view, rejected), "bad events among them"},
-	{"tables", FORM_LIST, IN(plan_view, tables), "in the order of the job",
+	{"rejected", FORM_COUNT, IN(plan_view, rejected),
+	 "bad events among the events that were "
+	 "read"},
+	{"tables", FORM_LIST, IN(plan_view, tables), "tables, in the order of the job",
 	 ITEMS(plan_view, table_form, ntables)},
 	{"lint", FORM_LIST, IN(plan_view, findings),
-	 "what lint found; not in plan.json, because some rules depend on the clock", FORM_IF,
+	 "findings of lint; not in plan.json, because some rules depend on the clock", FORM_IF,
 	 ITEMS(plan_view, lint_form, nfindings), IF(plan_view, linted)},
 };
-const struct form plan_form =
-	NAMED_FORM(plan_view, plan_members, "plan", "plan --json, and plan.json of its folder");
+const struct form plan_form = NAMED_FORM(plan_view, plan_members, "plan",
+					 "`plan --json`, and plan.json of a plan's "
+					 "folder");
 
 static struct plan_region_view plan_region_view(const struct plan *p, size_t i)
 {

@@ -4,7 +4,7 @@
 #include "cli/reports.h"
 #include "bytes.h"
 
-/* Appends " 45%, 12 s left"; whole 0: unknown. */
+/* Appends a text such as " 45%, 12 s left". `whole` is 0 if the total is unknown. */
 static void put_share(struct buf *out, uint64_t done, uint64_t whole, double seconds)
 {
 	if (!whole || done > whole)

@@ -10,7 +10,14 @@ struct range_view {
 	struct key_range r;
 	bool is_row;
 };
+struct column_view {
+	struct bytes family;
+	struct key_range r;
+	bool is_column;
+};
 struct ranges_view {
+	struct column_view *columns;
+	size_t ncolumns;
 	bool exact, must_check, has_cost;
 	struct range_view *ranges;
 	size_t nranges;
@@ -21,30 +28,52 @@ struct ranges_view {
 };
 
 static const struct form_member range_members[] = {
-	{"start", FORM_KEY, IN(range_view, r.start), "first row key; empty: no bound"},
-	{"stop", FORM_KEY, IN(range_view, r.stop), "first row key after it; empty: no bound"},
+	{"start", FORM_KEY, IN(range_view, r.start), "first row key; empty if there is no bound"},
+	{"stop", FORM_KEY, IN(range_view, r.stop),
+	 "first row key after the range; empty if there "
+	 "is no bound"},
 	{"row", FORM_KEY, IN(range_view, r.start), "the only row key of the range", FORM_IF,
 	 IF(range_view, is_row)},
 };
 static const struct form range_form = FORM(range_view, range_members);
 
+static const struct form_member column_members[] = {
+	{"family", FORM_KEY, IN(column_view, family), "column family"},
+	{"start", FORM_KEY, IN(column_view, r.start),
+	 "first qualifier; empty if there is no "
+	 "bound"},
+	{"stop", FORM_KEY, IN(column_view, r.stop),
+	 "first qualifier after the range; empty if "
+	 "there is no bound"},
+	{"qualifier", FORM_KEY, IN(column_view, r.start), "the only qualifier", FORM_IF,
+	 IF(column_view, is_column)},
+};
+static const struct form column_form = FORM(column_view, column_members);
+
 static const struct form_member ranges_members[] = {
-	{"exact", FORM_FLAG, IN(ranges_view, exact),
-	 "every row in the ranges matches; no check is needed"},
-	{"ranges", FORM_LIST, IN(ranges_view, ranges), "in the order of their keys",
+	{"exact", FORM_FLAG, IN(ranges_view, exact), "true if every row in the ranges matches"},
+	{"ranges", FORM_LIST, IN(ranges_view, ranges), "ranges, in the order of the row keys",
 	 ITEMS(ranges_view, range_form, nranges)},
-	{"filter", FORM_TEXT, IN(ranges_view, filter), "condition to check on each row; null: none",
+	{"columns", FORM_LIST, IN(ranges_view, columns),
+	 "columns that the query selects; absent if it selects all columns", FORM_IF_ANY,
+	 ITEMS(ranges_view, column_form, ncolumns)},
+	{"filter", FORM_TEXT, IN(ranges_view, filter),
+	 "condition to check on each row; null if "
+	 "there is none",
 	 FORM_OR_NULL},
-	{"advice", FORM_TEXT, IN(ranges_view, advice), "how the query would read less; null: none",
+	{"advice", FORM_TEXT, IN(ranges_view, advice),
+	 "how to make the query read less; null: no "
+	 "advice",
 	 FORM_OR_NULL},
 	{"filter_exact", FORM_FLAG, IN(ranges_view, filter_exact),
-	 "HBase filters check the whole condition", FORM_IF, IF(ranges_view, must_check)},
+	 "true if the columns and HBase filters check the whole condition", FORM_IF,
+	 IF(ranges_view, must_check)},
 	{"shell_filter", FORM_BYTES, IN(ranges_view, shell), "the filter for `hbase shell`",
 	 FORM_IF_ANY},
 	{"java_filter", FORM_BYTES, IN(ranges_view, java), "the filter for HBase's Java client",
 	 FORM_IF_ANY},
 	{"bytes", FORM_COUNT, IN(ranges_view, bytes),
-	 "bytes that a scan reads, by the figures of the load or plan", FORM_IF,
+	 "bytes that a scan reads, computed from the load or plan", FORM_IF,
 	 IF(ranges_view, has_cost)},
 	{"table_bytes", FORM_COUNT, IN(ranges_view, table_bytes), "bytes of the whole table",
 	 FORM_IF, IF(ranges_view, has_cost)},
@@ -70,6 +99,11 @@ static void put_json(struct buf *out, const struct ranges_shown *s)
 
 	for (size_t i = 0; i < r->n; i++)
 		v.ranges[i] = (struct range_view){r->range[i], key_range_is_row(&r->range[i])};
+	v.columns = arena_alloc(&a, (s->ncolumns + 1) * sizeof *v.columns);
+	v.ncolumns = s->ncolumns;
+	for (size_t i = 0; i < s->ncolumns; i++)
+		v.columns[i] = (struct column_view){s->columns[i].family, s->columns[i].qualifiers,
+						    key_range_is_row(&s->columns[i].qualifiers)};
 	if (s->checks.filter) {
 		filter_shell(&shell, s->checks.filter);
 		filter_java(&java, s->checks.filter);
@@ -84,8 +118,8 @@ static void put_json(struct buf *out, const struct ranges_shown *s)
 }
 
 /*
- * Writes a key between two texts and escapes backslashes for the language. Writes nothing for an
- * empty key.
+ * Writes a key between two texts. If `doubled` is true, doubles its backslashes for the language.
+ * Writes nothing for an empty key.
  */
 static void put_key(struct buf *out, const char *front, struct bytes key, const char *back,
 		    bool doubled)
@@ -105,12 +139,53 @@ static void put_key(struct buf *out, const char *front, struct bytes key, const 
 	buf_release(&text);
 }
 
-/* Options of each scan besides its rows. */
+/* Options of each scan, except its rows. */
 struct scan_extras {
 	const char *table;
 	bool filter;
-	uint64_t limit, caching; /* 0: none */
+	uint64_t limit, caching; /* 0 if not set */
+	const struct ranges_column *named;
+	size_t nnamed;
 };
+
+/* Writes the name "f" or "f:\\xHH" of a column, without its quotes. */
+static void put_column(struct buf *out, const struct ranges_column *c)
+{
+	bytes_escape(out, c->family);
+	if (!key_range_is_row(&c->qualifiers))
+		return;
+	buf_put(out, ':');
+	bytes_escape(out, c->qualifiers.start);
+}
+
+/* Writes a list of columns for the shell or Python. Writes nothing if the scan names no columns. */
+static void put_named(struct buf *out, const struct scan_extras *x, const char *front,
+		      const char *quote, const char *end)
+{
+	for (size_t i = 0; i < x->nnamed; i++) {
+		buf_append_str(out, i ? ", " : front);
+		buf_append_str(out, quote);
+		put_column(out, &x->named[i]);
+		buf_put(out, (uint8_t)quote[strlen(quote) - 1]);
+	}
+	buf_append_str(out, x->nnamed ? end : "");
+}
+
+/* Writes calls of addColumn and addFamily. */
+static void put_java_columns(struct buf *out, const struct scan_extras *x)
+{
+	for (size_t i = 0; i < x->nnamed; i++) {
+		const struct ranges_column *c = &x->named[i];
+		bool one = key_range_is_row(&c->qualifiers);
+
+		put_key(out,
+			one ? ".addColumn(Bytes.toBytesBinary(\""
+			    : ".addFamily(Bytes.toBytesBinary(\"",
+			c->family, one ? "\"), " : "\"))", true);
+		if (one)
+			put_key(out, "Bytes.toBytesBinary(\"", c->qualifiers.start, "\"))", true);
+	}
+}
 
 /* Writes a comma and an option for Python or the shell, if the value is not 0. */
 static void put_number(struct buf *out, const char *name, uint64_t value)
@@ -127,9 +202,16 @@ static void put_shell(struct buf *out, const struct key_range *r, const struct s
 	if (key_range_is_row(r)) {
 		buf_printf(out, "get '%s', ", x->table);
 		put_key(out, "\"", r->start, "\"", false);
-		buf_append_str(out, x->filter ? ", {FILTER => filter}\n" : "\n");
+		put_named(&options, x, ", COLUMNS => [", "\"", "]");
+		buf_append_str(&options, x->filter ? ", FILTER => filter" : "");
+		if (options.len)
+			buf_printf(out, ", {%.*s}", (int)options.len - 2,
+				   (const char *)options.ptr + 2);
+		buf_put(out, '\n');
+		buf_release(&options);
 		return;
 	}
+	put_named(&options, x, ", COLUMNS => [", "\"", "]");
 	put_key(&options, ", STARTROW => \"", r->start, "\"", false);
 	put_key(&options, ", STOPROW => \"", r->stop, "\"", false);
 	buf_append_str(&options, x->filter ? ", FILTER => filter" : "");
@@ -142,15 +224,25 @@ static void put_shell(struct buf *out, const struct key_range *r, const struct s
 	buf_release(&options);
 }
 
-/* HBase treats a scan as a get if start and stop are the same row and both are included. */
+/*
+ * Writes a scan or a get in Java. HBase treats a scan as a get if start and stop are the same row
+ * and both are inclusive.
+ */
 static void put_java(struct buf *out, const struct key_range *r, const struct scan_extras *x)
 {
 	bool row = key_range_is_row(r);
 
+	if (row && x->nnamed) {
+		put_key(out, "new Get(Bytes.toBytesBinary(\"", r->start, "\"))", true);
+		put_java_columns(out, x);
+		buf_append_str(out, x->filter ? ".setFilter(filter)\n" : "\n");
+		return;
+	}
 	buf_append_str(out, "new Scan()");
 	put_key(out, ".withStartRow(Bytes.toBytesBinary(\"", r->start, "\"))", true);
 	put_key(out, ".withStopRow(Bytes.toBytesBinary(\"", row ? r->start : r->stop,
 		row ? "\"), true)" : "\"))", true);
+	put_java_columns(out, x);
 	buf_append_str(out, x->filter ? ".setFilter(filter)" : "");
 	if (x->limit && !row)
 		buf_printf(out, ".setLimit(%llu)", (unsigned long long)x->limit);
@@ -159,17 +251,23 @@ static void put_java(struct buf *out, const struct key_range *r, const struct sc
 	buf_put(out, '\n');
 }
 
-/* In happybase a get takes no filter, so a row with a filter becomes a scan. */
+/*
+ * Writes a scan or a get in Python. A get in happybase accepts no filter, so a row with a filter
+ * needs a scan.
+ */
 static void put_python(struct buf *out, const struct key_range *r, const struct scan_extras *x)
 {
 	struct buf options = {0};
 
 	if (key_range_is_row(r) && !x->filter) {
-		put_key(out, "table.row(b'", r->start, "')\n", false);
+		put_key(out, "table.row(b'", r->start, "'", false);
+		put_named(out, x, ", columns=[", "b'", "]");
+		buf_append_str(out, ")\n");
 		return;
 	}
 	put_key(&options, ", row_start=b'", r->start, "'", false);
 	put_key(&options, ", row_stop=b'", r->stop, "'", false);
+	put_named(&options, x, ", columns=[", "b'", "]");
 	buf_append_str(&options, x->filter ? ", filter=filter" : "");
 	put_number(&options, "limit=", x->limit);
 	put_number(&options, "batch_size=", x->caching);
@@ -192,6 +290,23 @@ static void put_words(struct buf *out, const struct key_range *r)
 	buf_append_str(out, r->stop.len ? "" : " to the last row\n");
 }
 
+static void put_column_words(struct buf *out, const struct ranges_column *c)
+{
+	const struct key_range *q = &c->qualifiers;
+
+	if (key_range_is_row(q)) {
+		buf_append_str(out, "column ");
+		put_column(out, c);
+		buf_put(out, '\n');
+		return;
+	}
+	buf_append_str(out, "columns of ");
+	bytes_escape(out, c->family);
+	put_key(out, " from ", q->start, "", false);
+	put_key(out, " to before ", q->stop, "", false);
+	buf_put(out, '\n');
+}
+
 static void put_range(struct buf *out, const struct key_range *r, enum ranges_form form,
 		      const struct scan_extras *x)
 {
@@ -200,13 +315,13 @@ static void put_range(struct buf *out, const struct key_range *r, enum ranges_fo
 	case RANGES_JAVA: put_java(out, r, x); return;
 	case RANGES_PYTHON: put_python(out, r, x); return;
 	case RANGES_TABLE: put_words(out, r); return;
-	case RANGES_JSON: return; /* put_json */
+	case RANGES_JSON: return; /* put_json prints this form */
 	}
 }
 
 /*
- * Writes a remark in one line. It quotes the query, so line ends are escaped. Java also reads
- * \uXXXX in remarks, unless the backslash is one of two (JLS 3.3).
+ * Writes a one-line comment. The comment quotes the query, so line ends are escaped. Java also
+ * decodes \uXXXX in comments, unless the backslash is doubled (JLS 3.3).
  */
 static void put_remark(struct buf *out, enum ranges_form form, const char *remark, const char *what,
 		       const char *text)
@@ -224,7 +339,7 @@ static void put_remark(struct buf *out, enum ranges_form form, const char *remar
 	buf_put(out, '\n');
 }
 
-/* Prints the filter that all scans share, before them. */
+/* Prints the filter, which all scans share, before the scans. */
 static void put_filter(struct buf *out, const struct filter *f, enum ranges_form form)
 {
 	if (form == RANGES_JAVA) {
@@ -244,7 +359,7 @@ static void put_cost(struct buf *out, const struct ranges_cost *c, const char *r
 		   format_bytes(touched, c->touched), format_bytes(bytes, c->bytes), c->of);
 }
 
-/* Explains the limit if there are several scans, or if rows must still be checked. */
+/* Explains the limit if there are several scans, or if rows must be checked. */
 static void put_limit(struct buf *out, const struct ranges_shown *s, const char *remark,
 		      bool checked)
 {
@@ -252,21 +367,23 @@ static void put_limit(struct buf *out, const struct ranges_shown *s, const char 
 
 	if (!checked)
 		buf_printf(out,
-			   "%sno scan has the limit, because rows have to be checked: stop after "
-			   "%llu rows that match\n",
+			   "%sno scan has the limit, because rows must be checked; stop after %llu "
+			   "matching rows\n",
 			   remark, limit);
 	else if (s->ranges->n > 1)
-		buf_printf(out, "%seach scan has the limit: stop after %llu rows in all\n", remark,
+		buf_printf(out, "%seach scan has the limit; stop after %llu rows in all\n", remark,
 			   limit);
 }
 
 static void put_remarks(struct buf *out, const struct ranges_shown *s, enum ranges_form form,
 			const char *remark, bool checked)
 {
+	for (size_t i = 0; form == RANGES_TABLE && i < s->ncolumns; i++)
+		put_column_words(out, &s->columns[i]);
 	if (s->ranges->n == 0)
 		buf_printf(out, "%sno row can match\n", remark);
 	if (!checked)
-		put_remark(out, form, remark, "each row is still to be checked: ", s->question);
+		put_remark(out, form, remark, "each row must still be checked: ", s->question);
 	if (s->limit)
 		put_limit(out, s, remark, checked);
 	if (s->advice)
@@ -275,7 +392,7 @@ static void put_remarks(struct buf *out, const struct ranges_shown *s, enum rang
 		put_cost(out, &s->cost, remark);
 }
 
-#define CACHING_MOST 1000 /* rows that a server sends in one answer */
+#define CACHING_MOST 1000 /* most rows in one answer of a server */
 
 void ranges_report(struct buf *out, const struct ranges_shown *s, enum ranges_form form)
 {
@@ -286,8 +403,10 @@ void ranges_report(struct buf *out, const struct ranges_shown *s, enum ranges_fo
 	const struct key_ranges *r = s->ranges;
 	struct scan_extras x = {.table = s->table,
 				.filter = s->checks.filter && r->n && form != RANGES_TABLE,
+				.named = s->named,
+				.nnamed = s->nnamed,
 				.caching = s->limit < CACHING_MOST ? s->limit : CACHING_MOST};
-	bool checked = r->exact || (x.filter && s->checks.exact);
+	bool checked = r->exact || ((x.filter || s->ncolumns) && s->checks.exact);
 
 	if (form == RANGES_JSON) {
 		put_json(out, s);

@@ -114,7 +114,10 @@ static size_t parent_length(const struct kept_reference *k)
 	return len > own ? len - own - 1 : 0;
 }
 
-/* Returns whether two keys belong to one mapping: same parent path and same kind of part. */
+/*
+ * Returns true if two keys belong to the same mapping. Such keys have the same parent path and kind
+ * of part.
+ */
 static bool beside(const struct kept_reference *a, const struct kept_reference *b)
 {
 	size_t len = parent_length(a);
@@ -176,15 +179,12 @@ void reference_markdown(struct buf *out)
 
 	buf_append_str(
 		out,
-		"# The job file\n\n"
-		"This page lists every key of a job file. `saltmill help job --format markdown` "
-		"prints it, and\n"
-		"`make check` compares the two. `saltmill help KEY` explains one key. `saltmill "
-		"help job --format\n"
-		"json-schema` prints a schema for editors (yaml-language-server). The jobs in this "
-		"folder are worked\n"
-		"examples. Each begins with the queries that its keys are made for.\n\n"
-		"In a path, `[]` is an item of a list, and `NAME` is any name.\n");
+		"# The job file\n\nThis page lists every key of a job file. `saltmill help job "
+		"--format markdown` prints it, and\n`make check` compares the two. `saltmill help "
+		"KEY` explains one key. `saltmill help job --format\njson-schema` prints a schema "
+		"for editors (yaml-language-server). The jobs in this folder are\nexamples. The "
+		"comment at the head of each job lists queries that its row keys support.\n\nIn a "
+		"path, `[]` is an item of a list, and `NAME` is any name.\n");
 	job_words(keep, &p);
 	for (size_t i = 0; i < p.n; i++)
 		if (!p.key[i].told)
@@ -234,13 +234,11 @@ static void see_roff(void *ctx, const struct job_key *k)
 
 void reference_man(struct buf *out)
 {
-	buf_append_str(out, ".TH SALTMILL\\-JOB 5 \"\" saltmill\n"
-			    ".SH NAME\nsaltmill\\-job \\- the job file of saltmill\n"
-			    ".SH DESCRIPTION\n"
-			    "A job file is YAML. It names the sources of events, their fields, and "
-			    "the tables they go to.\n"
-			    "In a path, [] is an item of a list, and NAME is any name.\n"
-			    ".SH KEYS\n");
+	buf_append_str(out, ".TH SALTMILL\\-JOB 5 \"\" saltmill\n.SH NAME\nsaltmill\\-job \\- the "
+			    "job file of saltmill\n.SH DESCRIPTION\nA job file is YAML. It names "
+			    "the input, describes the fields of an event, and lists the tables.\n"
+			    "In a path, [] is an item of a list, and NAME is "
+			    "any name.\n.SH KEYS\n");
 	job_words(see_roff, out);
 	buf_append_str(out, ".SH SEE ALSO\n.BR saltmill (1)\n");
 }

@@ -6,11 +6,12 @@
 #include <time.h>
 
 #include "bar.h"
+#include "cli/report_views.h"
 #include "clock.h"
 #include "mem.h"
 
 #define BAR_WIDTH 40
-#define BARS_MOST 48 /* if there are more regions: the largest, the smallest and the middle */
+#define BARS_MOST 48 /* largest number of regions that are all printed */
 
 char *format_count(char *text, uint64_t n)
 {
@@ -117,7 +118,7 @@ static void put_table(struct buf *out, const struct manifest_table *t, const str
 	if (t->deduplicated)
 		buf_printf(out, ", deduplicated %s", format_count(a, t->deduplicated));
 	if (t->cells_deduplicated)
-		buf_printf(out, " (%s cells shadowed by duplicates)",
+		buf_printf(out, " (%s cells overwritten by duplicates)",
 			   format_count(d, t->cells_deduplicated));
 	buf_printf(out, "\n");
 	for (size_t i = 0; i < t->ntuned; i++)
@@ -129,11 +130,12 @@ static void put_table(struct buf *out, const struct manifest_table *t, const str
 	if (bytes && t->nregions > 1)
 		buf_printf(out, "  largest region is %.2f times the target of %s%s\n",
 			   t->largest_over_target, format_bytes(c, t->target_bytes),
-			   p->broken ? ": PROMISE NOT KEPT" : "");
+			   p->broken ? ": TOLERANCE EXCEEDED" : "");
 	if (bytes)
 		put_prediction(out, t, bytes);
 	if (p->broken)
-		buf_printf(out, "  the job tolerates %g times (regions: tolerance)\n",
+		buf_printf(out,
+			   "  the job allows %g times the target (`tolerance` in `regions:`)\n",
 			   p->tolerance);
 }
 
@@ -155,7 +157,7 @@ static size_t count_topics(const struct manifest *m)
 	return n;
 }
 
-/* Prints the sum of a table: each event is counted once. */
+/* Prints the counts of a table. Each event is counted exactly once. */
 static void put_sum(struct buf *out, const struct manifest_table *t, const struct manifest *m)
 {
 	char read[28], loaded[28], rejected[28], filtered[28], hidden[28];
@@ -164,6 +166,24 @@ static void put_sum(struct buf *out, const struct manifest_table *t, const struc
 		   t->name, format_count(read, m->read), format_count(loaded, t->loaded),
 		   format_count(rejected, m->rejected), format_count(filtered, t->filtered),
 		   format_count(hidden, t->deduplicated));
+}
+
+/*
+ * Prints how many lines belong to events that are not loaded. A stray quote can merge many lines
+ * into one event.
+ */
+static void put_more_lines(struct buf *out, const struct manifest *m)
+{
+	char a[28], b[28];
+
+	if (m->rejected_lines + m->filtered_lines == 0)
+		return;
+	buf_printf(out,
+		   "events of several lines: %s more line%s inside rejected events, %s inside "
+		   "filtered events; if these lines are events, remove the stray quote before "
+		   "them\n",
+		   format_count(a, m->rejected_lines), plural(m->rejected_lines),
+		   format_count(b, m->filtered_lines));
 }
 
 void report_text(struct buf *out, const struct load_result *r, const char *output_dir)
@@ -187,23 +207,27 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 	if (r->blank_lines)
 		buf_printf(out, ", %s blank lines", format_count(b, r->blank_lines));
 	buf_printf(out, "\n");
-	for (size_t i = 0; i < m->ntables; i++)
+	for (size_t i = 0; i < m->ntables; i++) {
 		put_table(out, &m->tables[i], &r->promises[i]);
+		if (!r->hidden_cells || !r->hidden_cells[i])
+			continue;
+		text_visible(out, bytes_str(r->hidden_cells[i]));
+		buf_append_str(out, "\n");
+	}
 	if (m->joined)
-		buf_printf(out,
-			   "these are %zu loads side by side: a row that several have counts in "
-			   "each\n",
-			   m->joined);
+		buf_printf(
+			out,
+			"joined %zu loads; a row that several loads contain is counted in each of "
+			"them\n",
+			m->joined);
 	buf_printf(out, "rejected %s%s", format_count(a, m->rejected), m->rejected ? ":" : "\n");
 	for (size_t i = 0; i < m->nreasons; i++)
 		buf_printf(out, " %s %s%s", format_count(a, m->reasons[i].count),
 			   m->reasons[i].reason,
 			   i + 1 < m->nreasons ? "," : "; see rejects.jsonl\n");
-	for (size_t i = 0; i < m->ntables; i++) {
-		const struct manifest_table *t = &m->tables[i];
-
-		put_sum(out, t, m);
-	}
+	put_more_lines(out, m);
+	for (size_t i = 0; i < m->ntables; i++)
+		put_sum(out, &m->tables[i], m);
 	double all = total_seconds(r);
 	buf_printf(out, "%.2f s (read %.2f, splits %.2f, write %.2f, publish %.2f), %s events/s",
 		   all, r->seconds[PHASE_OPEN] + r->seconds[PHASE_READ], r->seconds[PHASE_SPLIT],
@@ -211,45 +235,34 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 		   format_count(a, all > 0 ? (uint64_t)((double)m->read / all) : 0));
 	if (r->spilled_bytes)
 		buf_printf(out, ", %s spilled", format_bytes(c, r->spilled_bytes));
-	buf_printf(out, "\npublished as %s\n", output_dir);
+	buf_append_str(out, "\npublished as ");
+	text_visible(out, bytes_str(output_dir));
+	buf_put(out, '\n');
 }
 
 /* --- JSON --- */
 
-struct load_report_table {
-	struct manifest_table t;
-	bool promise_kept;
-};
-struct load_report_seconds {
-	double total, read, splits, write, publish;
-};
-struct load_report_load {
-	const char *output;
-	uint64_t read, rejected, spilled_bytes;
-	struct load_report_table *tables;
-	size_t ntables;
-	struct load_report_seconds seconds;
-};
-
 static const struct form_member table_members[] = {
-	{"name", FORM_TEXT, IN(load_report_table, t.name), "with its namespace, if it has one"},
+	{"name", FORM_TEXT, IN(load_report_table, t.name),
+	 "name of the table, with its namespace "
+	 "if the table has one"},
 	{"rows", FORM_COUNT, IN(load_report_table, t.rows), "row keys"},
 	{"cells", FORM_COUNT, IN(load_report_table, t.cells), "cells that are stored"},
 	{"loaded", FORM_COUNT, IN(load_report_table, t.loaded), "events that became cells"},
 	{"filtered", FORM_COUNT, IN(load_report_table, t.filtered),
 	 "events without a cell for this table"},
 	{"deduplicated", FORM_COUNT, IN(load_report_table, t.deduplicated),
-	 "events that others overwrite"},
+	 "events that other events overwrite"},
 	{"files", FORM_SIZE, IN(load_report_table, t.nfiles), "number of HFiles"},
 	{"regions", FORM_SIZE, IN(load_report_table, t.nregions), "number of regions"},
 	{"predicted_bytes", FORM_COUNT, IN(load_report_table, t.predicted_bytes),
 	 "size of all files, predicted from a sample"},
 	{"target_bytes", FORM_COUNT, IN(load_report_table, t.target_bytes),
-	 "wanted size of a region"},
+	 "size that a region should have"},
 	{"largest_over_target", FORM_RATIO, IN(load_report_table, t.largest_over_target),
 	 "size of the largest region divided by target_bytes"},
 	{"promise_kept", FORM_FLAG, IN(load_report_table, promise_kept),
-	 "the largest region is within the job's tolerance"},
+	 "true if the largest region is within the job's tolerance"},
 };
 static const struct form table_form = FORM(load_report_table, table_members);
 
@@ -258,7 +271,7 @@ static const struct form_member seconds_members[] = {
 	{"read", FORM_REAL, IN(load_report_seconds, read), "reading and sorting"},
 	{"splits", FORM_REAL, IN(load_report_seconds, splits), "choosing split points"},
 	{"write", FORM_REAL, IN(load_report_seconds, write), "writing files"},
-	{"publish", FORM_REAL, IN(load_report_seconds, publish), "making all durable and visible"},
+	{"publish", FORM_REAL, IN(load_report_seconds, publish), "syncing and publishing"},
 };
 static const struct form seconds_form = FORM(load_report_seconds, seconds_members);
 
@@ -266,15 +279,20 @@ static const struct form_member load_members[] = {
 	{"output", FORM_TEXT, IN(load_report_load, output), "the published folder"},
 	{"read", FORM_COUNT, IN(load_report_load, read), "events"},
 	{"rejected", FORM_COUNT, IN(load_report_load, rejected), "bad events, in rejects.jsonl"},
-	{"tables", FORM_LIST, IN(load_report_load, tables), "in the order of the job",
+	{"rejected_lines", FORM_COUNT, IN(load_report_load, rejected_lines),
+	 "line ends inside rejected events", FORM_IF_ANY},
+	{"filtered_lines", FORM_COUNT, IN(load_report_load, filtered_lines),
+	 "line ends inside filtered events", FORM_IF_ANY},
+	{"tables", FORM_LIST, IN(load_report_load, tables), "tables, in the order of the job",
 	 ITEMS(load_report_load, table_form, ntables)},
 	{"spilled_bytes", FORM_COUNT, IN(load_report_load, spilled_bytes),
 	 "bytes in temporary files, because memory was full"},
 	{"seconds", FORM_PART, IN(load_report_load, seconds), "duration of the phases",
 	 .items = &seconds_form},
 };
-const struct form load_form =
-	NAMED_FORM(load_report_load, load_members, "load", "load, unite and replay --json");
+const struct form load_form = NAMED_FORM(load_report_load, load_members, "load",
+					 "`load --json`, `unite --json` and "
+					 "`replay --json`");
 
 void report_json(struct buf *out, const struct load_result *r, const char *output_dir)
 {
@@ -283,6 +301,8 @@ void report_json(struct buf *out, const struct load_result *r, const char *outpu
 	struct load_report_load v = {.output = output_dir,
 				     .read = m->read,
 				     .rejected = m->rejected,
+				     .rejected_lines = m->rejected_lines,
+				     .filtered_lines = m->filtered_lines,
 				     .spilled_bytes = r->spilled_bytes,
 				     .tables = arena_alloc(&a, m->ntables * sizeof *v.tables),
 				     .ntables = m->ntables,
@@ -299,18 +319,29 @@ void report_json(struct buf *out, const struct load_result *r, const char *outpu
 	arena_release(&a);
 }
 
+/* Prints a warning on one line, even if a file name contains line feeds. */
+static void put_warning(struct buf *out, const char *about, const char *what)
+{
+	buf_append_str(out, "warning: ");
+	text_visible(out, bytes_str(about));
+	buf_printf(out, "%s\n", what);
+}
+
 void report_collisions(struct buf *out, const struct load_result *r)
 {
 	for (size_t i = 0; r->collisions && i < r->manifest.ntables; i++)
 		if (r->collisions[i])
-			buf_printf(out, "warning: %s\n", r->collisions[i]);
+			put_warning(out, r->collisions[i], "");
+	for (size_t i = 0; r->lost_cells && i < r->manifest.ntables; i++)
+		if (r->lost_cells[i])
+			put_warning(out, r->lost_cells[i], "");
 }
 
 void report_empty(struct buf *out, const struct load_result *r)
 {
 	for (size_t i = 0; i < r->manifest.ninputs; i++)
 		if (r->manifest.inputs[i].rows == 0)
-			buf_printf(out, "warning: %s: found no rows\n", r->manifest.inputs[i].path);
+			put_warning(out, r->manifest.inputs[i].path, ": found no rows");
 }
 
 bool report_promises(struct buf *out, const struct load_result *r)
@@ -324,8 +355,8 @@ bool report_promises(struct buf *out, const struct load_result *r)
 			continue;
 		kept = false;
 		buf_printf(out,
-			   "table %s: the largest region is %.4f times the target, the job "
-			   "tolerates %g; published all the same\n",
+			   "table %s: found a region of %.4f times the target, expected at most %g "
+			   "(`tolerance`); the load is published\n",
 			   t->name, t->largest_over_target, r->promises[i].tolerance);
 	}
 	return kept;
@@ -340,10 +371,11 @@ void report_ttl(struct buf *out, const struct table *t, size_t family, int64_t n
 	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0 || now - newest <= f->ttl_s ||
 	    !gmtime_r(&newest, &day))
 		return;
-	buf_printf(out,
-		   "warning: table %s, family %s: the newest cell is of %04d-%02d-%02d, older than "
-		   "its TTL of %d s: HBase will show none of them\n",
-		   t->name, f->name, day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, f->ttl_s);
+	buf_printf(
+		out,
+		"warning: table %s, family %s: the newest cell is from %04d-%02d-%02d, older than "
+		"the TTL of %d s, so HBase will show no cell\n",
+		t->name, f->name, day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, f->ttl_s);
 }
 
 void report_framing(struct buf *out, const struct table *t)
@@ -353,10 +385,11 @@ void report_framing(struct buf *out, const struct table *t)
 			continue;
 		buf_printf(
 			out,
-			"warning: table %s: ZSTD is framed for HBase's own codec "
-			"(hbase.io.compress.zstd.codec = ...zstd.ZstdCodec); a stock cluster and "
-			"all of HBase 2.4 read only `compression: {codec: ZSTD, framing: hadoop}`; "
-			"`framing: hbase` says that this is meant\n",
+			"warning: table %s: found ZSTD without `framing:`, so the files have the "
+			"framing of HBase's own codec (hbase.io.compress.zstd.codec = "
+			"...zstd.ZstdCodec); a stock cluster and all of HBase 2.4 read only "
+			"`compression: {codec: ZSTD, framing: hadoop}`; write `framing: hbase` to "
+			"turn off this warning\n",
 			t->name);
 		return;
 	}

@@ -1,8 +1,9 @@
 /*
  * shown.h - fast conversion of stored fields to CSV text (inside pipeline/cli/text only)
  *
- * The conversion is chosen once for each column: digits of a number, a time, or text that needs no
- * quotes. Unusual values take the slow path, which knows every encoding and reports errors.
+ * Each column gets one conversion, to digits of a number, to a time, or to text that needs no
+ * quotes. For unusual values, the caller uses the slow path, which supports every encoding and
+ * reports errors.
  */
 #ifndef SALTMILL_SHOW_SHOWN_H
 #define SALTMILL_SHOW_SHOWN_H
@@ -12,15 +13,16 @@
 enum shown_kind {
 	SHOWN_OTHERWISE, /* always takes the slow path */
 	SHOWN_DIGITS,	 /* an integer of fixed length */
-	SHOWN_TIME,	 /* an integer of fixed length, ms since 1970 */
-	SHOWN_NUMBER,	 /* a number that is stored as text */
+	SHOWN_TIME,	 /* an integer of fixed length, in milliseconds since 1970 */
+	SHOWN_NUMBER,	 /* a number stored as text */
 	SHOWN_TEXT
 };
 
 struct shown {
 	enum shown_kind kind;
 	uint32_t width;
-	/* as in struct layout; most: largest value of the field's type */
+	/* `most` is the largest value of the field's type; struct layout explains the other
+	 * members */
 	uint64_t bias, span, flip, most;
 };
 
@@ -44,7 +46,7 @@ static inline struct shown shown_of(const struct layout *l, enum field_type t)
 	return s;
 }
 
-/* Returns whether t is a decimal number as JSON writes it. Such numbers are printed unchanged. */
+/* Returns true if `t` is a decimal number as JSON writes it. Such numbers are printed unchanged. */
 static inline bool is_plain_number(struct bytes t)
 {
 	const uint8_t *p = t.ptr, *end = p + t.len;
@@ -60,7 +62,7 @@ static inline bool is_plain_number(struct bytes t)
 	return p == end;
 }
 
-/* Returns whether v contains only letters that CSV needs no quotes for. */
+/* Returns true if `v` contains only characters that need no quotes in CSV. */
 static inline bool is_plain_text(struct bytes v)
 {
 	for (size_t i = 0; i < v.len; i++)
@@ -75,7 +77,7 @@ static inline void put_bytes(struct buf *out, struct bytes v)
 	out->len += v.len;
 }
 
-/* Appends the value as CSV. Returns false and appends nothing if the slow path must convert it. */
+/* Appends the value as CSV. Returns false and appends nothing if the value needs the slow path. */
 static inline bool shown_put(const struct shown *s, struct bytes in, struct buf *out)
 {
 	uint64_t u = 0;

@@ -7,7 +7,7 @@
 #include "mem.h"
 #include "cli/progress_text.h"
 
-/* Formats "2026-11-01T06:30:00Z"; text has room for at least 32 bytes. */
+/* Formats a time such as "2026-11-01T06:30:00Z". `text` has at least 32 bytes. */
 static const char *format_time(char *text, int64_t ms)
 {
 	time_t s = (time_t)(ms / 1000);
@@ -32,7 +32,7 @@ struct position_view {
 	int64_t offset;
 };
 struct status_view {
-	bool known; /* false: nothing was loaded yet */
+	bool known; /* false if nothing was loaded yet */
 	bool is_shared;
 	const char *cluster, *topic;
 	const char **topics;
@@ -50,7 +50,10 @@ struct status_view {
 };
 
 static const struct form_member position_members[] = {
-	{"topic", FORM_TEXT, IN(position_view, topic), "missing: the only topic", FORM_IF_ANY},
+	{"topic", FORM_TEXT, IN(position_view, topic),
+	 "name of the topic; absent if "
+	 "there is only one topic",
+	 FORM_IF_ANY},
 	{"partition", FORM_INT32, IN(position_view, partition), "number of the partition"},
 	{"offset", FORM_INT, IN(position_view, offset), "next offset to load"},
 };
@@ -71,12 +74,14 @@ static const struct form_member note_members[] = {
 	{"lag", FORM_COUNT, IN(state_note, lag), "offsets that are not loaded yet"},
 	{"rate", FORM_REAL, IN(state_note, rate), "events per second in the last minute"},
 	{"cut", FORM_COUNT, IN(state_note, cut), "offsets of the load that is being read"},
-	{"cut_age_ms", FORM_INT, IN(state_note, cut_age_ms), "age of its first event, in ms"},
+	{"cut_age_ms", FORM_INT, IN(state_note, cut_age_ms),
+	 "age of the first event of that load, "
+	 "in ms"},
 	{"loads", FORM_COUNT, IN(state_note, loads), "loads since the stream started"},
 	{"events", FORM_COUNT, IN(state_note, events), "events since the stream started"},
 	{"rejected", FORM_COUNT, IN(state_note, rejected), "bad events since the stream started"},
 	{"parked", FORM_CHARS, IN(state_note, parked),
-	 "why the partition waits until somebody fixes the problem", FORM_IF_ANY},
+	 "why the partition waits for a fix by the user", FORM_IF_ANY},
 };
 static const struct form note_form = FORM(state_note, note_members);
 
@@ -85,10 +90,10 @@ static const struct form_member applying_members[] = {
 	 "time of these figures, in ms since 1970"},
 	{"unapplied", FORM_COUNT, IN(state_applying, waiting), "loads that are not in HBase"},
 	{"oldest_unapplied_ms", FORM_INT, IN(state_applying, oldest_ms),
-	 "publication of the oldest of them, in ms since 1970; 0: none"},
+	 "time when the oldest of these loads was published, in ms since 1970; 0 if there is none"},
 	{"applied", FORM_COUNT, IN(state_applying, applied), "loads applied since the start"},
 	{"applied_ms", FORM_INT, IN(state_applying, applied_ms),
-	 "time of the last of them, in ms since 1970; 0: none"},
+	 "time when the last load was applied, in ms since 1970; 0 if there is none"},
 	{"trouble", FORM_CHARS, IN(state_applying, trouble), "why the oldest load is not in HBase",
 	 FORM_IF_ANY},
 };
@@ -96,22 +101,24 @@ static const struct form applying_form = FORM(state_applying, applying_members);
 
 static const struct form_member status_members[] = {
 	{"cluster", FORM_TEXT, IN(status_view, cluster),
-	 "Kafka's cluster id; all keys are missing if nothing was loaded yet", FORM_IF_ANY},
+	 "Kafka's cluster id; if nothing was loaded yet, all keys are absent", FORM_IF_ANY},
 	{"topic", FORM_TEXT, IN(status_view, topic), "the topic, if the job has one", FORM_IF_ANY},
 	{"topics", FORM_TEXTS, IN(status_view, topics), "the topics, if the job has several",
 	 FORM_IF_ANY, COUNT_AT(status_view, ntopics)},
-	{"running", FORM_FLAG, IN(status_view, running), "a process uses the folder", FORM_IF,
-	 IF(status_view, known)},
+	{"running", FORM_FLAG, IN(status_view, running), "true if a process uses the folder",
+	 FORM_IF, IF(status_view, known)},
 	{"positions", FORM_LIST, IN(status_view, positions), "by topic and partition", FORM_IF,
 	 ITEMS(status_view, position_form, npositions), IF(status_view, known)},
 	{"making", FORM_TEXT, IN(status_view, making),
 	 "the load that is in progress, or that a crash interrupted", FORM_IF_ANY},
 	{"last", FORM_PART, IN(status_view, last), "the newest published load", FORM_IF, &last_form,
 	 IF(status_view, has_last)},
-	{"stream", FORM_PART, IN(status_view, stream), "what a stream reported last", FORM_IF,
-	 &note_form, IF(status_view, has_stream)},
+	{"stream", FORM_PART, IN(status_view, stream),
+	 "the last status that "
+	 "a stream wrote",
+	 FORM_IF, &note_form, IF(status_view, has_stream)},
 	{"apply", FORM_PART, IN(status_view, apply),
-	 "what the process that applies the loads reported last", FORM_IF, &applying_form,
+	 "the last status that the process which applies loads wrote", FORM_IF, &applying_form,
 	 IF(status_view, has_apply)},
 	{"partitions", FORM_LIST, IN(status_view, partitions),
 	 "if instances share a topic: the state of each partition", FORM_IF,
@@ -169,7 +176,8 @@ static struct status_view state_view_of(const struct state *s, struct arena *a)
 }
 
 /*
- * Returns the view of a shared folder: common members, and one view per partition in `partitions`.
+ * Returns the view of a shared folder. The view has the common members, and one view per partition
+ * in `partitions`.
  */
 static struct status_view shared_view_of(const struct state_view *v, struct arena *a)
 {
@@ -192,7 +200,8 @@ static struct status_view shared_view_of(const struct state_view *v, struct aren
 
 /* --- text --- */
 
-/* Prints the note as the stream printed its progress at that time. */
+/* Prints the status of a stream. Rates and ages are from the time when the stream wrote the
+ * status. */
 static void put_note(struct buf *out, const struct state_note *n, const struct state_load *last)
 {
 	char when[32];
@@ -226,7 +235,7 @@ static void put_applying(struct buf *out, const struct state *s, const char *bef
 	if (a.oldest_ms)
 		buf_printf(out, ", the oldest published %s", format_time(when, a.oldest_ms));
 	if (a.applied)
-		buf_printf(out, "; %s handed over since the start, the last %s",
+		buf_printf(out, "; %s applied since the start, the last %s",
 			   format_count(count, a.applied), format_time(when, a.applied_ms));
 	buf_put(out, '\n');
 	if (a.trouble[0])
@@ -267,8 +276,11 @@ static void put_state(struct buf *out, const struct state *s)
 			   "last load %s: %s events, %" PRIu64 " rejected, published %s as %s\n",
 			   last->name, format_count(count, last->read), last->rejected,
 			   format_time(when, last->published_ms), last->dir);
-	if (state_noted(s, &n))
+	bool noted = state_noted(s, &n);
+	if (noted)
 		put_note(out, &n, last);
+	if (noted && n.parked[0])
+		buf_printf(out, "  PARKED: %s\n", n.parked);
 	put_applying(out, s, "");
 }
 
@@ -287,7 +299,7 @@ static void put_shared(struct buf *out, const struct state_view *v)
 
 		state_position(s, NULL, (int32_t)i, &at);
 		buf_printf(out, "  partition %zu: next offset %" PRId64 ", %s", i, at,
-			   state_in_use(s) ? "in use" : "nobody has it");
+			   state_in_use(s) ? "in use" : "no process has it");
 		bool noted = state_noted(s, &n);
 		if (noted)
 			buf_printf(out, ", lag %s, %.0f events/s", format_count(count, n.lag),
@@ -334,7 +346,10 @@ static const char *where_it_is(const struct state_load *l, const char *problem, 
 	return !gone ? "waiting" : problem ? "gone" : "moved";
 }
 
-/* problem: why the load does not fit the chain, or NULL; gone: its folder does not exist. */
+/*
+ * Prints the line of a load. `problem` is the reason why the load does not follow the previous
+ * load, or NULL. `gone` is true if the load's folder does not exist.
+ */
 static void put_load(struct buf *out, const char *prefix, const struct state_load *l,
 		     const char *problem, bool gone)
 {
@@ -364,37 +379,51 @@ struct state_load_view {
 };
 
 static const struct form_member range_members[] = {
-	{"topic", FORM_TEXT, IN(offset_range, topic), "missing: the only topic", FORM_IF_ANY},
+	{"topic", FORM_TEXT, IN(offset_range, topic),
+	 "name of the topic; absent if "
+	 "there is only one topic",
+	 FORM_IF_ANY},
 	{"partition", FORM_INT32, IN(offset_range, partition), "number of the partition"},
 	{"start", FORM_INT, IN(offset_range, start), "first offset"},
-	{"end", FORM_INT, IN(offset_range, end), "first offset after it"},
+	{"end", FORM_INT, IN(offset_range, end), "first offset after the range"},
 	{"events", FORM_INT, IN(offset_range, events), "messages in between"},
 };
 static const struct form range_form = FORM(offset_range, range_members);
 
 static const struct form_member load_members[] = {
-	{"load", FORM_TEXT, IN(state_load_view, name), "its name in the state folder"},
+	{"load", FORM_TEXT, IN(state_load_view, name), "name of the load in the state folder"},
 	{"output", FORM_TEXT, IN(state_load_view, l.dir),
-	 "its folder; empty: positions set by hand"},
-	{"seek", FORM_FLAG, IN(state_load_view, is_seek), "no load: positions set by hand"},
+	 "folder of the load; empty if a user set the positions"},
+	{"seek", FORM_FLAG, IN(state_load_view, is_seek),
+	 "true if a user set positions without a "
+	 "load"},
 	{"loaded", FORM_FLAG, IN(state_load_view, l.handed),
-	 "it is in HBase, or was marked so by hand"},
+	 "true if the load is in HBase, or if a user marked it as such"},
 	{"read", FORM_COUNT, IN(state_load_view, l.read), "events"},
 	{"rejected", FORM_COUNT, IN(state_load_view, l.rejected), "bad events"},
 	{"published_ms", FORM_INT, IN(state_load_view, l.published_ms),
 	 "wall clock time of the publication, in ms since 1970"},
 	{"offsets", FORM_LIST, IN(state_load_view, l.ranges),
-	 "what it contains, by topic and partition", ITEMS(state_load_view, range_form, l.nranges)},
+	 "ranges of the load, by "
+	 "topic and partition",
+	 ITEMS(state_load_view, range_form, l.nranges)},
 	{"applied_to", FORM_TEXT, IN(state_load_view, l.handed_to),
-	 "id of the HBase cluster to which saltmill applied it", FORM_IF_ANY},
-	{"applied_ms", FORM_INT, IN(state_load_view, l.handed_ms), "when, in ms since 1970",
+	 "id of the HBase cluster to which saltmill applied the load", FORM_IF_ANY},
+	{"applied_ms", FORM_INT, IN(state_load_view, l.handed_ms),
+	 "time when the load was "
+	 "applied, in ms since 1970",
 	 FORM_IF, IF(state_load_view, is_applied)},
-	{"gone", FORM_FLAG, IN(state_load_view, gone), "its folder does not exist", FORM_IF_ANY},
+	{"gone", FORM_FLAG, IN(state_load_view, gone),
+	 "true if the folder of the load does not "
+	 "exist",
+	 FORM_IF_ANY},
 	{"problem", FORM_TEXT, IN(state_load_view, problem),
-	 "it differs from what was published, or does not follow the load before it", FORM_IF_ANY},
+	 "why the load differs from the published one, or does not follow the "
+	 "load before it",
+	 FORM_IF_ANY},
 };
 const struct form loads_form =
-	NAMED_FORM(state_load_view, load_members, "loads", "a line of loads --json");
+	NAMED_FORM(state_load_view, load_members, "loads", "a line of `loads --json`");
 
 static void put_load_json(struct buf *out, const char *prefix, const struct state_load *l,
 			  const char *problem, bool gone)
@@ -433,7 +462,7 @@ static void put_step(struct buf *out, const struct seek_step *s)
 
 	buf_printf(out, "partition %s: ", place_text(s->topic, s->partition).text);
 	if (!s->was_set) {
-		buf_printf(out, "begins at %" PRId64 ", it had no position\n", s->to);
+		buf_printf(out, "begins at %" PRId64 ", which had no position\n", s->to);
 		return;
 	}
 	if (s->from == s->to) {
@@ -445,7 +474,7 @@ static void put_step(struct buf *out, const struct seek_step *s)
 		buf_printf(out, "skips %s offsets, which no later load will have",
 			   format_count(count, (uint64_t)(s->to - s->from)));
 		if (s->lost)
-			buf_printf(out, " (the topic itself has no more %s of them)",
+			buf_printf(out, " (the topic no longer has %s of these offsets)",
 				   format_count(count, s->lost));
 	} else {
 		buf_printf(out, "repeats %s offsets",
@@ -465,16 +494,23 @@ struct step_view {
 };
 
 static const struct form_member step_members[] = {
-	{"topic", FORM_TEXT, IN(step_view, s.topic), "missing: the only topic", FORM_IF_ANY},
+	{"topic", FORM_TEXT, IN(step_view, s.topic),
+	 "name of the topic; absent if "
+	 "there is only one topic",
+	 FORM_IF_ANY},
 	{"partition", FORM_INT32, IN(step_view, s.partition), "number of the partition"},
 	{"to", FORM_INT, IN(step_view, s.to), "position after the seek"},
 	{"skipped", FORM_COUNT, IN(step_view, skipped), "offsets that no later load will contain"},
 	{"lost", FORM_COUNT, IN(step_view, s.lost), "skipped offsets that the topic no longer has"},
 	{"repeated", FORM_COUNT, IN(step_view, repeated), "offsets that will be loaded again"},
-	{"from", FORM_INT, IN(step_view, s.from), "position before the seek; missing: none",
+	{"from", FORM_INT, IN(step_view, s.from),
+	 "position before the seek; absent if there was "
+	 "none",
 	 FORM_IF, IF(step_view, s.was_set)},
 };
-const struct form seek_form = NAMED_FORM(step_view, step_members, "seek", "a line of seek --json");
+const struct form seek_form = NAMED_FORM(step_view, step_members, "seek",
+					 "a line of `seek "
+					 "--json`");
 
 static void put_step_json(struct buf *out, const struct seek_step *s)
 {

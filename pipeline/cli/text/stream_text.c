@@ -28,7 +28,7 @@ void stream_text(struct buf *out, const struct stream_view *w)
 	put_cut(out, w);
 	buf_printf(out, ", %s load%s", format_count(loads, w->loads), w->loads == 1 ? "" : "s");
 	if (w->published_s >= 0) {
-		buf_append_str(out, w->loads ? ", the last " : ", the last one before that ");
+		buf_append_str(out, w->loads ? ", the last " : ", the load before that ");
 		put_age(out, w->published_s);
 		buf_append_str(out, " ago");
 	}
@@ -53,7 +53,7 @@ static const struct form_member load_members[] = {
 	{"output", FORM_TEXT, IN(stream_load, dir), "the published folder"},
 };
 const struct form stream_form = NAMED_FORM(stream_load, load_members, "stream",
-					   "a line of stream --json: a load that was published");
+					   "a published load, as a line of `stream --json`");
 
 void stream_load_json(struct buf *out, const char *name, uint64_t read, uint64_t rejected,
 		      const char *dir)
@@ -72,7 +72,7 @@ struct applied_json {
 };
 
 static const struct form_member phases_members[] = {
-	{"total", FORM_INT, IN(phases_view, total), "until the state was marked"},
+	{"total", FORM_INT, IN(phases_view, total), "time until the load was marked in the state"},
 	{"waited", FORM_INT, IN(phases_view, ms[FOLLOW_WAIT]),
 	 "waiting for earlier loads, and attempts that failed"},
 	{"looked", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_LOOK]),
@@ -94,12 +94,14 @@ static const struct form_member applied_members[] = {
 	{"cells", FORM_COUNT, IN(applied_json, w.cells), "cells of all tables"},
 	{"files", FORM_COUNT, IN(applied_json, w.files), "HFiles"},
 	{"output", FORM_TEXT, IN(applied_json, w.dir), "folder of the load"},
-	{"ms", FORM_PART, IN(applied_json, phases), "duration since its publication, by phase",
+	{"ms", FORM_PART, IN(applied_json, phases),
+	 "milliseconds of each phase since the "
+	 "publication of the load",
 	 .items = &phases_form},
 };
 const struct form applied_form =
 	NAMED_FORM(applied_json, applied_members, "applied",
-		   "a line of apply --state --json: a load that is in HBase");
+		   "a load that is in HBase, as a line of `apply --state --json`");
 
 const char *stream_phase(size_t p)
 {
@@ -127,7 +129,7 @@ void stream_applied_text(struct buf *out, const struct applied_view *w)
 {
 	char count[28];
 
-	buf_printf(out, "%s: in HBase, %s cells in %llu file%s, %.2f s behind its publication (",
+	buf_printf(out, "%s: in HBase, %s cells in %llu file%s, %.2f s after publication (",
 		   w->name, format_count(count, w->cells), (unsigned long long)w->files,
 		   w->files == 1 ? "" : "s", (double)sum(w->ms) / 1e3);
 	for (size_t p = 0; p < FOLLOW_PHASES; p++)

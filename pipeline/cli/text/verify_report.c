@@ -27,25 +27,25 @@ struct verify_view {
 
 static const struct form_member problem_members[] = {
 	{"path", FORM_TEXT, IN(finding, path), "file, relative to dir"},
-	{"problem", FORM_TEXT, IN(finding, text), "what was found and what was expected"},
+	{"problem", FORM_TEXT, IN(finding, text), "the problem, with found and expected values"},
 };
 static const struct form problem_form = FORM(finding, problem_members);
 
 static const struct form_member check_members[] = {
 	{"path", FORM_TEXT, IN(finding, path), "file, relative to dir"},
-	{"proved", FORM_TEXT, IN(finding, text), "what was proved"},
+	{"proved", FORM_TEXT, IN(finding, text), "the checks that the file passed"},
 };
 static const struct form check_form = FORM(finding, check_members);
 
 static const struct form_member verify_members[] = {
 	{"dir", FORM_TEXT, IN(verify_view, dir), "the folder or file that was verified"},
-	{"ok", FORM_FLAG, IN(verify_view, ok), "there is no problem"},
+	{"ok", FORM_FLAG, IN(verify_view, ok), "true if there is no problem"},
 	{"files", FORM_COUNT, IN(verify_view, files), "HFiles that were read"},
-	{"rows", FORM_COUNT, IN(verify_view, rows), "row keys in them"},
+	{"rows", FORM_COUNT, IN(verify_view, rows), "row keys in these HFiles"},
 	{"cells", FORM_COUNT, IN(verify_view, cells), "cells in them"},
-	{"problems", FORM_LIST, IN(verify_view, problems), "what is wrong",
+	{"problems", FORM_LIST, IN(verify_view, problems), "problems that were found",
 	 ITEMS(verify_view, problem_form, nproblems)},
-	{"checks", FORM_LIST, IN(verify_view, checks), "what was proved",
+	{"checks", FORM_LIST, IN(verify_view, checks), "checks that passed",
 	 ITEMS(verify_view, check_form, nchecks)},
 };
 const struct form verify_form = NAMED_FORM(verify_view, verify_members, "verify", "verify --json");

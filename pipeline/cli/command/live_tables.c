@@ -1,0 +1,90 @@
+/* live_tables.c - see live_tables.h */
+#include "live_tables.h"
+
+#include <string.h>
+
+#define GAP_ATTEMPTS 5 /* about two seconds, longer than a usual split */
+
+bool live_tables_asked(const struct arguments *a)
+{
+	if (!a->hbase)
+		arguments_refuse(a, "found no --hbase, expected `--hbase HOST[:PORT],...`");
+	return a->hbase != NULL;
+}
+
+int live_tables_open(struct hbase **out, const struct arguments *a, struct error *err)
+{
+	struct hbase_failure why;
+
+	return hbase_open(out, a->hbase, a->user, &why, err);
+}
+
+int live_tables_read(struct hbase *h, const char *regex, struct hbase_tables *out,
+		     struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	while ((rc = hbase_tables(h, regex, out, &why, err)) != RC_OK) {
+		hbase_tables_release(out);
+		if (!hbase_retry(&why, &attempt, err))
+			break;
+	}
+	/* the master sends only the text of Java's PatternSyntaxException, not its class */
+	if (rc == RC_IO && regex && strstr(err->msg, " near index ")) {
+		err->code = RC_CONFIG;
+		return error_prefix(err, "found `%.200s`, expected a regular expression: ", regex);
+	}
+	return rc;
+}
+
+static int no_table(const char *table, struct error *err)
+{
+	return error_set(err, RC_CONFIG,
+			 "--hbase: found no table %s in the cluster; `saltmill tables` lists the "
+			 "tables",
+			 table);
+}
+
+int live_tables_describe(struct hbase *h, const char *table, struct description *out,
+			 enum hbase_table_state *state, struct arena *a, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	bool exists = false;
+	int rc;
+
+	do {
+		rc = hbase_describe(h, table, out, a, &exists, &why, err);
+		if (rc == RC_OK && exists)
+			rc = hbase_table_state(h, table, state, &why, err);
+	} while (rc && hbase_retry(&why, &attempt, err));
+	bool dropped = rc && why.trouble == TROUBLE_MISSING;
+	return dropped || (rc == RC_OK && !exists) ? no_table(table, err) : rc;
+}
+
+int live_tables_regions(struct hbase *h, const char *table, struct hbase_regions *r,
+			struct hbase_status *s, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	*r = (struct hbase_regions){0};
+	*s = (struct hbase_status){0};
+	do {
+		hbase_regions_release(r);
+		rc = hbase_regions(h, table, r, &why, err);
+		if (rc && r->gap && attempt >= GAP_ATTEMPTS)
+			rc = RC_OK;
+	} while (rc && hbase_retry(&why, &attempt, err));
+	if (rc)
+		return why.trouble == TROUBLE_MISSING ? no_table(table, err) : rc;
+	attempt = 0;
+	do {
+		hbase_status_release(s);
+		rc = hbase_status(h, s, &why, err);
+	} while (rc && hbase_retry(&why, &attempt, err));
+	return rc;
+}

@@ -1,0 +1,30 @@
+/*
+ * live_tables.h - reads tables of a live HBase for commands without a job (inside this folder only)
+ *
+ * The functions retry failed calls as hbase_retry decides. They return RC_CONFIG if the cluster has
+ * no such table.
+ */
+#ifndef SALTMILL_CMD_LIVE_TABLES_H
+#define SALTMILL_CMD_LIVE_TABLES_H
+
+#include "arguments.h"
+#include "hbase.h"
+
+/* Return true if --hbase was given. Otherwise, print the error and return false. */
+bool live_tables_asked(const struct arguments *a);
+/* Connect to the cluster of --hbase as --user. Close *out whatever the result. */
+int live_tables_open(struct hbase **out, const struct arguments *a, struct error *err);
+/* Call hbase_tables. Returns RC_CONFIG if the master rejects the regular expression. */
+int live_tables_read(struct hbase *h, const char *regex, struct hbase_tables *out,
+		     struct error *err);
+/* Read the attributes and the state of a table. */
+int live_tables_describe(struct hbase *h, const char *table, struct description *out,
+			 enum hbase_table_state *state, struct arena *a, struct error *err);
+/*
+ * Read the regions of a table, and the status with their sizes. If the regions still have a gap
+ * after some attempts, the result is RC_OK and r->gap is true. Release both whatever the result.
+ */
+int live_tables_regions(struct hbase *h, const char *table, struct hbase_regions *r,
+			struct hbase_status *s, struct error *err);
+
+#endif
