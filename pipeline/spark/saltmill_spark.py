@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""spark-submit saltmill_spark.py JOB INPUT... -o OUT: a load by Apache Spark.
+"""spark-submit saltmill_spark.py JOB INPUT... -o OUT: a load with Apache Spark.
 
-The exit status is that of `saltmill load`: 0 done, 3 published with rejects, 1 nothing published (or what
-failed behind that is told, as "published as OUT, but ...").
+The exit status is that of `saltmill load`: 0 done, 3 published with rejects, 1 failed.  After status 1 nothing is
+published, unless the message begins with "published as OUT, but".
 """
 
 import argparse
@@ -11,27 +11,27 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from pyspark.sql import SparkSession  # noqa: E402  (saltmill is beside this file, or installed)
+from pyspark.sql import SparkSession  # noqa: E402  (saltmill is next to this file, or installed)
 
 import saltmill.spark  # noqa: E402
 
 
 def arguments():
-    p = argparse.ArgumentParser(prog="saltmill_spark.py", description="load files into HFiles by Apache Spark")
+    p = argparse.ArgumentParser(prog="saltmill_spark.py", description="load files into HFiles with Apache Spark")
     p.add_argument("job")
     p.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders; URIs of pyarrow.fs")
-    p.add_argument("-o", "--output", required=True, metavar="OUT", help="where the load appears; must not exist; files, or hdfs://, webhdfs://")
-    p.add_argument("--slices", type=int, metavar="N", help="about so many map tasks (default: one for 256 MiB)")
-    p.add_argument("--existing", action="append", metavar="FILE", help="regions of a table that is there")
-    p.add_argument("--plan", metavar="DIR", help="a folder of `saltmill plan -o`, to keep to")
-    p.add_argument("--max-rejects", default="0", metavar="N|P%%", help="bad events tolerated, over all slices")
-    p.add_argument("--max-duplicates", metavar="N|P%%", help="publish nothing when more are hidden")
+    p.add_argument("-o", "--output", required=True, metavar="OUT", help="publish the load as this new folder; a path, or hdfs://, webhdfs://")
+    p.add_argument("--slices", type=int, metavar="N", help="use about N map tasks (default: one for each 256 MiB)")
+    p.add_argument("--existing", action="append", metavar="FILE", help="use the regions of an existing table, as in `saltmill load`")
+    p.add_argument("--plan", metavar="DIR", help="use the split points and settings that `saltmill plan -o DIR` wrote")
+    p.add_argument("--max-rejects", default="0", metavar="N|P%%", help="accept at most this many bad events in all slices together (default: 0)")
+    p.add_argument("--max-duplicates", metavar="N|P%%", help="publish nothing if more than this many events are overwritten")
     p.add_argument("--no-shuffle", action="store_true",
-                   help="up to 16 slices, each a load of its own, their files side by side; unique keys only")
-    p.add_argument("--webhdfs", metavar="HOST[:PORT],..", help="of OUT hdfs://...: where its NameNodes answer HTTP")
-    p.add_argument("--memory", default="512M", metavar="SIZE", help="what a task's program may hold (512M)")
+                   help="join up to 16 loads of slices without a shuffle; only for unique keys")
+    p.add_argument("--webhdfs", metavar="HOST[:PORT],..", help="for OUT hdfs://...: the HTTP addresses of the NameNodes")
+    p.add_argument("--memory", default="512M", metavar="SIZE", help="memory limit of the program in each task (default: 512M)")
     p.add_argument("--program", metavar="FILE", help="the saltmill binary for all machines")
-    p.add_argument("--break-lock", action="store_true", help="the run that holds OUT is over for sure")
+    p.add_argument("--break-lock", action="store_true", help="remove the lock of a run on another host that has certainly ended")
     return p.parse_args()
 
 
@@ -50,7 +50,7 @@ def report(r):
 
 def main():
     a = arguments()
-    # pieces are packed by the program; packing them again only costs
+    # the program has already compressed the pieces
     spark = SparkSession.builder.appName(f"saltmill {pathlib.Path(a.job).stem}") \
         .config("spark.shuffle.compress", "false").config("spark.shuffle.spill.compress", "false").getOrCreate()
     try:

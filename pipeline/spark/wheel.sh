@@ -1,6 +1,6 @@
 #!/bin/sh
-# wheel.sh VERSION [MACHINE]: a wheel of this folder in build/wheel; with build/saltmill-worker in it when that is
-# there, or with build/saltmill-worker-MACHINE, which must be there.
+# wheel.sh VERSION [MACHINE]: makes a wheel of this folder in build/wheel. The wheel contains build/saltmill-worker if it
+# exists. With MACHINE, it contains build/saltmill-worker-MACHINE, which must exist.
 set -eu
 cd "$(dirname "$0")/../.."
 python=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/venv/bin/python
@@ -14,19 +14,19 @@ rm -rf $work/saltmill/__pycache__
 machine=${2:-$(uname -m)}
 worker=build/saltmill-worker${2:+-$2}
 if [ -x "$worker" ]; then
-	# one for another machine may not run here, but was just made
+	# a worker for another machine may not run here, so its version is not checked
 	[ -n "${2:-}" ] || [ "$($worker --version)" = "saltmill $1" ] || {
-		echo "wheel: $worker is of another version than $1: make clean, make worker" >&2
+		echo "wheel: $worker: found another version, expected $1; run make clean, then make worker" >&2
 		exit 1
 	}
 	mkdir -p $work/saltmill/bin
 	cp "$worker" "$work/saltmill/bin/saltmill-$machine"
-	printf '[bdist_wheel]\nplat_name = manylinux2014_%s\n' "$machine" >$work/setup.cfg # static: no glibc there
+	printf '[bdist_wheel]\nplat_name = manylinux2014_%s\n' "$machine" >$work/setup.cfg # the program is static, so it needs no glibc
 elif [ -n "${2:-}" ]; then
-	echo "wheel: no $worker: make worker MACHINE=$2" >&2
+	echo "wheel: found no $worker; run make worker MACHINE=$2" >&2
 	exit 1
 else
-	echo "wheel: no $worker: without the program, which PATH or \$SALTMILL must then name" >&2
+	echo "wheel: found no $worker, so the wheel has no program; set PATH or \$SALTMILL on all machines" >&2
 fi
 "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w build/wheel $work
 rm -rf $work

@@ -1,20 +1,20 @@
-"""saltmill from Python: the errors that all of it raises.  saltmill.spark loads by Apache Spark."""
+"""The errors of the Python package saltmill.  saltmill.spark loads with Apache Spark."""
 
 import contextlib
 
 
 class JobError(Exception):
-    """Nothing was published, unless the text begins with "published as"; it is the program's own sentence where the
-    program said one."""
+    """A failure.  Nothing was published, unless the text begins with "published as".  If the native program printed an
+    error, the text is this error."""
 
 
 class Rejected(JobError):
-    """More events were rejected than max_rejects tolerates; the first one too many is named."""
+    """More events were rejected than max_rejects allows.  The text contains the first event above the limit."""
 
 
 @contextlib.contextmanager
 def sentences(about):
-    """What the system refuses is a JobError too.  about: what it was of, where the error names no file."""
+    """Turn an OSError into a JobError.  `about` is the file of the message, if the error has no file."""
     try:
         yield
     except OSError as e:

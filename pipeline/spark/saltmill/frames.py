@@ -1,8 +1,8 @@
-"""Rows of a DataFrame as Arrow streams, without a Python object a row.
+"""Rows of a DataFrame as Arrow streams, without a Python object for each row.
 
-What mapInArrow sends to Python, its record batches, is taken as bytes: the JVM writes each as an IPC message
-(Dataset.toArrowBatchRdd), and the native program reads them behind the schema's message.  Each partition is an
-input of its own, so that its rows are told by partition and place in it.
+The JVM writes each record batch as an IPC message (Dataset.toArrowBatchRdd).  Python passes these bytes to the native
+program without decoding, after the message with the schema.  Each partition is an input, so messages name a row by its
+partition and its place in the partition.
 """
 
 import functools
@@ -21,13 +21,13 @@ def batches_of(frame):
 
 
 class Frame:
-    """A DataFrame to load: the same rows each time that it is computed."""
+    """A DataFrame to load.  Each computation of it must give the same rows."""
 
     def __init__(self, frame, ordered):
         self.frame, self.ordered = frame, ordered
         try:
             self.schema = to_arrow_schema(frame.schema).serialize().to_pybytes()
-        except TypeError as e:  # a type that Arrow has not
+        except TypeError as e:  # Arrow lacks the type
             raise JobError(f"the DataFrame: {e}") from e
 
     @functools.cached_property
@@ -38,14 +38,14 @@ class Frame:
         return [Input(n, f"dataframe/part-{n:05d}", "", 0, False) for n in range(self.batches.getNumPartitions())]
 
     def judge(self, reduced):
-        """Which of two rows for one cell is newer, only an order tells: JobError where there is none."""
+        """Raise JobError if two rows of a DataFrame without an order give one cell, because either could be newer."""
         for d in reduced:
             for table in d["report"]["tables"]:
                 for r in table["regions"]:
                     if not self.ordered and (r["deduplicated"] or r["cells_deduplicated"]):
                         row = r.get("collision", {}).get("row", "")
                         raise JobError(
-                            f"table {table['name']}: two rows of the DataFrame give one cell" +
-                            (f", of row key {row}" if row else "") + "; which of them is newer only an order tells, and "
-                            "a DataFrame has none: make the key unique, or say ordered=True of one whose rows "
-                            "come in the same order each time")
+                            f"table {table['name']}: found two rows of the DataFrame for one cell" +
+                            (f", of row key {row}" if row else "") + ", expected one, because a DataFrame has no order "
+                            "that shows the newer row; make the row key unique, or use ordered=True if the rows always "
+                            "have the same order")

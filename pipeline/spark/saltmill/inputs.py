@@ -1,4 +1,4 @@
-"""Inputs and how they are cut into slices."""
+"""List the inputs of a load, and cut them into slices."""
 
 import fnmatch
 import glob
@@ -10,31 +10,31 @@ from . import JobError
 
 SMALLEST_SLICE = 256 << 20
 READ_BYTES = 1 << 20
-HEAD_BYTES = 16 << 20  # in which a file's header stands
+HEAD_BYTES = 16 << 20  # the header of a file is in these first bytes
 PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18", b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04")
 
 
 class Input(typing.NamedTuple):
     number: int
-    name: str  # as the caller spells it, and so the manifest
-    path: str  # that tasks open
+    name: str  # as given by the caller, and written to the manifest
+    path: str  # path for the tasks
     size: int
     packed: bool
-    seen: tuple = ()  # when it was listed: what of the file changes when it does
+    seen: tuple = ()  # size, time and inode of the file when it was listed
 
 
 class Slice(typing.NamedTuple):
-    """One map: an input, or the rows that begin in [start, end) of it."""
+    """The input of one map: a whole input, or the rows that begin in its bytes [start, end)."""
 
-    number: int  # of the try: a slice mapped again is another one
+    number: int  # number of the attempt; each attempt of a slice gets another number
     input: Input
-    bounds: typing.Optional[str]  # for --slice; None: all of the input
+    bounds: typing.Optional[str]  # value of --slice; None means the whole input
 
 
-# --- which files ---
+# --- files ---
 
 def file_seen(file):
-    """Of a path or a descriptor."""
+    """Return size, time and inode of a path or a descriptor."""
     s = os.stat(file)
     return s.st_size, s.st_mtime_ns, s.st_dev, s.st_ino
 
@@ -44,15 +44,15 @@ def object_seen(info):
 
 
 def unchanged(inputs, filesystem):
-    """JobError when an input is another now than when it was listed."""
+    """Raise JobError if an input was changed after it was listed."""
     for i in inputs:
         try:
             now = object_seen(filesystem.get_file_info(i.path)) if filesystem else file_seen(i.path)
         except OSError as e:
             raise JobError(f"{i.name}: {e.strerror or e}") from e
         if now != i.seen:
-            raise JobError(f"{i.name}: was changed or replaced while it was loaded (its size, time or inode): nothing was "
-                           "published")
+            raise JobError(f"{i.name}: found another size, time or inode than at the start, expected an unchanged file; "
+                           "nothing was published; run the load again")
 
 
 
@@ -65,7 +65,7 @@ def is_pattern(path):
 
 
 class LocalFiles:
-    """Of paths that all tasks can open, and so the native program itself."""
+    """Files that all tasks, and therefore the native program, can open."""
 
     filesystem = None
 
@@ -73,7 +73,7 @@ class LocalFiles:
         self.paths = [without_scheme(p) for p in paths]
 
     def expand(self, path):
-        """The files of a pattern or a folder, in the order of their names' bytes, as in a job."""
+        """Return the files of a pattern or a folder, sorted by the bytes of their names, as in a job."""
         if os.path.isdir(path):
             found = [e.path for e in os.scandir(path) if e.is_file() and visible(e.name)]
         elif is_pattern(path) and not os.path.exists(path):
@@ -89,7 +89,7 @@ class LocalFiles:
 
 
 class RemoteFiles:
-    """Of a pyarrow file system: tasks read them and feed them to the native program."""
+    """Files of a pyarrow file system.  Tasks read them and pipe them to the native program."""
 
     def __init__(self, paths, filesystem=None):
         import pyarrow.fs
@@ -105,7 +105,7 @@ class RemoteFiles:
     def path_of_uri(self, uri):
         other, path = self.fs.FileSystem.from_uri(uri)
         if not other.equals(self.filesystem):
-            raise JobError(f"{uri}: is on another file system than {self.paths[0]}, expected one a load")
+            raise JobError(f"{uri}: found another file system than that of {self.paths[0]}, expected one for a load")
         return path
 
     def expand(self, name):
@@ -145,23 +145,23 @@ def is_remote(path):
 def files_of(paths, filesystem):
     remote = [is_remote(p) for p in paths]
     if any(remote) and not all(remote) and not filesystem:
-        raise JobError(f"{paths[remote.index(False)]}: is on another file system than {paths[remote.index(True)]}, "
-                       "expected one a load")
+        raise JobError(f"{paths[remote.index(False)]}: found another file system than that of "
+                       f"{paths[remote.index(True)]}, expected one for a load")
     return RemoteFiles(paths, filesystem) if filesystem or any(remote) else LocalFiles(paths)
 
 
 def list_inputs(paths, filesystem=None):
-    """(inputs, the file system that they are read through, None: the native program opens them)."""
+    """Return (inputs, file system).  The file system is None if the native program opens the inputs."""
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not paths:
-        raise JobError("no input: give the files to load")
+        raise JobError("found no input, expected the files to load")
     name, inputs = paths[0], []
     try:
         files = files_of(paths, filesystem)
         for given in files.paths:
             names = files.expand(name := given)
             if not names:
-                raise JobError(f"{given}: no file is there")
+                raise JobError(f"{given}: found no file, expected at least one")
             for name in names:
                 inputs.append(files.look(len(inputs), name))
     except OSError as e:
@@ -172,7 +172,10 @@ def list_inputs(paths, filesystem=None):
 # --- slices ---
 
 def cut(inputs, wanted, sliceable):
-    """About so many slices of nearly one size; one an input that cannot be cut.  None: by size."""
+    """Return about `wanted` slices of nearly equal size (None means one for 256 MiB).
+
+    An input that cannot be cut is one slice.
+    """
     total = sum(i.size for i in inputs)
     each = max(1, -(-total // wanted)) if wanted else SMALLEST_SLICE
     slices = []
@@ -185,11 +188,12 @@ def cut(inputs, wanted, sliceable):
 
 
 def mend(slices, reports):
-    """(place, bounds) of the slices that do not begin where the one before ended.
+    """Return (place, bounds) of the slices that do not begin at the end of the previous slice.
 
-    slices: in the order of the input; reports: by their numbers.  Where a slice begins is guessed
-    from line ends, so one in quotes shows as a pair that does not meet; mapped again from where the
-    one before ended, it does.  A mended slice may end elsewhere: ask again until there is none.
+    `slices` are in the order of the input, and `reports` are indexed by the numbers of slices.  A map finds the start
+    of a slice by a line end.  If this line end is inside quotes, the slice begins at a wrong byte.  The slice must then
+    be mapped again from the end of the previous slice.  Its end may change, so call this function again until it
+    returns no slice.
     """
     bad, before, expected = [], None, None
     for place, s in enumerate(slices):
@@ -202,10 +206,13 @@ def mend(slices, reports):
     return bad
 
 
-# --- feeding the native program ---
+# --- input of the native program ---
 
 def read_from(filesystem, path, offset=0):
-    """The file's bytes from there on.  Opened as a file: a stream would unpack what looks packed."""
+    """Yield the file's bytes from `offset` on.
+
+    Open the input as a file, because an input stream would decompress the bytes.
+    """
     with filesystem.open_input_file(path) as f:
         f.seek(offset)
         while data := f.read(READ_BYTES):
@@ -218,7 +225,7 @@ def read_head(filesystem, path):
 
 
 def feed_of(what):
-    """Arguments that say what standard input will be, and where in the file it begins."""
+    """Return the arguments that describe standard input, and its offset in the file."""
     i, offset, of_slice = what.input, 0, []
     if what.bounds:
         start = int(what.bounds.lstrip("=").split("-")[0])
@@ -228,5 +235,5 @@ def feed_of(what):
 
 
 def told(inputs, digests=()):
-    """For `unite --inputs`: what it does not open."""
+    """Return the value of `unite --inputs`, for inputs that unite cannot open."""
     return {"inputs": [{"path": i.name, "size": i.size} for i in inputs], "digests": list(digests)}

@@ -1,4 +1,4 @@
-"""The native program: where it is, one run of it, and what it says when it fails."""
+"""Finds the native program, runs it, and reads its error messages."""
 
 import dataclasses
 import hashlib
@@ -12,19 +12,19 @@ import tempfile
 
 from . import JobError
 
-DONE, FAILED, USAGE, REJECTS, DATA = range(5)  # exit status; DATA: the same input fails the same way
+DONE, FAILED, USAGE, REJECTS, DATA = range(5)  # exit status; DATA means that the same input would fail again
 
 
 def find_program(named=None):
-    """The path of the program: as named, $SALTMILL, the one of the wheel, or on the search path."""
+    """Return the path of the program: `named`, $SALTMILL, the program in the wheel, or the first in the search path."""
     inside = pathlib.Path(__file__).parent / "bin" / f"saltmill-{platform.machine()}"
     for candidate in (named, os.environ.get("SALTMILL"), inside if inside.exists() else None, shutil.which("saltmill")):
         if candidate:
             path = pathlib.Path(candidate).resolve()
             if not os.access(path, os.X_OK) or not path.is_file():
-                raise JobError(f"{candidate}: is no program: expected the saltmill binary")
+                raise JobError(f"{candidate}: found no executable file, expected the saltmill binary")
             return path
-    raise JobError("no saltmill binary: install the wheel, set SALTMILL, or give program=")
+    raise JobError("found no saltmill binary; install the wheel, set SALTMILL, or use --program (program=)")
 
 
 def digest_of(path):
@@ -34,7 +34,7 @@ def digest_of(path):
 
 @dataclasses.dataclass
 class Outcome:
-    """How a run ended: its status (negative: the signal that killed it), what it printed and said."""
+    """The result of a run: its status (negative: the signal that killed it), standard output and standard error."""
 
     command: str
     status: int
@@ -43,7 +43,7 @@ class Outcome:
 
     @property
     def sentence(self):
-        """The error's sentence, without the program's name in front."""
+        """Return the error message without the program's name."""
         head = f"saltmill {self.command}: "
         own = [line.removeprefix(head) for line in self.said.splitlines() if line.startswith(head)]
         if own:
@@ -58,11 +58,14 @@ class Outcome:
 
 
 def feed(process, pieces):
-    """All pieces to the process's standard input; it may have failed before, its status tells."""
+    """Write all pieces to the standard input of the process.
+
+    If the process ends early, its status shows the failure.
+    """
     try:
         for piece in pieces:
             view = memoryview(piece)
-            while view:  # unbuffered: a write may take a part
+            while view:  # a write without a buffer may be partial
                 view = view[process.stdin.write(view):]
         process.stdin.close()
     except BrokenPipeError:
@@ -70,9 +73,10 @@ def feed(process, pieces):
 
 
 def run(program, command, *args, pieces=None, cwd=None):
-    """Run a command to its end; pieces: bytes for its standard input.
+    """Run a command to its end and return the Outcome.  `pieces` is the bytes for standard input.
 
-    It does not outlive the thread that started it, so the native child of a Python worker ends with that one.
+    The kernel kills the command when the thread that started the command ends.  So the command never outlives the
+    Python worker.
     """
     with tempfile.TemporaryFile(dir=cwd) as out, tempfile.TemporaryFile(dir=cwd) as err:
         process = subprocess.Popen([program, command, *map(str, args), "--die-with-parent"], cwd=cwd, bufsize=0,
@@ -83,7 +87,7 @@ def run(program, command, *args, pieces=None, cwd=None):
                 feed(process, pieces)
             status = process.wait()
         finally:
-            if process.poll() is None:  # what feeds it failed: a short input is not its whole input
+            if process.poll() is None:  # the input failed, and the command must not accept a part of it
                 process.kill()
                 process.wait()
             if process.stdin:

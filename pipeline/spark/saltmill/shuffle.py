@@ -1,8 +1,8 @@
-"""Bytes to partitions by Spark's shuffle, without a Python object a row and without pickling.
+"""Sends bytes to partitions with Spark's shuffle, without a Python object for each row and without pickling.
 
-RDD.partitionBy collects up to a thousand pairs for a partition before it hands them on, which is
-right for rows and not for pieces of megabytes.  Here each goes to the JVM as it comes: a long, the
-partition, and the bytes, as PairwiseRDD (org.apache.spark.api.python) reads them.
+RDD.partitionBy collects up to a thousand pairs for a partition before it sends them.  This is too much memory for
+pieces of megabytes.  This module sends each piece to the JVM at once, in the form of PairwiseRDD
+(org.apache.spark.api.python).  That form is the partition as a long, then the bytes.
 """
 
 import struct
@@ -11,19 +11,19 @@ from pyspark.rdd import RDD
 from pyspark.serializers import NoOpSerializer
 
 
-def to_partition(index):  # PythonPartitioner wants a function's identity: the same for all shuffles
+def to_partition(index):  # PythonPartitioner compares a function's identity, so all shuffles use this function
     return index
 
 
 def send(pairs):
-    """mapPartitions: (partition, bytes) as the JVM reads them."""
+    """Yield (partition, bytes) in the form that the JVM reads, for mapPartitions."""
     for partition, data in pairs:
         yield struct.pack("!q", partition)
         yield data
 
 
 def shuffle(rdd, partitions):
-    """A handle for `received`; rdd: of (partition, bytes)."""
+    """Shuffle an RDD of (partition, bytes).  Return a handle for `received`."""
     keyed = rdd.mapPartitions(send, preservesPartitioning=True)
     keyed._bypass_serializer = True
     jvm = rdd.ctx._jvm
@@ -32,9 +32,10 @@ def shuffle(rdd, partitions):
 
 
 def received(sc, shuffles):
-    """RDD of bytes: partition i has what all shuffles, of as many partitions, sent to i.
+    """Return an RDD of bytes.  Its partition i has the bytes that all shuffles sent to i.
 
-    Their partitioner is one, so that Spark's union joins them partition by partition.
+    All shuffles have the same number of partitions and the same partitioner.  So Spark's union joins them partition by
+    partition.
     """
     pairs = shuffles[0]
     for more in shuffles[1:]:

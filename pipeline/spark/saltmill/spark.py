@@ -1,10 +1,10 @@
-"""Loads by Apache Spark: saltmill.spark.load(spark, source, job, out) and .plan(...).
+"""Load with Apache Spark, by saltmill.spark.load(spark, source, job, out) and .plan(...).
 
-    slices -> map (a task a slice) -> Spark's shuffle by region -> reduce (a task a region) -> unite
+    slices -> map (a task for each slice) -> Spark's shuffle by region -> reduce (a task for each region) -> unite
 
-Tasks run the native program; what crosses Python and the JVM are packed pieces of sorted rows, never
-a row.  The program's `unite` proves that the parts are all of the load and publishes it by one rename:
-the same bytes as `saltmill load --plan` on one machine, whatever failed and was tried again.
+Tasks run the native program.  Python and the JVM move compressed pieces of sorted rows, never single rows.  The
+command `unite` checks that all parts of the load are there, and publishes it by one rename.  The bytes are the same as
+those of `saltmill load --plan` on one machine, even if tasks failed and were repeated.
 """
 
 import contextlib
@@ -40,24 +40,24 @@ class Result:
     out: str
     manifest: dict
     slices: int
-    shuffled: int  # bytes of pieces, from maps to reduces
-    mended: int  # slices that were mapped again, because they began within a row
-    seconds: dict  # of the stages, and of the slowest task of map and reduce
+    shuffled: int  # bytes of pieces that the maps sent to the reduces
+    mended: int  # slices that were mapped again, because they began inside a row
+    seconds: dict  # duration of each stage, and of the slowest map and reduce task
 
     @property
     def counts(self):
-        """Events: read and rejected; a table: loaded, filtered, deduplicated, rows, cells."""
+        """Return events read and rejected, and for each table: loaded, filtered, deduplicated, rows, cells."""
         tables = {t["name"]: {k: t[k] for k in OF_A_TABLE} for t in self.manifest["tables"]}
         return {**{k: self.manifest[k] for k in EVENTS}, "tables": tables}
 
     @property
     def regions(self):
-        """By table, what the manifest has of each of its files: region, rows, key range, digest."""
+        """Return for each table the files in the manifest: region, rows, key range, digest."""
         return {t["name"]: t["files"] for t in self.manifest["tables"]}
 
 
 def limit_option(name, value):
-    """Limits are judged at the end; what cannot be one is told at the start."""
+    """Check the form of a limit.  The load compares the events with the limit at its end."""
     text = str(value)
     if not re.fullmatch(r"\d+|\d+(\.\d+)?%", text) or (text.endswith("%") and float(text[:-1]) > 100):
         raise JobError(f"{name}: found `{text}`, expected a number or a share like 0.1%")
@@ -72,14 +72,14 @@ def timed(seconds, name):
 
 
 def too_many(limit, rejected, read):
-    """As the program judges it: event_limit_of of include/run.h."""
+    """Return True if `rejected` exceeds the limit, which event_limit_of of include/run.h computes."""
     share = limit.endswith("%")
     return rejected > (int(float(limit[:-1]) / 100 * float(read) * (1 + 1e-13)) if share else int(limit))
 
 
 @contextlib.contextmanager
 def published(out):
-    """Behind the rename: what fails takes nothing back."""
+    """After the rename, add "published as" to errors, because the load stays published."""
     try:
         with sentences(out):
             yield
@@ -88,7 +88,7 @@ def published(out):
 
 
 def owner_of(spark):
-    """The application and its attempt, where the resource manager counts them."""
+    """Return the application and its attempt.  The attempt is None if the resource manager does not count attempts."""
     attempt = spark.sparkContext._jsc.sc().applicationAttemptId()
     return spark.sparkContext.applicationId, attempt.get() if attempt.isDefined() else None
 
@@ -101,7 +101,7 @@ def request_of(spark, source, job, filesystem, ordered, program, **more):
 
 
 def plan(spark, source, job, *, slices=None, existing=(), sample=None, filesystem=None, program=None):
-    """Where the regions of such a table would be cut, as `saltmill plan --json` says it.  As load takes them."""
+    """Return the predicted regions, in the form of `saltmill plan --json`.  The arguments are those of load."""
     request = request_of(spark, source, job, filesystem, True, program, existing=listed(existing), sample=sample)
     with sentences(job), tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
         return json.loads(make_plan(request, setting_of(request), slices_of(request, slices),
@@ -115,20 +115,23 @@ def listed(existing):
 def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample=None, max_rejects=0,
          max_duplicates=None, memory="512M", threads=None, filesystem=None, ordered=False, shuffle=True,
          program=None, break_lock=False, webhdfs=None):
-    """Load all of source, as the job says, into the new folder out; returns a Result.
+    """Load `source` with the job into the new folder `out`, and return a Result.
 
-    out: a folder of a file system that all tasks can write to; or in HDFS (hdfs://, webhdfs://, swebhdfs://), which the
-    program speaks to by its REST interface: webhdfs says where that of hdfs:// answers, HOST[:PORT],... (9870).
-
-    source: a DataFrame, for a job with `source: arrow`; or paths, patterns and folders: those that all tasks can
-    open, URIs that pyarrow.fs knows (hdfs://, s3://, gs:// ...), or paths of filesystem, one of pyarrow.fs.
-    slices: about how many (by size if not given: 256 MiB each).  existing: the region list of a table that is
-    there, as for `saltmill load --existing`; plan: a folder of `saltmill plan -o`, to keep to; sample: the share of
-    the input that decides where regions are cut (by size if not given; all of a DataFrame, and of files that
-    only tasks can open).  memory, threads: of each task.  ordered: the DataFrame's rows come in the same order each
-    time, so that `duplicates:` has a meaning.  shuffle=False: each of up to 16 slices is a load of its own, whose
-    files stand side by side; one cell in two of them is refused.  Raises Rejected when more events than max_rejects are bad,
-    JobError for all else; then nothing is published, but where it begins with "published as".
+    out: a folder in a file system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://).
+    webhdfs: for hdfs://, the HTTP addresses of the NameNodes, HOST[:PORT],... (default: port 9870).
+    source: a DataFrame, for a job with `source: arrow`; or paths, patterns and folders that all tasks can open, URIs of
+    pyarrow.fs (hdfs://, s3://, gs:// ...), or paths of `filesystem`, which is a file system of pyarrow.fs.
+    slices: number of slices, approximately (default: one for each 256 MiB).
+    existing: the region list of an existing table, as for `saltmill load --existing`.
+    plan: a folder of `saltmill plan -o`, whose split points and settings the load uses.
+    sample: the share of the input that the plan reads.  The default depends on the size.  The plan always reads all of
+    a DataFrame, and all files that only tasks can open.
+    memory, threads: limits of the program in each task.
+    ordered: the DataFrame's rows always have the same order, so the rule `duplicates:` can be applied.
+    shuffle=False: up to 16 slices become separate loads, and `unite --loads` joins them.  `unite` refuses
+    a cell that is in two loads.
+    Raises Rejected if more events than max_rejects are bad, and JobError for all other failures.  Nothing is then
+    published, unless the message begins with "published as".
     """
     limits = limit_option("--max-rejects", max_rejects)
     if max_duplicates is not None:
@@ -144,26 +147,27 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
 
 
 def staging_for(spark, out, shuffle, webhdfs):
-    """How a load gets to its place; JobError where it cannot appear at once and as a whole."""
+    """Return the class that stages the load.  Raise JobError if one rename cannot publish a folder there."""
     if not is_remote(out):
         return functools.partial(Staging, without_scheme(out))
     if not is_hdfs(out):
-        raise JobError(f"{out}: a folder there cannot appear by one rename, as a load must: expected a folder of a file "
-                       "system that all tasks can write to, or of HDFS (hdfs://, webhdfs://, swebhdfs://)")
+        raise JobError(f"{out}: found a place that cannot publish a folder by one rename, expected a folder in a file "
+                       "system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://)")
     if not shuffle:
-        raise JobError(f"{out}: without a shuffle OUT is in a file system that all tasks can write to, not in HDFS")
+        raise JobError(f"{out}: found a folder in HDFS, expected a folder in a file system that all tasks can write to; "
+                       "without --no-shuffle, OUT can be in HDFS")
     return functools.partial(HdfsStaging, spark.sparkContext, os.fspath(out), webhdfs)
 
 
 def knows_hdfs(request):
     about = json.loads(native.run(request.program, "version", "--json", "--quiet").printed or "{}")
     if not about.get("hdfs"):
-        raise JobError(f"{request.program}: cannot write to HDFS, the static worker of `make worker` among others: give the "
-                       "whole program, which all machines can run (make deb)")
+        raise JobError(f"{request.program}: found a program without HDFS, such as that of `make worker`, expected the "
+                       "whole program; install it on all machines (make deb) and use --program")
 
 
 def setting_of(request):
-    """What tasks need before there is a plan."""
+    """Return the Setting that tasks need before there is a plan."""
     name, digest = ship(request)
     return Setting(program=name, digest=digest, job=request.job, files=files_of_job(request.job),
                    memory=request.memory, threads=request.threads, filesystem=request.filesystem)
@@ -179,7 +183,10 @@ def slices_of(request, wanted):
 
 
 def inputs_of_unite(request, setting, maps, digests=True):
-    """The files, or what is known of those that it cannot open.  Without digests for judging maps alone."""
+    """Return the input arguments of unite.
+
+    If unite cannot open the inputs, a file describes the inputs.  The file needs digests only when unite publishes.
+    """
     if not request.frame and not request.filesystem:
         return request.names
     inputs = [i._replace(size=maps.reports[s.number]["size"]) for i, s in zip(request.inputs, maps.slices)] \
@@ -191,24 +198,27 @@ def inputs_of_unite(request, setting, maps, digests=True):
 
 
 def few_slices(request, wanted):
-    """Each leaves a file in each region, and HBase holds writes back where there are more than 16."""
+    """Return at most 16 slices.
+
+    Each slice makes a file in each region, and HBase blocks writes if a store has more files.
+    """
     if request.frame:
-        raise JobError("without a shuffle only files are loaded, found a DataFrame")
+        raise JobError("--no-shuffle: found a DataFrame, expected files")
     total = sum(i.size for i in request.inputs)
     slices = slices_of(request, wanted or max(1, min(MOST_LOADS, total // SMALLEST_SLICE)))
     if len(slices) > MOST_LOADS:
-        raise JobError(f"without a shuffle up to {MOST_LOADS} slices are loaded, found {len(slices)}: each leaves a file "
-                       "in each region")
+        raise JobError(f"--no-shuffle: found {len(slices)} slices, expected at most {MOST_LOADS}, because each slice "
+                       "makes a file in each region; reduce --slices")
     return slices
 
 
 def join(request, setting, slices, staging, limits, seconds):
-    """A load a slice, and all of them as one."""
+    """Load each slice separately, and join the loads."""
     with timed(seconds, "load"):
         loads = load_all(request, setting, slices, staging.run / "loads")
     parts = [json.loads((f / "manifest.json").read_text()) for f in loads]
     many = too_many(limits[1], sum(p["rejected"] for p in parts), sum(p["read"] for p in parts))
-    unchanged(request.inputs, request.filesystem)  # a slice of one file and a slice of another are no load
+    unchanged(request.inputs, request.filesystem)  # slices of different versions of a file must not be joined
     with timed(seconds, "unite"):
         request.native("unite", "--loads", *loads, *limits, "-o", staging.out, "--quiet",
                        accept=(native.DONE, native.REJECTS), failure=Rejected if many else JobError)
@@ -246,7 +256,7 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
                              here / "reduces")
     if request.frame:
         request.frame.judge(reduced)
-    with timed(seconds, "digest"):  # now that no map runs again
+    with timed(seconds, "digest"):  # Spark repeats no map after this point
         inputs = inputs_of_unite(request, shared, maps)
     seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
     seconds["slowest_reduce"] = round(max(d["seconds"] for d in reduced), 3)

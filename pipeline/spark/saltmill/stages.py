@@ -1,4 +1,4 @@
-"""The stages of a load by Spark, as the driver runs them: plan, map, reduce."""
+"""The stages of a load with Spark, as the driver runs them: plan, map, reduce."""
 
 import collections
 import dataclasses
@@ -19,14 +19,14 @@ from . import JobError, native, tasks
 from .inputs import Slice, feed_of, mend, read_from
 from .shuffle import received, shuffle
 
-PLAN_TASKS = 200  # whose samples, of up to 3 MB, come to the driver
-SAMPLE_BYTES = 1 << 30  # what the plan looks at, at most; quantiles need rows, not a share of them
+PLAN_TASKS = 200  # each task sends a sketch of up to 3 MB to the driver
+SAMPLE_BYTES = 1 << 30  # most bytes that the plan reads; quantiles need a number of rows, not a share
 POLL_SECONDS = 0.1
 
 
 @dataclasses.dataclass
 class Request:
-    """What the caller asks for."""
+    """The arguments of the caller."""
 
     spark: object
     inputs: list
@@ -35,7 +35,7 @@ class Request:
     existing: tuple = ()
     sample: float = None
     filesystem: object = None
-    frame: object = None  # a Frame, in place of files
+    frame: object = None  # a Frame instead of files
     memory: str = "512M"
     threads: int = 1
 
@@ -52,17 +52,17 @@ class Request:
         return pathlib.Path(self.job).stem
 
     def native(self, command, *args, accept=(native.DONE,), failure=JobError, pieces=None):
-        """Run on the driver; what is not accepted is raised with the program's sentence."""
+        """Run the program on the driver.  Raise `failure` with the program's message if the status is not accepted."""
         outcome = native.run(self.program, command, self.job, *args, pieces=pieces)
         if outcome.status not in accept:
             raise failure(outcome.sentence)
         return outcome
 
 
-# --- what all tasks get ---
+# --- files for all tasks ---
 
 def package_file(folder):
-    """This package as a file for the executors."""
+    """Write this package as a zip file for the executors, and return its path."""
     here = pathlib.Path(__file__).parent
     path = pathlib.Path(folder) / "saltmill_package.zip"
     with zipfile.ZipFile(path, "w") as z:
@@ -71,11 +71,14 @@ def package_file(folder):
     return path
 
 
-_shipped = {}  # by application: what was added to it
+_shipped = {}  # files that were added to each application
 
 
 def ship(request):
-    """The program and this package to all executors, once an application; the program's name there."""
+    """Send the program and this package to all executors, once for each application.
+
+    Return the program's name on the executors and its digest.
+    """
     sc, digest = request.sc, native.digest_of(request.program)
     name = f"saltmill-{digest}"
     shipped = _shipped.setdefault(sc.applicationId, {"package": None, "programs": set()})
@@ -91,7 +94,7 @@ def ship(request):
 
 
 def files_of_job(job):
-    """The job and the files of codes that it names, by path beside it."""
+    """Return the bytes of the job and of its codes files, by path relative to the job."""
     path = pathlib.Path(job)
     try:
         text = path.read_bytes()
@@ -103,8 +106,8 @@ def files_of_job(job):
         if os.path.isabs(name) or not beside.is_file():
             continue
         if os.path.normpath(name).startswith("../"):
-            raise JobError(f"{job}: codes: {name} is outside of the job's folder: expected a file in it, which tasks get "
-                           "too, or the absolute path of one that all machines have")
+            raise JobError(f"{job}: codes: found {name} outside the job's folder, expected a file in it, which saltmill "
+                           "sends to the tasks, or the absolute path of a file that all machines have")
         files[f"job/{name}"] = beside.read_bytes()
     return files
 
@@ -113,7 +116,10 @@ CODES = re.compile(rb"""\bcodes["']?\s*:\s*(?:"([^"\n]*)"|'((?:[^'\n]|'')*)'|([^
 
 
 def names_of_codes(text):
-    """What may be a file's name behind `codes:`; of a name without quotes each end that it may have in YAML."""
+    """Yield possible file names after `codes:`.
+
+    A name without quotes may end in several places, so yield each possible name.
+    """
     for double, single, plain in CODES.findall(re.sub(rb"(?m)^\s*#.*", b"", text)):
         plain = re.sub(rb"\s#.*", b"", plain)
         for name in sorted({double, single.replace(b"''", b"'"), plain.strip(), re.split(rb"[,}]", plain)[0].strip()}):
@@ -126,10 +132,10 @@ def files_of_plan(folder):
 
 
 def regions_of_plan(folder):
-    """(table, regions): one more than the split keys, a line each."""
-    if not (folder / "settings.json").exists():  # the sentence of pipeline/load/first_pass/kept_plan.c
-        raise JobError(f"{folder}: has no settings.json: expected a folder that `saltmill plan JOB FILE... -o DIR` has "
-                       "made of events, or --from samples that all have the same columns")
+    """Return (table, number of regions).  splits.txt has one line for each split point."""
+    if not (folder / "settings.json").exists():  # the message of pipeline/load/first_pass/kept_plan.c
+        raise JobError(f"{folder}: found no settings.json, expected a folder of `saltmill plan JOB FILE... -o DIR`, "
+                       "or of --from samples that all have the same columns")
     tables = json.loads((folder / "settings.json").read_text())["tables"]
     regions = []
     for t in tables:
@@ -141,17 +147,17 @@ def regions_of_plan(folder):
 # --- jobs of Spark ---
 
 def sentence_of(error, what):
-    """One sentence about a job that Spark gave up."""
+    """Return one sentence about a Spark job that failed."""
     text = str(error)
     said = re.findall(re.escape(tasks.SAID) + r'("(?:[^"\\]|\\.)*")', text)
     if said:
-        return f"{what}: {json.loads(said[-1])} (tried as often as spark.task.maxFailures says)"
+        return f"{what}: {json.loads(said[-1])} (after spark.task.maxFailures attempts)"
     lost = re.search(r"(?:Job aborted|Task \d+ in stage)[^\n]*", text)
     return f"{what}: {lost.group(0) if lost else text.splitlines()[0]}"
 
 
 def run_job(request, rdd, partitions, faults, what):
-    """Values of some partitions; a fault that a task noted stops the job at once."""
+    """Return the values of some partitions.  If a task notes a fault, cancel the job at once and raise JobError."""
     sc, group, result = request.sc, f"saltmill-{id(rdd):x}-{time.monotonic_ns()}", {}
     noted = len(faults.value)
 
@@ -170,7 +176,7 @@ def run_job(request, rdd, partitions, faults, what):
             if len(faults.value) > noted:
                 sc.cancelJobGroup(group)
                 thread.join()
-    except BaseException:  # Ctrl-C: nothing of it goes on
+    except BaseException:  # also on Ctrl-C, stop all tasks
         sc.cancelJobGroup(group)
         raise
     if len(faults.value) > noted:
@@ -185,9 +191,9 @@ def run_job(request, rdd, partitions, faults, what):
 # --- the stages ---
 
 def make_plan(request, setting, slices, folder):
-    """stage P: where to cut, and the settings that all keep to.  Returns what the program printed.
+    """Choose the split points and the settings for all tasks.  Return the output of the program.
 
-    Files that the program can open are sampled on the driver; what only tasks can read is looked at by tasks.
+    The driver samples files that the program can open. Tasks read the other inputs.
     """
     options = ["--tune", *(x for e in request.existing for x in ("--existing", e)), "-o", folder, "--json", "--quiet"]
     accept = (native.DONE, native.REJECTS)
@@ -202,7 +208,7 @@ def make_plan(request, setting, slices, folder):
 
 
 def save_samples(request, setting, slices, folder):
-    """What tasks learn of the keys, a file a task, each of some slices."""
+    """Run tasks that sketch the keys of some slices each.  Return one file for each task."""
     faults = request.sc.accumulator([], tasks.Noted())
     shared = request.sc.broadcast(setting)
     if request.frame:
@@ -217,12 +223,12 @@ def save_samples(request, setting, slices, folder):
         files.append(os.path.join(folder, f"{len(files):06d}"))
         pathlib.Path(files[-1]).write_bytes(sample)
     if not files:
-        raise JobError(tasks.NO_ROWS)
+        raise JobError("there are no rows to plan from")
     return files
 
 
 def probe(request, i, bounds):
-    """May this slice without rows be?  The program looks at what the job says of its input."""
+    """Return whether the program accepts this slice, which has no rows, with the job."""
     given, pieces = [i.path, "--slice", bounds], None
     if request.filesystem:
         given, offset = feed_of(Slice(0, i, bounds))
@@ -230,23 +236,23 @@ def probe(request, i, bounds):
     with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
         outcome = native.run(request.program, "plan", request.job, *given, "--save", os.path.join(folder, "sample"),
                              "--quiet", pieces=pieces)
-    return outcome.status == native.DONE or outcome.sentence == tasks.NO_ROWS
+    return outcome.status == native.DONE
 
 
 def can_slice(request):
-    """Is this job's input text that may be cut anywhere?"""
+    """Return whether the job's input is text that may be cut anywhere."""
     plain = [i for i in request.inputs if not i.packed]
     return bool(plain) and not request.frame and probe(request, plain[0], "0-0")
 
 
 def needs_head(request, slices):
-    """Does a slice behind the first one need the file's header to be understood?"""
+    """Return whether later slices need the header of the file."""
     cut = [s.input for s in slices if s.bounds]
     return bool(cut) and not probe(request, cut[0], "2-2")
 
 
 class Maps:
-    """Stage M: slices, their tries, and what the tries report."""
+    """The map stage: slices, their attempts, and the reports of the attempts."""
 
     def __init__(self, request, setting, folder, slices):
         self.request, self.setting, self.folder = request, setting, folder
@@ -257,7 +263,7 @@ class Maps:
         self.rejects = {}
         self.mended = 0
         self.faults = request.sc.accumulator([], tasks.Noted())
-        self.ran = request.sc.accumulator([], tasks.Noted())  # tries of files, as often as Spark ran them
+        self.ran = request.sc.accumulator([], tasks.Noted())  # numbers of attempts, repeated for each run of Spark
 
     def run(self):
         todo = list(self.slices)
@@ -290,11 +296,11 @@ class Maps:
                 self.rejects[number] = rejects
 
     def report_of(self, s):
-        """As the program wrote it."""
+        """Return the report as the program wrote it."""
         return {k: v for k, v in self.reports[s.number].items() if k != "seconds"}
 
     def write(self):
-        """For the native program: a folder a map, as `saltmill map` leaves it, without the rows."""
+        """Write a folder for each map, like the output of `saltmill map` without the rows, for the native program."""
         for s in self.slices:
             folder = self.folder / f"{s.number:08d}"
             folder.mkdir(parents=True)
@@ -304,9 +310,9 @@ class Maps:
 
 
 def digest_all(request, setting, maps):
-    """Of the inputs that only tasks can open: a task each.
+    """Return the digests of the inputs that only tasks can open, with a task for each.
 
-    Not of one that was read once and as a whole: its map has the digest of the very bytes that were loaded.
+    Skip an input that one map read as a whole, and only once, because its report has the digest of the loaded bytes.
     """
     by_input, ran = {}, collections.Counter(maps.ran.value)
     for s in maps.slices:
@@ -320,7 +326,7 @@ def digest_all(request, setting, maps):
 
 
 def reduce_all(request, setting, maps, folder):
-    """Stage R; returns what its tasks did."""
+    """Run the reduce stage.  Return the results of its tasks."""
     sc, name = request.sc, request.name_of_job
     taken = frozenset(s.number for s in maps.slices)
     wanted = sorted({setting.partition_of(t, r["region"]) for n in taken
@@ -337,7 +343,7 @@ def reduce_all(request, setting, maps, folder):
 
 
 def take_staged(setting, staged, folder):
-    """What a task has delivered, to where the program looks for it."""
+    """Move the files that a task delivered to the folder where the program expects them."""
     folder.mkdir(parents=True, exist_ok=True)
     for path, name in staged.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -345,7 +351,7 @@ def take_staged(setting, staged, folder):
 
 
 def load_all(request, setting, slices, folder):
-    """Without a shuffle: a load a slice; returns their folders."""
+    """Load each slice separately, without a shuffle.  Return the folders of the loads."""
     faults = request.sc.accumulator([], tasks.Noted())
     work = functools.partial(tasks.load_slices, request.sc.broadcast(setting), faults)
     done = run_job(request, request.sc.parallelize(slices, len(slices)).mapPartitions(work), None, faults,

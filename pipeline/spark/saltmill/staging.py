@@ -1,11 +1,11 @@
-"""The folder beside the output in which a load is made, and its lock.
+"""The temporary folder next to the output, and its lock.
 
-OUT.saltmill-spark/lock says who makes OUT.  All else is in a folder of that one run, which goes
-when the run ends: a task that is still awake then finds no place to write to, because tasks make no
-folders there.  OUT itself appears by the rename of `saltmill unite`.
+OUT.saltmill-spark/lock names the run that makes OUT.  All other files are in a folder of this run, which is removed
+when the run ends.  Tasks make no folders there, so a task that still runs then fails.  The rename of `saltmill unite`
+publishes OUT.
 
-In HDFS the same: the driver makes the folder by Spark's own Hadoop client, tasks send their HFiles to it by the
-program, and what the driver itself needs is in a temporary folder of its machine.
+If OUT is in HDFS, the driver makes the folder with Spark's Hadoop client.  The program in the tasks sends the HFiles to
+this folder.  Other files of the driver are in a temporary folder of the driver's machine.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ GONE = ".gone"
 
 
 def holder_of(lock):
-    """Who says to hold it; {}: somebody, None: nobody."""
+    """Return the holder in the lock file.  Return {} if the file is not JSON, and None if the file is empty."""
     said = os.pread(lock, 4096, 0)
     try:
         return json.loads(said) if said else None
@@ -36,7 +36,7 @@ def holder_of(lock):
 
 
 def discard(path):
-    """By a rename first: a task that is awake writes nothing more there.  What stays, the next run removes."""
+    """Rename and remove a path.  After the rename, no task can write to the path.  The next run removes the rest."""
     gone = path
     if not path.name.endswith(GONE):
         gone = path.with_name(f".{path.name}{GONE}")
@@ -48,7 +48,7 @@ def discard(path):
 
 
 class Staging:
-    """with Staging(out, owner): self.run is an empty folder, removed at the end."""
+    """A context manager.  Inside, self.run is an empty folder, which is removed at the end."""
 
     def __init__(self, out, application, attempt=None, break_lock=False):
         self.out = pathlib.Path(os.path.abspath(out))
@@ -62,7 +62,7 @@ class Staging:
 
     def __enter__(self):
         if os.path.lexists(self.out):
-            raise JobError(f"{self.out} exists; a load never touches what is there: name a new folder")
+            raise JobError(f"{self.out}: found an existing folder, expected a new one; a load never changes an existing one")
         try:
             with sentences(self.folder):
                 self.begin()
@@ -71,15 +71,15 @@ class Staging:
             raise
         return self
 
-    place = ()  # options of the program that say how it gets there
+    place = ()  # options of the program for writing to the folder
 
     def make_stage(self):
-        """Where tasks put their HFiles."""
+        """Make and return the folder for the HFiles of the tasks."""
         (self.run / "files").mkdir()
         return self.run / "files"
 
     def read(self, name):
-        """A file of the published load."""
+        """Return the text of a file in the published load."""
         return (self.out / name).read_text()
 
     def begin(self):
@@ -95,14 +95,17 @@ class Staging:
         os.ftruncate(self.lock, 0)
         os.pwrite(self.lock, json.dumps(self.owner).encode(), 0)
         os.fsync(self.lock)
-        for left in list(self.folder.iterdir()):  # by a run that died
+        for left in list(self.folder.iterdir()):  # files of a run that died
             if left.name != "lock":
                 discard(left)
         self.run = pathlib.Path(tempfile.mkdtemp(prefix="run-", dir=self.folder))
         os.chmod(self.run, 0o755)
 
     def may_take(self, lock):
-        """The lock of the file system ends with its process; what it says is for other machines."""
+        """Return True if this run holds the lock.
+
+        flock ends with its process.  The text in the file is for other hosts.
+        """
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -110,7 +113,7 @@ class Staging:
         try:
             if not os.path.samestat(os.stat(self.folder / "lock"), os.fstat(lock)):
                 return False
-        except FileNotFoundError:  # its owner has just removed it
+        except FileNotFoundError:  # the owner has just removed the lock
             return False
         holder = holder_of(lock)
         if holder is not None and not self.is_over(holder):
@@ -118,11 +121,11 @@ class Staging:
         return True
 
     def is_over(self, holder):
-        """Is the run that left the lock certainly at its end?"""
+        """Return True if the run that left the lock has certainly ended."""
         if self.break_lock or holder.get("host") == self.owner["host"]:
-            return True  # it was not locked here
+            return True  # flock was free, so no process of this host holds it
         same = holder.get("application") == self.owner["application"]
-        try:  # the resource manager starts another attempt only when the one before is over
+        try:  # the resource manager starts an attempt only after the end of the previous attempt
             return same and int(self.owner["attempt"]) > int(holder["attempt"] or 0)
         except (TypeError, ValueError, KeyError):
             return False
@@ -130,8 +133,8 @@ class Staging:
     def refuse(self, holder):
         holder = holder or {}
         who = " ".join(f"{k} {holder[k]}" for k in ("application", "host", "pid") if holder.get(k))
-        raise JobError(f"{self.out} is being made by another run ({who or 'which did not say its name'}); when that one "
-                       f"is over for sure, --break-lock takes its place")
+        raise JobError(f"{self.out}: found the lock of another run ({who or 'unknown'}), expected no other run; if it has "
+                       f"certainly ended, use --break-lock")
 
     def __exit__(self, *_):
         if self.lock is None:
@@ -143,7 +146,7 @@ class Staging:
             (self.folder / "lock").unlink()
         os.close(self.lock)
         self.lock = self.run = None
-        with contextlib.suppress(OSError):  # something is left there
+        with contextlib.suppress(OSError):  # the folder may not be empty
             self.folder.rmdir()
 
 
@@ -155,7 +158,7 @@ def is_hdfs(out):
 
 @contextlib.contextmanager
 def java_sentences(about):
-    """What Hadoop's client throws is a JobError."""
+    """Turn an exception of Hadoop's client into a JobError."""
     try:
         yield
     except Py4JJavaError as e:
@@ -163,11 +166,11 @@ def java_sentences(about):
 
 
 class HdfsStaging(Staging):
-    """self.run is a folder of this machine, self.stage one in HDFS.
+    """Staging in HDFS.  self.run is a folder of this machine, and self.stage a folder in HDFS.
 
-    Whoever is first to create the lock has it; nothing lets go of it when its process dies, so what it says is all
-    that there is.  It only saves work in vain: folders of runs have names of their own, and only one run can
-    publish OUT, by the lock and the rename of `saltmill unite`.
+    The first run that creates the lock file holds the lock.  HDFS does not release the lock when the process dies, so
+    only the lock's text shows whether the run has ended.  The lock only avoids useless work.  Each run has a folder
+    with a unique name, and the lock and the rename of `saltmill unite` let only one run publish OUT.
     """
 
     def __init__(self, sc, out, webhdfs, application, attempt=None, break_lock=False):
@@ -186,7 +189,8 @@ class HdfsStaging(Staging):
         with java_sentences(self.out):
             self.fs = self.path(self.out).getFileSystem(self.sc._jsc.hadoopConfiguration())
             if self.fs.exists(self.path(self.out)):
-                raise JobError(f"{self.out} exists; a load never touches what is there: name a new folder")
+                raise JobError(f"{self.out}: found an existing folder, expected a new one; a load never changes an "
+                               "existing one")
             try:
                 self.begin()
             except BaseException:
@@ -205,13 +209,13 @@ class HdfsStaging(Staging):
             if not self.create(lock):
                 self.refuse(self.holder(lock))
         self.lock = lock
-        for left in self.fs.listStatus(self.path(self.folder)):  # by a run that died
+        for left in self.fs.listStatus(self.path(self.folder)):  # files of a run that died
             if left.getPath().getName() != "lock":
                 self.fs.delete(left.getPath(), True)
         self.run = pathlib.Path(tempfile.mkdtemp(prefix="saltmill-run-"))
 
     def create(self, lock):
-        """False: somebody has it.  That is told when it is closed, if not before."""
+        """Create the lock file.  Return False if it exists, which HDFS may report only at close."""
         try:
             stream = self.fs.create(self.path(lock), False)
             stream.write(bytearray(json.dumps(self.owner).encode()))

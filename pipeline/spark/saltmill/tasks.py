@@ -1,8 +1,8 @@
-"""What runs on executors: one map or one reduce a task, each a run of the native program.
+"""The code on executors.  Each task is one map or one reduce, which runs the native program.
 
-A failure that may pass (a full disk, a killed process) is an exception: Spark tries again.  One
-that the same input brings again is a value: the driver stops at once, and says it.  Tasks make
-folders nowhere but in the executor's own temporary space.
+After a temporary failure (a full disk, a killed process) the task raises an exception, and Spark retries it.  If the
+same input would fail again, the task returns the failure as a value.  The driver then stops at once and reports the
+failure. Tasks make folders only in the temporary space of the executor.
 """
 
 import contextlib
@@ -23,18 +23,17 @@ from pyspark import AccumulatorParam, SparkFiles, TaskContext
 from . import native
 from .inputs import feed_of, read_from, read_head
 
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # of Arrow IPC
-HEAD = struct.Struct("<I")  # in front of pieces: the number of the try that they are of
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # end mark of Arrow IPC
+HEAD = struct.Struct("<I")  # number of the attempt, before its pieces
 PIECE_HEAD_BYTES = 80  # pipeline/load/map_reduce/pieces.h
 PIECE_STORED = struct.Struct("<64xQ8x")
-CHUNK_BYTES = 1 << 20  # as many whole pieces as fit; a piece has up to 4 MiB
+CHUNK_BYTES = 1 << 20  # a chunk has as many whole pieces as fit; a single piece has up to 4 MiB
 KEPT = ("--plan", "plan", "-o", "out")
-NO_ROWS = "there are no rows to plan from"  # what the program says of a slice without any
-SAID = "saltmill said: "  # in front of the sentence in an exception's text
+SAID = "saltmill said: "  # before the message in the text of an exception
 
 
 class Failed(Exception):
-    """The program failed in a way that may pass."""
+    """A temporary failure of the program."""
 
     def __init__(self, sentence):
         super().__init__(SAID + json.dumps(sentence))
@@ -42,18 +41,18 @@ class Failed(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What all tasks of a load are given."""
+    """The settings and files of all tasks of a load."""
 
-    program: str  # its name among the files of the application
+    program: str  # name of the program among the files of the application
     digest: str
-    job: str  # path as the caller spelt it
-    files: dict  # relative path to bytes: the job, what it names, the plan
+    job: str  # path as the caller gave it
+    files: dict  # bytes by relative path: the job, its codes files, the plan
     memory: str
     threads: int
-    regions: tuple = ()  # (table's name, its number of regions)
-    stage: str = ""  # where finished HFiles go
-    place: tuple = ()  # how the program gets there, when it is in HDFS; else tasks write it as files
-    filesystem: object = None  # pyarrow's, that inputs are read through; None: the program opens them
+    regions: tuple = ()  # (name of the table, number of its regions)
+    stage: str = ""  # folder for finished HFiles
+    place: tuple = ()  # options of the program if the folder is in HDFS, else empty
+    filesystem: object = None  # file system of pyarrow for the inputs; None if the program opens the inputs
     created_ms: int = -1
 
     @property
@@ -72,7 +71,7 @@ class Setting:
 
 
 class Noted(AccumulatorParam):
-    """A list that grows by what tasks note; a retried task may note it twice."""
+    """A list to which tasks add items.  A retried task may add an item twice."""
 
     def zero(self, value):
         return []
@@ -82,22 +81,22 @@ class Noted(AccumulatorParam):
         return one
 
 
-# --- a task's own folder ---
+# --- the folder of a task ---
 
 def local_folder():
-    """Of this executor: the disks that Spark was given for such things."""
+    """Return the temporary folder of this executor.  With several disks, tasks take them in turns."""
     dirs = os.environ.get("LOCAL_DIRS") or os.environ.get("SPARK_LOCAL_DIRS") or tempfile.gettempdir()
     dirs = dirs.split(",")
     return pathlib.Path(dirs[TaskContext.get().taskAttemptId() % len(dirs)])
 
 
 def own_prefix():
-    """Of folders whose process ids mean something here: containers may share a disk."""
+    """Return the prefix of folders of this PID namespace, because containers may share a disk."""
     return f"saltmill-{os.stat('/proc/self/ns/pid').st_ino}-"
 
 
 def sweep(folder):
-    """What killed tasks of this executor have left."""
+    """Remove the folders of killed tasks of this executor."""
     for left in folder.glob(own_prefix() + "*"):
         pid = left.name.split("-")[2]
         if pid == str(os.getpid()) or not os.path.exists(f"/proc/{pid}"):
@@ -106,7 +105,7 @@ def sweep(folder):
 
 @contextlib.contextmanager
 def own_folder(setting):
-    """With the job and the plan in it, and the program's path."""
+    """Make a folder with the job and the plan for one task."""
     forget_archives()
     parent = local_folder()
     sweep(parent)
@@ -120,25 +119,26 @@ def own_folder(setting):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_judged = {}  # digests of programs, by path: once a Python worker
+_judged = {}  # digests of programs by path; computed once for each Python worker
 
 
 def program_of(setting):
-    """Its path here, and why not: (path, None) or (None, sentence)."""
+    """Return (path, None), or (None, message) if the program differs from the driver's."""
     path = SparkFiles.get(setting.program)
     if path not in _judged:
         os.chmod(path, 0o755)
         _judged[path] = native.digest_of(path)
     if _judged[path] != setting.digest:
-        return None, f"{path}: is another saltmill than the driver's, expected one and the same on all machines"
+        return None, f"{path}: found another saltmill than the driver's, expected the same program on all machines"
     return path, None
 
 
 def forget_archives():
-    """Nothing is looked for anew in Spark's own archive before the next task.
+    """Remove the importers of Spark's archive from the import cache.
 
-    Python from 3.10 on reads the directory of pyspark.zip, once for each package in it, whenever a worker takes a
-    task (importlib.invalidate_caches): 0.13 s, more than a small task.  What is forgotten is found again when needed.
+    When a worker takes a task, Python from 3.10 on reads the directory of pyspark.zip once for each package in it
+    (importlib.invalidate_caches).  This takes 0.13 s, more than a small task.  Python finds the importers again when a
+    task needs them.
     """
     for path, finder in list(sys.path_importer_cache.items()):
         if isinstance(finder, zipimport.zipimporter):
@@ -148,7 +148,7 @@ def forget_archives():
 def run(setting, folder, program, command, *args, pieces=None, accept=(native.DONE,)):
     outcome = native.run(program, command, f"job/{os.path.basename(setting.job)}", *args, "--quiet", "--memory",
                          setting.memory, "--threads", setting.threads, pieces=pieces, cwd=folder)
-    if outcome.status not in accept and outcome.sentence != NO_ROWS and not outcome.is_fault_of_data:
+    if outcome.status not in accept and not outcome.is_fault_of_data:
         raise Failed(outcome.sentence)
     return outcome
 
@@ -156,9 +156,10 @@ def run(setting, folder, program, command, *args, pieces=None, accept=(native.DO
 # --- plan ---
 
 def sample_slices(setting, faults, slices, head):
-    """What `plan --save` keeps of some slices, together; nothing, if they have no row.
+    """Yield the sketch of `plan --save` of some slices together.
 
-    slices: with the Arrow stream in place of each, or None.  head: those that begin behind the header need it.
+    `slices` are pairs of a slice and its Arrow stream, or None.  `head` is true if later slices need the header of the
+    file.
     """
     with own_folder(setting) as folder:
         program, why_not = program_of(setting)
@@ -175,7 +176,7 @@ def sample_slices(setting, faults, slices, head):
             if why_not or outcome.is_fault_of_data:
                 faults.add([(what.number, why_not or outcome.sentence)])
                 return
-            if (folder / name).exists() and outcome.sentence != NO_ROWS:
+            if (folder / name).exists():
                 samples.append(name)
         if len(samples) > 1:
             run(setting, folder, program, "plan", "--from", *samples, "--tune", "--save", "all",
@@ -188,7 +189,7 @@ def sample_slices(setting, faults, slices, head):
 # --- map ---
 
 def chunks(runs, offset, size):
-    """The pieces in [offset, offset + size) of a map's runs, some whole ones at a time."""
+    """Yield chunks of whole pieces from [offset, offset + size) of a map's runs."""
     runs.seek(offset)
     data, at, end = b"", 0, offset + size
     while True:
@@ -207,12 +208,12 @@ def chunks(runs, offset, size):
             yield data[start:at]
         if not more:
             if at < len(data):
-                raise Failed("the runs of a map end within a piece")
+                raise Failed("out/runs: found an incomplete piece at the end, expected whole pieces")
             return
 
 
 def input_of(setting, what, rows):
-    """What the program is given: its arguments, and what it is fed (None: it opens the file itself)."""
+    """Return the arguments of the program and its standard input (None if the program opens the file)."""
     if rows is not None:
         return ["-", "--name", what.input.name], rows
     if setting.filesystem:
@@ -222,9 +223,9 @@ def input_of(setting, what, rows):
 
 
 def map_slice(setting, faults, what, rows=None):
-    """(partition, bytes): pieces by region; in the partition behind all regions the report.
+    """Yield (partition, bytes) for the pieces of each region, and for the report in the partition after all regions.
 
-    rows: an Arrow stream, in place of the slice's input.
+    `rows` is an Arrow stream that replaces the slice's input.
     """
     reports = setting.partitions
     began = time.monotonic()
@@ -254,7 +255,7 @@ def report_bytes(number, report, rejects):
 
 
 def read_report(data):
-    """Number of the try, report, rejects."""
+    """Return the number of the attempt, the report and the rejects."""
     number, length = HEAD.unpack_from(data, 0)[0], HEAD.unpack_from(data, 4)[0]
     return number, json.loads(data[8:8 + length]), bytes(data[8 + length:])
 
@@ -262,7 +263,7 @@ def read_report(data):
 # --- digest ---
 
 def digest_input(setting, given, reports):
-    """What `saltmill digest` says of an input; reports: of its maps, by their numbers."""
+    """Return the output of `saltmill digest` for an input.  `reports` has the reports of the input's maps, by number."""
     with own_folder(setting) as folder:
         for number, report in reports.items():
             (folder / "maps" / str(number)).mkdir(parents=True)
@@ -280,7 +281,7 @@ def digest_input(setting, given, reports):
 # --- reduce ---
 
 def reduce_region(setting, faults, taken, partition, received):
-    """One value: what became of the region.  taken: the tries whose pieces count."""
+    """Return the result for a region.  `taken` are the attempts whose pieces are valid."""
     table, name, region = setting.region_of(partition)
     began = time.monotonic()
     pieces = (memoryview(data)[HEAD.size:] for data in received if HEAD.unpack_from(data)[0] in taken)
@@ -295,7 +296,7 @@ def reduce_region(setting, faults, taken, partition, received):
         report = json.loads((folder / "out/report.json").read_text())
         staged = {}
         for i, path in enumerate(f["path"] for t in report["tables"] for r in t["regions"] for f in r["files"]):
-            if setting.place:  # the program has sent it
+            if setting.place:  # the program has sent the file
                 continue
             staged[path] = f"{table}.{region}.{i}.{os.path.basename(path)}"
             deliver(folder / "out" / path, pathlib.Path(setting.stage), staged[path])
@@ -307,13 +308,14 @@ def sent_to(setting):
 
 
 def deliver(file, stage, name):
-    """file to stage/name, under that name only when whole; another attempt's is the same bytes.
+    """Move or copy the file to stage/name.  The file gets this name only when the file is complete.
 
-    stage is never made here: when it is gone, so is the load that this task was of.
+    Another attempt writes the same bytes.  This function never makes stage, because a missing stage means that the
+    load has ended.
     """
     part = stage / f".{name}.{os.getpid()}.{TaskContext.get().taskAttemptId()}"
     try:
-        os.rename(file, part)  # synced by the program
+        os.rename(file, part)  # the program has synced the file
     except OSError:
         try:
             with open(file, "rb") as source, open(part, "xb") as copy:
@@ -330,7 +332,10 @@ def deliver(file, stage, name):
 # --- a load of a slice, without a shuffle ---
 
 def load_slice(setting, faults, what):
-    """One value: its number and where its files are.  Rejects are judged over all slices."""
+    """Return the number of a slice and the places of its files.
+
+    The driver checks the rejects of all slices together.
+    """
     given, pieces = input_of(setting, what, None)
     accept = (native.DONE, native.REJECTS)
     with own_folder(setting) as folder:
@@ -348,8 +353,8 @@ def load_slice(setting, faults, what):
     return {"number": what.number, "staged": staged}
 
 
-# --- what partitions of RDDs are made of ---
-# Here, so that a Python worker imports nothing of the driver's, which takes longer than a small task.
+# --- functions for partitions of RDDs ---
+# They are in this module, so that a Python worker need not import the modules of the driver.
 
 def arrow_stream(schema, batches):
     return itertools.chain([schema], batches, [END_OF_STREAM])
