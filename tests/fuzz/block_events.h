@@ -1,8 +1,8 @@
 /*
  * block_events.h - a file of blocks gives the same events in pieces of any size, or is refused with
- * a sentence
+ * an error
  *
- * The first byte chooses the size of the small pieces; the rest is the file.
+ * The first byte chooses the size of the small pieces. The rest is the file.
  */
 #ifndef SALTMILL_FUZZ_BLOCK_EVENTS_H
 #define SALTMILL_FUZZ_BLOCK_EVENTS_H
@@ -24,7 +24,7 @@ static inline int note_event(void *ctx, const struct event *e, struct reject *wh
 
 		if (c->absent)
 			continue;
-		if (e->roomy && c->len > 0) /* it may be read */
+		if (e->roomy && c->len > 0) /* the padding may be read */
 			memcpy(behind, c->ptr + c->len - 1, sizeof behind);
 		if (log->len < LOG_MOST)
 			buf_append(log, c->ptr, c->len < 99 ? c->len : 99);
@@ -74,7 +74,7 @@ static inline int read_blocks(const char *path, enum source_kind kind, size_t pi
 	fields[job.nfields - 1].type = FIELD_TIME;
 	fields[job.nfields - 1].unit = TIME_OF_SOURCE;
 	int rc = source_open(&source, &options, err);
-	if (rc != RC_OK)
+	if (rc)
 		return rc;
 	struct source_worker *w = source_worker_new(source);
 	while (rc == RC_OK)

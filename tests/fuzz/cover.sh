@@ -1,6 +1,5 @@
 #!/bin/sh
-# cover.sh TARGET: lines of each file of the program that the target's inputs reach: the corpus, and
-# what fuzz.sh has made
+# cover.sh TARGET prints the lines of each program file that the target's corpus and the inputs found by fuzz.sh reach
 set -eu
 cd "$(dirname "$0")/../.."
 out=build/fuzz

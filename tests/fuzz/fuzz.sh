@@ -1,6 +1,6 @@
 #!/bin/sh
-# fuzz.sh SECS TARGET...: run fuzz targets that are built (build/fuzz/TARGET), one a processor at a
-# time, each for SECS seconds or until something is found.  Prints one line a target.
+# fuzz.sh SECS TARGET... runs built fuzz targets (build/fuzz/TARGET), with one target on each processor. A target runs
+# for SECS seconds or until it finds a fault. Prints one line for each target.
 #
 # New inputs stay in build/fuzz/new/TARGET, findings in build/fuzz/found/TARGET.
 set -u

@@ -1,4 +1,4 @@
-/* fuzz_arrow.c - any bytes as an Arrow IPC stream or file */
+/* fuzz_arrow.c - reads any bytes as an Arrow IPC stream or file */
 #include "block_events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* fuzz_avro.c - any bytes as an Avro object container file */
+/* fuzz_avro.c - reads any bytes as an Avro object container file */
 #include "block_events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,16 +1,17 @@
 /*
- * fuzz_csv.c - any input gives the same rows through the fast path, libcsv alone, any pieces, and
- * handed on together
+ * fuzz_csv.c - any input gives the same rows on the fast path, with libcsv alone, in any pieces,
+ * and in batches
  *
- * The first byte chooses columns, header, the size of small pieces and of the longest row, the
- * second what the dialect allows; the rest is the input.
+ * The first byte chooses columns, header, the size of small pieces and of the longest row. The
+ * second byte chooses the dialect. The rest is the input.
  */
 #include "memory_file.h"
 
 #include "mem.h"
 #include "source.h"
 
-/* What came, in order.  brief: of rows only what those that come together have, too. */
+/* The log of events, in order. If `brief` is true, the log has only the data of a row that batches
+ * also have. */
 struct log {
 	struct buf text;
 	bool brief;
@@ -40,7 +41,7 @@ static int on_event(void *ctx, const struct event *e, struct reject *why)
 	return RC_OK;
 }
 
-/* Some are refused: they are to come one by one. */
+/* Refuses some batches. The rows of these batches then come one by one. */
 static int on_rows(void *ctx, const struct event_rows *r, bool *taken)
 {
 	struct log *log = ctx;
@@ -68,7 +69,7 @@ static int on_reject(void *ctx, const struct rejected *r, struct error *err)
 	return RC_OK;
 }
 
-enum { WHOLE = 1 << 16 }; /* piece: all that libFuzzer makes */
+enum { WHOLE = 1 << 16 }; /* `piece` is the whole input of libFuzzer */
 enum way { FAST, LIBCSV, TOGETHER };
 
 static void run(const char *path, uint8_t choice, uint8_t dialect, size_t piece_bytes, enum way way,
@@ -125,7 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct log want = {0}, small = {0}, alone = {0};
 	struct log brief = {.brief = true}, together = {.brief = true};
 	char path[64];
-	/* How many rows come before damaged compressed data depends on the piece: not that. */
+	/* The number of rows before damaged compressed data depends on the piece, so it is not
+	 * compared. */
 	bool compressed = size > 2 && (data[2] == 0x1f || data[2] == 0x28 || data[2] >> 4 == 5);
 
 	if (size < 2 || compressed)

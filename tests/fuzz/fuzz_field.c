@@ -1,8 +1,8 @@
 /*
- * fuzz_field.c - any text in any form: it is refused with a sentence, or its value, written out, is
- * read back as the same
+ * fuzz_field.c - any text in any type is refused with an error, or its value is printed and read
+ * back as the same value
  *
- * The first byte chooses the form.
+ * The first byte chooses the type.
  */
 #include "memory_file.h"
 
@@ -34,12 +34,12 @@ static void read_as(const struct field *f, const struct job *job, struct bytes t
 	if (rc && (must || !why.reason || !memchr(why.detail, 0, sizeof why.detail) ||
 		   !strstr(why.detail, "expected")))
 		abort();
-	v->text.ptr = rc ? NULL : text.ptr; /* what it was made of is gone */
+	v->text.ptr = rc ? NULL : text.ptr; /* free the text from which the value was made */
 	field_scratch_release(&s);
 	arena_release(&a);
 }
 
-/* The form of what field_text writes. */
+/* The type of the text that field_text writes. */
 static struct field plain(const struct field *f)
 {
 	struct field p = {.name = f->name, .type = f->type, .scale = f->scale};
@@ -96,7 +96,7 @@ static void match(struct bytes pattern, struct bytes text)
 	int rc = pattern_new(&p, &a, copy, &err);
 
 	expect_sentence(rc, &err);
-	if (!rc && pattern_find(p, &s, text, &found) == PATTERN_FOUND &&
+	if (rc == RC_OK && pattern_find(p, &s, text, &found) == PATTERN_FOUND &&
 	    (found.len > text.len ||
 	     (found.len && (found.ptr < text.ptr || found.ptr + found.len > text.ptr + text.len))))
 		abort();

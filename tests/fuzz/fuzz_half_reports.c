@@ -1,6 +1,5 @@
-/* fuzz_half_reports.c - the report of a map or reduce is read and written as it was read, or
- * refused
- */
+/* fuzz_half_reports.c - the report of a map or reduce is refused, or read and written again without
+ * a difference */
 #include "memory_file.h"
 
 #include <fcntl.h>
@@ -28,7 +27,7 @@ static void put_report(struct bytes text)
 		abort();
 }
 
-/* What is written of it, into out; the file is gone. */
+/* Writes the report, reads its text into `out`, and removes the file. */
 static void take_report(struct buf *out)
 {
 	struct error err;

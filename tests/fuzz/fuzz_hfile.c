@@ -1,8 +1,8 @@
 /*
- * fuzz_hfile.c - any file is opened and walked without a crash, or refused with a sentence
+ * fuzz_hfile.c - any file is opened and read without a crash, or refused with an error
  *
- * Checksums stop a fuzzer at the first block, so it also gets a file whose checksums are made
- * right: the first byte of the input chooses, the rest is the file.
+ * Checksums stop a fuzzer at the first block. So the first byte of the input chooses whether the
+ * checksums are corrected. The rest is the file.
  */
 #include "memory_file.h"
 
@@ -10,7 +10,7 @@
 #include "mem.h"
 #include "pipeline/hfile/block.h"
 
-/* Walk the blocks as a reader would and write the checksum each should have. */
+/* Walks the blocks as a reader would, and writes the correct checksum of each block. */
 static void mend_checksums(uint8_t *p, size_t size)
 {
 	for (size_t at = 0; at + HBLOCK_HEADER <= size;) {

@@ -1,30 +1,31 @@
 /*
- * fuzz_input.c - gzip, zstd or plain: a file gives the same bytes however it is read, or is refused
+ * fuzz_input.c - a file (gzip, zstd or plain) gives the same bytes for any read sizes, or is
+ * refused
  *
- * The first byte chooses how much is asked for at once.
+ * The first byte chooses the size of each read.
  */
 #include "memory_file.h"
 
 #include "mem.h"
 #include "pipeline/input/input.h"
 
-enum { LARGEST = 4 << 20 }; /* a few bytes can stand for gigabytes */
+enum { LARGEST = 4 << 20 }; /* a few bytes can expand to gigabytes */
 
-/* RC_END: there was more than that. */
+/* Returns RC_END if the file had more bytes. */
 static int read_all(const char *path, size_t piece, struct buf *out, struct error *err)
 {
 	struct input_stream in;
 	size_t got = piece;
 	int rc = input_open(&in, path, err);
 
-	while (!rc && got == piece && out->len <= LARGEST) {
+	while (rc == RC_OK && got == piece && out->len <= LARGEST) {
 		uint8_t *to = buf_reserve(out, piece);
 
 		rc = input_read(&in, to, piece, &got, err);
 		out->len += rc ? 0 : got;
 	}
 	input_close(&in);
-	return !rc && got == piece ? RC_END : rc;
+	return rc == RC_OK && got == piece ? RC_END : rc;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* fuzz_json.c - any bytes: json_extract and jansson agree */
+/* fuzz_json.c - json_extract and jansson agree on any bytes */
 #include <stdint.h>
 
 #include "tests/unit/json_oracle.h"

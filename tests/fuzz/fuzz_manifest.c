@@ -1,11 +1,11 @@
-/* fuzz_manifest.c - a manifest is read and written again as it was read, or refused */
+/* fuzz_manifest.c - a manifest is refused, or read and written again without a difference */
 #include "memory_file.h"
 #include "mend_manifest.h"
 
 #include "mem.h"
 #include "publish.h"
 
-/* Append what manifest_format makes of the manifest in text. */
+/* Parses the manifest in text and appends the result of manifest_format. */
 static int read_and_format(struct bytes text, struct buf *out, struct error *err)
 {
 	struct manifest m;
@@ -14,7 +14,7 @@ static int read_and_format(struct bytes text, struct buf *out, struct error *err
 	int fd = memory_file(text, path);
 	int rc = manifest_read(&m, path, &a, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		manifest_format(&m, out);
 	arena_release(&a);
 	close(fd);
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mend_manifest(text.ptr, size);
 	int rc = read_and_format(buf_bytes(&text), &once, &err);
 	expect_sentence(rc, &err);
-	if (!rc) {
+	if (rc == RC_OK) {
 		if (read_and_format(buf_bytes(&once), &twice, &err))
 			abort();
 		expect_same(buf_bytes(&once), buf_bytes(&twice));

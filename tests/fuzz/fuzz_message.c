@@ -1,8 +1,8 @@
 /*
  * fuzz_message.c - a Kafka message of any bytes becomes columns or a reject with a reason
  *
- * The first three bytes choose format, what is null, and the lengths of key and header; key, header
- * and value follow.
+ * The first three bytes choose the format, the null parts, and the lengths of key and header. Key,
+ * header and value follow.
  */
 #include "memory_file.h"
 
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct reject why = {0};
 	struct error err;
 
-	static volatile size_t all; /* every byte that is handed on can be read */
+	static volatile size_t all; /* read every byte that is passed on */
 	size_t n;
 	if (size < 3)
 		return 0;
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rc && (rc != RC_DATA || !why.reason || !why.detail[0]))
 		abort();
 	decoding_columns(decoding[format], &n);
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		for (size_t k = 0; !columns[i].absent && k < columns[i].len; k++)
 			all += columns[i].ptr[k];
 	return 0;

@@ -45,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena arena = {0};
 	int rc = samples_merge(job, &sample, &counts, &arena, path, &err);
 	expect_sentence(rc, &err);
-	if (!rc && (samples_merge(job, &sample, &counts, &arena, path, &err) || !sample.sample))
+	if (rc == RC_OK &&
+	    (samples_merge(job, &sample, &counts, &arena, path, &err) || !sample.sample))
 		abort();
 	sample_free(sample.sample);
 	arena_release(&arena);

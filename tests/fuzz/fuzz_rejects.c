@@ -1,4 +1,5 @@
-/* fuzz_rejects.c - rejects.jsonl, repaired by hand: messages, or a sentence with path and line */
+/* fuzz_rejects.c - a repaired rejects.jsonl gives messages, or an error with path and line
+ */
 #include "memory_file.h"
 
 #include "pipeline/input/kafka/replay.h"
@@ -18,14 +19,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err;
 	char path[64];
 
-	static volatile size_t all; /* every byte that is handed on can be read */
+	static volatile size_t all; /* read every byte that is passed on */
 	int fd = memory_file(bytes_of(data, size), path);
 	const struct kafka_source of = {.topic = "t"};
 	int rc = replay_open(&r, path, &of, &err);
 	expect_sentence(rc, &err);
 	if (rc && !strstr(err.msg, path))
 		abort();
-	for (size_t i = 0; !rc && i < r.count; i++) {
+	for (size_t i = 0; rc == RC_OK && i < r.count; i++) {
 		const struct message *m = &r.messages[i];
 
 		all += sum(m->key) + sum(m->value);

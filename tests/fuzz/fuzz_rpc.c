@@ -1,7 +1,7 @@
 /*
- * fuzz_rpc.c - whatever a server answers is read within its bytes or refused with a sentence
+ * fuzz_rpc.c - any answer of a server is refused with an error, or read without a read past its end
  *
- * The first byte chooses the decoder; 0 is a whole frame, whose message then goes to all of them.
+ * The first byte chooses the decoder. 0 is a whole frame, whose message then goes to all decoders.
  */
 #include "memory_file.h"
 
@@ -12,7 +12,7 @@
 #include "pipeline/hbase/rpc/rpc.h"
 #include "hbase.h"
 
-/* The sentence may be the server's, of any length. */
+/* The message may come from the server and have any length. */
 static void expect_said(int rc, const struct error *err)
 {
 	if (rc < 0 && (err->code != rc || !memchr(err->msg, '\0', sizeof err->msg) || !err->msg[0]))
@@ -71,6 +71,7 @@ static void read_message(unsigned kind, struct bytes m)
 	struct region_info info;
 	struct description d;
 	struct scan_answer scan;
+	struct hbase_tables names = {0};
 	struct arena a = {0};
 	struct bytes text;
 	enum procedure_state state;
@@ -84,7 +85,11 @@ static void read_message(unsigned kind, struct bytes m)
 	case 3: expect_sentence(decode_master(m, &at, &err), &err); break;
 	case 4: expect_sentence(decode_meta_place(m, &at, &err), &err); break;
 	case 5: expect_sentence(decode_region_info(m, &info, &err), &err); break;
-	case 6: expect_sentence(decode_table(m, &d, &a, &yes, &err), &err); break;
+	case 6:
+		expect_sentence(decode_table(m, &d, &a, &yes, &err), &err);
+		expect_sentence(decode_table_names(m, &names, &err), &err);
+		hbase_tables_release(&names);
+		break;
 	case 7: expect_sentence(decode_table_state(m, &table, &err), &err); break;
 	case 8: expect_said(decode_procedure(m, &state, &why, &err), &err); break;
 	case 9: expect_sentence(decode_scan(m, &scan, &err), &err); break;
@@ -104,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	/* a copy of its own, so that a sanitizer sees where it ends */
+	/* a heap copy, so that a sanitizer sees reads past its end */
 	uint8_t *copy = mem_alloc(size > 1 ? size - 1 : 1);
 	memcpy(copy, data + 1, size - 1);
 	if (data[0] != 0) {

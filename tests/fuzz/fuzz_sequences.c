@@ -1,4 +1,5 @@
-/* fuzz_sequences.c - any bytes taken for cells come back; the first one says how */
+/* fuzz_sequences.c - compresses any bytes as cells and reads them back; the first byte chooses
+ * how */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

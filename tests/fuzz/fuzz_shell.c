@@ -1,8 +1,9 @@
 /*
- * fuzz_shell.c - what people copy from the HBase shell: split files, list_regions, describe
+ * fuzz_shell.c - reads text that users copy from the HBase shell, which is split files,
+ * list_regions and describe
  *
- * The first byte says which: s, d, anything else for regions.  What is read comes back from what
- * is written.
+ * The first byte chooses the text, with s for split files, d for describe, and any other byte for
+ * regions. Parsed text is written and read back.
  */
 #include "memory_file.h"
 
@@ -18,7 +19,7 @@ static void check_splits(struct bytes text)
 	int rc = splits_parse(&s, "fuzz", text, &err);
 
 	expect_sentence(rc, &err);
-	if (!rc) {
+	if (rc == RC_OK) {
 		splits_format(&s, &out);
 		if (splits_parse(&again, "again", buf_bytes(&out), &err) || again.count != s.count)
 			abort();
@@ -37,7 +38,7 @@ static void check_regions(struct bytes text)
 	int rc = existing_parse(&e, "fuzz", text, &err);
 
 	expect_sentence(rc, &err);
-	for (size_t i = 1; !rc && i < e.splits.count; i++)
+	for (size_t i = 1; rc == RC_OK && i < e.splits.count; i++)
 		if (bytes_cmp(e.splits.keys[i - 1], e.splits.keys[i]) >= 0)
 			abort();
 	existing_release(&e);
@@ -51,10 +52,10 @@ static void check_description(struct bytes text)
 	int rc = description_parse(&d, &a, "fuzz", text, &err);
 
 	expect_sentence(rc, &err);
-	for (size_t i = 0; !rc && i < d.nfamilies; i++)
+	for (size_t i = 0; rc == RC_OK && i < d.nfamilies; i++)
 		if (!d.families[i].name)
 			abort();
-	if (!rc && d.nfamilies == 0)
+	if (rc == RC_OK && d.nfamilies == 0)
 		abort();
 	arena_release(&a);
 }

@@ -1,4 +1,4 @@
-/* fuzz_sketch.c - a sketch from a file is refused, or is the one that is written again */
+/* fuzz_sketch.c - a sketch from a file is refused, or written again without a difference */
 #include "memory_file.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* fuzz_sniff.c - of any file init makes a job that can be read, the same each time, or says why not
+/* fuzz_sniff.c - for any file, init makes the same valid job each time, or reports why it cannot
  */
 #include "memory_file.h"
 
@@ -8,29 +8,30 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct buf yaml = {0}, again = {0};
+	struct sniff made = {0}, other = {0};
 	struct error err;
 	struct job job;
 	char path[64], job_path[64];
 	int fd = memory_file(bytes_of(data, size), path);
-	int rc = sniff_file(path, "in.csv", &yaml, &err);
+	int rc = sniff_file(path, "in.csv", &made, &err);
 
 	expect_sentence(rc, &err);
-	if (sniff_file(path, "in.csv", &again, &err) != rc)
+	if (sniff_file(path, "in.csv", &other, &err) != rc)
 		abort();
 	if (rc == RC_OK) {
-		int job_fd = memory_file(buf_bytes(&yaml), job_path);
+		int job_fd = memory_file(buf_bytes(&made.yaml), job_path);
 
-		expect_same(buf_bytes(&yaml), buf_bytes(&again));
+		expect_same(buf_bytes(&made.yaml), buf_bytes(&other.yaml));
 		if (job_load(&job, job_path, &err)) {
-			fprintf(stderr, "%s\n%.*s", err.msg, (int)yaml.len, (char *)yaml.ptr);
+			fprintf(stderr, "%s\n%.*s", err.msg, (int)made.yaml.len,
+				(char *)made.yaml.ptr);
 			abort();
 		}
 		job_release(&job);
 		close(job_fd);
 	}
-	buf_release(&yaml);
-	buf_release(&again);
+	sniff_release(&made);
+	sniff_release(&other);
 	close(fd);
 	return 0;
 }

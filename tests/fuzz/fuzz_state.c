@@ -1,7 +1,8 @@
 /*
  * fuzz_state.c - the files of a state folder are read or refused
  *
- * The first byte says which: t for topic.json, n for status.json, anything else for a load.
+ * The first byte chooses the file, with t for topic.json, n for status.json, and any other byte for
+ * a load.
  */
 #include "memory_file.h"
 
@@ -18,17 +19,17 @@ static int read_one(char kind, const char *path, struct arena *a, struct error *
 		return note_read(path, &note, err);
 	if (kind == 't') {
 		rc = topics_read(path, &topics, a, err);
-		if (!rc && topics.n == 0)
+		if (rc == RC_OK && topics.n == 0)
 			abort();
-		for (size_t i = 0; !rc && i < topics.n; i++)
+		for (size_t i = 0; rc == RC_OK && i < topics.n; i++)
 			if (!topics.item[i].topic || !topics.item[i].cluster)
 				abort();
 		return rc;
 	}
 	rc = load_read(path, &load, a, err);
-	if (!rc && (!load.dir || (load.nranges && !load.ranges) || load.phase > STATE_SEEK))
+	if (rc == RC_OK && (!load.dir || (load.nranges && !load.ranges) || load.phase > STATE_SEEK))
 		abort();
-	for (size_t i = 1; !rc && i < load.nranges; i++) {
+	for (size_t i = 1; rc == RC_OK && i < load.nranges; i++) {
 		const struct offset_range *was = &load.ranges[i - 1], *r = &load.ranges[i];
 
 		if (place_order(was->topic, 0, r->topic, 0) == 0 && was->partition >= r->partition)

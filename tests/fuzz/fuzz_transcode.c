@@ -1,8 +1,8 @@
 /*
- * fuzz_transcode.c - text of other encodings: the same UTF-8 however it is read, and iconv's where
- * that has no fault
+ * fuzz_transcode.c - text of other encodings gives the same UTF-8 for any read sizes, and iconv's
+ * result if the text is valid
  *
- * The first byte chooses the encoding, the second how much is asked for at once.
+ * The first byte chooses the encoding, the second the size of each read.
  */
 #include "memory_file.h"
 
@@ -24,9 +24,9 @@ static int read_all(const char *path, const char *encoding, size_t piece, struct
 	size_t got = piece;
 	int rc = input_open(&in, path, err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		rc = transcoder_open(&t, encoding, err);
-	while (!rc && got == piece) {
+	while (rc == RC_OK && got == piece) {
 		uint8_t *to = buf_reserve(out, piece);
 
 		rc = transcode_read(&t, &in, to, piece, &got, err);
@@ -37,7 +37,7 @@ static int read_all(const char *path, const char *encoding, size_t piece, struct
 	return rc;
 }
 
-/* Characters of UTF-8, and FF. */
+/* Counts characters of UTF-8, and bytes FF. */
 static void expect_characters(struct bytes t)
 {
 	const uint8_t *p = t.ptr, *end = p + t.len;
@@ -51,7 +51,7 @@ static void expect_characters(struct bytes t)
 	}
 }
 
-/* What iconv makes of all at once, if it has nothing against it. */
+/* Returns iconv's result for the whole text, if iconv accepts it. */
 static void expect_iconv(const char *encoding, struct bytes from, struct bytes got)
 {
 	size_t room = 16 * from.len + 16, space = room, left = from.len;
@@ -67,7 +67,7 @@ static void expect_iconv(const char *encoding, struct bytes from, struct bytes g
 	mem_free(in);
 }
 
-/* What stands in it, unpacked where it is packed. */
+/* Returns the file's content, decompressed if necessary. */
 static int read_plain(const char *path, struct buf *out)
 {
 	struct input_stream in;
@@ -75,7 +75,7 @@ static int read_plain(const char *path, struct buf *out)
 	size_t got = 1;
 	int rc = input_open(&in, path, &err);
 
-	while (!rc && got) {
+	while (rc == RC_OK && got) {
 		uint8_t *to = buf_reserve(out, 4096);
 
 		rc = input_read(&in, to, 4096, &got, &err);

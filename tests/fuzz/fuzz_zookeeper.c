@@ -1,5 +1,6 @@
 /*
- * fuzz_zookeeper.c - whatever answers as ZooKeeper is read within its bytes or refused
+ * fuzz_zookeeper.c - any answer to a ZooKeeper request is refused, or read without a read past its
+ * end
  */
 #include "memory_file.h"
 
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes node;
 	struct error err = {0};
-	/* a copy of its own, so that a sanitizer sees where it ends */
+	/* a heap copy, so that a sanitizer sees reads past its end */
 	uint8_t *copy = mem_alloc(size ? size : 1);
 
 	if (size)

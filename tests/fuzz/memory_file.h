@@ -1,5 +1,5 @@
 /*
- * memory_file.h - what the fuzz targets share: bytes as a file, refusals that say something
+ * memory_file.h - makes files from bytes and checks error messages, for the fuzz targets
  */
 #ifndef SALTMILL_FUZZ_MEMORY_FILE_H
 #define SALTMILL_FUZZ_MEMORY_FILE_H
@@ -16,7 +16,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file with these bytes, which path then names; close it. */
+/* Makes a file with these bytes and writes the file's name to `path`. The caller closes the
+ * file. */
 static inline int memory_file(struct bytes content, char path[64])
 {
 	int fd = memfd_create("fuzz", 0);
@@ -27,7 +28,7 @@ static inline int memory_file(struct bytes content, char path[64])
 	return fd;
 }
 
-/* Who refuses says why. */
+/* Checks that a failed call has set an error message. */
 static inline void expect_sentence(int rc, const struct error *err)
 {
 	if (rc < 0 &&

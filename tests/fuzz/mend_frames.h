@@ -1,7 +1,7 @@
 /*
- * mend_frames.h - splitter's frames with the checksums they should have
+ * mend_frames.h - gives splitter's frames correct checksums
  *
- * Checksums stop a fuzzer at the first byte it changes.
+ * Otherwise the checksums stop a fuzzer at the first byte that it changes.
  */
 #ifndef SALTMILL_FUZZ_MEND_FRAMES_H
 #define SALTMILL_FUZZ_MEND_FRAMES_H
@@ -10,7 +10,7 @@
 
 #include "bytes.h"
 
-/* Whatever starts like a frame in p is taken for one (splitter/frame.h). */
+/* Treats all bytes that begin like a frame as a frame (splitter/frame.h). */
 static inline void mend_frames(uint8_t *p, size_t size)
 {
 	enum { HEAD = 20, SUM = 8 };

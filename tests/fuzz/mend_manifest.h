@@ -1,7 +1,7 @@
 /*
- * mend_manifest.h - a manifest with the digest of itself that it should have
+ * mend_manifest.h - gives a manifest the correct digest of itself
  *
- * The digest stops a fuzzer at the first byte it changes.
+ * Otherwise the digest stops a fuzzer at the first byte that it changes.
  */
 #ifndef SALTMILL_FUZZ_MEND_MANIFEST_H
 #define SALTMILL_FUZZ_MEND_MANIFEST_H
@@ -11,7 +11,8 @@
 
 #include "bytes.h"
 
-/* Only where the digits are where they are written: the others are to be refused (manifest.c). */
+/* Changes the digits only at their usual place. The reader must refuse other manifests
+ * (manifest.c). */
 static inline void mend_manifest(uint8_t *p, size_t size)
 {
 	static const char before[] = "\"manifest\": \"", behind[] = "\"\n  }\n}\n";

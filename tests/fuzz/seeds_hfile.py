@@ -1,6 +1,7 @@
-"""seeds_hfile.py FOLDER: for the fuzz target: a small HFile of every compression with every encoding and bloom filter.
+"""seeds_hfile.py FOLDER writes seeds for the fuzz target. The seeds are small HFiles with every compression, encoding
+and bloom filter.
 
-The first byte of each is the target's own.
+The first byte of each file is an option of the target.
 """
 
 import os

@@ -1,4 +1,5 @@
-/* a_folder.h - a folder of its own for each test, in *state */
+/* a_folder.h - setup and teardown that give each test its own folder, with the folder's path in
+ * *state */
 #ifndef SALTMILL_TEST_A_FOLDER_H
 #define SALTMILL_TEST_A_FOLDER_H
 

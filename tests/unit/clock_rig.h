@@ -1,7 +1,8 @@
 /*
- * clock_rig.h - clocks that a test sets: what the program is told, not what the kernel waits by
+ * clock_rig.h - clocks that a test sets
  *
- * A wait until a time that was told is then as one whose clock was set back meanwhile.
+ * The program reads these clocks, but the kernel's waits ignore them. Therefore a wait until a time
+ * of these clocks behaves as if the clock changed during the wait.
  */
 #ifndef SALTMILL_TEST_CLOCK_RIG_H
 #define SALTMILL_TEST_CLOCK_RIG_H
@@ -14,7 +15,7 @@
 
 static _Atomic int64_t wall_ahead_ms, steady_ahead_ms;
 
-/* In place of libc's. */
+/* Replaces the function of libc. */
 int clock_gettime(clockid_t which, struct timespec *t)
 {
 	int64_t ahead = which == CLOCK_REALTIME	   ? wall_ahead_ms

@@ -1,5 +1,7 @@
 /*
- * draw.h - numbers that look random and are the same each time (xorshift); seed random_state first
+ * draw.h - numbers that look random and repeat in each run (xorshift)
+ *
+ * Set random_state first.
  */
 #ifndef SALTMILL_TEST_DRAW_H
 #define SALTMILL_TEST_DRAW_H
@@ -17,7 +19,7 @@ static inline uint64_t draw(void)
 	return random_state;
 }
 
-/* 0..below-1 */
+/* Returns a number from 0 to below - 1. */
 static inline unsigned pick(unsigned below)
 {
 	return (unsigned)(draw() >> 33) % below;

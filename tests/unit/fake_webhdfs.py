@@ -1,10 +1,10 @@
-"""A small WebHDFS in memory, by the rules of Hadoop's documentation of WebHDFS, with faults on demand.
+"""Simulates a small WebHDFS in memory, by Hadoop's documentation of WebHDFS, with faults on request.
 
     python3 fake_webhdfs.py        prints "PORT STANDBY_PORT" and serves until its input ends
 
-What goes wrong is told by the path: a component `fault-WHAT-N` lets WHAT happen the first N times
-that anything below it is asked (see `FAULTS`).  Its checksum of a file is computed here, from
-the words of Hadoop's sources, by plain Python.
+The path selects the faults. A component `fault-WHAT-N` makes WHAT happen in the first N requests
+for paths below it (see `FAULTS`). Plain Python computes the checksum of a file, by the rules in
+Hadoop's sources.
 """
 
 import hashlib
@@ -19,17 +19,20 @@ import threading
 import time
 import urllib.parse
 
-BLOCK = 4096  # of new files that do not say
+BLOCK = 4096  # for new files whose request gives no size
 FAULTS = {
     "busy": "503 without a body",
     "safemode": "403 SafeModeException",
     "html": "500 with a page for people",
     "garbage": "200 with what is no JSON",
+    "huge": "200 with 64 MB of blanks",
+    "drip": "200 with two bytes a second",
     "lost": "what is asked is done, the connection ends without an answer",
     "dead": "the DataNode's address is one where nobody listens",
     "cut": "the DataNode's connection ends after 3,000 bytes, which stay",
     "slow": "the DataNode takes nothing for 1.8 seconds",
     "garbled": "one byte is stored wrong",
+    "replaced": "another writer replaces the file before its end",
     "full": "no DataNode has room",
     "quota": "the quota of space is used up",
     "denied": "403 AccessControlException",
@@ -79,15 +82,15 @@ class Refusal(Exception):
 
 
 class Tree:
-    """Paths to nodes; a node is a dictionary, of a file with `data`."""
+    """Maps paths to nodes. A node is a dictionary, with `data` for a file."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.next_id = 16385
         self.nodes = {}
         self.faults = {}
-        self.free = None  # bytes of all DataNodes; None: that page is closed
-        self.states = []  # of a NameNode that was just started: what the next answers of that page say instead
+        self.free = None  # bytes free on all DataNodes; None: that page is closed
+        self.states = []  # the next answers of that page, as of a NameNode that was just started
         self.nodes["/"] = self.node("root", "755")
 
     def node(self, owner, mode, data=None, block=BLOCK):
@@ -96,7 +99,7 @@ class Tree:
                 "time": int(time.time() * 1000)}
 
     def fault(self, path, among):
-        """What goes wrong with this call, of `among`."""
+        """Returns the fault of this call, which is one of `among`."""
         found = re.search(r"\d*-?fault-([a-z]+)-(\d+)", path)
         if not found or found[1] not in among.split():
             return None
@@ -123,7 +126,7 @@ def parent(path):
 
 
 def status_of(node, name, path):
-    """As JsonUtil writes it: encBit and ecBit only when they are true."""
+    """Writes the status as JsonUtil does, with encBit and ecBit only if they are true."""
     kind = re.search(r"fault-([a-z]+)-", path)
     kind = kind[1] if kind else ""
     status = {"pathSuffix": name, "type": "DIRECTORY" if node["data"] is None else "FILE",
@@ -141,7 +144,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16
     disable_nagle_algorithm = True
-    tree = None  # of the class made for a server
+    tree = None  # set in the class that is made for each server
     standby = False
     scheme = "http"
 
@@ -189,7 +192,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         tree, op = self.tree, query["op"]
         at_data = op in ("CREATE", "OPEN", "GETFILECHECKSUM")
         fault = None if self.standby else tree.fault(
-            path, "busy html garbage safemode denied " + ("dead old" if at_data else
+            path, "busy html garbage huge drip safemode denied " + ("dead old" if at_data else
                                                           "" if op.startswith("GET") else "lost namelost"))
         if self.standby:
             raise Refusal(403, "StandbyException",
@@ -200,6 +203,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(500, b"<html>oops</html>")
         if fault == "garbage":
             return self.answer(200, b'{"boolean": "perhaps", "FileStatus": [1]}')
+        if fault in ("huge", "drip"):
+            return self.pour(64 << 20 if fault == "huge" else 1000, 1 << 16 if fault == "huge" else 2, fault == "drip")
         if fault == "safemode":
             raise Refusal(403, "SafeModeException", f"Cannot {op} {path}. Name node is in safe mode.")
         if fault == "denied":
@@ -211,6 +216,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault in ("lost", "namelost"):
             return self.vanish()
         return self.answer(200) if done is None else self.say(**done)
+
+    def pour(self, size, part, slowly):
+        """Sends an answer that does not end before the client's time limit."""
+        self.send_response(200)
+        self.send_header("Content-Length", str(size))
+        self.end_headers()
+        try:
+            for _ in range(0, size, part):
+                self.wfile.write(b" " * part)
+                self.wfile.flush()
+                time.sleep(slowly)
+        except OSError:
+            pass  # the client has left
+        self.close_connection = True
 
     def redirect(self, op, path, query, fault):
         if op != "CREATE":
@@ -242,7 +261,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.tree.need(path)
 
     def getquotausage(self, path, _):
-        """A folder `quota-N` holds at most N names and N blocks of two copies."""
+        """A folder `quota-N` accepts at most N names and N blocks of two copies."""
         self.tree.need(path)
         most = re.search(r"quota-(\d+)$", path)
         files = [n for n in self.tree.children(path).values() if n["data"] is not None]
@@ -286,7 +305,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     # --- the DataNode ---
 
     def body(self):
-        """The request's bytes as they come."""
+        """Returns the request's bytes as they arrive."""
         if self.headers.get("Transfer-Encoding") == "chunked":
             while True:
                 n = int(self.rfile.readline(), 16)
@@ -310,7 +329,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             try:
                 return self.create(path, query)
             except Refusal:
-                for _ in self.body():  # who answers and hangs up may be not heard
+                for _ in self.body():  # a client may miss an answer if the server closes at once
                     pass
                 raise
         fault = self.tree.fault(path, "oldsum encrypted coded unclosed")
@@ -326,7 +345,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.say(FileChecksum={"algorithm": kind, "bytes": text, "length": 28})
 
     def create(self, path, query):
-        fault = self.tree.fault(path, "slow full quota cut garbled")
+        fault = self.tree.fault(path, "slow full quota cut garbled replaced")
         if fault == "slow":
             time.sleep(1.8)
         if fault == "full":
@@ -342,6 +361,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 raise Refusal(403, "FileAlreadyExistsException", f"{path} already exists")
             node = self.tree.nodes[path] = self.tree.node(
                 query["user.name"], query.get("permission", "644"), b"", int(query["blocksize"]))
+        if fault == "replaced":
+            node["data"] = b""
+            raise Refusal(404, "FileNotFoundException", f"File does not exist: {path} (inode 16694) Holder DFSClient_1 does not "
+                          "have any open files.")
         data = bytearray()
         for part in self.body():
             data += part
@@ -358,11 +381,12 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        pass  # a client that went away
+        pass  # a client that closed its connection
 
 
 def serve(certificate=None):
-    """(active server, standby server), both serving one tree; by https with a PEM file of key and certificate."""
+    """Returns (active server, standby server) on one tree. The servers use https if given a PEM file of key and
+    certificate."""
     tree = Tree()
     servers = []
     for standby in (False, True):

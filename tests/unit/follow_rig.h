@@ -1,9 +1,9 @@
 /*
  * follow_rig.h - a follower over states with loads, and a model of HBase and of `apply`
  *
- * To be included behind cmocka.h.  The table is a file with a line a load.  A journal beside the
- * load makes apply's second run harmless (test_deliver_handover.c shows that of the real one); without it a
- * load that is in the table already comes in once more, as it would in HBase.
+ * Include it after cmocka.h. The table is a file with one line a load. A journal beside the load
+ * makes apply's second run harmless (test_deliver_handover.c tests the real journal). Without the
+ * journal, a load that is already in the table is added again, as in HBase.
  */
 #ifndef SALTMILL_TEST_FOLLOW_RIG_H
 #define SALTMILL_TEST_FOLLOW_RIG_H
@@ -25,7 +25,7 @@
 
 #define LOADS 4
 
-static _Atomic int fail_next, fail_code; /* so many runs of the model fail, with this code */
+static _Atomic int fail_next, fail_code; /* this many runs of the model fail with this code */
 static _Atomic int slow_ms;
 static _Atomic bool looks_for_signals;
 
@@ -53,7 +53,7 @@ static char table[300];
 static inline int look_for_signal(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	(void)ctx, (void)worker, (void)index;
-	clock_sleep_ms(1); /* another thread takes the next */
+	clock_sleep_ms(1); /* lets another thread take the next load */
 	return stop_check(err);
 }
 
@@ -127,11 +127,11 @@ static inline void publish_one(struct state *s, const char *parent)
 	mem_free(load);
 }
 
-/* A state with so many loads; the table is empty. */
+/* Creates a state with this number of `loads`, and an empty table. */
 static inline char *make_state(const char *name, int loads)
 {
 	struct error err;
-	struct state_topic topic = {"cluster", "clicks", 1};
+	struct state_topic topic = {"cluster", "clicks", 1, NULL};
 	char *path = mem_strdup(path_of(name));
 	struct state *s = open_state(path);
 	char *parent = mem_format("%s/published", path);
@@ -201,9 +201,9 @@ static inline int once(const char *path, struct error *err)
 	return rc;
 }
 
-/* --- what holds at any moment --- */
+/* --- invariants --- */
 
-/* In order, each once; how many. */
+/* Checks that the table has each load once, in order. Returns the number of loads. */
 static inline int in_table(void)
 {
 	char text[2000], expected[2000] = "";

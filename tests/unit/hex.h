@@ -1,8 +1,8 @@
-/* hex.h - bytes written as hex digits in tests */
+/* hex.h - converts hex digits in tests to bytes */
 #ifndef SALTMILL_TEST_HEX_H
 #define SALTMILL_TEST_HEX_H
 
-/* Include behind cmocka.h and what it needs. */
+/* Include it after cmocka.h and the headers that cmocka.h needs. */
 #include "bytes.h"
 
 static inline int digit(char c)
@@ -10,7 +10,7 @@ static inline int digit(char c)
 	return c <= '9' ? c - '0' : c - 'a' + 10;
 }
 
-/* Hex digits, blanks between them ignored. */
+/* Reads hex digits, and skips the blanks between them. */
 static inline struct buf unhex(const char *hex)
 {
 	struct buf b = {0};

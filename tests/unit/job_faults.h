@@ -1,7 +1,8 @@
 /*
- * job_faults.h - a good job, and edits of it that must be refused (for test_model_job.c)
+ * job_faults.h - a valid job, and edits of it that must be refused (for test_model_job.c)
  *
- * In a replacement '^' marks where the fault must be reported; without one any place will do.
+ * In a replacement, '^' marks the place that the message must name. Without '^', the message may
+ * name any place.
  */
 #ifndef SALTMILL_TEST_JOB_FAULTS_H
 #define SALTMILL_TEST_JOB_FAULTS_H
@@ -53,7 +54,7 @@ static const struct fault_case faults[] = {
 	{"name: t", "name: ^*nobody", "alias `*nobody`"},
 	{"fields:", "? ^[a]\n: b\nfields:", "found a list as a key"},
 	{"name: t", "name: ^\xff", "UTF-8"},
-	/* the top */
+	/* the top level */
 	{"fields:", "^feilds:", "unknown key `feilds`; did you mean `fields`?"},
 	{"fields:", "^extras:", "known: source, fields, where, tables"},
 	{"source:\n  csv:\n    " FILES "\n", "^", "lacks the key `source`"},
@@ -83,7 +84,7 @@ static const struct fault_case faults[] = {
 	{CSV, "  kafka: {" KAFKA ", format: raw, partitions: [3, 1, ^3]}", "found 3 twice"},
 	{CSV, "  kafka: {" KAFKA ", format: raw, share: ^true}", "found no `group`"},
 	{CSV, "  kafka: {" KAFKA ", format: raw, group: g, partitions: [1], share: ^true}",
-	 "one of the two"},
+	 "expected only one of them"},
 	{CSV, "  kafka: {" KAFKA ", format: raw, group: g, share: ^maybe}", "share"},
 	{CSV,
 	 "  kafka: {" KAFKA ", format: raw, properties: {^partition.assignment.strategy: range}}",
@@ -160,7 +161,8 @@ static const struct fault_case faults[] = {
 	/* fields */
 	{FIELD, "{^typ: u32}", "did you mean `type`?"},
 	{FIELD, "{type: ^u23}", "type: found `u23`; did you mean `u32`?"},
-	{FIELD, "{type: ^double}", "expected one of text, bytes, hex, u32"},
+	{FIELD, "{type: ^double}", "type: found `double`; did you mean `f64`?"},
+	{FIELD, "{type: ^octets}", "expected one of text, bytes, hex, u32"},
 	{FIELD, "^[u32]", "a field: found a list, expected a mapping"},
 	{FIELD, "{type: u32, unit: ^s}", "found `unit` in a field of type u32"},
 	{FIELD, "{type: u32, join: ^'-'}", "`join` for one column"},
@@ -171,7 +173,7 @@ static const struct fault_case faults[] = {
 	{FIELD, "{type: u32, from: [a, {^txt: x}]}", "did you mean `text`?"},
 	{FIELD, "{type: u32, from: [a, '-', b], join: ^' '}", "`join` and a text in `from`"},
 	{FIELD, "{match: ^'(a'}", "match: found `(a`, expected a regular expression: at byte 2"},
-	{FIELD, "{match: ^'(a)(b)'}", "found 2 (groups), expected one"},
+	{FIELD, "{match: ^'(a)(b)'}", "found 2 groups, expected at most one"},
 	{FIELD, "{substring: ^[0, 3]}", "[from, length]"},
 	{FIELD, "{substring: ^[1, -1]}", "[from, length]"},
 	{FIELD, "{substring: ^[1, 2, 3]}", "[from, length]"},
@@ -271,7 +273,7 @@ static const struct fault_case faults[] = {
 	{KEY, "      - {field: name, terminator: ^'\\x0g'}\n", "\\xHH"},
 	{KEY, "      - {field: name, terminator: ^\"\\xFF\"}\n", "single quotes"},
 	{KEY, "      - {const: ^'a\\b'}\n", "\\x5C is a backslash"},
-	{KEY, "      - ^{const: ''}\n", "a constant part has 0 bytes"},
+	{KEY, "      - ^{const: ''}\n", "found a constant part of 0 bytes"},
 	{KEY, "      - {hex: ^abc}\n", "pairs of hex digits"},
 	{KEY, "      - {hash: ^sha1, of: [name]}\n", "expected one of md5, murmur3"},
 	{KEY, "      - ^{hash: md5}\n", "lacks the key `of`"},
@@ -322,7 +324,7 @@ static const struct fault_case faults[] = {
 	{CELL, "{family: f, value: {const: a, as: ^text}}", "with a constant"},
 	{CELL, "{family: f, value: name, optional: ^oui}", "true or false"},
 	{"cells:\n      - " CELL, "cells: ^[]", "a list like"},
-	/* the rest */
+	/* other sections */
 	{"timestamp: time", "timestamp: time\n    duplicates: ^lats", "did you mean `last`?"},
 	{"timestamp: time", "timestamp: time\n    max_hfile: ^big", "a size like"},
 	{"timestamp: time", "timestamp: time\n    attributes: {^max_filsize: 1G}",
@@ -331,7 +333,7 @@ static const struct fault_case faults[] = {
 	{"timestamp: time", "timestamp: time\n    attributes: {max_filesize: ^1M}", "MAX_FILESIZE"},
 	{"timestamp: time", "timestamp: time\n    attributes: {owner: ^[a, b]}", "found a list"},
 	{"timestamp: time", "timestamp: time\n    metadata: ^x", "a mapping like"},
-	{"name: t\n", "name: ^.t\n", "starts with '.'"},
+	{"name: t\n", "name: ^.t\n", "found '.' at the start"},
 	{"f: " FAM "\n    cells:\n      - {family: f,",
 	 "^'f:x': " FAM "\n    cells:\n      - {family: 'f:x',", "':'"},
 	{FAM,

@@ -1,8 +1,10 @@
 /*
- * json_oracle.h - json_extract against jansson: the same texts are JSON, the same values are there
+ * json_oracle.h - checks that json_extract and jansson accept the same texts and find the same
+ * values
  *
- * For test_input_json.c and fuzz_json.c.  What jansson alone refuses is left out: numbers out of range,
- * NUL in a key; and what it takes as the end of the text, a NUL byte (nowhere allowed in JSON).
+ * For test_input_json.c and fuzz_json.c. The oracle omits texts that only jansson refuses, which
+ * have numbers out of range or NUL in a key. It also omits texts with a NUL byte, because jansson
+ * ends the text at this byte.
  */
 #ifndef SALTMILL_TEST_JSON_ORACLE_H
 #define SALTMILL_TEST_JSON_ORACLE_H
@@ -18,7 +20,7 @@ static const char *const oracle_paths[] = {"a",	     "a.b",    "a.b.c",	  "a[0]"
 					   "b",	     "[\"\"]", "['x.y']", "\xc3\xa9"};
 #define ORACLE_PATHS (sizeof oracle_paths / sizeof *oracle_paths)
 
-/* The same paths once more, by hand: keys, or '#n'. */
+/* The same paths, parsed by hand into keys, or '#n' for an index. */
 static const char *const oracle_steps[ORACLE_PATHS][4] = {
 	{"a"},	     {"a", "b"},   {"a", "b", "c"}, {"a", "#0"}, {"a", "#1", "b"}, {"#0"},
 	{"#1", "a"}, {"#2", "#0"}, {"b"},	    {""},	 {"x.y"},	   {"\xc3\xa9"}};
@@ -48,7 +50,7 @@ static bool oracle_same(const struct column *c, json_t *want)
 	return same;
 }
 
-/* NULL: they agree.  Otherwise where they do not. */
+/* Returns NULL if both agree, or a text that names the difference. */
 static const char *oracle_differs(const struct json_paths *p, struct json_scratch *s,
 				  struct bytes text)
 {

@@ -1,7 +1,8 @@
 /*
- * kafka_rig.h - a topic on librdkafka's own mock cluster, and ranges of it as a line an event
+ * kafka_rig.h - a topic on librdkafka's own mock cluster, and ranges of it printed as one line an
+ * event
  *
- * To be included behind cmocka.h.
+ * Include it after cmocka.h.
  */
 #ifndef SALTMILL_TEST_KAFKA_RIG_H
 #define SALTMILL_TEST_KAFKA_RIG_H
@@ -115,7 +116,7 @@ static inline struct kafka *open_client(struct cluster *c)
 	return k;
 }
 
-/* All of the topic. */
+/* Sets the range to the whole topic. */
 static inline size_t whole(struct kafka *k, struct offset_range *ranges)
 {
 	struct kafka_topic t;
@@ -132,8 +133,8 @@ static inline size_t whole(struct kafka *k, struct offset_range *ranges)
 	return n;
 }
 
-/* What came out, a line an event in the order of seq: "seq: column|column" or "seq! reason detail".
- */
+/* Returns the events read, with one line for each event in the order of seq. A line is "seq:
+ * column|column" or "seq! reason detail". */
 struct seen {
 	char *lines[4096];
 	struct source_counts counts;
@@ -200,7 +201,7 @@ static inline void *work(void *ctx)
 	return NULL;
 }
 
-/* most_bytes: of a message; 0: any */
+/* `most_bytes` is the size limit of a message; 0 if there is no limit */
 static inline struct seen *read_ranges_upto(struct cluster *c, struct kafka *k,
 					    struct offset_range *ranges, size_t n,
 					    uint64_t most_bytes)
@@ -208,10 +209,11 @@ static inline struct seen *read_ranges_upto(struct cluster *c, struct kafka *k,
 	struct seen *s = mem_calloc(1, sizeof *s);
 	const struct source_topic topic = {.client = k, .ranges = ranges, .nranges = n};
 	const struct input input = {.topic = &topic};
-	struct source_options o = {.job = &c->job, .input = &input, .row_bytes = most_bytes};
+	struct source_options o = {.job = &c->job, .input = &input};
 	struct error err;
 	pthread_t threads[3];
 
+	c->job.kafka.max_message = most_bytes;
 	pthread_mutex_init(&s->lock, NULL);
 	if (source_open(&s->source, &o, &err))
 		fail_msg("%s", err.msg);

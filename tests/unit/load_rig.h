@@ -1,7 +1,7 @@
 /*
- * load_rig.h - a job and its input in a folder of the test's, loaded and read back
+ * load_rig.h - a job and its input in the test's own folder, loaded and read back
  *
- * To be included behind cmocka.h.  The job: row key `id` as text, one family f, one cell v a row.
+ * Include it after cmocka.h. The job has row key `id` as text, one family f and one cell v a row.
  */
 #ifndef SALTMILL_TEST_LOAD_RIG_H
 #define SALTMILL_TEST_LOAD_RIG_H
@@ -23,7 +23,7 @@
 	"{field: n, as: text}}\n"
 #define JOB JOB_HEAD JOB_TABLE "    regions: {split: sampled, count: 2}\n"
 
-static const struct input rig_input; /* the job's files */
+static const struct input rig_input; /* the paths that the job names */
 static struct run_options rig_options = {.threads = 2,
 					 .memory_bytes = 64 << 20,
 					 .temp_quota_bytes = UINT64_MAX};
@@ -32,12 +32,12 @@ static inline void write_text(const char *name, const char *text)
 {
 	struct error err;
 
-	unlink(path_of(name)); /* of the test before */
+	unlink(path_of(name)); /* of the previous test */
 	if (io_write_file(path_of(name), bytes_str(text), &err))
 		fail_msg("%s", err.msg);
 }
 
-/* job.yaml and in.csv as given; the job is read. */
+/* Writes job.yaml and in.csv, then reads the job. */
 static inline void open_job(struct job *job, const char *yaml, const char *csv)
 {
 	struct error err;
@@ -71,7 +71,7 @@ static inline bool there(const char *name)
 	return lstat(path_of(name), &st) == 0;
 }
 
-/* Append "row f:v@ts=value" lines, the files of a load's table in the manifest's order. */
+/* Appends "row f:v@ts=value" lines from the files of a load's table, in the manifest's order. */
 static inline void cells_of(struct buf *out, const char *load, const struct manifest_table *t)
 {
 	struct error err;

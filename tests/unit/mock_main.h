@@ -1,5 +1,7 @@
 /*
- * mock_main.h - the end of a test on librdkafka's mock cluster; to be included behind cmocka.h
+ * mock_main.h - the end of a test on librdkafka's mock cluster
+ *
+ * Include it after cmocka.h.
  */
 #ifndef SALTMILL_TEST_MOCK_MAIN_H
 #define SALTMILL_TEST_MOCK_MAIN_H
@@ -12,7 +14,7 @@
 #define SKIP_ALL false
 #endif
 
-/* librdkafka makes its threads by C11's thrd_create, which ThreadSanitizer does not know of. */
+/* librdkafka starts its threads with C11's thrd_create, which ThreadSanitizer does not know. */
 static void skip_under_tsan(void **state)
 {
 	(void)state;

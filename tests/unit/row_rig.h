@@ -1,7 +1,7 @@
 /*
- * row_rig.h - a job of one table put together by hand, for the tests of pipeline/load/row
+ * row_rig.h - a job of one table built by hand, for the tests of pipeline/load/row
  *
- * To be included behind cmocka.h.
+ * Include it after cmocka.h.
  */
 #ifndef SALTMILL_TEST_ROW_RIG_H
 #define SALTMILL_TEST_ROW_RIG_H
@@ -12,7 +12,7 @@
 
 #define MAX 12
 
-/* One table over up to MAX fields; a test fills what it needs. */
+/* A table over at most MAX fields. Each test sets the members that it needs. */
 struct rig {
 	struct job job;
 	struct field fields[MAX];
@@ -119,7 +119,7 @@ static inline int rig_plan(struct rig *r)
 {
 	int rc = row_plan_new(&r->plan, &r->job, r->names, r->job.nfields, &r->err);
 
-	if (!rc)
+	if (rc == RC_OK)
 		r->encoder = row_encoder_new(r->plan);
 	return rc;
 }
@@ -143,14 +143,15 @@ static inline int encode_columns(struct rig *r, const struct column *columns)
 	return row_encode(r->encoder, &ev, &r->record, &r->why);
 }
 
-/* Rows of one text, with nothing behind it but the room. */
+/* Rows in one text. Only the padding that readers may touch follows the text. */
 struct rig_rows {
 	uint8_t *text;
 	uint16_t *marks;
 	struct event_rows rows;
 };
 
-/* Columns as they follow one another; what is between the fields looks like digits. */
+/* Joins the columns into rows. The bytes between fields are digits, so that a read past a field's
+ * end shows in its number. */
 static inline void rig_rows_init(struct rig_rows *out, const struct bytes *fields, size_t n,
 				 size_t ncolumns, bool crlf)
 {
@@ -191,7 +192,8 @@ static inline void rig_rows_release(struct rig_rows *r)
 	free(r->marks);
 }
 
-/* out->to: exactly the room that was asked for, to be freed. */
+/* Encodes into out->to, which has exactly the bytes that row_batch_bytes requested. The caller
+ * frees it. */
 static inline bool encode_rows(struct row_encoder *e, const struct event_rows *rows,
 			       struct record_batch *out)
 {
@@ -199,7 +201,8 @@ static inline bool encode_rows(struct row_encoder *e, const struct event_rows *r
 	return row_encode_batch(e, rows, out);
 }
 
-/* As rows; true: they were taken, and r->record is the first one, in *memory. */
+/* Encodes one event as rows. Returns true if the batch was taken. r->record is then the first
+ * record, in *memory. */
 static inline bool encode_as_rows(struct rig *r, const char *const *texts, uint8_t **memory)
 {
 	struct bytes fields[MAX];
@@ -217,8 +220,8 @@ static inline bool encode_as_rows(struct rig *r, const char *const *texts, uint8
 	return taken;
 }
 
-/* Each text in its own heap block, with nothing behind it but the room, so that a sanitizer sees
- * over-reads.  The room is full of digits: they must not count. */
+/* Puts each text into its own heap block with `room` bytes of padding, so that a sanitizer sees
+ * reads past the padding. The padding contains digits, which must not change the result. */
 static inline int encode_texts(struct rig *r, const char *const *texts, size_t room)
 {
 	struct column columns[MAX] = {0};
@@ -258,9 +261,10 @@ static inline void note_outcome(const struct rig *r, int rc, struct buf *out)
 	buf_append(out, r->record.payload.ptr, r->record.payload.len);
 }
 
-#define BATCH_TRIES 40 /* behind odd events batches are not tried for some */
+#define BATCH_TRIES 40 /* after an unusual event the encoder skips some batches */
 
-/* Without and with room behind the texts, and as a batch: the same must come out. */
+/* Encodes the texts without padding, with padding and as a batch. All three results must be equal.
+ */
 static inline int encode(struct rig *r, const char *const *texts)
 {
 	struct buf expect = {0}, found = {0};
@@ -280,7 +284,7 @@ static inline int encode(struct rig *r, const char *const *texts)
 			note_outcome(r, rc, &found);
 		assert_true(bytes_eq(buf_bytes(&found), buf_bytes(&expect)));
 	}
-	if (batch) /* the record of the batch is gone */
+	if (batch) /* the record of the batch was freed */
 		assert_int_equal(encode_texts(r, texts, EVENT_ROOM_BYTES), rc);
 	r->batched += batch;
 	buf_release(&expect);
@@ -304,7 +308,8 @@ static inline void assert_bytes(struct bytes v, const void *expect, size_t len)
 	assert_memory_equal(v.ptr, expect, len);
 }
 
-/* userId,movieId,rating,timestamp, as conf/ratings.yaml has them; the movie is also a cell. */
+/* The columns are userId,movieId,rating,timestamp, as in conf/ratings.yaml. The movie is also a
+ * cell. */
 static inline void rig_ratings(struct rig *r, enum encode_as movie_as)
 {
 	static size_t of[] = {0};

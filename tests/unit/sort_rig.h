@@ -1,7 +1,8 @@
 /*
- * sort_rig.h - a sorter filled with rows from several threads, over budgets; what its ranges give
+ * sort_rig.h - a sorter filled with rows by several threads under different budgets, and checks of
+ * its ranges
  *
- * To be included behind cmocka.h.
+ * Include it after cmocka.h.
  */
 #ifndef SALTMILL_TEST_SORT_RIG_H
 #define SALTMILL_TEST_SORT_RIG_H
@@ -19,9 +20,9 @@ struct setting {
 };
 
 static const struct setting settings[] = {
-	{1, 1u << 30, 0},     /* in memory */
+	{1, 1u << 30, 0},     /* all in memory */
 	{3, 1u << 30, 40000}, /* many runs in memory */
-	{1, 1, 30000},	      /* all spilled; more runs than the smallest fan-in: merge passes */
+	{1, 1, 30000},	      /* all spilled, in so many runs that merge passes are needed */
 	{2, 300000, 20000},   /* some in memory, some spilled */
 	{3, 2u << 20, 10000}, /* few in memory */
 };
@@ -31,7 +32,7 @@ enum { ADD_TASKS = 7, ADD_MAX = 90 };
 struct adding {
 	struct sorter *s;
 	const struct rows *rows;
-	_Atomic size_t batched; /* rows that went in as batches */
+	_Atomic size_t batched; /* rows added as batches */
 };
 
 static inline struct record row_record(const struct row *r)
@@ -42,7 +43,7 @@ static inline struct record row_record(const struct row *r)
 			       .payload = bytes_of(r->payload, r->payload_len)};
 }
 
-/* As a batch: in place, with more bytes for a length than it needs. */
+/* Lays out a batch in place. Its length fields are longer than necessary. */
 static inline size_t write_batch(struct record_batch *out, const struct row *rows, size_t n,
 				 size_t secondary_bytes)
 {
@@ -73,7 +74,7 @@ static inline size_t write_batch(struct record_batch *out, const struct row *row
 	return out->at[n];
 }
 
-/* How many of the rows can be a batch. */
+/* Counts the rows that can form a batch. */
 static inline size_t batch_of(const struct row *rows, size_t n, size_t *bytes)
 {
 	size_t k = 0;
@@ -86,7 +87,7 @@ static inline size_t batch_of(const struct row *rows, size_t n, size_t *bytes)
 	return k;
 }
 
-/* One alone, others as batches where there is room for them. */
+/* Adds one row alone, then batches of rows if they fit. */
 static inline int add_some(struct adding *a, struct run_builder *b, const struct row *rows,
 			   size_t n, struct error *err)
 {
@@ -121,7 +122,7 @@ static inline int compare_seq(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* As an input gives them, many at once. */
+/* Adds many rows at once, as an input does. */
 static inline int add_in_order(struct adding *a, struct run_builder *b, size_t from, size_t end,
 			       struct error *err)
 {
@@ -153,7 +154,8 @@ static inline int compare_rows_of(const void *a, const void *b, void *secondary_
 	return c ? c : compare_seq(a, b);
 }
 
-/* As run_builder_add_behind wants it, in strings[i % 2]; that of i - 1 has the record before. */
+/* Builds the argument of run_builder_add_behind in strings[i % 2]. The other string holds the
+ * record before. */
 static inline struct ordered_record row_behind(const struct row *row, size_t secondary_bytes,
 					       size_t i, bool first, struct buf strings[2])
 {
@@ -169,7 +171,8 @@ static inline struct ordered_record row_behind(const struct row *row, size_t sec
 	r.rec.key.ptr = b->ptr;
 	r.rec.secondary = b->ptr + r.rec.key.len;
 	r.rec.payload.ptr = b->ptr + len;
-	/* the payload before may begin as the string goes on: it is none of it */
+	/* the payload before may equal the following bytes, but equal bytes do not count as
+	 * shared */
 	size_t most = first ? 0 : before->len - row[-1].payload_len;
 	while (r.shared < len && r.shared < most && b->ptr[r.shared] == before->ptr[r.shared])
 		r.shared++;
@@ -177,8 +180,8 @@ static inline struct ordered_record row_behind(const struct row *row, size_t sec
 	return r;
 }
 
-/* In stretches that are sorted already, the longer ones in the middle; the builder is told of few.
- */
+/* Adds stretches that are already sorted, with the longer ones in the middle. Reports only a few of
+ * the stretches to the builder. */
 static inline int add_sorted(struct adding *a, struct run_builder *b, size_t from, size_t end,
 			     struct error *err)
 {
@@ -261,7 +264,7 @@ static inline void drop(struct sorter *s, struct budget *budget)
 	assert_int_equal(atomic_load(&budget->used), 0);
 }
 
-/* ---- what a range of a sorter gives ---- */
+/* ---- ranges of a sorter ---- */
 
 static inline void expect_row(const struct record *r, const struct row *want,
 			      size_t secondary_bytes)
@@ -276,7 +279,7 @@ static inline void expect_row(const struct record *r, const struct row *want,
 		assert_memory_equal(r->payload.ptr, want->payload, want->payload_len);
 }
 
-/* new_key may be left out, but never be wrong. */
+/* The sorter may leave out new_key, but it must never be wrong. */
 static inline void expect_new_key(const struct record *r, const struct row *before)
 {
 	if (!r->new_key)
@@ -285,8 +288,8 @@ static inline void expect_new_key(const struct record *r, const struct row *befo
 	assert_false(bytes_eq(r->key, bytes_of(before->key, before->key_len)));
 }
 
-/* The same with several records at once, sometimes one: all are valid when the last one is there.
- */
+/* Reads the same range in batches and sometimes single records. All records of a batch stay valid
+ * until the last record is read. */
 static inline void expect_batches(struct sorter *s, struct bytes lo, struct bytes hi,
 				  const struct row *want, size_t from, size_t to,
 				  size_t secondary_bytes)
@@ -316,11 +319,11 @@ static inline void expect_batches(struct sorter *s, struct bytes lo, struct byte
 	size_t n;
 	assert_int_equal(it.next_many(it.self, r, MOST, &n, &err), RC_END);
 	assert_int_equal(it.next_many(it.self, r, 1, &n, &err), RC_END);
-	assert_in_range(touched, 0, UINT8_MAX); /* the sanitizer judges */
+	assert_in_range(touched, 0, UINT8_MAX); /* the sanitizer checks this read */
 	it.close(it.self);
 }
 
-/* The range gives want[from..to) and ends. */
+/* Checks that the range contains exactly want[from..to). */
 static inline void expect_range(struct sorter *s, struct bytes lo, struct bytes hi,
 				const struct row *want, size_t from, size_t to,
 				size_t secondary_bytes)

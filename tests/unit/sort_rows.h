@@ -1,5 +1,5 @@
 /*
- * sort_rows.h - rows to be sorted, over shapes of keys, and their order by qsort
+ * sort_rows.h - rows with keys of many shapes, and their order by qsort
  */
 #ifndef SALTMILL_TEST_SORT_ROWS_H
 #define SALTMILL_TEST_SORT_ROWS_H
@@ -26,7 +26,7 @@ struct rows {
 	size_t secondary_bytes;
 };
 
-/* ---- shapes of keys: fill key, return its length ---- */
+/* ---- shapes of keys ---- */
 
 typedef size_t draw_key(uint8_t *key);
 
@@ -53,7 +53,7 @@ static inline size_t key_variable(uint8_t *key)
 	return n;
 }
 
-/* Long common text, then few differences, in keys of two lengths. */
+/* Makes keys of two lengths with a long common text and few differences after it. */
 static inline size_t key_shared_prefix(uint8_t *key)
 {
 	memset(key, 'p', 150);
@@ -64,7 +64,7 @@ static inline size_t key_shared_prefix(uint8_t *key)
 	return n;
 }
 
-/* All the same length, differing in bytes 70 to 100 only, mostly in the last ones. */
+/* Makes keys of one length, which differ only in bytes 70 to 100, mostly in the last bytes. */
 static inline size_t key_late_difference(uint8_t *key)
 {
 	memset(key, 'x', 100);
@@ -73,7 +73,9 @@ static inline size_t key_late_difference(uint8_t *key)
 	return 100;
 }
 
-/* Many equal first 64 varying bits: a random word out of three, then a random tail. */
+/* Makes keys that often share their first 64 varying bits. A key is one of three random words and a
+ * random tail.
+ */
 static inline size_t key_wide_tail(uint8_t *key)
 {
 	memset(key, (int)(0x11 * (1 + draw() % 3)), 40);
@@ -87,7 +89,7 @@ static inline size_t key_all_equal(uint8_t *key)
 	return 12;
 }
 
-/* Zero bytes, and prefixes of one another. */
+/* Makes keys of zero bytes, of which many are prefixes of others. */
 static inline size_t key_zeros(uint8_t *key)
 {
 	size_t n = 1 + draw() % 20;
@@ -171,7 +173,7 @@ static inline void rows_make(struct rows *rows, const struct shape *shape, uint6
 		draw_bytes(r->payload, r->payload_len < 160 ? r->payload_len : 160);
 		r->seq = i;
 	}
-	for (size_t i = rows->n; i > 1; i--) { /* out of the order of seq */
+	for (size_t i = rows->n; i > 1; i--) { /* not in the order of seq */
 		size_t k = draw() % i;
 		struct row swap = rows->v[i - 1];
 		rows->v[i - 1] = rows->v[k];
@@ -214,7 +216,7 @@ static inline int compare_with_minor(const void *a, const void *b)
 	return c ? c : (ra->seq > rb->seq) - (ra->seq < rb->seq);
 }
 
-/* A sorted copy that borrows the bytes. */
+/* Makes a sorted copy that borrows the rows' bytes. */
 static inline struct row *rows_sorted(const struct rows *rows)
 {
 	struct row *v = mem_alloc(rows->n * sizeof *v);

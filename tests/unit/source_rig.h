@@ -1,7 +1,7 @@
 /*
- * source_rig.h - delimited text read by one or several threads, as a log of a line an event
+ * source_rig.h - delimited text read by one or several threads, logged as one line an event
  *
- * To be included behind cmocka.h.
+ * Include it after cmocka.h.
  */
 #ifndef SALTMILL_TEST_SOURCE_RIG_H
 #define SALTMILL_TEST_SOURCE_RIG_H
@@ -19,15 +19,16 @@
 static char dir[96];
 
 struct setup {
-	const char *files[4]; /* paths; by default one file "in" in dir */
+	const char *files[4]; /* paths; by default one file "in" in `dir` */
 	size_t nfiles;
 	bool header;
-	size_t ncolumns;	/* without a header; up to 8 */
-	uint8_t delimiter;	/* 0: comma */
-	uint64_t max_row_bytes; /* 0: 1 MiB */
+	size_t ncolumns;	/* at most 8 names, for input without a header */
+	uint8_t delimiter;	/* 0: default, a comma */
+	uint64_t max_row_bytes; /* 0: default, 1 MiB */
 	size_t piece_bytes;
 	bool libcsv_only;
-	unsigned threads; /* 0: one */
+	unsigned threads; /* 0: default, one */
+	struct pattern *skip;
 };
 
 struct record {
@@ -35,12 +36,12 @@ struct record {
 	char *text;
 };
 
-/* What one thread saw. */
+/* The events that one thread read. */
 struct seen {
 	struct source *source;
 	struct record *records;
 	size_t n, cap;
-	struct bytes naive; /* the decoded file: check positions against it */
+	struct bytes naive; /* the decoded file, to check positions; NULL for no check */
 	const char *stop_reject;
 	struct source_counts counts;
 	struct error err;
@@ -49,7 +50,7 @@ struct seen {
 
 struct outcome {
 	struct buf log; /* one line an event or reject, in order of seq */
-	int rc;		/* of source_open or source_work; RC_END is 0 */
+	int rc;		/* result of source_open or source_work; RC_END becomes 0 */
 	struct error err;
 	struct source_counts counts;
 	struct source_file file[4];
@@ -119,7 +120,7 @@ static inline void check_place(const struct seen *t, uint64_t line, uint64_t off
 	assert_memory_equal(raw.ptr, t->naive.ptr + offset, raw.len);
 }
 
-/* Events whose first column is "bad" are refused. */
+/* Rejects events whose first column is "bad". */
 static inline int on_event(void *ctx, const struct event *e, struct reject *why)
 {
 	struct seen *t = ctx;
@@ -195,6 +196,9 @@ static inline void gather(struct outcome *o, struct seen *t, unsigned n)
 		}
 		o->counts.events += t[i].counts.events;
 		o->counts.rejects += t[i].counts.rejects;
+		o->counts.filtered += t[i].counts.filtered;
+		o->counts.filtered_lines += t[i].counts.filtered_lines;
+		o->counts.rejected_lines += t[i].counts.rejected_lines;
 		o->counts.blank_lines += t[i].counts.blank_lines;
 		o->rc = t[i].rc == RC_END ? o->rc : t[i].rc;
 		o->err = t[i].rc == RC_END ? o->err : t[i].err;
@@ -227,6 +231,7 @@ static inline struct outcome run_with(const struct setup *setup, struct bytes na
 	job.csv.ncolumns = setup->ncolumns;
 	job.csv.delimiter = setup->delimiter ? setup->delimiter : ',';
 	job.csv.quote = '"';
+	job.csv.skip_matching = setup->skip;
 	job.csv.max_row_bytes = setup->max_row_bytes ? setup->max_row_bytes : 1 << 20;
 	const struct input input = {.files = setup->files, .nfiles = setup->nfiles};
 	struct source_options options = {.job = &job,
@@ -266,11 +271,11 @@ static inline struct outcome run(const struct setup *setup)
 	return run_with(setup, bytes_of(NULL, 0), NULL);
 }
 
-/* The same from memory; positions are checked. */
+/* Reads the same text from memory and checks positions. */
 static inline struct outcome run_text(struct setup setup, const void *data, size_t len)
 {
 	char path[64];
-	int fd = memfd_create("in", 0); /* tens of thousands of inputs: not on a disk */
+	int fd = memfd_create("in", 0); /* avoids tens of thousands of small files on disk */
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, data, len), len);
@@ -301,7 +306,7 @@ static inline void expect_failure(const struct setup *setup, int rc, const char 
 	drop(&o);
 }
 
-/* Enough rows that buffers of all kinds are filled several times; one in 50 is quoted. */
+/* Makes enough rows to fill each buffer several times. One row in 50 is quoted. */
 static inline struct buf many_rows(unsigned n)
 {
 	struct buf b = {0};

@@ -1,9 +1,9 @@
 /*
- * split_vectors.h - HBase's split points (splitter/README.md 1), which agree with HBase's own
- * classes
+ * split_vectors.h - HBase's split points (splitter/README.md 1), equal to the results of HBase's
+ * own classes
  *
- * Rows and keys of UNIFORM are hex of the raw bytes, the others text.  "..." stands for keys left
- * out, NULL keys for an error.
+ * Rows and keys of UNIFORM are hex of the raw bytes, and other rows and keys are text. "..." means
+ * that keys are omitted. NULL keys mean that an error is expected.
  */
 #ifndef SALTMILL_SPLIT_VECTORS_H
 #define SALTMILL_SPLIT_VECTORS_H

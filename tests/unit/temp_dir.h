@@ -1,4 +1,4 @@
-/* temp_dir.h - a folder of its own for one test program; setup and teardown of its group */
+/* temp_dir.h - setup and teardown that give each test program its own folder */
 #ifndef SALTMILL_TEST_TEMP_DIR_H
 #define SALTMILL_TEST_TEMP_DIR_H
 

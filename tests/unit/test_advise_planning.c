@@ -1,7 +1,7 @@
 /*
- * test_advise_planning.c - plan and drift: what one pass over some rows says of regions
+ * test_advise_planning.c - regions that plan and drift compute in one pass over some rows
  *
- * Rows are counted here, by hand, against the keys that came out.
+ * The test counts rows by hand and compares them with the keys.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define ROWS 1000
 
-/* Keys k000 to k999, not in order, rows of one size. */
+/* Writes keys k000 to k999 out of order, with rows of one size. */
 static void write_rows(void)
 {
 	struct buf csv = {0};
@@ -56,7 +56,8 @@ static void test_plan(void **state)
 	assert_true(counts.events == ROWS && counts.rejected == 0 && counts.newest_ms == 100000);
 	if (planning_make(&plan, &job, &sample, NULL, &err))
 		fail_msg("%s", err.msg);
-	/* a thousand rows of one size are all in the sketch: quarters, to the row, in short keys */
+	/* the sketch keeps all 1000 equal rows, so the split points are exact quarters with short
+	 * keys */
 	static const char *const want[] = {"k25", "k5", "k75"};
 	assert_int_equal(plan.splits.count, 3);
 	for (size_t i = 0; i < 3; i++)
@@ -92,7 +93,7 @@ static void test_saved_plans_merge(void **state)
 	assert_int_equal(samples_merge(&job, &both, &counts, &arena, file, &err), 0);
 	if (planning_make(&plan, &job, &both, NULL, &err))
 		fail_msg("%s", err.msg);
-	/* each row twice: the middle stays, the regions hold twice as much */
+	/* each row comes twice, so the middle stays and the regions have twice the rows */
 	assert_int_equal(plan.splits.count, 1);
 	assert_true(bytes_eq(plan.splits.keys[0], bytes_str("k5")));
 	assert_true(plan.regions[0].rows > 995 && plan.regions[0].rows < 1005);
@@ -116,7 +117,7 @@ static void test_drift(void **state)
 	(void)state;
 	write_rows();
 	open_job(&job, JOB_HEAD JOB_TABLE, NULL);
-	/* three regions: nothing below k, a tenth, the rest */
+	/* the three regions have no rows below k, a tenth, and the rest */
 	write_text("splits", "Total number of splits = 3\nk\nk1\n");
 	char *spec = mem_format("%s/splits", dir);
 	existing_regions_add(&live, spec);
@@ -129,7 +130,7 @@ static void test_drift(void **state)
 	assert_true(d.events == ROWS && t->nregions == 3 && t->rows == ROWS);
 	assert_true(t->regions[0].rows == 0 && t->regions[1].rows == 100 &&
 		    t->regions[2].rows == 900);
-	/* 2.7 times the mean: three parts, at thirds of its rows */
+	/* 2.7 times the mean, so the region is cut into thirds of its rows */
 	assert_true(t->regions[2].hot && t->regions[2].ncuts == 2 && t->cuts.count == 2);
 	assert_true(bytes_eq(t->cuts.keys[0], bytes_str("k4")));
 	assert_true(bytes_eq(t->cuts.keys[1], bytes_str("k7")));

@@ -1,4 +1,4 @@
-/* Waits of the clock's, and of what is built on them, while the wall clock is set. */
+/* Tests waits of the clock, and functions that use such waits, while the wall clock is set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define HOUR_MS 3600000
 
-/* Neither too short nor too long. */
+/* A wait ends neither too early nor too late. */
 static void test_waits(void **state)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,7 +43,7 @@ static void count(void *ctx)
 	++*(atomic_int *)ctx;
 }
 
-/* The wall clock is set back by an hour behind the moment at which a tick was awaited. */
+/* The wall clock goes back an hour after the ticker computed its next tick. */
 static void test_ticker(void **state)
 {
 	atomic_int ticks = 0;

@@ -1,5 +1,5 @@
 /*
- * The rate over the last minute, against the definition
+ * Compares the rate over the last minute with its definition.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "clock.h"
 
-/* Something steady is seen at its rate from the second look on, however often one looks. */
+/* A steady count has its rate from the second reading on, at any interval of readings. */
 static void test_steady(void **state)
 {
 	(void)state;
@@ -28,7 +28,7 @@ static void test_steady(void **state)
 	}
 }
 
-/* What was counted at once fades away within the window, give or take a sample. */
+/* A burst leaves the rate at the end of the window, within a sample or two. */
 static void test_burst(void **state)
 {
 	(void)state;
@@ -45,7 +45,7 @@ static void test_burst(void **state)
 	}
 }
 
-/* A load of five minutes during which nobody looked; and a count that goes back a little. */
+/* Tests a count of five minutes without a reading, and a count that decreases a little. */
 static void test_gap(void **state)
 {
 	(void)state;

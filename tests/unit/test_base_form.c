@@ -1,5 +1,6 @@
 /*
- * test_form.c - JSON written by a form is what jansson writes of the same values, and reads back
+ * test_form.c - JSON written by a form equals jansson's text of the same values, and can be read
+ * back
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,11 +59,12 @@ static const struct form_member outer_members[] = {
 static const struct form outer_form =
 	NAMED_FORM(outer, outer_members, "outer", "a form of this test");
 
-static const enum form_style styles[] = {FORM_FILE, FORM_REPORT, FORM_FILE_LINE, FORM_LINE,
-					 FORM_SPACED};
-static const size_t flags[] = {JSON_INDENT(2), JSON_INDENT(2), JSON_COMPACT, JSON_COMPACT, 0};
+static const enum form_style styles[] = {FORM_FILE, FORM_REPORT, FORM_FILE_LINE,
+					 FORM_LINE, FORM_SPACED, FORM_NARROW};
+static const size_t flags[] = {JSON_INDENT(2), JSON_INDENT(2), JSON_COMPACT, JSON_COMPACT, 0,
+			       JSON_INDENT(1)};
 
-/* The text is what jansson makes of the value that it reads from it. */
+/* Reads the text and checks that jansson writes the same text of the value. */
 static void check_layout(struct bytes text, size_t layout, bool newline)
 {
 	json_error_t bad;
@@ -244,13 +246,107 @@ static void refused(void **state)
 	buf_release(&good);
 }
 
+struct sealed {
+	const char *name;
+	uint64_t number;
+	const char *const *texts;
+	size_t ntexts;
+};
+static const struct form_member sealed_members[] = {
+	{"name", FORM_TEXT, IN(sealed, name), "name"},
+	{"number", FORM_COUNT, IN(sealed, number), "number", FORM_NEWER},
+	{"texts", FORM_TEXTS, IN(sealed, texts), "texts", COUNT_AT(sealed, ntexts)},
+};
+
+/* Compares digests of texts that Python's json.dumps writes with sort_keys and without blanks. */
+#define CONTENT "\"texts\":[\"x\",\"\xC3\xA4\"]"
+#define WITH	"49b7ef44cba315e61bb1198ad4fe2182" /* {"name":"a\"","number":7,...} */
+#define WITHOUT "e8db33b8b71692c003003644312b54c4" /* {"name":"a\"",...} */
+
+static void sealed(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good, later; /* if a digest is required; if it may be missing */
+	} cases[] = {
+		{"{\"name\":\"a\\\"\",\"number\":7," CONTENT ",\"digest\":\"" WITH "\"}", true,
+		 true},
+		{" {\"digest\" : \"" WITH "\"," CONTENT ",\"number\":7,\n\"name\":\"a\\u0022\"}",
+		 true, true},
+		{"{\"name\":\"a\\\"\"," CONTENT ",\"digest\":\"" WITHOUT "\"}", true, true},
+		{"{\"name\":\"a\\\"\"," CONTENT "}", false, true},
+		{"{\"name\":\"a\\\"\",\"number\":8," CONTENT ",\"digest\":\"" WITH "\"}", false,
+		 false},
+		{"{\"name\":\"a\\\"\",\"number\":7,\"more\":1," CONTENT ",\"digest\":\"" WITH "\"}",
+		 false, false},
+		{"{\"name\":\"a\\\"\",\"number\":7," CONTENT ",\"digest\":7}", false, false},
+	};
+	struct form f = NAMED_FORM(sealed, sealed_members, "sealed", "a test");
+	static const char *const texts[] = {"x", "\xC3\xA4"};
+	struct sealed s = {"a\"", 7, texts, 2};
+	struct buf out = {0};
+
+	(void)state;
+	f.seal = FORM_SEALED;
+	form_put(&out, &f, &s, FORM_NARROW);
+	check_layout(buf_bytes(&out), JSON_INDENT(1), true);
+	buf_put(&out, 0);
+	assert_non_null(strstr((const char *)out.ptr, "\n \"digest\": \"" WITH "\"\n}\n"));
+	buf_release(&out);
+	for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+		struct arena a = {0};
+		struct error err;
+		bool later = i % 2;
+
+		s = (struct sealed){0};
+		f.seal = later ? FORM_SEALED_LATER : FORM_SEALED;
+		int rc = form_parse(&f, &s, bytes_str(cases[i / 2].text), "p", "a test", &a, &err);
+		bool good = later ? cases[i / 2].later : cases[i / 2].good;
+		if ((rc == RC_OK) != good)
+			fail_msg("case %zu: %s", i / 2, rc ? err.msg : "accepted");
+		if (rc == RC_OK) {
+			assert_int_equal(s.ntexts, 2);
+			assert_string_equal(s.texts[1], texts[1]);
+		} else {
+			assert_non_null(strstr(err.msg, "content that does not match its digest"));
+		}
+		arena_release(&a);
+	}
+}
+
+static void lists(void **state)
+{
+	struct inner list[] = {{.name = "a", .number = 1}, {.name = "b", .number = 2}}, *back;
+	struct arena a = {0};
+	struct error err;
+	struct buf out = {0};
+	size_t n;
+
+	(void)state;
+	form_put_list(&out, &inner_form, list, 2, FORM_LINE);
+	assert_int_equal(form_parse_list(&inner_form, (void *)&back, &n, buf_bytes(&out), "p",
+					 "a list", &a, &err),
+			 RC_OK);
+	assert_int_equal(n, 2);
+	assert_string_equal(back[1].name, "b");
+	assert_int_equal(form_parse_list(&inner_form, (void *)&back, &n,
+					 bytes_str("[{\"name\":\"a\",\"number\":1},{}]"), "p",
+					 "a list", &a, &err),
+			 RC_DATA);
+	assert_non_null(strstr(err.msg, "p is not a list: [1].name is missing"));
+	assert_int_equal(form_parse_list(&inner_form, (void *)&back, &n, bytes_str("{}"), "p",
+					 "a list", &a, &err),
+			 RC_DATA);
+	buf_release(&out);
+	arena_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layouts),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(layouts),	  cmocka_unit_test(numbers),
+		cmocka_unit_test(there_and_back), cmocka_unit_test(refused),
+		cmocka_unit_test(sealed),	  cmocka_unit_test(lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

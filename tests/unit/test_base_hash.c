@@ -1,4 +1,4 @@
-/* Hashes against their authors' and standards' vectors, and those of model/key/README.md. */
+/* Compares hashes with published vectors and with the vectors of model/key/README.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

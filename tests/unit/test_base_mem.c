@@ -1,5 +1,4 @@
-/* test_base_mem.c - growing lists and arena copies: elements stay, capacities hold, sizes that
- * overflow */
+/* test_base_mem.c - tests growing lists, arena copies, and sizes that overflow */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ static void test_a_list_keeps_its_elements(void **state)
 	}
 	for (size_t n = 0; n < MOST; n++)
 		assert_true(list[n] == n * n && kept[n] == n * n);
-	/* shorter, and longer again */
+	/* shorter, then longer again */
 	for (size_t n = 700; n < MOST; n++) {
 		list = mem_grow(list, n, sizeof *list);
 		list[n] = n;

@@ -1,13 +1,14 @@
-/* Regular expressions: what is found, and what is no pattern. */
+/* Tests regular expressions, with matches and invalid patterns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "pattern.h"
 
-/* found NULL: nothing is. */
+/* If `found` is NULL, expects no match. */
 static void finds(const char *text, const char *in, const char *found)
 {
 	struct arena a = {0};
@@ -31,15 +32,15 @@ static void groups(void **state)
 	finds("b+", "abbbc", "bbb");
 	finds("a(b+)c", "abbbc", "bbb");
 	finds("^TRAILER", "TRAILER|3", "TRAILER");
-	finds("^TRAILER", "x\nTRAILER", NULL); /* ^ is the start of the text */
+	finds("^TRAILER", "x\nTRAILER", NULL); /* ^ matches only the start of the text */
 	finds("(?:a|b)(\\d*)", "b", "");
-	finds("x(y)?", "xz", ""); /* took no part */
+	finds("x(y)?", "xz", ""); /* a group that took no part */
 	finds("(?<=\")[^\"]*", "say \"so\"", "so");
-	finds("^.(.)", "\xc3\xa4\xc3\xb6", "\xc3\xb6"); /* characters, not bytes */
-	finds("\\d", "\xd9\xa3", NULL);			/* an Arabic three */
+	finds("^.(.)", "\xc3\xa4\xc3\xb6", "\xc3\xb6"); /* counts characters, not bytes */
+	finds("\\d", "\xd9\xa3", NULL);			/* an Arabic digit three */
 	finds("(?i)straSSe", "STRASSE", "STRASSE");
 	finds("^(\\S+) ", "ok \xff\xfe", "ok");
-	finds("k .", "ok \xff", NULL); /* no UTF-8, no character */
+	finds("k .", "ok \xff", NULL); /* invalid UTF-8 is not a character */
 	finds("", "", "");
 }
 
@@ -54,6 +55,68 @@ static void costly(void **state)
 	assert_int_equal(pattern_find(p, &s, bytes_str("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), NULL),
 			 PATTERN_COSTLY);
 	assert_int_equal(pattern_find(p, &s, bytes_str("aaaa"), NULL), PATTERN_FOUND);
+	pattern_scratch_release(&s);
+	arena_release(&a);
+}
+
+/* The result for a long text is that of a short text, and the work over all positions has a
+ * limit. */
+static void long_texts(void **state)
+{
+	static const char *const patterns[] = {"(\\S+):\\d", "(\\w+):\\d", "(x)y"};
+	enum { LEN = 40000 };
+	struct arena a = {0};
+	struct pattern_scratch s = {0};
+	struct error err;
+	uint8_t *text = arena_alloc(&a, LEN + 3);
+	struct bytes found;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct pattern *p;
+
+		assert_int_equal(pattern_new(&p, &a, patterns[i], &err), RC_OK);
+		memset(text, 'a', LEN);
+		memcpy(text + LEN, i < 2 ? "b:5" : "xy ", 3);
+		assert_int_equal(pattern_find(p, &s, bytes_of(text, LEN + 3), &found),
+				 PATTERN_FOUND);
+		assert_true(found.ptr + found.len == text + LEN + 1);
+		assert_int_equal(found.len, i < 2 ? LEN + 1 : 1);
+		memcpy(text + LEN, i < 2 ? " :5" : "x y", 3);
+		clock_t began = clock();
+		assert_int_equal(pattern_find(p, &s, bytes_of(text, LEN + 3), &found),
+				 i < 2 ? PATTERN_COSTLY : PATTERN_NONE);
+		assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 3);
+	}
+	pattern_scratch_release(&s);
+	arena_release(&a);
+}
+
+/* Searches of one event share the event's steps. The next event has all steps again. */
+static void shared(void **state)
+{
+	struct arena a = {0};
+	struct pattern_scratch s = {0};
+	struct pattern *p;
+	struct error err;
+	enum { LEN = 3000 };
+	uint8_t *text = arena_alloc(&a, LEN);
+	int n = 0;
+
+	(void)state;
+	assert_int_equal(pattern_new(&p, &a, "(\\S+):\\d", &err), RC_OK);
+	memset(text, 'a', LEN);
+	text[LEN - 1] = ':';
+	for (int event = 0; event < 2; event++) {
+		pattern_begin(&s);
+		for (n = 0; n < 1000; n++)
+			if (pattern_find_more(p, &s, bytes_of(text, LEN), NULL) != PATTERN_NONE)
+				break;
+		assert_in_range(n, 1, 20);
+		assert_int_equal(pattern_find_more(p, &s, bytes_of(text, LEN), NULL),
+				 PATTERN_COSTLY);
+	}
+	assert_int_equal(pattern_find(p, &s, bytes_of(text, LEN), NULL), PATTERN_NONE);
 	pattern_scratch_release(&s);
 	arena_release(&a);
 }
@@ -95,10 +158,9 @@ static void counts_groups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups),
-		cmocka_unit_test(costly),
-		cmocka_unit_test(no_patterns),
-		cmocka_unit_test(counts_groups),
+		cmocka_unit_test(groups),      cmocka_unit_test(costly),
+		cmocka_unit_test(long_texts),  cmocka_unit_test(shared),
+		cmocka_unit_test(no_patterns), cmocka_unit_test(counts_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_base_pool.c - tasks on threads: each runs once, failures by index, helpers; meant for tsan too */
+/* test_base_pool.c - tests that each task on threads runs once, failures by index, and helpers,
+ * also under TSan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -79,7 +80,7 @@ struct band {
 	bool hurry; /* wait for each task at once */
 };
 
-/* Owners keep up to 7 tasks on the way; the others help. */
+/* Owners keep at most 7 tasks in flight, and the other threads help. */
 static int play(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct band *b = ctx;
@@ -124,7 +125,7 @@ static void helpers(void **state)
 		if (rc)
 			fail_msg("%s", err.msg);
 		assert_int_equal(helpers_count(b.helpers), 0);
-		helpers_serve(b.helpers); /* closed: returns */
+		helpers_serve(b.helpers); /* the queue is closed, so the helper returns */
 		helpers_free(b.helpers);
 	}
 }

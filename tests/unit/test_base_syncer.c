@@ -1,5 +1,5 @@
 /*
- * test_base_syncer.c - files that a thread syncs are whole, and what fails there is told
+ * test_base_syncer.c - a thread syncs files completely and reports each failure
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +78,7 @@ static void test_failure(void **state)
 	assert_int_equal(syncer_finish(s, &err), RC_IO);
 	assert_non_null(strstr(err.msg, "cannot write the/pipe"));
 	char byte;
-	assert_int_equal(read(ends[0], &byte, 1), 0); /* it was closed all the same */
+	assert_int_equal(read(ends[0], &byte, 1), 0); /* a failed sync closes the file too */
 	close(ends[0]);
 	assert_false(syncer_take(NULL, fd, "x"));
 	close(fd);

@@ -1,4 +1,4 @@
-/* UTF-8 against iconv's, what a terminal gets against bytes by hand. */
+/* Compares UTF-8 with iconv, and terminal output with bytes written by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,8 @@
 
 #include "bytes.h"
 
-/* Length of the first character as iconv decodes it, its code in *code; 0: it does not. */
+/* Returns the length of the first character as iconv decodes it, and sets *code to its code point.
+ * Returns 0 if it is invalid. */
 static size_t by_iconv(iconv_t cd, const uint8_t *p, size_t n, uint32_t *code)
 {
 	for (size_t len = 1; len <= n && len <= 4; len++) {
@@ -51,9 +52,10 @@ static void every_beginning(void **state)
 		uint8_t p[4] = {(uint8_t)(three >> 16), (uint8_t)(three >> 8), (uint8_t)three, 0};
 
 		if (p[0] < 0xC0 && (p[1] || p[2]))
-			continue; /* one byte decides */
+			continue; /* one byte is the whole character */
 		if (p[2] % 16 != 0 && p[2] % 16 != 15 && p[2] != 0xBD)
-			continue; /* both ends of each sixteen, and that of U+FFFD */
+			/* both ends of each block of sixteen, and of the block of U+FFFD */
+			continue;
 		for (size_t i = 0; i < sizeof last; i++) {
 			p[3] = last[i];
 			same_as_iconv(cd, p, 4);
@@ -84,7 +86,7 @@ static void terminal_obeys_nothing(void **state)
 	SHOWN("a\0b", "a\\x00b");
 	SHOWN("\xC2\x9B"
 	      "1m\xC2\xA0",
-	      "\\xC2\\x9B1m\xC2\xA0"); /* CSI of C1; a no-break space stays */
+	      "\\xC2\\x9B1m\xC2\xA0"); /* the C1 byte CSI is escaped, and a no-break space stays */
 	SHOWN("\xE2\x80\xAE"
 	      "txt.exe\xE2\x81\xA6\xE2\x80\xA8",
 	      "\\xE2\\x80\\xAEtxt.exe\\xE2\\x81\\xA6\\xE2\\x80\\xA8");
@@ -163,7 +165,7 @@ static void quoted_within(void **state)
 	assert_string_equal(out, "0123456789");
 	text_quote(out, 10, bytes_str("0123456789a"));
 	assert_string_equal(out, "0123456789...");
-	text_quote(out, 10, bytes_str("01234567\xC3\xA4x")); /* no half characters */
+	text_quote(out, 10, bytes_str("01234567\xC3\xA4x")); /* characters are never cut */
 	assert_string_equal(out, "01234567\xC3\xA4...");
 	text_quote(out, 10, bytes_str("012345678\xC3\xA4"));
 	assert_string_equal(out, "012345678...");
@@ -171,7 +173,7 @@ static void quoted_within(void **state)
 	assert_string_equal(out, "0123456...");
 }
 
-/* Around each power of ten and of two, and all of four digits. */
+/* Numbers around each power of ten and two, and all numbers of four digits. */
 static void digits_as_printf(void **state)
 {
 	(void)state;

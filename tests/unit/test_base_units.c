@@ -1,4 +1,4 @@
-/* Sizes, times and near misses, as people type them. */
+/* Tests sizes, times and misspelled names, as users type them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /*
- * Heavy keys by their parts, as a page names them; names worked out by hand
+ * Tests heavy keys with their key parts, as a page shows them. The expected names are computed by
+ * hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +45,7 @@ static void test_names(void **state)
 	      "\x02"
 	      "ab|xyz",
 	      7, "kind ab, id xy, word z");
-	/* a block's key may be shorter than any row: nothing of it is cut off */
+	/* a block's key may be shorter than any row, and the name shows the whole key */
 	named(HEAVY_ROW,
 	      "\x02"
 	      "ab",
@@ -77,7 +78,8 @@ static struct extent place(const char *row, uint64_t bytes)
 	return (struct extent){.row = bytes_of(row, 6), .last = bytes_of(row, 6), .bytes = bytes};
 }
 
-/* How many are heavy where 60 % are in one of four buckets; *bucket: the last of them is one. */
+/* Returns the number of heavy places when one of four buckets has 60 % of the bytes. Sets *bucket
+ * to true if the last place is a bucket. */
 static size_t found(uint64_t target, bool *bucket)
 {
 	struct extent places[] = {place("\0a|01x", 400), place("\0b|01x", 200),
@@ -95,8 +97,8 @@ static size_t found(uint64_t target, bool *bucket)
 	return n;
 }
 
-/* A bucket is judged by its share, of whatever size regions should be; where that is not known,
- * nothing is. */
+/* A bucket is heavy because of its share, at any target size. If the target size is unknown, no
+ * place is heavy. */
 static void test_buckets(void **state)
 {
 	bool bucket;
@@ -106,7 +108,7 @@ static void test_buckets(void **state)
 	assert_true(bucket);
 	assert_int_equal(found(500, &bucket), 1);
 	assert_true(bucket);
-	assert_int_equal(found(300, &bucket), 3); /* two rows besides */
+	assert_int_equal(found(300, &bucket), 3); /* two rows beside it */
 	assert_true(bucket);
 	assert_int_equal(found(0, &bucket), 0);
 }

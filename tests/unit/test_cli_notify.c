@@ -1,4 +1,4 @@
-/* test_cli_notify.c - what a stream tells systemd, as a datagram socket of ours receives it */
+/* test_cli_notify.c - messages of a stream to systemd, received on a datagram socket of the test */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
 struct manager {
 	char *path;
 	int fd;
-	char heard[4096]; /* all datagrams, one behind the other */
+	char heard[4096]; /* all datagrams, joined */
 	struct stream_gauges gauges;
 	struct progress progress;
 };
@@ -70,7 +70,7 @@ static int hang_up(void **state)
 	return 0;
 }
 
-/* Wait until it was heard, or for so long that it never will be. */
+/* Waits until the text arrives, or until the time limit passes. */
 static bool hears(struct manager *m, const char *line)
 {
 	for (int i = 0; i < 500; i++) {
@@ -98,7 +98,7 @@ static void test_a_life(void **state)
 {
 	struct manager *m = *state;
 	struct error err;
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
 
 	assert_non_null(n);
 	assert_true(hears(m, "STATUS=waiting for the topic\n"));
@@ -119,13 +119,13 @@ static void test_a_life(void **state)
 	assert_true(hears(m, "STOPPING=1\n"));
 }
 
-/* A signal is told at once, and not once more at the end. */
+/* A signal is reported at once and not repeated at the end. */
 static void test_a_signal(void **state)
 {
 	struct manager *m = *state;
 
-	stop_flag = 15; /* by no other thread: the handler's own write is nothing that TSan knows */
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
+	stop_flag = 15; /* no other thread: TSan does not know the handler's own write */
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
 	assert_true(hears(m, "STOPPING=1\n"));
 	forget(m);
 	notify_stop(n);
@@ -133,14 +133,14 @@ static void test_a_signal(void **state)
 	assert_int_equal(errno, EAGAIN);
 }
 
-/* The watchdog hears of a stream that does something, and nothing of one that hangs. */
+/* The watchdog gets messages while a stream works, and none while it hangs. */
 static void test_watchdog(void **state)
 {
 	struct manager *m = *state;
 	struct error err;
 
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
 	assert_true(hears(m, "READY=1\n"));
 	for (int i = 0; i < 3; i++) {
 		forget(m);
@@ -161,7 +161,7 @@ static void test_a_watchdog_of_another_process(void **state)
 	struct error err;
 
 	setenv("WATCHDOG_PID", "1", 1);
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
 	assert_int_equal(stop_check(&err), RC_OK);
 	m->gauges.looked = 1;
 	assert_true(hears(m, "READY=1\n"));
@@ -170,7 +170,7 @@ static void test_a_watchdog_of_another_process(void **state)
 	assert_null(strstr(m->heard, "WATCHDOG"));
 }
 
-/* A full socket loses nothing that matters. */
+/* A full socket loses no important message. */
 static void test_a_manager_that_does_not_listen(void **state)
 {
 	struct manager *m = *state;
@@ -183,7 +183,7 @@ static void test_a_manager_that_does_not_listen(void **state)
 	assert_int_equal(errno, EAGAIN);
 	close(fd);
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
 	clock_sleep_ms(80);
 	forget(m);
 	assert_true(hears(m, "READY=1\n"));
@@ -199,7 +199,7 @@ static void test_abstract_names(void **state)
 	close(m->fd);
 	listen_at(m, name, (socklen_t)strlen(name));
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
 	assert_non_null(n);
 	assert_true(hears(m, "READY=1\n"));
 	notify_stop(n);
@@ -210,14 +210,14 @@ static void test_nobody_there(void **state)
 	struct manager *m = *state;
 
 	unsetenv("NOTIFY_SOCKET");
-	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL}));
 	setenv("NOTIFY_SOCKET", "", 1);
-	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL}));
 	setenv("NOTIFY_SOCKET", "/nonexistent/socket", 1);
-	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL}));
 	char *longer = mem_format("/%0200d", 1);
 	setenv("NOTIFY_SOCKET", longer, 1);
-	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL}));
 	mem_free(longer);
 	notify_stop(NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * The table of options is the only place of an option: rows that are planted here are parsed as
- * getopt_long(3) says, and appear in the help, the manual page and the three completions.
+ * The table of options is the only description of an option. This test adds rows to the table. The
+ * rows are parsed by the rules of getopt_long(3) and appear in the help, the manual page and the
+ * three completions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #include "pipeline/cli/command/help.h"
 #include "pipeline/cli/command/options.h"
 
-/* --- the planted program: two commands and seven options --- */
+/* --- the test's program: two commands and seven options --- */
 
 static const struct command plant = {.name = "plant",
 				     .usage = "FILE",
@@ -50,7 +51,7 @@ const struct cli_option *const option_tables[] = {options_load, NULL};
 
 /* --- parsing --- */
 
-/* The words after the command's name; messages go nowhere. */
+/* Parses the words after the command's name and drops messages. */
 static int given(struct arguments *a, const struct command *c, const char *line)
 {
 	static char words[400], *argv[20];
@@ -184,7 +185,7 @@ static void pages(void **state)
 	has(&help, "\n  --label[=FILE]          a label\n");
 	has(&help, "\n  saltmill plant b\n");
 	has(&help, "\n  --quiet                 plant silently\n");
-	assert_null(strstr(text_of(&help), "--verbose")); /* it is accepted, not listed */
+	assert_null(strstr(text_of(&help), "--verbose")); /* accepted, but not listed */
 	manual_command(&man, &plant);
 	has(&man, ".TP\n.B \\-d, \\-\\-depth N\nthe depth of the hole (default: 7)\n");
 	has(&man, ".B \\-\\-shape round|square\nthe shape\\(aqs name\n");

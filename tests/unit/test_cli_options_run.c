@@ -1,4 +1,4 @@
-/* The rows of the table of options: their commands exist, and no command has an option twice. */
+/* Tests that in the table of options, each command exists and has no option twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,8 @@
 
 #include "pipeline/cli/command/options.h"
 
-/* Each word of the list is a command, or for `with` and `without` an option of the command. */
+/* Checks that each word of the list is a command or, in `with` and `without`, an option of the
+ * command. */
 static void each_word(const struct cli_option *o, const char *list,
 		      bool (*is_known)(const char *word))
 {
@@ -74,7 +75,7 @@ static void no_command_has_one_twice(void **state)
 	}
 }
 
-/* No default is refused, and none is needed for --help. */
+/* Each default is accepted, and --help works without any option. */
 static void defaults_are_read(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 /*
- * The progress line of each phase: percent, time left, thousands; figures worked out by hand
+ * Tests the progress line of each phase, with percent, time left and thousands. The expected
+ * figures are computed by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@ static void test_reading(void **state)
 	progress_begin(&p, "reading", PROGRESS_INPUT, 100000000);
 	p.events = 1234567;
 	p.done = 25000000;
-	/* a quarter in 10 s: three more quarters take 30 */
+	/* a quarter took 10 s, so three more quarters take 30 s */
 	expect(&p, 10, true,
 	       "reading 25%, 30 s left, 1,234,567 events, 25.0 MB of 100 MB, 123,456 events/s");
 	expect(&p, 10000, true,
@@ -44,7 +45,8 @@ static void test_reading(void **state)
 	expect(&p, 2, true, "reading 100%, 0 events, 5 B of 5 B, 0 events/s");
 }
 
-/* The share is of rows: of few large regions it goes on while none is done. */
+/* The percentage counts rows. With few large regions it rises even before the first region is done.
+ */
 static void test_writing(void **state)
 {
 	(void)state;
@@ -55,7 +57,7 @@ static void test_writing(void **state)
 	p.regions = 1499;
 	p.cells = 9876543;
 	expect(&p, 30, true, "writing 75%, 10 s left, 1,499 of 2,000 regions, 9,876,543 cells");
-	p.done = 39999; /* not yet all */
+	p.done = 39999; /* not yet complete */
 	expect(&p, 39999, true, "writing 99%, 1 s left, 1,499 of 2,000 regions, 9,876,543 cells");
 }
 
@@ -92,7 +94,7 @@ static void test_phases_without_a_measure(void **state)
 	progress_begin(&p, "publishing", PROGRESS_SECONDS, 0);
 	expect(&p, 600, true, "publishing, 10 min");
 	expect(&p, 600, false, "publishing");
-	progress_begin(NULL, "nothing", PROGRESS_FILES, 5); /* nobody looks */
+	progress_begin(NULL, "nothing", PROGRESS_FILES, 5); /* no reader yet */
 	progress_add(NULL, 5);
 }
 

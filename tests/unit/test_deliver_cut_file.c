@@ -1,4 +1,5 @@
-/* The folder of cut files: made where nothing is, and removed without anything of others. */
+/* Tests the folder of cut files. `apply` creates the folder only if no folder has this name, and
+ * removes only its own files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ static bool is_there(const char *dir, const char *name)
 	return there;
 }
 
-/* As `apply --journal DIR/orders` has it, with a folder of the parts' name. */
+/* Prepares `apply --journal DIR/orders` when a folder has the name of the parts' folder. */
 static void begin(struct place *p)
 {
 	struct error err = {0};
@@ -107,7 +108,8 @@ static void test_only_parts_go(void **state)
 	assert_true(is_there(p.parts, "orders.csv"));
 	assert_true(is_there(p.parts, PART "0"));
 	assert_int_equal(p.result.nwarnings, 1);
-	assert_non_null(strstr(p.result.warnings[0], "orders.saltmill-parts is not removed: "));
+	assert_non_null(
+		strstr(p.result.warnings[0], "orders.saltmill-parts was not removed, because "));
 	end(&p);
 }
 
@@ -123,12 +125,12 @@ static void test_all_goes(void **state)
 	write_file(p.parts, ".cut-0-17-1");
 	assert_int_equal(cut_forget(&p.run, &err), 0);
 	assert_false(is_there(p.dir, "orders.saltmill-parts"));
-	assert_int_equal(cut_forget(&p.run, &err), 0); /* a run died behind it */
+	assert_int_equal(cut_forget(&p.run, &err), 0); /* a run died after this call */
 	assert_int_equal(p.result.nwarnings, 0);
 	end(&p);
 }
 
-/* Somebody's folder is not written to, nor noted as this load's. */
+/* apply neither fills a foreign folder nor records it as the load's folder. */
 static void test_folder_of_others(void **state)
 {
 	struct place p;
@@ -147,8 +149,9 @@ static void test_folder_of_others(void **state)
 	source.path = path;
 	assert_int_equal(io_digest_file(path, source.digest, &bytes, &err), 0);
 	assert_int_equal(cut_at_regions(&table, &file, &regions, &words, &err), RC_CONFIG);
-	char *said = mem_format("%s exists, and is not from this load, but files that are cut must "
-				"wait there: move it away, or name another place with --journal",
+	char *said = mem_format("%s already exists, and this load did not create it, but apply "
+				"needs that name for the parts of cut files; move it away, or "
+				"choose another place with --journal",
 				p.parts);
 	assert_string_equal(err.msg, said);
 	assert_false(p.run.cut_begun);
@@ -168,7 +171,7 @@ static void hear(void *ctx, const char *sentence)
 	snprintf(said, sizeof said, "%s", sentence);
 }
 
-/* Rows a to f, of a cell each. */
+/* Writes rows a to f with one cell each. */
 static void write_hfile(const char *path, struct applied_file *s)
 {
 	static const char rows[] = "abcdef";
@@ -197,7 +200,7 @@ static void write_hfile(const char *path, struct applied_file *s)
 	hfile_summary_release(&sum);
 }
 
-/* Regions that begin at these rows, and at none. */
+/* Cuts a file at regions that begin at these rows, and at no row. */
 static size_t cut_at(const char *borders, char *words, size_t room)
 {
 	struct place p;
@@ -242,7 +245,8 @@ static size_t cut_at(const char *borders, char *words, size_t room)
 	return n;
 }
 
-/* A file that was taken out to be cut, and whose borders were merged away meanwhile, is whole. */
+/* A file was selected for a cut, but its regions were merged before the cut. The file stays whole.
+ */
 static void test_parts(void **state)
 {
 	char words[1024];
@@ -252,13 +256,14 @@ static void test_parts(void **state)
 	assert_non_null(strstr(words, " 61:62:2:"));
 	assert_non_null(strstr(words, " 63:64:2:"));
 	assert_non_null(strstr(words, " 65:66:2:"));
-	assert_non_null(strstr(said, "rows a to f, crosses borders of the live regions: it is cut "
-				     "there, into 3 files of the same 6 cells"));
+	assert_non_null(strstr(said, "rows a to f, crosses borders of the live regions: apply "
+				     "cuts it into 3 files with the same 6 cells"));
 	assert_int_equal(cut_at("g", words, sizeof words), 1);
 	assert_non_null(strstr(words, " 61:66:6:"));
 	assert_null(strstr(said, "crosses"));
-	assert_non_null(strstr(said, "rows a to f, was to be cut at a border of the live regions "
-				     "that is gone: it is written again unchanged, 6 cells"));
+	assert_non_null(strstr(said, "rows a to f, crossed a border of the live regions that no "
+				     "longer exists: apply writes it again unchanged, with 6 "
+				     "cells"));
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /*
- * Loads of a state into HBase: killed at each step and started again, each is in the table once, in
- * order, and its folder is there until that is written down.
+ * Tests that a follower applies the loads of a state. The follower is killed at each step and
+ * started again. Each load is in the table once, in order, and the load's folder stays until its
+ * mark is written.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static const char *const steps[] = {"model-begun",    "model-in",      "model-fi
 				    "follow-aside",   "follow-removed"};
 enum { STEPS = sizeof steps / sizeof *steps };
 
-/* It dies there, or the step was not come to and all is done. */
+/* Returns true if the process died at `step`, and false if it finished without that step. */
 static bool run_killed(const char *path, const char *step)
 {
 	int status;
@@ -41,7 +42,7 @@ static bool run_killed(const char *path, const char *step)
 	return true;
 }
 
-/* All sequences of two deaths. */
+/* Runs all sequences of two deaths. */
 static void test_killed(void **state)
 {
 	struct error err;
@@ -68,7 +69,8 @@ static void test_killed(void **state)
 	assert_true(died > STEPS * STEPS * 3 / 2);
 }
 
-/* By time; and a removal that was begun is ended even when the folder might stay by now. */
+/* Keeps loads by time. A removal that has begun is completed, even if a new setting would keep the
+ * folder. */
 static void test_keep(void **state)
 {
 	struct error err;
@@ -82,7 +84,7 @@ static void test_keep(void **state)
 	assert_false(is_there(path, 1, ".saltmill-removed") || is_there(path, 1, APPLY_SUFFIX));
 	for (int i = 2; i <= LOADS; i++)
 		assert_true(is_there(path, i, "/manifest.json") && is_there(path, i, APPLY_SUFFIX));
-	wall_ahead_ms = -7200000; /* the clock is behind the hand-over */
+	wall_ahead_ms = -7200000; /* the clock is earlier than the time of the hand-over */
 	assert_int_equal(once(path, &err), 0);
 	for (int i = 2; i <= LOADS; i++)
 		assert_true(is_there(path, i, "/manifest.json"));
@@ -96,7 +98,7 @@ static void test_keep(void **state)
 	mem_free(path);
 }
 
-/* What a load's hand-over was spent with, summed and told. */
+/* Tests that the time of each phase of a load's hand-over is summed and reported. */
 static int64_t told_ms[FOLLOW_PHASES];
 static void keep_ms(void *ctx, const char *name, const char *folder, const struct apply_result *r,
 		    const int64_t ms[FOLLOW_PHASES])
@@ -116,7 +118,7 @@ static void test_phases(void **state)
 	(void)state;
 	opt.applied = keep_ms;
 	char *path = make_state("phases", 1);
-	wall_ahead_ms = 5000; /* so long it has waited */
+	wall_ahead_ms = 5000; /* the time that the load waited */
 	struct follow *f = follow_new(&opt);
 	follow_all(f, path);
 	assert_int_equal(follow_run(f, false, &err), 0);
@@ -130,7 +132,7 @@ static void test_phases(void **state)
 	mem_free(path);
 }
 
-/* While HBase is away it is looked for every two seconds. */
+/* While HBase does not answer, the follower checks HBase every two seconds. */
 static void test_away_for_long(void **state)
 {
 	struct error err;
@@ -146,7 +148,8 @@ static void test_away_for_long(void **state)
 	assert_int_equal(follow_start(f, &err), 0);
 	for (uint64_t tries = 1; tries < 10; tries++) {
 		for (int i = 0; i < 600 && g.failures < tries; i++) {
-			follow_look(f); /* its own rest goes by the clock that was set */
+			/* the pause between two checks uses the clock that was set */
+			follow_look(f);
 			clock_sleep_ms(5);
 		}
 		assert_true(g.failures >= tries);
@@ -162,7 +165,7 @@ static void test_away_for_long(void **state)
 	mem_free(path);
 }
 
-/* While loads wait for HBase the next one is cut later, as rows and bytes allow. */
+/* While loads wait for HBase, the next load is cut later, as its rows and bytes allow. */
 static uint64_t behind;
 static uint64_t tell_behind(void *ctx)
 {
@@ -174,7 +177,7 @@ static void test_cuts_wait(void **state)
 {
 	static const struct {
 		uint64_t behind, rows;
-		int64_t age_ms; /* at which it is due */
+		int64_t age_ms; /* when it is due */
 	} cases[] = {{0, 0, 2000},   {1, 0, 4000},	  {3, 0, 8000},
 		     {15, 0, 32000}, {1000000, 0, 32000}, {3, 5, 0}};
 	struct job job = {.kafka = {.roll_s = 2}};
@@ -202,14 +205,14 @@ static void *follow_once(void *ctx)
 	struct error err;
 	int rc;
 
-	/* the other one is at it: that is no failure of theirs */
+	/* another process works on the state, which is no error of these loads */
 	while ((rc = once(ctx, &err)) == RC_BUSY)
 		clock_sleep_ms(1);
 	assert_int_equal(rc, 0);
 	return NULL;
 }
 
-/* Two at once do each load once, in order. */
+/* Two followers at once apply each load once, in order. */
 static void test_two_followers(void **state)
 {
 	pthread_t other;
@@ -225,7 +228,8 @@ static void test_two_followers(void **state)
 	mem_free(path);
 }
 
-/* HBase is away: reading may go on up to a limit, then it pauses; all is handed over later. */
+/* If HBase does not answer, reading continues up to a limit and then pauses. All loads are applied
+ * later. */
 static void test_away_and_back(void **state)
 {
 	struct error err;
@@ -249,19 +253,20 @@ static void test_away_and_back(void **state)
 		follow_look(f);
 	}
 	assert_int_equal(g.waiting, 3);
-	assert_int_equal(follow_behind(f), 3); /* none goes past them */
+	assert_int_equal(follow_behind(f), 3); /* no load overtakes the waiting loads */
 	assert_true(g.oldest_ms > 0 && g.oldest_ms <= clock_wall_ms());
 	assert_true(follow_full(f) && follow_full(f) && g.paused);
 	assert_true(was_said("3 loads wait for HBase"));
 	assert_true(soon(&g.stuck, 1) && g.failures > 0 && g.applied == 0);
-	assert_true(was_said("load p00003/00000001 waits for HBase: HBase says no; it is retried"));
+	assert_true(was_said("load p00003/00000001 waits for HBase: HBase says no; saltmill "
+			     "retries it"));
 	fail_next = 0;
 	assert_true(soon(&g.applied, 3) && soon(&g.waiting, 0));
 	assert_false(follow_full(f));
 	assert_true(!g.paused && g.stuck == 0 && g.oldest_ms == 0 && g.applied_ms > 0);
 	assert_true(was_said("reading continues"));
 	assert_true(was_said("load p00003/00000001 is in HBase, after"));
-	publish_one(s, parent); /* it is found without a word, too */
+	publish_one(s, parent); /* the follower finds the load without a notice, too */
 	assert_true(soon(&g.applied, 4));
 	state_close(s);
 	follow_stop(f);
@@ -272,7 +277,7 @@ static void test_away_and_back(void **state)
 	assert_true(state_applying(s, &a));
 	assert_true(a.waiting == 0 && a.applied == 4 && a.trouble[0] == 0);
 	state_close(s);
-	/* what comes while nobody follows is counted, too */
+	/* loads that arrive while no follower runs are counted, too */
 	s = open_state(path);
 	publish_one(s, parent);
 	state_close(s);
@@ -284,7 +289,7 @@ static void test_away_and_back(void **state)
 	mem_free(path);
 }
 
-/* One that takes long is told while it does, and status knows. */
+/* A slow load is reported while it runs, and `status` shows it. */
 static void test_slow(void **state)
 {
 	struct error err;
@@ -298,7 +303,7 @@ static void test_slow(void **state)
 	char *path = make_state("slow", 1);
 	slow_ms = 2500;
 	struct follow *f = follow_new(&opt);
-	char *idle = make_state("idle", 0); /* it has nothing that could take long */
+	char *idle = make_state("idle", 0); /* this state has no work that could be slow */
 	follow_add(f, idle, "");
 	assert_int_equal(follow_start(f, &err), 0);
 	clock_sleep_ms(700);
@@ -312,8 +317,8 @@ static void test_slow(void **state)
 		state_applying(s, &a);
 		state_close(s);
 	}
-	assert_non_null(strstr(a.trouble, "it has been on its way for"));
-	assert_true(was_said("load 00000001 has been on its way to HBase for"));
+	assert_non_null(strstr(a.trouble, "it is not yet in HBase after"));
+	assert_true(was_said("load 00000001 is not yet in HBase after"));
 	assert_true(soon(&g.applied, 1) && soon(&g.waiting, 0));
 	assert_true(was_said("load 00000001 is in HBase, after 0 failed attempts"));
 	slow_ms = 0;
@@ -323,8 +328,8 @@ static void test_slow(void **state)
 	mem_free(path);
 }
 
-/* That the follower does something does not say that the stream does: the watchdog hears nothing.
- */
+/* Work of the follower does not prove that the stream works, so the follower sends the watchdog no
+ * message. */
 static void test_watchdog(void **state)
 {
 	struct error err;
@@ -343,14 +348,14 @@ static void test_watchdog(void **state)
 	looks_for_signals = false;
 	follow_stop(f);
 	follow_free(f);
-	/* the stream's own threads are heard */
+	/* the stream's own threads do send messages */
 	assert_int_equal(pool_run(2, 2, look_for_signal, NULL, &err), 0);
 	assert_true(stop_asked);
 	mem_free(path);
 }
 
-/* A load that is refused keeps those behind it waiting, and those of no other state: no cuts of
- * theirs either. */
+/* A refused load blocks the later loads of its state. It blocks no load of other states, and delays
+ * the cut of no such load. */
 static void test_one_is_refused(void **state)
 {
 	struct error err;
@@ -363,7 +368,7 @@ static void test_one_is_refused(void **state)
 	char *first = mem_format("%s/published/00000001", bad);
 	assert_int_equal(rename(first, moved), 0);
 	assert_int_equal(once(bad, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "00000001 is gone"));
+	assert_non_null(strstr(err.msg, "00000001 does not exist"));
 	char *good = make_state("good", LOADS);
 	struct follow *f = follow_new(&opt);
 	follow_add(f, bad, "a/");
@@ -373,8 +378,8 @@ static void test_one_is_refused(void **state)
 	assert_int_equal(in_table(), LOADS);
 	assert_true(soon(&g.waiting, 2) && g.stuck == 1);
 	assert_int_equal(follow_behind(f), 0);
-	assert_true(was_said("load a/00000001 cannot be handed over"));
-	/* somebody did it by hand, and says so: the next one is the next */
+	assert_true(was_said("load a/00000001 cannot be applied"));
+	/* a person applied the load by hand and recorded this, so the next load continues */
 	struct state *s = open_state(bad);
 	assert_int_equal(state_hand_over(s, "00000001", NULL, &err), 0);
 	state_close(s);

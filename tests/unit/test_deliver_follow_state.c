@@ -1,4 +1,5 @@
-/* What others do to a state that is followed: marks by hand, damage, another state in its place. */
+/* Tests changes by others to a followed state, such as marks by hand, damage, and another state in
+ * its place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,8 @@
 #include "tests/unit/clock_rig.h"
 #include "tests/unit/follow_rig.h"
 
-/* Marked by hand while a follower waits to do it: its folder stays, whatever --keep says. */
+/* A load is marked by hand while a follower waits to apply it. The load's folder stays, whatever
+ * --keep says. */
 static void test_keep_by_hand(void **state)
 {
 	struct error err;
@@ -34,7 +36,7 @@ static void test_keep_by_hand(void **state)
 	assert_true(soon(&g.applied, 2));
 	follow_stop(f);
 	follow_free(f);
-	assert_int_equal(once(path, &err), 0); /* and no next one removes it */
+	assert_int_equal(once(path, &err), 0); /* no later run removes the folder */
 	assert_true(is_there(path, 1, "/manifest.json"));
 	assert_false(is_there(path, 2, "") || is_there(path, 3, ""));
 	assert_false(was_said("load 00000001 is in HBase"));
@@ -42,7 +44,7 @@ static void test_keep_by_hand(void **state)
 	mem_free(path);
 }
 
-/* A manifest that is not the one which was published is not handed over. */
+/* A load whose manifest differs from the published manifest is not applied. */
 static void test_changed(void **state)
 {
 	struct error err;
@@ -69,7 +71,8 @@ static void spoil(const char *state, const char *file)
 	mem_free(path);
 }
 
-/* Another state takes the place of one that is followed: its loads have names that were seen. */
+/* Another state replaces a followed state. The new loads have names that the follower has already
+ * seen. */
 static void test_replaced(void **state)
 {
 	struct error err;
@@ -91,14 +94,16 @@ static void test_replaced(void **state)
 		assert_int_equal(io_remove_tree(path, &err), 0);
 		mem_free(make_state("replaced", sizes[i]));
 		unlink(table);
-		steady_ahead_ms += 61000; /* it looks whether the state is the same */
+		steady_ahead_ms += 61000; /* the follower checks that the state is the same */
 		assert_int_equal(follow_run(f, false, &err), 0);
 		assert_int_equal(g.applied, wanted);
 		assert_int_equal(in_table(), sizes[i]);
 		assert_int_equal(state_mark_of(path, "00000001", &mark, &err), 0);
 		assert_int_equal(mark, STATE_MARKED_BY_FOLLOWER);
 		assert_true(is_there(path, sizes[i], "/manifest.json"));
-		assert_true(was_said("replaced was created anew: all its loads are checked again"));
+		assert_true(
+			was_said("replaced was replaced by another state; apply checks all loads "
+				 "of the new state again"));
 		said[0] = 0;
 	}
 	follow_free(f);
@@ -106,7 +111,8 @@ static void test_replaced(void **state)
 	mem_free(path);
 }
 
-/* A state that cannot be read: said, counted, noted, and nothing more is read from Kafka. */
+/* If a state cannot be read, the follower reports it, counts it, writes a note and reads nothing
+ * more from Kafka. */
 static void test_unread(void **state)
 {
 	struct error err;
@@ -134,7 +140,7 @@ static void test_unread(void **state)
 		state_applying(s, &a);
 	}
 	assert_non_null(strstr(a.trouble, "00000002.json was damaged"));
-	assert_true(was_said("cannot look for loads to hand over: ") &&
+	assert_true(was_said("cannot look for loads to apply: ") &&
 		    was_said("00000002.json was damaged"));
 	assert_int_equal(unlink(record), 0);
 	assert_true(soon(&g.stuck, 0));
@@ -147,8 +153,8 @@ static void test_unread(void **state)
 	mem_free(path);
 }
 
-/* The folder is gone, the record damaged: the mark tells what it was; a damaged mark is put aside.
- */
+/* The folder is missing and the record is damaged, so the record is rebuilt from the mark. A
+ * damaged mark is set aside. */
 static void test_rebuild(void **state)
 {
 	struct error err;
@@ -178,7 +184,7 @@ static void test_rebuild(void **state)
 	assert_int_equal(state_rebuild(path, &(struct state_topics){0}, NULL, 0, &lines, &err), 0);
 	assert_int_equal(state_mark_of(path, "00000004", &mark, &err), 0);
 	assert_int_equal(mark, STATE_UNMARKED);
-	/* its journal knows that it is in */
+	/* the journal shows that the load is in HBase */
 	assert_int_equal(once(path, &err), 0);
 	check(path, true);
 	buf_release(&lines);

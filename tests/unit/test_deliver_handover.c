@@ -1,13 +1,13 @@
 /*
- * Every order of steps, crashes, lost answers and restarts of a hand-over, against a model of
- * HBase's side: each file ends up in the table once, and is never nowhere.
+ * Tests every order of steps, crashes, lost answers and restarts of a hand-over with a model of
+ * HBase. Each file gets into the table once and is never lost.
  *
- * The model knows what servers are seen to do: a call moves its files out of the upload folder into
- * the token's and from there into a region; it may be dropped, be done without an answer, be done
- * much later, break off half-way, or answer "not loaded"; regions are split under it.  What is
- * counted is rows: a file that reaches over a border becomes parts.  At each thing that the state
- * machine does the model chooses what happens; the test goes through all sequences of choices with
- * up to FAULTS of them not the good one.
+ * The model follows the behaviour of real servers. A call moves its files from the upload folder
+ * into the token's folder, and from there into a region. A server may drop the call, do it without
+ * an answer, do it much later, stop half-way, or answer "not loaded". Regions are split between
+ * calls. The model counts rows, because a file that crosses a region's border is cut into parts. At
+ * each action of the state machine the model chooses the outcome. The test runs all sequences of
+ * choices with at most FAULTS bad outcomes.
  */
 #include <limits.h>
 #include <setjmp.h>
@@ -31,35 +31,35 @@
 
 enum place { NOWHERE, LOCAL_ONLY, UPLOADED, ASIDE, STAGED, IN_TABLE };
 
-/* A call that the servers have and have not done. */
+/* A call that the servers received and have not carried out. */
 struct pending {
 	bool there;
 	size_t n, files[MOST];
 };
 
 struct model {
-	/* choices: those of this run, and how many ways each could have gone */
+	/* choices of this run, and the number of outcomes at each choice */
 	unsigned char choice[STEPS], ways[STEPS];
-	size_t nchoices, given; /* made; prescribed by the test */
+	size_t nchoices, given; /* number of choices made, and number of choices set by the test */
 	unsigned faults;
 	/* the world */
 	enum place at[MOST];
 	uint64_t id[MOST], next_id;
-	unsigned loaded[FILES][ROWS]; /* how often a row of a file came into the table */
+	unsigned loaded[FILES][ROWS]; /* how often a row of a file was added to the table */
 	struct pending late;
-	unsigned splits, splits_before; /* those that were; of them before the load */
+	unsigned splits, splits_before; /* number of splits, and number of splits before the load */
 	bool cleaned, copies;
-	bool thieves;  /* somebody removes files, and nobody dies */
-	bool sweepers; /* between two runs somebody may empty the upload folder */
-	bool droppers; /* the table may be created anew at any call */
-	bool anew;     /* it was */
-	bool blind;    /* the table's folder could not be read, so files may come in twice */
-	bool nameless; /* the place does not tell ids */
+	bool thieves;  /* another user removes files, and the process never dies */
+	bool sweepers; /* another user may empty the upload folder between two runs */
+	bool droppers; /* another user may recreate the table at any call */
+	bool anew;     /* the table was recreated */
+	bool blind;    /* the table's folder was unreadable, so files may be added twice */
+	bool nameless; /* the place has no file ids */
 	/* the process */
 	bool dead;
 	char journal[400][64];
 	size_t nlines;
-	size_t of[MOST]; /* the load's file of which it is a part */
+	size_t of[MOST]; /* index of the load's file of which this file is a part */
 	char rows[MOST][8];
 	struct handover hand;
 	_Atomic uint64_t done;
@@ -74,11 +74,11 @@ static const char *const up[] = {"u0", "u1", "u2",  "u3",  "u4",  "u5",	 "u6",	"
 				 "u8", "u9", "u10", "u11", "u12", "u13", "u14", "u15"};
 static const char *const st[] = {"s0", "s1", "s2",  "s3",  "s4",  "s5",	 "s6",	"s7",
 				 "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15"};
-/* two files of each region; splits go through the first, and through its second part */
+/* each region has two files; splits cut the first file, and then the second part of this file */
 static const char *const own_rows[FILES] = {"adf", "ef", "no", "pq"};
 static const char *const borders[SPLITS + 1][SPLITS + 1] = {{"m"}, {"c", "m"}, {"c", "e", "m"}};
 
-/* --- what happens --- */
+/* --- outcomes --- */
 
 static void tell_history(const char *what)
 {
@@ -92,7 +92,7 @@ static void tell_history(const char *what)
 	fail_msg("%s", what);
 }
 
-/* Way 0 is the good one. */
+/* Chooses an outcome. Outcome 0 is good. */
 static unsigned choose(unsigned ways)
 {
 	unsigned way = 0;
@@ -121,7 +121,7 @@ static void take_in(size_t file)
 		m.loaded[m.of[file]][*row - 'a']++;
 }
 
-/* Of all rows the fewest, or the most, that one is in. */
+/* Returns how often the least loaded row was loaded, or the most loaded row if `most` is true. */
 static unsigned rows_in(bool most)
 {
 	unsigned out = most ? 0 : UINT_MAX;
@@ -136,7 +136,7 @@ static unsigned rows_in(bool most)
 	return out;
 }
 
-/* What a server does with a call: all of it, or nothing. */
+/* Carries out a call as a server does, with all files or no file. */
 static bool take_files(const size_t *files, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -147,7 +147,7 @@ static bool take_files(const size_t *files, size_t n)
 	return true;
 }
 
-/* A call of before gets its turn: it may come at any time. */
+/* An earlier call may be carried out at any later time. */
 static void late_turn(void)
 {
 	if (m.late.there && choose(2)) {
@@ -156,7 +156,7 @@ static void late_turn(void)
 	}
 }
 
-/* The table is dropped, its files go to the archive, and an empty one takes its name. */
+/* The table is dropped, its files go to the archive, and an empty table gets its name. */
 static void drop_turn(void)
 {
 	if (!m.droppers || m.anew || !choose(2))
@@ -188,10 +188,10 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 	late_turn();
 	unsigned way = choose(m.thieves ? 1 : 3);
 	if (way == 1)
-		return die(err); /* before */
+		return die(err); /* an earlier upload */
 	if (m.at[i] == IN_TABLE && !m.blind)
-		tell_history("a file is uploaded again that HBase has");
-	if (m.at[i] != UPLOADED) { /* the same file there is kept */
+		tell_history("the run uploads a file again that HBase has");
+	if (m.at[i] != UPLOADED) { /* the same file is kept */
 		m.at[i] = UPLOADED;
 		m.id[i] = m.next_id++;
 	}
@@ -226,7 +226,7 @@ static int move(void *self, const char *from, const char *to, struct error *err)
 		return die(err);
 	if (here == UPLOADED)
 		late_turn();
-	if (there == ASIDE) { /* no older file has that name */
+	if (there == ASIDE) { /* no older file has this name */
 		char name[32];
 		snprintf(name, sizeof name, "u%zu.aside-%llu", i, (unsigned long long)m.id[i]);
 		assert_true(m.at[i] != here || strcmp(to, name) == 0);
@@ -252,7 +252,7 @@ static int cut(void *self, const struct hand_file *f, const struct hbase_regions
 	if (way == 1)
 		return die(err);
 	if (!m.copies && !m.blind && (m.at[i] == IN_TABLE || m.at[i] == STAGED))
-		tell_history("a file is cut that HBase has");
+		tell_history("the run cuts a file that HBase has");
 	for (const char *row = m.rows[i]; *row; row++) {
 		size_t at = r->count;
 
@@ -287,7 +287,8 @@ static int part(void *self, size_t of, const char *word, struct hand_file *out, 
 	return RC_OK;
 }
 
-/* Whoever runs it may be kept from looking; but among thieves it has to be known. */
+/* The user who runs apply may lack permission to read the folder. If other users remove files, the
+ * folder must be readable. */
 static int in_table(void *self, const struct hbase_region *r, struct hand_file *const *files,
 		    size_t n, bool *in, struct error *err)
 {
@@ -305,7 +306,7 @@ static int in_table(void *self, const struct hbase_region *r, struct hand_file *
 	for (size_t i = 0; i < n; i++) {
 		size_t file = (size_t)(files[i] - m.hand.files);
 
-		/* an id is of one upload: the file may have been uploaded again since */
+		/* an id identifies one upload, and the file may have been uploaded again */
 		in[i] = m.at[file] == IN_TABLE && m.id[file] == files[i]->id;
 	}
 	return RC_OK;
@@ -319,7 +320,7 @@ static int regions(void *self, struct hbase_regions *out, struct hbase_failure *
 	if (m.dead)
 		return die(err);
 	drop_turn();
-	if (m.anew) { /* as binding.c does */
+	if (m.anew) { /* the same check as in binding.c */
 		why->trouble = TROUBLE_REFUSED;
 		return error_set(err, RC_CONFIG, "the table is another one");
 	}
@@ -334,7 +335,7 @@ static int regions(void *self, struct hbase_regions *out, struct hbase_failure *
 	return RC_OK;
 }
 
-/* A region that was split since answers for none of its files. */
+/* A region that was split since reports none of its files. */
 static bool right_region(const struct hbase_region *r, struct hand_file *const *files, size_t n)
 {
 	for (size_t i = 0; i <= m.splits; i++)
@@ -354,19 +355,20 @@ enum fate {
 	FATE_DIES_BEHIND,
 	FATE_DROPPED,	  /* no answer, never done */
 	FATE_DONE_SILENT, /* no answer, done */
-	FATE_LATE,	  /* no answer, done at some time */
-	FATE_DIES_LATE,	  /* the same, and we die */
+	FATE_LATE,	  /* no answer, done later */
+	FATE_DIES_LATE,	  /* no answer, done later, and the process dies */
 	FATE_MOVED,
 	FATE_FALSE,	     /* "not loaded" without a reason */
 	FATE_STUCK,	     /* "not loaded", the first file is in the token's folder */
 	FATE_HALF,	     /* no answer, the first file is in, the others are stuck */
-	FATE_SPLIT,	     /* the region is split before the call comes */
+	FATE_SPLIT,	     /* the region is split before the call arrives */
 	FATE_FALSE_FIRST_IN, /* "not loaded", the first file is in, the others are stuck */
 	FATE_FALSE_ALL_IN,   /* "not loaded", and all are in */
-	FATE_REFUSED,	     /* an exception, of a quota: nothing was done */
-	FATE_REFUSED_HALF,   /* the same, the first file is in, the others are stuck */
-	FATE_TRUE_NOT_IN,    /* "loaded", and nothing was done */
-	FATE_STOLEN,	     /* somebody removes a file that no call can have got hold of */
+	FATE_REFUSED,	     /* an exception because of a quota, and nothing was done */
+	/* an exception because of a quota, the first file is in, the others are stuck */
+	FATE_REFUSED_HALF,
+	FATE_TRUE_NOT_IN, /* "loaded", but nothing was done */
+	FATE_STOLEN,	  /* another user removes a file that no call has touched */
 };
 
 static int lost(struct hbase_failure *why, struct error *err)
@@ -452,7 +454,7 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	return RC_OK;
 }
 
-/* Sometimes the reason passes, as a safe mode does. */
+/* Some reasons pass, for example safe mode. */
 static int explain(void *self, const struct hand_file *f, struct buf *hint, struct error *err)
 {
 	(void)self;
@@ -476,7 +478,7 @@ static int cleanup(void *self, const struct hbase_region *r, struct hbase_failur
 	if (way == 2)
 		return moved(why, err);
 	for (size_t i = 0; i < MOST; i++)
-		if (m.at[i] == STAGED) { /* that is how a user's file is lost */
+		if (m.at[i] == STAGED) { /* this would lose a user's file */
 			m.at[i] = NOWHERE;
 			fail_msg("a file was in the folder that is removed");
 		}
@@ -490,7 +492,7 @@ static int sweep(void *self, struct error *err)
 	if (m.dead)
 		return die(err);
 	if (rows_in(false) == 0)
-		tell_history("a row is not in the table, and it is cleaned up");
+		tell_history("the run removes its folders, but a row is missing");
 	return choose(m.thieves ? 1 : 2) ? die(err) : RC_OK;
 }
 
@@ -507,7 +509,7 @@ static int note(void *self, const char *line, struct error *err)
 	return way == 2 ? die(err) : RC_OK;
 }
 
-/* What is shown counts from the begin of its phase, and comes to its end with it. */
+/* The progress counts from the beginning of its phase and reaches its total when the phase ends. */
 static void check_shown(void)
 {
 	const char *phase = m.progress.phase;
@@ -520,7 +522,7 @@ static void check_shown(void)
 		left += uploads ? s == HAND_NEW : s != HAND_DONE && s != HAND_CUT;
 	}
 	if (phase && m.progress.done + left != m.progress.total)
-		tell_history("another number of files is left than is shown");
+		tell_history("the shown number of remaining files is wrong");
 }
 
 static bool again(void *self, const struct hbase_failure *why, unsigned *attempt, struct error *err)
@@ -541,7 +543,7 @@ static void pause_ms(void *self, unsigned ms)
 
 /* --- one history --- */
 
-/* What is told of how far it is, also behind a restart. */
+/* The reported number of finished files is right, also after a restart. */
 static void check_done(void)
 {
 	size_t n = 0;
@@ -549,7 +551,7 @@ static void check_done(void)
 	for (size_t i = 0; i < m.hand.nfiles; i++)
 		n += m.hand.files[i].state == HAND_DONE || m.hand.files[i].state == HAND_CUT;
 	if (m.done != n)
-		tell_history("another number of files is done than is told");
+		tell_history("the reported number of finished files is wrong");
 }
 
 static void start(void)
@@ -614,7 +616,7 @@ static void empty_upload_folder(void)
 			m.at[i] = LOCAL_ONLY;
 }
 
-/* Run to the end, starting again whenever it dies. */
+/* Runs to the end and restarts after each death. */
 static void live(void)
 {
 	m.nchoices = 0;
@@ -623,7 +625,7 @@ static void live(void)
 		struct error err = {0};
 
 		if (life == RESTARTS)
-			tell_history("it does not come to an end");
+			tell_history("the run does not end");
 		start();
 		int rc = handover_run(&m.hand, &err);
 		if (!m.dead) {
@@ -633,18 +635,18 @@ static void live(void)
 		m.steps += m.nchoices;
 		if (rc == RC_OK)
 			break;
-		if (m.anew) /* all is well: it is not taken for done */
+		if (m.anew) /* this is correct, because the load is not reported as done */
 			return;
-		/* refused: a person is told, and starts it again */
+		/* apply refused, so a person reads the error and starts apply again */
 		if (!m.dead && !strstr(err.msg, "gives no reason") &&
-		    !strstr(err.msg, "SpaceLimitingException") && !strstr(err.msg, "is loaded"))
+		    !strstr(err.msg, "SpaceLimitingException") && !strstr(err.msg, "it loaded"))
 			tell_history(err.msg);
 		if (m.sweepers && choose(2))
 			empty_upload_folder();
 	}
 	if (m.anew)
-		tell_history("the table is another one, and it is taken for done");
-	/* a call that is still somewhere comes after all */
+		tell_history("the table was recreated, but the run reports success");
+	/* a late call is carried out after all */
 	if (m.late.there)
 		take_files(m.late.files, m.late.n);
 	if (rows_in(false) == 0)
@@ -653,7 +655,7 @@ static void live(void)
 		tell_history("a row is in the table twice");
 }
 
-/* All sequences of choices, in the order of their first difference from the end. */
+/* Runs all sequences of choices. The last choice changes first. */
 static unsigned long explore(void)
 {
 	unsigned long histories = 0;
@@ -681,7 +683,7 @@ static void test_every_history(void **state)
 	assert_true(n > 10000);
 }
 
-/* Where servers copy, files may be taken twice (the same cells), but none is lost. */
+/* If servers copy files, they may add a file twice (with the same cells), but they lose no file. */
 static void test_servers_that_copy(void **state)
 {
 	(void)state;
@@ -690,7 +692,8 @@ static void test_servers_that_copy(void **state)
 	m.copies = false;
 }
 
-/* The table has other regions than the load: a file is cut, and one of its parts perhaps too. */
+/* The table's regions differ from the load's regions. A file is cut, and perhaps one of its parts,
+ * too. */
 static void test_other_regions(void **state)
 {
 	(void)state;
@@ -702,8 +705,8 @@ static void test_other_regions(void **state)
 }
 
 /*
- * A file that somebody removes before any call has got hold of it is uploaded again, also when the
- * run ended meanwhile because a server refused.
+ * Another user removes a file before any call touches it. The file is uploaded again, even if the
+ * run ended after a server's refusal.
  */
 static void test_thieves(void **state)
 {
@@ -716,8 +719,9 @@ static void test_thieves(void **state)
 }
 
 /*
- * Somebody empties the upload folder after a run that was refused, or died with a call noted that
- * was never made.  A file in neither folder is not in the table for that.
+ * Another user empties the upload folder after a run that was refused, or that died after noting a
+ * call and before making it. A file that is in neither folder is then not assumed to be in the
+ * table.
  */
 static void test_sweepers(void **state)
 {
@@ -729,7 +733,7 @@ static void test_sweepers(void **state)
 	m.sweepers = false;
 }
 
-/* A table that is created anew meanwhile has none of the files, whatever the journal notes. */
+/* A recreated table has none of the files, whatever the journal notes. */
 static void test_droppers(void **state)
 {
 	(void)state;
@@ -747,7 +751,7 @@ static void start_anew(void)
 	start();
 }
 
-/* Where files have no ids nothing could be told of them: nothing is sent, nothing removed. */
+/* Without file ids, files cannot be identified. Nothing is sent and nothing is removed. */
 static void test_no_ids(void **state)
 {
 	struct error err = {0};
@@ -758,14 +762,15 @@ static void test_no_ids(void **state)
 	int rc = handover_run(&m.hand, &err);
 	m.nameless = false;
 	assert_int_equal(rc, RC_CONFIG);
-	assert_string_equal(err.msg, "u0: the server does not report fileId, and apply identifies "
-				     "files by it: --webhdfs must name NameNodes, not a "
-				     "gateway");
+	assert_string_equal(err.msg, "u0: found no fileId in the server's answer, which apply "
+				     "needs to identify files: --webhdfs must name NameNodes, "
+				     "not a gateway");
 	assert_int_equal(rows_in(true), 0);
 	assert_false(m.cleaned);
 }
 
-/* A journal that says of a file that it is in, while it waits: it is not swept away. */
+/* The journal says that a file is in the table, but the file still waits in the folder. The folder
+ * is not removed. */
 static void test_no_sweep(void **state)
 {
 	static const char *const lines[] = {"put 0 100", "put 1 101", "put 2 102", "put 3 103",
@@ -784,12 +789,13 @@ static void test_no_sweep(void **state)
 	start();
 	assert_int_equal(handover_run(&m.hand, &err), RC_DATA);
 	assert_string_equal(err.msg,
-			    "u2 is still there, but its region answered that it was loaded: "
-			    "apply removes nothing");
+			    "u2 still exists, but its region server answered that it was "
+			    "loaded: apply removes nothing; run apply again, and check the "
+			    "server's log if this repeats");
 	assert_false(m.cleaned);
 }
 
-/* HBase: ROOT/data/NAMESPACE/TABLE, as seen at a server of 2.6.4. */
+/* HBase's layout is ROOT/data/NAMESPACE/TABLE, as seen on a server of 2.6.4. */
 static void test_table_folder(void **state)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /*
- * Which tables are taken for the one that a journal speaks of.  What really happens to regions and
- * folders is tests/hbase/test_incarnation.py's.
+ * Tests the decision whether a table is the table that a journal was written for.
+ * tests/hbase/test_incarnation.py shows what really happens to regions and folders.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,10 +46,10 @@ static void test_same_and_other(void **state)
 	(void)state;
 	incarnation_take(&i, &r, 16468);
 	assert_true(i.known && incarnation_has(&i, &r));
-	/* one region of two is there */
+	/* one of two recorded regions exists */
 	r = regions_of(item, 2, half);
 	assert_true(incarnation_has(&i, &r));
-	/* none is there: it is another table, unless hbase:meta knows that one was split */
+	/* none exists, so it is another table, unless hbase:meta records a split of a region */
 	r = regions_of(item, 1, anew);
 	assert_false(incarnation_has(&i, &r));
 	r.parents = parents;
@@ -88,7 +88,7 @@ static void test_words(void **state)
 	incarnation_release(&i);
 }
 
-/* Of a large table some regions are recorded, from its begin to its end. */
+/* For a large table, only some regions are recorded, spread from the first to the last region. */
 static void test_many(void **state)
 {
 	enum { N = 3 * INCARNATION_REGIONS + 1 };

@@ -1,4 +1,5 @@
-/* The journal of a hand-over: cut and damaged anywhere, held by one process, of one load. */
+/* Tests the journal of a hand-over, which is cut and damaged anywhere, open in one process at a
+ * time, and for one load. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,8 @@ static void test_hash(void **state)
 
 	(void)state;
 	journal_line(&b, "hello");
-	/* MurmurHash3_x86_32("hello", 0) = 0x248bfa47, as Austin Appleby's own program says */
+	/* MurmurHash3_x86_32("hello", 0) = 0x248bfa47, as Austin Appleby's reference program prints
+	 */
 	assert_int_equal(b.len, strlen("hello #248bfa47\n"));
 	assert_memory_equal(b.ptr, "hello #248bfa47\n", b.len);
 	buf_release(&b);
@@ -110,7 +112,8 @@ static void test_sentence(void **state)
 	buf_release(&text);
 }
 
-/* A file of somebody's that has no line feed stays as it is; the beginning of a journal goes on. */
+/* A foreign file without a line feed is not changed. The incomplete first line of a journal is
+ * overwritten. */
 static void test_files_of_others(void **state)
 {
 	static const struct {
@@ -140,8 +143,9 @@ static void test_files_of_others(void **state)
 		journal_close(&j);
 		assert_int_equal(io_read_file(path, &text, &err), 0);
 		if (cases[i].rc) {
-			char *said =
-				mem_format("%s is not a journal of apply: name another file", path);
+			char *said = mem_format("%s is not a journal of apply: choose another file "
+						"with --journal",
+						path);
 
 			assert_string_equal(err.msg, said);
 			mem_free(said);
@@ -172,12 +176,12 @@ static void test_files(void **state)
 	char *path = mem_format("%s/j", dir);
 	assert_int_equal(journal_open(&one, path, FIRST, collect, &seen, &err), 0);
 	assert_int_equal(journal_note(&one, "0 created", &err), 0);
-	/* it is on disk before it is closed, and nobody else may write */
+	/* a line is on disk before the journal is closed, and no other process may write */
 	assert_int_equal(io_read_file(path, &text, &err), 0);
 	assert_non_null(memmem(text.ptr, text.len, "0 created #", 11));
 	assert_int_equal(journal_open(&two, path, FIRST, collect, &seen, &err), RC_BUSY);
 	journal_close(&one);
-	/* half a line at its end is written over */
+	/* an incomplete last line is overwritten */
 	FILE *f = fopen(path, "a");
 	fputs("0 put 1", f);
 	fclose(f);
@@ -199,8 +203,8 @@ static void test_files(void **state)
 	buf_release(&text);
 }
 
-/* A load as far as its journal looks at it: a folder with a manifest.  The system's clock of files
- * has ticks of some ms, and no two loads are made in one. */
+/* Makes a load as the journal sees it, which is a folder with a manifest. File times have a
+ * resolution of some ms, so the test makes no two loads in the same tick. */
 static void make_load(const char *dir)
 {
 	struct error err = {0};
@@ -246,8 +250,8 @@ static void begin(const char *path, const char *first, const char *load)
 }
 
 /*
- * A load that was renamed has its journal under its old name.  One that was made anew of the same
- * input does not take it, be the old folder there or not: its files would be missing.
+ * A renamed load finds its journal under the load's old name. A new load of the same input does not
+ * use that journal, even if the old folder is gone, because its files would be missing.
  */
 static void test_find(void **state)
 {
@@ -267,30 +271,30 @@ static void test_find(void **state)
 	begin(old_j, FIRST, line);
 	assert_int_equal(io_write_file(odd, bytes_str("no journal"), &err), 0);
 	expect_found(old, old_j, false, NULL);
-	/* another beside it */
+	/* another load in the same parent folder */
 	make_load(new);
 	expect_found(new, new_j, false, NULL);
-	/* and where it was */
+	/* another load in place of the removed one */
 	assert_int_equal(io_remove_tree(old, &err), 0);
 	expect_found(new, new_j, false, old_j);
 	assert_int_equal(io_remove_tree(new, &err), 0);
-	for (unsigned i = 0; i < 8; i++) { /* inodes are given again */
+	for (unsigned i = 0; i < 8; i++) { /* the file system reuses inodes */
 		make_load(new);
 		expect_found(new, new_j, false, old_j);
 		assert_int_equal(io_remove_tree(new, &err), 0);
 	}
-	/* renamed */
+	/* a renamed load */
 	assert_int_equal(unlink(old_j), 0);
 	make_load(old);
 	assert_int_equal(journal_load(line, old, &err), 0);
 	begin(old_j, FIRST, line);
 	assert_int_equal(rename(old, new), 0);
 	expect_found(new, old_j, true, NULL);
-	/* one of its own name is taken, whatever is in it */
+	/* a journal with the load's own name is used, whatever it contains */
 	assert_int_equal(io_write_file(new_j, bytes_str("x"), &err), 0);
 	expect_found(new, new_j, false, NULL);
 	assert_int_equal(unlink(new_j), 0);
-	/* one that does not say whose it is */
+	/* a journal that does not name its load */
 	assert_int_equal(unlink(old_j), 0);
 	begin(bare, FIRST, NULL);
 	expect_found(new, new_j, false, bare);
@@ -300,7 +304,7 @@ static void test_find(void **state)
 		mem_free(names[i]);
 }
 
-/* A copy is another load, also one whose files are hard links; chmod makes none. */
+/* A copy is another load, even if its files are hard links. chmod does not change a load. */
 static void test_load_line(void **state)
 {
 	struct error err = {0};

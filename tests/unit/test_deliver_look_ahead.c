@@ -1,4 +1,4 @@
-/* How many files stores would have, beside what the live table says they may. */
+/* Compares the number of files that stores would have with the limit of the live table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@ static void set(struct arena *a, struct attributes *list, const char *value)
 		attributes_add(a, list, KEY, value);
 }
 
-/* Of a table of one region that gets 17 files of one family; "": nothing is said. */
+/* Writes the warning for a table of one region that gets `files` files of one family, or "" if
+ * there is no warning. */
 static void look(struct settings s, size_t files, char *out, size_t room)
 {
 	struct apply_options opt = {0};

@@ -1,5 +1,5 @@
 /*
- * Filters and scans as servers are asked: the bytes that HBase 2.6.4's own client makes of them
+ * Filters and scans in requests, compared with the bytes of HBase 2.6.4's own client
  * (ProtobufUtil.toFilter, ProtobufUtil.toScan, RequestConverter.buildScanRequest).
  */
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "pipeline/hbase/rpc/encode.h"
 #include "pipeline/hbase/rpc/pb.h"
 
-/* Its class name is text, which is told here as text. */
+/* The package of the filter's class, as hex of its text. */
 #define CLASS "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e"
 
 static struct filter column(const char *qualifier, enum filter_op op, const char *value)
@@ -28,7 +28,7 @@ static struct filter column(const char *qualifier, enum filter_op op, const char
 			       .if_missing = true};
 }
 
-/* The message alone: without the field that it is put as. */
+/* Compares the message without the tag and the length of its field. */
 static void expect(const struct filter *f, const char *hex)
 {
 	struct buf b = {0};
@@ -99,7 +99,7 @@ static void test_cells(void **state)
 	expect(&lengths, "0a2c" CLASS "4b65794f6e6c7946696c74657212020801");
 }
 
-/* One within the other. */
+/* A list within a list. */
 static void test_lists(void **state)
 {
 	struct filter x = column("x", FILTER_EQUAL, "1"), y = column("y", FILTER_LESS, "2"),
@@ -123,7 +123,7 @@ static void test_lists(void **state)
 	       "42696e617279436f6d706f6e656e74436f6d70617261746f7212050a01091000");
 }
 
-/* All that a scan may say; Java's client adds query_metrics_enabled (25), which is its default. */
+/* A scan with all fields. Java's client adds query_metrics_enabled (25) with its default value. */
 static void test_scan(void **state)
 {
 	static const struct filter keys = {.type = FILTER_KEY_ONLY};
@@ -162,7 +162,7 @@ static void test_calls(void **state)
 	struct buf b = {0};
 
 	(void)state;
-	/* Java's say of themselves too that metrics (9) and renewal (10) are not asked for */
+	/* Java's client also sends the default values of metrics (9) and renewal (10) */
 	put_scan_renew(&b, 77, 4);
 	assert_hex(buf_bytes(&b), "184d2000 3004 38014001 5001");
 	b.len = 0;

@@ -1,4 +1,5 @@
-/* What the master tells of its cluster, and what is said of it before anything is sent. */
+/* Tests the master's description of its cluster, and the warnings of apply before it sends
+ * anything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,8 @@
 #include "pipeline/hbase/rpc/decode.h"
 #include "hbase.h"
 
-/* By HBase 2.6.4's own classes: two servers, one dead, one region in transition, and its files. */
+/* HBase 2.6.4's own classes made this message, with two servers, one dead server, one region in
+ * transition, and files. */
 static const char status_hex[] =
 	"0a89020a070a05322e362e34126a0a0f0a0372733110947d1898a29787a03412572084072a440a390801123567"
 	"6f6c642c2c313739353331313339313130302e3838376462623135626233336333336430663639313730383031"
@@ -23,7 +25,7 @@ static const char status_hex[] =
 	"07"
 	"64656661756c741204676f6c641a016b10021890fe9587a0342a0a0a0863376661613964654801";
 #define REGION "gold,,1795311391100.887dbb15bb33c33d0f69170801172484."
-#define TOLD   1795311400000 /* rs1's clock when it reported */
+#define TOLD   1795311400000 /* rs1's clock at the time of its report */
 
 static struct hbase_status read_status(void)
 {
@@ -32,7 +34,7 @@ static struct hbase_status read_status(void)
 	struct error err = {0};
 
 	assert_int_equal(decode_status(buf_bytes(&b), &s, &err), RC_OK);
-	buf_release(&b); /* nothing is borrowed */
+	buf_release(&b); /* the result borrows no bytes */
 	return s;
 }
 
@@ -62,7 +64,7 @@ static void test_decode(void **state)
 	hbase_status_release(&s);
 }
 
-/* A message that is cut anywhere is refused with a sentence or is a shorter list. */
+/* A message cut anywhere is refused with an error or read as a shorter list. */
 static void test_cut_messages(void **state)
 {
 	struct buf b = unhex(status_hex);
@@ -104,14 +106,14 @@ static void test_sentences(void **state)
 	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_OK);
 	assert_string_equal(
 		said,
-		"1 region server of the cluster is dead: some regions may be on no server until "
-		"the master has moved them\n"
-		"the clock of region server rs2:16021 is 50.0 s behind this machine's, or it has "
-		"not reported for that long: let both follow one NTP server (check with `chronyc "
-		"tracking`), and read its log\n");
+		"cluster: found 1 dead region server, expected none. Some regions may be on no "
+		"server until the master has moved them\n"
+		"region server rs2:16021: found a clock or a last report 50.0 s behind this "
+		"machine's clock, expected at most 30 s. Let both machines follow one NTP server "
+		"(check with `chronyc tracking`), and read the server's log\n");
 	said[0] = 0;
 	assert_int_equal(precheck_cluster(&ears, &s, TOLD - 50000, &err), RC_OK);
-	assert_non_null(strstr(said, "the clock of region server rs1:16020 is 50.0 s ahead of this "
+	assert_non_null(strstr(said, "region server rs1:16020: found a clock 50.0 s ahead of this "
 				     "machine's"));
 	assert_null(strstr(said, "rs2"));
 	said[0] = 0;
@@ -123,15 +125,16 @@ static void test_sentences(void **state)
 	assert_string_equal(said, "");
 	s.version = "1.4.13";
 	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_CONFIG);
-	assert_string_equal(err.msg, "the cluster is HBase 1.4.13, expected 2.4 or newer: use "
-				     "completebulkload for this cluster");
+	assert_string_equal(err.msg,
+			    "found HBase 1.4.13 in the cluster, expected 2.4 or newer. Load "
+			    "into this cluster with `hbase completebulkload`");
 	s.version = "4.0.0-SNAPSHOT";
 	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_OK);
-	assert_non_null(strstr(said, "which saltmill has not been tested with"));
+	assert_non_null(strstr(said, "saltmill was not tested with HBase 4.0.0-SNAPSHOT"));
 	hbase_status_release(&s);
 }
 
-/* As a master tells that was just started: it is asked again. */
+/* A master that was just started sends this answer, and the program queries it again. */
 static void test_no_servers(void **state)
 {
 	struct hbase_status s = read_status();
@@ -145,7 +148,8 @@ static void test_no_servers(void **state)
 	assert_int_equal(precheck_servers(&s, &why, &err), RC_IO);
 	assert_int_equal(why.trouble, TROUBLE_BUSY);
 	assert_string_equal(
-		err.msg, "the cluster has no live region server: start one, then run this again");
+		err.msg, "found no live region server in the cluster, expected at least one. Start "
+			 "one, then run this again");
 	hbase_status_release(&s);
 }
 

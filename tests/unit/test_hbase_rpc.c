@@ -1,8 +1,7 @@
 /*
- * HBase's RPC: requests and answers as HBase 2.6.4 and its own client have them on the wire, and a
- * server that cuts, delays, garbles and refuses.
- *
- * The recorded bytes are of a real server; what the program says is never compared with itself.
+ * Tests HBase's RPC with requests and answers as HBase 2.6.4 and its own client send them. The
+ * test's server also cuts, delays, garbles and refuses. The recorded bytes come from a real server.
+ * The program's output is never compared with itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +33,7 @@ static void expect_request(uint32_t id, const char *method, struct buf *message,
 	buf_release(message);
 }
 
-/* hex with the bytes of text in it where a # stands. */
+/* Reads hex, and replaces each # by the bytes of `text`. */
 static char *filled(const char *hex, const char *text)
 {
 	struct buf b = {0};
@@ -182,7 +181,7 @@ static void test_scan_requests(void **state)
 		       "0000001f0a08051a045363616e200113189e808080a09fc7b04520904e300138014001");
 }
 
-/* As HBase's TableName says it: `default:t` is the table `t`. */
+/* HBase's TableName treats `default:t` as the table `t`. */
 static void test_meta_range(void **state)
 {
 	static const char *const cases[][3] = {{"t", "t,,", "t ,,"},
@@ -204,7 +203,7 @@ static void test_meta_range(void **state)
 
 /* --- answers --- */
 
-/* The message of a recorded answer to call `id`. */
+/* Returns the message of a recorded answer to the call `id`. */
 static int answer_of(struct buf *frame, uint32_t id, const char *hex, struct bytes *message,
 		     struct hbase_failure *why, struct error *err)
 {
@@ -320,8 +319,8 @@ static void test_loaded_answers(void **state)
 	buf_release(&frame);
 }
 
-/* What HBase 2.6.4 says: that it wants Kerberos; of a class that is not known here, do_not_retry
- * false. */
+/* HBase 2.6.4 sends these answers if it requires Kerberos, and for an exception of an unknown class
+ * with do_not_retry false. */
 static void test_refusals(void **state)
 {
 	static const struct {
@@ -352,7 +351,7 @@ static void test_refusals(void **state)
 	}
 }
 
-/* An ExceptionResponse in an answer to call 1. */
+/* Builds an ExceptionResponse in an answer to call 1. */
 static struct buf exception_frame(const char *class_name, const char *trace, bool overloaded,
 				  bool for_good)
 {
@@ -395,7 +394,7 @@ static void test_exceptions(void **state)
 	struct bytes none, nothing;
 	struct hbase_failure unsaid = {0};
 	struct error silent = {0};
-	struct buf bare = unhex("04 0801 1200"); /* an exception without a word */
+	struct buf bare = unhex("04 0801 1200"); /* an exception without a message */
 	assert_int_equal(rpc_read_answer(buf_bytes(&bare), 1, &none, &nothing, &unsaid, &silent),
 			 RC_IO);
 	assert_int_equal(unsaid.trouble, TROUBLE_REFUSED);
@@ -419,8 +418,8 @@ static void test_exceptions(void **state)
 	}
 }
 
-/* Every answer cut at every byte, and with every byte another, is refused or read: never a fault.
- */
+/* Every answer, cut at every byte and with every byte changed, is refused or read without a memory
+ * error. */
 static void test_damaged_answers(void **state)
 {
 	static const char hex[] = "020803420a400a1b0801120d0a05686261736512046d6574611a002200280030"
@@ -434,7 +433,8 @@ static void test_damaged_answers(void **state)
 		struct hbase_place at;
 		struct hbase_failure why = {0};
 		struct error err = {0};
-		uint8_t *copy = mem_alloc(cut + 1); /* so that a sanitizer sees its end */
+		/* a heap copy, so that a sanitizer sees reads past its end */
+		uint8_t *copy = mem_alloc(cut + 1);
 
 		memcpy(copy, whole.ptr, cut);
 		int rc = rpc_read_answer(bytes_of(copy, cut), 3, &message, &cells, &why, &err);
@@ -531,7 +531,7 @@ static void test_regions(void **state)
 	struct error err = {0};
 
 	(void)state;
-	/* the parent of a split is still there; rows are not in the order of their keys */
+	/* the parent of a split is still listed; rows are not in the order of their keys */
 	take_meta(&rows, "t,m,1.x.", "m", "", true, "a:1");
 	take_meta(&rows, "t,p,2.x.", "p", "", false, "b:2");
 	take_meta(&rows, "t,m,2.x.", "m", "p", false, "");
@@ -558,7 +558,7 @@ static void test_regions(void **state)
 	hbase_regions_release(&r);
 }
 
-/* The regions that became others: HBase made this name of this RegionInfo. */
+/* Tests names of replaced regions. HBase made this name for this RegionInfo. */
 static void test_parents(void **state)
 {
 	struct hbase_regions r = {0};

@@ -1,5 +1,5 @@
 /*
- * A server that says what a test lets it say: whole answers and cut ones, late ones, none, garbage.
+ * Tests a session with a server that sends whole, cut, late, missing and damaged answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,16 +32,17 @@
 	"6974792e41636365737344656e696564457863657074696f6e121a41757468656e7469636174696f6e206973" \
 	"2072657175697265642801"
 
-/* What happens on one connection; the preamble is read and judged first. */
+/* The server's part on one connection. The server first reads and checks the preamble. */
 struct turn {
-	const char *answer; /* hex, to one request; NULL: close instead.  Its byte 6 becomes the
-			       call's number */
-	size_t cut;	    /* of it only so many bytes; 0: all */
+	/* hex that is sent after one request, with the call's number as byte 6; NULL to close
+	 * instead */
+	const char *answer;
+	size_t cut; /* number of bytes to send, or 0 for all bytes */
 	int delay_ms;
-	bool as_it_is; /* the call's number too */
+	bool as_it_is; /* does not replace the call's number */
 	bool early;    /* without waiting for a request */
 	bool slowly;   /* byte by byte */
-	bool go_on;    /* the next turn is of the same connection */
+	bool go_on;    /* the next turn uses the same connection */
 };
 
 struct server {
@@ -133,7 +134,7 @@ static void finish(struct server *s)
 	close(s->fd);
 }
 
-/* Begin a server of these turns, and open it. */
+/* Starts a server with these turns and opens a client. */
 static struct hbase *start_and_open(struct server *s, const struct turn *turns, size_t n)
 {
 	struct hbase *h;
@@ -147,7 +148,7 @@ static struct hbase *start_and_open(struct server *s, const struct turn *turns, 
 	return h;
 }
 
-/* hbase_open against these turns. */
+/* Calls hbase_open against these turns. */
 static int open_at(const struct turn *turns, size_t n, struct hbase_failure *why, struct error *err,
 		   struct hbase **out)
 {
@@ -181,7 +182,8 @@ static void test_an_answer(void **state)
 	}
 }
 
-/* Whatever is wrong with an answer, it is told, and it counts as lost: done or not done. */
+/* Each damaged answer is reported and counts as lost, because the call may or may not have been
+ * done. */
 static void test_bad_answers(void **state)
 {
 	static const struct {
@@ -190,13 +192,20 @@ static void test_bad_answers(void **state)
 		enum hbase_trouble trouble;
 	} cases[] = {
 		{{.answer = NULL},
-		 ": it is not a ClientMetaService of HBase 2.4 or later, or it speaks only TLS: ",
+		 ": the server is not a ClientMetaService of HBase 2.4 or later, or accepts only "
+		 "TLS: ",
 		 TROUBLE_LOST},
 		{{.answer = CLUSTER_ID, .cut = 2}, "closed the connection", TROUBLE_LOST},
 		{{.answer = CLUSTER_ID, .cut = 30}, "closed the connection", TROUBLE_LOST},
-		{{.answer = "ffffffff0208010000"}, "announced an answer of", TROUBLE_LOST},
-		{{.answer = "7fffffff0208010000"}, "announced an answer of", TROUBLE_LOST},
-		{{.answer = "00000003020809", .as_it_is = true}, "answered call 9", TROUBLE_LOST},
+		{{.answer = "ffffffff0208010000"},
+		 "found an answer of 4294967295 bytes",
+		 TROUBLE_LOST},
+		{{.answer = "7fffffff0208010000"},
+		 "found an answer of 2147483647 bytes",
+		 TROUBLE_LOST},
+		{{.answer = "00000003020809", .as_it_is = true},
+		 "found an answer to call 9",
+		 TROUBLE_LOST},
 		{{.answer = "000000021f0801", .as_it_is = true},
 		 ": cannot read its answer: ",
 		 TROUBLE_LOST},
@@ -223,7 +232,8 @@ static void test_bad_answers(void **state)
 	}
 }
 
-/* A list of servers: one that is no such server, one that refuses connections, one that answers. */
+/* The list contains a server of another kind, a server that refuses connections, and a server that
+ * answers. */
 static void test_several_servers(void **state)
 {
 	static const struct turn closes[] = {{.answer = NULL}},
@@ -237,7 +247,7 @@ static void test_several_servers(void **state)
 	(void)state;
 	start(&first, closes, 1);
 	start(&last, answers, 1);
-	/* port 1 is nobody's */
+	/* no process listens on port 1 */
 	snprintf(servers, sizeof servers, "127.0.0.1:1,127.0.0.1:%u,localhost:%u", first.port,
 		 last.port);
 	int rc = hbase_open(&h, servers, "me", &why, &err);
@@ -252,7 +262,7 @@ static void test_several_servers(void **state)
 	assert_int_equal(hbase_open(&h, "", "me", &why, &err), RC_CONFIG);
 }
 
-/* A call that is not answered in time is lost, and its connection is not used again. */
+/* A call without an answer in time is lost, and its connection is not used again. */
 static void test_no_answer_in_time(void **state)
 {
 	static const struct turn turns[] = {{.answer = CLUSTER_ID, .delay_ms = 400}};
@@ -277,7 +287,7 @@ static void test_no_answer_in_time(void **state)
 	finish(&s);
 }
 
-/* One connection serves several calls; one that the server closed is made anew. */
+/* One connection serves several calls. If the server closed it, the client opens a new one. */
 static void test_connections_are_kept(void **state)
 {
 	static const struct turn turns[] = {{.answer = CLUSTER_ID, .go_on = true},
@@ -298,7 +308,7 @@ static void test_connections_are_kept(void **state)
 					      &why, &err),
 				 0);
 		rpc_answer_release(&a);
-		clock_sleep_ms(50); /* the server's end is heard of */
+		clock_sleep_ms(50); /* waits until the client sees that the server closed */
 	}
 	finish(&s);
 	assert_int_equal(s.accepted, 2);
@@ -306,8 +316,8 @@ static void test_connections_are_kept(void **state)
 }
 
 /*
- * What is kept of a cluster is of no other one that has taken its place, though the old one is up
- * still and would answer by the connection of before.
+ * Data kept for one cluster is not used for another cluster in its place, even if the old cluster
+ * still runs and would answer on the earlier connection.
  */
 static void test_same_cluster(void **state)
 {
@@ -345,8 +355,8 @@ static int descriptors(void)
 	return n;
 }
 
-/* Region servers come and go as long as a follower lives: connections to those that went are
- * closed.
+/* Region servers come and go while a follower runs. The follower closes the connections to servers
+ * that left.
  */
 static void test_servers_that_went(void **state)
 {
@@ -367,10 +377,10 @@ static void test_servers_that_went(void **state)
 			 0);
 	rpc_answer_release(&a);
 	finish(&went);
-	clock_sleep_ms(50); /* the server's end is heard of */
+	clock_sleep_ms(50); /* waits until the client sees that the server closed */
 	assert_true(hbase_is_same(h));
 	finish(&registry);
-	assert_int_equal(descriptors(), before + 1); /* the registry's */
+	assert_int_equal(descriptors(), before + 1); /* the registry's connection */
 	hbase_close(h);
 	assert_int_equal(descriptors(), before);
 }
@@ -384,8 +394,7 @@ static int option_of(int fd, int name)
 	return value;
 }
 
-/* A silent machine is given up when all probes went unheard: half a minute, not the first of them.
- */
+/* A silent peer is dropped after all probes went unanswered (30 s), not after the first probe. */
 static void test_silence(void **state)
 {
 	struct server s;
@@ -404,7 +413,7 @@ static void test_silence(void **state)
 	finish(&s);
 }
 
-/* What is worth another try, and that tries come to an end. */
+/* Tests errors that are retried, and the end of the retries. */
 static void test_retry(void **state)
 {
 	struct error err = {.code = RC_IO, .msg = "gone"};
@@ -417,7 +426,8 @@ static void test_retry(void **state)
 	assert_int_equal(attempt, 0);
 	assert_true(hbase_retry(&gone, &attempt, &err));
 	assert_int_equal(attempt, 1);
-	/* what is gone may be back at any moment: it is not waited for ten seconds */
+	/* a missing server may return at any moment, so the client does not wait ten seconds for it
+	 */
 	int64_t begin = clock_ms();
 	attempt = 20;
 	assert_true(hbase_retry(&gone, &attempt, &err));

@@ -1,4 +1,4 @@
-/* One node of HBase read from ZooKeeper: bytes recorded at ZooKeeper 3.8 and HBase 2.6.4. */
+/* Reads one znode of HBase from ZooKeeper, with bytes recorded at ZooKeeper 3.8 and HBase 2.6.4. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static void test_master_node(void **state)
 	assert_int_equal(decode_master(message, &at, &err), RC_OK);
 	assert_string_equal(at.host, "localhost");
 	assert_int_equal(at.port, 40373);
-	/* cut in front of its message it is none; a length that is not its own neither */
+	/* an answer that is cut before its message, or that has a wrong length, is refused */
 	for (size_t n = 0; n < 29; n++)
 		assert_int_equal(zookeeper_node_message(bytes_of(node.ptr, n), &message, &err),
 				 RC_DATA);
@@ -89,7 +89,7 @@ static void test_answers(void **state)
 		{HEADER "00000000" STAT, RC_OK},
 		{"00000001 0000000000000123 ffffff9b", RC_END},	 /* NONODE */
 		{"00000001 0000000000000123 ffffff9a", RC_IO},	 /* NOAUTH */
-		{"00000002 0000000000000123 00000000", RC_DATA}, /* another call's */
+		{"00000002 0000000000000123 00000000", RC_DATA}, /* the answer to another call */
 		{HEADER, RC_DATA},
 		{HEADER "000000", RC_DATA},
 		{HEADER "00000004 616263", RC_DATA},
@@ -113,7 +113,7 @@ static void test_answers(void **state)
 	}
 }
 
-/* A server of one connection that says what it is given, and hears what it was asked. */
+/* A server for one connection that sends a given answer and records the request. */
 struct server {
 	int fd;
 	uint16_t port;
@@ -187,14 +187,15 @@ static void test_conversation(void **state)
 	assert_int_equal(why.trouble, TROUBLE_BUSY);
 	assert_non_null(strstr(err.msg, "has no node /hbase/master: no master is active, or "
 					"zookeeper.znode.parent has another value"));
-	/* it closes: it serves nobody at the moment; it cuts its answer; it is something else */
+	/* the server closes because it serves no client at present, cuts its answer, or is another
+	 * kind of server */
 	assert_int_equal(ask("", &at, &why, &err), RC_IO);
 	assert_int_equal(why.trouble, TROUBLE_GONE);
 	assert_int_equal(ask(SESSION "0000009a" HEADER, &at, &why, &err), RC_IO);
 	assert_int_equal(why.trouble, TROUBLE_GONE);
 	assert_int_equal(ask("485454502f312e31", &at, &why, &err), RC_DATA);
 	assert_int_equal(why.trouble, TROUBLE_REFUSED);
-	assert_non_null(strstr(err.msg, "is no ZooKeeper"));
+	assert_non_null(strstr(err.msg, "is not a ZooKeeper server"));
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /*
- * test_hfile_hfile_open.c - HFiles without files: in memory, by options of zeros, with sources and
- * sinks that fail, and with each allocation failing in turn
+ * test_hfile_hfile_open.c - tests HFiles in memory with options of zeros, failing sources and
+ * sinks, and failing allocations
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@
 #define OWN_MALLOC 1
 #endif
 
-static long fail_at;  /* the allocation that fails, from 1 on; 0: none */
-static bool for_good; /* and all behind it */
+static long fail_at;  /* number of the allocation that fails, from 1 on; 0 for none */
+static bool for_good; /* true if all later allocations fail, too */
 static long asked;
 
 #if OWN_MALLOC
@@ -77,7 +77,7 @@ struct memory {
 	uint8_t bytes[MEMORY_BYTES];
 	size_t len;
 	unsigned finished, aborted, closed;
-	long calls_left; /* until one fails; negative: none does */
+	long calls_left; /* calls until one fails; negative if none fails */
 };
 
 static bool call_fails(struct memory *m)
@@ -155,7 +155,8 @@ struct cells {
 	uint8_t bytes[CELLS_MOST][64];
 };
 
-/* Rows with deletes of all types in front of their Puts, in the order of HBase; tags of some. */
+/* Rows have delete markers of all types before their Puts, in HBase's order. Some cells have tags.
+ */
 static void make_cells(struct cells *c, size_t rows, bool tags)
 {
 	static const struct {
@@ -243,7 +244,7 @@ static void assert_file(struct memory *m, const struct cells *c)
 		assert_cell(&cell, &c->cell[i]);
 	}
 	assert_int_equal(hfile_next_cell(f, &cell, &err), RC_END);
-	/* a seek to a cell, of whatever type */
+	/* a seek to a cell of any type */
 	for (size_t i = 0; i < c->count; i += 7) {
 		assert_int_equal(hfile_seek(f, &c->cell[i], &err), 0);
 		assert_int_equal(hfile_next_cell(f, &cell, &err), 0);
@@ -304,7 +305,7 @@ static void all_types_and_tags(void **state)
 	}
 }
 
-/* What HBase needs to know of deletes (StoreFileWriter, TimeRangeTracker). */
+/* Tests the data that HBase needs about deletes (StoreFileWriter, TimeRangeTracker). */
 static void info_of_deletes(void **state)
 {
 	(void)state;
@@ -350,14 +351,14 @@ static void refused(void **state)
 	hfile_abort(w);
 	assert_int_equal(memory.aborted, 1);
 	assert_int_equal(memory.finished, 0);
-	/* options that cannot be: the sink is aborted */
+	/* with invalid options, the sink is aborted */
 	opt.codec = CODEC_LZO;
 	sink = sink_of(&memory);
 	assert_int_equal(hfile_writer_new_to(&w, &sink, &opt, &err), RC_CONFIG);
 	assert_int_equal(memory.aborted, 1);
 }
 
-/* Each call of a sink fails in turn, then each of a source. */
+/* Each call of a sink fails in turn, then each call of a source. */
 static void failing_calls(void **state)
 {
 	(void)state;
@@ -435,7 +436,8 @@ static void told(int rc, const struct error *err)
 		fail_msg("allocation %ld: %d, %s", fail_at, rc, err->msg);
 }
 
-/* The sentence, or the file that is written when nothing fails.  Returns how many failed. */
+/* Each failed allocation gives an error message or the same file as without failures. Returns the
+ * number of failures. */
 static long fail_each(const struct hfile_options *opt, bool all_behind)
 {
 	struct hfile_summary sum;

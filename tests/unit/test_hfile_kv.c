@@ -14,7 +14,7 @@
 #include "pipeline/hfile/kv.h"
 #include "tests/unit/hex.h"
 
-/* Of the algorithm as HBase has it, run under Java's rules for integers. */
+/* Computes the hash as HBase does, with Java's rules for integers. */
 static const struct {
 	const char *key;
 	uint32_t h1, h2;
@@ -49,7 +49,7 @@ static void bloom_hash(void **state)
 	assert_int_equal(hfile_bloom_bit(0x80000000, 0, 0, 1000), 2147483648u % 1000);
 }
 
-/* Every kernel's hashes are those of the plain function, whatever stands behind the keys. */
+/* Every kernel computes the hashes of the plain function, whatever bytes follow the keys. */
 static void bloom_lanes(void **state)
 {
 	const struct hbloom_kernel *kernels[] = {hfile_bloom_kernel_portable(),
@@ -78,7 +78,7 @@ static void bloom_lanes(void **state)
 	}
 }
 
-/* Every kernel sets the bits of hfile_bloom_bit and no others. */
+/* Every kernel sets exactly the bits of hfile_bloom_bit. */
 static void bloom_bits(void **state)
 {
 	static const uint64_t sizes[] = {8, 1024, 1000, 24, 65536, 131072 * 8};
@@ -136,7 +136,7 @@ static void bloom_sizes(void **state)
 	buf_release(&made);
 }
 
-/* hfile/README.md 3.5; the last from Hadoop's rule: complement of the magnitude */
+/* hfile/README.md 3.5; the last value is the complement of the magnitude, by Hadoop's rule */
 static const struct {
 	int64_t value;
 	const char *hex;
@@ -188,14 +188,14 @@ static void zstd_styles(void **state)
 	(void)state;
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, buf_bytes(&in), out, 16, &err), 0);
 	assert_memory_equal(out, "HBase is awesome", 16);
-	/* Behind both length fields lies the frame that Hadoop's codec wants. */
+	/* The frame that Hadoop's codec expects follows the two length fields. */
 	struct bytes frame = bytes_of(in.ptr + 8, in.len - 8);
 	memset(out, 0, sizeof out);
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 16, &err), 0);
 	assert_memory_equal(out, "HBase is awesome", 16);
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 15, &err), RC_DATA);
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 17, &err), RC_DATA);
-	/* A codec that is not implemented must not pass for ZSTD. */
+	/* A codec that is not implemented is not read as ZSTD. */
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_LZO, buf_bytes(&in), out, 16, &err),
 			 RC_DATA);
 	hfile_codec_release(&h);
@@ -211,7 +211,8 @@ static const struct {
 		  {CODEC_ZSTD, ZSTD_FRAMING_HBASE},
 		  {CODEC_ZSTD, ZSTD_FRAMING_HADOOP}};
 
-/* Style B as 9.1 and 9.3 say: total, chunks of 218422 bytes of input, zero behind several. */
+/* Tests framing of style B by 9.1 and 9.3, with a total, chunks of 218422 bytes of input, and a
+ * zero after several chunks. */
 static void check_chunks(struct bytes stored, size_t plain_bytes)
 {
 	size_t chunks = (plain_bytes + 218421) / 218422, at = 4;
@@ -239,7 +240,7 @@ static void codec_containers(void **state)
 	struct error err;
 
 	(void)state;
-	/* Half of it does not compress: stored chunks grow. */
+	/* Half of the input is incompressible, and stored chunks are larger than their input. */
 	srand(7);
 	for (size_t i = 0; i < 700000; i++)
 		plain[i] = i % 100000 < 50000 ? (uint8_t)rand() : (uint8_t)(i / 1000);
@@ -292,20 +293,20 @@ static struct buf flat_key(const char *row, const char *qualifier, int64_t ts)
 	return b;
 }
 
-/* hfile/README.md 5.6: last key before, first key of the block, what the index has */
+/* hfile/README.md 5.6: last key before, first key of the block, expected index key */
 static const struct {
 	const char *last_row, *last_qualifier, *row, *qualifier, *expected;
 } shortened[] = {
-	/* differ by more than one at the first difference; one more than last's byte */
+	/* if the first difference is greater than one, the last key's byte plus one */
 	{"axx", "q", "cyy", "q", "0001 62 00 7fffffffffffffff ff"},
-	/* differ by one: last's byte plus one is the row's own byte */
+	/* if the difference is one, the last key's byte plus one is the row's own byte */
 	{"axx", "q", "byy", "q", "0001 62 00 7fffffffffffffff ff"},
-	/* a proper prefix: last and a zero byte */
+	/* for a proper prefix, the last key and a zero byte */
 	{"ab", "q", "abc", "q", "0003 616200 00 7fffffffffffffff ff"},
-	/* one row: the qualifiers' middle under row and family */
+	/* within one row, the middle of the qualifiers under row and family */
 	{"r", "qa", "r", "qcc", "0001 72 01 66 7162 7fffffffffffffff ff"},
 	{"r", "q", "r", "qq", "0001 72 01 66 7100 7fffffffffffffff ff"},
-	/* one row and qualifier: the block's own key */
+	/* within one row and qualifier, the block's own key */
 	{"r", "q", "r", "q", "0001 72 01 66 71 0000000000000005 04"},
 };
 

@@ -1,6 +1,5 @@
 /*
- * test_hfile_ring.c - a file compressed by several threads is the file of one thread, byte by
- * byte
+ * test_hfile_ring.c - several threads compress a file into the same bytes as one thread
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,15 +17,15 @@
 #include "tests/unit/temp_dir.h"
 
 #define ROWS  2500
-#define FILES 3 /* at once, each by an owner of its own */
+#define FILES 3 /* written at the same time, each by its own owner */
 
-/* A night of the test: owners write one file each, the other threads help. */
+/* A run of the test, in which owners write one file each and the other threads help. */
 struct night {
 	struct hfile_options opt;
 	unsigned owners, helpers;
 	_Atomic unsigned left;
-	uint64_t limit;		/* roll */
-	size_t big_row;		/* its value fills many blocks */
+	uint64_t limit;		/* cells after which the file is rolled */
+	size_t big_row;		/* number of a cell whose value fills many blocks */
 	struct buf sums[FILES]; /* digests of all files, in order */
 };
 
@@ -108,7 +107,7 @@ static int work(void *ctx, unsigned worker, size_t index, struct error *err)
 		return 0;
 	}
 	while (n->opt.helpers && helpers_count(n->opt.helpers) < n->helpers)
-		usleep(100); /* from the first block on there is help */
+		usleep(100); /* helpers work from the first block on */
 	int rc = write_files(n, (unsigned)index, err);
 	if ((rc || --n->left == 0) && n->opt.helpers)
 		helpers_close(n->opt.helpers);
@@ -171,7 +170,7 @@ static void same_bytes(void **state)
 	}
 }
 
-/* A writer given up with blocks on the way leaves no file and no task behind. */
+/* An aborted writer with unfinished blocks leaves no file and no task. */
 static int give_up(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct night *n = ctx;

@@ -1,6 +1,6 @@
 /*
- * test_hfile_scan.c - HFiles written from seeded random cells and read back, damaged, and real
- * ones made by HBase
+ * test_hfile_scan.c - HFiles written from seeded random cells and read back, damaged files, and
+ * files made by HBase
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static struct bytes random_bytes(struct cells *c, uint64_t *seed, size_t min, si
 	return bytes_of(p, n);
 }
 
-/* The order of hfile/README.md 3.4, written anew. */
+/* The order of hfile/README.md 3.4, implemented again for the test. */
 static int cell_order(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;
@@ -56,7 +56,7 @@ static int cell_order(const void *a, const void *b)
 	return c ? c : (x->ts < y->ts) - (x->ts > y->ts);
 }
 
-/* Rows of few letters share prefixes; every 40th cell has the key of the one made before it. */
+/* Rows of few letters share prefixes. Every 40th cell has the key of the cell before. */
 static void make_cells(struct cells *c, size_t count, uint64_t seed)
 {
 	*c = (struct cells){.cell = mem_calloc(count, sizeof *c->cell), .count = count};
@@ -101,7 +101,7 @@ static void write_cells(const char *path, const struct hfile_options *opt, const
 	assert_int_equal(hfile_finish(w, sum, &err), 0);
 }
 
-/* The same, up to 20 cells of a row at once. */
+/* Writes the same cells, at most 20 cells of a row at once. */
 static void write_by_rows(const char *path, const struct hfile_options *opt, const struct cells *c,
 			  struct hfile_summary *sum)
 {
@@ -152,7 +152,7 @@ static void check_walk(struct hfile *f, const struct cells *c)
 	assert_int_equal(hfile_trailer(f)->entry_count, c->count);
 }
 
-/* How cells stand to those before them, told from the cells that were written. */
+/* Returns the relation of a cell to the cell before, computed from the cells that were written. */
 static uint8_t step_of(const struct cell *before, const struct cell *c)
 {
 	if (!bytes_eq(before->row, c->row))
@@ -160,7 +160,7 @@ static uint8_t step_of(const struct cell *before, const struct cell *c)
 	return bytes_eq(before->qualifier, c->qualifier) ? HFILE_SAME_COLUMN : HFILE_NEW_COLUMN;
 }
 
-/* The same cells, many at a time. */
+/* Reads the same cells, many at a time. */
 static void check_batches(struct hfile *f, const struct cells *c)
 {
 	struct hfile_batch *b = mem_alloc(sizeof *b);
@@ -248,7 +248,7 @@ static struct hfile_options options(enum block_encoding e, enum codec codec, enu
 				      .source_task = bytes_str("t")};
 }
 
-/* What a file tells of how it was written makes the same file of the same cells. */
+/* The options read from a file, with the same cells, make the same file. */
 static void check_options_of(const struct hfile_options *opt, const struct cells *c,
 			     const struct hfile_summary *sum)
 {
@@ -259,7 +259,7 @@ static void check_options_of(const struct hfile_options *opt, const struct cells
 
 	assert_int_equal(hfile_open(&f, path_of("a"), &err), 0);
 	hfile_options_of(f, &told);
-	/* not told by it */
+	/* options that a file does not store */
 	told.family = opt->family;
 	told.block_bytes = opt->block_bytes;
 	told.bloom_block_bytes = opt->bloom_block_bytes;
@@ -289,7 +289,8 @@ static void written_then_read(void **state)
 		write_cells(path_of("a"), &opt, &c, &sum);
 		check_file(path_of("a"), &c, &sum);
 		check_options_of(&opt, &c, &sum);
-		/* The same cells give the same bytes, with a shared scratch and by rows too. */
+		/* The same cells give the same bytes, with a shared scratch and when written by
+		 * rows. */
 		opt.scratch = scratch;
 		write_by_rows(path_of("a"), &opt, &c, &again);
 		check_summary(&sum, &again, &c);
@@ -300,7 +301,7 @@ static void written_then_read(void **state)
 	free_cells(&c);
 }
 
-/* Two writers open at once on one scratch, with other codecs and levels. */
+/* Two writers are open at once on one scratch, with different codecs and levels. */
 static void shared_scratch(void **state)
 {
 	struct hfile_scratch *scratch = hfile_scratch_new();
@@ -357,7 +358,8 @@ static void check_seeks(struct hfile *f, const struct cells *c)
 	for (size_t i = 0; i < c->count; i++) {
 		if (i && bytes_eq(c->cell[i].row, c->cell[i - 1].row))
 			continue;
-		/* the row itself; its proper prefix-successor; just behind the row before */
+		/* the row itself, the row's shortest successor, and the key just after the row
+		 * before */
 		first = i;
 		assert_int_equal(seek_row(f, c->cell[i].row), 0);
 		assert_int_equal(hfile_next_cell(f, &cell, &err), 0);
@@ -412,7 +414,9 @@ static void index_trees(void **state)
 	free_cells(&c);
 }
 
-/* No key of the file is missed; of 20,000 that are not in it, less than 2 % are said to be. */
+/* The filter finds each key of the file. The filter reports less than 2 % of 20,000 absent keys as
+ * present.
+ */
 static void bloom_answers(void **state)
 {
 	struct cells c;
@@ -442,7 +446,8 @@ static void bloom_answers(void **state)
 			assert_true(found);
 		}
 		for (int k = 0; k < 20000; k++) {
-			uint64_t row = next_random(&seed) & ~UINT64_C(0x80); /* no row's bytes */
+			/* the bytes of no row */
+			uint64_t row = next_random(&seed) & ~UINT64_C(0x80);
 
 			assert_int_equal(hfile_may_contain(f, bytes_of(&row, 8), bytes_str("a"),
 							   &found, &err),
@@ -466,7 +471,7 @@ static void write_damaged(const struct buf *file, size_t at, uint8_t flip)
 	file->ptr[at] ^= flip;
 }
 
-/* Any byte changed anywhere is noticed. */
+/* Each changed byte is detected. */
 static void damage_noticed(void **state)
 {
 	struct cells c;
@@ -484,7 +489,7 @@ static void damage_noticed(void **state)
 		hfile_summary_release(&sum);
 		assert_int_equal(io_read_file(path_of("whole"), &file, &err), 0);
 		for (int k = 0; k < 60; k++) {
-			/* also the trailer's message and its last bytes */
+			/* also in the trailer's message and its last bytes */
 			size_t at = (size_t)(next_random(&seed) % file.len);
 
 			if (k % 3 == 0)
@@ -501,7 +506,7 @@ static void damage_noticed(void **state)
 	free_cells(&c);
 }
 
-/* A file cut anywhere is no HFile; bytes behind the trailer neither. */
+/* A file cut anywhere, or with bytes after its trailer, is refused. */
 static void cut_files(void **state)
 {
 	struct hfile_options opt = options(ENCODING_NONE, CODEC_NONE, BLOOM_ROW, 700);
@@ -558,7 +563,7 @@ static void unzip(const char *from, const char *to)
 	buf_release(&all);
 }
 
-/* The 3-letter row after the one given; false behind zzz. */
+/* Computes the next row of three letters. Returns false after zzz. */
 static bool next_row(char row[4])
 {
 	for (int i = 2; i >= 0; i--) {
@@ -570,8 +575,8 @@ static bool next_row(char row[4])
 }
 
 /*
- * HBase's own fixture: GZ, mvcc, ROW bloom, 17,576 rows aaa to zzz; the first data block is
- * damaged on purpose, the other 13 blocks are sound.
+ * Reads HBase's own fixture, with GZ, mvcc, a ROW bloom filter, and 17,576 rows aaa to zzz. The
+ * first data block is damaged on purpose, and the other 13 blocks are sound.
  */
 static void hbase_fixture(void **state)
 {
@@ -598,7 +603,7 @@ static void hbase_fixture(void **state)
 			    "org.apache.hadoop.hbase.KeyValue$KVComparator");
 	unsigned blocks = 0, damaged = 0, data = 0;
 	for (int rc; (rc = hfile_next_block(f, &at, &b, &err)) != RC_END; blocks++) {
-		damaged += rc != 0;
+		damaged += rc != RC_OK;
 		data += rc == RC_OK && strcmp(b.type, "DATABLK*") == 0;
 	}
 	assert_int_equal(blocks, 14);
@@ -616,7 +621,7 @@ static void hbase_fixture(void **state)
 		assert_true(found);
 	} while (next_row(row));
 
-	/* From the second data block on, the rows run to zzz without a gap. */
+	/* From the second data block on, the rows reach zzz without a gap. */
 	struct hfile_index_entry e;
 	struct cell cell;
 	assert_int_equal(hfile_root_entry(f, 1, &e), 0);
@@ -647,7 +652,7 @@ static void version_1_refused(void **state)
 	if (!path)
 		skip();
 	assert_int_equal(hfile_open(&f, path, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "v1 HFile (trailer version 1): saltmill reads version 3"));
+	assert_non_null(strstr(err.msg, "HFile version 1.0, expected 2.3 or 3.0 to 3.3"));
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /*
- * test_hfile_sequences.c - frames of ready-made sequences, judged by libzstd: they are the cells again,
- * and about as small as it makes them itself
+ * test_hfile_sequences.c - tests with libzstd that frames built from known sequences contain the
+ * cells and are about as small as libzstd's own frames
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "pipeline/hfile/compress.h"
 #include "pipeline/hfile/kv.h"
 
-#define ZSTD_BLOCK 131072 /* RFC 8878: no block is longer */
+#define ZSTD_BLOCK 131072 /* RFC 8878: the largest block */
 
 static uint64_t random_state = 1;
 
@@ -44,11 +44,12 @@ static void put_cell(struct buf *b, struct bytes row, struct bytes qualifier, in
 	buf_append(b, "\0\0\0", tail_bytes);
 }
 
-/* A table whose rows change by little: `change` of 1000 bytes are not those of the last value. */
+/* A table whose rows change little. In each value, `change` of 1000 bytes differ from the last
+ * value. */
 struct shape {
 	const char *name;
 	uint32_t rows, cells, row_bytes, qualifier_bytes, value_bytes, change;
-	bool varied;   /* lengths up to these, not just these */
+	bool varied;   /* random lengths up to these, instead of exactly these */
 	bool possible; /* no cell is longer than a zstd block */
 };
 
@@ -87,7 +88,7 @@ static struct buf make_block(const struct shape *s, size_t tail_bytes)
 	return b;
 }
 
-/* What processors without AVX2 make of the cells: the same bytes. */
+/* The portable code for processors without AVX2 writes the same bytes. */
 static void prove_portable(struct hcodec *h, struct bytes cells, const struct buf *stored)
 {
 	struct buf out = {0};
@@ -101,10 +102,10 @@ static void prove_portable(struct hcodec *h, struct bytes cells, const struct bu
 	buf_release(&out);
 }
 
-/* The stored bytes; the codec's own reader and libzstd both give back the block. */
+/* Returns the stored bytes. The codec's own reader and libzstd both decode them to the block. */
 static size_t prove(struct hcodec *h, const struct buf *block)
 {
-	/* an allocation of just the size: sanitizers see a byte read behind it */
+	/* an allocation of exact size, so that sanitizers see reads past its end */
 	uint8_t *cells = mem_alloc(block->len), *back = mem_alloc(block->len);
 	struct buf out = {0};
 	struct error err;
@@ -209,7 +210,7 @@ static void random_tables(void **state)
 	hfile_codec_release(&h);
 }
 
-/* What are no whole cells is compressed all the same. */
+/* Bytes that are not whole cells are also compressed. */
 static void no_cells(void **state)
 {
 	static const struct shape shape = {"", 200, 2, 4, 1, 9, 300, false, true};
@@ -223,7 +224,7 @@ static void no_cells(void **state)
 		if (cut)
 			b.len -= 1 + any(30); /* less than a cell */
 		else
-			memset(b.ptr, 0xff, 2 + any(8)); /* lengths of the first */
+			memset(b.ptr, 0xff, 2 + any(8)); /* the lengths of the first cell */
 		prepare(&h, SEQUENCE_MIN, 0);
 		prove(&h, &b);
 		assert_false(h.sequenced);
@@ -233,15 +234,15 @@ static void no_cells(void **state)
 }
 
 /*
- * How many bytes of a row are in no match, counted by hand.  New in each row are the last byte of
- * its key, two of the time, and the values but their ends; the type between time and value is too
- * short for a match, and the second cell's qualifier is not that of the first.
+ * Counts by hand the bytes of a row outside all matches. Each row has new bytes, which are the last
+ * byte of the key, two bytes of the time, and the values without their ends. The type between time
+ * and value is too short for a match. The second cell's qualifier differs from the first one's.
  */
 static void literals(void **state)
 {
 	enum { VALUE = 10, END = 5, LENGTHS = 8 };
 	static const struct {
-		unsigned cells, same_end; /* bytes that all values end with */
+		unsigned cells, same_end; /* bytes that end each value */
 		bool shorter;		  /* every other row begins with a cell that lacks a byte */
 		double most;
 	} cases[] = {
@@ -249,9 +250,9 @@ static void literals(void **state)
 		{1, END, false, 1 + 2 + 1 + VALUE - END},
 		{2, END, false, 1 + 2 + 1 + VALUE - END + 1 + VALUE - END},
 		/*
-		 * The cell before has lengths that the row before has not, every other time.  The
-		 * other time lengths are new and the end before them is lost, and what is left of
-		 * the second cell's key (3) is too short; then one byte more of an end differs.
+		 * Every other time, the first cell has lengths that the row before lacks. The other
+		 * times the lengths are new, and the match at their end is lost. The rest of the
+		 * second cell's key (3) is too short. Then one more byte of an end differs.
 		 */
 		{2, END, true,
 		 1 + 2 + 1 + VALUE - END + 1 + VALUE - END + (LENGTHS + END + 4) / 2.0},
@@ -279,7 +280,7 @@ static void literals(void **state)
 		}
 		prepare(&h, SEQUENCE_MAX, 0);
 		h.sequencer.literals = 0;
-		prove(&h, &b); /* twice: the portable ones too */
+		prove(&h, &b); /* the second time with the portable functions */
 		double a_row = (double)h.sequencer.literals / 2 / rows;
 		if (a_row > cases[i].most + 0.1)
 			fail_msg("case %zu: %.2f literals a row, expected %.2f", i, a_row,
@@ -346,7 +347,7 @@ static void small(void **state)
 	hfile_codec_release(&h);
 }
 
-/* Through the writer, with every tail and encoding: hfile_verify reads all cells. */
+/* Writes files with every tail and encoding. hfile_verify reads all their cells. */
 static void in_files(void **state)
 {
 	char path[] = "/tmp/test_sequences.XXXXXX";

@@ -1,6 +1,6 @@
 /*
- * test_hfile_tune.c - settings found by `level: auto`, judged by libzstd itself and by what the writer
- * then stores
+ * test_hfile_tune.c - compares the settings found by `level: auto` with libzstd and with the bytes
+ * that the writer stores
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,8 @@
 #include "io.h"
 #include "mem.h"
 
-/* Numbers make few blocks, which all trials see; text makes over 16, they see a quarter. */
+/* Numbers fill few blocks, and all trials see them. Text fills over 16 blocks, and trials see a
+ * quarter. */
 #define ROWS 12000
 
 struct rig {
@@ -54,7 +55,8 @@ static uint32_t scramble(uint32_t x)
 	return x ^ x >> 16;
 }
 
-/* Small numbers: each row resembles the one before.  Text: phrases come back after many others. */
+/* With small numbers, each row resembles the row before. In text, phrases repeat after many other
+ * phrases. */
 static size_t make_value(char *to, size_t room, bool text, uint32_t row)
 {
 	if (!text)
@@ -103,7 +105,7 @@ static int tune(const char *path, enum codec_aim aim, unsigned threads, struct h
 	return rc;
 }
 
-/* Bytes of all data blocks: as cells, in the file, and as libzstd makes them at a level. */
+/* Sizes of all data blocks as cells, in the file, and as libzstd compresses them at a level. */
 struct sizes {
 	uint64_t plain, stored, zstd;
 };
@@ -156,7 +158,7 @@ static void chosen(void **state)
 			    t.min_match == again.min_match);
 		assert_int_equal(t.min_match != 0, cases[i].sequences);
 		assert_int_equal(t.hash_log == 8, cases[i].small_table);
-		/* what it promises is what the writer stores */
+		/* the writer stores as few bytes as the tuner predicts */
 		struct hfile_options opt = {.codec = CODEC_ZSTD,
 					    .level = t.level,
 					    .hash_log = t.hash_log,
@@ -166,8 +168,7 @@ static void chosen(void **state)
 		struct sizes s = measure(r->packed, t.level);
 		assert_int_equal(t.plain_bytes, s.plain);
 		assert_int_equal(t.stored_bytes, s.stored);
-		/* hash_log 0 is the level as libzstd has it; for size none of its levels is better
-		 */
+		/* hash_log 0 means libzstd's own level; no level of libzstd is smaller */
 		if (t.hash_log == 0)
 			assert_int_equal(s.stored, s.zstd);
 		for (int level = 2; cases[i].aim == AIM_SIZE && level <= 9; level += 5)

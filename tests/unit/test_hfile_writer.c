@@ -1,6 +1,5 @@
 /*
- * test_hfile_writer.c - the HFile writer against the golden vectors, which were taken
- * from HBase's own writer
+ * test_hfile_writer.c - the HFile writer compared with golden vectors of HBase's own writer
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +15,7 @@
 #include "tests/unit/hex.h"
 #include "tests/unit/temp_dir.h"
 
-/* The file up to its trailer. */
+/* Returns the file without its trailer. */
 static const char golden_blocks[] =
 	"44415441424c4b2a0000005e0000005affffffffffffffff02000040000000007b0000001300000002000472"
 	"6f7731026366610000018bcfe5680004763100000014000000020004726f773102636661620000018bcfe568"
@@ -37,7 +36,7 @@ static const char golden_blocks[] =
 	"018bcfe567ff040496e9e9424c4d464d4554320000003e0000003affffffffffffffff02000040000000005b"
 	"0000000300000000000000040000000700000001000000000000000200000000000000030000000100000000"
 	"000000007f0000002904726f7731b14b5047";
-/* The trailer up to its zeros. */
+/* Returns the trailer up to its zeros. */
 static const char golden_trailer[] =
 	"545241424c4b22244808920210a801182020d125280130003803400148005000"
 	"5a2d6f72672e6170616368652e6861646f6f702e68626173652e4b657956616c7565244b56436f6d70617261"
@@ -115,9 +114,10 @@ static void golden_file(void **state)
 }
 
 /*
- * The same cells written by HBase 2.6.4's StoreFileWriter with these settings (no compression,
- * io.storefile.bloom.block.size 8000, prefix length 6): MD5 of its file up to the file info block,
- * which differs by version, and of the payload of the bloom meta block.
+ * HBase 2.6.4's StoreFileWriter wrote the same cells with no compression,
+ * io.storefile.bloom.block.size 8000 and prefix length 6. The first MD5 covers its file up to the
+ * file info block, which differs by version. The second MD5 covers the payload of the bloom meta
+ * block.
  */
 static const struct {
 	enum block_encoding encoding;
@@ -163,7 +163,7 @@ static void write_rows(const char *path, const struct hfile_options *opt)
 		struct cell c = cell_of(row, qualifier, 1700000000000 - r * q % 1000, value);
 		assert_int_equal(hfile_add(w, &c, &err), 0);
 	}
-	/* The estimate that files are rolled by is near the truth. */
+	/* The size estimate that decides when to roll a file is near the real size. */
 	double estimate = (double)hfile_bytes_so_far(w);
 	assert_int_equal(hfile_finish(w, &sum, &err), 0);
 	assert_true(estimate > 0.97 * (double)sum.file_bytes);
@@ -212,7 +212,7 @@ static void same_as_hbase(void **state)
 #define CELL_2 "00000014 00000002 0004726f773102636661620000018bcfe5680004 7631"
 #define CELL_3 "00000014 00000003 0005726f773232026366610000018bcfe567ff04 763333"
 
-/* The payload of the only data block. */
+/* Returns the payload of the only data block. */
 static const struct {
 	enum block_encoding encoding;
 	bool tails;
@@ -231,7 +231,7 @@ static const struct {
 	{ENCODING_ROW_INDEX_V1, false,
 	 "0007" CELL_1 CELL_2 CELL_3 "00000002 00000000 0000003b 0000005a"},
 	{ENCODING_NONE, true, CELL_1 "000000" CELL_2 "000000" CELL_3 "000000"},
-	/* The same with v7 0 and vlong 0 behind each cell (4.2); 99 = 90 + 3 x 3 bytes. */
+	/* The block has v7 0 and vlong 0 after each cell (4.2), so it has 99 = 90 + 3 x 3 bytes. */
 	{ENCODING_PREFIX, true,
 	 "0002 00000063 13 02 00 0004726f7731026366610000018bcfe5680004 7631 0000"
 	 "0a 02 0a 620000018bcfe5680004 7631 0000 13 03 01 05726f773232026366610000018bcfe567ff04"
@@ -270,7 +270,7 @@ static void golden_encodings(void **state)
 	}
 }
 
-/* What is refused behind the cell r/q/100, and with which code. */
+/* Cells that are refused after the cell r/q/100, with the error codes. */
 static const struct {
 	const char *row, *qualifier;
 	int64_t ts;
@@ -324,7 +324,7 @@ static void refused_cells(void **state)
 	hfile_summary_release(&sum);
 }
 
-/* The same within one row: what may not stand behind q/100 in one call. */
+/* Within one row, cells that may not follow q/100 in one call. */
 static void refused_in_a_row(void **state)
 {
 	struct hfile_options opt = golden_options();
@@ -360,7 +360,8 @@ static uint32_t random_below(uint32_t n)
 	return (random_state >> 8) % n;
 }
 
-/* Rows of a number and up to 60 more bytes; each column is there or not, its value short or not. */
+/* Rows of a number and at most 60 more bytes. Each column may be missing, and its value is short or
+ * long. */
 struct made_row {
 	size_t len, count;
 	uint8_t key[80 + CELL_ROOM_BYTES];
@@ -374,7 +375,7 @@ static void make_row(struct made_row *m, uint32_t number)
 	if (!text[0])
 		memset(text, 'v', sizeof text);
 	memset(m, 0, sizeof *m);
-	put_be32(m->key, number / 3 * 3); /* neighbours are prefixes of one another */
+	put_be32(m->key, number / 3 * 3); /* adjacent keys are prefixes of one another */
 	m->len = number % 3 == 0   ? 4
 		 : number % 3 == 1 ? 5 + random_below(9)
 				   : 15 + random_below(50);
@@ -455,7 +456,7 @@ static void values_as_cells(void **state)
 	}
 }
 
-/* What is refused behind row m, columns 0 and 1, time 100. */
+/* These values are refused after row m, columns 0 and 1, time 100. */
 static const struct {
 	const char *row;
 	int64_t ts;
@@ -503,7 +504,7 @@ static void refused_values(void **state)
 	assert_int_equal(hfile_writer_new(&w, path_of("values"), &opt, &err), 0);
 	assert_int_equal(hfile_add_values(w, bytes_of(row, 1), 100, v, 2, &err), 0);
 	for (size_t i = 0; i < sizeof refused_rows / sizeof *refused_rows; i++) {
-		memset(row, 0xff, sizeof row); /* behind a row stands anything */
+		memset(row, 0xff, sizeof row); /* any bytes may follow a row */
 		memcpy(row, refused_rows[i].row, strlen(refused_rows[i].row));
 		v[0].column = refused_rows[i].columns[0];
 		v[1].column = refused_rows[i].columns[1];
@@ -537,7 +538,7 @@ static void refused_files(void **state)
 	assert_null(w);
 	opt = golden_options();
 	assert_int_equal(hfile_writer_new(&w, path_of("none/x"), &opt, &err), RC_IO);
-	/* no cells: no file */
+	/* without cells there is no file */
 	assert_int_equal(hfile_writer_new(&w, path_of("no"), &opt, &err), 0);
 	assert_int_equal(hfile_finish(w, &sum, &err), RC_DATA);
 	assert_int_equal(access(path_of("no"), F_OK), -1);

@@ -1,5 +1,5 @@
-/* Rows that are handed on together: each row of the text is seen once, with its own fields,
- * whatever is taken together, and whatever stands between them. */
+/* Tests rows that are passed on in batches. Each row of the text is seen once, with its own fields,
+ * whatever rows share a batch and whatever lies between them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,15 +17,15 @@ enum { ROWS = 5000, COLUMNS_MAX = 9 };
 struct text {
 	struct buf buf;
 	size_t at[ROWS];  /* where row i starts */
-	bool plain[ROWS]; /* it has no quote */
+	bool plain[ROWS]; /* true if the row has no quote */
 	size_t ncolumns;
 };
 
 struct seen {
 	const struct text *text;
-	size_t rows[ROWS]; /* how often */
+	size_t rows[ROWS]; /* how often each row was seen */
 	size_t together;
-	unsigned refuse; /* one of so many batches; 0: none */
+	unsigned refuse; /* refuses one in this many batches, or none if 0 */
 };
 
 static void put_row(struct text *t, size_t i, unsigned odd, bool crlf)
@@ -46,7 +46,7 @@ static void put_row(struct text *t, size_t i, unsigned odd, bool crlf)
 		buf_append_str(&t->buf, crlf ? "\r\n" : "\n"); /* a blank line */
 }
 
-/* odd: one row of so many is not plain; turn: line ends change after so many rows. */
+/* One row in `odd` has quotes. Line ends change after `turn` rows. */
 static void text_make(struct text *t, size_t ncolumns, unsigned odd, unsigned turn)
 {
 	*t = (struct text){.ncolumns = ncolumns};
@@ -70,7 +70,7 @@ static size_t row_at(const struct seen *s, uint64_t offset)
 	return lo;
 }
 
-/* The field is what stands at `at`; returns where the next one starts. */
+/* Checks that the field is the text at `at`. Returns the start of the next field. */
 static size_t expect_field(const struct seen *s, size_t at, struct bytes field)
 {
 	const uint8_t *text = s->text->buf.ptr;

@@ -1,6 +1,6 @@
 /*
- * Dead letters on librdkafka's mock cluster: brokers that take them, and producers whose queue is
- * too small for them
+ * Tests dead letters on librdkafka's mock cluster, with brokers that accept them and with producers
+ * whose queue is too small
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* n rejects with a value of so many bytes, and a header of so many. */
+/* Writes `n` rejects, each with a value and a header of the given sizes. */
 static void write_rejects(size_t n, size_t value, size_t header)
 {
 	FILE *f = fopen(path_of("rejects.jsonl"), "w");
@@ -33,7 +33,8 @@ static void write_rejects(size_t n, size_t value, size_t header)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* The first alarm is the user's signal; who does not hear it is killed by the second. */
+/* The first alarm is the user's signal. If the program ignores it, the second alarm kills the
+ * process. */
 static void stop_now(int sig)
 {
 	stop_flag = SIGTERM;
@@ -41,7 +42,7 @@ static void stop_now(int sig)
 	alarm(20);
 }
 
-/* The user has seen that it waits. */
+/* The user has read the message that the program waits. */
 static void stop_when_told(void *ctx, const char *sentence)
 {
 	remember(ctx, sentence);
@@ -70,7 +71,7 @@ static int send_with(struct cluster *c, const char *name, const char *value, uin
 	return rc;
 }
 
-/* The job may want no reports of what went well; here they are waited for. */
+/* The job may switch off delivery reports of successes, but this code waits for them. */
 static void test_all_reports(void **state)
 {
 	struct error err;
@@ -80,7 +81,7 @@ static void test_all_reports(void **state)
 		fail_msg("%s", err.msg);
 }
 
-/* Room comes as the others are taken. */
+/* The queue gets room as messages are delivered. */
 static void test_small_queue(void **state)
 {
 	struct error err;
@@ -90,7 +91,7 @@ static void test_small_queue(void **state)
 		fail_msg("%s", err.msg);
 }
 
-/* It does not come while no broker is there; a signal ends the waiting. */
+/* The queue gets no room while no broker answers. A signal ends the wait. */
 static void test_stopped_with_a_full_queue(void **state)
 {
 	struct cluster *c = *state;
@@ -101,7 +102,7 @@ static void test_stopped_with_a_full_queue(void **state)
 	assert_int_equal(send_with(c, "queue.buffering.max.messages", "1", 2, 1, &err), RC_STOPPED);
 }
 
-/* One for which there never will be room. */
+/* A message is too large for the queue. */
 static void test_larger_than_the_queue(void **state)
 {
 	struct error err;
@@ -109,11 +110,11 @@ static void test_larger_than_the_queue(void **state)
 	write_rejects(1, 5000, 10);
 	assert_int_equal(send_with(*state, "queue.buffering.max.kbytes", "1", 1, 30, &err),
 			 RC_CONFIG);
-	assert_non_null(strstr(err.msg, "of 5000 bytes, which exceeds"));
+	assert_non_null(strstr(err.msg, "of 5000 bytes, expected at most the size"));
 	assert_non_null(strstr(err.msg, "queue.buffering.max.kbytes"));
 }
 
-/* Headers are bytes too: of twelve megabytes no more than eight wait at once. */
+/* Headers also count as bytes, so at most eight of twelve megabytes wait at once. */
 static void test_headers_wait_too(void **state)
 {
 	struct cluster *c = *state;

@@ -1,6 +1,6 @@
 /*
- * Members of a consumer group, against librdkafka's own mock cluster: at any time each partition is
- * in at most one pair of hands, and in the end in one.
+ * Tests members of a consumer group on librdkafka's own mock cluster. At most one member holds a
+ * partition at any time, and in the end exactly one does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ struct cluster;
 struct hands {
 	struct cluster *cluster;
 	struct member *member;
-	bool has[PARTITIONS], leaving; /* leaving: taken, not let go yet */
+	bool has[PARTITIONS], leaving; /* revoked and not released yet */
 	int given, taken;
 };
 
@@ -49,7 +49,7 @@ static int make_cluster(void **state)
 	c->mock = rd_kafka_mock_cluster_new(c->client, 3);
 	rd_kafka_mock_topic_create(c->mock, "events", PARTITIONS, 1);
 	rd_kafka_mock_coordinator_set(c->mock, "group", "g", 1);
-	/* the mock's rebalances last a second less than a session */
+	/* the mock's rebalances take a second less than a session */
 	c->session[0] = (struct kafka_property){.name = "session.timeout.ms", .value = "4000"};
 	c->session[1] = (struct kafka_property){.name = "heartbeat.interval.ms", .value = "100"};
 	c->job = (struct job){
@@ -159,7 +159,7 @@ static void poll_all(struct cluster *c)
 	}
 }
 
-/* Until the members have so many. */
+/* Waits until each member has the given number of partitions. */
 static void settle(struct cluster *c, int a, int b)
 {
 	time_t end = time(NULL) + 30;
@@ -171,7 +171,7 @@ static void settle(struct cluster *c, int a, int b)
 	}
 }
 
-/* An offset of a partition that is somebody else's by now is theirs to tell. */
+/* Only the new owner of a partition may commit its offset. */
 static void expect_own_notes(struct cluster *c)
 {
 	struct error err;
@@ -204,7 +204,7 @@ static void test_come_and_go(void **state)
 	settle(c, 6, 0);
 	join(c, 1);
 	settle(c, 3, 3);
-	/* cooperative: who keeps something is not asked to give it up first */
+	/* with the cooperative protocol, a member need not release partitions that it keeps */
 	assert_int_equal(c->hands[0].taken, 1);
 	assert_int_equal(c->hands[1].taken, 0);
 	expect_own_notes(c);
@@ -229,7 +229,8 @@ static void expect_committed(struct cluster *c, struct kafka *k, int64_t want)
 	} while (note.offset != want);
 }
 
-/* Another broker is the coordinator: the members find it, and so does a client that only asks. */
+/* Another broker becomes the coordinator. The members find it, and so does a client that only
+ * queries offsets. */
 static void test_coordinator_moved(void **state)
 {
 	struct cluster *c = *state;
@@ -253,7 +254,7 @@ static void test_coordinator_moved(void **state)
 }
 
 /*
- * Told to leave while the group agrees and nothing was given yet: librdkafka before 2.3 aborts the
+ * A member leaves during a rebalance, before it has any partition. librdkafka before 2.3 aborts the
  * process when such a client is destroyed (its issue 4312).
  */
 static void test_leave_before_given(void **state)

@@ -1,5 +1,6 @@
 /*
- * JSON extraction: tables by hand, and random and damaged texts against jansson
+ * Tests JSON extraction with tables written by hand, and compares random and damaged texts with
+ * jansson
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,8 @@
 #include "json_oracle.h"
 #include "mem.h"
 
-/* One column by its path: its text, "(absent)", or "!at expected". */
+/* Extracts one column by its path. The result is the column's text, "(absent)", or "!at
+ * expected". */
 static void look(const char *path, const char *text, size_t len, char *out, size_t size)
 {
 	struct json_paths *p;
@@ -23,7 +25,7 @@ static void look(const char *path, const char *text, size_t len, char *out, size
 
 	if (json_paths_new(&p, &path, 1, &bad, &err))
 		fail_msg("%s", err.msg);
-	/* on the heap and exact, so that the sanitizer sees a byte too many */
+	/* a heap block of exact size, so that the sanitizer sees reads past its end */
 	uint8_t *exact = mem_alloc(len + 1);
 	uint8_t *at = exact + 1;
 	memcpy(at, text, len);
@@ -66,11 +68,11 @@ static void test_values(void **state)
 		{"[0][1]", "[[5,6]]", "6"},
 		{"['a.b']", "{\"a.b\":1,\"a\":{\"b\":2}}", "1"},
 		{"a['b']", "{\"a.b\":1,\"a\":{\"b\":2}}", "2"},
-		/* the last of two counts, with all that is below it */
+		/* the last of two equal members counts, with all members below it */
 		{"a", "{\"a\":1,\"a\":2}", "2"},
 		{"a", "{\"a\":1,\"a\":null}", "(absent)"},
 		{"a.b", "{\"a\":{\"b\":1},\"a\":{\"c\":2}}", "(absent)"},
-		/* escapes, in values and in keys */
+		/* escapes in values and keys */
 		{"a", "{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"}", "'\"\\/\b\f\n\r\t"},
 		{"a", "{\"a\":\"x\\u00e9y\\u20ACz\"}", "'x\xc3\xa9y\xe2\x82\xacz"},
 		{"a", "{\"a\":\"\\uD83D\\uDE00!\"}", "'\xf0\x9f\x98\x80!"},
@@ -80,7 +82,7 @@ static void test_values(void **state)
 		 "'\xf0\x9f\x98\x80\xef\xbf\xbd\xc2\x80"},
 		{"a", "{\"a\":\"0123456789abcdef\\n0123456789abcdef\"}",
 		 "'0123456789abcdef\n0123456789abcdef"},
-		/* faults: at which byte, what was expected */
+		/* faults, with the byte and the expected text */
 		{"a", "", "!0 a value"},
 		{"a", "  ", "!2 a value"},
 		{"a", "{", "!1 a key in double quotes"},
@@ -171,7 +173,7 @@ static uint64_t next_random(uint64_t *x)
 	return *x >> 11;
 }
 
-/* A text made of pieces that nearly are JSON, so that many are. */
+/* Makes a text of pieces that are almost JSON, so that many texts are valid. */
 static void make_text(uint64_t *seed, struct buf *b, int depth)
 {
 	static const char *const scalars[] = {"1",
@@ -216,7 +218,7 @@ static void test_against_jansson(void **state)
 	for (int i = 0; i < 30000; i++) {
 		b.len = 0;
 		make_text(&seed, &b, 0);
-		for (uint64_t k = next_random(&seed) % 3; k > 0; k--) /* damage */
+		for (uint64_t k = next_random(&seed) % 3; k > 0; k--) /* damages the text */
 			b.ptr[next_random(&seed) % b.len] =
 				(uint8_t) "\"\\{}[],:0\x80\x1f\xc3"[next_random(&seed) % 12];
 		const char *differs = oracle_differs(p, &s, buf_bytes(&b));

@@ -1,5 +1,6 @@
 /*
- * test_input_kafka.c - brokers that fail or are away, what is refused, the group's offsets
+ * test_input_kafka.c - tests brokers that fail or do not answer, refused requests, and the group's
+ * offsets
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 #include "pipeline/input/kafka/kafka_client.h"
 #include "tests/unit/kafka_rig.h"
 
-/* A fetch that fails, and one that comes from a leader that is none: the same events. */
+/* Failed fetches, also from a broker that is not the leader, give the same events. */
 static void test_passing_errors(void **state)
 {
 	struct cluster *c = *state;
@@ -71,7 +72,7 @@ static void test_broker_away(void **state)
 	if (!strstr(c->said, "no broker answers at 127.0.0.1:") || !strstr(c->said, "answer again"))
 		fail_msg("said: %s", c->said);
 	seen_free(s);
-	/* patience comes to its end, and so does a signal's */
+	/* the wait ends at its limit, and at once after a signal */
 	rd_kafka_mock_broker_set_down(c->mock, 1);
 	c->job.kafka.patience_s = 1;
 	s = read_ranges(c, k, r, PARTITIONS);
@@ -87,8 +88,8 @@ static void test_broker_away(void **state)
 }
 
 /*
- * One broker refuses us for longer than any start takes, another one answers: that the topic is
- * there, which is asked while nothing comes, is no end of it; a message is.
+ * One broker refuses connections for a long time while another answers. The answer that the topic
+ * exists does not end the wait, but a message does.
  */
 static void test_one_broker_refuses(void **state)
 {
@@ -107,7 +108,7 @@ static void test_one_broker_refuses(void **state)
 	assert_int_equal(kafka_still_there(k, NULL, &err), 0);
 	assert_int_equal(kafka_check_patience(k, &err), RC_IO);
 	assert_non_null(strstr(err.msg, "refuse the connection"));
-	/* that none answers is another matter */
+	/* no broker answers, which is a different error */
 	k->silence.refused_since = 0;
 	silence_begin(&k->silence, DURATION_FOREVER);
 	assert_int_equal(kafka_still_there(k, NULL, &err), 0);
@@ -116,6 +117,24 @@ static void test_one_broker_refuses(void **state)
 	struct seen *s = read_ranges(c, k, r, PARTITIONS);
 	assert_true(s->rc == RC_OK && s->counts.events == 1 && k->silence.refused_since == 0);
 	seen_free(s);
+	kafka_close(k);
+}
+
+/* A client whose memory cannot take the largest message is refused before any request. */
+static void test_memory(void **state)
+{
+	struct cluster *c = *state;
+	struct kafka *k;
+	struct error err;
+
+	c->job.kafka.max_message = 15 << 20;
+	assert_int_equal(kafka_open(&k, &c->job, (15 << 20) - 1, NULL, &err), RC_CONFIG);
+	assert_non_null(strstr(err.msg, "`max_message` allows messages of 15728640 bytes: found "
+					"--memory 59M, expected at least 60M"));
+	assert_int_equal(kafka_open(&k, &c->job, 15 << 20, NULL, &err), RC_OK);
+	kafka_close(k);
+	/* a client that reads no messages */
+	assert_int_equal(kafka_open(&k, &c->job, 0, NULL, &err), RC_OK);
 	kafka_close(k);
 }
 
@@ -192,7 +211,7 @@ static void test_group(void **state)
 	if (kafka_committed(k, r, got, 2, &err))
 		fail_msg("%s", err.msg);
 	assert_true(got[0].offset == 7 && got[1].offset == 9 && got[0].ours && got[1].ours);
-	/* another one of the same machine and process */
+	/* another client of the same machine and process */
 	struct kafka *other = open_client(c);
 	if (kafka_committed(other, r, got, 2, &err))
 		fail_msg("%s", err.msg);
@@ -204,8 +223,8 @@ static void test_group(void **state)
 	kafka_close(k);
 }
 
-/* The group's coordinator is another broker, and the old one is gone: asked and told all the same.
- */
+/* The group's coordinator moves to another broker and the old one stops. Offsets are still read and
+ * committed. */
 static void test_coordinator_moved(void **state)
 {
 	struct cluster *c = *state;
@@ -234,12 +253,13 @@ static void test_coordinator_moved(void **state)
 	assert_int_equal(kafka_committed(k, &r, &got, 1, &err), RC_OK);
 	assert_int_equal(got.offset, 8);
 	assert_string_equal(c->said,
-			    ""); /* librdkafka finds the new one: nothing to tell anybody */
+			    ""); /* librdkafka finds the new coordinator, so nothing is reported */
 	kafka_close(k);
 	rd_kafka_mock_cluster_destroy(mock);
 }
 
-/* librdkafka aborted the process when it was closed before it had stopped what it read before. */
+/* Older versions of librdkafka aborted the process if a client was closed before its reading had
+ * stopped. */
 static void test_closed_behind_an_assignment(void **state)
 {
 	enum { ROUNDS = 50, MOST = 2 * PARTITIONS };
@@ -265,11 +285,11 @@ static void test_closed_behind_an_assignment(void **state)
 	}
 }
 
-/* librdkafka's main thread, which closing asks, is in a kinit that does not end. */
+/* librdkafka's main thread, which the close waits for, is in a kinit that never ends. */
 static void test_closed_in_a_login(void **state)
 {
 	enum { KINIT_MS = 6000, CLOSE_MS = 5000 };
-	static struct kafka *given_up; /* with its client, which lives on: no leak */
+	static struct kafka *given_up; /* the client still exists, so this is no leak */
 	struct cluster *c = *state;
 	struct kafka_property login[] = {
 		{.name = "security.protocol", .value = "SASL_PLAINTEXT"},
@@ -280,11 +300,11 @@ static void test_closed_in_a_login(void **state)
 	c->job.kafka.nproperties = sizeof login / sizeof *login;
 	c->job.allow_code = true;
 	given_up = open_client(c);
-	clock_sleep_ms(200); /* it has begun */
+	clock_sleep_ms(200); /* the kinit has begun */
 	int64_t begin = clock_ms();
 	kafka_close(given_up);
 	int64_t took = clock_ms() - begin;
-	/* what was left alone ends before the test does */
+	/* the abandoned thread ends before the test does */
 	clock_sleep_ms(took < KINIT_MS ? KINIT_MS - took : 0);
 	assert_in_range(took, 0, CLOSE_MS);
 }
@@ -292,13 +312,10 @@ static void test_closed_in_a_login(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_passing_errors),
-		TEST(test_broker_away),
-		TEST(test_one_broker_refuses),
-		TEST(test_refusals),
-		TEST(test_group),
-		TEST(test_coordinator_moved),
-		TEST(test_closed_behind_an_assignment),
+		TEST(test_passing_errors),     TEST(test_broker_away),
+		TEST(test_one_broker_refuses), TEST(test_memory),
+		TEST(test_refusals),	       TEST(test_group),
+		TEST(test_coordinator_moved),  TEST(test_closed_behind_an_assignment),
 		TEST(test_closed_in_a_login),
 	};
 

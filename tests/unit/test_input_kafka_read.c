@@ -1,7 +1,8 @@
 /*
- * test_input_kafka_read.c - ranges of a topic as events: JSON, CSV and raw values, rejects, tombstones
+ * test_input_kafka_read.c - reads ranges of a topic as events, with JSON, CSV and raw values,
+ * rejects and tombstones
  *
- * What is expected is computed from what was produced.
+ * The expected events are computed from the messages that the test produced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +88,8 @@ static void test_rejects_and_tombstones(void **state)
 	kafka_close(k);
 }
 
-/* What the memory cannot hold is a reject with the figure, and its neighbours are loaded. */
+/* An event that exceeds `max_message` is a reject with both figures, and its neighbours are loaded.
+ */
 static void test_too_large(void **state)
 {
 	struct cluster *c = *state;
@@ -108,8 +110,8 @@ static void test_too_large(void **state)
 	assert_true(s->counts.events == 4 && s->counts.rejects == 1);
 	expect(s, 0, "1");
 	expect(s, 2,
-	       "! message_too_large events/1@2 found a message of 109 bytes, expected at most 108, "
-	       "a quarter of --memory: raise --memory");
+	       "! message_too_large events/1@2 found a message of 109 bytes, expected at most 108; "
+	       "raise the key `max_message` of the job");
 	expect(s, 3, "2");
 	seen_free(s);
 	s = read_ranges_upto(c, k, r, PARTITIONS, 107);
@@ -118,7 +120,7 @@ static void test_too_large(void **state)
 	kafka_close(k);
 }
 
-/* JSON in which no field could be is a reject, not an event that has none. */
+/* JSON that cannot contain fields is a reject, not an event without fields. */
 static void test_no_object(void **state)
 {
 	static const struct {
@@ -152,7 +154,7 @@ static void test_no_object(void **state)
 		for (size_t i = 0; i < n; i++)
 			expect(s, i, arrays ? cases[i].want_arrays : cases[i].want);
 		seen_free(s);
-		need(c, "[0]"); /* of an array */
+		need(c, "[0]"); /* an element of an array */
 	}
 	kafka_close(k);
 }

@@ -1,5 +1,6 @@
 /*
- * test_input_kafka_read_positions.c - offsets that the broker does not have, and messages that are others
+ * test_input_kafka_read_positions.c - tests offsets that the broker lacks, and offsets with a
+ * different message
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 
 #include "tests/unit/kafka_rig.h"
 
-/* A mock partition keeps 5 MiB: older messages of partition 0 go. */
+/* A mock partition keeps 5 MiB, so the broker deletes older messages of partition 0. */
 static void push_out(struct cluster *c)
 {
 	char *large = mem_calloc(1, 600001);
@@ -22,7 +23,7 @@ static void push_out(struct cluster *c)
 	mem_free(large);
 }
 
-/* Positions that the broker does not have. */
+/* Tests positions that the broker lacks. */
 static void test_lost_positions(void **state)
 {
 	struct cluster *c = *state;
@@ -38,7 +39,7 @@ static void test_lost_positions(void **state)
 	r[0].end = 20;
 	struct seen *s = read_ranges(c, k, r, PARTITIONS);
 	assert_int_equal(s->rc, RC_DATA);
-	if (!strstr(s->err.msg, "there were offsets up to 20, but now the partition ends at 10") ||
+	if (!strstr(s->err.msg, "found the partition's end at offset 10, expected at least 20") ||
 	    !strstr(s->err.msg, "seek --state DIR 0=0"))
 		fail_msg("%s", s->err.msg);
 	seen_free(s);
@@ -46,14 +47,14 @@ static void test_lost_positions(void **state)
 	r[0] = (struct offset_range){.partition = 0, .start = 2, .end = 10};
 	s = read_ranges(c, k, r, 1);
 	assert_int_equal(s->rc, RC_DATA);
-	if (!strstr(s->err.msg, "the next offset to load is 2") ||
-	    !strstr(s->err.msg, "offsets are lost"))
+	if (!strstr(s->err.msg, "expected at most 2, the next offset to load") ||
+	    !strstr(s->err.msg, "offsets before they were loaded"))
 		fail_msg("%s", s->err.msg);
 	seen_free(s);
 	kafka_close(k);
 }
 
-/* A further range of partition 0 and what came out of it. */
+/* Reads a further range of partition 0 and logs its events. */
 static int read_on(struct cluster *c, struct kafka *k, struct offset_range *r, int64_t end,
 		   char *why, size_t size)
 {
@@ -62,13 +63,13 @@ static int read_on(struct cluster *c, struct kafka *k, struct offset_range *r, i
 	struct seen *s = read_ranges(c, k, r, 1);
 	int rc = s->rc;
 	snprintf(why, size, "%s", rc ? s->err.msg : "");
-	if (!rc)
+	if (rc == RC_OK)
 		assert_true(s->counts.events == (uint64_t)r->events);
 	seen_free(s);
 	return rc;
 }
 
-/* The message in front of a range is read once more, and is the one it was or not. */
+/* The message before a range is read again, and must be the same message. */
 static void test_anchors(void **state)
 {
 	struct cluster *c = *state;
@@ -88,7 +89,7 @@ static void test_anchors(void **state)
 	assert_true(r[0].last.known && r[0].last.offset == 3 &&
 		    r[0].last.timestamp_ms == 1476640644000);
 	last = r[0].last;
-	/* an empty range looks too, and keeps what it knew */
+	/* an empty range also checks the message, and keeps the recorded message */
 	assert_int_equal(read_on(c, k, r, 4, why, sizeof why), 0);
 	assert_memory_equal(&last, &r[0].last, sizeof last);
 	assert_int_equal(read_on(c, k, r, 6, why, sizeof why), 0);
@@ -97,7 +98,7 @@ static void test_anchors(void **state)
 	assert_int_equal(read_on(c, k, r, 7, why, sizeof why), 0);
 	assert_memory_not_equal(last.digest, r[0].last.digest, 16); /* no key */
 	assert_string_equal(c->said, "");
-	/* what is told apart: an offset, a time, a digest */
+	/* each difference of offset, time or digest is detected */
 	for (int i = 0; i < 3; i++) {
 		struct offset_range bad = r[0];
 
@@ -110,7 +111,7 @@ static void test_anchors(void **state)
 		    !strstr(why, "(0: offset "))
 			fail_msg("%s", why);
 	}
-	/* a key that is empty is not one that is null, nor does it run into the value */
+	/* an empty key differs from null, and a key's end differs from a value's beginning */
 	struct offset_range p1 = {.partition = 1};
 	struct anchor empty_key;
 	assert_int_equal(read_on(c, k, &p1, 1, why, sizeof why), 0);
@@ -118,7 +119,7 @@ static void test_anchors(void **state)
 	assert_memory_not_equal(empty_key.digest, r[0].last.digest, 16);
 	assert_int_equal(read_on(c, k, &p1, 2, why, sizeof why), 0);
 	assert_memory_not_equal(empty_key.digest, p1.last.digest, 16);
-	/* gone, as the offsets in front of it: that is said, and once */
+	/* the message is deleted, like the offsets before it, which is reported once */
 	push_out(c);
 	struct kafka_topic t;
 	struct error err;
@@ -130,7 +131,8 @@ static void test_anchors(void **state)
 	gone.end = low;
 	assert_int_equal(read_on(c, k, &gone, high - 1, why, sizeof why), 0);
 	assert_true(gone.events == high - 1 - low && gone.last.offset == high - 2);
-	assert_non_null(strstr(c->said, "topic events, partition 0: the brokers no longer have"));
+	assert_non_null(
+		strstr(c->said, "topic events, partition 0: the brokers deleted the message"));
 	gone = r[0];
 	gone.end = high;
 	c->said[0] = 0;

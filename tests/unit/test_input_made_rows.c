@@ -1,4 +1,5 @@
-/* JSON lines that are handed on together: each is seen once, with its own fields and bytes. */
+/* Tests JSON lines that are passed on in batches. Each line is seen once, with its own fields and
+ * bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@ enum { LINES = 4000 };
 
 struct line {
 	uint64_t at, number;
-	char n[24], t[64]; /* its fields; t empty: null */
+	char n[24], t[64]; /* the fields of the line; an empty `t` is a null */
 	unsigned seen;
 };
 
@@ -21,10 +22,10 @@ struct seen {
 	struct line lines[LINES];
 	struct bytes text;
 	size_t together, apart;
-	unsigned refuse; /* one of so many times; 0: never */
+	unsigned refuse; /* refuses one in this many batches, or never if 0 */
 };
 
-/* Blank lines, nulls, escapes and what is no JSON stand between. */
+/* Blank lines, nulls, escapes and invalid JSON lie between the lines. */
 static void write_lines(struct seen *s, struct buf *out)
 {
 	uint64_t number = 0;

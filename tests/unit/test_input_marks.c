@@ -1,4 +1,5 @@
-/* Marks against a loop over the bytes: every way that the CPU has, windows and places in them. */
+/* Compares marks with a loop over the bytes, for every variant that the CPU supports and windows at
+ * any place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@ static bool is_mark(uint8_t c, uint8_t delimiter)
 	return c == delimiter || c == '"' || c == '\n' || c == '\r';
 }
 
-/* One byte of `rare` is a mark; the others are any, or near a mark. */
+/* Fills the text. One byte in `rare` is a mark. The other bytes are random or differ from a mark by
+ * one bit. */
 static void fill(uint8_t *text, size_t len, uint8_t delimiter, unsigned rare)
 {
 	const uint8_t marks[] = {delimiter, '"', '\n', '\r'};
@@ -58,7 +60,7 @@ static void every_way(void **state)
 	}
 }
 
-/* Windows one behind the other give all marks, whatever is passed over. */
+/* Consecutive windows give all marks, even if some are skipped. */
 static void windows(void **state)
 {
 	uint8_t *text = malloc(TEXT_BYTES + MARKS_BLOCK);

@@ -1,6 +1,6 @@
 /*
- * A file's rows, read in slices at every byte, are those of the file as a whole: none is missing,
- * none comes twice, whatever the borders, once slices that do not meet are read again.
+ * Tests that a file's rows, read in slices cut at any byte, equal those of the whole file. No row
+ * is missing or doubled after slices that do not meet are read again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +21,10 @@ static struct job job;
 static const char *path, *columns_file;
 static size_t piece_bytes;
 
-/* What was read: each event or reject with its place, in order. */
+/* The events and rejects that were read, each with its place, in order. */
 struct reading {
 	struct buf log;
-	uint64_t line_base; /* added to lines, as a slice counts from its own start */
+	uint64_t line_base; /* added to line numbers, because a slice counts from its own start */
 	struct source_part part;
 };
 
@@ -73,7 +73,8 @@ static int read_slice(struct reading *r, const struct source_slice *slice, struc
 	return rc == RC_END ? RC_OK : rc;
 }
 
-/* Slices [border i, border i + 1) one after the other, mended as their reports ask. */
+/* Reads the slices [border i, border i + 1) one after another and mends them as their reports
+ * request. */
 static unsigned read_slices(const uint64_t *borders, size_t n, uint64_t size, struct reading *all)
 {
 	uint64_t expected = 0, lines = 0;
@@ -95,7 +96,7 @@ static unsigned read_slices(const uint64_t *borders, size_t n, uint64_t size, st
 						      .exact = true};
 			one = (struct reading){.line_base = lines};
 			assert_int_equal(read_slice(&one, &slice, &err), RC_OK);
-		} else if (expected != one.part.head) { /* its lines can be known only now */
+		} else if (expected != one.part.head) { /* the line number is known only now */
 			buf_release(&one.log);
 			one = (struct reading){.line_base = lines};
 			assert_int_equal(read_slice(&one, &slice, &err), RC_OK);
@@ -235,11 +236,11 @@ static void test_what_is_refused(void **state)
 	struct source *s;
 	struct error err;
 	assert_int_equal(source_open(&s, &o, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "needs one file: found 2"));
+	assert_non_null(strstr(err.msg, "found 2 inputs, expected one file"));
 	input.nfiles = 1;
 	input.slice = &turned;
 	assert_int_equal(source_open(&s, &o, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "ends before it begins"));
+	assert_non_null(strstr(err.msg, "found an end before the start"));
 	input.slice = &slice;
 	job.csv.encoding = "ISO-8859-1";
 	assert_int_equal(source_open(&s, &o, &err), RC_CONFIG);
@@ -252,7 +253,7 @@ static void test_what_is_refused(void **state)
 	assert_int_not_equal(source_open(&s, &o, &err), RC_OK);
 }
 
-/* What was read of a fed slice counts from its first byte on, wherever the feed begins. */
+/* Positions in a fed slice count from its first byte, wherever the feed begins. */
 static void test_progress_of_what_is_fed(void **state)
 {
 	(void)state;

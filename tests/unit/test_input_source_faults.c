@@ -1,5 +1,6 @@
 /*
- * test_input_source_faults.c - what ends the reading of delimited text: rows, files, the sink
+ * test_input_source_faults.c - tests errors of rows, files and the sink that end the reading of
+ * delimited text
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +49,7 @@ static void test_fatal_rows(void **state)
 	drop(&o);
 }
 
-/* A quote that never closes costs its line: what stands below is read. */
+/* An unclosed quote costs only its own line. The lines below it are read. */
 static void test_open_quotes(void **state)
 {
 	static const struct {
@@ -57,13 +58,14 @@ static void test_open_quotes(void **state)
 		{"a,b\n\"c,d\ne,f\n", "1:0 [a] [b]\n2:4 open_quote 1 <\"c,d>\n3:9 [e] [f]\n"},
 		{"a,b\n\r\nc,\"", "1:0 [a] [b]\n3:6 open_quote 2 <c,\">\n"},
 		{"\"c,d\r\ne,f", "1:0 open_quote 1 <\"c,d>\n2:6 [e] [f]\n"},
-		/* longer than max_row, 12 bytes, whether it closes behind that or not */
+		/* longer than max_row, 12 bytes, with and without a closing quote after the limit
+		 */
 		{"a,b\n\"\n\n\n\n\n\n\n\n\n\n\n\nc,d\n",
 		 "1:0 [a] [b]\n2:4 open_quote 1 <\">\n14:17 [c] [d]\n"},
 		{"\"x\ne,f\ng,h\ni,j\",k\nl,m\n",
 		 "1:0 open_quote 1 <\"x>\n2:3 [e] [f]\n3:7 [g] [h]\n4:11 bad_quote 2 <i,j\",k>\n"
 		 "5:18 [l] [m]\n"},
-		/* the second half of one becomes a quote that opens */
+		/* the second half of a pair becomes an opening quote */
 		{"\"x\ne,\"\"f\n1,2\n3,\"4\n5,6\n",
 		 "1:0 open_quote 1 <\"x>\n2:3 bad_quote 2 <e,\"\"f>\n3:9 [1] [2]\n"
 		 "4:13 open_quote 2 <3,\"4>\n5:18 [5] [6]\n"},
@@ -99,7 +101,7 @@ static void test_open_quotes(void **state)
 	}
 }
 
-/* A line without end costs no more than a small multiple of the limit. */
+/* A line without an end costs at most a small multiple of the limit. */
 static void test_endless_line(void **state)
 {
 	size_t len = 20 << 20;
@@ -129,7 +131,7 @@ static void test_bad_files(void **state)
 	assert_int_equal(mkdir(setup.files[1], 0700), 0);
 	expect_failure(&setup, RC_IO, "/empty: found no files in this folder", "");
 	setup.files[0] = setup.files[1] = "-";
-	expect_failure(&setup, RC_CONFIG, "standard input is named 2 times", "");
+	expect_failure(&setup, RC_CONFIG, "found `-` (standard input) 2 times", "");
 	if (geteuid() != 0) {
 		setup.files[0] = good;
 		setup.files[1] = put_file("closed", "b\n", 2);
@@ -139,7 +141,7 @@ static void test_bad_files(void **state)
 	}
 }
 
-/* How a file changes behind its reader's back, once its first row was handed out. */
+/* Changes a file while it is read, after its first row was passed on. */
 struct change {
 	void (*change)(const char *path);
 	const char *says;
@@ -162,7 +164,7 @@ static void overwrite(const char *path)
 	close(fd);
 }
 
-/* As `cp -p` and rsync do. */
+/* Replaces the file as `cp -p` and rsync replace files. */
 static void overwrite_secretly(const char *path)
 {
 	struct stat st;
@@ -209,7 +211,7 @@ static void expect_change(const struct change *c)
 	assert_int_equal(rc, RC_IO);
 	if (!strstr(err.msg, c->says))
 		fail_msg("%s", err.msg);
-	assert_int_equal(source_work(w, &sink, &err), RC_IO); /* and it stays so */
+	assert_int_equal(source_work(w, &sink, &err), RC_IO); /* and the error stays */
 	source_worker_free(w);
 	source_close(s);
 }
@@ -217,9 +219,9 @@ static void expect_change(const struct change *c)
 static void test_file_changed(void **state)
 {
 	static const struct change changes[] = {
-		{grow, "changed while being read: 32 bytes when opened, 42 read"},
-		{overwrite, "changed while being read: it was written to"},
-		{overwrite_secretly, "changed while being read: it was changed (ctime)"},
+		{grow, "changed during reading: found 42 bytes, expected 32"},
+		{overwrite, "changed during reading: a program wrote to the file"},
+		{overwrite_secretly, "changed during reading: a program changed the file (ctime)"},
 	};
 
 	(void)state;
@@ -227,7 +229,7 @@ static void test_file_changed(void **state)
 		expect_change(&changes[i]);
 }
 
-/* The second of two files, between the look at its header and its turn. */
+/* The second of two files changes between the check of its header and its reading. */
 static void replace(const char *path)
 {
 	char name[160];
@@ -263,7 +265,8 @@ static void test_file_replaced(void **state)
 	while ((rc = source_work(w, &sink, &err)) == 0)
 		;
 	assert_int_equal(rc, RC_IO);
-	if (!strstr(err.msg, "second: changed since it was checked: another file has its place"))
+	if (!strstr(err.msg,
+		    "second: changed since it was checked: another file replaced the file"))
 		fail_msg("%s", err.msg);
 	source_worker_free(w);
 	source_close(s);

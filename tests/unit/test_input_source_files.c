@@ -1,7 +1,8 @@
 /*
- * test_input_source_files.c - delimited text from compressed input, several files, streams
+ * test_input_source_files.c - reads delimited text from compressed input, several files and streams
  *
- * Judges: what was packed, and xxhash over the file on disk.
+ * The results are compared with the text that was compressed, and with xxhash over the file on
+ * disk.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,7 +92,7 @@ static void test_compressed(void **state)
 	buf_release(&zst);
 }
 
-/* Cut or changed anywhere, a compressed file is either refused or (never) read otherwise. */
+/* A compressed file that is cut or changed anywhere is refused. It never gives different rows. */
 static void test_damaged(void **state)
 {
 	struct buf plain = many_rows(300);
@@ -169,7 +170,7 @@ static void *feed_main(void *arg)
 {
 	struct feed *f = arg;
 
-	/* One by one at first, so that the magic bytes come in parts. */
+	/* First single bytes, so that the magic number arrives in pieces. */
 	for (size_t i = 0; i < f->data.len; i += i < 8 ? 1 : 1000) {
 		size_t n = i < 8 ? 1 : f->data.len - i < 1000 ? f->data.len - i : 1000;
 

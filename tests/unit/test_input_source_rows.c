@@ -1,5 +1,6 @@
 /*
- * test_input_source_rows.c - rows, delimiters and headers of delimited text, by tables written by hand
+ * test_input_source_rows.c - tests rows, delimiters and headers of delimited text with tables
+ * written by hand
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 
 static const struct {
 	const char *text;
-	size_t len; /* 0: strlen */
+	size_t len; /* 0: use strlen */
 	size_t ncolumns;
 	const char *log;
 	uint64_t blank;
@@ -54,7 +55,7 @@ static const struct {
 	{"a,\"b\"c\r\nx,y", 0, 2, "1:0 " BAD_BEHIND("2", "c") " <a,\"b\"c>\n2:8 [x] [y]\n", 0},
 	{"a, \"b\"\nx,y\n", 0, 2, "1:0 " BAD_PLAIN("2") " <a, \"b\">\n2:7 [x] [y]\n", 0},
 	{"a,\"b\" \nx,y\n", 0, 2, "1:0 " BAD_BEHIND("2", " ") " <a,\"b\" >\n2:7 [x] [y]\n", 0},
-	/* the fault is in the row's second line: that line is skipped, not the first one only */
+	/* the fault is in the row's second line, so the second line is also skipped */
 	{"\"a\nb\"c,\"d\nx,y\n", 0, 2,
 	 "1:0 " BAD_BEHIND("1", "c") " <\"a\\x0ab\"c,\"d>\n3:10 [x] [y]\n", 0},
 	{"a\"b", 0, 1, "1:0 " BAD_PLAIN("1") " <a\"b>\n", 0},
@@ -112,7 +113,7 @@ static void test_header(void **state)
 	static const struct {
 		const char *first, *second; /* second may be NULL */
 		int rc;
-		const char *want; /* the log, or a part of the sentence */
+		const char *want; /* the log, or a part of the error message */
 	} t[] = {
 		{"x,y\n1,2\n", NULL, 0, "2:4 [1] [2]\n"},
 		{"x,y", NULL, 0, ""},
@@ -121,8 +122,9 @@ static void test_header(void **state)
 		{"\n\r\nx\n1", NULL, 0, "4:5 [1]\n"},
 		{"\"x\ny\",z\n1,2\n", NULL, 0, "3:8 [1] [2]\n"},
 		{"x,x,\n1,2,3\n", NULL, 0, "2:5 [1] [2] [3]\n"},
-		{"", NULL, RC_DATA, "in: empty, expected a header line"},
-		{"\xef\xbb\xbf\n\n", NULL, RC_DATA, "in: empty, expected a header line"},
+		{"", NULL, RC_DATA, "in: found an empty file, expected a header line"},
+		{"\xef\xbb\xbf\n\n", NULL, RC_DATA,
+		 "in: found an empty file, expected a header line"},
 		{"x,\"y\n1,2\n", NULL, RC_DATA, "in:1: found no closing quote for column 2"},
 		{"\nx,y\"\n1,2\n", NULL, RC_DATA, "in:2: found a misplaced quote in column 2"},
 		{"x,y\n1,2", "\xef\xbb\xbf\"x\",y\r\n3,4\n", 0, "2:4 [1] [2]\n2:10 [3] [4]\n"},
@@ -130,7 +132,7 @@ static void test_header(void **state)
 		{"x,y\n1,2", "y,x\n3,4\n", RC_DATA,
 		 "in2: found the header \"y,x\", expected \"x,y\" as in "},
 		{"x,y\n1,2", "x,y,z\n", RC_DATA, "found the header \"x,y,z\", expected \"x,y\""},
-		{"x,y\n1,2", "", RC_DATA, "in2: empty, expected a header line"},
+		{"x,y\n1,2", "", RC_DATA, "in2: found an empty file, expected a header line"},
 	};
 
 	(void)state;

@@ -1,4 +1,6 @@
-/* Short texts of numbers: those that printf and strtod agree on, whatever the processor can. */
+/* Tests short texts of numbers on which printf and strtod agree, for every variant that the CPU
+ * supports.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +21,7 @@ static void check_text(const struct short_text *t, const char *want)
 	assert_memory_equal(t->bytes + 1, want, strlen(want));
 }
 
-/* Of any number of digits. */
+/* Returns a random number of at most `most` digits. */
 static uint64_t some_whole(unsigned most)
 {
 	uint64_t v = draw(), limit = 1;
@@ -66,7 +68,7 @@ static void test_whole(void **unused)
 	}
 }
 
-/* The fewest digits that read back as the same number. */
+/* Returns the fewest digits that are read back as the same number. */
 static void shortest(char *to, size_t size, double v)
 {
 	for (int digits = 1; digits <= 17; digits++) {

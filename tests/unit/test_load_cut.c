@@ -1,8 +1,9 @@
 /*
- * test_load_cut.c - the cut against an oracle: a plain list of all cells, last (or first) input wins
+ * test_load_cut.c - compares the cut with an oracle, which is a plain list of all cells, in which
+ * the last (or first) input wins
  *
- * Events go through row_encode into records, are sorted, cut into files, and the
- * files' cells are read back.
+ * Events pass through row_encode into records, are sorted and cut into files, and the files' cells
+ * are read back.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,14 +18,14 @@
 
 #define MOST 4000
 
-#define ROW_BYTES 640 /* more than the cut holds beside others */
+#define ROW_BYTES 640 /* more than the cut's buffer holds */
 
-/* One event of the test: three columns as text. */
+/* An event of the test, with three columns as text. */
 struct cut_event {
 	char row[ROW_BYTES], ts[12], a[8], b[8], extra[8];
 };
 
-struct stored { /* a cell as the oracle and the files give it */
+struct stored { /* a cell from the oracle or the files */
 	char row[ROW_BYTES], family[4], qualifier[12], value[8];
 	long long ts;
 };
@@ -44,7 +45,7 @@ struct fixture {
 
 static const char *const columns[] = {"row", "ts", "a", "b", "extra"};
 
-/* Families f (qualifiers a, b) and g (one cell whose qualifier is constant or computed). */
+/* The families are f (qualifiers a, b) and g (one cell whose qualifier is constant or computed). */
 static void setup_job(struct fixture *f, bool computed, enum duplicates duplicates)
 {
 	static const char *nulls[] = {""};
@@ -173,7 +174,7 @@ static void encode(struct fixture *f, const struct cut_event *in, size_t n)
 	row_encoder_free(e);
 }
 
-/* The records in a sorter, as in a load; *it runs over all of them. */
+/* Puts the records into a sorter, as a load does. *it iterates over all of them. */
 static struct sorter *sort_records(const struct fixture *f, struct budget *budget,
 				   struct record_iter *it)
 {
@@ -240,7 +241,7 @@ static size_t oracle(const struct cut_event *in, size_t n, bool computed, bool f
 			left[i]++;
 		}
 		if (k == 0)
-			left[i] = 1; /* never an event with cells: not counted */
+			left[i] = 1; /* only events without cells are counted here */
 	}
 	*dropped_events = 0;
 	for (size_t i = 0; i < n; i++)
@@ -296,7 +297,7 @@ static size_t read_back(const struct fixture *f, const struct cut_result *r, str
 	return n;
 }
 
-/* alone: records come one by one. */
+/* If `alone`, records arrive one by one. */
 static void cut_case(const struct cut_event *in, size_t n, bool computed, enum duplicates d,
 		     uint64_t gather_bytes, bool alone)
 {
@@ -328,7 +329,7 @@ static void cut_case(const struct cut_event *in, size_t n, bool computed, enum d
 	assert_int_equal(r.cells, wanted);
 	for (size_t i = 0; i < wanted; i++)
 		assert_memory_equal(&got[i], &want[i],
-				    sizeof got[i]); /* file order is HBase's order */
+				    sizeof got[i]); /* file order equals HBase's order */
 	assert_int_equal(r.deduplicated, dropped);
 	assert_int_equal(r.loaded + r.deduplicated, f.nrecords);
 	cut_result_release(&r);
@@ -345,7 +346,7 @@ static uint32_t random_below(uint32_t n)
 	return (random_state >> 8) % n;
 }
 
-/* longest: of row keys, which all depend on their number alone */
+/* `longest` is the length of row keys; each key depends only on its number */
 static void random_inputs(struct cut_event *in, size_t n, uint32_t rows, uint32_t times,
 			  uint32_t longest)
 {
@@ -418,7 +419,7 @@ static void test_duplicates_error(void **state)
 	}
 }
 
-/* Keys longer than a message can be leave the rest of the sentence readable. */
+/* Keys longer than a message leave the rest of the message readable. */
 static void test_duplicates_of_long_keys(void **state)
 {
 	(void)state;

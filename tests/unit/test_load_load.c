@@ -1,7 +1,7 @@
 /*
- * test_load_load.c - the conductor of a load: cells, counts, what is published and what is not
+ * test_load_load.c - tests a whole load, with cells, counts, and files that are published or not
  *
- * What is expected is worked out by hand from a few rows.
+ * The expected results are worked out by hand from a few rows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,9 @@ static void test_cells_and_counts(void **state)
 	assert_true(m->read == 4 && m->rejected == 0 && m->ntables == 1 && m->created_ms == 103000);
 	assert_true(m->tables[0].loaded == 4 && m->tables[0].rows == 4 && m->tables[0].cells == 4);
 	assert_int_equal(m->tables[0].nregions, 2);
-	/* four rows of one weight in two regions: the border is the shortest key between b and c */
+	/* four rows of equal weight are in two regions, so the border is the shortest key between b
+	 * and c
+	 */
 	assert_true(bytes_eq(m->tables[0].regions[1].start, bytes_str("c")));
 	cells_of(&cells, "plain", &m->tables[0]);
 	assert_string_equal((char *)cells.ptr, "0 a f:v@100000=1\n0 b f:v@101000=2\n"
@@ -42,7 +44,7 @@ static void test_cells_and_counts(void **state)
 	job_release(&job);
 }
 
-/* Two bad events: one may be tolerated or none. */
+/* There are two bad events, with a limit of one or none. */
 static void test_bad_events(void **state)
 {
 	static const char csv[] = "id,n,at\na,1,100\nb,x,101\nc,-1,102\nd,4,103\n";
@@ -70,7 +72,7 @@ static void test_bad_events(void **state)
 	job_release(&job);
 }
 
-/* The later of two equal cells wins, and what it hides is counted. */
+/* The later of two equal cells wins, and the overwritten cell is counted. */
 static void test_duplicates(void **state)
 {
 	struct job job;
@@ -104,7 +106,7 @@ static void test_no_rows(void **state)
 	job_release(&job);
 }
 
-/* A signal: nothing is published and nothing is left. */
+/* After a signal no file is published and no file is left. */
 static void test_stopped(void **state)
 {
 	struct job job;
@@ -121,7 +123,7 @@ static void test_stopped(void **state)
 	job_release(&job);
 }
 
-/* A table's folder would take the place of the load's own file. */
+/* A table's folder has the name of the load's own file. */
 static void test_own_names(void **state)
 {
 	struct error err;

@@ -1,4 +1,4 @@
-/* The shares of --memory: whatever a run is like, what it holds at one time fits. */
+/* Tests the shares of --memory. The memory that a run uses at one time always fits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,13 +32,14 @@ static void each_need(void (*check)(const struct memory_need *, const struct mem
 
 static void check_reading(const struct memory_need *n, const struct memory_plan *m)
 {
-	uint64_t builders = m->threads * n->tables; /* each: a buffer, and as much to sort it */
+	/* each thread has a buffer, and as much memory again to sort the buffer */
+	uint64_t builders = m->threads * n->tables;
 	uint64_t sum = m->topic_bytes + m->pieces_bytes + 2 * builders * m->run_bytes;
 
 	assert_true(m->threads >= 1 && m->threads <= n->threads);
 	assert_true(m->pieces_bytes >= m->threads * m->piece_bytes);
 	assert_true(sum <= n->limit);
-	/* useful ones: a run of a few records would cost more to merge than to write */
+	/* runs are useful, because a run of a few records costs more to merge than to write */
 	assert_true(m->piece_bytes >= 64 * KIB && m->run_bytes >= 4 * KIB);
 	assert_true(m->threads == 1 || m->run_bytes >= 64 * KIB);
 	assert_true(m->large_bytes >= 64 * KIB && m->large_bytes <= n->limit / 16);
@@ -51,7 +52,8 @@ static void test_reading_fits(void **state)
 	each_need(check_reading);
 }
 
-/* Writers of each size: together at most 3/4 and what the client holds, but one is always there. */
+/* Writers of each size use at most 3/4 together with the client's memory, but there is always one.
+ */
 static void check_writing(const struct memory_need *n, const struct memory_plan *m)
 {
 	static const uint64_t sizes[] = {0, 1, 3 * MIB, 11 * MIB, 40 * MIB, 5000 * MIB};
@@ -66,10 +68,10 @@ static void check_writing(const struct memory_need *n, const struct memory_plan 
 		uint64_t buffer = memory_file_buffer(m, families);
 
 		assert_true(buffer >= 64 * KIB && buffer <= 256 * KIB);
-		/* above the least, all files of all threads are a small part */
+		/* above the minimum, the buffers of all threads take a small part */
 		assert_true(buffer == 64 * KIB || buffer * families * m->threads <= n->limit / 16);
 	}
-	/* buffers double: a row takes up to twice what it is gathered to */
+	/* buffers double, so a row takes up to twice its gathered size */
 	assert_true(2 * m->gather_bytes * m->threads <= n->limit / 4);
 }
 
@@ -79,7 +81,7 @@ static void test_writing_fits(void **state)
 	each_need(check_writing);
 }
 
-/* More memory or more threads to use it are never less. */
+/* More memory or more threads never give smaller shares. */
 static void test_more_is_more(void **state)
 {
 	(void)state;
@@ -101,7 +103,7 @@ static void test_more_is_more(void **state)
 		}
 }
 
-/* Who chooses by pieces chooses the same on any machine. */
+/* Even pieces have the same size on any machine. */
 static void test_even_pieces(void **state)
 {
 	(void)state;
@@ -116,7 +118,7 @@ static void test_even_pieces(void **state)
 		}
 }
 
-/* With much memory nothing is smaller than it is best at; worked out by hand. */
+/* With much memory, each share has its best size, which was worked out by hand. */
 static void test_figures(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
-/* Events to records and back, judged by keys laid down by hand, hash vectors of model/key/README.md, and
- * memcmp order against numeric order. */
+/* Packs events into records and reads them back. Compares keys written by hand, the hash vectors of
+ * model/key/README.md, and numeric order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,8 @@
 #include "hfile.h"
 #include "tests/unit/row_rig.h"
 
-/* Usual: it can be known without a look at the payload; then that must be the same. */
+/* If `usual`, the weight is known without reading the payload, and both ways give the same
+ * weight. */
 static void expect_weight(const struct rig *r, bool usual, uint64_t want)
 {
 	struct row_weigher w = {r->plan, 0};
@@ -73,7 +74,9 @@ static void ratings_key_by_hand(void **state)
 	rig_release(&r);
 }
 
-/* Some of these payloads have a slice whose length takes two bytes; others might. */
+/* Some of these payloads contain a slice whose length takes two bytes. Other payloads may contain
+ * such a slice.
+ */
 static void weight_of_long_text(void **state)
 {
 	(void)state;
@@ -90,7 +93,8 @@ static void weight_of_long_text(void **state)
 	rig_release(&r);
 }
 
-/* Columns a (may be absent), b (constant) and c: short and long texts, none, and empty ones. */
+/* The columns are a (may be absent), b (constant) and c. Their texts are short, long, absent or
+ * empty. */
 static void values_of_constant_columns(void **state)
 {
 	(void)state;
@@ -135,7 +139,8 @@ static void values_of_constant_columns(void **state)
 	rig_release(&r);
 }
 
-/* Owner and id padded to six digits with the day between them: files by owner and time. */
+/* The key has the owner and the id padded to six digits, with the day between them, for files by
+ * owner and time. */
 static void padded_key(void **state)
 {
 	(void)state;
@@ -202,7 +207,7 @@ static void variable_parts(void **state)
 	rig_release(&r);
 }
 
-/* model/key/README.md 1; the salt alone is the byte in front. */
+/* Section 1 of model/key/README.md has these keys. Only the salt differs, in the first byte. */
 static void foreign_salts(void **state)
 {
 	(void)state;
@@ -227,7 +232,8 @@ static void foreign_salts(void **state)
 		     {HASH_HBASEWD, 20}};
 	static size_t of[] = {0};
 	for (size_t k = 0; k < 5 * 2; k++) {
-		/* over the rest of the key, then the same by name; 4: opentsdb as phoenix 20 */
+		/* over the rest of the key, then over the same parts by name; 4: opentsdb equals
+		 * phoenix 20 */
 		struct rig r;
 
 		rig_init(&r);
@@ -255,7 +261,8 @@ static void foreign_salts(void **state)
 	}
 }
 
-/* Salts and hashes over fields in the key (as laid down) and not in the key (natural). */
+/* Tests salts and hashes over fields in the key (as encoded in it) and outside of the key (natural
+ * form). */
 static void hash_inputs(void **state)
 {
 	(void)state;
@@ -276,7 +283,7 @@ static void hash_inputs(void **state)
 	hash->of = time_only;
 	hash->nof = 1;
 	hash->width = 3;
-	digest->hash = HASH_MD5; /* over all behind it */
+	digest->hash = HASH_MD5; /* over all later parts */
 	digest->width = 5;
 	add_key(&r, b, AS_U16);
 	add_key(&r, a, AS_TEXT)->terminator = 0;
@@ -297,7 +304,7 @@ static void hash_inputs(void **state)
 	rig_release(&r);
 }
 
-/* A salt over all behind it covers a finished hash, not the room left for one. */
+/* A salt over all later parts covers the finished hash, not the bytes reserved for it. */
 static void salt_over_a_hash(void **state)
 {
 	(void)state;
@@ -415,12 +422,12 @@ static void numbers_round_trip(void **state)
 		snprintf(text, sizeof text, i % 4 ? "%" PRIu64 : "%022" PRIu64, v);
 		ENCODE_OK(&r, text);
 		assert_int_equal(get_be64(r.record.key.ptr), v);
-		/* one wrong character anywhere is found */
+		/* each wrong character is found at any place */
 		size_t at = (size_t)rand() % strlen(text);
 		text[at] = "/:a \x80\xff-.+"[rand() % 9];
 		if (ENCODE(&r, text) == 0)
 			fail_msg("taken: %s", text);
-		/* -123 is a number, but not one of these */
+		/* -123 is a number, but not a valid one here */
 		bool minus = at == 0 && text[0] == '-' && text[1];
 		assert_string_equal(r.why.reason, minus ? "out_of_range" : "bad_number");
 	}
@@ -469,7 +476,7 @@ static void wide_rows(void **state)
 	rig_release(&r);
 }
 
-/* Where the timestamp is stored: in the key at a fixed place, or as secondary. */
+/* Tests the place of the timestamp, which is fixed in the key, or is the secondary. */
 static void secondary_bytes(void **state)
 {
 	(void)state;

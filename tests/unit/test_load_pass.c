@@ -1,4 +1,5 @@
-/* A pass over files: each row once in its table's sorter, whatever the threads and the memory. */
+/* Tests that a pass over files puts each row once into its table's sorter, for any threads and
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 enum { ROWS = 200000, BAD_EVERY = 50000 };
 #define MIB (UINT64_C(1) << 20)
 
-/* Table a has every row, b those whose `odd` is not empty. */
+/* Table a gets every row, table b gets rows whose `odd` is not empty. */
 static const char job_text[] = "source:\n"
 			       "  csv: {files: [in.csv]}\n"
 			       "fields:\n"
@@ -42,7 +43,7 @@ struct rig {
 	struct error err;
 };
 
-/* Scattered ids, each once: 7919 and ROWS have no common divisor. */
+/* Each scattered id occurs once, because 7919 and ROWS have no common divisor. */
 static unsigned id_of(unsigned i)
 {
 	return (unsigned)((uint64_t)i * 7919 % ROWS);
@@ -94,7 +95,7 @@ static int rig_run(struct rig *r)
 	return rc ? rc : pass_run(&r->pass, &r->err);
 }
 
-/* Everything that was taken of the budget is given back. */
+/* All memory taken from the budget is returned. */
 static void rig_close(struct rig *r)
 {
 	pass_free_sorters(&r->pass);
@@ -164,7 +165,7 @@ static void test_only_wanted_tables(void **state)
 	rig_close(&r);
 }
 
-/* Line 50001 holds the first bad row, 100001 the second. */
+/* Line 50001 has the first bad row, and line 100001 the second. */
 static void test_rejects(void **state)
 {
 	static const struct {
@@ -192,7 +193,7 @@ static void test_rejects(void **state)
 			int rc = rig_run(&r);
 			if (rc != cases[i].rc || (rc && !strstr(r.err.msg, cases[i].says)))
 				fail_msg("case %zu: %d, %s", i, rc, r.err.msg);
-			if (!rc)
+			if (rc == RC_OK)
 				assert_int_equal(r.pass.rejected, ROWS / BAD_EVERY);
 			rig_close(&r);
 		}
@@ -202,7 +203,7 @@ static void test_rejects(void **state)
 struct taken {
 	struct rig *rig;
 	_Atomic uint64_t records, ids, pieces, piece_numbers, abandoned;
-	uint64_t fail_at; /* record; 0: none */
+	uint64_t fail_at; /* the record that fails, or 0 for none */
 };
 
 static int count_record(void *ctx, unsigned worker, size_t table, const struct record *r,
@@ -260,7 +261,7 @@ static void test_records_for_the_caller(void **state)
 	}
 }
 
-/* All threads stop, and the cause is what the caller said. */
+/* All threads stop, and the error is the error that the caller set. */
 static void test_caller_fails(void **state)
 {
 	struct rig r;
@@ -274,7 +275,7 @@ static void test_caller_fails(void **state)
 	rig_close(&r);
 }
 
-/* A part of the pieces, the same one whatever the threads and the memory. */
+/* A pass reads a fraction of the pieces, which is the same for any threads and memory. */
 static void test_fraction(void **state)
 {
 	uint64_t ids = 0;
@@ -296,7 +297,7 @@ static void test_fraction(void **state)
 	}
 }
 
-/* What cannot be opened leaves nothing behind. */
+/* A source that cannot be opened leaves no memory allocated and no file. */
 static void test_refused(void **state)
 {
 	static const char *const files[] = {"/nowhere/in.csv"};

@@ -1,4 +1,5 @@
-/* Pieces give back the records that were put in, packed or not; one changed bit is told. */
+/* Tests that pieces return the records that were added, compressed or not, and that each changed
+ * bit is detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 
 #define RECORDS 3000
 
-/* A record and its bytes, with the room behind them that readers of records may touch. */
+/* A record and its bytes, with the padding that readers of records may touch. */
 struct kept {
 	struct record r;
 	uint8_t *bytes;
@@ -153,7 +154,7 @@ static void test_each_bit_counts(void **state)
 	}
 }
 
-/* Lengths that do not fit are refused before anything is copied, even under a right digest. */
+/* Wrong lengths are refused before any copy, even if the digest is right. */
 static void test_a_record_beyond_its_piece_is_refused(void **state)
 {
 	(void)state;
@@ -179,7 +180,7 @@ static void test_a_record_beyond_its_piece_is_refused(void **state)
 		assert_int_equal(piece_open(&r, &h, copy, copy + PIECE_HEAD_BYTES, 0, "x", &err),
 				 RC_OK);
 		assert_int_equal(piece_next(&r, &got, "x", &err), RC_IO);
-		assert_non_null(strstr(err.msg, "exceeds its piece"));
+		assert_non_null(strstr(err.msg, "found a row beyond the end of its piece"));
 	}
 	piece_writer_release(&w);
 	piece_reader_release(&r);

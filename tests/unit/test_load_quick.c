@@ -1,5 +1,6 @@
-/* Batches of events against one event at a time without room behind its texts, over random plans;
- * keys and values by hand; every way of taking numbers that the CPU has. */
+/* Compares batches of events with one event at a time without padding after its texts, over random
+ * plans. Compares keys and values with code of the test, for every variant of number parsing that
+ * the CPU supports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 #define TEXT_BYTES 160
 
-/* A batch: its texts, each with nothing behind it but the room. */
+/* The texts of a batch, without padding except at the end. */
 struct batch {
 	size_t n, ncolumns;
 	struct column columns[EVENT_BATCH][MAX];
@@ -42,7 +43,7 @@ static void batch_put(struct batch *b, size_t event, size_t column, struct bytes
 	b->columns[event][column] = (struct column){.ptr = block, .len = (uint32_t)text.len};
 }
 
-/* The same as rows, with either line end. */
+/* Builds the same texts as rows, with either line end. */
 static void batch_rows(const struct batch *b, struct rig_rows *out)
 {
 	struct bytes fields[EVENT_BATCH * MAX];
@@ -56,7 +57,7 @@ static void batch_rows(const struct batch *b, struct rig_rows *out)
 	out->rows.seq = 1000;
 }
 
-/* Where row i starts, by its fields and what is between them. */
+/* Returns the start of row i, from its fields and the bytes between them. */
 static size_t start_of(const struct batch *b, size_t row)
 {
 	size_t at = 0;
@@ -76,7 +77,7 @@ static void batch_release(struct batch *b)
 			free(b->blocks[i][k]);
 }
 
-/* Each of the batch by hand: key, value as text, value as number. */
+/* Checks the key, the value as text and the value as number of each row of the batch by hand. */
 static void ratings_by_hand(void **state)
 {
 	(void)state;
@@ -296,7 +297,7 @@ static void fill(struct batch *b, const struct rig *r, unsigned oddness)
 		}
 }
 
-/* The columns and what is between them. */
+/* Joins the columns with the bytes between them. */
 static void raw_of(const struct event *ev, struct buf *out)
 {
 	out->len = 0;
@@ -307,7 +308,7 @@ static void raw_of(const struct event *ev, struct buf *out)
 	}
 }
 
-/* true: the batch was taken. */
+/* Returns true if the batch was taken. */
 static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct batch *b)
 {
 	struct record_batch records;
@@ -368,7 +369,7 @@ static void random_plans(void **state)
 		row_encoder_free(batches);
 		rig_release(&r);
 	}
-	/* some plans are not for batches, and some numbers are out of their part's range */
+	/* some plans do not accept batches, and some numbers are out of their part's range */
 	assert_true(quick > 8000);
 	assert_true(taken > 3000);
 }
@@ -382,7 +383,8 @@ static bool is_taken(struct rig *r, const struct rig_rows *rows)
 	return taken;
 }
 
-/* Behind faults batches are tried less often, and again each time once all is well. */
+/* After faults, batches are tried less often. After enough valid rows, they are always tried
+ * again. */
 static void pauses(void **state)
 {
 	(void)state;
@@ -410,7 +412,7 @@ static void pauses(void **state)
 	rig_release(&r);
 }
 
-/* A batch whose texts no payload can hold asks for no room: it might be very much. */
+/* A batch whose texts fit into no payload requests no memory, because the size could be huge. */
 static void no_room_for_long_texts(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What is refused, with which words; nulls; faults of the job that a plan finds. */
+/* Tests rejected values and their messages, nulls, and errors of the job that a plan reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,7 +179,7 @@ static void nulls_and_optional_cells(void **state)
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 2);
 	assert_bytes(cells[0].cell.qualifier, "0", 1);
 	assert_bytes(cells[1].cell.value, "\0\0\0\0\0\0\0\5", 8);
-	ENCODE_OK(&r, "key", "NULL", "NULL"); /* its own list replaces the source's */
+	ENCODE_OK(&r, "key", "NULL", "NULL"); /* the field's own list replaces the source's list */
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 1);
 	assert_bytes(cells[0].cell.value, "NULL", 4);
 	assert_int_equal(cells[0].family, 1);
@@ -187,8 +187,9 @@ static void nulls_and_optional_cells(void **state)
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 3);
 	assert_int_equal(cells[2].cell.value.len, 0);
 	ENCODE_OK(&r, "key", "", "-");
-	assert_int_equal(r.record.key.len, 0);			/* nothing to store */
-	assert_int_equal(ENCODE(&r, "key", "x", "-"), RC_DATA); /* optional is not unchecked */
+	assert_int_equal(r.record.key.len, 0); /* no cell to store */
+	/* an optional field is still checked */
+	assert_int_equal(ENCODE(&r, "key", "x", "-"), RC_DATA);
 	rig_release(&r);
 }
 
@@ -221,7 +222,7 @@ static void plan_fault(const char *const *columns, size_t n, const char *message
 
 	rig_init(&r);
 	add_key(&r, add_field(&r, "userId", FIELD_U32), AS_U32);
-	add_field(&r, "rating", FIELD_TEXT); /* listed, not used */
+	add_field(&r, "rating", FIELD_TEXT); /* declared, but not used */
 	add_cell(&r, "x", 0, AS_TEXT);
 	r.fields[0].pos = r.fields[1].pos = (struct pos){7, 3};
 	assert_int_equal(row_plan_new(&r.plan, &r.job, columns, n, &r.err), RC_CONFIG);
@@ -236,7 +237,8 @@ static void plan_faults(void **state)
 	plan_fault((const char *const[]){"userid", "rating"}, 2, "did you mean `userid`?");
 	plan_fault((const char *const[]){"usrId", "rating"}, 2, "job.yml:7:3: ");
 	plan_fault((const char *const[]){"xyz", "rating"}, 2, "expected one of xyz, rating");
-	plan_fault((const char *const[]){"userId", "x", "userId", "rating"}, 4, "has two columns");
+	plan_fault((const char *const[]){"userId", "x", "userId", "rating"}, 4,
+		   "found two columns");
 	plan_fault((const char *const[]){"userId"}, 1, "no column `rating`");
 }
 

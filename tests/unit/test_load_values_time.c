@@ -1,4 +1,4 @@
-/* Time texts against known epoch values and timegm; a zone by hand. */
+/* Compares time texts with known epoch values and timegm, and with a zone worked out by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,10 +20,10 @@ static void time_rig(struct rig *r, const char *format, enum time_unit unit,
 	r->fields[t].format = format;
 	r->fields[t].zone = zone;
 	add_const(r, "k");
-	add_cell(r, "v", t, AS_MILLIS); /* in a value, times before 1970 are fine */
+	add_cell(r, "v", t, AS_MILLIS); /* as a value, times before 1970 are valid */
 }
 
-/* The value in ms; INT64_MIN for a reject. */
+/* Returns the value in ms, or INT64_MIN for a reject. */
 static int64_t time_of(struct rig *r, const char *text)
 {
 	struct row_cell c;
@@ -113,7 +113,7 @@ static void time_against_timegm(void **state)
 		snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d", tm.tm_year + 1900,
 			 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
 		int64_t expect = timegm(&same) * INT64_C(1000);
-		if (same.tm_mday != tm.tm_mday) /* timegm wrapped a 31 February */
+		if (same.tm_mday != tm.tm_mday) /* timegm turns 31 February into a March date */
 			expect = INT64_MIN;
 		assert_int_equal(time_of(&r, text), expect);
 	}
@@ -137,7 +137,7 @@ static void time_units(void **state)
 		{TIME_NS, "1260759144123999999", 1260759144123},
 		{TIME_NS, "-1000001", -2},
 		{TIME_MS, "x", INT64_MIN},
-		/* as JSON and Java write doubles */
+		/* as JSON and Java print doubles */
 		{TIME_S, "1.5", 1500},
 		{TIME_S, "5.0", 5000},
 		{TIME_MS, "5.0", 5},
@@ -181,7 +181,7 @@ static void time_units(void **state)
 	}
 }
 
-/* Central Europe 2013 by hand: summer from 31 March 01:00 UTC to 27 October 01:00 UTC. */
+/* In Central Europe in 2013, summer time was from 31 March 01:00 UTC to 27 October 01:00 UTC. */
 static void time_zones(void **state)
 {
 	(void)state;
@@ -244,7 +244,7 @@ static void joined_columns(void **state)
 	assert_int_equal(row_encode(r.encoder, &ev, &r.record, &r.why), 0);
 	assert_int_equal(row_cells(r.plan, 0, &r.record, &cell), 1);
 	assert_int_equal(get_be64(cell.cell.value.ptr), 1260759120000);
-	c[0].len = 0; /* one null is enough */
+	c[0].len = 0; /* one null part is enough */
 	assert_int_equal(row_encode(r.encoder, &ev, &r.record, &r.why), 0);
 	assert_int_equal(r.record.key.len, 0);
 	rig_release(&r);

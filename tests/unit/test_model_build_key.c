@@ -1,4 +1,5 @@
-/* Keys of a job alone: golden bytes worked by hand, and every key read back. */
+/* Tests keys built from a job alone, with golden bytes worked out by hand. Every key is decoded
+ * again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,7 @@ static void decode(struct key_table *k, struct bytes key, struct arena *a, struc
 		fail_msg("%s", err.msg);
 }
 
-/* One part; u is the value, or text where that is given. */
+/* A part of a key. `u` is its value unless `text` is given. */
 struct golden {
 	enum field_type type;
 	enum encode_as as;
@@ -42,12 +43,12 @@ struct golden {
 	uint64_t u;
 	double f;
 	const char *bytes; /* 16, in hex */
-	uint64_t part;	   /* of a date */
+	uint64_t part;	   /* a part of a date */
 	const char *hex;
 };
 
-/* Long.MAX_VALUE - ms by hand; i32 and i64 with the sign bit flipped; IEEE 754 numbers with the
- * sign bit flipped, negative ones with all bits flipped. */
+/* The test computes Long.MAX_VALUE - ms by hand. i32 and i64 have the sign bit flipped. IEEE 754
+ * numbers have the sign bit flipped, and negative numbers have all bits flipped. */
 static const struct golden goldens[] = {
 	{.type = FIELD_TEXT,
 	 .as = AS_REVERSED,
@@ -107,7 +108,7 @@ static const struct golden goldens[] = {
 	{.type = FIELD_F64, .as = AS_F64, .f = 1.5, .hex = "bff8000000000000"},
 	{.type = FIELD_F64, .as = AS_F32, .f = -1.5, .hex = "403fffff"},
 	{.type = FIELD_BOOL, .as = AS_BOOL, .u = 0xff, .hex = "ff"},
-	/* 2^63 - 1 - 1346515200, and with six zeros behind it */
+	/* 2^63 - 1 - 1346515200, and the same with six more zeros */
 	{.type = FIELD_TIME,
 	 .as = AS_REVERSED_SECONDS,
 	 .u = 1346515200000,
@@ -118,7 +119,7 @@ static const struct golden goldens[] = {
 	 .u = 1346515200000,
 	 .hex = "7ffb3759ffd1bfff"},
 	{.type = FIELD_TIME, .as = AS_REVERSED_MICROS, .u = 0, .hex = "7fffffffffffffff"},
-	/* the rising bytes XOR FF */
+	/* the ascending bytes XOR FF */
 	{.type = FIELD_U32, .as = AS_DESCENDING_U8, .u = 200, .hex = "37"},
 	{.type = FIELD_U32, .as = AS_DESCENDING_U16, .u = 40000, .hex = "63bf"},
 	{.type = FIELD_U32, .as = AS_DESCENDING_U32, .u = 0, .hex = "ffffffff"},
@@ -145,7 +146,7 @@ static const struct golden goldens[] = {
 	 .pad_left = true,
 	 .text = "7",
 	 .hex = "cfcfc8"},
-	/* 2012-09-01 16:00 UTC; take gives the part */
+	/* the time is 2012-09-01 16:00 UTC, and `take` selects the part */
 	{.type = FIELD_TIME, .as = AS_YEAR, .u = 1346515200000, .hex = "32303132", .part = 2012},
 	{.type = FIELD_TIME, .as = AS_MONTH, .u = 1346515200000, .hex = "3039", .part = 9},
 	{.type = FIELD_TIME, .as = AS_DAY, .u = 1346515200000, .hex = "3031", .part = 1},
@@ -209,8 +210,8 @@ static void golden_parts(void **state)
 	}
 }
 
-/* userId u64, time reversed, movieId u32 behind a salt; as of conf/ratings.yaml.  The salt is
- * murmur3_32 of the 8 bytes of user 7, 0x7c1450ca (worked in Python), modulo 16. */
+/* userId u64, time reversed, movieId u32 after a salt, as in conf/ratings.yaml. The salt is
+ * murmur3_32 of the 8 bytes of user 7, 0x7c1450ca (computed in Python), modulo 16. */
 static void ratings_rig(struct rig *r)
 {
 	static size_t of[] = {0};
@@ -281,9 +282,11 @@ static void not_of_this_job(void **state)
 		const char *sentence;
 	} cases[] = {
 		{0, 21, 200, "part 1 (the salt): found 200, expected "},
-		{0, 20, -1, "part 4 (movieId): the key ends here, found 3 bytes, expected 4"},
-		{0, 0, -1, "part 1 (the salt): the key ends here, found 0 bytes, expected 1"},
-		{0, 22, -1, "found 1 bytes left over behind the last part"},
+		{0, 20, -1,
+		 "part 4 (movieId): found 3 bytes before the end of the key, expected 4"},
+		{0, 0, -1,
+		 "part 1 (the salt): found 0 bytes before the end of the key, expected 1"},
+		{0, 22, -1, "found 1 bytes after the last part"},
 		{1, 21, 1, "part 2: userId: found the bytes 0100000000000007, expected a number"},
 		{9, 21, 0x80,
 		 "part 3: timestamp: found the bytes 80fffec67d7097ff, expected a time "
@@ -337,7 +340,8 @@ static uint64_t draw_number(const struct layout *l)
 	}
 }
 
-/* Letters: neither a terminator nor a pad is among them.  Numbers without zeros in front. */
+/* Texts have only letters, so that they contain no terminator or pad. Numbers have no leading
+ * zeros. */
 static struct bytes draw_text(const struct layout *l, uint8_t *to)
 {
 	bool digits = l->from >= FIELD_U32 && l->from <= FIELD_F64;
@@ -381,7 +385,7 @@ static bool same_value(const struct layout *l, const struct value *a, const stru
 {
 	if (l->kind == LAY_BYTES || l->kind == LAY_FIXED)
 		return bytes_eq(a->bytes, b->bytes);
-	if (l->kind == LAY_DATE) /* not all of it; see golden_parts */
+	if (l->kind == LAY_DATE) /* not the whole key; see golden_parts */
 		return true;
 	if (l->kind == LAY_TIME && a->micros != b->micros)
 		return false;
@@ -501,7 +505,7 @@ static void round_trips(void **state)
 	}
 }
 
-/* What the table says of order is true of the bytes. */
+/* Checks that the table's claims about order hold for the bytes. */
 static void orders(void **state)
 {
 	(void)state;
@@ -534,7 +538,8 @@ static void orders(void **state)
 	}
 }
 
-/* By the C library's calendar: each day of three leap years, and any time of any year. */
+/* Compares each day of three leap years, and random times of any year, with the C library's
+ * calendar. */
 static void times_as_text(void **state)
 {
 	(void)state;

@@ -1,9 +1,9 @@
 /*
- * The job file: each fault at its place, the examples of conf/ as the structs they should be,
- * zones against known transitions.
+ * Tests the job file, with each fault at its place, the examples of conf/ as expected structs, and
+ * zones with known transitions.
  *
- * A case of job_faults.h edits the good job.  In its replacement '^' marks where the fault must be
- * reported; it is taken out before the job is written, and its line and column are counted here.
+ * A case of job_faults.h edits the valid job. In its replacement '^' marks the place of the fault.
+ * The test removes '^' before it writes the job, and computes its line and column.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static int load_text(struct job *job, const char *text, struct error *err)
 	return load(job, text, strlen(text), err);
 }
 
-/* The good job with one edit, in out. */
+/* Writes the valid job with one edit to `out`. */
 static void edit(char *out, size_t size, const char *find, const char *replace)
 {
 	const char *at = strstr(good, find);
@@ -123,7 +123,7 @@ static void test_faults(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* Whole texts, with the place written out. */
+/* Whole job texts, with the place of each fault given. */
 static void test_places(void **state)
 {
 	static const struct {
@@ -131,14 +131,15 @@ static void test_places(void **state)
 	} cases[] = {
 		{"", ":1:1: found an empty file"},
 		{"# nothing\n", ":1:1: found an empty file"},
-		{"[]", ":1:1: the job: found an empty list, expected a mapping"},
-		{"word", ":1:1: the job: found `word`, expected a mapping"},
+		{"[]", ":1:1: found no job, expected a YAML file with the keys source, fields"},
+		{"word", ":1:1: found no job, expected a YAML file with the keys source, fields"},
+		{"{\"a\": 1, \"b\": 2}", "to make a job for a data file, run `saltmill init "},
 		{"source: {csv: {}}\n", ":1:1: the job lacks the key `tables`"},
 		{"source: {csv: {}}\ntables: []\n", ":2:9: tables: found an empty list"},
 		{"source: {}\ntables: []\n", ":1:9: source lacks the key `csv`"},
 		{"a: {b: [1, 2}\n", ":1:13: not YAML"},
 		{"source: {csv: {null: &n [NA], \xe4\xb8\xad: 1}}\n", ":1:31: unknown key"},
-		{"a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]", "nested more than 32 deep"},
+		{"a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]", "found more than 32 levels"},
 	};
 	struct job job;
 	struct error err;
@@ -229,12 +230,12 @@ static void test_digest(void **state)
 	struct error err;
 
 	(void)state;
-	load_text(&job, "", &err); /* XXH3-128 of nothing, as xxHash publishes it */
+	load_text(&job, "", &err); /* XXH3-128 of empty input, as xxHash publishes it */
 	assert_memory_equal(job.digest, want, 16);
 	job_release(&job);
 }
 
-/* One job with everything that the good one leaves out. */
+/* A job with all keys that the valid job lacks. */
 static void test_everything(void **state)
 {
 	static const char text[] =
@@ -319,6 +320,7 @@ static void test_everything(void **state)
 	assert_true(k[6].pad_left);
 	assert_int_equal(k[7].as, AS_BYTES);
 	assert_int_equal(k[7].pad, 0);
+	assert_true(k[7].exact && !k[5].exact && !k[6].exact);
 	assert_int_equal(k[8].as, AS_BYTES);
 	assert_true(t->timestamp_constant);
 	assert_true(t->timestamp_ms == INT64_C(1500000000000));
@@ -370,7 +372,7 @@ static int32_t offset_at(const struct zone *z, int64_t utc_s)
 	return offset;
 }
 
-/* Facts of the tz database, as Python's zoneinfo gives them. */
+/* Data of the tz database, as Python's zoneinfo returns them. */
 static void test_zones(void **state)
 {
 	static const struct {
@@ -383,7 +385,7 @@ static void test_zones(void **state)
 		{"America/New_York", 1383458399, -14400}, /* 2013-11-03T05:59:59Z */
 		{"America/New_York", 1383458400, -18000},
 		{"America/New_York", 4088016000,
-		 -14400}, /* 2099-07-17: by rule, beyond the table */
+		 -14400}, /* 2099-07-17: by the zone's rule, after the last table entry */
 		{"America/New_York", -2000000000, -18000},
 		{"America/New_York", -2717650799, -18000},
 		{"America/New_York", -2717650801, -17762}, /* local mean time */
@@ -394,7 +396,7 @@ static void test_zones(void **state)
 		{"Asia/Kolkata", 0, 19800},
 		{"Australia/Lord_Howe", 1380988800, 39600}, /* a shift of half an hour */
 		{"Australia/Lord_Howe", 1374000000, 37800},
-		{"Europe/London", 0, 3600}, /* all year summer time, 1968 to 1971 */
+		{"Europe/London", 0, 3600}, /* summer time all year, 1968 to 1971 */
 		{"-03:30", 12345, -12600},
 		{"+8", 12345, 28800},
 		{"+0545", 12345, 20700},
@@ -559,7 +561,7 @@ static void test_aliases(void **state)
 	job_release(&job);
 }
 
-/* Every job cut short at every byte, and with each byte replaced: an answer, never a crash. */
+/* Every job cut at every byte, and with each byte replaced, gives a result and never a crash. */
 static void test_damaged(void **state)
 {
 	char text[4096];

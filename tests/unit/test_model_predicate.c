@@ -1,4 +1,4 @@
-/* Questions over typed fields, judged by what SQL says of the same values. */
+/* Tests conditions over typed fields with the answers that SQL gives for the same values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ struct desk {
 	const struct predicate *predicate;
 	struct error err;
 	unsigned asked; /* bit: field */
-	size_t broken;	/* a field whose value cannot be read */
+	size_t broken;	/* a field whose value cannot be decoded */
 };
 
 static void desk_open(struct desk *d)
@@ -186,7 +186,8 @@ static void nulls_are_unknown(void **state)
 	desk_close(&d);
 }
 
-/* A value that is none of its field ends the asking; what does not matter is not looked at. */
+/* An invalid value of a field ends the evaluation with an error. Fields that cannot change the
+ * answer are not decoded. */
 static void only_what_matters_is_read(void **state)
 {
 	struct desk d;

@@ -1,8 +1,9 @@
 /*
- * test_model_question_parse.c - questions as trees worked out by hand, faults with their place, answers
+ * test_model_question_parse.c - tests conditions that are parsed into trees, errors with their
+ * place, and answers
  *
- * A random tree is written as text with only the parentheses that it needs; what the text is read
- * as must answer as the tree does, by three-valued logic written down here once more.
+ * A random tree is written as text with the fewest parentheses. The parsed text must answer as the
+ * tree does, by three-valued logic that the test implements again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,8 +104,7 @@ static void test_faults(void **state)
 		{"a = 1 b = 2", "character 7: found `b`, expected `and`, `or` or the end"},
 		{"a = 'x", "character 5: found no closing ', expected one (write ' twice inside "
 			   "the text)"},
-		{"a == 1", "character 4: found `=`, expected a value (in quotes, if it has spaces, "
-			   "signs or is a keyword)"},
+		{"a == 1", "character 4: found `=`, expected a value; write `=` once"},
 		{"a in 1", "character 6: found `1`, expected `(` and the values"},
 		{"a in (1 2)", "character 9: found `2`, expected `,` or `)`"},
 		{"a in ()",
@@ -134,7 +134,7 @@ static void test_faults(void **state)
 	}
 }
 
-/* Deep or long ones are refused in a sentence, or read; the stack holds. */
+/* Deep or long conditions are parsed or refused with an error. The stack does not overflow. */
 static void test_bounds(void **state)
 {
 	struct buf deep = {0}, list = {0};

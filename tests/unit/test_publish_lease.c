@@ -1,6 +1,8 @@
 /*
- * test_publish_lease.c - a folder elsewhere and its lock, in a place of this test's own: with its clock,
- * with other runs at any moment, with servers that stand still and threads that are not to be had
+ * test_publish_lease.c - tests a remote folder and its lock on a simulated storage
+ *
+ * The storage has its own clock. Other runs may act at any moment, the servers may stop for a
+ * while, and threads may fail to start.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the two files below call is here; their own names are not those of the program's. */
+/* Replaces the calls of the two files included below, and renames their functions so that they do
+ * not clash with the program's. */
 #define clock_ms	  fake_ms
 #define clock_sleep_ms	  fake_sleep_ms
 #define storage_stat	  fake_stat
@@ -35,6 +38,10 @@ static int (*const real_thread)(pthread_t *, const pthread_attr_t *, void *(*)(v
 static int new_thread(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *arg);
 #define pthread_create new_thread
 
+#include "io.h"
+static int read_proc(const char *path, size_t most, struct buf *out, struct error *err);
+#define io_read_file_upto read_proc
+
 #include "pipeline/publish/staging/lease.c"
 #include "pipeline/publish/staging/staging_remote.c"
 
@@ -52,8 +59,8 @@ static struct node nodes[20];
 static size_t nnodes;
 static uint64_t next_id;
 static int64_t now, touched_at, stalls_at, stalls_ms; /* 0: never */
-static bool nameless, thread_fails;
-static const char *unreachable; /* a path that cannot be looked at */
+static bool nameless, thread_fails, no_proc;	      /* no_proc: /proc/PID/stat cannot be read */
+static const char *unreachable;			      /* a path whose status call fails */
 
 static int start(void **state)
 {
@@ -62,7 +69,7 @@ static int start(void **state)
 	next_id = 16385;
 	now = 1000;
 	touched_at = stalls_at = 0;
-	nameless = thread_fails = false;
+	nameless = thread_fails = no_proc = false;
 	unreachable = NULL;
 	return 0;
 }
@@ -72,7 +79,15 @@ static int new_thread(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *
 	return thread_fails ? EAGAIN : real_thread(t, a, run, arg);
 }
 
-/* --- the place --- */
+#undef io_read_file_upto
+static int read_proc(const char *path, size_t most, struct buf *out, struct error *err)
+{
+	if (no_proc && strstr(path, "/stat"))
+		return error_set(err, RC_IO, "%s: input/output error", path);
+	return io_read_file_upto(path, most, out, err);
+}
+
+/* --- the simulated storage --- */
 
 static struct node *node_at(const char *path)
 {
@@ -199,7 +214,7 @@ const char *fake_user(const struct storage *s)
 
 /* --- the lease --- */
 
-/* A lock that nobody would keep, or that could not be known again, is none and is not left. */
+/* If a lock cannot be renewed or identified, no lease is taken and no lock file is left. */
 static void no_lease(void **state)
 {
 	struct lease *l;
@@ -213,11 +228,11 @@ static void no_lease(void **state)
 	thread_fails = false;
 	nameless = true;
 	assert_int_equal(lease_take(&l, NULL, LOCK, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "does not return the file's fileId"));
+	assert_non_null(strstr(err.msg, "found no fileId in the server's answer"));
 	assert_int_equal(nnodes, 0);
 }
 
-/* One that is there already is another run's: it stays. */
+/* An existing lock belongs to another run and stays. */
 static void lease_of_another(void **state)
 {
 	struct lease *l;
@@ -237,7 +252,8 @@ static void watching(void **state)
 	} cases[] = {
 		{0, 0, 0, false},
 		{8000, 0, 0, true},
-		/* the NameNode stands still for half a minute: its owner cannot touch it either */
+		/* the NameNode stops for half a minute, so the owner cannot touch the lock either
+		 */
 		{36000, 2000, 31000, true},
 		{0, 2000, 31000, false},
 	};
@@ -257,6 +273,49 @@ static void watching(void **state)
 	}
 }
 
+/* Is the owner believed alive? *watched: the lock was watched first. */
+static bool is_alive(long pid, unsigned long long began, bool *watched)
+{
+	char here[128], text[200];
+	struct error err = {0};
+	bool alive = false;
+
+	machine(here);
+	snprintf(text, sizeof text, "%s %ld %llu\n", here, pid, began);
+	nnodes = 0;
+	make(LOCK, STORAGE_FILE, text);
+	int64_t before = now;
+	assert_int_equal(lease_alive(NULL, LOCK, &alive, &err), RC_OK);
+	*watched = now > before;
+	return alive;
+}
+
+/* A read error of /proc proves neither that the owner lives nor that it died. */
+static void owner_unknown(void **state)
+{
+	const long none = 1L << 30; /* no pid is so large */
+	const long mine = (long)getpid();
+	uint64_t began = start_of(mine);
+	bool watched;
+
+	(void)state;
+	assert_true(began > 0);
+	assert_true(is_alive(mine, began, &watched));
+	assert_false(watched);
+	assert_false(is_alive(mine, began + 1, &watched));
+	assert_false(watched);
+	assert_false(is_alive(none, began, &watched));
+	assert_false(watched);
+	/* the owner could not read its start, and died */
+	assert_false(is_alive(none, 0, &watched));
+	assert_true(watched);
+	/* the owner lives, and this run cannot read its start */
+	no_proc = true;
+	touched_at = now + 8000;
+	assert_true(is_alive(mine, began, &watched));
+	assert_true(watched);
+}
+
 /* --- the folder --- */
 
 static struct staging take_folder(void)
@@ -273,7 +332,8 @@ static struct staging take_folder(void)
 	return s;
 }
 
-/* Another run, for which this one was dead, removes the sibling and makes its own. */
+/* Another run assumed that this run was dead. The other run removes the sibling folder and makes
+ * its own. */
 static void taken_by_another(void)
 {
 	struct error err;
@@ -319,7 +379,7 @@ static void taken_over_before_the_end(void **state)
 	staging_remote.release(&s);
 }
 
-/* The lock is gone already, so that nobody is kept away. */
+/* The lock is removed already, so that it blocks no other run. */
 static void taken_over_at_the_end(void **state)
 {
 	struct error err = {0};
@@ -336,7 +396,7 @@ static void taken_over_at_the_end(void **state)
 	staging_remote.release(&s);
 }
 
-/* What cannot be looked at may be another run's. */
+/* If a folder cannot be read, it may belong to another run. */
 static void not_to_be_seen(void **state)
 {
 	struct staging s = take_folder();
@@ -366,6 +426,7 @@ int main(void)
 		cmocka_unit_test_setup(no_lease, start),
 		cmocka_unit_test_setup(lease_of_another, start),
 		cmocka_unit_test_setup(watching, start),
+		cmocka_unit_test_setup(owner_unknown, start),
 		cmocka_unit_test_setup(published, start),
 		cmocka_unit_test_setup(taken_over_before_the_end, start),
 		cmocka_unit_test_setup(taken_over_at_the_end, start),

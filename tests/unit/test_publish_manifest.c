@@ -1,5 +1,6 @@
 /*
- * test_publish_manifest.c - manifest.json against explicit text, jansson, and itself
+ * test_publish_manifest.c - compares manifest.json with explicit text and with jansson, and reads
+ * it back
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,7 +194,7 @@ static void test_manifest_round_trip(void **state)
 	assert_true(x->region == y->region);
 	assert_true(x->min_ts == y->min_ts && x->max_ts == y->max_ts);
 	assert_true(bytes_eq(m.tables[0].regions[1].start, back.tables[0].regions[1].start));
-	/* all the rest: the same text again */
+	/* all other members have the same text again */
 	struct buf one = {0}, two = {0};
 	manifest_format(&m, &one);
 	manifest_format(&back, &two);
@@ -222,7 +223,7 @@ static void test_manifest_damaged(void **state)
 		{"\"files\": []", "\"files\": {}", "tables[1].files"},
 		{"\"rejected\"", "\"read\"", "duplicate"},
 		{"\"terminator\": \"z\"", "\"terminator\": \"zzz\"",
-		 "tables[0].rowkey[0].terminator is 3 bytes"},
+		 "tables[0].rowkey[0].terminator: found 3 bytes"},
 	};
 	struct manifest m = sample();
 	struct buf good = {0};

@@ -1,8 +1,8 @@
 /*
- * test_publish_staging.c - staging folder, rejects
+ * test_publish_staging.c - tests the staging folder and the rejects
  *
- * fsync, renameat2 and geteuid are replaced here (the program's own calls meet these first), so
- * that their failures can be had on any file system.
+ * The test replaces fsync, renameat2 and geteuid for the program's calls, so that they can fail on
+ * any file system.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,11 +28,11 @@
 #include "publish.h"
 #include "tests/unit/this_machine.h"
 
-static int fsync_fails_at; /* 1: the next call; 0: never */
+static int fsync_fails_at; /* the call that fails (1 is the next); 0 if none fails */
 static unsigned fsync_calls;
-static int rename_errno;      /* what renameat2 fails with; 0: the real call */
-static int renames_left = -1; /* that do not fail so; -1: all do when rename_errno is set */
-static uid_t another;	      /* who runs the program; 0: who does */
+static int rename_errno;      /* error of renameat2, or 0 for the real call */
+static int renames_left = -1; /* calls that succeed first, or -1 */
+static uid_t another;	      /* the user id that geteuid returns, or 0 for the real id */
 
 int fsync(int fd)
 {
@@ -58,9 +58,9 @@ uid_t geteuid(void)
 	return another ? another : (uid_t)syscall(SYS_geteuid);
 }
 
-static uint8_t digest[16]; /* that rejects_write gave last */
+static uint8_t digest[16]; /* the result of the last rejects_write */
 
-/* A folder of the test's own, and the names in it. */
+/* A folder for the test, and the names in the folder. */
 struct place {
 	char root[64], dir[96], partial[128];
 };
@@ -152,9 +152,10 @@ static void test_publish_whole(void **state)
 	fsync_calls = 0;
 	assert_int_equal(staging_publish(s, &err), RC_OK);
 	assert_in_range(fsync_calls, 4,
-			5); /* deep, the sibling (without the lock again), the parent */
+			/* syncs of `deep`, the sibling (without the lock again) and the parent */
+			5);
 	assert_int_equal(entries_in(p->root), 1);
-	assert_int_equal(entries_in(p->dir), 2); /* the lock is gone */
+	assert_int_equal(entries_in(p->dir), 2); /* the lock is removed */
 	char *path = mem_format("%s/deep/file", p->dir);
 	char *text = slurp(path);
 	assert_string_equal(text, "content");
@@ -213,7 +214,7 @@ static void test_bad_names(void **state)
 	assert_int_equal(entries_in(p->root), 1);
 }
 
-/* Leave a sibling behind as a killed run does. */
+/* Leaves a sibling folder, as a killed run does. */
 static void leave_sibling(const struct place *p)
 {
 	assert_int_equal(mkdir(p->partial, 0777), 0);
@@ -242,7 +243,7 @@ static void test_stale_removed(void **state)
 		assert_int_equal(staging_open(&s, slashed, &removed, &err), RC_OK);
 		mem_free(slashed);
 		assert_true(removed);
-		assert_int_equal(entries_in(p->partial), 1); /* the lock alone */
+		assert_int_equal(entries_in(p->partial), 1); /* only the lock */
 		staging_abort(s);
 	}
 	mem_free(lock);
@@ -271,7 +272,7 @@ static void test_live_refused(void **state)
 		close(done[1]);
 		if (staging_open(&s, p->dir, &removed, &err) || write(ready[1], "x", 1) != 1)
 			_exit(1);
-		_exit(read(done[0], &byte, 1) < 0); /* dies holding it */
+		_exit(read(done[0], &byte, 1) < 0); /* the process dies while it holds the lock */
 	}
 	close(done[0]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -303,7 +304,7 @@ static void test_publish_never_replaces(void **state)
 		struct staging *s = open_ok(p);
 
 		assert_int_equal(mkdir(p->dir, 0777),
-				 0); /* empty: a plain rename would replace it */
+				 0); /* a plain rename would replace an empty folder */
 		rename_errno = answers[i];
 		assert_int_equal(staging_publish(s, &err), RC_IO);
 		assert_non_null(strstr(err.msg, strerror(EEXIST)));
@@ -327,7 +328,7 @@ static void test_publish_without_renameat2(void **state)
 	assert_int_equal(entries_in(p->dir), 1);
 }
 
-/* Whichever sync fails, nothing is published and abort removes all. */
+/* If any sync fails, nothing is published and abort removes everything. */
 static void test_sync_failures(void **state)
 {
 	const struct place *p = *state;
@@ -349,7 +350,7 @@ static void test_sync_failures(void **state)
 		assert_int_equal(entries_in(p->root), 0);
 	}
 	fsync_fails_at = 0;
-	assert_int_equal(at, 4); /* three syncs, each failed once: sibling, sibling, parent */
+	assert_int_equal(at, 4); /* each of three syncs fails once */
 	assert_true(there(p->dir));
 }
 
@@ -366,7 +367,8 @@ static int refused(const struct place *p, const char *word)
 	return rc;
 }
 
-/* Its owner could put files into it while it is being filled, or read what is. */
+/* The folder of another user is refused, because that user could add files to it during the load,
+ * or read the data. */
 static void test_foreign_refused(void **state)
 {
 	const struct place *p = *state;
@@ -374,7 +376,7 @@ static void test_foreign_refused(void **state)
 	leave_sibling(p);
 	size_t entries = entries_in(p->partial);
 	another = 4711;
-	assert_int_equal(refused(p, "belongs to user"), RC_CONFIG);
+	assert_int_equal(refused(p, ", expected user 4711; remove it"), RC_CONFIG);
 	another = 0;
 	assert_int_equal(entries_in(p->partial), entries);
 	assert_false(there(p->dir));
@@ -388,14 +390,15 @@ static void test_links_not_followed(void **state)
 
 	assert_int_equal(mkdir(p->partial, 0700), 0);
 	assert_int_equal(symlink(victim, lock), 0);
-	assert_int_equal(refused(p, "it is a link"), RC_CONFIG);
-	assert_false(there(victim)); /* the lock was not made there */
+	assert_int_equal(refused(p, "the lock is a link"), RC_CONFIG);
+	assert_false(there(victim)); /* the link's target was not created */
 	assert_int_equal(unlink(lock), 0);
 
 	assert_int_equal(mkdir(victim, 0700), 0);
 	assert_int_equal(mkdir(kept, 0700), 0);
 	assert_int_equal(symlink(victim, link), 0);
-	staging_abort(open_ok(p)); /* what is behind a link that lies in a leftover stays */
+	/* abort removes a link in the leftover folder, but not its target */
+	staging_abort(open_ok(p));
 	assert_true(there(kept));
 	assert_int_equal(symlink(victim, p->partial), 0);
 	assert_int_equal(refused(p, "is not a folder"), RC_CONFIG);
@@ -406,7 +409,7 @@ static void test_links_not_followed(void **state)
 	mem_free(link);
 }
 
-/* Somebody who may write to the parent puts another folder in its place. */
+/* Another user with write access to the parent replaces the folder. */
 static void test_exchanged_folder(void **state)
 {
 	const struct place *p = *state;
@@ -418,14 +421,15 @@ static void test_exchanged_folder(void **state)
 	assert_int_equal(mkdir(p->partial, 0700), 0);
 	put(p->partial, "file", "x");
 	assert_int_equal(staging_publish(s, &err), RC_IO);
-	assert_non_null(strstr(err.msg, "exchanged"));
+	assert_non_null(strstr(err.msg, "another program replaced"));
 	staging_abort(s);
 	assert_false(there(p->dir));
 	assert_int_equal(entries_in(p->partial), 1);
 	mem_free(aside);
 }
 
-/* The sync behind the rename fails, and the rename back too: the sentence says what is there. */
+/* The sync after the rename fails, and so does the rename back. The message names the folder that
+ * is left. */
 static void test_not_taken_back(void **state)
 {
 	const struct place *p = *state;
@@ -454,7 +458,7 @@ struct adder {
 	int rc;
 };
 
-/* The worker takes every WORKERS-th event, its own in falling order. */
+/* Each worker takes every WORKERS-th event, in descending order. */
 static void *add_many(void *arg)
 {
 	struct adder *a = arg;
@@ -487,7 +491,7 @@ static void test_rejects_in_order(void **state)
 	struct adder adders[WORKERS];
 
 	assert_int_equal(rejects_new(&r, p->root, NULL, WORKERS, &err), RC_OK);
-	assert_int_equal(entries_in(p->root), 0); /* spools have no names */
+	assert_int_equal(entries_in(p->root), 0); /* spools have no names in the folder */
 	for (unsigned i = 0; i < WORKERS; i++) {
 		adders[i] = (struct adder){.rejects = r, .worker = i};
 		assert_int_equal(pthread_create(&adders[i].thread, NULL, add_many, &adders[i]), 0);
@@ -561,7 +565,7 @@ static void test_rejects_raw(void **state)
 	struct error err = {0};
 	struct rejects *r;
 	assert_int_equal(rejects_new(&r, p->root, NULL, 1, &err), RC_OK);
-	/* a detail cut in the middle of a character is still text */
+	/* a detail cut inside a character is still valid text */
 	struct reject why = {.reason = "bad", .detail = "ends in \xe5\x8c"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct reject_line l = {.file = "f",
@@ -604,12 +608,11 @@ static void test_rejects_none(void **state)
 	assert_int_equal(rejects_write(r, here, path, digest, &err), RC_OK);
 	char *text = slurp(path);
 	assert_string_equal(text, "");
-	/* XXH3-128 of nothing, as xxHash's own tests have it */
+	/* XXH3-128 of empty input, as in xxHash's own tests */
 	assert_memory_equal(digest,
 			    "\x99\xaa\x06\xd3\x01\x47\x98\xd8\x60\x01\xc3\x24\x46\x8d\x49\x7f", 16);
 	mem_free(text);
-	assert_int_equal(rejects_write(r, here, path, digest, &err),
-			 RC_IO); /* it is there already */
+	assert_int_equal(rejects_write(r, here, path, digest, &err), RC_IO); /* it exists already */
 	mem_free(path);
 	rejects_free(r);
 	rejects_free(NULL);
@@ -629,7 +632,8 @@ static void limit_files(rlim_t bytes)
 	signal(SIGXFSZ, bytes ? SIG_IGN : SIG_DFL);
 }
 
-/* No room for the spool, or only for the spool: an error, and no rejects.jsonl. */
+/* If there is no space for the spool, or only for the spool, there is an error and no
+ * rejects.jsonl. */
 static void test_rejects_no_room(void **state)
 {
 	const struct place *p = *state;
@@ -651,7 +655,8 @@ static void test_rejects_no_room(void **state)
 	for (l.seq = 0; l.seq < 5000; l.seq++)
 		assert_int_equal(rejects_add(r, 0, &l, &err), RC_OK);
 	struct buf sentence = {0};
-	assert_int_equal(rejects_nth(r, 0, &sentence, &err), RC_OK); /* the spool is written out */
+	/* the spool's buffer is flushed */
+	assert_int_equal(rejects_nth(r, 0, &sentence, &err), RC_OK);
 	buf_release(&sentence);
 	char *path = mem_format("%s/r", p->root);
 	limit_files(100000);

@@ -1,4 +1,4 @@
-/* test_publish_storage.c - places for files: URIs, and this machine's folders as one kind */
+/* test_publish_storage.c - tests storage for files, with URIs and local folders */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void written_and_read(void **state)
 	struct buf few = {0};
 	assert_int_equal(storage_read(s, path, 6, &few, &err), RC_LIMIT);
 	buf_release(&few);
-	/* nothing is written over, and what is given up leaves nothing */
+	/* no file is overwritten, and an aborted write leaves no file */
 	assert_int_equal(storage_begin(s, &f, path, 0, &err), RC_IO);
 	assert_null(f);
 	char *other = mem_strdup(path_of("given-up"));
@@ -110,7 +110,7 @@ static void put(void **state)
 	bool kept = true;
 	char *from = mem_strdup(path_of("from")), *to = mem_strdup(path_of("to"));
 	write_text(from, "content");
-	/* nothing is there, whatever the caller's memory held before */
+	/* no folder exists, so all results are reset, whatever they held before */
 	memset(&info, 0xff, sizeof info);
 	info.kind = STORAGE_FILE;
 	assert_int_equal(storage_put(s, from, to, 0600, &info, &kept, &err), RC_OK);
@@ -122,7 +122,7 @@ static void put(void **state)
 	assert_true(kept);
 	assert_int_equal(again.file_id, info.file_id);
 	assert_int_equal(again.mode, 0644);
-	/* of the same length, yet another */
+	/* of the same length, but different */
 	unlink(to);
 	write_text(to, "CONTENT");
 	assert_int_equal(storage_put(s, from, to, 0, &again, &kept, &err), RC_OK);
@@ -157,7 +157,7 @@ static void folders(void **state)
 	assert_string_equal(e[1].name, "c");
 	assert_int_equal(storage_list(s, file, &a, &e, &n, &err), RC_IO);
 	assert_int_equal(storage_make_dirs(s, file, 0, &err), RC_IO); /* a file is in the way */
-	/* moved it is the same; nothing is moved over */
+	/* a moved folder keeps its id, and a move overwrites nothing */
 	assert_int_equal(kind_of(s, b, &info), STORAGE_FOLDER);
 	assert_int_equal(storage_move(s, b, there, &err), RC_OK);
 	assert_int_equal(kind_of(s, there, &moved), STORAGE_FOLDER);

@@ -1,5 +1,6 @@
 /*
- * test_publish_verify.c - the proof of a load: a sound one has no problem, each way to spoil one is found
+ * test_publish_verify.c - tests that a sound load has no problem, and that each kind of damage is
+ * found
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #define CSV "id,n,at\na,1,100\nc,3,102\nb,2,101\nd,4,103\n"
 
 static struct load_result loaded;
-static char first_file[300]; /* of the load, below its folder */
+static char first_file[300]; /* a path of the load, relative to the load's folder */
 
 static int load_once(void **state)
 {
@@ -38,7 +39,7 @@ static int drop(void **state)
 	return teardown(state);
 }
 
-/* A copy of the sound load, by the system's own tool. */
+/* Copies the sound load with the system's own tool. */
 static char *copy_load(const char *name)
 {
 	static char path[300];
@@ -58,7 +59,7 @@ static void verify(struct verify_result *r, const char *folder)
 		fail_msg("%s", err.msg);
 }
 
-/* Some problem names a path that ends so. */
+/* Checks that a problem names a path with this ending. */
 static void expect_problem(const char *folder, const char *path)
 {
 	struct verify_result r;
@@ -109,10 +110,10 @@ static void test_a_changed_byte(void **state)
 		snprintf(name, sizeof name, "changed%zu", i);
 		const char *folder = copy_load(name);
 		snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-		change_byte(path, i == 2 ? 1 : 0); /* splits.txt has but one byte, "c" */
+		change_byte(path, i == 2 ? 1 : 0); /* splits.txt has only one byte, "c" */
 		expect_problem(folder, files[i]);
 	}
-	for (long at = 0; at < 200; at += 37) { /* a block, its header, its checksums */
+	for (long at = 0; at < 200; at += 37) { /* a block with header and checksums */
 		snprintf(name, sizeof name, "block%ld", at);
 		const char *folder = copy_load(name);
 		snprintf(path, sizeof path, "%s/%s", folder, first_file);

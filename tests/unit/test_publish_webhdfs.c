@@ -1,6 +1,6 @@
 /*
- * test_publish_webhdfs.c - HDFS as a place, against a small server of its rules with faults on demand
- * (fake_webhdfs.py); the checksum against a file that a real HDFS judged
+ * test_publish_webhdfs.c - tests storage on HDFS with a small server that follows HDFS's rules and
+ * fails on request (fake_webhdfs.py). The checksum is compared with that of a real HDFS.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,7 +77,7 @@ static enum storage_kind kind_of(struct storage *s, const char *path, struct sto
 	return info->kind;
 }
 
-/* A file of n bytes that are not all alike. */
+/* Makes a file of `n` bytes with varying content. */
 static char *make_file(const char *name, size_t n)
 {
 	struct buf b = {0};
@@ -154,7 +154,7 @@ static void uris(void **state)
 	assert_true(storage_is_remote("swebhdfs://h:1/x"));
 }
 
-/* --- all calls, as they should go --- */
+/* --- all calls, without faults --- */
 
 static void files(void **state)
 {
@@ -203,7 +203,7 @@ static void streams(void **state)
 	assert_int_equal(io_digest_file(local, expected, &size, &err), RC_OK);
 	assert_memory_equal(digest, expected, sizeof digest);
 	assert_same(s, "/x/streams/a", local);
-	/* what is there stays, also when another comes between the look and the writing */
+	/* an existing file stays, even if it appears between the check and the write */
 	assert_int_equal(storage_begin(s, &f, "/x/streams/a", 0, &err), RC_IO);
 	assert_null(f);
 	assert_int_equal(storage_begin(s, &f, "/x/streams/given-up", 0, &err), RC_OK);
@@ -217,7 +217,7 @@ static void streams(void **state)
 	storage_close(s);
 }
 
-/* The page is closed in this server (tests/cli/test_places.py opens it). */
+/* The page is closed in this server (tests/cli/test_places.py tests an open one). */
 static void room(void **state)
 {
 	(void)state;
@@ -263,9 +263,9 @@ static void names(void **state)
 	storage_close(s);
 }
 
-/* --- what goes wrong --- */
+/* --- faults --- */
 
-/* A file of its own each: the server counts by it. */
+/* Makes one file for each fault, because the server counts faults by file. */
 static char *fault_file(struct storage *s, const char *fault, int times)
 {
 	static int number;
@@ -277,7 +277,8 @@ static char *fault_file(struct storage *s, const char *fault, int times)
 static void passing_faults(void **state)
 {
 	(void)state;
-	static const char *const faults[] = {"busy", "safemode", "dead", "cut", "old"};
+	static const char *const faults[] = {"busy", "safemode", "dead",    "cut",
+					     "old",  "garbled",	 "replaced"};
 	struct storage *s = open_fake(20);
 	char *local = make_file("passing", 30000);
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -304,18 +305,21 @@ static void lasting_faults(void **state)
 		const char *said;
 	} faults[] = {
 		{"busy", RC_IO, "answers 503"},
-		{"safemode", RC_IO, "safe mode and changes nothing"},
+		{"safemode", RC_IO, "safe mode and accepts no changes"},
 		{"html", RC_IO, "answers 500"},
-		{"garbage", RC_IO, "not JSON"},
+		{"garbage", RC_IO, "expected JSON with a `FileStatus`"},
+		{"huge", RC_IO, "found an answer of more than 1048576 bytes"},
+		{"drip", RC_IO, "too slow"},
 		{"dead", RC_IO, "cannot write webhdfs://127.0.0.1"},
 		{"cut", RC_IO, "cannot write webhdfs://127.0.0.1"},
-		{"slow", RC_IO, "neither accepts bytes"},
-		{"garbled", RC_IO, "other bytes than the 30000"},
-		{"full", RC_IO, "no DataNode that is alive has room"},
+		{"slow", RC_IO, "accepts fewer than 16 KiB a second"},
+		{"garbled", RC_IO, "stored other bytes than were sent: expected 30000 bytes"},
+		{"replaced", RC_IO, "does not have any open files"},
+		{"full", RC_IO, "no live DataNode has enough free space"},
 		{"quota", RC_IO, "quota of space is used up"},
 		{"denied", RC_CONFIG,
-		 "Permission denied: user=ann; another user is named by HADOOP_USER_NAME or "
-		 "--hdfs-user, apply: --user"},
+		 "Permission denied: user=ann; to act as another user, set HADOOP_USER_NAME or "
+		 "--hdfs-user (for apply: --user)"},
 	};
 	char *local = make_file("lasting", 30000);
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -346,7 +350,7 @@ static void broken_stream(void **state)
 		struct storage_file *f;
 		struct storage_info info;
 		char *path = fault_file(s, faults[i], 1);
-		int rc = storage_begin(s, &f, path, 0, &err); /* a refusal may be quick */
+		int rc = storage_begin(s, &f, path, 0, &err); /* the server may refuse at once */
 
 		for (int n = 0; n < 3 && rc == RC_OK; n++)
 			rc = storage_add(f, all.ptr, 600000, &err);
@@ -355,7 +359,7 @@ static void broken_stream(void **state)
 		else
 			storage_abort(f);
 		assert_int_equal(rc, i == 0 ? RC_BROKEN : RC_IO);
-		/* nothing that could be taken for the file */
+		/* no file is left that looks complete */
 		assert_int_equal(kind_of(s, path, &info), STORAGE_NOTHING);
 		mem_free(path);
 	}
@@ -363,7 +367,7 @@ static void broken_stream(void **state)
 	storage_close(s);
 }
 
-/* A change whose answer was lost is asked for again, and was done. */
+/* A change whose answer was lost is sent again, although the first call had succeeded. */
 static void lost_answers(void **state)
 {
 	(void)state;
@@ -383,7 +387,8 @@ static void lost_answers(void **state)
 	storage_close(s);
 }
 
-/* By a gateway that tells no ids a rename is what its answer says, and without one not known. */
+/* If a gateway returns no file ids, its answer decides whether a rename succeeded. Without an
+ * answer the result is unknown. */
 static void no_ids(void **state)
 {
 	(void)state;
@@ -405,8 +410,8 @@ static void no_ids(void **state)
 }
 
 /*
- * Of encrypted and erasure-coded files HDFS tells the checksum of what is on its disks (encBit and
- * ecBit of a FileStatus): lengths are compared, and what is there is never taken for the same.
+ * For encrypted and erasure-coded files HDFS returns the checksum of the bytes on its disks (encBit
+ * and ecBit of a FileStatus). Lengths are compared, and an existing file never counts as identical.
  */
 static void opaque_files(void **state)
 {
@@ -431,7 +436,7 @@ static void opaque_files(void **state)
 	storage_close(s);
 }
 
-/* A file whose writer was killed in it has no checksum, though its length may be all of it. */
+/* A file whose writer was killed has no checksum, even if its length is complete. */
 static void unclosed_file(void **state)
 {
 	(void)state;
@@ -453,7 +458,8 @@ static void unclosed_file(void **state)
 	storage_close(s);
 }
 
-/* What is there is replaced unless it is the very file; a checksum of another kind is no reason. */
+/* An existing file is replaced unless it is identical. A checksum of another kind is no reason to
+ * replace it. */
 static void put_again(void **state)
 {
 	(void)state;
@@ -491,7 +497,7 @@ static void name_nodes(void **state)
 	struct storage *s = open_uri(uri, 5);
 	assert_int_equal(kind_of(s, "/x", &info), STORAGE_FOLDER);
 	storage_close(s);
-	/* one that does not listen at all */
+	/* an address on which no server listens */
 	snprintf(uri, sizeof uri, "webhdfs://127.0.0.1:1,127.0.0.1:%u/x", port);
 	s = open_uri(uri, 5);
 	assert_int_equal(kind_of(s, "/x", &info), STORAGE_FOLDER);
@@ -500,12 +506,12 @@ static void name_nodes(void **state)
 	s = open_uri(uri, 1);
 	assert_int_equal(storage_stat(s, "/x", &info, &err), RC_IO);
 	assert_said("StandbyException");
-	assert_said("name the active NameNode too");
+	assert_said("list all NameNodes as");
 	storage_close(s);
-	/* often no host, but a name of the cluster's own; RFC 2606 keeps .invalid free */
+	/* often the name of a cluster instead of a host; RFC 2606 reserves .invalid */
 	s = open_uri("hdfs://cluster.invalid/x", 1);
 	assert_int_equal(storage_stat(s, "/x", &info, &err), RC_IO);
-	assert_said("; --webhdfs HOST[:PORT],... names the NameNodes");
+	assert_said("; add the NameNodes with --webhdfs HOST[:PORT],...");
 	storage_close(s);
 	s = open_uri("webhdfs://127.0.0.1:1/x", 1);
 	assert_int_equal(storage_stat(s, "/x", &info, &err), RC_IO);

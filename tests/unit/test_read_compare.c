@@ -1,8 +1,8 @@
 /*
- * test_read_compare.c - regular expressions as RegexStringComparator has them
+ * test_read_compare.c - tests regular expressions with the semantics of RegexStringComparator
  *
- * The answers of Java were given by OpenJDK 17: Pattern.compile(text, DOTALL)
- * .matcher(new String(value, UTF_8)).find().
+ * The answers of Java come from OpenJDK 17: Pattern.compile(text, DOTALL) .matcher(new
+ * String(value, UTF_8)).find().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,9 +73,9 @@ static void as_java(void **state)
 		{"^.$", VALUE("é"), FOUND},
 		{"^.{2}$", VALUE("中国"), FOUND},
 		{"[[:alpha:]]", VALUE("a"), FOUND},
-		{"\\<a", VALUE("a"), NOT}, /* of POSIX: the beginning of a word */
+		{"\\<a", VALUE("a"), NOT}, /* in POSIX: the beginning of a word */
 		{"a\\+", VALUE("a+"), FOUND},
-		{"[\\d]", VALUE("5"), FOUND}, /* of POSIX: a backslash or a d */
+		{"[\\d]", VALUE("5"), FOUND}, /* in POSIX: a backslash or a d */
 		{"[\\d]", VALUE("d"), NOT},
 		{"\\s", VALUE("\v"), FOUND},
 		{"\\h", VALUE("\u00a0"), FOUND},
@@ -89,7 +89,7 @@ static void as_java(void **state)
 		{"^$", VALUE(""), FOUND},
 		{"x*", VALUE(""), FOUND},
 		{"a|b", VALUE("b"), FOUND},
-		/* what is no UTF-8 is as many characters as Java makes of it */
+		/* invalid UTF-8 counts as many characters as in Java */
 		{"^a.b$",
 		 VALUE("a\xff"
 		       "b"),
@@ -133,7 +133,7 @@ static void as_java(void **state)
 	}
 }
 
-/* read/query/README.md 7 tells of each of these. */
+/* Section 7 of read/query/README.md describes each of these texts. */
 static void not_as_java(void **state)
 {
 	(void)state;
@@ -203,7 +203,9 @@ static void no_expression(void **state)
 	assert_int_equal(ask("[z-a]", bytes_str("a")), REFUSED);
 }
 
-/* BinaryComponentComparator of HBase 2.6.4: the sign of given - value, from a byte on. */
+/* BinaryComponentComparator of HBase 2.6.4 returns the sign of given - value, compared from an
+ * offset on.
+ */
 static void components(void **state)
 {
 	static const struct {

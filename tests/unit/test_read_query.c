@@ -1,6 +1,6 @@
 /*
- * test_read_query.c - answers to gets and scans, against those of a real HBase and against a reader that
- * knows nothing of merging
+ * test_read_query.c - compares answers to gets and scans with those of a real HBase and of a simple
+ * reader without merging
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static int open_memory(const struct query_file *f, struct hfile_source *out, str
 	return 0;
 }
 
-/* --- golden cases: tables, questions and answers of HBase 2.6.4 --- */
+/* --- golden cases: tables, queries and answers of HBase 2.6.4 --- */
 
 struct rig {
 	struct query_family families[8];
@@ -75,13 +75,13 @@ struct rig {
 	struct query_file files[FILES_MOST];
 	char names[FILES_MOST][8];
 	struct buf first[FILES_MOST], last[FILES_MOST];
-	bool upper[FILES_MOST]; /* of the region behind the split */
+	bool upper[FILES_MOST]; /* of the second region of the split */
 	size_t nfiles;
 	bool split;
 	struct arena arena;
 };
 
-/* "\xHH" and plain characters. */
+/* Decodes "\xHH" and plain characters. */
 static struct bytes text_of(struct arena *a, const json_t *v)
 {
 	const char *s = json_string_value(v);
@@ -180,7 +180,7 @@ static struct cell read_cell(struct arena *a, const json_t *c)
 	return cell;
 }
 
-/* Small blocks and every encoding: the reader's ways are tried on the way. */
+/* Uses small blocks and every encoding, so that each path of the reader runs. */
 static void read_file(struct rig *t, const json_t *f)
 {
 	static const enum block_encoding block_encodings[] = {ENCODING_NONE, ENCODING_FAST_DIFF,
@@ -359,9 +359,9 @@ static struct filter *read_filter(struct rig *t, const json_t *j)
 	return f;
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
-/* Is there a filter of that type in it? */
+/* Returns true if the filter contains a filter of that type. */
 static bool has_filter(const struct filter *f, enum filter_type type)
 {
 	for (size_t i = 0; f && i < f->nof; i++)
@@ -371,8 +371,8 @@ static bool has_filter(const struct filter *f, enum filter_type type)
 }
 
 /*
- * HBase 2.6.4 looks past a row that is shorter than a prefix and loses rows of a reversed scan by
- * one; and a reversed scan of two families with filterIfMissing is an error of its own.
+ * HBase 2.6.4 has two defects. It skips a row that is shorter than a prefix and so loses rows of a
+ * reversed scan. A reversed scan of two families with filterIfMissing ends in an error.
  */
 static bool is_defect(const struct rig *t, const char *id, const json_t *one, const struct query *q)
 {
@@ -381,7 +381,7 @@ static bool is_defect(const struct rig *t, const char *id, const json_t *one, co
 	return json_object_get(one, "error") && q->filter && q->reversed && t->nfamilies > 1;
 }
 
-/* False: of a kind that is not asked here. */
+/* Returns false if the case is of a kind that this test skips. */
 static bool read_question(struct rig *t, const json_t *j, struct query *q,
 			  struct query_column *columns)
 {
@@ -477,7 +477,8 @@ static void expected_text(struct rig *t, const json_t *answer, struct buf *out)
 	buf_put(out, 0);
 }
 
-/* One region's answer, rows counted; *ended: its filter wants no more and nothing was returned. */
+/* Adds one region's answer and counts its rows. Sets *ended if the filter accepts no more rows and
+ * this region returned none. */
 static int answer_region(const struct rig *t, const struct query *q, bool upper, uint64_t *rows,
 			 bool *ended, struct buf *out)
 {
@@ -511,7 +512,7 @@ static int answer_region(const struct rig *t, const struct query *q, bool upper,
 }
 
 /*
- * As a client asks region after region, each with a new filter, as long as there are rows: see
+ * Queries region after region as a client does, each with a new filter, while there are rows. See
  * pipeline/read/query/README.md 6.
  */
 static int answer_text(const struct rig *t, const struct query *q, struct buf *out)
@@ -532,7 +533,7 @@ static int answer_text(const struct rig *t, const struct query *q, struct buf *o
 	return rc;
 }
 
-/* Returns 1 if the case was asked. */
+/* Returns 1 if the case was run. */
 static unsigned ask(struct rig *t, const json_t *one, int64_t now_ms, const char *id, size_t n)
 {
 	struct query_column columns[64];
@@ -561,7 +562,8 @@ static unsigned ask(struct rig *t, const json_t *one, int64_t now_ms, const char
 	return 1;
 }
 
-/* A timestamp that HBase replaces when it is written, so our writer refuses it. */
+/* HBase replaces this timestamp when it writes the cell, so saltmill's writer refuses the
+ * timestamp. */
 static bool has_latest(const json_t *j)
 {
 	size_t i, k;

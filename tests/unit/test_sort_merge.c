@@ -1,6 +1,6 @@
 /*
- * test_sort_merge.c - runs merged, whole and by ranges, against qsort, over shapes of keys, budgets
- * and threads
+ * test_sort_merge.c - compares merged runs, whole and by ranges, with qsort, over shapes of keys,
+ * budgets and threads
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void test_sort_is_qsort(void **state)
 	each_shape(check_sorted);
 }
 
-/* ---- ranges: [lo, hi) for present and absent keys; consecutive ones cover everything ---- */
+/* ---- ranges [lo, hi) for present and absent keys ---- */
 
 static size_t lower_bound(const struct row *v, size_t n, struct bytes key)
 {
@@ -59,7 +59,7 @@ static void check_ranges(const struct shape *shape, const struct setting *set)
 	rows_make(&rows, shape, 2);
 	struct row *want = rows_sorted(&rows);
 	struct sorter *s = build(&rows, set, &budget);
-	for (size_t i = 1; i <= CUTS && rows.n; i++) { /* rising keys: of rows, or drawn */
+	for (size_t i = 1; i <= CUTS && rows.n; i++) { /* ascending keys, of rows or random */
 		const struct row *r = &want[rows.n * i / (CUTS + 1)];
 		size_t len = r->key_len;
 		memcpy(cut[i], r->key, len);
@@ -125,7 +125,7 @@ static void test_ranges_from_several_threads(void **state)
 	rows_release(&rows);
 }
 
-/* ---- seq: high halves that differ, between runs and inside a merged one ---- */
+/* ---- seqs with different high halves ---- */
 
 static void test_seq_of_64_bits(void **state)
 {
@@ -158,8 +158,8 @@ static void test_merge_passes(void **state)
 	struct row *want = rows_sorted(&rows);
 	struct sorter *s = build(&rows, &tiny, &budget);
 	struct sorter_totals t = sorter_totals(s);
-	/* No budget: the smallest fan-in, 8.  One pass writes no byte twice: so this took several.
-	 */
+	/* Without a budget the merge uses the smallest fan-in, 8. One pass writes each byte at most
+	 * once, so this merge took several passes. */
 	assert_in_range(t.spilled_runs, 1, 8);
 	assert_true(t.spilled_bytes > 2 * t.run_bytes);
 	expect_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, rows.n, 8);

@@ -1,5 +1,6 @@
 /*
- * test_sort_prefix.c - the portable compression of keys equals PEXT, and both keep the order
+ * test_sort_prefix.c - tests that the portable compression of keys equals PEXT, and that both keep
+ * the order
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static int compare_packed(struct packed_key a, struct packed_key b)
 	return (a.rest > b.rest) - (a.rest < b.rest);
 }
 
-/* More bits of two keys of one length, with their word before them. */
+/* Varies more bits of two keys of one length. A word precedes each key. */
 static void check_long(const struct key_plan *fast, const struct key_plan *portable,
 		       const uint8_t *const keys[2], size_t len)
 {
@@ -54,7 +55,7 @@ static void test_packing(void **state)
 		for (uint64_t n = draw() % 6; n > 0; n--)
 			keys[1][draw() % len] = (uint8_t)draw();
 		span_start(&span, bytes_of(keys[0], len), NULL, 0);
-		for (size_t i = 0; i < len; i++) /* a superset of what varies */
+		for (size_t i = 0; i < len; i++) /* a superset of the bits that vary */
 			span.mask[i] =
 				(uint8_t)((keys[0][i] ^ keys[1][i]) | (draw() & draw() & draw()));
 		plan_init(&fast, &span, 0);

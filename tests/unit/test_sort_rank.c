@@ -1,5 +1,5 @@
 /*
- * test_sort_rank.c - split points by weight, against all distinct keys one by one
+ * test_sort_rank.c - compares split points by weight with a check of all distinct keys one by one
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,7 @@
 #include "tests/unit/sort_rig.h"
 
 /*
- * What judges is most of the work here, and no other thread has a part in it: ThreadSanitizer need
- * not look.
+ * The oracle takes most of the time and uses one thread, so ThreadSanitizer skips it.
  */
 #define ONE_THREAD __attribute__((no_sanitize("thread")))
 
@@ -54,7 +53,7 @@ ONE_THREAD static size_t nearest(const struct distinct *d, size_t n, uint64_t ta
 	return best;
 }
 
-/* Any depth would do: a few kinds of neighbours, by a byte of theirs. */
+/* Any depth is valid. This function computes a number below 7 from the bytes of both keys. */
 ONE_THREAD static unsigned depth_of(const void *ctx, struct bytes below, struct bytes key)
 {
 	assert_true(bytes_cmp(below, key) < 0);
@@ -66,7 +65,7 @@ ONE_THREAD static unsigned depth_of(const void *ctx, struct bytes below, struct 
 	return sum % 7;
 }
 
-/* What split_choice says, candidate by candidate. */
+/* Applies the rules of split_choice to each candidate. */
 ONE_THREAD static size_t best_place(const struct distinct *d, size_t n, uint64_t target,
 				    const struct split_choice *c)
 {
@@ -119,7 +118,7 @@ static void expect_points(struct sorter *s, unsigned threads, const struct disti
 	mem_free(points);
 }
 
-/* What lies below keys that are there, and keys just behind them that are not. */
+/* Checks the weight below existing keys, and below the absent keys just after them. */
 static void expect_weights(struct sorter *s, const struct distinct *d, size_t nd, uint64_t total)
 {
 	struct key_weights w = sorter_weights(s);
@@ -162,7 +161,7 @@ static void check_select(const struct shape *shape, const struct setting *set)
 		targets[i] = draw() % (total + total / 20 + 1);
 	targets[0] = 0;
 	targets[1] = total;
-	if (nd > 2) { /* exactly on a boundary, and in the middle of two */
+	if (nd > 2) { /* exactly on a boundary, and halfway between two */
 		targets[2] = d[nd / 2].below;
 		targets[3] = (d[nd / 2].below + d[nd / 2 + 1].below) / 2;
 	}
@@ -179,7 +178,7 @@ static void check_select(const struct shape *shape, const struct setting *set)
 		size_t n = nd > 5000 && choice ? 8 : TARGETS; /* the oracle is slow */
 
 		expect_points(s, set->threads, d, nd, targets, n, choice); /* merged */
-		for (size_t i = 0; i < 5; i++)				   /* apart: probed */
+		for (size_t i = 0; i < 5; i++) /* one target at a time: probed */
 			expect_points(s, set->threads, d, nd, targets + i, 1, choice);
 	}
 	expect_weights(s, d, nd, total);
@@ -195,7 +194,7 @@ static void test_select(void **state)
 	each_shape(check_select);
 }
 
-/* Enough blocks for probes to close in. */
+/* Enough blocks for several probes. */
 static void test_select_by_probes(void **state)
 {
 	(void)state;
@@ -212,7 +211,7 @@ static size_t key_two(uint8_t *key)
 	return 21;
 }
 
-/* Rows that fill many blocks each. */
+/* Each row fills many blocks. */
 static void test_select_in_heavy_rows(void **state)
 {
 	(void)state;

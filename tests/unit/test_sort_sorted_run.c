@@ -1,6 +1,6 @@
 /*
- * test_sort_sorted_run.c - runs give back what was written to them, wherever reading starts; and bytes
- * of a temporary file that are not what was written end in an error, never in a crash
+ * test_sort_sorted_run.c - tests that runs return the records that were written, from any start.
+ * Damaged bytes in a temporary file end in an error, never in a crash.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 #include "pipeline/sort/sorted_run.h"
 #include "tests/unit/draw.h"
 
-/* ---- records: key, secondary and payload lie together, as in a builder's buffer ---- */
+/* ---- records: key, secondary and payload together, as in a builder's buffer ---- */
 
 struct row {
-	uint8_t *bytes; /* SLACK_BYTES longer */
+	uint8_t *bytes; /* with SLACK_BYTES of padding */
 	size_t key_len, secondary_bytes, payload_len;
 	uint64_t seq;
 	bool large;
@@ -46,7 +46,8 @@ static size_t key_random(uint8_t *key)
 	return n;
 }
 
-/* Zero bytes and empty keys: prefixes of one another, also of key and secondary together. */
+/* Makes zero bytes and empty keys. Some keys are prefixes of other keys, also key and secondary
+ * together. */
 static size_t key_zeros(uint8_t *key)
 {
 	size_t n = draw() % 12;
@@ -65,7 +66,7 @@ static size_t key_few(uint8_t *key)
 	return n;
 }
 
-/* Around MERGED_BYTES and the lengths whose varint grows. */
+/* Lengths around MERGED_BYTES, and lengths at which the varint grows. */
 static size_t key_lengths(uint8_t *key)
 {
 	static const size_t lengths[] = {55, 56, 57, 63, 64, 65, 127, 128, 129, 300};
@@ -128,7 +129,7 @@ static void draw_row(struct row *r, const struct shape *shape)
 	if (r->secondary_bytes)
 		put_be64(r->bytes + len, draw() % 5 << (draw() % 8 * 8));
 	draw_bytes(r->bytes + len + r->secondary_bytes, r->payload_len);
-	if (r->large) /* the weight: it may not wrap in sums */
+	if (r->large) /* the weight must not overflow in sums */
 		memset(r->bytes + len + r->secondary_bytes + 20, 0, 4);
 }
 
@@ -157,14 +158,14 @@ static int compare_rows(const void *a, const void *b)
 	return c ? c : (ra->seq > rb->seq) - (ra->seq < rb->seq);
 }
 
-/* ---- a run of them ---- */
+/* ---- a run of records ---- */
 
 struct fixture {
 	const struct shape *shape;
 	struct row *rows;
 	size_t n;
-	uint64_t *weights; /* of the rows before each, and of all */
-	size_t most_bytes; /* that a run may take */
+	uint64_t *weights; /* weight of the rows before each row, and of all rows */
+	size_t most_bytes; /* size limit of the run */
 	struct budget budget;
 	struct spill spill;
 	struct run *run;
@@ -287,7 +288,7 @@ static bool same_key(const struct row *a, const struct row *b)
 	return a->key_len == b->key_len && !memcmp(a->bytes, b->bytes, a->key_len);
 }
 
-/* Rows from i on, until what is at hand ends; returns the first that was not read. */
+/* Reads rows from i on until the loaded blocks end. Returns the first row that was not read. */
 static size_t expect_rows(struct run_reader *rd, const struct fixture *f, size_t i, bool first)
 {
 	struct error err = {0};
@@ -299,7 +300,7 @@ static size_t expect_rows(struct run_reader *rd, const struct fixture *f, size_t
 		expect_item(it, &f->rows[i]);
 		if (it->rec.new_key)
 			assert_false(same_key(&f->rows[i], &f->rows[i - 1]));
-		if (!first) /* the one before is kept */
+		if (!first) /* the record before is still valid */
 			expect_item(reader_item(rd, rd->turn - 1), &f->rows[i - 1]);
 	}
 	return i;
@@ -314,7 +315,7 @@ static void check_reading(struct fixture *f)
 	assert_int_equal(reader_load(&rd, 0, f->run->nblocks, &err), RC_OK);
 	assert_int_equal(expect_rows(&rd, f, 0, true), f->n);
 	size_t at = 0;
-	for (size_t b = 0; b < f->run->nblocks; b++) { /* each block on its own */
+	for (size_t b = 0; b < f->run->nblocks; b++) { /* each block is read alone */
 		assert_true(f->run->blocks[b].weight == f->weights[at]);
 		assert_true(bytes_eq(run_block_key(f->run, b),
 				     bytes_of(f->rows[at].bytes, f->rows[at].key_len)));
@@ -376,7 +377,8 @@ static void test_seeking(void **state)
 	each_run(check_seeking);
 }
 
-/* What it is for: 6000 ratings in a run, the worst case of records that share little. */
+/* Tests the intended use, which is a run of 6000 ratings, the worst case of records that share
+ * little. */
 static void test_size(void **state)
 {
 	(void)state;
@@ -410,7 +412,7 @@ static bool within(struct bytes b, const uint8_t *from, size_t bytes)
 	return b.ptr >= from && b.len <= bytes && (size_t)(b.ptr - from) <= bytes - b.len;
 }
 
-/* Read all blocks, as far as it goes.  Whatever is read lies where it may. */
+/* Reads all blocks as far as possible. All bytes that are read lie inside the buffer. */
 static int read_damaged(struct fixture *f, struct run_reader *rd, size_t first, struct error *err)
 {
 	reader_start(rd, f->run);
@@ -452,7 +454,7 @@ static void check_damage(struct fixture *f)
 		assert_true(rc != RC_IO || strstr(err.msg, "/tmp"));
 		reader_release(&rd);
 	}
-	/* Where payloads are long, they are mostly what is hit. */
+	/* In long payloads most changes hit the payload. */
 	assert_true(f->shape->payload_max > 200 || f->n < 100 || failed > rounds / 10);
 }
 
@@ -475,7 +477,7 @@ static void test_truncated(void **state)
 	teardown(&f);
 }
 
-/* Each field by itself: bytes made by hand after the table in record_bytes.h. */
+/* Tests each field alone, with bytes written by hand from the table in record_bytes.h. */
 static void test_fields(void **state)
 {
 	(void)state;

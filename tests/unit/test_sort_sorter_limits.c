@@ -1,5 +1,6 @@
 /*
- * test_sort_sorter_limits.c - what does not fit: batches, keys, the disk, memory that others need, quotas
+ * test_sort_sorter_limits.c - tests large batches and keys, a full disk, memory for other users,
+ * and quotas
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -12,7 +13,7 @@
 
 #include "tests/unit/sort_rig.h"
 
-/* Batches go behind what is there, or nowhere. */
+/* A batch is added after the existing records if it fits, or refused. */
 static void test_room(void **state)
 {
 	(void)state;
@@ -48,7 +49,7 @@ static void test_room(void **state)
 						  &batch.to, &err),
 				 RC_OK);
 		assert_int_equal(batch.to != NULL, cases[i].room);
-		if (batch.to) /* all of it is ours */
+		if (batch.to) /* the whole room may be written */
 			memset(batch.to, 0xff, cases[i].bytes + RECORD_SLACK);
 		if (batch.to && i == 2)
 			assert_int_equal(run_builder_add(b, &r, &err), RC_OK);
@@ -59,8 +60,8 @@ static void test_room(void **state)
 }
 
 /*
- * Sorted records whose seqs lie in any order on both sides of multiples of 2^32, as a large slice's
- * do: some few runs, and all records, those of equal keys in order of seq.
+ * Adds sorted records whose seqs cross multiples of 2^32 in any order, as in a large slice. The
+ * result has only a few runs and all records, and equal keys are in order of seq.
  */
 static void check_borders(bool behind, uint64_t first, uint64_t step, size_t more)
 {
@@ -86,7 +87,7 @@ static void check_borders(bool behind, uint64_t first, uint64_t step, size_t mor
 	struct sorter *s = sorter_new(&opt);
 	struct run_builder *b = sorter_builder(s, 0);
 	assert_int_equal(run_builder_stretch(b, UINT64_MAX, false, &err), RC_OK);
-	for (size_t i = 0; i < N; i++) { /* or with equal keys in no order */
+	for (size_t i = 0; i < N; i++) { /* `any` takes the keys in a scattered order instead */
 		struct record any = row_record(&want[i * 7 % N]);
 		struct ordered_record r = row_behind(&want[i], 0, i, i == 0, strings);
 		assert_int_equal(behind ? run_builder_add_behind(b, &r, &err)
@@ -110,7 +111,7 @@ static void test_seqs_across_borders(void **state)
 	for (int behind = 0; behind < 2; behind++) {
 		check_borders(behind, half - 1500, 1, 1);
 		check_borders(behind, 3 * half - 1500 * 1001, 1001, 1);
-		check_borders(behind, 0, half / 1000, 3); /* more than 2^32 of them */
+		check_borders(behind, 0, half / 1000, 3); /* spans more than 2^32 */
 		check_borders(behind, UINT64_MAX - 3000, 1, 0);
 	}
 }
@@ -164,7 +165,7 @@ static void test_stop_and_disk_full(void **state)
 	assert_int_equal(spill_some(&rows, true, &err), RC_STOPPED);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	low = old;
-	low.rlim_cur = 100000; /* a full disk, as pwrite sees it */
+	low.rlim_cur = 100000; /* pwrite fails as on a full disk */
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
 	int rc = spill_some(&rows, false, &err);
@@ -175,7 +176,7 @@ static void test_stop_and_disk_full(void **state)
 	rows_release(&rows);
 }
 
-/* ---- memory that others need, and the disk quota ---- */
+/* ---- memory for other users, and the disk quota ---- */
 
 static void test_room_for_others(void **state)
 {
@@ -196,7 +197,7 @@ static void test_room_for_others(void **state)
 	assert_int_equal(sorter_flush(a.s, &err), RC_OK);
 	uint64_t data = atomic_load(&budget.used);
 	assert_int_equal(atomic_load(&quota.used), 0);
-	budget_force(&budget, budget.limit - data / 2); /* what is there does not fit any more */
+	budget_force(&budget, budget.limit - data / 2); /* the existing bytes no longer fit */
 	assert_int_equal(sorter_finish(a.s, &err), RC_OK);
 	struct sorter_totals t = sorter_totals(a.s);
 	assert_int_equal(t.spilled_runs, t.runs);

@@ -44,7 +44,7 @@ static void add_keys(struct splits *s, size_t n)
 	}
 }
 
-/* Check t, write its script, and compare. */
+/* Checks `t`, writes the script of `t`, and compares the script. */
 static void expect_script(struct table *t, const struct splits *s, const struct ddl_options *o,
 			  const char *want)
 {
@@ -231,7 +231,8 @@ static void algorithm_instead_of_keys(void **state)
 		"end\nexit\n");
 }
 
-/* Lines of at most 100 columns, no byte outside ASCII, each key there once and in order. */
+/* Checks that lines have at most 100 columns and only ASCII, and that each key occurs once and in
+ * order. */
 static void five_hundred_keys_inline(void **state)
 {
 	struct family f = plain("f");
@@ -283,9 +284,9 @@ static void expect_alter(struct table *t, const char *describe, const char *want
 }
 
 #define ALTER_HEAD                                                                                 \
-	"# Table t: bring it to the attributes of the job\n"                                       \
+	"# Table t: give the table the attributes of the job\n"                                    \
 	"# Run with: hbase shell -n THIS_FILE\n"                                                   \
-	"# What the job does not mention stays; a second run changes nothing.\n"                   \
+	"# Attributes that the job does not mention stay. A second run changes nothing.\n"         \
 	"\nif exists('t')\n"
 #define ALTER_END "else\n  raise 'There is no such table.'\nend\nexit\n"
 
@@ -366,7 +367,7 @@ static void alter_refuses_other_text(void **state)
 	}
 }
 
-/* As deep as the braces go, the stack would, too. */
+/* Braces nested without a limit would overflow the stack. */
 static void alter_refuses_nested_text(void **state)
 {
 	struct family f = plain("f");

@@ -1,4 +1,6 @@
-/* Descriptions of tables: read from create-table scripts, compared with a cluster's, mended. */
+/* Tests descriptions of tables, which are read from create-table scripts, compared with those of a
+ * cluster, and corrected.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +53,7 @@ static void test_script(void **state)
 	arena_release(&a);
 }
 
-/* A script that is cut anywhere inside its `create` is refused, or all families were behind. */
+/* A script that is cut before the end of its first family is refused. */
 static void test_damaged_scripts(void **state)
 {
 	size_t create = (size_t)(strstr(script, "  create 'ns") - script),
@@ -70,7 +72,7 @@ static void test_damaged_scripts(void **state)
 	}
 }
 
-/* What ddl_create writes of a table is read back as the table's own attributes. */
+/* The script that ddl_create writes is read back as the table's own attributes. */
 static void test_round_trip(void **state)
 {
 	struct attribute more[] = {{.key = "REPLICATION_SCOPE", .value = "1"}},
@@ -157,7 +159,7 @@ static void test_compare(void **state)
 	assert_true(d.item[3].configuration);
 	description_mend(&have, &want, &d, &a);
 	assert_int_equal(have.nfamilies, 2);
-	/* what was not asked for stays */
+	/* attributes that the script does not name stay */
 	assert_string_equal(attributes_get(&have.families[0].items, "IN_MEMORY"), "true");
 	assert_string_equal(attributes_get(&have.families[0].items, "COMPRESSION"), "ZSTD");
 	description_compare(&d, &want, &have, &a);

@@ -1,6 +1,6 @@
 /*
- * test_splitter_divide.c - the decider of regions, with a sorter's weights and with a sample's, against one
- * that looks at each row for each question
+ * test_splitter_divide.c - compares the choice of regions by weights of a sorter or a sample with a
+ * choice that checks each row
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ struct row {
 	uint32_t weight;
 };
 
-/* Distinct keys, rising. */
+/* Distinct keys, ascending. */
 struct data {
 	struct row *rows;
 	uint64_t *below;
@@ -106,7 +106,7 @@ static void data_release(struct data *d)
 	mem_free(d->below);
 }
 
-/* --- the naive decider --- */
+/* --- the naive choice --- */
 
 static uint64_t weight_under(const struct data *d, const uint8_t *key, size_t len)
 {
@@ -122,8 +122,9 @@ static double far(double a, double b)
 }
 
 /*
- * The bucket nearest to a weight, if less than 2 % of a region away; 0: none.  Where buckets are
- * empty several begin there: of those the nearest by number.
+ * Returns the bucket nearest to a weight if the bucket is less than 2 % of a region away. Otherwise
+ * returns 0. If buckets are empty, several buckets begin at one weight. Then the function returns
+ * the nearest by number.
  */
 static unsigned naive_bucket(const struct data *d, uint32_t buckets, double at, double region)
 {
@@ -152,7 +153,7 @@ static unsigned naive_depth(const struct row *a, const struct row *b)
 	return depth;
 }
 
-/* Which row should be the first of a region. */
+/* Returns the row that should be the first of a region. */
 static size_t naive_place(const struct data *d, uint64_t at, double region)
 {
 	size_t nearest = 0, best = d->count;
@@ -177,7 +178,9 @@ static size_t naive_place(const struct data *d, uint64_t at, double region)
 	return best < d->count ? best : nearest;
 }
 
-/* Weights of n + 1 borders, the first and last included; bucket[i] 0: free. */
+/* Weights of n + 1 borders, including the first and the last. bucket[i] is 0 if the border is not
+ * at a bucket's start.
+ */
 static void naive_spread(uint64_t *at, const unsigned *bucket, size_t n)
 {
 	for (size_t first = 0, i = 1; i <= n; i++) {
@@ -241,7 +244,7 @@ static void naive_cut(const struct data *d, uint32_t buckets, const uint64_t *at
 			last = moved;
 			continue;
 		}
-		size_t len = 0; /* the shortest that is above the row before */
+		size_t len = 0; /* the shortest key above the row before */
 		while (d->rows[j - 1].key[len] == d->rows[j].key[len])
 			len++;
 		assert_int_equal(splits_add(out, bytes_of(d->rows[j].key, len + 1), &err), RC_OK);
@@ -264,7 +267,7 @@ static void naive_divide(const struct data *d, uint32_t buckets, uint64_t from, 
 	mem_free(bucket);
 }
 
-/* --- the real ones --- */
+/* --- the real choice --- */
 
 static struct key_shape shape_of(uint32_t buckets)
 {
@@ -343,7 +346,7 @@ static void check_sorter(struct sorter *s, const struct data *d, uint32_t bucket
 	splits_release(&got);
 	splits_release(&want);
 
-	/* a part of it, as of a table that is there already */
+	/* a part of the table, as for a table that exists already */
 	uint8_t start[2] = {(uint8_t)pick(buckets), (uint8_t)draw()};
 	uint8_t end[2] = {(uint8_t)(start[0] + pick(4)), (uint8_t)draw()};
 	if (memcmp(start, end, 2) >= 0)
@@ -364,7 +367,7 @@ static void check_sorter(struct sorter *s, const struct data *d, uint32_t bucket
 	splits_release(&want);
 }
 
-/* So few rows are all in the sample: a plan says what a load will do. */
+/* The sample contains all of these few rows, so a plan predicts exactly what a load does. */
 static void check_sample(const struct row *rows, size_t n, struct sorter *s, uint32_t buckets,
 			 size_t regions, bool align)
 {
@@ -413,7 +416,7 @@ static void as_the_naive_one(void **state)
 	}
 }
 
-/* The issue's own case: as many regions as even buckets are cut between them, in a byte each. */
+/* The regions are cut between even buckets, and each split point has one byte. */
 static void even_buckets_are_regions(void **state)
 {
 	enum { BUCKETS = 16, EACH = 1000 };
@@ -424,7 +427,7 @@ static void even_buckets_are_regions(void **state)
 	for (size_t i = 0; i < n; i++) {
 		draw_row(SPREAD, 1, &rows[i]);
 		rows[i].key[0] = (uint8_t)(i % BUCKETS);
-		rows[i].weight = 50 + (i % BUCKETS == 3); /* a hundredth of a region off */
+		rows[i].weight = 50 + (i % BUCKETS == 3); /* a hundredth of a region away */
 	}
 	struct budget budget = {.limit = 1 << 30};
 	struct sorter *s = sort(rows, n, &budget);
@@ -444,7 +447,8 @@ static void even_buckets_are_regions(void **state)
 	mem_free(rows);
 }
 
-/* A region that begins at each bucket, whatever is in it, and the others where there is most. */
+/* Each bucket starts a region, even if the bucket has few rows. The other regions go to the buckets
+ * with most bytes. */
 static void aligned(void **state)
 {
 	enum { BUCKETS = 8, ROWS = 6000 };
@@ -466,7 +470,7 @@ static void aligned(void **state)
 					   .align_salt = true};
 		struct splits got = {0};
 		struct error err;
-		size_t in[BUCKETS] = {1}; /* regions that begin in a bucket */
+		size_t in[BUCKETS] = {1}; /* regions that begin inside a bucket */
 
 		assert_int_equal(divide(&w, &d, &got, &err), RC_OK);
 		for (uint8_t b = 1; b < BUCKETS; b++) {

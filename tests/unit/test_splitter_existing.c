@@ -1,6 +1,7 @@
 /*
- * test_splitter_existing.c - the shell's get_splits and list_regions, printed by a few lines that follow
- * list_regions.rb and get_splits.rb, and read back
+ * test_splitter_existing.c - reads the output of the shell's get_splits and list_regions back
+ *
+ * The test prints this output with a few lines that follow list_regions.rb and get_splits.rb.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #include "mem.h"
 #include "splits.h"
 
-/* Bytes.toStringBinary: all of 0x20..0x7E but the backslash stay as they are. */
+/* Bytes.toStringBinary leaves all of 0x20..0x7E except the backslash unchanged. */
 static void to_string_binary(struct buf *out, struct bytes v)
 {
 	for (size_t i = 0; i < v.len; i++) {
@@ -48,7 +49,7 @@ static char *stripped(char *text)
 	return text;
 }
 
-/* Cells of a table by columns, printed as list_regions does: right-justified, " |" behind. */
+/* Prints cells of a table by columns as list_regions does, right-justified and followed by " |". */
 static void print_table(struct buf *out, const char *const *cells, size_t columns, size_t rows)
 {
 	size_t width[8] = {12, 12, 10, 10, 5, 5, 10};
@@ -73,7 +74,7 @@ static void print_table(struct buf *out, const char *const *cells, size_t column
 	buf_printf(out, " %zu rows\n", rows - 1);
 }
 
-/* Every byte value alone, and keys that blanks and bars make hard. */
+/* Tests every byte value alone, and keys that contain blanks and bars. */
 static void hard_keys(struct splits *s)
 {
 	static const char *const hard[] = {"\x7f ", "\x7f  |  ", "\x7f , 5.x", "\x7f=>",
@@ -133,7 +134,7 @@ static void test_get_splits(void **state)
 	}
 }
 
-/* One region: Ruby's `puts []` is an empty line. */
+/* For one region, Ruby's `puts []` prints an empty line. */
 static void test_one_region(void **state)
 {
 	(void)state;
@@ -146,7 +147,7 @@ static void test_one_region(void **state)
 	existing_release(&e);
 }
 
-/* cells: [7 * (regions + 1)], the header first; those of row r at order[r]. */
+/* `cells` is [7 * (regions + 1)], with the header first. The cells of row r are at order[r]. */
 static void fill_cells(const char **cells, const struct splits *s, const size_t *order,
 		       size_t replicas)
 {
@@ -172,7 +173,7 @@ static void fill_cells(const char **cells, const struct splits *s, const size_t 
 		}
 }
 
-/* Only the columns of `mask`, in print_table's order. */
+/* Keeps only the columns of `mask`, in print_table's order. */
 static void print_listing(struct buf *out, const char *const *cells, size_t rows, unsigned mask)
 {
 	const char **some = mem_alloc(7 * rows * sizeof *some);
@@ -217,7 +218,8 @@ static void check_listing(const struct existing *e, const struct splits *want, u
 static void test_list_regions(void **state)
 {
 	(void)state;
-	/* all columns; name alone; no name; without sizes, twice as many for replicas */
+	/* all columns, the name alone, or no name; without sizes, each region comes twice because
+	 * of replicas */
 	static const struct {
 		unsigned mask;
 		size_t replicas;
@@ -233,7 +235,8 @@ static void test_list_regions(void **state)
 		size_t *order = mem_alloc(n * sizeof *order);
 		for (size_t r = 0; r < n; r++)
 			order[r] = (r * 101) %
-				   n; /* n is no multiple of 101: the shell promises no order */
+				   /* n is not a multiple of 101: the shell guarantees no order */
+				   n;
 		const char **cells = mem_calloc(7 * rows, sizeof *cells);
 		fill_cells(cells, &want, order, cases[i].replicas);
 		buf_append_str(&text, "hbase:001:0> list_regions 'ns:t'\n");
@@ -261,14 +264,16 @@ static void test_faults(void **state)
 	} cases[] = {
 		{"", "f: found neither"},
 		{"ERROR: Unknown table t!\n", "f: found neither"},
-		{"a\nb\n", "f: found neither"},
+		{"a\nb c\n", "f: found neither"},
+		{"a\n\\x62\n", "f: found neither"}, /* the name is not splits.txt */
 		{"Total number of splits = x\n", "f:1: "},
 		{"Total number of splits = 0\n", "f:1: "},
-		{"Total number of splits = 3\na\n", "f:2: the text ends"},
+		{"Total number of splits = 3\na\n", "f:2: found the end of the text"},
 		{"Total number of splits = 2\na\nb\n", "f:3: found more lines"},
-		{"Total number of splits = 3\nb\na\n", "f:3: split key 2 is below"},
-		{"Total number of splits = 3\na\na\n", "f:3: split key 2 equals"},
-		{"Total number of splits = 3\na\n\n", "f:3: the line is empty"},
+		{"Total number of splits = 3\nb\na\n", "f:3: split key 2: found a key below"},
+		{"Total number of splits = 3\na\na\n",
+		 "f:3: split key 2: found the previous key again"},
+		{"Total number of splits = 3\na\n\n", "f:3: found an empty line"},
 		{"Total number of splits = 2\n\\xab\n", "f:2: "},
 		{"Total number of splits = 2\n\xc3\xa4\n", "f:2: found byte 0xC3"},
 		{HEAD, "f:2: "},
@@ -281,22 +286,22 @@ static void test_faults(void **state)
 		 "f:5: "},
 		{HEAD "            |          b |     3 |\n          c |            |     3 |\n 2 "
 		      "rows\n",
-		 "f:3: this region does not end"},
+		 "f:3: found a region that does not end"},
 		{HEAD "          b |            |     3 |\n 1 rows\n",
 		 "f:3: found no region without a start key"},
 		{HEAD "            |          b |     3 |\n 1 rows\n",
-		 "f:3: this region does not end"},
+		 "f:3: found a region that does not end"},
 		{HEAD "            |            |     3 |\n            |          b |     3 |\n"
 		      "          b |            |     3 |\n 3 rows\n",
 		 "f:4: "},
-		{HEAD "            |            |   3.5 |\n 1 rows\n", "f:3: the SIZE"},
+		{HEAD "            |            |   3.5 |\n 1 rows\n", "f:3: found another SIZE"},
 		{" REGION_NAME  |\n ------------ |\n     t,,1.ab. |\n 1 rows\n", NULL},
 		{" REGION_NAME  |\n ------------ |\n      t,1.ab. |\n 1 rows\n",
-		 "f:3: the REGION_NAME"},
+		 "f:3: found another REGION_NAME"},
 		{" REGION_NAME  |\n ------------ |\n      t,,1.ab |\n 1 rows\n",
-		 "f:3: the REGION_NAME"},
+		 "f:3: found another REGION_NAME"},
 		{" REGION_NAME  |\n ------------ |\n        t,,1. |\n 1 rows\n",
-		 "f:3: the REGION_NAME"},
+		 "f:3: found another REGION_NAME"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct existing e;

@@ -79,7 +79,7 @@ static void data_release(struct data *d)
 	mem_free(d->rows);
 }
 
-/* What the rows themselves say of each region. */
+/* Counts rows and bytes of each region from the rows themselves. */
 static uint64_t *count_regions(const struct data *d, const struct splits *s, uint64_t *nrows)
 {
 	uint64_t *bytes = mem_calloc(s->count + 1, sizeof *bytes);
@@ -94,7 +94,7 @@ static uint64_t *count_regions(const struct data *d, const struct splits *s, uin
 	return bytes;
 }
 
-/* Largest region / target, by the rows; predictions within their bounds. */
+/* Checks the largest region / target by the rows, and that predictions stay within their bounds. */
 static double check_plan(const struct data *d, const struct plan *p)
 {
 	uint64_t *nrows = mem_calloc(p->splits.count + 1, sizeof *nrows);
@@ -133,7 +133,7 @@ static bool warned(const struct plan *p, const char *text)
 	return false;
 }
 
-/* Entity r about in proportion to 1 / r, times rising within it. */
+/* The share of entity `r` is about 1 / r, and the entity's times ascend. */
 static uint64_t zipf(uint64_t *seed, uint64_t n)
 {
 	uint64_t below = n;
@@ -218,7 +218,7 @@ static void equal_keys_make_one_region(void **state)
 	data_release(&d);
 }
 
-/* A row with a third of all bytes gets a region of its own; the others stay even. */
+/* A row with a third of all bytes gets its own region. The other regions stay even. */
 static void heavy_row_is_set_apart(void **state)
 {
 	const struct plan_options o = {.rule.count = 30};
@@ -288,7 +288,7 @@ static void aligned_cuts(void **state)
 		for (size_t i = 0; i <= p.splits.count; i++)
 			in_bucket[i ? p.splits.keys[i - 1].ptr[0] : 0]++;
 		for (size_t b = 0; b < 16;
-		     b++) { /* one each, the rest by share: within one of it */
+		     b++) { /* one region for each bucket, the others by share */
 			double share = (double)bucket[b] / (double)all * (double)counts[c];
 			assert_true(in_bucket[b] >= 1);
 			assert_true((double)in_bucket[b] < (share < 1 ? 1 : share) + 1.001);
@@ -302,7 +302,7 @@ static void aligned_cuts(void **state)
 	data_release(&d);
 }
 
-/* No region holds less than 2 % of a target from the other side of a bucket boundary. */
+/* If a region crosses a bucket boundary, each side has at least 2 % of a target. */
 static void no_slivers_across_buckets(void **state)
 {
 	static const size_t counts[] = {5, 8, 15, 17, 33, 50, 111};
@@ -329,7 +329,7 @@ static void no_slivers_across_buckets(void **state)
 					first = b;
 				last = in[i][b] ? b : last;
 			}
-			/* sampled: leave it half the bound */
+			/* with a sample, half of the bound is left for its error */
 			assert_true(first == last || (double)in[i][first] > 0.8 * sliver);
 			assert_true(first == last || (double)in[i][last] > 0.8 * sliver);
 		}
@@ -340,7 +340,8 @@ static void no_slivers_across_buckets(void **state)
 	data_release(&d);
 }
 
-/* 400 entities, each a quarter of a percent: most cuts can lie between two. */
+/* There are 400 entities with a quarter of a percent each, so that most cuts can lie between two
+ * entities. */
 static void cuts_between_entities_where_cheap(void **state)
 {
 	const struct plan_options o = {.rule.count = 8};
@@ -412,7 +413,7 @@ static void warnings_at_the_limits(void **state)
 {
 	static const struct {
 		struct plan_options o;
-		const char *says; /* NULL: nothing */
+		const char *says; /* NULL: no message */
 	} cases[] = {
 		{{.rule.count = 10, .rule.servers = 1}, NULL},
 		{{.rule.count = 401, .rule.servers = 2},
@@ -448,7 +449,8 @@ static void heavy_entity_and_bucket(void **state)
 	struct plan p;
 
 	(void)state;
-	for (size_t i = 0; i < d.count; i += 4) /* a quarter to one user, in its times */
+	/* a quarter of the bytes for one user, spread over its times */
+	for (size_t i = 0; i < d.count; i += 4)
 		set_row(&d.rows[i], 7, 42, i, 150);
 	take_sample(&d, &salted_shape);
 	make(&p, &d, &o);
@@ -468,7 +470,7 @@ static void heavy_entity_and_bucket(void **state)
 	data_release(&d);
 }
 
-/* Text keys user000..user999: what the three algorithms make of them, against the rows. */
+/* Compares the regions of the three algorithms with the rows, for text keys user000..user999. */
 static void rivals(void **state)
 {
 	enum { ROWS = 20000 };
@@ -563,7 +565,14 @@ static void samples_merge_and_load(void **state)
 	back = sample_new(64, 1, NULL);
 	assert_int_equal(sample_merge(part[0], back, &err), RC_CONFIG);
 	struct plan none;
-	assert_int_equal(plan_make(&none, back, &o, &err), RC_DATA);
+	assert_int_equal(plan_make(&none, back, &o, &err), 0);
+	assert_true(none.splits.count == 0 && none.wanted == 1 && none.bytes == 0);
+	assert_true(none.regions[0].bytes == 0 && none.regions[0].disk_bytes == 0);
+	plan_release(&none);
+	const struct plan_options given = {.given = &p.splits};
+	assert_int_equal(plan_make(&none, back, &given, &err), 0);
+	assert_true(none.splits.count == p.splits.count && none.wanted == p.splits.count + 1);
+	assert_true(bytes_eq(none.splits.keys[0], p.splits.keys[0]));
 	plan_release(&none);
 	sample_free(back);
 	plan_release(&p);

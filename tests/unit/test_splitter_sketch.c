@@ -11,7 +11,7 @@
 #define COUNT(a) (sizeof a / sizeof((a)[0]))
 #define RISK	 0.01
 
-/* The heap bytes of a sketch. */
+/* Returns the heap bytes of a sketch. */
 static size_t state_bytes(const struct sketch *s)
 {
 	size_t sum = sizeof *s + s->scratch_cap * sizeof *s->scratch;
@@ -21,7 +21,7 @@ static size_t state_bytes(const struct sketch *s)
 	return sum;
 }
 
-/* Read a whole file. */
+/* Reads a whole file. */
 static int load(struct sketch **out, const char *name, struct bytes file, struct error *err)
 {
 	int rc = sketch_take(out, name, &file, err);
@@ -70,7 +70,7 @@ static int compare_rows(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Keys in one of several manners, sizes even or very uneven. */
+/* Makes keys of several kinds, with even or very uneven sizes. */
 static void make_rows(struct row *rows, size_t n, unsigned kind, uint64_t seed)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -85,7 +85,7 @@ static void make_rows(struct row *rows, size_t n, unsigned kind, uint64_t seed)
 	}
 }
 
-/* The bytes that the sketch gives for keys in [from, to). */
+/* Returns the sketch's estimate of the bytes of keys in [from, to). */
 static uint64_t sketch_range(const struct sketch_view *v, uint64_t from, uint64_t to)
 {
 	uint64_t sum = 0;
@@ -101,10 +101,10 @@ static uint64_t sketch_range(const struct sketch_view *v, uint64_t from, uint64_
 
 struct check {
 	double worst; /* largest error / bound */
-	double bound; /* of half the bytes, a share of all */
+	double bound; /* bound for half the bytes, as a share of all */
 };
 
-/* Prefixes and ranges between the 0.05-quantiles of the truth; rows get sorted. */
+/* Checks prefixes and ranges between the true 0.05-quantiles. Sorts the rows. */
 static void check_ranges(struct sketch *s, struct row *rows, size_t n, struct check *c)
 {
 	enum { STEPS = 20 };
@@ -184,12 +184,13 @@ static void bound_holds_in_a_thousand_runs(void **state)
 		assert_true(c.bound < 8.0 / K);
 		sketch_free(s);
 	}
-	/* nor is it so wide that it could not fail */
+	/* and the bound is narrow enough to fail */
 	assert_true(c.worst > 0.3);
 	mem_free(rows);
 }
 
-/* Rows of which only a part is picked: counts stay exact, ranges within the bound, unbiased. */
+/* Only a part of the rows is sampled. Counts stay exact, and ranges are unbiased and within the
+ * bound. */
 static void bound_holds_behind_a_picker(void **state)
 {
 	enum { ROWS = 2500, K = 1024, PIECE = 100 };
@@ -241,7 +242,7 @@ static void bound_holds_at_full_size(void **state)
 	mem_free(rows);
 }
 
-/* Rows of equal size whose salt cycles: a fixed stride would see one salt only. */
+/* Rows have equal size, and their salt cycles. A fixed stride would sample only one salt. */
 static void no_resonance_with_cycling_salts(void **state)
 {
 	enum { SALTS = 16, ROWS = 64000 };
@@ -281,7 +282,7 @@ static void merged_shards_are_the_whole(void **state)
 		for (unsigned i = 0; i < SHARDS; i++)
 			shard[i] = sketch_new(256, i);
 		for (size_t i = 0; i < ROWS;
-		     i++) /* of very different sizes, so of different strides */
+		     i++) /* of very different sizes, so their strides differ */
 			add(shard[i < 20 ? 0 : i < 300 ? 1 : i % 3 + 2], &rows[i]);
 		for (unsigned i = 1; i < SHARDS; i++) {
 			sketch_merge(shard[kind % 2 ? 0 : SHARDS - 1], shard[kind % 2 ? i : i - 1]);
@@ -372,7 +373,7 @@ static void damaged_files_are_refused(void **state)
 		assert_int_equal(load(&back, "f", buf_bytes(&file), &err), RC_DATA);
 		assert_null(back);
 		file.ptr[i] ^= 0x10;
-		/* a copy of that length, so that reading past its end is seen */
+		/* a copy of exact length, so that sanitizers see reads past its end */
 		uint8_t *part = mem_alloc(i ? i : 1);
 		memcpy(part, file.ptr, i);
 		assert_int_equal(load(&back, "f", bytes_of(part, i), &err), RC_DATA);
@@ -383,12 +384,12 @@ static void damaged_files_are_refused(void **state)
 	file.len--;
 	put_be32(file.ptr + 8, 9);
 	assert_int_equal(load(&back, "f", buf_bytes(&file), &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "f: version 9, expected 2"));
+	assert_non_null(strstr(err.msg, "f: found version 9, expected 2"));
 	sketch_free(s);
 	buf_release(&file);
 }
 
-/* Whatever the length of keys: the state stays small, and the bound true. */
+/* For keys of any length the state stays small and the bound holds. */
 static void long_keys(void **state)
 {
 	enum { ROWS = 6000, LONGEST = 32767 };

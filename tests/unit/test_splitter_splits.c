@@ -16,7 +16,7 @@ static uint64_t random_next(uint64_t *state)
 	return *state >> 33;
 }
 
-/* Hex digits to bytes. */
+/* Converts hex digits to bytes. */
 static void from_hex(struct buf *b, const char *hex, size_t digits)
 {
 	for (size_t i = 0; i + 1 < digits; i += 2) {
@@ -26,7 +26,7 @@ static void from_hex(struct buf *b, const char *hex, size_t digits)
 	}
 }
 
-/* A row of a vector as the text that HBase's setFirstRow(String) takes. */
+/* Converts a row of a vector to the text that HBase's setFirstRow(String) takes. */
 static const char *row_text(enum split_algorithm a, const char *row, struct buf *b)
 {
 	struct buf raw = {0};
@@ -54,7 +54,7 @@ static void check_key(const struct splits *s, size_t i, enum split_algorithm a, 
 	buf_release(&b);
 }
 
-/* keys: "a b ... y z"; behind the dots they count from the end. */
+/* `keys` is "a b ... y z". Keys after the dots count from the end. */
 static void check_keys(const struct splits *s, enum split_algorithm a, const char *keys)
 {
 	const char *dots = strstr(keys, "... ");
@@ -151,7 +151,7 @@ static void one_region_needs_no_key(void **state)
 	splits_release(&s);
 }
 
-/* Rows of up to 17 digits against the processor's own arithmetic. */
+/* Compares rows of at most 17 digits with the processor's own arithmetic. */
 static void numbers_against_machine_arithmetic(void **state)
 {
 	uint64_t seed = 7;
@@ -186,7 +186,7 @@ static void numbers_against_machine_arithmetic(void **state)
 	}
 }
 
-/* 10^999 in ten parts: a one at each place. */
+/* Divides 10^999 into ten parts, which gives a one at each place. */
 static void long_rows(void **state)
 {
 	enum { DIGITS = 1000 };
@@ -217,7 +217,7 @@ static void algorithm_names(void **state)
 	assert_string_equal(split_algorithm_name(HEX), "HexStringSplit");
 }
 
-/* splitter/README.md 2.2, and what Java's decoder makes of text outside ASCII. */
+/* splitter/README.md 2.2, and the result of Java's decoder for text outside ASCII. */
 static void unescape_vectors(void **state)
 {
 	static const struct {
@@ -295,7 +295,8 @@ static int compare_keys(const void *a, const void *b)
 	return bytes_cmp(*(const struct bytes *)a, *(const struct bytes *)b);
 }
 
-/* Random sorted keys over all byte values come back from their text; regions by linear search. */
+/* Random sorted keys over all byte values are read back from their text. A linear search finds
+ * their regions. */
 static void round_trip_and_regions(void **state)
 {
 	enum { KEYS = 500 };
@@ -363,15 +364,15 @@ static void parse_refuses(void **state)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{"a\n\nb\n", "f:2: the line is empty"},
-		{"\n", "f:1: the line is empty"},
-		{"a\n\r\n", "f:2: the line is empty"},
+		{"a\n\nb\n", "f:2: found an empty line"},
+		{"\n", "f:1: found an empty line"},
+		{"a\n\r\n", "f:2: found an empty line"},
 		{"\\xab\n", "f:1: found \"\\xab\" in column 1"},
 		{"a\nb\\xA", "f:2: found \"\\xA\" in column 2"},
 		{"\\x4g", "upper-case"},
-		{"b\na\n", "f:2: split key 2 is below"},
-		{"a\nb\nb\n", "f:3: split key 3 equals"},
-		{"\\x41\nA\n", "f:2: split key 2 equals"},
+		{"b\na\n", "f:2: split key 2: found a key below"},
+		{"a\nb\nb\n", "f:3: split key 3: found the previous key again"},
+		{"\\x41\nA\n", "f:2: split key 2: found the previous key again"},
 		{"a\n\xff\n", "f:2: found byte 0xFF in column 1"},
 		{"a\rb\n", "f:1: found byte 0x0D in column 2"},
 	};
@@ -403,7 +404,7 @@ static void add_refuses(void **state)
 	mem_free(big);
 }
 
-/* The i-th string over {0, 1, 255} of length 0 to 4, by counting. */
+/* Returns the i-th string over {0, 1, 255} of length 0 to 4. */
 static struct bytes small_string(unsigned i, uint8_t *store)
 {
 	static const uint8_t alphabet[] = {0, 1, 255};
@@ -419,7 +420,8 @@ static struct bytes small_string(unsigned i, uint8_t *store)
 	return bytes_of(store, len);
 }
 
-/* Every pair of short strings: a < s <= b, s begins b, and none shorter lies there. */
+/* For every pair of short strings, a < s <= b, s is a prefix of b, and no shorter key lies
+ * between. */
 static void separator_is_shortest(void **state)
 {
 	enum { STRINGS = 1 + 3 + 9 + 27 };

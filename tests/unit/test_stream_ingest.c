@@ -1,7 +1,9 @@
 /*
- * test_stream_ingest.c - loads of a topic with a state folder: each offset is in exactly one of them
+ * test_stream_ingest.c - tests that loads of a topic with a state folder contain each offset
+ * exactly once
  *
- * On librdkafka's mock cluster; what is expected is computed from what was produced.
+ * The test runs on librdkafka's mock cluster. The expected rows are computed from the messages that
+ * it produced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,13 +115,13 @@ static void test_load_after_load(void **state)
 		fail_msg("%s", err.msg);
 	struct state_view_load *loads;
 	assert_int_equal(state_view_loads(&v, &loads, &n, &err), 0);
-	/* where it began, then both */
+	/* the start position, then both loads */
 	assert_int_equal(n, 3);
 	assert_int_equal(loads[0].load->phase, STATE_SEEK);
 	assert_true(loads[1].load->read == 35 && loads[2].load->read == 8);
 	for (size_t i = 0; i < n; i++)
 		assert_null(manifest_chain_check(loads[i].load, &gone));
-	/* what was published is changed: the chain shows it */
+	/* the published manifest is changed, and the chain detects it */
 	char *manifest = mem_format("%s/one/manifest.json", dir);
 	FILE *f = fopen(manifest, "a");
 	fputc('\n', f);
@@ -128,10 +130,10 @@ static void test_load_after_load(void **state)
 	assert_non_null(problem);
 	assert_false(gone);
 	mem_free(problem);
-	/* and without it, it is gone */
+	/* without the manifest the load is reported as missing */
 	unlink(manifest);
 	problem = manifest_chain_check(loads[1].load, &gone);
-	assert_true(gone && strstr(problem, "/one is gone, "));
+	assert_true(gone && strstr(problem, "/one does not exist, "));
 	mem_free(problem);
 	mem_free(manifest);
 	mem_free(loads);
@@ -140,7 +142,7 @@ static void test_load_after_load(void **state)
 	job_release(&job);
 }
 
-/* A load that fails takes nothing: the next one has its offsets. */
+/* A failed load records no offsets, so the next load reads them. */
 static void test_a_failed_load_takes_nothing(void **state)
 {
 	struct cluster *c = *state;
@@ -161,15 +163,14 @@ static void test_a_failed_load_takes_nothing(void **state)
 	assert_true(r.manifest.read == 4 && r.manifest.rejected == 1);
 	expect_range(&r.manifest, 0, 0, 0, 4);
 	load_result_release(&r);
-	/* nothing is left to load: an empty load, or a word that there is none; never the old
-	 * events */
+	/* no offsets are left, so there is an empty load or a message, and never the old events */
 	if (load_topic(c, &job, "rest", 0, &r, &err) == RC_OK)
 		assert_int_equal(r.manifest.read, 0);
 	load_result_release(&r);
 	job_release(&job);
 }
 
-/* Who only looks sees what a load would take, and takes nothing. */
+/* A check shows what a load would read, and reads nothing. */
 static void test_peek(void **state)
 {
 	struct cluster *c = *state;
@@ -205,7 +206,8 @@ static struct state *open_state(void)
 	return s;
 }
 
-/* As of a load into `out` that was killed: partition 0 to `end`, nothing of the others. */
+/* Leaves the intent of a killed load into `out`, with partition 0 up to `end` and the others
+ * empty. */
 static void leave_intent(struct state *s, const char *topic, const char *out, int64_t end,
 			 bool publishing)
 {
@@ -230,7 +232,7 @@ static void load_all(struct cluster *c, const struct job *job, const char *out, 
 	struct load_result r;
 	struct error err;
 
-	alarm(60); /* one that waits for ever fails too */
+	alarm(60); /* fails instead of waiting for ever */
 	if (load_topic(c, job, out, 0, &r, &err))
 		fail_msg("%s", err.msg);
 	alarm(0);
@@ -238,7 +240,7 @@ static void load_all(struct cluster *c, const struct job *job, const char *out, 
 	load_result_release(&r);
 }
 
-/* A copy of the state, with the intent of a load that the original has published since. */
+/* The state is a copy with the intent of a load that the original has published meanwhile. */
 static void test_copied_with_intent(void **state)
 {
 	struct cluster *c = *state;
@@ -267,7 +269,7 @@ static void test_copied_with_intent(void **state)
 	job_release(&job);
 }
 
-/* `topics: [events]` was killed in a load, and the job says `topic: events` again. */
+/* `topics: [events]` was killed in a load, and the job then says `topic: events` again. */
 static void test_intent_that_names_its_topic(void **state)
 {
 	struct cluster *c = *state;
@@ -282,7 +284,7 @@ static void test_intent_that_names_its_topic(void **state)
 	job_release(&job);
 }
 
-/* The intent names the topic, the load that it became does not. */
+/* The intent names the topic, and the load's manifest does not. */
 static void test_recorded_by_either_name(void **state)
 {
 	struct cluster *c = *state;
@@ -298,7 +300,7 @@ static void test_recorded_by_either_name(void **state)
 	struct state *old = open_state();
 	char *away = mem_strdup(path_of("away"));
 	assert_int_equal(rename(path_of("state"), away), 0);
-	/* the same again, up to the rename of the load's folder */
+	/* the same steps again, up to the rename of the load's folder */
 	struct state *s = open_state();
 	assert_int_equal(state_bind(s, state_topics(old), false, &err), 0);
 	state_close(old);
@@ -311,7 +313,7 @@ static void test_recorded_by_either_name(void **state)
 	job_release(&job);
 }
 
-/* What the brokers said of a pattern's topics is asked for again behind the question. */
+/* The brokers' answer about a pattern's topics is used after the query has ended. */
 static void test_seek_of_a_pattern(void **state)
 {
 	struct cluster *c = *state;
@@ -325,7 +327,7 @@ static void test_seek_of_a_pattern(void **state)
 	load_all(c, &job, "one", 30);
 	struct offset_range to = {.topic = "events", .partition = 0, .end = 10};
 	char *folder = mem_strdup(path_of("state"));
-	mallopt(M_PERTURB, 0xa5); /* what was freed does not stay as it was */
+	mallopt(M_PERTURB, 0xa5); /* freed memory is overwritten */
 	int rc = seek_run(folder, &job, &to, 1, &r, &err);
 	mallopt(M_PERTURB, 0);
 	if (rc)
@@ -333,10 +335,11 @@ static void test_seek_of_a_pattern(void **state)
 	assert_true(r.n == 1 && r.steps[0].from == 30 && r.steps[0].to == 10);
 	assert_string_equal(r.why_unasked, "");
 	seek_result_release(&r);
-	/* where no message is: refused by what the brokers said */
+	/* an offset without a message is refused by the brokers' answer */
 	to.end = 31;
 	assert_int_equal(seek_run(folder, &job, &to, 1, &r, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "has offsets 0 to 29"));
+	assert_non_null(
+		strstr(err.msg, "found offset 31, expected 0 (the oldest message) to 30 ("));
 	seek_result_release(&r);
 	struct state *s = open_state();
 	assert_true(state_position(s, "events", 0, &at) && at == 10);
@@ -358,7 +361,7 @@ static int64_t noted(struct cluster *c, const char *topic)
 	return note.offset;
 }
 
-/* The group hears of a topic that came later before the load that begins it. */
+/* A later topic is added to the group's offsets before the first load of its messages. */
 static void test_later_topics_are_claimed(void **state)
 {
 	struct cluster *c = *state;
@@ -376,7 +379,7 @@ static void test_later_topics_are_claimed(void **state)
 	if (ingest_open(&in, &job, &o, folder, &log, &progress, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(noted(c, "events"), 0);
-	/* as it is seen when `more` has come, gone, and come again */
+	/* the topic list after `more` was created, deleted and created again */
 	rd_kafka_mock_topic_create(c->mock, "more", 1, 1);
 	struct kafka_size sizes[] = {{"events", 1}, {"more", 1}};
 	struct kafka_partition places[] = {{"events", 0, 0, 0}, {"more", 0, 0, 0}};
@@ -399,9 +402,9 @@ static void test_later_topics_are_claimed(void **state)
 }
 
 /*
- * Of three topics that a pattern has, two go away: the one that alone had a partition of the job's
- * numbers, and one that had none of them.  The job is no mistake by that, and only the first is a
- * loss.
+ * Two of a pattern's three topics are deleted. The first had a partition that the job names, and
+ * the second had none of the job's partitions. The job stays valid, and only the first deletion
+ * loses data.
  */
 static void test_topics_that_go(void **state)
 {
@@ -429,7 +432,7 @@ static void test_topics_that_go(void **state)
 		rd_kafka_mock_topic_set_error(c->mock, "events.small",
 					      RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
 	}
-	/* a number that no topic ever had is one */
+	/* a number that no topic ever had is an error */
 	job_release(&job);
 	open_job_of(&job, c, "pattern: 'events.*', partitions: [1, 5]");
 	assert_int_equal(load_topic(c, &job, "four", 0, &r, &err), RC_CONFIG);
@@ -437,7 +440,7 @@ static void test_topics_that_go(void **state)
 	job_release(&job);
 }
 
-/* A manifest that says of no topic which one it is cannot tell a state. */
+/* A manifest without topic ids cannot identify the topic of a state. */
 static void test_rebuild_from_no_topic(void **state)
 {
 	struct cluster *c = *state;

@@ -1,6 +1,5 @@
 /*
- * A state that does not know its topic any more, and files that cannot be looked at: neither is
- * taken for what it is not
+ * Tests a state whose topic is unknown, and files that cannot be read
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +15,7 @@
 #include "state.h"
 #include "tests/unit/temp_dir.h"
 
-static struct state_topic both[] = {{"cluster", "clicks", 1}, {"cluster", "orders", 1}};
+static struct state_topic both[] = {{"cluster", "clicks", 1, NULL}, {"cluster", "orders", 1, NULL}};
 static const struct state_topics none = {0}, clicks = {both, 1, true}, several = {both, 2, false};
 
 static struct state *open_state(const char *path)
@@ -29,7 +28,7 @@ static struct state *open_state(const char *path)
 	return s;
 }
 
-/* With a load of five offsets; owned by the caller. */
+/* Makes a load of five offsets. The caller owns the result. */
 static char *make_state(const char *name)
 {
 	char *path = mem_strdup(path_of(name));
@@ -68,7 +67,7 @@ static int64_t position(const char *path)
 	return at;
 }
 
-/* The topic is damaged and no load tells it: nothing is changed. */
+/* The topic's record is damaged and no load names the topic, so nothing is changed. */
 static void test_rebuild_without_topic(void **state)
 {
 	char *path = make_state("rebuild"), *file = file_in(path, "topic.json");
@@ -79,11 +78,11 @@ static void test_rebuild_without_topic(void **state)
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(io_write_file(file, bytes_str("{}"), &err), 0);
 	assert_int_equal(state_rebuild(path, &none, NULL, 0, &lines, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "names the topic of this state"));
+	assert_non_null(strstr(err.msg, "contains the topic of this state"));
 	assert_int_equal(lines.len, 0);
 	assert_true(has(path, "topic.json"));
 	assert_false(has(path, "topic.json.damaged"));
-	/* one that was found does */
+	/* a topic that was found does */
 	if (state_rebuild(path, &clicks, NULL, 0, &lines, &err))
 		fail_msg("%s", err.msg);
 	assert_true(has(path, "topic.json.damaged"));
@@ -97,7 +96,7 @@ static void test_rebuild_without_topic(void **state)
 	mem_free(path);
 }
 
-/* Its loads are not taken for ones of the topics that a job names. */
+/* The state's loads do not count as loads of the topics that a job names. */
 static void test_bind_without_topic(void **state)
 {
 	char *path = make_state("bind"), *file = file_in(path, "topic.json");
@@ -116,7 +115,8 @@ static void test_bind_without_topic(void **state)
 	mem_free(path);
 }
 
-/* Positions without a load are of a job's one topic, not of one among several. */
+/* Positions without a load belong to a job's only topic. They do not belong to one of several
+ * topics. */
 static void test_positions_without_topic(void **state)
 {
 	char *path = mem_strdup(path_of("positions"));
@@ -133,7 +133,7 @@ static void test_positions_without_topic(void **state)
 	mem_free(path);
 }
 
-/* A link to itself is neither there nor gone. */
+/* A link to itself neither exists nor counts as missing. */
 static void test_not_to_be_seen(void **state)
 {
 	char *path = make_state("unseen"), *handed = file_in(path, "handed/00000001");
@@ -156,8 +156,8 @@ static void test_not_to_be_seen(void **state)
 }
 
 /*
- * Load 2 of two topics is missing, and orders was gone when load 3 was made: of clicks the gap is
- * bridged, of orders it cannot be, which is said.
+ * Load 2 of two topics is missing, and orders was deleted before load 3. The gap of clicks is
+ * bridged. The gap of orders cannot be bridged, and this is reported.
  */
 static void test_missing_load_of_a_topic_that_is_gone(void **state)
 {
@@ -202,7 +202,8 @@ static void test_missing_load_of_a_topic_that_is_gone(void **state)
 	}
 }
 
-/* A state of clicks, then of these, of three loads; the second one's record is lost. */
+/* Makes a state of clicks, then of all these topics, with three loads. The record of the second
+ * load is lost. */
 static char *lose_second(const char *name, const struct state_topics *then,
 			 const struct offset_range ranges[3][2])
 {
@@ -214,7 +215,7 @@ static char *lose_second(const char *name, const struct state_topics *then,
 		const struct offset_range *r = ranges[i];
 
 		assert_int_equal(state_bind(s, i ? then : &clicks, true, &err), 0);
-		/* one range only: without an end */
+		/* only one range, without an end */
 		if (state_intend(s, state_next_name(s), "/out/gone", r, r[1].end ? 2 : 1, &err) ||
 		    state_published(s, &(struct state_result){.read = 5}, &err))
 			fail_msg("%s", err.msg);
@@ -225,7 +226,7 @@ static char *lose_second(const char *name, const struct state_topics *then,
 	return path;
 }
 
-/* Behind the missing load the job named fewer partitions of the topic. */
+/* After the missing load the job named fewer partitions of the topic. */
 static void test_missing_load_of_fewer_partitions(void **state)
 {
 	static const struct offset_range ranges[3][2] = {{{.end = 5}, {.partition = 1, .end = 7}},
@@ -261,7 +262,7 @@ static void test_missing_load_without_topic(void **state)
 	(void)state;
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(state_rebuild(path, &none, NULL, 0, &lines, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "names the topic of this state"));
+	assert_non_null(strstr(err.msg, "contains the topic of this state"));
 	assert_int_equal(lines.len, 0);
 	buf_release(&lines);
 	mem_free(file);

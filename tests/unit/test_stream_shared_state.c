@@ -1,5 +1,6 @@
 /*
- * A state folder that several instances share: who may open what, and where partitions begin
+ * Tests a state folder that several instances share, which process may open the folder, and where
+ * partitions begin
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +107,7 @@ static void test_take_in(void **state)
 	assert_true(is_shared(path));
 	for (int32_t p = 0; p < 3; p++)
 		assert_int_equal(position(path, p), starts[p]);
-	/* again, with two partitions more: the others stay where they are */
+	/* run again with two more partitions; the other partitions keep their positions */
 	static const int64_t later[] = {1, 2, 3, 4, 5};
 	const struct state_topic five = {.cluster = "c", .topic = "clicks", .npartitions = 5};
 	s = open_shared(path);
@@ -144,7 +145,8 @@ static void test_refusals(void **state)
 	assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
 	assert_int_equal(shared_open(&other, path, true, &err), RC_BUSY);
 	shared_close(&other);
-	assert_int_equal(shared_open(&other, path, false, &err), RC_OK); /* looking is free */
+	/* reading is always allowed */
+	assert_int_equal(shared_open(&other, path, false, &err), RC_OK);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(shared_check(&other, &cases[i].now, &err), cases[i].rc);
 		if (!strstr(err.msg, cases[i].want))
@@ -152,7 +154,7 @@ static void test_refusals(void **state)
 	}
 	shared_close(&other);
 	shared_close(&s);
-	/* neither kind is taken for the other */
+	/* state_open refuses a folder of the other kind */
 	assert_int_equal(state_open(&one, path, true, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, "is shared by the members of a group"));
 	char *own = shared_dir(path, 1);
@@ -160,13 +162,14 @@ static void test_refusals(void **state)
 	assert_int_equal(bind_one(one, &three, true, &err), RC_OK);
 	state_close(one);
 	assert_int_equal(shared_open(&other, own, true, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "is not a shared state"));
+	assert_non_null(strstr(err.msg, "is the state of one instance, but the job has"));
 	shared_close(&other);
 	mem_free(own);
 	mem_free(path);
 }
 
-/* Killed before the folder says what it is: done again, what had a position keeps it. */
+/* The run is killed before the folder's kind is written. The next run completes the folder and
+ * keeps existing positions. */
 static void test_killed(void **state)
 {
 	static const int64_t later[] = {1000, 1000, 1000};
@@ -206,7 +209,7 @@ static void put_text(const char *file, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Whatever became of shared.json, the partitions' states tell the topic. */
+/* If shared.json is lost or damaged, the partitions' states name the topic. */
 static void test_rebuilt(void **state)
 {
 	static const char *const damage[] = {
@@ -230,8 +233,8 @@ static void test_rebuilt(void **state)
 	assert_int_equal(end, 3);
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(shared_rebuild(path, &lines, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "name the folders of its loads"));
-	for (int32_t p = 0; p < 2; p++) { /* no load was made of the third yet */
+	assert_non_null(strstr(err.msg, "add the folders of its loads to the command"));
+	for (int32_t p = 0; p < 2; p++) { /* the third partition has no load yet */
 		char *own = shared_dir(path, p);
 		struct state *one;
 		assert_int_equal(state_open(&one, own, true, &err), RC_OK);
@@ -259,7 +262,7 @@ static void test_rebuilt(void **state)
 		shared_close(&s);
 		assert_int_equal(unlink(file), 0);
 	}
-	/* nothing to do where it is whole, and positions are as they were */
+	/* a sound folder is not changed, and positions stay */
 	assert_int_equal(shared_rebuild(path, &lines, &err), RC_OK);
 	lines.len = 0;
 	assert_int_equal(shared_rebuild(path, &lines, &err), RC_OK);
@@ -271,7 +274,7 @@ static void test_rebuilt(void **state)
 	mem_free(path);
 }
 
-/* The topic of a partition that has loads is the folder's. */
+/* The topic of a partition that has loads is the folder's topic. */
 static void test_topic_of_one_rebuilt(void **state)
 {
 	char *path = mem_strdup(path_of("one")), *own = shared_dir(path, 1);
@@ -295,7 +298,7 @@ static void test_topic_of_one_rebuilt(void **state)
 		fail_msg("%s", err.msg);
 	buf_put(&lines, 0);
 	assert_non_null(strstr((char *)lines.ptr, "topic.json was rebuilt: topic clicks, 3 "));
-	/* the others have no loads yet, and learn it by their first */
+	/* the others have no loads yet, and record it with their first load */
 	assert_null(strstr((char *)lines.ptr, "p00000"));
 	assert_null(strstr((char *)lines.ptr, "p00002"));
 	assert_int_equal(state_open(&one, own, true, &err), RC_OK);

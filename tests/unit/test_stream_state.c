@@ -1,5 +1,5 @@
 /*
- * The state folder: each offset in one load, whatever the order of events
+ * Tests the state folder, in which each offset is in one load, for any order of events
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "tests/unit/clock_rig.h"
 #include "tests/unit/a_folder.h"
 
-static const struct state_topic clicks = {"cluster", "clicks", 2};
+static const struct state_topic clicks = {"cluster", "clicks", 2, NULL};
 
 static int bind_one(struct state *s, const struct state_topic *t, bool listed, struct error *err)
 {
@@ -46,7 +46,7 @@ static int64_t position(const struct state *s, int32_t partition)
 	return state_position(s, NULL, partition, &at) ? at : -1;
 }
 
-/* From the positions to `end` of partition 0; partition 1 stays. */
+/* Extends partition 0 from its position to `end`. Partition 1 stays. */
 static void intend(struct state *s, int64_t end)
 {
 	struct error err;
@@ -73,7 +73,7 @@ static void test_load_after_load(void **state)
 		assert_int_equal(state_published(s, &ten, &err), 0);
 		assert_null(state_intent(s));
 		assert_int_equal(position(s, 0), end);
-		state_close(s); /* the next process sees the same */
+		state_close(s); /* the next process reads the same state */
 		s = open_state(*state);
 		assert_int_equal(position(s, 0), end);
 		assert_int_equal(position(s, 1), 0);
@@ -94,7 +94,7 @@ static void test_load_after_load(void **state)
 	state_close(s);
 }
 
-/* An intent outlives its process; what may be published is told from what is not. */
+/* An intent survives its process. A load that may be published differs from a load that is not. */
 static void test_intents(void **state)
 {
 	struct error err;
@@ -135,7 +135,8 @@ static void test_seek(void **state)
 
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 10);
-	/* an intent that is certainly not published would start at the old position: it goes */
+	/* an intent that is certainly not published would start at the old position, so it is
+	 * removed */
 	assert_int_equal(state_seek(s, to, 2, &err), 0);
 	assert_null(state_intent(s));
 	state_close(s);
@@ -152,12 +153,15 @@ static void test_bind(void **state)
 		int rc;
 		const char *message;
 	} cases[] = {
-		{{"cluster", "clicks", 2}, false, RC_OK, NULL},
-		{{"cluster", "other", 2}, false, RC_CONFIG, "is the state of topic clicks"},
-		{{"moved", "clicks", 2}, false, RC_DATA, "is now in cluster moved"},
-		{{"cluster", "clicks", 1}, true, RC_DATA, "deleted and recreated"},
-		{{"cluster", "clicks", 4}, false, RC_DATA, " 2=0 3=0`"},
-		{{"cluster", "clicks", 4}, true, RC_OK, NULL},
+		{{"cluster", "clicks", 2, NULL}, false, RC_OK, NULL},
+		{{"cluster", "other", 2, NULL}, false, RC_CONFIG, "is the state of topic clicks"},
+		{{"moved", "clicks", 2, NULL}, false, RC_DATA, "is now in cluster moved"},
+		{{"cluster", "clicks", 1, NULL}, true, RC_DATA, "deleted and recreated"},
+		{{"cluster", "clicks", 4, NULL},
+		 false,
+		 RC_OK,
+		 NULL}, /* recorded with their positions */
+		{{"cluster", "clicks", 4, NULL}, true, RC_OK, NULL},
 	};
 	struct error err;
 	struct state *s = open_state(*state);
@@ -181,14 +185,15 @@ static void test_one_process(void **state)
 	char pid[40];
 	snprintf(pid, sizeof pid, "in use by process %ld on ", (long)getpid());
 	assert_non_null(strstr(err.msg, pid));
-	assert_int_equal(state_open(&other, *state, false, &err), 0); /* looking is free */
+	/* reading is always allowed */
+	assert_int_equal(state_open(&other, *state, false, &err), 0);
 	assert_true(state_in_use(other));
 	state_close(other);
 	state_close(s);
 	assert_int_equal(state_open(&other, "/nowhere/state", false, &err), RC_CONFIG);
 }
 
-/* Killed at each of its steps: the old content or the new one, never another. */
+/* If a change is killed at any of its steps, it leaves the old content or the new content. */
 static void test_killed(void **state)
 {
 	static const struct {
@@ -222,7 +227,7 @@ static void test_killed(void **state)
 	}
 }
 
-/* A record that does not begin where the one before ends, and one that is no record. */
+/* Tests a record that does not begin where the record before ends, and an invalid record. */
 static void test_damaged(void **state)
 {
 	struct error err;
@@ -246,7 +251,8 @@ static void test_damaged(void **state)
 	mem_free(path);
 }
 
-/* What a record says of a load comes back, and what came before there was that is no fault. */
+/* A record's facts about a load are read back. Records of older versions without these facts are
+ * valid. */
 static void test_recorded(void **state)
 {
 	struct error err;
@@ -270,7 +276,8 @@ static void test_recorded(void **state)
 	assert_memory_equal(l->manifest, digest, 16);
 	struct anchor last = state_last(s, NULL, 0);
 	assert_memory_equal(&last, &r.last, sizeof last);
-	/* what stands in front of a position set by hand is not known; it is no load either */
+	/* the message before a position set by hand is unknown, and the position is no load
+	 */
 	struct offset_range to = {.partition = 0, .end = 10, .last = r.last};
 	assert_int_equal(state_seek(s, &to, 1, &err), 0);
 	assert_false(state_last(s, NULL, 0).known);
@@ -319,7 +326,7 @@ static void put_file(const char *dir, const char *name, const char *text)
 	mem_free(path);
 }
 
-/* A record of partition 0, ten offsets, as programs of before there were digests wrote it. */
+/* Writes a record of partition 0 with ten offsets, as older versions without digests wrote it. */
 static void put_record(const char *dir, int n, const char *partition)
 {
 	char *name = mem_format("loads/%08d.json", n);
@@ -334,7 +341,9 @@ static void put_record(const char *dir, int n, const char *partition)
 	mem_free(text);
 }
 
-/* So many records, the newest load's name and where its partition stands; or why not. */
+/* Expects this number of records, the newest load's name and the position of its partition, or the
+ * error.
+ */
 static void expect_state(const char *dir, int records, const char *name, int64_t at,
 			 const char *wrong)
 {
@@ -360,8 +369,8 @@ static void expect_state(const char *dir, int records, const char *name, int64_t
 	state_close(s);
 }
 
-/* Many records: those that a checkpoint counts are not read, and never believed against the folder.
- */
+/* With many records, records counted in a checkpoint are not read. The folder always wins over the
+ * checkpoint. */
 static void test_checkpoint(void **state)
 {
 	const char *dir = *state;
@@ -372,10 +381,10 @@ static void test_checkpoint(void **state)
 	state_close(open_state(dir));
 	for (int i = 1; i <= 620; i++)
 		put_record(dir, i, "0");
-	expect_state(dir, 620, "00000620", 6200, NULL); /* writes it */
+	expect_state(dir, 620, "00000620", 6200, NULL); /* writes the checkpoint */
 	put_record(dir, 621, "0");
 	expect_state(dir, 621, "00000621", 6210, NULL);
-	/* what is in front of it is not looked at, until somebody asks for it */
+	/* an older record is read only when it is requested */
 	put_file(dir, "loads/00000007.json", "?");
 	s = open_state(dir);
 	assert_string_equal(state_newest(s)->before, "00000620");
@@ -387,7 +396,7 @@ static void test_checkpoint(void **state)
 	assert_non_null(strstr(err.msg, "00000007.json"));
 	state_close(s);
 	put_record(dir, 7, "0");
-	/* a record that is missing, and one that is too many */
+	/* a missing record, and an extra one */
 	char *path = mem_format("%s/loads/00000300.json", dir);
 	unlink(path);
 	expect_state(dir, 0, NULL, 0, "load 00000301 begins partition 0 at 3000, expected 2990");
@@ -398,7 +407,7 @@ static void test_checkpoint(void **state)
 	path = mem_format("%s/loads/00000300b.json", dir);
 	unlink(path);
 	expect_state(dir, 621, "00000621", 6210, NULL);
-	/* one that was damaged, of which a byte was changed, that is of another state */
+	/* the checkpoint is damaged, has one changed byte, or belongs to another state */
 	struct buf text = {0};
 	mem_free(path);
 	path = mem_format("%s/checkpoint.json", dir);
@@ -415,7 +424,7 @@ static void test_checkpoint(void **state)
 	mem_free(path);
 }
 
-/* A byte of a record that changes shows, in all but the layout. */
+/* A changed byte in a record is detected, except in its layout. */
 static void test_digest(void **state)
 {
 	const char *dir = *state;
@@ -448,7 +457,8 @@ static void test_digest(void **state)
 		if (!strstr(err.msg, cases[i].file) || !strstr(err.msg, "digest"))
 			fail_msg("%s", err.msg);
 		*at = was;
-		char *space = strchr((char *)text.ptr, '\n'); /* laid out by an editor: the same */
+		/* reformatted by an editor, with the same content */
+		char *space = strchr((char *)text.ptr, '\n');
 		*space = ' ';
 		put_file(dir, cases[i].file, (char *)text.ptr);
 		state_close(open_state(dir));
@@ -457,7 +467,7 @@ static void test_digest(void **state)
 	buf_release(&text);
 }
 
-/* The note for `saltmill status`; one of before there was a rate is one all the same. */
+/* Tests the note for `saltmill status`. A note of an older version without a rate is also valid. */
 static void test_note(void **state)
 {
 	struct error err;
@@ -482,7 +492,7 @@ static void test_note(void **state)
 	n.lag = 8;
 	state_note(s, &n);
 	assert_true(state_noted(s, &back) && back.lag == 7);
-	/* that a partition is parked, and that it is not any more, is never too soon */
+	/* a parked partition, and its release, are always written at once */
 	static const char why[] = "events/0: \"20\" offsets are lost";
 	snprintf(n.parked, sizeof n.parked, "%s", why);
 	state_note(s, &n);
@@ -491,7 +501,7 @@ static void test_note(void **state)
 	n.parked[0] = 0;
 	state_note(s, &n);
 	assert_true(state_noted(s, &back) && !back.parked[0]);
-	/* a second is one also when the wall clock was set back */
+	/* one second is counted correctly even if the wall clock was set back */
 	steady_ahead_ms += 1000;
 	n.time_ms = 6;
 	state_note(s, &n);
@@ -518,7 +528,7 @@ static void copy_file(const char *from, const char *to)
 	buf_release(&text);
 }
 
-/* A folder that is shown as it was before somebody else's last change: not used. */
+/* A folder listing from before another process's last change is not used. */
 static void test_seen_too_old(void **state)
 {
 	static const char *const gone[] = {"loads/00000002.json", "intent.json"};
@@ -542,7 +552,7 @@ static void test_seen_too_old(void **state)
 		unlink(path);
 		assert_int_equal(state_open(&other, *state, true, &err), RC_BUSY);
 		if (!strstr(err.msg,
-			    i ? "its lock says 3 and a load that may be" : "its lock says 2:"))
+			    i ? "its lock counts 3 and a load that may be" : "its lock counts 2:"))
 			fail_msg("%s", err.msg);
 		copy_file(kept, path);
 		s = open_state(*state);
@@ -550,7 +560,7 @@ static void test_seen_too_old(void **state)
 		mem_free(path);
 		mem_free(kept);
 	}
-	/* what power cut off is no note; what one of before wrote is */
+	/* a note that a power failure cut is ignored, and a note of an older version counts */
 	static const struct {
 		const char *text;
 		int rc;
@@ -573,7 +583,7 @@ static void test_seen_too_old(void **state)
 			state_close(opened);
 	}
 	mem_free(lock);
-	/* what was dropped on purpose is not missed */
+	/* a load that was dropped on purpose is not missing */
 	struct state *s = open_state(*state);
 	assert_int_equal(state_settle(s, state_intent(s)->name, false, &err), 0);
 	state_close(s);
@@ -582,14 +592,16 @@ static void test_seen_too_old(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-/* A state of one topic goes on with several: its places are those that name it. */
+/* A state of one topic continues with several topics. Its positions stay with the topic that it
+ * named first. */
 static void test_several_topics(void **state)
 {
 	struct state *s;
 	struct error err;
 	const char *dir = *state;
 	char *path = mem_format("%s/several", dir);
-	struct state_topic both[] = {{"cluster", "orders", 1}, {"cluster", "clicks", 2}};
+	struct state_topic both[] = {{"cluster", "orders", 1, NULL},
+				     {"cluster", "clicks", 2, NULL}};
 	const struct state_topics now = {both, 2, false}, others = {both, 1, false};
 	const struct offset_range first[] = {{.partition = 0, .end = 5},
 					     {.partition = 1, .end = 7}};
@@ -615,7 +627,7 @@ static void test_several_topics(void **state)
 		assert_true(state_position(s, more[i].topic, more[i].partition, &at) &&
 			    at == more[i].end);
 	assert_true(state_position(s, NULL, 0, &at) && at == 9);
-	/* the one topic again; and a cluster that is another */
+	/* the one topic again, and a different cluster */
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	both[0].cluster = both[1].cluster = "other";
 	assert_int_equal(state_bind(s, &now, false, &err), RC_DATA);

@@ -1,6 +1,6 @@
 /*
- * An instance that shares a topic, against librdkafka's own mock cluster: what it is told to hold
- * is its own to the end, and what another one is given is not any more.
+ * Tests an instance that shares a topic, on librdkafka's own mock cluster. The instance keeps its
+ * partitions until the end, and releases partitions that go to another instance.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct held {
 	int now, most;
 };
 
-/* A signal comes when it has them all. */
+/* The test sends a signal when the instance has all partitions. */
 static void holds(void *ctx, const char *state_dir, const char *prefix, bool held)
 {
 	struct held *h = ctx;
@@ -35,7 +35,8 @@ static void holds(void *ctx, const char *state_dir, const char *prefix, bool hel
 		stop_flag = SIGTERM;
 }
 
-/* Loads that wait for HBase when it stops are counted then: nobody has taken them away. */
+/* Loads that wait for HBase at the end are counted then, because no other instance has taken them.
+ */
 static void test_held_to_the_end(void **state)
 {
 	struct cluster *c = *state;
