@@ -1,4 +1,4 @@
-"""Chromium without a window, driven by its own protocol over two pipes (--remote-debugging-pipe)."""
+"""Controls headless Chromium with the browser's own protocol over two pipes (--remote-debugging-pipe)."""
 import base64
 import fcntl
 import json
@@ -12,7 +12,7 @@ PATH = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Chromium:
-    """One page; `complaints` is what the console had to say, and what was thrown, since it was opened."""
+    """A page. `complaints` lists the console messages and exceptions since it was opened."""
 
     def __init__(self, folder):
         to_browser, ours_out = os.pipe()
@@ -85,11 +85,11 @@ class Chromium:
             self.read()
 
     def ask(self, expression):
-        """The value of JavaScript, of a promise what it gives."""
+        """Returns the value of a JavaScript expression, or the result of its promise."""
         r = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in r, r["exceptionDetails"]
         return r["result"].get("value")
 
     def picture(self):
-        """The whole page, as PNG."""
+        """Returns the whole page as PNG."""
         return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"])

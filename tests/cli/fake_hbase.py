@@ -1,10 +1,11 @@
-"""A region server, master and registry in one, written from HBase's protocol alone, that breaks on purpose.
+"""Simulates a region server, a master and a registry with HBase's protocol. The simulation fails on purpose.
 
     with FakeHBase("t", ["f", "g"], cells, regions, rng, faults=0.1) as server:
         server.address    # HOST:PORT for --hbase
 
-cells: (row, family, qualifier, timestamp, value) in bytes.  Rows come in pieces, with empty answers between
-them; with `faults` calls are cut, garbled, delayed, refused, their scanners forgotten, regions split and renamed.
+A cell is (row, family, qualifier, timestamp, value) in bytes. The server sends rows in pieces, with empty answers
+between them. With `faults`, the server cuts, garbles, delays and refuses calls, forgets scanners, and splits and
+renames regions.
 """
 
 import bisect
@@ -14,7 +15,7 @@ import threading
 import time
 
 MODE_REFUSE_FILTERS = "refuse filters"
-# sent with do_not_retry: those that HBase has below DoNotRetryIOException
+# exceptions sent with do_not_retry: the subclasses of DoNotRetryIOException in HBase
 FOR_GOOD = ("DoNotRetryIOException", "UnknownScannerException", "OutOfOrderScannerNextException")
 
 
@@ -48,7 +49,7 @@ def read_varint(b, at):
 
 
 def fields(b):
-    """{number: [values]}: integers and bytes."""
+    """Returns {number: [values]}: integers and bytes."""
     out, at = {}, 0
     while at < len(b):
         tag, at = read_varint(b, at)
@@ -80,7 +81,7 @@ class Refusal(Exception):
 
 
 class Broken(Exception):
-    """The connection ends."""
+    """The server closes the connection."""
 
 
 class Region:
@@ -159,7 +160,8 @@ class FakeHBase:
                 raise Broken
 
     def spoil(self, frame):
-        """Cut, garbled beyond doubt, or late; as it is most often."""
+        """Damages the answer, or leaves it unchanged in most cases. A damaged answer is cut, clearly garbled, or late.
+        """
         with self.lock:
             draw = self.rng.random()
             cut = self.rng.randrange(len(frame))
@@ -211,7 +213,7 @@ class FakeHBase:
         out = b""
         table = data(1, "default") + data(2, self.table)
         some = len(self.regions) > 1 and self.rng.random() < self.faults / 2
-        hole = self.rng.randrange(len(self.regions)) if some else -1  # one is being split
+        hole = self.rng.randrange(len(self.regions)) if some else -1  # one region is being split
         for i, r in enumerate(self.regions):
             info = number(1, 1) + data(2, table) + data(3, r.start) + data(4, r.end) + number(5, 0) + number(6, 0) + number(7, 0)
             if i != hole:
@@ -220,7 +222,7 @@ class FakeHBase:
         return number(3, 0), out
 
     def happen(self, region):
-        """What a cluster does meanwhile."""
+        """Changes the cluster between scans as a real cluster may change."""
         if self.rng.random() >= self.faults:
             return
         self.seen["faults"] += 1
@@ -298,7 +300,7 @@ class FakeHBase:
         some, scanner["cells"] = scanner["cells"][:n], scanner["cells"][n:]
         limit = last(request, 11)
         out = number(2, number_of) + number(4, self.lease_ms)
-        if limit:  # whole rows alone count
+        if limit:  # count only whole rows
             rows = []
             for c in some:
                 rows += [c[0]] if c[0] not in rows else []

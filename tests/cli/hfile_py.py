@@ -1,9 +1,10 @@
-"""An HFile v3 reader of the tests' own: the standard library alone, nothing of the program.
+"""Reads HFiles of version 3 for the tests, with only the standard library and no code of the program.
 
-read(path) gives the cells in the order of the file and checks all that it passes: every block's
-header, sizes and checksums, that blocks follow each other without a gap, the offsets of earlier
-blocks, every entry of the index at every level, counts, the file info and the Bloom filter, in
-which each row (or column) must be found.  Section numbers are those of the format's description.
+read(path) returns the cells in the order of the file. The reader checks every block's header, sizes and checksums. It
+checks that blocks follow each other without a gap, the offsets of earlier blocks, and every index entry at every level.
+It also checks the counts, the file info, and that the Bloom filter contains each row (or column).
+
+Section numbers refer to the description of the format.
 """
 
 import dataclasses
@@ -22,7 +23,7 @@ FAMILY_MARKERS = (10, 14)
 
 
 class Bad(AssertionError):
-    """The file is not what the format says."""
+    """Means that the file does not follow the format."""
 
 
 def need(condition, *what):
@@ -33,7 +34,7 @@ def need(condition, *what):
 # --- numbers, hashes ---
 
 def crc32c_tables():
-    """Slicing by eight: TABLES[k][b] is the sum of byte b with k zero bytes behind it."""
+    """Slicing by eight: TABLES[k][b] is the sum of byte b followed by k zero bytes."""
     tables = [[0] * 256 for _ in range(8)]
     for n in range(256):
         c = n
@@ -93,7 +94,7 @@ def java_mod(n, by):
 
 
 class Cursor:
-    """A place in some bytes; every take moves it on and fails at the end."""
+    """A position in some bytes. Every read moves the position forward. A read past the end fails."""
 
     def __init__(self, data, at=0):
         self.data, self.at = data, at
@@ -110,7 +111,7 @@ class Cursor:
         return struct.unpack(">" + form, self.take(struct.calcsize(">" + form)))[0]
 
     def v7(self):
-        """7 bits a byte, low ones first: protobuf's varint too."""
+        """Reads 7 bits a byte, low bits first, like protobuf's varint."""
         value = shift = 0
         while True:
             b = self.take(1)[0]
@@ -120,7 +121,7 @@ class Cursor:
                 return value
 
     def vint(self):
-        """Hadoop's (3.5)."""
+        """Reads Hadoop's variable-length number (3.5)."""
         first = self.number("b")
         if first >= -112:
             return first
@@ -130,7 +131,7 @@ class Cursor:
 
 
 def protobuf(data):
-    """The fields of a message: number -> list of values."""
+    """Returns the fields of a message: number -> list of values."""
     fields, c = {}, Cursor(data)
     while c.more():
         tag = c.v7()
@@ -152,7 +153,7 @@ class Cell:
     value: bytes
 
     def place(self):
-        """What sorts cells as HBase does (3.4)."""
+        """The key by which HBase sorts cells (3.4)."""
         return self.row, self.family, self.qualifier, -self.ts, -self.type
 
 
@@ -275,13 +276,13 @@ def encoded_cells(data, encoding):
 class Block:
     magic: str
     at: int
-    size: int  # on disk, all of it
+    size: int  # size on disk, with header and checksums
     plain_size: int
     payload: bytes
 
 
 def unpack_gz(stored):
-    """Exactly one member (9.2)."""
+    """Decompresses exactly one member (9.2)."""
     z = zlib.decompressobj(16 + zlib.MAX_WBITS)
     plain = z.decompress(stored)
     need(z.eof and not z.unused_data, "not exactly one gzip member")
@@ -289,7 +290,7 @@ def unpack_gz(stored):
 
 
 class HFile:
-    """All of a file, read and checked; cells is the list of its cells."""
+    """Reads and checks a whole file. `cells` is the list of its cells."""
 
     def __init__(self, path):
         with open(path, "rb") as f:
@@ -384,7 +385,7 @@ class HFile:
             need(cell.type not in FAMILY_MARKERS or not cell.qualifier, "a qualifier", cell)
 
     def entries_of(self, block, count):
-        """Root form (5.2) with `count` entries, otherwise the form of leaves (5.3)."""
+        """Reads the root form (5.2) if `count` is given, otherwise the form of leaves (5.3)."""
         c = Cursor(block.payload)
         if count is not None:
             entries = [(c.number("q"), c.number("i"), c.take(c.vint())) for _ in range(count)]
@@ -394,7 +395,7 @@ class HFile:
         return [(c.number("q"), c.number("i"), c.take(b - a - 12)) for a, b in zip(starts, ends)], b""
 
     def walk_index(self, entries, level):
-        """Data blocks with their keys; `level` 1 is the one above data."""
+        """Returns the data blocks with their keys. `level` 1 is the level above the data."""
         for offset, size, key in entries:
             b = self.by_offset.get(offset)
             need(b and b.size == size, "index entry names", offset, size)
@@ -447,7 +448,8 @@ class HFile:
         need(struct.unpack(">q", info["DELETE_FAMILY_COUNT"]) == (family,), "DELETE_FAMILY_COUNT")
 
     def bloom_keys(self):
-        """(key, row) in order: what was added, what chunks are found by (6.1, 6.5)."""
+        """Returns (key, row) in order, which are the key that was added and the row by which chunks are found (6.1,
+        6.5)."""
         kind, last = self.info["BLOOM_FILTER_TYPE"].decode(), None
         prefix = struct.unpack(">i", self.info["BLOOM_FILTER_PARAM"])[0] if kind.startswith("ROWPREFIX") else 0
         for c in self.cells:
@@ -461,7 +463,7 @@ class HFile:
             last = key
 
     def deleted_rows(self):
-        """(row, row) of each with a delete of its family, in order."""
+        """Returns (row, row) for each row with a delete marker for its family, in order."""
         return [(r, r) for r in dict.fromkeys(c.row for c in self.cells if c.type in FAMILY_MARKERS)]
 
     def check_bloom(self):
@@ -480,7 +482,7 @@ class HFile:
         need(sorted(b.at for b in used) == [b.at for b in self.of("BLMFBLK2")], "Bloom chunks that no filter has")
 
     def check_filter(self, meta, added, rowcol):
-        """Returns its chunks."""
+        """Returns the filter's chunks."""
         c = Cursor(meta.payload)
         version, size, hashes, kind = c.number("i"), c.number("q"), c.number("i"), c.number("i")
         keys, _, chunks = c.number("q"), c.number("q"), c.number("i")
@@ -519,7 +521,7 @@ def read(path):
 
 
 def self_check():
-    """The published vectors that the rest rests on."""
+    """Published vectors for the functions above."""
     assert crc32c(b"123456789") == 0xE3069283
     assert crc32c(bytes(32)) == 0x8A9136AA  # RFC 3720, B.4
     for text, value in (("00", 0), ("7f", 127), ("8f80", 128), ("8e0100", 256), ("ff", -1), ("8770", -113)):

@@ -1,4 +1,4 @@
-"""What the command-line tests share: a small job and a way to run the program."""
+"""Helpers of the command-line tests, which make a small job and run the program."""
 
 import gzip
 import json
@@ -27,7 +27,7 @@ HEADER = b"id,at,value\n"
 
 
 class Bench:
-    """A folder with a job; write inputs, run the program, look at what is left."""
+    """A folder with a job. Its methods write inputs, run the program and list the files that are left."""
 
     def __init__(self, folder, program, job=JOB):
         self.folder, self.program = folder, program
@@ -44,7 +44,7 @@ class Bench:
         return subprocess.run(command, cwd=self.folder, capture_output=True, **kw)
 
     def left(self):
-        """Everything in the folder that the test did not put there."""
+        """Returns the files in the folder that the test did not write."""
         return sorted(p.name for p in self.folder.iterdir() if p.name.startswith("out"))
 
     def manifest(self):
@@ -54,12 +54,12 @@ class Bench:
         return [json.loads(line) for line in (self.out / "rejects.jsonl").read_text().splitlines()]
 
     def refused(self, result, status, *fragments):
-        """The run failed with this status and these words, and left nothing."""
+        """Checks that the run failed with this status and these words, and left no file."""
         message = result.stderr.decode()
         assert result.returncode == status, message
         for f in fragments:
             assert f in message, f"{f!r} not in {message!r}"
-        assert self.left() == [], "something was left behind"
+        assert self.left() == [], "the run left files"
 
 
 def rows(n, start=0):

@@ -1,6 +1,6 @@
-"""What a load of some events must leave: cells, counts and rejects, computed by other means.
+"""Computes the expected cells, counts and rejects of a load independently of the program.
 
-It takes the texts of the events, and of the job only what random_jobs.py wrote there.
+The oracle reads the texts of the events, and only those parts of the job that random_jobs.py wrote.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ INTEGERS = {"u32": (0, (1 << 32) - 1), "u64": (0, (1 << 64) - 1), "i64": (-(1 <<
 
 
 class Reject(Exception):
-    """The event goes to no table."""
+    """Means that the event goes to no table."""
 
 
 def refuse(condition, why):
@@ -29,14 +29,14 @@ def refuse(condition, why):
 
 
 class Value:
-    """A decoded field; None where the event has none."""
+    """A decoded field, or None if the event has no value for the field."""
 
     def __init__(self, text, plain):
         self.text, self.plain = text, plain
 
 
 class Millis(int):
-    """Milliseconds since 1970, and the microseconds of the same moment."""
+    """Returns milliseconds since 1970, and the microseconds of the same moment."""
 
     def __new__(cls, micros):
         self = super().__new__(cls, micros // 1000)
@@ -66,7 +66,7 @@ def decode_time(f, text):
 
 
 def decode_ip(text):
-    """16 bytes; of an IPv4 address those of ::ffff:a.b.c.d."""
+    """Returns 16 bytes. An IPv4 address becomes ::ffff:a.b.c.d."""
     try:
         ip = ipaddress.ip_address(text.decode("ascii"))
     except ValueError:
@@ -115,19 +115,19 @@ def decode(f, text):
 
 
 def flip_bits(data):
-    """So that signed numbers sort as bytes: the sign bit, of negative reals all bits."""
+    """Makes signed numbers sort as bytes. Flips the sign bit, and all bits of negative floats."""
     n, bits = int.from_bytes(data, "big"), 8 * len(data)
     return (n ^ 1 << bits - 1).to_bytes(len(data), "big")
 
 
 def nearest_f32(text):
-    """The bytes of the nearest 32-bit float, an even one of two: in exact fractions, rounded once."""
+    """Returns the bytes of the nearest 32-bit float. Uses exact fractions, rounds once, and rounds ties to even."""
     exact = Fraction(text)
     size = abs(exact)
     power = -149
     while size >= Fraction(2) ** (power + 24):
         power += 1
-    steps = round(size / Fraction(2) ** power)  # to even
+    steps = round(size / Fraction(2) ** power)  # ties to even
     refuse(steps * Fraction(2) ** power >= 2 ** 128, "f32")
     f = math.ldexp(steps, power)
     return struct.pack(">f", -f if text.startswith("-") else f)
@@ -141,7 +141,7 @@ DATE_PARTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H"}
 
 
 def lay_down(v, how, key, zone=None):
-    """The bytes of a value; key: in a key or a qualifier, where order counts."""
+    """Returns the bytes of a value. `key` is true for a key or a qualifier, whose order matters."""
     if how.startswith("descending_"):
         return inverted(lay_down(v, how.removeprefix("descending_"), True))
     if how in DATE_PARTS:
@@ -202,14 +202,14 @@ def java_rem(a, b):
 
 
 def drawn(part, raw, line):
-    """(the event's own bytes, its line) -> a salt that no field gives."""
+    """(the event's own bytes, its line) -> the salt of an event when no field determines it."""
     width = part.get("width", 2 if part["salt"] > 256 else 1)
     n = murmur3_32(raw, part.get("seed", 0)) if part["draw"] == "random" else line + part.get("seed", 0)
     return (n % part["salt"]).to_bytes(width, "big")
 
 
 def fanned(part, data, behind):
-    """The bucket of an entity that has several."""
+    """Returns the bucket of an entity that has several buckets."""
     n = murmur3_32(data) + murmur3_32(behind, 1) % part["fanout"]
     return (n % part["salt"]).to_bytes(part.get("width", 2 if part["salt"] > 256 else 1), "big")
 
@@ -228,8 +228,8 @@ def salt_of(part, data):
 
 
 def field_bytes(f, p, v):
-    """A field part of a key, without its terminator."""
-    if p["as"] == "descending_text":  # filled up first
+    """Returns a field part of a key, without its terminator."""
+    if p["as"] == "descending_text":  # the value is padded first
         refuse("width" not in p and b"\0" in v.text, "the byte that becomes FF, which ends it")
         return inverted(field_bytes(f, {**p, "as": "text"}, v))
     data = v.text if p["as"] == "reversed" else lay_down(v, p["as"], True, p.get("zone", getattr(f, "zone", None)))
@@ -237,11 +237,12 @@ def field_bytes(f, p, v):
     if "width" in p:
         number = f.type in INTEGERS or f.type == "f64"
         left = p["side"] == "left" if "side" in p else number
-        pad = p.get("pad", "0" if number else "\\x00" if p["as"] == "bytes" else " ")
+        exact = p["as"] == "bytes" and "pad" not in p
+        pad = p.get("pad", "0" if number else " ")
         fill = unescape(pad) * (p["width"] - len(data))
-        refuse(len(data) > p["width"], "width")
+        refuse(len(data) > p["width"] or (exact and fill), "width")
         edge = data[:1] if left else data[-1:]
-        refuse(edge == unescape(pad) and not (left and pad == "0" and f.type in ("u32", "u64")), "pad")
+        refuse(edge == unescape(pad) and not exact and not (left and pad == "0" and f.type in ("u32", "u64")), "pad")
         data = fill + data if left else data + fill
     if p["as"] == "reversed":
         data = data[::-1]
@@ -250,7 +251,7 @@ def field_bytes(f, p, v):
 
 
 def share(f, encode):
-    """Of the field's pool, how much can be encoded."""
+    """Returns the share of the field's pool that can be encoded."""
     good = 0
     for text in f.pool:
         try:
@@ -267,10 +268,10 @@ def terminator_of(p):
     return unescape(p["terminator"]) if "terminator" in p else b""
 
 
-# --- conditions: True, False, or None where the answer is not known ---
+# --- conditions: True, False, or None if unknown ---
 
 def compare(op, v, wanted, f):
-    """One condition about a value that is no null; wanted: texts."""
+    """Evaluates one condition on a value that is not null. `wanted` lists texts."""
     if op == "starts with":
         return v.text.startswith(wanted[0])
     have, *to = [t if f.type in ("text", "bytes") else decode(f, t) for t in [v.text, *wanted]]
@@ -285,7 +286,7 @@ def compare(op, v, wanted, f):
 
 
 def holds(tree, values, fields):
-    """As SQL has it; what the answer does not depend on any more is not looked at."""
+    """Combines conditions as SQL does. Skips conditions that cannot change the answer."""
     kind = tree[0]
     if kind == "not":
         inner = holds(tree[1], values, fields)
@@ -305,7 +306,7 @@ def holds(tree, values, fields):
 
 
 class Values:
-    """The fields of an event, decoded when they are asked for."""
+    """The fields of an event, decoded on demand."""
 
     def __init__(self, job, columns):
         self.job, self.known = job, {}
@@ -326,11 +327,12 @@ class Values:
 
 # KeyValue.Type
 PUT = 4
-DELETES = {(True, True): 8, (False, True): 10, (True, False): 12, (False, False): 14}  # of a column, of one version
+# a marker for one version of a column
+DELETES = {(True, True): 8, (False, True): 10, (True, False): 12, (False, False): 14}
 
 
 def covers(delete, cell):
-    """The marker hides the cell of the same event, which is as old."""
+    """Returns true if the marker deletes the cell of the same event, which has the same timestamp."""
     if "row" in delete:
         return True
     q = delete.get("qualifier")
@@ -340,7 +342,7 @@ def covers(delete, cell):
 
 
 class Oracle:
-    """All that a load of some events must leave."""
+    """The complete expected result of a load of some events."""
 
     def __init__(self, job):
         self.job = job
@@ -351,16 +353,16 @@ class Oracle:
         self.kept = [{} for _ in job.tables]  # (family, row, qualifier, -ts, -type) -> (value, event)
         self.events, self.rejected, self.shadowed = 0, [], [0] * len(job.tables)
         self.filtered = [0] * len(job.tables)
-        self.cells_of = [{} for _ in job.tables]  # event -> cells it brought
+        self.cells_of = [{} for _ in job.tables]  # event -> number of its cells
         self.twins = False
 
     def chosen(self, of, values):
-        """Does the condition of a job, table or cell hold?"""
+        """Returns true if the condition of a job, table or cell is true."""
         text = of.get("where", of.get("when"))
         return text is None or holds(self.job.conditions[text], values, self.job.by_name) is True
 
     def values(self, columns):
-        """None: no table takes the event."""
+        """Returns None if no table takes the event."""
         values = Values(self.job, columns)
         if not self.chosen(self.job.options, values):
             return None
@@ -404,14 +406,14 @@ class Oracle:
         return behind
 
     def cell(self, c, values):
-        """(qualifier, value) or None."""
+        """Returns (qualifier, value) or None."""
         q = c["qualifier"]
         parts = [{"const": q}] if isinstance(q, str) else [q] if isinstance(q, dict) else q
         v = c["value"]
         v = {"field": v} if isinstance(v, str) else v
         names = [n for p in parts for n in [p.get("field"), *p.get("of", [])] if n]
         names += [v["field"]] if "field" in v else []
-        if any([values[n] is None for n in names]):  # all are looked at
+        if any([values[n] is None for n in names]):  # check all cells, so that each error is found
             refuse(not c.get("optional"), "null")
             return None
         qualifier = self.lay_parts(parts, values) if q != "" else b""

@@ -1,4 +1,4 @@
-"""A small load for the tests of verify and inspect, and what is in it by an account of its own."""
+"""A small load for the tests of verify and inspect, and its contents computed independently."""
 
 import os
 import pathlib
@@ -32,25 +32,25 @@ REJECTED = 2
 DUPLICATES = 1
 
 
-def run(*args):
-    return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=120)
+def run(*args, **how):
+    return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=120, **how)
 
 
 def events():
-    """(id, seconds, name), ids spread over all of 32 bits; one event comes twice."""
+    """Returns (id, seconds, name) with ids spread over all of 32 bits. One event comes twice."""
     for i in range(EVENTS):
         yield (i * 1431655 + 7, 1400000000 + i * 61, f"name {i % 97}\u5317")
     yield (7, 1400000000, "name again")
 
 
 def escaped(raw):
-    """HBase's \\xHH form of bytes, everything outside [0-9A-Za-z_.-]."""
+    """Escapes all bytes except [0-9A-Za-z_.-] in HBase's \\xHH form."""
     plain = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.-"
     return "".join(chr(b) if b in plain else f"\\x{b:02X}" for b in raw)
 
 
 def expected_cells():
-    """{(row, column, ms): value}, escaped; of duplicates the later one."""
+    """Returns {(row, column, ms): value}, escaped. The later one of two duplicates counts."""
     cells = {}
     for ident, seconds, name in events():
         row = escaped(ident.to_bytes(4, "big"))
@@ -60,7 +60,7 @@ def expected_cells():
 
 
 def make_load(folder):
-    """Load the events into folder/out and return that; two lines are bad."""
+    """Loads the events into folder/out and returns that folder. Two lines are bad."""
     job = folder / "events.yaml"
     job.write_text(JOB)
     lines = ["id,when,name"]

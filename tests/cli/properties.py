@@ -1,7 +1,8 @@
-"""properties.py FROM:TO: the property tests of keys and questions over many seeds, and how many cases they were.
+"""properties.py FROM:TO runs the property tests of keys and conditions over many seeds, and prints the number of
+cases.
 
-decode(encode(x)) = x; the ranges of a question hold every key that answers it; those of a question
-that is the beginning of the key hold no other.
+The first property is decode(encode(x)) = x. The ranges of a condition contain every key that matches it. The ranges of
+a condition on the key's first parts contain no other key.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Random jobs and random inputs for them, from a seed; see test_random_loads.py."""
+"""Makes random jobs and inputs for test_random_loads.py from a seed."""
 
 import csv
 import gzip
@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 from load_oracle import DATE_PARTS, INTEGERS, Oracle, Reject, Value, decode, field_bytes, lay_down, share
 from oracle import LONG_MAX
 
-# --- events: fields and their texts, good, odd and bad ---
+# --- events: fields and their texts, valid, unusual and bad ---
 
 TEXTS = ["", "a", "b", "ab", "b c", "x,y", 'say "hi"', "two\nlines", "cr\r\nlf", "\n", "\r", "lone\rcr", ",", '"', "NA",
          "null", "0", "Zürich", "中国好声音", "🙂", "tab\there", "semi;colon", "p|pe", "ends with blank ", " starts",
@@ -47,7 +47,7 @@ BAD = {
 
 
 class Field:
-    """One column's type, and pools of its texts: few different ones, so that rows meet again."""
+    """The type of a column, and pools of its texts. The pools are small, so that rows have equal keys."""
 
     def __init__(self, rng, n):
         self.rng, self.name, self.column = rng, f"f{n}", f"c{n}"
@@ -74,7 +74,7 @@ class Field:
         self.pool = [self.text() for _ in range(rng.choice([1, 2, 5, 12, 200]))]
 
     def make_heavy(self):
-        """Texts so long that a row's events do not fit what is gathered in memory, nor all rows."""
+        """Makes texts so long that neither a row's events nor all rows fit into the memory for gathering."""
         self.pool = [bytes(self.rng.choices(b"abcdefgh", k=9)) * self.rng.choice([100, 1000, 4000])
                      for _ in range(20)]
 
@@ -100,7 +100,7 @@ class Field:
             self.declared["zone"] = self.zone
 
     def text(self):
-        """A good text as bytes."""
+        """Returns a valid text as bytes."""
         rng, t = self.rng, self.type
         if t == "text":
             return rng.choice(ASCII if self.ascii else TEXTS).encode()
@@ -150,10 +150,10 @@ class Field:
             local = local.replace(microsecond=0)
         if self.offset:
             local = local.replace(tzinfo=timezone(timedelta(minutes=rng.choice([0, 480, -210, 345]))))
-        if rng.random() < 0.1:  # clocks change around such an hour
+        if rng.random() < 0.1:  # clocks change at about this hour
             local = local.replace(month=rng.choice([3, 11, 10, 4]), day=rng.randrange(1, 31), hour=rng.randrange(4))
         text = local.strftime(self.format)[:-3 if self.digits else None]
-        if rng.random() < 0.04:  # often a time that no clock or calendar shows
+        if rng.random() < 0.04:  # often an impossible date or time
             at = rng.choice([m.start() for m in re.finditer(r"\d\d", text)])
             other = text[:at] + rng.choice(["00", "13", "24", "29", "30", "31", "60", "99"]) + text[at + 2:]
             if datetime.min.year < local.year and not re.search(r"00\d\d|(2[2-9]|[3-9]\d)\d\d", other):
@@ -161,7 +161,7 @@ class Field:
         return text
 
     def pick(self, bad_share):
-        """(text, in quotes?) of one event."""
+        """Returns (text, in quotes?) of one event."""
         rng = self.rng
         r = rng.random()
         if r < bad_share and BAD[self.type]:
@@ -173,7 +173,7 @@ class Field:
 
 
 class Joined:
-    """A field made of two columns, with something between; null when one of them is."""
+    """A field made of two columns with a separator. The field is null if one of the columns is null."""
 
     def __init__(self, rng, fields):
         two = rng.sample(fields, 2)
@@ -209,7 +209,8 @@ def escaped(data):
 
 
 class Job:
-    """A random job as the program reads it (JSON is YAML); chosen: perhaps with conditions and deletes."""
+    """Makes a random job in JSON, which the program reads as YAML. `chosen` adds conditions and deletes to some
+    jobs."""
 
     def __init__(self, rng, chosen=False):
         self.rng, self.chosen = rng, chosen
@@ -224,7 +225,7 @@ class Job:
         self.header = rng.random() < 0.9
         self.delimiter = rng.choice([",", ",", ",", ";", "|", "\t"])
         self.skip = rng.choice(["^[ab]", '^"', "zz", "^x.y", "^[0-9]+5"]) if chosen and rng.random() < 0.1 else None
-        self.conditions = {}  # text -> what it asks
+        self.conditions = {}  # text -> its condition
         self.options = {"where": self.condition()} if chosen and rng.random() < 0.2 else {}
         self.tables = [self.table(n) for n in range(rng.choice([1, 1, 2]))]
 
@@ -248,7 +249,7 @@ class Job:
         return json.dumps(job, ensure_ascii=False, indent=1)
 
     def leaf(self):
-        """One condition on a field, with values that it may well have."""
+        """Makes one condition on a field, usually with values that occur."""
         rng, f = self.rng, self.rng.choice(self.fields)
         ops = ["=", "!=", "<", "<=", ">", ">=", "between", "in", "is null"]
         op = rng.choice(ops + ["starts with"] * (f.type in ("text", "bytes")))
@@ -273,7 +274,7 @@ class Job:
             return False
 
     def question(self, depth):
-        """(what it asks, its text)"""
+        """(condition, its text)"""
         rng = self.rng
         if depth == 0 or rng.random() < 0.4:
             return self.leaf()
@@ -290,7 +291,7 @@ class Job:
         return text
 
     def field_part(self, last):
-        """One that most of the field's texts fit, usually."""
+        """Makes a pattern that usually matches most of the field's texts."""
         for _ in range(8):
             part = self.any_field_part(last)
             f = self.by_name[part["field"]]
@@ -311,6 +312,8 @@ class Job:
                     part["pad"] = rng.choice(["0", " ", "#", "\\x00"])
                 if rng.random() < 0.4:
                     part["side"] = rng.choice(["left", "right"])
+                    if part["as"] == "bytes":
+                        part.setdefault("pad", "\\x00")
             elif part["as"] != "descending_text" and (r < 0.7 or not last):
                 part["terminator"] = rng.choice(["\\x00", "/", "\\xFF", "|"])
         return part
@@ -453,7 +456,7 @@ class Job:
 # --- inputs ---
 
 class Input:
-    """One CSV file; tells the oracle what its lines are."""
+    """Writes one CSV file and gives its lines to the oracle."""
 
     def __init__(self, rng, job, name, events):
         self.rng, self.job, self.name = rng, job, name
@@ -469,7 +472,7 @@ class Input:
             del self.data[-len(self.end):]
 
     def put(self, raw):
-        """The line's number and offset."""
+        """Returns the line's number and offset."""
         at = self.line, len(self.data)
         self.data += raw + self.end
         self.line += len(re.findall(b"\r\n|\r|\n", raw)) + 1
@@ -481,7 +484,7 @@ class Input:
     def event(self, bad_share):
         rng = self.rng
         if rng.random() < 0.02:
-            self.put(b"")  # blank lines are no events
+            self.put(b"")  # blank lines are not events
         columns = [f.pick(bad_share) for f in self.job.columns]
         special = b'"\r\n' + self.delimiter
         columns = [(t, q or any(b in special for b in t)) for t, q in columns]
@@ -496,7 +499,7 @@ class Input:
         self.rows.append((columns, self.name, line, offset, raw))
 
     def check_with_csv(self):
-        """Python's csv reads the same texts: the quoting above is right."""
+        """Python's csv reads the same texts, so the quoting above is right."""
         text = io.StringIO(self.data.decode("latin1").removeprefix("ï»¿"), newline="")
         rows = [r for r in csv.reader(text, delimiter=self.job.delimiter, strict=True) if r]
         good = [(r, row) for r, row in zip(self.rows, rows[self.job.header:], strict=True) if r[0]]
@@ -504,12 +507,12 @@ class Input:
 
     def write(self, folder, packed):
         path = folder / self.name
-        cut = self.rng.randrange(len(self.data) + 1) if self.rng.random() < 0.3 else 0  # two members
+        cut = self.rng.randrange(len(self.data) + 1) if self.rng.random() < 0.3 else 0  # two gzip members
         path.write_bytes(gzip.compress(self.data[:cut], 1) + gzip.compress(self.data[cut:], 1) if packed else self.data)
 
 
 class Case:
-    """Everything of one seed, written to a folder and told to the oracle."""
+    """Makes the complete case of one seed in a folder, and gives it to the oracle."""
 
     def __init__(self, seed, folder):
         rng = self.rng = random.Random(f"saltmill {seed}")

@@ -1,4 +1,5 @@
-"""The same events in each format that other programs write: CSV and JSON by Python, Avro by fastavro, Arrow by pyarrow."""
+"""Writes the same events in each format that other programs write. Python writes CSV and JSON, fastavro writes Avro,
+and pyarrow writes Arrow."""
 
 import csv
 import datetime as dt
@@ -61,7 +62,7 @@ def units(t, parts):
 
 
 def plain(e):
-    """As JSON and CSV have it."""
+    """Returns the value as JSON and CSV show it."""
     e = {**e, "at": units(e["at"], 1000), "us": None if e["us"] is None else units(e["us"], 10 ** 6),
          "local": e["local"].isoformat(timespec="milliseconds"), "day": str(e["day"]), "u": str(e["u"]),
          "g": int(e["g"]), "d": None if e["d"] is None else f"{e['d']:.2f}"}

@@ -1,15 +1,15 @@
-"""The commands that README.md and the chapters of conf/guide show, and what they print below them.
-
-How to write them:
-- Code is indented by four, or between fences. A line that begins with `$ ` is a command; a backslash at its end
-  continues it. The lines below it, up to the next command or the end of the block, are its output. `...` alone on a
-  line stands for any number of lines, inside a line for any text. Without lines below it, a command may print anything.
+"""Runs the commands in README.md and the chapters of conf/guide, and compares the output shown below each command.
+Rules for the texts:
+- Code is indented by four, or between fences. A line that begins with `$ ` is a command. A backslash at its end
+continues the command. The lines below the command, up to the next command or the end of the block, are its output.
+`...` alone on a
+  line matches any number of lines, and inside a line any text. Without lines below it, a command may print anything.
 - In a block of `sh` without `$ `, each line is a command.
 - A fence with a name, such as "```yaml job.yaml", is a file that the commands of the same text can read.
 - The commands of a text run in order, in one folder with conf/, flights.csv and a small ratings.csv.
 - If the output shown begins with `saltmill COMMAND: `, the command has to fail with this message.
-- A command that needs a server is not run here. ELSEWHERE names the test that runs it; its options are looked up in the
-  command's help.
+- A command that needs a server is not run here. ELSEWHERE names the test that runs such a command. The command's
+options are looked up in its help.
 """
 
 import os
@@ -20,10 +20,10 @@ import yaml
 
 from loads import ROOT
 
-# Lines whose figures differ from run to run: of a clock, and of the regions of a live table.
+# These lines contain figures that differ from run to run, such as times and the regions of a live table.
 VARYING = re.compile(r"^(\d+\.\d\d s \(read )|(asked +\S+ at )")
 
-# What is found in a command that needs a server or another program: the test that runs such a command.
+# For commands that need a server or another program, a pattern and the test that runs the matching commands.
 ELSEWHERE = [
     (r"^saltmill apply --state|^saltmill stream .*--apply", "kafka/test_apply_stream"),
     (r"^saltmill .*--hbase", "hbase/test_session"),
@@ -40,7 +40,7 @@ ELSEWHERE = [
 
 
 def blocks(text):
-    """[(words behind the fence or None, lines)] of the code."""
+    """Returns [(words after the fence or None, lines)] of the code."""
     found, lines, fence = [], [], None
     for line in text.splitlines() + [""]:
         if fence is not None:
@@ -60,12 +60,12 @@ def blocks(text):
 
 
 def files(text):
-    """{name: text} of the fences with a name."""
+    """Returns {name: text} of the fences with a name."""
     return {fence.split()[1]: "\n".join(lines) + "\n" for fence, lines in blocks(text) if fence and " " in fence}
 
 
 def commands(text):
-    """[(command, the lines below it)]"""
+    """Returns [(command, the lines below it)]."""
     found = []
     for fence, lines in blocks(text):
         if fence and fence != "sh" and not any(line.startswith("$ ") for line in lines):
@@ -92,7 +92,7 @@ def same(wanted, printed):
 
 
 def agrees(wanted, printed):
-    """None if each line of wanted is printed, in order, with other lines between them only at `...`."""
+    """Returns None if each line of `wanted` is printed in order, with other lines only at `...`."""
     at, skips = 0, False
     for line in wanted:
         if line.strip() == "...":
@@ -106,12 +106,12 @@ def agrees(wanted, printed):
 
 
 def elsewhere(command):
-    """The test that runs a command with a server; None: it needs none."""
+    """Returns the test that runs a command with a server, or None if the command needs no server."""
     return next((test for pattern, test in ELSEWHERE if re.search(pattern, command)), None)
 
 
 def prepare(folder, text, saltmill, flights_csv):
-    """The folder in which the commands of a text run, and their environment."""
+    """Makes the folder in which the commands of a text run, and their environment."""
     (folder / "bin").mkdir()
     (folder / "bin" / "saltmill").symlink_to(saltmill)
     (folder / "conf").symlink_to(ROOT / "conf")
@@ -132,7 +132,7 @@ def options_are_known(saltmill, command):
 
 
 def run_all(text, folder, saltmill, flights_csv):
-    """Run the commands of a text; return how many ran."""
+    """Runs the commands of a text. Returns the number of commands that ran."""
     env, ran = prepare(folder, text, saltmill, flights_csv), 0
     for command, below in commands(text):
         options_are_known(saltmill, command)
@@ -157,12 +157,12 @@ def run_all(text, folder, saltmill, flights_csv):
     return ran
 
 
-# Where names are free: they are the user's.
+# Keys that contain names chosen by the user.
 FREE = {"fields", "families", "properties", "configuration", "metadata", "map", "codes"}
 
 
 def keys_of(node, free=False):
-    """The keys of a piece of a job file that are words of saltmill."""
+    """Returns the keys in a piece of a job file that saltmill defines."""
     if isinstance(node, list):
         return {key for item in node for key in keys_of(item)}
     if not isinstance(node, dict):
@@ -172,7 +172,7 @@ def keys_of(node, free=False):
 
 
 def job_pieces(text):
-    """The YAML of a text."""
+    """Returns the YAML of a text."""
     for fence, lines in blocks(text):
         if fence and fence.split()[0] == "yaml":
             yield yaml.load("\n".join(lines), Loader=yaml.BaseLoader)

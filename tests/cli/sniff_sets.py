@@ -1,4 +1,5 @@
-"""Files nobody described, and what is in them by the account of who made them: for init, and beside DuckDB."""
+"""Files without a description, with the contents that their makers know. init and DuckDB are compared on these
+files."""
 
 import bz2
 import gzip
@@ -19,7 +20,7 @@ def orders():
 
 
 def sensors():
-    """No column tells rows apart; the time is a number."""
+    """No column is unique for all rows, and the time is a number."""
     return "".join(json.dumps({"device": {"id": f"dev-{i % 40}"}, "ts": 1_767_225_600_000 + i // 80 * 60_000,
                                "temp": 20 + i % 90 / 8, "ok": i % 7 != 0, "tags": [1, 2]}) + "\n" for i in range(1600)).encode()
 
@@ -43,13 +44,13 @@ def wide_report():
             "TOTAL\t49500\t4950.0\n").encode()
 
 
-# name: (data, {column: kind}, rows); columns in their order where a file has no names
+# name: (data, {column: kind}, rows); a file without names has its columns in order
 MADE = {
     "orders": (orders(), dict(order_id=INT, customer_id=INT, placed=TIME, total=REAL, paid=BOOL, note=TEXT), 2000),
     "orders, bz2": (bz2.compress(orders()), dict(order_id=INT, customer_id=INT, placed=TIME, total=REAL, paid=BOOL, note=TEXT), 2000),
     "orders, gz": (gzip.compress(orders(), mtime=0),
                    dict(order_id=INT, customer_id=INT, placed=TIME, total=REAL, paid=BOOL, note=TEXT), 2000),
-    "json lines": (sensors(), {"device.id": TEXT, "ts": TIME, "temp": REAL, "ok": BOOL}, 1600),
+    "json lines": (sensors(), {"device.id": TEXT, "ts": TIME, "temp": REAL, "ok": BOOL, "tags": TEXT}, 1600),
     "american": (american(), dict(id=INT, when=TIME, price=TEXT), 500),
     "doubtful days": (doubtful_days(), dict(id=INT, day=TEXT), 3),
     "codes": (codes(), dict(zip=TEXT, phone=TEXT, n=INT), 300),

@@ -1,7 +1,8 @@
-"""Who adds a codec, a field type or a key part finds every place: the compiler or pipeline/README.md names each file.
+"""Tests that a developer who adds a codec, a field type or a key part finds every place. The compiler or
+pipeline/README.md must name each file.
 
-A value is planted in the enum of a copy of the tree.  The compiler lists the switches that lack it.  A file that
-uses a sibling of the value is a place to look at; pipeline/README.md must name it, or the compiler.
+The test adds a value to the enum in a copy of the tree. The compiler lists the switches that lack it. Each file that
+uses another value of the enum must be named by pipeline/README.md or the compiler.
 """
 import re
 import shutil
@@ -17,7 +18,7 @@ FLAGS = ["-std=c17", "-D_GNU_SOURCE", '-DSALTMILL_VERSION="0"', "-Iinclude", "-I
 
 
 def row(what):
-    """The files that the README names for it: a bare name is in the folder of the one before."""
+    """Returns the files that the README names for the change. A bare name is in the folder of the name before."""
     cells = next(line for line in README.split("\n") if line.startswith(f"| {what} |")).split("|")
     files, folder = set(), ""
     for name in re.findall(r"`([\w/]+\.[ch])`", cells[2]):
@@ -35,14 +36,14 @@ def tree(tmp_path_factory):
 
 
 def users(tree, sibling):
-    """The .c files that name a sibling, with short names as in the README."""
+    """Returns the .c files that name another value, with short names as in the README."""
     files = [p for d in ("pipeline", "splitter") for p in (tree / d).rglob("*.c")]
     found = [p for p in files if re.search(rf"\b{sibling}\b", re.sub(r"/\*.*?\*/", "", p.read_text(), flags=re.S))]
     return {str(p.relative_to(tree)).removeprefix("pipeline/"): p for p in found}
 
 
 def lacking(tree, files, value):
-    """The files whose switches lack the value, by the compiler."""
+    """Returns the files whose switches lack the value, by the compiler's warnings."""
     def compile_(item):
         done = subprocess.run(["gcc", *FLAGS, str(item[1])], cwd=tree, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -1,6 +1,5 @@
-"""`saltmill apply` before it has a cluster: wrong use, no such load, servers that are none.
-
-What it does with real servers is tests/hbase/test_apply.py's; frames are tests/unit/test_hbase_rpc.c's.
+"""Tests `saltmill apply` before it reaches a cluster, with wrong usage, a missing load, and servers of another kind.
+tests/hbase/test_apply.py tests apply with real servers, and tests/unit/test_hbase_rpc.c tests frames.
 """
 
 import socket
@@ -9,7 +8,7 @@ import threading
 
 import pytest
 
-# what HBase's RpcServer answers where hbase.security.authentication is kerberos
+# answer of HBase's RpcServer if hbase.security.authentication is kerberos
 KERBEROS = bytes.fromhex(
     "0000005f5e08ffffffff0f12560a366f72672e6170616368652e6861646f6f702e68626173652e73656375726974792e"
     "41636365737344656e696564457863657074696f6e121a41757468656e7469636174696f6e2069732072657175697265642801")
@@ -40,10 +39,10 @@ def apply(saltmill, *arguments):
     (["{load}"], "found no --hbase, expected `--hbase HOST[:PORT],...`"),
     (["{load}", "{load}", "--hbase", "h"], "found 2 operands"),
     (["--hbase", "h"], "expected DIR or `--state DIR`"),
-    (["{load}", "--state", "x", "--hbase", "h"], "and --state, expected one of them"),
+    (["{load}", "--state", "x", "--hbase", "h"], "and --state, expected only one of them"),
     (["{load}", "--follow", "--hbase", "h"], "--follow: found no --state, expected `--state DIR` too"),
-    (["--state", "x", "--journal", "j", "--hbase", "h"], "--journal: found --state too, expected one of them"),
-    (["/nowhere/at/all", "--hbase", "h"], "is not a published load"),
+    (["--state", "x", "--journal", "j", "--hbase", "h"], "--journal: found --state too, expected only one of them"),
+    (["/nowhere/at/all", "--hbase", "h"], "found no manifest.json, expected the folder of a published load"),
     (["{load}", "--hbase", "h:0"], "found server `h:0`"),
     (["{load}", "--hbase", "a,,b"], "found server ``"),
     (["{load}", "--hbase", "h", "--abort", "--restart"], "--abort: found --restart too"),
@@ -59,7 +58,7 @@ def test_wrong_use(saltmill, load, arguments, says):
 
 
 def serve(answer):
-    """A server for one connection that reads a while and says that; its address."""
+    """Starts a server for one connection, which reads for a while and sends an answer. Returns the server's address."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def once():
@@ -73,8 +72,8 @@ def serve(answer):
 
 @pytest.mark.parametrize("answer,says", [
     (KERBEROS, "the cluster requires Kerberos"),
-    (b"HTTP/1.1 400 Bad Request\r\n\r\n", "announced an answer of 1213486160 bytes"),
-    (b"", "it is not a ClientMetaService of HBase 2.4 or later, or it speaks only TLS"),
+    (b"HTTP/1.1 400 Bad Request\r\n\r\n", "found an answer of 1213486160 bytes, expected at most 1048576"),
+    (b"", "the server is not a ClientMetaService of HBase 2.4 or later, or accepts only TLS"),
 ])
 def test_servers_that_will_not_do(saltmill, load, answer, says):
     done = apply(saltmill, load, "--hbase", serve(answer), "--create")

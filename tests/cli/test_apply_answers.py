@@ -1,6 +1,7 @@
-"""`saltmill apply` and what region servers answer: HBase and HDFS are small fakes that share their files.
+"""Tests how `saltmill apply` handles the answers of region servers. HBase and HDFS are small simulations that share
+their files.
 
-A file counts as loaded only when it is in the table's folder.  What real servers do is tests/hbase/test_incarnation.py's.
+A file counts as loaded only when it is in the table's folder. tests/hbase/test_incarnation.py tests real servers.
 """
 
 import json
@@ -19,7 +20,7 @@ ATTRIBUTES = {"VERSIONS": "1", "BLOOMFILTER": "ROW", "COMPRESSION": "NONE", "DAT
 
 
 class LoadingHBase(FakeHBase):
-    """Answers each bulk load by the next of `answers`, and by "take" when there are no more."""
+    """Answers each bulk load with the next of `answers`, and with "take" after the last."""
 
     def __init__(self, place, answers):
         super().__init__("t", ["f"], [], [], random.Random(1))
@@ -99,7 +100,7 @@ def empty(place):
 
 
 def test_a_quota_then_an_emptied_folder(saltmill, load, cluster):  # noqa: F811
-    """The refused file is in neither folder, and not in the table: it is uploaded again."""
+    """The refused file is neither in the two folders nor in the table, so it is uploaded again."""
     server = cluster("quota")
     done = apply(saltmill, load, server)
     assert done.returncode == 1 and "SpaceLimitingException" in done.stderr, done.stderr
@@ -110,7 +111,7 @@ def test_a_quota_then_an_emptied_folder(saltmill, load, cluster):  # noqa: F811
 
 
 def test_an_exception_after_it_was_done(saltmill, load, cluster):  # noqa: F811
-    """It proves nothing, and the file is found by its id: it is not sent twice."""
+    """The answer proves nothing. The file is found by its id, so it is not sent twice."""
     server = cluster("take and fail")
     done = apply(saltmill, load, server)
     assert done.returncode == 1 and "too late" in done.stderr, done.stderr
@@ -128,7 +129,7 @@ def test_loaded_is_believed_when_it_is_seen(saltmill, load, cluster):  # noqa: F
     server.answers = ["lie"] * 9
     done = apply(saltmill, load, server)
     assert done.returncode == 1, done.stderr
-    assert re.search("answers that /up/.* is loaded, but the file is neither in the region's folder nor in its archive",
+    assert re.search("answered that it loaded /up/.*, but the file is neither in the region's folder nor in its archive",
                      done.stderr), done.stderr
     assert apply(saltmill, load, server, "--abort").returncode == 0
     assert server.hdfs.files("/up") == {}

@@ -1,4 +1,5 @@
-"""Arrow IPC streams and files: what pyarrow writes loads as the same events would from CSV; what is damaged is named."""
+"""Tests Arrow IPC streams and files. Files by pyarrow load like the same events from CSV. Damage is reported with its
+place."""
 
 import decimal
 import io
@@ -20,7 +21,7 @@ N = 3_000
 
 
 def test_the_same_events_make_the_same_hfiles(tmp_path, saltmill):
-    """Byte for byte: CSV, and Arrow as stream and file, plain and packed, with batches for several threads."""
+    """CSV and Arrow make the same bytes, as stream and file, plain and compressed, with batches for several threads."""
     wanted = text_of(tmp_path / "csv", saltmill, "csv", se.CSV_FIELDS, se.as_csv(N))
     table = se.table(N)
     for stream, codec in (True, None), (False, "lz4"), (True, "zstd"):
@@ -44,7 +45,7 @@ REALS = {"id": ("u32", "u32"), "at": ("time, unit: s", "millis"), "ms": ("time, 
 
 
 def real_numbers(n):
-    """Whole ones in columns of float64; some for a while negative or long, which no batch of rows takes."""
+    """Whole numbers in columns of float64. Some runs are negative or long, so that no batch accepts them."""
     columns = {"id": [i * 7 for i in range(n)], "at": [1_600_000_000 + i for i in range(n)], "ms": [i * 1000 for i in range(n)],
                "u": [i + 2 ** 52 * (400 < i < 500) for i in range(n)], "i": [-i if 200 < i < 300 else i for i in range(n)],
                "both": [i % 9 for i in range(n)]}
@@ -57,7 +58,7 @@ def csv_of(columns):
 
 @pytest.mark.parametrize("fields", [["u"], ["i"], ["ms"], ["both", "text"], ["u", "k"], ["u", "s"], [*REALS, "text", "k", "s"]], ids=" ".join)
 def test_real_numbers_in_fields_of_whole_ones(tmp_path, saltmill, fields):
-    """5.0 is what 5 is in CSV, whoever else looks at the column, and whatever columns are beside it."""
+    """5.0 is loaded as 5 is from CSV, whatever fields and columns use it."""
     whole, real = real_numbers(800)
     beside = {"k": list(range(800)), "s": [f"text {i}" for i in range(800)]}
     typed = {**REALS, "k": ("i64", "i64"), "text": ("text, from: both", "text"), "s": ("text", "text")}
@@ -89,6 +90,8 @@ VALUES = {
     "fixed": (pa.array([b"abc", None, b"def"], pa.binary(3)), ["abc", None, "def"]),
     "d128": (pa.array([decimal.Decimal("-0.05"), decimal.Decimal("12345678901234567890.12"), None], pa.decimal128(30, 2)),
              ["-0.05", "12345678901234567890.12", None]),
+    "d256": (pa.array([decimal.Decimal("-0.05"), None, decimal.Decimal("-1701411834604692317316873037158841057.28")],
+                      pa.decimal256(76, 2)), ["-0.05", None, "-1701411834604692317316873037158841057.28"]),
     "date32": (pa.array([-1, 19782, None], pa.date32()), ["1969-12-31", "2024-02-29", None]),
     "date64": (pa.array([-86400000, 0, None], pa.int64()).cast(pa.date64()), ["1969-12-31", "1970-01-01", None]),
     "time32": (pa.array([3661, 0, None], pa.time32("s")), ["01:01:01", "00:00:00", None]),
@@ -105,7 +108,7 @@ VALUES = {
 
 @pytest.mark.parametrize("codec", [None, "zstd"])
 def test_values(tmp_path, saltmill, codec):
-    """A column of each type, as text, between lists, maps and unions that nobody asks for."""
+    """A column of each type, as text, between lists, maps and unions that the job does not use."""
     odd = {"l": pa.array([[[1], []], None, [[2, 3]]]), "m": pa.array([[("k", 1)], [], None], pa.map_(pa.string(), pa.int8())),
            "fl": pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int8(), 2)),
            "un": pa.UnionArray.from_dense(pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32()),
@@ -125,7 +128,7 @@ def test_values(tmp_path, saltmill, codec):
 
 
 def test_slices_structs_and_dictionaries_that_change(tmp_path, saltmill):
-    """Batches that begin inside of arrays; nulls of structs; dictionaries replaced and grown by deltas."""
+    """Batches begin inside arrays, structs have nulls, and deltas replace and extend dictionaries."""
     inner = pa.StructArray.from_arrays([pa.array([str(i) for i in range(40)]), pa.array(range(40))], ["s", "n"],
                                        mask=pa.array([i % 4 == 0 for i in range(40)]))
     outer = pa.StructArray.from_arrays([inner], ["in"], mask=pa.array([i % 6 == 0 for i in range(40)]))
@@ -149,7 +152,7 @@ def test_slices_structs_and_dictionaries_that_change(tmp_path, saltmill):
 
 
 def test_times(tmp_path, saltmill):
-    """A time needs no form of its own; a local one is of the field's zone."""
+    """A time needs no `format`. A local time is in the field's zone."""
     t = pa.array([1_700_000_000_123_456, None], pa.timestamp("us"))
     b, r = run(tmp_path, saltmill,
                stream_of({"id": pa.array(["1", "2"]), "t": t, "z": t.cast(pa.timestamp("us", "UTC")), "d": pa.array([1, 2], pa.date32())}),
@@ -183,7 +186,7 @@ def test_from_a_pipe(tmp_path, saltmill):
 
 
 def test_the_way_out_of_parquet(tmp_path, saltmill):
-    """What saltmill says of a Parquet file given as CSV is run as it stands."""
+    """If a Parquet file is given as CSV, the error shows a command, which the test runs unchanged."""
     b = Bench(tmp_path, saltmill, job("{files: [in]}", "{}", ["v"]))
     b.input(b"PAR1 and so on, as long as it looks", "in")
     b.refused(b.run(), 1, "in: found a Parquet file")
@@ -200,7 +203,7 @@ def test_the_way_out_of_parquet(tmp_path, saltmill):
                          for e in se.events(500)}
 
 
-# --- what is damaged ---
+# --- damaged files ---
 
 STREAM = stream_of(PLAIN, 2)
 FILE = stream_of(PLAIN, 2, stream=False)
@@ -213,17 +216,17 @@ def patched(data, old, new, count=1):
 
 
 @pytest.mark.parametrize("data,words", [
-    (STREAM[:-8], ["truncated: found no end mark after record batch 2", "was its writer stopped?"]),
+    (STREAM[:-8], ["truncated: found no end mark after record batch 2", "so its writer may have died; write the file again"]),
     (STREAM[:-9], ["truncated: block 2"]),
     (STREAM + b"x", ["found 1 bytes after the end of the stream"]),
-    (STREAM[:40], ["in: truncated: its schema is incomplete after 40 bytes"]),
-    (FILE[:-1], ["truncated: the file does not end with `ARROW1`"]),
-    (FILE[:-60], ["truncated: the file does not end"]),
-    (STREAM[:-8] + b"\x10\0\0\0" + bytes(16), ["block 3", "bytes that are not a message (FF FF FF FF)"]),
+    (STREAM[:40], ["in: truncated: found only the first 40 bytes of the schema"]),
+    (FILE[:-1], ["truncated: found other bytes at the file's end, expected `ARROW1`"]),
+    (FILE[:-60], ["truncated: found other bytes at the file's end"]),
+    (STREAM[:-8] + b"\x10\0\0\0" + bytes(16), ["block 3", "bytes that are not a message, expected FF FF FF FF"]),
     (STREAM[:-8] + STREAM, ["block 3", "found a second schema"]),
     (b"id,v\n1,2\n", ["expected an Arrow stream (FF FF FF FF) or file (`ARROW1`)"]),
-    (b"ARROW1\0\0" + END, ["found no schema"]),
-    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", 0, 900, 2)), ["column `", "rows 1 to 2: found an offset"]),
+    (b"ARROW1\0\0" + END, ["found another message first, expected the schema"]),
+    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", 0, 900, 2)), ["column `", "block 1", "row 1 of the block: found an offset"]),
     (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", 1, 0, 2)), ["found an offset that exceeds"]),
     (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", -9, 1, 2)), ["found an offset that exceeds"]),
 ])
@@ -233,7 +236,7 @@ def test_faults(tmp_path, saltmill, data, words):
 
 
 def test_a_fault_where_no_table_looks(tmp_path, saltmill):
-    """Rows that go together and rows that go alone: both are refused."""
+    """Rows in batches and single rows are both refused."""
     n = 600
     table = pa.table({"id": pa.array(range(n), "uint32"), "at": pa.array([1_400_000_000 + i for i in range(n)], pa.timestamp("s")),
                       "value": ["v"] * n, "other": [f"{i:05}" for i in range(n)]})
@@ -242,32 +245,52 @@ def test_a_fault_where_no_table_looks(tmp_path, saltmill):
         good = se.as_arrow(table, True, None, size)
         b = Bench(tmp_path, saltmill, text)
         b.input(patched(good, struct.pack("<3i", 5, 10, 15), struct.pack("<3i", 5, 1 << 20, 15)), "in")
-        b.refused(b.run(), 1, "column `other`, rows 1 to", "found an offset that exceeds its data")
+        b.refused(b.run(), 1, "column `other`, row 2 of the block: ", "found an offset that exceeds its data")
         b.input(good, "in")
         assert b.run(out=tmp_path / f"good{size}").returncode == 0
 
 
 @pytest.mark.parametrize("columns,words", [
-    ({"v": pa.array([[1]] * 4)}, "column `v` has the Arrow type list, which saltmill cannot read"),
-    ({"v": pa.array([1] * 4, pa.duration("s"))}, "column `v` has the Arrow type duration"),
-    ({"v": pa.array([1] * 4, pa.decimal256(50, 2))}, "column `v` has the Arrow type decimal of more than 128 bits"),
-    ({"v": pa.array([{"a": 1}] * 4)}, "the Arrow type struct"),
-    ({"w": pa.array([1] * 4)}, "the schema has no `v`; it has: id, w"),
+    ({"v": pa.array([[1]] * 4)}, "found column `v` of Arrow type list, which saltmill cannot read"),
+    ({"v": pa.array([1] * 4, pa.duration("s"))}, "found column `v` of Arrow type duration"),
+    ({"v": pa.array([1] * 4, pa.decimal256(50, 40))}, "found column `v` of Arrow type decimal with a scale below 0 or above 38"),
+    ({"v": pa.array([100] * 4, pa.decimal128(5, -2))}, "found column `v` of Arrow type decimal with a scale below 0 or above 38"),
+    ({"v": pa.array([{"a": 1}] * 4)}, "of Arrow type struct"),
+    ({"w": pa.array([1] * 4)}, "found no `v` in the schema, expected one of: id, w"),
 ])
 def test_types_that_are_not_read(tmp_path, saltmill, columns, words):
     b, r = run(tmp_path, saltmill, stream_of({"id": PLAIN["id"], **columns}))
     b.refused(r, 2, words)
 
 
+@pytest.mark.parametrize("values,row", [([1, 2 ** 127 - 1, -2 ** 127, -2 ** 127 - 1], 4), ([0, 2 ** 127, None, 10 ** 75], 2),
+                                        ([None, -10 ** 60, 1, 1], 2)])
+@pytest.mark.parametrize("form", ["plain", "dictionary", "unused"])
+def test_a_decimal_that_does_not_fit(tmp_path, saltmill, values, row, form):
+    """A decimal256 is read if its value fits into 128 bits. Other values are refused with their row, also in a column that no cell has."""
+    v = pa.array(values, pa.decimal256(76, 0))
+    def of(picked):
+        return stream_of({"id": PLAIN["id"].take(picked), "v": v.take(picked) if form != "dictionary" else v.dictionary_encode().take(picked)}, 4)
+    fields, cells = ("{v: {type: text}}", ["id"]) if form == "unused" else ("{}", ["v"])
+    b, r = run(tmp_path, saltmill, of(pa.array(range(4))), fields, cells)
+    b.refused(r, 1, "block 1", f"column `v`, row {row} of the block: found a decimal of more than 128 bits, expected at most 38 digits")
+    if form == "plain":
+        small = [i for i, x in enumerate(values) if x is None or -2 ** 127 <= x < 2 ** 127]
+        b, r = run(tmp_path / "good", saltmill, of(pa.array(small)), fields, cells)
+        assert r.returncode == 0, r.stderr.decode()
+        assert {k: x["v"] for k, x in loaded(b).items() if "v" in x} == {
+            PLAIN["id"][i].as_py(): str(values[i]).encode() for i in small if values[i] is not None}
+
+
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
 def test_a_bomb(tmp_path, saltmill, codec):
     data = stream_of({"id": pa.array(["1"]), "v": pa.array(["x" * 100_000_000])}, codec=codec)
     b, r = run(tmp_path, saltmill, data, "{}", ["v"], "--memory", "64M")
-    b.refused(r, 1, "block 1", "unpacked, it exceeds the limit: more than 16777216 bytes")
+    b.refused(r, 1, "block 1", "found more than 16777216 decompressed bytes")
 
 
 def test_a_damaged_stream_is_refused_or_said_to_be_whole(tmp_path, saltmill):
-    """A few bytes changed anywhere: no crash, and a sentence with every failure."""
+    """A few changed bytes cause no crash. Every failure has an error message."""
     draw = random.Random(7)
     b = bench(tmp_path, saltmill, "arrow", "{}", ["v", "k"])
     data = stream_of({**PLAIN, "k": pa.array(["p", None, "q", "p"]).dictionary_encode()}, 2, "lz4")

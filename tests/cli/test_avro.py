@@ -1,4 +1,5 @@
-"""Avro object container files: what fastavro writes loads as the same events would from CSV; what is damaged is named."""
+"""Tests Avro object container files. Files by fastavro load like the same events from CSV. Damage is reported with its
+place."""
 
 import io
 import struct
@@ -29,7 +30,7 @@ def text_of(folder, saltmill, kind, fields, data, *args):
 
 
 def test_the_same_events_make_the_same_hfiles(tmp_path, saltmill):
-    """Byte for byte: CSV, JSON lines, and Avro of each codec, with blocks for several threads."""
+    """CSV, JSON lines and Avro of each codec make the same bytes, with blocks for several threads."""
     wanted = text_of(tmp_path / "csv", saltmill, "csv", se.CSV_FIELDS, se.as_csv(N))
     assert wanted
     assert text_of(tmp_path / "json", saltmill, "json", se.JSON_FIELDS, se.as_json(N)) == wanted
@@ -39,7 +40,7 @@ def test_the_same_events_make_the_same_hfiles(tmp_path, saltmill):
         assert found == wanted, codec
 
 
-# --- files of our own, byte by byte (specification 1.11) ---
+# --- files built here, byte by byte (specification 1.11) ---
 
 def long(v):
     v = (v << 1) ^ (v >> 63)
@@ -70,7 +71,7 @@ def block(count, data, sync=SYNC):
 IDV = '{"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}, {"name": "v", "type": %s}]}'
 NODE = '{"type":"record","name":"n","fields":[{"name":"k","type":"long"},{"name":"next","type":["null","n"]}]}'
 
-# what stands in itself, before all of its fields are known
+# a record that contains itself, before all of its fields are known
 TREE = ('{"type":"record","name":"t","fields":[{"name":"left","type":["null","t"]},'
         '{"name":"all","type":{"type":"array","items":"t"}},{"name":"k","type":"long"}]}')
 
@@ -133,34 +134,34 @@ SECOND = FIRST + len(TWO)
 
 
 @pytest.mark.parametrize("data,status,words", [
-    (STRING + TWO + ONE[:-1], 1, [f"in: truncated: block 2 (byte {SECOND}) is incomplete: found only 21 bytes of it"]),
+    (STRING + TWO + ONE[:-1], 1, [f"in: truncated: block 2 (byte {SECOND}): found only the first 21 bytes"]),
     (STRING + TWO + ONE[:1], 1, ["truncated: block 2"]),
-    (STRING[:60], 1, ["in: truncated: its header is incomplete after 60 bytes"]),
-    (STRING + TWO + block(1, text("3") + text("c"), b"x" * 16), 1, [f"block 2 (byte {SECOND}): damaged: the sync marker after it"]),
+    (STRING[:60], 1, ["in: truncated: found only the first 60 bytes of the header"]),
+    (STRING + TWO + block(1, text("3") + text("c"), b"x" * 16), 1, [f"block 2 (byte {SECOND}): damaged: found another sync marker after the block"]),
     (STRING + block(3, text("1") + text("a") + text("2") + text("b")), 1,
      [f"block 1 (byte {FIRST}): event 3 of 3: found the end of the block"]),
     (STRING + block(1, text("1") + text("a") + b"\x00"), 1, [f"block 1 (byte {FIRST}): event 1 of 1: found bytes after it"]),
     (STRING + block(2 ** 62, text("1") + text("a")), 1, [f"block 1 (byte {FIRST}): event 4611686018427387904 of"]),
     (STRING + block(-1, b""), 1, ["found an impossible count or length"]),
-    (STRING + b"\xff" * 40, 1, ["found no count and length"]),
+    (STRING + b"\xff" * 40, 1, ["found no valid count and length"]),
     (STRING + long(1) + long(2 ** 40 - 1) + b"x" * 99, 1, ["found a length of 1099511627775 bytes, expected at most"]),
     (STRING + block(1, text("1") + long(77) + b"a"), 1, ["event 1 of 1: found a length that exceeds the block"]),
     (STRING + block(1, text("1") + long(-7) + b"a"), 1, ["found a length that exceeds"]),
-    (header(IDV % '["null","int"]') + block(1, text("1") + long(2)), 1, ["a branch number that the union does not have"]),
-    (header(IDV % '"boolean"') + block(1, text("1") + b"\x02"), 1, ["a boolean that is neither 0 nor 1"]),
+    (header(IDV % '["null","int"]') + block(1, text("1") + long(2)), 1, ["a branch number that exceeds the union"]),
+    (header(IDV % '"boolean"') + block(1, text("1") + b"\x02"), 1, ["a boolean other than 0 and 1"]),
     (header(IDV % '{"type":"array","items":"int"}') + block(1, text("1") + long(2 ** 40) + b"\x00"), 1,
-     ["more items than the block has bytes for"]),
+     ["more items than fit into the block"]),
     (header(IDV % NODE) + block(1, text("1") + b"\x00\x02" * 2000 + b"\x00\x00"), 1, ["nested more than 512 deep"]),
     (header(IDV % '"string"', "lzo"), 1, ["in: found the codec `lzo`, expected null, deflate"]),
-    (header(IDV % '"string"', "deflate") + block(1, b"\xff\xff\xff"), 1, ["block 1", "its packed data is damaged"]),
-    (header(IDV % '"string"', "snappy") + block(1, b"\x04\x0c" + b"\x021\x02a" + b"\x00" * 4), 1, ["CRC-32 does not match"]),
+    (header(IDV % '"string"', "deflate") + block(1, b"\xff\xff\xff"), 1, ["block 1", "found damaged compressed data"]),
+    (header(IDV % '"string"', "snappy") + block(1, b"\x04\x0c" + b"\x021\x02a" + b"\x00" * 4), 1, ["found another CRC-32 than that of the data"]),
     (header(IDV % '"strange"'), 1, ["in: the Avro schema: unknown type `strange`"]),
     (header(IDV % '{"type":"record","name":"r","fields":[]}'), 1, ["defined twice: `r`"]),
     (header("{"), 1, ["the Avro schema is not JSON"]),
-    (header('"null"') + block(1, b""), 1, ["by its schema an event has no bytes"]),
+    (header('"null"') + block(1, b""), 1, ["found a schema without a field of at least one byte"]),
     (header('{"type":"record","name":"r","fields":[{"name":"id","type":"string"},{"name":"w","type":"int"}]}'), 2,
-     ["field `v`: the schema has no `v`; it has: id, w"]),
-    (b"id,v\n1,2\n", 1, ["in: found `id,v\\x0A1,2` at its start, expected an Avro file"]),
+     ["field `v`: found no `v` in the schema, expected one of: id, w"]),
+    (b"id,v\n1,2\n", 1, ["in: found `id,v\\x0A1,2` at the start, expected an Avro file"]),
     (b"", 1, ["expected an Avro file"]),
 ])
 def test_faults(tmp_path, saltmill, data, status, words):
@@ -173,18 +174,18 @@ def test_faults(tmp_path, saltmill, data, status, words):
     ("zstandard", lambda d: subprocess.run(["zstd", "-c"], input=d, capture_output=True, check=True).stdout),
 ])
 def test_a_bomb(tmp_path, saltmill, codec, pack):
-    """100 MB in a few KB: refused at the size that is allowed, in little memory."""
+    """A few KB that expand to 100 MB are refused at the allowed size, with little memory."""
     data = header(IDV % '"string"', codec) + block(1, pack(text("1") + text(b"x" * 100_000_000)))
     b, r = run(tmp_path, saltmill, data, "{}", ["v"], "--memory", "64M")
-    b.refused(r, 1, "block 1", "unpacked, it exceeds the limit: more than 16777216 bytes")
+    b.refused(r, 1, "block 1", "found more decompressed bytes than the limit (16777216 bytes)")
 
 
 @pytest.mark.parametrize("fields,words", [
-    ("{v: {type: time, unit: ms}}", "the schema gives `v` the type timestamp, expected `type: time` without `unit`"),
-    ("{v: {type: u64}}", "the schema gives `v` the type timestamp, expected `type: time`, text or bytes"),
-    ("{id: {type: u32}, v: {type: time, from: w}}", "the schema gives `w` the type long, expected `unit: s`"),
-    ("{v: {type: i64, from: l}}", "the schema gives `l` the type array, expected a field of type text"),
-    ("{v: {from: w.x}}", "the schema has no `w.x`"),
+    ("{v: {type: time, unit: ms}}", "found column `v` of type timestamp in the schema, expected `type: time` without `unit`"),
+    ("{v: {type: u64}}", "found column `v` of type timestamp in the schema, expected `type: time`, text or bytes"),
+    ("{id: {type: u32}, v: {type: time, from: w}}", "found column `w` of type long in the schema, expected `unit: s`"),
+    ("{v: {type: i64, from: l}}", "found column `l` of type array in the schema, expected a field of type text"),
+    ("{v: {from: w.x}}", "found no `w.x` in the schema"),
     ("{v: {from: $key}}", "found `$key`, expected a path"),
 ])
 def test_types_that_do_not_fit(tmp_path, saltmill, fields, words):
@@ -208,7 +209,7 @@ def test_rejects_say_where(tmp_path, saltmill):
 
 
 def test_files_of_several_schemas(tmp_path, saltmill):
-    """Each file is read by its own: fields may stand elsewhere, all that are asked for must be there."""
+    """Each file is read with its own schema. Fields may have other places, but all requested fields must exist."""
     other = '{"type":"record","name":"q","fields":[{"name":"v","type":"int"},{"name":"id","type":["string","null"]}]}'
     b = bench(tmp_path, saltmill, "avro", "{}", ["v"], "{files: ['*.avro']}")
     b.input(STRING + TWO, "a.avro")
@@ -218,7 +219,7 @@ def test_files_of_several_schemas(tmp_path, saltmill):
     assert loaded(b) == rows_of(["v"], ("1", "a"), ("2", "b"), ("7", "7"))
     b.input(header('{"type":"record","name":"q","fields":[{"name":"id","type":"string"}]}'), "d.avro")
     r = b.run(out=b.folder / "again")
-    assert r.returncode == 2 and b"d.avro: " in r.stderr and b"the schema has no `v`; it has: id" in r.stderr
+    assert r.returncode == 2 and b"d.avro: " in r.stderr and b"found no `v` in the schema, expected one of: id" in r.stderr
 
 
 def test_from_a_pipe(tmp_path, saltmill):

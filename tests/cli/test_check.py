@@ -1,4 +1,4 @@
-"""`check`: the first rows of a job, judged by Python's csv module and by what the load then does."""
+"""Compares the rows that `check` shows with Python's csv module and with the result of load."""
 
 import csv
 import io
@@ -63,7 +63,7 @@ def test_counts_and_cells(tmp_path, saltmill):
     assert got["reasons"] == {"bad_number": 100} and len(got["rejects"]) == 10
     first = got["rejects"][0]
     assert (first["line"], first["field"], first["reason"]) == (2, "id", "bad_number") and "found `x0`" in first["detail"]
-    # what it shows is what the load stores
+    # check shows the values that load stores
     bench.run("--max-rejects", "100%")
     stored = {(c.row, c.family.decode(), c.qualifier.decode(), c.ts): c.value for p in bench.out.glob("t/hfiles/*/*")
               for c in hfile_py.read(p)}
@@ -99,7 +99,7 @@ def test_as_text(tmp_path, saltmill):
     assert r.returncode == 3, r.stderr
     assert r.stdout.startswith("looked at the first 11 rows: 9 good, 2 rejected\n")
     assert "in.csv:2 (byte 22): bad_number: id: found `x0`, expected a whole number" in r.stdout
-    assert "columns that no field takes: spare\n" in r.stdout and "rejected: bad_number 2\n" in r.stdout
+    assert "columns that no field uses: spare\n" in r.stdout and "rejected: bad_number 2\n" in r.stdout
     assert r.stdout.count(" -> ") == 3 and "`name=n\"1, town=\u5317` -> n\"1/\u5317" in r.stdout
     assert check(bench, "--rows", "5").stdout.startswith("looked at the first 5 rows")
     bench.input(data(1).replace(b"x0", b"7"))

@@ -1,4 +1,6 @@
-"""`load --previous DIR` names the columns that differ from an earlier load's, and loads all the same."""
+"""Tests that `load --previous DIR` names the columns that differ from an earlier load's columns, and that the load
+succeeds.
+"""
 
 import io
 import json
@@ -54,14 +56,14 @@ def test_what_cannot_be_compared(tmp_path, saltmill):
     b = Bench(tmp_path, saltmill, JOB.replace("KIND", "json"))
     assert load(b, b'{"id": 1, "v": "x"}\n', "one") == ([], None)
     found, _ = load(b, b'{"id": 1, "v": "x"}\n', "two", "--previous", tmp_path / "one")
-    assert len(found) == 1 and "names none" in found[0]
+    assert len(found) == 1 and "lists no columns" in found[0]
     b.refused(b.run("--previous", tmp_path / "none"), 1, "--previous", "none/manifest.json")
     (tmp_path / "one" / "manifest.json").write_text("{}")
     b.refused(b.run("--previous", tmp_path / "one"), 1, "--previous", "manifest.json")
 
 
 def avro(fields):
-    """A file with one record: {name: (type, value)}."""
+    """Writes a file with one record, which is {name: (type, value)}."""
     to = io.BytesIO()
     schema = {"type": "record", "name": "r", "fields": [{"name": n, "type": t} for n, (t, _) in fields.items()]}
     fastavro.writer(to, fastavro.parse_schema(schema), [{n: v for n, (_, v) in fields.items()}])
@@ -85,18 +87,18 @@ IN = {"type": "record", "name": "s", "fields": [{"name": "x", "type": "long"}]}
      {"w": ("int", 1), "v": ("string", "a"), "id": ("int", 1)}, []),
     ("avro", avro, {"id": ("int", 1), "v": ("string", "a"), "w": ("int", 1), "old": ("int", 1)},
      {"id": ("int", 1), "v": ("double", 1.5), "w": (["null", "string"], "x"), "new": ("int", 1)},
-     ["added: `new`", "missing: `old`", "of another type: `v` from text to `f64`, `w` from i64 to `text`"]),
+     ["added: `new`", "missing: `old`", "with another type: `v` from text to `f64`, `w` from i64 to `text`"]),
     ("avro", avro, {"id": ("int", 1), "v": ({**CENTS, "scale": 2}, Decimal("1.25")), "s": (IN, {"x": 1})},
      {"id": ("int", 1), "v": ({**CENTS, "scale": 4}, Decimal("1.2345")),
       "s": ({**IN, "fields": [{"name": "x", "type": "string"}]}, {"x": "1"})},
-     ["of another type: `v` from decimal(2) to `decimal(4)`, `s.x` from i64 to `text`"]),
+     ["with another type: `v` from decimal(2) to `decimal(4)`, `s.x` from i64 to `text`"]),
     ("arrow", arrow, {"id": (pa.int32(), 1), "v": (pa.string(), "a")}, {"v": (pa.string(), "a"), "id": (pa.int32(), 1)}, []),
     ("arrow", arrow, {"id": (pa.int64(), 1), "v": (pa.timestamp("us", "UTC"), 1), "w": (pa.float64(), 1)},
      {"id": (pa.uint32(), 1), "v": (pa.timestamp("us"), 1), "w": (pa.string(), "1")},
-     ["of another type: `id` from i64 to `u32`, `v` from time to `local time`, `w` from f64 to `text`"]),
+     ["with another type: `id` from i64 to `u32`, `v` from time to `local time`, `w` from f64 to `text`"]),
 ])
 def test_types_of_a_schema(tmp_path, saltmill, kind, make, before, now, wanted):
-    """Avro's and Arrow's: by name, whatever their order."""
+    """Columns of Avro and Arrow are compared by name, in any order."""
     b = Bench(tmp_path, saltmill, JOB.replace("KIND", kind))
     found, columns = load(b, make(before), "one")
     assert not found and [c["name"].split(".")[0] for c in columns] == list(before)

@@ -1,4 +1,4 @@
-"""What stands below each command's options: terms where they are met, exit statuses, two examples that run."""
+"""Tests the text below each command's options, which explains terms, exit statuses, and two examples that run."""
 
 import re
 import shlex
@@ -9,7 +9,8 @@ import pytest
 
 from loads import ROOT
 
-# They want a cluster, a topic, a state or what other examples left: looked at up to the first thing that is missing.
+# These commands need a cluster, a topic, a state or files of other examples. The test checks that each stops at the
+# first missing thing.
 ELSEWHERE = ["--hbase", "--state", "--rejects", "maps/", "described.txt", "region.hfile", "regions.txt", "/srv/", "clicks.yaml",
              "access.log.gz", "splits.txt"]
 TERMS = {"A bad event is": r"\bbad\b|\breject", "A filtered event is": r"\bfiltered\b", "A region is": r"\bregions?\b(?! server)",
@@ -25,7 +26,7 @@ def helps(saltmill):
 
 
 def parts(text):
-    """Options, terms, statuses, examples."""
+    """Returns options, terms, statuses and examples."""
     options, rest = re.split(r"(?<=  --help, --version\n)", text)
     terms, rest = rest.split("\nExit status: ")
     statuses, examples = rest.split("\n\nExamples:\n")
@@ -45,7 +46,7 @@ def test_all_have_them(helps):
 
 
 def test_how_a_command_decides(helps):
-    """At most five lines, in sentences of at most 25 words."""
+    """The text has at most five lines, and its sentences have at most 25 words."""
     told = {}
     for name, text in helps.items():
         for block in re.findall(r"\nHow it decides:\n((?:  .*\n)+)\n", text):
@@ -59,7 +60,7 @@ def test_how_a_command_decides(helps):
 def test_terms_are_defined_where_they_are_met(helps):
     met = 0
     for name, text in helps.items():
-        if name == "help":  # it names what others write
+        if name == "help":  # the example names values that other commands write
             continue
         options, terms, statuses, _ = parts(text)
         for term, word in TERMS.items():
@@ -71,8 +72,8 @@ def test_terms_are_defined_where_they_are_met(helps):
 
 
 def test_examples_run(saltmill, helps, tmp_path):
-    """Each one that needs nothing from elsewhere ends with the status that its help tells first; no other is
-    refused for its words."""
+    """Each example that needs nothing else ends with the first status in its help. No other example is refused because
+    of its arguments."""
     shutil.copytree(ROOT / "conf", tmp_path / "conf")
     ratings = "userId,movieId,rating,timestamp\n" + "".join(
         f"{u % 3 + 1},{u},4.5,{1_200_000_000 + u}\n" for u in range(200))
@@ -99,7 +100,7 @@ def test_examples_run(saltmill, helps, tmp_path):
             done = run(*words)
             assert not re.search("unknown option|usage: |ambiguous|found `", done.stderr), (example, done.stderr)
             if not any(thing in line for thing in ELSEWHERE):
-                # lint may have something to say of rows that are made so
+                # lint may warn about rows made this way
                 assert done.returncode in ((0, 3) if name == "lint" else (0,)), (example, done.stderr)
                 ran += 1
     assert ran >= 20, ran

@@ -1,4 +1,4 @@
-"""Conditions: `where`, `when`, `skip_matching`; what they do to random loads is in test_random_loads.py."""
+"""Tests the conditions `where`, `when` and `skip_matching`. test_random_loads.py has random loads with conditions."""
 
 import json
 import subprocess
@@ -64,6 +64,60 @@ def test_events_tables_and_cells_are_chosen(tmp_path, saltmill):
     assert v.returncode == 0, v.stdout
 
 
+TRAILERS = """\
+source:
+  csv: {files: [in.csv], header: false, columns: [id, name], skip_matching: "TRAILER"}
+tables:
+  - name: a
+    rowkey: [{field: id, as: text}]
+    timestamp: 5
+    families: {f: {compression: NONE}}
+    cells: [{family: f, qualifier: v, value: name}]
+"""
+
+
+def skip_trailers(tmp_path, saltmill, text, *options):
+    """Returns the loaded (row, value) pairs, the result of the run, and the manifest."""
+    b = Bench(tmp_path, saltmill, TRAILERS)
+    b.input(text)
+    r = b.run(*options)
+    assert r.returncode in (0, 3), r.stderr
+    return [(row, value) for (row, _), value in sorted(cells(tmp_path, "a").items())], r, b.manifest()
+
+
+def test_a_stray_quote_in_a_skipped_line_costs_no_other_line(tmp_path, saltmill):
+    """The quote opens in line 1 and closes in line 2. Only line 1 matches the pattern."""
+    got, r, m = skip_trailers(tmp_path, saltmill, b'1,a\nTRAILER,"5 pcs\n2,"b"\n3,c\n')
+    assert got == [("1", b"a"), ("2", b"b"), ("3", b"c")]
+    assert (m["read"], m["rejected"], m["tables"][0]["filtered"]) == (4, 0, 1)
+    assert "filtered_lines" not in m and "several lines" not in r.stdout.decode()
+
+
+def test_a_malformed_row_that_matches_later_is_rejected(tmp_path, saltmill):
+    """The first line does not match, so nothing of the row is dropped without a report."""
+    got, r, m = skip_trailers(tmp_path, saltmill, b'1,"a\nTRAILER,"b"\n3,c\n', "--max-rejects", "1")
+    assert got == [("3", b"c")]
+    assert (m["read"], m["rejected"], m["tables"][0]["filtered"]) == (2, 1, 0)
+    assert m["rejected_lines"] == 1 and "filtered_lines" not in m
+    assert "events of several lines: 1 more line inside rejected events, 0 inside filtered events" in r.stdout.decode()
+
+
+def test_lines_inside_filtered_events_are_reported(tmp_path, saltmill):
+    """The second quote closes the first. By RFC 4180, three lines are one value of the skipped row."""
+    got, r, m = skip_trailers(tmp_path, saltmill, b'1,a\nTRAILER,"5 pcs\n2,b\n3,c"\n4,d\n')
+    assert got == [("1", b"a"), ("4", b"d")]
+    assert (m["filtered_lines"], m["tables"][0]["filtered"]) == (2, 1)
+    assert "0 more lines inside rejected events, 2 inside filtered events" in r.stdout.decode()
+
+
+def test_lines_inside_events_that_where_drops_are_reported(tmp_path, saltmill):
+    b = Bench(tmp_path, saltmill, TRAILERS.replace('tables:', 'where: id != "9"\ntables:'))
+    b.input(b'1,a\n9,"b\nc\n\nd"\n4,d\n')
+    r = b.run()
+    assert r.returncode == 0, r.stderr
+    assert b.manifest()["filtered_lines"] == 3
+
+
 def test_plan_counts_what_load_loads(tmp_path, saltmill):
     b = Bench(tmp_path, saltmill, JOB)
     b.input(EVENTS)
@@ -73,7 +127,7 @@ def test_plan_counts_what_load_loads(tmp_path, saltmill):
 
 
 def test_only_what_an_event_feeds_is_judged(tmp_path, saltmill):
-    """A file of several kinds of lines: columns mean something else in each."""
+    """A file with several kinds of lines, whose columns have different meanings."""
     b = Bench(tmp_path, saltmill, """\
 source: {csv: {files: [in.csv], columns: [kind, id, x], missing: "null"}}
 fields: {id: u32, amount: {type: i64, from: x}, title: {from: x}}
@@ -100,7 +154,7 @@ tables:
 
 
 def test_what_is_fed_must_be_whole(tmp_path, saltmill):
-    """A null key, a null cell, a value that is none: rejects, as without a condition."""
+    """A null key, a null cell and an invalid value are rejected, as without a condition."""
     b = Bench(tmp_path, saltmill, """\
 source: {csv: {files: [in.csv], columns: [kind, id, x]}}
 fields: {id: u32, x: {type: i64}}
@@ -132,7 +186,7 @@ def test_faults_are_named_with_their_place(tmp_path, saltmill):
             ("kind = A", "knd = A", "the source has no column `knd` (field `knd`); did you mean `kind`?"),
             ('when: name starts with "x"', 'when: [name]', "job.yaml:18:11: when: found a list, expected a condition"),
             ('"^(TRAILER|SUM),"', '"^(TRAILER"', "job.yaml:2:41: skip_matching: "),
-            (', when: kind = B', "", "or `when` in both: one would overwrite the other")]:
+            (', when: kind = B', "", "or `when` in both, because one overwrites the other")]:
         (tmp_path / "job.yaml").write_text(JOB.replace(old, new))
         assert JOB != JOB.replace(old, new)
         base.refused(base.run(), 2, words)

@@ -1,8 +1,8 @@
-"""inspect and verify of HFiles that were damaged with care: no checksum tells of these.
+"""Tests inspect and verify of HFiles with damage that no checksum detects.
 
-The files are taken apart and put together again by this test's own account of the format
-(hfile/README.md 2): blocks change places, lose one, come twice; each byte of the trailer changes,
-which no checksum covers.  Every such file must be refused with a sentence, whatever was printed.
+The tests take the files apart and put them together with their own code for the format (hfile/README.md 2). Blocks
+change places, are removed or are doubled. Each byte of the trailer is changed, because no checksum covers it. The
+commands must refuse every such file with an error, whatever they have printed before.
 """
 
 import json
@@ -18,7 +18,7 @@ HEADER, TRAILER = 33, 4096
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """{name: bytes} of some HFiles: of one index level, and of three."""
+    """Returns {name: bytes} of some HFiles, with one index level and with three levels."""
     folder = tmp_path_factory.mktemp("load")
     load = loads.make_load(folder)
     manifest = json.loads((load / "manifest.json").read_text())
@@ -37,7 +37,7 @@ def whole(tmp_path_factory):
 
 
 def blocks(content):
-    """[(offset, bytes)] of all blocks in front of the trailer."""
+    """Returns [(offset, bytes)] of all blocks before the trailer."""
     at, out = 0, []
     while at < len(content) - TRAILER:
         size = HEADER + struct.unpack(">i", content[at + 8:at + 12])[0]
@@ -48,7 +48,7 @@ def blocks(content):
 
 
 def summed(block):
-    """The block with the checksums it should have."""
+    """Returns the block with correct checksums."""
     chunk, data = struct.unpack(">ii", block[25:33])
     sums = b"".join(struct.pack(">I", crc32c(block[i:min(i + chunk, data)])) for i in range(0, data, chunk))
     return block[:data] + sums
@@ -92,10 +92,11 @@ def test_sound(whole, tmp_path):
 def test_each_byte_of_the_trailer(whole, tmp_path, name):
     content = whole[name]
     start = len(content) - TRAILER
-    message = 8 + 1 + content[start + 8]  # magic, a length of one byte, what it counts
+    message = 8 + 1 + content[start + 8]  # magic, a length of one byte, counts
     paths = []
     for at in [*range(message), message, 2000, *range(TRAILER - 4, TRAILER)]:
-        for change in (0x01, 0x80) if name == "long" else (0x04,):
+        # a change of 1 makes the minor version 2; HBase reads every minor version below its own
+        for change in (0x04, 0x80) if at == TRAILER - 4 else (0x01, 0x80) if name == "long" else (0x04,):
             damaged = bytearray(content)
             damaged[start + at] ^= change
             paths.append(tmp_path / f"{name}-{at}-{change}")
@@ -109,7 +110,8 @@ def test_each_byte_of_the_trailer(whole, tmp_path, name):
 
 
 def test_exchanged_blocks(whole, tmp_path):
-    """Two data blocks change places as they are; then with links, index and order of bytes mended."""
+    """Two data blocks change places. First only the blocks move. Then links, index and byte order are corrected,
+    too."""
     name = "long"
     parts = blocks(whole[name])
     trailer = whole[name][-TRAILER:]
@@ -129,7 +131,7 @@ def test_exchanged_blocks(whole, tmp_path):
 
 
 def load_equal_cells(tmp_path):
-    """A load of cells of one size; the path of its file."""
+    """Makes a load with cells of one size. Returns the path of its file."""
     (tmp_path / "events.csv").write_text("id,v\n" + "".join(f"{i},{i % 7}\n" for i in range(900)))
     (tmp_path / "job.yaml").write_text("""\
 source: {csv: {files: [events.csv]}}
@@ -148,7 +150,7 @@ tables:
 
 
 def test_equal_blocks_exchanged_and_linked(tmp_path):
-    """Blocks of one size, so that nothing but the order of cells tells."""
+    """The blocks have one size, so that only the order of cells differs."""
     content = load_equal_cells(tmp_path).read_bytes()
     parts, trailer = blocks(content), content[-TRAILER:]
     data = data_places(parts)
@@ -165,8 +167,8 @@ def test_equal_blocks_exchanged_and_linked(tmp_path):
 
 @pytest.mark.parametrize("twins", [False, True])
 def test_exchanged_cells(tmp_path, twins):
-    """Two cells of a block change places, of two rows or, by their timestamps, of one column: a scan, which reads
-    many at once, says it as well as who reads them one by one."""
+    """Two cells of a block change places. The cells have two rows, or one column and two timestamps. Both a scan in
+    batches and a reader of single cells report this."""
     path = load_equal_cells(tmp_path)
     content = path.read_bytes()
     parts, trailer = blocks(content), content[-TRAILER:]
@@ -175,7 +177,7 @@ def test_exchanged_cells(tmp_path, twins):
     size = 8 + sum(struct.unpack(">ii", block[HEADER:HEADER + 8]))
     places = [HEADER + 4 * size, HEADER + 5 * size]
     first, second = (block[p:p + size] for p in places)
-    if twins:  # both are of one row, and the later has the later time
+    if twins:  # both have one row, and the later cell has the later time
         second = first[:-9 - 1] + struct.pack(">q", 6) + first[-1 - 1:]
     else:
         first, second = second, first
@@ -184,13 +186,13 @@ def test_exchanged_cells(tmp_path, twins):
     one = loads.run("inspect", "--cells", path)
     many = loads.run("scan", tmp_path / "job.yaml", tmp_path / "out", "--quiet")
     assert one.returncode == many.returncode == 1
-    assert f"its cell at byte {5 * size} sorts before the one before it" in one.stderr
-    assert f"its cell at byte {5 * size} sorts before the one before it" in many.stderr
+    assert f"found a cell at byte {5 * size} that sorts before the previous cell" in one.stderr
+    assert f"found a cell at byte {5 * size} that sorts before the previous cell" in many.stderr
 
 
 @pytest.mark.parametrize("name", ["g", "long"])
 def test_lost_and_doubled_blocks(whole, tmp_path, name):
-    """A block that is gone, or there twice; the rest of the file stays where it was, or moves."""
+    """A block is missing or doubled. The rest of the file stays at its offsets, or moves."""
     parts = blocks(whole[name])
     trailer = whole[name][-TRAILER:]
     data = data_places(parts)
@@ -198,7 +200,7 @@ def test_lost_and_doubled_blocks(whole, tmp_path, name):
         at = data[i]
         refused(tmp_path / f"{name}-lost-{at}", joined(parts[:at] + parts[at + 1:], trailer))
         refused(tmp_path / f"{name}-twice-{at}", joined(parts[:at + 1] + parts[at:], trailer))
-        # another type under the same bytes
+        # another type with the same bytes
         other = bytearray(parts[at][1])
         other[:8] = b"METABLKc"
         changed = list(parts)

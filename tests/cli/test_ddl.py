@@ -1,4 +1,4 @@
-"""`saltmill ddl`: which script comes out of which job, and what is refused before a cluster sees it."""
+"""Tests the script of `saltmill ddl` for each job, and jobs that are refused before a cluster is involved."""
 
 import json
 import pathlib
@@ -112,7 +112,7 @@ def test_many_keys_stay_in_their_file(ddl, tmp_path):
 
 
 @pytest.mark.parametrize("text,words", [
-    ("b\na\n", ["keys.txt:2", "below"]), ("a\na\n", ["keys.txt:2", "equals"]),
+    ("b\na\n", ["keys.txt:2", "below"]), ("a\na\n", ["keys.txt:2", "found the previous key again"]),
     ("a\n\nb\n", ["keys.txt:2", "empty"]), ("\\xab\n", ["keys.txt:1", "upper"]),
     ("\u00e4\n", ["keys.txt:1", "0xC3"])])
 def test_bad_splits_file(ddl, tmp_path, text, words):
@@ -124,11 +124,11 @@ def test_bad_splits_file(ddl, tmp_path, text, words):
 
 @pytest.mark.parametrize("args,how,words", [
     ([], {"regions": "{split: sampled, count: 4}"}, ["from the data", "saltmill plan", "--splits"]),
-    ([], {"regions": "{split: uniform, size: 1G}"}, ["depends on the data", "--splits"]),
-    (["--drop", "--alter", "x"], {}, ["one of them"]),
+    ([], {"regions": "{split: uniform, size: 1G}"}, ["needs data", "--splits"]),
+    (["--drop", "--alter", "x"], {}, ["only one of them"]),
     (["more"], {}, ["2 operands"]),
     (["--table", "nt"], {}, ["no table `nt`", "ns:t"]),
-    ([], {"more": SECOND}, ["several tables", "ns:t, other"]),
+    (["--json"], {"more": SECOND}, ["several tables", "ns:t, other"]),
     (["--table", "othre"], {"more": SECOND}, ["did you mean other?"]),
     ([], {"family": "compression: GZIP"}, ["job.yaml:12", "GZIP"]),
     ([], {"family": "ttl: 2 fortnights"}, ["job.yaml:12", "fortnights"]),
@@ -146,6 +146,20 @@ def test_refused(ddl, args, how, words):
 def test_one_of_several(ddl):
     done = ddl("--table", "other", more=SECOND)
     assert "create 'other'" in done.stdout and "ns:t" not in done.stdout
+
+
+def test_all_tables(ddl):
+    """The script for all tables contains the scripts of the tables, with one common end."""
+    def each(*args):
+        return [ddl("--table", name, *args, more=SECOND).stdout for name in ("ns:t", "other")]
+    for args in ((), ("--drop",)):
+        done = ddl(*args, more=SECOND)
+        first, second = each(*args)
+        assert done.returncode == 0 and done.stdout == first.removesuffix("exit\n") + second, done.stderr
+        assert done.stdout.count("\nexit\n") == 1 and done.stdout.endswith("\nexit\n")
+    for args in (("--json",), ("--alter", "now.txt"), ("--splits", "now.txt")):
+        done = ddl(*args, more=SECOND)
+        assert done.returncode == 2 and "--table" in done.stderr, done.stderr
 
 
 def test_drop(ddl):
@@ -181,7 +195,7 @@ def test_alter(ddl, tmp_path):
 
 @pytest.mark.parametrize("there,same", [("true", True), ("false", False)])
 def test_alter_finds_attributes_among_the_metadata(ddl, tmp_path, there, same):
-    """Where HBase 2.6 prints NORMALIZATION_ENABLED."""
+    """HBase 2.6 prints NORMALIZATION_ENABLED here."""
     (tmp_path / "now.txt").write_text(
         DESCRIBE.replace("METADATA => {", f"METADATA => {{'NORMALIZATION_ENABLED' => '{there}', "))
     done = ddl("--alter", "now.txt", family="ttl: 1d", attributes="normalization_enabled: true")
@@ -202,14 +216,15 @@ def test_json(ddl):
     assert answer == {"table": "ns:t", "script": ddl().stdout}
 
 
-FRAMED = "warning: table ns:t: ZSTD is framed for HBase's own codec"
+FRAMED = "warning: table ns:t: found ZSTD without `framing:`, so the files have the framing of HBase's own codec"
 
 
 @pytest.mark.parametrize("family,told", [
     ("compression: ZSTD", True), ("compression: {codec: ZSTD, level: 9}", True), ("compression: GZ", False),
     ("compression: {codec: ZSTD, framing: hbase}", False), ("compression: {codec: ZSTD, framing: hadoop}", False)])
 def test_framing_that_is_not_said(ddl, saltmill, tmp_path, family, told):
-    """Which clusters read the files is said once, by all that write a script or files, until the job says it."""
+    """All commands that write a script or files name the clusters that can read the files, until the job states the
+    framing."""
     (tmp_path / "in.csv").write_text("id,at,value\n1,1500000000,x\n")
     done = ddl(family=family)
     assert done.returncode == 0 and done.stderr.count(FRAMED) == told
@@ -230,7 +245,7 @@ def test_framing_that_is_not_said(ddl, saltmill, tmp_path, family, told):
 
 
 def test_framing_of_the_examples(saltmill, tmp_path):
-    """The jobs of conf/ say it."""
+    """The jobs of conf/ state the framing."""
     conf = pathlib.Path(__file__).resolve().parents[2] / "conf"
     (tmp_path / "none.txt").write_text("")
     jobs = [j for j in conf.glob("*.yaml") if "ZSTD" in j.read_text()]

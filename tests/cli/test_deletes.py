@@ -1,8 +1,10 @@
-"""Delete markers: worked jobs, and what `scan` then answers; random loads have markers too."""
+"""Tests delete markers with worked jobs and the answers of `scan`. Random loads also have markers."""
 
 import csv
 import json
 import pathlib
+import random
+import re
 import struct
 import subprocess
 
@@ -16,13 +18,13 @@ PUT, DELETE, FAMILY_VERSION, COLUMN, FAMILY = 4, 8, 10, 12, 14
 
 
 def cells_of(folder, table):
-    """In HBase's order, which hfile_py has checked within each file."""
+    """Returns the cells in HBase's order, which hfile_py has checked within each file."""
     found = [c for f in sorted((folder / table / "hfiles").glob("*/*")) for c in hfile_py.read(f)]
     return sorted(found, key=lambda c: c.place())
 
 
 def visible(cells):
-    """The newest version of each column that no marker hides (ScanDeleteTracker)."""
+    """Returns the newest version of each column that no marker deletes (ScanDeleteTracker)."""
     seen = {}
     for p in (c for c in cells if c.type == PUT):
         markers = [m for m in cells if (m.row, m.family) == (p.row, p.family)]
@@ -67,7 +69,7 @@ def account(n):
 
 
 def test_a_change_log(tmp_path, saltmill):
-    """All four markers, by hand; what is seen follows from them."""
+    """The test lists all four markers by hand, and the visible cells follow from these markers."""
     job = CONF / "cdc.yaml"
     m = load(saltmill, tmp_path, job)
     assert [(t["loaded"], t["filtered"]) for t in m["tables"]] == [(10, 1)]
@@ -130,7 +132,7 @@ def marked(tmp_path, saltmill, deletes, events, rule="last", *options):
 
 @pytest.mark.parametrize("rule", ["last", "first"])
 def test_a_duplicate_never_takes_a_marker(tmp_path, saltmill, rule):
-    """At one timestamp put and marker both stay, whichever came first; equal markers are one."""
+    """A put and a marker with one timestamp both stay, in any order. Equal markers become one."""
     events = b"p,x,5,1\nd,x,5,\nd,x,5,\np,x,5,2\nd,y,7,\np,y,7,3\n"
     cells, b = marked(tmp_path, saltmill, "{row: true, when: op = d}", events, rule)
     value = {"x": {"last": "2", "first": "1"}[rule], "y": "3"}
@@ -143,7 +145,7 @@ def test_a_duplicate_never_takes_a_marker(tmp_path, saltmill, rule):
 
 
 def test_a_marker_takes_the_place_of_what_it_covers(tmp_path, saltmill):
-    """The event's own cells, as old as the marker; not those of another family or column."""
+    """The marker deletes the event's own cells, which have its timestamp, but no cells of another family or column."""
     events = b"d,x,5,1\nc,x,6,2\n"
     cells, _ = marked(tmp_path, saltmill, "{family: f, when: op = d}, {family: f, qualifier: a, when: op = c}", events)
     assert cells == [("x", "f", "", 5, FAMILY, ""), ("x", "f", "a", 6, COLUMN, ""),
@@ -158,8 +160,78 @@ def test_types_of_one_place_in_hbase_s_order(tmp_path, saltmill):
                                                       (4, COLUMN), (4, FAMILY_VERSION), (4, DELETE)]
 
 
+def hidden_of(cells):
+    """The Puts that a marker hides: a plain comparison of every Put with every marker of its row."""
+    return sum(any((m[0], m[1]) == (p[0], p[1]) and (
+        (m[4] == FAMILY and p[3] <= m[3]) or (m[4] == FAMILY_VERSION and p[3] == m[3])
+        or (m[2] == p[2] and ((m[4] == COLUMN and p[3] <= m[3]) or (m[4] == DELETE and p[3] == m[3]))))
+        for m in cells if m[4] != PUT) for p in cells if p[4] == PUT)
+
+
+@pytest.mark.parametrize("options", [(), ("--memory", "16M", "--threads", "2")], ids=["gathered", "on disk"])
+@pytest.mark.parametrize("seed", range(4))
+def test_puts_that_markers_hide_are_counted(tmp_path, saltmill, seed, options):
+    rng = random.Random(seed)
+    deletes = ("{row: true, when: op = d}, {family: g, versions: one, when: op = v}, {family: f, qualifier: a, when: op = c}, "
+               "{family: g, qualifier: '', versions: one, when: op = o}")
+    many, times = (3_000, 2_000) if options else (300, 12)
+    value = lambda i: b"%d" % i * (300 if options else 1)
+    events = b"".join(b"%c,%s,%d,%s\n" % (rng.choice(b"pppppppppvco" + b"d" * (not options)), rng.choice([b"x", b"y", b"z"][:1 if options else 3]),
+                                         rng.randrange(times), value(i)) for i in range(many))
+    cells, b = marked(tmp_path, saltmill, deletes, events, "last", *options)
+    want = hidden_of(cells)
+    t = b.manifest()["tables"][0]
+    assert want > 10 and t["cells_hidden"] == want and t["cells"] == len(cells)
+
+
+def test_a_put_after_its_tombstone_in_one_millisecond(tmp_path, saltmill):
+    """put, delete, put with one timestamp: HBase shows nothing. The load names the events that are lost."""
+    jobs = JOB.replace("RULE", "last").replace("DELETES", "{row: true, when: op = d}")
+    bench = Bench(tmp_path, saltmill, jobs)
+    bench.input(b"op,k,t,v\np,a,5,1\nd,a,5,\np,a,5,2\np,b,5,1\nd,b,7,\np,c,5,1\n")
+    r = bench.run()
+    assert r.returncode == 0
+    assert (b"warning: table t: delete markers of this load hide 4 of 10 cells, also cells of events that come after the marker but "
+            b"have no newer timestamp") in r.stderr
+    examples = re.findall(rb"in\.csv:(\d+)[^;]*? is hidden by in\.csv:(\d+)[^;]*?, both have row (\w+)", r.stderr)
+    assert examples[0] == (b"4", b"3", b"a") and len(examples) == 2, r.stderr
+    assert bench.manifest()["tables"][0]["cells_hidden"] == 4
+    (tmp_path / "quiet").mkdir()
+    (tmp_path / "none").mkdir()
+    quiet = Bench(tmp_path / "quiet", saltmill, jobs)
+    quiet.input(b"op,k,t,v\np,a,5,1\nd,a,5,\np,a,6,2\n")
+    r = quiet.run()
+    assert b"warning" not in r.stderr and quiet.manifest()["tables"][0]["cells_hidden"] == 2
+    assert b"table t: delete markers of this load hide 2 of 6 cells; for example in.csv:2" in r.stdout + r.stderr, r
+    none = Bench(tmp_path / "none", saltmill, jobs)
+    none.input(b"op,k,t,v\nd,a,5,\np,a,6,2\n")
+    none.run()
+    assert "cells_hidden" not in none.manifest()["tables"][0]
+
+
+def test_map_reduce_and_unite_count_hidden_puts(tmp_path, saltmill):
+    """The halves count the same puts as one load, and name the same two events in the warning."""
+    (tmp_path / "job.yaml").write_text(JOB.replace("RULE", "last").replace("DELETES", "{row: true, when: op = d}"))
+    (tmp_path / "in.csv").write_bytes(b"op,k,t,v\n" + b"".join(b"%s,k%d,%d,v\n" % (b"pdp"[i % 3:][:1], i % 7, i // 21) for i in range(400)))
+
+    def run(*args):
+        r = subprocess.run([saltmill, *args], cwd=tmp_path, capture_output=True, text=True)
+        assert r.returncode == 0, r.stderr
+        return [line.split("warning: ")[1] for line in r.stderr.splitlines() if "delete markers of this load" in line]
+    run("plan", "job.yaml", "-o", "plan")
+    one = run("load", "job.yaml", "--plan", "plan", "-o", "one")
+    (tmp_path / "maps").mkdir()
+    run("map", "job.yaml", "in.csv", "--plan", "plan", "--input", "0", "-o", "maps/0")
+    run("reduce", "job.yaml", "maps", "--plan", "plan", "-o", "reduced")
+    two = run("unite", "job.yaml", "in.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduced", "-o", "two")
+    manifests = [json.loads((tmp_path / name / "manifest.json").read_text())["tables"][0] for name in ("one", "two")]
+    cells = [(c.row, c.family, c.qualifier, c.ts, c.type) for c in cells_of(tmp_path / "one", "t")]
+    assert manifests[0]["cells_hidden"] == manifests[1]["cells_hidden"] == hidden_of(cells) > 10
+    assert len(one) == 1 and one == two and one[0].count(" is hidden by ") == 2
+
+
 def test_a_row_larger_than_memory(tmp_path, saltmill):
-    """Its cells are sorted on disk: markers stay in their order among them."""
+    """The cells are sorted on disk, and markers keep their order among them."""
     events = b"".join(b"%s,x,%d,%s\n" % (b"pd"[i % 3 == 0:][:1], 1000 + i // 2, b"%d" % i * 300) for i in range(3_000))
     deletes = "{family: f, qualifier: a, when: op = d}"
     cells, b = marked(tmp_path, saltmill, deletes, events, "last", "--memory", "16M", "--threads", "2")
@@ -172,7 +244,7 @@ def test_a_row_larger_than_memory(tmp_path, saltmill):
 
 
 def test_a_list_of_rows_to_delete(tmp_path, saltmill):
-    """No cells at all: a table may have deletes alone."""
+    """A table may have only delete markers and no other cells."""
     (tmp_path / "job.yaml").write_text(JOB.replace("RULE", "last").replace("DELETES", "{row: true}").replace(
         "    cells:\n      - {family: f, qualifier: a, value: v}\n      - {family: g, qualifier: \"\", value: v, optional: true}\n",
         ""))
@@ -180,6 +252,25 @@ def test_a_list_of_rows_to_delete(tmp_path, saltmill):
     load(saltmill, tmp_path, tmp_path / "job.yaml")
     assert [(c.row, c.family, c.ts, c.type) for c in cells_of(tmp_path / "out", "t")] == [
         (b"a", b"f", 5, FAMILY), (b"a", b"g", 5, FAMILY), (b"b", b"f", 6, FAMILY), (b"b", b"g", 6, FAMILY)]
+
+
+@pytest.mark.parametrize("source,rest", [
+    ("csv: {files: [in], columns: [k, op, v], header: false}", "    deletes: [{row: true, when: op = d}, {family: g, versions: one, when: op = d}]\n"),
+    ("json: {files: [in]}", "    deletes: [{family: f, when: op = d}, {family: g, qualifier: q, when: op = d}]\n")])
+def test_a_marker_of_a_family_is_no_column(tmp_path, saltmill, source, rest):
+    """Such a marker has an empty qualifier. The answer names only columns that cells or column markers name."""
+    (tmp_path / "job.yaml").write_text(f"""source: {{{source}}}
+tables:
+  - name: t
+    rowkey: [{{field: k}}]
+    timestamp: 5
+    families: {{f: {{}}, g: {{}}}}
+    cells: [{{family: f, qualifier: v, optional: true, value: {{field: v}}, when: op = p}}]
+{rest}""")
+    (tmp_path / "in").write_text("1,p,x\n2,d,\n" if "csv" in source else '{"k": "1", "op": "p", "v": "x"}\n{"k": "2", "op": "d"}\n')
+    load(saltmill, tmp_path, tmp_path / "job.yaml")
+    columns = ["k", "f:v"] + (["g:q"] if "qualifier: q" in rest else [])
+    assert scan(saltmill, tmp_path / "job.yaml", tmp_path / "out", "--decode") == [dict.fromkeys(columns, "") | {"k": "1", "f:v": "x"}]
 
 
 def test_faults(tmp_path, saltmill):
@@ -209,7 +300,7 @@ tables:
 
 
 def test_messages_without_a_value_delete_their_row(tmp_path, saltmill):
-    """As replay reads them; a broker gives the same messages (tests/unit/test_input_kafka_read.c)."""
+    """The file has the format of a replay. A broker returns the same messages (tests/unit/test_input_kafka_read.c)."""
     (tmp_path / "job.yaml").write_text(TOMBSTONES)
     lines = [{"key": "7", "raw": '{"value": "x", "other": "y"}'}, {"key": "7"}, {"key": "8"}, {"raw": '{"value": 1}'},
              {"key": "no"}]

@@ -1,4 +1,4 @@
-"""`saltmill drift`: tonight's events on the regions of a live table, against an account by hand."""
+"""Compares what `saltmill drift` reports about new events in live regions with counts made here."""
 
 import bisect
 import json
@@ -31,7 +31,7 @@ tables:
 
 
 class Night:
-    """Events with random keys; what drift says of them."""
+    """Makes events with random keys. Returns the output of drift."""
 
     def __init__(self, folder, program):
         self.folder, self.program = folder, program
@@ -55,7 +55,7 @@ class Night:
         return table
 
     def rows(self, borders):
-        """How many keys lie in each region between the borders."""
+        """Returns the number of keys in each region between the borders."""
         at = [0, *(bisect.bisect_left(self.keys, b) for b in borders), len(self.keys)]
         return [b - a for a, b in zip(at, at[1:])]
 
@@ -72,7 +72,7 @@ def escaped(key):
 
 
 def commands(text, name):
-    """The keys of the commands, as Ruby makes them of a double-quoted string."""
+    """Returns the keys of the commands, as Ruby reads them from a double-quoted string."""
     found = re.findall(name + r""" '([^']*)', "((?:[^"\\#]|\\x[0-9A-F]{2})*)"$""", text, re.M)
     assert len(found) == len(re.findall(f"^{name} ", text, re.M))
     return [(table, re.sub(rb"\\x(..)", lambda m: bytes.fromhex(m[1].decode()), key.encode()))
@@ -115,7 +115,7 @@ def test_predicted_bytes_are_those_of_a_load(night, saltmill, tmp_path_factory):
 
 
 def test_a_hot_region_is_split_evenly(night):
-    """All keys in one of four regions, which should become four."""
+    """All keys are in one of four regions, which should become four."""
     night.events(some_keys(3, 8000, first=[0x23, 0x22, 0x5C, 0x24, 0x7F]))
     live = [b"\x10", b"\x90", b"\xa0"]
     done = night.run(get_splits([*map(escaped, live)]))
@@ -124,7 +124,7 @@ def test_a_hot_region_is_split_evenly(night):
     assert {t for t, _ in cuts} == {"ns:t"} and len(cuts) == 3
     rows = night.rows(sorted(k for _, k in cuts))
     assert max(rows) <= 1.02 * len(night.keys) / 4
-    # the middle first: a daughter is split in a later round
+    # the middle comes first, because a daughter region is split in a later round
     assert [k for _, k in cuts][0] == sorted(k for _, k in cuts)[1]
     assert done.stdout.index("# Round 2") > done.stdout.index("split 'ns:t'")
     assert "merge_region" not in done.stdout and done.stdout.endswith("exit\n")
@@ -140,8 +140,27 @@ def test_fair_is_the_jobs_tolerance(night):
     assert t["regions"][1]["hot"] and not t["regions"][0]["hot"]
 
 
+def test_fail_above(night):
+    """The exit status is 3 if a region is above the factor or HBase will split the region. The script is the same."""
+    keys = some_keys(4, 4000)
+    night.events(keys)
+    low, high = night.rows([b"\x60"])
+    live = get_splits([r"\x60"])
+    factor = max(low, high) * 2 / (low + high)  # rows are alike, so bytes are proportional to rows
+    plain = night.run(live)
+    for above, status in ((factor + 0.05, 0), (factor - 0.05, 3)):
+        done = night.run(live, "--fail-above", f"{above:.3f}")
+        assert done.returncode == status and done.stdout == plain.stdout, done.stderr
+        assert ("--fail-above" in done.stderr) == (status == 3)
+    done = night.run(live, "--fail-above", "9", "--max-filesize", "1K")
+    assert done.returncode == 3 and "2 regions that HBase will split" in done.stderr, done.stderr
+    for bad in ("0.5", "x", "nan", ""):
+        done = night.run(live, "--fail-above", bad)
+        assert done.returncode == 2 and "a number from 1" in done.stderr, done.stderr
+
+
 def test_bursts_and_merges(night):
-    """Regions of 5 MB (list_regions) with some 100 kB a region on top."""
+    """Each region has 5 MB (list_regions) and gets some 100 kB."""
     night.events(some_keys(5, 8000))
     live = list_regions("ns:t", [escaped(bytes([b])) for b in (0x40, 0x80, 0xC0)])
     t = night.table(live, "--max-filesize", "5M")
@@ -172,7 +191,7 @@ def test_one_heavy_row(night):
     night.events([b"\x50"] * 5000 + some_keys(7, 20))
     done = night.run(get_splits([escaped(bytes([b])) for b in (0x50, 0x51, 0x90)]))
     assert done.returncode == 0 and commands(done.stdout, "split") == []
-    assert "one row holds it" in done.stdout
+    assert "one row has most of the bytes" in done.stdout
 
 
 def test_no_events(night):

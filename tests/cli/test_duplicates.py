@@ -1,4 +1,4 @@
-"""Events that others hide: told with two of them and where they stand, or refused."""
+"""Tests that overwritten events are reported with two examples and their places, or refused."""
 
 import gzip
 import random
@@ -24,7 +24,7 @@ tables:
 """
 HEADER = b"id,value\n"
 EXAMPLE = re.compile(r"for example (\S+?)(?::(\d+))? \(byte (\d+)\) is overwritten by (\S+?)(?::(\d+))? \(byte (\d+)\), "
-                     r"both give row (\S+)$", re.M)
+                     r"both have row (\S+)$", re.M)
 
 
 @pytest.fixture
@@ -37,7 +37,8 @@ def unescape(key):
 
 
 def check_example(message, texts, which="last", lines=True):
-    """The two rows are where it says, have the key that it says, and hide each other as the job says."""
+    """The two rows are at the reported places and have the reported key. The rows overwrite each other as the job
+    says."""
     [(file, line, byte, by_file, by_line, by_byte, key)] = EXAMPLE.findall(message)
     seen = []
     for name, n, at in ((file, line, byte), (by_file, by_line, by_byte)):
@@ -57,24 +58,24 @@ def check_example(message, texts, which="last", lines=True):
 @pytest.mark.parametrize("which", ["last", "first"])
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_key_that_is_not_unique(make, which, threads):
-    """19,998 of 20,000 events vanish: as many as ever, but not in silence."""
+    """19,998 of 20,000 events are overwritten. The load succeeds, but it warns."""
     bench = make(which)
     text = HEADER + b"".join(b"%d,v%d\n" % (i % 2, i) for i in range(20_000))
     bench.input(text)
     r = bench.run("--threads", threads, "--quiet")
     message = r.stderr.decode()
     assert r.returncode == 0 and bench.manifest()["tables"][0]["deduplicated"] == 19_998
-    assert message.startswith("saltmill load: warning: table t: 19998 of 20000 events (99.99%) are not stored")
+    assert message.startswith("saltmill load: warning: table t: 19998 of 20000 events (99.99%) are overwritten")
     check_example(message, {"in.csv": text}, which)
 
 
 def test_few_are_not_told(make):
-    """1 % of a table's events, and not one more."""
+    """The warning starts above 1 % of a table's events."""
     bench = make()
     for n, told in ((100, False), (101, True)):
         bench.input(HEADER + b"".join(b"%d,x\n" % max(i, n) for i in range(10_000)))
         r = bench.run("--quiet", out=bench.folder / f"out{n}")
-        assert r.returncode == 0 and (b"are not stored" in r.stderr) == told, r.stderr
+        assert r.returncode == 0 and (b"are overwritten by events" in r.stderr) == told, r.stderr
 
 
 @pytest.mark.parametrize("limit,passes", [("0", False), ("99", False), ("100", True), ("9.99%", False), ("10%", True)])
@@ -85,7 +86,7 @@ def test_limit(make, limit, passes):
     if passes:
         assert r.returncode == 0 and bench.manifest()["tables"][0]["deduplicated"] == 100
         return
-    bench.refused(r, 1, "table t: 100 of 1000 events (10%) are not stored", "nothing was published", "is overwritten by")
+    bench.refused(r, 1, "table t: 100 of 1000 events (10%) are overwritten", "nothing was published", "is overwritten by")
     assert EXAMPLE.search(r.stderr.decode())
 
 
@@ -96,7 +97,7 @@ def test_limit_is_a_number_or_a_share(make):
 
 
 def test_places(make):
-    """In several files, plain and compressed, with all kinds of line ends and values of several lines."""
+    """The input has several files, plain and compressed, with all kinds of line ends and values of several lines."""
     rng = random.Random(8)
     texts = {}
     for k in range(4):
@@ -106,14 +107,14 @@ def test_places(make):
     bench = make()
     for name, text in texts.items():
         bench.input(gzip.compress(text) if name.endswith(".gz") else text, name)
-    # 6 of 4,006: only a limit shows them
+    # 6 of 4,006 events are duplicates; the program reports so few only with a limit
     r = bench.run(*texts, "--max-duplicates", "0", "--threads", "2")
     bench.refused(r, 1, "table t: 6 of 4006 events")
     check_example(r.stderr.decode(), texts)
 
 
 def test_far_into_a_large_file(make):
-    """More than is counted at once, in pieces that end between the two bytes of a line end."""
+    """The input is larger than a piece. Pieces end between the two bytes of a line end."""
     rng = random.Random(9)
     rows = [b"%d,%s" % (i, b"x" * rng.randrange(1, 300)) for i in range(150_000)]
     rows[149_000] = b"77777,y"

@@ -1,4 +1,4 @@
-"""`saltmill load` where inputs, names and numbers are at their limits."""
+"""Tests `saltmill load` with inputs, names and numbers at their limits."""
 
 import gzip
 import json
@@ -66,7 +66,7 @@ def test_few_rows(tmp_path, saltmill, data, status, counts, threads):
 
 
 def test_all_rows_in_one_region_of_a_file(tmp_path, saltmill):
-    """No file for the regions without rows, wherever they are."""
+    """Regions without rows get no file, at any position."""
     for keys, region in (("a\nb\nv0\n", 3), ("x\ny\nz\n", 0), ("a\n~\n", 1), ("", 0)):
         bench = Bench(tmp_path, saltmill, plain(regions="split: file, file: splits.txt"))
         (tmp_path / "splits.txt").write_text(keys)
@@ -83,7 +83,7 @@ def test_all_rows_in_one_region_of_a_file(tmp_path, saltmill):
 
 @pytest.mark.parametrize("encoding", ["NONE", "FAST_DIFF", "ROW_INDEX_V1"])
 def test_the_longest_row_keys(tmp_path, saltmill, encoding):
-    """So long that a small file has an index of three levels."""
+    """The keys are so long that a small file has an index of three levels."""
     family = f"f: {{data_block_encoding: {encoding}, bloomfilter: ROWCOL, blocksize: 1K}}"
     bench = Bench(tmp_path, saltmill, plain().replace("f: {}", family))
     keys = [b"k" * 32760 + b"%07d" % i for i in range(120)]
@@ -97,7 +97,7 @@ def test_the_longest_row_keys(tmp_path, saltmill, encoding):
 
 
 def test_the_longest_qualifiers(tmp_path, saltmill):
-    """All in one row, so that its cells are more than may be gathered in memory."""
+    """All events are in one row, so that its cells exceed the memory for gathering."""
     job = plain().replace("[{field: value}]", "[{field: at}]").replace("qualifier: v", "qualifier: {field: value}")
     bench = Bench(tmp_path, saltmill, job)
     names = [b"q" * 32758 + b"%07d" % i for i in range(60)]
@@ -127,7 +127,7 @@ def test_many_families(tmp_path, saltmill):
 
 @pytest.mark.parametrize("share", ["29%", "57%", "58%", "0.7%", "1.1%", "100%"])
 def test_an_exact_share_of_rejects(tmp_path, saltmill, share):
-    """What floating point makes of 0.29 * 100 is not 29; the share is meant exactly."""
+    """In floating point, 0.29 * 100 is less than 29. The program computes the share exactly."""
     bench, bad = Bench(tmp_path, saltmill), round(float(share[:-1]) * 10)
     bench.input(rows(1000 - bad) + b"x,1,a\n" * bad)
     r = bench.run("--max-rejects", share)
@@ -148,7 +148,7 @@ def test_tables_named_like_files_of_a_load(tmp_path, saltmill, name, own):
     bench.input(rows(3))
     r = bench.run()
     if own:
-        bench.refused(r, 2, name, "another name")
+        bench.refused(r, 2, name, "choose another table name")
     else:
         assert r.returncode == 0, r.stderr
         verified(bench)
@@ -178,7 +178,8 @@ def test_impossible_output_folders(tmp_path, saltmill, out):
 
 
 def test_a_job_in_another_folder(tmp_path, saltmill):
-    """Its files are found beside it; those of the command line from where the user is."""
+    """Paths in the job are relative to the job file, and paths on the command line are relative to the current
+    folder."""
     bench = Bench(tmp_path, saltmill)
     (tmp_path / "jobs").mkdir()
     (tmp_path / "job.yaml").rename(tmp_path / "jobs" / "job.yaml")
@@ -213,7 +214,7 @@ def test_a_fifo(tmp_path, saltmill, packed):
 @pytest.mark.parametrize("which", ["job.yaml", "in.csv"])
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_a_fifo_that_nobody_writes_to(tmp_path, saltmill, which, sig):
-    """open() itself would wait, and go on waiting behind the signal."""
+    """open() itself would wait, and continue to wait after the signal."""
     bench = Bench(tmp_path, saltmill)
     bench.input(rows(3))
     (tmp_path / which).unlink()
@@ -226,7 +227,7 @@ def test_a_fifo_that_nobody_writes_to(tmp_path, saltmill, which, sig):
     assert b"stopped by a signal" in p.stderr.read() and not bench.out.exists()
 
 
-# --- the day that stands in the files ---
+# --- the date in the files ---
 
 @pytest.mark.parametrize("epoch,ms", [("1700000000", 1_700_000_000_000), ("0", 0), ("", 1_500_000_002_000),
                                       ("9223372036854775", 9223372036854775000)])
@@ -246,7 +247,7 @@ def test_source_date_epoch_that_is_none(tmp_path, saltmill, epoch):
     bench.refused(r, 2, "SOURCE_DATE_EPOCH", epoch, "whole seconds")
 
 
-# --- inputs that were cut to nothing ---
+# --- inputs that were truncated to zero bytes ---
 
 @pytest.mark.parametrize("name", ["in.csv.gz", "in.csv.zst"])
 @pytest.mark.parametrize("data", [b"", b"\x1f", b"\x28"])

@@ -1,4 +1,4 @@
-"""`load --existing`: files that fit the regions which a table has already."""
+"""Tests that the files of `load --existing` fit the regions of an existing table."""
 
 import pytest
 
@@ -14,7 +14,7 @@ SECOND = """\
     regions: {split: none}
 """
 KEYS = [r"\x00\x00\x00\x01\x0A", r"\x01", r"\x01\x00\x00\x00\x80~", r"\x02 |", r"\x03\xFF"]
-# the same keys as a published load writes them: blanks, bars and tildes escaped too
+# a published load writes the same keys, and also escapes blanks, bars and tildes
 ESCAPED = [r"\x00\x00\x00\x01\x0A", r"\x01", r"\x01\x00\x00\x00\x80\x7E", r"\x02\x20\x7C", r"\x03\xFF"]
 
 
@@ -23,7 +23,7 @@ def get_splits(keys):
 
 
 def list_regions(table, keys):
-    """As list_regions.rb prints it."""
+    """Prints regions as list_regions.rb does."""
     head = ["SERVER_NAME", "REGION_NAME", "START_KEY", "END_KEY", "SIZE", "REQ", "LOCALITY"]
     cells = [["h,16020,17", f"{table},{start},1700000000000.{i:032x}.", start.strip(), end.strip(), "5", "0", "1.0"]
              for i, (start, end) in enumerate(zip(["", *keys], [*keys, ""]))]
@@ -66,6 +66,22 @@ def test_cut_at_the_live_regions(bench, text, spec):
     check(bench, "t", ESCAPED)
 
 
+def test_splits_that_saltmill_wrote(bench):
+    """splits.txt of a load, a plan or `split` lists regions without changes."""
+    bench.input("".join(k + "\n" for k in ESCAPED).encode(), "splits.txt")
+    done = bench.run("--existing", "splits.txt")
+    assert done.returncode == 0, done.stderr
+    check(bench, "t", ESCAPED)
+    own, again = bench.out / "t" / "splits.txt", bench.folder / "again"
+    done = bench.run("--existing", f"t={own}", out=again)
+    assert done.returncode == 0 and (again / "t" / "splits.txt").read_bytes() == own.read_bytes(), done.stderr
+
+
+def test_splits_out_of_order(bench):
+    bench.input((ESCAPED[1] + "\n" + ESCAPED[0] + "\n").encode(), "splits.txt")
+    bench.refused(bench.run("--existing", "splits.txt"), 1, "splits.txt:2")
+
+
 def test_one_region(bench):
     bench.input(b"Total number of splits = 1\n\nTook 0.1 seconds\n=> []\n", "live.txt")
     assert bench.run("--existing", "live.txt").returncode == 0
@@ -90,7 +106,7 @@ def test_several_tables(tmp_path, saltmill):
     (list_regions("ns:t", KEYS), 2, ["table ns:t"]),
     ("ERROR: Table t does not exist.\n", 1, ["live.txt", "get_splits"]),
     (get_splits(KEYS[::-1]), 1, ["live.txt:3", "below"]),
-    (get_splits(KEYS).replace("= 6", "= 7"), 1, ["live.txt:6", "ends"]),
+    (get_splits(KEYS).replace("= 6", "= 7"), 1, ["live.txt:6", "end of the text"]),
     (get_splits(KEYS).replace("= 6", "= 5"), 1, ["live.txt:6", "more lines"]),
 ], ids=["other-table", "other-namespace", "not-regions", "disorder", "cut-off", "too-many"])
 def test_refused(bench, text, status, words):

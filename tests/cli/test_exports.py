@@ -1,6 +1,6 @@
-"""Files as other programs leave them: each loads with its job alone, no script in front, exit 0.
+"""Tests files as other programs write them. Each file loads with only a job and without a script, with exit status 0.
 
-What must be in the HFiles is written down here by hand beside each file, and read back with hfile_py.
+The expected contents of the HFiles are written by hand beside each file, and hfile_py reads the HFiles.
 """
 
 import bz2
@@ -31,7 +31,7 @@ tables:
 
 
 def job(source, fields, cells):
-    """cells: names of fields, `name:as` for another encoding than text."""
+    """`cells` contains names of fields, or `name:as` for an encoding other than text."""
     each = (f"{{family: f, qualifier: {c.split(':')[0]}, optional: true, "
             f"value: {{field: {c.split(':')[0]}, as: {(c + ':text').split(':')[1]}}}}}" for c in cells)
     return JOB % (source, fields, ", ".join(each))
@@ -46,7 +46,7 @@ def loaded(bench):
 
 
 def rows_of(columns, *rows):
-    """{id: {column: bytes}}; None: no cell."""
+    """Returns {id: {column: bytes}}. None means that there is no cell."""
     return {r[0]: {c: v if isinstance(v, bytes) else v.encode() for c, v in zip(columns, r[1:]) if v is not None}
             for r in rows}
 
@@ -174,7 +174,7 @@ def test_sets(tmp_path, saltmill, name):
     assert got == {k: v for k, v in want.items() if v}
 
 def refused_rows(tmp_path, saltmill, source, fields, cells, data, *reasons):
-    """All rows but these are loaded, and each reject has its reason and its line."""
+    """All rows except these rows are loaded, and each reject has its reason and its line."""
     source = "{files: [in.csv]" + (", " + source[1:] if source != "{}" else "}")
     bench = Bench(tmp_path, saltmill, job(source, fields, cells))
     bench.input(data)
@@ -192,11 +192,12 @@ def test_unclosed_quote_is_one_reject(tmp_path, saltmill):
 
 
 def test_signs_are_not_guessed(tmp_path, saltmill):
-    data = b"id;v;w\n1;1.5;1\n2;1.23;1\n3;1.234,5;1\n4;1234.567;1\n5;1,2,3;1\n6;,5;1\n7;1.234;0,001\n8;1;x\n9;.5;1\n"
+    data = b"id;v;w\n1;1.5;1\n2;1.23;1\n3;1.234,5;1\n4;1234.567;1\n5;1,2,3;1\n6;,5;1\n7;1.234;0,001\n8;1;x\n9;.5;1\n10;0.123;1\n11;0,5;1\n"
     _, got = refused_rows(tmp_path, saltmill, "{delimiter: ;, decimal: ',', thousands: '.'}",
                           "{v: {type: f64}, w: {type: decimal, scale: 2}}", ["v:f64", "w"], data,
-                          *((n, "bad_number") for n in (2, 3, 5, 6, 8, 9, 10)))
-    assert got == rows_of(["v", "w"], ("3", struct.pack(">d", 1234.5), "1.00"), ("6", struct.pack(">d", 0.5), "1.00"))
+                          *((n, "bad_number") for n in (2, 3, 5, 6, 8, 9, 10, 11)))
+    assert got == rows_of(["v", "w"], ("3", struct.pack(">d", 1234.5), "1.00"), ("6", struct.pack(">d", 0.5), "1.00"),
+                          ("11", struct.pack(">d", 0.5), "1.00"))
 
 
 def test_decimals_are_not_rounded(tmp_path, saltmill):
@@ -224,7 +225,7 @@ def test_ragged_rows_are_rejects_by_default(tmp_path, saltmill):
 
 
 def test_pieces_and_threads_make_no_difference(tmp_path, saltmill):
-    """A file of several pieces, with all at once: preamble, comments, footer, quotes with line ends."""
+    """A file of several pieces contains a preamble, comments, a footer, and quotes with line ends."""
     head = b'Report "1\n\n' + b"id;v\n"
     body = b"".join(b'%d;"%s\n#%d"\n# no; row "\n' % (i, b"x" * (i % 200), i) for i in range(20_000))
     bench = Bench(tmp_path, saltmill, job(
@@ -245,7 +246,8 @@ def test_pieces_and_threads_make_no_difference(tmp_path, saltmill):
                                          (b"#" + b"x" * 3000 + b"\nid,v\n1,2\n", ":1 (byte 0)")],
                          ids=["between rows", "in front"])
 def test_a_comment_longer_than_a_row_may_be(tmp_path, saltmill, text, place):
-    """It was passed over where a piece held all of it, and refused where one held a part."""
+    """An earlier version skipped such a comment if a piece contained all of it, and rejected it if a piece contained a
+    part."""
     bench = Bench(tmp_path, saltmill, job("{files: [in.csv], comment: '#', max_row: 1K}", "{}", ["v"]))
     bench.input(text)
     r = bench.run()
@@ -276,13 +278,13 @@ def test_files_by_pattern(tmp_path, saltmill, files, order):
     assert r.returncode == 0, r.stderr
     assert [i["path"].rsplit("/", 1)[1] for i in bench.manifest()["inputs"]] == order.split()
     got = loaded(bench)
-    assert got.pop("last") == {"v": order.split()[-1].encode()}, "the later input wins"
+    assert got.pop("last") == {"v": order.split()[-1].encode()}, "expected the value of the later input"
     assert sorted(got) == sorted(order.split())
 
 
 @pytest.mark.parametrize("files,status,words", [
-    ("inbox/*.txt", 1, "no file matches this pattern"),
-    ("inbox/a.csv, inbox/*.csv", 2, "inbox/a.csv: found twice"),
+    ("inbox/*.txt", 1, "found no file that matches this pattern"),
+    ("inbox/a.csv, inbox/*.csv", 2, "inbox/a.csv: found this file twice"),
     ("inbox/none.csv", 1, "No such file"),
 ])
 def test_files_that_are_not_there(tmp_path, saltmill, files, status, words):
@@ -298,7 +300,7 @@ def test_a_name_with_a_bracket_is_a_name(tmp_path, saltmill):
     assert list(loaded(bench)) == ["1"]
 
 
-# --- what is no text, and what cannot be ---
+# --- invalid texts and impossible values ---
 
 @pytest.mark.parametrize("data,words", [
     (b"PAR1\x15\x04", "a Parquet file, expected delimited text; use instead: python3 -c"),
@@ -320,8 +322,8 @@ def test_other_formats_are_named(tmp_path, saltmill, data, words):
     ("{encoding: utf-16}", "{}", b"\xff\xfei", 1, "truncated"),
     ("{header: {find: [id, w]}}", "{}", b"id,v\n1,2\n", 1, "no line with the names `id`"),
     ("{header: replace, columns: [id, v, w]}", "{}", b"id,v\n1,2\n", 1, "found 2 names in the header, expected 3"),
-    ("{skip: 9}", "{}", b"id,v\n1,2\n", 1, "empty, expected a header line"),
-    ("{skip_footer: 2}", "{}", b"id,v\n1,2\n", 1, "empty, expected a header line"),
+    ("{skip: 9}", "{}", b"id,v\n1,2\n", 1, "found an empty file, expected a header line"),
+    ("{skip_footer: 2}", "{}", b"id,v\n1,2\n", 1, "found an empty file, expected a header line"),
     ("{}", "{v: {type: u32, default: none}}", b"id,v\n1,2\n", 2, "job.yaml:3:10: default of field `v`: found `none`"),
 ])
 def test_faults(tmp_path, saltmill, source, fields, data, status, words):
@@ -355,7 +357,7 @@ def hfiles(out):
 
 
 def test_json_lines_make_the_hfiles_of_csv(tmp_path, saltmill):
-    """Byte for byte, whatever the threads and the memory; the JSON is Python's."""
+    """Any number of threads and any memory give the same bytes. Python decodes the JSON."""
     found = []
     for kind, fields in ("csv", FLAT), ("json", NESTED):
         folder = tmp_path / kind
@@ -399,13 +401,13 @@ def test_json_faults(tmp_path, saltmill, fields, data, status, words):
     bench.refused(bench.run(), status, words)
 
 
-# --- packed files ---
+# --- compressed files ---
 
 PLAIN = b"id,v\n" + b"".join(b"%d,%s\n" % (i, (b"%x" % (i * 2654435761)) * (i % 9)) for i in range(20_000))
 
 
 class Pipe(io.RawIOBase):
-    """Where zipfile cannot go back: sizes and checksum go behind the data."""
+    """If zipfile cannot seek, it writes sizes and checksum after the data."""
 
     def __init__(self):
         self.data = b""
@@ -456,7 +458,7 @@ def test_packed(tmp_path, saltmill, name):
 
 @pytest.mark.parametrize("kind", ["bz2", "xz", "zip", "zip from a pipe", "zip, stored"])
 def test_packed_and_damaged(tmp_path, saltmill, kind):
-    """Cut at any place, or one byte changed: refused, nothing is left."""
+    """A file cut at any place, or with one byte changed, is refused, and no file is left."""
     bench = Bench(tmp_path, saltmill, job("{files: [in.csv]}", "{}", ["v"]))
     data = PACKED[kind]
     for cut in (12, len(data) // 3, len(data) // 2, len(data) - (4 if kind in ("bz2", "xz") else 200)):
@@ -465,15 +467,15 @@ def test_packed_and_damaged(tmp_path, saltmill, kind):
     for at in (len(data) // 4, len(data) // 2):
         bench.input(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
         r = bench.run()
-        # bzip2 hands a block on before its checksum: what stands there may be refused first
+        # bzip2 returns a block before it checks the checksum, so its rows may be refused first
         bench.refused(r, r.returncode or 1, "damaged" if kind != "bz2" else "")
 
 
 @pytest.mark.parametrize("data,words", [
-    (zipped(("a.csv", PLAIN), ("b.csv", PLAIN)), "found a second member, expected one: `unzip -p FILE.zip NAME`"),
+    (zipped(("a.csv", PLAIN), ("b.csv", PLAIN)), "found a second member, expected one; `unzip -p FILE.zip NAME`"),
     (zipped(("a/", b"")), "no member in the archive"),
     (zipped(("[Content_Types].xml", b"<x/>"), ("xl/workbook.xml", b"")), "an Excel workbook"),
-    (zipped(("a.csv", PLAIN), method=zipfile.ZIP_BZIP2), "a method other than deflate"),
+    (zipped(("a.csv", PLAIN), method=zipfile.ZIP_BZIP2), "another compression method, expected deflate"),
     (bz2.compress(PLAIN) + b"more", "not a bzip2 stream"),
     (lzma.compress(PLAIN) + b"more" * 9, "not an xz stream"),
     (b"BZh9 is no magic,v\n1,2\n", "no column `id`"),
@@ -489,8 +491,8 @@ def test_packed_otherwise(tmp_path, saltmill, data, words):
 
 @pytest.mark.parametrize("args,words", [
     (["--min-rows", "3"], "table t: found 2 rows, expected at least 3 (--min-rows)"),
-    (["--max-filtered", "1"], "2 of 4 events are filtered for it, and --max-filtered tolerates 1"),
-    (["--max-filtered", "49%"], "tolerates 1"),
+    (["--max-filtered", "1"], "found 2 of 4 events filtered, expected at most 1 (--max-filtered)"),
+    (["--max-filtered", "49%"], "expected at most 1 (--max-filtered)"),
     (["--max-filtered", "50%", "--min-rows", "2"], None),
 ])
 def test_guards(tmp_path, saltmill, args, words):

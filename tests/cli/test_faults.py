@@ -1,5 +1,6 @@
-"""A sample of `make faults`: some of the calls of each command fail, one at a time and for good."""
+"""Tests a sample of `make faults`. Some calls of each command fail, once or permanently."""
 
+import os
 import pathlib
 import socket
 import struct
@@ -31,13 +32,13 @@ def inputs(tmp_path_factory):
 @pytest.mark.parametrize("name", faults.names())
 def test_calls_that_fail(name, inputs, tmp_path):
     alone = name in faults.SCENARIOS
-    sample, campaigns = (6, faults.CAMPAIGNS) if alone else (1, faults.CAMPAIGNS[::2])  # brokers take most of a second
+    sample, campaigns = (6, faults.CAMPAIGNS) if alone else (1, faults.CAMPAIGNS[::2])  # brokers need most of a second
     runs, violations = faults.run_scenario(name, inputs, tmp_path, sample=sample, campaigns=campaigns, say=print)
     assert runs > 0 and not violations, faults.report(violations)
 
 
 def test_nothing_is_held_against_a_run_that_did_nothing(inputs, tmp_path, monkeypatch):
-    """A stream that waits for HBase ends as one that has all in it."""
+    """A stream that waits for HBase ends as if all loads were in it, which must not count as success."""
     monkeypatch.setattr(cluster_faults, "WAITS", 0)
     with pytest.raises(SystemExit, match="did not do all"):
         faults.scenario_of("stream into HBase", inputs, tmp_path)
@@ -45,7 +46,7 @@ def test_nothing_is_held_against_a_run_that_did_nothing(inputs, tmp_path, monkey
 
 @pytest.mark.parametrize("call", ["renameat2", "fsync"])
 def test_not_published(call, inputs, tmp_path):
-    """Nobody is asked what became of a load that certainly is not there, whether it was taken back or never was."""
+    """A load that is certainly not published is not reported as doubtful, whether it was taken back or never moved."""
     scenario = faults.scenario_of("load of a topic", inputs, tmp_path)
     campaign = faults.Campaign(call, "EIO", False, False)
     last = scenario.calls(campaign)
@@ -56,12 +57,12 @@ def test_not_published(call, inputs, tmp_path):
 
 
 @pytest.mark.parametrize("name,call", [
-    ("reduce", "readdir"), ("reduce", "access"), ("unite", "readdir"), ("unite", "access"),  # a map is not passed over
-    ("load, two threads", "stat"), ("load, two threads", "readdir"),  # nor a file of a folder
-    ("load that is to be recorded", "access"), ("state made anew", "access"),  # nor a load
-    ("state made anew from records", "open"),  # nor a mark put aside that the disk did not give
-    ("init", "write"),  # nor half a job left
-    ("lint", "unlinkat"), ("lint", "readdir"),  # nothing is left behind unsaid
+    ("reduce", "readdir"), ("reduce", "access"), ("unite", "readdir"), ("unite", "access"),  # no map is skipped
+    ("load, two threads", "stat"), ("load, two threads", "readdir"),  # no file of a folder is skipped
+    ("load that is to be recorded", "access"), ("state made anew", "access"),  # no load is skipped
+    ("state made anew from records", "open"),  # no unreadable mark is set aside
+    ("init", "write"),  # no half job is left
+    ("lint", "unlinkat"), ("lint", "readdir"),  # leftovers are always reported
 ])
 def test_each_call(name, call, inputs, tmp_path):
     campaigns = [faults.Campaign(call, "EIO", False, False)]
@@ -72,8 +73,8 @@ def test_each_call(name, call, inputs, tmp_path):
 
 
 @pytest.mark.parametrize("name,part", [
-    ("reduce that sends", slice(-70, None)), ("scan of HBase", slice(0, 12)),  # names of users: the C library died
-    ("report", slice(430, 470)),  # a line of the rejects: the page was made without them
+    ("reduce that sends", slice(-70, None)), ("scan of HBase", slice(0, 12)),  # names of users: the C library crashed
+    ("report", slice(430, 470)),  # a line of the rejects: the page was made without rejects
 ])
 def test_memory_ends(name, part, inputs, tmp_path):
     scenario = faults.scenario_of(name, inputs, tmp_path)
@@ -89,7 +90,7 @@ class SmallScan(faults.Scenario):
 
 
 def test_a_salts_range_has_an_end(tmp_path):
-    """Without memory for it rows of the next salt came twice."""
+    """When this allocation failed, rows of the next salt were printed twice."""
     (tmp_path / "job.yaml").write_text("""\
 source: {csv: {files: [in.csv]}}
 fields: {id: {type: u32}}
@@ -112,7 +113,7 @@ tables:
 
 
 class Slow(faults.Scenario):
-    """A program that sleeps for ever as often as there are files to take, and then ends well."""
+    """A program that sleeps for ever once for each input file, and then ends with status 0."""
     lines = {"slow": ""}
 
     def command(self, out):
@@ -121,7 +122,7 @@ class Slow(faults.Scenario):
 
 @pytest.mark.parametrize("sleeps", [0, 1, 2])
 def test_a_run_without_end_is_no_slow_one(sleeps, tmp_path, monkeypatch):
-    """What ends when it is done again was slow; what does not is a violation."""
+    """A run that ends when it is repeated was slow. A run that never ends is a violation."""
     monkeypatch.setattr(faults, "TIMEOUT", 1.0)
     monkeypatch.setattr(faults, "PATIENCE", 2.0)
     inputs = tmp_path / "inputs"
@@ -144,7 +145,7 @@ def test_time_in_which_nothing_ran_is_not_held_against_a_run(monkeypatch):
 
 
 def test_a_fault_that_never_comes_is_no_good_one(inputs, tmp_path, monkeypatch):
-    """What is told to fail are calls that are never made."""
+    """The campaign selects calls that the program never makes."""
     monkeypatch.setattr(faults, "spread", lambda *_: [10**6])
     runs, violations = faults.run_scenario("split", inputs, tmp_path, sample=1, campaigns=faults.CAMPAIGNS[:1])
     assert runs == 0 and ["no call was made to fail"] == [wrong for _, wrong, *_ in violations]
@@ -152,7 +153,7 @@ def test_a_fault_that_never_comes_is_no_good_one(inputs, tmp_path, monkeypatch):
 
 
 def test_a_run_that_was_not_forked_is_none():
-    """-1 is no process: a signal to it reaches all."""
+    """-1 is no process id, because a signal to -1 goes to all processes."""
     server = object.__new__(runs.Server)
     server.socket, theirs = socket.socketpair()
     theirs.sendall(struct.pack("ii", -1, 0))
@@ -168,11 +169,11 @@ def test_three_of_each_place():
 
 
 def test_the_places_that_failed_are_those_that_were_meant(inputs, tmp_path):
-    """One thread: a call's number tells its place, also in another process."""
+    """One thread, so that a call's number identifies its place, also in another process."""
     scenario = faults.scenario_of("inspect", inputs, tmp_path)
     campaign = faults.CAMPAIGNS[2]
     places = scenario.places(campaign)
-    other = scenario.slots.take()  # another one serves the calls than has counted them
+    other = scenario.slots.take()  # a different server serves the calls than the one that counted them
     assert [scenario.judge_call(campaign, n)[1] for n in range(1, len(places) + 1)] == places
     scenario.slots.give_back(other)
     scenario.close()
@@ -180,3 +181,34 @@ def test_the_places_that_failed_are_those_that_were_meant(inputs, tmp_path):
 
 def test_all_calls_are_known():
     assert faults.unknown_calls() == []
+
+
+def failing(folder, fault, *command):
+    return subprocess.run([faults.PROGRAM, *map(str, command)], cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, "FAULT": fault, "LD_PRELOAD": runs.PRELOAD})
+
+
+@pytest.mark.parametrize("command", [("init", "in.csv", "-o", "made"), ("report", "load", "-o", "made", "--quiet")], ids=["init", "report"])
+def test_what_is_written_is_not_denied(command, tmp_path):
+    """If one of the last calls fails, the message must describe the file that is there."""
+    (tmp_path / "in.csv").write_text("id,at\n" + "".join(f"{i},{1_400_000_000 + i}\n" for i in range(50)))
+    subprocess.run([faults.PROGRAM, "init", "in.csv", "-o", "job.yaml"], cwd=tmp_path, check=True)
+    subprocess.run([faults.PROGRAM, "load", "job.yaml", "-o", "load", "--quiet"], cwd=tmp_path, check=True)
+    made = tmp_path / "made"
+    last = 1
+    while failing(tmp_path, f"malloc:ENOMEM:{last}", *command).returncode:
+        last += 1 if last < 8 else last // 8
+        made.unlink(missing_ok=True)
+    made.unlink(missing_ok=True)
+    synced = 0
+    for fault in [f"malloc:ENOMEM:{n}" for n in range(max(1, last - last // 7 - 30), last + 1)] + [f"fsync:EIO:{n}" for n in range(1, 4)]:
+        done = failing(tmp_path, fault, *command)
+        if made.exists():
+            assert "nothing was published" not in done.stderr, (fault, done.stderr)
+            if done.returncode and fault.startswith("fsync"):
+                synced += 1
+                assert "the new content is in place, but a power loss may bring back the old one" in done.stderr
+        else:
+            assert done.returncode != 0, fault
+        made.unlink(missing_ok=True)
+    assert synced == 1

@@ -1,7 +1,7 @@
-"""Inputs that the program cannot open: somebody else reads them and feeds their bytes.
+"""Tests inputs that the program cannot open, because another process reads them and feeds their bytes.
 
-map, plan, load and digest take standard input as some of a named file.  The oracle is again `load
---plan` of the file itself, byte by byte.
+map, plan, load and digest take standard input as a part of a named file. The oracle is `load --plan` of the file
+itself. All bytes must be equal.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from test_halves import ROWS, Halves, assert_same, refused
 
 
 class Fed(Halves):
-    """The same, but maps, digests and unite never see the inputs."""
+    """The files are the same, but maps, digests and unite never see the inputs."""
 
     def map_fed(self, number, to, slice_, *args, rest=True, **kw):
         data = (self.folder / self.inputs[number]).read_bytes()
@@ -35,7 +35,7 @@ class Fed(Halves):
                         "-o", f"maps/{to}", *args, input=fed, **kw)
 
     def map_file(self, number, slices, **kw):
-        """As a driver does it: one slice that does not meet the one before is mapped again."""
+        """Works as a driver does. It maps a slice again if the slice does not meet the slice before."""
         size = (self.folder / self.inputs[number]).stat().st_size
         expected, mended = None, 0
         for k in range(slices):
@@ -75,7 +75,7 @@ class Fed(Halves):
 
 
 def rest_of_row(data, b):
-    """Bytes from b to behind the row that it is in, for text without quotes, and one more."""
+    """Returns the bytes from b to the end of its row, for text without quotes, and one more."""
     end = data.find(b"\n", max(b - 1, 0))
     return (len(data) if end < 0 else end + 2) - b
 
@@ -97,7 +97,7 @@ def test_fed_slices_make_the_load_of_the_file(fed, slices, rest):
     fed.reduce_all(2)
     fed.unite_told([fed.digest(0)])
     assert_same(fed.folder / "one", fed.folder / "two")
-    files = Halves(fed.folder, fed.program, fed.inputs)  # and the maps are those of the file
+    files = Halves(fed.folder, fed.program, fed.inputs)  # and the maps equal those of the file
     for k in range(slices):
         size = (fed.folder / "in.csv").stat().st_size
         files.map(0, f"same{k}", "--slice", f"{size * k // slices}-{size * (k + 1) // slices}")
@@ -130,12 +130,12 @@ def test_several_inputs_whole_packed_and_sliced_with_rejects_and_quotes(tmp_path
     refused(h.unite_told(digests[:1], "--max-rejects", 2, status=4), 4, "c.csv: was mapped in slices",
             "saltmill digest")
     digests[0]["parts"][1]["digest"] = "0" * 32
-    refused(h.unite_told(digests, "--max-rejects", 2, status=1), 1, "a.csv", "differ from those that were mapped")
+    refused(h.unite_told(digests, "--max-rejects", 2, status=1), 1, "a.csv", "expected the mapped bytes")
     digests[0]["parts"].pop(1)
-    refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "its digest lacks bytes")
+    refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "found a digest without bytes")
     h.inputs.append("d.csv")
     (tmp_path / "d.csv").write_bytes(HEADER)
-    refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "no map has input 3")
+    refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "found no map of input 3")
 
 
 def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
@@ -148,30 +148,30 @@ def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
         return r
     for short in (0, 1, 5, n // 2, n - 1):
         refused(maps(data[:short], "--bytes", n), 1, f"in.csv: standard input is truncated: found {short} bytes, expected {n}")
-    refused(maps(data + b"1,1400000000,x\n", "--bytes", n), 1, f"too many bytes: expected {n}")
+    refused(maps(data + b"1,1400000000,x\n", "--bytes", n), 1, f"too long: found more than {n} bytes")
     half = n // 2
     refused(maps(data[half - 1:-9], "--bytes", n - half + 1, "--offset", half - 1, "--size", n, "--slice",
                  f"{half}-{n}"), 1, "standard input is truncated")
-    # to the slice's end and not to its last row's
+    # up to the slice's end, not its last row's end
     b = data.index(b"\n", half + 50) - 2
     cut = data[half - 1:b]
     refused(maps(cut, "--bytes", len(cut), "--offset", half - 1, "--size", n, "--slice", f"{half}-{b}"), 1,
             "ends within the slice's last row")
     cut = data[half:]
     refused(maps(cut, "--bytes", len(cut), "--offset", half, "--size", n, "--slice", f"{half}-{n}", status=2), 2,
-            f"the slice needs it from byte {half - 1} on")
-    refused(maps(data, status=2), 2, "give --bytes N")
-    refused(maps(data, "--bytes", n, "--size", n + 1, status=2), 2, "--slice does not say which rows")
-    refused(maps(data, "--bytes", n, "--size", n - 1, "--slice", "0-5", status=2), 2, "exceed the")
-    # these may be the bytes up to some border: only the file's size tells whether its last row was there
+            f"but the slice needs the bytes from {half - 1}; change --offset")
+    refused(maps(data, status=2), 2, "add --bytes N")
+    refused(maps(data, "--bytes", n, "--size", n + 1, status=2), 2, "so the rows to read are unknown; add --slice")
+    refused(maps(data, "--bytes", n, "--size", n - 1, "--slice", "0-5", status=2), 2, "exceeds the")
+    # these could be the bytes up to some border; only the file's size shows whether its last row is complete
     refused(maps(data[:half], "--bytes", half, "--slice", f"0-{half}", status=2), 2, "--slice: found no --size, expected `--size S`")
     refused(fed.run("map", "in.csv", "--name", "x", "--bytes", n, "--plan", "plan", "-o", "no", status=2), 2,
-            "expected one input, `-`")
+            "expected `-` as the only input")
     refused(fed.run("map", "-", "--plan", "plan", "-o", "no", status=2, input=data), 2, "--name and --bytes")
 
 
 def test_who_feeds_may_go_on_when_a_slice_is_done(fed):
-    """A slice lets go of the pipe: its feeder need not wait until the rows are sorted."""
+    """A slice closes the pipe early, so the process that feeds the slice does not wait until the rows are sorted."""
     row = b"1,1400000000,x\n"
     size = 1 << 40
     p = subprocess.Popen([fed.program, "map", "job.yaml", "-", "--name", "in.csv", "--plan", "plan", "-o", "one",
@@ -190,7 +190,7 @@ def test_plans_of_what_is_fed_are_those_of_the_file(fed):
     data = (fed.folder / "in.csv").read_bytes()
     fed.run("plan", "-", "--name", "in.csv", "--bytes", len(data), "-o", "fed", input=data)
     assert_same(fed.folder / "plan", fed.folder / "fed")
-    (fed.folder / "head").write_bytes(data[:50])  # the beginning of the file: its header, and whatever follows
+    (fed.folder / "head").write_bytes(data[:50])  # the beginning of the file, with its header, and any later bytes
     for k in range(3):
         a, b = len(data) * k // 3, len(data) * (k + 1) // 3
         fed.run("plan", "in.csv", "--slice", f"{a}-{b}", "--save", f"file{k}")
@@ -199,7 +199,7 @@ def test_plans_of_what_is_fed_are_those_of_the_file(fed):
                 "--slice", f"{a}-{b}", "--save", f"fed{k}", *head, input=rest)
         assert (fed.folder / f"file{k}").read_bytes() == (fed.folder / f"fed{k}").read_bytes()
     refused(fed.run("plan", "-", "--name", "in.csv", "--bytes", 50, "--offset", len(data) - 50, "--size", len(data),
-                    "--slice", f"{len(data) - 40}-{len(data)}", input=data[-50:], status=2), 2, "give --columns FILE")
+                    "--slice", f"{len(data) - 40}-{len(data)}", input=data[-50:], status=2), 2, "add --columns FILE")
     short = fed.run("plan", "-", "--bytes", len(data), input=data[:-1], status=1)
     refused(short, 1, "standard input is truncated")
 
@@ -234,7 +234,8 @@ AUTO = JOB.replace("compression: NONE", "compression: {codec: ZSTD, level: auto,
 
 
 def test_a_plan_is_made_of_slices_that_each_saw_alone(tmp_path, saltmill):
-    """Three slices, two of them fed, united as a tree; what a load needs of a plan is in it."""
+    """Three slices, of which two are fed, are united as a tree. The result contains all that a load needs from a
+    plan."""
     rows = b"".join(f"{i * 7919 % 5000},{1_400_000_000 + i},{'x' * (i % 60)}{i}\n".encode() for i in range(6000))
     (tmp_path / "job.yaml").write_text(AUTO)
     (tmp_path / "in.csv").write_bytes(HEADER + rows + b"bad,1,x\n")
@@ -253,7 +254,7 @@ def test_a_plan_is_made_of_slices_that_each_saw_alone(tmp_path, saltmill):
     settings = json.loads((tmp_path / "plan/settings.json").read_text())
     assert settings["tuned"] and [c["name"] for c in settings["columns"]] == ["id", "at", "value"]
     (family,) = settings["tables"][0]["tuned"]
-    saved = []  # the settings are those of the slice that had most to measure
+    saved = []  # the settings come from the slice that measured most
     for name in "abc":
         h.run("plan", "--from", name, "--tune", "-o", f"of-{name}", status=None)
         saved += json.loads((tmp_path / f"of-{name}/settings.json").read_text())["tables"][0]["tuned"]

@@ -1,4 +1,5 @@
-"""`year: file` with several inputs in one load: each event's year comes from its own file's name, whatever the source."""
+"""Tests `year: file` with several inputs in one load. Each event's year comes from its own file's name, for any
+source."""
 
 import datetime as dt
 import io

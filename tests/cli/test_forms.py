@@ -1,7 +1,8 @@
-"""One set of events as CSV, JSON lines, Avro and Arrow, through the way for many rows at once and the way for one.
+"""Loads the same events as CSV, JSON lines, Avro and Arrow, on the fast path for batches and the slow path for single
+rows.
 
-Long runs of plain rows, which go together, and odd ones between them: each form must make the same HFiles and refuse the
-same events.
+The input has long runs of plain rows, which form batches, and unusual rows between them. Each form must make the same
+HFiles and reject the same events.
 """
 
 import csv
@@ -45,7 +46,7 @@ tables:
       - {family: c, qualifier: b, value: b}
     regions: {split: sampled, count: 3}
 """
-# of an event, at a place where others are plain
+# of an event whose neighbours are plain
 ODD = [{"n": None}, {"t": None}, {"n": -1}, {"id": -5}, {"n": 2 ** 62 + 1}, {"n": 10 ** 16}, {"at": 2 ** 50}, {"at": -7},
        {"t": ""}, {"t": "NULL"}, {"t": "\u00fc\u20ac \U0001f600"}, {"t": 'a,"b"\n\\ \t'}, {"t": "x" * 16}, {"t": "x" * 121},
        {"t": "y" * 3_000}, {"f": 1e300}, {"f": -0.5}, {"f": 123456.75}, {"f": 0.1 + 0.2}, {"k": 2 ** 32 - 1}]
@@ -63,7 +64,7 @@ def events(seed):
 
 
 def number(v):
-    """A float as the others are written: 5, not 5.0."""
+    """Formats a float as the other programs print it, such as 5 instead of 5.0."""
     return v if v != int(v) or abs(v) > 1e15 else int(v)
 
 
@@ -107,7 +108,7 @@ def load(folder, saltmill, kind, rows, salt="of: [id]", where=""):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_form_makes_the_same_hfiles_and_rejects(tmp_path, saltmill, seed):
-    rows = [e for e in events(seed) if e["t"] not in ("", "NULL")]  # which are nulls where there are no types
+    rows = [e for e in events(seed) if e["t"] not in ("", "NULL")]  # these values are nulls in formats without types
     wanted, refused = load(tmp_path / "csv", saltmill, "csv", rows)
     assert len(wanted) == 3 and len(refused) > 10
     for kind in KINDS[1:]:
@@ -119,7 +120,7 @@ def test_every_form_makes_the_same_hfiles_and_rejects(tmp_path, saltmill, seed):
 @pytest.mark.parametrize("salt", ["of: [id]", "draw: random, seed: 3", "draw: round_robin"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_together_or_one_by_one(tmp_path, saltmill, kind, salt):
-    """A condition that always holds sends each event the long way."""
+    """A condition that is always true sends each event to the slow path."""
     rows = list(events(7))
     together = load(tmp_path / "a", saltmill, kind, rows, salt)
     one_by_one = load(tmp_path / "b", saltmill, kind, rows, salt, "where: k >= 0")

@@ -1,4 +1,4 @@
-"""The guide: its chapters are short, the program prints them whole, and what they show is true.
+"""Tests the guide. Its chapters are short, the program prints them whole, and their commands give the output shown.
 
 shown.py has the rules by which a chapter shows commands and files.
 """
@@ -22,7 +22,7 @@ def said(saltmill, *args):
 
 
 def words(text):
-    """The words of a text, whatever stands between them."""
+    """Returns the words of a text, without the characters between them."""
     return re.findall(r"\w+", text)
 
 
@@ -50,7 +50,7 @@ def test_the_program_prints_all_words(saltmill, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_terminal_can_show_it(saltmill, chapter):
-    """80 columns; code and words longer than that keep their lines."""
+    """Lines have at most 80 columns. Code and longer words keep their lines."""
     for line in said(saltmill, chapter).splitlines():
         assert len(line) <= 80 or line.startswith("    ") or max(map(len, line.split())) > 28, line
         assert "**" not in line and "](" not in line, line
@@ -62,7 +62,7 @@ def test_the_manual_page(saltmill, chapter):
     done = subprocess.run(["groff", "-Kutf8", "-man", "-Tutf8", "-ww", "-rLL=78n", "-P-cbou"], input=page, capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == "", done.stderr
     assert re.search(rf"saltmill-{chapter}\s+- ", done.stdout)
-    # groff hyphenates; without what it adds all words are there
+    # groff hyphenates, so remove the hyphens before the comparison of words
     bare = re.sub(r"\W+|_", "", done.stdout)
     for line in CHAPTERS[chapter].splitlines():
         if line.startswith("## "):
@@ -98,7 +98,7 @@ def test_links_and_names(chapter):
 
 
 def test_keys_of_the_job_file(saltmill):
-    """Each key in a piece of YAML is one of the job file's."""
+    """Each key in a piece of YAML is a key of the job file."""
     every = set(re.findall(r"^\| `([^`]+)` \|", (ROOT / "conf" / "README.md").read_text(), re.M))
     assert len(every) > 100
     for chapter, text in CHAPTERS.items():

@@ -1,8 +1,7 @@
-"""map, reduce and unite: N slices make the very load that one process makes of the whole input.
+"""Tests that map, reduce and unite with N slices make the same load as one process with the whole input.
 
-The oracle is `load --plan`, byte by byte, manifest and rejects included; what that one leaves is
-judged by others (test_random_loads.py, the tests with a real HBase).  `SALTMILL_SEEDS=17:18` repeats
-a case.
+The oracle is `load --plan`, with all bytes equal, including manifest and rejects. Other tests check the result of
+`load` (test_random_loads.py, the tests with a real HBase). `SALTMILL_SEEDS=17:18` repeats a case.
 """
 
 import collections
@@ -30,7 +29,7 @@ CONF = pathlib.Path(__file__).resolve().parents[2] / "conf"
 
 
 class Halves:
-    """A folder with a job, its inputs, and the runs of both halves in it."""
+    """A folder with a job, the job's inputs, and the runs of both halves."""
 
     def __init__(self, folder, program, inputs, *options):
         self.folder, self.program, self.inputs, self.options = folder, program, inputs, options
@@ -53,7 +52,8 @@ class Halves:
                         **kw)
 
     def map_all(self, slices, *args):
-        """Each plain input in so many slices, mended as the reports ask; returns how many were."""
+        """Maps each plain input in n slices, mended as the reports request. Returns the number of mended slices.
+        """
         mended = 0
         for n, name in enumerate(self.inputs):
             if (self.folder / name).read_bytes()[:2] == b"\x1f\x8b" or slices == 1:
@@ -94,7 +94,7 @@ class Halves:
 
 
 def assert_same(one, two):
-    """Two folders hold the same files with the same bytes."""
+    """Checks that two folders contain the same files with the same bytes."""
     names = [sorted(p.relative_to(f).as_posix() for p in f.rglob("*")) for f in (one, two)]
     assert names[0] == names[1]
     for name in names[0]:
@@ -143,14 +143,15 @@ def test_random_jobs_give_the_bytes_of_one_load(tmp_path, saltmill):
 
 
 def inputs_beside(job):
-    """Files of the job's own folder that it names as its input; none: they are given, or it is a topic's."""
+    """Returns the files of the job's own folder that the job names as input. Returns none if the inputs are given, or
+    if the input is a topic."""
     source = yaml.safe_load(job.read_text()).get("source") or {}
     files = [f for kind in source.values() if isinstance(kind, dict) for f in kind.get("files", [])]
     return files if all((job.parent / f).is_file() for f in files) else []
 
 
 def test_examples_give_the_bytes_of_one_load(tmp_path, saltmill):
-    """All jobs of conf/ whose input is there, in three slices where it can be cut."""
+    """Runs all jobs of conf/ whose input exists, in three slices if the input can be cut."""
     whole, cut = [], []
     for job in sorted(CONF.glob("*.yaml")):
         if not inputs_beside(job):
@@ -164,7 +165,7 @@ def test_examples_give_the_bytes_of_one_load(tmp_path, saltmill):
         assert one.returncode in (0, 3), f"{job.name}: {one.stderr.decode()}"
         probe = h.map(0, "probe", "--slice", "1/3", status=None)
         shutil.rmtree(folder / "maps" / "probe", ignore_errors=True)
-        assert probe.returncode == 0 or b"--slice counts bytes of UTF-8" in probe.stderr, probe.stderr.decode()
+        assert probe.returncode == 0 or b"--slice: found source.csv.encoding: " in probe.stderr, probe.stderr.decode()
         (cut if probe.returncode == 0 else whole).append(job.stem)
         h.map_all(1 if probe.returncode else 3)
         h.reduce_all(2)
@@ -173,7 +174,7 @@ def test_examples_give_the_bytes_of_one_load(tmp_path, saltmill):
     assert len(cut) >= 10 and len(whole) >= 1, (cut, whole)
 
 
-# --- small loads, to be spoiled ---
+# --- small loads that tests damage ---
 
 ROWS = [f"{i % 40},{1_400_000_000 + i},{'x' * (1 + i % 7)}\n".encode() for i in range(400)]
 
@@ -237,15 +238,15 @@ def test_rejects_are_judged_over_all_slices(halves):
 def test_a_slice_that_is_missing_twice_or_guessed_wrong_is_told(halves):
     halves.map_all(4)
     shutil.move(halves.folder / "maps/0-2", halves.folder / "away")
-    refused(halves.judge(status=4), 4, "are in no slice: map them with --slice =")
+    refused(halves.judge(status=4), 4, "are in no slice; map them with --slice =")
     shutil.copytree(halves.folder / "away", halves.folder / "maps/0-2")
     shutil.copytree(halves.folder / "away", halves.folder / "maps/again")
-    refused(halves.judge(status=4), 4, "have the same slice, expected it once")
+    refused(halves.judge(status=4), 4, ", expected it once; omit one of the two")
     shutil.rmtree(halves.folder / "maps/again")
     shutil.move(halves.folder / "maps/0-3", halves.folder / "end")
     refused(halves.judge(status=4), 4, "are in no slice")
     refused(halves.run("unite", "in.csv", "in.csv", "--plan", "plan", "--maps", "maps", "--maps", "end", "--reduces",
-                       "maps", "-o", "two", status=4), 4, "no map has input 1")
+                       "maps", "-o", "two", status=4), 4, "found no map of input 1")
     text = HEADER + b'1,1400000000,"' + b"a\n" * 300 + b'"\n2,1400000001,b\n'
     (halves.folder / "in.csv").write_bytes(text)
     shutil.rmtree(halves.folder / "maps")
@@ -263,7 +264,7 @@ def test_what_does_not_belong_together_is_refused(halves):
     halves.map_all(2)
     halves.reduce_all(2)
     shutil.move(halves.folder / "reduces/2", halves.folder / "second")
-    refused(halves.unite(status=4), 4, "no reduce has region 1 of table t, which has rows")
+    refused(halves.unite(status=4), 4, "found no reduce of region 1 of table t, which has rows")
     shutil.copytree(halves.folder / "reduces/1", halves.folder / "reduces/2")
     refused(halves.unite(status=4), 4, "which another reduce also has")
     shutil.rmtree(halves.folder / "reduces/2")
@@ -271,18 +272,18 @@ def test_what_does_not_belong_together_is_refused(halves):
     file = next((halves.folder / "reduces/2/t/hfiles/f").iterdir())
     data = file.read_bytes()
     file.write_bytes(data[:100] + bytes([data[100] ^ 1]) + data[101:])
-    refused(halves.unite(status=4), 4, "the file has changed since it was written")
+    refused(halves.unite(status=4), 4, "expected the digest of the report, because the file changed")
     file.write_bytes(data)
     csv = (halves.folder / "in.csv").read_bytes()
     (halves.folder / "in.csv").write_bytes(csv.replace(b"7,1400000007,", b"7,1400000008,"))
     refused(halves.unite(status=1), 1, "the file changed")
     (halves.folder / "in.csv").write_bytes(csv)
     (halves.folder / "job.yaml").write_text(JOB + "# another\n")
-    refused(halves.unite(status=2), 2, "another job file than")
+    refused(halves.unite(status=2), 2, "found a plan of another job")
     shutil.move(halves.folder / "plan", halves.folder / "before")
     halves.plan()
-    refused(halves.unite(status=4), 4, "another plan or job mapped it")
-    refused(halves.run("reduce", "maps", "--plan", "plan", "-o", "x", status=4), 4, "another plan or job mapped it")
+    refused(halves.unite(status=4), 4, "found a map of another plan or job")
+    refused(halves.run("reduce", "maps", "--plan", "plan", "-o", "x", status=4), 4, "found a map of another plan or job")
     assert not (halves.folder / "two").exists() and not (halves.folder / "two.saltmill-partial").exists()
 
 
@@ -310,7 +311,7 @@ def test_several_inputs_duplicates_and_settings_of_the_plan(tmp_path, saltmill):
         (folder / "a.csv.gz").write_bytes(gzip.compress(HEADER + one))
         (folder / "b.csv").write_bytes(HEADER + two)
         h = Halves(folder, saltmill, ["a.csv.gz", "b.csv"])
-        if keep == "error":  # neither can plan say what is loaded twice
+        if keep == "error":  # plan cannot report events that are loaded twice either
             h.run("plan", "b.csv", "-o", "plan", "--tune")
             h.map_all(3)
             one, two = h.load(status=1), h.reduce_all(1, status=4)[0]
@@ -416,7 +417,7 @@ def test_inputs_without_a_row_and_plans_without_settings(tmp_path, saltmill):
     h.run("plan", "c.csv", "--save", "sketch")
     h.run("plan", "e.csv", "--save", "turned")
     h.run("plan", "--from", "sketch", "turned", "-o", "other")
-    refused(h.run("map", "c.csv", "--plan", "other", "-o", "no", status=2), 2, "has no settings.json", "--from")
+    refused(h.run("map", "c.csv", "--plan", "other", "-o", "no", status=2), 2, "found no settings.json", "--from")
 
 
 def test_a_map_is_the_same_whatever_threads_and_memory(halves):
@@ -437,7 +438,8 @@ def test_a_map_is_the_same_whatever_threads_and_memory(halves):
 
 
 def test_slices_smaller_than_a_row_and_without_any(tmp_path, saltmill):
-    """100 slices of 30 rows: CRLF, a row of several slices, none in most, no line end at the end."""
+    """100 slices have 30 rows in total, with CRLF, a row of several slices, and no line end at the end. In most slices
+    no row starts."""
     rows = [f"{i % 7},{1_400_000_000 + i},{'x' * (i % 7 * 3 + 1)}\r\n".encode() for i in range(30)]
     rows[11] = b"3,1400000011," + b"y" * 90 + b"\r\n"
     rows[20] = b"bad,1,x\r\n"
@@ -467,7 +469,7 @@ def test_halves_cut_at_the_regions_that_a_table_has(halves):
     halves.run("load", "in.csv", "--existing", "live.txt", "-o", "three")
     assert_same(halves.folder / "one/t", halves.folder / "three/t")
     refused(halves.run("load", "in.csv", "--existing", "live.txt", "--plan", "plan", "-o", "no", status=2), 2,
-            "--plan: found --existing too, expected one of them")
+            "--plan: found --existing too, expected only one of them")
 
 
 def test_files_are_copied_to_another_disk(halves, disk_of):
@@ -481,10 +483,10 @@ def test_files_are_copied_to_another_disk(halves, disk_of):
     assert file.stat().st_nlink == 1
 
 
-# --- HFiles that reduces send to the load's own place ---
+# --- HFiles that reduces send to the load's own storage ---
 
 def send(tmp_path, saltmill, to, *options):
-    """Two tables, two maps, and reduces that sent their HFiles; none of theirs is left beside their reports."""
+    """Two tables, two maps, and reduces that sent their HFiles. No HFile is left beside their reports."""
     job = JOB + JOB[JOB.index("  - name: t"):].replace("name: t", "name: ns:other")
     (tmp_path / "job.yaml").write_text(job)
     (tmp_path / "in.csv").write_bytes(HEADER + b"".join(b"%d,1400000000,x%d\n" % (i % 90, i) for i in range(300)))
@@ -512,7 +514,7 @@ def place():
 
 
 def test_hfiles_that_are_sent(sent):
-    """Another attempt sends the same; unite takes them from there, and nothing is left."""
+    """Another attempt sends the same files. unite takes the files from there, and none is left."""
     waiting = sorted(p.name for p in (sent.folder / "sent").iterdir())
     assert len(waiting) == 4 and not any(name.startswith(".") for name in waiting)
     sent.run("reduce", "maps", "--plan", "plan", "--share", "1/2", "-o", "again", "--hfiles", sent.folder / "sent")
@@ -535,12 +537,12 @@ def test_hfiles_that_were_sent_and_are_not_there(sent, damage):
     assert not (sent.folder / "two").exists()
 
 
-REFUSED = [(("--max-duplicates", "0"), 4, "--max-duplicates tolerates 0"), (("--min-rows", "91"), 4, "--min-rows")]
+REFUSED = [(("--max-duplicates", "0"), 4, "expected at most 0 (--max-duplicates)"), (("--min-rows", "91"), 4, "--min-rows")]
 
 
 @pytest.mark.parametrize("options, status, said", REFUSED)
 def test_what_was_sent_outlives_a_refusal(sent, options, status, said):
-    """The limits are judged before the first file is moved; nothing else has these files."""
+    """The limits are checked before the first file is moved, because no other copy of these files exists."""
     waiting = sorted(p.name for p in (sent.folder / "sent").iterdir())
     assert said in sent.unite("--hfiles", sent.folder / "sent", *options, status=status).stderr.decode()
     assert sorted(p.name for p in (sent.folder / "sent").iterdir()) == waiting
@@ -549,7 +551,7 @@ def test_what_was_sent_outlives_a_refusal(sent, options, status, said):
 
 
 def test_what_was_sent_outlives_a_failure_and_a_kill(sent):
-    """Behind the first move: one of them is not there, or the process dies."""
+    """After the first move, a file is missing, or the process dies."""
     folder = sent.folder / "sent"
     waiting = sorted(p.name for p in folder.iterdir())
     for victim in waiting[0], waiting[-1]:
@@ -558,7 +560,7 @@ def test_what_was_sent_outlives_a_failure_and_a_kill(sent):
         (sent.folder / "aside").rename(folder / victim)
         assert sorted(p.name for p in folder.iterdir()) == waiting
         assert not list(sent.folder.glob("two*"))
-    for _ in range(2):  # the second run finds what the first left, and dies too
+    for _ in range(2):  # the second run finds the first run's leftovers, and dies too
         sent.unite("--hfiles", folder, status=-9, env={**os.environ, "SALTMILL_CRASH_AT": "described"})
         assert list(folder.iterdir()) == []
     sent.unite("--hfiles", folder)
@@ -567,7 +569,8 @@ def test_what_was_sent_outlives_a_failure_and_a_kill(sent):
 
 
 def test_what_was_sent_to_hdfs(tmp_path, saltmill, place):
-    """A refusal, a kill with the files moved, and a kill while what that one left is put aside; in HDFS no file has two names."""
+    """unite is refused, killed after the files were moved, and killed while the leftovers of that run are set aside. In
+    HDFS no file has two names."""
     place.tree.nodes["/x/sent"] = place.tree.node("ann", "755")
     h = send(tmp_path, saltmill, place.url("/x/sent"), "--hdfs-user", "ann")
     waiting = place.names("/x/sent")
@@ -581,7 +584,7 @@ def test_what_was_sent_to_hdfs(tmp_path, saltmill, place):
     assert place.names("/x/sent") == waiting and place.names("/x") == ["sent"]
     unite(status=-9, env={**os.environ, "SALTMILL_CRASH_AT": "described"})
     assert place.names("/x/sent") == [] and place.names("/x") == ["out.saltmill-partial", "sent"]
-    for path in list(place.tree.nodes):  # as when that died between the two steps of removing it
+    for path in list(place.tree.nodes):  # the state after a death between the two steps of the removal
         place.tree.nodes[path.replace("saltmill-partial", "saltmill-partial-removed")] = place.tree.nodes.pop(path)
     place.tree.nodes["/x/out.saltmill-partial"] = place.tree.node("ann", "755")
     unite("--max-duplicates", "80%")
@@ -591,7 +594,7 @@ def test_what_was_sent_to_hdfs(tmp_path, saltmill, place):
 
 
 def test_what_was_sent_to_hdfs_outlives_a_signal(tmp_path, saltmill, place, monkeypatch):
-    """It comes while the second file is moved: those that were go back before the folder is removed."""
+    """The signal arrives while the second file is moved. The moved files go back before the folder is removed."""
     place.tree.nodes["/x/sent"] = place.tree.node("ann", "755")
     send(tmp_path, saltmill, place.url("/x/sent"), "--hdfs-user", "ann")
     waiting, moved = place.names("/x/sent"), []
@@ -603,7 +606,7 @@ def test_what_was_sent_to_hdfs_outlives_a_signal(tmp_path, saltmill, place, monk
         moved.append(path)
         if len(moved) == 2:
             p.send_signal(signal.SIGTERM)
-            time.sleep(1.5)  # it sees to signals once a second, at the latest
+            time.sleep(1.5)  # the program checks for signals at least once a second
         return answer
 
     monkeypatch.setattr(server, "rename", stop_at_the_second)
@@ -616,19 +619,43 @@ def test_what_was_sent_to_hdfs_outlives_a_signal(tmp_path, saltmill, place, monk
 
 
 def test_sent_to_another_place_than_the_load_goes_to(sent):
-    """What cannot be moved is told before anything is read."""
+    """Files that cannot be moved are reported before any input is read."""
     for hfiles, out in ((sent.folder / "sent", "webhdfs://127.0.0.1:1/x/out"),
                         ("webhdfs://127.0.0.1:1/x/sent", "two"),
                         ("webhdfs://127.0.0.1:1/x/sent", "webhdfs://127.0.0.1:2/x/out")):
         r = sent.run("unite", "in.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", out,
                      "--hfiles", hfiles, "--hdfs-patience", "1s", status=2)
-        refused(r, 2, f"--hfiles: found {hfiles}, expected a folder in the same place as {out}")
+        refused(r, 2, f"--hfiles: found {hfiles}, expected a folder in the same storage as {out}")
     assert len(list((sent.folder / "sent").iterdir())) == 4
 
 
 def test_nothing_is_sent_to_a_load_that_is_over(sent):
-    """The folder is not made again."""
+    """The folder is not created again."""
     r = sent.run("reduce", "maps", "--plan", "plan", "--share", "1/2", "-o", "late", "--hfiles", sent.folder / "over",
                  status=1)
-    assert "over: the folder does not exist: the load that this reduce is for has ended" in r.stderr.decode()
+    assert "over: found no such folder, because the load of this reduce has already ended" in r.stderr.decode()
     assert not (sent.folder / "over").exists() and not (sent.folder / "late").exists()
+
+
+def test_one_slice_of_one_draws_as_the_whole(saltmill, tmp_path):
+    """`--slice 1/1` knows the line numbers that `draw: round_robin` uses."""
+    (tmp_path / "job.yaml").write_text("""\
+source: {csv: {files: [in.csv]}}
+fields: {id: {type: u32}}
+tables:
+  - name: t
+    rowkey: [{salt: 4, draw: round_robin}, {field: id, as: u32}]
+    timestamp: 1700000000000
+    families: {f: {}}
+    cells: [{family: f, qualifier: v, value: v}]
+    regions: {split: none}
+""")
+    (tmp_path / "in.csv").write_text("id,v\n" + "".join(f"{i},v\n" for i in range(100)))
+
+    def keys(*args):
+        out = args[-1]
+        done = subprocess.run([saltmill, "load", "job.yaml", *args[:-1], "-o", out, "--quiet"], cwd=tmp_path, capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return subprocess.run([saltmill, "scan", "job.yaml", out], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert keys("whole") == keys("in.csv", "--slice", "1/1", "slice")

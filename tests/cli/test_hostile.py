@@ -1,4 +1,4 @@
-"""Jobs, data and files of people who mean harm: nothing of theirs is run, obeyed or waited for."""
+"""Tests malicious jobs, data and files. The program does not run them, obey them, or wait for them."""
 
 import os
 import re
@@ -11,7 +11,8 @@ import pytest
 
 from load_help import HEADER, JOB, Bench, rows
 
-# What a terminal obeys: C0 but the line feed, DEL, C1, line separators, marks that turn the writing around.
+# These characters control a terminal. They are C0 except the line feed, DEL, C1, line separators, and marks that change
+# the writing direction.
 COMMANDS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 EVIL = "\033[2J\033]0;owned\a\x7f\u009b1m\u202egpj.exe"
 
@@ -43,16 +44,16 @@ def test_release_build_is_hardened(saltmill):
     assert not re.search(r"LOAD.* RWE ", segments)
     assert "BIND_NOW" in dynamic and re.search(r"FLAGS_1.*NOW.*PIE|FLAGS_1.*PIE.*NOW", dynamic)
     assert "__stack_chk_fail" in symbols
-    assert re.search(r"__\w+_chk@GLIBC", symbols), "no call is fortified"
+    assert re.search(r"__\w+_chk@GLIBC", symbols), "no fortified call found"
 
 
-# --- nothing of theirs reaches a terminal ---
+# --- hostile bytes do not reach a terminal ---
 
 def harmless(result):
     for name, out in (("stdout", result.stdout), ("stderr", result.stderr)):
-        text = out.decode()  # fails where it is not UTF-8
+        text = out.decode()  # fails if it is not UTF-8
         found = COMMANDS.search(text)
-        assert not found, f"{name} holds {found.group()!r}: {text[max(0, found.start() - 60):found.end() + 60]!r}"
+        assert not found, f"{name} contains {found.group()!r}: {text[max(0, found.start() - 60):found.end() + 60]!r}"
     return result
 
 
@@ -102,10 +103,10 @@ def test_damaged_hfile(bench, how):
             harmless(run(bench, "inspect", "bad.hfile", *more, *how))
 
 
-# --- nothing of theirs is waited for ---
+# --- hostile input does not block the program ---
 
 def bounded(bench, *args, seconds=10, megabytes=100):
-    """Runs under a limit on memory; returns the result."""
+    """Runs the program with a limit on memory, and returns the result."""
     def limit():
         resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
     start = os.times()
@@ -138,10 +139,10 @@ def test_thousands_of_cells(bench):
     (bench.folder / "job.yaml").write_text(JOB.replace("      - {family: f, qualifier: v, value: {field: value}}\n",
                                                        cells + "      - {family: f, qualifier: q7, value: value}\n"))
     r = bounded(bench, "ddl", "job.yaml", seconds=1)
-    assert r.returncode == 2 and b"one would overwrite the other" in r.stderr
+    assert r.returncode == 2 and b"one overwrites the other" in r.stderr
 
 
-# --- nothing of theirs is run ---
+# --- hostile input is not executed ---
 
 KAFKA = """\
 source:

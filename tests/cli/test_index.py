@@ -1,4 +1,5 @@
-"""Tables whose cells are row keys of another one: each tells of a row that is there, and of the right one."""
+"""Tests tables whose cells are row keys of another table. Each index entry names an existing row, which is the right
+one."""
 
 import csv
 import hashlib
@@ -22,7 +23,7 @@ def saltmill(*args, cwd, status=0):
 
 
 def cells(folder, job, load, table):
-    """{row: {qualifier: value}} as bytes."""
+    """Returns {row: {qualifier: value}} as bytes."""
     lines = saltmill("scan", job, load, "--table", table, "--format", "jsonl", cwd=folder).splitlines()
     return {unescape(r["row"]): {unescape(c["qualifier"]) if c["qualifier"] else b"": unescape(c["value"]) if c["value"] else b""
                                  for c in r["cells"]} for r in map(json.loads, lines)}
@@ -36,10 +37,10 @@ def test_the_worked_job(tmp_path):
     assert visits.keys() == keys.keys()
     codes = {"DE": 1, "AT": 2, "CH": 3}
     assert all(visits[k][b"country"] == bytes([codes.get(e["country"], 0)]) for k, e in keys.items())
-    # the slowest of a country first, and each leads to its visit
+    # the slowest visit of a country comes first, and each entry names its visit
     order = sorted(keys, key=lambda k: (codes.get(keys[k]["country"], 0), -int(keys[k]["ms"]), k))
     assert [v[b"row"] for v in by_ms.values()] == order
-    # of an address the newest first: behind salt and address
+    # for one address, the newest visit comes first
     seen = [(row[1:17], row[17:], q) for row in sorted(by_ip, key=lambda r: r[1:]) for q in by_ip[row]]
     found = [q for ip, _, q in seen if ip.endswith(bytes([192, 0, 2, 7]))]
     assert found == sorted((k for k, e in keys.items() if e["ip"] == "192.0.2.7"), key=lambda k: keys[k]["at"], reverse=True)
@@ -77,7 +78,7 @@ tables:
 @pytest.mark.parametrize("when,rows", [("", 3000), ('when: "n >= 20"', 3000), ("", 1), ("", 0)])
 @pytest.mark.parametrize("unique", [", {field: id, as: u32}", ""])
 def test_references(tmp_path, salt, when, rows, unique):
-    """All keys that an index has are rows of the table, and each row is in the index at its value."""
+    """All keys in an index are rows of the table, and each row is in the index under its value."""
     (tmp_path / "job.yaml").write_text(JOB % (salt, "terminator: '|'", when, unique))
     events = [(i, i * i % 37, f"name{i % 5}" * (1 + i % 50), 1000 + i) for i in range(rows)]
     (tmp_path / "in.csv").write_text("id,n,name,at\n" + "".join(",".join(map(str, e)) + "\n" for e in events))
@@ -89,7 +90,7 @@ def test_references(tmp_path, salt, when, rows, unique):
     assert outs[0] == outs[1]
     t, i = (cells(tmp_path, "job.yaml", "1", name) for name in "ti")
     taken = [e for e in events if not when or e[1] >= 20]
-    ends = [e[2].encode() + b"|" + e[0].to_bytes(4, "big") for e in taken]  # behind salt and hash
+    ends = [e[2].encode() + b"|" + e[0].to_bytes(4, "big") for e in taken]  # after salt and hash
     width = 3 if "md5" in salt else 2 if "300" in salt else 1
     assert sorted(k[width:] for k in t) == sorted(ends)
     of = {k[width:]: k for k in t}
@@ -124,11 +125,12 @@ def test_one_decides(tmp_path):
     (tmp_path / "job.yaml").write_text(text.replace("  - name: i", more + "  - name: i").replace(
         "{const: k}, {key_of: t}", "{const: k}, {key_of: u}"))
     done = subprocess.run([PROGRAM, "ddl", "job.yaml"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2 and "found table `u`, and `t` before, expected one: only one can decide" in done.stderr
+    assert done.returncode == 2 and "found table `u`, and `t` before, expected only one, because an index has one main table" in done.stderr
 
 
 def test_entries_are_deleted(tmp_path):
-    """A delete marker of the entry of a row, in a table that has no other reference, and is the third."""
+    """A delete marker for the index entry of a row. The index is the third table, and the marker is its only reference.
+    """
     text = JOB % ("{const: a}", "width: 9", "", "")
     more = text[text.index("  - name: t"):text.index("  - name: i")].replace("name: t", "name: u", 1).replace(
         "timestamp: at", "timestamp: at\n    when: n = 5", 1)
@@ -146,14 +148,16 @@ def test_entries_are_deleted(tmp_path):
 
 
 def via(folder, *args):
-    """[(id, n)] of the rows, in their order."""
+    """Returns [(id, n)] of the rows, in their order."""
     lines = saltmill("scan", "job.yaml", "out", "--via", "i", "--decode", "--format", "jsonl", *args, cwd=folder).splitlines()
     return [(r["key"]["id"], int(r["cells"]["f:n"])) for r in map(json.loads, lines)]
 
 
 @pytest.mark.parametrize("unique", [True, False])
 def test_rows_by_way_of_an_index(tmp_path, unique):
-    """Each row once, though three cells name it; more rows than are fetched at once; 37 values, or 3,000."""
+    """The scan returns each row once, although three cells name it. The cases have more rows than one fetch, 37 values,
+    and 3,000 values.
+    """
     (tmp_path / "job.yaml").write_text(JOB % ("{hash: md5, of: [name], bytes: 3}", "terminator: '|'", "",
                                               ", {field: id, as: u32}" if unique else ""))
     events = [(i, i * i % 37, f"name{i % 5}", 1000 + i) for i in range(3000)]
@@ -162,7 +166,7 @@ def test_rows_by_way_of_an_index(tmp_path, unique):
     want = sorted(((e[0], e[1]) for e in events), key=lambda r: (-r[1], r[0]))
 
     def same(found, expected):
-        # of one value the index has the ids in their order only where its key has them
+        # for one value the index has the ids in order only if its key contains them
         assert [n for _, n in found] == [n for _, n in expected]
         assert found == expected if unique else sorted(found) == sorted(expected)
 
@@ -179,7 +183,7 @@ def test_rows_by_way_of_an_index(tmp_path, unique):
 
 
 @pytest.mark.parametrize("args,words", [
-    (["--via", "t"], "--via: found table t, expected an index"), (["--via", "x"], "x"), (["--via", "i", "--explain"], "--via: found --explain too, expected one of them"),
+    (["--via", "t"], "--via: found table t, expected an index"), (["--via", "x"], "x"), (["--via", "i", "--explain"], "--via: found --explain too, expected only one of them"),
     (["--via", "i", "--table", "i"], "table i is an index of t, expected --table t or none"),
     (["--via", "i", "--where", "name = x"], "name")])
 def test_bad_ways(tmp_path, args, words):
@@ -190,7 +194,7 @@ def test_bad_ways(tmp_path, args, words):
     assert done.returncode == 2 and words in done.stderr, done.stderr
 
 
-# --- entries that their rows do not give any more ---
+# --- stale entries: their rows no longer have the value ---
 
 CHANGED = """\
 source: {csv: {files: [in.csv]}}
@@ -216,7 +220,7 @@ tables:
 
 
 def ask_via(folder, *args, dirs=("one", "two")):
-    """([(id, columns)], how many entries are said to be stale)"""
+    """Returns ([(id, columns)], number of entries reported as stale)."""
     done = subprocess.run([PROGRAM, "scan", "job.yaml", *dirs, "--via", "i", "--decode", "--format", "jsonl", *args], cwd=folder,
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -248,25 +252,25 @@ def test_stale_entries(tmp_path, value, part, kept):
     order = sorted(now, key=lambda i: (-now[i][0] if "descending" in part else now[i][0], i))
     want = [(i, {"f:n": now[i][0], "f:word": now[i][1]}) for i in order]
     rows, stale = ask_via(tmp_path)
-    if not kept:  # what the row has does not tell: each entry of a row that is there is given
+    if not kept:  # the row's cells cannot show staleness, so each entry of an existing row is returned
         assert sorted({i for i, _ in rows}) == sorted(now) and len(rows) == len(now) + changed
         assert stale == written - len(rows)
         return
     assert (rows, stale) == (want, written - len(now))
-    # whatever is shown of the rows, they are checked as they are
+    # for any selection of shown columns, the rows are checked completely
     rows, some = ask_via(tmp_path, "--columns", "f:word")
     assert (rows, some) == ([(i, {"f:word": c["f:word"]}) for i, c in want], stale)
     assert ask_via(tmp_path, "--max-columns", "1") == ([(i, {"f:n": c["f:n"]}) for i, c in want], stale)
-    # as they were: then the later entries are not theirs
+    # at the earlier time, the later entries do not exist
     before = sorted(now, key=lambda i: (-(i * 7 % 50) if "descending" in part else i * 7 % 50, i))
     rows, some = ask_via(tmp_path, "--time-range", "1000000..1000001")
     assert (rows, some) == ([(i, {"f:n": i * 7 % 50, "f:word": f"w{i}"}) for i in before], stale)
-    # by a value that was, and by one that is
+    # by an old value, and by a current one
     assert ask_via(tmp_path, "--where", "n = 7") == ([w for w in want if w[1]["f:n"] == 7], sum(i * 7 % 50 == 7 for i in range(1000)) - sum(
         v[0] == 7 for v in now.values()))
     assert ask_via(tmp_path, "--where", "n >= 100")[0] == [w for w in want if w[1]["f:n"] >= 100]
     assert ask_via(tmp_path, "--limit", "400")[0] == want[:400]
-    # one load alone has no stale entry; --raw shows what is stored
+    # a single load has no stale entry; --raw shows the stored cells
     assert ask_via(tmp_path, dirs=["one"])[1] == 0 and len(ask_via(tmp_path, dirs=["one"])[0]) == 1000
     assert ask_via(tmp_path, "--raw")[1] == 0
     counted = subprocess.run([PROGRAM, "scan", "job.yaml", "one", "two", "--via", "i", "--quiet"], cwd=tmp_path, capture_output=True, text=True)
@@ -274,7 +278,8 @@ def test_stale_entries(tmp_path, value, part, kept):
 
 
 def test_what_a_row_does_not_hold(tmp_path):
-    """visits_by_ms: the visits do not have their milliseconds; visits_by_ip: they have the address."""
+    """visits_by_ms indexes milliseconds, which the visits do not store. visits_by_ip indexes addresses, which they
+    store."""
     job = CONF / "visits.yaml"
     visit = "00000000-0000-0000-0000-000000000001"
     for name, ip, ms, at in (("one", "10.0.0.1", 5, "2024-05-01 10:00:00.000"), ("two", "10.0.0.2", 9, "2024-05-01 10:00:01.000")):

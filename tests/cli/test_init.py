@@ -1,4 +1,5 @@
-"""`init`: the job it makes of a file nobody described loads all rows, typed, unedited; and what it will not guess."""
+"""Tests that the job of `init` for an unknown file loads all rows with types and without edits. In some cases init
+refuses to guess."""
 
 import re
 import subprocess
@@ -18,7 +19,7 @@ def init(saltmill, folder, *args):
 
 
 def field_kinds(text):
-    """{field: kind}, of the lines below `fields:`."""
+    """Returns {field: kind} from the lines below `fields:`."""
     out = {}
     for line in text[text.index("fields:\n") + 8:text.index("tables:\n")].splitlines():
         m = re.match(r"""  ('(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|\w+): \{(.*)""", line)
@@ -47,7 +48,7 @@ def test_its_job_loads(tmp_path, saltmill, name):
     tables = bench.manifest()["tables"]
     assert [(t["rows"], t["counts"]["loaded"] if "counts" in t else rows) for t in tables] == [(rows, rows)]
     again = init(saltmill, tmp_path, "in.data")
-    assert again.stdout == text, "the same file, the same job"
+    assert again.stdout == text, "found a different job for the same file"
 
 
 def made(tmp_path, saltmill, data, name="in.csv"):
@@ -63,7 +64,8 @@ def rowkey(text):
 
 
 def test_the_key_comes_from_distinct_counts(tmp_path, saltmill):
-    """Whose rows, when, and what tells rows apart; without the last a hash."""
+    """The key has the entity, the time, and a field that makes rows distinct. Without such a field, the key has a
+    hash."""
     assert rowkey(made(tmp_path, saltmill, sniff_sets.orders())) == [
         "- {salt: 16, of: [customer_id]}", "- {field: customer_id, as: u32}", "- {field: placed, as: reversed_millis}",
         "- {field: order_id, as: u32}"]
@@ -78,18 +80,18 @@ def test_the_key_comes_from_distinct_counts(tmp_path, saltmill):
 
 def test_what_is_not_told_is_not_guessed(tmp_path, saltmill):
     text = made(tmp_path, saltmill, b"id,day,v\n1,01/02/2025,2\n2,03/04/2025,2\n3,05/06/2025,2\n")
-    assert "day: {type: text}   # 3 different; a time, but the day and the month cannot be told apart" in text
+    assert "day: {type: text}   # 3 different; a time, but its values do not show which number is the day and which the month" in text
     text = made(tmp_path, saltmill, b"id,day,v\n1,01/02/2025,2\n2,13/04/2025,2\n")
     assert "day: {type: time, format: '%d/%m/%Y'}" in text
     text = made(tmp_path, saltmill, b"id;v\n1;1,234\n2;5,678\n")
-    assert "decimal: ','   # or is it `thousands`? nothing tells" in text
+    assert "decimal: ','   # or `thousands`? 1,234 may be either" in text
     text = made(tmp_path, saltmill, b"id;v\n1;1,234\n2;5,67\n")
     assert "decimal: ','\n" in text
     assert "number_id: {type: text}" in made(tmp_path, saltmill, b"number_id,v\n007,1\n008,2\n")
 
 
 def test_a_footer_needs_a_word_or_a_whole_file(tmp_path, saltmill):
-    """A last row of other types is a row: only what calls itself a total, or what is behind it, is left out."""
+    """A last row with other types is still a row. Only a row named as a total, and the lines after it, are left out."""
     assert "skip_footer: 1" in made(tmp_path, saltmill, b"id,v\n1,2\n2,3\n3,4\nTotal,9\n")
     text = made(tmp_path, saltmill, b"id,v\n1,2\n2,3\n3,4\nx,9\n")
     assert "skip_footer" not in text and "id: {type: text}" in text
@@ -103,7 +105,7 @@ def test_syslog_takes_the_year_of_its_files_name(tmp_path, saltmill):
     (tmp_path / "job.yaml").write_text(text.replace("{codec: ZSTD, framing: hadoop}", "NONE"))
     assert bench.run().returncode == 0
     times = {c.ts for p in bench.out.glob("log/hfiles/*/*") for c in hfile_py.read(p)}
-    assert times == {1767225598000, 1767225603000, 1767335101000}  # UTC: no zone is in the texts
+    assert times == {1767225598000, 1767225603000, 1767335101000}  # UTC, because the texts contain no zone
 
 
 @pytest.mark.parametrize("data,status,words", [
@@ -130,7 +132,7 @@ def test_it_overwrites_nothing(tmp_path, saltmill):
 
 
 def test_hostile_names_stay_text(tmp_path, saltmill):
-    """Names of all sorts come back as they were: the job that quotes them loads their columns."""
+    """Names of all kinds are quoted in the job, and their columns are loaded."""
     names = ["a: b", "it's", '"x"', "#y", "{z}", "true", "\u00e4 \u00f6", "- n", "q\\q", "tab\there", "c1 \u009d", "1st"]
     head = ",".join('"' + n.replace('"', '""') + '"' for n in names)
     bench = Bench(tmp_path, saltmill, "")
@@ -142,7 +144,7 @@ def test_hostile_names_stay_text(tmp_path, saltmill):
 
 
 def test_a_delimiter_written_twice(tmp_path, saltmill):
-    """a||b||c: the names are found, and what is between two signs is a column of nothing."""
+    """With a||b||c, init finds the names, and the column between two delimiters belongs to no field."""
     bench = Bench(tmp_path, saltmill, "")
     rows = "".join(f"{i}||{i * 2}||z{i % 3}\n" for i in range(30))
     text = made(tmp_path, saltmill, ("a||b||c\n" + rows).encode())

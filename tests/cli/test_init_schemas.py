@@ -1,4 +1,4 @@
-"""`init` of files whose schema says what values are: its job has the schema's types and loads every event unedited."""
+"""Tests `init` of files with a schema. The job has the schema's types and loads every event without edits."""
 
 import datetime as dt
 import io
@@ -27,7 +27,7 @@ def fields(text):
 
 
 def made(folder, saltmill, data, name):
-    """The job of a file, and the load of it."""
+    """Writes the job of a file and loads the file with it."""
     b = Bench(folder, saltmill, "")
     b.input(data, name)
     r = init(saltmill, folder, name)
@@ -46,13 +46,13 @@ def loads(b, rows):
 def test_its_job_has_the_schemas_types_and_loads(tmp_path, saltmill, form):
     write, more = FORMS[form]
     b, text = made(tmp_path, saltmill, write(), "e." + form)
-    assert fields(text) == ({**TYPES, **more}, {"d": 2})  # a record within itself is not followed
-    assert "values are no fields: lists, maps" in text
+    assert fields(text) == ({**TYPES, **more}, {"d": 2})  # init does not follow a record that contains itself
+    assert "values cannot be fields: lists, maps" in text
     loads(b, N)
 
 
 def test_the_key_has_the_time_of_the_schema(tmp_path, saltmill):
-    """Entity and time tell all rows apart only together with the rest."""
+    """Entity and time are unique for all rows only together with the other fields."""
     start = dt.datetime(2026, 3, 1, tzinfo=dt.timezone.utc)
     table = pa.table({"sensor_id": pa.array([i % 7 for i in range(N)], pa.int32()),
                       "at": pa.array([start + dt.timedelta(seconds=i) for i in range(N)], pa.timestamp("us", "UTC")),
@@ -64,7 +64,8 @@ def test_the_key_has_the_time_of_the_schema(tmp_path, saltmill):
 
 
 def test_times_that_the_schema_does_not_know_of(tmp_path, saltmill):
-    """A long of milliseconds, a string with a time: told by their values, as in CSV; a string of digits stays a text."""
+    """init recognizes a long of milliseconds and a string with a time by their values, as in CSV. A string of digits
+    stays text."""
     import fastavro
     schema = {"type": "record", "name": "r", "fields": [{"name": "created", "type": "long"}, {"name": "said", "type": "string"},
                                                         {"name": "zip", "type": "string"}]}
@@ -79,7 +80,7 @@ def test_times_that_the_schema_does_not_know_of(tmp_path, saltmill):
 
 
 def test_names_that_are_no_plain_path(tmp_path, saltmill):
-    """A quote, a backslash, a point, brackets: such a value is named so that the source finds it."""
+    """A name with a quote, a backslash, a dot or brackets is written so that the source finds the value."""
     names = ['a"b', "c\\d", "e'f", "g.h", "i[0]", "j k", "7", "$l", "\u00fc"]
     lines = [json.dumps({"id": i, **{n: f"{n} {i}" for n in names}}) for i in range(20)]
     b, text = made(tmp_path, saltmill, "\n".join(lines).encode(), "odd.json")
@@ -90,12 +91,12 @@ def test_names_that_are_no_plain_path(tmp_path, saltmill):
 
 
 def test_a_name_that_no_path_can_be_is_left_out(tmp_path, saltmill):
-    """With both kinds of quote; the others load."""
+    """init omits a name with both kinds of quote, and the other fields load."""
     (tmp_path / "json").mkdir()
     odd = "a\"b'c"
     rows = [{"id": i, "v": f"v{i}", odd: i} for i in range(20)]
     b, text = made(tmp_path, saltmill, se.as_arrow(pa.table({k: [r[k] for r in rows] for k in rows[0]}), True), "e.arrows")
-    assert fields(text)[0] == {"id": "i64", "v": "text"} and "# 1 of the schema's values are no fields" in text
+    assert fields(text)[0] == {"id": "i64", "v": "text"} and "# 1 of the schema's values cannot be fields" in text
     loads(b, 20)
     b, text = made(tmp_path / "json", saltmill, "\n".join(json.dumps(r) for r in rows).encode(), "e.json")
     assert set(fields(text)[0]) == {"id", "v"}
@@ -114,4 +115,4 @@ def test_a_damaged_schema(tmp_path, saltmill):
     r = init(saltmill, tmp_path, "e.avro")
     assert r.returncode == 1 and "truncated" in r.stderr, r.stderr
     r = init(saltmill, tmp_path, "n.arrows")
-    assert r.returncode == 1 and "no value that a field can be" in r.stderr, r.stderr
+    assert r.returncode == 1 and "found no value in its schema that a field can read" in r.stderr, r.stderr

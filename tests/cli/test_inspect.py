@@ -1,4 +1,5 @@
-"""inspect: what it shows of each HFile against the CSV, in both forms; bad files among good ones."""
+"""Compares the output of inspect for each HFile with the CSV, as text and as JSON. Some tests have bad files among good
+files."""
 
 import json
 import subprocess
@@ -15,7 +16,7 @@ def load(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def paths(load):
-    """All HFiles, by region; the first holds the smallest row."""
+    """Returns all HFiles by region. The first file contains the smallest row."""
     manifest = json.loads((load / "manifest.json").read_text())
     return [load / f["path"] for f in manifest["tables"][0]["files"]]
 
@@ -98,7 +99,7 @@ def test_bad_files_among_good(paths, tmp_path):
         errors = done.stderr.splitlines()
         assert len(errors) == len(bad)
         assert all(e.startswith("saltmill inspect: ") and str(b) in e for e, b in zip(errors, bad))
-        assert done.stdout.splitlines().count("trailer") == 3  # the flipped one's trailer is sound
+        assert done.stdout.splitlines().count("trailer") == 3  # the trailer of the file with the flipped byte is sound
         done = loads.run("inspect", "--json", paths[0], *bad, paths[1], *args)
         shown = json.loads(done.stdout)
         assert done.returncode == 1
@@ -106,7 +107,7 @@ def test_bad_files_among_good(paths, tmp_path):
 
 
 def test_closed_pipe(paths):
-    """`inspect --cells | head -1` ends without a word."""
+    """`inspect --cells | head -1` ends without a message."""
     program = subprocess.Popen(
         [loads.PROGRAM, "inspect", "--cells", *map(str, paths * 50)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""unite --loads: loads of slices side by side.  What HBase would answer is that of one load, or it is refused."""
+"""Tests that unite --loads joins loads of slices. HBase would answer as for one load, or unite refuses."""
 
 import json
 import shutil
@@ -80,10 +80,10 @@ def test_slices_that_do_not_meet_or_belong_together_are_refused(joined):
     parts = joined.load_slices(4)
     refused(joined.join(parts[:3], status=4), 4, "no load has the bytes after")
     refused(joined.join(parts[1:], status=4), 4, "expected 0, where the file begins")
-    refused(joined.join([*parts[:2], parts[3]], status=4), 4, "or a slice that is missing")
-    refused(joined.join([*parts, parts[1]], status=4), 4, "there twice")
+    refused(joined.join([*parts[:2], parts[3]], status=4), 4, "or a missing or repeated slice")
+    refused(joined.join([*parts, parts[1]], status=4), 4, "or a missing or repeated slice")
     joined.load()
-    refused(joined.join([*parts, "one"], status=4), 4, "both have all of")
+    refused(joined.join([*parts, "one"], status=4), 4, "in both, expected it once")
     (joined.folder / "part1/t/splits.txt").rename(joined.folder / "away")
     refused(joined.join(parts, status=1), 1, "splits.txt")
     (joined.folder / "away").rename(joined.folder / "part1/t/splits.txt")
@@ -94,24 +94,24 @@ def test_slices_that_do_not_meet_or_belong_together_are_refused(joined):
     file.write_bytes(data)
     (joined.folder / "live.txt").write_text("Total number of splits = 2\n\\x01\n")
     joined.run("load", "in.csv", "--slice", "1/4", "--existing", "live.txt", "-o", "unplanned")
-    refused(joined.join(["unplanned", *parts[1:]], status=4), 4, "load both with one --plan")
+    refused(joined.join(["unplanned", *parts[1:]], status=4), 4, "load both with the same --plan")
     joined.join(parts)
 
 
 def test_an_input_that_grew_between_its_slices_is_refused(joined):
-    """Slices of a nightly file that was replaced meet all the same when their border is in both."""
+    """Slices of a file that was replaced still meet if their border is in both versions."""
     joined.run("load", "in.csv", "--plan", "plan", "--slice", "0-5000", "-o", "part1")
     (joined.folder / "in.csv").write_bytes(HEADER + b"".join(ROWS) + b"7,1500000000,late\n")
     size = (joined.folder / "in.csv").stat().st_size
     joined.run("load", "in.csv", "--plan", "plan", "--slice", f"5000-{size}", "-o", "part2")
-    refused(joined.join(["part1", "part2"], status=4), 4, "part2: has a slice of another file than part1: found in.csv of "
+    refused(joined.join(["part1", "part2"], status=4), 4, "part2: found a slice of another file than in part1: in.csv with "
             f"{size} bytes, expected {size - 18}")
     assert not (joined.folder / "two").exists()
 
 
 def test_too_many_files_in_a_region_are_refused(joined):
     parts = joined.load_slices(17)
-    refused(joined.join(parts, status=4), 4, "would have 17 files of family f", "--max-files allows 16")
+    refused(joined.join(parts, status=4), 4, "found 17 files of family f, expected at most 16 (--max-files)")
     joined.join(parts, "--max-files", 17)
     joined.run_plain("verify", "two")
-    refused(joined.run("unite", "--loads", "part1", "--plan", "plan", "-o", "x", status=2), 2, "--loads: found --plan too, expected one of them")
+    refused(joined.run("unite", "--loads", "part1", "--plan", "plan", "-o", "x", status=2), 2, "--loads: found --plan too, expected only one of them")

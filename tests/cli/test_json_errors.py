@@ -1,6 +1,6 @@
-"""With --json a command that fails says so in one JSON object, the last line of standard error.
+"""With --json a command that fails prints the error as one JSON object, the last line of standard error.
 
-The table has each command that the program lists; one that comes in is missed here.
+The table has each command that the program lists. A new command that is missing in the table fails this test.
 """
 import json
 import os
@@ -33,7 +33,8 @@ MISSPELT = JOB.replace("timestamp: 5", "timestmp: 5")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A job, good and bad input, a load of it and one that was changed, an empty folder, a state that is none."""
+    """Writes a job, good and bad input, a load of it and a changed copy, an empty folder, and a folder that is no
+    state."""
     f = tmp_path_factory.mktemp("errors")
     for name, text in (("job.yaml", JOB), ("misspelt.yaml", MISSPELT), ("topic.yaml", TOPIC), ("in.csv", "id,v\n1,a\n"),
                        ("bad.csv", "id,v\n1,a\nx,b\n"), ("empty.csv", ""), ("no.hfile", "no HFile"),
@@ -47,7 +48,7 @@ def folder(tmp_path_factory):
     return f
 
 
-# command, what stands behind it, exit status, what the object has besides
+# command, its arguments, exit status, further members of the object
 CASES = [
     ("load", "F/job.yaml", 2, {}),
     ("load", "", 2, {}),
@@ -92,6 +93,14 @@ CASES = [
     ("drift", "F/job.yaml", 2, {}),
     ("apply", "F/load --hbase 127.0.0.1:1", 1, {}),
     ("apply", "F/load", 2, {}),
+    ("tables", "--hbase 127.0.0.1:1", 1, {}),
+    ("tables", "", 2, {}),
+    ("regions", "t --hbase 127.0.0.1:1", 1, {}),
+    ("regions", "t", 2, {}),
+    ("describe", "t --hbase 127.0.0.1:1", 1, {}),
+    ("describe", "", 2, {}),
+    ("drop", "t --hbase 127.0.0.1:1 --yes", 1, {}),
+    ("drop", "", 2, {}),
     ("lint", "F/misspelt.yaml", 2, {"line": 8}),
     ("lint", "", 2, {}),
     ("inspect", "F/no.hfile", 1, {}),
@@ -191,7 +200,7 @@ def test_what_is_done_is_no_failure(folder):
 
 @pytest.mark.parametrize("value", ["x", "x, expected 7; y", "found it", "a expected b"])
 def test_what_was_found_and_what_was_expected(folder, value):
-    """Whatever words are in what was found; what follows the sentence's clause is not what was expected."""
+    """Any words may be in the found value. The text after the sentence's clause is not the expected value."""
     (folder / "words.csv").write_text(f'id,v\n"{value}",a\n')
     told = json.loads(run("load", folder / "job.yaml", folder / "words.csv", "-o", folder / "x", "--json").stderr)
     assert "nothing was published" in told["error"]

@@ -1,4 +1,4 @@
-"""`saltmill key`: keys of random jobs against load_oracle.py, and what is told of bad ones."""
+"""Compares the keys of `saltmill key` for random jobs with load_oracle.py, and tests the errors for bad keys."""
 
 import ipaddress
 import json
@@ -42,7 +42,7 @@ def names_of(t):
 
 
 def draw_values(rng, job, t):
-    """Texts of the fields of a key that JSON can hold, and their values."""
+    """Returns those texts of a key's fields that JSON can contain, with their values."""
     values = {}
     for name in sorted(names_of(t)):
         f = job.by_name[name]
@@ -60,10 +60,10 @@ def draw_values(rng, job, t):
 
 
 def as_read(f, how, v):
-    """What a decoded field must be."""
+    """Returns the expected decoded value of a field."""
     if how in ("f32", "f64"):
         real = struct.unpack(">f", nearest_f32(v.text.decode()))[0] if how == "f32" else float(v.plain)
-        return real if f.type == "f64" else min(int(real), INTEGERS[f.type][1])  # the largest was rounded up
+        return real if f.type == "f64" else min(int(real), INTEGERS[f.type][1])  # the largest value was rounded up
     if f.type == "bool":
         return bool(v.plain)
     if f.type in ("text", "bytes"):
@@ -82,7 +82,7 @@ def as_read(f, how, v):
 
 
 def found_as(f, found):
-    """A time as microseconds since 1970."""
+    """Returns a time as microseconds since 1970."""
     if f.type == "time":
         return (datetime.strptime(found, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
                 - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1)
@@ -108,7 +108,7 @@ def test_encoded_and_decoded(tmp_path, saltmill, seed):
         r = key(saltmill, tmp_path, "encode", "job.yaml", "-", "--table", t["name"], "--to", "hex", input=lines.encode())
         good = [(row, v) for row, v in zip(expected, drawn) if row is not None]
         if "draw" in t["rowkey"][0]:
-            assert r.stdout == b"" and (not drawn or b"is drawn for each event" in r.stderr or not good)
+            assert r.stdout == b"" and (not drawn or b"each event draws it" in r.stderr or not good)
             r.stdout = "".join(row.hex() + "\n" for row, _ in good).encode()
             r.stderr = b"line\n" * (len(drawn) - len(good))
         assert r.stdout.decode().split() == [row.hex() for row, _ in good], r.stderr
@@ -140,7 +140,7 @@ def test_one_key(tmp_path, saltmill):
 
 
 @pytest.mark.parametrize("args,status,words", [
-    (["owner=1", "id=2"], 2, "found no value for `at`, expected `at=VALUE`: it is in the row key of table t"),
+    (["owner=1", "id=2"], 2, "found no value for `at`, expected `at=VALUE`, because the row key of table t contains it"),
     (["owner=1", "at=20120902", "id=x"], 2, "id: found `x`, expected a whole number"),
     (["owner=1", "at=20121302", "id=1"], 2, "at: found `20121302`, expected a"),
     (["ownr=1"], 2, "has no field `ownr`; did you mean `owner`?"),
@@ -160,8 +160,8 @@ def test_bad_keys(tmp_path, saltmill):
     (tmp_path / "job.yaml").write_text(FILES)
     row = key(saltmill, tmp_path, "encode", "job.yaml", "owner=1", "at=20120902", "id=42", "--to", "hex").stdout.decode().strip()
     wrong_salt = f"{(int(row[:2], 16) + 1) % 16:02x}" + row[2:]
-    bad = {wrong_salt: "part 1 (the salt): found", row[:-2]: "part 4 (id): the key ends here, found 5 bytes, expected 6",
-           row + "00": "found 1 bytes left over behind the last part", row[:-2] + "78": "part 4 (id): found `42x`, expected",
+    bad = {wrong_salt: "part 1 (the salt): found", row[:-2]: "part 4 (id): found 5 bytes before the end of the key, expected 6",
+           row + "00": "found 1 bytes after the last part", row[:-2] + "78": "part 4 (id): found `42x`, expected",
            row[:10] + "ff" + row[12:]: "part 3: at: found the bytes ff", "0": "even number of hex digits", "zz": "hex digits"}
     bad[row[:-4] + "7832"] = "part 4 (id): found `x2`, expected a whole number"
     bad[row[:-2] + "78"] = "part 4 (id): found `4x`, expected a whole number"

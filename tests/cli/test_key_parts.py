@@ -1,4 +1,4 @@
-"""Each part of a key: golden bytes, worked by hand or with Python's own arithmetic, there and back."""
+"""Tests each part of a key with golden bytes, which were worked out by hand or with Python's own arithmetic."""
 
 import json
 import random
@@ -34,8 +34,9 @@ def field(as_, more=""):
     return f"{{field: a, as: {as_}{more}}}"
 
 
-GOLDENS = [  # the field, the part, its text, the bytes, and what comes back (None: the text)
-    # 2012-09-02 00:00 in Shanghai is 1346515200 s
+# the field, the part, its text, the bytes, and the decoded text (None for the same text). 2012-09-02 00:00 in Shanghai
+# is 1346515200 s
+GOLDENS = [
     (SHANGHAI, field("reversed_seconds"), "20120902", f"{MAX - 1346515200:016x}", "2012-09-01T16:00:00.000Z"),
     (SHANGHAI, field("reversed_micros"), "20120902", f"{MAX - 1346515200 * 10**6:016x}", "2012-09-01T16:00:00.000Z"),
     ("{type: time, unit: us}", field("reversed_micros"), "1346515200000123", f"{MAX - 1346515200000123:016x}",
@@ -47,7 +48,7 @@ GOLDENS = [  # the field, the part, its text, the bytes, and what comes back (No
     ("{type: time, unit: s}", field("reversed_micros"), "0", "7fffffffffffffff", "1970-01-01T00:00:00.000Z"),
     ('{type: time, format: "%Y-%m-%d %H:%M:%S.%f"}', field("reversed_micros"), "2012-09-01 16:00:00.000123",
      f"{MAX - 1346515200000123:016x}", "2012-09-01T16:00:00.000123Z"),
-    # the rising bytes XOR FF
+    # the ascending bytes XOR FF
     ("u32", field("descending_u8"), "200", "37", None),
     ("u32", field("descending_u16"), "40000", "63bf", None),
     ("u32", field("descending_u32"), "1", "fffffffe", None),
@@ -83,7 +84,7 @@ def test_golden(tmp_path, saltmill, type_, part, text, hex_, back):
     assert str(d["key"]["a"]) == (text if back is None else back)
     row = d["row"]
     assert key(saltmill, tmp_path, "decode", "job.yaml", row).stdout == f"a {text if back is None else back}\n"
-    # the key answers the question for its own value, and for no other
+    # a condition on the part's own value includes the key, and a condition on another value does not
     r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", f"a = '{text}'", "--json").stdout)
     (only,) = r["ranges"]
     assert only["start"] == row
@@ -118,7 +119,7 @@ def test_refused(tmp_path, saltmill, type_, part, text, words):
     ("u32", field("descending_u64"), ["0" * 16]),  # more than 32 bits
     ("uuid", field("uuid"), ["00" * 15, "00" * 17]),
     ("ip", field("ipv4"), ["00" * 16, "00" * 3]),
-    ("text", field("descending_text"), ["9e9d", "00ff"]),  # no end; not UTF-8
+    ("text", field("descending_text"), ["9e9d", "00ff"]),  # no terminator; not UTF-8
 ])
 def test_no_key(tmp_path, saltmill, type_, part, keys):
     (tmp_path / "job.yaml").write_text(JOB % (type_, part))
@@ -137,7 +138,7 @@ def test_no_key(tmp_path, saltmill, type_, part, keys):
     ("ip", field("ipv4"), ["0.0.0.0", "10.0.0.9", "10.0.0.10", "255.255.255.255"]),
 ])
 def test_intervals(tmp_path, saltmill, type_, part, texts):
-    """texts rise: each comparison has the keys on its side, and no others unless it says so."""
+    """The texts ascend. The ranges of each comparison contain the keys that match, and others only if it reports so."""
     (tmp_path / "job.yaml").write_text(JOB % (type_, part))
     rows = [bytes.fromhex(key(saltmill, tmp_path, "encode", "job.yaml", f"a={t}", "--to", "hex").stdout) for t in texts]
     falling = "descending" in part or "reversed" in part
@@ -152,7 +153,7 @@ def test_intervals(tmp_path, saltmill, type_, part, texts):
                 assert means(k) or not found or not r["exact"], (op, bound, texts[k])
 
 
-# --- salts that no field gives, and entities of several buckets ---
+# --- salts without a field, and entities of several buckets ---
 
 SALTED = """\
 source: {csv: {files: [in.csv]}}
@@ -199,7 +200,7 @@ def test_fanout(tmp_path, saltmill, n, m):
 def test_drawn_keys(tmp_path, saltmill):
     (tmp_path / "job.yaml").write_text(SALTED % "{salt: 16, draw: random}")
     r = key(saltmill, tmp_path, "encode", "job.yaml", "user=1", "n=2")
-    assert r.returncode == 2 and "is drawn for each event, expected one: without it the row is in any of 16" in r.stderr
+    assert r.returncode == 2 and "found a key without its salt, expected the salt, because each event draws it; the row is in any of 16" in r.stderr
     behind = bytes.fromhex("0000000100000002")
     assert ranges(saltmill, tmp_path, "user = 1 and n = 2") == ([bytes([b]) + behind for b in range(16)], True)
     r = key(saltmill, tmp_path, "decode", "job.yaml", "0f" + behind.hex(), "--from", "hex")
@@ -212,7 +213,7 @@ def test_drawn_keys(tmp_path, saltmill):
 @pytest.mark.parametrize("form", ["plain", "quoted", "json"])
 @pytest.mark.parametrize("rows", [1, 2, 5000])
 def test_drawn_loads(tmp_path, saltmill, draw, form, rows):
-    """By bytes or line alone: whatever the threads, in the rows that go together and in those that do not."""
+    """Salts by bytes or by line are the same for any number of threads, on the fast path and on the slow path."""
     lines = [f"{i % 7},{i}" for i in range(rows)]
     if form == "quoted":
         lines = [f'"{i % 7}",{i}' if i % 3 == 0 else line for i, line in enumerate(lines)]
@@ -251,7 +252,7 @@ def test_codes(tmp_path, saltmill, codes):
         r = key(saltmill, tmp_path, "encode", "job.yaml", f"a={name}")
         assert r.returncode == 2 and f"found `{name}`, expected one of the 4 names under `codes`" in r.stderr
     r = key(saltmill, tmp_path, "decode", "job.yaml", "00000003", "--from", "hex")
-    assert r.returncode == 1 and "found the code 3, which no name has" in r.stderr
+    assert r.returncode == 1 and "found the code 3, expected the code of a name" in r.stderr
     (tmp_path / "job.yaml").write_text(JOB % (f"{{codes: {codes}, unknown: AT}}", "{field: a, as: descending_u16}"))
     assert key(saltmill, tmp_path, "encode", "job.yaml", "a=FR", "--to", "hex").stdout == "fffd\n"
     r = key(saltmill, tmp_path, "encode", "job.yaml", "a=Österreich")
@@ -259,8 +260,8 @@ def test_codes(tmp_path, saltmill, codes):
 
 
 @pytest.mark.parametrize("text,words", [
-    ("DE,1\nAT", "codes.csv:2: expected NAME,CODE"), ("DE,", "codes.csv:1: expected NAME,CODE"),
-    ("DE,4294967296", "codes.csv:1: expected"), ("DE,-1", "codes.csv:1: expected"), ("DE,1,", "codes.csv:1: expected"),
+    ("DE,1\nAT", "codes.csv:2: found another form, expected NAME,CODE"), ("DE,", "codes.csv:1: found another form, expected NAME,CODE"),
+    ("DE,4294967296", "codes.csv:1: found another form, expected"), ("DE,-1", "codes.csv:1: found another form, expected"), ("DE,1,", "codes.csv:1: found another form, expected"),
     ("DE,1\nAT,2\nDE,3\n", "found the name `DE` twice"), ("DE,1\nAT,1\n", "found the code 1 twice"),
     ("", "found no name"), ("\n\n", "found no name"),
 ])
@@ -303,7 +304,7 @@ tables:
     regions: {split: none}
 """
 PARTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H"}
-# clocks go on and back; a day that is left out (Apia, 30 Dec 2011) and one that comes twice (Kwajalein, 1969, is older)
+# clocks change; a skipped day (Apia, 30 Dec 2011) and a doubled day (Kwajalein, 1969, which is older than the table)
 ZONES = {"UTC": [1346515200], "Europe/Berlin": [1351386000, 1332637200], "Pacific/Apia": [1325239200],
          "Australia/Lord_Howe": [1333209600, 1349537400], "America/New_York": [1352008800]}
 
@@ -312,7 +313,8 @@ ZONES = {"UTC": [1346515200], "Europe/Berlin": [1351386000, 1332637200], "Pacifi
 @pytest.mark.parametrize("names", [["year"], ["year", "month"], ["year", "month", "day"], ["year", "month", "day", "hour"],
                                    ["hour"], ["month", "year"], ["year", "day"]])
 def test_dates(tmp_path, saltmill, zone, names):
-    """Every time that a comparison means is in its ranges; where they are said to be exact, no other."""
+    """Every time that matches a comparison is in its ranges. If the ranges are reported as exact, they contain no other
+    time."""
     parts = ", ".join(f"{{field: at, as: {n}, zone: {zone}}}" for n in names)
     (tmp_path / "job.yaml").write_text(DATES % parts)
     rng = random.Random(zone + str(names))
@@ -342,7 +344,7 @@ def test_dates(tmp_path, saltmill, zone, names):
 
 
 def test_a_month(tmp_path, saltmill):
-    """One range of days, exact in the zone of the key, and what is read back."""
+    """`key ranges` gives an exact range for days in the key's zone; `key decode` prints the day."""
     (tmp_path / "job.yaml").write_text(DATES.replace("unit: ms", 'format: "%%Y%%m%%d", zone: Asia/Shanghai') %
                                        ", ".join(f"{{field: at, as: {n}}}" for n in ("year", "month", "day")))
     r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", "at >= 20120901 and at < 20121001",

@@ -1,7 +1,6 @@
-"""`saltmill key ranges`: the ranges of random questions against all rows, asked in Python.
+"""Compares the ranges of `saltmill key ranges` for random conditions with a check of all rows in Python.
 
-The keys are the oracle's (load_oracle.py), and so is what a value is; a question is made here, with
-what it means.
+load_oracle.py makes the keys and decodes the values. This file makes each condition together with its meaning.
 """
 
 import json
@@ -23,7 +22,7 @@ COMPARE = {"=": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b
 
 
 def plain(f, v):
-    """A time is of milliseconds, or of microseconds where the key is."""
+    """Returns a time in milliseconds, or in microseconds if the key stores them."""
     if f.type == "time" and f.in_micros:
         return v.plain.micros
     return v.text if f.type in TEXTS else v.plain
@@ -34,7 +33,7 @@ def quoted(text):
 
 
 class Question:
-    """A text and what it means."""
+    """A condition's text and its meaning."""
 
     def __init__(self, text, test, names):
         self.text, self.test, self.names = text, test, names
@@ -46,7 +45,7 @@ def some_value(rng, job, name):
         text = rng.choice(f.pool)
         try:
             text.decode()
-            if b"\0" not in text and len(text) < 5000:  # an argument's end, and its most bytes
+            if b"\0" not in text and len(text) < 5000:  # NUL ends an argument, and arguments have a maximum length
                 return f, text, plain(f, Value(text, decode(f, text)))
         except (Reject, UnicodeDecodeError):
             pass
@@ -91,11 +90,11 @@ def question(rng, job, names, depth=0):
 
 
 class OnlyHashed(Exception):
-    """The question cannot be answered by this table."""
+    """Means that this table cannot answer the condition."""
 
 
 def checked(text, found):
-    """The ranges of an answer, which rise and do not touch."""
+    """Returns the ranges of an answer. Checks that the ranges ascend and do not touch."""
     list_ = [tuple(unescape(x[end]) if x[end] else b"" for end in ("start", "stop")) for x in found["ranges"]]
     assert all(b and a < b or not b for a, b in list_)
     assert all(x[1] and x[1] < y[0] for x, y in zip(list_, list_[1:])), "ranges touch"
@@ -110,7 +109,8 @@ def ranges(saltmill, folder, table, text):
 
 
 def ranges_of_all(saltmill, folder, table, texts):
-    """The same of many, in one process but for those of several lines; an OnlyHashed instead of what is refused."""
+    """Returns the ranges of many conditions, from one process except for those of several lines. A refused condition
+    gives an OnlyHashed."""
     texts = list(texts)
     lines = [t for t in texts if not set(t) & set("\n\r")]
     r = key(saltmill, folder, "ranges", "job.yaml", "--table", table, "--where", "-", "--json",
@@ -162,29 +162,29 @@ def test_random_questions(tmp_path, saltmill, seed):
         asked = [q for q in (names and question(rng, job, sorted(names)) for _ in range(number)) if q]
         for q, answer in zip(asked, ranges_of_all(saltmill, tmp_path, t["name"], [q.text for q in asked])):
             cases += 1
-            if isinstance(answer, OnlyHashed):  # neither the key nor a cell has it
-                assert any(f"holds `{name}` only hashed" in str(answer) for name in q.names - {p.get("field") for p in t["rowkey"]})
+            if isinstance(answer, OnlyHashed):  # neither the key nor a cell has the value
+                assert any(f"stores `{name}` only hashed" in str(answer) for name in q.names - {p.get("field") for p in t["rowkey"]})
                 continue
             list_, found = answer
             for row, values in rows:
                 if q.test(values):
                     assert inside(list_, row), (q.text, row, list_)
                 elif found["exact"]:
-                    # another event may have the same row, where the salt's fields are not in the key
+                    # another event may have the same row if the salt's fields are not in the key
                     assert not inside(list_, row), (q.text, row, list_)
 
 
     print(cases, "cases")
 
 
-# --- where the question is the beginning of the key ---
+# --- conditions on the first parts of the key ---
 
-# what keeps all that a value is, and has one form for each; a number as text may be spelt in several ways
+# encodings that keep the whole value and have one form for each value; a number as text may have several forms
 WHOLE = {"u8", "u16", "u32", "u64", "i32", "i64", "bool", "millis", "reversed_millis", "text", "bytes"}
 
 
 def beginnings(job, t):
-    """How many parts a question can ask for one after the other: their fields."""
+    """Returns the fields of the first key parts that a condition can fix one after another."""
     names = []
     for p in t["rowkey"]:
         if "hash" in p and "salt" not in p:
@@ -200,7 +200,8 @@ def beginnings(job, t):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_beginnings(tmp_path, saltmill, seed):
-    """= on the first parts: the ranges hold the keys that begin so, no other, and say that they are exact."""
+    """For conditions with = on the first parts, the ranges contain exactly the keys with this prefix and are reported
+    as exact."""
     rng, cases = random.Random(f"beginnings {seed}"), 0
     job = Job(rng)
     (tmp_path / "job.yaml").write_text(job.yaml(["in.csv"]))
@@ -291,7 +292,7 @@ def test_prefixes_are_exact(tmp_path, saltmill, salt, name, at):
 
 
 def test_a_stream_of_questions(tmp_path, saltmill):
-    """A line each; one that cannot be understood is told and left out."""
+    """Each line has one condition. A line that cannot be parsed is reported and skipped."""
     (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 7, of: [user]}, ", "width: 6", "millis"))
     texts = ["user = 1", "user = 2 and name >= 'b'", "user = 1 or at > 5"]
     r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", "-", "--json",
@@ -302,14 +303,15 @@ def test_a_stream_of_questions(tmp_path, saltmill):
 
 
 def test_few_ranges(tmp_path, saltmill):
-    """One a bucket where the salt is not known, one where it is."""
+    """If the salt is unknown, there is one range for each bucket. If it is known, there is one range."""
     (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 7, of: [user]}, ", "width: 6", "reversed_millis"))
     assert len(ranges(saltmill, tmp_path, "t", "user = 1 and name = 'a'")[0]) == 1
     assert len(ranges(saltmill, tmp_path, "t", "user >= 5")[0]) == 7
     assert ranges(saltmill, tmp_path, "t", "name = 'x'")[0] == [(b"\0", b"\7")]
     assert ranges(saltmill, tmp_path, "t", "user = 1 and user = 2")[0] == []
     (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 256, of: [n]}, ", "width: 6", "reversed_millis"))
-    assert ranges(saltmill, tmp_path, "t", "user >= 4294967295")[0][-1] == (b"\xff" * 5, b"")  # the last one's open stop
+    # the open stop of the last range
+    assert ranges(saltmill, tmp_path, "t", "user >= 4294967295")[0][-1] == (b"\xff" * 5, b"")
 
 
 # --- the golden period of the pattern: [2012-09-01, 2012-10-01) in Shanghai ---
@@ -319,7 +321,7 @@ def test_golden_period(tmp_path, saltmill):
                                        % ("", "width: 6", "reversed_millis"))
     where = "user = 1 and name = 'a' and at >= 20120901 and at < 20121001"
     prefix = bytes.fromhex("00000001") + b"a     "
-    # Long.MAX_VALUE - 1349020800000 + 1 .. Long.MAX_VALUE - 1346428800000, both of them there
+    # Long.MAX_VALUE - 1349020800000 + 1 .. Long.MAX_VALUE - 1346428800000, both included
     assert ranges(saltmill, tmp_path, "t", where)[0] == [(prefix + bytes.fromhex("7ffffec5e8182c00"),
                                                           prefix + bytes.fromhex("7ffffec68296f400"))]
     out = {form: key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--format", form).stdout.decode()
@@ -365,8 +367,8 @@ def test_a_field_that_the_key_only_holds_hashed(tmp_path, saltmill, where, at):
     (tmp_path / "job.yaml").write_text(HASHED)
     r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where)
     assert (r.returncode, r.stdout) == (2, b"")
-    assert f"character {at}: table t holds `url` only hashed, in its row key, where" in r.stderr.decode()
-    assert "expected `=` or `in`, or a cell with the field: {family: f, qualifier: url, value: url}" in r.stderr.decode()
+    assert f"character {at}: table t stores `url` only hashed, in its row key, found" in r.stderr.decode()
+    assert "expected `=` or `in`. For other conditions, store the field in a cell: {family: f, qualifier: url, value: url}" in r.stderr.decode()
     (tmp_path / "job.yaml").write_text(HASHED.replace("value: n}]", "value: n}, {family: f, qualifier: url, value: url}]"))
     assert key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where).returncode == 0
 
@@ -378,7 +380,7 @@ def test_a_hashed_field_is_found_by_its_value(tmp_path, saltmill):
     assert inside(list_, row) and len(list_) == 2 and all(b and len(a) == 13 for a, b in list_)
 
 
-# --- what the servers check, and what it costs ---
+# --- checks on the servers, and their cost ---
 
 FUZZY = """\
 source: {csv: {files: [in.csv]}}
@@ -396,7 +398,7 @@ tables:
 
 
 def test_fuzzy_rows(tmp_path, saltmill):
-    """A fixed part behind an open one: the bytes that count, and a mask of those that do not."""
+    """If a fixed part follows an open part, the filter has the fixed part's bytes and a mask of the other bytes."""
     (tmp_path / "job.yaml").write_text(FUZZY)
     list_, found = ranges(saltmill, tmp_path, "t", "kind in ('ab', 'cd')")
     assert list_ == [(b"\0", b"\4")] and found["filter_exact"]
@@ -406,7 +408,7 @@ def test_fuzzy_rows(tmp_path, saltmill):
         assert rf"toBytesBinary('\x00\x00\x00\x00\x00{kind}'), " in found["shell_filter"]
         assert rf'new Pair<>(Bytes.toBytesBinary("{(5 * r"-x00").replace("-", 2 * chr(92))}{kind}"), ' in found["java_filter"]
     assert found["shell_filter"].count(r"toBytesBinary('\x01\x01\x01\x01\x01\x00\x00')") == 2
-    # nothing to jump to: the front is known, or no place is
+    # no fuzzy filter is useful, because the first part is known, or no part is known
     assert "Fuzzy" not in ranges(saltmill, tmp_path, "t", "user = 1 and at > 5")[1]["shell_filter"]
     assert "Fuzzy" not in ranges(saltmill, tmp_path, "t", "at > 5")[1]["shell_filter"]
     assert "shell_filter" not in ranges(saltmill, tmp_path, "t", "user = 1 and kind = 'ab'")[1]
@@ -414,7 +416,7 @@ def test_fuzzy_rows(tmp_path, saltmill):
 
 
 def test_a_line_end_in_a_question_ends_no_remark(tmp_path, saltmill):
-    """What is printed may be pasted into a shell."""
+    """The output may be pasted into a shell."""
     (tmp_path / "job.yaml").write_text(FUZZY)
     for form, starts in (("shell", ("#", "scan", "filter")), ("java", ("//", "new Scan", "Filter", "Single", "column")),
                          ("python", ("#", "table.scan", "filter = b\""))):
@@ -426,7 +428,7 @@ def test_a_line_end_in_a_question_ends_no_remark(tmp_path, saltmill):
 
 
 class Scanned:
-    """A table of happybase, as far as what is printed asks of it."""
+    """Simulates the parts of a happybase table that the printed code uses."""
 
     def __init__(self):
         self.found, self.filters, self.gets = [], set(), 0
@@ -443,7 +445,7 @@ class Scanned:
 
 
 class Language:
-    """HBase's filter language, as far as it is printed: columns of a row, a dictionary by (family, qualifier)."""
+    """Evaluates the printed parts of HBase's filter language on a row, which is a dictionary by (family, qualifier)."""
 
     def __init__(self, text):
         self.tokens = re.findall(rb"SingleColumnValueFilter|AND|OR|true|<=|>=|!=|[()<>=,]|'(?:[^']|'')*'", text, re.S)
@@ -490,14 +492,14 @@ class Language:
     "user = 1 and user = 2", r"v != 'C:\users\N{x} \x' or kind = '\x'", "v = '\"\"\"' or v = ''", "not kind = 'a\nimport os'",
 ])
 def test_python_is_python(tmp_path, saltmill, where):
-    """What is printed runs, and asks for the ranges that JSON has."""
+    """The printed code runs, and requests the same ranges as the JSON."""
     (tmp_path / "job.yaml").write_text(FUZZY)
     list_, found = ranges(saltmill, tmp_path, "t", where)
     text = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--format", "python").stdout.decode()
     table = Scanned()
     exec(compile(text, "printed", "exec"), {"table": table})  # noqa: S102
     assert table.found == list_
-    assert ("each row is still to be checked" in text) == (not found["exact"] and not table.filters - {None})
+    assert ("each row must still be checked" in text) == (not found["exact"] and not table.filters - {None})
 
 
 VALUES = ["", "a", "it's", "a'", "''", "\"x\"", "a,b)", "C:\\x", "é", "ab", "b"]
@@ -505,7 +507,7 @@ VALUES = ["", "a", "it's", "a'", "''", "\"x\"", "a,b)", "C:\\x", "é", "ab", "b"
 
 @pytest.mark.parametrize("seed", range(40))
 def test_python_has_filters(tmp_path, saltmill, seed):
-    """Filters on columns in HBase's filter language: read back here, and asked of rows."""
+    """Parses filters on columns in HBase's filter language and evaluates them on rows."""
     rng = random.Random(f"language {seed}")
     (tmp_path / "job.yaml").write_text(FUZZY.replace("optional: true}", "optional: true}, {family: f, qualifier: \"w'\", value: w, optional: true}"))
     rows = [{"kind": rng.choice("ab") * 2, "v": rng.choice([None, *VALUES]), "w": rng.choice([None, *VALUES])} for _ in range(200)]
@@ -535,18 +537,18 @@ def test_python_has_filters(tmp_path, saltmill, seed):
     exec(compile(text, "printed", "exec"), {"table": table})  # noqa: S102
     [filter_] = table.filters
     if kind.startswith(" or"):  # the language has no filter for a part of the row
-        assert filter_ is None and "each row is still to be checked" in text
+        assert filter_ is None and "each row must still be checked" in text
         return
     passes = Language(filter_).test
     for r in rows:
         columns = {(b"f", q.encode()): r[n].encode() for q, n in (("v", "v"), ("w'", "w")) if r[n] is not None}
         assert passes(columns) == bool(test(r)), (where, filter_, r)
         assert passes(columns) or not whole(r)
-    assert ("each row is still to be checked" in text) == (kind != "")
+    assert ("each row must still be checked" in text) == (kind != "")
 
 
 def test_limits_and_gets(tmp_path, saltmill):
-    """--limit in the scans where each row counts; a whole key is a get."""
+    """The scans contain --limit only if each row counts. A whole key becomes a get."""
     (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 7, of: [user]}, ", "width: 6", "reversed_millis"))
 
     def ask(form, where, *args):
@@ -560,11 +562,11 @@ def test_limits_and_gets(tmp_path, saltmill):
     [python] = ask("python", "user = 1", "--limit", "3")
     assert python.endswith(", limit=3, batch_size=3)")
     lines = ask("shell", "user >= 5", "--limit", "20")
-    assert len(lines) == 8 and lines[-1] == "# each scan has the limit: stop after 20 rows in all"
+    assert len(lines) == 8 and lines[-1] == "# each scan has the limit; stop after 20 rows in all"
     lines = ask("java", "user = 1 and f:n is null", "--limit", "20")
     assert ".setLimit" not in lines[0] and lines[0].endswith(".setCaching(20)")
-    assert lines[-1] == "// no scan has the limit, because rows have to be checked: stop after 20 rows that match"
-    # SingleColumnValueFilter checks all that is left
+    assert lines[-1] == "// no scan has the limit, because rows must be checked; stop after 20 matching rows"
+    # SingleColumnValueFilter checks the rest of the condition
     lines = ask("python", "user = 1 and f:x = 'y'", "--limit", "20")
     assert lines[0] == """filter = b"SingleColumnValueFilter('f', 'x', =, 'binary:y', true, true)\"""" and lines[1].endswith(
         ", filter=filter, limit=20, batch_size=20)") and len(lines) == 2
@@ -606,7 +608,7 @@ def test_the_bytes_that_a_question_reads(tmp_path, saltmill):
         return found["bytes"], found["table_bytes"]
     assert cost("kind = 'ab'", "load") == (all_, all_)
     assert cost("kind = 'ab'", "load", "load") == (2 * all_, 2 * all_)
-    for f in table["files"]:  # the bytes of the one file that holds the row, as its first and last keys say
+    for f in table["files"]:  # the size of the one file that contains the row, by its first and last keys
         user = int.from_bytes(unescape(f["last_row"])[1:5], "big")
         assert cost(f"user = {user} and kind = 'ab'", "load") == (f["bytes"], all_)
     regions = json.loads((tmp_path / "plan/plan.json").read_text())["tables"][0]["regions"]
@@ -636,7 +638,7 @@ def test_another_table(saltmill):
 
 @pytest.mark.parametrize("end", ["width: 9000", "terminator: '|'", "terminator: '\\x00'"])
 def test_long_values_take_no_long_time(tmp_path, saltmill, end):
-    """The beginnings of a bound are not all looked at where they are many; then each row is checked."""
+    """If a bound has many prefixes, the answer does not list all of them, and each row is checked."""
     (tmp_path / "job.yaml").write_text(PREFIX % ("", end, "millis"))
     a, b = "a" * 8000, "b" * 8000
     where = f"user = 1 and name >= '{a}' and not name in ('{b}') and name < '{b}' or user = 2 and name starts with '{a}'"

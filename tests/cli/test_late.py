@@ -1,4 +1,4 @@
-"""Libraries that are loaded when something needs them: the rest runs without, and what is missing is said."""
+"""Tests libraries that are loaded on demand. Other commands run without them, and a missing library is reported."""
 
 import json
 import re
@@ -13,7 +13,7 @@ CSV = HEADER + b"".join(b"%d,1476640644,v%d\n" % (i, i) for i in range(300))
 KAFKA = JOB.replace("csv: {files: [in.csv]}", "kafka: {brokers: '127.0.0.1:1', topic: t, format: json}")
 SNAPPY = JOB.replace("compression: NONE", "compression: SNAPPY")
 AVRO = JOB.replace("csv: {files: [in.csv]}", "avro: {files: [in.avro]}")
-PACKAGES = {"curl": "libcurl4", "microhttpd": "libmicrohttpd12", "rdkafka": "librdkafka1", "snappy": "libsnappy1v5"}
+PACKAGES = {"curl": "libcurl4", "microhttpd": "libmicrohttpd12", "rdkafka": "librdkafka1", "snappy": "libsnappy1v5", "uchardet": "libuchardet0"}
 
 
 @pytest.fixture
@@ -22,14 +22,14 @@ def bench(tmp_path, saltmill):
 
 
 def files_of(program):
-    """By their names, what the loader will be asked for."""
+    """Returns the names that the program passes to the loader."""
     with open(program, "rb") as f:
         text = f.read()
     return {name: re.search(rb"lib%s\.so[.0-9]*" % name.encode(), text)[0].decode() for name in PACKAGES}
 
 
 def broken(bench, *names):
-    """An environment in which these libraries are not what they should be."""
+    """Returns an environment in which these libraries are missing or broken."""
     folder = bench.folder / "broken"
     folder.mkdir(exist_ok=True)
     for name in names:
@@ -38,7 +38,7 @@ def broken(bench, *names):
 
 
 def missing(bench, name, result):
-    """The file, Debian's package, and that nothing else happened."""
+    """The message names the file and Debian's package, and the program did nothing else."""
     bench.refused(result, 1, f"cannot load {files_of(bench.program)[name]} (Debian's package {PACKAGES[name]}): ", "broken/lib")
 
 
@@ -95,6 +95,15 @@ def test_snappy_to_and_from_hfiles(bench):
         assert f"cannot load {files_of(bench.program)['snappy']} " in r.stdout + r.stderr, (command, r.stdout, r.stderr)
 
 
+def test_uchardet_for_other_encodings(bench):
+    (bench.folder / "job.yaml").unlink()
+    for text, status in ("id,v\n1,ä\n".encode(), 0), ("id,v\n1,ä\n".encode("latin1"), 1):
+        (bench.folder / "in.csv").write_bytes(text)
+        r = subprocess.run([bench.program, "init", "in.csv"], cwd=bench.folder, capture_output=True, env=broken(bench, "uchardet"))
+        assert r.returncode == status, r.stderr
+    missing(bench, "uchardet", r)
+
+
 def test_snappy_in_avro(bench):
     (bench.folder / "job.yaml").write_text(AVRO)
     schema = {"type": "record", "name": "e", "fields": [{"name": "id", "type": "long"}, {"name": "at", "type": "long"},
@@ -107,7 +116,7 @@ def test_snappy_in_avro(bench):
 
 
 def test_one_that_lacks_a_function(bench):
-    """Another library of the name: said before any function is called."""
+    """Another library with the same name is reported before any of its functions is called."""
     (bench.folder / "job.yaml").write_text(SNAPPY)
     bench.input(CSV)
     env = broken(bench)

@@ -1,4 +1,5 @@
-"""`make layers` finds an include that breaks a wall. Each test plants one in a copy of the tree."""
+"""Tests that `make layers` finds an include that breaks a layer. Each test adds such an include to a copy of the
+tree."""
 import shutil
 import subprocess
 from pathlib import Path
@@ -31,12 +32,12 @@ def test_the_tree_as_it_is(tree):
 
 
 @pytest.mark.parametrize("path, line, found", [
-    # a wing that the table does not name
+    # a wing that the table lacks
     ("pipeline/input/csv/csv.c", '#include "load.h"', "input/csv/csv.c may not include load.h"),
     ("pipeline/input/csv/csv.c", '#include "ddl.h"', "input/csv/csv.c may not include ddl.h"),
     ("splitter/plan.c", '#include "job.h"', "splitter/plan.c may not include job.h"),
     ("include/bytes.h", '#include "load.h"', "include/bytes.h may not include load.h"),
-    # a higher room of the same wing: by a door, and by a header that the wing shares
+    # includes from a higher room of the same wing, through a public header and through a shared header of the wing
     ("pipeline/load/row/bind.c", '#include "pass.h"', "load/row/bind.c may not include pass.h"),
     ("pipeline/input/csv/csv.c", '#include "input/avro.h"', "csv/csv.c may not include input/avro.h"),
     # a private header of another room, or of another wing

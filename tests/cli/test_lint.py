@@ -1,6 +1,6 @@
-"""`saltmill lint`: each deliberately bad job gets the finding it deserves and no other.
+"""Tests that `saltmill lint` reports the expected finding, and no other, for each deliberately bad job.
 
-The rows are made here, so that what a rule measures is known beforehand.
+The test makes the rows, so the figures that a rule measures are known.
 """
 import decimal
 import json
@@ -13,7 +13,7 @@ import pytest
 
 from loads import PROGRAM, ROOT
 
-NOW = 1_700_000_000  # well before the clock of any machine that runs this
+NOW = 1_700_000_000  # a time before the clock of any machine that runs this
 
 
 def job(key="[{field: id, as: u32}]", families="f: {versions: 1}", cells=None, time="unit: s",
@@ -36,7 +36,7 @@ fields:
 
 
 def rows(n=400, seed=1, key=None, at=None, more=lambda i: ("x",)):
-    """Ids in random order, no two alike, unless said otherwise."""
+    """Makes rows with ids in random order. All ids are distinct unless an argument changes this."""
     rng = random.Random(seed)
     ids = rng.sample(range(1, 10 ** 5), n)
     lines = ["id,at,v,w,u"]
@@ -48,7 +48,7 @@ def rows(n=400, seed=1, key=None, at=None, more=lambda i: ("x",)):
 
 LONG = "x" * 500
 CASES = {
-    # the job alone
+    # rules that need only the job
     "four families": ("many-families", job(
         families="a: , b: , c: , d: ",
         cells="{family: a, qualifier: v, value: v}, {family: b, qualifier: v, value: v}, "
@@ -87,6 +87,18 @@ CASES = {
     "a text that fills its padding now and then": ("tight-padding", job(
         key="[{field: v, width: 6}]", cells="{family: f, qualifier: v, value: w}"),
         rows(more=lambda i: (f"{i * 7919 % 400:03d}" + "abc" * (i % 20 == 0), "y"))),
+    # regions; all these rows are in one region
+    "a salt under uniform regions": ("regions-miss-key", job(
+        key="[{salt: 16, of: [id]}, {field: id, as: u32}]", regions="{split: uniform, count: 16}"), rows()),
+    "a constant in front": ("regions-miss-key", job(
+        key="[{const: 'e'}, {field: id, as: u32}]", regions="{split: uniform, count: 4}"), rows()),
+    "digits under uniform regions": ("regions-miss-key", job(
+        key="[{field: id, as: text, width: 8}]", regions="{split: uniform, count: 4}"), rows()),
+    "small numbers under uniform regions": ("regions-miss-key", job(regions="{split: uniform, count: 8}"), rows()),
+    "small numbers under hex regions": ("regions-miss-key", job(regions="{split: hex, count: 8}"), rows()),
+    "empty qualifiers, markers and a TTL": ("ttl-and-markers", job(
+        families="f: {ttl: 20000d}", cells="{family: f, value: v}").replace(
+            "    regions", "    deletes: [{family: f, when: v = d}]\n    regions"), rows()),
     # families
     "a family that few rows have": ("unbalanced-families", job(
         families="f: , g: ", cells="{family: f, qualifier: v, value: v}, "
@@ -100,7 +112,7 @@ CASES = {
         "{family: g, qualifier: w, value: w, optional: true}"), rows()),
     # times
     "seconds taken for milliseconds": ("mistaken-unit", job(time="unit: ms"), rows()),
-    # of 1973, as seconds in the year 5772; what would be behind the year 9999 is a bad event already
+    # ms of 1973; as seconds, these values are in the year 5772
     "milliseconds taken for seconds": ("mistaken-unit", job(time="unit: s"),
                                        rows(at=lambda i: (120_000_000 + i) * 1000)),
     "a TTL that hides all": ("short-ttl", job(families="f: {ttl: 30d}"), rows()),
@@ -109,7 +121,7 @@ CASES = {
 }
 
 
-# more than what the key tells apart
+# events that the key cannot distinguish
 NOT_UNIQUE = {
     "two events with one key": (job(), rows(key=lambda i: i // 2 * 7919 % 99991, at=lambda i: NOW + i // 2,
                                             more=lambda i: (f"v{i % 2}",))),
@@ -136,7 +148,7 @@ def lint(tmp_path, text, csv):
 
 
 def mended(text, fix):
-    """The job with the lines of a fix in place of its own: what the README of lint says a fix is."""
+    """Returns the job with the lines of a fix in place of its own, as the README of lint defines a fix."""
     lines = text.splitlines()
     for line in fix.splitlines():
         name, rest = line.split(": ", 1)
@@ -167,12 +179,12 @@ def test_a_bad_job_gets_its_finding_and_no_other(tmp_path, name):
 
 
 def test_figures_are_what_was_put_in(tmp_path):
-    """Each figure against a count made here."""
+    """Compares each figure with a count made here."""
     csv = rows(more=lambda i: (f"{i * 7919 % 400:03d}" + "k" * 40, "y"))
     _, found = lint(tmp_path, CASES["long keys"][1], csv)
     assert found[0]["figure"] == 43
     _, found = lint(tmp_path, CASES["time in front"][1], rows())
-    assert found[0]["figure"] == 399 / 400  # the first has none before it
+    assert found[0]["figure"] == 399 / 400  # the first row has none before it
     csv = rows(n=4000, more=lambda i: ("x", "y" if i % 400 == 0 else ""))
     _, found = lint(tmp_path, CASES["a family that few rows have"][1], csv)
     assert found[0]["figure"] == 400  # 4,000 rows, ten with a cell
@@ -181,7 +193,7 @@ def test_figures_are_what_was_put_in(tmp_path):
 
 
 def test_two_colliding_events_are_shown(tmp_path):
-    """The two first with one key and other values; what is written twice is no collision."""
+    """The first two events share a key and have other values. An event that is written twice is no collision."""
     lines = rows(n=2000, key=lambda i: i * 7919 % 99991, at=lambda i: NOW, more=lambda i: (f"v{i}",)).splitlines()
     lines[1500] = lines[700]            # line 1501 is 701 again
     lines[1200] = re.sub(r",v\d+", ",other", lines[900])
@@ -190,14 +202,14 @@ def test_two_colliding_events_are_shown(tmp_path):
     assert found[0]["figure"] == 1 / 2000 and found[0]["severity"] == "severe"
     places = re.findall(r"in\.csv:(\d+) \(byte (\d+)\)", found[0]["what"])
     assert [int(line) for line, _ in places] == [901, 1201], found[0]["what"]
-    assert "0.05% are true duplicates" in found[0]["what"]
-    # what is stored of them by load
+    assert "0.05% are exact duplicates" in found[0]["what"]
+    # load reports how many of these events it stored
     load = saltmill("load", "job.yaml", "-o", "out", "--json", cwd=tmp_path)
     assert json.loads((tmp_path / "out/manifest.json").read_text())["tables"][0]["deduplicated"] == 2, load.stderr
 
 
 def test_collisions_in_many_rows_are_estimated(tmp_path):
-    """More keys than are kept: a share of them, chosen by hash, so the two of a pair together."""
+    """If there are too many keys, lint keeps a part of them by hash. Both keys of a pair are kept, or none."""
     n = 300_000
     with open(tmp_path / "in.csv", "w") as f:
         f.write("id,at,v\n" + "".join(f"{(i - (i % 20 == 1)) * 2654435761 % 4294967291},{NOW},{i}\n" for i in range(n)))
@@ -215,6 +227,12 @@ def test_collisions_in_many_rows_are_estimated(tmp_path):
     ("versions that apply", job(families="f: {versions: 3}"), rows()),
     ("a code of one width", job(key="[{field: v, width: 3}, {field: id, as: u32}]"),
      rows(more=lambda i: (f"{i * 7919 % 400:03d}",))),
+    ("a salt of all bytes under uniform regions", job(
+        key="[{salt: 256, of: [id]}, {field: id, as: u32}]", regions="{split: uniform, count: 16}"), rows()),
+    ("digits under decimal regions", job(key="[{salt: 16, of: [id]}, {field: id, as: u32}]",
+                                         regions="{split: uniform, count: 16, last: '\\x0F'}"), rows()),
+    ("empty qualifiers and markers without a TTL", job(cells="{family: f, value: v}").replace(
+        "    regions", "    deletes: [{family: f, when: v = d}]\n    regions"), rows()),
     ("one row", job(key="[{field: at, as: millis}]"), rows(n=1)),
     ("no rows", job(key="[{field: at, as: millis}]"), "id,at,v,w,u\n"),
     ("all equal", job(), rows(key=lambda i: 7, at=lambda i: NOW)),
@@ -229,7 +247,7 @@ def test_nothing_is_found_where_nothing_is_wrong(tmp_path, name, text, csv):
 
 
 def test_a_fix_keeps_what_it_does_not_change(tmp_path):
-    """A salt in front of a key with all that YAML can quote: behind the salt it is the key of before."""
+    """A salt before a key with all characters that YAML can quote. After the salt the key is unchanged."""
     key = ("[{const: 'a, {b}: [it''s]'}, {hex: 00ff}, {field: at, as: millis}, {field: \"odd name\", terminator: '\\x00'}, "
            "{\"field\": 'v', width: 4, pad: \"~\", side: left}, {const: \"\\x41\\\\x01\\t\\\"q\\\"\"}, {field: id, as: u32}]")
     text = job(key=key, fields="  odd name: {from: w}\n")
@@ -261,8 +279,49 @@ def test_plan_shows_all_and_load_the_severe(tmp_path):
     assert severe in load.stderr and "few-buckets" not in load.stderr + load.stdout and load.returncode == 0
 
 
+@pytest.mark.parametrize("rule, severity, families, words", [
+    ("clear-text", "severe", "f: {encryption: AES}", ["in clear text", "major_compact 't', 'f'"]),
+    ("mob-in-hfiles", "advice", "f: {is_mob: true, mob_threshold: 2048}", ["(2048 bytes)", "major_compact 't', 'f'"]),
+])
+def test_what_hbase_does_only_at_a_compaction(tmp_path, rule, severity, families, words):
+    """HBase 2.6 loads files unchanged, and no key of the job changes that, so the finding has a reason and no fix."""
+    text = job(families=families)
+    done, found = lint(tmp_path, text, rows())
+    assert [(f["rule"], f["severity"]) for f in found] == [(rule, severity)] and "fix" not in found[0]
+    assert all(w in found[0]["what"] + found[0]["why"] for w in words), found
+    warning = f"warning: job.yaml:{found[0]['line']}:{found[0]['column']}: {rule}: table t: {found[0]['what']}"
+    (tmp_path / "given.yaml").write_text(job(families=families, regions="{split: uniform, count: 2, last: '\\x01'}"))
+    for command in (["lint", "job.yaml"], ["load", "job.yaml", "-o", "out"], ["ddl", "given.yaml"]):
+        done = saltmill(*command, cwd=tmp_path)
+        if command[0] != "lint":
+            assert warning.replace("job.yaml", command[1]) in done.stderr and done.returncode == 0, done.stderr
+        assert all(w in done.stderr + done.stdout for w in words), done
+
+
+def test_missed_regions_are_counted(tmp_path):
+    """With one byte of salt and the 16 regions of UniformSplit, 15 regions are empty. load and ddl report this."""
+    text = CASES["a salt under uniform regions"][1]
+    _, found = lint(tmp_path, text, rows())
+    assert found[0]["severity"] == "severe" and found[0]["figure"] == 15 / 16
+    for command in (["load", "job.yaml", "-o", "out"], ["ddl", "job.yaml"], ["plan", "job.yaml"]):
+        done = saltmill(*command, cwd=tmp_path)
+        assert "regions-miss-key: table t: 15 of 16 regions can get no row" in done.stderr, done.stderr
+    # the files of the load show this fault, too
+    [table] = json.loads((tmp_path / "out/manifest.json").read_text())["tables"]
+    assert [r["rows"] > 0 for r in table["regions"]] == [True] + [False] * 15
+    # the ids are small; only the values show this, so ddl alone cannot detect it
+    (tmp_path / "job.yaml").write_text(CASES["small numbers under uniform regions"][1])
+    load = saltmill("load", "job.yaml", "-o", "out2", cwd=tmp_path)
+    assert "regions-miss-key: table t: 7 of 8 regions got none of 400 rows" in load.stderr
+    # live regions replace those of the job
+    (tmp_path / "job.yaml").write_text(text)
+    (tmp_path / "live.txt").write_text("Total number of splits = 2\n\\x04\n")
+    load = saltmill("load", "job.yaml", "--existing", "live.txt", "-o", "out3", cwd=tmp_path)
+    assert load.returncode == 0 and "regions-miss-key" not in load.stderr, load.stderr
+
+
 def test_plan_counts_as_lint_does(tmp_path):
-    """Of a large input plan looks at the cells of one row in 16; the finding is the same."""
+    """In a large input, plan checks the cells of one row in 16. The finding is the same."""
     name = "a family that few rows have"
     csv = rows(n=40_000, key=lambda i: i * 2654435761 % 4294967291, more=lambda i: (LONG, "y" if i % 400 == 0 else ""))
     (tmp_path / "job.yaml").write_text(CASES[name][1])
@@ -272,16 +331,16 @@ def test_plan_counts_as_lint_does(tmp_path):
 
 
 CONF = ROOT / "conf"
-# what lint says of a worked job that means it, and where the job says why
+# findings that lint reports for a worked job on purpose, and the place where the job explains them
 MEANT = {"files": [("time-as-text", "lint advises millis")]}
-SPOILT = {"syslog"}  # a bad event is in its input on purpose
+SPOILT = {"syslog"}  # its input has a bad event on purpose
 
 
 @pytest.mark.parametrize("file", sorted(CONF.glob("*.yaml")), ids=lambda f: f.stem)
 def test_worked_jobs(file, flights_csv, tmp_path):
-    """Clean, or the job says in its own words why not."""
+    """Each job has no findings, or its own text explains them."""
     files = [flights_csv] if file.stem == "flights" else []
-    if file.stem == "ratings":  # whose file is not shipped: 300 rows like it
+    if file.stem == "ratings":  # its file is not shipped: 300 similar rows
         (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "".join(
             f"{i % 20 + 1},{i * 7919 % 9973},4.5,{1_400_000_000 + i * 6007}\n" for i in range(300)))
         files = [tmp_path / "ratings.csv"]
@@ -295,13 +354,13 @@ def test_worked_jobs(file, flights_csv, tmp_path):
             fastavro.writer(out, schema, [{"device": {"id": i % 7}, "at": (NOW + i) * 1000, "value": i / 8, "tags": ["a"],
                                            "price": decimal.Decimal(i) / 4} for i in range(200)])
         files = [tmp_path / "in.avro"]
-    if file.stem == "opentsdb":  # what its line of awk makes of the file
+    if file.stem == "opentsdb":  # the output of its awk command for the file
         head, *points = (CONF / "opentsdb.csv").read_text().splitlines()
         (tmp_path / "points.csv").write_text(f"hour,column,{head}\n" + "".join(
             f"{t - t % 3600},{t % 3600 * 16 + 15},{p}\n" for p in points for t in [int(p.split(",")[0])]))
         files = [tmp_path / "points.csv"]
-    if file.stem == "warehouse":  # of standard input: the job alone is judged
-        text = file.read_text().replace("{type: time}", "{type: time, unit: ms}")  # which its schema would say
+    if file.stem == "warehouse":  # the input is standard input, so only the job is checked
+        text = file.read_text().replace("{type: time}", "{type: time, unit: ms}")  # the schema would show this
         file = tmp_path / file.name
         file.write_text(re.sub(r"(?ms)^source:.*?^(?=\w)", "source: {csv: {}}\n", text, count=1))
     done = saltmill("lint", file, *files, "--json", cwd=ROOT)
@@ -316,7 +375,7 @@ def test_worked_jobs(file, flights_csv, tmp_path):
 def test_bad_events_are_left_out_and_said(tmp_path):
     done, found = lint(tmp_path, job(), rows() + "x,1,y,,\n")
     assert found == [] and done.returncode == 3
-    assert "1 of 401 events are bad and were ignored" in done.stderr
+    assert "ignored 1 of 401 events because they are bad" in done.stderr
 
 
 def test_the_threads_do_not_matter(tmp_path):
@@ -331,3 +390,37 @@ def test_the_threads_do_not_matter(tmp_path):
 def test_without_a_job(tmp_path):
     assert saltmill("lint", cwd=tmp_path).returncode == 2
     assert saltmill("lint", "none.yaml", cwd=tmp_path).returncode == 2
+
+
+KAFKA = """\
+source:
+  kafka: {brokers: "127.0.0.1:1", topic: users, format: json, tombstones: delete}
+fields:
+  id: {from: $key, type: u32}
+  at: {from: $timestamp, type: time, unit: ms}
+tables:
+  - name: t
+    rowkey: [{field: id, as: u32}]
+    timestamp: at
+    families: {f: {}}
+    cells: [{family: f, qualifier: v, value: v, optional: true}]
+    regions: {split: sampled, count: 2}
+"""
+
+
+@pytest.mark.parametrize("old,new,found,fixed", [
+    ("", "", True, True), ("tombstones: delete", "tombstones: filter", False, False), ("$timestamp", "$offset", False, False),
+    ("f: {}", "f: {ttl: 30d}", True, False), ("value: v,", "value: {field: at, as: millis},", True, False),
+    ("[{field: id, as: u32}", "[{field: id, as: u32}, {field: at, as: reversed_millis}", True, False)])
+def test_tombstones_at_kafka_times(tmp_path, old, new, found, fixed):
+    text = KAFKA.replace(old, new)
+    (tmp_path / "job.yaml").write_text(text)
+    done = saltmill("lint", "job.yaml", "--json", cwd=tmp_path)
+    ties = [f for f in json.loads(done.stdout) if f["rule"] == "tombstone-ties"]
+    assert len(ties) == found, done
+    if found:
+        assert (ties[0]["line"], ties[0]["severity"], bool(ties[0].get("fix"))) == (5, "warning", fixed)
+    if fixed:
+        assert ties[0]["fix"] == "fields: {at: {from: $offset, type: time, unit: ms}}"
+        (tmp_path / "job.yaml").write_text(mended(text, ties[0]["fix"]))
+        assert json.loads(saltmill("lint", "job.yaml", "--json", cwd=tmp_path).stdout) == []

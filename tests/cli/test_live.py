@@ -1,6 +1,7 @@
-"""`scan --hbase` against a server that breaks on purpose: the answer is the folder's, or none.
+"""Tests `scan --hbase` against a server that fails on purpose. The answer equals the folder's answer, or the scan
+fails.
 
-Against a real HBase: tests/hbase/test_live.py.
+The test with a real HBase is tests/hbase/test_live.py.
 """
 
 import json
@@ -36,7 +37,7 @@ tables:
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """(job, load, its cells, events)"""
+    """Returns (job, load, its cells, events)."""
     folder = tmp_path_factory.mktemp("table")
     rng = random.Random(16)
     (folder / "job.yaml").write_text(JOB)
@@ -74,7 +75,7 @@ def answers(table, server, args):
 
 @pytest.mark.parametrize("faults", [0.0, 0.06])
 def test_same_as_folder(table, faults):
-    """Whole rows, each once and in their order, whatever breaks and however small the pieces are."""
+    """The scan returns whole rows, once and in order, whatever fails and however small the batches are."""
     def one(seed):
         rng = random.Random(seed)
         with server_of(table, rng, faults=faults) as server:
@@ -89,13 +90,13 @@ def test_same_as_folder(table, faults):
 
 
 def test_filters_that_are_refused(table):
-    """They only spare work: without them the answer is the same, and --explain says so."""
+    """Filters only save work. Without filters the answer is the same, and --explain reports the missing filters."""
     with server_of(table, random.Random(1), mode=MODE_REFUSE_FILTERS) as server:
         for args in (["--where", "f:cat = ab and x > 3"], ["--where", "id in (1, 7, 42)"], ["--max-columns", "1"], ["--quiet"]):
             live, folder = answers(table, server, args)
             assert (live.returncode, live.stdout) == (0, folder.stdout), live.stderr
             told = loads.run("scan", table[0], "--hbase", server.address, "--explain", *args)
-            assert "no filters, which they refused" in told.stderr and told.stdout == folder.stdout
+            assert "no filters, because a server refused them" in told.stderr and told.stdout == folder.stdout
 
 
 PLAIN = """\
@@ -128,7 +129,7 @@ def rows_in(done):
 
 @pytest.mark.parametrize("back", [[], ["--reverse"]])
 def test_limit_without_filters(plain, back):
-    """Without them rows between two ranges come too: they are not of those that the limit counts."""
+    """Without filters the server also returns rows between two ranges. The limit does not count them."""
     cells = [(row_of(i), b"f", b"n", 1, b"v") for i in [*range(1, 500), 500_000]]
     with FakeHBase("t", ["f"], cells, [], random.Random(8), mode=MODE_REFUSE_FILTERS) as server:
         server.rng.choice = lambda some: 40
@@ -139,7 +140,7 @@ def test_limit_without_filters(plain, back):
 
 
 class Breaking(FakeHBase):
-    """Says an exception that a client does not know so many times, of scans with filters or of all."""
+    """The server throws an unknown exception n times, for scans with filters or for all scans."""
     times, only_filters = 0, True
 
     def open(self, name, scan, request):
@@ -151,7 +152,8 @@ class Breaking(FakeHBase):
 
 @pytest.mark.parametrize("times,filters", [(2, True), (1000, False)])
 def test_exceptions_that_may_pass(plain, times, filters):
-    """Once or twice is no word about the filter; a server that always breaks on it goes without."""
+    """One or two exceptions do not show that the filter is refused. If the server always fails with it, the scan omits
+    it."""
     cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 50)]
     with Breaking("t", ["f"], cells, [], random.Random(9)) as server:
         server.times = times
@@ -166,7 +168,7 @@ PART = 16 << 20
 
 
 class Wide(FakeHBase):
-    """A row in parts, whose second does not come a few times; what memory the client has by then."""
+    """A row comes in parts, whose second part fails a few times. The test measures the client's memory meanwhile."""
     times = 5
 
     def __init__(self, *args):
@@ -191,7 +193,7 @@ class Wide(FakeHBase):
 
 @pytest.mark.parametrize("back", [[], ["--reverse"]])
 def test_wide_row(plain, back):
-    """A row of which only a part comes is no progress: the waits grow, what came of it does not."""
+    """A part of a row is not progress, so the waits grow. A complete row resets them."""
     cells = [(row_of(7), b"f", b"n%d" % i, 1, bytes(PART >> 20 * i)) for i in range(3)]
     with Wide("t", ["f"], cells, [], random.Random(10)) as server:
         with subprocess.Popen([loads.PROGRAM, "scan", plain, "--hbase", server.address, "--quiet", "--explain", *back],
@@ -205,7 +207,7 @@ def test_wide_row(plain, back):
 
 
 class Silent(FakeHBase):
-    """Says nothing when its second region is scanned, or when a scanner is closed."""
+    """The server does not answer a scan of its second region, or the close of a scanner."""
     silent = ""
 
     def __init__(self, *args):
@@ -226,7 +228,7 @@ class Silent(FakeHBase):
 
 @pytest.mark.parametrize("silent", ["open", "close"])
 def test_servers_that_are_gone(plain, silent):
-    """Who has its answer does not wait for what it does not need of a server that says nothing."""
+    """After a complete answer the client does not wait for further replies of a silent server."""
     cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 1000)]
     with Silent("t", ["f"], cells, [row_of(500)], random.Random(11)) as server:
         server.silent = silent
@@ -236,8 +238,55 @@ def test_servers_that_are_gone(plain, silent):
         assert rows_in(done) == [row_of(1)]
 
 
+class Stuck(FakeHBase):
+    """The server does not answer scans of the region of row 500, or refuses them for a while or for ever."""
+    refusal = None
+
+    def do_Scan(self, request):
+        region = last(fields(last(request, 1, b"")), 2)
+        if region == self.regions[1].name:
+            if self.refusal:
+                raise Refusal(self.refusal)
+            threading.Event().wait(60)
+        return super().do_Scan(request)
+
+
+@pytest.mark.parametrize("args", [[], ["--reverse"], ["--where", "note = v"], ["--where", "id in (3, 600)"], ["--quiet"], ["--where", "id = 700"]])
+def test_a_region_that_does_not_answer(plain, args):
+    """--timeout ends the scan and names the region, its rows and its server. The other regions can be read."""
+    cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 1000)]
+    with Stuck("t", ["f"], cells, [row_of(500), row_of(900)], random.Random(12)) as server:
+        start = time.monotonic()
+        done = loads.run("scan", plain, "--hbase", server.address, "--timeout", "2s", *args)
+        took = time.monotonic() - start
+        name = server.regions[1].name.split(b".")[-2].decode()
+        assert done.returncode == 1 and 2 <= took < 8, (took, done.stderr)
+        assert (f"region {name} of table t on {server.address.replace('localhost', '127.0.0.1')}, rows from "
+                "\\x00\\x00\\x01\\xF4 to \\x00\\x00\\x03\\x84: found no answer for 2 s, expected one within --timeout") in done.stderr
+        rest = loads.run("scan", plain, "--hbase", server.address, "--timeout", "2s", "--stop", "\\x00\\x00\\x01\\xF4", "--quiet")
+        assert (rest.returncode, rest.stdout) == (0, "499 rows, 499 cells\n"), rest.stderr
+
+
+@pytest.mark.parametrize("refusal,words", [("hadoop.hbase.DoNotRetryIOException", "DoNotRetryIOException"),
+                                           ("hadoop.hbase.RegionTooBusyException", "no answer for 2 s")])
+def test_a_region_that_refuses(plain, refusal, words):
+    cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 1000)]
+    with Stuck("t", ["f"], cells, [row_of(500)], random.Random(13)) as server:
+        server.refusal = refusal
+        done = loads.run("scan", plain, "--hbase", server.address, "--timeout", "2s", "--quiet")
+        name = server.regions[1].name.split(b".")[-2].decode()
+        assert done.returncode == 1 and f"region {name} of table t on " in done.stderr and words in done.stderr, done.stderr
+
+
+def test_timeout_is_for_live_tables(table):
+    done = loads.run("scan", *table[:2], "--timeout", "2s")
+    assert done.returncode == 2 and "--hbase" in done.stderr
+    done = loads.run("scan", table[0], "--hbase", "127.0.0.1:1", "--timeout", "soon")
+    assert done.returncode == 2 and "a time like 90s or 15m" in done.stderr
+
+
 def test_leases_are_renewed(table):
-    """A reader that takes its time: its scanners are kept until it goes on."""
+    """The scanners of a slow reader are kept until the reader continues."""
     whole = [c for c in table[2] for _ in range(15)]
     many = [(b"\1%08d" % i, *c[1:4], c[4] + b"x" * 5000) for i, c in enumerate(whole)]
     job = table[0].parent / "plain.yaml"
@@ -261,7 +310,7 @@ def test_leases_are_renewed(table):
 
 
 def test_servers_that_lie(table):
-    """Rows out of their order, or of another region, are no answer."""
+    """Rows out of order, or of another region, are an error."""
     class Lying(FakeHBase):
         def rows_of(self, region, scan):
             return super().rows_of(region, scan)[::-1]
@@ -280,9 +329,9 @@ def test_families_that_differ(table):
 
 
 def test_other_salts(table):
-    """Rows that were salted by another job would not be found: that is said before an empty answer."""
+    """Rows salted by another job would not be found, which the scan reports before an empty answer."""
     other = [(bytes([c[0][0] ^ 1]) + c[0][1:], *c[1:]) for c in table[2]]
     with server_of((*table[:2], other, table[3]), random.Random(7)) as server:
         live = loads.run("scan", table[0], "--hbase", server.address, "--where", "id = 42")
-        assert live.returncode == 2 and live.stdout == "" and "has row keys of another form than the job" in live.stderr, live.stderr
+        assert live.returncode == 2 and live.stdout == "" and "have another form than in the job" in live.stderr, live.stderr
         assert "expected" in live.stderr

@@ -1,4 +1,4 @@
-"""--memory is a limit: whatever the input's shape, the peak is at most the budget plus 32 MB."""
+"""Tests that --memory is a limit. For any input, the peak is at most the budget plus 32 MB."""
 
 import random
 import subprocess
@@ -42,7 +42,8 @@ def make(tmp_path, saltmill):
 
 
 def peak_mib(bench, memory, *args, command=("load", "job.yaml", "-o", "out")):
-    """The peak as the kernel counts it, asked by a small process: a child's count starts at its parent's."""
+    """Returns the peak that the kernel measured. A small process starts the program, because a child's count starts at
+    its parent's."""
     command = ["/usr/bin/time", "-f", "%M", str(bench.program), *command, "--quiet", "--memory", f"{memory}M", *args]
     r = subprocess.run(command, cwd=bench.folder, capture_output=True, timeout=300)
     assert r.returncode in (0, 3), r.stderr
@@ -56,7 +57,7 @@ def stays_within(bench, memory, *args):
 
 
 def write_rows(bench, n, head=HEADER):
-    """n rows with distinct, scattered ids."""
+    """Writes n rows with distinct, scattered ids."""
     block = b"".join(b"%05d,%d,%d,v%d\n" % (i * 7919 % 100_000, 1_500_000_000 + i, i, i) for i in range(100_000))
     with open(bench.folder / "in.csv", "wb") as f:
         f.write(head)
@@ -73,7 +74,7 @@ def test_more_rows_than_memory(make, memory, threads):
 
 @pytest.mark.parametrize("command", [("plan",), ("drift", "--existing", "live.txt")])
 def test_commands_that_only_look(make, command):
-    """As many threads as asked for would take a piece of input each: fewer are started."""
+    """The requested threads would need more memory than the budget for their pieces, so fewer are started."""
     bench = make(job())
     write_rows(bench, 1_500_000)
     (bench.folder / "live.txt").write_text("Total number of splits = 2\n\\x80\n")
@@ -83,7 +84,7 @@ def test_commands_that_only_look(make, command):
 
 @pytest.mark.parametrize("quote,level", [(b"", "3"), (b'"', "3"), (b"", "auto")])
 def test_large_values(make, quote, level):
-    """Values of 10 MB, with rows between them and alone, all of them more than memory."""
+    """Values have 10 MB, with and without rows between them, and exceed the memory in total."""
     bench = make(job().replace("compression: ZSTD", f"compression: {{codec: ZSTD, level: {level}}}"))
     text = random.Random(3).randbytes(5 * MIB).hex().encode()
     with open(bench.folder / "in.csv", "wb") as f:
@@ -100,7 +101,7 @@ def test_large_values(make, quote, level):
 @pytest.mark.parametrize("quote", [b"", b'"'])
 @pytest.mark.parametrize("head", ["in", "end"])
 def test_value_that_memory_cannot_hold(make, quote, head):
-    """200 MB in one row: refused with the figure before it is read, whatever the job allows."""
+    """A row of 200 MB is refused with the size before it is read, whatever the job allows."""
     bench = make(job().replace("max_row: 64M", "max_row: 1G"))
     with open(bench.folder / "in.csv", "wb") as f:
         f.write(HEADER + (b"1,1500000000,1,x\n" if head == "end" else b"") + b"2,1500000000,1," + quote)
@@ -118,7 +119,7 @@ def test_value_that_memory_cannot_hold(make, quote, head):
 @pytest.mark.parametrize("memory", [16, 64])
 @pytest.mark.parametrize("quote,codec", [(b"", "ZSTD"), (b'"', "NONE")])
 def test_largest_value_that_memory_holds(make, memory, quote, codec):
-    """Just below the quarter: it is loaded, within the promise."""
+    """A row just below a quarter of the memory is loaded within the limit."""
     bench = make(job().replace("ZSTD", codec))
     text = random.Random(3).randbytes((memory << 20) // 8 - 50).hex().encode()
     with open(bench.folder / "in.csv", "wb") as f:
@@ -157,7 +158,7 @@ def test_one_giant_row(make, qualifier):
 
 
 def test_rows_of_many_events(make):
-    """Each just below what is gathered in memory, or just above."""
+    """Each row is just below the memory for gathering, or just above it."""
     bench = make(job("[{field: seq, as: u32}]"))
     with open(bench.folder / "in.csv", "wb") as f:
         f.write(HEADER)

@@ -1,4 +1,4 @@
-"""One region on several threads: the threads without a region help to write its files."""
+"""Tests one region with several threads. The threads without a region help to write the region's files."""
 
 import random
 import subprocess

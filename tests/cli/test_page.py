@@ -1,4 +1,4 @@
-"""`saltmill report`: the page's figures are the manifest's, and it is a page that anybody can open."""
+"""Tests that the page of `saltmill report` shows the manifest's figures, is valid, and needs no external files."""
 import collections
 import html.parser
 import json
@@ -17,11 +17,11 @@ sys.path.insert(0, str(ROOT / "tests" / "faults"))
 
 from mock_topic import MockTopic, topic_job  # noqa: E402  (needs the path above)
 
-VOID = {"meta", "br"}  # what is drawn closes itself
+VOID = {"meta", "br"}  # SVG elements that close themselves
 
 
 class Page(html.parser.HTMLParser):
-    """Tables as lists of rows of texts, by the heading above; fails where tags do not close."""
+    """Reads tables as lists of rows of texts, by the heading above. Fails if tags are not closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -213,7 +213,7 @@ def test_ten_thousand_regions(tmp_path):
 
 
 def test_how_others_would_have_cut(tmp_path):
-    """Keys that are hex digits, evenly: HexStringSplit is nearly even, UniformSplit is not."""
+    """Keys are evenly spread hex digits, so HexStringSplit is nearly even, and UniformSplit is uneven."""
     rng = random.Random(1)
     (tmp_path / "job.yaml").write_text("""\
 source: {csv: {files: [in.csv]}}
@@ -322,7 +322,7 @@ def test_a_plan(tmp_path, seed):
 
 
 def test_a_heavy_key_and_the_findings_of_a_plan(tmp_path):
-    """Half of all events are of one id: it is the heavy one, by name."""
+    """Half of all events have one id, which the page shows as a heavy key."""
     folder = tmp_path / "load"
     shutil.rmtree(make(folder, 1, rows=10))
     rng = random.Random(2)
@@ -345,7 +345,7 @@ def test_what_is_no_plan(tmp_path):
 
 
 def make_state(folder, topic, counts):
-    """A load for each of counts: so many events, of which the first is bad, a partition after the other."""
+    """Makes a load with n events for each n in `counts`. The first event of a load is bad. The partitions alternate."""
     folder.mkdir()
     (folder / "job.yaml").write_text(topic_job(topic.brokers, f"topic: {topic.name}"))
     for i, n in enumerate(counts):
@@ -367,7 +367,7 @@ def test_a_state(tmp_path):
         [["page-state", 0, 1230, 1230], ["page-state", 1, 7, 7]]
     assert [number(r[0]) for r in page.tables["Rejected"][1:]] == [3]
     words = "".join(page.words)
-    assert "3 loads of 1,237 events" in words and "3 loads are not marked as given to HBase" in words
+    assert "3 loads of 1,237 events" in words and "3 loads are not marked as applied to HBase" in words
     names = [r[0] for r in reversed(rows)]
     lines = [line for line in words.splitlines() if line.startswith(("hbase", "saltmill loads"))]
     assert lines == [line for i, name in enumerate(names) for line in (
@@ -379,38 +379,38 @@ def test_a_state(tmp_path):
     manifest.write_text(manifest.read_text().replace("1200", "1201"))
     page = Page(report(state, tmp_path / "q.html"))
     assert [r[4].split(" since ")[0] for r in page.tables["Loads"][1:]] == ["waits, broken", "waits", "in HBase"]
-    assert "1 of 3 loads are not as they were published" in "".join(page.words)
-    # no mark says that what is in the folder now were in HBase
+    assert "1 of 3 loads differ from the published loads" in "".join(page.words)
+    # no load can be marked as applied if its folder differs from what was published
     r = subprocess.run([PROGRAM, "loads", "--state", state, "--loaded", names[2]], capture_output=True, text=True)
     assert r.returncode == 1 and f"load {names[2]} was not marked: {manifest} differs from the published manifest" in r.stderr
     words = "".join(page.words)
     assert f"--loaded {names[1]}" in words and f"--loaded {names[2]}" not in words and "out2/t" not in words
     assert f"All loads after load {names[2]} wait" in words and "saltmill apply" not in words
-    # one in front holds up those behind; one that cannot be read is not marked, one that is gone may be
+    # an unmarked load blocks the later loads; an unreadable load cannot be marked, and a deleted load can
     manifest = tmp_path / "k" / "out1" / "manifest.json"
     manifest.unlink()
     manifest.mkdir()
     words = "".join(Page(report(state, tmp_path / "r.html")).words)
     assert f"All loads after load {names[1]} wait" in words and "hbase completebulkload" not in words
-    assert "2 loads are not marked as given to HBase" in words
+    assert "2 loads are not marked as applied to HBase" in words
     mark = [PROGRAM, "loads", "--state", state, "--loaded", names[1]]
     assert subprocess.run(mark, capture_output=True).returncode == 1
     for out in ("out1", "out2"):
         shutil.rmtree(tmp_path / "k" / out)
     assert subprocess.run(mark, capture_output=True).returncode == 0
     words = "".join(Page(report(state, tmp_path / "s.html")).words)
-    assert "1 load is not marked as given to HBase" in words and "No load waits" not in words
+    assert "1 load is not marked as applied to HBase" in words and "No load waits" not in words
 
 
 @pytest.mark.parametrize("times", [[2000, 500, 9000, 5000, 4000], [5000, 9000, 5000]])
 def test_a_state_whose_clock_went_back(tmp_path, times):
-    """Loads follow each other by offsets; all of their events are in the drawing, each where its time is."""
+    """Loads follow each other by offsets. The chart contains all their events, each at its own time."""
     state = make_state(tmp_path / "k", MockTopic("page-clock", 2), [i + 2 for i in range(len(times))])
-    records = sorted((state / "loads").iterdir())[-len(times):]  # the first says where it begins
+    records = sorted((state / "loads").iterdir())[-len(times):]  # the first record contains the start positions
     for record, ms in zip(records, times, strict=True):
         told = json.loads(record.read_text())
         told["published_ms"] = ms
-        del told["digest"]  # as in records of before there was one
+        del told["digest"]  # as in records of versions without digests
         record.write_text(json.dumps(told))
     for made in state.glob("checkpoint*"):
         made.unlink()
@@ -425,7 +425,7 @@ def test_a_state_whose_clock_went_back(tmp_path, times):
 
 
 def test_topics_by_their_names(tmp_path):
-    """A load of two topics, by librdkafka's mock cluster."""
+    """A load of two topics on librdkafka's mock cluster."""
     topic = MockTopic("page-a", 1)
     (tmp_path / "splits.txt").write_text("\\x01\n")
     (tmp_path / "job.yaml").write_text(topic_job(topic.brokers, "topics: [page-a]"))
@@ -451,7 +451,8 @@ tables:
 
 
 def users(folder, rowkey, share, rows=20000, count=8):
-    """A load of rows of which `share` are of user 7, the others of many; all cells are of one size."""
+    """Makes a load in which `share` of the rows belong to user 7, and the other rows to many users. All cells have one
+    size."""
     rng = random.Random(share)
     folder.mkdir()
     (folder / "job.yaml").write_text(HEAVY % (rowkey, count))
@@ -475,13 +476,14 @@ def test_heavy_keys_of_a_load(tmp_path, rowkey, of, name):
     page = Page(report(out, tmp_path / "p.html"))
     heavy = page.tables["Heavy keys"][1:]
     assert heavy[0][:2] == [name, of]
-    assert abs(float(heavy[0][4].split()[0]) / 100 - share) < .05  # blocks hold others too, and their texts are longer
+    # blocks contain other keys too, and their texts are longer
+    assert abs(float(heavy[0][4].split()[0]) / 100 - share) < .05
     assert abs(float(heavy[0][5]) - share * 8) < .4
     assert f"{name}" in "".join(page.words).split("Next steps")[0]
 
 
 def test_a_heavy_bucket_is_no_heavy_region(tmp_path):
-    """One region is all that was asked: no key is too much for it, and yet the salt is uneven."""
+    """The job wants one region, so no key exceeds a region, but the salt is uneven."""
     out = users(tmp_path / "load", "{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", .4,
                 count=1)
     words = "".join(Page(report(out, tmp_path / "p.html")).words)
@@ -495,7 +497,7 @@ def test_a_load_without_heavy_keys(tmp_path):
 
 
 def test_where_the_keys_of_a_plan_lie(tmp_path):
-    """Places are those of the events: user 7 has its share of the bytes, and the picture shows it."""
+    """The plan's places follow the events. User 7 has its share of the bytes, which the picture shows."""
     out = users(tmp_path / "load", "{field: user, as: u32}, {field: at, as: reversed_millis}", .4)
     table = json.loads((out.parent / "plan" / "plan.json").read_text())["tables"][0]
     places = [(p["key"], p["cell_bytes"]) for p in table["places"]]
@@ -508,20 +510,21 @@ def test_where_the_keys_of_a_plan_lie(tmp_path):
     assert any("bands by first byte" in svg["aria-label"] for svg in page.svgs)
     assert "times the mean" not in text and "times the mean" in report(out, tmp_path / "load.html")
     shades = [attrs["d"] for tag, attrs in page.tags if tag == "path" and attrs.get("class") == "heat"]
-    assert shades[-1].count("M") == 1  # the strongest is one spot
+    assert shades[-1].count("M") == 1  # the strongest class is one spot
     assert sum(d.count("M") for d in shades) > 50
-    del table["places"]  # a plan of before
+    del table["places"]  # a plan of an older version
     (tmp_path / "old.json").write_text(json.dumps({"events": 1, "rejected": 0, "tables": [table]}))
     assert "Key distribution" not in report(tmp_path / "old.json", tmp_path / "old.html")
 
 
 @pytest.mark.parametrize("rows, regions, is_told", [(10_000, 4, True), (10_000, 1, True), (300, 1, False)])
 def test_the_fullest_bucket_of_a_load(tmp_path, rows, regions, is_told):
-    """Its figure is that of the cells, or there is none: an index of few places does not tell where buckets end."""
+    """The figure equals that of the cells, or it is missing, because an index of few places cannot show where buckets
+    end."""
     out = users(tmp_path / "load", "{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", .3,
                 rows, regions)
     bucket = collections.Counter(c.row[0] for path in (out / "t" / "hfiles").glob("*/*") for c in hfile_py.read(path))
-    found = re.search(r"4 here, the fullest has ([\d.]+) times the mean", report(out, tmp_path / "p.html"))
+    found = re.search(r"there are 4, and the fullest has ([\d.]+) times the mean", report(out, tmp_path / "p.html"))
     assert bool(found) == is_told
     if found:
         assert abs(float(found[1]) - max(bucket.values()) * 4 / rows) < .1

@@ -1,4 +1,5 @@
-"""The page as Chromium shows it: rendered, without an error, by the rules of axe, with its script and without."""
+"""Tests the page in Chromium. It is rendered without an error and is valid by the rules of axe, with and without its
+script."""
 import json
 import os
 import pathlib
@@ -26,7 +27,7 @@ CONTRAST = "runOnly: {type: 'rule', values: ['color-contrast', 'scrollable-regio
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A folder with NAME.html of each kind, and what they are of."""
+    """Returns a folder with NAME.html of each kind, and the data that they show."""
     folder = tmp_path_factory.mktemp("pages")
     load = make(folder / "load", 3, rows=3000)
     (folder / "lint.json").write_text(told_by("lint", folder / "load" / "job.yaml"))
@@ -59,7 +60,7 @@ def test_by_the_rules_of_axe(pages, browser, name, dark):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_would_find_it(pages, browser, dark):
-    """The check is one: text that hardly stands out from its ground is found, in the scheme that is asked for."""
+    """The contrast check finds text with little contrast, in the selected color scheme."""
     browser.open(pages / "load.html", dark=dark)
     browser.ask(AXE.read_text())
     assert browser.ask("getComputedStyle(document.body).backgroundColor") == ("rgb(20, 24, 29)" if dark else
@@ -91,7 +92,7 @@ def test_phone_shows_the_page_without_overflow(pages, browser, name):
 
 
 def click_copy(browser, i):
-    """Clicks the middle of copy button I as a user does; returns its label afterwards."""
+    """Clicks the middle of copy button I as a user does. Returns the button's label afterwards."""
     browser.ask(f"var button = document.querySelectorAll('button.copy')[{i}]; button.scrollIntoView({{block: 'center'}})")
     x, y, width, height = browser.ask("(r => [r.x, r.y, r.width, r.height])(button.getBoundingClientRect())")
     assert x >= 0 and x + width <= 390 and width >= 44 and height >= 32
@@ -106,7 +107,8 @@ def click_copy(browser, i):
 @pytest.mark.parametrize("clipboard", ["granted", "denied", "absent", "none"])
 @pytest.mark.parametrize("name", ["load", "plan", "state"])
 def test_phone_copies_each_command(pages, browser, name, clipboard):
-    """A click copies the command. A page from plain http has no clipboard object; without any, the command is selected."""
+    """A click copies the command. A page from plain http has no clipboard object. Without this object, the command is
+    selected."""
     browser.open(pages / f"{name}.html", width=390, mobile=True)
     commands = [c.strip() for c in re.findall(r'<pre class="run"><code>(.*?)</code></pre>',
                                               (pages / f"{name}.html").read_text(encoding="utf-8"), re.S)]

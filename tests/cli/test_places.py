@@ -1,6 +1,6 @@
-"""Loads into a place elsewhere: the very files of a load on this machine, or nothing at all.
+"""Tests loads into remote storage. They write exactly the files of a local load, or no file.
 
-The place is a small WebHDFS in memory whose faults are told by the path (tests/unit/fake_webhdfs.py).
+The storage is a small WebHDFS in memory. The path selects its faults (tests/unit/fake_webhdfs.py).
 """
 
 import os
@@ -22,7 +22,7 @@ PARTIAL = ".saltmill-partial"
 
 
 class Place:
-    """A server, and what is in it."""
+    """A server and the server's content."""
 
     def __init__(self, certificate=None):
         self.servers = fake_webhdfs.serve(certificate)
@@ -69,7 +69,7 @@ def files_of(folder):
 
 
 def started(bench, out):
-    """A load under way, as a process."""
+    """Starts a load as a process."""
     return subprocess.Popen([bench.program, "load", "job.yaml", "-o", out,
                              "--hdfs-user", "ann"], cwd=bench.folder, stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE)
@@ -92,7 +92,7 @@ def test_the_same_files(bench, place, tmp_path):
     assert place.files("/x/out") == files_of(tmp_path / "local")
     assert place.names("/x") == ["out"]
     assert list(temp.iterdir()) == []
-    # what is there is not touched
+    # existing files are not changed
     r = load(bench, place.url("/x/out"))
     assert r.returncode == 2 and b"/x/out exists already" in r.stderr
     assert place.files("/x/out") == files_of(tmp_path / "local")
@@ -100,7 +100,7 @@ def test_the_same_files(bench, place, tmp_path):
 
 @pytest.mark.parametrize("fault", ["busy-5", "cut-2", "lost-2", "dead-3", "old-99"])
 def test_passing_faults(bench, place, tmp_path, fault):
-    """The server forgets, refuses and breaks off for a while."""
+    """The server loses, refuses and interrupts calls for a while."""
     assert bench.run(out=tmp_path / "local").returncode == 0
     r = load(bench, place.url(f"/x/fault-{fault}"))
     assert r.returncode == 0, r.stderr
@@ -108,15 +108,15 @@ def test_passing_faults(bench, place, tmp_path, fault):
 
 
 @pytest.mark.parametrize("fault, status, said", [
-    ("full", 1, "no DataNode that is alive has room for it"),
+    ("full", 1, "no live DataNode has enough free space"),
     ("quota", 1, "quota of space is used up"),
-    ("garbled", 1, "HDFS has other bytes than"),
+    ("garbled", 1, "HDFS stored other bytes than"),
     ("denied", 2, "Permission denied: user=ann"),
-    ("garbage", 1, "not JSON"),
+    ("garbage", 1, "expected JSON with a `FileStatus`"),
     ("html", 1, "answers 500"),
 ])
 def test_lasting_faults(bench, place, fault, status, said):
-    """One sentence, its status, and nothing left."""
+    """Checks that the load printed one error message, has the exit status, and left no file."""
     r = load(bench, place.url(f"/x/fault-{fault}-999999"))
     assert r.returncode == status, r.stderr
     lines = [l for l in r.stderr.decode().splitlines() if ": error" in l or said in l]
@@ -140,13 +140,13 @@ def test_killed_and_started_again(bench, place, tmp_path):
 
 
 def test_a_living_run_is_left_alone(bench, place):
-    """Its lock is a file that names the process."""
+    """The lock is a file that names the process."""
     p = started(bench, place.url("/x/fault-slow-2"))
     until(lambda: "/x/fault-slow-2" + PARTIAL + "/.lock" in place.tree.nodes)
     os.kill(p.pid, signal.SIGSTOP)
     r = load(bench, place.url("/x/fault-slow-2"))
     os.kill(p.pid, signal.SIGCONT)
-    assert r.returncode == 2 and b"another run is writing" in r.stderr, r.stderr
+    assert r.returncode == 2 and b"another run writes" in r.stderr, r.stderr
     _, err = p.communicate()
     assert p.returncode == 0, err
     assert place.names("/x") == ["fault-slow-2"]
@@ -161,20 +161,20 @@ def lock_of_another_machine(place, out):
 
 
 def test_a_run_on_another_machine(bench, place):
-    """Its process cannot be looked at, but it touches its lock."""
+    """The process cannot be checked, but it updates its lock."""
     lock = lock_of_another_machine(place, "/x/out")
     touch = threading.Timer(2, lambda: lock.update(time=lock["time"] + 1))
     touch.start()
     r = load(bench, place.url("/x/out"))
     touch.join()
-    assert r.returncode == 2 and b"another run is writing" in r.stderr, r.stderr
+    assert r.returncode == 2 and b"another run writes" in r.stderr, r.stderr
     assert place.names("/x") == ["out" + PARTIAL]
 
 
 def test_of_somebody_else(bench, place):
     place.tree.nodes["/x/out" + PARTIAL] = place.tree.node("bob", "755")
     r = load(bench, place.url("/x/out"))
-    assert r.returncode == 2 and b"belongs to bob, not to ann" in r.stderr, r.stderr
+    assert r.returncode == 2 and b"found owner bob, expected ann" in r.stderr, r.stderr
     assert place.names("/x") == ["out" + PARTIAL]
 
 
@@ -188,7 +188,7 @@ def test_stopped_by_a_signal(bench, place):
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_while_it_writes(bench, place, sig):
-    """Nothing is left for the next run to find."""
+    """The next run finds no leftovers."""
     p = started(bench, place.url("/x/fault-slow-1"))
     until(lambda: len(place.tree.children("/x/fault-slow-1" + PARTIAL)) > 1)
     p.send_signal(sig)
@@ -198,9 +198,9 @@ def test_stopped_while_it_writes(bench, place, sig):
 
 
 def test_a_gateway_that_tells_no_ids(bench, place):
-    """Its lock could not be told from another run's."""
+    """The lock could not be distinguished from the lock of another run."""
     r = load(bench, place.url("/x/fault-nameless-1"))
-    assert r.returncode == 2 and b"does not return the file's fileId" in r.stderr, r.stderr
+    assert r.returncode == 2 and b"found no fileId in the server's answer" in r.stderr, r.stderr
     assert place.names("/x") == []
 
 
@@ -217,7 +217,7 @@ def test_places_that_cannot_be(bench, place, tmp_path):
 
 
 def test_hdfs_by_its_own_name(bench, place, tmp_path):
-    """hdfs:// names the port of another protocol; where HTTP is spoken is told apart."""
+    """hdfs:// names the port of another protocol. The error names the address that speaks HTTP."""
     port = place.servers[0].server_port
     r = load(bench, "hdfs://name:8020/x/out", "--webhdfs",
              f"127.0.0.1:{place.servers[1].server_port},127.0.0.1:{port}")
@@ -233,14 +233,14 @@ def test_rejects_go_there_too(bench, place):
 
 
 def test_it_does_not_fit(bench, place):
-    """Each byte is stored twice there.  Without compression the files are about as large as told."""
+    """HDFS stores each byte twice. Without compression, the files are about as large as reported."""
     bench.input(rows(40_000))
     assert load(bench, place.url("/x/fits")).returncode == 0
     written = sum(len(b) for p, b in place.files("/x/fits").items() if "/hfiles/" in p)
     place.tree.free = 2 * int(0.7 * written)
     r = load(bench, place.url("/x/out"))
     assert r.returncode == 1, r.stderr
-    assert b"the HFiles of this load need about" in r.stderr and b"are free" in r.stderr
+    assert b"the HFiles of this load need about" in r.stderr and b"of free space" in r.stderr
     assert place.names("/x") == ["fits"]
     place.tree.free = 4 * written
     assert load(bench, place.url("/x/out")).returncode == 0
@@ -251,22 +251,22 @@ ALONE = {**SAFE, "FSState": "Operational"}
 
 
 def test_a_namenode_that_was_just_started(bench, place):
-    """Its DataNodes report one by one.  Until then it is waited for, and has no room of 0 bytes."""
+    """The DataNodes report one by one. Until then the load waits, and does not report 0 bytes of free space."""
     bench.input(rows(40_000))
     place.tree.free = 1 << 40
     place.tree.states = [SAFE, SAFE, ALONE, {**ALONE, "NumLiveDataNodes": 1}]
     r = load(bench, place.url("/x/out"))
     assert r.returncode == 0, r.stderr
     assert not place.tree.states
-    for state, says in ((SAFE, b"the NameNode is in safe mode and changes nothing"),
-                        (ALONE, b"no DataNode has reported to the NameNode yet")):
+    for state, says in ((SAFE, b"the NameNode is in safe mode and accepts no changes"),
+                        (ALONE, b"no DataNode has registered with the NameNode yet")):
         place.tree.states = [state] * 1000
         r = load(bench, place.url("/x/never"), "--hdfs-patience", "1s")
         assert r.returncode == 1 and says in r.stderr, r.stderr
 
 
 def test_https(bench, tmp_path):
-    """The certificate is of our own making: only who is told of it trusts it."""
+    """The certificate is self-signed, so only a client that is given the certificate trusts it."""
     pem = tmp_path / "both.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=fake",
                     "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", pem, "-out", tmp_path / "cert.pem"],

@@ -1,4 +1,4 @@
-"""`saltmill plan`: splits and predicted sizes, against an account of the CSV's own bytes."""
+"""Compares the splits and predicted sizes of `saltmill plan` with sizes computed from the CSV's own bytes."""
 
 import bisect
 import csv
@@ -35,7 +35,7 @@ def bench_of(folder, program, regions="{split: sampled, count: 10}", family="{co
 
 
 def keys_and_bytes(data):
-    """Row key and bytes as one KeyValue of each event."""
+    """Returns the row key of each event, and the event's size as one KeyValue."""
     for event in csv.DictReader(io.StringIO(data.decode())):
         i = u32(int(event["id"]))
         key = salt(4, i) + i + reversed_millis(int(event["at"]) * 1000)
@@ -43,7 +43,7 @@ def keys_and_bytes(data):
 
 
 def true_sizes(table, data):
-    """Bytes and rows of each planned region, counted from the CSV."""
+    """Returns bytes and rows of each planned region, counted from the CSV."""
     borders = [unescape(r["start"]) for r in table["regions"][1:]]
     assert borders == sorted(set(borders))
     size, count = [0] * (len(borders) + 1), [0] * (len(borders) + 1)
@@ -58,7 +58,7 @@ def check_promise(table, data, wanted, most):
     size, count = true_sizes(table, data)
     assert max(size) * wanted / sum(size) <= most
     assert table["rows"] == sum(count) and table["cell_bytes"] == sum(size)
-    # 99 % confidence for each region: of many, a few may be outside
+    # 99 % confidence for each region, so a few of many regions may be outside
     outside = sum(abs(r["cell_bytes"] - s) > r["cell_bytes_error"] + 1 for r, s in zip(table["regions"], size))
     assert outside <= 0.02 * len(size)
     for r, n, s in zip(table["regions"], count, size):
@@ -80,7 +80,7 @@ def test_small_inputs_are_planned_exactly(tmp_path, saltmill, data, wanted):
 
 @pytest.mark.parametrize("kind", ["zipf", "sequential"])
 def test_a_thousand_regions(tmp_path, saltmill, kind):
-    """1.2 million rows, 1,200 a region: still within a tenth of the target."""
+    """With 1.2 million rows and 1,200 rows in a region, the sizes are within a tenth of the target."""
     dice = random.Random(5)
     n = 1_200_000
     ids = range(n)
@@ -94,7 +94,7 @@ def test_a_thousand_regions(tmp_path, saltmill, kind):
 
 
 def test_few_regions_need_few_rows(tmp_path, saltmill):
-    """30 MB for 10 regions: most rows are not even looked at, and the promise holds."""
+    """With 30 MB for 10 regions, plan skips most rows, and the stated error still holds."""
     data = HEADER + b"".join(b"%d,%d,%s\n" % (i * 7919 % 100003, 1_500_000_000 + i, b"y" * (1 + i % 60))
                              for i in range(600_000))
     bench = bench_of(tmp_path, saltmill)
@@ -125,7 +125,7 @@ def test_saved_is_as_planned(tmp_path, saltmill):
 
 
 def test_saved_again(tmp_path, saltmill):
-    """Only a file of its own kind is replaced, and that is said before anything is read."""
+    """Only a file of the same kind is replaced, and the error comes before any input is read."""
     bench = bench_of(tmp_path, saltmill)
     bench.input(rows(200))
     bench.table("--save", "day")
@@ -184,12 +184,55 @@ def test_sketch_of_another_job(tmp_path, saltmill, old, new):
     assert done.returncode != 0 and done.stderr
 
 
-def test_no_events(tmp_path, saltmill):
+@pytest.mark.parametrize("data,status", [(b"", 0), (b"x,1,v\n,,\n", 3)])
+@pytest.mark.parametrize("regions", ["{split: sampled, count: 10}", "{split: sampled, size: 1M}", "{split: hex, count: 4}",
+                                     "{split: uniform, size: 1M}", "{split: none}"])
+def test_no_good_events(tmp_path, saltmill, regions, data, status):
+    """plan decides the regions that load decides; load --plan, map, reduce and unite take its folder."""
+    bench = bench_of(tmp_path, saltmill, regions)
+    bench.input(HEADER + data)
+    done = bench.plan("-o", "out", "--tune", "--json")
+    assert done.returncode == status, done.stderr
+    answer = json.loads(done.stdout)
+    t = answer["tables"][0]
+    n = 4 if "hex" in regions else 1
+    assert (answer["events"], answer["rejected"], t["rows"], t["disk_bytes"], len(t["regions"])) == (
+        data.count(b"\n"), data.count(b"\n"), 0, 0, n)
+    assert len(set(r["start"] for r in t["regions"])) == n and {r["rows"] for r in t["regions"]} == {0}
+    text = bench.plan()
+    assert text.returncode == status and b"table t: 0 rows, 0 B predicted on disk" in text.stdout, text
+
+    def run(*args):
+        r = subprocess.run([saltmill, *args], cwd=tmp_path, capture_output=True)
+        assert r.returncode in (0, status), r.stderr
+        return r
+    run("load", "job.yaml", "-o", "one", "--max-rejects", "100%")
+    assert (tmp_path / "one/t/splits.txt").read_bytes() == (tmp_path / "out/t/splits.txt").read_bytes()
+    assert (tmp_path / "one/t/create.rb").read_bytes() == (tmp_path / "out/t/create.rb").read_bytes()
+    assert (tmp_path / "out/t/splits.txt").read_bytes() == ((b"4" + b"0" * 7 + b"\n8" + b"0" * 7 + b"\nc" + b"0" * 7 + b"\n") if n == 4 else b"")
+    run("load", "job.yaml", "--plan", "out", "-o", "two", "--max-rejects", "100%")
+    (tmp_path / "maps").mkdir()
+    (tmp_path / "reduces").mkdir()
+    run("map", "job.yaml", "in.csv", "--plan", "out", "-o", "maps/0")
+    run("reduce", "job.yaml", "maps", "--plan", "out", "--share", "1/1", "-o", "reduces/0")
+    run("unite", "job.yaml", "in.csv", "--plan", "out", "--maps", "maps", "--reduces", "reduces", "-o", "three", "--max-rejects", "100%")
+    for name in "manifest.json", "rejects.jsonl", "t/splits.txt", "t/create.rb":
+        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "three" / name).read_bytes(), name
+
+
+def test_an_empty_sketch_decides_no_columns(tmp_path, saltmill):
+    """The columns of a file without rows may differ. A plan of other sketches stays usable with --plan."""
     bench = bench_of(tmp_path, saltmill)
-    bench.input(HEADER)
-    done = bench.plan("-o", "out")
-    assert done.returncode == 1 and b"no rows" in done.stderr
-    assert bench.left() == []
+    header = b",".join([b"more", HEADER.strip()]) + b"\n"
+    for name, data in ("empty", header), ("full", rows(200)), ("wider", header + b"m,1,1400000001,v\n"):
+        bench.input(data)
+        bench.table("--save", name)
+    bench.table("--from", "full", "-o", "alone")
+    for i, files in enumerate([("empty", "full"), ("full", "empty"), ("empty", "full", "empty")]):
+        bench.table("--from", *files, "-o", f"out{i}")
+        assert (tmp_path / f"out{i}/settings.json").read_bytes() == (tmp_path / "alone/settings.json").read_bytes()
+    bench.table("--from", "empty", "full", "wider", "-o", "differs")
+    assert not (tmp_path / "differs/settings.json").exists()
 
 
 def test_bad_events_are_counted(tmp_path, saltmill):
@@ -208,7 +251,7 @@ def test_sample(tmp_path, saltmill):
     part, whole = bench.table("--sample", "25%"), bench.table()
     assert 0.24 < part["input_share"] < 0.27 and "input_share" not in whole
     size, _ = true_sizes(part, data)
-    assert max(size) * 10 / sum(size) < 1.5  # of ids that rise: from all of the file, not its head
+    assert max(size) * 10 / sum(size) < 1.5  # of ascending ids: from the whole file, not only its beginning
     for share in ("0", "1.5", "-1", "x", "5%%"):
         assert bench.plan("--sample", share).returncode == 2
     refused = bench.plan("--sample", "25%", "--save", "some.sketch")
@@ -217,8 +260,8 @@ def test_sample(tmp_path, saltmill):
 
 @pytest.mark.parametrize("lines", [1, 300, 60_000, 300_000])
 def test_a_sample_stands_for_all(tmp_path, saltmill, lines):
-    """Rows and bytes of a share of the input are scaled up, and within the error that is stated."""
-    rng = random.Random(lines + 1)  # of 13 seeds one is off at two shares: they overlap
+    """Rows and bytes of a share of the input are scaled up, within the stated error."""
+    rng = random.Random(lines + 1)  # of 13 seeds one is off at two shares, because the shares overlap
     data = HEADER + b"".join(b"%d,%d,%s\n" % (rng.randrange(1 << 32), 1_500_000_000 + n, b"v" * rng.randrange(1, 40))
                              for n in range(lines))
     bench = bench_of(tmp_path, saltmill, "{split: sampled, size: 1M}")
@@ -266,7 +309,7 @@ def test_load_takes_the_plan(tmp_path, saltmill):
         assert mine["rows"] == pytest.approx(theirs["rows"], rel=0.01)
 
 
-# --- what is wrong with the key ---
+# --- problems of the key ---
 
 def test_one_row_is_all(tmp_path, saltmill):
     bench = bench_of(tmp_path, saltmill)
@@ -290,7 +333,7 @@ def test_one_user_is_a_third(tmp_path, saltmill):
     assert heavy["salts"] == 4
     text = bench.plan().stdout.decode()
     assert "id 42" in text and "33.3% of the bytes" in text and "add" not in heavy
-    assert "HexStringSplit would put 100% of the bytes in one region" in text
+    assert "with HexStringSplit, one region has 100% of the bytes" in text
 
 
 @pytest.mark.parametrize("regions,wanted,warning", [
@@ -316,7 +359,7 @@ def test_how_many(tmp_path, saltmill, regions, wanted, warning):
 @pytest.mark.parametrize("codec", ["NONE", "GZ", "ZSTD"])
 @pytest.mark.parametrize("name", ["ratings", "flights"])
 def test_disk_bytes(tmp_path, saltmill, request, codec, name):
-    """Predicted by plan and by load: within a tenth of what load writes."""
+    """The predictions of plan and load are within a tenth of the bytes that load writes."""
     if name == "ratings":
         data = request.getfixturevalue("shared_data") / "ratings.csv"
     else:
@@ -359,7 +402,7 @@ tables:
 
 @pytest.mark.parametrize("order", ["by time", "mixed"])
 def test_few_beginnings(tmp_path, saltmill, order):
-    """16 salts and 3 airports: the size on disk is measured all the same."""
+    """With 16 salts and 3 airports, the size on disk is still measured."""
     (tmp_path / "job.yaml").write_text(CALLS)
     rng = random.Random(16)
     airports, states = (b"JFK", b"LGA", b"EWR"), (b"ok", b"busy", b"failed")

@@ -1,6 +1,7 @@
-"""Which test holds which promise about files and topics as other programs leave them; each named test is there.
+"""Maps each promise about files and topics of other programs to a test, and checks that the test exists.
 
-The data sets are test_exports.SETS and sniff_sets.SETS, one test each; `make sniffers` sets `init` beside DuckDB.
+The data sets are test_exports.SETS and sniff_sets.SETS, with one test for each set. `make sniffers` compares `init`
+with DuckDB.
 """
 
 import pathlib
@@ -31,7 +32,7 @@ POINTS = {
     "an unclosed quote is one reject": ["cli/test_exports::test_unclosed_quote_is_one_reject"],
     "equal header names": ["cli/test_exports[same names]"],
     "syslog, apache log": ["cli/test_exports[syslog]", "cli/test_exports[apache log]"],
-    # more than CSV
+    # other formats than CSV
     "JSON lines": ["cli/test_exports::test_json_lines_make_the_hfiles_of_csv", "cli/test_exports::test_json_faults"],
     "Avro files": ["cli/test_avro::test_values", "cli/test_avro::test_faults", "cli/test_avro::test_a_bomb"],
     "Arrow streams and files": ["cli/test_arrow::test_values", "cli/test_arrow::test_faults", "cli/test_arrow::test_a_bomb"],
@@ -64,7 +65,7 @@ POINTS = {
     "a year from the file's date": ["cli/test_transforms::test_year_of_the_files_name", "cli/test_file_year::test_several_files"],
     "a unit is not guessed": ["cli/test_transforms::test_a_finer_unit_is_not_guessed_but_named"],
     "where, when, skip_matching": ["cli/test_conditions.py"],
-    # guards and looks
+    # guards and checks
     "--min-rows, --max-filtered, files without rows": ["cli/test_exports::test_guards", "cli/test_exports::test_file_without_rows_is_told"],
     "columns and types that changed": ["cli/test_columns::test_names_and_order", "cli/test_columns::test_types_of_a_schema"],
     "check of files": ["cli/test_check.py"],

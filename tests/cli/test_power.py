@@ -1,4 +1,4 @@
-"""A sample of `make power`: what a disk may hold after the power went, judged by the next run."""
+"""Tests a sample of `make power`, which starts the next run with the disk contents that a power failure may leave."""
 
 import pathlib
 import sys
@@ -35,7 +35,7 @@ def test_power_goes_while_a_topic_is_loaded(name, inputs, tmp_path):
 
 
 def test_the_judge_sees_a_state_that_is_not_synced(inputs, tmp_path):
-    """Its folder's entries: a load is then gone from it, or nobody knows what became of one."""
+    """If its folder's entries are not synced, a load is missing, or its fate is unknown."""
     assert topic_power.run_scenario("later load of a topic", inputs, tmp_path, states=4, every=14,
                                     unsynced=power.Folder)[1]
 

@@ -1,8 +1,8 @@
-"""Random jobs over random inputs, and all that a load leaves compared with an oracle's answer.
+"""Loads random inputs with random jobs, and compares the complete result of each load with an oracle.
 
-random_jobs.py makes a case from a number, load_oracle.py says what must come of it, and hfile_py.py
-reads what the program wrote.  `SALTMILL_SEEDS=17:18 pytest tests/cli/test_random_loads.py` repeats
-one case, SALTMILL_SEEDS=1000:1500 tries others.
+random_jobs.py makes a case from a number, load_oracle.py computes the expected result, and hfile_py.py reads the
+program's files. `SALTMILL_SEEDS=17:18 pytest tests/cli/test_random_loads.py` repeats one case, SALTMILL_SEEDS=1000:1500
+runs others.
 """
 
 import base64
@@ -18,7 +18,7 @@ import hfile_py
 from oracle import unescape
 from random_jobs import Case
 
-# --- what must hold ---
+# --- invariants ---
 
 def first_difference(want, got):
     for n, (w, g) in enumerate(zip(want, got)):
@@ -29,7 +29,7 @@ def first_difference(want, got):
 
 
 def check_region(folder, m, region, files):
-    """The files of one region: inside its borders; returns their cells, family by family."""
+    """Checks that the files of one region are inside its borders. Returns the cells of the files, family by family."""
     start, end = m["regions"][region]["start"], m["regions"][region]["end"]
     low, high = unescape(start) if start else b"", unescape(end) if end else None
     found = collections.defaultdict(list)
@@ -43,7 +43,7 @@ def check_region(folder, m, region, files):
         assert (unescape(f["first_row"]), unescape(f["last_row"])) == (cells[0].row, cells[-1].row), path
         assert (f["min_ts"], f["max_ts"]) == (min(c.ts for c in cells), max(c.ts for c in cells)), path
         found[f["family"]].append(cells)
-    for lists in found.values():  # rolled at a row's end, so that no row stands in two files
+    for lists in found.values():  # rolled at a row's end, so that no row is in two files
         lists.sort(key=lambda cells: cells[0].place())
         assert all(a[-1].row < b[0].row for a, b in zip(lists, lists[1:])), f"region {region}: a row in two files"
     cells = [c for lists in found.values() for cells in lists for c in cells]
@@ -94,7 +94,7 @@ def check_case(seed, folder, saltmill):
     for i, m in enumerate(manifest["tables"]):
         check_table(case, i, m)
     v = subprocess.run([saltmill, "verify", "out"], cwd=folder, capture_output=True, timeout=60)
-    assert v.returncode == 0, f"verify says {v.stderr.decode()}"
+    assert v.returncode == 0, f"verify reports {v.stderr.decode()}"
     return "cells" if any(o.kept) else "nothing"
 
 
@@ -119,5 +119,5 @@ def test_the_reader_itself():
 
 def test_random_loads(tmp_path, saltmill):
     kinds = collections.Counter(report(seed, tmp_path / str(seed), saltmill) for seed in SEEDS)
-    if len(SEEDS) >= 50:  # most cases must be about something
+    if len(SEEDS) >= 50:  # most cases must have cells
         assert kinds["cells"] > len(SEEDS) // 2, kinds

@@ -1,6 +1,6 @@
-"""README.md: it is short, its commands print what it shows, its links lead somewhere, its picture is whole.
-
-shown.py has the rules by which it shows commands. tests/hbase/test_session.py runs its session against HBase.
+"""Tests README.md. It is short, its commands print the shown output, its links have targets, and its picture is
+complete. shown.py has the rules by which README.md shows commands. tests/hbase/test_session.py runs the session with
+HBase.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""The recipes of conf/: the commands of each job's head run as they stand there, pipes and all, and what
-they leave is what a few lines of Python make of the same input.
-
-nightly.yaml needs a cluster for most of its commands: tests/hbase/test_recipes.py.
+"""Tests the recipes of conf/. The commands in each job's head run unchanged, with pipes, and their results equal those
+of a few lines of Python. nightly.yaml needs a cluster for most of its commands, so tests/hbase/test_recipes.py tests
+it.
 """
 
 import csv
@@ -40,7 +39,7 @@ def commands(job):
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, saltmill):
-    """ran(job): a folder in which the commands of the job's head were run, and what each of them printed."""
+    """Returns a function. ran(job) returns a folder in which the commands of the job's head ran, and their outputs."""
     base = tmp_path_factory.mktemp("recipes")
     (base / "bin").mkdir()
     (base / "bin" / "saltmill").symlink_to(saltmill)
@@ -53,7 +52,7 @@ def ran(tmp_path_factory, saltmill):
         printed = []
         for command in commands(job):
             done = subprocess.run(["sh", "-c", command], cwd=folder, env=env, capture_output=True, text=True, timeout=60)
-            # rejects that the command allows are in rejects.jsonl
+            # rejects.jsonl contains the rejects that the command allows
             assert done.returncode == (3 if "--max-rejects" in command else 0), (command, done.stderr)
             assert done.stdout.strip(), command
             printed.append(done.stdout)
@@ -62,7 +61,7 @@ def ran(tmp_path_factory, saltmill):
 
 
 def rows(saltmill, folder, job, out, table):
-    """{row key: {(family, qualifier): (ms, value)}} of a load, all of it bytes."""
+    """Returns {row key: {(family, qualifier): (ms, value)}} of a load, all in bytes."""
     def plain(text):
         return re.sub(rb"\\x(..)", lambda m: bytes([int(m[1], 16)]), text.encode())
     done = subprocess.run([saltmill, "scan", f"conf/{job}.yaml", out, "--table", table, "--format", "jsonl"], cwd=folder,
@@ -76,7 +75,8 @@ def salt(buckets, data):
 
 
 def java_salt(buckets, data):
-    """Arrays.hashCode of Java, and the absolute value of its remainder: Phoenix's SaltingUtil, OpenTSDB's RowKey."""
+    """Computes Java's Arrays.hashCode and the absolute value of its remainder, like Phoenix's SaltingUtil and
+    OpenTSDB's RowKey."""
     h = 1
     for b in data:
         h = (31 * h + (b - 256 if b > 127 else b)) & 0xFFFFFFFF
@@ -176,7 +176,7 @@ def test_sessions(saltmill, ran):
     assert rows(saltmill, folder, "sessions", "sessions", "session_clicks") == by_user and len(by_user) == 6
     assert rows(saltmill, folder, "sessions", "sessions", "sessions") == whole and len(whole) == 3
     assert rows(saltmill, folder, "sessions", "sessions", "sessions_by_user") == index and len(index) == 3
-    # the newest session of the user, whole; of the six clicks, its last three
+    # the newest session of the user, whole; the last three of its six clicks
     assert re.findall(r"x2F(\w+)", printed[2]) == ["cart", "checkout"]
     assert re.findall(r"[/F](cart|checkout|search)", printed[3]) == ["checkout", "cart", "cart"]
 
@@ -210,7 +210,7 @@ def test_opentsdb(saltmill, ran):
         expected.setdefault(row, {})["t", u16(second << 4 | 0x8 | 7)] = (
             int(r["time"]) * 1000, struct.pack(">d", float(r["value"])))
     assert rows(saltmill, folder, "opentsdb", "tsdb", "tsdb") == expected and len(expected) == 4
-    # the row that OpenTSDB's documentation of its schema shows, behind the salt
+    # the row that OpenTSDB's schema documentation shows, after the salt
     assert bytes.fromhex("00000150E22700000001000001") in {k[1:] for k in expected}
     assert printed[1].strip().endswith("\\x00\\x00\\x01P\\xE2\\x27\\x00\\x00\\x00\\x01\\x00\\x00\\x01")
 

@@ -1,4 +1,4 @@
-"""What `regions:` asks for: `load` obeys it, and `plan` foretells what `load` does."""
+"""Tests the key `regions:`. `load` follows the key, and `plan` predicts the result of `load`."""
 
 import bisect
 import json
@@ -33,7 +33,7 @@ tables:
 
 
 class Table:
-    """Events (id, at, value) with salts, and the keys they must get by an account of its own."""
+    """Returns events (id, at, value) with salts, and their expected keys, computed independently."""
 
     def __init__(self, folder, program, buckets, events):
         self.folder, self.program, self.buckets = folder, program, buckets
@@ -45,7 +45,7 @@ class Table:
         return bytes([murmur3_32(ident.to_bytes(4, "big")) % self.buckets])
 
     def ask(self, command, regions):
-        """The split keys."""
+        """Returns the split keys."""
         (self.folder / "job.yaml").write_text(JOB % (self.buckets, regions))
         out = self.folder / f"{command} {regions}"
         done = subprocess.run([self.program, command, "job.yaml", "-o", out, "--quiet"], cwd=self.folder,
@@ -56,7 +56,7 @@ class Table:
         return [unescape(line) for line in (out / "t" / "splits.txt").read_text().splitlines()]
 
     def sizes(self, borders):
-        """Rows between the borders."""
+        """Returns the number of rows between the borders."""
         counts = [0] * (len(borders) + 1)
         for key, _ in self.rows:
             counts[bisect.bisect_right(borders, key)] += 1
@@ -85,7 +85,7 @@ def test_align_salt(tmp_path, saltmill, count):
 
 
 def test_even_buckets_get_a_region_each(tmp_path, saltmill):
-    """16 in 16: a byte each, though the buckets differ by a little."""
+    """With 16 regions in 16 buckets, the split points have one byte, although the buckets differ a little."""
     table = Table(tmp_path, saltmill, 16, [])
     left = [300 + b % 3 for b in range(16)]
     events, rng = [], random.Random(3)
@@ -101,7 +101,7 @@ def test_even_buckets_get_a_region_each(tmp_path, saltmill):
 
 
 def test_cuts_lie_between_entities(tmp_path, saltmill):
-    """Each of 600 has a sixth of a percent; of 6 regions a cut may cost one of them."""
+    """Each of 600 entities has a sixth of a percent, so a border may move one entity between 6 regions."""
     rng = random.Random(4)
     idents = rng.sample(range(1 << 32), 600)
     table = Table(tmp_path, saltmill, 1, [(i, at, "value") for i in idents for at in range(20)])
@@ -145,7 +145,7 @@ def planned(folder, saltmill):
 
 
 def test_plan_foretells_random_loads(tmp_path, saltmill):
-    """So few events are all in the sample: the same keys, whatever the job asks for."""
+    """The sample contains all of these few events, so the keys are the same for any settings of the job."""
     compared = 0
     for seed in range(40):
         folder = tmp_path / str(seed)
@@ -172,7 +172,7 @@ def test_plan_foretells_random_loads(tmp_path, saltmill):
 
 @pytest.mark.parametrize("buckets, count", [(1, 40), (16, 16), (16, 50), (7, 100)])
 def test_plan_within_its_error(tmp_path, saltmill, buckets, count):
-    """More rows than a sample keeps: as many keys, and each where its stated error allows."""
+    """There are more rows than a sample keeps. The number of keys is right, and each key is within its stated error."""
     rng = random.Random(buckets * count)
     heavy = [rng.randrange(1 << 32) for _ in range(30)]
     events = [(rng.choice(heavy) if rng.random() < 0.3 else rng.randrange(1 << 32), n, "x" * rng.randrange(1, 30))
@@ -190,11 +190,11 @@ def test_plan_within_its_error(tmp_path, saltmill, buckets, count):
     stated = table.report["regions"]
     for r, low, high in zip(stated, [0, *at], [*at, below[-1]]):
         assert abs(high - low - r["cell_bytes"]) <= r["cell_bytes_error"] + 1, r
-    # the bound grows with the root of what is summed: half of the table at most, or the other half
+    # the bound grows with the root of the sum: half of the table at most, or the other half
     error = max(r["cell_bytes_error"] for r in stated) * (count / 2) ** 0.5
     snapped = {bytes([b]) for b in range(1, buckets)}
     for ours, theirs, a, b in zip(foretold, loaded, at, theirs_at):
-        moved = 0.05 if {ours, theirs} & snapped else 0.02  # to a bucket or an entity by one, not by the other
+        moved = 0.05 if {ours, theirs} & snapped else 0.02  # one snaps to a bucket or an entity, the other does not
         assert abs(a - b) <= error + moved * region, (ours, theirs)
     sizes = [high - low for low, high in zip([0, *theirs_at], [*theirs_at, below[-1]])]
     assert max(sizes) <= 1.06 * region and min(sizes) >= 0.94 * region

@@ -1,4 +1,4 @@
-"""get and scan over published loads, against an account of the CSV by Python alone."""
+"""Compares get and scan over published loads with answers that Python alone computes from the CSV."""
 
 import csv
 import json
@@ -33,7 +33,8 @@ TTL_S = 3600
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """(job, load folders, cells): three loads that overlap; cells {(row, family, qualifier, ts): value}."""
+    """Makes three loads that overlap. Returns (job, load folders, cells), where cells is {(row, family, qualifier, ts):
+    value}."""
     folder = tmp_path_factory.mktemp("scan")
     job = folder / "job.yaml"
     job.write_text(JOB.format(versions=2, least=0, ttl=TTL_S))
@@ -56,7 +57,7 @@ def table(tmp_path_factory):
         dirs.append(folder / f"load{n}")
         done = loads.run("load", job, "-o", dirs[-1], "--quiet")
         assert done.returncode == 0, done.stderr
-    # the salt is not this test's matter: it is taken from the keys as they are stored
+    # this test does not check salts, so it takes the salt from the stored keys
     salts = {}
     for d in dirs:
         done = loads.run("inspect", "--cells", "--json", *d.glob("t/hfiles/f/*"))
@@ -68,7 +69,7 @@ def table(tmp_path_factory):
 
 
 def answer(cells, start=b"", stop=b"", reverse=False, versions=1, times=(0, 1 << 62), columns=None, limit=None):
-    """[(row, [(family, qualifier, ts, value)])] by the rules, from the cells of all loads."""
+    """Computes [(row, [(family, qualifier, ts, value)])] by HBase's rules from the cells of all loads."""
     kept = {"f": 3, "g": 2}
     rows = {}
     for (row, family, qualifier, ts), v in cells.items():
@@ -115,7 +116,7 @@ def ask(command, table, *args):
 
 
 def plain(rows):
-    """Values as inspect escapes them."""
+    """Escapes values as inspect does."""
     return [(row, [(f, q, ts, loads.escaped(v.encode())) for f, q, ts, v in cells]) for row, cells in rows]
 
 
@@ -181,7 +182,7 @@ def test_formats(table):
 
 
 def test_explain(table):
-    """A get reads one file a load and family at most; each other says why not."""
+    """A get reads at most one file for each load and family. Each other file shows why it was skipped."""
     job, dirs, cells = table
     key = sorted({k[0] for k in cells})[40]
     done = loads.run("get", job, *dirs, "--row", hexed(key), "--columns", "f", "--now", NOW, "--explain", "--quiet")
@@ -198,7 +199,7 @@ def test_explain(table):
     done = loads.run("scan", job, *dirs, "--columns", "g", "--now", NOW + 10**12, "--explain", "--quiet")
     assert done.stdout == "0 rows, 0 cells\n"
     assert all("timestamps" in l or "family" in l for l in done.stderr.splitlines()[:-1])
-    # ranges spare what is not in them; a scan of all reads each data block of a family once
+    # a range skips blocks outside the range, and a full scan reads each data block of a family once
     done = loads.run("scan", job, *dirs, "--where", f"id = {int.from_bytes(key[1:], 'big')}", "--now", NOW, "--explain")
     assert all(l.split()[0] == "spared" or " 1 of " in l for l in done.stderr.splitlines()[:-1])
     done = loads.run("scan", job, *dirs, "--columns", "f", "--now", NOW, "--explain", "--quiet")
@@ -209,7 +210,7 @@ def test_explain(table):
 
 
 def test_min_versions(table, tmp_path):
-    """Expired cells stay visible as far as MIN_VERSIONS says; the attributes are the job's of today."""
+    """Expired cells stay visible if MIN_VERSIONS requires them. The attributes come from the job's current text."""
     _, dirs, cells = table
     job = tmp_path / "job.yaml"
     job.write_text(JOB.format(versions=2, least=1, ttl=TTL_S))
@@ -223,7 +224,7 @@ def test_min_versions(table, tmp_path):
 
 
 def test_order_of_loads(table):
-    """Of equal cells the last load named is seen."""
+    """If loads have equal cells, the load named last wins."""
     job, dirs, cells = table
     done = loads.run("scan", job, *reversed(dirs), "--format", "jsonl", "--now", NOW, "--columns", "f:a")
     other = parsed(done.stdout)

@@ -1,6 +1,6 @@
-"""get and scan of a state folder: what it has published, as its loads one by one would be answered.
+"""Tests that get and scan of a state folder answer as for its published loads.
 
-The topic is librdkafka's mock cluster in this process; what must come is worked out from the events.
+The topic is on librdkafka's mock cluster in this process. The expected answers are computed from the events.
 """
 
 import csv
@@ -44,7 +44,7 @@ class Stream:
         self.now = {}
 
     def produce(self, ids, word):
-        """Each id always goes to one partition, so that the later event is known."""
+        """Each id always goes to one partition, so that the order of the id's events is known."""
         for p in range(2):
             self.topic.produce(p, [json.dumps({"id": i, "v": f"{word}{i}"}).encode() for i in ids if i % 2 == p])
         self.now.update({i: f"{word}{i}" for i in ids})
@@ -71,13 +71,13 @@ def published(s):
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
-    """Three loads of one state, each with rows of the one before."""
+    """Three loads of one state, each with rows of the load before."""
     s = Stream(tmp_path_factory.mktemp("state"), "three")
     outs = []
     for n, ids in enumerate([range(60), range(40, 90), range(10, 120, 3)]):
         s.produce(ids, "abc"[n])
         outs.append(s.load(f"out{n}"))
-        if n == 0:  # a position that is set by hand is no load
+        if n == 0:  # a position set by hand is not a load
             done = loads.run("seek", "--state", s.state, "0=30")
             assert done.returncode == 0, done.stderr
     return s, outs
@@ -96,7 +96,7 @@ def test_loads_in_their_order(three):
     assert decoded(s.ask("get", "id=43", "--decode", "--format", "csv")) == {43: "c43"}
     assert decoded(s.ask("scan", "--where", "id >= 50 and id < 60", "--decode", "--format", "csv")) == {
         i: s.now[i] for i in range(50, 60)}
-    # beside another load
+    # together with another load
     some = loads.run("scan", s.job, s.state, outs[0], "--where", "id = 43", "--decode", "--format", "csv")
     assert decoded(some.stdout) == {43: "a43"}
 
@@ -113,8 +113,8 @@ def test_what_is_not_there(three, tmp_path):
     shutil.move(outs[1], tmp_path / "elsewhere")
     try:
         why = s.ask("scan", status=1)
-        assert names[1] in why and f"{outs[1]} is gone" in why
-        state = tmp_path / "copy"  # where it is said to be handed over it is still not in the answer
+        assert names[1] in why and f"{outs[1]} does not exist" in why
+        state = tmp_path / "copy"  # a load that is only marked as applied is still missing in the answer
         shutil.copytree(s.state, state)
         done = loads.run("loads", "--state", state, "--loaded", names[1])
         assert done.returncode == 0, done.stderr
@@ -130,7 +130,7 @@ def test_what_is_not_there(three, tmp_path):
 @pytest.mark.parametrize("more", [", roll: {rows: 20, time: 1s}",
                                   ", roll: {rows: 20, time: 1s}, group: g, share: true"])
 def test_a_stream(tmp_path, more):
-    """While it runs and behind its end; with `share` there is a state a partition."""
+    """Queries while the stream runs and after its end. With `share`, each partition has its own state."""
     s = Stream(tmp_path, "shared" if "share" in more else "alone", more)
     s.produce(range(70), "a")
     stream = subprocess.Popen([loads.PROGRAM, "stream", s.job, "--state", s.state, "--memory", "64M", "--quiet"])

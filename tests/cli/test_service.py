@@ -1,6 +1,5 @@
-"""saltmill as a service: what it tells systemd, and the units in conf/service.
-
-The messages are those of sd_notify(3); a datagram socket of the test stands for systemd.
+"""Tests saltmill as a service, with its messages to systemd and the units in conf/service. The messages are those of
+sd_notify(3). A datagram socket of the test takes the place of systemd.
 """
 
 import configparser
@@ -33,7 +32,7 @@ tables:
 
 
 class Manager:
-    """What systemd would hear."""
+    """Receives the messages that systemd would receive."""
 
     def __init__(self):
         self.name = f"@saltmill-test-{os.getpid()}-{time.monotonic_ns()}"
@@ -42,7 +41,7 @@ class Manager:
         self.heard = []
 
     def hear(self, wanted, seconds=20, times=1):
-        """Wait for a line."""
+        """Waits for a line."""
         end = time.monotonic() + seconds
         while sum(bool(re.fullmatch(wanted, line)) for line in self.heard) < times:
             self.socket.settimeout(max(end - time.monotonic(), 0.01))
@@ -51,7 +50,7 @@ class Manager:
 
 
 def test_waiting_for_brokers_is_alive(saltmill, tmp_path):
-    """Nobody answers: it starts as long as it takes, and the watchdog hears that it is not hung."""
+    """If no broker answers, the start takes as long as necessary, and the watchdog gets messages meanwhile."""
     (tmp_path / "job.yaml").write_text(JOB)
     manager = Manager()
     process = subprocess.Popen(
@@ -62,7 +61,7 @@ def test_waiting_for_brokers_is_alive(saltmill, tmp_path):
         manager.hear("EXTEND_TIMEOUT_USEC=60000000")
         manager.hear("WATCHDOG=1", times=2)
         assert "READY=1" not in manager.heard
-        process.send_signal(signal.SIGSTOP)  # hung, as far as anybody can see: nothing is said
+        process.send_signal(signal.SIGSTOP)  # the process looks hung, so no message is sent
         time.sleep(0.2)
         manager.socket.setblocking(False)
         with pytest.raises(BlockingIOError):

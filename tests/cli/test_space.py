@@ -1,4 +1,4 @@
-"""Disk space: what a load needs is said before it is missing, and a quota holds at any time."""
+"""Tests disk space. A load reports the space that it needs before it starts, and a quota holds at any time."""
 
 import os
 import random
@@ -23,13 +23,13 @@ def bytes_of(text):
 
 
 def seconds_of_children():
-    """Of processor time: other suites run beside."""
+    """Returns processor time, because other suites run at the same time."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def scattered(n):
-    """Rows whose keys and values do not compress."""
+    """Makes rows whose keys and values do not compress."""
     rng = random.Random(7)
     return HEADER + b"".join(b"%d,%d,%s\n" % (rng.randrange(1 << 32), 1_500_000_000 + i, rng.randbytes(20).hex().encode())
                              for i in range(n))
@@ -43,14 +43,14 @@ def test_hfiles_that_do_not_fit(bench, disk_of):
     r = bench.run(out=disk / "out")
     assert r.returncode == 1
     message = r.stderr.decode()
-    need, free = re.search(r"HFiles of this load need about ([\d.]+ \w+) in \S+, but ([\d.]+ \w+) are free", message).groups()
+    need, free = re.search(r"HFiles of this load need about ([\d.]+ \w+) in \S+, found ([\d.]+ \w+) of free space", message).groups()
     assert 0.85 * written < bytes_of(need) < 1.15 * written, (need, written)
     assert 4e6 < bytes_of(free) <= 5 << 20
     assert list(disk.iterdir()) == []
 
 
 def test_compression_is_counted_in(tmp_path, saltmill, disk_of):
-    """Four times as large as the disk before compression, and it fits."""
+    """Before compression, the input has four times the size of the disk. The load still fits."""
     bench = Bench(tmp_path, saltmill, JOB.replace("NONE", "ZSTD"))
     bench.input(rows(400_000))
     disk = disk_of(6)
@@ -75,15 +75,15 @@ def test_quota(bench):
     data = scattered(600_000)
     bench.input(data)
     bench.refused(bench.run("--memory", "16M", "--temp-quota", "12M"), 1, "--temp-quota", "--memory")
-    # standard input has no size to predict from: the quota itself ends the run
+    # standard input has no known size, so only the quota ends the run
     r = bench.run("-", "--memory", "16M", "--temp-quota", "12M", input=data)
-    bench.refused(r, 1, "may have 12.6 MB (--temp-quota)", "raise --temp-quota")
+    bench.refused(r, 1, "expected at most 12.6 MB (--temp-quota)", "raise --temp-quota")
     r = bench.run("--memory", "16M", "--temp-quota", "100M", "--json")
     assert r.returncode == 0, r.stderr
 
 
 def test_quota_is_never_passed(bench):
-    """Looks at the temporary files while they grow; they have no names."""
+    """Watches the temporary files, which have no names, while they grow."""
     quota = 60 << 20
     p = subprocess.Popen([bench.program, "load", "job.yaml", "-", "-o", "out", "--memory", "16M", "--temp-quota",
                           str(quota), "--quiet"], cwd=bench.folder, stdin=open(bench.input(scattered(1_500_000)), "rb"))
@@ -110,10 +110,10 @@ def names(folder):
 
 
 def test_rejects_count_too(bench):
-    """A long tail of bad events must not fill the disk of somebody who set a quota."""
+    """A long tail of bad events must not exceed the user's quota."""
     bench.input(HEADER + b"".join(b"not-a-user,%d,%s\n" % (i, b"x" * 200) for i in range(100_000)))
     all_of_them = ("--memory", "64M", "--max-rejects", "100%")
-    bench.refused(bench.run(*all_of_them, "--temp-quota", "4M"), 1, "may have 4.2 MB (--temp-quota)")
+    bench.refused(bench.run(*all_of_them, "--temp-quota", "4M"), 1, "expected at most 4.2 MB (--temp-quota)")
     assert bench.run(*all_of_them, "--temp-quota", "400M").returncode == 3
 
 
@@ -122,7 +122,7 @@ def test_quota_of_drift(bench):
     (bench.folder / "live.txt").write_text("Total number of splits = 2\n\\x08\n")
     args = [bench.program, "drift", "job.yaml", "in.csv", "--existing", "live.txt", "--memory", "16M", "--temp-quota"]
     r = subprocess.run([*args, "4M"], cwd=bench.folder, capture_output=True, text=True)
-    assert r.returncode == 1 and "may have 4.2 MB (--temp-quota)" in r.stderr, r.stderr
+    assert r.returncode == 1 and "expected at most 4.2 MB (--temp-quota)" in r.stderr, r.stderr
     r = subprocess.run([*args, "400M"], cwd=bench.folder, capture_output=True, text=True)
     assert r.returncode == 0, r.stderr
 

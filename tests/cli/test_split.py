@@ -1,8 +1,7 @@
-"""`saltmill split`: HBase's split arithmetic on the command line.
-
-The vectors agree with HBase's own classes (RegionSplitter, TestRegionSplitter): algorithm, first
-and last row (None: the default; hex of the bytes for UniformSplit), regions, keys (hex for
-UniformSplit; "..." for keys left out; None for an error).
+"""Tests `saltmill split`, which does HBase's split arithmetic. The vectors agree with HBase's own classes
+(RegionSplitter, TestRegionSplitter). A vector has the algorithm, the first and the last row, the number of regions, and
+the keys. A row of None is the default. Rows and keys of UniformSplit are hex. "..." means omitted keys, and keys of
+None mean an error.
 """
 
 import json
@@ -170,7 +169,7 @@ def split(saltmill):
 
 
 def row_text(algorithm, row):
-    """What setFirstRow(String) takes: UniformSplit's rows are bytes, written \\xHH."""
+    """Returns the argument of setFirstRow(String). UniformSplit's rows are bytes in \\xHH form."""
     if algorithm != "UniformSplit":
         return row
     return "".join(f"\\x{b:02X}" for b in bytes.fromhex(row))
@@ -208,7 +207,7 @@ def test_vector(split, vector):
         behind = len(want) - cut - 1
         shown = shown[:cut] + ["..."] + shown[-behind:]
     assert shown == want
-    # the other forms say the same
+    # the other forms contain the same keys
     text = split(*arguments(vector)).stdout.splitlines()
     if algorithm == "UniformSplit":
         text = [re.sub(rb"\\x([0-9A-F]{2})", lambda m: bytes.fromhex(m[1].decode()), t.encode())

@@ -1,4 +1,4 @@
-"""What the program is started with and what happens to it: descriptors, devices, limits, signals."""
+"""Tests the program with unusual descriptors, devices, limits and signals."""
 
 import json
 import resource
@@ -15,7 +15,7 @@ def bench(tmp_path, saltmill):
 
 
 def published(folder):
-    """Every file of a load with its bytes; the manifest's seconds are in none of them."""
+    """Returns every file of a load with the file's bytes, without the manifest's times."""
     return {p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
@@ -23,8 +23,8 @@ def published(folder):
 
 @pytest.mark.parametrize("closed", [(2,), (0, 1), (0, 1, 2)])
 def test_closed_descriptors(bench, closed):
-    """Files that are opened do not take their numbers: what is printed goes nowhere, and nothing else changes."""
-    # so slow to write that there is progress to tell meanwhile
+    """Opened files do not take the closed numbers. The output is lost, and nothing else changes."""
+    # so slow to write that progress is printed meanwhile
     (bench.folder / "job.yaml").write_text(JOB.replace("compression: NONE", "compression: {codec: ZSTD, level: 19}"))
     bench.input(rows(40_000))
     assert b"writing" in bench.run("--threads", "1").stderr
@@ -45,7 +45,7 @@ def test_closed_input_is_not_an_empty_one(bench):
     bench.refused(r, 1, "Bad file descriptor")
 
 
-# --- a device that is full ---
+# --- a full device ---
 
 COMMANDS = ["--help", "--version", "load --help", "load --version", "verify --help", "load job.yaml -o new",
             "load job.yaml -o new --json", "plan job.yaml", "plan job.yaml --json", "ddl job.yaml --splits out/t/splits.txt", "verify out",
@@ -74,7 +74,7 @@ def test_result_that_cannot_be_printed(bench, command):
 # --- a limit on the size of files ---
 
 def test_file_size_limit(bench):
-    """A sentence, not SIGXFSZ."""
+    """The limit causes an error message, not SIGXFSZ."""
     bench.input(rows(20_000))
     limit = 100_000
     r = bench.run(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
@@ -84,7 +84,7 @@ def test_file_size_limit(bench):
 # --- names that are not UTF-8 ---
 
 def test_names_that_are_not_utf8(bench):
-    """Nothing is refused, and JSON stays JSON: such a byte is shown as \\xHH."""
+    """The program accepts such a name. JSON stays valid, because the byte is printed as \\xHH."""
     name = b"n\xff\xc3".decode(errors="surrogateescape")
     job, data, out = (bench.folder / f"{name}{end}" for end in (".yaml", ".csv", ""))
     job.write_text(JOB)
@@ -103,4 +103,4 @@ def test_names_that_are_not_utf8(bench):
     assert problem["path"] == r"t/n\xFF\xC3"
     assert run("plan", job.name, data.name)["events"] == 10
     [f] = run("inspect", out.name, status=1)
-    assert "not a regular file" in f["error"] and r"n\xFF\xC3" in f["error"]
+    assert "found something else, expected a regular file" in f["error"] and r"n\xFF\xC3" in f["error"]

@@ -1,6 +1,8 @@
-"""What people see while a command runs: a line that never wraps, is gone at the end, and knows where it may be drawn.
+"""Tests terminal output while a command runs. The progress line never wraps, is removed at the end, and appears only on
+a terminal.
 
-The terminal is a pseudo-terminal of a width; what is on its screen is worked out here, character by character.
+The terminal is a pseudo-terminal with a given width. The test computes the content of its screen, character by
+character.
 """
 import fcntl
 import json
@@ -41,7 +43,7 @@ ROLL = "roll: {rows: 1000, time: 1h}"
 
 
 class Screen:
-    """Lines as a terminal of that width shows them; every state of the last line is kept."""
+    """Keeps lines as a terminal of this width shows them, and every state of the last line."""
 
     def __init__(self, width):
         self.width, self.lines, self.column, self.shown, self.wrapped, self.codes = width, [""], 0, [], 0, set()
@@ -68,9 +70,8 @@ class Screen:
 
 
 def watch(args, width, meanwhile=None, before=(), stdout=subprocess.PIPE, **environment):
-    """Run it with standard error on a terminal; its screen, exit status and standard output.
-
-    before: a program in front of it; meanwhile: what is done with its process while it runs."""
+    """Runs the program with standard error on a terminal. Returns the screen, the exit status and standard output.
+    `before` is a program that starts saltmill. `meanwhile` is a function that gets the process while it runs."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG", "TERM", "NO_COLOR")}
@@ -84,7 +85,7 @@ def watch(args, width, meanwhile=None, before=(), stdout=subprocess.PIPE, **envi
         if select.select([ours], [], [], .1)[0]:
             try:
                 more = os.read(ours, 65536)
-            except OSError:  # all of it was read, and it is closed
+            except OSError:  # all output was read, and the terminal is closed
                 break
             seen += more
     other.join()
@@ -135,7 +136,7 @@ SLOW = ("strace", "-f", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=
 
 @pytest.fixture(scope="module")
 def loads(tmp_path_factory):
-    """A load of 64 files, a plan, a map and two loads of slices by it."""
+    """Prepares a load of 64 files, a plan, a map, and two loads of slices with that plan."""
     folder = tmp_path_factory.mktemp("loads")
     (folder / "job.yaml").write_text(JOB.replace("count: 4", "count: 64"))
     rng = random.Random(5)
@@ -164,7 +165,7 @@ COUNTED = {"verify": r"verifying \d+%(, \d+ s left)?(, [\d.]+ ?[KM]?B of [\d.]+ 
 @pytest.mark.parametrize("command, width", [("verify", 40), ("verify", 200), ("report", 40), ("report", 80), ("scan", 40),
                                             ("scan", 80), ("reduce", 80), ("unite", 40), ("unite", 80)])
 def test_how_far_it_is(tmp_path, loads, command, width):
-    """Each read is held up a little; the share rises, the line keeps to its width and is gone at the end."""
+    """Each read is delayed a little. The percentage rises, the line keeps to its width and is removed at the end."""
     args = {"verify": ["verify", loads / "out", "--threads", "1"], "report": ["report", loads / "out", "-o", tmp_path / "p"],
             "scan": ["scan", loads / "job.yaml", loads / "out"],
             "reduce": ["reduce", loads / "job.yaml", loads / "map", "--plan", loads / "plan", "-o", tmp_path / "r"],
@@ -174,7 +175,7 @@ def test_how_far_it_is(tmp_path, loads, command, width):
         screen, status, _ = watch(args, width, before=[w.replace("%d", str(delay)) for w in SLOW], LC_ALL="C",
                                   stdout=answer if command in ("scan", "unite") else subprocess.PIPE)
     assert status == 0 and screen.codes == set()
-    assert screen.wrapped == 0 or command == "report"  # whose sentence at the end is as long as it is
+    assert screen.wrapped == 0 or command == "report"  # the last message may have any length
     drawn = [line for line in screen.shown if line]
     assert len(drawn) >= 3 and all(len(line) < width for line in drawn)
     assert all(re.match(COUNTED[command], line) for line in drawn), drawn
@@ -186,7 +187,7 @@ def test_how_far_it_is(tmp_path, loads, command, width):
 
 
 def test_the_share_of_what_is_digested(tmp_path):
-    """Standard input that tells its size."""
+    """The size of standard input is known."""
     def feed(p):
         for _ in range(8):
             p.stdin.write("x" * 1250000)
@@ -224,23 +225,23 @@ def test_a_stream(tmp_path, width):
         p.send_signal(signal.SIGTERM)
     screen, status, out = watch(["stream", tmp_path / "job.yaml", "--state", tmp_path / "s"], width, stop, LANG="C")
     assert status == 0 and screen.codes == set()
-    drawn = [line for line in screen.shown if line]  # and sentences, in lines of their own, as long as they are
+    drawn = [line for line in screen.shown if line]  # and messages on their own lines, of any length
     assert drawn and all(line.startswith("lag ") and len(line) < width and not line.endswith(",") for line in drawn)
     assert any("open cut 345 offsets" in line for line in drawn) == (width > 40)
     assert out.count("published as") == 2 and not any("lag " in line for line in screen.lines)
 
 
 def test_a_warning_takes_the_line_away(tmp_path, job):
-    """What is said meanwhile stands in a line of its own."""
+    """A message during the load is on its own line."""
     screen, status, _ = watch(["load", job, tmp_path / "bad.csv", "-o", tmp_path / "bad"], 40,
                               bad(tmp_path / "bad.csv"))
-    assert status == 1 and screen.wrapped > 0  # the sentence is as long as it is
+    assert status == 1 and screen.wrapped > 0  # the message may have any length
     text = "".join(screen.lines)
     assert text.startswith("saltmill load: ") and "reading" not in text and screen.lines[-1] == ""
 
 
 def bad(path):
-    """The same, with an event that is bad behind a pause."""
+    """Feeds the pipe in the same way, with a bad event after a pause."""
     os.mkfifo(path)
 
     def feed(_):
@@ -277,7 +278,7 @@ def test_numbers_and_times_are_the_same_everywhere(tmp_path, job, locale):
 
 
 def test_names_of_strangers_are_no_commands(tmp_path):
-    """`seek` says why it asked nobody, in a sentence with the path of the job that is not there any more."""
+    """`seek` reports why it queried no broker, in a message with the path of the deleted job."""
     topic = MockTopic("seek-shown", 1)
     folder = tmp_path / "a\x1b[31m\x07b"
     folder.mkdir()
@@ -289,3 +290,77 @@ def test_names_of_strangers_are_no_commands(tmp_path):
     r = subprocess.run([PROGRAM, "seek", "--state", state, "0=1"], capture_output=True, check=False)
     assert b"the offsets were not checked at the brokers" in r.stderr and b"a\\x1B[31m\\x07b" in r.stderr
     assert not set(r.stderr) & {0x1b, 0x07}
+
+
+NAME = "a\npublished as \x1b[31mevil.csv"
+
+
+def test_names_cannot_forge_a_line(saltmill, tmp_path):
+    """The file name has a line feed and a control sequence. Each line of the output still begins as usual."""
+    (tmp_path / "job.yaml").write_text(NAME_JOB)
+    (tmp_path / NAME).write_text("id,at,v\n")
+    (tmp_path / f"b{NAME}").write_text("id,at,v\nx,1,2\n")
+    (tmp_path / "c.csv").write_text("id,at,v\n1,1700000000,v\n1,1700000000,w\n")
+    commands = [
+        ("load", "job.yaml", NAME, "c.csv", "-o", f"o{NAME}"), ("load", "job.yaml", f"b{NAME}", "-o", "o2"),
+        ("load", "job.yaml", f"b{NAME}", "--max-rejects", "1", "-o", "o3"), ("check", "job.yaml", f"b{NAME}", "c.csv"),
+        ("plan", "job.yaml", NAME), ("verify", f"o{NAME}"), ("report", f"o{NAME}", "-o", "r.html"), ("loads", "--ledger", "."),
+        ("lint", "job.yaml", f"b{NAME}"), ("init", NAME), ("apply", f"o{NAME}", "--hbase", "127.0.0.1:1"),
+        ("load", "job.yaml", NAME, "-o", f"o{NAME}"), ("scan", "job.yaml", f"none{NAME}"), ("digest", f"none{NAME}")]
+    for command in commands:
+        done = subprocess.run([saltmill, *command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        text = done.stdout + done.stderr
+        assert "\x1b" not in text, command
+        for line in text.splitlines():
+            assert not line.startswith("published as ") or line == "published as o" + NAME.replace("\n", "\\x0A").replace(
+                "\x1b", "\\x1B") or line == "published as o3", (command, line)
+
+
+def in_terminal(command, folder):
+    """Returns the bytes that a terminal receives."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(command, cwd=folder, stdout=slave, stderr=slave, stdin=subprocess.DEVNULL)
+    os.close(slave)
+    out = b""
+    try:
+        while part := os.read(master, 65536):
+            out += part
+    except OSError:
+        pass  # the other end is closed
+    os.close(master)
+    process.wait(timeout=60)
+    return out
+
+
+def test_values_cannot_command_a_terminal(saltmill, tmp_path):
+    """A pipe receives the same bytes unchanged, and a terminal receives them escaped."""
+    value = b"\x1b[31mred\x07\xc2\x9bx"
+    (tmp_path / "job.yaml").write_text(NAME_JOB.replace("[{field: id, as: u32}]", "[{field: v, terminator: '/'}, {field: id, as: u32}]"))
+    (tmp_path / "in.csv").write_bytes(b"id,at,v\n1,1700000000," + value + b"\n")
+    subprocess.run([saltmill, "load", "job.yaml", "in.csv", "-o", "out", "--quiet"], cwd=tmp_path, check=True)
+    key = subprocess.run([saltmill, "key", "encode", "job.yaml", "v=" + value.decode(), "id=1"], cwd=tmp_path, capture_output=True,
+                         text=True, check=True).stdout.strip()
+    commands = [("scan", "job.yaml", "out", "--decode", "--format", form) for form in ("csv", "jsonl", "table")] + [
+        ("scan", "job.yaml", "out"), ("key", "decode", "job.yaml", key), ("check", "job.yaml", "in.csv"),
+        ("inspect", *[str(p) for p in (tmp_path / "out/t/hfiles/f").iterdir()], "--cells"), ("ddl", "job.yaml")]
+    for command in commands:
+        shown = in_terminal([saltmill, *command], tmp_path)
+        assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\xc2[\x80-\x9f]|\x1b(?!\[K)", shown), (command, shown)
+        assert b"red" in shown or command[0] == "ddl"
+    piped = subprocess.run([saltmill, *commands[0]], cwd=tmp_path, capture_output=True, check=True).stdout
+    assert value in piped
+
+
+NAME_JOB = """\
+source: {csv: {files: [in.csv]}}
+fields:
+  id: {type: u32}
+  at: {type: time, unit: s}
+tables:
+  - name: t
+    rowkey: [{field: id, as: u32}]
+    timestamp: at
+    families: {f: {}}
+    cells: [{family: f, qualifier: v, value: v}]
+    regions: {split: none}
+"""

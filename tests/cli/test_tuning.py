@@ -1,4 +1,4 @@
-"""`compression: {codec: ZSTD, level: auto}` on the command line."""
+"""Tests `compression: {codec: ZSTD, level: auto}` on the command line."""
 
 import random
 import subprocess
@@ -36,10 +36,10 @@ def test_chosen_alike_by_any_threads(tmp_path, saltmill, aim):
     (tuned,) = seen[0][0]
     assert (tuned["family"], tuned["aim"]) == ("f", "size" if "size" in aim else "speed")
     made = f", ready-made sequences from {tuned['min_match']} bytes" if "min_match" in tuned else ""
-    assert ("size" not in aim) == bool(made)  # rows that resemble one another
+    assert ("size" not in aim) == bool(made)  # similar rows
     assert f"ZSTD level {tuned['level']}, hash log {tuned['hash_log']}{made}, best for" in r.stdout.decode()
     assert 0 < tuned["stored_bytes"] < tuned["plain_bytes"] <= 3 << 20
-    # the sample speaks for the table
+    # the sample represents the table
     assert table["regions"][0]["bytes"] < 1.5 * table["regions"][0]["cell_bytes"] * tuned["stored_bytes"] / tuned["plain_bytes"]
 
 

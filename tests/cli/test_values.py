@@ -1,7 +1,10 @@
-"""Values whose bytes were once wrong: padded and turned round, far times, floats between two others."""
+"""Tests values that earlier versions stored wrongly, such as padded and reversed values, far times, and certain
+floats."""
 
+import json
 import random
 import struct
+import subprocess
 from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -10,6 +13,7 @@ import pytest
 import hfile_py
 from load_help import Bench
 from load_oracle import nearest_f32
+from oracle import unescape
 
 JOB = """\
 source: {{csv: {{files: [in.csv], header: false, columns: [v, n]}}}}
@@ -25,7 +29,7 @@ tables:
 
 
 def keys(folder, saltmill, field, key, texts):
-    """The row key of each text; None: rejected."""
+    """Returns the row key of each text, or None if the text is rejected."""
     bench = Bench(folder, saltmill, JOB.format(field=field, key=key))
     bench.input("".join(f'"{text}",{n}\n' for n, text in enumerate(texts)).encode())
     r = bench.run("--max-rejects", "100%")
@@ -36,7 +40,7 @@ def keys(folder, saltmill, field, key, texts):
     return [found.get(n) for n in range(len(texts))], [why.get(n) for n in range(len(texts))]
 
 
-# --- padded, and turned round ---
+# --- padded and reversed ---
 
 def test_reversed_numbers_are_padded_first(tmp_path, saltmill):
     texts = ["12", "120", "1200", "0", "000013", "999999", "1234567"]
@@ -52,12 +56,72 @@ def test_reversed_numbers_are_padded_first(tmp_path, saltmill):
     ("text", "width: 4, pad: '0', side: left", {"7": b"0007"}, ["07", "0007"]),
     ("u32", "width: 4", {"7": b"0007", "120": b"0120"}, []),
     ("u32", "width: 4, side: right", {"12": b"1200"}, ["120", "1200"]),
-    ("hex", "width: 3", {"ff": b"\xff\0\0", "00ff": b"\0\xff\0"}, ["ff00", "00"]),
+    ("hex", "width: 3, pad: '\\x00'", {"ff": b"\xff\0\0", "00ff": b"\0\xff\0", "0000ff": b"\0\0\xff"}, ["ff00", "00", "ffff00"]),
+    ("hex", "width: 3, pad: '\\x00', side: left", {"ff": b"\0\0\xff", "ff00": b"\0\xff\0"}, ["00", "00ff", "00ffff"]),
 ])
 def test_no_value_ends_as_padding_does(tmp_path, saltmill, field, part, fine, bad):
     found, why = keys(tmp_path, saltmill, field, f"[{{const: k}}, {{field: v, {part}}}]", [*fine, *bad])
     assert found == [*(b"k" + k for k in fine.values()), *(None for _ in bad)]
     assert why == [None] * len(fine) + ["pad_in_value"] * len(bad)
+
+
+MAC_JOB = """\
+source: {csv: {files: [in.csv], header: false, columns: [mac, at, n]}}
+fields: {mac: {type: hex}, at: u32, n: u32}
+tables:
+  - name: t
+    rowkey: [{field: mac, as: bytes, width: 6}, {field: at, as: u32}]
+    timestamp: 5
+    families: {f: {}}
+    cells: [{family: f, qualifier: n, value: n}]
+    regions: {split: none}
+"""
+
+
+def test_bytes_of_a_full_width(tmp_path, saltmill):
+    """A MAC address may end in 00. Each command gives the bytes of the address and of no shorter one."""
+    macs = ["0050569a1b00", "000000000000", "0050569a0000", "0050569affff", "ffffffffff00", "ffffffffffff", "0050569a1b2c"]
+    short = ["0050569a1b", "0050569a", ""]
+    bench = Bench(tmp_path, saltmill, MAC_JOB)
+    bench.input("".join(f'"{m}",7,{n}\n' for n, m in enumerate([*macs, *short, macs[0] + "00"])).encode())
+    assert bench.run("--max-rejects", "100%").returncode == 3
+    rejects = bench.rejects()
+    assert [(r["line"], r["reason"]) for r in rejects] == [(8, "too_short"), (9, "too_short"), (10, "too_short"), (11, "too_wide")]
+    assert "5 bytes, expected 6 (the part's width)" in rejects[0]["detail"]
+    assert r"add `pad: '\x00'`" in rejects[0]["detail"]
+
+    def ask(*args, status=0):
+        r = subprocess.run([saltmill, *args], cwd=tmp_path, capture_output=True, text=True)
+        assert r.returncode == status, r.stderr
+        return r.stdout if status == 0 else r.stderr
+
+    def rows(*args):
+        return sorted(unescape(json.loads(line)["row"]) for line in ask(*args, "--format", "jsonl").splitlines())
+    out, row = bench.out.name, {m: bytes.fromhex(m) + struct.pack(">I", 7) for m in macs}
+    assert rows("scan", "job.yaml", out) == sorted(row.values())
+    for m in macs:
+        text = ask("key", "encode", "job.yaml", f"mac={m}", "at=7").strip()
+        assert unescape(text) == row[m]
+        assert json.loads(ask("key", "decode", "job.yaml", text, "--json"))["key"]["mac"] == m
+        assert rows("get", "job.yaml", out, f"mac={m}", "at=7") == [row[m]]
+        assert rows("scan", "job.yaml", out, "--where", f"mac = {m!r}") == [row[m]]
+    for m in short[:2]:
+        assert "expected 6 (the part's width)" in ask("key", "encode", "job.yaml", f"mac={m}", "at=7", status=2)
+    compare = {"<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "=": lambda a, b: a == b}
+    for m in [*macs, *short[:2], macs[0] + "00", macs[3] + "ff"]:
+        for op, holds in compare.items():
+            want = sorted(row[x] for x in macs if holds(bytes.fromhex(x), bytes.fromhex(m)))
+            assert rows("scan", "job.yaml", out, "--where", f"mac {op} {m!r}") == want, (op, m)
+            answer = json.loads(ask("key", "ranges", "job.yaml", "--where", f"mac {op} {m!r}", "--format", "json"))
+            inside = sorted(k for k in row.values() if any(
+                (not r["start"] or unescape(r["start"]) <= k) and (not r["stop"] or k < unescape(r["stop"])) for r in answer["ranges"]))
+            assert inside == want and answer["exact"], (op, m, answer)
+
+
+def test_a_side_without_a_pad_byte(tmp_path, saltmill):
+    bench = Bench(tmp_path, saltmill, MAC_JOB.replace("width: 6", "width: 6, side: left"))
+    bench.input(b"")
+    bench.refused(bench.run(), 2, "side: found with as: bytes without pad, expected `pad: '\\x00'` too")
 
 
 # --- far times ---

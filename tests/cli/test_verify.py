@@ -1,4 +1,4 @@
-"""verify: a sound load passes, each kind of damage is found and named with its path."""
+"""Tests that verify accepts a sound load and reports each kind of damage with its path."""
 
 import json
 import re
@@ -21,13 +21,13 @@ def load(pristine, tmp_path):
 
 
 def hfiles(load, family="f"):
-    """HFiles of a family as paths relative to the load, in the manifest's order (by region)."""
+    """Returns HFiles of a family as paths relative to the load, in the manifest's order (by region)."""
     manifest = json.loads((load / "manifest.json").read_text())
     return [f["path"] for f in manifest["tables"][0]["files"] if f["family"] == family]
 
 
 def problems(load):
-    """[(path, text)] of a run that must find some."""
+    """Returns [(path, text)] of a run that must report problems."""
     done = loads.run("verify", load)
     assert done.returncode == 1, done.stdout + done.stderr
     found = re.findall(r"^PROBLEM  (.+?): (.*)$", done.stdout, re.MULTILINE)
@@ -99,19 +99,20 @@ def test_extra_file(load, name):
 
 @pytest.mark.parametrize("name", ["x", "events/hfiles/x", "events/hfiles/f/.tmp", "events/manifest.json"])
 def test_extra_folder(load, name):
-    """One finding, empty or not."""
+    """Changes one finding, empty or not."""
     (load / name).mkdir()
-    assert problems(load) == [(name, "a folder that the manifest does not know of")]
+    assert problems(load) == [(name, "a folder that the manifest does not list")]
     deep = load / name
     for _ in range(300):
         deep = deep / "d"
         deep.mkdir()
     (deep / "file").write_bytes(b"x")
-    assert problems(load) == [(name, "a folder that the manifest does not know of")]
+    assert problems(load) == [(name, "a folder that the manifest does not list")]
 
 
 def test_families_without_cells(tmp_path):
-    """Each family has a folder, filled or not; of an old manifest that does not name them any will do."""
+    """Each family has a folder, with or without files. If an old manifest does not name the families, any folder is
+    accepted."""
     job, out = tmp_path / "job.yaml", tmp_path / "out"
     job.write_text(loads.JOB.replace("{field: name}}", "{field: none}, optional: true}"))
     (tmp_path / "events.csv").write_text("id,when,none\n1,2,\n")
@@ -147,7 +148,7 @@ def test_truncated_file(load, keep):
     (load / path).write_bytes(content[:keep])
     found = problems(load)
     size = len(content[:keep])
-    assert_found(found, path, rf"^{size} bytes, the manifest says {len(content)}")
+    assert_found(found, path, rf"^{size} bytes, the manifest has {len(content)}")
     assert {p for p, _ in found} == {path}
 
 
@@ -157,19 +158,19 @@ def test_swapped_pair(load):
     (load / b).rename(load / a)
     (load / "t").rename(load / b)
     found = problems(load)
-    assert_found(found, a, f"holds the content of {b}")
-    assert_found(found, b, f"holds the content of {a}")
+    assert_found(found, a, f"contains the content of {b}")
+    assert_found(found, b, f"contains the content of {a}")
     assert_found(found, a, "is outside region 0, which ends at ")
     assert_found(found, b, "is outside region 1, which starts at ")
 
 
 def test_other_family(load):
-    """The right cells in the wrong column family."""
+    """The right cells are in the wrong column family."""
     one, two = hfiles(load, "f")[0], hfiles(load, "g")[0]
     (load / one).rename(load / "t")
     (load / two).rename(load / one)
     (load / "t").rename(load / two)
-    assert_found(problems(load), one, "not of family f")
+    assert_found(problems(load), one, "expected family f")
 
 
 def table(change):
@@ -180,9 +181,9 @@ def table(change):
     "change, path, text",
     [
         (lambda m: m.update(read=m["read"] + 1), "manifest.json", r"3004 read but 3000 loaded \+ 2 rejected"),
-        (lambda m: m.update(rejected=3), "rejects.jsonl", "2 lines, the manifest says 3"),
+        (lambda m: m.update(rejected=3), "rejects.jsonl", "2 lines, the manifest has 3"),
         (lambda m: m["inputs"][0].update(rows=1), "manifest.json", "the inputs have 1 rows"),
-        (lambda m: m["reasons"][0].update(count=9), "rejects.jsonl", "says 9"),
+        (lambda m: m["reasons"][0].update(count=9), "rejects.jsonl", "has 9"),
         (table(lambda t: t.update(loaded=t["loaded"] - 1)), "manifest.json", "but 2999 loaded"),
         (table(lambda t: t.update(rows=t["rows"] + 1)), "manifest.json", "3001 rows and 6000 cells, its regions"),
         (table(lambda t: t.update(cells=1)), "manifest.json", "3000 rows and 1 cells"),
@@ -201,14 +202,14 @@ def test_edited_manifest(load, change, path, text):
 @pytest.mark.parametrize(
     "key, value, text",
     [
-        ("rows", 1, "rows, the manifest says 1$"),
-        ("cells", 1, "cells, the manifest says 1$"),
-        ("bytes", 1, "bytes, the manifest says 1$"),
-        ("cell_bytes", 1, "bytes of cells, the manifest says 1$"),
-        ("first_row", "\\x00", r"first row .*, the manifest says \\x00$"),
-        ("last_row", "zz", "last row .*, the manifest says zz$"),
-        ("min_ts", 0, "smallest timestamp 14.*, the manifest says 0$"),
-        ("max_ts", 0, "largest timestamp 14.*, the manifest says 0$"),
+        ("rows", 1, "rows, the manifest has 1$"),
+        ("cells", 1, "cells, the manifest has 1$"),
+        ("bytes", 1, "bytes, the manifest has 1$"),
+        ("cell_bytes", 1, "bytes of cells, the manifest has 1$"),
+        ("first_row", "\\x00", r"first row .*, the manifest has \\x00$"),
+        ("last_row", "zz", "last row .*, the manifest has zz$"),
+        ("min_ts", 0, "smallest timestamp 14.*, the manifest has 0$"),
+        ("max_ts", 0, "largest timestamp 14.*, the manifest has 0$"),
         ("digest", "0" * 32, "changed"),
         ("region", 1, "is outside region 1"),
         ("region", 77, "region 77, the manifest has 4 regions"),
@@ -260,7 +261,7 @@ def test_digests(pristine):
 
 
 def test_any_byte_of_the_manifest(load):
-    """Wherever it lies, a digit of the inputs, the predictions or the job's digest included."""
+    """A changed digit is detected anywhere, also in the inputs, the predictions and the job's digest."""
     path = load / "manifest.json"
     text = path.read_bytes()
     places = list(range(0, len(text), len(text) // 15)) + list(range(len(text) - 130, len(text), 9))
@@ -276,12 +277,13 @@ def test_any_byte_of_the_manifest(load):
 
 
 def test_manifest_of_before_digests(load):
-    """Proved as far as it goes, and that is said; half of the digests is none of those."""
+    """Without digests, verify checks the rest and reports the missing digests. A manifest with only half of the digests
+    is an error."""
     manifest = json.loads((load / "manifest.json").read_text())
     digests = manifest.pop("digests")
     (load / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
     done = loads.run("verify", load)
-    assert done.returncode == 0 and "before manifests carried a digest" in done.stdout
+    assert done.returncode == 0 and "an old version wrote this manifest without digests" in done.stdout
     (load / "rejects.jsonl").write_text((load / "rejects.jsonl").read_text().replace("never", "newer"))
     assert loads.run("verify", load).returncode == 0
     manifest["digests"] = {"rejects": digests["rejects"]}
@@ -290,18 +292,18 @@ def test_manifest_of_before_digests(load):
 
 
 def test_changed_rejects(load):
-    """The same number of lines, with the same reasons."""
+    """The changed file has the same number of lines, with the same reasons."""
     path = load / "rejects.jsonl"
     assert path.read_text().count("never") == 2
     path.write_text(path.read_text().replace("never", "newer"))
-    assert problems(load) == [("rejects.jsonl", "changed: its digest is not the one in the manifest")]
+    assert problems(load) == [("rejects.jsonl", "changed: found another digest than in the manifest")]
 
 
 def test_edited_rejects(load):
     path = load / "rejects.jsonl"
     first, second = path.read_text().splitlines()
     path.write_text(first + "\n")
-    assert_found(problems(load), "rejects.jsonl", "1 lines, the manifest says 2 rejected")
+    assert_found(problems(load), "rejects.jsonl", "1 lines, the manifest has 2 rejected")
     path.write_text(first + "\n{}\n")
     assert_found(problems(load), "rejects.jsonl", "line 2 is not")
     path.unlink()

@@ -1,6 +1,6 @@
-"""The walks of pipeline/README.md are true: a load of each kind enters every function that its walk names.
+"""Tests that the walks of pipeline/README.md are true. A load of each kind enters every function that the walk names.
 
-Coverage of an instrumented program (make FLAVOR=cover CC=clang) is the judge.
+The test measures this with the coverage of an instrumented program (make FLAVOR=cover CC=clang).
 """
 import json
 import os
@@ -91,7 +91,7 @@ def write_reject(folder):
 
 
 def functions_entered(program, folder, write, user, status):
-    """{(file, function)} of one load."""
+    """Returns {(file, function)} of one load."""
     source = write(folder)
     (folder / "job.yaml").write_text(JOB.format(source=source, user=user))
     raw, profile = folder / "load.profraw", folder / "load.profdata"
@@ -111,7 +111,7 @@ def functions_entered(program, folder, write, user, status):
 
 
 def walk(name):
-    """The steps of a walk, and what its load does not enter: [(file, function)]."""
+    """Returns the steps of a walk that its load does not enter: [(file, function)]."""
     text = re.search(rf"<!-- walk: {name} -->\n(.*?)(?=\n##|\Z)", README, re.S).group(1)
     parts = text.split("\nNot entered:")
     return [re.findall(r"`([\w/]+\.c): (\w+)`", p) for p in (parts + [""])[:2]]

@@ -1,4 +1,5 @@
-"""scan --where asks the newest version of each column, with --any-version each of them; folders and live tables.
+"""Tests scan --where, which checks the newest version of each column, and with --any-version each version. Folders and
+live tables give the same answers.
 
 The model is a dictionary of versions in Python.
 """
@@ -33,7 +34,7 @@ tables:
 
 
 class Model:
-    """Columns of a row: {(family, qualifier): [(time, value), newest first]}."""
+    """The columns of a row, as {(family, qualifier): [(time, value), newest first]}."""
 
     def __init__(self, rng):
         self.events = [(rng.randrange(6), rng.randrange(5), t, rng.random() < 0.5, rng.randrange(4))
@@ -56,7 +57,9 @@ class Model:
                 for s, row in self.rows.items() for (f, q), versions in row.items() for t, v in versions[:5]]
 
     def answer(self, of_row, of_cell, shown, any_version, within):
-        """of_row: what decides about the shelf's value; of_cell: (family, qualifier, time, value) of a version."""
+        """`of_row` decides from the shelf's value. `of_cell` decides from (family, qualifier, time, value) of a
+        version.
+        """
         found = []
         for student in sorted(self.rows):
             row = {c: [v for v in versions if v[0] in within][:5] for c, versions in self.rows[student].items()}
@@ -105,7 +108,7 @@ def test_random_versions(tmp_path, seed):
             any_version, shown = rng.random() < 0.4, rng.choice([1, 1, 2, 5])
             args = ["--where", text, "--versions", shown, *(["--any-version"] if any_version else [])]
             within = range(2000)
-            if n % 3 == 0:  # a live server of its own would cut the range; this one does not
+            if n % 3 == 0:  # a real server would apply the time range; this one ignores it
                 within = range(rng.randrange(500), rng.randrange(1000, 2000))
             want = model.answer(of_row, of_cell, shown, any_version, within)
             timed = ["--time-range", f"{within.start}..{within.stop}"] if n % 3 == 0 else []
@@ -115,7 +118,7 @@ def test_random_versions(tmp_path, seed):
 
 
 def test_returned_books(tmp_path):
-    """A book that came back is not borrowed any more."""
+    """A book that was returned is no longer borrowed."""
     (tmp_path / "job.yaml").write_text(JOB)
     (tmp_path / "events.csv").write_text("student,book,lent,borrowed,shelf\n1,7,10,true,1\n1,7,20,false,1\n1,8,15,true,1\n")
     done = loads.run("load", tmp_path / "job.yaml", "-o", tmp_path / "o", "--quiet")

@@ -1,6 +1,5 @@
-"""The worked jobs of conf/: each command in a job's head runs as it stands there, and answers.
-
-What the answers must be in HBase is tests/hbase/test_questions.py's; here are those of a published load alone.
+"""Tests the worked jobs of conf/. Each command in a job's head runs unchanged and gives the right answer.
+tests/hbase/test_questions.py checks the answers of HBase, and this test checks the answers of a published load.
 """
 
 import csv
@@ -17,7 +16,7 @@ CONF = ROOT / "conf"
 JOBS = ["calls", "devices", "files", "loans", "presplit", "ratings", "timeseries_tall", "timeseries_wide"]
 
 
-# (user, film, stars, seconds): twelve of each user, a film each four months from 2008 on
+# Returns (user, film, stars, seconds). Each user has twelve ratings, one every four months from 2008 on.
 RATINGS = [(u, 1029 if i % 4 == u % 3 else 31 + i, i % 10 / 2 + 0.5, 1_199_145_600 + i * 10_000_000 + u)
            for u in range(1, 41) for i in range(12)]
 
@@ -25,7 +24,7 @@ RATINGS = [(u, 1029 if i % 4 == u % 3 else 31 + i, i % 10 / 2 + 0.5, 1_199_145_6
 @pytest.fixture
 def run(tmp_path, saltmill):
     shutil.copytree(CONF, tmp_path / "conf")
-    (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "".join(  # which is not shipped
+    (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "".join(  # this file is not shipped
         ",".join(map(str, r)) + "\n" for r in RATINGS))
 
     def do(command, *more):
@@ -41,7 +40,7 @@ def shell_words(command):
 
 
 def commands(job):
-    """Of the comments in front of the job; a backslash at the end goes on in the next line."""
+    """Returns the commands in the comments before the job. A backslash at the end continues the line."""
     head = (CONF / f"{job}.yaml").read_text().split("\nsource:")[0]
     return re.findall(r"^#\s+(saltmill .*)$", re.sub(r"\\\n#\s+", "", head), re.M)
 

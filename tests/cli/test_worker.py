@@ -1,4 +1,6 @@
-"""`make worker`: one static file that makes the bytes of the whole program, and says what it has not."""
+"""Tests `make worker`, which makes one static file. This file writes the same bytes as the whole program, and reports
+the parts that it lacks.
+"""
 
 import json
 import os
@@ -57,7 +59,7 @@ def test_it_makes_the_bytes_of_the_whole_program(worker, saltmill, tmp_path):
         h.run("load", *h.inputs, "--plan", "plan", "-o", "alone", "--max-rejects", "100%", status=one.returncode)
         assert_same(folder / "one", folder / "alone")
         h.map_all(2)
-        h.program = saltmill  # which may reduce what the other mapped
+        h.program = saltmill  # one program may reduce the other's maps
         h.reduce_all(2)
         h.program = worker
         h.unite("--max-rejects", "100%", status=one.returncode)
@@ -65,7 +67,9 @@ def test_it_makes_the_bytes_of_the_whole_program(worker, saltmill, tmp_path):
 
 
 def test_another_kind_of_machine_makes_the_same_bytes(saltmill, tmp_path):
-    """Text, numbers, floats, times, salts, all codecs: nothing depends on the machine, emulated here."""
+    """The bytes of texts, numbers, floats, times, salts and all codecs do not depend on the machine, which this test
+    emulates.
+    """
     other = ROOT / "build/saltmill-worker-aarch64"
     if not other.exists():
         pytest.skip("no build/saltmill-worker-aarch64: make worker MACHINE=aarch64 builds it")
@@ -112,13 +116,13 @@ def test_it_dies_with_who_started_it(saltmill, tmp_path):
     subprocess.run([saltmill, "plan", "job.yaml", "in.csv", "-o", "plan", "--quiet"], cwd=tmp_path, check=True)
     for extra, dies in (["--die-with-parent"], True), ([], False):
         script = f"{saltmill} map job.yaml - --name x --bytes 1000000 --plan plan -o out {' '.join(extra)} <&3 & echo $!; read"
-        keep, feed = os.pipe()  # held open here: the map waits for bytes whoever dies
+        keep, feed = os.pipe()  # held open here, so the map waits for bytes whichever process dies
         p = subprocess.Popen(["bash", "-c", f"exec 3<&{keep}; {script}"], cwd=tmp_path, pass_fds=[keep],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         child = int(p.stdout.readline())
         while not (tmp_path / f"/proc/{child}/status").exists():
             time.sleep(0.01)
-        time.sleep(0.3)  # options are read
+        time.sleep(0.3)  # options are parsed
         p.kill()
         p.wait()
         end = time.monotonic() + (20 if dies else 1)

@@ -1,0 +1,140 @@
+"""Tests that init never guesses silently: it proves the job, detects encodings, and refuses or marks the rest."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from load_help import Bench
+
+
+def init(saltmill, folder, data, name="in.csv"):
+    (folder / name).write_bytes(data)
+    return subprocess.run([saltmill, "init", name], cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def rows_of(tmp_path, saltmill, job):
+    """Load the job, and return the cells of all rows as scan prints them."""
+    bench = Bench(tmp_path, saltmill, "")
+    (tmp_path / "job.yaml").write_text(job)
+    assert bench.run().returncode == 0
+    r = subprocess.run([saltmill, "scan", "job.yaml", bench.out, "--decode", "--format", "jsonl"], cwd=tmp_path,
+                       capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0, r.stderr
+    return [{k[2:]: v for k, v in json.loads(x)["cells"].items()} for x in r.stdout.splitlines()]
+
+
+def in_order(rows):
+    return sorted(rows, key=lambda x: json.dumps(x, sort_keys=True))
+
+
+RUSSIAN = "Номер;Город;Примечание\n" + "".join(
+    f"{i};{('Москва', 'Новгород', 'Казань')[i % 3]};{('оплачено', 'ожидается отправка', 'возврат')[i % 3]}\n" for i in range(40))
+POLISH = "Nr;Nazwisko;Uwagi\n" + "".join(
+    f"{i};{('Żukowski', 'Błażej', 'Śliwa')[i % 3]};{('zapłacono', 'częściowo', 'wysłać później')[i % 3]}\n" for i in range(40))
+GERMAN = "Nr;Name;Ort\n" + "".join(
+    f"{i};{('Müller', 'Schäfer', 'Groß')[i % 3]};{('Köln', 'Düsseldorf', 'Gießen')[i % 3]}\n" for i in range(40))
+GREEK = "Αριθμός;Όνομα;Πόλη\n" + "".join(
+    f"{i};{('Παπαδόπουλος', 'Γεωργίου', 'Νικολάου')[i % 3]};{('Αθήνα', 'Θεσσαλονίκη', 'Πάτρα')[i % 3]}\n" for i in range(40))
+JAPANESE = "番号,名前,住所\n" + "".join(
+    f"{i},{('さとう はなこ', 'すずき いちろう', '田中 みほ')[i % 3]},{('東京都千代田区', '大阪府大阪市', '神奈川県横浜市')[i % 3]}\n" for i in range(40))
+CHINESE = "编号,姓名,地址\n" + "".join(
+    f"{i},{('张伟', '王芳', '李娜')[i % 3]},{('北京市海淀区', '上海市浦东新区', '广州市天河区')[i % 3]}\n" for i in range(40))
+
+
+@pytest.mark.parametrize("text,encoding", [
+    (RUSSIAN, "cp1251"), (RUSSIAN, "koi8-r"), (RUSSIAN, "cp866"), (POLISH, "cp1250"), (GERMAN, "cp1252"), (GREEK, "cp1253"),
+    (JAPANESE, "cp932"), (JAPANESE, "euc_jp"), (CHINESE, "gb18030"), (RUSSIAN, "utf-16"), (JAPANESE, "iso2022_jp"),
+])
+def test_values_in_many_encodings(tmp_path, saltmill, text, encoding):
+    """The values are those that Python encoded."""
+    r = init(saltmill, tmp_path, text.encode(encoding))
+    assert r.returncode == 0, r.stderr
+    lines = [re.split("[;,]", x) for x in text.splitlines()]
+    expected = [dict(zip(lines[0], [int(x[0]), *x[1:]])) for x in lines[1:]]
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)
+
+
+def test_a_doubtful_encoding_is_marked(tmp_path, saltmill):
+    """Random bytes above 127 are letters of no language."""
+    data = b"id,v\n" + b"".join(b"%d,%s\n" % (i, bytes(160 + (i * 37 + k * 61) % 95 for k in range(9))) for i in range(50))
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 3 and "# CHECK: the encoding may be " in r.stdout and "the encoding may be " in r.stderr
+
+
+def test_rows_with_nulls_stay_apart(tmp_path, saltmill):
+    """A hash of the columns without nulls is equal for most of these rows. All columns tell them apart."""
+    rows = "".join(f"k{i % 2},{'NA' if i % 5 == 0 else i / 10},{'NA' if i % 7 == 0 else i * 3}\n" for i in range(1, 35))
+    r = init(saltmill, tmp_path, b"kind,a,b\n" + rows.encode())
+    assert r.returncode == 0 and "'key of a': {from: a, default: ''}" in r.stdout
+    assert len(rows_of(tmp_path, saltmill, r.stdout)) == 34
+
+
+def test_equal_rows_are_reported(tmp_path, saltmill):
+    r = init(saltmill, tmp_path, b"kind,a\nx,1.5\ny,2.5\nx,1.5\n")
+    assert r.returncode == 3 and "# CHECK: the row key joins 1 rows with earlier rows, the first in line 4" in r.stdout
+
+
+def test_rejected_rows_are_reported(tmp_path, saltmill):
+    r = init(saltmill, tmp_path, b"id,v\n" + b"".join(b"%d,a\n" % i for i in range(50)) + b'50,a "b" c\n')
+    assert r.returncode == 3 and "# CHECK: the job rejects 1 rows of the sample, the first in line 52: bad_quote" in r.stdout
+
+
+@pytest.mark.parametrize("data,fix", [
+    (b'[{"a": 1}, {"a": 2}]', "jq -c '.[]' in.csv"),
+    (b'{"data": [{"a": 1}, {"a": 2}], "n": 2}', "jq -c '.[\"data\"][]' in.csv"),
+    (b'{\n  "a": 1\n}\n{\n  "a": 2\n}\n', "jq -c '.' in.csv"),
+    (b'{"a": 1}{"a": 2}', "jq -c '.' in.csv"),
+])
+def test_json_that_is_not_lines_has_a_fix(tmp_path, saltmill, data, fix):
+    """jq itself, if it is here, makes lines from which init makes a job."""
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 1 and f"convert the file: {fix} > lines.jsonl" in r.stderr, r.stderr
+    if subprocess.run(["which", "jq"], capture_output=True).returncode == 0:
+        subprocess.run(f"{fix} > lines.jsonl", shell=True, check=True, cwd=tmp_path)
+        assert [json.loads(x) for x in (tmp_path / "lines.jsonl").read_text().splitlines()] == [{"a": 1}, {"a": 2}]
+
+
+@pytest.mark.parametrize("data,reason", [
+    (b"".join(b"ts=%d level=info msg=x\n" % i for i in range(9)), "key=value pairs (logfmt)"),
+    (b"".join(b"%-10d%-10s\n" % (i, b"abc") for i in range(9)), "columns of a fixed width"),
+    (b"".join(b"a job %d was started by a user\n" % i for i in range(9)), "lines of text without a delimiter"),
+    (b"".join(b"%d|a\\|b|x\n" % i for i in range(9)), "backslashes before delimiters"),
+    (b"-[ RECORD 1 ]--\nid | 1\n-[ RECORD 2 ]--\nid | 2\n", "one line for each column"),
+])
+def test_what_is_not_delimited_is_refused(tmp_path, saltmill, data, reason):
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 1 and reason in r.stderr and r.stdout == "", r.stderr
+
+
+@pytest.mark.parametrize("data,expected", [
+    (b"name,2023,2024\na,1,2\nb,3,4\n", [{"name": "a", "2023": 1, "2024": 2}, {"name": "b", "2023": 3, "2024": 4}]),
+    (b" id | name \n----+------\n  1 | a\n  2 | b\n(2 rows)\n\n", [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]),
+    (b"id,name\n1,a\n2,b\n3,c\n4,d\nid,name\n5,e\n", [{"id": i + 1, "name": "abcde"[i]} for i in range(5)]),
+    (b"'id','v'\n1,'a, b'\n2,'it''s'\n", [{"id": 1, "v": "a, b"}, {"id": 2, "v": "it's"}]),
+    (b"#Version: 1.0\n#Fields: id cs-method\n1 GET\n2 PUT\n", [{"id": 1, "cs-method": "GET"}, {"id": 2, "cs-method": "PUT"}]),
+    (b'{"id": 1, "tags": ["a", 2]}\n{"id": 2, "tags": []}\n', [{"id": 1, "tags": '["a", 2]'}, {"id": 2, "tags": "[]"}]),
+])
+def test_lines_that_are_not_rows(tmp_path, saltmill, data, expected):
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 0, r.stderr
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)
+
+
+def test_a_folder_of_files_with_headers(tmp_path, saltmill):
+    (tmp_path / "in").mkdir()
+    for i in range(3):
+        (tmp_path / "in" / f"{i}.csv").write_bytes(b"id,v\n" + b"".join(b"%d,x%d\n" % (i * 10 + k, k) for k in range(5)))
+    r = subprocess.run([saltmill, "init", "in"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0, r.stderr
+    assert len(rows_of(tmp_path, saltmill, r.stdout)) == 15
+    (tmp_path / "in" / "3.csv").write_bytes(b"v,id\nx,40\n")
+    r = subprocess.run([saltmill, "init", "in"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 1 and "found files with different headers: found `v,id`, expected `id,v`" in r.stderr
+
+
+def test_text_alone_does_not_show_a_header(tmp_path, saltmill):
+    r = init(saltmill, tmp_path, b"AD,Andorra\nFR,France\nDE,Germany\n")
+    assert r.returncode == 3 and "# CHECK: the first row may be data" in r.stdout
+    assert init(saltmill, tmp_path, b"code,country\nFR,France\nDE,Germany\n").returncode == 0
