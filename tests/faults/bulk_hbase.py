@@ -1,8 +1,8 @@
-"""A cluster that takes bulk loads: the region server of tests/cli/fake_hbase.py over the HDFS of tests/unit/fake_webhdfs.py.
-
-What it does was seen at HBase 2.6.4 (pipeline/deliver/apply/README.md): a call's files are renamed from where they wait into the
-token's folder and on into the region's; a call whose file is not there, or reaches over the region, is answered "not
-loaded"; the clean-up removes the token's folder with all that is in it.  It breaks nothing itself.
+"""A cluster that accepts bulk loads, with the region server of tests/cli/fake_hbase.py and the HDFS of
+tests/unit/fake_webhdfs.py. The cluster behaves like HBase 2.6.4 (pipeline/deliver/apply/README.md). A call renames its
+files from the upload folder into the token's folder, and then into the region's folder. If a file is missing or crosses
+the region's border, the answer is "not loaded". The clean-up removes the token's folder with all its files. The cluster
+adds no faults itself.
 """
 
 import collections
@@ -18,14 +18,14 @@ import fake_webhdfs  # noqa: E402  (needs the path above)
 import hfile_py  # noqa: E402
 from fake_hbase import FakeHBase, Refusal, Region, data, fields, last, number  # noqa: E402
 
-fake_webhdfs.checksum = functools.lru_cache(64)(fake_webhdfs.checksum)  # of few files, again and again
+fake_webhdfs.checksum = functools.lru_cache(64)(fake_webhdfs.checksum)  # the same few files again and again
 
 ROOT = "hdfs://127.0.0.1:8020"
 STAGING = "/hbase/staging"
 
 
 class Even:
-    """Replaces chance: the same pieces in each run."""
+    """Replaces the random generator, so that each run gets the same pieces."""
 
     @staticmethod
     def random():
@@ -41,7 +41,8 @@ class Even:
 
 
 class BulkHBase(FakeHBase):
-    """borders: of a table that is there with what `like` says of it; None: it is not there."""
+    """`borders` lists the borders of an existing table with the attributes in `like`. If it is None, the table does not
+    exist."""
 
     def __init__(self, table, families, borders=None, like=None):
         super().__init__(table, families, [], [], Even())
@@ -60,7 +61,7 @@ class BulkHBase(FakeHBase):
     def reset(self):
         with self.lock, self.tree.lock:
             self.rows, self.keys, self.made, self.scanners = {}, [], 0, {}
-            self.stored = collections.Counter()  # {cell: times}
+            self.stored = collections.Counter()  # {cell: count}
             self.schema = self.nonce = None
             self.tree.nodes.clear()
             self.tree.next_id = 16385
@@ -80,7 +81,7 @@ class BulkHBase(FakeHBase):
         return f"/hbase/data/default/{self.table}/{region.name.decode('latin-1').rsplit('.', 2)[1]}"
 
     def make_folders(self, path):
-        """apply looks for loaded files there, by their ids."""
+        """apply searches for loaded files in this folder, by their ids."""
         names = path.split("/")
         for n in range(2, len(names) + 1):
             self.tree.nodes.setdefault("/".join(names[:n]), self.tree.node("ann", "777"))
@@ -143,12 +144,12 @@ class BulkHBase(FakeHBase):
             return number(1, 1), b""
 
     def content(self, path):
-        """Of a file that waits; None: it is not there."""
+        """Returns the id of a waiting file, or None if the file does not exist."""
         node = self.tree.nodes.get(path)
         return node and node["data"]
 
     def keep(self, region, family, path):
-        """The file becomes the region's."""
+        """Moves the file into the region."""
         self.made += 1
         folder = f"{self.folder(region)}/{family.decode()}"
         self.make_folders(folder)
@@ -181,7 +182,7 @@ class BulkHBase(FakeHBase):
 
 
 class LocalHBase(BulkHBase):
-    """Its root is `file://`: files are copied, and stay where they wait."""
+    """The root is `file://`, so the server copies files, and the originals stay."""
 
     def __init__(self, table, families, root):
         self.staging = root / "staging"

@@ -1,11 +1,11 @@
-"""The faults of what works with HBase, against the stand-in of bulk_hbase.py, which no fault reaches.
+"""Tests faults of commands that use HBase, with the cluster of bulk_hbase.py, which has no faults itself.
 
-However `apply` ended: each cell of the load is in the table at most once, and nothing else is; the load's folder is as it
-was, and its journal knows how to go on: the next run ends with 0, with each cell once, and nothing left in HDFS but the
-table.  So it is for the loads of a state, of which those in HBase are marked and removed as --keep says.
+However `apply` ended, the table contains each cell of the load at most once, and no other cell. The load's folder is
+unchanged. The next run continues with the journal and ends with 0. Each cell is then in the table once, and HDFS
+contains only the table. The same holds for the loads of a state. Loads in HBase are marked, and removed as --keep says.
 
-The calls that OpenSSL makes itself do not fail: it is there because libcurl brings it, and nothing here is encrypted.
-Servers that do not answer are asked again for minutes.  So who sleeps does so HASTE times as fast (preload.c).
+OpenSSL's own calls do not fail. The program loads OpenSSL only because libcurl needs it, and nothing is encrypted.
+Servers that do not answer are queried again for minutes, so all sleeps are HASTE times as fast (preload.c).
 """
 
 import collections
@@ -38,7 +38,7 @@ SCENARIOS = {
                               "--hfiles OUT/sent -o OUT/out --threads 1 --max-rejects 5 --json",
 }
 HASTE = 200
-WAITS = 3  # seconds until one is stopped that goes on and on; three times as long when it is done again
+WAITS = 3  # seconds until a run that never ends is stopped; three times as long when it is repeated
 EVENTS = 60
 JOB = """\
 source: {csv: {files: [small.csv]}}
@@ -56,7 +56,7 @@ tables:
 
 
 def write_load(folder):
-    """(job, published load) of a few events."""
+    """Makes (job, published load) of a few events."""
     (folder / "small.yaml").write_text(JOB)
     rows = [f"{i * 2291},{1400000000 + i},n{i % 11}\n" for i in range(EVENTS)]
     (folder / "small.csv").write_text("id,when,name\n" + "".join(rows))
@@ -71,7 +71,7 @@ def cells_of(load):
 
 
 def plain(text):
-    """Of a row key as HBase's shell writes it."""
+    """Returns a row key in the form of HBase's shell."""
     return re.sub(rb"\\x([0-9A-F]{2})", lambda m: bytes([int(m[1], 16)]), text.encode())
 
 
@@ -79,7 +79,7 @@ class ClusterScenario(faults.Scenario):
     lines = SCENARIOS
     apart = "=libcrypto"
     loaded = "libcurl.so.4"
-    jobs = 5 * os.cpu_count()  # servers take their time
+    jobs = 5 * os.cpu_count()  # servers take some time
 
     def __init__(self, name, inputs, scratch):
         self.servers = {}  # {OUT: its cluster}
@@ -92,7 +92,7 @@ class ClusterScenario(faults.Scenario):
                              f"{self.want.status}, {self.want.stderr}")
 
     def measure_is_wrong(self):
-        """What the undisturbed run did is judged by what it was given."""
+        """Compares the undisturbed run with its input."""
         return False
 
     def command(self, out):
@@ -143,7 +143,7 @@ class ApplyScenario(ClusterScenario):
             self.other_borders(slot, server)
 
     def other_borders(self, slot, server):
-        """The table is there, and one of its regions begins within a file."""
+        """The table exists, and one of its regions begins inside a file."""
         status, _, stderr = self.run_alone(slot, [*self.command(slot.out), "--create"])
         if status:
             raise SystemExit(f"{self.name}: {stderr.decode()}")
@@ -151,7 +151,7 @@ class ApplyScenario(ClusterScenario):
         server.borders = [server.keys[EVENTS // 5]]
 
     def tree_of(self, slot):
-        """The table counts each cell; what HDFS has besides is told by path."""
+        """Counts each cell of the table, and lists other files in HDFS by path."""
         server = self.servers[str(slot.out)]
         kept = {k: v for k, v in faults.tree(slot.out).items() if not k.endswith(".saltmill-apply")}
         with server.tree.lock:
@@ -188,7 +188,7 @@ class ApplyScenario(ClusterScenario):
 
 
 class LocalScenario(ApplyScenario):
-    """Servers copy there.  So what was not answered is sent again, and of a cell that a region has twice HBase shows one."""
+    """These servers copy files, so apply sends a call without an answer again. HBase shows a doubled cell once."""
 
     def prepare(self, slot):
         self.serve(slot, LocalHBase("events", ["f"], slot.out.with_name(f"{slot.out.name}-hbase")))
@@ -201,7 +201,7 @@ class LocalScenario(ApplyScenario):
 
 
 class FollowScenario(ApplyScenario):
-    """Of a state with two loads, which a stream made of the topic of topic_faults.py."""
+    """A state with two loads, which a stream made from the topic of topic_faults.py."""
 
     def prepare(self, slot):
         server = self.serve(slot, BulkHBase("t", ["f"]))
@@ -218,7 +218,7 @@ class FollowScenario(ApplyScenario):
         slot.before = faults.files_of(slot.out)
 
     def measure_is_wrong(self):
-        """Each event that is not bad is in once, both loads are marked, and what --keep says is gone."""
+        """Each valid event is in the table once, both loads are marked, and --keep has removed the older folder."""
         tree = self.want.tree
         names = [b"%d-%d" % (p, i) for p in range(topic_faults.PARTITIONS) for i in range(topic_faults.EVENTS)
                  if not topic_faults.is_bad(i)]
@@ -229,29 +229,29 @@ class FollowScenario(ApplyScenario):
                 ("--keep" in self.line and any(name.startswith("loads/00000002") for name in tree)))
 
     def wrong(self, got, campaign):
-        """A load that is in HBase may wait to be removed, which is said."""
-        waits = "the rest of the load is removed at the next start" in got.stderr
+        """A load in HBase may still wait for its removal, and the removal is reported."""
+        waits = "the next start removes the rest of the load" in got.stderr
         if got.status == self.want.status and waits and not campaign.unnoticed:
             return self.left_wrong(got)
         return super().wrong(got, campaign)
 
     @staticmethod
     def of_state(tree):
-        """Of the state alone which loads are marked: it notes times, too."""
+        """Compares only which loads the state has marked, because the state also stores times."""
         return {k: None if k.startswith("state/handed/") else v for k, v in tree.items()
                 if not k.startswith("state/") or k.startswith("state/handed/")}
 
     @staticmethod
     def folders_of(tree):
-        """The last load stays; the one before it goes once both are in."""
+        """Returns the folders of the last load, because follow removes the earlier load after both are in HBase."""
         return {k: v for k, v in tree.items() if k.startswith("loads/00000003")}
 
 
 class EndlessScenario(FollowScenario):
-    """Of a process that is stopped once all is in HBase, or when that seems not to come."""
+    """A process that is stopped after all loads are in HBase, or when this takes too long."""
 
     def undisturbed(self):
-        """It is done again with more time, where it was stopped before all was in."""
+        """The run is repeated with more time if it was stopped before all loads were in HBase."""
         slot = self.slots.take()
         for slot.tries in range(faults.TRIES):
             slot.begin()
@@ -267,32 +267,34 @@ class EndlessScenario(FollowScenario):
 
         def look(pid):
             late, done = not end.look(), self.is_done(slot)
-            slot.stopped = slot.stopped or (late and not done)  # if it is wrong, it is done again
+            slot.stopped = slot.stopped or (late and not done)  # if the result is wrong, the run is repeated
             return (late or done) and self.is_ready(pid, slot) and topic_faults.stop(pid)
         status, _, stderr = self.run_served(slot, fault, look)
         return self.outcome(slot, status, b"", stderr)
 
     @staticmethod
     def is_done(slot):
-        """Both loads are marked, and what --keep says is gone."""
+        """Both loads are marked, and --keep has removed the older folder."""
         out = slot.out
         marked = all((out / "state" / "handed" / name).exists() for name in ("00000002", "00000003"))
         return marked and not any(out.glob("loads/00000002*"))
 
     @staticmethod
     def is_ready(*_):
-        """Has it seen to its signals?  Long ago, when it has done its work or was waited for."""
+        """Returns true if the process has set up its signals. This is certain if the process finished its work or was
+        waited for."""
         return True
 
     def wrong(self, got, campaign):
-        """What HBase does not get is tried again for ever, and waits when the process is stopped: 3."""
+        """A load that HBase does not accept is retried for ever. It still waits when the process is stopped, so the
+        status is 3."""
         if got.status == 3 and not self.same(got) and not campaign.unnoticed:
             return self.left_wrong(got) or (None if "saltmill" in got.stderr else "waits without a sentence")
         return super().wrong(got, campaign)
 
 
 class StreamScenario(EndlessScenario):
-    """From the topic into HBase by one process.  What libcurl does without memory is judged with `apply`."""
+    """One process loads from the topic into HBase. The scenario of `apply` checks libcurl without memory."""
     apart = "librdkafka,libcurl,=libcrypto"
     loaded = "librdkafka.so.1,libcurl.so.4"
 
@@ -310,7 +312,7 @@ class StreamScenario(EndlessScenario):
 
 
 class SentScenario(ClusterScenario):
-    """No cluster: HFiles that halves of a load send to a folder."""
+    """Without a cluster, the parts of a load send HFiles to a folder."""
 
     def prepare(self, slot):
         (slot.out / "sent").mkdir()
@@ -328,14 +330,15 @@ class SentScenario(ClusterScenario):
         return super().left_wrong(got._replace(tree=rest))
 
     def tidy(self, slot):
-        """An attempt's own part, which a disk that fails for good does not let it remove, goes with the folder."""
+        """An attempt's own part goes with the folder, even if a disk that fails permanently keeps the attempt from
+        removing it."""
         super().tidy(slot)
         for part in (slot.out / "sent").glob(".*"):
             part.unlink()
 
 
 class HdfsScenario(SentScenario):
-    """The same, to a folder of HDFS: what is there when all went well, and of the failed at most parts besides."""
+    """Sends the files to a folder in HDFS. It contains the expected files, and at most parts of the failed attempt."""
 
     def prepare(self, slot):
         server = self.serve(slot, BulkHBase("events", ["f"]))
@@ -353,7 +356,7 @@ class HdfsScenario(SentScenario):
         return super().tree_of(slot) | {f"sent/{path}": content for path, content in sent.items()}
 
     def measure_is_wrong(self):
-        """Each HFile of the report is there, to the byte that its name is the digest of."""
+        """Checks that each HFile of the report exists, with the content whose digest is its name."""
         report = json.loads(self.want.tree["out/report.json"])
         named = [pathlib.Path(f["path"]).name for t in report["tables"] for r in t["regions"] for f in r["files"]]
         sent = [k for k, v in self.want.tree.items() if k.startswith("sent/") and v is not None]
@@ -364,7 +367,7 @@ class HdfsScenario(SentScenario):
         return f"failed, and HDFS has {other}" if other else super().left_wrong(got)
 
     def tidy(self, slot):
-        """An attempt's own part is swept by unite."""
+        """unite removes an attempt's own part."""
         faults.Scenario.tidy(self, slot)
         tree = self.servers[str(slot.out)].tree
         with tree.lock:

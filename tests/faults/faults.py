@@ -1,30 +1,30 @@
-"""Each allocation and each system call of saltmill's commands fails in turn; this judges what comes of it.
+"""Makes each allocation and each system call of saltmill's commands fail in turn, and judges the result.
 
-A command runs once undisturbed, which tells how many calls it makes, how it ends and what it leaves.  Then call
-after call fails (preload.c), once or from there on, and the run must either
+A command first runs undisturbed. This run gives the number of calls, the exit status and the files. Then call after
+call fails (preload.c), either once or permanently. The run must either
 
   - end as the undisturbed one, with the same bytes on standard output and in its folder, or
-  - end with status 1 or 2 and a sentence, having published nothing and left nothing but DIR.saltmill-partial,
-    FILE.temp and what is in the folder of temporary files; the next run then does as if nothing had been.
+  - end with status 1 or 2 and an error message. It must publish nothing and leave only DIR.saltmill-partial, FILE.temp
+    and files in the folder of temporary files. The next run must then behave as if this run had not happened.
 
-A call that is interrupted (EINTR) or moves fewer bytes than asked for (short) must not even be noticed.
+A call that is interrupted (EINTR) or moves fewer bytes than requested (short) must have no effect.
 
-Which calls: of those that come from one place three, the first, the last and one between (not that one where all
-fail from there on); a place is a stack of callers, of up to 32 frames through program and libraries.  A loop over
-rows is one place, a function that three others call is three.  Which place failed is told by the run itself: one
-that was missed, as threads come in another order, is tried again, and what is missed in all rounds is said.  --all
-takes literally each call.
+Three calls of each place fail, which are the first, the last and one between. The call between is omitted if calls fail
+permanently. A place is a stack of callers, of up to 32 frames through program and libraries. A loop over rows is one
+place, and a function with three callers is three. The run itself reports the place that failed. A place can be missed,
+because threads run in another order. The place is then tried again, and the report lists places that all rounds missed.
+--all takes each single call.
 
-Where a run has left what one before it left, to the byte, the next run is not done once more.
+If two runs leave the same bytes, the next run is not repeated for the second run.
 
-A run that does not end in time may be one that hangs, or one that a full machine does not let run.  So it is done
-again, with more patience: what ends then is counted apart, with what the first one was seen doing, and judged as any.
-So is a run that seems wrong and was stopped meanwhile, with all of this.
+A run that does not end in time either hangs or is slowed by a busy machine. So the run is repeated with a longer time
+limit. If it then ends, it is counted as slow and judged as usual. A run that seems wrong and was stopped in between is
+also repeated.
 
   python tests/faults/faults.py [--only NAME] [--all] [--sample N] [--jobs N]
 
-How runs come cheap is in runs.py; what works on a topic is in topic_faults.py, what works with HBase in
-cluster_faults.py.
+runs.py makes runs cheap, topic_faults.py has the commands that use a topic, and cluster_faults.py has the commands that
+use HBase.
 """
 
 import argparse
@@ -46,8 +46,8 @@ from runs import PRELOAD, ROOT, Overtime, Patience, Server, Slots, end_of, files
 
 PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
 TIMEOUT, PATIENCE = 60, 600  # seconds; a run takes some milliseconds
-TRIES = 3  # of a run that was stopped, or too slow
-ROUNDS = 6  # for places that were missed
+TRIES = 3  # seconds for a run that was stopped or too slow
+ROUNDS = 6  # rounds for places that were missed
 
 Campaign = collections.namedtuple("Campaign", "calls kind rest unnoticed")
 CAMPAIGNS = [
@@ -56,7 +56,7 @@ CAMPAIGNS = [
     Campaign("io", "EIO", False, False),
     Campaign("io", "EIO", True, False),
     Campaign("io", "ENOSPC", True, False),
-    Campaign("io", "EINVAL", False, False),  # as from a file system that cannot do it
+    Campaign("io", "EINVAL", False, False),  # as from a file system that does not support it
     Campaign("io", "EACCES", False, False),
     Campaign("io", "EINTR", False, False),
     Campaign("transfer", "EINTR", False, True),
@@ -64,7 +64,7 @@ CAMPAIGNS = [
     Campaign("transfer", "short", True, True),
 ]
 
-# What a scenario runs; OUT is a folder of the run's own, all else is shared and only read.
+# The command of a scenario. OUT is the run's own folder. All other files are shared and only read.
 SCENARIOS = {
     "load": "load job.yaml in.csv more.csv.gz -o OUT/out --max-rejects 5 --threads 1 --json",
     "load, spilling": "load plain.yaml long.csv -o OUT/out --max-rejects 5 --threads 1 --memory 16M --json",
@@ -112,7 +112,7 @@ tables:
       - {family: g, qualifier: id, value: {field: id, as: text}}
     regions: {split: sampled, count: 3}
 """
-# What makes the inputs of scenarios that read what others wrote.
+# Makes the inputs of scenarios that read files of other programs.
 INPUTS = [
     "load job.yaml in.csv -o published --max-rejects 5",
     "load job.yaml more.csv.gz -o later --max-rejects 5",
@@ -128,7 +128,7 @@ INPUTS = [
 
 
 def write_inputs(folder):
-    """The jobs and events of all scenarios; some events are bad."""
+    """Makes the jobs and events of all scenarios. Some events are bad."""
     rng = random.Random(1)
     plain = JOB.replace("ZSTD", "NONE").replace(", data_block_encoding: FAST_DIFF", "")
     (folder / "job.yaml").write_text(JOB)
@@ -140,7 +140,7 @@ def write_inputs(folder):
     (folder / "in.csv").write_text(head + "".join(rows))
     more = [f"{rng.randrange(2**32)},{1500000000 + i},\"quoted, {i}\"\n" for i in range(100)]
     (folder / "more.csv.gz").write_bytes(gzip.compress((head + "".join(more) + "x,1,\n").encode(), mtime=0))
-    # no more than spills three runs and merges them, in few rows: what a run costs is the time of the campaign
+    # the smallest number of rows that spills three runs and merges them, to keep the campaign short
     (folder / "long.csv").write_text(head + "".join(f"{rng.randrange(2**32)},{1400000000 + i},{str(i + 1000) * 2000}\n"
                                                     for i in range(1_200)) + "x,never,\n")
     for name in ("events", "maps", "longmaps", "reduces"):
@@ -158,14 +158,14 @@ def write_inputs(folder):
 
 
 def stable(value):
-    """JSON without what a clock or the run's folder put into it."""
+    """Returns JSON without times and without the path of the run's folder."""
     if isinstance(value, dict):
         return {k: stable(v) for k, v in value.items() if k not in ("seconds", "ms", "output")}
     return [stable(v) for v in value] if isinstance(value, list) else value
 
 
 def stable_text(data):
-    """Of JSON, also a line each, what it says."""
+    """Masks the values in JSON, also if each value is on its own line."""
     try:
         return stable(json.loads(data))
     except ValueError:
@@ -177,7 +177,7 @@ def stable_text(data):
 
 
 def tree(folder):
-    """{path: content}; folders have none."""
+    """Returns {path: content}, with None for folders."""
     return {name: stable_text(content) if name.endswith("manifest.json") else content
             for name, content in files_of(folder).items()}
 
@@ -188,13 +188,13 @@ Outcome = collections.namedtuple("Outcome", "status stdout stderr tree")
 class Scenario:
     lines = SCENARIOS
     apart = ""  # libraries whose own calls do not fail
-    loaded = ""  # libraries that are opened before
+    loaded = ""  # libraries that are opened in advance
     jobs = os.cpu_count()  # runs at a time
 
     def __init__(self, name, inputs, scratch):
         self.name, self.line, self.inputs = name, self.lines[name], inputs
         self.slow = []  # runs that had to be repeated
-        self.behind = {}  # {what a failed run left: what was wrong with the next one}
+        self.behind = {}  # {leftovers of a failed run: what was wrong with the next one}
         self.slots = Slots(scratch, self.prepare)
         self.want = self.undisturbed()
         if self.want.status not in (0, 3):
@@ -203,7 +203,7 @@ class Scenario:
             raise SystemExit(f"{name}: nothing was spilled")
 
     def prepare(self, slot):
-        """What is in its OUT before each run."""
+        """Prepares the content of OUT before each run."""
 
     def command(self, out):
         return self.words(self.line, out)
@@ -217,7 +217,7 @@ class Scenario:
         return {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": str(slot.out)}
 
     def undisturbed(self):
-        """Without preload.c: what all others are held against."""
+        """Runs the command without preload.c. All other runs are compared with this run."""
         slot = self.slots.take()
         slot.begin()
         outcome = self.outcome(slot, *self.run_alone(slot, self.command(slot.out)))
@@ -225,14 +225,14 @@ class Scenario:
         return outcome
 
     def run_alone(self, slot, line, **env):
-        """(status, standard output, standard error) of any command"""
+        """Runs any command. Returns (status, standard output, standard error)."""
         process = subprocess.Popen(line, cwd=self.inputs, env=self.environment(slot) | env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         stdout, stderr = end_of(process, slot.patience or PATIENCE)
         return process.returncode, stdout, stderr
 
     def run(self, slot, fault=None):
-        """fault: as in preload.c; what failed is in OUT.log then."""
+        """`fault` has the form of preload.c. OUT.log then names the failed call."""
         return self.outcome(slot, *self.run_served(slot, fault))
 
     def run_served(self, slot, fault, meanwhile=None):
@@ -251,7 +251,7 @@ class Scenario:
         return tree(slot.out)
 
     def places(self, campaign):
-        """Where each of its calls comes from."""
+        """Returns the origin of each call of the command."""
         slot = self.slots.take()
         slot.begin()
         self.run(slot, f"{campaign.calls}:{campaign.kind}:0")
@@ -269,7 +269,7 @@ class Scenario:
         return (got.status, got.stdout, got.tree) == (self.want.status, self.want.stdout, self.want.tree)
 
     def wrong(self, got, campaign):
-        """What is wrong with this outcome; None: nothing."""
+        """Returns the problem of this outcome, or None if there is no problem."""
         if got.status == self.want.status:
             return None if self.same(got) else "ended as if nothing had been, with other bytes"
         if got.status not in (1, 2):
@@ -281,17 +281,17 @@ class Scenario:
     def left_wrong(self, got):
         top = {name for name in got.tree if "/" not in name and 
                not re.search(r"\.saltmill-partial$|\.temp$|^saltmill-(plan|drift|lint)-\w{6}$", name)}
-        # what was learned of the keys is of use without the plan; a job or page whose name may not last is a whole one
+        # the learned keys are useful without the plan, and a job or page is complete even if its rename is not durable
         for name in {"out.sketch", "out.yaml", "out.html"} & top:
             if got.tree[name] == self.want.tree[name]:
                 top.discard(name)
-        # behind the rename only a sentence that says so will do
-        if "out" in top and any(s in got.stderr for s in ("published all the same", "only the printing failed")) and \
+        # after the rename the message must say that the file was written
+        if "out" in top and any(s in got.stderr for s in ("published all the same", "cannot print the report")) and \
                 {k: v for k, v in got.tree.items() if k.split("/")[0] == "out"} == \
                 {k: v for k, v in self.want.tree.items() if k.split("/")[0] == "out"}:
             top.discard("out")
         if "out" in top and any(s in got.stderr for s in ("published all the same as", "the load is published as")) and self.published_same(got):
-            top.discard("out")  # what failed came behind the rename, and the sentence says so
+            top.discard("out")  # the failed call came after the rename, and the message says so
         return f"failed and left {sorted(top)}" if top else None
 
     def published_same(self, got):
@@ -300,9 +300,9 @@ class Scenario:
 
     def said_wrong(self, got):
         if isinstance(got.stdout, dict) and got.stdout.get("problems"):
-            return None  # verify: the sentences are its result
+            return None  # the messages of verify are its result
         sentence, told = got.stderr.strip(), self.object_of(got)
-        if told:  # with --json; "out of memory" that ends the process where it stands is a sentence all the same
+        if told:  # with --json; an "out of memory" that ends the process at once is an error message too
             bad = told["status"] != got.status or len(told["error"]) < 10
         else:
             bad = not sentence.startswith("saltmill") or len(sentence) < 20
@@ -314,12 +314,12 @@ class Scenario:
         return json.loads(last) if last.startswith("{") else None
 
     def tidy(self, slot):
-        """What nothing is told of any more: a person removes it, or the system's start."""
+        """These leftovers are not reported, because a person or the start of the system removes them."""
         for temporary in slot.out.glob("saltmill-*"):
             shutil.rmtree(temporary)
 
     def wrong_next(self, slot, got):
-        """The run after a failed one does as if nothing had been."""
+        """The run after a failed run behaves as if the failed run had not happened."""
         if got.status == self.want.status or not got.tree or {"out", "out.yaml", "out.html"} & set(got.tree):
             return None
         self.tidy(slot)
@@ -330,11 +330,11 @@ class Scenario:
         return self.behind[left]
 
     def judge(self, campaign, n):
-        """None, or (what is wrong, the fault, its callers, standard error)."""
+        """Returns None, or (problem, the fault, its callers, standard error)."""
         return self.judge_call(campaign, n)[0]
 
     def judge_call(self, campaign, n):
-        """(as judge(), the place of the call; None: there was no such call)"""
+        """Returns the result of judge() and the place of the call. The place is None if there was no such call."""
         fault = f"{campaign.calls}:{campaign.kind}:{n}{'+' if campaign.rest else ''}"
         slot = self.slots.take()
         wrong, stderr = self.judge_patiently(slot, campaign, fault)
@@ -345,7 +345,7 @@ class Scenario:
         return (wrong, fault, callers, stderr) if wrong else None, place and place.group(1)
 
     def judge_patiently(self, slot, campaign, fault):
-        """(what is wrong or None, standard error)"""
+        """Returns (problem or None, standard error)."""
         slot.patience = TIMEOUT
         for slot.tries in range(TRIES):
             slot.begin()
@@ -368,7 +368,7 @@ class Scenario:
 
 
 def names_of(callers):
-    """ "call < function < function", of the frames that lie in the program."""
+    """Returns "call < function < function" for the frames inside the program."""
     call = re.search(r"failed \d+ (\w+)", callers)
     frames = re.findall(rf"{re.escape(PROGRAM)}\(\+(0x[0-9a-f]+)\)|{re.escape(os.path.realpath(PROGRAM))}"
                         r"\(\+(0x[0-9a-f]+)\)", callers)
@@ -381,7 +381,7 @@ def names_of(callers):
 
 
 def spread(places, sample, seed):
-    """About `sample` calls, evenly spread."""
+    """Returns about `sample` calls, evenly spread."""
     if len(places) <= sample:
         return list(range(1, len(places) + 1))
     step = len(places) / sample
@@ -390,7 +390,7 @@ def spread(places, sample, seed):
 
 
 def of_each_place(places, seed, rest, missed=None):
-    """Calls: of each place the first, the last and one between; of those that were missed, one."""
+    """Selects the first and the last call of each place and one between, and one call of each missed place."""
     rng, at = random.Random(seed), collections.defaultdict(list)
     for n, place in enumerate(places, 1):
         at[place].append(n)
@@ -406,7 +406,7 @@ def campaign_line(scenario, campaign):
 
 
 def names():
-    """Of all scenarios."""
+    """The settings of all scenarios."""
     import cluster_faults  # they need this module
     import topic_faults
     return [*SCENARIOS, *topic_faults.SCENARIOS, *cluster_faults.SCENARIOS]
@@ -421,7 +421,7 @@ def scenario_of(name, inputs, scratch):
 
 
 class Run:
-    """Of one campaign of a scenario."""
+    """Plans one campaign of a scenario."""
 
     def __init__(self, scenario, campaign, pool):
         self.scenario, self.campaign, self.pool = scenario, campaign, pool
@@ -431,12 +431,12 @@ class Run:
     def judge(self, picked):
         for violation, place in self.pool.map(lambda n: self.scenario.judge_call(self.campaign, n), picked):
             self.judged[place] += 1
-            self.runs += place is not None  # else no call failed
+            self.runs += place is not None  # otherwise no call failed
             if violation:
                 self.found.append(violation)
 
     def judge_sample(self, sample, seed):
-        """Threads come in another order: where no call was met, others are tried."""
+        """Threads run in another order. If the selected call did not occur, other calls are tried."""
         self.judge(spread(self.places, sample, seed))
         for again in range(1, ROUNDS):
             if self.places and not self.runs:
@@ -493,7 +493,7 @@ def run_scenario(name, inputs, scratch, sample=0, seed=1, jobs=None, campaigns=C
 
 
 def report(violations):
-    """One paragraph for each place where something went wrong."""
+    """Prints one paragraph for each place with a problem."""
     places = collections.defaultdict(list)
     for scenario, wrong, fault, callers, stderr in violations:
         places[scenario.name, re.sub(r"[0-9a-f]{32}", "#", wrong), names_of(callers)].append((scenario, fault, stderr))
@@ -507,6 +507,7 @@ def report(violations):
 
 # Functions of libc that reach no system call that may fail, or whose failure the program cannot see.
 HARMLESS = set("""
+    log2 strtok_r
 alphasort fmax globfree iconv iconv_close inet_ntop inet_pton qsort_r re_search regcomp regerror regfree strchrnul strpbrk
 __assert_fail __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
 __stack_chk_fail _exit abort clock_gettime dirfd dlerror dlsym exit exp explicit_bzero fcntl feof ferror fflush fmin fprintf fputc fputs free
@@ -522,14 +523,14 @@ time timegm towlower_l towupper_l tzset umask unsetenv vasprintf vfprintf vsnpri
 
 
 def symbols(path, which):
-    """Names that a program takes from libc, or that a library gives."""
+    """Returns the names that a program takes from libc, or that a library exports."""
     out = subprocess.run(["nm", "-D", which, path], capture_output=True, text=True, check=True).stdout
     names = [line.split()[-1] for line in out.splitlines()]
     return {n.split("@")[0] for n in names if which == "--defined-only" or "@GLIBC" in n}
 
 
 def unknown_calls():
-    """What the program calls in libc that neither preload.c nor the list above knows."""
+    """Returns the libc functions that the program calls and that neither preload.c nor the list above contains."""
     chk = {f"__{n}_chk" for n in HARMLESS}
     return sorted(symbols(PROGRAM, "--undefined-only") - symbols(PRELOAD, "--defined-only") - HARMLESS - chk)
 
@@ -568,5 +569,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.modules["faults"] = sys.modules[__name__]  # topic_faults.py shall see this very module
+    sys.modules["faults"] = sys.modules[__name__]  # topic_faults.py must see this same module
     sys.exit(main())

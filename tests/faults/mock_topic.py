@@ -1,11 +1,10 @@
-"""A topic on librdkafka's own mock cluster, in this process: for runs of the program that need a broker.
-
-It holds what was produced for as long as the process lives; offsets begin at 0.
+"""A topic on librdkafka's own mock cluster, in this process, for runs of the program that need a broker. The cluster
+keeps all messages until the process ends. Offsets begin at 0.
 """
 
 import ctypes
 
-PRODUCER, CONF_OK, COPY = 0, 0, 2  # of rdkafka.h
+PRODUCER, CONF_OK, COPY = 0, 0, 2  # constants of rdkafka.h
 
 
 def library():
@@ -26,7 +25,8 @@ def library():
 
 
 def topic_job(brokers, settings):
-    """A small job of events like {"id": 1, "v": "x"}; settings: more of its kafka section, like "topic: a"."""
+    """Returns a small job of events like {"id": 1, "v": "x"}. `settings` contains further settings of the kafka
+    section, like "topic: a"."""
     return f"""\
 source:
   kafka: {{brokers: "{brokers}", {settings}, format: json, start: earliest}}
@@ -42,7 +42,7 @@ tables:
 
 
 class MockTopic:
-    """`brokers` is for the job's `brokers:`.  Lives until the process ends."""
+    """`brokers` is the value of the job's `brokers:`. The topic exists until the process ends."""
 
     def __init__(self, name, partitions=1):
         why = ctypes.create_string_buffer(300)

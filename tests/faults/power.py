@@ -1,14 +1,15 @@
-"""The power goes at any moment: what a disk may then hold is built anew, and judged by the next run.
+"""Simulates a power failure at any moment. Rebuilds the possible disk contents, and judges them with the next run.
 
-strace records what a command does to its folder.  Of the first K of these calls, for every K, a crash keeps
+strace records the calls by which a command changes its folder. For every K, a crash after the first K calls keeps
 
-  - of a file's bytes: those it had at its last fsync, and of what was written since any part, torn anywhere;
-  - of a folder's entries: those it had at its last fsync, and any of the changes since (a rename as a whole).
+  - the bytes of a file at its last fsync, and any part of the bytes written since, torn anywhere;
+  - the entries of a folder at its last fsync, and any of the changes since (a rename as a whole).
 
-That is what POSIX promises and less than ext4 keeps: an fsync of a file does not keep its name.  Then DIR is there
-with all its bytes or not at all; once the command has ended it is there; where it is not, the next run makes it.
+POSIX promises this much, and ext4 keeps more. An fsync of a file does not keep the file's name. After the crash, DIR
+exists with all its bytes or does not exist. After the end of the command, DIR exists. If DIR does not exist, the next
+run makes it.
 
-What works on a topic and a state folder is in topic_power.py.
+topic_power.py has the commands that use a topic and a state folder.
 
   python tests/faults/power.py [--only NAME] [--states N] [--seed N]
 """
@@ -26,7 +27,7 @@ import tempfile
 
 from faults import PROGRAM, stable_text, tree, write_inputs
 
-# OUT: a folder of the run's own, empty before; all else is only read.
+# OUT is the run's own folder, which is empty before the run. All other files are only read.
 SCENARIOS = {
     "load": "load job.yaml in.csv more.csv.gz -o OUT/out --max-rejects 5 --threads 1 --quiet",
     "load, two threads": "load plain.yaml events -o OUT/out --existing live.txt --max-rejects 5 --threads 2 --quiet",
@@ -35,7 +36,7 @@ SCENARIOS = {
 }
 TRACED = ("open,openat,creat,write,pwrite64,ftruncate,fallocate,fsync,fdatasync,rename,renameat,renameat2,mkdir,"
           "mkdirat,unlink,unlinkat,rmdir,link,linkat,writev,pwritev,copy_file_range,sendfile,mmap,close")
-# Calls that could change the folder in ways that Disk does not know.
+# Calls that could change the folder in ways that Disk does not model.
 UNKNOWN = {"creat", "link", "linkat", "writev", "pwritev", "copy_file_range", "sendfile"}
 
 
@@ -69,13 +70,14 @@ class File:
             part = len(data) if rng.random() < keep else rng.randrange(len(data) + 1)
             content = content.ljust(at, b"\0")
             content[at:at + part] = data[:part]
-            if rng.random() < 0.5:  # the size was kept, its bytes were not
+            if rng.random() < 0.5:  # the size was kept, but its bytes were lost
                 content = content.ljust(at + len(data), b"\0")
         return bytes(content)
 
 
 class Folder:
-    """Changes are (name, what it then is); None: gone.  A rename is several at once."""
+    """Changes are (name, new content), where None means that the name was removed. A rename is several changes at
+    once."""
 
     def __init__(self):
         self.synced, self.entries, self.pending = {}, {}, []
@@ -104,8 +106,9 @@ class Folder:
 
 
 class Disk:
-    """What the calls of a trace do below `base`.  unsynced: an fsync of a File, or of a Folder, does nothing.
-    tree: what is there before, {path: content}, None of folders, which stand in front of what is in them."""
+    """Models the calls of a trace that change files below `base`. With `unsynced`, an fsync of a File, or of a Folder,
+    has no effect. `tree` is the earlier content {path: content}, with None for folders. A folder precedes its
+    content."""
 
     def __init__(self, base, unsynced=None, tree=None):
         self.base, self.root, self.open, self.unsynced = base, Folder(), {}, unsynced
@@ -114,7 +117,7 @@ class Disk:
             folder.entries[last] = folder.synced[last] = Folder() if content is None else File(content)
 
     def find(self, path):
-        """(folder, name) of an absolute path; None: not below base."""
+        """Returns (folder, name) of an absolute path, or None if the path is not below `base`."""
         if not path.startswith(self.base + "/"):
             return None
         *folders, name = os.path.relpath(path, self.base).split("/")
@@ -212,17 +215,17 @@ Disk.cwd = None
 
 
 def number(text):
-    """A descriptor, whose path is behind it."""
+    """Parses a descriptor, which is followed by its path."""
     return int(re.match(r"\d+", text).group())
 
 
 def text_of(quoted):
-    """strace -xx: "\\x61\\x62"."""
+    """Decodes strings of strace -xx, such as "\\x61\\x62"."""
     return bytes.fromhex(quoted.strip('"').replace("\\x", ""))
 
 
 def path_of(folder, quoted):
-    """folder: AT_FDCWD<path>, 5<path> or None (the working directory)."""
+    """`folder` is AT_FDCWD<path>, 5<path> or None (the working directory)."""
     path = text_of(quoted).decode()
     if path.startswith("/"):
         return os.path.normpath(path)
@@ -231,12 +234,12 @@ def path_of(folder, quoted):
 
 
 def split_args(text):
-    """The arguments of a call; strings and <paths> hold no commas, as they are hexadecimal."""
+    """Splits the arguments of a call. Strings and <paths> contain no commas, because they are hexadecimal."""
     return [a.strip() for a in text.split(", ")]
 
 
 def read_trace(log):
-    """[(name, arguments, result)] of the calls that worked, in the order in which they ended."""
+    """Returns [(name, arguments, result)] of the successful calls, in the order in which they ended."""
     begun, calls = {}, []
     for line in log.read_text().splitlines():
         pid, rest = line.split(" ", 1)
@@ -254,22 +257,22 @@ def read_trace(log):
 
 
 def traced(line, log):
-    """The command under strace, which leaves its process and its id alone."""
+    """The command under strace, which keeps its process and its id."""
     return ["strace", "-D", "-f", "-qq", "-xx", "-y", "-s", "100000000", "-e", f"trace={TRACED}", "-o", str(log), *line]
 
 
 def record(line, inputs, out, log):
-    """Run a command under strace; its calls, and its status."""
+    """Runs a command under strace. Returns the calls and the status of the command."""
     out.mkdir(exist_ok=True)
     done = subprocess.run(traced([PROGRAM, *line.replace("OUT", str(out)).split()], log), cwd=inputs,
-                          capture_output=True, text=True)  # its end is also that of strace, which has the pipes too
+                          capture_output=True, text=True)  # strace ends with it, because it has the same pipes
     if done.returncode not in (0, 3):
         raise SystemExit(f"{line}: {done.stderr}")
     return calls_below(out, log), done.returncode
 
 
 def calls_below(out, log):
-    """The calls of a trace, none of which may do to OUT what Disk does not know."""
+    """Returns the calls of a trace. Fails if a call changes OUT in a way that Disk does not model."""
     calls = read_trace(log)
     below = str(out)
     for name, args, _ in calls:
@@ -283,7 +286,7 @@ def calls_below(out, log):
 
 
 def crash_tree(folder, rng, keep):
-    """{path: content} after a crash; folders have none."""
+    """Returns {path: content} after a crash, with None for folders."""
     found = {}
     for name, node in sorted(folder.after_crash(rng, keep).items()):
         if isinstance(node, Folder):
@@ -295,7 +298,8 @@ def crash_tree(folder, rng, keep):
 
 
 def crash_states(calls, disk, states, seed, every=1):
-    """(K, ended, tree) for every K that changed something, some random ones each, none twice; or for each n-th."""
+    """Yields (K, ended, tree) for every K, or each n-th K, that changed something. Each K has some random trees without
+    repetition."""
     rng, seen, changes = random.Random(seed), set(), 0
     for k, call in enumerate(calls):
         disk.apply(call)
@@ -307,7 +311,7 @@ def crash_states(calls, disk, states, seed, every=1):
         if changes % every and not ended:
             continue
         for i in range(states * (10 if ended else 1)):
-            # nothing beyond what was synced, everything, and what lies between
+            # only the synced data, all data, and cases between
             found = crash_tree(disk.root, rng, (0, 1, 0.5, 0.8, 0.2)[i % 5])
             key = hash((ended, tuple(found.items())))
             if key not in seen:
@@ -346,7 +350,8 @@ def judge(line, inputs, scratch, want, status, state):
 
 
 def run_scenario(name, inputs, scratch, states=5, seed=1, jobs=None, unsynced=None):
-    """(crashes judged, [what is wrong]).  unsynced: as of Disk, to see that the judge sees."""
+    """Returns (number of crashes judged, [problems]). `unsynced` is as for Disk and proves that the judge detects
+    errors."""
     line = SCENARIOS[name]
     scratch = scratch / name.replace(" ", "-").replace(",", "")
     scratch.mkdir()
@@ -367,7 +372,7 @@ def run_scenario(name, inputs, scratch, states=5, seed=1, jobs=None, unsynced=No
 
 
 def names():
-    """Of all scenarios."""
+    """The settings of all scenarios."""
     import topic_power  # it needs this module
     return [*SCENARIOS, *topic_power.SCENARIOS]
 
@@ -410,5 +415,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.modules["power"] = sys.modules[__name__]  # topic_power.py shall see this very module
+    sys.modules["power"] = sys.modules[__name__]  # topic_power.py must see this same module
     sys.exit(main())

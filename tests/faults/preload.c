@@ -1,32 +1,33 @@
 /*
- * preload.c - makes one call of the program fail, or all from one on: an LD_PRELOAD library
+ * preload.c - an LD_PRELOAD library that makes one call, or all later calls, of the program fail
  *
- *   FAULT=CLASS:KIND:N[+]  fail the N-th call (the first is 1; 0: none) of CLASS, with + all from
- *                          it
- *   FAULT_LOG=FILE         what failed, with its stack; last, how many calls of CLASS there were,
- * and, where none was to fail, the stack of each FAULT_APART=NAME       calls that come out of the
- * library of that name are left alone
+ *   FAULT=CLASS:KIND:N[+]  The N-th call of CLASS fails (the first is 1; with 0, no call fails).
+ *                          With +, all later calls fail, too.
+ *   FAULT_LOG=FILE         receives the call that failed with its stack, and at the end the number
+ *                          of calls of CLASS. If no call must fail, receives the stack of each
+ * call. FAULT_APART=NAME       Calls from the library with this name do not fail.
  *
- * Many runs of one command line come cheaper from a server: with
+ * A server makes many runs of one command line cheaper. With
  *
  *   FAULT_SERVER=FD FAULT_FILES=PREFIX
  *
  * the process stops at the entry into main and forks for each line that it reads from the socket
- * FD: a FAULT, or "-" for a run that is left alone.  It answers with the run's process id and then
- * with its wait status, an int32 each.  Standard output and error of the run and its log are
- * PREFIX.stdout, .stderr and .log.  Nothing is counted before main, so a run is as any other.
+ * FD. The line is a FAULT, or "-" for a run without a fault. The process answers with the run's
+ * process id and then with its wait status, an int32 each. Standard output and error of the run and
+ * its log are PREFIX.stdout, .stderr and .log. No call before main is counted, so such a run equals
+ * any other.
  *
- *   FAULT_LOADED=FILE,...  libraries that the program will open, opened before: what they do when
- *                          they begin is not counted either
+ *   FAULT_LOADED=FILE,...  Opens libraries that the program will open, so that the calls of their
+ *                          start are not counted.
  *
- * A stack is told by a number that is the same in all processes of one program.
+ * A stack is printed as a number that is the same in all processes of one program.
  *
- * CLASS is alloc (heap), io (system calls of the program, a thread's start too), transfer (those of
- * io that read or write bytes) or the name of a call.  KIND is an errno's name, or "short": half of
- * the bytes go.
+ * CLASS is alloc (heap), io (system calls of the program, and the start of a thread), transfer (the
+ * io calls that read or write bytes) or the name of a call. KIND is an errno's name, or "short",
+ * which transfers half of the bytes.
  *
- * Counted is what comes behind the entry into main.  Standard error is left alone: the judge needs
- * the sentence.  A close() that fails has closed the descriptor, as in Linux.
+ * Calls are counted from the entry into main on. Writes to standard error never fail, because the
+ * judge needs the error message. A close() that fails has closed the descriptor, as in Linux.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -65,7 +66,7 @@ enum class { ALLOC = 1, IO = 2, TRANSFER = 4 };
 
 static struct {
 	unsigned classes; /* counted */
-	char name[24];	  /* of the call; "": any of the classes */
+	char name[24];	  /* name of the call; "": any call of the classes */
 	bool rest, shorten;
 	int errnum;
 	unsigned long at;
@@ -74,15 +75,15 @@ static struct {
 
 enum { HIGH_FD = 900, STACKS = 1 << 20 };
 
-static uint64_t *stacks; /* of each call, where none is to fail; NULL: not asked for */
+static uint64_t *stacks; /* log of each call if no call must fail; NULL if not requested */
 
 static int haste;	   /* 0: none */
-static atomic_llong ahead; /* ns that the monotonic clock was put forward */
+static atomic_llong ahead; /* ns by which the monotonic clock was put forward */
 static atomic_llong owed;  /* ns that are still to be slept */
 
 static atomic_bool armed;
 static atomic_ulong calls;
-static _Thread_local bool inside; /* the log's own calls */
+static _Thread_local bool inside; /* marks the log's own calls */
 
 static const struct {
 	const char *name;
@@ -123,7 +124,7 @@ static void read_setting(const char *text)
 	fault.shorten = fault.errnum == 0;
 }
 
-/* The descriptor is far above those that the program would get. */
+/* The descriptor is far above the descriptors that the program would get. */
 static void open_log(const char *path, int how)
 {
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | how, 0666);
@@ -158,7 +159,7 @@ static void note_stack(unsigned long n)
 	inside = false;
 }
 
-/* Is this call to fail?  How many there are is asked only where none is to fail. */
+/* Returns true if this call must fail. If no call must fail, calls are only counted. */
 static bool fails_at(unsigned class, const char *name, const void *caller)
 {
 	if (!atomic_load_explicit(&armed, memory_order_relaxed) || inside ||
@@ -183,7 +184,7 @@ static bool fails_at(unsigned class, const char *name, const void *caller)
 	return true;
 }
 
-/* Its immediate caller is where most of a library's own calls are told by. */
+/* Most of a library's own calls are recognized by their immediate caller. */
 #define fails(class, name) fails_at(class, name, __builtin_return_address(0))
 
 static void at_end(void)
@@ -213,7 +214,7 @@ static void arm(const char *setting)
 	atomic_store(&armed, true);
 }
 
-/* POSIX lets what dlsym gives be a function; ISO C does not know of it. */
+/* POSIX lets the result of dlsym be a function, but ISO C does not define this. */
 #define NEXT(name)                                                                                 \
 	(__extension__({                                                                           \
 		static atomic_uintptr_t known;                                                     \
@@ -246,7 +247,7 @@ static void redirect(const char *prefix, const char *ending, int to)
 	syscall(SYS_close, fd);
 }
 
-/* One run of the server: its files, and its fault. */
+/* Starts one run of the server with its files and its fault. */
 static void begin_run(const char *setting, const char *prefix)
 {
 	char path[4096];
@@ -291,7 +292,7 @@ static void open_before(const char *libraries)
 	look_for_libraries();
 }
 
-/* Returns in each run; the server itself ends when nobody asks any more. */
+/* Returns in each run. The server itself ends when the socket is closed. */
 static void serve(int fd, const char *prefix)
 {
 	char line[64];
@@ -307,7 +308,8 @@ static void serve(int fd, const char *prefix)
 			return;
 		}
 		if (run < 0)
-			_exit(97); /* what is told is of a run, and -1 as a pid is everybody */
+			/* the answer is for one run, and -1 as a pid means all processes */
+			_exit(97);
 		tell(high, run);
 		while (waitpid(run, &status, 0) < 0)
 			;
@@ -326,7 +328,7 @@ static int counted_main(int argc, char **argv, char **env)
 	haste = hasty ? atoi(hasty) : 0;
 	read_apart(left_alone ? left_alone : "");
 	look_for_program();
-	backtrace(callers, 2); /* the first one loads a library */
+	backtrace(callers, 2); /* the first call loads a library */
 	if (server && files) {
 		const char *libraries = getenv("FAULT_LOADED");
 
@@ -367,7 +369,7 @@ int nanosleep(const struct timespec *t, struct timespec *left)
 		return NEXT(nanosleep)(t, left);
 	long long whole = t->tv_sec * (long long)SECOND + t->tv_nsec;
 	atomic_fetch_add(&ahead, whole);
-	/* short ones together: each costs more than it lasts */
+	/* short sleeps are summed, because each costs more time than it sleeps */
 	if (atomic_fetch_add(&owed, whole / haste) < SHORT)
 		return 0;
 	long long owes = atomic_exchange(&owed, 0);
@@ -395,7 +397,7 @@ int pthread_cond_clockwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict
 	return NEXT(pthread_cond_clockwait)(c, lock, which, &real);
 }
 
-/* The heap: glibc's own names, as dlsym itself may allocate. */
+/* The heap functions call glibc's own names, because dlsym itself may allocate. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *ptr, size_t size);
@@ -443,7 +445,9 @@ int posix_memalign(void **out, size_t align, size_t size)
 	return *out ? 0 : ENOMEM;
 }
 
-/* Calls with fixed parameters: result, name, (parameters), (arguments), what a failure returns. */
+/* Calls with fixed parameters. A line has the result, the name, (parameters), (arguments), and the
+ * value returned on failure.
+ */
 #define CALL(type, name, parameters, arguments, failed)                                            \
 	type name parameters                                                                       \
 	{                                                                                          \
@@ -528,7 +532,7 @@ CALL(iconv_t, iconv_open, (const char *to, const char *from), (to, from), (iconv
 CALL(int, poll, (struct pollfd * fds, nfds_t n, int wait_ms), (fds, n, wait_ms), -1)
 CALL(ssize_t, getrandom, (void *ptr, size_t len, unsigned flags), (ptr, len, flags), -1)
 
-/* One call that fails whole: what libraries do when they begin is theirs. */
+/* A call that fails as a whole. Calls of libraries while they start do not count. */
 void *dlopen(const char *file, int flags)
 {
 	if (!fault.shorten && fails(IO, "dlopen"))
@@ -587,7 +591,7 @@ int closedir(DIR *d)
 	return rc == 0 && !fault.shorten && fails(IO, "closedir") ? -1 : rc;
 }
 
-/* Half of the bytes, when that is asked for; false: the call fails. */
+/* Transfers half of the bytes if requested. Returns false if the call fails. */
 static bool transfer(int fd, const char *name, size_t *len, const void *caller)
 {
 	if (fd == STDERR_FILENO || !fails_at(IO | TRANSFER, name, caller))
@@ -612,7 +616,9 @@ TRANSFER_CALL(send, (int fd, const void *ptr, size_t len, int flags), (fd, ptr, 
 TRANSFER_CALL(recv, (int fd, void *ptr, size_t len, int flags), (fd, ptr, len, flags))
 TRANSFER_CALL(pwrite, (int fd, const void *ptr, size_t len, off_t at), (fd, ptr, len, at))
 
-/* Streams: what a failed read leaves behind, as ferror() tells it (glibc's _IO_ERR_SEEN). */
+/* Sets the state that a failed read of a stream leaves, as ferror() reports it (glibc's
+ * _IO_ERR_SEEN).
+ */
 static bool stream_fails(FILE *f, const char *name)
 {
 	enum { ERR_SEEN = 0x20 };
@@ -644,7 +650,7 @@ int fclose(FILE *f)
 	return rc == 0 && !fault.shorten && fails(IO, "fclose") ? EOF : rc;
 }
 
-/* What a hardened build calls in their place. */
+/* The functions that a hardened build calls instead. */
 int __open_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
 ssize_t __read_chk(int fd, void *ptr, size_t len, size_t room);

@@ -1,7 +1,7 @@
-"""Runs of one command line, many and cheap: a server of preload.c is forked for each, in a folder of its own.
+"""Makes many runs of one command line cheap. A server in preload.c forks for each run, which has its own folder.
 
-A limit of time counts while this process runs too: when all of it is stopped for a while, or gets no processor, what
-passed meanwhile is not held against the run (TICK_MOST of each look at it is).
+A time limit counts only while this process runs too. If all processes are stopped for a while, or get no processor,
+this time does not count. One look counts at most TICK_MOST.
 """
 
 import os
@@ -23,24 +23,24 @@ STOPPED = 2.0  # of one look: this process was stopped, or starved
 
 
 class Overtime(Exception):
-    """A run did not end in time; what it was doing."""
+    """Means that a run did not end in time. The text describes the run's state."""
 
 
 def doing(pid):
-    """Of a process: the states of its threads, and its seconds of processor time."""
+    """Returns the states of a process's threads, and its seconds of processor time."""
     stat = [path.read_text().rsplit(")", 1)[1].split() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
     seconds = sum(int(s[11]) + int(s[12]) for s in stat) / os.sysconf("SC_CLK_TCK")
     return f"threads {' '.join(sorted(s[0] for s in stat))}, {seconds:.1f} s of processor time"
 
 
 class Patience:
-    """Seconds that passed while this process ran; `stopped`: it did not run all the time."""
+    """Counts seconds while this process runs. `stopped` is true if the process did not run all the time."""
 
     def __init__(self, limit):
         self.left, self.last, self.stopped = limit, time.monotonic(), False
 
     def look(self):
-        """False: it is at its end."""
+        """Returns False at the end of the time limit."""
         now = time.monotonic()
         passed, self.last = now - self.last, now
         self.left -= min(passed, TICK_MOST)
@@ -49,7 +49,7 @@ class Patience:
 
 
 def end_of(process, limit):
-    """(standard output, standard error) of a process that ends within so many seconds."""
+    """Returns (standard output, standard error) of a process that ends within `seconds`."""
     patience = Patience(limit)
     while True:
         try:
@@ -66,7 +66,7 @@ def end_of(process, limit):
 # --- folders ---
 
 def files_of(folder):
-    """{path: bytes}; of folders None.  Sorted; folders stand in front of what is in them."""
+    """Returns {path: bytes}, with None for folders. The paths are sorted, so a folder precedes its content."""
     found = {}
 
     def walk(path, below):
@@ -95,7 +95,7 @@ def empty(folder):
 
 
 def fill(folder, files):
-    """What files_of() gave."""
+    """Writes the files that files_of() returned."""
     for name, content in files.items():
         path = os.path.join(folder, name)
         if content is None:
@@ -108,7 +108,7 @@ def fill(folder, files):
 # --- runs ---
 
 class Server:
-    """A command line that stands at the entry of its main."""
+    """A command line whose process is stopped at the entry of its main."""
 
     def __init__(self, line, cwd, env, files):
         self.files, (self.socket, theirs) = files, socket.socketpair()
@@ -116,7 +116,7 @@ class Server:
             env = env | {"LD_PRELOAD": PRELOAD, "FAULT_SERVER": str(theirs.fileno()), "FAULT_FILES": files}
             self.process = subprocess.Popen(line, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                             pass_fds=[theirs.fileno()])
-        self.stopped = False  # this process, while the last run ran
+        self.stopped = False  # processor seconds of this process during the last run
 
     def answer(self):
         data = self.socket.recv(4, socket.MSG_WAITALL)
@@ -125,10 +125,10 @@ class Server:
         return struct.unpack("i", data)[0]
 
     def run(self, fault, limit, meanwhile=None):
-        """The exit status of a run; meanwhile(pid) is called every now and then until it returns True."""
+        """Returns the exit status of a run. Calls meanwhile(pid) now and then until it returns True."""
         self.socket.sendall(f"{fault or '-'}\n".encode())
         pid = self.answer()
-        assert pid > 0, pid  # it may get a signal: one to -1 would reach every process
+        assert pid > 0, pid  # the run may get a signal, and a signal to -1 would reach every process
         patience, tick = Patience(limit), 0.02 if meanwhile else TICK
         while not select.select([self.socket], [], [], tick)[0]:
             if meanwhile and meanwhile(pid):
@@ -148,14 +148,14 @@ class Server:
 
 
 class Slot:
-    """A folder OUT that one run after the other has for itself, and what serves them."""
+    """A folder OUT that one run after another uses alone, and the server that starts the runs."""
 
     def __init__(self, folder):
         self.out, self.server = folder, None
-        self.patience, self.stopped = None, False  # seconds; this process, since begin()
+        self.patience, self.stopped = None, False  # processor seconds of this process since begin()
         self.tries = 0  # of the same run, before this one
-        self.before = {}  # what is in OUT before a run
-        self.reset = lambda: None  # the same for what is elsewhere
+        self.before = {}  # content of OUT before a run
+        self.reset = lambda: None  # the same for other folders
         folder.mkdir()
 
     def read(self, ending):
@@ -166,7 +166,7 @@ class Slot:
             return b""
 
     def begin(self):
-        """OUT as it is to be before a run."""
+        """Prepares OUT for a run."""
         self.stopped = False
         empty(self.out)
         fill(self.out, self.before)
@@ -179,7 +179,7 @@ class Slot:
 
 
 class Slots:
-    """Of a scenario; as many as are used at a time."""
+    """The folders of a scenario. Each parallel run has one folder."""
 
     def __init__(self, scratch, prepare):
         self.scratch, self.prepare, self.idle, self.all = scratch, prepare, queue.SimpleQueue(), []

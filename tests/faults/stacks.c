@@ -1,4 +1,4 @@
-/* stacks.c - see stacks.h */
+/* stacks.c - finds the callers of a call and the libraries that they belong to (stacks.h) */
 #include "stacks.h"
 
 #include <execinfo.h>
@@ -38,7 +38,7 @@ static int add_module(struct dl_phdr_info *object, size_t size, void *unused)
 	return 0;
 }
 
-/* What lies where, anew when an address is in nothing that is known. */
+/* Address ranges of all objects, which are read again if no range contains an address. */
 static const struct module *module_of(uintptr_t at)
 {
 	for (int tries = 0; tries < 2; tries++) {
@@ -60,7 +60,7 @@ uint64_t stack_of(void *const *callers, int n)
 		const struct module *m = module_of((uintptr_t)callers[i]);
 
 		if (m && m == module_of((uintptr_t)stack_of))
-			continue; /* how this library got here */
+			continue; /* the path by which this library was loaded */
 		hash = m ? mix(mix(hash, m->name), (uintptr_t)callers[i] - m->from) : mix(hash, 1);
 	}
 	pthread_mutex_unlock(&modules_lock);
@@ -71,8 +71,8 @@ uint64_t stack_of(void *const *callers, int n)
 
 static struct apart {
 	char name[24];	    /* "": no library */
-	bool itself;	    /* its own calls alone, not those that it lets others make */
-	uintptr_t from, to; /* where it lies; 0, 0: it is not there yet */
+	bool itself;	    /* only calls of the library itself, not calls of other libraries */
+	uintptr_t from, to; /* the library's address range, or 0, 0 if it is not loaded */
 } apart[3];
 static uintptr_t program_from, program_to;
 

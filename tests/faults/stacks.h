@@ -1,8 +1,8 @@
 /*
- * stacks.h - where a call of the program comes from
+ * stacks.h - the origin of a call in the program
  *
- * A part of preload.so that allocates nothing but in dl_iterate_phdr and backtrace: the caller sees
- * to it that what these call does not fail.
+ * This part of preload.so allocates nothing except in dl_iterate_phdr and backtrace. The caller
+ * must ensure that the calls of these two do not fail.
  */
 #ifndef SALTMILL_TEST_STACKS_H
 #define SALTMILL_TEST_STACKS_H
@@ -14,17 +14,20 @@ enum { DEEP = 32 }; /* frames */
 
 #pragma GCC visibility push(hidden)
 
-/* A number that is the same in all processes of one program; frames of preload.so do not count. */
+/* Returns a number that is the same in all processes of one program. Frames of preload.so do not
+ * count. */
 uint64_t stack_of(void *const *callers, int n);
 
-/* Once, before any other: which libraries are left alone, as FAULT_APART says. */
+/* Sets the libraries without faults, as FAULT_APART says. Call this function once, before all
+ * others. */
 void read_apart(const char *text);
 void look_for_program(void);
-/* Behind each library that was opened. */
+/* Reads the address ranges again. Call this function after a library was opened. */
 void look_for_libraries(void);
 /*
- * Does the call come out of a library that is left alone, through whichever others?  What the
- * program itself calls does not, though the library may have called it back.
+ * Returns true if the call comes from a library without faults, directly or through other
+ * libraries. Returns false for a call of the program itself, even in a callback from such a
+ * library.
  */
 bool comes_from_apart(const void *caller);
 

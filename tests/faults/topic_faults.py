@@ -1,10 +1,9 @@
-"""The faults of what works on a topic and a state folder: `saltmill stream`, and `load --state`.
+"""Tests faults of commands that use a topic and a state folder, which are `saltmill stream` and `load --state`.
 
-The brokers are a mock cluster in this process, which no fault reaches; nor do calls fail that librdkafka makes, as it
-ends by abort() where memory ends.  A run ends by SIGTERM once all of the topic is recorded, or by itself.
-
-However it ended: what stands under its final name is one of the loads of the undisturbed run, with the same bytes;
-the next run goes on behind it, and then all of them are there, and `saltmill loads` finds nothing wrong with them.
+The brokers are a mock cluster in this process, which has no faults. librdkafka's own calls do not fail either, because
+librdkafka calls abort() without memory. A run ends by SIGTERM after the whole topic is recorded, or by itself. However
+the run ended, each published folder equals one of the loads of the undisturbed run, with the same bytes. The next run
+continues where this run stopped. Then all loads exist, and `saltmill loads` reports no problem.
 """
 
 import contextlib
@@ -27,11 +26,11 @@ SCENARIOS = {
     "state made anew": "loads --state OUT/state --rebuild OUT/loads",
     "state made anew from records": "loads --state OUT/state --rebuild OUT/loads",
 }
-# Before these a load died when it was published and not recorded yet.
+# The load dies before these calls, after it was published and before it was recorded.
 UNRECORDED = ["load that is to be recorded", "state made anew"]
-# Before these a load was made, handed on and removed.
+# A load was made, applied and removed before these calls.
 HANDED = ["state made anew from records"]
-PARTITIONS, EVENTS = 2, 150  # of each partition; a load of the stream has half of them
+PARTITIONS, EVENTS = 2, 150  # events of each partition; a load of the stream has half of them
 
 JOB = """\
 source:
@@ -54,7 +53,7 @@ def is_bad(offset):
 
 
 def make_topic():
-    """One for all scenarios of this process; some messages are bad."""
+    """Makes one topic for all scenarios of this process. Some messages are bad."""
     global topic
     if topic is None:
         topic = MockTopic("events", PARTITIONS)
@@ -69,7 +68,7 @@ def write_job(path):
 
 
 def has_state(pid, out):
-    """It has the state's lock, and so has seen to its signals."""
+    """The process has the state's lock, so it has set up its signals."""
     try:
         return (out / "state" / "lock").read_text().startswith(f"{pid} on ")
     except FileNotFoundError:
@@ -77,7 +76,7 @@ def has_state(pid, out):
 
 
 def stops(out):
-    """What sends SIGTERM to a stream once its state in OUT has recorded all of the topic."""
+    """Sends SIGTERM to a stream after its state in OUT has recorded the whole topic."""
     last = out / "state" / "loads" / "00000003.json"
 
     return lambda pid: last.exists() and has_state(pid, out) and stop(pid)
@@ -90,7 +89,7 @@ def stop(pid):
 
 
 def served(scenario):
-    """The undisturbed run of a stream, which wants to be stopped."""
+    """Runs a stream undisturbed, and stops the stream."""
     slot = scenario.slots.take()
     slot.begin()
     outcome = scenario.run(slot)
@@ -99,7 +98,7 @@ def served(scenario):
 
 
 def run_stream(line, out, limit, **where):
-    """(status, standard error) of a stream that is stopped so."""
+    """Returns (status, standard error) of a stream, which stops when the look of `stops` returns True."""
     process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **where)
     patience, look = faults.Patience(limit), stops(out)
     while process.poll() is None and not look(process.pid) and patience.look():
@@ -112,7 +111,7 @@ class TopicScenario(faults.Scenario):
     lines = SCENARIOS
     apart = "librdkafka"
     loaded = "librdkafka.so.1"
-    jobs = 5 * os.cpu_count()  # brokers take their time
+    jobs = 5 * os.cpu_count()  # brokers take some time
 
     def __init__(self, name, inputs, scratch):
         self.job = scratch / "topic.yaml"
@@ -123,7 +122,7 @@ class TopicScenario(faults.Scenario):
         return faults.Scenario.words(line.replace("JOB", str(self.job)), out)
 
     def command(self, out):
-        """Where a run before this one has published, nothing is left but to record it: the next load is empty."""
+        """If an earlier run has published, only the record is missing, so the next load is empty."""
         out = pathlib.Path(out)
         loads = len([*out.glob("rest*"), *out.glob("loads/00000002")])
         return self.words(self.line.replace("/loads/00000002", f"/rest{loads}") if loads else self.line, out)
@@ -139,13 +138,13 @@ class TopicScenario(faults.Scenario):
         slot.before = faults.files_of(slot.out)
 
     def undisturbed(self):
-        """What it prints has times in it."""
+        """The output of the stream contains times."""
         if not self.line.startswith("stream "):
             return super().undisturbed()._replace(stdout=faults.stable_text(b""))
         return served(self)
 
     def run(self, slot, fault=None):
-        """What is behind a fault may have another command."""
+        """The run after a fault may use another command."""
         if self.line.startswith("stream "):
             status, _, stderr = self.run_served(slot, fault, stops(slot.out))
         elif fault:
@@ -155,12 +154,12 @@ class TopicScenario(faults.Scenario):
         return self.outcome(slot, status, b"", stderr)
 
     def tree_of(self, slot):
-        """What was published; how far the state has come is for the next run to tell."""
+        """Compares the published loads. The next run checks the state's progress."""
         rests = [json.loads(path.read_text()) for path in slot.out.glob("rest?/manifest.json")]
         return faults.tree(slot.out / "loads") | ({"loaded twice": None} if any(m["read"] for m in rests) else {})
 
     def left_wrong(self, got):
-        """A failed run: each load that is there is whole."""
+        """After a failed run each load that exists is complete."""
         names = {name.split("/")[0] for name in got.tree}
         for name in sorted(n for n in names if not n.endswith(".saltmill-partial")):
             if self.below(got.tree, name) != self.below(self.want.tree, name):
@@ -172,7 +171,7 @@ class TopicScenario(faults.Scenario):
         return {k: v for k, v in tree.items() if k.split("/")[0] == name}
 
     def wrong_next(self, slot, got):
-        """Behind a failure, or as if nothing had been: the next run completes what is there."""
+        """After a failure, or without one, the next run completes the loads."""
         if got.status != self.want.status:
             again = self.run(slot)
             if again.status not in (0, 3) or again.tree != self.want.tree:

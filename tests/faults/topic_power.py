@@ -1,9 +1,9 @@
-"""The power goes while a topic is loaded with a state folder: the state and the loads together are judged.
+"""Simulates a power failure while a topic is loaded with a state folder, and judges the state and the loads together.
 
-The state remembers where its loads are, so what a disk may then hold is built anew at the same place, one crash after
-the other.  The next run finishes or repeats the load, whichever it was; then all of the topic is loaded once, with the
-same bytes, and the records of the loads before it are as they were.  So it is for `load --state`, and for `stream`,
-whose loads are also read by the tests' own reader of HFiles: each message is in exactly one of them.
+The state records the paths of its loads. So the possible contents of the disk are rebuilt at the same path, one crash
+after another. The next run finishes the load or repeats it. Then the whole topic is loaded once, with the same bytes,
+and the records of earlier loads are unchanged. The same holds for `load --state` and for `stream`. For `stream` the
+tests' own reader of HFiles also checks that each message is in exactly one load.
 """
 
 import json
@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import hfile_py  # noqa: E402  (needs the path above)
 
 LINE = "load JOB --state OUT/state -o OUT/{} --max-rejects 9 --memory 16M --threads 1 --quiet"
-# What is done before the power may go: nothing, or a load, behind which the positions are set back.
+# The step before the power failure is empty, or a load, after which the positions are set back.
 LOADS = {"first load of a topic": [], "later load of a topic": [LINE.format("before"), "seek --state OUT/state 0=0 1=0"]}
 SCENARIOS = [*LOADS, "stream"]
 
@@ -39,7 +39,7 @@ def records(tree):
 
 
 def loaded(base):
-    """The offsets that were loaded since the positions were set last; None: something is wrong with the state."""
+    """Returns the offsets loaded since the positions were last set, or None if the state has a problem."""
     done = subprocess.run([power.PROGRAM, "loads", "--state", str(base / "state"), "--json"], capture_output=True, text=True)
     if done.returncode:
         return None
@@ -56,7 +56,7 @@ def loaded(base):
 
 
 class Loads:
-    """`load --state`, which makes OUT/out."""
+    """Runs `load --state`, which makes OUT/out."""
 
     def __init__(self, name, job, base):
         self.job, self.base = job, base
@@ -93,7 +93,7 @@ class Loads:
 
 
 class Stream:
-    """`stream`, which makes a load after the other in OUT/loads."""
+    """Runs `stream`, which makes one load after another in OUT/loads."""
 
     def __init__(self, _, job, base):
         self.job, self.base, self.line = job, base, words(COMMANDS["stream"], job, base)
@@ -113,7 +113,7 @@ class Stream:
 
     @staticmethod
     def loads_of(tree):
-        """{name of a load: what is in it}, of what stands under its final name."""
+        """Returns {name of a load: its content} for the loads with a final name."""
         loads = {}
         for path, content in tree.items():
             name = re.match(r"loads/(\d+)(/|$)", path)
@@ -138,7 +138,8 @@ class Stream:
         return self.wrong_events()
 
     def wrong_events(self):
-        """Each message of the topic is in exactly one load, by its key, or in exactly one's rejects."""
+        """Checks that each message of the topic is in exactly one load, by its key, or in exactly one load's
+        rejects."""
         found = []
         for load in sorted(p for p in (self.base / "loads").iterdir() if p.name.isdigit()):
             found += [c.row.decode() for f in load.glob("t/hfiles/f/*") for c in hfile_py.read(f)]
@@ -150,7 +151,7 @@ class Stream:
 
 
 def judge(scenario, crash):
-    """None, or what is wrong."""
+    """Returns None, or the problem."""
     _, ended, found = crash
     wrong = scenario.wrong_now(ended, found)
     if wrong:
@@ -165,7 +166,7 @@ def judge(scenario, crash):
 
 
 def run_scenario(name, inputs, scratch, states=5, seed=1, every=1, unsynced=None):
-    """As power.run_scenario; every: only each n-th call."""
+    """Works as power.run_scenario does. `every` selects each n-th call."""
     scratch = scratch / name.replace(" ", "-")
     scratch.mkdir()
     job, base = scratch / "topic.yaml", scratch / "base"

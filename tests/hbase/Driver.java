@@ -68,9 +68,10 @@ import org.jruby.embed.PathType;
 import org.jruby.embed.ScriptingContainer;
 
 /**
- * The tests' hand in HBase: one JVM for the whole session, because starting one (and JRuby in it)
- * takes seconds. One JSON object a line comes in ({"cmd": ..., arguments}), one goes out
- * ({"ok": ...} or {"error": ..., "trace": ...}). Row keys and other binary values are hex.
+ * The tests' client of HBase. One JVM runs for the whole session, because the start of a JVM and of
+ * JRuby takes seconds. The driver reads a JSON object from each line ({"cmd": ..., arguments}) and
+ * answers with a JSON object ({"ok": ...} or {"error": ..., "trace": ...}). Row keys and other
+ * binary values are hex.
  */
 public class Driver {
   private final Configuration conf = HBaseConfiguration.create();
@@ -104,7 +105,7 @@ public class Driver {
 
   public static void main(String[] args) throws Exception {
     PrintStream answers = new PrintStream(System.out, true, "UTF-8");
-    System.setOut(System.err); // what libraries print must not mix with the answers
+    System.setOut(System.err); // output of libraries must not mix with the answers
     Driver d = new Driver(args[0]);
     BufferedReader in =
       new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -165,7 +166,7 @@ public class Driver {
     return connection;
   }
 
-  /** Fails while the master is still starting; the caller asks again. */
+  /** Fails while the master is still starting. The caller then retries. */
   private Object ready(JsonObject a) throws Exception {
     Configuration impatient = new Configuration(conf);
     impatient.setInt("hbase.client.retries.number", 1);
@@ -179,7 +180,7 @@ public class Driver {
     }
   }
 
-  /** The script in the stand-in for the shell, shell.rb. */
+  /** Runs the script in shell.rb, which replaces the shell. */
   private Object runScript(JsonObject a) throws Exception {
     if (ruby == null) {
       ruby = new ScriptingContainer(LocalContextScope.SINGLETHREAD);
@@ -196,7 +197,7 @@ public class Driver {
     return r;
   }
 
-  /** What `hbase completebulkload` does. Moves the files. */
+  /** Does the work of `hbase completebulkload`, which moves the files. */
   private Object bulkLoad(JsonObject a) throws Exception {
     Configuration c = new Configuration(conf);
     c.setBoolean("hbase.loadincremental.fail.if.need.split.hfile", true);
@@ -228,8 +229,8 @@ public class Driver {
   }
 
   /**
-   * Rows in order, each "rowhex TAB family:qualifierhex:ts:valuehex TAB ...", to the file `out` or
-   * as the answer. With `raw`, every stored cell: neither VERSIONS nor TTL hides one.
+   * Returns rows in order, each "rowhex TAB family:qualifierhex:ts:valuehex TAB ...", in the file
+   * `out` or as the answer. With `raw`, returns every stored cell, whatever VERSIONS and TTL say.
    */
   private Object scan(JsonObject a) throws Exception {
     Scan s = new Scan().setCaching(1000).setCacheBlocks(false);
@@ -259,7 +260,10 @@ public class Driver {
     }
   }
 
-  /** The scans that a method of a class in `classes` makes, one after the other; rows as scan has them. */
+  /**
+   * Runs the scans that a method of a class in `classes` makes, one after another. The rows have
+   * the form of scan.
+   */
   private Object scanBy(JsonObject a) throws Exception {
     List<String> rows = new ArrayList<>();
     java.net.URL[] path = { Paths.get(text(a, "classes")).toUri().toURL() };
@@ -305,7 +309,10 @@ public class Driver {
     return line.toString();
   }
 
-  /** One answer for each of `rows`: the row as scan writes it, or null where there is none. */
+  /**
+   * Returns one answer for each of `rows`, which is the row as scan writes it, or null if the row
+   * does not exist.
+   */
   private Object get(JsonObject a) throws Exception {
     List<Get> gets = new ArrayList<>();
     for (JsonElement row : a.getAsJsonArray("rows")) {
@@ -335,7 +342,9 @@ public class Driver {
     }
   }
 
-  /** Start keys of all regions but the first, as the shell's get_splits prints them. */
+  /**
+   * Returns the start keys of all regions except the first, as the shell's get_splits prints them.
+   */
   private Object splits(JsonObject a) throws Exception {
     List<String> keys = new ArrayList<>();
     for (RegionInfo r : regions(table(a))) {
@@ -346,7 +355,7 @@ public class Driver {
     return keys;
   }
 
-  /** Split at a row; it is done when this returns. */
+  /** Splits at a row and waits until the split is done. */
   private Object split(JsonObject a) throws Exception {
     int before = regions(table(a)).size();
     try (Admin admin = connection().getAdmin()) {
@@ -358,7 +367,8 @@ public class Driver {
     return regions(table(a)).size();
   }
 
-  /** Every region to another server, or where there is one alone closed and opened again. */
+  /* * Moves every region to another server. If there is only one server, closes and reopens the
+   * regions. */
   private Object move(JsonObject a) throws Exception {
     int moved = 0;
     try (Admin admin = connection().getAdmin();
@@ -402,7 +412,7 @@ public class Driver {
     }
   }
 
-  /** The regions in order with the files that they hold on disk now. */
+  /** Returns the regions in order, with the files that they have on disk now. */
   private Object storeFiles(JsonObject a) throws Exception {
     Path dir = CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf), table(a));
     FileSystem fs = dir.getFileSystem(conf);
@@ -444,7 +454,7 @@ public class Driver {
     return r;
   }
 
-  /** A cell is [row, qualifier, ts, value], all but ts hex, and perhaps {type, tags, mvcc}. */
+  /** A cell is [row, qualifier, ts, value], all hex except ts, with optional {type, tags, mvcc}. */
   private static KeyValue keyValue(byte[] family, JsonArray c) {
     JsonObject more = c.size() > 4 ? c.get(4).getAsJsonObject() : new JsonObject();
     List<Tag> tags = new ArrayList<>();
@@ -477,7 +487,7 @@ public class Driver {
     if (a.has("checksum")) {
       b.withChecksumType(ChecksumType.valueOf(text(a, "checksum")));
     }
-    if (a.has("tags")) { // else as the builder has it
+    if (a.has("tags")) { // otherwise the builder's default
       b.withIncludesTags(flag(a, "tags")).withCompressTags(flag(a, "compress_tags"));
       b.withIncludesMvcc(flag(a, "mvcc"));
     }
@@ -485,8 +495,9 @@ public class Driver {
   }
 
   /**
-   * HBase's own writers: StoreFileWriter, or with meta ({name: hex}) HFile.Writer alone, which knows
-   * no bloom filter. Cells come in order; conf has settings of the site.
+   * Writes with HBase's own writers. With `meta` ({name: hex}), the writer is HFile.Writer, which
+   * has no bloom filter. Otherwise it is StoreFileWriter. Cells come in order. `conf` contains
+   * settings of the site.
    */
   private Object writeHFile(JsonObject a) throws Exception {
     Configuration c = new Configuration(conf);

@@ -1,11 +1,11 @@
-"""An HBase whose servers are processes of their own, which a test may kill one by one.
+"""An HBase with one process for each server, so that a test can kill the servers one by one.
 
     with Hdfs(folder) as hdfs, Apart(folder, hdfs) as hbase:
         hbase.kill_one("master") # -9; one of hbase.NAMES, or the datanode
-        hbase.revive()           # what is dead is started again
+        hbase.revive()           # starts the dead servers again
 
-ZooKeeper, a master and two region servers.  Sessions of ZooKeeper are short, so that who died is soon
-known to be dead; not too short, or who waits for a processor is taken for dead.
+The servers are ZooKeeper, a master and two region servers. ZooKeeper's sessions are short, so that a dead server is
+soon detected. The sessions are long enough that a server that waits for a processor does not count as dead.
 """
 
 import contextlib
@@ -17,11 +17,11 @@ import time
 
 from cluster import OPENS, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, stop, tail
 
-SESSION_MS = 10000  # 20 ticks, the most that ZooKeeper gives
+SESSION_MS = 10000  # 20 ticks, the longest session that ZooKeeper allows
 
 
 class Apart(Cluster):
-    """The driver's calls are those of Cluster."""
+    """Runs servers in separate processes. Calls of the driver work as in Cluster."""
 
     NAMES = {"master": "org.apache.hadoop.hbase.master.HMaster",
              "region1": "org.apache.hadoop.hbase.regionserver.HRegionServer",
@@ -57,20 +57,21 @@ class Apart(Cluster):
         self.start_seconds = time.monotonic() - began
 
     def launch_dead(self):
-        """Also who aborted later: a log in HDFS whose only DataNode died is noticed when it is written to."""
+        """Returns the dead servers, including servers that aborted later. A server notices a dead DataNode only at the
+        next write of its log."""
         for name, main in self.NAMES.items():
             process = self.processes.get(name)
             if process is None or process.poll() is not None:
                 self._launch(name, main, "start")
 
     def kill_one(self, name):
-        """At once, without a word to anybody."""
+        """Kills the server at once, without a clean shutdown."""
         process = self.hdfs.datanode if name == "datanode" else self.processes[name]
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
 
     def revive(self):
-        """Start what is dead, and wait until the cluster serves."""
+        """Starts the dead servers and waits until the cluster serves."""
         if self.hdfs.datanode.poll() is not None:
             self.hdfs.start_datanode()
             self.hdfs.wait()
@@ -80,7 +81,8 @@ class Apart(Cluster):
             raise HBaseError("HBase does not come back\n" + tail(self.folder / "master.log"))
 
     def kill_all(self):
-        """Whose log could not be written ends itself later, or syncs for ever (FSHLog): as who runs it would do."""
+        """A server whose log cannot be written ends later, or syncs for ever (FSHLog). This function kills the server,
+        as an operator would do."""
         for name in self.NAMES:
             if self.processes[name].poll() is None:
                 self.kill_one(name)
@@ -100,5 +102,5 @@ class Apart(Cluster):
         for name in ("region1", "region2", "master", "zookeeper"):
             process = self.processes.get(name)
             if process is not None and process.poll() is None:
-                process.kill()  # nothing of the data is wanted
+                process.kill()  # keeps none of the data
                 process.wait()

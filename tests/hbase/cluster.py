@@ -1,17 +1,17 @@
-"""A whole HBase (ZooKeeper, master, region server) in one JVM, and the driver beside it.
+"""Runs a whole HBase (ZooKeeper, master, region server) in one JVM, and the driver in another JVM.
 
     with Cluster(folder) as hbase:
         hbase.run_script("create.rb")
         hbase.bulk_load("hfiles", "ratings")
 
-On a real HDFS (hdfs.py), with two region servers in its JVM; the fixtures `hdfs` and `hbase_on_hdfs` of
-tests/conftest.py are one of each a session:
+HBase can run on a real HDFS (hdfs.py), with two region servers in its JVM. The fixtures `hdfs` and `hbase_on_hdfs` of
+tests/conftest.py start both for the session:
 
     with Hdfs(folder / "hdfs") as hdfs, Cluster(folder, hdfs.fs, region_servers=2) as hbase:
         hbase.master                # "localhost:PORT" of the protocol
         hdfs.url("/bulk/ann")       # webhdfs://127.0.0.1:PORT/bulk/ann; /bulk has mode 1777
 
-Nothing waits without a bound, and every failure shows the end of the log that explains it.
+Every wait has a limit, and every failure shows the end of the log that explains it.
 """
 
 import hashlib
@@ -30,10 +30,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill")
 
 START_SECONDS = 240  # a quiet machine takes 20
-STOP_SECONDS = 5  # nothing of the data is wanted
+STOP_SECONDS = 5  # keeps none of the data
 ANSWER_SECONDS = 300
 
-# What HBase and Hadoop reach into on Java 17.
+# Packages that HBase and Hadoop open by reflection on Java 17.
 OPENS = [
     *(f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in (
         "java.lang", "java.nio", "sun.nio.ch", "java.lang.reflect", "java.util",
@@ -58,11 +58,12 @@ logger.zk.level = warn
 
 
 class HBaseError(Exception):
-    """The driver's or the server's refusal; the message is the root cause."""
+    """An error of the driver or the server, with the root cause as message."""
 
 
 def free_ports(count):
-    """Ports that were free at the same moment; none that the system gives to connections: suites run side by side."""
+    """Returns ports that were free at the same moment, outside the system's range for connections, because suites run
+    in parallel."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
         own = range(10000, min(int(f.read().split()[0]), 32768))
     sockets = []
@@ -75,7 +76,7 @@ def free_ports(count):
                     s.bind(("127.0.0.1", random.SystemRandom().choice(own) if len(own) > 1000 else 0))
                     break
                 except OSError:
-                    pass  # taken: another one
+                    pass  # taken: try another one
         return [s.getsockname()[1] for s in sockets]
     finally:
         for s in sockets:
@@ -91,7 +92,7 @@ def tail(path, lines=60):
 
 
 def complaints(path, lines=40):
-    """The last warnings and errors of a log."""
+    """Returns the last warnings and errors of a log."""
     try:
         text = path.read_text(errors="replace").splitlines()
     except OSError:
@@ -107,7 +108,7 @@ def jars(name="hbase-lib"):
 
 
 def driver_classes():
-    """Compile Driver.java into the cache unless this very source is there already."""
+    """Compiles Driver.java into the cache unless the cache already contains this source."""
     source = HERE / "Driver.java"
     key = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
     out = CACHE / "classes" / key
@@ -121,20 +122,20 @@ def driver_classes():
             raise HBaseError("javac failed:\n" + done.stderr)
         try:
             os.rename(part, out)
-        except OSError:  # another suite has done so meanwhile
+        except OSError:  # another suite has compiled it meanwhile
             shutil.rmtree(part)
     return str(out)
 
 
 def site(file, settings):
-    """A configuration file as Hadoop reads it."""
+    """Writes a configuration file for Hadoop."""
     file.write_text("<configuration>\n" + "".join(
         f"<property><name>{k}</name><value>{v}</value></property>\n"
         for k, v in settings.items()) + "</configuration>\n")
 
 
 def stop(process):
-    """End one process that we started; kill it if it does not listen."""
+    """Ends a process that the tests started, and kills the process if it does not react."""
     if process is None or process.poll() is not None:
         return
     process.terminate()
@@ -146,13 +147,12 @@ def stop(process):
 
 
 class Cluster:
-    """One running HBase.  Methods named in Driver.java's table of commands are calls to it."""
+    """A running HBase. Methods named in Driver.java's table of commands are calls to the driver."""
 
     def __init__(self, folder, filesystem=None, region_servers=1, settings=None, lib="hbase-lib", jvm=()):
-        """filesystem: of its files, "hdfs://HOST:PORT"; None: this machine's.  settings: more of hbase-site.xml.
-
-        lib: the folder of the servers' jars in the cache; the driver's are always those of hbase-lib.
-        jvm: more options of the servers' JVM.
+        """`filesystem` is "hdfs://HOST:PORT" for HBase's files, or None for the local disk. `settings` are additions to
+        hbase-site.xml. `lib` is the folder of the servers' jars in the cache. The driver always uses hbase-lib. `jvm`
+        contains more options of the servers' JVM.
         """
         self.lib, self.jvm = lib, list(jvm)
         self.settings = settings or {}
@@ -185,7 +185,7 @@ class Cluster:
         conf = self.folder / "conf"
         conf.mkdir(parents=True, exist_ok=True)
         self.master = f"localhost:{master}"
-        self.zookeeper = f"zk:127.0.0.1:{zk}"  # of who does not know the master
+        self.zookeeper = f"zk:127.0.0.1:{zk}"  # for clients without the master's address
         settings = {
             "hbase.rootdir": f"{self.filesystem}/hbase" if self.filesystem else
                              f"file://{data}/root",
@@ -203,15 +203,15 @@ class Cluster:
             "hbase.regionserver.info.port": -1,
             "hbase.master.port": master,
             "dfs.replication": 1,
-            # several in one JVM take what is free
+            # several servers in one JVM use any free ports
             "hbase.regionserver.port": region_server if self.region_servers == 1 else 0,
             "hbase.io.compress.zstd.codec": "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec",
             "hbase.io.compress.snappy.codec":
                 "org.apache.hadoop.hbase.io.compress.xerial.SnappyCodec",
-            # the server reads every loaded file through, the loader refuses to split one
+            # the server reads every loaded file completely, and the loader refuses to split a file
             "hbase.hstore.bulkload.verify": "true",
             "hbase.loadincremental.fail.if.need.split.hfile": "true",
-            # nothing but the tests changes files or regions
+            # only the tests change files or regions
             "hbase.hregion.majorcompaction": 0,
             "hbase.store.delete.expired.storefile": "false",
             "hbase.normalizer.period": 2147483647,
@@ -235,7 +235,7 @@ class Cluster:
             self._start_driver(conf)
             if self._wait(began + START_SECONDS):
                 break
-            # another process may have taken a port between our look and HBase's bind
+            # another process may have taken a port between our check and HBase's bind
             if attempt == 2 or "BindException" not in self.server_log.read_text(errors="replace"):
                 raise HBaseError("HBase ended while starting\n" + tail(self.server_log))
         self.start_seconds = time.monotonic() - began
@@ -253,13 +253,14 @@ class Cluster:
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
 
     def kill(self):
-        """ZooKeeper, master and region servers at once, as a power cut."""
+        """Kills ZooKeeper, master and region servers at once, like a power failure."""
         self.server.kill()
         self.server.wait()
 
     def restart(self):
-        """On its ports and its data; its master serves when this ends, the driver is started when it is asked."""
-        stop(self.driver)  # its connections may wait for servers that are no more
+        """Starts the servers on their ports and data. Returns when the master serves. The first call starts the driver.
+        """
+        stop(self.driver)  # its connections may wait for dead servers
         self.driver = None
         before, deadline = self.server_log.stat().st_size, time.monotonic() + START_SECONDS
         self._start_server(self.folder / "conf", "a")
@@ -269,7 +270,7 @@ class Cluster:
             time.sleep(0.3)
 
     def _wait(self, deadline):
-        """True when the cluster serves, False when the server ended."""
+        """Returns True when the cluster serves, False when the server ended."""
         while time.monotonic() < deadline:
             if self.server.poll() is not None:
                 return False
@@ -309,7 +310,7 @@ class Cluster:
             ready.register(pipe, selectors.EVENT_READ)
             while not got.endswith(b"\n"):
                 if not ready.select(max(0, deadline - time.monotonic())):
-                    # its answer may still come and would be taken for the next command's
+                    # the late answer would be read as the answer to the next command
                     self.driver.kill()
                     self._fail(f"no answer to {cmd} in time")
                 part = os.read(pipe.fileno(), 1 << 16)
@@ -322,7 +323,7 @@ class Cluster:
         return self.call("ready", **a)
 
     def run_script(self, file):
-        """Evaluate a create-table script; its printed text.  A script that fails raises."""
+        """Evaluates a create-table script and returns its output. Raises an error if the script fails."""
         done = self.call("run_script", file=str(file))
         if done["status"]:
             raise HBaseError(f"{file}: exit {done['status']}: {done['output']}")
@@ -341,11 +342,11 @@ class Cluster:
         return self.call("splits", table=table)
 
     def split(self, table, row):
-        """Split a region at a row; how many there are then."""
+        """Splits a region at a row, and returns the new number of regions."""
         return self.call("split", table=table, row=row.hex())
 
     def move(self, table):
-        """Move each region of a table to another server."""
+        """Moves each region of a table to another server."""
         return self.call("move", table=table)
 
     def describe(self, table):
@@ -355,7 +356,7 @@ class Cluster:
         return self.call("store_files", table=table)
 
     def pretty(self, file):
-        """HFilePrettyPrinter's words on a file, and its warnings alone."""
+        """Returns HFilePrettyPrinter's output for a file, and its warnings."""
         done = self.call("pretty", file=str(file))
         warnings = [l for l in done["output"].splitlines() if "WARN" in l or "ERROR" in l]
         if done["status"]:
@@ -363,7 +364,7 @@ class Cluster:
         return done["output"], warnings
 
     def write_hfile(self, file, cells, compression="NONE", bloom="ROW", **options):
-        """Cells are (row, qualifier, ts, value) and perhaps {type, tags: [(type, value)], mvcc}."""
+        """Writes cells (row, qualifier, ts, value) with optional {type, tags: [(type, value)], mvcc}."""
         def more(given):
             return [{**g, "tags": [[t, v.hex()] for t, v in g.get("tags", [])]} for g in given]
         return self.call("write_hfile", file=str(file), compression=compression, bloom=bloom,
@@ -371,7 +372,7 @@ class Cluster:
                                 for r, q, ts, v, *given in cells], **options)
 
     def checksum_warnings(self):
-        """What the servers or the client said about blocks whose checksum is wrong."""
+        """Returns messages of the servers or the client about blocks with a wrong checksum."""
         return [line for log in (self.server_log, self.driver_log)
                 for line in log.read_text(errors="replace").splitlines()
                 if "checksum verification failed" in line.lower()]

@@ -1,7 +1,7 @@
-"""A disk that is full soon.
+"""Makes a small disk that tests can fill.
 
-    with small_disk(folder, 16) as disk: # a tmpfs of 16 MiB; NoDisk where none can be had
-        with filled(disk): ...           # nothing can be written there
+    with small_disk(folder, 16) as disk: # a tmpfs of 16 MiB; raises NoDisk if it cannot be made
+        with filled(disk): ...           # every write fails
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import time
 
 
 class NoDisk(Exception):
-    """Why there is none."""
+    """The reason why no small disk can be made."""
 
 
 @contextlib.contextmanager
@@ -27,7 +27,7 @@ def small_disk(folder, megabytes):
     try:
         yield folder
     finally:
-        for _ in range(20):  # a process that is being killed may still stand in it
+        for _ in range(20):  # a process that is being killed may still use it as its folder
             if subprocess.run(["umount", folder], capture_output=True).returncode == 0:
                 break
             time.sleep(0.2)

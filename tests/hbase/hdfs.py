@@ -1,10 +1,11 @@
-"""A whole HDFS (NameNode, DataNode) from the jars of the server tests.
+"""Runs a whole HDFS (NameNode, DataNode) from the jars of the server tests.
 
     with Hdfs(folder) as hdfs:
         hdfs.url("/up")            # webhdfs://127.0.0.1:PORT/up
         hdfs.ask("PUT", "/up", "MKDIRS", user="ann", permission="755")
 
-Who starts it is its superuser; tests run the program as another, or faults of permissions stay hidden.
+The user who starts the HDFS is its superuser. Tests run the program as another user, because a superuser meets no
+permission errors.
 """
 
 import getpass
@@ -23,11 +24,11 @@ START_SECONDS = 240  # a quiet machine takes 20
 
 
 class HdfsError(Exception):
-    """What a server refused, or the end of the log of one that ended."""
+    """The error of a server, or the end of the log of a server that ended."""
 
 
 class Hdfs:
-    """One NameNode and one DataNode on free ports of 127.0.0.1, their data below `folder`."""
+    """A NameNode and a DataNode on free ports of 127.0.0.1, with their data below `folder`."""
 
     def __init__(self, folder, **settings):
         self.folder = pathlib.Path(folder)
@@ -50,14 +51,14 @@ class Hdfs:
 
     @property
     def fs(self):
-        """What Hadoop's own clients call it."""
+        """Returns the configuration of Hadoop's own clients."""
         return f"hdfs://127.0.0.1:{self.rpc_port}"
 
     def url(self, path):
         return f"webhdfs://127.0.0.1:{self.http_port}{path}"
 
     def _configure(self):
-        for name in ("hdfs", "datanode", "static"):  # the jar has none; empty ones will do
+        for name in ("hdfs", "datanode", "static"):  # the jar lacks these files, and empty files suffice
             (self.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
         (self.conf / "log4j2.properties").write_text(LOG4J)
         site(self.conf / "core-site.xml", {"fs.defaultFS": self.fs})
@@ -106,7 +107,7 @@ class Hdfs:
                                   "org.apache.hadoop.hdfs.server.datanode.DataNode")
 
     def wait(self):
-        """Until it takes files."""
+        """Waits until HDFS accepts files."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             for name, process in (("namenode", self.namenode), ("datanode", self.datanode)):
@@ -122,7 +123,7 @@ class Hdfs:
                         tail(self.folder / "datanode.log"))
 
     def safe_mode(self, how):
-        """how: enter or leave."""
+        """Enters or leaves safe mode. `how` is "enter" or "leave"."""
         done = self.java("dfsadmin", 200, "org.apache.hadoop.hdfs.tools.DFSAdmin", "-safemode", how)
         if done.wait(START_SECONDS):
             raise HdfsError("dfsadmin failed\n" + tail(self.folder / "dfsadmin.log"))
@@ -138,7 +139,7 @@ class Hdfs:
         stop(self.namenode)
 
     def ask(self, method, path, op, user=None, **parameters):
-        """One call of the REST interface by the tests' own client; None: nothing is there."""
+        """Makes one REST call with the tests' own client. Returns None if the path does not exist."""
         query = urllib.parse.urlencode({"op": op, "user.name": user or getpass.getuser(), **parameters})
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.http_port}/webhdfs/v1{urllib.parse.quote(path)}?{query}",
@@ -164,7 +165,7 @@ class Hdfs:
         return answer and answer["FileStatus"]
 
     def list(self, path):
-        """{name: status} of a folder."""
+        """Returns {name: status} of a folder."""
         answer = self.ask("GET", path, "LISTSTATUS")
         return answer and {f["pathSuffix"]: f for f in answer["FileStatuses"]["FileStatus"]}
 
@@ -172,7 +173,7 @@ class Hdfs:
         return self.ask("GET", path, "OPEN")
 
     def tree(self, path):
-        """{path below: bytes} of all files below."""
+        """Returns {relative path: bytes} of all files below a folder."""
         found = {}
         for name, status in (self.list(path) or {}).items():
             below = f"{path}/{name}"

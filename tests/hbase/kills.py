@@ -1,14 +1,16 @@
-"""`saltmill apply` while something dies: itself, a region server, the master, the DataNode; or the DataNode's disk is
-full for a while, which takes HBase's logs with it; or regions are split or moved.
+"""Runs `saltmill apply` while apply, a region server, the master or the DataNode dies. In other cases, the DataNode's
+disk is full for a while, which also stops HBase's logs, or regions are split or moved.
 
-    make kills [ARGS="--moments 50 --seed 1 --record FILE"]
+make kills [ARGS="--moments 50 --seed 1 --record FILE"]
 
-A moment is a step of apply's journal, chosen by chance so that each kind meets each, and a pause behind it: then
-something happens.  What is dead is started again, and apply until it says that it is done.  The tables must hold each
-cell of the oracle once (raw scans by HBase's own client), and nothing may be left in HDFS.  The servers live on from
-moment to moment; after a violation the rest is tried all the same.  What was found is told at the end, with the steps
-behind which it truly happened.  A campaign that was stopped goes on with its record.  tests/hbase/test_kills.py has a
-sample of each kind.
+A moment is a step of apply's journal and a pause after the step. Then the disturbance follows. Steps are chosen at
+random, so that each kind of disturbance meets each step. Then the dead servers are started again, and apply is repeated
+until it reports success. The tables must contain each cell of the oracle once (raw scans by HBase's own client), and
+HDFS must have no leftovers.
+
+The servers keep running from moment to moment. After a violation, the other moments still run. The end of the
+output lists the violations and the steps after which each disturbance really happened. A stopped campaign continues
+with its record. tests/hbase/test_kills.py has a sample of each kind.
 """
 
 import argparse
@@ -34,15 +36,15 @@ from oracle import u32  # noqa: E402
 from test_apply import Applied, events  # noqa: E402
 
 KINDS = ("saltmill", "region1", "region2", "master", "datanode", "split", "move", "disk")
-# the events of a journal, with how many of each one of these loads has
+# the events of a journal, and the number of each event in one of these loads
 STEPS = {"folder": 1, "create": 2, "created": 2, "token": 2, "upload": 1, "table": 2, "put": 7, "sent": 4, "done": 4, "cleaned": 2}
 SPLITS_AND_MOVES = ("split", "move")
-OF_A_TABLE = {"created", "token", "put", "sent", "done"}  # it is there, and what was sent may be on its way
+OF_A_TABLE = {"created", "token", "put", "sent", "done"}  # it arrived, and the files may be in transit
 SPLIT_AT = {"events": u32(0x580), "by_word": b"w55"}  # within a region
 RUNS = 8  # of apply, until it is done
 WAIT = 240  # seconds for one
-PAUSE = 0.06  # at most, behind the step
-MOST_LATE = 0.2  # of the moments: what happens when apply is done disturbs nothing
+PAUSE = 0.06  # longest pause after the step
+MOST_LATE = 0.2  # share of the moments, because a disturbance after apply's end has no effect
 FULL_SECONDS = 5  # at most: apply may end before
 DISK_MB = 384  # all of HDFS is on it
 
@@ -52,22 +54,22 @@ class Violation(Exception):
 
 
 class Broken(Exception):
-    """Of the servers: they are not to be used any more."""
+    """An error of the servers, after which they must not be used again."""
 
 
 class Moment:
-    """What is to happen, and behind the how manieth event of which word."""
+    """A disturbance, and the event after which it happens, which is a word and its count."""
 
     def __init__(self, kind, step, nth=1, pause=0.0):
         self.kind, self.step, self.nth, self.pause = kind, step, nth, pause
-        self.at = None  # the word of the last event when it did
+        self.at = None  # the word of the last event when it happened
 
     def __str__(self):
         return f"{self.kind} behind {self.step} {self.nth} and {1000 * self.pause:.0f} ms"
 
 
 def draw(count, seed, kinds):
-    """Each kind in turn; a kind meets all steps before it meets one again."""
+    """Takes the kinds in turn. A kind meets all steps before it repeats a step."""
     chance, decks = random.Random(seed), collections.defaultdict(list)
     moments = []
     for i in range(count):
@@ -81,7 +83,7 @@ def draw(count, seed, kinds):
 
 
 def words_of(journal):
-    """(table or None, word) of each event that is whole."""
+    """Returns (table or None, word) of each complete event."""
     try:
         lines = journal.read_text(errors="replace").split("\n")[1:-1]
     except FileNotFoundError:
@@ -91,10 +93,10 @@ def words_of(journal):
 
 
 class World:
-    """Servers that die, and loads that are handed to them."""
+    """Servers that die, and loads that apply sends to these servers."""
 
     def __init__(self, saltmill, folder, hdfs, hbase, disk=None):
-        """disk: of the DataNode, if it may be filled."""
+        """`disk` is the DataNode's disk, if tests may fill the disk."""
         self.saltmill, self.folder, self.hdfs, self.hbase, self.disk = saltmill, folder, hdfs, hbase, disk
         self.count = 0
 
@@ -123,7 +125,7 @@ class World:
             self.hbase.kill_one(moment.kind)
 
     def wait_for_room(self):
-        """The NameNode is told every second."""
+        """The NameNode gets a report every second."""
         deadline = time.monotonic() + WAIT
         while self.hdfs.state()["CapacityRemaining"] < DISK_MB << 18:
             if time.monotonic() > deadline:
@@ -131,7 +133,7 @@ class World:
             time.sleep(0.1)
 
     def try_moment(self, moment):
-        """One load, disturbed once.  Raises Violation; returns how often apply was started."""
+        """Applies one load with one disturbance. Raises Violation, or returns how often apply was started."""
         self.count += 1
         space = f"moment{self.count}"
         folder = self.folder / space
@@ -178,7 +180,7 @@ class World:
                 time.sleep(0.05)
             if status == 0:
                 return process, run
-            expected = (-signal.SIGKILL,) if kind == "saltmill" else (1, -signal.SIGKILL)  # else nothing is dead
+            expected = (-signal.SIGKILL,) if kind == "saltmill" else (1, -signal.SIGKILL)  # otherwise no server is dead
             if status not in expected and not (kind == "disk" and self.no_room(status, one)):
                 raise Violation(f"apply ended with {status}")
             self.hbase.revive()
@@ -189,7 +191,7 @@ class World:
 
     @staticmethod
     def no_room(status, one):
-        """It was looked at first."""
+        """Returns the state of the table before the disturbance."""
         return status == 2 and "not enough free space" in (one.folder / "apply.log").read_text().splitlines()[-1]
 
     def check(self, one, by_id, by_word, staged):
@@ -205,7 +207,7 @@ class World:
                 raise Violation(f"left in {path}: {sorted(left)}")
 
     def drop(self):
-        """The last load's tables: else each server that dies has more regions to give away."""
+        """Drops the last load's tables, because otherwise each dead server has more regions to give away."""
         space = f"moment{self.count}"
         script = self.folder / "drop.rb"
         script.write_text("".join(f"if exists('{space}:{t}')\n disable '{space}:{t}'\n drop '{space}:{t}'\nend\n"
@@ -218,13 +220,13 @@ class World:
                        for name in ("apply.log", "out.saltmill-apply") if (folder / name).exists())
 
 
-SMALL_BLOCKS = {"dfs.blocksize": 1 << 20, "hbase.regionserver.hlog.blocksize": 1 << 20}  # each wants its room free
+SMALL_BLOCKS = {"dfs.blocksize": 1 << 20, "hbase.regionserver.hlog.blocksize": 1 << 20}  # each must have its space free
 NO_RESERVE = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
 
 
 @contextlib.contextmanager
 def new_world(saltmill, folder, disk=None, cold=None):
-    """disk: a small one for all of HDFS.  cold: one more, for what has the policy COLD."""
+    """`disk` is a small disk for all of HDFS. `cold` is a second disk, for files with the policy COLD."""
     dirs = [f"[DISK]file://{disk or folder / 'hdfs' / 'blocks'}", *([f"[ARCHIVE]file://{cold}"] if cold else [])]
     with Hdfs(folder / "hdfs", **{"dfs.datanode.data.dir": ",".join(dirs), NO_RESERVE: 0, **SMALL_BLOCKS}) as hdfs:
         hdfs.make_dirs("/bulk", "1777")
@@ -233,7 +235,7 @@ def new_world(saltmill, folder, disk=None, cold=None):
 
 
 class Campaign:
-    """Moments one after the other, what came of each in a record."""
+    """Runs moments one after another, and writes each result to a record."""
 
     def __init__(self, moments, record):
         self.moments, self.record, self.told = moments, record, {}
@@ -280,7 +282,7 @@ class Campaign:
                         self.one(world, i)
 
     def tell(self, seed):
-        """Returns whether all is well: no violation, and few moments came when apply was done."""
+        """Returns True if there is no violation and few moments came after apply's end."""
         told = list(self.told.values())
         kinds = list(dict.fromkeys(t["kind"] for t in told))
         at = collections.Counter((t["at"], t["kind"]) for t in told)

@@ -1,6 +1,5 @@
-"""What a table must hold, computed from the input by other means than the program's.
-
-The tests describe each job here by hand: nothing reads a job file.
+"""Computes the expected contents of a table from the input without the program. The tests describe each job by hand,
+and no code reads a job file.
 """
 
 import functools
@@ -33,7 +32,7 @@ def reversed_millis(ms):
 
 @functools.lru_cache(maxsize=1 << 16)
 def murmur3_32(data, seed=0):
-    """MurmurHash3_x86_32, after Austin Appleby's description."""
+    """MurmurHash3_x86_32, implemented from Austin Appleby's description."""
     def mix(k):
         k = k * 0xCC9E2D51 & 0xFFFFFFFF
         k = (k << 15 | k >> 17) & 0xFFFFFFFF
@@ -58,21 +57,21 @@ def salt(buckets, data):
 
 
 def unescape(text):
-    """The bytes of a split key as splits.txt and get_splits write it."""
+    """Returns the bytes of a split key from its text in splits.txt and get_splits."""
     if not re.fullmatch(r"(?:\\x[0-9A-F]{2}|[ -\[\]-~])+", text):
         raise ValueError(f"not an escaped key: {text!r}")
     return re.sub(rb"\\x(..)", lambda m: bytes([int(m[1], 16)]), text.encode())
 
 
 class Cells:
-    """The cells of one table; of two with the same coordinates the later one stays."""
+    """The cells of one table. If two cells have equal coordinates, the later cell stays."""
 
     def __init__(self):
-        self.rows = {}  # row in hex -> its cells as the driver writes them, sorted, tab between
+        self.rows = {}  # row in hex -> its cells as the driver writes them, sorted, joined by tabs
         self.cells = 0
 
     def add(self, row, cells):
-        """cells: (family, qualifier, timestamp, value) tuples."""
+        """Adds cells, which are (family, qualifier, timestamp, value) tuples."""
         key = row.hex()
         values = {}
         if key in self.rows:
@@ -83,7 +82,7 @@ class Cells:
         self.rows[key] = "\t".join(sorted(":".join(c) for c in values.items()))
 
     def bloom_keys(self, family, bloom):
-        """How many keys a filter of this kind holds: a row or a column of a row counts once."""
+        """Returns the number of keys in a Bloom filter of this type. A row, or a column of a row, counts once."""
         columns = 0 if bloom == "ROW" else 1
         keys = 0
         for cells in self.rows.values():
@@ -92,7 +91,7 @@ class Cells:
         return keys
 
     def differences(self, file, most=5):
-        """Compare with a scan's file; at most so many sentences, none when all is equal."""
+        """Compares the cells with a scan's file. Returns at most `most` differences."""
         found, seen, last = [], 0, ""
         with open(file, encoding="ascii") as lines:
             for line in lines:

@@ -292,7 +292,7 @@ class StandIn
   end
 
   def add_column(query, name)
-    family, qualifier = name.split(':', 2)
+    family, qualifier = name.b.split(':', 2)
     return query.addFamily(family.to_java_bytes) unless qualifier
     query.addColumn(family.to_java_bytes, qualifier.to_java_bytes)
   end

@@ -1,6 +1,6 @@
-"""`saltmill apply`: published loads into real HBases without their tools, killed at every step.
+"""Tests `saltmill apply`, which loads published loads into real HBases without HBase's tools, killed at every step.
 
-What must be there is the oracle's; what is there, and what was left behind, HBase's and HDFS's own clients say.
+The oracle gives the expected cells. HBase's and HDFS's own clients read the tables and the leftovers.
 """
 
 import csv
@@ -15,7 +15,7 @@ from oracle import Cells, reversed_millis, salt, u32, u64
 from test_load import derive, flights, read_csv  # noqa: F401  (flights is a fixture)
 
 SECONDS = 180
-# in the order in which a run comes to them, each before its event is noted and behind it
+# in the order of a run, each before its event is noted and after it
 STEPS = [before + word for word in (
     "load", "folder", "create", "created", "token", "upload", "table", "put", "sent", "done", "cleaned", "finished")
     for before in ("before-", "")]
@@ -51,7 +51,7 @@ tables:
 
 
 class Applied:
-    """A load, and the program that hands it over."""
+    """A load, and the program that applies it."""
 
     def __init__(self, saltmill, hbase, folder, *options):
         self.saltmill, self.hbase, self.folder, self.options = saltmill, hbase, folder, options
@@ -90,7 +90,7 @@ class Applied:
         scan.unlink()
 
     def check_stores(self, name):
-        """The very files of the load, each once."""
+        """Checks that the table has exactly the files of the load, each once."""
         (table,) = [t for t in self.manifest["tables"] if t["name"] == name]
         held = [(f["family"], f["bytes"]) for r in self.hbase.store_files(name) for f in r["files"]]
         assert sorted(held) == sorted((f["family"], f["bytes"]) for f in table["files"])
@@ -101,12 +101,12 @@ def on_hdfs(saltmill, hbase_on_hdfs, hdfs, tmp_path):
     one = Applied(saltmill, hbase_on_hdfs, tmp_path, "--user", "ann", "--upload", hdfs.url("/bulk/ann"))
     yield one
     left = hdfs.tree("/bulk/ann") if hdfs.status("/bulk/ann") else {}
-    assert left == {}, "files that nobody took were left"
-    assert hdfs.tree("/hbase/staging") == {}, "files were left to HBase"
+    assert left == {}, "files remain in the upload folder"
+    assert hdfs.tree("/hbase/staging") == {}, "files remain in HBase's staging folder"
 
 
 def events(folder, space, rows=3000):
-    """A job of two tables and what must be in them."""
+    """A job of two tables, and the expected cells of the tables."""
     (folder / "job.yaml").write_text(JOB % {"space": space})
     (folder / "keys.txt").write_text("\\x00\\x00\\x04\\x00\n\\x00\\x00\\x08\\x00\n")
     by_id, by_word = Cells(), Cells()
@@ -125,7 +125,7 @@ def events(folder, space, rows=3000):
 def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
     expected, _ = flights
     on_hdfs.load(derive(tmp_path, "flights.yaml"), flights_csv)
-    on_hdfs.refused("no table flights: --create creates it with 8 regions")
+    on_hdfs.refused("no table flights; to create it with 8 regions, add --create")
     (table,) = on_hdfs.done("--dry-run")["tables"]
     assert table["missing"] and not table["created"] and table["cells"] == expected.cells
     (table,) = on_hdfs.done("--create", "--check")["tables"]
@@ -134,7 +134,7 @@ def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
     on_hdfs.check_stores("flights")
     assert on_hdfs.done()["already"]
     on_hdfs.check_stores("flights")
-    # the same load once more, as if it had never been: HBase shows each cell once
+    # the same load once more, as if it were new: HBase shows each cell once
     again = on_hdfs.done("--journal", str(tmp_path / "second"))["tables"][0]
     assert not again["created"] and again["differences"] == []
     counts = on_hdfs.hbase.scan("flights", out=str(tmp_path / "scan"))
@@ -142,9 +142,8 @@ def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
 
 
 def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
-    """HBase's files are this machine's: region servers copy what waits beside the load.
-
-    Where the servers are only ZooKeeper is asked.
+    """HBase's files are on the local disk, so region servers copy the files beside the load. Only ZooKeeper is queried
+    for the servers.
     """
     one = Applied(saltmill, hbase, tmp_path)
     expected = Cells()
@@ -166,7 +165,7 @@ def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
 
 
 def test_killed_at_each_step(on_hdfs, tmp_path):
-    """One hand-over of two tables that dies at every event, before it is noted and behind it."""
+    """A run over two tables dies at every event, before the event is noted and after it."""
     by_id, by_word = events(tmp_path, "killed")
     on_hdfs.load(tmp_path / "job.yaml")
     for step in STEPS:
@@ -182,11 +181,11 @@ def test_killed_at_each_step(on_hdfs, tmp_path):
     on_hdfs.check_stores("killed:by_word")
     proved = subprocess.run([on_hdfs.saltmill, "verify", on_hdfs.out], capture_output=True,
                             timeout=60, check=False)
-    assert proved.returncode == 0, "the load itself was changed"
+    assert proved.returncode == 0, "apply changed the load's own files"
 
 
 def test_check_sees_what_is_not_there(on_hdfs, tmp_path):
-    """Values that a later load gave, and rows of a table that was made anew."""
+    """apply loads values of a later load, and rows of a recreated table."""
     events(tmp_path, "checked", 900)
     on_hdfs.load(tmp_path / "job.yaml")
     on_hdfs.done("--create", "--check")
@@ -207,7 +206,7 @@ def test_check_sees_what_is_not_there(on_hdfs, tmp_path):
 
 
 def test_loads_with_equal_manifests(on_hdfs, tmp_path):
-    """What one load handed over says nothing of another, made of the same input by the same job."""
+    """A second load, made of the same input by the same job, does not use the journal of the first load."""
     by_id, by_word = events(tmp_path, "equal", 40)
     on_hdfs.load(tmp_path / "job.yaml")
     manifest = (on_hdfs.out / "manifest.json").read_bytes()
@@ -221,18 +220,18 @@ def test_loads_with_equal_manifests(on_hdfs, tmp_path):
     assert not on_hdfs.done("--create")["already"]
     on_hdfs.check("equal:events", by_id)
     on_hdfs.check("equal:by_word", by_word)
-    # under another name it is the same load, also where the other one was
+    # under another name it is the same load, also in the place of the other one
     shutil.rmtree(tmp_path / "out")
     (tmp_path / "out.saltmill-apply").unlink()
     on_hdfs.out = on_hdfs.out.rename(tmp_path / "out")
     assert on_hdfs.done()["already"]
-    # and one in its place is not
+    # and a new load in its place is a different one
     shutil.rmtree(on_hdfs.out)
     (tmp_path / "anew.saltmill-apply").rename(tmp_path / "out.saltmill-apply")
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("out.saltmill-apply belongs to another load with the same files, which was here before: `--restart`")
+    on_hdfs.refused("out.saltmill-apply belongs to an earlier load in this folder with the same files: to apply this load, add `--restart`")
     said = on_hdfs.done("--journal", str(tmp_path / "out.saltmill-apply"))
-    assert said["already"] and "was begun by another load with the same files" in said["warnings"][0]
+    assert said["already"] and "another load with the same files began" in said["warnings"][0]
 
 
 def test_a_table_that_differs(on_hdfs, tmp_path):
@@ -251,12 +250,12 @@ def test_a_table_that_differs(on_hdfs, tmp_path):
     assert table["altered"] and not table["created"] and table["regions"] == 1
     have = on_hdfs.hbase.describe("differs:events")["families"]
     assert have["f"]["VERSIONS"] == "2" and have["f"]["COMPRESSION"] == "ZSTD"
-    assert have["f"]["TTL"] == "86400", "what the load does not mention stays"
+    assert have["f"]["TTL"] == "86400", "apply changed an attribute that the load does not set"
     assert have["g"]["TTL"] == str(20000 * 86400)
 
 
 def test_regions_that_are_others(on_hdfs, tmp_path):
-    """A file that lies over a live border is cut again at it, also by runs that die meanwhile."""
+    """apply cuts a file at a live border that the file crosses, also in runs that die meanwhile."""
     by_id, by_word = events(tmp_path, "others")
     on_hdfs.load(tmp_path / "job.yaml")
     script = tmp_path / "before.rb"
@@ -269,7 +268,7 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
         died = on_hdfs.run("--create", env={"SALTMILL_CRASH_AT": f"apply-{step}", "PATH": ""})
         assert died.returncode == -9, (step, died.stderr)
         if step == "before-cut":
-            assert "it is cut there, into 2 files of the same 1024 cells" in died.stderr
+            assert "apply cuts it into 2 files with the same 1024 cells" in died.stderr
     parts = tmp_path / "out.saltmill-apply.saltmill-parts"
     (table,) = [t for t in on_hdfs.manifest["tables"] if t["name"] == "others:events"]
     check_parts(on_hdfs, parts, [f for f in table["files"] if f["region"] == 1])
@@ -278,7 +277,7 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
     on_hdfs.check("others:events", by_id)
     on_hdfs.check("others:by_word", by_word)
     assert not parts.exists()
-    # the same events cut at the regions that are there
+    # the same events cut at the existing regions
     (tmp_path / "out.saltmill-apply").unlink()
     on_hdfs.out = tmp_path / "again"
     on_hdfs.load(tmp_path / "job.yaml", "--hbase", on_hdfs.hbase.master)
@@ -290,7 +289,7 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
     drift = subprocess.run([on_hdfs.saltmill, "drift", tmp_path / "job.yaml", "--hbase", on_hdfs.hbase.master],
                            capture_output=True, text=True, timeout=SECONDS, check=False)
     assert drift.returncode == 0 and "on 2 live regions" in drift.stdout, drift
-    # attributes that are not the job's are told before an event is read
+    # attributes that differ from the job are reported before an event is read
     job = (tmp_path / "job.yaml").read_text()
     (tmp_path / "job.yaml").write_text(job.replace("versions: 2", "versions: 3"))
     done = subprocess.run([on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase",
@@ -310,7 +309,7 @@ def written_how(saltmill, file):
 
 
 def check_parts(one, folder, files):
-    """The parts of files: HBase's own printer reads them, and they are written as those are."""
+    """Parts of files have the format of whole files, and HBase's own printer reads them."""
     whole, parts = {}, {}
     for found, paths in ((whole, [one.out / f["path"] for f in files]), (parts, list(folder.iterdir()))):
         for path in paths:
@@ -322,7 +321,7 @@ def check_parts(one, folder, files):
 
 
 def test_split_meanwhile(on_hdfs, tmp_path):
-    """Regions are split while files wait for them, and again when their parts do."""
+    """Regions are split while files wait for them, and again while the parts wait."""
     by_id, by_word = events(tmp_path, "meanwhile")
     on_hdfs.load(tmp_path / "job.yaml")
 
@@ -346,7 +345,7 @@ def test_split_meanwhile(on_hdfs, tmp_path):
 
 
 def test_prechecks(on_hdfs, hdfs, tmp_path):
-    """What would not go well is said before a byte is sent, with its fix."""
+    """Problems are reported with their fix before a byte is sent."""
     events(tmp_path, "ahead", 40)
     on_hdfs.load(tmp_path / "job.yaml")
     said = on_hdfs.done("--dry-run")
@@ -369,9 +368,8 @@ def test_prechecks(on_hdfs, hdfs, tmp_path):
 
 
 def test_a_refused_creation(on_hdfs, tmp_path):
-    """The master answers the same nonces with the same refusal, whatever was mended: the next run has others.
-
-    And `default:t` is the table `t`.
+    """The master repeats its refusal for the same nonces, even after the cause was fixed, so the next run uses new
+    nonces. Also, `default:t` is the table `t`.
     """
     by_id, by_word = events(tmp_path, "default", 500)
     job, journal = (tmp_path / "job.yaml").read_text(), tmp_path / "out.saltmill-apply"
@@ -398,7 +396,7 @@ def test_refusals(on_hdfs, tmp_path):
     file = next((on_hdfs.out / "refusals" / "events" / "hfiles" / "f").iterdir())
     content = file.read_bytes()
     file.write_bytes(content[:-1] + b"\0")
-    on_hdfs.refused("is not the file that was published", "--create", status=1)
+    on_hdfs.refused("differs from the published file", "--create", status=1)
     file.write_bytes(content)
     on_hdfs.done("--create")
     other = json.loads((on_hdfs.out / "manifest.json").read_text())

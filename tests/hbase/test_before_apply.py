@@ -1,4 +1,5 @@
-"""What `saltmill apply` looks at before it changes anything, and what it names as the cause when a server refuses."""
+"""Tests the checks of `saltmill apply` before it changes anything, and the cause that it names when a server
+refuses."""
 
 import re
 import subprocess
@@ -18,7 +19,7 @@ def set_quota(hdfs, path, **quota):
     ({"namespacequota": 5}, "the folder's name quota leaves 4, and the load has 1. files and folders to create"),
 ])
 def test_quota_of_a_folder_above(on_hdfs, hdfs, tmp_path, quota, says):  # noqa: F811
-    """It is seen before a table is made, by --dry-run too."""
+    """The check runs before a table is created, also with --dry-run."""
     space = f"quota_{min(quota)[:5]}"
     events(tmp_path, space, 3000)
     on_hdfs.load(tmp_path / "job.yaml")
@@ -40,7 +41,7 @@ def listing(folder):
 
 
 def test_rights_without_a_table(on_hdfs, hdfs, tmp_path):  # noqa: F811
-    """--dry-run asks HDFS itself, also when all tables are missing."""
+    """--dry-run queries HDFS itself, also if all tables are missing."""
     events(tmp_path, "rights", 40)
     on_hdfs.load(tmp_path / "job.yaml")
     hdfs.make_dirs("/bulk/private", "755", user="bob")
@@ -49,22 +50,22 @@ def test_rights_without_a_table(on_hdfs, hdfs, tmp_path):  # noqa: F811
     assert re.search("/bulk/private belongs to bob and has mode 755: .*Permission denied: user=ann.*"
                      "-chown ann /bulk/private/x` as bob", said), said
     assert hdfs.tree("/hbase/staging") == {} and not [n for n in hdfs.list("/hbase/staging") if "rights" in n]
-    # who may write by the mode of others is not warned
+    # a user with write access by the mode of others gets no warning
     hdfs.ask("PUT", "/bulk/private", "SETPERMISSION", permission="777")
     assert on_hdfs.done("--dry-run", "--create", "--upload", hdfs.url("/bulk/private/x"))["warnings"] == []
-    # a group's mode is no right: ann is in none
+    # a group's mode gives no access, because ann is in no group
     hdfs.ask("PUT", "/bulk/private", "SETPERMISSION", permission="775")
     (said,) = on_hdfs.done("--dry-run", "--create", "--upload", hdfs.url("/bulk/private/x"))["warnings"]
     assert "belongs to bob" in said
 
 
 def test_another_hdfs_beside_webhdfs(on_hdfs, hdfs, tmp_path):  # noqa: F811
-    """--webhdfs answers for HBase's HDFS; a path on another one is not taken for one there."""
+    """--webhdfs addresses HBase's HDFS, so apply refuses a path on another HDFS."""
     expected = events(tmp_path, "authority", 40)
     on_hdfs.load(tmp_path / "job.yaml")
     http = f"127.0.0.1:{hdfs.http_port}"
     on_hdfs.options = ("--user", "ann", "--webhdfs", http)
-    on_hdfs.refused("names another HDFS than that of HBase's files.*found elsewhere, expected 127.0.0.1:", "--create",
+    on_hdfs.refused("is not on the HDFS of HBase's files.*found elsewhere, expected 127.0.0.1:", "--create",
                     "--upload", "hdfs://elsewhere:8020/bulk/ann")
     (tmp_path / "out.saltmill-apply").unlink()
     on_hdfs.done("--create", "--upload", hdfs.fs + "/bulk/ann")
@@ -72,7 +73,7 @@ def test_another_hdfs_beside_webhdfs(on_hdfs, hdfs, tmp_path):  # noqa: F811
 
 
 def test_a_folder_that_the_servers_may_not_use(on_hdfs, hdfs, tmp_path):  # noqa: F811
-    """The region server says false and no more; HDFS is asked for the cause."""
+    """The region server only answers false, so apply queries HDFS for the cause."""
     expected = events(tmp_path, "denied", 900)
     on_hdfs.load(tmp_path / "job.yaml")
     dies_at(on_hdfs, "before-sent")
@@ -86,7 +87,7 @@ def test_a_folder_that_the_servers_may_not_use(on_hdfs, hdfs, tmp_path):  # noqa
 
 
 def test_safe_mode_is_named(on_hdfs, hdfs, tmp_path):  # noqa: F811
-    """By --dry-run, also when tables are missing."""
+    """apply checks HDFS also with --dry-run, and if tables are missing."""
     events(tmp_path, "safe", 40)
     on_hdfs.load(tmp_path / "job.yaml")
     try:
@@ -99,7 +100,7 @@ def test_safe_mode_is_named(on_hdfs, hdfs, tmp_path):  # noqa: F811
 
 @pytest.mark.parametrize("step", ["created", "before-sent"])
 def test_safe_mode_is_waited_for(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
-    """apply died at a step, runs again in safe mode, and is done when that ends."""
+    """apply dies at a step, runs again in safe mode, and completes when safe mode ends."""
     space = f"safe_{step[-4:]}"
     expected = events(tmp_path, space, 900)
     on_hdfs.load(tmp_path / "job.yaml")
@@ -119,12 +120,13 @@ def test_safe_mode_is_waited_for(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
 
 
 def test_the_other_framing(on_hdfs, tmp_path):  # noqa: F811
-    """The servers have HBase's codec: they cannot read files for Hadoop's, and apply suspects it."""
+    """The servers have HBase's codec and cannot read files for Hadoop's codec. apply names this as the probable cause.
+    """
     events(tmp_path, "framing", 900)
     job = (tmp_path / "job.yaml").read_text()
     (tmp_path / "job.yaml").write_text(job.replace("compression: ZSTD", "compression: {codec: ZSTD, framing: hadoop}"))
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("gives no reason: .*; first suspect: the file is ZSTD with `framing: hadoop`.*load again with "
+    on_hdfs.refused("gives no reason; .*; the most probable cause is ZSTD with `framing: hadoop`.*load again with "
                     "`compression: {codec: ZSTD, framing: hbase}`", "--create", status=1)
     assert on_hdfs.run("--abort").returncode == 0
 

@@ -1,4 +1,4 @@
-"""Scripts of `saltmill ddl`, `split` and `drift` in a real HBase: what they say is what comes to be."""
+"""Tests scripts of `saltmill ddl`, `split` and `drift` in a real HBase. The tables get what the scripts say."""
 
 import subprocess
 import time
@@ -24,7 +24,7 @@ tables:
     regions: {regions}
 """
 CONSTANT_SIZE = "org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy"
-# what the shell's describe prints, by the descriptor's own words
+# the output of the shell's describe, from the descriptor's own text
 DESCRIBE = """\
 d = @java.getDescriptor(TableName.valueOf('{name}'))
 puts "Table {name} is ENABLED"
@@ -38,7 +38,7 @@ ALL_BYTES = [bytes([b]) for b in range(256)]
 
 
 class Shell:
-    """The program's scripts, written to files and evaluated."""
+    """Writes the program's scripts to files and evaluates them."""
 
     def __init__(self, saltmill, hbase, folder):
         self.saltmill, self.hbase, self.folder = saltmill, hbase, folder
@@ -83,7 +83,7 @@ def write_keys(file, keys):
 
 @pytest.mark.parametrize("keys", [
     ALL_BYTES,
-    sorted(a + b for a in (b"\x00", b"\xff") for b in ALL_BYTES),  # too many to stand in the script
+    sorted(a + b for a in (b"\x00", b"\xff") for b in ALL_BYTES),  # too many keys for the script, so they are in a file
 ], ids=["inline", "file"])
 def test_every_byte(shell, tmp_path, keys):
     write_keys(tmp_path / "keys.txt", keys)
@@ -99,7 +99,7 @@ def test_every_byte(shell, tmp_path, keys):
 @pytest.mark.parametrize("algorithm,kind,regions", [
     ("UniformSplit", "uniform", 60), ("HexStringSplit", "hex", 16), ("DecimalStringSplit", "decimal", 7)])
 def test_the_same_keys_as_hbase_computes(shell, algorithm, kind, regions):
-    """NUMREGIONS and SPLITALGO: HBase's own arithmetic against `saltmill split`."""
+    """Compares HBase's own arithmetic of NUMREGIONS and SPLITALGO with `saltmill split`."""
     shell.job(regions=f"{{split: {kind}, count: {regions}}}")
     shell.ddl()
     keys = shell.output("split", algorithm, regions, "--format", "hex").split()
@@ -119,7 +119,7 @@ def test_region_splitter_form(shell):
 
 
 def test_zstd_of_the_other_framing(shell):
-    """The script asks the configuration it runs with, and makes no table whose files nobody could read."""
+    """The script checks its configuration, and creates no table whose files the servers could not read."""
     shell.job(family="compression: {codec: ZSTD, framing: hadoop}")
     with pytest.raises(Exception, match="this cluster's codec is org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec, "
                                         "which cannot read the files: write `framing: hbase`"):
@@ -130,7 +130,8 @@ def test_zstd_of_the_other_framing(shell):
     assert script.count(asks) == 1
     with pytest.raises(Exception, match="this cluster's codec is org.apache.hadoop.io.compress.ZStandardCodec, which "
                                         "cannot read the files: set hbase.io.compress.zstd.codec"):
-        shell.run(script.replace(asks, "org.apache.hadoop.conf.Configuration.new(false).get("))  # a stock cluster's
+        # a stock cluster's setting
+        shell.run(script.replace(asks, "org.apache.hadoop.conf.Configuration.new(false).get("))
     with pytest.raises(Exception, match="(?i)not.*found|does not exist"):
         shell.hbase.describe(shell.name)
     assert "Created" in shell.run(script)
@@ -150,7 +151,7 @@ WANTED = {"VERSIONS": "5", "MIN_VERSIONS": "2", "TTL": "93600", "BLOOMFILTER": "
 
 
 def test_alter(shell, tmp_path):
-    """From a plain table to the job's attributes by its describe, twice."""
+    """ddl --alter changes a plain table to the job's attributes with the table's describe output, twice."""
     shell.job(attributes="max_filesize: 4 GB")
     shell.ddl()
     shell.job(attributes="max_filesize: 8 GB, durability: ASYNC_WAL, normalization_enabled: false",
@@ -184,7 +185,7 @@ def test_alter_adds_what_the_table_lacks(shell, tmp_path):
 
 
 def get_splits(shell):
-    """What the shell's get_splits prints."""
+    """Returns the output of the shell's get_splits."""
     keys = shell.hbase.splits(shell.name)
     return "".join(line + "\n" for line in [f"Total number of splits = {len(keys) + 1}", *keys])
 
@@ -200,12 +201,12 @@ def test_load_into_live_regions(shell, tmp_path):
     (tmp_path / "live.txt").write_text(get_splits(shell))
     shell.output("load", "job.yaml", "--existing", "live.txt", "-o", "out")
     done = shell.hbase.bulk_load(tmp_path / "out" / shell.name / "hfiles", shell.name)
-    assert done["files"] == 6  # one a region, none split: the harness forbids it
+    assert done["files"] == 6  # one file a region, none split, which the harness forbids
     assert len(shell.hbase.scan(shell.name)) == len(set(rows))
 
 
 def test_drift_mends(shell, tmp_path):
-    """Rows around a hard key, all in one region of three: its `split` makes them two."""
+    """All rows are around a difficult key, in one region of three. `split` at this key makes two regions."""
     hard = b"\x24#{x}\"\\ \x80\xc3\xa9"
     write_keys(tmp_path / "keys.txt", [b"\x20", b"\x30"])
     shell.job(regions="{split: file, file: keys.txt, tolerance: 2}")
@@ -223,6 +224,6 @@ def test_drift_mends(shell, tmp_path):
     borders = shell.splits()
     assert len(borders) == 3
     below = [sum(r < b for r in rows) for b in borders]
-    # three regions' worth in one: cut at thirds, of which the first round makes the second
+    # one region has the rows of three regions; it is cut at thirds, and the first round makes the second cut
     assert below[0] == 0 and below[2] == 400 and abs(below[1] - 800 / 3) < 10
     assert borders[1] in {r[:n] for r in rows for n in range(1, len(r) + 1)}

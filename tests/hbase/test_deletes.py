@@ -1,4 +1,5 @@
-"""Delete markers in a real HBase: what it then shows, raw and not, and how its own writer ends a file with some."""
+"""Compares delete markers with a real HBase, which gives raw and normal answers, and the file info of its own writer.
+"""
 
 import csv
 import json
@@ -34,7 +35,7 @@ def in_hex(text):
 
 
 def shown(load, job, *options):
-    """`scan` over the load, as the driver shows what HBase answers."""
+    """Returns the output of `scan` over the load, in the driver's format for HBase's answers."""
     done = subprocess.run([load.saltmill, "scan", job, load.out, "--format", "csv", *options], capture_output=True,
                           text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
@@ -80,7 +81,7 @@ SAME = ["DELETE_FAMILY_COUNT", "TIMERANGE", "EARLIEST_PUT_TS", "hfile.AVG_KEY_LE
 
 @pytest.mark.parametrize("bloom", ["NONE", "ROW", "ROWCOL"])
 def test_a_file_ends_as_hbase_s_own(hbase, saltmill, tmp_path, bloom):
-    """The same cells by StoreFileWriter: the same file info, and the same filter of deleted rows."""
+    """StoreFileWriter writes the same cells with the same file info and the same filter of deleted rows."""
     (tmp_path / "job.yaml").write_text(JOB.format(bloom=bloom))
     events = [("pdoc"[i % 4] if i % 5 else "p", f"row{i * 7919 % 1000:04}", 1000 + i, f"v{i}") for i in range(900)]
     (tmp_path / "in.csv").write_text("op,k,t,v\n" + "".join(f"{o},{k},{t},{v}\n" for o, k, t, v in events))

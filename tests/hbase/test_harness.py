@@ -1,4 +1,4 @@
-"""The harness tried on files by HBase's own writer: each of its checks can pass and can fail."""
+"""Tests the harness with files by HBase's own writer. Each check of the harness can pass and can fail."""
 
 import pytest
 from cluster import HBaseError
@@ -44,7 +44,7 @@ def test_file_over_a_split_is_refused(hbase, table, tmp_path):
 
 
 def test_wrong_order_is_seen(hbase, tmp_path):
-    """Two rows swapped in an uncompressed file, checksums left as they were."""
+    """Two rows of an uncompressed file change places, with unchanged checksums."""
     file = tmp_path / "f" / "one"
     file.parent.mkdir()
     hbase.write_hfile(file, [(b"row-1", b"q", 1, b""), (b"row-2", b"q", 1, b"")])
@@ -60,10 +60,10 @@ def test_bad_checksum_is_seen(hbase, table, tmp_path):
     file = tmp_path / "hfiles" / "f" / "one"
     hbase.write_hfile(file, ROWS)
     data = bytearray(file.read_bytes())
-    end = int.from_bytes(data[29:33], "big")  # onDiskDataSizeWithHeader: checksums follow
+    end = int.from_bytes(data[29:33], "big")  # onDiskDataSizeWithHeader; checksums follow
     data[end] ^= 1
     file.write_bytes(data)
-    (file.parent / ".one.crc").unlink()  # Hadoop's own checksum would speak first
+    (file.parent / ".one.crc").unlink()  # otherwise Hadoop's own checksum reports it first
     before = len(hbase.checksum_warnings())
     hbase.bulk_load(tmp_path / "hfiles", table)
     assert len(hbase.scan(table, raw=True)) == 2

@@ -1,4 +1,4 @@
-"""Loads straight into a real HDFS, and from there into HBase."""
+"""Tests loads directly into a real HDFS, and from HDFS into HBase."""
 
 import json
 import os
@@ -17,7 +17,7 @@ PARTIAL = ".saltmill-partial"
 
 @pytest.fixture
 def load(saltmill, flights_csv, tmp_path):
-    """load(out, *options): the flights into a place, as ann."""
+    """Returns a function. load(out, *options) loads the flights into HDFS, as ann."""
     def run(out, *options, start=False):
         command = [saltmill, "load", CONF / "flights.yaml", flights_csv, "-o", out,
                    "--hdfs-user", "ann", "--temp-dir", tmp_path, *options]
@@ -37,7 +37,7 @@ def local(saltmill, flights_csv, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def breakable(tmp_path_factory):
-    """An HDFS of its own: nothing else lives on it."""
+    """A separate HDFS, which only this test uses."""
     with Hdfs(tmp_path_factory.mktemp("breakable")) as server:
         server.make_dirs("/bulk", "1777")
         yield server
@@ -51,7 +51,7 @@ def until(condition, seconds=60):
 
 
 def test_into_hbase_from_there(load, local, hdfs, hbase_on_hdfs, tmp_path):
-    """The very files of a load on this machine; HBase takes them where they are."""
+    """The load has the same files as a local load, and HBase moves the files."""
     done = load(hdfs.url("/bulk/flights"))
     assert done.returncode == 0, done.stderr
     assert hdfs.tree("/bulk/flights") == local
@@ -69,7 +69,7 @@ def test_into_hbase_from_there(load, local, hdfs, hbase_on_hdfs, tmp_path):
 
 @pytest.mark.parametrize("moment", [0.0, 0.7])
 def test_killed(load, local, hdfs, moment):
-    """Only the sibling is left, and the next run removes it."""
+    """Only the sibling folder is left, and the next run removes it."""
     out = f"/bulk/killed-{moment}"
     run = load(hdfs.url(out), start=True)
     until(lambda: hdfs.status(f"{out}{PARTIAL}/flights/hfiles"))
@@ -93,7 +93,7 @@ def test_not_allowed(load, hdfs):
 
 
 def test_quota(load, hdfs):
-    """A folder that may hold one block only."""
+    """The folder has a quota of one block."""
     hdfs.make_dirs("/small", "777")
     hdfs.ask("PUT", "/small", "SETQUOTA", namespacequota=2**62, storagespacequota=200_000_000)
     done = load(hdfs.url("/small/out"))
@@ -103,7 +103,8 @@ def test_quota(load, hdfs):
 
 
 def test_namenode_gone(load, breakable, local):
-    """It dies in the middle: a sentence, nothing published; back again it has the sibling only."""
+    """If the DataNode dies during the load, the load prints an error and publishes nothing. After the restart, only the
+    sibling folder exists."""
     run = load(breakable.url("/bulk/gone"), "--hdfs-patience", "3", start=True)
     until(lambda: breakable.status(f"/bulk/gone{PARTIAL}/flights/hfiles"))
     breakable.namenode.kill()
@@ -121,7 +122,7 @@ def test_namenode_gone(load, breakable, local):
 
 
 def test_no_datanode(load, breakable):
-    """The last of its tests: nobody starts it again."""
+    """This is the last test of this HDFS, because HDFS is not started again."""
     breakable.datanode.kill()
     breakable.datanode.wait()
     done = load(breakable.url("/bulk/alone"), "--hdfs-patience", "2")

@@ -1,6 +1,6 @@
-"""`saltmill apply` and tables that are dropped, truncated or created anew; files that somebody removes.
+"""Tests `saltmill apply` with tables that are dropped, truncated or recreated, and files that another user removes.
 
-A journal speaks of one incarnation of each table.  Whatever happens to the table, apply never exits 0 while cells of
+A journal belongs to one incarnation of each table. Whatever happens to the table, apply never exits 0 while cells of
 the load are missing.
 """
 
@@ -17,7 +17,7 @@ ANEW = {
     "truncate": "truncate '%(t)s'\n",
     "truncate_preserve": "truncate_preserve '%(t)s'\n",
 }
-LOST = "was dropped.* since this load was handed over, and the load's cells went with it .*--restart"
+LOST = "was dropped.* after this load was applied, and HBase removed the load's cells .*--restart"
 
 
 def run(one, folder, text):
@@ -39,7 +39,7 @@ def check_all(one, space, expected):
 
 @pytest.mark.parametrize("how", ANEW)
 def test_done_and_made_anew(on_hdfs, tmp_path, how):  # noqa: F811
-    """A load that is done, and then its table loses its files: apply does not say that all is there."""
+    """A load is done, and then the table loses its files. apply does not report the load as complete."""
     space = f"anew_{how}"
     expected = events(tmp_path, space, 900)
     on_hdfs.load(tmp_path / "job.yaml")
@@ -57,7 +57,7 @@ def test_done_and_made_anew(on_hdfs, tmp_path, how):  # noqa: F811
 @pytest.mark.parametrize("step", ["sent", "done", "before-cleaned", "before-finished"])
 @pytest.mark.parametrize("how", ["drop", "truncate_preserve"])
 def test_made_anew_between_two_runs(on_hdfs, tmp_path, how, step):  # noqa: F811
-    """apply dies, the table loses its files, apply runs again, also when it makes the table itself."""
+    """apply dies, the table loses its files, and apply runs again. In one case apply creates the table."""
     space = f"between_{how}_{step.replace('-', '_')}"
     expected = events(tmp_path, space, 900)
     on_hdfs.load(tmp_path / "job.yaml")
@@ -69,7 +69,7 @@ def test_made_anew_between_two_runs(on_hdfs, tmp_path, how, step):  # noqa: F811
 
 
 def test_dropped_before_a_file_was_sent(on_hdfs, tmp_path):  # noqa: F811
-    """Nothing of the load was in the table: it is made once more, and not by nonces that are spent."""
+    """No file of the load was in the table, so the table is created again, with new nonces."""
     expected = events(tmp_path, "early", 900)
     on_hdfs.load(tmp_path / "job.yaml")
     dies_at(on_hdfs, "put")
@@ -86,12 +86,12 @@ def journal(folder):
 
 
 def waiting(folder):
-    """The name of the load's own folder in the upload folder."""
+    """Returns the name of the load's own folder in the upload folder."""
     return re.search(r"^folder (saltmill-\w+) #", journal(folder), re.M)[1]
 
 
 def test_splits_and_merges_are_the_same_table(on_hdfs, tmp_path):  # noqa: F811
-    """Every region of the tables is another one in the end, and they are the same tables."""
+    """In the end, every region of the tables is new, and the tables are still the same."""
     expected = events(tmp_path, "same", 3000)
     (tmp_path / "keys.txt").write_text("".join(f"\\x00\\x00\\x{n:02X}\\x00\n" for n in (3, 6, 9)))
     on_hdfs.load(tmp_path / "job.yaml")
@@ -109,9 +109,8 @@ def test_splits_and_merges_are_the_same_table(on_hdfs, tmp_path):  # noqa: F811
 
 @pytest.mark.parametrize("step", ["sent", "before-done"])
 def test_upload_folder_removed(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
-    """A call is noted and never made, or made and never noted; then somebody removes the upload folder.
-
-    A file in neither folder is looked for among the region's files, by its id.
+    """A call is noted and never made, or made and never noted. Then a user removes the upload folder. If a file is in
+    neither folder, apply searches the region's files by the file's id.
     """
     space = f"removed_{step.replace('-', '_')}"
     expected = events(tmp_path, space, 3000)
@@ -124,10 +123,10 @@ def test_upload_folder_removed(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
 
 
 def test_a_journal_of_before(on_hdfs, tmp_path):  # noqa: F811
-    """One that does not note the incarnation is never trusted."""
+    """A journal without the incarnation is never trusted."""
     expected = events(tmp_path, "before", 900)
     on_hdfs.load(tmp_path / "job.yaml")
-    says = "written by an older saltmill, which did not note which incarnation of table .* it loaded.*--restart"
+    says = "written by an older saltmill, which did not note the incarnation of table .*--restart"
     dies_at(on_hdfs, "done")
     for _ in range(2):
         kept = [line for line in journal(tmp_path).splitlines(True) if " table " not in line]
@@ -138,21 +137,21 @@ def test_a_journal_of_before(on_hdfs, tmp_path):  # noqa: F811
 
 
 def test_abort(on_hdfs, hdfs, tmp_path):  # noqa: F811
-    """What waits in HDFS and the journal go together; what is in the table stays."""
+    """Files that wait in HDFS are removed together with the journal. Cells in the table stay."""
     expected = events(tmp_path, "aborted", 3000)
     on_hdfs.load(tmp_path / "job.yaml")
     for step in ("token", "put", "done"):
         dies_at(on_hdfs, step)
         folder = waiting(tmp_path)
         done = on_hdfs.run("--abort")
-        assert done.returncode == 0 and re.search(r"removed \S*out.saltmill-apply, and the files in HDFS", done.stderr), done.stderr
+        assert done.returncode == 0 and re.search(r"removed \S*out.saltmill-apply and the files in HDFS", done.stderr), done.stderr
         assert {p.name for p in tmp_path.iterdir()} == {"out", "job.yaml", "keys.txt", "events.csv"}
         assert folder not in (hdfs.list("/bulk/ann") or {})
         assert not [n for n in hdfs.list("/hbase/staging") if "aborted" in n]
-    assert re.search("table aborted:events: [1-9] of 6 files were loaded before, and stay in the table", done.stderr)
+    assert re.search("table aborted:events: [1-9] of 6 files are already loaded and stay in the table", done.stderr)
     done = on_hdfs.run("--abort")
-    assert done.returncode == 0 and "there is no journal, so there is nothing to remove" in done.stderr
-    # of a table that is gone the staging folder is removed all the same
+    assert done.returncode == 0 and "does not exist: without a journal there is nothing to remove" in done.stderr
+    # for a dropped table the staging folder is removed all the same
     dies_at(on_hdfs, "done")
     run(on_hdfs, tmp_path, ANEW["drop"] % {"t": "aborted:events"})
     assert on_hdfs.run("--abort").returncode == 0
@@ -162,7 +161,7 @@ def test_abort(on_hdfs, hdfs, tmp_path):  # noqa: F811
 
 
 def test_folders_that_may_not_be_read(on_hdfs, hdfs, tmp_path):  # noqa: F811
-    """The answer "loaded" has to do then, and apply warns; after any other answer nothing is inferred."""
+    """In this case the answer "loaded" must suffice, and apply warns. After any other answer apply assumes nothing."""
     expected = events(tmp_path, "hidden", 900)
     on_hdfs.load(tmp_path / "job.yaml")
     run(on_hdfs, tmp_path, "create_namespace 'hidden'\n")

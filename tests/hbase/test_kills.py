@@ -1,4 +1,4 @@
-"""A sample of `make kills`: each server dies once in the middle of apply or a scan, and HDFS takes no more."""
+"""Tests a sample of `make kills`. Each server dies once during apply or a scan, and HDFS runs out of space."""
 
 import contextlib
 import csv
@@ -14,7 +14,7 @@ from test_apply import Applied, events
 
 DISK_MB = 16
 SECONDS = 240
-ROOM_SECONDS = 60  # a DataNode tells the NameNode of room with its heartbeat
+ROOM_SECONDS = 60  # a DataNode reports its space to the NameNode with its heartbeat
 JOB = """\
 source: {csv: {files: [rows.csv]}}
 fields: {id: {type: u32}}
@@ -42,7 +42,7 @@ def world(saltmill, tmp_path_factory):
 
 
 def wide_rows(folder, table, rows, regions, width=500):
-    """A job of large rows, two of three with w = 1, and what must be in its table."""
+    """A job of large rows, two of three with w = 1, and the expected cells of its table."""
     (folder / "job.yaml").write_text(JOB % table)
     (folder / "keys.txt").write_text("".join(
         "".join(f"\\x{b:02X}" for b in u32(rows * i // regions)) + "\n" for i in range(1, regions)))
@@ -60,7 +60,7 @@ def wide_rows(folder, table, rows, regions, width=500):
 @pytest.mark.parametrize("moment", [Moment("region1", "sent", 2), Moment("master", "create", 2), Moment("datanode", "put", 1)], ids=str)
 def test_one_dies(world, moment):
     world.try_moment(moment)
-    assert not moment.at.startswith("finished"), moment.at  # else it disturbed nothing
+    assert not moment.at.startswith("finished"), moment.at  # otherwise it had no effect
 
 
 def test_no_room(world, tmp_path):
@@ -80,9 +80,9 @@ def test_no_room(world, tmp_path):
 
 
 def test_full_disk(world, tmp_path):
-    """The DataNode's disk is full in the middle of a block, and later it is larger.
+    """The DataNode's disk is full inside a block, and later it gets more space.
 
-    HBase's own files are on another disk of that DataNode: it would end itself when its log cannot be written.
+    HBase's own files are on another disk of that DataNode, because HBase would end if it could not write its log.
     """
     if not world.cold:
         pytest.skip(world.no_disk)
@@ -92,14 +92,14 @@ def test_full_disk(world, tmp_path):
     one = Applied(world.saltmill, world.hbase, tmp_path, "--user", "ann", "--upload", world.hdfs.url("/bulk/cold"))
     one.load(tmp_path / "job.yaml")
     assert sum(f["bytes"] for f in one.manifest["tables"][0]["files"]) > DISK_MB << 20
-    for _ in range(2):  # and once more, while it still is
-        one.refused("cannot write webhdfs://.*(broke off: is a disk full|no DataNode that is alive has room)", "--create",
+    for _ in range(2):  # and once more, while the disk is still full
+        one.refused("cannot write webhdfs://.*(all DataNodes of this file failed|no live DataNode has enough free space)", "--create",
                     status=1)
     assert (tmp_path / "out.saltmill-apply").read_text().count(" put ") < 5
     subprocess.run(["mount", "-o", f"remount,size={8 * DISK_MB}m", world.cold], check=True)
     end = time.monotonic() + ROOM_SECONDS
     while (again := one.run("--create", "--check")).returncode == 1 and time.monotonic() < end:
-        assert "has room" in again.stderr or "broke off" in again.stderr, again.stderr
+        assert "enough free space" in again.stderr or "DataNodes of this file failed" in again.stderr, again.stderr
         time.sleep(1)
     assert again.returncode == 0, again.stderr
     one.check("disk:wide", expected)
@@ -108,9 +108,9 @@ def test_full_disk(world, tmp_path):
 
 
 def test_scanned_server_dies(world, tmp_path):
-    """Two scans stand still in the middle, and a server of theirs dies; one of them has its filter pushed down.
+    """Two scans pause in the middle, and one of their servers dies. HBase checks the filter of one scan.
 
-    What each is to be given is more than the 32 MiB of answers that may wait, however late the server dies.
+    Each scan expects more than the 32 MiB of answers that may be buffered, however late the server dies.
     """
     wide_rows(tmp_path, "scanned", 60_000, 6, width=1000)
     one = Applied(world.saltmill, world.hbase, tmp_path, "--user", "ann", "--upload", world.hdfs.url("/bulk/scanned"))
@@ -122,7 +122,7 @@ def test_scanned_server_dies(world, tmp_path):
         p = subprocess.Popen([world.saltmill, "scan", tmp_path / "job.yaml", "--hbase", world.hbase.zookeeper, "--format", "csv",
                               "--explain", *question], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         scans.append((p, p.stdout.read(100_000)))
-        # what it says must not stop it either
+        # the output of the program must not block the program
         said[i] = threading.Thread(target=lambda p=p: setattr(p, "said", p.stderr.read().decode()))
         said[i].start()
     world.hbase.kill_one("region1")
@@ -137,5 +137,5 @@ def test_scanned_server_dies(world, tmp_path):
         want = subprocess.run([world.saltmill, "scan", tmp_path / "job.yaml", one.out, "--format", "csv", *questions[i]],
                               stdout=subprocess.PIPE, check=True).stdout
         assert begun + p.rest == want, (len(begun + p.rest), len(want), p.said)
-        assert "gone on with anew" in p.said, p.said
+        assert "continued after a failure" in p.said, p.said
         assert ("filter " in p.said) == bool(questions[i]), p.said

@@ -1,11 +1,13 @@
-"""`scan` and `get` with --hbase: a live table gives what a folder with the same cells gives, byte for byte.
+"""Tests `scan` and `get` with --hbase. A live table gives the same bytes as a folder with the same cells.
 
-The folder's answers are held to the events and to HBase's own by other tests; here the two are compared.
+Other tests compare the folder's answers with the events and with HBase's answers. This test compares folder and live
+table.
 """
 
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -49,14 +51,14 @@ class Both:
         self.done("apply", out, "--hbase", self.master, "--create", "--quiet")
 
     def drop(self):
-        """Other tests load tables of the same names into the same HBase."""
+        """Other tests load tables with the same names into the same HBase."""
         names = {t["name"] for m in self.folder.rglob("manifest.json") for t in json.loads(m.read_text())["tables"]}
         script = self.folder / "drop.rb"
         script.write_text("".join(f"if exists('{n}')\n disable '{n}'\n drop '{n}'\nend\n" for n in sorted(names)))
         self.hbase.run_script(script)
 
     def same(self, job, dirs, *args, command="scan"):
-        """The two answers at once; the answer."""
+        """Runs both queries at once, compares them, and returns the answer."""
         folder, live = (self.run(command, job, *where, *args) for where in (dirs, ["--hbase", self.master]))
         (want, of_folder), (got, of_live) = (p.communicate(timeout=SECONDS) for p in (folder, live))
         assert folder.returncode == live.returncode, (args, of_folder.decode(), of_live.decode())
@@ -85,7 +87,7 @@ SHOWN = [[], ["--format", "csv"], ["--format", "jsonl"], ["--decode"], ["--decod
 
 
 def test_worked_jobs(both):
-    """Each question in a form or two; all that is shown is the same, order and all."""
+    """Each query has one or two forms, and the outputs are equal, including the order."""
     rng = random.Random(16)
     asked = {
         ("files", "files"): ["owner = 1", "owner = 1 and category starts with 综艺", "day = '20120904'", "id > 3",
@@ -113,7 +115,7 @@ def test_worked_jobs(both):
         both.same(job, of, "--table", "files", *more)
     row = both.done("scan", job, *of, "--table", "files", "--format", "csv", "--limit", "1").splitlines()[1].split(",")[0]
     assert both.same(job, of, "--table", "files", "--row", row, command="get")
-    assert both.same(job, of, "--table", "files", "--row", row + "x", command="get") == ""
+    assert both.same(job, of, "--table", "files", "--row", row + "x", command="get") == "saltmill get: no row has this key\n"
     visits, via = CONF / "visits.yaml", ["--via", "visits_by_ms"]
     of = [both.load("visits", visits)]
     for more in ([], ["--where", "country = DE"], ["--limit", "1", "--decode"], ["--quiet"], ["--columns", "f:ms"], ["--raw"]):
@@ -121,12 +123,45 @@ def test_worked_jobs(both):
     assert "no filter" not in both.explained(job, "--table", "files", "--where", "day = '20120904'")
 
 
-# --- random tables and questions ---
+def test_wide_row(both, tmp_path):
+    """If a query selects one cell or a few cells of a row of 200,000 columns, HBase sends only these cells."""
+    job, base, n = tmp_path / "wide.yaml", 1_700_000_000_000, 200_000
+    job.write_text("""\
+source: {csv: {files: [events.csv]}}
+fields: {user: {type: u32}, at: {type: time, unit: ms}, item: {type: u32}}
+tables:
+  - name: wide_live
+    rowkey: [{salt: 4, of: [user]}, {field: user, as: u32}]
+    timestamp: at
+    families: {f: {versions: 2}, g: {}}
+    cells:
+      - {family: f, qualifier: {field: at, as: reversed_millis}, value: item}
+      - {family: g, qualifier: name, value: {field: user, as: text}}
+    regions: {split: none}
+""")
+    with open(tmp_path / "events.csv", "w") as out:
+        out.write("user,at,item\n")
+        out.writelines(f"{1 + i // n},{base + i % n},{i % 1000}\n" for i in range(n + 50))
+    of = [both.load("wide", job)]
+
+    def sent(*args):
+        told = both.explained(job, *args)
+        return int(re.search(r"^in all .* (\d+) bytes? in", told, re.M).group(1))
+    for where, cells, most in ((f"user = 1 and at = {base + 77}", 1, 60), (f"user = 1 and at in ({base}, {base + 99_999})", 2, 120),
+                               (f"user = 1 and at between {base + 5} and {base + 14}", 10, 600), (f"at = {base + 7}", 2, 120),
+                               (f"at < {base + 3} and g:name = 2", 3, 100_000), (f"not at < {base + n - 2} and user = 1", 2, 120)):
+        for more in ([], ["--reverse"], ["--max-columns", "1"], ["--versions", "2"], ["--any-version"]):
+            both.same(job, of, "--where", where, *more)
+        assert both.done("scan", job, "--hbase", both.master, "--where", where, "--quiet").endswith(f", {cells} cells\n")
+        assert sent("--where", where) <= most, where
+
+
+# --- random tables and conditions ---
 
 
 @pytest.mark.parametrize("seed", range(QUESTIONS // PER_TABLE))
 def test_random_questions(both, tmp_path, seed, monkeypatch):
-    """Random tables of two loads, salts of all kinds, and what test_where.py asks of folders."""
+    """The random tables have two loads and salts of all kinds. The conditions are those of test_where.py."""
     rng = random.Random(1600 + seed)
     drawn = test_where.draw_job
 
@@ -149,7 +184,7 @@ def test_random_questions(both, tmp_path, seed, monkeypatch):
     both.same(job, dirs)
 
 
-# --- regions that split and move while they are read ---
+# --- regions that split and move during a scan ---
 
 BIG = """\
 source: {csv: {files: [big.csv]}}
@@ -166,7 +201,7 @@ tables:
 
 @pytest.fixture(scope="module")
 def big(both, tmp_path_factory):
-    """More than waits between a scan and its reader: 40 MB in one region."""
+    """One region has 40 MB, more than the buffer between a scan and its reader."""
     folder = tmp_path_factory.mktemp("big")
     (folder / "job.yaml").write_text(BIG)
     (folder / "big.csv").write_text("id,v\n" + "".join(f"{i},{'x' * 250}{i}\n" for i in range(60_000)))
@@ -182,27 +217,28 @@ def test_region_that_splits_and_moves(both, big, back):
         reader = threading.Thread(target=lambda: said.append(p.stderr.read().decode()))
         reader.start()
         got = p.stdout.read(100_000)
-        if not back:  # a daughter cannot be split again until it is compacted
+        if not back:  # a daughter region cannot be split again until it is compacted
             both.hbase.call("split", table="big", row="0000a000")
         both.hbase.call("move", table="big")
         got += p.stdout.read()
         reader.join()
     assert p.returncode == 0, said
     assert got.decode() == want
-    assert "gone on with anew" in said[0], said
+    assert "continued after a failure" in said[0], said
 
 
 # --- regions as drift and load see them ---
 
 
 def test_drift_asks_what_regions_hold(both, big):
-    """Sizes and requests as HBase's own client tells them; a table with other attributes is no table to load for."""
+    """Sizes and request counts equal those of HBase's own client. A table with other attributes is refused for a load.
+    """
     job, out = big
     both.done("scan", job, "--hbase", both.master, "--quiet")
 
     def told_now():
         return json.loads(both.done("drift", job, "--hbase", both.master, "--json"))["tables"][0]["regions"]
-    for _ in range(30):  # servers tell the master every 3 s
+    for _ in range(30):  # servers report to the master every 3 s
         told = told_now()
         if all(r["live_bytes"] is not None for r in told) and sum(r["live_requests"] for r in told) and any(r["live_bytes"] for r in told):
             break
@@ -217,7 +253,7 @@ def test_drift_asks_what_regions_hold(both, big):
     for was, now, says in (("f: {}", "f: {compression: GZ}", "f: COMPRESSION is NONE, expected GZ"),
                            ("f: {}", "f: {bloomfilter: ROWCOL}", "f: BLOOMFILTER is ROW, expected ROWCOL"),
                            ("f: {}", "f: {blocksize: 8K}", "f: BLOCKSIZE is 65536, expected 8192"),
-                           ("f: {}", "f: {}, g: {}", "the live table big has no family g")):
+                           ("f: {}", "f: {}, g: {}", "live table big: found no family g")):
         other = job.parent / "other.yaml"
         more = ", {family: g, qualifier: v, value: v}]" if "g:" in now else "]"
         other.write_text(BIG.replace(was, now).replace("]\n    regions", more + "\n    regions"))
@@ -227,7 +263,7 @@ def test_drift_asks_what_regions_hold(both, big):
         assert not (job.parent / "none").exists()
 
 
-# --- what is refused ---
+# --- refusals ---
 
 
 def test_refusals(both, tmp_path):
@@ -240,7 +276,7 @@ def test_refusals(both, tmp_path):
         assert p.returncode == 2 and out == b"" and says in err.decode(), err.decode()
     calls = CONF / "calls.yaml"
     refused("found no table", "scan", CONF / "ratings.yaml", "--hbase", both.master)
-    refused("--hbase: found --now too, expected one of them", "scan", calls, "--hbase", both.master, "--table", "calls_salted", "--now", "5")
+    refused("--hbase: found --now too, expected only one of them", "scan", calls, "--hbase", both.master, "--table", "calls_salted", "--now", "5")
     refused("found 2 operands and --hbase", "scan", calls, both.folder, "--hbase", both.master, "--table", "calls_salted")
     refused("has no field `nobody`", "scan", calls, "--hbase", both.master, "--table", "calls_salted", "--where", "nobody = 1")
     refused("found server `a b:c`", "scan", calls, "--hbase", "a b:c", "--table", "calls_salted")
@@ -248,6 +284,6 @@ def test_refusals(both, tmp_path):
     other = tmp_path / "calls.yaml"
     other.write_text(text.replace("salt: 4", "salt: 7").replace("calls.csv", str(CONF / "calls.csv")))
     assert other.read_text() != text
-    refused("has row keys of another form than the job", "scan", other, "--hbase", both.master, "--table", "calls_salted", "--where", "phone = 13812345678")
+    refused("have another form than in the job", "scan", other, "--hbase", both.master, "--table", "calls_salted", "--where", "phone = 13812345678")
     other.write_text(text.replace("      c:\n", "      d:\n").replace("family: c", "family: d"))
     refused("found no family d in", "scan", other, "--hbase", both.master, "--table", "calls_salted")

@@ -1,4 +1,4 @@
-"""Whole loads: the program's output goes into a real HBase and must come back cell for cell."""
+"""Tests whole loads. HBase loads the program's output and must return it cell for cell."""
 
 import csv
 import datetime
@@ -31,13 +31,13 @@ def read_csv(file):
 
 
 def shanghai(text, form):
-    """Milliseconds of a local time in China, which has had no summer time since 1991."""
+    """Returns milliseconds for a local time in China, which has had no summer time since 1991."""
     zone = datetime.timezone(datetime.timedelta(hours=8))
     return int(datetime.datetime.strptime(text, form).replace(tzinfo=zone).timestamp()) * 1000
 
 
 class Load:
-    """One run of the program, and its tables as they go into HBase."""
+    """A run of the program, whose tables are loaded into HBase."""
 
     def __init__(self, saltmill, hbase, folder):
         self.saltmill, self.hbase, self.folder = saltmill, hbase, folder
@@ -59,7 +59,7 @@ class Load:
         return self.out / self.table(name)["dir"]
 
     def check(self, name, expected, families, read, regions=None, balance=None, gets=True):
-        """Everything that must hold for a table; leaves it in HBase for the test's queries."""
+        """Checks all requirements for a table. Leaves the table in HBase for the test's queries."""
         self._check_counts(name, expected, read)
         splits = self._create(name, families)
         if regions:
@@ -103,7 +103,7 @@ class Load:
         return splits
 
     def _check_files(self, name, expected, families):
-        """HBase's own inspection; (family, bytes) of each HFile."""
+        """Runs HBase's own inspection. Returns (family, bytes) of each HFile."""
         files, cells, bloom_keys = [], 0, dict.fromkeys(families, 0)
         for file in sorted((self.folder_of(name) / "hfiles").glob("*/*")):
             text, warnings = self.hbase.pretty(file)
@@ -122,7 +122,7 @@ class Load:
         return files
 
     def _bulk_load(self, name, files, splits):
-        copy = self.folder / "hfiles"  # the loader may move what it loads
+        copy = self.folder / "hfiles"  # the loader may move the files that it loads
         shutil.copytree(self.folder_of(name) / "hfiles", copy)
         done = self.hbase.bulk_load(copy, name)
         assert done["files"] == len(files)
@@ -130,7 +130,7 @@ class Load:
         assert [unescape(s) for s in self.hbase.splits(name)] == splits
 
     def _check_stores(self, name, files):
-        """The very files that the program wrote, none split, none rewritten."""
+        """The table has exactly the files of the program. HBase has split and rewritten no file."""
         stores = self.hbase.store_files(name)
         held = [(f["family"], f["bytes"]) for r in stores for f in r["files"]]
         assert sorted(held) == sorted(files)
@@ -177,10 +177,10 @@ def load(saltmill, hbase, tmp_path):
 
 
 def derive(folder, job, *changes):
-    """A job file with texts replaced, each of which must be there."""
+    """Returns a job file with replaced texts. Each text must occur."""
     text = (CONF / job).read_text()
     for old, new in changes:
-        assert old in text, f"{job} has no {old!r} any more"
+        assert old in text, f"{job} does not contain {old!r}"
         text = text.replace(old, new)
     file = folder / job
     file.write_text(text)
@@ -192,7 +192,8 @@ def derive(folder, job, *changes):
 
 @pytest.fixture(scope="module")
 def flights(flights_csv):
-    """conf/flights.yaml by hand.  The data's own UTC hour tells the time, not New York's clock."""
+    """Computes the cells of conf/flights.yaml. The time comes from the data's own UTC hour, not from New York's
+    clock."""
     cells, read = Cells(), 0
     for r in each_row(flights_csv):
         read += 1
@@ -250,7 +251,7 @@ def test_ratings(load, shared_data, tmp_path, compression):
                      [("f", b"m", ts, r["movieId"].encode()),
                       ("f", b"r", ts, r["rating"].encode())])
     load.run(job, file)
-    if "auto" in compression:  # frames of ready-made sequences: has HBase's libzstd no objection?
+    if "auto" in compression:  # frames of ready-made sequences: HBase's libzstd must read them
         assert load.table("ratings")["tuned"][0]["min_match"]
     load.check("ratings", expected, {"f": {**ZSTD_ROW, "TTL": str(20000 * 86400)}}, len(rows),
                regions=16, balance=1.2)
@@ -309,7 +310,7 @@ def views():
 
 
 def values(line):
-    """The values of one row, in the order in which HBase gave its cells."""
+    """Returns the values of one row, in HBase's order of its cells."""
     return [bytes.fromhex(c.rsplit(":", 1)[1]).decode() for c in line.split("\t")[1:]]
 
 
@@ -373,7 +374,7 @@ def test_loans(load, hbase):
         pair = r["student"], r["book"]
         state[pair] = max(state.get(pair, (0, "")), (ts, r["borrowed"]))
     load.run(CONF / "loans.yaml")
-    # the source of truth comes first
+    # computed from the source first
     assert [t["name"] for t in load.manifest["tables"]] == ["student_loans", "book_loans"]
     one, three = ({"VERSIONS": v, "BLOOMFILTER": "ROW"} for v in "13")
     load.check("student_loans", students, {"info": one, "borrow": three}, len(rows))
@@ -413,7 +414,7 @@ tables:
 
 
 def run_every_byte(load, folder, regions, keys):
-    """Load rows with these keys, in an order of chance."""
+    """Loads rows with these keys, in random order."""
     random.Random(1).shuffle(keys)
     expected = Cells()
     with open(folder / "keys.csv", "w", encoding="ascii") as out:
@@ -428,7 +429,7 @@ def run_every_byte(load, folder, regions, keys):
 
 
 def test_every_byte_as_split_key(load, tmp_path):
-    """256 split keys of one byte; rows on, just below and just above each of them."""
+    """There are 256 split keys of one byte, and rows on, just below and just above each split key."""
     splits = [bytes([b]) for b in range(256)]
     (tmp_path / "keys.txt").write_text("".join(f"\\x{b:02X}\n" for b in range(256)))
     keys = [k for s in splits for k in (s, s + b"\x00", s + s, s + b"'\\\"#{}\n", s + b"\xff\xff")]
@@ -439,7 +440,7 @@ def test_every_byte_as_split_key(load, tmp_path):
 
 
 def test_every_byte_sampled(load, tmp_path):
-    """As many rows below each first byte: 256 regions that must come out even."""
+    """Each first byte has the same number of rows, so 256 regions must have equal sizes."""
     chance = random.Random(2)
     keys = list({bytes([b]) + chance.randbytes(chance.randint(4, 12))
                  for b in range(256) for _ in range(60)})

@@ -1,4 +1,4 @@
-"""The oracle against published vectors, and its comparison against wrong tables."""
+"""Compares the oracle with published vectors, and tests that the oracle finds wrong tables."""
 
 import pytest
 from oracle import Cells, murmur3_32, reversed_millis, unescape

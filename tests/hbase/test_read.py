@@ -1,6 +1,5 @@
-"""Files by HBase's own writers, of many options: inspect shows the cells, verify proves the file.
-
-The cells are drawn with a fixed seed; what they are is known here, what the file is is HBase's.
+"""Tests files by HBase's own writers with many options. inspect prints the cells, and verify accepts the file. The
+cells are random with a fixed seed, so the test knows them. HBase decides the bytes of the file.
 """
 
 import json
@@ -20,7 +19,7 @@ def escaped(raw):
 
 
 def draw_cells(rng, rows, tags, mvcc, deletes):
-    """(row, qualifier, ts, value, {type, tags, mvcc}) in HBase's order, no key twice."""
+    """Returns (row, qualifier, ts, value, {type, tags, mvcc}) in HBase's order, without equal keys."""
     pool = [(rng.choice([2, 8, 64]), rng.randbytes(rng.randint(0, 12))) for _ in range(200)]
     cells = {}
     for _ in range(rows):
@@ -69,7 +68,7 @@ def check(saltmill, file, cells):
 
 
 def options(rng, i):
-    """One of many ways to write a file; each of the first ones has something that no other has."""
+    """Returns one of many sets of writer options. Each of the first sets has an option that no other set has."""
     conf = {"hbase.hash.type": ["murmur", "jenkins", "murmur3"][i % 3],
             "io.storefile.bloom.block.size": str(rng.choice([128, 512, 131072])),
             "hfile.index.block.max.size": str(rng.choice([200, 2000, 131072])),
@@ -106,7 +105,7 @@ def test_meta_blocks(hbase, saltmill, tmp_path, i):
 
 
 def test_damaged_bloom_of_deletes(hbase, saltmill, tmp_path):
-    """A filter that lacks its rows makes HBase overlook deletes; verify sees it."""
+    """If the filter lacks its rows, HBase misses deletes. verify detects such a filter."""
     file = tmp_path / "f" / "file"
     file.parent.mkdir()
     cells = draw_cells(random.Random(3), 200, False, False, True)

@@ -1,6 +1,5 @@
-"""conf/nightly.sh against a real HBase: the first night makes the table, later ones are appended to it.
-
-Started again at any point it does what is left; what the table then shows is worked out here.
+"""Tests conf/nightly.sh with a real HBase. The first night creates the table, and later nights append to it. If the
+script is restarted at any point, it does the remaining steps. The test computes the expected table.
 """
 
 import csv
@@ -13,7 +12,7 @@ from test_load import CONF, derive
 
 
 def orders(*nights):
-    """conf/nightly.yaml by hand: of an order that came again, the later change."""
+    """Computes the cells of conf/nightly.yaml. For an order that occurs twice, the later change wins."""
     newest = {}
     for night in nights:
         for r in csv.DictReader((CONF / night).open()):
@@ -32,33 +31,54 @@ def test_two_nights(saltmill, hbase, tmp_path):
     job = derive(tmp_path, "nightly.yaml", ("name: orders", "name: recipe_orders"))
     loads = tmp_path / "loads"
 
-    def night(day, file, *options):
+    def night(day, file, *options, status=0, **env):
         done = subprocess.run([CONF / "nightly.sh", job, loads, hbase.master, CONF / file, *options], capture_output=True, text=True,
-                              env={**os.environ, "SALTMILL": str(saltmill), "DAY": day}, timeout=120, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+                              env={**os.environ, "SALTMILL": str(saltmill), "DAY": day, **env}, timeout=120, check=False)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
 
     def shows(*nights):
         scan, expected = tmp_path / "scan", orders(*nights)
         hbase.scan("recipe_orders", out=str(scan))
         assert expected.differences(scan) == [] and len(expected.rows) >= 3
 
-    broken = tmp_path / "broken.csv"  # one bad row, which is allowed: status 3 of `load` is no failure
+    def made():
+        return sorted(p.name for p in loads.iterdir() if (p / "manifest.json").exists())
+
+    broken = tmp_path / "broken.csv"  # one bad row, which is allowed: the script returns the load's status 3
     broken.write_text((CONF / "nightly_1.csv").read_text() + "42,none,,,,\n")
-    night("2026-03-02", broken, "--max-rejects", "1")
+    night("2026-03-02", broken, "--max-rejects", "1", status=3)
     shows("nightly_1.csv")
     borders = hbase.splits("recipe_orders")
-    night("2026-03-02", "nightly_1.csv")  # cron ran twice
+    assert "nothing to load" in night("2026-03-02", broken).stderr  # cron ran twice
+    assert made() == ["2026-03-02"]
+    # a corrected file causes an error and no second load
+    broken.write_text((CONF / "nightly_1.csv").read_text() + "42,9001,2026-03-01T00:00:00Z,2026-03-01T00:00:00Z,1.00,open\n")
+    done = night("2026-03-02", broken, status=2)
+    assert "changed after load" in done.stderr and made() == ["2026-03-02"]
+    broken.write_text((CONF / "nightly_1.csv").read_text())
+    night("2026-03-02", broken, "--replace")
     shows("nightly_1.csv")
-    # the hand-over of the first night got lost on the way: the second makes up for it
+    assert made() == ["2026-03-02", "2026-03-02.02"]
+    # the load is in HBase, but its journal was lost, so the next night applies it again
     (loads / "2026-03-02.saltmill-apply").unlink()
-    night("2026-03-03", "nightly_2.csv")
+    metrics = tmp_path / "nightly.prom"
+    night("2026-03-03", "nightly_2.csv", TEXTFILE=str(metrics))
     shows("nightly_1.csv", "nightly_2.csv")
+    assert 'saltmill_ledger_waiting{ledger="%s"} 0\n' % loads in metrics.read_text()
     assert hbase.splits("recipe_orders") == borders
     splits = (loads / "2026-03-03" / "recipe_orders" / "splits.txt").read_text().splitlines()
     assert len(splits) == len(borders) == 1
-    # a night whose export is empty changes nothing, and says so
+    # a night with an empty export changes nothing and reports that
     empty = tmp_path / "empty.csv"
     empty.write_text((CONF / "nightly_1.csv").read_text().splitlines()[0] + "\n")
-    done = subprocess.run([CONF / "nightly.sh", job, loads, hbase.master, empty], capture_output=True, text=True,
-                          env={**os.environ, "SALTMILL": str(saltmill), "DAY": "2026-03-04"}, timeout=120, check=False)
-    assert done.returncode == 1 and "--min-rows" in done.stderr and not (loads / "2026-03-04").exists()
+    done = night("2026-03-04", empty, status=1, TEXTFILE=str(metrics))
+    assert "--min-rows" in done.stderr and not (loads / "2026-03-04").exists()
+    # old loads are removed, and their inputs are still known
+    night("2026-03-05", broken, KEEP="1")
+    assert made() == ["2026-03-03"]
+    listed = subprocess.run([CONF / "nightly.sh", "status", loads], capture_output=True, text=True,
+                            env={**os.environ, "SALTMILL": str(saltmill)}, timeout=60, check=True).stdout
+    assert listed.startswith("2026-03-03 ") and listed.endswith(", in HBase\n")
+    assert "nothing to load" in night("2026-03-06", "nightly_1.csv").stderr
+    shows("nightly_1.csv", "nightly_2.csv")

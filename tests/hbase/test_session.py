@@ -1,7 +1,6 @@
-"""What README.md and the chapter `hbase` show, against a real HBase: every command runs and prints what they show.
-
-`init` proposes the ZSTD framing of a stock cluster. The cluster of these tests has HBase's own codec, so the framing of
-that job changes; nothing that README.md shows depends on it.
+"""Tests the commands of README.md and the chapter `hbase` with a real HBase. Every command runs and prints the shown
+output. `init` proposes the ZSTD framing of a stock cluster. The cluster of these tests has HBase's own codec, so the
+test changes the framing of that job. No output in README.md depends on the framing.
 """
 
 import pathlib
@@ -18,14 +17,14 @@ MASTERS = re.compile(r"\b(?:master|hbase)\d(?:,(?:master|hbase)\d)*\b")
 
 
 def drop(hbase, folder, *tables):
-    """Other tests find no table of these."""
+    """Other tests must not find these tables."""
     script = folder / "drop.rb"
     script.write_text("".join(f"disable '{t}'\ndrop '{t}'\n" for t in tables))
     hbase.run_script(str(script))
 
 
 class Reader:
-    """Somebody who types the commands of a text one after the other."""
+    """Types the commands of a text one after another, as a user does."""
 
     def __init__(self, path, folder, saltmill, flights_csv, hbase):
         self.text, self.folder, self.master = (ROOT / path).read_text(encoding="utf-8"), folder, hbase.master
@@ -38,7 +37,7 @@ class Reader:
         return done
 
     def commands(self):
-        """Each command, after it ran and printed what is shown."""
+        """Returns each command after it ran and printed the shown output."""
         for command, below in shown.commands(self.text):
             if not command.startswith("saltmill "):
                 continue

@@ -1,7 +1,5 @@
-"""`saltmill apply` into HBase 2.4 and 2.5: the same protocol, as their own servers speak it.
-
-Their compression jars are not in the registry, so families are GZ, which every HBase has.  What is there is read by the
-client of 2.6.
+"""Tests `saltmill apply` with servers of HBase 2.4 and 2.5, which use the same protocol. The registry lacks their
+compression jars, so families use GZ, which every HBase has. The client of 2.6 reads the tables.
 """
 
 import subprocess
@@ -33,7 +31,7 @@ def test_an_older_hbase(saltmill, tmp_path, version):
             assert table["created"] and table["check"]["missing"] == table["check"]["changed"] == 0
         one.check("older:events", by_id)
         one.check("older:by_word", by_word)
-        # its regions and attributes, as the next load asks for them
+        # the table's regions and attributes, as the next load queries them
         again = subprocess.run([saltmill, "load", job, "-o", tmp_path / "again", "--hbase", hbase.master, "--quiet"],
                                capture_output=True, text=True, timeout=SECONDS, check=False)
         assert again.returncode == 0, again.stderr

@@ -43,8 +43,9 @@ public class Driver {
 		p.put("delivery.timeout.ms", "20000");
 		p.put("request.timeout.ms", "10000");
 		boolean transaction = !w[4].equals("-");
-		// the messages' times are old: to the broker their producers are long expired
+		// the messages' times are old, so the broker treats their producers as expired
 		p.put("enable.idempotence", String.valueOf(transaction));
+		p.put("max.in.flight.requests.per.connection", "1"); // a retried batch stays in its order
 		if (transaction)
 			p.put("transactional.id", w[4]);
 		List<Future<RecordMetadata>> sent = new ArrayList<>();
@@ -75,7 +76,8 @@ public class Driver {
 
 	static final Map<String, KafkaProducer<byte[], byte[]>> kept = new HashMap<>();
 
-	// As produce, by a producer that stays for the next call: making one costs more than a batch.  A transaction is aborted.
+	// Works as produce, with a producer that stays for the next call, because a new producer costs
+	// more than a batch. Aborts a transaction.
 	static void feed(String[] w) throws Exception {
 		boolean transaction = !w[4].equals("-");
 		KafkaProducer<byte[], byte[]> producer = kept.get(w[3] + " " + w[4]);
@@ -106,7 +108,7 @@ public class Driver {
 			producer.abortTransaction();
 	}
 
-	// The coordinator writes the markers behind a transaction after it has answered the producer.
+	// The coordinator answers the producer before it writes the markers after a transaction.
 	static void settle(String topic) throws Exception {
 		try (KafkaConsumer<byte[], byte[]> all = consumer("read_uncommitted");
 				KafkaConsumer<byte[], byte[]> stable = consumer("read_committed")) {
@@ -177,6 +179,8 @@ public class Driver {
 		case "show":
 			admin.deleteAcls(List.of(hidden(w[1], w[2]).toFilter())).all().get();
 			return "";
+		case "id":
+			return "\t" + admin.describeTopics(List.of(w[1])).allTopicNames().get().get(w[1]).topicId();
 		case "grow":
 			admin.createPartitions(Map.of(w[1], NewPartitions.increaseTo(Integer.parseInt(w[2])))).all().get();
 			return "";

@@ -1,14 +1,15 @@
-"""One real Kafka broker (KRaft, one node) in a folder of its own, and a producer beside it.
+"""Runs one real Kafka broker (KRaft, one node) in its own folder, and a producer.
 
     with Broker(folder) as kafka:
         kafka.create("clicks", partitions=6)
         kafka.produce("clicks", [(0, b"key", b"value"), ...])
 
-Nothing waits without a bound, and every failure shows the end of the log that explains it.
+Every wait has a limit, and every failure shows the end of the log that explains it.
 """
 
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import time
@@ -55,7 +56,7 @@ Configuration:
 
 
 class KafkaError(Exception):
-    """A tool's or the broker's refusal, with the end of its log."""
+    """The error of a tool or the broker, with the end of its log."""
 
 
 def jars():
@@ -108,7 +109,7 @@ class Broker:
                    str(self.properties), *more)
 
     def start(self):
-        """Start the broker (again) on its ports and its data."""
+        """Starts the broker (again) on its ports and its data."""
         with open(self.log, "ab") as log:
             self.server = subprocess.Popen(
                 self._command("kafka.Kafka", str(self.properties), memory="1g"), stdout=log,
@@ -129,15 +130,15 @@ class Broker:
         self.server = None
 
     def kill(self):
-        """As a power cut: no flush, no goodbye."""
+        """Kills the broker like a power failure, without a flush or a clean shutdown."""
         self.server.kill()
         self.server.wait()
         self.server = None
 
-    # --- what the driver does: one JVM for all commands of a session ---
+    # --- calls of the driver: one JVM for all commands of a session ---
 
     def call(self, *words):
-        """One command of Driver.java; the answer's words."""
+        """Runs one command of Driver.java. Returns the words of the answer."""
         if self.driver is None:
             self.driver = subprocess.Popen(
                 self._command(str(HERE / "Driver.java"), self.brokers), stdin=subprocess.PIPE,
@@ -154,13 +155,14 @@ class Broker:
                   *(f"{k.replace('_', '.')}={v}" for k, v in config.items()))
 
     def produce(self, topic, messages, codec="none", transaction="", commit=True):
-        """messages: (partition, key, value[, timestamp]) with bytes or None; in order, all acknowledged."""
+        """Produces messages (partition, key, value[, timestamp]) with bytes or None, in order. Waits until all are
+        acknowledged."""
         file = self._write(messages)
         self.call("produce", topic, file, codec, transaction or "-", int(commit))
         file.unlink()
 
     def feed(self, topic, messages, codec, transaction=""):
-        """produce, by a producer that stays for the next batch; a transaction is aborted."""
+        """Works as produce, with a producer that stays for the next batch. Aborts the transaction."""
         file = self._write(messages)
         self.call("feed", topic, file, codec, transaction or "-")
         file.unlink()
@@ -175,16 +177,17 @@ class Broker:
                           f"{'-' if value is None else value.hex() or '='}\n")
         return file
 
-    def pour(self, topic, partition, values, codec):
-        """Values without keys by kcat: another client's batches, and its compression."""
+    def pour(self, topic, partition, values, codec, *properties):
+        """Produces values without keys with kcat, so that the batches and the compression come from another client.
+        Each property is NAME=VALUE of librdkafka."""
         done = subprocess.run(["kcat", "-P", "-b", self.brokers, "-t", topic, "-p", str(partition),
-                               "-z", codec], input=b"\n".join(values), capture_output=True,
+                               "-z", codec, *(w for p in properties for w in ("-X", p))], input=b"\n".join(values), capture_output=True,
                               timeout=TOOL_SECONDS, check=False)
         if done.returncode:
             raise KafkaError(f"kcat: {done.stderr.decode()}\n" + tail(self.log))
 
     def records(self, topic):
-        """What a committed reader of Kafka's own sees: {(partition, offset): (key, value, ts)}."""
+        """Returns the committed messages that Kafka's own client reads, as {(partition, offset): (key, value, ts)}."""
         file = self.folder / f"records-{os.urandom(6).hex()}"
         self.call("records", topic, file)
         seen = {}
@@ -195,12 +198,29 @@ class Broker:
         file.unlink()
         return seen
 
+    def damage(self, topic, partition, offset):
+        """Flips a bit of the stored batch that has the offset, as a bad disk does. Returns (first, next) offset of the
+        batch."""
+        path = self.folder / "data" / f"{topic}-{partition}" / f"{0:020}.log"
+        data = path.read_bytes()
+        at = 0
+        while at < len(data):
+            first, length = struct.unpack_from(">qi", data, at)
+            last = first + struct.unpack_from(">i", data, at + 23)[0]
+            at += 12 + length
+            if first <= offset <= last:
+                with open(path, "r+b") as f:
+                    f.seek(at - 1)
+                    f.write(bytes([data[at - 1] ^ 0x20]))
+                return first, last + 1
+        raise KafkaError(f"{topic}/{partition} has no offset {offset}")
+
     def settle(self, topic):
-        """What aborted transactions leave behind is in the topic, so that its ends stay."""
+        """Produces aborted transactions, whose batches stay in the topic, so that its end offsets stay."""
         self.call("settle", topic)
 
     def ends(self, topic):
-        """[(low, high)] of each partition."""
+        """Returns [(low, high)] of each partition."""
         words = self.call("ends", topic)
         return [tuple(int(n) for n in w.split(":")) for w in words]
 

@@ -11,14 +11,15 @@ from rig import Rig  # noqa: E402
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory):
-    """One broker for the whole session."""
+    """Starts one broker for the whole session."""
     with Broker(tmp_path_factory.mktemp("kafka")) as broker:
         yield broker
 
 
 @pytest.fixture
 def topic(request):
-    """The broker lives through all files: two may have tests of one name."""
+    """Gives each test its own topic name. The broker serves all files, and two files may have tests with the same
+    name."""
     name = f"{request.path.stem}.{request.node.name}"
     return name.replace("[", ".").replace("]", "")[:100]
 

@@ -1,4 +1,5 @@
-"""One job on one topic: run the program on it, read its loads back, compare with Kafka's own view."""
+"""Runs the program with one job on one topic, reads the loads back, and compares them with the messages that Kafka's
+client reads."""
 
 import hashlib
 import json
@@ -39,7 +40,7 @@ def value(n):
 
 
 def tree(folder):
-    """Every file below a folder with the digest of its content."""
+    """Returns every file below a folder with the digest of its content."""
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
             for p in sorted(folder.rglob("*")) if p.is_file()}
 
@@ -78,7 +79,7 @@ class Rig:
                                 env={**os.environ, **(env or {})})
 
     def end(self, process, status=0):
-        """SIGTERM, and what it said."""
+        """Sends SIGTERM and returns the output."""
         start = time.monotonic()
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=30)
@@ -87,7 +88,7 @@ class Rig:
         return out, err
 
     def wait(self, process, seconds=30):
-        """Its end, which comes by itself; what it said on standard error."""
+        """Waits until the program ends by itself. Returns its standard error."""
         try:
             return process.communicate(timeout=seconds)[1]
         except subprocess.TimeoutExpired:
@@ -95,7 +96,7 @@ class Rig:
             raise AssertionError(f"still running: {process.communicate()}") from None
 
     def loads_of(self, status):
-        """The published loads, oldest first, seeks left out."""
+        """Returns the published loads, oldest first, without seeks."""
         done = self.run("loads", "--state", self.state, "--json", status=status)
         return [l for l in map(json.loads, done.stdout.splitlines()) if not l["seek"]]
 
@@ -103,7 +104,7 @@ class Rig:
         return self.loads_of(status=0)
 
     def cells(self, folder):
-        """{(partition, offset): (value, timestamp)} of one published load."""
+        """Returns {(partition, offset): (value, timestamp)} of one published load."""
         files = [p for p in (folder / "t" / "hfiles").rglob("*") if p.is_file()]
         if not files:
             return {}
@@ -113,7 +114,7 @@ class Rig:
         return found
 
     def union(self, folders):
-        """All cells of the loads; none may be in two."""
+        """Returns all cells of the loads. Fails if a cell is in two loads."""
         cells = {}
         for f in folders:
             for at, cell in self.cells(f).items():
@@ -122,12 +123,12 @@ class Rig:
         return cells
 
     def expected(self):
-        """The same from Kafka's own client: committed messages with a value."""
+        """Returns the committed messages with a value, as read by Kafka's own client."""
         return {at: (json.loads(v)["v"], ts)
                 for at, (_, v, ts) in self.kafka.records(self.topic).items() if v is not None}
 
     def check(self, folders=None):
-        """The loads of the state together are what Kafka has, and their ranges touch."""
+        """Checks that the loads of the state contain exactly Kafka's messages, and that their ranges touch."""
         loads = self.loads()
         if folders is None:
             folders = [pathlib.Path(l["output"]) for l in loads]

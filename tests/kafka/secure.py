@@ -1,7 +1,6 @@
-"""A broker that asks who you are: TLS by a certificate authority of its own, SASL, client certificates.
-
-Listeners beside the plain one: `tls` wants a certificate of the client, `scram` is TLS with
-SCRAM, `plain` is SASL PLAIN without TLS.
+"""Runs a broker with authentication, which uses TLS with its own certificate authority, SASL, and client certificates.
+Three listeners need authentication. `tls` requires a client certificate, `scram` is TLS with SCRAM, and `plain` is SASL
+PLAIN without TLS.
 """
 
 import subprocess
@@ -37,13 +36,13 @@ def openssl(*words):
 
 
 def authority(folder, name):
-    """A key and a certificate that may sign others."""
+    """Makes a key and a certificate that may sign other certificates."""
     openssl("req", "-x509", "-newkey", "rsa:2048", "-noenc", "-days", 2, "-subj", f"/CN={name}",
             "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.crt")
 
 
 def certificate(folder, name, signer, *extensions):
-    """`name`.key and `name`.crt by `signer`."""
+    """Makes `name`.key and `name`.crt, signed by `signer`."""
     openssl("req", "-newkey", "rsa:2048", "-noenc", "-subj", f"/CN={name}",
             "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.csr")
     (folder / f"{name}.ext").write_text("".join(f"{e}\n" for e in extensions))

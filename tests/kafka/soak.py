@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A stream against a real broker for a long time, with a fault every few seconds: make soak [SECS=3600] [TOPICS=1].
+"""Runs a stream on a real broker for a long time, with a fault every few seconds (make soak [SECS=3600] [TOPICS=1]).
 
-Events come in all the time.  The stream is killed, frozen, finds its disk full; the broker is killed.  Each
-published load is read back cell by cell and then deleted, as a loader behind it would; at the end the offsets
-are held against what Kafka's own client reads.  The last line: events, faults, lost, doubled.  The faults are
-drawn from a seed, which is printed.
+Events arrive all the time. The stream is killed, frozen, or finds its disk full. The broker is killed, too. Each
+published load is read back cell by cell and then deleted, as after a load into HBase. At the end the offsets are
+compared with those that Kafka's own client reads. The last line contains events, faults, lost and doubled offsets.
+The faults are drawn from a seed, which is printed.
 """
 
 import collections
@@ -28,18 +28,18 @@ from rig import Rig, value  # noqa: E402
 from topics_rig import Topics  # noqa: E402
 
 PARTITIONS = 4
-DISK = 48 << 20  # of the small disk, where there may be one
+DISK = 48 << 20  # of the small disk, if one can be made
 SETTLE_SECONDS = 180
 JOB = "start: earliest\n    group: soak\n    roll: {rows: 2000, time: 1s}"
 
 
 class Failure(Exception):
-    """Something happened that no fault explains."""
+    """An error that no fault explains."""
 
 
 @contextlib.contextmanager
 def small_disk(folder):
-    """A file system of its own that can be filled; None where mounting is not allowed."""
+    """Makes a separate file system that can be filled. Returns None if mounting is not allowed."""
     folder.mkdir()
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "saltmill-soak", folder],
                           capture_output=True, check=False)
@@ -51,7 +51,7 @@ def small_disk(folder):
 
 
 class Producer(threading.Thread):
-    """Batch after batch, a third of them transactions of which some are aborted."""
+    """Produces batch after batch. A third of the batches are transactions, and some transactions are aborted."""
 
     def __init__(self, kafka, topics, chance):
         super().__init__()
@@ -71,7 +71,7 @@ class Producer(threading.Thread):
                                    transaction="soak" if self.chance.random() < 0.3 else "",
                                    commit=self.chance.random() < 0.7)
             except KafkaError:
-                pass  # what of it arrived, Kafka's own reader tells at the end
+                pass  # at the end Kafka's own reader shows which of it arrived
 
 
 class Soak:
@@ -121,7 +121,7 @@ class Soak:
         self.producer.up.set()
 
     def full(self):
-        """No byte is free until the stream has ended for that, or some seconds are over."""
+        """Fills the disk until the stream has ended or some seconds have passed."""
         filler, end = self.disk / "filler", time.monotonic() + 8
         with open(filler, "wb", buffering=0) as f:
             while self.process.poll() is None and time.monotonic() < end:
@@ -143,14 +143,14 @@ class Soak:
         act()
         self.faults[name] += 1
 
-    # --- what was loaded ---
+    # --- loaded messages ---
 
     def harvest(self):
-        """Read each load once, tell the state that it was handed over, delete it."""
+        """Reads each load once, marks the load in the state as applied, and deletes it."""
         done = subprocess.run([self.rig.saltmill, "loads", "--state", self.rig.state, "--json"],
                               capture_output=True, text=True, check=False)
         if done.returncode:
-            return False  # the stream is just being made, or the disk is full
+            return False  # the stream is starting, or the disk is full
         for load in map(json.loads, done.stdout.splitlines()):
             if load["seek"] or load["load"] in self.read:
                 continue
@@ -169,7 +169,7 @@ class Soak:
         return [p["offset"] for p in json.loads(done.stdout or "{}").get("positions", [])]
 
     def settle(self):
-        """No more faults: all that came in is loaded, in time."""
+        """Checks that without further faults, all messages are loaded in time."""
         ends = [high for topic in self.topics for _, high in self.kafka.ends(topic)]
         end = time.monotonic() + SETTLE_SECONDS
         while self.positions() != ends:
@@ -183,7 +183,7 @@ class Soak:
                 raise Failure("`loads` does not end with 0")
 
     def run(self, seconds):
-        """Lost and doubled offsets."""
+        """Returns lost and doubled offsets."""
         for topic in self.topics:
             self.kafka.create(topic, PARTITIONS)
         self.producer.start()
@@ -209,7 +209,7 @@ class Soak:
 
 
 def run(saltmill, folder, seconds, seed, topics=1):
-    """(lost, doubled, the line that tells)."""
+    """Returns (lost, doubled, the last line)."""
     folder.mkdir(exist_ok=True)
     start = time.monotonic()
     with Broker(folder / "broker") as kafka, small_disk(folder / "disk") as disk:

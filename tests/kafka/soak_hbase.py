@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Events through a real Kafka into a real HBase on HDFS, with kills on both sides: make soak ARGS=hbase [EVENTS=1000000].
+"""Loads events from a real Kafka into a real HBase on HDFS, with kills on both sides (make soak ARGS=hbase
+[EVENTS=1000000]).
 
-`saltmill stream --apply` does all the work, and creates the table.  The first half of the events comes without
-faults, for how long an event takes to be seen; then saltmill is killed (-9) at random moments, and HBase (ZooKeeper,
-master and both region servers at once), or it is stopped for some seconds.  At the end the table, scanned by HBase's
-own client, is held against what Kafka's own client reads.  Then it says how long it took from the beginning of each
-fault until something was seen that came behind it; the last line has the figures.
+`saltmill stream --apply` does all the work and creates the table. The first half of the events arrives without
+faults, to measure how long an event takes to be visible. Then saltmill is killed (-9) at random moments. HBase
+(ZooKeeper, master and both region servers at once) is also killed, or stopped for some seconds. At the end HBase's own
+client scans the table, and the result is compared with the messages that Kafka's own client reads. The output also has
+the time from the beginning of each fault until a later event was visible. The last line has the figures.
 """
 
 import bisect
@@ -35,14 +36,14 @@ PARTITIONS = 4
 KEEP = 3
 SETTLE_SECONDS = 600
 ROLL_SECONDS = 2  # of the million
-ROUGH = 0.5  # of its rate while there are faults: events come until the last one
+ROUGH = 0.5  # of its rate during faults, so that events arrive until the last fault
 BATCHES = 4  # a second
-LAST = 10  # events behind all faults
-SETTINGS = {"zookeeper.session.timeout": 10000,  # of servers that were killed
+LAST = 10  # events after all faults
+SETTINGS = {"zookeeper.session.timeout": 10000,  # of killed servers
             "hbase.master.wait.on.regionservers.mintostart": 2, "hbase.master.wait.on.regionservers.maxtostart": 2,
             "hbase.master.wait.on.regionservers.interval": 300}
 QUICK = ["-XX:TieredStopAtLevel=1"]  # the compilers of a JVM that is killed soon would take a core
-USER = "ann"  # no superuser of HDFS
+USER = "ann"  # not a superuser of HDFS
 JOB = """\
 source:
   kafka:
@@ -66,12 +67,12 @@ tables:
 
 
 class Failure(Exception):
-    """Something happened that no fault explains."""
+    """An error that no fault explains."""
 
 
 class Fault(NamedTuple):
     name: str
-    began: float  # ms, as events' timestamps
+    began: float  # ms, like the events' timestamps
 
 
 def share(sorted_values, percent):
@@ -79,7 +80,7 @@ def share(sorted_values, percent):
 
 
 class Campaign:
-    """One topic into one table; where(Campaign).run() ends with differences, [] is good."""
+    """Loads one topic into one table. where(Campaign).run() returns the differences, [] if there are none."""
 
     def __init__(self, saltmill, kafka, hbase, hdfs, folder, table, seed, roll=1, more=""):
         self.saltmill, self.kafka, self.hbase, self.folder, self.table = saltmill, kafka, hbase, folder, table
@@ -126,7 +127,8 @@ class Campaign:
     # --- events ---
 
     def produce(self, count, rate):
-        """In time, with the moment as their timestamp; some in transactions that are aborted, which count for nothing."""
+        """Produces events on schedule, with the current time as their timestamp. Some are in transactions that are
+        aborted and do not count."""
         begin = time.monotonic()
         first = self.sent
         while self.sent < first + count:
@@ -165,13 +167,13 @@ class Campaign:
     # --- the end ---
 
     def settle(self):
-        """No more faults: all that came in is in HBase, in time."""
+        """Checks that without further faults, all events are in HBase in time."""
         self.kafka.settle(self.table)
         ends = [high for _, high in self.kafka.ends(self.table)]
         end = time.monotonic() + SETTLE_SECONDS
         while True:
             self.check_alive()
-            with contextlib.suppress(Failure):  # a load may just be removed
+            with contextlib.suppress(Failure):  # a load may be removed at this moment
                 status = self.ask("status")
                 if [p["offset"] for p in status.get("positions", [])] == ends and all(l["loaded"] for l in self.loads()):
                     return
@@ -190,7 +192,8 @@ class Campaign:
             self.process.wait()
 
     def check_loads(self):
-        """Ranges touch, each load is in the same cluster, folders went but for those that are kept."""
+        """The ranges touch, each load went into the same cluster, and all folders are removed except those that --keep
+        retains."""
         loads, at, applied = self.loads(), {}, 0
         for l in loads:
             assert l["loaded"] and l["applied_to"] and l["applied_ms"] >= l["published_ms"] >= applied - 10, l
@@ -199,7 +202,7 @@ class Campaign:
                 assert at.get(r["partition"], 0) == r["start"], l
                 at[r["partition"]] = r["end"]
         times = [l["applied_ms"] for l in loads]
-        assert times == sorted(times), "loads were not handed over in order"
+        assert times == sorted(times), "loads were not applied in order"
         assert len({l["applied_to"] for l in loads}) == 1
         left = sorted(p.name for p in (self.state / "published").iterdir())
         kept = [l["load"] for l in loads[-KEEP:]]
@@ -208,7 +211,7 @@ class Campaign:
 
     @staticmethod
     def times_seen(loads, records):
-        """[(timestamp, when its load was marked)] of all events, sorted; ms."""
+        """Returns [(timestamp, time of its load's mark)] of all events, sorted, in ms."""
         ranges = collections.defaultdict(list)
         for l in loads:
             for r in l["offsets"]:
@@ -221,7 +224,7 @@ class Campaign:
         return sorted(seen)
 
     def served_again(self, seen):
-        """{name: seconds} from the beginning of each fault until an event that came behind it was seen, sorted."""
+        """Returns {name: seconds} from the beginning of each fault until a later event was visible, sorted."""
         first, times = [], collections.defaultdict(list)
         for _, at in reversed(seen):
             first.append(min(at, first[-1] if first else at))
@@ -244,7 +247,7 @@ class Campaign:
         return found
 
     def phases(self, until):
-        """What hand-overs up to a moment were spent with, on average, in seconds."""
+        """Returns the average time of each phase of a load's apply up to a moment, in seconds."""
         names = {l["load"] for l in self.loads() if l["applied_ms"] <= until}
         self.log.flush()
         with open(self.log.name, encoding="utf-8") as log:
@@ -253,7 +256,8 @@ class Campaign:
         return ", ".join(f"{name} {sum(ms[name] for ms in spent) / len(spent) / 1000:.2f}" for name in spent[0])
 
     def figures(self, seen, nloads, first, quiet):
-        """What there is to say of events in the order of their timestamps; `quiet` of them came without faults."""
+        """Returns the report on events in the order of their timestamps. `quiet` is the number of events that arrived
+        without faults."""
         calm = sorted((at - ts) / 1000 for ts, at in seen[first:first + quiet])
         rough = sorted((at - ts) / 1000 for ts, at in seen[first + quiet:])
         again = self.served_again(seen)
@@ -270,11 +274,11 @@ class Campaign:
         return line, share(calm, 99)
 
     def run(self, events, rate, faults):
-        """faults: a list of (name, function); the first half of the events comes without any."""
+        """`faults` is a list of (name, function). The first half of the events arrives without faults."""
         begin = time.monotonic()
         self.start()
         try:
-            self.produce(10, 1000)  # HBase takes its time to make the table
+            self.produce(10, 1000)  # HBase takes some time to create the table
             self.settle()
             first, quiet = self.sent, events // 2
             self.produce(quiet, rate)
@@ -288,7 +292,7 @@ class Campaign:
                 time.sleep(self.chance.uniform(0.3, 3 * self.roll))
                 self.check_alive()
                 self.fault(name, act)
-            produced.result()  # raises what it died of
+            produced.result()  # raises the producer's exception
             self.produce(LAST, 1000)
             assert self.sent == first + events, f"{self.sent} events were sent of {first + events}"
             self.settle()

@@ -1,4 +1,4 @@
-"""Is it still the topic that was loaded?  What the state knows of it is the last message loaded."""
+"""Tests that a recreated topic is detected. The state has the topic's id and the last message of each partition."""
 
 import json
 import pathlib
@@ -12,8 +12,19 @@ from rig import STEPS, value
 START = 1476640000000  # ms
 
 
-def remake(rig, kafka, partitions, messages):
-    """Delete the topic, make it anew and fill it."""
+def forget_id(rig):
+    """Makes a state without topic ids, as with an old broker, so that only messages can be compared."""
+    path = rig.state / "topic.json"
+    topic = json.loads(path.read_text())
+    topic.pop("id", None)
+    topic.pop("digest", None)
+    path.write_text(json.dumps(topic))
+
+
+def remake(rig, kafka, partitions, messages, forget=True):
+    """Deletes the topic, recreates it and fills it."""
+    if forget:
+        forget_id(rig)
     kafka.call("delete", rig.topic)
     end = time.monotonic() + 20
     while True:
@@ -33,7 +44,7 @@ def spread(partitions, start, count, ts=None):
 
 @pytest.mark.parametrize("count", [101, 300], ids=["one", "many"])
 def test_made_anew_and_grown(rig, kafka, count):
-    """The positions are within the new topic: only its messages tell."""
+    """The positions exist in the new topic, so only its messages show the difference."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100))
     rig.load()
@@ -42,10 +53,10 @@ def test_made_anew_and_grown(rig, kafka, count):
     assert not out.exists()
     assert f"topic {rig.topic}, partitions 0 1: " in done.stderr
     assert "(0: offset 49)" in done.stderr and "recreated" in done.stderr
-    assert "published loads are safe" in done.stderr
+    assert "published loads are not affected" in done.stderr
     assert f"`saltmill seek --state {rig.state} 0=0 1=0`" in done.stderr
     assert f"`saltmill seek --state {rig.state} 0=50 1=50`" in done.stderr
-    rig.load(status=1)  # and again, until something is done about it
+    rig.load(status=1)  # and again, until the user acts
     rig.run("seek", "--state", rig.state, "0=0", "1=0")
     done, out = rig.load()
     assert rig.cells(out) == rig.expected()
@@ -55,7 +66,7 @@ def test_made_anew_and_grown(rig, kafka, count):
 
 
 def test_made_anew_just_as_long(rig, kafka):
-    """No offset more than before, so nothing to load; even that is no reason to go on."""
+    """The new topic has the same number of offsets, so there is nothing to load. The difference is still an error."""
     kafka.create(rig.topic, 1)
     kafka.produce(rig.topic, spread(1, 0, 50))
     rig.load()
@@ -65,7 +76,7 @@ def test_made_anew_just_as_long(rig, kafka):
 
 
 def test_one_partition_rolled_back(rig, kafka):
-    """The other partition is as it was and stays where it is."""
+    """The other partition is unchanged and keeps its position."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100))
     rig.load()
@@ -81,7 +92,7 @@ def test_one_partition_rolled_back(rig, kafka):
 
 @pytest.mark.parametrize("change", ["value", "key", "null", "time"])
 def test_what_is_compared(rig, kafka, change):
-    """The same offset with another value, key or time; a key that is empty is not null."""
+    """The same offset has another value, key or time. An empty key is not null."""
     first = {"value": (b"k", value(1), START), "key": (b"k", value(1), START),
              "null": (b"", value(1), START), "time": (b"k", value(1), START)}[change]
     other = {"value": (b"k", value(2), START), "key": (b"j", value(1), START),
@@ -90,7 +101,7 @@ def test_what_is_compared(rig, kafka, change):
     kafka.produce(rig.topic, [(0, *first)])
     rig.load()
     remake(rig, kafka, 1, [(0, *first)] * 2)
-    _, out = rig.load()  # nobody can tell
+    _, out = rig.load()  # the data cannot show it
     assert len(rig.cells(out)) == 1
     remake(rig, kafka, 1, [(0, *other)] * 3)
     done, _ = rig.load(status=1)
@@ -98,28 +109,73 @@ def test_what_is_compared(rig, kafka, change):
 
 
 def test_stream(rig, kafka):
-    """Made anew behind the back of a running stream, which was not looking."""
+    """The topic is recreated while a stream runs and does not check the topic."""
     rig.configure("start: earliest\n    roll: {time: 1s}")
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100))
     process = rig.stream()
     process.stdout.readline()
     process.send_signal(signal.SIGSTOP)
-    remake(rig, kafka, 2, spread(2, 5000, 300))
+    remake(rig, kafka, 2, spread(2, 5000, 300), forget=False)
     process.send_signal(signal.SIGCONT)
     err = rig.wait(process)
-    # a question that was under way when the process was stopped is answered "no such topic"
-    assert "another message" in err or "has no topic" in err, err
+    # a query that was under way when the process was stopped is answered "no such topic"
+    assert "deleted and recreated" in err or "has no topic" in err, err
     done = rig.run("stream", rig.job, "--state", rig.state, status=1)
-    assert "another message" in done.stderr
+    assert "deleted and recreated" in done.stderr
     assert [l["read"] for l in rig.loads()] == [100]
     rig.run("seek", "--state", rig.state, "0=0", "1=0")
     _, out = rig.load()
     assert rig.cells(out) == rig.expected()
 
 
+@pytest.mark.parametrize("several", [False, True], ids=["one", "list"])
+def test_same_messages(rig, kafka, several):
+    """The topic is recreated with the same messages at the same offsets and times, so only the id differs."""
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, spread(2, 0, 100, START))
+    if several:
+        rig.job.write_text(rig.job.read_text().replace(f"topic: {rig.topic}", f"topics: [{rig.topic}]"))
+    rig.load()
+    remake(rig, kafka, 2, spread(2, 0, 300, START), forget=False)
+    name = f"{rig.topic}/" if several else ""
+    for command in (["load", rig.job, "-o", rig.folder / "no"], ["plan", rig.job]):
+        done = rig.run(*command, "--state", rig.state, status=1)
+        assert "was deleted and recreated: found the topic id " in done.stderr
+        assert f"`saltmill seek --state {rig.state} {name}0=0 {name}1=0`" in done.stderr
+        assert f"`saltmill seek --state {rig.state} {name}0=50 {name}1=50`" in done.stderr
+    done = rig.run("seek", "--state", rig.state, f"{name}0=0", status=2)
+    assert "no position for partition 1" in done.stderr and "no position was set" in done.stderr
+    rig.load(status=1)
+    rig.run("seek", "--state", rig.state, f"{name}0=0", f"{name}1=50")
+    _, out = rig.load()
+    assert set(rig.cells(out)) == {(p, o) for p in range(2) for o in range(50 * p, 150)}
+
+
+def test_same_messages_under_a_stream(rig, kafka):
+    """The program did not check while the topic was missing."""
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, spread(2, 0, 100, START))
+    rig.configure("start: earliest\n    roll: {rows: 100}")
+    process = rig.stream()
+    process.stdout.readline()
+    process.send_signal(signal.SIGSTOP)
+    remake(rig, kafka, 2, spread(2, 0, 300, START), forget=False)
+    process.send_signal(signal.SIGCONT)
+    err = rig.wait(process)
+    assert process.returncode == 1 and ("topic id" in err or "has no topic" in err), err
+    assert [l["read"] for l in rig.loads()] == [100]
+
+
+def test_id_of_the_broker(rig, kafka):
+    """The state has the same id that Kafka's own client shows."""
+    kafka.create(rig.topic, 1)
+    rig.load()
+    assert json.loads((rig.state / "topic.json").read_text())["id"] == kafka.call("id", rig.topic)[0]
+
+
 def test_deleted_under_a_stream(rig, kafka):
-    """librdkafka's own end hangs now and then; that is no reason for ours to."""
+    """librdkafka's close hangs sometimes. The program must still end."""
     kafka.create(rig.topic, 3)
     kafka.produce(rig.topic, spread(3, 0, 100))
     rig.configure("start: earliest\n    roll: {rows: 100}")
@@ -131,9 +187,9 @@ def test_deleted_under_a_stream(rig, kafka):
 
 
 def test_silent(rig, kafka):
-    """Load after load of one topic, some without an event, behind aborted transactions and seeks."""
+    """Makes load after load of one topic, some without an event, after aborted transactions and seeks."""
     kafka.create(rig.topic, 3)
-    kafka.produce(rig.topic, spread(2, 0, 100))  # nothing in partition 2
+    kafka.produce(rig.topic, spread(2, 0, 100))  # no message in partition 2
     said = []
     for n in range(3):
         said += [rig.load()[0].stderr, rig.load()[0].stderr]
@@ -152,7 +208,7 @@ def test_silent(rig, kafka):
 
 
 def test_deleted_by_hand(rig, kafka):
-    """What was loaded is deleted, as it may be: nothing is lost, but nothing can be compared."""
+    """The broker deletes loaded messages, which is allowed. Nothing is lost, but messages cannot be compared."""
     kafka.create(rig.topic, 3)
     kafka.produce(rig.topic, spread(3, 0, 90))
     rig.load()
@@ -160,14 +216,14 @@ def test_deleted_by_hand(rig, kafka):
     kafka.call("truncate", rig.topic, 2, 30)
     kafka.produce(rig.topic, [(2, None, value(1000))])
     done, out = rig.load()
-    assert f"topic {rig.topic}, partitions 0 2: the brokers no longer have" in done.stderr
+    assert f"topic {rig.topic}, partitions 0 2: the brokers deleted the message that was loaded last" in done.stderr
     assert "the load continues" in done.stderr and len(rig.cells(out)) == 1
     done, _ = rig.load()
-    assert "no longer have" not in done.stderr
+    assert "the brokers deleted the message" not in done.stderr
 
 
 def test_compacted(rig, kafka):
-    """The message that was loaded last is compacted away."""
+    """The last loaded message is compacted away."""
     kafka.create(rig.topic, 1, cleanup_policy="compact", segment_ms=100,
                  min_cleanable_dirty_ratio=0.01, max_compaction_lag_ms=100)
     kafka.produce(rig.topic, [(0, b"a", value(i), START + i) for i in range(10)])
@@ -179,11 +235,11 @@ def test_compacted(rig, kafka):
         kafka.produce(rig.topic, [(0, b"a", value(n), START + n)])
         time.sleep(0.3)
     done, _ = rig.load()
-    assert f"topic {rig.topic}, partition 0: the brokers no longer have" in done.stderr
+    assert f"topic {rig.topic}, partition 0: the brokers deleted the message that was loaded last" in done.stderr
 
 
 def test_state_of_before(rig, kafka):
-    """A state folder that knows no messages is one all the same, and learns them."""
+    """A state folder without recorded messages is valid, and records them with the next load."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100))
     rig.load()
@@ -192,7 +248,7 @@ def test_state_of_before(rig, kafka):
         for r in record["offsets"]:
             r.pop("last", None)
         record.pop("manifest", None)
-        record.pop("digest", None)  # of the record itself: older ones have none
+        record.pop("digest", None)  # of the record itself: older records have none
         path.write_text(json.dumps(record))
     kafka.produce(rig.topic, spread(2, 200, 10))
     done, _ = rig.load()
@@ -205,14 +261,14 @@ def test_state_of_before(rig, kafka):
 
 @pytest.mark.parametrize("step", STEPS[STEPS.index("intent"):-1])
 def test_known_after_a_crash(rig, kafka, step):
-    """Killed in the second load: what the state knows afterwards is what it would have known."""
+    """The program is killed in the second load. Afterwards the state equals that of an undisturbed run."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100))
     rig.load()
     kafka.produce(rig.topic, spread(2, 200, 100))
     rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
     done, _ = rig.load()
-    assert "another message" not in done.stderr and "no longer have" not in done.stderr
+    assert "another message" not in done.stderr and "the brokers deleted the message" not in done.stderr
     rig.check()
     remake(rig, kafka, 2, spread(2, 5000, 300))
     done, _ = rig.load(status=1)

@@ -1,4 +1,4 @@
-"""Each manifest names the one before it: a load that was changed or exchanged shows."""
+"""Tests that each manifest names the manifest before it, so a changed or exchanged load is detected."""
 
 import json
 import pathlib
@@ -20,7 +20,7 @@ def digest(folder):
 
 @pytest.fixture
 def loads(rig, kafka):
-    """Four loads, positions set by hand between the second and the third."""
+    """There are four loads, with positions set by hand between the second and the third load."""
     kafka.create(rig.topic, 2)
     outs = []
     for n in range(4):
@@ -37,21 +37,21 @@ def test_names_the_one_before(rig, loads):
     for before, name, after in zip(loads, names, loads[1:]):
         assert manifest(after)["previous"] == {"load": name, "digest": digest(before)}
     rig.run("verify", loads[2])
-    # one whose folder went its way behind HBase is no break
+    # a load whose folder was removed after its apply is not an error
     rig.run("loads", "--state", rig.state, "--loaded", names[1])
     shutil.move(loads[1], rig.folder / "elsewhere")
     assert "BROKEN" not in rig.run("loads", "--state", rig.state).stdout
 
 
 def test_gone(rig, loads):
-    """Published, deleted, and never said to be loaded: that is not waiting."""
+    """A load that was published, deleted, and never marked as applied is not waiting."""
     names = [l["load"] for l in rig.loads()]
     shutil.rmtree(loads[1])
     (loads[2] / "manifest.json").unlink()
     done = rig.run("loads", "--state", rig.state, status=1)
     words = {l.split()[0]: l.split()[2] for l in done.stdout.splitlines() if not l.startswith(" ")}
     assert [words[n] for n in names] == ["waiting", "gone", "gone", "waiting"]
-    assert done.stdout.count("BROKEN: ") == 2 and f"{loads[1]} is gone" in done.stdout
+    assert done.stdout.count("BROKEN: ") == 2 and f"{loads[1]} does not exist" in done.stdout
     listed = rig.loads_of(status=1)
     assert [l.get("gone", False) for l in listed] == [False, True, True, False]
     for n in names[1:3]:
@@ -60,8 +60,8 @@ def test_gone(rig, loads):
 
 
 def test_without_a_group(rig, kafka):
-    """A copied state cannot be told from the first one: that is said, once a run, where there is no group."""
-    warning = "or one restored from a backup, would load events twice"
+    """A copied state looks like the first state. Without a group, each run reports this once."""
+    warning = "or one restored from a backup, loads events twice"
     kafka.create(rig.topic, 1)
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(30)])
     assert rig.load(state=False)[0].stderr.count(warning) == 0
@@ -79,7 +79,7 @@ def test_without_a_group(rig, kafka):
 
 
 def broken(rig, status=1):
-    """The loads that are listed as broken, with the reason."""
+    """Returns the loads that are listed as broken, with the reason."""
     lines = rig.run("loads", "--state", rig.state, status=status).stdout.splitlines()
     text = {a.split()[0]: b for a, b in zip(lines, lines[1:]) if "BROKEN" in b}
     done = rig.run("loads", "--state", rig.state, "--json", status=status)
@@ -103,13 +103,13 @@ def test_exchanged(rig, loads):
 
 
 def test_old_copy_of_the_state(rig, kafka, loads):
-    """A state folder that was put back made its fourth load twice: only one of them fits."""
+    """A state folder was restored from a backup and made its fourth load again. Only one of the two loads fits."""
     copy = rig.folder / "copy"
     shutil.copytree(rig.state, copy)
     third = sorted((copy / "loads").glob("*.json"))[-2]
     record = json.loads(third.read_text())
-    record["manifest"] = "0" * 32  # of some other load
-    del record["digest"]  # as in records of before there was one
+    record["manifest"] = "0" * 32  # of another load
+    del record["digest"]  # as in records of versions without digests
     third.write_text(json.dumps(record))
     rig.state = copy
     found = broken(rig)
@@ -117,7 +117,7 @@ def test_old_copy_of_the_state(rig, kafka, loads):
 
 
 class TestRebuild:
-    """A damaged state from the loads that it published."""
+    """A damaged state is rebuilt from the loads that it published."""
 
     def status(self, rig):
         return json.loads(rig.run("status", "--state", rig.state, "--json").stdout)
@@ -129,7 +129,8 @@ class TestRebuild:
         return [{k: v for k, v in l.items() if k != "published_ms"} for l in rig.loads()]
 
     def test_records(self, rig, kafka, loads):
-        """Damaged, deleted, exchanged records and the topic's: all as it was, and the next load goes on."""
+        """Records, and the topic's record, are damaged, deleted or exchanged. All are restored, and the next load
+        continues."""
         before, listed = self.status(rig), self.listed(rig)
         records = rig.state / "loads"
         for damaged, was, now in ((records / "00000003.json", '"end": 20', '"end": 21'),
@@ -154,7 +155,8 @@ class TestRebuild:
         rig.check()
 
     def test_load_that_is_gone(self, rig, loads):
-        """The mark that it is in HBase tells all of it; without one its successor tells that it was there, and what it had."""
+        """The mark of an applied load contains all its facts. Without the mark, the next load shows that the load
+        existed, and its ranges."""
         shutil.move(loads[2], rig.folder.parent / "away")
         rig.run("loads", "--state", rig.state, "--loaded", "00000005")
         before = self.status(rig)["positions"]
@@ -165,7 +167,7 @@ class TestRebuild:
         assert f"load 00000005 was recorded from its mark, {mark}" in self.rebuild(rig, rig.folder).stdout
         assert record.read_text() == whole and self.status(rig)["positions"] == before
         record.unlink()
-        mark.write_text("")  # as the versions before wrote it
+        mark.write_text("")  # as earlier versions wrote it
         done = self.rebuild(rig, rig.folder)
         assert "load 00000005 was not found; load 00000006 names it" in done.stdout
         assert self.status(rig)["positions"] == before
@@ -174,7 +176,7 @@ class TestRebuild:
             {"partition": p, "start": 20, "end": 30, "events": 0} for p in (0, 1)]
 
     def test_the_newest(self, rig, loads):
-        """Nothing but the lock tells of it: then nothing is changed, unless its folder is named."""
+        """Only the lock names the load's folder, so nothing is changed unless the user names the folder."""
         newest = rig.state / "loads" / "00000006.json"
         newest.write_text("{}")
         files = tree(rig.state)
@@ -190,7 +192,7 @@ class TestRebuild:
         self.rebuild(rig, rig.folder.parent / "mistyped", status=1)
 
     def test_of_a_stream(self, rig, kafka):
-        """All records are gone; its loads stand in the state."""
+        """All records are missing, but the loads are in the state folder."""
         rig.configure("start: latest\n    roll: {rows: 100}")
         kafka.create(rig.topic, 2)
         kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(30)])
@@ -213,7 +215,7 @@ class TestRebuild:
 
 
 def test_beside_each_other(rig, kafka):
-    """A stream's loads stand side by side: there verify looks too."""
+    """A stream's loads are in one folder, and verify checks them in this folder, too."""
     rig.configure("start: earliest\n    roll: {rows: 100}")
     kafka.create(rig.topic, 1)
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(200)])
@@ -222,7 +224,7 @@ def test_beside_each_other(rig, kafka):
         process.stdout.readline()
     rig.end(process)
     first, second = (pathlib.Path(l["output"]) for l in rig.loads())
-    assert "beside it" in rig.run("verify", second).stdout
+    assert "in the same folder" in rig.run("verify", second).stdout
     (first / "manifest.json").write_text((first / "manifest.json").read_text() + "\n")
     done = rig.run("verify", second, status=1)
     assert "another load" in done.stdout
@@ -230,7 +232,7 @@ def test_beside_each_other(rig, kafka):
 
 @pytest.mark.parametrize("step", STEPS[STEPS.index("load-read"):-1])
 def test_the_same_after_a_crash(rig, kafka, step):
-    """The same ranges behind the same loads: the same bytes, the link among them."""
+    """The same ranges after the same loads give the same bytes, including the link between them."""
     kafka.create(rig.topic, 2)
     trees = []
     for n in range(2):

@@ -1,4 +1,4 @@
-"""Rejected messages in a topic of their own: all of them, as they were, before their load is published."""
+"""Tests that all rejected messages are sent unchanged to a separate topic before their load is published."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ UNIT = "\x1f"
 
 
 class Dead(Rig):
-    """Messages with headers in; what Kafka's tools find in the dead-letter topic."""
+    """The input messages have headers. Kafka's own tools read the dead-letter topic."""
 
     def __init__(self, saltmill, kafka, folder, topic, more="", **config):
         self.dead = f"{topic}.dead"
@@ -20,7 +20,7 @@ class Dead(Rig):
         kafka.create(self.dead, 1, **config)
 
     def letters(self):
-        """[(key, value, {header: value})], by kcat."""
+        """Returns [(key, value, {header: value})], read with kcat."""
         done = subprocess.run(["kcat", "-C", "-e", "-q", "-b", self.kafka.brokers, "-t", self.dead, "-f",
                                f"%k{UNIT}%S{UNIT}%s{UNIT}%h\n"], capture_output=True, timeout=60, check=True)
         found = []
@@ -37,7 +37,8 @@ def pour(kafka, topic, partition, text, *headers):
 
 
 def test_letters(saltmill, kafka, tmp_path, topic):
-    """Key, value, headers and time as they were, with why and where from; a replay sends none."""
+    """Key, value, headers and time are unchanged, and headers give the reason and the origin. A replay sends no dead
+    letters."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic)
     pour(kafka, topic, 1, b"k1|oops\n", "kind=a", "other=b")
     kafka.produce(topic, [(0, None, value(1)), (0, b"k0", b'{"v":', 1500000000000), (1, None, value(2)), (0, None, None)])
@@ -68,7 +69,8 @@ def test_field(saltmill, kafka, tmp_path, topic):
 
 @pytest.mark.parametrize("step", ["dead-letters", "publishing"])
 def test_killed(saltmill, kafka, tmp_path, topic, step):
-    """At least once: a load that is made again sends them again, and the headers tell which are the same."""
+    """Messages are sent at least once. A repeated load sends its messages again, and the headers show which messages
+    are duplicates."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic)
     kafka.produce(topic, [(i % 2, None, b"oops" if i % 10 == 0 else value(i)) for i in range(100)])
     rig.load("--max-rejects", 10, env={"SALTMILL_CRASH_AT": step}, status=-9)
@@ -82,7 +84,8 @@ def test_killed(saltmill, kafka, tmp_path, topic, step):
 
 
 def test_refused(saltmill, kafka, tmp_path, topic):
-    """No such topic: nothing is published, nothing is lost; and a topic that is read cannot be the one."""
+    """If the topic does not exist, nothing is published and nothing is lost. An input topic cannot be the
+    dead-letter topic."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic)
     kafka.produce(topic, [(0, None, value(1)), (0, None, b"oops")])
     rig.configure(f"dead_letters: {{topic: {topic}.none}}")
@@ -97,7 +100,8 @@ def test_refused(saltmill, kafka, tmp_path, topic):
 
 
 def test_too_large(saltmill, kafka, tmp_path, topic):
-    """A topic that takes less: those that fit go whole, the others without their value, which is said."""
+    """The topic has a smaller limit. Messages that fit are sent whole, and other messages without their value. This is
+    reported."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic, max_message_bytes=2000)
     kafka.produce(topic, [(0, b"k%d" % i, b"x" * (5000 if i % 7 == 3 else 100 + i)) for i in range(50)])
     done, _ = rig.load("--max-rejects", 50, status=3)
@@ -107,11 +111,11 @@ def test_too_large(saltmill, kafka, tmp_path, topic):
     assert whole == {f"k{i}": 100 + i for i in range(50) if i not in large}
     cut = {k: (v, h["saltmill.too_large"]) for k, v, h in letters if "saltmill.too_large" in h}
     assert cut == {f"k{i}": ("", "5000") for i in large}
-    assert done.stderr.count("rejects its 5000 bytes as too large") == len(large)
+    assert done.stderr.count("rejects the letter's 5000 bytes as too large") == len(large)
 
 
 def test_stream(saltmill, kafka, tmp_path, topic):
-    """A stream's loads send theirs, each once where nothing died."""
+    """A stream's loads send their dead letters, each once if no process dies."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic, "\n    roll: {rows: 100, time: 1s}\n    group: dead")
     kafka.produce(topic, [(i % 2, None, b"oops" if i % 50 == 0 else value(i)) for i in range(1000)])
     process = rig.stream()

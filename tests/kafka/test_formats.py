@@ -1,4 +1,4 @@
-"""Every form of message on a real broker; what is beside the value are fields too."""
+"""Tests every format of messages on a real broker. Key, headers and positions are also fields."""
 
 import json
 import subprocess
@@ -43,7 +43,7 @@ def make(saltmill, kafka, folder, topic):
 
 
 def test_json(saltmill, kafka, tmp_path, topic):
-    """Paths and indices; the same values as Python's json finds."""
+    """Paths and indices find the same values that Python's json finds."""
     rig = make(saltmill, kafka, tmp_path, topic)
     events = [{"a": {"b": [{"c": f"x{i}"}, {"c": i}]}, "n": [[i, i + 1], [i * 2]]} for i in range(50)]
     kafka.produce(topic, [(0, None, json.dumps(e).encode()) for e in events])
@@ -66,7 +66,7 @@ def test_delimited(saltmill, kafka, tmp_path, topic):
 
 
 def test_beside_the_value(saltmill, kafka, tmp_path, topic):
-    """Raw values; key, headers, partition, offset and time as the client of Kafka's sees them."""
+    """Raw values; key, headers, partition, offset and time as Kafka's own client reads them."""
     rig = make(saltmill, kafka, tmp_path, topic)
     for i in range(3):
         done = subprocess.run(["kcat", "-P", "-b", kafka.brokers, "-t", topic, "-p", "0", "-K", "|", "-H", "kind=old",
@@ -82,7 +82,7 @@ def test_beside_the_value(saltmill, kafka, tmp_path, topic):
 
 
 def test_tombstones(saltmill, kafka, tmp_path, topic):
-    """Filtered, or rejected, as the job says."""
+    """Filtered or rejected, as the job requires."""
     rig = make(saltmill, kafka, tmp_path, topic)
     kafka.produce(topic, [(0, b"a", b"one"), (0, b"gone", None), (0, b"b", b"two"), (0, b"gone", None)])
     assert rig.values("format: raw", "$value") == {0: "one", 2: "two"}

@@ -1,4 +1,4 @@
-"""Loads of a stream, put into a real HBase one after the other: the table is what Kafka has."""
+"""Loads the loads of a stream into a real HBase one after another. The table equals Kafka's messages."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from rig import value
 
 
 def test_stream_into_hbase(rig, kafka, hbase):
-    """Aborted transactions among the events; 1,000,000 of them with SALTMILL_EVENTS=1000000."""
+    """Some events are in aborted transactions. SALTMILL_EVENTS=1000000 makes 1,000,000 events."""
     count = int(os.environ.get("SALTMILL_EVENTS", "30000"))
     chance = random.Random(6)
     rig.configure(f"start: earliest\n    roll: {{rows: {count // 3}, time: 1s}}")
@@ -33,7 +33,7 @@ def test_stream_into_hbase(rig, kafka, hbase):
     outputs = [pathlib.Path(l["output"]) for l in rig.loads()]
     hbase.run_script(outputs[0] / "stream" / "create.rb")
     for out in outputs:
-        copy = rig.folder / "hfiles"  # the loader may move what it loads
+        copy = rig.folder / "hfiles"  # the loader may move the files that it loads
         shutil.copytree(out / "stream" / "hfiles", copy)
         hbase.bulk_load(copy, "stream")
         shutil.rmtree(copy)
@@ -64,7 +64,7 @@ tables:
 
 
 def test_tombstones_delete_in_hbase(rig, kafka, hbase):
-    """What a compacted topic would keep is what the table shows, whichever load has value and tombstone."""
+    """The table shows the messages that a compacted topic would keep, whichever load has value and tombstone."""
     chance, loads, at, last = random.Random(3), [], 1476640000000, {}
     kafka.create(rig.topic, 3)
     rig.job.write_text(TOMBSTONES.format(brokers=kafka.brokers, topic=rig.topic))

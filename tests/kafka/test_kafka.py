@@ -1,4 +1,4 @@
-"""Loads from a real broker: all of it, once, whatever happens."""
+"""Tests loads from a real broker. All messages are loaded once, whatever happens."""
 
 import json
 import os
@@ -23,7 +23,7 @@ START = 1476640000000  # ms; segments roll by the messages' own time
 
 
 def test_all_kinds_of_messages(rig, kafka):
-    """Six partitions, every codec, transactions, some of them aborted, tombstones, keys."""
+    """The topic has six partitions, every codec, transactions (some aborted), tombstones and keys."""
     kafka.create(rig.topic, 6)
     n = 0
     for codec in ("none", "gzip", "snappy", "lz4"):
@@ -48,7 +48,7 @@ def test_all_kinds_of_messages(rig, kafka):
 
 
 def test_compacted(rig, kafka):
-    """What compaction leaves, with the gaps it makes."""
+    """Loads messages after a compaction, which makes gaps."""
     kafka.create(rig.topic, 1, cleanup_policy="compact", segment_ms=100,
                  min_cleanable_dirty_ratio=0.01, max_compaction_lag_ms=100)
     for n in range(0, 3000, 500):
@@ -69,12 +69,12 @@ def test_compacted(rig, kafka):
 
 
 def test_nightly(rig, kafka):
-    """Load after load; an open transaction is for the load after its commit."""
+    """Makes load after load. An open transaction goes into the load after its commit."""
     kafka.create(rig.topic, 3)
     for night in range(3):
         kafka.produce(rig.topic, [(i % 3, None, value(night * 1000 + i)) for i in range(300)])
         rig.load()
-    rig.load()  # nothing new: an empty load
+    rig.load()  # no new messages: an empty load
     kafka.produce(rig.topic, [(1, None, value(7000))], transaction=rig.topic, commit=2)
     kafka.produce(rig.topic, [(1, None, value(7001)), (0, None, value(7002))])
     done, _ = rig.load()
@@ -87,7 +87,8 @@ def test_nightly(rig, kafka):
 
 
 def test_key_that_is_not_unique(rig, kafka):
-    """Messages that hide each other are named by partition and offset; a limit publishes nothing."""
+    """Messages that overwrite each other are named by partition and offset. If a limit is exceeded, nothing is
+    published."""
     rig.job.write_text(rig.job.read_text().replace("{field: $offset, as: text}", "{const: k}")
                        .replace("timestamp: ts", "timestamp: 5"))
     kafka.create(rig.topic, 2)
@@ -96,12 +97,12 @@ def test_key_that_is_not_unique(rig, kafka):
     assert "table t: 98 of 100 events (98%)" in done.stderr and "nothing was published" in done.stderr
     assert not out.exists()
     done, _ = rig.load()
-    assert f"for example {rig.topic}/0 at offset 0 is overwritten by {rig.topic}/0 at offset 49, both give" in done.stderr
+    assert f"for example {rig.topic}/0 at offset 0 is overwritten by {rig.topic}/0 at offset 49, both have row" in done.stderr
     text = rig.job.read_text()
     rig.job.write_text(text.replace("start: earliest", "start: earliest\n    roll: {rows: 50}"))
     rig.state = rig.folder / "streamed"
     said = rig.wait(rig.stream("--max-duplicates", "3%"))
-    assert "events (9" in said and "--max-duplicates tolerates" in said and "nothing was published" in said
+    assert "events (9" in said and "(--max-duplicates)" in said and "nothing was published" in said
     assert rig.loads() == []
     process = rig.stream("--max-duplicates", "99%")
     assert "published as" in process.stdout.readline()
@@ -109,15 +110,16 @@ def test_key_that_is_not_unique(rig, kafka):
 
 
 def test_start(rig, kafka):
-    """latest and a time; the state keeps what either meant in its first run."""
+    """`start` is `latest` or a time. The state keeps the offsets that `start` meant in the first run."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(i % 2, None, value(i), START + i * 1000) for i in range(100)])
-    for start, first in (("2016-10-16T17:47:30Z", [25, 25]), ("latest", [51, 50])):
+    for start, first, count in (("2016-10-16T17:47:30Z", [25, 25], 50), ("latest", [51, 50], 0),
+                                ("1960-01-01T00:00:00Z", [0, 0], 102)):
         rig.state = rig.folder / start[:4]
         rig.configure(f"start: {start}")
         _, out = rig.load()
         assert [o["start"] for o in rig.loads()[0]["offsets"]] == first
-        assert len(rig.cells(out)) == (50 if start != "latest" else 0)
+        assert len(rig.cells(out)) == count
         kafka.produce(rig.topic, [(0, None, value(1), START)])
         _, out = rig.load()
         assert len(rig.cells(out)) == 1
@@ -125,7 +127,7 @@ def test_start(rig, kafka):
 
 @pytest.fixture(scope="module")
 def reference(saltmill, kafka, tmp_path_factory):
-    """A topic that does not change, and two loads of it that nothing disturbed."""
+    """A topic that does not change, and two undisturbed loads of the topic."""
     r = Rig(saltmill, kafka, tmp_path_factory.mktemp("reference"), "reference", "group: reference")
     kafka.create(r.topic, 4)
     kafka.produce(r.topic, [(i % 4, None, value(i)) for i in range(4000)], "lz4")
@@ -136,14 +138,14 @@ def reference(saltmill, kafka, tmp_path_factory):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_at_step(saltmill, kafka, tmp_path, reference, step):
-    """Killed at one step, run again: the very bytes of a load that was not killed."""
+    """The program is killed at one step and run again. The load has the same bytes as an undisturbed load."""
     rig = Rig(saltmill, kafka, tmp_path, reference.topic, f"group: {step}")
     rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
     published = (tmp_path / "out1").exists()
     assert published == (STEPS.index(step) >= STEPS.index("published"))
     done, _ = rig.load(output=tmp_path / "out2")
     loads = rig.loads()
-    if STEPS.index(step) <= STEPS.index("intent-temp"):  # nothing was promised: the second run is the first
+    if STEPS.index(step) <= STEPS.index("intent-temp"):  # no intent was written, so the second run is like a first one
         assert [pathlib.Path(l["output"]).name for l in loads] == ["out2"]
     else:
         assert [pathlib.Path(l["output"]).name for l in loads] == ["out1", "out2"]
@@ -153,7 +155,7 @@ def test_killed_at_step(saltmill, kafka, tmp_path, reference, step):
     ours, theirs = tree(first), tree(reference.first)
     manifest = json.loads((first / "manifest.json").read_text())
     wanted = json.loads((reference.first / "manifest.json").read_text())
-    for m in (manifest, wanted):  # the group's name is in the job, and the digest is of all
+    for m in (manifest, wanted):  # the job contains the group's name, so its digest differs
         del m["job"], m["job_digest"], m["digests"]["manifest"]
     assert manifest == wanted
     del ours["manifest.json"], theirs["manifest.json"]
@@ -163,7 +165,7 @@ def test_killed_at_step(saltmill, kafka, tmp_path, reference, step):
 
 
 def test_moved_away(rig, kafka):
-    """A load that may have been published and is gone: only the user can tell."""
+    """A load is missing, but may have been published. Only the user can decide."""
     kafka.create(rig.topic, 1)
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(10)])
     _, out = rig.load(env={"SALTMILL_CRASH_AT": "published"}, status=-9)
@@ -178,7 +180,7 @@ def test_moved_away(rig, kafka):
 
 
 def test_stream_killed(rig, kafka):
-    """SIGKILL at random moments while messages keep coming; 200 times with SALTMILL_KILLS=200."""
+    """SIGKILL ends the program at random moments while messages arrive, 200 times with SALTMILL_KILLS=200."""
     kills = int(os.environ.get("SALTMILL_KILLS", "25"))
     chance = random.Random(kills)
     rig.configure("start: earliest\n    group: killed\n    roll: {rows: 700, time: 1s}")
@@ -211,7 +213,8 @@ def test_stream_killed(rig, kafka):
 
 
 def test_stream_stops(rig, kafka):
-    """Rolled by rows and by time; SIGTERM; a second process; the loads one by one to HBase."""
+    """A stream rolls by rows and by time, gets SIGTERM, and meets a second process. The loads go into HBase one by
+    one."""
     rig.configure("start: earliest\n    roll: {rows: 1000, time: 1s}")
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(2500)])
@@ -228,7 +231,8 @@ def test_stream_stops(rig, kafka):
         heard += systemd.recv(4096)
     assert heard.count(b"READY=1\n") == 1 and b"STOPPING" not in heard
     page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
-    assert "\nsaltmill_events_total 2500\n" in page and "\nsaltmill_loads_total 3\n" in page
+    assert '\nsaltmill_events_total{job_file="job.yaml"} 2500\n' in page
+    assert '\nsaltmill_loads_total{job_file="job.yaml"} 3\n' in page
     with pytest.raises(urllib.error.HTTPError):
         urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5)
     done = rig.run("stream", rig.job, "--state", rig.state, status=2)
@@ -250,7 +254,8 @@ def test_stream_stops(rig, kafka):
 
 @pytest.mark.parametrize("what", ["loads", "topic"])
 def test_deleted_under_a_stream(rig, kafka, what):
-    """The folder of the loads, or the topic: that is no wrong usage, and what it says is what is gone."""
+    """If the folder of the loads or the topic is missing, this is no usage error. The message names the missing
+    thing."""
     rig.configure("start: earliest\n    roll: {time: 1s}")
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
@@ -263,7 +268,7 @@ def test_deleted_under_a_stream(rig, kafka, what):
         kafka.call("delete", rig.topic)
     said = rig.wait(process)
     assert process.returncode == 1, said
-    assert ("published, the folder of the loads, is gone" if what == "loads" else "has no topic") in said
+    assert ("published: the folder of the loads no longer exists" if what == "loads" else "has no topic") in said
     if what == "loads":
         _, out = rig.load()
         assert len(rig.cells(out)) == 100
@@ -271,7 +276,7 @@ def test_deleted_under_a_stream(rig, kafka, what):
 
 
 def test_dead_broker(rig):
-    """Nothing listens there: a load says for how long it waits, a stream that it does so for ever."""
+    """If no broker listens, a load prints its time limit, and a stream prints that it waits without a limit."""
     rig.kafka = type("Dead", (), {"brokers": f"127.0.0.1:{free_ports(1)[0]}"})
     for more, load, stream in (("start: earliest", "at most 300 s", "without a limit"),
                                ("patience: 2s", "at most 2 s", "at most 2 s"),
@@ -293,7 +298,7 @@ def test_dead_broker(rig):
 
 
 def test_broker_stopped(saltmill, tmp_path):
-    """The broker goes away in the middle and comes back; a broker of its own for that."""
+    """The broker stops in the middle and comes back. The test has its own broker."""
     with Broker(tmp_path / "broker") as kafka:
         rig = Rig(saltmill, kafka, tmp_path / "rig", "t",
                   "start: earliest\n    roll: {rows: 20000, time: 1s}")
@@ -316,7 +321,7 @@ def test_broker_stopped(saltmill, tmp_path):
 
 
 class Pouring(threading.Thread):
-    """Batch after batch until it is told to stop; those that fail may be there all the same."""
+    """Produces batch after batch until the test ends. Batches that fail may still have arrived."""
 
     def __init__(self, kafka, topic, partitions):
         super().__init__()
@@ -334,7 +339,8 @@ class Pouring(threading.Thread):
 
 
 def test_broker_stopped_twice(saltmill, tmp_path):
-    """Killed twice while events come in and loads are made; Kafka's own view is the oracle."""
+    """The stream is killed twice while events arrive and loads are made. Kafka's own client gives the expected
+    events."""
     with Broker(tmp_path / "broker") as kafka:
         rig = Rig(saltmill, kafka, tmp_path / "rig", "t",
                   "start: earliest\n    roll: {rows: 3000, time: 1s}")
@@ -380,16 +386,17 @@ class TestRefusals:
         kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
         kafka.call("truncate", rig.topic, 1, 70)
         done, _ = rig.load(status=1)
-        assert "20 offsets are lost" in done.stderr
+        assert "deleted 20 offsets before they were loaded" in done.stderr
         assert f"`saltmill seek --state {rig.state} 1=70`" in done.stderr
         rig.run("seek", "--state", rig.state, "1=70")
         rig.load()
-        # the first load still has what the topic has no more
+        # the first load still contains messages that the topic has deleted
         folders = [pathlib.Path(l["output"]) for l in rig.loads()]
         assert len(rig.union(folders)) == 180
 
     def test_seek(self, rig, kafka):
-        """What it skips and repeats is said; what cannot be is refused, and nothing is set."""
+        """seek reports the offsets that it skips and repeats. Impossible offsets are refused, and nothing is
+        changed."""
         self.prepare(rig, kafka)
         seek = lambda *words, status=0: rig.run("seek", "--state", rig.state, *words, status=status)
         records = lambda: sorted(p.name for p in (rig.state / "loads").iterdir())
@@ -398,8 +405,8 @@ class TestRefusals:
         assert not (rig.folder / "mistyped").exists()
         (rig.folder / "empty").mkdir()
         rig.run("seek", "--state", rig.folder / "empty", "0=1", status=2)
-        assert "has partitions 0 to 1, found 2" in seek("0=10", "2=0", status=2).stderr
-        assert "has offsets 0 to 49, and the next message gets 50" in seek("0=51", "1=10", status=2).stderr
+        assert "found partition 2, expected 0 to 1" in seek("0=10", "2=0", status=2).stderr
+        assert "found offset 51, expected 0 (the oldest message) to 50 (after the newest message)" in seek("0=51", "1=10", status=2).stderr
         assert records() == before
         done = seek("0=20", "1=50")
         assert done.stderr == ""
@@ -408,11 +415,11 @@ class TestRefusals:
         assert seek("0=50").stdout == "partition 0: from 20 to 50: skips 30 offsets, which no later load will have\n"
         kafka.produce(rig.topic, [(1, None, value(i)) for i in range(50)])
         kafka.call("truncate", rig.topic, 1, 70)
-        assert "has offsets 70 to 99" in seek("1=69", status=2).stderr
+        assert "found offset 69, expected 70 (the oldest message) to 100 (" in seek("1=69", status=2).stderr
         done = seek("1=80", "--json")
         assert json.loads(done.stdout) == {"partition": 1, "from": 50, "to": 80, "skipped": 30, "lost": 20,
                                            "repeated": 0}
-        # by a job whose brokers do not answer, and by none: what the state knows is checked all the same
+        # with a job whose brokers do not answer, and without a job, the state's own data is still checked
         dead = rig.folder / "dead.yaml"
         dead.write_text(rig.job.read_text().replace(kafka.brokers, f"127.0.0.1:{free_ports(1)[0]}")
                         .replace("start: earliest", "patience: 1s"))
@@ -422,7 +429,7 @@ class TestRefusals:
             assert "the offsets were not checked at the brokers" in done.stderr and why in done.stderr
             assert "skips" in done.stdout or "stays" in done.stdout
             assert "`--job JOB` queries" in seek("2=0", *more, status=2).stderr
-        assert "has offsets 70 to 99" in seek("1=101", "--job", rig.folder / "moved.yaml", status=2).stderr
+        assert "found offset 101, expected 70 (the oldest message) to 100 (" in seek("1=101", "--job", rig.folder / "moved.yaml", status=2).stderr
 
     def test_made_anew(self, rig, kafka):
         self.prepare(rig, kafka)
@@ -430,7 +437,7 @@ class TestRefusals:
         time.sleep(1)
         done, _ = rig.load(status=1)
         assert "has no topic" in done.stderr
-        done, _ = rig.load(status=2, state=False)  # nothing says that there ever was one
+        done, _ = rig.load(status=2, state=False)  # the data does not show that one ever existed
         assert "has no topic" in done.stderr
         kafka.create(rig.topic, 2)
         kafka.produce(rig.topic, [(0, None, value(1))])
@@ -441,16 +448,42 @@ class TestRefusals:
         assert rig.cells(out) == rig.expected()
 
     def test_partitions_added(self, rig, kafka):
+        """New partitions are loaded from their beginning, whatever `start` says."""
         self.prepare(rig, kafka)
         kafka.call("grow", rig.topic, 4)
         time.sleep(0.5)
         kafka.produce(rig.topic, [(3, None, value(3))])
-        done, _ = rig.load(status=1)
-        assert "had 2 partitions, now it has 4; nothing is lost" in done.stderr
-        assert "2=0 3=0" in done.stderr
-        rig.run("seek", "--state", rig.state, "2=0", "3=0")
-        rig.load()
+        rig.configure("start: latest")
+        rig.run("plan", rig.job, "--state", rig.state)
+        assert json.loads((rig.state / "topic.json").read_text())["partitions"] == 2
+        # the positions are written down before anything is read
+        done, _ = rig.load(env={"SALTMILL_CRASH_AT": "position"}, status=-9)
+        assert "had 2 partitions, now it has 4; saltmill loads the new ones from their beginning" in done.stderr
+        assert not (rig.state / "intent.json").exists()
+        kafka.produce(rig.topic, [(2, None, value(2))])
+        done, out = rig.load()
+        assert "the new ones" not in done.stderr
+        assert set(rig.cells(out)) == {(2, 0), (3, 0)}
         rig.check()
+        assert json.loads((rig.state / "topic.json").read_text())["partitions"] == 4
+
+    def test_partitions_added_to_a_stream(self, rig, kafka):
+        self.prepare(rig, kafka, more="roll: {time: 1s}")
+        process = rig.stream()
+        kafka.call("grow", rig.topic, 3)
+        time.sleep(0.5)
+        kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(30)])
+        assert "30 events" in process.stdout.readline()
+        _, err = rig.end(process)
+        assert err.count("had 2 partitions, now it has 3") == 1
+        rig.check()
+
+    def test_partition_added_to_a_list(self, rig, kafka):
+        """A partition may belong to another state, so it is not added."""
+        self.prepare(rig, kafka, more="partitions: [0]")
+        rig.configure("partitions: [0, 1]")
+        done, _ = rig.load(status=1)
+        assert "partition 1 " in done.stderr and "1=0`" in done.stderr
 
     def test_group_ahead(self, rig, kafka):
         self.prepare(rig, kafka, more="group: ahead")
@@ -462,6 +495,37 @@ class TestRefusals:
         _, out = rig.load()
         assert rig.cells(out) == {}
 
+    def test_seek_with_a_group(self, rig, kafka):
+        """A seek backwards is deliberate, so the group's earlier offset does not indicate another instance."""
+        self.prepare(rig, kafka, more="group: again")
+        rig.run("seek", "--state", rig.state, "0=30")
+        rig.run("seek", "--state", rig.state, "0=10")
+        done, _ = rig.load("--until", "0=20")
+        assert "offset 50, where this state was before `saltmill seek`" in done.stderr
+        assert kafka.committed("again", rig.topic) == {0: 20, 1: 50}
+        done, out = rig.load()
+        assert "before `saltmill seek`" not in done.stderr
+        assert set(rig.cells(out)) == {(0, o) for o in range(20, 50)}
+        # an offset that differs from the earlier one was set by someone else
+        rig.run("seek", "--state", rig.state, "1=5")
+        kafka.call("commit", "again", rig.topic, 1, 49)
+        done, _ = rig.load(status=1)
+        assert "another instance" in done.stderr
+
+    def test_seek_after_lost_data(self, rig, kafka):
+        """The next load accepts the command that the error proposes."""
+        self.prepare(rig, kafka, partitions=1, more="group: shorter")
+        kafka.call("delete", rig.topic)
+        time.sleep(1)
+        kafka.create(rig.topic, 1)
+        kafka.produce(rig.topic, [(0, None, value(i)) for i in range(20)])
+        kafka.call("commit", "shorter", rig.topic, 0, 100)  # Kafka may keep a group's offsets
+        done, _ = rig.load(status=1)
+        [hint] = re.findall(r"there now: `saltmill (seek --state \S+ 0=0)`", done.stderr)
+        rig.run(*hint.split())
+        _, out = rig.load()
+        assert len(rig.cells(out)) == 20
+
     def test_other_topic(self, rig, kafka):
         self.prepare(rig, kafka)
         kafka.create(rig.topic + "2", 2)
@@ -471,12 +535,12 @@ class TestRefusals:
 
 
 def test_poison(rig, kafka):
-    """A message that is none goes to rejects, with all that is needed to load it after all."""
+    """An invalid message goes to the rejects, with all data necessary to load the message later."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(0, None, value(1)), (1, b"k\xff", b'{"v": oops}', 1476640644123),
                               (0, b"", b"\xff\xfe"), (0, None, value(2))])
     done, out = rig.load(status=1)
-    # whichever partition's comes first
+    # from whichever partition comes first
     assert re.search(f"{rig.topic}/(0 at offset 1|1 at offset 0): bad_json", done.stderr)
     assert not out.exists() and rig.loads() == []
     _, out = rig.load("--max-rejects", "2", status=3)
@@ -507,9 +571,13 @@ def test_replay(rig, kafka):
     rig.run("replay", out, f"--rejects={repaired}", "-o", again)
     assert rig.cells(again) == {(0, 1): ("x7", START + 5), (1, 0): ("x8", START + 123)}
     rig.run("verify", again)
-    repaired.write_text('{"raw": "1"}\n')
-    done = rig.run("replay", out, f"--rejects={repaired}", "-o", rig.folder / "bad", status=1)
-    assert f"{repaired}:1: expected a message of the job's topic" in done.stderr
+    for line, found in (('{"raw": "1"}', " is not a rejected message: topic is missing"),
+                        ('{"raw": "1", "topic": "x", "partition": 0, "offset": 1}', ": expected a message of the job's topic"),
+                        ('{"raw": 1, "topic": "x", "partition": 0, "offset": 1}', "raw: expected a text, or base64"),
+                        ("no", ": found no JSON")):
+        repaired.write_text(json.dumps(lines[0]) + "\n" + line + "\n")
+        done = rig.run("replay", out, f"--rejects={repaired}", "-o", rig.folder / "bad", status=1)
+        assert f"{repaired}:2" in done.stderr and found in done.stderr
 
 
 def test_secrets_stay_secret(rig, kafka):
@@ -524,7 +592,8 @@ def test_secrets_stay_secret(rig, kafka):
 
 
 def test_two_instances(saltmill, kafka, tmp_path, topic):
-    """A topic shared by partition lists: each has its own state, together they have all."""
+    """Instances share a topic by partition lists. Each instance has its own state, and together the instances load all
+    messages."""
     kafka.create(topic, 4)
     rigs = [Rig(saltmill, kafka, tmp_path / str(i), topic, f"partitions: {p}\n    roll: {{time: 1s}}")
             for i, p in enumerate(("[0, 3]", "[1, 2]"))]

@@ -1,4 +1,5 @@
-"""TLS, SASL and client certificates on a real broker; what is refused ends soon, and secrets stay in."""
+"""Tests TLS, SASL and client certificates on a real broker. Refused connections end soon, and secrets are never
+printed."""
 
 import json
 import os
@@ -32,7 +33,7 @@ def rig(saltmill, secure, tmp_path):
 
 
 def modern():
-    """A librdkafka whose SCRAM the brokers of today take; that of Debian 12 is older."""
+    """Finds a librdkafka whose SCRAM current brokers accept. The librdkafka of Debian 12 is too old."""
     folder = CACHE / "rdkafka"
     if not (folder / "librdkafka.so.1").exists():
         pytest.fail(f"no librdkafka in {folder}: run `make deps` (tests/deps.sh test)")
@@ -49,7 +50,7 @@ def properties(secure, protocol, mechanism=None, password="{env: LOADER_PASSWORD
 
 
 def configure(rig, listener, p, more=""):
-    """The job on that listener."""
+    """Makes the job for this listener."""
     text = ", ".join(f"{k}: {v}" for k, v in p.items())
     rig.configure(f"start: earliest\n    {more}\n    properties: {{{text}}}")
     rig.job.write_text(rig.job.read_text().replace(rig.kafka.brokers, rig.kafka.listeners.get(listener, listener)))
@@ -61,7 +62,7 @@ def certificate(secure, name="client", key="client.locked"):
 
 
 def no_secret_in(rig, *done):
-    """Neither said nor written."""
+    """Checks that the secret is neither printed nor written."""
     text = "".join(d.stdout + d.stderr for d in done)
     files = [p for p in rig.folder.rglob("*") if p.is_file() and "secret" not in p.name]
     assert files
@@ -79,9 +80,15 @@ def check_load(rig, env, *more):
     return done
 
 
+def topic_id(rig):
+    """Returns data that the state recorded from the broker over the secured connection."""
+    return json.loads((rig.state / "topic.json").read_text()).get("id")
+
+
 def test_plain(rig, secure):
     configure(rig, "plain", properties(secure, "SASL_PLAINTEXT", "PLAIN"))
     check_load(rig, {})
+    assert topic_id(rig) == secure.call("id", "t")[0]
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
@@ -94,10 +101,11 @@ def test_client_certificate(rig, secure):
     configure(rig, "tls", properties(secure, "SSL", **certificate(secure)))
     done = check_load(rig, {}, "--json")
     assert json.loads(done.stdout)["read"] == N
+    assert topic_id(rig) == secure.call("id", "t")[0]
 
 
 def test_certificate_and_password_from_files(rig, secure):
-    """PEM itself from files, as mounted secrets are; the client's key is in no file of the load."""
+    """PEM text comes from files, as with mounted secrets. The client's key is in no file of the load."""
     (rig.folder / "secret-user").write_text(USER + "\n")
     (rig.folder / "secret-password").write_text(PASSWORD + "\r\n")
     p = properties(secure, "SASL_SSL", "SCRAM-SHA-512", password="{file: secret-password}",
@@ -113,7 +121,7 @@ def test_certificate_and_password_from_files(rig, secure):
 
 @pytest.mark.parametrize("listener", ["scram", "plain", "tls"])
 def test_debug_shows_no_secret(rig, secure, listener):
-    """All that librdkafka can say, which is shown; and what the system shows of the process."""
+    """All output of librdkafka is shown. The system's view of the process is also checked."""
     p = {"scram": lambda: properties(secure, "SASL_SSL", "SCRAM-SHA-256", user="{env: LOADER_PASSWORD}"),
          "plain": lambda: properties(secure, "SASL_PLAINTEXT", "PLAIN"),
          "tls": lambda: properties(secure, "SSL", **certificate(secure))}[listener]()
@@ -151,7 +159,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(rig, secure, library, case):
-    """Soon, with the brokers' word, and nothing is published."""
+    """The load ends soon with the broker's error, and nothing is published."""
     listener, protocol, how, word, seconds = REFUSED[case]
     configure(rig, listener or secure.brokers, properties(secure, protocol, **how))
     start = time.monotonic()
@@ -164,7 +172,7 @@ def test_refused(rig, secure, library, case):
 
 
 def test_stranger(rig, secure, library):
-    """A client's certificate by an authority that the broker does not know."""
+    """The client certificate is from an authority that the broker does not know."""
     configure(rig, "tls", properties(secure, "SSL", **certificate(secure, "stranger", "stranger")))
     done, out = rig.load(status=1, env={**ENV, **library})
     assert "refuse the connection: " in done.stderr and "alert" in done.stderr
@@ -172,7 +180,7 @@ def test_stranger(rig, secure, library):
 
 
 def test_old_scram_is_explained(rig, secure):
-    """Brokers call it wrong credentials when librdkafka is too old for them."""
+    """If librdkafka is too old for the brokers, they report wrong credentials."""
     version = subprocess.run(["kcat", "-V"], capture_output=True, text=True, check=True).stdout
     configure(rig, "scram", properties(secure, "SASL_SSL", "SCRAM-SHA-256"))
     if "librdkafka 2.0" in version:
@@ -197,7 +205,8 @@ def test_wrong_usage(rig, secure, p, word):
 
 
 def test_broker_comes_back(rig, secure):
-    """A stream with TLS outlives its broker: a handshake that breaks is no refusal by then."""
+    """A stream with TLS survives its broker's restart. After the start, a failed handshake does not count as a
+    refusal."""
     configure(rig, "tls", properties(secure, "SSL", **certificate(secure)), "roll: {time: 1s}")
     process = rig.stream(env=ENV)
     process.stdout.readline()
@@ -216,7 +225,8 @@ def test_broker_comes_back(rig, secure):
 
 
 def test_a_topic_that_may_not_be_seen(saltmill, secure, tmp_path):
-    """Of a pattern: brokers leave it out of their lists.  It is said to be kept from us, not to be gone."""
+    """Brokers omit a topic of a pattern from their lists if reading the topic is not allowed. The stream reports the
+    topic as not readable instead of deleted."""
     names = ["seen.a", "seen.b"]
     login = ", ".join(f"{k}: {v}" for k, v in properties(secure, "SASL_PLAINTEXT", "PLAIN").items())
     rig = Topics(saltmill, secure, tmp_path / "rig", names, (1, 1), key="pattern: 'seen[.].*'",

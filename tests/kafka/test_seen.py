@@ -1,4 +1,4 @@
-"""A stream seen from outside: its line on standard error, its metrics, its status on disk."""
+"""Tests what a stream shows, which is its line on standard error, its metrics, and its status on disk."""
 
 import fcntl
 import json
@@ -29,7 +29,7 @@ def fill(rig, kafka, count, first=0):
 
 def metrics(port):
     page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
-    return {n: float(v) for n, v in re.findall(r"^saltmill_(\w+) (\S+)$", page, re.M)}
+    return {n: float(v) for n, v in re.findall(r'^saltmill_(\w+){job_file="job.yaml"} (\S+)$', page, re.M)}
 
 
 def wait_until(condition, seconds=20):
@@ -41,7 +41,7 @@ def wait_until(condition, seconds=20):
 
 
 def offsets(rig):
-    """How many were loaded."""
+    """Returns the number of loaded events."""
     status = json.loads(rig.run("status", "--state", rig.state, "--json").stdout or "{}")
     return sum(p["offset"] for p in status.get("positions", []))
 
@@ -51,7 +51,7 @@ class Terminal:
 
     def __init__(self, rig):
         self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 200, 0, 0))  # nothing of a line is left out
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 200, 0, 0))  # no line is cut
         self.process = subprocess.Popen([rig.saltmill, "stream", rig.job, "--state", rig.state,
                                          "--memory", "64M"], stdout=subprocess.PIPE, stderr=slave,
                                         text=True)
@@ -59,7 +59,7 @@ class Terminal:
         self.text = ""
 
     def read(self, seconds):
-        """What came until then."""
+        """Returns the output so far."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if select.select([self.master], [], [], left)[0]:
@@ -75,7 +75,7 @@ class Terminal:
 
 
 def test_on_a_terminal(rig, kafka):
-    """Rewritten in place: an open cut that grows older, then a load."""
+    """The line is rewritten in place. It shows an open load that grows older, and then a finished load."""
     rig.configure(f"start: earliest\n    group: {rig.topic}\n    roll: {{rows: 5000}}")
     kafka.create(rig.topic, 2)
     fill(rig, kafka, 1200)
@@ -100,7 +100,7 @@ def test_on_a_terminal(rig, kafka):
 
 
 def test_into_a_file(rig, kafka):
-    """A line at once and then not before half a minute is over; none with --quiet."""
+    """The stream prints one line at once, and the next line after half a minute. With --quiet it prints no line."""
     rig.configure(f"start: earliest\n    group: {rig.topic}\n    roll: {{rows: 100}}")
     kafka.create(rig.topic, 2)
     for n, more in enumerate(([], ["--quiet"], ["--json"])):
@@ -116,7 +116,7 @@ def test_into_a_file(rig, kafka):
 
 
 def test_metrics_and_status(rig, kafka):
-    """The same numbers over HTTP, on disk, and what the topic has."""
+    """The numbers over HTTP, on disk, and in the topic are the same."""
     port = free_ports(1)[0]
     rig.configure("start: earliest\n    roll: {rows: 1000}")
     kafka.create(rig.topic, 2)
@@ -149,7 +149,8 @@ def test_metrics_and_status(rig, kafka):
 
 
 class Trickle(threading.Thread):
-    """Connections that send their request a byte at a time and never end it; closed ones come again."""
+    """Connections that send their request one byte at a time and never end the request. Closed connections are opened
+    again."""
 
     def __init__(self, port, count):
         super().__init__()
@@ -175,7 +176,7 @@ class Trickle(threading.Thread):
 
 
 def test_trickling_connections(rig, kafka):
-    """Forty that never come to the end of their request: /metrics is answered all the same."""
+    """Forty connections never complete their request, and /metrics still answers."""
     port = free_ports(1)[0]
     kafka.create(rig.topic, 2)
     process = rig.stream("--metrics", f"127.0.0.1:{port}")
@@ -184,13 +185,13 @@ def test_trickling_connections(rig, kafka):
     trickle.start()
     try:
         assert trickle.full.wait(10)
-        end = time.monotonic() + 7  # longer than a connection is let live
+        end = time.monotonic() + 7  # longer than the time limit of a connection
         while time.monotonic() < end:
             start = time.monotonic()
             assert metrics(port)["lag_offsets"] == 0
-            assert time.monotonic() - start < 3  # a place may be held for 5
+            assert time.monotonic() - start < 3  # a connection may occupy a place for 5 s
             time.sleep(0.2)
-        assert trickle.again > 0, "those that trickle are hung up on"
+        assert trickle.again > 0, "the server must close slow connections"
     finally:
         trickle.enough.set()
         trickle.join()

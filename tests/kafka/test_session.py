@@ -1,6 +1,6 @@
-"""What the chapter `kafka` shows, against a real broker: its commands run in order, on one topic.
+"""Tests the commands of the chapter `kafka` on a real broker, in order, on one topic.
 
-tests/kafka/test_apply_stream.py runs the one that also needs HBase.
+tests/kafka/test_apply_stream.py runs the command that also needs HBase.
 """
 
 import json
@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tests" / "cli"))
 
 import shown  # noqa: E402  (needs the path above)
 
-EVENTS = 3000  # the chapter shows a load of so many
+EVENTS = 3000  # the chapter shows a load of so many events
 
 
 def click(n):
@@ -25,7 +25,7 @@ def click(n):
 
 
 def jobs(folder, brokers):
-    """conf/clicks.yaml for this broker, and the jobs that share its regions."""
+    """Writes conf/clicks.yaml for this broker, and the jobs that share its regions."""
     text = (ROOT / "conf" / "clicks.yaml").read_text().replace("127.0.0.1:9092", brokers)
     (folder / "conf").unlink()
     (folder / "conf").mkdir()
@@ -37,7 +37,7 @@ def jobs(folder, brokers):
 
 
 def stream(command, folder, env):
-    """Run it until it has read for a while, then end it as systemd does."""
+    """Runs the stream until it has read for a while, then ends the stream as systemd does."""
     with subprocess.Popen(shlex.split(command), cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
         try:
             p.communicate(timeout=4)

@@ -1,4 +1,4 @@
-"""A topic that several instances share by a consumer group: they come, go, die and freeze."""
+"""Tests a topic that several instances share through a consumer group. Instances start, stop, die and freeze."""
 
 import json
 import os
@@ -44,7 +44,7 @@ class Instances:
         return open(process.log.name).read()
 
     def has(self, process):
-        """How many partitions it says that it has."""
+        """Returns the number of partitions that the process reports."""
         return int((["0"] + re.findall(r"(\d+) assigned now", self.text(process)))[-1])
 
     def end(self, process, how=signal.SIGTERM, expected=0):
@@ -95,7 +95,7 @@ def instances(rig):
 
 
 def test_join_and_leave(rig, kafka, instances):
-    """Three instances come and go, by SIGTERM and by SIGKILL, while messages keep coming."""
+    """Three instances start and stop, by SIGTERM and SIGKILL, while messages keep arriving."""
     moves = int(os.environ.get("SALTMILL_MOVES", "14"))
     chance = random.Random(moves)
     kafka.create(rig.topic, 6)
@@ -124,7 +124,7 @@ def test_join_and_leave(rig, kafka, instances):
 
 
 def test_zombies(rig, kafka, instances):
-    """Frozen beyond the session's end, then alive again: who has the lock loads, and nobody else."""
+    """An instance is frozen longer than the session and then resumed. Only the instance with the lock loads."""
     rounds = int(os.environ.get("SALTMILL_ZOMBIES", "2"))
     chance = random.Random(rounds)
     kafka.create(rig.topic, 4)
@@ -155,7 +155,7 @@ def test_zombies(rig, kafka, instances):
 
 
 def test_start_is_one_moment(rig, kafka, instances):
-    """`start: latest` is when the first of them began, for all partitions; also after a crash."""
+    """`start: latest` is the time when the first instance began, for all partitions, also after a crash."""
     Instances.__init__(instances, rig, rig.topic, "start: latest\n    roll: {time: 1s}")
     kafka.create(rig.topic, 3)
     kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(300)])
@@ -173,7 +173,7 @@ def test_start_is_one_moment(rig, kafka, instances):
 
 
 def test_partitions_added(rig, kafka, instances):
-    """A partition that comes later is somebody's from its first message on."""
+    """A new partition is assigned from its first message on."""
     more = "start: latest\n    roll: {time: 1s}"
     Instances.__init__(instances, rig, rig.topic, more)
     rig.job.write_text(rig.job.read_text().replace(
@@ -184,14 +184,14 @@ def test_partitions_added(rig, kafka, instances):
     kafka.call("grow", rig.topic, 4)
     kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(400)])
     instances.wait_for_all()
-    assert any("has 4 partitions, it had 2; the new ones begin at offset 0" in instances.text(p)
+    assert any("now has 4 partitions, before it had 2; the new partitions begin at offset 0" in instances.text(p)
                for p in processes)
     instances.end_all()
     assert len(rig.check()) == 400
 
 
 def test_seen_from_outside(rig, kafka, instances):
-    """status, loads, --loaded and seek over all partitions; every load has the same regions."""
+    """Runs status, loads, --loaded and seek over all partitions. Every load has the same regions."""
     kafka.create(rig.topic, 6)
     kafka.produce(rig.topic, [(i % 6, None, value(i)) for i in range(600)])
     process = instances.start()
@@ -216,17 +216,18 @@ def test_seen_from_outside(rig, kafka, instances):
     rig.run("seek", "--state", rig.state, "3=50", "0=40")
     assert instances.positions() == {0: 40, 1: 100, 2: 100, 3: 50, 4: 100, 5: 100}
     rig.run("seek", "--state", rig.state, "6=0", status=2)
-    # the group has seen more of 0 and 3 than this state now says
+    # the group's offset is the one before the seek, so the seek decides
     process = instances.start()
     for partition, at in ((0, 40), (3, 50)):
-        parked = (f"partition {partition} is parked, the others go on: {rig.topic}/{partition}: "
-                  f"group {rig.topic} has committed offset 100, this state is at {at}")
-        instances.wait(lambda p=parked: p in instances.text(process))
-    instances.end(process, expected=3)
+        said = f"{rig.topic}/{partition}: group {rig.topic} has committed offset 100"
+        instances.wait(lambda s=said, a=at: s in instances.text(process) and f"continues at {a}" in instances.text(process))
+    instances.wait(lambda: set(instances.positions().values()) == {100})
+    instances.end(process)
 
 
 def test_parked(rig, kafka, instances):
-    """One partition with too many bad messages, one with lost offsets: the others go on; seek mends both."""
+    """One partition has too many bad messages, and another has lost offsets. The other partitions continue, and seek
+    repairs both."""
     kafka.create(rig.topic, 4)
     kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(400)])
     for p in [instances.start("--max-rejects", "10") for _ in range(2)]:
@@ -240,9 +241,9 @@ def test_parked(rig, kafka, instances):
     ports = free_ports(2)
     processes = [instances.start("--max-rejects", "10", "--metrics", f"127.0.0.1:{port}") for port in ports]
     said = lambda: "".join(instances.text(p) for p in processes)
-    instances.wait(lambda: "partition 1 is parked, the others go on: " in said() and
-                           "partition 2 is parked, the others go on: " in said())
-    assert "bad_json" in said() and "50 offsets are lost" in said()
+    instances.wait(lambda: "partition 1 is parked, the other partitions continue: " in said() and
+                           "partition 2 is parked, the other partitions continue: " in said())
+    assert "bad_json" in said() and "deleted 50 offsets before they were loaded" in said()
     instances.wait(lambda: (at := instances.positions())[0] == at[3] == 300)
     kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(40)])
     instances.wait(lambda: (at := instances.positions())[0] == at[3] == 310)
@@ -250,13 +251,13 @@ def test_parked(rig, kafka, instances):
 
     def parked():
         pages = [urllib.request.urlopen(f"http://127.0.0.1:{p}/metrics", timeout=5).read().decode() for p in ports]
-        return sum(int(re.search(r"^saltmill_parked_partitions (\d+)$", page, re.M)[1]) for page in pages)
+        return sum(int(re.search(r"^saltmill_parked_partitions{.*} (\d+)$", page, re.M)[1]) for page in pages)
     assert parked() == 2
     notes = {p["positions"][0]["partition"] if len(p["positions"]) == 1 else i: p["stream"].get("parked")
              for i, p in enumerate(instances.status()["partitions"])}
     assert [bool(notes[p]) for p in range(4)] == [False, True, True, False]
     assert "PARKED, seen " in rig.run("status", "--state", rig.state).stdout
-    # its lock is free: it is mended while the others load
+    # the state's lock is free, so the state is repaired while the others load
     ends = [e for _, e in kafka.ends(rig.topic)]
     rig.run("seek", "--state", rig.state, f"1={ends[1] - 10}", "2=150")
     instances.wait_for_all()
@@ -271,7 +272,8 @@ def test_parked(rig, kafka, instances):
 
 
 def test_rebuilt(rig, kafka, instances):
-    """shared.json and records damaged: refused with the way out, made anew, and each event is loaded once."""
+    """shared.json and records are damaged. The program names the repair, rebuilds the files, and loads each event
+    once."""
     kafka.create(rig.topic, 3)
     for _ in range(2):
         kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(300)])
@@ -279,7 +281,7 @@ def test_rebuilt(rig, kafka, instances):
         instances.wait_for_all()
         instances.end(process)
 
-    def loads():  # a record made anew has its time from the manifest's file
+    def loads():  # a rebuilt record has its time from the manifest's file
         return {l["load"]: {k: v for k, v in l.items() if k != "published_ms"} for l in rig.loads()}
     before, listed = instances.positions(), loads()
     assert {l[:6] for l in listed} == {"p00000", "p00001", "p00002"}
@@ -306,7 +308,7 @@ def test_rebuilt(rig, kafka, instances):
 
 
 def test_leaving_is_quick(rig, kafka, instances):
-    """What SIGTERM sets free another has at once, not after the session's end."""
+    """After SIGTERM another instance gets the released partitions at once, not after the session's end."""
     kafka.create(rig.topic, 4)
     first = instances.start()
     instances.wait(lambda: instances.has(first) == 4)
@@ -320,7 +322,7 @@ def test_leaving_is_quick(rig, kafka, instances):
 
 
 def test_static_member(rig, kafka, instances):
-    """A second instance with the same group.instance.id takes the place of the first, and says so."""
+    """A second instance with the same group.instance.id replaces the first and reports it."""
     kafka.create(rig.topic, 1)
     rig.job.write_text(rig.job.read_text().replace("properties: {", "properties: {group.instance.id: a, "))
     first = instances.start()
@@ -339,7 +341,7 @@ class TestRefusals:
         kafka.create(rig.topic, 1)
         rig.configure("group: g\n    share: true")
         done = rig.run("stream", rig.job, "--state", rig.state, status=2)
-        assert "every load would choose its own regions" in done.stderr
+        assert "`share: true` needs regions that are equal in all loads" in done.stderr
 
     def test_folders(self, rig, kafka, instances):
         kafka.create(rig.topic, 2)
@@ -356,7 +358,7 @@ class TestRefusals:
         rig.run("load", rig.job, "-o", rig.folder / "o", "--state", rig.folder / "own")
         rig.job.write_text(shared)
         done = rig.run("stream", rig.job, "--state", rig.folder / "own", status=2)
-        assert "is not a shared state" in done.stderr
+        assert "is the state of one instance, but the job has `share: true`" in done.stderr
         (rig.state / "p00001").rename(rig.folder / "elsewhere")
         process = instances.start()
         instances.wait(lambda: f"`saltmill seek --state {rig.state} 1=OFFSET`" in instances.text(process))
@@ -365,7 +367,7 @@ class TestRefusals:
         instances.end(process)
 
     def test_two_lists_overlap(self, saltmill, kafka, tmp_path, topic):
-        """Without locks in common only the group's offsets tell: before the next load, at the latest."""
+        """Without a common lock, only the group's offsets show the conflict, before the next load at the latest."""
         kafka.create(topic, 3)
         rigs = [Rig(saltmill, kafka, tmp_path / str(i), topic,
                     f"group: {topic}\n    partitions: {p}\n    roll: {{time: 1s}}")
@@ -379,7 +381,7 @@ class TestRefusals:
                 n += 30
                 time.sleep(0.3)
             ended = [i for i, p in enumerate(processes) if p.poll() is not None]
-            assert len(ended) == 1, "one goes on"
+            assert len(ended) == 1, "one instance must continue"
             i = ended[0]
             assert processes[i].wait() == 1
             said = processes[i].stderr.read()
@@ -393,7 +395,8 @@ class TestRefusals:
         rigs[0].union([pathlib.Path(l["output"]) for r in rigs for l in r.loads()])
 
     def test_group_set_by_others(self, rig, kafka):
-        """While a stream runs: behind it that is no harm, at its own offset another one is at work."""
+        """While a stream runs, a group offset after its own is harmless. At its own offset another instance is at
+        work."""
         kafka.create(rig.topic, 1)
         rig.configure(f"start: earliest\n    group: {rig.topic}\n    roll: {{time: 1s}}")
         process, loaded = rig.stream(), 0
@@ -419,13 +422,13 @@ class TestRefusals:
         finally:
             process.kill()
             process.communicate()
-        # who starts takes over
+        # the instance that starts takes over
         rig.load()
         assert len(rig.check()) == 21
 
 
 def test_broker_stopped(saltmill, tmp_path):
-    """The broker is away for longer than a session: all is lost but the states, and comes back."""
+    """The broker is away for longer than a session. Everything except the states is lost, and comes back."""
     with Broker(tmp_path / "broker") as kafka:
         rig = Rig(saltmill, kafka, tmp_path / "rig", "t")
         kafka.create("t", 4)
@@ -435,7 +438,7 @@ def test_broker_stopped(saltmill, tmp_path):
             processes = [instances.start() for _ in range(2)]
             instances.wait(lambda: (rig.state / "shared.json").exists() and rig.loads())
             kafka.kill()
-            time.sleep(8)  # not in every state of a group librdkafka says that the session is over
+            time.sleep(8)  # in some states of a group librdkafka does not report that the session is over
             instances.check_alive()
             kafka.start()
             kafka.produce("t", [(i % 4, None, value(i)) for i in range(4000)])
@@ -448,7 +451,7 @@ def test_broker_stopped(saltmill, tmp_path):
 
 
 def test_topic_deleted(rig, kafka, instances):
-    """Under running instances: refused by all, in time."""
+    """The topic changes while instances run. All instances refuse it, in time."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
     processes = [instances.start() for _ in range(2)]

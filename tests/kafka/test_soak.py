@@ -1,4 +1,4 @@
-"""A sample of `make soak`: faults drawn from a seed, what Kafka's own reader sees is the judge."""
+"""Tests a sample of `make soak`, with faults drawn from a seed and with Kafka's own reader."""
 
 import soak
 

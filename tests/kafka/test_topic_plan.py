@@ -1,4 +1,4 @@
-"""`plan` and `drift` of a topic, and splits that several instances share, against Kafka's own records."""
+"""Compares `plan` and `drift` of a topic, and splits that several instances share, with Kafka's own records."""
 
 import bisect
 import json
@@ -35,7 +35,7 @@ tables:
 
 
 def make_messages(n, partitions, seed=1):
-    """Few users have many events; no two events are of one user and time."""
+    """Few users have many events. No two events have the same user and time."""
     dice = random.Random(seed)
     return [(dice.randrange(partitions), None,
              b'{"user":%d,"v":"%s"}' % (2 ** (dice.random() * 16), b"x" * dice.randrange(20)),
@@ -52,7 +52,7 @@ class Topic(Rig):
         return table
 
     def account(self, partitions=range(99), since=None):
-        """Row key and bytes as one KeyValue of each event that Kafka's own client sees."""
+        """Returns the row key of each event that Kafka's own client reads, and the event's size as one KeyValue."""
         for (p, o), (_, v, ts) in self.kafka.records(self.topic).items():
             if v is None or v.endswith(b"oops") or p not in partitions or o < (since or {}).get(p, 0):
                 continue
@@ -69,7 +69,7 @@ def rig(saltmill, kafka, tmp_path, topic):
 
 
 def sizes(borders, account):
-    """Bytes and rows between the borders."""
+    """Returns bytes and rows between the borders."""
     size, count = [0] * (len(borders) + 1), [0] * (len(borders) + 1)
     for key, weight in account:
         region = bisect.bisect_right(borders, key)
@@ -88,7 +88,7 @@ def check_plan(table, account, most=1.05):
 
 
 def test_plan(rig, kafka):
-    """Six partitions, tombstones, a bad message: counted as Kafka counts, and nothing is changed."""
+    """The topic has six partitions, tombstones, and a bad message. plan counts as Kafka counts, and changes nothing."""
     kafka.create(rig.topic, 6)
     kafka.produce(rig.topic, make_messages(30000, 6), "lz4")
     kafka.produce(rig.topic, [(i % 6, b"gone", None) for i in range(200)] + [(2, None, b"oops")])
@@ -97,7 +97,7 @@ def test_plan(rig, kafka):
     assert "looked at 30,201 events, 1 of them bad" in done.stdout
     check_plan(rig.plan(status=3), rig.account())
     assert tree(rig.folder) == before and kafka.committed(rig.topic, rig.topic) == {}
-    # the splits are those that a load then cuts at
+    # a load then cuts at these splits
     rig.plan("-o", rig.folder / "plan", status=3)
     rig.set(regions=f"{{split: file, file: {rig.folder}/plan/t/splits.txt}}")
     _, out = rig.load("--max-rejects", 1, status=3)
@@ -106,7 +106,7 @@ def test_plan(rig, kafka):
 
 
 def test_plan_ends(rig, kafka):
-    """At the ends of when it began, though messages keep coming."""
+    """plan reads up to the end offsets at its start, although messages keep arriving."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, make_messages(20000, 2))
     stop = threading.Event()
@@ -133,7 +133,7 @@ def kafka_high(kafka, topic):
 
 
 def test_what_the_next_load_takes(rig, kafka):
-    """--state: only looked at, also while a stream has it."""
+    """plan only reads the folder of --state, also while a stream uses it."""
     kafka.create(rig.topic, 3)
     kafka.produce(rig.topic, make_messages(3000, 3))
     done = rig.run("plan", rig.job, "--state", rig.state, status=2)
@@ -151,7 +151,7 @@ def test_what_the_next_load_takes(rig, kafka):
     assert [r["rows"] for r in table["regions"]] == sizes([b"\2"], rig.account(since=since))[1]
     assert tree(rig.state) == before and kafka.committed(rig.topic, rig.topic) == noted
     done = rig.run("plan", rig.job, "--state", rig.state, rig.folder / "live", status=2)
-    assert "--state needs a kafka source" in done.stderr
+    assert "--state: found a source of files, expected a `kafka:` source" in done.stderr
 
 
 def test_sample_of_a_topic(rig, kafka):
@@ -164,7 +164,7 @@ def test_sample_of_a_topic(rig, kafka):
 
 
 def test_drift_and_existing(rig, kafka):
-    """How the topic falls on the regions of a table, to the row; a load that is cut at them."""
+    """drift reports the exact distribution of the topic over a table's regions. A load is cut at these regions."""
     kafka.create(rig.topic, 6)
     kafka.produce(rig.topic, make_messages(20000, 6), "gzip")
     borders = [b"\0\0\0\0\x10", b"\1", b"\2\0\0\1", b"\3"]
@@ -184,7 +184,7 @@ def test_drift_and_existing(rig, kafka):
 
 
 def test_memory(rig, kafka):
-    """85 MB of messages, packed 25 to 1, in --memory plus 32 MB."""
+    """85 MB of messages, compressed 25 to 1, need at most --memory plus 32 MB."""
     kafka.create(rig.topic, 2)
     for i in range(2):
         kafka.pour(rig.topic, i, [b'{"user":%d,"v":"%0400d"}' % (k * 7919 % 100003, k) for k in range(100_000)], "lz4")
@@ -199,12 +199,12 @@ def test_memory(rig, kafka):
 
 
 def test_three_instances(saltmill, kafka, tmp_path, topic):
-    """Each plans its partitions, one merges what they learned, and all load into the same regions."""
+    """Each instance plans its partitions, one instance merges the plans, and all load into the same regions."""
     lists = ("[0, 3]", "[1, 4]", "[2, 5]")
     rigs = [Topic(saltmill, kafka, tmp_path / str(i), topic) for i in range(3)]
     whole = Topic(saltmill, kafka, tmp_path / "whole", topic)
     kafka.create(topic, 6)
-    # partitions differ in what they hold: no one's part is like the whole
+    # partitions have different contents, so no part resembles the whole
     kafka.produce(topic, [(p, None, b'{"user":%d,"v":"%s"}' % (p * 9000 + i * 7919 % 9000, b"y" * (4 * p)), START + i)
                           for i in range(10000) for p in range(6)], "lz4")
     files = []

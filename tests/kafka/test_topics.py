@@ -1,4 +1,4 @@
-"""Several topics, or all that a pattern has, as one source: partitions of one number are never confused."""
+"""Tests several topics, or all topics of a pattern, as one source. Equal partition numbers are never confused."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ def fill(kafka, name, partitions, n, first=0, **how):
 
 
 def test_several(saltmill, kafka, tmp_path, topic):
-    """load and plan; rejects and manifest name the topic; the same bytes by one thread and by three."""
+    """Runs load and plan. Rejects and manifest name the topic. One thread and three threads give the same bytes."""
     a, b = f"{topic}.a", f"{topic}.b"
     rig = Topics(saltmill, kafka, tmp_path / "rig", [b, a], (2, 3), more="group: several")
     fill(kafka, a, 3, 3000)
@@ -45,7 +45,7 @@ def test_several(saltmill, kafka, tmp_path, topic):
         _, again = rig.load("--max-rejects", 2, "--threads", threads, status=3, state=False)
         assert {n: d for n, d in tree(again).items() if n != "manifest.json"} == \
             {n: d for n, d in tree(out).items() if n != "manifest.json"}
-    # what was rejected, repaired
+    # the rejected messages, repaired
     lines = (out / "rejects.jsonl").read_text().replace('"oops"', r'"{\"v\":\"mended\"}"')
     (rig.folder / "mended").write_text(lines)
     rig.run("replay", out, f"--rejects={rig.folder}/mended", "-o", rig.folder / "replayed")
@@ -56,7 +56,7 @@ def test_several(saltmill, kafka, tmp_path, topic):
 
 
 def test_order(saltmill, kafka, tmp_path, topic):
-    """One key in both topics: the later topic wins, as the job lists them, or by name for a pattern."""
+    """If one key is in both topics, the later topic wins, in the job's order, or by name for a pattern."""
     a, b = f"{topic}.a", f"{topic}.b"
     rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (1, 1))
     for name in (b, a):
@@ -70,7 +70,7 @@ def test_order(saltmill, kafka, tmp_path, topic):
 
 
 def test_missing(saltmill, kafka, tmp_path, topic):
-    """A topic of the list that is not there; a pattern that nothing is like; names are matched as a whole."""
+    """A listed topic does not exist, or a pattern has no match. Names must match completely."""
     kafka.create(f"{topic}.a", 1)
     rig = Topics(saltmill, kafka, tmp_path / "rig", [f"{topic}.a", f"{topic}.none"])
     done, out = rig.load(status=2)
@@ -82,7 +82,7 @@ def test_missing(saltmill, kafka, tmp_path, topic):
 
 @pytest.mark.parametrize("step", ["load-read", "publishing", "published"])
 def test_from_one_to_several(saltmill, kafka, tmp_path, topic, step):
-    """The state of `topic: a` goes on with `topics: [a, b]`; not back, nor with others."""
+    """The state of `topic: a` continues with `topics: [a, b]`, but not in the other direction or with other topics."""
     a, b = f"{topic}.a", f"{topic}.b"
     more = f"group: {topic}"
     rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (2, 1), key=f"topic: {a}", more=more)
@@ -93,12 +93,12 @@ def test_from_one_to_several(saltmill, kafka, tmp_path, topic, step):
     assert '"topics"' not in (rig.state / "topic.json").read_text()
     assert '"topic"' not in (rig.state / "loads/00000001.json").read_text()
     fill(kafka, a, 2, 10)
-    # one that died within a load of the one topic is finished first
+    # a killed load of the single topic is finished first
     rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
     fill(kafka, a, 2, 6)
     rig.set(more=more)
     done, out = rig.load()
-    assert f"topic {b} with 1 partition was found" in done.stderr
+    assert f"found new topic {b} with 1 partition" in done.stderr
     assert len(rig.cells(out)) == 76
     assert rig.positions() == rig.ends()
     rig.check()
@@ -126,7 +126,7 @@ def test_from_one_to_several(saltmill, kafka, tmp_path, topic, step):
 
 
 def test_state_of_several(saltmill, kafka, tmp_path, topic):
-    """seek, status, loads and --rebuild tell partition 0 of one topic from partition 0 of another."""
+    """seek, status, loads and --rebuild distinguish partition 0 of one topic from partition 0 of another."""
     a, b = f"{topic}.a", f"{topic}.b"
     rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (2, 2))
     for n in range(3):
@@ -136,7 +136,7 @@ def test_state_of_several(saltmill, kafka, tmp_path, topic):
     text = rig.run("status", "--state", rig.state).stdout
     assert f"topics {a}, {b} of cluster" in text and f"partition {b}/1: next offset 60" in text
     assert f" {b}/0:40-60 {b}/1:40-60" in rig.run("loads", "--state", rig.state).stdout
-    for words, said in ((("0=5",), f"like {a}/0=5"), ((f"{a}/0=99",), "found 99; nothing was set"), ((f"{a}/2=0",), "found 2"),
+    for words, said in ((("0=5",), f"like {a}/0=5"), ((f"{a}/0=99",), "found offset 99, expected "), ((f"{a}/2=0",), "found partition 2, expected "),
                         ((f"{topic}.c/0=0",), "expected one"), ((f"{a}/0=1", f"{a}/0=2"), "twice"), (("/0=1",), "TOPIC/PARTITION=OFFSET")):
         assert said in rig.run("seek", "--state", rig.state, *words, status=2).stderr
     said = rig.run("seek", "--state", rig.state, f"{b}/0=45", f"{a}/1=30").stdout.splitlines()
@@ -144,7 +144,7 @@ def test_state_of_several(saltmill, kafka, tmp_path, topic):
     assert rig.positions() == {(a, 0): 30, (a, 1): 30, (b, 0): 45, (b, 1): 60}
     _, out = rig.load()
     assert set(rig.cells(out)) == {(b, 0, o) for o in range(45, 60)}
-    # all that the state knows is lost but the lock: it is made anew from its loads
+    # all records of the state except the lock are lost, and it is rebuilt from its loads
     before = rig.positions(), rig.loads()
     for f in [rig.state / "topic.json", *(rig.state / "loads").glob("*.json")]:
         f.write_text("{")
@@ -157,7 +157,8 @@ def test_state_of_several(saltmill, kafka, tmp_path, topic):
 
 
 def test_partitions_of_each_topic(saltmill, kafka, tmp_path, topic):
-    """Two processes with a list and a state each divide topics of different sizes; a number that none has is refused."""
+    """Two processes, each with a partition list and a state, divide topics of different sizes. A missing partition
+    number is refused."""
     a, b = f"{topic}.a", f"{topic}.b"
     for name, size in ((a, 3), (b, 1)):
         kafka.create(name, size)
@@ -178,14 +179,15 @@ def test_partitions_of_each_topic(saltmill, kafka, tmp_path, topic):
     assert f"topic {a}, {b} has partitions 0 to 2, found 3 in `partitions`" in done.stderr and not out.exists()
     rig.set(more="partitions: [0, 1, 2]")
     done, _ = rig.load(status=1)
-    assert f"no position for partition 1 of topic {a}" in done.stderr and f"{a}/1=0" in done.stderr
+    assert f"partition 1 of topic {a} has no position" in done.stderr and f"{a}/1=0" in done.stderr
     # of a pattern, too
     rig = Topics(saltmill, kafka, tmp_path / "like", [a, b], key=f"pattern: '{topic}[.].'", more="start: earliest\n    partitions: [2]")
     assert {at[:2] for at in rig.cells(rig.load()[1])} == {(a, 2)}
 
 
 def test_check_looks_at_topics(saltmill, kafka, tmp_path, topic):
-    """The first of each partition, the same each time; no state, no group; what is rejected says where."""
+    """check shows the same first messages of each partition each time, without state and group. Rejects name their
+    place."""
     a, b = f"{topic}.a", f"{topic}.b"
     rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (2, 1), more=f"start: latest\n    group: {topic}")
     fill(kafka, a, 2, 40)
@@ -201,7 +203,7 @@ def test_check_looks_at_topics(saltmill, kafka, tmp_path, topic):
     assert f"{b}/0 at offset 0: bad_json: " in text and f"\n{a}/0 at offset 0\n" in text
     assert tree(rig.folder) == before and not rig.state.exists()
     assert all(kafka.committed(topic, name) == {} for name in (a, b))
-    # a load of the same shows the same cells
+    # a load of these messages gives the same cells
     rig.set(more="start: earliest")
     _, out = rig.load("--max-rejects", "1", status=3)
     cells = rig.cells(out)
@@ -225,7 +227,8 @@ def test_killed_at_step(saltmill, kafka, tmp_path, topic, step):
 
 
 def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
-    """A topic that comes is found and said; one that goes is said, the others go on; it comes again and is known."""
+    """A new topic is found and reported. A deleted topic is reported, and the others continue. When this topic comes
+    back, it is recognized."""
     a, b, c = (f"{topic}.{x}" for x in "abc")
     rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b, c], (2, 2), key=f"pattern: '^{topic}[.].*'",
                  more="roll: {time: 1s}")
@@ -239,7 +242,7 @@ def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
     rig.wait_for(process)
     expected = rig.expected()
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-        lags = re.findall(r'^saltmill_topic_lag_offsets\{topic="(.*)"\} (\d+)$', answer.read().decode(), re.M)
+        lags = re.findall(r'^saltmill_topic_lag_offsets\{job_file="job.yaml",topic="(.*)"\} (\d+)$', answer.read().decode(), re.M)
     assert [name for name, _ in lags] == [a, b, c]
     kafka.call("delete", b)
     time.sleep(0.5)
@@ -247,20 +250,21 @@ def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
     rig.wait_for(process, names=[a, c])
     time.sleep(6)
     _, said = rig.end(process)
-    assert f"topic {c} with 3 partitions was found; it is loaded from its beginning" in said
+    assert f"found new topic {c} with 3 partitions; saltmill loads it from its beginning" in said
     assert f"topic {b} no longer exists" in said
     rig.names = [a, c]
     got = rig.union([pathlib.Path(l["output"]) for l in rig.loads()])
     assert got == {**expected, **rig.expected()}
-    # made anew under its name: what is there now is not what the positions mean
+    # the topic is recreated, so the positions do not apply to its new content
     kafka.create(b, 2)
     fill(kafka, b, 2, 10)
     process = rig.stream()
-    assert f"{b}/0: there were offsets up to 50, but now the partition ends at 5" in rig.wait(process)
+    assert f"topic {b} was deleted and recreated: found the topic id" in rig.wait(process)
 
 
 def test_deleted_while_it_is_read(saltmill, kafka, tmp_path, topic):
-    """A pattern's topic goes away under the load that reads it: the stream says so and goes on with the others."""
+    """A pattern's topic is deleted while a load reads it. The stream reports this and continues with the other
+    topics."""
     a, b = f"{topic}.a", f"{topic}.b"
     rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (1, 1), key=f"pattern: '^{topic}[.].*'",
                  more="roll: {time: 1s}\n    properties: {fetch.message.max.bytes: 1000}")
@@ -268,7 +272,7 @@ def test_deleted_while_it_is_read(saltmill, kafka, tmp_path, topic):
     fill(kafka, b, 1, 40)
     rig.load()
     fill(kafka, a, 1, 40, first=40)
-    for n in range(10):  # a fetch has ten of them
+    for n in range(10):  # a fetch returns ten of them
         kafka.produce(b, [(0, None, b'{"v":"%01500d"}' % i) for i in range(1000)])
     [port] = free_ports(1)
     process = rig.stream("--metrics", f"127.0.0.1:{port}")
@@ -278,7 +282,7 @@ def test_deleted_while_it_is_read(saltmill, kafka, tmp_path, topic):
             page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
         except OSError:
             return 0  # not yet
-        return float(re.search(rf"^saltmill_{name} (\S+)$", page, re.M)[1])
+        return float(re.search(rf"^saltmill_{name}{{.*}} (\S+)$", page, re.M)[1])
     end = time.monotonic() + 30
     while not metric("cut_events_read"):
         assert process.poll() is None and time.monotonic() < end
@@ -288,7 +292,7 @@ def test_deleted_while_it_is_read(saltmill, kafka, tmp_path, topic):
     rig.wait_for(process, names=[a])
     assert metric("missing_topics") == 1
     _, said = rig.end(process)
-    assert f"topic {b} no longer exists" in said and "the load that was reading it is dropped" in said
+    assert f"topic {b} no longer exists" in said and "saltmill drops the load that was reading it" in said
     assert rig.positions()[b, 0] == 40
     loads = rig.loads()
     assert [(o["topic"], o["end"]) for o in loads[-1]["offsets"]] == [(a, 80)]
@@ -298,7 +302,7 @@ def test_deleted_while_it_is_read(saltmill, kafka, tmp_path, topic):
 
 
 def test_stream_killed(saltmill, kafka, tmp_path, topic):
-    """SIGKILL at random moments while messages of two topics keep coming."""
+    """SIGKILL ends the stream at random moments while messages of two topics arrive."""
     chance = random.Random(14)
     rig = Topics(saltmill, kafka, tmp_path / "rig", [f"{topic}.a", f"{topic}.b"], (3, 2),
                  more="group: two_topics\n    roll: {rows: 700, time: 1s}")
@@ -324,7 +328,7 @@ def test_stream_killed(saltmill, kafka, tmp_path, topic):
 
 
 def test_broker_stopped(saltmill, tmp_path):
-    """A broker that dies and comes back under a stream of two topics."""
+    """A broker dies and comes back during a stream of two topics."""
     with Broker(tmp_path / "broker") as kafka:
         rig = Topics(saltmill, kafka, tmp_path / "rig", ["orders-a", "orders-b"], (2, 2), key="pattern: 'orders-.*'",
                      more="roll: {rows: 400, time: 1s}")
@@ -343,7 +347,8 @@ def test_broker_stopped(saltmill, tmp_path):
 
 
 def test_the_worked_job(saltmill, kafka, tmp_path):
-    """conf/orders.yaml on a real broker: the country is the topic's, each number has a row in each country."""
+    """Runs conf/orders.yaml on a real broker. The topic gives the country, and each number has a row in each
+    country."""
     conf = (pathlib.Path(__file__).resolve().parent.parent.parent / "conf/orders.yaml").read_text()
     rig = Topics(saltmill, kafka, tmp_path / "rig", ["orders-fr", "orders-de", "orders-dead"], (1, 2, 1))
     rig.job.write_text(conf.replace("127.0.0.1:9092", kafka.brokers))

@@ -1,4 +1,4 @@
-"""The rig of a job on several topics: a place is (topic, partition)."""
+"""The rig of a job on several topics, in which a place is (topic, partition)."""
 
 import json
 import pathlib
@@ -67,7 +67,7 @@ class Topics(Rig):
         return got
 
     def positions(self):
-        """{(topic, partition): offset}, as `status` says."""
+        """Returns {(topic, partition): offset}, as `status` prints it."""
         status = json.loads(self.run("status", "--state", self.state, "--json").stdout)
         return {(p.get("topic"), p["partition"]): p["offset"] for p in status.get("positions", [])}
 
@@ -75,7 +75,7 @@ class Topics(Rig):
         return {(name, p): e for name in names or self.names for p, (_, e) in enumerate(self.kafka.ends(name))}
 
     def wait_for(self, process, seconds=60, names=None):
-        """Until the state is at the ends of the topics."""
+        """Waits until the state has reached the ends of the topics."""
         target, end = self.ends(names), time.monotonic() + seconds
         while not all(self.at().get(place) == offset for place, offset in target.items()):
             assert process.poll() is None, process.communicate()

@@ -1,4 +1,4 @@
-"""One Spark for the whole suite; a test that needs no Spark does not start it."""
+"""Starts one Spark for the whole suite. A test that needs no Spark does not start it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who imports this is skipped where pyspark is not installed; where it is and cannot be imported, that is a failure."""
+"""Skips a test file if pyspark is not installed. If pyspark is installed but cannot be imported, the test fails."""
 
 import importlib.util
 

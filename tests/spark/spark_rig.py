@@ -1,8 +1,7 @@
-"""A Spark of two machines on this one, and the native program with faults that a test asks for.
-
-A standalone master and two workers, 127.0.0.1 and 127.0.0.2 so that Spark takes them for two hosts and
-tries a slow task on the other one.  Each executor is a process of its own, which can really be killed.
-All of it listens on loopback addresses, writes below one folder, and is stopped by process id.
+"""Runs Spark with two hosts on this machine, and the native program with faults that a test requests. There are a
+standalone master and two workers, 127.0.0.1 and 127.0.0.2. Spark treats the workers as two hosts and repeats a slow
+task on the other host. Each executor is a separate process, which can really be killed. All processes listen on
+loopback addresses, write below one folder, and are stopped by process id.
 """
 
 import ctypes
@@ -21,9 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "pipeline" / "spark"
 sys.path[:0] = [str(PACKAGE), str(ROOT / "tests" / "cli")]
 
-# The program as tasks find it: it notes who runs it, does what the test has put into the file CONTROL/COMMAND
-# (once: whoever can take the file away) or CONTROL/COMMAND.always, and goes on as saltmill.  What the driver
-# runs is driver-COMMAND.
+# The program that tasks run. The script notes the process that runs it, and carries out the fault in the file
+# CONTROL/COMMAND (once: the first process to remove the file) or CONTROL/COMMAND.always. Then the script runs saltmill.
+# For the driver's calls, the file is driver-COMMAND.
 WRAPPER = """#!/bin/sh
 control={control} worker=$PPID what=$1
 read -r _ _ _ daemon _ </proc/$worker/stat
@@ -37,12 +36,12 @@ exec {program} "$@"
 
 
 def die_with_parent():
-    """Whatever becomes of the tests, no server stays."""
+    """Ends the servers with the tests, whatever happens to the tests."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def home_of(folder):
-    """As SPARK_HOME, but for `work`, which executors write into."""
+    """A copy of SPARK_HOME except for `work`, into which executors write."""
     import pyspark
     home = folder / "home"
     home.mkdir()
@@ -60,7 +59,7 @@ def environment_of(folder):
 
 
 def conf_of(folder):
-    """Only warnings, and what master and workers say."""
+    """Logs only warnings, and messages of master and workers."""
     conf = folder / "conf"
     conf.mkdir()
     (conf / "log4j2.properties").write_text(
@@ -71,7 +70,7 @@ def conf_of(folder):
     return conf
 
 
-JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short lives: quick to start
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived JVMs that start quickly
 
 SETTINGS = {
     "spark.ui.enabled": "false", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
@@ -79,16 +78,16 @@ SETTINGS = {
     "spark.driver.extraJavaOptions": JVM, "spark.executor.extraJavaOptions": JVM,
     "spark.executor.cores": "1", "spark.cores.max": "2", "spark.ui.showConsoleProgress": "false",
     "spark.shuffle.io.maxRetries": "1", "spark.shuffle.io.retryWait": "100ms",
-    # a twin for what is slow; only tests that sleep are
+    # Spark starts a second attempt of slow tasks, and only tests that sleep are slow
     "spark.speculation": "true", "spark.speculation.interval": "200ms", "spark.speculation.quantile": "0.1",
     "spark.speculation.multiplier": "2", "spark.speculation.minTaskRuntime": "8s",
 }
 
 
 class Machines:
-    """The master and its workers."""
+    """Starts the master and its workers."""
 
-    memory = "2g"  # of each, for its executors
+    memory = "2g"  # memory of each worker for its executors
 
     def __init__(self, folder):
         self.folder = folder
@@ -121,7 +120,7 @@ class Machines:
                    str(self.folder / f"work-{host}"), self.url)
 
     def said(self, name, pattern):
-        """What it wrote, once it has."""
+        """Returns the output of the process after its end."""
         log = self.folder / f"{name}.log"
         wait_for(lambda: re.search(pattern, log.read_text()), 180)
         return re.search(pattern, log.read_text()).group(0).split()[-1]
@@ -154,7 +153,7 @@ class Rig:
             raise
 
     def session(self, **more):
-        """more: settings, with _ for the dots of their names."""
+        """`more` contains settings, with _ for the dots of their names."""
         from pyspark.sql import SparkSession
         builder = SparkSession.builder.master(self.machines.url).appName("saltmill tests")
         for key, value in {**SETTINGS, **{k.replace("_", "."): v for k, v in more.items()}}.items():
@@ -162,7 +161,7 @@ class Rig:
         return builder.getOrCreate()
 
     def new_session(self, **more):
-        """In place of the one that there is: executors of their own."""
+        """Replaces the current session, so that the new session gets its own executors."""
         self.spark.stop()
         self.spark = self.session(**more)
 
@@ -181,7 +180,7 @@ class Rig:
     # --- faults ---
 
     def begin(self):
-        """Forget what was; the next test's faults."""
+        """Clears the faults of the test before."""
         for f in self.control.iterdir():
             f.unlink()
         (self.control / "log").touch()
@@ -193,11 +192,11 @@ class Rig:
         (self.control / f"{command}.always").write_text(code + "\n")
 
     def done(self, command):
-        """How often a fault of `once` was done."""
+        """Returns how often a fault of `once` was carried out."""
         return len(list(self.control.glob(f"{command}.*.done")))
 
     def runs(self, command):
-        """(executor, Python worker, process) of each run of the command by a task."""
+        """Returns (executor, Python worker, process) of each run of the command by a task."""
         lines = [line.split() for line in (self.control / "log").read_text().splitlines()]
         return [tuple(map(int, line[1:])) for line in lines if line[0] == command]
 
@@ -216,7 +215,7 @@ class Rig:
 
 
 class inside:
-    """with inside(folder): paths are relative to it."""
+    """Changes the working directory to the folder inside a `with` block."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -230,7 +229,7 @@ class inside:
 
 
 def assert_same(one, two):
-    """Two folders hold the same files with the same bytes."""
+    """Checks that two folders contain the same files with the same bytes."""
     names = [sorted(p.relative_to(f).as_posix() for p in f.rglob("*")) for f in (one, two)]
     assert names[0] == names[1]
     for name in names[0]:
@@ -239,7 +238,7 @@ def assert_same(one, two):
 
 
 def assert_nothing(folder, out="two"):
-    """Neither a load nor anything of one."""
+    """Checks that there is neither a load nor a part of a load."""
     left = [p.name for p in folder.iterdir() if p.name.startswith(out)]
     assert left == []
 
@@ -255,7 +254,7 @@ def alive(pid):
 def wait_for(what, seconds=20):
     end = time.monotonic() + seconds
     while not what():
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, "the condition was not met in time"
         time.sleep(0.1)
 
 

@@ -1,6 +1,5 @@
-"""Whatever dies, the load is the one that one process makes, or there is none and one sentence says why.
-
-Each test proves that what it killed was killed: the fault was taken, the process is gone, and others ran
+"""Tests that whichever process dies, the load equals the load of one process, or there is no load and one error gives
+the reason. Each test proves that it killed its target. The fault was carried out, the process is dead, and others ran
 in its place.
 """
 
@@ -21,7 +20,7 @@ ROWS = [f"{i * 7919 % 4000},{1_400_000_000 + i},{'x' * (1 + i % 7)}\n".encode() 
 
 @pytest.fixture
 def small(rig, tmp_path):
-    """A job, 6,000 rows, their plan of four regions and the load of one process."""
+    """Makes a job, 6,000 rows, a plan of four regions, and the load of one process."""
     (tmp_path / "job.yaml").write_text(JOB.replace("count: 2", "count: 4"))
     (tmp_path / "in.csv").write_bytes(HEADER + b"".join(ROWS))
     rig.native(tmp_path, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan")
@@ -37,13 +36,13 @@ def load(rig, folder, slices=4, **more):
 
 
 KILL_EXECUTOR = "kill -9 $executor $$"
-# Standard input is a pipe that nobody writes to: the program waits, until its Python worker ends.
+# Standard input is a pipe without data, so the program waits until its Python worker ends.
 WAIT = "mkfifo pipe; exec 3<>pipe 0<&3"
 
 
 @pytest.mark.parametrize("stage", ["map", "reduce"])
 def test_an_executor_is_killed(small, rig, stage):
-    """Its finished map tasks' pieces go with it, and are made again."""
+    """The output of the executor's finished map tasks is lost and made again."""
     rig.once(stage, f"echo $executor >{rig.control}/victim; {KILL_EXECUTOR}")
     load(rig, small)
     victim = int((rig.control / "victim").read_text())
@@ -54,13 +53,13 @@ def test_an_executor_is_killed(small, rig, stage):
 
 
 def test_an_executor_is_killed_between_map_and_reduce(small, rig):
-    """When the driver judges the maps; the lost ones run again before anything is reduced."""
+    """The executor dies when the driver checks the maps. The lost maps run again before any reduce starts."""
     rig.once("driver-unite", f"read -r _ victim _ <{rig.control}/log.map; kill -9 $victim; echo $victim >{rig.control}/victim")
     rig.always("map", f"echo map $executor >>{rig.control}/log.map")
     load(rig, small)
     victim = int((rig.control / "victim").read_text())
     assert rig.done("driver-unite") == 1 and not alive(victim)
-    assert len(rig.runs("map")) > 4, "maps ran again"
+    assert len(rig.runs("map")) > 4, "expected that maps run again"
     assert victim not in {e for e, *_ in rig.runs("reduce")}
 
 
@@ -77,7 +76,8 @@ def test_a_python_worker_and_a_native_child_are_killed(small, rig):
 
 
 def test_a_twin_overtakes_a_sleeper(small, rig):
-    """Speculation: the first attempt waits; its twin's result counts, and the sleeper comes to nothing."""
+    """With speculation, the first attempt waits, the second attempt's result counts, and the sleeping attempt has no
+    effect."""
     rig.once("reduce", WAIT)
     load(rig, small)
     (sleeper,) = [int(p.name.split(".")[1]) for p in rig.control.glob("reduce.*.done")]
@@ -87,7 +87,7 @@ def test_a_twin_overtakes_a_sleeper(small, rig):
 
 
 def test_a_machine_is_lost(small, rig):
-    """The worker and its executor go while maps run; the other machine does it all."""
+    """The worker and its executor die while maps run. The other host does all the work."""
     rig.once("map", f"echo $executor >{rig.control}/victim; read -r _ _ _ machine _ </proc/$executor/stat; "
                     f"echo $machine >{rig.control}/machine; kill -9 $machine $executor $$")
     load(rig, small)
@@ -126,7 +126,7 @@ def test_four_failures_are_one_sentence(small, rig):
 
 
 def test_full_disks(small, rig, disk_of):
-    """The executors' own, then the output's."""
+    """First the executors' disk is full, then the output's disk."""
     values = random.Random(1).randbytes(6 << 20).hex()
     rows = "".join(f"{i},1400000000,{values[i * 4096:i * 4096 + 4096]}\n" for i in range(len(values) // 4096))
     (small / "in.csv").write_bytes(HEADER + rows.encode())
@@ -143,7 +143,7 @@ def test_full_disks(small, rig, disk_of):
 
 
 def test_a_fault_of_the_data_is_not_tried_again(small, rig):
-    """The sentence is that of one process."""
+    """The error is the same as that of one process."""
     (small / "job.yaml").write_text(JOB.replace("    timestamp: at\n", "    timestamp: at\n    duplicates: error\n"))
     rows = [*ROWS[:3000], ROWS[1000].replace(b"x", b"y"), *ROWS[3000:]]
     (small / "in.csv").write_bytes(HEADER + b"".join(ROWS[:10]))
@@ -153,7 +153,7 @@ def test_a_fault_of_the_data_is_not_tried_again(small, rig):
     one = rig.native(small, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "no", status=1)
     sentence = fails(rig, small)
     assert one.stderr == f"saltmill load: {sentence}\n"
-    assert len(rig.runs("reduce")) < 2 * 4, "not four times each"
+    assert len(rig.runs("reduce")) < 2 * 4, "a failed task must not run four times"
 
 
 def test_another_program_on_a_machine_is_refused(tmp_path, monkeypatch):
@@ -168,7 +168,8 @@ def test_another_program_on_a_machine_is_refused(tmp_path, monkeypatch):
 
 
 def test_locks(tmp_path):
-    """Two runs of one output; one that died; one on another machine; a second attempt of the same application."""
+    """There are two runs with one output, a dead run, a run on another machine, and a second attempt of the same
+    application."""
     from saltmill.staging import Staging
     out = tmp_path / "two"
     with Staging(out, "app-1") as first:

@@ -1,6 +1,6 @@
-"""OUT in a real HDFS: the files of one process's load there, by one rename, and no more.
+"""Tests OUT in a real HDFS. One rename publishes the files of one process's load, and no other files.
 
-The HDFS is read by the tests' own client (tests/hbase/hdfs.py).
+The tests' own client reads the HDFS (tests/hbase/hdfs.py).
 """
 
 import json
@@ -21,7 +21,7 @@ PARTS = ".saltmill-spark"
 
 @pytest.fixture
 def small(rig, tmp_path):
-    """A job, 6,000 rows of which one is bad, their plan of four regions and the load of one process."""
+    """Makes a job, 6,000 rows with one bad row, a plan of four regions, and the load of one process."""
     (tmp_path / "job.yaml").write_text(JOB.replace("count: 2", "count: 4"))
     rows = [*ROWS[:3000], b"bad,1,x\n", *ROWS[3000:]]
     (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))
@@ -39,7 +39,7 @@ def load(rig, folder, out, **more):
 
 
 def test_a_load_into_hdfs(rig, small, hdfs):
-    """A reduce is killed before it sends, another after; what dead runs left is swept."""
+    """One reduce is killed before it sends files, and another reduce after. Leftovers of dead runs are removed."""
     left = {"application": "app-old", "attempt": None, "host": socket.gethostname(), "pid": 2**22 + 1}  # no such process
     hdfs.make_dirs(f"/bulk/two{PARTS}/run-old/files")
     put(hdfs, f"/bulk/two{PARTS}/lock", json.dumps(left).encode())
@@ -49,10 +49,10 @@ def test_a_load_into_hdfs(rig, small, hdfs):
     r = load(rig, small, hdfs.url("/bulk/two"))
     assert rig.done("reduce") == 1 and (rig.control / "after").exists() and len(rig.runs("reduce")) >= 6
     assert hdfs.tree("/bulk/two") == files_of(small / "one")
-    assert [n for n in hdfs.list("/bulk") if n.startswith("two")] == ["two"], "nothing beside it"
+    assert [n for n in hdfs.list("/bulk") if n.startswith("two")] == ["two"], "expected no file beside the load"
     assert r.manifest["rejected"] == 1 and r.out == hdfs.url("/bulk/two")
     before = len(rig.runs("map"))
-    with pytest.raises(saltmill.JobError, match="/bulk/two exists; a load never touches what is there"):
+    with pytest.raises(saltmill.JobError, match="/bulk/two: found an existing folder"):
         load(rig, small, hdfs.url("/bulk/two"))
     assert len(rig.runs("map")) == before
 
@@ -64,16 +64,16 @@ def put(hdfs, path, data):
 
 
 def test_what_is_refused(rig, small, hdfs):
-    """Each by a sentence, before anything is mapped; nothing is left but what was there."""
+    """Each case gives an error before the maps start, and only the existing files are left."""
     out, static = hdfs.url("/bulk/held"), small / "static"
     static.write_text("#!/bin/sh\necho '{\"program\": \"saltmill\", \"hdfs\": false}'\n")
     static.chmod(0o755)
     put(hdfs, f"/bulk/held{PARTS}/lock", b'{"application": "app-1", "attempt": "1", "host": "elsewhere", "pid": 7}')
     for where, sentence, more in (
-            (out, "is being made by another run .application app-1 host elsewhere pid 7", {}),
-            (hdfs.url("/bulk/side"), "without a shuffle", {"shuffle": False}),
-            ("s3://bucket/night", "cannot appear by one rename", {}),
-            (hdfs.url("/bulk/static"), "cannot write to HDFS", {"program": static})):
+            (out, "found the lock of another run .application app-1 host elsewhere pid 7", {}),
+            (hdfs.url("/bulk/side"), "found a folder in HDFS, expected", {"shuffle": False}),
+            ("s3://bucket/night", "cannot publish a folder by one rename", {}),
+            (hdfs.url("/bulk/static"), "found a program without HDFS", {"program": static})):
         with pytest.raises(saltmill.JobError, match=sentence):
             if "program" in more:
                 saltmill.spark.load(rig.spark, str(small / "in.csv"), str(small / "job.yaml"), where, **more)

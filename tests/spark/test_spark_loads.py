@@ -1,11 +1,11 @@
-"""A load by Spark is the very load that one process makes of the same input, byte for byte.
-
-The oracle is `saltmill load --plan`; what that one leaves is judged by others (tests/cli, tests/hbase).
+"""Tests that a load by Spark equals the load of one process with the same input, byte for byte. The oracle is `saltmill
+load --plan`. Other tests check the oracle (tests/cli, tests/hbase).
 """
 
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -24,7 +24,7 @@ ROWS = [f"{i * 7919 % 4000},{1_400_000_000 + i},{'x' * (1 + i % 7)}\n".encode() 
 
 @pytest.fixture
 def small(rig, tmp_path):
-    """A job, 20,000 rows, their plan and the load of one process."""
+    """Makes a job, 20,000 rows, a plan, and the load of one process."""
     (tmp_path / "job.yaml").write_text(JOB.replace("count: 2", "count: 5"))
     (tmp_path / "in.csv").write_bytes(HEADER + b"".join(ROWS))
     rig.native(tmp_path, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan")
@@ -33,7 +33,7 @@ def small(rig, tmp_path):
 
 
 def test_flights_of_a_year(rig, tmp_path, flights_csv):
-    """Real data, two families, the plan made by the load itself and kept to by one process."""
+    """The input is real data with two families. The load makes the plan itself, and one process then uses this plan."""
     job = ROOT / "conf" / "flights.yaml"
     r = rig.load(tmp_path, job, flights_csv, slices=4)
     rig.native(tmp_path, "plan", job, flights_csv, "--tune", "-o", "plan")
@@ -46,7 +46,7 @@ def test_flights_of_a_year(rig, tmp_path, flights_csv):
 
 
 def test_several_inputs_packed_ones_too(rig, tmp_path):
-    """A folder of two plain files and a gzip, with rejects and two tables."""
+    """The input is a folder of two plain files and a gzip file, with rejects and two tables."""
     job = JOB + JOB[JOB.index("  - name: t"):].replace("name: t", "name: ns:other").replace("salt: 4", "salt: 3")
     (tmp_path / "job.yaml").write_text(job)
     folder = tmp_path / "in"
@@ -69,12 +69,12 @@ def test_several_inputs_packed_ones_too(rig, tmp_path):
     with pytest.raises(saltmill.Rejected) as e:
         rig.load(tmp_path, "job.yaml", names, slices=7, plan="plan", max_rejects=2, out="three")
     assert f"saltmill load: {e.value}\n" == refused.stderr
-    assert len(rig.runs("reduce")) == reduces, "rejected before anything was reduced"
+    assert len(rig.runs("reduce")) == reduces, "a reduce started before the rejection"
     assert_nothing(tmp_path, "three")
 
 
 def test_line_ends_in_quotes_at_the_borders(rig, tmp_path):
-    """Slices that begin within a row are mapped again, and what the wrong tries sent counts for nothing."""
+    """Slices that begin inside a row are mapped again, and the output of the wrong attempts is dropped."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = b"".join(b'%d,%d,"%s"\n' % (i, 1_400_000_000 + i, b"7,7,7\n" * (i % 60)) for i in range(400))
     (tmp_path / "in.csv").write_bytes(HEADER + rows)
@@ -98,7 +98,7 @@ def test_json_lines_of_a_table_that_is_there(rig, tmp_path):
 
 
 def test_without_a_shuffle(small, rig):
-    """Slices side by side, a task killed among them: what HBase would answer is that of one load, or it is refused."""
+    """Joins loads of slices, with a killed task. HBase would answer as for one load, or the load is refused."""
     rig.once("load", "kill -9 $$")
     r = rig.load(small, "job.yaml", "in.csv", slices=3, plan="plan", shuffle=False)
     assert rig.done("load") == 1 and len(rig.runs("load")) >= 4 and not rig.runs("map")
@@ -106,7 +106,7 @@ def test_without_a_shuffle(small, rig):
     assert rig.native(small, *scan, "one").stdout == rig.native(small, *scan, "two").stdout
     assert len(r.regions["t"]) == 15 and r.manifest["joined"] == 3
     rig.native(small, "verify", "two")
-    with pytest.raises(saltmill.JobError, match="up to 16 slices are loaded, found 17"):
+    with pytest.raises(saltmill.JobError, match="found 17 slices, expected at most 16"):
         rig.load(small, "job.yaml", "in.csv", slices=17, plan="plan", shuffle=False, out="three")
     (small / "in.csv").write_bytes(HEADER + b"".join(ROWS) + ROWS[0].replace(b"x", b"y"))
     with pytest.raises(saltmill.JobError, match="both have the cell of row"):
@@ -124,8 +124,13 @@ def test_nothing_to_load(rig, tmp_path):
     (tmp_path / "job.yaml").write_text(JOB)
     (tmp_path / "in.csv").write_bytes(HEADER)
     (tmp_path / "other.csv").write_bytes(HEADER + ROWS[0])
-    with pytest.raises(saltmill.JobError, match="no rows to plan from"):
-        rig.load(tmp_path, "job.yaml", "in.csv")
+    rig.native(tmp_path, "load", "job.yaml", "in.csv", "-o", "one")
+    rig.load(tmp_path, "job.yaml", "in.csv", out="two")
+    for name in "t/splits.txt", "t/create.rb":
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert (tmp_path / "one/t/splits.txt").read_bytes() == b""
+    for name in "one", "two":
+        shutil.rmtree(tmp_path / name)
     rig.native(tmp_path, "plan", "job.yaml", "other.csv", "--tune", "-o", "plan")
     rig.native(tmp_path, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "one")
     rig.load(tmp_path, "job.yaml", "in.csv", plan="plan")
@@ -138,18 +143,18 @@ def test_what_cannot_be_is_said_at_once(small, rig):
             rig.load(small, *args, **more)
         assert_nothing(small, "three")
         assert not rig.runs("map")
-    refused("one exists; a load never touches what is there", "job.yaml", "in.csv", out="one")
+    refused("one: found an existing folder", "job.yaml", "in.csv", out="one")
     refused("no.csv: No such file", "job.yaml", "no.csv", out="three")
     refused("no.yaml: No such file", "no.yaml", "in.csv", out="three")
     refused("--max-rejects: found `x`", "job.yaml", "in.csv", out="three", max_rejects="x")
-    refused("no-plan: has no settings.json", "job.yaml", "in.csv", out="three", plan="no-plan")
-    refused("expected a folder of a file system that all tasks can write to", "job.yaml", "in.csv", out="s3://bucket/x")
+    refused("no-plan: found no settings.json", "job.yaml", "in.csv", out="three", plan="no-plan")
+    refused("expected a folder in a file system that all tasks can write to", "job.yaml", "in.csv", out="s3://bucket/x")
     (small / "job.yaml").write_text("tables: 7\n")
     refused("job.yaml:", "job.yaml", "in.csv", out="three")
 
 
 def test_spark_submit(rig, saltmill, tmp_path):
-    """The command, an application of its own: its options, its report and its exit status."""
+    """Runs the command as a separate application, with its options, its report and its exit status."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = list(ROWS[:3000])
     rows[2000] = b"bad,1,x\n"

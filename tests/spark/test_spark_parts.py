@@ -1,4 +1,4 @@
-"""Parts of a load by Spark that need no Spark: folders and locks, what is shipped, what is said."""
+"""Tests parts of a load by Spark that need no Spark, such as folders and locks, shipped files, and messages."""
 
 import fractions
 import importlib
@@ -23,7 +23,7 @@ from saltmill import native, stages, staging, tasks  # noqa: E402
 
 
 def test_writes_that_take_a_part():
-    """Of an unbuffered pipe each write tells how much it took."""
+    """Each write to an unbuffered pipe returns the number of bytes that it took."""
     class Pipe:
         got = b""
 
@@ -47,7 +47,7 @@ def no_space(*_, **__):
 
 @pytest.mark.parametrize("broken", ["tempfile.mkdtemp", "os.fsync", "os.chmod"])
 def test_a_lock_that_was_taken_in_vain(tmp_path, monkeypatch, broken):
-    """Is let go at once, in the same process too, and there is a sentence."""
+    """A taken lock is refused at once with an error, also in the same process."""
     module, function = broken.split(".")
     with monkeypatch.context() as m:
         m.setattr(getattr(staging, module), function, no_space)
@@ -60,7 +60,7 @@ def test_a_lock_that_was_taken_in_vain(tmp_path, monkeypatch, broken):
 
 
 def test_what_dead_runs_left(tmp_path, monkeypatch):
-    """Folders, plain files, links; a folder that cannot be removed has at least another name."""
+    """Removes folders, plain files and links. A folder that cannot be removed is at least renamed."""
     folder = tmp_path / "two.saltmill-spark"
     (folder / "run-old" / "files").mkdir(parents=True)
     (folder / ".run-older.gone" / "files").mkdir(parents=True)
@@ -89,7 +89,8 @@ def test_what_the_system_refuses_is_one_sentence(tmp_path, monkeypatch):
 
 
 def test_folders_of_tasks(tmp_path):
-    """Those of dead processes go, unless other processes have such numbers: those of a neighbour's namespace."""
+    """Folders of dead processes are removed, unless other processes have their numbers, for example in another
+    namespace."""
     dead = subprocess.Popen(["true"])
     dead.wait()
     mine = os.stat("/proc/self/ns/pid").st_ino
@@ -101,7 +102,7 @@ def test_folders_of_tasks(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(names[1:])
 
 
-# --- what is given, and what is shipped ---
+# --- arguments, and shipped files ---
 
 def test_limits():
     for good in (0, 7, "7", "0%", "0.5%", "100%"):
@@ -113,7 +114,7 @@ def test_limits():
 
 def test_a_folder_that_is_no_plan(tmp_path):
     for folder in (tmp_path, tmp_path / "no"):
-        with pytest.raises(saltmill.JobError, match=f"^{folder}: has no settings.json: expected a folder that"):
+        with pytest.raises(saltmill.JobError, match=f"^{folder}: found no settings.json, expected a folder of"):
             stages.regions_of_plan(folder)
 
 
@@ -132,7 +133,7 @@ fields:
 
 
 def test_files_of_codes(tmp_path):
-    """All that the job names are shipped; one that tasks could not find is refused."""
+    """All files that the job names are shipped. A file that tasks could not find is refused."""
     (tmp_path / "job" / "sub").mkdir(parents=True)
     (tmp_path / "above.csv").write_text("A,1\n")
     job, shipped = tmp_path / "job" / "job.yaml", ["plain.csv", "with blank.csv", "it's.csv", "no quotes, blank.csv"]
@@ -143,14 +144,14 @@ def test_files_of_codes(tmp_path):
     assert set(files) == {f"job/{name}" for name in ["job.yaml", "sub/../plain.csv", *shipped]}
     assert files["job/it's.csv"] == b"it's.csv,1\n"
     job.write_text(f"fields: {{a: {{codes: {tmp_path}/above.csv}}}}\n")
-    assert set(stages.files_of_job(job)) == {"job/job.yaml"}, "all machines have it"
+    assert set(stages.files_of_job(job)) == {"job/job.yaml"}, "a file of all machines must not be shipped"
     for climbs in ("../above.csv", "sub/../../above.csv"):
         job.write_text(f"fields: {{a: {{codes: {climbs}}}}}\n")
-        with pytest.raises(saltmill.JobError, match=f"job.yaml: codes: {climbs} is outside of the job's folder"):
+        with pytest.raises(saltmill.JobError, match=f"job.yaml: codes: found {climbs} outside the job's folder"):
             stages.files_of_job(job)
 
 
-# --- a job of Spark that is given up ---
+# --- a Spark job that is canceled ---
 
 def test_an_interrupted_job_is_cancelled(monkeypatch):
     cancelled = threading.Event()
@@ -184,7 +185,7 @@ def test_an_interrupted_job_is_cancelled(monkeypatch):
 
 
 def test_archives_are_not_read_anew_for_each_task(tmp_path, monkeypatch):
-    """As Python does from 3.10 on; what is in them is still found."""
+    """Works as Python does from 3.10 on. The classes in the files are still found."""
     with zipfile.ZipFile(tmp_path / "some.zip", "w") as z:
         for name in ("__init__", "one", "two"):
             z.writestr(f"in_some_zip/{name}.py", f"IS = '{name}'")
@@ -202,10 +203,10 @@ def test_archives_are_not_read_anew_for_each_task(tmp_path, monkeypatch):
     assert importlib.import_module("in_some_zip.two").IS == "two"
 
 
-# --- what is judged, and what is said of it ---
+# --- limits, and their messages ---
 
 def test_limits_are_those_of_the_program():
-    """A share of the events, exactly; as a double 29% of 100 is a little less than 29."""
+    """The share of the events is exact, because 29% of 100 is a little less than 29 as a double."""
     for percent in [*range(101), "0.1", "2.5", "33.3", "99.9"]:
         share = fractions.Fraction(str(percent)) / 100
         for read in range(301):
@@ -216,7 +217,7 @@ def test_limits_are_those_of_the_program():
 
 
 def joined(monkeypatch, folder, files, filesystem=None, meanwhile=lambda: None, read=lambda name: "{}"):
-    """The driver's part without a shuffle: two loads, during which something happens; what the program was called for."""
+    """Runs the driver's part without a shuffle, as two loads with an event between. Records the program's calls."""
     called = []
     for part in ("a", "b"):
         (folder / part).mkdir()
@@ -247,15 +248,15 @@ def replaced(path):
 @pytest.mark.parametrize("change", [None, replaced, lambda path: path.write_text("b"), lambda path: path.unlink(),
                                     lambda path: path.write_text("ab")])
 def test_an_input_that_is_replaced_between_its_slices(tmp_path, monkeypatch, change, far):
-    """Each load is one of its own; only who started them sees that they were of two files."""
+    """Each load is separate. Only the caller knows that the loads belong to two files."""
     path = tmp_path / "in.csv"
     path.write_text("a")
     os.utime(path, (5, 5))
     called, said = joined(monkeypatch, tmp_path, [path], pyarrow.fs.LocalFileSystem() if far else None,
                           lambda: change and change(path))
-    # a store of objects tells no inodes
+    # an object store has no inodes
     if change and not (far and change is replaced):
-        assert called == [] and said.startswith(f"{path}: was changed or replaced") or "No such file" in said
+        assert called == [] and said.startswith(f"{path}: found another size, time or inode") or "No such file" in said
     else:
         assert called == ["unite"] and said is None
 

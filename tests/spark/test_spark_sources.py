@@ -1,4 +1,5 @@
-"""Inputs that only tasks can open, and DataFrames: the same bytes as of files that the program opens itself."""
+"""Tests inputs that only tasks can open, and DataFrames. The bytes are the same as from files that the program
+opens."""
 
 import datetime
 import decimal
@@ -21,7 +22,8 @@ from load_help import HEADER, JOB  # noqa: E402
 
 
 def test_files_that_only_tasks_can_open(rig, tmp_path):
-    """Fed by pyarrow.fs: slices, line ends in quotes at their borders, a gzip, rejects; what it says is the same."""
+    """pyarrow.fs feeds slices, line ends in quotes at their borders, a gzip file, and rejects. The messages are the
+    same."""
     (tmp_path / "job.yaml").write_text(JOB)
     bucket = tmp_path / "far" / "bucket"
     bucket.mkdir(parents=True)
@@ -40,7 +42,7 @@ def test_files_that_only_tasks_can_open(rig, tmp_path):
     assert_same(tmp_path / "one", tmp_path / "two")
     maps = len(rig.runs("map"))
     assert r.mended and maps >= r.slices + r.mended
-    # the gzip was read once and as a whole, so its map has the digest; unless Spark ran a map twice
+    # the gzip was read once and completely, so its map has the digest, unless Spark ran a map twice
     assert len(rig.runs("digest")) == 1 or maps > r.slices + r.mended
     with pytest.raises(saltmill.JobError, match="bucket/c.csv: No such file"):
         rig.load(tmp_path, "job.yaml", ["bucket/c.csv"], filesystem=far, out="three")
@@ -49,7 +51,8 @@ def test_files_that_only_tasks_can_open(rig, tmp_path):
 
 @pytest.mark.parametrize("name, slices", [("in.csv", 3), ("in.csv.gz", 1)])
 def test_an_object_that_is_replaced_after_its_maps(rig, tmp_path, name, slices):
-    """By another of the same size, and the maps that were lost meanwhile read that one: nothing is published."""
+    """The file is replaced by a file of the same size. Maps that run again read the new file, so nothing is
+    published."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = b"".join(b"%d,%d,x\n" % (i, 1_400_000_000 + i) for i in range(600))
     (tmp_path / "in.csv").write_bytes(HEADER + rows)
@@ -62,14 +65,14 @@ def test_an_object_that_is_replaced_after_its_maps(rig, tmp_path, name, slices):
     rig.always("map", f"echo $executor >>{rig.control}/executors")
     rig.once("driver-unite", f"mv {tmp_path}/new/{name} {tmp_path}/far/{name}; kill -9 $(sort -u {rig.control}/executors)")
     far = SubTreeFileSystem(str(tmp_path / "far"), LocalFileSystem())
-    with pytest.raises(saltmill.JobError, match=f"{name}: bytes .* differ from those that were mapped: the file changed"):
+    with pytest.raises(saltmill.JobError, match=f"{name}: found other bytes from .*, expected the mapped bytes: the file changed"):
         rig.load(tmp_path, "job.yaml", name, slices=slices, plan="plan", filesystem=far)
-    assert rig.done("driver-unite") == 1 and len(rig.runs("map")) > slices, "maps ran again"
+    assert rig.done("driver-unite") == 1 and len(rig.runs("map")) > slices, "expected that maps run again"
     assert_nothing(tmp_path)
 
 
 def test_a_plan_by_tasks(rig, tmp_path):
-    """Each looks at a slice, behind the header too: the regions are those of one look at all of it."""
+    """Each task scans a slice, also after the header. The regions equal those of one scan of the whole input."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = [b"%d,%d,x\n" % (i * 7919 % 4000, 1_400_000_000 + i) for i in range(2000)]
     (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))
@@ -82,7 +85,7 @@ def test_a_plan_by_tasks(rig, tmp_path):
 
 
 def test_which_files(tmp_path):
-    """Folders, patterns and URIs; names that begin with `.` or `_` are for no pattern and folder."""
+    """Inputs are folders, patterns and URIs. Patterns and folders skip names that begin with `.` or `_`."""
     for name in ("b.csv", "a.csv", "_c.csv", ".d.csv", "e.txt"):
         (tmp_path / name).write_text("x")
     (tmp_path / "sub").mkdir()
@@ -93,7 +96,7 @@ def test_which_files(tmp_path):
     for more in ({}, {"filesystem": LocalFileSystem()}):
         assert names(f"{tmp_path}/*.csv", f"{tmp_path}/e.txt", **more) == ["a.csv", "b.csv", "e.txt"]
         assert names(str(tmp_path), **more) == ["a.csv", "b.csv", "e.txt"]
-        with pytest.raises(saltmill.JobError, match="no file is there"):
+        with pytest.raises(saltmill.JobError, match="found no file, expected"):
             names(f"{tmp_path}/*.gz", **more)
     assert names(f"file://{tmp_path}/a.csv") == ["a.csv"]
     with pytest.raises(saltmill.JobError, match="another file system"):
@@ -132,7 +135,7 @@ def orders(n):
 
 
 def write_orders(folder, rows):
-    """The same rows as a Parquet file with dictionaries and small row groups, and as CSV."""
+    """Writes the same rows as a Parquet file with dictionaries and small row groups, and as CSV."""
     schema = pa.schema({"customer": pa.int64(), "ordered": pa.timestamp("us", "UTC"), "amount": pa.decimal128(12, 2),
                         "city": pa.string()})
     pa.parquet.write_table(pa.Table.from_pylist(rows, schema), folder / "orders.parquet", row_group_size=100)
@@ -149,7 +152,8 @@ def hfiles(folder):
 
 
 def test_a_dataframe_is_its_rows(rig, tmp_path):
-    """Of Parquet with nulls, decimals, times and dictionaries, in several partitions: the HFiles of the same CSV."""
+    """Loads Parquet with nulls, decimals, times and dictionaries, in several partitions. The HFiles equal those of the
+    same CSV."""
     write_orders(tmp_path, list(orders(3000)))
     rig.native(tmp_path, "load", "csv.yaml", "orders.csv", "-o", "one")
     frame = rig.spark.read.parquet(str(tmp_path / "orders.parquet")).repartition(3, "customer")
@@ -168,9 +172,9 @@ def test_keys_that_are_not_unique_need_an_order(rig, tmp_path):
     rows.append({**rows[100], "city": "later"})
     write_orders(tmp_path, rows)
     frame = rig.spark.read.parquet(str(tmp_path / "orders.parquet"))
-    with pytest.raises(saltmill.JobError, match="two rows of the DataFrame give one cell, of row key .*ordered=True"):
+    with pytest.raises(saltmill.JobError, match="found two rows of the DataFrame for one cell, of row key .*ordered=True"):
         rig.load(tmp_path, "arrow.yaml", frame)
     assert_nothing(tmp_path)
     rig.native(tmp_path, "load", "csv.yaml", "orders.csv", "-o", "one")
-    rig.load(tmp_path, "arrow.yaml", frame, ordered=True)  # the file's order, and the later one counts
+    rig.load(tmp_path, "arrow.yaml", frame, ordered=True)  # in the file's order the later one counts
     assert hfiles(tmp_path / "one") == hfiles(tmp_path / "two")
