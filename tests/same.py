@@ -1,11 +1,11 @@
-"""Do two builds of saltmill write the same bytes?
+"""Compares the bytes that two builds of saltmill write.
 
     python3 tests/same.py BINARY_BEFORE BINARY_AFTER [--jobs 50] [--seed N]
 
-Both programs run the jobs of conf/ and random ones: load, plan, ddl, and split besides.  All that
-they leave is compared byte by byte, with what they print and their exit status; only what a clock
-shows is masked.  One line a difference: job, path, first byte that differs; exit status 0 when there
-is none, or only in jobs of --allow.  `--seed 17 --jobs 1` repeats random-17.
+Both programs run load, plan and ddl on the jobs of conf/ and on random jobs, and also split. All their files, their
+output and their exit status are compared byte by byte. Only times are masked. Each difference is one line with the job,
+the path, and the first byte that differs. The exit status is 0 if there is no difference, or only in jobs of --allow.
+`--seed 17 --jobs 1` repeats random-17.
 """
 
 import argparse
@@ -28,25 +28,25 @@ from cluster import CACHE  # noqa: E402  (needs the path above)
 from random_jobs import Case  # noqa: E402
 
 SECONDS = 120  # for one command
-# The random jobs use what their oracle can unpack with Python alone; nothing is unpacked here.
+# The random jobs use compression that their oracle can decompress with Python alone. Nothing is decompressed here.
 CODECS = [{"codec": "SNAPPY"}, {"codec": "LZ4"}, {"codec": "ZSTD"}, {"codec": "ZSTD", "level": 9},
           {"codec": "ZSTD", "level": "auto", "aim": "speed"}, {"codec": "ZSTD", "level": "auto", "aim": "size"}]
-# The big jobs of conf/ run twice more: tuned and sorted on disk; and to one long file a family, as
-# only there an index has levels and a bloom filter several chunks.
+# The big jobs of conf/ run twice more. The first variant is tuned and sorted on disk. The second variant writes one
+# long file for each family, because only a long file has index levels and a bloom filter of several chunks.
 BIG = "compression: {codec: ZSTD, framing: hbase}"
 WAYS = {
     "-tuned": ({re.escape(BIG): "compression: {codec: ZSTD, framing: hbase, level: auto}"}, ["--memory", "16M"]),
     "-long": ({re.escape(BIG): "compression: LZ4, blocksize: 1K, data_block_encoding: FAST_DIFF",
                "bloomfilter: ROW": "bloomfilter: ROWCOL", r"split: sampled, count: \d+": "split: none"}, []),
 }
-# A load's seconds on stdout, with what it spilled, which is not its output either; progress on stderr.
+# A load's seconds and spilled bytes on stdout, and progress on stderr, are masked.
 CLOCK = re.compile(rb"^\d+\.\d\d s \(read .*events/s.*$|^saltmill: \d+\.\d s: .*\n", re.M)
 
 
 # --- one job, one program ---
 
 class Side:
-    """One of the two programs; what it makes in a folder is left there under the side's name."""
+    """One of the two programs. The program's files in a folder are kept under the side's name."""
 
     def __init__(self, name, program, more):
         self.name, self.program, self.more = name, pathlib.Path(program).resolve(), more
@@ -54,13 +54,13 @@ class Side:
             sys.exit(f"same: {program} is no program")
 
     def make(self, folder, do, options):
-        self.made = folder / "made"  # of both, in turn: the path is in what they write
+        self.made = folder / "made"  # one path for both, in turn, because their files contain the path
         self.made.mkdir()
         do(self, options)
         return self.made.rename(folder / self.name)
 
     def run(self, name, *command):
-        """What it prints and how it ends become files beside what it writes, and are compared like them."""
+        """Writes output and exit status into files beside the program's files, so that these are also compared."""
         try:
             r = subprocess.run([self.program, *command, *self.more], cwd=self.made.parent, capture_output=True,
                                timeout=SECONDS)
@@ -98,8 +98,8 @@ def do_split(side, _):
 # --- two results ---
 
 def pairs(before, after):
-    """(path before, path after), None for one that is not there.  HFiles are named by a digest: two of
-    different names are compared when they stand in the same place of the manifests."""
+    """Returns pairs (path before, path after), with None for a missing file. HFiles are named by a digest, so files
+    with different names are paired if they have the same place in the manifests."""
     here, there = ({p.relative_to(made).as_posix() + "/" * p.is_dir() for p in made.rglob("*")}
                    for made in (before, after))
     first, second = ([f"load/{f['path']}" for t in tables(made) for f in t["files"]] for made in (before, after))
@@ -110,7 +110,7 @@ def pairs(before, after):
 
 
 def as_old(manifest, other):
-    """A manifest without the members of today, if the other one is of before there were any."""
+    """Returns a manifest without the newest members, if the other manifest lacks them because it is older."""
     new, old = json.loads(manifest), json.loads(other)
     if "digests" in new and "digests" not in old:
         del new["digests"]
@@ -136,10 +136,10 @@ def differences(before, after, count):
                 yield f"{a}: the same bytes under another name, {b}"
 
 
-# --- the jobs: each is made ready in a folder of its name ---
+# --- the jobs: each is prepared in a folder of its name ---
 
 def input_file(name):
-    """Where an input of conf/ is, or None."""
+    """Returns the path of an input of conf/, or None."""
     data = os.environ.get("SALTMILL_DATA")
     if data and not os.path.isdir(data):
         sys.exit(f"same: SALTMILL_DATA names {data}, which is no folder")
@@ -172,7 +172,7 @@ def random_jobs(folder, seeds):
         here, rng = folder / f"random-{seed}", random.Random(seed)
         here.mkdir()
         case = Case(seed, here)
-        framing = {"framing": rng.choice(["hbase", "hadoop"])}  # one for the job: a region server has one
+        framing = {"framing": rng.choice(["hbase", "hadoop"])}  # one for the job, because it has one region server
         for family in [f for t in case.job.tables for f in t["families"].values() if rng.random() < 0.7]:
             codec = rng.choice(CODECS)
             family["compression"] = codec | framing if codec["codec"] == "ZSTD" else codec

@@ -1,12 +1,12 @@
 #!/bin/sh
-# spdx.sh PROGRAM VERSION: what the program is made of, as SPDX 2.3 (tag:value) on standard output
+# spdx.sh PROGRAM VERSION prints the components of the program as SPDX 2.3 (tag:value)
 #
-# The libraries are those that the linker has put down in it and those that it loads late (include/late.h:
-# their files are named in it); of what package and version they are here, dpkg says.
+# The list has the libraries that the program links and those that it loads late (include/late.h names
+# their files). dpkg gives their packages and versions on this machine.
 set -eu
 program=$1 version=$2
 
-# What the libraries' own notices say, as SPDX names it; of others NOASSERTION.
+# Prints the license in the library's own notice, by its SPDX name; NOASSERTION for unknown libraries.
 license() {
 	case $1 in
 	libcsv.so*) echo LGPL-2.1-or-later ;;
@@ -17,6 +17,7 @@ license() {
 	libdeflate.so*) echo MIT ;;
 	libz.so*) echo Zlib ;;
 	libsnappy.so*) echo BSD-3-Clause ;;
+	libuchardet.so*) echo "MPL-1.1 OR GPL-2.0-or-later OR LGPL-2.1-or-later" ;;
 	liblz4.so*) echo BSD-2-Clause ;;
 	libbz2.so*) echo bzip2-1.0.6 ;;
 	libisal.so*) echo BSD-3-Clause ;;
@@ -56,7 +57,7 @@ printf 'PackageChecksum: SHA256: %s\n' "$sum"
 printf 'Relationship: SPDXRef-DOCUMENT DESCRIBES SPDXRef-saltmill\n'
 files=$(printf '%s\n' "$linked" "$late" | grep -v '^ld-linux' | LC_ALL=C sort -u) # ld.so is of libc6 too
 known=$(ldconfig -p)
-# "FILE PATH" a line; a merged /usr has files under two names, of which dpkg knows one
+# each line is "FILE PATH"; a merged /usr has files under two names, and dpkg knows only one name
 paths=$(for file in $files; do
 	path=$(printf '%s\n' "$known" | awk -v f="$file" '$1 == f { print $NF; exit }')
 	[ -z "$path" ] || echo "$file $(readlink -f "$path")"

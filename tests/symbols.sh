@@ -1,8 +1,8 @@
 #!/bin/sh
-# symbols.sh OBJECT...: is pipeline/hfile fit to be a library?
+# symbols.sh OBJECT... checks that pipeline/hfile can be a library.
 #
-# Every symbol that its objects define begins with hfile_, and none calls what ends the process when
-# there is no memory: the mem_* and buf_* of include/mem.h and include/bytes.h that cannot fail.
+# Every symbol that the objects define must begin with hfile_. No object may call functions that end
+# the process without memory, such as mem_alloc of include/mem.h and buf_put of include/bytes.h.
 set -u
 bad=$({
 	nm -gA --defined-only "$@" | awk '$NF !~ /^hfile_/ { print $1 " leaves pipeline/hfile as " $NF }'

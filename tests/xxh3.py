@@ -1,4 +1,4 @@
-"""XXH3-128 by xxHash's own library, and manifests that are changed and carry the right digest all the same."""
+"""Computes XXH3-128 with xxHash's own library, and changes manifests with the right digest."""
 
 import ctypes
 import json
@@ -11,7 +11,7 @@ class Hash128(ctypes.Structure):
 
 
 def xxh3_128(data):
-    """In hexadecimal."""
+    """Returns the digest in hexadecimal."""
     xxh3 = ctypes.CDLL("libxxhash.so.0").XXH3_128bits
     xxh3.argtypes, xxh3.restype = [ctypes.c_char_p, ctypes.c_size_t], Hash128
     h = xxh3(data, len(data))
@@ -19,7 +19,8 @@ def xxh3_128(data):
 
 
 def sealed(manifest):
-    """The text of a manifest (a dict); its digest is that of all its bytes but the digest's own digits."""
+    """Returns the text of a manifest (a dict). The digest covers all bytes of the text except the digest's own
+    digits."""
     manifest["digests"]["manifest"] = ZEROS
     text = json.dumps(manifest, indent=2) + "\n"
     before, behind = text.rsplit(ZEROS, 1)
@@ -27,7 +28,7 @@ def sealed(manifest):
 
 
 def edit_manifest(load, change):
-    """change(dict), of a published load; as if saltmill had written it so."""
+    """Applies change(dict) to the manifest of a published load, as if saltmill had written it that way."""
     path = load / "manifest.json"
     manifest = json.loads(path.read_text())
     change(manifest)

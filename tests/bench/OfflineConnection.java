@@ -11,11 +11,11 @@ import org.apache.hadoop.hbase.client.RegionLocator;
 import org.apache.hadoop.hbase.client.TableBuilder;
 import org.apache.hadoop.hbase.security.User;
 
-/** A connection to no server: it knows the regions of the table, not where they live. */
+/** A connection without a server. It knows the regions of the table, but no server addresses. */
 public final class OfflineConnection implements Connection {
   private final Configuration conf;
 
-  /** As ConnectionFactory makes it, by hbase.client.connection.impl. */
+  /** ConnectionFactory creates it through hbase.client.connection.impl. */
   public OfflineConnection(Configuration conf, ExecutorService pool, User user,
     Map<String, byte[]> attributes) {
     this.conf = conf;

@@ -28,15 +28,16 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * SaltedLoad CSV OUT: the peer of conf/ratings.yaml, HBase's own way: a MapReduce job that sorts
- * by row key and writes with HFileOutputFormat2, without a connection to a server.
+ * SaltedLoad CSV OUT does the work of conf/ratings.yaml in HBase's own way. It is a MapReduce job
+ * that sorts by row key and writes with HFileOutputFormat2, without a connection to a server.
  *
- * The same rows and cells as conf/ratings.yaml: salt, userId (8 bytes), reversed ms (8), movieId
- * (4); f:m and f:r at the rating's time.  Only the salt is another: abs(Arrays.hashCode % 16).
+ * It writes the same rows and cells as conf/ratings.yaml: salt, userId (8 bytes), reversed ms (8),
+ * movieId (4); f:m and f:r at the rating's time. Only the salt differs, which is
+ * abs(Arrays.hashCode % 16).
  *
- * Two forms: by default one small value a row goes through the shuffle and the reducer makes both
- * cells, the fastest form of such a job that we know; -Dcells=true sends one KeyValue a cell to
- * CellSortReducer, as the reference guide has it.
+ * The job has two forms. By default, one small value for each row goes through the shuffle, and the
+ * reducer makes both cells. This is the fastest form of such a job that we know. With -Dcells=true,
+ * the job sends one KeyValue for each cell to CellSortReducer, as in the reference guide.
  */
 public class SaltedLoad extends Configured implements Tool {
   static final int BUCKETS = 16;
@@ -45,7 +46,7 @@ public class SaltedLoad extends Configured implements Tool {
   static final byte[] MOVIE = Bytes.toBytes("m");
   static final byte[] RATING = Bytes.toBytes("r");
 
-  /** A line's key, timestamp and two spans; no String is made. */
+  /** Parses a line's key, timestamp and two spans without creating a String. */
   abstract static class LineMapper<V>
     extends Mapper<LongWritable, Text, ImmutableBytesWritable, V> {
     final byte[] row = new byte[ROW];
@@ -70,7 +71,7 @@ public class SaltedLoad extends Configured implements Tool {
       return n;
     }
 
-    /** False for the header. */
+    /** Returns false for the header. */
     boolean parse(LongWritable at, Text line) throws IOException {
       buf = line.getBytes();
       int end = line.getLength();
@@ -140,7 +141,7 @@ public class SaltedLoad extends Configured implements Tool {
     return keys;
   }
 
-  /** What a connection would tell of the table's regions, made here. */
+  /** Makes the description of the table's regions that a connection would return. */
   static RegionLocator regions(TableName name) {
     return (RegionLocator) Proxy.newProxyInstance(SaltedLoad.class.getClassLoader(),
       new Class<?>[] { RegionLocator.class },
@@ -154,7 +155,7 @@ public class SaltedLoad extends Configured implements Tool {
       .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
         .setCompressionType(Compression.Algorithm.ZSTD).setBloomFilterType(BloomType.ROW).build())
       .build();
-    // otherwise each writer asks a server where its region lives
+    // otherwise each writer asks a server for the address of its region
     job.getConfiguration().setBoolean(HFileOutputFormat2.LOCALITY_SENSITIVE_CONF_KEY, false);
     HFileOutputFormat2.configureIncrementalLoad(job, table, regions(name));
   }
@@ -166,12 +167,12 @@ public class SaltedLoad extends Configured implements Tool {
     job.setJarByClass(SaltedLoad.class);
     job.setMapperClass(cells ? CellMapper.class : RowMapper.class);
     job.setMapOutputKeyClass(ImmutableBytesWritable.class);
-    // KeyValue as map output makes configureIncrementalLoad choose CellSortReducer
+    // with KeyValue as map output, configureIncrementalLoad chooses CellSortReducer
     job.setMapOutputValueClass(cells ? KeyValue.class : BytesWritable.class);
     FileInputFormat.addInputPath(job, new Path(args[0]));
     FileOutputFormat.setOutputPath(job, new Path(args[1]));
     describe(job);
-    if (!cells) { // a reducer that configureIncrementalLoad does not know goes in behind it
+    if (!cells) { // a reducer that configureIncrementalLoad does not know is set after it
       job.setReducerClass(RowReducer.class);
       job.setOutputValueClass(MapReduceExtendedCell.class);
     }

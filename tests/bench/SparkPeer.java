@@ -34,7 +34,7 @@ import scala.collection.JavaConverters;
 import scala.runtime.AbstractFunction1;
 
 /**
- * The peers of a load by Spark, on the rows, keys and cells of SaltedLoad, without a server.
+ * Two Spark programs that write the rows, keys and cells of SaltedLoad to HFiles, without a server.
  *
  * lean: one small value a row through repartitionAndSortWithinPartitions, both cells made behind it, and
  * HFileOutputFormat2: the fastest form of such a job that we know.  connector: HBaseContext.bulkLoad of
@@ -45,7 +45,7 @@ public final class SparkPeer {
 
   static final class Line extends SaltedLoad.LineMapper<Object> {}
 
-  /** What `next` hands out until null. */
+  /** Iterates over the results of `next` until one is null. */
   static final class Until<T> implements Iterator<T> {
     private final Supplier<T> source;
     private T ahead;
@@ -69,7 +69,7 @@ public final class SparkPeer {
     }
   }
 
-  /** As MapReduce would cut it. */
+  /** Divides the input as MapReduce would. */
   private static JavaPairRDD<LongWritable, Text> lines(JavaSparkContext sc, String csv, int splits)
     throws IOException {
     Configuration conf = new Configuration(sc.hadoopConfiguration());
@@ -102,7 +102,7 @@ public final class SparkPeer {
 
   interface Order extends java.util.Comparator<byte[]>, Serializable {}
 
-  /** Row key, and "movieId,rating". */
+  /** Returns the row key, and "movieId,rating". */
   private static Iterator<Tuple2<byte[], byte[]>> rows(Iterator<Tuple2<LongWritable, Text>> in) {
     Line line = new Line();
     return new Until<>(() -> {
@@ -114,7 +114,7 @@ public final class SparkPeer {
     });
   }
 
-  /** Both cells of each row; of rows with one key the first. */
+  /** Makes both cells of each row. If several rows have one key, the first row counts. */
   private static Iterator<Tuple2<ImmutableBytesWritable, KeyValue>>
     cells(Iterator<Tuple2<byte[], byte[]>> in) {
     ArrayDeque<Tuple2<ImmutableBytesWritable, KeyValue>> made = new ArrayDeque<>();
@@ -154,7 +154,7 @@ public final class SparkPeer {
 
   // --- connector ---
 
-  /** A line's cells, as HBaseContext.bulkLoad asks for them. */
+  /** Returns a line's cells in the form that HBaseContext.bulkLoad needs. */
   static final class Cells extends
     AbstractFunction1<Tuple2<LongWritable, Text>, scala.collection.Iterator<Tuple2<KeyFamilyQualifier, byte[]>>>
     implements Serializable {
@@ -176,7 +176,10 @@ public final class SparkPeer {
     }
   }
 
-  /** largest: bytes of cells at which it begins another file, as HBase's own hbase.hregion.max.filesize. */
+  /**
+   * largest: bytes of cells after which it begins another file, as HBase's own
+   * hbase.hregion.max.filesize.
+   */
   public static void connector(JavaSparkContext sc, String csv, String out, int splits, long largest)
     throws IOException {
     Configuration conf = HBaseConfiguration.create(sc.hadoopConfiguration());
@@ -190,7 +193,10 @@ public final class SparkPeer {
 
   // --- deaths ---
 
-  /** An executor ends at once, in its first task that is far enough, if the file -Dpeer.death is there. */
+  /**
+   * Ends an executor at once, in its first task that has advanced far enough, if the file
+   * -Dpeer.death exists.
+   */
   static final class Deaths {
     private static final String MARK = System.getProperty("peer.death", "");
     private static final ThreadLocal<long[]> COUNTS = ThreadLocal.withInitial(() -> new long[2]);
@@ -199,7 +205,7 @@ public final class SparkPeer {
 
     private static void after(int n) {
       if (MARK.isEmpty()) return;
-      long[] count = COUNTS.get(); // of which attempt, how many
+      long[] count = COUNTS.get(); // the attempt, and the number of rows
       long attempt = TaskContext.get().taskAttemptId();
       count[1] = count[0] == attempt ? count[1] + 1 : 1;
       count[0] = attempt;
@@ -210,7 +216,7 @@ public final class SparkPeer {
         Files.writeString(done, Long.toString(ProcessHandle.current().pid()));
         Runtime.getRuntime().halt(137);
       } catch (IOException e) {
-        return; // none is wanted, or another has had it
+        return; // no executor must die, or another executor has taken the file
       }
     }
 

@@ -1,6 +1,6 @@
 package org.slf4j.impl;
 
-/** What hbase-spark asks of slf4j 1, beside slf4j 2, which has it no more. */
+/** The slf4j 1 class that hbase-spark needs, because slf4j 2 lacks this class. */
 public final class StaticLoggerBinder {
   private static final StaticLoggerBinder ONE = new StaticLoggerBinder();
 

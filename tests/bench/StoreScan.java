@@ -15,10 +15,10 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
 
 /**
- * A scan of all rows by HBase's own StoreScanner, as a region server makes it of the files of each
- * region: merged, with versions, deletes and TTL applied. The files are those of one load, one a
- * region. Prints a line of JSON a round: rows, cells, CPU seconds of this thread; the first rounds
- * are the compiler's.
+ * Scans all rows with HBase's own StoreScanner, as a region server scans the files of each region.
+ * The scan merges cells and applies versions, deletes and TTL. The files are those of one load,
+ * with one file for each region. Prints a line of JSON for each round, with rows, cells and CPU
+ * seconds of this thread. The first rounds are slow, because Java compiles the code.
  *
  *   java StoreScan ROUNDS FAMILY VERSIONS TTL_MS HFILE...
  */

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Measure saltmill: against its peers, stage by stage, by size, by memory, by shape of data.
+"""Measures saltmill against other programs, and by stage, size, memory and shape of data.
 
-Prints a table a part and what was promised next to what was measured; writes all numbers to
-build/bench/bench.json.  A full run takes about half an hour on two cores, --quick a few minutes.
-The machine should have nothing else to do: ratios are taken between runs in turns, but noise is
-noise.
+Prints one table for each part, and compares the promised figures with the measured figures. Writes all numbers to
+build/bench/bench.json. A full run takes about half an hour on two cores, and --quick takes a few minutes. Run it on an
+idle machine. The programs of a ratio run in turns, but other load still adds noise.
 """
 
 import argparse
@@ -33,7 +32,7 @@ PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "forms": forms.part, "reading": reading.part, "halves": halves.part,
          "spark": by_spark.part, "spark-peer": spark_peer.part, "apply": into_hbase.part,
          "spark-memory": spark_memory.part, "hardening": hardening.part}
-ALONE = {"spark-memory", "spark-peer"}  # only when named: 100 and 32 million rows
+ALONE = {"spark-memory", "spark-peer"}  # these parts have 100 and 32 million rows, so they run only by name
 
 
 def arguments():

@@ -1,8 +1,8 @@
-"""The same load by Spark, two executors on this machine: what its JVMs and its Python cost beside the program.
+"""Measures the same load by Spark, with two executors on this machine, to find the cost of the JVMs and of Python.
 
-Processor time is read from /proc: of the executors' JVMs; of Python workers; and of the programs that these
-have waited for.  Tasks run the static worker, as the wheel's do.  Two loads warm the JVMs up; then loads of all
-rows and of few, in as many tasks, take turns: few tell what tasks cost without their bytes.
+Processor time is read from /proc for the executors' JVMs, the Python workers, and the programs that these have
+waited for. Tasks run the static worker, as the wheel's tasks do. Two loads warm the JVMs up. Then loads of all rows
+and of few rows, in equally many tasks, take turns. The loads of few rows give the cost of tasks without their bytes.
 """
 
 import itertools
@@ -25,20 +25,20 @@ TICK = os.sysconf("SC_CLK_TCK")
 # --- with pyspark, in the tests' Python ---
 
 def processes():
-    """By process id: its parent, its name, its own ticks and those of children that it waited for."""
+    """Maps each process id to its parent, its name, its own ticks, and the ticks of children that it waited for."""
     found = {}
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
             name, rest = stat.read_text().split("(", 1)[1].rsplit(")", 1)
         except OSError:
-            continue  # gone
+            continue  # ended
         rest = rest.split()
         found[int(stat.parent.name)] = (int(rest[1]), name, int(rest[11]) + int(rest[12]), int(rest[13]) + int(rest[14]))
     return found
 
 
 def seconds_below(roots):
-    """Of what runs below these processes, which are not counted themselves."""
+    """Returns the cost of all descendants of these processes, without the processes themselves."""
     all_of_them, spent = processes(), dict.fromkeys(KINDS, 0)
     for pid, (_, name, own, waited) in all_of_them.items():
         above = all_of_them[pid][0]
@@ -51,7 +51,7 @@ def seconds_below(roots):
 
 
 def measure(cluster, folder, job, data, slices):
-    """One load: seconds of all kinds, of the driver's own program too, and the bytes that went through the shuffle."""
+    """Runs one load. Returns all seconds, including those of the driver's own program, and the bytes of the shuffle."""
     roots = [p.pid for p in cluster.machines.running.values()]
     before, children = seconds_below(roots), resource.getrusage(resource.RUSAGE_CHILDREN)
     r = cluster.load(folder, job, data, out="out", slices=slices, plan=folder / "plan")
@@ -84,7 +84,7 @@ def child(program, folder, job, data, few, rounds):
 # --- the part ---
 
 def few_rows(data, folder, step):
-    """The header and one row in so many, so that all regions have some."""
+    """Writes the header and every n-th row, so that all regions have some rows."""
     few = folder / "few.csv"
     with open(data, "rb") as f, open(few, "wb") as to:
         to.write(f.readline())

@@ -1,13 +1,13 @@
-"""Make the inputs of the benchmark, always the same bytes.  A process of its own: see rig.py.
+"""Makes the inputs of the benchmark, with the same bytes in each run, in a separate process (see rig.py).
 
-    data.py ratings SOURCE|- TIMES OUT     the ratings so many times over
+    data.py ratings SOURCE|- TIMES OUT     the ratings, repeated so many times
     data.py shuffle IN OUT                 the same rows in another order
     data.py wide ROWS COLUMNS OUT          rows of many columns
     data.py huge ROWS BYTES OUT            rows with one large value
 
-Repetition k of the ratings adds k*1000 to the user and k*7 days to the time: every key stays
-distinct and the skew of users stays.  Without a source (-) there are 100,004 made-up ratings of
-671 users in the same order, from a fixed seed.
+Repetition k of the ratings adds k*1000 to the user and k*7 days to the time. So all keys stay distinct, and the skew of
+users stays the same. Without a source (-), data.py makes 100,004 random ratings of 671 users in the same order, from a
+fixed seed.
 """
 
 import random
@@ -34,7 +34,7 @@ def made_up():
 
 
 def distinct(rows):
-    """A key is a user, a time and a movie: move those that meet by a second."""
+    """Moves events with equal keys (user, time and movie) by a second."""
     seen = set()
     for user, movie, rating, time in rows:
         while (user, movie, time) in seen:
@@ -80,7 +80,7 @@ def wide(rows, columns, out):
 def huge(rows, size, out):
     r = random.Random(SEED)
     size = int(size)
-    text = r.randbytes(size).hex()  # twice the size: each value is another window of it
+    text = r.randbytes(size).hex()  # has twice the size, because each value is a different window of these bytes
     with open(out, "w") as f:
         f.write("id,note,value\n")
         for i in range(int(rows)):

@@ -1,5 +1,5 @@
 /*
- * digest.h - are the cells of two loads the same, whoever wrote them and however they are cut?
+ * digest.h - compares the cells of two loads, whatever program wrote them and however they are cut
  */
 #ifndef SALTMILL_BENCH_DIGEST_H
 #define SALTMILL_BENCH_DIGEST_H
@@ -9,9 +9,9 @@
 #include "error.h"
 
 /*
- * Print rows, cells and the sum over all cells of a hash of their row, qualifier, value and
- * timestamp, without the first `skip` bytes of the row: a salt, which each program makes its own
- * way.
+ * Prints the number of rows, the number of cells, and a digest. The digest is the sum of the hashes
+ * of each cell's row, qualifier, value and timestamp. It omits the first `skip` bytes of the row,
+ * because each program computes the salt in its own way.
  */
 int digest_files(char **files, size_t nfiles, size_t skip, struct error *err);
 

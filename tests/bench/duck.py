@@ -1,7 +1,7 @@
-"""duck.py load CSV PARQUET THREADS | count PARQUET: DuckDB does what it can of the same work.
+"""duck.py load CSV PARQUET THREADS | count PARQUET. DuckDB does the comparable part of the work.
 
-Read, make an equivalent key, sort by it, write Parquet with zstd.  The key is the hex of the row
-key but for the salt, a bucket of DuckDB's own hash: the same cost, other numbers.
+It reads, makes an equivalent key, sorts by it, and writes Parquet with zstd. The key is the row key in hex. Its salt is
+a bucket of DuckDB's own hash, which has the same cost but other values.
 """
 
 import sys

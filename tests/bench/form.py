@@ -1,4 +1,4 @@
-"""form.py csv|json|avro|arrow CSV OUT: the ratings as another program would leave them."""
+"""form.py csv|json|avro|arrow CSV OUT. Writes the ratings in the form that another program would write."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Part (g): the same ratings as CSV, JSON lines, Avro and Arrow; form.py writes the files."""
+"""Part (g) loads the same ratings as CSV, JSON lines, Avro and Arrow. form.py writes the files."""
 
 import subprocess
 import sys
@@ -6,9 +6,9 @@ import sys
 from rig import CACHE, HERE, Failure, count, middle, ratios, spread, summary, table
 from parts import expect
 
-# million events a second on two cores, for all of a load; Arrow: as CSV
+# million events a second of a whole load on two cores; Arrow must be as fast as CSV
 WANTED = {"json": 2.0, "avro": 1.5}
-# as other programs write numbers, 5 and not 5.0: its load is the Arrow file's, byte for byte
+# other programs write 5 and not 5.0; the load of this file equals that of the Arrow file, byte for byte
 SAME = "csv, as pyarrow writes it"
 FORMS = ["csv", SAME, "json", "avro", "arrow"]
 
@@ -27,7 +27,7 @@ def input_of(bench, csv, form):
 
 
 def measure(bench, inputs, rows):
-    """A load of each form in turns, so that what else the machine does meets all of them."""
+    """Loads each form in turns, so that other load on the machine affects all of them."""
     programs = {form: bench.mill for form in inputs}
     if bench.before:
         programs["csv, before"] = bench.before

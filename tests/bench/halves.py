@@ -1,14 +1,16 @@
-"""map and reduce beside one load: what it costs to make a load in two halves, one thread a process."""
+"""Compares map and reduce with one load, to find the cost of making a load in two halves. Each process has one
+thread."""
 
 import rig
 from rig import middle, ratios, remove, run, summary, table
 
 SLICES = 4
-GOAL = 1.3  # CPU of all maps and reduces over that of one load; what is beyond 1 is paid for the way between them
+# CPU time of all maps and reduces divided by that of one load; the part above 1 is the cost of the transfer
+GOAL = 1.3
 
 
 def halves(bench, folder, job, csv, plan):
-    """CPU seconds of the maps, of the reduce, of unite."""
+    """Returns CPU seconds of the maps, of the reduce and of unite."""
     m = bench.mill.program
     for name in ("maps", "reduces", "united"):
         remove(folder / name)

@@ -1,4 +1,4 @@
-"""Part (h): the same sources built with and without what hardens a release, side by side."""
+"""Part (h) compares builds of the same sources with and without the hardening of a release."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ WORK = ["load", "load, one thread", "verify", "scan"]
 
 
 def bare(bench):
-    """The program of FLAVOR=bare, of the sources as they are now."""
+    """Returns the program that FLAVOR=bare builds from the current sources."""
     print("building without hardening", file=sys.stderr, flush=True)
     if subprocess.run(["make", "-s", "-C", ROOT, f"-j{bench.cores}", "FLAVOR=bare", "CC=gcc", "build/gcc-bare/saltmill"],
                       stdout=sys.stderr).returncode:
@@ -20,7 +20,7 @@ def bare(bench):
 
 def measure(bench, plain, csv, rows):
     job, done = bench.jobs.ratings(), {}
-    for _ in range(bench.rounds):  # in turns, so that what else the machine does meets both
+    for _ in range(bench.rounds):  # the builds run in turns, so that other load on the machine affects both
         for kind, mill in (("hardened", bench.mill), ("bare", plain)):
             def took(work, r, kind=kind):
                 done.setdefault((work, kind), []).append(r)

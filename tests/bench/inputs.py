@@ -1,4 +1,4 @@
-"""Data sets and job files of the benchmark, made when first asked for and kept in build/bench."""
+"""Data sets and job files of the benchmark, made at their first use and kept in build/bench."""
 
 import os
 import pathlib
@@ -77,7 +77,7 @@ class Inputs:
         self.kind = "ratings" if self.source.exists() else "made-up"
 
     def _make(self, name, *arguments):
-        """Run data.py once for a file; it appears under its name only when it is whole."""
+        """Runs data.py once for each file. A file gets its final name only when it is complete."""
         path = self.folder / name
         if not path.exists():
             print(f"making {path.name}", file=sys.stderr, flush=True)
@@ -89,7 +89,7 @@ class Inputs:
         return path
 
     def ratings(self, times):
-        """CSV of so many repetitions, rows as generated."""
+        """Returns a CSV file with this number of repetitions and rows in generated order."""
         source = self.source if self.kind == "ratings" else "-"
         return self._make(f"{self.kind}-{times}.csv", "ratings", source, times)
 
@@ -103,7 +103,7 @@ class Inputs:
         return self._make(f"huge-{rows}-{size}.csv", "huge", rows, size)
 
     def rows(self, csv):
-        """Rows below the header; reads the file into the page cache."""
+        """Counts the rows below the header. This also reads the file into the page cache."""
         return warm(csv) - 1
 
 
@@ -124,11 +124,11 @@ class Jobs:
         return self._write(name, text.replace(old, new))
 
     def ratings(self):
-        """The example itself: ZSTD at its default level 3, 16 regions."""
+        """Returns the unchanged example, which has ZSTD at its default level 3, and 16 regions."""
         return RATINGS_JOB
 
     def ratings_as(self, form):
-        """The example with a source of csv, json, avro or arrow."""
+        """Returns the example with a source of csv, json, avro or arrow."""
         return self._ratings(f"ratings-{form}", "  csv:\n    files:", f"  {form}:\n    files:")
 
     def auto(self):

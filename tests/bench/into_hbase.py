@@ -1,12 +1,12 @@
-"""Part (j): a load into a live HBase on HDFS, beside the JVM's tools that do the same.
+"""Part (j) compares a load into a live HBase on HDFS with the JVM's tools for the same work.
 
-    saltmill   apply DIR --hbase HOST --create: table, upload, bulk load, clean-up
-    JVM        hbase shell create.rb; hdfs dfs -put; completebulkload: three programs one after another
+    saltmill   apply DIR --hbase HOST --create: creates the table, uploads, bulk loads and cleans up
+    JVM        runs three programs one after another: hbase shell create.rb, hdfs dfs -put and completebulkload
 
-The servers are the tests' own (tests/hbase/cluster.py), two region servers and a DataNode on this machine, and take
-from both.  The shell is not in the package registries: tests/hbase/shell.rb stands in for it, on the same JRuby.
-The JVM's memory is that of the largest of the three, which run one after another; heaps are as Java chooses them.
-What is there afterwards is told by the store files of each region, which must be those of the load.
+tests/hbase/cluster.py runs two region servers and a DataNode on this machine. These
+servers slow both sides. The package registries lack the shell, so tests/hbase/shell.rb replaces it, on the same JRuby.
+The JVM's memory is that of the largest of the three programs, with Java's default heaps. After each load, the store
+files of each region must be those of the load.
 """
 
 import json
@@ -23,12 +23,13 @@ from cluster import HERE, OPENS, Cluster, driver_classes, jars  # noqa: E402  (n
 from hdfs import Hdfs  # noqa: E402
 
 TABLE = "ratings"
-AS_USUAL = {"hbase.hstore.bulkload.verify": "false"}  # files are not read through, which is how servers come
+# with their default settings, servers do not read the files completely
+AS_USUAL = {"hbase.hstore.bulkload.verify": "false"}
 COMMANDS = ["create", "put", "completebulkload"]
 
 
 class Tools:
-    """The JVM's, as users start them."""
+    """Runs the JVM's programs as users start them."""
 
     def __init__(self, folder, hbase):
         self.conf, self.folder = hbase.folder / "conf", folder

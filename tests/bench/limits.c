@@ -1,9 +1,9 @@
 /*
- * limits.c - see limits.h
+ * limits.c - does each stage of conf/ratings.yaml with the fastest known method (limits.h)
  *
- * The sort is the fastest one known for such keys: the bits in which the keys differ, in order,
- * make one 64-bit number, and numbers with an index are sorted by eleven bits at a time from the
- * last. Bits that do not fit are looked at last, among the few rows that agree in all others.
+ * The sort is the fastest known one for such keys. The bits in which the keys differ, in order,
+ * make one 64-bit number. Numbers with an index are sorted by eleven bits at a time from the last.
+ * Only the few rows that agree in all these bits are compared by the bits that do not fit.
  */
 #include "limits.h"
 
@@ -36,10 +36,10 @@ static const uint8_t *number(const uint8_t *p, uint64_t *out)
 	for (; (uint8_t)(*p - '0') < 10; p++)
 		n = n * 10 + (uint64_t)(*p - '0');
 	*out = n;
-	return p + 1; /* behind the separator */
+	return p + 1; /* the position after the separator */
 }
 
-/* user,movie,rating,seconds\n; returns where the next line starts. */
+/* Parses user,movie,rating,seconds\n. Returns the start of the next line. */
 static const uint8_t *one_row(const uint8_t *p, struct limit_rows out[LIMIT_SALTS])
 {
 	uint64_t user, movie, seconds;
@@ -106,7 +106,7 @@ struct entry {
 	uint32_t index;
 };
 
-/* The bits of x that mask names, side by side: PEXT, step by step. */
+/* Packs the bits of x that mask selects, as PEXT does, step by step. */
 static uint64_t gather_bits(uint64_t x, uint64_t mask)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -123,7 +123,7 @@ static uint64_t gather_bits(uint64_t x, uint64_t mask)
 	return out;
 }
 
-/* The key behind its salt, as three words in its order. */
+/* Returns the key after its salt, as three words in its order. */
 static inline void key_words(const struct limit_row *r, uint64_t w[3])
 {
 	w[0] = get_be64(r->key + 1);
@@ -147,7 +147,7 @@ static unsigned make_entries(const struct limit_rows *rows, struct entry *e)
 
 		take[k] = n < 64 - used ? n : 64 - used;
 		for (; n > take[k]; n--)
-			mask[k] &= mask[k] - 1; /* the lowest bits do not fit any more */
+			mask[k] &= mask[k] - 1; /* the lowest bits do not fit */
 		used += take[k];
 	}
 	for (size_t i = 0; i < rows->count; i++) {
@@ -180,7 +180,7 @@ static void pass(const struct entry *from, struct entry *to, size_t n, unsigned 
 		to[at[from[i].bits >> shift & ((1 << DIGIT) - 1)]++] = from[i];
 }
 
-/* Neighbours that agree in the bits, by their whole keys. */
+/* Sorts neighbours that agree in the bits by their whole keys. */
 static void repair(const struct limit_rows *rows, struct entry *e)
 {
 	for (size_t i = 1; i < rows->count; i++) {
@@ -236,7 +236,8 @@ static uint8_t *put_cell(uint8_t *to, const uint8_t *template, const struct limi
 	memcpy(to + AT_ROW, r->key, LIMIT_KEY);
 	put_be64(to + AT_TS, (uint64_t)INT64_MAX - get_be64(r->key + 9));
 	memcpy(text, value,
-	       LIMIT_TEXT); /* a fixed length is one move; what is too much is overwritten */
+	       /* a copy of fixed length is one move; the next field overwrites the extra bytes */
+	       LIMIT_TEXT);
 	memcpy(to + AT_VALUE, text, LIMIT_TEXT);
 	return to + AT_VALUE + len;
 }
@@ -263,7 +264,8 @@ uint64_t limit_expand(const struct limit_row *rows, size_t count)
 		p = block;
 	}
 	bytes += (uint64_t)(p - block);
-	__asm__ volatile("" : : "r"(block) : "memory"); /* the blocks are wanted */
+	/* the compiler would remove unused blocks */
+	__asm__ volatile("" : : "r"(block) : "memory");
 	mem_free(block);
 	return bytes;
 }

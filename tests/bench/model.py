@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""model.py [bench.json]: what a load costs on one machine and on a cluster, from what `make bench ARGS=spark` measured.
+"""model.py [bench.json]. Computes the cost of a load on one machine and on a cluster, from `make bench ARGS=spark`.
 
-Prints the figures and the two tables of conf/guide/spark.md, "Costs".  Measured are processor seconds, bytes through
-the shuffle, and what starting the JVMs costs; assumed are the machines: 16 cores like the measured ones, all of them
-busy, 1.1 GB/s of network each, of which the half is hidden behind the maps, and START seconds until executors run.
+Prints the figures and the two tables of conf/guide/spark.md, "Costs". The benchmark measured processor
+seconds, bytes through the shuffle, and the cost of starting the JVMs. The model assumes machines with 16 busy cores
+like the measured cores. Each machine has 1.1 GB/s of network, and uses half of this while maps run. Executors start
+after START seconds.
 """
 
 import json
@@ -12,15 +13,15 @@ import pathlib
 import statistics
 import sys
 
-CORES = 16  # of a machine
+CORES = 16  # cores of a machine
 NETWORK = 1.1  # GB/s
-START = 15  # seconds: a cluster that is there starts a driver and executors
+START = 15  # seconds in which a running cluster starts a driver and executors
 REGION = 10  # GB of HFiles
 SIZES = ((100, (1, 4)), (1000, (1, 10)), (10_000, (10, 40)), (100_000, (100, 1000)))  # GB of CSV, machines
 
 
 class Figures:
-    """Per GB of CSV (10^9 bytes)."""
+    """Costs per GB of CSV (10^9 bytes)."""
 
     def __init__(self, report):
         spark = report["parts"]["spark"]
@@ -44,20 +45,20 @@ class Figures:
         return self.native + self.around
 
     def alone(self, gb):
-        """Seconds on one machine."""
+        """Returns seconds on one machine."""
         return gb * self.one / CORES
 
     def cluster(self, gb, machines):
-        """Seconds on so many."""
+        """Returns the seconds on n machines."""
         cores = machines * CORES
         regions = max(1, gb * self.stored / REGION)
-        rounds = math.ceil(regions / cores) * cores / regions  # of reduces: cores that have none wait
+        rounds = math.ceil(regions / cores) * cores / regions  # cores without a reduce wait
         reduces = 0.7 * self.native * min(rounds, cores)
         work = gb * (self.spark - 0.7 * self.native + reduces) / cores
         return START + work + gb * self.shuffled / machines / NETWORK / 2
 
     def even(self, machines):
-        """GB from which on so many machines are faster than one."""
+        """Returns the GB of input above which n machines are faster than one machine."""
         gb = 1
         while self.cluster(gb, machines) > self.alone(gb) and gb < 1e6:
             gb *= 1.05
@@ -85,8 +86,8 @@ def main():
     print(table(["processor seconds", "a GB of CSV"], [
         ["one process, `load`", f"{f.one:.1f}"], ["by Spark: the program", f"{f.native:.1f}"],
         ["by Spark: Python and the JVMs, for its bytes", f"{f.around:.1f}"],
-        ["and once: starting and warming the JVMs of two executors", f"{f.start:.0f} in all"],
-        ["and once for 20 tasks", f"{f.tasks:.1f} in all"]]))
+        ["in addition, once: starting and warming the JVMs of two executors", f"{f.start:.0f} in all"],
+        ["in addition, once for 20 tasks", f"{f.tasks:.1f} in all"]]))
     rows = [[size(gb), duration(f.alone(gb)), str(n), f"{gb * f.spark / 3600:,.1f} h", duration(f.cluster(gb, n))]
             for gb, machines in SIZES for n in machines]
     print("\n" + table(["CSV", f"one machine of {CORES} cores", "machines", "processor time by Spark", "by Spark"], rows))

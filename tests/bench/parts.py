@@ -1,21 +1,21 @@
-"""Parts (b) to (e): the stages of a load, threads and sizes, memory, shapes of data."""
+"""Parts (b) to (e) measure the stages of a load, threads and sizes, memory, and shapes of data."""
 
 import json
 
 import rig
 from rig import Failure, count, ratios, run, spread, summary
 
-SLACK_MIB = 32  # the program, its libraries and stacks, above the budget
+SLACK_MIB = 32  # MiB for the program, its libraries and stacks, above the budget
 STAGES = ["parse and encode", "sort", "expand", "zstd", "bloom", "write and fsync"]
 
 
 def mib(text):
-    """64M, 1G as MiB."""
+    """Converts a size like 64M or 1G to MiB."""
     return int(text[:-1]) * {"M": 1, "G": 1024}[text[-1]]
 
 
 def in_memory(bench):
-    """A budget in which nothing of the largest input is spilled: half of the machine."""
+    """Returns half of the machine's memory, a budget with which the largest input is not spilled."""
     return f"{bench.machine['memory_mib'] // 2}M"
 
 
@@ -31,7 +31,7 @@ def most(runs):
 # --- (b) stages ---
 
 def measure_stages(bench, csv):
-    """Loads, and beside each the lines of the stage program."""
+    """Runs loads, and prints the lines of the stage program beside each."""
     rows = bench.inputs.rows(csv)
     loads, rounds = [], []
     folder = bench.folder / "out"

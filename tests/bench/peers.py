@@ -1,4 +1,4 @@
-"""Part (a): saltmill and other programs on the same rows, in turns.
+"""Part (a) runs saltmill and other programs on the same rows, in turns.
 
     java      the compact MapReduce job of SaltedLoad.java with the best settings known for it
     cells     the same job in its usual form, a KeyValue a cell through the shuffle; once
@@ -6,8 +6,8 @@
     duckdb    read, make a key, sort, write Parquet with zstd
     sort      sort(1) of the lines;  zstd: zstd -3 of the file on one core
 
-Only java and saltmill make HFiles.  What they wrote is read back and compared: the same rows, the
-same cells, an equal digest of all that is in them but the salt.
+Only java and saltmill make HFiles. Their files are read back and compared. They must have equal rows, equal cells, and
+an equal digest of everything except the salt.
 """
 
 import json
@@ -16,8 +16,8 @@ import subprocess
 import rig
 from rig import CACHE, HERE, Failure, count, ratios, run, spread, summary
 
-# Found by trying: two tasks at once, a split that sorts in memory without a spill, shuffled data
-# kept in memory; a heap that reuses its young generation, as fresh memory costs more than GC.
+# The best settings were found by trial. Two tasks run at once, a split sorts in memory, and shuffled data stays in
+# memory. The heap reuses its young generation, because fresh memory costs more than GC.
 SETTINGS = {
     "mapreduce.task.io.sort.mb": 200,
     "mapreduce.map.sort.spill.percent": 0.98,
@@ -93,12 +93,12 @@ class Peers:
         return True
 
     def _digest(self, files):
-        """Rows, cells and digest of HFiles without the salt, which is the row key's first byte."""
+        """Returns rows, cells and digest of HFiles without the salt, which is the row key's first byte."""
         out = subprocess.run([self.bench.stages, "digest", "1", *files], check=True,
                              capture_output=True).stdout
         return json.loads(out)
 
-    # each runs a program and returns (run, what it wrote, bytes out)
+    # each function runs a program and returns (run, files, bytes out)
 
     def run_java(self, csv, cells=False):
         r = self.java(csv, cells)

@@ -1,12 +1,12 @@
-"""Part (f): what is published read again, beside its blocks alone and HBase's own StoreScanner.
+"""Part (f) compares reads of published loads with a read of their blocks alone and with HBase's own StoreScanner.
 
     count     scan --quiet: rows and cells as HBase would answer, on one thread
-    blocks    the same files read, decompressed and decoded, and nothing more (stages blocks)
+    blocks    the same files, only read, decompressed and decoded (stages blocks)
     hbase     StoreScan.java: a StoreScanner a file; the best of its last rounds, compiled by then
     csv       scan --decode --format csv: all rows as fields
-    get       one row by the fields of its key, and the same of files that no memory holds any more
+    get       one row by the fields of its key, and the same with files that are not in the page cache
 
-CPU is measured, not time.
+The figures are CPU seconds, not wall time.
 """
 
 import json
@@ -22,7 +22,7 @@ JAVA_ROUNDS = 5
 
 
 class Hbase:
-    """StoreScan.java, compiled."""
+    """Returns StoreScan.java, compiled."""
 
     def __init__(self, bench):
         self.work = bench.folder / "java-scan"
@@ -49,7 +49,7 @@ def scan(bench, job, *options):
 
 
 def forget(paths):
-    """Let the kernel drop what it keeps of them: the next reader goes to the disk."""
+    """Makes the kernel drop its cache of the files, so that the next reader goes to the disk."""
     for path in paths:
         fd = os.open(path, os.O_RDONLY)
         try:

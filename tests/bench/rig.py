@@ -1,8 +1,7 @@
-"""Run a program and measure it; print tables.
+"""Runs programs, measures them, and prints tables.
 
-Wall time is of the whole process, user+sys and peak memory are what the kernel tells of it when it
-ends (wait4), its children included.  A small parent is part of the method: Linux counts the
-parent's own memory as the least a child can have had.
+Wall time is that of the whole process. The kernel reports user+sys and peak memory at its end (wait4), including its
+children. The parent is kept small, because Linux counts the parent's memory as a minimum for the child.
 """
 
 import json
@@ -25,11 +24,11 @@ RUN_SECONDS = 3600
 
 
 class Failure(Exception):
-    """A program failed or did not do its work: its time means nothing."""
+    """Means that a program failed or did not do its work, so its time has no meaning."""
 
 
 class Run:
-    """One finished process: wall and cpu in seconds, rss in MiB, what it printed."""
+    """The figures of a finished process, which are wall and cpu in seconds, rss in MiB, and the output."""
 
     def __init__(self, wall, usage, out):
         self.wall, self.out = wall, out
@@ -42,8 +41,8 @@ class Run:
 
 
 def run(command, cwd=None, env=None):
-    """Run to the end; Failure with the last words of what does not exit with 0."""
-    os.sync()  # what the program before left to be written is not this one's
+    """Runs the program to its end. Raises Failure with its last output if the exit status is not 0."""
+    os.sync()  # write old data first, so that it does not count for this program
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
         p = subprocess.Popen([str(c) for c in command], cwd=cwd, stdin=subprocess.DEVNULL,
@@ -67,7 +66,7 @@ def run(command, cwd=None, env=None):
 
 
 def warm(path):
-    """Read a file, so that it is in the page cache; returns how many lines it has."""
+    """Reads a file into the page cache and returns its number of lines."""
     lines = 0
     with open(path, "rb", buffering=0) as f:
         while block := f.read(MIB):
@@ -76,7 +75,7 @@ def warm(path):
 
 
 def size_of(path):
-    """Bytes of a file, or of all files below a folder but the hidden ones."""
+    """Returns the bytes of a file, or of all files below a folder except hidden ones."""
     path = pathlib.Path(path)
     if path.is_file():
         return path.stat().st_size
@@ -100,7 +99,7 @@ class Saltmill:
         self.out = folder / "out" / "load"
 
     def load(self, job, files, *options):
-        """Run a load; its result is left in self.out.  Returns the run with .result."""
+        """Runs a load, whose result stays in self.out. Returns the run with .result."""
         remove(self.out)
         self.out.parent.mkdir(parents=True, exist_ok=True)
         r = run([self.program, "load", job, *files, "-o", self.out, "--json", "--quiet", *options])
@@ -134,7 +133,7 @@ def machine():
 # --- numbers and tables ---
 
 def spread(values, digits=2):
-    """median (min..max) as text."""
+    """Formats median (min..max)."""
     values = list(values)
     middle = f"{statistics.median(values):.{digits}f}"
     if len(values) == 1:
@@ -147,7 +146,7 @@ def middle(values):
 
 
 def ratios(above, below):
-    """Pair by pair: above[i] / below[i]."""
+    """Returns above[i] / below[i] for each pair."""
     return [a / b for a, b in zip(above, below)]
 
 
@@ -161,7 +160,7 @@ def count(n):
 
 
 def table(title, head, rows):
-    """Print a table in Markdown; the first column is text, the others are numbers."""
+    """Prints a table in Markdown. The first column is text, and the other columns are numbers."""
     rows = [[str(c) for c in r] for r in rows]
     widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
 
@@ -177,7 +176,7 @@ def table(title, head, rows):
 
 
 class Checks:
-    """What was promised, next to what was measured."""
+    """Promised figures, compared with measured ones."""
 
     def __init__(self):
         self.lines = []

@@ -26,7 +26,7 @@ void rows_release(struct rows *rows)
 	*rows = (struct rows){0};
 }
 
-/* What a load's encoder writes in place is copied here. */
+/* Copies the bytes that a load's encoder writes in place. */
 static void write_batch(struct record_batch *out, const struct record *r, size_t n,
 			size_t secondary_bytes)
 {

@@ -1,5 +1,5 @@
 /*
- * rows.h - records that are kept, and given to a sorter as a load does it
+ * rows.h - keeps records and passes them to a sorter as a load does
  */
 #ifndef SALTMILL_BENCH_ROWS_H
 #define SALTMILL_BENCH_ROWS_H
@@ -13,11 +13,11 @@ struct rows {
 	struct arena arena;
 };
 
-/* A copy, with some bytes behind it that can be read. */
+/* Makes a copy. A reader may also read some bytes after the copy. */
 void keep_record(struct rows *rows, const struct record *r, size_t secondary_bytes);
 void rows_release(struct rows *rows);
 
-/* Add n <= RECORD_BATCH records, as a batch if they can be one. */
+/* Adds n <= RECORD_BATCH records, as one batch if possible. */
 int add_records(struct run_builder *to, const struct record *r, size_t n, size_t secondary_bytes,
 		struct error *err);
 

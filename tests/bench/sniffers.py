@@ -1,7 +1,7 @@
-"""sniffers.py PROGRAM: `saltmill init` and DuckDB's sniffer on the sets of tests/cli/sniff_sets.py, side by side.
+"""sniffers.py PROGRAM. Compares `saltmill init` and DuckDB's sniffer on the sets of tests/cli/sniff_sets.py.
 
-Each is given nothing but the file.  A set is right when all its rows are there and each column, in order, is of
-the kind (whole number, real, time, truth, text) that its maker says; names do not count.
+Each program gets only the file. A set is right if all rows are there and each column has the kind that the set's maker
+states. The kinds are whole number, real, time, truth and text. Names do not count.
 """
 
 import pathlib
@@ -44,7 +44,7 @@ def by_duckdb(folder, data, json):
     try:
         r = duckdb.sql(f"select * from {'read_json_auto' if json else 'read_csv'}('{path}')")
         return [duck_kind(t) for t in r.types], len(r.fetchall()), ""
-    except Exception as e:  # its own words are the finding
+    except Exception as e:  # the program's own error message is the result
         return [], 0, str(e)
 
 

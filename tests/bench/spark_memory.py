@@ -1,7 +1,8 @@
-"""How much a task of Spark holds when its rows are many times its budget: 100 million rows, 64M a task.
+"""Measures the memory of a Spark task whose rows are many times its budget. There are 100 million rows, and a task has
+64M.
 
-Every program that a task runs is measured by time(1), whose own memory is next to nothing (see rig.py); of the Python
-workers the kernel's high-water mark is read at the end.
+time(1), whose own memory is very small, measures every program that a task runs (see rig.py). The kernel's
+high-water mark of the Python workers is read at the end.
 """
 
 import collections
@@ -17,7 +18,7 @@ import by_spark
 import rig
 
 MILLIONS, BUDGET = 100, 64
-BEYOND = 32  # MiB that a task's program may hold besides
+BEYOND = 32  # MiB that the program of a task may use above its budget
 WRAPPER = """#!/bin/sh
 case $1 in
 map|reduce) exec /usr/bin/time -f "$1 %M %e" -o {log}/$$ {program} "$@" ;;
@@ -34,7 +35,7 @@ def high_water(pid):
 
 
 def python_workers(cluster):
-    """MiB of each below an executor."""
+    """Returns MiB of each Python worker below an executor."""
     of, found = by_spark.processes(), []
     for pid, (parent, name, *_) in of.items():
         above = of.get(of.get(parent, (0, ""))[0], (0, ""))[1]
@@ -63,7 +64,7 @@ def child(worker, folder, job, csv):
 # --- the part ---
 
 def peaks(folder):
-    """{command: MiB of each run}."""
+    """Returns {command: MiB of each run}."""
     found = collections.defaultdict(list)
     for log in (folder / "rss").iterdir():
         what, kib, _ = log.read_text().split("\n")[-2].split()

@@ -1,12 +1,13 @@
-"""The same rows to HFiles on the same cluster of Spark, two executors on this machine: saltmill and its Java peers.
+"""Compares saltmill and Java programs that write the same rows to HFiles, on one Spark cluster with two executors.
 
     saltmill   saltmill.spark.load, with the static worker
     lean       SparkPeer.java: repartitionAndSortWithinPartitions of one small value a row, and HFileOutputFormat2
-    connector  HBaseContext.bulkLoad of hbase-connectors, the real artifact, told of the table by OfflineConnection
+    connector  HBaseContext.bulkLoad of hbase-connectors, the real artifact; OfflineConnection describes the table
 
-Processor time is that of all processes: executors' JVMs, Python workers, programs, the driver's JVM, its Python and
-its programs.  Two loads of each warm the JVMs up; the first is told apart.  The peers have what served them best: Kryo,
-three times the heap, the parallel collector.  Then each loads once more while an executor dies in its second half.
+Processor time includes all processes, which are executors' JVMs, Python workers, programs, the driver's JVM, its Python
+and its programs. Two loads of each program warm the JVMs up. The first load is reported separately. The Java programs
+use the best settings found, which are Kryo, three times the heap, and the parallel collector. Then each loads once
+more, and an executor dies in its second half.
 """
 
 import json
@@ -22,8 +23,8 @@ import rig
 from peers import OPENS, SITE
 
 WHO = ("saltmill", "lean", "connector")
-TASKS = 4  # of the first half
-MILLIONS = 32  # rows; of fewer most of what a load costs is what any load by Spark costs
+TASKS = 4  # counted within the first half
+MILLIONS = 32  # rows; with fewer rows, most of the cost is the start of Spark
 MOST_ROUNDS = 2  # minutes each
 JARS = ("hbase-shaded-mapreduce-*", "hbase-compression-zstd-*", "zstd-jni-*", "opentelemetry-*", "hbase-spark-*",
         "audience-annotations-*")
@@ -34,7 +35,7 @@ PEERS = {"spark_executor_memory": "3g", "spark_serializer": "org.apache.spark.se
 # --- with pyspark, in the tests' Python ---
 
 class Cluster:
-    """Machines, and what of their processes costs."""
+    """The hosts, and the cost of their processes."""
 
     def __init__(self, folder, worker, classpath):
         import spark_rig
@@ -43,11 +44,11 @@ class Cluster:
             "spark.executor.memory": "1g", "spark.driver.extraClassPath": classpath})
         spark_rig.Machines.memory = "4g"
         self.rig, self.folder, self.classpath = spark_rig.Rig(folder, worker), folder, classpath
-        self.wrapper, self.rig.wrapper = self.rig.wrapper, worker  # one that dies only where it should
+        self.wrapper, self.rig.wrapper = self.rig.wrapper, worker  # an executor that dies only at the right place
         self.death, self.assert_gone = folder / "death", spark_rig.alive
 
     def seconds(self):
-        """All that the application has cost by now."""
+        """Returns the cost of the application so far."""
         executors = by_spark.seconds_below([p.pid for p in self.rig.machines.running.values()])
         jvm = by_spark.processes()[self.rig.spark.sparkContext._gateway.proc.pid][2] / by_spark.TICK
         here, waited = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -60,7 +61,7 @@ class Cluster:
         return self.seconds() - before
 
     def peers(self):
-        """Another session, as they like it."""
+        """Starts another session with the peers' settings."""
         self.rig.new_session(
             **PEERS, spark_executor_extraClassPath=self.classpath,
             spark_executor_extraJavaOptions=" ".join(["-XX:+UseParallelGC", "-Xmn1200m", *OPENS,
@@ -68,7 +69,7 @@ class Cluster:
         self.java = self.rig.spark.sparkContext._jvm.SparkPeer
 
     def died(self):
-        """Its process is gone, and another is in its place."""
+        """Checks that the executor's process is dead and that another process replaced it."""
         done = self.death.with_name("death.done")
         pid = int(done.read_text())
         done.unlink()
@@ -120,7 +121,7 @@ def child(worker, folder, job, csv, rounds, classpath, largest):
 # --- the part ---
 
 def class_path(folder):
-    """Compiled here; hbase-site.xml tells the codec."""
+    """Compiles the Java programs. hbase-site.xml names the codec."""
     lib, classes = rig.CACHE / "bench-lib", folder / "classes"
     jars = [str(j) for name in JARS for j in sorted(lib.glob(f"{name}.jar"))]
     if not any("hbase-spark" in j for j in jars):
@@ -134,7 +135,7 @@ def class_path(folder):
 
 
 def files_below(folder):
-    """(HFiles as HBase would load them, what else is left there)."""
+    """Returns (HFiles as HBase would load them, other files)."""
     found = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.endswith(".crc"))
     hfiles = [p for p in found if p.parent.name == "f" and not p.name.startswith(("_", "."))]
     known = ("_SUCCESS", "manifest.json", "rejects.jsonl", "create.rb", "splits.txt")
@@ -159,7 +160,7 @@ def run_child(bench, folder, job, csv, rows):
 
 
 def verdict(found, sound):
-    """Of a load in which an executor died, beside the one without.  Rows may be cut between two files."""
+    """Compares a load in which an executor died with a load without a death. Rows may be cut between two files."""
     if found["cells"] != sound["cells"]:
         return "cells twice in its files" if found["cells"] > sound["cells"] else "cells are missing"
     return "right, but files are left that are no HFiles" if found["strays"] else "right"

@@ -1,14 +1,15 @@
 /*
- * stages.c - each stage of a load by itself, on one thread
+ * stages.c - measures each stage of a load by itself, on one thread
  *
  *   stages run CSV JOB FOLDER HFILE...   time every stage; a line of JSON each
  *   stages digest SKIP HFILE...          rows, cells and an order-free digest of the cells, without
  *                                        the first SKIP bytes of their row keys
  *   stages blocks HFILE...               time decompressing and decoding all data blocks
  *
- * A stage is run in saltmill's own code ("own") and hard-wired for conf/ratings.yaml, or by the
- * library alone ("limit").  CSV is a file of ratings, JOB conf/ratings.yaml, the HFILEs what a load
- * of CSV wrote, FOLDER a place for files.  What a stage needs is made outside its time.
+ * A stage runs in saltmill's own code ("own"). For comparison, it runs in code for
+ * conf/ratings.yaml or in the library alone ("limit"). CSV is a file of ratings, JOB
+ * conf/ratings.yaml, the HFILEs the files of a load of CSV, FOLDER a folder for output. The time of
+ * a stage excludes the preparation of its input.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ struct bench {
 /* --- time --- */
 
 struct watch {
-	double wall, cpu, user; /* user: to 4 ms, the others exact */
+	double wall, cpu, user; /* `user` is exact to 4 ms, and the others are exact */
 };
 
 static double clock_now(clockid_t which)
@@ -109,7 +110,7 @@ static int encode_event(void *ctx, const struct event *ev, struct reject *why)
 	return rc;
 }
 
-/* As the load does it. */
+/* Reads and parses as the load does. */
 static int encode_rows(void *ctx, const struct event_rows *rows, bool *taken)
 {
 	struct bench *b = ctx;
@@ -174,7 +175,8 @@ static int stage_read(struct bench *b)
 
 /* --- sort --- */
 
-/* What reading the kept records costs: in a load they come from the parser, still in the cache. */
+/* Cost of reading the kept records. In a load they come from the parser and are still in the cache.
+ */
 static uint64_t touch_records(const struct rows *rows, struct watch *w)
 {
 	struct watch start = now();
@@ -185,7 +187,7 @@ static uint64_t touch_records(const struct rows *rows, struct watch *w)
 
 		sum += r->key.ptr[0] + (r->payload.len ? r->payload.ptr[r->payload.len - 1] : 0u);
 	}
-	__asm__ volatile("" : : "r"(sum)); /* it is wanted, even if nobody takes it */
+	__asm__ volatile("" : : "r"(sum)); /* the compiler would remove an unused sum */
 	since(w, start);
 	return sum;
 }
@@ -298,12 +300,12 @@ static int write_cells(struct bench *b, const struct rows *rows, const char *pat
 
 static int append(void *self, const void *ptr, size_t len, struct error *err)
 {
-	(void)err; /* out_finish tells what failed */
+	(void)err; /* out_finish reports the error */
 	out_write(self, ptr, len);
 	return RC_OK;
 }
 
-/* The same bytes as blocks that are already made: what the writer does beside expanding. */
+/* Writes the same bytes from finished blocks, which is the writer's work without the expansion. */
 static int write_blocks(struct bench *b, const char *path, uint64_t bytes, struct watch *w)
 {
 	struct hcodec codec = {0};
@@ -353,7 +355,7 @@ static int stage_expand(struct bench *b, const struct rows *sorted)
 		rc = write_blocks(b, path, bytes, &blocks);
 	mem_free(path);
 	touch_records(sorted, &touch);
-	/* user time only: the kernel's part is that of 4 times the bytes of a real load */
+	/* only user time, because the kernel handles 4 times the bytes of a real load */
 	double user = all.user - blocks.user - touch.user;
 	report("expand", "own", (struct watch){user, user, user}, bytes);
 	return rc;
@@ -504,7 +506,7 @@ static int write_own(struct bench *b, const char *path, const struct buf *data)
 
 	if (rc)
 		return rc;
-	for (size_t at = 0; at < data->len; at += 1 << 14) /* about a compressed block */
+	for (size_t at = 0; at < data->len; at += 1 << 14) /* about a block's compressed size */
 		out_write(&out, data->ptr + at,
 			  data->len - at < 1 << 14 ? data->len - at : 1 << 14);
 	return out_finish(&out, &b->err);

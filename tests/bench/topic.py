@@ -1,4 +1,4 @@
-"""A topic of 100-byte JSON events: saltmill's whole load beside kcat, which only throws them away."""
+"""Compares saltmill's load of a topic of 100-byte JSON events with kcat, which only discards the events."""
 
 import pathlib
 import subprocess
