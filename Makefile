@@ -17,7 +17,7 @@ MACHINE  :=
 endif
 B      := build/$(notdir $(CC))-$(FLAVOR)
 
-# A release is hardened, because it reads untrusted files.
+# A release is compiled with hardening, because it reads untrusted files.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 -fPIE
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 DEBUG_INFO := -g
@@ -28,6 +28,8 @@ OPT_bare    := -O3 -g -fno-stack-protector -fno-pie
 LINK_bare   := -no-pie
 OPT_dev     := -O1 -g -Werror
 OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+# The simulation replaces the functions of libc by name, so the compiler must not inline checks.
+OPT_sim     := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
 OPT_tsan    := -O1 -g -Werror -fsanitize=thread
 OPT_fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 OPT_cover   := -O1 -g -fprofile-instr-generate -fcoverage-mapping
@@ -36,12 +38,12 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strin
 VERSION := 0.1.0
 STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # A file includes headers of its own folder by name, doors (include/) by name, and headers that its
-# own wing shares as "wing/name.h".  `make layers` refuses everything else.
+# own wing shares as "wing/name.h".  `make layers` refuses other includes.
 INC  := -Iinclude -Ipipeline
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lpthread -lm
 # The program loads these libraries when it needs them, and the tests link them. The worker links
-# snappy and has no others (include/late.h).
-LATE := rdkafka curl microhttpd snappy
+# snappy and lacks the other libraries (include/late.h).
+LATE := rdkafka curl microhttpd snappy uchardet
 LATE_LIBS := $(LATE:%=-l%)
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
@@ -49,7 +51,7 @@ LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS)
 # $(sort) fixes the link order, so the binary does not depend on the file system.
 CLI  := pipeline/cli/command/main.c
 ALL_C := $(filter-out $(CLI),$(sort $(wildcard pipeline/*/*.c pipeline/*/*/*.c splitter/*.c)))
-# The chapters of the guide as a C file.
+# The C file that contains the chapters of the guide.
 GUIDE := build/guide_chapters.c
 LIB  := $(filter-out pipeline/base/static_%,$(ALL_C)) $(GUIDE)
 LINKED := $(filter-out pipeline/base/late_%,$(LIB))
@@ -60,7 +62,8 @@ UNIT := $(sort $(wildcard tests/unit/test_*.c))
 HDR  := $(sort $(wildcard include/*.h pipeline/*/*.h pipeline/*/*/*.h splitter/*.h))
 FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(sort $(wildcard tests/bench/*.c))
-SRC  := $(ALL_C) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay_corpus.c $(BENCH)
+SIMULATE := $(sort $(wildcard tests/simulate/*.c))
+SRC  := $(ALL_C) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay_corpus.c $(BENCH) $(SIMULATE)
 REPLAY   := $(FUZZ:%.c=$(B)/%.replay)
 UNIT_BIN := $(UNIT:%.c=$(B)/%)
 
@@ -70,7 +73,7 @@ all: $(B)/$(TOOL)
 $(B)/$(TOOL): $(CLI:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(UNIT_BIN) $(B)/tests/bench/stages $(REPLAY): LDLIBS += $(LATE_LIBS)
 $(UNIT_BIN): LDLIBS += -lcmocka
-# Tests link a thin archive of all rooms, which takes only the objects that a test needs.
+# Tests link a thin archive of all rooms. The linker takes only the objects that a test needs.
 $(B)/rooms.a: $(LINKED:%.c=$(B)/%.o) ; @rm -f $@; ar rcsT $@ $^
 $(UNIT_BIN): %: %.o $(B)/rooms.a ; $(LINK)
 $(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LINKED:%.c=$(B)/%.o) ; $(LINK)
@@ -105,7 +108,7 @@ deps-build: ; @tests/deps.sh build
 JOBS := $(shell nproc)
 SUB   = $(MAKE) --no-print-directory -j$(JOBS)
 
-## check: the quick tests: headers, layers, format, figures, unit tests, fuzz corpora, warnings as errors (gcc, clang)
+## check: run the quick tests: headers, layers, format, figures, unit tests, fuzz corpora, warnings as errors (gcc, clang)
 check: deps-build
 	@$(SUB) headers layers format-check
 	@$(SUB) FLAVOR=dev CC=clang objects
@@ -133,49 +136,55 @@ cli-test: deps
 server-test: deps
 	@$(SUB) all
 	@tests/run.sh hbase
-## spark-test: test loads by Apache Spark while executors, workers and programs are killed
+## spark-test: test loads with Apache Spark while executors, workers and programs are killed
 spark-test: deps
 	@$(SUB) all
 	@tests/run.sh spark
 
-## same: make same BEFORE=path/to/other/saltmill compares all bytes to another build's, for conf/ and 50 random jobs
+## same: make same BEFORE=path/to/other/saltmill compares all bytes with another build's, for conf/ and 50 random jobs
 same:
 	@$(SUB) all
 	@python3 tests/same.py $(or $(BEFORE),$(error BEFORE=path/to/other/saltmill is missing)) build/$(TOOL) $(ARGS)
 
 ## soak: run a stream against a real broker with a fault every few seconds; make soak [SECS=3600] [TOPICS=1]
-##       ARGS=hbase [EVENTS=1000000] runs through Kafka into HBase with kills on both sides
+##       ARGS=hbase [EVENTS=1000000] loads through Kafka into HBase and kills processes on both sides
 soak: deps
 	@$(SUB) all
 	@$(if $(filter hbase,$(ARGS)),$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/kafka/soak_hbase.py $(or $(EVENTS),1000000),python3 tests/kafka/soak.py $(or $(SECS),3600) $(or $(TOPICS),1))
 
-## questions: ask a real HBase 304 questions of 38 random jobs, with the lines that key ranges prints
+## questions: send 304 queries of 38 random jobs to a real HBase, with the code that key ranges prints
 questions: deps
 	@$(SUB) all
 	@SALTMILL_QUESTIONS=0:38 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_questions.py
-## where: compare 10,000 random scans with --where to events filtered by hand (N=...); minutes
+## where: compare 10,000 random scans with a Python model that filters the events (N=...); takes minutes
 where: deps
 	@$(SUB) all
 	@SALTMILL_WHERE=$(or $(N),10000) $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/cli/test_where.py
 
-## properties: ask 140 random jobs 10,000 questions, and convert 40 keys of each in both directions [SEEDS=0:140]
+## properties: run 10,000 queries of 140 random jobs, and convert 40 keys of each in both directions [SEEDS=0:140]
 properties:
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/cli/properties.py $(or $(SEEDS),0:140)
 
-## bench: compare saltmill to its peers and its own limits; `make bench ARGS=--quick` takes minutes
+## bench: compare saltmill with other programs and with its limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench
 	@$(SUB) all build/saltmill-worker $(B)/tests/bench/stages
 	@python3 tests/bench/bench.py --stages $(B)/tests/bench/stages $(ARGS)
 
-## sniffers: compare `saltmill init` to DuckDB's sniffer on the data sets of tests/cli/sniff_sets.py
+## sniffers: compare `saltmill init` with DuckDB's sniffer on the data sets of tests/cli/sniff_sets.py
 sniffers:
 	@tests/deps.sh sniffers
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/bench/sniffers.py build/saltmill
 
-## faults: let allocations and system calls fail, three for each place in the code; minutes (ARGS="--only load --all")
+## sets: judge `saltmill init`, and DuckDB's sniffer, on the half HALF=develop (default) or held-out of the data sets in tests/sets
+sets:
+	@tests/deps.sh sets
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/sets/judge.py --half $(or $(HALF),develop) --duckdb $(ARGS)
+
+## faults: make allocations and system calls fail, three for each place in the code (takes minutes; ARGS="--only load --all")
 faults:
 	@$(SUB) all build/preload.so
 	@python3 tests/faults/faults.py $(ARGS)
@@ -189,23 +198,39 @@ build/preload.so: $(PRELOAD) tests/faults/stacks.h
 	@echo '  CC    $<'
 	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $(PRELOAD)
 
+# The simulated world replaces the files below HBase's session and, by the linker, functions of libc.
+SIM_ROOMS := $(filter-out pipeline/hbase/rpc/rpc.c,$(LINKED))
+SIM_CALLS := $(shell grep -oh '__wrap_[a-z_0-9]*' $(SIMULATE) | sed s/__wrap_// | sort -u)
+$(B)/simulate: $(SIMULATE:%.c=$(B)/%.o) $(SIM_ROOMS:%.c=$(B)/%.o)
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -no-pie -Wl,-z,now $(SIM_CALLS:%=-Wl,--wrap=%) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lsnappy -lmicrohttpd -luchardet
+$(SIMULATE:%.c=$(B)/%.o): CFLAGS += -Wno-missing-prototypes
+## simulate: run histories in a simulated world (takes minutes; SEEDS=0:10000, ARGS=--loud prints each step)
+simulate:
+	@$(SUB) FLAVOR=sim CC=gcc build/gcc-sim/simulate
+	@build/gcc-sim/simulate $(ARGS) $(or $(SEEDS),0:10000)
+
+## simulate-bugs: plant bugs in a copy, and check that the simulation finds each; takes minutes
+simulate-bugs:
+	@$(SUB) FLAVOR=sim CC=gcc build/gcc-sim/simulate
+	@python3 tests/simulate/bugs.py $(ARGS)
+
 ## kills: run apply while servers die, disks fill up, regions split and move [ARGS="--moments 50 --record FILE"]
 kills: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/hbase/kills.py $(ARGS)
 
-## demo: load 336,776 real flights and look at the result
+## demo: load 336,776 real flights and show the result
 demo:
 	@echo '$$ tests/deps.sh demo'; tests/deps.sh demo
 	@echo '$$ make all DEBUG_INFO='; $(SUB) all DEBUG_INFO=
 	@tests/demo.sh
 
-## demo-spark: load the same flights by Apache Spark on two executors, and compare to one process's load
+## demo-spark: load the same flights with Apache Spark on two executors, and compare with one process's load
 demo-spark: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/demo_spark.py
 
-## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark with the worker in it
+## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark, with the worker
 wheel: worker ; @pipeline/spark/wheel.sh $(VERSION) $(MACHINE)
 
 ## headers: check that every header compiles on its own
@@ -218,14 +243,14 @@ layers: ; @WINGS="$$WINGS" LIBRARIES="$$LIBRARIES" tests/layers.sh
 symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @tests/symbols.sh $^
 
 # wing | wings it may use | its rooms from the lowest up: room(headers that it opens: doors of include/, or wing/name.h)
-# A room uses its own headers, those that lower rooms of its wing open, and the doors of the wings named.
+# A room may include its own headers, headers that lower rooms of its wing open, and doors of the listed wings.
 define WINGS
 base | | base(bytes error mem io pool clock hash pattern run late cell table form)
 splitter | base | splitter(splits plan ddl)
 hbase | base splitter | rpc(hbase filter)
 model | base splitter hbase | encoding(encoding) question(question) job(event job) field(digits field) key(key)
 hfile | base | hfile(hfile)
-input | base model | files(source input paths transcode magic block_codec) csv(csv marks) json(json json_paths) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
+input | base model | files(source input transcode magic block_codec) csv(csv marks) json(json json_paths) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
 sort | base splitter | sort(sorter)
 publish | base splitter model hfile input sort | storage(storage) staging(publish half_reports) verify()
 load | base splitter model hbase hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
@@ -233,17 +258,17 @@ advise | base splitter model input sort load | lint(lint) check(first_rows) plan
 read | base model hbase hfile publish | query(query) live() by_field(by_field)
 stream | base model input publish load | state(state) loads(stream)
 deliver | base splitter hbase hfile publish stream | apply(apply) follow()
-cli | base splitter model hbase hfile input publish load advise read stream deliver | text(reports answer progress_text metrics reference inspect) html(page) command(commands)
+cli | base splitter model hbase hfile input publish load advise read stream deliver | text(reports answer progress_text metrics reference inspect report_views) html(page) command(commands)
 endef
 
 # header of a library: the files that may include it
 define LIBRARIES
 bzlib.h: input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c
-curl/curl.h: base/late_curl.c input/kafka/registry.c publish/storage/webhdfs.h
-iconv.h: model/job/section_source.c input/files/transcode.c
+curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c publish/storage/webhdfs.h
+iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c
-jansson.h: base/form_read.c publish/storage/webhdfs_answers.c publish/verify/verify.c cli/command/cmd_key.c cli/command/cmd_key_ranges.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry.c input/kafka/replay.c stream/state/state_files.c advise/init/json_rows.c model/job/json_schema.c cli/html/examples.c cli/html/extras.h
+jansson.h: base/form_read.c base/form_seal.h publish/storage/webhdfs_answers.c cli/command/cmd_key.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry.c advise/init/json_rows.c advise/init/refuse.c model/job/json_schema.c
 libdeflate.h: hfile/compress.c input/files/block_codec.c input/files/input.c cli/command/cmd_version.c
 librdkafka/rdkafka.h: base/late_rdkafka.c input/kafka/kafka_client.h
 lz4.h: cli/command/cmd_version.c hfile/compress.c
@@ -252,7 +277,8 @@ lzma.h: input/files/block_codec.c input/files/unpack.c
 microhttpd.h: base/late_microhttpd.c cli/text/metrics.c
 pcre2.h: base/pattern.c
 snappy-c.h: base/late_snappy.c hfile/compress.c input/files/block_codec.c
-xxhash.h: include/hash.h base/static_xxhash_avx2.c model/job/job.c advise/lint/unique.c input/kafka/ranges.c input/kafka/replay.c splitter/frame.c advise/plan/planning.c
+uchardet/uchardet.h: base/late_uchardet.c advise/init/encoding_of.c
+xxhash.h: include/hash.h base/static_xxhash_avx2.c model/job/job_files.c advise/lint/unique.c input/kafka/ranges.c input/kafka/replay.c splitter/frame.c advise/plan/planning.c
 yaml.h: model/job/tree.c
 zlib.h: cli/command/cmd_version.c hfile/block.c input/files/input.c input/files/unpack.c
 zstd.h: cli/command/cmd_version.c hfile/compress.c hfile/sequences.c input/files/block_codec.c input/files/input.c load/map_reduce/pieces.c
@@ -307,4 +333,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: house kills sniffers questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: simulate simulate-bugs house kills sniffers sets questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
