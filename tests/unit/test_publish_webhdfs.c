@@ -532,6 +532,27 @@ static void stopped(void **state)
 	storage_close(s);
 }
 
+/*
+ * The signal comes between two calls of curl_multi_perform. libcurl then ends the upload, not
+ * stop_check.
+ */
+static void stopped_upload(void **state)
+{
+	(void)state;
+	struct storage *s = open_fake(60);
+	struct storage_file *f = NULL;
+	char *path = fault_file(s, "slow", 1);
+
+	assert_int_equal(storage_begin(s, &f, path, 0, &err), RC_OK);
+	assert_int_equal(storage_add(f, "abc", 3, &err), RC_OK);
+	stop_flag = SIGTERM;
+	assert_int_equal(storage_end(f, NULL, &err), RC_STOPPED);
+	assert_said("stopped by a signal");
+	stop_flag = 0;
+	mem_free(path);
+	storage_close(s);
+}
+
 static void waits(void **state)
 {
 	(void)state;
@@ -551,8 +572,8 @@ int main(void)
 		cmocka_unit_test(lost_answers),	  cmocka_unit_test(put_again),
 		cmocka_unit_test(no_ids),	  cmocka_unit_test(opaque_files),
 		cmocka_unit_test(unclosed_file),  cmocka_unit_test(name_nodes),
-		cmocka_unit_test(stopped),	  cmocka_unit_test(waits),
-		cmocka_unit_test(room),
+		cmocka_unit_test(stopped),	  cmocka_unit_test(stopped_upload),
+		cmocka_unit_test(waits),	  cmocka_unit_test(room),
 	};
 
 	return cmocka_run_group_tests(tests, start_server, stop_server);

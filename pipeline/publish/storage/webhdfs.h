@@ -39,6 +39,7 @@ struct webhdfs {
 struct webhdfs_answer {
 	size_t most;   /* maximum bytes of the body; 0 means WEBHDFS_ANSWER_MOST */
 	bool too_long; /* the body was longer, and its end was not read */
+	bool stopped;  /* a signal ended the exchange */
 	long status;   /* 0 if there is no answer; `why` then has the reason */
 	struct buf body;
 	char *location; /* target of a redirection, NULL if none */
@@ -78,7 +79,10 @@ void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a)
 bool webhdfs_stopped(const struct webhdfs *w);
 /* Return true if a retry after this answer can help. */
 bool webhdfs_passing(const struct webhdfs_answer *a);
-/* Set the error "cannot WHAT PATH: ..." for an answer other than 200. */
+/*
+ * Set the error "cannot WHAT PATH: ..." for an answer other than 200. If a signal ended the
+ * exchange, return RC_STOPPED instead.
+ */
 int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 		    const struct webhdfs_answer *a, struct error *err);
 /*

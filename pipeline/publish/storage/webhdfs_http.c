@@ -94,6 +94,7 @@ void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a)
 
 	if (code != CURLE_OK) {
 		a->unresolved = code == CURLE_COULDNT_RESOLVE_HOST;
+		a->stopped = code == CURLE_ABORTED_BY_CALLBACK; /* stop_on_signal */
 		if (a->too_long)
 			snprintf(a->why, sizeof a->why,
 				 "found an answer of more than %zu bytes, expected at most this "
@@ -230,6 +231,9 @@ int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 		    const struct webhdfs_answer *a, struct error *err)
 {
 	int code = named(a, "AccessControlException") || a->status == 401 ? RC_CONFIG : RC_IO;
+
+	if (a->stopped)
+		return error_set(err, RC_STOPPED, "stopped by a signal");
 	char *name = storage_name(w->place, path);
 	const char *server = a->server ? a->server : "HDFS";
 
