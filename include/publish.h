@@ -127,8 +127,9 @@ void rejects_free(struct rejects *r);
 /* Add a reject. Only one thread may use a worker number. */
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);
 /*
- * Add a line of another run's rejects.jsonl, with `add_lines` added to its line numbers and `file`
- * as its file name. Add lines in input order. Returns RC_DATA if `text` is not such a line.
+ * Add a line of another run's rejects.jsonl, with `file` as its file name. Add lines in input order.
+ * `add_lines` is added to its line number, if it has one: events in blocks are numbered in the whole
+ * file. Returns RC_DATA if `text` is not such a line.
  */
 int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t add_lines,
 		    struct error *err);

@@ -16,6 +16,8 @@ import signal
 import subprocess
 import time
 
+import fastavro
+import pyarrow
 import pytest
 import yaml
 
@@ -358,6 +360,41 @@ def test_json_lines_and_a_header_of_its_own(tmp_path, saltmill):
     h.reduce_all(1)
     h.unite("--columns", "columns")
     assert_same(other / "one", other / "two")
+
+
+def write_avro(path, rows):
+    schema = {"type": "record", "name": "r", "fields": [{"name": n, "type": "string"} for n in ("id", "at", "value")]}
+    with open(path, "wb") as f:
+        fastavro.writer(f, fastavro.parse_schema(schema), rows, sync_interval=2000)
+
+
+def write_arrow(path, rows):
+    table = pyarrow.Table.from_pylist(rows)
+    with pyarrow.OSFile(str(path), "wb") as f, pyarrow.ipc.new_file(f, table.schema) as w:
+        w.write_table(table, max_chunksize=64)
+
+
+@pytest.mark.parametrize("form, write", [("avro", write_avro), ("arrow", write_arrow)])
+def test_rejects_of_files_with_blocks(tmp_path, saltmill, form, write):
+    """Such rejects have a block and an event, and no line. unite keeps them, within the limit."""
+    (tmp_path / "job.yaml").write_text(JOB.replace("csv: {files: [in.csv]}", f"{form}: {{files: [a, b]}}"))
+    bad = {"a": (3, 250), "b": (0, 77, 299)}
+    for name, places in bad.items():
+        write(tmp_path / name, [{"id": "bad" if i in places else str(i), "at": str(1_400_000_000 + i), "value": "x" * 20}
+                                for i in range(300)])
+    h = Halves(tmp_path, saltmill, ["a", "b"])
+    h.plan(status=3)
+    h.map_all(1)
+    h.reduce_all(1)
+    one, two = h.load("--max-rejects", 4, status=1), h.unite("--max-rejects", 4, status=4)
+    assert after_colon(one, "load") == after_colon(two, "unite")
+    h.load("--max-rejects", 5, status=3)
+    h.unite("--max-rejects", 5, status=3)
+    assert_same(tmp_path / "one", tmp_path / "two")
+    found = [json.loads(line) for line in (tmp_path / "two/rejects.jsonl").read_text().splitlines()]
+    assert [(r["file"], r["event"] - 1) for r in found] == [(n, i) for n in bad for i in bad[n]]
+    assert all(r["block"] >= 1 and "line" not in r and r["reason"] == "bad_number" for r in found)
+    assert found[1]["block"] > 1
 
 
 def test_a_load_of_one_slice_says_so(halves):

@@ -217,12 +217,12 @@ int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint
 	struct arena a = {0};
 	int rc = read_line(&v, text, &a, err);
 
-	if (rc || !v.is_line || !v.file) {
+	if (rc || !v.file || (!v.is_line && !v.block)) {
 		arena_release(&a);
 		return error_set(err, RC_DATA, "found a line that is not a reject of a map");
 	}
 	v.file = file;
-	v.line += add_lines;
+	v.line += v.is_line ? add_lines : 0;
 	s->line.len = 0;
 	form_put(&s->line, &reject_form, &v, FORM_FILE_LINE);
 	reasons_add(&s->reasons, v.reason, 1);
