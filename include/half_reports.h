@@ -13,6 +13,7 @@
 struct map_region {
 	size_t region;
 	uint64_t records, pieces, offset, bytes;
+	int64_t digest; /* sum of piece_mark of its pieces */
 };
 struct map_table {
 	const char *name;
@@ -46,6 +47,7 @@ struct map_report {
 struct reduce_slice {
 	uint64_t slice; /* seq of the slice's first row */
 	uint64_t records;
+	int64_t digest; /* sum of piece_mark of its pieces */
 };
 /* A collision, as in struct cut_collision. */
 struct reduce_collision {

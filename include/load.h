@@ -23,14 +23,19 @@
 #include "publish.h"
 #include "storage.h"
 
-#define PIECES_FORMAT 1 /* version of the data that map passes to reduce */
+#define PIECES_FORMAT 2 /* version of the data that map passes to reduce */
 
 struct map_options {
 	const struct run_options *common;
 	const struct kept_plan *plan;
 	const struct input *input; /* a single file, not a stream */
 	bool pack;		   /* compress the pieces */
-	const char *output_dir;	   /* receives runs, report.json and rejects.jsonl */
+	/*
+	 * another map of the input may give its rows in another order, so that reduces accept them
+	 * if they are the same rows
+	 */
+	bool unordered;
+	const char *output_dir; /* receives runs, report.json and rejects.jsonl */
 };
 
 /*

@@ -397,6 +397,51 @@ def test_rejects_of_files_with_blocks(tmp_path, saltmill, form, write):
     assert found[1]["block"] > 1
 
 
+def arrow_stream(rows):
+    table = pyarrow.Table.from_pylist(rows)
+    out = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(out, table.schema) as w:
+        w.write_table(table, max_chunksize=50)
+    return out.getvalue().to_pybytes()
+
+
+def map_twice(folder, saltmill, first, second, *options):
+    """Maps both streams as the same input, and combines the report of the first with the rows of the second."""
+    (folder / "job.yaml").write_text(JOB.replace("csv: {files: [in.csv]}", "arrow: {files: ['-']}"))
+    h = Halves(folder, saltmill, [])
+    h.run("plan", "-", "-o", "plan", input=arrow_stream(first))
+    (folder / "maps").mkdir()
+    for name, rows in (("maps/0", first), ("again", second)):
+        h.run("map", "-", "--name", "frame/0", "--input", "0", "--plan", "plan", "-o", name, *options,
+              input=arrow_stream(rows))
+    shutil.move(folder / "maps/0/report.json", folder / "report.json")
+    shutil.move(folder / "again/report.json", folder / "maps/0/report.json")
+    shutil.move(folder / "again/runs", folder / "maps/0/runs")
+    h.reduce_all(1)
+    shutil.move(folder / "report.json", folder / "maps/0/report.json")
+    size = json.loads((folder / "maps/0/report.json").read_text())["size"]
+    (folder / "inputs").write_text(json.dumps({"inputs": [{"path": "frame/0", "size": size}], "digests": []}))
+    return h.run("unite", "--inputs", "inputs", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", "two",
+                 status=None)
+
+
+def test_a_map_that_ran_again_with_other_rows(tmp_path, saltmill):
+    """The number of rows of each region is the same. unite compares the rows with the report of the map."""
+    rows = [{"id": str(i), "at": str(1_400_000_000 + i), "value": f"v{i % 7}"} for i in range(300)]
+    reverse, other = rows[::-1], [dict(r) for r in rows]
+    other[7]["value"] = "v9"
+    for n, (second, options, status) in enumerate((
+            (rows, (), 0), (reverse, ("--unordered",), 0), (reverse, (), 4), (other, (), 4),
+            (other[::-1], ("--unordered",), 4), (rows[:150] + rows[:1] + rows[151:], ("--unordered",), 4))):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        r = map_twice(folder, saltmill, rows, second, *options)
+        assert r.returncode == status, (n, r.stderr)
+        if status:
+            refused(r, 4, "table t: found ", "expected the ", "checkpoint()")
+            assert not (folder / "two").exists()
+
+
 def test_a_load_of_one_slice_says_so(halves):
     rows = 0
     for k in (1, 2, 3):

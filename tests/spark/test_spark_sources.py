@@ -5,6 +5,8 @@ import datetime
 import decimal
 import gzip
 import json
+import os
+import random
 
 import pytest
 
@@ -165,6 +167,58 @@ def test_a_dataframe_is_its_rows(rig, tmp_path):
     assert sum(i["rows"] for i in two["inputs"]) == 3000
     for of in (one, two):  # one row in 35 has neither cell
         assert (of["tables"][0]["loaded"], of["tables"][0]["filtered"]) == (2914, 86)
+
+
+def frame_of(rig, change):
+    """Returns a DataFrame of 600 rows in 3 partitions. `change` gets a partition's rows, as it is computed."""
+    def work(rows):
+        for r in change([{"id": str(r.id), "at": str(1_400_000_000 + r.id), "value": str(r.id % 7)} for r in rows]):
+            yield r["id"], r["at"], r["value"]
+    return rig.spark.createDataFrame(rig.spark.range(0, 600, 1, 3).rdd.mapPartitions(work),
+                                     "id string, at string, value string")
+
+
+def lose_maps(rig):
+    """Kills the executors after the maps, so that Spark runs the maps again."""
+    rig.always("map", f"echo $executor >>{rig.control}/executors")
+    rig.once("driver-unite", f"kill -9 $(sort -u {rig.control}/executors)")
+
+
+def test_a_dataframe_that_changes_when_an_executor_dies(rig, tmp_path):
+    """The second computation gives other rows. Nothing is published."""
+    (tmp_path / "job.yaml").write_text(JOB.replace("csv: {files: [in.csv]}", "arrow: {files: ['-']}"))
+    frame = frame_of(rig, lambda rows: [{**r, "id": str(os.getpid() * 600 + int(r["id"]))} for r in rows])
+    lose_maps(rig)
+    with pytest.raises(saltmill.JobError, match=r"expected the .*rows.*checkpoint\(\)"):
+        rig.load(tmp_path, "job.yaml", frame)
+    assert len(rig.runs("map")) > 3, "expected that maps run again"
+    assert_nothing(tmp_path)
+
+
+def test_a_dataframe_in_another_order_when_an_executor_dies(rig, tmp_path):
+    """The second computation gives the same rows in another order, which does not matter for unique keys."""
+    (tmp_path / "job.yaml").write_text(JOB.replace("csv: {files: [in.csv]}", "arrow: {files: ['-']}"))
+    frame = frame_of(rig, lambda rows: random.Random(os.getpid()).sample(rows, len(rows)))
+    rig.load(tmp_path, "job.yaml", frame, out="one")
+    rig.begin()
+    lose_maps(rig)
+    rig.load(tmp_path, "job.yaml", frame)
+    assert len(rig.runs("map")) > 3, "expected that maps run again"
+    assert hfiles(tmp_path / "one") == hfiles(tmp_path / "two")
+
+
+def test_rejects_of_a_dataframe(rig, tmp_path):
+    """A reject has its partition, batch and event."""
+    (tmp_path / "job.yaml").write_text(JOB.replace("csv: {files: [in.csv]}", "arrow: {files: ['-']}"))
+    frame = frame_of(rig, lambda rows: [{**r, "id": "bad"} if r["id"] in ("3", "399") else r for r in rows])
+    with pytest.raises(saltmill.Rejected, match="dataframe/part-00001: event 200 in block 1"):
+        rig.load(tmp_path, "job.yaml", frame, max_rejects=1)
+    assert_nothing(tmp_path)
+    r = rig.load(tmp_path, "job.yaml", frame, max_rejects=2)
+    assert r.counts["read"] == 600 and r.counts["rejected"] == 2
+    found = [json.loads(line) for line in (tmp_path / "two/rejects.jsonl").read_text().splitlines()]
+    assert [(f["file"], f["block"], f["event"]) for f in found] == [("dataframe/part-00000", 1, 4),
+                                                                    ("dataframe/part-00001", 1, 200)]
 
 
 def test_keys_that_are_not_unique_need_an_order(rig, tmp_path):

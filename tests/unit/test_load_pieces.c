@@ -41,8 +41,9 @@ static void put(struct buf *all, struct piece_writer *w, bool last)
 {
 	struct bytes piece;
 	struct error err;
+	uint64_t mark;
 
-	assert_int_equal(piece_end(w, last, &piece, &err), RC_OK);
+	assert_int_equal(piece_end(w, last, &piece, &mark, &err), RC_OK);
 	buf_append(all, piece.ptr, piece.len);
 }
 
@@ -102,6 +103,53 @@ static void round_trip(size_t secondary_bytes, enum piece_packing packing)
 	buf_release(&all);
 	piece_writer_release(&w);
 	piece_reader_release(&r);
+}
+
+/* Return the sum of the marks of four rows, in pieces of at most `each` rows. */
+static uint64_t marks(bool unordered, size_t each, const uint64_t seq[4], const char *payload)
+{
+	struct piece_writer w = {.head = {.slice = 1000, .unordered = unordered}};
+	uint8_t bytes[4][64] = {{0}};
+	uint64_t sum = 0, mark;
+	struct piece_head h;
+	struct bytes piece;
+	struct error err;
+
+	piece_region(&w, 0, 0, 8);
+	for (size_t i = 0; i < 4; i++) {
+		memcpy(bytes[i], "key0secondary", 12);
+		bytes[i][3] = (uint8_t)('0' + i);
+		memcpy(bytes[i] + 12, payload, strlen(payload));
+		struct record r = {.key = bytes_of(bytes[i], 4),
+				   .secondary = bytes[i] + 4,
+				   .seq = 1000 + seq[i],
+				   .payload = bytes_of(bytes[i] + 12, strlen(payload))};
+		piece_add(&w, &r);
+		if ((i + 1) % each && i < 3)
+			continue;
+		assert_int_equal(piece_end(&w, i == 3, &piece, &mark, &err), RC_OK);
+		assert_int_equal(piece_head_read(&h, piece.ptr, "x", &err), RC_OK);
+		assert_true(h.unordered == unordered && piece_mark(&h) == mark);
+		sum += mark;
+	}
+	piece_writer_release(&w);
+	return sum;
+}
+
+/* The marks identify rows. Without an order, neither the seqs nor the borders of pieces count. */
+static void test_marks_identify_rows(void **state)
+{
+	(void)state;
+	static const uint64_t rising[4] = {0, 1, 2, 3}, other[4] = {3, 1, 0, 2};
+	uint64_t free = marks(true, 4, rising, "value"), fixed = marks(false, 4, rising, "value");
+
+	assert_true(free == marks(true, 4, other, "value") &&
+		    free == marks(true, 1, rising, "value"));
+	assert_true(free != marks(true, 4, rising, "Value") &&
+		    free != marks(true, 4, rising, "valu"));
+	assert_true(fixed == marks(false, 4, rising, "value"));
+	assert_true(fixed != marks(false, 4, other, "value") &&
+		    fixed != marks(false, 4, rising, "Value"));
 }
 
 static void test_records_come_back(void **state)
@@ -173,7 +221,8 @@ static void test_a_record_beyond_its_piece_is_refused(void **state)
 		piece_region(&w, 0, 0, 0);
 		buf_append(&w.plain, wrong[i], 5);
 		w.head.records = 1;
-		assert_int_equal(piece_end(&w, true, &piece, &err), RC_OK);
+		uint64_t mark;
+		assert_int_equal(piece_end(&w, true, &piece, &mark, &err), RC_OK);
 		uint8_t copy[PIECE_HEAD_BYTES + 5 + RECORD_ROOM_BYTES] = {0};
 		memcpy(copy, piece.ptr, piece.len);
 		assert_int_equal(piece_head_read(&h, copy, "x", &err), RC_OK);
@@ -190,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records_come_back),
+		cmocka_unit_test(test_marks_identify_rows),
 		cmocka_unit_test(test_each_bit_counts),
 		cmocka_unit_test(test_a_record_beyond_its_piece_is_refused),
 	};

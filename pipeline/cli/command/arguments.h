@@ -51,7 +51,7 @@ struct arguments {
 
 	/* options of map and reduce */
 	uint64_t number; /* position of the input in the list of inputs */
-	bool pack;
+	bool pack, unordered;
 	uint64_t first_region, last_region;
 	struct source_slice share; /* part and number of parts */
 	uint64_t created_ms;

@@ -60,6 +60,7 @@ static int map(struct half_run *h, struct error *err)
 				      .plan = &h->plan,
 				      .input = &a->input,
 				      .pack = a->pack,
+				      .unordered = a->unordered,
 				      .output_dir = a->output};
 	struct reporter *reporter =
 		h->args->run.quiet ? NULL : reporter_start_on_terminal(&h->progress);

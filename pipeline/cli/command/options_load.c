@@ -202,6 +202,8 @@ const struct cli_option options_load[] = {
 	 .most = SOURCE_FILES_MOST - 1},
 	{"pack", 0, NULL, "map", take_flag, AT(pack),
 	 .help = "compress the rows, for a slow network"},
+	{"unordered", 0, NULL, "map", take_flag, AT(unordered),
+	 .help = "another map of this input may read the same rows in another order"},
 	{"table", 0, "TABLE", "reduce ddl key get scan", take_text, AT(table),
 	 .help = "the table, if the job has several"},
 	{"region", 0, "I|I-J", "reduce", take_regions, 0,

@@ -14,7 +14,8 @@ static void add(struct arrivals *a, struct arrival one)
 
 void arrivals_note(struct arrivals *a, const struct piece_head *h)
 {
-	add(a, (struct arrival){h->slice, h->records, h->table, h->region, h->number, h->last});
+	add(a, (struct arrival){h->slice, h->records, piece_mark(h), h->table, h->region, h->number,
+				h->last});
 }
 
 static int by_place(const void *a, const void *b)

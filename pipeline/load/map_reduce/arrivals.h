@@ -6,7 +6,7 @@
 
 /* The place of a piece that was read. */
 struct arrival {
-	uint64_t slice, records;
+	uint64_t slice, records, mark; /* `mark` is piece_mark */
 	uint32_t table, region, number;
 	bool last;
 };

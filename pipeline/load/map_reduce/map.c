@@ -67,9 +67,9 @@ static int write_piece(struct mapping *m, struct piece_writer *w, size_t index, 
 		       struct error *err)
 {
 	struct map_task *task = &m->tasks[index];
-	uint64_t records = w->head.records;
+	uint64_t records = w->head.records, mark = 0;
 	struct bytes piece;
-	int rc = piece_end(w, last, &piece, err);
+	int rc = piece_end(w, last, &piece, &mark, err);
 
 	if (rc == RC_OK)
 		rc = stop_check(err);
@@ -83,6 +83,7 @@ static int write_piece(struct mapping *m, struct piece_writer *w, size_t index, 
 	task->out.pieces++;
 	task->out.records += records;
 	task->out.bytes += piece.len;
+	task->out.digest = (int64_t)((uint64_t)task->out.digest + mark);
 	return RC_OK;
 }
 
@@ -172,6 +173,7 @@ static void begin_writers(struct mapping *m)
 
 		h->slice = SOURCE_FILE_SEQ(part.number) + part.first;
 		h->packing = m->opt->pack ? PIECE_ZSTD : PIECE_PLAIN;
+		h->unordered = m->opt->unordered;
 		memcpy(h->plan, m->opt->plan->identity, sizeof h->plan);
 	}
 }

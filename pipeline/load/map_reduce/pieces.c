@@ -7,8 +7,10 @@
 #include "hash.h"
 
 #define RECORD_NUMBERS 40 /* maximum bytes of a record's numbers */
-#define DIGEST_AT      72 /* position in the head */
+#define DIGEST_AT      80 /* position in the head */
 #define ZSTD_LEVEL     1
+#define FLAG_LAST      1u
+#define FLAG_UNORDERED 2u
 
 static const uint8_t magic[8] = {'S', 'M', 'p', 'i', 'e', 'c', 'e', PIECES_FORMAT};
 
@@ -49,11 +51,12 @@ static void head_write(const struct piece_head *h, uint8_t *p)
 	p = put_le(p, h->table, 4);
 	p = put_le(p, h->region, 4);
 	p = put_le(p, h->number, 4);
-	p = put_le(p, h->last, 2);
+	p = put_le(p, (h->last ? FLAG_LAST : 0) | (h->unordered ? FLAG_UNORDERED : 0), 2);
 	p = put_le(p, h->packing, 2);
 	p = put_le(p, h->records, 8);
 	p = put_le(p, h->plain, 8);
-	put_le(p, h->stored, 8);
+	p = put_le(p, h->stored, 8);
+	put_le(p, h->rows, 8);
 }
 
 /* Begin a piece. Both the plain and the compressed form begin with the head. */
@@ -64,6 +67,7 @@ static void begin(struct piece_writer *w)
 	w->plain.len = PIECE_HEAD_BYTES;
 	w->before.len = 0;
 	w->head.records = 0;
+	w->head.rows = 0;
 }
 
 void piece_region(struct piece_writer *w, uint32_t table, uint32_t region, size_t secondary_bytes)
@@ -108,6 +112,14 @@ static inline uint8_t *put_short(uint8_t *to, const uint8_t *from, size_t len)
 	return to + len;
 }
 
+/* Hash a row without its seq. `string` is the key and the secondary. */
+static uint64_t row_hash(struct bytes string, struct bytes payload)
+{
+	uint64_t seed = XXH3_64bits(string.ptr, string.len);
+
+	return XXH3_64bits_withSeed(payload.ptr, payload.len, seed);
+}
+
 void piece_add(struct piece_writer *w, const struct record *r)
 {
 	size_t len = r->key.len + w->secondary_bytes, had = w->before.len;
@@ -127,6 +139,8 @@ void piece_add(struct piece_writer *w, const struct record *r)
 	put_short(w->before.ptr + shared, r->key.ptr + shared, len - shared);
 	w->before.len = len;
 	w->head.records++;
+	if (w->head.unordered)
+		w->head.rows += row_hash(buf_bytes(&w->before), r->payload);
 }
 
 static int pack(struct piece_writer *w, struct error *err)
@@ -146,7 +160,8 @@ static int pack(struct piece_writer *w, struct error *err)
 	return RC_OK;
 }
 
-int piece_end(struct piece_writer *w, bool last, struct bytes *out, struct error *err)
+int piece_end(struct piece_writer *w, bool last, struct bytes *out, uint64_t *mark,
+	      struct error *err)
 {
 	struct piece_head *h = &w->head;
 	bool plain = h->packing == PIECE_PLAIN;
@@ -159,9 +174,10 @@ int piece_end(struct piece_writer *w, bool last, struct bytes *out, struct error
 	h->plain = w->plain.len - PIECE_HEAD_BYTES;
 	h->stored = piece->len - PIECE_HEAD_BYTES;
 	head_write(h, piece->ptr);
-	put_le(piece->ptr + DIGEST_AT,
-	       digest_of(piece->ptr, piece->ptr + PIECE_HEAD_BYTES, h->stored), 8);
+	h->digest = digest_of(piece->ptr, piece->ptr + PIECE_HEAD_BYTES, h->stored);
+	put_le(piece->ptr + DIGEST_AT, h->digest, 8);
 	*out = buf_bytes(piece);
+	*mark = piece_mark(h);
 	h->number++;
 	begin(w);
 	return RC_OK;
@@ -198,14 +214,17 @@ int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES],
 	h->table = (uint32_t)take_le(&p, 4);
 	h->region = (uint32_t)take_le(&p, 4);
 	h->number = (uint32_t)take_le(&p, 4);
-	uint64_t last = take_le(&p, 2), packing = take_le(&p, 2);
-	h->last = last == 1;
+	uint64_t flags = take_le(&p, 2), packing = take_le(&p, 2);
+	h->last = flags & FLAG_LAST;
+	h->unordered = flags & FLAG_UNORDERED;
 	h->records = take_le(&p, 8);
 	h->plain = take_le(&p, 8);
 	h->stored = take_le(&p, 8);
+	h->rows = take_le(&p, 8);
 	h->digest = take_le(&p, 8);
-	if (last > 1 || packing >= PIECE_PACKINGS || h->records == 0 || h->plain > PIECE_MOST ||
-	    h->stored > PIECE_MOST || (packing == PIECE_PLAIN && h->plain != h->stored))
+	if (flags > (FLAG_LAST | FLAG_UNORDERED) || packing >= PIECE_PACKINGS || h->records == 0 ||
+	    h->plain > PIECE_MOST || h->stored > PIECE_MOST ||
+	    (packing == PIECE_PLAIN && h->plain != h->stored))
 		return damaged(name,
 			       "found inconsistent numbers in the head of a piece, "
 			       "expected the numbers of one piece",

@@ -4,18 +4,19 @@
  * A piece describes itself, so pieces may be sent in any way and arrive in any order. Numbers are
  * little-endian:
  *
- *    0   8  "SMpiece\1"
+ *    0   8  "SMpiece\2"
  *    8  16  digest of the plan that map and reduce use (pass.h)
  *   24   8  seq of the first row of the slice, which identifies the slice
  *   32   4  table, in the order of the job
  *   36   4  region
  *   40   4  number of the piece, from 0, for this slice, table and region
- *   44   2  1 for the last piece of this slice, table and region, else 0
+ *   44   2  flags: 1 the last piece of this slice, table and region; 2 rows without an order
  *   46   2  compression (enum piece_packing)
  *   48   8  number of records
  *   56   8  uncompressed bytes of the records
  *   64   8  stored bytes of the records, after the head
- *   72   8  XXH3-64 of all bytes before this number and all bytes after the head
+ *   72   8  rows without an order: sum of the rows' hashes (row_hash of pieces.c), else 0
+ *   80   8  XXH3-64 of all bytes before this number and all bytes after the head
  *
  * Records are in the order of sorter.h. A record omits the bytes of key and secondary that equal
  * the beginning of the previous record (front coding). sort/record_bytes.h does the same within
@@ -30,7 +31,7 @@
 #include "load.h"
 #include "sorter.h"
 
-#define PIECE_HEAD_BYTES 80
+#define PIECE_HEAD_BYTES 88
 /* usual bytes of the records; a piece with one large record has more */
 #define PIECE_BYTES ((size_t)4 << 20)
 /* limit of a piece, because a record has at most 1 GiB */
@@ -43,17 +44,32 @@ struct piece_head {
 	uint64_t slice;
 	uint32_t table, region, number;
 	bool last;
+	/*
+	 * the slice's rows have no order, so another map of the slice may have other seqs, and other
+	 * pieces of the same rows
+	 */
+	bool unordered;
 	enum piece_packing packing;
 	uint64_t records;
 	uint64_t plain, stored; /* bytes of the records, uncompressed and as stored */
+	uint64_t rows;		/* sum of the rows' hashes if `unordered`, else 0 */
 	uint64_t digest;
 };
+
+/*
+ * Return the piece's part of the sum that identifies the rows of a slice in a region. The sum does
+ * not depend on the order of pieces. If the rows have no order, it does not depend on their order.
+ */
+static inline uint64_t piece_mark(const struct piece_head *h)
+{
+	return h->unordered ? h->rows : h->digest;
+}
 
 /* --- writing --- */
 
 /*
- * A writer of pieces. Start with {0}, then set `plan`, `slice`, `table`, `region` and `packing` of
- * `head`.
+ * A writer of pieces. Start with {0}, then set `plan`, `slice`, `table`, `region`, `unordered` and
+ * `packing` of `head`.
  */
 struct piece_writer {
 	struct piece_head head;
@@ -71,10 +87,11 @@ bool piece_fits(const struct piece_writer *w, const struct record *r);
 /* Add a record. RECORD_ROOM_BYTES after key and payload must be readable. */
 void piece_add(struct piece_writer *w, const struct record *r);
 /*
- * Finish the piece. `*out` is valid until the next piece is finished. The number of the next piece
- * is one higher.
+ * Finish the piece. `*out` is valid until the next piece is finished. `*mark` receives piece_mark.
+ * The number of the next piece is one higher.
  */
-int piece_end(struct piece_writer *w, bool last, struct bytes *out, struct error *err);
+int piece_end(struct piece_writer *w, bool last, struct bytes *out, uint64_t *mark,
+	      struct error *err);
 /* Begin another region, whose pieces count from 0. */
 void piece_region(struct piece_writer *w, uint32_t table, uint32_t region, size_t secondary_bytes);
 void piece_writer_release(struct piece_writer *w);

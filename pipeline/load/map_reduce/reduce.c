@@ -423,7 +423,9 @@ static void describe_slices(const struct reducing *r, size_t table, struct reduc
 
 		if (p->number == 0)
 			out->slices[out->nslices++] = (struct reduce_slice){.slice = p->slice};
-		out->slices[out->nslices - 1].records += p->records;
+		struct reduce_slice *s = &out->slices[out->nslices - 1];
+		s->records += p->records;
+		s->digest = (int64_t)((uint64_t)s->digest + p->mark);
 	}
 }
 

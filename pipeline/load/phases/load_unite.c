@@ -24,6 +24,9 @@
 #include "half_reports.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
+#define CHANGED_ROWS                                                                               \
+	"an input with other rows when its map ran again causes this: load again, and for a "      \
+	"DataFrame, use checkpoint() or persist() before the load"
 
 /* --- reading: the reports of the maps --- */
 
@@ -367,36 +370,57 @@ static int take_region(struct taking *t, size_t table, const struct reduce_regio
 	return rc;
 }
 
-/* Check that all records of each slice came to the region, and no others. */
+static int by_region(const void *key, const void *item)
+{
+	size_t region = *(const size_t *)key, other = ((const struct map_region *)item)->region;
+
+	return (region > other) - (region < other);
+}
+
+/* Return the region in a map's report, or NULL if the map has no rows for the region. */
+static const struct map_region *mapped_region(const struct map_table *t, size_t region)
+{
+	return t->nregions
+		       ? bsearch(&region, t->regions, t->nregions, sizeof *t->regions, by_region)
+		       : NULL;
+}
+
+/* Check that the records of each slice in the region are those that its map reported. */
 static int check_slices(const struct load *l, size_t table, const struct reduce_region *r,
 			const char *folder, struct error *err)
 {
-	typedef unsigned long long ull;
+	const char *name = l->job->tables[table].schema.name;
+	const struct map_region no_rows = {0};
+	const struct reduce_slice none = {0};
 	size_t at = 0;
+
 	for (size_t i = 0; i < l->maps.n; i++) {
 		const struct map_report *m = &l->maps.reports[i];
-		const struct map_table *mt = &m->tables[table];
-		uint64_t want = 0, got = 0;
+		const struct map_region *found = mapped_region(&m->tables[table], r->region);
+		const struct map_region *want = found ? found : &no_rows;
+		bool came =
+			m->first < m->end && at < r->nslices && r->slices[at].slice == map_slice(m);
+		const struct reduce_slice *got = came ? &r->slices[at++] : &none;
 
-		for (size_t k = 0; k < mt->nregions; k++)
-			if (mt->regions[k].region == r->region)
-				want = mt->regions[k].records;
-		if (want && at < r->nslices && r->slices[at].slice == map_slice(m))
-			got = r->slices[at++].records;
-		if (want != got)
+		if (want->records != got->records)
 			return error_set(
 				err, RC_DATA,
-				"%s: region %zu of table %s: found %llu rows, expected the %llu "
-				"rows of %s; reduce the region again",
-				folder, r->region, l->job->tables[table].schema.name, (ull)got,
-				(ull)want, m->folder);
+				"%s: region %zu of table %s: found %llu rows, expected "
+				"the %llu rows of %s; reduce the region again; " CHANGED_ROWS,
+				folder, r->region, name, (unsigned long long)got->records,
+				(unsigned long long)want->records, m->folder);
+		if (want->digest != got->digest)
+			return error_set(err, RC_DATA,
+					 "%s: region %zu of table %s: found other rows of %s than "
+					 "%s reports, expected the same rows; " CHANGED_ROWS,
+					 folder, r->region, name, m->path, m->folder);
 	}
 	if (at < r->nslices)
 		return error_set(
 			err, RC_DATA,
 			"%s: region %zu of table %s: found rows of a slice that is in no map; "
 			"reduce the region again",
-			folder, r->region, l->job->tables[table].schema.name);
+			folder, r->region, name);
 	return RC_OK;
 }
 

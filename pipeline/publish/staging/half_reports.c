@@ -11,6 +11,7 @@ static const struct form_member map_region_members[] = {
 	{"offset", FORM_COUNT, IN(map_region, offset),
 	 "offset of the first piece in the file `runs`"},
 	{"bytes", FORM_COUNT, IN(map_region, bytes), "size of all pieces of the region"},
+	{"digest", FORM_INT, IN(map_region, digest), "number that identifies the rows"},
 };
 static const struct form map_region_form = FORM(map_region, map_region_members);
 
@@ -75,6 +76,7 @@ static const struct form_member slice_members[] = {
 	 "sequence number of the first row of the slice"},
 	{"records", FORM_COUNT, IN(reduce_slice, records),
 	 "number of rows of the slice in the region"},
+	{"digest", FORM_INT, IN(reduce_slice, digest), "number that identifies the rows"},
 };
 static const struct form slice_form = FORM(reduce_slice, slice_members);
 

@@ -170,7 +170,8 @@ def setting_of(request):
     """Return the Setting that tasks need before there is a plan."""
     name, digest = ship(request)
     return Setting(program=name, digest=digest, job=request.job, files=files_of_job(request.job),
-                   memory=request.memory, threads=request.threads, filesystem=request.filesystem)
+                   memory=request.memory, threads=request.threads, filesystem=request.filesystem,
+                   unordered=bool(request.frame) and not request.frame.ordered)
 
 
 def with_plan(setting, plan, stage, place):

@@ -25,8 +25,8 @@ from .inputs import feed_of, read_from, read_head
 
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # end mark of Arrow IPC
 HEAD = struct.Struct("<I")  # number of the attempt, before its pieces
-PIECE_HEAD_BYTES = 80  # pipeline/load/map_reduce/pieces.h
-PIECE_STORED = struct.Struct("<64xQ8x")
+PIECE_HEAD_BYTES = 88  # pipeline/load/map_reduce/pieces.h
+PIECE_STORED = struct.Struct("<64xQ16x")
 CHUNK_BYTES = 1 << 20  # a chunk has as many whole pieces as fit; a single piece has up to 4 MiB
 KEPT = ("--plan", "plan", "-o", "out")
 SAID = "saltmill said: "  # before the message in the text of an exception
@@ -54,6 +54,7 @@ class Setting:
     place: tuple = ()  # options of the program if the folder is in HDFS, else empty
     filesystem: object = None  # file system of pyarrow for the inputs; None if the program opens the inputs
     created_ms: int = -1
+    unordered: bool = False  # another computation of a slice may give its rows in another order
 
     @property
     def partitions(self):
@@ -233,7 +234,8 @@ def map_slice(setting, faults, what, rows=None):
     with own_folder(setting) as folder:
         program, why_not = program_of(setting)
         outcome = None if why_not else run(setting, folder, program, "map", *given, "--input", what.input.number,
-                                           "--pack", *KEPT, pieces=pieces)
+                                           "--pack", *KEPT, *(["--unordered"] if setting.unordered else []),
+                                           pieces=pieces)
         if why_not or outcome.status:
             faults.add([(what.number, why_not or outcome.sentence)])
             yield reports, report_bytes(what.number, {"fault": why_not or outcome.sentence}, b"")
