@@ -254,7 +254,7 @@ input | base model | files(source input transcode magic block_codec) csv(csv mar
 sort | base splitter | sort(sorter)
 publish | base splitter model hfile input sort | storage(storage) staging(publish half_reports) verify()
 load | base splitter model hbase hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
-advise | base splitter model input sort load | lint(lint) check(first_rows) plan(planning) init(sniff)
+advise | base splitter model input sort load | lint(lint) check(first_rows) plan(planning) init() design(design)
 read | base model hbase hfile publish | query(query) live() by_field(by_field)
 stream | base model input publish load | state(state) loads(stream)
 deliver | base splitter hbase hfile publish stream | apply(apply) follow()

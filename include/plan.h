@@ -231,4 +231,57 @@ struct plan {
 int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, struct error *err);
 void plan_release(struct plan *p);
 
+/*
+ * --- replay: the regions that a stream of events writes over time ---
+ *
+ *   splits_region for each event in the order of arrival, replay_make, replay_release
+ *
+ * `design` and `plan --hotspot` use it. Regions are assigned to servers in turn: region i is on
+ * server i modulo `servers`.
+ */
+
+struct replay_options {
+	size_t regions, servers; /* at least 1 */
+	/*
+	 * events of a window, which is a unit of time, such as a minute of writes; limited to at
+	 * least REPLAY_WINDOW_LEAST events, at most a fifth of all events, and REPLAY_WINDOWS_MOST
+	 * windows. 0 means the least.
+	 */
+	uint64_t window;
+	/* [regions]: rows in each region before the replay, for `grown`; NULL means none */
+	const uint64_t *before;
+};
+#define REPLAY_WINDOW_LEAST 200
+#define REPLAY_WINDOWS_MOST 4000
+
+/* A share of the events of a window, 0 to 1, over all windows. */
+struct replay_share {
+	double mean, p99;
+	size_t which; /* the server or region that receives the most events of all windows */
+};
+
+struct write_replay {
+	size_t regions, servers, windows;
+	uint64_t events, window;    /* all events; events of a window; the last may have more */
+	uint32_t *counts;	    /* [windows][regions]: events */
+	double *server_share;	    /* [servers]: share of all events */
+	struct replay_share server; /* the busiest server of each window; even is 1 / servers */
+	struct replay_share region; /* the busiest region of each window */
+	double written;		    /* mean number of regions with at least 1 % of a window */
+	double grown;		    /* rows of the largest region after the replay / mean rows */
+	/*
+	 * a difference of two shares below this is noise of the windows: 1.4 sqrt(p / events of a
+	 * window), for p = server.mean
+	 */
+	double noise;
+};
+
+/*
+ * Replay events. region[i] is the region that event number i writes, in the order of arrival. Call
+ * replay_release. Without events, all shares are 0 and there are no windows.
+ */
+void replay_make(struct write_replay *r, const uint32_t *region, size_t n,
+		 const struct replay_options *o);
+void replay_release(struct write_replay *r);
+
 #endif

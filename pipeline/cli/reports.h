@@ -4,6 +4,7 @@
 #ifndef SALTMILL_REPORTS_H
 #define SALTMILL_REPORTS_H
 
+#include "design.h"
 #include "form.h"
 #include "load.h"
 #include "bytes.h"
@@ -160,6 +161,10 @@ void verify_report_json(struct buf *out, const struct verify_result *r, const ch
  */
 
 /* Append each finding with its place in the job file, the reason and the fix. */
+extern const struct form design_form;
+/* Append the designs as a table, with a sentence for each design. */
+void design_report_text(struct buf *out, const struct design_result *r);
+void design_report_json(struct buf *out, const struct design_result *r);
 void lint_report_text(struct buf *out, const struct job *job, const struct lint *l);
 /* Append one warning for each finding that every load reports. */
 void lint_report_always(struct buf *out, const struct job *job, const struct lint *l);

@@ -4,7 +4,7 @@
 
 #include "job.h"
 #include "mem.h"
-#include "sniff.h"
+#include "first_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

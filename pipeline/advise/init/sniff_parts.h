@@ -14,7 +14,7 @@
 #include "hash.h"
 #include "field.h"
 #include "mem.h"
-#include "sniff.h"
+#include "first_rows.h"
 
 #define SNIFF_BYTES (UINT64_C(64) << 20)
 

@@ -169,6 +169,9 @@ static int read_options(struct arguments *a, const struct taken_options *k, int 
 		a->given = mem_grow(a->given, a->ngiven, sizeof *a->given);
 		a->given[a->ngiven++] = o;
 		rc = read_option(a, o, optarg, err);
+		if (rc == RC_OK && o->second && optind < argc &&
+		    o->second(argv[optind], (char *)a + o->slot))
+			optind++;
 	}
 	a->operand = argv + optind;
 	a->noperands = (size_t)(argc - optind);
@@ -285,6 +288,7 @@ void arguments_release(struct arguments *a)
 	folders_release(&a->reduces);
 	folders_release(&a->loads);
 	folders_release(&a->samples);
+	mem_free(a->design.asks);
 	mem_free(a->scan.fields);
 	buf_release(&a->scan.start);
 	buf_release(&a->scan.stop);

@@ -10,6 +10,7 @@
 #include "pass.h"
 #include "folders.h"
 #include "apply.h"
+#include "design.h"
 #include "cmd_scan.h"
 #include "source.h"
 #include "storage.h"
@@ -65,6 +66,16 @@ struct arguments {
 	bool create, alter, check, dry_run, restart, abandon, forever, yes;
 	uint64_t max_unapplied;
 	struct follow_keep keep;
+
+	/* options of design and compare */
+	struct design_arguments {
+		struct design_ask *asks;
+		size_t nasks;
+		uint64_t servers, tables;
+		double rows, writes;
+		unsigned grow; /* 1 means that entities become busier */
+		const char *queries;
+	} design;
 
 	/* options about tables, keys and answers */
 	const char *table, *where, *first, *last, *families;

@@ -1,10 +1,8 @@
 /* cmd_init.c - implements `saltmill init`, which inspects a file and writes a job for the file */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "arguments.h"
 #include "io.h"
@@ -12,7 +10,8 @@
 #include "lint.h"
 #include "cli/reports.h"
 #include "mem.h"
-#include "sniff.h"
+#include "proposed_job.h"
+#include "first_rows.h"
 
 /*
  * Finds the path for the job. A job contains paths relative to its folder, so a job in another
@@ -39,30 +38,14 @@ static int name_file(const char *file, const char *output, char **name, struct e
 static int judge(const struct sniff *s, const char *file, const char *temp_dir, struct lint *l,
 		 struct sniff_proof *proof, struct error *err)
 {
-	const struct buf *yaml = &s->yaml;
-	char path[64];
-	struct job job = {0};
-	int fd = io_open_temp(temp_dir, err);
+	struct job job;
+	int rc = job_of_text(&job, buf_bytes(&s->yaml), temp_dir, err);
 
-	if (fd < 0)
-		return err->code;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	int rc = RC_OK;
-	for (size_t done = 0; done < yaml->len && rc == RC_OK;) {
-		ssize_t n = write(fd, yaml->ptr + done, yaml->len - done);
-
-		rc = n > 0 || (n < 0 && errno == EINTR) ? RC_OK
-							: error_errno(err, "a temporary file");
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (rc == RC_OK)
-		rc = job_load(&job, path, err);
 	if (rc == RC_OK)
 		lint_job(l, &job, NULL);
 	if (rc == RC_OK)
 		rc = sniff_prove(proof, s, &job, file, err);
 	job_release(&job);
-	close(fd);
 	return rc;
 }
 

@@ -46,6 +46,11 @@ struct cli_option {
 	 * of `with`, and must not give any option of `without`.
 	 */
 	const char *with, *without;
+	/*
+	 * Takes the word after the argument into the slot, or returns false if the word belongs to
+	 * another option. NULL means that the option has one argument.
+	 */
+	bool (*second)(const char *word, void *slot);
 	bool anywhere; /* every command accepts the option; only the commands in `of` list it */
 };
 
@@ -61,8 +66,8 @@ struct cli_option {
 
 /* The tables of options. A row without name and letter ends a table, and NULL ends this list. */
 extern const struct cli_option *const option_tables[];
-extern const struct cli_option options_load[], options_regions[], options_query[], options_apply[],
-	options_run[];
+extern const struct cli_option options_load[], options_regions[], options_query[], options_design[],
+	options_apply[], options_run[];
 
 /*
  * Return the next option of a command in the order of the tables, or NULL after the last option.

@@ -1,0 +1,123 @@
+/*
+ * design.h - find row keys for questions, from the events, before a table exists
+ *
+ *   design_run, design_job, design_release     `saltmill design` and `compare`
+ *   queries_read, queries_check, queries_write  `check --queries`
+ *
+ * Implemented in pipeline/advise/design. Ranges, rows and bytes are counted on the events with the
+ * key encoder and the key ranges of `scan`. Seconds are a model with printed constants.
+ */
+#ifndef SALTMILL_DESIGN_H
+#define SALTMILL_DESIGN_H
+
+#include "job.h"
+#include "source.h"
+
+/* Seconds that servers need (SSD, blocks of 64 KiB). */
+struct design_constants {
+	double seek_s, block_s, row_s, get_s; /* a range, a block, a row, a get */
+	double write_row_s, write_byte_s;     /* a written row, a written byte */
+};
+extern const struct design_constants design_constants_usual;
+
+/* How a table answers a question, from the best to the worst. */
+enum design_plan { DESIGN_GET, DESIGN_RANGE, DESIGN_INDEX, DESIGN_FULL };
+#define DESIGN_PLANS (DESIGN_FULL + 1)
+extern const char *const design_plans[]; /* by enum design_plan, ended by NULL */
+
+/* A figure over all draws of a question. */
+struct design_figure {
+	double median, p99, most, mean;
+};
+
+struct design_answer {
+	const char *ask;
+	double rate;  /* questions a second */
+	size_t table; /* index in design.tables */
+	enum design_plan plan;
+	struct design_figure ranges, rows, returned, bytes, blocks, gets, seconds;
+	bool filtered;	/* the question reads rows that do not match */
+	bool reversed;	/* the scan runs backwards */
+	double servers; /* rate * mean seconds */
+};
+
+enum design_kind { DESIGN_BASE, DESIGN_COPY, DESIGN_INDEX_TABLE };
+extern const char *const design_kinds[]; /* ended by NULL */
+
+struct design_table {
+	enum design_kind kind;
+	const char *key;	  /* name of the row key, such as "owner2 created8 id4" */
+	const char *const *parts; /* the parts in YAML, such as {field: owner, as: u16} */
+	size_t nparts;
+	double key_bytes, row_bytes; /* means; row_bytes are uncompressed KeyValues */
+	uint64_t hidden;	     /* events of the sample that share a key with a later event */
+	size_t regions;
+	double written;	       /* mean number of regions with 1 % of the writes of a minute */
+	double busiest_region; /* mean share of the region that gets most writes of a minute */
+	double grown;	       /* rows of the largest region after the replay / mean rows */
+	double server_mean, server_p99; /* share of the busiest server in a minute */
+};
+
+#define DESIGN_TABLES_MOST 3 /* tables of a design */
+struct design {
+	const char *name; /* "1", or "time first" for an obvious design */
+	bool obvious;	  /* listed only for comparison */
+	struct design_table *tables;
+	size_t ntables;
+	struct design_answer *answers; /* [nasks] */
+	size_t nanswers;
+	double busiest;	      /* load of the busiest server at the 99th percentile; 1 is a server */
+	double total;	      /* load of all servers, in servers */
+	double write_seconds; /* of it, for writes */
+	double busiest_write, busiest_write_p99; /* share of the writes on the busiest server */
+	double stored;				 /* bytes on disk */
+	const char *sentence;			 /* why it is recommended or not, with a figure */
+};
+
+struct design_result {
+	uint64_t events, rejected;
+	double span_s, rows, writes; /* rows kept; rows a second */
+	unsigned servers;
+	struct design_constants constants;
+	double disk_ratio; /* bytes on disk for one byte of KeyValues, measured */
+	size_t nkeys, ndesigns;
+	const char *const *notes;
+	size_t nnotes;
+	struct design *list; /* the recommended design, the next best, then obvious designs */
+	size_t nlist;
+	bool too_busy; /* no design keeps the busiest server below 100 % */
+	double servers_needed;
+	struct arena arena;
+};
+
+struct design_ask {
+	const char *text, *rate; /* rate may be NULL: 1/s */
+};
+
+struct design_options {
+	const struct job *job; /* table 0 gives the cells and is one of the compared designs */
+	bool from_file;	       /* the job is a proposal of `init`, not of the user */
+	const struct input *input;
+	const struct run_options *run;
+	double fraction; /* part of the input to read; 0 means all */
+	const struct design_ask *asks;
+	size_t nasks;
+	unsigned servers;
+	double rows, writes; /* 0: as in the events */
+	bool grow_time;
+	size_t tables;	   /* most tables of a design */
+	double disk_ratio; /* bytes on disk for one byte of KeyValues */
+	const struct design_constants *constants;
+};
+
+/* Read a rate such as 1000/s, 5k/s, 5/min, 20/h or 3/d. Returns false if the text is no rate. */
+bool design_rate(const char *text, double *per_second);
+/*
+ * Find designs. Call design_release whatever the result. Returns RC_CONFIG if a question is
+ * refused, with the place.
+ */
+int design_run(struct design_result *out, const struct design_options *o, struct progress *progress,
+	       struct error *err);
+void design_release(struct design_result *r);
+
+#endif

@@ -1,0 +1,317 @@
+/* cost.c - ranges, rows, bytes and blocks of a question with a row key */
+#include "cost.h"
+
+#define ENTITY_LEAST  200 /* a field with more values than this is an entity */
+#define REVERSED_SEEK 2	  /* a reversed scan costs so many times the seeks and the rows */
+#define REVERSED_ROW  3
+
+/* --- which parts of the key the question uses --- */
+
+struct used_parts {
+	bool entity, span, day;
+	bool time_next; /* the rows of a range are in the order of the time of `latest` */
+	bool falling;	/* the newest row comes first */
+};
+
+static bool is_equal(const struct ask *k, size_t field)
+{
+	for (size_t i = 0; i < k->nequals; i++)
+		if (k->equal[i] == field)
+			return true;
+	return false;
+}
+
+static bool all_equal(const struct ask *k, const struct key_part *p)
+{
+	for (size_t i = 0; i < p->nof; i++)
+		if (!is_equal(k, p->of[i]))
+			return false;
+	return p->nof > 0;
+}
+
+/* Return true if the walk over the parts goes on after this part. */
+static bool use_part(struct used_parts *u, const struct ask *k, const struct key_part *p,
+		     const struct events *e)
+{
+	const struct encoding *as = &encodings[p->as];
+
+	switch (p->kind) {
+	case PART_CONST:
+	case PART_SALT: return true;
+	case PART_HASH: return all_equal(k, p);
+	case PART_KEY: return false;
+	case PART_FIELD: break;
+	}
+	if (is_equal(k, p->field)) {
+		u->entity = u->entity || e->column[p->field].distinct > ENTITY_LEAST;
+		return true;
+	}
+	u->time_next = k->latest && p->field == k->time && !u->day && as->order != ORDER_NONE;
+	u->falling = as->order == ORDER_FALLING;
+	if (p->field == k->range || p->field == k->starts)
+		u->span = true;
+	if (as->kind == LAY_DATE && p->field == k->range) {
+		u->day = true;
+		return true;
+	}
+	return false;
+}
+
+static struct used_parts parts_used(const struct ask *k, const struct keyed *keyed)
+{
+	const struct job_table *t = keyed->table.table;
+	struct used_parts u = {0};
+
+	for (size_t i = 0; i < t->nrowkey; i++)
+		if (!use_part(&u, k, &t->rowkey[i], keyed->e))
+			break;
+	return u;
+}
+
+/* Return how many times the rows of a range grow with the wanted load (design.md 4.4). */
+static double growth_of(const struct used_parts *u, bool early, double burst,
+			const struct wanted_load *l)
+{
+	double both = l->faster * l->longer;
+
+	if (early)
+		return 1;
+	if (u->entity && l->grow_time)
+		return u->span ? l->faster : both;
+	if (u->entity)
+		return u->span ? 1 : l->longer;
+	return u->span ? l->faster / burst : both;
+}
+
+/* --- one draw --- */
+
+struct measured_draw {
+	uint64_t ranges, rows, bytes;
+	uint64_t inside; /* rows of the whole ranges, without the limit of `latest` */
+	bool exact, whole, gets;
+};
+
+struct cost_maker {
+	const struct ask *k;
+	const struct draws *d;
+	const struct keyed *keyed;
+	const struct written_regions *w;
+	const struct wanted_load *load;
+	struct used_parts used;
+	double *region; /* seconds of each region, at the size of the sample */
+};
+
+/* Return the place at which `latest` stops in [lo, hi). */
+static size_t stop_at(const struct cost_maker *m, size_t draw, bool exact, size_t lo, size_t hi)
+{
+	const struct keyed *k = m->keyed;
+	uint64_t found = 0;
+
+	if (!m->k->latest || !m->used.time_next)
+		return hi;
+	if (exact && !k->hidden)
+		return hi - lo > m->k->latest ? lo + m->k->latest : hi;
+	if (!m->used.falling)
+		return hi;
+	for (size_t i = lo; i < hi; i++) {
+		bool row = k->rows_below[i + 1] > k->rows_below[i];
+
+		found += row && draw_matches(m->d, draw, k->e, k->order[i]);
+		if (found == m->k->latest)
+			return i + 1;
+	}
+	return hi;
+}
+
+static size_t region_at(const struct cost_maker *m, size_t place)
+{
+	size_t lo = 0, hi = m->w->splits.count;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi + 1) / 2;
+
+		if (m->w->place[mid] <= place)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	return lo;
+}
+
+/* Add the seconds of rows [lo, hi) to their regions. */
+static void add_to_regions(struct cost_maker *m, size_t lo, size_t hi)
+{
+	const struct design_constants *s = &m->load->constants;
+	size_t r = region_at(m, lo);
+
+	m->region[r] += s->seek_s;
+	for (; r <= m->w->splits.count && lo < hi; r++) {
+		size_t end = m->w->place[r + 1] < hi ? m->w->place[r + 1] : hi;
+		uint64_t bytes = m->keyed->bytes_below[end] - m->keyed->bytes_below[lo];
+
+		if (end <= lo)
+			continue;
+		m->region[r] += (double)bytes / 65536 * s->block_s + (double)(end - lo) * s->row_s;
+		lo = end;
+	}
+}
+
+static void measure_range(struct cost_maker *m, struct measured_draw *out, size_t draw,
+			  const struct key_range *r)
+{
+	const struct keyed *k = m->keyed;
+	size_t lo = keyed_below(k, r->start);
+	size_t hi = r->stop.len ? keyed_below(k, r->stop) : k->e->n;
+	size_t end = stop_at(m, draw, out->exact, lo, hi);
+
+	out->inside += k->rows_below[hi] - k->rows_below[lo];
+	/* the last rows of a rising time are read backwards */
+	if (end < hi && !m->used.falling) {
+		lo = hi - (end - lo);
+		end = hi;
+	}
+	out->rows += k->rows_below[end] - k->rows_below[lo];
+	out->bytes += k->bytes_below[end] - k->bytes_below[lo];
+	out->gets = out->gets && key_range_is_row(r);
+	add_to_regions(m, lo, end);
+}
+
+static void measure_whole(struct cost_maker *m, struct measured_draw *out)
+{
+	const struct keyed *k = m->keyed;
+	size_t n = k->e->n;
+
+	out->ranges = m->w->splits.count + 1;
+	out->rows = k->rows_below[n];
+	out->inside = out->rows;
+	out->bytes = k->bytes_below[n];
+	out->gets = false;
+	add_to_regions(m, 0, n);
+}
+
+static int measure_draw(struct cost_maker *m, struct measured_draw *out, size_t draw,
+			struct arena *a, struct error *err)
+{
+	const struct drawn *q = &m->d->drawn[draw];
+	struct key_ranges r;
+
+	*out = (struct measured_draw){.gets = true};
+	int rc = key_ranges(&r, &m->keyed->table, m->d->forms, q->q.root ? &q->q : NULL, a, err);
+	if (rc)
+		return rc;
+	out->exact = r.exact;
+	out->whole = r.whole;
+	if (r.whole && !(m->k->latest && m->used.time_next)) {
+		measure_whole(m, out);
+		return RC_OK;
+	}
+	out->ranges = r.n;
+	for (size_t i = 0; i < r.n; i++)
+		measure_range(m, out, draw, &r.range[i]);
+	return RC_OK;
+}
+
+/* --- all draws --- */
+
+struct draw_figures {
+	double ranges[ASK_DRAWS + 1], rows[ASK_DRAWS + 1], bytes[ASK_DRAWS + 1],
+		blocks[ASK_DRAWS + 1], seconds[ASK_DRAWS + 1], returned[ASK_DRAWS + 1];
+};
+
+static void add_draw(const struct cost_maker *m, const struct measured_draw *r, double grow,
+		     bool reversed, struct draw_figures *f, size_t i)
+{
+	const struct design_constants *s = &m->load->constants;
+	double rows = (double)r->rows * grow, bytes = (double)r->bytes * grow;
+	double most = m->load->rows / (double)m->keyed->e->n * (double)r->rows;
+
+	/* no range has more rows than the table */
+	if (r->rows && rows > m->load->rows && most > 0) {
+		bytes *= m->load->rows / rows;
+		rows = m->load->rows;
+	}
+	uint64_t latest = m->k->latest;
+	f->returned[i] = (double)(latest && latest < r->inside ? latest : r->inside);
+	f->ranges[i] = (double)r->ranges;
+	f->rows[i] = rows;
+	f->bytes[i] = bytes;
+	f->blocks[i] = (double)r->ranges + bytes / 65536;
+	f->seconds[i] = (double)r->ranges * s->seek_s * (reversed ? REVERSED_SEEK : 1) +
+			bytes / 65536 * s->block_s +
+			rows * s->row_s * (reversed ? REVERSED_ROW : 1);
+}
+
+static void note_plan(struct cost *c, const struct measured_draw *r, const struct ask *k)
+{
+	enum design_plan plan = r->whole && !c->early	? DESIGN_FULL
+				: r->gets && !k->latest ? DESIGN_GET
+							: DESIGN_RANGE;
+
+	c->plan = plan > c->plan ? plan : c->plan;
+	c->filtered = c->filtered || !r->exact;
+}
+
+static void set_regions(struct cost *c, struct cost_maker *m)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i <= m->w->splits.count; i++)
+		sum += m->region[i];
+	for (size_t i = 0; sum > 0 && i <= m->w->splits.count; i++)
+		m->region[i] /= sum;
+	c->region = m->region;
+}
+
+static int measure_all(struct cost *c, struct cost_maker *m, struct draw_figures *f,
+		       struct error *err)
+{
+	bool early = m->k->latest && m->used.time_next;
+	double grow = growth_of(&m->used, early, m->d->burst, m->load);
+	struct arena a = {0};
+	int rc = RC_OK;
+
+	c->early = early;
+	c->reversed = early && !m->used.falling;
+	for (size_t i = 0; rc == RC_OK && i < m->d->n; i++) {
+		struct measured_draw r;
+
+		rc = measure_draw(m, &r, i, &a, err);
+		arena_release(&a);
+		a = (struct arena){0};
+		if (rc)
+			break;
+		double all = m->load->faster * m->load->longer;
+		add_draw(m, &r, r.whole && !early ? all : grow, c->reversed, f, i);
+		note_plan(c, &r, m->k);
+	}
+	return rc;
+}
+
+int cost_measure(struct cost *c, const struct ask *k, const struct draws *d,
+		 const struct keyed *keyed, const struct written_regions *w,
+		 const struct wanted_load *load, struct arena *a, struct error *err)
+{
+	struct cost_maker m = {.k = k,
+			       .d = d,
+			       .keyed = keyed,
+			       .w = w,
+			       .load = load,
+			       .used = parts_used(k, keyed),
+			       .region = arena_alloc(a, (w->splits.count + 2) * sizeof(double))};
+	struct draw_figures *f = mem_alloc(sizeof *f);
+
+	*c = (struct cost){0};
+	int rc = measure_all(c, &m, f, err);
+	if (rc == RC_OK) {
+		c->counted = !c->filtered && !keyed->hidden;
+		c->returned = figure_of(f->returned, d->n);
+		c->ranges = figure_of(f->ranges, d->n);
+		c->rows = figure_of(f->rows, d->n);
+		c->bytes = figure_of(f->bytes, d->n);
+		c->blocks = figure_of(f->blocks, d->n);
+		c->seconds = figure_of(f->seconds, d->n);
+		set_regions(c, &m);
+	}
+	mem_free(f);
+	return rc;
+}

@@ -1,0 +1,62 @@
+/*
+ * cost.h - the cost of a question with a row key, measured on the events (inside this folder only)
+ *
+ *   draws_make, cost_measure*, draws_release
+ *
+ * Counts are measured. Seconds are a model with the constants of struct design_constants.
+ */
+#ifndef SALTMILL_DESIGN_COST_H
+#define SALTMILL_DESIGN_COST_H
+
+#include "design.h"
+#include "keyed.h"
+
+/* The drawn values of a question, and the rows that each draw returns. */
+struct draws {
+	struct drawn drawn[ASK_DRAWS + 1];
+	const struct predicate
+		*predicate[ASK_DRAWS + 1]; /* NULL if the question has no condition */
+	size_t n;			   /* draws */
+	struct design_figure returned;	   /* rows that a draw returns, if `counted` */
+	bool counted;
+	double burst; /* rows of an interval, divided by the mean rows of its length */
+	const struct field_forms *forms;
+	struct arena arena;
+};
+int draws_make(struct draws *d, const struct ask *k, const struct events *e,
+	       const struct field_forms *forms, struct error *err);
+/* Return true if the event matches the question of this draw. */
+bool draw_matches(const struct draws *d, size_t draw, const struct events *e, size_t event);
+/* Count the rows that some draws return by testing every event. */
+void draws_count(struct draws *d, const struct ask *k, const struct events *e);
+void draws_release(struct draws *d);
+
+/* The load that the design must carry, compared with the events. */
+struct wanted_load {
+	double rows, writes;   /* rows kept, rows a second */
+	double faster, longer; /* r and t: times the events' rate, times their span */
+	double span_s;	       /* time between the first and the last event */
+	bool grow_time;	       /* the same entities become busier, instead of more entities */
+	unsigned servers;
+	struct design_constants constants;
+};
+
+/* The cost of a question on one table that has all columns, for the wanted rows. */
+struct cost {
+	enum design_plan plan;
+	struct design_figure ranges, rows, returned, bytes, blocks, seconds;
+	bool early;	/* `latest` stops after N rows of a range */
+	bool reversed;	/* `latest` reads the range backwards */
+	bool filtered;	/* rows are read that do not match */
+	bool counted;	/* the ranges are exact, so `returned` is known */
+	double *region; /* [regions]: share of the seconds */
+};
+/* Measure the cost. cost->region is in the arena. */
+int cost_measure(struct cost *c, const struct ask *k, const struct draws *d,
+		 const struct keyed *keyed, const struct written_regions *w,
+		 const struct wanted_load *load, struct arena *a, struct error *err);
+
+/* Set mean, median, p99 and largest of `n` values, which the function sorts. */
+struct design_figure figure_of(double *values, size_t n);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * designs.h - combine row keys to designs of one or more tables, and order the designs (inside this
+ * folder only)
+ */
+#ifndef SALTMILL_DESIGN_DESIGNS_H
+#define SALTMILL_DESIGN_DESIGNS_H
+
+#include "cost.h"
+
+/* A row key with its measured costs. */
+struct measured_key {
+	const struct candidate *key;
+	bool usable;	   /* all events can have the key */
+	struct cost *cost; /* [asks] */
+	/* for each question: the cost of this key as an index that names rows of another table */
+	double *index_seconds;
+	uint64_t hidden;
+	size_t regions;
+	double key_bytes, row_bytes, written, busiest_region, grown, server_mean, server_p99;
+	double *server_share; /* [servers] */
+	struct arena *arena;  /* memory of the costs */
+};
+
+#define CHOSEN_MOST DESIGN_TABLES_MOST
+
+/* A design under construction. Table 0 is the base and contains all columns. */
+struct combination {
+	size_t key[CHOSEN_MOST];
+	bool index[CHOSEN_MOST];
+	size_t n;
+	size_t *answered_by; /* [asks]: table of the combination */
+	double busiest, total, write_seconds, stored, busiest_write, busiest_write_p99, worst_p99;
+	bool filtered, reversed, one_region;
+	size_t key_bytes, parts;
+	bool dominated;
+};
+
+struct combinations {
+	struct combination *item;
+	size_t n;
+};
+
+struct designer {
+	const struct events *e;
+	const struct asks *asks;
+	const struct wanted_load *load;
+	const struct measured_key *keys;
+	size_t nkeys;
+	size_t tables_most;
+	double disk_ratio;
+	struct arena *a;
+};
+
+/* Return the seconds of a question on a table of a combination. */
+double combination_seconds(const struct designer *d, const struct combination *c, size_t table,
+			   size_t ask);
+/* Make a combination of these tables, and compute its load. */
+struct combination combination_make(const struct designer *d, const size_t *keys, const bool *index,
+				    size_t n);
+/* List all combinations. */
+void combinations_list(struct combinations *out, const struct designer *d);
+/* Order the combinations, the recommended one first. */
+void combinations_rank(struct combinations *c, const struct designer *d);
+/* Return the stored bytes of an index row, without compression. */
+double index_row_bytes(double key_bytes, double base_key_bytes);
+
+#endif

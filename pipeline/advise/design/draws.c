@@ -1,0 +1,127 @@
+/* draws.c - draw the values of a question, and count the rows that each draw returns */
+#include "cost.h"
+
+#include <stdlib.h>
+
+#define TESTS_MOST 20000000 /* events to test, for all draws together */
+
+/* --- the events as values of a predicate --- */
+
+struct tested_event {
+	const struct events *e;
+	size_t event;
+	struct value value;
+};
+
+static const struct value *value_of(void *ctx, size_t field)
+{
+	struct tested_event *t = ctx;
+
+	event_value(&t->e->column[field], t->event, &t->value);
+	return &t->value;
+}
+
+bool draw_matches(const struct draws *d, size_t draw, const struct events *e, size_t event)
+{
+	struct tested_event t = {.e = e, .event = event};
+
+	return !d->predicate[draw] || predicate_ask(d->predicate[draw], value_of, &t) == ANSWER_YES;
+}
+
+static int compile(struct draws *d, size_t i, const struct events *e, struct error *err)
+{
+	const struct question *q = &d->drawn[i].q;
+	struct job_condition *c = arena_alloc(&d->arena, sizeof *c);
+	size_t *fields = arena_alloc(&d->arena, (q->nconditions + 1) * sizeof *fields);
+	int rc = RC_OK;
+
+	if (!q->root)
+		return RC_OK;
+	for (size_t f = 0; rc == RC_OK && f < q->nconditions; f++)
+		rc = field_find(e->job, bytes_str(q->conditions[f].name), &fields[f], err);
+	*c = (struct job_condition){q, fields};
+	return rc ? rc : predicate_new(&d->predicate[i], c, d->forms, &d->arena, err);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t count_below(const uint64_t *sorted, size_t n, uint64_t value)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (sorted[mid] < value)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Return the mean rows of the drawn intervals, divided by those of even events; at least 1. */
+static double burst_of(const struct draws *d, const struct event_column *c, const struct events *e)
+{
+	double rows = 0, even = 0, span = (double)(c->most - c->least) + 1;
+
+	if (!c->number || c->nulls || c->most <= c->least)
+		return 1;
+	uint64_t *sorted = mem_alloc((e->n + 1) * sizeof *sorted);
+	memcpy(sorted, c->number, e->n * sizeof *sorted);
+	qsort(sorted, e->n, sizeof *sorted, compare_numbers);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct drawn *one = &d->drawn[i];
+
+		if (!one->interval)
+			continue;
+		rows += (double)(count_below(sorted, e->n, one->to + 1) -
+				 count_below(sorted, e->n, one->from));
+		even += (double)e->n * ((double)(one->to - one->from) + 1) / span;
+	}
+	mem_free(sorted);
+	return even > 0 && rows > even ? rows / even : 1;
+}
+
+int draws_make(struct draws *d, const struct ask *k, const struct events *e,
+	       const struct field_forms *forms, struct error *err)
+{
+	int rc = RC_OK;
+
+	*d = (struct draws){.forms = forms, .burst = 1};
+	size_t n = k->nholes ? ASK_DRAWS + 1 : 1;
+	for (; rc == RC_OK && d->n < n; d->n++) {
+		rc = ask_draw(&d->drawn[d->n], k, e, d->n, &d->arena, err);
+		if (rc == RC_OK)
+			rc = compile(d, d->n, e, err);
+	}
+	if (rc == RC_OK && k->range != SIZE_MAX)
+		d->burst = burst_of(d, &e->column[k->range], e);
+	return rc;
+}
+
+void draws_count(struct draws *d, const struct ask *k, const struct events *e)
+{
+	size_t most = TESTS_MOST / (e->n + 1) + 1, step = d->n > most ? d->n / most : 1, n = 0;
+	double counts[ASK_DRAWS + 1];
+
+	for (size_t i = 0; i < d->n; i += step) {
+		uint64_t found = 0;
+
+		for (size_t at = 0; at < e->n && !(k->latest && found == k->latest); at++)
+			found += draw_matches(d, i, e, at);
+		counts[n++] = (double)found;
+	}
+	d->returned = figure_of(counts, n);
+	d->counted = true;
+}
+
+void draws_release(struct draws *d)
+{
+	arena_release(&d->arena);
+}

@@ -1,0 +1,388 @@
+/* explain_designs.c - turn ranked combinations into designs with figures and sentences */
+#include "explain_designs.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define SHOWN_MOST 3 /* designs that are listed besides the obvious ones */
+
+struct describer {
+	struct design_result *out;
+	const struct designer *d;
+	const struct draws *draws;
+	struct arena *a;
+};
+
+/* --- figures --- */
+
+static const char *const *yaml_parts(const struct describer *b, const struct candidate *k)
+{
+	const char **parts = arena_alloc(b->a, (k->table.nrowkey + 1) * sizeof *parts);
+
+	for (size_t i = 0; i < k->table.nrowkey; i++) {
+		struct buf text = {0};
+
+		part_yaml(&text, b->d->e->job, &k->table.rowkey[i]);
+		parts[i] = arena_strndup(b->a, text.ptr, text.len);
+		buf_release(&text);
+	}
+	return parts;
+}
+
+static void describe_table(const struct describer *b, const struct combination *c, size_t t,
+			   struct design_table *out)
+{
+	const struct measured_key *k = &b->d->keys[c->key[t]];
+	double base = b->d->keys[c->key[0]].key_bytes;
+
+	*out = (struct design_table){.kind = t == 0	   ? DESIGN_BASE
+					     : c->index[t] ? DESIGN_INDEX_TABLE
+							   : DESIGN_COPY,
+				     .key = k->key->name,
+				     .parts = yaml_parts(b, k->key),
+				     .nparts = k->key->table.nrowkey,
+				     .key_bytes = k->key_bytes,
+				     .row_bytes = c->index[t] ? index_row_bytes(k->key_bytes, base)
+							      : k->row_bytes,
+				     .hidden = k->hidden,
+				     .regions = k->regions,
+				     .written = k->written,
+				     .busiest_region = k->busiest_region,
+				     .grown = k->grown,
+				     .server_mean = k->server_mean,
+				     .server_p99 = k->server_p99};
+}
+
+static struct design_figure scaled(struct design_figure f, double by)
+{
+	return (struct design_figure){f.median * by, f.p99 * by, f.most * by, f.mean * by};
+}
+
+static struct design_figure blocks_of(struct design_figure ranges, struct design_figure bytes)
+{
+	return (struct design_figure){ranges.median + bytes.median / 65536,
+				      ranges.p99 + bytes.p99 / 65536,
+				      ranges.most + bytes.most / 65536,
+				      ranges.mean + bytes.mean / 65536};
+}
+
+static void describe_answer(const struct describer *b, const struct combination *c, size_t q,
+			    struct design_answer *out)
+{
+	size_t t = c->answered_by[q];
+	const struct measured_key *k = &b->d->keys[c->key[t]];
+	const struct cost *cost = &k->cost[q];
+	const struct ask *ask = &b->d->asks->ask[q];
+	double mean = combination_seconds(b->d, c, t, q);
+
+	*out = (struct design_answer){.ask = ask->text,
+				      .rate = ask->rate,
+				      .table = t,
+				      .plan = cost->plan,
+				      .ranges = cost->ranges,
+				      .rows = cost->rows,
+				      .returned = b->draws[q].returned,
+				      .bytes = cost->bytes,
+				      .blocks = cost->blocks,
+				      .seconds = cost->seconds,
+				      .filtered = cost->filtered,
+				      .reversed = cost->reversed,
+				      .servers = ask->rate * mean};
+	if (!c->index[t])
+		return;
+	double row = index_row_bytes(k->key_bytes, b->d->keys[c->key[0]].key_bytes);
+	out->plan = cost->plan == DESIGN_FULL ? DESIGN_FULL : DESIGN_INDEX;
+	out->bytes = scaled(cost->rows, row);
+	out->blocks = blocks_of(cost->ranges, out->bytes);
+	out->gets = cost->rows;
+	out->seconds =
+		scaled(cost->seconds, cost->seconds.mean > 0 ? mean / cost->seconds.mean : 0);
+}
+
+static void describe(const struct describer *b, const struct combination *c, const char *name,
+		     bool obvious, struct design *out)
+{
+	*out = (struct design){.name = name,
+			       .obvious = obvious,
+			       .ntables = c->n,
+			       .nanswers = b->d->asks->n,
+			       .busiest = c->busiest,
+			       .total = c->total,
+			       .write_seconds = c->write_seconds,
+			       .busiest_write = c->busiest_write,
+			       .busiest_write_p99 = c->busiest_write_p99,
+			       .stored = c->stored,
+			       .sentence = ""};
+	out->tables = arena_alloc(b->a, c->n * sizeof *out->tables);
+	for (size_t t = 0; t < c->n; t++)
+		describe_table(b, c, t, &out->tables[t]);
+	out->answers = arena_alloc(b->a, (out->nanswers + 1) * sizeof *out->answers);
+	for (size_t q = 0; q < out->nanswers; q++)
+		describe_answer(b, c, q, &out->answers[q]);
+}
+
+/* --- sentences --- */
+
+static void put_load(struct buf *out, double servers)
+{
+	if (servers < 1.5)
+		buf_printf(out, "%.3g %%", servers * 100);
+	else
+		buf_printf(out, "%.3g times", servers);
+}
+
+static const char *finished(const struct describer *b, struct buf *text)
+{
+	const char *s = arena_strndup(b->a, text->ptr, text->len);
+
+	buf_release(text);
+	return s;
+}
+
+/* Say what recommends the design: its load, and its dearest question. */
+static const char *reason_for(const struct describer *b, const struct design *g)
+{
+	struct buf out = {0};
+	size_t worst = 0;
+
+	for (size_t q = 1; q < g->nanswers; q++)
+		if (g->answers[q].servers > g->answers[worst].servers)
+			worst = q;
+	buf_append_str(&out, "the busiest server needs ");
+	put_load(&out, g->busiest);
+	buf_append_str(&out, " of its time");
+	if (g->nanswers)
+		buf_printf(&out, "; most of it is for q%zu, which reads %.3g blocks (p99 %.3g)",
+			   worst + 1, g->answers[worst].blocks.median,
+			   g->answers[worst].blocks.p99);
+	return finished(b, &out);
+}
+
+/* Say the worst figure of a design, compared with the best one. */
+static const char *reason_against(const struct describer *b, const struct design *g,
+				  const struct design *best)
+{
+	struct buf out = {0};
+	size_t worst = 0;
+	double most = 0;
+	char bytes[2][16];
+
+	for (size_t t = 0; t < g->ntables; t++)
+		if (g->tables[t].hidden) {
+			buf_printf(&out, "%llu events share a key with another event",
+				   (unsigned long long)g->tables[t].hidden);
+			return finished(b, &out);
+		}
+	for (size_t q = 0; q < g->nanswers; q++) {
+		double was = best->answers[q].seconds.mean;
+		double ratio = was > 0 ? g->answers[q].seconds.mean / was : 0;
+
+		if (ratio > most) {
+			most = ratio;
+			worst = q;
+		}
+	}
+	if (most > 1.5) {
+		buf_printf(&out, "q%zu reads %s, %.3g times the time of design 1 (%s)", worst + 1,
+			   format_bytes(bytes[0], (uint64_t)g->answers[worst].bytes.median), most,
+			   format_bytes(bytes[1], (uint64_t)best->answers[worst].bytes.median));
+	} else if (g->tables[0].busiest_region > 0.5) {
+		buf_printf(&out,
+			   "one region gets %.0f %% of the writes of a minute: what one "
+			   "region takes is the limit",
+			   100 * g->tables[0].busiest_region);
+	} else {
+		buf_append_str(&out, "the busiest server needs ");
+		put_load(&out, g->busiest);
+		buf_append_str(&out, " of its time, against ");
+		put_load(&out, best->busiest);
+	}
+	return finished(b, &out);
+}
+
+/* --- the list --- */
+
+static void add_design(struct describer *b, const struct combination *c, const char *name,
+		       bool obvious)
+{
+	struct design_result *out = b->out;
+
+	out->list = arena_grow(b->a, out->list, out->nlist, sizeof *out->list);
+	describe(b, c, name, obvious, &out->list[out->nlist++]);
+}
+
+/* Return true if a listed design is nearly the same. */
+static bool is_similar(const struct describer *b, const struct combination *c)
+{
+	for (size_t i = 0; i < b->out->nlist; i++) {
+		const struct design *g = &b->out->list[i];
+
+		if (g->ntables == c->n && fabs(g->busiest - c->busiest) < 0.02 * g->busiest &&
+		    fabs(g->stored - c->stored) < 0.02 * g->stored)
+			return true;
+	}
+	return false;
+}
+
+static void list_best(struct describer *b, const struct combinations *all)
+{
+	for (size_t i = 0; i < all->n && b->out->nlist < SHOWN_MOST; i++)
+		if (i == 0 || (!all->item[i].dominated && !is_similar(b, &all->item[i])))
+			add_design(b, &all->item[i], arena_format(b->a, "%zu", b->out->nlist + 1),
+				   false);
+}
+
+static bool is_listed(const struct describer *b, const char *key)
+{
+	for (size_t i = 0; i < b->out->nlist; i++)
+		if (b->out->list[i].ntables == 1 && strcmp(b->out->list[i].tables[0].key, key) == 0)
+			return true;
+	return false;
+}
+
+static void list_obvious(struct describer *b)
+{
+	const bool copy[CHOSEN_MOST] = {false};
+
+	for (size_t k = 0; k < b->d->nkeys; k++) {
+		const struct measured_key *m = &b->d->keys[k];
+
+		if (!m->key->obvious || !m->regions || is_listed(b, m->key->name))
+			continue;
+		struct combination c = combination_make(b->d, &k, copy, 1);
+		add_design(b, &c, m->key->obvious, true);
+	}
+}
+
+/* --- notes --- */
+
+static void add_note(struct describer *b, const char *text)
+{
+	const char **notes = arena_alloc(b->a, (b->out->nnotes + 1) * sizeof *notes);
+
+	for (size_t i = 0; i < b->out->nnotes; i++)
+		notes[i] = b->out->notes[i];
+	notes[b->out->nnotes++] = text;
+	b->out->notes = notes;
+}
+
+static void note_heavy(struct describer *b, const struct ask *k)
+{
+	const struct events *e = b->d->e;
+
+	for (size_t i = 0; i < k->nequals; i++) {
+		const struct event_column *c = &e->column[k->equal[i]];
+		double share = (double)c->heaviest / (double)e->n;
+		struct buf text = {0};
+		struct value v;
+
+		if (share <= 1.0 / b->d->load->servers || c->distinct < 2 * b->d->load->servers)
+			continue;
+		event_value(c, c->heaviest_event, &v);
+		field_text(c->field, &v, &text);
+		add_note(b, arena_format(b->a,
+					 "%s %.*s has %.0f %% of the events, more than the %.1f %% "
+					 "of a server",
+					 c->field->name, (int)text.len, (const char *)text.ptr,
+					 100 * share, 100.0 / b->d->load->servers));
+		buf_release(&text);
+	}
+}
+
+static void note_all(struct describer *b)
+{
+	const struct wanted_load *l = b->d->load;
+	const struct events *e = b->d->e;
+	const char *notes = (const char *)b->d->asks->notes.ptr;
+
+	for (size_t at = 0, end; at < b->d->asks->notes.len; at = end + 1) {
+		end = at + strcspn(notes + at, "\n");
+		add_note(b, arena_strndup(b->a, notes + at, end - at));
+	}
+	if (e->n < 1000)
+		add_note(b, arena_format(b->a,
+					 "%zu events are too few to measure blocks or shares: only "
+					 "the order of the key's parts is certain",
+					 e->n));
+	if (l->faster > 100)
+		add_note(b,
+			 arena_format(b->a,
+				      "%.3g/s is %.3g times the rate of these events: taken as so "
+				      "many times the entities, each as busy as here",
+				      l->writes, l->faster));
+	for (size_t q = 0; q < b->d->asks->n; q++)
+		note_heavy(b, &b->d->asks->ask[q]);
+}
+
+/* Note a question whose answer alone is too much work, whatever the key. */
+static void note_floor(struct describer *b, const struct design *best)
+{
+	const struct design_constants *s = &b->d->load->constants;
+
+	for (size_t q = 0; q < best->nanswers; q++) {
+		const struct design_answer *a = &best->answers[q];
+		double rows = fmax(a->returned.mean, a->filtered ? 0 : a->rows.mean);
+		double floor = a->rate * (s->seek_s + rows * s->row_s);
+
+		if (floor > 0.5 * b->d->load->servers)
+			add_note(b,
+				 arena_format(
+					 b->a,
+					 "q%zu returns %.3g rows a time, which is work for %.3g "
+					 "servers with any key: keep sums in a table of their own",
+					 q + 1, rows, floor));
+	}
+}
+
+static void note_best(struct describer *b, const struct design *best)
+{
+	for (size_t t = 0; t < best->ntables; t++) {
+		const struct design_table *table = &best->tables[t];
+
+		if (table->hidden)
+			add_note(
+				b,
+				arena_format(
+					b->a,
+					"%llu events are equal to another event, and share its row",
+					(unsigned long long)table->hidden));
+		if (table->key_bytes > 16)
+			add_note(b,
+				 arena_format(
+					 b->a,
+					 "the key of table %c has %.0f bytes, which HBase stores "
+					 "with every cell; 16 or less is advised",
+					 (char)('a' + (int)t), table->key_bytes));
+		if (table->grown > 1.5)
+			add_note(b, arena_format(
+					    b->a,
+					    "the split points of table %c do not last: the largest "
+					    "region grows to %.1f times the mean",
+					    (char)('a' + (int)t), table->grown));
+	}
+	if (best->busiest > 1) {
+		b->out->too_busy = true;
+		b->out->servers_needed = ceil(best->busiest * b->d->load->servers);
+	}
+}
+
+void design_describe(struct design_result *out, const struct designer *d,
+		     const struct combinations *all, const struct draws *draws)
+{
+	struct describer b = {out, d, draws, &out->arena};
+
+	out->span_s = d->load->span_s;
+	out->rows = d->load->rows;
+	out->writes = d->load->writes;
+	out->constants = d->load->constants;
+	out->nkeys = d->nkeys;
+	out->ndesigns = all->n;
+	list_best(&b, all);
+	list_obvious(&b);
+	for (size_t i = 0; i < out->nlist; i++)
+		out->list[i].sentence = i == 0 ? reason_for(&b, &out->list[0])
+					       : reason_against(&b, &out->list[i], &out->list[0]);
+	note_all(&b);
+	note_floor(&b, &out->list[0]);
+	note_best(&b, &out->list[0]);
+}

@@ -1,0 +1,500 @@
+/* keys.c - list the row keys that may answer the questions */
+#include "keys.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#define LONG_ORDERS	3 /* with more equal fields, only two orders are tried */
+#define REVERSED_FACTOR 8
+
+struct lister {
+	struct candidates *c;
+	struct asks *asks;
+	const struct events *e;
+	struct arena *a;
+	unsigned servers;
+	bool newest;	 /* times fall, because a question has `latest` */
+	bool *preferred; /* fields of questions */
+};
+
+/* --- names --- */
+
+static void put_fields(struct buf *out, const struct job *job, const struct key_part *p)
+{
+	for (size_t i = 0; i < p->nof; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", job->fields[p->of[i]].name);
+}
+
+static void put_name(struct buf *out, const struct job *job, const struct key_part *p)
+{
+	const char *field = p->kind == PART_FIELD ? job->fields[p->field].name : "";
+
+	switch (p->kind) {
+	case PART_SALT:
+		buf_printf(out, "salt%u(", p->buckets);
+		put_fields(out, job, p);
+		if (p->fanout)
+			buf_printf(out, ", fanout %u", p->fanout);
+		buf_append_str(out, ")");
+		return;
+	case PART_HASH:
+		buf_printf(out, "%s-%u(", p->hash == HASH_MD5 ? "md5" : "murmur3", p->width);
+		put_fields(out, job, p);
+		buf_append_str(out, ")");
+		return;
+	case PART_CONST: buf_append_str(out, "constant"); return;
+	case PART_KEY: buf_append_str(out, "key"); return;
+	case PART_FIELD: break;
+	}
+	uint32_t width = key_part_bytes(p);
+	buf_append_str(out, field);
+	if (encodings[p->as].kind == LAY_DATE)
+		buf_printf(out, ".%s", encodings[p->as].name);
+	else if (width)
+		buf_printf(out, "%u", width);
+	if (encodings[p->as].order == ORDER_FALLING)
+		buf_append_str(out, " (newest first)");
+	if (p->as == AS_REVERSED)
+		buf_append_str(out, " (reversed)");
+}
+
+const char *parts_name(const struct job *job, const struct key_part *parts, size_t n,
+		       struct arena *a)
+{
+	struct buf out = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		buf_append_str(&out, i ? " " : "");
+		put_name(&out, job, &parts[i]);
+	}
+	const char *name = arena_strndup(a, out.ptr, out.len);
+	buf_release(&out);
+	return name;
+}
+
+static void put_list(struct buf *out, const struct job *job, const struct key_part *p)
+{
+	buf_append_str(out, ", of: [");
+	for (size_t i = 0; i < p->nof; i++) {
+		buf_append_str(out, i ? ", " : "");
+		text_json(out, bytes_str(job->fields[p->of[i]].name));
+	}
+	buf_append_str(out, "]");
+}
+
+void part_yaml(struct buf *out, const struct job *job, const struct key_part *p)
+{
+	switch (p->kind) {
+	case PART_SALT:
+		buf_printf(out, "{salt: %u", p->buckets);
+		put_list(out, job, p);
+		if (p->fanout)
+			buf_printf(out, ", fanout: %u", p->fanout);
+		break;
+	case PART_HASH:
+		buf_printf(out, "{hash: %s", p->hash == HASH_MD5 ? "md5" : "murmur3");
+		put_list(out, job, p);
+		buf_printf(out, ", bytes: %u", p->width);
+		break;
+	case PART_CONST:
+		buf_append_str(out, "{hex: \"");
+		bytes_hex(out, p->constant);
+		buf_append_str(out, "\"");
+		break;
+	case PART_KEY: return;
+	case PART_FIELD:
+		buf_append_str(out, "{field: ");
+		text_json(out, bytes_str(job->fields[p->field].name));
+		buf_printf(out, ", as: %s", encodings[p->as].name);
+		if (p->width)
+			buf_printf(out, ", width: %u", p->width);
+		if (p->terminator != NO_TERMINATOR)
+			buf_printf(out, ", terminator: \"\\x%02X\"", (unsigned)p->terminator);
+		break;
+	}
+	buf_append_str(out, "}");
+}
+
+/* --- candidates --- */
+
+/* Keep a key, unless an equal key is in the list. */
+static void keep(struct lister *l, const struct body *b, bool unique, const char *obvious)
+{
+	struct candidate k = {.obvious = obvious, .unique = unique};
+
+	k.table.nrowkey = b->n;
+	k.table.rowkey = arena_alloc(l->a, (b->n + 1) * sizeof *k.table.rowkey);
+	memcpy(k.table.rowkey, b->part, b->n * sizeof *b->part);
+	struct key_part *last = &k.table.rowkey[b->n - 1];
+	if (last->terminator == 0)
+		last->terminator = NO_TERMINATOR;
+	k.width = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		uint32_t width = key_part_bytes(&k.table.rowkey[i]);
+
+		if (!width) {
+			k.width = 0;
+			break;
+		}
+		k.width += width;
+	}
+	k.name = parts_name(l->e->job, k.table.rowkey, b->n, l->a);
+	for (size_t i = 0; i < l->c->n; i++)
+		if (strcmp(l->c->key[i].name, k.name) == 0) {
+			if (obvious && !l->c->key[i].obvious)
+				l->c->key[i].obvious = obvious;
+			return;
+		}
+	l->c->key = arena_grow(l->a, l->c->key, l->c->n, sizeof k);
+	l->c->key[l->c->n++] = k;
+}
+
+static struct key_part salt_of_fields(struct lister *l, const size_t *of, size_t n,
+				      uint32_t buckets, uint32_t fanout)
+{
+	struct key_part p = {.kind = PART_SALT,
+			     .nof = n,
+			     .buckets = buckets,
+			     .fanout = fanout,
+			     .width = 1,
+			     .terminator = NO_TERMINATOR};
+
+	p.of = arena_alloc(l->a, n * sizeof *p.of);
+	memcpy(p.of, of, n * sizeof *of);
+	return p;
+}
+
+/* Keep the key with a part before it. */
+static void keep_with(struct lister *l, const struct key_part *head, const struct body *b,
+		      bool unique)
+{
+	struct body whole = {.n = 1};
+
+	if (b->n == BODY_PARTS_MOST)
+		return;
+	whole.part[0] = *head;
+	memcpy(whole.part + 1, b->part, b->n * sizeof *b->part);
+	whole.n += b->n;
+	keep(l, &whole, unique, NULL);
+}
+
+/* Return true if reversing the text spreads its values: one width, and digits at the end. */
+static bool reversible(const struct event_column *c, uint32_t buckets)
+{
+	if (c->field->type != FIELD_TEXT || c->longest != c->shortest || c->longest < 2 ||
+	    c->distinct <= REVERSED_FACTOR * buckets)
+		return false;
+	for (size_t i = 0; i < c->ntexts; i++) {
+		struct bytes t = c->texts[i].text;
+
+		if (!isdigit(t.ptr[t.len - 1]) || !isdigit(t.ptr[t.len - 2]))
+			return false;
+		for (size_t k = 0; k < t.len; k++)
+			if (t.ptr[k] >= 0x80)
+				return false;
+	}
+	return true;
+}
+
+static void keep_reversed(struct lister *l, const struct body *b, bool unique)
+{
+	struct body r = *b;
+	const struct event_column *c = &l->e->column[r.part[0].field];
+
+	if (!reversible(c, l->c->salt))
+		return;
+	r.part[0].as = AS_REVERSED;
+	r.part[0].width = c->longest;
+	r.part[0].pad = ' ';
+	keep(l, &r, unique, NULL);
+}
+
+static void keep_fanouts(struct lister *l, const struct body *b, bool unique)
+{
+	size_t field = b->part[0].field;
+	uint32_t n = l->c->salt, most[] = {4, n / 2};
+	double share = (double)l->e->column[field].heaviest / (double)l->e->n;
+
+	if (share <= 0.5 / l->servers)
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		struct key_part head = salt_of_fields(l, &field, 1, n, most[i]);
+
+		keep_with(l, &head, b, unique);
+	}
+}
+
+/* Keep a body that begins with an entity, with all heads. `of` are the equal fields of a question. */
+static void keep_entity(struct lister *l, const struct body *b, bool unique, const size_t *of,
+			size_t nof)
+{
+	size_t first = b->part[0].field;
+	struct key_part head = salt_of_fields(l, &first, 1, l->c->salt, 0);
+
+	keep(l, b, unique, NULL);
+	keep_with(l, &head, b, unique);
+	if (nof > 1) {
+		head = salt_of_fields(l, of, nof, l->c->salt, 0);
+		keep_with(l, &head, b, unique);
+	}
+	head = salt_of_fields(l, &first, 1, l->c->salt, 0);
+	head.kind = PART_HASH;
+	head.hash = HASH_MD5;
+	head.width = 4;
+	head.buckets = 0;
+	keep_with(l, &head, b, unique);
+	keep_reversed(l, b, unique);
+	keep_fanouts(l, b, unique);
+}
+
+/* Keep a body that begins with a time or another range, with all heads. */
+static void keep_ordered(struct lister *l, const struct body *b, bool unique)
+{
+	struct key_part head;
+
+	keep(l, b, unique, NULL);
+	if (l->c->id != SIZE_MAX && body_has(b, l->c->id)) {
+		head = salt_of_fields(l, &l->c->id, 1, 8, 0);
+		keep_with(l, &head, b, unique);
+		head.buckets = l->c->salt;
+		keep_with(l, &head, b, unique);
+	}
+	for (size_t i = 0; i < l->asks->n; i++) {
+		const struct ask *k = &l->asks->ask[i];
+
+		if (!k->nequals || !field_may_be_part(l->e, k->equal[0]) ||
+		    !body_has(b, k->equal[0]))
+			continue;
+		head = salt_of_fields(l, k->equal, 1, l->c->salt, 0);
+		keep_with(l, &head, b, unique);
+	}
+}
+
+/* --- bodies --- */
+
+static bool finish(struct lister *l, struct body *b)
+{
+	return body_finish(b, l->e, l->c->id, l->preferred, l->newest, l->a);
+}
+
+static void add_if(struct lister *l, struct body *b, size_t field)
+{
+	if (field != SIZE_MAX && field_may_be_part(l->e, field))
+		body_add(b, l->e, field, l->newest);
+}
+
+/* Keep the keys for one order of the question's equal fields. */
+static void keep_order(struct lister *l, const struct ask *k, const size_t *order, size_t n)
+{
+	struct body b = {0};
+
+	for (size_t i = 0; i < n; i++)
+		add_if(l, &b, order[i]);
+	add_if(l, &b, k->starts);
+	add_if(l, &b, k->range);
+	if (k->latest)
+		add_if(l, &b, k->time);
+	if (!b.n)
+		return;
+	bool unique = finish(l, &b);
+	if (n && b.part[0].field == order[0])
+		keep_entity(l, &b, unique, order, n);
+	else
+		keep_ordered(l, &b, unique);
+}
+
+static void permute(struct lister *l, const struct ask *k, size_t *order, size_t at, size_t n)
+{
+	if (at == n) {
+		keep_order(l, k, order, n);
+		return;
+	}
+	for (size_t i = at; i < n; i++) {
+		size_t swap = order[at];
+
+		order[at] = order[i];
+		order[i] = swap;
+		permute(l, k, order, at + 1, n);
+		order[i] = order[at];
+		order[at] = swap;
+	}
+}
+
+static void by_distinct(const struct events *e, size_t *order, size_t n, bool rising)
+{
+	for (size_t i = 1; i < n; i++)
+		for (size_t j = i; j > 0; j--) {
+			uint64_t a = e->column[order[j - 1]].distinct,
+				 b = e->column[order[j]].distinct;
+			size_t swap = order[j];
+
+			if (rising ? a <= b : a >= b)
+				break;
+			order[j] = order[j - 1];
+			order[j - 1] = swap;
+		}
+}
+
+/* Keep keys whose days are a part: the rows of a day, and in a day those of an entity. */
+static void keep_days(struct lister *l, const struct ask *k)
+{
+	static const enum encode_as days[] = {AS_YEAR, AS_MONTH, AS_DAY};
+	const struct field *time = k->range != SIZE_MAX ? &l->e->job->fields[k->range] : NULL;
+	struct body b = {0};
+
+	if (!time || time->type != FIELD_TIME || !k->nequals ||
+	    !field_may_be_part(l->e, k->range) || !field_may_be_part(l->e, k->equal[0]))
+		return;
+	for (size_t i = 0; i < 3; i++) {
+		b.part[b.n] = part_of_field(l->e, k->range, false, false);
+		b.part[b.n++].as = days[i];
+	}
+	for (size_t i = 0; i < k->nequals; i++)
+		add_if(l, &b, k->equal[i]);
+	body_add(&b, l->e, k->range, l->newest);
+	bool unique = finish(l, &b);
+	struct key_part head = salt_of_fields(l, k->equal, 1, l->c->salt, 0);
+	keep(l, &b, unique, NULL);
+	keep_with(l, &head, &b, unique);
+}
+
+static void keep_question(struct lister *l, const struct ask *k)
+{
+	size_t order[ASK_EQUALS_MOST], n = 0;
+
+	for (size_t i = 0; i < k->nequals; i++)
+		if (field_may_be_part(l->e, k->equal[i]))
+			order[n++] = k->equal[i];
+	if (n <= LONG_ORDERS) {
+		permute(l, k, order, 0, n);
+	} else {
+		by_distinct(l->e, order, n, true);
+		keep_order(l, k, order, n);
+		by_distinct(l->e, order, n, false);
+		keep_order(l, k, order, n);
+	}
+	keep_days(l, k);
+}
+
+/* --- obvious keys --- */
+
+static void keep_id(struct lister *l)
+{
+	struct body b = {0};
+
+	if (l->c->id == SIZE_MAX)
+		return;
+	body_add(&b, l->e, l->c->id, false);
+	keep(l, &b, true, "plain id");
+	struct key_part head = salt_of_fields(l, &l->c->id, 1, l->c->salt, 0);
+	keep_with(l, &head, &b, true);
+	struct key_part hash = head;
+	hash.kind = PART_HASH;
+	hash.hash = HASH_MD5;
+	hash.buckets = 0;
+	hash.width = 4;
+	keep_with(l, &hash, &b, true);
+	l->c->key[l->c->n - 1].obvious = "md5 of id";
+}
+
+/* Keep the key that begins with the time, with rising times as users write it first. */
+static void keep_time_first(struct lister *l, size_t time)
+{
+	struct body b = {0};
+
+	body_add(&b, l->e, time, false);
+	bool unique = finish(l, &b);
+	keep(l, &b, unique, "time first");
+}
+
+static void keep_entity_rising(struct lister *l, size_t entity, size_t time)
+{
+	struct body b = {0};
+
+	if (!l->newest)
+		return;
+	body_add(&b, l->e, entity, false);
+	body_add(&b, l->e, time, false);
+	bool unique = finish(l, &b);
+	keep(l, &b, unique, "time rising");
+}
+
+static void keep_job_keys(struct lister *l)
+{
+	const struct job *job = l->e->job;
+
+	for (size_t t = 0; t < job->ntables; t++) {
+		struct body b = {.n = job->tables[t].nrowkey};
+
+		if (job->tables[t].is_index || b.n > BODY_PARTS_MOST)
+			continue;
+		memcpy(b.part, job->tables[t].rowkey, b.n * sizeof *b.part);
+		keep(l, &b, true, t ? job->tables[t].schema.name : "yours");
+	}
+}
+
+static void keep_obvious(struct lister *l)
+{
+	size_t time = SIZE_MAX;
+
+	for (size_t i = 0; time == SIZE_MAX && i < l->e->job->nfields; i++)
+		if (l->e->job->fields[i].type == FIELD_TIME && field_may_be_part(l->e, i))
+			time = i;
+	keep_id(l);
+	if (time != SIZE_MAX)
+		keep_time_first(l, time);
+	for (size_t i = 0; time != SIZE_MAX && i < l->asks->n; i++)
+		if (l->asks->ask[i].nequals && field_may_be_part(l->e, l->asks->ask[i].equal[0])) {
+			keep_entity_rising(l, l->asks->ask[i].equal[0], time);
+			break;
+		}
+	keep_job_keys(l);
+}
+
+static void note_nulls(struct lister *l)
+{
+	const struct events *e = l->e;
+
+	for (size_t f = 0; f < e->job->nfields; f++)
+		if (l->preferred[f] && e->column[f].nulls)
+			buf_printf(
+				&l->asks->notes,
+				"`%s` is null in %llu of %zu events, so no key contains it: give it "
+				"`default:`, or load these events to a table with `when: %s is not "
+				"null`\n",
+				e->job->fields[f].name, (unsigned long long)e->column[f].nulls,
+				e->n, e->job->fields[f].name);
+}
+
+static uint32_t salts_for(unsigned servers)
+{
+	uint32_t n = 8;
+
+	while (n < 2 * servers && n < 256)
+		n *= 2;
+	return n;
+}
+
+void keys_list(struct candidates *c, struct asks *s, const struct events *e, unsigned servers,
+	       struct arena *a)
+{
+	struct lister l = {.c = c, .asks = s, .e = e, .a = a, .servers = servers};
+
+	*c = (struct candidates){.id = find_id(e), .salt = salts_for(servers)};
+	l.preferred = arena_alloc(a, e->job->nfields + 1);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ask *k = &s->ask[i];
+		const size_t of[] = {k->starts, k->range, k->time};
+
+		l.newest = l.newest || k->latest;
+		for (size_t f = 0; f < k->nequals; f++)
+			l.preferred[k->equal[f]] = true;
+		for (size_t f = 0; f < 3; f++)
+			if (of[f] != SIZE_MAX)
+				l.preferred[of[f]] = true;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		keep_question(&l, &s->ask[i]);
+	keep_obvious(&l);
+	note_nulls(&l);
+}

@@ -1,0 +1,71 @@
+/*
+ * keys.h - the row keys that a design can use (inside this folder only)
+ *
+ *   keys_list, [key_part_name, key_part_yaml], keys_release
+ */
+#ifndef SALTMILL_DESIGN_KEYS_H
+#define SALTMILL_DESIGN_KEYS_H
+
+#include "ask.h"
+#include "key.h"
+
+/* A row key, as a table of the job with no cells. */
+struct candidate {
+	struct job_table table; /* only rowkey and nrowkey are set */
+	const char *name;	/* such as "salt16(owner) created8 (newest first) id4" */
+	const char *obvious;	/* the usual name of a key that is only compared, or NULL */
+	uint32_t width;		/* bytes; 0 means that the width varies */
+	bool unique;		/* no two different events of the sample have the same key */
+};
+
+struct candidates {
+	struct candidate *key;
+	size_t n;
+	size_t id;     /* the field with a different value in each event; SIZE_MAX means none */
+	uint32_t salt; /* buckets of the salts */
+	bool repeated; /* some events are equal in all fields */
+};
+
+/*
+ * List the keys of all questions, without two equal ones, and then the obvious keys. A key never
+ * contains a field with nulls. Notes about fields that the keys leave out go to s->notes.
+ */
+void keys_list(struct candidates *c, struct asks *s, const struct events *e, unsigned servers,
+	       struct arena *a);
+
+/* Append a part as the job file has it, such as {field: owner, as: u16}. */
+void part_yaml(struct buf *out, const struct job *job, const struct key_part *p);
+/* Return the name of a key in the arena. */
+const char *parts_name(const struct job *job, const struct key_part *parts, size_t n,
+		       struct arena *a);
+
+/* Return the part for a field. `newest` makes a time fall. */
+struct key_part part_of_field(const struct events *e, size_t field, bool newest, bool last);
+
+/* --- parts of a key under construction --- */
+
+#define BODY_PARTS_MOST 14 /* fields of a key, with the parts of a day */
+
+struct body {
+	struct key_part part[BODY_PARTS_MOST];
+	size_t n;
+};
+/* Return true if a part contains the whole value of the field. */
+bool body_has(const struct body *b, size_t field);
+void body_add(struct body *b, const struct events *e, size_t field, bool newest);
+
+/*
+ * Add fields until no two different events have the same key: the id, or else the fields that
+ * separate the most events, those of `preferred` first. The last resort is an md5 of all fields.
+ * Returns false if some events stay equal, because they are equal in all fields.
+ */
+bool body_finish(struct body *b, const struct events *e, size_t id, const bool *preferred,
+		 bool newest, struct arena *a);
+/* Count the events that are equal to an earlier event in all fields. */
+uint64_t events_repeated(const struct events *e);
+/* Return true if the field can be a part of a key. */
+bool field_may_be_part(const struct events *e, size_t field);
+/* Return the id: a field without nulls that has a different value in each event, or SIZE_MAX. */
+size_t find_id(const struct events *e);
+
+#endif

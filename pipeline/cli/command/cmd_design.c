@@ -1,0 +1,166 @@
+/* cmd_design.c - implements `saltmill design`, which finds row keys for questions */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "arguments.h"
+#include "clock.h"
+#include "design.h"
+#include "io.h"
+#include "mem.h"
+#include "planning.h"
+#include "proposed_job.h"
+#include "reporter.h"
+#include "cli/reports.h"
+
+/* One run of the command. */
+struct design_command {
+	struct arguments *args;
+	struct job job;
+	bool from_file;	 /* the job is init's proposal for a file */
+	struct buf yaml; /* text of the job */
+	double disk_ratio;
+	struct design_result result;
+};
+
+static bool is_job(const char *path)
+{
+	size_t n = strlen(path);
+
+	return (n > 5 && strcasecmp(path + n - 5, ".yaml") == 0) ||
+	       (n > 4 && strcasecmp(path + n - 4, ".yml") == 0);
+}
+
+/* Reads the job, or makes one for a data file. */
+static int find_job(struct design_command *c, struct error *err)
+{
+	struct arguments *a = c->args;
+	const char *first = a->operand[0];
+
+	c->from_file = !is_job(first);
+	a->input.files = arguments_files(a, c->from_file ? 0 : 1);
+	a->input.nfiles = a->noperands - !c->from_file;
+	if (!c->from_file)
+		return job_load(&c->job, first, err);
+	return propose_job(&c->job, &c->yaml, first, a->run.temp_dir, err);
+}
+
+/* Measures the bytes on disk for a byte of KeyValues, as `plan` does. */
+static int measure_disk(struct design_command *c, const char *dir, struct error *err)
+{
+	struct arguments *a = c->args;
+	struct table_sample *samples = mem_calloc(c->job.ntables, sizeof *samples);
+	struct planning_counts counts = {0};
+	struct arena arena = {0};
+	const struct planning_options o = {.common = &a->run,
+					   .input = &a->input,
+					   .fraction = a->sample > 0 ? a->sample : 1,
+					   .arena = &arena,
+					   .work_dir = dir,
+					   .limit = {.share = 1, .is_share = true},
+					   .now_ms = clock_wall_ms()};
+	struct progress progress = {.phase = "reading", .told = PROGRESS_INPUT};
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
+	int rc = planning_read(&c->job, &o, &progress, samples, &counts, err);
+
+	reporter_stop(reporter);
+	c->disk_ratio = rc == RC_OK && samples[0].disk_per_byte > 0 ? samples[0].disk_per_byte : 1;
+	for (size_t t = 0; t < c->job.ntables; t++)
+		table_sample_release(&samples[t]);
+	mem_free(samples);
+	arena_release(&arena);
+	return rc;
+}
+
+static int measure_in_folder(struct design_command *c, struct error *err)
+{
+	char *dir;
+	struct error ignored;
+	int rc = io_make_temp_dir(&dir, c->args->run.temp_dir, "saltmill-design", err);
+
+	if (rc)
+		return rc;
+	rc = measure_disk(c, dir, err);
+	int rm = io_remove_tree(dir, rc ? &ignored : err);
+	mem_free(dir);
+	return rc ? rc : rm;
+}
+
+static int find_designs(struct design_command *c, struct error *err)
+{
+	struct arguments *a = c->args;
+	const struct design_options o = {.job = &c->job,
+					 .from_file = c->from_file,
+					 .input = &a->input,
+					 .run = &a->run,
+					 .fraction = a->sample,
+					 .asks = a->design.asks,
+					 .nasks = a->design.nasks,
+					 .servers = (unsigned)a->design.servers,
+					 .rows = a->design.rows,
+					 .writes = a->design.writes,
+					 .grow_time = a->design.grow == 1,
+					 .tables = a->design.tables,
+					 .disk_ratio = c->disk_ratio};
+	struct progress progress = {0};
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
+	int rc = design_run(&c->result, &o, &progress, err);
+
+	reporter_stop(reporter);
+	return rc;
+}
+
+static int work(struct design_command *c, struct error *err)
+{
+	if (!c->args->design.nasks)
+		return error_set(err, RC_CONFIG,
+				 "found no question, expected --ask \"FIELD = ?\" RATE");
+	int rc = find_job(c, err);
+
+	if (rc == RC_OK)
+		rc = measure_in_folder(c, err);
+	return rc ? rc : find_designs(c, err);
+}
+
+static int run(struct arguments *a)
+{
+	struct design_command c = {.args = a};
+	struct buf text = {0};
+	struct error err;
+	int rc = work(&c, &err);
+	int status = rc			 ? command_fail("design", &err)
+		     : c.result.too_busy ? EXIT_REJECTS
+					 : EXIT_DONE;
+
+	if (rc == RC_OK && a->run.json)
+		design_report_json(&text, &c.result);
+	else if (rc == RC_OK)
+		design_report_text(&text, &c.result);
+	int printed = a->run.json ? command_print("design", &text) : command_show("design", &text);
+	if (printed != EXIT_DONE)
+		status = printed;
+	buf_release(&text);
+	buf_release(&c.yaml);
+	design_release(&c.result);
+	job_release(&c.job);
+	return status;
+}
+
+const struct command design_command = {
+	.name = "design",
+	.usage = "FILE|JOB [FILE...] --ask QUESTION [RATE] ... [options]",
+	.summary = "find row keys for questions, with costs that are measured on the events",
+	.least = 1,
+	.most = ANY_NUMBER,
+	.run = run,
+	.decides = "design tries the orders of the questions' fields, salts, hashes, reversed "
+		   "fields, days and further tables. It builds each key for all events, and counts "
+		   "ranges, rows and blocks for 200 drawn values of each question. It replays the "
+		   "newest fifth of the events to find the busiest server. Counts are measured; "
+		   "times are a model.",
+	.statuses = "0 done; 3 no design carries the load on that many servers; 1 "
+		    "failed; " STATUS_USAGE,
+	.examples = {
+		"saltmill design files.csv --ask \"owner = ? latest 20\" 200/s",
+		"saltmill design conf/files.yaml --rows 1G --writes 500/s --ask \"owner = ? and "
+		"created between ? and ? + 1d\" 1000/s"}};

@@ -1,0 +1,73 @@
+/* options_design.c - options of the commands that design row keys */
+#include <stdlib.h>
+
+#include "mem.h"
+#include "options.h"
+
+/* Adds a question. The next word may be its rate. */
+static int take_ask(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct design_arguments *d = slot;
+
+	(void)o, (void)err;
+	d->asks = mem_grow(d->asks, d->nasks, sizeof *d->asks);
+	d->asks[d->nasks++] = (struct design_ask){.text = text};
+	return RC_OK;
+}
+
+static bool take_ask_rate(const char *word, void *slot)
+{
+	struct design_arguments *d = slot;
+	double rate;
+
+	if (!design_rate(word, &rate))
+		return false;
+	d->asks[d->nasks - 1].rate = word;
+	return true;
+}
+
+/* Reads a number such as 10M or 1.5G, with powers of 1000. */
+static int take_rows(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	static const char units[] = "kMGT";
+	double *rows = slot;
+	char *end;
+
+	*rows = strtod(text, &end);
+	const char *unit = *end ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
+	for (const char *u = units; unit && u <= unit; u++)
+		*rows *= 1000;
+	if (end == text || !(*rows >= 1) || *rows > 1e18 || (*end && (!unit || end[1])))
+		return option_refuse(o, text, err, "a number like 500k, 10M or 1G, at least 1");
+	return RC_OK;
+}
+
+static int take_rate(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	return design_rate(text, slot)
+		       ? RC_OK
+		       : option_refuse(o, text, err, "a rate like 5000/s, 5k/s, 20/min or 3/d");
+}
+
+/* clang-format off */
+const struct cli_option options_design[] = {
+	{"ask", 0, "QUESTION [RATE]", "design", take_ask, AT(design),
+	 .help = "a question with ? for values, like \"owner = ? and created between ? and ? + 1d\" "
+	 "1000/s, or \"owner = ? latest 20\" (default rate: 1/s); repeat --ask for more questions",
+	 .second = take_ask_rate},
+	{"servers", 0, "N", "design", take_number, AT(design.servers),
+	 .help = "the number of region servers", .standard = "8", .least = 1, .most = 10000},
+	{"rows", 0, "N", "design", take_rows, AT(design.rows),
+	 .help = "the rows that the tables keep, like 1G (default: those of the events, or a year of "
+	 "--writes)"},
+	{"writes", 0, "RATE", "design", take_rate, AT(design.writes),
+	 .help = "rows written, like 5000/s (default: the rate of the events)"},
+	{"grow", 0, NULL, "design", take_choice, AT(design.grow),
+	 .help = "what a higher rate means: more entities, or more events of each entity",
+	 .standard = "entities", CHOICES({"entities", 0}, {"time", 1})},
+	{"tables", 0, "N", "design", take_number, AT(design.tables),
+	 .help = "the most tables of a design", .standard = "3", .least = 1,
+	 .most = DESIGN_TABLES_MOST},
+	{0}
+};
+/* clang-format on */

@@ -1,0 +1,305 @@
+/* design_report.c - prints designs as a table with sentences, and as JSON */
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/reports.h"
+
+#define NAME_WIDTH 22
+#define COST_WIDTH 15
+
+/* --- text --- */
+
+/* Format a count such as 7, 1,120, 295k or 1.2M. */
+static const char *short_count(char text[16], double n)
+{
+	static const struct {
+		double from, by;
+		const char *unit;
+	} units[] = {{999.5e9, 1e12, "T"},
+		     {999.5e6, 1e9, "G"},
+		     {999.5e3, 1e6, "M"},
+		     {9999.5, 1e3, "k"}};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (n >= units[i].from) {
+			snprintf(text, 16, "%.3g%s", n / units[i].by, units[i].unit);
+			return text;
+		}
+	snprintf(text, 16, n < 10 && n != floor(n) ? "%.1f" : "%.0f", n);
+	return text;
+}
+
+static const char *load_text(char text[24], double load)
+{
+	char count[16];
+
+	if (load < 1.5)
+		snprintf(text, 24, load < 0.0995 ? "%.1f %%" : "%.0f %%", 100 * load);
+	else
+		snprintf(text, 24, "%s servers", short_count(count, load));
+	return text;
+}
+
+static void put_answer_cell(struct buf *out, const struct design_answer *a)
+{
+	char bytes[16], count[16], cell[48];
+
+	format_bytes(bytes, (uint64_t)a->bytes.median);
+	if (a->plan == DESIGN_FULL)
+		snprintf(cell, sizeof cell, "ALL %s", bytes);
+	else if (a->plan == DESIGN_INDEX)
+		snprintf(cell, sizeof cell, "%s x get", short_count(count, a->gets.median));
+	else
+		snprintf(cell, sizeof cell, "%s x %s", short_count(count, a->ranges.median), bytes);
+	buf_printf(out, "  %-*s", COST_WIDTH, cell);
+}
+
+static void put_heads(struct buf *out, const struct design *g)
+{
+	buf_printf(out, "%-*s", NAME_WIDTH, "design");
+	for (size_t q = 0; q < g->nanswers; q++) {
+		char head[64];
+
+		snprintf(head, sizeof head, "q%zu %.4g/s", q + 1, g->answers[q].rate);
+		buf_printf(out, "  %-*s", COST_WIDTH, head);
+	}
+	buf_printf(out, "  %-14s  %-7s  %-7s  %-8s  %s\n", "busiest server", "writes", "regions",
+		   "stored", "tables");
+}
+
+static void put_design(struct buf *out, const struct design *g, bool best)
+{
+	char load[24], bytes[16], name[64];
+	const struct design_table *t = &g->tables[0];
+
+	snprintf(name, sizeof name, "%s %s", best ? ">" : " ", g->name);
+	buf_printf(out, "%-*s", NAME_WIDTH, name);
+	for (size_t q = 0; q < g->nanswers; q++)
+		put_answer_cell(out, &g->answers[q]);
+	buf_printf(out, "  %14s  %5.0f %%  %3.0f/%-3zu  %8s  %zu\n", load_text(load, g->busiest),
+		   100 * g->busiest_write, t->written, t->regions,
+		   format_bytes(bytes, (uint64_t)g->stored), g->ntables);
+}
+
+static void put_keys(struct buf *out, const struct design *g)
+{
+	for (size_t t = 0; t < g->ntables; t++) {
+		const struct design_table *k = &g->tables[t];
+
+		buf_printf(out, "  %c  %s%s   %.0f bytes\n", (char)('a' + (int)t), k->key,
+			   k->kind == DESIGN_INDEX_TABLE ? " (index of a)" : "", k->key_bytes);
+	}
+}
+
+static void put_sentence_of(struct buf *out, const struct design *g, size_t q)
+{
+	const struct design_answer *a = &g->answers[q];
+	char n[4][16];
+
+	if (a->plan == DESIGN_FULL)
+		buf_printf(out,
+			   "  q%zu reads all %s of table %c: %s blocks, %s rows, %s returned.\n",
+			   q + 1, format_bytes(n[0], (uint64_t)a->bytes.median),
+			   (char)('a' + (int)a->table), short_count(n[1], a->blocks.median),
+			   short_count(n[2], a->rows.median),
+			   short_count(n[3], a->returned.median));
+	else
+		buf_printf(
+			out,
+			"  q%zu is %s range%s of %c: %.3g blocks (p99 %.3g, worst %.3g), %s rows "
+			"looked at, %s returned%s%s.\n",
+			q + 1, short_count(n[0], a->ranges.median),
+			a->ranges.median == 1 ? "" : "s", (char)('a' + (int)a->table),
+			a->blocks.median, a->blocks.p99, a->blocks.most,
+			short_count(n[1], a->rows.median), short_count(n[2], a->returned.median),
+			a->plan == DESIGN_INDEX ? ", and a get of each row in a" : "",
+			a->reversed ? "; the scan runs backwards" : "");
+}
+
+static void put_best(struct buf *out, const struct design *g, const struct design_result *r)
+{
+	char load[24];
+
+	buf_printf(out, "%s  %s\n", g->name, g->sentence);
+	put_keys(out, g);
+	for (size_t q = 0; q < g->nanswers; q++)
+		put_sentence_of(out, g, q);
+	if (r->writes > 0)
+		buf_printf(
+			out,
+			"  Writes: %.0f %% on the busiest of %u servers in a minute (p99 %.0f %%, "
+			"even %.1f %%); they need %s of a server.\n",
+			100 * g->busiest_write, r->servers, 100 * g->busiest_write_p99,
+			100.0 / r->servers, load_text(load, g->write_seconds));
+}
+
+static void put_duration(struct buf *out, double s)
+{
+	if (s >= 2 * 86400)
+		buf_printf(out, "%.3g days", s / 86400);
+	else if (s >= 2 * 3600)
+		buf_printf(out, "%.3g hours", s / 3600);
+	else
+		buf_printf(out, "%.3g s", s);
+}
+
+static void put_load_line(struct buf *out, const struct design_result *r)
+{
+	char n[3][16];
+
+	buf_printf(out, "%s events", short_count(n[0], (double)r->events));
+	if (r->span_s > 0) {
+		buf_append_str(out, " of ");
+		put_duration(out, r->span_s);
+	}
+	buf_printf(out, "; asked for %s rows", short_count(n[1], r->rows));
+	if (r->writes > 0)
+		buf_printf(out, " at %s/s", short_count(n[2], r->writes));
+	buf_printf(out, "; %u servers; %zu keys, %zu designs\n", r->servers, r->nkeys, r->ndesigns);
+}
+
+void design_report_text(struct buf *out, const struct design_result *r)
+{
+	put_load_line(out, r);
+	for (size_t i = 0; i < r->nnotes; i++)
+		buf_printf(out, "note: %s\n", r->notes[i]);
+	if (!r->nlist)
+		return;
+	put_heads(out, &r->list[0]);
+	for (size_t i = 0; i < r->nlist; i++)
+		put_design(out, &r->list[i], i == 0);
+	buf_append_str(out, "\n");
+	put_best(out, &r->list[0], r);
+	for (size_t i = 1; i < r->nlist; i++) {
+		buf_printf(out, "%s  %s\n", r->list[i].name, r->list[i].sentence);
+		put_keys(out, &r->list[i]);
+	}
+	buf_printf(
+		out,
+		"Counts are measured on the events. Times are a model: %g ms a range, %g ms a block, "
+		"%g us a row.\n",
+		1e3 * r->constants.seek_s, 1e3 * r->constants.block_s, 1e6 * r->constants.row_s);
+	if (r->too_busy)
+		buf_printf(out,
+			   "WARNING: no design keeps the busiest of %u servers below 100 %%; about "
+			   "%.0f servers would do\n",
+			   r->servers, r->servers_needed);
+}
+
+/* --- JSON --- */
+
+static const struct form_member figure_members[] = {
+	{"median", FORM_RATIO, IN(design_figure, median), "median of all draws"},
+	{"p99", FORM_RATIO, IN(design_figure, p99), "99th percentile"},
+	{"max", FORM_RATIO, IN(design_figure, most), "largest"},
+	{"mean", FORM_RATIO, IN(design_figure, mean), "mean, which gives the load"},
+};
+static const struct form figure_form = FORM(design_figure, figure_members);
+
+static const struct form_member constant_members[] = {
+	{"seek_s", FORM_RATIO, IN(design_constants, seek_s), "seconds to open a range"},
+	{"block_s", FORM_RATIO, IN(design_constants, block_s), "seconds to read 64 KiB"},
+	{"row_s", FORM_RATIO, IN(design_constants, row_s), "seconds to look at a row"},
+	{"get_s", FORM_RATIO, IN(design_constants, get_s), "seconds of a get after an index"},
+	{"write_row_s", FORM_RATIO, IN(design_constants, write_row_s), "seconds to write a row"},
+	{"write_byte_s", FORM_RATIO, IN(design_constants, write_byte_s),
+	 "seconds to write a byte, with flushes and compactions"},
+};
+static const struct form constants_form = FORM(design_constants, constant_members);
+
+static const struct form_member answer_members[] = {
+	{"ask", FORM_TEXT, IN(design_answer, ask), "the question"},
+	{"rate", FORM_RATIO, IN(design_answer, rate), "questions a second"},
+	{"table", FORM_SIZE, IN(design_answer, table), "index in tables"},
+	{"plan", FORM_CHOICE, IN(design_answer, plan), "how the table answers the question",
+	 .choices = design_plans},
+	{"ranges", FORM_PART, IN(design_answer, ranges), "ranges of row keys",
+	 .items = &figure_form},
+	{"rows", FORM_PART, IN(design_answer, rows), "rows looked at", .items = &figure_form},
+	{"returned", FORM_PART, IN(design_answer, returned), "rows that match, in the sample",
+	 .items = &figure_form},
+	{"bytes", FORM_PART, IN(design_answer, bytes), "uncompressed bytes read",
+	 .items = &figure_form},
+	{"blocks", FORM_PART, IN(design_answer, blocks), "blocks of 64 KiB read",
+	 .items = &figure_form},
+	{"gets", FORM_PART, IN(design_answer, gets), "gets after reading an index",
+	 .items = &figure_form},
+	{"seconds", FORM_PART, IN(design_answer, seconds), "seconds of a server, by the model",
+	 .items = &figure_form},
+	{"filtered", FORM_FLAG, IN(design_answer, filtered), "rows are read that do not match"},
+	{"reversed", FORM_FLAG, IN(design_answer, reversed), "the scan runs backwards"},
+	{"servers", FORM_RATIO, IN(design_answer, servers), "rate * mean seconds"},
+};
+static const struct form answer_form = FORM(design_answer, answer_members);
+
+static const struct form_member table_members[] = {
+	{"kind", FORM_CHOICE, IN(design_table, kind), "base, copy or index",
+	 .choices = design_kinds},
+	{"key", FORM_TEXT, IN(design_table, key), "name of the row key"},
+	{"rowkey", FORM_TEXTS, IN(design_table, parts), "the parts of the row key, in YAML",
+	 COUNT_AT(design_table, nparts)},
+	{"key_bytes", FORM_RATIO, IN(design_table, key_bytes), "mean bytes of a row key"},
+	{"row_bytes", FORM_RATIO, IN(design_table, row_bytes), "mean bytes of a row's KeyValues"},
+	{"hidden", FORM_COUNT, IN(design_table, hidden),
+	 "events of the sample whose row a later event replaces"},
+	{"regions", FORM_SIZE, IN(design_table, regions), "regions"},
+	{"regions_written", FORM_RATIO, IN(design_table, written),
+	 "regions with at least 1 % of the writes of a minute"},
+	{"busiest_region", FORM_RATIO, IN(design_table, busiest_region),
+	 "share of the region with most writes in a minute"},
+	{"grown", FORM_RATIO, IN(design_table, grown),
+	 "rows of the largest region after the newest fifth of the events / mean"},
+	{"server_share", FORM_RATIO, IN(design_table, server_mean),
+	 "share of the server with most writes in a minute"},
+	{"server_share_p99", FORM_RATIO, IN(design_table, server_p99), "its 99th percentile"},
+};
+static const struct form table_form = FORM(design_table, table_members);
+
+static const struct form_member design_members[] = {
+	{"name", FORM_TEXT, IN(design, name), "number, or the usual name of an obvious design"},
+	{"obvious", FORM_FLAG, IN(design, obvious), "listed only for comparison"},
+	{"tables", FORM_LIST, IN(design, tables), "the tables", ITEMS(design, table_form, ntables)},
+	{"questions", FORM_LIST, IN(design, answers), "the cost of each question",
+	 ITEMS(design, answer_form, nanswers)},
+	{"busiest", FORM_RATIO, IN(design, busiest),
+	 "load of the busiest server in its busiest minutes; 1 is a whole server"},
+	{"total", FORM_RATIO, IN(design, total), "load of all servers, in servers"},
+	{"write_seconds", FORM_RATIO, IN(design, write_seconds), "load of the writes, in servers"},
+	{"busiest_write", FORM_RATIO, IN(design, busiest_write),
+	 "share of the writes on the busiest server"},
+	{"busiest_write_p99", FORM_RATIO, IN(design, busiest_write_p99), "in its busiest minutes"},
+	{"stored", FORM_RATIO, IN(design, stored), "bytes on disk of all tables"},
+	{"sentence", FORM_TEXT, IN(design, sentence), "why it is recommended or not"},
+};
+static const struct form design_item_form = FORM(design, design_members);
+
+static const struct form_member result_members[] = {
+	{"events", FORM_COUNT, IN(design_result, events), "events that were read"},
+	{"rejected", FORM_COUNT, IN(design_result, rejected), "bad events"},
+	{"span_s", FORM_RATIO, IN(design_result, span_s),
+	 "seconds from the first to the last event"},
+	{"rows", FORM_RATIO, IN(design_result, rows), "rows that the tables keep"},
+	{"writes", FORM_RATIO, IN(design_result, writes), "rows written a second"},
+	{"servers", FORM_UINT, IN(design_result, servers), "region servers"},
+	{"constants", FORM_PART, IN(design_result, constants), "constants of the model",
+	 .items = &constants_form},
+	{"disk_ratio", FORM_RATIO, IN(design_result, disk_ratio),
+	 "bytes on disk for a byte of KeyValues"},
+	{"keys", FORM_SIZE, IN(design_result, nkeys), "row keys that were measured"},
+	{"designs", FORM_SIZE, IN(design_result, ndesigns), "designs that were compared"},
+	{"notes", FORM_TEXTS, IN(design_result, notes), "assumptions and warnings",
+	 COUNT_AT(design_result, nnotes)},
+	{"list", FORM_LIST, IN(design_result, list), "the best design, others, obvious designs",
+	 ITEMS(design_result, design_item_form, nlist)},
+	{"too_busy", FORM_FLAG, IN(design_result, too_busy),
+	 "no design keeps the busiest server below its limit"},
+	{"servers_needed", FORM_RATIO, IN(design_result, servers_needed),
+	 "servers that would do, if too_busy", FORM_IF_ANY},
+};
+const struct form design_form =
+	NAMED_FORM(design_result, result_members, "design", "design --json", .digits = 6);
+
+void design_report_json(struct buf *out, const struct design_result *r)
+{
+	form_put(out, &design_form, r, FORM_REPORT);
+}
