@@ -207,7 +207,15 @@ struct cell_spec {
 	uint8_t marker; /* enum cell_type of a delete marker of `deletes`; 0 means a Put */
 };
 
-enum split_kind { SPLIT_SAMPLED, SPLIT_UNIFORM, SPLIT_HEX, SPLIT_DECIMAL, SPLIT_FILE, SPLIT_NONE };
+enum split_kind {
+	SPLIT_SAMPLED,
+	SPLIT_KEY,
+	SPLIT_UNIFORM,
+	SPLIT_HEX,
+	SPLIT_DECIMAL,
+	SPLIT_FILE,
+	SPLIT_NONE
+};
 enum duplicates { DUPLICATES_LAST, DUPLICATES_FIRST, DUPLICATES_ERROR };
 
 struct regions {
@@ -216,6 +224,16 @@ struct regions {
 	struct region_rule rule;
 	const char *file;	  /* SPLIT_FILE, absolute or relative to the working directory */
 	const char *first, *last; /* SPLIT_UNIFORM/HEX/DECIMAL; NULL means HBase's defaults */
+	/* SPLIT_KEY: a file of shares by key prefix or by field value; NULL means none */
+	const char *histogram;
+	/* SPLIT_KEY: fields of the row key whose values lie evenly between two texts */
+	struct spread_field {
+		struct pos pos;
+		const char *name; /* the field's name */
+		size_t field;
+		const char *from, *to; /* both inclusive, in the form of the source */
+	} * spreads;
+	size_t nspreads;
 };
 
 struct job_table {

@@ -272,20 +272,22 @@ void existing_regions_release(struct existing_regions *l);
  * a region size, a sample with the table's codec and encoding gives the number of regions. The call
  * creates and removes the folder `work_dir` for the sample.
  */
-int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
-		   const char *work_dir, struct splits *out, size_t *wanted, struct error *err);
+int regions_decide(const struct job *job, const struct cut_table *t, struct sorter *sorter,
+		   unsigned threads, const char *work_dir, struct splits *out, size_t *wanted,
+		   struct error *err);
 
 /*
  * Choose the regions as regions_decide does, but without data. If data is needed, returns RC_END
- * and leaves *out unchanged.
+ * and leaves *out unchanged. `assumed` is as for key_splits.
  */
-int regions_without_data(const struct regions *r, struct splits *out, struct error *err);
+int regions_without_data(const struct job *job, const struct job_table *t, struct splits *out,
+			 struct buf *assumed, struct error *err);
 /*
- * Compute `count` regions by the HBase algorithm that the job names. Returns RC_END if the job
- * names no algorithm.
+ * Compute `count` regions by the HBase algorithm that the job names, or from the row key. Returns
+ * RC_END if the split points come from the data.
  */
-int regions_computed(const struct regions *r, uint32_t count, struct splits *out,
-		     struct error *err);
+int regions_computed(const struct job *job, const struct job_table *t, uint32_t count,
+		     struct splits *out, struct buf *assumed, struct error *err);
 /* Get the HBase algorithm that the job names. Returns false if the job names no algorithm. */
 bool regions_algorithm(const struct regions *r, enum split_algorithm *a);
 

@@ -158,7 +158,7 @@ def run_all(text, folder, saltmill, flights_csv):
 
 
 # Keys that contain names chosen by the user.
-FREE = {"fields", "families", "properties", "configuration", "metadata", "map", "codes"}
+FREE = {"fields", "families", "properties", "configuration", "metadata", "map", "codes", "spread"}
 
 
 def keys_of(node, free=False):

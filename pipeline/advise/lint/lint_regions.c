@@ -116,7 +116,7 @@ void lint_job_regions(struct lint *l, const struct job *job, const struct job_ta
 	struct error ignored; /* the command that uses the regions reports this error */
 	struct heads h = heads_of(job, t);
 
-	if (h.len > 0 && regions_without_data(&t->regions, &s, &ignored) == RC_OK && s.count > 0) {
+	if (h.len > 0 && regions_without_data(job, t, &s, NULL, &ignored) == RC_OK && s.count > 0) {
 		size_t all = s.count + 1, reached = regions_reached(&h, &s);
 
 		if (reached * 2 <= all)

@@ -27,7 +27,7 @@ struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *
 		size_t cells = row_max_cells(plan, t);
 		struct error ignored; /* the user of the split points reports the error */
 
-		regions_without_data(&job->tables[t].regions, &w->splits[t], &ignored);
+		regions_without_data(job, &job->tables[t], &w->splits[t], NULL, &ignored);
 
 		key_table_open(&w->keys[t], job, &job->tables[t]);
 		w->unique[t] = unique_new(UNIQUE_GROUPS / job->ntables);

@@ -540,16 +540,17 @@ void table_sample_release(struct table_sample *s)
 /*
  * Return split points that do not depend on the data. If the input is empty, the plan chooses them.
  */
-static int given_splits(const struct table_sample *s, struct splits *out, bool *given,
-			struct error *err)
+static int given_splits(const struct job *job, const struct table_sample *s, struct splits *out,
+			bool *given, struct error *err)
 {
 	const struct regions *r = &s->table->regions;
 	double disk = (double)sketch_bytes(sample_sketch(s->sample)) *
 		      (s->disk_per_byte > 0 ? s->disk_per_byte : 1) * (s->scale > 0 ? s->scale : 1);
-	int rc = regions_without_data(r, out, err);
+	int rc = regions_without_data(job, s->table, out, NULL, err);
 
 	if (rc == RC_END)
-		rc = regions_computed(r, region_rule_count(&r->rule, disk), out, err);
+		rc = regions_computed(job, s->table, region_rule_count(&r->rule, disk), out, NULL,
+				      err);
 	*given = rc == RC_OK;
 	return rc == RC_END ? RC_OK : rc;
 }
@@ -583,7 +584,7 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 	};
 
 	*p = (struct plan){0};
-	int rc = live ? RC_OK : given_splits(s, &splits, &given, err);
+	int rc = live ? RC_OK : given_splits(job, s, &splits, &given, err);
 	if (live || given)
 		o.given = live ? live : &splits;
 	key_table_open(&keys, job, s->table);

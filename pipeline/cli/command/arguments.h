@@ -40,7 +40,7 @@ struct arguments {
 	const char *output, *state_dir, *plan_dir, *previous_dir, *job, *inputs_file, *until;
 	const char *ledger, *textfile;
 	bool replace;
-	const char *hfiles, *rejects_file, *save, *splits, *alter_file, *timings, *lint;
+	const char *hfiles, *rejects_file, *save, *splits, *histogram, *alter_file, *timings, *lint;
 	struct folders maps, reduces, loads, samples;
 
 	/* limits of load, plan and check */

@@ -17,19 +17,29 @@
 #include "pass.h"
 
 /* Choose the split points, and whether HBase computes them. */
-static int choose_splits(const struct arguments *a, const struct job_table *t, struct splits *s,
-			 struct ddl_options *o, struct error *err)
+static int choose_splits(const struct arguments *a, const struct job *job,
+			 const struct job_table *t, struct splits *s, struct ddl_options *o,
+			 struct error *err)
 {
+	struct buf assumed = {0};
 	const struct regions *r = &t->regions;
 	const char *file = a->splits ? a->splits : r->split == SPLIT_FILE ? r->file : NULL;
-	int rc = a->splits ? splits_read(s, a->splits, err) : regions_without_data(r, s, err);
+	int rc = a->splits ? splits_read(s, a->splits, err)
+			   : regions_without_data(job, t, s, &assumed, err);
+
+	if (rc == RC_OK && assumed.len && !a->run.quiet)
+		command_say("ddl",
+			    "table %s: assumed that %.*s are even; `spread` or --histogram "
+			    "describes other values",
+			    t->schema.name, (int)assumed.len, (const char *)assumed.ptr);
+	buf_release(&assumed);
 
 	if (rc == RC_END && r->split == SPLIT_SAMPLED)
 		return error_set(
 			err, RC_CONFIG,
 			"table %s: found `split: sampled`, whose split points come from the data, "
-			"expected --splits FILE, or the script that `saltmill plan %s -o DIR` "
-			"writes",
+			"expected `split: key`, --splits FILE, or the script that `saltmill plan %s "
+			"-o DIR` writes",
 			t->schema.name, a->operand[0]);
 	if (rc == RC_END)
 		return error_set(err, RC_CONFIG,
@@ -46,16 +56,16 @@ static int choose_splits(const struct arguments *a, const struct job_table *t, s
 	return rc;
 }
 
-static int create_script(const struct arguments *a, const struct job_table *t, bool quiet,
-			 struct buf *out, struct error *err)
+static int create_script(const struct arguments *a, const struct job *job,
+			 const struct job_table *t, struct buf *out, struct error *err)
 {
 	struct splits s = {0};
 	struct ddl_options o = {0};
-	int rc = choose_splits(a, t, &s, &o, err);
+	int rc = choose_splits(a, job, t, &s, &o, err);
 
 	if (rc == RC_OK)
 		rc = ddl_create_with(out, &t->schema, &s, &o, err);
-	if (rc == RC_OK && !quiet && s.count && !ddl_keys_inline(&s, &o))
+	if (rc == RC_OK && !a->run.quiet && s.count && !ddl_keys_inline(&s, &o))
 		fprintf(stderr,
 			"saltmill ddl: the script reads its %zu split points from %s in the same "
 			"folder\n",
@@ -100,8 +110,8 @@ static void as_json(const struct job_table *t, struct buf *script)
 }
 
 /* Append the script of one table. */
-static int table_script(const struct arguments *a, const struct job_table *t, struct buf *out,
-			struct error *err)
+static int table_script(const struct arguments *a, const struct job *job, const struct job_table *t,
+			struct buf *out, struct error *err)
 {
 	if (a->alter_file)
 		return alter_script(a->alter_file, t, out, err);
@@ -109,7 +119,7 @@ static int table_script(const struct arguments *a, const struct job_table *t, st
 		ddl_drop(out, &t->schema);
 		return RC_OK;
 	}
-	return create_script(a, t, a->run.quiet, out, err);
+	return create_script(a, job, t, out, err);
 }
 
 /* Append the scripts of all tables as one script. */
@@ -123,9 +133,26 @@ static int all_scripts(const struct arguments *a, const struct job *job, struct 
 	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++) {
 		if (i && out->len >= n && !memcmp(out->ptr + out->len - n, end, n))
 			out->len -= n;
-		rc = table_script(a, &job->tables[i], out, err);
+		rc = table_script(a, job, &job->tables[i], out, err);
 	}
 	return rc;
+}
+
+/* Give --histogram to the tables whose split points come from the row key. */
+static int use_histogram(const struct arguments *a, struct job *job, struct error *err)
+{
+	bool used = !a->histogram;
+
+	for (size_t i = 0; a->histogram && i < job->ntables; i++)
+		if (job->tables[i].regions.split == SPLIT_KEY) {
+			job->tables[i].regions.histogram = a->histogram;
+			used = true;
+		}
+	return used ? RC_OK
+		    : error_set(err, RC_CONFIG,
+				"--histogram %s: found no table with `split: key` in %s, expected "
+				"`regions: {split: key, count: N}`",
+				a->histogram, job->path);
 }
 
 static int make_script(const struct arguments *a, struct buf *out, struct error *err)
@@ -139,6 +166,8 @@ static int make_script(const struct arguments *a, struct buf *out, struct error 
 				 "--hbase HOST` drops tables of a live HBase",
 				 a->operand[0]);
 	int rc = job_load(&job, a->operand[0], err);
+	if (rc == RC_OK)
+		rc = use_histogram(a, &job, err);
 	bool all = rc == RC_OK && !a->table && !a->alter_file && !a->splits && !a->run.json;
 
 	if (all) {
@@ -146,7 +175,7 @@ static int make_script(const struct arguments *a, struct buf *out, struct error 
 	} else if (rc == RC_OK) {
 		rc = job_find_table(&job, a->table, &t, err);
 		if (rc == RC_OK)
-			rc = table_script(a, t, out, err);
+			rc = table_script(a, &job, t, out, err);
 	}
 	if (rc == RC_OK && !a->drop && !a->run.quiet)
 		command_warn_framing("ddl", t ? t : job.tables, t ? 1 : job.ntables);
@@ -179,8 +208,9 @@ const struct command ddl_command = {
 	.decides = "The script contains the attributes of the job. If the job lacks an attribute, "
 		   "HBase's "
 		   "default applies. The split points come from --splits, or else from `regions:` "
-		   "of the job. `split: sampled` needs data, so ddl refuses it. Use the script "
-		   "that `saltmill plan` writes instead. --alter prints only the differences from "
+		   "of the job. `split: key` computes them from the parts of the row key. "
+		   "`split: sampled` needs data, so ddl refuses it; use the script of "
+		   "`saltmill plan`. --alter prints only the differences from "
 		   "the "
 		   "output of `describe`. Attributes that the job lacks stay as they are.",
 	.statuses = "0 done; 1 failed; " STATUS_USAGE,

@@ -151,6 +151,10 @@ const struct cli_option options_query[] = {
 	 .help = "split the new table at these keys, one a line, as in splits.txt of `plan` or "
 	 "`load`",
 	 .without = "alter drop"},
+	{"histogram", 0, "FILE", "ddl", take_text, AT(histogram),
+	 .help = "with `split: key`: shares of key prefixes (header prefix,share) or of a field's "
+	 "values (FIELD,share)",
+	 .without = "splits alter drop"},
 	{"alter", 0, "FILE", "ddl", take_text, AT(alter_file),
 	 .help = "print the commands that change the existing table; FILE is the output of "
 	 "`describe`",

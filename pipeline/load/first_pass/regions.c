@@ -28,38 +28,46 @@ bool regions_algorithm(const struct regions *r, enum split_algorithm *a)
 	case SPLIT_HEX: *a = SPLIT_ALGORITHM_HEX; return true;
 	case SPLIT_DECIMAL: *a = SPLIT_ALGORITHM_DECIMAL; return true;
 	case SPLIT_SAMPLED:
+	case SPLIT_KEY:
 	case SPLIT_FILE:
 	case SPLIT_NONE: break;
 	}
 	return false;
 }
 
-int regions_computed(const struct regions *r, uint32_t count, struct splits *out, struct error *err)
+int regions_computed(const struct job *job, const struct job_table *t, uint32_t count,
+		     struct splits *out, struct buf *assumed, struct error *err)
 {
+	const struct regions *r = &t->regions;
 	enum split_algorithm a;
 
+	if (r->split == SPLIT_KEY)
+		return count < 2 ? RC_OK : key_splits(job, t, count, out, assumed, err);
 	if (!regions_algorithm(r, &a))
 		return RC_END;
 	return count < 2 ? RC_OK : splits_compute(out, a, count, r->first, r->last, err);
 }
 
-int regions_without_data(const struct regions *r, struct splits *out, struct error *err)
+int regions_without_data(const struct job *job, const struct job_table *t, struct splits *out,
+			 struct buf *assumed, struct error *err)
 {
+	const struct regions *r = &t->regions;
 	uint32_t stated = region_rule_stated(&r->rule);
 
 	if (r->split == SPLIT_NONE)
 		return RC_OK;
 	if (r->split == SPLIT_FILE)
 		return splits_read(out, r->file, err);
-	return stated ? regions_computed(r, stated, out, err) : RC_END;
+	return stated ? regions_computed(job, t, stated, out, assumed, err) : RC_END;
 }
 
-int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
-		   const char *work_dir, struct splits *out, size_t *wanted, struct error *err)
+int regions_decide(const struct job *job, const struct cut_table *t, struct sorter *sorter,
+		   unsigned threads, const char *work_dir, struct splits *out, size_t *wanted,
+		   struct error *err)
 {
 	const struct regions *r = &t->table->regions;
 	uint32_t count = 1;
-	int rc = regions_without_data(r, out, err);
+	int rc = regions_without_data(job, t->table, out, NULL, err);
 
 	*wanted = 0;
 	if (rc != RC_END)
@@ -70,7 +78,7 @@ int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned th
 	if (rc)
 		return rc;
 	*wanted = count;
-	rc = regions_computed(r, count, out, err);
+	rc = regions_computed(job, t->table, count, out, NULL, err);
 	if (rc != RC_END)
 		return rc;
 	struct key_shape shape = key_shape(t->table);

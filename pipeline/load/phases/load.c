@@ -76,6 +76,25 @@ static int check_columns(const struct load *l, struct error *err)
 	return l->opt->plan ? kept_plan_columns(l->opt->plan, columns, n, "the input", err) : RC_OK;
 }
 
+/* Compute regions that need no data, so that a fault is found before the input is read. */
+static int check_regions(const struct load *l, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++) {
+		const struct job_table *t = &l->job->tables[i];
+		struct splits ignored = {0};
+
+		if (t->regions.split != SPLIT_KEY || l->opt->plan ||
+		    existing_regions_table(l->opt->live, i))
+			continue;
+		rc = regions_without_data(l->job, t, &ignored, NULL, err);
+		rc = rc == RC_END ? RC_OK : rc;
+		splits_release(&ignored);
+	}
+	return rc;
+}
+
 static int open_all(struct load *l, struct error *err)
 {
 	const struct run_options *o = l->opt->common;
@@ -96,6 +115,8 @@ static int open_all(struct load *l, struct error *err)
 	if (rc)
 		return rc;
 	rc = check_columns(l, err);
+	if (rc == RC_OK)
+		rc = check_regions(l, err);
 	if (rc)
 		return rc;
 	l->threads = l->pass.memory.threads;
@@ -172,7 +193,7 @@ static int split_by_data(struct load *l, size_t i, const char *work, struct erro
 
 	if (rc == RC_OK)
 		rc = live ? splits_copy(&t->splits, &live->splits, err)
-			  : regions_decide(&t->cut, t->sorter, l->threads, work, &t->splits,
+			  : regions_decide(l->job, &t->cut, t->sorter, l->threads, work, &t->splits,
 					   &t->wanted, err);
 	return rc ? rc : predict(l, t, work, err);
 }

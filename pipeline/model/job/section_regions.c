@@ -10,9 +10,10 @@
 
 #define MAX_REGIONS 1000000
 
-static const struct choice kinds[] = {{"sampled", SPLIT_SAMPLED}, {"uniform", SPLIT_UNIFORM},
-				      {"hex", SPLIT_HEX},	  {"decimal", SPLIT_DECIMAL},
-				      {"file", SPLIT_FILE},	  {"none", SPLIT_NONE}};
+static const struct choice kinds[] = {{"sampled", SPLIT_SAMPLED}, {"key", SPLIT_KEY},
+				      {"uniform", SPLIT_UNIFORM}, {"hex", SPLIT_HEX},
+				      {"decimal", SPLIT_DECIMAL}, {"file", SPLIT_FILE},
+				      {"none", SPLIT_NONE}};
 
 /* Read a decimal number. strtod alone also accepts "nan", "0x1p3" and the locale's comma. */
 static int read_ratio(struct reader *r, const struct node *n, const struct key *key, void *slot)
@@ -40,6 +41,67 @@ static int read_align(struct reader *r, const struct node *n, const struct key *
 	return RC_OK;
 }
 
+static const struct key spread_keys[] = {
+	{.name = "from",
+	 WORDS(TEXT, NULL, "the smallest value, in the form of the source", "from: 1"),
+	 .read = read_text,
+	 .offset = offsetof(struct spread_field, from),
+	 .required = true},
+	{.name = "to",
+	 WORDS(TEXT, NULL, "the largest value", "to: 1000000"),
+	 .read = read_text,
+	 .offset = offsetof(struct spread_field, to),
+	 .required = true},
+};
+const struct schema spread_schema = SCHEMA("a spread", spread_keys);
+
+static int read_spread(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct regions *g = slot;
+	int rc = n->kind == NODE_MAPPING ? RC_OK
+					 : expected(r, n, key->name, "a mapping of field names");
+
+	if (rc)
+		return rc;
+	g->spreads = arena_alloc(&r->job->arena, (n->count + 1) * sizeof *g->spreads);
+	for (size_t i = 0; i < n->count && rc == RC_OK; i++) {
+		struct spread_field *s = &g->spreads[g->nspreads++];
+
+		*s = (struct spread_field){.pos = n->keys[i]->pos, .name = n->keys[i]->text};
+		rc = read_mapping(r, n->items[i], &spread_schema, s);
+	}
+	return rc;
+}
+
+/* Find the fields of `spread` among the parts of the row key. */
+static int find_spreads(struct reader *r, struct job_table *t)
+{
+	for (size_t i = 0; i < t->regions.nspreads; i++) {
+		struct spread_field *s = &t->regions.spreads[i];
+		size_t k = 0;
+
+		while (k < t->nrowkey &&
+		       (t->rowkey[k].kind != PART_FIELD ||
+			strcmp(r->job->fields[t->rowkey[k].field].name, s->name) != 0))
+			k++;
+		if (k == t->nrowkey)
+			return fault(r, s->pos, "spread: found `%.60s`, expected a field of rowkey",
+				     s->name);
+		s->field = t->rowkey[k].field;
+	}
+	return RC_OK;
+}
+
+static int read_histogram(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+
+	if (rc == RC_OK)
+		*(const char **)slot = job_path(r->job, name);
+	return rc;
+}
+
 static int read_file(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	const char *name;
@@ -53,8 +115,8 @@ static int read_file(struct reader *r, const struct node *n, const struct key *k
 static const struct key keys[] = {
 	{.name = "split",
 	 WORDS(CHOICE, "sampled",
-	       "source of the split points: the events, an HBase algorithm (UniformSplit, "
-	       "HexStringSplit, DecimalStringSplit), a file, or none",
+	       "source of the split points: the events, the parts of the row key, an HBase "
+	       "algorithm (UniformSplit, HexStringSplit, DecimalStringSplit), a file, or none",
 	       "split: uniform"),
 	 .read = read_choice,
 	 .offset = offsetof(struct regions, split),
@@ -121,6 +183,20 @@ static const struct key keys[] = {
 	       "of HBase's shell",
 	       "file: splits.txt"),
 	 .read = read_file},
+	{.name = "spread",
+	 WORDS(NAMED, NULL,
+	       "with `split: key`: fields of the row key whose values lie evenly between "
+	       "two values",
+	       "spread: {userId: {from: 1, to: 1000000}}"),
+	 INNER(&spread_schema),
+	 .read = read_spread},
+	{.name = "histogram",
+	 WORDS(TEXT, NULL,
+	       "with `split: key`: a CSV file of shares; its header is `prefix,share` for "
+	       "beginnings of the row key, or `FIELD,share` for values of a field",
+	       "histogram: countries.csv"),
+	 .read = read_histogram,
+	 .offset = offsetof(struct regions, histogram)},
 	{.name = "first",
 	 WORDS(TEXT, "HBase's", "for an algorithm: the first key", "first: \"00000000\""),
 	 .read = read_text,
@@ -134,16 +210,26 @@ const struct schema regions_schema = SCHEMA("regions", keys);
 
 /* The kinds of split for which a key has an effect, as bits by enum split_kind. */
 #define COMPUTED (1u << SPLIT_UNIFORM | 1u << SPLIT_HEX | 1u << SPLIT_DECIMAL)
-#define PLANNED	 (1u << SPLIT_SAMPLED | COMPUTED)
+#define PLANNED	 (1u << SPLIT_SAMPLED | 1u << SPLIT_KEY | COMPUTED)
 
 static const struct {
 	const char *key;
 	unsigned splits;
 } meanings[] = {
-	{"count", PLANNED},	    {"size", PLANNED},	 {"servers", PLANNED},
-	{"per_server", PLANNED},    {"min", PLANNED},	 {"max", PLANNED},
-	{"headroom", PLANNED},	    {"tolerance", ~0u},	 {"align", 1u << SPLIT_SAMPLED},
-	{"file", 1u << SPLIT_FILE}, {"first", COMPUTED}, {"last", COMPUTED},
+	{"count", PLANNED},
+	{"size", PLANNED},
+	{"servers", PLANNED},
+	{"per_server", PLANNED},
+	{"min", PLANNED},
+	{"max", PLANNED},
+	{"headroom", PLANNED},
+	{"tolerance", ~0u},
+	{"align", 1u << SPLIT_SAMPLED},
+	{"file", 1u << SPLIT_FILE},
+	{"first", COMPUTED},
+	{"last", COMPUTED},
+	{"spread", 1u << SPLIT_KEY},
+	{"histogram", 1u << SPLIT_KEY},
 };
 
 static int check_amount(struct reader *r, const struct node *n, const struct region_rule *g)
@@ -206,6 +292,8 @@ int read_regions(struct reader *r, const struct node *n, const struct key *key, 
 	int rc = read_mapping(r, n, &regions_schema, g);
 	if (rc == RC_OK)
 		rc = check_regions(r, n, g);
+	if (rc == RC_OK)
+		rc = find_spreads(r, t);
 	if (rc == RC_OK && g->rule.align_salt && t->rowkey[0].kind != PART_SALT)
 		rc = fault(r, node_get(n, "align")->pos,
 			   "align: found salt, expected a salt as the first part of rowkey");

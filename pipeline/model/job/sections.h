@@ -11,7 +11,7 @@
 /* The tables of keys that other files use. */
 extern const struct schema job_schema, source_schema, kafka_schema, dialect_schema, field_schema,
 	piece_schema, keep_schema, expect_schema, table_schema, family_schema, cell_schema,
-	delete_schema, regions_schema, attributes_schema;
+	delete_schema, regions_schema, spread_schema, attributes_schema;
 extern const struct schema *const part_schemas[]; /* ends with NULL */
 
 /* section_source.c. Slot: struct job. */

@@ -385,7 +385,7 @@ static int check_regions(const struct job *job, const struct existing_regions *l
 
 		if (existing_regions_table(live, i))
 			continue;
-		rc = regions_without_data(&t->regions, &ignored, err);
+		rc = regions_without_data(job, t, &ignored, NULL, err);
 		splits_release(&ignored);
 		if (rc == RC_END)
 			rc = error_set(
