@@ -37,6 +37,8 @@ BUGS = {
         "rc = there ? RC_OK : state_keep_folder(s->dir, !there, err);"),
     "the lock's note promises more than the folder has": (
         "stream/state/lock.c", "if (less && (!good || fdatasync(l->fd) < 0))", "if (less && !good && l->fd < -1)"),
+    "a torn note of the lock is believed": (
+        "stream/state/lock.c", "bool whole = strchr(line, '\\n') &&", "bool whole = line &&"),
     "a working folder is removed while it may be published": (
         "stream/state/state.c", "if (s->intent.phase != STATE_PUBLISHING)\n\t\treturn RC_OK;\n\t/*",
         "if (s->intent.name)\n\t\treturn RC_OK;\n\t/*"),

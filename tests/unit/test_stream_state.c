@@ -567,7 +567,10 @@ static void test_seen_too_old(void **state)
 	} notes[] = {
 		{"7 on h\nat 9 - 9\n", RC_BUSY},
 		{"7 on h\nat 9\n", RC_BUSY},
+		{"7 on h\nat 9 publishing\n", RC_BUSY},
 		{"7 on h\nat 9 publishing 8\n", RC_OK},
+		{"7 on h\nat 9 publishing ", RC_OK}, /* "at 9 - 9" over "at 8 publishing 8" */
+		{"7 on h\nat 9", RC_OK},
 		{"7 on h\nat 9 -ublishing 9\n", RC_OK},
 		{"7 on h\n", RC_OK},
 		{"", RC_OK},

@@ -14,19 +14,21 @@
 #define TEXT_BYTES 256
 
 /*
- * Parse the note. A power failure may interrupt the note's write, so ignore a count that the line
- * does not contain twice.
+ * Parse the note. A power failure may interrupt the note's write, and leave a line that begins with
+ * the new note and continues with the old one. So ignore a line without its end, and a count that
+ * the line does not contain twice. Notes of old versions contain the count once.
  */
 static void read_note(struct lock *l, const char *line)
 {
 	unsigned long long records = 0, again = 0;
 	char word[16] = "";
 	int n = sscanf(line, "at %llu %15s %llu", &records, word, &again);
-	bool whole =
-		n == 3 ? again == records && (!strcmp(word, "publishing") || !strcmp(word, "-"))
-		       : n > 0; /* notes of old versions contain the count only once */
+	bool publishing = strcmp(word, "publishing") == 0;
+	bool whole = strchr(line, '\n') &&
+		     (n == 1 || (n == 2 && publishing) ||
+		      (n == 3 && again == records && (publishing || strcmp(word, "-") == 0)));
 	l->records = whole ? records : 0;
-	l->publishing = whole && strcmp(word, "publishing") == 0;
+	l->publishing = whole && publishing;
 }
 
 static void read_text(struct lock *l, char *text)
