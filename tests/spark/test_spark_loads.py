@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -149,6 +150,18 @@ def test_what_cannot_be_is_said_at_once(small, rig):
     refused("--max-rejects: found `x`", "job.yaml", "in.csv", out="three", max_rejects="x")
     refused("no-plan: found no settings.json", "job.yaml", "in.csv", out="three", plan="no-plan")
     refused("expected a folder in a file system that all tasks can write to", "job.yaml", "in.csv", out="s3://bucket/x")
+    for name, wrong, expected in (("slices", -3, "a whole number from 1"), ("slices", "x", "a whole number from 1"),
+                                  ("threads", 0, "a whole number from 1"), ("sample", 2, "a share like 0.05"),
+                                  ("memory", "much", "a size like 512M")):
+        refused(f"^{name}: found {wrong!r}, expected {expected}", "job.yaml", "in.csv", out="three", **{name: wrong})
+    refused("^webhdfs: found nn for the output three, expected it only", "job.yaml", "in.csv", out="three", webhdfs="nn")
+    refused("^source: found 7, expected a DataFrame, or the paths", "job.yaml", 7, out="three")
+    refused("^source: found no input", "job.yaml", "", out="three")
+    refused("^foo://b/x.csv: .*; expected a path, or a URI of pyarrow.fs", "job.yaml", "foo://b/x.csv", out="three")
+    refused("^cannot open nope: No such file", "job.yaml", "in.csv", out="three", existing="nope")
+    stopped = types.SimpleNamespace(sparkContext=types.SimpleNamespace(_jsc=None))
+    with pytest.raises(saltmill.JobError, match="^found a Spark session that has ended"):
+        saltmill.spark.load(stopped, small / "in.csv", small / "job.yaml", small / "three")
     (small / "job.yaml").write_text("tables: 7\n")
     refused("job.yaml:", "job.yaml", "in.csv", out="three")
 

@@ -12,6 +12,8 @@ import pytest
 
 import needs_pyspark  # noqa: F401  (before what imports pyspark)
 
+from pyspark.sql import functions  # noqa: E402
+
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet  # noqa: E402
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem  # noqa: E402
@@ -219,6 +221,40 @@ def test_rejects_of_a_dataframe(rig, tmp_path):
     found = [json.loads(line) for line in (tmp_path / "two/rejects.jsonl").read_text().splitlines()]
     assert [(f["file"], f["block"], f["event"]) for f in found] == [("dataframe/part-00000", 1, 4),
                                                                     ("dataframe/part-00001", 1, 200)]
+
+
+def test_dataframes_that_cannot_be_loaded(rig, tmp_path):
+    """Each error is one sentence. Columns of types that Arrow lacks do no harm if the job does not use them."""
+    (tmp_path / "job.yaml").write_text(JOB.replace("csv: {files: [in.csv]}", "arrow: {files: ['-']}"))
+    (tmp_path / "csv.yaml").write_text(JOB)
+    frame = rig.spark.range(0, 60, 1, 2).selectExpr("id", "1400000000 + id at", "cast(id as string) value")
+    fails = functions.udf(lambda x: str(1 // 0), "string")
+    twice = frame.select("id", "at", "value", functions.lit("other").alias("value"))
+    for job, wrong, sentence in (
+            ("job.yaml", frame.withColumn("value", fails("id")), "Spark: ZeroDivisionError: integer division"),
+            ("job.yaml", twice, "the DataFrame: found 2 columns `value`, expected unique names"),
+            ("job.yaml", frame.drop("value"), "found no `value` in the schema"),
+            ("csv.yaml", frame, "a DataFrame needs `source: {arrow:")):
+        with pytest.raises(saltmill.JobError) as e:
+            rig.load(tmp_path, job, wrong)
+        assert sentence in str(e.value) and "\n" not in str(e.value)
+        assert_nothing(tmp_path)
+    more = frame.selectExpr("*", "interval '1' year years", "make_interval(1, 2) span", "id `a.b`")
+    assert rig.load(tmp_path, "job.yaml", more).counts["read"] == 60
+    with pytest.raises(saltmill.JobError, match="found no `value` in the schema"):
+        rig.load(tmp_path, "job.yaml", frame.selectExpr("id", "at", "make_interval(1, 2) value"), out="three")
+
+
+def test_small_files_share_a_task(tmp_path):
+    """The inputs have 700 bytes, so a slice has about 100."""
+    inputs = [saltmill.inputs.Input(n, str(n), str(n), size, False)
+              for n, size in enumerate((30, 30, 30, 30, 250, 10, 10, 310))]
+    slices = saltmill.inputs.cut(inputs, 7, True)
+    assert [[(s.input.number, s.bounds) for s in task] for task in saltmill.inputs.by_task(slices)] == [
+        [(0, None), (1, None), (2, None)], [(3, None)], [(4, "0-125")], [(4, "125-250")], [(5, None), (6, None)],
+        [(7, "0-103")], [(7, "103-206")], [(7, "206-310")]]
+    many = saltmill.inputs.cut([saltmill.inputs.Input(n, "x", "x", 1, False) for n in range(250)], None, True)
+    assert [len(task) for task in saltmill.inputs.by_task(many)] == [100, 100, 50]
 
 
 def test_keys_that_are_not_unique_need_an_order(rig, tmp_path):

@@ -95,8 +95,9 @@ static int check_feed(struct source *s, const struct job *job, struct error *err
 	if (f->bytes == UINT64_MAX && !blocks)
 		return error_set(
 			err, RC_CONFIG,
-			"the end of a pipe does not prove that all bytes arrived; add --bytes "
-			"N, the number of bytes in standard input");
+			"found standard input without --bytes, which does not show that all bytes "
+			"arrived; add --bytes N, the number of its bytes (a DataFrame needs "
+			"`source: {arrow: {files: ['-']}}`)");
 	if (f->bytes != UINT64_MAX && (f->offset > f->size || f->bytes > f->size - f->offset))
 		return error_set(err, RC_CONFIG,
 				 "--offset plus --bytes exceeds the %llu bytes of --size",

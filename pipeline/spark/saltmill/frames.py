@@ -5,6 +5,7 @@ program without decoding, after the message with the schema.  Each partition is 
 partition and its place in the partition.
 """
 
+import collections
 import functools
 
 from pyspark.rdd import RDD
@@ -20,15 +21,39 @@ def batches_of(frame):
     return RDD(jrdd, frame.sparkSession.sparkContext, NoOpSerializer())
 
 
+def arrow_schema(frame):
+    """Return the Arrow schema, or None if Arrow, or Python, lacks the type of a column."""
+    try:
+        return to_arrow_schema(frame.schema)
+    except (TypeError, ValueError):
+        return None
+
+
+def of_arrow(frame):
+    """Return the DataFrame without the columns that Arrow cannot hold, like intervals.
+
+    If the job uses such a column, the program says that it is missing.
+    """
+    names = [f.name() for f in frame._jdf.schema().fields()]
+    twice = [n for n, times in collections.Counter(names).items() if times > 1]
+    if twice:
+        raise JobError(f"the DataFrame: found {names.count(twice[0])} columns `{twice[0]}`, expected unique names; rename "
+                       "or drop the others")
+    if arrow_schema(frame):
+        return frame
+    quoted = ["`" + n.replace("`", "``") + "`" for n in names]
+    kept = [q for q in quoted if arrow_schema(frame.select(q))]
+    if not kept:
+        raise JobError("the DataFrame: found no column with a type of Arrow, expected at least one; cast the columns")
+    return frame.select(*kept)
+
+
 class Frame:
     """A DataFrame to load.  Each computation of it must give the same rows."""
 
     def __init__(self, frame, ordered):
-        self.frame, self.ordered = frame, ordered
-        try:
-            self.schema = to_arrow_schema(frame.schema).serialize().to_pybytes()
-        except TypeError as e:  # Arrow lacks the type
-            raise JobError(f"the DataFrame: {e}") from e
+        self.frame, self.ordered = of_arrow(frame), ordered
+        self.schema = arrow_schema(self.frame).serialize().to_pybytes()
 
     @functools.cached_property
     def batches(self):

@@ -2,13 +2,16 @@
 
 import fnmatch
 import glob
+import itertools
 import os
 import posixpath
+import re
 import typing
 
 from . import JobError
 
 SMALLEST_SLICE = 256 << 20
+SLICES_OF_A_TASK = 100  # at most, because each slice starts the program
 READ_BYTES = 1 << 20
 HEAD_BYTES = 16 << 20  # the header of a file is in these first bytes
 PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18", b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04")
@@ -29,6 +32,7 @@ class Slice(typing.NamedTuple):
     number: int  # number of the attempt; each attempt of a slice gets another number
     input: Input
     bounds: typing.Optional[str]  # value of --slice; None means the whole input
+    task: int = 0  # number of the task that maps this slice; small inputs share a task
 
 
 # --- files ---
@@ -97,13 +101,20 @@ class RemoteFiles:
         self.filesystem, self.roots = filesystem, {}
         self.paths = [os.fspath(p) for p in paths]
         if not filesystem:
-            self.filesystem, _ = self.fs.FileSystem.from_uri(self.paths[0])
+            self.filesystem, _ = self.open_uri(self.paths[0])
         for name in self.paths:
             path = name if filesystem else self.path_of_uri(name)
             self.roots[name] = (name[:len(name) - len(path)] if name.endswith(path) else "", path)
 
+    def open_uri(self, uri):
+        """Return (file system, path).  s3a:// and s3n:// are Hadoop's names of s3://."""
+        try:
+            return self.fs.FileSystem.from_uri(re.sub("^s3[an]://", "s3://", uri))
+        except ValueError as e:
+            raise JobError(f"{uri}: {e}; expected a path, or a URI of pyarrow.fs like hdfs://, s3:// or gs://") from e
+
     def path_of_uri(self, uri):
-        other, path = self.fs.FileSystem.from_uri(uri)
+        other, path = self.open_uri(uri)
         if not other.equals(self.filesystem):
             raise JobError(f"{uri}: found another file system than that of {self.paths[0]}, expected one for a load")
         return path
@@ -152,9 +163,11 @@ def files_of(paths, filesystem):
 
 def list_inputs(paths, filesystem=None):
     """Return (inputs, file system).  The file system is None if the native program opens the inputs."""
-    paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if not paths:
-        raise JobError("found no input, expected the files to load")
+    paths = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    if not isinstance(paths, (list, tuple)) or not all(isinstance(p, (str, os.PathLike)) for p in paths):
+        raise JobError(f"source: found {paths!r}, expected a DataFrame, or the paths of files")
+    if not paths or not all(os.fspath(p) for p in paths):
+        raise JobError("source: found no input, expected the files to load")
     name, inputs = paths[0], []
     try:
         files = files_of(paths, filesystem)
@@ -174,17 +187,25 @@ def list_inputs(paths, filesystem=None):
 def cut(inputs, wanted, sliceable):
     """Return about `wanted` slices of nearly equal size (None means one for 256 MiB).
 
-    An input that cannot be cut is one slice.
+    An input that cannot be cut is one slice.  Neighbouring inputs that are smaller than a slice share a task.
     """
     total = sum(i.size for i in inputs)
     each = max(1, -(-total // wanted)) if wanted else SMALLEST_SLICE
-    slices = []
+    slices, task, filled, members = [], 0, 0, 0
     for i in inputs:
         parts = max(1, round(i.size / each)) if sliceable and not i.packed else 1
         for part in range(parts):
             bounds = None if parts == 1 else f"{i.size * part // parts}-{i.size * (part + 1) // parts}"
-            slices.append(Slice(len(slices), i, bounds))
+            if members and (bounds or filled + i.size > each or members == SLICES_OF_A_TASK):
+                task, filled, members = task + 1, 0, 0
+            slices.append(Slice(len(slices), i, bounds, task))
+            filled, members = filled + (each if bounds else i.size), members + 1
     return slices
+
+
+def by_task(slices):
+    """Return the slices of each task."""
+    return [list(group) for _, group in itertools.groupby(slices, key=lambda s: s.task)]
 
 
 def mend(slices, reports):

@@ -1,7 +1,9 @@
 """Finds the native program, runs it, and reads its error messages."""
 
+import contextlib
 import dataclasses
 import hashlib
+import json
 import os
 import pathlib
 import platform
@@ -45,6 +47,10 @@ class Outcome:
     def sentence(self):
         """Return the error message without the program's name."""
         head = f"saltmill {self.command}: "
+        for line in reversed(self.said.splitlines()):  # with --json, the program prints an object
+            if line.startswith("{"):
+                with contextlib.suppress(ValueError, KeyError):
+                    return json.loads(line)["error"]
         own = [line.removeprefix(head) for line in self.said.splitlines() if line.startswith(head)]
         if own:
             return own[-1]

@@ -18,6 +18,7 @@ import tempfile
 import time
 
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from . import JobError, Rejected, native, sentences, tasks
@@ -77,6 +78,45 @@ def too_many(limit, rejected, read):
     return rejected > (int(float(limit[:-1]) / 100 * float(read) * (1 + 1e-13)) if share else int(limit))
 
 
+def whole_number(name, value):
+    """Check an argument that is a number from 1, or None."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise JobError(f"{name}: found {value!r}, expected a whole number from 1")
+
+
+def check_arguments(spark, slices=None, sample=None, threads=None, memory="512M", out="", webhdfs=None):
+    """Refuse wrong arguments before a task starts, where they would fail again and again."""
+    if spark.sparkContext._jsc is None:
+        raise JobError("found a Spark session that has ended, expected a running one; create it again by "
+                       "SparkSession.builder.getOrCreate()")
+    whole_number("slices", slices)
+    whole_number("threads", threads)
+    if sample is not None and not (isinstance(sample, (int, float)) and 0 < sample <= 1):
+        raise JobError(f"sample: found {sample!r}, expected a share like 0.05")
+    if not re.fullmatch(r"\d+[KMGT]?", str(memory)):
+        raise JobError(f"memory: found {memory!r}, expected a size like 512M")
+    if webhdfs and not is_hdfs(out):
+        raise JobError(f"webhdfs: found {webhdfs} for the output {out}, expected it only for an output in HDFS")
+
+
+def one_sentence(function):
+    """Turn errors of Spark and of the caller's DataFrame into a JobError of one sentence."""
+    @functools.wraps(function)
+    def work(*args, **more):
+        try:
+            return function(*args, **more)
+        except (Py4JError, PySparkException) as e:
+            raise JobError(cause_of(e)) from e
+    return work
+
+
+def cause_of(error):
+    """Return the last line of the error of a Python function, or the first line of another error."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    python = "Traceback (most recent call last):" in lines
+    return f"Spark: {lines[-1] if python else ' '.join(lines[:2])}" if lines else f"Spark: {type(error).__name__}"
+
+
 @contextlib.contextmanager
 def published(out):
     """After the rename, add "published as" to errors, because the load stays published."""
@@ -100,8 +140,10 @@ def request_of(spark, source, job, filesystem, ordered, program, **more):
                    **more)
 
 
+@one_sentence
 def plan(spark, source, job, *, slices=None, existing=(), sample=None, filesystem=None, program=None):
     """Return the predicted regions, in the form of `saltmill plan --json`.  The arguments are those of load."""
+    check_arguments(spark, slices, sample)
     request = request_of(spark, source, job, filesystem, True, program, existing=listed(existing), sample=sample)
     with sentences(job), tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
         return json.loads(make_plan(request, setting_of(request), slices_of(request, slices),
@@ -112,6 +154,7 @@ def listed(existing):
     return (existing,) if isinstance(existing, (str, os.PathLike)) else tuple(existing or ())
 
 
+@one_sentence
 def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample=None, max_rejects=0,
          max_duplicates=None, memory="512M", threads=None, filesystem=None, ordered=False, shuffle=True,
          program=None, break_lock=False, webhdfs=None):
@@ -133,6 +176,7 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     Raises Rejected if more events than max_rejects are bad, and JobError for all other failures.  Nothing is then
     published, unless the message begins with "published as".
     """
+    check_arguments(spark, slices, sample, threads, memory, out, webhdfs)
     limits = limit_option("--max-rejects", max_rejects)
     if max_duplicates is not None:
         limits += limit_option("--max-duplicates", max_duplicates)

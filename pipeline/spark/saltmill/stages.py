@@ -16,7 +16,7 @@ from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
 from . import JobError, native, tasks
-from .inputs import Slice, feed_of, mend, read_from
+from .inputs import Slice, by_task, feed_of, mend, read_from
 from .shuffle import received, shuffle
 
 PLAN_TASKS = 200  # each task sends a sketch of up to 3 MB to the driver
@@ -285,7 +285,8 @@ class Maps:
             mapped = self.request.frame.batches.mapPartitionsWithIndex(work)
         else:
             work = functools.partial(tasks.map_slices, setting, self.faults, self.ran)
-            mapped = sc.parallelize(slices, len(slices)).mapPartitions(work)
+            groups = by_task(slices)
+            mapped = sc.parallelize(groups, len(groups)).mapPartitions(work)
         runs = shuffle(mapped, setting.value.partitions + 1)
         self.shuffles.append(runs)
         for data in run_job(self.request, received(sc, [runs]), [setting.value.partitions], self.faults,

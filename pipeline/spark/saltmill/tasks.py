@@ -370,8 +370,8 @@ def look_at_slices(setting, faults, head, slices):
     yield from sample_slices(setting.value, faults, ((s, None) for s in slices), head)
 
 
-def map_slices(setting, faults, ran, slices):
-    for what in slices:
+def map_slices(setting, faults, ran, groups):
+    for what in itertools.chain.from_iterable(groups):
         ran.add([what.number])
         yield from map_slice(setting.value, faults, what)
 
