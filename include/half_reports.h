@@ -29,6 +29,7 @@ struct map_report {
 	/* the part of the input that was read, as in struct source_part (source.h) */
 	uint64_t number, size, head, head_lines, from, to, first, end, lines, seqs, line_base;
 	bool head_read, whole, last;
+	const char *quote; /* CSV: the quote character; else NULL */
 	uint8_t digest[16];
 	/* numbers of events read, of events rejected, and of blank lines */
 	uint64_t read, rejected, blank_lines;

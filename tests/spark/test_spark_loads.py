@@ -138,6 +138,18 @@ def test_nothing_to_load(rig, tmp_path):
     assert_same(tmp_path / "one", tmp_path / "two")
 
 
+def test_slices_that_begin_inside_quotes(rig, tmp_path):
+    """All such slices are mapped again at once, so no slice is mapped three times."""
+    (tmp_path / "job.yaml").write_text(JOB)
+    rows = [b'%d,%d,"%s"\n' % (i, 1_400_000_000 + i, b"7,7,7\n" * (40 + i % 9)) for i in range(90)]
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))
+    rig.native(tmp_path, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan")
+    rig.native(tmp_path, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "one")
+    r = rig.load(tmp_path, "job.yaml", "in.csv", slices=9, plan="plan")
+    assert_same(tmp_path / "one", tmp_path / "two")
+    assert r.slices == 9 and r.mended == 8 and len(rig.runs("map")) == 17
+
+
 def test_what_cannot_be_is_said_at_once(small, rig):
     def refused(sentence, *args, **more):
         with pytest.raises(saltmill.JobError, match=sentence):

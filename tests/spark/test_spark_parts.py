@@ -3,6 +3,7 @@
 import fractions
 import importlib
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from spark_rig import assert_nothing  # noqa: E402
 import saltmill  # noqa: E402
 import saltmill.spark  # noqa: E402
 from saltmill import native, stages, staging, tasks  # noqa: E402
+from saltmill.inputs import Input, Slice, bounds_by_quotes, edge_of  # noqa: E402
 
 
 def test_writes_that_take_a_part():
@@ -149,6 +151,33 @@ def test_files_of_codes(tmp_path):
         job.write_text(f"fields: {{a: {{codes: {climbs}}}}}\n")
         with pytest.raises(saltmill.JobError, match=f"job.yaml: codes: found {climbs} outside the job's folder"):
             stages.files_of_job(job)
+
+
+# --- slices that begin inside quotes ---
+
+def slices_of(data, n):
+    given = Input(0, "x", "x", len(data), False)
+    return [Slice(k, given, f"{len(data) * k // n}-{len(data) * (k + 1) // n}") for k in range(n)]
+
+
+def test_quotes_find_the_rows_of_each_slice():
+    """Each slice begins with the first row that begins in it, or is empty, for pieces of any size."""
+    rng, checked = random.Random(1), 0
+    values = ["a", "", '"x,y"', '"two\nlines"', '"q""uote\n\n"', '"' + "\n" * 7 + '"']
+    for _ in range(500):
+        rows = [",".join(rng.choices(values, k=3)).encode() + b"\n" for _ in range(rng.randrange(1, 12))]
+        data, starts = b"".join(rows), [sum(map(len, rows[:n])) for n in range(len(rows))]
+        slices, edges = slices_of(data, rng.randrange(2, 9)), []
+        for s in slices:
+            start, end = map(int, s.bounds.split("-"))
+            at, step = max(start - 1, 0), rng.randrange(1, 7)
+            edges.append(edge_of((data[p:p + step] for p in range(at, len(data), step)), at, end, b'"'))
+        for s, bounds in zip(slices, bounds_by_quotes(slices, edges)):
+            start, end = map(int, s.bounds.split("-"))
+            if start > 0:
+                assert bounds == f"={next((x for x in starts if x >= start), len(data))}-{end}", (data, s)
+                checked += 1
+    assert checked > 1000
 
 
 # --- a Spark job that is canceled ---

@@ -221,6 +221,8 @@ static void describe_input(const struct mapping *m, struct map_report *r, struct
 	r->line_base = p.line_base;
 	r->whole = p.whole;
 	r->last = p.last;
+	if (m->job->source == SOURCE_CSV)
+		r->quote = arena_format(a, "%c", m->job->csv.quote);
 	memcpy(r->digest, p.digest, sizeof r->digest);
 }
 

@@ -51,6 +51,7 @@ static const struct form_member map_members[] = {
 	{"whole", FORM_FLAG, IN(map_report, whole),
 	 "true if the map read the whole file, not a slice"},
 	{"last", FORM_FLAG, IN(map_report, last), "true if no row is after `end`"},
+	{"quote", FORM_TEXT, IN(map_report, quote), "CSV: the quote character", FORM_IF_ANY},
 	{"digest", FORM_DIGEST, IN(map_report, digest), "XXH3-128 of the read bytes"},
 	{"read", FORM_COUNT, IN(map_report, read), "number of events"},
 	{"rejected", FORM_COUNT, IN(map_report, rejected), "number of rejected events"},

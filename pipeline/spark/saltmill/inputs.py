@@ -208,13 +208,57 @@ def by_task(slices):
     return [list(group) for _, group in itertools.groupby(slices, key=lambda s: s.task)]
 
 
+class Edge(typing.NamedTuple):
+    """The quotes and the first rows of a slice, from the byte before its first byte.
+
+    `starts` has the offset of the first row that begins in the slice, if that byte is outside and if it is inside
+    quotes; None if no row begins in the slice.  `odd` is true if the number of quotes is odd.
+    """
+
+    starts: tuple
+    odd: bool
+
+
+def edge_of(pieces, at, end, quote):
+    """Read a slice and return its Edge.  `pieces` has the file's bytes from `at` on, and `end` ends the slice."""
+    odd, starts = False, [None, None]
+    for data in pieces:
+        data = data[:max(0, end - 1 - at)]
+        place = -1
+        while None in starts and (line := data.find(b"\n", place + 1)) >= 0:
+            odd ^= data.count(quote, place + 1, line) % 2
+            starts[odd] = at + line + 1 if starts[odd] is None else starts[odd]
+            place = line
+        odd ^= data.count(quote, place + 1) % 2
+        at += len(data)
+        if at >= end - 1:
+            break
+    return Edge(tuple(starts), bool(odd))
+
+
+def bounds_by_quotes(slices, edges):
+    """Return the bounds of each slice of an input, from the first row that begins in it.
+
+    A slice in which no row begins gets the first row of the next slice, so it is empty.
+    """
+    inside, starts = False, []
+    for edge in edges:
+        starts.append(edge.starts[inside])
+        inside ^= edge.odd
+    bounds, start = [], slices[-1].input.size
+    for s, known in zip(reversed(slices), reversed(starts)):
+        start = start if known is None else known
+        bounds.insert(0, f"={start}-{s.bounds.split('-')[1]}")
+    return bounds
+
+
 def mend(slices, reports):
     """Return (place, bounds) of the slices that do not begin at the end of the previous slice.
 
     `slices` are in the order of the input, and `reports` are indexed by the numbers of slices.  A map finds the start
     of a slice by a line end.  If this line end is inside quotes, the slice begins at a wrong byte.  The slice must then
-    be mapped again from the end of the previous slice.  Its end may change, so call this function again until it
-    returns no slice.
+    be mapped again from the end of the previous slice.  Its end may change, and then the next slice is wrong, too.
+    bounds_by_quotes finds the bounds of all such slices at once, unless a quote stands inside an unquoted value.
     """
     bad, before, expected = [], None, None
     for place, s in enumerate(slices):
@@ -230,11 +274,11 @@ def mend(slices, reports):
 # --- input of the native program ---
 
 def read_from(filesystem, path, offset=0):
-    """Yield the file's bytes from `offset` on.
+    """Yield the file's bytes from `offset` on.  Without a file system, the path is of this machine.
 
     Open the input as a file, because an input stream would decompress the bytes.
     """
-    with filesystem.open_input_file(path) as f:
+    with filesystem.open_input_file(path) if filesystem else open(path, "rb") as f:
         f.seek(offset)
         while data := f.read(READ_BYTES):
             yield data

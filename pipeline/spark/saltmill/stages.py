@@ -16,7 +16,7 @@ from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
 from . import JobError, native, tasks
-from .inputs import Slice, by_task, feed_of, mend, read_from
+from .inputs import Slice, bounds_by_quotes, by_task, feed_of, mend, read_from
 from .shuffle import received, shuffle
 
 PLAN_TASKS = 200  # each task sends a sketch of up to 3 MB to the driver
@@ -270,6 +270,8 @@ class Maps:
         while todo:
             self.map(todo)
             bad = mend(self.slices, self.reports)
+            if bad and not self.mended:
+                bad = self.all_bad({self.slices[place].input for place, _ in bad}) or bad
             todo = [self.slices[place]._replace(number=self.tries + n, bounds=bounds)
                     for n, (place, bounds) in enumerate(bad)]
             for (place, _), again in zip(bad, todo):
@@ -277,6 +279,29 @@ class Maps:
             self.tries += len(todo)
             self.mended += len(todo)
         self.write()
+
+    def all_bad(self, inputs):
+        """Return (place, bounds) of all slices of CSV inputs that began at a line end inside quotes.
+
+        Tasks count the quotes of each slice, so one more round of maps is enough.
+        """
+        places = [n for n, s in enumerate(self.slices) if s.input in inputs and s.bounds
+                  and "quote" in self.reports[s.number]]
+        if not places:
+            return []
+        slices = [self.slices[n] for n in places]
+        quote = self.reports[slices[0].number]["quote"].encode()
+        counted = self.request.sc.parallelize(slices, len(slices)).mapPartitions(
+            functools.partial(tasks.edges, self.setting, quote))
+        edges = run_job(self.request, counted, None, self.faults, f"saltmill quotes {self.request.name_of_job}")
+        bad = []
+        for i in inputs:
+            of_input = [(n, s, e) for n, s, e in zip(places, slices, edges) if s.input == i]
+            for (n, s, _), bounds in zip(of_input, bounds_by_quotes([o[1] for o in of_input], [o[2] for o in of_input])):
+                first = int(bounds[1:].split("-")[0])
+                if first != self.reports[s.number]["first"] and not s.bounds.startswith("0-"):
+                    bad.append((n, bounds))
+        return sorted(bad)
 
     def map(self, slices):
         sc, setting, name = self.request.sc, self.setting, self.request.name_of_job

@@ -21,7 +21,7 @@ import zipimport
 from pyspark import AccumulatorParam, SparkFiles, TaskContext
 
 from . import native
-from .inputs import feed_of, read_from, read_head
+from .inputs import edge_of, feed_of, read_from, read_head
 
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # end mark of Arrow IPC
 HEAD = struct.Struct("<I")  # number of the attempt, before its pieces
@@ -262,6 +262,14 @@ def read_report(data):
     return number, json.loads(data[8:8 + length]), bytes(data[8 + length:])
 
 
+# --- quotes ---
+
+def edge_of_slice(setting, what, quote):
+    start, end = map(int, what.bounds.split("-"))
+    at = max(start - 1, 0)
+    return edge_of(read_from(setting.filesystem, what.input.path, at), at, end, quote)
+
+
 # --- digest ---
 
 def digest_input(setting, given, reports):
@@ -374,6 +382,11 @@ def map_slices(setting, faults, ran, groups):
     for what in itertools.chain.from_iterable(groups):
         ran.add([what.number])
         yield from map_slice(setting.value, faults, what)
+
+
+def edges(setting, quote, slices):
+    for what in slices:
+        yield edge_of_slice(setting.value, what, quote)
 
 
 def load_slices(setting, faults, slices):
