@@ -166,6 +166,11 @@ properties:
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/cli/properties.py $(or $(SEEDS),0:140)
 
+## predictions: compare what `design` predicts with loads of 24 random data sets [HALF=develop|held-out] (takes minutes)
+predictions:
+	@$(SUB) all
+	@python3 tests/cli/design_predictions.py --half $(or $(HALF),develop) $(ARGS)
+
 ## bench: compare saltmill with other programs and with its limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench
@@ -279,7 +284,7 @@ pcre2.h: base/pattern.c
 snappy-c.h: base/late_snappy.c hfile/compress.c input/files/block_codec.c
 uchardet/uchardet.h: base/late_uchardet.c advise/init/encoding_of.c
 xxhash.h: include/hash.h base/static_xxhash_avx2.c model/job/job_files.c advise/lint/unique.c input/kafka/ranges.c input/kafka/replay.c splitter/frame.c advise/plan/planning.c
-yaml.h: model/job/tree.c
+yaml.h: advise/design/queries.c model/job/tree.c
 zlib.h: cli/command/cmd_version.c hfile/block.c input/files/input.c input/files/unpack.c
 zstd.h: cli/command/cmd_version.c hfile/compress.c hfile/sequences.c input/files/block_codec.c input/files/input.c load/map_reduce/pieces.c
 endef
@@ -333,4 +338,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: simulate simulate-bugs house kills sniffers sets questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: predictions simulate simulate-bugs house kills sniffers sets questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

@@ -46,6 +46,8 @@ extern const char *const design_kinds[]; /* ended by NULL */
 
 struct design_table {
 	enum design_kind kind;
+	const char *name;	  /* name of the table in the job of the design */
+	const char *first_field;  /* the first field of the key */
 	const char *key;	  /* name of the row key, such as "owner2 created8 id4" */
 	const char *const *parts; /* the parts in YAML, such as {field: owner, as: u16} */
 	size_t nparts;
@@ -58,7 +60,8 @@ struct design_table {
 	double server_mean, server_p99; /* share of the busiest server in a minute */
 };
 
-#define DESIGN_TABLES_MOST 3 /* tables of a design */
+#define DESIGN_TABLES_MOST     3 /* tables of a new design */
+#define DESIGN_JOB_TABLES_MOST 8 /* tables of a job that is measured */
 struct design {
 	const char *name; /* "1", or "time first" for an obvious design */
 	bool obvious;	  /* listed only for comparison */
@@ -96,7 +99,7 @@ struct design_ask {
 
 struct design_options {
 	const struct job *job; /* table 0 gives the cells and is one of the compared designs */
-	bool from_file;	       /* the job is a proposal of `init`, not of the user */
+	bool only_job;	       /* do not search: measure the job's tables as one design */
 	const struct input *input;
 	const struct run_options *run;
 	double fraction; /* part of the input to read; 0 means all */
@@ -119,5 +122,49 @@ bool design_rate(const char *text, double *per_second);
 int design_run(struct design_result *out, const struct design_options *o, struct progress *progress,
 	       struct error *err);
 void design_release(struct design_result *r);
+
+/*
+ * Append the job file of a design. `yaml` is the text of the job that was given to design_run. Its
+ * tables are replaced, and its files become absolute paths. Returns RC_CONFIG if the text has no
+ * key `tables` at the start of a line.
+ */
+int design_job(struct buf *out, const struct design *g, const struct job *job, struct bytes yaml,
+	       const struct input *input, struct error *err);
+
+/*
+ * --- queries.yaml: questions as tests ---
+ *
+ *   queries_read, [design_run with only_job], queries_judge, queries_write
+ */
+
+/* A question with the largest figures that a later key may have. */
+struct query_limit {
+	const char *ask, *rate; /* rate may be NULL */
+	const char *table;	/* the table that answered, for readers */
+	enum design_plan plan;
+	bool limited;			     /* the file gives a plan */
+	double ranges, blocks_p99, rows_p99; /* negative: no limit */
+};
+struct queries {
+	struct query_limit *item;
+	size_t n;
+	struct arena arena;
+};
+/*
+ * Read the file: a YAML list of mappings with the keys ask, rate, table, plan, ranges, blocks_p99
+ * and rows_p99. Call queries_release whatever the result. Returns RC_CONFIG, with line and column,
+ * for another form.
+ */
+int queries_read(struct queries *q, const char *path, struct error *err);
+/* Make the questions of a design, in the order of its answers, with its figures as limits. */
+void queries_of(struct queries *q, const struct design *g);
+/* Append the file's text. */
+void queries_write(struct buf *out, const struct queries *q);
+/*
+ * Append a sentence for each question that is worse than its limits: a worse plan, more ranges, or
+ * a figure above 1.25 times its limit. Returns the number of sentences.
+ */
+size_t queries_judge(struct buf *out, const struct queries *q, const struct design *g);
+void queries_release(struct queries *q);
 
 #endif

@@ -161,10 +161,15 @@ void verify_report_json(struct buf *out, const struct verify_result *r, const ch
  */
 
 /* Append each finding with its place in the job file, the reason and the fix. */
-extern const struct form design_form;
+extern const struct form design_form, compare_form;
 /* Append the designs as a table, with a sentence for each design. */
 void design_report_text(struct buf *out, const struct design_result *r);
 void design_report_json(struct buf *out, const struct design_result *r);
+/* Append a sentence for each question of a design. */
+void design_questions_text(struct buf *out, const struct design *g);
+/* Append both designs, and the differences of the second one in percent. */
+void design_compare_text(struct buf *out, const struct design_result both[2]);
+void design_compare_json(struct buf *out, const struct design_result both[2]);
 void lint_report_text(struct buf *out, const struct job *job, const struct lint *l);
 /* Append one warning for each finding that every load reports. */
 void lint_report_always(struct buf *out, const struct job *job, const struct lint *l);

@@ -45,7 +45,7 @@ static bool word_is(const char *text, struct ask_word w, const char *name)
 
 static int fault(const char *text, size_t at, struct error *err, const char *problem)
 {
-	return error_set(err, RC_CONFIG, "--ask \"%s\": byte %zu: %s", text, at + 1, problem);
+	return error_set(err, RC_CONFIG, "--ask \"%s\": character %zu: %s", text, at + 1, problem);
 }
 
 bool design_rate(const char *text, double *per_second)
@@ -349,6 +349,9 @@ static int read_conditions(struct asks *s, struct ask *k, const struct events *e
 			k->hole[k->nholes++] = h;
 			holes = true;
 		}
+		if (!holes && (c->op == QUESTION_EQ || c->op == QUESTION_IN) &&
+		    k->nfixed < ASK_EQUALS_MOST)
+			k->fixed[k->nfixed++] = field;
 		if (holes)
 			rc = place_condition(s, k, c, field, e, err);
 		if (rc == RC_OK && holes && e->column[field].nulls == e->n)

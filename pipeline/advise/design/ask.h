@@ -36,6 +36,8 @@ struct ask {
 	/* fields, by index in the job; SIZE_MAX means none */
 	size_t equal[ASK_EQUALS_MOST]; /* `= ?` and `in (?)` */
 	size_t nequals;
+	size_t fixed[ASK_EQUALS_MOST]; /* fields with `=` and a value, which no key is made for */
+	size_t nfixed;
 	size_t starts, range; /* `starts with ?`, and the interval that a key can answer */
 	size_t time;	      /* the time of `latest` */
 	uint64_t latest;      /* 0 means all rows */

@@ -9,6 +9,7 @@
 
 struct used_parts {
 	bool entity, span, day;
+	bool id;	/* the question names one event, however many there are */
 	bool time_next; /* the rows of a range are in the order of the time of `latest` */
 	bool falling;	/* the newest row comes first */
 };
@@ -17,6 +18,9 @@ static bool is_equal(const struct ask *k, size_t field)
 {
 	for (size_t i = 0; i < k->nequals; i++)
 		if (k->equal[i] == field)
+			return true;
+	for (size_t i = 0; i < k->nfixed; i++)
+		if (k->fixed[i] == field)
 			return true;
 	return false;
 }
@@ -43,6 +47,7 @@ static bool use_part(struct used_parts *u, const struct ask *k, const struct key
 	case PART_FIELD: break;
 	}
 	if (is_equal(k, p->field)) {
+		u->id = u->id || e->column[p->field].distinct == e->n;
 		u->entity = u->entity || e->column[p->field].distinct > ENTITY_LEAST;
 		return true;
 	}
@@ -74,13 +79,18 @@ static double growth_of(const struct used_parts *u, bool early, double burst,
 {
 	double both = l->faster * l->longer;
 
-	if (early)
+	if (early || u->id)
 		return 1;
 	if (u->entity && l->grow_time)
 		return u->span ? l->faster : both;
 	if (u->entity)
 		return u->span ? 1 : l->longer;
-	return u->span ? l->faster / burst : both;
+	if (!u->span)
+		return both;
+	/* a burst of the events is at least as busy as the wanted rate is on average */
+	return l->faster > 1 && l->faster < burst ? 1
+	       : l->faster > 1			  ? l->faster / burst
+						  : l->faster;
 }
 
 /* --- one draw --- */
@@ -101,26 +111,37 @@ struct cost_maker {
 	double *region; /* seconds of each region, at the size of the sample */
 };
 
-/* Return the place at which `latest` stops in [lo, hi). */
-static size_t stop_at(const struct cost_maker *m, size_t draw, bool exact, size_t lo, size_t hi)
+/* Return true if place `i` of the order is the row of its key, and the row matches. */
+static bool is_answer(const struct cost_maker *m, size_t draw, size_t i)
 {
 	const struct keyed *k = m->keyed;
-	uint64_t found = 0;
 
-	if (!m->k->latest || !m->used.time_next)
-		return hi;
-	if (exact && !k->hidden)
-		return hi - lo > m->k->latest ? lo + m->k->latest : hi;
-	if (!m->used.falling)
-		return hi;
-	for (size_t i = lo; i < hi; i++) {
-		bool row = k->rows_below[i + 1] > k->rows_below[i];
+	return k->rows_below[i + 1] > k->rows_below[i] &&
+	       draw_matches(m->d, draw, k->e, k->order[i]);
+}
 
-		found += row && draw_matches(m->d, draw, k->e, k->order[i]);
-		if (found == m->k->latest)
-			return i + 1;
-	}
-	return hi;
+/*
+ * Shorten the places [*lo, *hi) to those that `latest` reads: it stops after N rows, from the newest
+ * end.
+ */
+static void stop_early(const struct cost_maker *m, size_t draw, bool exact, size_t *lo, size_t *hi)
+{
+	uint64_t found = 0, latest = m->k->latest;
+	size_t n = *hi - *lo, read = 0;
+
+	if (!latest || !m->used.time_next)
+		return;
+	if (exact && !m->keyed->hidden)
+		read = n < latest ? n : latest;
+	else
+		while (read < n && found < latest) {
+			found += is_answer(m, draw, m->used.falling ? *lo + read : *hi - 1 - read);
+			read++;
+		}
+	if (m->used.falling)
+		*hi = *lo + read;
+	else
+		*lo = *hi - read;
 }
 
 static size_t region_at(const struct cost_maker *m, size_t place)
@@ -162,18 +183,13 @@ static void measure_range(struct cost_maker *m, struct measured_draw *out, size_
 	const struct keyed *k = m->keyed;
 	size_t lo = keyed_below(k, r->start);
 	size_t hi = r->stop.len ? keyed_below(k, r->stop) : k->e->n;
-	size_t end = stop_at(m, draw, out->exact, lo, hi);
 
 	out->inside += k->rows_below[hi] - k->rows_below[lo];
-	/* the last rows of a rising time are read backwards */
-	if (end < hi && !m->used.falling) {
-		lo = hi - (end - lo);
-		end = hi;
-	}
-	out->rows += k->rows_below[end] - k->rows_below[lo];
-	out->bytes += k->bytes_below[end] - k->bytes_below[lo];
+	stop_early(m, draw, out->exact, &lo, &hi);
+	out->rows += k->rows_below[hi] - k->rows_below[lo];
+	out->bytes += k->bytes_below[hi] - k->bytes_below[lo];
 	out->gets = out->gets && key_range_is_row(r);
-	add_to_regions(m, lo, end);
+	add_to_regions(m, lo, hi);
 }
 
 static void measure_whole(struct cost_maker *m, struct measured_draw *out)
@@ -243,7 +259,7 @@ static void add_draw(const struct cost_maker *m, const struct measured_draw *r, 
 
 static void note_plan(struct cost *c, const struct measured_draw *r, const struct ask *k)
 {
-	enum design_plan plan = r->whole && !c->early	? DESIGN_FULL
+	enum design_plan plan = r->whole		? DESIGN_FULL
 				: r->gets && !k->latest ? DESIGN_GET
 							: DESIGN_RANGE;
 

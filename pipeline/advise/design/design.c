@@ -193,7 +193,10 @@ static int find(struct design_run *r, struct error *err)
 	const struct design_options *o = r->o;
 	struct combinations all;
 
-	keys_list(&r->keys, &r->asks, &r->e, o->servers, &r->out->arena);
+	if (o->only_job)
+		keys_of_job(&r->keys, &r->e, &r->out->arena);
+	else
+		keys_list(&r->keys, &r->asks, &r->e, o->servers, &r->out->arena);
 	r->repeated = events_repeated(&r->e);
 	r->arrival = arrival_order(&r->e);
 	int rc = measure_keys(r, err);
@@ -208,6 +211,13 @@ static int find(struct design_run *r, struct error *err)
 			     .tables_most = o->tables,
 			     .disk_ratio = o->disk_ratio,
 			     .a = &r->out->arena};
+	if (o->only_job) {
+		if (!r->measured[0].regions)
+			return error_set(err, RC_DATA, "the events cannot have the key of table %s",
+					 r->e.job->tables[0].schema.name);
+		design_describe_job(r->out, &d, r->draws);
+		return RC_OK;
+	}
 	combinations_list(&all, &d);
 	if (!all.n)
 		return error_set(err, RC_CONFIG,
@@ -240,6 +250,9 @@ int design_run(struct design_result *out, const struct design_options *o, struct
 
 	*out = (struct design_result){.servers = o->servers, .disk_ratio = o->disk_ratio};
 	progress_begin(progress, "reading", PROGRESS_SECONDS, 0);
+	if (o->only_job && o->job->ntables > DESIGN_JOB_TABLES_MOST)
+		return error_set(err, RC_CONFIG, "found %zu tables, expected at most %d",
+				 o->job->ntables, DESIGN_JOB_TABLES_MOST);
 	int rc = events_read(&r.e, o->job, o->input, o->fraction, o->run->memory_bytes / 2, err);
 	if (rc == RC_OK && r.e.n == 0)
 		rc = error_set(err, RC_DATA, "found no events, expected at least one");

@@ -21,7 +21,7 @@ struct measured_key {
 	struct arena *arena;  /* memory of the costs */
 };
 
-#define CHOSEN_MOST DESIGN_TABLES_MOST
+#define CHOSEN_MOST DESIGN_JOB_TABLES_MOST
 
 /* A design under construction. Table 0 is the base and contains all columns. */
 struct combination {

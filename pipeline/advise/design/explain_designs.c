@@ -29,6 +29,14 @@ static const char *const *yaml_parts(const struct describer *b, const struct can
 	return parts;
 }
 
+static const char *first_field(const struct job *job, const struct job_table *t)
+{
+	for (size_t i = 0; i < t->nrowkey; i++)
+		if (t->rowkey[i].kind == PART_FIELD)
+			return job->fields[t->rowkey[i].field].name;
+	return "key";
+}
+
 static void describe_table(const struct describer *b, const struct combination *c, size_t t,
 			   struct design_table *out)
 {
@@ -38,6 +46,7 @@ static void describe_table(const struct describer *b, const struct combination *
 	*out = (struct design_table){.kind = t == 0	   ? DESIGN_BASE
 					     : c->index[t] ? DESIGN_INDEX_TABLE
 							   : DESIGN_COPY,
+				     .first_field = first_field(b->d->e->job, &k->key->table),
 				     .key = k->key->name,
 				     .parts = yaml_parts(b, k->key),
 				     .nparts = k->key->table.nrowkey,
@@ -258,6 +267,9 @@ static void list_obvious(struct describer *b)
 
 static void add_note(struct describer *b, const char *text)
 {
+	for (size_t i = 0; i < b->out->nnotes; i++)
+		if (strcmp(b->out->notes[i], text) == 0)
+			return;
 	const char **notes = arena_alloc(b->a, (b->out->nnotes + 1) * sizeof *notes);
 
 	for (size_t i = 0; i < b->out->nnotes; i++)
@@ -366,19 +378,63 @@ static void note_best(struct describer *b, const struct design *best)
 	}
 }
 
-void design_describe(struct design_result *out, const struct designer *d,
-		     const struct combinations *all, const struct draws *draws)
+/* Name the tables of a new design after the first table of the job and their first field. */
+static void name_tables(struct describer *b, struct design *g)
 {
-	struct describer b = {out, d, draws, &out->arena};
+	const char *base = b->d->e->job->tables[0].schema.name;
 
+	for (size_t t = 0; t < g->ntables; t++) {
+		const char *field = g->tables[t].first_field;
+
+		g->tables[t].name =
+			t ? arena_format(b->a, "%s_by_%s%s", base, field, t > 1 ? "_2" : "") : base;
+	}
+}
+
+static void set_load_of(struct design_result *out, const struct designer *d, size_t designs)
+{
 	out->span_s = d->load->span_s;
 	out->rows = d->load->rows;
 	out->writes = d->load->writes;
 	out->constants = d->load->constants;
 	out->nkeys = d->nkeys;
-	out->ndesigns = all->n;
+	out->ndesigns = designs;
+}
+
+void design_describe_job(struct design_result *out, const struct designer *d,
+			 const struct draws *draws)
+{
+	struct describer b = {out, d, draws, &out->arena};
+	const struct job *job = d->e->job;
+	size_t keys[CHOSEN_MOST];
+	bool index[CHOSEN_MOST];
+	size_t n = 0;
+
+	for (size_t t = 0; t < job->ntables; t++)
+		if (d->keys[t].regions) {
+			keys[n] = t;
+			index[n++] = job->tables[t].is_index;
+		}
+	struct combination c = combination_make(d, keys, index, n);
+	set_load_of(out, d, 1);
+	add_design(&b, &c, "job", false);
+	for (size_t t = 0; t < n; t++)
+		out->list[0].tables[t].name = job->tables[keys[t]].schema.name;
+	out->list[0].sentence = reason_for(&b, &out->list[0]);
+	note_all(&b);
+	note_best(&b, &out->list[0]);
+}
+
+void design_describe(struct design_result *out, const struct designer *d,
+		     const struct combinations *all, const struct draws *draws)
+{
+	struct describer b = {out, d, draws, &out->arena};
+
+	set_load_of(out, d, all->n);
 	list_best(&b, all);
 	list_obvious(&b);
+	for (size_t i = 0; i < out->nlist; i++)
+		name_tables(&b, &out->list[i]);
 	for (size_t i = 0; i < out->nlist; i++)
 		out->list[i].sentence = i == 0 ? reason_for(&b, &out->list[0])
 					       : reason_against(&b, &out->list[i], &out->list[0]);

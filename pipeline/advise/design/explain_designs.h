@@ -4,6 +4,9 @@
 
 #include "designs.h"
 
+/* Fill out->list with the tables of the job as one design. */
+void design_describe_job(struct design_result *out, const struct designer *d,
+			 const struct draws *draws);
 /*
  * Fill out->list with the recommended design, the next best ones and the obvious ones, and
  * out->notes. `all` is ranked.

@@ -117,6 +117,21 @@ void part_yaml(struct buf *out, const struct job *job, const struct key_part *p)
 
 /* --- candidates --- */
 
+/* Return the bytes of the key, or 0 if they vary. */
+static uint32_t parts_width(const struct key_part *parts, size_t n)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t width = key_part_bytes(&parts[i]);
+
+		if (!width)
+			return 0;
+		all += width + (parts[i].terminator != NO_TERMINATOR);
+	}
+	return all;
+}
+
 /* Keep a key, unless an equal key is in the list. */
 static void keep(struct lister *l, const struct body *b, bool unique, const char *obvious)
 {
@@ -128,16 +143,7 @@ static void keep(struct lister *l, const struct body *b, bool unique, const char
 	struct key_part *last = &k.table.rowkey[b->n - 1];
 	if (last->terminator == 0)
 		last->terminator = NO_TERMINATOR;
-	k.width = 0;
-	for (size_t i = 0; i < b->n; i++) {
-		uint32_t width = key_part_bytes(&k.table.rowkey[i]);
-
-		if (!width) {
-			k.width = 0;
-			break;
-		}
-		k.width += width;
-	}
+	k.width = parts_width(k.table.rowkey, b->n);
 	k.name = parts_name(l->e->job, k.table.rowkey, b->n, l->a);
 	for (size_t i = 0; i < l->c->n; i++)
 		if (strcmp(l->c->key[i].name, k.name) == 0) {
@@ -166,7 +172,7 @@ static struct key_part salt_of_fields(struct lister *l, const size_t *of, size_t
 
 /* Keep the key with a part before it. */
 static void keep_with(struct lister *l, const struct key_part *head, const struct body *b,
-		      bool unique)
+		      bool unique, const char *obvious)
 {
 	struct body whole = {.n = 1};
 
@@ -175,7 +181,7 @@ static void keep_with(struct lister *l, const struct key_part *head, const struc
 	whole.part[0] = *head;
 	memcpy(whole.part + 1, b->part, b->n * sizeof *b->part);
 	whole.n += b->n;
-	keep(l, &whole, unique, NULL);
+	keep(l, &whole, unique, obvious);
 }
 
 /* Return true if reversing the text spreads its values: one width, and digits at the end. */
@@ -220,7 +226,7 @@ static void keep_fanouts(struct lister *l, const struct body *b, bool unique)
 	for (size_t i = 0; i < 2; i++) {
 		struct key_part head = salt_of_fields(l, &field, 1, n, most[i]);
 
-		keep_with(l, &head, b, unique);
+		keep_with(l, &head, b, unique, NULL);
 	}
 }
 
@@ -232,17 +238,17 @@ static void keep_entity(struct lister *l, const struct body *b, bool unique, con
 	struct key_part head = salt_of_fields(l, &first, 1, l->c->salt, 0);
 
 	keep(l, b, unique, NULL);
-	keep_with(l, &head, b, unique);
+	keep_with(l, &head, b, unique, NULL);
 	if (nof > 1) {
 		head = salt_of_fields(l, of, nof, l->c->salt, 0);
-		keep_with(l, &head, b, unique);
+		keep_with(l, &head, b, unique, NULL);
 	}
 	head = salt_of_fields(l, &first, 1, l->c->salt, 0);
 	head.kind = PART_HASH;
 	head.hash = HASH_MD5;
 	head.width = 4;
 	head.buckets = 0;
-	keep_with(l, &head, b, unique);
+	keep_with(l, &head, b, unique, NULL);
 	keep_reversed(l, b, unique);
 	keep_fanouts(l, b, unique);
 }
@@ -255,9 +261,9 @@ static void keep_ordered(struct lister *l, const struct body *b, bool unique)
 	keep(l, b, unique, NULL);
 	if (l->c->id != SIZE_MAX && body_has(b, l->c->id)) {
 		head = salt_of_fields(l, &l->c->id, 1, 8, 0);
-		keep_with(l, &head, b, unique);
+		keep_with(l, &head, b, unique, NULL);
 		head.buckets = l->c->salt;
-		keep_with(l, &head, b, unique);
+		keep_with(l, &head, b, unique, NULL);
 	}
 	for (size_t i = 0; i < l->asks->n; i++) {
 		const struct ask *k = &l->asks->ask[i];
@@ -266,7 +272,7 @@ static void keep_ordered(struct lister *l, const struct body *b, bool unique)
 		    !body_has(b, k->equal[0]))
 			continue;
 		head = salt_of_fields(l, k->equal, 1, l->c->salt, 0);
-		keep_with(l, &head, b, unique);
+		keep_with(l, &head, b, unique, NULL);
 	}
 }
 
@@ -355,7 +361,7 @@ static void keep_days(struct lister *l, const struct ask *k)
 	bool unique = finish(l, &b);
 	struct key_part head = salt_of_fields(l, k->equal, 1, l->c->salt, 0);
 	keep(l, &b, unique, NULL);
-	keep_with(l, &head, &b, unique);
+	keep_with(l, &head, &b, unique, NULL);
 }
 
 static void keep_question(struct lister *l, const struct ask *k)
@@ -387,14 +393,13 @@ static void keep_id(struct lister *l)
 	body_add(&b, l->e, l->c->id, false);
 	keep(l, &b, true, "plain id");
 	struct key_part head = salt_of_fields(l, &l->c->id, 1, l->c->salt, 0);
-	keep_with(l, &head, &b, true);
+	keep_with(l, &head, &b, true, NULL);
 	struct key_part hash = head;
 	hash.kind = PART_HASH;
 	hash.hash = HASH_MD5;
 	hash.buckets = 0;
 	hash.width = 4;
-	keep_with(l, &hash, &b, true);
-	l->c->key[l->c->n - 1].obvious = "md5 of id";
+	keep_with(l, &hash, &b, true, "md5 of id");
 }
 
 /* Keep the key that begins with the time, with rising times as users write it first. */
@@ -464,6 +469,23 @@ static void note_nulls(struct lister *l)
 				"null`\n",
 				e->job->fields[f].name, (unsigned long long)e->column[f].nulls,
 				e->n, e->job->fields[f].name);
+}
+
+void keys_of_job(struct candidates *c, const struct events *e, struct arena *a)
+{
+	const struct job *job = e->job;
+
+	*c = (struct candidates){.id = find_id(e), .n = job->ntables};
+	c->key = arena_alloc(a, (job->ntables + 1) * sizeof *c->key);
+	for (size_t t = 0; t < job->ntables; t++) {
+		const struct job_table *table = &job->tables[t];
+
+		c->key[t] = (struct candidate){.table.rowkey = table->rowkey,
+					       .table.nrowkey = table->nrowkey,
+					       .unique = true};
+		c->key[t].width = parts_width(table->rowkey, table->nrowkey);
+		c->key[t].name = parts_name(job, table->rowkey, table->nrowkey, a);
+	}
 }
 
 static uint32_t salts_for(unsigned servers)

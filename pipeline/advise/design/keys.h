@@ -33,6 +33,9 @@ struct candidates {
 void keys_list(struct candidates *c, struct asks *s, const struct events *e, unsigned servers,
 	       struct arena *a);
 
+/* List the row keys of the job's tables, one for each table. */
+void keys_of_job(struct candidates *c, const struct events *e, struct arena *a);
+
 /* Append a part as the job file has it, such as {field: owner, as: u16}. */
 void part_yaml(struct buf *out, const struct job *job, const struct key_part *p);
 /* Return the name of a key in the arena. */

@@ -75,6 +75,7 @@ struct arguments {
 		double rows, writes;
 		unsigned grow; /* 1 means that entities become busier */
 		const char *queries;
+		bool update;
 	} design;
 
 	/* options about tables, keys and answers */

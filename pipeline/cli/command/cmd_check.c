@@ -3,6 +3,8 @@
 
 #include "arguments.h"
 #include "input_options.h"
+#include "io.h"
+#include "measure_job.h"
 #include "job.h"
 #include "first_rows.h"
 #include "cli/reports.h"
@@ -28,12 +30,77 @@ static int look(struct look *l, struct arguments *a, struct job *job, struct buf
 	return rc;
 }
 
+/* Writes the file of questions again, with the figures of now. */
+static int update(const char *path, const struct design *g, struct error *err)
+{
+	struct queries q;
+	struct buf text = {0};
+
+	queries_of(&q, g);
+	queries_write(&text, &q);
+	int rc = io_replace_file(path, buf_bytes(&text), NULL, err);
+	queries_release(&q);
+	buf_release(&text);
+	return rc;
+}
+
+static int judge_queries(struct arguments *a, struct job *job, struct buf *text, size_t *faults,
+			 struct error *err)
+{
+	struct design_result r = {0};
+	struct queries q = {0};
+	int rc = job_load(job, a->operand[0], err);
+
+	if (rc == RC_OK)
+		rc = input_complete(a, 1, err);
+	if (rc == RC_OK)
+		rc = read_queries(&q, a, err);
+	a->design.servers = 8;
+	if (rc == RC_OK)
+		rc = run_design(&r, a, job, &a->input, 1, true, err);
+	if (rc == RC_OK) {
+		*faults = a->design.update ? 0 : queries_judge(text, &q, &r.list[0]);
+		if (a->run.json) {
+			text->len = 0;
+			design_report_json(text, &r);
+		} else if (!*faults) {
+			design_questions_text(text, &r.list[0]);
+		}
+	}
+	if (rc == RC_OK && a->design.update)
+		rc = update(a->design.queries, &r.list[0], err);
+	queries_release(&q);
+	design_release(&r);
+	return rc;
+}
+
+/* Checks that no question became worse. */
+static int run_queries(struct arguments *a)
+{
+	struct error err;
+	struct job job = {0};
+	struct buf text = {0};
+	size_t faults = 0;
+	int rc = judge_queries(a, &job, &text, &faults, &err);
+	int status = rc ? command_fail("check", &err) : faults ? EXIT_REJECTS : EXIT_DONE;
+	int printed = rc	    ? EXIT_DONE
+		      : a->run.json ? command_print("check", &text)
+				    : command_show("check", &text);
+
+	buf_release(&text);
+	job_release(&job);
+	return printed ? printed : status;
+}
+
 static int run(struct arguments *a)
 {
 	struct error err;
 	struct job job;
 	struct look l = {0};
 	struct buf text = {0};
+
+	if (a->design.queries)
+		return run_queries(a);
 	int rc = look(&l, a, &job, &text, &err);
 	int status = rc ? command_fail("check", &err) : l.rejected ? EXIT_REJECTS : EXIT_DONE;
 	int printed = rc	    ? EXIT_DONE
@@ -56,8 +123,10 @@ const struct command check_command = {
 	.decides = "check reads the first rows as a load would, and rejects the same rows as a "
 		   "load. For each field it counts nulls and different values, and shows one "
 		   "value. From Kafka topics it reads the first messages of each partition. It "
-		   "joins no consumer group and changes no state.",
-	.statuses = "0 no row is bad; 3 some rows are bad and would be rejected; 1 "
+		   "joins no consumer group and changes no state. With --queries, check reads all "
+		   "events of the files and counts the ranges, blocks and rows of each question.",
+	.statuses = "0 no row is bad; 3 some rows are bad and would be rejected, or a question is "
+		    "worse than its limits; 1 "
 		    "failed; " STATUS_USAGE,
 	.examples = {"saltmill check conf/erp.yaml",
 		     "saltmill check conf/erp.yaml export.csv --rows 100000 --json"}};

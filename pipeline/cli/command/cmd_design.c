@@ -7,9 +7,11 @@
 #include "clock.h"
 #include "design.h"
 #include "io.h"
+#include "measure_job.h"
 #include "mem.h"
 #include "planning.h"
 #include "proposed_job.h"
+#include "publish.h"
 #include "reporter.h"
 #include "cli/reports.h"
 
@@ -40,8 +42,11 @@ static int find_job(struct design_command *c, struct error *err)
 	c->from_file = !is_job(first);
 	a->input.files = arguments_files(a, c->from_file ? 0 : 1);
 	a->input.nfiles = a->noperands - !c->from_file;
-	if (!c->from_file)
-		return job_load(&c->job, first, err);
+	if (!c->from_file) {
+		int rc = job_load(&c->job, first, err);
+
+		return rc ? rc : io_read_file(first, &c->yaml, err);
+	}
 	return propose_job(&c->job, &c->yaml, first, a->run.temp_dir, err);
 }
 
@@ -86,40 +91,100 @@ static int measure_in_folder(struct design_command *c, struct error *err)
 	return rc ? rc : rm;
 }
 
-static int find_designs(struct design_command *c, struct error *err)
+static int write_file(const char *dir, const char *name, const struct buf *text, struct error *err)
 {
-	struct arguments *a = c->args;
-	const struct design_options o = {.job = &c->job,
-					 .from_file = c->from_file,
-					 .input = &a->input,
-					 .run = &a->run,
-					 .fraction = a->sample,
-					 .asks = a->design.asks,
-					 .nasks = a->design.nasks,
-					 .servers = (unsigned)a->design.servers,
-					 .rows = a->design.rows,
-					 .writes = a->design.writes,
-					 .grow_time = a->design.grow == 1,
-					 .tables = a->design.tables,
-					 .disk_ratio = c->disk_ratio};
-	struct progress progress = {0};
-	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
-	int rc = design_run(&c->result, &o, &progress, err);
+	char *path = mem_format("%s/%s", dir, name);
+	int rc = io_write_file(path, buf_bytes(text), err);
 
-	reporter_stop(reporter);
+	mem_free(path);
+	return rc;
+}
+
+/* Measures the job that was written, and writes its questions with their figures. */
+static int write_queries(struct design_command *c, const char *dir, const struct buf *yaml,
+			 struct error *err)
+{
+	struct arguments as_it_is = *c->args;
+	struct design_result measured = {0};
+	struct queries q = {0};
+	struct buf text = {0};
+	struct job job;
+	const struct input files = {0};
+	int rc = job_of_text(&job, buf_bytes(yaml), c->args->run.temp_dir, err);
+
+	as_it_is.design.rows = as_it_is.design.writes = 0;
+	as_it_is.run.quiet = true;
+	if (rc == RC_OK)
+		rc = run_design(&measured, &as_it_is, &job, &files, c->disk_ratio, true, err);
+	if (rc == RC_OK) {
+		queries_of(&q, &measured.list[0]);
+		queries_write(&text, &q);
+		rc = write_file(dir, "queries.yaml", &text, err);
+	}
+	queries_release(&q);
+	design_release(&measured);
+	job_release(&job);
+	buf_release(&text);
+	return rc;
+}
+
+/* Writes a job for each recommended design, queries.yaml and design.json. */
+static int write_all(struct design_command *c, const char *dir, struct error *err)
+{
+	struct buf text = {0};
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < c->result.nlist && !c->result.list[i].obvious; i++) {
+		char name[40] = "job.yaml";
+
+		if (i)
+			snprintf(name, sizeof name, "design-%zu.yaml", i + 1);
+		text.len = 0;
+		rc = design_job(&text, &c->result.list[i], &c->job, buf_bytes(&c->yaml),
+				&c->args->input, err);
+		if (rc == RC_OK)
+			rc = write_file(dir, name, &text, err);
+		if (rc == RC_OK && i == 0)
+			rc = write_queries(c, dir, &text, err);
+	}
+	text.len = 0;
+	design_report_json(&text, &c->result);
+	if (rc == RC_OK)
+		rc = write_file(dir, "design.json", &text, err);
+	buf_release(&text);
+	return rc;
+}
+
+static int publish(struct design_command *c, struct error *err)
+{
+	struct staging *staging = NULL;
+	bool stale;
+	int rc = staging_open(&staging, c->args->output, &stale, err);
+
+	if (rc == RC_OK)
+		rc = write_all(c, staging_path(staging), err);
+	if (rc == RC_OK)
+		rc = staging_publish(staging, err);
+	else
+		staging_abort(staging);
 	return rc;
 }
 
 static int work(struct design_command *c, struct error *err)
 {
-	if (!c->args->design.nasks)
+	struct arguments *a = c->args;
+
+	if (!a->design.nasks)
 		return error_set(err, RC_CONFIG,
 				 "found no question, expected --ask \"FIELD = ?\" RATE");
 	int rc = find_job(c, err);
-
 	if (rc == RC_OK)
 		rc = measure_in_folder(c, err);
-	return rc ? rc : find_designs(c, err);
+	if (rc == RC_OK)
+		rc = run_design(&c->result, a, &c->job, &a->input, c->disk_ratio, false, err);
+	if (rc == RC_OK && a->output)
+		rc = publish(c, err);
+	return rc;
 }
 
 static int run(struct arguments *a)
@@ -136,6 +201,11 @@ static int run(struct arguments *a)
 		design_report_json(&text, &c.result);
 	else if (rc == RC_OK)
 		design_report_text(&text, &c.result);
+	if (rc == RC_OK && a->output && !a->run.json)
+		buf_printf(&text,
+			   "written to %s: job.yaml (design 1), the jobs of the next designs, "
+			   "queries.yaml, design.json\n",
+			   a->output);
 	int printed = a->run.json ? command_print("design", &text) : command_show("design", &text);
 	if (printed != EXIT_DONE)
 		status = printed;
@@ -148,7 +218,7 @@ static int run(struct arguments *a)
 
 const struct command design_command = {
 	.name = "design",
-	.usage = "FILE|JOB [FILE...] --ask QUESTION [RATE] ... [options]",
+	.usage = "FILE|JOB [FILE...] --ask QUESTION [RATE] ... [-o DIR] [options]",
 	.summary = "find row keys for questions, with costs that are measured on the events",
 	.least = 1,
 	.most = ANY_NUMBER,

@@ -51,23 +51,27 @@ static int take_rate(const struct cli_option *o, const char *text, void *slot, s
 
 /* clang-format off */
 const struct cli_option options_design[] = {
-	{"ask", 0, "QUESTION [RATE]", "design", take_ask, AT(design),
+	{"ask", 0, "QUESTION [RATE]", "design compare", take_ask, AT(design),
 	 .help = "a question with ? for values, like \"owner = ? and created between ? and ? + 1d\" "
 	 "1000/s, or \"owner = ? latest 20\" (default rate: 1/s); repeat --ask for more questions",
 	 .second = take_ask_rate},
-	{"servers", 0, "N", "design", take_number, AT(design.servers),
+	{"servers", 0, "N", "design compare", take_number, AT(design.servers),
 	 .help = "the number of region servers", .standard = "8", .least = 1, .most = 10000},
-	{"rows", 0, "N", "design", take_rows, AT(design.rows),
+	{"rows", 0, "N", "design compare", take_rows, AT(design.rows),
 	 .help = "the rows that the tables keep, like 1G (default: those of the events, or a year of "
 	 "--writes)"},
-	{"writes", 0, "RATE", "design", take_rate, AT(design.writes),
+	{"writes", 0, "RATE", "design compare", take_rate, AT(design.writes),
 	 .help = "rows written, like 5000/s (default: the rate of the events)"},
-	{"grow", 0, NULL, "design", take_choice, AT(design.grow),
+	{"grow", 0, NULL, "design compare", take_choice, AT(design.grow),
 	 .help = "what a higher rate means: more entities, or more events of each entity",
 	 .standard = "entities", CHOICES({"entities", 0}, {"time", 1})},
 	{"tables", 0, "N", "design", take_number, AT(design.tables),
 	 .help = "the most tables of a design", .standard = "3", .least = 1,
 	 .most = DESIGN_TABLES_MOST},
+	{"queries", 0, "FILE", "check compare", take_text, AT(design.queries),
+	 .help = "questions with their limits, as `design -o DIR` writes them to queries.yaml"},
+	{"update", 0, NULL, "check", take_flag, AT(design.update),
+	 .help = "write the measured figures to the file of --queries", .with = "queries"},
 	{0}
 };
 /* clang-format on */

@@ -125,6 +125,8 @@ const struct cli_option options_load[] = {
 	 .help = "write HFiles and a report to this new folder"},
 	{"output", 'o', "DIR", "plan", take_text, AT(output),
 	 .help = "write split points and create-table scripts to this new folder"},
+	{"output", 'o', "DIR", "design", take_text, AT(output),
+	 .help = "write the jobs of the designs, queries.yaml and design.json into this new folder"},
 	{"output", 'o', "FILE", "report", take_text, AT(output),
 	 .help = "write the page to this file; - writes to standard output", .standard = "report.html"},
 
@@ -237,7 +239,7 @@ const struct cli_option options_load[] = {
 
 	{"tune", 0, NULL, "plan", take_flag, AT(tune),
 	 .help = "with -o: also choose the settings of `level: auto`, for `load --plan`"},
-	{"sample", 0, "SHARE", "plan", take_sample, AT(sample),
+	{"sample", 0, "SHARE", "plan design compare", take_sample, AT(sample),
 	 .help = "read only this share of the input, evenly distributed, like 5%", .standard = "100%"},
 	{"save", 0, "FILE", "plan", take_text, AT(save),
 	 .help = "write a sketch of the keys to this file, for --from"},

@@ -51,8 +51,10 @@ int propose_job(struct job *job, struct buf *yaml, const char *file, const char 
 	free(whole);
 	if (rc == RC_OK)
 		rc = job_of_text(job, buf_bytes(&s.yaml), temp_dir, err);
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
 		buf_append(yaml, s.yaml.ptr, s.yaml.len);
+		job->path = arena_strdup(&job->arena, file); /* for messages */
+	}
 	sniff_release(&s);
 	return rc;
 }

@@ -116,14 +116,19 @@ static void put_sentence_of(struct buf *out, const struct design *g, size_t q)
 			a->reversed ? "; the scan runs backwards" : "");
 }
 
+void design_questions_text(struct buf *out, const struct design *g)
+{
+	for (size_t q = 0; q < g->nanswers; q++)
+		put_sentence_of(out, g, q);
+}
+
 static void put_best(struct buf *out, const struct design *g, const struct design_result *r)
 {
 	char load[24];
 
 	buf_printf(out, "%s  %s\n", g->name, g->sentence);
 	put_keys(out, g);
-	for (size_t q = 0; q < g->nanswers; q++)
-		put_sentence_of(out, g, q);
+	design_questions_text(out, g);
 	if (r->writes > 0)
 		buf_printf(
 			out,
@@ -184,6 +189,41 @@ void design_report_text(struct buf *out, const struct design_result *r)
 			   "WARNING: no design keeps the busiest of %u servers below 100 %%; about "
 			   "%.0f servers would do\n",
 			   r->servers, r->servers_needed);
+}
+
+/* --- two jobs --- */
+
+static void put_change(struct buf *out, const char *name, double a, double b)
+{
+	char was[16], is[16];
+
+	buf_printf(out, "  %s %s to %s", name, short_count(was, a), short_count(is, b));
+	if (a > 0 && b != a)
+		buf_printf(out, " (%+.0f %%)", 100 * (b - a) / a);
+}
+
+void design_compare_text(struct buf *out, const struct design_result both[2])
+{
+	const struct design *a = &both[0].list[0], *b = &both[1].list[0];
+
+	put_load_line(out, &both[0]);
+	put_heads(out, a);
+	put_design(out, a, false);
+	put_design(out, b, false);
+	buf_append_str(out, "\nA\n");
+	put_keys(out, a);
+	buf_append_str(out, "B\n");
+	put_keys(out, b);
+	for (size_t q = 0; q < a->nanswers && q < b->nanswers; q++) {
+		const struct design_answer *x = &a->answers[q], *y = &b->answers[q];
+
+		buf_printf(out, "q%zu  %s to %s;", q + 1, design_plans[x->plan],
+			   design_plans[y->plan]);
+		put_change(out, "ranges", x->ranges.median, y->ranges.median);
+		put_change(out, "blocks", x->blocks.median, y->blocks.median);
+		put_change(out, "rows", x->rows.median, y->rows.median);
+		buf_append_str(out, "\n");
+	}
 }
 
 /* --- JSON --- */
@@ -302,4 +342,12 @@ const struct form design_form =
 void design_report_json(struct buf *out, const struct design_result *r)
 {
 	form_put(out, &design_form, r, FORM_REPORT);
+}
+
+const struct form compare_form = NAMED_FORM(design_result, result_members, "compare",
+					    "compare --json", .digits = 6, .is_list = true);
+
+void design_compare_json(struct buf *out, const struct design_result both[2])
+{
+	form_put_list(out, &compare_form, both, 2, FORM_REPORT);
 }

@@ -1,0 +1,186 @@
+/* job_text.c - write the job file of a design */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "design.h"
+
+/* --- the files of the job, as absolute paths --- */
+
+static void put_path(struct buf *out, const struct job *job, const char *file, bool given)
+{
+	char *joined =
+		file[0] == '/' || given ? mem_strdup(file) : mem_format("%s/%s", job->dir, file);
+	char *whole = realpath(joined, NULL); /* NULL for a pattern, and for "-" */
+
+	text_json(out, bytes_str(whole ? whole : joined));
+	free(whole);
+	mem_free(joined);
+}
+
+static void put_files(struct buf *out, const struct job *job, const struct input *input)
+{
+	size_t n = input->nfiles ? input->nfiles : job->csv.nfiles;
+
+	buf_append_str(out, "[");
+	for (size_t i = 0; i < n; i++) {
+		buf_append_str(out, i ? ", " : "");
+		put_path(out, job, input->nfiles ? input->files[i] : job->csv.files[i],
+			 input->nfiles > 0);
+	}
+	buf_append_str(out, "]");
+}
+
+/* --- the other parts of the text --- */
+
+static size_t line_end(struct bytes text, size_t at)
+{
+	const uint8_t *nl = memchr(text.ptr + at, '\n', text.len - at);
+
+	return nl ? (size_t)(nl - text.ptr) + 1 : text.len;
+}
+
+/* Return true if a key of the job begins here. */
+static bool begins_key(struct bytes text, size_t at)
+{
+	return at < text.len && !strchr(" \t\r\n#-", text.ptr[at]);
+}
+
+static size_t indent_of(struct bytes text, size_t at)
+{
+	size_t n = 0;
+
+	while (at + n < text.len && text.ptr[at + n] == ' ')
+		n++;
+	return n;
+}
+
+/* Return the end of the value of `files:`, which is a list in brackets or on lines of its own. */
+static size_t files_end(struct bytes text, size_t line, size_t value)
+{
+	const uint8_t *bracket = memchr(text.ptr + value, ']', text.len - value);
+	size_t end = line_end(text, line), indent = indent_of(text, line);
+
+	if (value < text.len && text.ptr[value] == '[')
+		return bracket ? (size_t)(bracket - text.ptr) + 1 : end;
+	if (value < end && text.ptr[value] != '\n' && text.ptr[value] != '#')
+		return end - (end > 0 && text.ptr[end - 1] == '\n');
+	while (end < text.len) {
+		size_t in = indent_of(text, end), first = end + in;
+
+		if (first < text.len && text.ptr[first] != '-' && in <= indent)
+			break;
+		if (first < text.len && text.ptr[first] == '-' && in < indent)
+			break;
+		end = line_end(text, end);
+	}
+	return end - 1;
+}
+
+/* Append a part of the job, with other files. */
+static void put_source(struct buf *out, struct bytes text, const struct job *job,
+		       const struct input *input)
+{
+	for (size_t at = 0, end; at < text.len; at = end) {
+		end = line_end(text, at);
+		const uint8_t *word = memmem(text.ptr + at, end - at, "files:", 6);
+
+		if (!word || text.ptr[at + indent_of(text, at)] == '#') {
+			buf_append(out, text.ptr + at, end - at);
+			continue;
+		}
+		size_t value = (size_t)(word - text.ptr) + 6;
+		buf_append(out, text.ptr + at, value - at);
+		value += indent_of(text, value);
+		buf_append_str(out, " ");
+		put_files(out, job, input);
+		end = files_end(text, at, value);
+	}
+}
+
+/* --- tables --- */
+
+static void put_list(struct buf *out, const char *key, const char *const *items, size_t n)
+{
+	buf_printf(out, "    %s:\n", key);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "      - %s\n", items[i]);
+}
+
+static void put_families(struct buf *out, const struct job_table *t)
+{
+	buf_append_str(out, "    families:\n");
+	for (size_t i = 0; i < t->written.families.n; i++) {
+		const struct written_item *f = &t->written.families.item[i];
+
+		buf_printf(out, "      %s: %s\n", f->name, f->text[0] ? f->text : "{}");
+	}
+}
+
+static void put_cells(struct buf *out, const struct job_table *t, const struct design_table *k,
+		      const char *base)
+{
+	buf_append_str(out, "    cells:\n");
+	if (k->kind == DESIGN_INDEX_TABLE) {
+		buf_printf(out, "      - {family: %s, qualifier: k, value: {key_of: %s}}\n",
+			   t->schema.families[0].name, base);
+		return;
+	}
+	for (size_t i = 0; i < t->written.cells.n; i++)
+		buf_printf(out, "      - %s\n", t->written.cells.item[i].text);
+}
+
+static void put_table(struct buf *out, const struct job *job, const struct design *g, size_t n)
+{
+	const struct job_table *t = &job->tables[0];
+	const struct design_table *k = &g->tables[n];
+
+	buf_append_str(out, "  - name: ");
+	text_json(out, bytes_str(k->name));
+	buf_printf(out, "   # %s, %.0f bytes\n", k->key, k->key_bytes);
+	put_list(out, "rowkey", k->parts, k->nparts);
+	buf_append_str(out, "    timestamp: ");
+	if (t->timestamp_constant)
+		buf_printf(out, "%lld\n", (long long)t->timestamp_ms);
+	else
+		text_json(out, bytes_str(job->fields[t->timestamp_field].name));
+	buf_append_str(out, t->timestamp_constant ? "" : "\n");
+	put_families(out, t);
+	put_cells(out, t, k, g->tables[0].name);
+	if (k->hidden)
+		buf_append_str(out, "    # some events of the sample are equal, and share a row\n");
+	buf_printf(out, "    regions: {split: sampled, count: %zu}\n", k->regions);
+}
+
+static void put_questions(struct buf *out, const struct design *g)
+{
+	buf_printf(out, "# Made by saltmill design: %s.\n", g->sentence);
+	for (size_t q = 0; q < g->nanswers; q++)
+		buf_printf(out, "# q%zu  %s  (%.4g/s, table %s)\n", q + 1, g->answers[q].ask,
+			   g->answers[q].rate, g->tables[g->answers[q].table].name);
+}
+
+int design_job(struct buf *out, const struct design *g, const struct job *job, struct bytes yaml,
+	       const struct input *input, struct error *err)
+{
+	size_t from = 0;
+
+	while (from < yaml.len &&
+	       !(yaml.len - from > 7 && memcmp(yaml.ptr + from, "tables:", 7) == 0))
+		from = line_end(yaml, from);
+	if (from >= yaml.len)
+		return error_set(
+			err, RC_CONFIG,
+			"%s: found no line that begins with `tables:`, expected one, because "
+			"design replaces the tables",
+			job->path);
+	size_t to = line_end(yaml, from);
+	while (to < yaml.len && !begins_key(yaml, to))
+		to = line_end(yaml, to);
+	put_questions(out, g);
+	put_source(out, bytes_of(yaml.ptr, from), job, input);
+	buf_append_str(out, "tables:\n");
+	for (size_t t = 0; t < g->ntables; t++)
+		put_table(out, job, g, t);
+	put_source(out, bytes_of(yaml.ptr + to, yaml.len - to), job, input);
+	return RC_OK;
+}

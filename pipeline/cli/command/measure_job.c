@@ -1,0 +1,41 @@
+/* measure_job.c - runs design_run for a command */
+#include "measure_job.h"
+
+#include "mem.h"
+#include "reporter.h"
+
+int run_design(struct design_result *out, const struct arguments *a, const struct job *job,
+	       const struct input *input, double disk_ratio, bool only_job, struct error *err)
+{
+	const struct design_options o = {.job = job,
+					 .only_job = only_job,
+					 .input = input,
+					 .run = &a->run,
+					 .fraction = a->sample < 1 ? a->sample : 0,
+					 .asks = a->design.asks,
+					 .nasks = a->design.nasks,
+					 .servers = (unsigned)a->design.servers,
+					 .rows = a->design.rows,
+					 .writes = a->design.writes,
+					 .grow_time = a->design.grow == 1,
+					 .tables = a->design.tables,
+					 .disk_ratio = disk_ratio};
+	struct progress progress = {0};
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
+	int rc = design_run(out, &o, &progress, err);
+
+	reporter_stop(reporter);
+	return rc;
+}
+
+int read_queries(struct queries *q, struct arguments *a, struct error *err)
+{
+	int rc = queries_read(q, a->design.queries, err);
+
+	for (size_t i = 0; rc == RC_OK && i < q->n; i++) {
+		a->design.asks = mem_grow(a->design.asks, a->design.nasks, sizeof *a->design.asks);
+		a->design.asks[a->design.nasks++] =
+			(struct design_ask){q->item[i].ask, q->item[i].rate};
+	}
+	return rc;
+}

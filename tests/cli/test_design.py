@@ -1,0 +1,233 @@
+"""Tests `saltmill design`, `check --queries` and `compare` against loads, and against what a few lines of Python count."""
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import design_predictions
+from loads import PROGRAM, ROOT
+
+GENERATOR = ROOT.parent / "shared" / "data" / "design" / "gen.py"
+
+
+def run(*words, ok=(0,), cwd=None):
+    done = subprocess.run([str(PROGRAM), *map(str, words)], capture_output=True, text=True, cwd=cwd)
+    assert done.returncode in ok, (words, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def design(*words, ok=(0, 3)):
+    return json.loads(run("design", *words, "--json", "--quiet", ok=ok).stdout)
+
+
+def named(result, name):
+    return next(d for d in result["list"] if d["name"] == name)
+
+
+def files_rows(n=20000, owners=500):
+    r = random.Random(7)
+    rows = [(i + 1, r.randrange(owners) + 1, 1735689600000 + i * 130000 + r.randrange(100000), "file %d" % r.randrange(900)) for i in range(n)]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    path = tmp_path_factory.mktemp("design") / "files.csv"
+    path.write_text("id,owner,created,name\n" + "".join(
+        f"{i},{o},{design_predictions.iso(t)},{name}\n" for i, o, t, name in files_rows()))
+    return path
+
+
+ASKS = ["--ask", "owner = ? and created between ? and ? + 1d", "1000/s",
+        "--ask", "created between ? and ? + 10m", "1/s", "--ask", "owner = ? latest 20", "200/s"]
+
+
+# --- predictions ---
+
+@pytest.mark.parametrize("seed", [3, 11])
+def test_rows_and_ranges_are_those_of_a_load(seed):
+    """All answers of two random sets; `make predictions` compares 24 sets of 100,000 events."""
+    results = design_predictions.compare(seed, 6000, values=1, report=lambda *_: None)
+    assert len(results) >= 3
+    assert not [r for r in results if r[3] not in (None, "blocks")]  # regions of 6,000 events are smaller than a block
+
+
+# --- golden cases of a known set ---
+
+def test_the_experts_order_of_fields(files):
+    r = design(files, *ASKS, "--rows", "1G", "--writes", "500/s")
+    best = r["list"][0]
+    assert best["tables"][0]["rowkey"] == ['{field: "owner", as: u16}', '{field: "created", as: reversed_millis}', '{field: "id", as: u32}']
+    assert best["tables"][0]["key_bytes"] == 14
+    assert [q["plan"] for q in best["questions"]] == ["range"] * 3
+    assert best["questions"][0]["ranges"]["max"] == 1
+    assert best["questions"][2]["rows"]["max"] == 20
+    assert best["questions"][1]["table"] == 1  # a second table, with the time first, salted
+    assert best["tables"][1]["rowkey"][0].startswith("{salt: ") and '"created"' in best["tables"][1]["rowkey"][1]
+
+
+def test_obvious_keys_have_their_faults(files):
+    r = design(files, *ASKS)
+    time = named(r, "time first")
+    assert time["tables"][0]["busiest_region"] == 1 and round(time["tables"][0]["regions_written"]) == 1
+    assert time["busiest_write"] == 1
+    ids = named(r, "plain id")
+    assert [q["plan"] for q in ids["questions"]] == ["full"] * 3
+    assert ids["questions"][0]["rows"]["max"] == 20000
+    hashed = named(r, "md5 of id")
+    assert hashed["busiest_write"] < 0.25
+
+
+def test_figures_of_a_question_are_counted(files):
+    """The median of the owner's rows, over owners as often as they occur in the events."""
+    rows = files_rows()
+    count = {}
+    for _, owner, _, _ in rows:
+        count[owner] = count.get(owner, 0) + 1
+    sizes = sorted(count[owner] for _, owner, _, _ in rows)
+    q = design(files, "--ask", "owner = ?", "5/s")["list"][0]["questions"][0]
+    assert sizes[len(sizes) // 2 - 1500] <= q["rows"]["median"] <= sizes[len(sizes) // 2 + 1500]
+    assert q["rows"]["max"] == max(count.values())  # the last draw is the most frequent owner
+    assert q["returned"] == q["rows"]
+
+
+def test_an_index_is_one_get_for_a_row(files):
+    r = design(files, "--ask", "id = ?", "1/s", "--ask", "owner = ? latest 3", "1000/s", "--rows", "1G")
+    q = r["list"][0]["questions"][0]
+    assert q["plan"] in ("index", "range", "get") and q["returned"]["max"] == 1 and q["rows"]["max"] == 1
+
+
+# --- properties ---
+
+def test_two_runs_and_other_orders_give_the_same(files, tmp_path):
+    one = run("design", files, *ASKS, "--json", "--quiet", "--threads", "1").stdout
+    assert one == run("design", files, *ASKS, "--json", "--quiet", "--threads", "3").stdout
+    mixed = [*ASKS[6:], *ASKS[:6]]
+    a, b = json.loads(one), design(files, *mixed)
+    assert [t["rowkey"] for t in a["list"][0]["tables"]] == [t["rowkey"] for t in b["list"][0]["tables"]]
+
+
+def test_more_questions_a_second_cost_more(files):
+    loads = [design(files, "--ask", "owner = ? latest 20", f"{rate}/s")["list"][0]["busiest"] for rate in (1, 50, 1000, 20000)]
+    assert loads == sorted(loads) and loads[0] < loads[-1]
+
+
+def test_the_best_is_not_worse_than_an_obvious_design(files):
+    r = design(files, *ASKS)
+    best = r["list"][0]["busiest"]
+    assert all(best <= d["busiest"] * 1.25 + 0.005 for d in r["list"])
+
+
+def test_too_few_servers_are_status_3(files):
+    done = run("design", files, "--ask", "owner = ?", "100k/s", "--servers", "1", "--quiet", ok=(3,))
+    assert "WARNING: no design keeps the busiest" in done.stdout
+
+
+def test_a_written_job_hides_no_event_and_passes_lint(files, tmp_path):
+    out = tmp_path / "out"
+    run("design", files, *ASKS, "-o", out, "--quiet")
+    for job in [out / "job.yaml", *out.glob("design-*.yaml")]:
+        found = json.loads(run("lint", job, "--json", "--quiet", ok=(0, 3)).stdout)
+        assert not [f for f in found if f["severity"] == "severe"], found
+        run("load", job, "-o", tmp_path / job.stem, "--quiet", "--max-duplicates", "0")
+    run("check", out / "job.yaml", "--queries", out / "queries.yaml", "--quiet")
+
+
+# --- questions as tests ---
+
+@pytest.fixture(scope="module")
+def written(files, tmp_path_factory):
+    out = tmp_path_factory.mktemp("written") / "out"
+    run("design", files, *ASKS, "-o", out, "--quiet")
+    return out
+
+
+def test_a_worse_key_fails(written, tmp_path):
+    text = (written / "job.yaml").read_text()
+    worse = tmp_path / "worse.yaml"
+    worse.write_text(text.replace('      - {field: "owner", as: u16}\n', "", 1))
+    done = run("check", worse, "--queries", written / "queries.yaml", "--quiet", ok=(3,))
+    assert "q1: " in done.stdout and "q3: plan: found full, expected range" in done.stdout
+    own = tmp_path / "queries.yaml"
+    own.write_text((written / "queries.yaml").read_text())
+    run("check", worse, "--queries", own, "--update", "--quiet")
+    run("check", worse, "--queries", own, "--quiet")
+    assert "plan: full" in own.read_text()
+
+
+def test_compare_prints_both(written, tmp_path):
+    done = run("compare", written / "job.yaml", written / "job.yaml", "--queries", written / "queries.yaml", "--quiet")
+    assert "(+" not in done.stdout and "q3  range to range" in done.stdout
+    both = json.loads(run("compare", written / "job.yaml", written / "design-2.yaml", "--queries", written / "queries.yaml", "--json", "--quiet").stdout)
+    assert [d["list"][0]["name"] for d in both] == ["A", "B"]
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("", ":1:1: found an empty file"), ("a: 1\n", ":1:1: expected a list of questions"),
+    ("- {rate: 5/s}\n", ":1:3: found no `ask`"), ("- {ask: x, rate: fast}\n", ":1:18: expected a rate"),
+    ("- {ask: x, plan: good}\n", "expected one of get, range, index, full"), ("- {ask: x, rows: 5}\n", "found an unknown key"),
+    ("- {ask: [x]}\n", "found a list or mapping"), ("- {ask: 'x'\n", "queries.yaml:2:1: "),
+    ("- {ask: 'nobody = ?'}\n", "has no field `nobody`")])
+def test_bad_questions_are_refused_with_their_place(written, tmp_path, text, expected):
+    queries = tmp_path / "queries.yaml"
+    queries.write_text(text)
+    done = run("check", written / "job.yaml", "--queries", queries, "--quiet", ok=(2,))
+    assert expected in done.stderr
+
+
+# --- refusals and small inputs ---
+
+@pytest.mark.parametrize("ask, expected", [
+    ("owner = ? latest", "found no number after `latest`"), ("owner = ? latest 0", "expected a number after `latest`, at least 1"),
+    ("owner = ? latest 3 by name", "expected a field of type time"), ("owner starts with ?", "`starts with` needs a text, but owner is a u32"),
+    ("owner = ? + 3", "found `?+3`"), ("owner = ? recent soon", "expected a time such as 1d"), ("who = ?", "has no field `who`"),
+    ("owner = ? latest 3 sideways", "expected one of latest, columns, recent and worst")])
+def test_questions_are_refused_with_their_place(files, ask, expected):
+    done = run("design", files, "--ask", ask, "1/s", "--quiet", ok=(2,))
+    assert expected in done.stderr and "character" in done.stderr
+
+
+def test_a_range_of_digits_in_text_is_refused(tmp_path):
+    path = tmp_path / "days.json"
+    path.write_text("".join('{"day": "201209%02d", "x": "%d"}\n' % (i % 28 + 1, i) for i in range(50)))
+    job = tmp_path / "job.yaml"
+    job.write_text("source: {json: {files: [days.json]}}\nfields: {day: {type: text}, x: {type: text}}\ntables:\n  - name: t\n"
+                   "    rowkey: [{field: x}]\n    timestamp: 1\n    families: {f: {}}\n    cells: [{family: f, qualifier: d, value: day}]\n")
+    done = run("design", job, "--ask", "day between ? and ?", "--quiet", ok=(2,))
+    assert "--field 'day={type: u64}'" in done.stderr or "type: u64" in done.stderr
+
+
+def test_small_examples(tmp_path):
+    r = design(ROOT / "conf/files.yaml", "--ask", "owner = ? and created between ? and ?", "10/s", "--ask", "owner = ? latest 5", "1/s")
+    parts = r["list"][0]["tables"][0]["rowkey"]
+    assert [p.split('"')[1] for p in parts if p.startswith("{field")] == ["owner", "created", "id"]
+    assert any(n.startswith("10 events are too few") for n in r["notes"])
+    iot = design(ROOT / "conf/iot.jsonl", "--ask", "meter.id = ? latest 5", "1/s")
+    assert iot["list"] and iot["list"][0]["tables"][0]["hidden"] <= 1  # the file has one event twice
+
+
+def test_no_question_is_a_wrong_use(files):
+    assert "--ask" in run("design", files, ok=(2,)).stderr
+
+
+# --- the data of the specification ---
+
+@pytest.mark.skipif(not GENERATOR.exists(), reason=f"{GENERATOR} is absent")
+def test_golden_cases(tmp_path):
+    pytest.importorskip("pandas", reason="the generator of the golden sets needs pandas")
+    subprocess.run([sys.executable, GENERATOR, tmp_path], check=True)
+    r = design(tmp_path / "files.csv", *ASKS, "--rows", "1G", "--writes", "500/s")
+    best, time = r["list"][0], named(r, "time first")
+    assert best["tables"][0]["key_bytes"] == 14 and best["questions"][0]["ranges"]["max"] == 1
+    assert best["questions"][0]["rows"]["median"] == 7 and time["busiest_write"] == 1
+    hot = design(tmp_path / "hot.csv", "--writes", "200k/s", "--rows", "50G", "--ask", "user = ? latest 20", "500/s",
+                 "--ask", "user = ? and at between ? and ? + 1h", "100/s")
+    fanned = next(d for d in hot["list"] if "fanout: 8" in d["tables"][0]["rowkey"][0])
+    assert fanned["questions"][0]["ranges"]["max"] == 8
+    plain = next(d for d in hot["list"] if d["tables"][0]["rowkey"][0].startswith('{field: "user"'))
+    assert 0.36 <= plain["busiest_write"] <= 0.42
+    lists = design(tmp_path / "lists.csv", "--ask", "user = ?", "100/s")
+    assert lists["list"][0]["tables"][0]["key_bytes"] == 13 and lists["list"][0]["questions"][0]["rows"]["median"] == 22
