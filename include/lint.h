@@ -5,6 +5,7 @@
  *   lint_watch_new, lint_watch_row*, lint_watch_judge   findings from its rows
  *   lint_run                                            both, after reading the events
  *   lint_times, lint_regions                            findings from counts of a load
+ *   lint_hotspot                                        findings from a replay of events
  *
  * Implemented in pipeline/advise/lint, whose README.md lists the rules. Findings about rows need at
  * least LINT_ROWS_LEAST rows, because fewer rows prove too little.
@@ -16,6 +17,7 @@
 #include "sorter.h"
 #include "row.h"
 #include "pass.h"
+#include "plan.h"
 #include "run.h"
 #include "source.h"
 
@@ -71,6 +73,13 @@ void lint_times(struct lint *l, const struct job *job, size_t table, uint64_t ro
  */
 void lint_regions(struct lint *l, const struct job *job, size_t table, const uint64_t *rows,
 		  size_t n);
+
+/*
+ * Append the findings from a replay of a table's events. `grown` is the growth of the largest
+ * region relative to the mean while the newest fifth of the events arrives.
+ */
+void lint_hotspot(struct lint *l, const struct job *job, size_t table, const struct write_replay *r,
+		  double grown);
 
 /* Counts of the tables' rows, kept separately for each worker. */
 struct lint_watch;

@@ -3,6 +3,7 @@
  *
  *   planning_read, planning_make        plan: events -> row keys -> sample -> splits
  *   samples_save, samples_merge         keep samples in a file
+ *   arrivals_new, hotspot_make          the regions that the events write over time
  *   drift_run, drift_release            compare events with existing regions
  *
  * `plan` makes one pass. Each table gets a sample of its row keys (plan.h). To predict the size on
@@ -34,17 +35,21 @@ struct table_sample {
 };
 void table_sample_release(struct table_sample *s);
 
+struct arrivals;
+struct hotspot;
+
 struct planning_options {
 	const struct run_options *common;
 	const struct input *input;
 	double fraction; /* part of the input to read; 1 means all */
 	bool keep;	 /* the sample will be saved, so it must work for any number of regions */
 	struct event_limit limit;
-	struct lint *lint;    /* receives findings from the rows; NULL means not requested */
-	int64_t now_ms;	      /* for lint */
-	bool tune;	      /* find the settings of `level: auto` */
-	struct arena *arena;  /* receives data that must outlive the reading */
-	const char *work_dir; /* folder for spilled rows and compressed samples */
+	struct lint *lint;	   /* receives findings from the rows; NULL means not requested */
+	int64_t now_ms;		   /* for lint */
+	bool tune;		   /* find the settings of `level: auto` */
+	struct arrivals *arrivals; /* receives keys in the order of arrival; NULL means none */
+	struct arena *arena;	   /* receives data that must outlive the reading */
+	const char *work_dir;	   /* folder for spilled rows and compressed samples */
 };
 
 /* Counts of a pass. */
@@ -55,7 +60,8 @@ struct planning_counts {
 	/* columns of the input, in the arena of the options; NULL means unknown */
 	const char **columns;
 	size_t ncolumns;
-	bool columns_differ; /* the merged samples have different columns */
+	bool columns_differ;		/* the merged samples have different columns */
+	const struct hotspot *hotspots; /* [ntables], set by the caller; NULL means not requested */
 };
 
 /*
@@ -73,6 +79,61 @@ int planning_read(const struct job *job, const struct planning_options *o,
  */
 int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 		  const struct splits *live, struct error *err);
+
+/*
+ * --- hot spots: the regions that the events write over time ---
+ *
+ *   arrivals_new, planning_read, planning_make, hotspot_make for each table, hotspot_release,
+ *   arrivals_free
+ */
+
+#define ARRIVALS_MOST (1u << 20) /* events of a table that are kept */
+
+/*
+ * The keys of the events of each table. If there are more than ARRIVALS_MOST events, a hash of the
+ * place chooses those that are kept. The order of arrival is the order of the input; for a topic,
+ * it is the order of the cells' times. The result does not depend on the threads.
+ */
+struct arrivals *arrivals_new(void);
+void arrivals_free(struct arrivals *a); /* NULL is fine */
+/* Prepare for records of a job by so many threads. */
+void arrivals_open(struct arrivals *a, const struct job *job, const struct row_plan *plan,
+		   unsigned threads);
+void arrivals_add(struct arrivals *a, unsigned worker, size_t table, const struct record *r);
+
+struct hotspot_options {
+	const struct splits *splits; /* the regions to replay against */
+	bool planned;		     /* the splits were chosen from these events */
+	size_t servers;		     /* at least 1 */
+	double writes;		     /* events in a second; 0 means the rate of the events */
+};
+
+#define HOT_BANDS   32
+#define HOT_COLUMNS 60
+#define HOT_WHOLE   10000 /* the unit of hotspot.share: all events of a column */
+
+/* Regions that a table's events write over time. */
+struct hotspot {
+	struct write_replay replay;
+	uint64_t every;	 /* one event in so many was replayed */
+	double window_s; /* time of a window; 0 if the events have no time */
+	/*
+	 * growth of the largest region, relative to the mean, while the newest fifth arrives; with
+	 * `planned`, of regions that are cut evenly from the older events
+	 */
+	double grown;
+	/*
+	 * heat map: [bands][columns], the share of the busiest region of a band of regions, in
+	 * 1/HOT_WHOLE of the events of a column of windows
+	 */
+	int64_t *share;
+	int64_t *server; /* [columns]: the share of the busiest server, in 1/HOT_WHOLE */
+	size_t bands, columns;
+};
+/* Replay the events of a table. Call hotspot_release whatever the result. */
+int hotspot_make(struct hotspot *h, const struct arrivals *a, size_t table,
+		 const struct hotspot_options *o, struct error *err);
+void hotspot_release(struct hotspot *h);
 
 #define SAMPLES_FORMAT 2 /* version of the file of `--save` */
 

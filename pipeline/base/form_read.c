@@ -136,6 +136,24 @@ static bool read_text(const json_t *v, const struct form_member *m, void *at, st
 	return false;
 }
 
+/* Read integers. Returns false if an item is not an integer. */
+static bool read_ints(const json_t *v, const struct form_member *m, char *base, struct arena *a)
+{
+	size_t n = json_array_size(v);
+	int64_t *out = arena_alloc(a, (n + 1) * sizeof *out);
+	bool good = json_is_array(v);
+
+	for (size_t i = 0; good && i < n; i++) {
+		const json_t *item = json_array_get(v, i);
+
+		good = json_is_integer(item);
+		out[i] = json_integer_value(item);
+	}
+	*(int64_t **)(void *)(base + m->at) = out;
+	*(size_t *)(void *)(base + m->count_at) = n;
+	return good;
+}
+
 /*
  * Read `v`. Returns false if `v` does not have the member's kind. Members of a list or part are
  * read later.
@@ -163,12 +181,12 @@ static bool read_value(const json_t *v, const struct form_member *m, char *base,
 	case FORM_BASE64:
 	case FORM_KEY:
 	case FORM_DIGEST: return read_text(v, m, at, a);
+	case FORM_INTS: return read_ints(v, m, base, a);
 	case FORM_CELL_TYPE:
 	case FORM_JSON:
 	case FORM_OBJECT:
 	case FORM_MAP:
-	case FORM_KEYS:
-	case FORM_INTS: break;
+	case FORM_KEYS: break;
 	}
 	assert(false); /* no reader uses this kind */
 	return false;

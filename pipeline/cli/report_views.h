@@ -41,6 +41,23 @@ struct plan_heavy_view {
 	uint64_t rows, bytes, at_least, at_most;
 	uint32_t salts;
 };
+/* A row of the heat map: from this region to the first region of the next row. */
+struct hot_band_view {
+	uint64_t region;
+	int64_t *share;
+	size_t nshares;
+};
+struct plan_hotspot_view {
+	bool any;
+	uint64_t events, every, windows, window_events;
+	double window_s;
+	size_t servers, regions;
+	double even, server_mean, server_p99, region_mean, region_p99, written, noise, grown;
+	struct hot_band_view *bands;
+	size_t nbands;
+	int64_t *busiest;
+	size_t nbusiest;
+};
 struct plan_table_view {
 	const char *name;
 	uint64_t rows, bytes, disk_bytes;
@@ -57,6 +74,7 @@ struct plan_table_view {
 	size_t nplaces;
 	const char *const *warnings;
 	size_t nwarnings;
+	struct plan_hotspot_view hotspot;
 };
 struct plan_view {
 	uint64_t events, rejected;

@@ -113,7 +113,13 @@ void dropped_report_json(struct buf *out, const struct dropped_tables *t);
 void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
 		      const struct lint *lint);
-extern const struct form plan_form;
+extern const struct form plan_form, hotspot_form;
+struct hotspot;
+struct plan_hotspot_view;
+/* Return the view of a replay, whose lists are in the arena. */
+struct plan_hotspot_view hotspot_view(const struct hotspot *h, struct arena *a);
+/* Append the busiest server and region, and the heat map of regions and time. */
+void hotspot_report_text(struct buf *out, const struct hotspot *h);
 /* Append the same report as JSON. `lint` may be NULL. */
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,

@@ -34,7 +34,7 @@ def pages(tmp_path_factory):
     report(load, folder / "load.html", "--lint", folder / "lint.json")
     report(make(folder / "many", 9, rows=4000, regions="{split: uniform, count: 10000}"), folder / "many.html")
     report(make_state(folder / "k", MockTopic("page-browser", 2), [9, 40]), folder / "state.html")
-    (folder / "plan.json").write_text(told_by("plan", folder / "load" / "job.yaml"))
+    (folder / "plan.json").write_text(told_by("plan", folder / "load" / "job.yaml", "--hotspot"))
     report(folder / "plan.json", folder / "plan.html")
     return folder
 

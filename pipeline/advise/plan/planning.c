@@ -45,7 +45,7 @@
 #define MEASURED_LEAST	(192u << 10) /* smallest number of KeyValue bytes to compress */
 #define EXCESS_MOST	0.3	     /* share of the measured bytes on disk */
 #define LINT_WHOLE	(4u << 20)   /* input bytes in which lint examines the cells of each row */
-#define LINT_EVERY	16	     /* after these bytes, lint examines one row in this many */
+#define LINT_EVERY	16	     /* after these bytes, it examines one row in so many */
 #define NEIGHBOUR_MOST	8 /* times the expected bytes of a piece; one neighbourhood may fill it */
 
 /* A picked row and its weight. */
@@ -58,8 +58,7 @@ struct picked_row {
 /* A thread's piece, for one table. */
 struct piece {
 	bool open;
-	uint64_t place; /* place of the piece's first row in the input */
-	uint64_t last;	/* seq of the piece's last row */
+	uint64_t place, last; /* place of the first row in the input, and seq of the last row */
 	struct picker picker;
 	struct buf rows;       /* struct picked_row and key, packed */
 	uint64_t chosen_below; /* limit of the hashes of kept neighbourhoods */
@@ -92,10 +91,7 @@ static uint64_t chosen_below(uint64_t input_bytes)
 	return UINT64_MAX / (more / NEIGHBOUR_BYTES + 1);
 }
 
-/*
- * Return the largest number of regions that the sample must support. Return 0 if the number has no
- * limit.
- */
+/* Return the largest number of regions that the sample must support; 0 means no limit. */
 static uint64_t regions_at_most(const struct planner *p, const struct regions *regions)
 {
 	const struct region_rule *r = &regions->rule;
@@ -123,7 +119,7 @@ static unsigned spare_log2(const struct planner *p, const struct regions *r)
 	return log2;
 }
 
-/* Return log2 of a piece's window size. The comment at the top of this file explains windows. */
+/* Return log2 of a piece's window size (see the top of this file). */
 static unsigned window_log2(uint64_t piece, unsigned spare)
 {
 	unsigned start = START_LOG2, most = WINDOW_LOG2 + (spare ? spare - 1 : 0);
@@ -209,6 +205,8 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	piece->last = r->seq;
 	if (p->watch)
 		lint_watch_row(p->watch, worker, table, r);
+	if (p->opt->arrivals)
+		arrivals_add(p->opt->arrivals, worker, table, r);
 	uint64_t bytes = row_weigh(&p->pass.tables[table].weigher, r);
 	if (picker_wants(&piece->picker, bytes))
 		pick(piece, r->key, bytes);
@@ -310,6 +308,8 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	if (rc == RC_OK && p->opt->lint)
 		p->watch =
 			lint_watch_new(p->job, p->pass.plan, p->pass.memory.threads, lint_every(p));
+	if (rc == RC_OK && p->opt->arrivals)
+		arrivals_open(p->opt->arrivals, p->job, p->pass.plan, p->pass.memory.threads);
 	p->shapes = mem_calloc(n, sizeof *p->shapes);
 	p->near = mem_calloc(n, sizeof *p->near);
 	p->spare = mem_calloc(n, sizeof *p->spare);

@@ -18,6 +18,8 @@
 #include "planning.h"
 #include "reporter.h"
 
+#define SERVERS 8 /* region servers without --servers */
+
 /* One run of the command. */
 struct plan_run {
 	struct arguments *args;
@@ -25,6 +27,8 @@ struct plan_run {
 	struct table_sample *samples; /* [ntables] */
 	struct plan *plans;	      /* [ntables] */
 	struct planning_counts counts;
+	struct arrivals *arrivals; /* with --hotspot, else NULL */
+	struct hotspot *hotspots;  /* [ntables] */
 	struct lint lint;
 	struct staging *staging; /* NULL without -o */
 	char *work_dir;		 /* removed at the end */
@@ -56,6 +60,7 @@ static int read_events(struct plan_run *r, const struct input *input, struct err
 				     .arena = &r->arena,
 				     .work_dir = r->work_dir,
 				     .keep = a->save != NULL,
+				     .arrivals = r->arrivals,
 				     .limit = {.share = 1, .is_share = true},
 				     .lint = &r->lint,
 				     .now_ms = clock_wall_ms()};
@@ -242,8 +247,34 @@ static int make_plan(struct plan_run *r, size_t t, struct error *err)
 			     err);
 }
 
+/* Replay the events against the planned regions. */
+static int find_hotspots(struct plan_run *r, struct error *err)
+{
+	const struct arguments *a = r->args;
+	int rc = RC_OK;
+
+	r->hotspots = mem_calloc(r->job.ntables, sizeof *r->hotspots);
+	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++) {
+		const struct regions *g = &r->job.tables[t].regions;
+		struct hotspot *h = &r->hotspots[t];
+		const struct hotspot_options o = {.splits = &r->plans[t].splits,
+						  .planned = g->split == SPLIT_SAMPLED &&
+							     !existing_regions_table(&a->live, t),
+						  .servers = a->design.servers ? a->design.servers
+									       : SERVERS,
+						  .writes = a->design.writes};
+
+		rc = hotspot_make(h, r->arrivals, t, &o, err);
+		if (rc == RC_OK)
+			lint_hotspot(&r->lint, &r->job, t, &h->replay, h->grown);
+	}
+	r->counts.hotspots = r->hotspots;
+	return rc;
+}
+
 static int plan(struct plan_run *r, struct error *err)
 {
+	r->arrivals = r->args->hotspot ? arrivals_new() : NULL;
 	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
 	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
 	lint_job(&r->lint, &r->job, &r->args->live);
@@ -256,6 +287,8 @@ static int plan(struct plan_run *r, struct error *err)
 		rc = samples_save(&r->job, r->samples, &r->counts, r->args->save, err);
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
 		rc = make_plan(r, t, err);
+	if (rc == RC_OK && r->arrivals)
+		rc = find_hotspots(r, err);
 	if (rc == RC_OK && r->staging)
 		rc = publish(r, err);
 	return rc;
@@ -268,7 +301,11 @@ static void close_run(struct plan_run *r)
 	for (size_t t = 0; r->samples && t < r->job.ntables; t++) {
 		table_sample_release(&r->samples[t]);
 		plan_release(&r->plans[t]);
+		if (r->hotspots)
+			hotspot_release(&r->hotspots[t]);
 	}
+	mem_free(r->hotspots);
+	arrivals_free(r->arrivals);
 	mem_free(r->samples);
 	mem_free(r->plans);
 	if (r->work_dir && !r->args->output)

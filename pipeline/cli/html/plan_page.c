@@ -4,6 +4,7 @@
 #include "cli/report_views.h"
 #include "cli/reports.h"
 #include "html.h"
+#include "hotspots.h"
 #include "pages.h"
 #include "page_parts.h"
 
@@ -269,6 +270,7 @@ int page_plan(struct buf *out, const char *json, const char *dir, const struct p
 		overview(&p, name);
 		commands(&p);
 		totals(&p);
+		part_hotspots(out, p.plan.tables, p.plan.ntables);
 		for (size_t i = 0; i < p.plan.ntables; i++)
 			table(&p, &p.plan.tables[i]);
 		part_findings(out, &p.extras);

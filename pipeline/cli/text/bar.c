@@ -28,6 +28,16 @@ void put_share_bar(struct buf *out, double share, int most)
 		buf_append_str(out, block);
 }
 
+void put_shade(struct buf *out, double share)
+{
+	static const char *const blocks[] = {" ", "·", "░", "▒", "▓", "█"};
+	static const char *const plain[] = {" ", ".", ":", "+", "*", "#"};
+	size_t most = sizeof blocks / sizeof *blocks - 1;
+	size_t i = share > 0 ? 1 + (size_t)(share * (double)(most - 1) + 0.5) : 0;
+
+	buf_append_str(out, (knows_utf8() ? blocks : plain)[i < most ? i : most]);
+}
+
 void put_age(struct buf *out, double seconds)
 {
 	if (seconds < 120)

@@ -10,6 +10,9 @@
  */
 void put_share_bar(struct buf *out, double share, int most);
 
+/* Appends one character, which is denser for a larger share (0..1). A share of 0 is a space. */
+void put_shade(struct buf *out, double share);
+
 /* Appends a duration such as "8 s", "12 min" or "3.5 h". */
 void put_age(struct buf *out, double seconds);
 

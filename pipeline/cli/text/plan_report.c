@@ -118,6 +118,8 @@ void plan_report_text(struct buf *out, const struct job *job, const struct plan 
 				   100 / samples[t].scale, 100 * samples[t].scale_error);
 		put_regions(out, p);
 		put_rivals(out, p);
+		if (counts->hotspots)
+			hotspot_report_text(out, &counts->hotspots[t]);
 		for (size_t i = 0; i < p->nwarnings; i++)
 			buf_printf(out, "  warning: %s\n", p->warnings[i]);
 	}
@@ -209,6 +211,9 @@ static const struct form_member table_members[] = {
 	 ITEMS(plan_table_view, place_form, nplaces)},
 	{"warnings", FORM_TEXTS, IN(plan_table_view, warnings),
 	 "settings of the job that the plan cannot follow", COUNT_AT(plan_table_view, nwarnings)},
+	{"hotspot", FORM_PART, IN(plan_table_view, hotspot),
+	 "replay of the events in the order of their arrival; only with --hotspot", FORM_IF_ANY,
+	 .items = &hotspot_form},
 	{"input_share", FORM_REAL, IN(plan_table_view, input_share),
 	 "share of the input that was read; absent if all was read", FORM_IF,
 	 IF(plan_table_view, is_scaled)},
@@ -280,7 +285,7 @@ static struct plan_heavy_view *heavy_views(const struct job *job, const struct p
 
 static struct plan_table_view plan_table_view(const struct job *job, const struct job_table *t,
 					      const struct plan *p, const struct table_sample *s,
-					      struct arena *a)
+					      const struct hotspot *hotspot, struct arena *a)
 {
 	size_t nregions = p->splits.count + 1;
 	struct plan_table_view v = {.name = t->schema.name,
@@ -306,6 +311,8 @@ static struct plan_table_view plan_table_view(const struct job *job, const struc
 				    .warnings = p->warnings,
 				    .nwarnings = p->nwarnings};
 
+	if (hotspot)
+		v.hotspot = hotspot_view(hotspot, a);
 	for (size_t i = 0; i < nregions; i++)
 		v.regions[i] = plan_region_view(p, i);
 	for (size_t i = 0; i < p->nrivals; i++) {
@@ -331,7 +338,8 @@ void plan_report_json(struct buf *out, const struct job *job, const struct plan 
 			      .nfindings = lint ? lint->count : 0};
 
 	for (size_t t = 0; t < job->ntables; t++)
-		v.tables[t] = plan_table_view(job, &job->tables[t], &plans[t], &samples[t], &a);
+		v.tables[t] = plan_table_view(job, &job->tables[t], &plans[t], &samples[t],
+					      counts->hotspots ? &counts->hotspots[t] : NULL, &a);
 	form_put(out, &plan_form, &v, FORM_REPORT);
 	arena_release(&a);
 }

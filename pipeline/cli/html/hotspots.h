@@ -1,0 +1,11 @@
+/* hotspots.h - draws the regions that events write over time */
+#ifndef SALTMILL_PAGE_HOTSPOTS_H
+#define SALTMILL_PAGE_HOTSPOTS_H
+
+#include "bytes.h"
+#include "cli/report_views.h"
+
+/* Draw a heat map of regions and time for each table that was replayed, side by side. */
+void part_hotspots(struct buf *out, const struct plan_table_view *tables, size_t n);
+
+#endif
