@@ -3,7 +3,7 @@
  *
  *   planning_read, planning_make        plan: events -> row keys -> sample -> splits
  *   samples_save, samples_merge         keep samples in a file
- *   arrivals_new, hotspot_make          the regions that the events write over time
+ *   hot_keys_new, hotspot_make          the regions that the events write over time
  *   drift_run, drift_release            compare events with existing regions
  *
  * `plan` makes one pass. Each table gets a sample of its row keys (plan.h). To predict the size on
@@ -35,7 +35,7 @@ struct table_sample {
 };
 void table_sample_release(struct table_sample *s);
 
-struct arrivals;
+struct hot_keys;
 struct hotspot;
 
 struct planning_options {
@@ -47,7 +47,7 @@ struct planning_options {
 	struct lint *lint;	   /* receives findings from the rows; NULL means not requested */
 	int64_t now_ms;		   /* for lint */
 	bool tune;		   /* find the settings of `level: auto` */
-	struct arrivals *arrivals; /* receives keys in the order of arrival; NULL means none */
+	struct hot_keys *hot_keys; /* receives keys in the order of arrival; NULL means none */
 	struct arena *arena;	   /* receives data that must outlive the reading */
 	const char *work_dir;	   /* folder for spilled rows and compressed samples */
 };
@@ -83,23 +83,23 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 /*
  * --- hot spots: the regions that the events write over time ---
  *
- *   arrivals_new, planning_read, planning_make, hotspot_make for each table, hotspot_release,
- *   arrivals_free
+ *   hot_keys_new, planning_read, planning_make, hotspot_make for each table, hotspot_release,
+ *   hot_keys_free
  */
 
-#define ARRIVALS_MOST (1u << 20) /* events of a table that are kept */
+#define HOT_KEYS_MOST (1u << 20) /* events of a table that are kept */
 
 /*
- * The keys of the events of each table. If there are more than ARRIVALS_MOST events, a hash of the
+ * The keys of the events of each table. If there are more than HOT_KEYS_MOST events, a hash of the
  * place chooses those that are kept. The order of arrival is the order of the input; for a topic,
  * it is the order of the cells' times. The result does not depend on the threads.
  */
-struct arrivals *arrivals_new(void);
-void arrivals_free(struct arrivals *a); /* NULL is fine */
+struct hot_keys *hot_keys_new(void);
+void hot_keys_free(struct hot_keys *a); /* NULL is fine */
 /* Prepare for records of a job by so many threads. */
-void arrivals_open(struct arrivals *a, const struct job *job, const struct row_plan *plan,
+void hot_keys_open(struct hot_keys *a, const struct job *job, const struct row_plan *plan,
 		   unsigned threads);
-void arrivals_add(struct arrivals *a, unsigned worker, size_t table, const struct record *r);
+void hot_keys_add(struct hot_keys *a, unsigned worker, size_t table, const struct record *r);
 
 struct hotspot_options {
 	const struct splits *splits; /* the regions to replay against */
@@ -131,7 +131,7 @@ struct hotspot {
 	size_t bands, columns;
 };
 /* Replay the events of a table. Call hotspot_release whatever the result. */
-int hotspot_make(struct hotspot *h, const struct arrivals *a, size_t table,
+int hotspot_make(struct hotspot *h, const struct hot_keys *a, size_t table,
 		 const struct hotspot_options *o, struct error *err);
 void hotspot_release(struct hotspot *h);
 

@@ -96,6 +96,7 @@ def files(seen, f):
     seen.told("plan", "plan", f / "job.yaml", "-o", f / "plan", "--tune")
     seen.add("plan", json.loads((f / "plan" / "plan.json").read_text()))
     seen.told("plan", "plan", f / "job.yaml", "--sample", "50%")
+    seen.told("plan", "plan", f / "job.yaml", "--hotspot")
     seen.add("settings", json.loads((f / "plan" / "settings.json").read_text()))
     for part in (1, 2):
         seen.load(f / "job.yaml", f / "in.csv", "-o", f / f"slice{part}", "--slice", f"{part}/2", "--plan", f / "plan")

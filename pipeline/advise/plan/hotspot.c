@@ -1,7 +1,7 @@
 /* hotspot.c - replay events against regions, in the order of their arrival */
 #include <string.h>
 
-#include "arrivals.h"
+#include "hot_keys.h"
 #include "key.h"
 
 #define MINUTE_S    60
@@ -21,7 +21,7 @@ static double over_mean(const uint64_t *count, size_t n)
 }
 
 /* Cut the older events into as many regions of equal numbers of events. */
-static int cut_older(const struct job_table *t, const struct arrival *e, size_t n, size_t regions,
+static int cut_older(const struct job_table *t, const struct hot_key *e, size_t n, size_t regions,
 		     struct splits *out, struct error *err)
 {
 	const struct plan_options o = {.rule = {.count = (uint32_t)regions}};
@@ -40,7 +40,7 @@ static int cut_older(const struct job_table *t, const struct arrival *e, size_t 
 }
 
 /* Measure the growth of the largest region while the newest events arrive. */
-static int measure_growth(struct hotspot *h, const struct job_table *t, const struct arrival *e,
+static int measure_growth(struct hotspot *h, const struct job_table *t, const struct hot_key *e,
 			  size_t n, const struct hotspot_options *o, struct error *err)
 {
 	size_t older = n - n / NEWEST_PART;
@@ -102,7 +102,7 @@ static void draw_map(struct hotspot *h)
 }
 
 /* Return the events of a second, or 0 if the events have no times. */
-static double rate_of(const struct arrival_list *all, double writes)
+static double rate_of(const struct hot_list *all, double writes)
 {
 	double span = (double)all->newest_ms - (double)all->oldest_ms;
 
@@ -111,11 +111,11 @@ static double rate_of(const struct arrival_list *all, double writes)
 	return all->n && span > 0 ? (double)all->events * 1000 / span : 0;
 }
 
-int hotspot_make(struct hotspot *h, const struct arrivals *a, size_t table,
+int hotspot_make(struct hotspot *h, const struct hot_keys *a, size_t table,
 		 const struct hotspot_options *o, struct error *err)
 {
-	struct arrival_list all;
-	struct arrival *e = arrivals_sorted(a, table, &all);
+	struct hot_list all;
+	struct hot_key *e = hot_keys_sorted(a, table, &all);
 	uint32_t *region = mem_alloc((all.n + 1) * sizeof *region);
 
 	*h = (struct hotspot){.every = UINT64_C(1) << all.rarity};

@@ -205,8 +205,8 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	piece->last = r->seq;
 	if (p->watch)
 		lint_watch_row(p->watch, worker, table, r);
-	if (p->opt->arrivals)
-		arrivals_add(p->opt->arrivals, worker, table, r);
+	if (p->opt->hot_keys)
+		hot_keys_add(p->opt->hot_keys, worker, table, r);
 	uint64_t bytes = row_weigh(&p->pass.tables[table].weigher, r);
 	if (picker_wants(&piece->picker, bytes))
 		pick(piece, r->key, bytes);
@@ -308,8 +308,8 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	if (rc == RC_OK && p->opt->lint)
 		p->watch =
 			lint_watch_new(p->job, p->pass.plan, p->pass.memory.threads, lint_every(p));
-	if (rc == RC_OK && p->opt->arrivals)
-		arrivals_open(p->opt->arrivals, p->job, p->pass.plan, p->pass.memory.threads);
+	if (rc == RC_OK && p->opt->hot_keys)
+		hot_keys_open(p->opt->hot_keys, p->job, p->pass.plan, p->pass.memory.threads);
 	p->shapes = mem_calloc(n, sizeof *p->shapes);
 	p->near = mem_calloc(n, sizeof *p->near);
 	p->spare = mem_calloc(n, sizeof *p->spare);

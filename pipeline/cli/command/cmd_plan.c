@@ -27,7 +27,7 @@ struct plan_run {
 	struct table_sample *samples; /* [ntables] */
 	struct plan *plans;	      /* [ntables] */
 	struct planning_counts counts;
-	struct arrivals *arrivals; /* with --hotspot, else NULL */
+	struct hot_keys *hot_keys; /* with --hotspot, else NULL */
 	struct hotspot *hotspots;  /* [ntables] */
 	struct lint lint;
 	struct staging *staging; /* NULL without -o */
@@ -60,7 +60,7 @@ static int read_events(struct plan_run *r, const struct input *input, struct err
 				     .arena = &r->arena,
 				     .work_dir = r->work_dir,
 				     .keep = a->save != NULL,
-				     .arrivals = r->arrivals,
+				     .hot_keys = r->hot_keys,
 				     .limit = {.share = 1, .is_share = true},
 				     .lint = &r->lint,
 				     .now_ms = clock_wall_ms()};
@@ -264,7 +264,7 @@ static int find_hotspots(struct plan_run *r, struct error *err)
 									       : SERVERS,
 						  .writes = a->design.writes};
 
-		rc = hotspot_make(h, r->arrivals, t, &o, err);
+		rc = hotspot_make(h, r->hot_keys, t, &o, err);
 		if (rc == RC_OK)
 			lint_hotspot(&r->lint, &r->job, t, &h->replay, h->grown);
 	}
@@ -274,7 +274,7 @@ static int find_hotspots(struct plan_run *r, struct error *err)
 
 static int plan(struct plan_run *r, struct error *err)
 {
-	r->arrivals = r->args->hotspot ? arrivals_new() : NULL;
+	r->hot_keys = r->args->hotspot ? hot_keys_new() : NULL;
 	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
 	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
 	lint_job(&r->lint, &r->job, &r->args->live);
@@ -287,7 +287,7 @@ static int plan(struct plan_run *r, struct error *err)
 		rc = samples_save(&r->job, r->samples, &r->counts, r->args->save, err);
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
 		rc = make_plan(r, t, err);
-	if (rc == RC_OK && r->arrivals)
+	if (rc == RC_OK && r->hot_keys)
 		rc = find_hotspots(r, err);
 	if (rc == RC_OK && r->staging)
 		rc = publish(r, err);
@@ -305,7 +305,7 @@ static void close_run(struct plan_run *r)
 			hotspot_release(&r->hotspots[t]);
 	}
 	mem_free(r->hotspots);
-	arrivals_free(r->arrivals);
+	hot_keys_free(r->hot_keys);
 	mem_free(r->samples);
 	mem_free(r->plans);
 	if (r->work_dir && !r->args->output)

@@ -1,23 +1,23 @@
 /*
- * arrivals.c - keep the keys of events in the order of their arrival
+ * hot_keys.c - keep the keys of events in the order of their arrival
  *
  * Memory is bounded: if a list is full, it drops half of its events by a hash of their places. In
- * the end all lists have the rarity that keeps at most ARRIVALS_MOST events of all lists together.
+ * the end all lists have the rarity that keeps at most HOT_KEYS_MOST events of all lists together.
  * A list alone never needs a higher rarity, so the kept events do not depend on the threads.
  */
-#include "arrivals.h"
+#include "hot_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "row.h"
 
-struct arrivals *arrivals_new(void)
+struct hot_keys *hot_keys_new(void)
 {
-	return mem_calloc(1, sizeof(struct arrivals));
+	return mem_calloc(1, sizeof(struct hot_keys));
 }
 
-void arrivals_free(struct arrivals *a)
+void hot_keys_free(struct hot_keys *a)
 {
 	if (!a)
 		return;
@@ -29,10 +29,10 @@ void arrivals_free(struct arrivals *a)
 	mem_free(a);
 }
 
-void arrivals_open(struct arrivals *a, const struct job *job, const struct row_plan *plan,
+void hot_keys_open(struct hot_keys *a, const struct job *job, const struct row_plan *plan,
 		   unsigned threads)
 {
-	*a = (struct arrivals){.job = job, .plan = plan, .threads = threads};
+	*a = (struct hot_keys){.job = job, .plan = plan, .threads = threads};
 	a->list = mem_calloc(threads * job->ntables, sizeof *a->list);
 	for (size_t i = 0; i < threads * job->ntables; i++) {
 		a->list[i].oldest_ms = INT64_MAX;
@@ -49,13 +49,13 @@ static bool is_kept(uint64_t order, unsigned rarity)
 }
 
 /* Drop the events that a higher rarity does not keep. */
-static void thin(struct arrival_list *l)
+static void thin(struct hot_list *l)
 {
 	size_t n = 0, at = 0;
 
 	l->rarity++;
 	for (size_t i = 0; i < l->n; i++) {
-		struct arrival e = l->item[i];
+		struct hot_key e = l->item[i];
 
 		if (!is_kept(e.order, l->rarity))
 			continue;
@@ -68,9 +68,9 @@ static void thin(struct arrival_list *l)
 	l->keys.len = at;
 }
 
-void arrivals_add(struct arrivals *a, unsigned worker, size_t table, const struct record *r)
+void hot_keys_add(struct hot_keys *a, unsigned worker, size_t table, const struct record *r)
 {
-	struct arrival_list *l = &a->list[worker * a->job->ntables + table];
+	struct hot_list *l = &a->list[worker * a->job->ntables + table];
 	int64_t ms = row_timestamp(a->plan, table, r);
 	uint64_t order = a->job->source == SOURCE_KAFKA ? (uint64_t)ms : r->seq;
 
@@ -79,12 +79,12 @@ void arrivals_add(struct arrivals *a, unsigned worker, size_t table, const struc
 	l->newest_ms = ms > l->newest_ms ? ms : l->newest_ms;
 	if (!is_kept(order, l->rarity))
 		return;
-	if (l->n == ARRIVALS_MOST)
+	if (l->n == HOT_KEYS_MOST)
 		thin(l);
 	if (!is_kept(order, l->rarity))
 		return;
 	l->item = mem_grow(l->item, l->n, sizeof *l->item);
-	l->item[l->n++] = (struct arrival){.order = order,
+	l->item[l->n++] = (struct hot_key){.order = order,
 					   .key = l->keys.len,
 					   .key_len = (uint32_t)r->key.len};
 	buf_append(&l->keys, r->key.ptr, r->key.len);
@@ -92,13 +92,13 @@ void arrivals_add(struct arrivals *a, unsigned worker, size_t table, const struc
 
 static int by_order(const void *a, const void *b)
 {
-	const struct arrival *x = a, *y = b;
+	const struct hot_key *x = a, *y = b;
 
 	return x->order < y->order ? -1 : x->order > y->order ? 1 : bytes_cmp(x->at, y->at);
 }
 
 /* Add the events of a list that the rarity keeps. `out` NULL only counts them. */
-static size_t gather(const struct arrival_list *l, unsigned rarity, struct arrival *out)
+static size_t gather(const struct hot_list *l, unsigned rarity, struct hot_key *out)
 {
 	size_t n = 0;
 
@@ -114,8 +114,8 @@ static size_t gather(const struct arrival_list *l, unsigned rarity, struct arriv
 	return n;
 }
 
-static size_t gather_all(const struct arrivals *a, size_t table, unsigned rarity,
-			 struct arrival *out)
+static size_t gather_all(const struct hot_keys *a, size_t table, unsigned rarity,
+			 struct hot_key *out)
 {
 	size_t n = 0;
 
@@ -124,20 +124,20 @@ static size_t gather_all(const struct arrivals *a, size_t table, unsigned rarity
 	return n;
 }
 
-struct arrival *arrivals_sorted(const struct arrivals *a, size_t table, struct arrival_list *all)
+struct hot_key *hot_keys_sorted(const struct hot_keys *a, size_t table, struct hot_list *all)
 {
-	*all = (struct arrival_list){.oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};
+	*all = (struct hot_list){.oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};
 	for (unsigned w = 0; w < a->threads; w++) {
-		const struct arrival_list *l = &a->list[w * a->job->ntables + table];
+		const struct hot_list *l = &a->list[w * a->job->ntables + table];
 
 		all->events += l->events;
 		all->rarity = l->rarity > all->rarity ? l->rarity : all->rarity;
 		all->oldest_ms = l->oldest_ms < all->oldest_ms ? l->oldest_ms : all->oldest_ms;
 		all->newest_ms = l->newest_ms > all->newest_ms ? l->newest_ms : all->newest_ms;
 	}
-	while ((all->n = gather_all(a, table, all->rarity, NULL)) > ARRIVALS_MOST)
+	while ((all->n = gather_all(a, table, all->rarity, NULL)) > HOT_KEYS_MOST)
 		all->rarity++;
-	struct arrival *out = mem_alloc((all->n + 1) * sizeof *out);
+	struct hot_key *out = mem_alloc((all->n + 1) * sizeof *out);
 	gather_all(a, table, all->rarity, out);
 	qsort(out, all->n, sizeof *out, by_order);
 	return out;

@@ -1,20 +1,20 @@
-/* arrivals.h - the keys of events in the order of their arrival (inside pipeline/advise/plan only) */
-#ifndef SALTMILL_PLAN_ARRIVALS_H
-#define SALTMILL_PLAN_ARRIVALS_H
+/* hot_keys.h - the keys of events in the order of their arrival (inside pipeline/advise/plan only) */
+#ifndef SALTMILL_PLAN_HOT_KEYS_H
+#define SALTMILL_PLAN_HOT_KEYS_H
 
 #include "planning.h"
 
 /* A kept event. */
-struct arrival {
+struct hot_key {
 	uint64_t order; /* place in the input, or the time of a message */
 	size_t key;	/* offset in the keys of its list */
 	uint32_t key_len;
-	struct bytes at; /* the key, after arrivals_sorted */
+	struct bytes at; /* the key, after hot_keys_sorted */
 };
 
 /* The kept events of one table and worker. */
-struct arrival_list {
-	struct arrival *item;
+struct hot_list {
+	struct hot_key *item;
 	size_t n;
 	struct buf keys;
 	unsigned rarity; /* one event in 2^rarity is kept */
@@ -22,17 +22,17 @@ struct arrival_list {
 	int64_t oldest_ms, newest_ms;
 };
 
-struct arrivals {
+struct hot_keys {
 	const struct job *job;
 	const struct row_plan *plan;
 	unsigned threads;
-	struct arrival_list *list; /* [threads * tables] */
+	struct hot_list *list; /* [threads * tables] */
 };
 
 /*
  * Return the kept events of a table in the order of arrival, which the caller frees. The keys
  * borrow from `a`. Sets *all to the sums of all lists.
  */
-struct arrival *arrivals_sorted(const struct arrivals *a, size_t table, struct arrival_list *all);
+struct hot_key *hot_keys_sorted(const struct hot_keys *a, size_t table, struct hot_list *all);
 
 #endif
