@@ -1,5 +1,5 @@
 /*
- * fuzz_input.c - a file (gzip, zstd or plain) gives the same bytes for any read sizes, or is
+ * fuzz_input.c - a file (plain, gzip, zstd, xz, bzip2 or zip) gives the same bytes for any read sizes, or is
  * refused
  *
  * The first byte chooses the size of each read.
