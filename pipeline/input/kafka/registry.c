@@ -79,6 +79,13 @@ static size_t take_answer(char *data, size_t size, size_t n, void *ctx)
 	return size * n;
 }
 
+/* After a signal, end a request at once, also if the registry does not answer. */
+static int stop_on_signal(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	(void)ctx, (void)a, (void)b, (void)c, (void)d;
+	return stop_flag != 0;
+}
+
 static int set_up(struct registry *r, struct error *err)
 {
 	const struct job *job = r->columns.job;
@@ -95,6 +102,8 @@ static int set_up(struct registry *r, struct error *err)
 	curl_easy_setopt(r->curl, CURLOPT_ERRORBUFFER, r->why);
 	curl_easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(r->curl, CURLOPT_TIMEOUT, ANSWER_S);
+	curl_easy_setopt(r->curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(r->curl, CURLOPT_XFERINFOFUNCTION, stop_on_signal);
 	curl_easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	return properties_of(job, r->job->registry.properties, r->job->registry.nproperties,
 			     set_property, r, err);
@@ -188,6 +197,9 @@ static int ask(struct registry *r, const char *path, const char *what, long *sta
 
 	for (;; wait = wait < LONG_WAIT_S ? 2 * wait : wait) {
 		*status = ask_once(r, url);
+		rc = stop_check(err);
+		if (rc)
+			break;
 		bool final = *status == 200 || *status == 404, other = final && !is_json(r);
 		if (final && !other)
 			break;
