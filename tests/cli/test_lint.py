@@ -161,6 +161,21 @@ def mended(text, fix):
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.parametrize("columns, found", [(120_000, True), (80_000, False)])
+def test_a_wide_row(tmp_path, columns, found):
+    """60,000 other rows have 1 column each, and share the counters of the wide row."""
+    events = [(7, i) for i in range(columns)] + [(100 + i, i) for i in range(60_000)]
+    random.Random(4).shuffle(events)
+    csv = "id,at,v,w,u\n" + "".join(f"{key},{NOW + at},x,,\n" for key, at in events)
+    text = job(cells="{family: f, qualifier: {field: at, as: millis}, value: v}")
+    _, findings = lint(tmp_path, text, csv)
+    assert [f["rule"] for f in findings] == ["wide-row"] * found
+    for f in findings:
+        assert abs(f["figure"] - columns) < 100 and f["line"] == 11, f
+        _, left = lint(tmp_path, mended(text, f["fix"]), csv)
+        assert left == []
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_bad_job_gets_its_finding_and_no_other(tmp_path, name):
     rule, text, csv = CASES[name]

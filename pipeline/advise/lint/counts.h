@@ -6,6 +6,8 @@
 #include "lint.h"
 #include "unique.h"
 
+#define WIDE_SLOTS (1u << 14)
+
 struct family_count {
 	/* rows with a cell, and bytes of qualifiers and values, in the sample */
 	uint64_t rows, bytes;
@@ -23,6 +25,8 @@ struct table_count {
 	struct family_count *families; /* [families] */
 	uint64_t *part_bytes;	       /* [parts], in the sample */
 	uint64_t *regions;	       /* [regions of the job], number of rows */
+	/* [WIDE_SLOTS], events by a hash of the row key; NULL if no qualifier has a field */
+	uint64_t *wide;
 	uint64_t *filled; /* [parts], number of padded parts that are full, in the sample */
 };
 
@@ -40,6 +44,8 @@ struct lint_watch {
 	unsigned nworkers, every;
 };
 
+/* Return the field of a qualifier that makes rows wide, or NULL. */
+const struct key_part *lint_wide_part(const struct job_table *t);
 /* Add the counts of all workers for a table to `sum`. The caller owns the arrays of `sum`. */
 void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count *sum);
 

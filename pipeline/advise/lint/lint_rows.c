@@ -1,4 +1,5 @@
 /* lint_rows.c - rules that need the counted rows of a table */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +16,7 @@
 #define FAMILY_BYTES  100
 #define FILLED_SHARE  0.01
 #define WIDER	      4
+#define WIDE_EVENTS   100000 /* columns of a row that lint reports */
 /* 1973-03-03 as milliseconds; as seconds, the year 5138 */
 #define EARLY_MS INT64_C(100000000000)
 #define LATE_MS	 INT64_C(100000000000000) /* the year 5138 as milliseconds */
@@ -162,6 +164,29 @@ static void tight_padding(const struct judge *j)
 	}
 }
 
+/*
+ * Report a row with very many columns. Rows with equal hashes share a counter, so the mean of the
+ * counters is not counted.
+ */
+static void wide_row(const struct judge *j)
+{
+	const struct table_count *c = j->count;
+	uint64_t widest = 0, mean = c->rows / WIDE_SLOTS;
+
+	for (size_t i = 0; c->wide && i < WIDE_SLOTS; i++)
+		widest = c->wide[i] > widest ? c->wide[i] : widest;
+	if (widest < mean + WIDE_EVENTS)
+		return;
+	const struct key_part *p = lint_wide_part(j->table);
+	add(j, "wide-row", LINT_WARNING, p->pos, (double)(widest - mean),
+	    lint_text(j->lint,
+		      "about %" PRIu64 " events are columns of one row, by `%s` in the qualifier",
+		      widest - mean, j->job->fields[p->field].name),
+	    "HBase never splits a region within a row, and a get of the row reads all columns; "
+	    "with the field in the row key, the columns become rows that a region split divides",
+	    fix_tell_apart(j->lint, j->job, j->table, p->field));
+}
+
 static void mistaken_unit(const struct judge *j)
 {
 	if (j->table->timestamp_constant)
@@ -262,8 +287,9 @@ void lint_times(struct lint *l, const struct job *job, size_t table, uint64_t ro
 void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *source, int64_t now_ms)
 {
 	static void (*const rules[])(
-		const struct judge *) = {long_key,	ordered_head,  unbalanced_families,
-					 tight_padding, mistaken_unit, short_ttl};
+		const struct judge *) = {long_key,	ordered_head, unbalanced_families,
+					 tight_padding, wide_row,     mistaken_unit,
+					 short_ttl};
 	for (size_t t = 0; t < w->job->ntables; t++) {
 		const struct job_table *table = &w->job->tables[t];
 		struct table_count sum = {.oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};
@@ -275,6 +301,8 @@ void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *sourc
 		sum.filled = mem_calloc(table->nrowkey, sizeof *sum.filled);
 		sum.part_bytes = mem_calloc(table->nrowkey, sizeof *sum.part_bytes);
 		sum.regions = mem_calloc(w->splits[t].count + 1, sizeof *sum.regions);
+		if (lint_wide_part(table))
+			sum.wide = mem_calloc(WIDE_SLOTS, sizeof *sum.wide);
 		lint_watch_sum(w, t, &sum);
 		for (size_t i = 0; sum.rows >= LINT_ROWS_LEAST && i < sizeof rules / sizeof *rules;
 		     i++)
@@ -285,5 +313,6 @@ void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *sourc
 		mem_free(sum.filled);
 		mem_free(sum.part_bytes);
 		mem_free(sum.regions);
+		mem_free(sum.wide);
 	}
 }

@@ -10,6 +10,15 @@
 
 #define UNIQUE_GROUPS (1u << 15) /* largest number of groups in all tables (4 MB of memory) */
 
+const struct key_part *lint_wide_part(const struct job_table *t)
+{
+	for (size_t i = 0; i < t->ncells; i++)
+		for (size_t k = 0; k < t->cells[i].nqualifier; k++)
+			if (t->cells[i].qualifier[k].kind == PART_FIELD && !t->cells[i].marker)
+				return &t->cells[i].qualifier[k];
+	return NULL;
+}
+
 struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
 				  unsigned workers, unsigned every)
 {
@@ -45,6 +54,8 @@ struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *
 		c->filled = mem_calloc(t->nrowkey, sizeof *c->filled);
 		c->part_bytes = mem_calloc(t->nrowkey, sizeof *c->part_bytes);
 		c->regions = mem_calloc(w->splits[i % job->ntables].count + 1, sizeof *c->regions);
+		if (lint_wide_part(t))
+			c->wide = mem_calloc(WIDE_SLOTS, sizeof *c->wide);
 		c->oldest_ms = INT64_MAX;
 		c->newest_ms = INT64_MIN;
 	}
@@ -66,6 +77,7 @@ void lint_watch_free(struct lint_watch *w)
 		mem_free(w->counts[i].filled);
 		mem_free(w->counts[i].part_bytes);
 		mem_free(w->counts[i].regions);
+		mem_free(w->counts[i].wide);
 	}
 	for (unsigned i = 0; i < w->nworkers; i++) {
 		mem_free(w->scratch[i].cells);
@@ -152,6 +164,8 @@ void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const s
 		count_sampled(w, worker, table, c, r, n);
 	if (wanted)
 		unique_add(w->unique[table], hash, r->seq, cells, n);
+	if (c->wide)
+		c->wide[unique_hash(r->key, 0) % WIDE_SLOTS]++;
 	c->key_bytes += r->key.len;
 	c->oldest_ms = ts < c->oldest_ms ? ts : c->oldest_ms;
 	c->newest_ms = ts > c->newest_ms ? ts : c->newest_ms;
@@ -189,5 +203,7 @@ void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count
 		}
 		for (size_t r = 0; r <= w->splits[table].count; r++)
 			sum->regions[r] += c->regions[r];
+		for (size_t k = 0; c->wide && k < WIDE_SLOTS; k++)
+			sum->wide[k] += c->wide[k];
 	}
 }
