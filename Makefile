@@ -269,7 +269,7 @@ endef
 # header of a library: the files that may include it
 define LIBRARIES
 bzlib.h: input/files/block_codec.c input/files/unpack.c
-csv.h: input/csv/csv.c
+csv.h: input/csv/csv.c model/job/section_map.c
 curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c publish/storage/webhdfs.h
 iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c

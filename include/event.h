@@ -105,6 +105,7 @@ struct event {
 	uint64_t seq; /* rank of the event in the run's input; decides which duplicate is newer */
 	/* CSV: line where the event starts in its decompressed file, counted from 1 */
 	uint64_t line;
+	uint64_t row; /* number of the row in its file, from 1; counted if the job reads $row */
 	uint64_t more_lines; /* CSV: line ends inside the event, in quotes or after a stray quote */
 	/* CSV: byte offset in the decompressed file; Kafka: the message's offset */
 	uint64_t offset;

@@ -76,10 +76,27 @@ int transform_text(const struct field *f, locale_t letters, struct bytes *text,
 		   struct transform_scratch *s, struct reject *why);
 
 /*
+ * Return the text that a question means. If no value of the field has `text`, but `map` lists `text`
+ * as a name, this is the name's replacement. Otherwise it is `text`.
+ */
+struct bytes transform_asked(const struct field *f, struct bytes text);
+
+/*
  * Find the last date in a path, in days since 1970. Dates look like 20260103, 2026-01-03,
  * 2026_01_03 or 2026.01.03, in the years 1900 to 2199. Returns false if the path has no date.
  */
 bool field_day_of(const char *path, int64_t *days);
+/*
+ * Find the value of the last folder NAME=VALUE in a path, as it is in the path. Returns false if the
+ * path has no such folder.
+ */
+bool path_partition(const char *path, const char *name, struct bytes *value);
+struct event;
+/*
+ * Append the text of an event's column that is not in the event (enum origin). `name` is the
+ * column's name. Returns false, and appends nothing, if the column is null.
+ */
+bool origin_text(enum origin origin, const char *name, const struct event *ev, struct buf *out);
 /*
  * Parse v->text, which is not null, into the typed member. The function replaces a number's text by
  * a plain form without thousands separators and with a decimal point. Returns RC_DATA if the text
@@ -87,8 +104,10 @@ bool field_day_of(const char *path, int64_t *days);
  */
 int field_read(const struct field_form *form, struct value *v, struct field_scratch *s,
 	       struct reject *why);
-/* Parse as field_read does, but also accept ISO 8601 times. Times without an offset are in the
- * field's zone. */
+/*
+ * Parse a text of a question as field_read does, but also accept ISO 8601 times, and the names of the
+ * field's `map`. Times without an offset are in the field's zone.
+ */
 int field_read_loosely(const struct field_form *form, struct value *v, struct field_scratch *s,
 		       struct reject *why);
 /* Parse as field_read does, but put the value into the arena, so that the value borrows nothing. */

@@ -57,7 +57,8 @@ struct transform {
 	struct text_pair {
 		const char *from, *to;
 	} * map;
-	size_t nmap; /* `map` is NULL if the job has no `map` */
+	size_t nmap;			  /* `map` is NULL if the job has no `map` */
+	const struct text_pair **by_from; /* the pairs, sorted by `from` */
 	enum otherwise otherwise;
 	const char *other; /* the text of OTHERWISE_TEXT */
 };
@@ -79,6 +80,7 @@ struct field {
 	const struct zone *zone; /* TIME_FORMAT without %z; NULL means UTC */
 	const char **columns;	 /* source column names; the default is the field's own name */
 	size_t ncolumns;
+	bool first;	      /* the value is that of the first column that is not null */
 	const char **glue;    /* ncolumns + 1 texts, around and between them */
 	const char **implied; /* texts of `glue` that the user may have meant as columns */
 	size_t nimplied;
@@ -273,6 +275,12 @@ enum trim {
 enum missing { MISSING_REJECT, MISSING_NULL };
 enum extra { EXTRA_REJECT, EXTRA_EMPTY, EXTRA_IGNORE };
 
+/*
+ * The origin of a column's text. A row of a file has more than its own columns: the path of its
+ * file, its line, its number in the file, and the folders NAME=VALUE of the path.
+ */
+enum origin { ORIGIN_COLUMN, ORIGIN_FILE, ORIGIN_LINE, ORIGIN_ROW, ORIGIN_PARTITION };
+
 struct csv_source {
 	/*
 	 * Paths, relative to the job file's folder. "-" is standard input. A folder or a glob(7)
@@ -280,6 +288,9 @@ struct csv_source {
 	 */
 	const char **files;
 	size_t nfiles;
+	/* names of folders NAME=VALUE that each path has; their values are columns */
+	const char **partitions;
+	size_t npartitions;
 	uint32_t skip, skip_footer; /* lines to skip at the start and end of each file */
 	bool header;
 	bool replace; /* use `columns` as names, and skip the header */
@@ -434,6 +445,13 @@ struct job {
  */
 int job_load(struct job *job, const char *path, struct error *err);
 void job_release(struct job *job);
+/*
+ * Return the origin of the column that a field reads by this name: $file, $line, $row, or a name of
+ * `partitions`. Messages of Kafka have only columns.
+ */
+enum origin column_origin(const struct job *job, const char *name);
+/* Return true if a field reads a column of this origin. */
+bool job_reads(const struct job *job, enum origin origin);
 /*
  * Find the table with that name. If `name` is NULL, find the only table. Returns RC_CONFIG if the
  * name is unknown. Returns RC_CONFIG also if `name` is NULL and the job has several tables.

@@ -44,11 +44,14 @@ static struct bytes source_text(struct looker *k, const struct field *f, const s
 
 	out->len = 0;
 	for (size_t i = 0; i < f->ncolumns; i++) {
-		size_t at = column_of(k, f->columns[i]);
+		const char *name = f->columns[i];
+		size_t at = column_of(k, name);
 
 		if (f->ncolumns > 1)
-			buf_printf(out, "%s%s=", i ? ", " : "", f->columns[i]);
-		if (at < ev->ncolumns && !ev->columns[at].absent)
+			buf_printf(out, "%s%s=", i ? ", " : "", name);
+		if (at == k->ncolumns)
+			origin_text(column_origin(k->opt->job, name), name, ev, out);
+		else if (at < ev->ncolumns && !ev->columns[at].absent)
 			buf_append(out, ev->columns[at].ptr, ev->columns[at].len);
 	}
 	return kept(k->look, buf_bytes(out));

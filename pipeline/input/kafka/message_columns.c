@@ -101,7 +101,8 @@ static size_t count_names(const struct job *job)
 static int add_paths(struct decoding *d, const struct field *f, struct error *err)
 {
 	for (size_t k = 0; k < f->ncolumns; k++) {
-		if (f->columns[k][0] == '$')
+		if (f->columns[k][0] == '$' ||
+		    column_origin(d->job, f->columns[k]) != ORIGIN_COLUMN)
 			continue;
 		if (d->job->kafka.format == KAFKA_RAW)
 			return bad_name(
@@ -120,12 +121,13 @@ static int add_beside(struct decoding *d, const struct field *f, struct error *e
 	for (size_t k = 0; k < f->ncolumns; k++) {
 		enum beside kind;
 
-		if (f->columns[k][0] != '$')
+		if (f->columns[k][0] != '$' ||
+		    column_origin(d->job, f->columns[k]) != ORIGIN_COLUMN)
 			continue;
 		if (d->job->source != SOURCE_KAFKA)
 			return bad_name(
 				d->job, f, f->columns[k],
-				"a path, because events of a file have no metadata (a key of that name: [\"$...\"])",
+				"a path, $file, $line or $row (a key of that name: [\"$...\"])",
 				err);
 		if (!beside_kind(f->columns[k], &kind))
 			return bad_name(d->job, f, f->columns[k],

@@ -193,6 +193,7 @@ int blocks_take(struct source_worker *w, const struct block_place *p, uint64_t n
 			      .roomy = true,
 			      .seq = blocks_seq(p, number),
 			      .line = p->event + number + 1,
+			      .row = p->event + number + 1,
 			      .offset = p->offset,
 			      .file = s->files[w->file].path};
 	struct buf raw = {0};

@@ -78,6 +78,7 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	bool skipped = false;
 	int rc = RC_OK;
 
+	event.row = ++w->row;
 	event.more_lines = row->more_lines;
 	/* the text of a malformed row may contain lines that are events (see csv_skip) */
 	if (s->csv->skip_matching && row->kind != CSV_BAD_QUOTE)
@@ -103,6 +104,7 @@ static int take_one_of(struct source_worker *w, const struct event_rows *rows, s
 	csv_columns(&w->reader, rows, i);
 	struct event event =
 		make_event(w, rows->text + row_field(ends).at, end, w->reader.line - rows->n + i);
+	event.row = w->row + i + 1;
 	int rc = w->source->csv->skip_matching ? skip_row(w, &event, sink, &skipped, err) : RC_OK;
 	return rc || skipped ? rc : worker_take(w, &event, sink, err);
 }
@@ -161,6 +163,7 @@ int work_on_rows(struct source_worker *w, const struct source_sink *sink, uint64
 		while (rc == RC_OK && (n = csv_plain(&w->reader, &plain)) > 0) {
 			*rows += n;
 			rc = give_rows(w, &plain, sink, err);
+			w->row += n;
 		}
 		if (rc != RC_OK || !csv_next(&w->reader, &row))
 			break;

@@ -21,6 +21,7 @@ struct cursor {
 	struct buf rest;	/* decoded bytes not yet passed on, from the start of a row */
 	uint64_t offset;	/* offset of `rest` in the decoded file */
 	uint64_t line;		/* line ends before `rest`, or events in block formats */
+	uint64_t rows;		/* rows before `rest`, if the source counts them */
 	uint64_t blocks, ranks; /* blocks and ranks before `rest`, in block formats (blocks.h) */
 	bool open, eof;
 	bool dry; /* the last read returned nothing although the file continues */
@@ -60,6 +61,8 @@ struct source {
 	pthread_mutex_t lock; /* protects all members below */
 	struct slice slice;
 	struct csv_reader cutter;
+	bool counts_rows; /* a field reads $row */
+	struct csv_reader counter;
 	uint64_t cut; /* number of pieces cut */
 	/* decoded bytes of all pieces cut, and of those passed to workers */
 	uint64_t cut_bytes, taken_bytes;

@@ -20,7 +20,8 @@ static uint64_t place_of(const struct source_worker *w, const uint8_t *line)
 	return (uint64_t)(line - w->piece.ptr);
 }
 
-static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
+/* Pass one line. `line` counts the lines before it in the piece, and `row` those in the file. */
+static int take_line(struct source_worker *w, struct bytes text, uint64_t line, uint64_t row,
 		     const struct source_sink *sink, struct error *err)
 {
 	const struct source *s = w->source;
@@ -30,6 +31,7 @@ static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
 			      .roomy = true,
 			      .seq = w->seq + at,
 			      .line = w->line + line + 1,
+			      .row = row + 1,
 			      .offset = w->offset + at,
 			      .raw = text,
 			      .file = s->files[w->file].path};
@@ -42,9 +44,12 @@ static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
 	return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
 }
 
-/* Lines to pass together. `first` is the number of the first line in the piece. */
+/*
+ * Lines to pass together. `first` is the number of the first line in the piece, and `row` counts the
+ * events of the file before it.
+ */
 struct lines_made {
-	uint64_t first;
+	uint64_t first, row;
 	bool begun;
 };
 
@@ -58,7 +63,7 @@ static int give_lines(struct source_worker *w, struct lines_made *l, const struc
 
 	l->begun = false;
 	for (size_t i = 0; !taken && i < n && rc == RC_OK; i++)
-		rc = take_line(w, text[i], l->first + i, sink, err);
+		rc = take_line(w, text[i], l->first + i, l->row + i, sink, err);
 	return rc;
 }
 
@@ -74,16 +79,17 @@ static bool join_line(struct source_worker *w, struct lines_made *l, struct byte
 	if (!l->begun) {
 		l->begun = made_begin(w->made, sink, w->line + line + 1, 1);
 		l->first = line;
+		l->row = w->row;
 	}
 	return l->begun && text.len <= w->source->max_row_bytes &&
 	       decoder_run(w->json, &message, &columns, &why, &err) == RC_OK &&
 	       made_add(w->made, columns, w->seq + place_of(w, text.ptr), text);
 }
 
-static bool is_blank(struct bytes text)
+bool line_is_blank(struct bytes text)
 {
 	for (size_t i = 0; i < text.len; i++)
-		if (text.ptr[i] != ' ' && text.ptr[i] != '\t')
+		if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && !csv_is_end(text.ptr[i]))
 			return false;
 	return true;
 }
@@ -103,7 +109,7 @@ int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint6
 		p += text.len;
 		while (text.len > 0 && csv_is_end(text.ptr[text.len - 1]))
 			text.len--;
-		if (is_blank(text)) {
+		if (line_is_blank(text)) {
 			w->reader.blank_lines++;
 			/* collected lines must be consecutive */
 			rc = give_lines(w, &made, sink, err);
@@ -116,7 +122,8 @@ int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint6
 		if (!joins || made_full(w->made))
 			rc = give_lines(w, &made, sink, err);
 		if (!joins && rc == RC_OK)
-			rc = take_line(w, text, line, sink, err);
+			rc = take_line(w, text, line, w->row, sink, err);
+		w->row++;
 	}
 	return rc == RC_OK ? give_lines(w, &made, sink, err) : rc;
 }

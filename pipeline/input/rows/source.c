@@ -162,7 +162,14 @@ static int open_files(struct source *s, const struct job *job, struct error *err
 		rc = check_files(s, err);
 	if (rc == RC_OK)
 		rc = slice_open(s, job, err);
-	return rc ? rc : begin(s, err);
+	if (rc == RC_OK)
+		rc = origins_check(s, job, err);
+	if (rc == RC_OK)
+		rc = begin(s, err);
+	s->counts_rows = rc == RC_OK && !s->blocks && job_reads(job, ORIGIN_ROW);
+	if (s->counts_rows)
+		count_open(s);
+	return rc;
 }
 
 int source_open(struct source **out, const struct source_options *options, struct error *err)
@@ -226,6 +233,8 @@ void source_close(struct source *s)
 	}
 	cursor_close(&s->cursor);
 	csv_close(&s->cutter);
+	if (s->counts_rows)
+		csv_close(&s->counter);
 	if (s->blocks)
 		s->blocks->close(s);
 	decoding_free(s->json);
@@ -430,6 +439,8 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 	w->offset = c->offset;
 	w->seq = s->seq_base + c->offset;
 	places_note(&s->places, &(struct place){w->seq, w->line, w->offset, w->file});
+	w->row = c->rows;
+	c->rows += s->counts_rows ? count_rows(s, piece) : 0;
 	c->line += csv_lines(piece->ptr, cut);
 	c->offset += cut;
 	return RC_OK;

@@ -20,6 +20,7 @@ struct source_worker {
 	 * it
 	 */
 	uint64_t offset, line, seq;
+	uint64_t row; /* rows of the file before the current row, if the source counts them */
 	/* number in the file, from 0, of the piece's first block, later of the current block */
 	uint64_t block;
 	void *own;		/* data of the block format */
@@ -35,6 +36,13 @@ int worker_take(struct source_worker *w, const struct event *event, const struct
 		struct error *err);
 int worker_reject(struct source_worker *w, const struct source_sink *sink,
 		  const struct event *event, const struct reject *why, struct error *err);
+
+/* Count the rows of a piece: events, rejects and rows of `skip_matching` (count_rows.c). */
+uint64_t count_rows(struct source *s, struct buf *piece);
+/* Open the reader that counts. */
+void count_open(struct source *s);
+/* Check that the columns $line, $row and those of `partitions` exist in this input. */
+int origins_check(const struct source *s, const struct job *job, struct error *err);
 
 /* Count a row that matches `skip_matching` as filtered, and set `*skipped` (skip_rows.c). */
 int skip_row(struct source_worker *w, const struct event *event, const struct source_sink *sink,
@@ -52,6 +60,8 @@ void row_fault(const struct source *s, const struct csv_row *row, struct reject 
 
 /* Make columns of the paths that the job's fields use (json_lines.c). */
 int lines_open(struct source *s, const struct job *job, struct error *err);
+/* Return true if the line has only spaces, tabs and its line end. */
+bool line_is_blank(struct bytes text);
 /* Pass each line of the piece that is not blank as an event. Set `*rows` to the number of lines. */
 int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
 		  struct error *err);

@@ -230,6 +230,26 @@ static int check_implied(const struct job *job, const struct field *f, const str
 	return RC_OK;
 }
 
+/* Find column `i` of the field, or its origin if the column is not in the event. */
+static int bind_column(struct binding *b, size_t i, const struct job *job,
+		       const struct column_names *c, struct error *err)
+{
+	const struct field *f = b->form.field;
+	const char *name = b->names[i];
+	enum origin origin = column_origin(job, name);
+
+	if (origin == ORIGIN_PARTITION && names_find(&c->first, name))
+		return error_set(err, RC_CONFIG,
+				 "%s:%u:%u: found the column `%s` in the source and in "
+				 "`partitions` (field `%s`), expected one of them",
+				 job->path, f->pos.line, f->pos.column, name, f->name);
+	if (origin == ORIGIN_COLUMN || names_find(&c->first, name))
+		return find_column(job, f, name, c, &b->columns[i], err);
+	b->origins[i] = origin;
+	b->computed = true;
+	return RC_OK;
+}
+
 static int bind_columns(struct row_plan *p, struct binding *b, const struct job *job,
 			const struct column_names *columns, struct error *err)
 {
@@ -239,8 +259,10 @@ static int bind_columns(struct row_plan *p, struct binding *b, const struct job 
 	b->ncolumns = f->columns && f->ncolumns ? f->ncolumns : 1;
 	b->columns = arena_alloc(&p->arena, b->ncolumns * sizeof *b->columns);
 	bind_glue(p, b);
+	b->names = names;
+	b->origins = arena_alloc(&p->arena, b->ncolumns * sizeof *b->origins);
 	for (size_t i = 0; i < b->ncolumns; i++) {
-		int rc = find_column(job, f, names[i], columns, &b->columns[i], err);
+		int rc = bind_column(b, i, job, columns, err);
 
 		if (rc)
 			return rc;
@@ -304,7 +326,7 @@ static int bind_some(struct row_plan *p, const struct use *uses, bool always,
 		if (rc)
 			return rc;
 		for (size_t k = 0; k < b->ncolumns && uses[i].used; k++)
-			if (p->ncolumns < b->columns[k] + 1)
+			if (b->origins[k] == ORIGIN_COLUMN && p->ncolumns < b->columns[k] + 1)
 				p->ncolumns = b->columns[k] + 1;
 		b->column = b->columns[0];
 		p->slots[i] = p->nbindings;

@@ -41,7 +41,10 @@ struct binding {
 	uint64_t quick_scale; /* factor for the number */
 	size_t ncolumns;
 	struct field_form form;
-	size_t *columns;    /* indexes of the event's columns */
+	size_t *columns; /* indexes of the event's columns */
+	/* the origin of each column, and its name; `columns` has no index if it is not in the event */
+	enum origin *origins;
+	const char *const *names;
 	bool computed;	    /* the value is joined or transformed, not the text of one column */
 	struct bytes *glue; /* texts around and between the columns */
 	struct bytes *nulls;
@@ -183,7 +186,7 @@ struct row_encoder {
 	struct value *values; /* by binding */
 	struct bytes *rows;   /* by table, this event's row key, empty if the event has no row */
 	struct binding_scratch {
-		struct buf joined;
+		struct buf joined, origin;
 		struct transform_scratch transform;
 		struct field_scratch read;
 		const char *file; /* file name for read.file_day */

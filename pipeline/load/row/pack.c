@@ -42,6 +42,7 @@ void row_encoder_trim(struct row_encoder *e)
 {
 	for (size_t i = 0; i < e->plan->nbindings; i++) {
 		buf_release(&e->scratch[i].joined);
+		buf_release(&e->scratch[i].origin);
 		transform_scratch_release(&e->scratch[i].transform);
 		field_scratch_release(&e->scratch[i].read);
 	}

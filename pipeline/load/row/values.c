@@ -49,28 +49,52 @@ static int no_value(const struct binding *b, struct demand d, const struct colum
 	return v->text.ptr || !d.need ? RC_OK : null_value(b, d, c, why);
 }
 
-/*
- * Join the texts of the columns and the glue into `*whole`. Return the first null column, or NULL.
- */
-static const struct column *join_columns(const struct binding *b, const struct event *ev,
-					 struct buf *out, struct column *whole)
+/* Return column `i` of the field. `out` holds its text if the text is not in the event. */
+static struct column column_at(const struct binding *b, size_t i, const struct event *ev,
+			       struct buf *out)
 {
+	if (b->origins[i] == ORIGIN_COLUMN)
+		return ev->columns[b->columns[i]];
+	out->len = 0;
+	bool absent = !origin_text(b->origins[i], b->names[i], ev, out);
+	return (struct column){.ptr = out->ptr, .len = (uint32_t)out->len, .absent = absent};
+}
+
+/*
+ * Join the texts of the columns and the glue into `*whole`. If a column is null, set `*whole` to
+ * that column, and return false.
+ */
+static bool join_columns(const struct binding *b, const struct event *ev, struct binding_scratch *s,
+			 struct column *whole)
+{
+	struct buf *out = &s->joined;
+	bool quoted = false;
+
 	out->len = 0;
 	buf_append(out, b->glue[0].ptr, b->glue[0].len);
-	*whole = (struct column){.quoted = false};
 	for (size_t i = 0; i < b->ncolumns; i++) {
-		const struct column *c = &ev->columns[b->columns[i]];
-
-		if (is_null(b, c))
-			return c;
-		buf_append(out, c->ptr, c->len);
+		*whole = column_at(b, i, ev, &s->origin);
+		if (is_null(b, whole))
+			return false;
+		buf_append(out, whole->ptr, whole->len);
 		buf_append(out, b->glue[i + 1].ptr, b->glue[i + 1].len);
-		whole->quoted = whole->quoted || c->quoted;
+		quoted = quoted || whole->quoted;
 	}
 	buf_room(out, EVENT_ROOM_BYTES);
-	whole->ptr = out->ptr;
-	whole->len = (uint32_t)out->len;
-	return NULL;
+	*whole = (struct column){.ptr = out->ptr, .len = (uint32_t)out->len, .quoted = quoted};
+	return true;
+}
+
+/* Set `*whole` to the first column that is not null. Return false if all are null. */
+static bool first_column(const struct binding *b, const struct event *ev, struct binding_scratch *s,
+			 struct column *whole)
+{
+	for (size_t i = 0; i < b->ncolumns; i++) {
+		*whole = column_at(b, i, ev, &s->joined);
+		if (!is_null(b, whole))
+			return true;
+	}
+	return false;
 }
 
 static const uint8_t nothing[EVENT_ROOM_BYTES];
@@ -84,12 +108,12 @@ static int compute_text(struct row_encoder *e, const struct binding *b, struct d
 {
 	struct binding_scratch *s = &e->scratch[b - e->plan->bindings];
 	const struct field *f = b->form.field;
-	struct column whole;
-	const struct column *null = join_columns(b, ev, &s->joined, &whole);
+	struct column whole = {.absent = true};
+	bool found = f->first ? first_column(b, ev, s, &whole) : join_columns(b, ev, s, &whole);
 
-	if (null)
-		return no_value(b, d, null, v, why);
-	v->text = bytes_of(whole.ptr, whole.len);
+	if (!found)
+		return no_value(b, d, &whole, v, why);
+	v->text = bytes_of(whole.len ? whole.ptr : nothing, whole.len);
 	if (!f->transform)
 		return RC_OK;
 	if (transform_text(f, e->plan->letters, &v->text, &s->transform, why))

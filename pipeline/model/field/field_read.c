@@ -509,8 +509,9 @@ int field_read_loosely(const struct field_form *form, struct value *v, struct fi
 		       struct reject *why)
 {
 	struct instant t;
-	int rc = field_read(form, v, s, why);
 
+	v->text = transform_asked(form->field, v->text);
+	int rc = field_read(form, v, s, why);
 	if (rc && form->field->type == FIELD_TIME &&
 	    iso_parse(v->text, form->field->zone, &t) == TIME_FINE)
 		return take_instant(v, t);

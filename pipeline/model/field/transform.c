@@ -125,6 +125,45 @@ static struct bytes with_room(struct buf *out)
 	return buf_bytes(out);
 }
 
+/* Return the text that replaces `text`, or NULL if the map does not list it. */
+static const char *map_find(const struct transform *t, struct bytes text)
+{
+	size_t low = 0, high = t->nmap;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = bytes_cmp(text, bytes_str(t->by_from[middle]->from));
+
+		if (order == 0)
+			return t->by_from[middle]->to;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+/* Return true if a value of the field can have this text. */
+static bool is_result(const struct field *f, struct bytes text)
+{
+	const struct transform *t = f->transform;
+
+	for (size_t i = 0; i < t->nmap; i++)
+		if (bytes_eq(bytes_str(t->map[i].to), text))
+			return true;
+	return (f->fallback && bytes_eq(bytes_str(f->fallback), text)) ||
+	       (t->otherwise == OTHERWISE_TEXT && bytes_eq(bytes_str(t->other), text));
+}
+
+struct bytes transform_asked(const struct field *f, struct bytes text)
+{
+	const struct transform *t = f->transform;
+	const char *to = t && t->map && !is_result(f, text) ? map_find(t, text) : NULL;
+
+	return to ? bytes_str(to) : text;
+}
+
 static int no_word(const struct field *f, struct bytes text, struct reject *why)
 {
 	const struct transform *t = f->transform;
@@ -143,11 +182,8 @@ static int map(const struct field *f, struct bytes *text, struct transform_scrat
 	       struct reject *why)
 {
 	const struct transform *t = f->transform;
-	const char *to = NULL;
+	const char *to = map_find(t, *text);
 
-	for (size_t i = 0; i < t->nmap && !to; i++)
-		if (bytes_eq(bytes_str(t->map[i].from), *text))
-			to = t->map[i].to;
 	if (!to && t->otherwise == OTHERWISE_KEEP)
 		return RC_OK;
 	if (!to && t->otherwise == OTHERWISE_REJECT)

@@ -101,6 +101,10 @@ static const struct key keys[] = {
 	       "from: [day, \" \", time]"),
 	 INNER(&piece_schema),
 	 .read = read_from},
+	{.name = "first",
+	 WORDS(TEXTS, NULL, "columns, paths or $names; the value is the first that is not null",
+	       "first: [after.id, before.id]"),
+	 .read = read_first},
 	{.name = "join",
 	 WORDS(TEXT, "\" \"", "the text between several columns", "join: \";\""),
 	 .read = read_join},
@@ -120,9 +124,9 @@ static const struct key keys[] = {
 	 .read = read_case,
 	 CHOICES(cases)},
 	{.name = "map",
-	 WORDS(PROPERTIES, NULL,
-	       "texts to replace; a text that is not listed makes the event bad, unless "
-	       "`otherwise` is set",
+	 WORDS(CODES, NULL,
+	       "texts to replace, here or in a CSV file of FROM,TO lines; a text that is not "
+	       "listed makes the event bad, unless `otherwise` is set",
 	       "map: {A: 1, B: 2}"),
 	 .read = read_map},
 	{.name = "otherwise",
@@ -139,7 +143,8 @@ static const struct key keys[] = {
 	 .offset = offsetof(struct field, fallback)},
 	{.name = "codes",
 	 WORDS(CODES, NULL,
-	       "a number for each name, here or in a file of NAME,CODE lines; sets the type to code",
+	       "a number for each name, here or in a file of NAME,CODE lines; sets the type to "
+	       "code, unless the type is u32 or u64",
 	       "codes: {DE: 1, AT: 2}"),
 	 .read = read_codes},
 	{.name = "unknown",
@@ -263,10 +268,17 @@ static int check_codes(struct reader *r, const struct node *n, struct field *f)
 {
 	const struct node *type = node_get(n, "type"), *unknown = node_get(n, "unknown");
 
-	if (f->codes && type && f->type != FIELD_CODE)
-		return fault(r, type->pos, "type: found %s with `codes`, expected code or no type",
+	bool whole = f->type == FIELD_U32 || f->type == FIELD_U64;
+
+	if (f->codes && type && f->type != FIELD_CODE && !whole)
+		return fault(r, type->pos,
+			     "type: found %s with `codes`, expected code, u32, u64 or no type",
 			     field_type_name(f->type));
-	if (f->codes)
+	if (f->codes && type && whole && node_get(n, "map"))
+		return fault(r, type->pos, "found `codes` and `map`, expected one of them");
+	if (f->codes && type && whole)
+		map_codes(r, f);
+	else if (f->codes)
 		f->type = FIELD_CODE;
 	if (f->type == FIELD_CODE && !f->codes)
 		return fault(
@@ -274,7 +286,7 @@ static int check_codes(struct reader *r, const struct node *n, struct field *f)
 			"code field `%.60s` lacks `codes`: `{NAME: 1, OTHER: 2}`, or a file with one "
 			"NAME,CODE per line",
 			f->name);
-	if (unknown && !f->codes)
+	if (unknown && !node_get(n, "codes"))
 		return fault(r, unknown->pos, "found `unknown` without `codes`, expected both");
 	return RC_OK;
 }
@@ -286,6 +298,10 @@ static int check_field(struct reader *r, const struct node *n, struct field *f)
 
 	if (rc)
 		return rc;
+	if (node_get(n, "first") && (node_get(n, "from") || node_get(n, "join")))
+		return fault(r, node_get(n, "first")->pos,
+			     "found `first` with `%s`, expected one of them",
+			     node_get(n, "from") ? "from" : "join");
 	if (node_get(n, "join") && f->ncolumns < 2)
 		return fault(
 			r, node_get(n, "join")->pos,

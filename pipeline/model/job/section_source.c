@@ -19,6 +19,14 @@ static int read_files(struct reader *r, const struct node *n, const struct key *
 	return rc;
 }
 
+static int read_partitions(struct reader *r, const struct node *n, const struct key *key,
+			   void *slot)
+{
+	struct csv_source *c = slot;
+
+	return read_names(r, n, key, &c->partitions, &c->npartitions);
+}
+
 static int read_find(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
@@ -136,6 +144,12 @@ static const struct key csv_keys[] = {
 	       "standard input; files on the command line replace them",
 	       "files: [inbox/*.csv, archive/]"),
 	 .read = read_files},
+	{.name = "partitions",
+	 WORDS(TEXTS, NULL,
+	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
+	       "are columns",
+	       "partitions: [dt, region]"),
+	 .read = read_partitions},
 	{.name = "skip",
 	 WORDS(NUMBER, "0", "number of lines to skip in each file, above its header or first row",
 	       "skip: 2"),
@@ -300,6 +314,12 @@ static const struct key json_keys[] = {
 	 WORDS(TEXTS, NULL, "files with one JSON object per line; paths, patterns, folders, \"-\"",
 	       "files: [events.jsonl]"),
 	 .read = read_files},
+	{.name = "partitions",
+	 WORDS(TEXTS, NULL,
+	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
+	       "are columns",
+	       "partitions: [dt, region]"),
+	 .read = read_partitions},
 	{.name = "encoding",
 	 WORDS(TEXT, "utf-8", "the character set of the files; `iconv --list` prints the names",
 	       "encoding: utf-16"),
@@ -347,6 +367,12 @@ static const struct key block_keys[] = {
 	 WORDS(TEXTS, NULL, "files that contain their schema; paths, patterns, folders, \"-\"",
 	       "files: [events.avro]"),
 	 .read = read_files},
+	{.name = "partitions",
+	 WORDS(TEXTS, NULL,
+	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
+	       "are columns",
+	       "partitions: [dt, region]"),
+	 .read = read_partitions},
 	{.name = "max_block",
 	 WORDS(SIZE, "256M",
 	       "the size limit of a block or record batch, compressed or not; a larger block ends the run",
@@ -422,6 +448,8 @@ static int check_columns_of(struct reader *r, const struct field *f, const struc
 
 	for (size_t k = 0; k < f->ncolumns; k++) {
 		if (r->job->source == SOURCE_KAFKA && f->columns[k][0] == '$')
+			continue;
+		if (column_origin(r->job, f->columns[k]) != ORIGIN_COLUMN)
 			continue;
 		if (!names_find(known, f->columns[k]))
 			return unknown_name(r, f->pos, "column", f->columns[k], c->columns,

@@ -131,6 +131,14 @@ int read_from(struct reader *r, const struct node *n, const struct key *key, voi
 	return rc;
 }
 
+int read_first(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct field *f = slot;
+
+	f->first = true;
+	return read_names(r, n, key, &f->columns, &f->ncolumns);
+}
+
 int read_join(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct field *f = slot;
@@ -151,7 +159,7 @@ int read_join(struct reader *r, const struct node *n, const struct key *key, voi
 
 /* --- changes of the text --- */
 
-static struct transform *transform_of(struct reader *r, struct field *f)
+struct transform *transform_of(struct reader *r, struct field *f)
 {
 	if (!f->transform)
 		f->transform = arena_alloc(&r->job->arena, sizeof *f->transform);
@@ -210,25 +218,6 @@ int read_substring(struct reader *r, const struct node *n, const struct key *key
 int read_case(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	return read_choice(r, n, key, &transform_of(r, slot)->letters);
-}
-
-int read_map(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	struct transform *t = transform_of(r, slot);
-
-	if (n->kind != NODE_MAPPING || n->count == 0)
-		return expected(r, n, key->name, "a mapping of texts, such as {A: 1, B: 2}");
-	t->map = arena_alloc(&r->job->arena, n->count * sizeof *t->map);
-	for (; t->nmap < n->count; t->nmap++) {
-		struct text_pair *pair = &t->map[t->nmap];
-		int rc = read_any_text(r, n->keys[t->nmap], key, &pair->from);
-
-		if (rc == RC_OK)
-			rc = read_any_text(r, n->items[t->nmap], key, &pair->to);
-		if (rc)
-			return rc;
-	}
-	return RC_OK;
 }
 
 static const struct key keep_keys[] = {

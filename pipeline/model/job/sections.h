@@ -50,11 +50,13 @@ int read_expect(struct reader *r, const struct node *n, const struct key *key, v
 
 /* section_transforms.c. Slot: struct field. */
 int read_from(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_first(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_join(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_match(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_substring(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_case(struct reader *r, const struct node *n, const struct key *key, void *slot);
-int read_map(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Return the field's transform. The function adds one if the field has none. */
+struct transform *transform_of(struct reader *r, struct field *f);
 int read_otherwise(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
 /* field_list.c. Add a field that reads the column of its name. The job owns the field. */
@@ -64,6 +66,11 @@ size_t field_use(struct reader *r, const char *name, struct pos pos);
 /* Slot: size_t, the index of the named field. The reader adds a field that is not listed as text.
  */
 int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
+/* section_map.c. Slot: struct field. */
+int read_map(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Make a map of the codes, so that the field's text is the code in digits. */
+void map_codes(struct reader *r, struct field *f);
 
 /* section_conditions.c. Slot: const struct job_condition *. */
 int read_condition(struct reader *r, const struct node *n, const struct key *key, void *slot);
