@@ -116,6 +116,8 @@ KEYS = {
                           lambda r: (lambda i: b"a|" + hashlib.md5(u32(i)).digest()[:4] + u32(i))(r.randrange(10**6))),
     "reversed digits": ("{field: id, as: reversed, width: 9}", "count: 13",
                         lambda r: f"{r.randrange(10**9):09}"[::-1].encode()),
+    "reversed digits with bounds": ("{field: id, as: reversed, width: 7}", "count: 8, spread: {id: {from: 1, to: 1000000}}",
+                                    lambda r: f"{r.randrange(1, 10**6 + 1):07}"[::-1].encode()),
     "uuid": ("{field: uid, as: uuid}", "servers: 3, per_server: 2", lambda r: uuid.UUID(int=r.getrandbits(128)).bytes),
     "newest first": ("{field: at, as: reversed_millis}", f"count: 9, spread: {{at: {{from: {NOW}, to: {NOW + YEAR}}}}}",
                      lambda r: struct.pack(">q", 2**63 - 1 - NOW - r.randrange(YEAR))),
@@ -180,10 +182,15 @@ def test_the_option_replaces_the_file(ddl):
     ("{field: country, width: 4}, {field: id, as: u32}", "count: 2, histogram: bad.csv", "bad.csv:2: found `DE 1`, expected"),
     ("{field: country, width: 4}, {field: id, as: u32}", "count: 2, histogram: zero.csv", "zero.csv: found no share above 0"),
     ("{field: id, as: u32}", "size: 1G", "which needs data"),
+    ("{field: id, as: u32}", "count: 2, spread: {id: {from: 9, to: 3}}", "spread: id: found `from` above `to`"),
+    ("{field: at, as: reversed_millis}", "count: 2, spread: {at: {from: 9, to: 3}}", "spread: at: found `from` above `to`"),
+    ("{field: at, as: month}", "count: 2, spread: {at: {from: 1, to: 3}}", "spread: at: found `as: month`, which repeats"),
+    ("{field: id, as: text}", "count: 2, spread: {id: {from: 1, to: 300}}", "texts do not sort by value"),
+    ("{field: country, width: 4}", "count: 2, histogram: empty.csv", "empty.csv:1: found ``, expected `prefix,share`"),
     ("{field: id, as: u32}", "count: 2, first: a", "first: has no effect with split: key"),
 ])
 def test_refused(ddl, key, regions, message):
-    files = {"shares.csv": FILE, "bad.csv": "country,share\nDE 1\n", "zero.csv": "country,share\nDE,0\n"}
+    files = {"shares.csv": FILE, "bad.csv": "country,share\nDE 1\n", "zero.csv": "country,share\nDE,0\n", "empty.csv": ""}
     done = ddl(key, regions, files=files)
     assert done.returncode == 2 or "No such file" in message and done.returncode == 1, done.stderr
     assert re.search(message, done.stderr), done.stderr

@@ -1,8 +1,8 @@
 /* key_spread.c - find out how keys are spread, from the job and a histogram but without events */
 #include "key_spread.h"
 
-#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,20 +137,56 @@ static void between(struct spreader *s, struct part_spread *p, struct bytes a, s
 	p->many = number_of(high, p->radix, p->digits) - p->least + 1;
 }
 
+/* Return the reason why bounds of the values say nothing about the bytes of the part, or NULL. */
+static const char *unordered(const struct field *f, const struct key_part *part)
+{
+	bool padded = part->width && part->pad == '0' && part->pad_left;
+
+	if (part->as == AS_MONTH || part->as == AS_DAY || part->as == AS_HOUR)
+		return "which repeats";
+	if (part->as != AS_TEXT)
+		return NULL;
+	if (f->type == FIELD_I64 || f->type == FIELD_F64 || f->type == FIELD_DECIMAL ||
+	    ((f->type == FIELD_U32 || f->type == FIELD_U64) && !padded))
+		return "whose texts do not sort by value";
+	return NULL;
+}
+
+/* Add the place and the field to the message. Returns RC_CONFIG. */
+static int spread_fault(struct spreader *s, const struct spread_field *given, const char *what)
+{
+	return error_set(s->err, RC_CONFIG, "%s:%u:%u: spread: %s: found %s", s->keys->job->path,
+			 given->pos.line, given->pos.column, given->name, what);
+}
+
 static int spread_between(struct spreader *s, const struct spread_field *given, size_t at,
 			  struct part_spread *p)
 {
 	const struct layout *l = &s->keys->schema.steps[at].layout;
+	const struct key_part *part = &s->keys->table->rowkey[at];
+	const char *why = unordered(&s->keys->job->fields[given->field], part);
 	struct buf a = {0}, b = {0};
-	int rc = put_text(s, l, given->field, bytes_str(given->from), &a);
+	char what[200];
 
+	if (why) {
+		snprintf(what, sizeof what,
+			 "`as: %s`, %s; expected another encoding, or a histogram",
+			 encodings[part->as].name, why);
+		return spread_fault(s, given, what);
+	}
+	int rc = put_text(s, l, given->field, bytes_str(given->from), &a);
 	if (rc == RC_OK)
 		rc = put_text(s, l, given->field, bytes_str(given->to), &b);
-	if (rc == RC_OK)
-		between(s, p, buf_bytes(&a), buf_bytes(&b), l->width > 0);
-	else
+	int order = bytes_cmp(buf_bytes(&a), buf_bytes(&b));
+	if (encodings[part->as].order == ORDER_FALLING)
+		order = -order;
+	if (rc)
 		error_prefix(s->err, "%s:%u:%u: spread: ", s->keys->job->path, given->pos.line,
 			     given->pos.column);
+	else if (order > 0)
+		rc = spread_fault(s, given, "`from` above `to`, expected the smallest value first");
+	else
+		between(s, p, buf_bytes(&a), buf_bytes(&b), l->width > 0);
 	buf_release(&a);
 	buf_release(&b);
 	return rc;
@@ -264,8 +300,8 @@ static int line_fault(const struct histogram *h, struct bytes line, const char *
 	char text[64];
 
 	text_quote(text, 60, line);
-	return error_set(err, RC_CONFIG, "%s:%zu: found `%s`, expected %s", h->path, h->line, text,
-			 what);
+	return error_set(err, RC_CONFIG, "%s:%zu: found `%s`, expected %s", h->path,
+			 h->line ? h->line : 1, text, what);
 }
 
 /* Get the next value and its share. Returns RC_END after the last. */
@@ -410,7 +446,7 @@ static int spread_part(struct spreader *s, size_t at, struct part_spread *p)
 		return RC_OK;
 	case PART_FIELD:
 		given = spread_given(s, part->field);
-		if (given)
+		if (given && part->as != AS_REVERSED)
 			return spread_between(s, given, at, p);
 		return spread_by_type(s, part, p) ? RC_OK : RC_END;
 	case PART_KEY: break;
