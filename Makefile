@@ -219,6 +219,12 @@ simulate-bugs:
 	@$(SUB) FLAVOR=sim CC=gcc build/gcc-sim/simulate
 	@python3 tests/simulate/bugs.py $(ARGS)
 
+## mutants: change the program in N=1000 places, and count the changes that the tests find (takes hours; ARGS="--only sort")
+mutants: deps
+	@$(SUB) FLAVOR=dev CC=gcc unit-bins
+	@$(SUB) FLAVOR=sim CC=gcc build/gcc-sim/simulate
+	@python3 tests/mutants.py -n $(or $(N),1000) $(ARGS)
+
 ## kills: run apply while servers die, disks fill up, regions split and move [ARGS="--moments 50 --record FILE"]
 kills: deps
 	@$(SUB) all
@@ -338,4 +344,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: predictions simulate simulate-bugs house kills sniffers sets questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: predictions simulate simulate-bugs mutants house kills sniffers sets questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

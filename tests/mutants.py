@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Measures how many mutants of the program the tests kill (make mutants [N=1000] [ARGS="--only sort --seed 2"]).
+
+A mutant is the program with one small change in one file of sort, key, hfile, stream or deliver: another operator,
+another number, or a statement left out. Only the changed file is compiled. Its object is linked into the unit tests
+that use the file, then for stream and deliver into the simulation, and otherwise into the program, for tests of the command
+line. A mutant is killed if a test fails or runs too long.
+
+If the optimized object has the same bytes as the original, the mutant is the same program and does not count. The
+score is the share of the other mutants that are killed. The survivors are printed. KNOWN lists survivors that nobody
+can observe, with the reason.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PLACES = {"sort": "pipeline/sort/*.c", "key": "pipeline/model/key/*.c", "hfile": "pipeline/hfile/*.c",
+          "stream": "pipeline/stream/*/*.c", "deliver": "pipeline/deliver/*/*.c"}
+SIMULATED = {"stream", "deliver"}
+HISTORIES = [["--seeds", "tests/simulate/seeds.txt"], ["--first", "0:1500"]]
+# tests of the command line for mutants that the unit tests leave alive
+SEEN = {"key": ["test_key_parts.py", "test_key_ranges.py", "test_key.py"],
+        "sort": ["test_load.py", "test_random_loads.py", "test_duplicates.py"],
+        "hfile": ["test_load.py", "test_verify.py", "test_damaged_hfiles.py", "test_random_loads.py"]}
+NOBODY = 65534  # a mutant may remove a wrong folder, so unit tests do not run as root; the simulation has its own disk
+SLOWEST = 20.0  # seconds; slower unit tests run only if their name begins like the mutated file
+NEAREST = 12  # unit tests of a file, at most
+OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+=": "-=", "-=": "+=",
+         "<<": ">>", ">>": "<<", "true": "false", "false": "true"}
+BINARY = {"+": "-", "-": "+", "&": "|", "|": "&", "%": "/", "/": "*"}  # only between two operands
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*'
+                   r'|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d[\w.]*|<<=|>>=|->|\+\+|--|[-+*/%&|^<>=!]=|<<|>>|&&|\|\||\S', re.S | re.M)
+STATEMENT = re.compile(r"^\t+(?!return\b|break\b|continue\b|goto\b|case\b|default\b|else\b|do\b|(?:const |static |struct |enum |"
+                       r"unsigned |size_t |u?int\w* |char |bool |double |long |void |FILE )[\w *]*[\w\]] ?[=;\[(,])"
+                       r"[\w*(>.\[\]+-][^\n{}\"]*;$", re.M)
+ROOM = re.compile(r"alloc\(|mem_grow\(|reserve\(")  # more memory than needed is no fault
+FREED = re.compile(r"\s*(?:\w*free|\w*_release|\w*_destroy|f?close\w*|\w+_close)\(")  # the sanitizers find leaks
+# (file, line without blanks, change): why no test can see it
+KNOWN = {}
+
+Mutant = collections.namedtuple("Mutant", "place file line change text")
+
+
+def line_at(text, at):
+    return text[text.rfind("\n", 0, at) + 1:text.find("\n", at)]
+
+
+def mutants_of(place, path):
+    """Yields the mutants of a file. Each has as many lines as the original."""
+    text = path.read_text()
+    file = str(path.relative_to(ROOT))
+    depth, before = 0, ""
+
+    def mutant(start, end, instead, change):
+        return Mutant(place, file, text.count("\n", 0, start) + 1, change, text[:start] + instead + text[end:])
+
+    for m in TOKEN.finditer(text):
+        t = m[0]
+        if t[0] in "/#\"'" and len(t) > 1 and t != "/=" or t.lstrip().startswith("#"):
+            before = t if t[0] in "\"'" else before
+            continue
+        depth += (t == "{") - (t == "}")
+        operand = bool(re.match(r"[\w)\]\"']", before[-1:])) and before not in ("return", "case", "sizeof")
+        instead = OTHER.get(t) or (BINARY.get(t) if operand else None)
+        if t == "!" and depth:
+            instead = " "
+        elif re.fullmatch(r"\d+", t) and before != "[" and depth and not ROOM.search(line_at(text, m.start())):
+            instead = str(int(t) + 1)
+        if instead and depth:
+            yield mutant(m.start(), m.end(), instead, f"{t} -> {instead.strip() or 'nothing'}")
+        before = t
+    for m in STATEMENT.finditer(text):
+        if m[0].count("(") == m[0].count(")") and not FREED.match(m[0]):
+            yield mutant(m.start(), m.end(), re.sub(r"[^\n]", " ", m[0])[:-1] + ";", "statement left out")
+
+
+def command(flavor, source, target):
+    """Returns the command by which make builds a target from a source."""
+    lines = subprocess.run(["make", "-n", "-W", source, f"FLAVOR={flavor}", "CC=gcc", target], cwd=ROOT, capture_output=True,
+                           text=True, check=True).stdout.splitlines()
+    return [line.split("; ", 1)[-1] for line in lines if f"-o {target} " in line][-1]
+
+
+def object_of(flavor, file):
+    return f"build/gcc-{flavor}/{file[:-2]}.o"
+
+
+class Tests:
+    """Knows the unit tests that use a file, and how long each runs."""
+
+    def __init__(self):
+        self.programs = sorted((ROOT / "build/gcc-dev/tests/unit").glob("test_*[a-z0-9]"))
+        self.programs = [p for p in self.programs if p.suffix == ""]
+        self.names = {p: self.symbols(p, "-g") for p in self.programs}
+        self.links = {p: command("dev", f"tests/unit/{p.name}.c", str(p.relative_to(ROOT))) for p in self.programs}
+        self.program = command("dev", "pipeline/cli/command/main.c", "build/gcc-dev/saltmill")
+        self.simulation = command("sim", "tests/simulate/main.c", "build/gcc-sim/simulate")
+        self.seconds, self.plains, self.failing = {}, {}, set()
+        python = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill") / "venv/bin/python"
+        self.python = str(python) if python.exists() else None
+
+    @staticmethod
+    def symbols(path, *options):
+        out = subprocess.run(["nm", *options, "--defined-only", path], capture_output=True, text=True, check=True).stdout
+        return {line.split()[-1] for line in out.splitlines() if line[17:18] in "TBDRV"}
+
+    def measure(self, files, places, pool):
+        """Measures the tests that link one of the files. A test that fails without a mutant is left out."""
+        def one(p):
+            begun = time.monotonic()
+            return p, run([str(p)], 600), time.monotonic() - begun
+
+        own = set().union(*(self.symbols(ROOT / object_of("dev", f), "-g") for f in files))
+        self.programs = [p for p in self.programs if own & self.names[p]]
+        for p, why, self.seconds[p] in list(pool.map(one, self.programs)):
+            if why:
+                print(f"{p.name} fails without a mutant ({why}), and is left out", flush=True)
+                self.programs.remove(p)
+        for histories in HISTORIES:
+            if SIMULATED & places and run([str(ROOT / "build/gcc-sim/simulate"), *histories], 300, user=None):
+                raise SystemExit("the simulation fails without a mutant")
+        for place in sorted(set(SEEN) & places):
+            if not self.python or self.seen(place, ROOT / "build/gcc-dev/saltmill"):
+                print(f"the tests of the command line for {place} fail without a mutant, and are left out", flush=True)
+                self.failing.add(place)
+
+    def seen(self, place, program):
+        """Runs the tests of the command line with a program. Returns why they failed, or None."""
+        tests = [f"tests/cli/{t}" for t in SEEN[place]]
+        return run([self.python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests], 1800,
+                   {**os.environ, "SALTMILL": str(program)}, None)
+
+    def plain(self, file, folder):
+        """Returns the optimized object of the original file."""
+        if file not in self.plains:
+            target = folder / "plain.o"
+            if not compile_("dev", file, file, target, "-O2", "-g0"):
+                raise SystemExit(f"{file} does not compile")
+            self.plains[file] = target.read_bytes()
+        return self.plains[file]
+
+    def of(self, file):
+        """Returns the tests that link the file, first those that are named after the file or its room."""
+        own = self.symbols(ROOT / object_of("dev", file), "-g")
+        parts = file[len("pipeline/"):-2].split("/")
+        named, room = f"test_{parts[0]}_{parts[-1]}", f"test_{parts[0]}_"
+        using = [p for p in self.programs if own & self.names[p]]
+        using = [p for p in using if self.seconds[p] < SLOWEST or p.name.startswith(named)]
+        return sorted(using, key=lambda p: (not p.name.startswith(named), not p.name.startswith(room), self.seconds[p]))[:NEAREST]
+
+
+def limits():
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
+
+
+def run(args, seconds, env=None, user=NOBODY):
+    """Returns why the program failed, or None."""
+    p = subprocess.Popen(args, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                         preexec_fn=limits, env=env, user=user if os.geteuid() == 0 else None)
+    try:
+        status = p.wait(seconds)
+        return f"status {status}" if status else None
+    except subprocess.TimeoutExpired:
+        return "too long"
+    finally:
+        try:
+            os.killpg(p.pid, 9)  # also what the test started
+        except ProcessLookupError:
+            pass
+        p.wait()
+
+
+def compile_(flavor, file, source, target, *options):
+    """Compiles the mutated source of a file. Returns True if it compiles."""
+    text = command(flavor, file, object_of(flavor, file))
+    text = text.replace("-Werror", "").replace("-MMD -MP", "").replace(f"-o {object_of(flavor, file)} {file}", "")
+    own = str(pathlib.Path(file).parent)
+    return subprocess.run(["sh", "-c", f"{text} -w -iquote {own} {' '.join(options)} -o {target} {source}"], cwd=ROOT,
+                          capture_output=True).returncode == 0
+
+
+def link(line, flavor, file, mutated, target):
+    if object_of(flavor, file) in line.split():
+        line = line.replace(f" {object_of(flavor, file)} ", f" {mutated} ")
+    else:
+        line = line.replace(" build/gcc-dev/rooms.a ", f" {mutated} build/gcc-dev/rooms.a ")
+    line = re.sub(r" -o \S+ ", f" -o {target} ", line, count=1)
+    subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, check=True)
+
+
+def judge(tests, mutant):
+    """Returns (mutant, outcome, what killed it). The outcomes are killed, survived, same and invalid."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="saltmill-mutant-"))
+    folder.chmod(0o755)
+    try:
+        source, obj, program = folder / pathlib.Path(mutant.file).name, folder / "mutant.o", folder / "program"
+        source.write_text(mutant.text)
+        if not compile_("dev", mutant.file, source, obj, "-O2", "-g0"):
+            return mutant, "invalid", "does not compile"
+        if obj.read_bytes() == tests.plain(mutant.file, folder):
+            return mutant, "same", "the same program"
+        compile_("dev", mutant.file, source, obj)
+        for test in tests.of(mutant.file):
+            link(tests.links[test], "dev", mutant.file, obj, program)
+            why = run([str(program)], 20 + 10 * tests.seconds[test])
+            if why:
+                return mutant, "killed", f"{test.name}, {why}"
+        if mutant.place in SIMULATED:
+            compile_("sim", mutant.file, source, obj)
+            link(tests.simulation, "sim", mutant.file, obj, program)
+            for histories in HISTORIES:
+                why = run([str(program), *histories], 300, user=None)
+                if why:
+                    return mutant, "killed", f"simulation, {why}"
+        if mutant.place in SEEN and mutant.place not in tests.failing:
+            link(tests.program, "dev", mutant.file, obj, program)
+            why = tests.seen(mutant.place, program)
+            if why:
+                return mutant, "killed", f"tests of the command line, {why}"
+        return mutant, "survived", ""
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    args.add_argument("-n", type=int, default=1000, help="mutants")
+    args.add_argument("--seed", type=int, default=1)
+    args.add_argument("--only", choices=PLACES)
+    args.add_argument("--jobs", type=int, default=os.cpu_count())
+    args.add_argument("--verbose", action="store_true", help="print also mutants that are killed, and by what")
+    args.add_argument("--at", help="FILE or FILE:LINE; all mutants there")
+    args = args.parse_args()
+    rng = random.Random(args.seed)
+    everything = [m for place, pattern in PLACES.items() if args.only in (None, place)
+                  for path in sorted(ROOT.glob(pattern)) for m in mutants_of(place, path)]
+    if args.at:
+        chosen = [m for m in everything if f"{m.file}:{m.line}".startswith(args.at) and
+                  (":" not in args.at or f"{m.file}:{m.line}" == args.at)]
+    else:
+        # as many of each wing, whatever its size
+        by_place = collections.defaultdict(list)
+        for m in everything:
+            by_place[m.place].append(m)
+        share = -(-args.n // len(by_place))
+        chosen = [m for ms in by_place.values() for m in rng.sample(ms, min(share, len(ms)))][:args.n]
+        rng.shuffle(chosen)
+    print(f"{len(everything)} mutants, {len(chosen)} chosen by seed {args.seed}", flush=True)
+    tests = Tests()
+    score = collections.defaultdict(collections.Counter)
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        tests.measure({m.file for m in chosen}, {m.place for m in chosen}, pool)
+        for done in concurrent.futures.as_completed([pool.submit(judge, tests, m) for m in chosen]):
+            mutant, outcome, why = done.result()
+            line = (ROOT / mutant.file).read_text().splitlines()[mutant.line - 1].strip()
+            reason = KNOWN.get((mutant.file, line, mutant.change)) if outcome == "survived" else None
+            score[mutant.place]["known" if reason else outcome] += 1
+            if args.verbose or outcome == "survived":
+                print(f"{outcome}: {mutant.file}:{mutant.line}: {mutant.change}: {line}   {reason or why}".rstrip(), flush=True)
+    total = collections.Counter()
+    for place, s in [*score.items(), ("all", total)]:
+        if s is not total:
+            total += s
+        else:
+            s = total
+        judged = s["killed"] + s["survived"]
+        print(f"{place}: {s['killed']} of {judged} mutants killed ({100 * s['killed'] / max(1, judged):.1f}%); "
+              f"{s['same']} the same program, {s['known']} known, {s['invalid']} do not compile")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
