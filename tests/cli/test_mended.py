@@ -142,10 +142,10 @@ def test_loads(sound, tmp_path, seed):
     before = files_of(tmp_path)
     verified = run(folder, "verify", "load", status=None).returncode == 0
     scanned = run(folder, "scan", "job.yaml", "load", "--raw", "--versions", "1000", "--format", "jsonl", status=None)
-    if verified:
+    table = json.loads((folder / "load" / "manifest.json").read_text())["tables"][0] if verified else {}
+    if table.get("name") == "t":  # the files do not know the table's name
         assert scanned.returncode == 0, scanned.stderr
-        cells = sum(len(json.loads(line)["cells"]) for line in scanned.stdout.splitlines())
-        assert cells == json.loads((folder / "load" / "manifest.json").read_text())["tables"][0]["cells"]
+        assert sum(len(json.loads(line)["cells"]) for line in scanned.stdout.splitlines()) == table["cells"]
     run(folder, "get", "job.yaml", "load", "id=7", status=None)
     run(folder, "scan", "job.yaml", "load", "--where", "id > 300 and v starts with 'vv'", "--reverse", "--limit", "3", "--decode", status=None)
     run(folder, "report", "load", "-o", "page.html", status=None)
