@@ -107,6 +107,29 @@ def test_the_same_keys_as_hbase_computes(shell, algorithm, kind, regions):
     assert shell.splits() == [bytes.fromhex(k) for k in keys]
 
 
+def test_regions_from_the_key(shell, hbase):
+    """Compares `split: key` of hex digits with HBase's UniformSplit. Two loads of two families then fit the regions."""
+    shell.job(regions="{split: uniform, count: 16}")
+    shell.ddl()
+    uniform = shell.splits()
+    shell.run(f"disable '{shell.name}'\ndrop '{shell.name}'\n")
+    shell.job(regions="{split: key, count: 16}")
+    job = shell.folder / "job.yaml"
+    text = job.read_text().replace("      f: {}\n", "      f: {}\n      g: {other_load: true}\n")
+    job.write_text(text)
+    assert "Created" in shell.ddl()
+    assert shell.splits() == [k.rstrip(b"\0") for k in uniform]
+    (shell.folder / "in.csv").write_text("key,at\n" + "".join(f"{i * 2654435761 % 2**32:08x},{i}\n" for i in range(500)))
+    other = shell.folder / "other.yaml"
+    other.write_text(text.replace("f: {}", "f: {other_load: true}").replace("g: {other_load: true}", "g: {}")
+                     .replace("family: f", "family: g"))
+    for name in ("job.yaml", "other.yaml"):
+        shell.output("load", name, "-o", "out-" + name, "--quiet")
+        shell.output("apply", "out-" + name, "--hbase", hbase.master, "--quiet")
+    for name in ("job.yaml", "other.yaml"):  # a job reads its own family
+        assert shell.output("scan", name, "--hbase", hbase.master, "--quiet") == "500 rows, 500 cells\n"
+
+
 def test_region_splitter_form(shell):
     script = shell.output("split", shell.name, "HexStringSplit", "-c", 10, "-f", "info:more")
     shell.run(script)
