@@ -135,6 +135,27 @@ int hotspot_make(struct hotspot *h, const struct hot_keys *a, size_t table,
 		 const struct hotspot_options *o, struct error *err);
 void hotspot_release(struct hotspot *h);
 
+/* The cost of a table's row key for a number of rows. HBase stores the key with every cell. */
+struct key_cost {
+	bool asked; /* `--rows` was given */
+	double rows;
+	double key_bytes; /* mean */
+	double cells;	  /* cells of a row, as the job lists them */
+	double row_bytes; /* mean KeyValues of a row */
+	double stored;	  /* bytes of all keys in KeyValues, as in the memstore */
+	double share;	  /* of all bytes of KeyValues */
+	/*
+	 * bytes of all keys with FAST_DIFF or PREFIX, at most: a row's first cell stores the part
+	 * of the key that the row before does not have
+	 */
+	double encoded;
+	double disk; /* bytes of the table on disk, with the codec and encoding of the job */
+	uint64_t region_bytes; /* size of a region on disk */
+	uint64_t regions;      /* regions of that size, and map tasks of a job over the table */
+};
+void key_cost_of(struct key_cost *c, const struct job_table *t, const struct table_sample *s,
+		 const struct plan *p, double rows);
+
 #define SAMPLES_FORMAT 2 /* version of the file of `--save` */
 
 /*

@@ -8,6 +8,7 @@
 
 #include "lint.h"
 #include "plan.h"
+#include "planning.h"
 #include "publish.h"
 
 struct load_report_table {
@@ -75,6 +76,7 @@ struct plan_table_view {
 	const char *const *warnings;
 	size_t nwarnings;
 	struct plan_hotspot_view hotspot;
+	struct key_cost key_cost; /* unset without --rows */
 };
 struct plan_view {
 	uint64_t events, rejected;

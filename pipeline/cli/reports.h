@@ -106,13 +106,16 @@ void dropped_report_json(struct buf *out, const struct dropped_tables *t);
  * --- the report of `saltmill plan` ---
  */
 
+extern const struct form key_cost_form;
+/* Append what the table's row key costs, and an advice about its length. */
+void key_cost_report(struct buf *out, const struct key_cost *c);
 /*
  * Append regions with predicted sizes as bars, HBase's own algorithms, heavy keys, warnings, and
- * findings of lint.
+ * findings of lint. If `rows` is not 0, append the cost of each table's row key for so many rows.
  */
 void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
-		      const struct lint *lint);
+		      const struct lint *lint, double rows);
 extern const struct form plan_form, hotspot_form;
 struct hotspot;
 struct plan_hotspot_view;
@@ -123,7 +126,7 @@ void hotspot_report_text(struct buf *out, const struct hotspot *h);
 /* Append the same report as JSON. `lint` may be NULL. */
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
-		      const struct lint *lint);
+		      const struct lint *lint, double rows);
 
 /*
  * --- the report of `saltmill drift` ---

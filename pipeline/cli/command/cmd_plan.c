@@ -194,7 +194,8 @@ static int publish(struct plan_run *r, struct error *err)
 	if (rc == RC_OK && r->counts.columns && !r->counts.columns_differ)
 		rc = write_settings(r, err);
 	struct buf text = {0};
-	plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, NULL);
+	plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, NULL,
+			 r->args->design.rows);
 	char *path = mem_format("%s/plan.json", staging_path(r->staging));
 	if (rc == RC_OK)
 		rc = io_write_file(path, buf_bytes(&text), err);
@@ -214,9 +215,11 @@ static int print(const struct plan_run *r)
 	struct buf text = {0}, warnings = {0};
 
 	if (r->args->run.json)
-		plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, &r->lint);
+		plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, &r->lint,
+				 r->args->design.rows);
 	else if (!r->args->run.quiet)
-		plan_report_text(&text, &r->job, r->plans, r->samples, &r->counts, &r->lint);
+		plan_report_text(&text, &r->job, r->plans, r->samples, &r->counts, &r->lint,
+				 r->args->design.rows);
 	for (size_t t = 0; r->counts.newest_ms && t < r->job.ntables; t++)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);

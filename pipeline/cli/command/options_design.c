@@ -69,6 +69,8 @@ const struct cli_option options_design[] = {
 	{"rows", 0, "N", "design compare", take_rows, AT(design.rows),
 	 .help = "the rows that the tables keep, like 1G (default: those of the events, or a year of "
 	 "--writes)"},
+	{"rows", 0, "N", "plan", take_rows, AT(design.rows),
+	 .help = "print what the row keys cost for so many rows, like 10M, and the number of regions"},
 	{"writes", 0, "RATE", "design compare", take_rate, AT(design.writes),
 	 .help = "rows written, like 5000/s (default: the rate of the events)"},
 	{"grow", 0, NULL, "design compare", take_choice, AT(design.grow),

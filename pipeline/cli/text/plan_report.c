@@ -93,7 +93,7 @@ static void put_rivals(struct buf *out, const struct plan *p)
 
 void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
-		      const struct lint *lint)
+		      const struct lint *lint, double rows)
 {
 	char a[28], b[28], c[16], d[16];
 
@@ -122,6 +122,12 @@ void plan_report_text(struct buf *out, const struct job *job, const struct plan 
 			hotspot_report_text(out, &counts->hotspots[t]);
 		for (size_t i = 0; i < p->nwarnings; i++)
 			buf_printf(out, "  warning: %s\n", p->warnings[i]);
+		if (rows > 0) {
+			struct key_cost cost;
+
+			key_cost_of(&cost, &job->tables[t], &samples[t], p, rows);
+			key_cost_report(out, &cost);
+		}
 	}
 	lint_report_text(out, job, lint);
 }
@@ -214,6 +220,8 @@ static const struct form_member table_members[] = {
 	{"hotspot", FORM_PART, IN(plan_table_view, hotspot),
 	 "replay of the events in the order of their arrival; only with --hotspot", FORM_IF_ANY,
 	 .items = &hotspot_form},
+	{"key_cost", FORM_PART, IN(plan_table_view, key_cost),
+	 "with --rows: what the row key costs", FORM_IF_ANY, .items = &key_cost_form},
 	{"input_share", FORM_REAL, IN(plan_table_view, input_share),
 	 "share of the input that was read; absent if all was read", FORM_IF,
 	 IF(plan_table_view, is_scaled)},
@@ -326,7 +334,7 @@ static struct plan_table_view plan_table_view(const struct job *job, const struc
 
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
-		      const struct lint *lint)
+		      const struct lint *lint, double rows)
 {
 	struct arena a = {0};
 	struct plan_view v = {.events = counts->events,
@@ -337,9 +345,13 @@ void plan_report_json(struct buf *out, const struct job *job, const struct plan 
 			      .findings = lint ? lint->findings : NULL,
 			      .nfindings = lint ? lint->count : 0};
 
-	for (size_t t = 0; t < job->ntables; t++)
+	for (size_t t = 0; t < job->ntables; t++) {
 		v.tables[t] = plan_table_view(job, &job->tables[t], &plans[t], &samples[t],
 					      counts->hotspots ? &counts->hotspots[t] : NULL, &a);
+		if (rows > 0)
+			key_cost_of(&v.tables[t].key_cost, &job->tables[t], &samples[t], &plans[t],
+				    rows);
+	}
 	form_put(out, &plan_form, &v, FORM_REPORT);
 	arena_release(&a);
 }
