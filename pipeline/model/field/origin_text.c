@@ -34,7 +34,7 @@ static void put_unescaped(struct buf *out, struct bytes text)
 		const uint8_t *p = text.ptr + i;
 		bool escaped = *p == '%' && i + 2 < text.len && isxdigit(p[1]) && isxdigit(p[2]);
 
-		buf_put(out, escaped ? (uint8_t)(hex_digit(p[1]) << 4 | hex_digit(p[2])) : *p);
+		buf_put(out, (uint8_t)(escaped ? hex_digit(p[1]) << 4 | hex_digit(p[2]) : *p));
 		i += escaped ? 2 : 0;
 	}
 }
