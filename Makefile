@@ -15,7 +15,8 @@ LDFLAGS  += -L$(CROSS)/lib/$(MACHINE)-linux-gnu
 else
 MACHINE  :=
 endif
-B      := build/$(notdir $(CC))-$(FLAVOR)
+# The compiler's name without a program that starts it, such as ccache, and without options.
+B      := build/$(notdir $(firstword $(filter-out ccache distcc %/ccache %/distcc,$(CC))))-$(FLAVOR)
 
 # A release is compiled with hardening, because it reads untrusted files.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 -fPIE

@@ -57,8 +57,8 @@ void out_digest(const struct out_file *o, uint8_t digest[16]);
 void out_abort(struct out_file *o);
 
 /*
- * A thread that syncs written files while other threads continue. An fsync only waits for the disk
- * and needs no processor.
+ * Start a thread that syncs written files while other threads continue. An fsync only waits for the
+ * disk and needs no processor.
  */
 struct syncer *syncer_new(void);
 /*

@@ -40,7 +40,7 @@ int64_t clock_wall_ms(void)
 }
 
 /*
- * The wait uses the monotonic clock. If the wall clock were used and set back by an hour, the wait
+ * Use the monotonic clock. With the wall clock and set back by an hour, the wait
  * would take an hour longer.
  */
 void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms)

@@ -37,7 +37,7 @@ struct MHD_Daemon *MHD_start_daemon(unsigned flags, uint16_t port, MHD_AcceptPol
 	return d;
 }
 
-/* The function returns a pointer. No other type of information that we request is larger. */
+/* Forward the call. A pointer is the largest of the types of information that saltmill requests. */
 const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *c,
 							enum MHD_ConnectionInfoType type, ...)
 {

@@ -141,7 +141,7 @@ void text_json_shown(struct buf *b, struct bytes v)
 	put_json(b, v, true);
 }
 
-/* After the \xHH escapes, only the backslash needs an escape for JSON. */
+/* Append a key. After the \xHH escapes, only the backslash needs an escape for JSON. */
 void text_json_key(struct buf *b, struct bytes v)
 {
 	size_t at = b->len + 1, extra = 0;

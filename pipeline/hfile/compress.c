@@ -37,7 +37,8 @@ static int setup_zstd(struct hcodec *h, int level, struct error *err)
 		return error_memory(err, 0, "a zstd context");
 	size_t rc = ZSTD_CCtx_setParameter(h->zstd, ZSTD_c_compressionLevel, level);
 	if (ZSTD_isError(rc))
-		return error_set(err, RC_CONFIG, "ZSTD has no level %d", level);
+		return error_set(err, RC_CONFIG,
+				 "found level %d, expected a level that ZSTD supports", level);
 	return 0;
 }
 
@@ -59,7 +60,7 @@ int hfile_codec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes
 	if (h->codec != CODEC_ZSTD || min_match == 0)
 		return 0;
 	if (min_match < SEQUENCE_MIN || min_match > SEQUENCE_MAX)
-		return error_set(err, RC_CONFIG, "sequences have matches of %d to %d bytes, not %u",
+		return error_set(err, RC_CONFIG, "expected matches of %d to %d bytes, found %u",
 				 SEQUENCE_MIN, SEQUENCE_MAX, min_match);
 	h->min_match = min_match;
 	h->tail_bytes = tail_bytes;
@@ -70,8 +71,8 @@ int hfile_codec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes
 static int setup_gz(struct hcodec *h, int level, struct error *err)
 {
 	if (level < 1 || level > GZ_LEVEL_MAX)
-		return error_set(err, RC_CONFIG, "GZ has levels 1 to %d, not %d", GZ_LEVEL_MAX,
-				 level);
+		return error_set(err, RC_CONFIG, "expected a level of GZ from 1 to %d, found %d",
+				 GZ_LEVEL_MAX, level);
 	if (!h->gz[level] && !(h->gz[level] = libdeflate_alloc_compressor(level)))
 		return error_memory(err, 0, "a gzip compressor");
 	h->gz_level = level;

@@ -4,7 +4,7 @@
 #include "trailer.h"
 #include "writer.h"
 
-/* The names in the order of their bytes, as HBase's sorted map writes the entries. */
+/* Write the names in the order of their bytes, as HBase's sorted map does. */
 static void put_bloom_info(const struct hfile_writer *w, struct buf *m)
 {
 	if (w->opt.bloom == BLOOM_ROWPREFIX)

@@ -38,7 +38,7 @@ import scala.runtime.AbstractFunction1;
  *
  * lean: one small value a row through repartitionAndSortWithinPartitions, both cells made behind it, and
  * HFileOutputFormat2: the fastest form of such a job that we know.  connector: HBaseContext.bulkLoad of
- * org.apache.hbase.connectors.spark, the real artifact; OfflineConnection tells it of the table.
+ * org.apache.hbase.connectors.spark, the real artifact; OfflineConnection describes the table to it.
  */
 public final class SparkPeer {
   private SparkPeer() {}

@@ -163,7 +163,7 @@ static unsigned make_entries(const struct limit_rows *rows, struct entry *e)
 	return used;
 }
 
-/* One stable pass over DIGIT bits. */
+/* Make one stable pass over DIGIT bits. */
 static void pass(const struct entry *from, struct entry *to, size_t n, unsigned shift)
 {
 	size_t at[1 << DIGIT] = {0}, sum = 0;

@@ -248,7 +248,7 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 
 /* --- expand: rows to blocks, neither compressed nor hashed for the bloom filter --- */
 
-/* The qualifiers of the table's one family, and the place of each column among them. */
+/* Find the qualifiers of the table's one family, and the place of each column among them. */
 static int know_columns(struct bench *b, struct bytes *qualifiers, uint16_t *place, size_t *count)
 {
 	struct row_cell cells[CELLS_MAX];

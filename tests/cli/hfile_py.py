@@ -67,7 +67,7 @@ def signed(byte):
 
 
 def murmur2(data, seed):
-    """MurmurHash2 with the Java port's signed tail bytes (6.2)."""
+    """Computes MurmurHash2 with the Java port's signed tail bytes (6.2)."""
     m, mask = 0x5BD1E995, 0xFFFFFFFF
     whole = len(data) & ~3
     h = (seed ^ len(data)) & mask
@@ -153,12 +153,12 @@ class Cell:
     value: bytes
 
     def place(self):
-        """The key by which HBase sorts cells (3.4)."""
+        """Returns the key by which HBase sorts cells (3.4)."""
         return self.row, self.family, self.qualifier, -self.ts, -self.type
 
 
 def flat_key(key):
-    """row length, row, family length, family, qualifier, timestamp, type (3.1)"""
+    """Reads row length, row, family length, family, qualifier, timestamp, type (3.1)"""
     c = Cursor(key)
     row = c.take(c.number("H"))
     family = c.take(c.number("b"))
@@ -193,7 +193,7 @@ def row_index_cells(data):
 
 
 def key_with_rest(before, cp, length, c):
-    """The row length, row, family and qualifier of a DIFF or FAST_DIFF key (4.2)."""
+    """Reads the row length, row, family and qualifier of a DIFF or FAST_DIFF key (4.2)."""
     row_end = 2 + len(before.row)
     flat = struct.pack(">H", len(before.row)) + before.row
     if cp >= row_end:

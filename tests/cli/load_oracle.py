@@ -202,7 +202,7 @@ def java_rem(a, b):
 
 
 def drawn(part, raw, line):
-    """(the event's own bytes, its line) -> the salt of an event when no field determines it."""
+    """Returns a function of the event's bytes and line, which gives the salt if no field determines it."""
     width = part.get("width", 2 if part["salt"] > 256 else 1)
     n = murmur3_32(raw, part.get("seed", 0)) if part["draw"] == "random" else line + part.get("seed", 0)
     return (n % part["salt"]).to_bytes(width, "big")

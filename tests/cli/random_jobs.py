@@ -274,7 +274,7 @@ class Job:
             return False
 
     def question(self, depth):
-        """(condition, its text)"""
+        """Returns (condition, its text)"""
         rng = self.rng
         if depth == 0 or rng.random() < 0.4:
             return self.leaf()
@@ -499,7 +499,7 @@ class Input:
         self.rows.append((columns, self.name, line, offset, raw))
 
     def check_with_csv(self):
-        """Python's csv reads the same texts, so the quoting above is right."""
+        """Checks that Python's csv reads the same texts."""
         text = io.StringIO(self.data.decode("latin1").removeprefix("ï»¿"), newline="")
         rows = [r for r in csv.reader(text, delimiter=self.job.delimiter, strict=True) if r]
         good = [(r, row) for r, row in zip(self.rows, rows[self.job.header:], strict=True) if r[0]]

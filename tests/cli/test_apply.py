@@ -88,4 +88,4 @@ def test_a_load_that_was_changed(saltmill, load):
     script.write_text(text.replace("VERSIONS => 1", "VERSIONS => 2"))
     done = apply(saltmill, load, "--hbase", "127.0.0.1:1")
     script.write_text(text)
-    assert done.returncode == 1 and "was changed after the load was published" in done.stderr
+    assert done.returncode == 1 and "found other bytes than those that the load published" in done.stderr

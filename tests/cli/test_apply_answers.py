@@ -129,7 +129,7 @@ def test_loaded_is_believed_when_it_is_seen(saltmill, load, cluster):  # noqa: F
     server.answers = ["lie"] * 9
     done = apply(saltmill, load, server)
     assert done.returncode == 1, done.stderr
-    assert re.search("answered that it loaded /up/.*, but the file is neither in the region's folder nor in its archive",
+    assert re.search("answered that it loaded /up/.*, but apply found the file neither in the region's folder nor in its archive",
                      done.stderr), done.stderr
     assert apply(saltmill, load, server, "--abort").returncode == 0
     assert server.hdfs.files("/up") == {}

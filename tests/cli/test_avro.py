@@ -157,7 +157,7 @@ SECOND = FIRST + len(TWO)
     (header(IDV % '"string"', "snappy") + block(1, b"\x04\x0c" + b"\x021\x02a" + b"\x00" * 4), 1, ["found another CRC-32 than that of the data"]),
     (header(IDV % '"strange"'), 1, ["in: the Avro schema: unknown type `strange`"]),
     (header(IDV % '{"type":"record","name":"r","fields":[]}'), 1, ["defined twice: `r`"]),
-    (header("{"), 1, ["the Avro schema is not JSON"]),
+    (header("{"), 1, ["the Avro schema: found no JSON"]),
     (header('"null"') + block(1, b""), 1, ["found a schema without a field of at least one byte"]),
     (header('{"type":"record","name":"r","fields":[{"name":"id","type":"string"},{"name":"w","type":"int"}]}'), 2,
      ["field `v`: found no `v` in the schema, expected one of: id, w"]),

@@ -98,7 +98,7 @@ IN = {"type": "record", "name": "s", "fields": [{"name": "x", "type": "long"}]}
      ["with another type: `id` from i64 to `u32`, `v` from time to `local time`, `w` from f64 to `text`"]),
 ])
 def test_types_of_a_schema(tmp_path, saltmill, kind, make, before, now, wanted):
-    """Columns of Avro and Arrow are compared by name, in any order."""
+    """The test compares columns of Avro and Arrow by name, in any order."""
     b = Bench(tmp_path, saltmill, JOB.replace("KIND", kind))
     found, columns = load(b, make(before), "one")
     assert not found and [c["name"].split(".")[0] for c in columns] == list(before)

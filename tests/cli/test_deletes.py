@@ -161,7 +161,7 @@ def test_types_of_one_place_in_hbase_s_order(tmp_path, saltmill):
 
 
 def hidden_of(cells):
-    """The Puts that a marker hides: a plain comparison of every Put with every marker of its row."""
+    """Returns the Puts that a marker hides. Compares every Put with every marker of its row."""
     return sum(any((m[0], m[1]) == (p[0], p[1]) and (
         (m[4] == FAMILY and p[3] <= m[3]) or (m[4] == FAMILY_VERSION and p[3] == m[3])
         or (m[2] == p[2] and ((m[4] == COLUMN and p[3] <= m[3]) or (m[4] == DELETE and p[3] == m[3]))))

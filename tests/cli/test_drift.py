@@ -1,4 +1,4 @@
-"""Compares what `saltmill drift` reports about new events in live regions with counts made here."""
+"""Compares the report of `saltmill drift` about new events in live regions with counts made here."""
 
 import bisect
 import json

@@ -112,7 +112,7 @@ def test_costly_pattern(saltmill, tmp_path):
 
 
 def broken(rules, kind, text):
-    """The first broken rule in the order of the job's keys, or None."""
+    """Returns the first broken rule in the order of the job's keys, or None."""
     if text == "":
         return "expect_not_null" if "not_null" in rules else None
     value = {"i64": int, "decimal": decimal.Decimal, "text": str}[kind](text)

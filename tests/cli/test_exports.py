@@ -174,7 +174,7 @@ def test_sets(tmp_path, saltmill, name):
     assert got == {k: v for k, v in want.items() if v}
 
 def refused_rows(tmp_path, saltmill, source, fields, cells, data, *reasons):
-    """All rows except these rows are loaded, and each reject has its reason and its line."""
+    """Checks that all other rows are loaded, and that each reject has its reason and its line."""
     source = "{files: [in.csv]" + (", " + source[1:] if source != "{}" else "}")
     bench = Bench(tmp_path, saltmill, job(source, fields, cells))
     bench.input(data)
@@ -252,7 +252,7 @@ def test_a_comment_longer_than_a_row_may_be(tmp_path, saltmill, text, place):
     bench.input(text)
     r = bench.run()
     assert r.returncode == 1
-    assert f"in.csv{place}: a row longer than 1024 bytes" in r.stderr.decode()
+    assert f"in.csv{place}: found a row of more than 1024 bytes" in r.stderr.decode()
 
 
 # --- files ---

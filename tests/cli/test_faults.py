@@ -73,8 +73,8 @@ def test_each_call(name, call, inputs, tmp_path):
 
 
 @pytest.mark.parametrize("name,part", [
-    ("reduce that sends", slice(-70, None)), ("scan of HBase", slice(0, 12)),  # names of users: the C library crashed
-    ("report", slice(430, 470)),  # a line of the rejects: the page was made without rejects
+    ("reduce that sends", slice(-70, None)), ("scan of HBase", slice(0, 12)),  # names of users, for which the C library crashed
+    ("report", slice(430, 470)),  # a line of the rejects, without which the page lacked its rejects
 ])
 def test_memory_ends(name, part, inputs, tmp_path):
     scenario = faults.scenario_of(name, inputs, tmp_path)

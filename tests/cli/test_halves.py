@@ -212,7 +212,7 @@ def test_pieces_come_by_a_pipe_too_and_by_region(halves):
                    "-o", f"reduces/{region}", input=pieces)
         short = halves.run("reduce", "-", "--plan", "plan", "--region", region, "--created", created,
                            "-o", "reduces/x", input=pieces[:-5], status=1)
-        refused(short, 1, "ends within a piece")
+        refused(short, 1, "found the end within a piece")
     halves.unite()
     assert_same(halves.folder / "one", halves.folder / "two")
 

@@ -194,7 +194,7 @@ def test_bad_ways(tmp_path, args, words):
     assert done.returncode == 2 and words in done.stderr, done.stderr
 
 
-# --- stale entries: their rows no longer have the value ---
+# --- stale entries, whose rows no longer have the value ---
 
 CHANGED = """\
 source: {csv: {files: [in.csv]}}

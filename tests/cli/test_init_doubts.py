@@ -48,7 +48,7 @@ CHINESE = "编号,姓名,地址\n" + "".join(
     (JAPANESE, "cp932"), (JAPANESE, "euc_jp"), (CHINESE, "gb18030"), (RUSSIAN, "utf-16"), (JAPANESE, "iso2022_jp"),
 ])
 def test_values_in_many_encodings(tmp_path, saltmill, text, encoding):
-    """The values are those that Python encoded."""
+    """The table has the values that Python encoded."""
     r = init(saltmill, tmp_path, text.encode(encoding))
     assert r.returncode == 0, r.stderr
     lines = [re.split("[;,]", x) for x in text.splitlines()]
@@ -64,7 +64,7 @@ def test_a_doubtful_encoding_is_marked(tmp_path, saltmill):
 
 
 def test_rows_with_nulls_stay_apart(tmp_path, saltmill):
-    """A hash of the columns without nulls is equal for most of these rows. All columns tell them apart."""
+    """A hash of the columns without nulls is equal for most of these rows. The rows differ only if all columns are compared."""
     rows = "".join(f"k{i % 2},{'NA' if i % 5 == 0 else i / 10},{'NA' if i % 7 == 0 else i * 3}\n" for i in range(1, 35))
     r = init(saltmill, tmp_path, b"kind,a,b\n" + rows.encode())
     assert r.returncode == 0 and "'key of a': {from: a, default: ''}" in r.stdout

@@ -115,4 +115,4 @@ def test_a_damaged_schema(tmp_path, saltmill):
     r = init(saltmill, tmp_path, "e.avro")
     assert r.returncode == 1 and "truncated" in r.stderr, r.stderr
     r = init(saltmill, tmp_path, "n.arrows")
-    assert r.returncode == 1 and "found no value in its schema that a field can read" in r.stderr, r.stderr
+    assert r.returncode == 1 and "found no value in the schema that a field can read" in r.stderr, r.stderr

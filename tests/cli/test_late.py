@@ -38,7 +38,7 @@ def broken(bench, *names):
 
 
 def missing(bench, name, result):
-    """The message names the file and Debian's package, and the program did nothing else."""
+    """Checks that the message names the file and Debian's package, and that the program did nothing else."""
     bench.refused(result, 1, f"cannot load {files_of(bench.program)[name]} (Debian's package {PACKAGES[name]}): ", "broken/lib")
 
 

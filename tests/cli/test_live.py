@@ -333,5 +333,5 @@ def test_other_salts(table):
     other = [(bytes([c[0][0] ^ 1]) + c[0][1:], *c[1:]) for c in table[2]]
     with server_of((*table[:2], other, table[3]), random.Random(7)) as server:
         live = loads.run("scan", table[0], "--hbase", server.address, "--where", "id = 42")
-        assert live.returncode == 2 and live.stdout == "" and "have another form than in the job" in live.stderr, live.stderr
+        assert live.returncode == 2 and live.stdout == "" and "that do not have the form of the job" in live.stderr, live.stderr
         assert "expected" in live.stderr

@@ -29,7 +29,7 @@ def test_good_run(bench):
     assert {"create.rb", "splits.txt", "hfiles"} == {p.name for p in (bench.out / "t").iterdir()}
 
 
-# --- unreadable input: no load starts, no file is left ---
+# --- unreadable input, for which no load starts ---
 
 def test_missing_file(bench):
     bench.refused(bench.run("nowhere.csv"), 1, "nowhere.csv", "No such file")

@@ -23,7 +23,7 @@ tables:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, saltmill):
-    """A job, its input and its load."""
+    """Makes a job, its input and its load."""
     path = tmp_path_factory.mktemp("mistakes")
     (path / "job.yaml").write_text(JOB, encoding="utf-8")
     (path / "e.csv").write_text("id,at,name,v\n1,2025-11-16T10:00:00Z,anna,1.5\n2,2025-11-17,bob,2.5\n")

@@ -37,7 +37,7 @@ def version(name):
 
 
 def cells_of(name):
-    """(row, qualifier, time, type, value, mvcc, tags) of each cell of the writer's list."""
+    """Yields (row, qualifier, time, type, value, mvcc, tags) of each cell of the writer's list."""
     def raw(text):
         return b"" if text == "-" else bytes.fromhex(text)
     lines = [line.split(" ") for line in LISTS[name].splitlines()]
@@ -45,7 +45,7 @@ def cells_of(name):
 
 
 def tags_shown(tags):
-    """Each tag is its length in two bytes, its type and its value."""
+    """Prints tags. Each tag is its length in two bytes, its type and its value."""
     shown = []
     while tags:
         end = 2 + int.from_bytes(tags[:2], "big")

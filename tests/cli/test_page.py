@@ -380,7 +380,7 @@ def test_a_state(tmp_path):
     page = Page(report(state, tmp_path / "q.html"))
     assert [r[4].split(" since ")[0] for r in page.tables["Loads"][1:]] == ["waits, broken", "waits", "in HBase"]
     assert "1 of 3 loads differ from the published loads" in "".join(page.words)
-    # no load can be marked as applied if its folder differs from what was published
+    # a load whose folder differs from the published load cannot be marked as applied
     r = subprocess.run([PROGRAM, "loads", "--state", state, "--loaded", names[2]], capture_output=True, text=True)
     assert r.returncode == 1 and f"load {names[2]} was not marked: {manifest} differs from the published manifest" in r.stderr
     words = "".join(page.words)

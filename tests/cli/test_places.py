@@ -208,12 +208,23 @@ def test_places_that_cannot_be(bench, place, tmp_path):
     for out, said in (("webhdfs://", "expected webhdfs://HOST[:PORT]/PATH"),
                       ("s3://bucket/x", "expected a path, file://, webhdfs://"),
                       (place.url("/none/out"), "its parent folder /none does not exist"),
-                      (place.url("/x/.."), "cannot be the name of a new folder")):
+                      (place.url("/x/.."), "expected the name of a new folder")):
         r = load(bench, out)
         assert r.returncode == 2 and said in r.stderr.decode(), (out, r.stderr)
     r = subprocess.run([bench.program, "plan", "job.yaml", "-o", place.url("/x/plan")], cwd=bench.folder,
                        capture_output=True, check=False)
     assert r.returncode == 2 and b"expected a folder of this machine" in r.stderr, r.stderr
+
+
+@pytest.mark.parametrize("args", [("verify",), ("report",), ("inspect",), ("scan", "job.yaml"), ("replay", "--rejects", "-o", "again"),
+                                  ("get", "job.yaml", "--row", "a"), ("apply", "--hbase", "127.0.0.1:1")])
+def test_commands_that_read_this_machine_only(bench, place, args):
+    """The message says how to get the load, and no request goes to the server."""
+    for uri in (place.url("/x/out"), "hdfs://namenode/out", "s3://bucket/out"):
+        command = [bench.program, *args[:2], uri, *args[2:]] if args[0] in ("scan", "get") else [bench.program, args[0], uri, *args[1:]]
+        r = subprocess.run(command, cwd=bench.folder, capture_output=True, check=False, timeout=20)
+        said = f"{uri}: found a remote file or folder, expected one of this machine; copy it first with `hdfs dfs -get`"
+        assert r.returncode == 2 and said in r.stderr.decode(), (command, r.stderr)
 
 
 def test_hdfs_by_its_own_name(bench, place, tmp_path):

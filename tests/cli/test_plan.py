@@ -251,7 +251,7 @@ def test_sample(tmp_path, saltmill):
     part, whole = bench.table("--sample", "25%"), bench.table()
     assert 0.24 < part["input_share"] < 0.27 and "input_share" not in whole
     size, _ = true_sizes(part, data)
-    assert max(size) * 10 / sum(size) < 1.5  # of ascending ids: from the whole file, not only its beginning
+    assert max(size) * 10 / sum(size) < 1.5  # of ascending ids, from the whole file and not only its beginning
     for share in ("0", "1.5", "-1", "x", "5%%"):
         assert bench.plan("--sample", share).returncode == 2
     refused = bench.plan("--sample", "25%", "--save", "some.sketch")

@@ -190,7 +190,7 @@ def test_plan_within_its_error(tmp_path, saltmill, buckets, count):
     stated = table.report["regions"]
     for r, low, high in zip(stated, [0, *at], [*at, below[-1]]):
         assert abs(high - low - r["cell_bytes"]) <= r["cell_bytes_error"] + 1, r
-    # the bound grows with the root of the sum: half of the table at most, or the other half
+    # the bound grows with the root of the sum, so it is at most that of half of the table
     error = max(r["cell_bytes_error"] for r in stated) * (count / 2) ** 0.5
     snapped = {bytes([b]) for b in range(1, buckets)}
     for ours, theirs, a, b in zip(foretold, loaded, at, theirs_at):

@@ -44,7 +44,7 @@ class Stream:
         self.now = {}
 
     def produce(self, ids, word):
-        """Each id always goes to one partition, so that the order of the id's events is known."""
+        """Produces events. Each id always goes to one partition, so the order of its events is known."""
         for p in range(2):
             self.topic.produce(p, [json.dumps({"id": i, "v": f"{word}{i}"}).encode() for i in ids if i % 2 == p])
         self.now.update({i: f"{word}{i}" for i in ids})

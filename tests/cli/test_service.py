@@ -50,7 +50,7 @@ class Manager:
 
 
 def test_waiting_for_brokers_is_alive(saltmill, tmp_path):
-    """If no broker answers, the start takes as long as necessary, and the watchdog gets messages meanwhile."""
+    """If no broker answers, the start waits without limit, and the watchdog gets messages during the wait."""
     (tmp_path / "job.yaml").write_text(JOB)
     manager = Manager()
     process = subprocess.Popen(

@@ -103,7 +103,7 @@ def avro(schema, events, data):
 
 
 def twice_a_level(depth, leaf, inner=lambda t: t):
-    """Each record names the next record twice, so the schema has 2^depth leaves."""
+    """Makes a schema whose records name the next record twice, so it has 2^depth leaves."""
     t = leaf
     for d in range(depth):
         t = {"type": "record", "name": f"R{d}",
@@ -116,17 +116,17 @@ def event_of(t, name="x"):
 
 
 def avro_empty_tree():
-    """The file has 3.9 KB, and the values of x have no bytes."""
+    """Makes a file of 3.9 KB whose values of x have no bytes."""
     return job("avro", "in"), avro(event_of(twice_a_level(40, "null"), "y"), 1, varint(5)), "value: x", "value: id"
 
 
 def avro_many_trees():
-    """Each event writes 50 MB of JSON from one byte."""
+    """Makes events that write 50 MB of JSON from one byte."""
     return job("avro", "in"), avro(event_of(twice_a_level(20, "null")), 5000, varint(5) * 5000)
 
 
 def avro_wide_items():
-    """Each item has a byte and 9,999 fields without bytes."""
+    """Makes items of a byte and 9,999 fields without bytes."""
     wide = {"type": "record", "name": "W", "fields": [{"name": f"n{i}", "type": "null"} for i in range(9999)] + [{"name": "b", "type": "boolean"}]}
     n = 4 << 20
     data = varint(5) + varint(n) + bytes(n) + varint(0)
@@ -134,7 +134,7 @@ def avro_wide_items():
 
 
 def avro_unions():
-    """The schema has 2^24 ways to the path."""
+    """Makes a schema with 2^24 ways to the path."""
     t = {"type": "record", "name": "L", "fields": [{"name": "a", "type": "int"}]}
     for d in range(24):
         below = t["name"]
@@ -180,7 +180,7 @@ def json_of_keys():
 
 
 def arrow_dictionary():
-    """Each event refers to one long text of the dictionary."""
+    """Makes events that refer to one long text of the dictionary."""
     n = 200000
     array = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * n, pyarrow.int32()), pyarrow.array(["y" * 100000]))
     table = pyarrow.table({"id": pyarrow.array([str(i) for i in range(n)]), "x": array})

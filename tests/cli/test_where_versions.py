@@ -76,7 +76,7 @@ class Model:
 
 
 def draw(rng):
-    """(text, of_row, of_cell)"""
+    """Returns (text, of_row, of_cell)"""
     shelf, book, lent = rng.randrange(4), str(rng.randrange(5)), rng.randrange(2000)
     state = rng.choice(["true", "false"])
     rows = rng.choice([(None, lambda v: True), (f"shelf = {shelf}", lambda v: v == str(shelf)),

@@ -43,7 +43,7 @@ def draw_job(rng):
 
 
 def draw_condition(rng, has_kind):
-    """(text, function of a cell's values to True, False or None)"""
+    """Returns (text, function of a cell's values to True, False or None)"""
     name = rng.choice(["at", "at", "at", "user", "f:last", "g:g", *(["kind"] * 2 if has_kind else [])])
     values = {"at": [BASE + i for i in range(-1, 42)], "user": list(range(6)), "f:last": list(range(9)), "g:g": KINDS, "kind": KINDS}[name]
     a, b = sorted(rng.choice(values) for _ in "ab")

@@ -405,7 +405,7 @@ def test_rules_and_dashboard_know_all_metrics_and_no_other():
     assert len(known) > 8
     rules = open(os.path.join(folder, "prometheus-rules.yaml"), encoding="utf-8").read()
     asked = {m for group in yaml.safe_load(rules)["groups"] for rule in group["rules"]
-             for m in re.findall(r"saltmill_(?!ledger_)\w+", rule["expr"])}  # options of a ledger: test_ledger.py
+             for m in re.findall(r"saltmill_(?!ledger_)\w+", rule["expr"])}  # test_ledger.py tests options of a ledger
     assert asked and asked <= known
     board = json.load(open(os.path.join(folder, "grafana-dashboard.json"), encoding="utf-8"))
     shown = {m for panel in board["panels"] for t in panel["targets"] for m in re.findall(r"saltmill_\w+", t["expr"])}

@@ -81,7 +81,7 @@ class BulkHBase(FakeHBase):
         return f"/hbase/data/default/{self.table}/{region.name.decode('latin-1').rsplit('.', 2)[1]}"
 
     def make_folders(self, path):
-        """apply searches for loaded files in this folder, by their ids."""
+        """Makes the folders in which apply searches for loaded files by their ids."""
         names = path.split("/")
         for n in range(2, len(names) + 1):
             self.tree.nodes.setdefault("/".join(names[:n]), self.tree.node("ann", "777"))

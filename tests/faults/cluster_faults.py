@@ -2,7 +2,7 @@
 
 However `apply` ended, the table contains each cell of the load at most once, and no other cell. The load's folder is
 unchanged. The next run continues with the journal and ends with 0. Each cell is then in the table once, and HDFS
-contains only the table. The same holds for the loads of a state. Loads in HBase are marked, and removed as --keep says.
+contains only the table. The same holds for the loads of a state. apply marks the loads in HBase and removes them by the rule of --keep.
 
 OpenSSL's own calls do not fail. The program loads OpenSSL only because libcurl needs it, and nothing is encrypted.
 Servers that do not answer are queried again for minutes, so all sleeps are HASTE times as fast (preload.c).
@@ -143,7 +143,7 @@ class ApplyScenario(ClusterScenario):
             self.other_borders(slot, server)
 
     def other_borders(self, slot, server):
-        """The table exists, and one of its regions begins inside a file."""
+        """Makes a table with a region that begins inside a file."""
         status, _, stderr = self.run_alone(slot, [*self.command(slot.out), "--create"])
         if status:
             raise SystemExit(f"{self.name}: {stderr.decode()}")
@@ -218,7 +218,7 @@ class FollowScenario(ApplyScenario):
         slot.before = faults.files_of(slot.out)
 
     def measure_is_wrong(self):
-        """Each valid event is in the table once, both loads are marked, and --keep has removed the older folder."""
+        """Returns the fault if an event is not in the table once, a load is not marked, or --keep has not removed the older folder."""
         tree = self.want.tree
         names = [b"%d-%d" % (p, i) for p in range(topic_faults.PARTITIONS) for i in range(topic_faults.EVENTS)
                  if not topic_faults.is_bad(i)]
@@ -367,7 +367,7 @@ class HdfsScenario(SentScenario):
         return f"failed, and HDFS has {other}" if other else super().left_wrong(got)
 
     def tidy(self, slot):
-        """unite removes an attempt's own part."""
+        """Removes an attempt's part, as unite does."""
         faults.Scenario.tidy(self, slot)
         tree = self.servers[str(slot.out)].tree
         with tree.lock:

@@ -17,7 +17,7 @@ because threads run in another order. The place is then tried again, and the rep
 
 If two runs leave the same bytes, the next run is not repeated for the second run.
 
-A run that does not end in time either hangs or is slowed by a busy machine. So the run is repeated with a longer time
+A run that does not end in time hangs, or the machine is busy. So the run is repeated with a longer time
 limit. If it then ends, it is counted as slow and judged as usual. A run that seems wrong and was stopped in between is
 also repeated.
 
@@ -285,13 +285,13 @@ class Scenario:
         for name in {"out.sketch", "out.yaml", "out.html"} & top:
             if got.tree[name] == self.want.tree[name]:
                 top.discard(name)
-        # after the rename the message must say that the file was written
+        # after the rename, the message must state that the file was written
         if "out" in top and any(s in got.stderr for s in ("published all the same", "cannot print the report")) and \
                 {k: v for k, v in got.tree.items() if k.split("/")[0] == "out"} == \
                 {k: v for k, v in self.want.tree.items() if k.split("/")[0] == "out"}:
             top.discard("out")
         if "out" in top and any(s in got.stderr for s in ("published all the same as", "the load is published as")) and self.published_same(got):
-            top.discard("out")  # the failed call came after the rename, and the message says so
+            top.discard("out")  # the failed call came after the rename, and the message states this
         return f"failed and left {sorted(top)}" if top else None
 
     def published_same(self, got):
@@ -319,7 +319,7 @@ class Scenario:
             shutil.rmtree(temporary)
 
     def wrong_next(self, slot, got):
-        """The run after a failed run behaves as if the failed run had not happened."""
+        """Returns the fault if the run after a failed run does not behave as the first run."""
         if got.status == self.want.status or not got.tree or {"out", "out.yaml", "out.html"} & set(got.tree):
             return None
         self.tidy(slot)
@@ -406,7 +406,7 @@ def campaign_line(scenario, campaign):
 
 
 def names():
-    """The settings of all scenarios."""
+    """Lists the settings of all scenarios."""
     import cluster_faults  # they need this module
     import topic_faults
     return [*SCENARIOS, *topic_faults.SCENARIOS, *cluster_faults.SCENARIOS]

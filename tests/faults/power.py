@@ -257,7 +257,7 @@ def read_trace(log):
 
 
 def traced(line, log):
-    """The command under strace, which keeps its process and its id."""
+    """Returns the command under strace, which keeps its process and its id."""
     return ["strace", "-D", "-f", "-qq", "-xx", "-y", "-s", "100000000", "-e", f"trace={TRACED}", "-o", str(log), *line]
 
 
@@ -372,7 +372,7 @@ def run_scenario(name, inputs, scratch, states=5, seed=1, jobs=None, unsynced=No
 
 
 def names():
-    """The settings of all scenarios."""
+    """Lists the settings of all scenarios."""
     import topic_power  # it needs this module
     return [*SCENARIOS, *topic_power.SCENARIOS]
 

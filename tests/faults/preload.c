@@ -650,7 +650,7 @@ int fclose(FILE *f)
 	return rc == 0 && !fault.shorten && fails(IO, "fclose") ? EOF : rc;
 }
 
-/* The functions that a hardened build calls instead. */
+/* A hardened build calls these functions instead. */
 int __open_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
 ssize_t __read_chk(int fd, void *ptr, size_t len, size_t room);

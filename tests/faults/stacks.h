@@ -18,7 +18,7 @@ enum { DEEP = 32 }; /* frames */
  * count. */
 uint64_t stack_of(void *const *callers, int n);
 
-/* Sets the libraries without faults, as FAULT_APART says. Call this function once, before all
+/* Sets the libraries without faults, as FAULT_APART lists them. Call this function once, before all
  * others. */
 void read_apart(const char *text);
 void look_for_program(void);

@@ -39,7 +39,7 @@ static void read_as(const struct field *f, const struct job *job, struct bytes t
 	arena_release(&a);
 }
 
-/* The type of the text that field_text writes. */
+/* Return the type of the text that field_text writes. */
 static struct field plain(const struct field *f)
 {
 	struct field p = {.name = f->name, .type = f->type, .scale = f->scale};

@@ -230,7 +230,7 @@ public class Driver {
 
   /**
    * Returns rows in order, each "rowhex TAB family:qualifierhex:ts:valuehex TAB ...", in the file
-   * `out` or as the answer. With `raw`, returns every stored cell, whatever VERSIONS and TTL say.
+   * `out` or as the answer. With `raw`, returns every stored cell and ignores VERSIONS and TTL.
    */
   private Object scan(JsonObject a) throws Exception {
     Scan s = new Scan().setCaching(1000).setCacheBlocks(false);

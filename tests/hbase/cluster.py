@@ -76,7 +76,7 @@ def free_ports(count):
                     s.bind(("127.0.0.1", random.SystemRandom().choice(own) if len(own) > 1000 else 0))
                     break
                 except OSError:
-                    pass  # taken: try another one
+                    pass  # this port is in use, so try another port
         return [s.getsockname()[1] for s in sockets]
     finally:
         for s in sockets:
@@ -122,7 +122,7 @@ def driver_classes():
             raise HBaseError("javac failed:\n" + done.stderr)
         try:
             os.rename(part, out)
-        except OSError:  # another suite has compiled it meanwhile
+        except OSError:  # another suite has compiled it
             shutil.rmtree(part)
     return str(out)
 

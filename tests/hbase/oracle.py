@@ -32,7 +32,7 @@ def reversed_millis(ms):
 
 @functools.lru_cache(maxsize=1 << 16)
 def murmur3_32(data, seed=0):
-    """MurmurHash3_x86_32, implemented from Austin Appleby's description."""
+    """Computes MurmurHash3_x86_32, implemented from Austin Appleby's description."""
     def mix(k):
         k = k * 0xCC9E2D51 & 0xFFFFFFFF
         k = (k << 15 | k >> 17) & 0xFFFFFFFF

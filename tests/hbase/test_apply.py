@@ -106,7 +106,7 @@ def on_hdfs(saltmill, hbase_on_hdfs, hdfs, tmp_path):
 
 
 def events(folder, space, rows=3000):
-    """A job of two tables, and the expected cells of the tables."""
+    """Writes a job of two tables. Returns the expected cells of the tables."""
     (folder / "job.yaml").write_text(JOB % {"space": space})
     (folder / "keys.txt").write_text("\\x00\\x00\\x04\\x00\n\\x00\\x00\\x08\\x00\n")
     by_id, by_word = Cells(), Cells()
@@ -155,7 +155,7 @@ def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
     job = derive(tmp_path, "ratings.yaml", ("name: ratings", "name: applied_ratings"))
     one.load(job, shared_data / "ratings.csv")
     one.servers = hbase.zookeeper + "/elsewhere"
-    one.refused(f"ZooKeeper {hbase.zookeeper[3:]}: has no node /elsewhere/hbaseid: .*zookeeper.znode.parent", status=1)
+    one.refused(f"ZooKeeper {hbase.zookeeper[3:]}: found no node /elsewhere/hbaseid: .*zookeeper.znode.parent", status=1)
     one.servers = "zk:127.0.0.1:1," + hbase.zookeeper[3:] + "/hbase"
     (table,) = one.done("--create", "--check")["tables"]
     assert table["check"]["found"] == expected.cells and table["regions"] == 16
@@ -197,12 +197,12 @@ def test_check_sees_what_is_not_there(on_hdfs, tmp_path):
     on_hdfs.out = first
     changed = text.count(",w1\n")
     assert changed
-    on_hdfs.refused(f"of 1800 cells of the load 0 are missing and {changed} have another value", "--check", status=1)
+    on_hdfs.refused(f"found 0 cells of the load missing and {changed} with another value, expected all 1800 cells", "--check", status=1)
     script = tmp_path / "anew.rb"
     script.write_text("disable 'checked:events'\ndrop 'checked:events'\n"
                       "create 'checked:events', {NAME => 'f'}, {NAME => 'g'}\n")
     on_hdfs.hbase.run_script(script)
-    on_hdfs.refused("of 1800 cells of the load 1800 are missing and 0 have another value", "--check", status=1)
+    on_hdfs.refused("found 1800 cells of the load missing and 0 with another value, expected all 1800 cells", "--check", status=1)
 
 
 def test_loads_with_equal_manifests(on_hdfs, tmp_path):
@@ -360,10 +360,10 @@ def test_prechecks(on_hdfs, hdfs, tmp_path):
     script = tmp_path / "disable.rb"
     script.write_text("disable 'ahead:events'\n")
     on_hdfs.hbase.run_script(script)
-    on_hdfs.refused("table ahead:events is disabled: run `enable 'ahead:events'` in the HBase shell", "--dry-run")
+    on_hdfs.refused("table ahead:events is disabled; run `enable 'ahead:events'` in the HBase shell", "--dry-run")
     load = [on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase", on_hdfs.hbase.master]
     done = subprocess.run(load, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert done.returncode == 2 and "table ahead:events is disabled: run `enable" in done.stderr, done.stderr
+    assert done.returncode == 2 and "table ahead:events is disabled; run `enable" in done.stderr, done.stderr
     assert not (tmp_path / "third").exists()
 
 
@@ -391,12 +391,12 @@ def test_a_refused_creation(on_hdfs, tmp_path):
 def test_refusals(on_hdfs, tmp_path):
     events(tmp_path, "refusals", 10)
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("--upload /tmp: the upload folder and HBase's files must both be local or both be remote", "--create", "--upload", "/tmp")
+    on_hdfs.refused("--upload /tmp: HBase's files are at hdfs:.*expected the upload folder in the same file system", "--create", "--upload", "/tmp")
     (tmp_path / "out.saltmill-apply").unlink()
     file = next((on_hdfs.out / "refusals" / "events" / "hfiles" / "f").iterdir())
     content = file.read_bytes()
     file.write_bytes(content[:-1] + b"\0")
-    on_hdfs.refused("differs from the published file", "--create", status=1)
+    on_hdfs.refused("found other bytes than those that the load published", "--create", status=1)
     file.write_bytes(content)
     on_hdfs.done("--create")
     other = json.loads((on_hdfs.out / "manifest.json").read_text())

@@ -16,7 +16,7 @@ def set_quota(hdfs, path, **quota):
 
 @pytest.mark.parametrize("quota,says", [
     ({"storagespacequota": 1 << 20}, "the folder's space quota leaves 0 B"),
-    ({"namespacequota": 5}, "the folder's name quota leaves 4, and the load has 1. files and folders to create"),
+    ({"namespacequota": 5}, "the folder's name quota leaves 4, expected at least 1. for the files and folders of the load"),
 ])
 def test_quota_of_a_folder_above(on_hdfs, hdfs, tmp_path, quota, says):  # noqa: F811
     """The check runs before a table is created, also with --dry-run."""

@@ -1,4 +1,4 @@
-"""Tests scripts of `saltmill ddl`, `split` and `drift` in a real HBase. The tables get what the scripts say."""
+"""Tests scripts of `saltmill ddl`, `split` and `drift` in a real HBase. The tables get the attributes of the scripts."""
 
 import subprocess
 import time

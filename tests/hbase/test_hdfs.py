@@ -37,7 +37,7 @@ def local(saltmill, flights_csv, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def breakable(tmp_path_factory):
-    """A separate HDFS, which only this test uses."""
+    """Starts a separate HDFS, which only this test uses."""
     with Hdfs(tmp_path_factory.mktemp("breakable")) as server:
         server.make_dirs("/bulk", "1777")
         yield server

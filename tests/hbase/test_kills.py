@@ -42,7 +42,7 @@ def world(saltmill, tmp_path_factory):
 
 
 def wide_rows(folder, table, rows, regions, width=500):
-    """A job of large rows, two of three with w = 1, and the expected cells of its table."""
+    """Writes a job of large rows, two of three with w = 1. Returns the expected cells of its table."""
     (folder / "job.yaml").write_text(JOB % table)
     (folder / "keys.txt").write_text("".join(
         "".join(f"\\x{b:02X}" for b in u32(rows * i // regions)) + "\n" for i in range(1, regions)))

@@ -284,6 +284,6 @@ def test_refusals(both, tmp_path):
     other = tmp_path / "calls.yaml"
     other.write_text(text.replace("salt: 4", "salt: 7").replace("calls.csv", str(CONF / "calls.csv")))
     assert other.read_text() != text
-    refused("have another form than in the job", "scan", other, "--hbase", both.master, "--table", "calls_salted", "--where", "phone = 13812345678")
+    refused("that do not have the form of the job", "scan", other, "--hbase", both.master, "--table", "calls_salted", "--where", "phone = 13812345678")
     other.write_text(text.replace("      c:\n", "      d:\n").replace("family: c", "family: d"))
     refused("found no family d in", "scan", other, "--hbase", both.master, "--table", "calls_salted")

@@ -130,7 +130,7 @@ class Load:
         assert [unescape(s) for s in self.hbase.splits(name)] == splits
 
     def _check_stores(self, name, files):
-        """The table has exactly the files of the program. HBase has split and rewritten no file."""
+        """Checks that the table has exactly the files of the program, and that HBase has split and rewritten no file."""
         stores = self.hbase.store_files(name)
         held = [(f["family"], f["bytes"]) for r in stores for f in r["files"]]
         assert sorted(held) == sorted(files)

@@ -45,7 +45,7 @@ def test_two_nights(saltmill, hbase, tmp_path):
     def made():
         return sorted(p.name for p in loads.iterdir() if (p / "manifest.json").exists())
 
-    broken = tmp_path / "broken.csv"  # one bad row, which is allowed: the script returns the load's status 3
+    broken = tmp_path / "broken.csv"  # the job allows one bad row, so the script returns the load's status 3
     broken.write_text((CONF / "nightly_1.csv").read_text() + "42,none,,,,\n")
     night("2026-03-02", broken, "--max-rejects", "1", status=3)
     shows("nightly_1.csv")

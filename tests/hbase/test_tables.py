@@ -72,7 +72,7 @@ class Tables:
         return json.loads(self.done(*args, "--json"))
 
     def names(self, pattern):
-        """The names that HBase's own client lists."""
+        """Returns the names that HBase's own client lists."""
         return [line.split()[0] for line in self.ruby(LIST % f"'{pattern}'").splitlines()]
 
     def clean(self):
@@ -165,7 +165,7 @@ flush '{name}'
 
 
 def test_existing_reads_the_regions(clean, tmp_path):
-    """The printed regions are input of --existing: a plan has HBase's split points and the regions' sizes."""
+    """--existing reads the printed regions, so a plan has HBase's split points and the regions' sizes."""
     splits = [b"\x00\x00\x00\x05", b"\x00\x00\x00\x20", b"\x00\x00\x00\x7c"]
     clean.ruby("create 'tabtest_plan', 'f', {SPLITS => [%s]}\n" % ", ".join(
         "'" + "".join(f"\\x{b:02X}" for b in k) + "'" for k in splits))
@@ -233,7 +233,7 @@ def test_a_missing_table(tables):
 
 
 def on_terminal(tables, answer, *args):
-    """Runs drop on a terminal and types the answer. Returns (status, what the terminal showed)."""
+    """Runs drop on a terminal and types the answer. Returns (status, text on the terminal)."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execv(tables.saltmill, [str(tables.saltmill), "drop", *args, "--hbase", tables.hbase.master])

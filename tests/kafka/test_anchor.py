@@ -248,7 +248,7 @@ def test_state_of_before(rig, kafka):
         for r in record["offsets"]:
             r.pop("last", None)
         record.pop("manifest", None)
-        record.pop("digest", None)  # of the record itself: older records have none
+        record.pop("digest", None)  # of the record; older records lack it
         path.write_text(json.dumps(record))
     kafka.produce(rig.topic, spread(2, 200, 10))
     done, _ = rig.load()

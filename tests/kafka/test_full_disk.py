@@ -1,4 +1,4 @@
-"""A full disk: a shared stream and a load of a topic wait for room, then load the same offsets, each once."""
+"""On a full disk, a shared stream and a load of a topic wait for space. Then they load each offset once."""
 
 import pathlib
 import subprocess

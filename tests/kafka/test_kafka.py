@@ -74,7 +74,7 @@ def test_nightly(rig, kafka):
     for night in range(3):
         kafka.produce(rig.topic, [(i % 3, None, value(night * 1000 + i)) for i in range(300)])
         rig.load()
-    rig.load()  # no new messages: an empty load
+    rig.load()  # an empty load, because there are no new messages
     kafka.produce(rig.topic, [(1, None, value(7000))], transaction=rig.topic, commit=2)
     kafka.produce(rig.topic, [(1, None, value(7001)), (0, None, value(7002))])
     done, _ = rig.load()
@@ -87,7 +87,7 @@ def test_nightly(rig, kafka):
 
 
 def test_key_that_is_not_unique(rig, kafka):
-    """Messages that overwrite each other are named by partition and offset. If a limit is exceeded, nothing is
+    """The warning names messages that overwrite each other by partition and offset. If a limit is exceeded, nothing is
     published."""
     rig.job.write_text(rig.job.read_text().replace("{field: $offset, as: text}", "{const: k}")
                        .replace("timestamp: ts", "timestamp: 5"))
@@ -127,7 +127,7 @@ def test_start(rig, kafka):
 
 @pytest.fixture(scope="module")
 def reference(saltmill, kafka, tmp_path_factory):
-    """A topic that does not change, and two undisturbed loads of the topic."""
+    """Makes a topic that does not change, and two undisturbed loads of the topic."""
     r = Rig(saltmill, kafka, tmp_path_factory.mktemp("reference"), "reference", "group: reference")
     kafka.create(r.topic, 4)
     kafka.produce(r.topic, [(i % 4, None, value(i)) for i in range(4000)], "lz4")
@@ -145,7 +145,7 @@ def test_killed_at_step(saltmill, kafka, tmp_path, reference, step):
     assert published == (STEPS.index(step) >= STEPS.index("published"))
     done, _ = rig.load(output=tmp_path / "out2")
     loads = rig.loads()
-    if STEPS.index(step) <= STEPS.index("intent-temp"):  # no intent was written, so the second run is like a first one
+    if STEPS.index(step) <= STEPS.index("intent-temp"):  # no intent was written, so the second run starts like a first run
         assert [pathlib.Path(l["output"]).name for l in loads] == ["out2"]
     else:
         assert [pathlib.Path(l["output"]).name for l in loads] == ["out1", "out2"]
@@ -448,7 +448,7 @@ class TestRefusals:
         assert rig.cells(out) == rig.expected()
 
     def test_partitions_added(self, rig, kafka):
-        """New partitions are loaded from their beginning, whatever `start` says."""
+        """A stream loads new partitions from their beginning, for any value of `start`."""
         self.prepare(rig, kafka)
         kafka.call("grow", rig.topic, 4)
         time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""Large messages: which ones are accepted depends on the job, never on --memory, and --memory holds."""
+"""The job decides whether a load accepts a large message. --memory never decides this, and limits the memory."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def test_same_answer(rig, large):
         output, rejects, resident = run(rig, memory, "--max-rejects", 3, status=3)
         assert set(rejects) == wanted
         assert {r["reason"] for r in rejects.values()} == {"message_too_large"}
-        # the documented bound: librdkafka holds the largest batch in addition
+        # the documented limit, because librdkafka holds the largest batch in addition
         assert resident <= memory + 32 + LARGEST / MIB
         files = [p for p in (output / "t" / "hfiles").rglob("*") if p.is_file()]
         cells = {int(o): int(n or len(v)) for o, v, n in CELL.findall(rig.run("inspect", "--cells", *files).stdout)}

@@ -193,7 +193,7 @@ def test_old_scram_is_explained(rig, secure):
 @pytest.mark.parametrize("p,word", [
     ({"ssl_key_password": "{env: WRONG}"}, "ssl.key.location"),
     ({"ssl_ca_location": "/nowhere/ca.crt"}, "ssl.ca.location"),
-    ({"ssl_key_password": "{env: UNSET}"}, "the environment variable UNSET is not set"),
+    ({"ssl_key_password": "{env: UNSET}"}, "found no environment variable UNSET"),
     ({"ssl_key_password": "{file: nowhere}"}, "nowhere"),
 ], ids=["key", "authority", "environment", "file"])
 def test_wrong_usage(rig, secure, p, word):

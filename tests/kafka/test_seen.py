@@ -1,4 +1,4 @@
-"""Tests what a stream shows, which is its line on standard error, its metrics, and its status on disk."""
+"""Tests the output of a stream, which is its line on standard error, its metrics, and its status on disk."""
 
 import fcntl
 import json

@@ -99,7 +99,7 @@ def by_init(program, s):
 
 
 def judged(s, outcome):
-    """A set that nobody can read for certain allows a refusal."""
+    """Returns the outcome. A set allows a refusal if no program can read it for certain."""
     if outcome[0] == "refused" and s.refuse:
         return "right", f"refusal allowed, as {s.refuse}"
     return outcome
@@ -122,7 +122,7 @@ def by_duckdb(s):
             read = con.sql(f"select * from {'read_json_auto' if s.reader == 'json' else 'read_csv_auto'}('{path}')")
             names = read.columns
             rows = list(zip(*(c.to_pylist() for c in read.to_arrow_table().columns)))
-        except Exception as e:  # its own message is the reason
+        except Exception as e:  # its message contains the reason
             return "refused", str(e).split("\n")[0][:90]
     found, types = [], {n: "text" for n in names}
     for r in rows:
@@ -136,7 +136,7 @@ def by_duckdb(s):
 
 
 def plain(v):
-    """A Python value of DuckDB as scan prints it."""
+    """Returns a Python value of DuckDB as scan prints it."""
     if isinstance(v, float):
         return D(repr(v)) if v == v and abs(v) != float("inf") else str(v)
     if isinstance(v, bytes):

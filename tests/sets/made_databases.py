@@ -41,7 +41,7 @@ def orders(name, n):
 def mysqldump_tab():
     rows = orders("tab", 120)
 
-    def out(v):  # a backslash before the byte itself, not \\t
+    def out(v):  # a backslash before the byte, not \\t
         return "\\N" if v is None else "".join("\\" + c if c in "\\\t\n" else c for c in v)
 
     data = lines([out(v) for v in row] for row in rows)

@@ -18,7 +18,7 @@ def jsonl(docs):
 
 
 def people(name, n):
-    """(documents, rows) with an object in an object and a list"""
+    """Returns (documents, rows) with an object in an object and a list"""
     r = random.Random(name)
     docs, rows = [], []
     for i in range(n):

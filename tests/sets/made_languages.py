@@ -26,12 +26,12 @@ TH = ["สมชาย ใจดี", "สมหญิง รักไทย", "
 
 
 def local(v, group, point=","):
-    """A number with a group character and a decimal comma."""
+    """Writes a number with a group character and a decimal comma."""
     return f"{v:,.2f}".replace(",", "g").replace(".", point).replace("g", group)
 
 
 def excel(name, encoding, head, people, dates, group, n=80, end="\r\n", note=None, low=-90000, refuse="", delimiter=";"):
-    """A sheet saved as CSV: number, person, date, amount, remark."""
+    """Writes a sheet saved as CSV, with number, person, date, amount and remark."""
     r = random.Random(name)
     rows, out = [], [delimiter.join(head)]
     for i in range(n):

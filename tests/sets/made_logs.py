@@ -20,7 +20,7 @@ def ip(r):
 
 
 def dash(v):
-    """A dash means that there is no value. A reader may keep the dash."""
+    """Marks a dash as a missing value. A reader may keep the dash."""
     return (None, "-") if v is None else v
 
 
@@ -113,7 +113,7 @@ def apache():
 
 
 def whole_request(names, rows):
-    """The same table with the request as one column."""
+    """Returns the same table with the request as one column."""
     items = names.split()
     i = items.index("method:x")
     protocol = "HTTP/2.0" if "vhost:x" in items else "HTTP/1.1"

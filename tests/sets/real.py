@@ -40,7 +40,7 @@ FOLDERS = {
 
 
 def member(package, name):
-    """The bytes of a file in the wheel of a package."""
+    """Returns the bytes of a file in the wheel of a package."""
     wheels = sorted(CACHE.glob(PACKAGES[package] + "-*.whl"))
     if not wheels:
         raise Skip(f"{PACKAGES[package]} is missing; `tests/deps.sh sets` downloads it")
@@ -74,7 +74,7 @@ def table(
     encoding="utf-8-sig",
     **more,
 ):
-    """A delimited file; `cut` splits a line into its values if a delimiter does not."""
+    """Defines a set of a delimited file. `cut` splits a line into values if a delimiter cannot."""
     data = member(package, name)
     text = (gzip.decompress(data) if name.endswith(".gz") else data).decode(encoding)
     rows = (

@@ -13,7 +13,7 @@ import re
 
 D = decimal.Decimal
 SETS = {}
-SPLIT = "saltmill sets 27:"  # never change this text: it decides which sets the makers of init may see
+SPLIT = "saltmill sets 27:"  # never change this text, because it decides which sets the makers of init may see
 
 
 class Skip(Exception):
@@ -66,7 +66,7 @@ def half(name):
 
 
 def number(v):
-    """A number that fits 15 digits is exact; a longer fraction is what a double keeps of it."""
+    """Returns a number. Up to 15 digits are exact, and a longer fraction is rounded to a double."""
     try:
         d = D(str(v))
     except decimal.InvalidOperation:
@@ -80,7 +80,7 @@ def number(v):
 
 
 def millis(v):
-    """ISO 8601, UTC if there is no offset, as milliseconds; digits after these are cut off, as saltmill does."""
+    """Converts ISO 8601 to milliseconds, as UTC if it has no offset. Drops further digits, as saltmill does."""
     if isinstance(v, (int, D)) and not isinstance(v, bool):
         return ("t", int(v))
     text = str(v).strip().replace("Z", "+00:00")
@@ -125,7 +125,7 @@ def as_text(v):
 
 
 def canon(kind, v):
-    """The one form of a value; a value that is not of this kind stays text."""
+    """Returns the standard form of a value. A value of another kind stays text."""
     if v is None or v == "":
         return None
     if kind == "n":
@@ -152,7 +152,7 @@ def raw(cell):
 
 
 def fine(v):
-    """A time with digits below the millisecond, which a time of saltmill does not keep."""
+    """Writes a time with digits below the millisecond, which saltmill does not keep."""
     m = re.search(r"\.(\d+)", v) if isinstance(v, str) else None
     return bool(m) and len(m[1].rstrip("0")) > 3
 
@@ -167,7 +167,7 @@ def plain_name(s):
 def names_match(truth, found):
     a, b = plain_name(truth), plain_name(found)
     if not a or not b:
-        return True  # nothing is left to compare, like `#`
+        return True  # no text is left to compare, as for `#`
     return a == b or a.endswith(b) or b.endswith(a) or a.startswith(b) or b.startswith(a)
 
 
@@ -190,7 +190,7 @@ def inner(rows):
 
 
 def forms(kind, cells):
-    """(kind to read the found column with, expected values, whether this is the text of the file)"""
+    """Yields (kind of the found column, expected values, True if this is the text of the file)"""
     k = kind[0]
     yield k, [canon(k, value(c)) for c in cells], False
     if k != "x" or any(isinstance(c, tuple) for c in cells):
@@ -199,7 +199,7 @@ def forms(kind, cells):
 
 
 def kept(kind, cells, as_raw, column, types):
-    """Whether a column of numbers or times was only kept as text, where a type was to be found."""
+    """Returns True if the program kept a column of numbers or times as text, although it has a type."""
     if kind in ("n", "t") and any(value(c) is not None for c in cells):
         if kind == "t" and any(fine(value(c)) for c in cells):
             return False
@@ -209,7 +209,7 @@ def kept(kind, cells, as_raw, column, types):
 
 
 def compare(table, named, found, types, comments=""):
-    """(outcome, reason) of rows that a program found: a list of {column: value}; types: {column: type}.
+    """Returns (outcome, reason) of the found rows, a list of {column: value}. `types` is {column: type}.
 
     A column that the comments of the job name is left out, but not silently.
     """
@@ -255,7 +255,7 @@ def compare(table, named, found, types, comments=""):
 
 
 def fit(choice, want, got):
-    """Takes one column for each title, so that whole rows agree: [(title, option)], or None if no choice does."""
+    """Chooses one column for each title so that whole rows agree. Returns [(title, option)], or None if no choice fits."""
     if not choice:
         return []
     title, options = choice[0]

@@ -12,7 +12,7 @@ enum { NOBODY = -1, PARTITIONS = 8, MESSAGES = 1000, MEMBERS = 64, ANSWER_MS = 4
 #define TOPIC	   "events"
 
 struct kept_message {
-	const uint8_t *value; /* NULL: no message has this offset */
+	const uint8_t *value; /* NULL if no message has this offset */
 	size_t len;
 	int64_t time_ms;
 };

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
-SEEDS = HERE / "tests/simulate/seeds.txt"  # seeds that found a bug before are tried first
+SEEDS = HERE / "tests/simulate/seeds.txt"  # seeds that found a bug before, to be tried first
 # name: file, old text, new text
 BUGS = {
     "the commit's rename is not synced": (
@@ -88,14 +88,14 @@ def build(tree):
 
 
 def violation(program, *histories):
-    """(seed, what is violated) of the first violation, or None."""
+    """Returns (seed, violated invariant) of the first violation, or None."""
     done = subprocess.run([program, "--first", *histories], capture_output=True, text=True)
     found = re.search(r"^seed (\d+): (.*)$", done.stdout, re.M)
     return (int(found[1]), found[2]) if found else None
 
 
 def find(tree, sound, seeds, first):
-    """(how it was found, the violation) of a history that the program without the bug passes, or None."""
+    """Returns (how it was found, violation) of a history that the program passes without the bug, or None."""
     program = tree / "build/gcc-sim/simulate"
     found = violation(program, "--seeds", str(SEEDS))
     if found and not violation(sound, f"{found[0]}:{found[0] + 1}"):

@@ -18,7 +18,7 @@ struct region {
 	int64_t opens; /* no request is served before this time */
 };
 
-/* A call that a server has received, and will do or forget. */
+/* A call that a server has received, and will carry out or drop. */
 struct late_call {
 	bool there;
 	int64_t at;

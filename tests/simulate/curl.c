@@ -109,7 +109,7 @@ static void end_upload(struct handle *h, bool whole)
 	h->status = whole ? 201 : 0;
 	h->node->damaged = !whole;
 	if (whole || sim_below(2))
-		h->node->open = false; /* else the lease is kept */
+		h->node->open = false; /* otherwise the process keeps the lease */
 	sim_note("upload ends", whole, h->node->size);
 	sim_did(DID_CALL);
 	if (whole && sim_fault(W->odds.http_done_lost))

@@ -229,8 +229,8 @@ static void lose_bytes(struct inode *n)
 	size_t old_size = n->synced_size;
 
 	if (draw < W->odds.keep) {
-		/* everything came to the disk */
-	} else if (n->versions && draw % 3 == 0) { /* an earlier state did */
+		/* the disk has all changes */
+	} else if (n->versions && draw % 3 == 0) { /* the disk has an earlier state */
 		const struct version *v = n->versions;
 
 		for (uint64_t back = sim_below((uint64_t)n->nversions); back; back--)

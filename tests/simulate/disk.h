@@ -16,7 +16,7 @@ struct entry {
 
 /* A change of a folder since the folder's last sync. A rename makes two changes. */
 struct folder_change {
-	struct entry to, from; /* from.name NULL: none */
+	struct entry to, from; /* from.name is NULL if there is none */
 	struct folder_change *next;
 };
 
@@ -71,7 +71,7 @@ struct inode *disk_folder_of(struct inode *from, const char *path, char last[DIS
 struct inode *disk_find(struct inode *from, const char *path);
 void disk_resize(struct inode *n, size_t size);
 void disk_sync(struct inode *n);
-/* Keep what a file holds, because the disk may keep it too. Call this before a write. */
+/* Keep the content of a file, because the disk may keep it, too. Call this before a write. */
 void disk_keep_version(struct inode *n);
 void disk_path(const struct inode *n, char out[DISK_PATH]);
 void disk_unlock(struct opened *f);

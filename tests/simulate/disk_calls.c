@@ -77,10 +77,13 @@ static bool is_aimed_at(const struct inode *n, const char *name)
 	return strstr(path, W->aim.word) || strstr(name, W->aim.word);
 }
 
-/* Note what a process has done to a folder's name, or to a file. */
+/* Note a process's change of a folder's name or of a file. */
 static void did(unsigned deed, struct inode *n, const char *name)
 {
-	/* the kernel writes a change when it likes; what follows may be lost, though this is not */
+	/*
+	 * the kernel writes changes in any order, so later changes may be lost although this one is
+	 * on disk
+	 */
 	if (deed != DID_SYNC && sim_fault(W->odds.write_back)) {
 		sim_note("write back", n->number, 0);
 		disk_sync(n);

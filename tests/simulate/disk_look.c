@@ -217,7 +217,7 @@ int __wrap_scandir(const char *path, struct dirent ***out, int (*wanted)(const s
 /* --- stdio --- */
 
 struct stream {
-	FILE *file; /* NULL: not in use */
+	FILE *file; /* NULL if not in use */
 	int fd, proc;
 	bool dead; /* its process has ended */
 };

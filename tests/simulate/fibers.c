@@ -25,7 +25,7 @@ enum { DIRECTOR = 0, NOBODY = -1, LOCALS_MOST = 256, IMAGE_MOST = 64 << 10 };
 struct fiber {
 	jmp_buf at;
 	uint8_t *stack;
-	void (*run)(void *arg); /* not NULL: it has not begun */
+	void (*run)(void *arg); /* not NULL if the fiber has not begun */
 	void *arg;
 	int errnum;
 	uint8_t locals[LOCALS_MOST];
@@ -118,7 +118,7 @@ static void begin(void)
 	abort();
 }
 
-/* The director runs with the variables of whoever ran before. */
+/* Exchange the variables. The director runs with the variables of the process that ran before. */
 static void exchange_variables(int proc)
 {
 	if (proc == NOBODY || proc == loaded)

@@ -15,9 +15,11 @@ void fibers_switch(int to);
 /* Run the fiber of a slot, and forget this one. */
 _Noreturn void fibers_leave(int to);
 
-/* Allocate from the heap of a process from now on; NOBODY (-1): from that of the director. */
+/*
+ * Allocate from the heap of this process from now on. NOBODY (-1) means the heap of the director.
+ */
 void heap_use(int proc);
-/* Free all that a process has allocated. */
+/* Free all memory of a process. */
 void heap_reset(int proc);
 /* Return the most bytes that a process had allocated at one time. */
 size_t heap_peak(int proc);

@@ -12,7 +12,7 @@
 
 enum { ARGS = 20, STEPS_MOST = 12, TRIES = 200, PATH_ROOM = 80 };
 #define FAULTS_S 600
-#define MEMORY	 ((size_t)20 << 20) /* --memory 16M, and what the program itself needs */
+#define MEMORY	 ((size_t)20 << 20) /* --memory 16M, and the memory of the program itself */
 #define LIMIT_S	 7200
 
 struct part_of_load {

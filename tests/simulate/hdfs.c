@@ -257,7 +257,7 @@ static long rename_it(struct buf *b, const struct request *r)
 	return 200;
 }
 
-/* The actions of a NameNode on a request. */
+/* Serve a request as a NameNode does. */
 static long serve_name(struct buf *b, const struct request *r, const char *url)
 {
 	struct hdfs_node *n = hdfs_find(r->path);

@@ -27,7 +27,7 @@ struct block {
 #define HEADER offsetof(struct block, data)
 
 struct heap {
-	uint8_t *base, *next, *dirty; /* dirty: from here on all bytes are zero */
+	uint8_t *base, *next, *dirty; /* offset after which all bytes are zero */
 	size_t used, peak;
 	struct block *free[CLASSES];
 };
@@ -75,7 +75,7 @@ static void *use(struct block *b)
 	return b->data;
 }
 
-/* *zero: the block's bytes from there on are zero. */
+/* Sets *zero to the offset after which all bytes of the block are zero. */
 static void *allocate(size_t bytes, size_t alignment, uint8_t **zero)
 {
 	size_t room;

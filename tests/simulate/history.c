@@ -23,7 +23,7 @@ enum {
 };
 #define CALM_S 3600
 #define MIB    ((size_t)1 << 20)
-/* --memory is the bound of what a load holds; the program itself, its state and its calls need more
+/* --memory limits a load; the program, its state and its calls need additional memory
  */
 #define MORE_MEMORY (2 * MIB)
 
@@ -42,8 +42,8 @@ enum { ROLES = 3 };
 struct role {
 	const char *name;
 	const char *args[40];
-	int proc;   /* -1: it does not run */
-	bool extra; /* the same program once more by mistake: it must refuse */
+	int proc;   /* -1 means that it does not run */
+	bool extra; /* a second start by mistake, which the program must refuse */
 };
 
 static struct plan plan;
@@ -52,7 +52,7 @@ static struct role roles[ROLES];
 static int nroles;
 static unsigned char *seen[PARTS];
 
-/* --- counting: each message's value has a mark "<pPARTITIONoOFFSET>" --- */
+/* --- counting by the mark "<pPARTITIONoOFFSET>" in each message's value --- */
 
 static void count_marks(void *ctx, const char *path, const uint8_t *data, size_t size)
 {
@@ -116,7 +116,7 @@ static void name_missing(void)
 					CALM_S);
 }
 
-/* --- watching: a load that goes away is in the table, and marked --- */
+/* --- watching removed loads, which must be in the table and marked --- */
 
 static void must_be_in_table(void *ctx, const char *path, const uint8_t *data, size_t size)
 {
@@ -247,7 +247,7 @@ static void write_job(void)
 	disk_put("/w/job.yaml", text);
 }
 
-/* Small loads cost most, so there are fewer messages if each load has only a few. */
+/* Many small loads are slow, so use fewer messages if each load has only a few. */
 static void produce(int most)
 {
 	int few = 2 + 4 * plan.roll_rows;
@@ -349,7 +349,7 @@ static void start(struct role *r)
 	W->proc[r->proc].memory = (size_t)(streams ? plan.memory_mib : 0) * MIB + MORE_MEMORY;
 }
 
-/* Start what does not run, most of it at least. */
+/* Start most of the programs that do not run. */
 static void start_missing(bool all)
 {
 	for (int i = 0; i < nroles; i++)
@@ -399,7 +399,7 @@ static void check_progress(void)
 		sim_violate("every thread waits without an end");
 }
 
-/* Aim at what a process does to any file, to those of one kind, or by a call. */
+/* Aim at an action of a process on any file, on files of one kind, or by a call. */
 static struct sim_aim draw_aim(const char *word)
 {
 	static const unsigned any[] = {DID_RENAME,	     DID_NAME,	DID_NAME | DID_SYNC,
@@ -413,8 +413,8 @@ static struct sim_aim draw_aim(const char *word)
 }
 
 /*
- * Kill a process, or cut the power, just after something that it did, again and again: a crash, a
- * crash of the run that repairs, and a power loss that shows what neither had synced.
+ * Kill a process, or cut the power, just after one of its actions. Repeat this, so that the run
+ * that repairs crashes, too. A later power loss shows which data both runs did not sync.
  */
 static void storm(void)
 {

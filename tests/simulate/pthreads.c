@@ -162,7 +162,7 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid
 	return wait_cond(c, m, until->tv_sec * SIM_S + until->tv_nsec);
 }
 
-/* --- in place of the clock, and of what names a process --- */
+/* --- replacements of the clock and of process ids --- */
 
 int __wrap_clock_gettime(clockid_t which, struct timespec *t)
 {

@@ -38,8 +38,8 @@ struct sim_slot {
 struct sim_proc {
 	const char *name; /* NULL: none */
 	bool ended;
-	int status, number; /* number: counts the processes of the history */
-	int stop_after;	    /* seams until a signal comes; 0: none */
+	int status, number; /* the number of this process among all processes of the history */
+	int stop_after;	    /* number of seams until a signal comes; 0 means no signal */
 	bool stopping;
 	size_t memory; /* most bytes that the process may allocate, or 0 */
 };
@@ -48,18 +48,18 @@ struct sim_proc {
 enum sim_deed { DID_RENAME = 1, DID_NAME = 2, DID_SYNC = 4, DID_WRITE = 8, DID_CALL = 16 };
 struct sim_aim {
 	unsigned kinds;
-	int left, proc;	  /* left 0: never; proc: who did it */
-	const char *word; /* of the file's path; "": any file */
+	int left, proc;	  /* if left is 0, never; proc is the process */
+	const char *word; /* a part of the file's path; "" means any file */
 };
 
-/* How often something goes wrong: once in so many times; 0: never. */
+/* A fault happens once in this number of times; 0 means never. */
 struct sim_odds {
 	/* schedules */
 	unsigned change, spurious;
 	/* the disk */
 	unsigned full, broken, slow_sync, short_write;
-	unsigned write_back; /* a change comes to the disk at once, though nothing was synced */
-	unsigned keep;	     /* of 100 unsynced changes, those that a power loss leaves */
+	unsigned write_back; /* a change reaches the disk at once, without a sync */
+	unsigned keep; /* number of changes, of 100 unsynced changes, that survive a power loss */
 	/* Kafka */
 	unsigned fetch_late, fetch_error, ask_late, ask_error, commit_lost, commit_error;
 	/* WebHDFS */
@@ -78,7 +78,7 @@ struct sim_world {
 	uint64_t seed, rng, steps, hash;
 	int64_t now; /* ns of the monotonic clock */
 	int nslots, nprocs_made, me_made;
-	uint64_t wake_step; /* the director runs at this step; 0: never */
+	uint64_t wake_step; /* the director runs at this step; 0 means never */
 	struct sim_aim aim;
 	bool loud, calm, deadlock;
 	struct sim_slot slot[SIM_SLOTS];
@@ -116,11 +116,11 @@ _Noreturn void sim_violate(const char *fmt, ...) __attribute__((format(printf, 1
 
 /* --- threads --- */
 
-/* A seam: time passes, and another thread may run. */
+/* Mark a seam, at which time passes and another thread may run. */
 void sim_step(const char *what);
-/* The process has changed what others see: an aim may be reached. */
+/* Report that the process changed something that other processes see, so an aim may be reached. */
 void sim_did(unsigned deed);
-/* Wait until sim_wake or the time; returns whether it was sim_wake. */
+/* Wait until sim_wake or the time. Returns true if sim_wake ended the wait. */
 bool sim_wait(const void *on, int64_t until);
 /* Wake at most `most` threads, chosen by chance, that wait on an address of this process, or of the
  * world. */
@@ -148,7 +148,7 @@ extern void *sim_escape;
 
 void disk_begin(void);
 void disk_proc_ended(int proc);
-/* Close what a process has open by fopen. */
+/* Close the streams that a process opened with fopen. */
 void disk_close_streams(int proc);
 void disk_power_loss(void);
 /* Replace a file, durably, with its folders. */
@@ -197,7 +197,7 @@ void hdfs_proc_ended(int proc);
 void cluster_begin(int regions);
 /* Split, move or merge regions, or restart servers, as a cluster does by itself. */
 void cluster_stir(void);
-/* Carry out or drop the calls that were neither answered nor done. */
+/* Carry out or drop the calls without an answer that are not done. */
 void cluster_settle(void);
 void cluster_due(void);
 /* Call see for each file of the table. */

@@ -52,7 +52,7 @@ static void on_fault(int sig)
 	break_off("a process was ended by a fault, signal ", sig);
 }
 
-/* Comes each second that the simulation computes. */
+/* Handle the signal that comes each second of computing time. */
 static void on_second(int sig)
 {
 	static uint64_t steps;
@@ -442,7 +442,7 @@ int sim_start(const char *name, const char *const *args)
 	return p;
 }
 
-/* Free what a process has outside of the world. */
+/* Free the memory of a process outside of the world. */
 static void forget_process(int p)
 {
 	disk_close_streams(p);

@@ -41,7 +41,7 @@ def die_with_parent():
 
 
 def home_of(folder):
-    """A copy of SPARK_HOME except for `work`, into which executors write."""
+    """Copies SPARK_HOME except for `work`, into which executors write."""
     import pyspark
     home = folder / "home"
     home.mkdir()

@@ -55,7 +55,7 @@ def test_files_that_only_tasks_can_open(rig, tmp_path):
 
 @pytest.mark.parametrize("name, slices", [("in.csv", 3), ("in.csv.gz", 1)])
 def test_an_object_that_is_replaced_after_its_maps(rig, tmp_path, name, slices):
-    """The file is replaced by a file of the same size. Maps that run again read the new file, so nothing is
+    """Another file of the same size replaces the file. Maps that run again read the new file, so nothing is
     published."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = b"".join(b"%d,%d,x\n" % (i, 1_400_000_000 + i) for i in range(600))

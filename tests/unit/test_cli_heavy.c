@@ -1,5 +1,5 @@
 /*
- * Tests heavy keys with their key parts, as a page shows them. The expected names are computed by
+ * Tests heavy keys with their key parts, as a page shows them. We computed the expected names by
  * hand.
  */
 #include <setjmp.h>

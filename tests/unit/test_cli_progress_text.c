@@ -1,6 +1,6 @@
 /*
- * Tests the progress line of each phase, with percent, time left and thousands. The expected
- * figures are computed by hand.
+ * Tests the progress line of each phase, with percent, time left and thousands. We computed the
+ * expected figures by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,8 +10,10 @@
 #include "tests/unit/clock_rig.h"
 #include "tests/unit/follow_rig.h"
 
-/* A load is marked by hand while a follower waits to apply it. The load's folder stays, whatever
- * --keep says. */
+/*
+ * A user marks a load while a follower waits to apply it. The load's folder stays, for any value of
+ * --keep.
+ */
 static void test_keep_by_hand(void **state)
 {
 	struct error err;
@@ -54,7 +56,7 @@ static void test_changed(void **state)
 	char *manifest = mem_format("%s/published/00000001/manifest.json", path);
 	append(manifest, "more");
 	assert_int_equal(once(path, &err), RC_DATA);
-	assert_non_null(strstr(err.msg, "was changed after the load was published"));
+	assert_non_null(strstr(err.msg, "found other bytes than those published"));
 	assert_int_equal(in_table(), 0);
 	mem_free(manifest);
 	mem_free(path);

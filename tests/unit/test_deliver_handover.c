@@ -763,13 +763,13 @@ static void test_no_ids(void **state)
 	m.nameless = false;
 	assert_int_equal(rc, RC_CONFIG);
 	assert_string_equal(err.msg, "u0: found no fileId in the server's answer, which apply "
-				     "needs to identify files: --webhdfs must name NameNodes, "
+				     "needs to identify files; give --webhdfs the NameNodes, "
 				     "not a gateway");
 	assert_int_equal(rows_in(true), 0);
 	assert_false(m.cleaned);
 }
 
-/* The journal says that a file is in the table, but the file still waits in the folder. The folder
+/* The journal notes a file as loaded, but the file is still in the folder. The folder
  * is not removed. */
 static void test_no_sweep(void **state)
 {

@@ -143,7 +143,8 @@ static void test_files_of_others(void **state)
 		journal_close(&j);
 		assert_int_equal(io_read_file(path, &text, &err), 0);
 		if (cases[i].rc) {
-			char *said = mem_format("%s is not a journal of apply: choose another file "
+			char *said = mem_format("%s: found another file, expected a journal of "
+						"apply; choose another file "
 						"with --journal",
 						path);
 

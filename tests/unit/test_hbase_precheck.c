@@ -163,10 +163,12 @@ static void test_table_states(void **state)
 		const char *says;
 	} cases[] = {{"0a020800", RC_OK, TROUBLE_NONE, ""},
 		     {"0a020801", RC_CONFIG, TROUBLE_REFUSED,
-		      "table t is disabled: run `enable 't'` in the HBase shell"},
+		      "table t is disabled; run `enable 't'` in the HBase shell"},
 		     {"0a020802", RC_CONFIG, TROUBLE_REFUSED,
-		      "table t is being disabled: run `enable 't'` in the HBase shell"},
-		     {"0a020803", RC_IO, TROUBLE_BUSY, "table t is being enabled or created"}};
+		      "table t is being disabled; run `enable 't'` in the HBase shell"},
+		     {"0a020803", RC_IO, TROUBLE_BUSY,
+		      "HBase enables or creates table t at this "
+		      "moment"}};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf b = unhex(cases[i].message);

@@ -316,8 +316,8 @@ static void test_connections_are_kept(void **state)
 }
 
 /*
- * Data kept for one cluster is not used for another cluster in its place, even if the old cluster
- * still runs and would answer on the earlier connection.
+ * saltmill does not use the data of one cluster for a new cluster in its place. The old cluster may
+ * still run, and would answer on the earlier connection.
  */
 static void test_same_cluster(void **state)
 {

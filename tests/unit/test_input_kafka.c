@@ -158,7 +158,7 @@ static void test_refusals(void **state)
 	} cases[] = {
 		{{.name = "no.such", .value = "1"}, "No such configuration property"},
 		{{.name = "sasl.password", .env = "SALTMILL_TEST_NOT_SET"},
-		 "SALTMILL_TEST_NOT_SET is not"},
+		 "found no environment variable SALTMILL_TEST_NOT_SET"},
 		{{.name = "sasl.password", .file = "/nowhere/s"}, "/nowhere/s"},
 		{{.name = "session.timeout.ms", .value = "hush"}, "Invalid value"},
 		{{.name = "session.timeout.ms", .env = "SALTMILL_TEST_SECRET"},

@@ -21,10 +21,18 @@ static void test_fatal_rows(void **state)
 		int rc;
 		const char *part;
 	} t[] = {
-		{"a,b\n\n12345678901,3", RC_LIMIT, "in:3 (byte 5): a row longer than 12 bytes"},
-		{"a,b\n12345678901,3\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
-		{"a,b\n\"234567890\",3\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
-		{"a,b\nx\"45678901234\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
+		{"a,b\n\n12345678901,3", RC_LIMIT,
+		 "in:3 (byte 5): found a row of more than 12 "
+		 "bytes"},
+		{"a,b\n12345678901,3\nc,d\n", RC_LIMIT,
+		 "in:2 (byte 4): found a row of more than "
+		 "12"},
+		{"a,b\n\"234567890\",3\nc,d\n", RC_LIMIT,
+		 "in:2 (byte 4): found a row of more "
+		 "than 12"},
+		{"a,b\nx\"45678901234\nc,d\n", RC_LIMIT,
+		 "in:2 (byte 4): found a row of more "
+		 "than 12"},
 	};
 
 	(void)state;
@@ -219,9 +227,10 @@ static void expect_change(const struct change *c)
 static void test_file_changed(void **state)
 {
 	static const struct change changes[] = {
-		{grow, "changed during reading: found 42 bytes, expected 32"},
-		{overwrite, "changed during reading: a program wrote to the file"},
-		{overwrite_secretly, "changed during reading: a program changed the file (ctime)"},
+		{grow, "the file changed during the load: found 42 bytes, expected 32"},
+		{overwrite, "the file changed during the load (a program wrote to the file)"},
+		{overwrite_secretly, "the file changed during the load (a program changed the "
+				     "file (ctime))"},
 	};
 
 	(void)state;
@@ -266,7 +275,8 @@ static void test_file_replaced(void **state)
 		;
 	assert_int_equal(rc, RC_IO);
 	if (!strstr(err.msg,
-		    "second: changed since it was checked: another file replaced the file"))
+		    "second: the file changed after saltmill checked it (another file replaced "
+		    "the file)"))
 		fail_msg("%s", err.msg);
 	source_worker_free(w);
 	source_close(s);

@@ -269,7 +269,7 @@ static void test_copied_with_intent(void **state)
 	job_release(&job);
 }
 
-/* `topics: [events]` was killed in a load, and the job then says `topic: events` again. */
+/* A run with `topics: [events]` died in a load, and the job then has `topic: events` again. */
 static void test_intent_that_names_its_topic(void **state)
 {
 	struct cluster *c = *state;
@@ -335,7 +335,7 @@ static void test_seek_of_a_pattern(void **state)
 	assert_true(r.n == 1 && r.steps[0].from == 30 && r.steps[0].to == 10);
 	assert_string_equal(r.why_unasked, "");
 	seek_result_release(&r);
-	/* an offset without a message is refused by the brokers' answer */
+	/* the brokers' answer refuses an offset without a message */
 	to.end = 31;
 	assert_int_equal(seek_run(folder, &job, &to, 1, &r, &err), RC_CONFIG);
 	assert_non_null(

@@ -305,7 +305,9 @@ static int look_at_topics(struct looker *k, struct error *err)
 	kafka_patience(client, PATIENCE_S);
 	rc = kafka_look(client, &t, err);
 	if (rc == RC_OK && !t.count)
-		rc = error_set(err, RC_CONFIG, "%s: found no partition to read",
+		rc = error_set(err, RC_CONFIG,
+			       "%s: found no partition to read, expected at least one; create the "
+			       "topic, or correct `topic` or `partitions` in the job",
 			       kafka_name(&k->opt->job->kafka));
 	if (rc == RC_OK)
 		rc = look_at_partitions(k, client, &t, err);

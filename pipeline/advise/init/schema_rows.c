@@ -118,8 +118,8 @@ int schema_look(struct columns *c, const char *file, bool *whole, struct error *
 	int rc = read_schema(c, file, err);
 	if (rc == RC_OK && c->n == 0)
 		rc = error_set(err, RC_DATA,
-			       "%s: found no value in its schema that a field can "
-			       "read",
+			       "%s: found no value in the schema that a field can read, expected a "
+			       "number, a text, a time or bytes; convert one column first",
 			       file);
 	return rc ? rc : read_values(c, file, whole, err);
 }

@@ -259,8 +259,11 @@ static int take_table(struct unread *r, const struct job *job, size_t t, struct 
 	const char *want = job->tables[t].schema.name;
 
 	if (!r->cut && !bytes_eq(name, bytes_str(want)))
-		return error_set(err, RC_DATA, "%s: table %zu is `%.*s`, but the job has `%s`",
-				 path, t + 1, (int)name.len, (const char *)name.ptr, want);
+		return error_set(
+			err, RC_DATA,
+			"%s: found `%.*s` as table %zu, expected `%s` of the job; save the "
+			"sketches with this job again",
+			path, (int)name.len, (const char *)name.ptr, t + 1, want);
 	double ratio = take_double(r), measured = take_double(r);
 	struct bytes file = take(r, take_number(r, 8));
 	if (r->cut || !(ratio >= 0 && measured >= 0))
@@ -295,21 +298,27 @@ int samples_merge(const struct job *job, struct table_sample *samples,
 		struct bytes head = take(&r, sizeof magic);
 
 		if (!head.ptr || memcmp(head.ptr, magic, sizeof magic) != 0)
-			rc = error_set(err, RC_DATA, "%s: not a file of `saltmill plan --save`",
+			rc = error_set(err, RC_DATA,
+				       "%s: found no sketches, expected a file that `saltmill plan "
+				       "--save` wrote",
 				       path);
 		else
 			rc = take_counts(&r, counts, first, a, path, err);
 		if (rc == RC_OK && take_number(&r, 4) != job->ntables)
-			rc = error_set(err, RC_DATA,
-				       "%s: the number of tables in the file differs from the "
-				       "job's",
-				       path);
+			rc = error_set(
+				err, RC_DATA,
+				"%s: found another number of tables than in the job; save the "
+				"sketches with this job again",
+				path);
 	}
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++)
 		rc = take_table(&r, job, t, &samples[t], a, path, err);
 	if (rc == RC_OK && r.rest.len)
-		rc = error_set(err, RC_DATA, "%s: found %zu extra bytes at the end", path,
-			       r.rest.len);
+		rc = error_set(
+			err, RC_DATA,
+			"%s: found %zu bytes after the last table, expected none; run `saltmill "
+			"plan --save` again",
+			path, r.rest.len);
 	buf_release(&b);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "mem.h"
+#include "storage.h"
 #include "options.h"
 #include "bytes.h"
 
@@ -226,6 +227,12 @@ static int check_operands(const struct arguments *a, struct error *err)
 	size_t n = a->noperands;
 	bool few = n < c->least;
 
+	for (size_t i = 0; i < n && c->reads_here; i++)
+		if (storage_is_remote(a->operand[i]))
+			return error_set(err, RC_CONFIG,
+					 "%.200s: found a remote file or folder, expected one of "
+					 "this machine; copy it first with `hdfs dfs -get`",
+					 a->operand[i]);
 	if (!few && n <= c->most)
 		return RC_OK;
 	return error_set(err, RC_CONFIG, "found %zu operand%s, expected %s%u", n, n == 1 ? "" : "s",

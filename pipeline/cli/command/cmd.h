@@ -29,9 +29,10 @@ struct operand_words {
 /* A command and its help page. The file that implements a command defines it at its end. */
 struct command {
 	const char *name;
-	const char *usage;		 /* "JOB [FILE...] -o DIR [options]" */
-	const char *summary;		 /* one line */
-	unsigned least, most;		 /* the smallest and the largest number of operands */
+	const char *usage;    /* "JOB [FILE...] -o DIR [options]" */
+	const char *summary;  /* one line */
+	unsigned least, most; /* the smallest and the largest number of operands */
+	bool reads_here;      /* the operands are on this machine; refuse URIs of others */
 	int (*run)(struct arguments *a); /* returns the exit status */
 	const char *decides;		 /* help about decisions, at most five lines, or NULL */
 	struct operand_words operands[5];

@@ -53,6 +53,7 @@ const struct command apply_command = {
 	.usage = "DIR --hbase HOST[:PORT],... [options] | --state DIR --hbase HOST... [--follow]",
 	.summary = "load a published load into a live HBase: tables and files, without a JVM",
 	.most = 1,
+	.reads_here = true,
 	.run = run,
 	.decides = "apply first checks the cluster, the tables and the files of the load. If a "
 		   "table differs from the load, apply lists the differences and changes nothing, "

@@ -71,7 +71,10 @@ static int attempt_drop(struct hbase *h, const char *table, const uint64_t nonce
 
 	if (rc == RC_OK && state != TABLE_ENABLED && state != TABLE_DISABLED) {
 		*why = (struct hbase_failure){.trouble = TROUBLE_BUSY};
-		return error_set(err, RC_IO, "HBase is just enabling or disabling the table");
+		return error_set(
+			err, RC_IO,
+			"HBase enables or disables the table at this moment; run the command "
+			"again");
 	}
 	if (rc == RC_OK && state == TABLE_ENABLED)
 		rc = hbase_disable(h, table, nonces, why, err);
@@ -155,7 +158,7 @@ static int run(struct arguments *a)
 	else if (rc == RC_OK)
 		command_say("drop", "no table matches `%.200s`", a->operand[0]);
 	if (rc == RC_OK && !yes)
-		rc = error_set(&err, RC_IO, "the answer was not y; nothing was dropped");
+		rc = error_set(&err, RC_IO, "found another answer than y; nothing was dropped");
 	status = rc ? command_fail("drop", &err) : drop_listed(a, h, &tables);
 	hbase_tables_release(&tables);
 	hbase_close(h);

@@ -163,6 +163,7 @@ const struct command inspect_command = {
 	.summary = "print the contents of HFiles",
 	.least = 1,
 	.most = ANY_NUMBER,
+	.reads_here = true,
 	.run = run,
 	.decides = "inspect reads the trailer, the file info, the index and the bloom filter, and "
 		   "counts the blocks. --blocks lists each block, and --cells each cell. For a "

@@ -413,6 +413,7 @@ const struct command replay_command = {
 	.summary = "load the repaired rejected messages of a load from Kafka",
 	.least = 1,
 	.most = 1,
+	.reads_here = true,
 	.run = run_replay,
 	.decides = "replay reads rejects.jsonl of the load, or FILE, with one message a line. It "
 		   "loads each message with the job, with the partition, offset and timestamp of "

@@ -102,6 +102,7 @@ const struct command get_command = {
 	.summary = "print a row of published loads, as HBase would return it, or of a live table",
 	.least = 1,
 	.most = ANY_NUMBER,
+	.reads_here = true,
 	.run = run,
 	.decides = "From folders, get merges the HFiles of all loads by the rules of HBase 2.6. "
 		   "Versions, TTL and delete markers apply. If cells are equal, get returns the "
@@ -120,6 +121,7 @@ const struct command scan_command = {
 	.summary = "print rows of published loads, as HBase would return them, or of a live table",
 	.least = 1,
 	.most = ANY_NUMBER,
+	.reads_here = true,
 	.run = run,
 	.decides = "From folders, scan merges the HFiles of all loads by the rules of HBase 2.6. "
 		   "Versions, TTL and delete markers apply. If cells are equal, scan returns the "

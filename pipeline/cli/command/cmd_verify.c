@@ -46,6 +46,7 @@ const struct command verify_command = {
 	.summary = "verify a published load, or one HFile; only its files are needed",
 	.least = 1,
 	.most = 1,
+	.reads_here = true,
 	.run = run,
 	.decides = "verify reads every byte of the HFiles: checksums, order, bounds, index and "
 		   "bloom filter. It compares rows, sizes, key ranges and digests with "

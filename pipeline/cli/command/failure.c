@@ -75,7 +75,7 @@ int command_misused(const char *name, const char *fmt, ...)
 	return command_fail(name, &err);
 }
 
-/* The command printed the problem as its result. */
+/* Report a failure whose problem the command printed as its result. */
 static void find_it_in_the_result(const char *name)
 {
 	struct error err;

@@ -129,11 +129,12 @@ static int look_at_row(void *ctx, const struct cell *c, struct error *err)
 		     l->pieces[k->nsteps - 1].end == c->row.len;
 	if (parts && key_decode(k, &l->desk->forms, c->row, &a, l->pieces, &wrong)) {
 		bytes_escape(&text, c->row);
-		rc = error_set(err, RC_CONFIG,
-			       "the row keys of the live table %s have another form than in the "
-			       "job, so a query would miss rows: %.*s: %s",
-			       l->desk->table->schema.name, (int)(text.len < 100 ? text.len : 100),
-			       (const char *)text.ptr, wrong.msg);
+		rc = error_set(
+			err, RC_CONFIG,
+			"found row keys in the live table %s that do not have the form of the "
+			"job, so a query would miss rows; the row key %.*s: %s",
+			l->desk->table->schema.name, (int)(text.len < 100 ? text.len : 100),
+			(const char *)text.ptr, wrong.msg);
 	}
 	buf_release(&text);
 	arena_release(&a);

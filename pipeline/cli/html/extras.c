@@ -28,7 +28,8 @@ static int read_timings(struct extras *e, const char *path, const struct manifes
 	struct load_report_load v = {0};
 
 	if (!m)
-		return error_set(err, RC_CONFIG, "--timings: %s only works for the page of a load",
+		return error_set(err, RC_CONFIG,
+				 "--timings: found no load in %s, expected the folder of a load",
 				 path);
 	int rc = form_read(&load_form, &v, path, what, a, err);
 	if (rc == RC_OK && !is_of_load(&v, m))

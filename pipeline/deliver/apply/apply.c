@@ -31,7 +31,11 @@ static int read_proved(const char *path, const uint8_t digest[16], struct buf *t
 	int rc = io_digest_file(path, found, &bytes, err);
 
 	if (rc == RC_OK && memcmp(found, digest, sizeof found) != 0)
-		rc = error_set(err, RC_DATA, "%s was changed after the load was published", path);
+		rc = error_set(
+			err, RC_DATA,
+			"%s: found other bytes than those that the load published; restore the "
+			"file, or load again",
+			path);
 	return rc ? rc : io_read_file_upto(path, SCRIPT_MOST, text, err);
 }
 
@@ -175,9 +179,10 @@ static int check_cells(struct applied *t, struct error *err)
 
 	if (rc == RC_OK && (p->missing || p->changed))
 		rc = error_set(err, RC_DATA,
-			       "table %s: of %" PRIu64 " cells of the load %" PRIu64
-			       " are missing and %" PRIu64 " have another value",
-			       t->result->name, t->result->cells, p->missing, p->changed);
+			       "table %s: found %" PRIu64 " cells of the load missing and %" PRIu64
+			       " with another value, expected all %" PRIu64
+			       " cells; run apply with --restart",
+			       t->result->name, p->missing, p->changed, t->result->cells);
 	return rc;
 }
 

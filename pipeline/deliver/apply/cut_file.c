@@ -308,7 +308,7 @@ int cut_part(void *self, size_t of, const char *word, struct hand_file *out, str
 	if (!take_row(kept, &p, &out->first) || !take_row(kept, &p, &out->last) ||
 	    !take_count(&p, &s.cells) || !take_count(&p, &s.bytes) ||
 	    !bytes_unhex(s.digest, sizeof s.digest, p))
-		return error_set(err, RC_DATA, "`%.100s` is not a part of a file", word);
+		return error_set(err, RC_DATA, "found `%.100s`, expected a part of a file", word);
 	char *dir = parts_dir(a), *path = mem_format("%s/%s", dir, p);
 	s.path = arena_strdup(kept, path);
 	mem_free(path);

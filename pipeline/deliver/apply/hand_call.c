@@ -85,10 +85,12 @@ static int count_refusals(struct handover *h, struct group *g, bool loaded, stru
 	}
 	buf_put(&hint, 0);
 	if (again && loaded)
-		rc = error_set(err, RC_DATA,
-			       "region server %s:%u answered that it loaded %s, but the file is "
-			       "neither in the region's folder nor in its archive",
-			       g->region->place.host, g->region->place.port, again->upload);
+		rc = error_set(
+			err, RC_DATA,
+			"region server %s:%u answered that it loaded %s, but apply found the "
+			"file neither in the region's folder nor in its archive; run apply "
+			"again, and check the server's log if this repeats",
+			g->region->place.host, g->region->place.port, again->upload);
 	else if (again)
 		rc = no_reason(g, again, (const char *)hint.ptr, err);
 	buf_release(&hint);

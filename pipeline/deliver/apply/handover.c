@@ -87,7 +87,7 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 	if (rc == RC_OK && f->id == 0)
 		rc = error_set(err, RC_CONFIG,
 			       "%s: found no fileId in the server's answer, which apply needs to "
-			       "identify files: --webhdfs must name NameNodes, not a gateway",
+			       "identify files; give --webhdfs the NameNodes, not a gateway",
 			       f->upload);
 	if (rc)
 		return rc;
@@ -122,7 +122,7 @@ static int send_next(void *ctx, unsigned worker, size_t index, struct error *err
 static void round_failure(const struct schedule *s, struct hbase_failure *why, struct error *err)
 {
 	*why = (struct hbase_failure){.trouble = TROUBLE_BUSY};
-	error_set(err, RC_IO, "region servers did not take all files");
+	error_set(err, RC_IO, "region servers did not load all files");
 	for (size_t i = 0; i < s->ngroups; i++) {
 		if (!s->groups[i].failed)
 			continue;

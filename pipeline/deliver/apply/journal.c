@@ -44,7 +44,8 @@ static int take_line(char *line, size_t number, const char *path, const char *fi
 	if (!unseal(line))
 		return error_set(
 			err, RC_DATA,
-			"%s, line %zu was damaged or changed by hand: its hash does not match",
+			"%s, line %zu: found another hash than the line's; the line was damaged "
+			"or changed by hand; restore the journal from a backup",
 			path, number);
 	if (number > 1) {
 		int rc = replay(ctx, line, err);
@@ -128,7 +129,9 @@ static int open_and_lock(struct journal *j, struct error *err)
 	if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
 		return RC_OK;
 	return errno == EWOULDBLOCK
-		       ? error_set(err, RC_BUSY, "%s: another process applies this load", j->path)
+		       ? error_set(err, RC_BUSY,
+				   "%s: another process applies this load; wait for it, or stop it",
+				   j->path)
 		       : error_errno(err, "cannot lock %s", j->path);
 }
 
@@ -148,8 +151,8 @@ static int check_begun(struct bytes text, const char *path, const char *first, s
 	buf_release(&line);
 	return ours ? RC_OK
 		    : error_set(err, RC_CONFIG,
-				"%s is not a journal of apply: choose another "
-				"file with --journal",
+				"%s: found another file, expected a journal of apply; choose "
+				"another file with --journal",
 				path);
 }
 

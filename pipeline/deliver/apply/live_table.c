@@ -268,12 +268,17 @@ static int create(struct applied *t, struct error *err)
 	if (rc == RC_OK)
 		rc = compare(t, &have, &d, err);
 	if (rc == RC_OK && !t->exists)
-		rc = error_set(err, RC_IO, "table %s was created, but does not exist",
-			       t->result->name);
+		rc = error_set(
+			err, RC_IO,
+			"table %s: found no table after its creation; check the master's log, "
+			"then run apply again",
+			t->result->name);
 	if (rc == RC_OK && d.count)
-		rc = error_set(err, RC_CONFIG,
-			       "table %s was created, but differs from what the load wants: %s",
-			       t->result->name, t->result->differences[0]);
+		rc = error_set(
+			err, RC_CONFIG,
+			"table %s: found other attributes after its creation than those of the "
+			"load: %s",
+			t->result->name, t->result->differences[0]);
 	/* if another user created the table, its regions may not be open yet */
 	if (rc == RC_OK)
 		rc = check_enabled(t, err);
@@ -304,8 +309,11 @@ static int alter(struct applied *t, struct error *err)
 		return error_prefix(err, "table %s: ", t->result->name);
 	rc = compare(t, &have, &left, err);
 	if (rc == RC_OK && left.count)
-		rc = error_set(err, RC_IO, "table %s was altered, but still differs: %s",
-			       t->result->name, t->result->differences[0]);
+		rc = error_set(
+			err, RC_IO,
+			"table %s: found other attributes after the alteration than those of the "
+			"load: %s",
+			t->result->name, t->result->differences[0]);
 	tell_differences(t, &d);
 	t->result->altered = t->changed = rc == RC_OK;
 	return rc;

@@ -249,13 +249,14 @@ static int check_quota(const struct applying *a, uint64_t bytes, struct error *e
 		return error_set(
 			err, RC_CONFIG,
 			"%s: the folder's space quota leaves %s, expected at least %s for the "
-			"upload: raise it (`hdfs dfsadmin -setSpaceQuota`) or remove files there",
+			"upload; raise it (`hdfs dfsadmin -setSpaceQuota`) or remove files there",
 			a->upload, format_bytes(have, q.bytes), format_bytes(need, bytes));
-	return error_set(err, RC_CONFIG,
-			 "%s: the folder's name quota leaves %" PRIu64 ", and the load has %" PRIu64
-			 " files and folders to create: raise it (`hdfs dfsadmin -setQuota`) or "
-			 "remove files there",
-			 a->upload, q.names, names);
+	return error_set(
+		err, RC_CONFIG,
+		"%s: the folder's name quota leaves %" PRIu64 ", expected at least %" PRIu64
+		" for the files and folders of the load; raise it (`hdfs dfsadmin -setQuota`) or "
+		"remove files there",
+		a->upload, q.names, names);
 }
 
 /* Finds the nearest existing folder at or above `path`, and shortens `path` to it. */
@@ -292,7 +293,8 @@ static int check_rights(struct applying *a, struct error *err)
 	} else if (may) {
 		applying_warn(
 			a,
-			"%s: %s belongs to %s and has mode %o: you may not create files there (%s); "
+			"%s: %s belongs to %s and has mode %o: you may not create files there "
+			"(%s); "
 			"run `hdfs dfs -mkdir -p %s` and `hdfs dfs -chown %s %s` as %s, or choose "
 			"another folder with --upload",
 			a->upload, path, info.owner, info.mode, denied.msg, wanted, user, wanted,

@@ -93,8 +93,8 @@ static int choose_upload(struct applying *a, const char *token, struct error *er
 	if (rc == RC_OK && storage_is_remote(uri) == token_is_local(token))
 		rc = error_set(
 			err, RC_CONFIG,
-			"--upload %s: the upload folder and HBase's files must both be local or both "
-			"be remote; HBase's files are at %.200s",
+			"--upload %s: HBase's files are at %.200s, expected the upload folder in "
+			"the same file system; choose another folder with --upload",
 			uri, token);
 	else if (rc == RC_OK && a->upload && said && strcmp(a->upload, uri) != 0)
 		rc = error_set(
@@ -159,7 +159,8 @@ int source_prove(const struct applied_file *s, struct error *err)
 	if (rc == RC_OK && (bytes != s->bytes || memcmp(digest, s->digest, sizeof digest) != 0))
 		rc = error_set(
 			err, RC_DATA,
-			"%s differs from the published file: run `saltmill verify` for details",
+			"%s: found other bytes than those that the load published; run `saltmill "
+			"verify` for details",
 			s->path);
 	return rc;
 }

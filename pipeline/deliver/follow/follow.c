@@ -296,7 +296,8 @@ static int check_folder(const struct lane *l, const struct item *i, struct error
 	if (rc == RC_OK)
 		rc = io_digest_file(path, digest, &size, err);
 	if (rc == RC_OK && i->manifest_known && memcmp(digest, i->manifest, sizeof digest) != 0)
-		rc = error_set(err, RC_DATA, "%s was changed after the load was published", path);
+		rc = error_set(err, RC_DATA,
+			       "%s: found other bytes than those published; restore it", path);
 	mem_free(path);
 	return rc;
 }

@@ -120,7 +120,7 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 	return error_set(err, RC_IO, "%s",
 			 said[0]	? said
 			 : why->name[0] ? why->name
-					: "failed without a reason");
+					: "the server reports a failure without a reason");
 }
 
 static int wrong_type(const char *what, struct error *err)

@@ -132,12 +132,13 @@ int precheck_state(const char *table, enum hbase_table_state state, struct hbase
 	case TABLE_ENABLED: return RC_OK;
 	case TABLE_ENABLING:
 		why->trouble = TROUBLE_BUSY;
-		return error_set(err, RC_IO, "table %s is being enabled or created", table);
+		return error_set(err, RC_IO, "HBase enables or creates table %s at this moment",
+				 table);
 	case TABLE_DISABLED:
 	case TABLE_DISABLING: break;
 	}
 	why->trouble = TROUBLE_REFUSED;
-	return error_set(err, RC_CONFIG, "table %s is %s: run `enable '%s'` in the HBase shell",
+	return error_set(err, RC_CONFIG, "table %s is %s; run `enable '%s'` in the HBase shell",
 			 table, state == TABLE_DISABLED ? "disabled" : "being disabled", table);
 }
 

@@ -161,10 +161,11 @@ static int procedure_wait(struct hbase *h, uint64_t id, struct hbase_failure *wh
 		if (stop_check(err))
 			return RC_STOPPED;
 		if (clock_ms() > deadline)
-			return error_set(err, RC_IO,
-					 "the master's procedure %" PRIu64 " has not finished "
-					 "after half an hour",
-					 id);
+			return error_set(
+				err, RC_IO,
+				"the master's procedure %" PRIu64
+				" has not finished after half an hour; check the master's log",
+				id);
 		clock_sleep_ms(wait);
 		wait = wait * 3 / 2 < LAST_LOOK_MS ? wait * 3 / 2 : LAST_LOOK_MS;
 	}

@@ -54,9 +54,10 @@ void zookeeper_put_request(struct buf *b, const char *path)
 int zookeeper_read_answer(struct bytes packet, struct bytes *data, struct error *err)
 {
 	if (packet.len < HEADER_BYTES || get_be32(packet.ptr) != XID)
-		return error_set(err, RC_DATA,
-				 "is not a ZooKeeper server: its answer does not match the "
-				 "request");
+		return error_set(
+			err, RC_DATA,
+			"found an answer that does not match the request, expected a ZooKeeper "
+			"server");
 	int32_t code = (int32_t)get_be32(packet.ptr + 12);
 	if (code == NO_NODE)
 		return RC_END;
@@ -65,8 +66,9 @@ int zookeeper_read_answer(struct bytes packet, struct bytes *data, struct error 
 	struct bytes rest = bytes_of(packet.ptr + HEADER_BYTES, packet.len - HEADER_BYTES);
 	uint32_t n = rest.len < 4 ? UINT32_MAX : get_be32(rest.ptr);
 	if (n > rest.len || n > rest.len - 4)
-		return error_set(err, RC_DATA,
-				 "is not a ZooKeeper server: its answer ends within the node");
+		return error_set(
+			err, RC_DATA,
+			"found an answer that ends within the node, expected a ZooKeeper server");
 	*data = bytes_of(rest.ptr + 4, n);
 	return RC_OK;
 }
@@ -81,7 +83,9 @@ int zookeeper_node_message(struct bytes data, struct bytes *message, struct erro
 		at = n <= data.len - 5 ? 5 + (size_t)n : data.len;
 	}
 	if (data.len - at < 4 || memcmp(data.ptr + at, "PBUF", 4) != 0)
-		return error_set(err, RC_DATA, "the node was not written by HBase");
+		return error_set(
+			err, RC_DATA,
+			"found a node that another program wrote, expected a node of HBase");
 	*message = bytes_of(data.ptr + at + 4, data.len - at - 4);
 	return RC_OK;
 }
@@ -96,8 +100,7 @@ static int receive_packet(int fd, struct buf *b, int64_t deadline, struct error 
 	b->len = 0;
 	if (n > ANSWER_MOST)
 		return error_set(err, RC_DATA,
-				 "is not a ZooKeeper server: it announced an answer of %u bytes",
-				 n);
+				 "found an answer of %u bytes, expected a ZooKeeper server", n);
 	return wire_receive(fd, b, n, deadline, err);
 }
 
@@ -133,10 +136,11 @@ int zookeeper_read(const struct hbase_place *at, const char *path, int64_t patie
 		rc = zookeeper_read_answer(buf_bytes(node), &data, err);
 	if (rc == RC_END) {
 		why->trouble = TROUBLE_BUSY;
-		rc = error_set(err, RC_IO,
-			       "has no node %s: no master is active, or zookeeper.znode.parent has "
-			       "another value",
-			       path);
+		rc = error_set(
+			err, RC_IO,
+			"found no node %s, because no master is active or zookeeper.znode.parent "
+			"has another value",
+			path);
 	} else if (rc == RC_OK) {
 		rc = zookeeper_node_message(data, message, err);
 		if (rc)

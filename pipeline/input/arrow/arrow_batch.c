@@ -38,7 +38,7 @@ int arrow_message_read(struct arrow_message *m, struct bytes have, struct error 
 	int64_t body = flat_number(&root, 3, 8, 0);
 	m->header = flat_sub(&root, 2);
 	if (m->flat.bad || !m->header.flat || body < 0 || body > (INT64_C(1) << 40))
-		return error_set(err, RC_DATA, "its metadata is damaged");
+		return error_set(err, RC_DATA, "found damaged metadata; write the file again");
 	if (version < 3 || version > 4)
 		return error_set(err, RC_DATA,
 				 "found metadata of version %lld, expected version "
@@ -80,7 +80,7 @@ static int open_layout(struct batch_layout *l, const struct flat_table *batch, u
 	l->buffers = flat_vector(batch, 2, BUFFER_BYTES);
 	l->views = flat_vector(batch, 4, 8);
 	if (!batch->flat || batch->flat->bad || n < 0)
-		return error_set(l->err, RC_DATA, "its metadata is damaged");
+		return error_set(l->err, RC_DATA, "found damaged metadata; write the file again");
 	if (packing.flat && (codec < 0 || codec > 1 || flat_number(&packing, 1, 1, 0) != 0))
 		return error_set(l->err, RC_DATA,
 				 "found another codec for the buffers, expected lz4 or zstd");
@@ -161,7 +161,7 @@ static int too_short(struct batch_layout *l, const struct arrow_type *t, const c
 		     uint64_t n, size_t found)
 {
 	return error_set(l->err, RC_DATA,
-			 "a column of type %s has too few %s for %llu rows: %zu bytes",
+			 "a column of type %s has too few %s for %llu rows; found %zu bytes",
 			 arrow_kind_name(t->kind), what, (unsigned long long)n, found);
 }
 

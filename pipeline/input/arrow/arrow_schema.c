@@ -187,14 +187,14 @@ int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct fl
 
 	*out = (struct arrow_schema){.ntop = fields.n};
 	if (!header->flat || header->flat->bad)
-		return error_set(err, RC_DATA, "its schema is damaged");
+		return error_set(err, RC_DATA, "found a damaged schema; write the file again");
 	if (flat_number(header, 0, 2, 0) != 0)
 		return error_set(err, RC_DATA,
 				 "found big-endian numbers in the schema, expected little-endian "
 				 "numbers");
 	int rc = read_fields(&p, header->flat, &fields, NO_PARENT, 0);
 	if (rc == RC_OK && header->flat->bad)
-		rc = error_set(err, RC_DATA, "its schema is damaged");
+		rc = error_set(err, RC_DATA, "found a damaged schema; write the file again");
 	return rc;
 }
 

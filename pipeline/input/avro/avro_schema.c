@@ -448,8 +448,10 @@ int avro_schema_read_with(const struct avro_type **out, struct arena *a, struct 
 				  JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &fault);
 
 	if (!json)
-		return error_set(err, RC_DATA, "the Avro schema is not JSON: %s (byte %d)",
-				 fault.text, fault.position);
+		return error_set(
+			err, RC_DATA,
+			"the Avro schema: found no JSON (%s, byte %d), expected a schema in JSON",
+			fault.text, fault.position);
 	int rc = parse(&p, json, (struct bytes){0}, &type);
 	json_decref(json);
 	if (rc)

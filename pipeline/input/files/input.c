@@ -81,12 +81,16 @@ int input_same(const struct input_stream *in, const struct input_stamp *checked,
 	const char *why = difference(checked, &in->stamp);
 
 	if (in->stamp.size != checked->size)
-		return error_set(err, RC_IO,
-				 "%s: changed since it was checked: found %llu "
-				 "bytes, expected %llu",
-				 in->name, (unsigned long long)in->stamp.size,
-				 (unsigned long long)checked->size);
-	return why ? error_set(err, RC_IO, "%s: changed since it was checked: %s", in->name, why)
+		return error_set(
+			err, RC_IO,
+			"%s: the file changed after saltmill checked it: found %llu bytes, "
+			"expected %llu; load it again when no program writes it",
+			in->name, (unsigned long long)in->stamp.size,
+			(unsigned long long)checked->size);
+	return why ? error_set(err, RC_IO,
+			       "%s: the file changed after saltmill checked it (%s); load it again "
+			       "when no program writes it",
+			       in->name, why)
 		   : RC_OK;
 }
 
@@ -445,8 +449,11 @@ static int decode(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got
 /* Report that the file changed. `size` is the current size in bytes. */
 static int changed_size(const struct input_stream *in, uint64_t size, struct error *err)
 {
-	return error_set(err, RC_IO, "%s: changed during reading: found %llu bytes, expected %llu",
-			 in->name, (unsigned long long)size, (unsigned long long)in->stamp.size);
+	return error_set(
+		err, RC_IO,
+		"%s: the file changed during the load: found %llu bytes, expected %llu; load it "
+		"again when no program writes it",
+		in->name, (unsigned long long)size, (unsigned long long)in->stamp.size);
 }
 
 int input_unchanged(const struct input_stream *in, struct error *err)
@@ -462,7 +469,10 @@ int input_unchanged(const struct input_stream *in, struct error *err)
 	if (now.size != in->stamp.size)
 		return changed_size(in, now.size, err);
 	if (why)
-		return error_set(err, RC_IO, "%s: changed during reading: %s", in->name, why);
+		return error_set(err, RC_IO,
+				 "%s: the file changed during the load (%s); load it again when no "
+				 "program writes it",
+				 in->name, why);
 	return RC_OK;
 }
 

@@ -131,7 +131,8 @@ int transcode_read(struct transcoder *t, struct input_stream *in, uint8_t *dst, 
 			if (t->eof)
 				return error_set(
 					err, RC_DATA,
-					"%s: truncated: the last character of the %s text is incomplete",
+					"%s: found an incomplete last character of the %s text, "
+					"expected a complete file",
 					in->name, t->encoding);
 			int rc = fill(t, in, err);
 			if (rc)

@@ -37,10 +37,11 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *to
 			"%s:%u:%u: the cluster at %s has no topic %s; if the topic was deleted, "
 			"messages that were not loaded are lost%s",
 			k->job->path, s->pos.line, s->pos.column, s->brokers, topic,
-			s->topic
-				? ""
-				: "; to load the other topics, remove the topic from `topics` or use a pattern; "
-				  "`saltmill loads --state DIR --discard NAME` discards an interrupted load");
+			s->topic ? ""
+				 : "; to load the other topics, remove the topic from `topics` or "
+				   "use a pattern; "
+				   "`saltmill loads --state DIR --discard NAME` discards an "
+				   "interrupted load");
 	return kafka_wait_or_fail(k, e, what, err);
 }
 
@@ -269,9 +270,10 @@ static int match_topics(struct kafka *k, struct error *err)
 	}
 	if (k->ntopics || k->topic_known)
 		return RC_OK;
-	return error_set(err, RC_CONFIG,
-			 "%s:%u:%u: the cluster at %s has no topic whose name matches %s",
-			 k->job->path, s->pos.line, s->pos.column, s->brokers, s->pattern);
+	return error_set(
+		err, RC_CONFIG,
+		"%s:%u:%u: found no topic in the cluster at %s, expected a name that matches %s",
+		k->job->path, s->pos.line, s->pos.column, s->brokers, s->pattern);
 }
 
 /* Find the job's topics. If `again` is true, query even if the last answer is recent. */
@@ -366,11 +368,11 @@ static int check_wanted(struct kafka *k, const int32_t *wanted, size_t n,
 	k->most_known = most;
 	for (size_t i = 0; i < n; i++)
 		if (wanted[i] >= most)
-			return error_set(
-				err, RC_CONFIG,
-				"%s:%u:%u: topic %s has partitions 0 to %d, found %d in `partitions`",
-				k->job->path, s->pos.line, s->pos.column, kafka_name(s), most - 1,
-				wanted[i]);
+			return error_set(err, RC_CONFIG,
+					 "%s:%u:%u: topic %s has partitions 0 to %d, found %d in "
+					 "`partitions`",
+					 k->job->path, s->pos.line, s->pos.column, kafka_name(s),
+					 most - 1, wanted[i]);
 	return RC_OK;
 }
 

@@ -56,7 +56,8 @@ int kafka_check_patience(struct kafka *k, struct error *err)
 	int rc = silence_check(&k->silence, kafka_patience_of(k), err);
 
 	if (rc == RC_OK && k->stop && *k->stop)
-		return error_set(err, RC_STOPPED, "stopped: the group revoked the partition");
+		return error_set(err, RC_STOPPED,
+				 "the load stops because the group revoked the partition");
 	return rc ? rc : stop_check(err);
 }
 

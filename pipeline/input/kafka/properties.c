@@ -137,9 +137,11 @@ static int property_value(const struct kafka_property *p, struct buf *out, struc
 		const char *v = getenv(p->env);
 
 		if (!v)
-			return error_set(err, RC_CONFIG,
-					 "%s: the environment variable %s is not set", p->name,
-					 p->env);
+			return error_set(
+				err, RC_CONFIG,
+				"%s: found no environment variable %s; set it before you start "
+				"saltmill",
+				p->name, p->env);
 		buf_append_str(out, v);
 	} else {
 		rc = io_read_file_upto(p->file, LARGEST_VALUE, out, err);

@@ -60,7 +60,9 @@ static int set_property(void *ctx, const struct property *p, struct error *err)
 		if (strcmp(known[i].name, p->name) == 0)
 			return curl_easy_setopt(r->curl, known[i].option, p->value) == CURLE_OK
 				       ? RC_OK
-				       : error_set(err, RC_CONFIG, "libcurl rejects property %s",
+				       : error_set(err, RC_CONFIG,
+						   "libcurl rejects property %s; correct its value "
+						   "in `properties` of the registry",
 						   p->name);
 	return error_set(err, RC_CONFIG,
 			 "found registry property `%s`, expected basic.auth.user.info, "
@@ -210,11 +212,11 @@ static int ask(struct registry *r, const char *path, const char *what, long *sta
 				 "a proxy, expected JSON",
 				 *status);
 		else if (*status)
-			snprintf(
-				r->why, sizeof r->why, "found status %ld%s", *status,
-				*status == 401 || *status == 403
-					? "; check basic.auth.user.info in the registry's properties"
-					: "");
+			snprintf(r->why, sizeof r->why, "found status %ld%s", *status,
+				 *status == 401 || *status == 403
+					 ? "; check basic.auth.user.info in the registry's "
+					   "properties"
+					 : "");
 		double passed = clock_seconds() - since;
 		if (!passing || passed + wait > (double)patience) {
 			rc = error_set(err, RC_IO,

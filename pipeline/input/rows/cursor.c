@@ -16,12 +16,12 @@ int source_long_row(const struct source *s, size_t file, uint64_t line, uint64_t
 {
 	const char *why =
 		s->row_by_memory
-			? ", a quarter of --memory: check for an unclosed quote, or raise --memory"
-		: s->json ? ": check for a missing line end, or raise source.json.max_row"
-			  : ": check for an unclosed quote, or raise source.csv.max_row";
+			? ", a quarter of --memory; check for an unclosed quote, or raise --memory"
+		: s->json ? "; check for a missing line end, or raise source.json.max_row"
+			  : "; check for an unclosed quote, or raise source.csv.max_row";
 
 	return error_set(err, RC_LIMIT,
-			 "%s:%llu (byte %llu): a row longer than %llu bytes starts here%s",
+			 "%s:%llu (byte %llu): found a row of more than %llu bytes%s",
 			 input_name(s->files[file].path), (unsigned long long)line + 1,
 			 (unsigned long long)offset, (unsigned long long)s->max_row_bytes, why);
 }

@@ -199,7 +199,11 @@ static int read_bytes(struct piece_input *in, uint8_t *to, size_t len, bool *end
 			return RC_OK;
 		}
 		if (n == 0)
-			return error_set(err, RC_IO, "%s: ends within a piece", in->name);
+			return error_set(
+				err, RC_IO,
+				"%s: found the end within a piece, expected complete pieces; "
+				"send the map's output again",
+				in->name);
 		got += (size_t)n;
 	}
 	int rc = in->stream ? RC_OK : io_pread(in->fd, to, len, in->at, in->name, err);
@@ -227,7 +231,11 @@ static int take_piece(struct reducing *r, unsigned worker, struct piece_input *i
 	p = buf_reserve(&t->stored, h.stored + RECORD_ROOM_BYTES);
 	rc = read_bytes(in, p, h.stored, &short_end, err);
 	if (rc == RC_OK && short_end)
-		rc = error_set(err, RC_IO, "%s: ends within a piece", in->name);
+		rc = error_set(
+			err, RC_IO,
+			"%s: found the end within a piece, expected complete pieces; send the "
+			"map's output again",
+			in->name);
 	if (rc == RC_OK)
 		rc = take_records(r, worker, t, &h, in->name, err);
 	if (rc == RC_OK)

@@ -151,7 +151,7 @@ static int check_law(const struct manifest *m, struct error *err)
 		return error_set(
 			err, RC_ORDER,
 			"table %s: found %llu events read, but %llu loaded + %llu rejected + "
-			"%llu filtered + %llu deduplicated. This is a bug in saltmill. Nothing "
+			"%llu filtered + %llu deduplicated; this is a bug in saltmill; nothing "
 			"was published",
 			t->name, (unsigned long long)m->read, (unsigned long long)t->loaded,
 			(unsigned long long)m->rejected, (unsigned long long)t->filtered,

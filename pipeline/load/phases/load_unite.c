@@ -282,10 +282,11 @@ static int family_of(const struct table *schema, const char *name, size_t *famil
 	for (*family = 0; *family < schema->nfamilies; ++*family)
 		if (strcmp(schema->families[*family].name, name) == 0)
 			return RC_OK;
-	return error_set(err, RC_DATA,
-			 "%s: found a file of family %s, which table %s does not "
-			 "have",
-			 folder, name, schema->name);
+	return error_set(
+		err, RC_DATA,
+		"%s: found a file of family %s, which table %s lacks; run the reduce with the "
+		"same job again",
+		folder, name, schema->name);
 }
 
 static void keep(struct buf *to, struct bytes from)
@@ -440,14 +441,14 @@ static int take_reduce(struct taking *t, const char *folder, struct error *err)
 			if (region->region > l->tables[i].splits.count)
 				return error_set(
 					err, RC_DATA,
-					"%s: found region %zu of table %s, which is not in the "
-					"plan",
+					"%s: found region %zu of table %s, which the plan lacks; "
+					"run the reduce with the same plan again",
 					folder, region->region, name);
 			if (t->seen[i][region->region])
 				return error_set(
 					err, RC_DATA,
 					"%s: found region %zu of table %s, which another reduce "
-					"also has",
+					"also has; remove one of the two from the command",
 					folder, region->region, name);
 			t->seen[i][region->region] = true;
 			rc = check_slices(l, i, region, folder, err);

@@ -78,7 +78,8 @@ static int parser_fault(struct builder *b)
 	const char *problem = p->problem ? p->problem : "it cannot be read";
 
 	if (p->error == YAML_MEMORY_ERROR)
-		return error_set(b->err, RC_CONFIG, "%s: the file is too large for libyaml",
+		return error_set(b->err, RC_CONFIG,
+				 "%s: found a file that is too large for libyaml; divide the job",
 				 b->path);
 	if (p->error == YAML_READER_ERROR) {
 		struct pos at = pos_of_offset(b->text, p->problem_offset);

@@ -75,7 +75,7 @@ static void describe_owner(struct buf *out)
 		   (unsigned long long)start_of((long)getpid()));
 }
 
-/* A file of /proc that exists but cannot be read proves nothing. */
+/* Return true if the process has ended. An unreadable file of /proc proves nothing. */
 static bool is_gone(long pid)
 {
 	char path[64];
@@ -160,7 +160,8 @@ int lease_take(struct lease **out, struct storage *s, const char *path, struct e
 			path);
 	struct lease *l = rc ? NULL : lease_new(s, path, info.file_id);
 	if (l && !l->runs) {
-		rc = error_set(err, RC_IO, "cannot start the thread that keeps %s", path);
+		rc = error_set(err, RC_IO, "cannot start the thread that refreshes the lock of %s",
+			       path);
 		lease_end(l);
 		l = NULL;
 	}

@@ -219,7 +219,7 @@ int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint
 
 	if (rc || !v.file || (!v.is_line && !v.block)) {
 		arena_release(&a);
-		return error_set(err, RC_DATA, "found a line that is not a reject of a map");
+		return error_set(err, RC_DATA, "found another line, expected a reject of a map");
 	}
 	v.file = file;
 	v.line += v.is_line ? add_lines : 0;

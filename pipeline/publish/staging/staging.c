@@ -34,7 +34,9 @@ static int staging_names(struct staging *s, const char *dir, struct error *err)
 	size_t base_len = (size_t)(dir + n - base);
 	if (base_len == 0 || (base_len == 1 && base[0] == '.') ||
 	    (base_len == 2 && base[0] == '.' && base[1] == '.'))
-		return error_set(err, RC_CONFIG, "\"%s\" cannot be the name of a new folder", dir);
+		return error_set(err, RC_CONFIG,
+				 "found `%s` as output folder, expected the name of a new folder",
+				 dir);
 	s->dir = mem_format("%.*s", (int)n, dir);
 	s->partial = mem_format("%s" STAGING_SUFFIX, s->dir);
 	s->name = s->partial + (base - dir);
@@ -77,7 +79,8 @@ int staging_open(struct staging **out, const char *dir, bool *removed, struct er
 	if (storage_is_remote(dir))
 		return error_set(
 			err, RC_CONFIG,
-			"found output %s, expected a folder of this machine: only `load` and `unite` write elsewhere",
+			"found output %s, expected a folder of this machine: only `load` and "
+			"`unite` write elsewhere",
 			dir);
 	return staging_open_at(out, dir, NULL, NULL, removed, err);
 }

@@ -67,8 +67,10 @@ static int open_parent(struct staging *s, struct error *err)
 {
 	s->parent_fd = open(s->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->parent_fd < 0 && errno == ENOTDIR)
-		return error_set(err, RC_CONFIG, "cannot create %s: %s is not a folder", s->dir,
-				 s->parent);
+		return error_set(
+			err, RC_CONFIG,
+			"cannot create %s: found %s, expected a folder; choose another place",
+			s->dir, s->parent);
 	if (s->parent_fd < 0 || faccessat(s->parent_fd, ".", W_OK | X_OK, 0) < 0)
 		return error_set(err, RC_CONFIG, "cannot create %s: its parent folder %s: %s",
 				 s->dir, s->parent, strerror(errno));
@@ -302,10 +304,10 @@ static int seal(struct staging *s, struct error *err)
 	if (!sync_folders(s->fd))
 		return error_errno(err, "cannot sync the folders of %s", s->partial);
 	if (!partial_in_place(s))
-		return error_set(err, RC_IO,
-				 "another program replaced %s with another folder "
-				 "during the run",
-				 s->partial);
+		return error_set(
+			err, RC_IO,
+			"another program replaced the folder %s during the run; run the load again",
+			s->partial);
 	if (unlinkat(s->fd, STAGING_LOCK, 0) < 0)
 		return error_errno(err, "cannot remove %s/%s", s->partial, STAGING_LOCK);
 	if (fsync(s->fd) < 0)

@@ -140,7 +140,10 @@ static int make_dirs(struct storage *s, const char *path, unsigned mode, struct 
 	if (rc == RC_OK && made)
 		return mode ? set_mode(s, path, mode, err) : RC_OK;
 	if (rc == RC_OK && (look(AT_FDCWD, path, &there) || there.kind != STORAGE_FOLDER))
-		rc = error_set(err, RC_IO, "cannot create folder %s: a file is in its place", path);
+		rc = error_set(
+			err, RC_IO,
+			"cannot create folder %s: found a file of that name; move the file away",
+			path);
 	return rc;
 }
 

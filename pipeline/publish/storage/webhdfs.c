@@ -304,7 +304,10 @@ static int make_dirs(struct storage *s, const char *path, unsigned mode, struct 
 		rc = change(s->self, "PUT", path, query, "create folder", &done, err);
 	mem_free(query);
 	if (rc == RC_OK && !done)
-		rc = error_set(err, RC_IO, "cannot create folder %s: a file is in its place", path);
+		rc = error_set(
+			err, RC_IO,
+			"cannot create folder %s: found a file of that name; move the file away",
+			path);
 	/* set the mode again, because the server applies its umask */
 	return rc == RC_OK && mode && before.kind == STORAGE_NOTHING ? set_mode(s, path, mode, err)
 								     : rc;

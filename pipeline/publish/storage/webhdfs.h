@@ -52,7 +52,7 @@ void webhdfs_answer_release(struct webhdfs_answer *a);
 
 /* Create a handle with the common settings. Return NULL if libcurl failed. */
 CURL *webhdfs_handle(struct webhdfs *w);
-/* A CURLOPT_WRITEFUNCTION that appends to the body of a struct webhdfs_answer. */
+/* Append to the body of a struct webhdfs_answer, as a CURLOPT_WRITEFUNCTION. */
 size_t webhdfs_take(char *data, size_t size, size_t n, void *answer);
 /* Read the answer of a handle into the members status, location, refusal and why. */
 void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a);

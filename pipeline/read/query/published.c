@@ -87,8 +87,11 @@ static int add_load(struct published *p, const struct table *table, const char *
 		return rc;
 	const struct manifest_table *t = find_table(&m, table->name);
 	if (!t)
-		return error_set(err, RC_DATA, "%s: found no table %s in the load", dir,
-				 table->name);
+		return error_set(
+			err, RC_DATA,
+			"%s: found no table %s in the load, expected a load of this job; check "
+			"the order of JOB and DIR",
+			dir, table->name);
 	struct query_file *files = arena_alloc(a, (p->nfiles + t->nfiles + 1) * sizeof *files);
 	if (p->nfiles)
 		memcpy(files, p->files, p->nfiles * sizeof *files);

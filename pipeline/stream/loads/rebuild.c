@@ -86,7 +86,8 @@ static int check_places(const char *path, const struct manifest *m, struct error
 		if (!m->offsets[i].topic)
 			return error_set(
 				err, RC_DATA,
-				"%s: found offsets of partition %d without a topic, expected `topic`",
+				"%s: found offsets of partition %d without a topic, expected "
+				"`topic`",
 				path, m->offsets[i].partition);
 	return RC_OK;
 }
@@ -109,10 +110,11 @@ static int look_at(struct search *s, const char *dir, bool *is_load, struct erro
 		rc = check_places(path, &m, err);
 	const char *before = s->topics.unnamed ? s->topics.item->topic : NULL;
 	if (rc == RC_OK && ours && before && m.topic && strcmp(before, m.topic) != 0)
-		rc = error_set(err, RC_CONFIG,
-			       "%s is a load of topic %s, found earlier loads "
-			       "of topic %s",
-			       dir, m.topic, before);
+		rc = error_set(
+			err, RC_CONFIG,
+			"%s: found a load of topic %s, expected a load of topic %s as in the "
+			"earlier folders; remove the folder from the command",
+			dir, m.topic, before);
 	else if (rc == RC_OK && ours)
 		add(s, dir, path, &m, digest);
 	mem_free(path);

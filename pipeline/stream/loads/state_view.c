@@ -39,7 +39,8 @@ int state_view_open(struct state_view *v, const char *dir, int32_t only, bool wr
 	if (!v->is_shared)
 		return open_one(v, dir, "", write, err);
 	if (only != VIEW_ALL && only >= v->shared.topic.npartitions)
-		return error_set(err, RC_CONFIG, "%s has partitions 0 to %d, found %d", dir,
+		return error_set(err, RC_CONFIG,
+				 "%s has the partitions 0 to %d, found partition %d", dir,
 				 v->shared.topic.npartitions - 1, only);
 	for (int32_t p = 0; rc == RC_OK && p < n; p++)
 		rc = open_partition(v, dir, only == VIEW_ALL ? p : only, write, err);

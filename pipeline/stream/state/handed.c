@@ -73,7 +73,9 @@ int state_handing(const char *dir, int *fd, struct error *err)
 	if (*fd < 0)
 		rc = error_errno(err, "cannot lock %s", path);
 	else if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
-		rc = error_set(err, RC_BUSY, "another process applies the loads of %s", dir);
+		rc = error_set(err, RC_BUSY,
+			       "another process applies the loads of %s; wait for it, or stop it",
+			       dir);
 	if (rc && *fd >= 0)
 		close(*fd);
 	mem_free(path);

@@ -298,9 +298,11 @@ static int find(const struct state_found *found, size_t n, const char *name,
 		if (strcmp(found[i].load.name, name) != 0)
 			continue;
 		if (*out && memcmp((*out)->load.manifest, found[i].load.manifest, 16) != 0)
-			return error_set(err, RC_DATA,
-					 "%s and %s both claim to be load %s; nothing was changed",
-					 (*out)->load.dir, found[i].load.dir, name);
+			return error_set(
+				err, RC_DATA,
+				"found two folders, %s and %s, for load %s; remove the wrong one "
+				"from the command; nothing was changed",
+				(*out)->load.dir, found[i].load.dir, name);
 		*out = &found[i];
 	}
 	return RC_OK;
@@ -438,7 +440,8 @@ int state_rebuild(const char *dir, const struct state_topics *topics,
 	int rc = io_exists(dir, &there, err);
 
 	if (rc == RC_OK && !there)
-		rc = error_set(err, RC_CONFIG, "folder %s does not exist", dir);
+		rc = error_set(err, RC_CONFIG, "found no folder %s, expected the state folder",
+			       dir);
 	if (rc == RC_OK)
 		rc = state_make_folders(&r.state, err);
 	if (rc == RC_OK)

@@ -153,7 +153,8 @@ int records_add(struct state *s, const struct state_load *l, struct error *err)
 		    at != r->start)
 			return error_set(
 				err, RC_ORDER,
-				"%s: load %s begins partition %s at %lld, expected %lld, where the previous load ends",
+				"%s: load %s begins partition %s at %lld, expected %lld, where "
+				"the previous load ends",
 				s->dir, l->name, place_text(r->topic, r->partition).text,
 				(long long)r->start, (long long)at);
 		set_position(s, r);
@@ -240,7 +241,8 @@ int records_read(struct state *s, bool checkpoint, struct error *err)
 	int n = scandir(folder, &names, is_record, by_name), rc = RC_OK;
 
 	if (n < 0)
-		rc = error_set(err, RC_CONFIG, "%s is not a state folder: cannot read %s: %s",
+		rc = error_set(err, RC_CONFIG,
+			       "%s: expected a state folder, but saltmill cannot read %s: %s",
 			       s->dir, folder, strerror(errno));
 	size_t first = checkpoint && n > 0 ? use_checkpoint(s, names, (size_t)n) : 0;
 	for (int i = 0; i < n; i++) {

@@ -302,7 +302,8 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 		return error_set(
 			err, RC_CONFIG,
 			"%s: load %s may be published as %s; run the load or the stream once more "
-			"first, or resolve it: `saltmill loads --state %s --published %s` or `--discard %s`",
+			"first, or resolve it: `saltmill loads --state %s --published %s` or "
+			"`--discard %s`",
 			s->dir, s->intent.name, s->intent.dir, s->dir, s->intent.name,
 			s->intent.name);
 	/* this intent was never published, and its ranges begin at the old positions */
@@ -323,7 +324,11 @@ int state_imagine(struct state *s, const struct offset_range *to, size_t n, stru
 int state_settle(struct state *s, const char *name, bool published, struct error *err)
 {
 	if (!s->intent.name || strcmp(s->intent.name, name) != 0)
-		return error_set(err, RC_CONFIG, "%s: load %s was not interrupted", s->dir, name);
+		return error_set(
+			err, RC_CONFIG,
+			"%s: found no interrupted load %s; `saltmill status --state DIR` prints "
+			"the interrupted load",
+			s->dir, name);
 	const struct state_result nothing = {0};
 	return published ? state_published(s, &nothing, err) : state_drop(s, err);
 }
