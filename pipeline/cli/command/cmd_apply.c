@@ -51,7 +51,7 @@ static int run(struct arguments *a)
 const struct command apply_command = {
 	.name = "apply",
 	.usage = "DIR --hbase HOST[:PORT],... [options] | --state DIR --hbase HOST... [--follow]",
-	.summary = "load a published load into a live HBase: tables and files, without a JVM",
+	.summary = "load the tables and files of a published load into a live HBase, without a JVM",
 	.most = 1,
 	.reads_here = true,
 	.run = run,
@@ -59,14 +59,11 @@ const struct command apply_command = {
 		   "table differs from the load, apply lists the differences and changes nothing, "
 		   "unless you use --alter. If a file crosses a region border, apply splits it "
 		   "there. A journal on disk contains each step. So an interrupted run continues, "
-		   "and no file is loaded twice. If a call got no answer, apply searches for the "
+		   "and apply loads no file twice. If a call got no answer, apply searches for the "
 		   "file in HDFS. --dry-run only checks.",
 	.statuses =
-		"0 everything is in HBase; 1 failed: run apply again, and it continues where the "
-		"failed run stopped; 2 wrong usage, or the load does not match the cluster: the "
-		"message names "
-		"the tables that this run had created or altered before; 130 or 143 stopped by "
-		"SIGINT or SIGTERM, as 1; with --follow, a signal ends apply with 0, or with 3 if "
-		"HBase refuses a load",
+		"0 everything is in HBase; 1 failed, so run apply again; 2 wrong usage, or the "
+		"load does not match the cluster; 130 or 143 stopped by SIGINT or SIGTERM, as 1; "
+		"with --follow, a signal ends apply with 0, or with 3 if HBase refuses a load",
 	.examples = {"saltmill apply out --hbase hbase1,hbase2 --create --check",
 		     "saltmill apply --state var/clicks --hbase hbase1,hbase2 --follow --keep 24"}};

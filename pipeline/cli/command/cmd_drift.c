@@ -109,8 +109,9 @@ static int run(struct arguments *a)
 const struct command drift_command = {
 	.name = "drift",
 	.usage = "--existing FILE|--hbase HOST JOB [FILE...] [options]",
-	.summary = "show how events are distributed over the regions of a table, and print "
-		   "commands that even out the regions",
+	.summary =
+		"show how many events go to each region of a table, and print commands that even "
+		"out the regions",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,

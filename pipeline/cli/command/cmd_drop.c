@@ -177,7 +177,7 @@ const struct command drop_command = {
 		   "and changes nothing. If no table matches, the status is 0.",
 	.operands = {{"REGEX", "a regular expression of Java that matches whole names, as for "
 			       "`drop_all` of HBase's shell"}},
-	.statuses = "0 done; 1 failed, or the answer was not y; " STATUS_USAGE
+	.statuses = "0 done; 1 failed, or the answer is not y; " STATUS_USAGE
 		    "; 130 or 143 stopped by SIGINT or SIGTERM, some tables may be dropped",
 	.examples = {"saltmill drop 'test_.*' --hbase hbase1,hbase2",
 		     "saltmill drop 'shop:orders_2024' --hbase hbase1 --yes"}};

@@ -193,14 +193,16 @@ const struct command map_command = {
 	.name = "map",
 	.usage = "JOB [FILE] --plan DIR -o DIR [options]",
 	.summary =
-		"the first half of a load: sort the rows of a file, or of a slice of it, by region",
+		"sort the rows of a file, or of a slice of it, by region, as the first half of a "
+		"load",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run_map,
-	.decides = "map reads one input and assigns each row to the region of the plan. A row "
-		   "belongs to the slice that contains its first byte. So each row is in exactly "
-		   "one slice. The report contains the digest of the bytes that were read. Bad "
-		   "events do not end a map, because unite checks --max-rejects for all maps.",
+	.decides =
+		"map reads one input and assigns each row to the region of the plan. A row "
+		"belongs to the slice that contains its first byte. So each row is in exactly "
+		"one slice. The report contains the digest of the input. Bad events do not end a "
+		"map, because unite checks --max-rejects for all maps.",
 	.statuses = "0 the rows are written; " STATUS_HALF,
 	.examples = {"saltmill map conf/ratings.yaml ratings.csv --plan plan -o map3 --slice 3/8",
 		     "saltmill map conf/ratings.yaml day2.csv --input 1 --plan plan --pack -o "
@@ -209,9 +211,8 @@ const struct command map_command = {
 const struct command reduce_command = {
 	.name = "reduce",
 	.usage = "JOB MAPS... --plan DIR -o DIR [options]",
-	.summary =
-		"the second half of a load: write the HFiles of some regions from the rows of all "
-		"maps",
+	.summary = "write the HFiles of some regions from the rows of all maps, as the second half "
+		   "of a load",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run_reduce,

@@ -318,13 +318,14 @@ const struct command key_command = {
 	.least = 2,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "ranges checks the parts of the row key in order. Conditions with = and `in` "
-		   "fix a part. The first part with another condition becomes a range and is the "
-		   "last one used. If the fields of a salt are fixed, its bucket is computed; "
-		   "otherwise each bucket has a range. Other conditions become HBase filters. The "
-		   "ranges contain every matching row; `exact` means that they contain no other "
-		   "row. If you give DIR, ranges prints how many bytes a scan reads from these "
-		   "loads or plans.",
+	.decides =
+		"ranges checks the parts of the row key in order. Conditions with = and `in` fix "
+		"a part. The first part with another condition becomes a range and is the last "
+		"one used. If the query fixes the fields of a salt, key computes the bucket. "
+		"Otherwise, each bucket has a range. Other conditions become HBase filters. The "
+		"ranges contain every matching row; `exact` means that they contain no other "
+		"row. If you give DIR, ranges prints how many bytes a scan reads from these "
+		"loads or plans.",
 	.operands = {{"-", "read standard input; each line is a JSON object of fields, or a key"},
 		     {"DIR...",
 		      "for ranges: loads or plans of the table, to compute the bytes that a scan "

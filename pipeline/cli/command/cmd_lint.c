@@ -85,12 +85,13 @@ const struct command lint_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "lint checks the job alone, and the rows of FILE... or of the files in the job. "
-		   "A rule about rows needs at least 100 rows; a rule about order compares rows "
-		   "within 1 MB. It finds, for example, row keys that always increase, key "
-		   "collisions, long keys, salts with few buckets, wrong time units, and short "
-		   "TTLs. A severe finding means that rows are lost or overwritten. A warning "
-		   "means slow reads or writes. Advice means wasted space.",
+	.decides =
+		"lint checks the job alone, and the rows of FILE... or of the files in the job. "
+		"A rule about rows needs at least 100 rows; a rule about order compares rows "
+		"within 1 MB. It finds, for example, row keys that always increase, key "
+		"collisions, long keys, salts with few buckets, wrong time units, and short "
+		"TTLs. A severe finding means that the table loses or overwrites rows. A warning "
+		"means slow reads or writes. Advice means wasted space.",
 	.statuses = "0 no findings; 3 findings, or some input was bad; 1 failed; " STATUS_USAGE,
 	.examples = {"saltmill lint conf/presplit.yaml",
 		     "saltmill lint conf/ratings.yaml ratings.csv --json"}};

@@ -395,12 +395,13 @@ const struct command unite_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run_unite,
-	.decides = "unite reads all inputs once more and compares their digests with the reports "
-		   "of the maps. Each byte must be in one map, and each region in one reduce. If a "
-		   "part is missing, was read twice, or has another plan, unite publishes nothing. "
-		   "Without --reduces, unite only checks the maps and prints the creation time. "
-		   "With --loads, unite joins loads of slices, and fails if two of them have the "
-		   "same cell.",
+	.decides =
+		"unite reads all inputs once more and compares their digests with the reports of "
+		"the maps. Each byte must be in one map, and each region in one reduce. If a "
+		"part is missing, occurs twice, or has another plan, unite publishes nothing. "
+		"Without --reduces, unite only checks the maps and prints the creation time. "
+		"With --loads, unite joins loads of slices, and fails if two of them have the "
+		"same cell.",
 	.operands = {{"FILE...", "all inputs of the load, in order"}},
 	.statuses = STATUS_PUBLISHES "; 4 failed, and the same input would fail again",
 	.examples = {"saltmill unite conf/ratings.yaml ratings.csv --plan plan --maps maps/ "

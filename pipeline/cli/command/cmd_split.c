@@ -237,7 +237,7 @@ static int run(struct arguments *a)
 const struct command split_command = {
 	.name = "split",
 	.usage = "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
-	.summary = "print the split points of HBase's own algorithms; no data is needed",
+	.summary = "print the split points of HBase's own algorithms, which need no data",
 	.least = 2,
 	.most = 2,
 	.run = run,

@@ -202,7 +202,7 @@ const struct command loads_command = {
 		   "damaged files to NAME.damaged. If the loads do not follow each other, or if "
 		   "newer loads are missing, --rebuild changes nothing.",
 	.operands = {{"FOLDER...",
-		      "for --rebuild: loads, or folders of loads, that are not in DIR"}},
+		      "loads, or folders of loads, that are not in DIR (with --rebuild)"}},
 	.statuses = "0 all loads are valid and follow each other; 1 some loads are not, or loads "
 		    "failed; " STATUS_STATE,
 	.examples = {"saltmill loads --state var/clicks",

@@ -196,12 +196,13 @@ const struct command stream_command = {
 	.least = 1,
 	.most = 1,
 	.run = run,
-	.decides = "A load ends when it has the number of messages, or the age, of `roll:` in the "
-		   "job. The state folder records the offsets of each published load. Each offset "
-		   "is in exactly one load, even if the stream is killed. With `share: true` in "
-		   "the job, several streams divide the partitions among them. If a partition "
-		   "cannot continue (too many bad events, lost offsets), the stream parks it and "
-		   "continues with the others.",
+	.decides =
+		"A load ends when it has the number of messages, or the age, of `roll:` in the "
+		"job. The state folder records the offsets of each published load. Each offset "
+		"is in exactly one load, even if the stream dies. With `share: true` in the job, "
+		"several streams divide the partitions among them. If a partition cannot "
+		"continue (too many bad events, lost offsets), the stream parks it and continues "
+		"with the others.",
 	.statuses = "0 ended by SIGINT or SIGTERM, and all published loads are complete; 1 "
 		    "failed; " STATUS_USAGE
 		    "; 3 ended by a signal, but events were rejected, a partition is "

@@ -45,7 +45,7 @@ const struct command tables_command = {
 	.run = run_tables,
 	.decides = "REGEX is a regular expression of Java. It must match the whole name, with the "
 		   "namespace if the table has one. The master evaluates REGEX, as for `list` of "
-		   "HBase's shell. HBase's own tables are left out.",
+		   "HBase's shell. tables omits HBase's own tables.",
 	.statuses = "0 done; 1 failed; " STATUS_USAGE,
 	.examples = {"saltmill tables --hbase hbase1,hbase2",
 		     "saltmill tables 'shop:.*' --hbase zk:zoo1,zoo2 --json"}};
@@ -84,7 +84,7 @@ static int run_regions(struct arguments *a)
 const struct command regions_command = {
 	.name = "regions",
 	.usage = "TABLE --hbase HOST[:PORT],... [--json]",
-	.summary = "list the regions of a live table: row keys, servers, sizes and requests",
+	.summary = "list the regions of a live table, with row keys, servers, sizes and requests",
 	.least = 1,
 	.most = 1,
 	.run = run_regions,

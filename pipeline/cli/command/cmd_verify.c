@@ -43,7 +43,7 @@ static int run(struct arguments *a)
 const struct command verify_command = {
 	.name = "verify",
 	.usage = "DIR|HFILE [options]",
-	.summary = "verify a published load, or one HFile; only its files are needed",
+	.summary = "verify a published load, or one HFile, from its files alone",
 	.least = 1,
 	.most = 1,
 	.reads_here = true,

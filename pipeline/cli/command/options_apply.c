@@ -35,8 +35,8 @@ const struct cli_option options_apply[] = {
 	{"dry-run", 0, NULL, "apply", take_flag, AT(dry_run),
 	 .help = "check the cluster and print what apply would do", .without = "state"},
 	{"restart", 0, NULL, "apply", take_flag, AT(restart),
-	 .help = "remove the files and the journal of earlier runs, and load everything again; use "
-		 "this option if a table was dropped, truncated or created again",
+	 .help = "remove the files and the journal of earlier runs, and load everything again; "
+                 "use this option after a table was dropped, truncated or created again",
 	 .without = "state dry-run"},
 	{"abort", 0, NULL, "apply", take_flag, AT(abandon),
 	 .help = "cancel the load: remove its upload folder, staging folder and journal; files "
@@ -47,7 +47,8 @@ const struct cli_option options_apply[] = {
 	 .help = "the HBase user (default: $HADOOP_USER_NAME, or the user who runs saltmill)",
 	 .with = "apply hbase"},
 	{"upload", 0, "URI", "apply stream", take_text, AT(upload),
-	 .help = "upload the files to this folder: hdfs://..., webhdfs://... or /PATH (default: the "
+	 .help = "upload the files to this folder: hdfs://..., webhdfs://... or /PATH (default: "
+                 "the "
 	 "home folder in HDFS, or next to DIR if HBase is in file://)", .with = "apply"},
 	{"webhdfs", 0, "HOST[:PORT],...", "apply stream", take_text, AT(webhdfs),
 	 .help = "the WebHDFS address (default: port 9870 of the NameNode)", .with = "apply"},

@@ -149,7 +149,7 @@ const struct cli_option options_load[] = {
 	 .help = "skip the files that a load in DIR already contains, and fail if one of them has "
 	 "changed; DIR must contain only loads of this job", .without = "slice state"},
 	{"replace", 0, NULL, "load", take_flag, AT(replace),
-	 .help = "also load the files whose content changed after they were loaded",
+	 .help = "also load the files whose content changed after their load",
 	 .with = "ledger"},
 	{"ledger", 0, "DIR", "loads", take_text, AT(ledger),
 	 .help = "list the loads in DIR, oldest first, and show which loads are in HBase",
@@ -162,10 +162,11 @@ const struct cli_option options_load[] = {
 	 .help = "write gauges of the newest load for the textfile collector of node_exporter",
 	 .with = "ledger"},
 	{"loaded", 0, "NAME", "loads", take_text, AT(loaded),
-	 .help = "mark a load, like 00000042 or p00003/00000042, that reached HBase by other means"},
+	 .help = "mark a load, like 00000042 or p00003/00000042, that reached HBase by other "
+                 "means"},
 	{"published", 0, "NAME", "loads", take_text, AT(published),
-	 .help = "after an interrupted load: record the load as published, if its folder was moved "
-		 "away"},
+	 .help = "after an interrupted load, record the load as published, if another program "
+                 "moved its folder"},
 	{"discard", 0, "NAME", "loads", take_text, AT(discard),
 	 .help = "after an interrupted load: discard the load, and load its offsets again"},
 	{"rebuild", 0, NULL, "loads", take_flag, AT(rebuild),
@@ -184,10 +185,10 @@ const struct cli_option options_load[] = {
 	{"max-rejects", 0, "N|P%", "stream", take_limit, AT(max_rejects),
 	 .help = "accept at most this many bad events in each load", .standard = "1000"},
 	{"max-duplicates", 0, "N|P%", PUBLISHERS, take_limit, AT(max_duplicates),
-	 .help = "fail if more events than this of a table are overwritten by others (default: no "
-	 "limit, with a warning above 1%)"},
+	 .help = "fail if later events overwrite more events than this of a table (default: no "
+                 "limit, with a warning above 1%)"},
 	{"max-filtered", 0, "N|P%", "load unite", take_limit, AT(max_filtered),
-	 .help = "fail if more events than this are filtered for a table (default: no limit)"},
+	 .help = "fail if the job filters more events than this for a table (default: no limit)"},
 	{"min-rows", 0, "N", "load unite", take_number, AT(min_rows),
 	 .help = "fail if a table gets fewer than N rows", .standard = "0"},
 	{"previous", 0, "DIR", "load", take_text, AT(previous_dir),
@@ -213,7 +214,8 @@ const struct cli_option options_load[] = {
 	{"share", 0, "K/N", "reduce", take_share, AT(share),
 	 .help = "reduce the K-th of N shares of all regions (default: all regions)"},
 	{"created", 0, "MS", "reduce", take_number, AT(created_ms),
-	 .help = "write this creation time into the HFiles (default: the time in the reports of all "
+	 .help = "write this creation time into the HFiles (default: the time in the reports of "
+                 "all "
 	 "maps)",
 	 .most = INT64_MAX},
 	{"maps", 0, "DIR", "unite digest", take_halves, AT(maps),
@@ -228,7 +230,8 @@ const struct cli_option options_load[] = {
 	 .help = "the folder to which the reduces sent their HFiles; it has the same parent as -o"},
 	{"inputs", 0, "FILE", "unite", take_text, AT(inputs_file),
 	 .help = "describe the inputs, if this machine cannot open them: {\"inputs\": [{\"path\", "
-	 "\"size\"}...], \"digests\": [...]} in order, with the output of `digest` for sliced files"},
+	 "\"size\"}...], \"digests\": [...]} in order, with the output of `digest` for sliced "
+	 "files"},
 	{"loads", 0, "DIR", "unite", take_list, AT(loads),
 	 .help = "join loads of slices (`load --slice K/N --plan DIR`); fail if two of them have "
 	 "the same cell",
@@ -244,7 +247,8 @@ const struct cli_option options_load[] = {
 	{"save", 0, "FILE", "plan", take_text, AT(save),
 	 .help = "write a sketch of the keys to this file, for --from"},
 	{"from", 0, "FILE", "plan", take_list, AT(samples),
-	 .help = "merge the sketches that --save wrote, instead of reading events; may be repeated"},
+	 .help = "merge the sketches that --save wrote, instead of reading events; may be "
+                 "repeated"},
 	{"max-filesize", 0, "SIZE", "drift", take_size, AT(max_filesize),
 	 .help = "the size at which HBase splits a region (default: MAX_FILESIZE of the job, or "
 	 "10G)",

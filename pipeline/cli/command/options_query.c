@@ -121,14 +121,15 @@ const struct cli_option options_query[] = {
 	{"decode", 0, NULL, ANSWERS, take_flag, AT(scan.decode),
 	 .help = "return keys and values as fields of the job"},
 	{"explain", 0, NULL, ANSWERS, take_flag, AT(scan.explain),
-	 .help = "print which files were read and why; for a live table, print the request to each "
-	 "region and the work of the servers"},
+	 .help = "print which files scan reads and why; for a live table, print the request to "
+                 "each region and the work of the servers"},
 
 	{"to", 0, NULL, "key", take_choice, AT(form),
 	 .help = "for encode: the form of the keys",
 	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},
 	{"qualifier", 0, NULL, "key", take_flag, AT(qualifier),
-	 .help = "for encode: print family:qualifier of the computed column whose fields are given, "
+	 .help = "for encode: print family:qualifier of the computed column whose fields are "
+                 "given, "
 	 "instead of the row key"},
 	{"from", 0, NULL, "key", take_choice, AT(form),
 	 .help = "for decode: the form of the keys",
