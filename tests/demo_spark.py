@@ -1,6 +1,6 @@
 """demo_spark.py loads the flights of 2013 with Apache Spark, on a cluster of two executors on this machine.
 
-The load is verified, and compared byte by byte with the load of one process with the same input.
+The script verifies the load, and compares it byte by byte with the load of one process with the same input.
 """
 
 import filecmp

@@ -13,8 +13,7 @@
 #   sets    the same, and into the cache folder: packages with the real files of tests/sets
 #   aarch64 a cross compiler and an emulator, and into the cache folder: the libraries of the worker for that machine
 #
-# The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  A program that was installed
-# without apt is not replaced.
+# The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  It does not replace a program that somebody installed without apt.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${SALTMILL_CACHE:-$HOME/.cache/saltmill}
@@ -152,7 +151,7 @@ jars() {
 	mv "$lib.part" "$lib"
 }
 
-# If a download fails, the tests that need it are skipped.
+# If a download fails, the tests that need it skip.
 older_jars() {
 	jars "$@" || say "no jars of $3: its test is skipped"
 }

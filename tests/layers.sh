@@ -4,8 +4,7 @@
 # WINGS and LIBRARIES are the tables of the Makefile. A file may include headers of its own folder, and the headers that
 # its room and lower rooms of its wing open. It may also include the doors (include/) of the wings that its wing may
 # use. Each shared header belongs to one room. Wings do not use each other in a circle, and use every wing that the
-# table names. Headers do not include each other in a circle. The header of a library is included only by the files in
-# its table. No two files have the same name.
+# table names. Headers do not include each other in a circle. Only the files in a library's table include its header. No two files have the same name.
 set -u
 files=$(ls include/*.h pipeline/*/*.[ch] pipeline/*/*/*.[ch] splitter/*.[ch])
 out=$(mktemp)

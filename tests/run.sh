@@ -121,7 +121,7 @@ computing() {
 	cli
 }
 
-# Background processes of a shell ignore interrupts, so a lane is stopped with another signal.
+# Background processes of a shell ignore interrupts, so the script stops a lane with another signal.
 stop_child() {
 	[ -z "$child" ] || kill -INT "-$child" 2>/dev/null || kill -INT "$child" 2>/dev/null
 	wait

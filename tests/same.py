@@ -2,8 +2,7 @@
 
     python3 tests/same.py BINARY_BEFORE BINARY_AFTER [--jobs 50] [--seed N]
 
-Both programs run load, plan and ddl on the jobs of conf/ and on random jobs, and also split. All their files, their
-output and their exit status are compared byte by byte. Only times are masked. Each difference is one line with the job,
+Both programs run load, plan and ddl on the jobs of conf/ and on random jobs, and also split. The script compares all their files, output and exit status byte by byte. The script masks only times. Each difference is one line with the job,
 the path, and the first byte that differs. The exit status is 0 if there is no difference, or only in jobs of --allow.
 `--seed 17 --jobs 1` repeats random-17.
 """
@@ -28,10 +27,10 @@ from cluster import CACHE  # noqa: E402  (needs the path above)
 from random_jobs import Case  # noqa: E402
 
 SECONDS = 120  # for one command
-# The random jobs use compression that their oracle can decompress with Python alone. Nothing is decompressed here.
+# The random jobs use compression that their oracle can decompress with Python alone. The script decompresses nothing.
 CODECS = [{"codec": "SNAPPY"}, {"codec": "LZ4"}, {"codec": "ZSTD"}, {"codec": "ZSTD", "level": 9},
           {"codec": "ZSTD", "level": "auto", "aim": "speed"}, {"codec": "ZSTD", "level": "auto", "aim": "size"}]
-# The big jobs of conf/ run twice more. The first variant is tuned and sorted on disk. The second variant writes one
+# The big jobs of conf/ run twice more. The first variant uses --tune and sorts on disk. The second variant writes one
 # long file for each family, because only a long file has index levels and a bloom filter of several chunks.
 BIG = "compression: {codec: ZSTD, framing: hbase}"
 WAYS = {
@@ -39,14 +38,14 @@ WAYS = {
     "-long": ({re.escape(BIG): "compression: LZ4, blocksize: 1K, data_block_encoding: FAST_DIFF",
                "bloomfilter: ROW": "bloomfilter: ROWCOL", r"split: sampled, count: \d+": "split: none"}, []),
 }
-# A load's seconds and spilled bytes on stdout, and progress on stderr, are masked.
+# Masks a load's seconds and spilled bytes on stdout, and progress on stderr.
 CLOCK = re.compile(rb"^\d+\.\d\d s \(read .*events/s.*$|^saltmill: \d+\.\d s: .*\n", re.M)
 
 
 # --- one job, one program ---
 
 class Side:
-    """One of the two programs. The program's files in a folder are kept under the side's name."""
+    """One of the two programs. Keeps the program's files in a folder under the side's name."""
 
     def __init__(self, name, program, more):
         self.name, self.program, self.more = name, pathlib.Path(program).resolve(), more
@@ -60,7 +59,7 @@ class Side:
         return self.made.rename(folder / self.name)
 
     def run(self, name, *command):
-        """Writes output and exit status into files beside the program's files, so that these are also compared."""
+        """Writes output and exit status into files beside the program's files, so that the script compares these, too."""
         try:
             r = subprocess.run([self.program, *command, *self.more], cwd=self.made.parent, capture_output=True,
                                timeout=SECONDS)
@@ -98,8 +97,7 @@ def do_split(side, _):
 # --- two results ---
 
 def pairs(before, after):
-    """Returns pairs (path before, path after), with None for a missing file. HFiles are named by a digest, so files
-    with different names are paired if they have the same place in the manifests."""
+    """Returns pairs (path before, path after), with None for a missing file. The name of an HFile is a digest. The script pairs files of different names by their place in the manifests."""
     here, there = ({p.relative_to(made).as_posix() + "/" * p.is_dir() for p in made.rglob("*")}
                    for made in (before, after))
     first, second = ([f"load/{f['path']}" for t in tables(made) for f in t["files"]] for made in (before, after))
@@ -136,7 +134,7 @@ def differences(before, after, count):
                 yield f"{a}: the same bytes under another name, {b}"
 
 
-# --- the jobs: each is prepared in a folder of its name ---
+# --- the jobs, each in a folder of its name ---
 
 def input_file(name):
     """Returns the path of an input of conf/, or None."""

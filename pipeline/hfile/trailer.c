@@ -218,14 +218,15 @@ static int not_ours(struct bytes tail, struct error *err)
 	if (has_magic(tail))
 		return error_set(
 			err, RC_DATA,
-			"found no trailer %u bytes before the end, expected one there: the file "
+			"found no trailer %u bytes before the end, expected one there; the file "
 			"is truncated or has extra bytes at the end",
 			bytes_of_version(major, minor) ? bytes_of_version(major, minor)
 						       : HTRAILER_BYTES);
-	return error_set(err, RC_DATA,
-			 "found no HFile trailer in the last %zu bytes, expected one: the file "
-			 "is not an HFile, or is truncated",
-			 tail.len);
+	return error_set(
+		err, RC_DATA,
+		"found no HFile trailer in the last %zu bytes, expected one; the file is not an "
+		"HFile, or is truncated",
+		tail.len);
 }
 
 static int check(const struct hfile_trailer *t, uint32_t seen, struct error *err)

@@ -512,7 +512,7 @@ static int range_next_many(void *self, struct record *out, size_t most, size_t *
 			   struct error *err)
 {
 	_Static_assert((int)SLACK_BYTES >= RECORD_ROOM_BYTES,
-		       "so much can be read behind a record");
+		       "a reader may read this number of bytes after a record");
 	struct merge *m = self;
 	struct merge_batch b = {out, most < m->most ? most : m->most, 0};
 	if (__builtin_expect(m->large.cap > 0, 0))

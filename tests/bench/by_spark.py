@@ -1,6 +1,6 @@
 """Measures the same load by Spark, with two executors on this machine, to find the cost of the JVMs and of Python.
 
-Processor time is read from /proc for the executors' JVMs, the Python workers, and the programs that these have
+The script reads processor time from /proc for the executors' JVMs, the Python workers, and the programs that these have
 waited for. Tasks run the static worker, as the wheel's tasks do. Two loads warm the JVMs up. Then loads of all rows
 and of few rows, in equally many tasks, take turns. The loads of few rows give the cost of tasks without their bytes.
 """

@@ -1,5 +1,5 @@
 /*
- * digest.h - compares the cells of two loads, whatever program wrote them and however they are cut
+ * digest.h - compares the cells of two loads, written by any programs and in any files
  */
 #ifndef SALTMILL_BENCH_DIGEST_H
 #define SALTMILL_BENCH_DIGEST_H

@@ -2,8 +2,8 @@
  * limits.c - does each stage of conf/ratings.yaml with the fastest known method (limits.h)
  *
  * The sort is the fastest known one for such keys. The bits in which the keys differ, in order,
- * make one 64-bit number. Numbers with an index are sorted by eleven bits at a time from the last.
- * Only the few rows that agree in all these bits are compared by the bits that do not fit.
+ * make one 64-bit number. The sort takes numbers with an index, and eleven bits at a time from the
+ * last. It compares only the few rows that agree in all these bits by the remaining bits.
  */
 #include "limits.h"
 

@@ -15,7 +15,7 @@ def mib(text):
 
 
 def in_memory(bench):
-    """Returns half of the machine's memory, a budget with which the largest input is not spilled."""
+    """Returns half of the machine's memory, a budget with which saltmill does not spill the largest input."""
     return f"{bench.machine['memory_mib'] // 2}M"
 
 

@@ -6,7 +6,7 @@
     duckdb    read, make a key, sort, write Parquet with zstd
     sort      sort(1) of the lines;  zstd: zstd -3 of the file on one core
 
-Only java and saltmill make HFiles. Their files are read back and compared. They must have equal rows, equal cells, and
+Only java and saltmill make HFiles. The script reads their files back and compares them. They must have equal rows, equal cells, and
 an equal digest of everything except the salt.
 """
 
@@ -16,7 +16,7 @@ import subprocess
 import rig
 from rig import CACHE, HERE, Failure, count, ratios, run, spread, summary
 
-# The best settings were found by trial. Two tasks run at once, a split sorts in memory, and shuffled data stays in
+# We found the best settings by trial. Two tasks run at once, a split sorts in memory, and shuffled data stays in
 # memory. The heap reuses its young generation, because fresh memory costs more than GC.
 SETTINGS = {
     "mapreduce.task.io.sort.mb": 200,

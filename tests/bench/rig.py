@@ -1,7 +1,7 @@
 """Runs programs, measures them, and prints tables.
 
 Wall time is that of the whole process. The kernel reports user+sys and peak memory at its end (wait4), including its
-children. The parent is kept small, because Linux counts the parent's memory as a minimum for the child.
+children. The parent stays small, because Linux counts the parent's memory as a minimum for the child.
 """
 
 import json

@@ -1,8 +1,7 @@
 """Measures the memory of a Spark task whose rows are many times its budget. There are 100 million rows, and a task has
 64M.
 
-time(1), whose own memory is very small, measures every program that a task runs (see rig.py). The kernel's
-high-water mark of the Python workers is read at the end.
+time(1), whose own memory is very small, measures every program that a task runs (see rig.py). The script reads the kernel's high-water mark of the Python workers at the end.
 """
 
 import collections

@@ -5,7 +5,7 @@
     connector  HBaseContext.bulkLoad of hbase-connectors, the real artifact; OfflineConnection describes the table
 
 Processor time includes all processes, which are executors' JVMs, Python workers, programs, the driver's JVM, its Python
-and its programs. Two loads of each program warm the JVMs up. The first load is reported separately. The Java programs
+and its programs. Two loads of each program warm the JVMs up. The script reports the first load separately. The Java programs
 use the best settings found, which are Kryo, three times the heap, and the parallel collector. Then each loads once
 more, and an executor dies in its second half.
 """
@@ -160,7 +160,7 @@ def run_child(bench, folder, job, csv, rows):
 
 
 def verdict(found, sound):
-    """Compares a load in which an executor died with a load without a death. Rows may be cut between two files."""
+    """Compares a load in which an executor died with a load without a death. A file may end within a row."""
     if found["cells"] != sound["cells"]:
         return "cells twice in its files" if found["cells"] > sound["cells"] else "cells are missing"
     return "right, but files are left that are no HFiles" if found["strays"] else "right"

@@ -160,7 +160,7 @@ class FakeHBase:
                 raise Broken
 
     def spoil(self, frame):
-        """Damages the answer, or leaves it unchanged in most cases. A damaged answer is cut, clearly garbled, or late.
+        """Damages the answer, or leaves it unchanged in most cases. A damaged answer is short, garbled or late.
         """
         with self.lock:
             draw = self.rng.random()

@@ -13,8 +13,7 @@ ENABLED, DISABLED, DISABLING, ENABLING = range(4)
 
 
 class Table:
-    """`attributes` and `families` {name: (attributes, configuration)} are in the order of HBase's answer. A region of
-    `homeless` is on no server, one of `silent` was not reported, one of `holes` is missing in hbase:meta."""
+    """`attributes` and `families` {name: (attributes, configuration)} are in the order of HBase's answer. A region of `homeless` is on no server. No server reports a region of `silent`. A region of `holes` is missing in hbase:meta."""
 
     def __init__(self, state=ENABLED, borders=(), attributes=None, families=None, homeless=(), silent=(), holes=()):
         self.state, self.starts, self.ends = state, [b"", *borders], [*borders, b""]

@@ -385,7 +385,7 @@ class HFile:
             need(cell.type not in FAMILY_MARKERS or not cell.qualifier, "a qualifier", cell)
 
     def entries_of(self, block, count):
-        """Reads the root form (5.2) if `count` is given, otherwise the form of leaves (5.3)."""
+        """Reads the root form (5.2) with `count`, otherwise the form of leaves (5.3)."""
         c = Cursor(block.payload)
         if count is not None:
             entries = [(c.number("q"), c.number("i"), c.take(c.vint())) for _ in range(count)]
@@ -448,8 +448,7 @@ class HFile:
         need(struct.unpack(">q", info["DELETE_FAMILY_COUNT"]) == (family,), "DELETE_FAMILY_COUNT")
 
     def bloom_keys(self):
-        """Returns (key, row) in order, which are the key that was added and the row by which chunks are found (6.1,
-        6.5)."""
+        """Returns (key, row) in order, which are the added key and the row that selects the chunk (6.1, 6.5)."""
         kind, last = self.info["BLOOM_FILTER_TYPE"].decode(), None
         prefix = struct.unpack(">i", self.info["BLOOM_FILTER_PARAM"])[0] if kind.startswith("ROWPREFIX") else 0
         for c in self.cells:

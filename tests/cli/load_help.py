@@ -27,7 +27,7 @@ HEADER = b"id,at,value\n"
 
 
 class Bench:
-    """A folder with a job. Its methods write inputs, run the program and list the files that are left."""
+    """A folder with a job. Its methods write inputs, run the program and list the remaining files."""
 
     def __init__(self, folder, program, job=JOB):
         self.folder, self.program = folder, program

@@ -229,7 +229,7 @@ def salt_of(part, data):
 
 def field_bytes(f, p, v):
     """Returns a field part of a key, without its terminator."""
-    if p["as"] == "descending_text":  # the value is padded first
+    if p["as"] == "descending_text":  # pad the value first
         refuse("width" not in p and b"\0" in v.text, "the byte that becomes FF, which ends it")
         return inverted(field_bytes(f, {**p, "as": "text"}, v))
     data = v.text if p["as"] == "reversed" else lay_down(v, p["as"], True, p.get("zone", getattr(f, "zone", None)))
@@ -251,7 +251,7 @@ def field_bytes(f, p, v):
 
 
 def share(f, encode):
-    """Returns the share of the field's pool that can be encoded."""
+    """Returns the valid share of the field's pool."""
     good = 0
     for text in f.pool:
         try:
@@ -413,7 +413,7 @@ class Oracle:
         v = {"field": v} if isinstance(v, str) else v
         names = [n for p in parts for n in [p.get("field"), *p.get("of", [])] if n]
         names += [v["field"]] if "field" in v else []
-        if any([values[n] is None for n in names]):  # check all cells, so that each error is found
+        if any([values[n] is None for n in names]):  # check all cells, to find each error
             refuse(not c.get("optional"), "null")
             return None
         qualifier = self.lay_parts(parts, values) if q != "" else b""

@@ -1,6 +1,6 @@
 """Runs the commands in README.md and the chapters of conf/guide, and compares the output shown below each command.
 Rules for the texts:
-- Code is indented by four, or between fences. A line that begins with `$ ` is a command. A backslash at its end
+- Code has an indent of four, or fences. A line that begins with `$ ` is a command. A backslash at its end
 continues the command. The lines below the command, up to the next command or the end of the block, are its output.
 `...` alone on a
   line matches any number of lines, and inside a line any text. Without lines below it, a command may print anything.
@@ -8,8 +8,7 @@ continues the command. The lines below the command, up to the next command or th
 - A fence with a name, such as "```yaml job.yaml", is a file that the commands of the same text can read.
 - The commands of a text run in order, in one folder with conf/, flights.csv and a small ratings.csv.
 - If the output shown begins with `saltmill COMMAND: `, the command has to fail with this message.
-- A command that needs a server is not run here. ELSEWHERE names the test that runs such a command. The command's
-options are looked up in its help.
+- This module does not run a command that needs a server. ELSEWHERE names the test that runs such a command. It looks up the command's options in its help.
 """
 
 import os
@@ -92,7 +91,7 @@ def same(wanted, printed):
 
 
 def agrees(wanted, printed):
-    """Returns None if each line of `wanted` is printed in order, with other lines only at `...`."""
+    """Returns None if the output has each line of `wanted` in order, and other lines only at `...`."""
     at, skips = 0, False
     for line in wanted:
         if line.strip() == "...":

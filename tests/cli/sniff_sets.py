@@ -1,5 +1,4 @@
-"""Files without a description, with the contents that their makers know. init and DuckDB are compared on these
-files."""
+"""Files without a description, with the contents that their makers know. The tests compare init and DuckDB on these files."""
 
 import bz2
 import gzip

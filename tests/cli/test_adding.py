@@ -1,8 +1,7 @@
 """Tests that a developer who adds a codec, a field type or a key part finds every place. The compiler or
 pipeline/README.md must name each file.
 
-The test adds a value to the enum in a copy of the tree. The compiler lists the switches that lack it. Each file that
-uses another value of the enum must be named by pipeline/README.md or the compiler.
+The test adds a value to the enum in a copy of the tree. The compiler lists the switches that lack it. pipeline/README.md or the compiler must name each file that uses another value of the enum.
 """
 import re
 import shutil

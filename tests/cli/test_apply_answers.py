@@ -100,7 +100,7 @@ def empty(place):
 
 
 def test_a_quota_then_an_emptied_folder(saltmill, load, cluster):  # noqa: F811
-    """The refused file is neither in the two folders nor in the table, so it is uploaded again."""
+    """The refused file is neither in the two folders nor in the table, so apply uploads it again."""
     server = cluster("quota")
     done = apply(saltmill, load, server)
     assert done.returncode == 1 and "SpaceLimitingException" in done.stderr, done.stderr
@@ -111,7 +111,7 @@ def test_a_quota_then_an_emptied_folder(saltmill, load, cluster):  # noqa: F811
 
 
 def test_an_exception_after_it_was_done(saltmill, load, cluster):  # noqa: F811
-    """The answer proves nothing. The file is found by its id, so it is not sent twice."""
+    """The answer proves nothing. apply finds the file by its id, and does not send it twice."""
     server = cluster("take and fail")
     done = apply(saltmill, load, server)
     assert done.returncode == 1 and "too late" in done.stderr, done.stderr

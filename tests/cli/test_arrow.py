@@ -1,5 +1,4 @@
-"""Tests Arrow IPC streams and files. Files by pyarrow load like the same events from CSV. Damage is reported with its
-place."""
+"""Tests Arrow IPC streams and files. Files by pyarrow load like the same events from CSV. saltmill reports damage with its place."""
 
 import decimal
 import io
@@ -58,7 +57,7 @@ def csv_of(columns):
 
 @pytest.mark.parametrize("fields", [["u"], ["i"], ["ms"], ["both", "text"], ["u", "k"], ["u", "s"], [*REALS, "text", "k", "s"]], ids=" ".join)
 def test_real_numbers_in_fields_of_whole_ones(tmp_path, saltmill, fields):
-    """5.0 is loaded as 5 is from CSV, whatever fields and columns use it."""
+    """saltmill loads 5.0 as it loads 5 from CSV, for all fields and columns."""
     whole, real = real_numbers(800)
     beside = {"k": list(range(800)), "s": [f"text {i}" for i in range(800)]}
     typed = {**REALS, "k": ("i64", "i64"), "text": ("text, from: both", "text"), "s": ("text", "text")}
@@ -186,7 +185,7 @@ def test_from_a_pipe(tmp_path, saltmill):
 
 
 def test_the_way_out_of_parquet(tmp_path, saltmill):
-    """If a Parquet file is given as CSV, the error shows a command, which the test runs unchanged."""
+    """For a Parquet file as CSV, the error shows a command, which the test runs unchanged."""
     b = Bench(tmp_path, saltmill, job("{files: [in]}", "{}", ["v"]))
     b.input(b"PAR1 and so on, as long as it looks", "in")
     b.refused(b.run(), 1, "in: found a Parquet file")
@@ -267,7 +266,7 @@ def test_types_that_are_not_read(tmp_path, saltmill, columns, words):
                                         ([None, -10 ** 60, 1, 1], 2)])
 @pytest.mark.parametrize("form", ["plain", "dictionary", "unused"])
 def test_a_decimal_that_does_not_fit(tmp_path, saltmill, values, row, form):
-    """A decimal256 is read if its value fits into 128 bits. Other values are refused with their row, also in a column that no cell has."""
+    """saltmill reads a decimal256 if its value fits into 128 bits. It refuses other values with their row, also in a column that no cell has."""
     v = pa.array(values, pa.decimal256(76, 0))
     def of(picked):
         return stream_of({"id": PLAIN["id"].take(picked), "v": v.take(picked) if form != "dictionary" else v.dictionary_encode().take(picked)}, 4)

@@ -1,5 +1,4 @@
-"""Tests Avro object container files. Files by fastavro load like the same events from CSV. Damage is reported with its
-place."""
+"""Tests Avro object container files. Files by fastavro load like the same events from CSV. saltmill reports damage with its place."""
 
 import io
 import struct
@@ -71,7 +70,7 @@ def block(count, data, sync=SYNC):
 IDV = '{"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}, {"name": "v", "type": %s}]}'
 NODE = '{"type":"record","name":"n","fields":[{"name":"k","type":"long"},{"name":"next","type":["null","n"]}]}'
 
-# a record that contains itself, before all of its fields are known
+# a record that contains itself, before the end of its fields
 TREE = ('{"type":"record","name":"t","fields":[{"name":"left","type":["null","t"]},'
         '{"name":"all","type":{"type":"array","items":"t"}},{"name":"k","type":"long"}]}')
 
@@ -174,7 +173,7 @@ def test_faults(tmp_path, saltmill, data, status, words):
     ("zstandard", lambda d: subprocess.run(["zstd", "-c"], input=d, capture_output=True, check=True).stdout),
 ])
 def test_a_bomb(tmp_path, saltmill, codec, pack):
-    """A few KB that expand to 100 MB are refused at the allowed size, with little memory."""
+    """saltmill refuses a few KB that expand to 100 MB at the allowed size, with little memory."""
     data = header(IDV % '"string"', codec) + block(1, pack(text("1") + text(b"x" * 100_000_000)))
     b, r = run(tmp_path, saltmill, data, "{}", ["v"], "--memory", "64M")
     b.refused(r, 1, "block 1", "found more decompressed bytes than the limit (16777216 bytes)")
@@ -209,7 +208,7 @@ def test_rejects_say_where(tmp_path, saltmill):
 
 
 def test_files_of_several_schemas(tmp_path, saltmill):
-    """Each file is read with its own schema. Fields may have other places, but all requested fields must exist."""
+    """saltmill reads each file with its own schema. Fields may have other places, but all requested fields must exist."""
     other = '{"type":"record","name":"q","fields":[{"name":"v","type":"int"},{"name":"id","type":["string","null"]}]}'
     b = bench(tmp_path, saltmill, "avro", "{}", ["v"], "{files: ['*.avro']}")
     b.input(STRING + TWO, "a.avro")

@@ -72,8 +72,7 @@ def test_terms_are_defined_where_they_are_met(helps):
 
 
 def test_examples_run(saltmill, helps, tmp_path):
-    """Each example that needs nothing else ends with the first status in its help. No other example is refused because
-    of its arguments."""
+    """Each example that needs nothing else ends with the first status in its help. The program refuses no other example because of its arguments."""
     shutil.copytree(ROOT / "conf", tmp_path / "conf")
     ratings = "userId,movieId,rating,timestamp\n" + "".join(
         f"{u % 3 + 1},{u},4.5,{1_200_000_000 + u}\n" for u in range(200))

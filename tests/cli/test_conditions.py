@@ -94,7 +94,7 @@ def test_a_stray_quote_in_a_skipped_line_costs_no_other_line(tmp_path, saltmill)
 
 
 def test_a_malformed_row_that_matches_later_is_rejected(tmp_path, saltmill):
-    """The first line does not match, so nothing of the row is dropped without a report."""
+    """The first line does not match, so saltmill reports each dropped value of the row."""
     got, r, m = skip_trailers(tmp_path, saltmill, b'1,"a\nTRAILER,"b"\n3,c\n', "--max-rejects", "1")
     assert got == [("3", b"c")]
     assert (m["read"], m["rejected"], m["tables"][0]["filtered"]) == (2, 1, 0)
@@ -154,7 +154,7 @@ tables:
 
 
 def test_what_is_fed_must_be_whole(tmp_path, saltmill):
-    """A null key, a null cell and an invalid value are rejected, as without a condition."""
+    """saltmill rejects a null key, a null cell and an invalid value, as without a condition."""
     b = Bench(tmp_path, saltmill, """\
 source: {csv: {files: [in.csv], columns: [kind, id, x]}}
 fields: {id: u32, x: {type: i64}}

@@ -1,7 +1,6 @@
 """Tests inspect and verify of HFiles with damage that no checksum detects.
 
-The tests take the files apart and put them together with their own code for the format (hfile/README.md 2). Blocks
-change places, are removed or are doubled. Each byte of the trailer is changed, because no checksum covers it. The
+The tests take the files apart and put them together with their own code for the format (hfile/README.md 2). The tests exchange, remove or double blocks. The test changes each byte of the trailer, because no checksum covers it. The
 commands must refuse every such file with an error, whatever they have printed before.
 """
 
@@ -110,8 +109,7 @@ def test_each_byte_of_the_trailer(whole, tmp_path, name):
 
 
 def test_exchanged_blocks(whole, tmp_path):
-    """Two data blocks change places. First only the blocks move. Then links, index and byte order are corrected,
-    too."""
+    """Two data blocks change places. First only the blocks move. Then the test corrects links, index and byte order, too."""
     name = "long"
     parts = blocks(whole[name])
     trailer = whole[name][-TRAILER:]

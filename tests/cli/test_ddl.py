@@ -1,4 +1,4 @@
-"""Tests the script of `saltmill ddl` for each job, and jobs that are refused before a cluster is involved."""
+"""Tests the script of `saltmill ddl` for each job, and jobs that ddl refuses without a cluster."""
 
 import json
 import pathlib

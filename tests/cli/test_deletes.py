@@ -185,7 +185,7 @@ def test_puts_that_markers_hide_are_counted(tmp_path, saltmill, seed, options):
 
 
 def test_a_put_after_its_tombstone_in_one_millisecond(tmp_path, saltmill):
-    """put, delete, put with one timestamp: HBase shows nothing. The load names the events that are lost."""
+    """put, delete, put with one timestamp: HBase shows nothing. The load names the lost events."""
     jobs = JOB.replace("RULE", "last").replace("DELETES", "{row: true, when: op = d}")
     bench = Bench(tmp_path, saltmill, jobs)
     bench.input(b"op,k,t,v\np,a,5,1\nd,a,5,\np,a,5,2\np,b,5,1\nd,b,7,\np,c,5,1\n")
@@ -231,7 +231,7 @@ def test_map_reduce_and_unite_count_hidden_puts(tmp_path, saltmill):
 
 
 def test_a_row_larger_than_memory(tmp_path, saltmill):
-    """The cells are sorted on disk, and markers keep their order among them."""
+    """The load sorts the cells on disk, and markers keep their order among them."""
     events = b"".join(b"%s,x,%d,%s\n" % (b"pd"[i % 3 == 0:][:1], 1000 + i // 2, b"%d" % i * 300) for i in range(3_000))
     deletes = "{family: f, qualifier: a, when: op = d}"
     cells, b = marked(tmp_path, saltmill, deletes, events, "last", "--memory", "16M", "--threads", "2")

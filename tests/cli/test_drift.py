@@ -124,7 +124,7 @@ def test_a_hot_region_is_split_evenly(night):
     assert {t for t, _ in cuts} == {"ns:t"} and len(cuts) == 3
     rows = night.rows(sorted(k for _, k in cuts))
     assert max(rows) <= 1.02 * len(night.keys) / 4
-    # the middle comes first, because a daughter region is split in a later round
+    # the middle comes first, because a later round splits a daughter region
     assert [k for _, k in cuts][0] == sorted(k for _, k in cuts)[1]
     assert done.stdout.index("# Round 2") > done.stdout.index("split 'ns:t'")
     assert "merge_region" not in done.stdout and done.stdout.endswith("exit\n")

@@ -1,4 +1,4 @@
-"""Tests that overwritten events are reported with two examples and their places, or refused."""
+"""Tests that a load reports overwritten events with two examples and their places, or refuses them."""
 
 import gzip
 import random
@@ -58,7 +58,7 @@ def check_example(message, texts, which="last", lines=True):
 @pytest.mark.parametrize("which", ["last", "first"])
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_key_that_is_not_unique(make, which, threads):
-    """19,998 of 20,000 events are overwritten. The load succeeds, but it warns."""
+    """Later events overwrite 19,998 of 20,000 events. The load succeeds, but it warns."""
     bench = make(which)
     text = HEADER + b"".join(b"%d,v%d\n" % (i % 2, i) for i in range(20_000))
     bench.input(text)

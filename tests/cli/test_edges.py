@@ -192,7 +192,7 @@ def test_a_job_in_another_folder(tmp_path, saltmill):
         assert verified(bench, out)["read"] == want
 
 
-# --- inputs that can be read once ---
+# --- inputs for one reading only ---
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_fifo(tmp_path, saltmill, packed):
@@ -247,7 +247,7 @@ def test_source_date_epoch_that_is_none(tmp_path, saltmill, epoch):
     bench.refused(r, 2, "SOURCE_DATE_EPOCH", epoch, "whole seconds")
 
 
-# --- inputs that were truncated to zero bytes ---
+# --- inputs truncated to zero bytes ---
 
 @pytest.mark.parametrize("name", ["in.csv.gz", "in.csv.zst"])
 @pytest.mark.parametrize("data", [b"", b"\x1f", b"\x28"])

@@ -94,7 +94,7 @@ def test_filtered_events_are_not_checked(saltmill, tmp_path):
 
 
 def test_field_of_no_table(saltmill, tmp_path):
-    """A field that only has a rule is read and checked."""
+    """saltmill reads and checks a field that only has a rule."""
     (tmp_path / "in.csv").write_text("n,a,c\n1,2,x\n2,3,y\n")
     job = f"source: {{csv: {{files: [in.csv]}}}}\nfields:\n  n: u64\n  c: {{expect: {{in: x}}}}\n{TABLE}"
     r, rejects = load(saltmill, tmp_path, job, "--max-rejects", "1")

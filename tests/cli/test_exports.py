@@ -1,6 +1,6 @@
 """Tests files as other programs write them. Each file loads with only a job and without a script, with exit status 0.
 
-The expected contents of the HFiles are written by hand beside each file, and hfile_py reads the HFiles.
+We wrote the expected contents of the HFiles by hand beside each file, and hfile_py reads the HFiles.
 """
 
 import bz2
@@ -174,7 +174,7 @@ def test_sets(tmp_path, saltmill, name):
     assert got == {k: v for k, v in want.items() if v}
 
 def refused_rows(tmp_path, saltmill, source, fields, cells, data, *reasons):
-    """Checks that all other rows are loaded, and that each reject has its reason and its line."""
+    """Checks that the load has all other rows, and that each reject has its reason and its line."""
     source = "{files: [in.csv]" + (", " + source[1:] if source != "{}" else "}")
     bench = Bench(tmp_path, saltmill, job(source, fields, cells))
     bench.input(data)
@@ -458,7 +458,7 @@ def test_packed(tmp_path, saltmill, name):
 
 @pytest.mark.parametrize("kind", ["bz2", "xz", "zip", "zip from a pipe", "zip, stored"])
 def test_packed_and_damaged(tmp_path, saltmill, kind):
-    """A file cut at any place, or with one byte changed, is refused, and no file is left."""
+    """saltmill refuses a file that is cut at any place or has one changed byte, and leaves no file."""
     bench = Bench(tmp_path, saltmill, job("{files: [in.csv]}", "{}", ["v"]))
     data = PACKED[kind]
     for cut in (12, len(data) // 3, len(data) // 2, len(data) - (4 if kind in ("bz2", "xz") else 200)):
@@ -467,7 +467,7 @@ def test_packed_and_damaged(tmp_path, saltmill, kind):
     for at in (len(data) // 4, len(data) // 2):
         bench.input(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
         r = bench.run()
-        # bzip2 returns a block before it checks the checksum, so its rows may be refused first
+        # bzip2 returns a block before it checks the checksum, so saltmill may refuse its rows first
         bench.refused(r, r.returncode or 1, "damaged" if kind != "bz2" else "")
 
 

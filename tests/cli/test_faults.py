@@ -46,7 +46,7 @@ def test_nothing_is_held_against_a_run_that_did_nothing(inputs, tmp_path, monkey
 
 @pytest.mark.parametrize("call", ["renameat2", "fsync"])
 def test_not_published(call, inputs, tmp_path):
-    """A load that is certainly not published is not reported as doubtful, whether it was taken back or never moved."""
+    """The message reports an unpublished load as unpublished, after a rename back or without a rename."""
     scenario = faults.scenario_of("load of a topic", inputs, tmp_path)
     campaign = faults.Campaign(call, "EIO", False, False)
     last = scenario.calls(campaign)
@@ -90,7 +90,7 @@ class SmallScan(faults.Scenario):
 
 
 def test_a_salts_range_has_an_end(tmp_path):
-    """When this allocation failed, rows of the next salt were printed twice."""
+    """When this allocation failed, scan printed rows of the next salt twice."""
     (tmp_path / "job.yaml").write_text("""\
 source: {csv: {files: [in.csv]}}
 fields: {id: {type: u32}}
@@ -106,7 +106,7 @@ tables:
     subprocess.run([faults.PROGRAM, "load", "job.yaml", "-o", "small", "--quiet"], cwd=tmp_path, check=True)
     scenario = SmallScan("scan", tmp_path, tmp_path)
     campaign = faults.Campaign("realloc", "ENOMEM", False, False)
-    for n in range(1, 61):  # the ranges are made before files are opened
+    for n in range(1, 61):  # saltmill makes the ranges before it opens files
         found = scenario.judge(campaign, n)
         assert not found, found
     scenario.close()
@@ -122,7 +122,7 @@ class Slow(faults.Scenario):
 
 @pytest.mark.parametrize("sleeps", [0, 1, 2])
 def test_a_run_without_end_is_no_slow_one(sleeps, tmp_path, monkeypatch):
-    """A run that ends when it is repeated was slow. A run that never ends is a violation."""
+    """A run that ends in the second attempt was slow. A run that never ends is a violation."""
     monkeypatch.setattr(faults, "TIMEOUT", 1.0)
     monkeypatch.setattr(faults, "PATIENCE", 2.0)
     inputs = tmp_path / "inputs"

@@ -147,11 +147,11 @@ def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
         assert not (fed.folder / "maps/x").exists() and not (fed.folder / "maps/x.saltmill-partial").exists()
         return r
     for short in (0, 1, 5, n // 2, n - 1):
-        refused(maps(data[:short], "--bytes", n), 1, f"in.csv: standard input is truncated: found {short} bytes, expected {n}")
+        refused(maps(data[:short], "--bytes", n), 1, f"in.csv: found {short} bytes on standard input, expected {n}")
     refused(maps(data + b"1,1400000000,x\n", "--bytes", n), 1, f"too long: found more than {n} bytes")
     half = n // 2
     refused(maps(data[half - 1:-9], "--bytes", n - half + 1, "--offset", half - 1, "--size", n, "--slice",
-                 f"{half}-{n}"), 1, "standard input is truncated")
+                 f"{half}-{n}"), 1, " bytes on standard input, expected ")
     # up to the slice's end, not its last row's end
     b = data.index(b"\n", half + 50) - 2
     cut = data[half - 1:b]
@@ -171,7 +171,7 @@ def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
 
 
 def test_who_feeds_may_go_on_when_a_slice_is_done(fed):
-    """A slice closes the pipe early, so the process that feeds the slice does not wait until the rows are sorted."""
+    """A slice closes the pipe early, so the process that feeds the slice does not wait for the sort."""
     row = b"1,1400000000,x\n"
     size = 1 << 40
     p = subprocess.Popen([fed.program, "map", "job.yaml", "-", "--name", "in.csv", "--plan", "plan", "-o", "one",
@@ -201,7 +201,7 @@ def test_plans_of_what_is_fed_are_those_of_the_file(fed):
     refused(fed.run("plan", "-", "--name", "in.csv", "--bytes", 50, "--offset", len(data) - 50, "--size", len(data),
                     "--slice", f"{len(data) - 40}-{len(data)}", input=data[-50:], status=2), 2, "add --columns FILE")
     short = fed.run("plan", "-", "--bytes", len(data), input=data[:-1], status=1)
-    refused(short, 1, "standard input is truncated")
+    refused(short, 1, " bytes on standard input, expected ")
 
 
 def test_a_load_of_what_is_fed_is_that_of_the_file(fed):
@@ -234,7 +234,7 @@ AUTO = JOB.replace("compression: NONE", "compression: {codec: ZSTD, level: auto,
 
 
 def test_a_plan_is_made_of_slices_that_each_saw_alone(tmp_path, saltmill):
-    """Three slices, of which two are fed, are united as a tree. The result contains all that a load needs from a
+    """unite joins three slices as a tree. Two of them come from standard input. The result contains all that a load needs from a
     plan."""
     rows = b"".join(f"{i * 7919 % 5000},{1_400_000_000 + i},{'x' * (i % 60)}{i}\n".encode() for i in range(6000))
     (tmp_path / "job.yaml").write_text(AUTO)

@@ -145,15 +145,14 @@ def test_random_jobs_give_the_bytes_of_one_load(tmp_path, saltmill):
 
 
 def inputs_beside(job):
-    """Returns the files of the job's own folder that the job names as input. Returns none if the inputs are given, or
-    if the input is a topic."""
+    """Returns the files of the job's own folder that the job names as input. Returns none if the command names the inputs, or if the input is a topic."""
     source = yaml.safe_load(job.read_text()).get("source") or {}
     files = [f for kind in source.values() if isinstance(kind, dict) for f in kind.get("files", [])]
     return files if all((job.parent / f).is_file() for f in files) else []
 
 
 def test_examples_give_the_bytes_of_one_load(tmp_path, saltmill):
-    """Runs all jobs of conf/ whose input exists, in three slices if the input can be cut."""
+    """Runs all jobs of conf/ whose input exists, in three slices if the input allows slices."""
     whole, cut = [], []
     for job in sorted(CONF.glob("*.yaml")):
         if not inputs_beside(job):
@@ -313,7 +312,7 @@ def test_several_inputs_duplicates_and_settings_of_the_plan(tmp_path, saltmill):
         (folder / "a.csv.gz").write_bytes(gzip.compress(HEADER + one))
         (folder / "b.csv").write_bytes(HEADER + two)
         h = Halves(folder, saltmill, ["a.csv.gz", "b.csv"])
-        if keep == "error":  # plan cannot report events that are loaded twice either
+        if keep == "error":  # plan cannot report duplicate events, either
             h.run("plan", "b.csv", "-o", "plan", "--tune")
             h.map_all(3)
             one, two = h.load(status=1), h.reduce_all(1, status=4)[0]
@@ -568,7 +567,7 @@ def test_files_are_copied_to_another_disk(halves, disk_of):
 # --- HFiles that reduces send to the load's own storage ---
 
 def send(tmp_path, saltmill, to, *options):
-    """Two tables, two maps, and reduces that sent their HFiles. No HFile is left beside their reports."""
+    """Two tables, two maps, and reduces that sent their HFiles. No HFile remains beside their reports."""
     job = JOB + JOB[JOB.index("  - name: t"):].replace("name: t", "name: ns:other")
     (tmp_path / "job.yaml").write_text(job)
     (tmp_path / "in.csv").write_bytes(HEADER + b"".join(b"%d,1400000000,x%d\n" % (i % 90, i) for i in range(300)))
@@ -596,7 +595,7 @@ def place():
 
 
 def test_hfiles_that_are_sent(sent):
-    """Another attempt sends the same files. unite takes the files from there, and none is left."""
+    """Another attempt sends the same files. unite takes all files from there."""
     waiting = sorted(p.name for p in (sent.folder / "sent").iterdir())
     assert len(waiting) == 4 and not any(name.startswith(".") for name in waiting)
     sent.run("reduce", "maps", "--plan", "plan", "--share", "1/2", "-o", "again", "--hfiles", sent.folder / "sent")
@@ -624,7 +623,7 @@ REFUSED = [(("--max-duplicates", "0"), 4, "expected at most 0 (--max-duplicates)
 
 @pytest.mark.parametrize("options, status, said", REFUSED)
 def test_what_was_sent_outlives_a_refusal(sent, options, status, said):
-    """The limits are checked before the first file is moved, because no other copy of these files exists."""
+    """unite checks the limits before it moves the first file, because no other copy of these files exists."""
     waiting = sorted(p.name for p in (sent.folder / "sent").iterdir())
     assert said in sent.unite("--hfiles", sent.folder / "sent", *options, status=status).stderr.decode()
     assert sorted(p.name for p in (sent.folder / "sent").iterdir()) == waiting
@@ -651,7 +650,7 @@ def test_what_was_sent_outlives_a_failure_and_a_kill(sent):
 
 
 def test_what_was_sent_to_hdfs(tmp_path, saltmill, place):
-    """unite is refused, killed after the files were moved, and killed while the leftovers of that run are set aside. In
+    """unite first fails, then dies after it moved the files, and dies again while it sets the leftovers of that run aside. In
     HDFS no file has two names."""
     place.tree.nodes["/x/sent"] = place.tree.node("ann", "755")
     h = send(tmp_path, saltmill, place.url("/x/sent"), "--hdfs-user", "ann")
@@ -676,7 +675,7 @@ def test_what_was_sent_to_hdfs(tmp_path, saltmill, place):
 
 
 def test_what_was_sent_to_hdfs_outlives_a_signal(tmp_path, saltmill, place, monkeypatch):
-    """The signal arrives while the second file is moved. The moved files go back before the folder is removed."""
+    """The signal arrives while unite moves the second file. The moved files go back before unite removes the folder."""
     place.tree.nodes["/x/sent"] = place.tree.node("ann", "755")
     send(tmp_path, saltmill, place.url("/x/sent"), "--hdfs-user", "ann")
     waiting, moved = place.names("/x/sent"), []
@@ -701,7 +700,7 @@ def test_what_was_sent_to_hdfs_outlives_a_signal(tmp_path, saltmill, place, monk
 
 
 def test_sent_to_another_place_than_the_load_goes_to(sent):
-    """Files that cannot be moved are reported before any input is read."""
+    """unite reports files that it cannot move before it reads any input."""
     for hfiles, out in ((sent.folder / "sent", "webhdfs://127.0.0.1:1/x/out"),
                         ("webhdfs://127.0.0.1:1/x/sent", "two"),
                         ("webhdfs://127.0.0.1:1/x/sent", "webhdfs://127.0.0.1:2/x/out")):
@@ -712,7 +711,7 @@ def test_sent_to_another_place_than_the_load_goes_to(sent):
 
 
 def test_nothing_is_sent_to_a_load_that_is_over(sent):
-    """The folder is not created again."""
+    """unite does not create the folder again."""
     r = sent.run("reduce", "maps", "--plan", "plan", "--share", "1/2", "-o", "late", "--hfiles", sent.folder / "over",
                  status=1)
     assert "over: found no such folder, because the load of this reduce has already ended" in r.stderr.decode()

@@ -27,7 +27,7 @@ def run(bench, *args, **kw):
     return subprocess.run([str(bench.program), *args], cwd=bench.folder, capture_output=True, **kw)
 
 
-# --- how the program is built ---
+# --- options of the compiler ---
 
 def readelf(program, what):
     return subprocess.run(["readelf", "-W", what, program], capture_output=True, text=True, check=True).stdout
@@ -142,7 +142,7 @@ def test_thousands_of_cells(bench):
     assert r.returncode == 2 and b"one overwrites the other" in r.stderr
 
 
-# --- hostile input is not executed ---
+# --- no execution of hostile input ---
 
 KAFKA = """\
 source:

@@ -252,12 +252,12 @@ def test_stale_entries(tmp_path, value, part, kept):
     order = sorted(now, key=lambda i: (-now[i][0] if "descending" in part else now[i][0], i))
     want = [(i, {"f:n": now[i][0], "f:word": now[i][1]}) for i in order]
     rows, stale = ask_via(tmp_path)
-    if not kept:  # the row's cells cannot show staleness, so each entry of an existing row is returned
+    if not kept:  # the row's cells cannot show staleness, so scan returns each entry of an existing row
         assert sorted({i for i, _ in rows}) == sorted(now) and len(rows) == len(now) + changed
         assert stale == written - len(rows)
         return
     assert (rows, stale) == (want, written - len(now))
-    # for any selection of shown columns, the rows are checked completely
+    # for any selection of shown columns, scan checks the whole rows
     rows, some = ask_via(tmp_path, "--columns", "f:word")
     assert (rows, some) == ([(i, {"f:word": c["f:word"]}) for i, c in want], stale)
     assert ask_via(tmp_path, "--max-columns", "1") == ([(i, {"f:n": c["f:n"]}) for i, c in want], stale)

@@ -91,7 +91,7 @@ def test_what_is_not_told_is_not_guessed(tmp_path, saltmill):
 
 
 def test_a_footer_needs_a_word_or_a_whole_file(tmp_path, saltmill):
-    """A last row with other types is still a row. Only a row named as a total, and the lines after it, are left out."""
+    """A last row with other types is still a row. init omits only a row named as a total, and the lines after it."""
     assert "skip_footer: 1" in made(tmp_path, saltmill, b"id,v\n1,2\n2,3\n3,4\nTotal,9\n")
     text = made(tmp_path, saltmill, b"id,v\n1,2\n2,3\n3,4\nx,9\n")
     assert "skip_footer" not in text and "id: {type: text}" in text
@@ -132,7 +132,7 @@ def test_it_overwrites_nothing(tmp_path, saltmill):
 
 
 def test_hostile_names_stay_text(tmp_path, saltmill):
-    """Names of all kinds are quoted in the job, and their columns are loaded."""
+    """The job quotes names of all kinds, and loads their columns."""
     names = ["a: b", "it's", '"x"', "#y", "{z}", "true", "\u00e4 \u00f6", "- n", "q\\q", "tab\there", "c1 \u009d", "1st"]
     head = ",".join('"' + n.replace('"', '""') + '"' for n in names)
     bench = Bench(tmp_path, saltmill, "")

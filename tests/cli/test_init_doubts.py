@@ -64,7 +64,7 @@ def test_a_doubtful_encoding_is_marked(tmp_path, saltmill):
 
 
 def test_rows_with_nulls_stay_apart(tmp_path, saltmill):
-    """A hash of the columns without nulls is equal for most of these rows. The rows differ only if all columns are compared."""
+    """A hash of the columns without nulls is equal for most of these rows. The rows differ only in all columns together."""
     rows = "".join(f"k{i % 2},{'NA' if i % 5 == 0 else i / 10},{'NA' if i % 7 == 0 else i * 3}\n" for i in range(1, 35))
     r = init(saltmill, tmp_path, b"kind,a,b\n" + rows.encode())
     assert r.returncode == 0 and "'key of a': {from: a, default: ''}" in r.stdout

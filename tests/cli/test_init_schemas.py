@@ -80,7 +80,7 @@ def test_times_that_the_schema_does_not_know_of(tmp_path, saltmill):
 
 
 def test_names_that_are_no_plain_path(tmp_path, saltmill):
-    """A name with a quote, a backslash, a dot or brackets is written so that the source finds the value."""
+    """init writes a name with a quote, a backslash, a dot or brackets so that the source finds the value."""
     names = ['a"b', "c\\d", "e'f", "g.h", "i[0]", "j k", "7", "$l", "\u00fc"]
     lines = [json.dumps({"id": i, **{n: f"{n} {i}" for n in names}}) for i in range(20)]
     b, text = made(tmp_path, saltmill, "\n".join(lines).encode(), "odd.json")

@@ -99,7 +99,7 @@ def test_slices_that_do_not_meet_or_belong_together_are_refused(joined):
 
 
 def test_an_input_that_grew_between_its_slices_is_refused(joined):
-    """Slices of a file that was replaced still meet if their border is in both versions."""
+    """Slices of a replaced file still meet if their border is in both versions."""
     joined.run("load", "in.csv", "--plan", "plan", "--slice", "0-5000", "-o", "part1")
     (joined.folder / "in.csv").write_bytes(HEADER + b"".join(ROWS) + b"7,1500000000,late\n")
     size = (joined.folder / "in.csv").stat().st_size

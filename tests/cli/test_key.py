@@ -63,7 +63,7 @@ def as_read(f, how, v):
     """Returns the expected decoded value of a field."""
     if how in ("f32", "f64"):
         real = struct.unpack(">f", nearest_f32(v.text.decode()))[0] if how == "f32" else float(v.plain)
-        return real if f.type == "f64" else min(int(real), INTEGERS[f.type][1])  # the largest value was rounded up
+        return real if f.type == "f64" else min(int(real), INTEGERS[f.type][1])  # a double rounds the largest value up
     if f.type == "bool":
         return bool(v.plain)
     if f.type in ("text", "bytes"):

@@ -1,4 +1,4 @@
-"""Tests each part of a key with golden bytes, which were worked out by hand or with Python's own arithmetic."""
+"""Tests each part of a key with golden bytes, which we computed by hand or with Python's own arithmetic."""
 
 import json
 import random
@@ -313,8 +313,7 @@ ZONES = {"UTC": [1346515200], "Europe/Berlin": [1351386000, 1332637200], "Pacifi
 @pytest.mark.parametrize("names", [["year"], ["year", "month"], ["year", "month", "day"], ["year", "month", "day", "hour"],
                                    ["hour"], ["month", "year"], ["year", "day"]])
 def test_dates(tmp_path, saltmill, zone, names):
-    """Every time that matches a comparison is in its ranges. If the ranges are reported as exact, they contain no other
-    time."""
+    """Every time that matches a comparison is in its ranges. Exact ranges contain no other time."""
     parts = ", ".join(f"{{field: at, as: {n}, zone: {zone}}}" for n in names)
     (tmp_path / "job.yaml").write_text(DATES % parts)
     rng = random.Random(zone + str(names))

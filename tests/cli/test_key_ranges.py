@@ -200,8 +200,7 @@ def beginnings(job, t):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_beginnings(tmp_path, saltmill, seed):
-    """For conditions with = on the first parts, the ranges contain exactly the keys with this prefix and are reported
-    as exact."""
+    """For conditions with = on the first parts, the ranges contain exactly the keys with this prefix, and the output calls them exact."""
     rng, cases = random.Random(f"beginnings {seed}"), 0
     job = Job(rng)
     (tmp_path / "job.yaml").write_text(job.yaml(["in.csv"]))
@@ -292,7 +291,7 @@ def test_prefixes_are_exact(tmp_path, saltmill, salt, name, at):
 
 
 def test_a_stream_of_questions(tmp_path, saltmill):
-    """Each line has one condition. A line that cannot be parsed is reported and skipped."""
+    """Each line has one condition. The program reports and skips an invalid line."""
     (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 7, of: [user]}, ", "width: 6", "millis"))
     texts = ["user = 1", "user = 2 and name >= 'b'", "user = 1 or at > 5"]
     r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", "-", "--json",
@@ -416,7 +415,7 @@ def test_fuzzy_rows(tmp_path, saltmill):
 
 
 def test_a_line_end_in_a_question_ends_no_remark(tmp_path, saltmill):
-    """The output may be pasted into a shell."""
+    """Users paste the output into a shell."""
     (tmp_path / "job.yaml").write_text(FUZZY)
     for form, starts in (("shell", ("#", "scan", "filter")), ("java", ("//", "new Scan", "Filter", "Single", "column")),
                          ("python", ("#", "table.scan", "filter = b\""))):
@@ -638,7 +637,7 @@ def test_another_table(saltmill):
 
 @pytest.mark.parametrize("end", ["width: 9000", "terminator: '|'", "terminator: '\\x00'"])
 def test_long_values_take_no_long_time(tmp_path, saltmill, end):
-    """If a bound has many prefixes, the answer does not list all of them, and each row is checked."""
+    """If a bound has many prefixes, the answer does not list all of them, and checks each row."""
     (tmp_path / "job.yaml").write_text(PREFIX % ("", end, "millis"))
     a, b = "a" * 8000, "b" * 8000
     where = f"user = 1 and name >= '{a}' and not name in ('{b}') and name < '{b}' or user = 2 and name starts with '{a}'"

@@ -1,4 +1,4 @@
-"""Tests libraries that are loaded on demand. Other commands run without them, and a missing library is reported."""
+"""Tests libraries that the program loads on demand. Other commands run without them, and a message names a missing library."""
 
 import json
 import re
@@ -116,7 +116,7 @@ def test_snappy_in_avro(bench):
 
 
 def test_one_that_lacks_a_function(bench):
-    """Another library with the same name is reported before any of its functions is called."""
+    """The program reports another library with the same name before it calls a function of it."""
     (bench.folder / "job.yaml").write_text(SNAPPY)
     bench.input(CSV)
     env = broken(bench)

@@ -182,7 +182,7 @@ def test_removed_loads_are_remembered(inbox):
     assert inbox.load()[0].returncode == 2
     # by age, all loads are recent
     assert inbox.run("loads", "--ledger", "loads", "--keep", "1h").stderr == ""
-    # the newest load is never removed, and a second removal keeps the lines of the first
+    # --keep never removes the newest load, and a second removal keeps the lines of the first
     in_hbase(inbox, "0002")
     in_hbase(inbox, "0003")
     inbox.run("loads", "--ledger", "loads", "--keep", "1")
@@ -210,7 +210,7 @@ def test_killed_while_removing(inbox, step):
 
 
 def test_random_nights(inbox):
-    """Files are new, late, changed, moved or repeated, and loads are killed. No row is lost or doubled."""
+    """Files are new, late, changed, moved or repeated, and loads die. The table has each row once."""
     rng = random.Random(20261123)
     content, published = {}, []  # file -> ids; contents of each load
     for night in range(40):

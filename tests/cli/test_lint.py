@@ -1,6 +1,6 @@
 """Tests that `saltmill lint` reports the expected finding, and no other, for each deliberately bad job.
 
-The test makes the rows, so the figures that a rule measures are known.
+The test makes the rows, so it knows the figures that a rule measures.
 """
 import decimal
 import json
@@ -208,7 +208,7 @@ def test_figures_are_what_was_put_in(tmp_path):
 
 
 def test_two_colliding_events_are_shown(tmp_path):
-    """The first two events share a key and have other values. An event that is written twice is no collision."""
+    """The first two events share a key and have other values. A repeated event is no collision."""
     lines = rows(n=2000, key=lambda i: i * 7919 % 99991, at=lambda i: NOW, more=lambda i: (f"v{i}",)).splitlines()
     lines[1500] = lines[700]            # line 1501 is 701 again
     lines[1200] = re.sub(r",v\d+", ",other", lines[900])
@@ -224,7 +224,7 @@ def test_two_colliding_events_are_shown(tmp_path):
 
 
 def test_collisions_in_many_rows_are_estimated(tmp_path):
-    """If there are too many keys, lint keeps a part of them by hash. Both keys of a pair are kept, or none."""
+    """If there are too many keys, lint keeps a part of them by hash. lint keeps both keys of a pair, or none."""
     n = 300_000
     with open(tmp_path / "in.csv", "w") as f:
         f.write("id,at,v\n" + "".join(f"{(i - (i % 20 == 1)) * 2654435761 % 4294967291},{NOW},{i}\n" for i in range(n)))
@@ -262,7 +262,7 @@ def test_nothing_is_found_where_nothing_is_wrong(tmp_path, name, text, csv):
 
 
 def test_a_fix_keeps_what_it_does_not_change(tmp_path):
-    """A salt before a key with all characters that YAML can quote. After the salt the key is unchanged."""
+    """A salt before a key with all characters that YAML can quote. The key after the salt does not change."""
     key = ("[{const: 'a, {b}: [it''s]'}, {hex: 00ff}, {field: at, as: millis}, {field: \"odd name\", terminator: '\\x00'}, "
            "{\"field\": 'v', width: 4, pad: \"~\", side: left}, {const: \"\\x41\\\\x01\\t\\\"q\\\"\"}, {field: id, as: u32}]")
     text = job(key=key, fields="  odd name: {from: w}\n")
@@ -355,7 +355,7 @@ SPOILT = {"syslog"}  # its input has a bad event on purpose
 def test_worked_jobs(file, flights_csv, tmp_path):
     """Each job has no findings, or its own text explains them."""
     files = [flights_csv] if file.stem == "flights" else []
-    if file.stem == "ratings":  # its file is not shipped: 300 similar rows
+    if file.stem == "ratings":  # 300 similar rows, because the repository lacks its file
         (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "".join(
             f"{i % 20 + 1},{i * 7919 % 9973},4.5,{1_400_000_000 + i * 6007}\n" for i in range(300)))
         files = [tmp_path / "ratings.csv"]

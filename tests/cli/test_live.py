@@ -152,7 +152,7 @@ class Breaking(FakeHBase):
 
 @pytest.mark.parametrize("times,filters", [(2, True), (1000, False)])
 def test_exceptions_that_may_pass(plain, times, filters):
-    """One or two exceptions do not show that the filter is refused. If the server always fails with it, the scan omits
+    """One or two exceptions do not show that the server refuses the filter. If the server always fails with it, the scan omits
     it."""
     cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 50)]
     with Breaking("t", ["f"], cells, [], random.Random(9)) as server:
@@ -253,7 +253,7 @@ class Stuck(FakeHBase):
 
 @pytest.mark.parametrize("args", [[], ["--reverse"], ["--where", "note = v"], ["--where", "id in (3, 600)"], ["--quiet"], ["--where", "id = 700"]])
 def test_a_region_that_does_not_answer(plain, args):
-    """--timeout ends the scan and names the region, its rows and its server. The other regions can be read."""
+    """--timeout ends the scan and names the region, its rows and its server. The scan can read the other regions."""
     cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 1000)]
     with Stuck("t", ["f"], cells, [row_of(500), row_of(900)], random.Random(12)) as server:
         start = time.monotonic()
@@ -286,7 +286,7 @@ def test_timeout_is_for_live_tables(table):
 
 
 def test_leases_are_renewed(table):
-    """The scanners of a slow reader are kept until the reader continues."""
+    """The scan keeps the scanners of a slow reader until the reader continues."""
     whole = [c for c in table[2] for _ in range(15)]
     many = [(b"\1%08d" % i, *c[1:4], c[4] + b"x" * 5000) for i, c in enumerate(whole)]
     job = table[0].parent / "plain.yaml"
@@ -329,7 +329,7 @@ def test_families_that_differ(table):
 
 
 def test_other_salts(table):
-    """Rows salted by another job would not be found, which the scan reports before an empty answer."""
+    """The scan cannot find rows with the salt of another job, and reports this before an empty answer."""
     other = [(bytes([c[0][0] ^ 1]) + c[0][1:], *c[1:]) for c in table[2]]
     with server_of((*table[:2], other, table[3]), random.Random(7)) as server:
         live = loads.run("scan", table[0], "--hbase", server.address, "--where", "id = 42")

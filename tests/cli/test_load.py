@@ -178,7 +178,7 @@ def test_full_disk(bench, disk_of, spill):
 
 @pytest.mark.parametrize("step", ["load-opened", "load-read", "load-split", "load-written", "described"])
 def test_killed_run(bench, step):
-    """After SIGKILL only the temporary folder is left, and the next run removes it."""
+    """After SIGKILL only the temporary folder remains, and the next run removes it."""
     bench.input(rows(100_000))
     r = bench.run(env={**os.environ, "SALTMILL_CRASH_AT": step})
     assert r.returncode == -signal.SIGKILL

@@ -74,7 +74,7 @@ def test_more_rows_than_memory(make, memory, threads):
 
 @pytest.mark.parametrize("command", [("plan",), ("drift", "--existing", "live.txt")])
 def test_commands_that_only_look(make, command):
-    """The requested threads would need more memory than the budget for their pieces, so fewer are started."""
+    """The requested threads would need more memory than the budget for their pieces, so saltmill starts fewer threads."""
     bench = make(job())
     write_rows(bench, 1_500_000)
     (bench.folder / "live.txt").write_text("Total number of splits = 2\n\\x80\n")
@@ -101,7 +101,7 @@ def test_large_values(make, quote, level):
 @pytest.mark.parametrize("quote", [b"", b'"'])
 @pytest.mark.parametrize("head", ["in", "end"])
 def test_value_that_memory_cannot_hold(make, quote, head):
-    """A row of 200 MB is refused with the size before it is read, whatever the job allows."""
+    """saltmill refuses a row of 200 MB by its size before it reads the row, for any limit in the job."""
     bench = make(job().replace("max_row: 64M", "max_row: 1G"))
     with open(bench.folder / "in.csv", "wb") as f:
         f.write(HEADER + (b"1,1500000000,1,x\n" if head == "end" else b"") + b"2,1500000000,1," + quote)
@@ -119,7 +119,7 @@ def test_value_that_memory_cannot_hold(make, quote, head):
 @pytest.mark.parametrize("memory", [16, 64])
 @pytest.mark.parametrize("quote,codec", [(b"", "ZSTD"), (b'"', "NONE")])
 def test_largest_value_that_memory_holds(make, memory, quote, codec):
-    """A row just below a quarter of the memory is loaded within the limit."""
+    """saltmill loads a row just below a quarter of the memory within the limit."""
     bench = make(job().replace("ZSTD", codec))
     text = random.Random(3).randbytes((memory << 20) // 8 - 50).hex().encode()
     with open(bench.folder / "in.csv", "wb") as f:

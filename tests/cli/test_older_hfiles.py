@@ -91,7 +91,7 @@ def test_cells(tmp_path, name):
     [shown] = json.loads(done.stdout)
     assert [{k: v for k, v in c.items() if k != "time"} for c in shown["cells"]] == expected
     assert shown["trailer"]["version"] == {2: "2.3", 3: "3.0"}[version(name)]
-    # HBase starts the range at 0 if a column or family is deleted
+    # HBase starts the range at 0 if the file has deletes of columns or families
     times = [0 if kind in ("DeleteColumn", "DeleteFamily") else ts for _, _, ts, kind, *_ in cells_of(name)]
     [range_] = [e["value"] for e in shown["file_info"] if e["key"] == "TIMERANGE"]
     assert range_[0] == min(times) and range_[1] == max(c[2] for c in cells_of(name))

@@ -21,7 +21,7 @@ VOID = {"meta", "br"}  # SVG elements that close themselves
 
 
 class Page(html.parser.HTMLParser):
-    """Reads tables as lists of rows of texts, by the heading above. Fails if tags are not closed."""
+    """Reads tables as lists of rows of texts, by the heading above. Fails if a tag has no end."""
 
     def __init__(self, text):
         super().__init__()

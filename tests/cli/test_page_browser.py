@@ -1,4 +1,4 @@
-"""Tests the page in Chromium. It is rendered without an error and is valid by the rules of axe, with and without its
+"""Tests the page in Chromium. Chromium shows it without an error, and it passes the rules of axe, with and without its
 script."""
 import json
 import os
@@ -107,8 +107,7 @@ def click_copy(browser, i):
 @pytest.mark.parametrize("clipboard", ["granted", "denied", "absent", "none"])
 @pytest.mark.parametrize("name", ["load", "plan", "state"])
 def test_phone_copies_each_command(pages, browser, name, clipboard):
-    """A click copies the command. A page from plain http has no clipboard object. Without this object, the command is
-    selected."""
+    """A click copies the command. A page from plain http has no clipboard object. Without this object, the button selects the command."""
     browser.open(pages / f"{name}.html", width=390, mobile=True)
     commands = [c.strip() for c in re.findall(r'<pre class="run"><code>(.*?)</code></pre>',
                                               (pages / f"{name}.html").read_text(encoding="utf-8"), re.S)]

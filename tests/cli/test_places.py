@@ -92,7 +92,7 @@ def test_the_same_files(bench, place, tmp_path):
     assert place.files("/x/out") == files_of(tmp_path / "local")
     assert place.names("/x") == ["out"]
     assert list(temp.iterdir()) == []
-    # existing files are not changed
+    # existing files do not change
     r = load(bench, place.url("/x/out"))
     assert r.returncode == 2 and b"/x/out exists already" in r.stderr
     assert place.files("/x/out") == files_of(tmp_path / "local")
@@ -161,7 +161,7 @@ def lock_of_another_machine(place, out):
 
 
 def test_a_run_on_another_machine(bench, place):
-    """The process cannot be checked, but it updates its lock."""
+    """saltmill cannot check the process, but the process updates its lock."""
     lock = lock_of_another_machine(place, "/x/out")
     touch = threading.Timer(2, lambda: lock.update(time=lock["time"] + 1))
     touch.start()
@@ -198,7 +198,7 @@ def test_stopped_while_it_writes(bench, place, sig):
 
 
 def test_a_gateway_that_tells_no_ids(bench, place):
-    """The lock could not be distinguished from the lock of another run."""
+    """saltmill could not distinguish the lock from the lock of another run."""
     r = load(bench, place.url("/x/fault-nameless-1"))
     assert r.returncode == 2 and b"found no fileId in the server's answer" in r.stderr, r.stderr
     assert place.names("/x") == []
@@ -277,7 +277,7 @@ def test_a_namenode_that_was_just_started(bench, place):
 
 
 def test_https(bench, tmp_path):
-    """The certificate is self-signed, so only a client that is given the certificate trusts it."""
+    """The certificate is self-signed, so only a client with the certificate trusts it."""
     pem = tmp_path / "both.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=fake",
                     "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", pem, "-out", tmp_path / "cert.pem"],

@@ -125,7 +125,7 @@ def test_saved_is_as_planned(tmp_path, saltmill):
 
 
 def test_saved_again(tmp_path, saltmill):
-    """Only a file of the same kind is replaced, and the error comes before any input is read."""
+    """plan replaces only a file of the same kind, and reports an error before it reads input."""
     bench = bench_of(tmp_path, saltmill)
     bench.input(rows(200))
     bench.table("--save", "day")
@@ -260,7 +260,7 @@ def test_sample(tmp_path, saltmill):
 
 @pytest.mark.parametrize("lines", [1, 300, 60_000, 300_000])
 def test_a_sample_stands_for_all(tmp_path, saltmill, lines):
-    """Rows and bytes of a share of the input are scaled up, within the stated error."""
+    """plan scales rows and bytes of a share of the input up, within the stated error."""
     rng = random.Random(lines + 1)  # of 13 seeds one is off at two shares, because the shares overlap
     data = HEADER + b"".join(b"%d,%d,%s\n" % (rng.randrange(1 << 32), 1_500_000_000 + n, b"v" * rng.randrange(1, 40))
                              for n in range(lines))
@@ -402,7 +402,7 @@ tables:
 
 @pytest.mark.parametrize("order", ["by time", "mixed"])
 def test_few_beginnings(tmp_path, saltmill, order):
-    """With 16 salts and 3 airports, the size on disk is still measured."""
+    """With 16 salts and 3 airports, plan still measures the size on disk."""
     (tmp_path / "job.yaml").write_text(CALLS)
     rng = random.Random(16)
     airports, states = (b"JFK", b"LGA", b"EWR"), (b"ok", b"busy", b"failed")

@@ -35,7 +35,7 @@ def test_power_goes_while_a_topic_is_loaded(name, inputs, tmp_path):
 
 
 def test_the_judge_sees_a_state_that_is_not_synced(inputs, tmp_path):
-    """If its folder's entries are not synced, a load is missing, or its fate is unknown."""
+    """Without a sync of its folder's entries, a load is missing, or its fate is unknown."""
     assert topic_power.run_scenario("later load of a topic", inputs, tmp_path, states=4, every=14,
                                     unsynced=power.Folder)[1]
 

@@ -36,13 +36,13 @@ def test_even_rows(tmp_path, saltmill, tolerance, status):
 
 
 def test_a_row_heavier_than_a_region(tmp_path, saltmill):
-    """Nine of ten events are one row. No region border can divide the row, so the promise is broken."""
+    """Nine of ten events are one row. No region border can divide the row, so the load breaks the promise."""
     bench = bench_of(tmp_path, saltmill, "{split: sampled, count: 4, tolerance: 1.5}")
     bench.input(HEAVY)
     done = bench.run()
     assert done.returncode == 3, done.stderr
     [t] = bench.manifest()["tables"]
-    # the target is that of the 4 requested regions, however many are made
+    # the target is that of the 4 requested regions, for any number of regions
     assert t["largest_over_target"] == pytest.approx(4 * max(sizes(t)) / sum(sizes(t)), rel=1e-5)
     assert t["largest_over_target"] > 3
     assert "TOLERANCE EXCEEDED" in done.stdout.decode() and "the job allows 1.5 times" in done.stdout.decode()

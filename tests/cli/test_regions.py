@@ -161,7 +161,7 @@ def test_plan_foretells_random_loads(tmp_path, saltmill):
         for t in case.job.tables:
             path = t["name"].replace(":", "/") + "/splits.txt"
             ours, theirs = ((folder / d / path).read_text() for d in ("plan", "out"))
-            if "size" in t["regions"]:  # the size on disk is measured on other samples
+            if "size" in t["regions"]:  # plan measures the size on disk on other samples
                 ours, theirs = len(ours.split()), len(theirs.split())
                 assert abs(ours - theirs) <= 1 + theirs // 10, f"seed {seed}: {path}"
             else:

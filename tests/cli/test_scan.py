@@ -182,7 +182,7 @@ def test_formats(table):
 
 
 def test_explain(table):
-    """A get reads at most one file for each load and family. Each other file shows why it was skipped."""
+    """A get reads at most one file for each load and family. For each other file, the output has the reason why scan skipped it."""
     job, dirs, cells = table
     key = sorted({k[0] for k in cells})[40]
     done = loads.run("get", job, *dirs, "--row", hexed(key), "--columns", "f", "--now", NOW, "--explain", "--quiet")

@@ -1,6 +1,6 @@
 """Tests that get and scan of a state folder answer as for its published loads.
 
-The topic is on librdkafka's mock cluster in this process. The expected answers are computed from the events.
+The topic is on librdkafka's mock cluster in this process. The test computes the expected answers from the events.
 """
 
 import csv
@@ -114,7 +114,7 @@ def test_what_is_not_there(three, tmp_path):
     try:
         why = s.ask("scan", status=1)
         assert names[1] in why and f"{outs[1]} does not exist" in why
-        state = tmp_path / "copy"  # a load that is only marked as applied is still missing in the answer
+        state = tmp_path / "copy"  # a load with only the mark of apply is still missing in the answer
         shutil.copytree(s.state, state)
         done = loads.run("loads", "--state", state, "--loaded", names[1])
         assert done.returncode == 0, done.stderr

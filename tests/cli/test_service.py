@@ -61,7 +61,7 @@ def test_waiting_for_brokers_is_alive(saltmill, tmp_path):
         manager.hear("EXTEND_TIMEOUT_USEC=60000000")
         manager.hear("WATCHDOG=1", times=2)
         assert "READY=1" not in manager.heard
-        process.send_signal(signal.SIGSTOP)  # the process looks hung, so no message is sent
+        process.send_signal(signal.SIGSTOP)  # the process looks hung, so it sends no message
         time.sleep(0.2)
         manager.socket.setblocking(False)
         with pytest.raises(BlockingIOError):

@@ -63,7 +63,7 @@ def test_spilling_that_cannot_fit_ends_early(bench, disk_of):
     disk = disk_of(24)
     began = seconds_of_children()
     r = bench.run("--memory", "16M", "--temp-dir", disk)
-    bench.refused(r, 1, "sorted rows that are still to be spilled need about", str(disk), "--temp-dir")
+    bench.refused(r, 1, "sorted rows that saltmill still spills need about", str(disk), "--temp-dir")
     early = seconds_of_children() - began
     assert list(disk.iterdir()) == []
     began = seconds_of_children()

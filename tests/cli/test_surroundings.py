@@ -23,8 +23,8 @@ def published(folder):
 
 @pytest.mark.parametrize("closed", [(2,), (0, 1), (0, 1, 2)])
 def test_closed_descriptors(bench, closed):
-    """Opened files do not take the closed numbers. The output is lost, and nothing else changes."""
-    # so slow to write that progress is printed meanwhile
+    """Opened files do not take the closed numbers. The run loses its output, and nothing else changes."""
+    # so slow to write that the run prints progress
     (bench.folder / "job.yaml").write_text(JOB.replace("compression: NONE", "compression: {codec: ZSTD, level: 19}"))
     bench.input(rows(40_000))
     assert b"writing" in bench.run("--threads", "1").stderr

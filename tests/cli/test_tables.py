@@ -138,7 +138,7 @@ def test_a_drop_disables_first():
 
 @pytest.mark.parametrize("method", ["DisableTable", "DeleteTable"])
 def test_a_lost_answer(method):
-    """The repeated call has the same nonces, so nothing is changed twice."""
+    """The repeated call has the same nonces, so the cluster changes nothing twice."""
     with FakeTables(three()) as cluster:
         cluster.trouble[method, "a"] = "lost"
         assert ask(cluster, "drop", "a", "--yes", "--json")[0] == 0

@@ -1,5 +1,4 @@
-"""Tests terminal output while a command runs. The progress line never wraps, is removed at the end, and appears only on
-a terminal.
+"""Tests terminal output while a command runs. The progress line never wraps, disappears at the end, and appears only on a terminal.
 
 The terminal is a pseudo-terminal with a given width. The test computes the content of its screen, character by
 character.
@@ -97,7 +96,7 @@ def watch(args, width, meanwhile=None, before=(), stdout=subprocess.PIPE, **envi
 
 
 def slowly(path):
-    """Feeds a named pipe for more than a second, so that several lines are drawn."""
+    """Feeds a named pipe for more than a second, so that the program draws several lines."""
     os.mkfifo(path)
 
     def feed(_):
@@ -165,7 +164,7 @@ COUNTED = {"verify": r"verifying \d+%(, \d+ s left)?(, [\d.]+ ?[KM]?B of [\d.]+ 
 @pytest.mark.parametrize("command, width", [("verify", 40), ("verify", 200), ("report", 40), ("report", 80), ("scan", 40),
                                             ("scan", 80), ("reduce", 80), ("unite", 40), ("unite", 80)])
 def test_how_far_it_is(tmp_path, loads, command, width):
-    """Each read is delayed a little. The percentage rises, the line keeps to its width and is removed at the end."""
+    """The test delays each read a little. The percentage rises, and the line keeps to its width and disappears at the end."""
     args = {"verify": ["verify", loads / "out", "--threads", "1"], "report": ["report", loads / "out", "-o", tmp_path / "p"],
             "scan": ["scan", loads / "job.yaml", loads / "out"],
             "reduce": ["reduce", loads / "job.yaml", loads / "map", "--plan", loads / "plan", "-o", tmp_path / "r"],
@@ -187,7 +186,7 @@ def test_how_far_it_is(tmp_path, loads, command, width):
 
 
 def test_the_share_of_what_is_digested(tmp_path):
-    """The size of standard input is known."""
+    """The program knows the size of standard input."""
     def feed(p):
         for _ in range(8):
             p.stdin.write("x" * 1250000)

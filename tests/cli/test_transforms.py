@@ -245,7 +245,7 @@ def test_a_finer_unit_is_not_guessed_but_named(tmp_path, saltmill):
     assert millis(got["16"]["s"]) == 253402300799000 and millis(got["17"]["s"]) == 253402300800000
 
 
-# --- changes to a text before it is parsed ---
+# --- changes to a text before parsing ---
 
 ALPHABET = "aZ09 -_/:.,;\"'\u00e4\u00d6\u00df\u0130\u0131\u03a3\u03c3\u0416\u0436\u5317\U0001f642\n\t"
 
@@ -299,7 +299,7 @@ STEPS = {
     r"from: x, match: '^(?:.*?)([a-zA-Z]{2})'": lambda x, y: found(r"^(?:.*?)([a-zA-Z]{2})", x),
     r"from: x, match: '-(.)?'": lambda x, y: found(r"-(.)?", x),
     "from: x, match: \"^[\\u5317\\u00e4](.*)\"": lambda x, y: found("^[\u5317\u00e4](.*)", x),
-    # the order of the steps is fixed, whatever the order of the keys
+    # the order of the steps does not depend on the order of the keys
     r"otherwise: no, map: {ZA: both, zA: wrong}, case: upper, substring: [2, 2], match: '.(.*)', from: [x, y]":
         lambda x, y: (lambda t: t if t is None else {"ZA": "both"}.get(letter_by_letter(part(t, 2, 2), str.upper), "no"))(
             found(r".(.*)", f"{x} {y}")),

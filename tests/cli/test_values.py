@@ -29,7 +29,7 @@ tables:
 
 
 def keys(folder, saltmill, field, key, texts):
-    """Returns the row key of each text, or None if the text is rejected."""
+    """Returns the row key of each text, or None for a rejected text."""
     bench = Bench(folder, saltmill, JOB.format(field=field, key=key))
     bench.input("".join(f'"{text}",{n}\n' for n, text in enumerate(texts)).encode())
     r = bench.run("--max-rejects", "100%")

@@ -111,8 +111,7 @@ def test_extra_folder(load, name):
 
 
 def test_families_without_cells(tmp_path):
-    """Each family has a folder, with or without files. If an old manifest does not name the families, any folder is
-    accepted."""
+    """Each family has a folder, with or without files. If an old manifest does not name the families, verify accepts any folder."""
     job, out = tmp_path / "job.yaml", tmp_path / "out"
     job.write_text(loads.JOB.replace("{field: name}}", "{field: none}, optional: true}"))
     (tmp_path / "events.csv").write_text("id,when,none\n1,2,\n")
@@ -261,7 +260,7 @@ def test_digests(pristine):
 
 
 def test_any_byte_of_the_manifest(load):
-    """A changed digit is detected anywhere, also in the inputs, the predictions and the job's digest."""
+    """verify detects a changed digit anywhere, also in the inputs, the predictions and the job's digest."""
     path = load / "manifest.json"
     text = path.read_bytes()
     places = list(range(0, len(text), len(text) // 15)) + list(range(len(text) - 130, len(text), 9))

@@ -118,7 +118,7 @@ def test_random_versions(tmp_path, seed):
 
 
 def test_returned_books(tmp_path):
-    """A book that was returned is no longer borrowed."""
+    """A returned book has no borrower."""
     (tmp_path / "job.yaml").write_text(JOB)
     (tmp_path / "events.csv").write_text("student,book,lent,borrowed,shelf\n1,7,10,true,1\n1,7,20,false,1\n1,8,15,true,1\n")
     done = loads.run("load", tmp_path / "job.yaml", "-o", tmp_path / "o", "--quiet")

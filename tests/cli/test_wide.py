@@ -1,6 +1,6 @@
 """Tests wide tables. A condition on the fields of a qualifier selects columns, and scan reads only these columns.
 
-The expected answers are computed from the events. SALTMILL_WHERE=N runs N conditions (`make where`), otherwise a
+The test computes the expected answers from the events. SALTMILL_WHERE=N runs N conditions (`make where`), otherwise a
 sample.
 """
 

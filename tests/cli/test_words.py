@@ -1,5 +1,5 @@
 """Tests the texts for users, which are `saltmill help`, conf/README.md, manual pages, completions and the editors'
-schema. The texts are compared with the tables of keys in the sources, the program's own errors, PyYAML and jsonschema,
+schema. The tests compare the texts with the tables of keys in the sources, the program's own errors, PyYAML and jsonschema,
 groff, bash, zsh and fish.
 """
 import copy

@@ -24,7 +24,7 @@ RATINGS = [(u, 1029 if i % 4 == u % 3 else 31 + i, i % 10 / 2 + 0.5, 1_199_145_6
 @pytest.fixture
 def run(tmp_path, saltmill):
     shutil.copytree(CONF, tmp_path / "conf")
-    (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "".join(  # this file is not shipped
+    (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "".join(  # the repository lacks this file
         ",".join(map(str, r)) + "\n" for r in RATINGS))
 
     def do(command, *more):

@@ -1,11 +1,10 @@
 """Tests faults of commands that use HBase, with the cluster of bulk_hbase.py, which has no faults itself.
 
-However `apply` ended, the table contains each cell of the load at most once, and no other cell. The load's folder is
-unchanged. The next run continues with the journal and ends with 0. Each cell is then in the table once, and HDFS
+However `apply` ended, the table contains each cell of the load at most once, and no other cell. The load's folder does not change. The next run continues with the journal and ends with 0. Each cell is then in the table once, and HDFS
 contains only the table. The same holds for the loads of a state. apply marks the loads in HBase and removes them by the rule of --keep.
 
-OpenSSL's own calls do not fail. The program loads OpenSSL only because libcurl needs it, and nothing is encrypted.
-Servers that do not answer are queried again for minutes, so all sleeps are HASTE times as fast (preload.c).
+OpenSSL's own calls do not fail. The program loads OpenSSL only because libcurl needs it, and encrypts nothing.
+The program queries servers that do not answer again for minutes, so all sleeps are HASTE times as fast (preload.c).
 """
 
 import collections
@@ -229,7 +228,7 @@ class FollowScenario(ApplyScenario):
                 ("--keep" in self.line and any(name.startswith("loads/00000002") for name in tree)))
 
     def wrong(self, got, campaign):
-        """A load in HBase may still wait for its removal, and the removal is reported."""
+        """A load in HBase may still wait for its removal, which the status shows."""
         waits = "the next start removes the rest of the load" in got.stderr
         if got.status == self.want.status and waits and not campaign.unnoticed:
             return self.left_wrong(got)
@@ -248,10 +247,10 @@ class FollowScenario(ApplyScenario):
 
 
 class EndlessScenario(FollowScenario):
-    """A process that is stopped after all loads are in HBase, or when this takes too long."""
+    """A process that the test stops after all loads are in HBase, or when this takes too long."""
 
     def undisturbed(self):
-        """The run is repeated with more time if it was stopped before all loads were in HBase."""
+        """Repeats the run with more time if it stopped before all loads were in HBase."""
         slot = self.slots.take()
         for slot.tries in range(faults.TRIES):
             slot.begin()
@@ -267,7 +266,7 @@ class EndlessScenario(FollowScenario):
 
         def look(pid):
             late, done = not end.look(), self.is_done(slot)
-            slot.stopped = slot.stopped or (late and not done)  # if the result is wrong, the run is repeated
+            slot.stopped = slot.stopped or (late and not done)  # if the result is wrong, repeat the run
             return (late or done) and self.is_ready(pid, slot) and topic_faults.stop(pid)
         status, _, stderr = self.run_served(slot, fault, look)
         return self.outcome(slot, status, b"", stderr)
@@ -281,12 +280,11 @@ class EndlessScenario(FollowScenario):
 
     @staticmethod
     def is_ready(*_):
-        """Returns true if the process has set up its signals. This is certain if the process finished its work or was
-        waited for."""
+        """Returns true if the process has set up its signals. This is certain if the process finished its work or the test waited for it."""
         return True
 
     def wrong(self, got, campaign):
-        """A load that HBase does not accept is retried for ever. It still waits when the process is stopped, so the
+        """The stream retries a load that HBase does not accept without end. It still waits when the process is stopped, so the
         status is 3."""
         if got.status == 3 and not self.same(got) and not campaign.unnoticed:
             return self.left_wrong(got) or (None if "saltmill" in got.stderr else "waits without a sentence")

@@ -7,19 +7,15 @@ call fails (preload.c), either once or permanently. The run must either
   - end with status 1 or 2 and an error message. It must publish nothing and leave only DIR.saltmill-partial, FILE.temp
     and files in the folder of temporary files. The next run must then behave as if this run had not happened.
 
-A call that is interrupted (EINTR) or moves fewer bytes than requested (short) must have no effect.
+A call that a signal interrupts (EINTR), or that moves fewer bytes than requested (short), must have no effect.
 
-Three calls of each place fail, which are the first, the last and one between. The call between is omitted if calls fail
-permanently. A place is a stack of callers, of up to 32 frames through program and libraries. A loop over rows is one
-place, and a function with three callers is three. The run itself reports the place that failed. A place can be missed,
-because threads run in another order. The place is then tried again, and the report lists places that all rounds missed.
+Three calls of each place fail, which are the first, the last and one between. The script omits the call between if calls fail permanently. A place is a stack of callers, of up to 32 frames through program and libraries. A loop over rows is one
+place, and a function with three callers is three. The run itself reports the place that failed. A run can miss a place, because threads run in another order. The script then tries the place again, and reports places that all rounds missed.
 --all takes each single call.
 
-If two runs leave the same bytes, the next run is not repeated for the second run.
+If two runs leave the same bytes, the script does not repeat the next run for the second run.
 
-A run that does not end in time hangs, or the machine is busy. So the run is repeated with a longer time
-limit. If it then ends, it is counted as slow and judged as usual. A run that seems wrong and was stopped in between is
-also repeated.
+A run that does not end in time hangs, or the machine is busy. So the script repeats the run with a longer time limit. If it then ends, the script counts it as slow and judges it as usual. The script also repeats a run that seems wrong and stopped in between.
 
   python tests/faults/faults.py [--only NAME] [--all] [--sample N] [--jobs N]
 
@@ -64,7 +60,7 @@ CAMPAIGNS = [
     Campaign("transfer", "short", True, True),
 ]
 
-# The command of a scenario. OUT is the run's own folder. All other files are shared and only read.
+# The command of a scenario. OUT is the run's own folder. All scenarios share all other files, and only read them.
 SCENARIOS = {
     "load": "load job.yaml in.csv more.csv.gz -o OUT/out --max-rejects 5 --threads 1 --json",
     "load, spilling": "load plain.yaml long.csv -o OUT/out --max-rejects 5 --threads 1 --memory 16M --json",
@@ -217,7 +213,7 @@ class Scenario:
         return {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": str(slot.out)}
 
     def undisturbed(self):
-        """Runs the command without preload.c. All other runs are compared with this run."""
+        """Runs the command without preload.c. Compares all other runs with this run."""
         slot = self.slots.take()
         slot.begin()
         outcome = self.outcome(slot, *self.run_alone(slot, self.command(slot.out)))
@@ -314,7 +310,7 @@ class Scenario:
         return json.loads(last) if last.startswith("{") else None
 
     def tidy(self, slot):
-        """These leftovers are not reported, because a person or the start of the system removes them."""
+        """The script does not report these leftovers, because a person or the start of the system removes them."""
         for temporary in slot.out.glob("saltmill-*"):
             shutil.rmtree(temporary)
 
@@ -436,7 +432,7 @@ class Run:
                 self.found.append(violation)
 
     def judge_sample(self, sample, seed):
-        """Threads run in another order. If the selected call did not occur, other calls are tried."""
+        """Threads run in another order. If the selected call did not occur, tries other calls."""
         self.judge(spread(self.places, sample, seed))
         for again in range(1, ROUNDS):
             if self.places and not self.runs:

@@ -27,7 +27,7 @@ import tempfile
 
 from faults import PROGRAM, stable_text, tree, write_inputs
 
-# OUT is the run's own folder, which is empty before the run. All other files are only read.
+# OUT is the run's own folder, which is empty before the run. The scenarios only read all other files.
 SCENARIOS = {
     "load": "load job.yaml in.csv more.csv.gz -o OUT/out --max-rejects 5 --threads 1 --quiet",
     "load, two threads": "load plain.yaml events -o OUT/out --existing live.txt --max-rejects 5 --threads 2 --quiet",
@@ -70,13 +70,13 @@ class File:
             part = len(data) if rng.random() < keep else rng.randrange(len(data) + 1)
             content = content.ljust(at, b"\0")
             content[at:at + part] = data[:part]
-            if rng.random() < 0.5:  # the size was kept, but its bytes were lost
+            if rng.random() < 0.5:  # the file kept its size but lost its bytes
                 content = content.ljust(at + len(data), b"\0")
         return bytes(content)
 
 
 class Folder:
-    """Changes are (name, new content), where None means that the name was removed. A rename is several changes at
+    """Changes are (name, new content), where None means a removed name. A rename is several changes at
     once."""
 
     def __init__(self):
@@ -215,7 +215,7 @@ Disk.cwd = None
 
 
 def number(text):
-    """Parses a descriptor, which is followed by its path."""
+    """Parses a descriptor, after which its path follows."""
     return int(re.match(r"\d+", text).group())
 
 

@@ -14,20 +14,20 @@
  * the process stops at the entry into main and forks for each line that it reads from the socket
  * FD. The line is a FAULT, or "-" for a run without a fault. The process answers with the run's
  * process id and then with its wait status, an int32 each. Standard output and error of the run and
- * its log are PREFIX.stdout, .stderr and .log. No call before main is counted, so such a run equals
- * any other.
+ * its log are PREFIX.stdout, .stderr and .log. It counts no call before main, so such a run equals
+ * any other run.
  *
- *   FAULT_LOADED=FILE,...  Opens libraries that the program will open, so that the calls of their
- *                          start are not counted.
+ *   FAULT_LOADED=FILE,...  Opens libraries that the program will open, so that their calls at the start do not count.
  *
- * A stack is printed as a number that is the same in all processes of one program.
+ * The output contains a stack as a number, which is the same in all processes of one program.
  *
  * CLASS is alloc (heap), io (system calls of the program, and the start of a thread), transfer (the
  * io calls that read or write bytes) or the name of a call. KIND is an errno's name, or "short",
  * which transfers half of the bytes.
  *
- * Calls are counted from the entry into main on. Writes to standard error never fail, because the
- * judge needs the error message. A close() that fails has closed the descriptor, as in Linux.
+ * The library counts calls from the entry into main on. Writes to standard error never fail,
+ * because the judge needs the error message. A close() that fails has closed the descriptor, as in
+ * Linux.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -78,7 +78,7 @@ enum { HIGH_FD = 900, STACKS = 1 << 20 };
 static uint64_t *stacks; /* log of each call if no call must fail; NULL if not requested */
 
 static int haste;	   /* 0: none */
-static atomic_llong ahead; /* ns by which the monotonic clock was put forward */
+static atomic_llong ahead; /* ns by which this library moved the monotonic clock forward */
 static atomic_llong owed;  /* ns that are still to be slept */
 
 static atomic_bool armed;
@@ -159,7 +159,7 @@ static void note_stack(unsigned long n)
 	inside = false;
 }
 
-/* Returns true if this call must fail. If no call must fail, calls are only counted. */
+/* Returns true if this call must fail. If no call must fail, only count calls. */
 static bool fails_at(unsigned class, const char *name, const void *caller)
 {
 	if (!atomic_load_explicit(&armed, memory_order_relaxed) || inside ||
@@ -184,7 +184,7 @@ static bool fails_at(unsigned class, const char *name, const void *caller)
 	return true;
 }
 
-/* Most of a library's own calls are recognized by their immediate caller. */
+/* The immediate caller identifies most of a library's own calls. */
 #define fails(class, name) fails_at(class, name, __builtin_return_address(0))
 
 static void at_end(void)
@@ -292,7 +292,7 @@ static void open_before(const char *libraries)
 	look_for_libraries();
 }
 
-/* Returns in each run. The server itself ends when the socket is closed. */
+/* Returns in each run. The server itself ends with the socket. */
 static void serve(int fd, const char *prefix)
 {
 	char line[64];
@@ -369,7 +369,7 @@ int nanosleep(const struct timespec *t, struct timespec *left)
 		return NEXT(nanosleep)(t, left);
 	long long whole = t->tv_sec * (long long)SECOND + t->tv_nsec;
 	atomic_fetch_add(&ahead, whole);
-	/* short sleeps are summed, because each costs more time than it sleeps */
+	/* sum short sleeps, because each costs more time than it sleeps */
 	if (atomic_fetch_add(&owed, whole / haste) < SHORT)
 		return 0;
 	long long owes = atomic_exchange(&owed, 0);

@@ -1,7 +1,6 @@
 """Makes many runs of one command line cheap. A server in preload.c forks for each run, which has its own folder.
 
-A time limit counts only while this process runs too. If all processes are stopped for a while, or get no processor,
-this time does not count. One look counts at most TICK_MOST.
+A time limit counts only while this process runs too. If all processes stop for a while, or get no processor, this time does not count. One look counts at most TICK_MOST.
 """
 
 import os
@@ -108,7 +107,7 @@ def fill(folder, files):
 # --- runs ---
 
 class Server:
-    """A command line whose process is stopped at the entry of its main."""
+    """A command line whose process stops at the entry of its main."""
 
     def __init__(self, line, cwd, env, files):
         self.files, (self.socket, theirs) = files, socket.socketpair()

@@ -38,7 +38,7 @@ static int add_module(struct dl_phdr_info *object, size_t size, void *unused)
 	return 0;
 }
 
-/* Address ranges of all objects, which are read again if no range contains an address. */
+/* Address ranges of all objects. The library reads them again if no range contains an address. */
 static const struct module *module_of(uintptr_t at)
 {
 	for (int tries = 0; tries < 2; tries++) {
@@ -67,12 +67,12 @@ uint64_t stack_of(void *const *callers, int n)
 	return hash;
 }
 
-/* --- libraries that are left alone --- */
+/* --- libraries without faults --- */
 
 static struct apart {
 	char name[24];	    /* "": no library */
 	bool itself;	    /* only calls of the library itself, not calls of other libraries */
-	uintptr_t from, to; /* the library's address range, or 0, 0 if it is not loaded */
+	uintptr_t from, to; /* the library's address range, or 0, 0 for another library */
 } apart[3];
 static uintptr_t program_from, program_to;
 

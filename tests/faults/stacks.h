@@ -22,7 +22,7 @@ uint64_t stack_of(void *const *callers, int n);
  * others. */
 void read_apart(const char *text);
 void look_for_program(void);
-/* Reads the address ranges again. Call this function after a library was opened. */
+/* Reads the address ranges again. Call this function after the program opens a library. */
 void look_for_libraries(void);
 /*
  * Returns true if the call comes from a library without faults, directly or through other

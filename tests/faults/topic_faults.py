@@ -1,7 +1,7 @@
 """Tests faults of commands that use a topic and a state folder, which are `saltmill stream` and `load --state`.
 
 The brokers are a mock cluster in this process, which has no faults. librdkafka's own calls do not fail either, because
-librdkafka calls abort() without memory. A run ends by SIGTERM after the whole topic is recorded, or by itself. However
+librdkafka calls abort() without memory. A run ends by itself, or by SIGTERM after its state has the whole topic. However
 the run ended, each published folder equals one of the loads of the undisturbed run, with the same bytes. The next run
 continues where this run stopped. Then all loads exist, and `saltmill loads` reports no problem.
 """
@@ -26,9 +26,9 @@ SCENARIOS = {
     "state made anew": "loads --state OUT/state --rebuild OUT/loads",
     "state made anew from records": "loads --state OUT/state --rebuild OUT/loads",
 }
-# The load dies before these calls, after it was published and before it was recorded.
+# The load dies before these calls, between its publication and its record.
 UNRECORDED = ["load that is to be recorded", "state made anew"]
-# A load was made, applied and removed before these calls.
+# The program made, applied and removed a load before these calls.
 HANDED = ["state made anew from records"]
 PARTITIONS, EVENTS = 2, 150  # events of each partition; a load of the stream has half of them
 

@@ -1,8 +1,7 @@
-"""Simulates a power failure while a topic is loaded with a state folder, and judges the state and the loads together.
+"""Simulates a power failure during a load of a topic with a state folder, and judges the state and the loads together.
 
 The state records the paths of its loads. So the possible contents of the disk are rebuilt at the same path, one crash
-after another. The next run finishes the load or repeats it. Then the whole topic is loaded once, with the same bytes,
-and the records of earlier loads are unchanged. The same holds for `load --state` and for `stream`. For `stream` the
+after another. The next run finishes the load or repeats it. The next run loads the whole topic once, with the same bytes, and keeps the records of earlier loads. The same holds for `load --state` and for `stream`. For `stream` the
 tests' own reader of HFiles also checks that each message is in exactly one load.
 """
 
@@ -21,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import hfile_py  # noqa: E402  (needs the path above)
 
 LINE = "load JOB --state OUT/state -o OUT/{} --max-rejects 9 --memory 16M --threads 1 --quiet"
-# The step before the power failure is empty, or a load, after which the positions are set back.
+# The step before the power failure is empty, or a load, after which the test sets the positions back.
 LOADS = {"first load of a topic": [], "later load of a topic": [LINE.format("before"), "seek --state OUT/state 0=0 1=0"]}
 SCENARIOS = [*LOADS, "stream"]
 

@@ -1,6 +1,6 @@
 /*
- * block_events.h - a file of blocks gives the same events in pieces of any size, or is refused with
- * an error
+ * block_events.h - checks that a file of blocks gives the same events in pieces of any size, or an
+ * error
  *
  * The first byte chooses the size of the small pieces. The rest is the file.
  */
@@ -24,7 +24,7 @@ static inline int note_event(void *ctx, const struct event *e, struct reject *wh
 
 		if (c->absent)
 			continue;
-		if (e->roomy && c->len > 0) /* the padding may be read */
+		if (e->roomy && c->len > 0) /* a reader may read the padding */
 			memcpy(behind, c->ptr + c->len - 1, sizeof behind);
 		if (log->len < LOG_MOST)
 			buf_append(log, c->ptr, c->len < 99 ? c->len : 99);

@@ -126,8 +126,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct log want = {0}, small = {0}, alone = {0};
 	struct log brief = {.brief = true}, together = {.brief = true};
 	char path[64];
-	/* The number of rows before damaged compressed data depends on the piece, so it is not
-	 * compared. */
+	/*
+	 * The number of rows before damaged compressed data depends on the piece, so the test does
+	 * not compare it.
+	 */
 	bool compressed = size > 2 && (data[2] == 0x1f || data[2] == 0x28 || data[2] >> 4 == 5);
 
 	if (size < 2 || compressed)

@@ -1,6 +1,6 @@
 /*
- * fuzz_field.c - any text in any type is refused with an error, or its value is printed and read
- * back as the same value
+ * fuzz_field.c - checks that any text in any type gives an error, or a value that survives printing
+ * and reading
  *
  * The first byte chooses the type.
  */
@@ -34,7 +34,7 @@ static void read_as(const struct field *f, const struct job *job, struct bytes t
 	if (rc && (must || !why.reason || !memchr(why.detail, 0, sizeof why.detail) ||
 		   !strstr(why.detail, "expected")))
 		abort();
-	v->text.ptr = rc ? NULL : text.ptr; /* free the text from which the value was made */
+	v->text.ptr = rc ? NULL : text.ptr; /* free the text of the value */
 	field_scratch_release(&s);
 	arena_release(&a);
 }

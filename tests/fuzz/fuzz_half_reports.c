@@ -1,5 +1,7 @@
-/* fuzz_half_reports.c - the report of a map or reduce is refused, or read and written again without
- * a difference */
+/*
+ * fuzz_half_reports.c - checks that the report of a map or reduce gives an error, or survives
+ * reading and writing
+ */
 #include "memory_file.h"
 
 #include <fcntl.h>

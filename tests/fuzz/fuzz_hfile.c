@@ -1,8 +1,8 @@
 /*
- * fuzz_hfile.c - any file is opened and read without a crash, or refused with an error
+ * fuzz_hfile.c - opens and reads any file without a crash, or gets an error
  *
- * Checksums stop a fuzzer at the first block. So the first byte of the input chooses whether the
- * checksums are corrected. The rest is the file.
+ * Checksums stop a fuzzer at the first block. So the first byte of the input decides whether the
+ * test corrects the checksums. The rest is the file.
  */
 #include "memory_file.h"
 

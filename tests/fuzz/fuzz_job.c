@@ -1,4 +1,4 @@
-/* fuzz_job.c - any job file is read, or refused with an error that names the file */
+/* fuzz_job.c - reads any job file, or gets an error that names the file */
 #include "memory_file.h"
 
 #include "job.h"

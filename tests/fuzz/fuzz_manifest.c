@@ -1,4 +1,4 @@
-/* fuzz_manifest.c - a manifest is refused, or read and written again without a difference */
+/* fuzz_manifest.c - checks that a manifest gives an error, or survives reading and writing */
 #include "memory_file.h"
 #include "mend_manifest.h"
 

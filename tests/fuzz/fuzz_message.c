@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct reject why = {0};
 	struct error err;
 
-	static volatile size_t all; /* read every byte that is passed on */
+	static volatile size_t all; /* read every byte of the event */
 	size_t n;
 	if (size < 3)
 		return 0;

@@ -1,11 +1,11 @@
-/* fuzz_pieces.c - pieces of sorted rows with any content are read to the end, or refused */
+/* fuzz_pieces.c - reads pieces of sorted rows with any content to the end, or gets an error */
 #include "memory_file.h"
 
 #include "mem.h"
 #include "pipeline/load/map_reduce/pieces.h"
 #include "hash.h"
 
-/* Corrects the digest, so that the bytes after the digest are also read. */
+/* Corrects the digest, so that the reader also reads the bytes after the digest. */
 static void mend_digest(uint8_t *piece, size_t stored)
 {
 	XXH3_state_t x;
@@ -37,7 +37,7 @@ static void read_piece(const uint8_t *piece, size_t secondary_bytes)
 		if (row.shared > len ||
 		    memcmp(row.tail, rec.key.ptr + row.shared, len - row.shared) != 0)
 			abort();
-		for (size_t i = 0; i < row.shared; i++) /* the padding may be read */
+		for (size_t i = 0; i < row.shared; i++) /* a reader may read the padding */
 			sum += row.tail[(ptrdiff_t)i - (ptrdiff_t)row.shared];
 		if (rec.key.len == 0 || rec.key.len > ROW_KEY_MAX ||
 		    rec.secondary != rec.key.ptr + rec.key.len)

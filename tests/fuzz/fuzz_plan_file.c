@@ -1,4 +1,4 @@
-/* fuzz_plan_file.c - the file of `plan --save` is merged, also with itself, or refused */
+/* fuzz_plan_file.c - merges the file of `plan --save`, also with itself, or gets an error */
 #include "memory_file.h"
 
 #include "mem.h"

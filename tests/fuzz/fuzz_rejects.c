@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err;
 	char path[64];
 
-	static volatile size_t all; /* read every byte that is passed on */
+	static volatile size_t all; /* read every byte of the reject */
 	int fd = memory_file(bytes_of(data, size), path);
 	const struct kafka_source of = {.topic = "t"};
 	int rc = replay_open(&r, path, &of, &err);

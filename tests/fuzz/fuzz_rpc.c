@@ -1,5 +1,5 @@
 /*
- * fuzz_rpc.c - any answer of a server is refused with an error, or read without a read past its end
+ * fuzz_rpc.c - checks that any answer of a server gives an error, or no read past its end
  *
  * The first byte chooses the decoder. 0 is a whole frame, whose message then goes to all decoders.
  */

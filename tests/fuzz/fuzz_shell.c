@@ -1,9 +1,9 @@
 /*
- * fuzz_shell.c - reads text that users copy from the HBase shell, which is split files,
- * list_regions and describe
+ * fuzz_shell.c - reads text that users copy from the HBase shell, such as split files, list_regions
+ * and describe
  *
  * The first byte chooses the text, with s for split files, d for describe, and any other byte for
- * regions. Parsed text is written and read back.
+ * regions. The test writes parsed text and reads it back.
  */
 #include "memory_file.h"
 

@@ -1,4 +1,6 @@
-/* fuzz_sketch.c - a sketch from a file is refused, or written again without a difference */
+/*
+ * fuzz_sketch.c - checks that a sketch from a file gives an error, or the same bytes after writing
+ */
 #include "memory_file.h"
 
 #include "mem.h"

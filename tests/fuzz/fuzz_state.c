@@ -1,5 +1,5 @@
 /*
- * fuzz_state.c - the files of a state folder are read or refused
+ * fuzz_state.c - reads the files of a state folder, or gets an error
  *
  * The first byte chooses the file, with t for topic.json, n for status.json, and any other byte for
  * a load.

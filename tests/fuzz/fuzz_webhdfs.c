@@ -1,4 +1,4 @@
-/* fuzz_webhdfs.c - any answer of a server is read as every kind of answer */
+/* fuzz_webhdfs.c - reads any answer of a server as every kind of answer */
 #include <stdlib.h>
 
 #include "pipeline/publish/storage/webhdfs_answers.h"

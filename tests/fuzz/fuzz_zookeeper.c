@@ -1,6 +1,6 @@
 /*
- * fuzz_zookeeper.c - any answer to a ZooKeeper request is refused, or read without a read past its
- * end
+ * fuzz_zookeeper.c - checks that any answer to a ZooKeeper request gives an error, or no read past
+ * its end
  */
 #include "memory_file.h"
 

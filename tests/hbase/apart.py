@@ -81,7 +81,7 @@ class Apart(Cluster):
             raise HBaseError("HBase does not come back\n" + tail(self.folder / "master.log"))
 
     def kill_all(self):
-        """A server whose log cannot be written ends later, or syncs for ever (FSHLog). This function kills the server,
+        """A server that cannot write its log ends later, or syncs for ever (FSHLog). This function kills the server,
         as an operator would do."""
         for name in self.NAMES:
             if self.processes[name].poll() is None:

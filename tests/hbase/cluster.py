@@ -310,7 +310,7 @@ class Cluster:
             ready.register(pipe, selectors.EVENT_READ)
             while not got.endswith(b"\n"):
                 if not ready.select(max(0, deadline - time.monotonic())):
-                    # the late answer would be read as the answer to the next command
+                    # the next command would take the late answer as its own
                     self.driver.kill()
                     self._fail(f"no answer to {cmd} in time")
                 part = os.read(pipe.fileno(), 1 << 16)

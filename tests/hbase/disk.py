@@ -12,7 +12,7 @@ import time
 
 
 class NoDisk(Exception):
-    """The reason why no small disk can be made."""
+    """The reason why this machine cannot make a small disk."""
 
 
 @contextlib.contextmanager
@@ -27,7 +27,7 @@ def small_disk(folder, megabytes):
     try:
         yield folder
     finally:
-        for _ in range(20):  # a process that is being killed may still use it as its folder
+        for _ in range(20):  # a dying process may still use it as its folder
             if subprocess.run(["umount", folder], capture_output=True).returncode == 0:
                 break
             time.sleep(0.2)

@@ -1,11 +1,9 @@
 """Runs `saltmill apply` while apply, a region server, the master or the DataNode dies. In other cases, the DataNode's
-disk is full for a while, which also stops HBase's logs, or regions are split or moved.
+disk is full for a while, which also stops HBase's logs, or regions split or move.
 
 make kills [ARGS="--moments 50 --seed 1 --record FILE"]
 
-A moment is a step of apply's journal and a pause after the step. Then the disturbance follows. Steps are chosen at
-random, so that each kind of disturbance meets each step. Then the dead servers are started again, and apply is repeated
-until it reports success. The tables must contain each cell of the oracle once (raw scans by HBase's own client), and
+A moment is a step of apply's journal and a pause after the step. Then the disturbance follows. The script chooses steps at random, so that each kind of disturbance meets each step. Then the script starts the dead servers again, and repeats apply until it reports success. The tables must contain each cell of the oracle once (raw scans by HBase's own client), and
 HDFS must have no leftovers.
 
 The servers keep running from moment to moment. After a violation, the other moments still run. The end of the
@@ -54,7 +52,7 @@ class Violation(Exception):
 
 
 class Broken(Exception):
-    """An error of the servers, after which they must not be used again."""
+    """An error of the servers, after which the script starts new ones."""
 
 
 class Moment:
@@ -133,7 +131,7 @@ class World:
             time.sleep(0.1)
 
     def try_moment(self, moment):
-        """Applies one load with one disturbance. Raises Violation, or returns how often apply was started."""
+        """Applies one load with one disturbance. Raises Violation, or returns the number of starts of apply."""
         self.count += 1
         space = f"moment{self.count}"
         folder = self.folder / space
@@ -309,7 +307,7 @@ def main():
     options.add_argument("--record", type=pathlib.Path, help="what is in it already is not done again")
     options.add_argument("saltmill", nargs="?", default="build/saltmill")
     o = options.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers are ended too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # end the servers, too
     campaign = Campaign(draw(o.moments, o.seed, o.kinds), o.record)
     well = False
     try:

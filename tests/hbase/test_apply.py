@@ -15,7 +15,7 @@ from oracle import Cells, reversed_millis, salt, u32, u64
 from test_load import derive, flights, read_csv  # noqa: F401  (flights is a fixture)
 
 SECONDS = 180
-# in the order of a run, each before its event is noted and after it
+# in the order of a run, each before and after the note of its event
 STEPS = [before + word for word in (
     "load", "folder", "create", "created", "token", "upload", "table", "put", "sent", "done", "cleaned", "finished")
     for before in ("before-", "")]
@@ -142,8 +142,7 @@ def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
 
 
 def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
-    """HBase's files are on the local disk, so region servers copy the files beside the load. Only ZooKeeper is queried
-    for the servers.
+    """HBase's files are on the local disk, so region servers copy the files beside the load. apply queries only ZooKeeper for the servers.
     """
     one = Applied(saltmill, hbase, tmp_path)
     expected = Cells()
@@ -165,7 +164,7 @@ def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
 
 
 def test_killed_at_each_step(on_hdfs, tmp_path):
-    """A run over two tables dies at every event, before the event is noted and after it."""
+    """A run over two tables dies at every event, before and after the note of the event."""
     by_id, by_word = events(tmp_path, "killed")
     on_hdfs.load(tmp_path / "job.yaml")
     for step in STEPS:
@@ -289,7 +288,7 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
     drift = subprocess.run([on_hdfs.saltmill, "drift", tmp_path / "job.yaml", "--hbase", on_hdfs.hbase.master],
                            capture_output=True, text=True, timeout=SECONDS, check=False)
     assert drift.returncode == 0 and "on 2 live regions" in drift.stdout, drift
-    # attributes that differ from the job are reported before an event is read
+    # apply reports attributes that differ from the job before it reads an event
     job = (tmp_path / "job.yaml").read_text()
     (tmp_path / "job.yaml").write_text(job.replace("versions: 2", "versions: 3"))
     done = subprocess.run([on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase",
@@ -321,7 +320,7 @@ def check_parts(one, folder, files):
 
 
 def test_split_meanwhile(on_hdfs, tmp_path):
-    """Regions are split while files wait for them, and again while the parts wait."""
+    """HBase splits regions while files wait for them, and again while the parts wait."""
     by_id, by_word = events(tmp_path, "meanwhile")
     on_hdfs.load(tmp_path / "job.yaml")
 
@@ -345,7 +344,7 @@ def test_split_meanwhile(on_hdfs, tmp_path):
 
 
 def test_prechecks(on_hdfs, hdfs, tmp_path):
-    """Problems are reported with their fix before a byte is sent."""
+    """apply reports problems with their fix before it sends a byte."""
     events(tmp_path, "ahead", 40)
     on_hdfs.load(tmp_path / "job.yaml")
     said = on_hdfs.done("--dry-run")
@@ -368,7 +367,7 @@ def test_prechecks(on_hdfs, hdfs, tmp_path):
 
 
 def test_a_refused_creation(on_hdfs, tmp_path):
-    """The master repeats its refusal for the same nonces, even after the cause was fixed, so the next run uses new
+    """The master repeats its refusal for the same nonces, even after the fix of the cause, so the next run uses new
     nonces. Also, `default:t` is the table `t`.
     """
     by_id, by_word = events(tmp_path, "default", 500)

@@ -19,7 +19,7 @@ def set_quota(hdfs, path, **quota):
     ({"namespacequota": 5}, "the folder's name quota leaves 4, expected at least 1. for the files and folders of the load"),
 ])
 def test_quota_of_a_folder_above(on_hdfs, hdfs, tmp_path, quota, says):  # noqa: F811
-    """The check runs before a table is created, also with --dry-run."""
+    """The check runs before the creation of a table, also with --dry-run."""
     space = f"quota_{min(quota)[:5]}"
     events(tmp_path, space, 3000)
     on_hdfs.load(tmp_path / "job.yaml")

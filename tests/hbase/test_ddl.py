@@ -247,6 +247,6 @@ def test_drift_mends(shell, tmp_path):
     borders = shell.splits()
     assert len(borders) == 3
     below = [sum(r < b for r in rows) for b in borders]
-    # one region has the rows of three regions; it is cut at thirds, and the first round makes the second cut
+    # one region has the rows of three regions; the script cuts it at thirds, and the first round makes the second cut
     assert below[0] == 0 and below[2] == 400 and abs(below[1] - 800 / 3) < 10
     assert borders[1] in {r[:n] for r in rows for n in range(1, len(r) + 1)}

@@ -69,7 +69,7 @@ def test_into_hbase_from_there(load, local, hdfs, hbase_on_hdfs, tmp_path):
 
 @pytest.mark.parametrize("moment", [0.0, 0.7])
 def test_killed(load, local, hdfs, moment):
-    """Only the sibling folder is left, and the next run removes it."""
+    """Only the sibling folder remains, and the next run removes it."""
     out = f"/bulk/killed-{moment}"
     run = load(hdfs.url(out), start=True)
     until(lambda: hdfs.status(f"{out}{PARTIAL}/flights/hfiles"))
@@ -122,7 +122,7 @@ def test_namenode_gone(load, breakable, local):
 
 
 def test_no_datanode(load, breakable):
-    """This is the last test of this HDFS, because HDFS is not started again."""
+    """This is the last test of this HDFS, because no test starts HDFS again."""
     breakable.datanode.kill()
     breakable.datanode.wait()
     done = load(breakable.url("/bulk/alone"), "--hdfs-patience", "2")

@@ -1,4 +1,4 @@
-"""Tests `saltmill apply` with tables that are dropped, truncated or recreated, and files that another user removes.
+"""Tests `saltmill apply` with dropped, truncated and recreated tables, and files that another user removes.
 
 A journal belongs to one incarnation of each table. Whatever happens to the table, apply never exits 0 while cells of
 the load are missing.
@@ -69,7 +69,7 @@ def test_made_anew_between_two_runs(on_hdfs, tmp_path, how, step):  # noqa: F811
 
 
 def test_dropped_before_a_file_was_sent(on_hdfs, tmp_path):  # noqa: F811
-    """No file of the load was in the table, so the table is created again, with new nonces."""
+    """No file of the load was in the table, so apply creates the table again, with new nonces."""
     expected = events(tmp_path, "early", 900)
     on_hdfs.load(tmp_path / "job.yaml")
     dies_at(on_hdfs, "put")
@@ -109,7 +109,7 @@ def test_splits_and_merges_are_the_same_table(on_hdfs, tmp_path):  # noqa: F811
 
 @pytest.mark.parametrize("step", ["sent", "before-done"])
 def test_upload_folder_removed(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
-    """A call is noted and never made, or made and never noted. Then a user removes the upload folder. If a file is in
+    """The journal has a call that apply never made, or lacks a call that apply made. Then a user removes the upload folder. If a file is in
     neither folder, apply searches the region's files by the file's id.
     """
     space = f"removed_{step.replace('-', '_')}"
@@ -123,10 +123,10 @@ def test_upload_folder_removed(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
 
 
 def test_a_journal_of_before(on_hdfs, tmp_path):  # noqa: F811
-    """A journal without the incarnation is never trusted."""
+    """apply never trusts a journal without the incarnation."""
     expected = events(tmp_path, "before", 900)
     on_hdfs.load(tmp_path / "job.yaml")
-    says = "written by an older saltmill, which did not note the incarnation of table .*--restart"
+    says = "found a journal of an older saltmill without the incarnation of table .*--restart"
     dies_at(on_hdfs, "done")
     for _ in range(2):
         kept = [line for line in journal(tmp_path).splitlines(True) if " table " not in line]
@@ -137,7 +137,7 @@ def test_a_journal_of_before(on_hdfs, tmp_path):  # noqa: F811
 
 
 def test_abort(on_hdfs, hdfs, tmp_path):  # noqa: F811
-    """Files that wait in HDFS are removed together with the journal. Cells in the table stay."""
+    """apply removes files that wait in HDFS together with the journal. Cells in the table stay."""
     expected = events(tmp_path, "aborted", 3000)
     on_hdfs.load(tmp_path / "job.yaml")
     for step in ("token", "put", "done"):
@@ -150,8 +150,8 @@ def test_abort(on_hdfs, hdfs, tmp_path):  # noqa: F811
         assert not [n for n in hdfs.list("/hbase/staging") if "aborted" in n]
     assert re.search("table aborted:events: [1-9] of 6 files are already loaded and stay in the table", done.stderr)
     done = on_hdfs.run("--abort")
-    assert done.returncode == 0 and "does not exist: without a journal there is nothing to remove" in done.stderr
-    # for a dropped table the staging folder is removed all the same
+    assert done.returncode == 0 and "does not exist; without a journal, apply has nothing to remove" in done.stderr
+    # apply also removes the staging folder of a dropped table
     dies_at(on_hdfs, "done")
     run(on_hdfs, tmp_path, ANEW["drop"] % {"t": "aborted:events"})
     assert on_hdfs.run("--abort").returncode == 0

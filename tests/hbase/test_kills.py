@@ -110,7 +110,7 @@ def test_full_disk(world, tmp_path):
 def test_scanned_server_dies(world, tmp_path):
     """Two scans pause in the middle, and one of their servers dies. HBase checks the filter of one scan.
 
-    Each scan expects more than the 32 MiB of answers that may be buffered, however late the server dies.
+    Each scan expects more than the 32 MiB of answers that the client may buffer, so the server dies during the scan.
     """
     wide_rows(tmp_path, "scanned", 60_000, 6, width=1000)
     one = Applied(world.saltmill, world.hbase, tmp_path, "--user", "ann", "--upload", world.hdfs.url("/bulk/scanned"))

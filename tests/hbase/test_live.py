@@ -217,7 +217,7 @@ def test_region_that_splits_and_moves(both, big, back):
         reader = threading.Thread(target=lambda: said.append(p.stderr.read().decode()))
         reader.start()
         got = p.stdout.read(100_000)
-        if not back:  # a daughter region cannot be split again until it is compacted
+        if not back:  # a daughter region cannot split again before its compaction
             both.hbase.call("split", table="big", row="0000a000")
         both.hbase.call("move", table="big")
         got += p.stdout.read()
@@ -231,7 +231,7 @@ def test_region_that_splits_and_moves(both, big, back):
 
 
 def test_drift_asks_what_regions_hold(both, big):
-    """Sizes and request counts equal those of HBase's own client. A table with other attributes is refused for a load.
+    """Sizes and request counts equal those of HBase's own client. load refuses a table with other attributes.
     """
     job, out = big
     both.done("scan", job, "--hbase", both.master, "--quiet")

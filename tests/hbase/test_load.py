@@ -37,7 +37,7 @@ def shanghai(text, form):
 
 
 class Load:
-    """A run of the program, whose tables are loaded into HBase."""
+    """A run of the program, whose tables the test loads into HBase."""
 
     def __init__(self, saltmill, hbase, folder):
         self.saltmill, self.hbase, self.folder = saltmill, hbase, folder

@@ -1,6 +1,6 @@
 """Runs queries in a real HBase. The lines that `key ranges` prints for the shell, Java and Python run unchanged.
 
-The expected rows are computed from the input in Python. The worked jobs of conf/ give some tables, and random jobs
+Python computes the expected rows from the input. The worked jobs of conf/ give some tables, and random jobs
 (tests/cli/random_jobs.py) give other tables. SALTMILL_QUESTIONS=0:38 runs 300 random jobs.
 """
 
@@ -211,10 +211,10 @@ def test_flights(tables, flights_csv, tmp_path_factory):
                       for r in rows if (r["carrier"], r["flight"]) == ("UA", "1545"))[:-11:-1]
     found = tables.ask(job, "flights", "carrier = UA and flight = 1545", ", LIMIT => 10")
     assert [column(line, "s", b"tail").decode() for line in found] == [tail for _, tail in last_ten]
-    # only the number is known, so neither the carrier nor the salt is known
+    # the query has only the number, without the carrier and the salt
     found = tables.ask(job, "flights", "flight = 1545 and dest = BOS")
     assert len(found) == sum(r["flight"] == "1545" and r["dest"] == "BOS" for r in rows)
-    # with a number that is stored in a cell
+    # with a number in a cell
     far = [r for r in rows if int(r["distance"]) == 2475]
     assert len(tables.ask(job, "flights", "distance = 2475")) == len(far) > 0
 

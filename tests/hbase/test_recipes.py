@@ -1,5 +1,4 @@
-"""Tests conf/nightly.sh with a real HBase. The first night creates the table, and later nights append to it. If the
-script is restarted at any point, it does the remaining steps. The test computes the expected table.
+"""Tests conf/nightly.sh with a real HBase. The first night creates the table, and later nights append to it. After a restart at any point, the script does the remaining steps. The test computes the expected table.
 """
 
 import csv
@@ -74,7 +73,7 @@ def test_two_nights(saltmill, hbase, tmp_path):
     empty.write_text((CONF / "nightly_1.csv").read_text().splitlines()[0] + "\n")
     done = night("2026-03-04", empty, status=1, TEXTFILE=str(metrics))
     assert "--min-rows" in done.stderr and not (loads / "2026-03-04").exists()
-    # old loads are removed, and their inputs are still known
+    # the ledger removes old loads and still knows their inputs
     night("2026-03-05", broken, KEEP="1")
     assert made() == ["2026-03-03"]
     listed = subprocess.run([CONF / "nightly.sh", "status", loads], capture_output=True, text=True,

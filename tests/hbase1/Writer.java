@@ -1,7 +1,7 @@
 /*
  * Writer.java - writes HFiles with the writer of HBase 1, each with a list of the file's cells
  *
- * files.zip was made by HBase 1.7.2 on Java 17:
+ * HBase 1.7.2 on Java 17 made files.zip:
  *
  *   mvn -f tests/hbase1/pom.xml dependency:copy-dependencies -DoutputDirectory=LIB
  *   javac -d OUT -cp 'LIB/*' tests/hbase1/Writer.java

@@ -155,8 +155,7 @@ class Broker:
                   *(f"{k.replace('_', '.')}={v}" for k, v in config.items()))
 
     def produce(self, topic, messages, codec="none", transaction="", commit=True):
-        """Produces messages (partition, key, value[, timestamp]) with bytes or None, in order. Waits until all are
-        acknowledged."""
+        """Produces messages (partition, key, value[, timestamp]) with bytes or None, in order. Waits until the broker acknowledges all."""
         file = self._write(messages)
         self.call("produce", topic, file, codec, transaction or "-", int(commit))
         file.unlink()

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 """Runs a stream on a real broker for a long time, with a fault every few seconds (make soak [SECS=3600] [TOPICS=1]).
 
-Events arrive all the time. The stream is killed, frozen, or finds its disk full. The broker is killed, too. Each
-published load is read back cell by cell and then deleted, as after a load into HBase. At the end the offsets are
-compared with those that Kafka's own client reads. The last line contains events, faults, lost and doubled offsets.
-The faults are drawn from a seed, which is printed.
+Events arrive all the time. The script kills or freezes the stream, or fills its disk. The script also kills the broker. The script reads each published load cell by cell and then deletes it, as after a load into HBase. At the end, the script compares the offsets with those that Kafka's own client reads. The last line contains events, faults, lost and doubled offsets.
+The script draws the faults from a seed, and prints the seed.
 """
 
 import collections
@@ -39,7 +37,7 @@ class Failure(Exception):
 
 @contextlib.contextmanager
 def small_disk(folder):
-    """Makes a separate file system that can be filled. Returns None if mounting is not allowed."""
+    """Makes a separate small file system. Returns None if this process may not mount."""
     folder.mkdir()
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "saltmill-soak", folder],
                           capture_output=True, check=False)
@@ -51,7 +49,7 @@ def small_disk(folder):
 
 
 class Producer(threading.Thread):
-    """Produces batch after batch. A third of the batches are transactions, and some transactions are aborted."""
+    """Produces batch after batch. A third of the batches are transactions, and the producer aborts some of them."""
 
     def __init__(self, kafka, topics, chance):
         super().__init__()
@@ -169,7 +167,7 @@ class Soak:
         return [p["offset"] for p in json.loads(done.stdout or "{}").get("positions", [])]
 
     def settle(self):
-        """Checks that without further faults, all messages are loaded in time."""
+        """Checks that without further faults, the stream loads all messages in time."""
         ends = [high for topic in self.topics for _, high in self.kafka.ends(topic)]
         end = time.monotonic() + SETTLE_SECONDS
         while self.positions() != ends:

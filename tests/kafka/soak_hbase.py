@@ -3,9 +3,8 @@
 [EVENTS=1000000]).
 
 `saltmill stream --apply` does all the work and creates the table. The first half of the events arrives without
-faults, to measure how long an event takes to be visible. Then saltmill is killed (-9) at random moments. HBase
-(ZooKeeper, master and both region servers at once) is also killed, or stopped for some seconds. At the end HBase's own
-client scans the table, and the result is compared with the messages that Kafka's own client reads. The output also has
+faults, to measure how long an event takes to be visible. Then the script kills saltmill (-9) at random moments. The script also kills HBase (ZooKeeper, master and both region servers at once), or stops it for some seconds. At the end HBase's own
+client scans the table, and the script compares the result with the messages that Kafka's own client reads. The output also has
 the time from the beginning of each fault until a later event was visible. The last line has the figures.
 """
 
@@ -127,8 +126,7 @@ class Campaign:
     # --- events ---
 
     def produce(self, count, rate):
-        """Produces events on schedule, with the current time as their timestamp. Some are in transactions that are
-        aborted and do not count."""
+        """Produces events on schedule, with the current time as their timestamp. Some are in aborted transactions and do not count."""
         begin = time.monotonic()
         first = self.sent
         while self.sent < first + count:
@@ -173,7 +171,7 @@ class Campaign:
         end = time.monotonic() + SETTLE_SECONDS
         while True:
             self.check_alive()
-            with contextlib.suppress(Failure):  # a load may be removed at this moment
+            with contextlib.suppress(Failure):  # the follower may remove a load at this moment
                 status = self.ask("status")
                 if [p["offset"] for p in status.get("positions", [])] == ends and all(l["loaded"] for l in self.loads()):
                     return
@@ -192,8 +190,7 @@ class Campaign:
             self.process.wait()
 
     def check_loads(self):
-        """The ranges touch, each load went into the same cluster, and all folders are removed except those that --keep
-        retains."""
+        """Checks that the ranges touch, that each load went into the same cluster, and that only the folders of --keep remain."""
         loads, at, applied = self.loads(), {}, 0
         for l in loads:
             assert l["loaded"] and l["applied_to"] and l["applied_ms"] >= l["published_ms"] >= applied - 10, l

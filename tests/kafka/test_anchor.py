@@ -1,4 +1,4 @@
-"""Tests that a recreated topic is detected. The state has the topic's id and the last message of each partition."""
+"""Tests that saltmill detects a recreated topic. The state has the topic's id and the last message of each partition."""
 
 import json
 import pathlib
@@ -13,7 +13,7 @@ START = 1476640000000  # ms
 
 
 def forget_id(rig):
-    """Makes a state without topic ids, as with an old broker, so that only messages can be compared."""
+    """Makes a state without topic ids, as with an old broker, so that saltmill compares only messages."""
     path = rig.state / "topic.json"
     topic = json.loads(path.read_text())
     topic.pop("id", None)
@@ -76,7 +76,7 @@ def test_made_anew_just_as_long(rig, kafka):
 
 
 def test_one_partition_rolled_back(rig, kafka):
-    """The other partition is unchanged and keeps its position."""
+    """The other partition does not change and keeps its position."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100))
     rig.load()
@@ -109,7 +109,7 @@ def test_what_is_compared(rig, kafka, change):
 
 
 def test_stream(rig, kafka):
-    """The topic is recreated while a stream runs and does not check the topic."""
+    """The test recreates the topic while a stream runs and does not check the topic."""
     rig.configure("start: earliest\n    roll: {time: 1s}")
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100))
@@ -131,7 +131,7 @@ def test_stream(rig, kafka):
 
 @pytest.mark.parametrize("several", [False, True], ids=["one", "list"])
 def test_same_messages(rig, kafka, several):
-    """The topic is recreated with the same messages at the same offsets and times, so only the id differs."""
+    """The new topic has the same messages at the same offsets and times, so only the id differs."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100, START))
     if several:
@@ -208,7 +208,7 @@ def test_silent(rig, kafka):
 
 
 def test_deleted_by_hand(rig, kafka):
-    """The broker deletes loaded messages, which is allowed. Nothing is lost, but messages cannot be compared."""
+    """The broker deletes loaded messages, which is allowed. No message is lost, but saltmill cannot compare messages."""
     kafka.create(rig.topic, 3)
     kafka.produce(rig.topic, spread(3, 0, 90))
     rig.load()
@@ -223,7 +223,7 @@ def test_deleted_by_hand(rig, kafka):
 
 
 def test_compacted(rig, kafka):
-    """The last loaded message is compacted away."""
+    """Compaction removes the last loaded message."""
     kafka.create(rig.topic, 1, cleanup_policy="compact", segment_ms=100,
                  min_cleanable_dirty_ratio=0.01, max_compaction_lag_ms=100)
     kafka.produce(rig.topic, [(0, b"a", value(i), START + i) for i in range(10)])
@@ -261,7 +261,7 @@ def test_state_of_before(rig, kafka):
 
 @pytest.mark.parametrize("step", STEPS[STEPS.index("intent"):-1])
 def test_known_after_a_crash(rig, kafka, step):
-    """The program is killed in the second load. Afterwards the state equals that of an undisturbed run."""
+    """The program dies in the second load. Afterwards the state equals that of an undisturbed run."""
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, spread(2, 0, 100))
     rig.load()

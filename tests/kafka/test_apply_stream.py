@@ -37,8 +37,7 @@ def wait_for(what, seconds=60):
 
 
 def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
-    """If the table is missing, there is one error, the waiting loads are shown everywhere, and reading pauses. Then the
-    table is created, and all loads get into it."""
+    """If the table is missing, there is one error, every report shows the waiting loads, and reading pauses. Then the test creates the table, and all loads get into it."""
     one = Campaign(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path / "soak", "followed", seed=17)
     (port,) = free_ports(1)
     hbase = ["--hbase", hbase_on_hdfs.master, "--user", "ann", "--upload", hdfs.url("/bulk/ann")]
@@ -96,8 +95,7 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
 
 
 def test_table_changes_between_loads(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
-    """The follower notices that data that it keeps between loads is outdated, because regions are split or moved, or
-    the table is dropped."""
+    """The follower notices that data that it keeps between loads is outdated, because regions split or move, or the table no longer exists."""
     one = Campaign(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path / "soak", "changed", seed=19)
     drop = tmp_path / "drop.rb"
     drop.write_text("disable 'changed'\ndrop 'changed'\n")
@@ -124,7 +122,7 @@ def test_table_changes_between_loads(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_p
 
 
 def test_instances_that_share_a_topic(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
-    """Each instance applies the loads of its partitions. If one instance is killed, the other instance takes over the
+    """Each instance applies the loads of its partitions. If one instance dies, the other instance takes over the
     partitions and the waiting loads."""
     one = Campaign(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path / "soak", "instances", seed=18,
                    more="share: true\n    properties: {session.timeout.ms: 6000, heartbeat.interval.ms: 500}")

@@ -1,4 +1,4 @@
-"""Tests that each manifest names the manifest before it, so a changed or exchanged load is detected."""
+"""Tests that each manifest names the manifest before it, so saltmill detects a changed or exchanged load."""
 
 import json
 import pathlib
@@ -79,7 +79,7 @@ def test_without_a_group(rig, kafka):
 
 
 def broken(rig, status=1):
-    """Returns the loads that are listed as broken, with the reason."""
+    """Returns the broken loads of the list, with the reason."""
     lines = rig.run("loads", "--state", rig.state, status=status).stdout.splitlines()
     text = {a.split()[0]: b for a, b in zip(lines, lines[1:]) if "BROKEN" in b}
     done = rig.run("loads", "--state", rig.state, "--json", status=status)
@@ -129,8 +129,7 @@ class TestRebuild:
         return [{k: v for k, v in l.items() if k != "published_ms"} for l in rig.loads()]
 
     def test_records(self, rig, kafka, loads):
-        """Records, and the topic's record, are damaged, deleted or exchanged. All are restored, and the next load
-        continues."""
+        """The test damages, deletes or exchanges records, and the topic's record. saltmill restores all of them, and the next load continues."""
         before, listed = self.status(rig), self.listed(rig)
         records = rig.state / "loads"
         for damaged, was, now in ((records / "00000003.json", '"end": 20', '"end": 21'),
@@ -176,7 +175,7 @@ class TestRebuild:
             {"partition": p, "start": 20, "end": 30, "events": 0} for p in (0, 1)]
 
     def test_the_newest(self, rig, loads):
-        """Only the lock names the load's folder, so nothing is changed unless the user names the folder."""
+        """Only the lock names the load's folder, so --rebuild changes nothing unless the user names the folder."""
         newest = rig.state / "loads" / "00000006.json"
         newest.write_text("{}")
         files = tree(rig.state)

@@ -1,5 +1,4 @@
-"""Tests a batch that the broker's disk has damaged. The messages before the batch are loaded, and the user can skip the
-batch."""
+"""Tests a batch that the broker's disk has damaged. saltmill loads the messages before the batch, and the user can skip the batch."""
 
 import pathlib
 
@@ -34,7 +33,7 @@ def test_load(rig, kafka):
 
 
 def test_only_what_was_loaded(rig, kafka):
-    """The batch contains the last loaded message, so nothing is lost, but the message cannot be compared."""
+    """The batch contains the last loaded message, so no message is lost, but saltmill cannot compare this message."""
     fill(rig, kafka, batches=1)
     rig.load()
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(10)])
@@ -55,7 +54,7 @@ def test_last_batch(rig, kafka):
 
 
 def test_until(rig, kafka):
-    """Every offset is in one load, wherever loads end. Offsets and partitions that do not exist are refused."""
+    """Every offset is in one load, wherever loads end. seek refuses offsets and partitions that do not exist."""
     fill(rig, kafka, partitions=2)
     for words, end in (("0=7,1=50", (7, 50)), (f"{rig.topic}/0=33", (33, 50)), ("1=50", (50, 50))):
         rig.load("--until", words)
@@ -68,8 +67,7 @@ def test_until(rig, kafka):
 
 
 def test_stream(rig, kafka):
-    """The good part of the partition is loaded, and then the partition is parked. The other partition continues, and
-    nothing is skipped."""
+    """The stream loads the good part of the partition, and then parks the partition. The other partition continues, and the stream skips nothing."""
     fill(rig, kafka, partitions=2)
     before = kafka.records(rig.topic)
     first, after = kafka.damage(rig.topic, 0, 25)

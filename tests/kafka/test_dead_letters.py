@@ -1,4 +1,4 @@
-"""Tests that all rejected messages are sent unchanged to a separate topic before their load is published."""
+"""Tests that a load sends all rejected messages unchanged to a separate topic before its publication."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ def pour(kafka, topic, partition, text, *headers):
 
 
 def test_letters(saltmill, kafka, tmp_path, topic):
-    """Key, value, headers and time are unchanged, and headers give the reason and the origin. A replay sends no dead
+    """Key, value, headers and time do not change, and headers give the reason and the origin. A replay sends no dead
     letters."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic)
     pour(kafka, topic, 1, b"k1|oops\n", "kind=a", "other=b")
@@ -69,7 +69,7 @@ def test_field(saltmill, kafka, tmp_path, topic):
 
 @pytest.mark.parametrize("step", ["dead-letters", "publishing"])
 def test_killed(saltmill, kafka, tmp_path, topic, step):
-    """Messages are sent at least once. A repeated load sends its messages again, and the headers show which messages
+    """The load sends messages at least once. A repeated load sends its messages again, and the headers show which messages
     are duplicates."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic)
     kafka.produce(topic, [(i % 2, None, b"oops" if i % 10 == 0 else value(i)) for i in range(100)])
@@ -84,7 +84,7 @@ def test_killed(saltmill, kafka, tmp_path, topic, step):
 
 
 def test_refused(saltmill, kafka, tmp_path, topic):
-    """If the topic does not exist, nothing is published and nothing is lost. An input topic cannot be the
+    """If the topic does not exist, saltmill publishes nothing and loses nothing. An input topic cannot be the
     dead-letter topic."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic)
     kafka.produce(topic, [(0, None, value(1)), (0, None, b"oops")])
@@ -100,7 +100,7 @@ def test_refused(saltmill, kafka, tmp_path, topic):
 
 
 def test_too_large(saltmill, kafka, tmp_path, topic):
-    """The topic has a smaller limit. Messages that fit are sent whole, and other messages without their value. This is
+    """The topic has a smaller limit. The load sends messages that fit whole, and other messages without their value. This is
     reported."""
     rig = Dead(saltmill, kafka, tmp_path / "rig", topic, max_message_bytes=2000)
     kafka.produce(topic, [(0, b"k%d" % i, b"x" * (5000 if i % 7 == 3 else 100 + i)) for i in range(50)])

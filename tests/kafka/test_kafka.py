@@ -1,4 +1,4 @@
-"""Tests loads from a real broker. All messages are loaded once, whatever happens."""
+"""Tests loads from a real broker. saltmill loads all messages once, after any failure."""
 
 import json
 import os
@@ -79,7 +79,7 @@ def test_nightly(rig, kafka):
     kafka.produce(rig.topic, [(1, None, value(7001)), (0, None, value(7002))])
     done, _ = rig.load()
     assert "read 1 events" in done.stdout
-    # the transaction is aborted as soon as its producer comes back
+    # the broker aborts the transaction when its producer comes back
     kafka.produce(rig.topic, [(1, None, value(7003))], transaction=rig.topic)
     rig.load()
     rig.check()
@@ -87,8 +87,7 @@ def test_nightly(rig, kafka):
 
 
 def test_key_that_is_not_unique(rig, kafka):
-    """The warning names messages that overwrite each other by partition and offset. If a limit is exceeded, nothing is
-    published."""
+    """The warning names messages that overwrite each other by partition and offset. A load that exceeds a limit publishes nothing."""
     rig.job.write_text(rig.job.read_text().replace("{field: $offset, as: text}", "{const: k}")
                        .replace("timestamp: ts", "timestamp: 5"))
     kafka.create(rig.topic, 2)
@@ -138,7 +137,7 @@ def reference(saltmill, kafka, tmp_path_factory):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_at_step(saltmill, kafka, tmp_path, reference, step):
-    """The program is killed at one step and run again. The load has the same bytes as an undisturbed load."""
+    """The program dies at one step, and runs again. The load has the same bytes as an undisturbed load."""
     rig = Rig(saltmill, kafka, tmp_path, reference.topic, f"group: {step}")
     rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
     published = (tmp_path / "out1").exists()
@@ -339,7 +338,7 @@ class Pouring(threading.Thread):
 
 
 def test_broker_stopped_twice(saltmill, tmp_path):
-    """The stream is killed twice while events arrive and loads are made. Kafka's own client gives the expected
+    """The stream dies twice while events arrive and it makes loads. Kafka's own client gives the expected
     events."""
     with Broker(tmp_path / "broker") as kafka:
         rig = Rig(saltmill, kafka, tmp_path / "rig", "t",
@@ -395,8 +394,7 @@ class TestRefusals:
         assert len(rig.union(folders)) == 180
 
     def test_seek(self, rig, kafka):
-        """seek reports the offsets that it skips and repeats. Impossible offsets are refused, and nothing is
-        changed."""
+        """seek reports the offsets that it skips and repeats. seek refuses impossible offsets, and changes nothing."""
         self.prepare(rig, kafka)
         seek = lambda *words, status=0: rig.run("seek", "--state", rig.state, *words, status=status)
         records = lambda: sorted(p.name for p in (rig.state / "loads").iterdir())
@@ -419,7 +417,7 @@ class TestRefusals:
         done = seek("1=80", "--json")
         assert json.loads(done.stdout) == {"partition": 1, "from": 50, "to": 80, "skipped": 30, "lost": 20,
                                            "repeated": 0}
-        # with a job whose brokers do not answer, and without a job, the state's own data is still checked
+        # with a job whose brokers do not answer, and without a job, seek still checks the state's own data
         dead = rig.folder / "dead.yaml"
         dead.write_text(rig.job.read_text().replace(kafka.brokers, f"127.0.0.1:{free_ports(1)[0]}")
                         .replace("start: earliest", "patience: 1s"))
@@ -456,7 +454,7 @@ class TestRefusals:
         rig.configure("start: latest")
         rig.run("plan", rig.job, "--state", rig.state)
         assert json.loads((rig.state / "topic.json").read_text())["partitions"] == 2
-        # the positions are written down before anything is read
+        # the state has the positions before the first read
         done, _ = rig.load(env={"SALTMILL_CRASH_AT": "position"}, status=-9)
         assert "had 2 partitions, now it has 4; saltmill loads the new ones from their beginning" in done.stderr
         assert not (rig.state / "intent.json").exists()
@@ -479,7 +477,7 @@ class TestRefusals:
         rig.check()
 
     def test_partition_added_to_a_list(self, rig, kafka):
-        """A partition may belong to another state, so it is not added."""
+        """A partition may belong to another state, so saltmill does not add it."""
         self.prepare(rig, kafka, more="partitions: [0]")
         rig.configure("partitions: [0, 1]")
         done, _ = rig.load(status=1)
@@ -506,7 +504,7 @@ class TestRefusals:
         done, out = rig.load()
         assert "before `saltmill seek`" not in done.stderr
         assert set(rig.cells(out)) == {(0, o) for o in range(20, 50)}
-        # an offset that differs from the earlier one was set by someone else
+        # another program set an offset that differs from the earlier one
         rig.run("seek", "--state", rig.state, "1=5")
         kafka.call("commit", "again", rig.topic, 1, 49)
         done, _ = rig.load(status=1)

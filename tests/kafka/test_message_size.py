@@ -39,7 +39,7 @@ def run(rig, memory, *more, status):
 
 
 def test_same_answer(rig, large):
-    """The same messages are loaded and rejected with 16 MiB and with 96 MiB."""
+    """A load with 16 MiB and a load with 96 MiB load and reject the same messages."""
     wanted = {i for i, size in enumerate(large) if size > LIMIT}
     for memory in (16, 96):
         output, rejects, resident = run(rig, memory, "--max-rejects", 3, status=3)
@@ -53,7 +53,7 @@ def test_same_answer(rig, large):
 
 
 def test_memory_too_small(rig, large):
-    """The needed figure comes before a broker is contacted; with that figure, the load accepts the messages."""
+    """The error has the needed figure, before any request to a broker; with that figure, the load accepts the messages."""
     rig.configure("start: earliest\n    max_message: 15M", regions="{split: none}")
     brokers = rig.job.read_text()
     rig.job.write_text(re.sub(r"brokers: \S+", "brokers: 127.0.0.1:1", brokers))

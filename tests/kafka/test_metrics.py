@@ -86,7 +86,7 @@ def test_process(rig, kafka):
 
 
 def test_label_of_the_job(rig, kafka):
-    """A quote and a backslash in the name of the job file are escaped in each series."""
+    """Each series escapes a quote and a backslash in the name of the job file."""
     kafka.create(rig.topic, 1)
     rig.job = rig.job.rename(rig.folder / 'a "b" \\c.yaml')
     process, port = start(rig)

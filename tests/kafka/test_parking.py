@@ -1,5 +1,4 @@
-"""Tests that a stream of several partitions continues when one partition cannot. No message of that partition is
-skipped."""
+"""Tests that a stream of several partitions continues when one partition cannot. The stream skips no message of that partition."""
 
 import json
 import pathlib
@@ -27,8 +26,7 @@ def wait_for(rig, count):
 
 
 def test_bad_messages(rig, kafka):
-    """A partition with more bad messages than the stream allows is parked, reported, counted, and retried after a
-    restart."""
+    """The stream parks, reports and counts a partition with too many bad messages, and retries it after a restart."""
     rig.configure(MORE)
     kafka.create(rig.topic, 3)
     kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(30)] + [(1, None, b"poison")])
@@ -71,7 +69,7 @@ def test_lost_offsets(rig, kafka):
 
 
 def test_all_of_them(rig, kafka):
-    """No partition is left that can continue."""
+    """No partition can continue."""
     rig.configure(MORE)
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(p, None, b"poison") for p in range(2)])

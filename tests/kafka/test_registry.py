@@ -113,7 +113,7 @@ def test_what_is_no_message_of_a_schema(saltmill, kafka, tmp_path, topic, regist
 
 
 def test_schemas_that_refer_to_others(saltmill, kafka, tmp_path, topic, registry):
-    """The order refers to customer and payee, and both refer to the address. Each schema is requested once."""
+    """The order refers to customer and payee, and both refer to the address. saltmill requests each schema once."""
     address = {"type": "record", "name": "Address", "namespace": "shop.base", "fields": [{"name": "town", "type": "string"}]}
     person = {"type": "record", "namespace": "shop", "fields": [{"name": "at", "type": "shop.base.Address"}, {"name": "n", "type": "int"}]}
     people = [{**person, "name": name} for name in ("Customer", "Payee")]
@@ -182,7 +182,7 @@ CIRCLE = [{"name": "q", "subject": "q", "version": 1}]
     (lambda r: r.schemas.update({7: ["no object"]}), ["found another answer, expected a JSON object with a `schema`"]),
 ], ids=["errors", "page", "down", "password", "schema", "references", "reference", "circle", "answer"])
 def test_a_registry_that_does_not_tell(saltmill, kafka, tmp_path, topic, registry, change, words):
-    """No message is lost or rejected because of the registry. The run fails, and the next
+    """saltmill loses and rejects no message because of the registry. The run fails, and the next
     run loads every message after the registry works."""
     rig = make(saltmill, kafka, tmp_path, topic)
     kafka.produce(topic, [(0, None, avro(7, V1, {"x": "a", "at": 5}))])

@@ -126,7 +126,7 @@ def test_metrics_and_status(rig, kafka):
     process = rig.stream("--metrics", f"127.0.0.1:{port}")
     for _ in range(2):
         process.stdout.readline()
-    time.sleep(2.5)  # the note is written once a second
+    time.sleep(2.5)  # the stream writes the note once a second
     seen, now = metrics(port), time.time()
     status = json.loads(rig.run("status", "--state", rig.state, "--json").stdout)
     text = rig.run("status", "--state", rig.state).stdout
@@ -149,8 +149,7 @@ def test_metrics_and_status(rig, kafka):
 
 
 class Trickle(threading.Thread):
-    """Connections that send their request one byte at a time and never end the request. Closed connections are opened
-    again."""
+    """Connections that send their request one byte at a time and never end the request. The test opens closed connections again."""
 
     def __init__(self, port, count):
         super().__init__()

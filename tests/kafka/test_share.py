@@ -173,7 +173,7 @@ def test_start_is_one_moment(rig, kafka, instances):
 
 
 def test_partitions_added(rig, kafka, instances):
-    """A new partition is assigned from its first message on."""
+    """The group assigns a new partition from its first message on."""
     more = "start: latest\n    roll: {time: 1s}"
     Instances.__init__(instances, rig, rig.topic, more)
     rig.job.write_text(rig.job.read_text().replace(
@@ -241,8 +241,8 @@ def test_parked(rig, kafka, instances):
     ports = free_ports(2)
     processes = [instances.start("--max-rejects", "10", "--metrics", f"127.0.0.1:{port}") for port in ports]
     said = lambda: "".join(instances.text(p) for p in processes)
-    instances.wait(lambda: "partition 1 is parked, the other partitions continue: " in said() and
-                           "partition 2 is parked, the other partitions continue: " in said())
+    instances.wait(lambda: "partition 1 is parked, and the other partitions continue: " in said() and
+                           "partition 2 is parked, and the other partitions continue: " in said())
     assert "bad_json" in said() and "deleted 50 offsets before they were loaded" in said()
     instances.wait(lambda: (at := instances.positions())[0] == at[3] == 300)
     kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(40)])
@@ -257,7 +257,7 @@ def test_parked(rig, kafka, instances):
              for i, p in enumerate(instances.status()["partitions"])}
     assert [bool(notes[p]) for p in range(4)] == [False, True, True, False]
     assert "PARKED, seen " in rig.run("status", "--state", rig.state).stdout
-    # the state's lock is free, so the state is repaired while the others load
+    # the state's lock is free, so one instance repairs the state while the others load
     ends = [e for _, e in kafka.ends(rig.topic)]
     rig.run("seek", "--state", rig.state, f"1={ends[1] - 10}", "2=150")
     instances.wait_for_all()
@@ -272,7 +272,7 @@ def test_parked(rig, kafka, instances):
 
 
 def test_rebuilt(rig, kafka, instances):
-    """shared.json and records are damaged. The program names the repair, rebuilds the files, and loads each event
+    """The test damages shared.json and records. The program names the repair, rebuilds the files, and loads each event
     once."""
     kafka.create(rig.topic, 3)
     for _ in range(2):
@@ -428,7 +428,7 @@ class TestRefusals:
 
 
 def test_broker_stopped(saltmill, tmp_path):
-    """The broker is away for longer than a session. Everything except the states is lost, and comes back."""
+    """The broker is away for longer than a session. The test removes everything except the states, and the stream restores it."""
     with Broker(tmp_path / "broker") as kafka:
         rig = Rig(saltmill, kafka, tmp_path / "rig", "t")
         kafka.create("t", 4)

@@ -164,7 +164,7 @@ def test_sample_of_a_topic(rig, kafka):
 
 
 def test_drift_and_existing(rig, kafka):
-    """drift reports the exact distribution of the topic over a table's regions. A load is cut at these regions."""
+    """drift reports the exact distribution of the topic over a table's regions. A load has exactly these regions."""
     kafka.create(rig.topic, 6)
     kafka.produce(rig.topic, make_messages(20000, 6), "gzip")
     borders = [b"\0\0\0\0\x10", b"\1", b"\2\0\0\1", b"\3"]

@@ -1,4 +1,4 @@
-"""Tests several topics, or all topics of a pattern, as one source. Equal partition numbers are never confused."""
+"""Tests several topics, or all topics of a pattern, as one source. saltmill never confuses equal partition numbers."""
 
 import json
 import pathlib
@@ -93,7 +93,7 @@ def test_from_one_to_several(saltmill, kafka, tmp_path, topic, step):
     assert '"topics"' not in (rig.state / "topic.json").read_text()
     assert '"topic"' not in (rig.state / "loads/00000001.json").read_text()
     fill(kafka, a, 2, 10)
-    # a killed load of the single topic is finished first
+    # the run first finishes a killed load of the single topic
     rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
     fill(kafka, a, 2, 6)
     rig.set(more=more)
@@ -144,7 +144,7 @@ def test_state_of_several(saltmill, kafka, tmp_path, topic):
     assert rig.positions() == {(a, 0): 30, (a, 1): 30, (b, 0): 45, (b, 1): 60}
     _, out = rig.load()
     assert set(rig.cells(out)) == {(b, 0, o) for o in range(45, 60)}
-    # all records of the state except the lock are lost, and it is rebuilt from its loads
+    # the state loses all records except the lock, and --rebuild restores it from its loads
     before = rig.positions(), rig.loads()
     for f in [rig.state / "topic.json", *(rig.state / "loads").glob("*.json")]:
         f.write_text("{")
@@ -157,8 +157,7 @@ def test_state_of_several(saltmill, kafka, tmp_path, topic):
 
 
 def test_partitions_of_each_topic(saltmill, kafka, tmp_path, topic):
-    """Two processes, each with a partition list and a state, divide topics of different sizes. A missing partition
-    number is refused."""
+    """Two processes, each with a partition list and a state, divide topics of different sizes. saltmill refuses a missing partition number."""
     a, b = f"{topic}.a", f"{topic}.b"
     for name, size in ((a, 3), (b, 1)):
         kafka.create(name, size)
@@ -227,8 +226,7 @@ def test_killed_at_step(saltmill, kafka, tmp_path, topic, step):
 
 
 def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
-    """A new topic is found and reported. A deleted topic is reported, and the others continue. When this topic comes
-    back, it is recognized."""
+    """The stream finds and reports a new topic. The stream reports a deleted topic, and the others continue. When this topic comes back, the stream recognizes it."""
     a, b, c = (f"{topic}.{x}" for x in "abc")
     rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b, c], (2, 2), key=f"pattern: '^{topic}[.].*'",
                  more="roll: {time: 1s}")
@@ -255,7 +253,7 @@ def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
     rig.names = [a, c]
     got = rig.union([pathlib.Path(l["output"]) for l in rig.loads()])
     assert got == {**expected, **rig.expected()}
-    # the topic is recreated, so the positions do not apply to its new content
+    # the positions do not apply to the content of the new topic
     kafka.create(b, 2)
     fill(kafka, b, 2, 10)
     process = rig.stream()
@@ -263,7 +261,7 @@ def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
 
 
 def test_deleted_while_it_is_read(saltmill, kafka, tmp_path, topic):
-    """A pattern's topic is deleted while a load reads it. The stream reports this and continues with the other
+    """The test deletes a pattern's topic while a load reads it. The stream reports this and continues with the other
     topics."""
     a, b = f"{topic}.a", f"{topic}.b"
     rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (1, 1), key=f"pattern: '^{topic}[.].*'",

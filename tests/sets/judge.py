@@ -7,8 +7,7 @@ init wrote, and `scan` reads the table back. The outcomes are:
   incomplete      load reports what is missing, a comment names a column that is left out, or a number or a time is text
   wrong silently  init and load succeed, but rows or values are missing or wrong
 
-The name of a set decides its half. The makers of init look at the half `develop` only. `held-out` is judged once, at
-the end.
+The name of a set decides its half. The makers of init look at the half `develop` only. They judge `held-out` once, at the end.
 """
 
 import argparse

@@ -66,7 +66,7 @@ def half(name):
 
 
 def number(v):
-    """Returns a number. Up to 15 digits are exact, and a longer fraction is rounded to a double."""
+    """Returns a number. Up to 15 digits are exact, and a double rounds a longer fraction."""
     try:
         d = D(str(v))
     except decimal.InvalidOperation:
@@ -211,7 +211,7 @@ def kept(kind, cells, as_raw, column, types):
 def compare(table, named, found, types, comments=""):
     """Returns (outcome, reason) of the found rows, a list of {column: value}. `types` is {column: type}.
 
-    A column that the comments of the job name is left out, but not silently.
+    If the comments of the job name a column, init does not omit it silently.
     """
     columns, rows = table
     if len(found) != len(rows):

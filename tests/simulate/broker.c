@@ -3,7 +3,7 @@
  * program calls
  *
  * Clients live in their process. The topic and the group live in the world. Offsets of a partition
- * may lack a message. Requests are late, time out, or fail after they were done.
+ * may lack a message. Requests are late, time out, or fail after the broker did them.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -53,7 +53,7 @@ struct reading {
 struct rd_kafka_s {
 	struct rd_kafka_conf_s conf;
 	struct reading part[PARTITIONS];
-	bool all_down; /* on_error has to be called */
+	bool all_down; /* the client must call on_error */
 	int member;    /* -1: none */
 	bool revoking, closed;
 	rd_kafka_topic_partition_list_t *committing;

@@ -2,8 +2,8 @@
  * cluster.c - simulates an HBase cluster in place of the connections to a cluster (hbase/rpc/rpc.h)
  *
  * The cluster has a master, two region servers and one table. A bulk load moves its files into the
- * token's folder, and then into the region's folder. A bulk load may be done late, half, without an
- * answer, or with a wrong answer. Regions split and move, and servers restart.
+ * token's folder, and then into the region's folder. A server may do a bulk load late, half,
+ * without an answer, or with a wrong answer. Regions split and move, and servers restart.
  */
 #include <stdio.h>
 #include <string.h>

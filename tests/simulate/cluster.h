@@ -15,7 +15,7 @@ struct region {
 	char start[40], end[40], encoded[40], name[120];
 	int server;    /* -1: none */
 	bool parent;   /* it was split */
-	int64_t opens; /* no request is served before this time */
+	int64_t opens; /* the server serves no request before this time */
 };
 
 /* A call that a server has received, and will carry out or drop. */
@@ -45,7 +45,7 @@ struct cluster {
 
 void cluster_make_region(const char *start, const char *end);
 struct region *cluster_region(struct bytes name);
-/* Do a bulk load. Return false if nothing was done. */
+/* Do a bulk load. Return false if the call did nothing. */
 bool cluster_do(const struct late_call *l);
 /* Interrupt a bulk load. The first file is then in the table or staged, and the others are staged
  * or untouched. */

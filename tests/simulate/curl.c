@@ -185,7 +185,7 @@ CURLMcode curl_multi_remove_handle(CURLM *m, CURL *c)
 {
 	struct handle *h = c;
 
-	/* a connection that is closed before its end leaves a short file */
+	/* a connection that ends early leaves a short file */
 	if (h->begun && !h->ended && h->node) {
 		h->ended = true;
 		h->node->open = sim_below(2);

@@ -3,8 +3,8 @@
  * data
  *
  * A file's content is safe after an fsync of the file. A name is safe after an fsync of its folder.
- * A power loss keeps any of the later changes. Each rename, creation and removal, and each block of
- * a file, may be kept or lost.
+ * A power loss keeps any of the later changes. The disk may keep or lose each rename, creation and
+ * removal, and each block of a file.
  */
 #include "disk.h"
 
@@ -52,7 +52,7 @@ static void apply_entry(struct entry **list, const struct entry *change)
 		return;
 	struct entry *e = sim_new(sizeof *e);
 	*e = (struct entry){.name = change->name, .node = change->node};
-	/* names come in another order than they were created */
+	/* the order of names differs from the order of their creation */
 	for (p = list; *p && strcmp((*p)->name, e->name) < 0;)
 		p = &(*p)->next;
 	e->next = *p;
@@ -66,8 +66,7 @@ static void apply_change(struct entry **list, const struct folder_change *c)
 	apply_entry(list, &c->to);
 }
 
-/* Set a name of a folder. `old` is a name of the folder that is removed at the same time, or
- * NULL. */
+/* Set a name of a folder. `old` is a name to remove from the folder at the same time, or NULL. */
 void disk_set(struct inode *folder, const char *name, struct inode *node, const char *old)
 {
 	struct folder_change *c = sim_new(sizeof *c);
@@ -241,7 +240,7 @@ static void lose_bytes(struct inode *n)
 		disk_resize(n, old_size);
 		if (old_size)
 			memcpy(n->data, old, old_size);
-	} else { /* some blocks reached the disk; the size may be kept without the bytes */
+	} else { /* the disk has some blocks, and perhaps the size without the bytes */
 		size_t least = n->size < old_size ? n->size : old_size;
 		size_t most = n->size < old_size ? old_size : n->size;
 		size_t size = sim_below(2) ? n->size : least + sim_below(most - least + 1);

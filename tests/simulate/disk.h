@@ -10,7 +10,7 @@ enum { DISK_FILES = 400, DISK_FD = 1000, DISK_NAME = 200, DISK_PATH = 1000 };
 
 struct entry {
 	const char *name;
-	struct inode *node; /* in a change, NULL means that the name is removed */
+	struct inode *node; /* in a change, NULL means a removed name */
 	struct entry *next;
 };
 
@@ -52,7 +52,7 @@ struct opened {
 	int proc, flags, lock; /* lock: LOCK_SH, LOCK_EX or 0 */
 	struct inode *node;
 	uint64_t at;
-	struct entry *next_entry; /* of a folder that is read */
+	struct entry *next_entry; /* of a folder, for readers */
 	struct dirent found;
 };
 

@@ -1,6 +1,6 @@
 /*
- * halves.c - runs a load in parts (plan, map, reduce and unite), which are killed and repeated
- * until each part is done
+ * halves.c - runs a load in parts (plan, map, reduce and unite), and kills and repeats each part
+ * until it is done
  *
  * A part is done when its folder exists. After this time, a power loss must not remove the folder.
  * The load that unite publishes, here or in HDFS, has each row once.
@@ -143,7 +143,7 @@ static void check_done(void)
 				    parts[i].out);
 }
 
-/* Run a part once, and perhaps kill it. Returns the part's status, or -1 if it was killed. */
+/* Run a part once, and perhaps kill it. Returns the part's status, or -1 if it died. */
 static int try_once(struct part_of_load *p)
 {
 	int proc = sim_start(p->args[0], p->args);
@@ -202,7 +202,7 @@ void history_halves(void)
 			if (tries > 3 && status && !p->done)
 				sim_violate("%s fails with status %d, without faults", p->args[0],
 					    status);
-			/* the folder of a part that was killed at its end may already exist */
+			/* the folder of a part that died at its end may already exist */
 			p->done = p->done || is_there(p);
 			/* after a kill, a folder may exist that is not on disk yet */
 			safe = safe && (status == 0 || !p->done);

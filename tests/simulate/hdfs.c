@@ -2,7 +2,7 @@
  * hdfs.c - simulates two NameNodes and a DataNode, with their tree and their answers
  *
  * The simulation loses some answers, before or after it changes the tree. Uploads break off and
- * stay short or open. The active NameNode changes. A file keeps its id when it is renamed.
+ * stay short or open. The active NameNode changes. A file keeps its id after a rename.
  */
 #include <stdio.h>
 #include <stdlib.h>

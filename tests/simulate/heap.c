@@ -1,5 +1,6 @@
 /*
- * heap.c - malloc with a heap for each process of the history, which is emptied at its end
+ * heap.c - malloc with a heap for each process of the history. The end of a process empties its
+ * heap.
  *
  * A killed process frees nothing. Addresses depend on the seed alone.
  */

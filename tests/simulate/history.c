@@ -468,10 +468,10 @@ static void trouble(void)
 	}
 	start_missing(false);
 	if (!has_hbase() || sim_below(4) == 0)
-		all_there(); /* no message is loaded twice */
+		all_there(); /* no message may be in two loads */
 }
 
-/* Run until all messages are loaded. A program that ends now has met no fault. */
+/* Run until the loads contain all messages. A program that ends now has met no fault. */
 static void finish_work(void)
 {
 	int64_t until = W->now + CALM_S * SIM_S;

@@ -6,7 +6,7 @@
 
 enum { MOST_ROWS = 300 };
 
-/* Run plan, map, reduce and unite. The odds of faults are drawn at random. */
+/* Run plan, map, reduce and unite. The function draws the odds of faults at random. */
 void history_halves(void);
 /* Return a random number of steps. Small numbers are as frequent as large numbers. */
 uint64_t history_some_steps(void);

@@ -65,7 +65,7 @@ static void run_seed(struct campaign *c, uint64_t seed)
 /* In this file, fopen is the function of the simulated disk. */
 FILE *__real_fopen(const char *path, const char *how);
 
-/* A line is a seed and the reason why it is kept. */
+/* A line is a seed and the reason for keeping it. */
 static bool run_file(struct campaign *c, const char *path, bool first)
 {
 	char line[1000];

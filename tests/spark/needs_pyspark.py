@@ -1,4 +1,4 @@
-"""Skips a test file if pyspark is not installed. If pyspark is installed but cannot be imported, the test fails."""
+"""Skips a test file without pyspark. If the import of an installed pyspark fails, the test fails."""
 
 import importlib.util
 

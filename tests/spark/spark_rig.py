@@ -1,7 +1,6 @@
 """Runs Spark with two hosts on this machine, and the native program with faults that a test requests. There are a
 standalone master and two workers, 127.0.0.1 and 127.0.0.2. Spark treats the workers as two hosts and repeats a slow
-task on the other host. Each executor is a separate process, which can really be killed. All processes listen on
-loopback addresses, write below one folder, and are stopped by process id.
+task on the other host. Each executor is a separate process, so tests can kill it. All processes listen on loopback addresses and write below one folder. The rig stops them by process id.
 """
 
 import ctypes
@@ -192,7 +191,7 @@ class Rig:
         (self.control / f"{command}.always").write_text(code + "\n")
 
     def done(self, command):
-        """Returns how often a fault of `once` was carried out."""
+        """Returns the number of times that a fault of `once` happened."""
         return len(list(self.control.glob(f"{command}.*.done")))
 
     def runs(self, command):

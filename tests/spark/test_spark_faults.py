@@ -1,6 +1,5 @@
 """Tests that whichever process dies, the load equals the load of one process, or there is no load and one error gives
-the reason. Each test proves that it killed its target. The fault was carried out, the process is dead, and others ran
-in its place.
+the reason. Each test proves that it killed its target. The fault happened, the process is dead, and others ran in its place.
 """
 
 import random
@@ -42,7 +41,7 @@ WAIT = "mkfifo pipe; exec 3<>pipe 0<&3"
 
 @pytest.mark.parametrize("stage", ["map", "reduce"])
 def test_an_executor_is_killed(small, rig, stage):
-    """The output of the executor's finished map tasks is lost and made again."""
+    """Spark loses the output of the executor's finished map tasks and makes it again."""
     rig.once(stage, f"echo $executor >{rig.control}/victim; {KILL_EXECUTOR}")
     load(rig, small)
     victim = int((rig.control / "victim").read_text())
@@ -199,7 +198,7 @@ def test_locks(tmp_path):
     dead.__enter__()
     shutil.copytree(folder, tmp_path / "copy")
     dead.__exit__()
-    shutil.copytree(tmp_path / "copy", folder)  # as if its process had been killed here
+    shutil.copytree(tmp_path / "copy", folder)  # as if its process had died here
     with Staging(out, "app-4"):
         pass
     shutil.rmtree(tmp_path / "copy")

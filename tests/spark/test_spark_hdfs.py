@@ -39,7 +39,7 @@ def load(rig, folder, out, **more):
 
 
 def test_a_load_into_hdfs(rig, small, hdfs):
-    """One reduce is killed before it sends files, and another reduce after. Leftovers of dead runs are removed."""
+    """One reduce dies before it sends files, and another reduce after. The next run removes leftovers of dead runs."""
     left = {"application": "app-old", "attempt": None, "host": socket.gethostname(), "pid": 2**22 + 1}  # no such process
     hdfs.make_dirs(f"/bulk/two{PARTS}/run-old/files")
     put(hdfs, f"/bulk/two{PARTS}/lock", json.dumps(left).encode())
@@ -64,7 +64,7 @@ def put(hdfs, path, data):
 
 
 def test_what_is_refused(rig, small, hdfs):
-    """Each case gives an error before the maps start, and only the existing files are left."""
+    """Each case gives an error before the maps start, and leaves only the existing files."""
     out, static = hdfs.url("/bulk/held"), small / "static"
     static.write_text("#!/bin/sh\necho '{\"program\": \"saltmill\", \"hdfs\": false}'\n")
     static.chmod(0o755)

@@ -75,7 +75,7 @@ def test_several_inputs_packed_ones_too(rig, tmp_path):
 
 
 def test_line_ends_in_quotes_at_the_borders(rig, tmp_path):
-    """Slices that begin inside a row are mapped again, and the output of the wrong attempts is dropped."""
+    """saltmill maps slices that begin inside a row again, and drops the output of the wrong attempts."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = b"".join(b'%d,%d,"%s"\n' % (i, 1_400_000_000 + i, b"7,7,7\n" * (i % 60)) for i in range(400))
     (tmp_path / "in.csv").write_bytes(HEADER + rows)
@@ -99,7 +99,7 @@ def test_json_lines_of_a_table_that_is_there(rig, tmp_path):
 
 
 def test_without_a_shuffle(small, rig):
-    """Joins loads of slices, with a killed task. HBase would answer as for one load, or the load is refused."""
+    """Joins loads of slices, with a killed task. HBase would answer as for one load, or saltmill refuses the load."""
     rig.once("load", "kill -9 $$")
     r = rig.load(small, "job.yaml", "in.csv", slices=3, plan="plan", shuffle=False)
     assert rig.done("load") == 1 and len(rig.runs("load")) >= 4 and not rig.runs("map")

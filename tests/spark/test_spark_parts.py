@@ -49,7 +49,7 @@ def no_space(*_, **__):
 
 @pytest.mark.parametrize("broken", ["tempfile.mkdtemp", "os.fsync", "os.chmod"])
 def test_a_lock_that_was_taken_in_vain(tmp_path, monkeypatch, broken):
-    """A taken lock is refused at once with an error, also in the same process."""
+    """A second lock gives an error at once, also in the same process."""
     module, function = broken.split(".")
     with monkeypatch.context() as m:
         m.setattr(getattr(staging, module), function, no_space)
@@ -62,7 +62,7 @@ def test_a_lock_that_was_taken_in_vain(tmp_path, monkeypatch, broken):
 
 
 def test_what_dead_runs_left(tmp_path, monkeypatch):
-    """Removes folders, plain files and links. A folder that cannot be removed is at least renamed."""
+    """Removes folders, plain files and links. The driver renames a folder that it cannot remove."""
     folder = tmp_path / "two.saltmill-spark"
     (folder / "run-old" / "files").mkdir(parents=True)
     (folder / ".run-older.gone" / "files").mkdir(parents=True)
@@ -91,7 +91,7 @@ def test_what_the_system_refuses_is_one_sentence(tmp_path, monkeypatch):
 
 
 def test_folders_of_tasks(tmp_path):
-    """Folders of dead processes are removed, unless other processes have their numbers, for example in another
+    """The driver removes folders of dead processes, unless other processes have their numbers, for example in another
     namespace."""
     dead = subprocess.Popen(["true"])
     dead.wait()
@@ -135,7 +135,7 @@ fields:
 
 
 def test_files_of_codes(tmp_path):
-    """All files that the job names are shipped. A file that tasks could not find is refused."""
+    """The driver ships all files that the job names. The driver refuses a file that tasks could not find."""
     (tmp_path / "job" / "sub").mkdir(parents=True)
     (tmp_path / "above.csv").write_text("A,1\n")
     job, shipped = tmp_path / "job" / "job.yaml", ["plain.csv", "with blank.csv", "it's.csv", "no quotes, blank.csv"]
@@ -180,7 +180,7 @@ def test_quotes_find_the_rows_of_each_slice():
     assert checked > 1000
 
 
-# --- a Spark job that is canceled ---
+# --- a canceled Spark job ---
 
 def test_an_interrupted_job_is_cancelled(monkeypatch):
     cancelled = threading.Event()
@@ -214,7 +214,7 @@ def test_an_interrupted_job_is_cancelled(monkeypatch):
 
 
 def test_archives_are_not_read_anew_for_each_task(tmp_path, monkeypatch):
-    """Works as Python does from 3.10 on. The classes in the files are still found."""
+    """Works as Python does from 3.10 on. Python still finds the classes in the files."""
     with zipfile.ZipFile(tmp_path / "some.zip", "w") as z:
         for name in ("__init__", "one", "two"):
             z.writestr(f"in_some_zip/{name}.py", f"IS = '{name}'")

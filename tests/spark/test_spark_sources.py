@@ -46,7 +46,7 @@ def test_files_that_only_tasks_can_open(rig, tmp_path):
     assert_same(tmp_path / "one", tmp_path / "two")
     maps = len(rig.runs("map"))
     assert r.mended and maps >= r.slices + r.mended
-    # the gzip was read once and completely, so its map has the digest, unless Spark ran a map twice
+    # a map read the whole gzip once, so its map has the digest, unless Spark ran a map twice
     assert len(rig.runs("digest")) == 1 or maps > r.slices + r.mended
     with pytest.raises(saltmill.JobError, match="bucket/c.csv: No such file"):
         rig.load(tmp_path, "job.yaml", ["bucket/c.csv"], filesystem=far, out="three")
@@ -55,8 +55,7 @@ def test_files_that_only_tasks_can_open(rig, tmp_path):
 
 @pytest.mark.parametrize("name, slices", [("in.csv", 3), ("in.csv.gz", 1)])
 def test_an_object_that_is_replaced_after_its_maps(rig, tmp_path, name, slices):
-    """Another file of the same size replaces the file. Maps that run again read the new file, so nothing is
-    published."""
+    """Another file of the same size replaces the file. Maps that run again read the new file, so the driver publishes nothing."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = b"".join(b"%d,%d,x\n" % (i, 1_400_000_000 + i) for i in range(600))
     (tmp_path / "in.csv").write_bytes(HEADER + rows)

@@ -89,7 +89,7 @@ class Tree:
         self.next_id = 16385
         self.nodes = {}
         self.faults = {}
-        self.free = None  # bytes free on all DataNodes; None: that page is closed
+        self.free = None  # bytes free on all DataNodes; None closes that page
         self.states = []  # the next answers of that page, as of a NameNode that was just started
         self.nodes["/"] = self.node("root", "755")
 
@@ -144,7 +144,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16
     disable_nagle_algorithm = True
-    tree = None  # set in the class that is made for each server
+    tree = None  # a member of each server's own class
     standby = False
     scheme = "http"
 

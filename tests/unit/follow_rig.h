@@ -3,7 +3,7 @@
  *
  * Include it after cmocka.h. The table is a file with one line a load. A journal beside the load
  * makes apply's second run harmless (test_deliver_handover.c tests the real journal). Without the
- * journal, a load that is already in the table is added again, as in HBase.
+ * journal, the rig adds a load that is already in the table again, as HBase does.
  */
 #ifndef SALTMILL_TEST_FOLLOW_RIG_H
 #define SALTMILL_TEST_FOLLOW_RIG_H

@@ -1,5 +1,5 @@
 /*
- * job_faults.h - a valid job, and edits of it that must be refused (for test_model_job.c)
+ * job_faults.h - a valid job, and edits that make it invalid (for test_model_job.c)
  *
  * In a replacement, '^' marks the place that the message must name. Without '^', the message may
  * name any place.

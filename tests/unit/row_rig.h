@@ -201,8 +201,10 @@ static inline bool encode_rows(struct row_encoder *e, const struct event_rows *r
 	return row_encode_batch(e, rows, out);
 }
 
-/* Encodes one event as rows. Returns true if the batch was taken. r->record is then the first
- * record, in *memory. */
+/*
+ * Encodes one event as rows. Returns true if row_encode_batch takes the batch. r->record is then
+ * the first record, in *memory.
+ */
 static inline bool encode_as_rows(struct rig *r, const char *const *texts, uint8_t **memory)
 {
 	struct bytes fields[MAX];
@@ -284,7 +286,7 @@ static inline int encode(struct rig *r, const char *const *texts)
 			note_outcome(r, rc, &found);
 		assert_true(bytes_eq(buf_bytes(&found), buf_bytes(&expect)));
 	}
-	if (batch) /* the record of the batch was freed */
+	if (batch) /* the rig has freed the record of the batch */
 		assert_int_equal(encode_texts(r, texts, EVENT_ROOM_BYTES), rc);
 	r->batched += batch;
 	buf_release(&expect);

@@ -22,7 +22,7 @@ struct setting {
 static const struct setting settings[] = {
 	{1, 1u << 30, 0},     /* all in memory */
 	{3, 1u << 30, 40000}, /* many runs in memory */
-	{1, 1, 30000},	      /* all spilled, in so many runs that merge passes are needed */
+	{1, 1, 30000},	      /* all spilled, in so many runs that the sorter needs merge passes */
 	{2, 300000, 20000},   /* some in memory, some spilled */
 	{3, 2u << 20, 10000}, /* few in memory */
 };
@@ -180,7 +180,7 @@ static inline struct ordered_record row_behind(const struct row *row, size_t sec
 	return r;
 }
 
-/* Adds stretches that are already sorted, with the longer ones in the middle. Reports only a few of
+/* Adds sorted stretches, with the longer ones in the middle. Reports only a few of
  * the stretches to the builder. */
 static inline int add_sorted(struct adding *a, struct run_builder *b, size_t from, size_t end,
 			     struct error *err)
@@ -288,8 +288,10 @@ static inline void expect_new_key(const struct record *r, const struct row *befo
 	assert_false(bytes_eq(r->key, bytes_of(before->key, before->key_len)));
 }
 
-/* Reads the same range in batches and sometimes single records. All records of a batch stay valid
- * until the last record is read. */
+/*
+ * Reads the same range in batches and sometimes single records. All records of a batch stay valid
+ * until the caller reads the last record.
+ */
 static inline void expect_batches(struct sorter *s, struct bytes lo, struct bytes hi,
 				  const struct row *want, size_t from, size_t to,
 				  size_t secondary_bytes)

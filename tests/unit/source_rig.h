@@ -306,7 +306,7 @@ static inline void expect_failure(const struct setup *setup, int rc, const char 
 	drop(&o);
 }
 
-/* Makes enough rows to fill each buffer several times. One row in 50 is quoted. */
+/* Makes enough rows to fill each buffer several times. One row in 50 has quotes. */
 static inline struct buf many_rows(unsigned n)
 {
 	struct buf b = {0};

@@ -3,7 +3,7 @@
  * own classes
  *
  * Rows and keys of UNIFORM are hex of the raw bytes, and other rows and keys are text. "..." means
- * that keys are omitted. NULL keys mean that an error is expected.
+ * omitted keys. NULL keys mean an expected error.
  */
 #ifndef SALTMILL_SPLIT_VECTORS_H
 #define SALTMILL_SPLIT_VECTORS_H

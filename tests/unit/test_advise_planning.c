@@ -130,7 +130,7 @@ static void test_drift(void **state)
 	assert_true(d.events == ROWS && t->nregions == 3 && t->rows == ROWS);
 	assert_true(t->regions[0].rows == 0 && t->regions[1].rows == 100 &&
 		    t->regions[2].rows == 900);
-	/* 2.7 times the mean, so the region is cut into thirds of its rows */
+	/* 2.7 times the mean, so the plan cuts the region into thirds of its rows */
 	assert_true(t->regions[2].hot && t->regions[2].ncuts == 2 && t->cuts.count == 2);
 	assert_true(bytes_eq(t->cuts.keys[0], bytes_str("k4")));
 	assert_true(bytes_eq(t->cuts.keys[1], bytes_str("k7")));

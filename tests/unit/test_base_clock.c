@@ -1,4 +1,6 @@
-/* Tests waits of the clock, and functions that use such waits, while the wall clock is set. */
+/*
+ * Tests waits of the clock, and functions that use such waits, while the test sets the wall clock.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

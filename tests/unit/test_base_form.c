@@ -1,6 +1,6 @@
 /*
- * test_form.c - JSON written by a form equals jansson's text of the same values, and can be read
- * back
+ * test_form.c - JSON that a form writes equals jansson's text of the same values, and the form
+ * reads it
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -125,7 +125,7 @@ static void helpers(void **state)
 		if (rc)
 			fail_msg("%s", err.msg);
 		assert_int_equal(helpers_count(b.helpers), 0);
-		helpers_serve(b.helpers); /* the queue is closed, so the helper returns */
+		helpers_serve(b.helpers); /* the queue has ended, so the helper returns */
 		helpers_free(b.helpers);
 	}
 }

@@ -65,7 +65,7 @@ static void test_many_files(void **state)
 	}
 }
 
-/* A pipe cannot be synced. */
+/* Tests a pipe, on which fsync fails. */
 static void test_failure(void **state)
 {
 	(void)state;

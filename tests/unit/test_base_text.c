@@ -86,7 +86,7 @@ static void terminal_obeys_nothing(void **state)
 	SHOWN("a\0b", "a\\x00b");
 	SHOWN("\xC2\x9B"
 	      "1m\xC2\xA0",
-	      "\\xC2\\x9B1m\xC2\xA0"); /* the C1 byte CSI is escaped, and a no-break space stays */
+	      "\\xC2\\x9B1m\xC2\xA0"); /* escapes the C1 byte CSI, not a no-break space */
 	SHOWN("\xE2\x80\xAE"
 	      "txt.exe\xE2\x81\xA6\xE2\x80\xA8",
 	      "\\xE2\\x80\\xAEtxt.exe\\xE2\\x81\\xA6\\xE2\\x80\\xA8");
@@ -165,7 +165,8 @@ static void quoted_within(void **state)
 	assert_string_equal(out, "0123456789");
 	text_quote(out, 10, bytes_str("0123456789a"));
 	assert_string_equal(out, "0123456789...");
-	text_quote(out, 10, bytes_str("01234567\xC3\xA4x")); /* characters are never cut */
+	text_quote(out, 10,
+		   bytes_str("01234567\xC3\xA4x")); /* the function never cuts a character */
 	assert_string_equal(out, "01234567\xC3\xA4...");
 	text_quote(out, 10, bytes_str("012345678\xC3\xA4"));
 	assert_string_equal(out, "012345678...");

@@ -119,7 +119,7 @@ static void test_a_life(void **state)
 	assert_true(hears(m, "STOPPING=1\n"));
 }
 
-/* A signal is reported at once and not repeated at the end. */
+/* The stream reports a signal at once, and does not repeat it at the end. */
 static void test_a_signal(void **state)
 {
 	struct manager *m = *state;

@@ -1,7 +1,7 @@
 /*
  * The table of options is the only description of an option. This test adds rows to the table. The
- * rows are parsed by the rules of getopt_long(3) and appear in the help, the manual page and the
- * three completions.
+ * program parses the rows by the rules of getopt_long(3). They appear in the help, the manual page
+ * and the three completions.
  */
 #include <setjmp.h>
 #include <stdarg.h>

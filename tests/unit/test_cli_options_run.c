@@ -75,7 +75,7 @@ static void no_command_has_one_twice(void **state)
 	}
 }
 
-/* Each default is accepted, and --help works without any option. */
+/* The parser accepts each default, and --help works without any option. */
 static void defaults_are_read(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /*
- * Tests that a follower applies the loads of a state. The follower is killed at each step and
- * started again. Each load is in the table once, in order, and the load's folder stays until its
- * mark is written.
+ * Tests that a follower applies the loads of a state. The follower dies at each step and starts
+ * again. Each load is in the table once, in order, and the load's folder stays until the follower
+ * writes its mark.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,8 +69,10 @@ static void test_killed(void **state)
 	assert_true(died > STEPS * STEPS * 3 / 2);
 }
 
-/* Keeps loads by time. A removal that has begun is completed, even if a new setting would keep the
- * folder. */
+/*
+ * Keeps loads by time. The follower completes a started removal, even if a new setting would keep
+ * the folder.
+ */
 static void test_keep(void **state)
 {
 	struct error err;
@@ -98,7 +100,7 @@ static void test_keep(void **state)
 	mem_free(path);
 }
 
-/* Tests that the time of each phase of a load's hand-over is summed and reported. */
+/* Tests that the follower sums and reports the time of each phase of a load's hand-over. */
 static int64_t told_ms[FOLLOW_PHASES];
 static void keep_ms(void *ctx, const char *name, const char *folder, const struct apply_result *r,
 		    const int64_t ms[FOLLOW_PHASES])
@@ -148,7 +150,7 @@ static void test_away_for_long(void **state)
 	assert_int_equal(follow_start(f, &err), 0);
 	for (uint64_t tries = 1; tries < 10; tries++) {
 		for (int i = 0; i < 600 && g.failures < tries; i++) {
-			/* the pause between two checks uses the clock that was set */
+			/* the pause between two checks uses the changed clock */
 			follow_look(f);
 			clock_sleep_ms(5);
 		}
@@ -165,7 +167,9 @@ static void test_away_for_long(void **state)
 	mem_free(path);
 }
 
-/* While loads wait for HBase, the next load is cut later, as its rows and bytes allow. */
+/*
+ * While loads wait for HBase, the follower cuts the next load later, as its rows and bytes allow.
+ */
 static uint64_t behind;
 static uint64_t tell_behind(void *ctx)
 {
@@ -228,8 +232,10 @@ static void test_two_followers(void **state)
 	mem_free(path);
 }
 
-/* If HBase does not answer, reading continues up to a limit and then pauses. All loads are applied
- * later. */
+/*
+ * If HBase does not answer, reading continues up to a limit and then pauses. The follower applies
+ * all loads later.
+ */
 static void test_away_and_back(void **state)
 {
 	struct error err;
@@ -277,7 +283,7 @@ static void test_away_and_back(void **state)
 	assert_true(state_applying(s, &a));
 	assert_true(a.waiting == 0 && a.applied == 4 && a.trouble[0] == 0);
 	state_close(s);
-	/* loads that arrive while no follower runs are counted, too */
+	/* the follower also counts loads that arrive while no follower runs */
 	s = open_state(path);
 	publish_one(s, parent);
 	state_close(s);
@@ -289,7 +295,7 @@ static void test_away_and_back(void **state)
 	mem_free(path);
 }
 
-/* A slow load is reported while it runs, and `status` shows it. */
+/* The follower reports a slow load while it runs, and `status` shows it. */
 static void test_slow(void **state)
 {
 	struct error err;

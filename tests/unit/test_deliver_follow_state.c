@@ -46,7 +46,7 @@ static void test_keep_by_hand(void **state)
 	mem_free(path);
 }
 
-/* A load whose manifest differs from the published manifest is not applied. */
+/* The follower does not apply a load whose manifest differs from the published manifest. */
 static void test_changed(void **state)
 {
 	struct error err;
@@ -113,7 +113,7 @@ static void test_replaced(void **state)
 	mem_free(path);
 }
 
-/* If a state cannot be read, the follower reports it, counts it, writes a note and reads nothing
+/* If the follower cannot read a state, it reports this, counts it, writes a note and reads nothing
  * more from Kafka. */
 static void test_unread(void **state)
 {
@@ -148,15 +148,17 @@ static void test_unread(void **state)
 	assert_true(soon(&g.stuck, 0));
 	assert_true(!follow_full(f) && !g.paused);
 	follow_stop(f);
-	assert_true(was_said("can be read again"));
+	assert_true(was_said("saltmill can read the loads of"));
 	follow_free(f);
 	state_close(s);
 	mem_free(record);
 	mem_free(path);
 }
 
-/* The folder is missing and the record is damaged, so the record is rebuilt from the mark. A
- * damaged mark is set aside. */
+/*
+ * The folder is missing and the record is damaged, so --rebuild restores the record from the mark.
+ * The follower sets a damaged mark aside.
+ */
 static void test_rebuild(void **state)
 {
 	struct error err;

@@ -1,11 +1,11 @@
 /*
  * Tests every order of steps, crashes, lost answers and restarts of a hand-over with a model of
- * HBase. Each file gets into the table once and is never lost.
+ * HBase. Each file gets into the table exactly once.
  *
  * The model follows the behaviour of real servers. A call moves its files from the upload folder
  * into the token's folder, and from there into a region. A server may drop the call, do it without
- * an answer, do it much later, stop half-way, or answer "not loaded". Regions are split between
- * calls. The model counts rows, because a file that crosses a region's border is cut into parts. At
+ * an answer, do it much later, stop half-way, or answer "not loaded". Regions split between calls.
+ * The model counts rows, because apply cuts a file that crosses a region's border into parts. At
  * each action of the state machine the model chooses the outcome. The test runs all sequences of
  * choices with at most FAULTS bad outcomes.
  */
@@ -45,7 +45,7 @@ struct model {
 	/* the world */
 	enum place at[MOST];
 	uint64_t id[MOST], next_id;
-	unsigned loaded[FILES][ROWS]; /* how often a row of a file was added to the table */
+	unsigned loaded[FILES][ROWS]; /* number of times that the table got a row of a file */
 	struct pending late;
 	unsigned splits, splits_before; /* number of splits, and number of splits before the load */
 	bool cleaned, copies;
@@ -53,7 +53,7 @@ struct model {
 	bool sweepers; /* another user may empty the upload folder between two runs */
 	bool droppers; /* another user may recreate the table at any call */
 	bool anew;     /* the table was recreated */
-	bool blind;    /* the table's folder was unreadable, so files may be added twice */
+	bool blind;    /* the table's folder was unreadable, so apply may add files twice */
 	bool nameless; /* the place has no file ids */
 	/* the process */
 	bool dead;
@@ -121,7 +121,7 @@ static void take_in(size_t file)
 		m.loaded[m.of[file]][*row - 'a']++;
 }
 
-/* Returns how often the least loaded row was loaded, or the most loaded row if `most` is true. */
+/* Returns the smallest number of loads of a row, or the largest number if `most` is true. */
 static unsigned rows_in(bool most)
 {
 	unsigned out = most ? 0 : UINT_MAX;
@@ -147,7 +147,7 @@ static bool take_files(const size_t *files, size_t n)
 	return true;
 }
 
-/* An earlier call may be carried out at any later time. */
+/* A server may carry out an earlier call at any later time. */
 static void late_turn(void)
 {
 	if (m.late.there && choose(2)) {
@@ -156,7 +156,7 @@ static void late_turn(void)
 	}
 }
 
-/* The table is dropped, its files go to the archive, and an empty table gets its name. */
+/* A user drops the table. Its files go to the archive, and an empty table gets its name. */
 static void drop_turn(void)
 {
 	if (!m.droppers || m.anew || !choose(2))
@@ -306,7 +306,7 @@ static int in_table(void *self, const struct hbase_region *r, struct hand_file *
 	for (size_t i = 0; i < n; i++) {
 		size_t file = (size_t)(files[i] - m.hand.files);
 
-		/* an id identifies one upload, and the file may have been uploaded again */
+		/* an id identifies one upload, and apply may have uploaded the file again */
 		in[i] = m.at[file] == IN_TABLE && m.id[file] == files[i]->id;
 	}
 	return RC_OK;
@@ -335,7 +335,7 @@ static int regions(void *self, struct hbase_regions *out, struct hbase_failure *
 	return RC_OK;
 }
 
-/* A region that was split since reports none of its files. */
+/* A region that has split reports none of its files. */
 static bool right_region(const struct hbase_region *r, struct hand_file *const *files, size_t n)
 {
 	for (size_t i = 0; i <= m.splits; i++)
@@ -361,13 +361,13 @@ enum fate {
 	FATE_FALSE,	     /* "not loaded" without a reason */
 	FATE_STUCK,	     /* "not loaded", the first file is in the token's folder */
 	FATE_HALF,	     /* no answer, the first file is in, the others are stuck */
-	FATE_SPLIT,	     /* the region is split before the call arrives */
+	FATE_SPLIT,	     /* the region splits before the call arrives */
 	FATE_FALSE_FIRST_IN, /* "not loaded", the first file is in, the others are stuck */
 	FATE_FALSE_ALL_IN,   /* "not loaded", and all are in */
-	FATE_REFUSED,	     /* an exception because of a quota, and nothing was done */
+	FATE_REFUSED,	     /* an exception because of a quota, and no other effect */
 	/* an exception because of a quota, the first file is in, the others are stuck */
 	FATE_REFUSED_HALF,
-	FATE_TRUE_NOT_IN, /* "loaded", but nothing was done */
+	FATE_TRUE_NOT_IN, /* the answer "loaded" without an effect */
 	FATE_STOLEN,	  /* another user removes a file that no call has touched */
 };
 
@@ -635,7 +635,7 @@ static void live(void)
 		m.steps += m.nchoices;
 		if (rc == RC_OK)
 			break;
-		if (m.anew) /* this is correct, because the load is not reported as done */
+		if (m.anew) /* this is correct, because apply does not report the load as done */
 			return;
 		/* apply refused, so a person reads the error and starts apply again */
 		if (!m.dead && !strstr(err.msg, "gives no reason") &&
@@ -645,8 +645,8 @@ static void live(void)
 			empty_upload_folder();
 	}
 	if (m.anew)
-		tell_history("the table was recreated, but the run reports success");
-	/* a late call is carried out after all */
+		tell_history("the table is a new one, but the run reports success");
+	/* the server carries out a late call */
 	if (m.late.there)
 		take_files(m.late.files, m.late.n);
 	if (rows_in(false) == 0)
@@ -692,8 +692,10 @@ static void test_servers_that_copy(void **state)
 	m.copies = false;
 }
 
-/* The table's regions differ from the load's regions. A file is cut, and perhaps one of its parts,
- * too. */
+/*
+ * The table's regions differ from the load's regions. apply cuts a file, and perhaps one of its
+ * parts, too.
+ */
 static void test_other_regions(void **state)
 {
 	(void)state;
@@ -705,7 +707,7 @@ static void test_other_regions(void **state)
 }
 
 /*
- * Another user removes a file before any call touches it. The file is uploaded again, even if the
+ * Another user removes a file before any call touches it. apply uploads the file again, even if the
  * run ended after a server's refusal.
  */
 static void test_thieves(void **state)
@@ -751,7 +753,7 @@ static void start_anew(void)
 	start();
 }
 
-/* Without file ids, files cannot be identified. Nothing is sent and nothing is removed. */
+/* Without file ids, apply cannot identify files. apply sends and removes no file. */
 static void test_no_ids(void **state)
 {
 	struct error err = {0};
@@ -769,8 +771,10 @@ static void test_no_ids(void **state)
 	assert_false(m.cleaned);
 }
 
-/* The journal notes a file as loaded, but the file is still in the folder. The folder
- * is not removed. */
+/*
+ * The journal notes a file as loaded, but the file is still in the folder. apply does not remove
+ * the folder.
+ */
 static void test_no_sweep(void **state)
 {
 	static const char *const lines[] = {"put 0 100", "put 1 101", "put 2 102", "put 3 103",
@@ -789,9 +793,9 @@ static void test_no_sweep(void **state)
 	start();
 	assert_int_equal(handover_run(&m.hand, &err), RC_DATA);
 	assert_string_equal(err.msg,
-			    "u2 still exists, but its region server answered that it was "
-			    "loaded: apply removes nothing; run apply again, and check the "
-			    "server's log if this repeats");
+			    "u2 still exists, but its region server answered that it had "
+			    "loaded the file; apply removes nothing; run apply again, and check "
+			    "the server's log if this repeats");
 	assert_false(m.cleaned);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Tests the decision whether a table is the table that a journal was written for.
+ * Tests the decision whether a table is the table of a journal.
  * tests/hbase/test_incarnation.py shows what really happens to regions and folders.
  */
 #include <setjmp.h>
@@ -88,7 +88,7 @@ static void test_words(void **state)
 	incarnation_release(&i);
 }
 
-/* For a large table, only some regions are recorded, spread from the first to the last region. */
+/* For a large table, apply records only some regions, spread from the first to the last region. */
 static void test_many(void **state)
 {
 	enum { N = 3 * INCARNATION_REGIONS + 1 };

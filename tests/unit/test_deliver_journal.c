@@ -112,8 +112,10 @@ static void test_sentence(void **state)
 	buf_release(&text);
 }
 
-/* A foreign file without a line feed is not changed. The incomplete first line of a journal is
- * overwritten. */
+/*
+ * apply does not change a foreign file without a line feed. apply overwrites the incomplete first
+ * line of a journal.
+ */
 static void test_files_of_others(void **state)
 {
 	static const struct {
@@ -177,12 +179,12 @@ static void test_files(void **state)
 	char *path = mem_format("%s/j", dir);
 	assert_int_equal(journal_open(&one, path, FIRST, collect, &seen, &err), 0);
 	assert_int_equal(journal_note(&one, "0 created", &err), 0);
-	/* a line is on disk before the journal is closed, and no other process may write */
+	/* a line is on disk before the end of the journal, and no other process may write */
 	assert_int_equal(io_read_file(path, &text, &err), 0);
 	assert_non_null(memmem(text.ptr, text.len, "0 created #", 11));
 	assert_int_equal(journal_open(&two, path, FIRST, collect, &seen, &err), RC_BUSY);
 	journal_close(&one);
-	/* an incomplete last line is overwritten */
+	/* apply overwrites an incomplete last line */
 	FILE *f = fopen(path, "a");
 	fputs("0 put 1", f);
 	fclose(f);
@@ -291,7 +293,7 @@ static void test_find(void **state)
 	begin(old_j, FIRST, line);
 	assert_int_equal(rename(old, new), 0);
 	expect_found(new, old_j, true, NULL);
-	/* a journal with the load's own name is used, whatever it contains */
+	/* apply uses a journal with the load's own name, with any content */
 	assert_int_equal(io_write_file(new_j, bytes_str("x"), &err), 0);
 	expect_found(new, new_j, false, NULL);
 	assert_int_equal(unlink(new_j), 0);

@@ -1,7 +1,7 @@
 /*
  * Tests HBase's RPC with requests and answers as HBase 2.6.4 and its own client send them. The
  * test's server also cuts, delays, garbles and refuses. The recorded bytes come from a real server.
- * The program's output is never compared with itself.
+ * No test compares the program's output with itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -418,8 +418,7 @@ static void test_exceptions(void **state)
 	}
 }
 
-/* Every answer, cut at every byte and with every byte changed, is refused or read without a memory
- * error. */
+/* Reads every answer without a memory error, cut at every byte and with every byte changed. */
 static void test_damaged_answers(void **state)
 {
 	static const char hex[] = "020803420a400a1b0801120d0a05686261736512046d6574611a002200280030"
@@ -531,7 +530,7 @@ static void test_regions(void **state)
 	struct error err = {0};
 
 	(void)state;
-	/* the parent of a split is still listed; rows are not in the order of their keys */
+	/* hbase:meta still lists the parent of a split; rows are not in the order of their keys */
 	take_meta(&rows, "t,m,1.x.", "m", "", true, "a:1");
 	take_meta(&rows, "t,p,2.x.", "p", "", false, "b:2");
 	take_meta(&rows, "t,m,2.x.", "m", "p", false, "");

@@ -34,8 +34,7 @@
 
 /* The server's part on one connection. The server first reads and checks the preamble. */
 struct turn {
-	/* hex that is sent after one request, with the call's number as byte 6; NULL to close
-	 * instead */
+	/* hex to send after one request, with the call's number as byte 6; NULL to close instead */
 	const char *answer;
 	size_t cut; /* number of bytes to send, or 0 for all bytes */
 	int delay_ms;
@@ -182,8 +181,10 @@ static void test_an_answer(void **state)
 	}
 }
 
-/* Each damaged answer is reported and counts as lost, because the call may or may not have been
- * done. */
+/*
+ * The client reports each damaged answer and counts it as lost, because the server may have done
+ * the call.
+ */
 static void test_bad_answers(void **state)
 {
 	static const struct {
@@ -262,7 +263,7 @@ static void test_several_servers(void **state)
 	assert_int_equal(hbase_open(&h, "", "me", &why, &err), RC_CONFIG);
 }
 
-/* A call without an answer in time is lost, and its connection is not used again. */
+/* A call without an answer in time is lost, and the client does not use its connection again. */
 static void test_no_answer_in_time(void **state)
 {
 	static const struct turn turns[] = {{.answer = CLUSTER_ID, .delay_ms = 400}};
@@ -394,7 +395,7 @@ static int option_of(int fd, int name)
 	return value;
 }
 
-/* A silent peer is dropped after all probes went unanswered (30 s), not after the first probe. */
+/* The client drops a silent peer after all probes (30 s), not after the first probe. */
 static void test_silence(void **state)
 {
 	struct server s;
@@ -413,7 +414,7 @@ static void test_silence(void **state)
 	finish(&s);
 }
 
-/* Tests errors that are retried, and the end of the retries. */
+/* Tests errors that the client retries, and the end of the retries. */
 static void test_retry(void **state)
 {
 	struct error err = {.code = RC_IO, .msg = "gone"};

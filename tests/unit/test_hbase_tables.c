@@ -1,6 +1,6 @@
 /*
- * Requests about tables as HBase's own client sends them (recorded), and lists of tables whose
- * bytes were written by hand.
+ * Requests about tables as HBase's own client sends them (recorded), and lists of tables that we
+ * wrote by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -55,7 +55,7 @@ static void test_master_node(void **state)
 	assert_int_equal(decode_master(message, &at, &err), RC_OK);
 	assert_string_equal(at.host, "localhost");
 	assert_int_equal(at.port, 40373);
-	/* an answer that is cut before its message, or that has a wrong length, is refused */
+	/* an answer that ends before its message, or has a wrong length, gives an error */
 	for (size_t n = 0; n < 29; n++)
 		assert_int_equal(zookeeper_node_message(bytes_of(node.ptr, n), &message, &err),
 				 RC_DATA);

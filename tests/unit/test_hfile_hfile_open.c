@@ -351,7 +351,7 @@ static void refused(void **state)
 	hfile_abort(w);
 	assert_int_equal(memory.aborted, 1);
 	assert_int_equal(memory.finished, 0);
-	/* with invalid options, the sink is aborted */
+	/* with invalid options, the writer aborts the sink */
 	opt.codec = CODEC_LZO;
 	sink = sink_of(&memory);
 	assert_int_equal(hfile_writer_new_to(&w, &sink, &opt, &err), RC_CONFIG);

@@ -195,7 +195,7 @@ static void zstd_styles(void **state)
 	assert_memory_equal(out, "HBase is awesome", 16);
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 15, &err), RC_DATA);
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 17, &err), RC_DATA);
-	/* A codec that is not implemented is not read as ZSTD. */
+	/* The reader does not read an unknown codec as ZSTD. */
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_LZO, buf_bytes(&in), out, 16, &err),
 			 RC_DATA);
 	hfile_codec_release(&h);

@@ -24,7 +24,7 @@ struct night {
 	struct hfile_options opt;
 	unsigned owners, helpers;
 	_Atomic unsigned left;
-	uint64_t limit;		/* cells after which the file is rolled */
+	uint64_t limit;		/* cells after which the writer starts a new file */
 	size_t big_row;		/* number of a cell whose value fills many blocks */
 	struct buf sums[FILES]; /* digests of all files, in order */
 };

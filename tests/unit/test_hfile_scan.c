@@ -152,7 +152,7 @@ static void check_walk(struct hfile *f, const struct cells *c)
 	assert_int_equal(hfile_trailer(f)->entry_count, c->count);
 }
 
-/* Returns the relation of a cell to the cell before, computed from the cells that were written. */
+/* Returns the relation of a cell to the cell before, computed from the written cells. */
 static uint8_t step_of(const struct cell *before, const struct cell *c)
 {
 	if (!bytes_eq(before->row, c->row))
@@ -471,7 +471,7 @@ static void write_damaged(const struct buf *file, size_t at, uint8_t flip)
 	file->ptr[at] ^= flip;
 }
 
-/* Each changed byte is detected. */
+/* The scan detects each changed byte. */
 static void damage_noticed(void **state)
 {
 	struct cells c;
@@ -506,7 +506,7 @@ static void damage_noticed(void **state)
 	free_cells(&c);
 }
 
-/* A file cut anywhere, or with bytes after its trailer, is refused. */
+/* The scan refuses a file that ends early, or has bytes after its trailer. */
 static void cut_files(void **state)
 {
 	struct hfile_options opt = options(ENCODING_NONE, CODEC_NONE, BLOOM_ROW, 700);
@@ -576,7 +576,7 @@ static bool next_row(char row[4])
 
 /*
  * Reads HBase's own fixture, with GZ, mvcc, a ROW bloom filter, and 17,576 rows aaa to zzz. The
- * first data block is damaged on purpose, and the other 13 blocks are sound.
+ * test damages the first data block, and the other 13 blocks are sound.
  */
 static void hbase_fixture(void **state)
 {

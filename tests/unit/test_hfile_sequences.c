@@ -210,7 +210,7 @@ static void random_tables(void **state)
 	hfile_codec_release(&h);
 }
 
-/* Bytes that are not whole cells are also compressed. */
+/* The writer also compresses bytes that are not whole cells. */
 static void no_cells(void **state)
 {
 	static const struct shape shape = {"", 200, 2, 4, 1, 9, 300, false, true};

@@ -270,7 +270,7 @@ static void golden_encodings(void **state)
 	}
 }
 
-/* Cells that are refused after the cell r/q/100, with the error codes. */
+/* Invalid cells after the cell r/q/100, with the error codes. */
 static const struct {
 	const char *row, *qualifier;
 	int64_t ts;
@@ -456,7 +456,7 @@ static void values_as_cells(void **state)
 	}
 }
 
-/* These values are refused after row m, columns 0 and 1, time 100. */
+/* These values are invalid after row m, columns 0 and 1, time 100. */
 static const struct {
 	const char *row;
 	int64_t ts;
@@ -542,7 +542,7 @@ static void refused_files(void **state)
 	assert_int_equal(hfile_writer_new(&w, path_of("no"), &opt, &err), 0);
 	assert_int_equal(hfile_finish(w, &sum, &err), RC_DATA);
 	assert_int_equal(access(path_of("no"), F_OK), -1);
-	/* abort removes the file; an existing file is not overwritten */
+	/* abort removes the file; the writer never overwrites an existing file */
 	assert_int_equal(hfile_writer_new(&w, path_of("no"), &opt, &err), 0);
 	struct hfile_writer *second;
 	assert_int_equal(hfile_writer_new(&second, path_of("no"), &opt, &err), RC_IO);

@@ -1,5 +1,7 @@
-/* Tests rows that are passed on in batches. Each row of the text is seen once, with its own fields,
- * whatever rows share a batch and whatever lies between them. */
+/*
+ * Tests rows in batches. The sink gets each row of the text once, with its own fields, for any rows
+ * in a batch and any bytes between them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +25,7 @@ struct text {
 
 struct seen {
 	const struct text *text;
-	size_t rows[ROWS]; /* how often each row was seen */
+	size_t rows[ROWS]; /* number of times that the sink got each row */
 	size_t together;
 	unsigned refuse; /* refuses one in this many batches, or none if 0 */
 };

@@ -81,7 +81,7 @@ static void test_all_reports(void **state)
 		fail_msg("%s", err.msg);
 }
 
-/* The queue gets room as messages are delivered. */
+/* The queue gets room after the delivery of messages. */
 static void test_small_queue(void **state)
 {
 	struct error err;

@@ -255,7 +255,7 @@ static void test_coordinator_moved(void **state)
 
 /*
  * A member leaves during a rebalance, before it has any partition. librdkafka before 2.3 aborts the
- * process when such a client is destroyed (its issue 4312).
+ * process at the end of such a client (its issue 4312).
  */
 static void test_leave_before_given(void **state)
 {

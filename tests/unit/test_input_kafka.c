@@ -120,7 +120,7 @@ static void test_one_broker_refuses(void **state)
 	kafka_close(k);
 }
 
-/* A client whose memory cannot take the largest message is refused before any request. */
+/* A client without memory for the largest message fails before any request. */
 static void test_memory(void **state)
 {
 	struct cluster *c = *state;
@@ -223,8 +223,10 @@ static void test_group(void **state)
 	kafka_close(k);
 }
 
-/* The group's coordinator moves to another broker and the old one stops. Offsets are still read and
- * committed. */
+/*
+ * The group's coordinator moves to another broker and the old one stops. The client still reads and
+ * commits offsets.
+ */
 static void test_coordinator_moved(void **state)
 {
 	struct cluster *c = *state;
@@ -252,14 +254,14 @@ static void test_coordinator_moved(void **state)
 	struct group_note got;
 	assert_int_equal(kafka_committed(k, &r, &got, 1, &err), RC_OK);
 	assert_int_equal(got.offset, 8);
-	assert_string_equal(c->said,
-			    ""); /* librdkafka finds the new coordinator, so nothing is reported */
+	assert_string_equal(
+		c->said,
+		""); /* librdkafka finds the new coordinator, so the client reports nothing */
 	kafka_close(k);
 	rd_kafka_mock_cluster_destroy(mock);
 }
 
-/* Older versions of librdkafka aborted the process if a client was closed before its reading had
- * stopped. */
+/* Older versions of librdkafka aborted the process if a client ended before its reading. */
 static void test_closed_behind_an_assignment(void **state)
 {
 	enum { ROUNDS = 50, MOST = 2 * PARTITIONS };

@@ -2,7 +2,7 @@
  * test_input_kafka_read.c - reads ranges of a topic as events, with JSON, CSV and raw values,
  * rejects and tombstones
  *
- * The expected events are computed from the messages that the test produced.
+ * The test computes the expected events from its own messages.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,9 @@ static void test_rejects_and_tombstones(void **state)
 	kafka_close(k);
 }
 
-/* An event that exceeds `max_message` is a reject with both figures, and its neighbours are loaded.
+/*
+ * An event that exceeds `max_message` is a reject with both figures, and the other messages become
+ * events.
  */
 static void test_too_large(void **state)
 {

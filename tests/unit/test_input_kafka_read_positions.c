@@ -69,7 +69,7 @@ static int read_on(struct cluster *c, struct kafka *k, struct offset_range *r, i
 	return rc;
 }
 
-/* The message before a range is read again, and must be the same message. */
+/* The client reads the message before a range again, and compares it. */
 static void test_anchors(void **state)
 {
 	struct cluster *c = *state;
@@ -98,7 +98,7 @@ static void test_anchors(void **state)
 	assert_int_equal(read_on(c, k, r, 7, why, sizeof why), 0);
 	assert_memory_not_equal(last.digest, r[0].last.digest, 16); /* no key */
 	assert_string_equal(c->said, "");
-	/* each difference of offset, time or digest is detected */
+	/* the check detects each difference of offset, time or digest */
 	for (int i = 0; i < 3; i++) {
 		struct offset_range bad = r[0];
 
@@ -119,7 +119,9 @@ static void test_anchors(void **state)
 	assert_memory_not_equal(empty_key.digest, r[0].last.digest, 16);
 	assert_int_equal(read_on(c, k, &p1, 2, why, sizeof why), 0);
 	assert_memory_not_equal(empty_key.digest, p1.last.digest, 16);
-	/* the message is deleted, like the offsets before it, which is reported once */
+	/*
+	 * the broker deleted the message and the offsets before it, and the check reports this once
+	 */
 	push_out(c);
 	struct kafka_topic t;
 	struct error err;

@@ -1,5 +1,4 @@
-/* Tests JSON lines that are passed on in batches. Each line is seen once, with its own fields and
- * bytes. */
+/* Tests JSON lines in batches. The sink gets each line once, with its own fields and bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

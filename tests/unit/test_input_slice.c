@@ -1,6 +1,6 @@
 /*
- * Tests that a file's rows, read in slices cut at any byte, equal those of the whole file. No row
- * is missing or doubled after slices that do not meet are read again.
+ * Tests that a file's rows, read in slices cut at any byte, equal those of the whole file. After a
+ * second reading of slices that do not meet, each row occurs once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static struct job job;
 static const char *path, *columns_file;
 static size_t piece_bytes;
 
-/* The events and rejects that were read, each with its place, in order. */
+/* The events and rejects, each with its place, in order. */
 struct reading {
 	struct buf log;
 	uint64_t line_base; /* added to line numbers, because a slice counts from its own start */

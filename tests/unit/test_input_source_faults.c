@@ -57,7 +57,7 @@ static void test_fatal_rows(void **state)
 	drop(&o);
 }
 
-/* An unclosed quote costs only its own line. The lines below it are read. */
+/* An unclosed quote costs only its own line. The reader continues with the lines below it. */
 static void test_open_quotes(void **state)
 {
 	static const struct {
@@ -149,7 +149,7 @@ static void test_bad_files(void **state)
 	}
 }
 
-/* Changes a file while it is read, after its first row was passed on. */
+/* Changes a file during reading, after the sink got its first row. */
 struct change {
 	void (*change)(const char *path);
 	const char *says;

@@ -1,7 +1,7 @@
 /*
  * test_input_source_files.c - reads delimited text from compressed input, several files and streams
  *
- * The results are compared with the text that was compressed, and with xxhash over the file on
+ * The test compares the results with the text before compression, and with xxhash over the file on
  * disk.
  */
 #include <setjmp.h>
@@ -92,7 +92,10 @@ static void test_compressed(void **state)
 	buf_release(&zst);
 }
 
-/* A compressed file that is cut or changed anywhere is refused. It never gives different rows. */
+/*
+ * The reader refuses a compressed file that ends early or has a changed byte. It never gives
+ * different rows.
+ */
 static void test_damaged(void **state)
 {
 	struct buf plain = many_rows(300);

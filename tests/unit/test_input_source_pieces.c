@@ -99,7 +99,7 @@ static void random_field(struct buf *text, struct buf *log)
 	buf_release(&value);
 }
 
-/* Valid input (RFC 4180, and single \r) gives exactly the fields that were written. */
+/* Valid input (RFC 4180, and single \r) gives exactly the written fields. */
 static void test_well_formed(void **state)
 {
 	static const char *const ends[] = {"\n", "\r\n", "\r"};
@@ -169,7 +169,7 @@ static void plain_row(struct buf *text, struct buf *log, size_t line, unsigned n
 }
 
 /*
- * Rows that are split in batches. Windows of marks end anywhere, also inside a line end. Some rows
+ * Rows split in batches. Windows of marks end anywhere, also inside a line end. Some rows
  * exceed a window, and some need the slow path.
  */
 static void test_windows(void **state)

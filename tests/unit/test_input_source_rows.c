@@ -55,7 +55,7 @@ static const struct {
 	{"a,\"b\"c\r\nx,y", 0, 2, "1:0 " BAD_BEHIND("2", "c") " <a,\"b\"c>\n2:8 [x] [y]\n", 0},
 	{"a, \"b\"\nx,y\n", 0, 2, "1:0 " BAD_PLAIN("2") " <a, \"b\">\n2:7 [x] [y]\n", 0},
 	{"a,\"b\" \nx,y\n", 0, 2, "1:0 " BAD_BEHIND("2", " ") " <a,\"b\" >\n2:7 [x] [y]\n", 0},
-	/* the fault is in the row's second line, so the second line is also skipped */
+	/* the fault is in the row's second line, so the reader also skips the second line */
 	{"\"a\nb\"c,\"d\nx,y\n", 0, 2,
 	 "1:0 " BAD_BEHIND("1", "c") " <\"a\\x0ab\"c,\"d>\n3:10 [x] [y]\n", 0},
 	{"a\"b", 0, 1, "1:0 " BAD_PLAIN("1") " <a\"b>\n", 0},

@@ -68,7 +68,7 @@ static void test_whole(void **unused)
 	}
 }
 
-/* Returns the fewest digits that are read back as the same number. */
+/* Returns the shortest text that gives the same number. */
 static void shortest(char *to, size_t size, double v)
 {
 	for (int digits = 1; digits <= 17; digits++) {

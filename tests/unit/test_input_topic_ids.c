@@ -43,7 +43,7 @@ static void test_read(void **state)
 	assert_string_equal(t[3].id, "_-_fz7-vn49_b19PPy8fDw");
 }
 
-/* Each shorter answer is reported as damaged, and no byte past its end is read (make asan). */
+/* The parser reports each shorter answer as damaged, and reads no byte past its end (make asan). */
 static void test_cut(void **state)
 {
 	(void)state;

@@ -2,8 +2,8 @@
  * test_load_cut.c - compares the cut with an oracle, which is a plain list of all cells, in which
  * the last (or first) input wins
  *
- * Events pass through row_encode into records, are sorted and cut into files, and the files' cells
- * are read back.
+ * Events pass through row_encode, the sorter and the cut into files. The test reads the files'
+ * cells.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -241,7 +241,7 @@ static size_t oracle(const struct cut_event *in, size_t n, bool computed, bool f
 			left[i]++;
 		}
 		if (k == 0)
-			left[i] = 1; /* only events without cells are counted here */
+			left[i] = 1; /* this counts only events without cells */
 	}
 	*dropped_events = 0;
 	for (size_t i = 0; i < n; i++)

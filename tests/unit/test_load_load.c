@@ -1,7 +1,7 @@
 /*
- * test_load_load.c - tests a whole load, with cells, counts, and files that are published or not
+ * test_load_load.c - tests a whole load, with cells, counts, and published files
  *
- * The expected results are worked out by hand from a few rows.
+ * We computed the expected results by hand from a few rows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void test_bad_events(void **state)
 	job_release(&job);
 }
 
-/* The later of two equal cells wins, and the overwritten cell is counted. */
+/* The later of two equal cells wins, and the load counts the overwritten cell. */
 static void test_duplicates(void **state)
 {
 	struct job job;
@@ -106,7 +106,7 @@ static void test_no_rows(void **state)
 	job_release(&job);
 }
 
-/* After a signal no file is published and no file is left. */
+/* After a signal, the load publishes no file and leaves no file. */
 static void test_stopped(void **state)
 {
 	struct job job;

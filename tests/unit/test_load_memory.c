@@ -118,7 +118,7 @@ static void test_even_pieces(void **state)
 		}
 }
 
-/* With much memory, each share has its best size, which was worked out by hand. */
+/* With much memory, each share has its best size, which we computed by hand. */
 static void test_figures(void **state)
 {
 	static const struct {

@@ -13,7 +13,7 @@
 #include "hfile.h"
 #include "tests/unit/row_rig.h"
 
-/* If `usual`, the weight is known without reading the payload, and both ways give the same
+/* If `usual`, the test gets the weight without the payload, and both ways give the same
  * weight. */
 static void expect_weight(const struct rig *r, bool usual, uint64_t want)
 {
@@ -422,7 +422,7 @@ static void numbers_round_trip(void **state)
 		snprintf(text, sizeof text, i % 4 ? "%" PRIu64 : "%022" PRIu64, v);
 		ENCODE_OK(&r, text);
 		assert_int_equal(get_be64(r.record.key.ptr), v);
-		/* each wrong character is found at any place */
+		/* the reader finds each wrong character at any place */
 		size_t at = (size_t)rand() % strlen(text);
 		text[at] = "/:a \x80\xff-.+"[rand() % 9];
 		if (ENCODE(&r, text) == 0)
@@ -476,7 +476,7 @@ static void wide_rows(void **state)
 	rig_release(&r);
 }
 
-/* Tests the place of the timestamp, which is fixed in the key, or is the secondary. */
+/* Tests the place of the timestamp, which has a fixed place in the key, or is the secondary. */
 static void secondary_bytes(void **state)
 {
 	(void)state;

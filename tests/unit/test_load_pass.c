@@ -95,7 +95,7 @@ static int rig_run(struct rig *r)
 	return rc ? rc : pass_run(&r->pass, &r->err);
 }
 
-/* All memory taken from the budget is returned. */
+/* The pass returns all memory to the budget. */
 static void rig_close(struct rig *r)
 {
 	pass_free_sorters(&r->pass);
@@ -297,7 +297,7 @@ static void test_fraction(void **state)
 	}
 }
 
-/* A source that cannot be opened leaves no memory allocated and no file. */
+/* After a failure to open a source, no memory and no file remains. */
 static void test_refused(void **state)
 {
 	static const char *const files[] = {"/nowhere/in.csv"};

@@ -1,5 +1,7 @@
-/* Tests that pieces return the records that were added, compressed or not, and that each changed
- * bit is detected. */
+/*
+ * Tests that pieces return the added records, compressed or not, and that the reader detects each
+ * changed bit.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +204,7 @@ static void test_each_bit_counts(void **state)
 	}
 }
 
-/* Wrong lengths are refused before any copy, even if the digest is right. */
+/* The reader refuses wrong lengths before any copy, even if the digest is right. */
 static void test_a_record_beyond_its_piece_is_refused(void **state)
 {
 	(void)state;

@@ -308,7 +308,7 @@ static void raw_of(const struct event *ev, struct buf *out)
 	}
 }
 
-/* Returns true if the batch was taken. */
+/* Returns true if row_encode_batch takes the batch. */
 static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct batch *b)
 {
 	struct record_batch records;
@@ -383,8 +383,10 @@ static bool is_taken(struct rig *r, const struct rig_rows *rows)
 	return taken;
 }
 
-/* After faults, batches are tried less often. After enough valid rows, they are always tried
- * again. */
+/*
+ * After faults, row_encode tries fewer batches. After enough valid rows, row_encode tries each
+ * batch again.
+ */
 static void pauses(void **state)
 {
 	(void)state;

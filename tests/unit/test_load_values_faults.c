@@ -188,7 +188,7 @@ static void nulls_and_optional_cells(void **state)
 	assert_int_equal(cells[2].cell.value.len, 0);
 	ENCODE_OK(&r, "key", "", "-");
 	assert_int_equal(r.record.key.len, 0); /* no cell to store */
-	/* an optional field is still checked */
+	/* the decoder still checks an optional field */
 	assert_int_equal(ENCODE(&r, "key", "x", "-"), RC_DATA);
 	rig_release(&r);
 }

@@ -1,5 +1,7 @@
-/* Tests keys built from a job alone, with golden bytes worked out by hand. Every key is decoded
- * again. */
+/*
+ * Tests keys built from a job alone, with golden bytes worked out by hand. The test decodes every
+ * key again.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +34,7 @@ static void decode(struct key_table *k, struct bytes key, struct arena *a, struc
 		fail_msg("%s", err.msg);
 }
 
-/* A part of a key. `u` is its value unless `text` is given. */
+/* A part of a key. `u` is its value, unless the case has `text`. */
 struct golden {
 	enum field_type type;
 	enum encode_as as;

@@ -35,7 +35,7 @@ struct desk {
 	const struct predicate *predicate;
 	struct error err;
 	unsigned asked; /* bit: field */
-	size_t broken;	/* a field whose value cannot be decoded */
+	size_t broken;	/* a field with an invalid value */
 };
 
 static void desk_open(struct desk *d)
@@ -186,8 +186,10 @@ static void nulls_are_unknown(void **state)
 	desk_close(&d);
 }
 
-/* An invalid value of a field ends the evaluation with an error. Fields that cannot change the
- * answer are not decoded. */
+/*
+ * An invalid value of a field ends the evaluation with an error. The evaluation does not decode
+ * fields that cannot change the answer.
+ */
 static void only_what_matters_is_read(void **state)
 {
 	struct desk d;

@@ -1,9 +1,8 @@
 /*
- * test_model_question_parse.c - tests conditions that are parsed into trees, errors with their
- * place, and answers
+ * test_model_question_parse.c - tests trees of conditions, errors with their place, and answers
  *
- * A random tree is written as text with the fewest parentheses. The parsed text must answer as the
- * tree does, by three-valued logic that the test implements again.
+ * The test writes a random tree as text with the fewest parentheses. The parsed text must answer as
+ * the tree does, by three-valued logic that the test implements again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +133,7 @@ static void test_faults(void **state)
 	}
 }
 
-/* Deep or long conditions are parsed or refused with an error. The stack does not overflow. */
+/* Deep or long conditions give a tree or an error. The stack does not overflow. */
 static void test_bounds(void **state)
 {
 	struct buf deep = {0}, list = {0};

@@ -59,8 +59,8 @@ static struct node nodes[20];
 static size_t nnodes;
 static uint64_t next_id;
 static int64_t now, touched_at, stalls_at, stalls_ms; /* 0: never */
-static bool nameless, thread_fails, no_proc;	      /* no_proc: /proc/PID/stat cannot be read */
-static const char *unreachable;			      /* a path whose status call fails */
+static bool nameless, thread_fails, no_proc; /* no_proc is true if /proc/PID/stat is unreadable */
+static const char *unreachable;		     /* a path whose status call fails */
 
 static int start(void **state)
 {
@@ -214,7 +214,7 @@ const char *fake_user(const struct storage *s)
 
 /* --- the lease --- */
 
-/* If a lock cannot be renewed or identified, no lease is taken and no lock file is left. */
+/* If the server cannot renew or identify a lock, there is no lease and no lock file. */
 static void no_lease(void **state)
 {
 	struct lease *l;
@@ -273,7 +273,7 @@ static void watching(void **state)
 	}
 }
 
-/* Is the owner believed alive? *watched: the lock was watched first. */
+/* Is the owner believed alive? *watched is true if the process watched the lock first. */
 static bool is_alive(long pid, unsigned long long began, bool *watched)
 {
 	char here[128], text[200];
@@ -379,7 +379,7 @@ static void taken_over_before_the_end(void **state)
 	staging_remote.release(&s);
 }
 
-/* The lock is removed already, so that it blocks no other run. */
+/* The run has removed the lock, so it blocks no other run. */
 static void taken_over_at_the_end(void **state)
 {
 	struct error err = {0};
@@ -396,7 +396,7 @@ static void taken_over_at_the_end(void **state)
 	staging_remote.release(&s);
 }
 
-/* If a folder cannot be read, it may belong to another run. */
+/* An unreadable folder may belong to another run. */
 static void not_to_be_seen(void **state)
 {
 	struct staging s = take_folder();

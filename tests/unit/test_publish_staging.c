@@ -328,7 +328,7 @@ static void test_publish_without_renameat2(void **state)
 	assert_int_equal(entries_in(p->dir), 1);
 }
 
-/* If any sync fails, nothing is published and abort removes everything. */
+/* If any sync fails, the load is not visible, and abort removes everything. */
 static void test_sync_failures(void **state)
 {
 	const struct place *p = *state;
@@ -367,8 +367,10 @@ static int refused(const struct place *p, const char *word)
 	return rc;
 }
 
-/* The folder of another user is refused, because that user could add files to it during the load,
- * or read the data. */
+/*
+ * saltmill refuses the folder of another user, because that user could add files to it during the
+ * load, or read the data.
+ */
 static void test_foreign_refused(void **state)
 {
 	const struct place *p = *state;
@@ -391,7 +393,7 @@ static void test_links_not_followed(void **state)
 	assert_int_equal(mkdir(p->partial, 0700), 0);
 	assert_int_equal(symlink(victim, lock), 0);
 	assert_int_equal(refused(p, "the lock is a link"), RC_CONFIG);
-	assert_false(there(victim)); /* the link's target was not created */
+	assert_false(there(victim)); /* the link's target does not exist */
 	assert_int_equal(unlink(lock), 0);
 
 	assert_int_equal(mkdir(victim, 0700), 0);
@@ -428,8 +430,10 @@ static void test_exchanged_folder(void **state)
 	mem_free(aside);
 }
 
-/* The sync after the rename fails, and so does the rename back. The message names the folder that
- * is left. */
+/*
+ * The sync after the rename fails, and so does the rename back. The message names the remaining
+ * folder.
+ */
 static void test_not_taken_back(void **state)
 {
 	const struct place *p = *state;
@@ -655,7 +659,7 @@ static void test_rejects_no_room(void **state)
 	for (l.seq = 0; l.seq < 5000; l.seq++)
 		assert_int_equal(rejects_add(r, 0, &l, &err), RC_OK);
 	struct buf sentence = {0};
-	/* the spool's buffer is flushed */
+	/* the spool flushes its buffer */
 	assert_int_equal(rejects_nth(r, 0, &sentence, &err), RC_OK);
 	buf_release(&sentence);
 	char *path = mem_format("%s/r", p->root);

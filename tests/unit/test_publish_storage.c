@@ -90,7 +90,7 @@ static void written_and_read(void **state)
 	struct buf few = {0};
 	assert_int_equal(storage_read(s, path, 6, &few, &err), RC_LIMIT);
 	buf_release(&few);
-	/* no file is overwritten, and an aborted write leaves no file */
+	/* a write overwrites no file, and an aborted write leaves no file */
 	assert_int_equal(storage_begin(s, &f, path, 0, &err), RC_IO);
 	assert_null(f);
 	char *other = mem_strdup(path_of("given-up"));

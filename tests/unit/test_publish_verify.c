@@ -1,6 +1,6 @@
 /*
- * test_publish_verify.c - tests that a sound load has no problem, and that each kind of damage is
- * found
+ * test_publish_verify.c - tests that a sound load has no problem, and that verify finds each kind
+ * of damage
  */
 #include <setjmp.h>
 #include <stdarg.h>

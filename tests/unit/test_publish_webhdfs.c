@@ -1,6 +1,6 @@
 /*
  * test_publish_webhdfs.c - tests storage on HDFS with a small server that follows HDFS's rules and
- * fails on request (fake_webhdfs.py). The checksum is compared with that of a real HDFS.
+ * fails on request (fake_webhdfs.py). The test compares the checksum with that of a real HDFS.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -217,7 +217,7 @@ static void streams(void **state)
 	storage_close(s);
 }
 
-/* The page is closed in this server (tests/cli/test_places.py tests an open one). */
+/* This server closes the page (tests/cli/test_places.py tests an open one). */
 static void room(void **state)
 {
 	(void)state;
@@ -359,7 +359,7 @@ static void broken_stream(void **state)
 		else
 			storage_abort(f);
 		assert_int_equal(rc, i == 0 ? RC_BROKEN : RC_IO);
-		/* no file is left that looks complete */
+		/* no remaining file looks complete */
 		assert_int_equal(kind_of(s, path, &info), STORAGE_NOTHING);
 		mem_free(path);
 	}
@@ -367,7 +367,7 @@ static void broken_stream(void **state)
 	storage_close(s);
 }
 
-/* A change whose answer was lost is sent again, although the first call had succeeded. */
+/* The client sends a change without an answer again, although the first call had succeeded. */
 static void lost_answers(void **state)
 {
 	(void)state;
@@ -411,7 +411,8 @@ static void no_ids(void **state)
 
 /*
  * For encrypted and erasure-coded files HDFS returns the checksum of the bytes on its disks (encBit
- * and ecBit of a FileStatus). Lengths are compared, and an existing file never counts as identical.
+ * and ecBit of a FileStatus). saltmill compares lengths, and an existing file never counts as
+ * identical.
  */
 static void opaque_files(void **state)
 {
@@ -436,7 +437,7 @@ static void opaque_files(void **state)
 	storage_close(s);
 }
 
-/* A file whose writer was killed has no checksum, even if its length is complete. */
+/* A file whose writer died has no checksum, even if its length is complete. */
 static void unclosed_file(void **state)
 {
 	(void)state;
@@ -458,8 +459,10 @@ static void unclosed_file(void **state)
 	storage_close(s);
 }
 
-/* An existing file is replaced unless it is identical. A checksum of another kind is no reason to
- * replace it. */
+/*
+ * The upload replaces an existing file unless it is identical. A checksum of another kind is no
+ * reason to replace it.
+ */
 static void put_again(void **state)
 {
 	(void)state;

@@ -533,7 +533,7 @@ static int answer_text(const struct rig *t, const struct query *q, struct buf *o
 	return rc;
 }
 
-/* Returns 1 if the case was run. */
+/* Returns 1 if the case ran. */
 static unsigned ask(struct rig *t, const json_t *one, int64_t now_ms, const char *id, size_t n)
 {
 	struct query_column columns[64];

@@ -1,5 +1,5 @@
 /*
- * test_sort_sorted_run.c - tests that runs return the records that were written, from any start.
+ * test_sort_sorted_run.c - tests that runs return the written records, from any start.
  * Damaged bytes in a temporary file end in an error, never in a crash.
  */
 #include <setjmp.h>
@@ -288,7 +288,7 @@ static bool same_key(const struct row *a, const struct row *b)
 	return a->key_len == b->key_len && !memcmp(a->bytes, b->bytes, a->key_len);
 }
 
-/* Reads rows from i on until the loaded blocks end. Returns the first row that was not read. */
+/* Reads rows from i on until the loaded blocks end. Returns the first unread row. */
 static size_t expect_rows(struct run_reader *rd, const struct fixture *f, size_t i, bool first)
 {
 	struct error err = {0};
@@ -315,7 +315,7 @@ static void check_reading(struct fixture *f)
 	assert_int_equal(reader_load(&rd, 0, f->run->nblocks, &err), RC_OK);
 	assert_int_equal(expect_rows(&rd, f, 0, true), f->n);
 	size_t at = 0;
-	for (size_t b = 0; b < f->run->nblocks; b++) { /* each block is read alone */
+	for (size_t b = 0; b < f->run->nblocks; b++) { /* read each block alone */
 		assert_true(f->run->blocks[b].weight == f->weights[at]);
 		assert_true(bytes_eq(run_block_key(f->run, b),
 				     bytes_of(f->rows[at].bytes, f->rows[at].key_len)));
@@ -412,7 +412,7 @@ static bool within(struct bytes b, const uint8_t *from, size_t bytes)
 	return b.ptr >= from && b.len <= bytes && (size_t)(b.ptr - from) <= bytes - b.len;
 }
 
-/* Reads all blocks as far as possible. All bytes that are read lie inside the buffer. */
+/* Reads all blocks as far as possible. The reader reads only bytes inside the buffer. */
 static int read_damaged(struct fixture *f, struct run_reader *rd, size_t first, struct error *err)
 {
 	reader_start(rd, f->run);

@@ -13,7 +13,7 @@
 
 #include "tests/unit/sort_rig.h"
 
-/* A batch is added after the existing records if it fits, or refused. */
+/* The builder adds a batch after the existing records if it fits, or refuses it. */
 static void test_room(void **state)
 {
 	(void)state;
@@ -49,7 +49,7 @@ static void test_room(void **state)
 						  &batch.to, &err),
 				 RC_OK);
 		assert_int_equal(batch.to != NULL, cases[i].room);
-		if (batch.to) /* the whole room may be written */
+		if (batch.to) /* the caller may write the whole room */
 			memset(batch.to, 0xff, cases[i].bytes + RECORD_SLACK);
 		if (batch.to && i == 2)
 			assert_int_equal(run_builder_add(b, &r, &err), RC_OK);

@@ -119,7 +119,7 @@ static void faults_of_names_and_limits(void **state)
 
 enum place { MORE, TABLE, FAMILY_CONF, TABLE_CONF };
 
-/* `value` is the parsed value, or NULL if the message `says` is expected. */
+/* `value` is the parsed value, or NULL if the case expects the message `says`. */
 static void attribute_values(void **state)
 {
 	static const struct {

@@ -1,5 +1,6 @@
-/* Tests descriptions of tables, which are read from create-table scripts, compared with those of a
- * cluster, and corrected.
+/*
+ * Tests descriptions of tables. They come from create-table scripts, and the test compares them
+ * with those of a cluster and corrects them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ static void test_script(void **state)
 	arena_release(&a);
 }
 
-/* A script that is cut before the end of its first family is refused. */
+/* The parser refuses a script that ends before the end of its first family. */
 static void test_damaged_scripts(void **state)
 {
 	size_t create = (size_t)(strstr(script, "  create 'ns") - script),
@@ -72,7 +73,7 @@ static void test_damaged_scripts(void **state)
 	}
 }
 
-/* The script that ddl_create writes is read back as the table's own attributes. */
+/* The parser reads the script of ddl_create as the table's own attributes. */
 static void test_round_trip(void **state)
 {
 	struct attribute more[] = {{.key = "REPLICATION_SCOPE", .value = "1"}},

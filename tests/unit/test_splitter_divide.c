@@ -416,7 +416,7 @@ static void as_the_naive_one(void **state)
 	}
 }
 
-/* The regions are cut between even buckets, and each split point has one byte. */
+/* The plan cuts the regions between even buckets, and each split point has one byte. */
 static void even_buckets_are_regions(void **state)
 {
 	enum { BUCKETS = 16, EACH = 1000 };

@@ -329,7 +329,7 @@ static void no_slivers_across_buckets(void **state)
 					first = b;
 				last = in[i][b] ? b : last;
 			}
-			/* with a sample, half of the bound is left for its error */
+			/* with a sample, half of the bound remains for its error */
 			assert_true(first == last || (double)in[i][first] > 0.8 * sliver);
 			assert_true(first == last || (double)in[i][last] > 0.8 * sliver);
 		}

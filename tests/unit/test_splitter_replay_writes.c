@@ -1,4 +1,4 @@
-/* test_splitter_replay_writes.c - compares the replay of writes with shares that are known in advance */
+/* test_splitter_replay_writes.c - compares the replay of writes with known shares */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -189,8 +189,10 @@ static void bound_holds_in_a_thousand_runs(void **state)
 	mem_free(rows);
 }
 
-/* Only a part of the rows is sampled. Counts stay exact, and ranges are unbiased and within the
- * bound. */
+/*
+ * The sketch samples only a part of the rows. Counts stay exact, and ranges are unbiased and within
+ * the bound.
+ */
 static void bound_holds_behind_a_picker(void **state)
 {
 	enum { ROWS = 2500, K = 1024, PIECE = 100 };

@@ -295,7 +295,7 @@ static int compare_keys(const void *a, const void *b)
 	return bytes_cmp(*(const struct bytes *)a, *(const struct bytes *)b);
 }
 
-/* Random sorted keys over all byte values are read back from their text. A linear search finds
+/* The parser reads random sorted keys over all byte values from their text. A linear search finds
  * their regions. */
 static void round_trip_and_regions(void **state)
 {

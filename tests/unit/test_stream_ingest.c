@@ -2,7 +2,7 @@
  * test_stream_ingest.c - tests that loads of a topic with a state folder contain each offset
  * exactly once
  *
- * The test runs on librdkafka's mock cluster. The expected rows are computed from the messages that
+ * The test runs on librdkafka's mock cluster. It computes the expected rows from the messages that
  * it produced.
  */
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static int drop(void **state)
 	return drop_cluster(state) || teardown(state);
 }
 
-/* Loads follow each other without a gap, are chained, and the state lists them. */
+/* Loads follow each other without a gap, name the load before, and are in the state's list. */
 static void test_load_after_load(void **state)
 {
 	struct cluster *c = *state;
@@ -121,7 +121,7 @@ static void test_load_after_load(void **state)
 	assert_true(loads[1].load->read == 35 && loads[2].load->read == 8);
 	for (size_t i = 0; i < n; i++)
 		assert_null(manifest_chain_check(loads[i].load, &gone));
-	/* the published manifest is changed, and the chain detects it */
+	/* the test changes the published manifest, and the chain detects it */
 	char *manifest = mem_format("%s/one/manifest.json", dir);
 	FILE *f = fopen(manifest, "a");
 	fputc('\n', f);
@@ -130,7 +130,7 @@ static void test_load_after_load(void **state)
 	assert_non_null(problem);
 	assert_false(gone);
 	mem_free(problem);
-	/* without the manifest the load is reported as missing */
+	/* without the manifest, the check reports the load as missing */
 	unlink(manifest);
 	problem = manifest_chain_check(loads[1].load, &gone);
 	assert_true(gone && strstr(problem, "/one does not exist, "));
@@ -163,7 +163,7 @@ static void test_a_failed_load_takes_nothing(void **state)
 	assert_true(r.manifest.read == 4 && r.manifest.rejected == 1);
 	expect_range(&r.manifest, 0, 0, 0, 4);
 	load_result_release(&r);
-	/* no offsets are left, so there is an empty load or a message, and never the old events */
+	/* no offsets remain, so there is an empty load or a message, and never the old events */
 	if (load_topic(c, &job, "rest", 0, &r, &err) == RC_OK)
 		assert_int_equal(r.manifest.read, 0);
 	load_result_release(&r);
@@ -327,7 +327,7 @@ static void test_seek_of_a_pattern(void **state)
 	load_all(c, &job, "one", 30);
 	struct offset_range to = {.topic = "events", .partition = 0, .end = 10};
 	char *folder = mem_strdup(path_of("state"));
-	mallopt(M_PERTURB, 0xa5); /* freed memory is overwritten */
+	mallopt(M_PERTURB, 0xa5); /* the test overwrites freed memory */
 	int rc = seek_run(folder, &job, &to, 1, &r, &err);
 	mallopt(M_PERTURB, 0);
 	if (rc)
@@ -361,7 +361,7 @@ static int64_t noted(struct cluster *c, const char *topic)
 	return note.offset;
 }
 
-/* A later topic is added to the group's offsets before the first load of its messages. */
+/* The group's offsets contain a later topic before the first load of its messages. */
 static void test_later_topics_are_claimed(void **state)
 {
 	struct cluster *c = *state;
@@ -402,8 +402,8 @@ static void test_later_topics_are_claimed(void **state)
 }
 
 /*
- * Two of a pattern's three topics are deleted. The first had a partition that the job names, and
- * the second had none of the job's partitions. The job stays valid, and only the first deletion
+ * The test deletes two of a pattern's three topics. The first had a partition that the job names,
+ * and the second had none of the job's partitions. The job stays valid, and only the first deletion
  * loses data.
  */
 static void test_topics_that_go(void **state)

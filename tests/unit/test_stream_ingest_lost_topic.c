@@ -1,5 +1,5 @@
 /*
- * Tests a state whose topic is unknown, and files that cannot be read
+ * Tests a state whose topic is unknown, and unreadable files
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static int64_t position(const char *path)
 	return at;
 }
 
-/* The topic's record is damaged and no load names the topic, so nothing is changed. */
+/* The topic's record is damaged and no load names the topic, so --rebuild changes nothing. */
 static void test_rebuild_without_topic(void **state)
 {
 	char *path = make_state("rebuild"), *file = file_in(path, "topic.json");
@@ -156,8 +156,8 @@ static void test_not_to_be_seen(void **state)
 }
 
 /*
- * Load 2 of two topics is missing, and orders was deleted before load 3. The gap of clicks is
- * bridged. The gap of orders cannot be bridged, and this is reported.
+ * Load 2 of two topics is missing, and topic orders no longer existed at load 3. --rebuild bridges
+ * the gap of clicks. It cannot bridge the gap of orders, and reports this.
  */
 static void test_missing_load_of_a_topic_that_is_gone(void **state)
 {
@@ -202,8 +202,10 @@ static void test_missing_load_of_a_topic_that_is_gone(void **state)
 	}
 }
 
-/* Makes a state of clicks, then of all these topics, with three loads. The record of the second
- * load is lost. */
+/*
+ * Makes a state of clicks, then of all these topics, with three loads. The state lacks the record
+ * of the second load.
+ */
 static char *lose_second(const char *name, const struct state_topics *then,
 			 const struct offset_range ranges[3][2])
 {
@@ -248,7 +250,7 @@ static void test_missing_load_of_fewer_partitions(void **state)
 	mem_free(path);
 }
 
-/* The topic of the places without a name is lost, too. */
+/* The state also lacks the topic of the places without a name. */
 static void test_missing_load_without_topic(void **state)
 {
 	static const struct offset_range ranges[3][2] = {

@@ -145,7 +145,7 @@ static void test_refusals(void **state)
 	assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
 	assert_int_equal(shared_open(&other, path, true, &err), RC_BUSY);
 	shared_close(&other);
-	/* reading is always allowed */
+	/* a reader always gets access */
 	assert_int_equal(shared_open(&other, path, false, &err), RC_OK);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(shared_check(&other, &cases[i].now, &err), cases[i].rc);
@@ -168,7 +168,7 @@ static void test_refusals(void **state)
 	mem_free(path);
 }
 
-/* The run is killed before the folder's kind is written. The next run completes the folder and
+/* The run dies before it writes the folder's kind. The next run completes the folder and
  * keeps existing positions. */
 static void test_killed(void **state)
 {
@@ -262,7 +262,7 @@ static void test_rebuilt(void **state)
 		shared_close(&s);
 		assert_int_equal(unlink(file), 0);
 	}
-	/* a sound folder is not changed, and positions stay */
+	/* a sound folder does not change, and positions stay */
 	assert_int_equal(shared_rebuild(path, &lines, &err), RC_OK);
 	lines.len = 0;
 	assert_int_equal(shared_rebuild(path, &lines, &err), RC_OK);

@@ -135,8 +135,10 @@ static void test_seek(void **state)
 
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 10);
-	/* an intent that is certainly not published would start at the old position, so it is
-	 * removed */
+	/*
+	 * an intent that is certainly not published would start at the old position, so the run
+	 * removes it
+	 */
 	assert_int_equal(state_seek(s, to, 2, &err), 0);
 	assert_null(state_intent(s));
 	state_close(s);
@@ -185,7 +187,7 @@ static void test_one_process(void **state)
 	char pid[40];
 	snprintf(pid, sizeof pid, "in use by process %ld on ", (long)getpid());
 	assert_non_null(strstr(err.msg, pid));
-	/* reading is always allowed */
+	/* a reader always gets access */
 	assert_int_equal(state_open(&other, *state, false, &err), 0);
 	assert_true(state_in_use(other));
 	state_close(other);
@@ -193,7 +195,7 @@ static void test_one_process(void **state)
 	assert_int_equal(state_open(&other, "/nowhere/state", false, &err), RC_CONFIG);
 }
 
-/* If a change is killed at any of its steps, it leaves the old content or the new content. */
+/* A process that dies at any step of a change leaves the old content or the new content. */
 static void test_killed(void **state)
 {
 	static const struct {
@@ -251,7 +253,7 @@ static void test_damaged(void **state)
 	mem_free(path);
 }
 
-/* A record's facts about a load are read back. Records of older versions without these facts are
+/* The state reads a record's facts about a load. Records of older versions without these facts are
  * valid. */
 static void test_recorded(void **state)
 {
@@ -369,8 +371,10 @@ static void expect_state(const char *dir, int records, const char *name, int64_t
 	state_close(s);
 }
 
-/* With many records, records counted in a checkpoint are not read. The folder always wins over the
- * checkpoint. */
+/*
+ * With many records, the state does not read records counted in a checkpoint. The folder always
+ * wins over the checkpoint.
+ */
 static void test_checkpoint(void **state)
 {
 	const char *dir = *state;
@@ -384,7 +388,7 @@ static void test_checkpoint(void **state)
 	expect_state(dir, 620, "00000620", 6200, NULL); /* writes the checkpoint */
 	put_record(dir, 621, "0");
 	expect_state(dir, 621, "00000621", 6210, NULL);
-	/* an older record is read only when it is requested */
+	/* the state reads an older record only on request */
 	put_file(dir, "loads/00000007.json", "?");
 	s = open_state(dir);
 	assert_string_equal(state_newest(s)->before, "00000620");
@@ -424,7 +428,7 @@ static void test_checkpoint(void **state)
 	mem_free(path);
 }
 
-/* A changed byte in a record is detected, except in its layout. */
+/* The state detects a changed byte in a record, except in its layout. */
 static void test_digest(void **state)
 {
 	const char *dir = *state;
@@ -492,7 +496,7 @@ static void test_note(void **state)
 	n.lag = 8;
 	state_note(s, &n);
 	assert_true(state_noted(s, &back) && back.lag == 7);
-	/* a parked partition, and its release, are always written at once */
+	/* the stream always writes a parked partition, and its release, at once */
 	static const char why[] = "events/0: \"20\" offsets are lost";
 	snprintf(n.parked, sizeof n.parked, "%s", why);
 	state_note(s, &n);
@@ -501,7 +505,7 @@ static void test_note(void **state)
 	n.parked[0] = 0;
 	state_note(s, &n);
 	assert_true(state_noted(s, &back) && !back.parked[0]);
-	/* one second is counted correctly even if the wall clock was set back */
+	/* the count of a second is correct even if the wall clock goes back */
 	steady_ahead_ms += 1000;
 	n.time_ms = 6;
 	state_note(s, &n);
@@ -528,7 +532,7 @@ static void copy_file(const char *from, const char *to)
 	buf_release(&text);
 }
 
-/* A folder listing from before another process's last change is not used. */
+/* The state does not use a folder listing from before another process's last change. */
 static void test_seen_too_old(void **state)
 {
 	static const char *const gone[] = {"loads/00000002.json", "intent.json"};
@@ -560,7 +564,9 @@ static void test_seen_too_old(void **state)
 		mem_free(path);
 		mem_free(kept);
 	}
-	/* a note that a power failure cut is ignored, and a note of an older version counts */
+	/*
+	 * the state ignores a note that a power failure cut, and a note of an older version counts
+	 */
 	static const struct {
 		const char *text;
 		int rc;
@@ -586,7 +592,7 @@ static void test_seen_too_old(void **state)
 			state_close(opened);
 	}
 	mem_free(lock);
-	/* a load that was dropped on purpose is not missing */
+	/* a load that the user dropped is not missing */
 	struct state *s = open_state(*state);
 	assert_int_equal(state_settle(s, state_intent(s)->name, false, &err), 0);
 	state_close(s);

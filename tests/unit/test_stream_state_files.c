@@ -1,8 +1,8 @@
 /*
  * test_stream_state_files.c - tests the files of a state as earlier versions wrote them
  *
- * Their bytes stay the same, and files of all earlier versions are read. Python computed the
- * digests, from json.dumps with sort_keys and without blanks.
+ * Their bytes stay the same, and the program reads files of all earlier versions. Python computed
+ * the digests, from json.dumps with sort_keys and without blanks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

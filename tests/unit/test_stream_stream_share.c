@@ -35,7 +35,7 @@ static void holds(void *ctx, const char *state_dir, const char *prefix, bool hel
 		stop_flag = SIGTERM;
 }
 
-/* Loads that wait for HBase at the end are counted then, because no other instance has taken them.
+/* The stream counts loads that wait for HBase at the end, because no other instance has taken them.
  */
 static void test_held_to_the_end(void **state)
 {

@@ -184,8 +184,8 @@ const char *header_doubt(const struct columns *c, const struct sniffed_shape *s,
 			return NULL;
 	if (words)
 		return NULL;
-	return s->header ? "the first row may be data, but the job takes it as names: then replace "
-			   "it by `columns: [NAME, ...]`"
-			 : "the first row may be names, but the job takes it as data: then remove "
-			   "`columns:`";
+	return s->header ? "the first row may be data, but the job takes it as names; if so, "
+			   "replace it by `columns: [NAME, ...]`"
+			 : "the first row may be names, but the job takes it as data; if so, "
+			   "remove `columns:`";
 }

@@ -91,7 +91,7 @@ static void put_year(const char *file, struct buf *out)
 	}
 	if (stat(file, &st) || !gmtime_r(&st.st_mtime, &tm))
 		tm = (struct tm){.tm_year = 70, .tm_mday = 1};
-	buf_printf(out, "{near: %04d-%02d-%02d}}   # the day on which the file was written last\n",
+	buf_printf(out, "{near: %04d-%02d-%02d}}   # the day of the file's last change\n",
 		   tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
 

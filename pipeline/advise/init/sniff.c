@@ -99,12 +99,11 @@ static int sniff(struct columns *c, const struct lines *l, const char *file, con
 	if (doubt)
 		buf_printf(&out->doubts, "%s\n", doubt);
 	if (l->found.doubtful)
-		buf_printf(
-			&out->doubts,
-			"the encoding may be %s (%.0f %% of the characters are usual)%s%s: compare "
-			"some values with the source\n",
-			l->found.name, 100 * l->found.score, l->found.next ? " or " : "",
-			l->found.next ? l->found.next : "");
+		buf_printf(&out->doubts,
+			   "the encoding may be %s (%.0f %% of the characters are usual)%s%s; "
+			   "compare some values with the source\n",
+			   l->found.name, 100 * l->found.score, l->found.next ? " or " : "",
+			   l->found.next ? l->found.next : "");
 	job_write(c, &s, l, &k, name, &out->yaml);
 	return stop_check(err);
 }

@@ -66,8 +66,8 @@ static void dead_versions(struct lint *l, const struct job *job, const struct jo
 						      f->name, (int)f->versions,
 						      in_key ? "the cells' time is part of the key"
 							     : "all cells have one time"),
-				    .why = "a column of a row can then have only one cell, so "
-					   "more versions are never used",
+				    .why = "a column of a row can then have only one cell, so more "
+					   "versions have no use",
 				    .fix = fix_family(l, t, f, "versions", "1"),
 				    .figure = f->versions});
 	}
@@ -84,20 +84,20 @@ static void time_as_text(struct lint *l, const struct job *job, const struct job
 
 		if (!time)
 			continue;
-		lint_add(l, &(struct lint_finding){
-				    .rule = "time-as-text",
-				    .severity = LINT_ADVICE,
-				    .table = t->schema.name,
-				    .pos = p->pos,
-				    .what = lint_text(l, "time `%s` is in the key as text",
-						      job->fields[p->field].name),
-				    .why = "eight bytes can store every millisecond and sort as "
-					   "time does; text is longer, and is stored with each "
-					   "cell",
-				    .fix = fix_part(l, t, p->pos,
-						    lint_text(l, "{field: %s, as: millis}",
-							      fix_name(l, time->name))),
-				    .figure = p->width});
+		lint_add(l,
+			 &(struct lint_finding){
+				 .rule = "time-as-text",
+				 .severity = LINT_ADVICE,
+				 .table = t->schema.name,
+				 .pos = p->pos,
+				 .what = lint_text(l, "time `%s` is in the key as text",
+						   job->fields[p->field].name),
+				 .why = "eight bytes can store every millisecond and sort as time "
+					"does; text is longer, and HBase stores it with each cell",
+				 .fix = fix_part(l, t, p->pos,
+						 lint_text(l, "{field: %s, as: millis}",
+							   fix_name(l, time->name))),
+				 .figure = p->width});
 	}
 }
 

@@ -63,7 +63,7 @@ static void long_key(const struct judge *j)
 		      "row keys have %.1f bytes on average; stored with each of %.1f cells in a "
 		      "row, they need %s",
 		      mean, cells, all),
-	    "the key is stored with every cell, also in the memstore and block cache; guides "
+	    "HBase stores the key with every cell, also in the memstore and block cache; guides "
 	    "recommend 16 bytes",
 	    fix_long_key(j->lint, j->job, j->table, part));
 }
@@ -81,8 +81,8 @@ static void ordered_head(const struct judge *j)
 	    lint_text(j->lint,
 		      "%.0f%% of the row keys are %s all before them in the order of the events",
 		      100 * share, falls ? "below" : "above"),
-	    "live events are then all written to one region, so one server does all the work; a "
-	    "bulk load is not affected",
+	    "all live events then go to one region, so one server does all the work; this does "
+	    "not affect a bulk load",
 	    fix_salt(j->lint, j->job, j->table, r->count > r->servers ? r->count : r->servers));
 }
 
@@ -97,8 +97,8 @@ static void add_unbalanced(const struct judge *j, size_t small, size_t large, do
 		is_small[i] = i == small;
 	add(j, "unbalanced-families", LINT_WARNING, j->table->schema.families[small].pos, figure,
 	    what,
-	    "regions split by the large family, so the small family is spread over many regions "
-	    "with few rows in each region; use one family, or a separate table",
+	    "the large family decides when regions split, so the small family has few rows in "
+	    "each of many regions; use one family, or a separate table",
 	    fix_join_families(j->lint, j->table, is_small, large));
 }
 
@@ -158,8 +158,8 @@ static void tight_padding(const struct judge *j)
 		add(j, "tight-padding", LINT_WARNING, p->pos, share,
 		    lint_text(j->lint, "`%s` fills its width of %u in %.1f%% of the rows", name,
 			      p->width, 100 * share),
-		    "the next longer value does not fit and is rejected; a wider key then needs "
-		    "a new table",
+		    "a longer value does not fit, so saltmill will reject it; a wider key then "
+		    "needs a new table",
 		    wider_part(j, p));
 	}
 }

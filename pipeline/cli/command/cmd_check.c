@@ -125,7 +125,7 @@ const struct command check_command = {
 		   "value. From Kafka topics it reads the first messages of each partition. It "
 		   "joins no consumer group and changes no state. With --queries, check reads all "
 		   "events of the files and counts the ranges, blocks and rows of each question.",
-	.statuses = "0 no row is bad; 3 some rows are bad and would be rejected, or a question is "
+	.statuses = "0 no row is bad; 3 some rows are bad, or a question is "
 		    "worse than its limits; 1 "
 		    "failed; " STATUS_USAGE,
 	.examples = {"saltmill check conf/erp.yaml",

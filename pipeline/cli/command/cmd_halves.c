@@ -203,7 +203,7 @@ const struct command map_command = {
 		"belongs to the slice that contains its first byte. So each row is in exactly "
 		"one slice. The report contains the digest of the input. Bad events do not end a "
 		"map, because unite checks --max-rejects for all maps.",
-	.statuses = "0 the rows are written; " STATUS_HALF,
+	.statuses = "0 rows written; " STATUS_HALF,
 	.examples = {"saltmill map conf/ratings.yaml ratings.csv --plan plan -o map3 --slice 3/8",
 		     "saltmill map conf/ratings.yaml day2.csv --input 1 --plan plan --pack -o "
 		     "map-day2"}};
@@ -223,6 +223,6 @@ const struct command reduce_command = {
 		"of maps and reduces. reduce refuses a map with another plan, and a damaged map.",
 	.operands = {{"MAPS", "the output folder of a map, a folder with such folders, or - to "
 			      "read pieces from standard input"}},
-	.statuses = "0 the HFiles are written; " STATUS_HALF,
+	.statuses = "0 HFiles written; " STATUS_HALF,
 	.examples = {"saltmill reduce conf/ratings.yaml maps/ --plan plan -o reduce1 --share 1/4",
 		     "saltmill reduce conf/ratings.yaml maps/ --plan plan -o reduce7 --region 7"}};

@@ -173,13 +173,13 @@ static char *whole_advice(const struct key_desk *d, const struct ranges_shown *s
 				   : mem_strdup("for the bytes, name a load or a plan: key ranges "
 						"JOB DIR");
 	bool fuzzy = has_fuzzy(s->checks.filter);
-	char *text =
-		mem_format("the query does not fix the first part of the row key: use %s (%s), "
-			   "or a table whose row key begins with a field of the query",
-			   fuzzy ? "a scan of the whole table with a fuzzy-row filter, which "
-				   "skips rows on the server"
-				 : "a scan of the whole table",
-			   size);
+	char *text = mem_format(
+		"the query does not fix the first part of the row key; use %s (%s), or a table "
+		"whose row key begins with a field of the query",
+		fuzzy ? "a scan of the whole table with a fuzzy-row filter, which "
+			"skips rows on the server"
+		      : "a scan of the whole table",
+		size);
 	mem_free(size);
 	return text;
 }

@@ -374,11 +374,12 @@ const struct command load_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run_load,
-	.decides = "An event becomes cells, or it is rejected or filtered, as the job describes. A "
-		   "bad event ends the load, unless --max-rejects accepts it. Split points come "
-		   "from --plan, --existing or --hbase, or else from `regions:` of the job. "
-		   "`split: sampled` divides the bytes of all row keys evenly. After all files are "
-		   "complete and synced, a rename publishes the folder.",
+	.decides =
+		"An event becomes cells, or load rejects or filters it, as the job describes. A "
+		"bad event ends the load, unless --max-rejects accepts it. Split points come "
+		"from --plan, --existing or --hbase, or else from `regions:` of the job. `split: "
+		"sampled` divides the bytes of all row keys evenly. After all files are complete "
+		"and synced, a rename publishes the folder.",
 	.statuses = STATUS_PUBLISHES,
 	.examples = {"saltmill load conf/ratings.yaml ratings.csv -o out/2026-11-21 --max-rejects "
 		     "0.1%",
@@ -416,11 +417,12 @@ const struct command replay_command = {
 	.most = 1,
 	.reads_here = true,
 	.run = run_replay,
-	.decides = "replay reads rejects.jsonl of the load, or FILE, with one message a line. It "
-		   "loads each message with the job, with the partition, offset and timestamp of "
-		   "the line. Repair the values in the file first, because unchanged lines are "
-		   "rejected again. The result is a separate load. The positions of the state do "
-		   "not change.",
+	.decides =
+		"replay reads rejects.jsonl of the load, or FILE, with one message a line. It "
+		"loads each message with the job, with the partition, offset and timestamp of "
+		"the line. Repair the values in the file first, because replay rejects unchanged "
+		"lines again. The result is a separate load. The positions of the state do not "
+		"change.",
 	.statuses = STATUS_PUBLISHES,
 	.examples = {
 		"saltmill replay published/00000042 --rejects -o repaired",

@@ -96,10 +96,10 @@ static int merge_saved(struct plan_run *r, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < in->nfiles; i++)
 		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, in->files[i], err);
 	if (rc == RC_OK && a->tune && !all_tuned(r))
-		rc = error_set(err, RC_CONFIG,
-			       "--tune: found sketches that were saved without --tune, expected "
-			       "only sketches saved with --tune; run `saltmill plan --tune --save "
-			       "FILE` again");
+		rc = error_set(
+			err, RC_CONFIG,
+			"--tune: found sketches without the settings of --tune, expected only "
+			"sketches saved with --tune; run `saltmill plan --tune --save FILE` again");
 	return rc;
 }
 
@@ -225,9 +225,10 @@ static int print(const struct plan_run *r)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
 	lint_report_always(&warnings, &r->job, &r->lint);
 	if (r->args->samples.n && r->counts.columns_differ)
-		buf_append_str(&warnings,
-			       "the sketches have inputs with different columns, so the plan has "
-			       "no settings.json and cannot be used with --plan\n");
+		buf_append_str(
+			&warnings,
+			"the sketches have inputs with different columns, so the plan has no "
+			"settings.json, and --plan refuses it\n");
 	else if (r->args->samples.n && !r->args->tune && !all_tuned(r))
 		buf_append_str(
 			&warnings,

@@ -73,6 +73,5 @@ const struct command report_command = {
 		      "the folder of a load, a plan or a state, or a file with the output "
 		      "of `plan --json`"}},
 	.statuses =
-		"0 the page is written; 1 failed; 2 wrong usage, or the folder is no load, plan or "
-		"state",
+		"0 page written; 1 failed; 2 wrong usage, or the folder is no load, plan or state",
 	.examples = {"saltmill report out", "saltmill report out -o /srv/www/night.html"}};

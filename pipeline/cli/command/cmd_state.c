@@ -280,12 +280,12 @@ const struct command seek_command = {
 	.summary = "set the offsets from which the next load reads",
 	.most = ANY_NUMBER,
 	.run = run_seek,
-	.decides = "seek compares each new offset with the recorded one and with the offsets of "
-		   "the brokers. Forward, it prints how many offsets it skips, and how many of "
-		   "them are lost. Backward, it prints the loads whose events the next load "
-		   "repeats. Their cells have the same row keys and timestamps, so HBase keeps one "
-		   "copy of each cell. If an offset or a partition does not exist, seek changes "
-		   "nothing.",
+	.decides =
+		"seek compares each new offset with the recorded one and with the offsets of the "
+		"brokers. Forward, it prints how many offsets it skips, and how many of them no "
+		"longer exist. Backward, it prints the loads whose events the next load repeats. "
+		"Their cells have the same row keys and timestamps, so HBase keeps one copy of "
+		"each cell. If an offset or a partition does not exist, seek changes nothing.",
 	.operands = {{"TOPIC/", "needed if the state has several topics"}},
 	.statuses = "0 done; 1 failed; 2 wrong usage, or the topic lacks the offset, and seek "
 		    "changes nothing",

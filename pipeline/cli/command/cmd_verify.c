@@ -51,8 +51,8 @@ const struct command verify_command = {
 	.decides = "verify reads every byte of the HFiles: checksums, order, bounds, index and "
 		   "bloom filter. It compares rows, sizes, key ranges and digests with "
 		   "manifest.json. For each table, it checks that read = loaded + rejected + "
-		   "filtered + deduplicated. Scripts, rejects and the manifest must be unchanged. "
-		   "A missing file, an extra file or one changed byte is a finding.",
+		   "filtered + deduplicated. It checks the digests of scripts, rejects and the "
+		   "manifest. A missing file, an extra file or one changed byte is a finding.",
 	.statuses = "0 everything matches; 1 there are findings, which the output lists; 2 wrong "
 		    "usage",
 	.examples = {"saltmill verify out", "saltmill verify out --json"}};

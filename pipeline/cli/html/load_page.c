@@ -58,9 +58,7 @@ static void say_arrived(struct load_page *p)
 	}
 	part_verdict(p->out, m->rejected ? "warn" : "good", m->rejected ? "Rejected" : "Complete");
 	html_count(p->out, m->read);
-	add(p,
-	    " events were read. Each event was loaded, filtered, overwritten by another event, or "
-	    "rejected");
+	add(p, " events were read. saltmill loaded, filtered, overwrote or rejected each event");
 	if (m->rejected) {
 		add(p, " (");
 		html_count(p->out, m->rejected);
@@ -141,7 +139,8 @@ static void commands(struct load_page *p)
 			add(p, "<p>The regions of ");
 			html_code(p->out, p->m.tables[i].name);
 			add(p,
-			    " are uneven. Before you create the table, load again with <code>regions: "
+			    " are uneven. Before you create the table, load again with "
+			    "<code>regions: "
 			    "{split: sampled}</code>, or check the heavy keys with <code>saltmill "
 			    "plan</code>.</p>\n");
 		}
@@ -292,8 +291,8 @@ static void heavy(struct load_page *p, size_t table)
 
 	add(p, "<h3>Heavy keys</h3>\n");
 	if (!h->n) {
-		add(p,
-		    "<p>None: no row and no key prefix is larger than the target of a region.</p>\n");
+		add(p, "<p>None: no row and no key prefix is larger than the target of a "
+		       "region.</p>\n");
 		return;
 	}
 	html_table(p->out, "heavy keys", "key|of|#bytes at least|#at most|#of all|#of the target");

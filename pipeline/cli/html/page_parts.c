@@ -230,10 +230,11 @@ void part_regions(struct buf *out, const struct region_bar *r, size_t n, uint64_
 	chart_regions(out, r, n, target);
 	part_figure_end(
 		out,
-		achieved
-			? "Bars: bytes of each region's files. Ticks: prediction. Dashed line: target "
-			  "(all bytes divided by the requested number of regions)."
-			: "Bars: predicted bytes of each region's files. Dashed line: target.");
+		achieved ? "The bars show the bytes of each region's files. Ticks: prediction. "
+			   "The dashed line shows the target (all bytes divided by the requested "
+			   "number of regions)."
+			 : "The bars show the predicted bytes of each region's files. Dashed "
+			   "line: target.");
 	for (size_t i = 1; i < n; i++)
 		if (r[i].bytes > r[largest].bytes)
 			largest = i;

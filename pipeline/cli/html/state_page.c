@@ -338,12 +338,12 @@ static void say_held_up(struct state_page *p, const struct seen_load *l)
 	add(p, "<p>All loads after load ");
 	html_code(p->out, l->name);
 	add(p, " wait for this load, because a later load must overwrite an earlier load. ");
-	add(p, !l->gone	    ? "This load was changed after it was published."
+	add(p, !l->gone	    ? "Another program changed this load after its publication."
 	       : l->problem ? "The folder of this load is missing."
-			    : "This load was moved away.");
+			    : "Another program moved this load.");
 	add(p, l->gone ? " After the load is in HBase, mark it with <code>saltmill loads "
 			 "--loaded</code>."
-		       : " After the folder is restored, this page shows the next commands.");
+		       : " Restore the folder. Then this page shows the next commands.");
 	add(p, "</p>\n");
 }
 

@@ -222,9 +222,9 @@ void description_report_json(struct buf *out, const char *table, enum hbase_tabl
 /* --- dropped tables --- */
 
 static const struct form_member dropped_members[] = {
-	{"dropped", FORM_TEXTS, IN(dropped_tables, dropped), "tables that were dropped",
+	{"dropped", FORM_TEXTS, IN(dropped_tables, dropped), "dropped tables",
 	 COUNT_AT(dropped_tables, ndropped)},
-	{"failed", FORM_TEXTS, IN(dropped_tables, failed), "tables that could not be dropped",
+	{"failed", FORM_TEXTS, IN(dropped_tables, failed), "tables that drop could not drop",
 	 COUNT_AT(dropped_tables, nfailed)},
 };
 const struct form dropped_form = NAMED_FORM(dropped_tables, dropped_members, "drop", "drop --json");

@@ -122,8 +122,8 @@ static void put_table(struct buf *out, const struct drift_table *t)
 			   ? " by the new bytes alone (list_regions prints the present sizes)"
 			   : "");
 	if (t->cuts.count)
-		buf_append_str(out, "# Keys are exact for the new rows; present rows are assumed "
-				    "to be evenly distributed.\n");
+		buf_append_str(out, "# Keys are exact for the new rows; the figures assume an even "
+				    "distribution of present rows.\n");
 	put_splits(out, t);
 	if (merges)
 		buf_append_str(out, "# Adjacent regions that together have less than half of the "

@@ -63,7 +63,7 @@ static const struct form_member failure_members[] = {
 	{"command", FORM_TEXT, IN(failure_view, command), "the command that failed"},
 	{"status", FORM_INT, IN(failure_view, status), "its exit status"},
 	{"kind", FORM_CHOICE, IN(failure_view, kind), "kind of the error", .choices = kinds},
-	{"error", FORM_TEXT, IN(failure_view, error), "the message that is printed without --json"},
+	{"error", FORM_TEXT, IN(failure_view, error), "the message, as without --json"},
 	{"file", FORM_TEXT, IN(failure_view, file), "file, if the message begins with a place",
 	 FORM_IF_ANY},
 	{"line", FORM_COUNT, IN(failure_view, line), "line in the file, from 1", FORM_IF_ANY},

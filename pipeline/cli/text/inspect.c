@@ -184,9 +184,7 @@ static const struct form_member inspect_members[] = {
 	 ITEMS(inspection, block_form, nblocks), IF(inspection, each_block)},
 	{"cells", FORM_LIST, IN(inspection, cells), "--cells: all cells", FORM_IF_ANY,
 	 ITEMS(inspection, cell_view_form, ncells)},
-	{"error", FORM_TEXT, IN(inspection, error),
-	 "why the other parts could "
-	 "not be read",
+	{"error", FORM_TEXT, IN(inspection, error), "why inspect cannot read the other parts",
 	 FORM_IF_ANY},
 };
 const struct form inspect_form =

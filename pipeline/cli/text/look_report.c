@@ -272,7 +272,7 @@ static const struct form_member shown_members[] = {
 static const struct form shown_form = FORM(look_shown_view, shown_members);
 
 static const struct form_member look_members[] = {
-	{"rows", FORM_COUNT, IN(look_view, l.rows), "rows that were checked"},
+	{"rows", FORM_COUNT, IN(look_view, l.rows), "number of checked rows"},
 	{"whole", FORM_FLAG, IN(look_view, l.whole), "true if the input has no other rows"},
 	{"good", FORM_COUNT, IN(look_view, l.good), "rows that a load would accept"},
 	{"rejected", FORM_COUNT, IN(look_view, l.rejected), "rows that a load would reject"},

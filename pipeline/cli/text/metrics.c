@@ -117,7 +117,7 @@ static void put_lags(const struct page *b, struct topic_lags *l)
 				  (double)l->item[i].lag);
 		put_head(b, "partition_lag_seconds", "gauge",
 			 "Time since which messages of the partition may be in no published load; "
-			 "0 if all are loaded.");
+			 "0 if loads have all messages.");
 		for (size_t i = 0; i < l->n; i++)
 			put_place(b, "partition_lag_seconds", &l->item[i], true,
 				  lag_s(&l->item[i]));
@@ -135,14 +135,14 @@ static void format_stream(const struct stream_gauges *g, const struct progress *
 	    (double)g->lag);
 	if (g->by_topic)
 		put_lags(b, g->by_topic);
-	put(b, "cut_offsets", "gauge", "Offsets of the open cut, which waits or is being loaded.",
-	    (double)g->cut);
+	put(b, "cut_offsets", "gauge",
+	    "Offsets of the open cut, which waits for its load or loads.", (double)g->cut);
 	put(b, "cut_age_seconds", "gauge",
 	    "Age of the first event in the open cut; 0 if the cut is empty.", cut_age_s(g));
 	put(b, "cut_events_read", "gauge", "Events read for the load in progress.",
 	    g->loading ? (double)p->events : 0);
 	put(b, "parked_partitions", "gauge",
-	    "Partitions that cannot continue until their problem is fixed.", (double)g->parked);
+	    "Partitions that wait until an operator fixes their problem.", (double)g->parked);
 	put(b, "missing_topics", "gauge",
 	    "Loaded topics that no longer exist or that saltmill may not read.",
 	    (double)g->missing);
@@ -176,14 +176,14 @@ static void format_follow(const struct follow_gauges *g, const struct page *b)
 			   b->label, *b->label ? "," : "", stream_phase(p),
 			   (double)g->ms[p] / 1000);
 	put(b, "stuck_states", "gauge",
-	    "States, or partitions of a shared state, that cannot be read or whose next load "
-	    "HBase refused.",
+	    "States, or partitions of a shared state, that saltmill cannot read or whose next "
+	    "load HBase refused.",
 	    (double)g->stuck);
 	put(b, "reading_paused", "gauge",
 	    "1 while the stream does not read, because --max-unapplied loads wait for HBase.",
 	    g->paused);
 	put(b, "last_applied_timestamp_seconds", "gauge",
-	    "Time when the last load was applied; 0 if there was none.",
+	    "Time when apply finished the last load; 0 before the first load.",
 	    (double)g->applied_ms / 1000);
 }
 

@@ -223,19 +223,17 @@ static const struct form_member table_members[] = {
 	{"key_cost", FORM_PART, IN(plan_table_view, key_cost),
 	 "with --rows: what the row key costs", FORM_IF_ANY, .items = &key_cost_form},
 	{"input_share", FORM_REAL, IN(plan_table_view, input_share),
-	 "share of the input that was read; absent if all was read", FORM_IF,
+	 "read share of the input; absent if saltmill read all of it", FORM_IF,
 	 IF(plan_table_view, is_scaled)},
 	{"scale_error", FORM_REAL, IN(plan_table_view, scale_error),
-	 "relative error of the figures that are scaled up from this share", FORM_IF,
+	 "relative error of the figures that saltmill scales up from this share", FORM_IF,
 	 IF(plan_table_view, is_scaled)},
 };
 static const struct form table_form = FORM(plan_table_view, table_members);
 
 static const struct form_member plan_members[] = {
-	{"events", FORM_COUNT, IN(plan_view, events), "events that were read"},
-	{"rejected", FORM_COUNT, IN(plan_view, rejected),
-	 "bad events among the events that were "
-	 "read"},
+	{"events", FORM_COUNT, IN(plan_view, events), "read events"},
+	{"rejected", FORM_COUNT, IN(plan_view, rejected), "bad events among the read events"},
 	{"tables", FORM_LIST, IN(plan_view, tables), "tables, in the order of the job",
 	 ITEMS(plan_view, table_form, ntables)},
 	{"lint", FORM_LIST, IN(plan_view, findings),

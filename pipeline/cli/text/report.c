@@ -215,11 +215,8 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 		buf_append_str(out, "\n");
 	}
 	if (m->joined)
-		buf_printf(
-			out,
-			"joined %zu loads; a row that several loads contain is counted in each of "
-			"them\n",
-			m->joined);
+		buf_printf(out, "joined %zu loads; a row of several loads counts in each of them\n",
+			   m->joined);
 	buf_printf(out, "rejected %s%s", format_count(a, m->rejected), m->rejected ? ":" : "\n");
 	for (size_t i = 0; i < m->nreasons; i++)
 		buf_printf(out, " %s %s%s", format_count(a, m->reasons[i].count),
@@ -247,7 +244,7 @@ static const struct form_member table_members[] = {
 	 "name of the table, with its namespace "
 	 "if the table has one"},
 	{"rows", FORM_COUNT, IN(load_report_table, t.rows), "row keys"},
-	{"cells", FORM_COUNT, IN(load_report_table, t.cells), "cells that are stored"},
+	{"cells", FORM_COUNT, IN(load_report_table, t.cells), "stored cells"},
 	{"loaded", FORM_COUNT, IN(load_report_table, t.loaded), "events that became cells"},
 	{"filtered", FORM_COUNT, IN(load_report_table, t.filtered),
 	 "events without a cell for this table"},

@@ -71,9 +71,9 @@ static const struct form last_form = FORM(state_load, last_members);
 
 static const struct form_member note_members[] = {
 	{"time_ms", FORM_INT, IN(state_note, time_ms), "time of these figures, in ms since 1970"},
-	{"lag", FORM_COUNT, IN(state_note, lag), "offsets that are not loaded yet"},
+	{"lag", FORM_COUNT, IN(state_note, lag), "offsets that no load has yet"},
 	{"rate", FORM_REAL, IN(state_note, rate), "events per second in the last minute"},
-	{"cut", FORM_COUNT, IN(state_note, cut), "offsets of the load that is being read"},
+	{"cut", FORM_COUNT, IN(state_note, cut), "offsets of the load in progress"},
 	{"cut_age_ms", FORM_INT, IN(state_note, cut_age_ms),
 	 "age of the first event of that load, "
 	 "in ms"},
@@ -101,7 +101,7 @@ static const struct form applying_form = FORM(state_applying, applying_members);
 
 static const struct form_member status_members[] = {
 	{"cluster", FORM_TEXT, IN(status_view, cluster),
-	 "Kafka's cluster id; if nothing was loaded yet, all keys are absent", FORM_IF_ANY},
+	 "Kafka's cluster id; before the first load, all keys are absent", FORM_IF_ANY},
 	{"topic", FORM_TEXT, IN(status_view, topic), "the topic, if the job has one", FORM_IF_ANY},
 	{"topics", FORM_TEXTS, IN(status_view, topics), "the topics, if the job has several",
 	 FORM_IF_ANY, COUNT_AT(status_view, ntopics)},
@@ -322,7 +322,7 @@ void state_report_text(struct buf *out, const struct state_view *v)
 	if (v->is_shared)
 		put_shared(out, v);
 	else if (!state_topics(v->states[0])->n)
-		buf_append_str(out, "nothing was loaded yet\n");
+		buf_append_str(out, "no load yet\n");
 	else
 		put_state(out, v->states[0]);
 }
@@ -502,7 +502,7 @@ static const struct form_member step_members[] = {
 	{"to", FORM_INT, IN(step_view, s.to), "position after the seek"},
 	{"skipped", FORM_COUNT, IN(step_view, skipped), "offsets that no later load will contain"},
 	{"lost", FORM_COUNT, IN(step_view, s.lost), "skipped offsets that the topic no longer has"},
-	{"repeated", FORM_COUNT, IN(step_view, repeated), "offsets that will be loaded again"},
+	{"repeated", FORM_COUNT, IN(step_view, repeated), "offsets that the next load repeats"},
 	{"from", FORM_INT, IN(step_view, s.from),
 	 "position before the seek; absent if there was "
 	 "none",

@@ -82,7 +82,7 @@ static const struct form_member phases_members[] = {
 	{"loaded", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_CALLS]),
 	 "bulk load calls to the region servers"},
 	{"cleaned", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_CLEAN]),
-	 "checking that no file was left over, and removing the upload folders"},
+	 "checking for leftover files, and removing the upload folders"},
 	{"checked", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_CHECK]),
 	 "--check: comparing all cells with the table"},
 	{"marked", FORM_INT, IN(phases_view, ms[FOLLOW_MARK]), "marking the load in the state"},

@@ -38,12 +38,12 @@ static const struct form_member check_members[] = {
 static const struct form check_form = FORM(finding, check_members);
 
 static const struct form_member verify_members[] = {
-	{"dir", FORM_TEXT, IN(verify_view, dir), "the folder or file that was verified"},
+	{"dir", FORM_TEXT, IN(verify_view, dir), "the verified folder or file"},
 	{"ok", FORM_FLAG, IN(verify_view, ok), "true if there is no problem"},
-	{"files", FORM_COUNT, IN(verify_view, files), "HFiles that were read"},
+	{"files", FORM_COUNT, IN(verify_view, files), "read HFiles"},
 	{"rows", FORM_COUNT, IN(verify_view, rows), "row keys in these HFiles"},
 	{"cells", FORM_COUNT, IN(verify_view, cells), "cells in them"},
-	{"problems", FORM_LIST, IN(verify_view, problems), "problems that were found",
+	{"problems", FORM_LIST, IN(verify_view, problems), "found problems",
 	 ITEMS(verify_view, problem_form, nproblems)},
 	{"checks", FORM_LIST, IN(verify_view, checks), "checks that passed",
 	 ITEMS(verify_view, check_form, nchecks)},

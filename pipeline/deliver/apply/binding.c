@@ -132,8 +132,8 @@ int bind_known(const struct applied *t, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"%s was written by an older saltmill, which did not note the incarnation of "
-		"table %s, so apply cannot trust it; to load everything again, run `saltmill apply "
-		"%s --restart`; HBase shows each cell once",
+		"%s: found a journal of an older saltmill without the incarnation of table %s, "
+		"so apply cannot trust it; to load everything again, run `saltmill apply %s "
+		"--restart`; HBase shows each cell once",
 		t->run->journal.path, t->result->name, t->run->opt->dir);
 }

@@ -374,10 +374,11 @@ int cut_forget(struct applying *a, struct error *err)
 	char *dir = parts_dir(a);
 	int rc = remove_parts(dir, &others, err);
 	if (rc == RC_OK && others)
-		applying_warn(a,
-			      "%s was not removed, because it contains files that apply did not "
-			      "create",
-			      dir);
+		applying_warn(
+			a,
+			"apply did not remove %s, because it contains files that apply did not "
+			"create",
+			dir);
 	mem_free(dir);
 	return rc;
 }

@@ -119,7 +119,7 @@ static int find_journal(const struct applying *a, const char *first, const char 
 	int rc = journal_find(usual, APPLY_SUFFIX, first, load, &found, err);
 	if (rc == RC_OK && found.other)
 		applying_say(a,
-			     "%s is the journal of this load before its folder was renamed: "
+			     "%s is the journal of this load from before the rename of its folder; "
 			     "apply continues with it",
 			     found.path);
 	else if (rc == RC_OK && found.alike)
@@ -146,7 +146,7 @@ static int check_load(struct applying *a, const char *load, struct error *err)
 	if (!a->opt->journal)
 		return error_set(
 			err, RC_CONFIG,
-			"%s belongs to an earlier load in this folder with the same files: to "
+			"%s belongs to an earlier load in this folder with the same files; to "
 			"apply this load, add `--restart`; if this folder is a copy of that "
 			"load, continue its journal with `--journal %s`",
 			a->journal.path, a->journal.path);
@@ -195,7 +195,7 @@ int open_old_journal(struct applying *a, bool *there, struct error *err)
 	if (rc == RC_OK && *there)
 		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
 	else if (rc == RC_OK)
-		applying_say(a, "%s does not exist: without a journal there is nothing to remove",
+		applying_say(a, "%s does not exist; without a journal, apply has nothing to remove",
 			     path);
 	buf_release(&first);
 	mem_free(path);

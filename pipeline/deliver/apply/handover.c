@@ -200,8 +200,9 @@ static int check_gone(const struct handover *h, const struct hand_file *f, const
 		return rc;
 	return error_set(
 		err, RC_DATA,
-		"%s still exists, but its region server answered that it was loaded: apply "
-		"removes nothing; run apply again, and check the server's log if this repeats",
+		"%s still exists, but its region server answered that it had loaded the file; "
+		"apply removes nothing; run apply again, and check the server's log if this "
+		"repeats",
 		path);
 }
 

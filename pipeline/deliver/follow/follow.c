@@ -116,12 +116,12 @@ bool follow_full(struct follow *f)
 		return true;
 	if (unknown)
 		report_to(&f->opt->listener,
-			  "the number of loads that wait for HBase is unknown: reading pauses "
+			  "the number of loads that wait for HBase is unknown; reading pauses "
 			  "until it is known; later messages stay in Kafka");
 	else
 		report_to(&f->opt->listener,
-			  "%llu loads wait for HBase, the limit of --max-unapplied: reading "
-			  "pauses until one is in HBase; later messages stay in Kafka",
+			  "%llu loads wait for HBase, the limit of --max-unapplied; reading pauses "
+			  "until one is in HBase; later messages stay in Kafka",
 			  (unsigned long long)waiting);
 	return true;
 }
@@ -221,7 +221,7 @@ static void remember(const struct follow *f, struct trouble *t, const char *dir,
 	if (bad && strcmp(t->why, bad->msg) == 0)
 		return;
 	if (!bad && t->said_ms)
-		report_to(&f->opt->listener, "the loads of %s can be read again", dir);
+		report_to(&f->opt->listener, "saltmill can read the loads of %s again", dir);
 	t->said_ms = 0;
 	snprintf(t->why, sizeof t->why, "%s", bad ? bad->msg : "");
 }

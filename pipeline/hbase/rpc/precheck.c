@@ -25,8 +25,8 @@ static int check_version(const struct listener *l, const char *version, struct e
 				 version);
 	if (v > NEWEST)
 		report_to(l,
-			  "saltmill was not tested with HBase %s, the version of the cluster. Try "
-			  "a small load with --check first",
+			  "The tests of saltmill do not cover HBase %s, the version of the "
+			  "cluster. Try a small load with --check first",
 			  version);
 	return RC_OK;
 }

@@ -126,8 +126,7 @@ static int check_count(const struct input_stream *in, struct error *err)
 			in->name, expected);
 	if (in->raw_eof && in->raw_read < in->expected)
 		return error_set(err, RC_IO,
-				 "%s: standard input is truncated: found %llu bytes, expected %llu "
-				 "(--bytes)",
+				 "%s: found %llu bytes on standard input, expected %llu (--bytes)",
 				 in->name, read, expected);
 	return RC_OK;
 }

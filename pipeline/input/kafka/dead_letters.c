@@ -130,8 +130,8 @@ static int check_refused(const struct outbox *l, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_IO,
-		"dead letters: cannot produce to topic %s: %s; the load is not published, and "
-		"no message is lost",
+		"dead letters: cannot produce to topic %s: %s; saltmill does not publish the "
+		"load, and loses no message",
 		l->kafka->job->kafka.dead_letters, rd_kafka_err2str(l->refused));
 }
 
@@ -144,8 +144,8 @@ static void say_waiting(struct outbox *l)
 		return;
 	l->say_at = now + SAY_AGAIN_S;
 	report_to(listener,
-		  "waiting until the brokers accept %zu dead letters (topic %s) before the load "
-		  "is published",
+		  "waiting until the brokers accept %zu dead letters (topic %s); saltmill "
+		  "publishes the load after this",
 		  l->waiting, l->kafka->job->kafka.dead_letters);
 }
 
@@ -225,8 +225,8 @@ static int make_room(struct outbox *l, size_t bytes, struct error *err)
 	return error_set(
 		err, RC_CONFIG,
 		"dead letters: found a letter of %zu bytes, expected at most the size of the "
-		"producer's queue. The load is not published, and no message is lost. Set a "
-		"larger queue.buffering.max.kbytes in `properties`",
+		"producer's queue. saltmill does not publish the load, and loses no message. Set "
+		"a larger queue.buffering.max.kbytes in `properties`",
 		bytes);
 }
 
@@ -322,11 +322,12 @@ static void say_large(const struct outbox *l, const struct message *m)
 {
 	const struct listener *listener = &l->kafka->silence.listener;
 
-	report_to(listener,
-		  "dead letter of %s/%d at offset %lld: topic %s rejects the letter's %zu bytes "
-		  "as too large. The letter was sent without the value, which is in rejects.jsonl",
-		  m->topic, (int)m->partition, (long long)m->offset,
-		  l->kafka->job->kafka.dead_letters, m->value.len);
+	report_to(
+		listener,
+		"dead letter of %s/%d at offset %lld: topic %s rejects the letter's %zu bytes as "
+		"too large. saltmill sent the letter without the value, which is in rejects.jsonl",
+		m->topic, (int)m->partition, (long long)m->offset,
+		l->kafka->job->kafka.dead_letters, m->value.len);
 }
 
 /*

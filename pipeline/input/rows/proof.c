@@ -140,8 +140,8 @@ static int prove_parts(const struct source_digest *d, const char *name,
 		if (at == d->nparts || d->parts[at].first != p->first || d->parts[at].end != p->end)
 			return error_set(
 				err, RC_DATA,
-				"%s: found a digest without bytes %llu to %llu, which were "
-				"mapped; run `saltmill digest` with all maps",
+				"%s: found a digest without bytes %llu to %llu, which a map has; "
+				"run `saltmill digest` with all maps",
 				name, (unsigned long long)p->first, (unsigned long long)p->end);
 		if (!same_digest(d->parts[at].digest, p->digest))
 			return changed(name, p, err);
@@ -185,11 +185,10 @@ static int check_known(const struct source *s, size_t file, const struct source_
 				 "input %zu, %s: its map%s a different %s than the list of inputs",
 				 file, f->path, d ? " or its digest has" : " has", other);
 	if (!d && !parts->whole)
-		return error_set(
-			err, RC_DATA,
-			"%s: was mapped in slices, so --inputs needs its digest; run `saltmill "
-			"digest` and add the result to --inputs",
-			f->path);
+		return error_set(err, RC_DATA,
+				 "%s: found maps of its slices, so --inputs needs its digest; run "
+				 "`saltmill digest` and add the result to --inputs",
+				 f->path);
 	return RC_OK;
 }
 

@@ -253,11 +253,12 @@ static int unpack(struct piece_reader *r, const uint8_t *stored, const char *nam
 	size_t n =
 		r->unpacker ? ZSTD_decompressDCtx(r->unpacker, p, h->plain, stored, h->stored) : 0;
 	r->next = p;
-	return n == h->plain ? RC_OK
-			     : damaged(name,
-				       "found a piece that cannot be decompressed, "
-				       "expected valid data",
-				       err);
+	return n == h->plain
+		       ? RC_OK
+		       : damaged(name,
+				 "found damaged data in a piece, expected compressed data; run "
+				 "the map again",
+				 err);
 }
 
 int piece_open(struct piece_reader *r, const struct piece_head *h, const uint8_t *head_bytes,

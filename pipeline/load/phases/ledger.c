@@ -229,8 +229,8 @@ static int choose_one(const struct ledger *l, const char *path, bool replace,
 
 	if (strcmp(path, "-") == 0)
 		return error_set(err, RC_CONFIG,
-				 "--ledger: found standard input, expected files, because only a "
-				 "file can be recognized later");
+				 "--ledger: found standard input, expected files, because saltmill "
+				 "recognizes only files later");
 	int rc = find_input(l, path, &newest, &same, err);
 	if (rc)
 		return rc;

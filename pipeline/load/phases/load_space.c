@@ -60,9 +60,8 @@ static int check_spill(struct load *l, uint64_t done, uint64_t total, uint64_t s
 			"less",
 			format_bytes(text, (uint64_t)need), format_bytes(most, limit));
 	if (free_bytes(l->pass.temp_dir, &there) && more * MARGIN > (double)there)
-		return refuse("the sorted rows that are still to be spilled", more,
-			      l->pass.temp_dir, there,
-			      "choose another disk with --temp-dir, or raise --memory", err);
+		return refuse("the sorted rows that saltmill still spills", more, l->pass.temp_dir,
+			      there, "choose another disk with --temp-dir, or raise --memory", err);
 	return RC_OK;
 }
 

@@ -55,8 +55,7 @@ static const struct form_member map_members[] = {
 	{"digest", FORM_DIGEST, IN(map_report, digest), "XXH3-128 of the read bytes"},
 	{"read", FORM_COUNT, IN(map_report, read), "number of events"},
 	{"rejected", FORM_COUNT, IN(map_report, rejected), "number of rejected events"},
-	{"blank_lines", FORM_COUNT, IN(map_report, blank_lines),
-	 "number of blank lines, which are skipped"},
+	{"blank_lines", FORM_COUNT, IN(map_report, blank_lines), "number of skipped blank lines"},
 	{"rejected_lines", FORM_COUNT, IN(map_report, rejected_lines),
 	 "number of line ends inside rejected events", FORM_IF_ANY},
 	{"filtered_lines", FORM_COUNT, IN(map_report, filtered_lines),
@@ -115,7 +114,7 @@ static const struct form reduce_region_form = FORM(reduce_region, reduce_region_
 static const struct form_member reduce_table_members[] = {
 	{"name", FORM_TEXT, IN(reduce_table, name),
 	 "name of the table, with the namespace if it has one"},
-	{"regions", FORM_LIST, IN(reduce_table, regions), "regions that were reduced, in order",
+	{"regions", FORM_LIST, IN(reduce_table, regions), "the reduced regions, in order",
 	 ITEMS(reduce_table, reduce_region_form, nregions)},
 };
 static const struct form reduce_table_form = FORM(reduce_table, reduce_table_members);

@@ -298,7 +298,10 @@ static int describe_line(struct bytes text, struct buf *sentence, struct error *
 	if (rc == RC_OK && (v.file || v.topic))
 		put_sentence(sentence, &v);
 	else
-		rc = error_set(err, RC_IO, "the temporary file of rejected lines was damaged");
+		rc = error_set(
+			err, RC_IO,
+			"found a damaged temporary file of rejected lines; check the disk, and "
+			"run the command again");
 	arena_release(&a);
 	return rc;
 }

@@ -165,7 +165,7 @@ int sent_files_check_place(const char *uri, const char *output, struct error *er
 	if (rc == RC_OK && strcmp(a, b) != 0)
 		rc = error_set(err, RC_CONFIG,
 			       "--hfiles: found %s, expected a folder in the same storage as %s, "
-			       "because sent files are moved, not copied",
+			       "because saltmill moves sent files and does not copy them",
 			       uri, output);
 	mem_free(a);
 	mem_free(b);

@@ -298,9 +298,11 @@ static void check_link(struct findings *out, const char *dir, const struct manif
 			     "folder",
 			     m->load, link->load);
 	else
-		findings_add(out, true, "manifest.json",
-			     "load %s follows another load %s than the load in the same folder",
-			     m->load, link->load);
+		findings_add(
+			out, true, "manifest.json",
+			"load %s follows load %s with other bytes than the load of that name in "
+			"the same folder",
+			m->load, link->load);
 	mem_free(path);
 }
 

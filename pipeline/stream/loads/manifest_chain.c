@@ -74,9 +74,10 @@ char *manifest_chain_content(const struct state_load *l)
 /* Describe a load whose folder is missing. The load may be in HBase, or lost. */
 static char *say_gone(const struct state_load *l)
 {
-	return mem_format("%s does not exist, and the load is not marked as loaded; if HBase "
-			  "has it, mark it with `--loaded`; otherwise its events are in no load",
-			  l->dir);
+	return mem_format(
+		"%s does not exist, and the load has no mark as loaded; if HBase has it, mark it "
+		"with `--loaded`; otherwise its events are in no load",
+		l->dir);
 }
 
 char *manifest_chain_check(const struct state_load *l, bool *gone)

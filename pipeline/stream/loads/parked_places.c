@@ -42,7 +42,7 @@ void parked_put(struct parked_places *p, const struct offset_range *r,
 	mem_free(place->why);
 	place->why = mem_strdup(why);
 	report_to(listener,
-		  "partition %s is parked, the other partitions continue: %s; saltmill retries "
+		  "partition %s is parked, and the other partitions continue: %s; saltmill retries "
 		  "it in %lld min; to set its position, stop the stream first",
 		  place_text(r->topic, r->partition).text, why,
 		  (long long)(place->delay_ms / 60000));

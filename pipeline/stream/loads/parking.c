@@ -35,7 +35,7 @@ void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t i
 	p->delay_ms = parked_delay(again ? p->delay_ms : 0);
 	p->try_ms = clock_ms() + p->delay_ms;
 	report_to(&s->opt->listener,
-		  "partition %d is parked, the other partitions continue: %s; saltmill retries "
+		  "partition %d is parked, and the other partitions continue: %s; saltmill retries "
 		  "it in %lld min, or when `saltmill seek` sets its position",
 		  id, why, (long long)(p->delay_ms / 60000));
 }

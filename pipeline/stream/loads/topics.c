@@ -40,11 +40,9 @@ static int say_gone(struct ingest *in, const char *name, struct error *err)
 		return rc;
 	if (refused)
 		report_to(&in->listener,
-			  "topic %s is not readable: the brokers deny access "
-			  "(TOPIC_AUTHORIZATION_FAILED); no message is lost: the topic's positions "
-			  "stay, and the other topics continue; grant DESCRIBE and READ on the "
-			  "topic to "
-			  "continue",
+			  "the brokers deny access to topic %s (TOPIC_AUTHORIZATION_FAILED); no "
+			  "message is lost, the topic's positions stay, and the other topics "
+			  "continue; grant DESCRIBE and READ on the topic to continue",
 			  name);
 	else if (ours)
 		report_to(&in->listener,
@@ -53,8 +51,8 @@ static int say_gone(struct ingest *in, const char *name, struct error *err)
 			  name);
 	else
 		report_to(&in->listener,
-			  "topic %s is no longer among the job's topics: it is not loaded, and "
-			  "its positions stay",
+			  "topic %s is no longer among the job's topics; saltmill does not load "
+			  "it, and its positions stay",
 			  name);
 	in->gone = mem_grow(in->gone, in->ngone, sizeof *in->gone);
 	in->gone[in->ngone++] = name;
@@ -116,13 +114,12 @@ static int refuse_recreated(const struct ingest *in, const struct kafka_topic *t
 
 	list_positions(in, t, was->topic, true, &anew);
 	list_positions(in, t, was->topic, false, &on);
-	error_set(
-		err, RC_DATA,
-		"topic %s was deleted and recreated: found the topic id %s, expected %s; published "
-		"loads are safe, messages not loaded are lost; to load all that is there now: "
-		"`saltmill seek --state DIR%s`; to load only what follows the positions: `saltmill "
-		"seek --state DIR%s`",
-		was->topic, now, was->id, (const char *)anew.ptr, (const char *)on.ptr);
+	error_set(err, RC_DATA,
+		  "topic %s was deleted and recreated: found the topic id %s, expected %s; "
+		  "published loads are safe, but messages in no load are lost; to load all "
+		  "existing messages, run `saltmill seek --state DIR%s`; to load only messages "
+		  "after the positions, run `saltmill seek --state DIR%s`",
+		  was->topic, now, was->id, (const char *)anew.ptr, (const char *)on.ptr);
 	buf_release(&anew);
 	buf_release(&on);
 	return RC_DATA;

@@ -87,7 +87,7 @@ int lock_check(const struct lock *l, const char *dir, unsigned long long records
 		return RC_OK;
 	return error_set(
 		err, RC_BUSY,
-		"%s contains %llu records%s, but its lock counts %llu%s: this machine sees an "
+		"%s contains %llu records%s, but its lock counts %llu%s; this machine sees an "
 		"old version of the folder for a moment, or the folder is an old copy; to use "
 		"the copy, remove %s/lock",
 		dir, records, publishing ? " and a load that may be published" : "", l->records,

@@ -71,11 +71,11 @@ static int same_cluster(const char *dir, const struct state_topic *was,
 {
 	if (strcmp(was->cluster, now->cluster) == 0)
 		return RC_OK;
-	return error_set(err, RC_DATA,
-			 "topic %s is now in cluster %s, but %s is the state of cluster %s: "
-			 "offsets are valid only in their own cluster; use a new state folder "
-			 "and set `start:`",
-			 now->topic, now->cluster, dir, was->cluster);
+	return error_set(
+		err, RC_DATA,
+		"topic %s is now in cluster %s, but %s is the state of cluster %s; offsets are "
+		"valid only in their own cluster; use a new state folder and set `start:`",
+		now->topic, now->cluster, dir, was->cluster);
 }
 
 int state_same_topic(const char *dir, const struct state_topic *was, const struct state_topic *now,
