@@ -72,7 +72,8 @@ static int check_table_name(const char *name, struct error *err)
 	if (*qualifier == '.' || *qualifier == '-')
 		return error_set(
 			err, RC_CONFIG,
-			"table name \"%.200s\": found '%c' at the start, expected a letter, a digit or _",
+			"table name \"%.200s\": found '%c' at the start, expected a letter, a "
+			"digit or _",
 			name, *qualifier);
 	if ((odd = odd_character(namespace, "_")) != 0)
 		return error_set(err, RC_CONFIG,
@@ -87,7 +88,8 @@ static int check_table_name(const char *name, struct error *err)
 	if (namespace.len == 5 && memcmp(name, "hbase", 5) == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"table name \"%.200s\": found the namespace hbase, which is reserved for HBase's tables; choose another one",
+			"table name \"%.200s\": found the namespace hbase, which is reserved for "
+			"HBase's tables; choose another one",
 			name);
 	return RC_OK;
 }
@@ -95,18 +97,20 @@ static int check_table_name(const char *name, struct error *err)
 static int check_family_name(const char *name, struct error *err)
 {
 	if (*name == '\0')
-		return error_set(
-			err, RC_CONFIG,
-			"found a column family with an empty name, expected at least one character");
+		return error_set(err, RC_CONFIG,
+				 "found a column family with an empty name, expected at least one "
+				 "character");
 	if (*name == '.')
 		return error_set(
 			err, RC_CONFIG,
-			"column family \"%.200s\": found a dot at the start, expected another character",
+			"column family \"%.200s\": found a dot at the start, expected another "
+			"character",
 			name);
 	if (strcmp(name, "recovered.edits") == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"column family \"recovered.edits\": HBase stores its files in a folder of this name; choose another name");
+			"column family \"recovered.edits\": HBase stores its files in a folder "
+			"of this name; choose another name");
 	if (strlen(name) > CELL_FAMILY_MAX)
 		return error_set(err, RC_CONFIG,
 				 "column family \"%.40s...\" has %zu bytes, expected at most %d",
@@ -115,12 +119,14 @@ static int check_family_name(const char *name, struct error *err)
 		if (*p < 0x20 || *p == 0x7F)
 			return error_set(
 				err, RC_CONFIG,
-				"column family \"%.200s\": found control character 0x%02X, expected printable text",
+				"column family \"%.200s\": found control character 0x%02X, "
+				"expected printable text",
 				name, *p);
 		if (strchr(":\\/", *p))
 			return error_set(
 				err, RC_CONFIG,
-				"column family \"%.200s\": found '%c', expected a name without : / \\",
+				"column family \"%.200s\": found '%c', expected a name without : "
+				"/ \\",
 				name, *p);
 	}
 	return RC_OK;
@@ -132,11 +138,11 @@ static int unknown_attribute(enum attribute_scope scope, const char *key, struct
 	const struct attribute_def *d = attribute_find(other, key);
 
 	if (d && d->kind != KIND_REFUSED)
-		return error_set(
-			err, RC_CONFIG,
-			"%s is an attribute of the %s, not of the %s, where the shell ignores it",
-			d->name, other == SCOPE_FAMILY ? "family" : "table",
-			other == SCOPE_FAMILY ? "table" : "family");
+		return error_set(err, RC_CONFIG,
+				 "found %s, an attribute of the %s, which the shell ignores here; "
+				 "expected an attribute of the %s",
+				 d->name, other == SCOPE_FAMILY ? "family" : "table",
+				 other == SCOPE_FAMILY ? "table" : "family");
 	const char *near = attribute_near(scope, key);
 	const char *what = scope == SCOPE_FAMILY ? "family" : "table";
 	if (near)
@@ -188,15 +194,16 @@ static int check_hash(const char *what, struct attributes *list, struct pos *at,
 					 what);
 		for (const char *p = it->key; *p; p++)
 			if ((unsigned char)*p <= 0x20 || *p == 0x7F)
-				return error_set(
-					err, RC_CONFIG,
-					"%s key \"%.100s\": found byte 0x%02X, expected printable text without spaces",
-					what, it->key, (unsigned char)*p);
+				return error_set(err, RC_CONFIG,
+						 "%s key \"%.100s\": found byte 0x%02X, expected "
+						 "printable text without spaces",
+						 what, it->key, (unsigned char)*p);
 		for (const char *p = it->value; *p; p++)
 			if ((unsigned char)*p < 0x20 || *p == 0x7F)
 				return error_set(
 					err, RC_CONFIG,
-					"%s %.100s: found control character 0x%02X, expected printable text",
+					"%s %.100s: found control character 0x%02X, expected "
+					"printable text",
 					what, it->key, (unsigned char)*p);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(list->item[j].key, it->key) == 0)
@@ -298,7 +305,8 @@ static int check_fifo(const struct table *t, const struct family *f, struct erro
 	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0)
 		return error_set(
 			err, RC_CONFIG,
-			"family %s: found no TTL, or MIN_VERSIONS above 0; FIFOCompactionPolicy needs a TTL and MIN_VERSIONS 0",
+			"family %s: found no TTL, or MIN_VERSIONS above 0; FIFOCompactionPolicy "
+			"needs a TTL and MIN_VERSIONS 0",
 			f->name);
 	if (!files || number_in(files->value, 1000, INT32_MAX) < 0)
 		return error_set(err, RC_CONFIG,
@@ -316,7 +324,9 @@ static int check_framing(const struct table *t, const struct family *f, struct e
 		if (g->codec == CODEC_ZSTD && g->framing != f->framing)
 			return error_set(
 				err, RC_CONFIG,
-				"families %s and %s: found different ZSTD framings, expected one, because a region server has one codec (hbase.io.compress.zstd.codec)",
+				"families %s and %s: found different ZSTD framings, expected "
+				"one, because a region server has one codec "
+				"(hbase.io.compress.zstd.codec)",
 				g->name, f->name);
 	return RC_OK;
 }
@@ -331,7 +341,8 @@ static int check_family(const struct table *t, struct family *f, struct arena *a
 		if (strcmp(g->name, f->name) == 0)
 			return error_set(
 				err, RC_CONFIG,
-				"found column family %s twice, expected it once, because the shell would use only the last; remove one",
+				"found column family %s twice, expected it once, because the "
+				"shell would use only the last; remove one",
 				f->name);
 	if ((rc = check_family_name(f->name, err)) != 0 || (rc = check_limits(f, err)) != 0 ||
 	    (rc = check_framing(t, f, err)) != 0)

@@ -289,13 +289,13 @@ static void warn_limits(struct plan *p, const struct plan_options *o)
 		     files_over, MAX_FILES);
 	if (regions < p->wanted)
 		warn(p,
-		     "%zu regions were requested, only %zu can be made, because a row is larger "
-		     "than a region or there are too few distinct keys",
+		     "the job requests %zu regions, but the plan has %zu, because a row is "
+		     "larger than a region or there are too few distinct keys",
 		     p->wanted, regions);
 	if (regions > p->wanted)
 		warn(p,
-		     "%zu regions were requested, %zu are planned, because each salt bucket has at "
-		     "least one",
+		     "the job requests %zu regions, but the plan has %zu, because each salt "
+		     "bucket has at least one",
 		     p->wanted, regions);
 }
 

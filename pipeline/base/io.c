@@ -290,10 +290,10 @@ int io_replace_file(const char *path, struct bytes content, const char *crash, s
 		rc = error_errno(err, "cannot rename %s to %s", temp, path);
 		unlink(temp);
 	} else if (rc == RC_OK && (rc = io_sync_dir(dir, err)) != RC_OK) {
-		error_prefix(err,
-			     "%s: the new content is in place, but a power loss may bring back the "
-			     "old one: ",
-			     path);
+		error_prefix(
+			err,
+			"%s: the new content is in place, but a power loss may bring back the old one: ",
+			path);
 	}
 	mem_free(dir);
 	mem_free(temp);

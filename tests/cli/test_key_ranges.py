@@ -336,7 +336,7 @@ def test_golden_period(tmp_path, saltmill):
     ("usr = 1", "character 1: ", ), ("user = x", "character 8: user: found `x`, expected a whole number"),
     ("user = 'x", "character 8"), ("user", "found the end, expected"), ("user = 1 and", "found the end"),
     ("at > 2012-13-01", "character 6: at: found `2012-13-01`"), ("g:q = 1", "character 1: found `g:q`, expected a field"),
-    ("user starts with 1", "expected it for texts"),
+    ("user starts with 1", "expected a field of type text"),
     ("name >= 5", "character 9: found the number 5 for `name` of type text"), ("(user = 1", "expected"), ("user = 4294967296", "0..4294967295"),
 ])
 def test_bad_questions(tmp_path, saltmill, where, words):

@@ -219,7 +219,7 @@ def test_places_that_cannot_be(bench, place, tmp_path):
 @pytest.mark.parametrize("args", [("verify",), ("report",), ("inspect",), ("scan", "job.yaml"), ("replay", "--rejects", "-o", "again"),
                                   ("get", "job.yaml", "--row", "a"), ("apply", "--hbase", "127.0.0.1:1")])
 def test_commands_that_read_this_machine_only(bench, place, args):
-    """The message says how to get the load, and no request goes to the server."""
+    """The message has the command that gets the load, and no request goes to the server."""
     for uri in (place.url("/x/out"), "hdfs://namenode/out", "s3://bucket/out"):
         command = [bench.program, *args[:2], uri, *args[2:]] if args[0] in ("scan", "get") else [bench.program, args[0], uri, *args[1:]]
         r = subprocess.run(command, cwd=bench.folder, capture_output=True, check=False, timeout=20)

@@ -319,7 +319,7 @@ def test_one_row_is_all(tmp_path, saltmill):
     heavy = table["heavy"][0]
     assert heavy["row"] and heavy["name"] == "id 7, at 2017-07-14T02:40:00.000Z" and heavy["rows"] == 3000
     assert any("no split helps" in w and "id 7" in w and "salt of 10" in w for w in table["warnings"])
-    assert any("10 regions were requested, only 1 can be made" in w for w in table["warnings"])
+    assert any("the job requests 10 regions, but the plan has 1," in w for w in table["warnings"])
 
 
 def test_one_user_is_a_third(tmp_path, saltmill):

@@ -17,7 +17,8 @@
  * its log are PREFIX.stdout, .stderr and .log. It counts no call before main, so such a run equals
  * any other run.
  *
- *   FAULT_LOADED=FILE,...  Opens libraries that the program will open, so that their calls at the start do not count.
+ *   FAULT_LOADED=FILE,...  Opens libraries that the program will open, so that their calls at the
+ *                          start do not count.
  *
  * The output contains a stack as a number, which is the same in all processes of one program.
  *

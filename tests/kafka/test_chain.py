@@ -168,7 +168,7 @@ class TestRebuild:
         record.unlink()
         mark.write_text("")  # as earlier versions wrote it
         done = self.rebuild(rig, rig.folder)
-        assert "load 00000005 was not found; load 00000006 names it" in done.stdout
+        assert "found no load 00000005; load 00000006 names it" in done.stdout
         assert self.status(rig)["positions"] == before
         load = rig.loads()[2]
         assert load["loaded"] and load["gone"] and load["offsets"] == [

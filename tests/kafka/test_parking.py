@@ -62,7 +62,7 @@ def test_lost_offsets(rig, kafka):
     process = rig.stream()
     wait_for(rig, 150)
     _, said = rig.end(process, status=3)
-    assert "partition 0 is parked" in said and "deleted 20 offsets before they were loaded" in said
+    assert "partition 0 is parked" in said and "deleted 20 offsets before their load" in said
     rig.run("seek", "--state", rig.state, "0=70")
     _, out = rig.load()
     assert set(rig.cells(out)) == {(0, o) for o in range(70, 100)}

@@ -243,7 +243,7 @@ def test_parked(rig, kafka, instances):
     said = lambda: "".join(instances.text(p) for p in processes)
     instances.wait(lambda: "partition 1 is parked, and the other partitions continue: " in said() and
                            "partition 2 is parked, and the other partitions continue: " in said())
-    assert "bad_json" in said() and "deleted 50 offsets before they were loaded" in said()
+    assert "bad_json" in said() and "deleted 50 offsets before their load" in said()
     instances.wait(lambda: (at := instances.positions())[0] == at[3] == 300)
     kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(40)])
     instances.wait(lambda: (at := instances.positions())[0] == at[3] == 310)

@@ -313,7 +313,7 @@ static void lasting_faults(void **state)
 		{"dead", RC_IO, "cannot write webhdfs://127.0.0.1"},
 		{"cut", RC_IO, "cannot write webhdfs://127.0.0.1"},
 		{"slow", RC_IO, "accepts fewer than 16 KiB a second"},
-		{"garbled", RC_IO, "stored other bytes than were sent: expected 30000 bytes"},
+		{"garbled", RC_IO, "stored other bytes than saltmill sent: expected 30000 bytes"},
 		{"replaced", RC_IO, "does not have any open files"},
 		{"full", RC_IO, "no live DataNode has enough free space"},
 		{"quota", RC_IO, "quota of space is used up"},

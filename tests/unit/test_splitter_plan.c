@@ -213,7 +213,7 @@ static void equal_keys_make_one_region(void **state)
 		&p,
 		"has 100.0% of the bytes (5000000, in 50000 events), 1000.0 times a region's share"));
 	assert_true(warned(&p, "no split helps"));
-	assert_true(warned(&p, "1000 regions were requested, only 1 can be made"));
+	assert_true(warned(&p, "the job requests 1000 regions, but the plan has 1,"));
 	plan_release(&p);
 	data_release(&d);
 }

@@ -191,7 +191,7 @@ static void test_missing_load_of_a_topic_that_is_gone(void **state)
 		const char *said = strstr(text, "load 00000003 has no offsets of these partitions");
 		assert_non_null(said);
 		assert_non_null(strstr(said, ": orders/0=7\n"));
-		assert_int_equal(strstr(text, "load 00000002 was not found") != NULL, moved);
+		assert_int_equal(strstr(text, "found no load 00000002") != NULL, moved);
 		struct state *s = open_state(path);
 		int64_t at;
 		assert_true(state_position(s, "orders", 0, &at) && at == 7);

@@ -312,10 +312,12 @@ static void note_all(struct describer *b)
 		add_note(b, arena_strndup(b->a, notes + at, end - at));
 	}
 	if (e->n < 1000)
-		add_note(b, arena_format(b->a,
-					 "%zu events are too few to measure blocks or shares: only "
-					 "the order of the key's parts is certain",
-					 e->n));
+		add_note(b,
+			 arena_format(
+				 b->a,
+				 "%zu events are too few to measure blocks or shares, so only the "
+				 "order of the key's parts is certain",
+				 e->n));
 	if (l->faster > 100)
 		add_note(b,
 			 arena_format(b->a,
@@ -368,8 +370,8 @@ static void note_best(struct describer *b, const struct design *best)
 		if (table->grown > 1.5)
 			add_note(b, arena_format(
 					    b->a,
-					    "the split points of table %c do not last: the largest "
-					    "region grows to %.1f times the mean",
+					    "the split points of table %c do not last, because the "
+					    "largest region grows to %.1f times the mean",
 					    (char)('a' + (int)t), table->grown));
 	}
 	if (best->busiest > 1) {

@@ -213,9 +213,9 @@ static int choose_files(struct loading *r, struct error *err)
 	if (!a->ledger)
 		return RC_OK;
 	if (r->job.source == SOURCE_KAFKA)
-		return error_set(err, RC_CONFIG,
-				 "--ledger: found a kafka source, expected files: use --state for "
-				 "topics");
+		return error_set(
+			err, RC_CONFIG,
+			"--ledger: found a kafka source, expected files; use --state for topics");
 	int rc = ledger_read(&r->ledger, a->ledger, err);
 	if (rc == RC_OK)
 		rc = ledger_choose(&r->ledger, &r->job, &a->input, a->replace, &c, err);
@@ -274,10 +274,10 @@ static int run(struct loading *r, const char *job_path)
 		rc = choose_files(r, &err);
 	bool nothing = rc == RC_END;
 	if (nothing)
-		command_say(name,
-			    "nothing to load: the loads in %s contain all files; %s was not "
-			    "made",
-			    a->ledger, a->output);
+		command_say(
+			name,
+			"nothing to load, because the loads in %s contain all files; %s was not made",
+			a->ledger, a->output);
 	else if (rc == RC_OK)
 		rc = judges ? maps_judge(&r->plan, &r->halves, r->known.ninputs, a->run.json,
 					 &status, &err)

@@ -47,7 +47,7 @@ static int check(const struct arguments *a, size_t operands, struct error *err)
 			row ? "both --row and FIELD=VALUE, expected only one of them" : "no row");
 	if (!get && fields)
 		return error_set(err, RC_CONFIG,
-				 "found FIELD=VALUE, expected --where: only `saltmill get` takes "
+				 "found FIELD=VALUE, expected --where; only `saltmill get` takes "
 				 "FIELD=VALUE");
 	return RC_OK;
 }
@@ -94,7 +94,7 @@ static int run(struct arguments *a)
 }
 
 #define DIRS_SENTENCE                                                                              \
-	"folders of loads, the oldest first, or a state folder: all its published loads in order"
+	"folders of loads, oldest first, or a state folder, for all its published loads"
 
 const struct command get_command = {
 	.name = "get",

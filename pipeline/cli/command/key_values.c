@@ -178,8 +178,8 @@ int key_values_build_qualifier(const struct key_values *g, const struct key_tabl
 	if (missing)
 		return error_set(
 			err, RC_CONFIG,
-			"--qualifier: found no value for `%s`, expected `%s=VALUE`: it is in "
-			"a qualifier of table %s",
+			"--qualifier: found no value for `%s`, expected `%s=VALUE`, because it "
+			"is in a qualifier of table %s",
 			missing, missing, t->schema.name);
 	return error_set(err, RC_CONFIG,
 			 "--qualifier: found only constant qualifiers in table %s, expected one "

@@ -62,8 +62,8 @@ static void say_others(struct scan_desk *d, const struct description *have)
 			continue;
 		text_quote(name, sizeof name - 4, bytes_str(have->families[i].name));
 		command_say(d->args->q.get ? "get" : "scan",
-			    "ignored family %s of the live table %s: the job lacks it", name,
-			    d->table->schema.name);
+			    "ignored family %s of the live table %s, because the job lacks it",
+			    name, d->table->schema.name);
 	}
 }
 

@@ -98,8 +98,8 @@ int scan_page_take(struct scan_desk *d, struct error *err)
 			d->args->page);
 	else if (digest != digest_of(d) || (d->q.get && !d->args->via))
 		rc = error_set(err, RC_CONFIG,
-			       "--page: found a token of another query or table, expected the "
-			       "same query again: only --limit, --format and --decode may differ");
+			       "--page: found a token of another query or table, expected the same "
+			       "query again; only --limit, --format and --decode may differ");
 	if (rc == RC_OK) {
 		p->row = arena_bytes(&d->arena, p->row);
 		p->family = arena_bytes(&d->arena, p->family);

@@ -52,7 +52,7 @@ static void say_arrived(struct load_page *p)
 
 	if (!all_accounted(m)) {
 		part_verdict(p->out, "bad", "Events");
-		add(p, "The counts do not add up: saltmill did not publish this load.");
+		add(p, "The counts do not add up, so saltmill did not publish this load.");
 		part_verdict_end(p->out);
 		return;
 	}

@@ -20,11 +20,11 @@ static void table_text(struct buf *out, const struct apply_table *t, bool dry_ru
 	buf_printf(out, "%zu files, %s, %" PRIu64 " cells\n", t->files,
 		   format_bytes(bytes, t->bytes), t->cells);
 	if (t->recut && dry_run)
-		buf_printf(
-			out,
-			"  %zu of its files cross borders of the live regions, so apply would split "
-			"them there\n",
-			t->recut);
+		buf_printf(out,
+			   "  %zu of its files cross borders of the live regions, so apply would "
+			   "split "
+			   "them there\n",
+			   t->recut);
 	else if (t->recut)
 		buf_printf(out, "  split %zu of its files at live region borders, into %zu parts\n",
 			   t->recut, t->parts);
@@ -47,8 +47,9 @@ void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_r
 	if (dry_run)
 		buf_append_str(out, "nothing was changed (--dry-run)\n");
 	else if (r->already)
-		buf_append_str(out, "nothing to do: the journal shows that an earlier run applied "
-				    "the whole load\n");
+		buf_append_str(
+			out,
+			"nothing to do, because an earlier run applied the whole load (journal)\n");
 }
 
 static const struct form_member proof_members[] = {

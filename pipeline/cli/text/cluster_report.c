@@ -58,7 +58,7 @@ static const struct form_member region_members[] = {
 	{"server", FORM_TEXT, IN(region_view, server), "HOST:PORT; null: on no server",
 	 FORM_OR_NULL},
 	{"bytes", FORM_COUNT, IN(region_view, bytes),
-	 "size of the store files, in whole MiB; null: the server has not reported the region",
+	 "size of the store files, in whole MiB; null if the server has not reported the region",
 	 FORM_NULL_IF, IF(region_view, unknown)},
 	{"files", FORM_COUNT, IN(region_view, files), "store files; null as above", FORM_NULL_IF,
 	 IF(region_view, unknown)},

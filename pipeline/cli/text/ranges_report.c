@@ -62,9 +62,7 @@ static const struct form_member ranges_members[] = {
 	 "there is none",
 	 FORM_OR_NULL},
 	{"advice", FORM_TEXT, IN(ranges_view, advice),
-	 "how to make the query read less; null: no "
-	 "advice",
-	 FORM_OR_NULL},
+	 "how to make the query read less; null if there is no advice", FORM_OR_NULL},
 	{"filter_exact", FORM_FLAG, IN(ranges_view, filter_exact),
 	 "true if the columns and HBase filters check the whole condition", FORM_IF,
 	 IF(ranges_view, must_check)},

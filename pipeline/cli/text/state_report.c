@@ -121,7 +121,7 @@ static const struct form_member status_members[] = {
 	 "the last status that the process which applies loads wrote", FORM_IF, &applying_form,
 	 IF(status_view, has_apply)},
 	{"partitions", FORM_LIST, IN(status_view, partitions),
-	 "if instances share a topic: the state of each partition", FORM_IF,
+	 "the state of each partition, if instances share a topic", FORM_IF,
 	 ITEMS(status_view, status_form, npartitions), IF(status_view, is_shared)},
 };
 const struct form status_form = NAMED_FORM(status_view, status_members, "status", "status --json");

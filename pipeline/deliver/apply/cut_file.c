@@ -222,16 +222,16 @@ static void say_cut(const struct file_cutting *c, const struct hand_file *f)
 	buf_release(&row);
 	const char *table = c->table->result->name, *path = c->table->sources[c->file].path;
 	if (c->nparts > 1)
-		applying_say(c->table->run,
-			     "table %s: %s, rows %s to %s, crosses borders of the live regions: "
-			     "apply cuts it into %u files with the same %" PRIu64 " cells",
-			     table, path, first, last, c->nparts, c->cells);
+		applying_say(
+			c->table->run,
+			"table %s: %s, rows %s to %s, crosses borders of the live regions; apply "
+			"cuts it into %u files with the same %" PRIu64 " cells",
+			table, path, first, last, c->nparts, c->cells);
 	else
 		applying_say(
 			c->table->run,
 			"table %s: %s, rows %s to %s, crossed a border of the live regions that "
-			"no longer exists: apply writes it again unchanged, with %" PRIu64 " "
-			"cells",
+			"no longer exists; apply writes it again unchanged, with %" PRIu64 " cells",
 			table, path, first, last, c->cells);
 }
 

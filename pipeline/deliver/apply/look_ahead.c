@@ -293,10 +293,9 @@ static int check_rights(struct applying *a, struct error *err)
 	} else if (may) {
 		applying_warn(
 			a,
-			"%s: %s belongs to %s and has mode %o: you may not create files there "
-			"(%s); "
-			"run `hdfs dfs -mkdir -p %s` and `hdfs dfs -chown %s %s` as %s, or choose "
-			"another folder with --upload",
+			"%s: %s belongs to %s and has mode %o, so you may not create files there "
+			"(%s); run `hdfs dfs -mkdir -p %s` and `hdfs dfs -chown %s %s` as %s, or "
+			"choose another folder with --upload",
 			a->upload, path, info.owner, info.mode, denied.msg, wanted, user, wanted,
 			info.owner);
 	}

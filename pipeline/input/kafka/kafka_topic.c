@@ -34,8 +34,8 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *to
 	if (is_unknown(e))
 		return error_set(
 			err, k->topic_known ? RC_DATA : RC_CONFIG,
-			"%s:%u:%u: the cluster at %s has no topic %s; if the topic was deleted, "
-			"messages that were not loaded are lost%s",
+			"%s:%u:%u: the cluster at %s has no topic %s; after a deletion of the "
+			"topic, messages in no load are lost%s",
 			k->job->path, s->pos.line, s->pos.column, s->brokers, topic,
 			s->topic ? ""
 				 : "; to load the other topics, remove the topic from `topics` or "

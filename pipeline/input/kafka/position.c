@@ -11,9 +11,9 @@ int kafka_check_range(const char *topic, const struct offset_range *r, int64_t l
 	if (start < first)
 		return error_set(
 			err, RC_DATA,
-			"%s: found %lld as the first offset on the brokers, expected at most %lld, "
-			"the next offset to load. Retention or an administrator deleted %lld "
-			"offsets before they were loaded. To continue without these offsets, run "
+			"%s: found %lld as the first offset on the brokers, expected at most "
+			"%lld, the next offset to load. Retention or an administrator deleted "
+			"%lld offsets before their load. To continue without these offsets, run "
 			"`saltmill seek --state DIR %s=%lld`",
 			p.text, first, start, first - start, to.text, first);
 	if (end > last)
@@ -21,9 +21,8 @@ int kafka_check_range(const char *topic, const struct offset_range *r, int64_t l
 			err, RC_DATA,
 			"%s: found the partition's end at offset %lld, expected at least %lld. "
 			"The topic was deleted and recreated, or the brokers lost data. "
-			"Published loads are not affected, but messages that were not loaded "
-			"are lost. To load the existing messages, run `saltmill seek --state DIR "
-			"%s=%lld`",
+			"Published loads are safe, but messages in no load are lost. To load the "
+			"existing messages, run `saltmill seek --state DIR %s=%lld`",
 			p.text, last, end, to.text, first);
 	return RC_OK;
 }

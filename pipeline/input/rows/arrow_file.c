@@ -425,8 +425,8 @@ static uint64_t faulty_row(const struct source_worker *w, size_t i, uint64_t fro
 	return from;
 }
 
-static int take_rows(struct source_worker *w, const struct block_place *p, uint64_t from, size_t n,
-		     const struct source_sink *sink, struct error *err)
+static int take_window(struct source_worker *w, const struct block_place *p, uint64_t from,
+		       size_t n, const struct source_sink *sink, struct error *err)
 {
 	const struct source *s = w->source;
 	const struct arrow_files *files = s->own;
@@ -468,7 +468,7 @@ static int take_batch(struct source_worker *w, const struct block_place *p,
 		size_t n = rows - at < EVENT_BATCH ? (size_t)(rows - at) : EVENT_BATCH;
 
 		err->code = RC_OK;
-		rc = take_rows(w, p, at, n, sink, err);
+		rc = take_window(w, p, at, n, sink, err);
 		if (rc == RC_DATA && err->code == RC_DATA)
 			blocks_fault(w->source, w->file, p->block, p->offset, err);
 	}

@@ -114,8 +114,8 @@ static int changed(const char *name, const struct source_part *part, struct erro
 {
 	return error_set(
 		err, RC_IO,
-		"%s: found other bytes from %llu to %llu, expected the mapped bytes: the file "
-		"changed",
+		"%s: found other bytes from %llu to %llu, expected the mapped bytes, because the "
+		"file changed",
 		name, (unsigned long long)part->first, (unsigned long long)part->end);
 }
 

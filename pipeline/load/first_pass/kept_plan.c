@@ -19,8 +19,8 @@ static int read_splits(struct kept_table *t, const struct settings_table *s, con
 	if (rc == RC_OK && memcmp(digest, s->splits_digest, sizeof digest) != 0)
 		rc = error_set(
 			err, RC_CONFIG,
-			"%s: found other bytes than when the plan was made; run `saltmill plan` "
-			"again, or use these keys in the job with `regions: {split: file}`",
+			"%s: found other bytes than plan wrote; run `saltmill plan` again, or "
+			"use these keys in the job with `regions: {split: file}`",
 			path);
 	if (rc == RC_OK && size > 0)
 		rc = splits_read(&t->splits, path, err);
@@ -45,7 +45,8 @@ static int take_tuning(struct kept_plan *k, struct kept_table *t, const struct s
 		    from->min_match > 8)
 			return error_set(
 				err, RC_DATA,
-				"the plan: found invalid tuning for family %s of table %s, expected a "
+				"the plan: found invalid tuning for family %s of table %s, "
+				"expected a "
 				"family of the job and values that ZSTD supports; run `saltmill "
 				"plan` again",
 				from->family, schema->name);

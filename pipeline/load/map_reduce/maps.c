@@ -111,11 +111,11 @@ static int check_file(const struct maps *m, size_t at, size_t end, struct error 
 		bool empty = r->first == r->end;
 
 		if (r->size != first->size || (r->head_read && r->head != first->head))
-			return error_set(err, RC_DATA,
-					 "%s and %s were made from different "
-					 "files %s; map the slices of one file "
-					 "again",
-					 first->folder, r->folder, r->path);
+			return error_set(
+				err, RC_DATA,
+				"%s and %s come from different files %s; map the slices of one "
+				"file again",
+				first->folder, r->folder, r->path);
 		if (before && !empty && r->first == before->first && r->end == before->end)
 			return twice(before, r, err);
 		if (empty && (r->first == expected || last)) {

@@ -17,11 +17,11 @@ static int check_table(const struct load *l, const struct manifest_table *t, str
 				 t->name, (unsigned long long)t->rows,
 				 (unsigned long long)opt->min_rows);
 	if (t->filtered > allowed)
-		return error_set(err, RC_DATA,
-				 "table %s: found %llu of %llu events filtered, expected at "
-				 "most %llu (--max-filtered); nothing was published",
-				 t->name, (unsigned long long)t->filtered, (unsigned long long)all,
-				 (unsigned long long)allowed);
+		return error_set(
+			err, RC_DATA,
+			"table %s: found %llu of %llu events filtered, expected at most %llu (--max-filtered); nothing was published",
+			t->name, (unsigned long long)t->filtered, (unsigned long long)all,
+			(unsigned long long)allowed);
 	return RC_OK;
 }
 

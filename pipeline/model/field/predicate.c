@@ -98,10 +98,10 @@ int predicate_check(const struct question *q, const struct condition *c, const s
 		    struct error *err)
 {
 	if (c->op == QUESTION_STARTS && f->type != FIELD_TEXT && f->type != FIELD_BYTES)
-		return question_fault(q, c->at, err,
-				      "found `starts with` for `%.60s` of type %s, expected it for "
-				      "texts",
-				      f->name, field_type_name(f->type));
+		return question_fault(
+			q, c->at, err,
+			"found `starts with` for `%.60s` of type %s, expected a field of type text",
+			f->name, field_type_name(f->type));
 	for (size_t i = 0; f->type == FIELD_TEXT && asks_order(c->op) && i < c->nvalues; i++) {
 		const struct question_value *v = &c->values[i];
 		const char *text = (const char *)v->text.ptr;

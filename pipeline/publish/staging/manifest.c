@@ -172,12 +172,12 @@ static const struct form_member manifest_members[] = {
 	{"columns", FORM_LIST, IN(manifest, columns),
 	 "columns of the inputs, for delimited text and inputs with a schema", FORM_IF_ANY,
 	 ITEMS(manifest, manifest_column_form, ncolumns)},
-	{"cluster", FORM_TEXT, IN(manifest, cluster), "Kafka: the cluster's id", FORM_IF_ANY},
+	{"cluster", FORM_TEXT, IN(manifest, cluster), "the id of the Kafka cluster", FORM_IF_ANY},
 	{"topic", FORM_TEXT, IN(manifest, topic), "Kafka: topic of the offsets without a topic",
 	 FORM_IF_ANY},
 	{"load", FORM_TEXT, IN(manifest, load), "Kafka: name of the load in its state folder",
 	 FORM_IF_ANY},
-	{"previous", FORM_PART, IN(manifest, previous), "Kafka: the previous load", FORM_IF_ANY,
+	{"previous", FORM_PART, IN(manifest, previous), "the previous load from Kafka", FORM_IF_ANY,
 	 &link_form},
 	{"offsets", FORM_LIST, IN(manifest, offsets),
 	 "for Kafka, the ranges of read offsets, by topic and partition", FORM_IF_ANY,
@@ -279,8 +279,8 @@ static int check_seal(const struct manifest *m, struct bytes text, const char *p
 	}
 	return error_set(
 		err, RC_DATA,
-		"%s: found another digest than the content's: the file was damaged or changed "
-		"after it was written",
+		"%s: found another digest than the content's; the file is damaged, or another "
+		"program changed it",
 		path);
 }
 

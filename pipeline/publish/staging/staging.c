@@ -79,7 +79,7 @@ int staging_open(struct staging **out, const char *dir, bool *removed, struct er
 	if (storage_is_remote(dir))
 		return error_set(
 			err, RC_CONFIG,
-			"found output %s, expected a folder of this machine: only `load` and "
+			"found output %s, expected a folder of this machine; only `load` and "
 			"`unite` write elsewhere",
 			dir);
 	return staging_open_at(out, dir, NULL, NULL, removed, err);

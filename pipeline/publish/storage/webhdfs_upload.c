@@ -137,9 +137,9 @@ static int drive(struct upload *u, enum awaited what, struct error *err)
 			until = clock_seconds() + u->w->patience_s;
 		left = u->left;
 		if (clock_seconds() > (until < end ? until : end)) {
-			snprintf(
-				u->answer.why, sizeof u->answer.why,
-				"the server accepts fewer than 16 KiB a second, or does not answer");
+			snprintf(u->answer.why, sizeof u->answer.why,
+				 "the server accepts fewer than 16 KiB a second, or does not "
+				 "answer");
 			u->done = true;
 			return RC_OK;
 		}
@@ -261,8 +261,7 @@ static int end_put(struct upload *u, struct storage_info *there, struct error *e
 	if (u->differs)
 		rc = error_set(
 			err, RC_IO,
-			"%s: HDFS stored other bytes than were sent: expected %llu bytes, found "
-			"%llu bytes or another checksum",
+			"%s: HDFS stored other bytes than saltmill sent: expected %llu bytes, found %llu bytes or another checksum",
 			u->path, (unsigned long long)u->bytes, (unsigned long long)there->bytes);
 	return rc;
 }

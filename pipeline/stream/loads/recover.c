@@ -57,7 +57,8 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 	rc = io_sync_parent(intent->dir, err);
 	if (rc)
 		return rc;
-	report_to(&in->listener, "load %s was published as %s before the crash; recorded",
+	report_to(&in->listener,
+		  "saltmill had published load %s as %s before the crash, and records it now",
 		  intent->name, intent->dir);
 	return ingest_record(in, intent->dir, m, err);
 }
@@ -66,10 +67,10 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 {
 	const struct state_load l = *state_intent(in->state);
 
-	report_to(&in->listener,
-		  "load %s was interrupted; saltmill loads its offsets again, "
-		  "into %s",
-		  l.name, l.dir);
+	report_to(
+		&in->listener,
+		"an earlier run left load %s unfinished; saltmill loads its offsets again, into %s",
+		l.name, l.dir);
 	/* This query only checks that the topic is the same. A later query gets the offsets. */
 	struct kafka_topic t;
 	int rc = ingest_take_look(in, &t, err);

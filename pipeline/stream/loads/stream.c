@@ -140,7 +140,7 @@ static int check_parent(const struct stream *s, struct error *err)
 		       : error_set(err, RC_DATA,
 				   "%s: the folder of the loads no longer exists; restore or "
 				   "create it, and start `saltmill stream` again, which repeats "
-				   "only loads that were not published",
+				   "only unpublished loads",
 				   s->parent);
 }
 

@@ -46,8 +46,8 @@ static int say_gone(struct ingest *in, const char *name, struct error *err)
 			  name);
 	else if (ours)
 		report_to(&in->listener,
-			  "topic %s no longer exists: if it was deleted, its messages that were "
-			  "not loaded are lost; its positions stay, and the other topics continue",
+			  "topic %s no longer exists; after its deletion, its messages in no load "
+			  "are lost; its positions stay, and the other topics continue",
 			  name);
 	else
 		report_to(&in->listener,
@@ -160,11 +160,10 @@ static int check_ids(struct ingest *in, const struct kafka_topic *t, struct erro
 		if (now || in->no_ids)
 			continue;
 		in->no_ids = true;
-		report_to(
-			&in->listener,
-			"topic %s: cannot compare its topic id (%s); the last loaded message still "
-			"shows most topics that were recreated",
-			was->topic, why);
+		report_to(&in->listener,
+			  "topic %s: cannot compare its topic id (%s); the last loaded message "
+			  "still shows most new topics",
+			  was->topic, why);
 	}
 	return rc;
 }
@@ -356,9 +355,9 @@ int topics_of_intent(struct ingest *in, const struct kafka_topic *t, const struc
 			continue;
 		return error_set(
 			err, RC_DATA,
-			"load %s was interrupted and has offsets of topic %s, which no longer "
-			"exists; to load the offsets of its other topics again: `saltmill loads "
-			"--state DIR --discard %s`",
+			"the interrupted load %s has offsets of topic %s, which no longer "
+			"exists; to load the offsets of its other topics again, run `saltmill "
+			"loads --state DIR --discard %s`",
 			l->name, ranges[i].topic, l->name);
 	}
 	return RC_OK;

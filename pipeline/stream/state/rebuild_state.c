@@ -278,8 +278,8 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 		memcpy(l.manifest, f->follows_manifest, sizeof l.manifest);
 		mem_free(dir);
 		buf_printf(r->lines,
-			   "load %s was not found; load %s names it as its predecessor, and begins "
-			   "at the offsets where the missing load ended\n",
+			   "found no load %s; load %s names it as its predecessor, and begins at "
+			   "the offsets where the missing load ended\n",
 			   l.name, next->name);
 	} else {
 		buf_printf(r->lines,

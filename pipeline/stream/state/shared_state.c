@@ -102,8 +102,7 @@ int shared_check(const struct shared *s, const struct state_topic *now, struct e
 	if (now->npartitions < was->npartitions)
 		return error_set(
 			err, RC_DATA,
-			"topic %s had %d partitions, now it has %d: it was deleted and "
-			"recreated; published loads are not affected; use a new state folder",
+			"topic %s: found %d partitions before and %d partitions now, so it was deleted and recreated; published loads are safe; use a new state folder",
 			now->topic, was->npartitions, now->npartitions);
 	return RC_OK;
 }

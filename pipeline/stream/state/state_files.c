@@ -17,7 +17,7 @@ static const struct form_member load_members[] = {
 	 "name of the load, which is a number with "
 	 "leading zeros"},
 	{"phase", FORM_CHOICE, IN(state_load, phase),
-	 "reading or publishing: a load in progress; seek: positions set by hand",
+	 "reading or publishing for a load in progress; seek for positions that a user set",
 	 .choices = phases},
 	{"dir", FORM_TEXT, IN(state_load, dir),
 	 "absolute path of the load's folder; empty for a "

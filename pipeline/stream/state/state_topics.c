@@ -60,10 +60,10 @@ static bool all_known(const struct state *s, const char *topic, int32_t npartiti
 static int refuse_fewer(const struct state_topic *was, const struct state_topic *now,
 			struct error *err)
 {
-	return error_set(err, RC_DATA,
-			 "topic %s had %d partitions, now it has %d: it was deleted and "
-			 "recreated; published loads are not affected; use a new state folder",
-			 now->topic, was->npartitions, now->npartitions);
+	return error_set(
+		err, RC_DATA,
+		"topic %s: found %d partitions before and %d partitions now, so it was deleted and recreated; published loads are safe; use a new state folder",
+		now->topic, was->npartitions, now->npartitions);
 }
 
 static int same_cluster(const char *dir, const struct state_topic *was,
@@ -161,8 +161,7 @@ static int bind_first(struct state *s, const struct state_topics *now, struct er
 	if (state_newest(s) || (!state_is_new(s) && !now->unnamed))
 		return error_set(
 			err, RC_DATA,
-			"%s has positions but no topic: its topic.json is missing; `saltmill loads "
-			"--state %s --rebuild [FOLDER...]` rebuilds it from the loads",
+			"%s: topic.json is missing, which names the topic of the positions; `saltmill loads --state %s --rebuild [FOLDER...]` rebuilds it from the loads",
 			s->dir, s->dir);
 	return now->n ? write_topics(s, now, err) : RC_OK;
 }
