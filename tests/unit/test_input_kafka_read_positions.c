@@ -134,7 +134,8 @@ static void test_anchors(void **state)
 	assert_int_equal(read_on(c, k, &gone, high - 1, why, sizeof why), 0);
 	assert_true(gone.events == high - 1 - low && gone.last.offset == high - 2);
 	assert_non_null(
-		strstr(c->said, "topic events, partition 0: the brokers deleted the last loaded message"));
+		strstr(c->said,
+		       "topic events, partition 0: the brokers deleted the last loaded message"));
 	gone = r[0];
 	gone.end = high;
 	c->said[0] = 0;
