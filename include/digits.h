@@ -15,7 +15,7 @@
  */
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <smmintrin.h> /* immintrin.h takes 0.3 s to compile */
 #endif
 
 #define ZEROS 0x3030303030303030u
@@ -162,7 +162,6 @@ static inline bool digits_portable(struct bytes t, uint64_t *out)
 
 #if defined(__x86_64__)
 #define SSE41 __attribute__((target("sse4.1")))
-#define AVX2  __attribute__((target("avx2")))
 
 static const uint8_t digit_slide[32] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 					0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
@@ -197,15 +196,6 @@ static inline SSE41 bool digits_sse41(struct bytes t, uint64_t *out)
 	__m128i over = _mm_setzero_si128();
 	*out = sixteen_sse41(t.ptr, t.len, &over);
 	return _mm_testz_si128(over, over);
-}
-
-static inline AVX2 __attribute__((always_inline)) __m256i load_two(const uint8_t *a,
-								   const uint8_t *b)
-{
-	__m128i lo = _mm_loadu_si128((const __m128i *)(const void *)a);
-	__m128i hi = _mm_loadu_si128((const __m128i *)(const void *)b);
-
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(lo), hi, 1);
 }
 
 /*

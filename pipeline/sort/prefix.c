@@ -224,12 +224,11 @@ static void choose_portable(struct key_plan *p)
 }
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
+/* __builtin_ia32_pext_di is _pext_u64 of immintrin.h, which takes 0.3 s to compile. */
 __attribute__((target("bmi2"))) static inline uint64_t extract_pext(uint64_t word,
 								    const struct plan_word *w)
 {
-	return _pext_u64(word, w->mask);
+	return __builtin_ia32_pext_di(word, w->mask);
 }
 
 __attribute__((target("bmi2"))) static uint64_t pack_fixed_pext(const struct key_plan *p,
@@ -257,7 +256,7 @@ pack_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 __attribute__((target("bmi2"))) static struct packed_key
 pack_short_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 {
-	uint64_t rest = _pext_u64(get_be64(key + p->rest[0].at), p->rest[0].mask);
+	uint64_t rest = __builtin_ia32_pext_di(get_be64(key + p->rest[0].at), p->rest[0].mask);
 
 	return (struct packed_key){pack_short_pext(p, key, len), (uint32_t)rest};
 }

@@ -26,6 +26,10 @@ static bool numbers_portable(const struct quick_number *q, const struct event_ro
 }
 
 #if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2")))
+
 static SSE41 bool numbers_sse41(const struct quick_number *q, const struct event_rows *rows,
 				uint64_t *u)
 {
@@ -52,6 +56,15 @@ static SSE41 bool numbers_sse41(const struct quick_number *q, const struct event
 static inline uint64_t eight_of(const uint8_t *p, size_t len)
 {
 	return (load64(p) ^ ZEROS) << (64 - 8 * len);
+}
+
+static inline AVX2 __attribute__((always_inline)) __m256i load_two(const uint8_t *a,
+								   const uint8_t *b)
+{
+	__m128i lo = _mm_loadu_si128((const __m128i *)(const void *)a);
+	__m128i hi = _mm_loadu_si128((const __m128i *)(const void *)b);
+
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(lo), hi, 1);
 }
 
 /*
