@@ -277,7 +277,7 @@ int regions_decide(const struct job *job, const struct cut_table *t, struct sort
 		   struct error *err);
 
 /*
- * Choose the regions as regions_decide does, but without data. If data is needed, returns RC_END
+ * Choose the regions as regions_decide does, but without data. If it needs data, returns RC_END
  * and leaves *out unchanged. `assumed` is as for key_splits.
  */
 int regions_without_data(const struct job *job, const struct job_table *t, struct splits *out,

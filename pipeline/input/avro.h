@@ -22,7 +22,7 @@ extern const char avro_too_costly[];
 struct avro_plan {
 	const struct avro_type *type;
 	size_t column;		 /* NO_COLUMN if the value is only a step of a path */
-	enum typed_as as;	 /* the form in which column is written */
+	enum typed_as as;	 /* the form of the column */
 	struct avro_plan **part; /* part for each field or branch, NULL to skip it */
 	struct avro_wanted {	 /* map items by key, array items by index */
 		struct bytes key;

@@ -44,7 +44,7 @@ def test_names_the_one_before(rig, loads):
 
 
 def test_gone(rig, loads):
-    """A load that was published, deleted, and never marked as applied is not waiting."""
+    """A published load that somebody deleted without a mark is not waiting."""
     names = [l["load"] for l in rig.loads()]
     shutil.rmtree(loads[1])
     (loads[2] / "manifest.json").unlink()
