@@ -101,7 +101,7 @@ static int number_parse(struct split_number *n, const char *what, struct bytes t
 
 	if (len == 0)
 		return error_set(err, RC_CONFIG,
-				 "the %s row has no digits, expected a number in base %u", what,
+				 "the %s row: found no digits, expected a number in base %u", what,
 				 n->base);
 	for (size_t i = 0; i < len; i++) {
 		uint8_t c = p[i];

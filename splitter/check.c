@@ -77,12 +77,12 @@ static int check_table_name(const char *name, struct error *err)
 			name, *qualifier);
 	if ((odd = odd_character(namespace, "_")) != 0)
 		return error_set(err, RC_CONFIG,
-				 "namespace \"%.*s\" contains U+%04" PRIX32
+				 "namespace \"%.*s\": found U+%04" PRIX32
 				 ", expected letters, digits and _",
 				 namespace.len < 200 ? (int)namespace.len : 200, name, odd);
 	if ((odd = odd_character(bytes_str(qualifier), "_.-")) != 0)
 		return error_set(err, RC_CONFIG,
-				 "table name \"%.200s\" contains U+%04" PRIX32
+				 "table name \"%.200s\": found U+%04" PRIX32
 				 ", expected letters, digits, _ . and -",
 				 name, odd);
 	if (namespace.len == 5 && memcmp(name, "hbase", 5) == 0)
@@ -270,21 +270,21 @@ static int check_limits(const struct family *f, struct error *err)
 {
 	if (f->versions < 1)
 		return error_set(err, RC_CONFIG,
-				 "family %s: VERSIONS is %" PRId32 ", expected 1 or more", f->name,
-				 f->versions);
+				 "family %s: found VERSIONS %" PRId32 ", expected 1 or more",
+				 f->name, f->versions);
 	if (f->min_versions < 0 || f->min_versions > f->versions)
 		return error_set(err, RC_CONFIG,
-				 "family %s: MIN_VERSIONS is %" PRId32
+				 "family %s: found MIN_VERSIONS %" PRId32
 				 ", expected 0 to VERSIONS, which is %" PRId32,
 				 f->name, f->min_versions, f->versions);
 	if (f->ttl_s < 1)
 		return error_set(err, RC_CONFIG,
-				 "family %s: TTL is %" PRId32
+				 "family %s: found TTL %" PRId32
 				 " seconds, expected 1 to %d (forever)",
 				 f->name, f->ttl_s, TTL_FOREVER);
 	if (f->block_bytes < 1024 || f->block_bytes > 16 << 20)
 		return error_set(err, RC_CONFIG,
-				 "family %s: BLOCKSIZE is %" PRIu32
+				 "family %s: found BLOCKSIZE %" PRIu32
 				 " bytes, expected 1024 to 16777216",
 				 f->name, f->block_bytes);
 	return RC_OK;
@@ -365,7 +365,8 @@ int table_check(struct table *t, struct arena *a, struct pos *at, struct error *
 		return rc;
 	if (t->nfamilies == 0)
 		return error_set(err, RC_CONFIG,
-				 "table %s has no column family, expected at least one", t->name);
+				 "table %s: found no column family, expected at least one",
+				 t->name);
 	if ((rc = check_attributes(SCOPE_TABLE, &t->attributes, a, at, err)) != 0 ||
 	    (rc = check_hash("CONFIGURATION", &t->configuration, at, err)) != 0 ||
 	    (rc = check_hash("METADATA", &t->metadata, at, err)) != 0)

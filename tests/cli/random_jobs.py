@@ -173,7 +173,7 @@ class Field:
 
 
 class Joined:
-    """A field made of two columns with a separator. The field is null if one of the columns is null."""
+    """Makes a field of two columns with a separator. The field is null if one of the columns is null."""
 
     def __init__(self, rng, fields):
         two = rng.sample(fields, 2)

@@ -13,7 +13,7 @@ from loads import ROOT
 # first missing thing.
 ELSEWHERE = ["--hbase", "--state", "--rejects", "maps/", "described.txt", "region.hfile", "regions.txt", "/srv/", "clicks.yaml",
              "access.log.gz", "splits.txt"]
-TERMS = {"A bad event is": r"\bbad\b|\breject", "A filtered event is": r"\bfiltered\b", "A region is": r"\bregions?\b(?! server)",
+TERMS = {"A bad event cannot": r"\bbad\b|\breject", "A filtered event is": r"\bfiltered\b", "A region is": r"\bregions?\b(?! server)",
          "Duplicates are": r"\bduplicates\b"}
 
 

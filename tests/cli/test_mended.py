@@ -38,7 +38,7 @@ ODD = [0, 1, -1, 255, 1 << 31, (1 << 63) - 1, 1 << 64, -(1 << 63), 0.5, "", "x",
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """A load, and the folders of the same load in parts."""
+    """Makes a load, and the folders of the same load in parts."""
     folder = tmp_path_factory.mktemp("sound")
     rng = random.Random(3)
     rows = "".join(f"{rng.randrange(400)},{1_600_000_000 + i},{'v' * (i % 40)}{i}\n" for i in range(600))

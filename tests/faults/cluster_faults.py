@@ -284,8 +284,7 @@ class EndlessScenario(FollowScenario):
         return True
 
     def wrong(self, got, campaign):
-        """The stream retries a load that HBase does not accept without end. It still waits when the process is stopped, so the
-        status is 3."""
+        """The stream retries a load that HBase does not accept without end. It still waits when the test stops the process, so the status is 3."""
         if got.status == 3 and not self.same(got) and not campaign.unnoticed:
             return self.left_wrong(got) or (None if "saltmill" in got.stderr else "waits without a sentence")
         return super().wrong(got, campaign)

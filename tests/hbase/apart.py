@@ -81,8 +81,7 @@ class Apart(Cluster):
             raise HBaseError("HBase does not come back\n" + tail(self.folder / "master.log"))
 
     def kill_all(self):
-        """A server that cannot write its log ends later, or syncs for ever (FSHLog). This function kills the server,
-        as an operator would do."""
+        """Kills the server, as an operator would do. A server that cannot write its log ends later, or syncs without end (FSHLog)."""
         for name in self.NAMES:
             if self.processes[name].poll() is None:
                 self.kill_one(name)

@@ -123,7 +123,7 @@ class World:
             self.hbase.kill_one(moment.kind)
 
     def wait_for_room(self):
-        """The NameNode gets a report every second."""
+        """Waits for space. The NameNode gets a report every second."""
         deadline = time.monotonic() + WAIT
         while self.hdfs.state()["CapacityRemaining"] < DISK_MB << 18:
             if time.monotonic() > deadline:

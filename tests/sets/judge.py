@@ -60,7 +60,7 @@ def scanned(line):
 
 
 def by_init(program, s):
-    """(outcome, reason)"""
+    """Returns (outcome, reason)"""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write(s.files, folder)

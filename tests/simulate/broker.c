@@ -76,7 +76,7 @@ void broker_down(bool down)
 	sim_wake(W->broker, SIM_SLOTS);
 }
 
-/* The group notices the end of a member's session later. */
+/* End the members of a process. The group notices the end of their sessions later. */
 void broker_proc_ended(int proc)
 {
 	for (int i = 0; i < MEMBERS; i++)

@@ -45,7 +45,7 @@ static struct bytes random_bytes(struct cells *c, uint64_t *seed, size_t min, si
 	return bytes_of(p, n);
 }
 
-/* The order of hfile/README.md 3.4, implemented again for the test. */
+/* Compare cells in the order of hfile/README.md 3.4, for the test. */
 static int cell_order(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;

@@ -190,7 +190,7 @@ static struct tree *grow(struct arena *a, int depth)
 	return t;
 }
 
-/* Kleene: false < unknown < true. */
+/* Use the order of Kleene's logic, false < unknown < true. */
 static int logic(const struct tree *t)
 {
 	if (t->kind == QUESTION_CONDITION)

@@ -24,9 +24,8 @@ static const struct {
 	const char *words[4], *definition;
 } terms[] = {
 	{{"bad", "rejects", "rejected", "reject"},
-	 "A bad event is an event that cannot become cells, because a value does not match its "
-	 "field or does not fit into the row key. saltmill rejects it and reports its place and "
-	 "the reason."},
+	 "A bad event cannot become cells, because a value does not match its field or does not "
+	 "fit into the row key. saltmill rejects it and reports its place and the reason."},
 	{{"filtered"},
 	 "A filtered event is an event that saltmill does not load into a table. `where`, `when` "
 	 "or `skip_matching` excludes it, or it has none of the table's cells."},

@@ -166,10 +166,11 @@ static bool is_known(const struct lane *l, const struct state_load *all, size_t 
 static int begin_anew(struct lane *l, struct error *err)
 {
 	if (l->busy)
-		return error_set(err, RC_DATA,
-				 "%s was replaced by another state while apply ran for its load "
-				 "%s",
-				 l->dir, l->waiting.item[0].name);
+		return error_set(
+			err, RC_DATA,
+			"found another state in %s after apply ran for load %s of the earlier "
+			"state",
+			l->dir, l->waiting.item[0].name);
 	items_release(&l->waiting);
 	items_release(&l->kept);
 	l->newest[0] = l->said[0] = 0;
