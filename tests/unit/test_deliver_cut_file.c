@@ -255,13 +255,13 @@ static void test_parts(void **state)
 	assert_non_null(strstr(words, " 61:62:2:"));
 	assert_non_null(strstr(words, " 63:64:2:"));
 	assert_non_null(strstr(words, " 65:66:2:"));
-	assert_non_null(strstr(said, "rows a to f, crosses borders of the live regions: apply "
+	assert_non_null(strstr(said, "rows a to f, crosses borders of the live regions; apply "
 				     "cuts it into 3 files with the same 6 cells"));
 	assert_int_equal(cut_at("g", words, sizeof words), 1);
 	assert_non_null(strstr(words, " 61:66:6:"));
 	assert_null(strstr(said, "crosses"));
 	assert_non_null(strstr(said, "rows a to f, crossed a border of the live regions that no "
-				     "longer exists: apply writes it again unchanged, with 6 "
+				     "longer exists; apply writes it again unchanged, with 6 "
 				     "cells"));
 }
 

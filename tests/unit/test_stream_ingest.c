@@ -308,7 +308,7 @@ static void test_recorded_by_either_name(void **state)
 	leave_intent(s, "events", "one", 30, true);
 	produce_some(c, 0, 30, 33);
 	load_all(c, &job, "two", 3);
-	assert_non_null(strstr(c->said, "before the crash; recorded"));
+	assert_non_null(strstr(c->said, "before the crash, and records it now"));
 	mem_free(away);
 	job_release(&job);
 }

@@ -135,7 +135,7 @@ static void test_refusals(void **state)
 		 "now in cluster d"},
 		{{.cluster = "c", .topic = "clicks", .npartitions = 2},
 		 RC_DATA,
-		 "had 3 partitions, now"},
+		 "found 3 partitions before"},
 	};
 	char *path = mem_strdup(path_of("refuse"));
 	struct error err;

@@ -556,7 +556,7 @@ static void test_seen_too_old(void **state)
 		unlink(path);
 		assert_int_equal(state_open(&other, *state, true, &err), RC_BUSY);
 		if (!strstr(err.msg,
-			    i ? "its lock counts 3 and a load that may be" : "its lock counts 2:"))
+			    i ? "its lock counts 3 and a load that may be" : "its lock counts 2;"))
 			fail_msg("%s", err.msg);
 		copy_file(kept, path);
 		s = open_state(*state);
