@@ -79,6 +79,7 @@ struct look {
 		uint64_t count;
 	} * reasons;
 	size_t nreasons;
+	uint64_t *broken; /* by expectation of the job: rows that break the rule */
 	struct arena arena;
 };
 

@@ -96,6 +96,12 @@ struct field {
 	 */
 	bool has_unknown;
 	uint32_t unknown;
+	/*
+	 * The share of all events, 0..1, that may break the rules of `expect`. Without it, each such
+	 * event counts against --max-rejects.
+	 */
+	bool has_share;
+	double max_share;
 };
 
 struct question; /* question.h */
@@ -113,6 +119,7 @@ struct expectation {
 	const char *expected;		  /* the sentence's end, such as "at least 0" */
 	const struct job_condition *when; /* the condition of good values, or NULL */
 	const struct pattern *match;	  /* without a condition: the pattern of good texts */
+	bool unique;			  /* no two events have the same value */
 };
 
 /*
@@ -294,6 +301,7 @@ struct csv_source {
 	uint32_t skip, skip_footer; /* lines to skip at the start and end of each file */
 	bool header;
 	bool replace; /* use `columns` as names, and skip the header */
+	bool by_name; /* each file's header gives the order of its columns */
 	const char *
 		/*
 		 * the header is the first line with these names; if nfind is 0, the header is the
@@ -450,6 +458,12 @@ void job_release(struct job *job);
  * `partitions`. Messages of Kafka have only columns.
  */
 enum origin column_origin(const struct job *job, const char *name);
+/*
+ * Return the field whose `max_share` covers a reject with this reason, or NULL. `field` may be NULL.
+ */
+const struct field *job_tolerates(const struct job *job, const char *reason, const char *field);
+/* Return a field with `unique`, or NULL. Its events must be read in input order, by one thread. */
+const struct field *job_unique(const struct job *job);
 /* Return true if a field reads a column of this origin. */
 bool job_reads(const struct job *job, enum origin origin);
 /*

@@ -134,8 +134,15 @@ int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l,
 int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t add_lines,
 		    struct error *err);
 uint64_t rejects_count(const struct rejects *r); /* any thread */
+struct job;
+/* Let `max_share` of the job's fields cover rejects. Call it before the first reject. */
+void rejects_tolerate(struct rejects *r, const struct job *job);
+/* Return the number of rejects that no `max_share` covers. Any thread may call this function. */
+uint64_t rejects_counted(const struct rejects *r);
+/* Return RC_DATA if more than `max_share` of `events` break the rules of a field. */
+int rejects_check_shares(const struct rejects *r, uint64_t events, struct error *err);
 /*
- * Append the n-th reject (from 0) in input order to *sentence, as "file:line (byte N): reason:
+ * Append the n-th reject (from 0) that no `max_share` covers, in input order, to *sentence, as "file:line (byte N): reason:
  * field: detail". All workers must have ended. Returns RC_END if there are fewer rejects.
  */
 int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err);

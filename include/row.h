@@ -29,6 +29,11 @@ void row_plan_free(struct row_plan *p);
 struct row_encoder;
 struct row_encoder *row_encoder_new(const struct row_plan *p);
 void row_encoder_free(struct row_encoder *e);
+/*
+ * Limit the memory that `unique` of fields takes. If it exceeds the budget, row_encode returns
+ * RC_LIMIT, with the sentence in why->detail. The budget must outlive the encoder.
+ */
+void row_encoder_account(struct row_encoder *e, struct budget *budget);
 
 /*
  * Encode an event for every table. out[t] (t < job.ntables) receives the record, which is valid

@@ -252,7 +252,7 @@ static const struct fault_case faults[] = {
 	{KEY, "      - {field: name, width: 4, side: ^lift}\n", "did you mean `left`?"},
 	{KEY, "      - {field: name, width: 4, terminator: ^'\\x00'}\n", "fixed width"},
 	{"fields:\n", "fields:\n  c: ^{type: code}\n", "lacks `codes`"},
-	{"fields:\n", "fields:\n  c: {type: ^text, codes: {a: 1}}\n", "expected code or no type"},
+	{"fields:\n", "fields:\n  c: {type: ^text, codes: {a: 1}}\n", "expected code, u32, u64 or no type"},
 	{"fields:\n", "fields:\n  c: {codes: ^{a: 1, b: 1}}\n", "the code 1 twice"},
 	{"fields:\n", "fields:\n  c: {codes: ^{}}\n", "found no name"},
 	{"fields:\n", "fields:\n  c: {codes: {a: ^-1}}\n", "0 to 4294967295"},

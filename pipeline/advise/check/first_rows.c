@@ -167,6 +167,19 @@ static void count_reason(struct look *l, const char *reason)
 	l->reasons[i].count++;
 }
 
+/* Count the rule of `expect` that the row breaks, if it breaks one. */
+static void count_rule(struct looker *k, const struct reject *why)
+{
+	const struct job *job = k->opt->job;
+
+	for (size_t i = 0; i < job->nexpects && why->field; i++) {
+		const struct expectation *x = &job->expects[i];
+
+		k->look->broken[i] += strcmp(x->reason, why->reason) == 0 &&
+				      strcmp(job->fields[x->field].name, why->field) == 0;
+	}
+}
+
 /* Store a reject that the source reports. */
 static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 {
@@ -183,6 +196,7 @@ static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 	}
 	l->rejected++;
 	count_reason(l, r->why.reason);
+	count_rule(k, &r->why);
 	if (l->nrejects == LOOK_REJECTS)
 		return RC_OK;
 	l->rejects[l->nrejects++] = (struct look_reject){
@@ -240,6 +254,7 @@ static int begin(struct looker *k, struct source *source, struct error *err)
 	k->look->fields = arena_alloc(a, (job->nfields + 1) * sizeof *k->look->fields);
 	k->look->shown = arena_alloc(a, (k->opt->shown + 1) * sizeof *k->look->shown);
 	k->look->reasons = arena_alloc(a, REASONS_MOST * sizeof *k->look->reasons);
+	k->look->broken = arena_alloc(a, (job->nexpects + 1) * sizeof *k->look->broken);
 	note_unused(k);
 	return RC_OK;
 }

@@ -89,6 +89,26 @@ static void put_fields(struct buf *out, const struct job *job, const struct look
 			   i + 1 == l->nunused ? "\n" : "");
 }
 
+/* Print the rules of `expect` with the rows that break them. */
+static void put_rules(struct buf *out, const struct job *job, const struct look *l)
+{
+	int w = name_width(job);
+
+	if (job->nexpects)
+		buf_printf(out, "  %-*s  %10s  %8s  expected\n", w, "rule of", "broken", "share");
+	for (size_t i = 0; i < job->nexpects; i++) {
+		const struct expectation *x = &job->expects[i];
+		const struct field *f = &job->fields[x->field];
+		double share = l->rows ? 100 * (double)l->broken[i] / (double)l->rows : 0;
+
+		buf_printf(out, "  %-*s  %10" PRIu64 "  %7.3g%%  %s", w, f->name, l->broken[i],
+			   share, x->expected);
+		if (f->has_share)
+			buf_printf(out, "; max_share %.6g%%", 100 * f->max_share);
+		buf_append_str(out, "\n");
+	}
+}
+
 static void put_place(struct buf *out, const struct look_place *p)
 {
 	text_visible(out, bytes_str(p->file));
@@ -170,6 +190,7 @@ int look_report_text(struct buf *out, const struct job *job, const struct look *
 		buf_printf(out, ", %" PRIu64 " good rows that no table takes", l->filtered);
 	buf_append_str(out, "\n");
 	put_fields(out, job, l);
+	put_rules(out, job, l);
 	put_rejects(out, l);
 	int rc = RC_OK;
 	for (size_t i = 0; i < l->nshown && rc == RC_OK; i++)
@@ -182,6 +203,10 @@ int look_report_text(struct buf *out, const struct job *job, const struct look *
 struct look_field_view {
 	const char *name, *type;
 	struct look_field f;
+};
+struct look_rule_view {
+	const char *field, *reason, *expected;
+	uint64_t broken;
 };
 struct look_value_view {
 	const char *name;
@@ -204,7 +229,8 @@ struct look_view {
 	const struct look_reject *rejects;
 	struct look_field_view *fields;
 	struct look_shown_view *shown;
-	size_t nfields;
+	struct look_rule_view *rules;
+	size_t nfields, nrules;
 };
 
 static const char offset_words[] = "byte of the uncompressed file, or offset of the message";
@@ -226,6 +252,14 @@ static const struct form_member reason_members[] = {
 	{"count", FORM_COUNT, IN(look_reason, count), "rejected rows"},
 };
 static const struct form reason_form = FORM(look_reason, reason_members);
+
+static const struct form_member rule_members[] = {
+	{"field", FORM_TEXT, IN(look_rule_view, field), "field of the job"},
+	{"reason", FORM_TEXT, IN(look_rule_view, reason), "word of the reject"},
+	{"expected", FORM_TEXT, IN(look_rule_view, expected), "the rule"},
+	{"broken", FORM_COUNT, IN(look_rule_view, broken), "rows that break the rule"},
+};
+static const struct form rule_form = FORM(look_rule_view, rule_members);
 
 static const struct form_member reject_members[] = {
 	{"file", FORM_TEXT, IN(look_reject, place.file), "file, or topic and partition"},
@@ -280,6 +314,8 @@ static const struct form_member look_members[] = {
 	 "good rows without a cell for any table"},
 	{"fields", FORM_LIST, IN(look_view, fields), "fields of the job",
 	 ITEMS(look_view, field_form, nfields)},
+	{"rules", FORM_LIST, IN(look_view, rules), "rules of `expect`",
+	 ITEMS(look_view, rule_form, nrules)},
 	{"unused_columns", FORM_TEXTS, IN(look_view, l.unused), "input columns that no field reads",
 	 COUNT_AT(look_view, l.nunused)},
 	{"reasons", FORM_MAP, IN(look_view, l.reasons), "number of rejected rows by reason",
@@ -349,6 +385,14 @@ int look_report_json(struct buf *out, const struct job *job, const struct look *
 		v.fields[i] = (struct look_field_view){job->fields[i].name,
 						       field_type_name(job->fields[i].type),
 						       l->fields[i]};
+	v.nrules = job->nexpects;
+	v.rules = arena_alloc(&a, (v.nrules + 1) * sizeof *v.rules);
+	for (size_t i = 0; i < v.nrules; i++) {
+		const struct expectation *x = &job->expects[i];
+
+		v.rules[i] = (struct look_rule_view){job->fields[x->field].name, x->reason,
+						     x->expected, l->broken[i]};
+	}
 	for (size_t i = 0; i < l->nshown && rc == RC_OK; i++)
 		rc = look_shown_view(&v.shown[i], job, l, &l->shown[i], &a, err);
 	if (rc == RC_OK)

@@ -59,12 +59,12 @@ static bool ends_empty(const struct csv_source *csv, const struct csv_row *row, 
 static bool fit_columns(struct source_worker *w, const struct csv_row *row)
 {
 	const struct source *s = w->source;
-	size_t n = row->ncolumns;
+	size_t n = row->ncolumns, most = source_width(w->source, w->file);
 
-	if (n > s->ncolumns)
+	if (n > most)
 		return s->csv->extra == EXTRA_IGNORE ||
-		       (s->csv->extra == EXTRA_EMPTY && ends_empty(s->csv, row, n - s->ncolumns));
-	for (; n < s->ncolumns; n++)
+		       (s->csv->extra == EXTRA_EMPTY && ends_empty(s->csv, row, n - most));
+	for (; n < most; n++)
 		w->reader.columns[n] = (struct column){.ptr = w->piece.ptr, .absent = true};
 	return s->csv->missing == MISSING_NULL;
 }
@@ -86,11 +86,13 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	if (rc || skipped)
 		return rc;
 	event.ncolumns = row->ncolumns;
-	if (row->kind == CSV_ROW && (row->ncolumns == s->ncolumns || fit_columns(w, row))) {
+	if (row->kind == CSV_ROW &&
+	    (row->ncolumns == source_width(w->source, w->file) || fit_columns(w, row))) {
 		event.ncolumns = s->ncolumns;
+		event.columns = s->by_name ? by_name_columns(w) : event.columns;
 		return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
 	}
-	row_fault(s, row, &why);
+	row_fault(s, w->file, row, &why);
 	return worker_reject(w, sink, &event, &why, err);
 }
 
@@ -105,8 +107,14 @@ static int take_one_of(struct source_worker *w, const struct event_rows *rows, s
 	struct event event =
 		make_event(w, rows->text + row_field(ends).at, end, w->reader.line - rows->n + i);
 	event.row = w->row + i + 1;
+	event.columns = w->source->by_name ? by_name_columns(w) : event.columns;
 	int rc = w->source->csv->skip_matching ? skip_row(w, &event, sink, &skipped, err) : RC_OK;
 	return rc || skipped ? rc : worker_take(w, &event, sink, err);
+}
+
+static bool may_batch(const struct source_worker *w, const struct source_sink *sink)
+{
+	return sink->rows && !w->source->csv->skip_matching && !w->source->by_name;
 }
 
 /* Pass the rows [`from`, `end`) together if the sink accepts them, or else one by one. */
@@ -120,7 +128,7 @@ static int take_some(struct source_worker *w, const struct event_rows *rows, siz
 	some.ends += from * rows->stride;
 	some.n = end - from;
 	some.line += from;
-	if (sink->rows && !w->source->csv->skip_matching)
+	if (may_batch(w, sink))
 		rc = sink->rows(sink->ctx, &some, &taken);
 	for (; !taken && from < end && rc == RC_OK; from++)
 		rc = take_one_of(w, rows, from, sink, err);
@@ -141,7 +149,7 @@ static int give_rows(struct source_worker *w, struct event_rows *rows,
 		return RC_OK;
 	rows->seq = w->seq + (uint64_t)(rows->text - w->piece.ptr);
 	rows->line = w->line + w->reader.line - rows->n + 1;
-	if (sink->rows && !w->source->csv->skip_matching && rows->n > SOME_ROWS)
+	if (may_batch(w, sink) && rows->n > SOME_ROWS)
 		rc = sink->rows(sink->ctx, rows, &taken);
 	for (size_t i = 0; !taken && i < rows->n && rc == RC_OK; i += SOME_ROWS)
 		rc = take_some(w, rows, i, i + SOME_ROWS < rows->n ? i + SOME_ROWS : rows->n, sink,
@@ -156,6 +164,8 @@ int work_on_rows(struct source_worker *w, const struct source_sink *sink, uint64
 	struct csv_row row;
 	int rc = RC_OK;
 
+	if (w->source->by_name)
+		csv_expect(&w->reader, source_width(w->source, w->file), w->source->max_row_bytes);
 	csv_start(&w->reader, w->piece.ptr, w->piece.len);
 	while (rc == RC_OK) {
 		size_t n;

@@ -41,6 +41,14 @@ struct source {
 	const char **columns;
 	size_t ncolumns;
 	char *header; /* the first file's header, unchanged */
+	const struct job *job;
+	/* `columns: by_name`: the columns of each file; NULL without it (by_name.c) */
+	struct file_columns {
+		size_t n;   /* columns of the file */
+		size_t *at; /* by column of the source: the file's column, or NOT_IN_FILE */
+		size_t nat;
+	} * by_name;
+	bool opened; /* no header adds a column any more */
 	bool libcsv_only;
 	const struct csv_source *csv;		 /* the job's dialect */
 	struct decoding *json;			 /* the fields' paths, NULL for delimited text */
@@ -99,6 +107,18 @@ size_t source_more_bytes(const struct source *s, size_t have);
  */
 int source_long_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
 		    struct error *err);
+
+#define NOT_IN_FILE SIZE_MAX
+/*
+ * Note the columns of file `i` (by_name.c). Before the source is open, new names become columns of
+ * the source.
+ */
+void by_name_take(struct source *s, size_t i, const char *const *names, size_t n);
+/*
+ * Check that file `i` has all columns that the job's fields read. Returns RC_DATA if one is missing
+ * and the job does not make it null.
+ */
+int by_name_check(const struct source *s, size_t i, struct error *err);
 
 /* Read the lines to skip and the header (header.c). The first header names the columns. */
 int cursor_start(struct source *s, struct cursor *c, size_t i, struct error *err);

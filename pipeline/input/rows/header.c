@@ -70,6 +70,13 @@ static int take_names(struct source *s, size_t i, const struct csv_reader *r,
 			"names in `columns`",
 			name, (unsigned long long)line + 1, row->ncolumns, s->ncolumns);
 	}
+	if (s->by_name) {
+		struct arena scratch = {0};
+
+		by_name_take(s, i, tell_apart(&scratch, r, row->ncolumns), row->ncolumns);
+		arena_release(&scratch);
+		return s->opened ? by_name_check(s, i, err) : RC_OK;
+	}
 	if (!s->header) {
 		s->header = arena_strndup(&s->arena, (const char *)row->start, len);
 		s->columns = tell_apart(&s->arena, r, row->ncolumns);

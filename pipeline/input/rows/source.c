@@ -65,6 +65,10 @@ static int begin(struct source *s, struct error *err)
 
 	if (rc == RC_OK)
 		rc = slice_begin(s, &s->cursor, err);
+	if (rc == RC_OK && s->by_name && s->input->slice)
+		return error_set(err, RC_CONFIG,
+				 "found `columns: by_name` and a slice of a file, expected whole "
+				 "files, because the columns depend on all headers");
 	for (size_t i = 1; rc == RC_OK && i < s->nfiles; i++) {
 		struct cursor look = {0};
 
@@ -72,6 +76,10 @@ static int begin(struct source *s, struct error *err)
 			rc = cursor_open(s, &look, i, err);
 		cursor_close(&look);
 	}
+	s->opened = true;
+	for (size_t i = 0; rc == RC_OK && s->by_name && i < s->nfiles; i++)
+		if (i == 0 || s->stamps[i].regular)
+			rc = by_name_check(s, i, err);
 	return rc;
 }
 
@@ -152,6 +160,8 @@ static int open_files(struct source *s, const struct job *job, struct error *err
 	int rc = in->nfiles ? name_files(s, in->files, in->nfiles, err)
 			    : name_files(s, s->csv->files, s->csv->nfiles, err);
 
+	if (rc == RC_OK && s->csv->by_name)
+		s->by_name = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof *s->by_name);
 	if (rc == RC_OK && job->source == SOURCE_JSON)
 		rc = lines_open(s, job, err);
 	if (rc == RC_OK && job->source == SOURCE_AVRO)
@@ -190,6 +200,7 @@ int source_open(struct source **out, const struct source_options *options, struc
 	pthread_mutex_init(&s->lock, NULL);
 	s->input = in;
 	s->csv = csv;
+	s->job = options->job;
 	s->libcsv_only = options->libcsv_only;
 	s->fraction = options->fraction > 0 ? options->fraction : 1;
 	s->piece_bytes = options->piece_bytes ? options->piece_bytes : PIECE_BYTES;
@@ -327,6 +338,8 @@ struct source_worker *source_worker_new(struct source *s)
 	if (s->json)
 		w->made = made_rows_new(s->ncolumns, !s->blocks);
 	open_reader(w);
+	if (s->by_name)
+		w->ordered = mem_calloc(s->ncolumns + 1, sizeof *w->ordered);
 	return w;
 }
 
@@ -366,6 +379,7 @@ void source_worker_free(struct source_worker *w)
 	made_rows_free(w->made);
 	pattern_scratch_release(&w->skip);
 	csv_close(&w->reader);
+	mem_free(w->ordered);
 	buf_release(&w->piece);
 	mem_free(w);
 }

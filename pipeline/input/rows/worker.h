@@ -12,7 +12,8 @@ struct source_worker {
 	struct messages_worker *messages;
 	struct source *source;
 	struct csv_reader reader;
-	struct decoder *json; /* NULL for delimited text */
+	struct column *ordered; /* `columns: by_name`: the columns in the source's order */
+	struct decoder *json;	/* NULL for delimited text */
 	struct buf piece;
 	size_t file;
 	/*
@@ -37,6 +38,9 @@ int worker_take(struct source_worker *w, const struct event *event, const struct
 int worker_reject(struct source_worker *w, const struct source_sink *sink,
 		  const struct event *event, const struct reject *why, struct error *err);
 
+/* Return the columns of the row in the reader, in the order of the source (by_name.c). */
+const struct column *by_name_columns(struct source_worker *w);
+
 /* Count the rows of a piece: events, rejects and rows of `skip_matching` (count_rows.c). */
 uint64_t count_rows(struct source *s, struct buf *piece);
 /* Open the reader that counts. */
@@ -56,7 +60,12 @@ int work_on_rows(struct source_worker *w, const struct source_sink *sink, uint64
 		 bool *fatal, struct error *err);
 
 /* Describe why the row is not an event (row_faults.c). */
-void row_fault(const struct source *s, const struct csv_row *row, struct reject *why);
+void row_fault(const struct source *s, size_t file, const struct csv_row *row, struct reject *why);
+/* Return the number of columns of the file. */
+static inline size_t source_width(const struct source *s, size_t file)
+{
+	return s->by_name ? s->by_name[file].n : s->ncolumns;
+}
 
 /* Make columns of the paths that the job's fields use (json_lines.c). */
 int lines_open(struct source *s, const struct job *job, struct error *err);

@@ -40,6 +40,8 @@ int pass_prepare(struct pass *p, const char *temp_dir, struct error *err)
 {
 	p->temp_dir = temp_dir;
 	int rc = rejects_new(&p->rejects, temp_dir, &p->quota, p->memory.threads, err);
+	if (rc == RC_OK)
+		rejects_tolerate(p->rejects, p->opt.job);
 	for (size_t t = 0; rc == RC_OK && t < p->opt.job->ntables; t++) {
 		struct pass_table *table = &p->tables[t];
 

@@ -103,6 +103,10 @@ static int take_event(void *ctx, const struct event *ev, struct reject *why)
 	int rc = row_encode(r->encoder, ev, r->records, why);
 	bool taken = false;
 
+	if (rc == RC_LIMIT) {
+		error_set(&r->fatal, RC_LIMIT, "%s", why->detail);
+		return RC_STOPPED;
+	}
 	if (rc)
 		return rc;
 	for (size_t t = 0; t < r->pass->opt.job->ntables && rc == RC_OK; t++) {
@@ -136,7 +140,7 @@ static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
  */
 static bool over_limit(const struct pass *p)
 {
-	return !p->opt.limit.is_share && rejects_count(p->rejects) > p->opt.limit.count;
+	return !p->opt.limit.is_share && rejects_counted(p->rejects) > p->opt.limit.count;
 }
 
 static void show_progress(struct event_reader *r)
@@ -217,21 +221,28 @@ int pass_judge(struct pass *p, struct error *err)
 {
 	uint64_t allowed = event_limit_of(&p->opt.limit, p->events);
 
-	return p->rejected > allowed ? too_many_rejects(p, allowed, err) : RC_OK;
+	return rejects_counted(p->rejects) > allowed ? too_many_rejects(p, allowed, err) : RC_OK;
+}
+
+/* Return the number of reading threads. `unique` needs the events in input order. */
+static unsigned threads_of(const struct pass *p)
+{
+	return job_unique(p->opt.job) ? 1 : p->memory.threads;
 }
 
 static struct event_reader *readers_new(struct pass *p, const struct record_sink *sink)
 {
 	size_t n = p->opt.job->ntables;
-	struct event_reader *readers = mem_alloc_aligned(_Alignof(struct event_reader),
-							 p->memory.threads * sizeof *readers);
+	struct event_reader *readers =
+		mem_alloc_aligned(_Alignof(struct event_reader), threads_of(p) * sizeof *readers);
 
-	for (unsigned i = 0; i < p->memory.threads; i++) {
+	for (unsigned i = 0; i < threads_of(p); i++) {
 		struct event_reader *r = &readers[i];
 
 		*r = (struct event_reader){.pass = p, .sink = sink, .number = i};
 		r->source = source_worker_new(p->source);
 		r->encoder = row_encoder_new(p->plan);
+		row_encoder_account(r->encoder, &p->budget);
 		r->records = mem_calloc(n, sizeof *r->records);
 		r->batches = mem_calloc(n, sizeof *r->batches);
 		r->rooms = mem_calloc(n, sizeof *r->rooms);
@@ -243,7 +254,7 @@ static struct event_reader *readers_new(struct pass *p, const struct record_sink
 /* Add up the counts of the threads, and free the threads' memory. */
 static void readers_end(struct pass *p, struct event_reader *readers)
 {
-	for (unsigned i = 0; i < p->memory.threads; i++) {
+	for (unsigned i = 0; i < threads_of(p); i++) {
 		struct event_reader *r = &readers[i];
 		struct source_counts c;
 
@@ -276,7 +287,7 @@ static void readers_end(struct pass *p, struct event_reader *readers)
  */
 static void find_cause(const struct pass *p, const struct event_reader *readers, struct error *err)
 {
-	for (unsigned i = p->memory.threads; i-- > 0;)
+	for (unsigned i = threads_of(p); i-- > 0;)
 		if (readers[i].fatal.code)
 			*err = readers[i].fatal;
 }
@@ -284,7 +295,7 @@ static void find_cause(const struct pass *p, const struct event_reader *readers,
 int readers_run(struct pass *p, const struct record_sink *sink, struct error *err)
 {
 	struct event_reader *readers = readers_new(p, sink);
-	int rc = pool_run(p->memory.threads, p->memory.threads, read_task, readers, err);
+	int rc = pool_run(threads_of(p), threads_of(p), read_task, readers, err);
 
 	if (rc)
 		find_cause(p, readers, err);

@@ -294,12 +294,19 @@ static int open_input(struct mapping *m, struct error *err)
 					.limit = {.share = 1, .is_share = true},
 					.progress = m->progress};
 	size_t n;
+	const struct field *unique = job_unique(m->job);
 	int rc = m->job->source == SOURCE_KAFKA
 			 ? error_set(err, RC_CONFIG, "map: found a kafka source, expected files")
 			 : pass_open(&m->pass, &po, err);
 
 	if (rc)
 		return rc;
+	if (unique)
+		return error_set(
+			err, RC_CONFIG,
+			"map: found `unique` of field `%.60s`, expected a job without it, "
+			"because a map sees only its part of the input; use `saltmill load`",
+			unique->name);
 	const struct source_file *files = source_files(m->pass.source, &n);
 	if (n != 1 || strcmp(files->path, "-") == 0)
 		return error_set(

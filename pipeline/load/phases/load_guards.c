@@ -25,10 +25,10 @@ static int check_table(const struct load *l, const struct manifest_table *t, str
 	return RC_OK;
 }
 
-int load_check_guards(const struct load *l, struct error *err)
+int load_check_guards(const struct load *l, struct rejects *rejects, struct error *err)
 {
 	const struct manifest *m = &l->result->manifest;
-	int rc = RC_OK;
+	int rc = rejects_check_shares(rejects, m->read, err);
 
 	for (size_t i = 0; i < m->ntables && rc == RC_OK; i++)
 		rc = check_table(l, &m->tables[i], err);

@@ -184,7 +184,7 @@ static int judge_rejects(struct joining *j, struct error *err)
 	uint64_t allowed = event_limit_of(&j->opt->limit, m->read);
 	struct buf sentence = {0};
 
-	if (m->rejected <= allowed)
+	if (rejects_counted(j->rejects) <= allowed)
 		return RC_OK;
 	int rc = rejects_nth(j->rejects, allowed, &sentence, err);
 	if (rc == RC_OK)
@@ -203,6 +203,9 @@ static int take_reading(struct joining *j, struct error *err)
 	uint64_t lines = 0;
 	const char *temp = j->temp ? j->temp : staging_path(j->staging);
 	int rc = rejects_new(&j->rejects, temp, &j->quota, 1, err);
+
+	if (rc == RC_OK)
+		rejects_tolerate(j->rejects, j->job);
 
 	m->inputs = arena_alloc(a, (j->parts->ndirs + 1) * sizeof *m->inputs);
 	m->columns = j->part->m.columns; /* the columns of the first input */
@@ -432,7 +435,7 @@ static int publish(struct joining *j, struct error *err)
 		m->reasons[i] =
 			(struct reject_reason){arena_strdup(&j->result->arena, reasons[i].reason),
 					       reasons[i].count};
-	int rc = load_check_guards(&guards, err);
+	int rc = load_check_guards(&guards, j->rejects, err);
 	char *path = mem_format("%s/rejects.jsonl", staging_path(j->staging));
 	if (rc == RC_OK)
 		rc = rejects_write(j->rejects, staging_storage(j->staging), path,

@@ -327,7 +327,7 @@ int load_publish(struct load *l, struct error *err)
 	if (rc == RC_OK)
 		rc = check_law(m, err);
 	if (rc == RC_OK)
-		rc = load_check_guards(l, err);
+		rc = load_check_guards(l, l->pass.rejects, err);
 	if (rc == RC_OK)
 		rc = load_check_duplicates(l, err);
 	if (rc == RC_OK)

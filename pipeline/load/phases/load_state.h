@@ -91,8 +91,11 @@ int load_space_writing(struct load *l, const char *work_dir, struct error *err);
 int load_check_duplicates(struct load *l, struct error *err);
 /* Describe the cells that delete markers hide, in hidden_cells and lost_cells of the result. */
 void load_tell_hidden(struct load *l);
-/* Return RC_DATA if a table has fewer rows than the run expects (load_guards.c). */
-int load_check_guards(const struct load *l, struct error *err);
+/*
+ * Return RC_DATA if a table has fewer rows than the run expects, or if more events than `max_share`
+ * break the rules of a field (load_guards.c).
+ */
+int load_check_guards(const struct load *l, struct rejects *rejects, struct error *err);
 
 /* Write scripts, counts and manifest, then publish by one rename. */
 int load_publish(struct load *l, struct error *err);

@@ -192,6 +192,9 @@ struct row_encoder {
 		const char *file; /* file name for read.file_day */
 	} * scratch;		  /* by binding */
 	struct buf qualifier;
+	struct unique_set
+		*unique;       /* by expectation (unique_values.c); NULL before the first value */
+	struct budget *budget; /* memory of the sets; NULL means no limit */
 	struct pattern_scratch match; /* memory for matching, shared by all patterns of an event */
 	struct table_output {
 		struct buf key, payload;
@@ -237,6 +240,14 @@ int conditional_start(struct row_encoder *e, const struct event *ev, bool *taken
  */
 int conditional_table(struct row_encoder *e, size_t table, const struct event *ev, bool *any,
 		      struct reject *why);
+
+/*
+ * unique_values.c. Add the value to the set of the expectation. Return RC_DATA if an earlier event has the
+ * value, and RC_LIMIT, with the sentence in why->detail, if there is no memory for it.
+ */
+int note_unique(struct row_encoder *e, size_t expectation, const struct value *v,
+		struct reject *why);
+void unique_release(struct row_encoder *e);
 
 /* quick.c */
 /* Compile the fast path. `ncolumns` is the number of columns of the source. */

@@ -57,7 +57,10 @@ static enum pattern_result match(struct row_encoder *e, const struct expectation
 	return v->text.ptr ? pattern_find_more(x->match, &e->match, v->text, NULL) : PATTERN_FOUND;
 }
 
-/* Check the rules of all fields. Return RC_DATA, with the broken rule, if the event breaks one. */
+/*
+ * Check the rules of all fields. Return RC_DATA, with the broken rule, if the event breaks one.
+ * Return RC_LIMIT if the values of `unique` exceed memory.
+ */
 static int check_expectations(struct row_encoder *e, const struct event *ev, struct reject *why)
 {
 	const struct job *job = e->plan->job;
@@ -69,6 +72,13 @@ static int check_expectations(struct row_encoder *e, const struct event *ev, str
 
 		if (!v)
 			return RC_DATA;
+		if (x->unique) {
+			int rc = note_unique(e, i, v, why);
+
+			if (rc)
+				return rc;
+			continue;
+		}
 		const struct predicate *p = e->plan->expects[i];
 		enum pattern_result found = p ? PATTERN_NONE : match(e, x, v);
 		if (p ? predicate_ask(p, value_of, &a) != ANSWER_NO : found == PATTERN_FOUND)

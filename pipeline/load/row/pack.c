@@ -60,6 +60,7 @@ void row_encoder_free(struct row_encoder *e)
 	for (size_t i = 0; i < e->plan->ntables; i++)
 		buf_release(&e->out[i].key);
 	mem_free(e->numbers);
+	unique_release(e);
 	pattern_scratch_release(&e->match);
 	key_scratch_release(&e->keys);
 	mem_free(e->values);

@@ -30,6 +30,13 @@ int read_names(struct reader *r, const struct node *n, const struct key *key, co
 int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
+
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "by_name") == 0) {
+		c->by_name = true;
+		return r->job->source == SOURCE_KAFKA
+			       ? expected(r, n, key->name, "names, because messages have no header")
+			       : RC_OK;
+	}
 	int rc = read_names(r, n, key, &c->columns, &c->ncolumns);
 
 	c->header = false;

@@ -110,6 +110,7 @@ static int read_job(struct job *job, struct bytes text, struct error *err)
 		return not_a_job(job, err);
 	}
 	rc = read_mapping(&r, root, &job_schema, job);
+	order_expectations(job);
 	if (rc == RC_OK)
 		rc = check_columns(&r);
 	return rc ? rc : check_tables(job, err);

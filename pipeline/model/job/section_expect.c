@@ -6,6 +6,8 @@
  */
 #include "sections.h"
 
+#include <stdlib.h>
+
 #include "pattern.h"
 
 static struct expectation *add(struct reader *r, const struct expectation *rule)
@@ -129,6 +131,74 @@ static int read_matches(struct reader *r, const struct node *n, const struct key
 	return RC_OK;
 }
 
+static int read_unique(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const struct field *f = slot;
+	const struct expectation rule = {.field = (size_t)(f - r->job->fields),
+					 .reason = "expect_unique",
+					 .expected = "a value that no earlier row has",
+					 .unique = true};
+	bool wanted;
+	int rc = read_bool(r, n, key, &wanted);
+
+	if (rc == RC_OK && wanted && r->job->source == SOURCE_KAFKA)
+		return fault(r, n->pos,
+			     "unique: found a kafka source, expected files, because messages have "
+			     "no order across partitions");
+	if (rc == RC_OK && wanted)
+		add(r, &rule);
+	return rc;
+}
+
+static int read_share(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct field *f = slot;
+	const char *text;
+	char *end;
+	int rc = read_text(r, n, key, &text);
+
+	if (rc)
+		return rc;
+	f->has_share = true;
+	f->max_share = strtod(text, &end) / 100;
+	if (text[0] < '0' || text[0] > '9' || strcmp(end, "%") != 0 || f->max_share > 1)
+		return expected(r, n, key->name, "a share of the events, such as 0.1%");
+	return RC_OK;
+}
+
+const struct field *job_tolerates(const struct job *job, const char *reason, const char *field)
+{
+	if (!field || strncmp(reason, "expect_", 7) != 0)
+		return NULL;
+	for (size_t i = 0; i < job->nfields; i++)
+		if (job->fields[i].has_share && strcmp(job->fields[i].name, field) == 0)
+			return &job->fields[i];
+	return NULL;
+}
+
+void order_expectations(struct job *job)
+{
+	struct expectation *last = arena_alloc(&job->arena, (job->nexpects + 1) * sizeof *last);
+	size_t kept = 0, n = 0;
+
+	for (size_t i = 0; i < job->nexpects; i++) {
+		if (job->expects[i].unique)
+			last[n++] = job->expects[i];
+		else
+			job->expects[kept++] = job->expects[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		job->expects[kept + i] = last[i];
+}
+
+const struct field *job_unique(const struct job *job)
+{
+	for (size_t i = 0; i < job->nexpects; i++)
+		if (job->expects[i].unique)
+			return &job->fields[job->expects[i].field];
+	return NULL;
+}
+
 static const struct key keys[] = {
 	{.name = "not_null",
 	 WORDS(BOOL, "false", "reject an event whose value is null", "not_null: true"),
@@ -147,6 +217,17 @@ static const struct key keys[] = {
 	       "reject an event if the text contains no match of this regular expression (PCRE2)",
 	       "matches: '^[A-Z]{2}$'"),
 	 .read = read_matches},
+	{.name = "unique",
+	 WORDS(BOOL, "false",
+	       "reject an event whose value an earlier event has; one thread then reads the input",
+	       "unique: true"),
+	 .read = read_unique},
+	{.name = "max_share",
+	 WORDS(TEXT, NULL,
+	       "the share of all events that may break these rules; with more, nothing is "
+	       "published; without it, --max-rejects counts them",
+	       "max_share: 0.1%"),
+	 .read = read_share},
 };
 const struct schema expect_schema = SCHEMA("expect", keys);
 

@@ -164,7 +164,9 @@ static const struct key csv_keys[] = {
 	 .max = 1000},
 	{.name = "columns",
 	 WORDS(TEXTS, NULL,
-	       "names of the columns, if the file has no header or with `header: replace`",
+	       "names of the columns, if the file has no header or with `header: replace`; "
+	       "`by_name`: each file has its own order of columns, and a column of no file is an "
+	       "error, or null with `missing: null`",
 	       "columns: [id, day, amount]"),
 	 .read = read_csv_columns}, /* read first, for the default of header */
 	{.name = "header",
@@ -285,6 +287,11 @@ static int check_csv(struct reader *r, const struct node *n, const struct csv_so
 		return fault(
 			r, header->pos,
 			"found `columns` and `header: true`, expected one of them, or `header: replace`, with which `columns` renames the header's columns");
+	if (c->by_name && (!c->header || c->replace))
+		return fault(
+			r, header->pos,
+			"found `columns: by_name` without names in a header, expected `header: "
+			"true` or {find: [name]}");
 	if (!c->columns && !c->header)
 		return fault(r, header->pos,
 			     "found `header: false` alone, expected `columns: [a, b]` too");

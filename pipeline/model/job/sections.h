@@ -48,6 +48,9 @@ int read_fields(struct reader *r, const struct node *n, const struct key *key, v
 /* section_expect.c. Slot: struct field. */
 int read_expect(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
+/* Move the rules `unique` to the end, so that an event that breaks another rule takes no value. */
+void order_expectations(struct job *job);
+
 /* section_transforms.c. Slot: struct field. */
 int read_from(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_first(struct reader *r, const struct node *n, const struct key *key, void *slot);

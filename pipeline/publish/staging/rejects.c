@@ -16,10 +16,18 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "job.h"
 #include "mem.h"
+#include "run.h"
 #include "sorter.h"
 
-enum { MEMORY_BYTES = 4 << 20, RUN_BYTES = 512 << 10, LINE_KEPT = 64 << 10, MAX_WORKERS = 1 << 16 };
+enum {
+	MEMORY_BYTES = 4 << 20,
+	RUN_BYTES = 512 << 10,
+	LINE_KEPT = 64 << 10,
+	MAX_WORKERS = 1 << 16,
+	KEY_BYTES = 9
+};
 
 struct reasons {
 	struct reject_reason *item;
@@ -37,8 +45,10 @@ struct rejects {
 	struct sorter *lines;
 	struct spool *spools;
 	unsigned workers;
-	_Atomic uint64_t count;
-	bool sorted, counted; /* set after the workers end */
+	_Atomic uint64_t count, uncovered; /* all rejects, and those that no `max_share` covers */
+	const struct job *job;		   /* the job whose fields have `max_share`; may be NULL */
+	_Atomic uint64_t *broken;	   /* by field: events that `max_share` covers */
+	bool sorted, counted;		   /* set after the workers end */
 	struct reasons reasons;
 };
 
@@ -94,6 +104,7 @@ void rejects_free(struct rejects *r)
 		reasons_release(&r->spools[i].reasons);
 	}
 	sorter_free(r->lines);
+	mem_free(r->broken);
 	reasons_release(&r->reasons);
 	mem_free(r->spools);
 	mem_free(r);
@@ -179,13 +190,59 @@ static int read_line(struct reject_view *v, struct bytes text, struct arena *a, 
 	return form_parse(&reject_form, v, text, "rejects.jsonl", "a rejected event", a, err);
 }
 
-/* Add the line to the sorter. */
-static int keep_line(struct rejects *r, unsigned worker, uint64_t seq, struct error *err)
+void rejects_tolerate(struct rejects *r, const struct job *job)
+{
+	r->job = job;
+	r->broken = mem_calloc(job->nfields + 1, sizeof *r->broken);
+}
+
+/* Count a reject. Return true if `max_share` of a field covers it. */
+static bool is_covered(struct rejects *r, const struct reject_view *v)
+{
+	const struct field *f = r->job ? job_tolerates(r->job, v->reason, v->field) : NULL;
+
+	if (!f) {
+		atomic_fetch_add(&r->uncovered, 1);
+		return false;
+	}
+	atomic_fetch_add(&r->broken[f - r->job->fields], 1);
+	return true;
+}
+
+uint64_t rejects_counted(const struct rejects *r)
+{
+	return atomic_load(&r->uncovered);
+}
+
+int rejects_check_shares(const struct rejects *r, uint64_t events, struct error *err)
+{
+	for (size_t i = 0; r->job && i < r->job->nfields; i++) {
+		const struct field *f = &r->job->fields[i];
+		uint64_t broken = atomic_load(&r->broken[i]);
+
+		if (f->has_share &&
+		    broken > event_limit_of(&(struct event_limit){.share = f->max_share,
+								  .is_share = true},
+					    events))
+			return error_set(err, RC_DATA,
+					 "field `%.60s`: found %" PRIu64 " of %" PRIu64
+					 " events (%.3g%%) that break `expect`, expected at most "
+					 "%.6g%% (max_share); nothing was published",
+					 f->name, broken, events,
+					 100 * (double)broken / (double)events, 100 * f->max_share);
+	}
+	return RC_OK;
+}
+
+/* Add the line to the sorter. The last byte of the key is 1 if `max_share` covers the reject. */
+static int keep_line(struct rejects *r, unsigned worker, uint64_t seq, bool covered,
+		     struct error *err)
 {
 	struct spool *s = &r->spools[worker];
-	uint8_t key[8];
+	uint8_t key[KEY_BYTES];
 
 	put_be64(key, seq);
+	key[KEY_BYTES - 1] = covered;
 	struct record record = {.key = bytes_of(key, sizeof key),
 				.secondary = key,
 				.seq = seq,
@@ -203,7 +260,7 @@ int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l,
 
 	s->line.len = 0;
 	form_put(&s->line, &reject_form, &v, FORM_FILE_LINE);
-	int rc = keep_line(r, worker, l->seq, err);
+	int rc = keep_line(r, worker, l->seq, is_covered(r, &v), err);
 	reasons_add(&s->reasons, l->why->reason, 1);
 	atomic_fetch_add(&r->count, 1);
 	return rc;
@@ -226,8 +283,9 @@ int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint
 	s->line.len = 0;
 	form_put(&s->line, &reject_form, &v, FORM_FILE_LINE);
 	reasons_add(&s->reasons, v.reason, 1);
+	bool covered = is_covered(r, &v);
 	arena_release(&a);
-	return keep_line(r, 0, atomic_fetch_add(&r->count, 1), err);
+	return keep_line(r, 0, atomic_fetch_add(&r->count, 1), covered, err);
 }
 
 uint64_t rejects_count(const struct rejects *r)
@@ -310,15 +368,17 @@ int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct erro
 {
 	struct record_iter lines;
 	struct record line;
+	bool covered;
 
-	if (n >= rejects_count(r))
+	if (n >= rejects_counted(r))
 		return RC_END;
 	int rc = open_lines(r, &lines, err);
 	if (rc)
 		return rc;
-	rc = lines.next(lines.self, &line, err);
-	for (; rc == RC_OK && n > 0; n--)
+	do {
 		rc = lines.next(lines.self, &line, err);
+		covered = rc == RC_OK && line.key.ptr[KEY_BYTES - 1];
+	} while (rc == RC_OK && (covered || n-- > 0));
 	if (rc == RC_OK)
 		rc = describe_line(line.payload, sentence, err);
 	lines.close(lines.self);
