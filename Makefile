@@ -44,8 +44,8 @@ INC  := -Iinclude -Ipipeline
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lpthread -lm
 # The program loads these libraries when it needs them, and the tests link them. The worker links
 # snappy and lacks the other libraries (include/late.h).
-LATE := rdkafka curl microhttpd snappy uchardet
-LATE_LIBS := $(LATE:%=-l%)
+LATE := rdkafka curl microhttpd snappy uchardet gssapi_krb5 ssl
+LATE_LIBS := $(LATE:%=-l%) -lcrypto
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
@@ -278,6 +278,8 @@ define LIBRARIES
 bzlib.h: input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c model/job/section_map.c
 curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c publish/storage/webhdfs.h
+gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c
+gssapi/gssapi_ext.h: base/late_gssapi_krb5.c base/login.c
 iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c
 jansson.h: base/form_read.c base/form_seal.h publish/storage/webhdfs_answers.c cli/command/cmd_key.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry.c advise/init/json_rows.c advise/init/refuse.c model/job/json_schema.c
@@ -287,6 +289,8 @@ lz4.h: cli/command/cmd_version.c hfile/compress.c
 lz4frame.h: input/files/block_codec.c
 lzma.h: input/files/block_codec.c input/files/unpack.c
 microhttpd.h: base/late_microhttpd.c cli/text/metrics.c
+openssl/err.h: base/late_ssl.c hbase/rpc/tls.c
+openssl/ssl.h: base/late_ssl.c hbase/rpc/tls.c
 pcre2.h: base/pattern.c
 snappy-c.h: base/late_snappy.c hfile/compress.c input/files/block_codec.c
 uchardet/uchardet.h: base/late_uchardet.c advise/init/encoding_of.c

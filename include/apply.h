@@ -48,6 +48,7 @@ struct apply_options {
 	/* true if DIR was never renamed, so that no journal has another name */
 	bool never_renamed;
 	bool create, alter, check, dry_run;
+	bool check_access;	   /* only check what the user may do; set dry_run, too */
 	bool abandon;		   /* only remove the files and the journal of earlier runs */
 	bool restart;		   /* first do the same as `abandon`, then load everything */
 	struct listener listener;  /* receives progress sentences */
@@ -81,6 +82,12 @@ struct apply_table {
 	const char **differences; /* sentences about what `--alter` changed or would change */
 	size_t ndifferences;
 };
+/* A finding of `--check-access`. */
+struct apply_access {
+	const char *what; /* "login", "clocks", "rights", "folder" or "token" */
+	bool good;
+	const char *text; /* a sentence; if not `good`, with the command that helps */
+};
 /* The phases of a run. Each phase is timed. */
 enum apply_phase {
 	/* read the state of the cluster, tables and regions; create or alter tables */
@@ -96,7 +103,9 @@ struct apply_result {
 	bool already; /* an earlier run finished everything, so this run did nothing */
 	struct apply_table *tables;
 	size_t ntables;
-	const char **warnings; /* sentences, each with its fix */
+	struct apply_access *access; /* filled if options.check_access is true */
+	size_t naccess, refused;     /* `refused` findings are not good */
+	const char **warnings;	     /* sentences, each with its fix */
 	size_t nwarnings;
 	int64_t ms[APPLY_PHASES]; /* duration of each phase of this run */
 	struct arena arena;

@@ -43,7 +43,8 @@ struct hbase_failure {
 	enum hbase_trouble trouble;
 	/* TROUBLE_REFUSED because of an unknown exception class without do_not_retry */
 	bool may_pass;
-	char name[160]; /* last part of the exception's class; "" if there was no exception */
+	bool wants_kerberos; /* the server refuses users without a Kerberos login */
+	char name[160];	     /* last part of the exception's class; "" if there was no exception */
 };
 
 /*
@@ -74,6 +75,8 @@ void hbase_close(struct hbase *h); /* NULL is fine */
 bool hbase_is_same(struct hbase *h);
 const char *hbase_cluster_id(const struct hbase *h);
 const char *hbase_user(const struct hbase *h);
+/* Return true if the cluster requires Kerberos, so that connections log in with a ticket. */
+bool hbase_is_secured(const struct hbase *h);
 
 /* --- tables, by calls to the master --- */
 
@@ -110,6 +113,13 @@ int hbase_disable(struct hbase *h, const char *table, const uint64_t nonce[2],
 		  struct hbase_failure *why, struct error *err);
 int hbase_delete(struct hbase *h, const char *table, const uint64_t nonce[2],
 		 struct hbase_failure *why, struct error *err);
+
+/*
+ * Query whether the user may bulk load into the table, or create it if it does not exist: the right
+ * CREATE on the table or its namespace. Needs HBase 2.3 and its AccessController.
+ */
+int hbase_may_load(struct hbase *h, const char *table, bool exists, bool *may,
+		   struct hbase_failure *why, struct error *err);
 
 struct hbase_table {
 	const char *name; /* "ns:table", or "table" in the default namespace */
@@ -178,12 +188,27 @@ struct hbase_family_file {
  */
 int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_region *r,
 		       char **token, struct hbase_failure *why, struct error *err);
+/* A delegation token of HDFS (HBaseProtos DelegationToken, Hadoop's Token). */
+struct hbase_fs_token {
+	struct bytes identifier, password;
+	const char *kind, *service;
+};
+/* One call of BulkLoadHFile. */
+struct hbase_bulk {
+	const char *token; /* from hbase_bulk_prepare */
+	const struct hbase_family_file *files;
+	size_t nfiles;
+	/* lets the server act as the user; NULL only on a cluster without Kerberos */
+	const struct hbase_fs_token *fs_token;
+	int64_t patience_ms; /* longest time for the call */
+};
 /*
  * Bulk load files into a region. The region loads all files or no file. *loaded is false if the
- * region loaded no file and gave no reason. `patience_ms` is the longest time for the call.
+ * region loaded no file and gave no reason. On a secured cluster without a complete `fs_token`, the
+ * result is RC_CONFIG and nothing is sent: the server would act as HBase's own user, and a refused
+ * load could then lose the files.
  */
-int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *token,
-		    const struct hbase_family_file *files, size_t nfiles, int64_t patience_ms,
+int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const struct hbase_bulk *load,
 		    bool *loaded, struct hbase_failure *why, struct error *err);
 /* Remove the staging folder and its content. */
 int hbase_bulk_cleanup(struct hbase *h, const struct hbase_region *r, const char *token,

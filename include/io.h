@@ -120,12 +120,51 @@ bool io_empty_dir(int folder, const char *but);
  */
 int io_open_temp(const char *dir, struct error *err);
 
-/* --- the user name for Hadoop's servers --- */
+/* --- the user for Hadoop's servers --- */
 
 /*
  * Return a copy of `told`. If `told` is NULL, return $HADOOP_USER_NAME or the name of the process's
  * user. A user without a name gets its number. The caller owns the result.
  */
 char *who_acts(const char *told);
+
+/* Protection of messages after a Kerberos login. The values are the bits of SASL (RFC 4752). */
+enum protection {
+	PROTECT_STRONGEST = 0, /* the strongest that the server offers */
+	PROTECT_AUTHENTICATION = 1,
+	PROTECT_INTEGRITY = 2,
+	PROTECT_PRIVACY = 4
+};
+/* How this process logs in to secured clusters and trusts their servers. All members may be NULL. */
+struct login {
+	const char *principal; /* "alice@REALM"; NULL means the owner of the ticket cache */
+	const char *keytab;    /* NULL means the ticket cache, which `kinit` fills */
+	/* HBase's principal, as in hbase-site; _HOST is the server's name. NULL: hbase/_HOST@REALM */
+	const char *server;
+	enum protection protection;
+	/*
+	 * PEM files. If there is a CA, every connection to HBase and every https connection uses
+	 * TLS with it. The key may be in the file of the client's certificate.
+	 */
+	const char *ca_file, *cert_file, *key_file;
+};
+/*
+ * Set the login of the process, before the first thread and the first connection. A keytab's
+ * tickets stay in memory. Returns RC_CONFIG if the keytab cannot be read, or has no principal.
+ */
+int login_use(const struct login *l, struct error *err);
+const struct login *login_used(void);
+
+struct login_ticket {
+	char principal[256]; /* "alice@REALM" */
+	char user[128];	     /* "alice", as HBase and HDFS name the user */
+	int64_t left_s;	     /* seconds until the ticket ends */
+};
+/*
+ * Get the ticket that authenticates this process: from the ticket cache, or from the KDC with the
+ * keytab if the last ticket has ended. Any thread may call this function before each connection.
+ * Returns RC_CONFIG if there is no valid ticket. The message contains the command to get one.
+ */
+int login_ticket(struct login_ticket *out, struct error *err);
 
 #endif

@@ -24,7 +24,15 @@
 
 #include "error.h"
 
-enum late_library { LATE_CURL, LATE_MICROHTTPD, LATE_RDKAFKA, LATE_SNAPPY, LATE_UCHARDET };
+enum late_library {
+	LATE_CURL,
+	LATE_MICROHTTPD,
+	LATE_RDKAFKA,
+	LATE_SNAPPY,
+	LATE_UCHARDET,
+	LATE_GSSAPI,
+	LATE_SSL
+};
 
 /*
  * Load a library, unless the process has already loaded this library. The library stays loaded
@@ -43,7 +51,7 @@ struct late_function {
 	void *at; /* address of the function pointer that loading fills */
 };
 extern const struct late_function late_curl[], late_microhttpd[], late_rdkafka[], late_snappy[],
-	late_uchardet[];
+	late_uchardet[], late_gssapi_krb5[], late_ssl[];
 
 /*
  * Load a library. `file` is libNAME.so.N. `package` is the Debian package that contains the

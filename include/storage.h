@@ -127,6 +127,21 @@ int storage_read(struct storage *s, const char *path, size_t most, struct buf *o
 		 struct error *err);
 
 /*
+ * A delegation token, with which the servers of a secured cluster read the user's files (Hadoop's
+ * Token). It is a secret.
+ */
+struct storage_token {
+	struct bytes identifier, password; /* they borrow from `raw` */
+	char kind[64], service[280];
+	struct buf raw; /* owned by the caller */
+};
+/*
+ * Get a token of at most an hour, for servers that open files below `uri`. Returns RC_CONFIG if the
+ * storage gives no token.
+ */
+int storage_token(struct storage *s, const char *uri, struct storage_token *out, struct error *err);
+
+/*
  * Copy a file of this machine to `path`, and replace an existing file. If that file has the same
  * length and checksum, it stays and *kept is true. So an interrupted copy of many files can be
  * repeated. After RC_OK, length and checksum of the copy match the source. `mode` 0 means the

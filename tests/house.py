@@ -30,6 +30,7 @@ UPWARD = {
     ("publish/storage/storage", "publish/storage/webhdfs"): "storage_open knows its backends, which share its helpers",
     ("publish/storage/webhdfs", "publish/storage/webhdfs_room"): "the backend's table of functions",
     ("publish/storage/webhdfs", "publish/storage/webhdfs_upload"): "the same",
+    ("publish/storage/webhdfs_http", "publish/storage/webhdfs_token"): "a refused request logs in, and a login is a request",
     ("read/query/filter_list", "read/query/filter"): "a list of filters contains filters",
     ("read/query/merged", "read/query/query"): "a query of several loads asks one query of each",
     ("sort/stretch", "sort/builder"): "the path of sorted records begins runs of the builder",

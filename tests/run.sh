@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh SUITE [FLAVOR=f] runs a suite, and keeps its full output in build/test/. Prints a line for each part and at the
-# end "N passed, N failed[, N skipped]".  SUITE: unit, simulation, cli, hbase, kafka, spark or all.
+# end "N passed, N failed[, N skipped]".  SUITE: unit, simulation, cli, hbase, secure, kafka, spark or all.
 #
 # `all` runs three lanes at once. Two lanes have suites that wait for servers, and one lane computes with low priority.
 # On a machine with less memory, the lanes run one after another. Each part prints its line when it ends. The last
@@ -89,6 +89,7 @@ cli() { pytests cli -n "$(nproc)" --dist loadfile; }
 
 stores() {
 	pytests hbase
+	pytests secure
 	pytests spark
 }
 
@@ -155,7 +156,7 @@ case $suite in
 unit) start unit unit "$flavor" ;;
 cli) start cli cli ;;
 simulation) start simulation simulation ;;
-hbase | kafka | spark) start "$suite" pytests "$suite" ;;
+hbase | secure | kafka | spark) start "$suite" pytests "$suite" ;;
 all)
 	if [ "$(awk '/^MemTotal:/ { print $2 }' /proc/meminfo)" -gt $((12 << 20)) ]; then
 		start kafka pytests kafka

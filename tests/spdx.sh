@@ -24,6 +24,8 @@ license() {
 	libxxhash.so*) echo BSD-2-Clause ;;
 	librdkafka.so*) echo BSD-2-Clause ;;
 	libcurl.so*) echo curl ;;
+	libgssapi_krb5.so*) echo MIT ;;
+	libssl.so*) echo Apache-2.0 ;;
 	libmicrohttpd.so*) echo LGPL-2.1-or-later ;;
 	libc.so* | libm.so*) echo LGPL-2.1-or-later ;;
 	*) echo NOASSERTION ;;
@@ -38,7 +40,7 @@ package() { # NAME ID VERSION LICENSE PURL
 }
 
 linked=$(readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-late=$(LC_ALL=C grep -aoE 'lib[a-z0-9+-]+\.so\.[0-9]+' "$program" | LC_ALL=C sort -u)
+late=$(LC_ALL=C grep -aoE 'lib[a-z0-9_+-]+\.so\.[0-9]+' "$program" | LC_ALL=C sort -u)
 sum=$(sha256sum "$program" | cut -d' ' -f1)
 when=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y "$program")}
 arch=$(dpkg --print-architecture)

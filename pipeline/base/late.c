@@ -9,6 +9,8 @@
 #pragma weak late_rdkafka
 #pragma weak late_snappy
 #pragma weak late_uchardet
+#pragma weak late_gssapi_krb5
+#pragma weak late_ssl
 /* late_load is NULL if the build loads no library. */
 #pragma weak late_load
 
@@ -22,6 +24,8 @@ static const struct {
 	[LATE_RDKAFKA] = {"librdkafka", FILE_rdkafka, "librdkafka1", late_rdkafka},
 	[LATE_SNAPPY] = {"libsnappy", FILE_snappy, "libsnappy1v5", late_snappy},
 	[LATE_UCHARDET] = {"libuchardet", FILE_uchardet, "libuchardet0", late_uchardet},
+	[LATE_GSSAPI] = {"libgssapi_krb5", FILE_gssapi_krb5, "libgssapi-krb5-2", late_gssapi_krb5},
+	[LATE_SSL] = {"libssl", FILE_ssl, "libssl3", late_ssl},
 };
 
 bool late_has(enum late_library which)

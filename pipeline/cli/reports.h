@@ -72,6 +72,8 @@ void failure_report_json(struct buf *out, const char *command, int status, const
 
 void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_run);
 extern const struct form apply_form;
+/* Append a line for each finding of --check-access. */
+void apply_access_text(struct buf *out, const struct apply_result *r);
 void apply_report_json(struct buf *out, const struct apply_result *r);
 
 /*

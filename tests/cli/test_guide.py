@@ -14,7 +14,8 @@ from test_points import is_there
 
 CHAPTERS = {p.stem: p.read_text(encoding="utf-8") for p in sorted((ROOT / "conf" / "guide").glob("*.md"))}
 LINES = 250
-NAMES = {"files", "fields", "keys", "design", "regions", "kafka", "hbase", "hdfs-and-cloud", "spark", "guarantees", "operations", "performance"}
+NAMES = {"files", "fields", "keys", "design", "regions", "kafka", "hbase", "hdfs-and-cloud", "security", "spark", "guarantees",
+         "operations", "performance"}
 
 
 def said(saltmill, *args):

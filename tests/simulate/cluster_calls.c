@@ -24,7 +24,8 @@ static bool is_down(int server)
 }
 
 int rpc_connect(struct rpc **out, const struct hbase_place *at, const char *service,
-		const char *user, int64_t patience_ms, struct hbase_failure *why, struct error *err)
+		const struct rpc_user *user, int64_t patience_ms, struct hbase_failure *why,
+		struct error *err)
 {
 	int server = 0;
 

@@ -15,8 +15,10 @@
 #include "mem.h"
 #include "pipeline/hbase/rpc/decode.h"
 #include "pipeline/hbase/rpc/encode.h"
+#include "pipeline/hbase/rpc/frames.h"
 #include "pipeline/hbase/rpc/pb.h"
 #include "pipeline/hbase/rpc/rpc.h"
+#include "pipeline/hbase/rpc/session.h"
 
 #define REGION "gold,,1795311391100.887dbb15bb33c33d0f69170801172484."
 #define TOKEN                                                                                      \
@@ -140,7 +142,8 @@ static void test_bulk_requests(void **state)
 		     REGION);
 	expect_request(2, "PrepareBulkLoad", &b, hex);
 	free(hex);
-	put_bulk_load(&b, bytes_str(REGION), TOKEN, &file, 1);
+	struct hbase_bulk load = {.token = TOKEN, .files = &file, .nfiles = 1};
+	put_bulk_load(&b, bytes_str(REGION), &load);
 	char *half =
 		filled("000000da1308031a0d42756c6b4c6f61644846696c652001c4010a3908011235"
 		       "676f6c642c2c313739353331313339313130302e3838376462623135626233336333336430"
@@ -156,6 +159,75 @@ static void test_bulk_requests(void **state)
 		      TOKEN);
 	expect_request(4, "CleanupBulkLoad", &b, half);
 	free(half);
+}
+
+/*
+ * A delegation token is field 4, before the staging folder (Client.proto, HBase.proto). Without a
+ * whole token, nothing is sent to a secured cluster: the region has a server, but no port listens.
+ */
+static void test_fs_token(void **state)
+{
+	struct buf b = {0};
+	const struct hbase_family_file file = {"f", "/u/0"};
+	struct hbase_fs_token token = {bytes_str("id"), bytes_str("pw"), "HDFS_DELEGATION_TOKEN",
+				       "1.2.3.4:8020"};
+	struct hbase_bulk load = {
+		.token = "/s", .files = &file, .nfiles = 1, .fs_token = &token, .patience_ms = 100};
+	struct hbase h = {.kerberos = true};
+	const struct hbase_region r = {.name = bytes_str("r"), .place = {"127.0.0.1", 1}};
+	struct hbase_failure why;
+	struct error err;
+	bool loaded = true;
+
+	(void)state;
+	put_bulk_load(&b, bytes_str("r"), &load);
+	assert_hex(buf_bytes(&b), "0a05080112017212090a016612042f752f301801222d0a02696412027077"
+				  "1a15484446535f44454c45474154494f4e5f544f4b454e220c312e322e"
+				  "332e343a383032302a022f73");
+	buf_release(&b);
+	const struct hbase_fs_token lacks[] = {{{0}, token.password, token.kind, token.service},
+					       {token.identifier, {0}, token.kind, token.service},
+					       {token.identifier, token.password,
+						"WEBHDFS delegation", token.service},
+					       {token.identifier, token.password, token.kind, ""}};
+	for (size_t i = 0; i <= sizeof lacks / sizeof *lacks; i++) {
+		load.fs_token = i ? &lacks[i - 1] : NULL;
+		assert_int_equal(hbase_bulk_load(&h, &r, &load, &loaded, &why, &err), RC_CONFIG);
+		assert_int_equal(why.trouble, TROUBLE_REFUSED);
+		assert_false(loaded);
+	}
+}
+
+/* The command is the one that lets AccessController of HBase 2.6.4 accept the call. */
+static void test_grant_advice(void **state)
+{
+	static const struct {
+		const char *said, *advice;
+	} cases[] = {
+		{"Insufficient permissions (user=bob@EXAMPLE.COM, scope=default, "
+		 "params=[namespace=default,table=default:t1x,family=f],action=CREATE)",
+		 "`grant 'bob', 'C', '@default'`"},
+		{"Insufficient permissions (user=bob@EXAMPLE.COM, scope=default:t1, "
+		 "params=[table=default:t1,],action=CREATE)",
+		 "`grant 'bob', 'C', 'default:t1'`"},
+		{"Insufficient permissions for user 'bob' (table=g1, action=READ)",
+		 "`grant 'bob', 'R', 'g1'`"},
+		{"Insufficient permissions (user=bob@R, scope=GLOBAL, params=[],action=ADMIN)",
+		 "`grant 'bob', 'A'`"},
+		{"Token generation only allowed for Kerberos authenticated clients", NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hbase_failure why = {0};
+		struct error err = {0};
+
+		exception_tell(bytes_str("org.apache.hadoop.hbase.security.AccessDeniedException"),
+			       bytes_str(cases[i].said), &why, &err);
+		assert_int_equal(why.trouble, TROUBLE_REFUSED);
+		assert_int_equal(strstr(err.msg, "; run `") != NULL, cases[i].advice != NULL);
+		if (cases[i].advice && !strstr(err.msg, cases[i].advice))
+			fail_msg("%s", err.msg);
+	}
 }
 
 static void test_scan_requests(void **state)
@@ -329,7 +401,7 @@ static void test_refusals(void **state)
 	} cases[] = {{"0000005f5e08ffffffff0f12560a366f72672e6170616368652e6861646f6f702e6862617365"
 		      "2e73656375726974792e41636365737344656e696564457863657074696f6e121a4175746865"
 		      "6e7469636174696f6e2069732072657175697265642801",
-		      "AccessDeniedException", "Kerberos", false},
+		      "AccessDeniedException", "Authentication is required", false},
 		     {"0000005d5c08ffffffff0f12540a376f72672e6170616368652e6861646f6f"
 		      "702e68626173652e6970632e53656375726974794e6f74456e61626c656445"
 		      "7863657074696f6e12177365637572697479206973206e6f7420656e61626c"
@@ -345,6 +417,7 @@ static void test_refusals(void **state)
 		assert_int_equal(answer_of(&frame, 1, cases[i].hex, &message, &why, &err), RC_IO);
 		assert_int_equal(why.trouble, TROUBLE_REFUSED);
 		assert_int_equal(why.may_pass, cases[i].may_pass);
+		assert_int_equal(why.wants_kerberos, i == 0);
 		assert_string_equal(why.name, cases[i].name);
 		assert_non_null(strstr(err.msg, cases[i].words));
 		buf_release(&frame);
@@ -620,6 +693,8 @@ int main(void)
 		cmocka_unit_test(test_registry_requests),
 		cmocka_unit_test(test_create_table),
 		cmocka_unit_test(test_bulk_requests),
+		cmocka_unit_test(test_fs_token),
+		cmocka_unit_test(test_grant_advice),
 		cmocka_unit_test(test_scan_requests),
 		cmocka_unit_test(test_registry_answers),
 		cmocka_unit_test(test_procedure_answers),

@@ -276,7 +276,9 @@ static void test_no_answer_in_time(void **state)
 	(void)state;
 	start(&s, turns, 1);
 	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
-	assert_int_equal(rpc_connect(&c, &at, SERVICE_META, "me", 5000, &why, &err), 0);
+	assert_int_equal(rpc_connect(&c, &at, SERVICE_META, &(struct rpc_user){.name = "me"}, 5000,
+				     &why, &err),
+			 0);
 	assert_false(rpc_is_stale(c));
 	double began = clock_seconds();
 	assert_int_equal(rpc_call(c, "GetClusterId", (struct bytes){0}, 100, &a, &why, &err),
@@ -400,17 +402,17 @@ static void test_silence(void **state)
 {
 	struct server s;
 	struct error err;
-	int fd;
+	struct wire w;
 
 	(void)state;
 	start(&s, NULL, 0);
 	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
-	assert_int_equal(wire_connect(&at, 5000, &fd, &err), 0);
-	int probes_s = option_of(fd, TCP_KEEPCNT) * option_of(fd, TCP_KEEPINTVL);
-	assert_true(option_of(fd, TCP_KEEPCNT) > 1);
-	assert_int_equal(option_of(fd, TCP_KEEPIDLE) + probes_s, 30);
-	assert_int_equal(option_of(fd, TCP_USER_TIMEOUT), 30000);
-	close(fd);
+	assert_int_equal(wire_connect(&w, &at, 5000, &err), 0);
+	int probes_s = option_of(w.fd, TCP_KEEPCNT) * option_of(w.fd, TCP_KEEPINTVL);
+	assert_true(option_of(w.fd, TCP_KEEPCNT) > 1);
+	assert_int_equal(option_of(w.fd, TCP_KEEPIDLE) + probes_s, 30);
+	assert_int_equal(option_of(w.fd, TCP_USER_TIMEOUT), 30000);
+	wire_close(&w);
 	finish(&s);
 }
 

@@ -21,7 +21,8 @@ struct apply_options apply_options_of(const struct arguments *a)
 				      .create = a->create,
 				      .alter = a->alter,
 				      .check = a->check,
-				      .dry_run = a->dry_run,
+				      .dry_run = a->dry_run || a->check_access,
+				      .check_access = a->check_access,
 				      .restart = a->restart,
 				      .abandon = a->abandon};
 }

@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "pass.h"
 #include "folders.h"
+#include "io.h"
 #include "apply.h"
 #include "design.h"
 #include "cmd_scan.h"
@@ -31,6 +32,7 @@ struct arguments {
 
 	struct run_options run;
 	struct storage_options place;
+	struct login login;
 	struct input
 		input; /* the input; input_complete sets it from the operands, slice and feed */
 	struct source_slice slice;
@@ -63,7 +65,7 @@ struct arguments {
 
 	/* options about a live HBase */
 	const char *hbase, *user, *upload, *webhdfs, *journal, *metrics;
-	bool create, alter, check, dry_run, restart, abandon, forever, yes;
+	bool create, alter, check, check_access, dry_run, restart, abandon, forever, yes;
 	uint64_t max_unapplied;
 	struct follow_keep keep;
 

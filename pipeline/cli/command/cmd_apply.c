@@ -17,7 +17,7 @@ static int apply_load(const struct arguments *a)
 	int status = EXIT_DONE;
 
 	opt.dir = a->operand[0];
-	if (!a->run.quiet)
+	if (!a->run.quiet && !a->check_access)
 		opt.listener = command_listener("apply");
 	opt.progress = &progress;
 	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
@@ -27,10 +27,14 @@ static int apply_load(const struct arguments *a)
 		status = command_fail("apply", &err);
 	else if (a->run.json)
 		apply_report_json(&text, &r);
+	else if (a->check_access)
+		apply_access_text(&text, &r);
 	else if (!a->run.quiet && !a->abandon)
 		apply_report_text(&text, &r, a->dry_run);
 	if (text.len && (a->run.json ? command_print : command_show)("apply", &text) != EXIT_DONE)
 		status = EXIT_FAILED;
+	if (status == EXIT_DONE && r.refused)
+		status = EXIT_USAGE;
 	buf_release(&text);
 	apply_release(&r);
 	return status;

@@ -91,6 +91,11 @@ static int run_command(int argc, char **argv)
 		return refuse_command(argv[1]);
 	struct arguments a = {.command = c};
 	int rc = arguments_read(&a, argc - 1, argv + 1);
+	struct error err;
+	if (rc == RC_OK && login_use(&a.login, &err)) {
+		command_misused(c->name, "%s", err.msg);
+		rc = RC_CONFIG;
+	}
 	int status = rc == RC_OK ? c->run(&a) : rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	arguments_release(&a);
 	return status;

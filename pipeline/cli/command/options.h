@@ -67,7 +67,7 @@ struct cli_option {
 /* The tables of options. A row without name and letter ends a table, and NULL ends this list. */
 extern const struct cli_option *const option_tables[];
 extern const struct cli_option options_load[], options_regions[], options_query[], options_design[],
-	options_apply[], options_run[];
+	options_apply[], options_login[], options_run[];
 
 /*
  * Return the next option of a command in the order of the tables, or NULL after the last option.

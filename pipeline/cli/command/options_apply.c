@@ -34,6 +34,9 @@ const struct cli_option options_apply[] = {
 	 .help = "at the end, compare each cell of the load with the live table", .with = "apply"},
 	{"dry-run", 0, NULL, "apply", take_flag, AT(dry_run),
 	 .help = "check the cluster and print what apply would do", .without = "state"},
+	{"check-access", 0, NULL, "apply", take_flag, AT(check_access),
+	 .help = "only check login, clocks, rights, delegation token and upload folder, and print "
+	 "the command that is missing", .without = "state dry-run check restart abort"},
 	{"restart", 0, NULL, "apply", take_flag, AT(restart),
 	 .help = "remove the files and the journal of earlier runs, and load everything again; "
                  "use this option after a table was dropped, truncated or created again",

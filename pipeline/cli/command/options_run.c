@@ -10,8 +10,8 @@
 
 const struct cli_option *const option_tables[] = {options_load,	 options_regions,
 						  options_query, options_design,
-						  options_apply, options_run,
-						  NULL};
+						  options_apply, options_login,
+						  options_run,	 NULL};
 
 #define LOADERS	  "load map reduce unite stream replay"
 #define READERS	  LOADERS " plan drift lint design compare"

@@ -11,8 +11,9 @@
 #define REGIONS_MOST 8 /* most regions to sample */
 #define ROWS_MOST    4
 
+/* Sets *denied if the user may read the table, but not its description. */
 static int describe(const struct scan_desk *d, struct description *out, struct arena *a,
-		    bool *exists, struct error *err)
+		    bool *exists, bool *denied, struct error *err)
 {
 	const char *table = d->table->schema.name;
 	struct hbase_failure why;
@@ -21,7 +22,10 @@ static int describe(const struct scan_desk *d, struct description *out, struct a
 
 	do {
 		rc = hbase_describe(d->hbase, table, out, a, exists, &why, err);
-		if (rc == RC_OK && *exists)
+		*denied = rc && strcmp(why.name, "AccessDeniedException") == 0;
+		if (*denied)
+			*exists = true;
+		if (*denied || (rc == RC_OK && *exists))
 			rc = precheck_enabled(d->hbase, table, &why, err);
 	} while (rc && hbase_retry(&why, &attempt, err));
 	return rc;
@@ -87,17 +91,18 @@ int scan_live_check(struct scan_desk *d, struct error *err)
 	const char *table = d->table->schema.name;
 	struct arena a = {0};
 	struct description have;
-	bool exists = false;
-	int rc = describe(d, &have, &a, &exists, err);
+	bool exists = false, denied = false;
+	int rc = describe(d, &have, &a, &exists, &denied, err);
 
 	if (rc == RC_OK && !exists)
 		rc = error_set(err, RC_CONFIG,
 			       "--hbase: found no table %s in the cluster; `saltmill apply "
 			       "DIR --create` creates it",
 			       table);
-	if (rc == RC_OK)
+	d->more_families = denied;
+	if (rc == RC_OK && !denied)
 		rc = check_families(d, &have, err);
-	if (rc == RC_OK)
+	if (rc == RC_OK && !denied)
 		say_others(d, &have);
 	arena_release(&a);
 	return rc;

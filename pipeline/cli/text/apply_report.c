@@ -52,6 +52,20 @@ void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_r
 			"nothing to do, because an earlier run applied the whole load (journal)\n");
 }
 
+void apply_access_text(struct buf *out, const struct apply_result *r)
+{
+	for (size_t i = 0; i < r->naccess; i++)
+		buf_printf(out, "%-7s %-7s %s\n", r->access[i].what,
+			   r->access[i].good ? "ok" : "refused", r->access[i].text);
+}
+
+static const struct form_member access_members[] = {
+	{"what", FORM_TEXT, IN(apply_access, what), "login, clocks, rights, folder or token"},
+	{"good", FORM_FLAG, IN(apply_access, good), "the user may do it, or it was not checked"},
+	{"text", FORM_TEXT, IN(apply_access, text), "the finding, with the command that helps"},
+};
+static const struct form access_form = FORM(apply_access, access_members);
+
 static const struct form_member proof_members[] = {
 	{"found", FORM_COUNT, IN(apply_proof, found), "cells that the table has"},
 	{"missing", FORM_COUNT, IN(apply_proof, missing), "cells that the table lacks"},
@@ -92,6 +106,8 @@ static const struct form_member apply_members[] = {
 	 "an earlier run applied everything; this run changed nothing"},
 	{"tables", FORM_LIST, IN(apply_result, tables), "tables, in the order of the manifest",
 	 ITEMS(apply_result, table_form, ntables)},
+	{"access", FORM_LIST, IN(apply_result, access), "findings of --check-access",
+	 ITEMS(apply_result, access_form, naccess)},
 	{"warnings", FORM_TEXTS, IN(apply_result, warnings), "possible problems, each with its fix",
 	 COUNT_AT(apply_result, nwarnings)},
 };

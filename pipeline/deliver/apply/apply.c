@@ -282,6 +282,8 @@ static int run(struct applying *a, struct error *err)
 	const struct apply_options *opt = a->opt;
 	int rc = read_load(a, err);
 
+	if (rc == RC_OK && opt->check_access)
+		return check_access(a, err);
 	if (rc == RC_OK)
 		rc = kept_open(a->kept, opt, err);
 	if (rc)

@@ -33,6 +33,7 @@ struct applied {
 	struct splits splits;
 	bool exists, create_noted, created;
 	bool changed;		  /* true if this run created or altered the table */
+	bool tracked;		  /* the live table has the store file tracker FILE */
 	bool stores_seen;	  /* true after look_at_stores */
 	struct incarnation bound; /* the incarnation that the journal is bound to */
 	/* true if the user may not read the table's folders, and a warning was printed */
@@ -119,6 +120,8 @@ void look_at_stores(struct applied *t, const struct hbase_regions *r);
  * not write there.
  */
 int look_at_place(struct applying *a, struct error *err);
+/* Checks what this run may do, and adds the findings to the result. */
+int check_access(struct applying *a, struct error *err);
 
 /*
  * Compares the live table with the load (live_table.c). Returns RC_CONFIG if the table cannot take
@@ -143,6 +146,11 @@ int world_look(struct applied *t, struct error *err);
  * Opens the token's folder and the upload folder. Requests the token once, and notes it in the
  * journal.
  */
+/*
+ * Checks that the user may write in the table's folder, if the table has a store file tracker.
+ * Region servers move the files there as the user, and not through the token's folder.
+ */
+int may_track(struct applied *t, struct error *err);
 int world_open(struct applied *t, struct error *err);
 
 /*

@@ -58,20 +58,22 @@ static int check_enabled(struct applied *t, struct error *err)
 }
 
 /*
- * Refuses tables with a file tracker. After a lost answer, apply could not find out what the call
- * did.
+ * Refuses tables whose tracker apply does not know. After a lost answer, apply could not find out
+ * what the call did.
  */
-static int check_tracker(const struct applied *t, const struct description *have, struct error *err)
+static int check_tracker(struct applied *t, const struct description *have, struct error *err)
 {
 	static const char key[] = "hbase.store.file-tracker.impl";
 	const char *tracker = attributes_get(&have->table.items, key);
 
-	if (!tracker || strcmp(tracker, "DEFAULT") == 0)
+	t->tracked = tracker && strcmp(tracker, "FILE") == 0;
+	if (!tracker || t->tracked || strcmp(tracker, "DEFAULT") == 0)
 		return RC_OK;
-	return error_set(err, RC_CONFIG,
-			 "table %s: found %s = %s, expected DEFAULT, because apply supports no "
-			 "other tracker; use completebulkload",
-			 t->result->name, key, tracker);
+	return error_set(
+		err, RC_CONFIG,
+		"table %s: found %s = %s, expected DEFAULT or FILE, because apply supports no "
+		"other tracker; use completebulkload",
+		t->result->name, key, tracker);
 }
 
 static int compare(struct applied *t, struct description *have, struct table_differences *d,

@@ -12,6 +12,7 @@
 #include "pool.h"
 
 #define ENCODED_CHARS 32
+#define LIST_MOST     ((size_t)64 << 20)
 
 static const char *const below[] = {"", "/archive"};
 
@@ -67,6 +68,35 @@ static int list(struct applied *t, const char *folder, struct arena *a, struct s
 	return unreadable(t, folder, said.msg);
 }
 
+/*
+ * Sets *listed if the tracker's list in `folder`/.filelist has the file. HBase ignores a file that
+ * is in the folder only (StoreFileListFile: a message with the names, in one of two files).
+ */
+static int ask_tracker(struct applied *t, const char *folder, const char *name, bool *listed,
+		       struct error *err)
+{
+	char *lists = mem_format("%s/.filelist", folder);
+	struct arena a = {0};
+	struct storage_entry *e = NULL;
+	size_t n = 0;
+	int rc = list(t, lists, &a, &e, &n, err);
+
+	for (size_t i = 0; rc == RC_OK && i < n && !*listed; i++) {
+		char *path = mem_format("%s/%s", lists, e[i].name);
+		struct buf text = {0};
+
+		rc = storage_read(t->run->storage, path, LIST_MOST, &text, err);
+		*listed = rc == RC_OK && memmem(text.ptr, text.len, name, strlen(name));
+		if (rc == RC_IO) /* HBase has just replaced this list */
+			rc = RC_OK;
+		buf_release(&text);
+		mem_free(path);
+	}
+	arena_release(&a);
+	mem_free(lists);
+	return rc;
+}
+
 /* Marks the files of one family that are in a folder. */
 static int mark(struct applied *t, const char *folder, struct hand_file *const *files, size_t n,
 		const char *family, bool *in, struct error *err)
@@ -79,8 +109,13 @@ static int mark(struct applied *t, const char *folder, struct hand_file *const *
 	for (size_t i = 0; rc == RC_OK && i < n; i++) {
 		if (strcmp(files[i]->family, family) != 0)
 			continue;
-		for (size_t k = 0; k < entries && !in[i]; k++)
-			in[i] = e[k].info.file_id && e[k].info.file_id == files[i]->id;
+		for (size_t k = 0; rc == RC_OK && k < entries && !in[i]; k++) {
+			if (!e[k].info.file_id || e[k].info.file_id != files[i]->id)
+				continue;
+			in[i] = !t->tracked;
+			if (t->tracked)
+				rc = ask_tracker(t, folder, e[k].name, &in[i], err);
+		}
 	}
 	arena_release(&a);
 	return rc;
@@ -153,7 +188,9 @@ int store_files_find(void *self, const struct hbase_region *r, struct hand_file 
 	struct bytes encoded = r ? hbase_encoded_name(r->name) : (struct bytes){0};
 	int rc = RC_OK;
 
-	for (size_t i = 0; rc == RC_OK && i < sizeof below / sizeof *below; i++) {
+	/* the archive may have files that a tracker never had */
+	for (size_t i = 0; rc == RC_OK && i < (t->tracked ? 1 : sizeof below / sizeof *below);
+	     i++) {
 		char *top = table_folder(token_path(t->token), below[i], t->result->name);
 
 		if (!top || (r && !encoded.len)) {
@@ -181,4 +218,21 @@ int table_folder_id(struct applied *t, uint64_t *id, struct error *err)
 	*id = rc == RC_OK && info.kind == STORAGE_FOLDER ? info.file_id : 0;
 	mem_free(top);
 	return rc == RC_CONFIG ? RC_OK : rc;
+}
+
+int may_track(struct applied *t, struct error *err)
+{
+	bool copies = token_is_local(t->token);
+	char *top = t->tracked && !copies ? table_folder(token_path(t->token), "", t->result->name)
+					  : NULL;
+	int rc = top ? storage_may(t->run->storage, top, "-wx", err) : RC_OK;
+
+	mem_free(top);
+	if (rc == RC_CONFIG)
+		error_prefix(err,
+			     "table %s has the store file tracker FILE, so region servers move the "
+			     "files directly into its folder, as user %s; run apply as the user of "
+			     "HBase, or use a table with the tracker DEFAULT: ",
+			     t->result->name, hbase_user(t->run->hbase));
+	return rc;
 }

@@ -7,10 +7,14 @@
 #include "io.h"
 
 /* a call may take long, because a region may first flush, and reads the whole files */
-#define LOAD_MS	    (10 * 60 * 1000)
+#define LOAD_MS (10 * 60 * 1000)
+/* without Kerberos, region servers read the files as HBase's user */
 #define FOLDER_MODE 0777
 #define FILE_MODE   0666
-#define SAY_MS	    5000
+/* with Kerberos, region servers act as the user, and nobody else may move the files */
+#define OWN_FOLDER_MODE 0700
+#define OWN_FILE_MODE	0600
+#define SAY_MS		5000
 
 static char *join(const char *a, const char *b)
 {
@@ -58,12 +62,18 @@ static int ask_for_token(struct applied *t, struct error *err)
 static int make_folders(struct applied *t, struct error *err)
 {
 	struct storage *s = t->run->storage;
-	int rc = storage_make_dirs(s, t->upload_dir, FOLDER_MODE, err);
+	bool secured = hbase_is_secured(t->run->hbase);
+	unsigned mode = secured ? OWN_FOLDER_MODE : FOLDER_MODE;
+	char *top = join(storage_path(s), t->run->folder);
+	int rc = secured ? storage_make_dirs(s, top, mode, err) : RC_OK;
 
+	mem_free(top);
+	if (rc == RC_OK)
+		rc = storage_make_dirs(s, t->upload_dir, mode, err);
 	for (size_t i = 0; rc == RC_OK && i < t->want.nfamilies; i++) {
 		char *dir = join(t->upload_dir, t->want.families[i].name);
 
-		rc = storage_make_dirs(s, dir, FOLDER_MODE, err);
+		rc = storage_make_dirs(s, dir, mode, err);
 		mem_free(dir);
 	}
 	return rc;
@@ -155,6 +165,8 @@ int world_open(struct applied *t, struct error *err)
 
 	if (rc == RC_OK)
 		rc = upload_storage(a, t->token, err);
+	if (rc == RC_OK)
+		rc = may_track(t, err);
 	if (rc == RC_OK && !a->placed)
 		rc = look_at_place(a, err);
 	a->placed = a->placed || rc == RC_OK;
@@ -175,7 +187,9 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 	int rc = source_prove(s, err);
 
 	if (rc == RC_OK)
-		rc = storage_put(t->run->storage, s->path, f->upload, FILE_MODE, &info, NULL, err);
+		rc = storage_put(t->run->storage, s->path, f->upload,
+				 hbase_is_secured(t->run->hbase) ? OWN_FILE_MODE : FILE_MODE, &info,
+				 NULL, err);
 	if (rc == RC_OK)
 		*id = info.file_id;
 	return rc;
@@ -224,6 +238,30 @@ static void say_progress(struct applied *t)
 			     (unsigned long long)a->nfiles);
 }
 
+/*
+ * Makes the call. On a secured cluster, the call has a delegation token that was drawn less than an
+ * hour ago.
+ */
+static int call(struct applied *t, const struct hbase_region *r, struct hbase_bulk *load,
+		bool *loaded, struct hbase_failure *why, struct error *err)
+{
+	struct hbase *h = t->run->hbase;
+	struct storage_token token;
+
+	if (!hbase_is_secured(h))
+		return hbase_bulk_load(h, r, load, loaded, why, err);
+	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
+	int rc = storage_token(t->run->storage, t->prefix, &token, err);
+	const struct hbase_fs_token proof = {token.identifier, token.password, token.kind,
+					     token.service};
+
+	load->fs_token = &proof;
+	if (rc == RC_OK)
+		rc = hbase_bulk_load(h, r, load, loaded, why, err);
+	buf_release(&token.raw);
+	return rc;
+}
+
 static int load(void *self, const struct hbase_region *r, struct hand_file *const *files, size_t n,
 		bool *loaded, struct hbase_failure *why, struct error *err)
 {
@@ -236,7 +274,11 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 		paths[i] = mem_format("%s%s", t->prefix, files[i]->upload);
 		list[i] = (struct hbase_family_file){files[i]->family, paths[i]};
 	}
-	int rc = hbase_bulk_load(t->run->hbase, r, t->token, list, n, LOAD_MS, loaded, why, err);
+	struct hbase_bulk calls = {.token = t->token,
+				   .files = list,
+				   .nfiles = n,
+				   .patience_ms = LOAD_MS};
+	int rc = call(t, r, &calls, loaded, why, err);
 	if (rc || !*loaded) /* the region may be split, or on another server */
 		kept_moved(t->run->kept, t->result->name);
 	for (size_t i = 0; i < n; i++)

@@ -27,19 +27,31 @@ void put_prepare(struct buf *b, const char *table, struct bytes region)
 	put_region(b, 2, region);
 }
 
-void put_bulk_load(struct buf *b, struct bytes region, const char *token,
-		   const struct hbase_family_file *files, size_t nfiles)
+static void put_fs_token(struct buf *b, const struct hbase_fs_token *t)
+{
+	size_t at = pb_open(b, 4);
+
+	pb_bytes(b, 1, t->identifier);
+	pb_bytes(b, 2, t->password);
+	pb_text(b, 3, t->kind);
+	pb_text(b, 4, t->service);
+	pb_close(b, at);
+}
+
+void put_bulk_load(struct buf *b, struct bytes region, const struct hbase_bulk *load)
 {
 	put_region(b, 1, region);
-	for (size_t i = 0; i < nfiles; i++) {
+	for (size_t i = 0; i < load->nfiles; i++) {
 		size_t at = pb_open(b, 2);
 
-		pb_text(b, 1, files[i].family);
-		pb_text(b, 2, files[i].path);
+		pb_text(b, 1, load->files[i].family);
+		pb_text(b, 2, load->files[i].path);
 		pb_close(b, at);
 	}
 	pb_uint(b, 3, 1); /* the server assigns a sequence id, so the later load wins */
-	pb_text(b, 5, token);
+	if (load->fs_token)
+		put_fs_token(b, load->fs_token);
+	pb_text(b, 5, load->token);
 }
 
 void put_cleanup(struct buf *b, struct bytes region, const char *token)
@@ -90,8 +102,13 @@ int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_re
 	return rc;
 }
 
-int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *token,
-		    const struct hbase_family_file *files, size_t nfiles, int64_t patience_ms,
+static bool is_complete(const struct hbase_fs_token *t)
+{
+	return t && t->identifier.len && t->password.len && t->service[0] &&
+	       strcmp(t->kind, "HDFS_DELEGATION_TOKEN") == 0;
+}
+
+int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const struct hbase_bulk *load,
 		    bool *loaded, struct hbase_failure *why, struct error *err)
 {
 	struct buf b = {0};
@@ -99,8 +116,14 @@ int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *t
 	uint64_t v = 0;
 
 	*loaded = false;
-	put_bulk_load(&b, r->name, token, files, nfiles);
-	int rc = call_region(h, r, "BulkLoadHFile", &b, patience_ms, &answer, why, err);
+	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
+	if (h->kerberos && !is_complete(load->fs_token))
+		return error_set(
+			err, RC_CONFIG,
+			"found no complete delegation token of HDFS, which a bulk load into "
+			"a secured cluster needs");
+	put_bulk_load(&b, r->name, load);
+	int rc = call_region(h, r, "BulkLoadHFile", &b, load->patience_ms, &answer, why, err);
 	if (rc)
 		return rc;
 	rc = decode_number(answer.message, &v, err);

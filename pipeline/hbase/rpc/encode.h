@@ -19,8 +19,9 @@ void put_table_query(struct buf *b, const char *regex);
 void put_region(struct buf *b, unsigned field, struct bytes name);
 /* Append a PrepareBulkLoadRequest, BulkLoadHFileRequest or CleanupBulkLoadRequest. */
 void put_prepare(struct buf *b, const char *table, struct bytes region);
-void put_bulk_load(struct buf *b, struct bytes region, const char *token,
-		   const struct hbase_family_file *files, size_t nfiles);
+void put_bulk_load(struct buf *b, struct bytes region, const struct hbase_bulk *load);
+/* The right to load into a table, or to create it in its namespace. */
+void put_right_query(struct buf *b, const char *user, const char *table, bool exists);
 void put_cleanup(struct buf *b, struct bytes region, const char *token);
 /*
  * Append a ScanRequest. put_scan_open makes the first request of a scan, and put_scan_next each

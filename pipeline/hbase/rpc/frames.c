@@ -23,21 +23,29 @@ enum {
 	EXCEPTION_OVERLOADED = 6
 };
 
-void rpc_put_preamble(struct buf *b, const char *service, const char *user)
+void rpc_put_header(struct buf *b, const char *service, const char *user)
 {
 	struct buf header = {0};
-	size_t at = pb_open(&header, HEADER_USER);
 
-	pb_text(&header, USER_EFFECTIVE, user);
-	pb_close(&header, at);
+	if (user) {
+		size_t at = pb_open(&header, HEADER_USER);
+
+		pb_text(&header, USER_EFFECTIVE, user);
+		pb_close(&header, at);
+	}
 	pb_text(&header, HEADER_SERVICE, service);
 	pb_text(&header, HEADER_CODEC, CODEC);
-	buf_append_str(b, "HBas");
-	buf_put(b, 0); /* version */
-	buf_put(b, AUTH_SIMPLE);
 	buf_be32(b, (uint32_t)header.len);
 	buf_append(b, header.ptr, header.len);
 	buf_release(&header);
+}
+
+void rpc_put_preamble(struct buf *b, const char *service, const char *user)
+{
+	buf_append_str(b, "HBas");
+	buf_put(b, 0); /* version */
+	buf_put(b, AUTH_SIMPLE);
+	rpc_put_header(b, service, user);
 }
 
 void rpc_put_request(struct buf *b, uint32_t call_id, const char *method, struct bytes message)
@@ -93,12 +101,49 @@ static enum hbase_trouble trouble_of(const char *name)
 	return TROUBLE_REFUSED;
 }
 
+/* Copy the value after `name` in a message of AccessController, up to one of `,@)'"`. */
+static bool value_after(const char *said, const char *name, char *out, size_t size)
+{
+	const char *at = strstr(said, name);
+
+	if (!at)
+		return false;
+	at += strlen(name);
+	at += *at == '\'';
+	snprintf(out, size, "%.*s", (int)strcspn(at, ",@)]' "), at);
+	return out[0] != 0;
+}
+
+/*
+ * Add the command that grants the missing right. AccessController reports "(user=U, scope=S,
+ * params=[namespace=N,table=T],action=A)" or "for user 'U' (table=T, action=A)". The scope is a
+ * namespace, a table or GLOBAL.
+ */
+static void advise_grant(char *said, size_t size)
+{
+	char user[128], action[16], scope[200], space[200];
+	size_t n = strlen(said);
+
+	if (!value_after(said, "action=", action, sizeof action) ||
+	    !(value_after(said, "user=", user, sizeof user) ||
+	      value_after(said, "for user ", user, sizeof user)) ||
+	    !(value_after(said, "scope=", scope, sizeof scope) ||
+	      value_after(said, "table=", scope, sizeof scope)))
+		return;
+	bool is_space =
+		value_after(said, "[namespace=", space, sizeof space) && strcmp(space, scope) == 0;
+	bool global = strcmp(scope, "GLOBAL") == 0;
+	snprintf(said + n, size - n, "; run `grant '%s', '%c'%s%s%s%s` in the HBase shell", user,
+		 action[0] == 'E' ? 'X' : action[0], global ? "" : ", '", is_space ? "@" : "",
+		 global ? "" : scope, global ? "" : "'");
+}
+
 int exception_tell(struct bytes class_name, struct bytes text, struct hbase_failure *why,
 		   struct error *err)
 {
 	const uint8_t *dot = class_name.len ? memrchr(class_name.ptr, '.', class_name.len) : NULL;
 	const uint8_t *line = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
-	char said[404];
+	char said[800];
 
 	if (!class_name.ptr) /* the exception has no class */
 		class_name = bytes_str("");
@@ -110,13 +155,11 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 	why->trouble = trouble_of(why->name);
 	if (line)
 		text.len = (size_t)(line - text.ptr);
-	text_quote(said, sizeof said - 4, text);
-	if (strcmp(why->name, "AccessDeniedException") == 0 &&
-	    strstr(said, "Authentication is required"))
-		return error_set(
-			err, RC_IO,
-			"the cluster requires Kerberos, expected SIMPLE authentication. Load into "
-			"this cluster with `hbase completebulkload`");
+	text_quote(said, 400, text);
+	why->wants_kerberos = strcmp(why->name, "AccessDeniedException") == 0 &&
+			      strstr(said, "Authentication is required");
+	if (strcmp(why->name, "AccessDeniedException") == 0)
+		advise_grant(said, sizeof said);
 	return error_set(err, RC_IO, "%s",
 			 said[0]	? said
 			 : why->name[0] ? why->name

@@ -6,14 +6,16 @@
 #include "clock.h"
 #include "frames.h"
 #include "mem.h"
-#include "wire.h"
+#include "sasl.h"
+#include "tls.h"
 
 /* milliseconds to wait for the answer of a server that has closed the connection */
 #define LAST_WORD_MS 2000
 #define CALL_IDS     0x7FFFFFFFu
 
 struct rpc {
-	int fd;
+	struct wire wire;
+	struct sasl *sasl; /* NULL without Kerberos */
 	struct hbase_place at;
 	const char *service;
 	uint32_t call_id;
@@ -45,40 +47,58 @@ static uint32_t answer_most(const char *method)
 }
 
 static int receive_frame(struct rpc *c, const char *method, struct buf *frame, int64_t deadline,
-			 struct error *err)
+			 struct hbase_failure *why, struct error *err)
 {
 	uint32_t most = answer_most(method);
-	int rc = wire_receive(c->fd, frame, 4, deadline, err);
+	int rc = sasl_receive(c->sasl, &c->wire, frame, 4, most, deadline, err);
 
 	if (rc)
 		return rc;
 	uint32_t length = get_be32(frame->ptr);
 	frame->len = 0;
+	if (length == 1 && c->sasl) /* no frame has one byte */
+		return sasl_read_refusal(&c->wire, deadline, why, err);
 	if (length > most)
 		return error_set(err, RC_DATA,
 				 "%s: found an answer of %u bytes, expected at most %u: check "
 				 "the address, which may not be an HBase server",
 				 method, length, most);
-	return wire_receive(c->fd, frame, length, deadline, err);
+	return sasl_receive(c->sasl, &c->wire, frame, length, most, deadline, err);
+}
+
+/* The server reports errors in the preamble in its answer to the first call. */
+static int greet(struct rpc *c, const struct rpc_user *user, int64_t deadline,
+		 struct hbase_failure *why, struct error *err)
+{
+	struct buf hello = {0};
+	int rc = tls_is_demanded() ? wire_secure(&c->wire, c->at.host, deadline, err) : RC_OK;
+
+	if (rc == RC_OK && user->kerberos) {
+		rc = sasl_login(&c->sasl, &c->wire, &c->at, deadline, why, err);
+		rpc_put_header(&hello, c->service, user->name);
+	} else {
+		rpc_put_preamble(&hello, c->service, user->name);
+	}
+	if (rc == RC_OK)
+		rc = sasl_send(c->sasl, &c->wire, buf_bytes(&hello), deadline, err);
+	buf_release(&hello);
+	return rc;
 }
 
 int rpc_connect(struct rpc **out, const struct hbase_place *at, const char *service,
-		const char *user, int64_t patience_ms, struct hbase_failure *why, struct error *err)
+		const struct rpc_user *user, int64_t patience_ms, struct hbase_failure *why,
+		struct error *err)
 {
 	struct rpc *c = mem_calloc(1, sizeof *c);
-	struct buf hello = {0};
 
-	*c = (struct rpc){.fd = -1, .at = *at, .service = service};
+	*c = (struct rpc){.at = *at, .service = service};
 	*why = (struct hbase_failure){0};
-	int rc = wire_connect(at, patience_ms, &c->fd, err);
-	if (rc == RC_OK) {
-		rpc_put_preamble(&hello, service, user);
-		/* the server reports errors in the preamble in its answer to the first call */
-		rc = wire_send(c->fd, buf_bytes(&hello), clock_ms() + patience_ms, err);
-		buf_release(&hello);
-	}
+	int rc = wire_connect(&c->wire, at, patience_ms, err);
+	if (rc == RC_OK)
+		rc = greet(c, user, clock_ms() + patience_ms, why, err);
 	if (rc) {
-		why->trouble = rc == RC_STOPPED ? TROUBLE_REFUSED : TROUBLE_GONE;
+		if (why->trouble == TROUBLE_NONE)
+			why->trouble = rc == RC_IO ? TROUBLE_GONE : TROUBLE_REFUSED;
 		place_error(c, err);
 		rpc_close(c);
 		c = NULL;
@@ -89,14 +109,16 @@ int rpc_connect(struct rpc **out, const struct hbase_place *at, const char *serv
 
 void rpc_close(struct rpc *c)
 {
-	if (c && c->fd >= 0)
-		close(c->fd);
+	if (!c)
+		return;
+	sasl_free(c->sasl);
+	wire_close(&c->wire);
 	mem_free(c);
 }
 
 bool rpc_is_stale(const struct rpc *c)
 {
-	struct pollfd p = {.fd = c->fd, .events = POLLIN};
+	struct pollfd p = {.fd = c->wire.fd, .events = POLLIN};
 
 	return c->broken || poll(&p, 1, 0) != 0; /* no request is open, so no bytes may arrive */
 }
@@ -118,15 +140,15 @@ void rpc_answer_release(struct rpc_answer *a)
  * before.
  */
 static int exchange(struct rpc *c, const char *method, const struct buf *request, int64_t deadline,
-		    struct buf *frame, struct error *err)
+		    struct buf *frame, struct hbase_failure *why, struct error *err)
 {
 	struct error ignored;
-	int rc = wire_send(c->fd, buf_bytes(request), deadline, err);
+	int rc = sasl_send(c->sasl, &c->wire, buf_bytes(request), deadline, err);
 
 	if (rc == RC_OK)
-		return receive_frame(c, method, frame, deadline, err);
+		return receive_frame(c, method, frame, deadline, why, err);
 	if (rc == RC_IO &&
-	    receive_frame(c, method, frame, clock_ms() + LAST_WORD_MS, &ignored) == RC_OK)
+	    receive_frame(c, method, frame, clock_ms() + LAST_WORD_MS, why, &ignored) == RC_OK)
 		return RC_OK;
 	return rc;
 }
@@ -140,7 +162,7 @@ int rpc_call(struct rpc *c, const char *method, struct bytes message, int64_t pa
 	*why = (struct hbase_failure){0};
 	c->call_id = c->call_id % CALL_IDS + 1;
 	rpc_put_request(&request, c->call_id, method, message);
-	int rc = exchange(c, method, &request, clock_ms() + patience_ms, &out->frame, err);
+	int rc = exchange(c, method, &request, clock_ms() + patience_ms, &out->frame, why, err);
 	buf_release(&request);
 	c->broken = rc != RC_OK;
 	if (rc == RC_OK) {

@@ -2,7 +2,7 @@
  * rpc.h - one connection to a master or a region server
  *
  * HBase's RPC (org.apache.hadoop.hbase.ipc.NettyRpcServer, ServerRpcConnection; RPC.proto) with
- * SIMPLE authentication. A connection is for one service. saltmill makes one call at a time on a
+ * SIMPLE authentication, or with Kerberos (sasl.h). A connection is for one service. saltmill makes one call at a time on a
  * connection.
  *
  *   client:  "HBas" 0 80 | int32 length, ConnectionHeader
@@ -17,13 +17,18 @@
 #include "hbase.h"
 
 struct rpc;
+/* The user of a connection. */
+struct rpc_user {
+	const char *name; /* the user, or the impersonated user with Kerberos; may be NULL then */
+	bool kerberos;	  /* prove the user with a ticket */
+};
 
 /*
- * Connect and send the preamble. Returns RC_IO with TROUBLE_GONE if no server answers at this
+ * Connect, log in and send the preamble. Returns RC_IO with TROUBLE_GONE if no server answers at this
  * address. Returns RC_STOPPED if a signal came. `patience_ms` limits each attempt.
  */
 int rpc_connect(struct rpc **out, const struct hbase_place *at, const char *service,
-		const char *user, int64_t patience_ms, struct hbase_failure *why,
+		const struct rpc_user *user, int64_t patience_ms, struct hbase_failure *why,
 		struct error *err);
 void rpc_close(struct rpc *c); /* `c` may be NULL */
 /* Return true if the client knows that the server has closed the connection. */
@@ -46,7 +51,9 @@ bool rpc_is_broken(const struct rpc *c);
 
 /* --- the frames themselves, for tests --- */
 
-/* Append preamble and header, the first bytes that a client sends. */
+/* Append the header of a connection. A NULL user is left out. */
+void rpc_put_header(struct buf *b, const char *service, const char *user);
+/* Append preamble and header, the first bytes that a client without Kerberos sends. */
 void rpc_put_preamble(struct buf *b, const char *service, const char *user);
 /* Append a request with its int32 length. */
 void rpc_put_request(struct buf *b, uint32_t call_id, const char *method, struct bytes message);

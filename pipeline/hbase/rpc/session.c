@@ -15,6 +15,8 @@
 #include "io.h"
 #include "zookeeper.h"
 
+#define FIRST_TRIES 3
+
 struct idle {
 	struct idle *next;
 	struct rpc *c;
@@ -65,17 +67,40 @@ static void give_back(struct hbase *h, struct rpc *c, const struct hbase_place *
 	pthread_mutex_unlock(&h->lock);
 }
 
-int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
-		 const char *method, const struct buf *message, int64_t patience_ms,
-		 struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+/*
+ * Log in with Kerberos from now on. The user is the ticket's owner, who may act for `told`. The
+ * variable HADOOP_USER_NAME has no effect, as in Hadoop.
+ */
+static int use_kerberos(struct hbase *h, const char *told, struct error *err)
 {
+	struct login_ticket t;
+	int rc = login_ticket(&t, err);
+
+	pthread_mutex_lock(&h->lock);
+	if (rc == RC_OK && !h->kerberos) {
+		bool other = told && *told && strcmp(told, t.user) != 0;
+
+		h->simple_user = h->user; /* another thread may just send this name */
+		h->user = mem_strdup(other ? told : t.user);
+		h->acts_for = other ? mem_strdup(told) : NULL;
+		h->kerberos = true;
+	}
+	pthread_mutex_unlock(&h->lock);
+	return rc;
+}
+
+static int call_once(struct hbase *h, const struct hbase_place *at, const char *service,
+		     const char *method, const struct buf *message, int64_t patience_ms,
+		     struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	const struct rpc_user user = {h->kerberos ? h->acts_for : h->user, h->kerberos};
 	struct rpc *c = take_idle(h, at, service);
 	int64_t connect_ms = patience_ms < CONNECT_MS ? patience_ms : CONNECT_MS;
 	int rc = RC_OK;
 
 	*out = (struct rpc_answer){0};
 	if (!c)
-		rc = rpc_connect(&c, at, service, h->user, connect_ms, why, err);
+		rc = rpc_connect(&c, at, service, &user, connect_ms, why, err);
 	if (rc)
 		return rc;
 	rc = rpc_call(c, method, message ? buf_bytes(message) : (struct bytes){0}, patience_ms, out,
@@ -85,6 +110,50 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 	else
 		give_back(h, c, at, service);
 	return rc;
+}
+
+/*
+ * A server that demands Kerberos closes the connection at once, and its reason may be lost. Repeat
+ * the first call to a server, which changes nothing. After another loss, keep the first error.
+ */
+static int ask_again(struct hbase *h, const struct hbase_place *at, const char *service,
+		     const char *method, const struct buf *message, int64_t patience_ms,
+		     struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	for (unsigned i = 0; i < FIRST_TRIES; i++) {
+		struct hbase_failure again;
+		struct error unsaid;
+		int rc = call_once(h, at, service, method, message, patience_ms, out, &again,
+				   &unsaid);
+
+		if (rc && !again.wants_kerberos)
+			continue;
+		*why = again;
+		*err = unsaid;
+		return rc;
+	}
+	return err->code;
+}
+
+/* A server that demands Kerberos gets a second call with a ticket. */
+int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
+		 const char *method, const struct buf *message, int64_t patience_ms,
+		 struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	int rc = call_once(h, at, service, method, message, patience_ms, out, why, err);
+
+	if (rc && !h->kerberos && !h->cluster_id && why->trouble == TROUBLE_LOST)
+		rc = ask_again(h, at, service, method, message, patience_ms, out, why, err);
+	if (rc == RC_OK || !why->wants_kerberos || h->kerberos)
+		return rc;
+	struct error no_ticket;
+	if (use_kerberos(h, h->told, &no_ticket)) {
+		*err = no_ticket;
+		why->trouble = TROUBLE_REFUSED;
+		return error_prefix(err, "%s:%u: the cluster requires Kerberos: ", at->host,
+				    at->port);
+	}
+	return call_once(h, at, service, method, message, patience_ms, out, why, err);
 }
 
 /* --- the registry --- */
@@ -251,7 +320,10 @@ int hbase_open(struct hbase **out, const char *servers, const char *user, struct
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
 	pthread_mutex_init(&h->lock, NULL);
 	h->user = who_acts(user);
+	h->told = user ? mem_strdup(user) : NULL;
 	int rc = read_servers(h, servers, err);
+	if (rc == RC_OK && login_used()->principal)
+		rc = use_kerberos(h, user, err);
 	if (rc == RC_OK)
 		rc = ask_cluster_id(h, &h->cluster_id, why, err);
 	if (rc) {
@@ -278,6 +350,9 @@ void hbase_close(struct hbase *h)
 	mem_free(h->parent);
 	mem_free(h->cluster_id);
 	mem_free(h->user);
+	mem_free(h->simple_user);
+	mem_free(h->told);
+	mem_free(h->acts_for);
 	mem_free(h);
 }
 
@@ -326,6 +401,11 @@ const char *hbase_cluster_id(const struct hbase *h)
 const char *hbase_user(const struct hbase *h)
 {
 	return h->user;
+}
+
+bool hbase_is_secured(const struct hbase *h)
+{
+	return h->kerberos;
 }
 
 /* --- retries --- */

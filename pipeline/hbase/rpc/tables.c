@@ -246,3 +246,45 @@ int hbase_delete(struct hbase *h, const char *table, const uint64_t nonce[2],
 	put_table_change(&b, table, nonce);
 	return change(h, "DeleteTable", &b, why, err);
 }
+
+/* --- rights --- */
+
+/* AccessControl.proto: Permission.Type and Permission.Action */
+enum { OF_NAMESPACE = 2, OF_TABLE = 3, ACTION_CREATE = 3 };
+
+void put_right_query(struct buf *b, const char *user, const char *table, bool exists)
+{
+	const char *colon = strchr(table, ':');
+	size_t n = colon ? (size_t)(colon - table) : 0, permission, part;
+
+	pb_text(b, 1, user);
+	permission = pb_open(b, 2);
+	pb_uint(b, 1, exists ? OF_TABLE : OF_NAMESPACE);
+	part = pb_open(b, exists ? 4 : 3);
+	if (exists)
+		put_table_name(b, 1, table);
+	else
+		pb_bytes(b, 1, n ? bytes_of(table, n) : bytes_str("default"));
+	pb_uint(b, exists ? 4 : 2, ACTION_CREATE);
+	pb_close(b, part);
+	pb_close(b, permission);
+}
+
+int hbase_may_load(struct hbase *h, const char *table, bool exists, bool *may,
+		   struct hbase_failure *why, struct error *err)
+{
+	struct buf b = {0};
+	struct rpc_answer answer;
+	uint64_t yes = 0;
+
+	*may = false;
+	put_right_query(&b, h->user, table, exists);
+	int rc = session_call_master(h, "HasUserPermissions", &b, &answer, why, err);
+	buf_release(&b);
+	if (rc)
+		return rc;
+	rc = judged(decode_number(answer.message, &yes, err), why);
+	*may = rc == RC_OK && yes;
+	rpc_answer_release(&answer);
+	return rc;
+}

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "pool.h"
+#include "tls.h"
 
 #define LOOK_MS	   200 /* a signal ends a wait within this time */
 #define READ_BYTES ((size_t)1 << 20)
@@ -85,65 +86,119 @@ static int connect_one(const struct addrinfo *a, int64_t deadline, int *out, str
 	return RC_OK;
 }
 
-int wire_connect(const struct hbase_place *at, int64_t patience_ms, int *fd, struct error *err)
+int wire_connect(struct wire *w, const struct hbase_place *at, int64_t patience_ms,
+		 struct error *err)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *list = NULL;
 	char port[8];
 
+	*w = (struct wire){.fd = -1};
 	snprintf(port, sizeof port, "%u", at->port);
 	int bad = getaddrinfo(at->host, port, &hints, &list);
 	if (bad)
 		return error_set(err, RC_IO, "%s", gai_strerror(bad));
 	int rc = RC_IO;
 	for (const struct addrinfo *a = list; a && rc == RC_IO; a = a->ai_next)
-		rc = connect_one(a, clock_ms() + patience_ms, fd, err);
+		rc = connect_one(a, clock_ms() + patience_ms, &w->fd, err);
 	freeaddrinfo(list);
 	return rc;
 }
 
-int wire_send(int fd, struct bytes data, int64_t deadline, struct error *err)
+void wire_close(struct wire *w)
+{
+	tls_free(w->tls);
+	if (w->fd >= 0)
+		close(w->fd);
+	*w = (struct wire){.fd = -1};
+}
+
+/* Wait for an event. `late` is the message if the deadline passes. */
+static int wait_or(const struct wire *w, short events, int64_t deadline, const char *late,
+		   struct error *err)
+{
+	int rc = wait_for(w->fd, events, deadline, err);
+
+	return rc == RC_END ? error_set(err, RC_IO, "%s", late) : rc;
+}
+
+int wire_secure(struct wire *w, const char *host, int64_t deadline, struct error *err)
+{
+	short event = 0;
+	int rc = tls_new(&w->tls, w->fd, host, err);
+
+	while (rc == RC_OK) {
+		rc = tls_shake(w->tls, &event, err);
+		if (rc || !event)
+			break;
+		rc = wait_or(w, event, deadline, "TLS: no answer in time", err);
+	}
+	return rc;
+}
+
+/* Send some bytes. *event is the event to wait for, or 0. */
+static int send_some(struct wire *w, struct bytes data, size_t *n, short *event, struct error *err)
+{
+	if (w->tls)
+		return tls_write(w->tls, data, n, event, err);
+	ssize_t sent = send(w->fd, data.ptr, data.len, MSG_NOSIGNAL);
+
+	*n = sent > 0 ? (size_t)sent : 0;
+	*event = sent < 0 && errno == EAGAIN ? POLLOUT : 0;
+	return sent >= 0 || *event || errno == EINTR ? RC_OK : error_errno(err, "send");
+}
+
+int wire_send(struct wire *w, struct bytes data, int64_t deadline, struct error *err)
 {
 	while (data.len) {
-		ssize_t n = send(fd, data.ptr, data.len, MSG_NOSIGNAL);
+		size_t n;
+		short event;
+		int rc = send_some(w, data, &n, &event, err);
 
-		if (n >= 0) {
-			data = bytes_of(data.ptr + n, data.len - (size_t)n);
-		} else if (errno == EAGAIN) {
-			int rc = wait_for(fd, POLLOUT, deadline, err);
-
-			if (rc == RC_END)
-				rc = error_set(err, RC_IO, "the server accepts no data");
-			if (rc)
-				return rc;
-		} else if (errno != EINTR) {
-			return error_errno(err, "send");
-		}
+		data = bytes_of(data.ptr + n, data.len - n);
+		if (rc == RC_OK && event)
+			rc = wait_or(w, event, deadline, "the server accepts no data", err);
+		if (rc)
+			return rc;
 	}
 	return RC_OK;
 }
 
-int wire_receive(int fd, struct buf *b, size_t len, int64_t deadline, struct error *err)
+/* Receive some bytes. *event is the event to wait for, or 0. */
+static int receive_some(struct wire *w, uint8_t *to, size_t most, size_t *n, short *event,
+			struct error *err)
+{
+	ssize_t got = 0;
+
+	*event = 0;
+	if (w->tls) {
+		int rc = tls_read(w->tls, to, most, n, event, err);
+
+		if (rc || *event || *n)
+			return rc;
+	} else {
+		got = recv(w->fd, to, most, 0);
+		*n = got > 0 ? (size_t)got : 0;
+		*event = got < 0 && errno == EAGAIN ? POLLIN : 0;
+	}
+	if (got < 0 && !*event && errno != EINTR)
+		return error_errno(err, "receive");
+	return got == 0 ? error_set(err, RC_IO, "the server closed the connection") : RC_OK;
+}
+
+int wire_receive(struct wire *w, struct buf *b, size_t len, int64_t deadline, struct error *err)
 {
 	while (len) {
-		size_t part = len < READ_BYTES ? len : READ_BYTES;
-		ssize_t n = recv(fd, buf_reserve(b, part), part, 0);
+		size_t part = len < READ_BYTES ? len : READ_BYTES, n = 0;
+		short event;
+		int rc = receive_some(w, buf_reserve(b, part), part, &n, &event, err);
 
-		if (n > 0) {
-			b->len += (size_t)n;
-			len -= (size_t)n;
-		} else if (n == 0) {
-			return error_set(err, RC_IO, "the server closed the connection");
-		} else if (errno == EAGAIN) {
-			int rc = wait_for(fd, POLLIN, deadline, err);
-
-			if (rc == RC_END)
-				rc = error_set(err, RC_IO, "no answer in time");
-			if (rc)
-				return rc;
-		} else if (errno != EINTR) {
-			return error_errno(err, "receive");
-		}
+		b->len += n;
+		len -= n;
+		if (rc == RC_OK && event)
+			rc = wait_or(w, event, deadline, "no answer in time", err);
+		if (rc)
+			return rc;
 	}
 	return RC_OK;
 }

@@ -90,10 +90,10 @@ int zookeeper_node_message(struct bytes data, struct bytes *message, struct erro
 	return RC_OK;
 }
 
-static int receive_packet(int fd, struct buf *b, int64_t deadline, struct error *err)
+static int receive_packet(struct wire *w, struct buf *b, int64_t deadline, struct error *err)
 {
 	b->len = 0;
-	int rc = wire_receive(fd, b, 4, deadline, err);
+	int rc = wire_receive(w, b, 4, deadline, err);
 	if (rc)
 		return rc;
 	uint32_t n = get_be32(b->ptr);
@@ -101,7 +101,7 @@ static int receive_packet(int fd, struct buf *b, int64_t deadline, struct error 
 	if (n > ANSWER_MOST)
 		return error_set(err, RC_DATA,
 				 "found an answer of %u bytes, expected a ZooKeeper server", n);
-	return wire_receive(fd, b, n, deadline, err);
+	return wire_receive(w, b, n, deadline, err);
 }
 
 static int ask(const struct hbase_place *at, const char *path, int64_t patience_ms,
@@ -109,17 +109,17 @@ static int ask(const struct hbase_place *at, const char *path, int64_t patience_
 {
 	struct buf request = {0};
 	int64_t deadline = clock_ms() + patience_ms;
-	int fd = -1, rc = wire_connect(at, patience_ms, &fd, err);
+	struct wire w;
+	int rc = wire_connect(&w, at, patience_ms, err);
 
 	zookeeper_put_request(&request, path);
 	if (rc == RC_OK)
-		rc = wire_send(fd, buf_bytes(&request), deadline, err);
+		rc = wire_send(&w, buf_bytes(&request), deadline, err);
 	if (rc == RC_OK)
-		rc = receive_packet(fd, node, deadline, err); /* answer to the connect request */
+		rc = receive_packet(&w, node, deadline, err); /* answer to the connect request */
 	if (rc == RC_OK)
-		rc = receive_packet(fd, node, deadline, err);
-	if (fd >= 0)
-		close(fd);
+		rc = receive_packet(&w, node, deadline, err);
+	wire_close(&w);
 	buf_release(&request);
 	return rc;
 }

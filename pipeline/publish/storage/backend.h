@@ -36,6 +36,8 @@ struct storage_backend {
 		     struct error *err); /* NULL if the backend has none */
 	int (*may)(struct storage *s, const char *path, const char *what,
 		   struct error *err); /* NULL if the backend does not know */
+	int (*token)(struct storage *s, const char *uri, struct storage_token *out,
+		     struct error *err); /* NULL if the backend has none */
 	int (*touch)(struct storage *s, const char *path, struct error *err);
 	int (*move)(struct storage *s, const char *from, const char *to, struct error *err);
 	int (*remove)(struct storage *s, const char *path, struct error *err);

@@ -163,6 +163,14 @@ int storage_may(struct storage *s, const char *path, const char *what, struct er
 	return s->backend->may ? s->backend->may(s, path, what, err) : RC_OK;
 }
 
+int storage_token(struct storage *s, const char *uri, struct storage_token *out, struct error *err)
+{
+	*out = (struct storage_token){0};
+	if (s->backend->token)
+		return s->backend->token(s, uri, out, err);
+	return error_set(err, RC_CONFIG, "%s%s gives no delegation token", s->prefix, s->path);
+}
+
 int storage_touch(struct storage *s, const char *path, struct error *err)
 {
 	return s->backend->touch(s, path, err);

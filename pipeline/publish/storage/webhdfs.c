@@ -84,6 +84,17 @@ static int add_bases(struct webhdfs *w, const char *list, size_t n, bool https, 
 	return rc;
 }
 
+static char *escaped(const char *text)
+{
+	struct buf b = {0};
+
+	webhdfs_escape(&b, text);
+	buf_put(&b, 0);
+	char *out = mem_strdup((const char *)b.ptr);
+	buf_release(&b);
+	return out;
+}
+
 static int open_place(struct storage *s, const char *scheme, const char *rest,
 		      const struct storage_options *opt, struct error *err)
 {
@@ -92,17 +103,16 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 
 	w->place = s;
 	pthread_mutex_init(&w->lock, NULL);
+	pthread_mutex_init(&w->login_lock, NULL);
 	if (late_need(LATE_CURL, err))
 		return err->code;
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	w->patience_s = opt->patience_s ? opt->patience_s : PATIENCE_S;
-	w->ca_file = opt->ca_file ? mem_strdup(opt->ca_file) : NULL;
+	const char *ca = opt->ca_file ? opt->ca_file : login_used()->ca_file;
+	w->ca_file = ca ? mem_strdup(ca) : NULL;
 	s->user = who_acts(opt->user);
-	struct buf b = {0};
-	webhdfs_escape(&b, s->user);
-	buf_put(&b, 0);
-	w->user = mem_strdup((const char *)b.ptr);
-	buf_release(&b);
+	w->user = escaped(s->user);
+	w->told = opt->user && *opt->user ? escaped(opt->user) : NULL;
 	const char *host = rest + 2, *path = host + strcspn(rest + 2, "/");
 	if (strncmp(rest, "//", 2) != 0 || path == host)
 		return error_set(err, RC_CONFIG, "found URI %s:%.200s, expected %s://HOST%s/PATH",
@@ -131,13 +141,16 @@ static void close_place(struct storage *s)
 
 	if (!w)
 		return;
+	webhdfs_logout(w);
 	for (size_t i = 0; i < w->nidle; i++)
 		curl_easy_cleanup(w->idle[i]);
 	for (size_t i = 0; i < w->nbases; i++)
 		mem_free(w->bases[i]);
 	mem_free(w->bases);
 	mem_free(w->user);
+	mem_free(w->told);
 	mem_free(w->ca_file);
+	pthread_mutex_destroy(&w->login_lock);
 	pthread_mutex_destroy(&w->lock);
 	mem_free(w);
 }
@@ -414,6 +427,7 @@ const struct storage_backend webhdfs_storage = {.schemes = schemes,
 						.free = webhdfs_free,
 						.quota = webhdfs_quota,
 						.may = webhdfs_may,
+						.token = webhdfs_token,
 						.touch = touch,
 						.move = move,
 						.remove = remove_all,

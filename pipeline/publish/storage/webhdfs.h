@@ -24,8 +24,13 @@ struct webhdfs {
 	 * one attempt
 	 */
 	_Atomic bool given_up;
-	_Atomic bool hurried; /* set by storage_hurry */
-	char *user, *ca_file; /* `user` is escaped for a URL */
+	_Atomic bool secured;	     /* HDFS has demanded Kerberos, and there is a token */
+	_Atomic bool hurried;	     /* set by storage_hurry */
+	char *user, *ca_file;	     /* `user` is escaped for a URL */
+	char *told;		     /* escaped name of the user that the caller named, or NULL */
+	pthread_mutex_t login_lock;  /* protects the next two members; locked for a request */
+	struct webhdfs_token *token; /* NULL if HDFS has not demanded Kerberos */
+	char *simple_user;	     /* the user's name before the login, or NULL */
 	double patience_s;
 	pthread_mutex_t lock; /* protects the members below */
 	CURL *idle[IDLE_MOST];
@@ -64,6 +69,9 @@ void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a);
  */
 int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const char *query,
 		struct webhdfs_answer *a, struct error *err);
+/* Send a request about "/" as webhdfs_ask does, but prove the user with a ticket (SPNEGO). */
+int webhdfs_ask_by_ticket(struct webhdfs *w, const char *method, const char *query,
+			  struct webhdfs_answer *a, struct error *err);
 /*
  * Send a request as webhdfs_ask does, but expect a redirection or a `Location`. Store the URL in
  * `a->location`.
@@ -110,6 +118,20 @@ int webhdfs_free(struct storage *s, const char *path, uint64_t *bytes, struct er
 int webhdfs_quota(struct storage *s, const char *path, struct storage_quota *out,
 		  struct error *err);
 int webhdfs_may(struct storage *s, const char *path, const char *what, struct error *err);
+
+/* --- webhdfs_token.c --- */
+
+/* Get a token, unless there is one that was drawn at or after this time of clock_seconds. */
+int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err);
+/* Return the part of a query that names the user. The caller owns it. It may be a secret. */
+char *webhdfs_identity(struct webhdfs *w);
+void webhdfs_logout(struct webhdfs *w); /* cancels the tokens */
+int webhdfs_token(struct storage *s, const char *uri, struct storage_token *out, struct error *err);
+/*
+ * Read the four parts of a token (Token.encodeToUrlString). `raw` gets the bytes that `out` borrows.
+ * Returns RC_DATA if a part is missing.
+ */
+int token_read(const char *text, struct buf *raw, struct storage_token *out);
 
 /* webhdfs.c */
 int webhdfs_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);

@@ -64,6 +64,22 @@ int answer_location(struct bytes json, struct buf *out, struct error *err)
 	return rc;
 }
 
+/* A token consists of the characters of base64url, so that it cannot add to a query. */
+int answer_token(struct bytes json, struct buf *out, struct error *err)
+{
+	static const char allowed[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	json_t *root = parse(json), *token = json_object_get(root, "Token");
+	const char *text = json_string_value(json_object_get(token, "urlString"));
+	bool good = text && *text && text[strspn(text, allowed)] == 0;
+	int rc = good ? RC_OK : not_such("a `Token`", err);
+
+	if (rc == RC_OK)
+		buf_append(out, text, strlen(text) + 1);
+	json_decref(root);
+	return rc;
+}
+
 /* Read a whole number that is not negative. */
 static bool take_number(json_t *object, const char *name, uint64_t *out)
 {

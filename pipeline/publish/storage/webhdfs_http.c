@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "clock.h"
+#include "io.h"
 #include "pool.h"
 #include "webhdfs.h"
 
@@ -56,8 +57,13 @@ CURL *webhdfs_handle(struct webhdfs *w)
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, stop_on_signal);
 	curl_easy_setopt(c, CURLOPT_XFERINFODATA, w);
+	const struct login *l = login_used();
 	if (w->ca_file)
 		curl_easy_setopt(c, CURLOPT_CAINFO, w->ca_file);
+	if (l->cert_file) {
+		curl_easy_setopt(c, CURLOPT_SSLCERT, l->cert_file);
+		curl_easy_setopt(c, CURLOPT_SSLKEY, l->key_file ? l->key_file : l->cert_file);
+	}
 	return c;
 }
 
@@ -131,19 +137,23 @@ static void give_handle(struct webhdfs *w, CURL *c)
 		curl_easy_cleanup(c);
 }
 
+/* How a request proves its user. The URL has the name or the token. */
+enum proof { BY_URL, BY_TICKET };
+
 /*
  * Send a request without a body. The answer may have `most` bytes, which also determine the time
  * limit of the whole exchange.
  */
 static void exchange(struct webhdfs *w, const char *method, const char *url, size_t most,
-		     struct webhdfs_answer *a)
+		     enum proof proof, struct webhdfs_answer *a)
 {
 	long seconds = w->hurried ? HURRY_S : STALL_S + (long)(most / LEAST_SPEED);
 
 	answer_clear(a);
 	a->most = most;
 	a->server = server_of(url);
-	CURL *c = take_handle(w);
+	/* a handle with a ticket would prove the user to other servers, too */
+	CURL *c = proof == BY_TICKET ? webhdfs_handle(w) : take_handle(w);
 	if (!c) {
 		snprintf(a->why, sizeof a->why, "cannot set up libcurl");
 		return;
@@ -156,9 +166,16 @@ static void exchange(struct webhdfs *w, const char *method, const char *url, siz
 	curl_easy_setopt(c, CURLOPT_TIMEOUT, seconds);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, a);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->why);
+	if (proof == BY_TICKET) {
+		curl_easy_setopt(c, CURLOPT_HTTPAUTH, CURLAUTH_NEGOTIATE);
+		curl_easy_setopt(c, CURLOPT_USERPWD, ":"); /* the ticket's owner */
+	}
 	webhdfs_read_answer(c, curl_easy_perform(c), a);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
-	give_handle(w, c);
+	if (proof == BY_TICKET)
+		curl_easy_cleanup(c);
+	else
+		give_handle(w, c);
 }
 
 /* --- the meaning of an answer --- */
@@ -183,7 +200,7 @@ bool webhdfs_passing(const struct webhdfs_answer *a)
 }
 
 /* Return a fix for the user, or "" if none is known. */
-static const char *advice(const struct webhdfs_answer *a)
+static const char *advice(const struct webhdfs *w, const struct webhdfs_answer *a)
 {
 	static const struct {
 		const char *exception, *advice;
@@ -201,7 +218,8 @@ static const char *advice(const struct webhdfs_answer *a)
 				      "wait until safe mode ends"},
 		{"StandbyException", "; list all NameNodes as HOST1:PORT,HOST2:PORT"},
 	};
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+	/* with Kerberos, the ticket decides who the user is */
+	for (size_t i = w->secured ? 1 : 0; i < sizeof known / sizeof *known; i++)
 		if (named(a, known[i].exception))
 			return known[i].advice;
 	if (strstr(a->refusal.message, "could only be written to 0 of"))
@@ -210,7 +228,7 @@ static const char *advice(const struct webhdfs_answer *a)
 		return "; all DataNodes of this file failed; check their logs and their free "
 		       "disk space";
 	if (a->status == 401)
-		return "; the server requires Kerberos (SPNEGO), which saltmill does not support";
+		return "; the server requires Kerberos";
 	return "";
 }
 
@@ -242,14 +260,14 @@ int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 			  advice_of_name(w, a));
 	else if (a->refusal.exception[0])
 		error_set(err, code, "cannot %s %s: %s reports %s: %s%s", what, name, server,
-			  a->refusal.exception, a->refusal.message, advice(a));
+			  a->refusal.exception, a->refusal.message, advice(w, a));
 	else
 		error_set(err, code, "cannot %s %s: %s answers %ld%s%s", what, name, server,
 			  a->status,
 			  a->status < 400 ? ", expected an answer of a NameNode; check that the "
 					    "port is the NameNode's HTTP port"
 					  : "",
-			  advice(a));
+			  advice(w, a));
 	mem_free(name);
 	return code;
 }
@@ -272,14 +290,17 @@ void webhdfs_escape(struct buf *b, const char *text)
 	}
 }
 
-static char *make_url(const struct webhdfs *w, size_t server, const char *path, const char *query)
+static char *make_url(struct webhdfs *w, size_t server, const char *path, const char *query,
+		      enum proof proof)
 {
 	struct buf b = {0};
+	char *identity = proof == BY_TICKET ? mem_strdup("") : webhdfs_identity(w);
 
 	webhdfs_escape(&b, path);
 	buf_put(&b, 0);
-	char *url = mem_format("%s/webhdfs/v1%s?%s&user.name=%s", w->bases[server],
-			       (const char *)b.ptr, query, w->user);
+	char *url = mem_format("%s/webhdfs/v1%s?%s%s%s", w->bases[server], (const char *)b.ptr,
+			       query, *identity ? "&" : "", identity);
+	mem_free(identity);
 	buf_release(&b);
 	return url;
 }
@@ -288,7 +309,7 @@ void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a)
 {
 	char *url = mem_format("%s%s", w->bases[w->active], page);
 
-	exchange(w, "GET", url, PAGE_MOST, a);
+	exchange(w, "GET", url, PAGE_MOST, w->secured ? BY_TICKET : BY_URL, a);
 	mem_free(url);
 }
 
@@ -302,15 +323,15 @@ static size_t answer_most(const char *query)
  * final.
  */
 static bool ask_round(struct webhdfs *w, const char *method, const char *path, const char *query,
-		      struct webhdfs_answer *a)
+		      enum proof proof, struct webhdfs_answer *a)
 {
 	size_t first = w->active;
 
 	for (size_t i = 0; i < w->nbases && !webhdfs_stopped(w); i++) {
 		size_t server = (first + i) % w->nbases;
-		char *url = make_url(w, server, path, query);
+		char *url = make_url(w, server, path, query, proof);
 
-		exchange(w, method, url, answer_most(query), a);
+		exchange(w, method, url, answer_most(query), proof, a);
 		mem_free(url);
 		if (!webhdfs_passing(a)) {
 			w->active = server;
@@ -340,13 +361,13 @@ static const char *doing(const char *query)
 	return "look at";
 }
 
-int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const char *query,
-		struct webhdfs_answer *a, struct error *err)
+static int ask(struct webhdfs *w, const char *method, const char *path, const char *query,
+	       enum proof proof, struct webhdfs_answer *a, struct error *err)
 {
 	double until = webhdfs_until(w);
 
 	for (unsigned n = 0;; n++) {
-		if (ask_round(w, method, path, query, a))
+		if (ask_round(w, method, path, query, proof, a))
 			return RC_OK;
 		int rc = w->hurried ? RC_END : stop_check(err);
 		if (rc == RC_OK)
@@ -360,7 +381,47 @@ int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const c
 	}
 }
 
+int webhdfs_ask_by_ticket(struct webhdfs *w, const char *method, const char *query,
+			  struct webhdfs_answer *a, struct error *err)
+{
+	return ask(w, method, "/", query, BY_TICKET, a, err);
+}
+
+/* Return true if the NameNode demands a login, or no longer knows the token. */
+static bool wants_login(const struct webhdfs_answer *a)
+{
+	return a->status == 401 || named(a, "InvalidToken") ||
+	       (a->status == 403 && strstr(a->refusal.message, "InvalidToken"));
+}
+
+int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const char *query,
+		struct webhdfs_answer *a, struct error *err)
+{
+	/* a login that the user demands must not end as a name without a proof */
+	int rc = login_used()->principal ? webhdfs_login(w, 0, err) : RC_OK;
+	double asked_s = clock_seconds();
+
+	if (rc == RC_OK)
+		rc = ask(w, method, path, query, BY_URL, a, err);
+	if (rc || !wants_login(a))
+		return rc;
+	rc = webhdfs_login(w, asked_s, err);
+	return rc ? rc : ask(w, method, path, query, BY_URL, a, err);
+}
+
 /* --- find the DataNode --- */
+
+/* Refuse to send a file without encryption if the URI demands encryption. */
+static int check_location(const struct webhdfs *w, const struct webhdfs_answer *a,
+			  struct error *err)
+{
+	if (strncmp(w->bases[0], "https:", 6) != 0 || strncmp(a->location, "https:", 6) == 0)
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "%s redirects to a DataNode without TLS, expected https:; set "
+			 "dfs.http.policy to HTTPS_ONLY",
+			 a->server);
+}
 
 static int find_location(struct webhdfs *w, const char *path, const char *query,
 			 struct webhdfs_answer *a, struct error *err)
@@ -380,7 +441,7 @@ static int find_location(struct webhdfs *w, const char *path, const char *query,
 		a->location = mem_strdup((const char *)url.ptr);
 	}
 	buf_release(&url);
-	return rc ? RC_IO : RC_OK;
+	return rc ? RC_IO : check_location(w, a, err);
 }
 
 int webhdfs_ask_location(struct webhdfs *w, const char *method, const char *path, const char *query,
@@ -406,7 +467,7 @@ int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t
 		if (rc || a->status == 404)
 			return rc;
 		char *url = mem_strdup(a->location);
-		exchange(w, "GET", url, most, a);
+		exchange(w, "GET", url, most, BY_URL, a);
 		mem_free(url);
 		if (a->too_long)
 			return error_set(

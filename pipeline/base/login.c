@@ -1,0 +1,192 @@
+/* login.c - the Kerberos login of this process; a keytab's tickets stay in memory */
+#include <errno.h>
+#include <gssapi/gssapi.h>
+#include <gssapi/gssapi_ext.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "late.h"
+#include "mem.h"
+
+/* libcurl uses only the default credentials, which the environment names. */
+#define MEMORY_CACHE "MEMORY:saltmill"
+
+static struct login login;
+/* the object identifiers of Kerberos 5 and of the names of its principals (RFC 1964) */
+static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
+	    name_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01";
+static gss_OID_desc kerberos = {sizeof kerberos_id - 1, kerberos_id},
+		    principal_name = {sizeof name_id - 1, name_id};
+
+static char *in_file(const char *path)
+{
+	return strchr(path, ':') ? mem_strdup(path) : mem_format("FILE:%s", path);
+}
+
+int login_use(const struct login *l, struct error *err)
+{
+	login = *l;
+	if (!l->keytab)
+		return RC_OK;
+	if (!l->principal)
+		return error_set(err, RC_CONFIG,
+				 "found a keytab without a principal, expected also --principal "
+				 "NAME@REALM; `klist -kt %s` lists the principals of the keytab",
+				 l->keytab);
+	if (!strchr(l->keytab, ':') && access(l->keytab, R_OK) < 0)
+		return error_set(err, RC_CONFIG, "cannot read the keytab %s: %s", l->keytab,
+				 strerror(errno));
+	char *file = in_file(l->keytab);
+	setenv("KRB5_CLIENT_KTNAME", file, 1);
+	setenv("KRB5CCNAME", MEMORY_CACHE, 1);
+	mem_free(file);
+	return RC_OK;
+}
+
+const struct login *login_used(void)
+{
+	return &login;
+}
+
+/* --- what libgssapi reports --- */
+
+static void add_status(char *out, size_t size, OM_uint32 status, int kind)
+{
+	OM_uint32 more = 0, minor;
+	gss_buffer_desc text;
+
+	do {
+		if (gss_display_status(&minor, status, kind, &kerberos, &more, &text))
+			return;
+		size_t n = strlen(out);
+		snprintf(out + n, size - n, "%s%.*s", n ? ": " : "", (int)text.length,
+			 (const char *)text.value);
+		gss_release_buffer(&minor, &text);
+	} while (more);
+}
+
+/* Return a command or a fact that helps after this failure. */
+static char *fix(const char *why)
+{
+	const char *config = getenv("KRB5_CONFIG");
+
+	if (strstr(why, "Clock skew"))
+		return mem_strdup(
+			"; this machine's clock and the KDC's differ by more than 5 minutes: let "
+			"both follow one NTP server (check with `chronyc tracking`)");
+	if (strstr(why, "Cannot contact any KDC") || strstr(why, "Cannot find KDC"))
+		return mem_format("; check [realms] in %s, and that the KDC runs",
+				  config ? config : "/etc/krb5.conf");
+	if (login.keytab)
+		return mem_format("; `klist -kt %s` lists the principals of the keytab. Try `kinit "
+				  "-kt %s %s`",
+				  login.keytab, login.keytab, login.principal);
+	if (strstr(why, "not found in Kerberos database"))
+		return mem_strdup("");
+	return mem_format("; run `kinit %s`, or give --principal and --keytab",
+			  login.principal ? login.principal : "NAME@REALM");
+}
+
+static int no_ticket(OM_uint32 major, OM_uint32 minor, struct error *err)
+{
+	char why[400] = "";
+
+	add_status(why, sizeof why, minor, GSS_C_MECH_CODE);
+	if (!why[0])
+		add_status(why, sizeof why, major, GSS_C_GSS_CODE);
+	char *help = fix(why);
+	error_set(err, RC_CONFIG, "found no valid Kerberos ticket%s%s: %s%s",
+		  login.principal ? " of " : "", login.principal ? login.principal : "", why, help);
+	mem_free(help);
+	return RC_CONFIG;
+}
+
+/* --- tickets --- */
+
+static int acquire(gss_cred_id_t *out, OM_uint32 *left, struct error *err)
+{
+	char *file = login.keytab ? in_file(login.keytab) : NULL;
+	gss_key_value_element_desc item[] = {{"client_keytab", file}, {"ccache", MEMORY_CACHE}};
+	gss_key_value_set_desc store = {2, item};
+	gss_OID_set_desc mechanisms = {1, &kerberos};
+	gss_name_t name = GSS_C_NO_NAME;
+	OM_uint32 minor = 0, unused, major = GSS_S_COMPLETE;
+
+	if (login.keytab) {
+		gss_buffer_desc text = {strlen(login.principal),
+					(void *)(uintptr_t)login.principal};
+
+		major = gss_import_name(&minor, &text, &principal_name, &name);
+	}
+	if (!GSS_ERROR(major))
+		major = gss_acquire_cred_from(&minor, name, GSS_C_INDEFINITE, &mechanisms,
+					      GSS_C_INITIATE, login.keytab ? &store : NULL, out,
+					      NULL, left);
+	gss_release_name(&unused, &name);
+	mem_free(file);
+	return GSS_ERROR(major) ? no_ticket(major, minor, err) : RC_OK;
+}
+
+/* Copy the principal, and its first component, which Hadoop uses as the user's name. */
+static int name_owner(gss_cred_id_t cred, struct login_ticket *out, struct error *err)
+{
+	gss_name_t name = GSS_C_NO_NAME;
+	gss_buffer_desc text = GSS_C_EMPTY_BUFFER;
+	OM_uint32 minor = 0, left = 0, unused,
+		  major = gss_inquire_cred(&minor, cred, &name, &left, NULL, NULL);
+
+	if (!GSS_ERROR(major))
+		major = gss_display_name(&minor, name, &text, NULL);
+	snprintf(out->principal, sizeof out->principal, "%.*s", (int)text.length,
+		 text.value ? (const char *)text.value : "");
+	snprintf(out->user, sizeof out->user, "%.*s", (int)strcspn(out->principal, "/@"),
+		 out->principal);
+	out->left_s = left;
+	gss_release_buffer(&unused, &text);
+	gss_release_name(&unused, &name);
+	return GSS_ERROR(major) ? no_ticket(major, minor, err) : RC_OK;
+}
+
+/* Refuse the ticket cache of another user than --principal. */
+static int check_owner(const struct login_ticket *t, struct error *err)
+{
+	const char *want = login.principal;
+	size_t n = want ? strlen(want) : 0;
+
+	if (!want || strcmp(t->principal, want) == 0 ||
+	    (!strchr(want, '@') && strncmp(t->principal, want, n) == 0 && t->principal[n] == '@'))
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "the ticket cache has a ticket of %s, expected one of %s; run `kinit %s`, "
+			 "or give --keytab",
+			 t->principal, want, want);
+}
+
+int login_ticket(struct login_ticket *out, struct error *err)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	gss_cred_id_t cred = GSS_C_NO_CREDENTIAL;
+	OM_uint32 left = 0, unused;
+	int rc = late_need(LATE_GSSAPI, err);
+
+	*out = (struct login_ticket){0};
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&lock);
+	rc = acquire(&cred, &left, err);
+	pthread_mutex_unlock(&lock);
+	if (rc)
+		return rc;
+	rc = name_owner(cred, out, err);
+	gss_release_cred(&unused, &cred);
+	if (rc == RC_OK && out->left_s == 0)
+		return error_set(err, RC_CONFIG,
+				 "the Kerberos ticket of %s has ended; run `kinit %s`, or give "
+				 "--principal and --keytab",
+				 out->principal, out->principal);
+	return rc == RC_OK ? check_owner(out, err) : rc;
+}

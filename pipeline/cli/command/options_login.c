@@ -1,0 +1,34 @@
+/* options_login.c - options about logins to secured clusters */
+#include "options.h"
+
+#define SECURED                                                                                    \
+	"load reduce unite replay plan drift stream apply get scan tables regions describe drop"
+
+/* clang-format off */
+const struct cli_option options_login[] = {
+	{"principal", 0, "NAME@REALM", SECURED, take_text, AT(login.principal),
+	 .help = "log in to HBase and HDFS with Kerberos as this principal (default: the ticket "
+	 "cache's, if the cluster requires Kerberos)", .anywhere = true},
+	{"keytab", 0, "FILE", SECURED, take_text, AT(login.keytab),
+	 .help = "get tickets with this keytab (default: use the tickets of `kinit`)",
+	 .anywhere = true},
+	{"server-principal", 0, "PRINCIPAL", SECURED, take_text, AT(login.server),
+	 .help = "the servers' hbase.regionserver.kerberos.principal (default: hbase/_HOST@REALM)",
+	 .anywhere = true},
+	{"protection", 0, NULL, SECURED, take_choice, AT(login.protection),
+	 CHOICES({"authentication", PROTECT_AUTHENTICATION}, {"integrity", PROTECT_INTEGRITY},
+		 {"privacy", PROTECT_PRIVACY}),
+	 .help = "protect HBase's messages in this way, and refuse a server that does not offer "
+	 "it (default: the strongest that the server offers)", .anywhere = true},
+	{"ca", 0, "FILE", SECURED, take_text, AT(login.ca_file),
+	 .help = "use TLS for HBase and https, and trust the certificates of this PEM file only",
+	 .anywhere = true},
+	{"cert", 0, "FILE", SECURED, take_text, AT(login.cert_file),
+	 .help = "the client certificate that HBase demands by default, as PEM", .with = "ca",
+	 .anywhere = true},
+	{"key", 0, "FILE", SECURED, take_text, AT(login.key_file),
+	 .help = "the key of --cert, as PEM (default: in the file of --cert)", .with = "cert",
+	 .anywhere = true},
+	{0}
+};
+/* clang-format on */

@@ -1,0 +1,216 @@
+/*
+ * webhdfs_token.c - log in to a secured HDFS: one delegation token for all requests
+ *
+ * The ticket of login_ticket gets the token by SPNEGO. Later requests contain the token instead of
+ * the user's name. Region servers get the same token with a bulk load, to read the files as the
+ * user. The token is a secret, and no message contains it.
+ */
+#include <netdb.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "clock.h"
+#include "io.h"
+#include "webhdfs.h"
+
+#define KIND	"HDFS_DELEGATION_TOKEN"
+#define FRESH_S 3600 /* far below the 24 h after which a token must be renewed */
+
+/* A token that the NameNode gave to this process. */
+struct webhdfs_token {
+	struct webhdfs_token *older; /* uploads in progress may use it */
+	char *text;
+	double drawn_s;
+};
+
+/* --- get a token --- */
+
+/* Return the query that asks for a token. Another user than the ticket's is impersonated. */
+static char *token_query(const struct webhdfs *w, const struct login_ticket *t, bool other)
+{
+	struct buf renewer = {0};
+
+	webhdfs_escape(&renewer, t->user);
+	buf_put(&renewer, 0);
+	char *query =
+		mem_format("op=GETDELEGATIONTOKEN&kind=" KIND "&renewer=%s%s%s",
+			   (const char *)renewer.ptr, other ? "&doas=" : "", other ? w->told : "");
+	buf_release(&renewer);
+	return query;
+}
+
+static int refused(const struct webhdfs *w, const struct webhdfs_answer *a,
+		   const struct login_ticket *t, struct error *err)
+{
+	const char *body = a->body.len ? (const char *)a->body.ptr : "";
+	bool skew = a->body.len && memmem(body, a->body.len, "Clock skew", 10);
+
+	if (a->status == 401 || skew)
+		return error_set(
+			err, RC_CONFIG, "%s refuses the Kerberos ticket of %s%s", a->server,
+			t->principal,
+			skew ? ": the clocks of this machine and of the NameNode differ by "
+			       "more than 5 minutes; let both follow one NTP server"
+			     : "; the principal HTTP/HOST must be in its keytab, and its "
+			       "log has the reason");
+	webhdfs_refused(w, "get a delegation token for", "/", a, err);
+	return err->code = RC_CONFIG;
+}
+
+static int draw(struct webhdfs *w, struct error *err)
+{
+	struct webhdfs_answer a = {0};
+	struct login_ticket t;
+	struct buf text = {0};
+	int rc = login_ticket(&t, err);
+
+	if (rc)
+		return error_prefix(err, "HDFS requires Kerberos: ");
+	bool other = w->told && strcmp(w->told, t.user) != 0;
+	char *query = token_query(w, &t, other);
+	rc = webhdfs_ask_by_ticket(w, "GET", query, &a, err);
+	if (rc == RC_OK && a.status != 200)
+		rc = refused(w, &a, &t, err);
+	if (rc == RC_OK && answer_token(buf_bytes(&a.body), &text, err))
+		rc = error_prefix(err, "%s: ", a.server);
+	if (rc == RC_OK) {
+		struct webhdfs_token *token = mem_calloc(1, sizeof *token);
+
+		*token = (struct webhdfs_token){.older = w->token,
+						.text = mem_strdup((const char *)text.ptr),
+						.drawn_s = clock_seconds()};
+		w->token = token;
+		w->secured = true;
+		if (!other && !w->simple_user) { /* another thread may just read this name */
+			w->simple_user = w->place->user;
+			w->place->user = mem_strdup(t.user);
+		}
+	}
+	buf_release(&text);
+	webhdfs_answer_release(&a);
+	mem_free(query);
+	return rc;
+}
+
+int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err)
+{
+	int rc = RC_OK;
+
+	pthread_mutex_lock(&w->login_lock);
+	if (!w->token || w->token->drawn_s < drawn_before_s)
+		rc = draw(w, err);
+	pthread_mutex_unlock(&w->login_lock);
+	return rc;
+}
+
+char *webhdfs_identity(struct webhdfs *w)
+{
+	pthread_mutex_lock(&w->login_lock);
+	char *out = w->token ? mem_format("delegation=%s", w->token->text)
+			     : mem_format("user.name=%s", w->user);
+	pthread_mutex_unlock(&w->login_lock);
+	return out;
+}
+
+void webhdfs_logout(struct webhdfs *w)
+{
+	struct error ignored;
+
+	while (w->token) {
+		struct webhdfs_token *t = w->token;
+		char *query = mem_format("op=CANCELDELEGATIONTOKEN&token=%s", t->text);
+		struct webhdfs_answer a = {0};
+
+		w->token = t->older;
+		if (!w->given_up && !webhdfs_stopped(w))
+			webhdfs_ask_by_ticket(w, "PUT", query, &a, &ignored);
+		webhdfs_answer_release(&a);
+		mem_free(query);
+		mem_free(t->text);
+		mem_free(t);
+	}
+	mem_free(w->simple_user);
+}
+
+/* --- give a token to region servers --- */
+
+/* Read a number of Hadoop's WritableUtils. Token parts are short, so one byte is enough below 128. */
+static bool take_part(struct bytes *rest, struct bytes *part)
+{
+	if (rest->len == 0)
+		return false;
+	size_t n = rest->ptr[0], head = 1;
+	if (n == 0x8F && rest->len > 1) { /* one more byte */
+		n = rest->ptr[1];
+		head = 2;
+	} else if (n == 0x8E && rest->len > 2) { /* two more bytes */
+		n = (size_t)rest->ptr[1] << 8 | rest->ptr[2];
+		head = 3;
+	} else if (n > 127) {
+		return false;
+	}
+	if (rest->len - head < n)
+		return false;
+	*part = bytes_of(rest->ptr + head, n);
+	*rest = bytes_of(rest->ptr + head + n, rest->len - head - n);
+	return true;
+}
+
+int token_read(const char *text, struct buf *raw, struct storage_token *out)
+{
+	struct bytes kind, service;
+	char *standard = mem_format("%s%.*s", text, (int)((4 - strlen(text) % 4) % 4), "===");
+
+	for (char *p = standard; *p; p++)
+		*p = *p == '-' ? '+' : *p == '_' ? '/' : *p;
+	bool read = text_unbase64(raw, standard);
+	mem_free(standard);
+	struct bytes rest = buf_bytes(raw);
+	if (!read || !take_part(&rest, &out->identifier) || !take_part(&rest, &out->password) ||
+	    !take_part(&rest, &kind) || !take_part(&rest, &service) || rest.len ||
+	    !out->identifier.len || !out->password.len || !service.len)
+		return RC_DATA;
+	snprintf(out->service, sizeof out->service, "%.*s", (int)service.len,
+		 (const char *)service.ptr);
+	snprintf(out->kind, sizeof out->kind, "%s", KIND);
+	return RC_OK;
+}
+
+/*
+ * Return true if `authority` of an hdfs:// URI is the name of several NameNodes, not of a host. Such
+ * a name has no port and no address.
+ */
+static bool is_nameservice(const char *authority, size_t n)
+{
+	struct addrinfo *list = NULL;
+	char name[256];
+
+	if (n == 0 || n >= sizeof name || memchr(authority, ':', n))
+		return false;
+	snprintf(name, sizeof name, "%.*s", (int)n, authority);
+	bool none = getaddrinfo(name, NULL, NULL, &list) != 0;
+	if (!none)
+		freeaddrinfo(list);
+	return none;
+}
+
+int webhdfs_token(struct storage *s, const char *uri, struct storage_token *out, struct error *err)
+{
+	struct webhdfs *w = s->self;
+	const char *authority = strstr(uri, "://");
+	size_t n = authority ? strcspn(authority + 3, "/") : 0;
+	int rc = webhdfs_login(w, clock_seconds() - FRESH_S, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&w->login_lock);
+	rc = token_read(w->token->text, &out->raw, out);
+	pthread_mutex_unlock(&w->login_lock);
+	if (rc)
+		return error_set(err, RC_IO,
+				 "found a delegation token of another form, expected "
+				 "Hadoop's four parts");
+	if (is_nameservice(authority ? authority + 3 : "", n))
+		snprintf(out->service, sizeof out->service, "ha-hdfs:%.*s", (int)n, authority + 3);
+	return RC_OK;
+}

@@ -1,0 +1,211 @@
+"""Tests servers that lie: changed or weaker protection, huge or missing answers, redirects that would leak a token."""
+
+import contextlib
+import http.server
+import json
+import socket
+import socketserver
+import ssl
+import struct
+import threading
+
+import pytest
+
+SECRET = "SecretTokenOfTheTest0123456789"
+
+
+@contextlib.contextmanager
+def serving(server):
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def exactly(sock, n):
+    data = b""
+    while len(data) < n:
+        part = sock.recv(n - len(data))
+        if not part:
+            raise OSError("closed")
+        data += part
+    return data
+
+
+class Threads(socketserver.ThreadingTCPServer):
+    daemon_threads = allow_reuse_address = True
+
+
+def liar(answer):
+    """Returns a server that reads the first token of a login and answers these bytes."""
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            with contextlib.suppress(OSError):
+                exactly(self.request, 6)
+                exactly(self.request, struct.unpack(">I", exactly(self.request, 4))[0])
+                self.request.sendall(answer)
+                if answer:
+                    self.request.recv(1)
+    return Threads(("127.0.0.1", 0), Handler)
+
+
+@pytest.mark.parametrize("answer, words", [
+    (struct.pack(">II", 0, 1 << 30), "found a login token of 1073741824 bytes"),
+    (struct.pack(">I", 1 << 30), "found an answer of 1073741824 bytes to the login"),
+    (struct.pack(">Ii", 0, -88), "the server does not use Kerberos, and saltmill does not fall back"),
+    (struct.pack(">II", 1, 1 << 30), "the server refuses" ),
+    (struct.pack(">II", 1, 4) + b"a.Ex" + struct.pack(">I", 3) + b"why", "its log has the reason: why"),
+    (struct.pack(">II", 0, 8) + b"\x60\x06garbage"[:8], "cannot log in"),
+    (b"", "the server closed the connection")])
+def test_false_answers(rig, run, answer, words):
+    with serving(liar(answer)) as port:
+        done = run("tables", "--hbase", f"localhost:{port}", user="alice", env={"SALTMILL_TEST": "1"})
+    assert done.returncode != 0
+    if words != "the server refuses":
+        assert words in done.stderr, done.stderr
+
+
+def meddler(rig, change):
+    """Returns a proxy before the region server. `change` gets (number, bytes) of each frame from the server."""
+    host, port = rig.hbase.master.split(":")
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            with contextlib.suppress(OSError), socket.create_connection((host, int(port))) as up:
+                threading.Thread(target=self.back, args=(up,), daemon=True).start()
+                while data := self.request.recv(1 << 16):
+                    up.sendall(data)
+
+        def back(self, up):
+            with contextlib.suppress(OSError):
+                for number in range(1 << 20):
+                    status = exactly(up, 4) if number < 2 else b""
+                    length = exactly(up, 4)
+                    body = exactly(up, struct.unpack(">I", length)[0])
+                    for copy in change(number, body):
+                        self.request.sendall(status + struct.pack(">I", len(copy)) + copy)
+    return Threads(("127.0.0.1", 0), Handler)
+
+
+def flip(body, at):
+    return body[:at] + bytes([body[at] ^ 6]) + body[at + 1:]
+
+
+@pytest.mark.parametrize("change, words", [
+    # frame 0 proves the server, frame 1 offers the protections, and the later ones are answers
+    (lambda n, b: [flip(b, 40) if n == 0 else b], "cannot log in"),
+    (lambda n, b: [flip(b, 16) if n == 1 else b], "cannot read the offered protections"),
+    (lambda n, b: [flip(b, len(b) - 1) if n == 2 else b], "expected one that the server protected"),
+    (lambda n, b: [b, b] if n == 2 else [b], None),
+])
+def test_changed_messages(rig, run, change, words):
+    """A change of the server's proof, of the offer or of an answer is refused. A repeated answer is not used."""
+    with serving(meddler(rig, change)) as port:
+        done = run("tables", "--hbase", f"localhost:{port}", "--protection", "integrity", user="alice")
+    if words:
+        assert done.returncode != 0 and words in done.stderr, done.stderr
+    else:
+        assert "TABLE" in done.stdout or done.returncode != 0
+
+
+class NameNode(http.server.BaseHTTPRequestHandler):
+    """Gives the token SECRET to everybody, and answers other requests as `self.server.script` says."""
+
+    protocol_version = "HTTP/1.1"
+
+    def _answer(self, status, body=b"", headers=()):
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _any(self):
+        self.server.seen.append((self.command, self.path, self.headers.get("Authorization")))
+        if "GETDELEGATIONTOKEN" in self.path:
+            self._answer(200, json.dumps({"Token": {"urlString": SECRET}}).encode())
+        elif "delegation=" not in self.path:
+            self._answer(401, b"", [("WWW-Authenticate", "Negotiate")])
+        else:
+            self._answer(*(self.server.script[0](self.path) if callable(self.server.script[0]) else self.server.script))
+
+    do_GET = do_PUT = do_DELETE = do_POST = _any
+
+    def log_message(self, *_):
+        pass
+
+
+def namenode(*script):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), NameNode)
+    server.seen, server.script = [], script
+    return server
+
+
+REFUSAL = {"RemoteException": {"exception": "AccessControlException", "message": "denied", "javaClassName": "x"}}
+
+
+def job(folder):
+    (folder / "job.yaml").write_text(
+        "source: {csv: {files: [a.csv], header: true}}\ntables: [{name: t, timestamp: 1, rowkey: [{field: a, as: text}], "
+        "families: {f: {versions: 1, compression: NONE}}, cells: [{family: f, qualifier: b, value: {field: b}}]}]\n")
+    (folder / "a.csv").write_text("a,b\n1,2\n")
+
+
+def test_redirects_get_no_token(rig, run, tmp_path):
+    """A NameNode that sends us elsewhere gets no second request, and the other server gets none at all."""
+    job(tmp_path)
+    other = namenode(200, b"{}")
+    with serving(other) as port:
+        thief = f"http://127.0.0.1:{port}/webhdfs/v1/x?op=GETFILESTATUS"
+        for script in ((307, b"", [("Location", thief)]), (401, b"", [("WWW-Authenticate", "Negotiate"), ("Location", thief)]),
+                       (403, json.dumps(REFUSAL).encode()), (500, f"<html>{SECRET}</html>".encode())):
+            server = namenode(*script)
+            with serving(server) as here:
+                done = run("load", tmp_path / "job.yaml", "-o", f"webhdfs://localhost:{here}/x", "--quiet", "--hdfs-patience", "1s",
+                           user="alice")
+            assert done.returncode != 0
+            assert any(f"delegation={SECRET}" in path for _, path, _ in server.seen), (done.stderr, server.seen)
+            assert SECRET not in done.stderr + done.stdout and "delegation=" not in done.stderr, done.stderr
+            # only requests for a token have the ticket, so no other server can use it
+            assert all(("DELEGATIONTOKEN" in path) == bool(proof) for _, path, proof in server.seen), server.seen
+    assert other.seen == []
+
+
+def test_no_fall_back_to_plain_connections(rig, run):
+    """With --ca, a server that does not answer by TLS gets no login."""
+    seen = []
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            seen.append(self.request.recv(1 << 16))
+            self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    with serving(Threads(("127.0.0.1", 0), Handler)) as port:
+        done = run("tables", "--hbase", f"localhost:{port}", "--ca", rig.tls.ca, user="alice")
+    assert done.returncode != 0 and "TLS: the server refuses the connection" in done.stderr, done.stderr
+    assert seen and all(data[:1] == b"\x16" and b"HBas" not in data for data in seen)
+
+
+def test_no_redirect_from_https_to_http(rig, run, tmp_path):
+    job(tmp_path)
+    missing = {"RemoteException": {"exception": "FileNotFoundException", "message": "x", "javaClassName": "x"}}
+    folder = {"FileStatus": {"type": "DIRECTORY", "length": 0, "permission": "755"}}
+
+    def answer(path):
+        if "op=CREATE" in path:
+            return 200, json.dumps({"Location": "http://127.0.0.1:1/webhdfs/v1/x?op=CREATE"}).encode()
+        if "op=GETFILESTATUS" in path and not path.startswith("/webhdfs/v1/d?"):
+            return 404, json.dumps(missing).encode()
+        return 200, json.dumps({"boolean": True, **folder}).encode()
+    server = namenode(answer)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(rig.tls.certificate, rig.tls.key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    with serving(server) as here:
+        done = run("load", tmp_path / "job.yaml", "-o", f"swebhdfs://localhost:{here}/d/x", "--quiet", "--hdfs-patience", "1s",
+                   "--ca", rig.tls.ca, user="alice")
+    assert done.returncode != 0 and "redirects to a DataNode without TLS, expected https:" in done.stderr, (done.stderr, server.seen)
+    assert SECRET not in done.stderr
