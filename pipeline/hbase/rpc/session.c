@@ -15,7 +15,8 @@
 #include "io.h"
 #include "zookeeper.h"
 
-#define FIRST_TRIES 3
+#define FIRST_TRIES 2
+#define FIRST_MS    1000
 
 struct idle {
 	struct idle *next;
@@ -117,14 +118,13 @@ static int call_once(struct hbase *h, const struct hbase_place *at, const char *
  * the first call to a server, which changes nothing. After another loss, keep the first error.
  */
 static int ask_again(struct hbase *h, const struct hbase_place *at, const char *service,
-		     const char *method, const struct buf *message, int64_t patience_ms,
-		     struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+		     const char *method, const struct buf *message, struct rpc_answer *out,
+		     struct hbase_failure *why, struct error *err)
 {
 	for (unsigned i = 0; i < FIRST_TRIES; i++) {
 		struct hbase_failure again;
 		struct error unsaid;
-		int rc = call_once(h, at, service, method, message, patience_ms, out, &again,
-				   &unsaid);
+		int rc = call_once(h, at, service, method, message, FIRST_MS, out, &again, &unsaid);
 
 		if (rc && !again.wants_kerberos)
 			continue;
@@ -143,7 +143,7 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 	int rc = call_once(h, at, service, method, message, patience_ms, out, why, err);
 
 	if (rc && !h->kerberos && !h->cluster_id && why->trouble == TROUBLE_LOST)
-		rc = ask_again(h, at, service, method, message, patience_ms, out, why, err);
+		rc = ask_again(h, at, service, method, message, out, why, err);
 	if (rc == RC_OK || !why->wants_kerberos || h->kerberos)
 		return rc;
 	struct error no_ticket;
