@@ -207,6 +207,14 @@ def test_an_event_without_a_value(tmp_path):
     assert r["list"][0]["questions"][0]["returned"]["max"] == max(sum(1 for i in range(2000) if i % 3 and i % 7 == w) for w in range(7))
 
 
+def test_a_range_of_a_field_that_a_compared_key_hashes(tmp_path):
+    """`init` proposes a hash of all fields, which cannot answer the range; the other keys can."""
+    path = tmp_path / "lists.csv"
+    path.write_text("user,value\n" + "".join(f"{i % 50},{i * 7919 % 100003}\n" for i in range(3000)))
+    best = design(path, "--ask", "user = ? and value between ? and ? + 1000", "5/s")["list"][0]
+    assert best["questions"][0]["plan"] == "range" and best["questions"][0]["rows"] == best["questions"][0]["returned"]
+
+
 # --- refusals and small inputs ---
 
 @pytest.mark.parametrize("ask, expected", [

@@ -135,7 +135,7 @@ static uint32_t parts_width(const struct key_part *parts, size_t n)
 /* Keep a key, unless an equal key is in the list. */
 static void keep(struct lister *l, const struct body *b, bool unique, const char *obvious)
 {
-	struct candidate k = {.obvious = obvious, .unique = unique};
+	struct candidate k = {.table = l->e->job->tables[0], .obvious = obvious, .unique = unique};
 
 	k.table.nrowkey = b->n;
 	k.table.rowkey = arena_alloc(l->a, (b->n + 1) * sizeof *k.table.rowkey);
@@ -480,9 +480,7 @@ void keys_of_job(struct candidates *c, const struct events *e, struct arena *a)
 	for (size_t t = 0; t < job->ntables; t++) {
 		const struct job_table *table = &job->tables[t];
 
-		c->key[t] = (struct candidate){.table.rowkey = table->rowkey,
-					       .table.nrowkey = table->nrowkey,
-					       .unique = true};
+		c->key[t] = (struct candidate){.table = *table, .unique = true};
 		c->key[t].width = parts_width(table->rowkey, table->nrowkey);
 		c->key[t].name = parts_name(job, table->rowkey, table->nrowkey, a);
 	}

@@ -9,9 +9,9 @@
 #include "ask.h"
 #include "key.h"
 
-/* A row key, as a table of the job with no cells. */
+/* A row key. */
 struct candidate {
-	struct job_table table; /* only rowkey and nrowkey are set */
+	struct job_table table; /* a table of the job, with this row key */
 	const char *name;	/* such as "salt16(owner) created8 (newest first) id4" */
 	const char *obvious;	/* the usual name of a key that is only compared, or NULL */
 	uint32_t width;		/* bytes; 0 means that the width varies */
