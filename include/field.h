@@ -38,6 +38,7 @@ struct field_form {
 	 * separator is a point
 	 */
 	struct bytes thousands, decimal;
+	enum minus minus;
 };
 /*
  * Prepare a form in the arena. The caller owns the locale. Returns RC_CONFIG if the time format is

@@ -288,6 +288,36 @@ enum extra { EXTRA_REJECT, EXTRA_EMPTY, EXTRA_IGNORE };
  */
 enum origin { ORIGIN_COLUMN, ORIGIN_FILE, ORIGIN_LINE, ORIGIN_ROW, ORIGIN_PARTITION };
 
+/*
+ * How to read quotes: as RFC 4180 says; as text unless they are around a whole value on one line; or
+ * as text.
+ */
+enum quotes { QUOTES_STRICT, QUOTES_LENIENT, QUOTES_NONE };
+
+/*
+ * The meaning of a backslash: none; the next byte is text; or also the letters of MySQL or
+ * PostgreSQL for control bytes. With all but none, an unquoted \N is null.
+ */
+enum escapes { ESCAPES_NONE, ESCAPES_PLAIN, ESCAPES_MYSQL, ESCAPES_POSTGRES };
+
+/* How negative numbers are written besides -12: as 12- or as (12). */
+enum minus { MINUS_FRONT, MINUS_TRAILING, MINUS_PARENTHESES };
+
+/*
+ * How JSON texts are stored in a file: one on each line, one after the other on any lines, or as the
+ * pairs of lines of an Elasticsearch bulk request. A text that is a list has its items as records.
+ */
+enum json_layout { JSON_LINES, JSON_DOCUMENTS, JSON_BULK };
+
+struct json_form {
+	enum json_layout layout;
+	const char *records; /* JSON_DOCUMENTS: the list of records, such as hits.hits[]; or NULL */
+	const char *explode; /* a list in a record, such as items[]; an item is an event; or NULL */
+	const char *unwrap;  /* if a record has this member, the record is its value; or NULL */
+	bool extended;	     /* a value such as {"$oid": "5f"} is the text in it (MongoDB) */
+	bool hex_escapes;    /* strings may contain \xHH, as nginx writes them */
+};
+
 struct csv_source {
 	/*
 	 * Paths, relative to the job file's folder. "-" is standard input. A folder or a glob(7)
@@ -312,8 +342,14 @@ struct csv_source {
 	/* names for a file without a header, or to replace the header; otherwise NULL */
 	const char **columns;
 	size_t ncolumns;
-	uint8_t delimiter;
-	uint8_t quote; /* '"' */
+	uint8_t delimiter;	     /* the first byte of the delimiter */
+	struct bytes long_delimiter; /* a delimiter of several bytes; len is 0 for one byte */
+	uint8_t quote;		     /* '"' */
+	enum quotes quotes;
+	enum escapes escapes;
+	uint32_t *widths; /* characters of each column but the last; or NULL */
+	size_t nwidths;	  /* number of columns; 0 means delimited text */
+	bool pairs;	  /* a value is KEY=VALUE, and the keys are the columns */
 	bool has_comment;
 	uint8_t comment; /* lines that begin with this byte are skipped */
 	/* rows that match this pattern (pattern.h) are filtered; NULL means no pattern */
@@ -323,11 +359,13 @@ struct csv_source {
 	enum extra extra;
 	const char *thousands; /* one character, UTF-8; NULL means no separator */
 	const char *decimal;   /* one character; NULL means a point */
-	const char *encoding;  /* iconv name; NULL means UTF-8 */
-	bool empty_is_value;   /* "" is not null, unless `nulls` lists it */
-	const char **nulls;    /* unquoted spellings of null */
+	enum minus minus;
+	const char *encoding; /* iconv name; NULL means UTF-8 */
+	bool empty_is_value;  /* "" is not null, unless `nulls` lists it */
+	const char **nulls;   /* unquoted spellings of null */
 	size_t nnulls;
 	bool quoted_nulls;	/* quoted spellings are null too; default false */
+	struct json_form json;	/* only for SOURCE_JSON */
 	uint64_t max_row_bytes; /* a longer row stops the run; default 16 MiB */
 };
 
@@ -497,6 +535,15 @@ struct job_key {
  * qualifiers) is passed only once. The texts are valid until see() returns.
  */
 void job_words(void (*see)(void *ctx, const struct job_key *key), void *ctx);
+
+/* A set of keys of a source for a known program. */
+struct job_preset {
+	const char *name, *of; /* `of` is the key of the source: csv or json */
+	const char *what;      /* the programs or files */
+	const char *keys;      /* YAML, one key on each line */
+};
+/* Set `*list` to all presets. Return their number. */
+size_t job_presets(const struct job_preset **list);
 
 /*
  * Append the JSON Schema (draft 2020-12) of a job file, for editors. The text ends with a line end.

@@ -27,6 +27,7 @@ UPWARD = {
     ("load/row/conditional", "load/row/pack"): "a row with conditions packs the cells that they keep",
     ("load/row/values", "load/row/pack"): "the defaults of fields are tried with an encoder",
     ("model/field/iso8601", "model/field/timefmt"): "ISO 8601 is one of the patterns, and shares their offsets from UTC",
+    ("model/job/section_source", "model/job/section_json"): "a source is one of its formats, which share its readers",
     ("publish/storage/storage", "publish/storage/webhdfs"): "storage_open knows its backends, which share its helpers",
     ("publish/storage/webhdfs", "publish/storage/webhdfs_room"): "the backend's table of functions",
     ("publish/storage/webhdfs", "publish/storage/webhdfs_upload"): "the same",

@@ -32,6 +32,7 @@ struct csv_row {
 	bool bad_in_quotes;
 	uint8_t bad_byte;
 	size_t bad_column; /* number of the faulty field, from 1 */
+	bool rest_empty;   /* special rows: the values after max_columns are empty */
 };
 
 struct csv_parser;
@@ -44,6 +45,8 @@ struct csv_reader {
 	int comment; /* first byte of a comment line, -1 if there are no comments */
 	enum trim trim;
 	bool libcsv_only;
+	/* the dialect if libcsv cannot read it (special.h), or NULL */
+	const struct csv_source *special;
 	const struct pattern *skip; /* NULL if no rows are skipped */
 	struct pattern_scratch scratch;
 	uint64_t max_row_bytes;
@@ -58,7 +61,10 @@ struct csv_reader {
 	bool row_done;
 };
 
-/* Open a reader. Only the members delimiter, quote, comment and trim of the dialect are used. */
+/*
+ * Open a reader. Only the members of the dialect that split rows are used. A dialect that libcsv
+ * cannot read must stay valid.
+ */
 void csv_open(struct csv_reader *r, const struct csv_source *dialect, bool libcsv_only);
 void csv_close(struct csv_reader *r);
 /*

@@ -15,19 +15,22 @@
 
 #define JSON_MOST_NESTED 2048
 
+struct json_form; /* job.h */
+
 /* Compiled paths. Immutable, so threads may share them. */
 struct json_paths;
 /*
  * Compile n different paths. Return RC_CONFIG if a path is invalid, and set `*bad` to the path's
- * index.
+ * index, or to n if a list of `form` is invalid. `form` may be NULL. With `form->explode`, a path
+ * that begins with this list is a path in each item of the list.
  */
-int json_paths_new(struct json_paths **out, const char *const *paths, size_t n, size_t *bad,
-		   struct error *err);
+int json_paths_new(struct json_paths **out, const char *const *paths, size_t n,
+		   const struct json_form *form, size_t *bad, struct error *err);
 void json_paths_free(struct json_paths *p);
 
 struct json_scratch {
-	uint8_t *text; /* unescaped strings */
-	size_t room;
+	uint8_t *text;	   /* unescaped strings */
+	size_t room, used; /* `used` is private to json_extract and json_list_next */
 };
 void json_scratch_release(struct json_scratch *s);
 
@@ -49,5 +52,22 @@ struct json_fault {
  */
 bool json_extract(const struct json_paths *p, struct json_scratch *s, struct bytes text,
 		  struct column *columns, struct json_fault *fault);
+
+/* The items of the list of `explode`. */
+struct json_list {
+	struct bytes list; /* the text of the list; ptr NULL if the record has no such list */
+	size_t at;
+};
+/*
+ * Get the list of `explode` in the text of the last json_extract. `columns` are those of that call,
+ * with room for one more column than there are paths.
+ */
+struct json_list json_list_of(const struct json_paths *p, const struct column *columns);
+/*
+ * Set the columns of the next item and `*item` to the item's text. Columns of the record stay.
+ * Return false after the last item.
+ */
+bool json_list_next(const struct json_paths *p, struct json_scratch *s, struct json_list *items,
+		    struct column *columns, struct bytes *item);
 
 #endif

@@ -9,8 +9,7 @@
 #include "error.h"
 #include "event.h"
 #include "job.h"
-
-struct json_paths; /* json_paths.h */
+#include "json.h"
 
 /* The columns that the fields need, and their sources. Immutable, so threads may share it. */
 struct decoding;
@@ -36,5 +35,13 @@ void decoder_free(struct decoder *d);
  */
 int decoder_run(struct decoder *d, const struct message *m, const struct column **columns,
 		struct reject *why, struct error *err);
+
+/* Get the list of `explode` in the message of the last decoder_run, which returned RC_OK. */
+struct json_list decoder_items(const struct decoder *d);
+/*
+ * Set the columns of that decoder_run to the next item of the list, and `*item` to its text. Return
+ * false after the last item.
+ */
+bool decoder_next(struct decoder *d, struct json_list *items, struct bytes *item);
 
 #endif

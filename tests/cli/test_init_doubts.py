@@ -81,21 +81,6 @@ def test_rejected_rows_are_reported(tmp_path, saltmill):
     assert r.returncode == 3 and "# CHECK: the job rejects 1 rows of the sample, the first in line 52: bad_quote" in r.stdout
 
 
-@pytest.mark.parametrize("data,fix", [
-    (b'[{"a": 1}, {"a": 2}]', "jq -c '.[]' in.csv"),
-    (b'{"data": [{"a": 1}, {"a": 2}], "n": 2}', "jq -c '.[\"data\"][]' in.csv"),
-    (b'{\n  "a": 1\n}\n{\n  "a": 2\n}\n', "jq -c '.' in.csv"),
-    (b'{"a": 1}{"a": 2}', "jq -c '.' in.csv"),
-])
-def test_json_that_is_not_lines_has_a_fix(tmp_path, saltmill, data, fix):
-    """jq itself, if it is here, makes lines from which init makes a job."""
-    r = init(saltmill, tmp_path, data)
-    assert r.returncode == 1 and f"convert the file: {fix} > lines.jsonl" in r.stderr, r.stderr
-    if subprocess.run(["which", "jq"], capture_output=True).returncode == 0:
-        subprocess.run(f"{fix} > lines.jsonl", shell=True, check=True, cwd=tmp_path)
-        assert [json.loads(x) for x in (tmp_path / "lines.jsonl").read_text().splitlines()] == [{"a": 1}, {"a": 2}]
-
-
 @pytest.mark.parametrize("data,reason", [
     (b"".join(b"ts=%d level=info msg=x\n" % i for i in range(9)), "key=value pairs (logfmt)"),
     (b"".join(b"%-10d%-10s\n" % (i, b"abc") for i in range(9)), "columns of a fixed width"),

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err;
 	size_t bad;
 
-	if (json_paths_new(&p, oracle_paths, ORACLE_PATHS, &bad, &err))
+	if (json_paths_new(&p, oracle_paths, ORACLE_PATHS, NULL, &bad, &err))
 		abort();
 	const char *differs = oracle_differs(p, &s, bytes_of(data, size));
 	if (differs) {

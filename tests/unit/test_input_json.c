@@ -23,7 +23,7 @@ static void look(const char *path, const char *text, size_t len, char *out, size
 	struct error err;
 	size_t bad;
 
-	if (json_paths_new(&p, &path, 1, &bad, &err))
+	if (json_paths_new(&p, &path, 1, NULL, &bad, &err))
 		fail_msg("%s", err.msg);
 	/* a heap block of exact size, so that the sanitizer sees reads past its end */
 	uint8_t *exact = mem_alloc(len + 1);
@@ -146,7 +146,7 @@ static void test_paths(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		const char *two[] = {"fine", bad[i]};
 
-		if (json_paths_new(&p, two, 2, &at, &err) != RC_CONFIG)
+		if (json_paths_new(&p, two, 2, NULL, &at, &err) != RC_CONFIG)
 			fail_msg("`%s` was taken for a path", bad[i]);
 		assert_int_equal(at, 1);
 	}
@@ -214,7 +214,7 @@ static void test_against_jansson(void **state)
 	size_t bad;
 
 	(void)state;
-	assert_int_equal(json_paths_new(&p, oracle_paths, ORACLE_PATHS, &bad, &err), 0);
+	assert_int_equal(json_paths_new(&p, oracle_paths, ORACLE_PATHS, NULL, &bad, &err), 0);
 	for (int i = 0; i < 30000; i++) {
 		b.len = 0;
 		make_text(&seed, &b, 0);

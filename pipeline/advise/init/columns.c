@@ -64,6 +64,7 @@ static int open_form(struct columns *c, struct field_form *form, size_t k, const
 	c->fields[k] = *like;
 	c->jobs[k].csv.decimal = signs ? signs->decimal : NULL;
 	c->jobs[k].csv.thousands = signs ? signs->thousands : NULL;
+	c->jobs[k].csv.minus = signs ? MINUS_TRAILING : MINUS_FRONT;
 	return field_form_init(form, &c->arena, &c->jobs[k], &c->fields[k], c->c_locale, err);
 }
 
@@ -99,11 +100,19 @@ int columns_open(struct columns *c, struct error *err)
 	return rc;
 }
 
-void columns_close(struct columns *c)
+void columns_restart(struct columns *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		distinct_release(&c->column[i].distinct);
+	c->n = 0;
+	c->rows = 0;
+}
+
+void columns_close(struct columns *c)
+{
+	columns_restart(c);
 	mem_free(c->column);
+	buf_release(&c->members);
 	field_scratch_release(&c->scratch);
 	if (c->c_locale)
 		freelocale(c->c_locale);
@@ -178,6 +187,7 @@ static void try_numbers(struct columns *c, struct sniffed *s, struct bytes text)
 	struct reject why;
 	bool digits = is_digits(text);
 
+	s->trailing = s->trailing || text.ptr[text.len - 1] == '-';
 	for (size_t i = 0; i < SIGN_PAIRS; i++) {
 		struct value v = {.text = text};
 
@@ -269,7 +279,10 @@ static uint64_t count_words(const struct sniffed *s)
 
 static bool has_number(const struct sniffed *s, size_t pair)
 {
-	return s->values > count_words(s) && s->numbers[pair].fits;
+	const struct numbers *n = &s->numbers[pair];
+
+	/* 5- is a grade or a code, but 5.00- is an amount */
+	return s->values > count_words(s) && n->fits && (!s->trailing || n->real);
 }
 
 static void choose_signs(struct columns *c)
@@ -386,12 +399,20 @@ static void decide(struct columns *c, struct sniffed *s)
 	s->type = FIELD_TEXT;
 	if (s->values == words)
 		return;
-	if (n->fits)
+	if (has_number(s, c->signs)) {
 		decide_number(s, n);
-	else if (s->flags)
+		c->trailing = c->trailing || s->trailing;
+	} else if (s->flags)
 		s->type = FIELD_BOOL;
 	else if (s->times)
 		decide_time(s);
+}
+
+/* Return true if word `k` means null in this column. */
+static bool is_null(const struct columns *c, const struct sniffed *s, size_t k)
+{
+	return s->words[k] && (s->type != FIELD_TEXT || s->values == count_words(s) ||
+			       (c->null_word && strcmp(null_words[k], "NULL") == 0));
 }
 
 void columns_decide(struct columns *c)
@@ -402,8 +423,7 @@ void columns_decide(struct columns *c)
 
 		decide(c, s);
 		for (size_t k = 0; null_words[k]; k++)
-			c->words[k] = c->words[k] || (s->words[k] && (s->type != FIELD_TEXT ||
-								      s->values == count_words(s)));
+			c->words[k] = c->words[k] || is_null(c, s, k);
 		if (s->type != FIELD_TEXT) {
 			c->blanks = c->blanks || s->blanks;
 			c->quoted_words = c->quoted_words || s->quoted_words;

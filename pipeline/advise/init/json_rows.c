@@ -8,6 +8,19 @@
 #define DEPTH_MOST   8
 #define COLUMNS_MOST 4096
 
+/* Return the value in an object such as {"$oid": "5f"}, or the value itself. */
+static const json_t *typed_value(const json_t *v)
+{
+	static const char *const keys[] = {"$oid",	 "$date",	  "$numberLong",
+					   "$numberInt", "$numberDouble", "$numberDecimal",
+					   "$uuid",	 "$symbol",	  NULL};
+	const json_t *inner = NULL;
+
+	for (size_t i = 0; json_is_object(v) && json_object_size(v) == 1 && keys[i] && !inner; i++)
+		inner = json_object_get(v, keys[i]);
+	return inner ? typed_value(inner) : v;
+}
+
 static void see_value(struct columns *c, struct bytes path, const json_t *v)
 {
 	struct sniffed *s = c->n < COLUMNS_MOST ? columns_add(c, path) : NULL;
@@ -42,12 +55,28 @@ static void see_object(struct columns *c, const json_t *object, struct buf *path
 	{
 		if (!source_path_step(path, bytes_str(name)))
 			continue;
+		const json_t *typed = typed_value(v);
+		if (typed != v) {
+			c->form.extended = true;
+			see_value(c, buf_bytes(path), typed);
+			path->len = len;
+			continue;
+		}
 		if (json_is_object(v) && depth < DEPTH_MOST)
 			see_object(c, v, path, depth + 1);
 		else
 			see_value(c, buf_bytes(path), v);
 		path->len = len;
 	}
+}
+
+void json_see(struct columns *c, const json_t *object)
+{
+	struct buf path = {0};
+
+	see_object(c, object, &path, 0);
+	c->rows++;
+	buf_release(&path);
 }
 
 static json_t *parse(struct bytes line)
@@ -64,7 +93,6 @@ static json_t *parse(struct bytes line)
 
 bool json_look(struct columns *c, const struct lines *l)
 {
-	struct buf path = {0};
 	bool fine = true;
 
 	for (size_t i = 0; i < l->n && fine && !stop_flag; i++) {
@@ -76,11 +104,9 @@ bool json_look(struct columns *c, const struct lines *l)
 		/* after good lines, ignore a bad line, because the load rejects it */
 		fine = v || c->rows > 0;
 		if (v)
-			see_object(c, v, &path, 0);
-		c->rows += v != NULL;
+			json_see(c, v);
 		json_decref(v);
 	}
-	buf_release(&path);
 	c->json = fine && c->rows > 0;
 	return c->json;
 }

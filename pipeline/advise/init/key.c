@@ -112,5 +112,5 @@ void key_choose(struct sniffed_key *k, const struct columns *c, const struct sni
 		columns[n++] = k->entity;
 	if (k->time != SIZE_MAX)
 		columns[n++] = k->time;
-	k->hash = n == 0 || c->json || !tell_apart(s, l, columns, n);
+	k->hash = n == 0 || c->json || s->special || !tell_apart(s, l, columns, n);
 }

@@ -4,137 +4,11 @@
  * A refusal with a reason is better than a job that loads wrong values.
  */
 #include <ctype.h>
-#include <jansson.h>
 #include <stdio.h>
 
 #include "sniff_parts.h"
 
 #define LOOK_LINES 1000
-
-static struct bytes left_trimmed(struct bytes t)
-{
-	while (t.len && isspace(*t.ptr))
-		t = bytes_of(t.ptr + 1, t.len - 1);
-	return t;
-}
-
-/* --- JSON --- */
-
-static bool is_list_of_objects(const json_t *v)
-{
-	return json_is_array(v) && json_array_size(v) > 0 && json_is_object(json_array_get(v, 0));
-}
-
-/* Return the name of the only list of objects in an object, or NULL. */
-static const char *list_in(const json_t *object)
-{
-	const char *name, *found = NULL;
-	json_t *v;
-
-	json_object_foreach((json_t *)(uintptr_t)object, name, v)
-	{
-		if (!is_list_of_objects(v))
-			continue;
-		if (found)
-			return NULL;
-		found = name;
-	}
-	return found;
-}
-
-/* Report JSON in a form that `source: json` does not read. The fix is a jq command. */
-static int refuse_json(const char *name, const char *found, const char *program, struct error *err)
-{
-	return error_set(err, RC_DATA,
-			 "%s: found %s, expected one JSON object on each line; convert the file: "
-			 "jq -c '%s' %s > lines.jsonl",
-			 name, found, program, name);
-}
-
-static int refuse_document(const char *name, json_t *v, size_t rest, struct error *err)
-{
-	char program[120];
-	const char *list = json_is_object(v) ? list_in(v) : NULL;
-
-	if (json_is_array(v))
-		return refuse_json(name, "one JSON array", ".[]", err);
-	if (list && rest == 0 && strlen(list) < 80 && !strpbrk(list, "\"'\\")) {
-		snprintf(program, sizeof program, ".[\"%s\"][]", list);
-		return refuse_json(name, "a JSON document with its rows in a list", program, err);
-	}
-	return refuse_json(name,
-			   rest ? "JSON documents that are not on lines of their own"
-				: "a JSON document on several lines",
-			   ".", err);
-}
-
-int json_refuse(const struct lines *l, const char *name, struct error *err)
-{
-	struct bytes t = left_trimmed(buf_bytes(&l->text));
-	json_error_t where;
-
-	if (t.len && *t.ptr == 0x1e)
-		return refuse_json(name, "a JSON text sequence (RFC 7464)", ".", err);
-	if (!t.len || (*t.ptr != '{' && *t.ptr != '['))
-		return RC_OK;
-	json_t *v = json_loadb((const char *)t.ptr, t.len, JSON_DISABLE_EOF_CHECK | JSON_ALLOW_NUL,
-			       &where);
-	if (v) {
-		struct bytes rest = left_trimmed(
-			bytes_of(t.ptr + where.position, t.len - (size_t)where.position));
-		/* a list of scalars may be the beginning of a line in a log */
-		int rc = json_is_object(v) || is_list_of_objects(v)
-				 ? refuse_document(name, v, rest.len, err)
-				 : RC_OK;
-		json_decref(v);
-		return rc;
-	}
-	struct bytes next = left_trimmed(bytes_of(t.ptr + 1, t.len - 1));
-	if (next.len && *t.ptr == '[' && *next.ptr == '{')
-		return refuse_json(name, "one JSON array", ".[]", err);
-	return next.len && *t.ptr == '{' && *next.ptr == '"'
-		       ? refuse_json(name, "JSON that is not on lines of its own", ".", err)
-		       : RC_OK;
-}
-
-/* Return true for {"index": {"_index": ...}}, the first line of a pair. */
-static bool is_bulk_action(const json_t *v)
-{
-	static const char *const actions[] = {"index", "create", "update", "delete", NULL};
-
-	for (size_t i = 0; actions[i]; i++) {
-		json_t *action = json_object_get(v, actions[i]);
-
-		if (json_object_size(v) == 1 && json_is_object(action) &&
-		    (json_object_get(action, "_index") || json_object_get(action, "_id")))
-			return true;
-	}
-	return false;
-}
-
-int json_lines_refuse(const struct columns *c, const struct lines *l, const char *name,
-		      struct error *err)
-{
-	size_t i = 0;
-	json_error_t ignored;
-
-	while (i < l->n && !l->line[i].len)
-		i++;
-	struct bytes t = line_text(l, i);
-	json_t *v = json_loadb((const char *)t.ptr, t.len, JSON_ALLOW_NUL, &ignored);
-	int rc = RC_OK;
-	if (v && is_bulk_action(v))
-		rc = refuse_json(name, "the pairs of lines of an Elasticsearch bulk request",
-				 "(.index // .create) as $a | input + {_index: $a._index, _id: "
-				 "$a._id}",
-				 err);
-	else if (v && c->rows == 1 && list_in(v))
-		rc = refuse_document(name, v, 0, err);
-	json_decref(v);
-	return rc;
-}
-
-/* --- text --- */
 
 struct forms {
 	size_t lines, pairs, gaps, blanks, equal_length, records;
@@ -149,7 +23,7 @@ static bool is_record_line(struct bytes t)
 }
 
 /* Count key=value pairs whose keys are names. */
-static size_t count_pairs(struct bytes t)
+size_t count_pairs(struct bytes t)
 {
 	size_t pairs = 0;
 	bool name = false;
@@ -235,6 +109,8 @@ int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char
 	if (f.records > 1)
 		return refuse(name, "one line for each column (psql \\x or mysql \\G)",
 			      "repeat the query with `psql --csv` or `mysql --batch`", err);
+	if (s->special)
+		return RC_OK;
 	if (!s->one && (f.escapes || f.line_escapes > 1))
 		return refuse(name, "backslashes before delimiters, quotes or line ends",
 			      "export the table again as CSV with doubled quotes", err);

@@ -60,29 +60,31 @@ static void look_at_rows(struct columns *c, const struct sniffed_shape *s, const
 	row_release(&r);
 }
 
-static int sniff(struct columns *c, const struct lines *l, const char *file, const char *name,
+static int sniff(struct columns *c, struct lines *l, const char *file, const char *name,
 		 struct sniff *out, struct error *err)
 {
 	struct sniffed_shape s = {0};
 	struct sniffed_key k;
 
-	if (!c->schema && !json_look(c, l)) {
+	int rc = c->schema || c->json ? RC_OK : json_find(c, l, file, name, err);
+	if (rc)
+		return rc;
+	if (!c->schema && !c->json) {
 		if (log_write(l, file, name, &out->yaml)) {
 			out->rows = l->n - l->nblank;
 			return RC_OK;
 		}
-		int rc = json_refuse(l, name, err);
-
-		if (rc)
-			return rc;
 		shape_find(&s, l);
+		if (strcmp(file, "-") != 0)
+			special_find(&s, l, c);
 		rc = text_refuse(&s, l, name, err);
 		rc = rc ? rc : files_refuse(&s, l, name, err);
+		if (rc == RC_OK && s.special)
+			rc = special_look(c, &s, l, file, err);
+		else if (rc == RC_OK)
+			look_at_rows(c, &s, l);
 		if (rc)
 			return rc;
-		look_at_rows(c, &s, l);
-	} else if (!c->schema && json_lines_refuse(c, l, name, err)) {
-		return err->code;
 	}
 	if (stop_check(err))
 		return err->code;
@@ -95,9 +97,11 @@ static int sniff(struct columns *c, const struct lines *l, const char *file, con
 	k.all = out->whole_key;
 	k.hash = k.hash || k.all;
 	out->rows = c->rows;
-	const char *doubt = c->json || c->schema ? NULL : header_doubt(c, &s, l);
+	const char *doubt = c->json || c->schema || s.special ? NULL : header_doubt(c, &s, l);
 	if (doubt)
 		buf_printf(&out->doubts, "%s\n", doubt);
+	if (s.doubt)
+		buf_printf(&out->doubts, "%s\n", s.doubt);
 	if (l->found.doubtful)
 		buf_printf(&out->doubts,
 			   "the encoding may be %s (%.0f %% of the characters are usual)%s%s; "
@@ -114,6 +118,10 @@ static int look(struct columns *c, struct lines *l, const char *file, const char
 	if (schema_known(file))
 		return schema_look(c, file, &l->whole, err);
 	int rc = lines_read(l, file, err);
+	struct error ignored;
+	/* a line that is too long may be a JSON document */
+	if (rc == RC_LIMIT && json_find(c, l, file, name, &ignored) == RC_OK && c->json)
+		return RC_OK;
 	if (rc == RC_OK && l->n == 0)
 		rc = error_set(err, RC_DATA, "%s: found no lines, expected at least one", name);
 	return rc;

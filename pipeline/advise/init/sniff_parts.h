@@ -70,6 +70,10 @@ struct sniffed_shape {
 	size_t header_line;
 	bool names_first; /* the first row may be names, but a later file has the same names */
 	bool fields;	  /* the comment `header_line` has the names, as #Fields of web servers */
+	/* only if `special`: how the load splits rows, because row_split cannot (text_forms.c) */
+	bool special;
+	struct csv_source form;
+	const char *doubt; /* what is not certain about the form, or NULL */
 };
 
 /* The values of a row, borrowed until the next row. */
@@ -139,6 +143,7 @@ struct sniffed {
 	uint64_t times; /* bit i is set if all values fit time_forms[i] */
 	bool list;	/* some values are JSON lists, or too deep in objects */
 	bool flags;	/* all values are true or false */
+	bool trailing;	/* some values end with a minus sign */
 	int64_t oldest[TIME_FORMS_MOST];
 	struct distinct distinct;
 	/* columns_decide sets the members below */
@@ -160,9 +165,14 @@ struct columns {
 	uint64_t rows;
 	size_t signs; /* index of the pair of signs that types the most columns */
 	bool signs_doubtful;
-	bool json;	    /* true if values have paths, as in JSON or a schema */
-	const char *schema; /* "avro" or "arrow" if types come from a schema; otherwise NULL */
-	size_t left_out;    /* number of the schema's values that are omitted */
+	bool trailing;	       /* some numbers end with a minus sign */
+	bool null_word;	       /* NULL is no text */
+	bool json;	       /* true if values have paths, as in JSON or a schema */
+	const char *schema;    /* "avro" or "arrow" if types come from a schema; otherwise NULL */
+	size_t left_out;       /* number of the schema's values that are omitted */
+	struct json_form form; /* JSON: how the records are stored */
+	/* members of a document beside the list of records, for a comment; "" if there are none */
+	struct buf members;
 	bool words[NULL_WORDS_MOST], quoted_words, blanks, quoted_blanks;
 	struct field_form *times; /* one item for each item of time_forms */
 	struct field_form flag, number[SIGN_PAIRS];
@@ -180,11 +190,23 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 /* Decide the types, the nulls and the signs. Call this function after the last value was read. */
 void columns_decide(struct columns *c);
 
+/* Forget all columns and rows, to read the file in another form. */
+void columns_restart(struct columns *c);
+
+/* Add the columns of a JSON object (json_rows.c). */
+struct json_t;
+void json_see(struct columns *c, const struct json_t *object);
 /*
  * Return true if the lines are JSON objects. All of their values are then in the columns
  * (json_rows.c).
  */
 bool json_look(struct columns *c, const struct lines *l);
+/*
+ * Find JSON in lines, documents or bulk requests (json_forms.c). Sets `c->json`, and the columns
+ * have all values. Returns RC_DATA for JSON whose records no job finds.
+ */
+int json_find(struct columns *c, struct lines *l, const char *file, const char *name,
+	      struct error *err);
 
 /*
  * Return true if `file` is Avro or Arrow. The columns then contain all values (schema_rows.c). Call
@@ -203,16 +225,24 @@ struct sniffed_key {
 void key_choose(struct sniffed_key *k, const struct columns *c, const struct sniffed_shape *s,
 		const struct lines *l);
 
+/*
+ * Find rows with escapes, a delimiter of several bytes, pairs or columns of a fixed width. Set
+ * `s->special` and add the names of pairs and of columns without names (text_forms.c).
+ */
+void special_find(struct sniffed_shape *s, const struct lines *l, struct columns *c);
+/* Read all rows in the form of `s` as a load does. Return the error of the load's reader. */
+int special_look(struct columns *c, const struct sniffed_shape *s, const struct lines *l,
+		 const char *file, struct error *err);
+/* Count key=value pairs whose keys are names (refuse.c). */
+size_t count_pairs(struct bytes t);
+
 /* Write the job of a log whose lines are not rows (logs.c). Return false if the log is unknown. */
 bool log_write(const struct lines *l, const char *file, const char *name, struct buf *out);
 
 /*
  * Return RC_DATA, with the reason and a fix, for a file that no job reads correctly (refuse.c).
- * json_refuse: text that is not JSON lines. json_lines_refuse: JSON lines. files_refuse: a folder.
+ * text_refuse: delimited text. files_refuse: a folder.
  */
-int json_refuse(const struct lines *l, const char *name, struct error *err);
-int json_lines_refuse(const struct columns *c, const struct lines *l, const char *name,
-		      struct error *err);
 int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
 		struct error *err);
 int files_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,

@@ -117,15 +117,16 @@ static void put_find(const struct columns *c, struct buf *out)
 	buf_append_str(out, "]}   # lines above this line are not data\n");
 }
 
-static void put_names(const struct columns *c, bool header, struct buf *out)
+static void put_names(const struct columns *c, const struct sniffed_shape *s, struct buf *out)
 {
 	buf_append_str(out, "    columns: [");
 	for (size_t i = 0; i < c->n; i++) {
 		buf_append_str(out, i ? ", " : "");
 		put_text(out, c->column[i].name);
 	}
-	buf_append_str(out, header ? "]   # rows have more values than the header has names\n"
-				   : "]   # no line has names; choose better ones\n");
+	buf_append_str(out, s->form.pairs ? "]   # the keys\n"
+			    : s->header ? "]   # rows have more values than the header has names\n"
+					: "]   # no line has names; choose better ones\n");
 }
 
 static void put_footer(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
@@ -163,6 +164,8 @@ static void put_signs(const struct columns *c, struct buf *out)
 							"either\n"
 						      : "\n");
 	}
+	if (c->trailing)
+		buf_append_str(out, "    minus: trailing   # 12.50- is negative\n");
 	if (signs->thousands) {
 		buf_append_str(out, "    thousands: ");
 		put_text(out, signs->thousands);
@@ -170,16 +173,45 @@ static void put_signs(const struct columns *c, struct buf *out)
 	}
 }
 
+static void put_form(const struct csv_source *f, struct buf *out)
+{
+	static const char *const escapes[] = {[ESCAPES_NONE] = NULL,
+					      [ESCAPES_PLAIN] = "plain",
+					      [ESCAPES_MYSQL] = "mysql",
+					      [ESCAPES_POSTGRES] = "postgres"};
+
+	if (f->nwidths) {
+		buf_append_str(out, "    widths: [");
+		for (size_t i = 0; i < f->nwidths; i++)
+			buf_printf(out, "%s%u", i ? ", " : "", f->widths[i]);
+		buf_append_str(out, "]   # in characters; the last column has the rest\n");
+		return;
+	}
+	buf_append_str(out, "    delimiter: ");
+	if (f->long_delimiter.len)
+		put_yaml(out, f->long_delimiter);
+	else
+		buf_printf(out, f->delimiter == '\t' ? "'\\t'" : "'%c'", f->delimiter);
+	buf_append_str(out, f->pairs ? "\n    pairs: true   # KEY=VALUE\n" : "\n");
+	if (f->quotes == QUOTES_NONE)
+		buf_append_str(out, "    quotes: none\n");
+	if (escapes[f->escapes])
+		buf_printf(out, "    escapes: %s   # backslashes; \\N is null\n",
+			   escapes[f->escapes]);
+}
+
 static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 {
-	if (s->one)
+	if (s->special)
+		put_form(&s->form, out);
+	else if (s->one)
 		buf_append_str(out, "    delimiter: '\\x01'   # a line is one value\n"
 				    "    quote: '\\x02'\n");
 	else if (s->delimiter == '\t')
 		buf_append_str(out, "    delimiter: '\\t'\n");
 	else if (s->delimiter != ',')
 		buf_printf(out, "    delimiter: '%c'\n", s->delimiter);
-	if (s->quote != '"' && !s->one)
+	if (s->quote != '"' && !s->one && !s->special)
 		buf_printf(out, "    quote: \"%c\"\n", s->quote);
 	if (s->comments)
 		buf_append_str(out, "    comment: '#'\n");
@@ -226,7 +258,7 @@ static void put_rows(const struct columns *c, const struct sniffed_shape *s, con
 	else if (skip)
 		buf_printf(out, "    skip: %zu   # lines that are not data\n", skip);
 	if (own_names)
-		put_names(c, s->header, out);
+		put_names(c, s, out);
 	if (s->footer)
 		put_footer(s, l, out);
 	put_skipped(s, l, out);
@@ -265,6 +297,28 @@ static void put_csv(const struct columns *c, const struct sniffed_shape *s, cons
 			   c->quoted_blanks ? "all" : "true");
 	put_signs(c, out);
 	put_nulls(c, out);
+}
+
+static void put_json_form(const struct columns *c, struct buf *out)
+{
+	const struct json_form *f = &c->form;
+
+	if (f->records) {
+		buf_append_str(out, "    records: ");
+		put_text(out, f->records);
+		buf_append_str(out, c->members.len ? "   # not loaded: " : "");
+		buf_append(out, c->members.ptr, c->members.len);
+		buf_append_str(out, "\n");
+	} else if (f->layout == JSON_DOCUMENTS) {
+		buf_append_str(out, "    layout: documents   # records are not on lines of their "
+				    "own\n");
+	} else if (f->layout == JSON_BULK) {
+		buf_append_str(out, "    layout: bulk   # _op, _index and _id are those of the "
+				    "action\n");
+	}
+	if (f->extended)
+		buf_append_str(out, "    extended: true   # types of MongoDB, such as {\"$oid\": "
+				    "\"5f\"}\n");
 }
 
 /* --- fields --- */
@@ -312,7 +366,8 @@ static void put_field(const struct columns *c, const struct sniffed *s, struct b
 	if (s->note)
 		buf_printf(out, "; %s", s->note);
 	if (s->list)
-		buf_append_str(out, "; lists are JSON text; an item has a path such as NAME[0]");
+		buf_append_str(out, "; lists are JSON text; an item has a path such as "
+				    "NAME[0]; `explode: NAME[]` makes an event of each item");
 	if (s->format && !has_zone(s->format))
 		buf_append_str(out, "; UTC if the value has no offset; for another zone add `zone: "
 				    "Europe/Berlin`");
@@ -513,6 +568,7 @@ void job_write(const struct columns *c, const struct sniffed_shape *s, const str
 		put_text(out, name);
 		buf_append_str(out, "]\n");
 		put_encoding(l, out);
+		put_json_form(c, out);
 	} else {
 		put_csv(c, s, l, name, out);
 	}

@@ -57,6 +57,32 @@ static int tell_schema(struct buf *out, const char *name, struct error *err)
 	return RC_OK;
 }
 
+/* Append the keys of the preset of this name, or the list of presets if `name` is NULL. */
+static int tell_preset(struct buf *out, const char *name, struct error *err)
+{
+	const struct job_preset *list;
+	size_t n = job_presets(&list), i = 0;
+
+	for (; i < n && name && strcmp(list[i].name, name) != 0;)
+		i++;
+	if (name && i == n)
+		return error_set(
+			err, RC_CONFIG,
+			"found no preset `%.60s`; `saltmill help preset` lists the presets", name);
+	if (name) {
+		buf_printf(out, "# %s\n%s:\n  preset: %s   # means these keys:\n", list[i].what,
+			   list[i].of, list[i].name);
+		for (const char *p = list[i].keys; *p; p += strcspn(p, "\n") + 1)
+			buf_printf(out, "  %.*s\n", (int)strcspn(p, "\n"), p);
+		return RC_OK;
+	}
+	buf_append_str(out, "A source can have one of these presets; `saltmill help preset NAME` "
+			    "prints its keys:\n\n");
+	for (i = 0; i < n; i++)
+		buf_printf(out, "  %-19s %s\n", list[i].name, list[i].what);
+	return RC_OK;
+}
+
 static void list_chapters(struct buf *out)
 {
 	buf_append_str(out, "The guide has these chapters; `saltmill help guide CHAPTER` prints "
@@ -145,6 +171,8 @@ static int tell(struct buf *out, const struct arguments *a, struct error *err)
 		return tell_schema(out, name, err);
 	if (strcmp(topic, "guide") == 0)
 		return tell_chapter(out, name, a->format, err);
+	if (strcmp(topic, "preset") == 0)
+		return tell_preset(out, name, err);
 	if (name)
 		return error_set(err, RC_CONFIG, "found two topics, expected one");
 	if (strcmp(topic, "job") == 0)

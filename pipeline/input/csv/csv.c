@@ -14,11 +14,10 @@
 #include "input/csv.h"
 
 #include <csv.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
+#include "line_ends.h"
 #include "mem.h"
+#include "special.h"
 
 #define LIBCSV_GROW ((size_t)64 << 10)
 
@@ -43,6 +42,7 @@ void csv_open(struct csv_reader *r, const struct csv_source *dialect, bool libcs
 				 .comment = dialect->has_comment ? dialect->comment : -1,
 				 .trim = dialect->trim,
 				 .libcsv_only = libcsv_only,
+				 .special = special_needed(dialect) ? dialect : NULL,
 				 .max_row_bytes = UINT64_MAX};
 	marks_open(&r->marks, delimiter, quote);
 	r->libcsv = mem_calloc(1, sizeof *r->libcsv);
@@ -75,60 +75,11 @@ void csv_skip(struct csv_reader *r, const struct pattern *skip)
 void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
 {
 	r->batch = n == 0 ? 0 : EVENT_BATCH;
-	if (r->libcsv_only || r->trim || max_row_bytes < MARKS_WINDOW)
+	if (r->libcsv_only || r->special || r->trim || max_row_bytes < MARKS_WINDOW)
 		r->batch = 0;
 	r->max_row_bytes = max_row_bytes ? max_row_bytes : UINT64_MAX;
 	r->columns = mem_realloc(r->columns, (n + 1) * sizeof *r->columns);
 	r->max_columns = n;
-}
-
-/* Return the start of the line after the line end at `p`. */
-static const uint8_t *behind_line_end(const uint8_t *p, const uint8_t *end)
-{
-	return *p == '\r' && p + 1 < end && p[1] == '\n' ? p + 2 : p + 1;
-}
-
-static const uint8_t *find_line_end(const uint8_t *p, const uint8_t *end)
-{
-	while (p < end && !csv_is_end(*p))
-		p++;
-	return p;
-}
-
-uint64_t csv_lines(const uint8_t *data, size_t len)
-{
-	const uint8_t *p = data, *end = data + len;
-	uint64_t lines = 0;
-
-#ifdef __SSE2__
-	const __m128i newline = _mm_set1_epi8('\n');
-	while (end - p >= 16) {
-		/* a byte lane can count only to 255 */
-		ptrdiff_t n = (end - p) / 16 < 255 ? (end - p) / 16 : 255;
-		__m128i lanes = _mm_setzero_si128();
-
-		for (; n > 0; n--, p += 16) {
-			__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-
-			lanes = _mm_sub_epi8(lanes, _mm_cmpeq_epi8(v, newline));
-		}
-		lanes = _mm_sad_epu8(lanes, _mm_setzero_si128());
-		lines += (uint64_t)_mm_extract_epi16(lanes, 0) +
-			 (uint64_t)_mm_extract_epi16(lanes, 4);
-	}
-#endif
-	for (; p < end; p++)
-		lines += *p == '\n';
-	for (p = data; p < end && (p = memchr(p, '\r', (size_t)(end - p))) != NULL; p++)
-		lines += p + 1 == end || p[1] != '\n';
-	return lines;
-}
-
-size_t csv_line(const uint8_t *data, size_t len)
-{
-	const uint8_t *end = find_line_end(data, data + len);
-
-	return end < data + len ? (size_t)(behind_line_end(end, data + len) - data) : 0;
 }
 
 enum csv_state { AT_FIELD, IN_PLAIN, IN_QUOTES, AT_QUOTE, BEHIND_QUOTE, IN_BAD };
@@ -280,11 +231,41 @@ static void skip_first_line(struct csv_reader *r, const uint8_t *start, const ui
 static void find_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
 		     struct csv_row *row)
 {
-	if (r->libcsv_only)
+	if (r->special)
+		special_row(r, p, end, final, false, row);
+	else if (r->libcsv_only)
 		libcsv_row(r, p, end, final, row);
 	else
 		scan_row(r, p, end, final, row);
 	skip_first_line(r, p, end, row);
+}
+
+/* Find the last row end of a special dialect by reading all rows. */
+static size_t cut_special(struct csv_reader *r, const uint8_t *data, size_t len, bool final,
+			  uint64_t max_row_bytes, bool *open)
+{
+	size_t cut = special_cut(r->special, data, len, final);
+	const uint8_t *p = data, *end = data + len;
+	struct csv_row row;
+
+	if (cut != SIZE_MAX)
+		return cut;
+	while (p < end) {
+		size_t line = *p == r->comment ? csv_line(p, (size_t)(end - p)) : 0;
+
+		if (*p == r->comment && !line)
+			return final ? len : (size_t)(p - data);
+		if (line) {
+			p += line;
+			continue;
+		}
+		find_row(r, p, end, final, &row);
+		*open = row.kind == CSV_OPEN || (uint64_t)(row.end - p) > max_row_bytes;
+		if (*open)
+			break;
+		p = row.next;
+	}
+	return (size_t)(p - data);
 }
 
 size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final,
@@ -294,6 +275,8 @@ size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final
 	struct csv_row row;
 
 	*open = false;
+	if (r->special)
+		return cut_special(r, data, len, final, max_row_bytes, open);
 	while (p < end) {
 		/* every line end before the line of the next quote ends a row */
 		const uint8_t *quote = memchr(p, r->quote, (size_t)(end - p));
@@ -518,6 +501,32 @@ void csv_columns(struct csv_reader *r, const struct event_rows *rows, size_t row
 		put_column(&r->columns[k], rows->text + row_field(end).at, rows->text + *end);
 }
 
+/* End the row after its first line, because a later line may be a row. */
+static void end_open_row(struct csv_reader *r, struct csv_row *row)
+{
+	row->end = find_line_end(row->start, r->end);
+	row->next = row->end < r->end ? behind_line_end(row->end, r->end) : r->end;
+}
+
+/* Count the lines of a row, and go to the next row. */
+static void pass_row(struct csv_reader *r, struct csv_row *row)
+{
+	skip_first_line(r, row->start, r->end, row);
+	row->more_lines = csv_lines(row->start, (size_t)(row->end - row->start));
+	r->line += row->more_lines + (row->next > row->end);
+	seek(r, row->next);
+}
+
+static void take_special_row(struct csv_reader *r, struct csv_row *row)
+{
+	row->start = r->pos;
+	row->line = r->line;
+	special_row(r, r->pos, r->end, true, true, row);
+	if (row->kind == CSV_OPEN)
+		end_open_row(r, row);
+	pass_row(r, row);
+}
+
 static void quoted_row(struct csv_reader *r, struct csv_row *row)
 {
 	const uint8_t *start = r->pos;
@@ -541,13 +550,9 @@ static void quoted_row(struct csv_reader *r, struct csv_row *row)
 		row->kind = CSV_CONFUSED;
 	if (row->kind == CSV_OPEN) {
 		row->bad_column = scanned.ncolumns;
-		row->end = find_line_end(start, r->end);
-		row->next = row->end < r->end ? behind_line_end(row->end, r->end) : r->end;
+		end_open_row(r, row);
 	}
-	skip_first_line(r, start, r->end, row);
-	row->more_lines = csv_lines(start, (size_t)(row->end - start));
-	r->line += row->more_lines + (row->next > row->end);
-	seek(r, row->next);
+	pass_row(r, row);
 }
 
 /*
@@ -581,7 +586,9 @@ bool csv_next(struct csv_reader *r, struct csv_row *row)
 			r->blank_lines++;
 			continue;
 		}
-		if (r->libcsv_only || !split_line(r, row))
+		if (r->special)
+			take_special_row(r, row);
+		else if (r->libcsv_only || !split_line(r, row))
 			quoted_row(r, row);
 		if (r->trim && row->kind == CSV_ROW)
 			trim_columns(r, row);

@@ -20,6 +20,7 @@ struct scan {
 	uint8_t *scratch;
 	const char *fault;
 	unsigned depth;
+	bool extended, hex_escapes;
 };
 
 static bool fail(struct scan *s, const uint8_t *at, const char *expected)
@@ -132,6 +133,19 @@ static bool scan_unicode(struct scan *s, uint8_t **out)
 	return true;
 }
 
+/* Read \xHH, which nginx writes for a byte. `s->p` is after \x. */
+static bool scan_hex(struct scan *s, uint8_t **out)
+{
+	int high = s->end - s->p < 2 ? -1 : hex_digit(s->p[0]);
+	int low = high < 0 ? -1 : hex_digit(s->p[1]);
+
+	if (low < 0)
+		return fail(s, s->p - 2, "two hex digits after \\x");
+	*(*out)++ = (uint8_t)(high << 4 | low);
+	s->p += 2;
+	return true;
+}
+
 /* Read an escape. `s->p` is at the backslash. */
 static bool scan_escape(struct scan *s, uint8_t **out)
 {
@@ -144,6 +158,8 @@ static bool scan_escape(struct scan *s, uint8_t **out)
 	s->p += 2;
 	if (c == 'u')
 		return scan_unicode(s, out);
+	if (c == 'x' && s->hex_escapes)
+		return scan_hex(s, out);
 	if (!at)
 		return fail(s, s->p - 2,
 			    "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u after a backslash");
@@ -159,6 +175,16 @@ static bool scan_utf8(struct scan *s)
 		return fail(s, s->p, "UTF-8");
 	s->p += n;
 	return true;
+}
+
+static bool is_utf8(struct bytes t)
+{
+	const uint8_t *p = t.ptr, *end = p + t.len;
+	size_t n = 1;
+
+	for (; p < end && n; p += n)
+		n = utf8_char(p, end);
+	return n;
 }
 
 /*
@@ -197,6 +223,9 @@ static inline bool scan_string(struct scan *s, struct bytes *out)
 		to += s->p - copied;
 		*out = bytes_of(text, (size_t)(to - text));
 		s->scratch = to;
+		/* the bytes of hex escapes may be part of a character, or of none */
+		if (s->hex_escapes && !is_utf8(*out))
+			return fail(s, start, "UTF-8");
 	}
 	s->p++;
 	return true;
@@ -354,6 +383,53 @@ static bool scan_array(struct scan *s, const struct json_node *n)
 	return true;
 }
 
+/* Return true for a key of MongoDB's extended JSON whose value is one text or number. */
+static bool is_typed_key(struct bytes key)
+{
+	static const char *const keys[] = {"$oid",	 "$date",	  "$numberLong",
+					   "$numberInt", "$numberDouble", "$numberDecimal",
+					   "$uuid",	 "$symbol",	  NULL};
+
+	for (size_t i = 0; keys[i]; i++)
+		if (bytes_eq(bytes_str(keys[i]), key))
+			return true;
+	return false;
+}
+
+/*
+ * Find the value in {"$oid": "5f0"}, which may be such an object too, as in {"$date":
+ * {"$numberLong": "0"}}. The text is valid JSON. Return false, and leave `*c` unchanged, for any
+ * other object.
+ */
+static bool unwrap_typed(struct scan *of, struct bytes text, struct column *c)
+{
+	struct scan s = *of;
+	struct bytes key, value;
+
+	s.p = text.ptr + 1;
+	s.end = text.ptr + text.len;
+	skip_space(&s);
+	if (*s.p != '"' || !scan_string(&s, &key) || !is_typed_key(key))
+		return false;
+	skip_space(&s);
+	s.p++; /* the colon */
+	skip_space(&s);
+	const uint8_t *start = s.p;
+	bool string = *start == '"';
+	if (string ? !scan_string(&s, &value) : !scan_value(&s, NULL))
+		return false;
+	if (!string)
+		value = bytes_of(start, (size_t)(s.p - start));
+	skip_space(&s);
+	if (*s.p != '}')
+		return false;
+	if (*start == '{')
+		return unwrap_typed(of, value, c);
+	of->scratch = s.scratch;
+	*c = (struct column){.ptr = value.ptr, .len = (uint32_t)value.len, .quoted = string};
+	return *start != '[';
+}
+
 static bool scan_value(struct scan *s, const struct json_node *n)
 {
 	const uint8_t *start = s->p;
@@ -385,7 +461,32 @@ static bool scan_value(struct scan *s, const struct json_node *n)
 						.len = (uint32_t)text.len,
 						.quoted = string,
 						.absent = absent};
+	if (s->extended && *start == '{')
+		unwrap_typed(s, text, &s->columns[n->column]);
 	return true;
+}
+
+static bool scan_whole(struct scan *s, const struct json_node *root)
+{
+	skip_space(s);
+	if (!scan_value(s, root))
+		return false;
+	skip_space(s);
+	return s->p == s->end || fail(s, s->p, "nothing after the value");
+}
+
+/* Return the value of the member `unwrap`, or the whole text if it has no such object. */
+static struct bytes unwrap_record(const struct json_paths *p, struct scan *s, struct bytes text)
+{
+	struct column found = {.absent = true};
+	struct json_node member = {.key = p->unwrap, .column = 0};
+	const struct json_node root = {.column = NO_COLUMN, .child = &member};
+	struct scan look = *s;
+
+	look.columns = &found;
+	if (!scan_whole(&look, &root) || found.absent || found.quoted)
+		return text;
+	return bytes_of(found.ptr, found.len);
 }
 
 bool json_extract(const struct json_paths *p, struct json_scratch *scratch, struct bytes text,
@@ -393,22 +494,62 @@ bool json_extract(const struct json_paths *p, struct json_scratch *scratch, stru
 {
 	if (!text.ptr)
 		text.ptr = (const uint8_t *)"";
-	scratch->text = mem_reserve(scratch->text, &scratch->room, text.len + EVENT_ROOM_BYTES, 1);
+	/* the strings of an item are after those of the record, which contains the item */
+	scratch->text = mem_reserve(scratch->text, &scratch->room,
+				    (text.len << p->explode) + EVENT_ROOM_BYTES, 1);
 	struct scan s = {.p = text.ptr,
 			 .end = text.ptr + text.len,
 			 .columns = columns,
-			 .scratch = scratch->text};
-	for (size_t i = 0; i < p->ncolumns; i++)
+			 .scratch = scratch->text,
+			 .extended = p->extended,
+			 .hex_escapes = p->hex_escapes};
+	for (size_t i = 0; i < p->ncolumns + p->explode; i++)
 		columns[i] = (struct column){.absent = true};
-	skip_space(&s);
-	bool fine = scan_value(&s, &p->root);
-	if (fine) {
-		skip_space(&s);
-		fine = s.p == s.end || fail(&s, s.p, "nothing after the value");
+	if (p->unwrap.ptr) {
+		struct bytes record = unwrap_record(p, &s, text);
+
+		s.p = record.ptr;
+		s.end = record.ptr + record.len;
 	}
+	bool fine = scan_whole(&s, &p->root);
 	if (!fine)
 		*fault = (struct json_fault){(size_t)(s.p - text.ptr), s.fault};
+	scratch->used = (size_t)(s.scratch - scratch->text);
 	return fine;
+}
+
+/* --- items of a list --- */
+
+struct json_list json_list_of(const struct json_paths *p, const struct column *columns)
+{
+	const struct column *c = &columns[p->list];
+	bool list = !c->absent && !c->quoted && c->len > 1 && c->ptr[0] == '[';
+
+	return (struct json_list){.list = bytes_of(list ? c->ptr : NULL, list ? c->len : 0),
+				  .at = 1};
+}
+
+bool json_list_next(const struct json_paths *p, struct json_scratch *scratch,
+		    struct json_list *items, struct column *columns, struct bytes *item)
+{
+	struct scan s = {.p = items->list.ptr + items->at,
+			 .end = items->list.ptr + items->list.len,
+			 .columns = columns,
+			 .scratch = scratch->text + scratch->used,
+			 .extended = p->extended,
+			 .hex_escapes = p->hex_escapes};
+
+	skip_space(&s);
+	if (s.p == s.end || *s.p == ']')
+		return false;
+	forget(&s, &p->item);
+	const uint8_t *start = s.p;
+	if (!scan_value(&s, &p->item))
+		return false; /* impossible, because json_extract has checked the list */
+	*item = bytes_of(start, (size_t)(s.p - start));
+	skip_space(&s);
+	items->at = (size_t)(s.p - items->list.ptr) + (*s.p == ',');
+	return true;
 }
 
 void json_scratch_release(struct json_scratch *s)

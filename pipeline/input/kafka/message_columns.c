@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "input/csv.h"
-#include "input/json.h"
 #include "mem.h"
 #include "registry.h"
 
@@ -157,8 +156,10 @@ static int compile_paths(struct decoding *d, struct error *err)
 
 	if (!has_paths(d->job))
 		return RC_OK;
-	int rc = json_paths_new(&d->paths, d->columns, d->nvalues, &bad, err);
-	if (rc) {
+	int rc = json_paths_new(&d->paths, d->columns, d->nvalues, &d->job->csv.json, &bad, err);
+	if (rc && bad == d->nvalues) {
+		error_prefix(err, "%s: source.json.", d->job->path);
+	} else if (rc) {
 		const struct field *f = asking(d->job, d->columns[bad]);
 
 		error_prefix(err, "%s:%u:%u: field `%s`: ", d->job->path, f->pos.line,
@@ -458,4 +459,15 @@ int decoder_run(struct decoder *d, const struct message *m, const struct column 
 		d->columns[i] = beside_column(d, i, m);
 	*columns = d->columns;
 	return rc;
+}
+
+struct json_list decoder_items(const struct decoder *d)
+{
+	return json_list_of(d->plan->paths, d->columns);
+}
+
+bool decoder_next(struct decoder *d, struct json_list *items, struct bytes *item)
+{
+	return items->list.ptr &&
+	       json_list_next(d->plan->paths, &d->scratch, items, d->columns, item);
 }

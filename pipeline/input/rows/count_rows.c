@@ -25,6 +25,17 @@ static uint64_t count_lines(const struct buf *piece)
 	return n;
 }
 
+static uint64_t count_records(const struct source *s, const struct buf *piece)
+{
+	struct bytes record;
+	size_t at = 0;
+	uint64_t n = 0;
+
+	while (json_walk_record(s->walk.layout, buf_bytes(piece), &at, &record))
+		n++;
+	return n;
+}
+
 uint64_t count_rows(struct source *s, struct buf *piece)
 {
 	struct event_rows plain;
@@ -32,6 +43,8 @@ uint64_t count_rows(struct source *s, struct buf *piece)
 	uint64_t n = 0;
 	size_t many;
 
+	if (s->documents)
+		return count_records(s, piece);
 	if (s->json)
 		return count_lines(piece);
 	buf_reserve(piece, CSV_SLACK);

@@ -7,6 +7,7 @@
 
 #include "input/csv.h"
 #include "input/input.h"
+#include "input/json_walk.h"
 #include "input/messages.h"
 #include "place.h"
 #include "slice.h"
@@ -50,8 +51,11 @@ struct source {
 	} * by_name;
 	bool opened; /* no header adds a column any more */
 	bool libcsv_only;
-	const struct csv_source *csv;		 /* the job's dialect */
-	struct decoding *json;			 /* the fields' paths, NULL for delimited text */
+	const struct csv_source *csv; /* the job's dialect */
+	struct decoding *json;	      /* the fields' paths, NULL for delimited text */
+	bool documents;		      /* JSON that is not one object per line (documents.c) */
+	struct json_walk walk;	      /* place in the documents; protected by the lock */
+	size_t op; /* column _op of a bulk request; SIZE_MAX if no field uses it */
 	const struct event_block_format *blocks; /* NULL for text */
 	void *own;				 /* data of the block format */
 	size_t piece_bytes;

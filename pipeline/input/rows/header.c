@@ -154,6 +154,7 @@ static int parse_header(struct source *s, struct cursor *c, size_t i, size_t cut
 	buf_append(&head, c->rest.ptr, cut);
 	for (size_t k = 0; k < cut; k++)
 		columns += head.ptr[k] == s->csv->delimiter;
+	columns = columns > s->csv->nwidths ? columns : s->csv->nwidths;
 	csv_open(&r, s->csv, s->libcsv_only);
 	csv_expect(&r, columns, s->max_row_bytes);
 	csv_start(&r, head.ptr, cut);

@@ -1,7 +1,8 @@
 /*
- * json_lines.c - read files with one JSON object per line (NDJSON)
+ * json_lines.c - pass JSON objects, which are lines (NDJSON) or records of documents
  *
- * JSON strings contain no line ends, so a line that is not JSON affects no other line.
+ * JSON strings contain no line ends, so a line that is not JSON affects no other line. documents.c
+ * finds records that are not lines.
  */
 #include "pool.h"
 #include "worker.h"
@@ -12,12 +13,12 @@ int lines_open(struct source *s, const struct job *job, struct error *err)
 
 	if (rc == RC_OK)
 		s->columns = (const char **)(uintptr_t)decoding_columns(s->json, &s->ncolumns);
-	return rc;
+	return rc ? rc : documents_open(s, err);
 }
 
-static uint64_t place_of(const struct source_worker *w, const uint8_t *line)
+static size_t place_of(const struct source_worker *w, const uint8_t *line)
 {
-	return (uint64_t)(line - w->piece.ptr);
+	return (size_t)(line - w->piece.ptr);
 }
 
 /* Pass one line. `line` counts the lines before it in the piece, and `row` those in the file. */
@@ -86,12 +87,52 @@ static bool join_line(struct source_worker *w, struct lines_made *l, struct byte
 	       made_add(w->made, columns, w->seq + place_of(w, text.ptr), text);
 }
 
-bool line_is_blank(struct bytes text)
+/* Pass one text, which is after `line` line ends in the piece. */
+static int pass_text(struct source_worker *w, struct lines_made *made, struct bytes text,
+		     uint64_t line, const struct source_sink *sink, uint64_t *rows,
+		     struct error *err)
 {
-	for (size_t i = 0; i < text.len; i++)
-		if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && !csv_is_end(text.ptr[i]))
-			return false;
-	return true;
+	if (stop_flag)
+		return stop_check(err);
+	int rc = RC_OK;
+	if (is_compound(w->source)) {
+		rc = take_compound(w, text, line, sink, rows, err);
+		w->row++;
+		return rc;
+	}
+	++*rows;
+	bool joins = join_line(w, made, text, line, sink);
+	if (!joins || made_full(w->made))
+		rc = give_lines(w, made, sink, err);
+	if (!joins && rc == RC_OK)
+		rc = take_line(w, text, line, w->row, sink, err);
+	w->row++;
+	return rc;
+}
+
+/* Pass the records of documents. Collected texts must be on consecutive lines. */
+static int work_on_records(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
+			   struct error *err)
+{
+	const struct bytes piece = buf_bytes(&w->piece);
+	struct lines_made made = {0};
+	uint64_t line = 0, next = 0;
+	size_t at = 0, counted = 0;
+	struct bytes text;
+	int rc = RC_OK;
+
+	while (rc == RC_OK && json_walk_record(w->source->walk.layout, piece, &at, &text)) {
+		size_t start = place_of(w, text.ptr);
+
+		line += csv_lines(piece.ptr + counted, start - counted);
+		counted = start;
+		if (line != next)
+			rc = give_lines(w, &made, sink, err);
+		next = line + 1;
+		if (rc == RC_OK)
+			rc = pass_text(w, &made, text, line, sink, rows, err);
+	}
+	return rc == RC_OK ? give_lines(w, &made, sink, err) : rc;
 }
 
 int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
@@ -102,6 +143,8 @@ int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint6
 	uint64_t line = 0;
 	int rc = RC_OK;
 
+	if (w->source->documents)
+		return work_on_records(w, sink, rows, err);
 	for (; p < end && rc == RC_OK; line++) {
 		size_t len = csv_line(p, (size_t)(end - p));
 		struct bytes text = bytes_of(p, len > 0 ? len : (size_t)(end - p));
@@ -115,15 +158,7 @@ int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint6
 			rc = give_lines(w, &made, sink, err);
 			continue;
 		}
-		if (stop_flag)
-			return stop_check(err);
-		++*rows;
-		bool joins = join_line(w, &made, text, line, sink);
-		if (!joins || made_full(w->made))
-			rc = give_lines(w, &made, sink, err);
-		if (!joins && rc == RC_OK)
-			rc = take_line(w, text, line, w->row, sink, err);
-		w->row++;
+		rc = pass_text(w, &made, text, line, sink, rows, err);
 	}
 	return rc == RC_OK ? give_lines(w, &made, sink, err) : rc;
 }

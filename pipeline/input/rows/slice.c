@@ -65,6 +65,11 @@ static int check_slice(const struct source *s, struct error *err)
 	if (s->blocks)
 		return error_set(err, RC_CONFIG, "--slice: found %s, expected a csv or json source",
 				 s->blocks->key);
+	if (s->documents)
+		return error_set(err, RC_CONFIG,
+				 "--slice: found JSON documents, whose records need not begin on a "
+				 "new line; expected `layout: lines`, or load the file without "
+				 "--slice");
 	if (s->csv->encoding)
 		return error_set(err, RC_CONFIG,
 				 "--slice: found source.csv.encoding: %s, expected UTF-8",

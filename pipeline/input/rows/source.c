@@ -248,6 +248,7 @@ void source_close(struct source *s)
 		csv_close(&s->counter);
 	if (s->blocks)
 		s->blocks->close(s);
+	json_walk_close(&s->walk);
 	decoding_free(s->json);
 	pthread_mutex_destroy(&s->lock);
 	places_release(&s->places);
@@ -337,6 +338,7 @@ struct source_worker *source_worker_new(struct source *s)
 		w->json = decoder_new(s->json);
 	if (s->json)
 		w->made = made_rows_new(s->ncolumns, !s->blocks);
+	documents_worker_open(w);
 	open_reader(w);
 	if (s->by_name)
 		w->ordered = mem_calloc(s->ncolumns + 1, sizeof *w->ordered);
@@ -376,6 +378,8 @@ void source_worker_free(struct source_worker *w)
 	if (w->own)
 		w->source->blocks->worker_free(w->own);
 	decoder_free(w->json);
+	decoder_free(w->meta);
+	mem_free(w->pair);
 	made_rows_free(w->made);
 	pattern_scratch_release(&w->skip);
 	csv_close(&w->reader);
@@ -478,9 +482,13 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 		if (rc == RC_OK && slice_done(s, &s->cursor))
 			rc = input_unchanged(&s->cursor.in, err);
 		else if (rc == RC_OK && (!s->cursor.eof || s->cursor.rest.len > 0))
-			rc = s->blocks ? blocks_cut(s, w, err) : cut_piece(s, w, err);
+			rc = s->blocks	    ? blocks_cut(s, w, err)
+			     : s->documents ? documents_cut(s, w, err)
+					    : cut_piece(s, w, err);
 		if (rc == RC_OK && s->blocks && w->piece.len == 0)
 			rc = s->blocks->ended(s, &s->cursor, err);
+		if (rc == RC_OK && s->documents && w->piece.len == 0)
+			rc = documents_ended(s, err);
 		if (rc) {
 			s->failure = *err;
 			return rc;

@@ -29,3 +29,11 @@ int worker_take(struct source_worker *w, const struct event *event, const struct
 
 	return rc == RC_DATA ? worker_reject(w, sink, event, &why, err) : rc;
 }
+
+bool line_is_blank(struct bytes text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && !csv_is_end(text.ptr[i]))
+			return false;
+	return true;
+}

@@ -14,6 +14,8 @@ struct source_worker {
 	struct csv_reader reader;
 	struct column *ordered; /* `columns: by_name`: the columns in the source's order */
 	struct decoder *json;	/* NULL for delimited text */
+	struct decoder *meta;	/* decoder of the actions of a bulk request, or NULL */
+	struct column *pair;	/* columns of an action and its document */
 	struct buf piece;
 	size_t file;
 	/*
@@ -69,10 +71,29 @@ static inline size_t source_width(const struct source *s, size_t file)
 
 /* Make columns of the paths that the job's fields use (json_lines.c). */
 int lines_open(struct source *s, const struct job *job, struct error *err);
-/* Return true if the line has only spaces, tabs and its line end. */
+/* Return true if the line has only spaces, tabs and its line end (worker.c). */
 bool line_is_blank(struct bytes text);
-/* Pass each line of the piece that is not blank as an event. Set `*rows` to the number of lines. */
+/*
+ * Pass each line of the piece that is not blank, or each record of documents, as an event. Set
+ * `*rows` to the number of events.
+ */
 int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
 		  struct error *err);
+
+/* Prepare for JSON documents if the job has them (documents.c). */
+int documents_open(struct source *s, struct error *err);
+void documents_worker_open(struct source_worker *w);
+/* Fill `w->piece` with the next whole records, or with nothing at the end of the file. */
+int documents_cut(struct source *s, struct source_worker *w, struct error *err);
+/* Check that the last document of the file is whole. */
+int documents_ended(const struct source *s, struct error *err);
+/* Return true if one record is several events, or several texts are one event. */
+bool is_compound(const struct source *s);
+/*
+ * Pass the events of such a record, whose text is in the piece after `line` line ends. Add the
+ * number of events to `*rows`.
+ */
+int take_compound(struct source_worker *w, struct bytes text, uint64_t line,
+		  const struct source_sink *sink, uint64_t *rows, struct error *err);
 
 #endif

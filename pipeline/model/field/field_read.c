@@ -434,10 +434,13 @@ static int decode_real(const struct field_form *form, struct value *v, struct bu
 	return 0;
 }
 
-static bool is_number(enum field_type t)
+static bool is_number(const struct field *f)
 {
+	enum field_type t = f->type;
+
 	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64 ||
-	       t == FIELD_DECIMAL;
+	       t == FIELD_DECIMAL ||
+	       (t == FIELD_TIME && f->unit != TIME_FORMAT && f->unit != TIME_OF_SOURCE);
 }
 
 /* Replace the job's decimal and thousands signs by a plain decimal point. */
@@ -463,6 +466,7 @@ int field_form_init(struct field_form *form, struct arena *a, const struct job *
 		form->thousands = bytes_str(job->csv.thousands);
 	if (job->csv.decimal)
 		form->decimal = bytes_str(job->csv.decimal);
+	form->minus = job->csv.minus;
 	if (f->type != FIELD_TIME || f->unit != TIME_FORMAT)
 		return RC_OK;
 	if (f->year_near && !field_day_of(f->year_near, &form->near_day))
@@ -478,7 +482,7 @@ int field_read(const struct field_form *form, struct value *v, struct field_scra
 {
 	const struct field *f = form->field;
 
-	if ((form->thousands.len || form->decimal.len) && is_number(f->type) &&
+	if ((form->thousands.len || form->decimal.len || form->minus) && is_number(f) &&
 	    take_signs(form, v, &s->decoded, why))
 		return RC_DATA;
 	switch (f->type) {

@@ -42,13 +42,31 @@ static const uint8_t *whole_part(const struct field_form *form, const uint8_t *p
 	}
 }
 
+/* Remove a trailing minus sign or parentheses. Returns false if the text has none. */
+static bool take_minus(const struct field_form *form, struct bytes *t)
+{
+	size_t n = t->len;
+
+	if (form->minus == MINUS_TRAILING && n > 1 && t->ptr[n - 1] == '-')
+		*t = bytes_of(t->ptr, n - 1);
+	else if (form->minus == MINUS_PARENTHESES && n > 2 && t->ptr[0] == '(' &&
+		 t->ptr[n - 1] == ')')
+		*t = bytes_of(t->ptr + 1, n - 2);
+	else
+		return false;
+	return true;
+}
+
 bool number_plain(const struct field_form *form, struct bytes text, struct buf *out)
 {
+	bool minus = take_minus(form, &text);
 	const uint8_t *p = text.ptr, *end = p + text.len;
 
 	out->len = 0;
-	buf_reserve(out, text.len + EVENT_ROOM_BYTES);
-	if (p < end && (*p == '-' || *p == '+'))
+	buf_reserve(out, text.len + 1 + EVENT_ROOM_BYTES);
+	if (minus)
+		buf_put(out, '-');
+	else if (p < end && (*p == '-' || *p == '+'))
 		buf_put(out, *p++);
 	p = whole_part(form, p, end, out);
 	if (!p)

@@ -9,7 +9,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static int read_files(struct reader *r, const struct node *n, const struct key *key, void *slot)
+int read_files(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
 	int rc = read_texts(r, n, key->name, false, &c->files, &c->nfiles);
@@ -19,8 +19,7 @@ static int read_files(struct reader *r, const struct node *n, const struct key *
 	return rc;
 }
 
-static int read_partitions(struct reader *r, const struct node *n, const struct key *key,
-			   void *slot)
+int read_path_partitions(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
 
@@ -68,8 +67,7 @@ static int read_header(struct reader *r, const struct node *n, const struct key 
 }
 
 /* Read the thousands or decimal sign of numbers. Slot: const char *. */
-static int read_number_sign(struct reader *r, const struct node *n, const struct key *key,
-			    void *slot)
+int read_number_sign(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	const char *text;
 	uint32_t code;
@@ -106,8 +104,7 @@ static int read_skip_matching(struct reader *r, const struct node *n, const stru
 	return rc;
 }
 
-static int read_text_encoding(struct reader *r, const struct node *n, const struct key *key,
-			      void *slot)
+int read_text_encoding(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
 	const char *name;
@@ -127,6 +124,48 @@ static int read_text_encoding(struct reader *r, const struct node *n, const stru
 	return RC_OK;
 }
 
+/* Read a delimiter of one or more bytes. */
+static int read_delimiter(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+	struct bytes v = {0};
+
+	if (n->kind == NODE_SCALAR && n->len > 1 && n->len <= 32 &&
+	    strpbrk(n->text, "\\|~^#:;,$%&@!*"))
+		(void)read_escaped(r, n, key, &v);
+	if (v.len < 2 || v.len > 8)
+		return read_byte(r, n, key, &c->delimiter);
+	c->delimiter = v.ptr[0];
+	c->long_delimiter = v;
+	return RC_OK;
+}
+
+static int read_widths(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+	const struct key width = {.name = key->name, .min = 1, .max = 100000};
+	int rc = RC_OK;
+
+	if (n->kind != NODE_SEQUENCE || n->count < 1)
+		return expected(r, n, key->name,
+				"a list of widths in characters, such as [8, 30, 12]");
+	c->widths = arena_alloc(&r->job->arena, n->count * sizeof *c->widths);
+	for (size_t i = 0; i < n->count && rc == RC_OK; i++)
+		rc = read_number(r, n->items[i], &width, &c->widths[i]);
+	c->nwidths = n->count;
+	return rc;
+}
+
+static const struct choice minuses[] = {{"front", MINUS_FRONT},
+					{"trailing", MINUS_TRAILING},
+					{"parentheses", MINUS_PARENTHESES}};
+static const struct choice quote_rules[] = {{"strict", QUOTES_STRICT},
+					    {"lenient", QUOTES_LENIENT},
+					    {"none", QUOTES_NONE}};
+static const struct choice escape_rules[] = {{"none", ESCAPES_NONE},
+					     {"plain", ESCAPES_PLAIN},
+					     {"mysql", ESCAPES_MYSQL},
+					     {"postgres", ESCAPES_POSTGRES}};
 static const struct choice trims[] = {{"false", TRIM_NOTHING},
 				      {"true", TRIM_BLANKS},
 				      {"all", TRIM_ALL}};
@@ -149,7 +188,13 @@ static const struct key csv_keys[] = {
 	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
 	       "are columns",
 	       "partitions: [dt, region]"),
-	 .read = read_partitions},
+	 .read = read_path_partitions},
+	{.name = "preset",
+	 WORDS(TEXT, NULL,
+	       "the keys for a known program; `saltmill help preset` lists the presets, and other "
+	       "keys of the job replace theirs",
+	       "preset: mysql"),
+	 .read = read_preset_name},
 	{.name = "skip",
 	 WORDS(NUMBER, "0", "number of lines to skip in each file, above its header or first row",
 	       "skip: 2"),
@@ -177,14 +222,42 @@ static const struct key csv_keys[] = {
 	 INNER(&find_schema),
 	 .read = read_header},
 	{.name = "delimiter",
-	 WORDS(BYTE, "\",\"", "the byte between values", "delimiter: ;"),
-	 .read = read_byte,
-	 SLOT(delimiter)},
+	 WORDS(ESCAPED, "\",\"", "the byte, or up to 8 bytes, between values", "delimiter: ;"),
+	 .read = read_delimiter},
 	{.name = "quote",
 	 WORDS(BYTE, "'\"'", "the byte around values that contain delimiters, quotes or line ends",
 	       "quote: \"'\""),
 	 .read = read_byte,
 	 SLOT(quote)},
+	{.name = "quotes",
+	 WORDS(CHOICE, "strict",
+	       "`strict`: RFC 4180; `lenient`: a quote that is not around a whole value is text, and a "
+	       "row is one line; `none`: quotes are text",
+	       "quotes: lenient"),
+	 .read = read_choice,
+	 SLOT(quotes),
+	 CHOICES(quote_rules)},
+	{.name = "escapes",
+	 WORDS(CHOICE, "none",
+	       "a backslash makes the next byte text (`plain`), or also a control byte by the letters "
+	       "of `mysql` or `postgres`; an unquoted \\N is null",
+	       "escapes: mysql"),
+	 .read = read_choice,
+	 SLOT(escapes),
+	 CHOICES(escape_rules)},
+	{.name = "widths",
+	 WORDS(NUMBERS, NULL,
+	       "columns of a fixed width, in characters; the last one has the rest of the line; "
+	       "blanks around values are removed",
+	       "widths: [8, 30, 12]"),
+	 .read = read_widths},
+	{.name = "pairs",
+	 WORDS(BOOL, "false",
+	       "values are KEY=VALUE, as in logfmt; `columns` has the keys to read, and `delimiter` "
+	       "is between pairs",
+	       "pairs: true"),
+	 .read = read_bool,
+	 SLOT(pairs)},
 	{.name = "comment",
 	 WORDS(BYTE, NULL, "skip lines that begin with this byte", "comment: \"#\""),
 	 .read = read_comment},
@@ -222,6 +295,14 @@ static const struct key csv_keys[] = {
 	 WORDS(SIGN, "\".\"", "the character before a number's fraction", "decimal: \",\""),
 	 .read = read_number_sign,
 	 SLOT(decimal)},
+	{.name = "minus",
+	 WORDS(CHOICE, "front",
+	       "how negative numbers are written: -12, or also 12- (`trailing`) or (12) "
+	       "(`parentheses`)",
+	       "minus: trailing"),
+	 .read = read_choice,
+	 SLOT(minus),
+	 CHOICES(minuses)},
 	{.name = "encoding",
 	 WORDS(TEXT, "utf-8", "the character set of the files; `iconv --list` prints the names",
 	       "encoding: cp1252"),
@@ -251,7 +332,7 @@ static int check_csv_bytes(struct reader *r, const struct node *n, const struct 
 {
 	const struct node *byte = node_get(n, "delimiter"), *comment = node_get(n, "comment");
 
-	if (c->delimiter == c->quote || strchr("\r\n", c->delimiter))
+	if ((c->delimiter == c->quote && c->quotes != QUOTES_NONE) || strchr("\r\n", c->delimiter))
 		return fault(
 			r, byte ? byte->pos : n->pos,
 			"delimiter: found the quote, a line end or NUL, expected another byte");
@@ -267,7 +348,7 @@ static int check_csv_bytes(struct reader *r, const struct node *n, const struct 
 	return RC_OK;
 }
 
-static int check_number_signs(struct reader *r, const struct node *n, const struct csv_source *c)
+int check_number_signs(struct reader *r, const struct node *n, const struct csv_source *c)
 {
 	const struct node *at = node_get(n, "thousands");
 
@@ -276,6 +357,24 @@ static int check_number_signs(struct reader *r, const struct node *n, const stru
 			r, at->pos,
 			"thousands: found `%s`, which is the decimal sign too, expected different ones",
 			c->thousands);
+	return RC_OK;
+}
+
+/* Check keys that exclude each other. */
+static int check_csv_form(struct reader *r, const struct node *n, const struct csv_source *c)
+{
+	const struct node *widths = node_get(n, "widths"), *pairs = node_get(n, "pairs");
+
+	if (widths && c->pairs)
+		return fault(r, pairs->pos, "found `widths` and `pairs`, expected one of them");
+	if (widths && c->columns && c->ncolumns != c->nwidths)
+		return fault(r, widths->pos,
+			     "widths: found %zu widths, expected %zu, one for each of `columns`",
+			     c->nwidths, c->ncolumns);
+	if (c->pairs && !c->columns)
+		return fault(r, pairs->pos,
+			     "pairs: found no `columns`, expected the keys to read, such as "
+			     "`columns: [ts, level, msg]`");
 	return RC_OK;
 }
 
@@ -296,6 +395,8 @@ static int check_csv(struct reader *r, const struct node *n, const struct csv_so
 		return fault(r, header->pos,
 			     "found `header: false` alone, expected `columns: [a, b]` too");
 	int rc = check_csv_bytes(r, n, c);
+	if (rc == RC_OK)
+		rc = check_csv_form(r, n, c);
 	return rc ? rc : check_number_signs(r, n, c);
 }
 
@@ -312,61 +413,10 @@ static int read_csv(struct reader *r, const struct node *n, const struct key *ke
 				       .nulls = empty,
 				       .nnulls = 1,
 				       .max_row_bytes = 16 * MIB};
-	int rc = read_mapping(r, n, &csv_schema, &job->csv);
+	int rc = read_preset(r, n, "csv", &csv_schema);
+	if (rc == RC_OK)
+		rc = read_mapping(r, n, &csv_schema, &job->csv);
 	return rc ? rc : check_csv(r, n, &job->csv);
-}
-
-static const struct key json_keys[] = {
-	{.name = "files",
-	 WORDS(TEXTS, NULL, "files with one JSON object per line; paths, patterns, folders, \"-\"",
-	       "files: [events.jsonl]"),
-	 .read = read_files},
-	{.name = "partitions",
-	 WORDS(TEXTS, NULL,
-	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
-	       "are columns",
-	       "partitions: [dt, region]"),
-	 .read = read_partitions},
-	{.name = "encoding",
-	 WORDS(TEXT, "utf-8", "the character set of the files; `iconv --list` prints the names",
-	       "encoding: utf-16"),
-	 .read = read_text_encoding},
-	{.name = "thousands",
-	 WORDS(SIGN, NULL, "the character between groups of three digits, in strings",
-	       "thousands: \".\""),
-	 .read = read_number_sign,
-	 SLOT(thousands)},
-	{.name = "decimal",
-	 WORDS(SIGN, "\".\"", "the character before a fraction, in strings", "decimal: \",\""),
-	 .read = read_number_sign,
-	 SLOT(decimal)},
-	{.name = "max_row",
-	 WORDS(SIZE, "16M", "the size limit of a line; a longer line ends the run", "max_row: 64M"),
-	 .read = read_size,
-	 SLOT(max_row_bytes),
-	 .min = 1,
-	 .max = 2048 * MIB},
-};
-static const struct schema json_schema = SCHEMA("json", json_keys);
-
-/*
- * Read a source with one JSON object per line. JSON has a null. A field's spellings of null also
- * apply to its strings.
- */
-static int read_json(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	struct job *job = slot;
-
-	(void)key;
-	job->source = SOURCE_JSON;
-	job->kafka.format = KAFKA_JSON;
-	job->csv = (struct csv_source){.delimiter = ',',
-				       .quote = '"',
-				       .quoted_nulls = true,
-				       .empty_is_value = true,
-				       .max_row_bytes = 16 * MIB};
-	int rc = read_mapping(r, n, &json_schema, &job->csv);
-	return rc ? rc : check_number_signs(r, n, &job->csv);
 }
 
 static const struct key block_keys[] = {
@@ -379,7 +429,7 @@ static const struct key block_keys[] = {
 	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
 	       "are columns",
 	       "partitions: [dt, region]"),
-	 .read = read_partitions},
+	 .read = read_path_partitions},
 	{.name = "max_block",
 	 WORDS(SIZE, "256M",
 	       "the size limit of a block or record batch, compressed or not; a larger block ends the run",
@@ -415,7 +465,8 @@ static const struct key source_keys[] = {
 	 INNER(&csv_schema),
 	 .read = read_csv},
 	{.name = "json",
-	 WORDS(MAPPING, NULL, "one JSON object per line", "json: {files: [events.jsonl]}"),
+	 WORDS(MAPPING, NULL, "JSON objects, one per line or in documents",
+	       "json: {files: [events.jsonl]}"),
 	 INNER(&json_schema),
 	 .read = read_json},
 	{.name = "avro",

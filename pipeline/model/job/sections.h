@@ -9,11 +9,28 @@
 #include "schema.h"
 
 /* The tables of keys that other files use. */
-extern const struct schema job_schema, source_schema, kafka_schema, dialect_schema, field_schema,
-	piece_schema, keep_schema, expect_schema, table_schema, family_schema, cell_schema,
-	delete_schema, regions_schema, spread_schema, attributes_schema;
+extern const struct schema job_schema, source_schema, json_schema, kafka_schema, dialect_schema,
+	field_schema, piece_schema, keep_schema, expect_schema, table_schema, family_schema,
+	cell_schema, delete_schema, regions_schema, spread_schema, attributes_schema;
 extern const struct schema *const part_schemas[]; /* ends with NULL */
 
+/* section_source.c. Slot: struct csv_source. */
+int read_files(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_path_partitions(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_text_encoding(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Read the thousands or decimal sign of numbers. Slot: const char *. */
+int read_number_sign(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int check_number_signs(struct reader *r, const struct node *n, const struct csv_source *c);
+/* section_json.c. Slot: struct job. */
+int read_json(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/*
+ * section_presets.c. Read the keys of the preset that the mapping `n` names, if it names one, into
+ * job->csv. `of` is the key of the source.
+ */
+int read_preset(struct reader *r, const struct node *n, const char *of,
+		const struct schema *schema);
+/* Accept the name, which read_preset has checked. */
+int read_preset_name(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* section_source.c. Slot: struct job. */
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* section_kafka.c. Slot: struct job, or struct csv_source for the keys of csv. */

@@ -169,6 +169,7 @@ static int read_piece(const struct key_schema *s, const struct field_forms *form
 	if (!text.ptr)
 		return RC_OK;
 	form.thousands = form.decimal = (struct bytes){0};
+	form.minus = MINUS_FRONT;
 	int rc = field_read(&form, &p->value, &scratch, &why);
 	p->value.text = text;
 	if (rc == RC_OK && field_has_bytes(form.field->type)) {

@@ -75,6 +75,7 @@ static int read_text(const struct field_form *form, struct value *v, struct fiel
 	struct reject why;
 
 	plain.thousands = plain.decimal = (struct bytes){0};
+	plain.minus = MINUS_FRONT;
 	if (field_read(&plain, v, scratch, &why))
 		return error_set(err, RC_DATA, "%s: %s", form->field->name, why.detail);
 	return RC_OK;

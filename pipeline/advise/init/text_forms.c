@@ -1,0 +1,329 @@
+/*
+ * text_forms.c - find rows that libcsv cannot split: backslash escapes, delimiters of several bytes,
+ * key=value pairs, and columns of a fixed width
+ *
+ * The reader of a load splits the rows, so a form that is found here can be loaded.
+ */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "sniff_parts.h"
+#include "source.h"
+
+#define LOOK_LINES 1000
+#define KEYS_MOST  300
+#define WIDTH_MOST 4000 /* longest line of columns of a fixed width */
+
+/* --- backslash escapes --- */
+
+struct slashes {
+	size_t delimiter, line_end, quote, twice, nulls, quoted;
+	bool mysql, postgres; /* letters that only one of the two has */
+	bool letters, other;  /* letters of both; and bytes after which no program writes one */
+};
+
+static void see_escape(struct slashes *e, uint8_t c, uint8_t delimiter)
+{
+	e->delimiter += c == delimiter;
+	e->quote += c == '"' || c == '\'';
+	e->twice += c == '\\';
+	e->nulls += c == 'N';
+	e->letters = e->letters || strchr("bnrt", c);
+	e->mysql = e->mysql || c == '0' || c == 'Z';
+	e->postgres = e->postgres || strchr("fvx1234567", c);
+	e->other = e->other || (c != delimiter && c != '.' && !strchr("\"'\\NbnrtfvxZ01234567", c));
+}
+
+static void see_slashes(struct slashes *e, const struct sniffed_shape *s, struct bytes t)
+{
+	for (size_t i = 0; i < t.len; i++) {
+		e->quoted += t.ptr[i] == '"' && (i == 0 || t.ptr[i - 1] == s->delimiter);
+		if (t.ptr[i] != '\\')
+			continue;
+		if (++i == t.len)
+			e->line_end++;
+		else
+			see_escape(e, t.ptr[i], s->delimiter);
+	}
+}
+
+/* Count the delimiters without a backslash before them. */
+static size_t count_delimiters(struct bytes t, uint8_t delimiter)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t.len; i++) {
+		n += t.ptr[i] == delimiter;
+		i += t.ptr[i] == '\\';
+	}
+	return n;
+}
+
+/*
+ * Correct the first row and the number of columns, which shape_find found without regard to
+ * backslashes.
+ */
+static void correct_shape(struct sniffed_shape *s, const struct lines *l)
+{
+	size_t n = count_delimiters(line_text(l, s->first), s->delimiter);
+
+	while (s->first > 0 && !s->header &&
+	       count_delimiters(line_text(l, s->first - 1), s->delimiter) == n)
+		s->first--;
+	s->ncolumns = n + 1;
+	s->widest = 0;
+	s->missing = s->extra = false;
+}
+
+static void find_escapes(struct sniffed_shape *s, const struct lines *l, struct columns *c)
+{
+	struct slashes e = {0};
+
+	for (size_t i = s->first; i < l->n; i++)
+		see_slashes(&e, s, line_text(l, i));
+	bool escapes = e.delimiter || e.line_end || (e.quote && e.quoted) ||
+		       (e.twice && (e.letters || e.nulls));
+	if (s->one || !escapes || e.other || (e.mysql && e.postgres))
+		return;
+	s->special = true;
+	correct_shape(s, l);
+	/* mysql --batch writes NULL */
+	c->null_word = !e.nulls && (e.mysql || e.letters);
+	s->form.delimiter = s->delimiter;
+	s->form.quotes = e.quoted ? QUOTES_STRICT : QUOTES_NONE;
+	s->form.escapes = e.postgres		 ? ESCAPES_POSTGRES
+			  : e.mysql || e.letters ? ESCAPES_MYSQL
+						 : ESCAPES_PLAIN;
+}
+
+/* --- a delimiter of two bytes --- */
+
+static void find_long(struct sniffed_shape *s, struct columns *c)
+{
+	char twice[2] = {(char)s->delimiter, (char)s->delimiter};
+
+	if (!s->doubled)
+		return;
+	s->special = true;
+	s->form.delimiter = s->delimiter;
+	s->form.long_delimiter = arena_bytes(&c->arena, bytes_of(twice, 2));
+	s->ncolumns = (s->ncolumns + 1) / 2;
+	s->widest = 0;
+	s->missing = s->extra = s->repeats = false;
+}
+
+/* --- pairs --- */
+
+static void add_keys(struct columns *c, struct bytes t)
+{
+	size_t start = 0;
+	bool name = false, quoted = false;
+
+	for (size_t i = 0; i < t.len && c->n < KEYS_MOST; i++) {
+		uint8_t b = t.ptr[i];
+
+		quoted = b == '"' && (i == 0 || t.ptr[i - 1] != '\\') ? !quoted : quoted;
+		if (quoted) {
+			name = false;
+			continue;
+		}
+		if (b == '=' && name)
+			columns_add(c, bytes_of(t.ptr + start, i - start));
+		bool inside = isalnum(b) || memchr("_.-", b, 3);
+		if (!name && inside && !isdigit(b) && (i == 0 || isspace(t.ptr[i - 1])))
+			start = i;
+		name = inside && (name || start == i);
+	}
+}
+
+static void find_pairs(struct sniffed_shape *s, const struct lines *l, struct columns *c)
+{
+	size_t pairs = 0, rows = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		rows += !is_blank(line_text(l, i));
+		pairs += count_pairs(line_text(l, i)) >= 2;
+	}
+	if (!s->one || pairs < rows)
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		add_keys(c, line_text(l, i));
+	s->special = true;
+	s->header = false;
+	s->form.pairs = true;
+	s->form.delimiter = ' ';
+	s->ncolumns = c->n;
+}
+
+/* --- columns of a fixed width --- */
+
+/* Mark the characters that are not blank in some line. Return false if a line is too long. */
+static bool mark_line(struct bytes t, bool *used, size_t *most)
+{
+	const uint8_t *p = t.ptr, *end = p + t.len;
+	size_t at = 0;
+
+	for (; p < end && at < WIDTH_MOST; at++) {
+		size_t n = utf8_char(p, end);
+
+		used[at] = used[at] || *p != ' ';
+		if (*p == '\t')
+			return false;
+		p += n ? n : 1;
+	}
+	*most = at > *most ? at : *most;
+	return at < WIDTH_MOST;
+}
+
+static size_t count_words(struct bytes t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t.len; i++)
+		n += t.ptr[i] != ' ' && (i == 0 || t.ptr[i - 1] == ' ');
+	return n;
+}
+
+/* Return true if all words of the text are names. */
+static bool are_words_names(struct bytes t)
+{
+	size_t i = 0;
+
+	while (i < t.len) {
+		size_t start = i;
+
+		while (i < t.len && t.ptr[i] != ' ')
+			i++;
+		if (i > start && !is_name(bytes_of(t.ptr + start, i - start)))
+			return false;
+		i += i < t.len;
+	}
+	return t.len > 0;
+}
+
+/* Put the widths between the starts of columns into the form. */
+static void set_widths(struct sniffed_shape *s, const bool *used, size_t most, struct columns *c)
+{
+	size_t start = 0;
+
+	s->form.widths = arena_alloc(&c->arena, (most + 1) * sizeof *s->form.widths);
+	for (size_t i = 1; i < most; i++) {
+		if (!used[i] || used[i - 1])
+			continue;
+		/* blanks before the first column belong to it */
+		bool any = false;
+		for (size_t k = start; k < i; k++)
+			any = any || used[k];
+		if (!any)
+			continue;
+		s->form.widths[s->form.nwidths++] = (uint32_t)(i - start);
+		start = i;
+	}
+	s->form.widths[s->form.nwidths++] = (uint32_t)(most - start);
+}
+
+static void find_widths(struct sniffed_shape *s, const struct lines *l, struct columns *c)
+{
+	bool *used = arena_alloc(&c->arena, WIDTH_MOST + 1);
+	size_t most = 0, rows = 0, first = next_row(s, l, 0);
+	bool fine = s->one && first < l->n;
+
+	memset(used, 0, WIDTH_MOST + 1);
+	for (size_t i = first; i < l->n && fine; i++) {
+		if (!line_counts(s, l, i))
+			continue;
+		fine = mark_line(line_text(l, i), used, &most);
+		rows++;
+	}
+	if (!fine || rows < 3)
+		return;
+	set_widths(s, used, most, c);
+	struct bytes head = line_text(l, first);
+	bool names = are_words_names(head) && count_words(head) == s->form.nwidths;
+	if (s->form.nwidths < 2 || !names) {
+		/* without names, a blank in all rows may be inside a value */
+		s->form.nwidths = 0;
+		return;
+	}
+	s->special = s->header = true;
+	s->first = first;
+	s->ncolumns = s->form.nwidths;
+}
+
+/* --- rows --- */
+
+void special_find(struct sniffed_shape *s, const struct lines *l, struct columns *c)
+{
+	s->form = (struct csv_source){.delimiter = ',', .quote = '"'};
+	find_long(s, c);
+	if (!s->special)
+		find_escapes(s, l, c);
+	if (!s->special)
+		find_pairs(s, l, c);
+	if (!s->special)
+		find_widths(s, l, c);
+	if (s->special)
+		s->one = false;
+}
+
+static int take_row(void *ctx, const struct event *event, struct reject *why)
+{
+	struct columns *c = ctx;
+
+	(void)why;
+	c->rows++;
+	for (size_t i = 0; i < event->ncolumns; i++) {
+		const struct column *v = &event->columns[i];
+
+		if (!v->absent)
+			column_see(c, &c->column[i], bytes_of(v->ptr, v->len), v->quoted);
+	}
+	return RC_OK;
+}
+
+/* Name the columns of the source. Columns without names are c1, c2 and so on. */
+static void name_columns(struct columns *c, const struct sniffed_shape *s)
+{
+	while (!s->header && c->n < s->ncolumns) {
+		char name[24];
+
+		snprintf(name, sizeof name, "c%zu", c->n + 1);
+		columns_add(c, bytes_str(name));
+	}
+}
+
+int special_look(struct columns *c, const struct sniffed_shape *s, const struct lines *l,
+		 const char *file, struct error *err)
+{
+	struct job job = {.path = "init", .source = SOURCE_CSV, .csv = s->form};
+	const struct input input = {.files = &file, .nfiles = 1};
+	const struct source_options options = {.job = &job, .input = &input};
+	const struct source_sink sink = {.ctx = c, .event = take_row};
+	struct source *source;
+	size_t n;
+
+	name_columns(c, s);
+	const char **names = arena_alloc(&c->arena, (c->n + 1) * sizeof *names);
+	for (size_t i = 0; i < c->n; i++)
+		names[i] = c->column[i].name;
+	job.csv.header = s->header;
+	job.csv.columns = s->header ? NULL : names;
+	job.csv.ncolumns = s->header ? 0 : c->n;
+	job.csv.skip = (uint32_t)s->first;
+	job.csv.skip_footer = (uint32_t)s->footer;
+	job.csv.missing = s->missing ? MISSING_NULL : MISSING_REJECT;
+	job.csv.extra = s->extra ? EXTRA_EMPTY : EXTRA_REJECT;
+	job.csv.encoding = l->encoding;
+	job.csv.has_comment = s->comments;
+	job.csv.comment = '#';
+	job.csv.max_row_bytes = SNIFF_BYTES;
+	int rc = source_open(&source, &options, err);
+	if (rc)
+		return rc;
+	const char *const *found = source_columns(source, &n);
+	for (size_t i = 0; i < n; i++)
+		columns_add(c, bytes_str(found[i]));
+	rc = c->n == n ? source_read_through(source, &sink, err) : RC_OK;
+	source_close(source);
+	return rc;
+}
