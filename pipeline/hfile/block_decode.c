@@ -6,32 +6,7 @@
  */
 #include "block_encode.h"
 
-#include "kv.h"
-#include "tag_dictionary.h"
-
-struct in {
-	const uint8_t *p, *end;
-	bool bad;
-};
-
-/*
- * The state of a decoder between cells. The members are offsets, because `store` moves when it
- * grows.
- */
-struct delta {
-	struct in in;
-	struct buf *store;
-	struct cell_tail tail;
-	struct tag_dictionary *tags; /* NULL means tags are not compressed */
-	uint64_t left;		     /* bytes that the declared plain size still allows */
-	bool first, no_memory;
-	size_t cell_end; /* end of the open cell */
-	size_t key_at, value_at;
-	uint32_t key_bytes, value_bytes;
-	uint64_t ts; /* previous cell */
-	uint8_t type;
-	struct bytes family; /* DIFF: length and name, stored once per block */
-};
+#include "quick_diff.h"
 
 static const uint8_t *take(struct in *in, size_t n)
 {
@@ -357,8 +332,11 @@ static int decode_deltas(const struct block_format *format, struct bytes body, s
 			  .tags = format->packed_tags ? &tags : NULL,
 			  .left = plain,
 			  .first = true};
-	bool ok = true;
+	bool ok = true,
+	     quick = e == ENCODING_DIFF && !d.tail.tags && !d.tail.mvcc && !format->careful;
 	while (ok && d.in.p < d.in.end) {
+		if (quick && !d.first)
+			hfile_quick_diff_decode(&d);
 		ok = e == ENCODING_PREFIX ? decode_prefix(&d)
 		     : e == ENCODING_DIFF ? decode_diff(&d)
 					  : decode_fast_diff(&d);

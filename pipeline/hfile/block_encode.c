@@ -11,7 +11,7 @@
  */
 #include "block_encode.h"
 
-#include "kv.h"
+#include "quick_diff.h"
 
 /* The parts of a cell; sizes in bytes. */
 struct parts_of_cell {
@@ -217,16 +217,24 @@ static int full(const struct buf *out, struct error *err)
 	return error_memory(err, out->len, "an encoded block");
 }
 
-static int encode_deltas(enum block_encoding e, struct bytes cells, struct cell_tail tail,
-			 struct buf *out, struct error *err)
+static int encode_deltas(const struct block_format *format, struct bytes cells, struct buf *out,
+			 struct error *err)
 {
+	const enum block_encoding e = format->encoding;
+	const struct cell_tail tail = format->tail;
 	struct parts_of_cell previous, current;
 	const struct parts_of_cell *p = NULL;
+	const bool quick = e == ENCODING_DIFF && !tail.tags && !tail.mvcc && !format->careful;
 
 	if (!buf_try_reserve(out, 4))
 		return full(out, err);
 	buf_fill_be32(out, (uint32_t)cells.len);
-	for (size_t at = 0; at < cells.len;) {
+	for (size_t at = 0, before = 0; at < cells.len;) {
+		if (p && quick) {
+			at = hfile_quick_diff_encode(cells, &before, at, out);
+			struct kv last = hfile_kv_at(cells.ptr + before);
+			previous = view_of(&last);
+		}
 		struct kv kv = hfile_kv_at(cells.ptr + at);
 		struct bytes tags = tags_of(cells.ptr + at + kv.size, tail);
 
@@ -246,6 +254,7 @@ static int encode_deltas(enum block_encoding e, struct bytes cells, struct cell_
 			buf_fill_byte(out, 0);
 		previous = current;
 		p = &previous;
+		before = at;
 		at += kv.size + tail_of(tags, tail);
 	}
 	return 0;
@@ -280,14 +289,14 @@ static int encode_row_index(struct bytes cells, struct cell_tail tail, struct bu
 	return 0;
 }
 
-int hfile_block_encode(enum block_encoding e, struct bytes cells, struct cell_tail tail,
-		       struct buf *out, struct error *err)
+int hfile_block_encode(const struct block_format *format, struct bytes cells, struct buf *out,
+		       struct error *err)
 {
 	if (!buf_try_reserve(out, 2))
 		return full(out, err);
 	buf_fill_byte(out, 0);
-	buf_fill_byte(out, (uint8_t)e);
-	if (e == ENCODING_ROW_INDEX_V1)
-		return encode_row_index(cells, tail, out, err);
-	return encode_deltas(e, cells, tail, out, err);
+	buf_fill_byte(out, (uint8_t)format->encoding);
+	if (format->encoding == ENCODING_ROW_INDEX_V1)
+		return encode_row_index(cells, format->tail, out, err);
+	return encode_deltas(format, cells, out, err);
 }

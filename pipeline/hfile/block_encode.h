@@ -21,18 +21,19 @@ static inline bool hfile_block_growth_fits(uint64_t plain_bytes, uint64_t stored
 	return plain_bytes <= INT32_MAX && plain_bytes <= (64u << 20) + 1024 * stored_bytes;
 }
 
-/*
- * Append the payload of a block with these cells. The payload begins with the encoding id. Each
- * cell has its tail.
- */
-int hfile_block_encode(enum block_encoding e, struct bytes cells, struct cell_tail tail,
-		       struct buf *out, struct error *err);
 /* The form of the cells in a file's blocks. */
 struct block_format {
 	enum block_encoding encoding;
 	struct cell_tail tail;
 	bool packed_tags; /* the delta encodings store tags through a dictionary */
+	bool careful;	  /* do not use the fast path (quick_diff.h); the result is the same */
 };
+/*
+ * Append the payload of a block with these cells. The payload begins with the encoding id. Each
+ * cell has its tail. The encoding is not NONE, and `packed_tags` is false.
+ */
+int hfile_block_encode(const struct block_format *format, struct bytes cells, struct buf *out,
+		       struct error *err);
 /*
  * Decode a payload to plain cells, each with its tail. `*out` is the payload if the payload needs
  * no change. Otherwise `*out` is in `store`. For encoding NONE the payload has no id. The function

@@ -309,9 +309,9 @@ int hfile_writer_payload(const struct hfile_options *o, struct buf *cells, struc
 	int rc = hfile_block_begin(work, cells->len, err);
 	if (rc)
 		return rc;
-	return hfile_block_encode(o->encoding,
-				  bytes_of(cells->ptr + HBLOCK_HEADER, cells->len - HBLOCK_HEADER),
-				  (struct cell_tail){o->tags, o->mvcc}, work, err);
+	const struct block_format format = {.encoding = o->encoding, .tail = {o->tags, o->mvcc}};
+	struct bytes plain = {cells->ptr + HBLOCK_HEADER, cells->len - HBLOCK_HEADER};
+	return hfile_block_encode(&format, plain, work, err);
 }
 
 static int put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes, size_t cell_bytes,
