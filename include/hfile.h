@@ -167,12 +167,23 @@ int hfile_finish(struct hfile_writer *w, struct hfile_summary *sum, struct error
 /* Abort the sink, which removes a file, and free `w`. NULL is fine. */
 void hfile_abort(struct hfile_writer *w);
 
+/* The choice that hfile_tune has to make. */
+struct hfile_tune_request {
+	enum codec_aim aim;
+	bool encoding; /* also choose the encoding; the file has no encoding */
+	bool block;    /* also choose the block size */
+};
 /* ZSTD settings that hfile_tune found. */
 struct hfile_tuning {
 	int level;
 	uint32_t hash_log, min_match;
+	bool chosen; /* the request has `encoding`, and so `encoding` is valid */
+	enum block_encoding encoding;
+	uint32_t block_bytes; /* 0 means the block size of the file */
 	/* total size of the sampled blocks, before and after compression */
 	uint64_t plain_bytes, stored_bytes;
+	/* size with ZSTD 3 and without encoding; 0 means that it was not tried */
+	uint64_t usual_bytes;
 };
 /* A file opened for reading. Only one thread at a time may use it. */
 struct hfile;
@@ -181,8 +192,10 @@ struct hfile;
  * Try settings on the data blocks of an uncompressed file, and choose the best settings for the
  * aim. Time is estimated from sizes without a clock, so all machines choose the same settings.
  */
-int hfile_tune(struct hfile *f, enum codec_aim aim, unsigned threads, struct hfile_tuning *out,
-	       struct error *err);
+int hfile_tune(struct hfile *f, const struct hfile_tune_request *request, unsigned threads,
+	       struct hfile_tuning *out, struct error *err);
+/* Return the settings for a table without cells. Level 0 means that there is nothing to choose. */
+struct hfile_tuning hfile_tune_blind(const struct hfile_tune_request *request);
 
 struct hfile_trailer {
 	uint64_t file_info_offset, load_on_open_offset, uncompressed_index_bytes,

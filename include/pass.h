@@ -196,25 +196,35 @@ int measure_disk_ratio(const struct cut_table *t, struct sorter *sorter, unsigne
 		       const struct cell_sample *sample, const char *work_dir, double *ratio,
 		       struct error *err);
 
-/* --- tuning: `compression: {codec: ZSTD, level: auto}`, settings from the table's cells --- */
+/* --- tuning: `compression: auto` and `level: auto`, settings from the table's cells --- */
 
-/* Return true if a family has `level: auto`. */
+/* Return true if a family has `level: auto` or `codec: auto`. */
 bool tuning_asked(const struct table *schema);
+/* Return true if a family's encoding or block size comes from a sample. */
+bool tuning_decides_table(const struct table *schema);
 /*
  * Find settings for families with `level: auto`. The function tries settings on cells from evenly
  * spaced points of the key space. t->table is replaced by a copy (in the arena) with the best
  * settings. *tuned has an entry for each family. Level 0 means not requested or no cells. *tuned is
  * NULL if no family has `level: auto`. The call creates and removes the folder `work_dir`.
+ * `weight` is the weight of the load's rows, in bytes of cells. The sample is small enough to cost
+ * at most 2 % of such a load. With less than 10 MB of cells, tables with `codec: auto` get settings
+ * for short values.
  */
 int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
-		  const char *work_dir, struct arena *a, struct hfile_tuning **tuned,
-		  struct error *err);
+		  const char *work_dir, uint64_t weight, struct arena *a,
+		  struct hfile_tuning **tuned, struct error *err);
 
 /*
  * Replace t->table by a copy (in the arena) with these settings. `tuned` has an entry for each
  * family. Level 0 means no settings.
  */
 void tuning_apply(struct cut_table *t, const struct hfile_tuning *tuned, struct arena *a);
+/* Return a copy of a table (in the arena) with these settings, as tuning_apply makes it. */
+const struct job_table *tuning_table(const struct job_table *t, const struct hfile_tuning *tuned,
+				     struct arena *a);
+/* Return a copy of a table (in the arena) with the settings that a table without cells gets. */
+const struct job_table *tuning_without_data(const struct job_table *t, struct arena *a);
 /*
  * Convert the settings to the manifest's form, in the arena, and return their number. If `tuned` is
  * NULL, there are no settings.
@@ -257,9 +267,9 @@ static inline bool existing_regions_asked(const struct existing_regions *l)
  * table, or is output of list_regions, which names its table. Returns RC_CONFIG if the table is
  * unknown, has two files, or is not the table of the regions. For a live HBase, the function reads
  * all existing tables of the job. Returns RC_CONFIG if a live table has other attributes than the
- * job.
+ * job. Families with `codec: auto` take the encoding and block size of the live table.
  */
-int existing_regions_read(struct existing_regions *l, const struct job *job, struct error *err);
+int existing_regions_read(struct existing_regions *l, struct job *job, struct error *err);
 /* Return a table's regions, or NULL if they were not given. */
 const struct existing *existing_regions_table(const struct existing_regions *l, size_t table);
 void existing_regions_release(struct existing_regions *l);

@@ -156,7 +156,7 @@ struct key_cost {
 void key_cost_of(struct key_cost *c, const struct job_table *t, const struct table_sample *s,
 		 const struct plan *p, double rows);
 
-#define SAMPLES_FORMAT 2 /* version of the file of `--save` */
+#define SAMPLES_FORMAT 3 /* version of the file of `--save` */
 
 /*
  * Save and merge the file of `--save`, for all tables of the job. samples_save replaces the file

@@ -180,7 +180,10 @@ struct manifest_tuning {
 	size_t level, hash_log; /* hash_log 0 means that the level decides */
 	/* shortest match of our match finder; 0 means that zstd finds matches */
 	size_t min_match;
+	const char *encoding; /* NULL means that the job gives the encoding */
+	size_t block_bytes;   /* 0 means that the job gives the block size */
 	uint64_t plain_bytes, stored_bytes;
+	uint64_t usual_bytes; /* sample with ZSTD 3 and without encoding; 0 means not tried */
 };
 struct manifest_family {
 	const char *name;

@@ -27,8 +27,8 @@ enum codec { CODEC_NONE, CODEC_LZO, CODEC_GZ, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZST
  */
 enum zstd_framing { ZSTD_FRAMING_HBASE, ZSTD_FRAMING_HADOOP };
 
-/* The goal of `level: auto`. AIM_NONE means that the job gives the level. */
-enum codec_aim { AIM_NONE, AIM_SPEED, AIM_SIZE };
+/* The goal of `level: auto` and `codec: auto`. AIM_NONE means that the job gives the level. */
+enum codec_aim { AIM_NONE, AIM_SPEED, AIM_SIZE, AIM_READ };
 
 /* The encodings of data blocks. Encoded blocks contain these numbers (hfile/README.md 4). */
 enum block_encoding {
@@ -73,6 +73,8 @@ struct family {
 	/* ZSTD: shortest match of our match finder; 0 means that zstd finds matches */
 	uint32_t min_match;
 	enum codec_aim aim; /* hfile_tune finds level, hash_log and min_match */
+	/* `codec: auto` without the attribute: hfile_tune also finds the attribute */
+	bool encoding_free, block_free;
 	enum zstd_framing framing;
 	bool framing_said;    /* the job sets the framing; if false, each load prints a note */
 	uint32_t block_bytes; /* default 65536 */
@@ -114,5 +116,7 @@ struct table {
 const char *bloom_name(enum bloom_type b);
 const char *codec_name(enum codec c);
 const char *encoding_name(enum block_encoding e);
+/* Find the encoding with HBase's name. Returns false if there is no such encoding. */
+bool encoding_named(const char *name, enum block_encoding *out);
 
 #endif

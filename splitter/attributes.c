@@ -400,6 +400,13 @@ int attribute_read(const struct attribute_def *d, const char *text, struct arena
 	return RC_OK;
 }
 
+/* Return true if only the data will decide the attribute. */
+static bool is_open(const struct family *f, const char *key)
+{
+	return (f->encoding_free && strcmp(key, "DATA_BLOCK_ENCODING") == 0) ||
+	       (f->block_free && strcmp(key, "BLOCKSIZE") == 0);
+}
+
 struct attributes family_items(struct arena *a, const struct family *f)
 {
 	const char *yes_no[] = {"false", "true"};
@@ -413,12 +420,15 @@ struct attributes family_items(struct arena *a, const struct family *f)
 		{.key = "BLOCKSIZE", .value = arena_number(a, f->block_bytes)},
 		{.key = "IN_MEMORY", .value = yes_no[f->in_memory]},
 	};
-	struct attributes all = {.count = COUNT(own) + f->more.count};
+	struct attributes all = {.count = 0};
 
-	all.item = arena_alloc(a, all.count * sizeof *all.item);
-	memcpy(all.item, own, sizeof own);
+	all.item = arena_alloc(a, (COUNT(own) + f->more.count) * sizeof *all.item);
+	for (size_t i = 0; i < COUNT(own); i++)
+		if (!is_open(f, own[i].key))
+			all.item[all.count++] = own[i];
 	if (f->more.count)
-		memcpy(all.item + COUNT(own), f->more.item, f->more.count * sizeof *all.item);
+		memcpy(all.item + all.count, f->more.item, f->more.count * sizeof *all.item);
+	all.count += f->more.count;
 	return all;
 }
 

@@ -1,6 +1,8 @@
 /* table.c - names of enumerations as HBase spells them */
 #include "table.h"
 
+#include <string.h>
+
 const char *bloom_name(enum bloom_type b)
 {
 	switch (b) {
@@ -35,4 +37,17 @@ const char *encoding_name(enum block_encoding e)
 	case ENCODING_ROW_INDEX_V1: return "ROW_INDEX_V1";
 	}
 	return "unknown";
+}
+
+bool encoding_named(const char *name, enum block_encoding *out)
+{
+	static const enum block_encoding all[] = {ENCODING_NONE, ENCODING_PREFIX, ENCODING_DIFF,
+						  ENCODING_FAST_DIFF, ENCODING_ROW_INDEX_V1};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (strcmp(name, encoding_name(all[i])) == 0) {
+			*out = all[i];
+			return true;
+		}
+	return false;
 }

@@ -1,5 +1,5 @@
 /*
- * tune.c - choose ZSTD settings by trying them on a table's own blocks
+ * tune.c - choose ZSTD settings, encoding and block size by trying them on a table's own blocks
  *
  * Neighbouring cells often have equal bytes. With a small hash table, the newest match is in the
  * nearest row, which is faster to find and shorter to write. Text that repeats over longer
@@ -11,16 +11,33 @@
  * stored byte has a cost. If zstd gets sequences, each plain byte, sequence and literal has a cost.
  * The constants were fitted on an EPYC to 64 KB blocks of ratings, flights, film titles and two
  * logs. The first formula is off by up to 22 %, the second by 9 %. STORE_COST is the cost after
- * compression, which includes checksums, digest, writing and three copies in HDFS.
+ * compression, which includes checksums, digest, writing and three copies in HDFS. If the encoding
+ * is free, a byte costs KEEP_COST, because three copies of it are also kept and cached for years.
+ * The constants for DIFF were fitted to ten tables of short and long values.
  */
 #include "reader.h"
 
+#include "block_encode.h"
 #include "mem.h"
 #include "pool.h"
 
 #define STORE_COST    8000 /* picoseconds for a stored byte: 125 MB/s */
+#define KEEP_COST     24000
 #define SEQUENCE_COST 17000
 #define LITERAL_COST  1500
+#define DIFF_COST     19000 /* picoseconds to encode a cell */
+
+/*
+ * Nanoseconds of a get in HBase 2.6. HBase reads a block on average up to its middle, cell by cell.
+ * ROW_INDEX_V1 searches the row. If the block is not cached, HBase decompresses it first.
+ */
+#define GET_BASE      1500
+#define GET_ROW_INDEX 3000
+#define GET_CELL      17 /* for a cell of NONE */
+#define GET_DIFF_CELL 70
+#define GETS	      100 /* `aim: read` weighs one get against storing this many cells */
+
+#define SMALL_BLOCK (16u << 10)
 
 #define QUARTER	    4  /* each trial gets one block of QUARTER */
 #define BLOCKS_MANY 16 /* with fewer blocks, each trial gets all blocks */
@@ -29,22 +46,66 @@
 struct trial {
 	int level;
 	uint32_t hash_log, min_match;
-	uint32_t plain_cost, stored_cost;
+	uint32_t plain_cost, stored_cost; /* for bytes that the codec gets, and that it makes */
+	/* only if the encoding is free: */
+	enum block_encoding encoding;
+	uint32_t cell_cost;
+	uint32_t block_bytes; /* 0 means the blocks of the file */
 };
 
 /* The settings to try. If two settings have the same cost, the first is chosen. */
-static const struct trial for_speed[] = {{2, 8, 8, 290, 0},    {2, 8, 4, 290, 0},
-					 {2, 8, 0, 440, 6100}, {2, 10, 0, 290, 7600},
-					 {2, 0, 0, 140, 9100}, {3, 0, 0, 80, 11000}};
-static const struct trial for_size[] = {{2, 8, 0, 0, 0}, {2, 0, 0, 0, 0},  {3, 0, 0, 0, 0},
-					{7, 8, 0, 0, 0}, {7, 10, 0, 0, 0}, {7, 0, 0, 0, 0},
-					{9, 0, 0, 0, 0}};
+#define LEVEL(level, hash_log, min_match, plain, stored)                                           \
+	{                                                                                          \
+		level, hash_log, min_match, plain, stored, ENCODING_NONE, 0, 0                     \
+	}
+static const struct trial for_speed[] = {LEVEL(2, 8, 8, 290, 0),    LEVEL(2, 8, 4, 290, 0),
+					 LEVEL(2, 8, 0, 440, 6100), LEVEL(2, 10, 0, 290, 7600),
+					 LEVEL(2, 0, 0, 140, 9100), LEVEL(3, 0, 0, 80, 11000)};
+static const struct trial for_size[] = {LEVEL(2, 8, 0, 0, 0),  LEVEL(2, 0, 0, 0, 0),
+					LEVEL(3, 0, 0, 0, 0),  LEVEL(7, 8, 0, 0, 0),
+					LEVEL(7, 10, 0, 0, 0), LEVEL(7, 0, 0, 0, 0),
+					LEVEL(9, 0, 0, 0, 0)};
+/* The same if the encoding is free. The first setting also serves a table without cells. */
+static const struct trial all_for_speed[] = {{1, 0, 0, 2000, 7500, ENCODING_DIFF, DIFF_COST, 0},
+					     {2, 8, 8, 290, 0, ENCODING_NONE, 0, 0},
+					     {3, 0, 0, 1200, 12000, ENCODING_NONE, 0, 0}};
+static const struct trial all_for_size[] = {{6, 0, 0, 0, 0, ENCODING_DIFF, 0, 0},
+					    {2, 8, 0, 0, 0, ENCODING_DIFF, 0, 0},
+					    {3, 0, 0, 0, 0, ENCODING_DIFF, 0, 0},
+					    {9, 0, 0, 0, 0, ENCODING_DIFF, 0, 0},
+					    {3, 0, 0, 0, 0, ENCODING_NONE, 0, 0},
+					    {7, 0, 0, 0, 0, ENCODING_NONE, 0, 0},
+					    {9, 0, 0, 0, 0, ENCODING_NONE, 0, 0}};
+static const struct trial all_for_read[] = {{1, 0, 0, 0, 0, ENCODING_DIFF, 0, SMALL_BLOCK},
+					    {3, 0, 0, 0, 0, ENCODING_ROW_INDEX_V1, 0, SMALL_BLOCK},
+					    {3, 0, 0, 0, 0, ENCODING_ROW_INDEX_V1, 0, 0},
+					    {3, 0, 0, 0, 0, ENCODING_NONE, 0, SMALL_BLOCK},
+					    {3, 0, 0, 0, 0, ENCODING_NONE, 0, 0}};
+
+struct trial_list {
+	const struct trial *item;
+	size_t count;
+};
+#define LIST(trials) ((struct trial_list){trials, sizeof trials / sizeof *trials})
+
+static struct trial_list list_of(const struct hfile_tune_request *r)
+{
+	switch (r->aim) {
+	case AIM_NONE:
+	case AIM_SPEED: return r->encoding ? LIST(all_for_speed) : LIST(for_speed);
+	case AIM_SIZE: return r->encoding ? LIST(all_for_size) : LIST(for_size);
+	case AIM_READ: break;
+	}
+	return LIST(all_for_read);
+}
 
 /* The payloads of all data blocks, joined. `ends` has the end offset of each payload. */
 struct tune_sample {
 	struct buf bytes;
 	size_t *ends, count, cap;
-	size_t tail_bytes; /* bytes after each cell */
+	size_t largest; /* bytes of the largest block */
+	uint64_t cells;
+	struct cell_tail tail;
 	bool encoded;
 };
 
@@ -58,6 +119,7 @@ static int sample_add(struct tune_sample *s, struct bytes payload, struct error 
 	if (!buf_try_append(&s->bytes, payload.ptr, payload.len))
 		return error_memory(err, payload.len, "a sample");
 	s->ends[s->count++] = s->bytes.len;
+	s->largest = payload.len > s->largest ? payload.len : s->largest;
 	return 0;
 }
 
@@ -68,7 +130,8 @@ static int sample_read(struct tune_sample *s, struct hfile *f, struct error *err
 	int rc = 0;
 
 	s->encoded = f->format.encoding != ENCODING_NONE;
-	s->tail_bytes = (f->format.tail.tags ? 2u : 0u) + f->format.tail.mvcc;
+	s->tail = f->format.tail;
+	s->cells = hfile_trailer(f)->entry_count;
 	while (rc == RC_OK && (rc = hfile_next_block(f, &at, &b, err)) == 0)
 		if (strncmp(b.type, "DATABLK", 7) == 0)
 			rc = sample_add(s, b.payload, err);
@@ -77,22 +140,24 @@ static int sample_read(struct tune_sample *s, struct hfile *f, struct error *err
 
 /* The result of a trial so far. */
 struct outcome {
-	uint64_t plain, stored, made, literals;
-	uint64_t first_cost; /* cost of the blocks that all trials get */
-	bool possible;	     /* the trial's settings worked for all blocks */
-	bool wanted;	     /* the next round runs this trial */
-	bool whole;	     /* the trial got all blocks */
+	uint64_t cell_bytes;			/* bytes of the cells */
+	uint64_t plain, stored, made, literals; /* `plain`: bytes that the codec got */
+	uint64_t first_cost, first_stored;	/* of the blocks that all trials get */
+	bool possible;				/* the trial's settings worked for all blocks */
+	bool wanted;				/* the next round runs this trial */
+	bool whole;				/* the trial got all blocks */
 };
 
 enum { TRIALS_MOST = 8 };
 _Static_assert(sizeof for_speed <= TRIALS_MOST * sizeof *for_speed, "room for all outcomes");
 _Static_assert(sizeof for_size <= TRIALS_MOST * sizeof *for_size, "room for all outcomes");
+_Static_assert(sizeof all_for_size <= TRIALS_MOST * sizeof *all_for_size, "room for all outcomes");
 
 struct tuning {
 	const struct tune_sample *sample;
+	const struct hfile_tune_request *request;
 	const struct trial *trials;
 	size_t count;
-	enum codec_aim aim;
 	bool rest; /* this round has the blocks that not all trials get */
 	struct outcome outcomes[TRIALS_MOST];
 };
@@ -102,63 +167,146 @@ static bool seen_by_all(const struct tune_sample *s, size_t block)
 	return s->count < BLOCKS_MANY || block % QUARTER == 0;
 }
 
+/* The buffers of a trial. */
+struct trial_bench {
+	const struct tuning *tuning;
+	const struct trial *trial;
+	struct outcome *outcome;
+	struct hcodec codec;
+	struct buf encoded, out;
+};
+
+/* Encode and compress the cells of a block. */
+static int try_block(struct trial_bench *b, struct bytes cells, struct error *err)
+{
+	struct outcome *o = b->outcome;
+	struct bytes payload = cells;
+	int rc = RC_OK;
+
+	b->out.len = b->encoded.len = 0;
+	if (b->trial->encoding != ENCODING_NONE) {
+		struct block_format form = {.encoding = b->trial->encoding,
+					    .tail = b->tuning->sample->tail};
+
+		rc = hfile_block_encode(&form, cells, &b->encoded, err);
+		payload = buf_bytes(&b->encoded);
+	}
+	if (rc == RC_OK)
+		rc = hfile_codec_compress_cells(&b->codec, payload, &b->out, err);
+	o->cell_bytes += cells.len;
+	o->plain += payload.len;
+	o->stored += b->out.len;
+	o->possible &= b->codec.sequenced || b->codec.min_match == 0;
+	return rc;
+}
+
+/* Return the bytes of the first cells that fill a block. */
+static size_t cut_block(const struct tune_sample *s, struct bytes cells, size_t block_bytes)
+{
+	size_t at = 0;
+
+	while (at < cells.len && at < block_bytes) {
+		struct bytes tags;
+		uint64_t mvcc;
+
+		at += hfile_kv_at(cells.ptr + at).size;
+		at += hfile_kv_tail(cells.ptr + at, cells.ptr + cells.len, s->tail, &tags, &mvcc);
+	}
+	return at;
+}
+
+/* Try a block of the file, as blocks of the trial's size. */
+static int try_pieces(struct trial_bench *b, struct bytes cells, struct error *err)
+{
+	size_t block_bytes = b->tuning->request->block ? b->trial->block_bytes : 0, n;
+	int rc = RC_OK;
+
+	for (; rc == RC_OK && cells.len; cells = bytes_of(cells.ptr + n, cells.len - n)) {
+		n = block_bytes ? cut_block(b->tuning->sample, cells, block_bytes) : cells.len;
+		rc = try_block(b, bytes_of(cells.ptr, n), err);
+	}
+	return rc;
+}
+
 /* Compress the blocks of this round. */
-static int try_blocks(struct hcodec *codec, const struct tuning *t, struct outcome *o,
-		      struct error *err)
+static int try_blocks(struct trial_bench *b, struct error *err)
+{
+	const struct tune_sample *s = b->tuning->sample;
+	int rc = RC_OK;
+
+	b->codec.read_all = true;
+	b->codec.sequencer.counts = true;
+	for (size_t i = 0, at = 0; rc == RC_OK && i < s->count; at = s->ends[i++])
+		if (seen_by_all(s, i) != b->tuning->rest)
+			rc = try_pieces(b, bytes_of(s->bytes.ptr + at, s->ends[i] - at), err);
+	b->outcome->made += b->codec.sequencer.made;
+	b->outcome->literals += b->codec.sequencer.literals;
+	return rc;
+}
+
+/*
+ * Return the nanoseconds of a get. If blocks were as large in the cache as their cells, every
+ * second get would find its block there. Smaller blocks leave more room.
+ */
+static uint64_t get_cost(const struct tuning *t, const struct trial *trial, const struct outcome *o)
 {
 	const struct tune_sample *s = t->sample;
-	struct buf out = {0};
-	int rc = 0;
+	uint64_t block = t->request->block && trial->block_bytes ? trial->block_bytes : s->largest;
+	uint64_t cells = block * s->cells / s->bytes.len, cached = GET_ROW_INDEX;
+	uint64_t load = block * o->plain / o->cell_bytes; /* bytes, and so nanoseconds */
+	bool diff = trial->encoding == ENCODING_DIFF;
 
-	codec->read_all = true;
-	codec->sequencer.counts = true;
-	for (size_t i = 0, at = 0; rc == RC_OK && i < s->count; at = s->ends[i++]) {
-		struct bytes cells = {s->bytes.ptr + at, s->ends[i] - at};
-
-		if (seen_by_all(s, i) == t->rest)
-			continue;
-		out.len = 0;
-		rc = hfile_codec_compress_cells(codec, cells, &out, err);
-		o->plain += cells.len;
-		o->stored += out.len;
-		o->possible &= codec->sequenced || codec->min_match == 0;
-	}
-	o->made += codec->sequencer.made;
-	o->literals += codec->sequencer.literals;
-	buf_release(&out);
-	return rc;
+	if (trial->encoding != ENCODING_ROW_INDEX_V1)
+		cached = GET_BASE + cells / 2 * (diff ? GET_DIFF_CELL : GET_CELL);
+	return cached + load * o->plain / o->cell_bytes / 2;
 }
 
 /* Return the cost in picoseconds, or in bytes if the goal is size. */
 static uint64_t cost_of(const struct tuning *t, const struct trial *trial, const struct outcome *o)
 {
-	if (t->aim == AIM_SIZE)
+	uint64_t keep = t->request->encoding ? KEEP_COST : STORE_COST;
+	uint64_t cells = t->sample->cells * o->cell_bytes / t->sample->bytes.len;
+
+	if (t->request->aim == AIM_SIZE)
 		return o->stored;
-	return o->plain * trial->plain_cost + o->stored * (trial->stored_cost + STORE_COST) +
-	       o->made * SEQUENCE_COST + o->literals * LITERAL_COST;
+	if (t->request->aim == AIM_READ)
+		return o->stored * keep + cells * get_cost(t, trial, o) * 1000 / GETS;
+	return cells * trial->cell_cost + o->plain * trial->plain_cost +
+	       o->stored * (trial->stored_cost + keep) + o->made * SEQUENCE_COST +
+	       o->literals * LITERAL_COST;
+}
+
+static int set_up(struct trial_bench *b, struct error *err)
+{
+	const struct tune_sample *s = b->tuning->sample;
+	size_t tail_bytes = (s->tail.tags ? 2u : 0u) + s->tail.mvcc;
+	int rc = hfile_codec_setup(&b->codec, CODEC_ZSTD, b->trial->level, ZSTD_FRAMING_HBASE, err);
+
+	if (rc == RC_OK)
+		rc = hfile_codec_tune(&b->codec, b->trial->hash_log, err);
+	return rc ? rc : hfile_codec_sequence(&b->codec, b->trial->min_match, tail_bytes, err);
 }
 
 static int one_trial(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct tuning *t = ctx;
-	const struct trial *trial = &t->trials[index];
 	struct outcome *o = &t->outcomes[index];
-	struct hcodec codec = {0};
+	struct trial_bench b = {.tuning = t, .trial = &t->trials[index], .outcome = o};
 
 	(void)worker;
 	if (!o->wanted)
 		return 0;
-	int rc = hfile_codec_setup(&codec, CODEC_ZSTD, trial->level, ZSTD_FRAMING_HBASE, err);
+	int rc = set_up(&b, err);
 	if (rc == RC_OK)
-		rc = hfile_codec_tune(&codec, trial->hash_log, err);
-	if (rc == RC_OK)
-		rc = hfile_codec_sequence(&codec, trial->min_match, t->sample->tail_bytes, err);
-	if (rc == RC_OK)
-		rc = try_blocks(&codec, t, o, err);
-	if (!t->rest)
-		o->first_cost = cost_of(t, trial, o);
+		rc = try_blocks(&b, err);
+	if (rc == RC_OK && !t->rest) {
+		o->first_cost = cost_of(t, b.trial, o);
+		o->first_stored = o->stored;
+	}
 	o->whole = t->rest;
-	hfile_codec_release(&codec);
+	hfile_codec_release(&b.codec);
+	buf_release(&b.encoded);
+	buf_release(&b.out);
 	return rc;
 }
 
@@ -201,32 +349,71 @@ static int try_all(struct tuning *t, unsigned threads, struct error *err)
 	return rc;
 }
 
-int hfile_tune(struct hfile *f, enum codec_aim aim, unsigned threads, struct hfile_tuning *out,
-	       struct error *err)
+/* Estimate the size with the default of `compression: ZSTD`, from the blocks that all trials get. */
+static uint64_t usual_bytes(const struct tuning *t, const struct outcome *best)
 {
-	struct tune_sample s = {0};
-	struct tuning t = {.sample = &s, .trials = for_speed, .aim = aim};
+	for (size_t i = 0; i < t->count; i++) {
+		const struct trial *x = &t->trials[i];
 
-	t.count = sizeof for_speed / sizeof *for_speed;
-	if (aim == AIM_SIZE) {
-		t.trials = for_size;
-		t.count = sizeof for_size / sizeof *for_size;
+		if (x->level == 3 && x->encoding == ENCODING_NONE && !x->hash_log &&
+		    !x->block_bytes)
+			return t->outcomes[i].first_stored * best->stored / best->first_stored;
 	}
+	return 0;
+}
+
+static void settle(const struct tuning *t, size_t i, struct hfile_tuning *out)
+{
+	const struct trial *trial = &t->trials[i];
+	const struct outcome *o = &t->outcomes[i];
+
+	*out = (struct hfile_tuning){.level = trial->level,
+				     .hash_log = trial->hash_log,
+				     .min_match = trial->min_match,
+				     .chosen = t->request->encoding,
+				     .encoding = trial->encoding,
+				     .block_bytes = t->request->block ? trial->block_bytes : 0,
+				     .plain_bytes = t->sample->bytes.len,
+				     .stored_bytes = o->stored};
+	if (t->request->encoding)
+		out->usual_bytes = usual_bytes(t, o);
+}
+
+int hfile_tune(struct hfile *f, const struct hfile_tune_request *request, unsigned threads,
+	       struct hfile_tuning *out, struct error *err)
+{
+	const struct trial_list list = list_of(request);
+	struct tune_sample s = {0};
+	struct tuning t = {.sample = &s,
+			   .request = request,
+			   .trials = list.item,
+			   .count = list.count};
+	uint64_t best = UINT64_MAX;
 	int rc = sample_read(&s, f, err);
+
 	if (rc == RC_OK)
 		rc = try_all(&t, threads, err);
-	uint64_t best = UINT64_MAX;
 	for (size_t i = 0; rc == RC_OK && i < t.count; i++) {
-		const struct trial *trial = &t.trials[i];
 		const struct outcome *o = &t.outcomes[i];
 
-		if (!o->possible || !o->whole || cost_of(&t, trial, o) >= best)
+		if (!o->possible || !o->whole || cost_of(&t, &t.trials[i], o) >= best)
 			continue;
-		best = cost_of(&t, trial, o);
-		*out = (struct hfile_tuning){trial->level, trial->hash_log, trial->min_match,
-					     s.bytes.len, o->stored};
+		best = cost_of(&t, &t.trials[i], o);
+		settle(&t, i, out);
 	}
 	buf_release(&s.bytes);
 	mem_free(s.ends);
 	return rc;
+}
+
+struct hfile_tuning hfile_tune_blind(const struct hfile_tune_request *request)
+{
+	const struct trial *first = list_of(request).item;
+
+	if (!request->encoding)
+		return (struct hfile_tuning){0};
+	return (struct hfile_tuning){.level = first->level,
+				     .chosen = true,
+				     .encoding = first->encoding,
+				     .block_bytes = request->block ? first->block_bytes : 0};
 }

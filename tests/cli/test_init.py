@@ -102,7 +102,7 @@ def test_syslog_takes_the_year_of_its_files_name(tmp_path, saltmill):
     bench = Bench(tmp_path, saltmill, "")
     text = made(tmp_path, saltmill, sniff_sets.test_exports.SYSLOG.encode(), "syslog-20260103")
     assert "year: file}   # nearest to the date in the file's name" in text
-    (tmp_path / "job.yaml").write_text(text.replace("{codec: ZSTD, framing: hadoop}", "NONE"))
+    (tmp_path / "job.yaml").write_text(text.replace("{codec: auto, framing: hadoop}", "NONE"))
     assert bench.run().returncode == 0
     times = {c.ts for p in bench.out.glob("log/hfiles/*/*") for c in hfile_py.read(p)}
     assert times == {1767225598000, 1767225603000, 1767335101000}  # UTC, because the texts contain no zone
@@ -137,7 +137,7 @@ def test_hostile_names_stay_text(tmp_path, saltmill):
     head = ",".join('"' + n.replace('"', '""') + '"' for n in names)
     bench = Bench(tmp_path, saltmill, "")
     text = made(tmp_path, saltmill, (head + "\n" + ",".join(map(str, range(12))) + "\n" + ",".join(map(str, range(12, 24)))).encode())
-    (tmp_path / "job.yaml").write_text(text.replace("{codec: ZSTD, framing: hadoop}", "NONE"))
+    (tmp_path / "job.yaml").write_text(text.replace("{codec: auto, framing: hadoop}", "NONE"))
     assert bench.run().returncode == 0
     got = {(c.qualifier.decode(), c.value.decode()) for p in bench.out.glob("in/hfiles/*/*") for c in hfile_py.read(p)}
     assert got == {(n, str(i + k)) for i, n in enumerate(names) for k in (0, 12)}

@@ -1,6 +1,8 @@
 """Tests `compression: {codec: ZSTD, level: auto}` on the command line."""
 
+import json
 import random
+import re
 import subprocess
 
 import pytest
@@ -35,12 +37,84 @@ def test_chosen_alike_by_any_threads(tmp_path, saltmill, aim):
     assert seen[0] == seen[1] == seen[2]
     (tuned,) = seen[0][0]
     assert (tuned["family"], tuned["aim"]) == ("f", "size" if "size" in aim else "speed")
-    made = f", ready-made sequences from {tuned['min_match']} bytes" if "min_match" in tuned else ""
-    assert ("size" not in aim) == bool(made)  # similar rows
-    assert f"ZSTD level {tuned['level']}, hash log {tuned['hash_log']}{made}, best for" in r.stdout.decode()
+    made = f", hash log {tuned['hash_log']}" if tuned["hash_log"] else ""
+    if "min_match" in tuned:
+        made += f", ready-made sequences from {tuned['min_match']} bytes"
+    assert ("size" not in aim) == ("min_match" in tuned)  # similar rows
+    assert f"ZSTD level {tuned['level']}{made}, best for" in r.stdout.decode()
     assert 0 < tuned["stored_bytes"] < tuned["plain_bytes"] <= 3 << 20
     # the sample represents the table
     assert table["regions"][0]["bytes"] < 1.5 * table["regions"][0]["cell_bytes"] * tuned["stored_bytes"] / tuned["plain_bytes"]
+
+
+def whole_job(compression):
+    return JOB.replace("f: {compression: NONE}", "f: {%s}" % compression)
+
+
+def measurements(n):
+    """Neighbouring rows are similar, as in most tables of events."""
+    return b"".join(b"%d,%d,%d\n" % (i // 7, 1_500_000_000 + 5 * i, i % 10) for i in range(n))
+
+
+def attributes(script):
+    text = script.read_text()
+    return re.search(r"DATA_BLOCK_ENCODING => '(\w+)', BLOCKSIZE => (\d+)", text).groups()
+
+
+@pytest.mark.parametrize("compression, wanted", [
+    ("compression: auto", ("DIFF", "65536")),
+    ("compression: {codec: auto, aim: size}", ("DIFF", "65536")),
+    ("compression: {codec: auto, aim: read}", ("DIFF", "16384")),
+    ("compression: auto, data_block_encoding: FAST_DIFF", ("FAST_DIFF", "65536")),
+    ("compression: {codec: auto, aim: read}, blocksize: 32K", ("DIFF", "32768"))])
+def test_everything_is_chosen(tmp_path, saltmill, compression, wanted):
+    """The script, the manifest, the plan and the files agree, whatever the threads and the memory."""
+    bench = Bench(tmp_path, saltmill, whole_job(compression))
+    bench.input(HEADER + measurements(300_000))
+    seen = []
+    for threads, memory in (("1", "1G"), ("3", "16M")):
+        bench.out = bench.folder / f"out-{threads}"
+        r = bench.run("--threads", threads, "--memory", memory)
+        assert r.returncode == 0, r.stderr
+        table = bench.manifest()["tables"][0]
+        seen.append((table["tuned"], sorted(f["digest"] for f in table["files"])))
+        assert attributes(bench.out / "t" / "create.rb") == wanted
+        assert subprocess.run([saltmill, "verify", bench.out], capture_output=True).returncode == 0
+    assert seen[0] == seen[1]
+    (tuned,) = seen[0][0]
+    assert ("encoding" in tuned) == ("data_block_encoding" not in compression)
+    assert tuned.get("encoding", "DIFF") == "DIFF" and tuned.get("block_bytes", 16384) == 16384
+    if "encoding" in tuned:
+        assert f"; ZSTD level 3 alone: {100 * tuned['usual_bytes'] / tuned['plain_bytes']:.1f}%" in r.stdout.decode()
+        assert tuned["stored_bytes"] < 0.9 * tuned["usual_bytes"]
+    file = next((bench.out / "t" / "hfiles" / "f").iterdir())
+    inspected = json.loads(subprocess.run([saltmill, "inspect", "--json", file], capture_output=True, check=True).stdout)
+    assert wanted[0] in json.dumps(inspected)
+
+
+def test_a_plan_keeps_the_choice(tmp_path, saltmill):
+    bench = Bench(tmp_path, saltmill, whole_job("compression: {codec: auto, aim: read}"))
+    bench.input(HEADER + measurements(20_000))
+    here = {"cwd": bench.folder, "capture_output": True}
+    planned = subprocess.run([saltmill, "plan", "job.yaml", "-o", "plan"], **here)
+    assert planned.returncode == 0, planned.stderr
+    assert attributes(bench.folder / "plan" / "t" / "create.rb") == ("DIFF", "16384")
+    assert bench.run("--plan", "plan").returncode == 0
+    assert attributes(bench.out / "t" / "create.rb") == ("DIFF", "16384")
+    settings = json.loads((bench.folder / "plan" / "settings.json").read_text())["tables"][0]["tuned"]
+    assert bench.manifest()["tables"][0]["tuned"] == settings
+
+
+def test_ddl_and_an_empty_load_assume_short_values(tmp_path, saltmill):
+    bench = Bench(tmp_path, saltmill, whole_job("compression: auto").replace("split: sampled, count: 2", "split: none"))
+    bench.input(HEADER)
+    r = bench.run()
+    assert r.returncode == 0, r.stderr
+    assert attributes(bench.out / "t" / "create.rb") == ("DIFF", "65536")
+    assert "chosen without a sample" in r.stdout.decode()
+    ddl = subprocess.run([saltmill, "ddl", "job.yaml"], cwd=bench.folder, capture_output=True, text=True)
+    assert ddl.returncode == 0 and "DATA_BLOCK_ENCODING => 'DIFF'" in ddl.stdout
+    assert "assumed short values" in ddl.stderr
 
 
 def test_nothing_to_choose_from(tmp_path, saltmill):

@@ -94,13 +94,14 @@ static void write_file(const char *path, bool text, struct hfile_options opt)
 	hfile_summary_release(&sum);
 }
 
-static int tune(const char *path, enum codec_aim aim, unsigned threads, struct hfile_tuning *out)
+static int tune(const char *path, struct hfile_tune_request r, unsigned threads,
+		struct hfile_tuning *out)
 {
 	struct hfile *f;
 	struct error err;
 
 	assert_int_equal(hfile_open(&f, path, &err), 0);
-	int rc = hfile_tune(f, aim, threads, out, &err);
+	int rc = hfile_tune(f, &r, threads, out, &err);
 	hfile_close(f);
 	return rc;
 }
@@ -149,11 +150,12 @@ static void chosen(void **state)
 		     {false, AIM_SPEED, true, false, ENCODING_ROW_INDEX_V1}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct hfile_options plain = {.codec = CODEC_NONE, .encoding = cases[i].encoding};
+		struct hfile_tune_request request = {.aim = cases[i].aim};
 		struct hfile_tuning t, again;
 
 		write_file(r->plain, cases[i].text, plain);
-		assert_int_equal(tune(r->plain, cases[i].aim, 1, &t), 0);
-		assert_int_equal(tune(r->plain, cases[i].aim, 3, &again), 0);
+		assert_int_equal(tune(r->plain, request, 1, &t), 0);
+		assert_int_equal(tune(r->plain, request, 3, &again), 0);
 		assert_true(t.level == again.level && t.hash_log == again.hash_log &&
 			    t.min_match == again.min_match);
 		assert_int_equal(t.min_match != 0, cases[i].sequences);
@@ -176,6 +178,56 @@ static void chosen(void **state)
 	}
 }
 
+/*
+ * With a free encoding, short values get DIFF, because keys are most of their bytes. The sizes are
+ * those of the written file, and `usual_bytes` is what libzstd makes of the plain blocks.
+ */
+static void encoding_chosen(void **state)
+{
+	const struct rig *r = *state;
+	static const struct {
+		enum codec_aim aim;
+		uint32_t block_bytes;
+	} cases[] = {{AIM_SPEED, 0}, {AIM_SIZE, 0}, {AIM_READ, 16384}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hfile_options plain = {.codec = CODEC_NONE};
+		struct hfile_tune_request request = {cases[i].aim, true, true};
+		struct hfile_tuning t, again;
+
+		write_file(r->plain, false, plain);
+		assert_int_equal(tune(r->plain, request, 1, &t), 0);
+		assert_int_equal(tune(r->plain, request, 3, &again), 0);
+		assert_memory_equal(&t, &again, sizeof t);
+		assert_true(t.chosen && t.encoding == ENCODING_DIFF);
+		assert_int_equal(t.block_bytes, cases[i].block_bytes);
+		struct hfile_options opt = {.codec = CODEC_ZSTD,
+					    .level = t.level,
+					    .hash_log = t.hash_log,
+					    .encoding = t.encoding,
+					    .block_bytes = t.block_bytes};
+		write_file(r->packed, false, opt);
+		uint64_t usual = measure(r->plain, 3).zstd;
+		/* blocks of another size have other borders than in the sample */
+		uint64_t off = t.block_bytes ? t.stored_bytes / 50 : 0;
+		assert_in_range(measure(r->packed, 1).stored, t.stored_bytes - off,
+				t.stored_bytes + off);
+		assert_in_range(t.usual_bytes, usual - usual / 50, usual + usual / 50);
+		assert_in_range(t.stored_bytes, 1, usual * 3 / 4);
+	}
+}
+
+/* A table without cells gets settings only if its encoding is free. */
+static void blind(void **state)
+{
+	const struct hfile_tune_request level = {.aim = AIM_SIZE}, read = {AIM_READ, true, true};
+	struct hfile_tuning t = hfile_tune_blind(&read);
+
+	(void)state;
+	assert_int_equal(hfile_tune_blind(&level).level, 0);
+	assert_true(t.level && t.encoding == ENCODING_DIFF && t.block_bytes == 16384);
+}
+
 static void refused(void **state)
 {
 	const struct rig *r = *state;
@@ -191,9 +243,10 @@ static void refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(chosen, setup, teardown),
-					   cmocka_unit_test_setup_teardown(refused, setup,
-									   teardown)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(chosen, setup, teardown),
+		cmocka_unit_test_setup_teardown(encoding_chosen, setup, teardown),
+		cmocka_unit_test(blind), cmocka_unit_test_setup_teardown(refused, setup, teardown)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

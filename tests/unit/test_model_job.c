@@ -67,10 +67,18 @@ static void test_auto_level(void **state)
 	static const struct {
 		const char *family;
 		enum codec_aim aim;
-	} cases[] = {{"{compression: {codec: ZSTD, level: auto}}", AIM_SPEED},
-		     {"{compression: {aim: speed, level: auto, codec: ZSTD}}", AIM_SPEED},
-		     {"{compression: {codec: ZSTD, level: auto, aim: size}}", AIM_SIZE},
-		     {"{compression: {codec: ZSTD}}", AIM_NONE}};
+		bool encoding_free, block_free;
+	} cases[] = {{"{compression: {codec: ZSTD, level: auto}}", AIM_SPEED, false, false},
+		     {"{compression: {aim: speed, level: auto, codec: ZSTD}}", AIM_SPEED, false,
+		      false},
+		     {"{compression: {codec: ZSTD, level: auto, aim: size}}", AIM_SIZE, false,
+		      false},
+		     {"{compression: {codec: ZSTD}}", AIM_NONE, false, false},
+		     {"{compression: auto}", AIM_SPEED, true, true},
+		     {"{compression: {codec: auto, aim: read}}", AIM_READ, true, true},
+		     {"{compression: auto, blocksize: 64K}", AIM_SPEED, true, false},
+		     {"{data_block_encoding: NONE, compression: {codec: auto, aim: size}}",
+		      AIM_SIZE, false, true}};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char text[4096];
@@ -81,6 +89,8 @@ static void test_auto_level(void **state)
 		assert_int_equal(load_text(&job, text, &err), RC_OK);
 		const struct family *f = &job.tables[0].schema.families[0];
 		assert_int_equal(f->aim, cases[i].aim);
+		assert_int_equal(f->encoding_free, cases[i].encoding_free);
+		assert_int_equal(f->block_free, cases[i].block_free);
 		assert_int_equal(f->level, LEVEL_DEFAULT);
 		job_release(&job);
 	}

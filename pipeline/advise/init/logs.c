@@ -46,7 +46,7 @@ static const char table_of_lines[] =
 	"      - {hash: md5, of: [line], bytes: 8}   # the same line twice is one row\n"
 	"    timestamp: time\n"
 	"    families:\n"
-	"      d: {versions: 1, compression: {codec: ZSTD, framing: hadoop}}\n"
+	"      d: {versions: 1, compression: {codec: auto, framing: hadoop}}\n"
 	"    cells:\n";
 
 static void put_cells(struct buf *out, const char *const *names)

@@ -541,7 +541,7 @@ static void put_table(const struct columns *c, const struct sniffed_key *k, cons
 			       "1   # in ms; no column has a time in each row, so a later load "
 			       "needs a greater number\n");
 	}
-	buf_append_str(out, "    families:\n      d: {versions: 1, compression: {codec: ZSTD, "
+	buf_append_str(out, "    families:\n      d: {versions: 1, compression: {codec: auto, "
 			    "framing: hadoop}}\n");
 	put_cells(c, out);
 	buf_append_str(out, c->rows < REGION_ROWS ? "    regions: {split: none}\n"

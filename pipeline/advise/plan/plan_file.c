@@ -1,7 +1,7 @@
 /*
  * plan_file.c - writes, reads and merges the files of `plan --save`
  *
- *   8     "SMplan\0\2"
+ *   8     "SMplan\0\3"
  *   8 8 8 events, rejected events, newest cell timestamp
  *   4     1 and the columns of the input; 0 if they are not known
  *   4     columns, then for each: 4 length of the name, name
@@ -9,7 +9,8 @@
  *   then for each: 4 length of the name, name, 8 disk_per_byte, 8 measured_bytes (IEEE doubles),
  *         8 length of the sample, the sample in its own checksummed form (splitter/sample.c),
  *         4 families with settings of `level: auto`, 0: none, or all; then for each 4 level,
- *         4 hash_log, 4 min_match, 8 plain_bytes, 8 stored_bytes
+ *         4 hash_log, 4 min_match, 4 chosen (0 or 1), 4 encoding, 4 block_bytes, 8 plain_bytes,
+ *         8 stored_bytes, 8 usual_bytes
  *
  * All numbers are big-endian.
  */
@@ -22,6 +23,8 @@
 #include "planning.h"
 
 static const char magic[8] = {'S', 'M', 'p', 'l', 'a', 'n', 0, SAMPLES_FORMAT};
+
+#define BLOCK_MOST (16u << 20) /* as in the job */
 
 int samples_check(const char *path, struct error *err)
 {
@@ -76,8 +79,12 @@ static void put_tuning(struct buf *b, const struct table_sample *s)
 		buf_be32(b, (uint32_t)s->tuned[i].level);
 		buf_be32(b, s->tuned[i].hash_log);
 		buf_be32(b, s->tuned[i].min_match);
+		buf_be32(b, s->tuned[i].chosen);
+		buf_be32(b, (uint32_t)s->tuned[i].encoding);
+		buf_be32(b, s->tuned[i].block_bytes);
 		buf_be64(b, s->tuned[i].plain_bytes);
 		buf_be64(b, s->tuned[i].stored_bytes);
+		buf_be64(b, s->tuned[i].usual_bytes);
 	}
 }
 
@@ -172,7 +179,12 @@ static bool is_better(const struct hfile_tuning *a, const struct hfile_tuning *b
 		return a->stored_bytes < b->stored_bytes;
 	if (a->level != b->level)
 		return a->level < b->level;
-	return a->hash_log != b->hash_log ? a->hash_log < b->hash_log : a->min_match < b->min_match;
+	if (a->hash_log != b->hash_log)
+		return a->hash_log < b->hash_log;
+	if (a->min_match != b->min_match)
+		return a->min_match < b->min_match;
+	return a->encoding != b->encoding ? a->encoding < b->encoding
+					  : a->block_bytes < b->block_bytes;
 }
 
 static struct hfile_tuning take_settings(struct unread *r)
@@ -181,8 +193,12 @@ static struct hfile_tuning take_settings(struct unread *r)
 
 	t.hash_log = (uint32_t)take_number(r, 4);
 	t.min_match = (uint32_t)take_number(r, 4);
+	t.chosen = take_number(r, 4) != 0;
+	t.encoding = (enum block_encoding)take_number(r, 4);
+	t.block_bytes = (uint32_t)take_number(r, 4);
 	t.plain_bytes = take_number(r, 8);
 	t.stored_bytes = take_number(r, 8);
+	t.usual_bytes = take_number(r, 8);
 	return t;
 }
 
@@ -198,7 +214,9 @@ static int take_tuning(struct unread *r, struct table_sample *s, bool rows, stru
 	for (size_t i = 0; i < n; i++) {
 		struct hfile_tuning t = take_settings(r);
 
-		if (r->cut || t.level > 22 || t.hash_log > 30 || t.min_match > 8)
+		if (r->cut || t.level > 22 || t.hash_log > 30 || t.min_match > 8 ||
+		    !encoding_named(encoding_name(t.encoding), &t.encoding) ||
+		    t.block_bytes > BLOCK_MOST)
 			return damaged(path, err);
 		if (!s->tuned)
 			s->tuned = arena_alloc(a, families * sizeof *s->tuned);

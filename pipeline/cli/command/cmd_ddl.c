@@ -56,15 +56,30 @@ static int choose_splits(const struct arguments *a, const struct job *job,
 	return rc;
 }
 
+static const struct table *complete_schema(const struct arguments *a, const struct job_table *t,
+					   struct arena *arena)
+{
+	if (!tuning_decides_table(&t->schema))
+		return &t->schema;
+	if (!a->run.quiet)
+		command_say("ddl",
+			    "table %s: assumed short values for `compression: auto`; the script of "
+			    "`saltmill plan %s FILE... -o DIR` has the choice for your data",
+			    t->schema.name, a->operand[0]);
+	return &tuning_without_data(t, arena)->schema;
+}
+
 static int create_script(const struct arguments *a, const struct job *job,
 			 const struct job_table *t, struct buf *out, struct error *err)
 {
 	struct splits s = {0};
 	struct ddl_options o = {0};
+	struct arena arena = {0};
 	int rc = choose_splits(a, job, t, &s, &o, err);
 
 	if (rc == RC_OK)
-		rc = ddl_create_with(out, &t->schema, &s, &o, err);
+		rc = ddl_create_with(out, complete_schema(a, t, &arena), &s, &o, err);
+	arena_release(&arena);
 	if (rc == RC_OK && !a->run.quiet && s.count && !ddl_keys_inline(&s, &o))
 		fprintf(stderr,
 			"saltmill ddl: the script reads its %zu split points from %s in the same "

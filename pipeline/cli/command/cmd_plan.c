@@ -122,9 +122,17 @@ static int take_samples(struct plan_run *r, struct error *err)
 	return rc;
 }
 
+static const struct table *tuned_schema(struct plan_run *r, size_t t)
+{
+	const struct job_table *table = &r->job.tables[t];
+	const struct hfile_tuning *tuned = r->samples[t].tuned;
+
+	return &(tuned ? tuning_table(table, tuned, &r->arena) : table)->schema;
+}
+
 static int write_table(struct plan_run *r, size_t t, struct error *err)
 {
-	const struct table *schema = &r->job.tables[t].schema;
+	const struct table *schema = tuned_schema(r, t);
 	const struct splits *splits = &r->plans[t].splits;
 	char *dir = table_dir(staging_path(r->staging), schema->name);
 	struct buf text = {0};
@@ -279,6 +287,8 @@ static int find_hotspots(struct plan_run *r, struct error *err)
 static int plan(struct plan_run *r, struct error *err)
 {
 	r->hot_keys = r->args->hotspot ? hot_keys_new() : NULL;
+	for (size_t t = 0; t < r->job.ntables; t++) /* the script needs the settings */
+		r->args->tune |= tuning_decides_table(&r->job.tables[t].schema);
 	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
 	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
 	lint_job(&r->lint, &r->job, &r->args->live);

@@ -82,8 +82,20 @@ static void put_tuning(struct buf *out, const struct manifest_tuning *t)
 		buf_printf(out, ", hash log %zu", t->hash_log);
 	if (t->min_match)
 		buf_printf(out, ", ready-made sequences from %zu bytes", t->min_match);
-	buf_printf(out, ", best for %s: %.1f%% of the cells' bytes\n", t->aim,
+	if (t->encoding)
+		buf_printf(out, ", %s", t->encoding);
+	if (t->block_bytes)
+		buf_printf(out, ", blocks of %zu KB", t->block_bytes >> 10);
+	if (!t->plain_bytes) {
+		buf_printf(out, ", for %s, chosen without a sample\n", t->aim);
+		return;
+	}
+	buf_printf(out, ", best for %s: %.1f%% of the cells' bytes", t->aim,
 		   100 * (double)t->stored_bytes / (double)t->plain_bytes);
+	if (t->usual_bytes)
+		buf_printf(out, "; ZSTD level 3 alone: %.1f%%",
+			   100 * (double)t->usual_bytes / (double)t->plain_bytes);
+	buf_put(out, '\n');
 }
 
 /* Compares the prediction of the sample with the written files. */

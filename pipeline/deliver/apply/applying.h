@@ -34,6 +34,7 @@ struct applied {
 	bool exists, create_noted, created;
 	bool changed;		  /* true if this run created or altered the table */
 	bool tracked;		  /* the live table has the store file tracker FILE */
+	bool keeps_noted;	  /* the attributes that the table keeps were mentioned */
 	bool stores_seen;	  /* true after look_at_stores */
 	struct incarnation bound; /* the incarnation that the journal is bound to */
 	/* true if the user may not read the table's folders, and a warning was printed */

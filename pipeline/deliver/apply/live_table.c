@@ -76,6 +76,40 @@ static int check_tracker(struct applied *t, const struct description *have, stru
 		t->result->name, key, tracker);
 }
 
+/* Return true if `codec: auto` chose the attribute, so a table that exists keeps its own. */
+static bool was_chosen(const struct applied *t, const struct table_difference *d)
+{
+	const struct manifest_table *m = t->manifest;
+
+	for (size_t i = 0; d->family && d->key && i < m->ntuned; i++) {
+		const struct manifest_tuning *chosen = &m->tuned[i];
+
+		if (strcmp(chosen->family, d->family) == 0 && chosen->encoding)
+			return strcmp(d->key, "DATA_BLOCK_ENCODING") == 0 ||
+			       (chosen->block_bytes && strcmp(d->key, "BLOCKSIZE") == 0);
+	}
+	return false;
+}
+
+/* Leave out what `codec: auto` chose, and mention it: HBase converts the files at compactions. */
+static void keep_chosen(struct applied *t, struct table_differences *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		if (!was_chosen(t, &d->item[i]))
+			d->item[n++] = d->item[i];
+		else if (!t->keeps_noted)
+			applying_say(t->run,
+				     "table %s: %s in the load's files (compression: auto). The "
+				     "table keeps its setting, and compactions convert the files; "
+				     "to change the table, add --alter",
+				     t->result->name,
+				     sentence_of(&t->run->result->arena, &d->item[i]));
+	d->count = n;
+	t->keeps_noted = true;
+}
+
 static int compare(struct applied *t, struct description *have, struct table_differences *d,
 		   struct error *err)
 {
@@ -88,6 +122,8 @@ static int compare(struct applied *t, struct description *have, struct table_dif
 	t->live = *have;
 	rc = check_tracker(t, have, err);
 	description_compare(d, &t->want, have, &t->run->result->arena);
+	if (!t->run->opt->alter)
+		keep_chosen(t, d);
 	tell_differences(t, d);
 	return rc;
 }

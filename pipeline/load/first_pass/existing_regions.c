@@ -77,7 +77,7 @@ static int read_one(struct existing_regions *l, const struct job *job, const cha
 	return rc;
 }
 
-int existing_regions_read(struct existing_regions *l, const struct job *job, struct error *err)
+int existing_regions_read(struct existing_regions *l, struct job *job, struct error *err)
 {
 	int rc = RC_OK;
 

@@ -8,6 +8,8 @@
 #include "publish.h"
 #include "hash.h"
 
+#define BLOCK_MOST (16u << 20) /* as in the job */
+
 static int read_splits(struct kept_table *t, const struct settings_table *s, const char *dir,
 		       struct error *err)
 {
@@ -41,8 +43,10 @@ static int take_tuning(struct kept_plan *k, struct kept_table *t, const struct s
 
 		while (f < schema->nfamilies && strcmp(schema->families[f].name, from->family) != 0)
 			f++;
+		enum block_encoding encoding = ENCODING_NONE;
 		if (f == schema->nfamilies || from->level > 22 || from->hash_log > 30 ||
-		    from->min_match > 8)
+		    from->min_match > 8 || from->block_bytes > BLOCK_MOST ||
+		    (from->encoding && !encoding_named(from->encoding, &encoding)))
 			return error_set(
 				err, RC_DATA,
 				"the plan: found invalid tuning for family %s of table %s, "
@@ -53,6 +57,10 @@ static int take_tuning(struct kept_plan *k, struct kept_table *t, const struct s
 		t->tuned[f] = (struct hfile_tuning){.level = (int)from->level,
 						    .hash_log = (uint32_t)from->hash_log,
 						    .min_match = (uint32_t)from->min_match,
+						    .chosen = from->encoding != NULL,
+						    .encoding = encoding,
+						    .block_bytes = (uint32_t)from->block_bytes,
+						    .usual_bytes = from->usual_bytes,
 						    .plain_bytes = from->plain_bytes,
 						    .stored_bytes = from->stored_bytes};
 	}

@@ -78,7 +78,29 @@ static int compare(const struct table *t, const struct description *have, struct
 			 one->have ? one->have : "not set", one->want);
 }
 
-static int read_table(struct existing_regions *l, size_t i, const struct table *t, struct hbase *h,
+/*
+ * Take what `codec: auto` leaves open from the table, because HBase would rewrite files of another
+ * encoding at a compaction.
+ */
+static void adopt(struct table *t, const struct description *have)
+{
+	for (size_t i = 0; i < t->nfamilies; i++) {
+		struct family *f = &t->families[i];
+		const struct described *d = description_family(have, f->name);
+		const char *encoding = d ? attributes_get(&d->items, "DATA_BLOCK_ENCODING") : NULL;
+		const char *block = d ? attributes_get(&d->items, "BLOCKSIZE") : NULL;
+
+		if (!d)
+			continue;
+		if (f->encoding_free && encoding)
+			encoding_named(encoding, &f->encoding);
+		if (f->block_free && block)
+			f->block_bytes = (uint32_t)strtoul(block, NULL, 10);
+		f->encoding_free = f->block_free = false;
+	}
+}
+
+static int read_table(struct existing_regions *l, size_t i, struct table *t, struct hbase *h,
 		      struct arena *a, struct hbase_failure *why, struct error *err)
 {
 	struct description have;
@@ -89,6 +111,7 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 
 	if (rc || !exists)
 		return rc;
+	adopt(t, &have);
 	if (!l->any) {
 		rc = compare(t, &have, a, err);
 		why->trouble = rc ? TROUBLE_REFUSED : why->trouble;
@@ -128,7 +151,7 @@ static int look_at_cluster(const struct existing_regions *l, const struct job *j
 	return rc;
 }
 
-int live_regions_read(struct existing_regions *l, const struct job *job, struct error *err)
+int live_regions_read(struct existing_regions *l, struct job *job, struct error *err)
 {
 	struct hbase *h;
 	struct hbase_failure why;

@@ -8,6 +8,6 @@
  * Read the regions of all existing tables into `l->tables` and `l->given`. Return the errors of
  * existing_regions_read.
  */
-int live_regions_read(struct existing_regions *l, const struct job *job, struct error *err);
+int live_regions_read(struct existing_regions *l, struct job *job, struct error *err);
 
 #endif

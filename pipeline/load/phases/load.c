@@ -179,6 +179,7 @@ static int split_as_planned(struct load *l, size_t i, struct error *err)
 	if (kept->tuned) {
 		t->tuned = kept->tuned;
 		tuning_apply(&t->cut, kept->tuned, &l->result->arena);
+		t->job = t->cut.table;
 	}
 	t->disk_per_byte = kept->disk_per_byte;
 	return splits_copy(&t->splits, &kept->splits, err);
@@ -187,10 +188,11 @@ static int split_as_planned(struct load *l, size_t i, struct error *err)
 static int split_by_data(struct load *l, size_t i, const char *work, struct error *err)
 {
 	struct load_table *t = &l->tables[i];
-	int rc = tuning_decide(&t->cut, t->sorter, l->threads, work, &l->result->arena, &t->tuned,
-			       err);
+	int rc = tuning_decide(&t->cut, t->sorter, l->threads, work,
+			       sorter_totals(t->sorter).weight, &l->result->arena, &t->tuned, err);
 	const struct existing *live = existing_regions_table(l->opt->live, i);
 
+	t->job = t->cut.table;
 	if (rc == RC_OK)
 		rc = live ? splits_copy(&t->splits, &live->splits, err)
 			  : regions_decide(l->job, &t->cut, t->sorter, l->threads, work, &t->splits,

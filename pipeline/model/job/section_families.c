@@ -11,17 +11,15 @@ static const struct choice blooms[] = {{"NONE", BLOOM_NONE},
 				       {"ROW", BLOOM_ROW},
 				       {"ROWCOL", BLOOM_ROWCOL},
 				       {"ROWPREFIX_FIXED_LENGTH", BLOOM_ROWPREFIX}};
-static const struct choice codecs[] = {{"NONE", CODEC_NONE},
-				       {"GZ", CODEC_GZ},
-				       {"SNAPPY", CODEC_SNAPPY},
-				       {"LZ4", CODEC_LZ4},
-				       {"ZSTD", CODEC_ZSTD}};
+static const struct choice codecs[] = {{"NONE", CODEC_NONE},	 {"GZ", CODEC_GZ},
+				       {"SNAPPY", CODEC_SNAPPY}, {"LZ4", CODEC_LZ4},
+				       {"ZSTD", CODEC_ZSTD},	 {"auto", CODEC_ZSTD}};
 static const struct choice block_encodings[] = {{"NONE", ENCODING_NONE},
 						{"PREFIX", ENCODING_PREFIX},
 						{"DIFF", ENCODING_DIFF},
 						{"FAST_DIFF", ENCODING_FAST_DIFF},
 						{"ROW_INDEX_V1", ENCODING_ROW_INDEX_V1}};
-static const struct choice aims[] = {{"speed", AIM_SPEED}, {"size", AIM_SIZE}};
+static const struct choice aims[] = {{"speed", AIM_SPEED}, {"size", AIM_SIZE}, {"read", AIM_READ}};
 static const struct choice framings[] = {{"hbase", ZSTD_FRAMING_HBASE},
 					 {"hadoop", ZSTD_FRAMING_HADOOP}};
 
@@ -74,7 +72,9 @@ static int read_level(struct reader *r, const struct node *n, const struct key *
 
 static const struct key codec_keys[] = {
 	{.name = "codec",
-	 WORDS(CHOICE, NULL, "the codec", "compression: {codec: ZSTD, level: 3}"),
+	 WORDS(CHOICE, NULL,
+	       "the codec; `auto`: ZSTD, with level, encoding and block size from a sample",
+	       "compression: {codec: ZSTD, level: 3}"),
 	 .read = read_codec_name,
 	 .offset = offsetof(struct family, codec),
 	 .required = true,
@@ -88,7 +88,8 @@ static const struct key codec_keys[] = {
 	 .min = 1,
 	 .max = 22},
 	{.name = "aim",
-	 WORDS(CHOICE, "speed", "the aim of `level: auto`", "aim: size"),
+	 WORDS(CHOICE, "speed", "the aim of `auto`; `read` (quick gets) needs `codec: auto`",
+	       "aim: size"),
 	 .read = read_choice,
 	 .offset = offsetof(struct family, aim),
 	 CHOICES(aims)},
@@ -103,6 +104,28 @@ static const struct key codec_keys[] = {
 };
 static const struct schema codec_schema = SCHEMA("compression", codec_keys);
 
+static bool is_auto(const struct node *codec)
+{
+	return codec && strcmp(codec->text, "auto") == 0;
+}
+
+/* Let hfile_tune choose everything. `read_families` takes back what the family names. */
+static void choose_all(struct family *f, enum codec_aim aim)
+{
+	f->aim = aim ? aim : AIM_SPEED;
+	f->encoding_free = f->block_free = true;
+}
+
+static int check_auto(struct reader *r, const struct node *n, struct family *f)
+{
+	const struct node *level = node_get(n, "level");
+
+	if (level)
+		return fault(r, level->pos, "level: found with `codec: auto`, expected none");
+	choose_all(f, f->aim);
+	return RC_OK;
+}
+
 static int check_level(struct reader *r, const struct node *n, struct family *f)
 {
 	const struct node *level = node_get(n, "level"), *aim = node_get(n, "aim");
@@ -113,7 +136,10 @@ static int check_level(struct reader *r, const struct node *n, struct family *f)
 	if (level && f->codec == CODEC_GZ && (automatic || f->level > 9))
 		return fault(r, level->pos, "level: found %s, expected 1 to 9 for GZ", level->text);
 	if (aim && !automatic)
-		return fault(r, aim->pos, "aim: found without `level: auto`, expected none");
+		return fault(r, aim->pos,
+			     "aim: found without `level: auto` or `codec: auto`, expected none");
+	if (aim && f->aim == AIM_READ)
+		return fault(r, aim->pos, "aim: found read without `codec: auto`, expected it");
 	if (automatic) {
 		f->level = LEVEL_DEFAULT;
 		f->aim = aim ? f->aim : AIM_SPEED;
@@ -127,8 +153,13 @@ static int read_compression(struct reader *r, const struct node *n, const struct
 	struct family *f = slot;
 	const struct key name_key = {.name = key->name, CHOICES(codecs)};
 
-	if (n->kind != NODE_MAPPING)
-		return read_codec_name(r, n, &name_key, &f->codec);
+	if (n->kind != NODE_MAPPING) {
+		int rc = read_codec_name(r, n, &name_key, &f->codec);
+
+		if (rc == RC_OK && is_auto(n))
+			choose_all(f, AIM_SPEED);
+		return rc;
+	}
 	int rc = read_mapping(r, n, &codec_schema, f);
 	if (rc)
 		return rc;
@@ -136,7 +167,7 @@ static int read_compression(struct reader *r, const struct node *n, const struct
 	f->framing_said = framing != NULL;
 	if (framing && f->codec != CODEC_ZSTD)
 		return fault(r, framing->pos, "framing: found without ZSTD, expected none");
-	return check_level(r, n, f);
+	return is_auto(node_get(n, "codec")) ? check_auto(r, n, f) : check_level(r, n, f);
 }
 
 static int read_block_bytes(struct reader *r, const struct node *n, const struct key *key,
@@ -281,7 +312,21 @@ static const struct key family_keys[] = {
 };
 const struct schema family_schema = SCHEMA("a family", family_keys);
 
-static int check_family(struct reader *r, const struct node *n, const struct family *f)
+/* Take back the freedom of `codec: auto` to choose what the family names. */
+static int check_freedom(struct reader *r, const struct node *n, struct family *f)
+{
+	const struct node *encoding = node_get(n, "data_block_encoding");
+
+	if (encoding && f->encoding_free && f->aim == AIM_READ)
+		return fault(r, encoding->pos,
+			     "data_block_encoding: found with `aim: read`, expected none, because "
+			     "the encoding decides the cost of a get");
+	f->encoding_free = f->encoding_free && !encoding;
+	f->block_free = f->block_free && !node_get(n, "blocksize");
+	return RC_OK;
+}
+
+static int check_family(struct reader *r, const struct node *n, struct family *f)
 {
 	const struct node *prefix = node_get(n, "bloom_prefix");
 
@@ -301,7 +346,7 @@ static int check_family(struct reader *r, const struct node *n, const struct fam
 		return fault(
 			r, prefix->pos,
 			"bloom_prefix: found without `bloomfilter: ROWPREFIX_FIXED_LENGTH`, expected none");
-	return RC_OK;
+	return check_freedom(r, n, f);
 }
 
 /* Move the families that other loads fill after the families of this job. */

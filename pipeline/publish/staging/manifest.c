@@ -46,18 +46,24 @@ static const struct form_member region_members[] = {
 };
 static const struct form region_form = FORM(manifest_region, region_members);
 
-static const char *const aims[] = {"speed", "size", NULL};
+static const char *const aims[] = {"speed", "size", "read", NULL};
 static const struct form_member tuning_members[] = {
 	{"family", FORM_TEXT, IN(manifest_tuning, family), "column family"},
-	{"aim", FORM_TEXT, IN(manifest_tuning, aim), "aim of `level: auto`", .choices = aims},
+	{"aim", FORM_TEXT, IN(manifest_tuning, aim), "aim of `auto`", .choices = aims},
 	{"level", FORM_SIZE, IN(manifest_tuning, level), "ZSTD level"},
 	{"hash_log", FORM_SIZE, IN(manifest_tuning, hash_log),
 	 "hash log of ZSTD; 0 means the default of the level"},
 	{"min_match", FORM_SIZE, IN(manifest_tuning, min_match),
 	 "shortest match that saltmill finds; absent if ZSTD finds all matches", FORM_IF_ANY},
+	{"encoding", FORM_TEXT, IN(manifest_tuning, encoding),
+	 "encoding that `codec: auto` found; absent if the job gives it", FORM_IF_ANY},
+	{"block_bytes", FORM_SIZE, IN(manifest_tuning, block_bytes),
+	 "block size that `codec: auto` found; absent if the job gives it", FORM_IF_ANY},
 	{"plain_bytes", FORM_COUNT, IN(manifest_tuning, plain_bytes), "size of the sample"},
 	{"stored_bytes", FORM_COUNT, IN(manifest_tuning, stored_bytes),
 	 "size of the sample after compression with these settings"},
+	{"usual_bytes", FORM_COUNT, IN(manifest_tuning, usual_bytes),
+	 "size of the sample with ZSTD level 3 and no encoding; absent if not tried", FORM_IF_ANY},
 };
 const struct form manifest_tuning_form = FORM(manifest_tuning, tuning_members);
 
@@ -105,8 +111,8 @@ static const struct form_member table_members[] = {
 	 "stored cells that delete markers of the same load hide", FORM_IF_ANY},
 	{"splits_digest", FORM_DIGEST, IN(manifest_table, splits_digest), "XXH3-128 of splits.txt"},
 	{"create_digest", FORM_DIGEST, IN(manifest_table, create_digest), "XXH3-128 of create.rb"},
-	{"tuned", FORM_LIST, IN(manifest_table, tuned), "settings that `level: auto` found",
-	 FORM_IF_ANY, ITEMS(manifest_table, manifest_tuning_form, ntuned)},
+	{"tuned", FORM_LIST, IN(manifest_table, tuned), "settings that `auto` found", FORM_IF_ANY,
+	 ITEMS(manifest_table, manifest_tuning_form, ntuned)},
 	{"regions", FORM_LIST, IN(manifest_table, regions),
 	 "regions in the order of their row keys", ITEMS(manifest_table, region_form, nregions)},
 	{"files", FORM_LIST, IN(manifest_table, files), "all HFiles",
