@@ -227,7 +227,8 @@ FLIGHTS_FAMILY = "compression: {codec: ZSTD, framing: hbase}, bloomfilter: ROW"
      "min_versions: 1, ttl: 20000d, in_memory: true",
      {"DATA_BLOCK_ENCODING": "FAST_DIFF", "VERSIONS": "3", "MIN_VERSIONS": "1",
       "TTL": str(20000 * 86400), "IN_MEMORY": "true"}),
-], ids=["ZSTD-ROW", "NONE-NONE", "GZ-ROWCOL", "FAST_DIFF"])
+    ("compression: {codec: auto, framing: hbase}", {"DATA_BLOCK_ENCODING": "DIFF"}),
+], ids=["ZSTD-ROW", "NONE-NONE", "GZ-ROWCOL", "FAST_DIFF", "auto"])
 def test_flights(load, flights, flights_csv, tmp_path, family, attributes):
     expected, read = flights
     job = derive(tmp_path, "flights.yaml", (FLIGHTS_FAMILY, family))
@@ -239,9 +240,13 @@ def test_flights(load, flights, flights_csv, tmp_path, family, attributes):
 # --- ratings ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compression", ["{codec: ZSTD, framing: hbase}", "{codec: ZSTD, level: auto}"],
-                         ids=["3", "auto"])
-def test_ratings(load, shared_data, tmp_path, compression):
+@pytest.mark.parametrize("compression, attributes", [
+    ("{codec: ZSTD, framing: hbase}", {}),
+    ("{codec: ZSTD, level: auto}", {}),
+    ("{codec: auto, framing: hbase}", {"DATA_BLOCK_ENCODING": "DIFF"}),
+    ("{codec: auto, framing: hbase, aim: read}", {"DATA_BLOCK_ENCODING": "DIFF", "BLOCKSIZE": "16384"}),
+], ids=["3", "level", "auto", "read"])
+def test_ratings(load, shared_data, tmp_path, compression, attributes):
     file = shared_data / "ratings.csv"
     job = derive(tmp_path, "ratings.yaml", ("{codec: ZSTD, framing: hbase}", compression))
     expected, rows = Cells(), read_csv(file)
@@ -251,9 +256,9 @@ def test_ratings(load, shared_data, tmp_path, compression):
                      [("f", b"m", ts, r["movieId"].encode()),
                       ("f", b"r", ts, r["rating"].encode())])
     load.run(job, file)
-    if "auto" in compression:  # frames of ready-made sequences: HBase's libzstd must read them
+    if "level: auto" in compression:  # frames of ready-made sequences: HBase's libzstd must read them
         assert load.table("ratings")["tuned"][0]["min_match"]
-    load.check("ratings", expected, {"f": {**ZSTD_ROW, "TTL": str(20000 * 86400)}}, len(rows),
+    load.check("ratings", expected, {"f": {**ZSTD_ROW, "TTL": str(20000 * 86400), **attributes}}, len(rows),
                regions=16, balance=1.2)
 
 

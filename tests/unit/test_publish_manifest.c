@@ -33,7 +33,7 @@ static struct manifest sample(void)
 	static struct manifest_region regions[2];
 	static struct manifest_file files[1];
 	static struct manifest_table tables[2];
-	static struct manifest_tuning tuned[] = {{"f", "size", 7, 10, 6, 200, 50}};
+	static struct manifest_tuning tuned[] = {{"f", "size", 7, 10, 6, NULL, 0, 200, 50, 0}};
 
 	regions[0] = (struct manifest_region){.end = bytes_of("\x08", 1),
 					      .rows = 7,

@@ -440,11 +440,10 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 	struct sorter *s = p->pass.tables[table].sorter;
 
 	struct cut_table t = pass_cut_table(&p->pass, table);
+	struct arena *a = p->opt->arena;
 	struct measured m;
 	if (sorter_totals(s).records == 0)
-		return p->opt->tune
-			       ? tuning_decide(&t, s, 1, "", 0, p->opt->arena, &out->tuned, err)
-			       : RC_OK;
+		return p->opt->tune ? tuning_decide(&t, s, 1, "", 0, a, &out->tuned, err) : RC_OK;
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
 	unsigned threads = p->pass.memory.threads;
 	uint64_t weight = 0;
@@ -454,8 +453,7 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 				.weight = &weight};
 	int rc = choose_measured(p, table, &m, err);
 	if (rc == RC_OK && p->opt->tune)
-		rc = tuning_decide(&t, s, threads, dir, UINT64_MAX, p->opt->arena, &out->tuned,
-				   err);
+		rc = tuning_decide(&t, s, threads, dir, UINT64_MAX, a, &out->tuned, err);
 	if (rc == RC_OK)
 		rc = measure_disk_ratio(&t, s, threads, &d, dir, &out->disk_per_byte, err);
 	if (rc == RC_OK)

@@ -14,8 +14,8 @@ static const struct form_member table_members[] = {
 	{"disk_per_byte", FORM_RATIO, IN(settings_table, disk_per_byte),
 	 "size of the files divided by the size of the cells; 0 means no row"},
 	{"splits_digest", FORM_DIGEST, IN(settings_table, splits_digest), "XXH3-128 of splits.txt"},
-	{"tuned", FORM_LIST, IN(settings_table, tuned), "settings that `auto` found",
-	 FORM_IF_ANY, ITEMS(settings_table, manifest_tuning_form, ntuned)},
+	{"tuned", FORM_LIST, IN(settings_table, tuned), "settings that `auto` found", FORM_IF_ANY,
+	 ITEMS(settings_table, manifest_tuning_form, ntuned)},
 };
 static const struct form table_form = FORM(settings_table, table_members);
 
