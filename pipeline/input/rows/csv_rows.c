@@ -64,8 +64,7 @@ static bool fit_columns(struct source_worker *w, const struct csv_row *row)
 	if (n > most)
 		return s->csv->extra == EXTRA_IGNORE ||
 		       (s->csv->extra == EXTRA_EMPTY &&
-			(w->reader.special ? row->rest_empty
-					   : ends_empty(s->csv, row, n - most)));
+			(w->reader.special ? row->rest_empty : ends_empty(s->csv, row, n - most)));
 	for (; n < most; n++)
 		w->reader.columns[n] = (struct column){.ptr = w->piece.ptr, .absent = true};
 	return s->csv->missing == MISSING_NULL;
