@@ -388,16 +388,6 @@ void source_worker_free(struct source_worker *w)
 	mem_free(w);
 }
 
-void source_worker_counts(const struct source_worker *w, struct source_counts *counts)
-{
-	if (w->messages) {
-		messages_worker_counts(w->messages, counts);
-		return;
-	}
-	*counts = w->counts;
-	counts->blank_lines = w->reader.blank_lines;
-}
-
 /* Close the current file after all of its rows were passed to workers. */
 static void next_file(struct source *s)
 {

@@ -1,6 +1,7 @@
-/* worker.c - pass one event to the sink of the event's worker (worker.h) */
+/* worker.c - pass one event to the sink of its worker, and count (worker.h) */
 #include "worker.h"
 
+#include "input/messages.h"
 #include "pool.h"
 
 int worker_reject(struct source_worker *w, const struct source_sink *sink,
@@ -36,4 +37,14 @@ bool line_is_blank(struct bytes text)
 		if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && !csv_is_end(text.ptr[i]))
 			return false;
 	return true;
+}
+
+void source_worker_counts(const struct source_worker *w, struct source_counts *counts)
+{
+	if (w->messages) {
+		messages_worker_counts(w->messages, counts);
+		return;
+	}
+	*counts = w->counts;
+	counts->blank_lines = w->reader.blank_lines;
 }
