@@ -41,7 +41,7 @@ tables:
   - name: by_time
     rowkey: [{field: at, as: millis}, {field: id, as: u32}]
     timestamp: at
-    families: {f: {}}
+    families: {f: {compression: {codec: auto, aim: read}}}
     cells: [{family: f, qualifier: v, value: {key_of: t}}]
     regions: {split: none}
 """
@@ -97,6 +97,7 @@ def files(seen, f):
     seen.add("plan", json.loads((f / "plan" / "plan.json").read_text()))
     seen.told("plan", "plan", f / "job.yaml", "--sample", "50%")
     seen.told("plan", "plan", f / "job.yaml", "--hotspot")
+    seen.told("plan", "plan", f / "job.yaml", "--rows", "10M")
     seen.add("settings", json.loads((f / "plan" / "settings.json").read_text()))
     for part in (1, 2):
         seen.load(f / "job.yaml", f / "in.csv", "-o", f / f"slice{part}", "--slice", f"{part}/2", "--plan", f / "plan")
@@ -114,6 +115,11 @@ def files(seen, f):
     seen.told("ddl", "ddl", f / "job.yaml", "--table", "by_time")
     (f / "live.txt").write_text("hbase> get_splits 't'\nTotal number of splits = 3\n\\x01\n\\x02\n")
     seen.told("drift", "drift", "--existing", f"t={f / 'live.txt'}", f / "job.yaml")
+    asked = ("--ask", "id = ? and at between ? and ? + 1h", "5/s", "--ask", "at between ? and ? + 10m", "--ask", "v = ?")
+    seen.told("design", "design", f / "job.yaml", *asked, "--rows", "1M", "--writes", "1/s", "-o", f / "designs")
+    seen.told("design", "design", f / "job.yaml", "--ask", "id = ? latest 3", "--ask", "v = ? latest 3 by at")
+    (f / "queries.yaml").write_text("".join(f"- {{ask: '{q}', rate: 1/s}}\n" for q in ("id = ?", "at between ? and ? + 1h")))
+    seen.told("compare", "compare", f / "job.yaml", f / "designs" / "job.yaml", "--queries", f / "queries.yaml")
     seen.told("version", "version")
     seen.told("load", "unite", f / "job.yaml", "--loads", f / "slice1", f / "slice2", "-o", f / "joined", "--max-rejects", "9")
     seen.written(f / "joined")
@@ -369,7 +375,7 @@ def test_a_missing_key_is_refused(outputs):
 
 def test_the_names_of_choices_are_in_the_schema():
     aim = schema("manifest")["properties"]["tables"]["items"]["properties"]["tuned"]["items"]["properties"]["aim"]
-    assert aim["enum"] == ["speed", "size"]
+    assert aim["enum"] == ["speed", "size", "read"]
     assert schema("lint")["items"]["properties"]["severity"]["enum"] == ["advice", "warning", "severe"]
 
 

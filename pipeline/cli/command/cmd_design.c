@@ -231,6 +231,6 @@ const struct command design_command = {
 	.statuses = "0 done; 3 no design carries the load on that many servers; 1 "
 		    "failed; " STATUS_USAGE,
 	.examples = {
-		"saltmill design files.csv --ask \"owner = ? latest 20\" 200/s",
-		"saltmill design conf/files.yaml --rows 1G --writes 500/s --ask \"owner = ? and "
-		"created between ? and ? + 1d\" 1000/s"}};
+		"saltmill design conf/files.yaml --ask \"owner = ? latest 20\" 200/s",
+		"saltmill design conf/files.yaml --servers 4 --ask \"owner = ? and created between ? "
+		"and ? + 1d\""}};

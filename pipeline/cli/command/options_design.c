@@ -56,12 +56,12 @@ const struct cli_option options_design[] = {
 	 "1000/s, or \"owner = ? latest 20\" (default rate: 1/s); repeat --ask for more questions",
 	 .second = take_ask_rate},
 	{"servers", 0, "N", "design compare", take_number, AT(design.servers),
-	 .help = "the number of region servers", .standard = "8", .least = 1, .most = 10000},
+	 .help = "the number of RegionServers", .standard = "8", .least = 1, .most = 10000},
 	{"hotspot", 0, NULL, "plan", take_flag, AT(hotspot),
 	 .help = "replay the events in the order of their arrival: the regions and servers that they "
 	 "write over time", .without = "from"},
 	{"servers", 0, "N", "plan", take_number, AT(design.servers),
-	 .help = "with --hotspot: the number of region servers", .standard = "8", .least = 1,
+	 .help = "with --hotspot: the number of RegionServers", .standard = "8", .least = 1,
 	 .most = 10000, .with = "hotspot"},
 	{"writes", 0, "RATE", "plan", take_rate, AT(design.writes),
 	 .help = "with --hotspot: rows written, like 5000/s (default: the rate of the events); a window "
