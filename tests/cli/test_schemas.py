@@ -102,6 +102,8 @@ def files(seen, f):
     for part in (1, 2):
         seen.load(f / "job.yaml", f / "in.csv", "-o", f / f"slice{part}", "--slice", f"{part}/2", "--plan", f / "plan")
     seen.told("check", "check", f / "job.yaml")
+    (f / "rules.yaml").write_text(JOB.replace("id: {type: u32}", "id: {type: u32, expect: {max: 999}}"))
+    seen.told("check", "check", f / "rules.yaml")
     seen.told("lint", "lint", f / "job.yaml")
     seen.told("verify", "verify", f / "load")
     shutil.copytree(f / "load", f / "broken")
