@@ -81,6 +81,8 @@ static int use_kerberos(struct hbase *h, const char *told, struct error *err)
 	if (rc == RC_OK && !h->kerberos) {
 		bool other = told && *told && strcmp(told, t.user) != 0;
 
+		mem_free(h->simple_user); /* of an earlier attempt (try_kerberos) */
+		mem_free(h->acts_for);
 		h->simple_user = h->user; /* another thread may just send this name */
 		h->user = mem_strdup(other ? told : t.user);
 		h->acts_for = other ? mem_strdup(told) : NULL;
@@ -135,6 +137,41 @@ static int ask_again(struct hbase *h, const struct hbase_place *at, const char *
 	return err->code;
 }
 
+/* Go back to the login without a ticket. */
+static void leave_kerberos(struct hbase *h)
+{
+	pthread_mutex_lock(&h->lock);
+	char *user = h->user;
+	h->user = h->simple_user;
+	h->simple_user = user;
+	h->kerberos = false;
+	pthread_mutex_unlock(&h->lock);
+}
+
+/*
+ * Repeat a lost first call with a ticket, if there is one, because a server that demands Kerberos
+ * may lose its reason each time. If this call is lost, too, keep the first error.
+ */
+static int try_kerberos(struct hbase *h, const struct hbase_place *at, const char *service,
+			const char *method, const struct buf *message, int64_t patience_ms,
+			struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	struct hbase_failure again;
+	struct error unsaid;
+
+	if (use_kerberos(h, h->told, &unsaid))
+		return err->code;
+	int rc = call_once(h, at, service, method, message, patience_ms, out, &again, &unsaid);
+	if (rc && again.trouble == TROUBLE_LOST) {
+		leave_kerberos(h);
+		return err->code;
+	}
+	*why = again;
+	if (rc)
+		*err = unsaid;
+	return rc;
+}
+
 /* A server that demands Kerberos gets a second call with a ticket. */
 int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
 		 const char *method, const struct buf *message, int64_t patience_ms,
@@ -144,6 +181,8 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 
 	if (rc && !h->kerberos && !h->cluster_id && why->trouble == TROUBLE_LOST)
 		rc = ask_again(h, at, service, method, message, out, why, err);
+	if (rc && !h->kerberos && !h->cluster_id && why->trouble == TROUBLE_LOST)
+		rc = try_kerberos(h, at, service, method, message, patience_ms, out, why, err);
 	if (rc == RC_OK || !why->wants_kerberos || h->kerberos)
 		return rc;
 	struct error no_ticket;
