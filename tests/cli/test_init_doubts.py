@@ -82,10 +82,8 @@ def test_rejected_rows_are_reported(tmp_path, saltmill):
 
 
 @pytest.mark.parametrize("data,reason", [
-    (b"".join(b"ts=%d level=info msg=x\n" % i for i in range(9)), "key=value pairs (logfmt)"),
     (b"".join(b"%-10d%-10s\n" % (i, b"abc") for i in range(9)), "columns of a fixed width"),
     (b"".join(b"a job %d was started by a user\n" % i for i in range(9)), "lines of text without a delimiter"),
-    (b"".join(b"%d|a\\|b|x\n" % i for i in range(9)), "backslashes before delimiters"),
     (b"-[ RECORD 1 ]--\nid | 1\n-[ RECORD 2 ]--\nid | 2\n", "one line for each column"),
 ])
 def test_what_is_not_delimited_is_refused(tmp_path, saltmill, data, reason):

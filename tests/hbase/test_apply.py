@@ -154,7 +154,7 @@ def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
     job = derive(tmp_path, "ratings.yaml", ("name: ratings", "name: applied_ratings"))
     one.load(job, shared_data / "ratings.csv")
     one.servers = hbase.zookeeper + "/elsewhere"
-    one.refused(f"ZooKeeper {hbase.zookeeper[3:]}: found no node /elsewhere/hbaseid: .*zookeeper.znode.parent", status=1)
+    one.refused(f"ZooKeeper {hbase.zookeeper[3:]}: found no node /elsewhere/hbaseid, because .*zookeeper.znode.parent", status=1)
     one.servers = "zk:127.0.0.1:1," + hbase.zookeeper[3:] + "/hbase"
     (table,) = one.done("--create", "--check")["tables"]
     assert table["check"]["found"] == expected.cells and table["regions"] == 16
@@ -228,7 +228,7 @@ def test_loads_with_equal_manifests(on_hdfs, tmp_path):
     shutil.rmtree(on_hdfs.out)
     (tmp_path / "anew.saltmill-apply").rename(tmp_path / "out.saltmill-apply")
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("out.saltmill-apply belongs to an earlier load in this folder with the same files: to apply this load, add `--restart`")
+    on_hdfs.refused("out.saltmill-apply belongs to an earlier load in this folder with the same files; to apply this load, add `--restart`")
     said = on_hdfs.done("--journal", str(tmp_path / "out.saltmill-apply"))
     assert said["already"] and "another load with the same files began" in said["warnings"][0]
 
@@ -353,7 +353,7 @@ def test_prechecks(on_hdfs, hdfs, tmp_path):
     on_hdfs.done("--create")
     assert hdfs.tree("/hbase/staging") == {}
     (said,) = on_hdfs.done("--dry-run", "--upload", hdfs.url("/bulk/theirs/x"))["warnings"]
-    assert re.search("/bulk/theirs belongs to bob and has mode 755: .*-chown ann /bulk/theirs/x` as bob", said), said
+    assert re.search("/bulk/theirs belongs to bob and has mode 755, so you may not create files there .*-chown ann /bulk/theirs/x` as bob", said), said
     done = on_hdfs.run("--journal", str(tmp_path / "another"), "--upload", hdfs.url("/bulk/theirs/x"))
     assert done.returncode == 2 and "Permission denied" in done.stderr, done.stderr
     script = tmp_path / "disable.rb"

@@ -47,7 +47,7 @@ def test_rights_without_a_table(on_hdfs, hdfs, tmp_path):  # noqa: F811
     hdfs.make_dirs("/bulk/private", "755", user="bob")
     said = on_hdfs.done("--dry-run", "--create", "--upload", hdfs.url("/bulk/private/x"))
     (said,) = said["warnings"]
-    assert re.search("/bulk/private belongs to bob and has mode 755: .*Permission denied: user=ann.*"
+    assert re.search("/bulk/private belongs to bob and has mode 755, so you may not create files there .*Permission denied: user=ann.*"
                      "-chown ann /bulk/private/x` as bob", said), said
     assert hdfs.tree("/hbase/staging") == {} and not [n for n in hdfs.list("/hbase/staging") if "rights" in n]
     # a user with write access by the mode of others gets no warning

@@ -519,7 +519,7 @@ class TestRefusals:
         kafka.produce(rig.topic, [(0, None, value(i)) for i in range(20)])
         kafka.call("commit", "shorter", rig.topic, 0, 100)  # Kafka may keep a group's offsets
         done, _ = rig.load(status=1)
-        [hint] = re.findall(r"there now: `saltmill (seek --state \S+ 0=0)`", done.stderr)
+        [hint] = re.findall(r"existing messages, run `saltmill (seek --state \S+ 0=0)`", done.stderr)
         rig.run(*hint.split())
         _, out = rig.load()
         assert len(rig.cells(out)) == 20
