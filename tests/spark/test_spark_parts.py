@@ -83,11 +83,12 @@ def test_what_the_system_refuses_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(saltmill.spark, "request_of", lambda *_, **__: None)
     monkeypatch.setattr(saltmill.spark, "owner_of", lambda _: ("app", None))
     monkeypatch.setattr(saltmill.spark, "setting_of", no_space)
+    session = types.SimpleNamespace(sparkContext=types.SimpleNamespace(_jsc="running"))
     with pytest.raises(saltmill.JobError, match="two: No space left on device"):
-        saltmill.spark.load(None, [], "job.yaml", tmp_path / "two", threads=1)
+        saltmill.spark.load(session, [], "job.yaml", tmp_path / "two", threads=1)
     assert_nothing(tmp_path)
     with pytest.raises(saltmill.JobError, match="job.yaml: No space left on device"):
-        saltmill.spark.plan(None, [], "job.yaml")
+        saltmill.spark.plan(session, [], "job.yaml")
 
 
 def test_folders_of_tasks(tmp_path):
