@@ -253,6 +253,29 @@ def test_a_table_that_differs(on_hdfs, tmp_path):
     assert have["g"]["TTL"] == str(20000 * 86400)
 
 
+def test_a_table_keeps_its_encoding(on_hdfs, tmp_path):
+    """`codec: auto` chose another encoding for the files. Only --alter changes the table."""
+    by_id, _ = events(tmp_path, "keeps", 300)
+    job = tmp_path / "job.yaml"
+    job.write_text(job.read_text().replace("f: {compression: ZSTD, versions: 2}",
+                                           "f: {compression: {codec: auto, aim: read, framing: hbase}, versions: 2}"))
+    on_hdfs.load(job)
+    script = tmp_path / "before.rb"
+    made = (on_hdfs.out / "keeps" / "events" / "create.rb").read_text()
+    script.write_text(made.replace("DATA_BLOCK_ENCODING => 'DIFF'", "DATA_BLOCK_ENCODING => 'NONE'")
+                      .replace("BLOCKSIZE => 16384", "BLOCKSIZE => 65536"))
+    on_hdfs.hbase.run_script(script)
+    done = on_hdfs.run("--create")
+    assert done.returncode == 0, done.stderr
+    assert re.search("DATA_BLOCK_ENCODING is NONE, expected DIFF in the load's files.*keeps its setting.*add --alter",
+                     done.stderr), done.stderr
+    assert on_hdfs.hbase.describe("keeps:events")["families"]["f"]["DATA_BLOCK_ENCODING"] == "NONE"
+    on_hdfs.check("keeps:events", by_id)
+    on_hdfs.done("--alter", "--journal", str(tmp_path / "again"))
+    have = on_hdfs.hbase.describe("keeps:events")["families"]["f"]
+    assert have["DATA_BLOCK_ENCODING"] == "DIFF" and have["BLOCKSIZE"] == "16384", have
+
+
 def test_regions_that_are_others(on_hdfs, tmp_path):
     """apply cuts a file at a live border that the file crosses, also in runs that die meanwhile."""
     by_id, by_word = events(tmp_path, "others")
