@@ -319,7 +319,7 @@ def test_other_formats_are_named(tmp_path, saltmill, data, words):
 
 
 @pytest.mark.parametrize("source,fields,data,status,words", [
-    ("{encoding: utf-16}", "{}", b"\xff\xfei", 1, "truncated"),
+    ("{encoding: utf-16}", "{}", b"\xff\xfei", 1, "incomplete last character"),
     ("{header: {find: [id, w]}}", "{}", b"id,v\n1,2\n", 1, "no line with the names `id`"),
     ("{header: replace, columns: [id, v, w]}", "{}", b"id,v\n1,2\n", 1, "found 2 names in the header, expected 3"),
     ("{skip: 9}", "{}", b"id,v\n1,2\n", 1, "found an empty file, expected a header line"),

@@ -30,11 +30,17 @@ static int listen_silently(unsigned *port)
 	return fd;
 }
 
-static void *stop_soon(void *unused)
+static void stop(int sig)
+{
+	stop_flag = sig;
+}
+
+/* Send the signal to the waiting thread itself, as its handler sets the flag. */
+static void *stop_soon(void *waiting)
 {
 	clock_sleep_ms(200);
-	stop_flag = SIGTERM;
-	return unused;
+	pthread_kill(*(pthread_t *)waiting, SIGTERM);
+	return NULL;
 }
 
 static void stopped_while_it_waits(void **state)
@@ -60,12 +66,15 @@ static void stopped_while_it_waits(void **state)
 		fail_msg("%s", err.msg);
 	const struct typed_columns columns = {.job = &job};
 	assert_int_equal(registry_open(&r, &columns, &err), RC_OK);
-	assert_int_equal(pthread_create(&thread, NULL, stop_soon, NULL), 0);
+	pthread_t waiting = pthread_self();
+	void (*was)(int) = signal(SIGTERM, stop);
+	assert_int_equal(pthread_create(&thread, NULL, stop_soon, &waiting), 0);
 	double begun = clock_seconds();
 	assert_int_equal(registry_find(r, 7, &plan, &why, &err), RC_STOPPED);
 	assert_string_equal(err.msg, "stopped by a signal");
 	assert_true(clock_seconds() - begun < 5); /* a request waits 20 s for its answer */
 	pthread_join(thread, NULL);
+	signal(SIGTERM, was);
 	stop_flag = 0;
 	registry_close(r);
 	job_release(&job);

@@ -20,7 +20,7 @@ int run_design(struct design_result *out, const struct arguments *a, const struc
 					 .grow_time = a->design.grow == 1,
 					 .tables = a->design.tables,
 					 .disk_ratio = disk_ratio};
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
 	int rc = design_run(out, &o, &progress, err);
 
