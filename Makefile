@@ -208,7 +208,7 @@ build/preload.so: $(PRELOAD) tests/faults/stacks.h
 SIM_ROOMS := $(filter-out pipeline/hbase/rpc/rpc.c,$(LINKED))
 SIM_CALLS := $(shell grep -oh '__wrap_[a-z_0-9]*' $(SIMULATE) | sed s/__wrap_// | sort -u)
 $(B)/simulate: $(SIMULATE:%.c=$(B)/%.o) $(SIM_ROOMS:%.c=$(B)/%.o)
-	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -no-pie -Wl,-z,now $(SIM_CALLS:%=-Wl,--wrap=%) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lsnappy -lmicrohttpd -luchardet
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -no-pie -Wl,-z,now $(SIM_CALLS:%=-Wl,--wrap=%) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(filter-out -lrdkafka -lcurl,$(LATE_LIBS))
 $(SIMULATE:%.c=$(B)/%.o): CFLAGS += -Wno-missing-prototypes
 ## simulate: run histories in a simulated world (takes minutes; SEEDS=0:10000, ARGS=--loud prints each step)
 simulate:

@@ -322,7 +322,7 @@ def test_servers_that_lie(table):
 def test_families_that_differ(table):
     with FakeHBase("t", ["f", "g", "h"], table[2] + [(table[2][0][0], b"h", b"q", 5, b"v")], [], random.Random(5)) as server:
         live, folder = answers(table, server, [])
-        assert live.stdout == folder.stdout and "ignored family h of the live table t: the job lacks it" in live.stderr
+        assert live.stdout == folder.stdout and "ignored family h of the live table t, because the job lacks it" in live.stderr
     with FakeHBase("t", ["g"], [], [], random.Random(6)) as server:
         live = loads.run("scan", table[0], "--hbase", server.address)
         assert live.returncode == 2 and "found no family f in" in live.stderr

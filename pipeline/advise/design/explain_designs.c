@@ -408,8 +408,8 @@ void design_describe_job(struct design_result *out, const struct designer *d,
 {
 	struct describer b = {out, d, draws, &out->arena};
 	const struct job *job = d->e->job;
-	size_t keys[CHOSEN_MOST];
-	bool index[CHOSEN_MOST];
+	size_t keys[CHOSEN_MOST] = {0};
+	bool index[CHOSEN_MOST] = {false};
 	size_t n = 0;
 
 	for (size_t t = 0; t < job->ntables; t++)

@@ -98,7 +98,9 @@ int tls_new(struct tls **out, int fd, const char *host, struct error *err)
 	struct tls *t = mem_calloc(1, sizeof *t);
 	t->ssl = SSL_new(c);
 	if (!t->ssl || SSL_set_fd(t->ssl, fd) != 1 || SSL_set1_host(t->ssl, host) != 1 ||
-	    SSL_set_tlsext_host_name(t->ssl, host) != 1) {
+	    /* as SSL_set_tlsext_host_name, which casts the const away */
+	    SSL_ctrl(t->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+		     (void *)(uintptr_t)host) != 1) {
 		tls_free(t);
 		return failed("cannot set up a connection", err);
 	}
