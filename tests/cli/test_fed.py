@@ -127,7 +127,7 @@ def test_several_inputs_whole_packed_and_sliced_with_rejects_and_quotes(tmp_path
     assert [(r["file"], r["line"]) for r in lines] == [("a.csv", 102), ("c.csv", 602)]
     shutil.rmtree(tmp_path / "two")
     refused(h.unite_told(digests, "--max-rejects", 1, status=4), 4, "c.csv")
-    refused(h.unite_told(digests[:1], "--max-rejects", 2, status=4), 4, "c.csv: was mapped in slices",
+    refused(h.unite_told(digests[:1], "--max-rejects", 2, status=4), 4, "c.csv: found maps of its slices",
             "saltmill digest")
     digests[0]["parts"][1]["digest"] = "0" * 32
     refused(h.unite_told(digests, "--max-rejects", 2, status=1), 1, "a.csv", "expected the mapped bytes")
@@ -274,7 +274,7 @@ def test_a_plan_of_slices_says_what_it_does_not_know(tmp_path, saltmill):
     h.run("plan", "in.csv", "--save", "tuned", "--tune")
     h.run("plan", "in.csv", "--save", "untuned")
     h.run("plan", "other.csv", "--save", "other", "--tune")
-    refused(h.run("plan", "--from", "tuned", "untuned", "--tune", "-o", "x", status=2), 2, "saved without --tune")
+    refused(h.run("plan", "--from", "tuned", "untuned", "--tune", "-o", "x", status=2), 2, "found sketches without the settings of --tune")
     r = h.run("plan", "--from", "tuned", "untuned", "-o", "x")
     assert b"lack the settings of `level: auto`" in r.stderr
     refused(h.run("load", "in.csv", "--plan", "x", "-o", "y", status=2), 2, "--tune")
