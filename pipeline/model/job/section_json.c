@@ -15,12 +15,7 @@ static const struct key json_keys[] = {
 	 WORDS(TEXTS, NULL, "files with JSON objects; paths, patterns, folders, \"-\"",
 	       "files: [events.jsonl]"),
 	 .read = read_files},
-	{.name = "partitions",
-	 WORDS(TEXTS, NULL,
-	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
-	       "are columns",
-	       "partitions: [dt, region]"),
-	 .read = read_path_partitions},
+	PARTITIONS_KEY,
 	{.name = "preset",
 	 WORDS(TEXT, NULL,
 	       "the keys for a known program; `saltmill help preset` lists the presets, and other "

@@ -183,12 +183,7 @@ static const struct key csv_keys[] = {
 	       "standard input; files on the command line replace them",
 	       "files: [inbox/*.csv, archive/]"),
 	 .read = read_files},
-	{.name = "partitions",
-	 WORDS(TEXTS, NULL,
-	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
-	       "are columns",
-	       "partitions: [dt, region]"),
-	 .read = read_path_partitions},
+	PARTITIONS_KEY,
 	{.name = "preset",
 	 WORDS(TEXT, NULL,
 	       "the keys for a known program; `saltmill help preset` lists the presets, and other "
@@ -424,12 +419,7 @@ static const struct key block_keys[] = {
 	 WORDS(TEXTS, NULL, "files that contain their schema; paths, patterns, folders, \"-\"",
 	       "files: [events.avro]"),
 	 .read = read_files},
-	{.name = "partitions",
-	 WORDS(TEXTS, NULL,
-	       "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values "
-	       "are columns",
-	       "partitions: [dt, region]"),
-	 .read = read_path_partitions},
+	PARTITIONS_KEY,
 	{.name = "max_block",
 	 WORDS(SIZE, "256M",
 	       "the size limit of a block or record batch, compressed or not; a larger block ends the run",

@@ -17,6 +17,17 @@ extern const struct schema *const part_schemas[]; /* ends with NULL */
 /* section_source.c. Slot: struct csv_source. */
 int read_files(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_path_partitions(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
+/* The row of `partitions` in the keys of each source of files. */
+#define PARTITIONS_KEY                                                                                        \
+	{                                                                                                     \
+		.name = "partitions",                                                                         \
+		WORDS(TEXTS, NULL,                                                                            \
+		      "names of folders NAME=VALUE in the paths, as Hive and Spark write them; their values " \
+		      "are columns",                                                                          \
+		      "partitions: [dt, region]"),                                                            \
+		.read = read_path_partitions                                                                  \
+	}
 int read_text_encoding(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* Read the thousands or decimal sign of numbers. Slot: const char *. */
 int read_number_sign(struct reader *r, const struct node *n, const struct key *key, void *slot);
