@@ -44,6 +44,7 @@ struct hbase_failure {
 	/* TROUBLE_REFUSED because of an unknown exception class without do_not_retry */
 	bool may_pass;
 	bool wants_kerberos; /* the server refuses users without a Kerberos login */
+	bool hangs_up;	     /* the exception is of the connection, which the server closes */
 	char name[160];	     /* last part of the exception's class; "" if there was no exception */
 };
 

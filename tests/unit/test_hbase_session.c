@@ -290,6 +290,34 @@ static void test_no_answer_in_time(void **state)
 	finish(&s);
 }
 
+/*
+ * A server that refuses a connection closes it, perhaps later. The client does not use it again,
+ * because the next call would be lost.
+ */
+static void test_a_refused_connection(void **state)
+{
+	static const struct turn turns[] = {{.answer = KERBEROS, .as_it_is = true, .go_on = true},
+					    {.answer = NULL}};
+	struct server s;
+	struct rpc *c;
+	struct rpc_answer a;
+	struct hbase_failure why;
+	struct error err = {0};
+
+	(void)state;
+	start(&s, turns, 2);
+	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
+	assert_int_equal(rpc_connect(&c, &at, SERVICE_META, &(struct rpc_user){.name = "me"}, 5000,
+				     &why, &err),
+			 0);
+	assert_int_equal(rpc_call(c, "GetClusterId", (struct bytes){0}, 5000, &a, &why, &err),
+			 RC_IO);
+	assert_true(why.wants_kerberos && why.hangs_up);
+	assert_true(rpc_is_broken(c));
+	rpc_close(c);
+	finish(&s);
+}
+
 /* One connection serves several calls. If the server closed it, the client opens a new one. */
 static void test_connections_are_kept(void **state)
 {
@@ -448,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_bad_answers),
 		cmocka_unit_test(test_several_servers),
 		cmocka_unit_test(test_no_answer_in_time),
+		cmocka_unit_test(test_a_refused_connection),
 		cmocka_unit_test(test_connections_are_kept),
 		cmocka_unit_test(test_same_cluster),
 		cmocka_unit_test(test_silence),

@@ -254,8 +254,11 @@ int rpc_read_answer(struct bytes frame, uint32_t call_id, struct bytes *message,
 		rc = read_header(header, &h, err);
 	if (rc)
 		return error_prefix(err, "cannot read its answer: ");
-	if (h.failed && (h.call_id == call_id || h.call_id == UINT32_MAX))
-		return exception_read(h.exception, why, err);
+	if (h.failed && (h.call_id == call_id || h.call_id == UINT32_MAX)) {
+		rc = exception_read(h.exception, why, err);
+		why->hangs_up = h.call_id == UINT32_MAX;
+		return rc;
+	}
 	if (h.call_id != call_id)
 		return error_set(err, RC_DATA,
 				 "found an answer to call %u, expected one to call %u", h.call_id,

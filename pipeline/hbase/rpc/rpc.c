@@ -168,7 +168,7 @@ int rpc_call(struct rpc *c, const char *method, struct bytes message, int64_t pa
 	if (rc == RC_OK) {
 		rc = rpc_read_answer(buf_bytes(&out->frame), c->call_id, &out->message, &out->cells,
 				     why, err);
-		c->broken = rc == RC_DATA;
+		c->broken = rc == RC_DATA || why->hangs_up;
 	} else if (rc == RC_IO && !c->answered) {
 		error_prefix(err,
 			     "the server is not a %s of HBase 2.4 or later, or accepts only "
