@@ -67,7 +67,10 @@ int staging_publish(struct staging *s, struct error *err);
  * After a power loss, DIR may be visible again.
  */
 bool staging_was_visible(const struct staging *s);
-/* Remove the sibling and free `s`. NULL is fine. */
+/*
+ * Remove the sibling and free `s`. NULL is fine. If staging_was_visible, the sibling stays, because
+ * it proves that DIR is not published. The next run reuses it.
+ */
 void staging_abort(struct staging *s);
 /* Free `s` and keep the sibling unchanged. A later run may reuse the sibling. */
 void staging_leave(struct staging *s);

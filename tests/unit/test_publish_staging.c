@@ -28,7 +28,8 @@
 #include "publish.h"
 #include "tests/unit/this_machine.h"
 
-static int fsync_fails_at; /* the call that fails (1 is the next); 0 if none fails */
+static int fsync_fails_at;   /* the call that fails (1 is the next); 0 if none fails */
+static bool fsync_stays_bad; /* the calls after that one fail, too */
 static unsigned fsync_calls;
 static int rename_errno;      /* error of renameat2, or 0 for the real call */
 static int renames_left = -1; /* calls that succeed first, or -1 */
@@ -38,6 +39,7 @@ int fsync(int fd)
 {
 	fsync_calls++;
 	if (fsync_fails_at && --fsync_fails_at == 0) {
+		fsync_fails_at = fsync_stays_bad;
 		errno = EIO;
 		return -1;
 	}
@@ -74,6 +76,7 @@ static int setup(void **state)
 	snprintf(p->dir, sizeof p->dir, "%s/out", p->root);
 	snprintf(p->partial, sizeof p->partial, "%s.saltmill-partial", p->dir);
 	fsync_fails_at = rename_errno = 0;
+	fsync_stays_bad = false;
 	renames_left = -1;
 	another = 0;
 	*state = p;
@@ -451,6 +454,32 @@ static void test_not_taken_back(void **state)
 	assert_true(there(p->dir));
 }
 
+/*
+ * The sync after the rename fails, and so does the sync after the rename back. Either name may
+ * survive a power loss, so abort keeps the files, and the next run takes the sibling.
+ */
+static void test_taken_back_unsynced(void **state)
+{
+	const struct place *p = *state;
+	struct error err = {0};
+	struct staging *s = open_ok(p);
+	bool removed = false;
+
+	put(p->partial, "file", "x");
+	fsync_fails_at = 3;
+	fsync_stays_bad = true;
+	assert_int_equal(staging_publish(s, &err), RC_IO);
+	assert_true(staging_was_visible(s));
+	staging_abort(s);
+	assert_false(there(p->dir));
+	assert_int_equal(entries_in(p->partial), 1);
+	fsync_fails_at = 0;
+	assert_int_equal(staging_open(&s, p->dir, &removed, &err), RC_OK);
+	assert_true(removed);
+	assert_int_equal(staging_publish(s, &err), RC_OK);
+	assert_int_equal(entries_in(p->root), 1);
+}
+
 /* ---- rejects ---- */
 
 enum { WORKERS = 3, PER_WORKER = 5000 };
@@ -688,6 +717,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_links_not_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_exchanged_folder, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_taken_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_taken_back_unsynced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_raw, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_none, setup, teardown),

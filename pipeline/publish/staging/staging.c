@@ -130,6 +130,8 @@ void staging_abort(struct staging *s)
 {
 	if (!s)
 		return;
-	s->kind->drop(s);
+	/* a power loss may make DIR visible again, so its files must stay */
+	if (!s->renamed)
+		s->kind->drop(s);
 	staging_free(s);
 }

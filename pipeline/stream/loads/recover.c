@@ -63,6 +63,10 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 	return ingest_record(in, intent->dir, m, err);
 }
 
+/*
+ * Load the ranges of the intent again. If the interrupted run renamed its folder and back, a power
+ * loss must not bring the folder back after the intent says otherwise. So sync the parent first.
+ */
 static int load_again(struct ingest *in, struct load_result *result, struct error *err)
 {
 	const struct state_load l = *state_intent(in->state);
@@ -87,6 +91,8 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 	 */
 	if (rc == RC_OK)
 		rc = ingest_check_notes(in, ranges, l.nranges, err);
+	if (rc == RC_OK && l.phase != STATE_READING)
+		rc = io_sync_parent(l.dir, err);
 	/* from now on, the working folder may be removed */
 	if (rc == RC_OK)
 		rc = state_unpublished(in->state, err);
