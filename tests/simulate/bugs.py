@@ -42,6 +42,8 @@ BUGS = {
     "a working folder is removed while it may be published": (
         "stream/state/state.c", "if (s->intent.phase != STATE_PUBLISHING)\n\t\treturn RC_OK;\n\t/*",
         "if (s->intent.name)\n\t\treturn RC_OK;\n\t/*"),
+    "a working folder is removed after an unsynced rename back": (
+        "publish/staging/staging.c", "if (!s->renamed)\n\t\ts->kind->drop(s);", "s->kind->drop(s);"),
     "the intent is removed before the load is recorded": (
         "stream/state/state.c", "int rc = record(s, &l, err);\n\tif (rc == RC_OK)\n\t\trc = remove_intent(s, err);",
         "int rc = remove_intent(s, err);\n\tif (rc == RC_OK)\n\t\trc = record(s, &l, err);"),
