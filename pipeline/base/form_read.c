@@ -155,8 +155,8 @@ static bool read_ints(const json_t *v, const struct form_member *m, char *base, 
 }
 
 /*
- * Read `v`. Returns false if `v` does not have the member's kind. Members of a list or part are
- * read later.
+ * Read `v`. Returns false if `v` does not have the member's kind. The next calls read the members
+ * of a list or part.
  */
 static bool read_value(const json_t *v, const struct form_member *m, char *base, struct arena *a)
 {

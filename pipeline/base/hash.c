@@ -1,8 +1,8 @@
 /*
  * hash.c - MurmurHash3_x86_32, Arrays.hashCode, MD5
  *
- * The tail of Murmur's input is read byte by byte, so a key of any length and alignment is safe.
- * MD5 comes from libmd.
+ * The function reads the tail of Murmur's input byte by byte, so a key of any length and alignment
+ * is safe. MD5 comes from libmd.
  */
 #include "hash.h"
 

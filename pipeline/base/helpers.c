@@ -11,7 +11,7 @@ enum { TASK_QUEUED, TASK_RUNNING, TASK_DONE };
 
 struct helpers {
 	pthread_mutex_t lock;
-	pthread_cond_t work; /* a task was queued, or helpers_close was called */
+	pthread_cond_t work; /* a task is in the queue, or a thread has called helpers_close */
 	pthread_cond_t done; /* a task ended */
 	struct helper_task *first, *last;
 	bool closed;
@@ -38,7 +38,7 @@ void helpers_free(struct helpers *h)
 	mem_free(h);
 }
 
-/* Run the first task. The caller has the lock, which is released during the task. */
+/* Run the first task. The caller has the lock. The function releases the lock during the task. */
 static void run_first(struct helpers *h)
 {
 	struct helper_task *t = h->first;

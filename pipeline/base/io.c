@@ -16,7 +16,8 @@
 #include "hash.h"
 
 /*
- * The largest file that is read whole. Without this limit, an endless device would fill the memory.
+ * The largest file that a function reads whole. Without this limit, an endless device would fill
+ * the memory.
  */
 #define LARGEST_FILE	((size_t)1 << 30)
 #define OUT_BUFFER	(256u << 10)
@@ -75,8 +76,8 @@ static void out_put(struct out_file *o, const uint8_t *p, size_t len)
 	o->errnum = write_all(o->fd, p, len);
 	o->written += len;
 	/*
-	 * Start writing to disk now, so that the fsync at the end is short. Errors are ignored
-	 * here, because fsync reports them.
+	 * Start writing to disk now, so that the fsync at the end is short. Ignore errors here,
+	 * because fsync reports them.
 	 */
 	if (!o->temporary && o->written - o->started >= WRITEBACK_BYTES) {
 		sync_file_range(o->fd, (off_t)o->started, (off_t)(o->written - o->started),
@@ -364,8 +365,8 @@ int io_sync_dir(const char *path, struct error *err)
 }
 
 /*
- * Remove a tree by descriptors and without following links, so that no file outside of the tree is
- * removed.
+ * Remove a tree by descriptors and without following links, so that no file outside of the tree
+ * disappears.
  */
 static bool remove_at(int folder, const char *name)
 {

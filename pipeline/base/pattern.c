@@ -3,8 +3,8 @@
  *
  * PCRE2 limits the steps from one start position, and a text has many start positions. So a search
  * counts its work over all start positions, in calls between the items of the pattern (callouts).
- * Callouts double the time of a search. So a short text is searched first without callouts. This
- * search has a limit that all positions share.
+ * Callouts double the time of a search. So the function searches a short text first without
+ * callouts. This search has a limit that all positions share.
  */
 #include "pattern.h"
 
@@ -29,7 +29,9 @@ struct pattern {
 struct pattern_search {
 	pcre2_match_data *data;
 	pcre2_match_context *limits;
-	/* remaining work; the stop flag is read when the remaining work is below `look` */
+	/*
+	 * remaining work; the callout reads the stop flag when the remaining work is below `look`
+	 */
 	uint64_t left, look;
 	PCRE2_SIZE at;
 };

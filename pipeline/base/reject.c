@@ -1,8 +1,8 @@
 /*
  * reject.c - format the reasons of rejects
  *
- * A value is quoted with visible characters (bytes.h) and shortened. So the detail is always one
- * line of valid text without control characters.
+ * The message quotes a value with visible characters (bytes.h) and shortens it. So the detail is
+ * always one line of valid text without control characters.
  */
 #include "error.h"
 

@@ -28,7 +28,9 @@ static bool commands(uint32_t code)
 	       (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Return how many bytes at `p` can be printed unchanged, or 0 if *p must be escaped. */
+/*
+ * Return how many bytes at `p` a terminal can print unchanged, or 0 if the caller must escape *p.
+ */
 static size_t visible(const uint8_t *p, const uint8_t *end)
 {
 	uint32_t code;

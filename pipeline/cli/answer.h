@@ -37,7 +37,7 @@ struct answer_text {
  * Print fields instead of bytes, beginning with the first cell. Numbers are digits, times are ISO
  * 8601, and bytes that are not UTF-8 are \xHH. The format `table` has one line for each cell. The
  * format `csv` has one line for each row, with the fields of the key and each column. If a column
- * may repeat in a row, or its qualifier is made of fields, `csv` has one line for each cell. The
+ * may repeat in a row, or its qualifier contains fields, `csv` has one line for each cell. The
  * format `jsonl` has one object for each row, such as {"row": .., "key": {"userId": 7}, "cells":
  * {"f:m": 1}}. With several versions, the value of a column is a list of {"timestamp", "type",
  * "value"}. Borrows the pointers in `how`.
@@ -45,7 +45,7 @@ struct answer_text {
 void answer_decode(struct answer_text *a, const struct answer_decoding *how);
 /*
  * Append a cell. Pass the cells in the order of query_next. `new_row` is the result of
- * query_starts_row. Without answer_decode, bytes are printed as \xHH. The format `table` has one
+ * query_starts_row. Without answer_decode, the answer has bytes as \xHH. The format `table` has one
  * line for each cell. The format `csv` has a header, then lines of
  * row,family,qualifier,timestamp,type,value. The format `jsonl` has one object for each row.
  * Returns RC_DATA if decoding finds a key or value that the job does not write. Returns RC_CONFIG
@@ -56,8 +56,8 @@ int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, bo
 /* End the output after the last cell. */
 void answer_end(struct answer_text *a, struct buf *out);
 /*
- * Append one line for each file, and one line with the sum. A file's line shows the blocks that
- * were read, or the reason why the file was skipped.
+ * Append one line for each file, and one line with the sum. A file's line shows the blocks read, or
+ * the reason why the scan skipped the file.
  */
 void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles);
 /*

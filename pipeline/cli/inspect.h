@@ -30,7 +30,7 @@ void inspect_text(struct buf *out, const struct inspection *d, bool all);
 void inspect_cell_json(struct buf *out, const struct cell *c);
 /*
  * Append a cell as one line. Initialize `widths` to {3, 6}. The widths grow with the cells, so that
- * each cell can be printed at once.
+ * the command can print each cell at once.
  */
 void inspect_cell_text(struct buf *out, const struct cell *c, int widths[2]);
 

@@ -16,7 +16,7 @@ struct metrics;
 struct metrics_of {
 	const struct stream_gauges *stream; /* NULL if no stream runs */
 	const struct progress *progress;    /* progress of the stream */
-	const struct follow_gauges *follow; /* NULL if no loads are applied */
+	const struct follow_gauges *follow; /* NULL if the process applies no loads */
 	const char *job_path;		    /* for the label job_file; NULL means no label */
 };
 int metrics_start(struct metrics **out, const char *address, const struct metrics_of *shown,

@@ -1,9 +1,9 @@
 /*
  * page.h - makes an HTML page about a published load, a plan or a state folder
  *
- * The code is in pipeline/cli/html. The page works without network and without scripts. A
- * script only adds sorting and tooltips. The page uses the light or dark scheme of the browser and
- * can be printed. All figures come from the folder. For a load, they come from the manifest, the
+ * The code is in pipeline/cli/html. The page works without network and without scripts. A script
+ * only adds sorting and tooltips. The page uses the light or dark scheme of the browser and has a
+ * style for paper. All figures come from the folder. For a load, they come from the manifest, the
  * rejects and the indexes of the HFiles. For a plan, they come from plan.json, and for a state from
  * its records. The same folder gives the same bytes.
  *
@@ -24,13 +24,13 @@
 struct page_files {
 	const char *timings;	   /* output of `load --json` */
 	const char *lint;	   /* output of `lint --json` or `plan --json` */
-	struct progress *progress; /* NULL if no progress is shown */
+	struct progress *progress; /* NULL if nobody watches the progress */
 };
 
 /*
  * Append the page about `path` to `out`. `path` is the folder of a load, a plan or a state, or a
  * file with the output of `plan --json`. Sets *kind to the kind of page. Returns RC_DATA or RC_IO
- * if `path` is none of these or cannot be read.
+ * if `path` is none of these, or if it cannot read `path`.
  */
 int page_make(struct buf *out, const char *path, const struct page_files *files, const char **kind,
 	      struct error *err);

@@ -23,9 +23,9 @@ struct stream_view {
 	uint64_t lag, loads;
 	double rate;	    /* events per second in the last minute */
 	uint64_t cut;	    /* offsets of the open cut; 0 for an empty cut */
-	double cut_age_s;   /* seconds since the first event of the cut was read */
-	int loading;	    /* 1 if the cut is being loaded */
-	uint64_t cut_read;  /* events of the cut that were read */
+	double cut_age_s;   /* seconds since the first event of the cut arrived */
+	int loading;	    /* 1 during the load of the cut */
+	uint64_t cut_read;  /* events of the cut so far */
 	uint64_t parked;    /* number of parked partitions */
 	uint64_t waiting;   /* published loads that are not in HBase yet */
 	double published_s; /* seconds since the last publication; negative if there was none */
@@ -35,7 +35,7 @@ struct stream_view {
  * ago".
  */
 void stream_text(struct buf *out, const struct stream_view *w);
-/* A load that was applied to HBase. */
+/* A load that is now in HBase. */
 struct applied_view {
 	const char *name, *dir;
 	uint64_t cells, files;

@@ -229,7 +229,7 @@ struct ranges_shown {
 	struct key_checks checks;
 	struct ranges_cost cost;
 	const char *table;
-	const char *question; /* the query, as a reminder if rows must be checked */
+	const char *question; /* the query, as a reminder if the user must check rows */
 	const char *advice;   /* a sentence, or NULL */
 	uint64_t limit;	      /* number of rows that the user wants; 0 for all */
 	/* number of columns per row that the user wants, which the filter limits; 0 for all */

@@ -3,8 +3,8 @@
  *
  * The writer copies each cell once, into the open block. The order check compares a cell with the
  * block's last cell, so the writer needs no other copy. All cells of one call have the same row.
- * Only the first cell is compared with the block. Other cells are compared with their neighbours in
- * the caller's list, because a read of bytes that were just written is slow.
+ * The function compares only the first cell with the block. It compares other cells with their
+ * neighbours in the caller's list, because a read of bytes soon after their write is slow.
  */
 #include "kv.h"
 #include "writer.h"
@@ -461,8 +461,8 @@ static inline void note_cell(struct hfile_writer *w, const struct added_cell *la
 }
 
 /*
- * Finish a full block, or a block after each cell if bytes are counted. `*last` is the last added
- * cell.
+ * Finish a full block, or a block after each cell if the caller counts bytes. `*last` is the last
+ * added cell.
  */
 static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct added_cell *last,
 						  struct bytes row, int64_t ts,

@@ -193,7 +193,7 @@ static int check_sums(const uint8_t *block, const struct header *h, struct error
 	return 0;
 }
 
-/* Read the bytes `from` to `to` of the block. All bytes before `from` were already read. */
+/* Read the bytes `from` to `to` of the block. The caller has read all bytes before `from`. */
 static int read_more(const struct hblock_in *in, struct hblock *b, size_t to, struct error *err)
 {
 	size_t from = b->disk.len;

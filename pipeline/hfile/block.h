@@ -79,7 +79,7 @@ int hfile_block_pack(struct hcodec *codec, enum hblock_type type, const struct b
 /* Add header and checksums to the result of hfile_block_pack, and write it. */
 int hfile_block_put(struct hblock_out *o, enum hblock_type type, struct buf *disk,
 		    size_t plain_bytes, struct hblock_place *place, struct error *err);
-/* Compress and write the block in `b`. The contents of `b` are lost. */
+/* Compress and write the block in `b`. The function overwrites the contents of `b`. */
 int hfile_block_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
 		      struct hblock_place *place, struct error *err);
 
@@ -93,8 +93,7 @@ struct hblock_in {
 };
 
 /*
- * A block that was read, in its own buffers. `payload` is valid until the next read into this
- * block.
+ * A block from a file, in its own buffers. `payload` is valid until the next read into this block.
  */
 struct hblock {
 	enum hblock_type type;

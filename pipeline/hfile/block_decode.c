@@ -2,7 +2,7 @@
  * block_decode.c - decode data blocks to plain cells (README.md 4)
  *
  * The payload is untrusted. All reads use `struct in`, which fails at the first read past the end.
- * Before a byte is stored, each cell is limited by the size that the block declares.
+ * Before it stores a byte, the function limits each cell by the size that the block declares.
  */
 #include "block_encode.h"
 

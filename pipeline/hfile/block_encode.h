@@ -2,7 +2,7 @@
  * block_encode.h - encode the cells of a data block, and decode them (README.md 4)
  *
  * HBase encodes cell by cell. saltmill encodes a whole block when it closes. The result is the
- * same, because every block is encoded independently.
+ * same, because each block depends only on its own cells.
  */
 #ifndef SALTMILL_BLOCK_ENCODE_H
 #define SALTMILL_BLOCK_ENCODE_H

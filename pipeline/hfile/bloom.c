@@ -88,7 +88,7 @@ static __attribute__((noinline)) bool grow(struct hbloom *b)
 	return p != NULL;
 }
 
-/* Prepare the lanes for keys of another length. Keys that are too long are hashed one by one. */
+/* Prepare the lanes for keys of another length. Hash keys that are too long one by one. */
 static __attribute__((noinline)) void change_lanes(struct hbloom *b, struct bytes key)
 {
 	hash_lanes(b);
@@ -115,7 +115,7 @@ bool hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
 	if (key.len > HBLOOM_LANE_BYTES)
 		return true;
 	/*
-	 * Hash full lanes when the next key comes, because a read of bytes that were just written
+	 * Hash full lanes when the next key comes, because a read of bytes soon after their write
 	 * stalls.
 	 */
 	if (b->nlanes == HBLOOM_LANES)

@@ -16,8 +16,8 @@
 void hfile_bloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes,
 		       uint32_t *max_keys);
 /*
- * Get the key to hash for a row and qualifier. A ROWCOL key is made in `store`. Returns false if
- * memory is short.
+ * Get the key to hash for a row and qualifier. The function makes a ROWCOL key in `store`. Returns
+ * false if memory is short.
  */
 bool hfile_bloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
 		     struct bytes qualifier, struct buf *store, struct bytes *key)
@@ -33,7 +33,7 @@ struct hbloom {
 	uint32_t prefix, chunk_bytes, hashes, max_keys;
 	/* hashes of keys in unwritten chunks; the scratch owns the array */
 	struct hbloom_hash *pending;
-	size_t npending, cap; /* the last `nlanes` items of `pending` are not hashed yet */
+	size_t npending, cap; /* the last `nlanes` items of `pending` have no hash yet */
 	size_t nlanes, lane_bytes;
 	const struct hbloom_kernel *kernel;
 	uint32_t in_chunk; /* number of keys in the open chunk */
@@ -42,7 +42,7 @@ struct hbloom {
 	struct hindex_list chunks;
 	size_t written;
 	uint64_t keys, max_total, bytes;
-	struct hbloom_lanes lanes; /* keys of equal length, to be hashed several at a time */
+	struct hbloom_lanes lanes; /* keys of equal length, to hash several at a time */
 };
 
 /* Start a filter, which borrows `pending` with room for `cap` keys. NULL and 0 mean no room yet. */
@@ -54,9 +54,7 @@ void hfile_bloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, u
  */
 bool __attribute__((warn_unused_result))
 hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier);
-/*
- * Count the chunks that became full since the last call and must be written now.
- */
+/* Count the chunks that became full since the last call. The caller must write them now. */
 size_t hfile_bloom_due(const struct hbloom *b, size_t before, bool closing);
 int hfile_bloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
 			    struct hblock_place *place, struct error *err);
@@ -72,7 +70,7 @@ struct hbloom_meta {
 	uint64_t keys, max_keys, bytes;
 	struct hindex_list chunks;
 };
-/* HBase's Jenkins, Murmur2 and Murmur3. A filter with another hash cannot be used. */
+/* HBase's Jenkins, Murmur2 and Murmur3. saltmill cannot use a filter with another hash. */
 bool hfile_bloom_hash_known(uint32_t hash);
 int hfile_bloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err);
 bool hfile_bloom_chunk_has(const struct hbloom_meta *m, struct bytes chunk, struct bytes key);

@@ -1,7 +1,8 @@
 /*
  * bloom_bits.h - compute two hashes of a bloom key, and the bits for two hashes
  *
- * If the processor has AVX2, eight keys of one length are hashed at a time, with the same result.
+ * If the processor has AVX2, the function hashes eight keys of one length at a time, with the same
+ * result.
  */
 #ifndef SALTMILL_HFILE_BLOOM_BITS_H
 #define SALTMILL_HFILE_BLOOM_BITS_H

@@ -5,9 +5,9 @@
  * 262144 bytes, and a longer chunk can end the region server's process (README.md 9.3).
  *
  * libzstd's interface for ready-made sequences is experimental, and libzstd has written frames that
- * no reader accepts. So libzstd checks the sequences itself. If libzstd refuses the sequences, the
- * block is compressed without sequences. The writer decompresses some frames as a check. The
- * frame's size decides which frames, so the number of threads has no influence.
+ * no reader accepts. So libzstd checks the sequences itself. If libzstd refuses the sequences,
+ * compress the block without them. The writer decompresses some frames as a check. The frame's size
+ * decides which frames, so the number of threads has no influence.
  */
 #include "compress.h"
 
@@ -277,8 +277,8 @@ static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8
 }
 
 /*
- * Return true if the frame of sequences decompresses to the cells, or if the frame is not chosen
- * for this check.
+ * Return true if the frame of sequences decompresses to the cells, or if this check skips the
+ * frame.
  */
 static bool reads_back(struct hcodec *h, struct bytes cells, struct bytes frame)
 {

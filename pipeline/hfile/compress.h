@@ -25,7 +25,7 @@ struct hcodec {
 	unsigned min_match; /* shortest match of ready-made sequences; 0 means not used */
 	size_t tail_bytes;  /* bytes after each cell */
 	bool read_all;	    /* check each frame of sequences, not one in READ_BACK */
-	bool no_memory;	    /* the last get failed for lack of memory */
+	bool no_memory;	    /* the last get had no memory */
 	bool sequenced;	    /* the last cells became a frame of sequences */
 	struct sequencer sequencer;
 	struct buf back;

@@ -18,7 +18,7 @@ struct delta {
 	struct in in;
 	struct buf *store;
 	struct cell_tail tail;
-	struct tag_dictionary *tags; /* NULL means tags are not compressed */
+	struct tag_dictionary *tags; /* NULL means that the cells have uncompressed tags */
 	uint64_t left;		     /* bytes that the declared plain size still allows */
 	bool first, no_memory;
 	size_t cell_end; /* end of the open cell */

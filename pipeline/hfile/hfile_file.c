@@ -68,7 +68,7 @@ int hfile_file_source(struct hfile_source *out, const char *path, struct error *
 	return 0;
 }
 
-/* --- a source that is watched --- */
+/* --- a source with a watch on its reads --- */
 
 struct watched {
 	struct hfile_source source;

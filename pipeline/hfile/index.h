@@ -4,8 +4,8 @@
  *   root      n x (i64 offset | i32 diskBytes | vint keyLength | key) [| mid-key, 16 bytes]
  *   non-root  i32 n | n x i32 relOffset | i32 entriesBytes | n x (i64 offset | i32 diskBytes | key)
  *
- * A leaf is written between data blocks when the leaf reaches the size limit. A single leaf becomes
- * the root. Intermediate levels are made at the end, while the root is too large.
+ * The writer puts a leaf between data blocks when the leaf reaches the size limit. A single leaf
+ * becomes the root. At the end, the writer makes intermediate levels while the root is too large.
  */
 #ifndef SALTMILL_HFILE_INDEX_H
 #define SALTMILL_HFILE_INDEX_H
@@ -43,10 +43,10 @@ struct hindex {
 	uint32_t levels;
 };
 
-/* Add a data block that was written. hfile_index_key makes `key`. */
+/* Add a data block of the file. hfile_index_key makes `key`. */
 int hfile_index_add(struct hindex *x, struct bytes key, const struct hblock_place *place,
 		    struct error *err);
-/* Return true if a leaf must be written now. `closing` means that no data block follows. */
+/* Return true if the caller must write a leaf now. `closing` means that no data block follows. */
 bool hfile_index_leaf_due(const struct hindex *x, bool closing);
 /* Write the leaf. `scratch` is the buffer for the leaf's payload. */
 int hfile_index_write_leaf(struct hindex *x, struct hblock_out *out, struct buf *scratch,
@@ -63,7 +63,7 @@ void hfile_index_release(struct hindex *x);
  */
 int hfile_index_key(struct buf *out, struct bytes last, struct bytes first, struct error *err);
 
-/* A non-root index block that was read. Entry `i` is valid for i < count. */
+/* A non-root index block from a file. Entry `i` is valid for i < count. */
 struct hindex_node {
 	uint32_t count, entry_bytes;
 	const uint8_t *offsets, *entries;

@@ -68,7 +68,8 @@ static inline struct bytes hfile_kv_key_row(struct bytes flat)
 }
 
 /*
- * Write bytes of a file for a message. Bytes that are not plain text become \xHH. Long text is cut.
+ * Write bytes of a file for a message. Bytes that are not plain text become \xHH. The function cuts
+ * long text.
  */
 void hfile_kv_show(char *out, size_t room, struct bytes v);
 

@@ -57,7 +57,7 @@ static inline size_t common_bytes(const uint8_t *a, const uint8_t *b, size_t n)
 
 /* --- encoding --- */
 
-/* The parts of a cell that the next cell is compared with. */
+/* The parts of a cell to compare with the next cell. */
 struct diff_cell {
 	const uint8_t *key, *qualifier;
 	size_t key_bytes, value_bytes, row, qualifier_bytes;
@@ -184,7 +184,7 @@ static inline const uint8_t *take_length(const uint8_t *p, uint32_t *out)
 	return p[1] < 0x80 ? p + 2 : NULL;
 }
 
-/* A cell in the encoded block, before its parts are copied. All sizes are in bytes. */
+/* A cell in the encoded block, before the copy of its parts. All sizes are in bytes. */
 struct diff_plan {
 	const uint8_t *p; /* the parts of the key in the block */
 	uint32_t key, value, shared;

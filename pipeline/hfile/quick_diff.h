@@ -15,8 +15,8 @@
 
 /*
  * Append the encoded form of cells without tags and mvcc. `at` is the offset of the first of them,
- * and *before is the offset of the cell before it, in the same form. Returns the offset of the first
- * cell that is not encoded, and sets *before.
+ * and *before is the offset of the cell before it, in the same form. Returns the offset of the
+ * first cell that remains, and sets *before.
  */
 size_t hfile_quick_diff_encode(struct bytes cells, size_t *before, size_t at, struct buf *out);
 /*

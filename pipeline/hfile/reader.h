@@ -55,15 +55,15 @@ struct hfile {
 	size_t cell_at;	      /* offset of the next cell in `cells` */
 	uint64_t next_offset; /* offset of the block after the open block */
 	/*
-	 * true if the scan began at the first cell, so the number of cells is checked at the end;
-	 * after a seek only the order is checked
+	 * true if the scan began at the first cell, so its end checks the number of cells; after a
+	 * seek, only the order counts
 	 */
 	bool whole;
 	uint64_t seen;
 	int64_t previous[HBLOCK_TYPES]; /* offset of the last block of each type; -1,
 					   HFILE_NOT_KNOWN */
 	struct buf last;		/* flat key of the last cell of the block before */
-	struct cell before;		/* the last cell that was returned, in this block */
+	struct cell before;		/* the last cell of the caller, in this block */
 	bool before_known;
 };
 
@@ -89,8 +89,8 @@ enum hblock_type hfile_reader_chain(enum hblock_type t);
 int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes,
 			   struct error *err);
 /*
- * Decode the cells of a data block that was just read. Returns RC_DATA if the block has another
- * type or encoding than the file.
+ * Decode the cells of the current data block. Returns RC_DATA if the block has another type or
+ * encoding than the file.
  */
 int hfile_reader_block_cells(struct hfile *f, const struct hblock *b, struct bytes *cells,
 			     struct error *err);

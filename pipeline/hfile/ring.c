@@ -147,7 +147,7 @@ bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, 
 	return true;
 }
 
-/* Take the first block, which is packed, out of the ring. The slot returns to the scratch. */
+/* Take the first block out of the ring, which has packed it. The slot returns to the scratch. */
 static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
 {
 	struct ring_slot *s = r->first;

@@ -2,8 +2,8 @@
  * ring.h - pack the data blocks of one file on helper threads (pool.h)
  *
  * Any free thread packs (encodes and compresses) full blocks. The thread that adds the cells writes
- * the blocks in order. Data that depends on the offset of a block (checksums, inline blocks) is
- * made when the block is written. So the bytes are the same as with one thread.
+ * the blocks in order. The writer makes data that depends on the offset of a block (checksums,
+ * inline blocks) when it writes the block. So the bytes are the same as with one thread.
  */
 #ifndef SALTMILL_HFILE_RING_H
 #define SALTMILL_HFILE_RING_H
@@ -37,7 +37,7 @@ struct ring {				/* {0}: empty */
  */
 bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
 		     struct hbloom_due chunks);
-/* Write the packed blocks in order. If `all` is true, wait until all blocks are packed. */
+/* Write the packed blocks in order. If `all` is true, wait until the ring has packed all blocks. */
 int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err);
 /* Discard the blocks of the ring. */
 void hfile_ring_drop(struct ring *r, struct hfile_writer *w);

@@ -251,7 +251,10 @@ int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_
 	return 0;
 }
 
-/* Return true if the flat key is at most the search key. Malformed keys were already rejected. */
+/*
+ * Return true if the flat key is at most the search key. An earlier check has rejected malformed
+ * keys.
+ */
 static bool at_most(struct bytes flat, const struct cell *search)
 {
 	struct cell k;

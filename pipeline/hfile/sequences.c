@@ -1,19 +1,20 @@
 /*
  * sequences.c - make matches for zstd from the structure of cells
  *
- * Each cell is compared with two cells. The cell above is at the same place in the previous row.
- * The cell above often has equal lengths, family, qualifier, time, value and first bytes of the row
- * key. The cell to the left is the previous cell, which in one row has the same row key and time.
+ * The search compares each cell with two cells. The cell above is at the same place in the previous
+ * row. The cell above often has equal lengths, family, qualifier, time, value and first bytes of
+ * the row key. The cell to the left is the previous cell, which in one row has the same row key and
+ * time.
  *
  * 64 bytes at a time become a mask with a bit for each equal byte. Long enough runs of ones are
- * matches. If two matches compete, the longer match is taken. A match at the start of a cell also
- * takes the end of the previous cell, if that end is equal. If all lengths are equal, all parts are
- * at the same distance. Otherwise the parts after the row key are aligned at the ends of the keys.
- * Most cells are short and have keys as long as their neighbours' keys. The two masks show equal
- * lengths and a change of the row, so no length is compared.
+ * matches. If two matches compete, take the longer match. A match at the start of a cell also takes
+ * the end of the previous cell, if that end is equal. If all lengths are equal, all parts are at
+ * the same distance. Otherwise align the parts after the row key at the ends of the keys. Most
+ * cells are short and have keys as long as their neighbours' keys. The two masks show equal lengths
+ * and a change of the row, so the search compares no length.
  *
- * All bytes of a match were compared. If the bytes are not cells, only the compression ratio is
- * worse.
+ * The search has compared all bytes of a match. If the bytes are not cells, only the compression
+ * ratio is worse.
  */
 #define ZSTD_STATIC_LINKING_ONLY /* sequences are an experimental part of libzstd */
 #include "sequences.h"
@@ -28,7 +29,7 @@
 #include "mem.h"
 
 #define SPAN	    64 /* bytes compared at once */
-#define CHUNK	    63 /* bytes of a SPAN that are used, so that a mask always has a zero */
+#define CHUNK	    63 /* used bytes of a SPAN, so that a mask always has a zero */
 #define ZSTD_BLOCK  ZSTD_BLOCKSIZE_MAX
 #define ROW_IN_CELL (KV_LENGTHS + 2)
 #define ROW_LENGTH  ((uint64_t)3 << KV_LENGTHS) /* bits of a mask */
@@ -52,9 +53,9 @@ struct frame {
 };
 
 /*
- * Distances from a cell to the two cells that it is compared with. `up` is the distance to the cell
- * at the same place in the previous row, `left` to the previous cell. After byte `head` the
- * distance grows by `more`, modulo 2^32.
+ * Distances from a cell to the two cells of its comparison. `up` is the distance to the cell at the
+ * same place in the previous row, `left` to the previous cell. After byte `head` the distance grows
+ * by `more`, modulo 2^32.
  */
 struct distance {
 	uint32_t up, left, more_up, more_left;
@@ -67,7 +68,7 @@ struct sequence_shape {
 	size_t size; /* bytes with its tail */
 };
 
-/* Return a mask of SPAN bits. Bit i is set if a[i] == b[i]. */
+/* Return a mask of SPAN bits. Bit i is 1 if a[i] == b[i]. */
 #if defined(__x86_64__)
 INLINE uint64_t equal_16(const uint8_t *a, const uint8_t *b)
 {
@@ -108,7 +109,7 @@ INLINE uint64_t equal_span(const uint8_t *a, const uint8_t *b)
 }
 #endif
 
-/* Return the same mask if fewer bytes are left in the block. `b` is before `a`. */
+/* Return the same mask if the block has fewer bytes. `b` is before `a`. */
 static NOINLINE uint64_t equal_end(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
 	uint64_t m = 0;
@@ -118,7 +119,7 @@ static NOINLINE uint64_t equal_end(const uint8_t *a, const uint8_t *b, const uin
 	return m;
 }
 
-/* Return a mask. Bit i is set if a[i] == b[i]. `b` is before `a`, and `end` is after both. */
+/* Return a mask. Bit i is 1 if a[i] == b[i]. `b` is before `a`, and `end` is after both. */
 INLINE uint64_t equal_bytes(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
 	return end - a >= SPAN ? equal_span(a, b) : equal_end(a, b, end);
@@ -266,8 +267,8 @@ INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t 
 
 /*
  * Put matches of a long cell, or of a cell whose key has another length. For a short cell, `up` and
- * `left` are results of equal_bytes. The part after the row key is aligned at the ends of the keys.
- * (The family's length, between the two parts, is then in no match.)
+ * `left` are results of equal_bytes. The comparison aligns the part after the row key at the ends
+ * of the keys. (The family's length, between the two parts, is then in no match.)
  */
 INLINE struct next_sequence put_uneven(struct next_sequence c, const struct frame *f,
 				       const uint8_t *q, const struct sequence_shape *s,
@@ -393,8 +394,8 @@ INLINE struct sequence_walk step_short(struct sequence_walk w, const struct fram
 
 /*
  * Make the sequences of all cells. Returns the end of the sequences, or NULL if sequences are not
- * possible. This is a macro, because AVX2 code is inlined only into functions that are compiled for
- * AVX2.
+ * possible. This is a macro, because the compiler inlines AVX2 code only into functions with AVX2
+ * as their target.
  */
 #define FIND(s, f, list, span)                                                                     \
 	struct sequence_walk w = {.c = {list, (f)->base}, .q = (f)->base, .block = (f)->base};     \

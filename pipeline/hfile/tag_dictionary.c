@@ -9,8 +9,8 @@
 #define NEW_TAG 0xff
 
 /*
- * Add a tag. If the dictionary is full, the tag replaces the tag that was not used for the longest
- * time.
+ * Add a tag. If the dictionary is full, the tag replaces the tag that has had no use for the
+ * longest time.
  */
 static void remember(struct tag_dictionary *d, size_t at, size_t bytes)
 {

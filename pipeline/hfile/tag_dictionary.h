@@ -2,7 +2,7 @@
  * tag_dictionary.h - decode tags that a dictionary has compressed (COMPRESS_TAGS; README.md 4)
  *
  * TagCompressionContext over LRUDictionary: one dictionary for a block, with 127 tags. When it is
- * full, the tag that was not used for the longest time is replaced.
+ * full, a new tag replaces the tag that has had no use for the longest time.
  */
 #ifndef SALTMILL_HFILE_TAG_DICTIONARY_H
 #define SALTMILL_HFILE_TAG_DICTIONARY_H

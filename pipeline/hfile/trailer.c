@@ -159,7 +159,7 @@ static int set_comparator(struct hfile_trailer *t, struct bytes name, struct err
 			 shown);
 }
 
-/* Parse the field at `*p`. `*seen` has a bit for each field that was parsed. */
+/* Parse the field at `*p`. `*seen` has a bit for each field so far. */
 static int parse_field(struct hfile_trailer *t, const uint8_t **p, const uint8_t *end,
 		       uint32_t *seen, struct error *err)
 {

@@ -20,7 +20,7 @@ struct looker {
 	struct row_encoder *encoder;
 	struct record *records;
 	struct buf text;
-	const char *place; /* partition that is read; NULL for files */
+	const char *place; /* partition that the check reads; NULL for files */
 };
 
 static struct bytes kept(struct look *l, struct bytes b)

@@ -1,5 +1,5 @@
 /*
- * ask.h - questions with `?`, and the values that are drawn for them (inside this folder only)
+ * ask.h - questions with `?`, and values drawn for them (inside this folder only)
  *
  *   asks_read, ask_draw, asks_release
  */
@@ -10,7 +10,7 @@
 #include "question.h"
 
 #define ASKS_MOST	8 /* questions of one design */
-#define ASK_EQUALS_MOST 4 /* fields with `= ?`, because all their orders are tried */
+#define ASK_EQUALS_MOST 4 /* fields with `= ?`, because design tries all their orders */
 #define ASK_DRAWS	200
 
 /* A `?` of a question. */
@@ -36,7 +36,8 @@ struct ask {
 	/* fields, by index in the job; SIZE_MAX means none */
 	size_t equal[ASK_EQUALS_MOST]; /* `= ?` and `in (?)` */
 	size_t nequals;
-	size_t fixed[ASK_EQUALS_MOST]; /* fields with `=` and a value, which no key is made for */
+	/* fields with `=` and a value; design makes no key for them */
+	size_t fixed[ASK_EQUALS_MOST];
 	size_t nfixed;
 	size_t starts, range; /* `starts with ?`, and the interval that a key can answer */
 	size_t time;	      /* the time of `latest` */
@@ -54,9 +55,10 @@ struct asks {
 };
 
 /*
- * Read a question. `rate` may be NULL, which means 1/s. Returns RC_CONFIG, with the place, if the
- * question cannot be answered: an unknown field, an interval of texts that are numbers, `latest`
- * without a time, or more than ASK_EQUALS_MOST fields. The texts are borrowed.
+ * Read a question. `rate` may be NULL, which means 1/s. Returns RC_CONFIG, with the place, if it
+ * cannot answer the question, for example because of an unknown field, an interval of texts that
+ * are numbers, `latest` without a time, or more than ASK_EQUALS_MOST fields. It borrows the
+ * texts.
  */
 int ask_read(struct asks *s, const char *text, const char *rate, const struct events *e,
 	     struct arena *a, struct error *err);

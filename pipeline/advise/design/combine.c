@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#define BASES_MOST 12  /* tables that other tables are added to */
-#define ADDED_MOST 4   /* further tables that are tried for a question */
+#define BASES_MOST 12  /* tables to which design adds other tables */
+#define ADDED_MOST 4   /* further tables to try for a question */
 #define WORTH	   1.5 /* a further table makes its question so many times cheaper */
 #define PAIRS_MOST 12
 

@@ -47,7 +47,7 @@ struct cost {
 	struct design_figure ranges, rows, returned, bytes, blocks, seconds;
 	bool early;	/* `latest` stops after N rows of a range */
 	bool reversed;	/* `latest` reads the range backwards */
-	bool filtered;	/* rows are read that do not match */
+	bool filtered;	/* the query reads rows that do not match */
 	bool counted;	/* the ranges are exact, so `returned` is known */
 	double *region; /* [regions]: share of the seconds */
 };

@@ -1,7 +1,7 @@
 /* draw.c - give a question's `?` values of the events */
 #include "ask.h"
 
-#define TRIES 64 /* events to try before a value outside the wanted part is accepted */
+#define TRIES 64 /* events to try before the draw accepts a value outside the wanted part */
 
 static uint64_t random_at(uint64_t *state)
 {

@@ -36,7 +36,7 @@ struct events {
 	/* for each event: uncompressed KeyValues in table 0 of the job, without their row keys */
 	uint32_t *bytes;
 	uint16_t *cells;
-	bool computed; /* a qualifier is computed, so events of one row key are one row */
+	bool computed; /* the job computes a qualifier, so events of one row key are one row */
 	uint64_t rejected;
 	bool *key_text; /* [nfields]: a row key of the job contains the field's source text */
 	struct arena arena;
@@ -44,8 +44,8 @@ struct events {
 
 /*
  * Read the events that table 0 of the job takes, in the order of the input. `fraction` is the part
- * of the input to read, and 0 means all. Bad events are counted and skipped. Call events_release whatever the result. Returns RC_LIMIT if the events exceed
- * `memory` bytes.
+ * of the input to read, and 0 means all. The function counts bad events and skips them. Call
+ * events_release whatever the result. Returns RC_LIMIT if the events exceed `memory` bytes.
  */
 int events_read(struct events *e, const struct job *job, const struct input *input, double fraction,
 		uint64_t memory, struct error *err);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define SHOWN_MOST 3 /* designs that are listed besides the obvious ones */
+#define SHOWN_MOST 3 /* designs to list besides the obvious ones */
 
 struct describer {
 	struct design_result *out;

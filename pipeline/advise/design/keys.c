@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#define LONG_ORDERS	3 /* with more equal fields, only two orders are tried */
+#define LONG_ORDERS	3 /* with more equal fields, try only two orders */
 #define REVERSED_FACTOR 8
 
 struct lister {

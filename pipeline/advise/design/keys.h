@@ -13,7 +13,7 @@
 struct candidate {
 	struct job_table table; /* a table of the job, with this row key */
 	const char *name;	/* such as "salt16(owner) created8 (newest first) id4" */
-	const char *obvious;	/* the usual name of a key that is only compared, or NULL */
+	const char *obvious;	/* the usual name of a key that design only compares, or NULL */
 	uint32_t width;		/* bytes; 0 means that the width varies */
 	bool unique;		/* no two different events of the sample have the same key */
 };

@@ -4,9 +4,10 @@
 
 #include "designs.h"
 
-#define NEAR_SHARE  1.25 /* loads within 25 %, and 0.5 % of a server, are taken as equal */
+#define NEAR_SHARE  1.25 /* design treats loads within 25 %, and 0.5 % of a server, as equal */
 #define NEAR_SERVER 0.005
-#define FULL_LOAD   0.8 /* above this load of a server, only 10 % are taken as equal */
+/* above this load of a server, design treats only loads within 10 % as equal */
+#define FULL_LOAD   0.8
 #define FULL_SHARE  1.1
 #define FULL_MOST   0.99
 #define P99_FACTOR  3
@@ -94,7 +95,7 @@ static long stored_step(double bytes)
 	return bytes > 0 ? lround(log(bytes) / log(STORED_STEP)) : 0;
 }
 
-/* Compare two designs of the pool. A negative result means that `a` is recommended. */
+/* Compare two designs of the pool. A negative result recommends `a`. */
 static int compare_pool(const struct combination *a, const struct combination *b,
 			const struct pool_limits *p, const struct designer *d)
 {

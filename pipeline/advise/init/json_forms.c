@@ -1,7 +1,7 @@
 /*
  * json_forms.c - find how a file stores its JSON records: lines, documents, a list or a bulk request
  *
- * The reader of a load finds the records. So a form that is found here can be loaded.
+ * The reader of a load finds the records. So a load can read every form that this file finds.
  */
 #include <ctype.h>
 #include <jansson.h>

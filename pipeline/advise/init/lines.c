@@ -1,8 +1,8 @@
 /*
  * lines.c - read a file's text line by line
  *
- * The source of a load reads the file. The delimiter and the quote are set to bytes that do not
- * occur in text, so each line is a row of one column.
+ * The source of a load reads the file. The function sets the delimiter and the quote to bytes that
+ * do not occur in text, so each line is a row of one column.
  */
 #include <stdio.h>
 

@@ -25,7 +25,7 @@ struct lines {
 		size_t at, len;
 	} * line; /* all lines, including blank lines */
 	size_t n, nblank;
-	bool whole;	      /* true if the file was read to its end */
+	bool whole;	      /* true if the sniffer has read the file to its end */
 	const char *now;      /* file of the last line; private to lines.c */
 	size_t base;	      /* lines before this file; private to lines.c */
 	size_t *file, nfiles; /* the first line of each file of a folder */
@@ -63,8 +63,7 @@ struct sniffed_shape {
 	size_t footer;	   /* number of lines after the rows that are not blank */
 	size_t ncolumns;
 	bool one;     /* true if every line is one value */
-	bool doubled; /* true if the delimiter is written twice, so that every second value is empty
-		       */
+	bool doubled; /* true if the file doubles the delimiter, so every second value is empty */
 	/* lines between the rows that are not rows; the job skips them by a pattern */
 	bool rulers, counts, headers;
 	size_t header_line;
@@ -140,7 +139,7 @@ struct sniffed {
 	uint64_t words[NULL_WORDS_MOST];
 	bool quoted_words, blanks, quoted_blanks;
 	struct numbers numbers[SIGN_PAIRS];
-	uint64_t times; /* bit i is set if all values fit time_forms[i] */
+	uint64_t times; /* bit i is 1 if all values fit time_forms[i] */
 	bool list;	/* some values are JSON lists, or too deep in objects */
 	bool flags;	/* all values are true or false */
 	bool trailing;	/* some values end with a minus sign */
@@ -169,8 +168,8 @@ struct columns {
 	bool null_word;	       /* NULL is no text */
 	bool json;	       /* true if values have paths, as in JSON or a schema */
 	const char *schema;    /* "avro" or "arrow" if types come from a schema; otherwise NULL */
-	size_t left_out;       /* number of the schema's values that are omitted */
-	struct json_form form; /* JSON: how the records are stored */
+	size_t left_out;       /* number of the schema's values that the job omits */
+	struct json_form form; /* JSON: how the file stores the records */
 	/* members of a document beside the list of records, for a comment; "" if there are none */
 	struct buf members;
 	bool words[NULL_WORDS_MOST], quoted_words, blanks, quoted_blanks;
@@ -187,7 +186,7 @@ void columns_close(struct columns *c);
 /* Return the column with this name. Adds the column if there is none. */
 struct sniffed *columns_add(struct columns *c, struct bytes name);
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted);
-/* Decide the types, the nulls and the signs. Call this function after the last value was read. */
+/* Decide the types, the nulls and the signs. Call this function after the last value. */
 void columns_decide(struct columns *c);
 
 /* Forget all columns and rows, to read the file in another form. */

@@ -2,7 +2,7 @@
  * text_forms.c - find rows that libcsv cannot split: backslash escapes, delimiters of several bytes,
  * key=value pairs, and columns of a fixed width
  *
- * The reader of a load splits the rows, so a form that is found here can be loaded.
+ * The reader of a load splits the rows, so a load can read every form that this file finds.
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -494,7 +494,7 @@ static void put_key(const struct columns *c, const struct sniffed_key *k, struct
 		put_hash(c, k, out);
 }
 
-/* Write a qualifier. Backslashes are escaped, because a backslash begins a byte in hex. */
+/* Write a qualifier. Escape backslashes, because a backslash begins a byte in hex. */
 static void put_qualifier(const char *name, struct buf *out)
 {
 	struct buf text = {0};

@@ -21,7 +21,7 @@ struct table_count {
 	uint64_t in_piece;
 	struct buf highest, lowest; /* keys of the current piece */
 	int64_t oldest_ms, newest_ms;
-	uint64_t sampled, cells;       /* rows that were examined, and their cells */
+	uint64_t sampled, cells;       /* rows that lint examined, and their cells */
 	struct family_count *families; /* [families] */
 	uint64_t *part_bytes;	       /* [parts], in the sample */
 	uint64_t *regions;	       /* [regions of the job], number of rows */

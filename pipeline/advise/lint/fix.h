@@ -40,7 +40,7 @@ const char *fix_name(struct lint *l, const char *name);
  * NULL, remove the part.
  */
 const char *fix_part(struct lint *l, const struct job_table *t, struct pos at, const char *instead);
-/* Return the table's families after one key of a family was set. */
+/* Return the table's families after the change of one key of a family. */
 const char *fix_family(struct lint *l, const struct job_table *t, const struct family *f,
 		       const char *key, const char *value);
 /*
@@ -50,8 +50,8 @@ const char *fix_family(struct lint *l, const struct job_table *t, const struct f
 const char *fix_join_families(struct lint *l, const struct job_table *t, const bool *is_small,
 			      size_t large);
 /*
- * Return the row key with a salt at the front. The salt is computed from the fields that are not
- * times, and has at least `buckets` buckets.
+ * Return the row key with a salt at the front. The salt depends on the fields that are not times,
+ * and has at least `buckets` buckets.
  */
 const char *fix_salt(struct lint *l, const struct job *job, const struct job_table *t,
 		     uint32_t buckets);
@@ -61,7 +61,7 @@ const char *fix_salt(struct lint *l, const struct job *job, const struct job_tab
  */
 const char *fix_long_key(struct lint *l, const struct job *job, const struct job_table *t,
 			 const double *bytes);
-/* Return the job's field after one key of it was set. */
+/* Return the job's field after the change of one of its keys. */
 const char *fix_field(struct lint *l, const struct job *job, const struct field *f, const char *key,
 		      const char *value);
 /* Return true if the field is the text of this column alone. */

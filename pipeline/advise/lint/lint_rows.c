@@ -165,8 +165,8 @@ static void tight_padding(const struct judge *j)
 }
 
 /*
- * Report a row with very many columns. Rows with equal hashes share a counter, so the mean of the
- * counters is not counted.
+ * Report a row with very many columns. Rows with equal hashes share a counter, so the result leaves
+ * out the mean of the counters.
  */
 static void wide_row(const struct judge *j)
 {

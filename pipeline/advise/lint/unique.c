@@ -2,8 +2,8 @@
  * unique.c - group events that are one cell in HBase, with digests of their values
  *
  * A group keeps its first event in input order, and the first event with other values. So the
- * result of a merge does not depend on the order in which groups are merged. One byte of digest for
- * each of eight columns shows which column differs.
+ * result of a merge does not depend on the order of the groups. One byte of digest for each of
+ * eight columns shows which column differs.
  */
 #include "unique.h"
 
@@ -27,8 +27,8 @@ struct event_group {
 struct unique {
 	struct event_group *slot;
 	size_t room, used,
-		most;		/* `room` is a power of two; at most half of the entries are used */
-	_Atomic unsigned level; /* only hashes with this many leading zeros are kept */
+		most; /* `room` is a power of two; at most half of the entries have a value */
+	_Atomic unsigned level; /* keep only hashes with this many leading zeros */
 	pthread_mutex_t lock;
 };
 

@@ -9,8 +9,8 @@
 
 /*
  * Groups of events with equal row key, columns and timestamps. HBase returns only one event of each
- * group. If there are too many groups, a random share is kept, chosen by a hash of key and
- * timestamp. The share depends neither on threads nor on the order of events.
+ * group. If there are too many groups, a hash of key and timestamp chooses a random share to keep.
+ * The share depends neither on threads nor on the order of events.
  */
 struct unique;
 struct unique *unique_new(size_t most_groups);
@@ -31,7 +31,7 @@ struct unique_result {
 	uint64_t hidden; /* events in kept groups that other values overwrite */
 	/* events in kept groups that equal values overwrite, without loss */
 	uint64_t repeated;
-	double share;		/* share of the groups that was kept */
+	double share;		/* the share of the groups that remains */
 	uint64_t first, second; /* `seq` of the first two events that collide, if `hidden` > 0 */
 	size_t column;		/* index in job_table.cells of a cell that differs */
 };

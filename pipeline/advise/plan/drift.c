@@ -2,9 +2,9 @@
  * drift.c - sum the new rows for each live region, and find the keys that would balance the regions
  *
  * The sorter of `load` contains every row, so sums and split keys are exact. A merge over the key
- * range of a region reads the new rows of this region. A region that needs k parts is divided
- * (splits.h) as if its new bytes were a table. The old rows of the region are assumed to have the
- * same distribution as the new rows, because nothing else is known about them.
+ * range of a region reads the new rows of this region. A region that needs k parts gets borders
+ * (splits.h) as if its new bytes were a table. drift assumes that the old rows of the region have
+ * the same distribution as the new rows, because nothing else is known about them.
  */
 #include "planning.h"
 
@@ -28,7 +28,7 @@ struct drift_work {
 	const struct drift_options *opt;
 	char *dir; /* folder for temporary files */
 	struct pass pass;
-	size_t table; /* index of the table that is being summed */
+	size_t table; /* index of the current table */
 };
 
 /* --- read --- */
@@ -172,7 +172,10 @@ static int mend_region(struct drift_work *w, struct drift_table *t, size_t regio
 	return rc;
 }
 
-/* Find adjacent regions that are nearly empty together. The live sizes and names must be known. */
+/*
+ * Find adjacent regions that are nearly empty together. The caller must know the live sizes and
+ * names.
+ */
 static void find_merges(struct drift_table *t)
 {
 	double all = 0;

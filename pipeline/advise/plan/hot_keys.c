@@ -1,9 +1,9 @@
 /*
  * hot_keys.c - keep the keys of events in the order of their arrival
  *
- * Memory is bounded: if a list is full, it drops half of its events by a hash of their places. In
- * the end all lists have the rarity that keeps at most HOT_KEYS_MOST events of all lists together.
- * A list alone never needs a higher rarity, so the kept events do not depend on the threads.
+ * To limit memory, a full list drops half of its events by a hash of their places. In the end all
+ * lists have the rarity that keeps at most HOT_KEYS_MOST events of all lists together. A list alone
+ * never needs a higher rarity, so the kept events do not depend on the threads.
  */
 #include "hot_keys.h"
 

@@ -17,7 +17,7 @@ struct hot_list {
 	struct hot_key *item;
 	size_t n;
 	struct buf keys;
-	unsigned rarity; /* one event in 2^rarity is kept */
+	unsigned rarity; /* the list keeps one event in 2^rarity */
 	uint64_t events; /* all events */
 	int64_t oldest_ms, newest_ms;
 };

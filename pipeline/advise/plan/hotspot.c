@@ -6,7 +6,7 @@
 
 #define MINUTE_S    60
 #define NEWEST_PART 5	 /* the newest fifth of the events shows whether split points last */
-#define CUT_K	    4096 /* keys of the sketch from which the older events are cut */
+#define CUT_K	    4096 /* keys of the sketch that gives the regions of the older events */
 
 /* Return the largest count, relative to the mean. */
 static double over_mean(const uint64_t *count, size_t n)

@@ -149,7 +149,7 @@ static double take_double(struct unread *r)
 	return v;
 }
 
-/* Add a measured ratio. Each ratio is weighted by the bytes on which it was measured. */
+/* Add a measured ratio. The bytes of each measurement are the weight of its ratio. */
 static void merge_ratio(struct table_sample *s, double ratio, double measured)
 {
 	double all = s->measured_bytes + measured;
@@ -168,8 +168,8 @@ static int damaged(const char *path, struct error *err)
 }
 
 /*
- * Prefer the settings that were found with more bytes. If the bytes are equal, compare the settings
- * as numbers, so that the order of the files does not matter.
+ * Prefer the settings that more bytes support. If the bytes are equal, compare the settings as
+ * numbers, so that the order of the files does not matter.
  */
 static bool is_better(const struct hfile_tuning *a, const struct hfile_tuning *b)
 {

@@ -3,15 +3,15 @@
  *
  * Two runs must plan the same splits, so the order of rows must not depend on the threads. Each
  * piece of the input picks its rows by windows that depend on its place in the input. The sketch
- * takes the pieces in input order, so a thread that finishes early waits. The first tens of
- * megabytes are taken whole. After them, the rate is so low that the sketch costs much less than
- * parsing. The rate is lower if few regions are wanted. After some gigabytes, the windows widen
- * with the square root of the place.
+ * takes the pieces in input order, so a thread that finishes early waits. The sample contains all
+ * of the first tens of megabytes. After them, the rate is so low that the sketch costs much less
+ * than parsing. The rate is lower for few regions. After some gigabytes, the windows widen with the
+ * square root of the place.
  *
- * Compression depends on neighbours, so the ratio is measured on whole neighbourhoods. A
+ * Compression depends on neighbours, so the sample measures the ratio on whole neighbourhoods. A
  * neighbourhood is all rows whose keys begin alike. A hash of this common beginning chooses
- * neighbourhoods. The share of chosen neighbourhoods falls as the input grows. At the end,
- * neighbourhoods that were chosen only while the input was short are left out, if enough others
+ * neighbourhoods. The share of chosen neighbourhoods falls as the input grows. At the end, the
+ * sample omits neighbourhoods that it chose only while the input was short, if enough others
  * remain.
  */
 #include "planning.h"
@@ -27,21 +27,21 @@
 #include "spread.h"
 #include "ddl.h"
 
-/* seed of the samples, which is constant so that a plan can be repeated */
+/* seed of the samples, which is constant so that two plans are equal */
 #define SEED	     0x73616c74
 #define PIECE_LOG2   20
-#define WHOLE_PIECES 64u   /* number of pieces that are fed row by row */
-#define WHOLE_LEAST  2u	   /* the number of whole pieces if few regions are wanted */
+#define WHOLE_PIECES 64u   /* number of pieces that the reader passes row by row */
+#define WHOLE_LEAST  2u	   /* the number of whole pieces for few regions */
 #define START_LOG2   7	   /* log2 of the smallest window; later windows are larger */
 #define LARGE_PIECES 4096u /* windows widen from this piece on */
 #define WINDOW_LOG2  8	   /* log2 of the KeyValue bytes of a window */
-#define FULL_REGIONS 1000  /* number of regions for which the widths are designed */
+#define FULL_REGIONS 1000  /* number of regions for which the widths are right */
 /* upper bound of the bytes on disk for each byte of input, even if the input is compressed */
 #define DISK_PER_INPUT 16
 #define SAMPLE_BYTES   (4u << 20) /* KeyValue bytes to compress */
-/* To measure compression, all rows of the first bytes of input are kept, then fewer and fewer. */
+/* To measure compression, the sample keeps all rows of the first bytes, then fewer and fewer. */
 #define KEPT_BYTES	(4u << 20)
-#define NEIGHBOUR_BYTES (1u << 20)   /* after so many more bytes, half of the rows are kept */
+#define NEIGHBOUR_BYTES (1u << 20) /* after so many more bytes, the sample keeps half of the rows */
 #define MEASURED_LEAST	(192u << 10) /* smallest number of KeyValue bytes to compress */
 #define EXCESS_MOST	0.3	     /* share of the measured bytes on disk */
 #define LINT_WHOLE	(4u << 20)   /* input bytes in which lint examines the cells of each row */
@@ -83,7 +83,7 @@ struct planner {
 	bool abandoned;
 };
 
-/* Return the largest hash that is kept after this much input. */
+/* Return the largest hash that the sample keeps after this much input. */
 static uint64_t chosen_below(uint64_t input_bytes)
 {
 	uint64_t more = input_bytes > KEPT_BYTES ? input_bytes - KEPT_BYTES : 0;
@@ -105,10 +105,7 @@ static uint64_t regions_at_most(const struct planner *p, const struct regions *r
 	return total ? region_rule_count(r, (double)total * DISK_PER_INPUT) : 0;
 }
 
-/*
- * Return log2 of a factor. If fewer regions are wanted, this many times fewer rows give the same
- * balance.
- */
+/* Return log2 of a factor. For fewer regions, this many times fewer rows give the same balance. */
 static unsigned spare_log2(const struct planner *p, const struct regions *r)
 {
 	unsigned log2 = 0;
@@ -181,8 +178,8 @@ static int choose(struct planner *p, struct piece *piece, unsigned worker, size_
 
 /*
  * Return the number of input bytes before the piece that begins with `r`. In a topic, seq counts
- * offsets, of which compaction may have left few. So a topic counts the bytes that were read. Two
- * threads may see the same number, so the lowest byte is the number of the thread.
+ * offsets, of which compaction may have left few. So a topic counts the bytes read. Two threads may
+ * see the same number, so the lowest byte is the number of the thread.
  */
 static uint64_t place_of(const struct planner *p, unsigned worker, const struct record *r)
 {
@@ -248,7 +245,7 @@ static void feed_all(struct planner *p, unsigned worker)
 }
 
 /*
- * Add the picked rows of a piece. Pieces of a topic have no order, so they are added as they
+ * Add the picked rows of a piece. Pieces of a topic have no order, so the sample adds them as they
  * arrive.
  */
 static int take_piece(void *ctx, unsigned worker, uint64_t number, struct error *err)
@@ -332,7 +329,7 @@ struct measured {
 	uint64_t events, rows;
 };
 
-/* Return true if the neighbourhood was kept to the end, not only while the input was short. */
+/* Return true if the sample has kept the neighbourhood to the end, not only at the start. */
 static bool is_kept(const void *ctx, struct bytes key)
 {
 	const struct measured *m = ctx;
@@ -386,8 +383,8 @@ static int list_kept(struct planner *p, size_t table, struct kept **list, size_t
 }
 
 /*
- * Choose the hashes to measure, which are those that were kept to the end. If they contain too few
- * rows, add the hashes that were kept longest.
+ * Choose the hashes to measure, which are those that the sample has kept to the end. If they
+ * contain too few rows, add the hashes that the sample has kept longest.
  */
 static int choose_measured(struct planner *p, size_t table, struct measured *m, struct error *err)
 {
@@ -416,9 +413,9 @@ static int choose_measured(struct planner *p, size_t table, struct measured *m, 
 }
 
 /*
- * Return the excess bytes on disk of the measured rows, for each byte of weight. If one
- * neighbourhood in 2^n was chosen, the keys of neighbours share n bits less than in the whole
- * table. The excess occurs in each family whose files use such shared bits.
+ * Return the excess bytes on disk of the measured rows, for each byte of weight. If the sample has
+ * one neighbourhood in 2^n, the keys of neighbours share n bits less than in the whole table. The
+ * excess occurs in each family whose files use such shared bits.
  */
 static double excess(const struct planner *p, size_t table, const struct measured *m)
 {

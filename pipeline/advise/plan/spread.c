@@ -1,4 +1,4 @@
-/* spread.c - estimate the error of a sum that was scaled up from a part of the input */
+/* spread.c - estimate the error of a sum, if only a part of the input was the base */
 #include "spread.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static double student_99(double freedom)
 }
 
 /*
- * Return the error of a sum that was scaled up from evenly spread pieces, as a share of the sum,
+ * Return the error of a sum that a plan derives from evenly spread pieces, as a share of the sum,
  * with 99 % confidence. The formula is for a ratio estimate from a random sample without
  * replacement (Cochran, Sampling Techniques, 1977, 6.4). With only one piece the error is unknown,
  * and the result is the sum itself.

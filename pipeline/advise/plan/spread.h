@@ -1,5 +1,5 @@
 /*
- * spread.h - estimate the error of a sum that was scaled up from some pieces of the input (private
+ * spread.h - estimate the error of a sum that a plan derives from some pieces of the input (private
  * to this folder)
  */
 #ifndef SALTMILL_SURVEY_SPREAD_H
@@ -25,7 +25,7 @@ struct spread {
 void spread_add(struct spread *s, double x, double bytes, double rows);
 /*
  * Return the error of `bytes` or of `rows`, whichever is larger, as a share with 99 % confidence.
- * `share` is the part of all pieces that was read. The error is 0 if `share` is 1.
+ * `share` is the part of all pieces that the plan has read. The error is 0 if `share` is 1.
  */
 double spread_error(const struct spread *s, double share);
 

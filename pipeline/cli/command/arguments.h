@@ -90,13 +90,13 @@ struct arguments {
 
 /*
  * Read the words after the command's name. Set a->command before the call. Returns RC_OK, RC_END
- * after the answer to --help or --version, or RC_CONFIG after the error was printed. Release `a`
+ * after the answer to --help or --version, or RC_CONFIG after it has printed an error. Release `a`
  * after every result.
  */
 int arguments_read(struct arguments *a, int argc, char **argv);
 /* Print the error in the command line, then the usage. Returns EXIT_USAGE. */
 int arguments_refuse(const struct arguments *a, const char *fmt, ...) ERROR_FORMAT(2, 3);
-/* Return true if the option with this name was given. */
+/* Return true if the command line has the option with this name. */
 bool arguments_given(const struct arguments *a, const char *name);
 void arguments_release(struct arguments *a);
 

@@ -72,7 +72,7 @@ struct listener command_listener(const char *name);
 int command_fail(const char *name, const struct error *err);
 /* Print a wrong command line as command_fail() prints an error. Returns EXIT_USAGE. */
 int command_misused(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);
-/* Make later failures print as JSON, because --json was given. */
+/* Print later failures as JSON, because of --json. */
 void command_failures_as_json(void);
 /* End the command of this name with this status. Prints the failure that command_fail kept. */
 void command_ends(const char *name, int status);
@@ -83,7 +83,7 @@ void command_warn_framing(const char *name, const struct job_table *tables, size
 /* Print the findings of lint_job that every load reports. lint_job explains `live`. */
 void command_warn_design(const char *name, const struct job *job,
 			 const struct existing_regions *live);
-/* Print how many bad events were ignored. */
+/* Print how many bad events the command ignored. */
 void command_left_out(const char *name, uint64_t bad, uint64_t events);
 /*
  * Write the result to standard output. Returns EXIT_DONE. If the write fails, prints the error and

@@ -100,7 +100,7 @@ static int write_file(const char *dir, const char *name, const struct buf *text,
 	return rc;
 }
 
-/* Measures the job that was written, and writes its questions with their figures. */
+/* Measures the new job, and writes its questions with their figures. */
 static int write_queries(struct design_command *c, const char *dir, const struct buf *yaml,
 			 struct error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * cmd_drift.c - implements `saltmill drift`, which finds regions that are uneven or will be split
+ * cmd_drift.c - implements `saltmill drift`, which finds regions that are uneven or will split
  *
  * The command prints a script for `hbase shell -n`. Comments in the script describe the findings.
  */

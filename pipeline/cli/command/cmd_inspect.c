@@ -1,7 +1,7 @@
 /*
  * cmd_inspect.c - implements `saltmill inspect`, which prints the contents of HFiles
  *
- * The command prints each cell as soon as it is read, because a file may contain many cells.
+ * The command prints each cell at once, because a file may contain many cells.
  */
 #include <stdio.h>
 #include <string.h>

@@ -18,7 +18,7 @@ static bool has_events(const struct job *job, size_t nfiles)
 	return nfiles > 0 || (job->source != SOURCE_KAFKA && job->csv.nfiles > 0);
 }
 
-/* Checks the job and its events. Sets *bad to true if events were rejected. */
+/* Checks the job and its events. Sets *bad to true if the table rejects events. */
 static int judge(struct lint *l, struct arguments *a, const struct job *job, bool *bad,
 		 struct error *err)
 {

@@ -204,7 +204,7 @@ static void report_skipped(const struct ledger_choice *c, const char *dir)
 			    c->nskipped - NAMED, dir);
 }
 
-/* Leaves out the files that a load of --ledger contains. Returns RC_END if no file is left. */
+/* Leaves out the files that a load of --ledger contains. Returns RC_END if no file remains. */
 static int choose_files(struct loading *r, struct error *err)
 {
 	struct arguments *a = r->args;

@@ -61,7 +61,7 @@ const struct command status_command = {
 
 /*
  * Reads the journal of a load that has no mark in the state. `saltmill apply DIR` sets no mark, and
- * a follower may be killed before it sets one. The journal then shows that the load is in HBase.
+ * a follower may die before it sets one. The journal then shows that the load is in HBase.
  */
 static int see_journal(struct state_load *l, struct error *err)
 {
@@ -102,8 +102,8 @@ static int list_loads(struct buf *out, bool as_json, const char *dir, size_t *br
 enum mark { MARK_LOADED, MARK_PUBLISHED, MARK_DISCARDED };
 
 /*
- * Marks a load as applied, after a check. Without the check, a changed folder would be marked as in
- * HBase.
+ * Marks a load as applied, after a check. Without the check, the command would mark a changed
+ * folder as in HBase.
  */
 static int hand_over(struct state *s, const char *name, struct error *err)
 {

@@ -102,8 +102,8 @@ static int run_command(int argc, char **argv)
 }
 
 /*
- * Returns true if --json, perhaps abbreviated, is one of the words. Errors in the command line are
- * then printed as JSON, too.
+ * Returns true if --json, perhaps abbreviated, is one of the words. Then errors in the command line
+ * are JSON, too.
  */
 static bool wants_json(int argc, char **argv)
 {
@@ -129,7 +129,7 @@ static int finish(const char *name, int status)
 	const char *why = failed ? strerror(errno) : "cannot write the whole output";
 
 	if ((!failed && !ferror(stdout)) || (status != EXIT_DONE && status != EXIT_REJECTS))
-		return status; /* there is no failure, or the failure was already reported */
+		return status; /* there is no failure, or an earlier call has reported it */
 	error_set(&err, RC_IO, "standard output: %s", why);
 	if (!nobody_reads())
 		command_fail(name, &err);

@@ -1,8 +1,8 @@
 /*
  * failure.c - prints a failure as a sentence, or with --json as an object
  *
- * The object is the last line of standard error. It contains the exit status, so the failure is
- * kept until the command ends.
+ * The object is the last line of standard error. It contains the exit status, so the program keeps
+ * the failure until the command ends.
  */
 #include <stdarg.h>
 #include <stdio.h>

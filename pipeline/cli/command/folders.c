@@ -17,8 +17,8 @@ static void add(struct folders *f, char *path)
 }
 
 /*
- * Finds out whether the folder contains a report. Fails if the folder cannot be read, because it
- * may contain a report.
+ * Finds out whether the folder contains a report. Fails if it cannot read the folder, because the
+ * folder may contain a report.
  */
 static int find_report(const char *folder, bool *there, struct error *err)
 {

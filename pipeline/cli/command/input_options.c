@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets the members for which no option was given. */
+/* Sets the members whose options are absent. */
 static int complete_feed(struct arguments *a, struct error *err)
 {
 	bool sized = arguments_given(a, "size"), counted = arguments_given(a, "bytes");

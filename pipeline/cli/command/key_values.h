@@ -29,8 +29,8 @@ struct key_values {
 void key_values_open(struct key_values *g, const struct job *job, const struct field_forms *forms);
 void key_values_close(struct key_values *g);
 /*
- * Set the value of a field. Returns RC_CONFIG if there is no such field, if it was given twice, or
- * if the value is invalid.
+ * Set the value of a field. Returns RC_CONFIG if there is no such field, if the line has it twice,
+ * or if the value is invalid.
  */
 int key_values_give(struct key_values *g, struct bytes name, struct bytes text, struct error *err);
 /* Set the value of a field from the text "FIELD=VALUE", as key_values_give does. */

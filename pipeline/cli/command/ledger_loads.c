@@ -55,10 +55,7 @@ static int read_lines(struct ledger *l, struct ledger_line **out, struct error *
 	return rc;
 }
 
-/*
- * Returns true if a load is too old for --keep. `newer` is the number of loads that were published
- * after this load.
- */
+/* Returns true if a load is too old for --keep. `newer` is the number of loads after this load. */
 static bool is_old(const struct follow_keep *keep, const struct ledger_load *l, size_t newer)
 {
 	int64_t age_ms = clock_wall_ms() - l->published_ms;

@@ -10,7 +10,7 @@
 #include "arguments.h"
 #include "hbase.h"
 
-/* Return true if --hbase was given. Otherwise, print the error and return false. */
+/* Return true if the command line has --hbase. Otherwise, print the error and return false. */
 bool live_tables_asked(const struct arguments *a);
 /* Connect to the cluster of --hbase as --user. Close *out whatever the result. */
 int live_tables_open(struct hbase **out, const struct arguments *a, struct error *err);

@@ -28,9 +28,9 @@ static void catch_signals(void)
 
 /*
  * Opens descriptors 0, 1 and 2 if they are closed. Some schedulers start programs in this way. The
- * next opened file would get such a number, and the progress line would be written into this file.
- * Descriptor 0 gets a file that cannot be read, so a missing standard input is not mistaken for an
- * empty one.
+ * next opened file would get such a number, and the progress line would go into this file.
+ * Descriptor 0 gets a file that refuses reads, so a command distinguishes a missing standard input
+ * from an empty one.
  */
 static bool fill_standard_descriptors(void)
 {
@@ -44,7 +44,7 @@ static bool fill_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	if (!fill_standard_descriptors())
-		return EXIT_FAILED; /* no descriptor is left for a message */
+		return EXIT_FAILED; /* no descriptor remains for a message */
 	mem_setup();
 	catch_signals();
 	return commands_run(argc, argv);

@@ -10,7 +10,7 @@
 
 #include "bytes.h"
 
-/* Append the text, folded to 80 columns. Lines of code are not folded. */
+/* Append the text, folded to 80 columns. Do not fold lines of code. */
 void markdown_text(struct buf *out, const char *text);
 /* Append the text in man macros, with a section for each heading. Leaves out the title and .TH. */
 void markdown_roff(struct buf *out, const char *text);

@@ -22,7 +22,7 @@ struct notify {
 	int fd;
 	bool watched, ready, stopping;
 	struct meter meter;
-	struct buf said; /* the last status that was sent */
+	struct buf said; /* the last status sent */
 };
 
 /* Returns a socket connected to the address, or -1 with errno. */
@@ -97,7 +97,7 @@ static void tell(void *ctx)
 		buf_printf(&lines, "WATCHDOG=1\n");
 	put_status(n, &lines);
 	if (lines.len && send(n->fd, lines.ptr, lines.len, MSG_NOSIGNAL) < 0) {
-		n->ready = ready; /* the message was not sent, so try again next time */
+		n->ready = ready; /* the send failed, so try again next time */
 		n->stopping = stopping;
 		n->said.len = 0;
 	}

@@ -12,14 +12,14 @@
 
 /*
  * Start a thread that sends these lines to the service manager.
- *   EXTEND_TIMEOUT_USEC  is sent while a live stream waits for brokers at its start.
- *   READY=1              is sent after the first read of the topic's offsets.
- *   STATUS=              contains the progress line and is sent when that line changes.
- *   WATCHDOG=1           is sent if $WATCHDOG_USEC is set and a thread of the stream has called
- *                        stop_check since the last such line. Other threads call stop_unwatched.
- *   STOPPING=1           is sent after a signal, or by notify_stop.
+ *   EXTEND_TIMEOUT_USEC  while a live stream waits for brokers at its start
+ *   READY=1              after the first read of the topic's offsets
+ *   STATUS=              the progress line, each time that line changes
+ *   WATCHDOG=1           if $WATCHDOG_USEC has a value, and a thread of the stream has called
+ *                        stop_check since the last such line; other threads call stop_unwatched
+ *   STOPPING=1           after a signal, or from notify_stop
  *
- * Returns NULL if $NOTIFY_SOCKET is not set. If the socket cannot be opened, prints a warning and
+ * Returns NULL if $NOTIFY_SOCKET has no value. If it cannot open the socket, prints a warning and
  * returns NULL. `of` must outlive the thread.
  */
 struct notify;

@@ -45,7 +45,7 @@ static bool slice_parse(struct source_slice *out, const char *text)
 #define PUBLISHERS "load unite stream replay"
 #define PARTIAL	   "load plan map" /* these commands can read a part of one input */
 
-/* Reads "7" or "7-12". Both ends are included. */
+/* Reads "7" or "7-12". The range includes both ends. */
 static int take_regions(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
 	struct arguments *a = slot;

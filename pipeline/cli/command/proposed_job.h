@@ -8,8 +8,8 @@
 
 /*
  * Load a job from its text, through a temporary file in `temp_dir` (NULL means /tmp). Paths in the
- * text must be absolute, or be replaced by the input of the command. Call job_release whatever the
- * result.
+ * text must be absolute, or the input of the command must replace them. Call job_release whatever
+ * the result.
  */
 int job_of_text(struct job *job, struct bytes yaml, const char *temp_dir, struct error *err);
 /* Inspect a file, append the proposed job to `yaml`, and load it. */

@@ -124,8 +124,8 @@ static void begin(struct progress *p, struct scan_desk *d)
 }
 
 /*
- * Returns true if progress is shown. The line would disturb an answer that goes to a terminal or a
- * pager.
+ * Returns true if the command shows progress. The line would disturb an answer that goes to a
+ * terminal or a pager.
  */
 static bool is_watched(const struct scan_desk *d)
 {
@@ -134,7 +134,7 @@ static bool is_watched(const struct scan_desk *d)
 	return d->args->quiet || (fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode));
 }
 
-/* Reports that no row has the key. A key with `=` may be meant as FIELD=VALUE. */
+/* Reports that no row has the key. A user may mean a key with `=` as FIELD=VALUE. */
 static void say_missing(const struct scan_desk *d)
 {
 	struct bytes key = d->q.start;

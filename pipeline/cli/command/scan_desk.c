@@ -142,7 +142,7 @@ static int put_prefix(struct scan_desk *d, struct error *err)
 	return RC_OK;
 }
 
-/* Adds the query of the arguments. Call this function after the table is known. */
+/* Adds the query of the arguments. Call this function when the table is known. */
 static int put_questions(struct scan_desk *d, enum scan_part part, struct error *err)
 {
 	const struct scan_arguments *a = d->args;

@@ -88,17 +88,17 @@ struct scan_printer {
 	const struct scan_arguments *args;
 	struct answer_decoding decoding;
 	struct answer_text answer;
-	struct buf text; /* output that is not written yet */
+	struct buf text; /* output that the next flush writes */
 	uint64_t rows, cells;
 	struct buf row;		   /* the last row, for the next page */
 	struct progress *progress; /* counts the rows as events */
 };
 void scan_print_start(struct scan_printer *p, const struct scan_desk *d);
-/* Print the next cell of the answer. Returns RC_IO if it cannot be written. */
+/* Print the next cell of the answer. Returns RC_IO if the write fails. */
 int scan_print_cell(struct scan_printer *p, const struct cell *c, bool new_row, struct error *err);
 /*
  * End the answer and release the printer. `rc` is the previous result. Returns `rc`, or an error if
- * the end cannot be written.
+ * it cannot write the end.
  */
 int scan_print_end(struct scan_printer *p, int rc, struct error *err);
 

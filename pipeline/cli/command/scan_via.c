@@ -54,7 +54,7 @@ struct via {
 	struct scan_page end; /* the name that reached --limit; end_arena owns its bytes */
 	struct arena end_arena;
 	struct index_batch found; /* rows to print, with their query */
-	struct index_batch now;	  /* query for all columns of these rows, if --columns is given */
+	struct index_batch now;	  /* query for all columns of these rows, for --columns */
 	struct entry_check check;
 	bool checks, apart; /* check for stale entries; the check needs the query `now` */
 	uint64_t stale;

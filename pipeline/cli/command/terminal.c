@@ -20,7 +20,7 @@ bool terminal_rewrites(void)
 }
 
 /*
- * Returns the present width of the window. The width is read each time, because the user may resize
+ * Returns the present width of the window. Read the width each time, because the user may resize
  * the window.
  */
 static size_t width(void)

@@ -1,5 +1,5 @@
 /*
- * terminal.h - a line on standard error that is updated in place (inside this folder only)
+ * terminal.h - a line on standard error with the latest state (inside this folder only)
  *
  * The line never wraps. Clear the line before other output. The line has no colours, so NO_COLOR
  * has no effect. Any thread may call these functions.

@@ -451,7 +451,7 @@ static void draw_moment(struct buf *out, const struct moment *m, double x, doubl
 
 /*
  * Finds the first and the last time. Loads are in offset order, which may differ from time order if
- * the clock was set back.
+ * somebody set the clock back.
  */
 static struct chart_span span_of_loads(const struct load_bar *l, size_t n)
 {

@@ -36,7 +36,7 @@ void chart_rivals(struct buf *out, const struct manifest_table *t, const struct 
 struct load_bar {
 	int64_t ms; /* publication time */
 	uint64_t events;
-	bool waiting; /* true if the load is not applied to HBase yet */
+	bool waiting; /* true if the load is not in HBase yet */
 };
 /* Returns true if the publication times differ. */
 bool chart_loads_differ(const struct load_bar *l, size_t n);

@@ -76,7 +76,7 @@ static int read_lines(struct examples *e, struct wanted *w, FILE *f, const char 
 			break;
 		rc = take_line(e, w, bytes_of(line, (size_t)len), path, a, err);
 	}
-	/* getline sets neither ferror nor feof if memory is exhausted */
+	/* getline sets neither ferror nor feof if memory runs out */
 	if (rc == RC_OK && (ferror(f) || (len < 0 && !feof(f))))
 		rc = error_set(err, RC_IO, "%s: %s", path, strerror(errno));
 	free(line);

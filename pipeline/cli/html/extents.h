@@ -14,7 +14,7 @@ struct extent {
 	struct bytes row;  /* lower bound of its rows */
 	struct bytes last; /* upper bound of its rows; empty if unknown */
 	uint64_t bytes;	   /* on disk */
-	bool timed; /* true if `ts` is the timestamp of the first cell; false if no time was read */
+	bool timed; /* true if `ts` is the timestamp of the first cell; false if there is no time */
 	int64_t ts;
 };
 

@@ -5,7 +5,7 @@
 #include "bytes.h"
 #include "cli/report_views.h"
 
-/* Draw a heat map of regions and time for each table that was replayed, side by side. */
+/* Draw a heat map of regions and time for each replayed table, side by side. */
 void part_hotspots(struct buf *out, const struct plan_table_view *tables, size_t n);
 
 #endif

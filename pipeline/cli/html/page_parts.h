@@ -5,7 +5,7 @@
 #include "charts.h"
 #include "extras.h"
 
-#define LISTED 500 /* largest number of rows in a table; further rows are omitted */
+#define LISTED 500 /* largest number of rows in a table; the page omits further rows */
 #define FAIR   1.1 /* largest region of a balanced table, as a multiple of the target */
 
 /*
@@ -37,8 +37,8 @@ void part_findings_verdict(struct buf *out, const struct extras *e);
 void part_timings(struct buf *out, const struct extras *e, uint64_t events);
 
 /*
- * Writes regions as a drawing and a table. `achieved` is true if bytes are measured, and false if
- * they are predicted.
+ * Writes regions as a drawing and a table. `achieved` is true for measured bytes, and false for
+ * predicted bytes.
  */
 void part_regions(struct buf *out, const struct region_bar *r, size_t n, uint64_t target,
 		  bool achieved);

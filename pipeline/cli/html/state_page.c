@@ -10,14 +10,14 @@
 #include "pages.h"
 #include "page_parts.h"
 
-#define TOLD	 5	/* largest number of waiting loads whose commands are printed */
+#define TOLD	 5	/* largest number of waiting loads whose commands the page prints */
 #define LAG_FINE 100000 /* in offsets; a busy topic may have this lag between two loads */
 
 /* A load, and figures that its record does not contain. */
 struct seen_load {
 	const struct state_load *load;
 	const char *name;
-	char *problem; /* why the load cannot be applied; NULL if the load is unchanged */
+	char *problem; /* why apply refuses the load; NULL if the load is unchanged */
 	bool gone;
 };
 
@@ -26,7 +26,7 @@ struct state_page {
 	const char *dir;
 	struct state_view view;
 	struct state_view_load *records;
-	struct seen_load *loads; /* oldest first; excludes positions that were set by hand */
+	struct seen_load *loads; /* oldest first; excludes positions that a user set by hand */
 	size_t n, waiting, broken;
 	uint64_t read, rejected;
 	struct reject_reason *reasons;
@@ -39,14 +39,15 @@ static void add(struct state_page *p, const char *text)
 	buf_append_str(p->out, text);
 }
 
-/* Returns true if the load is not marked as loaded. A load whose folder is missing may be lost. */
+/* Returns true if the load has no mark as loaded. A load without its folder may be lost. */
 static bool waits(const struct seen_load *l)
 {
 	return !l->load->handed;
 }
 
 /*
- * Returns true if the load cannot be applied in its present state. Later loads must then also wait.
+ * Returns true if apply would refuse the load in its present state. Later loads must then also
+ * wait.
  */
 static bool holds_up(const struct seen_load *l)
 {
@@ -291,7 +292,7 @@ static void mark_as_loaded(struct state_page *p, const struct seen_load *l)
 	add(p, "\n");
 }
 
-/* Writes the commands for a load. Returns false if its manifest was changed a moment ago. */
+/* Writes the commands for a load. Returns false if its manifest changed a moment ago. */
 static bool commands_of(struct state_page *p, const struct seen_load *l)
 {
 	struct manifest m;
@@ -311,8 +312,8 @@ static bool commands_of(struct state_page *p, const struct seen_load *l)
 }
 
 /*
- * Lists the waiting loads in order, up to the first load that cannot be applied. Loads must be
- * applied in order. Returns the number of listed loads.
+ * Lists the waiting loads in order, up to the first load that apply would refuse. The user must
+ * apply loads in order. Returns the number of listed loads.
  */
 static size_t give(struct state_page *p)
 {

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 /*
- * Returns true if the locale is UTF-8. The first of these variables that is set decides, as in
+ * Returns true if the locale is UTF-8. The first of these variables that has a value decides, as in
  * POSIX.
  */
 static bool knows_utf8(void)

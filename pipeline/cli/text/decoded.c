@@ -106,8 +106,8 @@ static int put_field(struct decoded *d, struct buf *out, const struct layout *l,
 }
 
 /*
- * Writes the value of a cell. If the job does not write the column, the value is written as text
- * (find_shown).
+ * Writes the value of a cell. If the job does not write the column, the answer has the value as
+ * text (find_shown).
  */
 static int put_value(struct decoded *d, struct buf *out, const struct stored_column *c,
 		     struct bytes value, struct error *err)

@@ -2,7 +2,7 @@
  * inspect.c - reads the contents of an HFile for inspect
  *
  * The file does not store the types of its file info values. The table below lists the known keys
- * (hfile/README.md 7.2). Other values are printed as \xHH.
+ * (hfile/README.md 7.2). Other values become \xHH.
  */
 #include "inspect_view.h"
 

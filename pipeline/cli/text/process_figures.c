@@ -15,7 +15,7 @@ static void put(struct buf *b, const char *name, const char *type, const char *h
 		   name, type, name, value);
 }
 
-/* Read a small file of /proc. Return false if it cannot be read. */
+/* Read a small file of /proc. Return false if the file is missing or damaged. */
 static bool read_text(const char *path, char *text, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -58,7 +58,7 @@ static double start_time(void)
 	return at ? boot + (double)strtoull(at, NULL, 10) / (double)sysconf(_SC_CLK_TCK) : 0;
 }
 
-/* Count the open files, without the folder that is read for it. */
+/* Count the open files, without the folder that this function opens. */
 static size_t open_files(void)
 {
 	size_t n = 0;

@@ -5,8 +5,8 @@
 #include "bytes.h"
 
 /*
- * Append memory, processor time, start time and open files in the text format of Prometheus.
- * Figures that /proc does not give are left out.
+ * Append memory, processor time, start time and open files in the text format of Prometheus. The
+ * output omits figures that /proc does not give.
  */
 void process_figures(struct buf *b);
 

@@ -318,8 +318,8 @@ static void put_range(struct buf *out, const struct key_range *r, enum ranges_fo
 }
 
 /*
- * Writes a one-line comment. The comment quotes the query, so line ends are escaped. Java also
- * decodes \uXXXX in comments, unless the backslash is doubled (JLS 3.3).
+ * Writes a one-line comment. The comment quotes the query, so it must not contain line ends. Java
+ * also decodes \uXXXX in comments, unless there are two backslashes (JLS 3.3).
  */
 static void put_remark(struct buf *out, enum ranges_form form, const char *remark, const char *what,
 		       const char *text)
@@ -357,7 +357,7 @@ static void put_cost(struct buf *out, const struct ranges_cost *c, const char *r
 		   format_bytes(touched, c->touched), format_bytes(bytes, c->bytes), c->of);
 }
 
-/* Explains the limit if there are several scans, or if rows must be checked. */
+/* Explains the limit if there are several scans, or if the user must check rows. */
 static void put_limit(struct buf *out, const struct ranges_shown *s, const char *remark,
 		      bool checked)
 {

@@ -11,7 +11,7 @@
 #include "mem.h"
 
 #define BAR_WIDTH 40
-#define BARS_MOST 48 /* largest number of regions that are all printed */
+#define BARS_MOST 48 /* largest number of regions of which the report prints all */
 
 char *format_count(char *text, uint64_t n)
 {
@@ -169,7 +169,7 @@ static size_t count_topics(const struct manifest *m)
 	return n;
 }
 
-/* Prints the counts of a table. Each event is counted exactly once. */
+/* Prints the counts of a table. Each event counts exactly once. */
 static void put_sum(struct buf *out, const struct manifest_table *t, const struct manifest *m)
 {
 	char read[28], loaded[28], rejected[28], filtered[28], hidden[28];
@@ -181,7 +181,7 @@ static void put_sum(struct buf *out, const struct manifest_table *t, const struc
 }
 
 /*
- * Prints how many lines belong to events that are not loaded. A stray quote can merge many lines
+ * Prints how many lines belong to events outside of the load. A stray quote can merge many lines
  * into one event.
  */
 static void put_more_lines(struct buf *out, const struct manifest *m)

@@ -46,7 +46,10 @@ static inline struct shown shown_of(const struct layout *l, enum field_type t)
 	return s;
 }
 
-/* Returns true if `t` is a decimal number as JSON writes it. Such numbers are printed unchanged. */
+/*
+ * Returns true if `t` is a decimal number as JSON writes it. The report prints such numbers
+ * unchanged.
+ */
 static inline bool is_plain_number(struct bytes t)
 {
 	const uint8_t *p = t.ptr, *end = p + t.len;

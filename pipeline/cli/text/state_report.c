@@ -32,7 +32,7 @@ struct position_view {
 	int64_t offset;
 };
 struct status_view {
-	bool known; /* false if nothing was loaded yet */
+	bool known; /* false before the first load */
 	bool is_shared;
 	const char *cluster, *topic;
 	const char **topics;

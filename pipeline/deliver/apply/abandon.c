@@ -2,8 +2,8 @@
  * abandon.c - implement --abort, which removes the remains of an unfinished apply from HDFS, and
  * then the journal
  *
- * The journal is removed last. If this run dies, the next run needs the journal to repeat these
- * steps. Files that are in the tables stay there.
+ * The journal goes last. If this run dies, the next run needs the journal to repeat these steps.
+ * Files that are in the tables stay there.
  */
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 #include "io.h"
 
 /*
- * Removes the token's folder. Any region can do this. If the table is dropped, a region of
- * hbase:meta removes the folder.
+ * Removes the token's folder. Any region can do this. Without the table, a region of hbase:meta
+ * removes the folder.
  */
 static int drop_token(struct applied *t, struct error *err)
 {
@@ -46,7 +46,7 @@ static int drop_upload(struct applying *a, struct error *err)
 
 	for (size_t i = 0; i < a->ntables && !token; i++)
 		token = a->tables[i].token;
-	if (!token || !a->upload || !a->folder) /* no file was uploaded */
+	if (!token || !a->upload || !a->folder) /* apply uploaded no file */
 		return RC_OK;
 	int rc = upload_storage(a, token, err);
 	return rc ? rc : remove_folder(a, err);

@@ -1,7 +1,7 @@
 /*
  * apply.c - load the files of a published load into their tables in HBase
  *
- * All checks come first, so that problems are reported before apply sends anything.
+ * All checks come first, so that apply reports problems before it sends anything.
  */
 #include "apply.h"
 
@@ -193,7 +193,7 @@ static int hand_over(struct applying *a, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = apply_table(&a->tables[i], err);
 	applying_begin(a, APPLY_CLEAN);
-	/* a table may have been dropped during the load of the other tables */
+	/* a user may have dropped a table during the load of the other tables */
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = table_still(&a->tables[i], err);
 	if (rc == RC_OK)
@@ -204,7 +204,7 @@ static int hand_over(struct applying *a, struct error *err)
 }
 
 /*
- * Returns true if the table will be created or altered. For such a table, apply checks HDFS before
+ * Returns true if apply will create or alter the table. For such a table, apply checks HDFS before
  * the change. For other tables, apply checks HDFS before the upload.
  */
 static bool is_to_change(const struct applied *t)
@@ -228,7 +228,7 @@ static int look_at_all(struct applying *a, struct error *err)
 	return rc;
 }
 
-/* Counts the files that were cut, and the parts that replaced them. */
+/* Counts the files that apply has cut, and the parts that replace them. */
 static void count_parts(const struct applied *t)
 {
 	for (size_t i = 0; i < t->hand.nfiles; i++) {

@@ -25,7 +25,7 @@ void applying_begin(struct applying *a, enum apply_phase phase)
 	a->phase_ms = now;
 }
 
-/* Lets a test kill the process right before and right after an event is written to the journal. */
+/* Lets a test kill the process right before and right after a write to the journal. */
 static void crash_near(const char *when, const char *line)
 {
 	char step[64];

@@ -34,13 +34,13 @@ struct applied {
 	bool exists, create_noted, created;
 	bool changed;		  /* true if this run created or altered the table */
 	bool tracked;		  /* the live table has the store file tracker FILE */
-	bool keeps_noted;	  /* the attributes that the table keeps were mentioned */
+	bool keeps_noted;	  /* a note has listed the attributes that the table keeps */
 	bool stores_seen;	  /* true after look_at_stores */
-	struct incarnation bound; /* the incarnation that the journal is bound to */
-	/* true if the user may not read the table's folders, and a warning was printed */
+	struct incarnation bound; /* the incarnation in the journal */
+	/* true if the user may not read the table's folders, and apply has printed a warning */
 	_Atomic bool unreadable;
 	uint64_t nonce[2];
-	char *token; /* owned; NULL before a token is requested */
+	char *token; /* owned; NULL before the request of a token */
 	/* start of the paths for region servers, such as "hdfs://nn:8020" */
 	char *prefix;
 	char *upload_dir;	      /* path within the storage */
@@ -63,7 +63,7 @@ struct applying {
 	char *load; /* the line of journal_load in the journal, NULL before it is known */
 	bool finished;
 	bool cut_begun; /* true if this load has created the folder of parts */
-	bool placed;	/* true if the upload folder was checked */
+	bool placed;	/* true if apply has checked the upload folder */
 	bool probing;	/* true if the storage is open only for a check */
 	pthread_mutex_t cut_lock;
 	struct applied *tables;
@@ -130,8 +130,8 @@ int check_access(struct applying *a, struct error *err);
  */
 int table_look(struct applied *t, struct error *err);
 /*
- * Checks that the live table is still the same. Returns RC_CONFIG if the table was dropped or
- * recreated.
+ * Checks that the live table is still the same. Returns RC_CONFIG if a user has dropped or
+ * recreated the table.
  */
 int table_still(struct applied *t, struct error *err);
 /* Creates or alters the table to match the load, if the options allow it. */
@@ -174,13 +174,13 @@ int table_folder_id(struct applied *t, uint64_t *id, struct error *err);
  */
 int bind_table(struct applied *t, struct error *err);
 /*
- * Compares the live table with the journal. Returns RC_CONFIG if the journal is bound to another
+ * Compares the live table with the journal. Returns RC_CONFIG if the journal belongs to another
  * incarnation or to a dropped table.
  */
 int bind_check(struct applied *t, const struct hbase_regions *r, struct error *err);
 int bind_still(struct applied *t, struct error *err);
 int bind_missing(const struct applied *t, struct error *err);
-/* Returns RC_CONFIG if files were sent but the journal does not note the incarnation. */
+/* Returns RC_CONFIG if the journal notes sent files, but no incarnation. */
 int bind_known(const struct applied *t, struct error *err);
 
 /* Opens the load's journal, or begins a new one (hand_journal.c). */
@@ -200,7 +200,7 @@ int abandon(struct applying *a, struct error *err);
 int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,
 		   struct buf *words, struct error *err);
 int cut_part(void *self, size_t of, const char *word, struct hand_file *out, struct error *err);
-/* Removes the folder of the parts, if a file was cut. */
+/* Removes the folder of the parts, if apply has cut a file. */
 int cut_forget(struct applying *a, struct error *err);
 
 /* Compares each cell of the files with the live cells, by parallel scans (live_cells.c). */

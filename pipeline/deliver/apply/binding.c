@@ -117,7 +117,7 @@ int bind_table(struct applied *t, struct error *err)
 	return rc;
 }
 
-/* Returns true if a call with this table's files has begun or a file is done. */
+/* Returns true if a call with this table's files has begun or a file is in the table. */
 static bool was_sent(const struct applied *t)
 {
 	for (size_t i = 0; i < t->hand.nfiles; i++)

@@ -150,7 +150,7 @@ static int see_loaded(struct handover *h, const struct group *g, bool *in, struc
 	return RC_OK;
 }
 
-/* Handles the answer "loaded". A file is done only if it is in the table. */
+/* Handles the answer "loaded". A file counts as loaded only if it is in the table. */
 static int loaded(struct handover *h, struct group *g, struct error *err)
 {
 	bool *in = mem_calloc(g->n + 1, sizeof *in);

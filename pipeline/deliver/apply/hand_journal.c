@@ -135,7 +135,8 @@ static int find_journal(const struct applying *a, const char *first, const char 
 
 /*
  * Checks that the journal belongs to this load. The journal of another load proves nothing about
- * this load, even if the files are equal. The cells of the other load may have been deleted since.
+ * this load, even if the files are equal. Since then, HBase may have deleted the cells of the other
+ * load.
  */
 static int check_load(struct applying *a, const char *load, struct error *err)
 {

@@ -15,9 +15,9 @@ int hand_note(const struct handover *h, const char *what, struct hand_file *cons
 bool hand_number(char **p, uint64_t most, uint64_t *out);
 /*
  * Finds a file and sets its state. The state is HAND_DONE in the table, HAND_READY in the upload
- * folder, and HAND_NEW if the file is in neither. `r` is the region of the call, which is searched
- * first, or NULL. `ended` is true if the call was answered. The call then cannot move the file
- * later.
+ * folder, and HAND_NEW if the file is in neither. `r` is the region of the call, which comes first
+ * in the search, or NULL. `ended` is true if the server has answered the call. The call then cannot
+ * move the file later.
  */
 int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *r, bool ended,
 		 struct error *err);
@@ -30,7 +30,7 @@ struct group;
 int hand_send(struct handover *h, struct group *g, struct error *err);
 
 /*
- * Cuts each waiting file that crosses a region border. The parts of the file must then be uploaded
+ * Cuts each waiting file that crosses a region border. Then apply must upload the parts of the file
  * (recut.c).
  */
 int recut_files(struct handover *h, const struct hbase_regions *r, struct error *err);

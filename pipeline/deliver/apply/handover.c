@@ -167,7 +167,7 @@ static int fit_regions(struct handover *h, struct hbase_failure *why, struct err
 	return rc;
 }
 
-/* Sends all ready files once. Returns RC_END if files are left, with the cause in *why and *err. */
+/* Sends all ready files once. Returns RC_END if files remain, with the cause in *why and *err. */
 static int one_round(struct handover *h, struct hbase_failure *why, struct error *err)
 {
 	struct hbase_regions regions = {0};
@@ -219,8 +219,8 @@ static int check_left(void *ctx, unsigned worker, size_t index, struct error *er
 }
 
 /*
- * Begins the progress line of a phase. The total counts only the remaining files, because the time
- * left is estimated from the total.
+ * Begins the progress line of a phase. The total counts only the remaining files, because the
+ * estimate of the time left uses the total.
  */
 static void show_phase(struct handover *h, enum hand_phase phase)
 {

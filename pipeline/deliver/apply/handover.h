@@ -4,16 +4,16 @@
  * This state machine acts only through struct hand_world, so a test can try every order of events.
  * The state machine follows these rules:
  *
- * - A file keeps its id when it is moved. A region server moves it from the upload folder to the
+ * - A file keeps its id when HBase moves it. A region server moves it from the upload folder to the
  *   token's folder, then into the region's folder. A compaction moves it to the archive later.
  * - A file is done when apply finds its id in the table's folder or its archive. This rule applies
- *   after every answer, also after "loaded". The absence of a file proves nothing. If a file is
- *   found nowhere, apply uploads it again.
+ *   after every answer, also after "loaded". The absence of a file proves nothing. If no folder has
+ *   a file, apply uploads it again.
  * - If the user may not read the table's folder, a file is done only after the answer "loaded".
  * - apply notes a call before it begins, and notes its files when they are done. After a crash,
  *   apply looks for the files of a call without an end. apply sends such files again only from the
- *   upload folder. If a file was moved, a second call for the file finds nothing there.
- * - The token's folder is removed only after all files are in the table.
+ *   upload folder. If HBase has moved a file, a second call for the file finds nothing there.
+ * - apply removes the token's folder only after all files are in the table.
  * - If a file crosses a border of the live regions, apply moves it out of the upload folder. A call
  *   that still runs then cannot find the file. apply cuts the file, and the parts replace it.
  *
@@ -33,7 +33,7 @@ enum hand_state {
 	HAND_READY, /* in the upload folder */
 	HAND_SENT,  /* in a call */
 	HAND_DONE,  /* in the table */
-	HAND_ASIDE, /* being moved out of the upload folder, then cut */
+	HAND_ASIDE, /* moves out of the upload folder; then apply cuts it */
 	HAND_CUT    /* replaced by its parts, which are later files */
 };
 

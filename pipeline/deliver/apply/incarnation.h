@@ -1,8 +1,8 @@
 /*
  * incarnation.h - check whether a live table is still the table that a load's files went into
  *
- * A table that is dropped, truncated or recreated keeps its name and loses its files. HBase gives a
- * table no unique id, but it never gives these two marks to another table:
+ * A table keeps its name and loses its files when a user drops, truncates or recreates it. HBase
+ * gives a table no unique id, but it never gives these two marks to another table:
  *
  * - The encoded name of a region.  Splits and merges replace regions one by one, and hbase:meta
  *   lists the parents until nothing refers to their files.
@@ -26,8 +26,8 @@ struct incarnation {
 };
 
 /*
- * Records the marks of a table. At most INCARNATION_REGIONS regions, spread over the table, are
- * recorded.
+ * Records the marks of a table. The journal records at most INCARNATION_REGIONS regions, spread
+ * over the table.
  */
 enum { INCARNATION_REGIONS = 1000 };
 void incarnation_take(struct incarnation *i, const struct hbase_regions *r, uint64_t folder);
@@ -39,8 +39,8 @@ void incarnation_words(struct buf *out, const struct incarnation *i);
 bool incarnation_read(struct incarnation *i, const char *words);
 
 /*
- * Returns true if `r` has one of the recorded regions, or a region that was split or merged from a
- * recorded region.
+ * Returns true if `r` has one of the recorded regions, or a region that HBase split or merged from
+ * a recorded region.
  */
 bool incarnation_has(const struct incarnation *i, const struct hbase_regions *r);
 /* Returns true if the folder has the recorded number. Returns false if either number is unknown. */

@@ -138,7 +138,7 @@ static int open_and_lock(struct journal *j, struct error *err)
 /*
  * Checks a file without a complete line. Such a file is a new journal, or its first line is
  * incomplete because the process died or the power failed. After a power failure, a file may have
- * its size but zeros instead of its bytes. Any other file must not be truncated.
+ * its size but zeros instead of its bytes. apply must not truncate any other file.
  */
 static int check_begun(struct bytes text, const char *path, const char *first, struct error *err)
 {

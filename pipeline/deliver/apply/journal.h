@@ -18,8 +18,8 @@
  *   0 cleaned #...
  *   finished #...
  *
- * The first number is the table's index in the manifest. Each line ends with its hash. An
- * incomplete last line is ignored, because the process died before the step that the line
+ * The first number is the table's index in the manifest. Each line ends with its hash. The reader
+ * ignores an incomplete last line, because the process died before the step that the line
  * announces.
  */
 #ifndef SALTMILL_APPLY_JOURNAL_H
@@ -46,8 +46,8 @@ typedef int journal_replay(void *ctx, char *line, struct error *err);
 
 /*
  * Opens and locks the journal, or begins a new one with the line `first`. Calls `replay` for each
- * existing line. Returns RC_BUSY if another process holds the lock, and RC_DATA if a line was
- * changed. If the first line differs, returns RC_CONFIG and leaves the file unchanged.
+ * existing line. Returns RC_BUSY if another process holds the lock, and RC_DATA if a line does not
+ * match its digest. If the first line differs, returns RC_CONFIG and leaves the file unchanged.
  */
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
 		 void *ctx, struct error *err);
@@ -68,7 +68,7 @@ struct journal_found {
 };
 /*
  * Finds the load's journal, which begins with the lines `first` and `load`. The journal is at
- * `path`. If the folder was renamed, the journal has another name in the same parent. Sets
+ * `path`. After a rename of the folder, the journal has another name in the same parent. Sets
  * out->alike to a journal that has an equal manifest, but whose folder no longer exists.
  */
 int journal_find(const char *path, const char *suffix, const char *first, const char *load,

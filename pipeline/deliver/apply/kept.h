@@ -1,10 +1,9 @@
 /*
  * kept.h - connections and recent answers that one run of apply keeps for the next
  *
- * Outdated answers do no harm. A server refuses a call for a region that was moved, split or
- * recreated, and apply then requests the regions again (kept_moved). Every run compares the live
- * table with the load, and checks the table's incarnation by new requests. After a failed run,
- * nothing is kept.
+ * Outdated answers do no harm. A server refuses a call for a region that HBase moved, split or
+ * recreated. apply then requests the regions again (kept_moved). Every run compares the live table
+ * with the load, and checks the table's incarnation by new requests. A failed run keeps nothing.
  */
 #ifndef SALTMILL_APPLY_KEPT_H
 #define SALTMILL_APPLY_KEPT_H
@@ -23,7 +22,7 @@ struct apply_kept {
 	struct storage *storage;
 	char *uri;	  /* the URI of storage */
 	int64_t place_ms; /* time of the last check of the upload folder, 0 if there was none */
-	uint64_t room;	  /* free bytes at that time, minus the bytes that were sent later */
+	uint64_t room;	  /* free bytes at that time, minus the bytes sent later */
 	pthread_mutex_t lock;
 	struct kept_live_table *tables; /* live tables with their regions */
 };

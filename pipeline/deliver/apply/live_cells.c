@@ -64,7 +64,7 @@ static int take_live(void *ctx, const struct cell *live, struct error *err)
 	return rc ? rc : step(w, err);
 }
 
-/* Scans each region that has rows of the file. A region of the load may have been split. */
+/* Scans each region that has rows of the file. HBase may have split a region of the load. */
 static int walk_regions(struct applied *t, const struct hand_file *f, struct live_walk *w,
 			struct hbase_failure *why, struct error *err)
 {
@@ -157,9 +157,7 @@ int table_prove(struct applied *t, struct error *err)
 	struct proving p = {.table = t};
 
 	progress_begin(t->run->opt->progress, "checking", PROGRESS_FILES, t->manifest->nfiles);
-	/*
-	 * compare the load's files even if they were cut, because their parts have the same cells
-	 */
+	/* compare the load's files even after a cut, because their parts have the same cells */
 	int rc = pool_run(t->hand.threads, t->manifest->nfiles, prove_file, &p, err);
 
 	if (rc)

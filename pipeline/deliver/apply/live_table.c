@@ -271,7 +271,7 @@ static int ask_to_create(struct applied *t, struct error *err)
 			continue;
 		/*
 		 * use new nonces, because the master repeats its old answer to old nonces, even
-		 * after the cause is fixed
+		 * after the cause is gone
 		 */
 		if (why.trouble == TROUBLE_REFUSED || why.trouble == TROUBLE_MISSING)
 			name_creation(t, &unnoted);

@@ -1,5 +1,5 @@
 /*
- * look_ahead.c - report problems before a byte is sent
+ * look_ahead.c - report problems before apply sends a byte
  *
  * This file checks how many files the stores would have, and whether HDFS accepts the load from
  * this user. precheck.h checks the cluster.

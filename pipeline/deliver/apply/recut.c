@@ -15,8 +15,8 @@
 #include "pool.h"
 
 /*
- * Returns the path to which a file is renamed before its cut. The path contains the file's id,
- * because an earlier upload of the same file may have been renamed, too.
+ * Returns the path of a file during its cut. The path contains the file's id, because this path may
+ * already have an earlier upload of the same file.
  */
 static char *aside_path(const struct hand_file *f)
 {
@@ -34,7 +34,8 @@ static int is_at(const struct handover *h, const struct hand_file *f, const char
 }
 
 /*
- * Renames a file after its `aside` is noted. Sets *gone if the file is at neither of the two paths.
+ * Renames a file after the journal has its `aside`. Sets *gone if the file is at neither of the two
+ * paths.
  */
 static int move_aside(const struct handover *h, struct hand_file *f, bool *gone, struct error *err)
 {

@@ -16,7 +16,7 @@ struct group {
 	struct hand_file **files; /* n files */
 	size_t n;
 	bool taken;
-	bool failed; /* true if the call must be retried; `why` and `error` have the cause */
+	bool failed; /* true if apply must retry the call; `why` and `error` have the cause */
 	struct hbase_failure why;
 	struct error error;
 };

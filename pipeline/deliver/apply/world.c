@@ -239,8 +239,8 @@ static void say_progress(struct applied *t)
 }
 
 /*
- * Makes the call. On a secured cluster, the call has a delegation token that was drawn less than an
- * hour ago.
+ * Makes the call. On a secured cluster, the call has a delegation token that is less than an hour
+ * old.
  */
 static int call(struct applied *t, const struct hbase_region *r, struct hbase_bulk *load,
 		bool *loaded, struct hbase_failure *why, struct error *err)
@@ -269,7 +269,7 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	struct hbase_family_file *list = mem_calloc(n, sizeof *list);
 	char **paths = mem_calloc(n, sizeof(char *));
 
-	say_progress(t); /* replay has counted all files that are done */
+	say_progress(t); /* replay has counted all files in the table */
 	for (size_t i = 0; i < n; i++) {
 		paths[i] = mem_format("%s%s", t->prefix, files[i]->upload);
 		list[i] = (struct hbase_family_file){files[i]->family, paths[i]};
@@ -279,7 +279,7 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 				   .nfiles = n,
 				   .patience_ms = LOAD_MS};
 	int rc = call(t, r, &calls, loaded, why, err);
-	if (rc || !*loaded) /* the region may be split, or on another server */
+	if (rc || !*loaded) /* HBase may have split the region, or moved it to another server */
 		kept_moved(t->run->kept, t->result->name);
 	for (size_t i = 0; i < n; i++)
 		mem_free(paths[i]);

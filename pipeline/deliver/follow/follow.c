@@ -34,7 +34,7 @@ struct follow {
 	pthread_cond_t wake;
 	struct lane *lanes;
 	char *all; /* folder of follow_all, NULL if the caller adds the lanes one by one */
-	struct trouble unread; /* the reason why the list of states cannot be read */
+	struct trouble unread; /* why the follower cannot read the list of states */
 	_Atomic bool unknown;  /* the number of waiting loads is unknown */
 	bool stop, started;
 	pthread_t thread;
@@ -70,7 +70,7 @@ void follow_free(struct follow *f)
 	mem_free(f);
 }
 
-/* --- the lanes; the lock is held --- */
+/* --- the lanes; the caller holds the lock --- */
 
 static void count(struct follow *f)
 {
@@ -212,8 +212,8 @@ static int find_states(struct follow *f, struct error *err)
 }
 
 /*
- * Records a failure, or the end of the failure if `bad` is NULL. Reports the end if the failure was
- * reported.
+ * Records a failure, or the end of the failure if `bad` is NULL. Reports the end, if it has
+ * reported the failure.
  */
 static void remember(const struct follow *f, struct trouble *t, const char *dir,
 		     const struct error *bad)
@@ -261,8 +261,8 @@ void follow_look(struct follow *f)
 }
 
 /*
- * Returns the lane whose first load has waited longest and may be tried now. Returns NULL if there
- * is none.
+ * Returns the lane whose first load has waited longest, if its next attempt is due. Returns NULL if
+ * there is none.
  */
 static struct lane *next_lane(struct follow *f)
 {
@@ -277,7 +277,7 @@ static struct lane *next_lane(struct follow *f)
 	return found;
 }
 
-/* --- one load; the lock is not held --- */
+/* --- one load; without the lock --- */
 
 static int check_folder(const struct lane *l, const struct item *i, struct error *err)
 {
@@ -355,7 +355,7 @@ static int apply_one(struct follow *f, struct lane *l, const struct item *i, enu
 	if (rc == RC_OK)
 		rc = state_mark_of(l->dir, i->name, now, err);
 	marked_ms = clock_ms() - done_ms;
-	if (rc == RC_OK) /* the result is negative if the clock was set back */
+	if (rc == RC_OK) /* the result is negative if the clock went back */
 		tell_applied(f, l, i, &r, waited_ms > 0 ? waited_ms : 0, marked_ms);
 	apply_release(&r);
 	return rc;
@@ -384,7 +384,7 @@ static int hand(struct follow *f, struct lane *l, const struct item *i, enum sta
 	return rc;
 }
 
-/* --- the result of an attempt; the lock is held --- */
+/* --- the result of an attempt; the caller holds the lock --- */
 
 static void failed(struct follow *f, struct lane *l, const struct item *i, const struct error *err)
 {
@@ -438,7 +438,7 @@ static void succeeded(struct follow *f, struct lane *l, const struct item *i,
 
 /* --- the loop --- */
 
-/* Applies the next load. Returns RC_END if no load can be applied now. */
+/* Applies the next load. Returns RC_END if the follower can apply no load now. */
 static int hand_next(struct follow *f, struct error *err)
 {
 	pthread_mutex_lock(&f->lock);
@@ -530,7 +530,7 @@ static void tell(const struct follow *f, struct trouble *t)
 		  t->why);
 }
 
-/* Reads all states again. A state that cannot be read does not delay the loads of other states. */
+/* Reads all states again. An unreadable state does not delay the loads of other states. */
 static int look_again(struct follow *f, bool forever, struct error *err)
 {
 	pthread_mutex_lock(&f->lock);

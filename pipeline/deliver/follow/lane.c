@@ -10,7 +10,7 @@
 #include "io.h"
 #include "mem.h"
 
-/* time after which a state is opened again, because another state may have replaced it */
+/* time after which the follower opens a state again, because another state may have replaced it */
 #define OPEN_ANEW_MS 60000
 #define NOTE_MS	     1000
 #define NOTE_AGAIN   10000 /* time between two notes if nothing changed */
@@ -160,8 +160,8 @@ static bool is_known(const struct lane *l, const struct state_load *all, size_t 
 }
 
 /*
- * Forgets a state that was replaced. The loads of the new state may have the same names as old
- * loads and would be skipped.
+ * Forgets a state that another state has replaced. The new state may use the names of old loads,
+ * and the follower would skip them.
  */
 static int begin_anew(struct lane *l, struct error *err)
 {
@@ -230,7 +230,7 @@ bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *o
 	if (!l->kept.n)
 		return false;
 	const struct item *oldest = &l->kept.item[0];
-	/* negative if the clock was set back */
+	/* negative if the clock went back */
 	int64_t age_ms = clock_wall_ms() - oldest->handed_ms;
 	bool due = oldest->left || (keep->by == KEEP_LOADS ? l->kept.n > keep->n
 							   : age_ms >= (int64_t)keep->n * 1000);

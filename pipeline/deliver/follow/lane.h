@@ -1,5 +1,6 @@
 /*
- * lane.h - the loads of one state that wait for HBase, and applied loads whose folders are kept
+ * lane.h - the loads of one state that wait for HBase, and applied loads that still have their
+ * folders
  *
  * These functions are not thread-safe, so callers hold the follower's lock.
  */
@@ -21,7 +22,7 @@ struct items { /* list of items, oldest first */
 	size_t n;
 };
 
-/* A failure that is retried often but reported at most once a minute. */
+/* A failure with many retries and at most one report a minute. */
 struct trouble {
 	char why[sizeof(((struct error *)0)->msg)]; /* empty if there is no failure */
 	int64_t said_ms;			    /* time of the last report, 0 if none */
@@ -37,14 +38,14 @@ struct lane {
 	uint8_t newest_manifest[16];
 	bool safe; /* true if the last read has synced the marks */
 	bool anew; /* true if the last read found that another state replaced this one */
-	struct trouble unread; /* the reason why the state cannot be read */
+	struct trouble unread; /* why the follower cannot read the state */
 	struct items waiting, kept;
 	bool busy, dropped;
 	int64_t busy_ms;  /* start of the call */
-	int64_t slow_ms;  /* duration after which the load is reported as slow */
-	bool slow;	  /* true if the load was reported as slow */
+	int64_t slow_ms;  /* duration after which the follower reports the load as slow */
+	bool slow;	  /* true after the report that the load is slow */
 	unsigned attempt; /* failed attempts of the first waiting load */
-	/* true if another lane's load was applied while this lane's load failed */
+	/* true if the follower applied another lane's load while this lane's load failed */
 	bool passed;
 	int64_t try_ms; /* earliest time of the next attempt */
 	/* the reported reason why the first load waits, empty if there was no failure */
@@ -59,20 +60,20 @@ struct lane {
 struct lane *lane_new(const char *dir, const char *prefix);
 void lane_free(struct lane *l);
 /*
- * Reads the loads that were published since the last call. If the state was replaced or rebuilt,
- * forgets the known loads and reads all loads again. Returns RC_DATA if the state was replaced
- * while apply ran for one of its loads.
+ * Reads the loads since the last call. After a replacement or rebuild of the state, forgets the
+ * known loads and reads all loads again. Returns RC_DATA if another state replaced this state while
+ * apply ran for one of its loads.
  */
 int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err);
 /*
  * Removes the first waiting load from the queue, because the load is in HBase. `ours` is true if
- * the follower applied the load. The load's folder may then be removed later, as `keep` says.
+ * the follower applied the load. Later the follower may remove the load's folder, as `keep` says.
  * `ours` is false if the user marked the load.
  */
 void lane_in(struct lane *l, const struct follow_keep *keep, bool ours);
 /*
- * Takes the next kept load whose folder must be removed. The caller releases the item
- * (item_release). Returns false if no folder must be removed now.
+ * Takes the next kept load whose time is over. The caller releases the item (item_release). Returns
+ * false if no folder is due.
  */
 bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *out);
 /* Returns the seconds since apply began for the first load, or 0 if no load is slow. */

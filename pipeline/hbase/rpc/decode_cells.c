@@ -104,7 +104,7 @@ static void add_parent(struct hbase_regions *r, struct bytes encoded)
 }
 
 /*
- * Record a region that was merged into this region. The columns info:merge0000 and so on contain
+ * Record a region that HBase merged into this region. The columns info:merge0000 and so on contain
  * the RegionInfo of such regions.
  */
 static int take_merged(struct hbase_regions *r, struct bytes message, struct error *err)
@@ -132,7 +132,7 @@ static int take_merged(struct hbase_regions *r, struct bytes message, struct err
 	return RC_OK;
 }
 
-/* End a row. Add the row's region, unless the region was split or is a replica. */
+/* End a row. Add the row's region, unless it is the parent of a split, or a replica. */
 static void add_region(struct meta_rows *m)
 {
 	const struct region_info *info = &m->info;

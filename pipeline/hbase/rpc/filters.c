@@ -13,8 +13,7 @@ enum { NAMED = 1, CONTENT = 2 };
 enum { PASS_ALL = 1, PASS_ONE = 2 };
 
 /*
- * A message with its class name. All bytes that are appended before end_named are the message's
- * content.
+ * A message with its class name. All bytes before the call of end_named are the message's content.
  */
 struct named_message {
 	size_t whole, content;

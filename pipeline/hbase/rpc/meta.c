@@ -14,8 +14,8 @@ void meta_range(const char *table, char **start, char **stop)
 	if (strncmp(table, space, n) == 0)
 		table += n;
 	/*
-	 * Keys are compared part by part. The first region has an empty start key. TABLE plus a
-	 * space is the next possible table name.
+	 * The comparison of keys goes part by part. The first region has an empty start key. TABLE
+	 * plus a space is the next possible table name.
 	 */
 	*start = mem_format("%s,,", table);
 	*stop = mem_format("%s ,,", table);

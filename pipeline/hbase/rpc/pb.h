@@ -1,9 +1,9 @@
 /*
  * pb.h - protobuf's wire format, field by field
  *
- * See protobuf.dev/programming-guides/encoding. A message is written into a struct buf and read
- * from a slice. Only pb_next checks that a length fits. Readers skip unknown fields, so one client
- * works with HBase 2.4 to 3.
+ * See protobuf.dev/programming-guides/encoding. The writer appends a message to a struct buf, and
+ * the reader has a slice. Only pb_next checks that a length fits. Readers skip unknown fields, so
+ * one client works with HBase 2.4 to 3.
  */
 #ifndef SALTMILL_CLUSTER_PB_H
 #define SALTMILL_CLUSTER_PB_H

@@ -51,7 +51,7 @@ bool rpc_is_broken(const struct rpc *c);
 
 /* --- the frames themselves, for tests --- */
 
-/* Append the header of a connection. A NULL user is left out. */
+/* Append the header of a connection. Leave out a NULL user. */
 void rpc_put_header(struct buf *b, const char *service, const char *user);
 /* Append preamble and header, the first bytes that a client without Kerberos sends. */
 void rpc_put_preamble(struct buf *b, const char *service, const char *user);

@@ -20,7 +20,7 @@ struct sasl {
 	gss_ctx_id_t context;
 	enum protection layer;
 	struct buf plain; /* unwrapped bytes */
-	size_t taken;	  /* bytes of `plain` that were delivered */
+	size_t taken;	  /* delivered bytes of `plain` */
 };
 
 static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
@@ -376,7 +376,7 @@ int sasl_send(struct sasl *s, struct wire *w, struct bytes data, int64_t deadlin
 	return rc;
 }
 
-/* Unwrap a piece, and check that it was sealed if the login demands privacy. */
+/* Unwrap a piece, and if the login demands privacy, check the seal. */
 static int unwrap(struct sasl *s, struct bytes wrapped, struct error *err)
 {
 	gss_buffer_desc in = view_of(wrapped), out = GSS_C_EMPTY_BUFFER;

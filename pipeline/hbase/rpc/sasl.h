@@ -29,7 +29,7 @@ void sasl_free(struct sasl *s); /* NULL is fine */
 
 /*
  * Send and receive through the protection of `s`, as wire_send and wire_receive do. If `s` is NULL,
- * the bytes are not protected. sasl_receive returns RC_DATA for a piece of more than `most` bytes
+ * the bytes have no protection. sasl_receive returns RC_DATA for a piece of more than `most` bytes
  * and for changed or repeated pieces.
  */
 int sasl_send(struct sasl *s, struct wire *w, struct bytes data, int64_t deadline,

@@ -1,8 +1,9 @@
 /*
  * scanner.c - a scan of one region, call by call (Client.proto, RSRpcServices.scan)
  *
- * The first call opens a scanner. Later calls are numbered from 0 (next_call_seq), so that the
- * server detects a repeated call. Partial rows and heartbeats without cells are accepted.
+ * The first call opens a scanner. The numbers of later calls start from 0 (next_call_seq), so that
+ * the server detects a repeated call. The scanner accepts partial rows and heartbeats without
+ * cells.
  */
 #include "decode.h"
 #include "encode.h"

@@ -150,7 +150,7 @@ static void leave_kerberos(struct hbase *h)
 
 /*
  * Repeat a lost first call with a ticket, if there is one, because a server that demands Kerberos
- * may lose its reason each time. If this call is lost, too, keep the first error.
+ * may lose its reason each time. If this call gets no answer either, keep the first error.
  */
 static int try_kerberos(struct hbase *h, const struct hbase_place *at, const char *service,
 			const char *method, const struct buf *message, int64_t patience_ms,

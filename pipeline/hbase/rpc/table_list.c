@@ -31,8 +31,8 @@ static int read_names(struct hbase *h, const char *regex, struct hbase_tables *o
 }
 
 /*
- * Count the table's regions. A table that is just created has none. A gap does not matter here,
- * because a list must also show a table that is being split, or that is broken.
+ * Count the table's regions. A new table has none. A gap does not matter here, because a list must
+ * also show a table during a split, and a broken table.
  */
 static int count_regions(struct hbase *h, struct hbase_table *t, struct hbase_failure *why,
 			 struct error *err)

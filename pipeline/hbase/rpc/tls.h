@@ -21,8 +21,8 @@ int tls_shake(struct tls *t, short *wait, struct error *err);
 void tls_free(struct tls *t); /* NULL is fine */
 
 /*
- * Send or receive some bytes, and set *n. If *wait is not 0, the call must be repeated after this
- * event. tls_read sets *n to 0 at the end of the stream.
+ * Send or receive some bytes, and set *n. If *wait is not 0, the caller must repeat the call after
+ * this event. tls_read sets *n to 0 at the end of the stream.
  */
 int tls_write(struct tls *t, struct bytes data, size_t *n, short *wait, struct error *err);
 int tls_read(struct tls *t, uint8_t *to, size_t most, size_t *n, short *wait, struct error *err);

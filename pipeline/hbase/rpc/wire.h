@@ -19,7 +19,10 @@ struct wire {
 int wire_connect(struct wire *w, const struct hbase_place *at, int64_t patience_ms,
 		 struct error *err);
 void wire_close(struct wire *w);
-/* Begin TLS, with a certificate for the host. Returns RC_CONFIG if the server is not trusted. */
+/*
+ * Begin TLS, with a certificate for the host. Returns RC_CONFIG if the program does not trust the
+ * server.
+ */
 int wire_secure(struct wire *w, const char *host, int64_t deadline, struct error *err);
 int wire_send(struct wire *w, struct bytes data, int64_t deadline, struct error *err);
 /* Append exactly `len` received bytes to `b`, which grows as bytes arrive. */
