@@ -4,16 +4,16 @@
  * Neighbouring cells often have equal bytes. With a small hash table, the newest match is in the
  * nearest row, which is faster to find and shorter to write. Text that repeats over longer
  * distances needs a larger table. So saltmill tries a few settings on a quarter of the blocks,
- * spread evenly. Settings close to the best are also tried on the other blocks.
+ * spread evenly. Try settings close to the best on the other blocks, too.
  *
- * Time is not measured, because files must not depend on how busy a machine was. The cost is
- * computed from the output, in picoseconds. If zstd looks for matches, each plain byte and each
- * stored byte has a cost. If zstd gets sequences, each plain byte, sequence and literal has a cost.
- * The constants were fitted on an EPYC to 64 KB blocks of ratings, flights, film titles and two
- * logs. The first formula is off by up to 22 %, the second by 9 %. STORE_COST is the cost after
- * compression, which includes checksums, digest, writing and three copies in HDFS. If the encoding
- * is free, a byte costs KEEP_COST, because three copies of it are also kept and cached for years.
- * The constants for DIFF were fitted to ten tables of short and long values.
+ * The search does not measure time, because files must not depend on how busy a machine was. The
+ * search computes the cost from the output, in picoseconds. If zstd looks for matches, each plain
+ * byte and each stored byte has a cost. If zstd gets sequences, each plain byte, sequence and
+ * literal has a cost. The constants fit 64 KB blocks, on an EPYC, of ratings, flights, film titles
+ * and two logs. The first formula is off by up to 22 %, the second by 9 %. STORE_COST is the cost
+ * after compression, which includes checksums, digest, writing and three copies in HDFS. If the
+ * encoding is free, a byte costs KEEP_COST, because HBase also keeps and caches three copies of it
+ * for years. The constants for DIFF fit ten tables of short and long values.
  */
 #include "reader.h"
 
@@ -29,7 +29,7 @@
 
 /*
  * Nanoseconds of a get in HBase 2.6. HBase reads a block on average up to its middle, cell by cell.
- * ROW_INDEX_V1 searches the row. If the block is not cached, HBase decompresses it first.
+ * ROW_INDEX_V1 searches the row. If the block is not in the cache, HBase decompresses it first.
  */
 #define GET_BASE      1500
 #define GET_ROW_INDEX 3000
@@ -53,7 +53,7 @@ struct trial {
 	uint32_t block_bytes; /* 0 means the blocks of the file */
 };
 
-/* The settings to try. If two settings have the same cost, the first is chosen. */
+/* The settings to try. If two settings have the same cost, choose the first. */
 #define LEVEL(level, hash_log, min_match, plain, stored)                                           \
 	{                                                                                          \
 		level, hash_log, min_match, plain, stored, ENCODING_NONE, 0, 0                     \

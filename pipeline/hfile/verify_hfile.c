@@ -1,11 +1,11 @@
 /*
  * verify_hfile.c - verify a whole HFile
  *
- * First the index is read from the root down into a list of (offset, size, key) of data blocks.
- * Then all blocks are walked (block_walk.c). Each data block must be the next of the list and must
- * have its cells in order and in its key range. Each cell's key must be in the bloom filter. Each
- * family delete's row must be in the bloom filter of deletes. At the end the sums are compared with
- * the file info.
+ * First, read the index from the root down into a list of (offset, size, key) of data blocks. Then
+ * walk all blocks (block_walk.c). Each data block must be the next of the list and must have its
+ * cells in order and in its key range. Each cell's key must be in the bloom filter. Each family
+ * delete's row must be in the bloom filter of deletes. At the end, compare the sums with the file
+ * info.
  */
 #include "reader.h"
 #include "trailer.h"

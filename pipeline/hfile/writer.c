@@ -1,8 +1,8 @@
 /*
  * writer.c - write the blocks of an HFile
  *
- * add.c fills a block with cells. A full block is encoded, compressed and written. The index leaf
- * and the bloom chunks that are due follow, in the order of HBase's writer (README.md 1.1).
+ * add.c fills a block with cells. The writer encodes, compresses and writes a full block. The index
+ * leaf and the bloom chunks that are due follow, in the order of HBase's writer (README.md 1.1).
  */
 #include "writer.h"
 
@@ -151,7 +151,7 @@ static struct hfile_writer *writer_make(const struct hfile_options *o,
 	w->opt.family = (struct bytes){NULL, 0};
 	w->opt.qualifiers = NULL;
 	w->own_scratch = !o->scratch;
-	w->ended = true; /* the sink belongs to the caller until everything is allocated */
+	w->ended = true; /* the sink belongs to the caller until all allocations have succeeded */
 	if (!make_parts(w, o)) {
 		hfile_abort(w);
 		return NULL;

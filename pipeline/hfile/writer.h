@@ -27,7 +27,7 @@ struct write_buffers {
 struct hfile_scratch {
 	/*
 	 * Codecs for data blocks and for all other blocks. libzstd sizes a context for its input.
-	 * So one context for both kinds would be freed and allocated several times for each file.
+	 * So one context for both kinds would need several allocations for each file.
 	 */
 	struct hcodec codec, other_codec;
 	struct buf disk, work;
@@ -69,7 +69,7 @@ struct hfile_writer {
 	struct hfile_options opt;
 	struct hfile_scratch *scratch;
 	bool own_scratch;
-	bool ended; /* the sink was finished or aborted */
+	bool ended; /* true after the end of the sink */
 	struct hblock_out blocks;
 	struct hindex index;
 	struct ring ring;

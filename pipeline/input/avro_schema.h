@@ -40,7 +40,7 @@ enum avro_logical {
 
 struct avro_type {
 	enum avro_kind kind;
-	/* as the specification requires, unknown or invalid logical types are ignored */
+	/* ignore unknown or invalid logical types, as the specification requires */
 	enum avro_logical logical;
 	int scale;	     /* AVRO_DECIMAL */
 	int64_t parts;	     /* units per second of AVRO_TIME and the stamps */

@@ -47,7 +47,7 @@ struct csv_reader {
 	bool libcsv_only;
 	/* the dialect if libcsv cannot read it (special.h), or NULL */
 	const struct csv_source *special;
-	const struct pattern *skip; /* NULL if no rows are skipped */
+	const struct pattern *skip; /* NULL if the reader skips no rows */
 	struct pattern_scratch scratch;
 	uint64_t max_row_bytes;
 	uint64_t blank_lines; /* blank and comment lines that csv_next skipped since csv_open */
@@ -62,8 +62,8 @@ struct csv_reader {
 };
 
 /*
- * Open a reader. Only the members of the dialect that split rows are used. A dialect that libcsv
- * cannot read must stay valid.
+ * Open a reader. The function uses only the members of the dialect that split rows. A dialect that
+ * libcsv cannot read must stay valid.
  */
 void csv_open(struct csv_reader *r, const struct csv_source *dialect, bool libcsv_only);
 void csv_close(struct csv_reader *r);

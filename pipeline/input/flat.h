@@ -1,9 +1,9 @@
 /*
  * flat.h - read FlatBuffers from untrusted bytes
  *
- * https://flatbuffers.dev/internals/ describes the binary format. Every access is checked against
- * the buffer. If an offset is outside the buffer, the buffer is marked as bad and the value is
- * absent.
+ * https://flatbuffers.dev/internals/ describes the binary format. Each access checks that it is
+ * inside the buffer. If an offset is outside the buffer, the function marks the buffer as bad, and
+ * the value is absent.
  */
 #ifndef SALTMILL_SOURCE_FLAT_H
 #define SALTMILL_SOURCE_FLAT_H

@@ -64,9 +64,9 @@ int input_open_feed(struct input_stream *in, const struct source_feed *feed, str
 int input_open_raw(struct input_stream *in, const char *path, const struct source_feed *feed,
 		   struct error *err);
 /*
- * Decode up to `cap` bytes. `*got` is less than `cap` only at the end, after all raw bytes were
- * read and the file was checked. Return RC_IO for a system error or if the file changed. Return
- * RC_DATA if the file is damaged or truncated.
+ * Decode up to `cap` bytes. `*got` is less than `cap` only at the end, after the last raw byte and
+ * the check of the file. Return RC_IO for a system error or if the file changed. Return RC_DATA if
+ * the file is damaged or truncated.
  */
 int input_read(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, struct error *err);
 /* Return RC_IO if the opened file changed. input_read checks this at the end. */

@@ -44,11 +44,11 @@ struct json_fault {
 };
 
 /*
- * Set columns[i] to the value at path i. A string is unescaped and without quotes (`quoted` is
- * set). Any other value is its text. A missing value or null is absent. If a key occurs twice, the
- * last value counts. Columns borrow from `text` and, until the next call, from `s`.
- * EVENT_ROOM_BYTES after a value in `s` are readable. Return false unless the text is one JSON
- * value by RFC 8259, in UTF-8 without surrogates, nested at most JSON_MOST_NESTED deep.
+ * Set columns[i] to the value at path i. A string is without escapes and quotes (`quoted` is true).
+ * Any other value is its text. A missing value or null is absent. If a key occurs twice, the last
+ * value counts. Columns borrow from `text` and, until the next call, from `s`. EVENT_ROOM_BYTES
+ * after a value in `s` are readable. Return false unless the text is one JSON value by RFC 8259, in
+ * UTF-8 without surrogates, nested at most JSON_MOST_NESTED deep.
  */
 bool json_extract(const struct json_paths *p, struct json_scratch *s, struct bytes text,
 		  struct column *columns, struct json_fault *fault);

@@ -18,7 +18,7 @@ struct json_node {
 struct json_paths {
 	struct json_node root; /* node of the whole text */
 	size_t ncolumns;
-	bool explode;	       /* the members below are used */
+	bool explode;	       /* the members below have values */
 	struct json_node item; /* node of an item of the list */
 	size_t list;	       /* column with the list's text; ncolumns if no path is the list */
 	struct bytes unwrap;   /* member whose value is the record; ptr is NULL without one */

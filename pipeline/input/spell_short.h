@@ -6,7 +6,7 @@
 
 /*
  * Write `n` numbers, at most EVENT_BATCH, as short texts. Return false if some texts may not be
- * short. The contents of `to` are then undefined.
+ * short. The contents of `to` are undefined after this.
  */
 bool spell_short_u64(struct short_text *to, const uint64_t *v, size_t n);
 /*

@@ -13,7 +13,7 @@ struct transcoder {
 	uint8_t *raw; /* bytes read but not yet decoded: [pos, len) */
 	size_t pos, len;
 	bool eof;
-	bool flushed; /* the last character that the decoder held was written */
+	bool flushed; /* true after the output of the last character that the decoder held */
 	size_t unit;  /* length of the smallest character in bytes */
 	/* decoded bytes that did not fit into the caller's buffer: [spare_pos, spare_len) */
 	uint8_t spare[TRANSCODE_LONGEST];
@@ -24,7 +24,7 @@ struct transcoder {
 int transcoder_open(struct transcoder *t, const char *encoding, struct error *err);
 /*
  * Read UTF-8 as input_read does. Bytes that are invalid in the encoding become the byte FF, which
- * is never valid UTF-8. So a row with such a byte is rejected only if the job uses the value.
+ * is never valid UTF-8. So the load rejects a row with such a byte only if the job uses the value.
  */
 int transcode_read(struct transcoder *t, struct input_stream *in, uint8_t *dst, size_t cap,
 		   size_t *got, struct error *err);

@@ -4,7 +4,7 @@
  * The builder reuses the buffer, the sort entries and the write buffer for every run, because new
  * memory costs more than sorting. It allocates each of them once at the largest size, but touches
  * only the used part, which the budget counts. So a small table takes little of the budget, and no
- * buffer is reallocated.
+ * buffer moves.
  */
 #include "parts.h"
 
@@ -29,7 +29,7 @@ static void *alloc_aligned(size_t bytes)
 
 /*
  * Request huge pages for [from, to) of the memory at `ptr`, to have fewer page faults. The function
- * leaves out a huge page if less than half of the page will be used.
+ * leaves out a huge page if records will fill less than half of the page.
  */
 static void advise_huge(uint8_t *ptr, size_t from, size_t to)
 {
@@ -173,8 +173,8 @@ static void shrink_buffer(struct run_builder *b)
 }
 
 /*
- * Watch the strings that were added a little earlier. A load stalls if its bytes were just written
- * in other pieces.
+ * Watch the strings that came a little earlier. A load stalls soon after a write of its bytes in
+ * other pieces.
  */
 static inline void watch_unseen(struct run_builder *b)
 {
@@ -182,7 +182,7 @@ static inline void watch_unseen(struct run_builder *b)
 	b->nunseen = 0;
 }
 
-/* Remember a string that was just written, for watch_unseen. */
+/* Remember a new string, for watch_unseen. */
 static inline void watch_later(struct run_builder *b, const uint8_t *string, size_t key_len)
 {
 	if (b->nunseen == UNSEEN_MAX)

@@ -23,7 +23,7 @@ struct compact_pass {
 	size_t ngroups;
 };
 
-/* Set the codec of the merged run, whose span is already set. */
+/* Set the codec of the merged run, which already has its span. */
 static void set_codec(struct run *merged, struct run *const *runs, size_t n, size_t secondary_bytes)
 {
 	uint64_t least = UINT64_MAX, largest = 0;

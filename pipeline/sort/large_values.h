@@ -2,8 +2,8 @@
  * large_values.h - large payloads, stored separately from their records
  *
  * Sorting and merging move only a reference to the payload. A merge of many runs then has one large
- * payload in memory instead of one for each run, and no payload is written twice. A record has this
- * reference instead of the payload:
+ * payload in memory instead of one for each run, and the merge writes no payload twice. A record
+ * has this reference instead of the payload:
  *
  *   builder u32 | number u32 | payload bytes u64 | weight of the record u64
  */
@@ -28,7 +28,7 @@ struct large_values {
 int large_put(struct large_values *a, uint32_t builder, struct bytes payload, uint64_t weight,
 	      struct budget *budget, struct spill *spill, uint8_t ref[LARGE_REF_BYTES],
 	      struct error *err);
-/* Move one payload from memory to disk. Returns RC_END if no payload is left in memory. */
+/* Move one payload from memory to disk. Returns RC_END if memory has no more payloads. */
 int large_evict(struct large_values *a, struct budget *budget, struct spill *spill,
 		struct error *err);
 /*

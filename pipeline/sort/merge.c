@@ -39,7 +39,7 @@ struct merge {
 	struct merge_node *nodes; /* nodes[0] is the winner, nodes[1..n) the losers */
 	size_t n;
 	size_t secondary_bytes;
-	size_t most;	/* records whose strings are kept */
+	size_t most;	/* records that keep their strings */
 	bool begun;	/* the merge has returned a record */
 	bool given;	/* the merge has returned the winner's record */
 	uint64_t rival; /* the least word of all cursors except the winner; 0 means unknown */
@@ -62,7 +62,7 @@ static inline const struct record_item *cursor_item(const struct run_cursor *c)
 	return &c->reader.items[cursor_turn(c)];
 }
 
-/* Return the packed key of the record that was read last. */
+/* Return the packed key of the last record. */
 static inline uint64_t *cursor_word(struct run_cursor *c)
 {
 	return &c->words[c->reader.turn & 1];
@@ -126,8 +126,8 @@ static inline INLINED int cursor_read(struct run_cursor *c, const struct key_pla
 }
 
 /*
- * Read the record after the current one, if it is in memory. A block from disk is replaced only
- * when the current record is no longer needed.
+ * Read the record after the current one, if it is in memory. The cursor replaces a block from disk
+ * only after the last use of the current record.
  */
 static inline INLINED int cursor_look_ahead(struct run_cursor *c, const struct key_plan *plan,
 					    key_pack *pack, struct error *err)
@@ -211,9 +211,7 @@ static struct merge_node build_tree(struct merge *m, size_t i)
 	return first ? a : b;
 }
 
-/*
- * Return the least word that the winner was compared with, which is the least of all other cursors.
- */
+/* Return the least word among all other cursors, with which the winner competed. */
 static uint64_t find_rival(const struct merge *m)
 {
 	uint64_t least = UINT64_MAX;
@@ -402,7 +400,7 @@ struct merge_batch {
 	size_t most, n;
 };
 
-/* Make the last record that was read the current one, because it is large or may not win. */
+/* Make the last record the current one, because it is large or may not win. */
 static inline INLINED int end_drain(struct merge *m, struct run_cursor *c,
 				    const struct record_item *it, uint64_t word, key_pack *pack,
 				    struct error *err)
@@ -419,8 +417,8 @@ static inline INLINED int end_drain(struct merge *m, struct run_cursor *c,
 }
 
 /*
- * Take the winner's records while they win, and stop before a large record. The winner's record was
- * returned, the rival is known, and the cursor has not read ahead.
+ * Take the winner's records while they win, and stop before a large record. The caller has the
+ * winner's record, the rival is known, and the cursor has not read ahead.
  */
 static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct merge_batch *b,
 				key_pack *pack, struct error *err)
@@ -473,7 +471,7 @@ static inline INLINED int fill(struct merge *m, struct merge_batch *b, key_pack 
 				continue;
 			}
 			if (b->n > 0)
-				break; /* the caller still uses the block that was read from disk */
+				break; /* the caller still uses the block from disk */
 		}
 		if (m->given && !c->done) {
 			rc = step_on(m, c, true, pack, err);

@@ -40,7 +40,7 @@ enum {
 	RECORD_BYTES_MIN = 32
 };
 
-/* A run that is built from records that arrive in order. */
+/* A run of records that arrive in order. */
 struct stretch {
 	bool comes;	   /* many records arrive in order */
 	bool varies, wide; /* `varies` is true if keys differ in length; `wide` is true if seqs
@@ -105,8 +105,8 @@ struct sorter {
 	/* temporary files, one for each thread; builders and merge passes append to them */
 	struct spill *spills;
 	struct large_values *large; /* large payloads, one list for each thread */
-	size_t large_bytes;	    /* payloads of at least this size are stored separately */
-	struct run **runs;	    /* the runs, which sorter_finish sets */
+	size_t large_bytes; /* the sorter stores payloads of at least this size separately */
+	struct run **runs;  /* the runs, which sorter_finish sets */
 	size_t nruns;
 	uint64_t spilled_bytes;
 	size_t read_bytes; /* bytes of a block buffer */

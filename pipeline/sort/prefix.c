@@ -280,7 +280,7 @@ static void choose_pack(struct key_plan *p)
 }
 #endif
 
-/* Return the first `room` bits of those that are set in the mask. */
+/* Return the first `room` bits of the mask's 1 bits. */
 static uint64_t first_bits(uint64_t mask, unsigned room)
 {
 	for (unsigned n = (unsigned)__builtin_popcountll(mask); n > room; n--)

@@ -1,10 +1,10 @@
 /*
  * prefix.h - the bits in which keys differ, packed into one u64 that sorts like the keys
  *
- * A span has the bits that vary in a set of records. A plan is made from a span. The plan packs the
+ * A span has the bits that vary in a set of records. A plan depends on a span. The plan packs the
  * first 64 varying bits, and for a sort also the next 32. If the packed bits of two keys differ,
- * these bits decide the order. If the packed bits are equal, a full comparison is needed, unless
- * the plan packs all varying bits.
+ * these bits decide the order. If the packed bits are equal, the sort needs a full comparison,
+ * unless the plan packs all varying bits.
  */
 #ifndef SALTMILL_PREFIX_H
 #define SALTMILL_PREFIX_H

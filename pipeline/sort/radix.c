@@ -112,7 +112,7 @@ static void scan_window(const struct radix *x, const struct radix_group *g, stru
 		put_be64(s->mask + 8 * w, varies[w]);
 	for (size_t i = 0; i < SPAN_BYTES; i++)
 		if (skip + i >= bytes)
-			s->mask[i] = 0; /* these bytes were read from after the string */
+			s->mask[i] = 0; /* the bytes after the string, at the time of the read */
 }
 
 static size_t first_varying_byte(const struct key_span *s)
@@ -218,8 +218,10 @@ static void count_digits(struct radix *x, const struct sort_entry *e, size_t n, 
 	}
 }
 
-/* Do one pass of the radix sort. Returns false if all entries have the same digit, so that no entry
- * was moved. */
+/*
+ * Do one pass of the radix sort. Returns false if all entries have the same digit, so that no entry
+ * moves.
+ */
 static bool scatter(uint32_t *count, const struct sort_entry *from, struct sort_entry *to, size_t n,
 		    unsigned shift, uint64_t low)
 {

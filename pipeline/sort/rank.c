@@ -4,10 +4,9 @@
  * The first keys of the runs' blocks are samples. The runs' indexes bound the weight below a
  * sample. In each run, one block may contain the key. The bounds are the weights before and after
  * this block. These bounds bracket a target between two samples. A probe reads a block of each run
- * and makes the weight below a sample exact. Each probe uses the distance by which the last
- * probe missed. After a few probes, the bracket has about one block of records. Merging these
- * records gives the key. The result depends only on the records, because samples only decide which
- * blocks are read.
+ * and makes the weight below a sample exact. Each probe uses the distance by which the last probe
+ * missed. After a few probes, the bracket has about one block of records. Merging these records
+ * gives the key. The result depends only on the records, because samples only choose the blocks.
  *
  * Targets that are near each other share one merge.
  */
@@ -170,7 +169,7 @@ static int narrow(const struct select *q, struct bracket *b, uint64_t target, st
 {
 	size_t near = NEAR(q->s->nruns);
 	int64_t error = 0;
-	/* these steps are added to the estimate, so that probes enclose the target */
+	/* add these steps to the estimate, so that probes enclose the target */
 	size_t step_up = 0, step_down = 0;
 	struct buf below = {0};
 	int rc = RC_OK;

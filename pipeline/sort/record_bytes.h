@@ -6,19 +6,19 @@
  *   seq low half u32 | key bytes u16 | [seq high half u32] | payload bytes varint | key |
  *   secondary | payload
  *
- * A buffer stores the high half only if records may have different high halves. A run is read in
- * order. In a run, key and secondary are one string, and only the difference from the previous
- * string is stored (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
+ * A buffer stores the high half only if records may have different high halves. A reader reads a
+ * run in order. In a run, key and secondary are one string, and only the difference from the
+ * previous string is stored (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
  *
  *   shared varint | [tail bytes varint] | payload bytes + 1 varint | seq | tail | payload
  *
  * The string is the first `shared` bytes of the previous string, then the tail. In the first record
- * of a block, `shared` is 0. The tail's length is stored only if the strings of the run differ in
- * length. A record stores seq minus the least seq of the run, in as few bytes as the largest
+ * of a block, `shared` is 0. A record has the tail's length only if the strings of the run differ
+ * in length. A record stores seq minus the least seq of the run, in as few bytes as the largest
  * difference needs. Numbers are little-endian and not aligned.
  *
- * A large payload is stored outside the runs (large_values.h), and the record has a reference of
- * LARGE_REF_BYTES instead. Such a record has the highest bit of key bytes set in a
+ * The sorter stores a large payload outside the runs (large_values.h), and the record has a
+ * reference of LARGE_REF_BYTES instead. Such a record has the highest bit of key bytes set in a
  * buffer, and payload bytes + 1 of 0 in a run.
  */
 #ifndef SALTMILL_RECORD_BYTES_H
@@ -145,7 +145,7 @@ static inline const uint8_t *record_read(const struct record_codec *c, const uin
 	return r->payload.ptr + payload;
 }
 
-/* Return true if the payload of the record at `p` is stored separately. */
+/* Return true if the sorter stores the payload of the record at `p` separately. */
 static inline bool record_is_aside(const uint8_t *p)
 {
 	return (p[5] & LARGE_BIT) != 0;
@@ -216,8 +216,10 @@ static inline size_t packed_header_bytes(const struct run_codec *c, size_t share
 	       varint_bytes(payload_code) - 3;
 }
 
-/* Write the header at `p`. Returns the address for the tail. Up to 8 bytes from this address on are
- * overwritten. */
+/*
+ * Write the header at `p`. Returns the address for the tail. The function may overwrite up to 8
+ * bytes from this address on.
+ */
 static inline uint8_t *packed_write_header(const struct run_codec *c, size_t shared, size_t tail,
 					   size_t payload_code, uint64_t seq, uint8_t *p)
 {

@@ -54,7 +54,7 @@ void reader_start(struct run_reader *rd, const struct run *r)
 	if (bytes <= rd->strings_bytes)
 		return;
 	mem_free(rd->strings);
-	/* Bytes after a string are loaded but have no effect. */
+	/* The function loads bytes after a string, but they have no effect. */
 	rd->strings = mem_calloc(1, bytes);
 	rd->strings_bytes = bytes;
 }

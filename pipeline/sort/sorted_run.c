@@ -84,8 +84,8 @@ void run_free(struct run *r, struct budget *budget)
 void run_punch(const struct run *r)
 {
 	/*
-	 * If the file system cannot release the bytes, they stay until the file is closed. Such a
-	 * failure is not an error.
+	 * If the file system cannot release the bytes, they stay until the close of the file. Such
+	 * a failure is not an error.
 	 */
 	struct spill *s = r->spill;
 

@@ -70,16 +70,15 @@ int run_damaged(const struct run *r, struct error *err);
  */
 struct run_reader {
 	const struct run *run;
-	const uint8_t *next, *end;   /* records in memory that are not read yet */
-	unsigned turn;		     /* number of the last record that was read */
+	const uint8_t *next, *end;   /* records in memory that the reader has not returned */
+	unsigned turn;		     /* number of the last record */
 	unsigned nstrings;	     /* a power of 2 */
 	struct record_item items[2]; /* the records of even and of odd turns */
 	uint8_t *strings;	     /* by turn: string_cap bytes each, including SLACK_BYTES */
 	size_t string_cap;
 	size_t strings_bytes; /* bytes of all strings */
-	size_t last_bytes;    /* bytes of the last string; 0 means that no record was read since the
-				 load */
-	struct buf blocks;    /* blocks of a spilled run, read from disk */
+	size_t last_bytes; /* bytes of the last string; 0 before the first record since the load */
+	struct buf blocks; /* blocks of a spilled run, read from disk */
 };
 /* Return the memory in bytes for the strings of a reader, each of at most `string_max` bytes. */
 size_t reader_strings_bytes(size_t string_max);

@@ -1,9 +1,9 @@
 /*
  * stretch.c - write records that arrive in sorted order directly to a run, without a buffer
  *
- * A run's codec must be known before its first record. So the first record sets the length of all
- * keys and the high half of all seqs. A record with another length or half ends the run. The next
- * run then accepts keys of any length, or any seq.
+ * A run needs its codec before its first record. So the first record sets the length of all keys
+ * and the high half of all seqs. A record with another length or half ends the run. The next run
+ * then accepts keys of any length, or any seq.
  */
 #include "parts.h"
 

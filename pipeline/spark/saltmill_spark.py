@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """spark-submit saltmill_spark.py JOB INPUT... -o OUT: a load with Apache Spark.
 
-The exit status is that of `saltmill load`: 0 done, 3 published with rejects, 1 failed.  After status 1 nothing is
-published, unless the message begins with "published as OUT, but".
+The exit status is that of `saltmill load`: 0 done, 3 published with rejects, 1 failed. After status 1, saltmill has
+published nothing, unless the message begins with "published as OUT, but".
 """
 
 import argparse

@@ -1,8 +1,8 @@
 /*
  * arrow_batch.c - find the buffers of a record batch and check their sizes
  *
- * Each field takes as many nodes and buffers as its type has, in the order of the schema. Buffers
- * of unused fields are skipped.
+ * Each field takes as many nodes and buffers as its type has, in the order of the schema. The
+ * reader skips buffers of unused fields.
  */
 #include "input/arrow_batch.h"
 
@@ -200,7 +200,7 @@ static int take_views(struct batch_layout *l, struct arrow_array *a, size_t firs
 }
 
 /*
- * Read the validity bitmap. Without a bitmap no value is null. null_count is ignored, because it is
+ * Read the validity bitmap. Without a bitmap no value is null. Ignore null_count, because it is
  * untrusted.
  */
 static int take_valid(struct batch_layout *l, struct arrow_array *a, size_t buffer)

@@ -303,7 +303,7 @@ static bool plain_numbers(const uint8_t *p, size_t bytes, size_t n, uint64_t *nu
 			    : plain_of(bytes, p, n, numbers);
 }
 
-/* days or seconds up to this limit can be multiplied without overflow */
+/* up to this limit, a multiplication of days or seconds does not overflow */
 #define MOST_MULTIPLIED (INT64_C(1) << 36)
 
 bool arrow_numbers(const struct arrow_array *a, enum typed_as as, uint64_t from, size_t n,

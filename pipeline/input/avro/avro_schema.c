@@ -113,7 +113,7 @@ static struct avro_type *find_named(struct avro_parser *p, struct bytes full)
 	return n ? n->type : NULL;
 }
 
-/* Register the type before its fields are read, because the fields may refer to the type. */
+/* Register the type before the code reads its fields, because the fields may refer to the type. */
 static int add_named(struct avro_parser *p, json_t *json, struct avro_type *t, struct bytes *space)
 {
 	struct bytes name = text_of(json_object_get(json, "name"));
@@ -253,7 +253,7 @@ static int parse_fixed_size(struct avro_parser *p, json_t *json, struct avro_typ
 	return RC_OK;
 }
 
-/* --- logical types: "must be ignored if invalid" --- */
+/* --- logical types; the specification requires to ignore invalid ones --- */
 
 static void take_decimal(json_t *json, struct avro_type *t)
 {

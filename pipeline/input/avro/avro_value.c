@@ -15,7 +15,7 @@ struct avro_decoder {
 	struct column *columns;
 	size_t ncolumns;
 	uint8_t *text;	  /* SPELL_BYTES per column */
-	struct buf *json; /* one per column; its memory is reused for the next value */
+	struct buf *json; /* one per column; the next value reuses its memory */
 };
 
 struct avro_decoder *avro_decoder_new(size_t ncolumns)

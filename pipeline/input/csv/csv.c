@@ -2,13 +2,13 @@
  * csv.c - split text into rows and fields
  *
  * The dialect is libcsv's with CSV_STRICT and without trimming. A row without a quote needs no
- * state machine, and is split at its marks (marks.c). Rows with the expected number of fields are
- * split many at a time. A row with a quote goes to libcsv line by line, so a fault costs one line
- * and not the rest of the input.
+ * state machine, because csv_plain splits it at its marks (marks.c). The function splits many rows
+ * with the expected number of fields at a time. A row with a quote goes to libcsv line by line, so
+ * a fault costs one line and not the rest of the input.
  *
  * scan_row is libcsv's automaton without its buffers and callbacks. scan_row finds the borders of
  * pieces under the source's lock, because libcsv would slow down all threads there. scan_row also
- * reports which fields were quoted, which libcsv does not. Each row that libcsv reads is compared
+ * reports which fields have quotes, which libcsv does not. The parser compares each row of libcsv
  * with scan_row's result. If the results differ, a piece may have a wrong border, so the run stops.
  */
 #include "input/csv.h"
@@ -315,8 +315,8 @@ size_t csv_row(struct csv_reader *r, const uint8_t *data, size_t len)
 }
 
 /*
- * Begin to read data. Add a \n after the data, which ends a last line without a line end. The rest
- * of the slack is cleared only so that no uninitialized byte is read.
+ * Begin to read data. Add a \n after the data, which ends a last line without a line end. Clear the
+ * rest of the slack only so that no code reads an uninitialized byte.
  */
 void csv_start(struct csv_reader *r, uint8_t *data, size_t len)
 {

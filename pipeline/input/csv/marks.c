@@ -3,8 +3,8 @@
  *
  * A block of 64 bytes becomes a word with one bit per special byte. The bits become a list of
  * positions, so readers walk an array and never wait for a block (simdjson's first stage, Langdale
- * & Lemire 2019). The list is always written in groups of eight, because the CPU would mispredict a
- * loop that stops at the last bit, once per block.
+ * & Lemire 2019). The function always writes the list in groups of eight, because the CPU would
+ * mispredict a loop that stops at the last bit, once per block.
  */
 #include "input/marks.h"
 
@@ -72,7 +72,7 @@ static inline AVX2 uint32_t bits_avx2(const uint8_t *p, __m256i d, __m256i q)
 }
 
 /*
- * Write eight entries. If no bit is left, tzcnt returns 64. The count excludes such an entry, and a
+ * Write eight entries. If no bit remains, tzcnt returns 64. The count excludes such an entry, and a
  * later entry overwrites the entry.
  */
 static inline AVX2 uint64_t put_eight(uint16_t *at, uint64_t bits, size_t i)

@@ -2,8 +2,8 @@
  * special.c - rows with backslash escapes, delimiters of several bytes, columns of a fixed width,
  * key=value pairs, or stray quotes
  *
- * Most values are parts of the text. A value with an escape or a doubled quote is copied to r->text,
- * which has room for the rest of the text, because a copy is never longer than its source.
+ * Most values are parts of the text. The function copies a value with an escape or a doubled quote
+ * to r->text. A copy is never longer than its source, so r->text has room.
  */
 #include "special.h"
 
@@ -16,7 +16,7 @@ struct split {
 	bool final, store;
 	size_t n; /* values so far */
 	bool rest_empty;
-	/* the value that is read: its start in the text, and in the copy if there is one */
+	/* the current value: its start in the text, and in the copy if there is one */
 	const uint8_t *from;
 	uint8_t *to, *copy;
 };

@@ -2,7 +2,7 @@
  * block_codec.c - decompress blocks with the codecs' libraries
  *
  * The decompressed size that a block claims is untrusted. The buffer grows with the data up to a
- * limit, so a block that decompresses to gigabytes is rejected.
+ * limit, so the reader rejects a block that decompresses to gigabytes.
  */
 #include "input/block_codec.h"
 
@@ -43,7 +43,7 @@ void block_unpacker_free(struct block_unpacker *u)
 	mem_free(u);
 }
 
-/* Double the buffer, up to the limit. Return false if the limit is reached. */
+/* Double the buffer, up to the limit. Return false at the limit. */
 static bool grow(struct buf *out, uint64_t most)
 {
 	uint64_t want = out->cap ? 2 * (uint64_t)out->cap : FIRST_ROOM;
@@ -55,7 +55,7 @@ static bool grow(struct buf *out, uint64_t most)
 	return true;
 }
 
-/* Return the number of bytes of `out` that may still be filled. */
+/* Return the number of bytes of `out` that the caller may still fill. */
 static size_t room(const struct buf *out, uint64_t most)
 {
 	size_t all = out->cap > BLOCK_SLACK ? out->cap - BLOCK_SLACK : 0;

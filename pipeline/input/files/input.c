@@ -1,11 +1,11 @@
 /*
  * input.c - read inputs, compute the digest of their raw bytes, and decode them
  *
- * Plain data goes from read(2) directly into the caller's buffer. Only the bytes that detect the
- * format are copied. Concatenated gzip members (RFC 1952, 2.2) and zstd frames (RFC 8878, 3.1) are
- * one stream, as for gzip and zstd. Zeros after a gzip member are padding (tapes, block devices).
- * Any other bytes after a member are an error. They may be a damaged member, whose rows would be
- * lost silently.
+ * Plain data goes from read(2) directly into the caller's buffer. Copy only the bytes that detect
+ * the format. Concatenated gzip members (RFC 1952, 2.2) and zstd frames (RFC 8878, 3.1) are one
+ * stream, as for gzip and zstd. Zeros after a gzip member are padding (tapes, block devices). Any
+ * other bytes after a member are an error. They may be a damaged member, whose rows the load would
+ * lose silently.
  */
 #include "input/input.h"
 
@@ -475,7 +475,10 @@ int input_unchanged(const struct input_stream *in, struct error *err)
 	return RC_OK;
 }
 
-/* Check at the end that all bytes of the opened file were read and the file did not change. */
+/*
+ * Check at the end that the reader has read all bytes of the opened file, and that the file has not
+ * changed.
+ */
 static int check_whole(const struct input_stream *in, struct error *err)
 {
 	if (in->stamp.regular && in->raw_read != in->stamp.size)

@@ -41,7 +41,10 @@ static int add_found(struct list *l, const char *path, struct error *err)
 
 	if (hidden(path))
 		return RC_OK;
-	/* the file was just deleted or is a dangling link, so its rows would be missing */
+	/*
+	 * another process has deleted the file, or it is a dangling link, so its rows would be
+	 * missing
+	 */
 	if (stat(path, &st) != 0)
 		return error_errno(err, "%s", path);
 	if (!S_ISDIR(st.st_mode))
@@ -115,8 +118,8 @@ static int add_name(struct list *l, const char *name, struct error *err)
 }
 
 /*
- * Fail if a file is found twice. A user may name a file twice on purpose. A file that a name and a
- * pattern both match is a mistake.
+ * Fail if the list has a file twice. A user may name a file twice on purpose. A file that a name
+ * and a pattern both match is a mistake.
  */
 static int check_twice(const struct list *l, struct error *err)
 {

@@ -1,9 +1,9 @@
 /*
  * unpack.c - decompress bzip2 and xz with their libraries, and zip with zlib
  *
- * A zip archive is read from its start, because it may come from a pipe. It consists of local
- * headers, each followed by its data (APPNOTE.TXT 4.3.7), and of the central directory, which the
- * reader ignores.
+ * Read a zip archive from its start, because it may come from a pipe. It consists of local headers,
+ * each followed by its data (APPNOTE.TXT 4.3.7), and of the central directory, which the reader
+ * ignores.
  */
 #include "unpack.h"
 
@@ -32,7 +32,7 @@ struct unpacker {
 		z_stream z;
 		enum phase phase;
 		struct buf held; /* the start of a header */
-		/* `drop` skips this member; `seen` is true after the single member was found */
+		/* `drop` skips this member; `seen` is true after the single member */
 		bool drop, seen;
 		bool behind;
 		uint64_t left; /* ZIP_STORED */
@@ -144,7 +144,7 @@ static uint32_t le32(const uint8_t *p)
 	return le16(p) | le16(p + 2) << 16;
 }
 
-/* Collect `want` bytes in `held`. Return false if more bytes are needed. */
+/* Collect `want` bytes in `held`. Return false if the decoder needs more bytes. */
 static bool hold(struct zip *z, size_t want, const uint8_t *src, size_t n, size_t *took)
 {
 	size_t missing = want > z->held.len ? want - z->held.len : 0;

@@ -15,7 +15,7 @@ void unpacker_free(struct unpacker *u);
  * here. Return NULL, or the fault.
  *
  * Several bzip2 or xz streams may follow each other. Zeros may separate xz streams. A zip archive
- * must have a single member. Folders and the files of macOS (__MACOSX/) are ignored.
+ * must have a single member. Ignore folders and the files of macOS (__MACOSX/).
  */
 const char *unpack(struct unpacker *u, const uint8_t *src, size_t n, size_t *took, uint8_t *dst,
 		   size_t cap, size_t *got, bool *whole);

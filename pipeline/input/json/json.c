@@ -2,9 +2,9 @@
  * json.c - one pass over the text, guided by the tree of paths
  *
  * The reader builds no tree, and only checks a value that no path leads to. The reader returns a
- * string without escapes in place, and scans strings eight bytes at a time. Only a word with a
- * quote, a backslash, a control byte or a non-ASCII byte is scanned byte by byte. (simdjson 3.0.1,
- * on demand, takes equally long for a line and does not check unused values.)
+ * string without escapes in place, and scans strings eight bytes at a time. Scan only a word with a
+ * quote, a backslash, a control byte or a non-ASCII byte byte by byte. (simdjson 3.0.1, on demand,
+ * takes equally long for a line and does not check unused values.)
  */
 #include "input/json_paths.h"
 
@@ -51,7 +51,7 @@ static inline const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
 		uint64_t x;
 
 		memcpy(&x, p, 8);
-		/* exact up to the lowest marked byte; higher bytes are not used */
+		/* exact up to the lowest marked byte; the caller ignores higher bytes */
 		uint64_t marks = (equal_bytes(x, '"') | equal_bytes(x, '\\') |
 				  ((x - ONES * 0x20) & ~x) | x) &
 				 HIGHS;

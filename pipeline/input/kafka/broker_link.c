@@ -161,7 +161,10 @@ void broker_link_close(struct broker_link *l)
 
 /* --- bytes --- */
 
-/* Send some bytes. Return false if the connection has failed. `*n` is 0 if none can be sent yet. */
+/*
+ * Send some bytes. Return false if the connection has failed. `*n` is 0 if the client can send none
+ * yet.
+ */
 static bool send_some(const struct broker_link *l, const uint8_t *p, size_t len, size_t *n)
 {
 	*n = 0;

@@ -1,6 +1,6 @@
 /*
- * dead_letters.c - produce rejected messages to the dead-letter topic before their load is
- * published
+ * dead_letters.c - produce rejected messages to the dead-letter topic before the publication of
+ * their load
  *
  * The messages come from the load's rejects.jsonl, which is complete at this time. If a load dies
  * after this step, the next run reads the same offsets and produces the messages again (at least
@@ -157,7 +157,7 @@ static int wait_once(struct outbox *l, struct error *err)
 	return rc ? rc : stop_check(err);
 }
 
-/* Wait until at most `bytes` bytes are unacknowledged. 0 waits for all letters. */
+/* Wait until at most `bytes` bytes have no acknowledgement. 0 waits for all letters. */
 static int wait_for(struct outbox *l, uint64_t bytes, struct error *err)
 {
 	int rc = check_refused(l, err);

@@ -38,7 +38,7 @@ struct member {
 	rd_kafka_topic_partition_list_t *owned, *taken;
 	bool closing;
 	bool answered; /* the group has assigned partitions at least once */
-	bool joining;  /* partitions were revoked, and the next assignment has not arrived */
+	bool joining;  /* the group revoked partitions, and the next assignment has not arrived */
 	/* protects the members below, the offsets to commit */
 	pthread_mutex_t lock;
 	struct note *notes;
@@ -217,7 +217,7 @@ static void tell_group(struct member *m)
 
 /* --- life --- */
 
-/* Set the member's properties after those of the job, which are meant for the client that reads. */
+/* Set the member's properties after those of the job, which are for the client that reads. */
 static int set_own(rd_kafka_conf_t *conf, struct error *err)
 {
 	static const struct property own[] = {
@@ -325,7 +325,7 @@ static void leave(struct member *m)
 
 /*
  * Destroy the client. librdkafka before 2.3 aborts the process if the client never got an
- * assignment (its issue 4312), so such a client is leaked after it left the group.
+ * assignment (its issue 4312), so such a client leaves the group, and its memory stays.
  */
 static bool destroy(struct member *m)
 {

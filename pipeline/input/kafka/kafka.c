@@ -237,7 +237,7 @@ bool kafka_destroy_in_time(rd_kafka_t *client)
 		destroy_client(client);
 		return true;
 	}
-	/* pthread_timedjoin_np uses the wall clock, which may be set back */
+	/* pthread_timedjoin_np uses the wall clock, which may go back */
 	int64_t end = clock_ms() + CLOSE_S * 1000;
 	bool ended;
 	while (!(ended = pthread_tryjoin_np(thread, NULL) == 0) && clock_ms() < end)

@@ -24,9 +24,9 @@ struct seen_topic {
 
 /* A batch that the brokers keep but nobody can read. */
 struct damage {
-	struct reading_range *range; /* NULL if no damage was found */
+	struct reading_range *range; /* NULL without damage */
 	int64_t from;		     /* the batch's first offset in the range */
-	int64_t to;		     /* the next offset that can be read, -1 if not known */
+	int64_t to;		     /* the next readable offset, -1 if not known */
 	char why[200];
 };
 
@@ -38,7 +38,8 @@ struct kafka {
 	const struct job *job;
 	rd_kafka_t *client;
 	rd_kafka_queue_t *queue;
-	struct seen_topic *topics; /* in the job's order; topics of a pattern are sorted by name */
+	/* in the job's order; topics of a pattern in the order of their names */
+	struct seen_topic *topics;
 	size_t ntopics;
 	struct arena names;  /* names of topics that a pattern matches */
 	double topics_at;    /* time of the last query of several topics, 0 if none */
@@ -59,21 +60,21 @@ struct kafka {
 	struct ranges ranges;
 	struct damage damage;
 	struct offset_range damage_found; /* the last batch with a known end, or end 0 */
-	bool noted;			  /* the user knows that a range could not be checked */
-	uint64_t mean_bytes;		  /* recent mean size of a message */
+	bool noted;	     /* a message about the unchecked ranges has gone to the user */
+	uint64_t mean_bytes; /* recent mean size of a message */
 	double woken_at;
 	double heard_at; /* time of the last message, or of the last proof that the topics exist */
 };
 
 /*
  * Destroy the client, but wait only some seconds. librdkafka (at least 2.0) waits forever for its
- * own threads if an assigned partition was just deleted with its topic, or if a login hangs. Return
- * false if threads are still running.
+ * own threads after the deletion of an assigned topic, or if a login hangs. Return false if threads
+ * are still running.
  */
 bool kafka_destroy_in_time(rd_kafka_t *client);
 /*
  * Wait until librdkafka has finished the last change of the assignment. Call this function before a
- * new assignment and before the client is destroyed. Otherwise librdkafka (up to 2.15, issue 5573)
+ * new assignment, and before the end of the client. Otherwise librdkafka (up to 2.15, issue 5573)
  * may stop a partition twice and abort the process at the second answer. The stop and its answer
  * pass through the queue of librdkafka's main thread. This function sends two requests through the
  * same queue. So the requests arrive after the stop and after the answer to the stop.
@@ -85,7 +86,7 @@ bool kafka_is_passing(rd_kafka_resp_err_t e);
 uint64_t kafka_patience_of(const struct kafka *k);
 /*
  * Return RC_OK if the caller may retry. Return an error if no broker answered for too long, or if
- * the run is stopped.
+ * the run must stop.
  */
 int kafka_check_patience(struct kafka *k, struct error *err);
 /* Wait after a request that failed with `e`. After RC_OK the caller sends the request again. */
@@ -96,7 +97,7 @@ void kafka_close_topics(struct kafka *k);
 /* List the ranges' partitions without offsets. The caller owns the list. */
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
 					    size_t n);
-/* Return RC_DATA if the topic of an unfinished range was deleted. */
+/* Return RC_DATA if somebody deleted the topic of an unfinished range. */
 int kafka_still_there(struct kafka *k, const char *topic, struct error *err);
 /*
  * Query the offset of a time, or of OFFSET_BEGINNING or OFFSET_END, and store the offset in

@@ -1,10 +1,10 @@
 /*
  * kafka_read.c - read the messages of the load's ranges from the brokers
  *
- * Partitions are assigned with explicit offsets, so there is no group membership and no rebalance.
- * A range ends when its last offset or a later offset was read. It also ends when the broker
+ * The client assigns partitions with explicit offsets, so there is no group membership and no
+ * rebalance. A range ends at its last offset or at a later offset. It also ends when the broker
  * reports the end of the partition at or after the last offset. If the last offset is a transaction
- * marker or was compacted away, it is never delivered.
+ * marker, or if compaction removed it, it never arrives.
  *
  * A gap in the offsets does not count as a loss. A client cannot distinguish lost messages from
  * those that compaction or an aborted transaction left out. But a broker never answers a fetch
@@ -104,8 +104,8 @@ static int find_lows(struct kafka *k, struct offset_range **low, struct error *e
 }
 
 /*
- * Skip the check of a range if the checked message was deleted. The message was already loaded, so
- * no data is lost.
+ * Skip the check of a range if its message no longer exists. An earlier load has the message, so no
+ * data is lost.
  */
 static int miss_deleted(struct kafka *k, struct error *err)
 {
@@ -211,8 +211,8 @@ static enum probe wait_for_answer(struct kafka *k, int64_t offset, double until,
 }
 
 /*
- * Find out whether the partition can be read from an offset. Set `*found` to the offset of the
- * message there. A fetch may stall while librdkafka waits after an error, so the fetch is started
+ * Find out whether the broker can deliver the partition from an offset. Set `*found` to the offset
+ * of the message there. A fetch may stall while librdkafka waits after an error, so start the fetch
  * again.
  */
 static enum probe probe(struct kafka *k, int64_t offset, double until, int64_t *found)
@@ -272,7 +272,7 @@ static void find_end(struct kafka *k)
 
 /*
  * Explain a damaged batch. Return RC_OK to read on, if only messages before the range are damaged,
- * because they were loaded before.
+ * because earlier loads have them.
  */
 static int judge_damage(struct kafka *k, struct error *err)
 {
@@ -349,7 +349,7 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 		note_damage(k, r, m);
 		return RC_OK;
 	}
-	/* ignore errors of the group, which is used only to commit offsets */
+	/* ignore errors of the group; the client needs the group only to commit offsets */
 	if (kafka_is_passing(m->err) ||
 	    ((!r || r->done) && m->err != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
 		return RC_OK;
@@ -409,7 +409,7 @@ static size_t batch_size(const struct kafka *k)
 
 /*
  * Wake librdkafka's fetcher. Before 2.2 the fetcher checks a full queue again only after a second.
- * Any request wakes its thread earlier, so the answer to this request is ignored.
+ * Any request wakes its thread earlier, so the caller ignores the answer to this request.
  */
 static void wake_fetcher(struct kafka *k)
 {
@@ -427,7 +427,7 @@ static void wake_fetcher(struct kafka *k)
 }
 
 /*
- * Record the last message of each range. The loop goes backwards, so only that message is examined
+ * Record the last message of each range. The loop goes backwards, so it examines only that message
  * closely.
  */
 static void keep_last(struct kafka *k, const struct kafka_batch *b)
@@ -444,7 +444,7 @@ static void keep_last(struct kafka *k, const struct kafka_batch *b)
 	}
 }
 
-/* Check that the topic was not recreated since its messages were loaded. */
+/* Check that nobody has recreated the topic since the load of its messages. */
 static int settle(struct kafka *k, struct error *err)
 {
 	const char *topic = kafka_name(&k->job->kafka);
@@ -466,8 +466,8 @@ static int settle(struct kafka *k, struct error *err)
 }
 
 /*
- * Check that the topics of unfinished ranges exist, if no message comes. If a topic is deleted
- * while it is read, librdkafka (at least 2.0) may never report the deletion.
+ * Check that the topics of unfinished ranges exist, if no message comes. If somebody deletes a
+ * topic during a read, librdkafka (at least 2.0) may never report the deletion.
  */
 static int ask_what_is_left(struct kafka *k, struct error *err)
 {

@@ -157,7 +157,7 @@ static rd_kafka_resp_err_t ask_for(struct kafka *k, rd_kafka_topic_t *topic, int
 /* Query the number of partitions of a named topic. */
 static int count_partitions(struct kafka *k, struct seen_topic *t, struct error *err)
 {
-	/* the first timeout is short, so that connection errors are reported soon */
+	/* the first timeout is short, so that the user sees connection errors soon */
 	for (int ms = FIRST_MS;; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
 		rd_kafka_resp_err_t e = ask_for(k, t->handle, ms, &t->npartitions);
 
@@ -354,8 +354,8 @@ static void name_all(const struct kafka *k, struct kafka_topic *t)
 }
 
 /*
- * Check the numbers in `partitions`. A number that no topic has is a mistake in the job, unless the
- * topic with that number was deleted.
+ * Check the numbers in `partitions`. A number that no topic has is a mistake in the job, unless
+ * somebody deleted the topic with that number.
  */
 static int check_wanted(struct kafka *k, const int32_t *wanted, size_t n,
 			const struct kafka_topic *t, struct error *err)
@@ -434,7 +434,7 @@ int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct k
 {
 	int rc;
 
-	/* retry if a topic was deleted after the pattern matched it */
+	/* retry if somebody deleted a topic after the pattern matched it */
 	for (int tries = 0;; tries++) {
 		*out = (struct kafka_topic){0};
 		rc = find_topics(k, tries > 0, err);

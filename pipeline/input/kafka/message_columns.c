@@ -1,7 +1,7 @@
 /*
  * message_columns.c - make the columns of a message, first from the value, then from the metadata
  *
- * Only columns that a field uses are made. From JSON, only the fields' paths are extracted.
+ * Make only columns that a field uses. From JSON, extract only the fields' paths.
  */
 #include "input/message_columns.h"
 

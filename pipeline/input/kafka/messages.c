@@ -294,7 +294,7 @@ static int refuse_large(const struct kafka_source *k, uint64_t bytes, struct rej
 	return RC_DATA;
 }
 
-/* Decode a message. Return RC_END if the message has no value and is filtered. */
+/* Decode a message. Return RC_END for a message without a value, which the source filters. */
 static int decode(struct messages_worker *w, const struct message *msg, struct event *event,
 		  struct reject *why, struct error *err)
 {

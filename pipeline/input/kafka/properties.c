@@ -2,7 +2,7 @@
  * properties.c - librdkafka's settings
  *
  * librdkafka keeps at most queued.max.messages.kbytes of values and keys, and about 400 bytes more
- * per message, so both limits are set.
+ * per message, so set both limits.
  */
 #include "properties.h"
 

@@ -31,7 +31,7 @@ void ranges_begin(struct ranges *s, const struct offset_range *ranges, size_t n)
 
 		*r = (struct reading_range){.range = ranges[i], .before = ranges[i].last};
 		r->unchecked = r->before.known && r->before.offset < r->range.start;
-		if (!r->unchecked) /* a range that is read again */
+		if (!r->unchecked) /* a range whose read starts again */
 			r->range.last = (struct anchor){0};
 		r->range.events = 0;
 		r->next = r->unchecked ? r->before.offset : r->range.start;
@@ -84,8 +84,8 @@ bool ranges_end(struct ranges *s, struct reading_range *r)
 }
 
 /*
- * The next load checks the last message of this range, if the range has a message. So each fault is
- * reported only once.
+ * The next load checks the last message of this range, if the range has a message. So the code
+ * reports each fault only once.
  */
 void ranges_miss(struct ranges *s, struct reading_range *r)
 {

@@ -1,8 +1,8 @@
 /*
- * ranges.h - track the ranges of a load, and check that their topics were not recreated
+ * ranges.h - track the ranges of a load, and check that nobody recreated their topics
  *
  * Reading starts at the last loaded message, not after it. That first message shows whether the
- * topic was recreated or lost data, without an extra request.
+ * topic is new or lost data, without an extra request.
  */
 #ifndef SALTMILL_SOURCE_RANGES_H
 #define SALTMILL_SOURCE_RANGES_H
@@ -12,11 +12,12 @@
 
 struct reading_range {
 	struct offset_range range;
-	struct anchor before; /* the message before the range, which is read first as a check */
+	/* the message before the range; the client reads it first, as a check */
+	struct anchor before;
 	int64_t next;
 	bool done;
 	bool unchecked; /* `before` was not yet checked */
-	bool gone;	/* `before` was deleted, so its offset is empty */
+	bool gone;	/* `before` no longer exists, so its offset is empty */
 	bool wrong;	/* another message has its offset */
 };
 
@@ -46,10 +47,10 @@ bool ranges_see(struct ranges *s, struct reading_range *r, int64_t offset);
 void ranges_last(struct reading_range *r, const struct message *m);
 
 /*
- * Report the result of the checks. Return RC_OK if there is no fault or not all ranges are checked
- * yet. Return RC_DATA if the topic was recreated. ranges_refuse then sets the error. Set `*note` to
- * a message about ranges that could not be checked, or to NULL. The caller owns the note and
- * reports it once. `topic` applies to ranges that do not name a topic.
+ * Report the result of the checks. Return RC_OK if there is no fault, or if the check of some
+ * ranges has not ended yet. Return RC_DATA if somebody recreated the topic. ranges_refuse then sets
+ * the error. Set `*note` to a message about unchecked ranges, or to NULL. The caller owns the note
+ * and reports it once. `topic` applies to ranges that do not name a topic.
  */
 int ranges_settle(struct ranges *s, const char *topic, char **note);
 int ranges_refuse(const struct ranges *s, const char *topic, const struct offset_range *lows,

@@ -21,7 +21,7 @@
 /* The schema of an ID. The registry keeps it until the end. */
 struct known_schema {
 	uint32_t id;
-	const char *refusal; /* why its messages are rejected, NULL if they are accepted */
+	const char *refusal; /* why the source rejects its messages, NULL if it accepts them */
 	const struct avro_plan *plan;
 };
 
@@ -243,7 +243,7 @@ static int no_answer(struct registry *r, uint32_t id, const char *what, struct e
 
 /* --- schemas that refer to others --- */
 
-/* A schema and the schemas to which it refers. The deepest schemas are read first. */
+/* A schema and the schemas to which it refers. Read the deepest schemas first. */
 struct schema_reading {
 	struct registry *r;
 	uint32_t id; /* ID of the schema in the message */
@@ -260,7 +260,7 @@ static int read_schema(struct schema_reading *w, json_t *answer, const struct av
 		       struct error *err);
 
 /*
- * Return true if the reference was already read. If two references have one name, the first
+ * Return true if an earlier call has read the reference. If two references have one name, the first
  * reference counts, whatever their versions, because a type has one meaning in a schema.
  * Confluent's own serializers do the same (schema-registry,
  * AbstractSchemaProvider.resolveReferences).

@@ -23,10 +23,10 @@ void registry_close(struct registry *r); /* `r` may be NULL */
 
 /*
  * Find the plan for values of a schema ID. Any thread may call this function. `*plan` is valid
- * until registry_close, and NULL for JSON. Each schema is requested once. Return RC_DATA with
- * `*why` if the schema does not exist or has another format. Return RC_IO if the registry did not
- * answer within the job's patience, or 30 s. Return RC_CONFIG if the job's fields do not fit the
- * schema.
+ * until registry_close, and NULL for JSON. The client requests each schema once. Return RC_DATA
+ * with `*why` if the schema does not exist or has another format. Return RC_IO if the registry did
+ * not answer within the job's patience, or 30 s. Return RC_CONFIG if the job's fields do not fit
+ * the schema.
  */
 int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan,
 		  struct reject *why, struct error *err);

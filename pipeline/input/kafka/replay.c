@@ -2,7 +2,7 @@
  * replay.c - read the messages of a rejects.jsonl file
  *
  * A line contains a whole message. To repair it, a user edits raw (or writes raw instead of
- * raw_base64). All messages are kept in memory, because rejects are few.
+ * raw_base64). The reader keeps all messages in memory, because rejects are few.
  */
 #include "replay.h"
 
@@ -12,7 +12,7 @@
 #include "io.h"
 #include "bytes.h"
 
-/* The members of a line that make a message again, and why it was rejected. */
+/* The members of a line that make a message again, and the reason of the reject. */
 struct replay_view {
 	const char *topic, *reason, *field;
 	int32_t partition;

@@ -12,7 +12,7 @@ struct replay {
 	struct arena arena;
 };
 
-/* Why a message was rejected. A member is NULL if the line lacks it. */
+/* The reason of a reject. A member is NULL if the line lacks it. */
 struct replay_why {
 	const char *reason, *field;
 };

@@ -44,7 +44,7 @@ struct topic_id {
 
 /*
  * Query the ids of `n` topics from the first broker of the list that answers. Wait at most 5 s.
- * Return false if there is no answer. Then no id is set, and `*why` is the reason.
+ * Return false if there is no answer. Then the topic gets no id, and `*why` is the reason.
  */
 bool topic_ids_ask(const struct broker_access *a, const char *brokers, struct topic_id *t, size_t n,
 		   const char **why);

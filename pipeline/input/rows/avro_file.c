@@ -17,7 +17,9 @@
 #define SYNC_BYTES 16
 #define HEAD_MOST  ((size_t)16 << 20)
 
-/* The contents of a file's header, which is read before a worker gets a block of that file. */
+/*
+ * The contents of a file's header. The source reads it before a worker gets a block of that file.
+ */
 struct avro_header {
 	struct bytes schema; /* text of the schema */
 	const struct avro_type *type;
@@ -37,7 +39,7 @@ struct avro_worker {
 	struct avro_decoder *decoder;
 	struct block_unpacker *unpacker;
 	struct buf data; /* the decompressed data of a block */
-	bool begun;	 /* true while events are collected into a batch */
+	bool begun;	 /* true while the reader collects events into a batch */
 	uint64_t first;	 /* number of the first event in the batch */
 };
 

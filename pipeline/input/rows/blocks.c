@@ -117,8 +117,7 @@ int blocks_cut(struct source *s, struct source_worker *w, struct error *err)
 		if (piece->len > s->max_row_bytes)
 			return too_large(s, c, err);
 		/*
-		 * read only to the end of the block, so that no bytes must be copied to the next
-		 * piece
+		 * read only to the end of the block, so that the next piece needs no copy of bytes
 		 */
 		size_t more = source_more_bytes(s, piece->len);
 		if (cut.missing > 0 && cut.missing < more)

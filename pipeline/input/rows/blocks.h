@@ -2,8 +2,8 @@
  * blocks.h - cut Avro and Arrow files, whose blocks contain many events, into pieces for workers
  *
  * A piece consists of whole, unchanged blocks, which the worker decodes. A block has as many ranks
- * as bytes, or as many as events if it has more events. The seqs of its events are spread evenly
- * over its ranks, so that seq grows as the byte offset of a text does.
+ * as bytes, or as many as events if it has more events. The seqs of its events have even distances
+ * in its ranks, so that seq grows as the byte offset of a text does.
  */
 #ifndef SALTMILL_SOURCE_BLOCKS_H
 #define SALTMILL_SOURCE_BLOCKS_H

@@ -2,7 +2,7 @@
  * by_name.c - `columns: by_name`: files whose headers have other orders, or more or fewer columns
  *
  * The columns of the source are those of the first file, then the new ones of each later file.
- * Streams are opened while other files are read, so they add no columns.
+ * Streams open while other files are read, so they add no columns.
  */
 #include <stdio.h>
 

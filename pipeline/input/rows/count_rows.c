@@ -1,9 +1,9 @@
 /*
  * count_rows.c - what a source must know for the columns $line, $row and those of `partitions`
  *
- * Workers read pieces at the same time, so the number of a piece's first row is known only after
- * all earlier pieces were counted. Pieces are counted under the source's lock, where lines are
- * counted too. Only a job that reads $row pays for it.
+ * Workers read pieces at the same time, so the number of a piece's first row is unknown until the
+ * count of all earlier pieces. A thread counts pieces under the source's lock, where it also counts
+ * lines. Only a job that reads $row pays for it.
  */
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 
 #define SOME_ROWS ((size_t)16)
 
-/* Report a row after which the input cannot be trusted. */
+/* Report a row after which the source cannot trust the input. */
 static int fatal_row(const struct source_worker *w, const struct csv_row *row, struct error *err)
 {
 	const struct source *s = w->source;

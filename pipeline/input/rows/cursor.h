@@ -60,7 +60,7 @@ struct source {
 	void *own;				 /* data of the block format */
 	size_t piece_bytes;
 	double fraction;    /* share of the pieces to read, 1 for all */
-	size_t alone_bytes; /* longer pieces are handled one at a time */
+	size_t alone_bytes; /* the source handles longer pieces one at a time */
 	struct budget *budget;
 	uint64_t max_row_bytes;
 	bool row_by_memory; /* true if --memory, not the job, limits max_row_bytes */
@@ -97,12 +97,12 @@ void cursor_close(struct cursor *c);
 int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *err);
 /*
  * Return the length of the whole rows at the start of `buf`, or 0 if no row is complete or only the
- * footer is left. If a row has a quote that is never closed, only the row's first line counts as
- * the row. Set `*limit` if the row at the start of `buf` is too long.
+ * footer remains. If a row has a quote without an end, only the row's first line counts as the row.
+ * Set `*limit` if the row at the start of `buf` is too long.
  */
 size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const struct cursor *c,
 		    const struct buf *buf, bool *limit);
-/* Return the number of bytes to read after `have` bytes were read. */
+/* Return the number of bytes to read after the first `have` bytes. */
 size_t source_more_bytes(const struct source *s, size_t have);
 
 /*

@@ -30,7 +30,7 @@ static const char **tell_apart(struct arena *a, const struct csv_reader *r, size
 	for (size_t i = 0; i < n; i++)
 		names_add(&given, names[i]);
 	for (size_t i = 0; i < n; i++) {
-		/* numbers below are in use, so no number is tried twice for one name */
+		/* numbers below are in use, so the search tries no number twice for one name */
 		size_t *tried = &names_add(&given, names[i])->number;
 		size_t number = *names[i] ? 2 : i + 1;
 		char *name = mem_strdup(names[i]);
@@ -187,8 +187,8 @@ static int no_header(const struct source *s, size_t i, struct error *err)
 }
 
 /*
- * Return the length of the next part in which to search for the header. A preamble is searched line
- * by line, because a quote in the preamble does not open a quoted value.
+ * Return the length of the next part in which to search for the header. Search a preamble line by
+ * line, because a quote in the preamble does not open a quoted value.
  */
 static size_t head_bytes(struct source *s, struct csv_reader *cutter, const struct cursor *c,
 			 bool *limit)

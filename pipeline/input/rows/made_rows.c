@@ -3,7 +3,7 @@
 #include "mem.h"
 
 #define COPY_MOST ((size_t)1024) /* most copied bytes per event */
-#define FEW_ROWS  16		 /* fewer rows are passed one by one */
+#define FEW_ROWS  16		 /* the function passes fewer rows one by one */
 #define PAUSE_MAX ((size_t)8 * EVENT_BATCH)
 
 struct made_rows {
@@ -11,7 +11,7 @@ struct made_rows {
 	struct event_made made;
 	size_t ncolumns;
 	const uint8_t *uses;
-	bool *needed;		/* for each column, true if its text is needed */
+	bool *needed;		/* for each column, true if the sink needs its text */
 	struct column *columns; /* EVENT_BATCH per column */
 	uint8_t *text, *end;	/* copied texts, and their end */
 	uint64_t seqs[EVENT_BATCH];

@@ -27,9 +27,9 @@ void made_rows_free(struct made_rows *m);
 bool made_begin(struct made_rows *m, const struct source_sink *sink, uint64_t line, size_t events);
 
 /*
- * Add an event. `bytes` must outlive the rows. Texts outside `bytes` are copied. EVENT_ROOM_BYTES
- * after each text must be readable. Return false if the event has a null or a long text, or if the
- * batch has EVENT_BATCH events.
+ * Add an event. `bytes` must outlive the rows. The function copies texts outside `bytes`.
+ * EVENT_ROOM_BYTES after each text must be readable. Return false if the event has a null or a long
+ * text, or if the batch has EVENT_BATCH events.
  */
 bool made_add(struct made_rows *m, const struct column *columns, uint64_t seq, struct bytes bytes);
 bool made_full(const struct made_rows *m);
@@ -41,18 +41,18 @@ size_t made_count(const struct made_rows *m, const struct bytes **bytes);
  */
 int made_give(struct made_rows *m, const struct source_sink *sink, bool *taken);
 
-/* Return true if the column's text is needed. A text that is not needed may be missing. */
+/* Return true if the sink needs the column's text. The function may omit other texts. */
 bool made_needs_text(const struct made_rows *m, size_t column);
 /*
  * Return an array for EVENT_BATCH numbers, or NULL if the sink uses no numbers of this column. The
  * caller fills the array with the numbers of the column's texts and calls made_numbers_put. Then
- * the text is needed only if the sink also uses the text.
+ * the text is necessary only if the sink also uses the text.
  */
 uint64_t *made_numbers(struct made_rows *m, size_t column);
 void made_numbers_put(struct made_rows *m, size_t column);
 /*
- * Return an array for EVENT_BATCH short texts of a column whose text is needed. The caller fills
- * the array and calls made_shorts_put. Then made_give_columns needs no texts of this column.
+ * Return an array for EVENT_BATCH short texts of a column, if the sink needs its text. The caller
+ * fills the array and calls made_shorts_put. Then made_give_columns needs no texts of this column.
  */
 struct short_text *made_shorts(struct made_rows *m, size_t column);
 void made_shorts_put(struct made_rows *m, size_t column);

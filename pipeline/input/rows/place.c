@@ -45,7 +45,7 @@ static const struct place *find(const struct places *p, uint64_t seq)
 	return lo ? &p->item[lo - 1] : NULL;
 }
 
-/* Count the line ends in the next `n` bytes. Return false if these bytes cannot be read. */
+/* Count the line ends in the next `n` bytes. Return false if it cannot read these bytes. */
 static bool count_lines(struct input_stream *in, uint64_t n, uint64_t *lines)
 {
 	uint8_t *text = mem_alloc(READ_BYTES), before = 0;
@@ -58,7 +58,7 @@ static bool count_lines(struct input_stream *in, uint64_t n, uint64_t *lines)
 		if (input_read(in, text, want, &got, &ignored) || got == 0)
 			break;
 		*lines += csv_lines(text, got);
-		/* subtract a \r\n that was counted twice */
+		/* subtract a \r\n that two counts contain */
 		*lines -= before == '\r' && text[0] == '\n';
 		before = text[got - 1];
 		n -= got;

@@ -4,7 +4,9 @@
 
 #include "bytes.h"
 
-/* Noted starts of rows in rising order, so that a line is found without reading the whole file. */
+/*
+ * Noted starts of rows in rising order. They save a read of the whole file for each line.
+ */
 struct places {
 	struct place {
 		uint64_t seq;	       /* seq of the row */

@@ -2,9 +2,9 @@
  * proof.c - compute digests of files, and prove that slices that other processes read are the whole
  * files
  *
- * The XXH3 of a file cannot be computed from the XXH3 of the file's slices, so the whole file is
- * read once. The same pass computes each slice's digest and compares it with the digest that the
- * reader of the slice computed.
+ * The XXH3 of a file does not follow from the XXH3 of the file's slices, so one read of the whole
+ * file is necessary. The same pass computes each slice's digest and compares it with the digest
+ * that the reader of the slice computed.
  */
 #include <sys/stat.h>
 
@@ -14,7 +14,7 @@
 
 #define READ_BYTES ((size_t)1 << 20)
 
-/* A file that is read from start to end. */
+/* A file, for a read from start to end. */
 struct reading {
 	struct input_stream in;
 	uint64_t at; /* bytes read so far */
@@ -108,7 +108,7 @@ int source_digest_file(struct source_digest *d, const struct source_feed *feed,
 	return digest_file(d, feed, NULL, progress, err);
 }
 
-/* --- parts that were read elsewhere --- */
+/* --- parts that other processes read --- */
 
 static int changed(const char *name, const struct source_part *part, struct error *err)
 {

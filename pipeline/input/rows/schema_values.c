@@ -96,8 +96,8 @@ struct around {
 };
 
 /*
- * Return true if the fields of record `t` are to be listed. Skip a record that contains itself,
- * which has no end, and a record that is nested too deep.
+ * Return true if the list contains the fields of record `t`. Skip a record that contains itself,
+ * which has no end, and a record at too great a depth.
  */
 static bool goes_in(const struct around *a, const struct avro_type *t)
 {

@@ -6,7 +6,7 @@
 #include "source.h"
 
 #define SCHEMA_DEEPEST 16   /* deepest nesting of records */
-#define SCHEMA_MOST    4096 /* most values; more are omitted */
+#define SCHEMA_MOST    4096 /* most values; the list omits more */
 /* most fields to visit; a record that contains its own type twice has 2^depth fields */
 #define SCHEMA_VISITED (1u << 18)
 

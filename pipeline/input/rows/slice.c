@@ -91,7 +91,9 @@ static bool draws_by_place(const struct job *job)
 	return false;
 }
 
-/* Check that standard input contains the slice's rows and that the column names are known. */
+/*
+ * Check that standard input contains the slice's rows and that the source knows the column names.
+ */
 static int check_feed(struct source *s, const struct job *job, struct error *err)
 {
 	const struct source_feed *f = s->input->feed;

@@ -1,4 +1,4 @@
-/* slice.h - read a part of a file, and record which part was read */
+/* slice.h - read a part of a file, and record this part */
 #ifndef SALTMILL_SOURCE_SLICE_H
 #define SALTMILL_SOURCE_SLICE_H
 
@@ -23,9 +23,9 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err);
  * bytes to the digest. The caller must pass these bytes on.
  */
 size_t slice_cut(struct source *s, const struct cursor *c, const uint8_t *data, size_t cut);
-/* Return true if no row of the slice is left. */
+/* Return true if the slice has no more rows. */
 bool slice_done(const struct source *s, const struct cursor *c);
-/* At the end of the first file or of the slice, record which bytes were read. */
+/* At the end of the first file or of the slice, record the bytes read. */
 void slice_end(struct source *s, struct cursor *c);
 void slice_release(struct slice *s);
 

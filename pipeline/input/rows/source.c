@@ -84,8 +84,8 @@ static int begin(struct source *s, struct error *err)
 }
 
 /*
- * Return the size from which pieces are handled one at a time. Blocks are longer than rows, and
- * memory is large enough for a block in each thread, so their limit is higher.
+ * Return the size from which the source handles pieces one at a time. Blocks are longer than rows,
+ * and memory is large enough for a block in each thread, so their limit is higher.
  */
 static size_t alone_bytes(const struct source *s, const struct source_options *options)
 {
@@ -388,7 +388,7 @@ void source_worker_free(struct source_worker *w)
 	mem_free(w);
 }
 
-/* Close the current file after all of its rows were passed to workers. */
+/* Close the current file after all of its rows have gone to workers. */
 static void next_file(struct source *s)
 {
 	struct source_file *file = &s->files[s->current];
@@ -491,7 +491,7 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 
 /*
  * Take the next piece of the wanted share. Take the first piece. After that, take a piece whenever
- * fewer pieces than the share were taken.
+ * the taken pieces are fewer than the share.
  */
 static int take_wanted_locked(struct source *s, struct source_worker *w, struct error *err)
 {

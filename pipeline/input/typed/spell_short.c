@@ -1,9 +1,9 @@
 /*
  * spell_short.c - write numbers as short texts; with AVX2, the digits of four numbers at once
  *
- * A number below 10^8 is split into halves, then pairs, then single digits. The result has eight
- * bytes, with the first digit in the lowest byte. Leading zeros are then shifted out, one number at
- * a time.
+ * The function splits a number below 10^8 into halves, then pairs, then single digits. The result
+ * has eight bytes, with the first digit in the lowest byte. Then it shifts out leading zeros, one
+ * number at a time.
  */
 #include "input/spell_short.h"
 

@@ -1,10 +1,10 @@
 /*
  * cut.c - turn ordered records into rows, cells and files
  *
- * Most rows consist of one event. Such a row is written directly from its record if the next record
- * is in memory and has another key. The last record of a batch is copied until the next batch shows
- * whether its row continues. Records with the same key are gathered (gather.c). A row that exceeds
- * the memory for a row is sorted on disk (huge_row.c).
+ * Most rows consist of one event. The cut writes such a row directly from its record if the next
+ * record is in memory and has another key. The cut copies the last record of a batch until the next
+ * batch shows whether its row continues. gather.c gathers records with the same key. huge_row.c
+ * sorts a row on disk if it exceeds the memory for a row.
  */
 #include "cut.h"
 
@@ -49,7 +49,7 @@ struct cutting {
 	size_t secondary_bytes, most; /* `most` is the largest number of cells of a record */
 	uint64_t gather_bytes;
 	uint64_t counted;     /* cells of the current row, counted only if the row may be large */
-	uint64_t taken, told; /* records so far, and records that were reported as progress */
+	uint64_t taken, told; /* records so far, and the records that the progress counts */
 	bool may_hold;
 	bool fits; /* true if the gathered row fits into its memory */
 	bool holds;
@@ -193,7 +193,10 @@ static bool gather(struct cutting *k, const struct record *r)
 	return gather_memory(g, k->counted) <= k->gather_bytes;
 }
 
-/* Copy the first record of a row. Return false if the record is too large or must be gathered. */
+/*
+ * Copy the first record of a row. Return false if the record is too large, or if the cut must
+ * gather it.
+ */
 static inline bool hold(struct cutting *k, const struct record *r)
 {
 	struct held *h = &k->held;

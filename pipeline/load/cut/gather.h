@@ -13,7 +13,7 @@ struct gather {
 		size_t key_at, minor_at, payload_at; /* positions in `bytes` */
 		size_t key_len, payload_len;
 		uint64_t seq;
-		uint32_t cells_left; /* cells that are not overwritten */
+		uint32_t cells_left; /* cells that no other cell overwrites */
 	} * records;
 	size_t nrecords, cap;
 	struct gathered_cell {
@@ -25,7 +25,7 @@ struct gather {
 
 void gather_reset(struct gather *g);
 void gather_add(struct gather *g, const struct record *r, size_t secondary_bytes);
-/* Return the memory in bytes that the row needs when it is expanded to `cells` cells. */
+/* Return the memory in bytes that the row needs for `cells` cells. */
 uint64_t gather_memory(const struct gather *g, uint64_t cells);
 /*
  * Expand and sort the cells, and remove duplicates. Call `emit` for each cell to store. Add to

@@ -4,7 +4,7 @@
 
 #include "mem.h"
 
-/* A row may have any number of these markers, so only the newest ones are kept. */
+/* A row may have any number of these markers, so the list keeps only the newest ones. */
 #define VERSIONS_MOST 4096
 
 static void forget_column(struct hidden *h)

@@ -4,7 +4,7 @@
 
 #include "cut.h"
 
-/* A marker that was seen in the current row. */
+/* A marker of the current row. */
 struct hiding_mark {
 	bool present;
 	int64_t ts;

@@ -9,10 +9,10 @@
  *   seq        the event's seq * cells of the table + number of the cell: input order
  *   payload    varint cells of the event, value
  *
- * An event is deduplicated if all its cells are overwritten. A third sorter receives one record for
- * each overwritten cell. The key is the seq of the cell's event, so an event without remaining
- * cells has as many equal keys as cells. The record's seq is the seq of the event that overwrites
- * the cell.
+ * An event is deduplicated if other cells overwrite all of its cells. A third sorter receives one
+ * record for each overwritten cell. The key is the seq of the cell's event, so an event without
+ * remaining cells has as many equal keys as cells. The record's seq is the seq of the event that
+ * overwrites the cell.
  */
 #include "huge_row.h"
 
@@ -201,7 +201,7 @@ static int emit_cells(struct huge_row *g, struct error *err)
 	return rc;
 }
 
-/* Count events whose cells are all overwritten. */
+/* Count events if other cells overwrite all their cells. */
 static int count_shadowed(struct huge_row *g, struct error *err)
 {
 	struct bytes none = {0};

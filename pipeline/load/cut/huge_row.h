@@ -5,8 +5,8 @@
 #include "cut.h"
 
 /*
- * Emit and count all cells of the row `key` within the memory budget. The cells are sorted on disk
- * if necessary.
+ * Emit and count all cells of the row `key` within the memory budget. The function sorts the cells
+ * on disk if necessary.
  */
 int huge_row_write(const struct cut_table *t, struct bytes key,
 		   int (*emit)(void *ctx, const struct row_cell *c, struct error *err), void *ctx,

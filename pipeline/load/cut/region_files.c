@@ -1,9 +1,9 @@
 /*
  * region_files.c - write the HFiles of a region
  *
- * A file is written under a hidden name and renamed to the digest of its bytes. HBase accepts this
- * name of 32 hex digits. The name depends only on the content, so different files of two loads
- * never share a name.
+ * The writer gives a file a hidden name, and then renames it to the digest of its bytes. HBase
+ * accepts this name of 32 hex digits. The name depends only on the content, so different files of
+ * two loads never share a name.
  */
 #include "region_files.h"
 
@@ -86,8 +86,8 @@ static int writer_new(struct family_file *file, struct storage *to, const struct
 }
 
 /*
- * Give a finished file its name. If a region is written again, a file of the first attempt may
- * already exist.
+ * Give a finished file its name. In a second attempt, a file of the first attempt may already
+ * exist.
  */
 static int name_file(struct storage *to, const char *from, const char *name, uint64_t bytes,
 		     struct error *err)

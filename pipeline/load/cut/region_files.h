@@ -57,7 +57,7 @@ static inline int region_files_row_end(struct region_files *f, struct error *err
 	return f->limit ? region_files_roll(f, err) : RC_OK;
 }
 int region_files_finish(struct region_files *f, struct error *err);
-/* Drop open files and free the memory. The call is also allowed after region_files_finish. */
+/* Drop open files and free the memory. The call is valid even after region_files_finish. */
 void region_files_release(struct region_files *f);
 
 #endif

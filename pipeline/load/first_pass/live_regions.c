@@ -135,7 +135,7 @@ static int read_table(struct existing_regions *l, size_t i, struct table *t, str
 	return rc;
 }
 
-/* Check, before an event is read, that the cluster will accept the load. */
+/* Check, before the load reads an event, that the cluster will accept the load. */
 static int look_at_cluster(const struct existing_regions *l, const struct job *job, struct hbase *h,
 			   struct error *err)
 {

@@ -48,7 +48,7 @@ _Static_assert(ROW_SHARE == KAFKA_MEMORY_SHARE, "a message may be as long as a r
 #define GATHER_SHARE	16
 #define FILES_SHARE	32
 #define FILE_BUFFER_MIN (64 * KIB)
-/* A larger buffer would leave the CPU's caches before it is written. */
+/* A larger buffer would leave the CPU's caches before its write to disk. */
 #define FILE_BUFFER_MAX (256 * KIB)
 
 static uint64_t within(uint64_t n, uint64_t least, uint64_t most)

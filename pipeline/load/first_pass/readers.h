@@ -13,8 +13,7 @@ struct record_sink {
 		      struct error *err);
 	/*
 	 * Functions for batches. `room` returns free space of the table (see run_builder_room), and
-	 * `take` consumes a batch that was written there. If both are NULL, `record` takes all
-	 * records.
+	 * `take` consumes a batch from there. If both are NULL, `record` takes all records.
 	 */
 	int (*room)(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
 		    uint64_t last_seq, uint8_t **to, struct error *err);

@@ -48,7 +48,7 @@ static int try_files(const struct cut_table *t, const struct cut_result *files, 
 	return rc;
 }
 
-/* Copy the table so that its families can be changed. */
+/* Copy the table, because the caller changes its families. */
 static struct job_table *copy_table(const struct job_table *from, struct arena *a)
 {
 	struct job_table *to = arena_alloc(a, sizeof *to);
@@ -141,7 +141,7 @@ bool tuning_decides_table(const struct table *schema)
 	return false;
 }
 
-/* Choose settings without cells, so that the table can be created. */
+/* Choose settings without cells, to create the table. */
 static struct hfile_tuning *decide_blindly(const struct table *schema, struct arena *a)
 {
 	struct hfile_tuning *tuned = arena_alloc(a, schema->nfamilies * sizeof *tuned);

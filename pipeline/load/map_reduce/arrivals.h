@@ -4,7 +4,7 @@
 
 #include "pieces.h"
 
-/* The place of a piece that was read. */
+/* The place of a piece. */
 struct arrival {
 	uint64_t slice, records, mark; /* `mark` is piece_mark */
 	uint32_t table, region, number;

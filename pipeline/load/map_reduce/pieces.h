@@ -1,8 +1,8 @@
 /*
  * pieces.h - sorted rows of one region on the way from a map to a reduce
  *
- * A piece describes itself, so pieces may be sent in any way and arrive in any order. Numbers are
- * little-endian:
+ * A piece describes itself, so a user may send pieces in any way, and they may arrive in any order.
+ * Numbers are little-endian:
  *
  *    0   8  "SMpiece\2"
  *    8  16  digest of the plan that map and reduce use (pass.h)
@@ -20,7 +20,8 @@
  *
  * Records are in the order of sorter.h. A record omits the bytes of key and secondary that equal
  * the beginning of the previous record (front coding). sort/record_bytes.h does the same within
- * blocks. Pieces need no blocks, because they are read from the start. The form of a record is:
+ * blocks. Pieces need no blocks, because a reduce reads them from the start. The form of a record
+ * is:
  *
  *   shared varint | tail bytes varint | payload bytes varint | seq - that of the slice, varint |
  *   tail | payload
@@ -87,7 +88,7 @@ bool piece_fits(const struct piece_writer *w, const struct record *r);
 /* Add a record. RECORD_ROOM_BYTES after key and payload must be readable. */
 void piece_add(struct piece_writer *w, const struct record *r);
 /*
- * Finish the piece. `*out` is valid until the next piece is finished. `*mark` receives piece_mark.
+ * Finish the piece. `*out` is valid until the end of the next piece. `*mark` receives piece_mark.
  * The number of the next piece is one higher.
  */
 int piece_end(struct piece_writer *w, bool last, struct bytes *out, uint64_t *mark,

@@ -76,7 +76,7 @@ static int check_columns(const struct load *l, struct error *err)
 	return l->opt->plan ? kept_plan_columns(l->opt->plan, columns, n, "the input", err) : RC_OK;
 }
 
-/* Compute regions that need no data, so that a fault is found before the input is read. */
+/* Compute regions that need no data, so that a fault appears before the load reads the input. */
 static int check_regions(const struct load *l, struct error *err)
 {
 	int rc = RC_OK;

@@ -55,7 +55,7 @@ static void put_counts(struct buf *out, const struct manifest_table *m)
 		   100 * (double)m->deduplicated / (double)all);
 }
 
-/* Return RC_DATA, because more events are overwritten than --max-duplicates allows. */
+/* Return RC_DATA, because other events overwrite more events than --max-duplicates allows. */
 static int refuse(struct load *l, size_t table, uint64_t allowed, struct error *err)
 {
 	struct buf text = {0};
@@ -103,8 +103,9 @@ int load_check_duplicates(struct load *l, struct error *err)
 /*
  * --- cells that delete markers of the same load hide ---
  *
- * If a deleted row is written again, the new cells are hidden, too, unless their timestamps are
- * newer than the marker's. In a source with times in milliseconds, they often are not.
+ * If an event writes a deleted row again, the marker hides the new cells, too, unless their
+ * timestamps are newer than the marker's. In a source with times in milliseconds, they often are
+ * not.
  */
 
 /* Choose examples. Events that come after their marker in the input have priority. */

@@ -1,10 +1,11 @@
 /*
  * load_join.c - join loads of slices, side by side, into one load (`unite --loads`)
  *
- * Nothing is sorted again, so a region has a file of each load. HBase gives all files of a bulk
- * load the same sequence number and then compares their sizes (StoreFileComparators.SEQ_ID). If two
- * files have the same cell, HBase may return either cell, whatever the order of the input. If rows
- * of such files overlap, the join reads the files in parallel and fails if they share a cell.
+ * The join sorts nothing again, so a region has a file of each load. HBase gives all files of a
+ * bulk load the same sequence number and then compares their sizes (StoreFileComparators.SEQ_ID).
+ * If two files have the same cell, HBase may return either cell, whatever the order of the input.
+ * If rows of such files overlap, the join reads the files in parallel and fails if they share a
+ * cell.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct joining {
 	struct load_result *result;
 	struct join_part *part; /* [parts->ndirs], in the order of the input */
 	struct staging *staging;
-	char *temp; /* a local folder, if the load is published to a remote place */
+	char *temp; /* a local folder, if the load goes to a remote place */
 	struct rejects *rejects;
 	struct budget quota;
 	struct joined_file *files; /* files of all tables, in manifest order */

@@ -239,7 +239,8 @@ static void describe_topic(struct load *l, struct manifest *m)
 		m->previous.load = arena_strdup(a, k->previous.load);
 	m->offsets = arena_alloc(a, (m->noffsets + 1) * sizeof *m->offsets);
 	/*
-	 * copy the names, because their owner, the client, is closed before the result is printed
+	 * copy the names, because the client, their owner, closes before the command prints the
+	 * result
 	 */
 	for (size_t i = 0; i < m->noffsets; i++) {
 		m->offsets[i] = r[i];
@@ -252,7 +253,7 @@ static void describe_topic(struct load *l, struct manifest *m)
 
 /*
  * Report to the caller that the load is not visible, because the caller may have recorded the
- * opposite. If the report fails, keep the working folder as proof that the load is not published.
+ * opposite. If the report fails, keep the working folder as proof that the load is not in place.
  */
 static void tell_unpublished(struct load *l)
 {
@@ -273,8 +274,8 @@ static int make_visible(struct load *l, struct error *err)
 	crash_at("described");
 	int rc = RC_OK;
 	/*
-	 * keep the partial folder, because DIR was moved if later neither DIR nor this folder
-	 * exists
+	 * keep the partial folder, because a user has moved DIR if later neither DIR nor this
+	 * folder exists
 	 */
 	if (k && k->before_publish)
 		rc = staging_keep(l->staging, err);

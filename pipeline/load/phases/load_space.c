@@ -1,12 +1,12 @@
 /*
  * load_space.c - check that the disks have enough free space for this run
  *
- * The size of a sorted row is unknown before some rows are read. The job may omit columns, and
- * cells may be absent. When memory is full, all sorted rows go to disk. After that, a part of the
- * input predicts the rest.
+ * The size of a sorted row is unknown until the load has read some rows. The job may omit columns,
+ * and cells may be absent. When memory is full, all sorted rows go to disk. After that, a part of
+ * the input predicts the rest.
  *
  * For HFiles, the weight of all cells is known exactly after reading, and so is an upper bound. If
- * the disk has less free space than this bound, samples are written to measure compression.
+ * the disk has less free space than this bound, the load writes samples to measure compression.
  *
  * A prediction is not exact. Therefore a run fails only if its predicted need clearly exceeds the
  * free space.

@@ -53,8 +53,8 @@ void load_note_reading(struct load *l);
 int load_take_maps(struct load *l, struct error *err);
 int load_take_reduces(struct load *l, struct error *err);
 /*
- * Move the files of the reduces into the staging folder. Call this function after all limits are
- * checked. Do nothing if this process wrote the files.
+ * Move the files of the reduces into the staging folder. Call this function after the check of all
+ * limits. Do nothing if this process wrote the files.
  */
 int load_bring_files(struct load *l, struct error *err);
 /*
@@ -75,18 +75,18 @@ void load_end_writing(struct load *l);
 
 /*
  * Return RC_IO if the temporary folder is too small for the rest of the input. The prediction
- * begins after enough bytes are spilled. Any thread may call this function.
+ * begins after enough bytes have gone to disk. Any thread may call this function.
  */
 int load_space_reading(struct load *l, struct error *err);
 /*
  * Return RC_IO if the output's disk is too small for the HFiles. Call this function after reading.
- * Samples may be written in `work_dir`.
+ * The function may write samples in `work_dir`.
  */
 int load_space_writing(struct load *l, const char *work_dir, struct error *err);
 
 /*
- * Return RC_DATA if more events overwrite each other than the run allows. Call this function after
- * the manifest is filled.
+ * Return RC_DATA if more events overwrite each other than the run allows. Call this function with a
+ * complete manifest.
  */
 int load_check_duplicates(struct load *l, struct error *err);
 /* Describe the cells that delete markers hide, in hidden_cells and lost_cells of the result. */

@@ -13,7 +13,7 @@ static bool overlap(const struct manifest_file *a, const struct manifest_file *b
 	       bytes_cmp(b->first_row, a->last_row) <= 0;
 }
 
-/* A file that is read in parallel with others. */
+/* A file that one of several strands reads. */
 struct strand {
 	const struct joined_file *of;
 	struct hfile *file;

@@ -1,12 +1,12 @@
 /*
  * load_unite.c - publish a load from the results of maps and reduces
  *
- * In the reading phase, the reports of the maps replace the events. The inputs are read once, to
- * prove that they did not change after the maps.
+ * In the reading phase, the reports of the maps replace the events. unite reads the inputs once, to
+ * prove that they have not changed since the maps.
  *
- * In the writing phase, the files of the reduces are linked or copied, and their digests are
- * checked. Files that reduces sent to the storage are moved after all limits are checked. They are
- * moved back if the load fails.
+ * In the writing phase, unite links or copies the files of the reduces, and checks their digests.
+ * After the check of all limits, unite moves the files that reduces sent to the storage. It moves
+ * them back if the load fails.
  *
  * All other steps are the code of a usual load, so the result is the same.
  */
@@ -458,7 +458,7 @@ static int take_reduce(struct taking *t, const char *folder, struct error *err)
 	return rc;
 }
 
-/* Check that each region with rows was reduced. */
+/* Check that reduces have handled each region with rows. */
 static int check_all_reduced(const struct taking *t, struct error *err)
 {
 	const struct load *l = t->l;

@@ -1,8 +1,8 @@
 /*
  * bind.c - find the fields that a job uses and their columns in the source
  *
- * Only used fields are decoded and checked. The columns of every listed field must exist, because a
- * misspelled name is a mistake even if the field is not used.
+ * saltmill decodes and checks only used fields. The columns of every listed field must exist,
+ * because a misspelled name is a mistake even in an unused field.
  */
 #include "compiled.h"
 
@@ -20,7 +20,7 @@ struct use {
 };
 
 /*
- * SOMETIMES means that a field is used only if a condition is true. A missing value is then an
+ * SOMETIMES means that the job uses a field only if a condition is true. A missing value is then an
  * error only if the condition is true.
  */
 enum how_often { ALWAYS, SOMETIMES };

@@ -4,9 +4,9 @@
  *   binding    one used field: its columns, null spellings, time format
  *   cell_step  one cell, in the order in which row_cells returns them
  *
- * Bindings that every event needs come first and are decoded together. The other bindings are
- * decoded on demand (conditional.c). If an event has no row in a table, or no such cell, the values
- * for that row or cell are not checked.
+ * Bindings that every event needs come first, and row_encode decodes them together. conditional.c
+ * decodes the other bindings on demand. If an event has no row in a table, or no such cell, nothing
+ * checks the values for that row or cell.
  *
  * The compiler decides everything that does not depend on an event. The encoder of a row then reads
  * only flat arrays.
@@ -20,7 +20,7 @@
 
 #include <locale.h>
 
-/* The strictest use of a field, which decides how a null is rejected. */
+/* The strictest use of a field, which decides the reason for a null. */
 enum need { NEED_NOTHING, NEED_CELL, NEED_TIMESTAMP, NEED_KEY };
 struct demand {
 	enum need need;
@@ -45,11 +45,12 @@ struct binding {
 	/* the origin of each column, and its name; `columns` has no index if it is not in the event */
 	enum origin *origins;
 	const char *const *names;
-	bool computed;	    /* the value is joined or transformed, not the text of one column */
+	/* the value comes from several texts or from a transform, not from one column */
+	bool computed;
 	struct bytes *glue; /* texts around and between the columns */
 	struct bytes *nulls;
 	size_t nnulls;
-	/* bit n is set if a null spelling has n bytes, bit 63 for 63 or more */
+	/* bit n is 1 if a null spelling has n bytes, bit 63 for 63 or more */
 	uint64_t null_lengths;
 	bool quoted_nulls;
 	/*

@@ -5,13 +5,13 @@
  * marker replaces the cells of the same event that it covers. These cells have the timestamp of the
  * marker, so HBase would never return them. Therefore an event that deletes needs no values.
  *
- * Values that conditions need, and values used only if a condition is true, are decoded and checked
- * on demand. Values that are always used are decoded together, as in a job without conditions.
+ * The functions decode and check on demand the values that conditions need, and values that depend
+ * on a condition. They decode together the values of every event, as in a job without conditions.
  */
 #include "compiled.h"
 #include "error.h"
 
-/* An event whose conditions are being evaluated. */
+/* An event during the evaluation of its conditions. */
 struct asked_event {
 	struct row_encoder *e;
 	const struct event *ev;

@@ -8,7 +8,7 @@
  *   computed qualifier, constant value   varint(length + 1), qualifier       0: no cell
  *   computed qualifier                   the same, varint(value length + 1), value
  *
- * A constant value with a condition is written like the value of a field.
+ * Write a constant value with a condition like the value of a field.
  */
 #include "compiled.h"
 #include "error.h"

@@ -7,9 +7,9 @@
  * fault, a very long text). The slow path (values.c, build_key.c and pack.c) then encodes all
  * events of the batch. Both paths write the same bytes.
  *
- * Records are written at their final place, each field by one store of fixed size. Later writes
- * overwrite the excess bytes of such a store. Therefore payloads are written first, from left to
- * right, then keys from the last part to the first, then the heads before the keys.
+ * The function writes records at their final place, each field by one store of fixed size. Later
+ * writes overwrite the excess bytes of such a store. Therefore it writes payloads first, from left
+ * to right, then keys from the last part to the first, then the heads before the keys.
  */
 #include "digits.h"
 #include "field.h"
@@ -365,8 +365,8 @@ static void draw_salts(const struct key_schema *key, const struct event_rows *ro
 }
 
 /*
- * Write the keys, from the last part to the first. Each part is written by a store of eight bytes,
- * which ends at the end of the part.
+ * Write the keys, from the last part to the first. One store of eight bytes writes each part, and
+ * ends at the end of the part.
  */
 static bool put_keys(struct row_encoder *e, const struct table_plan *t,
 		     const struct event_rows *rows, struct record_batch *out)
@@ -490,7 +490,7 @@ size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct e
 	if (!e->plan->quick || rows->ncolumns < e->plan->ncolumns)
 		return 0;
 	if (payload_most(t, rows->longest) >= RECORD_PAYLOAD)
-		return 0; /* row_encode takes these events, so no space is needed */
+		return 0; /* row_encode takes these events, so the batch needs no space */
 	size_t each = HEAD_MAX + t->key.fixed + secondary_bytes(t) + t->quick_bytes;
 	size_t bytes = rows->made ? rows->made->bytes : whole_text(rows).len;
 	return rows->n * each + t->quick_copies * bytes;

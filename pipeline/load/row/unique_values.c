@@ -1,8 +1,8 @@
 /*
  * unique_values.c - `unique` of fields: reject a value that an earlier event has
  *
- * A set has XXH3-128 of each value, so two different values are taken as equal once in 2^128 / n^2
- * loads of n events. The encoder that has the sets must get the events in input order.
+ * A set has XXH3-128 of each value, so the set takes two different values as equal once in 2^128 /
+ * n^2 loads of n events. The encoder that has the sets must get the events in input order.
  */
 #include "compiled.h"
 #include "error.h"

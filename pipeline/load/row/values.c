@@ -100,8 +100,8 @@ static bool first_column(const struct binding *b, const struct event *ev, struct
 static const uint8_t nothing[EVENT_ROOM_BYTES];
 
 /*
- * Join and transform the columns. A null column makes the result null. The result is checked like
- * the text of a column.
+ * Join and transform the columns. A null column makes the result null. The check of the result is
+ * that of a column's text.
  */
 static int compute_text(struct row_encoder *e, const struct binding *b, struct demand d,
 			const struct event *ev, struct value *v, struct reject *why)
@@ -124,7 +124,7 @@ static int compute_text(struct row_encoder *e, const struct binding *b, struct d
 	return is_null(b, &whole) ? no_value(b, d, &whole, v, why) : RC_OK;
 }
 
-/* Convert texts that are joined, quoted, or as short as a null spelling. */
+/* Convert texts with several parts or quotes, and texts as short as a null spelling. */
 static int take_text(struct row_encoder *e, const struct binding *b, struct demand d,
 		     const struct event *ev, struct value *v, struct reject *why)
 {
@@ -138,7 +138,10 @@ static int take_text(struct row_encoder *e, const struct binding *b, struct dema
 	return 0;
 }
 
-/* Note the current file. Rows of a file are consecutive, so each file name is parsed once. */
+/*
+ * Note the current file. Rows of a file are consecutive, so the function parses each file name
+ * once.
+ */
 static void note_file(struct binding_scratch *s, const char *file)
 {
 	if (!file || s->file == file)

@@ -230,8 +230,8 @@ static inline void put_pair(uint8_t *to, uint32_t v, uint8_t behind)
 }
 
 /*
- * Append the time. Days and years are computed as in H. Hinnant, "chrono-compatible low-level date
- * algorithms" (civil_from_days).
+ * Append the time. The computation of days and years is that in H. Hinnant, "chrono-compatible
+ * low-level date algorithms" (civil_from_days).
  */
 void millis_text(int64_t ms, struct buf *out)
 {

@@ -2,7 +2,7 @@
 #include "encoding.h"
 
 #define YEAR_S	   (INT64_C(365) * 86400)
-#define FURTHEST_S (2 * 86400) /* the most seconds that a clock is set back */
+#define FURTHEST_S (2 * 86400) /* the most seconds by which a clock goes back */
 
 /*
  * Return the seconds of the whole cycles after the last span. The time minus this result is within

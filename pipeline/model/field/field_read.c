@@ -1,8 +1,8 @@
 /*
  * field_read.c - parse a field's text
  *
- * The parser goes byte by byte only if digits.h does not accept the text. To save time, messages
- * are built only after a fault was found.
+ * The parser goes byte by byte only if digits.h does not accept the text. To save time, the
+ * function builds messages only after a fault.
  */
 #include "digits.h"
 #include "field.h"

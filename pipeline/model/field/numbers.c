@@ -2,7 +2,7 @@
  * numbers.c - numbers with signs other than a point, and decimals of a fixed scale
  *
  * The value of 1.234 depends on whether the point separates thousands or is the decimal sign. So
- * each sign is accepted only in the role that the job gives it.
+ * the parser accepts each sign only in the role that the job gives it.
  */
 #include "numbers.h"
 

@@ -1,7 +1,7 @@
 /*
  * predicate.c - conditions with typed values, evaluated for an event
  *
- * Lists are sorted when they are compiled, so `in` with many values uses a binary search.
+ * predicate_new sorts lists, so `in` with many values uses a binary search.
  */
 #include "field.h"
 

@@ -1,5 +1,5 @@
 /*
- * transform.c - change a text before it is parsed as its type, by match, substring, case and map
+ * transform.c - change a text by match, substring, case and map, before the parser of its type
  *
  * saltmill rejects a text that the pattern does not match, or that the map does not list, unless
  * the job has a rule for it.
@@ -190,7 +190,7 @@ static int map(const struct field *f, struct bytes *text, struct transform_scrat
 		return no_word(f, *text, why);
 	struct bytes word = bytes_str(to ? to : t->other);
 
-	if (bytes_eq(word, *text)) /* still the event's own text, which may be quoted */
+	if (bytes_eq(word, *text)) /* still the event's own text, perhaps with quotes */
 		return RC_OK;
 	s->text.len = 0;
 	buf_append(&s->text, word.ptr, word.len);

@@ -32,8 +32,8 @@ static void put_quoted(struct buf *to, char quote, const char *text)
 }
 
 /*
- * Append a value. A number stays without quotes, because a comparison of quoted texts by size would
- * be allowed, and a comparison of a text with a number is not.
+ * Append a value. A number stays without quotes, because the job may compare quoted texts by size,
+ * but not a text with a number.
  */
 static void put_value(struct buf *to, const char *text)
 {

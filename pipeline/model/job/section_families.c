@@ -23,7 +23,7 @@ static const struct choice aims[] = {{"speed", AIM_SPEED}, {"size", AIM_SIZE}, {
 static const struct choice framings[] = {{"hbase", ZSTD_FRAMING_HBASE},
 					 {"hadoop", ZSTD_FRAMING_HADOOP}};
 
-#define LEVEL_AUTO (-1) /* the level `auto`, until the mapping is read */
+#define LEVEL_AUTO (-1) /* the level `auto`, until the end of the mapping */
 
 static int read_ttl(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {

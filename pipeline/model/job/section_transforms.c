@@ -1,6 +1,6 @@
 /*
- * Transforms change the text of a field's columns before the text is parsed as the field's type.
- * The keys are `from` (with texts between the columns), `match`, `substring`, `case` and `map`.
+ * Transforms change the text of a field's columns before the parser of the field's type. The keys
+ * are `from` (with texts between the columns), `match`, `substring`, `case` and `map`.
  */
 #include "sections.h"
 

@@ -66,7 +66,7 @@ int read_nulls(struct reader *r, const struct node *n, const struct key *key, co
 	       size_t *count);
 /*
  * Check that `columns` contains the fields' columns, if the job has `columns`. Returns RC_CONFIG if
- * a column is missing. Call this function after all keys are read.
+ * a column is missing. Call this function after all keys.
  */
 int check_columns(struct reader *r);
 
@@ -94,8 +94,7 @@ int read_otherwise(struct reader *r, const struct node *n, const struct key *key
 struct field *field_add(struct reader *r, const char *name, struct pos pos);
 /* Find a field by name, or add the field as text. Returns the field's index. */
 size_t field_use(struct reader *r, const char *name, struct pos pos);
-/* Slot: size_t, the index of the named field. The reader adds a field that is not listed as text.
- */
+/* Slot: size_t, the index of the named field. The reader adds an unlisted field as text. */
 int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
 /* section_map.c. Slot: struct field. */
@@ -148,14 +147,14 @@ int read_table_use(struct reader *r, const struct node *n, const struct key *key
 
 /*
  * section_cells.c. Find the table whose row keys the cells contain. Call this function after all
- * cells and delete markers are read.
+ * cells and delete markers.
  */
 int find_truth(struct reader *r, struct job_table *t);
 /*
  * section_cells.c, section_regions.c. Slot: struct job_table. section_tables.c. Slot: struct job.
  */
 int read_cells(struct reader *r, const struct node *n, const struct key *key, void *slot);
-/* Check the cells of a table. Call this function after the cells and delete markers are read. */
+/* Check the cells of a table. Call this function after all cells and delete markers. */
 int check_cells(struct reader *r, struct job_table *t);
 /* Slot: struct cell_spec. Call check_qualifier afterwards. */
 int read_qualifier(struct reader *r, const struct node *n, const struct key *key, void *slot);

@@ -6,7 +6,7 @@
 struct schema_walk {
 	void (*see)(void *ctx, const struct job_key *key);
 	void *ctx;
-	struct buf path, form; /* `path` ends with a NUL only when it is passed to see() */
+	struct buf path, form; /* `path` ends with a NUL only in calls of see() */
 	const struct schema *seen[64];
 	size_t nseen;
 };

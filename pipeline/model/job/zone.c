@@ -1,5 +1,5 @@
 /*
- * zone.c reads a zone's rules from glibc once, when the job is read, and keeps a list of offsets.
+ * zone.c reads a zone's rules from glibc once, together with the job, and keeps a list of offsets.
  * localtime_r in the loading threads would need one TZ for the whole process, and a lock.
  *
  * To find the list, zone.c compares offsets at steps from ZONE_FIRST_S to ZONE_LAST_S, and bisects

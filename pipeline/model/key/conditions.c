@@ -4,7 +4,7 @@
  * If bytes sort as the values do, an interval of values is an interval of bytes. This rule is true
  * for numbers. Texts have an exception. A value can be the beginning of a longer value. Then the
  * padding or terminator of the shorter value may sort after the next byte of the longer one.
- * Therefore each beginning of a bound is checked separately.
+ * Therefore the code checks each beginning of a bound separately.
  */
 #include "conditions.h"
 
@@ -241,8 +241,8 @@ static bool is_equality(const struct asked *q)
 }
 
 /*
- * Find the bytes of a comparison if bytes do not sort as the values do. The part is reversed,
- * padded on the left, or has a number or time as the source's text. Such a text may have several
+ * Find the bytes of a comparison if bytes do not sort as the values do. The part is reversed, has
+ * padding on the left, or has a number or time as the source's text. Such a text may have several
  * spellings.
  */
 static struct laid unordered(const struct layout *l, const struct asked *q, bool last,

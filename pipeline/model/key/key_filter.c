@@ -60,7 +60,7 @@ static struct filter *list(struct maker *m, enum filter_type type, struct filter
 
 /* --- row keys --- */
 
-/* Find the offset of a part of fixed width. Returns false if the place is not fixed. */
+/* Find the offset of a part of fixed width. Returns false if the place varies. */
 static bool fixed_place(const struct key_schema *s, size_t step, size_t *at)
 {
 	*at = 0;

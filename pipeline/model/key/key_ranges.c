@@ -3,9 +3,9 @@
  *
  * The question becomes alternatives, each a list of conditions that must all be true. For each
  * alternative, range_walk goes over the key's parts. A single value extends the prefix. An
- * interval, or a part without a condition, ends the walk with a range. A salt or hash is computed
- * if the question gives single values for all its fields. If not, each bucket of a salt gets a
- * range.
+ * interval, or a part without a condition, ends the walk with a range. If the question gives single
+ * values for all fields of a salt or hash, the functions compute the salt or hash. If not, each
+ * bucket of a salt gets a range.
  */
 #include "key.h"
 
@@ -16,9 +16,9 @@
 #include "walk.h"
 
 #define CHOICES_MOST 4096   /* combinations of single values of the fields of a salt */
-#define COUNTED_MOST 64	    /* most numbers of an interval that is listed as single values */
+#define COUNTED_MOST 64	    /* most numbers of an interval to list as single values */
 #define HASH_TELLS   8	    /* bytes of a hash that identify its input */
-#define RANGES_MOST  400000 /* ranges before adjacent ones are joined */
+#define RANGES_MOST  400000 /* ranges before the join of adjacent ones */
 
 struct range_walk {
 	const struct key_table *k;
@@ -30,7 +30,7 @@ struct range_walk {
 	/* by step; the first part of a date has the layout of all parts of the date */
 	struct layout *layout;
 	size_t *run;	       /* for each step: the number of consecutive steps with that layout */
-	struct bytes *chosen;  /* for each step: the value that is tried, with its terminator */
+	struct bytes *chosen;  /* for each step: the current value, with its terminator */
 	struct bytes *natural; /* for each field: the tried value, if only salts use the field */
 	struct interval *out;
 	size_t n;

@@ -1,4 +1,4 @@
-/* key_spread.c - find out how keys are spread, from the job and a histogram but without events */
+/* key_spread.c - find the distribution of keys, from the job and a histogram but without events */
 #include "key_spread.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "io.h"
 
-#define NUMBER_BYTES  7	 /* bytes of a number that is computed exactly */
+#define NUMBER_BYTES  7	 /* bytes of a number with an exact result */
 #define NUMBER_DIGITS 15 /* the same for decimal digits */
 #define WEIGHTS	      1e12
 

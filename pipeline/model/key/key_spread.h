@@ -1,4 +1,4 @@
-/* key_spread.h - how the values of a key's parts are spread (inside pipeline/model/key only) */
+/* key_spread.h - the distribution of a key's part values (inside pipeline/model/key only) */
 #ifndef SALTMILL_KEY_SPREAD_H
 #define SALTMILL_KEY_SPREAD_H
 
@@ -6,8 +6,8 @@
 
 /*
  * The bytes of one or more parts of a key, in order. Either `nitems` byte strings have weights, or
- * all numbers from `least` to `least + many - 1` are equally likely. A number is written after
- * `head` with `digits` digits.
+ * all numbers from `least` to `least + many - 1` are equally likely. A number follows `head` with
+ * `digits` digits.
  */
 struct part_spread {
 	struct weighted {
@@ -29,10 +29,10 @@ struct key_spread {
 };
 
 /*
- * Find out, from the parts of the key, the spreads and the histogram of `regions:`, how keys are
- * spread. Appends to `assumed`, unless it is NULL, the names of the fields whose values are assumed to be even. All
- * memory is in the arena. Returns RC_CONFIG if a value of a spread or of the histogram is invalid,
- * and the errors of reading the histogram.
+ * Find out, from the parts of the key, the spreads and the histogram of `regions:`, the
+ * distribution of keys. Appends to `assumed`, unless it is NULL, the names of the fields whose
+ * values the result assumes to be even. All memory is in the arena. Returns RC_CONFIG if a value of
+ * a spread or of the histogram is invalid, and the errors of reading the histogram.
  */
 int key_spread(struct key_spread *out, const struct key_table *k, const struct field_forms *forms,
 	       struct arena *a, struct buf *assumed, struct error *err);

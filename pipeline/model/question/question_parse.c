@@ -40,7 +40,7 @@ int question_fault(const struct question *q, size_t at, struct error *err, const
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	size_t character = 1; /* counts UTF-8 characters, so continuation bytes are skipped */
+	size_t character = 1; /* counts UTF-8 characters, so it skips continuation bytes */
 	for (size_t i = 0; i < at; i++)
 		character += (q->text[i] & 0xC0) != 0x80;
 	return error_set(err, RC_CONFIG, "%s: character %zu: %s", q->what, character, text);

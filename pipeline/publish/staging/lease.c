@@ -30,7 +30,7 @@ struct lease {
 
 /* --- the text "BOOT NAMESPACE PID START", which identifies the owner's process --- */
 
-/* Return when a process started; 0 if there is no such process, or /proc cannot be read. */
+/* Return when a process started; 0 if there is no such process, or no access to /proc. */
 static uint64_t start_of(long pid)
 {
 	char path[64];
@@ -84,7 +84,7 @@ static bool is_gone(long pid)
 	return access(path, F_OK) < 0 && errno == ENOENT;
 }
 
-/* OWNER_ELSEWHERE: on another machine, or unknown, so its lock must be watched. */
+/* OWNER_ELSEWHERE: on another machine, or unknown, so saltmill must watch its lock. */
 enum owner { OWNER_LIVES, OWNER_DIED, OWNER_ELSEWHERE };
 
 static enum owner owner_of(const char *text)

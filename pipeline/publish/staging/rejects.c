@@ -5,8 +5,8 @@
  * lines in memory and the others in unlinked temporary files. The sorter returns all lines in input
  * order, so rejects.jsonl does not depend on the number of threads.
  *
- * A finished line is written without parsing. Only the few lines that go into messages
- * (rejects_nth) are parsed again.
+ * saltmill writes a finished line without parsing. It parses again only the few lines that go into
+ * messages (rejects_nth).
  */
 #include "publish.h"
 

@@ -1,11 +1,11 @@
 /*
  * staging.c - publish a folder by one rename
  *
- * All files are written into the sibling DIR.saltmill-partial, which is locked while its owner
- * lives. A sibling without a running owner is a leftover, which the next run empties.
- * staging_local.c and staging_remote.c have the steps for local and remote folders. This file calls
- * them in this order (stream/loads/README.md 3): make all files durable, remove the lock, rename
- * without replacing, make the rename durable.
+ * saltmill writes all files into the sibling DIR.saltmill-partial, and locks it. A sibling without
+ * a running owner is a leftover, which the next run empties. staging_local.c and staging_remote.c
+ * have the steps for local and remote folders. This file calls them in this order
+ * (stream/loads/README.md 3): make all files durable, remove the lock, rename without replacing,
+ * make the rename durable.
  */
 #include "staging.h"
 

@@ -45,7 +45,7 @@ struct staging {
 
 #define STAGING_LOCK ".lock"
 
-/* Save files of the folder before its content is removed. */
+/* Save files of the folder before the removal of its content. */
 static inline int staging_save(const struct staging *s, const char *folder, struct error *err)
 {
 	return s->rescue.save ? s->rescue.save(s->rescue.ctx, s->storage, folder, err) : RC_OK;

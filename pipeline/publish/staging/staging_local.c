@@ -129,8 +129,8 @@ static bool partial_in_place(const struct staging *s)
 }
 
 /*
- * Return true if the lock's path still leads to the locked file. After the sibling is removed, the
- * path leads to another file or does not exist.
+ * Return true if the lock's path still leads to the locked file. After the removal of the sibling,
+ * the path leads to another file or does not exist.
  */
 static bool lock_in_place(const struct staging *s)
 {
@@ -326,7 +326,7 @@ static int rename_partial(struct staging *s, struct error *err)
 	else
 		rc = error_errno(err, "cannot rename %s to %s", s->partial, s->dir);
 	mem_free(published);
-	/* over a network, a rename may succeed although its answer is lost */
+	/* over a network, a rename may succeed although no answer comes */
 	s->renamed = renamed || !partial_in_place(s);
 	return renamed && fsync(s->parent_fd) < 0 ? take_back(s, err) : rc;
 }
@@ -338,7 +338,7 @@ static void drop(struct staging *s)
 	/* remove the lock last, so that no other run takes the folder before */
 	if (s->fd >= 0 && partial_in_place(s)) {
 		empty_partial(s, &ignored);
-		/* the folder stays if files in it could not be saved */
+		/* the folder stays if the save of a file in it failed */
 		unlinkat(s->fd, STAGING_LOCK, 0);
 		unlinkat(s->parent_fd, s->name, AT_REMOVEDIR);
 	}

@@ -120,7 +120,8 @@ static int clear_way(struct staging *s, bool *found, struct error *err)
 }
 
 /*
- * Clean up if the lock could not be taken. Remove the sibling, unless another run has locked it.
+ * Clean up if the caller did not get the lock. Remove the sibling, unless another run has locked
+ * it.
  */
 static void leave(struct staging *s, const char *lock)
 {

@@ -77,7 +77,7 @@ static int list_folder(struct storage *s, const char *path, struct arena *a,
 			continue;
 		int why = look(dirfd(d), e->d_name, &entry.info);
 		if (why == ENOENT)
-			continue; /* another process removed the entry after it was listed */
+			continue; /* another process removed the entry after the listing */
 		if ((errno = why))
 			break;
 		entry.name = arena_strdup(a, e->d_name);
@@ -175,7 +175,7 @@ static int read_whole(struct storage *s, const char *path, size_t most, struct b
 	return io_read_file_upto(path, most, out, err);
 }
 
-/* --- files that are written --- */
+/* --- files to write --- */
 
 struct local_file {
 	struct out_file out;
@@ -226,7 +226,7 @@ static void abort_file(void *file)
 	mem_free(f);
 }
 
-/* --- files that are copied --- */
+/* --- files to copy --- */
 
 static int same_bytes(const char *a, const char *b, bool *same, struct error *err)
 {

@@ -30,7 +30,7 @@ struct hdfs_sum {
 
 void hdfs_sum_start(struct hdfs_sum *s, uint64_t block_bytes);
 void hdfs_sum_add(struct hdfs_sum *s, const uint8_t *p, size_t n);
-/* Compute the checksum of all added bytes. At least one byte must have been added. */
+/* Compute the checksum of all added bytes. The sum needs at least one byte. */
 void hdfs_sum_end(struct hdfs_sum *s, uint8_t out[HDFS_SUM_BYTES]);
 void hdfs_sum_release(struct hdfs_sum *s); /* `s` may be {0} */
 

@@ -157,7 +157,7 @@ static void close_place(struct storage *s)
 
 /* --- queries --- */
 
-/* Report an answer that could not be parsed. The message names the server. */
+/* Report an answer that does not parse. The message names the server. */
 static int misread(const struct webhdfs_answer *a, struct error *err)
 {
 	error_prefix(err, "%s: ", a->server);

@@ -26,7 +26,7 @@ struct webhdfs {
 	_Atomic bool given_up;
 	_Atomic bool secured;	     /* HDFS has demanded Kerberos, and there is a token */
 	_Atomic bool hurried;	     /* set by storage_hurry */
-	char *user, *ca_file;	     /* `user` is escaped for a URL */
+	char *user, *ca_file;	     /* `user`, with escapes for a URL */
 	char *told;		     /* escaped name of the user that the caller named, or NULL */
 	pthread_mutex_t login_lock;  /* protects the next two members; locked for a request */
 	struct webhdfs_token *token; /* NULL if HDFS has not demanded Kerberos */
@@ -43,7 +43,7 @@ struct webhdfs {
 /* One answer. Start with {0}, and release the answer after use. */
 struct webhdfs_answer {
 	size_t most;   /* maximum bytes of the body; 0 means WEBHDFS_ANSWER_MOST */
-	bool too_long; /* the body was longer, and its end was not read */
+	bool too_long; /* the body was longer, and the reader has cut its end */
 	bool stopped;  /* a signal ended the exchange */
 	long status;   /* 0 if there is no answer; `why` then has the reason */
 	struct buf body;
@@ -98,7 +98,7 @@ int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
  * if the patience has already ended.
  */
 double webhdfs_until(const struct webhdfs *w);
-/* Append `text` as a part of a URL. Slashes are not escaped. */
+/* Append `text` as a part of a URL. The function does not escape slashes. */
 void webhdfs_escape(struct buf *b, const char *text);
 
 /* Return the server's defaults for new files. Only the first call sends a request. */
@@ -121,7 +121,7 @@ int webhdfs_may(struct storage *s, const char *path, const char *what, struct er
 
 /* --- webhdfs_token.c --- */
 
-/* Get a token, unless there is one that was drawn at or after this time of clock_seconds. */
+/* Get a token, unless there is one from this time of clock_seconds or later. */
 int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err);
 /* Return the part of a query that names the user. The caller owns it. It may be a secret. */
 char *webhdfs_identity(struct webhdfs *w);
@@ -138,7 +138,7 @@ int webhdfs_stat(struct storage *s, const char *path, struct storage_info *out, 
 int webhdfs_remove(struct webhdfs *w, const char *path, bool *found, struct error *err);
 /*
  * Set `sum` to the file's checksum, and `*known` to true if the server returns a comparable
- * checksum. Set `*open` if the file was never closed, because its writer died or still writes. The
+ * checksum. Set `*open` if nobody closed the file, because its writer died or still writes. The
  * bytes of such a file are unknown.
  */
 int webhdfs_checksum(struct webhdfs *w, const char *path, uint8_t sum[HDFS_SUM_BYTES], bool *known,

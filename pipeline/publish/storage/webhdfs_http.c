@@ -199,7 +199,7 @@ bool webhdfs_passing(const struct webhdfs_answer *a)
 	       named(a, "ServerTooBusyException");
 }
 
-/* Return a fix for the user, or "" if none is known. */
+/* Return a fix for the user, or "" if there is none. */
 static const char *advice(const struct webhdfs *w, const struct webhdfs_answer *a)
 {
 	static const struct {

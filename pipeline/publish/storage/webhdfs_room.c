@@ -80,7 +80,7 @@ static int ask_quota(struct webhdfs *w, const char *path, const struct webhdfs_d
 		return rc;
 	if (q.names < out->names)
 		*out = (struct storage_quota){.names = q.names, .bytes = out->bytes};
-	/* a file needs whole blocks until it is closed */
+	/* a file needs whole blocks until the close */
 	uint64_t files = q.bytes < d->block_bytes * d->replication ? 0 : q.bytes / d->replication;
 	if (files < out->bytes)
 		out->bytes = files;

@@ -14,7 +14,7 @@
 #include "webhdfs.h"
 
 #define KIND	"HDFS_DELEGATION_TOKEN"
-#define FRESH_S 3600 /* far below the 24 h after which a token must be renewed */
+#define FRESH_S 3600 /* far below the 24 h after which saltmill must renew a token */
 
 /* A token that the NameNode gave to this process. */
 struct webhdfs_token {
@@ -25,7 +25,7 @@ struct webhdfs_token {
 
 /* --- get a token --- */
 
-/* Return the query that asks for a token. Another user than the ticket's is impersonated. */
+/* Return the query that asks for a token. Another user than the ticket's needs impersonation. */
 static char *token_query(const struct webhdfs *w, const struct login_ticket *t, bool other)
 {
 	struct buf renewer = {0};

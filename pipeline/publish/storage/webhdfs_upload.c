@@ -1,8 +1,8 @@
 /*
  * webhdfs_upload.c - write each file to HDFS by one PUT to a DataNode, and check the result
  *
- * A file that is written piece by piece is sent in chunks. The writer calls curl without a separate
- * thread, and pauses curl when there are no bytes to send.
+ * The upload sends a file in chunks if it arrives piece by piece. The writer calls curl without a
+ * separate thread, and pauses curl when there are no bytes to send.
  *
  * A broken PUT leaves a short file. Therefore the upload compares the length and the checksum that
  * HDFS returns afterwards with the sent bytes.
@@ -36,8 +36,8 @@ struct upload {
 	struct webhdfs_answer answer;
 	const uint8_t *next; /* bytes to send now */
 	size_t left;
-	bool asked;   /* the head is sent and curl asks for bytes */
-	bool paused;  /* curl is paused, because there were no bytes */
+	bool asked;   /* the request has its head, and curl wants bytes */
+	bool paused;  /* curl pauses, because there were no bytes */
 	bool last;    /* no more bytes will follow */
 	bool done;    /* the answer is complete */
 	bool differs; /* HDFS answered 201, but the stored file differs */
@@ -294,9 +294,9 @@ static char *create_query(const char *overwrite, unsigned mode, uint64_t block_b
 	return query;
 }
 
-/* --- files that are written piece by piece --- */
+/* --- files that arrive piece by piece --- */
 
-/* Start an upload. If a DataNode cannot be reached, the next attempt uses another DataNode. */
+/* Start an upload. If a DataNode does not answer, the next attempt uses another DataNode. */
 static int start(struct upload *u, uint64_t block_bytes, struct error *err)
 {
 	double until = webhdfs_until(u->w);
@@ -387,7 +387,7 @@ int webhdfs_end(void *file, uint8_t digest[16], struct error *err)
 	return RC_OK;
 }
 
-/* Return true if this upload created the file. A file that existed before must not be removed. */
+/* Return true if this upload created the file. Do not remove a file that existed before. */
 static bool is_ours(const struct upload *u)
 {
 	const char *why = u->answer.refusal.exception;
@@ -457,7 +457,7 @@ static void restart_sum(struct upload *u, uint64_t block_bytes)
 
 /*
  * Set `*same` to true if HDFS already has the same file. Set `*same` to false if the file differs,
- * or if its checksum cannot be compared.
+ * or if there is no comparable checksum.
  */
 static int is_there(struct upload *u, int fd, const char *local, uint64_t bytes,
 		    struct storage_info *there, bool *same, struct error *err)

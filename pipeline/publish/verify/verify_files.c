@@ -1,9 +1,10 @@
 /*
  * verify_files.c - compare each HFile of a load with the manifest
  *
- * Size and digest prove that a file was not changed. hfile_verify proves that the content is valid.
- * Its results are compared with the manifest. Each file has a separate list of findings. The lists
- * are joined in the manifest's order, so the report does not depend on the threads.
+ * Size and digest prove that a file is unchanged. hfile_verify proves that the content is valid.
+ * The function compares its results with the manifest. Each file has a separate list of findings.
+ * The function joins the lists in the manifest's order, so the report does not depend on the
+ * threads.
  */
 #include "publish.h"
 
@@ -50,7 +51,7 @@ static const char *owner_of(const struct files_check *all, const uint8_t digest[
 	return NULL;
 }
 
-/* Check the file's size and digest. Return false if the file cannot be read. */
+/* Check the file's size and digest. Return false if it cannot read the file. */
 static bool check_content(const struct files_check *all, struct file_check *c, const char *full)
 {
 	struct stat st;

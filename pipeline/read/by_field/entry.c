@@ -26,7 +26,7 @@ static bool same_layout(const struct layout *a, const struct layout *b)
 	       a->zone == b->zone;
 }
 
-/* Returns true if the entry's bytes can be computed from the row's bytes. */
+/* Returns true if the row's bytes determine the entry's bytes. */
 static bool leads_to(const struct layout *row, const struct layout *entry)
 {
 	if (same_layout(row, entry))

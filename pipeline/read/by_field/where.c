@@ -22,7 +22,7 @@ static struct bytes lesser_stop(struct bytes a, struct bytes b)
 	return bytes_cmp(a, b) < 0 ? a : b;
 }
 
-/* Cut a range to the rows from `start` to before `stop`. Returns false if no row is left. */
+/* Cut a range to the rows from `start` to before `stop`. Returns false if no row remains. */
 static bool cut(struct query_range *r, struct bytes start, struct bytes stop)
 {
 	if (bytes_cmp(start, r->start) > 0)

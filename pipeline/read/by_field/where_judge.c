@@ -1,13 +1,13 @@
 /*
  * where_judge.c - decide which rows and cells match a query
  *
- * Conditions on the key and on columns are decided once per row. Conditions on qualifiers, values
- * and timestamps are decided once per column, by its newest version. If the query reads each
- * version, they are decided for each version.
+ * The judge decides conditions on the key and on columns once per row. It decides conditions on
+ * qualifiers, values and timestamps once per column, by its newest version. If the query reads each
+ * version, it decides them for each version.
  */
 #include "where_parts.h"
 
-/* Evaluates a condition. If the value cannot be read, sets `w->rc`, which ends the query. */
+/* Evaluates a condition. If the value is unreadable, sets `w->rc`, which ends the query. */
 static enum answer answer_of(struct where *w, size_t i, struct bytes in)
 {
 	struct where_source *s = &w->sources[i];

@@ -10,7 +10,7 @@
  * value.
  */
 enum where_place {
-	PLACE_NONE, /* no place is needed, because the ranges decide the condition */
+	PLACE_NONE, /* the condition needs no place, because the ranges decide it */
 	PLACE_KEY,
 	PLACE_BYTES, /* bytes of the key, which decide the condition without a value */
 	PLACE_COLUMN,
@@ -60,7 +60,7 @@ struct where {
 	struct query_judge judge;
 	struct key_piece *pieces, *cell_pieces;
 	struct bytes row;
-	bool deferred; /* true if a condition is not decided yet */
+	bool deferred; /* true while a condition is open */
 	struct error *err;
 	int rc;
 	const struct cell *cells, *cell; /* cells of the row, and the current cell */

@@ -3,8 +3,8 @@
  *
  * A cell matches only if it satisfies each condition of an AND. Suppose that one of these
  * conditions reads only the parts of one computed qualifier, and that no cell of another column
- * satisfies it. Then all matching cells are of this column. The ranges of its qualifiers are
- * computed from their parts, as the ranges of a row key are.
+ * satisfies it. Then all matching cells are of this column. The ranges of its qualifiers follow
+ * from their parts, like the ranges of a row key.
  */
 #include <stdlib.h>
 

@@ -177,7 +177,7 @@ static int call(struct live_scan *s, struct live_span *p, struct hbase_batch *b,
 	return rc;
 }
 
-/* Goes back to the start of the incomplete row, because the scanner is lost. */
+/* Goes back to the start of the incomplete row, because the server has lost the scanner. */
 static void go_back(const struct live_scan *s, struct live_span *p)
 {
 	p->scanner.open = false;
@@ -461,7 +461,7 @@ int fetch_start(struct live_scan *s, struct error *err)
 	return RC_OK;
 }
 
-/* Stops the threads without waiting for a slow server, because their results are not needed. */
+/* Stops the threads without waiting for a slow server, because nobody needs their results. */
 static void stop_workers(struct live_scan *s)
 {
 	int64_t until = clock_ms() + LEAVE_MS, left;

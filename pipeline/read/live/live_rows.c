@@ -11,7 +11,7 @@ static void release_list(struct fetched *f)
 	}
 }
 
-/* Frees the answers that contain the previous row. Keeps the answer that is being read. */
+/* Frees the answers that contain the previous row. Keeps the current answer. */
 static void let_go(struct live_stream *t)
 {
 	if (!t->held)

@@ -30,8 +30,8 @@ static void list_family(struct live_scan *s, size_t family, size_t *names)
 }
 
 /*
- * Returns true if the spans can be named as columns. In a family with MIN_VERSIONS and TTL they
- * cannot, because a server returns another version of a named column.
+ * Returns true if a request can name the spans as columns. In a family with MIN_VERSIONS and TTL
+ * they cannot, because a server returns another version of a named column.
  */
 static bool spans_are_columns(const struct live_scan *s)
 {

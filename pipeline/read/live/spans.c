@@ -290,7 +290,8 @@ int span_place(struct live_scan *s, struct live_span *p, struct span_call *out)
 		p->place = in->place;
 		p->map_age = s->map_age;
 		/*
-		 * copy the bound, because it may point into the region, which is freed with the map
+		 * copy the bound, because it may point into the region, whose memory ends with the
+		 * map
 		 */
 		if (rows.stop.ptr == in->end.ptr)
 			rows.stop = buf_bytes(&p->end);

@@ -18,7 +18,8 @@
 struct fetched {
 	struct fetched *next;
 	struct hbase_batch batch;
-	bool again; /* drop the incomplete row, because the row is sent again or was deleted */
+	/* drop the incomplete row, because the server sends the row again or has deleted it */
+	bool again;
 };
 
 enum span_state { SPAN_IDLE, SPAN_BUSY, SPAN_DONE, SPAN_FAILED };
@@ -31,7 +32,7 @@ struct live_span {
 	/* row from which a forward scan continues; a reversed scan continues before it */
 	struct buf at;
 	bool at_end;		     /* a reversed scan starts at the end of the table */
-	bool finished;		     /* no rows are left */
+	bool finished;		     /* no more rows */
 	bool filtered;		     /* the scanner has a filter */
 	struct buf name, start, end; /* name and bounds of the current region */
 	struct hbase_place place;
@@ -55,7 +56,7 @@ struct live_span {
 
 struct live_stream {
 	struct live_span *spans;
-	size_t nspans, given; /* `given` is the index of the span that is being read */
+	size_t nspans, given; /* `given` is the index of the current span */
 	struct fetched *held; /* answers with the row's cells, the current answer first */
 	struct bytes rest;    /* unread cells of the current answer */
 	struct cell next;
@@ -142,7 +143,7 @@ void fetched_free(struct fetched *f);
 
 /*
  * Assemble the next row of a stream that has cells to return (live_rows.c). Return RC_END if no row
- * is left.
+ * remains.
  */
 int stream_next_row(struct live_scan *s, struct live_stream *t, struct error *err);
 void stream_release(struct live_stream *t);

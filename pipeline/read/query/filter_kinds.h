@@ -24,7 +24,7 @@ static inline bool code_includes(enum filter_code c)
 	return c <= CODE_INCLUDE_NEXT_ROW;
 }
 
-/* The last answer of one member of an OR, and the cell for which it was given. */
+/* The last answer of one member of an OR, and its cell. */
 struct list_state {
 	bool asked, included;
 	enum filter_code code;
@@ -39,10 +39,10 @@ struct list_state {
  */
 struct filter_memory {
 	bool reversed;	      /* for the scan */
-	bool done;	      /* for the scan; true if all later rows are excluded */
+	bool done;	      /* for the scan; true if the filter excludes all later rows */
 	uint64_t accepted;    /* for the scan, the number of accepted rows */
 	bool found, matched;  /* for SINGLE_COLUMN_VALUE and FIRST_KEY_ONLY */
-	bool out;	      /* true if the row is excluded */
+	bool out;	      /* true if the filter excludes the row */
 	enum filter_code row; /* the code for the cells of the row */
 	uint64_t count;
 	struct list_state *states; /* for OR, one for each member */
@@ -58,13 +58,13 @@ struct filter_hint {
 
 struct filter_kind {
 	bool has_row; /* the filter judges the row as a whole */
-	bool hinting; /* true if a list calls the hint function even after the cell is excluded */
+	bool hinting; /* true if a list calls the hint function even for an excluded cell */
 	/* if a function is NULL, the filter behaves as FilterBase does */
-	/* returns true if the row is excluded */
+	/* returns true if the filter excludes the row */
 	bool (*row_key)(struct filter *f, struct bytes row);
 	enum filter_code (*cell)(struct filter *f, const struct cell *c);
 	bool (*hint)(struct filter *f, const struct cell *c, struct filter_hint *out);
-	bool (*row)(struct filter *f); /* returns true if the row is excluded */
+	bool (*row)(struct filter *f); /* returns true if the filter excludes the row */
 	bool (*all_remaining)(const struct filter *f);
 	void (*reset)(struct filter *f);
 	void (*change)(struct filter *f, struct cell *c, uint8_t *room); /* `room` has 4 bytes */

@@ -143,8 +143,8 @@ static bool or_row_key(struct filter *f, struct bytes row)
 }
 
 /*
- * Returns false if the member wants to continue at a later cell. The member is not called before
- * that cell.
+ * Returns false if the member wants to continue at a later cell. The list does not call the member
+ * before that cell.
  */
 static bool wants_cell(const struct list_state *s, const struct cell *c)
 {
@@ -186,7 +186,7 @@ static void note_answer(struct filter *member, struct list_state *s, const struc
 	set_buf(&s->hint, h.qualifier);
 }
 
-/* Returns the code of a member that is not called for this cell. */
+/* Returns the code of a member that the list does not call for this cell. */
 static enum filter_code code_unasked(enum filter_code last)
 {
 	return last == CODE_HINT ? CODE_HINT : code_of(false, step_of(last));

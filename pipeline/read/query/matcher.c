@@ -120,7 +120,7 @@ static bool add_version(struct markers *k, int64_t ts)
 	return true;
 }
 
-/* Remembers a delete marker. Returns false if memory is exhausted. */
+/* Remembers a delete marker. Returns false if memory runs out. */
 static bool remember(struct markers *k, const struct cell *c)
 {
 	if (k->has_family && c->ts <= k->family)

@@ -20,7 +20,7 @@ struct matcher;
 /*
  * Create a matcher. `wanted` lists the family's named qualifiers, sorted and unique. `wanted` is
  * empty if the query wants all qualifiers. If the query has a filter or a judge, the matcher takes
- * all versions that the family keeps. Returns NULL if memory is exhausted.
+ * all versions that the family keeps. Returns NULL if memory runs out.
  */
 struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 			    const struct bytes *wanted, size_t nwanted);

@@ -89,7 +89,7 @@ static int start(struct query_scan *s, struct error *err)
 	return 0;
 }
 
-/* Advance past the cell that was returned last. */
+/* Advance past the last cell of the caller. */
 static int step(struct query_scan *s, struct error *err)
 {
 	struct heap *heap = &s->merged.heap;

@@ -2,7 +2,7 @@
  * query.c - read rows over the families of a table
  *
  * The next row is the smallest current row of all stores. Each family's matcher then selects the
- * cells to return, one at a time. A row is gathered in memory only for a filter or a judge.
+ * cells to return, one at a time. The query gathers a row in memory only for a filter or a judge.
  */
 #include "query.h"
 

@@ -77,8 +77,8 @@ struct query_scan {
 /* Go to the next row (next_row.c). Return RC_END if there are no more rows. */
 int scan_next_row(struct query_scan *s, struct error *err);
 /*
- * Gather the cells of the row that pass (whole_row.c). If no cell passes, the row is excluded.
- * Return RC_END if no more rows can pass.
+ * Gather the cells of the row that pass (whole_row.c). If no cell passes, the filter excludes the
+ * row. Return RC_END if no more rows can pass.
  */
 int scan_gather_row(struct query_scan *s, struct error *err);
 /*

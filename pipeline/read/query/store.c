@@ -3,7 +3,7 @@
 
 #include "mem.h"
 
-#define NEAR_BATCHES 3 /* batches to read before the index is used */
+#define NEAR_BATCHES 3 /* batches to read before a use of the index */
 
 static bool comes_first(const void *none, const void *a, const void *b)
 {
@@ -90,8 +90,8 @@ size_t store_find_range(const struct query *q, struct bytes row)
 }
 
 /*
- * Return true if the file's row keys are outside the query. Use only facts that are known before
- * the file is open.
+ * Return true if the file's row keys are outside the query. Use only facts that are known without
+ * the file.
  */
 static bool outside(const struct query *q, const struct query_file *f)
 {
@@ -163,7 +163,7 @@ static int bloom_lacks(const struct store *s, struct hfile *h, bool *lacks, stru
 	return rc;
 }
 
-/* Open a file. If the file can be skipped, only set `c->done`. */
+/* Open a file. If the query can skip the file, only set `c->done`. */
 static int open_file(const struct store *s, struct store_cursor *c, struct error *err)
 {
 	struct hfile_source source;

@@ -17,9 +17,9 @@ struct store_cursor {
 	struct cell cell; /* the next cell, or a place before it if the file is not open */
 	bool placed;	  /* true if `cell` is only a place */
 	bool done;	  /* true if the file has no more cells for the query */
-	bool tried;	  /* true if the file was opened before, so the file info is known */
+	bool tried;	  /* true after a first opening of the file, so the file info is known */
 	const char *spared;
-	struct hfile_reads reads; /* set when the file is closed */
+	struct hfile_reads reads; /* set at the close of the file */
 	struct buf before;	  /* for a reversed scan, the file's greatest row below the bound */
 	bool before_known, exhausted;
 };
@@ -65,7 +65,7 @@ size_t store_alone(const struct store *s, struct bytes stop);
 int store_skip(struct store *s, size_t ncells, struct error *err);
 /*
  * Find the greatest row before `key` in all files. Copy this row into `row` if it is greater than
- * the row there. Return RC_OK even if no row is found.
+ * the row there. Return RC_OK even without a row.
  */
 int store_row_before(struct store *s, const struct cell *key, struct buf *row, struct error *err);
 

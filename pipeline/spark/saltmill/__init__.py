@@ -4,12 +4,12 @@ import contextlib
 
 
 class JobError(Exception):
-    """A failure.  Nothing was published, unless the text begins with "published as".  If the native program printed an
-    error, the text is this error."""
+    """A failure. saltmill has published nothing, unless the text begins with "published as". If the native program
+    printed an error, the text is this error."""
 
 
 class Rejected(JobError):
-    """More events were rejected than max_rejects allows.  The text contains the first event above the limit."""
+    """The load has more rejects than max_rejects allows. The text contains the first event above the limit."""
 
 
 @contextlib.contextmanager

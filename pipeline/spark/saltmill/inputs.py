@@ -23,7 +23,7 @@ class Input(typing.NamedTuple):
     path: str  # path for the tasks
     size: int
     packed: bool
-    seen: tuple = ()  # size, time and inode of the file when it was listed
+    seen: tuple = ()  # size, time and inode of the file in the listing
 
 
 class Slice(typing.NamedTuple):
@@ -48,7 +48,7 @@ def object_seen(info):
 
 
 def unchanged(inputs, filesystem):
-    """Raise JobError if an input was changed after it was listed."""
+    """Raise JobError if an input has changed since the listing."""
     for i in inputs:
         try:
             now = object_seen(filesystem.get_file_info(i.path)) if filesystem else file_seen(i.path)
@@ -187,7 +187,7 @@ def list_inputs(paths, filesystem=None):
 def cut(inputs, wanted, sliceable):
     """Return about `wanted` slices of nearly equal size (None means one for 256 MiB).
 
-    An input that cannot be cut is one slice.  Neighbouring inputs that are smaller than a slice share a task.
+    An indivisible input is one slice. Neighbouring inputs that are smaller than a slice share a task.
     """
     total = sum(i.size for i in inputs)
     each = max(1, -(-total // wanted)) if wanted else SMALLEST_SLICE
@@ -255,9 +255,9 @@ def bounds_by_quotes(slices, edges):
 def mend(slices, reports):
     """Return (place, bounds) of the slices that do not begin at the end of the previous slice.
 
-    `slices` are in the order of the input, and `reports` are indexed by the numbers of slices.  A map finds the start
-    of a slice by a line end.  If this line end is inside quotes, the slice begins at a wrong byte.  The slice must then
-    be mapped again from the end of the previous slice.  Its end may change, and then the next slice is wrong, too.
+    `slices` are in the order of the input, and `reports` are indexed by the numbers of slices. A map finds the start of
+    a slice by a line end. If this line end is inside quotes, the slice begins at a wrong byte. Then a task must map the
+    slice again from the end of the previous slice. Its end may change, and then the next slice is wrong, too.
     bounds_by_quotes finds the bounds of all such slices at once, unless a quote stands inside an unquoted value.
     """
     bad, before, expected = [], None, None

@@ -2,9 +2,9 @@
 
     slices -> map (a task for each slice) -> Spark's shuffle by region -> reduce (a task for each region) -> unite
 
-Tasks run the native program.  Python and the JVM move compressed pieces of sorted rows, never single rows.  The
-command `unite` checks that all parts of the load are there, and publishes it by one rename.  The bytes are the same as
-those of `saltmill load --plan` on one machine, even if tasks failed and were repeated.
+Tasks run the native program. Python and the JVM move compressed pieces of sorted rows, never single rows. The command
+`unite` checks that all parts of the load are there, and publishes it by one rename. The bytes are the same as those of
+`saltmill load --plan` on one machine, even if Spark repeated failed tasks.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ class Result:
     manifest: dict
     slices: int
     shuffled: int  # bytes of pieces that the maps sent to the reduces
-    mended: int  # slices that were mapped again, because they began inside a row
+    mended: int  # slices with a second map, because they began inside a row
     seconds: dict  # duration of each stage, and of the slowest map and reduce task
 
     @property
@@ -160,21 +160,18 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
          program=None, break_lock=False, webhdfs=None):
     """Load `source` with the job into the new folder `out`, and return a Result.
 
-    out: a folder in a file system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://).
-    webhdfs: for hdfs://, the HTTP addresses of the NameNodes, HOST[:PORT],... (default: port 9870).
-    source: a DataFrame, for a job with `source: arrow`; or paths, patterns and folders that all tasks can open, URIs of
-    pyarrow.fs (hdfs://, s3://, gs:// ...), or paths of `filesystem`, which is a file system of pyarrow.fs.
-    slices: number of slices, approximately (default: one for each 256 MiB).
-    existing: the region list of an existing table, as for `saltmill load --existing`.
-    plan: a folder of `saltmill plan -o`, whose split points and settings the load uses.
-    sample: the share of the input that the plan reads.  The default depends on the size.  The plan always reads all of
-    a DataFrame, and all files that only tasks can open.
-    memory, threads: limits of the program in each task.
-    ordered: the DataFrame's rows always have the same order, so the rule `duplicates:` can be applied.
-    shuffle=False: up to 16 slices become separate loads, and `unite --loads` joins them.  `unite` refuses
-    a cell that is in two loads.
-    Raises Rejected if more events than max_rejects are bad, and JobError for all other failures.  Nothing is then
-    published, unless the message begins with "published as".
+    out: a folder in a file system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://). webhdfs:
+    for hdfs://, the HTTP addresses of the NameNodes, HOST[:PORT],... (default: port 9870). source: a DataFrame, for a
+    job with `source: arrow`; or paths, patterns and folders that all tasks can open, URIs of pyarrow.fs (hdfs://,
+    s3://, gs:// ...), or paths of `filesystem`, which is a file system of pyarrow.fs. slices: number of slices,
+    approximately (default: one for each 256 MiB). existing: the region list of an existing table, as for `saltmill load
+    --existing`. plan: a folder of `saltmill plan -o`, whose split points and settings the load uses. sample: the share
+    of the input that the plan reads. The default depends on the size. The plan always reads all of a DataFrame, and all
+    files that only tasks can open. memory, threads: limits of the program in each task. ordered: the DataFrame's rows
+    always have the same order, so the rule `duplicates:` can be applied. shuffle=False: up to 16 slices become separate
+    loads, and `unite --loads` joins them. `unite` refuses a cell that is in two loads. Raises Rejected if more events
+    than max_rejects are bad, and JobError for all other failures. Then saltmill has published nothing, unless the
+    message begins with "published as".
     """
     check_arguments(spark, slices, sample, threads, memory, out, webhdfs)
     limits = limit_option("--max-rejects", max_rejects)
@@ -263,7 +260,7 @@ def join(request, setting, slices, staging, limits, seconds):
         loads = load_all(request, setting, slices, staging.run / "loads")
     parts = [json.loads((f / "manifest.json").read_text()) for f in loads]
     many = too_many(limits[1], sum(p["rejected"] for p in parts), sum(p["read"] for p in parts))
-    unchanged(request.inputs, request.filesystem)  # slices of different versions of a file must not be joined
+    unchanged(request.inputs, request.filesystem)  # do not join slices of different versions of a file
     with timed(seconds, "unite"):
         request.native("unite", "--loads", *loads, *limits, "-o", staging.out, "--quiet",
                        accept=(native.DONE, native.REJECTS), failure=Rejected if many else JobError)

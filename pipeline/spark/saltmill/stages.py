@@ -52,7 +52,8 @@ class Request:
         return pathlib.Path(self.job).stem
 
     def native(self, command, *args, accept=(native.DONE,), failure=JobError, pieces=None):
-        """Run the program on the driver.  Raise `failure` with the program's message if the status is not accepted."""
+        """Run the program on the driver. Raise `failure` with the program's message if the caller does not accept the
+        status."""
         outcome = native.run(self.program, command, self.job, *args, pieces=pieces)
         if outcome.status not in accept:
             raise failure(outcome.sentence)
@@ -71,7 +72,7 @@ def package_file(folder):
     return path
 
 
-_shipped = {}  # files that were added to each application
+_shipped = {}  # files that each application already has
 
 
 def ship(request):
@@ -240,7 +241,7 @@ def probe(request, i, bounds):
 
 
 def can_slice(request):
-    """Return whether the job's input is text that may be cut anywhere."""
+    """Return whether tasks may cut the job's input anywhere, as text."""
     plain = [i for i in request.inputs if not i.packed]
     return bool(plain) and not request.frame and probe(request, plain[0], "0-0")
 

@@ -1,7 +1,7 @@
 """The temporary folder next to the output, and its lock.
 
-OUT.saltmill-spark/lock names the run that makes OUT.  All other files are in a folder of this run, which is removed
-when the run ends.  Tasks make no folders there, so a task that still runs then fails.  The rename of `saltmill unite`
+OUT.saltmill-spark/lock names the run that makes OUT. All other files are in a folder of this run. The run removes the
+folder at its end. Tasks make no folders there, so a task that still runs then fails. The rename of `saltmill unite`
 publishes OUT.
 
 If OUT is in HDFS, the driver makes the folder with Spark's Hadoop client.  The program in the tasks sends the HFiles to
@@ -48,7 +48,7 @@ def discard(path):
 
 
 class Staging:
-    """A context manager.  Inside, self.run is an empty folder, which is removed at the end."""
+    """A context manager. Inside, self.run is an empty folder, and the exit removes it."""
 
     def __init__(self, out, application, attempt=None, break_lock=False):
         self.out = pathlib.Path(os.path.abspath(out))
