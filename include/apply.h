@@ -26,7 +26,7 @@
 #define APPLY_REMOVED ".saltmill-removed"
 
 /*
- * State that is kept between successive runs of apply on one cluster. The state has connections,
+ * State that apply keeps between successive runs on one cluster. The state has connections,
  * regions, and the results of the last minute's checks (the cluster's health, space in HDFS). All
  * runs have the same options, except `dir` and `journal`. A run that fails clears this state.
  */
@@ -45,7 +45,7 @@ struct apply_options {
 	/* WebHDFS servers as HOST[:PORT],...; NULL means the NameNode's host */
 	const char *http;
 	const char *journal; /* path of the journal; NULL means DIR plus APPLY_SUFFIX */
-	/* true if DIR was never renamed, so that no journal has another name */
+	/* true if DIR never had another name, so that no journal has another name */
 	bool never_renamed;
 	bool create, alter, check, dry_run;
 	bool check_access;	   /* only check what the user may do; set dry_run, too */
@@ -88,13 +88,13 @@ struct apply_access {
 	bool good;
 	const char *text; /* a sentence; if not `good`, with the command that helps */
 };
-/* The phases of a run. Each phase is timed. */
+/* The phases of a run. apply times each phase. */
 enum apply_phase {
 	/* read the state of the cluster, tables and regions; create or alter tables */
 	APPLY_LOOK,
 	APPLY_UPLOAD, /* prepare a folder, upload the files, cut files at region borders */
 	APPLY_CALLS,  /* region servers load the files */
-	APPLY_CLEAN,  /* check that no file is left, remove the folders */
+	APPLY_CLEAN,  /* check that no file remains, remove the folders */
 	APPLY_CHECK,  /* compare all cells, if options.check is true */
 	APPLY_PHASES
 };
@@ -146,28 +146,29 @@ enum follow_phase {
 
 /* Gauges of a follower, which any thread may read. */
 struct follow_gauges {
-	_Atomic uint64_t waiting; /* loads that are published but not applied */
+	_Atomic uint64_t waiting; /* published loads that apply has not loaded yet */
 	_Atomic uint64_t behind;  /* the part of `waiting` that a new load must wait for */
 	/* publication time of the oldest waiting load, wall clock; 0 if no load waits */
 	_Atomic int64_t oldest_ms;
 	_Atomic uint64_t applied; /* loads since the start */
-	/* time of the last applied load, wall clock; 0 if no load was applied */
+	/* time of the last applied load, wall clock; 0 before the first load */
 	_Atomic int64_t applied_ms;
 	_Atomic uint64_t failures;	   /* attempts that failed since the start */
 	_Atomic int64_t ms[FOLLOW_PHASES]; /* sums over the applied loads */
-	/* states that cannot be read, or whose next load failed at the last attempt */
+	/* unreadable states, and states whose next load failed at the last attempt */
 	_Atomic uint64_t stuck;
-	_Atomic int paused; /* reading is paused because too many loads wait */
+	_Atomic int paused; /* the stream has stopped reading because too many loads wait */
 };
 
-/* How long a load's folder is kept after it was applied. */
+/* How long the follower keeps a load's folder after the load is in HBase. */
 struct follow_keep {
 	enum { KEEP_ALL, KEEP_LOADS, KEEP_TIME } by;
 	uint64_t n; /* KEEP_LOADS: number of loads of each state; KEEP_TIME: seconds */
 };
 
 struct follow_options {
-	struct apply_options apply; /* options for each load; `dir` and `journal` are ignored */
+	/* options for each load; the follower ignores `dir` and `journal` */
+	struct apply_options apply;
 	struct follow_keep keep;
 	/* follow_full returns true if at least this many loads wait; 0 means never */
 	uint64_t max_waiting;
@@ -196,7 +197,7 @@ void follow_add(struct follow *f, const char *dir, const char *prefix);
 void follow_drop(struct follow *f, const char *dir);
 /*
  * Follow all states below `dir`, which may be a shared folder. The follower also finds the states
- * of partitions that are added later.
+ * of later partitions.
  */
 void follow_all(struct follow *f, const char *dir);
 /*
@@ -211,8 +212,8 @@ void follow_look(struct follow *f);
 bool follow_full(struct follow *f);
 /*
  * Return how many loads a new load must wait for. The function counts all waiting loads. The count
- * leaves out the loads of a state while this state's first load fails and loads of other states are
- * applied. Any thread may call this function.
+ * leaves out the loads of a state while this state's first load fails and apply loads those of
+ * other states. Any thread may call this function.
  */
 uint64_t follow_behind(const struct follow *f);
 

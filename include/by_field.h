@@ -68,18 +68,18 @@ bool stored_reference(const struct stored *s, const struct cell *c, struct key_p
  * SingleColumnValueFilter with filterIfMissing. Add `or f:q is null` to get also the rows that lack
  * the column.
  *
- * Some fields are stored in qualifiers, in the cells of such qualifiers, or in timestamps.
- * Conditions on these fields select columns, by the newest version of each column. With
- * `any_version`, a row matches if one version of its column matches. For fields in qualifiers and
- * timestamps, each version then passes or fails alone.
+ * Some fields are in qualifiers, in the cells of such qualifiers, or in timestamps. Conditions on
+ * these fields select columns, by the newest version of each column. With `any_version`, a row
+ * matches if one version of its column matches. For fields in qualifiers and timestamps, each
+ * version then passes or fails alone.
  */
 
 struct where;
 
 /*
  * Compile the question. `families` are the families of the query. A column refers to its family by
- * index. All arguments are borrowed. Returns RC_CONFIG, with the place, if the table does not store
- * the data for a condition. Returns RC_LIMIT as key_ranges does.
+ * index. The object borrows all arguments. Returns RC_CONFIG, with the place, if the table does not
+ * store the data for a condition. Returns RC_LIMIT as key_ranges does.
  */
 int where_new(struct where **out, const struct stored *stored, const struct query_family *families,
 	      size_t nfamilies, const struct question *q, bool any_version, struct error *err);
@@ -118,8 +118,8 @@ static inline bool where_is_column(const struct query_range *span)
 	       (span->start.len == 0 && span->stop.len == 1 && span->stop.ptr[0] == 0);
 }
 /*
- * Return a sentence that explains to the user how conditions are tested, or NULL if no explanation
- * is needed.
+ * Return a sentence that explains to the user how the query tests conditions, or NULL if the user
+ * needs no explanation.
  */
 const char *where_note(const struct where *w);
 

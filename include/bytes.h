@@ -1,7 +1,7 @@
 /*
  * bytes.h - a borrowed slice, an owned buffer, big-endian integers, and text for people
  *
- * A struct bytes borrows its memory and is passed by value. A struct buf owns its memory and grows.
+ * A struct bytes borrows its memory. Pass it by value. A struct buf owns its memory and grows.
  * Release a struct buf with buf_release. Row keys, qualifiers and values are bytes. bytes_cmp
  * orders them as HBase does, which compares unsigned bytes and puts a proper prefix first.
  *

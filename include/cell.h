@@ -41,7 +41,7 @@ static inline bool cell_type_marks_family(unsigned type)
 #define CELL_TS_LATEST	INT64_MAX /* HConstants.LATEST_TIMESTAMP, which only search keys have */
 
 /*
- * A cell, whose slices are all borrowed. A cell with only the key set (other members 0) has no
+ * A cell, which borrows all of its slices. A cell with only the key set (other members 0) has no
  * value and no tags.
  */
 struct cell {
@@ -84,7 +84,7 @@ struct cell_value {
 	const uint8_t *ptr;
 	uint32_t len;
 	uint16_t column;
-	bool roomy; /* CELL_ROOM_BYTES from `ptr` on may be read, even if `len` is smaller */
+	bool roomy; /* code may read CELL_ROOM_BYTES from `ptr` on, even if `len` is smaller */
 };
 #define CELL_ROOM_BYTES 32
 

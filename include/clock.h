@@ -28,8 +28,8 @@ void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms);
 void clock_sleep_ms(int64_t ms);
 /*
  * Get the environment variable SOURCE_DATE_EPOCH, in milliseconds. A user sets this variable to
- * replace the clock (reproducible-builds.org/specs/source-date-epoch). *ms is -1 if the variable is
- * not set. Returns RC_CONFIG if its value is not a number.
+ * replace the clock (reproducible-builds.org/specs/source-date-epoch). *ms is -1 without the
+ * variable. Returns RC_CONFIG if its value is not a number.
  */
 int source_date_epoch(int64_t *ms, struct error *err);
 

@@ -19,7 +19,9 @@
 #include "storage.h"
 #include "splits.h"
 
-/* The options that all regions of a table share. These options do not change while regions are cut.
+/*
+ * The options that all regions of a table share. These options do not change during the cut of
+ * regions.
  */
 struct cut_table {
 	const struct row_plan *plan;
@@ -28,19 +30,19 @@ struct cut_table {
 	/* contains one folder for each family; the caller makes these folders */
 	const char *hfiles_dir;
 	struct storage *to; /* the storage of hfiles_dir; NULL means this machine */
-	int64_t created_ms; /* creation time that is written into the files, in ms */
+	int64_t created_ms; /* creation time in the files, in ms */
 	/* all records of the table, needed for rows that are too large to gather */
 	struct sorter *rows;
 	struct budget *budget;
 	struct helpers *helpers; /* threads that help to write files; NULL means no help */
 	struct syncer *syncer;	 /* syncs finished files; NULL means sync at once */
 	const char *temp_dir;
-	uint64_t gather_bytes;	  /* rows up to this size are gathered in memory; 0 means 8 MiB */
+	uint64_t gather_bytes; /* the cut gathers rows up to this size in memory; 0 means 8 MiB */
 	size_t file_buffer_bytes; /* buffer of each open file; 0 means 256 KiB */
-	/* the files are removed after inspection, so they are not synced */
+	/* the caller removes the files after inspection, so they need no sync */
 	bool temporary;
 	struct budget *quota;	   /* the limit of temporary files; NULL means no limit */
-	struct progress *progress; /* counts the records that are read; NULL means no counting */
+	struct progress *progress; /* counts the records; NULL means no counting */
 };
 
 /*
@@ -72,11 +74,11 @@ struct cut_result {
 	uint64_t rows; /* distinct row keys */
 	uint64_t cells, cells_deduplicated;
 	/*
-	 * `loaded` counts events with a stored cell; `deduplicated` counts events whose cells are
-	 * all overwritten
+	 * `loaded` counts events with a stored cell; `deduplicated` counts events if other cells
+	 * overwrite all of their cells
 	 */
 	uint64_t loaded, deduplicated;
-	struct cut_collision collision; /* the first collision that was found */
+	struct cut_collision collision; /* the first collision */
 	uint64_t cells_hidden;		/* stored Puts that delete markers of the load hide */
 	struct cut_collision hidden[CUT_EXAMPLES]; /* events with such Puts */
 };
@@ -98,7 +100,7 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struc
  * --- write_regions: the second half of a load ---
  *
  * Each thread takes whole regions. The thread merges the runs' records of the region's key range
- * and writes the region's files. When no region is left, the thread helps the threads that still
+ * and writes the region's files. When no region remains, the thread helps the threads that still
  * write. The files do not depend on the number of threads or on their timing.
  */
 
@@ -111,8 +113,8 @@ struct write_table {
 };
 
 /*
- * Return the bytes of memory that a thread needs at most to write a region of the table, after all
- * rows were read.
+ * Return the bytes of memory that a thread needs at most to write a region of the table, after the
+ * last row.
  */
 uint64_t write_memory(const struct cut_table *t);
 /* Write all regions. After RC_OK the files are on disk. `progress` counts cells and regions. */

@@ -41,7 +41,7 @@ int ddl_create_with(struct buf *out, const struct table *t, const struct splits 
 /*
  * Append the script that gives an existing table the attributes of `t`. `describe` is the output of
  * the shell's `describe`, and `name` is the file of that output, for messages. Attributes that `t`
- * does not mention stay. Returns RC_DATA if `describe` cannot be parsed.
+ * does not mention stay. Returns RC_DATA if it cannot parse `describe`.
  */
 int ddl_alter(struct buf *out, const struct table *t, const char *name, struct bytes describe,
 	      struct error *err);
@@ -80,8 +80,8 @@ uint64_t table_max_filesize(const struct table *t);
 /*
  * --- descriptions: a table's attributes as text, and the differences between two ---
  *
- * A description is read from the output of `describe`, from a create-table script or from a
- * cluster's own descriptor. All its data is in an arena.
+ * A description comes from the output of `describe`, from a create-table script or from a cluster's
+ * own descriptor. All its data is in an arena.
  */
 
 /* One {...} of the description. `name` is NULL for the table's own attributes. */

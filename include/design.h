@@ -4,8 +4,8 @@
  *   design_run, design_job, design_release     `saltmill design` and `compare`
  *   queries_read, queries_check, queries_write  `check --queries`
  *
- * Implemented in pipeline/advise/design. Ranges, rows and bytes are counted on the events with the
- * key encoder and the key ranges of `scan`. Seconds are a model with printed constants.
+ * Implemented in pipeline/advise/design. design counts ranges, rows and bytes on the events, with
+ * the key encoder and the key ranges of `scan`. Seconds are a model with printed constants.
  */
 #ifndef SALTMILL_DESIGN_H
 #define SALTMILL_DESIGN_H
@@ -51,7 +51,7 @@ struct design_table {
 	const char *key;	  /* name of the row key, such as "owner2 created8 id4" */
 	const char *const *parts; /* the parts in YAML, such as {field: owner, as: u16} */
 	size_t nparts;
-	double key_bytes, row_bytes; /* means; row_bytes are uncompressed KeyValues */
+	double key_bytes, row_bytes; /* means; row_bytes counts uncompressed KeyValues */
 	uint64_t hidden;	     /* events of the sample that share a key with a later event */
 	size_t regions;
 	double written;	       /* mean number of regions with 1 % of the writes of a minute */
@@ -61,7 +61,7 @@ struct design_table {
 };
 
 #define DESIGN_TABLES_MOST     3 /* tables of a new design */
-#define DESIGN_JOB_TABLES_MOST 8 /* tables of a job that is measured */
+#define DESIGN_JOB_TABLES_MOST 8 /* tables of a job to measure */
 struct design {
 	const char *name; /* "1", or "time first" for an obvious design */
 	bool obvious;	  /* listed only for comparison */
@@ -74,7 +74,7 @@ struct design {
 	double write_seconds; /* of it, for writes */
 	double busiest_write, busiest_write_p99; /* share of the writes on the busiest server */
 	double stored;				 /* bytes on disk */
-	const char *sentence;			 /* why it is recommended or not, with a figure */
+	const char *sentence; /* why design recommends it or not, with a figure */
 };
 
 struct design_result {
@@ -116,17 +116,17 @@ struct design_options {
 /* Read a rate such as 1000/s, 5k/s, 5/min, 20/h or 3/d. Returns false if the text is no rate. */
 bool design_rate(const char *text, double *per_second);
 /*
- * Find designs. Call design_release whatever the result. Returns RC_CONFIG if a question is
- * refused, with the place.
+ * Find designs. Call design_release whatever the result. Returns RC_CONFIG with the place if it
+ * refuses a question.
  */
 int design_run(struct design_result *out, const struct design_options *o, struct progress *progress,
 	       struct error *err);
 void design_release(struct design_result *r);
 
 /*
- * Append the job file of a design. `yaml` is the text of the job that was given to design_run. Its
- * tables are replaced, and its files become absolute paths. Returns RC_CONFIG if the text has no
- * key `tables` at the start of a line.
+ * Append the job file of a design. `yaml` is the text of the job of design_run. The function
+ * replaces its tables, and makes the paths of its files absolute. Returns RC_CONFIG if the text has
+ * no key `tables` at the start of a line.
  */
 int design_job(struct buf *out, const struct design *g, const struct job *job, struct bytes yaml,
 	       const struct input *input, struct error *err);

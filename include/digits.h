@@ -7,11 +7,10 @@
 /*
  * --- fast parsing: test and convert common texts eight bytes at a time ---
  *
- * A whole number usually takes two or three loads. Up to eight digits go into one word, which is
- * filled with '0' on the left. All eight digits are tested and converted together. Text is tested
- * for UTF-8 and NUL eight bytes at a time. With SSE4.1, one load takes up to sixteen digits,
- * without a branch on their number. The load reads bytes after the text, so these bytes must be
- * readable (event.h).
+ * A whole number usually takes two or three loads. Up to eight digits go into one word, with '0' on
+ * the left. One test and one conversion handle all eight digits. A test for UTF-8 and NUL reads
+ * eight bytes of text at a time. With SSE4.1, one load takes up to sixteen digits, without a branch
+ * on their number. The load reads bytes after the text, so these bytes must be readable (event.h).
  */
 
 #if defined(__x86_64__)
@@ -58,8 +57,8 @@ static inline bool all_digits(uint64_t x)
 }
 
 /*
- * Convert eight digits to a number. The digits are joined into pairs, the pairs into fours, and the
- * fours into eight.
+ * Convert eight digits to a number. The code joins the digits into pairs, the pairs into fours, and
+ * the fours into eight.
  */
 static inline uint64_t eight_digits(uint64_t x)
 {
@@ -169,8 +168,8 @@ static const uint8_t digit_slide[32] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
 					8,    9,    10,	  11,	12,   13,   14,	  15};
 
 /*
- * Convert the 1 to 16 digits of a text. EVENT_ROOM_BYTES after the text may be read. The digits
- * move to the right end of the register and are joined to pairs, fours and eights. The shuffle mask
+ * Convert the 1 to 16 digits of a text. The function may read EVENT_ROOM_BYTES after the text. The
+ * digits move to the right end of the register and become pairs, fours and eights. The shuffle mask
  * at digit_slide + n moves n bytes and fills the rest with 0. *over gets a nonzero bit if a byte is
  * not a digit.
  */
@@ -199,8 +198,8 @@ static inline SSE41 bool digits_sse41(struct bytes t, uint64_t *out)
 }
 
 /*
- * Return true if all bytes are 01..7F. The last 16 bytes are tested together, so some bytes are
- * tested twice.
+ * Return true if all bytes are 01..7F. The code tests the last 16 bytes together, so it tests some
+ * bytes twice.
  */
 static inline bool plain_run(const uint8_t *p, size_t n)
 {

@@ -50,8 +50,8 @@ static inline bool field_has_bytes(enum field_type t)
 }
 
 /*
- * A typed value. The field's type decides which member of the union is used. The size is 32 bytes,
- * so an array index needs only a shift.
+ * A typed value. The field's type decides which member of the union has the value. The size is 32
+ * bytes, so an array index needs only a shift.
  */
 struct value {
 	/* text from the source, joined if the field has several columns; `ptr` NULL means null */
@@ -68,7 +68,7 @@ struct value {
 	};
 };
 
-/* How a value is encoded in a key, a qualifier or a cell value. */
+/* The encoding of a value in a key, a qualifier or a cell value. */
 enum encode_as {
 	AS_TEXT,  /* the field's source text */
 	AS_BYTES, /* the field's bytes, decoded from hex */
@@ -99,9 +99,9 @@ enum encode_as {
 	AS_DESCENDING_U64,
 	AS_DESCENDING_I32,
 	AS_DESCENDING_I64,
-	AS_DESCENDING_TEXT, /* the text is first padded to the width, or ends with FF, as in
-			       Phoenix's DESC */
-	AS_YEAR,	    /* digits of the local time; the year has 4, the other parts 2 */
+	/* the text first gets padding to the width, or ends with FF, as in Phoenix's DESC */
+	AS_DESCENDING_TEXT,
+	AS_YEAR, /* digits of the local time; the year has 4, the other parts 2 */
 	AS_MONTH,
 	AS_DAY,
 	AS_HOUR,
@@ -177,11 +177,11 @@ struct layout {
 	int terminator;
 	const struct zone *zone; /* LAY_DATE; NULL means UTC */
 	unsigned date;		 /* LAY_DATE: the parts, DATE_YEAR | ... */
-	/* LAY_TEXT, LAY_BYTES: mask that each byte except the terminator is XORed with */
+	/* LAY_TEXT, LAY_BYTES: mask for an XOR of each byte except the terminator */
 	uint8_t invert;
 	uint8_t pad;
-	bool pad_left;	  /* pad on the left of the text, before the text is reversed */
-	bool exact;	  /* every value has `width` bytes, so none is padded */
+	bool pad_left;	  /* pad on the left of the text, before its reversal */
+	bool exact;	  /* every value has `width` bytes and needs no padding */
 	const char *name; /* field name, for messages */
 	/* the field name, with the part's name for a part of a date, such as created.year */
 	const char *title;
@@ -235,7 +235,7 @@ struct codes {
 void codes_add(struct codes *c, struct arena *a, struct bytes name, uint32_t code);
 /*
  * Sort the list after the last codes_add. Returns false if a name or code occurs twice. *twice is
- * then the second entry, and *same_name is true if the name is repeated. Do not call codes_find in
+ * then the second entry, and *same_name is true if both have one name. Do not call codes_find in
  * that case.
  */
 bool codes_sort(struct codes *c, struct arena *a, struct code *twice, bool *same_name);

@@ -57,10 +57,10 @@ struct listener {
 void report_to(const struct listener *l, const char *fmt, ...) ERROR_FORMAT(2, 3);
 void vreport_to(const struct listener *l, const char *fmt, va_list ap) ERROR_FORMAT(2, 0);
 
-/* --- rejects: reasons why events are not loaded --- */
+/* --- rejects: reasons why a load omits events --- */
 
 /*
- * The reason why an event was rejected. `reason` is a fixed word for counting, such as
+ * The reason why a load rejected an event. `reason` is a fixed word for counting, such as
  * "bad_number".
  */
 struct reject {

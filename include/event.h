@@ -1,8 +1,8 @@
 /*
  * event.h - events from a source, and places in Kafka topics
  *
- * input/ fills an event with raw columns and their origin, and row/ reads the event. All memory of
- * an event is borrowed and valid until the sink returns.
+ * input/ fills an event with raw columns and their origin, and row/ reads the event. The sink
+ * borrows all memory of an event, which is valid until the sink returns.
  */
 #ifndef SALTMILL_EVENT_H
 #define SALTMILL_EVENT_H
@@ -24,12 +24,12 @@ struct column {
 	bool absent; /* Kafka: the message has no such value; never set for CSV */
 };
 
-/* Bytes that may be read after the text of a column, so that code can load whole words. */
+/* Bytes that code may read after the text of a column, to load whole words. */
 #define EVENT_ROOM_BYTES 16
 
 #define EVENT_BATCH 64 /* the most events delivered at once */
 
-/* How a column of rows is used; 0 means not used. */
+/* The use of a column of rows; 0 means no use. */
 enum column_use { USE_NUMBER = 1, USE_TEXT = 2 };
 
 /*
@@ -42,12 +42,11 @@ struct short_text {
 #define SHORT_TEXT_MOST 15
 
 /*
- * Rows from a source that is not delimited text. Column k of row i has the index k * EVENT_BATCH +
- * i.
+ * Rows from a source without delimited text. Column k of row i has the index k * EVENT_BATCH + i.
  */
 struct event_made {
 	const struct column
-		*texts; /* texts of the columns that are used as text; all are present */
+		*texts; /* texts of the columns that the sink uses as text; all are present */
 	/* for each column: its numbers if the job uses only its numbers, else NULL */
 	const uint64_t *const *numbers;
 	/* for each column: EVENT_BATCH short texts; NULL if the column is in `texts` */
@@ -64,7 +63,7 @@ struct event_made {
  * before the first field. Positions have 16 bits (row_field).
  */
 struct event_rows {
-	const uint8_t *text; /* text of all rows; EVENT_ROOM_BYTES after each field may be read */
+	const uint8_t *text; /* text of all rows; code may read EVENT_ROOM_BYTES after each field */
 	const uint16_t *ends;
 	size_t n, ncolumns;
 	/* ncolumns, or ncolumns + 1 if line ends have two bytes */
@@ -101,7 +100,7 @@ static inline uint64_t row_seq(const struct event_rows *r, size_t row)
 struct event {
 	const struct column *columns; /* the columns, in the order of the source's column names */
 	size_t ncolumns;
-	bool roomy;   /* EVENT_ROOM_BYTES after each column's text may be read */
+	bool roomy;   /* code may read EVENT_ROOM_BYTES after each column's text */
 	uint64_t seq; /* rank of the event in the run's input; decides which duplicate is newer */
 	/* CSV: line where the event starts in its decompressed file, counted from 1 */
 	uint64_t line;
@@ -164,8 +163,8 @@ static inline struct place_text place_text(const char *topic, int32_t partition)
 }
 
 /*
- * Identifies a message. If the broker has another message at this offset, the topic was deleted and
- * created again.
+ * Identifies a message. If the broker has another message at this offset, somebody has deleted and
+ * recreated the topic.
  */
 struct anchor {
 	bool known;
@@ -184,7 +183,7 @@ struct offset_range {
 	 */
 	int64_t events;
 	/*
-	 * The last loaded message. Before the range is read, this is a message before `start`.
+	 * The last loaded message. Before the read of the range, this is a message before `start`.
 	 * After that, this is the last message before `end`.
 	 */
 	struct anchor last;

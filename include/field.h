@@ -70,8 +70,8 @@ void transform_scratch_release(struct transform_scratch *s);
 locale_t transform_locale(void);
 /*
  * Apply the steps of the field's transform to *text. The result is part of the old *text, or is in
- * `s` or in the job. If the result is in `s` or in the job, EVENT_ROOM_BYTES after it may be read.
- * Returns RC_DATA if a step rejects the text.
+ * `s` or in the job. If the result is in `s` or in the job, code may read EVENT_ROOM_BYTES after
+ * it. Returns RC_DATA if a step rejects the text.
  */
 int transform_text(const struct field *f, locale_t letters, struct bytes *text,
 		   struct transform_scratch *s, struct reject *why);
@@ -141,22 +141,23 @@ int field_find(const struct job *job, struct bytes name, size_t *index, struct e
  *
  * Compiling parses the values as the types of their fields and resolves the names. Numbers,
  * decimals and times compare by size, and texts and bytes compare bytewise. False is less than
- * true. A comparison with null is unknown, and so is the `not` of such a comparison (question.h).
- * An event is loaded if the answer is ANSWER_YES.
+ * true. A comparison with null is unknown, and so is the `not` of such a comparison (question.h). A
+ * load keeps an event if the answer is ANSWER_YES.
  */
 
 struct predicate;
 
 /*
  * Compile `c` into the arena. The question of `c` must outlive the predicate. Returns RC_CONFIG,
- * with the place, if a value does not fit its field. Returns RC_CONFIG also if `starts with` is
- * used on a field that is not text. Returns RC_CONFIG, too, if the condition compares texts that
- * look like numbers by order.
+ * with the place, if a value does not fit its field. Returns RC_CONFIG also for `starts with` on a
+ * field that is not text. Returns RC_CONFIG, too, if the condition compares texts that look like
+ * numbers by order.
  */
 int predicate_new(const struct predicate **out, const struct job_condition *c,
 		  const struct field_forms *forms, struct arena *a, struct error *err);
 /*
- * Check, as predicate_new does, that a condition is allowed on a field. The values are not parsed.
+ * Check, as predicate_new does, that a field allows a condition. The function does not parse the
+ * values.
  */
 int predicate_check(const struct question *q, const struct condition *c, const struct field *f,
 		    struct error *err);

@@ -49,7 +49,7 @@ enum filter_op {
 enum comparator_type {
 	COMPARE_BINARY,
 	COMPARE_BINARY_PREFIX,
-	COMPARE_SUBSTRING, /* substring of UTF-8 text; case is ignored */
+	COMPARE_SUBSTRING, /* substring of UTF-8 text, without regard to case */
 	/*
 	 * matches anywhere in the value; `.` matches any character (pattern.h; read/query/README.md
 	 * 7)

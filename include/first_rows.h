@@ -17,13 +17,13 @@
 #include "job.h"
 #include "kafka.h"
 
-#define LOOK_REJECTS 10 /* number of rejects that are kept */
+#define LOOK_REJECTS 10 /* number of rejects to keep */
 
 struct look_options {
 	const struct job *job;
 	const struct input *input;
 	uint64_t rows;	/* the most rows to read */
-	uint64_t shown; /* number of good rows that are kept with all cells */
+	uint64_t shown; /* number of good rows to keep with all cells */
 	/* memory of the command; the messages of a topic use a part of this memory */
 	uint64_t memory_bytes;
 	struct listener listener;
@@ -111,8 +111,8 @@ void sniff_release(struct sniff *s);
 
 /*
  * Append a job for a file, as YAML with comments. `name` is the file's name in the job. The file
- * has delimited text, plain lines or a JSON object in each line, and may be compressed. Files in
- * Avro or Arrow format have a schema that gives the types. The function reads at most 64 MiB
+ * has delimited text, plain lines or a JSON object in each line, perhaps in compressed form. Files
+ * in Avro or Arrow format have a schema that gives the types. The function reads at most 64 MiB
  * (decoded). If the file is longer, a comment in the job reports this limit. Returns RC_DATA if the
  * file is empty or has another format.
  */

@@ -20,10 +20,13 @@
 #include "mem.h"
 
 enum form_kind {
-	FORM_TEXT,  /* const char *; bytes that are not UTF-8 are written as \xHH */
+	FORM_TEXT,  /* const char *; the writer replaces bytes that are not UTF-8 by \xHH */
 	FORM_CHARS, /* char[count_at], NUL-terminated */
 	FORM_BYTES, /* struct bytes, written like FORM_TEXT */
-	/* struct bytes; bytes that are not UTF-8 are written as base64 under the key NAME_base64 */
+	/*
+	 * struct bytes; if they are not UTF-8, the writer encodes them as base64 under the key
+	 * NAME_base64
+	 */
 	FORM_BASE64,
 	FORM_KEY,	/* struct bytes, in HBase's \xHH form */
 	FORM_DIGEST,	/* uint8_t[16], in lower-case hex */
@@ -60,8 +63,8 @@ enum form_presence {
 	FORM_OR_NULL, /* null if empty; readers also accept a file without this member */
 	FORM_NULL_IF, /* null if the bool at if_at is true */
 	/*
-	 * as FORM_IF; if this member is left out, the next member, which has the same key, is
-	 * written
+	 * as FORM_IF; if the writer omits this member, it writes the next member, which has the
+	 * same key
 	 */
 	FORM_EITHER,
 	FORM_NEWER, /* always written; files of older versions lack this member */
@@ -144,16 +147,16 @@ void form_put_list(struct buf *out, const struct form *f, const void *items, siz
 void form_open(struct buf *out, const struct form *f, const void *object, enum form_style style);
 /* Append `,` and a key of an indented object. The caller appends the value. */
 void form_put_key(struct buf *out, const struct form *f, const char *key);
-/* Append a value as text without quotes. Returns false if the value is left out or null. */
+/* Append a value as text without quotes. Returns false if the value is absent or null. */
 bool form_plain(struct buf *out, const struct form_member *m, const void *object);
 bool form_is_integer(const struct form_member *m);
 /* Write the object to a file in the style FORM_FILE, durably. */
 int form_write(const struct form *f, const void *object, const char *path, struct error *err);
 
 /*
- * Read the JSON text of an object. Members that are left out keep their value. The function ignores
- * unknown keys. The function allocates all texts and lists in *a. `path` is for messages. `what` is
- * the form's name in messages, such as "a manifest". Returns RC_DATA if the text does not have this
+ * Read the JSON text of an object. Absent members keep their value. The function ignores unknown
+ * keys. The function allocates all texts and lists in *a. `path` is for messages. `what` is the
+ * form's name in messages, such as "a manifest". Returns RC_DATA if the text does not have this
  * form.
  */
 int form_parse(const struct form *f, void *object, struct bytes text, const char *path,

@@ -26,7 +26,7 @@ struct map_report {
 	const char *program; /* version of the program that wrote it */
 	uint8_t plan[16];    /* identity of the plan (kept_plan in pass.h) */
 	const char *path;    /* path of the input */
-	/* the part of the input that was read, as in struct source_part (source.h) */
+	/* the part of the input, as in struct source_part (source.h) */
 	uint64_t number, size, head, head_lines, from, to, first, end, lines, seqs, line_base;
 	bool head_read, whole, last;
 	const char *quote; /* CSV: the quote character; else NULL */
@@ -39,7 +39,7 @@ struct map_report {
 	size_t nreasons;
 	struct map_table *tables; /* the tables, in the order of the job */
 	size_t ntables;
-	/* columns of the input's schema; an empty list is not written */
+	/* columns of the input's schema; the writer omits an empty list */
 	struct manifest_column *columns;
 	size_t ncolumns;
 };
@@ -70,7 +70,7 @@ struct reduce_region {
 };
 struct reduce_table {
 	const char *name;
-	/* the reduced regions, in rising order; empty if the table was not reduced */
+	/* the reduced regions, in rising order; empty if the reduce skipped the table */
 	struct reduce_region *regions;
 	size_t nregions;
 };
@@ -109,7 +109,7 @@ int reduce_report_read(struct reduce_report *r, const char *folder, struct arena
  *
  * Reduces on many machines have only that storage (HDFS) in common. Each reduce sends its files to
  * one folder, and unite moves the files out of that folder. These functions never create the
- * folder, because a late reduce must fail after the folder was removed. A file's name contains the
+ * folder, because a late reduce must fail after the end of the folder. A file's name contains the
  * table, the region and the digest, so a second attempt writes the same file.
  */
 
@@ -134,7 +134,7 @@ int sent_files_take(struct storage *to, const char *uri, size_t table, size_t re
 int sent_files_give_back(struct storage *in, const char *uri, size_t table, size_t region,
 			 const struct manifest_file *f, const char *folder, struct error *err);
 /*
- * Check that `uri` is on the storage of the load's output, because files cannot be moved between
+ * Check that `uri` is on the storage of the load's output, because no file can move between
  * storages. Returns RC_CONFIG if `uri` is on another storage.
  */
 int sent_files_check_place(const char *uri, const char *output, struct error *err);

@@ -46,10 +46,7 @@ uint32_t crc32c_add(uint32_t crc, const uint8_t *p, size_t n);
 struct distinct {
 	uint64_t *hash;
 	size_t n, room;
-	/*
-	 * more than DISTINCT_MOST values were added; `n` no longer grows, and further values are
-	 * ignored
-	 */
+	/* the counter got more than DISTINCT_MOST values; `n` no longer grows */
 	bool many;
 };
 /*
@@ -61,7 +58,9 @@ void distinct_release(struct distinct *d);
 
 /* --- names: find a name among many --- */
 
-/* A name with a number that the caller sets. The number is 0 at first. The name is borrowed. */
+/*
+ * A name with a number that the caller sets. The number is 0 at first. The struct borrows the name.
+ */
 struct name_entry {
 	const char *name;
 	size_t number;

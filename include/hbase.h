@@ -32,7 +32,7 @@ enum hbase_trouble {
 	TROUBLE_NONE,
 	TROUBLE_GONE, /* the server or region is not there; find the new server, then retry */
 	TROUBLE_BUSY, /* wait, then retry at the same server */
-	/* the call was sent, but no answer came; the server may have done the call */
+	/* the client sent the call, but got no answer; the server may have done the call */
 	TROUBLE_LOST,
 	TROUBLE_EXISTS,	 /* the table or namespace to create exists */
 	TROUBLE_MISSING, /* the table or namespace does not exist */
@@ -62,8 +62,8 @@ struct hbase;
  * Connect to a cluster. `servers` is host[:port],... of masters (port 16000) or, from HBase 2.5 on,
  * of region servers. `servers` can also be zk:host[:port],...[/parent], the ZooKeeper quorum (2181,
  * /hbase). The function tries each server until one answers. `user` is the HBase user of all calls.
- * If `user` is NULL, this is $HADOOP_USER_NAME, or the process's user. Returns RC_CONFIG if
- * `servers` cannot be parsed.
+ * If `user` is NULL, this is $HADOOP_USER_NAME, or the process's user. Returns RC_CONFIG if it
+ * cannot parse `servers`.
  */
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err);
@@ -134,8 +134,8 @@ struct hbase_tables {
 };
 /*
  * List the tables whose whole name matches a regular expression of Java, as the shell's `list`
- * does. The master evaluates it. NULL matches all tables. System tables are left out. Release *out
- * whatever the result.
+ * does. The master evaluates it. NULL matches all tables. The list omits system tables. Release
+ * *out whatever the result.
  */
 int hbase_tables(struct hbase *h, const char *regex, struct hbase_tables *out,
 		 struct hbase_failure *why, struct error *err);
@@ -154,7 +154,7 @@ struct hbase_regions {
 	struct hbase_region *item;
 	size_t count;
 	/*
-	 * Encoded names of the regions that were split or merged into these regions. hbase:meta
+	 * Encoded names of the regions from which HBase split or merged these regions. hbase:meta
 	 * lists such regions for some time.
 	 */
 	struct bytes *parents;
@@ -249,7 +249,7 @@ int hbase_scan_region(struct hbase *h, const struct hbase_region *r, const struc
 		      hbase_take_cell *take, void *ctx, struct hbase_failure *why,
 		      struct error *err);
 
-/* A scan of a region, one call at a time. {0} is closed. */
+/* A scan of a region, one call at a time. {0} has no scanner. */
 struct hbase_scanner {
 	struct hbase_place place;
 	bool open;  /* the scanner is open on the server */
@@ -285,7 +285,7 @@ int hbase_scanner_next(struct hbase *h, struct hbase_scanner *s, struct hbase_ba
 int hbase_scanner_renew(struct hbase *h, struct hbase_scanner *s, struct hbase_failure *why,
 			struct error *err);
 /*
- * Close a scanner, which may already be closed. The call takes at most a second. If the call fails,
+ * Close a scanner. A second call has no effect. The call takes at most a second. If the call fails,
  * the scanner stays open on the server until its lease expires.
  */
 void hbase_scanner_close(struct hbase *h, struct hbase_scanner *s);
@@ -297,7 +297,7 @@ int hbase_batch_cell(struct bytes *cells, struct cell *out, struct error *err);
 void hbase_batch_release(struct hbase_batch *b);
 
 /*
- * --- precheck: problems of a cluster, and their fixes, before anything is loaded ---
+ * --- precheck: problems of a cluster, and their fixes, before a load ---
  *
  *   precheck_wait, precheck_cluster, precheck_table..., hbase_status_release
  */
@@ -360,8 +360,8 @@ int precheck_cluster(const struct listener *l, const struct hbase_status *s, int
 void precheck_table(const struct listener *l, const struct hbase_status *s, const char *table,
 		    int64_t now_ms);
 /*
- * Check that the table is enabled. Returns RC_CONFIG if the table is disabled. Returns RC_IO with
- * TROUBLE_BUSY if HBase is just enabling the table.
+ * Check that the table is not disabled. Returns RC_CONFIG if the table is disabled. Returns RC_IO
+ * with TROUBLE_BUSY if HBase is just enabling the table.
  */
 int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,
 		   struct error *err);

@@ -22,14 +22,15 @@ struct hfile_source {
 	uint64_t bytes;	  /* size of the whole file */
 	/* Fill `to` with `len` bytes from `offset` on. The range is always within the file. */
 	int (*read)(void *self, uint64_t offset, void *to, size_t len, struct error *err);
-	void (*close)(void *self); /* releases `self`; NULL means that no release is needed */
+	/* releases `self`; NULL means that there is nothing to release */
+	void (*close)(void *self);
 	void *self;
 };
 /* Open a regular file as a source. */
 int hfile_file_source(struct hfile_source *out, const char *path, struct error *err);
 /*
- * Count the source's bytes in `p` (run.h). Each byte counts at its first read. Bytes that were
- * never read count when the source is closed. If the function returns RC_MEMORY, it has closed the
+ * Count the source's bytes in `p` (run.h). Each byte counts at its first read. Bytes outside of all
+ * reads count at the close of the source. If the function returns RC_MEMORY, it has closed the
  * source.
  */
 int hfile_source_watch(struct hfile_source *s, struct progress *p, struct error *err);
@@ -80,7 +81,7 @@ struct hfile_options {
 	int64_t create_ms;	    /* hfile.CREATE_TIME_TS */
 	int64_t bulkload_ms;	    /* BULKLOAD_TIMESTAMP */
 	struct bytes source_task;   /* BULKLOAD_SOURCE_TASK */
-	/* Columns in order, for hfile_add_values, at most 65535. The bytes are copied. */
+	/* Columns in order, for hfile_add_values, at most 65535. The function copies the bytes. */
 	const struct bytes *qualifiers;
 	size_t nqualifiers;
 	bool mvcc; /* store mvcc 0 in each cell, as HFileOutputFormat2 does */
@@ -90,14 +91,14 @@ struct hfile_options {
 		*scratch; /* shared memory of writers; NULL means that the writer creates its own */
 	/*
 	 * Threads that help to compress; NULL means no help. Helpers do not change the file's
-	 * bytes. Their memory comes from the budget (NULL means no limit). If the budget is used
-	 * up, they do not help. `helpers` and `budget` must outlive the scratch.
+	 * bytes. Their memory comes from the budget (NULL means no limit). If the budget has no
+	 * more memory, they do not help. `helpers` and `budget` must outlive the scratch.
 	 */
 	struct helpers *helpers;
 	struct budget *budget;
 	/* only for hfile_writer_new: */
 	size_t file_buffer_bytes; /* size of the write buffer; 0 means 256 KiB */
-	bool temporary;		  /* true if the finished file need not be synced */
+	bool temporary;		  /* true if the finished file needs no sync */
 	/* syncs the finished file (io.h); if NULL, hfile_finish syncs the file */
 	struct syncer *syncer;
 };
@@ -131,12 +132,11 @@ int hfile_writer_new(struct hfile_writer **out, const char *path, const struct h
 int hfile_writer_new_to(struct hfile_writer **out, const struct hfile_sink *sink,
 			const struct hfile_options *opt, struct error *err);
 /*
- * Add a copy of the next cell. Returns RC_ORDER if the cell sorts before the previous
- * cell. Returns RC_LIMIT if a part of the cell is too long for the format. Returns RC_DATA if the
- * cell has another family than the file. An empty family means the file's family. The writer does
- * not store the cell's mvcc, because a server gives all cells of a file the sequence id of the bulk
- * load. Only hfile_finish reports some write errors. After RC_MEMORY or RC_IO only hfile_abort is
- * allowed.
+ * Add a copy of the next cell. Returns RC_ORDER if the cell sorts before the previous cell. Returns
+ * RC_LIMIT if a part of the cell is too long for the format. Returns RC_DATA if the cell has
+ * another family than the file. An empty family means the file's family. The writer does not store
+ * the cell's mvcc, because a server gives all cells of a file the sequence id of the bulk load.
+ * Only hfile_finish reports some write errors. After RC_MEMORY or RC_IO, call only hfile_abort.
  */
 int hfile_add(struct hfile_writer *w, const struct cell *c, struct error *err);
 /*
@@ -147,7 +147,7 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 		  struct error *err);
 /*
  * Add values of known columns, all with one timestamp. hfile_add_values is the fastest of the three
- * functions. CELL_ROOM_BYTES from row.ptr on may be read.
+ * functions. The function may read CELL_ROOM_BYTES from row.ptr on.
  */
 int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 		     const struct cell_value *values, size_t count, struct error *err);
@@ -155,13 +155,13 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
  * blocks. */
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
 /*
- * Test whether hfile_bytes_so_far is at least `bytes` after all full blocks are written. The
+ * Test whether hfile_bytes_so_far is at least `bytes` after the write of all full blocks. The
  * function first writes full blocks if needed, so the answer is the same with and without helpers.
  */
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err);
 /*
- * Write index, file info, bloom filter and trailer, finish the sink and fill *sum. `w` is freed
- * whatever the result.
+ * Write index, file info, bloom filter and trailer, finish the sink and fill *sum. The function
+ * frees `w` whatever the result.
  */
 int hfile_finish(struct hfile_writer *w, struct hfile_summary *sum, struct error *err);
 /* Abort the sink, which removes a file, and free `w`. NULL is fine. */
@@ -182,7 +182,7 @@ struct hfile_tuning {
 	uint32_t block_bytes; /* 0 means the block size of the file */
 	/* total size of the sampled blocks, before and after compression */
 	uint64_t plain_bytes, stored_bytes;
-	/* size with ZSTD 3 and without encoding; 0 means that it was not tried */
+	/* size with ZSTD 3 and without encoding; 0 means no trial */
 	uint64_t usual_bytes;
 };
 /* A file opened for reading. Only one thread at a time may use it. */
@@ -190,7 +190,8 @@ struct hfile;
 
 /*
  * Try settings on the data blocks of an uncompressed file, and choose the best settings for the
- * aim. Time is estimated from sizes without a clock, so all machines choose the same settings.
+ * aim. An estimate of the time uses sizes instead of a clock, so all machines choose the same
+ * settings.
  */
 int hfile_tune(struct hfile *f, const struct hfile_tune_request *request, unsigned threads,
 	       struct hfile_tuning *out, struct error *err);
@@ -209,7 +210,7 @@ struct hfile_trailer {
 /*
  * Open a file. The call reads trailer, root index, file info and bloom meta, and verifies their
  * checksums. The reader recognises both framings of ZSTD. Returns RC_DATA, with path and offset, if
- * the format is violated.
+ * the file violates the format.
  */
 int hfile_open(struct hfile **out, const char *path, struct error *err);
 /*
@@ -279,7 +280,7 @@ int hfile_seek(struct hfile *f, const struct cell *key, struct error *err);
  * if there is no such row.
  */
 int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, struct error *err);
-/* Counts of the blocks that were read so far. */
+/* Counts of the blocks so far. */
 struct hfile_reads {
 	uint64_t data, index, bloom;
 	uint64_t opening; /* bytes of the load-on-open section at the file's end */
@@ -317,7 +318,7 @@ int hfile_may_delete(struct hfile *f, struct bytes row, bool *out, struct error 
 /*
  * Verify a whole file. The checks cover all checksums, the block chain, the index, the cell order,
  * and the trailer's counts. The checks also cover first and last key, averages and time range. The
- * bloom filter must find every key. *sum is filled as the writer does.
+ * bloom filter must find every key. *sum has the members that the writer fills.
  */
 int hfile_verify(const char *path, struct hfile_summary *sum, struct error *err);
 /* Verify an open file, as hfile_verify does for a path. The digest stays zero. */

@@ -14,18 +14,18 @@
 #include "error.h"
 
 struct out_file {
-	int fd;		 /* file descriptor; -1 if the file is closed */
+	int fd;		 /* file descriptor; -1 after the close */
 	char *path;	 /* owned */
 	uint64_t offset; /* bytes written so far, including the bytes in `buf` */
 	uint64_t written,
 		/*
-		 * `written` counts bytes that were passed to the system. `started` counts those
-		 * bytes for which writeback to disk was requested
+		 * `written` counts the bytes that the system has. `started` counts those bytes
+		 * whose writeback to disk has begun
 		 */
 		started;
 	struct buf buf;
 	size_t buffer_bytes;
-	bool temporary; /* the file is removed soon, so it is not synced */
+	bool temporary; /* the caller removes the file soon, so it needs no sync */
 	int errnum;	/* the first failure; later writes do nothing */
 	void *digest;	/* XXH3 state over all written bytes */
 };
@@ -53,7 +53,7 @@ int out_finish_later(struct out_file *o, struct syncer *s, struct error *err);
  * out_finish or out_abort.
  */
 void out_digest(const struct out_file *o, uint8_t digest[16]);
-/* Close and unlink the file. The call does nothing for a file that is finished or {.fd = -1}. */
+/* Close and unlink the file. The call does nothing for a finished file or {.fd = -1}. */
 void out_abort(struct out_file *o);
 
 /*
@@ -107,7 +107,10 @@ int io_make_temp_dir(char **path, const char *parent, const char *prefix, struct
 int io_sync_dir(const char *path, struct error *err);
 /* Sync the folder that contains `path`, so that a new name is on disk. */
 int io_sync_parent(const char *path, struct error *err);
-/* Remove a folder and its content. A missing folder is not an error. Links are not followed. */
+/*
+ * Remove a folder and its content. A missing folder is not an error. The function does not follow
+ * links.
+ */
 int io_remove_tree(const char *path, struct error *err);
 /*
  * Remove the content of an open folder, except the entry `but`. If `but` is NULL, the function
@@ -150,7 +153,8 @@ struct login {
 };
 /*
  * Set the login of the process, before the first thread and the first connection. A keytab's
- * tickets stay in memory. Returns RC_CONFIG if the keytab cannot be read, or has no principal.
+ * tickets stay in memory. Returns RC_CONFIG if it cannot read the keytab, or if the keytab has no
+ * principal.
  */
 int login_use(const struct login *l, struct error *err);
 const struct login *login_used(void);

@@ -38,8 +38,8 @@ enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS, TIME_OF_SOURCE 
 enum year_rule { YEAR_WRITTEN, YEAR_GIVEN, YEAR_NEAR, YEAR_OF_FILE };
 
 /*
- * The steps that change a field's text before it is parsed as its type. The steps run in the order
- * of the members, whatever their order in the job file.
+ * The steps that change a field's text before the parser of its type. The steps run in the order of
+ * the members, whatever their order in the job file.
  */
 enum letters { LETTERS_AS_THEY_ARE, LETTERS_LOWER, LETTERS_UPPER };
 enum otherwise { OTHERWISE_REJECT, OTHERWISE_KEEP, OTHERWISE_TEXT };
@@ -92,7 +92,8 @@ struct field {
 	uint32_t scale;		   /* FIELD_DECIMAL: 0..18 */
 	const struct codes *codes; /* FIELD_CODE */
 	/*
-	 * true: unknown names get the code `unknown`; false: events with unknown names are rejected
+	 * true: unknown names get the code `unknown`; false: the load rejects events with unknown
+	 * names
 	 */
 	bool has_unknown;
 	uint32_t unknown;
@@ -112,7 +113,7 @@ struct job_condition {
 	const size_t *fields; /* by condition of the question: index in job.fields */
 };
 
-/* A rule for a field's values. An event that breaks the rule is rejected. */
+/* A rule for a field's values. The load rejects an event that breaks the rule. */
 struct expectation {
 	size_t field;
 	const char *reason;		  /* word of the reject, such as expect_min */
@@ -142,8 +143,8 @@ struct key_part {
 	enum part_kind kind;
 	struct pos pos;
 	/*
-	 * PART_SALT, PART_HASH: the fields whose key encodings are hashed, in order. Without fields
-	 * (phoenix, hbasewd), the whole key after this part is hashed.
+	 * PART_SALT, PART_HASH: the fields whose key encodings are the input of the hash, in order.
+	 * Without fields (phoenix, hbasewd), the input is the whole key after this part.
 	 */
 	size_t *of;
 	size_t nof;
@@ -207,8 +208,8 @@ struct cell_spec {
 	size_t table; /* VALUE_KEY: index in job.tables */
 	enum encode_as as;
 	/*
-	 * true: an event with a null value or qualifier field gets no cell; false: such an event is
-	 * rejected
+	 * true: an event with a null value or qualifier field gets no cell; false: the load rejects
+	 * such an event
 	 */
 	bool optional;
 	/* condition of the events that have the cell; NULL means all events */
@@ -256,7 +257,8 @@ struct job_table {
 	const struct job_condition *when;
 	/*
 	 * An index table's cells contain row keys of the table `index_of`. That table is earlier in
-	 * the job and is published first. If both tables differ, the data of `index_of` is right.
+	 * the job, and the load publishes it first. If both tables differ, the data of `index_of`
+	 * is right.
 	 */
 	bool is_index;
 	size_t index_of;
@@ -300,12 +302,12 @@ enum quotes { QUOTES_STRICT, QUOTES_LENIENT, QUOTES_NONE };
  */
 enum escapes { ESCAPES_NONE, ESCAPES_PLAIN, ESCAPES_MYSQL, ESCAPES_POSTGRES };
 
-/* How negative numbers are written besides -12: as 12- or as (12). */
+/* The form of negative numbers besides -12: as 12- or as (12). */
 enum minus { MINUS_FRONT, MINUS_TRAILING, MINUS_PARENTHESES };
 
 /*
- * How JSON texts are stored in a file: one on each line, one after the other on any lines, or as the
- * pairs of lines of an Elasticsearch bulk request. A text that is a list has its items as records.
+ * How a file stores JSON texts: one on each line, one after the other on any lines, or as the pairs
+ * of lines of an Elasticsearch bulk request. A text that is a list has its items as records.
  */
 enum json_layout { JSON_LINES, JSON_DOCUMENTS, JSON_BULK };
 
@@ -321,7 +323,7 @@ struct json_form {
 struct csv_source {
 	/*
 	 * Paths, relative to the job file's folder. "-" is standard input. A folder or a glob(7)
-	 * pattern means the files that exist when the source is opened.
+	 * pattern means the files that exist when the source opens.
 	 */
 	const char **files;
 	size_t nfiles;
@@ -351,8 +353,8 @@ struct csv_source {
 	size_t nwidths;	  /* number of columns; 0 means delimited text */
 	bool pairs;	  /* a value is KEY=VALUE, and the keys are the columns */
 	bool has_comment;
-	uint8_t comment; /* lines that begin with this byte are skipped */
-	/* rows that match this pattern (pattern.h) are filtered; NULL means no pattern */
+	uint8_t comment; /* the source skips lines that begin with this byte */
+	/* the source filters rows that match this pattern (pattern.h); NULL means no pattern */
 	struct pattern *skip_matching;
 	enum trim trim;
 	enum missing missing;
@@ -376,9 +378,8 @@ struct csv_source {
  * $timestamp, $value and $header.NAME.
  */
 /*
- * The reason why there is no format `protobuf`. protobuf-c and nanopb decode only schemas that are
- * known at compile time. libprotobuf's DynamicMessage is C++, and libgrpc-dev has libupb without
- * headers.
+ * The reason why there is no format `protobuf`. protobuf-c and nanopb decode only schemas from
+ * compile time. libprotobuf's DynamicMessage is C++, and libgrpc-dev has libupb without headers.
  */
 #define NO_PROTOBUF                                                                                \
 	"no C library decodes Protobuf by a schema fetched at run time; convert it to Avro or "    \
@@ -389,7 +390,7 @@ enum kafka_start { KAFKA_EARLIEST, KAFKA_LATEST, KAFKA_TIME };
 
 /*
  * A librdkafka property. The job sets exactly one of `value`, `file` and `env`. saltmill reads
- * `file` and `env` when it creates the client. Their content is never printed.
+ * `file` and `env` when it creates the client. saltmill never prints their content.
  */
 struct kafka_property {
 	const char *name;
@@ -412,13 +413,13 @@ struct kafka_source {
 	const char *pattern;
 	struct pattern *like; /* compiled pattern */
 	const char *several;  /* the topics or the pattern, for messages */
-	/* offsets are committed to this consumer group; NULL means no commits */
+	/* commit offsets to this consumer group; NULL means no commits */
 	const char *group;
 	bool share; /* members of the group share the topic, by partition */
 	enum kafka_format format;
 	/*
-	 * registry for values in Confluent's wire format, always used for KAFKA_AVRO; `url` is NULL
-	 * if it is not used
+	 * registry for values in Confluent's wire format, always present for KAFKA_AVRO; without
+	 * use, `url` is NULL
 	 */
 	struct kafka_registry {
 		const char *url; /* URL of the registry, without a final / */
@@ -438,7 +439,7 @@ struct kafka_source {
 	uint64_t patience_s;
 	const char *dead_letters; /* topic for rejected messages; NULL means no topic */
 	uint64_t max_message;	  /* bytes; a larger message is a bad event; 0 means no limit */
-	/* stream: a load is cut when it reaches one of these limits; 0 means no limit */
+	/* stream: a cut ends at one of these limits; 0 means no limit */
 	uint64_t roll_bytes, roll_rows, roll_s;
 };
 
@@ -471,7 +472,9 @@ struct job {
 	struct kafka_source kafka;
 	/* properties may name code to run; only a trusted caller sets this flag (run.h) */
 	bool allow_code;
-	/* the fields of the job file, then the columns that are used without a field (as text) */
+	/*
+	 * the fields of the job file, then the columns that the job uses without a field (as text)
+	 */
 	struct field *fields;
 	size_t nfields;
 	struct written written_fields; /* the fields of the job file */
@@ -500,7 +503,7 @@ enum origin column_origin(const struct job *job, const char *name);
  * Return the field whose `max_share` covers a reject with this reason, or NULL. `field` may be NULL.
  */
 const struct field *job_tolerates(const struct job *job, const char *reason, const char *field);
-/* Return a field with `unique`, or NULL. Its events must be read in input order, by one thread. */
+/* Return a field with `unique`, or NULL. One thread must read its events in input order. */
 const struct field *job_unique(const struct job *job);
 /* Return true if a field reads a column of this origin. */
 bool job_reads(const struct job *job, enum origin origin);
@@ -531,8 +534,8 @@ struct job_key {
 };
 
 /*
- * Pass each key to see(), parents first. A key that several places have (parts of row keys and
- * qualifiers) is passed only once. The texts are valid until see() returns.
+ * Pass each key to see(), parents first. The function passes a key that several places have (parts
+ * of row keys and qualifiers) only once. The texts are valid until see() returns.
  */
 void job_words(void (*see)(void *ctx, const struct job_key *key), void *ctx);
 

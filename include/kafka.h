@@ -25,8 +25,8 @@
 #define KAFKA_MEMORY_SHARE 4
 /*
  * Check that the job's `max_message` fits in `memory_bytes`, a client's share of --memory. Returns
- * RC_CONFIG with the --memory that the job needs. So no message is accepted or rejected because of
- * the memory.
+ * RC_CONFIG with the --memory that the job needs. So the memory has no effect on accepting or
+ * rejecting a message.
  */
 int kafka_check_memory(const struct job *job, uint64_t memory_bytes, struct error *err);
 
@@ -75,7 +75,7 @@ struct kafka_size {
 /* The job's topics and their partitions. */
 struct kafka_topic {
 	char cluster[64];
-	/* in the order of the job; topics of a pattern are sorted by name */
+	/* in the order of the job; topics of a pattern in the order of their names */
 	struct kafka_size *topics;
 	size_t ntopics;
 	int32_t npartitions;		    /* partitions of the only topic */
@@ -86,9 +86,9 @@ struct kafka_topic {
 /*
  * Query the brokers. Returns RC_CONFIG if a topic does not exist, if the pattern matches no topic,
  * or if a partition of the job is missing. Returns RC_DATA if the missing topic existed earlier
- * (kafka_topic_is_known, or this client found it). If the job has several topics, their partition
- * counts are refreshed every KAFKA_TOPICS_S seconds. The topics that match a pattern are refreshed
- * in the same way. The result leaves out deleted topics of a pattern.
+ * (kafka_topic_is_known, or this client found it). If the job has several topics, the client
+ * refreshes their partition counts every KAFKA_TOPICS_S seconds. The client refreshes the topics of
+ * a pattern in the same way. The result leaves out deleted topics of a pattern.
  */
 #define KAFKA_TOPICS_S 5
 int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err);
@@ -159,7 +159,7 @@ int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, str
 
 /*
  * Produce the `n` lines of the job's rejects.jsonl to job->kafka.dead_letters. Key, value, headers
- * and time of each message are unchanged. Each message also gets the headers saltmill.reason,
+ * and time of each message stay the same. Each message also gets the headers saltmill.reason,
  * .field, .topic, .partition and .offset. The call returns when the brokers have accepted all
  * messages, in any order.
  *
@@ -199,7 +199,8 @@ void kafka_taken(const struct kafka *k, struct offset_range *ranges, size_t n);
 void kafka_message(const struct kafka_batch *b, size_t i, bool headers, struct message *out,
 		   struct message_header **room, size_t *nroom);
 /*
- * Release the messages, so that the batch can be filled again. Any thread may call this function.
+ * Release the messages, so that the caller can fill the batch again. Any thread may call this
+ * function.
  */
 void kafka_batch_clear(struct kafka_batch *b);
 void kafka_batch_release(struct kafka_batch *b);
@@ -209,18 +210,19 @@ void kafka_batch_release(struct kafka_batch *b);
  *
  *   member_open, member_poll*, [member_let_go], member_close
  *
- * The group only assigns partitions. A member delivers no messages, and its committed offsets are
- * not used. kafka_read reads an assigned partition from the offset in the partition's state. Only
- * one thread at a time may use a member, except for member_note. Implemented in group_member.c.
+ * The group only assigns partitions. A member delivers no messages, and the program does not use
+ * its committed offsets. kafka_read reads an assigned partition from the offset in the partition's
+ * state. Only one thread at a time may use a member, except for member_note. Implemented in
+ * group_member.c.
  */
 
 /* Callbacks of member_poll. */
 struct member_calls {
 	void (*given)(void *ctx, const int32_t *partitions, size_t n);
 	/*
-	 * The partitions are revoked. No other member gets the partitions before member_let_go.
-	 * Call member_let_go within max.poll.interval.ms. If `lost` is true, another member may
-	 * already have the partitions.
+	 * The group has revoked the partitions. No other member gets the partitions before
+	 * member_let_go. Call member_let_go within max.poll.interval.ms. If `lost` is true, another
+	 * member may already have the partitions.
 	 */
 	void (*taken)(void *ctx, const int32_t *partitions, size_t n, bool lost);
 	void *ctx;
@@ -246,8 +248,8 @@ void member_let_go(struct member *m);
 
 /*
  * Request a commit of the ranges to the group, for tools that show lag. The member commits the
- * ranges later, when the group is stable. The member skips partitions that were revoked in the
- * meantime. Any thread may call this function.
+ * ranges later, when the group is stable. The member skips partitions that the group has revoked in
+ * the meantime. Any thread may call this function.
  */
 void member_note(struct member *m, const struct offset_range *ranges, size_t n);
 

@@ -7,14 +7,14 @@
  * Implemented in pipeline/model/key. A schema depends only on a checked job. row/ handles the
  * columns of a source and parses values.
  *
- * Parts use the encodings of encoding.h. Salts and hashes are derived from other parts:
+ * Parts use the encodings of encoding.h. Salts and hashes depend on other parts:
  *
  *   murmur3    the unsigned hash modulo the buckets
  *   phoenix    SaltingUtil: Math.abs(hash31 % buckets) over everything after the salt
  *   opentsdb   as phoenix over the named parts, in `width` bytes (RowKey.prefixKeyWithSalt)
  *   hbasewd    OneByteSimpleHash: Math.abs(hash31) % buckets, negative for Integer.MIN_VALUE
  *
- * A salt may also be drawn at random or have a fan-out (job.h).
+ * A salt may also be random or have a fan-out (job.h).
  */
 #ifndef SALTMILL_KEY_H
 #define SALTMILL_KEY_H
@@ -128,8 +128,8 @@ void key_scratch_init(struct key_scratch *k, const struct key_maker *m);
 void key_scratch_release(struct key_scratch *k);
 
 /*
- * Build the key of these values. The key replaces the content of `out`. Returns RC_DATA if a value
- * cannot be encoded. The caller checks that a row key is neither empty nor too long
+ * Build the key of these values. The key replaces the content of `out`. Returns RC_DATA if it
+ * cannot encode a value. The caller checks that a row key is neither empty nor too long
  * (key_check_length).
  */
 int key_build(const struct key_schema *s, struct key_scratch *k, const struct value *values,
@@ -152,10 +152,10 @@ struct key_piece {
  */
 size_t key_split(const struct key_schema *s, struct bytes key, struct key_piece *pieces);
 /*
- * Decode a whole key. If `forms` is not NULL, texts are parsed, so that all values have their typed
- * member. If `forms` is NULL, the values are as layout_take returns them. Returns RC_DATA, with the
- * reason, if the key ends within a part, has extra bytes or contains an invalid value. Returns
- * RC_DATA also if a constant, salt or hash does not match.
+ * Decode a whole key. If `forms` is not NULL, the function parses texts, so that all values have
+ * their typed member. If `forms` is NULL, the values are as layout_take returns them. Returns
+ * RC_DATA, with the reason, if the key ends within a part, has extra bytes or contains an invalid
+ * value. Returns RC_DATA also if a constant, salt or hash does not match.
  */
 int key_decode(const struct key_schema *s, const struct field_forms *forms, struct bytes key,
 	       struct arena *a, struct key_piece *pieces, struct error *err);
@@ -167,10 +167,10 @@ struct key_shape key_shape(const struct job_table *t);
 
 /*
  * Append to *out the split points of `count` regions, computed from the parts of the table's row
- * key, from `spread` and from `histogram` of the job, without events. Salts and hashes are even, and
- * so are digits and UUIDs. Split points are as short as possible. Appends to `assumed`, unless it is
- * NULL, the fields whose values are assumed to be even. Returns RC_CONFIG if the known parts give
- * fewer split points, or if a value is invalid.
+ * key, from `spread` and from `histogram` of the job, without events. Salts and hashes are even,
+ * and so are digits and UUIDs. Split points are as short as possible. Appends to `assumed`, unless
+ * it is NULL, the fields whose values the result assumes to be even. Returns RC_CONFIG if the known
+ * parts give fewer split points, or if a value is invalid.
  */
 int key_splits(const struct job *job, const struct job_table *t, uint32_t count, struct splits *out,
 	       struct buf *assumed, struct error *err);
@@ -190,7 +190,7 @@ void key_table_close(struct key_table *k);
 /*
  * Name a key by its values, as plan_options.name_key for a struct key_table. The function appends
  * text such as "userId 42, movieId 7" for a key, or for its prefix up to the end of part `part`. A
- * salt is named only if it is the only part. Hashes and constants are not named.
+ * salt has a name only if it is the only part. Hashes and constants have none.
  */
 void key_name(void *key_table, struct bytes key, size_t part, struct buf *out);
 
@@ -202,8 +202,8 @@ void key_name(void *key_table, struct bytes key, size_t part, struct buf *out);
  */
 
 /*
- * Write the numbers of a key. Up to 8 bytes after the key may be overwritten. Returns false if a
- * value is out of range.
+ * Write the numbers of a key. The function may overwrite up to 8 bytes after the key. Returns false
+ * if a value is out of range.
  */
 static inline bool numbers_put(const struct value *values, const struct key_schema *s, uint8_t *to)
 {
@@ -341,7 +341,7 @@ struct key_checks {
 
 /*
  * Build the filter for the conditions of the question that `ranges` do not decide. If `use` is
- * NULL, all filters are allowed. All rows of the answer pass the filter. The filter is in the
+ * NULL, the caller allows all filters. All rows of the answer pass the filter. The filter is in the
  * arena.
  */
 void key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,

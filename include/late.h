@@ -3,8 +3,8 @@
  *
  * libcurl, librdkafka and libmicrohttpd need thirty other libraries, and libsnappy and libuchardet
  * need the C++ library. Loading them takes longer than most commands run. So the program loads each
- * library when a command first needs it. The tests are linked with all these libraries. The worker
- * is one static file with libsnappy and without the other libraries.
+ * library when a command first needs it. The tests link all these libraries. The worker is one
+ * static file with libsnappy and without the other libraries.
  *
  * late.c has the table of these libraries. late_NAME.c defines the functions of a library that
  * saltmill calls. Each function has the prototype of the library's header and forwards the call.

@@ -26,7 +26,7 @@
 enum lint_severity {
 	LINT_ADVICE,  /* costs time or space */
 	LINT_WARNING, /* will cause problems */
-	LINT_SEVERE   /* rows are overwritten, lost or readable by others, or servers stay idle */
+	LINT_SEVERE /* loads overwrite or lose rows or let others read them, or servers stay idle */
 };
 
 struct lint_finding {

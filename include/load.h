@@ -9,8 +9,8 @@
  *   ledger_read, ledger_choose, ledger_note, ledger_release   inputs that were loaded before
  *
  * Map and reduce use one plan (kept_plan in pass.h). The united load is the same as the load of the
- * whole input by one process. The same inputs give the same bytes, so a failed step can be
- * repeated. An output folder is complete or does not exist.
+ * whole input by one process. The same inputs give the same bytes, so a user can repeat a failed
+ * step. An output folder is complete or does not exist.
  */
 #ifndef SALTMILL_LOAD_H
 #define SALTMILL_LOAD_H
@@ -54,8 +54,7 @@ struct reduce_options {
 	size_t nmaps;
 	/*
 	 * The regions to reduce. If `parts` is 0, these are the regions [first, end) of a table.
-	 * Else all regions are divided into `parts` equal shares, and share number `part` is
-	 * reduced.
+	 * Else all regions form `parts` equal shares, and the function reduces share number `part`.
 	 */
 	size_t table, first, end;
 	unsigned part, parts; /* `parts` 0 means table, first and end */
@@ -119,7 +118,7 @@ struct load_kafka {
 	const char *name; /* name of the load; NULL means no name */
 	struct manifest_link previous;
 	/*
-	 * Called after all files are written and synced, just before the load becomes visible.
+	 * Called after the write and sync of all files, just before the load becomes visible.
 	 * `rejects` is the file with the `n` rejected events. NULL means no call.
 	 */
 	int (*before_publish)(void *ctx, const char *rejects, uint64_t n, struct error *err);
@@ -163,8 +162,7 @@ struct load_halves {
 	const char *const *maps, *const *reduces;
 	size_t nmaps, nreduces;
 	/*
-	 * folder that reduces sent their HFiles to (half_reports.h); NULL means that no files were
-	 * sent
+	 * folder that reduces sent their HFiles to (half_reports.h); NULL means that they sent none
 	 */
 	const char *hfiles;
 };
@@ -196,7 +194,7 @@ struct load_result {
 	double seconds[PHASES];
 	uint64_t blank_lines, runs, spilled_bytes;
 	bool was_visible;   /* DIR became visible, even if the load failed after that */
-	bool stale_removed; /* the partial folder of an interrupted run was removed */
+	bool stale_removed; /* the load removed the partial folder of an interrupted run */
 };
 
 /*
@@ -224,7 +222,7 @@ void load_result_release(struct load_result *r);
  * --- ledger: the inputs that the loads of one job in a folder have loaded ---
  *
  * The manifests of the loads list their inputs. Before saltmill removes a load, it records the
- * load's inputs in LEDGER_FILE. Inputs are recognized by size and XXH3-128.
+ * load's inputs in LEDGER_FILE. The ledger recognizes inputs by size and XXH3-128.
  */
 #define LEDGER_FILE "ledger.json"
 extern const struct form ledger_form;

@@ -4,7 +4,7 @@
  * mem_* and arena_* never return NULL. If memory is short, or if a size overflows, these functions
  * print one sentence and end the process with exit status 1. Such an end is safe, because a run's
  * output is a temporary folder until the last rename. After the rename, the sentence reports that
- * the load was published (mem_outcome).
+ * the load is in place (mem_outcome).
  */
 #ifndef SALTMILL_MEM_H
 #define SALTMILL_MEM_H
@@ -18,7 +18,7 @@
 #include "bytes.h"
 
 /*
- * Return large blocks to the system as soon as they are freed. Call mem_setup once at the start. By
+ * Return large blocks to the system with the call of free. Call mem_setup once at the start. By
  * default, after the first freed block, the C library takes large blocks from its heap. The heap
  * keeps the gaps between blocks.
  */
@@ -61,8 +61,8 @@ void *mem_enlarge(void *list, size_t *cap, size_t need, size_t size);
 
 /*
  * Make room for `need` elements in a list with room for *cap elements, and return the list. If the
- * list grows, its room at least doubles. Use this function for lists that are emptied and filled
- * again.
+ * list grows, its room at least doubles. Use this function for lists that the caller empties and
+ * fills again.
  */
 static inline void *mem_reserve(void *list, size_t *cap, size_t need, size_t size)
 {
@@ -75,8 +75,8 @@ static inline void *mem_try_reserve(void *list, size_t *cap, size_t need, size_t
 }
 
 /*
- * An allocator for many small objects that are released together. {0} is empty. Only one thread at
- * a time may use an arena.
+ * An allocator for many small objects with one release. {0} is empty. Only one thread at a time may
+ * use an arena.
  */
 struct arena {
 	struct arena_block *blocks;

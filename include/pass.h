@@ -42,11 +42,11 @@ struct memory_plan {
 	unsigned threads;
 	uint64_t topic_bytes;  /* messages that a Kafka client fetches ahead; 0 means no client */
 	size_t piece_bytes;    /* input that a thread takes at once */
-	uint64_t pieces_bytes; /* pieces of all threads together, including rows being built */
+	uint64_t pieces_bytes; /* pieces of all threads together, including unfinished rows */
 	size_t run_bytes;      /* records that a thread gathers for a table before it sorts them */
 	/* longest allowed input row; copies of a longer row would not fit in memory */
 	uint64_t row_bytes;
-	/* payloads of at least this size are stored separately while records are sorted */
+	/* the sort stores payloads of at least this size separately */
 	size_t large_bytes;
 	uint64_t gather_bytes; /* part of a row that a thread gathers before it writes it */
 };
@@ -73,7 +73,7 @@ unsigned memory_writers(const struct memory_plan *m, uint64_t thread_bytes);
 /* The rows to sample, among all rows of a sorter. */
 struct cell_sample {
 	uint64_t bytes;	   /* approximate bytes of uncompressed cells */
-	uint64_t row_most; /* rows with a larger weight are left out; 0 means no limit */
+	uint64_t row_most; /* the reader omits rows with a larger weight; 0 means no limit */
 	/* returns true for candidate rows; NULL means that all rows are candidates */
 	bool (*wanted)(const void *ctx, struct bytes key);
 	const void *ctx;
@@ -247,7 +247,7 @@ struct existing_regions {
 	bool any;		  /* accept tables whose attributes differ from the job's */
 	bool loads;		  /* for drift: also read the size and requests of regions */
 	/*
-	 * if `loads` is true: requests since the region was opened, or EXISTING_UNKNOWN;
+	 * if `loads` is true: requests since the opening of the region, or EXISTING_UNKNOWN;
 	 * [ntables][regions]
 	 */
 	uint64_t **requests;
@@ -270,7 +270,7 @@ static inline bool existing_regions_asked(const struct existing_regions *l)
  * job. Families with `codec: auto` take the encoding and block size of the live table.
  */
 int existing_regions_read(struct existing_regions *l, struct job *job, struct error *err);
-/* Return a table's regions, or NULL if they were not given. */
+/* Return a table's regions, or NULL if the caller gave none. */
 const struct existing *existing_regions_table(const struct existing_regions *l, size_t table);
 void existing_regions_release(struct existing_regions *l);
 
@@ -305,13 +305,12 @@ bool regions_algorithm(const struct regions *r, enum split_algorithm *a);
  * --- kept plan: `--plan DIR` of load, map, reduce and unite ---
  *
  * `plan -o DIR` writes a kept plan. Runs with the same plan use the same regions and settings, so
- * parts of a load that are made separately fit together.
+ * separate parts of a load fit together.
  */
 
 struct kept_table {
 	struct splits splits;
-	double disk_per_byte; /* bytes on disk for one byte of cells; 0 means that no rows were read
-			       */
+	double disk_per_byte;	    /* bytes on disk for one byte of cells; 0 without rows */
 	struct hfile_tuning *tuned; /* [families]; NULL means no family has `level: auto` */
 };
 

@@ -7,8 +7,8 @@
  *
  * A sketch is a KLL quantile sketch over byte-string keys. In a sketch, every byte of a row counts
  * once. The same rows in the same order with the same seed give the same sketch. Only one thread at
- * a time may use a sketch. Each thread has a sketch with a different seed, and the sketches are
- * merged. Implemented in splitter/.
+ * a time may use a sketch. Each thread has a sketch with a different seed, and the planner merges
+ * the sketches. Implemented in splitter/.
  */
 #ifndef SALTMILL_PLAN_H
 #define SALTMILL_PLAN_H
@@ -44,7 +44,7 @@ void sketch_add_share(struct sketch *s, struct bytes key, uint64_t bytes, double
 struct picker;
 void sketch_count(struct sketch *s, const struct picker *p);
 /*
- * Merge the sketch `from` into the sketch `into`, as if all rows were added to `into`. `from` is
+ * Merge the sketch `from` into the sketch `into`, as if `into` had got all rows. `from` is
  * unchanged.
  */
 void sketch_merge(struct sketch *into, const struct sketch *from);
@@ -63,7 +63,7 @@ uint64_t sketch_rows(const struct sketch *s);
 double sketch_error(const struct sketch *s, uint64_t bytes, double risk);
 
 /*
- * Chooses the rows of a stream to add, before a key is copied. The picker chooses all rows of at
+ * Chooses the rows of a stream to add, before the copy of a key. The picker chooses all rows of at
  * least a window's bytes, with their true size. The picker divides the bytes of all smaller rows
  * into windows. The picker chooses one random byte in each window, and the row of this byte
  * represents the window (threshold sampling: Duffield, Lund, Thorup, 2005).
@@ -73,7 +73,7 @@ struct picker {
 	uint64_t small;	      /* bytes of all rows that are smaller than a window */
 	/* positions among the small bytes: the window's start, and the chosen byte */
 	uint64_t start, next;
-	uint64_t window; /* a power of two; 1 means that all rows are chosen */
+	uint64_t window; /* a power of two; 1 means all rows */
 	uint64_t random;
 };
 void picker_start(struct picker *p, uint64_t seed, unsigned window_log2);
@@ -99,7 +99,7 @@ struct sketch_point {
 	double rows;
 };
 
-/* The kept keys in rising order. A view is valid until the sketch changes or is freed. */
+/* The kept keys in rising order. A view is valid until the sketch changes or ends. */
 struct sketch_view {
 	struct sketch_point *points;
 	size_t count;
@@ -121,13 +121,13 @@ void sketch_save(const struct sketch *s, struct buf *out);
  *
  *   sample_new, sample_add*, [sample_merge*], plan_make, plan_release, sample_free
  *
- * A sample belongs to one thread. Samples of several threads are merged.
+ * A sample belongs to one thread. The planner merges the samples of several threads.
  */
 
 /* A sketch of the rows, with the shape of their keys. */
 struct sample;
 /*
- * Create a sample. `shape` is copied; NULL means {0}. `k` and `seed` have the meaning of
+ * Create a sample. The function copies `shape`; NULL means {0}. `k` and `seed` have the meaning of
  * sketch_new.
  */
 struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *shape);
@@ -236,8 +236,8 @@ void plan_release(struct plan *p);
  *
  *   splits_region for each event in the order of arrival, replay_make, replay_release
  *
- * `design` and `plan --hotspot` use it. Regions are assigned to servers in turn: region i is on
- * server i modulo `servers`.
+ * `design` and `plan --hotspot` use it. Servers have regions in turn: region i is on server i
+ * modulo `servers`.
  */
 
 struct replay_options {

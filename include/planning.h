@@ -7,7 +7,7 @@
  *   drift_run, drift_release            compare events with existing regions
  *
  * `plan` makes one pass. Each table gets a sample of its row keys (plan.h). To predict the size on
- * disk, some groups of adjacent rows are compressed with the table's own codec.
+ * disk, the planner compresses some groups of adjacent rows with the table's own codec.
  */
 #ifndef SALTMILL_PLANNING_H
 #define SALTMILL_PLANNING_H
@@ -17,7 +17,7 @@
 #include "pass.h"
 #include "run.h"
 
-/* The result of a pass over the events, for one table. Results can be saved and merged. */
+/* The result of a pass over the events, for one table. A caller can save results and merge them. */
 struct table_sample {
 	const struct job_table *table;
 	struct sample *sample;
@@ -25,11 +25,11 @@ struct table_sample {
 	/* distinct row keys for each event; 0 means unknown, and then 1 is used */
 	double rows_per_event;
 	double measured_bytes; /* bytes of KeyValues in the sample for disk_per_byte */
-	/* all rows / rows in the sample, if only a part of the input was read; 0 means 1 */
+	/* all rows / rows in the sample, if the planner read only a part of the input; 0 means 1 */
 	double scale;
 	/* [families], in the arena of the options; NULL means not requested */
 	struct hfile_tuning *tuned;
-	/* true if some merged samples were saved without settings */
+	/* true if some merged samples came without settings */
 	bool untuned;
 	double scale_error; /* relative error of scaled numbers, with 99 % confidence */
 };
@@ -42,7 +42,7 @@ struct planning_options {
 	const struct run_options *common;
 	const struct input *input;
 	double fraction; /* part of the input to read; 1 means all */
-	bool keep;	 /* the sample will be saved, so it must work for any number of regions */
+	bool keep; /* the caller will save the sample, so it must work for any number of regions */
 	struct event_limit limit;
 	struct lint *lint;	   /* receives findings from the rows; NULL means not requested */
 	int64_t now_ms;		   /* for lint */
@@ -56,7 +56,7 @@ struct planning_options {
 struct planning_counts {
 	uint64_t events, rejected;
 	int64_t newest_ms;
-	double share; /* part of the input that was read, 0 to 1 */
+	double share; /* the part of the input that the planner read, 0 to 1 */
 	/* columns of the input, in the arena of the options; NULL means unknown */
 	const char **columns;
 	size_t ncolumns;
@@ -87,12 +87,12 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
  *   hot_keys_free
  */
 
-#define HOT_KEYS_MOST (1u << 20) /* events of a table that are kept */
+#define HOT_KEYS_MOST (1u << 20) /* events of a table to keep */
 
 /*
  * The keys of the events of each table. If there are more than HOT_KEYS_MOST events, a hash of the
- * place chooses those that are kept. The order of arrival is the order of the input; for a topic,
- * it is the order of the cells' times. The result does not depend on the threads.
+ * place chooses the events to keep. The order of arrival is the order of the input; for a topic, it
+ * is the order of the cells' times. The result does not depend on the threads.
  */
 struct hot_keys *hot_keys_new(void);
 void hot_keys_free(struct hot_keys *a); /* NULL is fine */
@@ -103,7 +103,7 @@ void hot_keys_add(struct hot_keys *a, unsigned worker, size_t table, const struc
 
 struct hotspot_options {
 	const struct splits *splits; /* the regions to replay against */
-	bool planned;		     /* the splits were chosen from these events */
+	bool planned;		     /* the splits come from these events */
 	size_t servers;		     /* at least 1 */
 	double writes;		     /* events in a second; 0 means the rate of the events */
 };
@@ -115,11 +115,11 @@ struct hotspot_options {
 /* Regions that a table's events write over time. */
 struct hotspot {
 	struct write_replay replay;
-	uint64_t every;	 /* one event in so many was replayed */
+	uint64_t every;	 /* the replay contains one event in so many */
 	double window_s; /* time of a window; 0 if the events have no time */
 	/*
 	 * growth of the largest region, relative to the mean, while the newest fifth arrives; with
-	 * `planned`, of regions that are cut evenly from the older events
+	 * `planned`, of even regions from the older events
 	 */
 	double grown;
 	/*
@@ -160,11 +160,11 @@ void key_cost_of(struct key_cost *c, const struct job_table *t, const struct tab
 
 /*
  * Save and merge the file of `--save`, for all tables of the job. samples_save replaces the file
- * atomically. samples_check returns RC_CONFIG if `path` is a file of another kind, which must not
- * be replaced. samples_merge adds a file to `samples` and `counts`, which are {0} before the first
- * file. The functions allocate other data in *a. The result has the settings that were found on the
- * most cells, so the order of the files has no effect. samples_merge returns RC_DATA if the file is
- * damaged, of another kind, or for other tables.
+ * atomically. samples_check returns RC_CONFIG if `path` is a file of another kind, which no command
+ * may replace. samples_merge adds a file to `samples` and `counts`, which are {0} before the first
+ * file. The functions allocate other data in *a. The result has the settings of the most cells, so
+ * the order of the files has no effect. samples_merge returns RC_DATA if the file is damaged, of
+ * another kind, or for other tables.
  */
 int samples_check(const char *path, struct error *err);
 int samples_save(const struct job *job, const struct table_sample *samples,
@@ -195,11 +195,11 @@ struct drift_region {
 	uint64_t rows, weight;	/* distinct row keys; bytes of cells */
 	uint64_t bytes;		/* predicted bytes on disk */
 	uint64_t live_bytes;	/* bytes before the events, or EXISTING_UNKNOWN */
-	uint64_t live_requests; /* requests since the region was opened, or EXISTING_UNKNOWN */
+	uint64_t live_requests; /* requests since the opening of the region, or EXISTING_UNKNOWN */
 	bool bursts;		/* the sum of live and new bytes exceeds max_filesize */
 	bool hot;		/* gets more than `fair` times the mean of all regions' new bytes */
 	size_t cuts_at, ncuts;	/* range of the region's split keys in drift_table.cuts */
-	bool merge_next;	/* the region can be merged with the next region */
+	bool merge_next;	/* a merge of the region with the next region is possible */
 };
 
 struct drift_table {

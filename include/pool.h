@@ -38,7 +38,7 @@ void helpers_serve(struct helpers *h);
 void helpers_close(struct helpers *h);
 /* Return how many threads are in helpers_serve now. */
 unsigned helpers_count(const struct helpers *h);
-/* Submit a task. t->run is called once, on any thread, before helpers_wait(t) returns. */
+/* Submit a task. A thread calls t->run once, on any thread, before helpers_wait(t) returns. */
 void helpers_submit(struct helpers *h, struct helper_task *t);
 /*
  * Wait for a task. During the wait, this thread runs tasks of the helpers, including other tasks.
@@ -73,7 +73,7 @@ static inline int stop_check(struct error *err)
 	return stop_flag ? error_set(err, RC_STOPPED, "stopped by a signal") : RC_OK;
 }
 
-/* --- tickers: a thread that repeats a call until it is stopped --- */
+/* --- tickers: a thread that repeats a call until its stop --- */
 
 struct ticker;
 /*

@@ -34,8 +34,9 @@ struct staging;
  */
 int staging_open(struct staging **out, const char *dir, bool *removed, struct error *err);
 /*
- * A sibling may contain the only copy of some files. Before a sibling is emptied or removed, save()
- * moves such files to another folder. If save() fails, the function removes nothing.
+ * A sibling may contain the only copy of some files. Before the program empties or removes a
+ * sibling, save() moves such files to another folder. If save() fails, the function removes
+ * nothing.
  */
 struct staging_rescue {
 	int (*save)(void *ctx, struct storage *s, const char *folder, struct error *err);
@@ -52,19 +53,19 @@ const char *staging_path(const struct staging *s);
 struct storage *staging_storage(const struct staging *s);
 bool staging_is_remote(const struct staging *s);
 /*
- * Sync the name of the sibling, so that the folder survives a power loss. Its content is not
- * synced.
+ * Sync the name of the sibling, so that the folder survives a power loss. Its content needs no
+ * sync.
  */
 int staging_keep(struct staging *s, struct error *err);
 /*
  * Publish the sibling. The call syncs the folders bottom up (writers have synced the files),
- * renames the sibling to DIR without replacing a folder, and syncs the parent. On success `s` is
- * freed. After a failure, call staging_abort.
+ * renames the sibling to DIR without replacing a folder, and syncs the parent. On success, the
+ * function frees `s`. After a failure, call staging_abort.
  */
 int staging_publish(struct staging *s, struct error *err);
 /*
- * Return true if DIR became visible before staging_publish failed, even if DIR was renamed back.
- * After a power loss, DIR may be visible again.
+ * Return true if DIR became visible before staging_publish failed, even after a rename back. After
+ * a power loss, DIR may be visible again.
  */
 bool staging_was_visible(const struct staging *s);
 /*
@@ -92,13 +93,13 @@ int table_make_dir_at(struct storage *s, const char *dir, const char *name, stru
 struct rejects;
 struct reject_line {
 	const char *file;
-	/* `line` is counted from 1; `offset` is in bytes of the decompressed file */
+	/* `line` starts from 1; `offset` is in bytes of the decompressed file */
 	uint64_t line, offset;
 	/* if not 0, `line` is an event's number, and `offset` is the offset of the event's block */
 	uint64_t block;
 	uint64_t seq;
 	struct bytes raw;
-	/* the message, for Kafka (then `file` and `line` are unused); NULL for files */
+	/* the message, for Kafka (without `file` and `line`); NULL for files */
 	const struct message *message;
 	const struct reject *why;
 };
@@ -130,9 +131,9 @@ void rejects_free(struct rejects *r);
 /* Add a reject. Only one thread may use a worker number. */
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);
 /*
- * Add a line of another run's rejects.jsonl, with `file` as its file name. Add lines in input order.
- * `add_lines` is added to its line number, if it has one: events in blocks are numbered in the whole
- * file. Returns RC_DATA if `text` is not such a line.
+ * Add a line of another run's rejects.jsonl, with `file` as its file name. Add lines in input
+ * order. The function adds `add_lines` to its line number, if it has one: events in blocks have
+ * numbers in the whole file. Returns RC_DATA if `text` is not such a line.
  */
 int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t add_lines,
 		    struct error *err);
@@ -211,9 +212,9 @@ struct manifest_table {
 	struct manifest_part *parts;
 	size_t nparts;
 	/*
-	 * For an index table, the table whose row keys the cells contain. That table is published
-	 * first, and its data is right if both tables differ. NULL means that this is not an index
-	 * table.
+	 * For an index table, the table whose row keys the cells contain. The load publishes that
+	 * table first, and its data is right if both tables differ. NULL means that this is not an
+	 * index table.
 	 */
 	const char *index_of;
 	uint64_t loaded, filtered, deduplicated; /* events */
@@ -229,7 +230,7 @@ struct manifest_table {
 	uint64_t target_bytes;
 	/* the largest region's bytes / target_bytes; 0 if there are no bytes */
 	double largest_over_target;
-	struct manifest_tuning *tuned; /* an empty list is left out of the file */
+	struct manifest_tuning *tuned; /* the file omits an empty list */
 	size_t ntuned;
 	struct manifest_region *regions;
 	size_t nregions;
@@ -253,7 +254,7 @@ struct manifest_input {
 	const char *path;
 	uint64_t bytes, rows;
 	uint8_t digest[16];
-	/* if a slice is given, the other numbers and the digest describe only the slice */
+	/* with a slice, the other numbers and the digest describe only the slice */
 	struct manifest_slice slice;
 };
 /*
@@ -282,7 +283,7 @@ struct manifest {
 	uint8_t job_digest[16];
 	struct manifest_input *inputs;
 	size_t ninputs;
-	struct manifest_column *columns; /* an empty list is left out of the file */
+	struct manifest_column *columns; /* the file omits an empty list */
 	size_t ncolumns;
 	/*
 	 * These members are empty and left out of the file unless the source is Kafka. `topic`
@@ -307,11 +308,11 @@ struct manifest {
 	struct manifest_table *tables;
 	size_t ntables;
 	/*
-	 * Number of loads that were joined into this load. A row counts once in each of these
-	 * loads. 0 means that this load was not joined.
+	 * Number of loads in this joined load. A row counts once in each of these loads. 0 means
+	 * that the load is not a joined one.
 	 */
 	size_t joined;
-	struct manifest_digests digests; /* .manifest is computed when the file is written */
+	struct manifest_digests digests; /* the writer computes .manifest */
 };
 extern const struct form manifest_form;
 /* Return true if the load is from Kafka. */
@@ -343,7 +344,7 @@ struct settings_column {
 };
 struct settings_table {
 	const char *name;
-	/* bytes on disk for one byte of cells; 0 if no rows were read */
+	/* bytes on disk for one byte of cells; 0 without rows */
 	double disk_per_byte;
 	uint8_t splits_digest[16];     /* XXH3-128 of splits.txt */
 	struct manifest_tuning *tuned; /* settings of the families with `level: auto` */
@@ -351,7 +352,7 @@ struct settings_table {
 };
 struct plan_settings {
 	uint8_t job_digest[16];
-	bool tuned;			 /* true if settings for `level: auto` were searched */
+	bool tuned;			 /* true after a search of settings for `level: auto` */
 	struct settings_column *columns; /* columns of the input, in order */
 	size_t ncolumns;
 	struct settings_table *tables; /* the tables, in the order of the job */

@@ -6,9 +6,9 @@
  *   live_open, live_next*, live_explain, live_close                   a live table
  *
  * The rules are those of HBase 2.6 (pipeline/read/query/README.md). Answers of any size are
- * possible, because cells are streamed. The scan needs memory for one block of each open file, and
- * only files with overlapping row keys are open at once. With a filter or a judge, the scan also
- * holds one row.
+ * possible, because the query streams cells. The scan needs memory for one block of each open file,
+ * and only files with overlapping row keys are open at once. With a filter or a judge, the scan
+ * also holds one row.
  */
 #ifndef SALTMILL_QUERY_H
 #define SALTMILL_QUERY_H
@@ -23,8 +23,8 @@
 enum keep_deleted { KEEP_DELETED_FALSE, KEEP_DELETED_TRUE, KEEP_DELETED_TTL };
 
 /*
- * A column family. A query's families are sorted by name. In other members, 0 means HBase's
- * default.
+ * A column family. A query has its families in the order of their names. In other members, 0 means
+ * HBase's default.
  */
 struct query_family {
 	struct bytes name;
@@ -51,8 +51,8 @@ struct query_file {
 	struct progress *progress;	  /* NULL means no counting */
 };
 /*
- * Open a file by its path, as a function for query_file.open. Bytes that are read count in
- * f->progress.
+ * Open a file by its path, as a function for query_file.open. f->progress counts the bytes that the
+ * reader reads.
  */
 int query_open_path(const struct query_file *f, struct hfile_source *out, struct error *err);
 
@@ -92,8 +92,8 @@ struct query {
 	const struct query_range *ranges;
 	size_t nranges;
 	/*
-	 * Number of first key bytes (the salt) that are ignored in the order of rows. All rows of a
-	 * range have the same salt. 0 means key order.
+	 * Number of first key bytes (the salt) that the order of rows ignores. All rows of a range
+	 * have the same salt. 0 means key order.
 	 */
 	size_t salt_bytes;
 	bool start_exclusive, stop_inclusive;
@@ -154,8 +154,9 @@ bool query_same_salt(const struct query *q, const struct query_range *a,
 bool query_prefix_stop(struct buf *out, struct bytes prefix);
 
 /*
- * Limit a query to the rows that follow `row`, a row of its answer. If `included` is true, that row
- * is also read. The new ranges are in the arena. `row` is borrowed. The query must not be a get.
+ * Limit a query to the rows that follow `row`, a row of its answer. If `included` is true, the
+ * range includes that row. The new ranges are in the arena. `row` is borrowed. The query must not
+ * be a get.
  */
 void query_continue(struct query *q, struct bytes row, bool included, struct arena *a);
 
@@ -168,7 +169,7 @@ int query_check(const struct query *q, struct error *err);
 bool query_bounds(const struct query *q, struct buf *room, struct query_range *out);
 
 /*
- * Start a scan, without reading a file. All arguments are borrowed until query_close. Returns
+ * Start a scan, without reading a file. The query borrows all arguments until query_close. Returns
  * RC_CONFIG as query_check does.
  */
 int query_open(struct query_scan **out, const struct query_family *families, size_t nfamilies,
@@ -183,11 +184,12 @@ bool query_starts_row(const struct query_scan *s);
 /* Count the remaining rows and cells. This count is faster than calling query_next until RC_END. */
 int query_count(struct query_scan *s, uint64_t *rows, uint64_t *cells, struct error *err);
 
-/* The reason why a file was not read, or the blocks that were read. */
+/* The reason why the query skipped a file, or the blocks that it read. */
 struct query_why {
 	const char *name;
-	const char *spared;	  /* the reason why the file was not read; NULL if it was read */
-	struct hfile_reads reads; /* of_data is 0 if the file was not opened */
+	/* the reason why the query skipped the file; NULL if it read the file */
+	const char *spared;
+	struct hfile_reads reads; /* of_data is 0 for a file that stayed closed */
 };
 /* Explain the reads of file `i` of query_open so far. */
 void query_explain(const struct query_scan *s, size_t i, struct query_why *out);
@@ -206,8 +208,8 @@ struct published {
 /*
  * Find the files of a table in published loads. `dirs` lists the oldest load first. Cells of a
  * later load win, as with a later bulk load. Without loads, *out has only the families. Returns
- * RC_DATA if a folder is not a load, or does not contain the table. Returns RC_CONFIG if the rules
- * of a family are not supported (NEW_VERSION_BEHAVIOR).
+ * RC_DATA if a folder is not a load, or does not contain the table. Returns RC_CONFIG if it does
+ * not support the rules of a family (NEW_VERSION_BEHAVIOR).
  */
 int published_open(struct published *out, const struct table *table, const char *const *dirs,
 		   size_t ndirs, struct error *err);
@@ -218,17 +220,18 @@ void published_release(struct published *p);
  *
  * The answer is the same as that of query_open over files with the same cells. The servers apply
  * TTL, delete markers and VERSIONS. A returned row is whole and has the state of one moment. If a
- * server cannot continue a scan, or if its region moves or is split, a new scan continues after the
+ * server cannot continue a scan, or if its region moves or splits, a new scan continues after the
  * last whole row. Memory is up to two answers of a server for each scanned region, and one row.
  */
 
 struct live_options {
 	struct hbase *hbase;
 	const char *table;
-	const struct query_family *families; /* as for query_open; only their names are used */
+	/* as for query_open; the query uses only their names */
+	const struct query_family *families;
 	size_t nfamilies;
 	bool more_families; /* the table has other families, which the scan leaves out */
-	/* filter, raw columns and family limits of this query are not supported */
+	/* servers do not support filter, raw columns and family limits of this query */
 	const struct query *query;
 	/*
 	 * A filter that all rows of the answer pass. Servers use the filter to leave out other rows
@@ -236,7 +239,7 @@ struct live_options {
 	 * return. NULL means no filter.
 	 */
 	const struct filter *filter;
-	bool no_values; /* only keys are needed, so servers may leave out values */
+	bool no_values; /* the caller needs only keys, so servers may omit values */
 	/*
 	 * seconds without an answer of a region until the scan fails; 0 means the limit of
 	 * hbase_retry
@@ -244,13 +247,13 @@ struct live_options {
 	unsigned timeout_s;
 	/* receives a sentence if a region does not answer, from any thread */
 	struct listener listener;
-	unsigned threads; /* most regions that are scanned at once; 0 means 8 */
+	unsigned threads; /* most regions to scan at once; 0 means 8 */
 	uint64_t bytes;	  /* limit for waiting answers; 0 means 32 MiB */
 };
 
 struct live_scan;
 /*
- * Read the table's regions and start. All data except the options struct is borrowed until
+ * Read the table's regions and start. The query borrows all data except the options struct until
  * live_close. Returns RC_CONFIG as query_open does, and RC_IO if the cluster does not answer.
  */
 int live_open(struct live_scan **out, const struct live_options *o, struct error *err);
@@ -286,7 +289,7 @@ struct live_explained {
 	bool unfiltered;
 };
 /*
- * Explain a scan that has ended or is stopped. *out borrows from the scan. Release visits with
+ * Explain a scan that has ended or must stop. *out borrows from the scan. Release visits with
  * mem_free.
  */
 void live_explain(struct live_scan *s, struct live_explained *out);

@@ -69,8 +69,8 @@ struct question {
 };
 
 /*
- * Parse `text` into the arena. `text` and `what` are borrowed. Returns RC_CONFIG if `text` is not a
- * question. The message has the place and the expected text.
+ * Parse `text` into the arena. The struct borrows `text` and `what`. Returns RC_CONFIG if `text` is
+ * not a question. The message has the place and the expected text.
  */
 int question_parse(struct question *q, const char *what, const char *text, struct arena *a,
 		   struct error *err);
@@ -84,8 +84,8 @@ int question_fault(const struct question *q, size_t at, struct error *err, const
  */
 enum answer { ANSWER_NO, ANSWER_UNKNOWN, ANSWER_YES };
 /*
- * Decide the question. `test` is called for conditions in the order of the text. The function skips
- * conditions that cannot change the answer.
+ * Decide the question. The parser calls `test` for conditions in the order of the text. The
+ * function skips conditions that cannot change the answer.
  */
 enum answer question_ask(const struct question *q,
 			 enum answer (*test)(void *ctx, const struct condition *c), void *ctx);

@@ -38,7 +38,7 @@ void row_encoder_account(struct row_encoder *e, struct budget *budget);
 /*
  * Encode an event for every table. out[t] (t < job.ntables) receives the record, which is valid
  * until the next call. key.len is 0 if `where` or `when` excludes the event, or if the event has no
- * cells. Returns RC_DATA if the event is rejected for all tables, with the reason in *why.
+ * cells. Returns RC_DATA if it rejects the event for all tables, with the reason in *why.
  */
 int row_encode(struct row_encoder *e, const struct event *ev, struct record *out,
 	       struct reject *why);
@@ -60,8 +60,8 @@ const uint8_t *row_batch_uses(const struct row_plan *p);
 size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct event_rows *rows);
 
 /*
- * Return the value of a field (by its index in the job) in the last encoded event that was not
- * rejected. A value with text.ptr NULL is null. Returns NULL if no table uses the field.
+ * Return the value of a field (by its index in the job) in the last encoded event without a reject.
+ * A value with text.ptr NULL is null. Returns NULL if no table uses the field.
  */
 const struct value *row_encoder_value(const struct row_encoder *e, size_t field);
 
@@ -104,8 +104,8 @@ size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
 /*
  * Get the cells of a record if all columns are constant (at most 65536), in the fastest form for
  * writing files. `out` has room for row_max_cells values. The member `column` is an index in the
- * order of row_columns. *ts is the timestamp of all cells. CELL_ROOM_BYTES after the payload may be
- * read.
+ * order of row_columns. *ts is the timestamp of all cells. Code may read CELL_ROOM_BYTES after the
+ * payload.
  */
 size_t row_values(const struct row_plan *p, size_t table, const struct record *r, int64_t *ts,
 		  struct cell_value *out);

@@ -66,7 +66,7 @@ static inline void progress_begin(struct progress *p, const char *phase, enum pr
 {
 	if (!p)
 		return;
-	/* show no counts of the previous phase until all members are set */
+	/* show no counts of the previous phase until all members have their values */
 	p->told = PROGRESS_SECONDS;
 	p->done = 0;
 	p->total = total;

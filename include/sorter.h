@@ -7,11 +7,11 @@
  *   sorter_totals, sorter_select, sorter_range*     any thread, any number at once
  *   sorter_free
  *
- * A record is one row in a compact form, not one cell. Records are sorted by key (bytes_cmp), then
- * by secondary (memcmp), then by seq. `secondary` has the same length in all records of one table.
- * It is empty, or has 8 bytes with Long.MAX_VALUE - cell timestamp (big-endian). With 8 bytes, the
- * newest record of a row key comes first. (load/cut/huge_row.c sorts cells and adds a byte.) Only
- * row/ reads the payload.
+ * A record is one row in a compact form, not one cell. The sorter orders records by key
+ * (bytes_cmp), then by secondary (memcmp), then by seq. `secondary` has the same length in all
+ * records of one table. It is empty, or has 8 bytes with Long.MAX_VALUE - cell timestamp
+ * (big-endian). With 8 bytes, the newest record of a row key comes first. (load/cut/huge_row.c
+ * sorts cells and adds a byte.) Only row/ reads the payload.
  */
 #ifndef SALTMILL_SORTER_H
 #define SALTMILL_SORTER_H
@@ -35,7 +35,7 @@ struct record {
 };
 
 #define RECORD_BATCH   64
-#define RECORD_SLACK   32	  /* number of bytes after a batch that may be overwritten */
+#define RECORD_SLACK   32	  /* number of bytes that code may overwrite after a batch */
 #define RECORD_HEAD    6u	  /* bytes before the payload's length */
 #define RECORD_PAYLOAD (1u << 14) /* all payloads of a batch are shorter */
 
@@ -83,8 +83,8 @@ struct record_iter {
 	void *self;
 	/*
 	 * Gets the next 1 to `most` records at once. All these records are valid until the next
-	 * call of either function. Returns 0, RC_END or an error. The member may be NULL.
-	 * RECORD_ROOM_BYTES after key and payload may be read.
+	 * call of either function. Returns 0, RC_END or an error. The member may be NULL. Code may
+	 * read RECORD_ROOM_BYTES after key and payload.
 	 */
 	int (*next_many)(void *self, struct record *out, size_t most, size_t *n, struct error *err);
 };
@@ -93,8 +93,8 @@ struct record_iter {
 /*
  * A record of a sorted sequence. Its key and secondary are adjacent. The first `shared` bytes of
  * both equal those of the previous record, and the next byte differs. `shared` is 0 in the first
- * record. The other bytes are also at `tail`, with `shared` bytes before them. RECORD_ROOM_BYTES
- * after key, tail and payload may be read.
+ * record. The other bytes are also at `tail`, with `shared` bytes before them. Code may read
+ * RECORD_ROOM_BYTES after key, tail and payload.
  */
 struct ordered_record {
 	struct record rec;
@@ -102,7 +102,7 @@ struct ordered_record {
 	const uint8_t *tail;
 };
 
-/* Return a record's size as uncompressed KeyValues in bytes. Regions are balanced by this size. */
+/* Return a record's size as uncompressed KeyValues in bytes. This size balances regions. */
 typedef uint64_t record_weigh(const void *ctx, const struct record *r);
 
 /*
@@ -132,7 +132,7 @@ static inline uint64_t weigh_usual(const struct usual_weight *u, const struct re
 
 struct sorter_options {
 	struct budget *budget;
-	const char *temp_dir;	/* folder for spilled runs; the text is copied */
+	const char *temp_dir;	/* folder for spilled runs; the sorter copies the text */
 	unsigned threads;	/* number of builders, and of iterators open at once */
 	size_t secondary_bytes; /* length of struct record.secondary, 0 or 8 */
 	/*
@@ -143,7 +143,7 @@ struct sorter_options {
 	struct usual_weight usual; /* formula of the weight of most records, or {0} */
 	/* size of a builder's buffer; 0 means 8 MiB; sorting needs twice this size */
 	size_t run_bytes;
-	/* payloads of at least this size are stored separately; at least 64 KiB */
+	/* the sorter stores payloads of at least this size separately; at least 64 KiB */
 	size_t large_bytes;
 	struct budget *quota; /* limit of temporary files; NULL means no limit */
 };
@@ -155,7 +155,7 @@ struct sorter_totals {
 	uint64_t run_bytes;
 	uint64_t largest_bytes; /* largest payload */
 	uint64_t spilled_bytes; /* total written to temporary files, including merge passes */
-	size_t runs;		/* runs that remain to be merged */
+	size_t runs;		/* runs that wait for the merge */
 	size_t spilled_runs;	/* the part of these runs that is on disk */
 };
 
@@ -164,7 +164,7 @@ struct run_builder;
 
 /* Create a sorter. An unused builder needs no memory. */
 struct sorter *sorter_new(const struct sorter_options *opt);
-/* Free a sorter. Its iterators must be closed. NULL is fine. */
+/* Free a sorter. The caller must close its iterators. NULL is fine. */
 void sorter_free(struct sorter *s);
 
 /*
@@ -174,7 +174,7 @@ void sorter_free(struct sorter *s);
 struct run_builder *sorter_builder(struct sorter *s, unsigned worker);
 
 /*
- * Add a copy of a record. A full buffer is flushed. Returns RC_LIMIT if the key exceeds
+ * Add a copy of a record. The builder flushes a full buffer. Returns RC_LIMIT if the key exceeds
  * ROW_KEY_MAX, if the record exceeds 1 GiB, or if the files exceed the quota. Returns RC_IO if the
  * temporary folder is full or missing.
  */
@@ -191,7 +191,7 @@ int run_builder_add_behind(struct run_builder *b, const struct ordered_record *r
 /*
  * Get room to write a batch without a copy. *to has `bytes` bytes plus RECORD_SLACK, for seqs in
  * [first_seq, last_seq]. The room is valid until the next call with this builder. If *to is NULL,
- * use run_builder_add instead. run_builder_take adds the batch that was written to the room.
+ * use run_builder_add instead. run_builder_take adds the batch in the room.
  */
 int run_builder_room(struct run_builder *b, size_t bytes, uint64_t first_seq, uint64_t last_seq,
 		     uint8_t **to, struct error *err);

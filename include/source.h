@@ -29,10 +29,10 @@ struct kafka; /* kafka.h */
 struct source_slice {
 	uint64_t from, to;
 	/*
-	 * If true, a row starts at `from`, and `to` may be less than `from`. If false, the first
-	 * row is assumed to start after the first line end at or after from - 1. This assumption is
-	 * wrong if the line end is inside quotes. The ranges of struct source_part then have a gap
-	 * or overlap, which the caller detects.
+	 * If true, a row starts at `from`, and `to` may be less than `from`. If false, the source
+	 * assumes that the first row starts after the first line end at or after from - 1. This
+	 * assumption is wrong if the line end is inside quotes. The ranges of struct source_part
+	 * then have a gap or overlap, which the caller detects.
 	 */
 	bool exact;
 	/*
@@ -44,8 +44,8 @@ struct source_slice {
 
 /*
  * Describes standard input ("-") with the bytes of a file that this machine cannot open. The end of
- * a pipe does not prove that all bytes arrived. So the number of bytes is given in advance, and
- * fewer or more bytes are an error.
+ * a pipe does not prove that all bytes arrived. So the caller gives the number of bytes in advance,
+ * and fewer or more bytes are an error.
  */
 struct source_feed {
 	const char *name; /* name of the file, for reports and messages */
@@ -87,13 +87,13 @@ struct source_input {
 struct source_inputs {
 	struct source_input *inputs;
 	size_t ninputs;
-	struct source_digest *digests; /* digests of the files that were read in slices */
+	struct source_digest *digests; /* digests of the files with slices */
 	size_t ndigests;
 	const char *const *columns; /* columns of their headers */
 	size_t ncolumns;
 };
 
-/* Messages of Kafka, by partition. No other code may use the client while they are read. */
+/* Messages of Kafka, by partition. No other code may use the client during the read. */
 struct source_topic {
 	struct kafka *client;
 	const struct offset_range *ranges;
@@ -132,24 +132,23 @@ struct source_options {
 	struct budget *budget; /* budget for pieces that a long row made large; or NULL */
 };
 
-/* The part of a file that was read. Offsets are in the decoded file. */
+/* The part of a file that a source read. Offsets are in the decoded file. */
 struct source_part {
 	uint64_t number;	   /* number of the file, as in struct input */
 	uint64_t size;		   /* size of the file on disk */
 	uint64_t head, head_lines; /* bytes and line ends before the first row */
 	/* false if the input did not contain the header; `head` is then 0 */
 	bool head_read;
-	/* the requested range; 0 and the file's end if the whole file was requested */
+	/* the requested range; 0 and the file's end for the whole file */
 	uint64_t from, to;
-	/* [first, end) was read; `lines` is the number of line ends in this range */
+	/* the source read [first, end); `lines` is the number of line ends in this range */
 	uint64_t first, end, lines;
 	uint64_t seqs;	    /* difference between the seqs of the next file and of this one */
 	uint64_t line_base; /* line ends before `first`; line numbers count from there */
 	uint64_t rows;
 	const char *path; /* path of the file, as the reading process named it */
 	/*
-	 * true if no slice was read; `digest` is then the digest of the file on disk, even if
-	 * compressed
+	 * true without a slice; `digest` is then the digest of the file on disk, even if compressed
 	 */
 	bool whole;
 	bool last;	    /* no row is after `end` */
@@ -158,7 +157,7 @@ struct source_part {
 
 struct source_file {
 	const char *path;
-	uint64_t size;	    /* bytes on disk; for a stream, bytes that were read */
+	uint64_t size;	    /* bytes on disk; for a stream, the bytes so far */
 	uint8_t digest[16]; /* XXH3-128 of these bytes, big-endian; set at the end of the input */
 	/*
 	 * rows read, including rejected rows; header, blank lines, comments and footer do not count
@@ -167,7 +166,7 @@ struct source_file {
 	bool compressed;
 };
 
-/* A rejected row. All data is borrowed and valid until the callback returns. */
+/* A rejected row. The callback borrows all data until it returns. */
 struct rejected {
 	const char *file; /* path, or topic/partition for Kafka */
 	uint64_t line;	  /* line of the row's first byte in the decoded file, from 1 */
@@ -189,12 +188,12 @@ struct source_sink {
 	/*
 	 * Receives an event. Returns 0, or fills *why and returns RC_DATA to pass the row to
 	 * `reject`. Any other value stops source_work, which returns that value and does not change
-	 * its `err`. NULL means that events are only counted.
+	 * its `err`. NULL means that the source only counts events.
 	 */
 	int (*event)(void *ctx, const struct event *event, struct reject *why);
 	/*
-	 * Receives a rejected row. A result other than 0 stops source_work. NULL means that rejects
-	 * are only counted.
+	 * Receives a rejected row. A result other than 0 stops source_work. NULL means that the
+	 * source only counts rejects.
 	 */
 	int (*reject)(void *ctx, const struct rejected *rejected, struct error *err);
 	/*
@@ -204,8 +203,8 @@ struct source_sink {
 	 */
 	int (*rows)(void *ctx, const struct event_rows *rows, bool *taken);
 	/*
-	 * The enum column_use of each column. It allows batches of events that are not delimited
-	 * text. Such batches have only the used columns. NULL means that `event` receives all such
+	 * The enum column_use of each column. It allows batches of events without delimited text.
+	 * Such batches have only the used columns. NULL means that `event` receives all such
 	 * events.
 	 */
 	const uint8_t *uses;
@@ -215,7 +214,7 @@ struct source_counts {
 	uint64_t events;      /* rows read, including rejected ones */
 	uint64_t rejects;     /* events that the source or the sink rejected */
 	uint64_t blank_lines; /* skipped lines, including comments */
-	/* events that were filtered: messages without a value, and rows that match skip_matching */
+	/* filtered events: messages without a value, and rows that match skip_matching */
 	uint64_t filtered;
 	/* delimited text: line ends inside rejected rows, and inside rows of skip_matching */
 	uint64_t rejected_lines, filtered_lines;
@@ -225,21 +224,21 @@ struct source_counts {
  * Expand each name. A name is a file, "-", a folder, or, if no such file exists, a pattern of
  * glob(7). A folder gives its own files, without the files of its subfolders. The files of a name
  * are in strcmp order. Patterns and folders skip names that begin with . or _, because programs use
- * such names for unfinished files. Returns RC_IO if a name matches nothing, and RC_CONFIG if a file
- * was found twice.
+ * such names for unfinished files. Returns RC_IO if a name matches nothing, and RC_CONFIG if the
+ * list has a file twice.
  */
 int paths_expand(struct arena *a, const char *const *names, size_t n, const char ***paths,
 		 size_t *npaths, struct error *err);
 
 /*
  * Open all inputs and compare the headers of all files, so that errors appear before any work
- * begins. Streams ("-" and pipes) are opened later, when they are read, except for the first input.
- * *out is set only on success. Returns RC_IO if an input cannot be read. Returns RC_DATA if a
+ * begins. Except for the first input, streams ("-" and pipes) open only when the source reads them.
+ * *out has a value only on success. Returns RC_IO if it cannot read an input. Returns RC_DATA if a
  * header is missing or differs. Returns RC_LIMIT if a header is longer than source.csv.max_row or
- * row_bytes. Returns RC_CONFIG if there is no input, or standard input is named twice.
+ * row_bytes. Returns RC_CONFIG if there is no input, or two inputs are standard input.
  */
 int source_open(struct source **out, const struct source_options *options, struct error *err);
-/* Close a source. All its workers must be freed. NULL is fine. */
+/* Close a source. The caller must free all its workers first. NULL is fine. */
 void source_close(struct source *s);
 
 /* Return the column names from the header or from the job, valid until source_close. */
@@ -269,17 +268,17 @@ bool source_path_step(struct buf *path, struct bytes name);
  */
 const struct source_file *source_files(struct source *s, size_t *n);
 /*
- * After RC_END, get the part of the first file that was read. `line_base` is 0 if the part begins
- * after the first row.
+ * After RC_END, get the part of the first file that the source has read. `line_base` is 0 if the
+ * part begins after the first row.
  */
 void source_part(struct source *s, struct source_part *out);
 /*
- * Use parts that other processes have read, so that no worker reads any input. The parts must be
- * sorted by `number` and `first`, be adjacent, and cover all files. The function reads each file
- * once for its digest, unless the digest is known. Returns RC_IO if the bytes differ from those of
- * the parts. Returns RC_DATA if a known digest is for other bytes. After this call, the results of
- * source_files and source_place are as if this process had read the files, with the seqs of the
- * parts. `progress` may be NULL.
+ * Use parts that other processes have read, so that no worker reads any input. The caller must sort
+ * the parts by `number` and `first`. They must be adjacent and cover all files. The function reads
+ * each file once for its digest, unless the digest is known. Returns RC_IO if the bytes differ from
+ * those of the parts. Returns RC_DATA if a known digest is for other bytes. After this call, the
+ * results of source_files and source_place are as if this process had read the files, with the seqs
+ * of the parts. `progress` may be NULL.
  */
 int source_take_parts(struct source *s, const struct source_part *parts, size_t n,
 		      struct progress *progress, struct error *err);
@@ -302,13 +301,13 @@ const struct offset_range *source_ranges(struct source *s, size_t *n);
  */
 void source_place(struct source *s, uint64_t seq, struct buf *out);
 /*
- * Return the share of the input's bytes that was read. For a topic, return the share of its
- * messages. Call source_share at the end of the input. The first piece is always read.
+ * Return the share of the input's bytes so far. For a topic, return the share of its messages. Call
+ * source_share at the end of the input. The source always reads the first piece.
  */
 double source_share(struct source *s);
 /*
- * Get the bytes on disk that were read so far, and the bytes of all inputs (0 means unknown). Any
- * thread may call this function at any time.
+ * Get the bytes read on disk so far, and the bytes of all inputs (0 means unknown). Any thread may
+ * call this function at any time.
  */
 void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *bytes_total);
 
@@ -328,14 +327,14 @@ uint64_t source_worker_piece(const struct source_worker *w);
  * ended.
  *
  * Rejects of the source have the reasons "bad_quote", "open_quote" and "field_count". Messages also
- * have "bad_json", "several_rows", "tombstone" and "too_long". If a quote is not closed within
+ * have "bad_json", "several_rows", "tombstone" and "too_long". If a quote has no end within
  * source.csv.max_row, the source rejects only the first line of the row. Reading continues with the
  * next line.
  *
  * Returns RC_LIMIT, with file, line and offset, if a line exceeds source.csv.max_row or a row
- * exceeds row_bytes. Returns RC_IO if the input cannot be read, or if it changed while it was read.
- * Returns RC_DATA if compressed data is damaged or truncated. After an error, all workers return
- * the same error.
+ * exceeds row_bytes. Returns RC_IO if it cannot read the input, or if the input changes during the
+ * read. Returns RC_DATA if compressed data is damaged or truncated. After an error, all workers
+ * return the same error.
  */
 int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err);
 

@@ -20,7 +20,7 @@
  * not empty. Release the list with splits_release.
  */
 struct splits {
-	struct bytes *keys; /* each key's bytes are owned */
+	struct bytes *keys; /* the struct owns each key's bytes */
 	size_t count;
 };
 
@@ -77,7 +77,7 @@ struct bytes shortest_separator(struct bytes a, struct bytes b);
 #define EXISTING_UNKNOWN UINT64_MAX
 
 /*
- * The regions of an existing table. All members are owned. Release the struct with
+ * The regions of an existing table. The struct owns all members. Release the struct with
  * existing_release.
  */
 struct existing {
@@ -198,8 +198,8 @@ struct key_weights {
 /* The job's settings for a table's regions. 0 means that the job does not give a setting. */
 struct region_rule {
 	/*
-	 * The number of regions is given by `count`, else by `size_bytes`, else by `servers`. The
-	 * default is a `size_bytes` of REGION_BYTES.
+	 * The number of regions comes from `count`, else from `size_bytes`, else from `servers`.
+	 * The default is a `size_bytes` of REGION_BYTES.
 	 */
 	uint32_t count;
 	uint64_t size_bytes; /* size of a region on disk */
@@ -241,9 +241,8 @@ struct division {
  * If a row is heavier than a region, several borders are at the same place. Then there are fewer
  * regions than wanted.
  *
- * align_salt is for salted keys without start and end. Each bucket gets a border, and the other
- * borders are shared among the buckets by their weight. There are at least as many regions as
- * buckets.
+ * align_salt is for salted keys without start and end. Each bucket gets a border, and the buckets
+ * share the other borders by their weight. There are at least as many regions as buckets.
  */
 int divide(const struct key_weights *w, const struct division *d, struct splits *out,
 	   struct error *err);

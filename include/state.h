@@ -4,7 +4,8 @@
  *   state_open, state_bind, [state_intend, state_publishing, state_published | state_drop]*,
  * state_close shared_open, shared_take_in, shared_close        a topic that several instances share
  *
- * The folder contains these files. Each is written under a temporary name, synced and renamed.
+ * The folder contains these files. The program writes each under a temporary name, syncs and
+ * renames it.
  *
  *   lock               held by flock while a process uses the folder (lock.h)
  *   topic.json         cluster, topics and their numbers of partitions
@@ -38,9 +39,9 @@
 
 enum state_phase {
 	STATE_READING,	  /* a recorded intent; its folder is certainly not published */
-	STATE_PUBLISHING, /* a recorded intent; its folder may be published */
+	STATE_PUBLISHING, /* a recorded intent; its folder may be in place */
 	STATE_PUBLISHED,
-	STATE_SEEK /* not a load, but positions that were set by hand */
+	STATE_SEEK /* not a load, but positions that a user set by hand */
 };
 
 struct state_load {
@@ -71,7 +72,7 @@ struct state_topic {
 
 struct state_topics {
 	struct state_topic *item;
-	size_t n;     /* number of topics; 0 means that the state is not bound yet */
+	size_t n;     /* number of topics; 0 means that the state has no topics yet */
 	bool unnamed; /* item[0] is the topic of places without a name */
 };
 
@@ -98,7 +99,7 @@ struct state;
 int state_open(struct state **out, const char *dir, bool write, struct error *err);
 void state_close(struct state *s); /* NULL is fine */
 
-/* Return the topics that the state is bound to. */
+/* Return the topics of the state. */
 const struct state_topics *state_topics(const struct state *s);
 /*
  * Return the topics as text, such as "orders" or "orders, returns". The text is valid as long as *t
@@ -116,7 +117,7 @@ const char *state_topics_text(const struct state_topics *t, struct buf *out);
 int state_bind(struct state *s, const struct state_topics *now, bool listed, struct error *err);
 
 /*
- * Record the id of a topic that was recreated and has new positions, or whose id was unknown.
+ * Record the id of a recreated topic with new positions, or of a topic whose id was unknown.
  * state_bind records only the ids of new topics.
  */
 int state_renew_topic(struct state *s, const char *topic, const char *id, struct error *err);
@@ -130,14 +131,14 @@ bool state_position(const struct state *s, const char *topic, int32_t partition,
  */
 bool state_was_at(const struct state *s, const char *topic, int32_t partition, int64_t offset);
 /*
- * Return the last loaded message of a place. `known` is false if no message was loaded, or if a
+ * Return the last loaded message of a place. `known` is false before the first message, or if a
  * user set the position by hand.
  */
 struct anchor state_last(const struct state *s, const char *topic, int32_t partition);
 /* Return true if a partition of the topic has a position. */
 bool state_has_topic(const struct state *s, const char *topic);
 
-/* Return the load that was published last, or NULL. */
+/* Return the last published load, or NULL. */
 const struct state_load *state_newest(const struct state *s);
 /* Return the load that a crash left unfinished, or NULL. */
 const struct state_load *state_intent(const struct state *s);
@@ -146,11 +147,11 @@ const char *state_next_name(struct state *s);
 /* Record the intent to load the ranges into `dir`. */
 int state_intend(struct state *s, const char *name, const char *dir,
 		 const struct offset_range *ranges, size_t n, struct error *err);
-/* Record that the intent's folder may be published from now on. */
+/* Record that the intent's folder may be in place from now on. */
 int state_publishing(struct state *s, struct error *err);
 /*
- * Record that the folder is not published. Its ranges are then loaded again, or the intent is
- * dropped. Call this function before the working folder is removed. Otherwise, a crash after the
+ * Record that the folder is not in place. Then a new attempt loads its ranges again, or the intent
+ * ends. Call this function before the removal of the working folder. Otherwise, a crash after the
  * removal leaves an intent without any folder. A load that a user has moved away leaves the same.
  */
 int state_unpublished(struct state *s, struct error *err);
@@ -161,9 +162,9 @@ struct state_result {
 	uint64_t read, rejected;
 	const uint8_t *manifest; /* digest of 16 bytes; NULL means unknown */
 };
-/* Record that the intent was published, and remove the intent. */
+/* Record the intent as a published load, and remove the intent. */
 int state_published(struct state *s, const struct state_result *result, struct error *err);
-/* Remove an intent that will never be published. */
+/* Remove an intent whose load will never appear. */
 int state_drop(struct state *s, struct error *err);
 
 /* Set positions that the user gave. The function adds places that have no position. */
@@ -173,9 +174,9 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 int state_imagine(struct state *s, const struct offset_range *to, size_t n, struct error *err);
 
 /*
- * Settle an intent whose folder is missing. `published` is true if the load was published and moved
- * away. If `published` is false, the next run loads the offsets again. Returns RC_CONFIG if there
- * is no such intent.
+ * Settle an intent whose folder is missing. `published` is true if the load was in place and then
+ * moved away. If `published` is false, the next run loads the offsets again. Returns RC_CONFIG if
+ * there is no such intent.
  */
 int state_settle(struct state *s, const char *name, bool published, struct error *err);
 
@@ -187,21 +188,21 @@ struct state_found {
 	uint8_t follows_manifest[16];
 };
 /*
- * Rebuild a damaged state. Undamaged files of records, intent and topic stay. Damaged files are
- * renamed and rebuilt from the found loads. `topics` is for a state that has lost its topics. If
- * topics->n is 0, the topics are unknown. `lines` receives a line for each change. Returns RC_DATA
- * and changes nothing if the loads do not follow each other, or if their topic is unknown. The same
- * happens if the lock has newer loads than the found loads.
+ * Rebuild a damaged state. Undamaged files of records, intent and topic stay. The rebuild renames
+ * damaged files and writes them again from the found loads. `topics` is for a state that has lost
+ * its topics. If topics->n is 0, the topics are unknown. `lines` receives a line for each change.
+ * Returns RC_DATA and changes nothing if the loads do not follow each other, or if their topic is
+ * unknown. The same happens if the lock has newer loads than the found loads.
  */
 int state_rebuild(const char *dir, const struct state_topics *topics,
 		  const struct state_found *found, size_t n, struct buf *lines, struct error *err);
 
 struct state_note {
 	int64_t time_ms;
-	/* number of offsets that are not loaded yet; number of offsets of the open cut */
+	/* number of offsets in no load yet; number of offsets of the open cut */
 	uint64_t lag, cut;
-	int64_t cut_age_ms;		  /* time since the first event of the open cut was found */
-	double rate;			  /* loaded events a second, over the last minute */
+	int64_t cut_age_ms; /* time since the stream found the first event of the open cut */
+	double rate;	    /* loaded events a second, over the last minute */
 	uint64_t loads, events, rejected; /* since the stream began */
 	/* reason why the partition waits for a user's repair; "" if it does not wait */
 	char parked[400];
@@ -222,11 +223,11 @@ bool state_in_use(const struct state *s);
  */
 int state_read_all(struct state *s, struct error *err);
 /*
- * Read the records that were written since the last call, so that state_loads returns them. The
- * state must be opened without `write`.
+ * Read the records since the last call, so that state_loads returns them. The caller must open the
+ * state without `write`.
  */
 int state_read_more(struct state *s, struct error *err);
-/* Return the records that were read, oldest first. The list is valid until the next change. */
+/* Return the records so far, oldest first. The list is valid until the next change. */
 const struct state_load *state_loads(const struct state *s, size_t *n);
 /*
  * Mark a load as applied by this process to `cluster`. If `cluster` is NULL, the user has marked
@@ -239,7 +240,7 @@ enum state_mark { STATE_UNMARKED, STATE_MARKED_BY_HAND, STATE_MARKED_BY_FOLLOWER
 int state_mark_of(const char *dir, const char *name, enum state_mark *mark, struct error *err);
 /*
  * Sync the folder of the marks. A process that died may have renamed a mark there without a sync.
- * Call this function before a load is removed because of its mark.
+ * Call this function before the removal of a load because of its mark.
  */
 int state_keep_marks(const char *dir, struct error *err);
 /*
@@ -253,12 +254,12 @@ int state_handing(const char *dir, int *fd, struct error *err);
 struct state_applying {
 	int64_t time_ms;
 	char upto[24];	    /* name of the newest load that the follower found */
-	uint64_t waiting;   /* loads up to `upto` that were not applied */
+	uint64_t waiting;   /* loads up to `upto` without a mark */
 	int64_t oldest_ms;  /* publication time of the oldest waiting load; 0 if no load waits */
 	uint64_t applied;   /* applied loads since the follower began */
 	int64_t applied_ms; /* time of the last applied load; 0 means no load */
 	char trouble[sizeof(
-		/* reason why the oldest load was not applied; "" if there is no problem */
+		/* reason why the oldest load is not in HBase; "" if there is no problem */
 		((struct error *)0)->msg)];
 };
 /* Write a follower's status, as state_note does. */
@@ -276,10 +277,9 @@ bool state_applying(const struct state *s, struct state_applying *note);
  *   shared.lock   held by flock while partitions are added
  *   p00003/       the state of partition 3; the instance that uses it holds its lock
  *
- * The start of a partition is recorded once, for all partitions that the topic has at that moment.
- * So `start: latest` means the same moment for all these partitions, whichever instance reads them.
- * A partition that is added later begins at offset 0. After a partition was recorded, a missing
- * state means that the state was lost.
+ * The first record has the starts of all partitions that the topic has at that moment. So `start:
+ * latest` means the same moment for all these partitions, whichever instance reads them. A later
+ * partition begins at offset 0. If a partition has a record, but no state, the state is lost.
  */
 
 struct shared {
@@ -292,7 +292,7 @@ struct shared {
 int shared_is(const char *dir, bool *is_shared, struct error *err);
 /*
  * Open shared states. If `write` is true, create the folder if needed, and lock it. Returns RC_BUSY
- * if another process has the lock. Returns RC_CONFIG if the folder is a state that is not shared.
+ * if another process has the lock. Returns RC_CONFIG if the folder has a state of another kind.
  * `dir` must outlive *s. Call shared_close whatever the result.
  */
 int shared_open(struct shared *s, const char *dir, bool write, struct error *err);
@@ -304,10 +304,10 @@ int shared_take_in(struct shared *s, const struct state_topic *now, const int64_
 		   struct error *err);
 
 /*
- * Rebuild shared.json if it is lost or damaged. A damaged file is kept as .damaged. The topic and
- * its number of partitions come from the partitions' states. If a partition then has no state, the
- * next use of the partition reports this. Returns RC_DATA if no state has the topic. `lines`
- * receives a line for each change.
+ * Rebuild a missing or damaged shared.json. A damaged file stays as .damaged. The topic and its
+ * number of partitions come from the partitions' states. If a partition then has no state, the next
+ * use of the partition reports this. Returns RC_DATA if no state has the topic. `lines` receives a
+ * line for each change.
  */
 int shared_rebuild(const char *dir, struct buf *lines, struct error *err);
 /*

@@ -49,8 +49,8 @@ int storage_open(struct storage **out, const char *uri, const struct storage_opt
 		 struct error *err);
 void storage_close(struct storage *s); /* NULL is fine */
 /*
- * Prepare for cleaning up after a signal. From now on, signals do not end requests. Each request is
- * made once and ends after a few seconds.
+ * Prepare for cleaning up after a signal. From now on, signals do not end requests. The client
+ * makes each request once, and ends it after a few seconds.
  */
 void storage_hurry(struct storage *s);
 /* Return the URI's path, without a final slash. */
@@ -71,7 +71,7 @@ struct storage_info {
 	uint64_t file_id;
 	uint64_t block_bytes; /* block size in HDFS; else 0 */
 	/*
-	 * HDFS: the file is encrypted or erasure-coded, so its checksum is not computed from the
+	 * HDFS: the file is encrypted or erasure-coded, so its checksum does not follow from the
 	 * file's bytes
 	 */
 	bool opaque;
@@ -97,11 +97,11 @@ int storage_make_dirs(struct storage *s, const char *path, unsigned mode, struct
 int storage_set_mode(struct storage *s, const char *path, unsigned mode, struct error *err);
 /*
  * Get the free bytes for files at `path`. A byte counts once for each replica. Quotas are ignored.
- * The call waits for a NameNode that was just started. *bytes is UINT64_MAX if the number is
+ * The call waits for a NameNode that has just started. *bytes is UINT64_MAX if the number is
  * unknown.
  */
 int storage_free(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
-/* The remaining quotas of the folder and its parents; UINT64_MAX means that no quota is known. */
+/* The remaining quotas of the folder and its parents; UINT64_MAX means no known quota. */
 struct storage_quota {
 	uint64_t names; /* files and folders */
 	uint64_t bytes; /* bytes of files, counted as storage_free does */
@@ -116,8 +116,8 @@ int storage_may(struct storage *s, const char *path, const char *what, struct er
 /* Set the modification time to this machine's clock. */
 int storage_touch(struct storage *s, const char *path, struct error *err);
 /*
- * Rename without replacing. Returns RC_IO if `to` exists. The `file_id` shows whether a call whose
- * answer was lost has succeeded.
+ * Rename without replacing. Returns RC_IO if `to` exists. After a lost answer, the `file_id` shows
+ * whether the call has succeeded.
  */
 int storage_move(struct storage *s, const char *from, const char *to, struct error *err);
 /* Remove a file, or a folder with its content. A missing path is not an error. */
@@ -143,8 +143,8 @@ int storage_token(struct storage *s, const char *uri, struct storage_token *out,
 
 /*
  * Copy a file of this machine to `path`, and replace an existing file. If that file has the same
- * length and checksum, it stays and *kept is true. So an interrupted copy of many files can be
- * repeated. After RC_OK, length and checksum of the copy match the source. `mode` 0 means the
+ * length and checksum, it stays and *kept is true. So a caller can repeat an interrupted copy of
+ * many files. After RC_OK, length and checksum of the copy match the source. `mode` 0 means the
  * storage's default. *out receives information about the copy. `out` and `kept` may be NULL.
  */
 int storage_put(struct storage *s, const char *local, const char *path, unsigned mode,
@@ -165,9 +165,8 @@ int storage_begin(struct storage *s, struct storage_file **out, const char *path
 		  struct error *err);
 int storage_add(struct storage_file *f, const void *ptr, size_t len, struct error *err);
 /*
- * Finish the file. After RC_OK the file is durable, and its length and checksum match the bytes
- * that were added. `digest` receives XXH3-128 of all bytes, as from out_digest. `digest` may be
- * NULL.
+ * Finish the file. After RC_OK the file is durable, and its length and checksum match the added
+ * bytes. `digest` receives XXH3-128 of all bytes, as from out_digest. `digest` may be NULL.
  */
 int storage_end(struct storage_file *f, uint8_t digest[16], struct error *err);
 void storage_abort(struct storage_file *f); /* removes the file; NULL is fine */

@@ -10,7 +10,7 @@
  *   rebuild_run                        `saltmill loads --rebuild`
  *
  * An ingest joins the Kafka client (kafka.h), the state folder (state.h) and load_run (load.h), so
- * that each offset is loaded once.
+ * that exactly one load has each offset.
  */
 #ifndef SALTMILL_STREAM_H
 #define SALTMILL_STREAM_H
@@ -44,23 +44,26 @@ struct ingest {
 	bool no_ids; /* true after a report that saltmill cannot compare topic ids */
 	/* partitions that cannot continue; NULL means that such a partition ends the run */
 	struct parked_places *parked;
-	const struct offset_range *only; /* load only this place, even if it is parked; or NULL */
+	const struct offset_range *only; /* load only this place, even a parked one; or NULL */
 	bool data_fault;		 /* the last load failed because of the data that it read */
-	/* topics with positions that were reported, because they are missing or not in the job */
+	/*
+	 * topics whose positions the ingest has reported, because they are missing or not in the
+	 * job
+	 */
 	const char **gone;
 	size_t ngone, nmissing; /* `nmissing` counts the topics of the job that are missing */
-	/* ranges that can be loaded now, from position to end, by topic and partition */
+	/* ranges for the next load, from position to end, by topic and partition */
 	struct offset_range *ranges;
 	size_t nranges;
 	uint64_t available; /* number of offsets in the ranges */
 };
 
 /*
- * Open an ingest. load->output_dir is ignored. If `state_dir` is NULL, there is no state. Returns
- * an error if another process uses the state, if the state is of another topic, or if a position is
- * lost. Returns an error also if the group's offsets are ahead of the state. The call commits the
- * positions to the group, to detect other users of the group. *in must be {0}, except for batch,
- * borrowed with client, parked, and tell. Call ingest_close whatever the result.
+ * Open an ingest, which ignores load->output_dir. If `state_dir` is NULL, there is no state.
+ * Returns an error if another process uses the state, if the state has another topic, or if it has
+ * lost a position. Returns an error also if the group's offsets are ahead of the state. The call
+ * commits the positions to the group, to detect other users of the group. *in must be {0}, except
+ * for batch, borrowed with client, parked, and tell. Call ingest_close whatever the result.
  */
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
 		const char *state_dir, const struct listener *listener, struct progress *progress,
@@ -68,16 +71,16 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 void ingest_close(struct ingest *in);
 
 /*
- * Finish the load that a crash interrupted. The load is published, unless it was published before.
- * *dir is the load's folder, or NULL if there was no such load. Release *result in both cases.
+ * Finish the load that a crash interrupted. The function publishes the load, unless an earlier run
+ * has. *dir is the load's folder, or NULL if there was no such load. Release *result in both cases.
  */
 int ingest_recover(struct ingest *in, const char **dir, struct load_result *result,
 		   struct error *err);
 
 /*
  * Find the ranges that a load would take now. The call writes, locks and commits nothing. If the
- * source is not kafka, or if files replace the source (`nfiles` > 0), nothing is opened and
- * in->client stays NULL. The state must exist. The client takes a part of `memory_bytes`, the
+ * source is not kafka, or if files replace the source (`nfiles` > 0), the function opens nothing
+ * and in->client stays NULL. The state must exist. The client takes a part of `memory_bytes`, the
  * memory of the command. *in must be {0}, and ingest_close must follow.
  */
 int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
@@ -118,7 +121,7 @@ struct topic_lags {
 		uint64_t lag;
 		/* the last look at the brokers: the partition's end, and the monotonic clock */
 		int64_t seen_end, seen_ms;
-		/* the latest look whose messages are all loaded, or the first look */
+		/* the latest look whose messages loads have, or the first look */
 		int64_t since_ms;
 	} * item;
 	size_t n;
@@ -128,22 +131,22 @@ void topic_lags_release(struct topic_lags *l);
 /* Gauges of a stream, which any thread may read. */
 struct stream_gauges {
 	struct topic_lags *by_topic; /* lag by partition; NULL means that no caller needs it */
-	_Atomic uint64_t lag;	     /* offsets that were not loaded at the last query */
+	_Atomic uint64_t lag;	     /* offsets in no load at the last query */
 	/* counts of the published loads since the start */
 	_Atomic uint64_t loads, events, rejected;
 	/* wall clock of the last publication; 0 means no publication */
 	_Atomic int64_t published_ms;
 	_Atomic uint64_t parked;  /* partitions of a shared topic that wait for a user's repair */
 	_Atomic uint64_t missing; /* loaded topics that are missing or that the user may not read */
-	/* 1 after the first query of the topic, when the other gauges are set */
+	/* 1 after the first query of the topic, when the other gauges have values */
 	_Atomic int looked;
-	_Atomic int loading; /* a cut is being loaded */
-	/* offsets of the open cut, which is being loaded or not due yet */
+	_Atomic int loading; /* 1 during the load of a cut */
+	/* offsets of the open cut, in a running load or not due yet */
 	_Atomic uint64_t cut;
 	_Atomic int64_t
 		/*
-		 * when the cut's first event was found, monotonic clock; 0 means that the cut is
-		 * empty
+		 * when the stream found the cut's first event, monotonic clock; 0 means that the
+		 * cut is empty
 		 */
 		cut_since_ms;
 };
@@ -170,7 +173,7 @@ struct stream_options {
 	 */
 	bool (*full)(void *ctx);
 	/*
-	 * Returns the number of published loads that wait to be applied. These loads delay the next
+	 * Returns the number of published loads that wait for apply. These loads delay the next
 	 * cut. NULL means no such loads. Any thread may call this function.
 	 */
 	uint64_t (*behind)(void *ctx);
@@ -180,12 +183,12 @@ struct stream_options {
 /*
  * Run a stream. A cut is the topic's content after the positions. A cut is due when it reaches
  * roll.rows or roll.bytes, or when its first event has waited for roll.time. Each load that waits
- * to be applied adds roll.time to this time, up to half a minute. Smaller loads would not reach
- * HBase sooner.
+ * for apply adds roll.time to this time, up to half a minute. Smaller loads would not reach HBase
+ * sooner.
  *
- * A cut is recorded as the intent before any of its messages is read, so a restart makes the same
- * cut. Returns RC_STOPPED if a signal came. The stream drops the open cut, and the next run loads
- * the offsets of this cut.
+ * The stream records a cut as the intent before it reads any of the messages, so a restart makes
+ * the same cut. Returns RC_STOPPED if a signal came. The stream drops the open cut, and the next
+ * run loads the offsets of this cut.
  */
 int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
 	       struct error *err);
@@ -196,7 +199,7 @@ struct stream {
 	struct ingest in;
 	const char *prefix; /* prefix of the loads' names, such as "p00003/" */
 	char *parent;	    /* parent folder of the loads, owned */
-	/* time when the open cut's first event was found; 0 means that the cut is empty */
+	/* when the stream found the open cut's first event; 0 means that the cut is empty */
 	double waiting_since;
 	double full_since;  /* time since which the disk is full; 0 if it is not full */
 	double event_bytes; /* average event size of the last load, in bytes */
@@ -219,10 +222,7 @@ int stream_load_cut(struct stream *s, struct error *err);
  * earliest waiting_since, or 0 if no event waits.
  */
 void stream_show(struct stream_gauges *g, uint64_t lag, double since);
-/*
- * Set the lag of each partition from the ranges that have not been loaded, which are sorted by
- * topic.
- */
+/* Set the lag of each partition from the remaining ranges, which the caller has sorted by topic. */
 void stream_show_lags(struct stream_gauges *g, const struct job *job,
 		      const struct offset_range *ranges, size_t n);
 /* Write the note for `saltmill status`. */
@@ -260,8 +260,8 @@ int state_view_loads(const struct state_view *v, struct state_view_load **out, s
  * --- manifest chain: check that each published load follows the previous one ---
  *
  * A load's manifest contains the digest of the previous manifest, and the state keeps the digest of
- * each manifest. The check detects a load that was changed, exchanged, or made with another copy of
- * the state.
+ * each manifest. The check detects a load that somebody changed, exchanged, or made with another
+ * copy of the state.
  */
 
 /*
@@ -288,16 +288,16 @@ struct seek_step {
 	bool was_set; /* the partition had a position before; `from` is that position */
 	int64_t from, to;
 	uint64_t lost; /* skipped offsets that the topic no longer has */
-	/* number of loads with offsets that will be read again */
+	/* number of loads with offsets that a stream will read again */
 	size_t nloads;
 	/* the oldest and the newest of these loads; NULL if nloads is 0 */
 	const char *first, *last;
 };
 
 struct seek_result {
-	struct seek_step *steps; /* the steps that were done, even if a later step failed */
+	struct seek_step *steps; /* the completed steps, even if a later step failed */
 	size_t n;
-	char why_unasked[760]; /* reason why the broker was not queried; "" if it was queried */
+	char why_unasked[760]; /* reason why seek did not query the broker; "" after a query */
 	struct arena arena;
 };
 void seek_result_release(struct seek_result *r);
@@ -309,11 +309,11 @@ void seek_result_release(struct seek_result *r);
 char *seek_job_path(const char *state_dir);
 
 /*
- * Set positions to the end of each range. The ranges are sorted by topic and partition, without
- * repeats. If there is only one topic, the ranges need no topic name. The function removes the name
- * if the state's places have no topic name. Returns RC_CONFIG and sets nothing if the state does
- * not exist, or if the topic lacks a partition or an offset. The brokers of `job` give the offsets.
- * If `job` is NULL or no broker answers soon, the function checks only the state.
+ * Set positions to the end of each range. The ranges are in the order of topic and partition,
+ * without repeats. If there is only one topic, the ranges need no topic name. The function removes
+ * the name if the state's places have no topic name. Returns RC_CONFIG and sets nothing if the
+ * state does not exist, or if the topic lacks a partition or an offset. The brokers of `job` give
+ * the offsets. If `job` is NULL or no broker answers soon, the function checks only the state.
  */
 int seek_run(const char *state_dir, const struct job *job, struct offset_range *to, size_t n,
 	     struct seek_result *result, struct error *err);
@@ -321,12 +321,12 @@ int seek_run(const char *state_dir, const struct job *job, struct offset_range *
 /* --- `saltmill loads --rebuild`: rebuild a damaged state from the loads it published --- */
 
 /*
- * Rebuild the damaged files of a state and keep the others. Damaged files are renamed to .damaged
- * and rebuilt from the manifests in DIR/published and in folders (loads, or folders of loads).
- * Shared states are rebuilt one by one, and then shared.json from these states. `lines` receives a
- * line for each change, even if a later partition fails. Returns RC_DATA and leaves a state
- * unchanged if its loads do not follow each other, or if newer loads are missing. The same happens
- * if the topic of the loads is unknown.
+ * Rebuild the damaged files of a state and keep the others. The function renames damaged files to
+ * .damaged and rebuilds them from the manifests in DIR/published and in folders (loads, or folders
+ * of loads). Shared states are rebuilt one by one, and then shared.json from these states. `lines`
+ * receives a line for each change, even if a later partition fails. Returns RC_DATA and leaves a
+ * state unchanged if its loads do not follow each other, or if newer loads are missing. The same
+ * happens if the topic of the loads is unknown.
  */
 int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolders,
 		struct buf *lines, struct error *err);

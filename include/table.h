@@ -17,7 +17,7 @@ struct pos {
 
 enum bloom_type { BLOOM_NONE, BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX };
 
-/* LZO is only recognised by name. saltmill neither writes nor reads LZO files. */
+/* saltmill only recognizes the name LZO. saltmill neither writes nor reads LZO files. */
 enum codec { CODEC_NONE, CODEC_LZO, CODEC_GZ, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD };
 #define CODECS (CODEC_ZSTD + 1)
 

@@ -1,11 +1,11 @@
 /*
  * alter.c - the script that changes an existing table to the job's attributes
  *
- * Attributes of the job and of the table are converted to the form of attribute_read before they
- * are compared. TTL => '86400 SECONDS (1 DAY)' is then 86400. One `alter` has all differences, and
- * the master applies them as one change. Regions reopen in place (2.x). The table is disabled only
- * for REGION_REPLICATION, because some 2.x versions cannot change this attribute while regions are
- * open.
+ * Before a comparison, the functions convert the attributes of the job and of the table to the form
+ * of attribute_read. TTL => '86400 SECONDS (1 DAY)' is then 86400. One `alter` has all differences,
+ * and the master applies them as one change. Regions reopen in place (2.x). saltmill disables the
+ * table only for REGION_REPLICATION, because some 2.x versions cannot change this attribute while
+ * regions are open.
  */
 #include "attributes.h"
 #include "ddl.h"
@@ -13,7 +13,7 @@
 
 static const char indent[] = "     ";
 
-/* Append the items of `want` that differ, as pieces. Coprocessors are not changed. */
+/* Append the items of `want` that differ, as pieces. It does not change coprocessors. */
 static size_t put_changes(struct buf *out, enum attribute_scope scope,
 			  const struct attributes *want, const struct described *there,
 			  struct arena *a)

@@ -297,8 +297,8 @@ static int read_word(const struct attribute_def *d, const char *text, struct att
 }
 
 /*
- * Read a class name, and put HBase's package before it if only the last part is given. The master
- * loads a class by its full name.
+ * Read a class name, and put HBase's package before a name without a package. The master loads a
+ * class by its full name.
  */
 static int read_class(const struct attribute_def *d, const char *text, struct arena *a,
 		      struct attribute *out, struct error *err)

@@ -13,7 +13,7 @@
  *     has no IF NOT EXISTS for a namespace, and the result of list_namespace differs by version.
  *   - Ruby reads many split keys from their file and passes them as SPLITS. The shell's SPLITS_FILE
  *     is relative to the working directory, not to the script's folder. The shell also stores its
- *     path in the table's metadata (HBASE-11754). The option was broken twice (HBASE-21699,
+ *     path in the table's metadata (HBASE-11754). HBase broke the option twice (HBASE-21699,
  *     HBASE-25609).
  */
 #include "ddl.h"

@@ -3,7 +3,7 @@
  *
  * The rules are those of toStringTableAttributes in TableDescriptorBuilder, of toString in
  * ColumnFamilyDescriptorBuilder, and of PrettyPrinter (HBase 2.6). The attributes of a family keep
- * the server's order. Those of a table are sorted.
+ * the server's order. A table has sorted attributes.
  */
 #include "ddl.h"
 
@@ -112,7 +112,7 @@ static bool parse_whole(const char *text, uint64_t *v)
 	return digits;
 }
 
-/* One {...} of the output. `keys` are the attributes that are printed by themselves. */
+/* One {...} of the output. `keys` are the attributes with a place of their own. */
 struct printed {
 	const struct attributes *list;
 	const char *const *keys;
@@ -172,7 +172,7 @@ static size_t put_items(struct buf *out, const struct printed *p, bool plain, bo
 	return n;
 }
 
-/* Append NAME => {...} with the attributes that are not printed by themselves. */
+/* Append NAME => {...} with the attributes without a place of their own. */
 static void put_others(struct buf *out, const char *name, const struct printed *p, bool comma)
 {
 	size_t start = out->len;

@@ -2,12 +2,12 @@
  * divide.c - choose split keys at weight quantiles, near salt buckets and between entities
  *
  * Step one uses only weights. Borders begin at even shares. A border near the start of a salt
- * bucket moves to this start and is then fixed. The free borders are spread evenly between the
- * fixed borders, so many regions share the cost of each move. The move may bring other borders near
- * a bucket, so step one repeats. Each round fixes at least one more border. Step two finds the rows
- * around the borders that are still free.
+ * bucket moves to this start and is then fixed. The code spreads the free borders evenly between
+ * the fixed borders, so many regions share the cost of each move. The move may bring other borders
+ * near a bucket, so step one repeats. Each round fixes at least one more border. Step two finds the
+ * rows around the borders that are still free.
  *
- * The exact weight below a bucket's start is needed only if the start may be near a border.
+ * The exact weight below a bucket's start is necessary only if the start may be near a border.
  */
 #include "splits.h"
 
@@ -26,7 +26,7 @@ struct divided_bucket {
 	enum known_weight known;
 	/* bounds of the weight that need no reading of rows; both rise with the bucket */
 	uint64_t least, most;
-	uint64_t below; /* the exact weight, after it was found */
+	uint64_t below; /* the exact weight, after the search */
 };
 
 struct border {

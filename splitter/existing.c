@@ -12,7 +12,8 @@
  *
  * Printed keys may contain spaces and bars, so the parser cuts columns at the positions of the
  * header's bars. list_regions strips spaces from the ends of a key. The column REGION_NAME,
- * `table,start key,time.name.`, has the whole start key, so it is used if it is present.
+ * `table,start key,time.name.`, has the whole start key, so the reader uses this column if the list
+ * has it.
  */
 #include "splits.h"
 

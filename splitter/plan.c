@@ -176,7 +176,8 @@ static void find_heavy(struct plan *p, const struct sketch_view *v, const struct
 {
 	double all = (double)v->bytes;
 	/*
-	 * A heavy prefix has more bytes than a region. If one region is wanted, no prefix is heavy.
+	 * A heavy prefix has more bytes than a region. If the caller wants one region, no prefix is
+	 * heavy.
 	 */
 	double region = p->wanted > 1 ? p->target_bytes * 1.0001 : all * 2;
 

@@ -1,8 +1,9 @@
 /*
  * replay_writes.c - count the events of each region in windows of time
  *
- * A table can be even over a day and still be written in one region at a time, when the row key
- * begins with a rising value. Only the order of arrival shows that, so the replay counts windows.
+ * A table can be even over a day and still have all writes in one region at a time, when the row
+ * key begins with a rising value. Only the order of arrival shows that, so the replay counts
+ * windows.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "mem.h"
 #include "plan.h"
 
-#define WRITTEN_SHARE 0.01 /* a region with this share of a window is written */
+#define WRITTEN_SHARE 0.01 /* with this share of a window, a region counts as busy */
 
 static uint64_t window_of(const struct replay_options *o, size_t n)
 {

@@ -14,7 +14,7 @@
  * compaction the sketch is exact.
  *
  * Rows. A sampled row of b bytes counts as 2^base / b rows. In a compaction, an item adds the rows
- * of the item that is dropped for it. So the sketch estimates the rows of a range together with the
+ * of the item that it replaces. So the sketch estimates the rows of a range together with the
  * bytes.
  *
  * Error. For a fixed key range, a compaction at level e has an error of -2^e, 0 or 2^e, with a
@@ -219,7 +219,7 @@ static void compact(struct sketch *s, unsigned e)
 	empty_level(s, l, pairs);
 }
 
-/* Raise the lowest level and the stride. An odd item gets double weight or is dropped. */
+/* Raise the lowest level and the stride. An odd item gets double weight or leaves the sketch. */
 static void raise_base(struct sketch *s)
 {
 	struct level *l = &s->level[s->base];
@@ -364,7 +364,10 @@ uint64_t picker_share(struct picker *p, uint64_t bytes)
 	if (p->next >= p->small)
 		return p->window;
 	open_window(p, p->start +
-			       /* the row extends into the next window and is also picked there */
+			       /*
+			        * the row extends into the next window, and the next window also
+			        * picks it
+			        */
 			       p->window);
 	return 2 * p->window;
 }

@@ -14,8 +14,8 @@
 #define RADIX_ITEMS 256
 
 /*
- * Compare the bytes after equal words. The last word of a key may overlap bytes that were compared
- * before.
+ * Compare the bytes after equal words. The last word of a key may overlap bytes of an earlier
+ * comparison.
  */
 static bool tail_below(struct bytes x, struct bytes y)
 {
@@ -47,8 +47,8 @@ bool item_below(const struct level *l, const struct sketch_item *a, const struct
 }
 
 /*
- * Return the length of the ascending run at the start of `a`. A short run is extended to MIN_RUN by
- * insertion.
+ * Return the length of the ascending run at the start of `a`. Insertion extends a short run to
+ * MIN_RUN.
  */
 static size_t take_run(const struct level *l, struct sketch_item *a, size_t left)
 {

@@ -26,7 +26,7 @@ struct level {
 struct sketch {
 	uint32_t k;	/* number of keys at the top level, as requested */
 	uint32_t k_now; /* actual value of `k`, which is smaller if keys are long */
-	unsigned base;	/* the lowest level in use; one of 2^base bytes is sampled */
+	unsigned base;	/* the lowest level in use; the sketch samples one of 2^base bytes */
 	unsigned top;	/* the level at which all bytes fit in k_now items */
 	uint64_t bytes; /* bytes added */
 	/* totals of the stream; `all` equals `bytes` unless pickers left out rows */
@@ -38,7 +38,7 @@ struct sketch {
 	uint64_t random;
 	double variance; /* sum of squared weights of all coin flips */
 	size_t nitems, key_bytes;
-	size_t limit; /* the most items; with more items, the sketch is compacted */
+	size_t limit; /* the most items; with more items, the sketch needs a compaction */
 	struct level level[SKETCH_LEVELS];
 	struct sketch_item *scratch; /* for sorting */
 	size_t scratch_cap;
@@ -50,7 +50,7 @@ struct sketch {
  * or damaged (XXH3). On failure *out is NULL.
  */
 int sketch_take(struct sketch **out, const char *name, struct bytes *file, struct error *err);
-/* Set the member `limit`. All other members must be set. */
+/* Set the member `limit`. All other members must have values. */
 void sketch_set_limit(struct sketch *s);
 static inline struct bytes item_key(const struct level *l, const struct sketch_item *it)
 {

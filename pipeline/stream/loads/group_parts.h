@@ -15,12 +15,12 @@
 #define TRY_AGAIN_MS 100 /* first delay, which doubles each time */
 
 struct part {
-	struct part *next; /* the list is ordered by number */
+	struct part *next; /* a list in the order of the numbers */
 	int32_t id;
 	struct job job;	      /* the instance's job, limited to this partition */
 	struct stream stream; /* not open if in.state is NULL */
 	char *dir, *prefix;
-	bool taken; /* the group revoked this part, so it must be closed */
+	bool taken; /* the group revoked this part, so the member must close it */
 	bool held;  /* the listener knows that this instance has this part */
 	struct parking parking;
 	int64_t try_ms, delay_ms, say_ms;
@@ -53,7 +53,7 @@ void share_part_free(struct part *p);
 /* Callbacks for member_calls: the group assigns or revokes partitions. */
 void share_given(void *ctx, const int32_t *ids, size_t n);
 void share_taken(void *ctx, const int32_t *ids, size_t n, bool lost);
-/* Serve the group in a separate thread until s->leaving is set. `ctx` is the struct share. */
+/* Serve the group in a separate thread until s->leaving is true. `ctx` is the struct share. */
 void *share_serve_group(void *ctx);
 
 #endif

@@ -301,8 +301,8 @@ static int unpublished(void *ctx, struct error *err)
 }
 
 /*
- * Remove the intent of a failed load. If the load's folder was visible, keep the intent.
- * ingest_recover then finds out whether the load was published.
+ * Remove the intent of a failed load. If the load's folder was visible, keep the intent. Then
+ * ingest_recover finds out whether the load is in place.
  */
 static void forget_intent(struct ingest *in, const struct load_result *r)
 {
@@ -328,7 +328,7 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 		crash_at("committed");
 }
 
-/* Record the load that was published as `dir`, then commit its offsets. */
+/* Record the load in `dir`, then commit its offsets. */
 int ingest_record(struct ingest *in, const char *dir, const struct manifest *m, struct error *err)
 {
 	uint8_t digest[16];
@@ -392,7 +392,8 @@ int ingest_run(struct ingest *in, const char *name, const char *dir,
 	in->data_fault = true;
 	int rc = load_run(in->job, &opt, in->progress, result, err);
 	/*
-	 * Without ids, the topic may have been recreated. In that case the positions mean nothing.
+	 * Without ids, the topic may be a new one with the same name. In that case the positions
+	 * mean nothing.
 	 */
 	in->data_fault = in->data_fault && parking_is_for(rc) &&
 			 (!kafka_other_message(in->client) || topics_have_ids(in));
@@ -464,8 +465,8 @@ static bool same_folder(const char *full, const char *dir)
 }
 
 /*
- * Load the ranges. On a full disk, wait and load the same ranges again. A load that was published
- * but not recorded is recorded instead.
+ * Load the ranges. On a full disk, wait and load the same ranges again. If a load is in place
+ * without a record, record it instead.
  */
 static int load_when_there_is_room(struct ingest *in, const char *output_dir,
 				   struct load_result *result, struct error *err)

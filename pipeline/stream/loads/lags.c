@@ -2,9 +2,9 @@
  * lags.c - the lag of each partition, in offsets and in seconds
  *
  * The lag in seconds is the time since the last look at the brokers whose messages are all in
- * published loads. So every message that came before is loaded. The figure does not use the
- * messages' timestamps, because producers set them. It can be too large while cuts are shortened,
- * but never too small.
+ * published loads. So a load has every message that came before. The figure does not use the
+ * messages' timestamps, because producers set them. It can be too large while the stream shortens
+ * cuts, but never too small.
  */
 #include "stream.h"
 

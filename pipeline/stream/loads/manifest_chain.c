@@ -92,7 +92,7 @@ char *manifest_chain_check(const struct state_load *l, bool *gone)
 		wrong = mem_format("%s: %s", path, strerror(errno));
 	else
 		*gone = true;
-	/* if the folder was moved before the record was written, the manifest is unknown */
+	/* if the folder moved before the write of the record, the manifest is unknown */
 	if (*gone && !l->handed && l->manifest_known)
 		wrong = say_gone(l);
 	mem_free(path);

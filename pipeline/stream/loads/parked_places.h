@@ -2,7 +2,7 @@
  * parked_places.h - the parked partitions of a stream whose partitions have one state together
  *
  * A load leaves out parked partitions, so their positions do not change. A separate load retries
- * each parked partition. If all partitions are parked, the stream ends.
+ * each parked partition. If the stream has parked all partitions, it ends.
  */
 #ifndef SALTMILL_PARKED_PLACES_H
 #define SALTMILL_PARKED_PLACES_H
@@ -31,12 +31,12 @@ struct parked_places {
 	uint64_t lag; /* offsets that the last query found in parked partitions */
 };
 
-/* Return the parked place of a range, or NULL if the range is not parked. */
+/* Return the parked place of a range, or NULL if there is none. */
 struct parked_place *parked_find(const struct parked_places *p, const struct offset_range *r);
-/* Park the place of a range and report why. If the place is already parked, the delay grows. */
+/* Park the place of a range and report why. If the place already has an entry, the delay grows. */
 void parked_put(struct parked_places *p, const struct offset_range *r,
 		const struct listener *listener, const char *why);
-/* If the place of a range was parked, record and report that the place continues. */
+/* If the place of a range has an entry, record and report that the place continues. */
 void parked_end(struct parked_places *p, const struct offset_range *r,
 		const struct listener *listener);
 void parked_release(struct parked_places *p);

@@ -20,7 +20,7 @@ struct parking {
 	bool parked;	  /* true until the partition has continued successfully */
 	int64_t position; /* offset at the instance's last query, -1 if unknown */
 	int64_t try_ms, delay_ms;
-	int64_t changed_ns; /* time of the state's last record, when the partition was parked */
+	int64_t changed_ns; /* time of the state's last record, at the start of the pause */
 };
 
 /*
@@ -29,8 +29,8 @@ struct parking {
  */
 void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t id, const char *why);
 /*
- * Return true if the partition may be retried, because the delay is over or the state in `dir` has
- * changed.
+ * Return true if the stream may retry the partition, because the delay is over or the state in
+ * `dir` has changed.
  */
 bool parking_may_try(struct parking *p, const char *dir);
 /* Record that a parked partition continues. */

@@ -10,8 +10,8 @@
  * One thread serves the group. A second thread makes the loads, one partition after the other. The
  * first thread closes revoked partitions at once, except the partition that the second thread is
  * loading. For that partition, the first thread stops the reading (kafka_stop_by), but the second
- * thread finishes a load that is already being written. After all revoked partitions are closed,
- * the member confirms the revocation. The group can then assign them again.
+ * thread finishes a load that it already writes. After the close of all revoked partitions, the
+ * member confirms the revocation. The group can then assign them again.
  */
 #include "stream.h"
 
@@ -331,7 +331,10 @@ static int load_part(struct share *s, struct part *p, struct error *err)
 	} else if (parking_is_for(rc)) {
 		rc = settle(p, rc, err);
 	} else if (room_is_missing(rc, err) && state_intent(p->stream.in.state)) {
-		/* the load may be published but not recorded; opening the state again records it */
+		/*
+		 * the load may be in place without a record; the next opening of the state records
+		 * it
+		 */
 		ingest_close(&p->stream.in);
 	}
 	return let_go(s, rc);
@@ -371,8 +374,8 @@ static int load_in_turns(struct share *s, struct error *err)
 /* --- start and end --- */
 
 /*
- * Check that the regions are fixed. If each load chose regions, HBase would have to split the files
- * of all other loads.
+ * Check that the regions have fixed borders. If each load chose regions, HBase would have to split
+ * the files of all other loads.
  */
 static int check_regions(const struct job *job, const struct existing_regions *live,
 			 struct error *err)
@@ -441,7 +444,7 @@ static int share_run(const struct job *job, const struct stream_options *opt,
 	}
 	if (rc == RC_OK)
 		rc = join_group(&s, err);
-	/* count again, because partitions may have been parked since the last cycle */
+	/* count again, because the stream may have parked partitions since the last cycle */
 	opt->gauges->parked = count_parked(&s);
 	/*
 	 * Release the locks before leaving the group, so that the next owner can open the

@@ -1,7 +1,7 @@
 /*
  * ranges_to_load.c - choose the ranges of a load
  *
- * A range goes from the position to the end of a partition. Parked partitions are left out.
+ * A range goes from the position to the end of a partition. The list omits parked partitions.
  */
 #include <string.h>
 

@@ -30,7 +30,7 @@ static bool same_ranges(const struct state_topics *of, const struct state_load *
 	return true;
 }
 
-/* Record a load whose folder was renamed just before the crash. */
+/* Record a load, if a crash came just after the rename of its folder. */
 static int record_published(struct ingest *in, const char *manifest, struct load_result *result,
 			    struct error *err)
 {
@@ -46,7 +46,7 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 			"%s is not the load %s of %s that the interrupted run was about to "
 			"publish there; move the folder away",
 			intent->dir, intent->name, kafka_name(&in->job->kafka));
-	/* the job named only one topic when this load was made */
+	/* the job of this load named only one topic */
 	for (size_t i = 0; i < m->noffsets && !in->job->kafka.topic; i++)
 		if (!m->offsets[i].topic)
 			m->offsets[i].topic = m->topic;
@@ -93,7 +93,7 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 		rc = ingest_check_notes(in, ranges, l.nranges, err);
 	if (rc == RC_OK && l.phase != STATE_READING)
 		rc = io_sync_parent(l.dir, err);
-	/* from now on, the working folder may be removed */
+	/* from now on, a cleanup may remove the working folder */
 	if (rc == RC_OK)
 		rc = state_unpublished(in->state, err);
 	if (rc == RC_OK)

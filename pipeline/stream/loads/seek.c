@@ -233,7 +233,7 @@ static int find_topics(const char *dir, struct state_view *v, struct shared *sha
 }
 
 /*
- * Return the new id of a recreated topic. Return NULL if the topic was not recreated, or if this is
+ * Return the new id of a recreated topic. Return NULL if the topic is the same, or if this is
  * unknown.
  */
 static const char *new_id(const struct state_topics *s, const char *name,

@@ -21,7 +21,7 @@ static uint64_t cut_limit(const struct stream *s)
 {
 	const struct kafka_source *k = &s->in.job->kafka;
 	uint64_t limit = k->roll_rows ? k->roll_rows : UINT64_MAX;
-	/* the usual size is known only from messages that were already read */
+	/* the usual size follows only from earlier messages */
 	double event_bytes = s->event_bytes > 0 ? s->event_bytes : EVENT_BYTES_GUESS;
 	uint64_t by_bytes =
 		k->roll_bytes ? (uint64_t)((double)k->roll_bytes / event_bytes) + 1 : UINT64_MAX;
@@ -242,8 +242,8 @@ static int load_alone(struct stream *s, struct offset_range r, struct error *err
 
 /*
  * Load each partition of a failed cut in a separate load, and park the partitions that fail again.
- * A partition without new messages also fails if its last loaded message was replaced. Such
- * partitions are tried last, and only if no other partition was parked.
+ * A partition without new messages also fails if another message has replaced its last loaded
+ * message. The stream tries such partitions last, and only if it has parked no other partition.
  */
 static int load_one_by_one(struct stream *s, struct error *err)
 {
@@ -287,8 +287,8 @@ static int retry_parked(struct stream *s, struct error *err)
 }
 
 /*
- * Load one set of ranges. If a topic that matches the pattern is deleted meanwhile, give up this
- * load but continue the stream. The next query omits the topic, as a restarted stream would.
+ * Load one set of ranges. If somebody deletes a topic of the pattern meanwhile, give up this load
+ * but continue the stream. The next query omits the topic, as a restarted stream would.
  */
 static int load_what_is_there(struct stream *s, struct error *err)
 {
@@ -315,7 +315,7 @@ static int load_what_is_there(struct stream *s, struct error *err)
 /*
  * Wait for free space on the disk. The job's `patience` limits the wait, as for a broker that does
  * not answer. Without `patience`, there is no limit. The failed load has removed its files, or it
- * is published but not recorded. In the second case, the stream records this load before it loads
+ * is in place without a record. In the second case, the stream records this load before it loads
  * anything else. Return RC_OK to retry.
  */
 static int wait_for_room(struct stream *s, struct error *err)

@@ -141,7 +141,7 @@ static int confirm(struct ingest *in, const struct state_topic *was, struct erro
 	return rc;
 }
 
-/* Compare the topics' ids with the recorded ids. An unknown id is reported once. */
+/* Compare the topics' ids with the recorded ids. The stream reports an unknown id once. */
 static int check_ids(struct ingest *in, const struct kafka_topic *t, struct error *err)
 {
 	const struct state_topics *of = state_topics(in->state);
@@ -344,11 +344,11 @@ int topics_of_intent(struct ingest *in, const struct kafka_topic *t, const struc
 	*out = ranges;
 	for (size_t i = 0; i < l->nranges; i++) {
 		ranges[i] = l->ranges[i];
-		/* the job named several topics when this load was made */
+		/* the job of this load named several topics */
 		if (ranges[i].topic && in->job->kafka.topic &&
 		    strcmp(ranges[i].topic, in->job->kafka.topic) == 0)
 			ranges[i].topic = NULL;
-		/* the job named only one topic when this load was made */
+		/* the job of this load named only one topic */
 		if (!ranges[i].topic && !in->job->kafka.topic && of->unnamed)
 			ranges[i].topic = of->item->topic;
 		if (!ranges[i].topic || is_there(t, ranges[i].topic))

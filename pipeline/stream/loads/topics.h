@@ -12,8 +12,8 @@
  */
 int topics_bind(struct ingest *in, const struct kafka_topic *t, struct error *err);
 /*
- * Query the topics' ids again before a load is published. Return RC_DATA if a topic was recreated
- * after the state was bound, because the messages may belong to another topic.
+ * Query the topics' ids again before the publication of a load. Return RC_DATA if somebody
+ * recreated a topic after the start of the state, because the messages may belong to another topic.
  */
 int topics_same(struct ingest *in, struct error *err);
 /*

@@ -16,14 +16,14 @@
 struct checkpoint {
 	size_t records;
 	const char *last;   /* the newest record's name */
-	const char *newest; /* name of the newest load, NULL if all positions were set by hand */
+	const char *newest; /* name of the newest load, NULL if a user set all positions by hand */
 	struct offset_range *positions; /* the positions, as empty ranges */
 	size_t npositions;
 };
 
-/* Write a checkpoint. Failures are ignored, because opening then reads all records. */
+/* Write a checkpoint. Ignore failures, because the next opening then reads all records. */
 void checkpoint_write(const char *dir, const struct checkpoint *c);
-/* Read the checkpoint. Return false if there is no checkpoint or if it is damaged. */
+/* Read the checkpoint. Return false if there is no intact checkpoint. */
 bool checkpoint_read(const char *dir, struct checkpoint *c, struct arena *a);
 
 #endif

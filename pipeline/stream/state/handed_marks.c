@@ -1,8 +1,8 @@
 /*
  * handed_marks.c - marks of the loads that are in HBase
  *
- * A mark contains a copy of the load's record. If the record is damaged and the load's folder was
- * removed, the state can be rebuilt from the mark. Old versions wrote empty marks.
+ * A mark contains a copy of the load's record. If the record is damaged and the load's folder is
+ * gone, the mark is enough to rebuild the state. Old versions wrote empty marks.
  */
 #include <errno.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * "4711 on host" and "at 12 publishing 12".
  *
  * The first line is for people. The second line has the number of records so far, then "publishing"
- * or "-", then the number again. "publishing" means that a load without a record may be published.
- * The number is repeated because power may fail during the write.
+ * or "-", then the number again. "publishing" means that a load without a record may be in place.
+ * The line repeats the number, because power may fail during the write.
  *
  * The second line is for file systems that several machines share. NFS may show an old version of a
  * directory for up to a minute. If a process opens a file, NFS always shows its newest content. So
@@ -21,7 +21,7 @@
 #include "error.h"
 
 struct lock {
-	int fd; /* -1 if the lock is not held */
+	int fd; /* -1 without the lock */
 	unsigned long long records;
 	bool publishing;
 };

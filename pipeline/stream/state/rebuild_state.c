@@ -1,5 +1,5 @@
 /*
- * rebuild_state.c - rebuild a state from its intact records and the loads that were found
+ * rebuild_state.c - rebuild a state from its intact records and the loads in the folders
  *
  * If a load left no record, folder or mark, the next load still proves that the missing load
  * existed. The manifest of the next load contains the name and digest of the load before. Positions
@@ -24,9 +24,9 @@ struct rebuild {
 	size_t nwhole;
 	char **damaged; /* paths of damaged files */
 	size_t ndamaged;
-	/* number of found folders; the loads after them in the list are known only by a mark */
+	/* number of found folders; only marks describe the loads after them in the list */
 	size_t nfolders;
-	bool *made; /* for each load of state.loads, true if its record must be written */
+	bool *made; /* for each load of state.loads, true if it needs a record */
 	struct buf *lines;
 };
 
@@ -143,8 +143,8 @@ static bool is_told(const struct rebuild *r, const struct state_found *found, si
 }
 
 /*
- * Add the loads that only their marks describe, because their folders were removed after apply. The
- * caller owns *out.
+ * Add the loads that only their marks describe, because apply has removed their folders. The caller
+ * owns *out.
  */
 static int add_marks(struct rebuild *r, const struct state_found *found, size_t *n,
 		     struct state_found **out, struct error *err)
@@ -200,8 +200,8 @@ static bool has_place(const struct state *s, const struct state_load *l, const s
 }
 
 /*
- * Report places that the next load does not contain, because their topic was deleted or the job
- * named fewer partitions. The end of the missing load is unknown for these places, so their
+ * Report places that the next load does not contain, because somebody deleted their topic or the
+ * job named fewer partitions. The end of the missing load is unknown for these places, so their
  * positions do not change.
  */
 static void say_not_bridged(const struct rebuild *r, const struct state_load *next)

@@ -105,7 +105,7 @@ struct anchor state_last(const struct state *s, const char *topic, int32_t parti
 	return p ? p->last : (struct anchor){0};
 }
 
-/* Return the state's copy of the name. Each name is stored once. */
+/* Return the state's copy of the name. Store each name once. */
 static const char *keep_name(struct state *s, const char *topic)
 {
 	if (!topic)
@@ -260,7 +260,7 @@ int records_read(struct state *s, bool checkpoint, struct error *err)
 	return rc;
 }
 
-/* Read the records that the checkpoint replaced when the state was opened. */
+/* Read the records that the checkpoint replaced at the opening of the state. */
 int state_read_all(struct state *s, struct error *err)
 {
 	if (!s->skipped)
@@ -272,8 +272,8 @@ int state_read_all(struct state *s, struct error *err)
 }
 
 /*
- * Read records that were added since the last read. Record numbers have no gaps, so try the next
- * number until no file has it.
+ * Read the records since the last read. Record numbers have no gaps, so try the next number until
+ * no file has it.
  */
 int state_read_more(struct state *s, struct error *err)
 {

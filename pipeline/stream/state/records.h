@@ -50,7 +50,7 @@ int records_add(struct state *s, const struct state_load *l, struct error *err);
  * summarizes.
  */
 int records_read(struct state *s, bool checkpoint, struct error *err);
-/* Count the records, including the records that were not read. */
+/* Count the records, including the unread records. */
 size_t records_count(const struct state *s);
 /* Return the path of a load's mark (handed_marks.c). The caller owns the path. */
 char *mark_path(const char *dir, const char *name);
@@ -59,7 +59,7 @@ char *mark_path(const char *dir, const char *name);
  * then empty, too.
  */
 int mark_read(const char *path, struct state_load *mark, struct arena *a, struct error *err);
-/* Find out whether the load was applied (handed.c). Return RC_DATA if its mark is damaged. */
+/* Find out whether apply has loaded the load (handed.c). Return RC_DATA if its mark is damaged. */
 int marks_see(struct state *s, struct state_load *l, struct error *err);
 /* The marks of the folder that contain a record, sorted by name. The state owns the memory. */
 struct state_marks {

@@ -230,7 +230,7 @@ int shared_rebuild(const char *dir, struct buf *lines, struct error *err)
 	int rc = shared_open(&s, dir, true, &bad);
 
 	if (rc && rc != RC_DATA) {
-		*err = bad; /* another process holds the lock, or the folder is not shared */
+		*err = bad; /* another process holds the lock, or the folder has no shared state */
 	} else if (rc || !s.topic.topic) {
 		s.topic = (struct state_topic){0};
 		rc = gather_topic(&s, err);

@@ -4,7 +4,7 @@
  * The rename of the load's folder is the commit (stream/loads/README.md 2). A load writes an intent
  * before it reads a message, so after a crash the next run reads exactly the same ranges. Before
  * the rename, the load marks the intent "publishing". If the folder is missing later, the mark
- * shows that the load may have been published and moved.
+ * shows that a user may have moved the load.
  */
 #include "state.h"
 
@@ -57,7 +57,7 @@ int state_make_folders(struct state *s, struct error *err)
 	return rc ? rc : io_sync_dir(s->dir, err);
 }
 
-/* Read the intent. If a crash left an intent whose load is already recorded, remove the intent. */
+/* Read the intent. If a crash left an intent whose load has a record, remove the intent. */
 static int read_intent(struct state *s, struct error *err)
 {
 	char *path = state_path(s, "intent.json");
@@ -306,7 +306,7 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 			"`--discard %s`",
 			s->dir, s->intent.name, s->intent.dir, s->dir, s->intent.name,
 			s->intent.name);
-	/* this intent was never published, and its ranges begin at the old positions */
+	/* this intent has published nothing, and its ranges begin at the old positions */
 	int rc = s->intent.name ? remove_intent(s, err) : RC_OK;
 	if (rc)
 		return rc;

@@ -160,7 +160,7 @@ static int read_file(const char *path, const struct form *f, void *object, const
 	return rc;
 }
 
-/* Write a file for people. The file is not synced and has no final newline. */
+/* Write a file for people. The function does not sync the file, which has no final newline. */
 static int write_note(const char *path, const struct form *f, const void *object, struct error *err)
 {
 	struct buf text = {0};

@@ -1,6 +1,4 @@
-/*
- * state_files.h - the JSON files of a state, which are always replaced as a whole
- */
+/* state_files.h - the JSON files of a state; each write replaces the whole file */
 #ifndef SALTMILL_STATE_FILES_H
 #define SALTMILL_STATE_FILES_H
 
