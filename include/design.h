@@ -151,9 +151,9 @@ struct queries {
 	struct arena arena;
 };
 /*
- * Read the file: a YAML list of mappings with the keys ask, rate, table, plan, ranges, blocks_p99
- * and rows_p99. Call queries_release whatever the result. Returns RC_CONFIG, with line and column,
- * for another form.
+ * Read a YAML list of mappings with the keys ask, rate, table, plan, ranges, blocks_p99 and
+ * rows_p99. Call queries_release whatever the result. Returns RC_CONFIG, with line and column, for
+ * another form.
  */
 int queries_read(struct queries *q, const char *path, struct error *err);
 /* Make the questions of a design, in the order of its answers, with its figures as limits. */

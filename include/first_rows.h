@@ -1,6 +1,6 @@
 /*
- * first_rows.h - read the first rows of a job's files or topics, and show their fields and cells;
- * inspect a file and write a commented job for it
+ * first_rows.h - read the first rows of a job's input and show their cells; inspect a file and
+ * write a job for it
  *
  *   look_at, look_release      the first rows of a job
  *   sniff_file, sniff_prove    a job for a file

@@ -116,8 +116,8 @@ int hbase_delete(struct hbase *h, const char *table, const uint64_t nonce[2],
 		 struct hbase_failure *why, struct error *err);
 
 /*
- * Query whether the user may bulk load into the table, or create it if it does not exist: the right
- * CREATE on the table or its namespace. Needs HBase 2.3 and its AccessController.
+ * Query whether the user may bulk load into the table, or create a missing table. Both need the
+ * right CREATE on the table or its namespace. Needs HBase 2.3 and its AccessController.
  */
 int hbase_may_load(struct hbase *h, const char *table, bool exists, bool *may,
 		   struct hbase_failure *why, struct error *err);
@@ -206,8 +206,8 @@ struct hbase_bulk {
 /*
  * Bulk load files into a region. The region loads all files or no file. *loaded is false if the
  * region loaded no file and gave no reason. On a secured cluster without a complete `fs_token`, the
- * result is RC_CONFIG and nothing is sent: the server would act as HBase's own user, and a refused
- * load could then lose the files.
+ * function returns RC_CONFIG and sends nothing. Otherwise the server would act as HBase's own user,
+ * and a refused load could then lose the files.
  */
 int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const struct hbase_bulk *load,
 		    bool *loaded, struct hbase_failure *why, struct error *err);

@@ -85,7 +85,7 @@ struct hfile_options {
 	const struct bytes *qualifiers;
 	size_t nqualifiers;
 	bool mvcc; /* store mvcc 0 in each cell, as HFileOutputFormat2 does */
-	/* store each cell's tags, as HFileOutputFormat2 does; if false, tags are not allowed */
+	/* store each cell's tags, as HFileOutputFormat2 does; if false, no cell may have tags */
 	bool tags;
 	struct hfile_scratch
 		*scratch; /* shared memory of writers; NULL means that the writer creates its own */

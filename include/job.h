@@ -285,14 +285,14 @@ enum missing { MISSING_REJECT, MISSING_NULL };
 enum extra { EXTRA_REJECT, EXTRA_EMPTY, EXTRA_IGNORE };
 
 /*
- * The origin of a column's text. A row of a file has more than its own columns: the path of its
- * file, its line, its number in the file, and the folders NAME=VALUE of the path.
+ * The origin of a column's text. A row of a file has more than its own columns. It has the path of
+ * its file, its line, its number, and the folders NAME=VALUE of the path.
  */
 enum origin { ORIGIN_COLUMN, ORIGIN_FILE, ORIGIN_LINE, ORIGIN_ROW, ORIGIN_PARTITION };
 
 /*
- * How to read quotes: as RFC 4180 says; as text unless they are around a whole value on one line; or
- * as text.
+ * How to read quotes: by RFC 4180; as text unless they are around a whole value on one line; or as
+ * text.
  */
 enum quotes { QUOTES_STRICT, QUOTES_LENIENT, QUOTES_NONE };
 
@@ -306,7 +306,7 @@ enum escapes { ESCAPES_NONE, ESCAPES_PLAIN, ESCAPES_MYSQL, ESCAPES_POSTGRES };
 enum minus { MINUS_FRONT, MINUS_TRAILING, MINUS_PARENTHESES };
 
 /*
- * How a file stores JSON texts: one on each line, one after the other on any lines, or as the pairs
+ * The storage of JSON texts in a file: one on each line, one after the other on any lines, or pairs
  * of lines of an Elasticsearch bulk request. A text that is a list has its items as records.
  */
 enum json_layout { JSON_LINES, JSON_DOCUMENTS, JSON_BULK };

@@ -166,11 +166,11 @@ int key_decode(const struct key_schema *s, const struct field_forms *forms, stru
 struct key_shape key_shape(const struct job_table *t);
 
 /*
- * Append to *out the split points of `count` regions, computed from the parts of the table's row
- * key, from `spread` and from `histogram` of the job, without events. Salts and hashes are even,
- * and so are digits and UUIDs. Split points are as short as possible. Appends to `assumed`, unless
- * it is NULL, the fields whose values the result assumes to be even. Returns RC_CONFIG if the known
- * parts give fewer split points, or if a value is invalid.
+ * Append to *out the split points of `count` regions. The function uses no events, only the parts
+ * of the table's row key, `spread` and `histogram`. Salts and hashes are even, and so are digits
+ * and UUIDs. Split points are as short as possible. Appends to `assumed`, unless it is NULL, the
+ * fields whose values the result assumes to be even. Returns RC_CONFIG if the known parts give
+ * fewer split points, or if a value is invalid.
  */
 int key_splits(const struct job *job, const struct job_table *t, uint32_t count, struct splits *out,
 	       struct buf *assumed, struct error *err);

@@ -14,8 +14,9 @@
  *
  *   late_NAME.o and loader.o   late_need() loads the library (the program)
  *   late_NAME.o alone          late_need() fails, because this build has no such library (the
- * worker) no late_NAME.o             late_need() does nothing, because the library is linked (the
- * tests)
+ *                              worker)
+ *   no late_NAME.o             late_need() does nothing, because the build links the library
+ *                              (the tests)
  */
 #ifndef SALTMILL_LATE_H
 #define SALTMILL_LATE_H

@@ -6,7 +6,7 @@
  *   reduce_run: the rows of some regions -> HFiles
  *   load_run with load_halves                      the load from the output of maps and reduces
  *   load_join                                      one load from the loads of slices
- *   ledger_read, ledger_choose, ledger_note, ledger_release   inputs that were loaded before
+ *   ledger_read, ledger_choose, ledger_note, ledger_release   inputs of earlier loads
  *
  * Map and reduce use one plan (kept_plan in pass.h). The united load is the same as the load of the
  * whole input by one process. The same inputs give the same bytes, so a user can repeat a failed

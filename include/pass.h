@@ -204,12 +204,12 @@ bool tuning_asked(const struct table *schema);
 bool tuning_decides_table(const struct table *schema);
 /*
  * Find settings for families with `level: auto`. The function tries settings on cells from evenly
- * spaced points of the key space. t->table is replaced by a copy (in the arena) with the best
- * settings. *tuned has an entry for each family. Level 0 means not requested or no cells. *tuned is
- * NULL if no family has `level: auto`. The call creates and removes the folder `work_dir`.
- * `weight` is the weight of the load's rows, in bytes of cells. The sample is small enough to cost
- * at most 2 % of such a load. With less than 10 MB of cells, tables with `codec: auto` get settings
- * for short values.
+ * spaced points of the key space. A copy (in the arena) with the best settings replaces t->table.
+ * *tuned has an entry for each family. Level 0 means not requested or no cells. *tuned is NULL if
+ * no family has `level: auto`. The call creates and removes the folder `work_dir`. `weight` is the
+ * weight of the load's rows, in bytes of cells. The sample is small enough to cost at most 2 % of
+ * such a load. With less than 10 MB of cells, tables with `codec: auto` get settings for short
+ * values.
  */
 int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 		  const char *work_dir, uint64_t weight, struct arena *a,
@@ -235,7 +235,7 @@ size_t tuning_describe(const struct table *schema, const struct hfile_tuning *tu
 /*
  * --- existing regions: `--existing FILE`, `--existing TABLE=FILE` or `--hbase HOST,...` ---
  *
- *   existing_regions_add (while options are parsed), existing_regions_read,
+ *   existing_regions_add (during the parse of options), existing_regions_read,
  *   existing_regions_release
  */
 

@@ -2,8 +2,9 @@
  * pattern.h - regular expressions over text with PCRE2 (the syntax of Perl, Python and Java)
  *
  * Implemented in pipeline/base. Results do not depend on the machine, because the code sets line
- * ends, \R and limits explicitly and ignores the locale. No machine code is generated, because its
- * limits differ. \d, \w and \s are ASCII. Text is UTF-8; bytes that are not UTF-8 match nothing.
+ * ends, \R and limits explicitly and ignores the locale. PCRE2 generates no machine code, because
+ * its limits differ. \d, \w and \s are ASCII. Text is UTF-8; bytes that are not UTF-8 match
+ * nothing.
  */
 #ifndef SALTMILL_PATTERN_H
 #define SALTMILL_PATTERN_H

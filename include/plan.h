@@ -243,9 +243,9 @@ void plan_release(struct plan *p);
 struct replay_options {
 	size_t regions, servers; /* at least 1 */
 	/*
-	 * events of a window, which is a unit of time, such as a minute of writes; limited to at
-	 * least REPLAY_WINDOW_LEAST events, at most a fifth of all events, and REPLAY_WINDOWS_MOST
-	 * windows. 0 means the least.
+	 * events of a window, which is a unit of time, such as a minute of writes; at least
+	 * REPLAY_WINDOW_LEAST, and at most a fifth of all events and REPLAY_WINDOWS_MOST windows;
+	 * 0 means the least
 	 */
 	uint64_t window;
 	/* [regions]: rows in each region before the replay, for `grown`; NULL means none */

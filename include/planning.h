@@ -145,8 +145,8 @@ struct key_cost {
 	double stored;	  /* bytes of all keys in KeyValues, as in the memstore */
 	double share;	  /* of all bytes of KeyValues */
 	/*
-	 * bytes of all keys with FAST_DIFF or PREFIX, at most: a row's first cell stores the part
-	 * of the key that the row before does not have
+	 * at most the bytes of all keys with FAST_DIFF or PREFIX; a row's first cell stores its
+	 * difference from the row before
 	 */
 	double encoded;
 	double disk; /* bytes of the table on disk, with the codec and encoding of the job */

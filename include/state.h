@@ -2,21 +2,22 @@
  * state.h - the state folder of a Kafka source, which records the offsets in each load
  *
  *   state_open, state_bind, [state_intend, state_publishing, state_published | state_drop]*,
- * state_close shared_open, shared_take_in, shared_close        a topic that several instances share
+ *   state_close
+ *   shared_open, shared_take_in, shared_close    a topic that several instances share
  *
  * The folder contains these files. The program writes each under a temporary name, syncs and
  * renames it.
  *
- *   lock               held by flock while a process uses the folder (lock.h)
+ *   lock               a process that uses the folder holds flock on it (lock.h)
  *   topic.json         cluster, topics and their numbers of partitions
  *   intent.json        the load in progress: name, folder, ranges, phase
- *   loads/NAME.json    a published load, or positions that were set by hand
+ *   loads/NAME.json    a published load, or positions that a user set by hand
  *   checkpoint.json    the sum of the records up to a certain record (checkpoint.h)
- *   handed/NAME        record of a load that is in HBase, with the time; empty if the user marked
- * it handing            held by flock while a process applies a load applying.json      the last
- * status of a follower (apply.h); for people, not synced status.json        the last status of a
- * running stream; for people, not synced published/NAME/    the default place for the loads of
- * `saltmill stream`
+ *   handed/NAME        record of a load that is in HBase, with the time; empty after a user's mark
+ *   handing            a process that applies a load holds flock on it
+ *   applying.json      the last status of a follower (apply.h), for people, without a sync
+ *   status.json        the last status of a running stream, for people, without a sync
+ *   published/NAME/    the default place for the loads of `saltmill stream`
  *
  * Each JSON file contains its own digest, except those for people. The position of a partition is
  * the end of its range in the last loads/NAME.json. That file also has the last loaded message,
@@ -274,7 +275,7 @@ bool state_applying(const struct state *s, struct state_applying *note);
  * --- shared states: a topic that several instances share, with one state for each partition ---
  *
  *   shared.json   cluster, topic, and the number n of its partitions (0 to n-1) that have a state
- *   shared.lock   held by flock while partitions are added
+ *   shared.lock   a process that adds partitions holds flock on it
  *   p00003/       the state of partition 3; the instance that uses it holds its lock
  *
  * The first record has the starts of all partitions that the topic has at that moment. So `start:

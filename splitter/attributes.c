@@ -1,7 +1,7 @@
 /*
  * attributes.c - the table of attributes, and the normal form of each value
  *
- * If an attribute is in the wrong place or its quoted key is misspelt, the shell only prints a line
+ * For an attribute in the wrong place or with a misspelt quoted key, the shell only prints a line
  * and creates the table without it. saltmill checks a job with this table and rejects such
  * attributes. With one normal form of each value, `alter` can compare a job with the output of
  * `describe`.

@@ -36,7 +36,7 @@ static const char *closing_quote(const char *p)
 	return NULL;
 }
 
-/* Take 'text' or a bare word. Returns NULL if the scanner is at neither. */
+/* Take 'text' or a bare word. Returns NULL if the scanner has no such word. */
 static const char *take_word(struct scanner *s)
 {
 	const char *start = s->p, *end;

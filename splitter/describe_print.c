@@ -150,7 +150,7 @@ static void put_value(struct buf *out, const struct printed *p, const struct att
 }
 
 /*
- * Append `KEY => 'value'` for each attribute that is printed by itself, or `'key' => 'value'` for
+ * Append `KEY => 'value'` for each attribute with a place of its own, or `'key' => 'value'` for
  * each other one. Returns the number of items. A comma precedes the first item if `comma` is true.
  */
 static size_t put_items(struct buf *out, const struct printed *p, bool plain, bool comma)

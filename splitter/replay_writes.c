@@ -1,8 +1,8 @@
 /*
  * replay_writes.c - count the events of each region in windows of time
  *
- * A table can be even over a day and still have all writes in one region at a time, when the row
- * key begins with a rising value. Only the order of arrival shows that, so the replay counts
+ * A table can be even over a day and still have all writes in one region at a time. The cause is a
+ * row key with a rising value first. Only the order of arrival shows that, so the replay counts
  * windows.
  */
 #include <math.h>

@@ -3,7 +3,7 @@
  *
  * The file has a frame with magic "SMsample", version 2, then the frame of the sketch. The content
  * of the first frame, big-endian, is 4 salt bytes, 4 buckets, 4 parts, and for each part 4 width, 4
- * terminator (FFFFFFFF means no terminator).
+ * terminator. FFFFFFFF means no terminator.
  */
 #include "sample.h"
 

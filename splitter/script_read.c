@@ -31,7 +31,7 @@ static bool take(struct script_reader *r, const char *text)
 
 /*
  * Take a bare word, or 'text' in which \\ and \' mean the second character. Returns NULL if the
- * reader is at neither.
+ * reader has no such word.
  */
 static const char *take_word(struct script_reader *r)
 {

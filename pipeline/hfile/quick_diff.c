@@ -15,8 +15,8 @@
 #define DIFF_TIME_NEGATIVE    0x80
 
 /*
- * A cell takes at most this many bytes more than its plain form: flag, three lengths, time, type
- * and the slack, without the two lengths of the plain form.
+ * A cell takes at most this many bytes more than its plain form. These are flag, three lengths,
+ * time, type and the slack, without the two lengths of the plain form.
  */
 #define ENCODED_ROOM 64
 

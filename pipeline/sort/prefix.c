@@ -149,8 +149,10 @@ static inline uint64_t extract_portable(uint64_t word, const struct plan_word *w
 
 typedef uint64_t extract_bits(uint64_t word, const struct plan_word *w);
 
-/* Append bits to a word. With 64 new bits, the word is still empty, and a shift by 64 would be
- * undefined. */
+/*
+ * Append bits to a word. With 64 new bits, the word is still empty, and a shift by 64 would have no
+ * defined result.
+ */
 static inline uint64_t push_bits(uint64_t packed, uint64_t low, unsigned bits)
 {
 	return bits < 64 ? packed << bits | low : low;

@@ -7,8 +7,8 @@
  *   secondary | payload
  *
  * A buffer stores the high half only if records may have different high halves. A reader reads a
- * run in order. In a run, key and secondary are one string, and only the difference from the
- * previous string is stored (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
+ * run in order. In a run, key and secondary are one string, and a record stores only the difference
+ * from the previous string (front coding, Witten, Moffat, Bell, Managing Gigabytes, 4.1):
  *
  *   shared varint | [tail bytes varint] | payload bytes + 1 varint | seq | tail | payload
  *

@@ -77,8 +77,8 @@ static int flush_builder(void *ctx, unsigned worker, size_t index, struct error 
 }
 
 /*
- * Move runs in memory to disk if other stages need the memory, or if the read buffers of the
- * spilled runs do not fit in the budget.
+ * Move runs in memory to disk if other stages need the memory, or if the budget has no room for
+ * read buffers of spilled runs.
  */
 static int make_room(struct sorter *s, struct error *err)
 {

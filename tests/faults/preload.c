@@ -5,7 +5,8 @@
  *                          With +, all later calls fail, too.
  *   FAULT_LOG=FILE         receives the call that failed with its stack, and at the end the number
  *                          of calls of CLASS. If no call must fail, receives the stack of each
- * call. FAULT_APART=NAME       Calls from the library with this name do not fail.
+ *                          call.
+ *   FAULT_APART=NAME       Calls from the library with this name do not fail.
  *
  * A server makes many runs of one command line cheaper. With
  *

@@ -33,7 +33,7 @@ static bool all_equal(const struct ask *k, const struct key_part *p)
 	return p->nof > 0;
 }
 
-/* Return true if the walk over the parts goes on after this part. */
+/* Return true if the walk over the parts continues after this part. */
 static bool use_part(struct used_parts *u, const struct ask *k, const struct key_part *p,
 		     const struct events *e)
 {

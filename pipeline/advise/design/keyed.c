@@ -90,7 +90,7 @@ static void sort(struct keyed *k)
 	mem_free(all);
 }
 
-/* Sum rows and bytes. Of several events with one key, the last one is the row. */
+/* Sum rows and bytes. The last one of several events with one key is the row. */
 static void sum(struct keyed *k)
 {
 	const struct events *e = k->e;

@@ -58,9 +58,9 @@ bool body_has(const struct body *b, size_t field);
 void body_add(struct body *b, const struct events *e, size_t field, bool newest);
 
 /*
- * Add fields until no two different events have the same key: the id, or else the fields that
- * separate the most events, those of `preferred` first. The last resort is an md5 of all fields.
- * Returns false if some events stay equal, because they are equal in all fields.
+ * Add fields until no two different events have the same key. Add the id or, without an id, the
+ * fields that separate the most events, first from `preferred`. The last resort is an md5 of all
+ * fields. Returns false if some events stay equal, because they are equal in all fields.
  */
 bool body_finish(struct body *b, const struct events *e, size_t id, const bool *preferred,
 		 bool newest, struct arena *a);

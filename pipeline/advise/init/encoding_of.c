@@ -2,7 +2,7 @@
  * encoding_of.c - find the encoding of text that is not UTF-8
  *
  * Each candidate decodes the lines with other bytes than ASCII. The score of a candidate is the
- * share of its characters that are usual: letters of one language, in words of one script, with
+ * share of its usual characters. These are letters of one language, in words of one script, with
  * capitals at the beginning. uchardet decides between candidates with nearly equal scores. If its
  * answer does not decide either, the encoding is doubtful.
  */

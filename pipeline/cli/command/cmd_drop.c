@@ -33,7 +33,7 @@ static int read_answer(bool *yes, struct error *err)
 }
 
 /*
- * Prints the tables, and asks on a terminal whether to drop them. Returns RC_CONFIG if there is no
+ * Prints the tables, and on a terminal waits for a confirmation. Returns RC_CONFIG if there is no
  * terminal and no --yes.
  */
 static int ask(const struct arguments *a, const struct hbase_tables *t, bool *yes,

@@ -1,8 +1,8 @@
 /*
  * decoded.c - writes cells as the fields of the job (decoded.h)
  *
- * If each of the job's columns occurs at most once in a row, a CSV line is a row, and each column
- * has a fixed place. If a column can occur more often, a CSV line is a cell.
+ * If no column of the job repeats in a row, a CSV line is a row, and each column has a fixed place.
+ * If a column can occur more often, a CSV line is a cell.
  */
 #include "decoded_places.h"
 

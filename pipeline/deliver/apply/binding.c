@@ -1,7 +1,7 @@
 /*
  * binding.c - bind a journal to one incarnation of each table
  *
- *   0 table 16468 3f2a.. 77c1..    the folder and regions of table 0, before its first file is sent
+ *   0 table 16468 3f2a.. 77c1..    the folder and regions of table 0, before its first file
  *
  * Another incarnation of the table does not have the files that the journal notes as done. So apply
  * refuses the journal if the incarnation changed.

@@ -3,17 +3,17 @@
  *
  *   saltmill-apply 1 MANIFEST-DIGEST CLUSTER-ID #c3d2e1f0
  *   load 5506282 1795362625.103952771 #...   the load's folder (journal_load)
- *   0 create 1f00.. 77ab.. #...          nonces of the table's creation, before it is requested
+ *   0 create 1f00.. 77ab.. #...          nonces of the table's creation, before its request
  *   0 created #...
  *   folder saltmill-9f8e7d6c5b4a3921 #...
  *   0 token hdfs://nn/hbase/staging/... #...
  *   0 table 16468 3f2a.. 77c1.. #...     the table's incarnation (incarnation.h)
- *   0 put 17 16387 #...                  file 17 of the table is uploaded, with this file id
+ *   0 put 17 16387 #...                  file 17 of the table is in the upload folder, with this id
  *   0 sent 17 18 #...                    before a call with these files
  *   0 back 17 18 #...                    after the call, if these files are not in the table
  *   0 done 17 18 #...                    after the call, if these files are in the table
- *   0 aside 19 #...                      before the file is renamed, so that no call finds it
- *   parts #...                           before the folder of parts is created
+ *   0 aside 19 #...                      before the rename of the file, so that no call finds it
+ *   parts #...                           before the creation of the folder of parts
  *   0 cut 19 24 61:6b:900:7468:68a5.. 6d:7a:124:1022:9b52.. #...   the parts are files 24 and 25
  *   0 cleaned #...
  *   finished #...

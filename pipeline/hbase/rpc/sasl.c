@@ -13,7 +13,7 @@
 #define REFUSED		 1u
 #define SWITCH_TO_SIMPLE 0xFFFFFFA8u /* SaslUtil.SWITCH_TO_SIMPLE_AUTH, -88 */
 #define LAYER_BYTES	 4
-#define ANY_SIZE	 0xFFFFFFu /* neither side keeps to the size of messages */
+#define ANY_SIZE	 0xFFFFFFu /* the largest size that SASL allows */
 #define WRAPPED_MORE	 256	   /* at least what a wrap adds to its bytes */
 
 struct sasl {

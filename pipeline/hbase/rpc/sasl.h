@@ -20,8 +20,9 @@
 struct sasl;
 /*
  * Log in with the ticket of login_ticket on a new connection, and check that the server has the key
- * of HBase's principal. Returns RC_CONFIG with TROUBLE_REFUSED if there is no ticket, or if the
- * server is not the expected one, refuses, or does not offer the protection of the login.
+ * of HBase's principal. Returns RC_CONFIG with TROUBLE_REFUSED if there is no ticket or the server
+ * refuses. The result is the same if the server has another identity, or does not offer the
+ * protection of the login.
  */
 int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, int64_t deadline,
 	       struct hbase_failure *why, struct error *err);

@@ -116,8 +116,9 @@ static int call_once(struct hbase *h, const struct hbase_place *at, const char *
 }
 
 /*
- * A server that demands Kerberos closes the connection at once, and its reason may be lost. Repeat
- * the first call to a server, which changes nothing. After another loss, keep the first error.
+ * A server that demands Kerberos closes the connection at once, and the client may miss its reason.
+ * Repeat the first call to a server, which changes nothing. After another loss, keep the first
+ * error.
  */
 static int ask_again(struct hbase *h, const struct hbase_place *at, const char *service,
 		     const char *method, const struct buf *message, struct rpc_answer *out,

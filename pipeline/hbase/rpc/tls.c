@@ -171,7 +171,7 @@ int tls_read(struct tls *t, uint8_t *to, size_t most, size_t *n, short *wait, st
 	*wait = result > 0 ? 0 : awaited(t, result);
 	if (result > 0 || *wait || !ERR_peek_error()) /* else the server closed the connection */
 		return RC_OK;
-	/* a server that wants a client certificate says so after our side of the handshake */
+	/* a server that wants a client certificate reports this after our side of the handshake */
 	return broken("the server refuses the connection (a client certificate needs --cert and "
 		      "--key)",
 		      err);

@@ -4,7 +4,7 @@
  * A block of 64 bytes becomes a word with one bit per special byte. The bits become a list of
  * positions, so readers walk an array and never wait for a block (simdjson's first stage, Langdale
  * & Lemire 2019). The function always writes the list in groups of eight, because the CPU would
- * mispredict a loop that stops at the last bit, once per block.
+ * mispredict the end of a shorter loop once per block.
  */
 #include "input/marks.h"
 

@@ -13,8 +13,8 @@ bool special_needed(const struct csv_source *d);
 void special_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final, bool store,
 		 struct csv_row *row);
 /*
- * Return the number of bytes up to the last row end that needs no scan of the rows before it, or
- * SIZE_MAX if the dialect has none.
+ * Return the number of bytes up to the last row end that is visible without a scan, or SIZE_MAX if
+ * the dialect has none.
  */
 size_t special_cut(const struct csv_source *d, const uint8_t *data, size_t len, bool final);
 

@@ -2,8 +2,8 @@
  * json_walk.c - find the ends of values by their brackets and strings
  *
  * The walk only matches brackets, so a record that is not JSON costs only this record if its
- * brackets match. If they do not match, the documents end too early or too late, which is a fault of
- * the stream: nothing is lost without an error.
+ * brackets match. If they do not match, the documents end too early or too late, which is a fault
+ * of the stream, so no event disappears without an error.
  */
 #include "input/json_walk.h"
 

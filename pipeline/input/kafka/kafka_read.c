@@ -104,8 +104,8 @@ static int find_lows(struct kafka *k, struct offset_range **low, struct error *e
 }
 
 /*
- * Skip the check of a range if its message no longer exists. An earlier load has the message, so no
- * data is lost.
+ * Skip the check of a range if its message no longer exists. An earlier load has the message, so
+ * the load loses no data.
  */
 static int miss_deleted(struct kafka *k, struct error *err)
 {

@@ -31,8 +31,8 @@ void silence_complaint(struct silence *s, const char *reason, bool login);
 /*
  * Return RC_IO after patience_s seconds without an answer, unless patience_s is DURATION_FOREVER.
  * Return RC_IO earlier if the brokers refuse the connection. The time is 0 s if they never answered
- * and the refusal is certain, 6 s if the broker may be stopping, and 60 s if the brokers have
- * answered before. A starting broker may refuse for a while.
+ * and the refusal is certain. It is 6 s if the broker may be stopping, and 60 s after earlier
+ * answers. A starting broker may refuse for a while.
  */
 int silence_check(const struct silence *s, uint64_t patience_s, struct error *err);
 

@@ -2,10 +2,9 @@
  * slice.c - read a slice of a file's rows
  *
  * A slice has the rows whose first byte is in the slice, so the last row may end after the slice.
- * To find the first row, slice_begin searches for a line end from one byte before the slice,
- * because a row may begin at the slice's first byte. A line end inside quotes does not end a row,
- * so the guess may be wrong. saltmill detects a wrong guess, because the previous slice then has
- * another end.
+ * To find the first row, slice_begin searches for a line end from one byte before the slice. A row
+ * may begin at the slice's first byte. A line end inside quotes does not end a row, so the guess
+ * may be wrong. saltmill detects a wrong guess, because the previous slice then has another end.
  */
 #include "slice.h"
 

@@ -14,7 +14,7 @@ struct slice {
 	void *digest; /* XXH3 state over the slice's bytes */
 };
 
-/* Check slice, feed and columns file. Call slice_open before the first file is opened. */
+/* Check slice, feed and columns file. Call slice_open before the source opens the first file. */
 int slice_open(struct source *s, const struct job *job, struct error *err);
 /* Go to the first row of the slice. The first file must be open, after its header. */
 int slice_begin(struct source *s, struct cursor *c, struct error *err);

@@ -9,8 +9,8 @@
  *   seq        the event's seq * cells of the table + number of the cell: input order
  *   payload    varint cells of the event, value
  *
- * An event is deduplicated if other cells overwrite all of its cells. A third sorter receives one
- * record for each overwritten cell. The key is the seq of the cell's event, so an event without
+ * saltmill deduplicates an event if other cells overwrite all of its cells. A third sorter receives
+ * one record for each overwritten cell. The key is the seq of the cell's event, so an event without
  * remaining cells has as many equal keys as cells. The record's seq is the seq of the event that
  * overwrites the cell.
  */

@@ -6,16 +6,16 @@
  *   messages of a Kafka client             1/4                   fetching waits      pass.c
  *   pieces of input (3 a thread: the one   3/16                  -                   pass.c
  *     read, its rows, space after)
- *   a row longer than a piece (4 copies    1/4 each              it is refused       input/
- *     while it is read, and written)
- *   builders (a buffer and sort entries)   1/2                   a run is sorted     sort/
+ *   a row longer than a piece (4 copies    1/4 each              a refusal           input/
+ *     during its read and write)
+ *   builders (a buffer and sort entries)   1/2                   the sort of a run   sort/
  *   sorted runs, large values              the rest              go to disk          sort/
- *   -- reading ends: builders and pieces are released --
+ *   -- reading ends: the pass releases builders and pieces --
  *   writing threads (cut_memory: writers,  3/4                   fewer threads       load/
  *     files, 2/16 of rows being gathered,                          (at least one)
  *     1/32 of file buffers; the smallest
  *     merge, copies of the largest value)
- *   read buffers of spilled runs           3/4 of the rest       runs are merged     sort/
+ *   read buffers of spilled runs           3/4 of the rest       a merge of runs     sort/
  *   sorted runs, large values              the rest              go to disk          sort/
  *
  * After the first spill, sort/ keeps 1/4 free for read buffers. A run may use 32 MB in addition to

@@ -97,7 +97,7 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	return b ? run_builder_add(b, r, err) : RC_OK;
 }
 
-/* Return space for a batch in the builder's memory, so that no copy of the batch is needed. */
+/* Return space for a batch in the builder's memory, so that the batch needs no copy. */
 static int find_room(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
 		     uint64_t last_seq, uint8_t **to, struct error *err)
 {

@@ -2,7 +2,7 @@
  * load_duplicates.c - report events that events with the same row key, columns and timestamp
  * overwrite
  *
- * The job determines which event is kept. A few overwritten events are usual if a source repeats
+ * The job determines which event remains. A few overwritten events are usual if a source repeats
  * events. Many overwritten events indicate a row key that is not unique, so the load reports their
  * number and an example.
  */

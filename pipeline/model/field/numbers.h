@@ -9,8 +9,8 @@
 
 /*
  * Convert a number with the form's signs to a number with a plain point, in `out`. Returns false if
- * digits after a thousands sign are not in groups of three, or if the number has a point that is
- * not one of the signs.
+ * digits after a thousands sign are not in groups of three, or if the number has another point than
+ * the signs.
  */
 bool number_plain(const struct field_form *form, struct bytes text, struct buf *out);
 /*

@@ -36,9 +36,8 @@ static inline bool asked_is_compare(const struct asked *q, enum filter_op op)
 }
 
 /*
- * Read a node of the question into a tree in the arena. Returns RC_CONFIG, with the place, if a
- * name is neither a field of the job nor a column of the table, or if its field cannot have the
- * value.
+ * Read a node of the question into a tree in the arena. Returns RC_CONFIG, with the place, if the
+ * job has no such field or column, or if its field cannot have the value.
  */
 int asked_read(const struct asked **out, const struct question *q, const struct question_node *node,
 	       const struct field_forms *forms, const struct job_table *table, struct arena *a,

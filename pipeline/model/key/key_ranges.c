@@ -443,7 +443,8 @@ static void try_choices(struct range_walk *w, const struct tried_values *choices
 }
 
 /*
- * Find the salts and hashes that can be computed. Returns the number of fields with values to try.
+ * Find the salts and hashes that follow from the question. Returns the number of fields with values
+ * to try.
  */
 static size_t choose(struct range_walk *w, struct tried_values *choices)
 {

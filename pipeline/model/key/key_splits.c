@@ -8,7 +8,7 @@ struct split_place {
 	uint64_t part, of; /* part / of, at least 0 and below 1 */
 };
 
-/* Where a place is, after rounding to a border that the known parts allow. */
+/* The position of a place, after rounding to a border that the known parts allow. */
 enum key_border { BORDER_START, BORDER_INSIDE, BORDER_END };
 
 __extension__ typedef unsigned __int128 wide;

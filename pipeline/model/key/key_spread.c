@@ -137,7 +137,7 @@ static void between(struct spreader *s, struct part_spread *p, struct bytes a, s
 	p->many = number_of(high, p->radix, p->digits) - p->least + 1;
 }
 
-/* Return the reason why bounds of the values say nothing about the bytes of the part, or NULL. */
+/* Return the reason why bounds of the values do not limit the bytes of the part, or NULL. */
 static const char *unordered(const struct field *f, const struct key_part *part)
 {
 	bool padded = part->width && part->pad == '0' && part->pad_left;
@@ -226,8 +226,8 @@ static void items_sort(struct part_spread *p)
 }
 
 /*
- * The parts up to part `at` whose bytes follow from the value of the field of part `at`: constants,
- * and salts and hashes of this field alone. If other bytes decide them, only part `at` follows.
+ * The parts up to part `at` that depend only on the field of part `at`: constants, and salts and
+ * hashes of this field. If other bytes decide them, only part `at` follows.
  */
 static size_t first_decided(const struct key_schema *k, size_t at)
 {

@@ -275,7 +275,7 @@ static bool rename_new(int folder, const char *from, const char *to)
 
 /*
  * Handle a failed sync after the rename. A power loss may undo the rename. So rename the folder
- * back, or report that the folder is published.
+ * back, or report that the folder is in place.
  */
 static int take_back(struct staging *s, struct error *err)
 {

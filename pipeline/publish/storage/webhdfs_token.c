@@ -25,7 +25,7 @@ struct webhdfs_token {
 
 /* --- get a token --- */
 
-/* Return the query that asks for a token. Another user than the ticket's needs impersonation. */
+/* Return the query of a request for a token. Another user than the ticket's needs impersonation. */
 static char *token_query(const struct webhdfs *w, const struct login_ticket *t, bool other)
 {
 	struct buf renewer = {0};

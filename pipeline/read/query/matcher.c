@@ -28,7 +28,7 @@ struct matcher {
 	struct markers markers;
 	/* the members below are the column tracker */
 	size_t index;	      /* index in `wanted` */
-	struct buf qualifier; /* if `wanted` is empty, the column whose versions are counted */
+	struct buf qualifier; /* if `wanted` is empty, the current column */
 	bool counting;
 	uint32_t count;
 	bool has_last;

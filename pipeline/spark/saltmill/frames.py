@@ -32,7 +32,7 @@ def arrow_schema(frame):
 def of_arrow(frame):
     """Return the DataFrame without the columns that Arrow cannot hold, like intervals.
 
-    If the job uses such a column, the program says that it is missing.
+    If the job uses such a column, the program reports that it is missing.
     """
     names = [f.name() for f in frame._jdf.schema().fields()]
     twice = [n for n, times in collections.Counter(names).items() if times > 1]

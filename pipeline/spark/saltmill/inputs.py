@@ -211,8 +211,8 @@ def by_task(slices):
 class Edge(typing.NamedTuple):
     """The quotes and the first rows of a slice, from the byte before its first byte.
 
-    `starts` has the offset of the first row that begins in the slice, if that byte is outside and if it is inside
-    quotes; None if no row begins in the slice.  `odd` is true if the number of quotes is odd.
+    `starts` has two offsets of the first row that begins in the slice: one if that byte is outside quotes, one if it
+    is inside. None means no row. `odd` is true if the number of quotes is odd.
     """
 
     starts: tuple
@@ -255,10 +255,10 @@ def bounds_by_quotes(slices, edges):
 def mend(slices, reports):
     """Return (place, bounds) of the slices that do not begin at the end of the previous slice.
 
-    `slices` are in the order of the input, and `reports` are indexed by the numbers of slices. A map finds the start of
-    a slice by a line end. If this line end is inside quotes, the slice begins at a wrong byte. Then a task must map the
-    slice again from the end of the previous slice. Its end may change, and then the next slice is wrong, too.
-    bounds_by_quotes finds the bounds of all such slices at once, unless a quote stands inside an unquoted value.
+    `slices` are in the order of the input, and the number of a slice is its index in `reports`. A map finds the start
+    of a slice by a line end. If this line end is inside quotes, the slice begins at a wrong byte. Then a task must map
+    the slice again from the end of the previous slice. Its end may change, and then the next slice is wrong, too.
+    bounds_by_quotes finds the bounds of all such slices at once, unless a quote is inside an unquoted value.
     """
     bad, before, expected = [], None, None
     for place, s in enumerate(slices):

@@ -160,18 +160,21 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
          program=None, break_lock=False, webhdfs=None):
     """Load `source` with the job into the new folder `out`, and return a Result.
 
-    out: a folder in a file system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://). webhdfs:
-    for hdfs://, the HTTP addresses of the NameNodes, HOST[:PORT],... (default: port 9870). source: a DataFrame, for a
-    job with `source: arrow`; or paths, patterns and folders that all tasks can open, URIs of pyarrow.fs (hdfs://,
-    s3://, gs:// ...), or paths of `filesystem`, which is a file system of pyarrow.fs. slices: number of slices,
-    approximately (default: one for each 256 MiB). existing: the region list of an existing table, as for `saltmill load
-    --existing`. plan: a folder of `saltmill plan -o`, whose split points and settings the load uses. sample: the share
-    of the input that the plan reads. The default depends on the size. The plan always reads all of a DataFrame, and all
-    files that only tasks can open. memory, threads: limits of the program in each task. ordered: the DataFrame's rows
-    always have the same order, so the rule `duplicates:` can be applied. shuffle=False: up to 16 slices become separate
-    loads, and `unite --loads` joins them. `unite` refuses a cell that is in two loads. Raises Rejected if more events
-    than max_rejects are bad, and JobError for all other failures. Then saltmill has published nothing, unless the
-    message begins with "published as".
+    out: a folder in a file system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://).
+    webhdfs: for hdfs://, the HTTP addresses of the NameNodes, HOST[:PORT],... (default: port 9870).
+    source: a DataFrame, for a job with `source: arrow`; or paths, patterns and folders that all tasks can open, URIs of
+    pyarrow.fs (hdfs://, s3://, gs:// ...), or paths of `filesystem`, which is a file system of pyarrow.fs.
+    slices: number of slices, approximately (default: one for each 256 MiB).
+    existing: the region list of an existing table, as for `saltmill load --existing`.
+    plan: a folder of `saltmill plan -o`, whose split points and settings the load uses.
+    sample: the share of the input that the plan reads. The default depends on the size. The plan always reads all of
+    a DataFrame, and all files that only tasks can open.
+    memory, threads: limits of the program in each task.
+    ordered: the DataFrame's rows always have the same order, so a job may have the rule `duplicates:`.
+    shuffle=False: up to 16 slices become separate loads, and `unite --loads` joins them. `unite` refuses
+    a cell that is in two loads.
+    Raises Rejected if more events than max_rejects are bad, and JobError for all other failures. Then saltmill
+    has published nothing, unless the message begins with "published as".
     """
     check_arguments(spark, slices, sample, threads, memory, out, webhdfs)
     limits = limit_option("--max-rejects", max_rejects)

@@ -65,7 +65,7 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 
 /*
  * Load the ranges of the intent again. If the interrupted run renamed its folder and back, a power
- * loss must not bring the folder back after the intent says otherwise. So sync the parent first.
+ * loss must not bring the folder back after a change of the intent. So sync the parent first.
  */
 static int load_again(struct ingest *in, struct load_result *result, struct error *err)
 {

@@ -1,9 +1,9 @@
 /*
  * checkpoint.h - a summary of a state's records, so that opening a state need not read all records
  *
- * checkpoint.json contains nothing that the records do not contain. The reader uses the checkpoint
- * only if the folder has all records that the checkpoint counts, and possibly newer ones. In all
- * other cases, the reader reads all records.
+ * The records also contain everything in checkpoint.json. The reader uses the checkpoint only if
+ * the folder has all records that the checkpoint counts, and possibly newer ones. In all other
+ * cases, the reader reads all records.
  */
 #ifndef SALTMILL_STATE_CHECKPOINT_H
 #define SALTMILL_STATE_CHECKPOINT_H
