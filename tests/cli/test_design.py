@@ -3,15 +3,12 @@ import json
 import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import design_predictions
 from loads import PROGRAM, ROOT
-
-GENERATOR = ROOT.parent / "shared" / "data" / "design" / "gen.py"
 
 
 def run(*words, ok=(0,), cwd=None):
@@ -248,23 +245,3 @@ def test_small_examples(tmp_path):
 
 def test_no_question_is_a_wrong_use(files):
     assert "--ask" in run("design", files, ok=(2,)).stderr
-
-
-# --- the data of the specification ---
-
-@pytest.mark.skipif(not GENERATOR.exists(), reason=f"{GENERATOR} is absent")
-def test_golden_cases(tmp_path):
-    pytest.importorskip("pandas", reason="the generator of the golden sets needs pandas")
-    subprocess.run([sys.executable, GENERATOR, tmp_path], check=True)
-    r = design(tmp_path / "files.csv", *ASKS, "--rows", "1G", "--writes", "500/s")
-    best, time = r["list"][0], named(r, "time first")
-    assert best["tables"][0]["key_bytes"] == 14 and best["questions"][0]["ranges"]["max"] == 1
-    assert best["questions"][0]["rows"]["median"] == 7 and time["busiest_write"] == 1
-    hot = design(tmp_path / "hot.csv", "--writes", "200k/s", "--rows", "50G", "--ask", "user = ? latest 20", "500/s",
-                 "--ask", "user = ? and at between ? and ? + 1h", "100/s")
-    fanned = next(d for d in hot["list"] if "fanout: 8" in d["tables"][0]["rowkey"][0])
-    assert fanned["questions"][0]["ranges"]["max"] == 8
-    plain = next(d for d in hot["list"] if d["tables"][0]["rowkey"][0].startswith('{field: "user"'))
-    assert 0.36 <= plain["busiest_write"] <= 0.42
-    lists = design(tmp_path / "lists.csv", "--ask", "user = ?", "100/s")
-    assert lists["list"][0]["tables"][0]["key_bytes"] == 13 and lists["list"][0]["questions"][0]["rows"]["median"] == 22
