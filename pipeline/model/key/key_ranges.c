@@ -193,10 +193,14 @@ static bool later_asked(const struct range_walk *w, size_t step)
 	return false;
 }
 
-static bool asked_before(const struct range_walk *w, size_t step)
+/* Return true if the question limits a part before this step, or gives all fields of a salt or hash. */
+static bool limited_before(const struct range_walk *w, size_t step)
 {
 	for (size_t i = 0; i < step; i++)
 		if (w->asked[i])
+			return true;
+	for (size_t i = 0; i < w->s->nderived; i++)
+		if (w->s->derived[i].at < step && w->computed[i])
 			return true;
 	return false;
 }
@@ -205,7 +209,7 @@ static bool asked_before(const struct range_walk *w, size_t step)
 static void stop_here(struct range_walk *w, size_t step, struct bytes prefix)
 {
 	w->exact = w->exact && !later_asked(w, step);
-	w->whole = w->whole || !asked_before(w, step);
+	w->whole = w->whole || !limited_before(w, step);
 	emit(w, prefix, bytes_behind(w->a, prefix));
 }
 
