@@ -91,6 +91,7 @@ struct described {
 };
 
 struct description {
+	const char *creates; /* name of the table in a create-table script; NULL if not from one */
 	struct described table;
 	struct described *families;
 	size_t nfamilies;

@@ -7,6 +7,7 @@
  *     {SPLITS => ['\x01', ...]}
  *   alter 'ns:t', {'coprocessor' => 'path|class|priority|arguments'}
  */
+#include <string.h>
 #include <strings.h>
 
 #include "ddl.h"
@@ -129,13 +130,18 @@ static void append(struct arena *a, struct attributes *to, const struct attribut
 		attributes_add(a, to, from->item[i].key, from->item[i].value);
 }
 
-/* Take the arguments of create or alter. The reader is after the word `create` or `alter`. */
+/*
+ * Take the table's name, and the arguments of create or alter. The reader is after the word `create`
+ * or `alter`.
+ */
 static bool take_arguments(struct script_reader *r)
 {
 	struct description *d = r->out;
+	const char *table = take_word(r);
 
-	if (!take_word(r))
+	if (!table || (d->creates && strcmp(table, d->creates) != 0))
 		return false;
+	d->creates = table;
 	while (take(r, ",")) {
 		struct described found = {0};
 

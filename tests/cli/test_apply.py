@@ -8,6 +8,8 @@ import threading
 
 import pytest
 
+from xxh3 import edit_manifest
+
 # answer of HBase's RpcServer if hbase.security.authentication is kerberos
 KERBEROS = bytes.fromhex(
     "0000005f5e08ffffffff0f12560a366f72672e6170616368652e6861646f6f702e68626173652e73656375726974792e"
@@ -90,3 +92,11 @@ def test_a_load_that_was_changed(saltmill, load):
     done = apply(saltmill, load, "--hbase", "127.0.0.1:1")
     script.write_text(text)
     assert done.returncode == 1 and "found other bytes than those that the load published" in done.stderr
+
+
+def test_a_load_of_another_table(saltmill, load):
+    before = (load / "manifest.json").read_text()
+    edit_manifest(load, lambda m: m["tables"][0].update(name="other"))
+    done = apply(saltmill, load, "--hbase", "127.0.0.1:1")
+    (load / "manifest.json").write_text(before)
+    assert done.returncode == 1 and "create.rb: found table t, expected other as in manifest.json" in done.stderr

@@ -250,6 +250,18 @@ def test_edited_create(load):
     assert [p for p, _ in problems(load)] == ["events/create.rb"]
 
 
+def test_another_table(load):
+    edit_manifest(load, lambda m: m["tables"][0].update(name="other"))
+    assert_found(problems(load), "events/create.rb", "creates table events, the manifest has table other")
+
+
+def test_another_script(load):
+    path = load / "events" / "create.rb"
+    path.write_text("puts 'nothing'\n")
+    edit_manifest(load, lambda m: m["tables"][0].update(create_digest=xxh3_128(path.read_bytes())))
+    assert_found(problems(load), "events/create.rb", "expected a create-table script of saltmill")
+
+
 def test_digests(pristine):
     manifest = json.loads((pristine / "manifest.json").read_text())
     assert manifest["digests"]["rejects"] == xxh3_128((pristine / "rejects.jsonl").read_bytes())

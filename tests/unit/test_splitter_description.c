@@ -37,6 +37,7 @@ static void test_script(void **state)
 	(void)state;
 	if (description_of_script(&d, &a, "create.rb", bytes_str(script), &err))
 		fail_msg("%s", err.msg);
+	assert_string_equal(d.creates, "ns:t");
 	assert_int_equal(d.nfamilies, 2);
 	const struct described *f = description_family(&d, "f");
 	assert_non_null(f);

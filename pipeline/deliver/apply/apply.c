@@ -52,6 +52,11 @@ static int read_table(struct applied *t, struct error *err)
 	if (rc == RC_OK)
 		rc = description_of_script(&t->want, &a->result->arena, script, buf_bytes(&text),
 					   err);
+	if (rc == RC_OK && strcmp(t->want.creates, m->name) != 0)
+		rc = error_set(err, RC_DATA,
+			       "%s: found table %s, expected %s as in manifest.json; restore both "
+			       "files, or load again",
+			       script, t->want.creates, m->name);
 	text.len = 0;
 	if (rc == RC_OK)
 		rc = read_proved(keys, m->splits_digest, &text, err);

@@ -3,7 +3,8 @@
  *
  *   manifest.json  the digest; read = loaded + rejected + filtered + deduplicated; for a load from
  *                  Kafka the load before it, if it is beside DIR under its name
- *   scripts        digests of splits.txt and create.rb; splits.txt gives the regions
+ *   scripts        digests of splits.txt and create.rb; splits.txt gives the regions, create.rb the
+ *                  table's name
  *   files          see verify_files.c
  *   regions        sums of the files are the regions, sums of the regions are the table
  *   rejects.jsonl  the digest; the number of lines, in total and for each reason
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ddl.h"
 #include "form.h"
 #include "io.h"
 #include "mem.h"
@@ -107,6 +109,22 @@ static void check_regions_of_splits(struct findings *out, const char *path,
 		findings_add(out, false, path, "%zu regions", t->nregions);
 }
 
+/* Check that the script creates the manifest's table, whose name is in no other file of the load. */
+static void check_created_table(struct findings *out, const char *path,
+				const struct manifest_table *t, struct bytes script)
+{
+	struct arena a = {0};
+	struct description d;
+	struct error err;
+
+	if (description_of_script(&d, &a, path, script, &err))
+		findings_add(out, true, path, "%s", err.msg);
+	else if (strcmp(d.creates, t->name) != 0)
+		findings_add(out, true, path, "creates table %s, the manifest has table %s",
+			     d.creates, t->name);
+	arena_release(&a);
+}
+
 static void check_scripts(struct findings *out, const char *dir, const struct manifest_table *t)
 {
 	struct buf text = {0};
@@ -125,7 +143,8 @@ static void check_scripts(struct findings *out, const char *dir, const struct ma
 	text.len = 0;
 	path = mem_format("%s/create.rb", t->dir);
 	size_t before = out->problems;
-	read_script(out, dir, path, t->create_digest, &text);
+	if (read_script(out, dir, path, t->create_digest, &text))
+		check_created_table(out, path, t, buf_bytes(&text));
 	if (out->problems == before)
 		findings_add(out, false, path, "as written");
 	mem_free(path);
