@@ -333,6 +333,64 @@ static void index_keys(void **state)
 	}
 }
 
+/* hfile/README.md 5: an index block with three entries, each of 12 bytes and a key */
+enum { NODE_ENTRIES = 3 };
+
+static struct buf index_node(uint32_t entry_bytes, const uint32_t *offsets)
+{
+	struct buf b = {0}, key = flat_key("r", "q", 5);
+
+	buf_be32(&b, NODE_ENTRIES);
+	for (size_t i = 0; i <= NODE_ENTRIES; i++)
+		buf_be32(&b, offsets[i]);
+	for (size_t i = 0; i < NODE_ENTRIES; i++) {
+		buf_be64(&b, 100 + i);
+		buf_be32(&b, 7);
+		buf_append(&b, key.ptr, key.len);
+	}
+	assert_int_equal(key.len + 12, entry_bytes);
+	buf_release(&key);
+	return b;
+}
+
+/* Each of these lists of offsets breaks one rule of an entry. */
+static void index_entries(void **state)
+{
+	(void)state;
+	enum { E = 12 + 2 + 1 + 1 + 1 + 1 + 8 + 1 };
+	static const struct {
+		uint32_t offsets[NODE_ENTRIES + 1], entry;
+		bool good;
+	} nodes[] = {
+		{{0, E, 2 * E, 3 * E}, 0, true},      {{0, E, 2 * E, 3 * E}, 2, true},
+		{{0, 2 * E, E, 3 * E}, 1, false},     /* the end is before the beginning */
+		{{0, 4 * E, 2 * E, 3 * E}, 0, false}, /* the end is after the block */
+		{{0, E, E + 11, 3 * E}, 1, false},    /* too short for an offset and a size */
+		{{E, 2 * E, 2 * E, 3 * E}, 0, false}, /* bytes before the first entry */
+	};
+
+	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+		struct buf b = index_node(E, nodes[i].offsets);
+		struct hindex_node n;
+		struct hindex_entry e;
+		struct bytes key;
+		struct error err = {0};
+
+		assert_int_equal(hfile_index_node_open(&n, buf_bytes(&b), &err), RC_OK);
+		int rc = hfile_index_node_entry(&n, nodes[i].entry, &e, &key, &err);
+		if (nodes[i].good) {
+			assert_int_equal(rc, RC_OK);
+			assert_int_equal(e.offset, 100 + nodes[i].entry);
+			assert_int_equal(e.disk_bytes, 7);
+			assert_int_equal(key.len, E - 12);
+		} else {
+			assert_int_equal(rc, RC_DATA);
+			assert_non_null(strstr(err.msg, "expected at least 12 bytes and an end"));
+		}
+		buf_release(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,7 +398,7 @@ int main(void)
 		cmocka_unit_test(bloom_bits),  cmocka_unit_test(bloom_sizes),
 		cmocka_unit_test(vint),	       cmocka_unit_test(crc),
 		cmocka_unit_test(zstd_styles), cmocka_unit_test(codec_containers),
-		cmocka_unit_test(index_keys),
+		cmocka_unit_test(index_keys),  cmocka_unit_test(index_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
