@@ -50,6 +50,12 @@ struct reduce_slice {
 	uint64_t records;
 	int64_t digest; /* sum of piece_mark of its pieces */
 };
+/* The records of a region that came from all slices together. */
+struct region_total {
+	bool found; /* false in a report means one without totals, else a region without rows */
+	uint64_t records;
+	int64_t digest; /* sum of piece_mark of all pieces */
+};
 /* A collision, as in struct cut_collision. */
 struct reduce_collision {
 	bool found;
@@ -63,8 +69,9 @@ struct reduce_region {
 	uint64_t cells_hidden; /* and examples, as in struct cut_result */
 	struct reduce_collision *hidden;
 	size_t nhidden;
-	struct reduce_slice *slices; /* the slices, in rising order */
+	struct reduce_slice *slices; /* the slices, in rising order; empty if `total` is found */
 	size_t nslices;
+	struct region_total total;   /* of `reduce --totals` */
 	struct manifest_file *files; /* files with paths relative to the folder of the report */
 	size_t nfiles;
 };
@@ -82,7 +89,13 @@ struct reduce_report {
 	size_t ntables;
 };
 
-extern const struct form map_report_form, reduce_report_form;
+/* The sums of the regions over all maps, of which `offset` is 0. */
+struct map_totals {
+	struct map_table *tables; /* the tables, in the order of the job */
+	size_t ntables;
+};
+
+extern const struct form map_report_form, reduce_report_form, map_totals_form;
 
 /* --- inputs that unite cannot open --- */
 
@@ -103,6 +116,8 @@ int reduce_report_write(const struct reduce_report *r, const char *folder, struc
 int map_report_read(struct map_report *r, const char *folder, struct arena *a, struct error *err);
 int reduce_report_read(struct reduce_report *r, const char *folder, struct arena *a,
 		       struct error *err);
+/* Read the file of `unite --totals` into *a. Returns RC_DATA if the file has another form. */
+int map_totals_read(struct map_totals *t, const char *path, struct arena *a, struct error *err);
 
 /*
  * --- sent files: HFiles that reduces sent to the load's storage ---

@@ -69,6 +69,7 @@ struct reduce_options {
 	 */
 	const char *hfiles;
 	const struct storage_options *place; /* options of that storage */
+	bool totals; /* report the rows of each region for all slices together */
 };
 
 int reduce_run(const struct job *job, const struct reduce_options *o, struct progress *progress,
@@ -165,6 +166,8 @@ struct load_halves {
 	 * folder that reduces sent their HFiles to (half_reports.h); NULL means that they sent none
 	 */
 	const char *hfiles;
+	/* file of the sums of the maps' regions; NULL means that the maps' reports have regions */
+	const char *totals;
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };

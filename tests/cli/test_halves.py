@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 from load_help import HEADER, JOB
+from map_totals import take_totals
 from random_jobs import Case
 from test_places import Place
 
@@ -87,6 +88,11 @@ class Halves:
         return [self.run("reduce", "maps", "--plan", "plan", "--share", f"{k}/{shares}", "-o", f"reduces/{k}", *args,
                          **kw) for k in range(1, shares + 1)]
 
+    def take_totals(self):
+        totals = take_totals(self.folder / "maps")
+        (self.folder / "totals.json").write_text(json.dumps(totals))
+        return totals
+
     def unite(self, *args, **kw):
         return self.run("unite", *self.inputs, "--plan", "plan", "--maps", "maps", "--reduces", "reduces",
                         "-o", "two", *args, **kw)
@@ -125,8 +131,9 @@ def check_case(seed, folder, program):
         assert results[0].returncode == 4 and b"duplicates: error" in results[0].stderr
         assert case.options[1] != "1" or after_colon(one, "load") == after_colon(results[0], "reduce")
         return "duplicates"
-    h.reduce_all(1 + seed % 3)
-    two = h.unite("--max-rejects", "100%", status=one.returncode)
+    h.reduce_all(1 + seed % 3, *(["--totals"] if seed % 4 > 1 else []))
+    sums = ["--totals", "totals.json"] if seed % 4 == 3 and h.take_totals() else []
+    two = h.unite("--max-rejects", "100%", *sums, status=one.returncode)
     assert after_colon(one, "load") == after_colon(two, "load")
     assert_same(folder / "one", folder / "two")
     return "mended" if mended else "rejects" if case.oracle.rejected else "same"
@@ -439,6 +446,47 @@ def test_a_map_that_ran_again_with_other_rows(tmp_path, saltmill):
         if status:
             refused(r, 4, "table t: found ", "expected the ", "checkpoint()")
             assert not (folder / "two").exists()
+
+
+def test_totals_in_place_of_slices(halves):
+    """unite compares the sums of the regions over all maps. The sums come from the test."""
+    h = halves
+    h.map_all(3)
+    h.reduce_all(2, "--totals")
+    for report in h.folder.glob("reduces/*/report.json"):
+        for region in json.loads(report.read_text())["tables"][0]["regions"]:
+            assert region["slices"] == [] and set(region["total"]) == {"records", "digest"}
+    refused(h.unite("--totals", "job.yaml", status=None), 4, "job.yaml")
+    totals = h.take_totals()
+    path, table = h.folder / "totals.json", totals["tables"][0]
+    filled = next(r for r in table["regions"] if r["records"])
+
+    def changed(**how):
+        regions = [{**r, **(how if r is filled else {})} for r in table["regions"]]
+        path.write_text(json.dumps({"tables": [{**table, "regions": regions}]}))
+        return h.unite("--totals", "totals.json", status=None)
+
+    refused(changed(records=filled["records"] + 1), 4, "expected the ", "rows of the maps; reduce the region again")
+    refused(changed(digest=filled["digest"] ^ 1), 4, "found other rows than the maps report")
+    refused(changed(region=10**6), 4, "found region 1000000 of table", "which the plan lacks")
+    path.write_text(json.dumps({"tables": [{**table, "name": "other"}]}))
+    refused(h.unite("--totals", "totals.json", status=None), 4, "found table other, expected ")
+    refused(h.unite(status=None), 4, "rows of the maps")
+    path.write_text(json.dumps(totals))
+    h.load()
+    h.unite("--totals", "totals.json")
+    assert_same(h.folder / "one", h.folder / "two")
+
+
+def test_totals_beside_regions_are_refused(halves):
+    h = halves
+    h.map_all(2)
+    h.reduce_all(1)
+    reports = {p: p.read_text() for p in h.folder.glob("maps/*/report.json")}
+    h.take_totals()
+    for path, text in reports.items():
+        path.write_text(text)
+    refused(h.unite("--totals", "totals.json", status=None), 4, "found regions in the report of ", "omit --totals")
 
 
 def test_a_load_of_one_slice_says_so(halves):

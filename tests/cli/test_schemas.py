@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from fake_tables import DISABLED, FakeTables, Table
+from map_totals import take_totals
 from oracle import murmur3_32
 from loads import PROGRAM, ROOT, run
 
@@ -172,12 +173,19 @@ def parts(seen, f):
     r = run("reduce", f / "job.yaml", f / "maps", "--plan", f / "plan", "-o", f / "reduced")
     assert r.returncode == 0, r.stderr
     seen.add("reduce-report", json.loads((f / "reduced" / "report.json").read_text()))
+    r = run("reduce", f / "job.yaml", f / "maps", "--plan", f / "plan", "-o", f / "summed", "--totals")
+    assert r.returncode == 0, r.stderr
+    seen.add("reduce-report", json.loads((f / "summed" / "report.json").read_text()))
     digest = json.loads(run("digest", f / "in.csv", "--maps", f / "maps", "--input", "0").stdout)
     seen.add("digest", digest)
     inputs = {"inputs": [{"path": str(f / "in.csv"), "size": size}], "digests": [digest]}
     (f / "inputs.json").write_text(json.dumps(inputs))
     seen.told("load", "unite", f / "job.yaml", "--inputs", f / "inputs.json", "--plan", f / "plan", "--maps", f / "maps",
               "--reduces", f / "reduced", "-o", f / "united", "--max-rejects", "9")
+    (f / "totals.json").write_text(json.dumps(take_totals(f / "maps")))
+    seen.told("load", "unite", f / "job.yaml", "--inputs", f / "inputs.json", "--plan", f / "plan", "--maps", f / "maps",
+              "--reduces", f / "summed", "--totals", f / "totals.json", "-o", f / "added", "--max-rejects", "9")
+    seen.add("map-totals", json.loads((f / "totals.json").read_text()))
     seen.add("inputs", inputs)  # the program accepts it, so it has all members that the reader needs
 
 

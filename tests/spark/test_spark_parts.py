@@ -20,7 +20,7 @@ from spark_rig import assert_nothing  # noqa: E402
 
 import saltmill  # noqa: E402
 import saltmill.spark  # noqa: E402
-from saltmill import native, stages, staging, tasks  # noqa: E402
+from saltmill import native, stages, staging, tasks, totals  # noqa: E402
 from saltmill.inputs import Input, Slice, bounds_by_quotes, edge_of  # noqa: E402
 
 
@@ -39,6 +39,30 @@ def test_writes_that_take_a_part():
     process = types.SimpleNamespace(stdin=Pipe())
     native.feed(process, [b"0123456789", b"", memoryview(b"abcd")])
     assert process.stdin.got == b"0123456789abcd" and process.stdin.closed
+
+
+def test_sums_of_regions():
+    """Random reports, added in groups, against sums of one number at a time."""
+    draw = random.Random(8)
+    setting = types.SimpleNamespace(regions=(("a", 5), ("ns:b", 3)), partitions=8,
+                                    partition_of=lambda table, region: 5 * table + region)
+    expected, lanes = {}, []
+    for _ in range(100):
+        tables = [{"regions": []}, {"regions": []}]
+        for table, region in sorted(draw.sample([(t, r) for t, n in ((0, 5), (1, 3)) for r in range(n)], draw.randrange(8))):
+            r = {"region": region, "records": draw.randrange(1, 1 << 40), "pieces": draw.randrange(1, 99), "offset": 7,
+                 "bytes": draw.randrange(1 << 50), "digest": draw.choice([-2**63, 2**63 - 1, -1, draw.randrange(-2**63, 2**63)])}
+            tables[table]["regions"].append(r)
+            sums = expected.setdefault((table, region), [0, 0, 0, 0])
+            for i, key in enumerate(("records", "pieces", "bytes", "digest")):
+                sums[i] += r[key]
+        lanes.append(totals.lanes_of(setting, {"tables": tables}))
+    total = totals.added([totals.added(lanes[:33]), totals.added(lanes[33:34]), totals.added(memoryview(x) for x in lanes[34:])])
+    got = {(t, r["region"]): r for t, table in enumerate(totals.tables_of(setting, total)["tables"]) for r in table["regions"]}
+    assert {k: [r["records"], r["pieces"], r["bytes"], r["digest"] % 2**64] for k, r in got.items()} == \
+        {k: [*sums[:3], sums[3] % 2**64] for k, sums in expected.items()}
+    assert all(-2**63 <= r["digest"] < 2**63 for r in got.values())
+    assert totals.rows_of(total) == [sum(s[0] for s in expected.values()), sum(s[3] for s in expected.values()) % 2**64]
 
 
 # --- the folder beside the output ---
@@ -304,9 +328,13 @@ def test_what_fails_behind_the_rename_says_that_it_is_published(tmp_path, monkey
     class Mapped:
         def __init__(self, request, shared, folder, slices):
             self.slices, self.reports, self.folder, self.mended = slices, {0: {"rejected": 0, "read": 1, "seconds": 0}}, folder, 0
+            self.totals = folder / "totals.json"
 
         def run(self):
             pass
+
+        def add_up(self):
+            return {"tables": []}
 
     def native(command, *args, **_):
         called.append(args[-1])

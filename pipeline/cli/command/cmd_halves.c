@@ -107,7 +107,8 @@ static int reduce(struct half_run *h, const struct folders *maps, struct error *
 							 : -1,
 				   .output_dir = a->output,
 				   .hfiles = a->hfiles,
-				   .place = &a->place};
+				   .place = &a->place,
+				   .totals = a->totals};
 	int rc = regions ? find_table(h, &o.table, err) : RC_OK;
 
 	struct reporter *reporter =

@@ -318,7 +318,8 @@ static int run_unite(struct arguments *a)
 					.nmaps = a->maps.n,
 					.reduces = (const char *const *)a->reduces.path,
 					.nreduces = a->reduces.n,
-					.hfiles = a->hfiles};
+					.hfiles = a->hfiles,
+					.totals = a->totals_file};
 	if (input_complete(a, a->loads.n ? a->noperands : 1, &err))
 		return command_fail("unite", &err);
 	return run(&r, a->operand[0]);

@@ -232,10 +232,16 @@ const struct cli_option options_load[] = {
 	 .help = "describe the inputs, if this machine cannot open them: {\"inputs\": [{\"path\", "
 	 "\"size\"}...], \"digests\": [...]} in order, with the output of `digest` for sliced "
 	 "files"},
+	{"totals", 0, NULL, "reduce", take_flag, AT(totals),
+	 .help = "report the rows of each region for all slices together; a report then stays "
+	 "small after thousands of maps"},
+	{"totals", 0, "FILE", "unite", take_text, AT(totals_file),
+	 .help = "the sums of the regions of all maps, if their reports have no regions "
+	 "(`help schema map-totals`)"},
 	{"loads", 0, "DIR", "unite", take_list, AT(loads),
 	 .help = "join loads of slices (`load --slice K/N --plan DIR`); fail if two of them have "
 	 "the same cell",
-	 .without = "plan maps reduces inputs"},
+	 .without = "plan maps reduces inputs totals"},
 	{"max-files", 0, "N", "unite", take_number, AT(max_files),
 	 .help = "with --loads: fail if a region and family get more files", .standard = "16",
 	 .least = 1, .most = 32},

@@ -425,10 +425,16 @@ static void describe_slices(const struct reducing *r, size_t table, struct reduc
 	while (end < all->n && all->item[end].table == table &&
 	       all->item[end].region == out->region)
 		end++;
+	out->total.found = r->opt->totals;
 	out->slices = arena_alloc(a, (end - *at + 1) * sizeof *out->slices);
 	for (; *at < end; ++*at) {
 		const struct arrival *p = &all->item[*at];
 
+		if (r->opt->totals) {
+			out->total.records += p->records;
+			out->total.digest = (int64_t)((uint64_t)out->total.digest + p->mark);
+			continue;
+		}
 		if (p->number == 0)
 			out->slices[out->nslices++] = (struct reduce_slice){.slice = p->slice};
 		struct reduce_slice *s = &out->slices[out->nslices - 1];

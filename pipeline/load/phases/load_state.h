@@ -3,6 +3,7 @@
 #define SALTMILL_LOAD_STATE_H
 
 #include "cut.h"
+#include "half_reports.h"
 #include "load.h"
 #include "sorter.h"
 #include "splits.h"
@@ -37,9 +38,11 @@ struct load {
 		uint64_t spilled, done;
 	} space;
 	struct staging *staging;
-	char *temp;		      /* a local folder if the staging folder is remote */
-	const char *work;	      /* temp, or the staging folder */
-	struct maps maps;	      /* the maps of `unite` */
+	char *temp;	  /* a local folder if the staging folder is remote */
+	const char *work; /* temp, or the staging folder */
+	struct maps maps; /* the maps of `unite` */
+	/* [tables][regions], in the arena of `maps`: the rows of all maps */
+	struct region_total **totals;
 	struct reduced_file *reduced; /* [nreduced], see load_unite.c */
 	size_t nreduced;
 	bool brings;	  /* reduced files may already be in the staging folder */

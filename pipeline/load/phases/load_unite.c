@@ -19,15 +19,12 @@
 #include "load.h"
 #include "io.h"
 #include "load_state.h"
+#include "unite_checks.h"
 #include "mem.h"
 #include "pool.h"
 #include "half_reports.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
-#define CHANGED_ROWS                                                                               \
-	"an input with other rows when its map ran again causes this: load again, and for a "      \
-	"DataFrame, use checkpoint() or persist() before the load"
-
 /* --- reading: the reports of the maps --- */
 
 static struct source_part part_of(const struct map_report *m)
@@ -371,60 +368,6 @@ static int take_region(struct taking *t, size_t table, const struct reduce_regio
 	return rc;
 }
 
-static int by_region(const void *key, const void *item)
-{
-	size_t region = *(const size_t *)key, other = ((const struct map_region *)item)->region;
-
-	return (region > other) - (region < other);
-}
-
-/* Return the region in a map's report, or NULL if the map has no rows for the region. */
-static const struct map_region *mapped_region(const struct map_table *t, size_t region)
-{
-	return t->nregions
-		       ? bsearch(&region, t->regions, t->nregions, sizeof *t->regions, by_region)
-		       : NULL;
-}
-
-/* Check that the records of each slice in the region are those that its map reported. */
-static int check_slices(const struct load *l, size_t table, const struct reduce_region *r,
-			const char *folder, struct error *err)
-{
-	const char *name = l->job->tables[table].schema.name;
-	const struct map_region no_rows = {0};
-	const struct reduce_slice none = {0};
-	size_t at = 0;
-
-	for (size_t i = 0; i < l->maps.n; i++) {
-		const struct map_report *m = &l->maps.reports[i];
-		const struct map_region *found = mapped_region(&m->tables[table], r->region);
-		const struct map_region *want = found ? found : &no_rows;
-		bool came =
-			m->first < m->end && at < r->nslices && r->slices[at].slice == map_slice(m);
-		const struct reduce_slice *got = came ? &r->slices[at++] : &none;
-
-		if (want->records != got->records)
-			return error_set(
-				err, RC_DATA,
-				"%s: region %zu of table %s: found %llu rows, expected "
-				"the %llu rows of %s; reduce the region again; " CHANGED_ROWS,
-				folder, r->region, name, (unsigned long long)got->records,
-				(unsigned long long)want->records, m->folder);
-		if (want->digest != got->digest)
-			return error_set(err, RC_DATA,
-					 "%s: region %zu of table %s: found other rows of %s than "
-					 "%s reports, expected the same rows; " CHANGED_ROWS,
-					 folder, r->region, name, m->path, m->folder);
-	}
-	if (at < r->nslices)
-		return error_set(
-			err, RC_DATA,
-			"%s: region %zu of table %s: found rows of a slice that is in no map; "
-			"reduce the region again",
-			folder, r->region, name);
-	return RC_OK;
-}
-
 static int take_reduce(struct taking *t, const char *folder, struct error *err)
 {
 	struct load *l = t->l;
@@ -451,33 +394,11 @@ static int take_reduce(struct taking *t, const char *folder, struct error *err)
 					"also has; remove one of the two from the command",
 					folder, region->region, name);
 			t->seen[i][region->region] = true;
-			rc = check_slices(l, i, region, folder, err);
+			rc = unite_check_region(l, i, region, folder, err);
 			if (rc == RC_OK)
 				rc = take_region(t, i, region, folder, err);
 		}
 	return rc;
-}
-
-/* Check that reduces have handled each region with rows. */
-static int check_all_reduced(const struct taking *t, struct error *err)
-{
-	const struct load *l = t->l;
-
-	for (size_t i = 0; i < l->maps.n; i++)
-		for (size_t k = 0; k < l->job->ntables; k++) {
-			const struct map_table *m = &l->maps.reports[i].tables[k];
-
-			for (size_t j = 0; j < m->nregions; j++)
-				if (!t->seen[k][m->regions[j].region])
-					return error_set(
-						err, RC_DATA,
-						"found no reduce of region %zu of table %s, "
-						"which has rows; run reduce with --table %s "
-						"--region %zu",
-						m->regions[j].region, m->name, m->name,
-						m->regions[j].region);
-		}
-	return RC_OK;
 }
 
 int load_take_reduces(struct load *l, struct error *err)
@@ -489,10 +410,11 @@ int load_take_reduces(struct load *l, struct error *err)
 	t.seen = mem_calloc(l->job->ntables, sizeof *t.seen);
 	for (size_t i = 0; i < l->job->ntables; i++)
 		t.seen[i] = mem_calloc(l->tables[i].splits.count + 1, sizeof **t.seen);
+	rc = unite_find_totals(l, err);
 	for (size_t i = 0; rc == RC_OK && i < h->nreduces; i++)
 		rc = take_reduce(&t, h->reduces[i], err);
 	if (rc == RC_OK)
-		rc = check_all_reduced(&t, err);
+		rc = unite_check_seen(l, t.seen, err);
 	for (size_t i = 0; i < l->job->ntables; i++)
 		mem_free(t.seen[i]);
 	mem_free(t.seen);

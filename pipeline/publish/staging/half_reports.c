@@ -71,6 +71,13 @@ static const struct form_member map_members[] = {
 const struct form map_report_form =
 	NAMED_FORM(map_report, map_members, "map-report", "report.json of a map");
 
+static const struct form_member totals_members[] = {
+	{"tables", FORM_LIST, IN(map_totals, tables), "tables in the order of the job",
+	 ITEMS(map_totals, map_table_form, ntables)},
+};
+const struct form map_totals_form =
+	NAMED_FORM(map_totals, totals_members, "map-totals", "the file of unite --totals");
+
 static const struct form_member slice_members[] = {
 	{"slice", FORM_COUNT, IN(reduce_slice, slice),
 	 "sequence number of the first row of the slice"},
@@ -79,6 +86,12 @@ static const struct form_member slice_members[] = {
 	{"digest", FORM_INT, IN(reduce_slice, digest), "number that identifies the rows"},
 };
 static const struct form slice_form = FORM(reduce_slice, slice_members);
+
+static const struct form_member total_members[] = {
+	{"records", FORM_COUNT, IN(region_total, records), "number of rows of all slices"},
+	{"digest", FORM_INT, IN(region_total, digest), "number that identifies the rows"},
+};
+static const struct form total_form = FORM(region_total, total_members);
 
 static const struct form_member collision_members[] = {
 	{"row", FORM_KEY, IN(reduce_collision, row), "row key of both rows"},
@@ -106,6 +119,8 @@ static const struct form_member reduce_region_members[] = {
 	 FORM_IF_ANY, ITEMS(reduce_region, collision_form, nhidden)},
 	{"slices", FORM_LIST, IN(reduce_region, slices), "slices of the input, in order",
 	 ITEMS(reduce_region, slice_form, nslices)},
+	{"total", FORM_PART, IN(reduce_region, total), "the rows of all slices, after --totals",
+	 FORM_IF_ANY, &total_form},
 	{"files", FORM_LIST, IN(reduce_region, files), "HFiles, with paths relative to this file",
 	 ITEMS(reduce_region, manifest_file_form, nfiles)},
 };
@@ -210,6 +225,12 @@ int reduce_report_read(struct reduce_report *r, const char *folder, struct arena
 {
 	*r = (struct reduce_report){0};
 	return read_in(&reduce_report_form, r, folder, "the report of a reduce", a, err);
+}
+
+int map_totals_read(struct map_totals *t, const char *path, struct arena *a, struct error *err)
+{
+	*t = (struct map_totals){0};
+	return form_read(&map_totals_form, t, path, "totals of maps", a, err);
 }
 
 void input_digest_format(const struct source_digest *d, struct buf *out)

@@ -30,6 +30,7 @@ from .stages import (Maps, Request, can_slice, digest_all, files_of_job, files_o
 from .tasks import Setting
 
 MOST_LOADS = 16  # hbase.hstore.blockingStoreFiles, by default
+MOST_ADDERS, SLICES_OF_AN_ADDER = 32, 64
 EVENTS = ("read", "rejected")
 OF_A_TABLE = ("loaded", "filtered", "deduplicated", "rows", "cells")
 
@@ -218,9 +219,10 @@ def setting_of(request):
                    unordered=bool(request.frame) and not request.frame.ordered)
 
 
-def with_plan(setting, plan, stage, place):
+def with_plan(setting, plan, stage, place, slices):
+    adders = min(MOST_ADDERS, -(-slices // SLICES_OF_AN_ADDER))
     return dataclasses.replace(setting, files={**setting.files, **files_of_plan(plan)}, regions=regions_of_plan(plan),
-                               stage=str(stage), place=tuple(place))
+                               stage=str(stage), place=tuple(place), adders=adders)
 
 
 def slices_of(request, wanted):
@@ -278,7 +280,7 @@ def make(request, staging, slices, kept_plan, limits, shuffle):
     with timed(seconds, "plan"):
         if not kept_plan:
             make_plan(request, setting, slices, plan)
-    setting = with_plan(setting, plan, staging.make_stage(), staging.place)
+    setting = with_plan(setting, plan, staging.make_stage(), staging.place, len(slices))
     if not shuffle:
         return join(request, setting, slices, staging, limits, seconds)
     return map_and_reduce(request, setting, slices, staging, plan, limits, seconds)
@@ -296,8 +298,10 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
                        staging.out, *staging.place, "--quiet", failure=Rejected)
     inputs = inputs_of_unite(request, shared, maps, digests=False)
     judged = json.loads(request.native("unite", *base, *inputs, "--json").printed)
+    with timed(seconds, "totals"):
+        mapped = maps.add_up()
     with timed(seconds, "reduce"):
-        reduced = reduce_all(request, dataclasses.replace(setting, created_ms=judged["created_ms"]), maps,
+        reduced = reduce_all(request, dataclasses.replace(setting, created_ms=judged["created_ms"]), maps, mapped,
                              here / "reduces")
     if request.frame:
         request.frame.judge(reduced)
@@ -306,9 +310,9 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
     seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
     seconds["slowest_reduce"] = round(max(d["seconds"] for d in reduced), 3)
     with timed(seconds, "unite"):
-        request.native("unite", *base, *inputs, "--reduces", here / "reduces", *limits, "-o", staging.out,
-                       *tasks.sent_to(setting), "--quiet", accept=(native.DONE, native.REJECTS))
+        request.native("unite", *base, *inputs, "--reduces", here / "reduces", "--totals", maps.totals, *limits, "-o",
+                       staging.out, *tasks.sent_to(setting), "--quiet", accept=(native.DONE, native.REJECTS))
     with published(staging.out):
         manifest = json.loads(staging.read("manifest.json"))
-    shuffled = sum(region["bytes"] for r in taken for table in r["tables"] for region in table["regions"])
+    shuffled = sum(region["bytes"] for table in mapped["tables"] for region in table["regions"])
     return Result(str(staging.out), manifest, len(maps.slices), shuffled, maps.mended, seconds)

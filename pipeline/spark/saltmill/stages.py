@@ -15,10 +15,11 @@ import zipfile
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
-from . import JobError, native, tasks
+from . import JobError, native, tasks, totals
 from .inputs import Slice, bounds_by_quotes, by_task, feed_of, mend, read_from
 from .shuffle import received, shuffle
 
+REPORT_KEYS = {"seconds", "rows"}  # keys of a report that a task adds
 PLAN_TASKS = 200  # each task sends a sketch of up to 3 MB to the driver
 SAMPLE_BYTES = 1 << 30  # most bytes that the plan reads; quantiles need a number of rows, not a share
 POLL_SECONDS = 0.1
@@ -257,6 +258,7 @@ class Maps:
 
     def __init__(self, request, setting, folder, slices):
         self.request, self.setting, self.folder = request, setting, folder
+        self.totals = folder.with_name("totals.json")
         self.slices = slices
         self.tries = len(slices)
         self.shuffles = []
@@ -313,9 +315,9 @@ class Maps:
             work = functools.partial(tasks.map_slices, setting, self.faults, self.ran)
             groups = by_task(slices)
             mapped = sc.parallelize(groups, len(groups)).mapPartitions(work)
-        runs = shuffle(mapped, setting.value.partitions + 1)
+        runs = shuffle(mapped, setting.value.adder_of(0) + setting.value.adders)
         self.shuffles.append(runs)
-        for data in run_job(self.request, received(sc, [runs]), [setting.value.partitions], self.faults,
+        for data in run_job(self.request, received(sc, [runs]), [setting.value.reports], self.faults,
                             f"saltmill map {name}"):
             number, report, rejects = tasks.read_report(data)
             self.reports[number] = report
@@ -323,8 +325,24 @@ class Maps:
                 self.rejects[number] = rejects
 
     def report_of(self, s):
-        """Return the report as the program wrote it."""
-        return {k: v for k, v in self.reports[s.number].items() if k != "seconds"}
+        """Return the report as the program wrote it, without the regions."""
+        return {k: v for k, v in self.reports[s.number].items() if k not in REPORT_KEYS}
+
+    def add_up(self):
+        """Let tasks add the regions of all maps up.  Write totals.json and return its value."""
+        setting, taken = self.setting.value, frozenset(s.number for s in self.slices)
+        work = received(self.request.sc, self.shuffles).mapPartitions(functools.partial(tasks.add_up, taken))
+        sums = run_job(self.request, work, sorted({setting.adder_of(n) for n in taken}), self.faults,
+                       f"saltmill totals {self.request.name_of_job}")
+        lanes = totals.added(sums)
+        rows = [self.reports[n]["rows"] for n in taken]
+        if totals.rows_of(lanes) != [sum(r[0] for r in rows), sum(r[1] for r in rows) % totals.DIGESTS]:
+            cause = ("the DataFrame gives other rows when Spark computes it again; use checkpoint() or persist() before "
+                     "the load") if self.request.frame else "an input changed after its map; load again"
+            raise JobError(f"a map that ran again found other rows, expected the same rows: {cause}")
+        value = totals.tables_of(setting, lanes)
+        self.totals.write_text(json.dumps(value))
+        return value
 
     def write(self):
         """Write a folder for each map, like the output of `saltmill map` without the rows, for the native program."""
@@ -352,12 +370,12 @@ def digest_all(request, setting, maps):
     return run_job(request, work, range(len(by_input)), maps.faults, f"saltmill digest {request.name_of_job}")
 
 
-def reduce_all(request, setting, maps, folder):
-    """Run the reduce stage.  Return the results of its tasks."""
+def reduce_all(request, setting, maps, mapped, folder):
+    """Run the reduce stage for the regions of `mapped`, which is the value of Maps.add_up.  Return the results."""
     sc, name = request.sc, request.name_of_job
     taken = frozenset(s.number for s in maps.slices)
-    wanted = sorted({setting.partition_of(t, r["region"]) for n in taken
-                     for t, table in enumerate(maps.reports[n]["tables"]) for r in table["regions"]}) or [0]
+    wanted = [setting.partition_of(t, r["region"]) for t, table in enumerate(mapped["tables"])
+              for r in table["regions"]] or [0]
     faults = sc.accumulator([], tasks.Noted())
     work = functools.partial(tasks.reduce_regions, sc.broadcast(setting), faults, taken)
     done = run_job(request, received(sc, maps.shuffles).mapPartitionsWithIndex(work), wanted, faults,

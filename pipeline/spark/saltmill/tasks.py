@@ -22,6 +22,7 @@ from pyspark import AccumulatorParam, SparkFiles, TaskContext
 
 from . import native
 from .inputs import edge_of, feed_of, read_from, read_head
+from .totals import added, lanes_of, rows_of
 
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # end mark of Arrow IPC
 HEAD = struct.Struct("<I")  # number of the attempt, before its pieces
@@ -54,11 +55,20 @@ class Setting:
     place: tuple = ()  # options of the program if the folder is in HDFS, else empty
     filesystem: object = None  # file system of pyarrow for the inputs; None if the program opens the inputs
     created_ms: int = -1
+    adders: int = 1  # number of tasks that add the maps' regions up
     unordered: bool = False  # another computation of a slice may give its rows in another order
 
     @property
     def partitions(self):
         return sum(n for _, n in self.regions)
+
+    @property
+    def reports(self):
+        """The partition of the maps' reports.  The partitions of the adders come after it."""
+        return self.partitions
+
+    def adder_of(self, number):
+        return self.reports + 1 + number % self.adders
 
     def partition_of(self, table, region):
         return sum(n for _, n in self.regions[:table]) + region
@@ -224,11 +234,10 @@ def input_of(setting, what, rows):
 
 
 def map_slice(setting, faults, what, rows=None):
-    """Yield (partition, bytes) for the pieces of each region, and for the report in the partition after all regions.
+    """Yield (partition, bytes) for the pieces of each region, for the sums of all regions, and for the report.
 
     `rows` is an Arrow stream that replaces the slice's input.
     """
-    reports = setting.partitions
     began = time.monotonic()
     given, pieces = input_of(setting, what, rows)
     with own_folder(setting) as folder:
@@ -238,7 +247,7 @@ def map_slice(setting, faults, what, rows=None):
                                            pieces=pieces)
         if why_not or outcome.status:
             faults.add([(what.number, why_not or outcome.sentence)])
-            yield reports, report_bytes(what.number, {"fault": why_not or outcome.sentence}, b"")
+            yield setting.reports, report_bytes(what.number, {"fault": why_not or outcome.sentence}, b"")
             return
         report = json.loads((folder / "out/report.json").read_text())
         with open(folder / "out/runs", "rb", buffering=0) as runs:
@@ -247,8 +256,12 @@ def map_slice(setting, faults, what, rows=None):
                     for data in chunks(runs, r["offset"], r["bytes"]):
                         yield setting.partition_of(table, r["region"]), HEAD.pack(what.number) + data
         rejects = folder / "out/rejects.jsonl"
+        lanes = lanes_of(setting, report)
+        yield setting.adder_of(what.number), HEAD.pack(what.number) + lanes
+        report["rows"] = rows_of(lanes)
+        report["tables"] = [{**t, "regions": []} for t in report["tables"]]
         report["seconds"] = time.monotonic() - began
-        yield reports, report_bytes(what.number, report, rejects.read_bytes() if rejects.exists() else b"")
+        yield setting.reports, report_bytes(what.number, report, rejects.read_bytes() if rejects.exists() else b"")
 
 
 def report_bytes(number, report, rejects):
@@ -298,7 +311,7 @@ def reduce_region(setting, faults, taken, partition, received):
     with own_folder(setting) as folder:
         program, why_not = program_of(setting)
         outcome = None if why_not else run(setting, folder, program, "reduce", "-", "--table", name, "--region",
-                                           region, "--created", setting.created_ms, *KEPT, *sent_to(setting),
+                                           region, "--created", setting.created_ms, "--totals", *KEPT, *sent_to(setting),
                                            pieces=pieces)
         if why_not or outcome.status:
             faults.add([(partition, why_not or outcome.sentence)])
@@ -392,6 +405,11 @@ def edges(setting, quote, slices):
 def load_slices(setting, faults, slices):
     for what in slices:
         yield load_slice(setting.value, faults, what)
+
+
+def add_up(taken, received):
+    """Yield the sum of the lanes of the maps whose attempts are valid."""
+    yield added(memoryview(data)[HEAD.size:] for data in received if HEAD.unpack_from(data)[0] in taken)
 
 
 def map_batches(setting, faults, schema, slices, partition, batches):
