@@ -45,7 +45,8 @@ static void put_answer_cell(struct buf *out, const struct design_answer *a)
 	char bytes[16], count[16], cell[48];
 
 	bool whole = a->plan == DESIGN_FULL || a->ranges.median < 1;
-	format_bytes(bytes, (uint64_t)(whole ? a->bytes.median : a->bytes.median / a->ranges.median));
+	format_bytes(bytes,
+		     (uint64_t)(whole ? a->bytes.median : a->bytes.median / a->ranges.median));
 	if (a->plan == DESIGN_FULL)
 		snprintf(cell, sizeof cell, "ALL %s", bytes);
 	else if (a->plan == DESIGN_INDEX)
