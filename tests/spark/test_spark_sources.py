@@ -106,6 +106,47 @@ def test_which_files(tmp_path):
         names("hdfs://nowhere/x.csv", f"{tmp_path}/a.csv")
 
 
+def test_folders_of_partitions(tmp_path):
+    """A folder has the files of its folders NAME=VALUE. A pattern may have such folders, too."""
+    for name in ("sales/dt=2/x.csv", "sales/dt=1/hour=07/y.csv", "sales/dt=1/_tmp.csv", "sales/other/z.csv",
+                 "sales/.dt=9/w.csv", "sales/_dt=8/v.csv", "sales/a.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    for more in ({}, {"filesystem": LocalFileSystem()}):
+        for path, expected in ((f"{tmp_path}/sales", ["a.csv", "dt=1/hour=07/y.csv", "dt=2/x.csv"]),
+                               (f"{tmp_path}/sales/", ["a.csv", "dt=1/hour=07/y.csv", "dt=2/x.csv"]),
+                               (f"{tmp_path}/sales/dt=*/*.csv", ["dt=2/x.csv"]),
+                               (f"{tmp_path}/s*s/dt=*/hour=0[1-7]/*", ["dt=1/hour=07/y.csv"])):
+            found = saltmill.inputs.list_inputs([path], **more)[0]
+            assert [os.path.relpath(i.name, tmp_path / "sales") for i in found] == expected, (path, more)
+
+
+def test_columns_of_partitions(rig, tmp_path):
+    """The columns of the folders are those of one load, for files that the program opens and for files of tasks."""
+    (tmp_path / "job.yaml").write_text("""\
+source: {csv: {files: ["sales/dt=*/*.csv"], header: true, partitions: [dt]}}
+fields: {dt: {type: time, format: iso8601}, id: {type: u32}}
+tables:
+  - name: t
+    rowkey: [{field: dt, as: millis}, {field: id, as: u32}]
+    timestamp: dt
+    families: {f: {compression: NONE}}
+    cells: [{family: f, qualifier: v, value: v}]
+    regions: {split: sampled, count: 2}
+""")
+    for day in (1, 2, 3):
+        folder = tmp_path / "sales" / f"dt=2026-11-0{day}"
+        folder.mkdir(parents=True)
+        (folder / "part.csv").write_text("id,v\n" + "".join(f"{i},{day * i}\n" for i in range(50)))
+    rig.native(tmp_path, "plan", "job.yaml", "--tune", "-o", "plan")
+    files = sorted(str(p.relative_to(tmp_path)) for p in tmp_path.glob("sales/*/*.csv"))
+    rig.native(tmp_path, "load", "job.yaml", *files, "--plan", "plan", "-o", "one")
+    far = SubTreeFileSystem(str(tmp_path), LocalFileSystem())
+    for out, more in (("two", {"filesystem": far}), ("three", {})):
+        rig.load(tmp_path, "job.yaml", "sales", plan="plan", out=out, **more)
+        assert_same(tmp_path / "one", tmp_path / out)
+
+
 ORDERS = """\
 source:
   %s

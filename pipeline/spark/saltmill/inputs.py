@@ -59,13 +59,23 @@ def unchanged(inputs, filesystem):
                            "nothing was published; run the load again")
 
 
-
 def visible(name):
     return not posixpath.basename(name).startswith((".", "_"))
 
 
 def is_pattern(path):
     return glob.has_magic(path)
+
+
+def is_partition(name):
+    """Return whether a folder is NAME=VALUE, as Hive and Spark write it (`partitions:` of the job)."""
+    return visible(name) and "=" in posixpath.basename(name)
+
+
+def matches(path, pattern):
+    """Return whether a path has the names of a pattern, folder by folder, as for the shell."""
+    names, patterns = path.split("/"), pattern.split("/")
+    return len(names) == len(patterns) and all(map(fnmatch.fnmatchcase, names, patterns))
 
 
 class LocalFiles:
@@ -77,14 +87,24 @@ class LocalFiles:
         self.paths = [without_scheme(p) for p in paths]
 
     def expand(self, path):
-        """Return the files of a pattern or a folder, sorted by the bytes of their names, as in a job."""
+        """Return the files of a pattern or a folder, sorted by the bytes of their names, as in a job.
+
+        A folder also has the files of its partitions.
+        """
         if os.path.isdir(path):
-            found = [e.path for e in os.scandir(path) if e.is_file() and visible(e.name)]
+            found = list(self.within(path))
         elif is_pattern(path) and not os.path.exists(path):
             found = [f for f in glob.glob(path) if visible(f) and os.path.isfile(f)]
         else:
             return [path]
         return sorted(found, key=os.fsencode)
+
+    def within(self, folder):
+        for e in os.scandir(folder):
+            if e.is_file() and visible(e.name):
+                yield e.path
+            elif e.is_dir() and is_partition(e.name):
+                yield from self.within(e.path)
 
     def look(self, number, name):
         with open(name, "rb") as f:
@@ -123,10 +143,14 @@ class RemoteFiles:
         prefix, path = self.roots[name]
         pattern = is_pattern(path)
         folder = posixpath.dirname(path) if pattern else path.rstrip("/")
+        while is_pattern(folder):
+            folder = posixpath.dirname(folder)
         if not pattern and self.filesystem.get_file_info(folder).type != self.fs.FileType.Directory:
             return [name]
-        found = [f.path for f in self.filesystem.get_file_info(self.fs.FileSelector(folder)) if f.is_file]
-        kept = [f for f in found if visible(f) and (not pattern or fnmatch.fnmatchcase(f, path))]
+        deep = not pattern or is_pattern(posixpath.dirname(path))
+        found = [f.path for f in self.filesystem.get_file_info(self.fs.FileSelector(folder, recursive=deep)) if f.is_file]
+        kept = [f for f in found if visible(f) and
+                (matches(f, path) if pattern else all(map(is_partition, f[len(folder) + 1:].split("/")[:-1])))]
         for f in kept:
             self.roots[prefix + f] = (prefix, f)
         return sorted((prefix + f for f in kept), key=os.fsencode)
