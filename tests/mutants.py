@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Measures how many mutants of the program the tests kill (make mutants [N=1000] [ARGS="--only sort --seed 2"]).
 
-A mutant is the program with one small change in one file of sort, key, hfile, stream or deliver: another operator,
-another number, or a statement left out. Only the changed file is compiled. Its object is linked into the unit tests
-that use the file, then for stream and deliver into the simulation, and otherwise into the program, for tests of the command
-line. A mutant is killed if a test fails or runs too long.
+A mutant is the program with one small change in one file of sort, key, hfile, stream or deliver. The change is another
+operator, another number, or a missing statement. The script compiles only the changed file. It links its object into the
+unit tests that use the file. Then it links the simulation for stream and deliver, and otherwise the program, for tests of
+the command line. A test kills a mutant if it fails or runs too long.
 
 If the optimized object has the same bytes as the original, the mutant is the same program and does not count. The
-score is the share of the other mutants that are killed. The survivors are printed. KNOWN lists survivors that nobody
-can observe, with the reason.
+score is the share of the other mutants that tests kill. The script prints the survivors. KNOWN lists survivors that
+nobody can observe, with the reason.
 """
 
 import argparse
@@ -120,7 +120,7 @@ class Tests:
         return {line.split()[-1] for line in out.splitlines() if line[17:18] in "TBDRV"}
 
     def measure(self, files, places, pool):
-        """Measures the tests that link one of the files. A test that fails without a mutant is left out."""
+        """Measures the tests that link one of the files. The script omits a test that fails without a mutant."""
         def one(p):
             begun = time.monotonic()
             return p, run([str(p)], 600), time.monotonic() - begun
@@ -155,7 +155,7 @@ class Tests:
         return self.plains[file]
 
     def of(self, file):
-        """Returns the tests that link the file, first those that are named after the file or its room."""
+        """Returns the tests that link the file, first those with the name of the file or its room."""
         own = self.symbols(ROOT / object_of("dev", file), "-g")
         parts = file[len("pipeline/"):-2].split("/")
         named, room = f"test_{parts[0]}_{parts[-1]}", f"test_{parts[0]}_"

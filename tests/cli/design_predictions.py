@@ -4,7 +4,7 @@ python3 tests/cli/design_predictions.py [--half develop|held-out] [--events 1000
 
 Each seed makes a data set and questions. `design -o` writes jobs, `check --queries` predicts ranges, rows and blocks for
 concrete values, and `load`, `key ranges` and `scan` give what HBase would read. A list comprehension over the events
-gives the rows that match. The seeds are split at random in two halves, before anybody looks at their results.
+gives the rows that match. A random choice splits the seeds in two halves, before anybody looks at their results.
 """
 import argparse
 import csv

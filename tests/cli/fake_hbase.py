@@ -213,7 +213,7 @@ class FakeHBase:
         out = b""
         table = data(1, "default") + data(2, self.table)
         some = len(self.regions) > 1 and self.rng.random() < self.faults / 2
-        hole = self.rng.randrange(len(self.regions)) if some else -1  # one region is being split
+        hole = self.rng.randrange(len(self.regions)) if some else -1  # HBase is splitting one region
         for i, r in enumerate(self.regions):
             info = number(1, 1) + data(2, table) + data(3, r.start) + data(4, r.end) + number(5, 0) + number(6, 0) + number(7, 0)
             if i != hole:

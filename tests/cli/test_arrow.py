@@ -235,7 +235,7 @@ def test_faults(tmp_path, saltmill, data, words):
 
 
 def test_a_fault_where_no_table_looks(tmp_path, saltmill):
-    """Rows in batches and single rows are both refused."""
+    """saltmill refuses both rows in batches and single rows."""
     n = 600
     table = pa.table({"id": pa.array(range(n), "uint32"), "at": pa.array([1_400_000_000 + i for i in range(n)], pa.timestamp("s")),
                       "value": ["v"] * n, "other": [f"{i:05}" for i in range(n)]})

@@ -37,8 +37,8 @@ def unescape(key):
 
 
 def check_example(message, texts, which="last", lines=True):
-    """The two rows are at the reported places and have the reported key. The rows overwrite each other as the job
-    says."""
+    """The two rows are at the reported places and have the reported key. The rows overwrite each other by the rule of
+    the job."""
     [(file, line, byte, by_file, by_line, by_byte, key)] = EXAMPLE.findall(message)
     seen = []
     for name, n, at in ((file, line, byte), (by_file, by_line, by_byte)):

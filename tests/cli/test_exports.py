@@ -458,7 +458,7 @@ def test_packed(tmp_path, saltmill, name):
 
 @pytest.mark.parametrize("kind", ["bz2", "xz", "zip", "zip from a pipe", "zip, stored"])
 def test_packed_and_damaged(tmp_path, saltmill, kind):
-    """saltmill refuses a file that is cut at any place or has one changed byte, and leaves no file."""
+    """saltmill refuses a file that ends at any place or has one changed byte, and leaves no file."""
     bench = Bench(tmp_path, saltmill, job("{files: [in.csv]}", "{}", ["v"]))
     data = PACKED[kind]
     for cut in (12, len(data) // 3, len(data) // 2, len(data) - (4 if kind in ("bz2", "xz") else 200)):

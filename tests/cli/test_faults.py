@@ -57,12 +57,12 @@ def test_not_published(call, inputs, tmp_path):
 
 
 @pytest.mark.parametrize("name,call", [
-    ("reduce", "readdir"), ("reduce", "access"), ("unite", "readdir"), ("unite", "access"),  # no map is skipped
-    ("load, two threads", "stat"), ("load, two threads", "readdir"),  # no file of a folder is skipped
-    ("load that is to be recorded", "access"), ("state made anew", "access"),  # no load is skipped
-    ("state made anew from records", "open"),  # no unreadable mark is set aside
-    ("init", "write"),  # no half job is left
-    ("lint", "unlinkat"), ("lint", "readdir"),  # leftovers are always reported
+    ("reduce", "readdir"), ("reduce", "access"), ("unite", "readdir"), ("unite", "access"),  # the program skips no map
+    ("load, two threads", "stat"), ("load, two threads", "readdir"),  # the program skips no file of a folder
+    ("load that is to be recorded", "access"), ("state made anew", "access"),  # the program skips no load
+    ("state made anew from records", "open"),  # the program sets no unreadable mark aside
+    ("init", "write"),  # no half job remains
+    ("lint", "unlinkat"), ("lint", "readdir"),  # the program always reports leftovers
 ])
 def test_each_call(name, call, inputs, tmp_path):
     campaigns = [faults.Campaign(call, "EIO", False, False)]

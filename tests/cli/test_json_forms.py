@@ -1,4 +1,5 @@
-"""Tests JSON as it is stored: documents, lists, bulk requests and typed values. Python's json is the oracle."""
+"""Tests the forms in which files store JSON: documents, lists, bulk requests and typed values. Python's json is the
+oracle."""
 
 import json
 import random

@@ -407,7 +407,7 @@ def test_fuzzy_rows(tmp_path, saltmill):
         assert rf"toBytesBinary('\x00\x00\x00\x00\x00{kind}'), " in found["shell_filter"]
         assert rf'new Pair<>(Bytes.toBytesBinary("{(5 * r"-x00").replace("-", 2 * chr(92))}{kind}"), ' in found["java_filter"]
     assert found["shell_filter"].count(r"toBytesBinary('\x01\x01\x01\x01\x01\x00\x00')") == 2
-    # no fuzzy filter is useful, because the first part is known, or no part is known
+    # no fuzzy filter is useful, because the first part is known, or none is
     assert "Fuzzy" not in ranges(saltmill, tmp_path, "t", "user = 1 and at > 5")[1]["shell_filter"]
     assert "Fuzzy" not in ranges(saltmill, tmp_path, "t", "at > 5")[1]["shell_filter"]
     assert "shell_filter" not in ranges(saltmill, tmp_path, "t", "user = 1 and kind = 'ab'")[1]

@@ -234,7 +234,7 @@ def test_several_loads_fill_one_table(saltmill, ddl, tmp_path):
 
 
 def test_plan_and_load_use_the_points(saltmill, ddl, tmp_path):
-    """A fault is found before the input is read, because the input does not exist."""
+    """The program finds a fault before it reads the input, because the input does not exist."""
     assert ddl("{field: country}", "count: 2").returncode == 2
     (tmp_path / "in.csv").write_text("1,1,DE,x\n" * 10)
     done = subprocess.run([saltmill, "load", "job.yaml", "-o", "out"], cwd=tmp_path, capture_output=True, text=True,

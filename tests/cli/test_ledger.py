@@ -160,7 +160,7 @@ def in_hbase(inbox, load):
 
 
 def test_removed_loads_are_remembered(inbox):
-    """--keep removes loads that are old and in HBase. The input files of these loads are still not loaded again."""
+    """--keep removes loads that are old and in HBase. A later load still skips the input files of these loads."""
     for i in range(5):
         inbox.put(f"{i}.csv")
         assert inbox.load()[0].returncode == 0

@@ -374,7 +374,7 @@ def test_worked_jobs(file, flights_csv, tmp_path):
         (tmp_path / "points.csv").write_text(f"hour,column,{head}\n" + "".join(
             f"{t - t % 3600},{t % 3600 * 16 + 15},{p}\n" for p in points for t in [int(p.split(",")[0])]))
         files = [tmp_path / "points.csv"]
-    if file.stem == "warehouse":  # the input is standard input, so only the job is checked
+    if file.stem == "warehouse":  # the input is standard input, so lint checks only the job
         text = file.read_text().replace("{type: time}", "{type: time, unit: ms}")  # the schema would show this
         file = tmp_path / file.name
         file.write_text(re.sub(r"(?ms)^source:.*?^(?=\w)", "source: {csv: {}}\n", text, count=1))

@@ -1,4 +1,4 @@
-"""Tests published loads, maps and plans that were changed, and then got correct digests.
+"""Tests published loads, maps and plans with changes and then correct digests.
 
 A digest finds any change by accident. Only a changed file with a mended digest reaches the code behind the digests.
 Every command must refuse such a folder or read it, without a crash and without a file outside of its output. If

@@ -380,13 +380,13 @@ def test_a_state(tmp_path):
     page = Page(report(state, tmp_path / "q.html"))
     assert [r[4].split(" since ")[0] for r in page.tables["Loads"][1:]] == ["waits, broken", "waits", "in HBase"]
     assert "1 of 3 loads differ from the published loads" in "".join(page.words)
-    # a load whose folder differs from the published load cannot be marked as applied
+    # the command refuses to mark a load whose folder differs from the published load
     r = subprocess.run([PROGRAM, "loads", "--state", state, "--loaded", names[2]], capture_output=True, text=True)
     assert r.returncode == 1 and f"load {names[2]} was not marked: {manifest} differs from the published manifest" in r.stderr
     words = "".join(page.words)
     assert f"--loaded {names[1]}" in words and f"--loaded {names[2]}" not in words and "out2/t" not in words
     assert f"All loads after load {names[2]} wait" in words and "saltmill apply" not in words
-    # an unmarked load blocks the later loads; an unreadable load cannot be marked, and a deleted load can
+    # an unmarked load blocks the later loads; the command can mark a deleted load, but not an unreadable one
     manifest = tmp_path / "k" / "out1" / "manifest.json"
     manifest.unlink()
     manifest.mkdir()

@@ -84,7 +84,7 @@ def watch(args, width, meanwhile=None, before=(), stdout=subprocess.PIPE, **envi
         if select.select([ours], [], [], .1)[0]:
             try:
                 more = os.read(ours, 65536)
-            except OSError:  # all output was read, and the terminal is closed
+            except OSError:  # the test has read all output, and the terminal is closed
                 break
             seen += more
     other.join()

@@ -37,7 +37,7 @@ SCENARIOS = {
                               "--hfiles OUT/sent -o OUT/out --threads 1 --max-rejects 5 --json",
 }
 HASTE = 200
-WAITS = 3  # seconds until a run that never ends is stopped; three times as long when it is repeated
+WAITS = 3  # seconds until the test stops a run without an end; three times as long in a repeated run
 EVENTS = 60
 JOB = """\
 source: {csv: {files: [small.csv]}}
@@ -217,7 +217,7 @@ class FollowScenario(ApplyScenario):
         slot.before = faults.files_of(slot.out)
 
     def measure_is_wrong(self):
-        """Returns the fault if an event is not in the table once, a load is not marked, or --keep has not removed the older folder."""
+        """Returns the fault if an event is not in the table once, a load has no mark, or --keep has not removed the older folder."""
         tree = self.want.tree
         names = [b"%d-%d" % (p, i) for p in range(topic_faults.PARTITIONS) for i in range(topic_faults.EVENTS)
                  if not topic_faults.is_bad(i)]
@@ -273,7 +273,7 @@ class EndlessScenario(FollowScenario):
 
     @staticmethod
     def is_done(slot):
-        """Both loads are marked, and --keep has removed the older folder."""
+        """Both loads have a mark, and --keep has removed the older folder."""
         out = slot.out
         marked = all((out / "state" / "handed" / name).exists() for name in ("00000002", "00000003"))
         return marked and not any(out.glob("loads/00000002*"))

@@ -42,8 +42,8 @@ from runs import PRELOAD, ROOT, Overtime, Patience, Server, Slots, end_of, files
 
 PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
 TIMEOUT, PATIENCE = 60, 600  # seconds; a run takes some milliseconds
-TRIES = 3  # seconds for a run that was stopped or too slow
-ROUNDS = 6  # rounds for places that were missed
+TRIES = 3  # seconds for a run that the test stopped, or that was too slow
+ROUNDS = 6  # rounds for missed places
 
 Campaign = collections.namedtuple("Campaign", "calls kind rest unnoticed")
 CAMPAIGNS = [
@@ -184,12 +184,12 @@ Outcome = collections.namedtuple("Outcome", "status stdout stderr tree")
 class Scenario:
     lines = SCENARIOS
     apart = ""  # libraries whose own calls do not fail
-    loaded = ""  # libraries that are opened in advance
+    loaded = ""  # libraries to open in advance
     jobs = os.cpu_count()  # runs at a time
 
     def __init__(self, name, inputs, scratch):
         self.name, self.line, self.inputs = name, self.lines[name], inputs
-        self.slow = []  # runs that had to be repeated
+        self.slow = []  # runs that needed a repetition
         self.behind = {}  # {leftovers of a failed run: what was wrong with the next one}
         self.slots = Slots(scratch, self.prepare)
         self.want = self.undisturbed()
@@ -281,7 +281,7 @@ class Scenario:
         for name in {"out.sketch", "out.yaml", "out.html"} & top:
             if got.tree[name] == self.want.tree[name]:
                 top.discard(name)
-        # after the rename, the message must state that the file was written
+        # after the rename, the message must state that the file is in place
         if "out" in top and any(s in got.stderr for s in ("published all the same", "cannot print the report")) and \
                 {k: v for k, v in got.tree.items() if k.split("/")[0] == "out"} == \
                 {k: v for k, v in self.want.tree.items() if k.split("/")[0] == "out"}:

@@ -18,7 +18,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRELOAD = str(ROOT / "build" / "preload.so")
 TICK, TICK_MOST = 0.25, 0.5  # seconds
-STOPPED = 2.0  # of one look: this process was stopped, or starved
+STOPPED = 2.0  # of one look: the system stopped or starved this process
 
 
 class Overtime(Exception):
@@ -65,7 +65,7 @@ def end_of(process, limit):
 # --- folders ---
 
 def files_of(folder):
-    """Returns {path: bytes}, with None for folders. The paths are sorted, so a folder precedes its content."""
+    """Returns {path: bytes}, with None for folders. The list has sorted paths, so a folder precedes its content."""
     found = {}
 
     def walk(path, below):

@@ -60,7 +60,7 @@ uint64_t stack_of(void *const *callers, int n)
 		const struct module *m = module_of((uintptr_t)callers[i]);
 
 		if (m && m == module_of((uintptr_t)stack_of))
-			continue; /* the path by which this library was loaded */
+			continue; /* the path of this library */
 		hash = m ? mix(mix(hash, m->name), (uintptr_t)callers[i] - m->from) : mix(hash, 1);
 	}
 	pthread_mutex_unlock(&modules_lock);

@@ -1,6 +1,6 @@
 /*
- * fuzz_codes.c - a file of codes is refused with an error that names its line, or each name is
- * found by its code and each code by its name
+ * fuzz_codes.c - reads a file of codes; the error names the line, or each name leads to its code
+ * and back
  */
 #include "memory_file.h"
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_input.c - a file (plain, gzip, zstd, xz, bzip2 or zip) gives the same bytes for any read sizes, or is
- * refused
+ * fuzz_input.c - a file (plain, gzip, zstd, xz, bzip2 or zip) gives the same bytes for any read
+ * sizes, or an error
  *
  * The first byte chooses the size of each read.
  */

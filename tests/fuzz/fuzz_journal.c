@@ -1,5 +1,5 @@
 /*
- * fuzz_journal.c - the journal of apply is replayed, or refused with an error that names the line
+ * fuzz_journal.c - apply replays a journal, or refuses it with an error that names the line
  *
  * The first byte chooses whether each line gets its correct hash. Otherwise the hashes stop a
  * fuzzer at the first byte that it changes. The first line is the one that the load expects.
@@ -39,7 +39,7 @@ static void check(const struct applied *t)
 			abort();
 		ended += f->state == HAND_DONE || f->state == HAND_CUT;
 	}
-	/* a file that is noted done twice counts once, and a file may be sent again */
+	/* a file with two notes `done` counts once, and apply may send a file again */
 	if (ended > *t->hand.done)
 		abort();
 }

@@ -1,6 +1,6 @@
 /*
- * fuzz_question.c - any text is refused as a question, or gives the answer of a plain evaluation by
- * the rules of SQL
+ * fuzz_question.c - any text is an error, or gives the answer of a plain evaluation by the rules of
+ * SQL
  *
  * The first byte chooses which conditions are true, false or unknown.
  */
@@ -12,7 +12,7 @@
 struct asked {
 	const struct question *q;
 	uint8_t seed;
-	size_t last; /* one more than the number of the last condition that was tested */
+	size_t last; /* one more than the number of the last tested condition */
 };
 
 static enum answer answer_to(const struct asked *a, size_t condition)
@@ -20,7 +20,7 @@ static enum answer answer_to(const struct asked *a, size_t condition)
 	return (enum answer)((a->seed >> (condition % 4 * 2) & 3) % 3);
 }
 
-/* Conditions are tested at most once, and in the order of the text. */
+/* The evaluation tests conditions at most once, and in the order of the text. */
 static enum answer test(void *ctx, const struct condition *c)
 {
 	struct asked *a = ctx;

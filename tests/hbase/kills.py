@@ -149,7 +149,7 @@ class World:
                 except HBaseError as e:
                     if moment.kind not in SPLITS_AND_MOVES:
                         raise
-                    log.write(f"{moment.kind}: {e}\n")  # of a table that is being opened
+                    log.write(f"{moment.kind}: {e}\n")  # of a table during its opening
                     moment.at += ", refused"
                 self.hbase.revive()
                 process, runs = self.finish(process, one, log, moment.kind)
@@ -314,7 +314,7 @@ def main():
         campaign.run(pathlib.Path(o.saltmill).resolve())
     except NoDisk as e:
         sys.exit(f"{e}: --kinds {' '.join(k for k in o.kinds if k != 'disk')}")
-    finally:  # also when it is stopped
+    finally:  # also after a stop
         well = campaign.tell(o.seed)
     return 0 if well else 1
 

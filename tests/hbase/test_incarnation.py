@@ -75,7 +75,7 @@ def test_dropped_before_a_file_was_sent(on_hdfs, tmp_path):  # noqa: F811
     dies_at(on_hdfs, "put")
     run(on_hdfs, tmp_path, ANEW["drop"] % {"t": "early:events"} if "table" not in journal(tmp_path) else "")
     done = on_hdfs.run("--create")
-    if done.returncode:  # the journal was bound to the table already
+    if done.returncode:  # the journal already belonged to the table
         assert done.returncode == 2 and re.search(LOST, done.stderr), done.stderr
         on_hdfs.done("--create", "--restart")
     check_all(on_hdfs, "early", expected)

@@ -31,7 +31,7 @@ class Tables:
     def __init__(self, saltmill, hbase, folder):
         self.saltmill, self.hbase, self.folder = saltmill, hbase, folder
         self.loads = {}
-        self.asked = []  # (job, table, condition) of those that `scan` answered
+        self.asked = []  # (job, table, condition) of the answers of `scan`
 
     def load(self, job, *files):
         if job not in self.loads:
@@ -253,7 +253,7 @@ def test_devices(tables, hbase):
         newest = [r["battery"] for r in sorted(rows, key=lambda r: r["at"], reverse=True) if r["device"] == device]
         found = [int(c.rsplit(":", 1)[1], 16) for c in line.split("\t")[1:]]
         assert found == [int(b) for b in newest[:3]]
-    assert len(rows) > 4 * 3  # more than three of a device were stored
+    assert len(rows) > 4 * 3  # the table has more than three of a device
 
 
 def test_presplit(tables, hbase):

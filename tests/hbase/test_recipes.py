@@ -59,7 +59,7 @@ def test_two_nights(saltmill, hbase, tmp_path):
     night("2026-03-02", broken, "--replace")
     shows("nightly_1.csv")
     assert made() == ["2026-03-02", "2026-03-02.02"]
-    # the load is in HBase, but its journal was lost, so the next night applies it again
+    # the load is in HBase, but its journal is gone, so the next night applies it again
     (loads / "2026-03-02.saltmill-apply").unlink()
     metrics = tmp_path / "nightly.prom"
     night("2026-03-03", "nightly_2.csv", TEXTFILE=str(metrics))

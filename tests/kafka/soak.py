@@ -26,7 +26,7 @@ from rig import Rig, value  # noqa: E402
 from topics_rig import Topics  # noqa: E402
 
 PARTITIONS = 4
-DISK = 48 << 20  # of the small disk, if one can be made
+DISK = 48 << 20  # of the small disk, if the machine can make one
 SETTLE_SECONDS = 180
 JOB = "start: earliest\n    group: soak\n    roll: {rows: 2000, time: 1s}"
 

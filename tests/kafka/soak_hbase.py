@@ -41,7 +41,7 @@ LAST = 10  # events after all faults
 SETTINGS = {"zookeeper.session.timeout": 10000,  # of killed servers
             "hbase.master.wait.on.regionservers.mintostart": 2, "hbase.master.wait.on.regionservers.maxtostart": 2,
             "hbase.master.wait.on.regionservers.interval": 300}
-QUICK = ["-XX:TieredStopAtLevel=1"]  # the compilers of a JVM that is killed soon would take a core
+QUICK = ["-XX:TieredStopAtLevel=1"]  # the compilers of a JVM with a short life would take a core
 USER = "ann"  # not a superuser of HDFS
 JOB = """\
 source:

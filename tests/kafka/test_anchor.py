@@ -119,7 +119,7 @@ def test_stream(rig, kafka):
     remake(rig, kafka, 2, spread(2, 5000, 300), forget=False)
     process.send_signal(signal.SIGCONT)
     err = rig.wait(process)
-    # a query that was under way when the process was stopped is answered "no such topic"
+    # a query gets the answer "no such topic" if the process stops meanwhile
     assert "deleted and recreated" in err or "has no topic" in err, err
     done = rig.run("stream", rig.job, "--state", rig.state, status=1)
     assert "deleted and recreated" in done.stderr
@@ -208,7 +208,8 @@ def test_silent(rig, kafka):
 
 
 def test_deleted_by_hand(rig, kafka):
-    """The broker deletes loaded messages, which is allowed. No message is lost, but saltmill cannot compare messages."""
+    """The broker deletes loaded messages, which is no fault. saltmill loses no message, but cannot compare
+    messages."""
     kafka.create(rig.topic, 3)
     kafka.produce(rig.topic, spread(3, 0, 90))
     rig.load()

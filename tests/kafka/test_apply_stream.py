@@ -95,7 +95,7 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
 
 
 def test_table_changes_between_loads(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
-    """The follower notices that data that it keeps between loads is outdated, because regions split or move, or the table no longer exists."""
+    """The follower notices outdated data that it keeps between loads, because regions split or move, or the table no longer exists."""
     one = Campaign(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path / "soak", "changed", seed=19)
     drop = tmp_path / "drop.rb"
     drop.write_text("disable 'changed'\ndrop 'changed'\n")

@@ -37,7 +37,7 @@ def test_names_the_one_before(rig, loads):
     for before, name, after in zip(loads, names, loads[1:]):
         assert manifest(after)["previous"] == {"load": name, "digest": digest(before)}
     rig.run("verify", loads[2])
-    # a load whose folder was removed after its apply is not an error
+    # a load without a folder after its apply is not an error
     rig.run("loads", "--state", rig.state, "--loaded", names[1])
     shutil.move(loads[1], rig.folder / "elsewhere")
     assert "BROKEN" not in rig.run("loads", "--state", rig.state).stdout
@@ -103,7 +103,8 @@ def test_exchanged(rig, loads):
 
 
 def test_old_copy_of_the_state(rig, kafka, loads):
-    """A state folder was restored from a backup and made its fourth load again. Only one of the two loads fits."""
+    """A user restores a state folder from a backup, which makes its fourth load again. Only one of the two loads
+    fits."""
     copy = rig.folder / "copy"
     shutil.copytree(rig.state, copy)
     third = sorted((copy / "loads").glob("*.json"))[-2]

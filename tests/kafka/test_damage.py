@@ -33,7 +33,7 @@ def test_load(rig, kafka):
 
 
 def test_only_what_was_loaded(rig, kafka):
-    """The batch contains the last loaded message, so no message is lost, but saltmill cannot compare this message."""
+    """The batch contains the last loaded message, so saltmill loses no message, but cannot compare this message."""
     fill(rig, kafka, batches=1)
     rig.load()
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(10)])

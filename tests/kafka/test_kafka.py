@@ -144,7 +144,7 @@ def test_killed_at_step(saltmill, kafka, tmp_path, reference, step):
     assert published == (STEPS.index(step) >= STEPS.index("published"))
     done, _ = rig.load(output=tmp_path / "out2")
     loads = rig.loads()
-    if STEPS.index(step) <= STEPS.index("intent-temp"):  # no intent was written, so the second run starts like a first run
+    if STEPS.index(step) <= STEPS.index("intent-temp"):  # the first run wrote no intent, so the second run starts like a first run
         assert [pathlib.Path(l["output"]).name for l in loads] == ["out2"]
     else:
         assert [pathlib.Path(l["output"]).name for l in loads] == ["out1", "out2"]
@@ -164,7 +164,7 @@ def test_killed_at_step(saltmill, kafka, tmp_path, reference, step):
 
 
 def test_moved_away(rig, kafka):
-    """A load is missing, but may have been published. Only the user can decide."""
+    """A load is missing, but may be in place elsewhere. Only the user can decide."""
     kafka.create(rig.topic, 1)
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(10)])
     _, out = rig.load(env={"SALTMILL_CRASH_AT": "published"}, status=-9)

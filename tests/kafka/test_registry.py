@@ -84,7 +84,8 @@ def how(registry, form="avro", more="", properties="{}"):
 
 
 def test_avro_by_each_messages_own_schema(saltmill, kafka, tmp_path, topic, registry):
-    """A topic has two schemas, which are each requested once. The registry starts slowly and requires a password."""
+    """A topic has two schemas, and the reader requests each once. The registry starts slowly and requires a
+    password."""
     rig = make(saltmill, kafka, tmp_path, topic)
     registry.faults, registry.user = [503, 1200, 1404], "me:secret"
     values = [avro(7, V1, {"x": f"a{i}", "at": 5 + i}) if i % 2 else avro(300, V2, {"n": i, "x": f"b{i}"}) for i in range(200)]

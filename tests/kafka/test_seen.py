@@ -51,7 +51,7 @@ class Terminal:
 
     def __init__(self, rig):
         self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 200, 0, 0))  # no line is cut
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 200, 0, 0))  # no line is incomplete
         self.process = subprocess.Popen([rig.saltmill, "stream", rig.job, "--state", rig.state,
                                          "--memory", "64M"], stdout=subprocess.PIPE, stderr=slave,
                                         text=True)

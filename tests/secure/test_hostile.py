@@ -102,7 +102,8 @@ def flip(body, at):
     (lambda n, b: [b, b] if n == 2 else [b], None),
 ])
 def test_changed_messages(rig, run, change, words):
-    """A change of the server's proof, of the offer or of an answer is refused. A repeated answer is not used."""
+    """The client refuses a change of the server's proof, of the offer or of an answer. It does not use a repeated
+    answer."""
     with serving(meddler(rig, change)) as port:
         done = run("tables", "--hbase", f"localhost:{port}", "--protection", "integrity", user="alice")
     if words:

@@ -157,7 +157,7 @@ def test_check_access(rig, run, loaded):
 
 
 def test_tls(rig, run, loaded):
-    """HBase demands a client certificate. A wrong CA, a wrong name and a missing certificate are refused."""
+    """HBase demands a client certificate. The program refuses a wrong CA, a wrong name and a missing certificate."""
     tls = rig.tls
     mine = ["--ca", tls.ca, "--cert", tls.certificate, "--key", tls.key]
     tables = ["tables", "--hbase", rig.hbase.master]
@@ -182,7 +182,7 @@ def test_tls(rig, run, loaded):
 
 def test_store_file_tracker(rig, run, loaded):
     """Servers stage files of such tables as the user in HBase's own folders, so only HBase's user may load them. After
-    a lost answer, the tracker's list proves that the files are loaded."""
+    a lost answer, the tracker's list proves that the table has the files."""
     out = loaded("t7")
     rig.hbase.admin("tracked", "t7", "f")
     rig.hbase.admin("grant", "alice", "t7", "C")

@@ -167,7 +167,7 @@ def plain_name(s):
 def names_match(truth, found):
     a, b = plain_name(truth), plain_name(found)
     if not a or not b:
-        return True  # no text is left to compare, as for `#`
+        return True  # the text has nothing to compare, as for `#`
     return a == b or a.endswith(b) or b.endswith(a) or a.startswith(b) or b.startswith(a)
 
 

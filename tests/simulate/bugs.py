@@ -15,7 +15,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
-SEEDS = HERE / "tests/simulate/seeds.txt"  # seeds that found a bug before, to be tried first
+SEEDS = HERE / "tests/simulate/seeds.txt"  # seeds that found a bug before, to try first
 # name: file, old text, new text
 BUGS = {
     "the commit's rename is not synced": (
@@ -97,7 +97,7 @@ def violation(program, *histories):
 
 
 def find(tree, sound, seeds, first):
-    """Returns (how it was found, violation) of a history that the program passes without the bug, or None."""
+    """Returns (the way to the violation, violation) of a history that the program passes without the bug, or None."""
     program = tree / "build/gcc-sim/simulate"
     found = violation(program, "--seeds", str(SEEDS))
     if found and not violation(sound, f"{found[0]}:{found[0] + 1}"):

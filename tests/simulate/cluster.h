@@ -47,8 +47,10 @@ void cluster_make_region(const char *start, const char *end);
 struct region *cluster_region(struct bytes name);
 /* Do a bulk load. Return false if the call did nothing. */
 bool cluster_do(const struct late_call *l);
-/* Interrupt a bulk load. The first file is then in the table or staged, and the others are staged
- * or untouched. */
+/*
+ * Interrupt a bulk load. Then the first file is in the table or in the staging folder. The others
+ * are in the staging folder or untouched.
+ */
 void cluster_do_half(const struct late_call *l, bool first_in);
 
 #endif

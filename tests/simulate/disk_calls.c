@@ -81,8 +81,8 @@ static bool is_aimed_at(const struct inode *n, const char *name)
 static void did(unsigned deed, struct inode *n, const char *name)
 {
 	/*
-	 * the kernel writes changes in any order, so later changes may be lost although this one is
-	 * on disk
+	 * the kernel writes changes in any order, so the disk may miss later changes, although it
+	 * has this one
 	 */
 	if (deed != DID_SYNC && sim_fault(W->odds.write_back)) {
 		sim_note("write back", n->number, 0);

@@ -118,7 +118,10 @@ _Noreturn void sim_violate(const char *fmt, ...) __attribute__((format(printf, 1
 
 /* Mark a seam, at which time passes and another thread may run. */
 void sim_step(const char *what);
-/* Report that the process changed something that other processes see, so an aim may be reached. */
+/*
+ * Report that the process changed something that other processes see, so the history may be at an
+ * aim.
+ */
 void sim_did(unsigned deed);
 /* Wait until sim_wake or the time. Returns true if sim_wake ended the wait. */
 bool sim_wait(const void *on, int64_t until);
@@ -197,7 +200,7 @@ void hdfs_proc_ended(int proc);
 void cluster_begin(int regions);
 /* Split, move or merge regions, or restart servers, as a cluster does by itself. */
 void cluster_stir(void);
-/* Carry out or drop the calls without an answer that are not done. */
+/* Carry out or drop the open calls without an answer. */
 void cluster_settle(void);
 void cluster_due(void);
 /* Call see for each file of the table. */

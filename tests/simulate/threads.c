@@ -36,7 +36,7 @@ static const char *const *args_of[SIM_PROCS];
 
 /* --- chance, memory, trace --- */
 
-/* End the history, from the handler of a signal. A fiber that crashed is forgotten. */
+/* End the history, from the handler of a signal. The scheduler forgets a crashed fiber. */
 static _Noreturn void break_off(const char *why, int number)
 {
 	snprintf(W->violation, sizeof W->violation, "%s%d", why, number);

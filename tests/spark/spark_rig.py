@@ -20,8 +20,8 @@ PACKAGE = ROOT / "pipeline" / "spark"
 sys.path[:0] = [str(PACKAGE), str(ROOT / "tests" / "cli")]
 
 # The program that tasks run. The script notes the process that runs it, and carries out the fault in the file
-# CONTROL/COMMAND (once: the first process to remove the file) or CONTROL/COMMAND.always. Then the script runs saltmill.
-# For the driver's calls, the file is driver-COMMAND.
+# CONTROL/COMMAND.always or, once, in CONTROL/COMMAND. The first process removes CONTROL/COMMAND. Then the script runs
+# saltmill. For the driver's calls, the file is driver-COMMAND.
 WRAPPER = """#!/bin/sh
 control={control} worker=$PPID what=$1
 read -r _ _ _ daemon _ </proc/$worker/stat

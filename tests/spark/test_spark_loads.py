@@ -139,7 +139,7 @@ def test_nothing_to_load(rig, tmp_path):
 
 
 def test_slices_that_begin_inside_quotes(rig, tmp_path):
-    """All such slices are mapped again at once, so no slice is mapped three times."""
+    """The driver maps all such slices again at once, so it maps no slice three times."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = [b'%d,%d,"%s"\n' % (i, 1_400_000_000 + i, b"7,7,7\n" * (40 + i % 9)) for i in range(90)]
     (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))

@@ -212,7 +212,7 @@ def test_a_dataframe_is_its_rows(rig, tmp_path):
 
 
 def frame_of(rig, change):
-    """Returns a DataFrame of 600 rows in 3 partitions. `change` gets a partition's rows, as it is computed."""
+    """Returns a DataFrame of 600 rows in 3 partitions. `change` gets a partition's rows when Spark computes it."""
     def work(rows):
         for r in change([{"id": str(r.id), "at": str(1_400_000_000 + r.id), "value": str(r.id % 7)} for r in rows]):
             yield r["id"], r["at"], r["value"]

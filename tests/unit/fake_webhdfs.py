@@ -90,7 +90,7 @@ class Tree:
         self.nodes = {}
         self.faults = {}
         self.free = None  # bytes free on all DataNodes; None closes that page
-        self.states = []  # the next answers of that page, as of a NameNode that was just started
+        self.states = []  # the next answers of that page, as of a NameNode that has just started
         self.nodes["/"] = self.node("root", "755")
 
     def node(self, owner, mode, data=None, block=BLOCK):

@@ -267,7 +267,7 @@ static void sealed(void **state)
 {
 	static const struct {
 		const char *text;
-		bool good, later; /* if a digest is required; if it may be missing */
+		bool good, later; /* if the record needs a digest; if the digest may be missing */
 	} cases[] = {
 		{"{\"name\":\"a\\\"\",\"number\":7," CONTENT ",\"digest\":\"" WITH "\"}", true,
 		 true},

@@ -52,7 +52,7 @@ struct model {
 	bool thieves;  /* another user removes files, and the process never dies */
 	bool sweepers; /* another user may empty the upload folder between two runs */
 	bool droppers; /* another user may recreate the table at any call */
-	bool anew;     /* the table was recreated */
+	bool anew;     /* a user has recreated the table */
 	bool blind;    /* the table's folder was unreadable, so apply may add files twice */
 	bool nameless; /* the place has no file ids */
 	/* the process */
@@ -191,7 +191,7 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 		return die(err); /* an earlier upload */
 	if (m.at[i] == IN_TABLE && !m.blind)
 		tell_history("the run uploads a file again that HBase has");
-	if (m.at[i] != UPLOADED) { /* the same file is kept */
+	if (m.at[i] != UPLOADED) { /* HBase keeps the same file */
 		m.at[i] = UPLOADED;
 		m.id[i] = m.next_id++;
 	}
@@ -721,9 +721,9 @@ static void test_thieves(void **state)
 }
 
 /*
- * Another user empties the upload folder after a run that was refused, or that died after noting a
- * call and before making it. A file that is in neither folder is then not assumed to be in the
- * table.
+ * Another user empties the upload folder after a run. HBase refused the call, or the run died
+ * between the note and the call. Then apply does not assume that a file outside of both folders is
+ * in the table.
  */
 static void test_sweepers(void **state)
 {

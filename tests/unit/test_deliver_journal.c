@@ -1,5 +1,7 @@
-/* Tests the journal of a hand-over, which is cut and damaged anywhere, open in one process at a
- * time, and for one load. */
+/*
+ * Tests the journal of a hand-over with a cut or damage at any place. Only one process opens it,
+ * for one load.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -134,7 +134,7 @@ static void test_sentences(void **state)
 	hbase_status_release(&s);
 }
 
-/* A master that was just started sends this answer, and the program queries it again. */
+/* A new master sends this answer, and the program queries it again. */
 static void test_no_servers(void **state)
 {
 	struct hbase_status s = read_status();

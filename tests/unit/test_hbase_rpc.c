@@ -163,7 +163,8 @@ static void test_bulk_requests(void **state)
 
 /*
  * A delegation token is field 4, before the staging folder (Client.proto, HBase.proto). Without a
- * whole token, nothing is sent to a secured cluster: the region has a server, but no port listens.
+ * whole token, the client sends nothing to a secured cluster. The region has a server, but no port
+ * listens.
  */
 static void test_fs_token(void **state)
 {

@@ -183,8 +183,8 @@ static void chosen(void **state)
 }
 
 /*
- * With a free encoding, the sizes are those of the file that the writer makes, and `usual_bytes` is
- * the size that libzstd makes of the plain blocks.
+ * With a free encoding, the sizes are those of the writer's file, and `usual_bytes` is the size of
+ * the plain blocks from libzstd.
  */
 static void encoding_chosen(void **state)
 {

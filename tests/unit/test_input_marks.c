@@ -60,7 +60,7 @@ static void every_way(void **state)
 	}
 }
 
-/* Consecutive windows give all marks, even if some are skipped. */
+/* Consecutive windows give all marks, even if the caller skips some. */
 static void windows(void **state)
 {
 	uint8_t *text = malloc(TEXT_BYTES + MARKS_BLOCK);

@@ -96,7 +96,8 @@ static unsigned read_slices(const uint64_t *borders, size_t n, uint64_t size, st
 						      .exact = true};
 			one = (struct reading){.line_base = lines};
 			assert_int_equal(read_slice(&one, &slice, &err), RC_OK);
-		} else if (expected != one.part.head) { /* the line number is known only now */
+			/* the test gives the line number only now */
+		} else if (expected != one.part.head) {
 			buf_release(&one.log);
 			one = (struct reading){.line_base = lines};
 			assert_int_equal(read_slice(&one, &slice, &err), RC_OK);

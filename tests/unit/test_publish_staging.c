@@ -158,7 +158,7 @@ static void test_publish_whole(void **state)
 			/* syncs of `deep`, the sibling (without the lock again) and the parent */
 			5);
 	assert_int_equal(entries_in(p->root), 1);
-	assert_int_equal(entries_in(p->dir), 2); /* the lock is removed */
+	assert_int_equal(entries_in(p->dir), 2); /* the lock no longer exists */
 	char *path = mem_format("%s/deep/file", p->dir);
 	char *text = slurp(path);
 	assert_string_equal(text, "content");

@@ -32,7 +32,7 @@ static void test_parts(void **state)
 	buf_release(&t.raw);
 }
 
-/* A token that is cut anywhere, or has more bytes, is refused. */
+/* The decoder refuses a token that ends early or has more bytes. */
 static void test_cut(void **state)
 {
 	char text[] = TOKEN "AAAA";

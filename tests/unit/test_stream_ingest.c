@@ -313,7 +313,7 @@ static void test_recorded_by_either_name(void **state)
 	job_release(&job);
 }
 
-/* The brokers' answer about a pattern's topics is used after the query has ended. */
+/* The stream uses the brokers' answer about a pattern's topics after the end of the query. */
 static void test_seek_of_a_pattern(void **state)
 {
 	struct cluster *c = *state;
@@ -379,7 +379,7 @@ static void test_later_topics_are_claimed(void **state)
 	if (ingest_open(&in, &job, &o, folder, &log, &progress, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(noted(c, "events"), 0);
-	/* the topic list after `more` was created, deleted and created again */
+	/* the topic list after users created, deleted and created `more` again */
 	rd_kafka_mock_topic_create(c->mock, "more", 1, 1);
 	struct kafka_size sizes[] = {{"events", 1}, {"more", 1}};
 	struct kafka_partition places[] = {{"events", 0, 0, 0}, {"more", 0, 0, 0}};

@@ -82,7 +82,7 @@ static void test_rebuild_without_topic(void **state)
 	assert_int_equal(lines.len, 0);
 	assert_true(has(path, "topic.json"));
 	assert_false(has(path, "topic.json.damaged"));
-	/* a topic that was found does */
+	/* a topic from the search does */
 	if (state_rebuild(path, &clicks, NULL, 0, &lines, &err))
 		fail_msg("%s", err.msg);
 	assert_true(has(path, "topic.json.damaged"));

@@ -88,7 +88,7 @@ static void loads(void **state)
 	assert_int_equal(l.phase, STATE_SEEK);
 	assert_null(l.ranges[0].topic);
 	assert_false(l.manifest_known);
-	l.dir = "/b\xFF"; /* could not be read back */
+	l.dir = "/b\xFF"; /* the file was unreadable */
 	assert_int_equal(load_write(path, &l, NULL, &err), RC_DATA);
 	mem_free(path);
 	arena_release(&a);
