@@ -34,7 +34,7 @@ void mem_free(void *ptr);
 
 /*
  * Set the text that follows "out of memory" from now on. `what` is copied. If `what` is NULL, the
- * text is "nothing was published".
+ * text is "saltmill published nothing".
  */
 void mem_outcome(const char *what);
 

@@ -88,8 +88,8 @@ static int check_table_name(const char *name, struct error *err)
 	if (namespace.len == 5 && memcmp(name, "hbase", 5) == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"table name \"%.200s\": found the namespace hbase, which is reserved for "
-			"HBase's tables; choose another one",
+			"table name \"%.200s\": found the namespace hbase, which only HBase's "
+			"own tables use; choose another one",
 			name);
 	return RC_OK;
 }

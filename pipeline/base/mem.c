@@ -17,11 +17,11 @@ struct arena_block {
 	max_align_t data[];
 };
 
-static char outcome[4200] = "nothing was published";
+static char outcome[4200] = "saltmill published nothing";
 
 void mem_outcome(const char *what)
 {
-	snprintf(outcome, sizeof outcome, "%s", what ? what : "nothing was published");
+	snprintf(outcome, sizeof outcome, "%s", what ? what : "saltmill published nothing");
 }
 
 static void die_out_of_memory(size_t size)

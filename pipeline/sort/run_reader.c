@@ -88,8 +88,8 @@ int run_damaged(const struct run *r, struct error *err)
 {
 	return error_set(
 		err, RC_IO,
-		"%s: found damaged sorted rows, expected them as they were written; check this "
-		"memory or disk, and run the command again",
+		"%s: found damaged sorted rows, expected them unchanged; check this memory or "
+		"disk, and run the command again",
 		r->data ? "memory" : r->spill->dir);
 }
 

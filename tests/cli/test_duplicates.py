@@ -86,7 +86,7 @@ def test_limit(make, limit, passes):
     if passes:
         assert r.returncode == 0 and bench.manifest()["tables"][0]["deduplicated"] == 100
         return
-    bench.refused(r, 1, "table t: 100 of 1000 events (10%) are overwritten", "nothing was published", "is overwritten by")
+    bench.refused(r, 1, "table t: 100 of 1000 events (10%) are overwritten", "saltmill published nothing", "is overwritten by")
     assert EXAMPLE.search(r.stderr.decode())
 
 

@@ -83,7 +83,7 @@ def test_nothing_is_published(saltmill, tmp_path):
     job = f"source: {{csv: {{files: [in.csv]}}}}\nfields:\n  n: u64\n  a: {{type: i64, expect: {{min: 0}}}}\n{TABLE}"
     r, _ = load(saltmill, tmp_path, job)
     assert r.returncode == 1 and not (tmp_path / "out").exists()
-    assert "in.csv:3 (byte 8): expect_min: a: found `-2`, expected at least 0; nothing was published" in r.stderr
+    assert "in.csv:3 (byte 8): expect_min: a: found `-2`, expected at least 0; saltmill published nothing" in r.stderr
 
 
 def test_filtered_events_are_not_checked(saltmill, tmp_path):

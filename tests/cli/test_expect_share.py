@@ -92,7 +92,7 @@ def test_share_by_hand(saltmill, tmp_path, share, bad, code):
     assert r.returncode == code, r.stderr
     assert (tmp_path / "out").exists() == (code != 1)
     if code == 1:
-        assert f"field `a`: found {bad} of 1000 events" in r.stderr and "(max_share); nothing was published" in r.stderr
+        assert f"field `a`: found {bad} of 1000 events" in r.stderr and "(max_share); saltmill published nothing" in r.stderr
 
 
 def test_share_covers_only_its_rules(saltmill, tmp_path):

@@ -204,7 +204,7 @@ def test_what_is_written_is_not_denied(command, tmp_path):
     for fault in [f"malloc:ENOMEM:{n}" for n in range(max(1, last - last // 7 - 30), last + 1)] + [f"fsync:EIO:{n}" for n in range(1, 4)]:
         done = failing(tmp_path, fault, *command)
         if made.exists():
-            assert "nothing was published" not in done.stderr, (fault, done.stderr)
+            assert "saltmill published nothing" not in done.stderr, (fault, done.stderr)
             if done.returncode and fault.startswith("fsync"):
                 synced += 1
                 assert "the new content is in place, but a power loss may bring back the old one" in done.stderr

@@ -148,7 +148,7 @@ def test_text_and_page(planned, saltmill):
     folder, _, run = planned
     text = run()
     assert "hot spots: 100 windows of 200 events (7 min), 8 servers" in text
-    assert re.search(r"\n    1\.\d of 16 regions are written at a time", text)
+    assert re.search(r"\n    1\.\d of 16 regions get writes at a time", text)
     assert "hotspot" in json.loads((folder / "plan" / "plan.json").read_text())["tables"][0]
     done = subprocess.run([saltmill, "report", "plan", "-o", "page.html"], cwd=folder, capture_output=True, text=True,
                           check=False)

@@ -207,5 +207,5 @@ def test_what_was_found_and_what_was_expected(folder, value):
     """Any words may be in the found value. The text after the sentence's clause is not the expected value."""
     (folder / "words.csv").write_text(f'id,v\n"{value}",a\n')
     told = json.loads(run("load", folder / "job.yaml", folder / "words.csv", "-o", folder / "x", "--json").stderr)
-    assert "nothing was published" in told["error"]
+    assert "saltmill published nothing" in told["error"]
     assert told["found"] == f"`{value}`" and told["expected"] == "a whole number 0..4294967295"

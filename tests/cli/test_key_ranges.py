@@ -498,7 +498,7 @@ def test_python_is_python(tmp_path, saltmill, where):
     table = Scanned()
     exec(compile(text, "printed", "exec"), {"table": table})  # noqa: S102
     assert table.found == list_
-    assert ("each row must still be checked" in text) == (not found["exact"] and not table.filters - {None})
+    assert ("you must still check each row" in text) == (not found["exact"] and not table.filters - {None})
 
 
 VALUES = ["", "a", "it's", "a'", "''", "\"x\"", "a,b)", "C:\\x", "é", "ab", "b"]
@@ -536,14 +536,14 @@ def test_python_has_filters(tmp_path, saltmill, seed):
     exec(compile(text, "printed", "exec"), {"table": table})  # noqa: S102
     [filter_] = table.filters
     if kind.startswith(" or"):  # the language has no filter for a part of the row
-        assert filter_ is None and "each row must still be checked" in text
+        assert filter_ is None and "you must still check each row" in text
         return
     passes = Language(filter_).test
     for r in rows:
         columns = {(b"f", q.encode()): r[n].encode() for q, n in (("v", "v"), ("w'", "w")) if r[n] is not None}
         assert passes(columns) == bool(test(r)), (where, filter_, r)
         assert passes(columns) or not whole(r)
-    assert ("each row must still be checked" in text) == (kind != "")
+    assert ("you must still check each row" in text) == (kind != "")
 
 
 def test_limits_and_gets(tmp_path, saltmill):
@@ -564,7 +564,7 @@ def test_limits_and_gets(tmp_path, saltmill):
     assert len(lines) == 8 and lines[-1] == "# each scan has the limit; stop after 20 rows in all"
     lines = ask("java", "user = 1 and f:n is null", "--limit", "20")
     assert ".setLimit" not in lines[0] and lines[0].endswith(".setCaching(20)")
-    assert lines[-1] == "// no scan has the limit, because rows must be checked; stop after 20 matching rows"
+    assert lines[-1] == "// no scan has the limit, because you must check rows; stop after 20 matching rows"
     # SingleColumnValueFilter checks the rest of the condition
     lines = ask("python", "user = 1 and f:x = 'y'", "--limit", "20")
     assert lines[0] == """filter = b"SingleColumnValueFilter('f', 'x', =, 'binary:y', true, true)\"""" and lines[1].endswith(

@@ -382,7 +382,7 @@ def test_a_state(tmp_path):
     assert "1 of 3 loads differ from the published loads" in "".join(page.words)
     # the command refuses to mark a load whose folder differs from the published load
     r = subprocess.run([PROGRAM, "loads", "--state", state, "--loaded", names[2]], capture_output=True, text=True)
-    assert r.returncode == 1 and f"load {names[2]} was not marked: {manifest} differs from the published manifest" in r.stderr
+    assert r.returncode == 1 and f"loads did not mark load {names[2]}: {manifest} differs from the published manifest" in r.stderr
     words = "".join(page.words)
     assert f"--loaded {names[1]}" in words and f"--loaded {names[2]}" not in words and "out2/t" not in words
     assert f"All loads after load {names[2]} wait" in words and "saltmill apply" not in words

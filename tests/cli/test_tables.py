@@ -164,7 +164,7 @@ def test_a_drop_waits_until_a_table_is_enabled():
 def test_nothing_is_dropped_without_a_yes():
     with FakeTables(three()) as cluster:
         status, out, err = ask(cluster, "drop", ".*")
-        assert (status, out) == (2, "") and "expected --yes; nothing was dropped" in err
+        assert (status, out) == (2, "") and "expected --yes; saltmill dropped nothing" in err
         assert "ns:b" in err and cluster.changes == []
         for answer, status in ((b"no\n", 1), (b"yes\n", 0)):
             us, them = pty.openpty()

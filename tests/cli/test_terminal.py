@@ -287,7 +287,7 @@ def test_names_of_strangers_are_no_commands(tmp_path):
     subprocess.run([PROGRAM, "load", folder / "job.yaml", "-o", tmp_path / "out", "--state", state, "--quiet"], check=True)
     (folder / "job.yaml").unlink()
     r = subprocess.run([PROGRAM, "seek", "--state", state, "0=1"], capture_output=True, check=False)
-    assert b"the offsets were not checked at the brokers" in r.stderr and b"a\\x1B[31m\\x07b" in r.stderr
+    assert b"loads did not check the offsets at the brokers" in r.stderr and b"a\\x1B[31m\\x07b" in r.stderr
     assert not set(r.stderr) & {0x1b, 0x07}
 
 

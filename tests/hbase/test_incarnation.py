@@ -17,7 +17,7 @@ ANEW = {
     "truncate": "truncate '%(t)s'\n",
     "truncate_preserve": "truncate_preserve '%(t)s'\n",
 }
-LOST = "was dropped.* after this load was applied, and HBase removed the load's cells .*--restart"
+LOST = "was dropped.* after apply loaded this load, and HBase removed the load's cells .*--restart"
 
 
 def run(one, folder, text):
@@ -148,7 +148,7 @@ def test_abort(on_hdfs, hdfs, tmp_path):  # noqa: F811
         assert {p.name for p in tmp_path.iterdir()} == {"out", "job.yaml", "keys.txt", "events.csv"}
         assert folder not in (hdfs.list("/bulk/ann") or {})
         assert not [n for n in hdfs.list("/hbase/staging") if "aborted" in n]
-    assert re.search("table aborted:events: [1-9] of 6 files are already loaded and stay in the table", done.stderr)
+    assert re.search("table aborted:events: [1-9] of 6 files are already in the table and stay there", done.stderr)
     done = on_hdfs.run("--abort")
     assert done.returncode == 0 and "does not exist; without a journal, apply has nothing to remove" in done.stderr
     # apply also removes the staging folder of a dropped table

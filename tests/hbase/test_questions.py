@@ -22,7 +22,7 @@ from load_oracle import DATE_PARTS, Oracle, Reject, Value, decode  # noqa: E402 
 from random_jobs import Job  # noqa: E402
 from test_key_ranges import question  # noqa: E402
 
-TO_CHECK = "# each row must still be checked: "
+TO_CHECK = "# you must still check each row: "
 
 
 class Tables:

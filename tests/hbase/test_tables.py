@@ -276,7 +276,7 @@ def test_a_drop_asks(three):
     for answer, status in ((b"n\n", 1), (b"\n", 1), (b"Y es\n", 1), (b"\x04", 1), (None, 130)):
         got, shown = on_terminal(three, answer, "tabtest_[ab]")
         assert got == status, (answer, shown)
-        assert "nothing was dropped" in shown or status == 130
+        assert "saltmill dropped nothing" in shown or status == 130
         listed = [line.split()[2] for line in shown.splitlines() if "ABLED" in line]
         assert listed == ["tabtest_a", "tabtest_b"], shown
         assert "Drop the above 2 tables with all their data (y/n)?" in shown
@@ -288,7 +288,7 @@ def test_a_drop_asks(three):
 
 def test_a_drop_without_a_terminal(three):
     r = three.run("drop", "tabtest_.")
-    assert r.returncode == 2 and "found no terminal to ask on, expected --yes; nothing was dropped" in r.stderr
+    assert r.returncode == 2 and "found no terminal to ask on, expected --yes; saltmill dropped nothing" in r.stderr
     assert "tabtest_b" in r.stderr and r.stdout == ""
     assert three.names(".*tabtest.*") == ALL
     assert three.json("drop", "tabtest_[bc]", "--yes") == {"dropped": ["tabtest_b", "tabtest_c"], "failed": []}

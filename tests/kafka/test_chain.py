@@ -143,7 +143,7 @@ class TestRebuild:
         assert "damaged" in done.stderr or "begins partition" in done.stderr
         done = self.rebuild(rig, rig.folder)
         for n, out in zip((2, 3, 5), (loads[0], loads[1], loads[2])):
-            assert f"load 0000000{n} was recorded from {out}\n" in done.stdout
+            assert f"saltmill recorded load 0000000{n} from {out}\n" in done.stdout
         assert (records / "00000003.json.damaged").exists() and (rig.state / "topic.json.damaged").exists()
         after = self.status(rig)
         for s in (before, after):
@@ -164,7 +164,7 @@ class TestRebuild:
         record = record.with_suffix(".json")
         whole = record.read_text()
         record.unlink()
-        assert f"load 00000005 was recorded from its mark, {mark}" in self.rebuild(rig, rig.folder).stdout
+        assert f"saltmill recorded load 00000005 from its mark, {mark}" in self.rebuild(rig, rig.folder).stdout
         assert record.read_text() == whole and self.status(rig)["positions"] == before
         record.unlink()
         mark.write_text("")  # as earlier versions wrote it
@@ -187,7 +187,7 @@ class TestRebuild:
             now = tree(rig.state)
             del now["lock"]
             assert now == files
-        assert "load 00000006 was recorded from" in self.rebuild(rig, loads[3]).stdout
+        assert "saltmill recorded load 00000006 from" in self.rebuild(rig, loads[3]).stdout
         assert len(rig.loads()) == 4
         self.rebuild(rig, rig.folder.parent / "mistyped", status=1)
 
@@ -209,7 +209,7 @@ class TestRebuild:
         (rig.state / "topic.json").unlink()
         (rig.state / "status.json").unlink()
         done = self.rebuild(rig)
-        assert done.stdout.count("was recorded from") == 4
+        assert done.stdout.count("saltmill recorded load") == 4
         assert self.status(rig)["positions"] == before
         assert [l["read"] for l in rig.loads()] == [0, 100, 100, 100]
 

@@ -93,7 +93,7 @@ def test_key_that_is_not_unique(rig, kafka):
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
     done, out = rig.load("--max-duplicates", "3%", status=1)
-    assert "table t: 98 of 100 events (98%)" in done.stderr and "nothing was published" in done.stderr
+    assert "table t: 98 of 100 events (98%)" in done.stderr and "saltmill published nothing" in done.stderr
     assert not out.exists()
     done, _ = rig.load()
     assert f"for example {rig.topic}/0 at offset 0 is overwritten by {rig.topic}/0 at offset 49, both have row" in done.stderr
@@ -101,7 +101,7 @@ def test_key_that_is_not_unique(rig, kafka):
     rig.job.write_text(text.replace("start: earliest", "start: earliest\n    roll: {rows: 50}"))
     rig.state = rig.folder / "streamed"
     said = rig.wait(rig.stream("--max-duplicates", "3%"))
-    assert "events (9" in said and "(--max-duplicates)" in said and "nothing was published" in said
+    assert "events (9" in said and "(--max-duplicates)" in said and "saltmill published nothing" in said
     assert rig.loads() == []
     process = rig.stream("--max-duplicates", "99%")
     assert "published as" in process.stdout.readline()
@@ -424,7 +424,7 @@ class TestRefusals:
         rig.job.rename(rig.folder / "moved.yaml")
         for more, why in (["--job", dead], "no broker answered"), ([], "job.yaml"):
             done = seek("1=1000", *more)
-            assert "the offsets were not checked at the brokers" in done.stderr and why in done.stderr
+            assert "loads did not check the offsets at the brokers" in done.stderr and why in done.stderr
             assert "skips" in done.stdout or "stays" in done.stdout
             assert "`--job JOB` queries" in seek("2=0", *more, status=2).stderr
         assert "found offset 101, expected 70 (the oldest message) to 100 (" in seek("1=101", "--job", rig.folder / "moved.yaml", status=2).stderr

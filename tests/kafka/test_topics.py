@@ -257,7 +257,7 @@ def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
     kafka.create(b, 2)
     fill(kafka, b, 2, 10)
     process = rig.stream()
-    assert f"topic {b} was deleted and recreated: found the topic id" in rig.wait(process)
+    assert f"somebody deleted and recreated topic {b}: found the topic id" in rig.wait(process)
 
 
 def test_deleted_while_it_is_read(saltmill, kafka, tmp_path, topic):

@@ -165,8 +165,8 @@ def test_tls(rig, run, loaded):
     assert done.returncode == 0 and done.stdout.startswith("TABLE"), done.stderr
     port = rig.hbase.master.split(":")[1]
     for words, host, found in (
-            (["--ca", tls.stranger, *mine[2:]], "localhost", "the server's certificate is not trusted: "),
-            (mine, "127.0.0.1", "the server's certificate is not trusted: "),
+            (["--ca", tls.stranger, *mine[2:]], "localhost", "saltmill does not trust the server's certificate: "),
+            (mine, "127.0.0.1", "saltmill does not trust the server's certificate: "),
             (["--ca", tls.ca], "localhost", "TLS: the server refuses the connection"),
             (["--ca", tls.key, *mine[2:]], "localhost", f"--ca {tls.key}: TLS: cannot read the certificates"),
             (["--ca", tls.ca, "--cert", tls.certificate, "--key", tls.folder / "ca.key"], "localhost",

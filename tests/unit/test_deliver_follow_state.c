@@ -42,7 +42,7 @@ static void test_keep_by_hand(void **state)
 	assert_true(is_there(path, 1, "/manifest.json"));
 	assert_false(is_there(path, 2, "") || is_there(path, 3, ""));
 	assert_false(was_said("load 00000001 is in HBase"));
-	assert_true(was_said("load 00000001 was marked as in HBase by hand"));
+	assert_true(was_said("somebody marked load 00000001 as in HBase by hand"));
 	mem_free(path);
 }
 
@@ -104,7 +104,7 @@ static void test_replaced(void **state)
 		assert_int_equal(mark, STATE_MARKED_BY_FOLLOWER);
 		assert_true(is_there(path, sizes[i], "/manifest.json"));
 		assert_true(
-			was_said("replaced was replaced by another state; apply checks all loads "
+			was_said("another state replaced replaced; apply checks all loads "
 				 "of the new state again"));
 		said[0] = 0;
 	}
@@ -175,7 +175,7 @@ static void test_rebuild(void **state)
 	assert_int_equal(state_rebuild(path, &(struct state_topics){0}, NULL, 0, &lines, &err), 0);
 	buf_put(&lines, 0);
 	char *source =
-		mem_format("load 00000002 was recorded from its mark, %s/handed/00000002\n", path);
+		mem_format("saltmill recorded load 00000002 from its mark, %s/handed/00000002\n", path);
 	assert_non_null(strstr((const char *)lines.ptr, source));
 	mem_free(source);
 	assert_int_equal(state_open(&s, path, false, &err), 0);

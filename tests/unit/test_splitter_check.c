@@ -75,7 +75,7 @@ static void faults_of_names_and_limits(void **state)
 		{"n.s:t", "f", fine, "namespace \"n.s\": found U+002E"},
 		{"t\xe2\x80\x94", "f", fine, "found U+2014"},
 		{"t\xff", "f", fine, "found U+FFFD"},
-		{"hbase:t", "f", fine, "reserved for HBase's tables"},
+		{"hbase:t", "f", fine, "only HBase's own tables use"},
 		{"t", "", fine, "empty name"},
 		{"t", ".f", fine, "found a dot at the start"},
 		{"t", "recovered.edits", fine, "stores its files"},

@@ -170,7 +170,7 @@ static void damage(void **state)
 		char *path = put(*state, bad_loads[i]);
 
 		assert_int_equal(load_read(path, &l, &a, &err), RC_DATA);
-		assert_non_null(strstr(err.msg, "f.json was damaged or changed by hand: "));
+		assert_non_null(strstr(err.msg, "f.json has damage or a change by hand: "));
 		assert_non_null(strstr(err.msg, "; `saltmill loads --state DIR --rebuild`"));
 		mem_free(path);
 	}

@@ -365,7 +365,7 @@ static void note_best(struct describer *b, const struct design *best)
 				 arena_format(
 					 b->a,
 					 "the key of table %c has %.0f bytes, which HBase stores "
-					 "with every cell; 16 or less is advised",
+					 "with every cell; use 16 or less",
 					 (char)('a' + (int)t), table->key_bytes));
 		if (table->grown > 1.5)
 			add_note(b, arena_format(

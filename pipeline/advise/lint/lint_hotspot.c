@@ -19,23 +19,22 @@ void lint_hotspot(struct lint *l, const struct job *job, size_t table, const str
 	if (r->events < LINT_ROWS_LEAST || r->regions < 2)
 		return;
 	if (r->region.mean > ONE_REGION)
-		lint_add(l,
-			 &(struct lint_finding){
-				 .rule = "one-region-written",
-				 .severity = LINT_WARNING,
-				 .table = t->schema.name,
-				 .pos = t->rowkey[0].pos,
-				 .what = lint_text(l,
-						   "one region gets %.0f%% of the events of a "
-						   "window of %llu events, and %.1f of %zu "
-						   "regions are written at a time",
-						   100 * r->region.mean,
-						   (unsigned long long)r->window, r->written,
-						   r->regions),
-				 .why = "live writes are then limited to what one region and its "
-					"server take; a bulk load is not affected",
-				 .fix = salted(l, job, t, r->regions),
-				 .figure = r->region.mean});
+		lint_add(l, &(struct lint_finding){
+				    .rule = "one-region-written",
+				    .severity = LINT_WARNING,
+				    .table = t->schema.name,
+				    .pos = t->rowkey[0].pos,
+				    .what = lint_text(l,
+						      "one region gets %.0f%% of the events of a "
+						      "window of %llu events, and %.1f of %zu "
+						      "regions get writes at a time",
+						      100 * r->region.mean,
+						      (unsigned long long)r->window, r->written,
+						      r->regions),
+				    .why = "one region and its server then limit live writes; a "
+					   "bulk load has no such limit",
+				    .fix = salted(l, job, t, r->regions),
+				    .figure = r->region.mean});
 	if (grown > GROWN)
 		lint_add(l,
 			 &(struct lint_finding){

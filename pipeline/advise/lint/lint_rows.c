@@ -253,8 +253,8 @@ static void not_unique(const struct judge *j)
 		return;
 	double share = (double)u->hidden / (double)u->events;
 	buf_printf(&what,
-		   " %.4g%% of the events are overwritten by others with the same row key, "
-		   "columns and timestamp but other values; for example  ",
+		   " other events with the same row key, columns and timestamp, but other "
+		   "values, overwrite %.4g%% of the events; for example  ",
 		   100 * share);
 	source_place(j->source, u->first, &what);
 	buf_append_str(&what, " and ");

@@ -47,7 +47,7 @@ extern const struct command *const commands[]; /* ends with NULL */
 const struct command *command_find(const char *name);
 
 /* Exit statuses that several commands share. */
-#define STATUS_USAGE   "2 wrong usage or job file, nothing was started"
+#define STATUS_USAGE   "2 wrong usage or job file, saltmill starts nothing"
 #define STATUS_STOPPED "130 or 143 stopped by SIGINT or SIGTERM, nothing is published"
 #define STATUS_PUBLISHES                                                                           \
 	"0 published; 1 failed, and nothing is published unless the message says "                 \

@@ -219,15 +219,15 @@ static int run(struct arguments *a)
 const struct command design_command = {
 	.name = "design",
 	.usage = "FILE|JOB [FILE...] --ask QUESTION [RATE] ... [-o DIR] [options]",
-	.summary = "find row keys for questions, with costs that are measured on the events",
+	.summary = "find row keys for questions, with costs measured on the events",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
 	.decides = "design tries the orders of the questions' fields, salts, hashes, reversed "
-		   "fields, days and further tables. It builds each key for all events, and counts "
-		   "ranges, rows and blocks for 200 drawn values of each question. It replays the "
-		   "newest fifth of the events to find the busiest server. Counts are measured; "
-		   "times are a model.",
+		   "fields, days and further tables. It builds each key for all events, and "
+		   "counts ranges, rows and blocks for 200 drawn values of each question. It "
+		   "replays the newest fifth of the events to find the busiest server. Counts "
+		   "come from the events; times come from a model.",
 	.statuses = "0 done; 3 no design carries the load on that many servers; 1 "
 		    "failed; " STATUS_USAGE,
 	.examples = {

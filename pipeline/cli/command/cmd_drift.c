@@ -123,6 +123,6 @@ const struct command drift_command = {
 		   "shell -n`. Its comments contain the findings.",
 	.statuses =
 		"0 done; 1 failed; " STATUS_USAGE
-		"; 3 done, but some input was bad, or --fail-above was exceeded; " STATUS_STOPPED,
+		"; 3 done, but some input was bad, or a region exceeds --fail-above; " STATUS_STOPPED,
 	.examples = {"saltmill drift --hbase hbase1,hbase2 conf/nightly.yaml night.csv",
 		     "saltmill drift --existing regions.txt conf/nightly.yaml night.csv --json"}};

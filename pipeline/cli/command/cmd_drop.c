@@ -49,8 +49,8 @@ static int ask(const struct arguments *a, const struct hbase_tables *t, bool *ye
 	buf_release(&list);
 	if (!isatty(STDIN_FILENO))
 		return error_set(err, RC_CONFIG,
-				 "found no terminal to ask on, expected --yes; nothing was "
-				 "dropped");
+				 "found no terminal to ask on, expected --yes; saltmill dropped "
+				 "nothing");
 	fprintf(stderr, "Drop the above %zu table%s with all %s data (y/n)? ", t->count,
 		t->count == 1 ? "" : "s", t->count == 1 ? "its" : "their");
 	fflush(stderr);
@@ -158,7 +158,8 @@ static int run(struct arguments *a)
 	else if (rc == RC_OK)
 		command_say("drop", "no table matches `%.200s`", a->operand[0]);
 	if (rc == RC_OK && !yes)
-		rc = error_set(&err, RC_IO, "found another answer than y; nothing was dropped");
+		rc = error_set(&err, RC_IO,
+			       "found another answer than y; saltmill dropped nothing");
 	status = rc ? command_fail("drop", &err) : drop_listed(a, h, &tables);
 	hbase_tables_release(&tables);
 	hbase_close(h);
@@ -178,6 +179,6 @@ const struct command drop_command = {
 	.operands = {{"REGEX", "a regular expression of Java that matches whole names, as for "
 			       "`drop_all` of HBase's shell"}},
 	.statuses = "0 done; 1 failed, or the answer is not y; " STATUS_USAGE
-		    "; 130 or 143 stopped by SIGINT or SIGTERM, some tables may be dropped",
+		    "; 130 or 143 stopped by SIGINT or SIGTERM, and may have dropped some tables",
 	.examples = {"saltmill drop 'test_.*' --hbase hbase1,hbase2",
 		     "saltmill drop 'shop:orders_2024' --hbase hbase1 --yes"}};

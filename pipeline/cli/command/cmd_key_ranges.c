@@ -191,8 +191,8 @@ static char *make_advice(const struct key_desk *d, const struct ranges_shown *s,
 		return whole_advice(d, s, q, a);
 	if (s->ranges->lost)
 		return mem_format("the row key does not keep the order of `%s` (it is reversed, "
-				  "padded at the front, or written as in the source), so the "
-				  "condition has no range",
+				  "has padding at the front, or has the form of the source), so "
+				  "the condition has no range",
 				  s->ranges->lost);
 	return NULL;
 }

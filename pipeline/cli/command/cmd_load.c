@@ -274,10 +274,10 @@ static int run(struct loading *r, const char *job_path)
 		rc = choose_files(r, &err);
 	bool nothing = rc == RC_END;
 	if (nothing)
-		command_say(
-			name,
-			"nothing to load, because the loads in %s contain all files; %s was not made",
-			a->ledger, a->output);
+		command_say(name,
+			    "nothing to load, because the loads in %s contain all files; load did "
+			    "not make %s",
+			    a->ledger, a->output);
 	else if (rc == RC_OK)
 		rc = judges ? maps_judge(&r->plan, &r->halves, r->known.ninputs, a->run.json,
 					 &status, &err)

@@ -120,8 +120,8 @@ static int hand_over(struct state *s, const char *name, struct error *err)
 	if (wrong)
 		rc = error_set(
 			err, RC_DATA,
-			"load %s was not marked: %s, expected the load as it was published, or no "
-			"folder",
+			"loads did not mark load %s: %s, expected the published load unchanged, "
+			"or no folder",
 			name, wrong);
 	mem_free(wrong);
 	return rc ? rc : state_hand_over(s, name, NULL, err);
@@ -249,8 +249,8 @@ static int seek(const struct arguments *a, struct offset_range *to, size_t n)
 	if (rc == RC_OK && *unasked)
 		command_say(
 			"seek",
-			"the offsets were not checked at the brokers (%s); `--job JOB` sets a job "
-			"with the brokers",
+			"loads did not check the offsets at the brokers (%s); `--job JOB` sets a "
+			"job with the brokers",
 			unasked);
 	state_report_seek(&text, &r, a->run.json);
 	int status = command_print("seek", &text);

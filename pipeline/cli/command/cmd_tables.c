@@ -68,8 +68,8 @@ static int run_regions(struct arguments *a)
 		rc = live_tables_regions(h, table, &regions, &status, &err);
 	if (rc == RC_OK && regions.gap)
 		command_say("regions",
-			    "table %s: found a gap or overlap in its regions, expected none. A "
-			    "region is being split or merged, or the table is broken",
+			    "table %s: found a gap or overlap in its regions, expected none. "
+			    "HBase splits or merges a region, or the table is broken",
 			    table);
 	if (rc == RC_OK && a->run.json)
 		regions_report_json(&out, table, &regions, &status);

@@ -183,6 +183,6 @@ int key_values_build_qualifier(const struct key_values *g, const struct key_tabl
 			missing, missing, t->schema.name);
 	return error_set(err, RC_CONFIG,
 			 "--qualifier: found only constant qualifiers in table %s, expected one "
-			 "that is computed from fields",
+			 "with fields",
 			 t->schema.name);
 }

@@ -39,7 +39,7 @@ const struct cli_option options_apply[] = {
 	 "the command that is missing", .without = "state dry-run check restart abort"},
 	{"restart", 0, NULL, "apply", take_flag, AT(restart),
 	 .help = "remove the files and the journal of earlier runs, and load everything again; "
-                 "use this option after a table was dropped, truncated or created again",
+                 "use this option after a drop, truncation or new creation of the table",
 	 .without = "state dry-run"},
 	{"abort", 0, NULL, "apply", take_flag, AT(abandon),
 	 .help = "cancel the load: remove its upload folder, staging folder and journal; files "
@@ -67,8 +67,8 @@ const struct cli_option options_apply[] = {
 	{"metrics", 0, "ADDRESS:PORT", "apply stream", take_text, AT(metrics),
 	 .help = "serve /metrics for Prometheus at this address", .with = "state"},
 	{"keep", 0, "N|TIME", "apply stream", take_keep, AT(keep),
-	 .help = "remove the folder of a load after N later loads are in HBase, or TIME (like 7d) "
-		 "after the load was applied (default: keep all)",
+	 .help = "remove the folder of a load after N later loads are in HBase, or TIME (like "
+		 "7d) after apply has loaded it (default: keep all)",
 	 .with = "apply state", .most = UINT32_MAX},
 	{0}
 };

@@ -128,9 +128,8 @@ const struct cli_option options_query[] = {
 	 .help = "for encode: the form of the keys",
 	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},
 	{"qualifier", 0, NULL, "key", take_flag, AT(qualifier),
-	 .help = "for encode: print family:qualifier of the computed column whose fields are "
-                 "given, "
-	 "instead of the row key"},
+	 .help = "for encode: print family:qualifier of the computed column with these fields, "
+                 "instead of the row key"},
 	{"from", 0, NULL, "key", take_choice, AT(form),
 	 .help = "for decode: the form of the keys",
 	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},

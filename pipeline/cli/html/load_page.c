@@ -77,7 +77,8 @@ static void say_hidden(struct load_page *p, const struct manifest_table *t)
 	html_count(p->out, t->deduplicated);
 	add(p, " events of ");
 	html_code(p->out, t->name);
-	add(p, " are overwritten by others with the same row key, columns and timestamp.");
+	add(p,
+	    " have the same row key, columns and timestamp as other events, which overwrite them.");
 	part_verdict_end(p->out);
 }
 

@@ -198,7 +198,7 @@ void part_timings(struct buf *out, const struct extras *e, uint64_t events)
 	if (e->spilled_bytes) {
 		buf_append_str(out, "; ");
 		html_bytes(out, e->spilled_bytes);
-		buf_append_str(out, " exceeded memory and were spilled");
+		buf_append_str(out, " exceeded memory and went to disk");
 	}
 	buf_append_str(out, ". These figures come from the output of the run, not from its "
 			    "files.</small></p>\n");

@@ -158,7 +158,7 @@ static void say_running(struct state_page *p, const struct state *s, const char 
 	if (intent) {
 		add(p, " Load ");
 		html_code(p->out, intent->name);
-		add(p, runs ? " is in progress." : " was not finished; the next run handles it.");
+		add(p, runs ? " is in progress." : " is not complete; the next run handles it.");
 	}
 	part_verdict_end(p->out);
 }
@@ -181,7 +181,7 @@ static void say_lag(struct state_page *p)
 		return;
 	part_verdict(p->out, lag <= LAG_FINE ? "good" : "warn", "Lag");
 	html_count(p->out, lag);
-	add(p, " offsets were not loaded yet");
+	add(p, " offsets are in no load yet");
 	if (rate >= 1) {
 		add(p, ", at ");
 		html_count(p->out, (uint64_t)rate);

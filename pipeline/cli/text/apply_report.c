@@ -45,7 +45,7 @@ void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_r
 	for (size_t i = 0; i < r->ntables; i++)
 		table_text(out, &r->tables[i], dry_run);
 	if (dry_run)
-		buf_append_str(out, "nothing was changed (--dry-run)\n");
+		buf_append_str(out, "saltmill changed nothing (--dry-run)\n");
 	else if (r->already)
 		buf_append_str(
 			out,
@@ -61,7 +61,7 @@ void apply_access_text(struct buf *out, const struct apply_result *r)
 
 static const struct form_member access_members[] = {
 	{"what", FORM_TEXT, IN(apply_access, what), "login, clocks, rights, folder or token"},
-	{"good", FORM_FLAG, IN(apply_access, good), "the user may do it, or it was not checked"},
+	{"good", FORM_FLAG, IN(apply_access, good), "the user may do it, or there was no check"},
 	{"text", FORM_TEXT, IN(apply_access, text), "the finding, with the command that helps"},
 };
 static const struct form access_form = FORM(apply_access, access_members);

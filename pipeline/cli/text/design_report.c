@@ -181,11 +181,10 @@ void design_report_text(struct buf *out, const struct design_result *r)
 		buf_printf(out, "%s  %s\n", r->list[i].name, r->list[i].sentence);
 		put_keys(out, &r->list[i]);
 	}
-	buf_printf(
-		out,
-		"Counts are measured on the events. Times are a model: %g ms a range, %g ms a block, "
-		"%g us a row.\n",
-		1e3 * r->constants.seek_s, 1e3 * r->constants.block_s, 1e6 * r->constants.row_s);
+	buf_printf(out,
+		   "The counts come from the events. Times are a model: %g ms a range, %g ms a "
+		   "block, %g us a row.\n",
+		   1e3 * r->constants.seek_s, 1e3 * r->constants.block_s, 1e6 * r->constants.row_s);
 	if (r->too_busy)
 		buf_printf(out,
 			   "WARNING: no design keeps the busiest of %u servers below 100 %%; about "
@@ -268,7 +267,8 @@ static const struct form_member answer_members[] = {
 	 .items = &figure_form},
 	{"seconds", FORM_PART, IN(design_answer, seconds), "seconds of a server, by the model",
 	 .items = &figure_form},
-	{"filtered", FORM_FLAG, IN(design_answer, filtered), "rows are read that do not match"},
+	{"filtered", FORM_FLAG, IN(design_answer, filtered),
+	 "the question reads rows that do not match"},
 	{"reversed", FORM_FLAG, IN(design_answer, reversed), "the scan runs backwards"},
 	{"servers", FORM_RATIO, IN(design_answer, servers), "rate * mean seconds"},
 };
@@ -311,7 +311,7 @@ static const struct form_member design_members[] = {
 	 "share of the writes on the busiest server"},
 	{"busiest_write_p99", FORM_RATIO, IN(design, busiest_write_p99), "in its busiest minutes"},
 	{"stored", FORM_RATIO, IN(design, stored), "bytes on disk of all tables"},
-	{"sentence", FORM_TEXT, IN(design, sentence), "why it is recommended or not"},
+	{"sentence", FORM_TEXT, IN(design, sentence), "why design recommends it or not"},
 };
 static const struct form design_item_form = FORM(design, design_members);
 

@@ -166,7 +166,7 @@ static const struct form_member region_members[] = {
 	 "present size of the region's files; null if unknown", FORM_NULL_IF,
 	 IF(drift_region_view, no_bytes)},
 	{"live_requests", FORM_COUNT, IN(drift_region_view, r.live_requests),
-	 "requests since the region was opened; null if unknown", FORM_NULL_IF,
+	 "requests since the opening of the region; null if unknown", FORM_NULL_IF,
 	 IF(drift_region_view, no_requests)},
 	{"bytes_after", FORM_COUNT, IN(drift_region_view, bytes_after),
 	 "size of the region after "

@@ -17,7 +17,7 @@ static const struct form band_form = FORM(hot_band_view, band_members);
 
 static const struct form_member members[] = {
 	{"events", FORM_COUNT, IN(plan_hotspot_view, events), "events that were replayed"},
-	{"every", FORM_COUNT, IN(plan_hotspot_view, every), "one event of so many was replayed"},
+	{"every", FORM_COUNT, IN(plan_hotspot_view, every), "the replay has one event of so many"},
 	{"windows", FORM_COUNT, IN(plan_hotspot_view, windows), "windows of events"},
 	{"window_events", FORM_COUNT, IN(plan_hotspot_view, window_events),
 	 "replayed events in a window"},
@@ -121,14 +121,15 @@ void hotspot_report_text(struct buf *out, const struct hotspot *h)
 	}
 	buf_printf(out, ", %zu servers\n", r->servers);
 	if (h->every > 1)
-		buf_printf(out, "    1 event of %llu was replayed\n", (unsigned long long)h->every);
+		buf_printf(out, "    the replay has 1 event of %llu\n",
+			   (unsigned long long)h->every);
 	buf_printf(out,
 		   "    busiest server of a window %.1f%% (p99 %.1f%%, even %.1f%%, noise %.1f%%), "
 		   "busiest region %.1f%% (p99 %.1f%%)\n",
 		   100 * r->server.mean, 100 * r->server.p99, 100 / (double)r->servers,
 		   100 * r->noise, 100 * r->region.mean, 100 * r->region.p99);
 	buf_printf(out,
-		   "    %.1f of %zu regions are written at a time; the newest fifth of the events "
+		   "    %.1f of %zu regions get writes at a time; the newest fifth of the events "
 		   "makes the largest region %.2f times as large, relative to the mean\n",
 		   r->written, r->regions, h->grown);
 	put_map(out, h);

@@ -13,16 +13,16 @@ static void put_advice(struct buf *out, const struct key_cost *c)
 	format_bytes(each, (uint64_t)(c->rows * c->cells));
 	if (c->key_bytes <= ADVISED)
 		buf_printf(out,
-			   "  the key is short: 10 to 100 bytes are usual, at most 16 are advised; "
-			   "a further byte costs %s\n",
+			   "  the key is short: 10 to 100 bytes are usual, and at most 16 are "
+			   "good; a further byte costs %s\n",
 			   each);
 	else
-		buf_printf(
-			out,
-			"  %s: 10 to 100 bytes are usual, at most 16 are advised; each byte less saves "
-			"%s before encoding, so a key of 16 bytes saves %.0f %% of the key's bytes\n",
-			c->key_bytes > USUAL ? "the key is very long" : "the key is long", each,
-			100 * (1 - ADVISED / c->key_bytes));
+		buf_printf(out,
+			   "  %s: 10 to 100 bytes are usual, and at most 16 are good; each byte "
+			   "less saves %s before encoding, so a key of 16 bytes saves %.0f %% of "
+			   "the key's bytes\n",
+			   c->key_bytes > USUAL ? "the key is very long" : "the key is long", each,
+			   100 * (1 - ADVISED / c->key_bytes));
 }
 
 void key_cost_report(struct buf *out, const struct key_cost *c)

@@ -365,8 +365,8 @@ static void put_limit(struct buf *out, const struct ranges_shown *s, const char 
 
 	if (!checked)
 		buf_printf(out,
-			   "%sno scan has the limit, because rows must be checked; stop after %llu "
-			   "matching rows\n",
+			   "%sno scan has the limit, because you must check rows; stop after "
+			   "%llu matching rows\n",
 			   remark, limit);
 	else if (s->ranges->n > 1)
 		buf_printf(out, "%seach scan has the limit; stop after %llu rows in all\n", remark,
@@ -381,7 +381,7 @@ static void put_remarks(struct buf *out, const struct ranges_shown *s, enum rang
 	if (s->ranges->n == 0)
 		buf_printf(out, "%sno row can match\n", remark);
 	if (!checked)
-		put_remark(out, form, remark, "each row must still be checked: ", s->question);
+		put_remark(out, form, remark, "you must still check each row: ", s->question);
 	if (s->limit)
 		put_limit(out, s, remark, checked);
 	if (s->advice)

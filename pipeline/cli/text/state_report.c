@@ -90,10 +90,10 @@ static const struct form_member applying_members[] = {
 	 "time of these figures, in ms since 1970"},
 	{"unapplied", FORM_COUNT, IN(state_applying, waiting), "loads that are not in HBase"},
 	{"oldest_unapplied_ms", FORM_INT, IN(state_applying, oldest_ms),
-	 "time when the oldest of these loads was published, in ms since 1970; 0 if there is none"},
+	 "publication time of the oldest of these loads, in ms since 1970; 0 if there is none"},
 	{"applied", FORM_COUNT, IN(state_applying, applied), "loads applied since the start"},
 	{"applied_ms", FORM_INT, IN(state_applying, applied_ms),
-	 "time when the last load was applied, in ms since 1970; 0 if there is none"},
+	 "time when the last load came into HBase, in ms since 1970; 0 if there is none"},
 	{"trouble", FORM_CHARS, IN(state_applying, trouble), "why the oldest load is not in HBase",
 	 FORM_IF_ANY},
 };

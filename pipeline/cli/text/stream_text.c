@@ -72,7 +72,7 @@ struct applied_json {
 };
 
 static const struct form_member phases_members[] = {
-	{"total", FORM_INT, IN(phases_view, total), "time until the load was marked in the state"},
+	{"total", FORM_INT, IN(phases_view, total), "time until the mark of the load in the state"},
 	{"waited", FORM_INT, IN(phases_view, ms[FOLLOW_WAIT]),
 	 "waiting for earlier loads, and attempts that failed"},
 	{"looked", FORM_INT, IN(phases_view, ms[FOLLOW_APPLY + APPLY_LOOK]),

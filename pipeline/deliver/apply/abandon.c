@@ -62,8 +62,7 @@ static void tell(const struct applied *t)
 	}
 	if (done)
 		applying_say(t->run,
-			     "table %s: %zu of %zu files are already loaded and stay in the "
-			     "table",
+			     "table %s: %zu of %zu files are already in the table and stay there",
 			     t->result->name, done, files);
 }
 

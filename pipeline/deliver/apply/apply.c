@@ -170,7 +170,7 @@ static int apply_table(struct applied *t, struct error *err)
 	if (t->hand.unproved)
 		applying_warn(
 			a,
-			"table %s: region servers answered that %zu files are loaded, but user "
+			"table %s: region servers answered that they loaded %zu files, but user "
 			"%s may not read HBase's folders, so apply could not check it; to "
 			"compare the cells, run apply with --check",
 			t->result->name, t->hand.unproved, hbase_user(a->hbase));

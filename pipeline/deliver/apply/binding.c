@@ -12,7 +12,7 @@ static int other_table(const struct applied *t, const char *what, struct error *
 {
 	return error_set(
 		err, RC_CONFIG,
-		"table %s %s after this load was applied, and HBase removed the load's cells "
+		"table %s %s after apply loaded this load, and HBase removed the load's cells "
 		"(%s); to load the cells again, run `saltmill apply %s --restart`",
 		t->result->name, what, t->run->journal.path, t->run->opt->dir);
 }

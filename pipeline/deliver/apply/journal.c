@@ -44,8 +44,8 @@ static int take_line(char *line, size_t number, const char *path, const char *fi
 	if (!unseal(line))
 		return error_set(
 			err, RC_DATA,
-			"%s, line %zu: found another hash than the line's; the line was damaged "
-			"or changed by hand; restore the journal from a backup",
+			"%s, line %zu: found another hash than the line's; the line has damage "
+			"or a change by hand; restore the journal from a backup",
 			path, number);
 	if (number > 1) {
 		int rc = replay(ctx, line, err);

@@ -368,8 +368,8 @@ int table_prepare(struct applied *t, struct error *err)
 	} else if (t->result->ndifferences) {
 		rc = alter(t, err);
 		if (rc == RC_OK)
-			applying_say(t->run, "table %s was altered: %zu attribute%s",
-				     t->result->name, t->result->ndifferences,
+			applying_say(t->run, "altered table %s: %zu attribute%s", t->result->name,
+				     t->result->ndifferences,
 				     t->result->ndifferences == 1 ? "" : "s");
 	}
 	t->result->created = t->created;

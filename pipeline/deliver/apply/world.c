@@ -149,7 +149,8 @@ int world_look(struct applied *t, struct error *err)
 		if (a->opt->dry_run)
 			applying_warn(
 				a,
-				"HDFS was not checked, because HBase does not report where its files are: %s",
+				"apply did not check HDFS, because HBase does not report where "
+				"its files are: %s",
 				err->msg);
 		a->placed = a->opt->dry_run;
 		rc = RC_OK;

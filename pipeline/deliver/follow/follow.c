@@ -117,7 +117,7 @@ bool follow_full(struct follow *f)
 	if (unknown)
 		report_to(&f->opt->listener,
 			  "the number of loads that wait for HBase is unknown; reading pauses "
-			  "until it is known; later messages stay in Kafka");
+			  "until then; later messages stay in Kafka");
 	else
 		report_to(&f->opt->listener,
 			  "%llu loads wait for HBase, the limit of --max-unapplied; reading pauses "
@@ -238,8 +238,8 @@ static int look(struct follow *f, struct error *err)
 		remember(f, &l->unread, l->dir, own ? &bad : NULL);
 		if (l->anew)
 			report_to(&f->opt->listener,
-				  "%s was replaced by another state; apply checks all loads of the "
-				  "new state again",
+				  "another state replaced %s; apply checks all loads of the new "
+				  "state again",
 				  l->dir);
 		l->anew = false;
 		if (own && rc == RC_OK)
@@ -415,7 +415,7 @@ static void succeeded(struct follow *f, struct lane *l, const struct item *i,
 	bool ours = before == STATE_UNMARKED;
 
 	if (l->said[0] && !ours)
-		report_to(&f->opt->listener, "load %s%s was marked as in HBase %s", l->prefix,
+		report_to(&f->opt->listener, "somebody marked load %s%s as in HBase %s", l->prefix,
 			  i->name,
 			  before == STATE_MARKED_BY_HAND ? "by hand" : "by another follower");
 	else if (l->said[0] || l->slow)

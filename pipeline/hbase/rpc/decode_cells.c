@@ -222,8 +222,8 @@ int meta_finish(struct meta_rows *m, struct error *err)
 		if (open || !bytes_eq(end, start))
 			return error_set(
 				err, RC_DATA,
-				"found a gap or overlap at region %zu of %zu, expected none. A "
-				"region is being split or merged, or the table is broken",
+				"found a gap or overlap at region %zu of %zu, expected none. "
+				"HBase splits or merges a region, or the table is broken",
 				i + 1, r->count);
 	}
 	return RC_OK;

@@ -23,7 +23,7 @@ bool tls_is_demanded(void)
 /* Describe the first error of libssl, and forget the others. */
 static int failed(const char *what, struct error *err)
 {
-	char text[200] = "no reason is given";
+	char text[200] = "the library gives no reason";
 	unsigned long code = ERR_get_error();
 
 	if (code)
@@ -141,7 +141,8 @@ int tls_shake(struct tls *t, short *wait, struct error *err)
 					   "(hbase.server.netty.tls.enabled), and leave out --ca "
 					   "if it does not");
 	ERR_clear_error();
-	return error_set(err, RC_CONFIG, "TLS: the server's certificate is not trusted: %s",
+	return error_set(err, RC_CONFIG,
+			 "TLS: saltmill does not trust the server's certificate: %s",
 			 X509_verify_cert_error_string(verdict));
 }
 

@@ -317,7 +317,8 @@ static int decode_csv(struct decoder *d, struct bytes value, struct reject *why)
 	}
 	if (row.kind != CSV_ROW) {
 		snprintf(why->detail, sizeof why->detail,
-			 "found %s, expected quoted values to be closed and their quotes doubled",
+			 "found %s, expected quotes at both ends of a value, and doubled quotes "
+			 "inside it",
 			 row.kind == CSV_OPEN ? "no closing quote" : "a stray quote");
 		return refuse(why, "bad_quote");
 	}

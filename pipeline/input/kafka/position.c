@@ -20,7 +20,7 @@ int kafka_check_range(const char *topic, const struct offset_range *r, int64_t l
 		return error_set(
 			err, RC_DATA,
 			"%s: found the partition's end at offset %lld, expected at least %lld. "
-			"The topic was deleted and recreated, or the brokers lost data. "
+			"Somebody deleted and recreated the topic, or the brokers lost data. "
 			"Published loads are safe, but messages in no load are lost. To load the "
 			"existing messages, run `saltmill seek --state DIR %s=%lld`",
 			p.text, last, end, to.text, first);

@@ -205,12 +205,15 @@ int ranges_refuse(const struct ranges *s, const char *topic, const struct offset
 	list(s, true, PARTITIONS, NULL, &which);
 	list(s, true, LOWS, lows, &anew);
 	list(s, true, POSITIONS, NULL, &on);
-	error_set(
-		err, RC_DATA,
-		"topic %s, partition%s%s: found another message in place of the one loaded last (%s: offset %lld); the topic was deleted and recreated, or the brokers lost data; published loads are safe, but messages in no load are lost; to load all existing messages, run `saltmill seek --state DIR%s`; to load only messages after the positions, run `saltmill seek --state DIR%s`",
-		topic, s->wrong == 1 ? "" : "s", (const char *)which.ptr,
-		place_text(first->range.topic, first->range.partition).text,
-		(long long)first->before.offset, (const char *)anew.ptr, (const char *)on.ptr);
+	error_set(err, RC_DATA,
+		  "topic %s, partition%s%s: found another message in place of the one loaded last "
+		  "(%s: offset %lld); somebody deleted and recreated the topic, or the brokers "
+		  "lost data; published loads are safe, but messages in no load are lost; to load "
+		  "all existing messages, run `saltmill seek --state DIR%s`; to load only messages "
+		  "after the positions, run `saltmill seek --state DIR%s`",
+		  topic, s->wrong == 1 ? "" : "s", (const char *)which.ptr,
+		  place_text(first->range.topic, first->range.partition).text,
+		  (long long)first->before.offset, (const char *)anew.ptr, (const char *)on.ptr);
 	buf_release(&which);
 	buf_release(&anew);
 	buf_release(&on);

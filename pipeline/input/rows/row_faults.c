@@ -42,8 +42,8 @@ static void why_open(const struct source *s, size_t file, const struct csv_row *
 	why->reason = "open_quote";
 	why->field = column_name(s, file, row->bad_column - 1);
 	snprintf(why->detail, sizeof why->detail,
-		 "column %zu: found a quote that is not closed, expected a closing quote "
-		 "before the input's end and within max_row, %llu bytes",
+		 "column %zu: found a quote without an end, expected a closing quote before the "
+		 "input's end and within max_row, %llu bytes",
 		 row->bad_column, (unsigned long long)s->max_row_bytes);
 }
 

@@ -204,14 +204,14 @@ static int too_many_rejects(struct pass *p, uint64_t allowed, struct error *err)
 
 	if (rc == RC_OK && allowed == 0)
 		rc = error_set(err, RC_DATA,
-			       "%.*s; nothing was published; to tolerate bad events, add "
+			       "%.*s; saltmill published nothing; to tolerate bad events, add "
 			       "--max-rejects N",
 			       (int)s.len, (const char *)s.ptr);
 	else if (rc == RC_OK)
 		rc = error_set(
 			err, RC_DATA,
 			"found more than %llu bad events, the limit of --max-rejects; the next "
-			"bad event is %.*s; nothing was published",
+			"bad event is %.*s; saltmill published nothing",
 			(unsigned long long)allowed, (int)s.len, (const char *)s.ptr);
 	buf_release(&s);
 	return rc;

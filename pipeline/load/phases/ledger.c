@@ -14,9 +14,7 @@
 
 static const struct form_member input_members[] = {
 	{"load", FORM_TEXT, IN(ledger_input, load), "name of the load's folder"},
-	{"published_ms", FORM_INT, IN(ledger_input, published_ms),
-	 "time at which the load was "
-	 "published"},
+	{"published_ms", FORM_INT, IN(ledger_input, published_ms), "publication time of the load"},
 	{"job", FORM_TEXT, IN(ledger_input, job), "its job file"},
 	{"path", FORM_TEXT, IN(ledger_input, path), "the input, as the load named it"},
 	{"bytes", FORM_COUNT, IN(ledger_input, bytes), "size of the file"},
@@ -29,7 +27,7 @@ struct removed {
 	size_t n;
 };
 static const struct form_member removed_members[] = {
-	{"inputs", FORM_LIST, IN(removed, inputs), "inputs of loads that were removed",
+	{"inputs", FORM_LIST, IN(removed, inputs), "inputs of removed loads",
 	 ITEMS(removed, input_form, n)},
 };
 const struct form ledger_form =
@@ -238,8 +236,7 @@ static int choose_one(const struct ledger *l, const char *path, bool replace,
 		return error_set(
 			err, RC_CONFIG,
 			"%s: changed after load %s/%s: found other bytes, expected the %llu "
-			"bytes that were loaded. Load the new content with --replace, or restore "
-			"the file",
+			"loaded bytes. Load the new content with --replace, or restore the file",
 			path, l->dir, newest->load, (unsigned long long)newest->bytes);
 	bool loaded = same && (!newest || newest == same);
 	if (loaded) {

@@ -61,7 +61,7 @@ static int refuse(struct load *l, size_t table, uint64_t allowed, struct error *
 	struct buf text = {0};
 
 	put_counts(&text, &l->result->manifest.tables[table]);
-	buf_printf(&text, ", expected at most %llu (--max-duplicates); nothing was published",
+	buf_printf(&text, ", expected at most %llu (--max-duplicates); saltmill published nothing",
 		   (unsigned long long)allowed);
 	put_example(&text, l, &l->tables[table]);
 	int rc = error_set(err, RC_DATA, "%.*s", (int)text.len, (const char *)text.ptr);

@@ -12,14 +12,15 @@ static int check_table(const struct load *l, const struct manifest_table *t, str
 
 	if (t->rows < opt->min_rows)
 		return error_set(err, RC_DATA,
-				 "table %s: found %llu rows, expected at least %llu (--min-rows); "
-				 "nothing was published",
+				 "table %s: found %llu rows, expected at least %llu "
+				 "(--min-rows); saltmill published nothing",
 				 t->name, (unsigned long long)t->rows,
 				 (unsigned long long)opt->min_rows);
 	if (t->filtered > allowed)
 		return error_set(
 			err, RC_DATA,
-			"table %s: found %llu of %llu events filtered, expected at most %llu (--max-filtered); nothing was published",
+			"table %s: found %llu of %llu events filtered, expected at most %llu "
+			"(--max-filtered); saltmill published nothing",
 			t->name, (unsigned long long)t->filtered, (unsigned long long)all,
 			(unsigned long long)allowed);
 	return RC_OK;

@@ -190,7 +190,7 @@ static int judge_rejects(struct joining *j, struct error *err)
 	int rc = rejects_nth(j->rejects, allowed, &sentence, err);
 	if (rc == RC_OK)
 		rc = error_set(err, RC_DATA,
-			       "%.*s; nothing was published; to tolerate bad events, add "
+			       "%.*s; saltmill published nothing; to tolerate bad events, add "
 			       "--max-rejects N",
 			       (int)sentence.len, (const char *)sentence.ptr);
 	buf_release(&sentence);

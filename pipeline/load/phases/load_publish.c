@@ -151,8 +151,8 @@ static int check_law(const struct manifest *m, struct error *err)
 		return error_set(
 			err, RC_ORDER,
 			"table %s: found %llu events read, but %llu loaded + %llu rejected + "
-			"%llu filtered + %llu deduplicated; this is a bug in saltmill; nothing "
-			"was published",
+			"%llu filtered + %llu deduplicated; this is a bug in saltmill; saltmill "
+			"published nothing",
 			t->name, (unsigned long long)m->read, (unsigned long long)t->loaded,
 			(unsigned long long)m->rejected, (unsigned long long)t->filtered,
 			(unsigned long long)t->deduplicated);

@@ -22,14 +22,14 @@ static const struct key keys[] = {
 	 .required = true},
 	{.name = "fields",
 	 WORDS(NAMED, NULL,
-	       "the type and format of each field; a name that is used but not listed is "
-	       "text from the column of that name",
+	       "the type and format of each field; an unlisted name is text from the column of "
+	       "that name",
 	       "fields: {userId: {type: u32}}"),
 	 INNER(&field_schema),
 	 .read = read_fields},
 	{.name = "where",
 	 WORDS(QUESTION, NULL,
-	       "load only the events that match; the others are filtered for every table",
+	       "load only the events that match; saltmill filters the others for every table",
 	       "where: amount > 0 and kind in (A, B)"),
 	 .read = read_condition,
 	 .offset = offsetof(struct job, where)},

@@ -141,7 +141,7 @@ static const struct key cell_keys[] = {
 	 .inner = part_schemas,
 	 .read = read_qualifier},
 	{.name = "value",
-	 WORDS(EITHER, NULL, "the name of a field whose value is written as text; or a mapping",
+	 WORDS(EITHER, NULL, "the name of a field, for its value as text; or a mapping",
 	       "value: rating"),
 	 INNER(&value_schema),
 	 .read = read_value,

@@ -224,8 +224,8 @@ static const struct key keys[] = {
 	 .read = read_unique},
 	{.name = "max_share",
 	 WORDS(TEXT, NULL,
-	       "the share of all events that may break these rules; with more, nothing is "
-	       "published; without it, --max-rejects counts them",
+	       "the share of all events that may break these rules; with more, saltmill "
+	       "publishes nothing; without it, --max-rejects counts them",
 	       "max_share: 0.1%"),
 	 .read = read_share},
 };

@@ -125,8 +125,8 @@ static const struct key keys[] = {
 	 CHOICES(cases)},
 	{.name = "map",
 	 WORDS(CODES, NULL,
-	       "texts to replace, here or in a CSV file of FROM,TO lines; a text that is not "
-	       "listed makes the event bad, unless `otherwise` is set",
+	       "texts to replace, here or in a CSV file of FROM,TO lines; an unlisted text makes "
+	       "the event bad, unless the job has `otherwise`",
 	       "map: {A: 1, B: 2}"),
 	 .read = read_map},
 	{.name = "otherwise",

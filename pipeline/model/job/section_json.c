@@ -49,8 +49,8 @@ static const struct key json_keys[] = {
 	 FORM(explode)},
 	{.name = "unwrap",
 	 WORDS(TEXT, NULL,
-	       "a member that contains the record, as `payload` in messages of Kafka Connect; a record "
-	       "without this member is read as it is",
+	       "a member that contains the record, as `payload` in messages of Kafka Connect; "
+	       "saltmill reads a record without this member as it is",
 	       "unwrap: payload"),
 	 .read = read_text,
 	 FORM(unwrap)},

@@ -258,7 +258,7 @@ static const struct key roll_keys[] = {
 	 .min = 1},
 	{.name = "time",
 	 WORDS(DURATION, "5m, without `roll`",
-	       "end a load this long after its first message was read; `stream --apply` may "
+	       "end a load this long after the read of its first message; `stream --apply` may "
 	       "wait up to 30 s longer while loads wait for HBase",
 	       "time: 60s"),
 	 .read = read_duration,
@@ -307,8 +307,7 @@ static const struct key kafka_keys[] = {
 	 .read = read_topic,
 	 .offset = offsetof(struct kafka_source, topic)},
 	{.name = "topics",
-	 WORDS(TEXTS, NULL,
-	       "several topics; if keys are equal, the topic that is listed later wins",
+	 WORDS(TEXTS, NULL, "several topics; if keys are equal, the later topic of the list wins",
 	       "topics: [orders, returns]"),
 	 .read = read_topics},
 	{.name = "pattern",
@@ -353,8 +352,8 @@ static const struct key kafka_keys[] = {
 	 .read = read_partitions},
 	{.name = "start",
 	 WORDS(TEXT, "earliest",
-	       "where the first load begins: earliest, latest or a time in UTC; a topic "
-	       "found later is read from its beginning",
+	       "where the first load begins: earliest, latest or a time in UTC; a new topic "
+	       "starts from its beginning",
 	       "start: 2026-11-01T06:30:00Z"),
 	 .read = read_start},
 	{.name = "tombstones",
@@ -374,7 +373,7 @@ static const struct key kafka_keys[] = {
 	 .max = 512 * MIB},
 	{.name = "dead_letters",
 	 WORDS(MAPPING, NULL,
-	       "also produce rejected messages to a topic, before the load is published; "
+	       "also produce rejected messages to a topic, before the publication of the load; "
 	       "headers give the reason",
 	       "dead_letters: {topic: clicks.dead}"),
 	 INNER(&dead_letters_schema),

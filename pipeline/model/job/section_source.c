@@ -36,7 +36,8 @@ static int read_find(struct reader *r, const struct node *n, const struct key *k
 static const struct key find_keys[] = {
 	{.name = "find",
 	 WORDS(TEXTS, NULL,
-	       "names in the header line; lines above the first line that has them all are skipped",
+	       "names in the header line; saltmill skips lines above the first line that has "
+	       "them all",
 	       "header: {find: [Beleg, Betrag]}"),
 	 .read = read_find,
 	 .required = true}};
@@ -243,7 +244,7 @@ static const struct key csv_keys[] = {
 	{.name = "widths",
 	 WORDS(NUMBERS, NULL,
 	       "columns of a fixed width, in characters; the last one has the rest of the line; "
-	       "blanks around values are removed",
+	       "saltmill removes blanks around values",
 	       "widths: [8, 30, 12]"),
 	 .read = read_widths},
 	{.name = "pairs",
@@ -257,7 +258,7 @@ static const struct key csv_keys[] = {
 	 WORDS(BYTE, NULL, "skip lines that begin with this byte", "comment: \"#\""),
 	 .read = read_comment},
 	{.name = "skip_matching",
-	 WORDS(TEXT, NULL, "a regular expression (PCRE2); rows whose text matches are filtered",
+	 WORDS(TEXT, NULL, "a regular expression (PCRE2); saltmill filters rows whose text matches",
 	       "skip_matching: \"^TRAILER\""),
 	 .read = read_skip_matching},
 	{.name = "trim",
@@ -292,7 +293,7 @@ static const struct key csv_keys[] = {
 	 SLOT(decimal)},
 	{.name = "minus",
 	 WORDS(CHOICE, "front",
-	       "how negative numbers are written: -12, or also 12- (`trailing`) or (12) "
+	       "the form of negative numbers: -12, or also 12- (`trailing`) or (12) "
 	       "(`parentheses`)",
 	       "minus: trailing"),
 	 .read = read_choice,

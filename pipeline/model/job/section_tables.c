@@ -54,7 +54,7 @@ static const struct key keys[] = {
 	 .read = read_timestamp},
 	{.name = "when",
 	 WORDS(QUESTION, NULL,
-	       "load only events that match into this table; the others are filtered for it",
+	       "load only events that match into this table; saltmill filters the others for it",
 	       "when: kind = A"),
 	 .read = read_condition,
 	 .offset = offsetof(struct job_table, when)},

@@ -222,7 +222,7 @@ int read_case(struct reader *r, const struct node *n, const struct key *key, voi
 
 static const struct key keep_keys[] = {
 	{.name = "keep",
-	 WORDS(BOOL, NULL, "true: keep a text that is not listed", "otherwise: {keep: true}"),
+	 WORDS(BOOL, NULL, "true: keep an unlisted text", "otherwise: {keep: true}"),
 	 .read = read_bool,
 	 .required = true}};
 const struct schema keep_schema = SCHEMA("otherwise", keep_keys);

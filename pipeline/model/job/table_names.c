@@ -22,8 +22,8 @@ int read_table_use(struct reader *r, const struct node *n, const struct key *key
 			memcpy(slot, &i, sizeof i);
 			return RC_OK;
 		}
-	return fault(
-		r, n->pos,
-		"%s: found `%.60s`, expected a table listed above this one, because that table decides and is published first",
-		key->name, name);
+	return fault(r, n->pos,
+		     "%s: found `%.60s`, expected a table listed above this one, because load "
+		     "publishes that table first",
+		     key->name, name);
 }

@@ -96,7 +96,7 @@ static const struct form total_form = FORM(region_total, total_members);
 static const struct form_member collision_members[] = {
 	{"row", FORM_KEY, IN(reduce_collision, row), "row key of both rows"},
 	{"lost", FORM_COUNT, IN(reduce_collision, lost), "sequence number of the overwritten row"},
-	{"kept", FORM_COUNT, IN(reduce_collision, kept), "sequence number of the row that is kept"},
+	{"kept", FORM_COUNT, IN(reduce_collision, kept), "sequence number of the row to keep"},
 };
 static const struct form collision_form = FORM(reduce_collision, collision_members);
 

@@ -106,7 +106,7 @@ static const struct form_member table_members[] = {
 	{"rows", FORM_COUNT, IN(manifest_table, rows), "number of row keys"},
 	{"cells", FORM_COUNT, IN(manifest_table, cells), "number of stored cells"},
 	{"cells_deduplicated", FORM_COUNT, IN(manifest_table, cells_deduplicated),
-	 "number of overwritten cells, which are not stored"},
+	 "number of overwritten cells, which the files do not contain"},
 	{"cells_hidden", FORM_COUNT, IN(manifest_table, cells_hidden),
 	 "stored cells that delete markers of the same load hide", FORM_IF_ANY},
 	{"splits_digest", FORM_DIGEST, IN(manifest_table, splits_digest), "XXH3-128 of splits.txt"},
@@ -137,7 +137,7 @@ static const struct form_member input_members[] = {
 	{"rows", FORM_COUNT, IN(manifest_input, rows), "number of read events"},
 	{"digest", FORM_DIGEST, IN(manifest_input, digest), "XXH3-128 of the read bytes"},
 	{"slice", FORM_PART, IN(manifest_input, slice),
-	 "slice of the file, if only this part was read", FORM_IF_ANY, &slice_form},
+	 "slice of the file, if the load has only this part", FORM_IF_ANY, &slice_form},
 };
 static const struct form input_form = FORM(manifest_input, input_members);
 

@@ -227,7 +227,7 @@ int rejects_check_shares(const struct rejects *r, uint64_t events, struct error 
 			return error_set(err, RC_DATA,
 					 "field `%.60s`: found %" PRIu64 " of %" PRIu64
 					 " events (%.3g%%) that break `expect`, expected at most "
-					 "%.6g%% (max_share); nothing was published",
+					 "%.6g%% (max_share); saltmill published nothing",
 					 f->name, broken, events,
 					 100 * (double)broken / (double)events, 100 * f->max_share);
 	}

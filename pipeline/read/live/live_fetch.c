@@ -264,7 +264,7 @@ static int recover(struct live_scan *s, struct live_span *p, struct hbase_failur
 	struct live_visit *v = p->nvisits ? visit_of(p) : NULL;
 
 	if (s->closing)
-		return error_set(err, RC_STOPPED, "the scan was closed");
+		return error_set(err, RC_STOPPED, "the scan has ended");
 	if (v)
 		v->broken = arena_strdup(&p->arena, why.name[0] ? why.name : err->msg);
 	go_back(s, p);
@@ -277,7 +277,7 @@ static int recover(struct live_scan *s, struct live_span *p, struct hbase_failur
 		tell_silence(s, p);
 	for (bool moved = why.trouble != TROUBLE_BUSY;;) {
 		if (s->closing)
-			return error_set(err, RC_STOPPED, "the scan was closed");
+			return error_set(err, RC_STOPPED, "the scan has ended");
 		bool late = is_late(s, p);
 		if (late || !hbase_retry(&why, &p->attempt, err))
 			return name_region(s, p, err->code, late, err);
@@ -299,7 +299,7 @@ static int fetch(struct live_scan *s, struct live_span *p, struct fetched **out,
 	p->asked_ms = clock_ms();
 	for (;;) {
 		if (s->closing)
-			return error_set(err, RC_STOPPED, "the scan was closed");
+			return error_set(err, RC_STOPPED, "the scan has ended");
 		int rc = call(s, p, &b, &why, err);
 		if (rc == RC_END) {
 			if (!p->again)

@@ -56,7 +56,7 @@ def unchanged(inputs, filesystem):
             raise JobError(f"{i.name}: {e.strerror or e}") from e
         if now != i.seen:
             raise JobError(f"{i.name}: found another size, time or inode than at the start, expected an unchanged file; "
-                           "nothing was published; run the load again")
+                           "saltmill published nothing; run the load again")
 
 
 def visible(name):

@@ -119,11 +119,11 @@ static int finish_intent(struct ingest *in, struct load_result *result, struct e
 	else if (rc == RC_OK)
 		rc = error_set(
 			err, RC_DATA,
-			"load %s was about to be published as %s when the run died: found "
-			"neither that folder nor its partial folder, expected one of them; if "
-			"the load was published and moved away, run `saltmill loads --state DIR "
-			"--published %s`; otherwise run `saltmill loads --state DIR --discard "
-			"%s` to load its offsets again",
+			"the run died at the publication of load %s as %s: found neither that "
+			"folder nor its partial folder, expected one of them; if somebody moved "
+			"the load away, run `saltmill loads --state DIR --published %s`; "
+			"otherwise run `saltmill loads --state DIR --discard %s` to load its "
+			"offsets again",
 			intent->name, intent->dir, intent->name, intent->name);
 	mem_free(manifest);
 	mem_free(partial);

@@ -117,8 +117,8 @@ static int no_such_topic(const struct state_topics *s, const struct kafka_topic 
 {
 	struct buf known = {0};
 
-	error_set(err, RC_CONFIG, "found topic %s, expected one %s: %s; no position was set", name,
-		  t ? "that exists and that the job reads" : "of the state",
+	error_set(err, RC_CONFIG, "found topic %s, expected one %s: %s; saltmill set no position",
+		  name, t ? "that exists and that the job reads" : "of the state",
 		  state_topics_text(s, &known));
 	buf_release(&known);
 	return RC_CONFIG;
@@ -134,8 +134,8 @@ static int check_step(const char *dir, const struct offset_range *to, const stru
 		return no_such_topic(s, t, name, err);
 	if (to->partition >= n)
 		return error_set(err, RC_CONFIG,
-				 "topic %s: found partition %d, expected 0 to %d%s; no position "
-				 "was set",
+				 "topic %s: found partition %d, expected 0 to %d%s; saltmill set "
+				 "no position",
 				 name, to->partition, n - 1,
 				 t ? "" : " (as last seen; `--job JOB` queries the brokers)");
 	const struct kafka_partition *p = t ? find_partition(t, name, to->partition) : NULL;
@@ -143,8 +143,8 @@ static int check_step(const char *dir, const struct offset_range *to, const stru
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"%s/%d: found offset %lld, expected %lld (the oldest message) to %lld (after "
-		"the newest message); no position was set in %s",
+		"%s/%d: found offset %lld, expected %lld (the oldest message) to %lld (after the "
+		"newest message); saltmill set no position in %s",
 		name, to->partition, (long long)to->end, (long long)p->low, (long long)p->high,
 		dir);
 }
@@ -159,7 +159,7 @@ static int name_step(struct offset_range *to, const struct state_topics *s, stru
 	struct buf known = {0};
 	error_set(err, RC_CONFIG,
 		  "found partition %d without a topic, expected TOPIC/PARTITION=OFFSET like "
-		  "%s/%d=%lld, because the state has the topics %s; no position was set",
+		  "%s/%d=%lld, because the state has the topics %s; saltmill set no position",
 		  to->partition, s->item->topic, to->partition, (long long)to->end,
 		  state_topics_text(s, &known));
 	buf_release(&known);
@@ -271,9 +271,9 @@ static int check_recreated(const struct state *st, const char *topic, const stru
 		    state_position(st, topic, p->id, &at) && !is_named(to, n, s, topic, p->id))
 			return error_set(
 				err, RC_CONFIG,
-				"topic %s was deleted and recreated, so its positions mean nothing: "
-				"found no position for partition %d, expected one for each "
-				"partition; no position was set",
+				"somebody deleted and recreated topic %s, so its positions mean "
+				"nothing: found no position for partition %d, expected one for "
+				"each partition; saltmill set no position",
 				topic, p->id);
 	}
 	return RC_OK;

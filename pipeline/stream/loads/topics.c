@@ -115,7 +115,7 @@ static int refuse_recreated(const struct ingest *in, const struct kafka_topic *t
 	list_positions(in, t, was->topic, true, &anew);
 	list_positions(in, t, was->topic, false, &on);
 	error_set(err, RC_DATA,
-		  "topic %s was deleted and recreated: found the topic id %s, expected %s; "
+		  "somebody deleted and recreated topic %s: found the topic id %s, expected %s; "
 		  "published loads are safe, but messages in no load are lost; to load all "
 		  "existing messages, run `saltmill seek --state DIR%s`; to load only messages "
 		  "after the positions, run `saltmill seek --state DIR%s`",
@@ -206,7 +206,7 @@ int topics_same(struct ingest *in, struct error *err)
 		if (of->item[i].id && now && strcmp(of->item[i].id, now) != 0)
 			return error_set(
 				err, RC_DATA,
-				"topic %s was deleted and recreated while it was read: found "
+				"somebody deleted and recreated topic %s during the read: found "
 				"the topic id %s, expected %s; saltmill drops the load; the next "
 				"load prints how to continue",
 				of->item[i].topic, now, of->item[i].id);

@@ -265,8 +265,8 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 	if (s->last && strcmp(s->last, l.name) >= 0)
 		return error_set(
 			err, RC_DATA,
-			"load %s does not begin where load %s ends, and no load fits between them; "
-			"nothing was changed",
+			"load %s does not begin where load %s ends, and no load fits between "
+			"them; saltmill changed nothing",
 			next->name, s->last);
 	if (forward && missing) {
 		char *dir = mem_format("%s/published/%s", s->dir, f->follows);
@@ -301,7 +301,7 @@ static int find(const struct state_found *found, size_t n, const char *name,
 			return error_set(
 				err, RC_DATA,
 				"found two folders, %s and %s, for load %s; remove the wrong one "
-				"from the command; nothing was changed",
+				"from the command; saltmill changed nothing",
 				(*out)->load.dir, found[i].load.dir, name);
 		*out = &found[i];
 	}
@@ -311,10 +311,10 @@ static int find(const struct state_found *found, size_t n, const char *name,
 static void say_recorded(const struct rebuild *r, const struct state_load *l, bool by_mark)
 {
 	if (by_mark)
-		buf_printf(r->lines, "load %s was recorded from its mark, %s/handed/%s\n", l->name,
-			   r->state.dir, l->name);
+		buf_printf(r->lines, "saltmill recorded load %s from its mark, %s/handed/%s\n",
+			   l->name, r->state.dir, l->name);
 	else
-		buf_printf(r->lines, "load %s was recorded from %s\n", l->name, l->dir);
+		buf_printf(r->lines, "saltmill recorded load %s from %s\n", l->name, l->dir);
 }
 
 static int merge(struct rebuild *r, const struct state_found *found, size_t n, struct error *err)
@@ -357,8 +357,8 @@ static int check_topic(const struct rebuild *r, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_DATA,
-		"no file in %s contains the topic of this state; add the folders of its loads "
-		"to the command; nothing was changed",
+		"no file in %s contains the topic of this state; add the folders of its loads to "
+		"the command; saltmill changed nothing",
 		r->state.dir);
 }
 
@@ -373,9 +373,9 @@ static int check_end(const struct rebuild *r, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_DATA,
-		"%s had %llu records%s, but the newest one found is %llu; add the folders of "
-		"the newer loads to the command; if they are lost, or were never applied to "
-		"HBase, remove %s/lock to load their offsets again; nothing was changed",
+		"%s had %llu records%s, but the newest one found is %llu; add the folders of the "
+		"newer loads to the command; if they are lost, or never came into HBase, remove "
+		"%s/lock to load their offsets again; saltmill changed nothing",
 		s->dir, s->lock.records,
 		s->lock.publishing ? " and a load that may be published" : "", last, s->dir);
 }

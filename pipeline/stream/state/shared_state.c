@@ -102,7 +102,9 @@ int shared_check(const struct shared *s, const struct state_topic *now, struct e
 	if (now->npartitions < was->npartitions)
 		return error_set(
 			err, RC_DATA,
-			"topic %s: found %d partitions before and %d partitions now, so it was deleted and recreated; published loads are safe; use a new state folder",
+			"topic %s: found %d partitions before and %d partitions now, so somebody "
+			"deleted and recreated it; published loads are safe; use a new state "
+			"folder",
 			now->topic, was->npartitions, now->npartitions);
 	return RC_OK;
 }
@@ -197,7 +199,7 @@ static int gather_topic(struct shared *s, struct error *err)
 	if (!s->topic.topic)
 		return error_set(err, RC_DATA,
 				 "no state in %s contains its topic; add the folders of its "
-				 "loads to the command; nothing was changed",
+				 "loads to the command; saltmill changed nothing",
 				 s->dir);
 	if (s->topic.npartitions < n)
 		s->topic.npartitions = n;

@@ -31,7 +31,7 @@ static const struct form_member load_members[] = {
 	{"offsets", FORM_LIST, IN(state_load, ranges), "by topic and partition",
 	 ITEMS(state_load, offset_range_form, nranges)},
 	{"handed_ms", FORM_INT, IN(state_load, handed_ms),
-	 "in a mark: wall clock time when the load was applied, in ms since 1970", FORM_IF_ANY},
+	 "in a mark: wall clock time when the load came into HBase, in ms since 1970", FORM_IF_ANY},
 	{"cluster", FORM_TEXT, IN(state_load, handed_to),
 	 "in a mark: id of the HBase cluster; absent if a user marked the load", FORM_IF_ANY},
 };
@@ -87,8 +87,8 @@ const struct form state_checkpoint_form =
 
 static const struct form_member note_members[] = {
 	{"time_ms", FORM_INT, IN(state_note, time_ms), "time of these figures, in ms since 1970"},
-	{"lag", FORM_COUNT, IN(state_note, lag), "offsets that are not loaded yet"},
-	{"cut", FORM_COUNT, IN(state_note, cut), "offsets of the load that is being read"},
+	{"lag", FORM_COUNT, IN(state_note, lag), "offsets in no load yet"},
+	{"cut", FORM_COUNT, IN(state_note, cut), "offsets of the load in progress"},
 	{"cut_age_ms", FORM_INT, IN(state_note, cut_age_ms),
 	 "age of the first event of that load, "
 	 "in ms",
@@ -112,10 +112,10 @@ static const struct form_member applying_members[] = {
 	 .count_at = sizeof(((struct state_applying *)0)->upto)},
 	{"waiting", FORM_COUNT, IN(state_applying, waiting), "loads that are not in HBase"},
 	{"oldest_ms", FORM_INT, IN(state_applying, oldest_ms),
-	 "time when the oldest of these loads was published, in ms since 1970; 0 if there is none"},
+	 "publication time of the oldest of these loads, in ms since 1970; 0 if there is none"},
 	{"applied", FORM_COUNT, IN(state_applying, applied), "loads applied since the start"},
 	{"applied_ms", FORM_INT, IN(state_applying, applied_ms),
-	 "time when the last load was applied, in ms since 1970; 0 if there is none"},
+	 "time when the last load came into HBase, in ms since 1970; 0 if there is none"},
 	{"trouble", FORM_CHARS, IN(state_applying, trouble),
 	 "why the oldest load is not in HBase; empty if there is no problem",
 	 .count_at = sizeof(((struct state_applying *)0)->trouble)},
@@ -139,7 +139,7 @@ static int write_file(const char *path, const struct form *f, const void *object
 static int damaged(const char *path, const char *why, struct error *err)
 {
 	return error_set(err, RC_DATA,
-			 "%s was damaged or changed by hand: %s; `saltmill loads --state DIR "
+			 "%s has damage or a change by hand: %s; `saltmill loads --state DIR "
 			 "--rebuild` rebuilds a state from its loads",
 			 path, why);
 }

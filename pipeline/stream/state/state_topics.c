@@ -62,7 +62,8 @@ static int refuse_fewer(const struct state_topic *was, const struct state_topic 
 {
 	return error_set(
 		err, RC_DATA,
-		"topic %s: found %d partitions before and %d partitions now, so it was deleted and recreated; published loads are safe; use a new state folder",
+		"topic %s: found %d partitions before and %d partitions now, so somebody deleted "
+		"and recreated it; published loads are safe; use a new state folder",
 		now->topic, was->npartitions, now->npartitions);
 }
 
