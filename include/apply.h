@@ -174,7 +174,7 @@ struct follow_options {
 	uint64_t max_waiting;
 	struct follow_gauges *gauges;
 	struct listener listener; /* receives failures and recoveries, from the following thread */
-	/* Called after each load, from the following thread. */
+	/* The following thread calls this function after each load. */
 	void (*applied)(void *ctx, const char *name, const char *dir, const struct apply_result *r,
 			const int64_t ms[FOLLOW_PHASES]);
 	void *ctx;

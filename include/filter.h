@@ -102,7 +102,7 @@ struct filter {
 	size_t nfuzzy;
 	struct filter_range *ranges; /* filter_open sorts the ranges and joins overlapping ones */
 	size_t nranges;
-	/* child filters; lists have any number, SKIP and WHILE_MATCH have one child */
+	/* child filters; lists have any number, but SKIP and WHILE_MATCH have one child */
 	struct filter **of;
 	size_t nof;
 	struct filter_memory *memory; /* state during a scan, which filter_open (query.h) creates */

@@ -119,13 +119,14 @@ struct load_kafka {
 	const char *name; /* name of the load; NULL means no name */
 	struct manifest_link previous;
 	/*
-	 * Called after the write and sync of all files, just before the load becomes visible.
-	 * `rejects` is the file with the `n` rejected events. NULL means no call.
+	 * The load calls this function after the write and sync of all files, just before the load
+	 * becomes visible. `rejects` is the file with the `n` rejected events. NULL means no call.
 	 */
 	int (*before_publish)(void *ctx, const char *rejects, uint64_t n, struct error *err);
 	/*
-	 * Called if the load fails after before_publish began, and the load was never visible.
-	 * After RC_OK, load_run removes the working folder. After an error, the folder stays.
+	 * The load calls this function if it fails after before_publish began, and the load was
+	 * never visible. After RC_OK, load_run removes the working folder. After an error, the
+	 * folder stays.
 	 */
 	int (*unpublished)(void *ctx, struct error *err);
 	void *ctx;

@@ -122,11 +122,14 @@ struct pass_options {
 	 */
 	int (*record)(void *ctx, unsigned worker, size_t table, const struct record *r,
 		      struct error *err);
-	/* Called after each piece of input (source_worker_piece); may be NULL. */
+	/*
+	 * The pass calls this function after each piece of input (source_worker_piece). It may be
+	 * NULL.
+	 */
 	int (*piece_end)(void *ctx, unsigned worker, uint64_t piece, struct error *err);
 	/*
-	 * Called if a thread ends without calling piece_end, so that no other thread waits for that
-	 * call. May be NULL.
+	 * The pass calls this function if a thread ends without calling piece_end, so that no other
+	 * thread waits for that call. May be NULL.
 	 */
 	void (*abandon)(void *ctx);
 };

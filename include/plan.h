@@ -236,7 +236,7 @@ void plan_release(struct plan *p);
  *
  *   splits_region for each event in the order of arrival, replay_make, replay_release
  *
- * `design` and `plan --hotspot` use it. Servers have regions in turn: region i is on server i
+ * `design` and `plan --hotspot` use it. Servers have regions in turn, so region i is on server i
  * modulo `servers`.
  */
 

@@ -52,7 +52,7 @@ bool helpers_done(struct helpers *h, const struct helper_task *t);
  * RC_STOPPED.
  */
 extern volatile sig_atomic_t stop_flag;
-/* Set by stop_check. A watchdog clears this flag to find out whether the work continues. */
+/* stop_check sets this flag. A watchdog clears this flag to find out whether the work continues. */
 extern atomic_bool stop_asked;
 /*
  * A second stop flag, only for this thread. NULL means no such flag. If another thread sets the

@@ -132,8 +132,8 @@ void rejects_free(struct rejects *r);
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);
 /*
  * Add a line of another run's rejects.jsonl, with `file` as its file name. Add lines in input
- * order. The function adds `add_lines` to its line number, if it has one: events in blocks have
- * numbers in the whole file. Returns RC_DATA if `text` is not such a line.
+ * order. The function adds `add_lines` to its line number, if it has one, because events in blocks
+ * have numbers in the whole file. Returns RC_DATA if `text` is not such a line.
  */
 int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t add_lines,
 		    struct error *err);

@@ -158,13 +158,16 @@ struct stream_options {
 	const char *state_dir;
 	struct listener listener;
 	struct stream_gauges *gauges;
-	/* Called after each publication. `name` is the name in `saltmill loads`. */
+	/*
+	 * The stream calls this function after each publication. `name` is the name in `saltmill
+	 * loads`.
+	 */
 	void (*published)(void *ctx, const char *name, const char *dir,
 			  const struct load_result *result);
 	/*
-	 * Called each time this process gets a sequence of loads, and each time it loses one. The
-	 * end of the process causes no call. `state_dir` is the folder of the sequence's state, and
-	 * `prefix` is the prefix of its loads' names. May be NULL.
+	 * The stream calls this function each time this process gets or loses a sequence of loads.
+	 * The end of the process causes no call. `state_dir` is the folder of the sequence's state,
+	 * and `prefix` is the prefix of its loads' names. May be NULL.
 	 */
 	void (*holds)(void *ctx, const char *state_dir, const char *prefix, bool held);
 	/*

@@ -146,7 +146,7 @@ static bool make_key(struct delta *d, size_t shared, uint32_t key_bytes)
 		copy_in(d, 2 - shared);
 		if (d->in.bad)
 			return false;
-		row = get_be16(d->store->ptr + key_at); /* no check: the bytes exist */
+		row = get_be16(d->store->ptr + key_at); /* no check, because the bytes exist */
 		if (row > key_bytes)
 			return false;
 		copy_in(d, row);

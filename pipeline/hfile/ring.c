@@ -11,7 +11,7 @@
 #define CONTEXT_BYTES (1u << 20)
 
 struct ring_slot {
-	struct helper_task task; /* must be first: the pool's pointer to it is the slot's */
+	struct helper_task task; /* must be first, because the pool's pointer to it is the slot's */
 	struct ring_slot *next;
 	const struct hfile_options *opt; /* options of the block in this slot */
 	struct ring_codecs *codecs;

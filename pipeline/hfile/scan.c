@@ -41,7 +41,7 @@ int hfile_reader_take_cell(const struct hfile *f, struct bytes cells, size_t *at
 		return error_set(
 			err, RC_DATA,
 			"found a cell at byte %zu with timestamp %lld and type %u, expected a "
-			"timestamp of at least 0 and type 4, 8, 10, 12 or 14",
+			"timestamp from 0 on and type 4, 8, 10, 12 or 14",
 			*at, (long long)cell->ts, cell->type);
 	cell->value = kv->value;
 	*at += kv->size + tail;

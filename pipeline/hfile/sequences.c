@@ -452,8 +452,8 @@ void hfile_sequences_setup(void *zstd)
 static bool make_room(struct sequencer *s, size_t plain_bytes)
 {
 	/*
-	 * room before the first sequence, and for the ends of zstd blocks: two adjacent zstd blocks
-	 * have more than ZSTD_BLOCK bytes
+	 * room before the first sequence, and for the ends of zstd blocks, because two adjacent
+	 * zstd blocks have more than ZSTD_BLOCK bytes
 	 */
 	size_t most = plain_bytes / SEQUENCE_MIN + 2 * (plain_bytes / ZSTD_BLOCK) + 4;
 

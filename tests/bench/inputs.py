@@ -1,4 +1,4 @@
-"""Data sets and job files of the benchmark, made at their first use and kept in build/bench."""
+"""Makes data sets and job files of the benchmark at their first use, and keeps them in build/bench."""
 
 import os
 import pathlib

@@ -246,7 +246,7 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 	return rc;
 }
 
-/* --- expand: rows to blocks, neither compressed nor hashed for the bloom filter --- */
+/* --- expand: rows to blocks, without compression and hashes for the bloom filter --- */
 
 /* Find the qualifiers of the table's one family, and the place of each column among them. */
 static int know_columns(struct bench *b, struct bytes *qualifiers, uint16_t *place, size_t *count)

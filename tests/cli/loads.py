@@ -1,4 +1,4 @@
-"""A small load for the tests of verify and inspect, and its contents computed independently."""
+"""Makes a small load for the tests of verify and inspect, and computes its contents independently."""
 
 import os
 import pathlib

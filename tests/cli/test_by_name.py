@@ -1,4 +1,4 @@
-"""`columns: by_name`: files with other orders, more or fewer columns, against Python's DictReader."""
+"""Tests `columns: by_name` with other orders, more or fewer columns, against Python's DictReader."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""`expect` of a field: rules for values, against a model of a few lines."""
+"""Compares `expect` of a field, which has rules for values, with a model of a few lines."""
 
 import decimal
 import json

@@ -1,4 +1,4 @@
-"""`unique` and `max_share` of `expect`, and their figures in `check`, against a model of a few lines."""
+"""Compares `unique` and `max_share` of `expect`, and their figures in `check`, with a model of a few lines."""
 
 import json
 import random

@@ -1,6 +1,6 @@
 """Tests `plan --hotspot`, which replays events in their order against the planned regions.
 
-The model is a few lines of Python: it builds the keys, finds the region of each key in splits.txt, and counts windows.
+The model is a few lines of Python that build the keys, find the region of each key in splits.txt, and counts windows.
 """
 
 import bisect
@@ -154,11 +154,11 @@ def test_text_and_page(planned, saltmill):
                           check=False)
     page = (folder / "page.html").read_text()
     assert done.returncode == 0 and page.count('class="busiest"') == len(TABLES)
-    assert page.index("Writes over time") < page.index("of 16 regions written at a time")
+    assert page.index("Writes over time") < page.index("of 16 regions get writes at a time")
 
 
 def test_few_events_without_times(saltmill, tmp_path):
-    """Few events and a constant time: windows without a duration, and no findings."""
+    """Few events and a constant time give windows without a duration, and no findings."""
     (tmp_path / "ev.csv").write_text("".join(f"{i},{i},{i}\n" for i in range(50)))
     job = JOB + TABLE.replace("NAME", "t").replace("KEY", "{field: id, as: u32}").replace("REGIONS", "count: 4")
     (tmp_path / "job.yaml").write_text(job.replace("timestamp: at", "timestamp: 1577836800000"))

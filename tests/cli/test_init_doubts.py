@@ -1,4 +1,4 @@
-"""Tests that init never guesses silently: it proves the job, detects encodings, and refuses or marks the rest."""
+"""Tests that init never guesses silently. It proves the job, detects encodings, and refuses or marks the rest."""
 
 import json
 import re

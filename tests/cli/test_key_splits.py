@@ -61,7 +61,7 @@ def points(done):
 
 
 def bare(keys, zero):
-    """Returns split points without the zeros at their ends: a shorter key sorts the same rows alike."""
+    """Returns split points without the zeros at their ends, because a shorter key sorts the same rows alike."""
     return [k.rstrip(zero) for k in keys]
 
 

@@ -1,4 +1,4 @@
-"""`map: FILE` and `codes: FILE`: the stored bytes, and questions that use the names."""
+"""Tests `map: FILE` and `codes: FILE` by the stored bytes, and by questions that use the names."""
 
 import json
 import subprocess

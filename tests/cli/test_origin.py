@@ -48,7 +48,7 @@ def test_file_line_and_row_by_hand(saltmill, tmp_path):
 @pytest.mark.parametrize("form", ["csv", "json"])
 @pytest.mark.parametrize("seed", range(2))
 def test_row_and_line_of_many_pieces(saltmill, tmp_path, form, seed):
-    """The numbers do not depend on threads: a model counts them in one pass."""
+    """The numbers do not depend on threads. A model counts them in one pass."""
     rng, wanted, text, line = random.Random(f"{form} {seed}"), {}, [], 1
     if form == "csv":
         text.append("n,pad\n")

@@ -1,4 +1,4 @@
-"""A family that another load fills: `other_load: true`. The script has both families, the load only its own."""
+"""Tests `other_load: true`, a family that another load fills. The script has both families, the load only its own."""
 
 import json
 

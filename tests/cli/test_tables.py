@@ -1,4 +1,4 @@
-"""`tables`, `regions`, `describe` and `drop` against a fake cluster: form of the output, and failures of the cluster.
+"""Tests `tables`, `regions`, `describe` and `drop` with a fake cluster by the form of the output, and failures of the cluster.
 
 The tests with a real HBase are in tests/hbase/test_tables.py.
 """

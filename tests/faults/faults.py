@@ -190,7 +190,7 @@ class Scenario:
     def __init__(self, name, inputs, scratch):
         self.name, self.line, self.inputs = name, self.lines[name], inputs
         self.slow = []  # runs that needed a repetition
-        self.behind = {}  # {leftovers of a failed run: what was wrong with the next one}
+        self.behind = {}  # {leftovers of a failed run: the fault of the next run}
         self.slots = Slots(scratch, self.prepare)
         self.want = self.undisturbed()
         if self.want.status not in (0, 3):

@@ -43,7 +43,7 @@ RUNS = 8  # of apply, until it is done
 WAIT = 240  # seconds for one
 PAUSE = 0.06  # longest pause after the step
 MOST_LATE = 0.2  # share of the moments, because a disturbance after apply's end has no effect
-FULL_SECONDS = 5  # at most: apply may end before
+FULL_SECONDS = 5  # at most, because apply may end before
 DISK_MB = 384  # all of HDFS is on it
 
 

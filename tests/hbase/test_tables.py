@@ -1,4 +1,4 @@
-"""`tables`, `regions`, `describe` and `drop` with a real HBase, compared with the answers of its Java client."""
+"""Compares `tables`, `regions`, `describe` and `drop` on a real HBase with the answers of its Java client."""
 
 import json
 import os

@@ -103,9 +103,8 @@ static void test_replaced(void **state)
 		assert_int_equal(state_mark_of(path, "00000001", &mark, &err), 0);
 		assert_int_equal(mark, STATE_MARKED_BY_FOLLOWER);
 		assert_true(is_there(path, sizes[i], "/manifest.json"));
-		assert_true(
-			was_said("another state replaced replaced; apply checks all loads "
-				 "of the new state again"));
+		assert_true(was_said("another state replaced replaced; apply checks all loads "
+				     "of the new state again"));
 		said[0] = 0;
 	}
 	follow_free(f);
@@ -175,7 +174,8 @@ static void test_rebuild(void **state)
 	assert_int_equal(state_rebuild(path, &(struct state_topics){0}, NULL, 0, &lines, &err), 0);
 	buf_put(&lines, 0);
 	char *source =
-		mem_format("saltmill recorded load 00000002 from its mark, %s/handed/00000002\n", path);
+		mem_format("saltmill recorded load 00000002 from its mark, %s/handed/00000002\n",
+			   path);
 	assert_non_null(strstr((const char *)lines.ptr, source));
 	mem_free(source);
 	assert_int_equal(state_open(&s, path, false, &err), 0);

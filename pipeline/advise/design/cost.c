@@ -121,8 +121,8 @@ static bool is_answer(const struct cost_maker *m, size_t draw, size_t i)
 }
 
 /*
- * Shorten the places [*lo, *hi) to those that `latest` reads: it stops after N rows, from the newest
- * end.
+ * Shorten the places [*lo, *hi) to those that `latest` reads. `latest` stops after N rows, from the
+ * newest end.
  */
 static void stop_early(const struct cost_maker *m, size_t draw, bool exact, size_t *lo, size_t *hi)
 {

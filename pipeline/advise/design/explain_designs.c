@@ -148,7 +148,7 @@ static const char *finished(const struct describer *b, struct buf *text)
 	return s;
 }
 
-/* Say what recommends the design: its load, and its dearest question. */
+/* Explain the recommendation of the design by its load and its most expensive question. */
 static const char *reason_for(const struct describer *b, const struct design *g)
 {
 	struct buf out = {0};

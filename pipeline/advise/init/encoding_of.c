@@ -190,7 +190,7 @@ static bool count_letter(struct tally *t, enum script script, uint32_t before, u
 			t->language[i] += contains(languages[i], lower(c));
 	else if (frequent[script])
 		t->usual += contains(frequent[script], lower(c));
-	/* a capital after a small letter: the encoding swaps them */
+	/* a capital after a small letter, because the encoding swaps them */
 	bool upper = lower(c) != c, in_word = is_letter_of(script, before);
 	t->words += in_word;
 	t->capitals += in_word && upper;

@@ -107,8 +107,8 @@ static struct bytes read_head(const char *file, uint8_t *room)
 }
 
 /*
- * Return true if the text has another encoding than UTF-8. A few wrong bytes in UTF-8 are damage:
- * the load rejects their rows.
+ * Return true if the text has another encoding than UTF-8. A few wrong bytes in UTF-8 are damage,
+ * and the load rejects their rows.
  */
 static bool is_narrow(struct bytes text)
 {

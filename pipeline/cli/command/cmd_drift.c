@@ -56,9 +56,8 @@ static bool is_above(const struct arguments *a, const struct drift *d)
 		above = true;
 		command_say("drift",
 			    "table %s: found a region with %.2f times the mean, and %zu regions "
-			    "that HBase will split, expected at most %g times the mean and no such "
-			    "region (--fail-above); run "
-			    "the script that drift prints",
+			    "that HBase will split, expected at most %g times and none "
+			    "(--fail-above); run the script that drift prints",
 			    table->schema->name, factor, bursts, a->fail_above);
 	}
 	return above;

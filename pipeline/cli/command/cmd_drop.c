@@ -79,7 +79,7 @@ static int attempt_drop(struct hbase *h, const char *table, const uint64_t nonce
 	if (rc == RC_OK && state == TABLE_ENABLED)
 		rc = hbase_disable(h, table, nonces, why, err);
 	if (rc && strcmp(why->name, "TableNotEnabledException") == 0)
-		why->trouble = TROUBLE_BUSY; /* somebody else disables it: look again */
+		why->trouble = TROUBLE_BUSY; /* somebody else disables it, so look again */
 	if (rc == RC_OK)
 		rc = hbase_delete(h, table, nonces + 2, why, err);
 	return rc && why->trouble == TROUBLE_MISSING ? RC_OK : rc;

@@ -190,9 +190,9 @@ static char *make_advice(const struct key_desk *d, const struct ranges_shown *s,
 	if (s->ranges->whole)
 		return whole_advice(d, s, q, a);
 	if (s->ranges->lost)
-		return mem_format("the row key does not keep the order of `%s` (it is reversed, "
-				  "has padding at the front, or has the form of the source), so "
-				  "the condition has no range",
+		return mem_format("the row key does not keep the order of `%s`, so the condition "
+				  "has no range (it is reversed, padded at the front, or in the "
+				  "form of the source)",
 				  s->ranges->lost);
 	return NULL;
 }

@@ -205,8 +205,8 @@ const struct command stream_command = {
 		"with the others.",
 	.statuses = "0 ended by SIGINT or SIGTERM, and all published loads are complete; 1 "
 		    "failed; " STATUS_USAGE
-		    "; 3 ended by a signal, but events were rejected, a partition is "
-		    "parked, or HBase refuses a load",
+		    "; 3 ended by a signal, with rejected events, a parked partition, or a load "
+		    "that HBase refuses",
 	.examples = {"saltmill stream conf/clicks.yaml --state var/clicks -o /srv/loads --metrics "
 		     "127.0.0.1:9109",
 		     "saltmill stream conf/clicks.yaml --state var/clicks --apply master1,master2 "

@@ -13,10 +13,10 @@
 
 const char help_statuses[] =
 	"0 done; 1 failed, saltmill publishes nothing; 2 wrong usage or job file, saltmill "
-	"starts nothing; 3 done and published, but saltmill rejected some input, a partition of "
-	"a stream is parked, HBase refuses a load, or a region exceeds the tolerance; 130 or 143 "
-	"stopped by SIGINT or SIGTERM, saltmill publishes nothing. `stream` and `apply --follow` "
-	"run until such a signal and exit with 0 or 3. If only printing the result failed, the "
+	"starts nothing; 3 done and published, with rejected input, a parked partition of a "
+	"stream, a load that HBase refuses, or a region above the tolerance; 130 or 143 stopped "
+	"by SIGINT or SIGTERM, saltmill publishes nothing. `stream` and `apply --follow` run "
+	"until such a signal and exit with 0 or 3. If only printing the result failed, the "
 	"status is 1 and a message explains this";
 
 /* Definitions of terms. A page that contains one of a term's words ends with its definition. */

@@ -88,8 +88,8 @@ static void figure(struct buf *out, const struct plan_table_view *t)
 	html_code(out, t->name);
 	buf_printf(out,
 		   ": busiest server %.1f %% (p99 %.1f %%), busiest region %.1f %%, %.1f of %zu "
-		   "regions written at a time, largest region %.2f times as large after the newest "
-		   "fifth</figcaption></figure>\n",
+		   "regions get writes at a time; after the newest fifth, the largest region is "
+		   "%.2f times as large</figcaption></figure>\n",
 		   100 * h->server_mean, 100 * h->server_p99, 100 * h->region_mean, h->written,
 		   h->regions, h->grown);
 }

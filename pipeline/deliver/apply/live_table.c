@@ -91,7 +91,10 @@ static bool was_chosen(const struct applied *t, const struct table_difference *d
 	return false;
 }
 
-/* Leave out what `codec: auto` chose, and mention it: HBase converts the files at compactions. */
+/*
+ * Omit the choice of `codec: auto`, and mention it, because HBase converts the files at
+ * compactions.
+ */
 static void keep_chosen(struct applied *t, struct table_differences *d)
 {
 	size_t n = 0;

@@ -18,7 +18,7 @@ struct record_sink {
 	int (*room)(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
 		    uint64_t last_seq, uint8_t **to, struct error *err);
 	void (*take)(void *ctx, unsigned worker, size_t table, const struct record_batch *r);
-	/* Called by each thread after each piece of input. */
+	/* Each thread calls this function after each piece of input. */
 	int (*piece_end)(void *ctx, unsigned worker, uint64_t piece, struct error *err);
 };
 

@@ -84,8 +84,8 @@ static int no_meeting(const struct map_report *r, uint64_t expected, struct erro
 	return error_set(
 		err, RC_DATA,
 		"%s: the slice of %s begins at byte %llu, but the previous slice ends at byte "
-		"%llu, because of a line end in quotes or a repeated slice; map the input again "
-		"with --slice =%llu-%llu, and omit this slice",
+		"%llu; the cause is a line end in quotes or a repeated slice; map the input "
+		"again with --slice =%llu-%llu, and omit this slice",
 		r->path, r->folder, (ull)r->first, (ull)expected, (ull)expected, (ull)r->to);
 }
 

@@ -291,8 +291,8 @@ static void say_digests(struct findings *out, const struct manifest *m)
 		     m->digests.known
 			     ? "as written"
 			     : "an old version wrote this manifest without digests of the "
-			       "manifest and of rejects.jsonl, so verify cannot detect changes "
-			       "of inputs, job digest, predictions and texts of rejects");
+			       "manifest and of rejects.jsonl, so verify cannot detect all "
+			       "changes of the manifest and of rejects");
 }
 
 /*

@@ -153,8 +153,8 @@ static int name_fault(const struct where *w, const struct condition *c, size_t f
 			w->question, c->at, err,
 			"table %s has `%.60s` only in a hash or a salt, which alone does not "
 			"decide the condition; use `=` for all fields of a hash of 8 bytes or "
-			"more, store the field in a cell, or use `saltmill get` with all fields "
-			"of the key",
+			"more, store the field in a cell, or run `saltmill get` with the whole "
+			"key",
 			t->schema.name, c->name);
 	return question_fault(w->question, c->at, err,
 			      "table %s: found `%.60s`, expected a field of its key or cells",
