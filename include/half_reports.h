@@ -69,7 +69,7 @@ struct reduce_region {
 	uint64_t cells_hidden; /* and examples, as in struct cut_result */
 	struct reduce_collision *hidden;
 	size_t nhidden;
-	struct reduce_slice *slices; /* the slices, in rising order; empty if `total` is found */
+	struct reduce_slice *slices; /* the slices, in rising order; empty with a `total` */
 	size_t nslices;
 	struct region_total total;   /* of `reduce --totals` */
 	struct manifest_file *files; /* files with paths relative to the folder of the report */

@@ -403,7 +403,7 @@ void run_builder_take(struct run_builder *b, const struct record_batch *r)
 {
 	_Static_assert(RECORD_BATCH <= UNSEEN_MAX && RECORD_SLACK <= SLACK_BYTES &&
 			       (unsigned)LARGE_BYTES_LEAST >= RECORD_PAYLOAD,
-		       "a batch fits, and no payload is stored separately");
+		       "a batch fits, and needs no separate payload");
 	const uint32_t string = (uint32_t)(b->used + r->head);
 	if (b->records == 0) {
 		b->first_seq = b->least_seq = r->first_seq;

@@ -1,7 +1,7 @@
 """Writes the data sets of the golden cases of `design`: python3 tests/cli/design_sets.py FOLDER [NAME...]
 
-Each set has its own seed, so that a set does not depend on the others. Values are drawn as the published descriptions of
-the cases have them: Zipf frequencies, times at random in 30 days, one user with 30 % of the events.
+Each set has its own seed, so that a set does not depend on the others. The values follow the published descriptions of
+the cases. They have Zipf frequencies, random times in 30 days, and one user with 30 % of the events.
 """
 import bisect
 import datetime

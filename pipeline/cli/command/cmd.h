@@ -48,11 +48,11 @@ const struct command *command_find(const char *name);
 
 /* Exit statuses that several commands share. */
 #define STATUS_USAGE   "2 wrong usage or job file, saltmill starts nothing"
-#define STATUS_STOPPED "130 or 143 stopped by SIGINT or SIGTERM, nothing is published"
+#define STATUS_STOPPED "130 or 143 stopped by SIGINT or SIGTERM, saltmill publishes nothing"
 #define STATUS_PUBLISHES                                                                           \
-	"0 published; 1 failed, and nothing is published unless the message says "                 \
+	"0 published; 1 failed, and saltmill publishes nothing unless the message says "           \
 	"so; " STATUS_USAGE "; "                                                                   \
-	"3 published, but some input was rejected, or a region exceeds the "                       \
+	"3 published, with rejected input, or a region above the "                                 \
 	"tolerance; " STATUS_STOPPED
 
 /*

@@ -316,7 +316,7 @@ static const struct form_member design_members[] = {
 static const struct form design_item_form = FORM(design, design_members);
 
 static const struct form_member result_members[] = {
-	{"events", FORM_COUNT, IN(design_result, events), "events that were read"},
+	{"events", FORM_COUNT, IN(design_result, events), "number of read events"},
 	{"rejected", FORM_COUNT, IN(design_result, rejected), "bad events"},
 	{"span_s", FORM_RATIO, IN(design_result, span_s),
 	 "seconds from the first to the last event"},
@@ -327,8 +327,8 @@ static const struct form_member result_members[] = {
 	 .items = &constants_form},
 	{"disk_ratio", FORM_RATIO, IN(design_result, disk_ratio),
 	 "bytes on disk for a byte of KeyValues"},
-	{"keys", FORM_SIZE, IN(design_result, nkeys), "row keys that were measured"},
-	{"designs", FORM_SIZE, IN(design_result, ndesigns), "designs that were compared"},
+	{"keys", FORM_SIZE, IN(design_result, nkeys), "number of measured row keys"},
+	{"designs", FORM_SIZE, IN(design_result, ndesigns), "number of compared designs"},
 	{"notes", FORM_TEXTS, IN(design_result, notes), "assumptions and warnings",
 	 COUNT_AT(design_result, nnotes)},
 	{"list", FORM_LIST, IN(design_result, list), "the best design, others, obvious designs",

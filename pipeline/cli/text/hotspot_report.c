@@ -16,7 +16,7 @@ static const struct form_member band_members[] = {
 static const struct form band_form = FORM(hot_band_view, band_members);
 
 static const struct form_member members[] = {
-	{"events", FORM_COUNT, IN(plan_hotspot_view, events), "events that were replayed"},
+	{"events", FORM_COUNT, IN(plan_hotspot_view, events), "number of replayed events"},
 	{"every", FORM_COUNT, IN(plan_hotspot_view, every), "the replay has one event of so many"},
 	{"windows", FORM_COUNT, IN(plan_hotspot_view, windows), "windows of events"},
 	{"window_events", FORM_COUNT, IN(plan_hotspot_view, window_events),

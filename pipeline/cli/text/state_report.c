@@ -410,9 +410,8 @@ static const struct form_member load_members[] = {
 	{"applied_to", FORM_TEXT, IN(state_load_view, l.handed_to),
 	 "id of the HBase cluster to which saltmill applied the load", FORM_IF_ANY},
 	{"applied_ms", FORM_INT, IN(state_load_view, l.handed_ms),
-	 "time when the load was "
-	 "applied, in ms since 1970",
-	 FORM_IF, IF(state_load_view, is_applied)},
+	 "time when the load came into HBase, in ms since 1970", FORM_IF,
+	 IF(state_load_view, is_applied)},
 	{"gone", FORM_FLAG, IN(state_load_view, gone),
 	 "true if the folder of the load does not "
 	 "exist",

@@ -16,7 +16,7 @@ int unite_find_totals(struct load *l, struct error *err);
  */
 int unite_check_region(const struct load *l, size_t table, const struct reduce_region *r,
 		       const char *folder, struct error *err);
-/* Check that each region with rows was reduced. `seen` is [tables][regions]. */
+/* Check that reduces have handled each region with rows. `seen` is [tables][regions]. */
 int unite_check_seen(const struct load *l, bool *const *seen, struct error *err);
 
 #endif

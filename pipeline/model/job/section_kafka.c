@@ -358,7 +358,7 @@ static const struct key kafka_keys[] = {
 	 .read = read_start},
 	{.name = "tombstones",
 	 WORDS(CHOICE, "filter",
-	       "a message without a value deletes its row, is filtered, or is a bad event",
+	       "a message without a value deletes its row, counts as filtered, or is a bad event",
 	       "tombstones: delete"),
 	 .read = read_choice,
 	 .offset = offsetof(struct kafka_source, tombstones),
