@@ -50,8 +50,8 @@ const struct command *command_find(const char *name);
 #define STATUS_USAGE   "2 wrong usage or job file, saltmill starts nothing"
 #define STATUS_STOPPED "130 or 143 stopped by SIGINT or SIGTERM, saltmill publishes nothing"
 #define STATUS_PUBLISHES                                                                           \
-	"0 published; 1 failed, and saltmill publishes nothing unless the message says "           \
-	"so; " STATUS_USAGE "; "                                                                   \
+	"0 published; 1 failed, and saltmill publishes nothing unless the message "                \
+	"reports a publication; " STATUS_USAGE "; "                                                \
 	"3 published, with rejected input, or a region above the "                                 \
 	"tolerance; " STATUS_STOPPED
 
