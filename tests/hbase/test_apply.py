@@ -424,4 +424,4 @@ def test_refusals(on_hdfs, tmp_path):
     other = json.loads((on_hdfs.out / "manifest.json").read_text())
     assert other["tables"]
     (tmp_path / "out.saltmill-apply").write_text("saltmill-apply 1 00 other #00000000\n")
-    on_hdfs.refused("was damaged", status=1)
+    on_hdfs.refused("has damage", status=1)

@@ -292,7 +292,7 @@ def test_rebuilt(rig, kafka, instances):
     newest[-1].unlink()
     for words in (["loads"], ["status"], ["stream", rig.job]):
         done = rig.run(*words, "--state", rig.state, status=1)
-        assert "shared.json was damaged" in done.stderr and "--rebuild` rebuilds a state" in done.stderr
+        assert "shared.json has damage" in done.stderr and "--rebuild` rebuilds a state" in done.stderr
     done = rig.run("loads", "--state", rig.state, "--rebuild")
     assert f"{rig.state}/shared.json was rebuilt: topic {rig.topic}, 3 partitions" in done.stdout
     assert f"{rig.state}/p00002/topic.json was rebuilt" in done.stdout
