@@ -242,6 +242,11 @@ demo-spark: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/demo_spark.py
 
+## spark-scale: load SLICES x REGIONS with Spark, and print what the driver needed; make spark-scale ARGS="3000 2000"
+spark-scale: deps
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/spark_scale.py $(or $(ARGS),300 200)
+
 ## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark, with the worker
 wheel: worker ; @pipeline/spark/wheel.sh $(VERSION) $(MACHINE)
 
@@ -349,4 +354,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: predictions simulate simulate-bugs mutants house kills sniffers sets questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: predictions simulate simulate-bugs mutants house kills sniffers sets questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
