@@ -227,7 +227,7 @@ def test_unlisted_and_listed_twice(load):
     assert_found(problems(load), paths[0], "not listed")
     edit_manifest(load, lambda m: m["tables"][0]["files"].append(m["tables"][0]["files"][0]))
     again = json.loads((load / "manifest.json").read_text())["tables"][0]["files"][0]["path"]
-    assert_found(problems(load), again, "listed twice")
+    assert_found(problems(load), again, "lists this file twice")
 
 
 def test_edited_splits(load):

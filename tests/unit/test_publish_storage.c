@@ -156,7 +156,7 @@ static void folders(void **state)
 	assert_int_equal(e[0].info.kind, STORAGE_FILE);
 	assert_string_equal(e[1].name, "c");
 	assert_int_equal(storage_list(s, file, &a, &e, &n, &err), RC_IO);
-	assert_int_equal(storage_make_dirs(s, file, 0, &err), RC_IO); /* a file is in the way */
+	assert_int_equal(storage_make_dirs(s, file, 0, &err), RC_IO); /* a file has the name */
 	/* a moved folder keeps its id, and a move overwrites nothing */
 	assert_int_equal(kind_of(s, b, &info), STORAGE_FOLDER);
 	assert_int_equal(storage_move(s, b, there, &err), RC_OK);

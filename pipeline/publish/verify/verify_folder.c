@@ -96,7 +96,7 @@ static void expect(struct walk *w)
 	for (size_t i = 1; i < w->files.count; i++)
 		if (strcmp(w->files.item[i - 1], w->files.item[i]) == 0)
 			findings_add(w->out, true, w->files.item[i],
-				     "listed twice in the manifest");
+				     "the manifest lists this file twice");
 }
 
 /*
