@@ -56,7 +56,7 @@ struct csv_reader {
 	struct marks marks; /* the next mark is the first at or after pos */
 	uint64_t line;
 	/* the row that libcsv is reading */
-	struct buf text;
+	struct buf text, unclosed;
 	size_t ncolumns;
 	bool row_done;
 };

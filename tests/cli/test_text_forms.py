@@ -123,6 +123,38 @@ def test_lenient_quotes(tmp_path, saltmill):
     assert load(saltmill, tmp_path, COLUMNS, data, out="strict").returncode == 1
 
 
+def test_lenient_rows_are_lines(tmp_path, saltmill):
+    data = '1,1,a\\\n2,2,"b\\\n3,3,"c\\""\n'
+    assert load(saltmill, tmp_path, f"{COLUMNS}, quotes: lenient, escapes: plain", data).returncode == 0
+    assert [x[2] for x in rows(saltmill, tmp_path)] == ["a\\", '"b\\', 'c"']
+
+
+def lenient(line):
+    """Splits a line in the obvious way: it looks for the closing quote of each value again."""
+    values, p = [], 0
+    while True:
+        text, i, closed = "", p + 1, False
+        while line[p:p + 1] == '"' and i < len(line) and not closed:
+            closed = line[i] == '"' and line[i + 1:i + 2] in ("", ",")
+            pair = line[i:i + 2] == '""'
+            text, i = text if closed else text + line[i], i + 1 + pair
+        end = i if closed else (line + ",").index(",", p)
+        values.append(text if closed else line[p:end])
+        if end == len(line):
+            return values
+        p = end + 1
+
+
+def test_lenient_quotes_of_any_lines(tmp_path, saltmill):
+    draw = random.Random(5)
+    texts = ["".join(draw.choices('",a', [4, 2, 1], k=draw.randrange(2, 14))) for _ in range(5000)]
+    lines = [f"{t},{i:04},1" for i, t in enumerate(texts)]
+    keys = "columns: [a, b, s, id, n], quotes: lenient, empty: value"
+    assert load(saltmill, tmp_path, keys, "\n".join(lines) + "\n", "--max-rejects", "100%").returncode in (0, 3)
+    want = [(v[3], v[2]) for line in lines if len(v := lenient(line)) == 5]
+    assert len(want) > 500 and [(x[0], x[2] or "") for x in rows(saltmill, tmp_path)] == want
+
+
 def test_minus_signs(tmp_path, saltmill):
     data = "1,12.50-,a\n2,-1.25,b\n3,3,c\n"
     assert load(saltmill, tmp_path, f"{COLUMNS}, minus: trailing", data).returncode == 0

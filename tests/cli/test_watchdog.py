@@ -179,6 +179,14 @@ def json_of_keys():
         b'{"id":%d,%s"x":1}\n' % (i, b"".join(b'"k%d":1,' % k for k in range(50000))) for i in range(40))
 
 
+def escapes_in_documents():
+    return job("json", "in", fields="id: {}, x: {}", source=", layout: documents"), b'{"id":1,"x":"%s"}' % (rb"\u0434" * 400000)
+
+
+def stray_quotes():
+    return job("csv", "in", source=", quotes: lenient"), b'1,' + b'"a,' * 1000000 + b"\n"
+
+
 def arrow_dictionary():
     """Makes events that refer to one long text of the dictionary."""
     n = 200000
@@ -191,7 +199,7 @@ def arrow_dictionary():
 
 
 MADE = [avro_empty_tree, avro_many_trees, avro_wide_items, avro_unions, rows_with_patterns, skipped_rows, twins_in_the_header,
-        numbered_names, deep_json, long_quotes, json_of_keys, arrow_dictionary]
+        numbered_names, deep_json, long_quotes, json_of_keys, escapes_in_documents, stray_quotes, arrow_dictionary]
 
 
 @pytest.mark.parametrize("make", MADE, ids=lambda f: f.__name__)

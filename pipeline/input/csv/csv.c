@@ -63,6 +63,7 @@ void csv_close(struct csv_reader *r)
 	mem_free(r->columns);
 	marks_close(&r->marks);
 	buf_release(&r->text);
+	buf_release(&r->unclosed);
 	pattern_scratch_release(&r->scratch);
 	*r = (struct csv_reader){0};
 }

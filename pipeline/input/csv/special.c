@@ -19,6 +19,9 @@ struct split {
 	/* the current value: its start in the text, and in the copy if there is one */
 	const uint8_t *from;
 	uint8_t *to, *copy;
+	/* QUOTES_LENIENT: a bit for each byte of the row, set by is_unclosed; NULL at first */
+	const uint8_t *row;
+	uint8_t *unclosed;
 };
 
 static bool is_gap(uint8_t c)
@@ -172,9 +175,41 @@ static const uint8_t *take_escape(struct split *s, const uint8_t *p)
 
 /* --- delimited rows --- */
 
+/* With QUOTES_LENIENT a row is one line, so a backslash before a line end is text. */
 static bool is_escape(const struct split *s, const uint8_t *p)
 {
-	return *p == '\\' && s->d->escapes != ESCAPES_NONE;
+	if (*p != '\\' || s->d->escapes == ESCAPES_NONE)
+		return false;
+	return s->d->quotes != QUOTES_LENIENT || p + 1 == s->end || !csv_is_end(p[1]);
+}
+
+/*
+ * Many values of a row may begin with a quote that no other quote closes. The search for the closing
+ * quote fails if it comes to a byte from which an earlier search failed. So all searches in a row
+ * read each byte at most twice.
+ */
+static bool is_unclosed(struct split *s, const uint8_t *p)
+{
+	size_t at = (size_t)(p - s->row);
+	uint8_t bit = (uint8_t)(1u << at % 8);
+
+	if (!s->unclosed)
+		return false;
+	bool marked = s->unclosed[at / 8] & bit;
+	s->unclosed[at / 8] |= bit;
+	return marked;
+}
+
+/* Mark bytes from the second search on. The row ends at or after `p`. */
+static void mark_unclosed(struct split *s, const uint8_t *p)
+{
+	size_t n = (size_t)(p - s->row) / 8 + 1;
+
+	if (s->unclosed)
+		return;
+	s->r->unclosed.len = 0;
+	s->unclosed = buf_reserve(&s->r->unclosed, n);
+	memset(s->unclosed, 0, n);
 }
 
 static void bad_quote(struct split *s, const uint8_t *at, bool in_quotes, struct csv_row *row)
@@ -198,9 +233,13 @@ static bool take_quoted(struct split *s, struct csv_row *row)
 
 	s->from = p;
 	for (;;) {
-		if (p == s->end || (lenient && csv_is_end(*p))) {
-			row->kind = lenient ? row->kind : CSV_OPEN;
-			return !lenient;
+		if (lenient && (at_line_end(s, p) || is_unclosed(s, p))) {
+			mark_unclosed(s, p);
+			return false;
+		}
+		if (p == s->end) {
+			row->kind = CSV_OPEN;
+			return true;
 		}
 		if (is_escape(s, p)) {
 			p = take_escape(s, p);
@@ -429,6 +468,7 @@ void special_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, boo
 	struct split s = {.r = r,
 			  .d = r->special,
 			  .p = p,
+			  .row = p,
 			  .end = end,
 			  .final = final,
 			  .store = store,

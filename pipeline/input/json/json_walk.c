@@ -22,12 +22,14 @@ static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
 /* Return the end of the string at `p`, or NULL if the text ends before it. */
 static const uint8_t *string_end(const uint8_t *p, const uint8_t *end)
 {
-	for (p++; p < end; p++) {
-		const uint8_t *quote = memchr(p, '"', (size_t)(end - p));
-		const uint8_t *slash = quote ? memchr(p, '\\', (size_t)(quote - p)) : NULL;
+	const uint8_t *quote = NULL;
 
+	for (p++; p < end; p++) {
+		if (!quote || quote < p) /* many escapes may come before one quote */
+			quote = memchr(p, '"', (size_t)(end - p));
 		if (!quote)
 			return NULL;
+		const uint8_t *slash = memchr(p, '\\', (size_t)(quote - p));
 		if (!slash)
 			return quote + 1;
 		p = slash + 1;
