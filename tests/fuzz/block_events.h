@@ -1,8 +1,5 @@
 /*
- * block_events.h - checks that a file of blocks gives the same events in pieces of any size, or an
- * error
- *
- * The first byte chooses the size of the small pieces. The rest is the file.
+ * block_events.h - checks that a file gives the same events in pieces of any size, or an error
  */
 #ifndef SALTMILL_FUZZ_BLOCK_EVENTS_H
 #define SALTMILL_FUZZ_BLOCK_EVENTS_H
@@ -49,30 +46,13 @@ static inline int note_reject(void *ctx, const struct rejected *r, struct error 
 	return RC_OK;
 }
 
-static inline int read_blocks(const char *path, enum source_kind kind, size_t piece_bytes,
+static inline int read_events(const char *path, const struct job *job, size_t piece_bytes,
 			      struct buf *log, struct error *err)
 {
-	static const char *names[] = {"id", "v", "w.x", "l[0]", "m.k", "t"};
-
-	enum { N = sizeof names / sizeof *names };
-	struct field fields[N];
-	struct job job = {.path = "job",
-			  .source = kind,
-			  .kafka = {.format = KAFKA_JSON},
-			  .csv = {.delimiter = ',', .quote = '"', .max_row_bytes = BLOCK_MOST},
-			  .fields = fields,
-			  .nfields = kind == SOURCE_ARROW ? 3 : N};
 	const struct input input = {.files = &path, .nfiles = 1};
-	struct source_options options = {.job = &job, .input = &input, .piece_bytes = piece_bytes};
+	struct source_options options = {.job = job, .input = &input, .piece_bytes = piece_bytes};
 	struct source_sink sink = {.ctx = log, .event = note_event, .reject = note_reject};
 	struct source *source;
-
-	for (size_t i = 0; i < N; i++)
-		fields[i] = (struct field){.name = names[i], .columns = &names[i], .ncolumns = 1};
-	if (kind == SOURCE_ARROW)
-		fields[2].columns = &names[5];
-	fields[job.nfields - 1].type = FIELD_TIME;
-	fields[job.nfields - 1].unit = TIME_OF_SOURCE;
 	int rc = source_open(&source, &options, err);
 	if (rc)
 		return rc;
@@ -84,17 +64,15 @@ static inline int read_blocks(const char *path, enum source_kind kind, size_t pi
 	return rc;
 }
 
-static inline void fuzz_blocks(enum source_kind kind, const uint8_t *data, size_t size)
+/* Returns RC_END, or the error of both readings. */
+static inline int same_in_pieces(const struct job *job, size_t piece_bytes, struct bytes file)
 {
 	struct buf small = {0}, large = {0};
 	struct error err, other;
 	char path[64];
-
-	if (size == 0)
-		return;
-	int fd = memory_file(bytes_of(data + 1, size - 1), path);
-	int rc = read_blocks(path, kind, 1 + data[0], &small, &err);
-	int again = read_blocks(path, kind, 1 << 16, &large, &other);
+	int fd = memory_file(file, path);
+	int rc = read_events(path, job, piece_bytes, &small, &err);
+	int again = read_events(path, job, 1 << 16, &large, &other);
 	expect_sentence(rc, &err);
 	expect_sentence(again, &other);
 	if ((rc == RC_END) != (again == RC_END))
@@ -104,6 +82,31 @@ static inline void fuzz_blocks(enum source_kind kind, const uint8_t *data, size_
 	buf_release(&small);
 	buf_release(&large);
 	close(fd);
+	return rc;
+}
+
+/* The first byte chooses the size of the small pieces. The rest is the file. */
+static inline void fuzz_blocks(enum source_kind kind, const uint8_t *data, size_t size)
+{
+	static const char *names[] = {"id", "v", "w.x", "l[0]", "m.k", "t"};
+
+	enum { N = sizeof names / sizeof *names };
+	struct field fields[N];
+	struct job job = {.path = "job",
+			  .source = kind,
+			  .kafka = {.format = KAFKA_JSON},
+			  .csv = {.delimiter = ',', .quote = '"', .max_row_bytes = BLOCK_MOST},
+			  .fields = fields,
+			  .nfields = kind == SOURCE_ARROW ? 3 : N};
+
+	for (size_t i = 0; i < N; i++)
+		fields[i] = (struct field){.name = names[i], .columns = &names[i], .ncolumns = 1};
+	if (kind == SOURCE_ARROW)
+		fields[2].columns = &names[5];
+	fields[job.nfields - 1].type = FIELD_TIME;
+	fields[job.nfields - 1].unit = TIME_OF_SOURCE;
+	if (size)
+		same_in_pieces(&job, 1 + data[0], bytes_of(data + 1, size - 1));
 }
 
 #endif

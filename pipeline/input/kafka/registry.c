@@ -1,7 +1,6 @@
 #include "registry.h"
 
 #include <curl/curl.h>
-#include <jansson.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -9,6 +8,7 @@
 #include "late.h"
 #include "pool.h"
 #include "properties.h"
+#include "registry_schemas.h"
 
 #define ANSWER_MOST  ((size_t)16 << 20)
 #define PATIENCE_S   30
@@ -16,13 +16,11 @@
 #define LONG_WAIT_S  10.0
 #define ANSWER_S     20L
 #define LOOK_NS	     50000000 /* longest delay until a signal ends a wait */
-#define REFERS_MOST  1000     /* limit of schemas to which a schema refers, directly or not */
 
 /* The schema of an ID. The registry keeps it until the end. */
 struct known_schema {
 	uint32_t id;
-	const char *refusal; /* why the source rejects its messages, NULL if it accepts them */
-	const struct avro_plan *plan;
+	struct schema_found found; /* `refusal` is `nowhere` if the registry lacks the schema */
 };
 
 struct registry {
@@ -173,19 +171,6 @@ static long ask_once(struct registry *r, const char *url)
 }
 
 /*
- * Return true if the answer is JSON. A proxy may answer instead of the registry while the registry
- * is down.
- */
-static bool is_json(const struct registry *r)
-{
-	json_t *json =
-		json_loadb((const char *)r->answer.ptr, r->answer.len, JSON_DECODE_ANY, NULL);
-
-	json_decref(json);
-	return json != NULL;
-}
-
-/*
  * Request `path` until the answer is final. 200 and 404 are final, and any other final status is an
  * error. `what` names the requested schema in messages.
  */
@@ -202,7 +187,8 @@ static int ask(struct registry *r, const char *path, const char *what, long *sta
 		rc = stop_check(err);
 		if (rc)
 			break;
-		bool final = *status == 200 || *status == 404, other = final && !is_json(r);
+		bool final = *status == 200 || *status == 404,
+		     other = final && !schema_answer_is_json(buf_bytes(&r->answer));
 		if (final && !other)
 			break;
 		bool passing = other || *status == 0 || *status == 429 || *status >= 500;
@@ -233,164 +219,25 @@ static int ask(struct registry *r, const char *path, const char *what, long *sta
 	return rc;
 }
 
-/* --- answers --- */
-
-static int no_answer(struct registry *r, uint32_t id, const char *what, struct error *err)
+/* Request a version of a subject to which a schema refers, for schema_answer_read. */
+static int ask_for_version(void *ctx, uint32_t id, const char *subject, long long version,
+			   struct bytes *answer, struct error *err)
 {
-	return error_set(err, RC_DATA, "the schema registry at %s: schema %u: %s",
-			 r->job->registry.url, id, what);
-}
-
-/* --- schemas that refer to others --- */
-
-/* A schema and the schemas to which it refers. Read the deepest schemas first. */
-struct schema_reading {
-	struct registry *r;
-	uint32_t id; /* ID of the schema in the message */
-	struct avro_names *names;
-	struct read_before {
-		const char *name; /* "" if not given */
-		const char *subject;
-		json_int_t version;
-	} * before;
-	size_t nbefore;
-};
-
-static int read_schema(struct schema_reading *w, json_t *answer, const struct avro_type **out,
-		       struct error *err);
-
-/*
- * Return true if an earlier call has read the reference. If two references have one name, the first
- * reference counts, whatever their versions, because a type has one meaning in a schema.
- * Confluent's own serializers do the same (schema-registry,
- * AbstractSchemaProvider.resolveReferences).
- */
-static bool is_read(const struct schema_reading *w, const struct read_before *r)
-{
-	for (const struct read_before *b = w->before; b < w->before + w->nbefore; b++)
-		if ((*r->name && strcmp(b->name, r->name) == 0) ||
-		    (b->version == r->version && strcmp(b->subject, r->subject) == 0))
-			return true;
-	return false;
-}
-
-/*
- * Request a version of a subject. The caller owns the answer. Return NULL and set `*err` if there
- * is no such version.
- */
-static json_t *ask_for_version(struct schema_reading *w, const char *subject, json_int_t version,
-			       struct error *err)
-{
-	struct registry *r = w->r;
+	struct registry *r = ctx;
 	long status = 0;
 	char *escaped = curl_easy_escape(r->curl, subject, 0);
-	char *path =
-		mem_format("subjects/%s/versions/%lld", escaped ? escaped : "", (long long)version);
+	char *path = mem_format("subjects/%s/versions/%lld", escaped ? escaped : "", version);
 	char *what = mem_format("version %lld of subject %.200s, which schema %u refers to",
-				(long long)version, subject, w->id);
+				version, subject, id);
 	int rc = ask(r, path, what, &status, err);
-	json_t *answer = NULL;
 
-	if (rc == RC_OK && status == 200)
-		answer = json_loadb((const char *)r->answer.ptr, r->answer.len, 0, NULL);
-	if (rc == RC_OK && !answer)
-		error_set(err, RC_DATA, "the schema registry at %s does not have %s",
-			  r->job->registry.url, what);
+	if (rc == RC_OK && status != 200)
+		rc = error_set(err, RC_DATA, "the schema registry at %s does not have %s",
+			       r->job->registry.url, what);
+	*answer = buf_bytes(&r->answer);
 	curl_free(escaped);
 	mem_free(path);
 	mem_free(what);
-	return answer;
-}
-
-static int read_reference(struct schema_reading *w, json_t *reference, struct error *err)
-{
-	const char *name = json_string_value(json_object_get(reference, "name"));
-	const char *subject = json_string_value(json_object_get(reference, "subject"));
-	json_t *number = json_object_get(reference, "version");
-	json_int_t version = json_integer_value(number);
-	const struct read_before r = {name ? name : "", subject, version};
-	const struct avro_type *ignored;
-
-	if (!subject || !json_is_integer(number))
-		return no_answer(w->r, w->id, "found a reference without `subject` and `version`",
-				 err);
-	if (is_read(w, &r))
-		return RC_OK;
-	if (w->nbefore == REFERS_MOST)
-		return no_answer(w->r, w->id,
-				 "found references to more than 1,000 schemas, "
-				 "expected at most 1,000",
-				 err);
-	/* add it before its own references, so that a cycle ends */
-	w->before[w->nbefore++] =
-		(struct read_before){arena_strdup(&w->r->arena, r.name),
-				     arena_strdup(&w->r->arena, subject), version};
-	json_t *answer = ask_for_version(w, subject, version, err);
-	int rc = answer ? read_schema(w, answer, &ignored, err) : err->code;
-	json_decref(answer);
-	return rc;
-}
-
-static int read_schema(struct schema_reading *w, json_t *answer, const struct avro_type **out,
-		       struct error *err)
-{
-	struct arena *a = &w->r->arena;
-	json_t *text = json_object_get(answer, "schema"), *reference;
-	size_t i, len = json_string_length(text);
-	int rc = RC_OK;
-
-	json_array_foreach(json_object_get(answer, "references"), i, reference)
-	{
-		rc = read_reference(w, reference, err);
-		if (rc)
-			return rc;
-	}
-	if (!json_is_string(text))
-		return no_answer(w->r, w->id,
-				 "found a referenced schema without `schema`, "
-				 "expected `schema`",
-				 err);
-	struct bytes copy = bytes_of(arena_strndup(a, json_string_value(text), len), len);
-	rc = avro_schema_read_with(out, a, copy, w->names, err);
-	return rc == RC_OK ? rc
-			   : error_prefix(err, "schema %u of the registry at %s: ", w->id,
-					  w->r->job->registry.url);
-}
-
-static int read_avro(struct registry *r, struct known_schema *k, json_t *answer, struct error *err)
-{
-	const struct avro_type *schema;
-	struct schema_reading w = {.r = r, .id = k->id, .names = avro_names_new(&r->arena)};
-
-	w.before = mem_calloc(REFERS_MOST, sizeof *w.before);
-	int rc = read_schema(&w, answer, &schema, err);
-	mem_free(w.before);
-	if (rc)
-		return rc;
-	rc = avro_plan_new(&k->plan, &r->arena, schema, &r->columns, err);
-	return rc == RC_OK ? rc
-			   : error_prefix(err, "schema %u of the registry at %s: ", k->id,
-					  r->job->registry.url);
-}
-
-static int read_answer(struct registry *r, struct known_schema *k, struct error *err)
-{
-	json_t *answer = json_loadb((const char *)r->answer.ptr, r->answer.len, 0, NULL);
-	json_t *text = json_object_get(answer, "schema");
-	const char *type = json_string_value(json_object_get(answer, "schemaType"));
-	const char *wanted = r->job->format == KAFKA_AVRO ? "AVRO" : "JSON";
-	int rc = RC_OK;
-
-	if (!json_is_string(text))
-		rc = no_answer(r, k->id,
-			       "found another answer, expected a JSON object with a "
-			       "`schema`",
-			       err);
-	else if (strcmp(type ? type : "AVRO", wanted) != 0)
-		k->refusal = arena_strdup(&r->arena, type ? type : "AVRO");
-	else if (r->job->format == KAFKA_AVRO)
-		rc = read_avro(r, k, answer, err);
-	json_decref(answer);
 	return rc;
 }
 
@@ -407,6 +254,11 @@ static const char nowhere[] = "";
 static int learn(struct registry *r, uint32_t id, struct error *err)
 {
 	struct known_schema k = {.id = id};
+	const struct schema_place at = {.id = id,
+					.columns = &r->columns,
+					.arena = &r->arena,
+					.version = ask_for_version,
+					.ctx = r};
 	long status;
 
 	if (r->failure.code) {
@@ -418,9 +270,9 @@ static int learn(struct registry *r, uint32_t id, struct error *err)
 	snprintf(what, sizeof what, "schema %u", id);
 	int rc = ask(r, path, what, &status, err);
 	if (rc == RC_OK && status == 404)
-		k.refusal = nowhere;
+		k.found.refusal = nowhere;
 	else if (rc == RC_OK)
-		rc = read_answer(r, &k, err);
+		rc = schema_answer_read(&k.found, &at, buf_bytes(&r->answer), err);
 	if (rc) {
 		if (rc == RC_DATA) /* not the fault of one message, so not a reject */
 			err->code = rc = RC_CONFIG;
@@ -440,9 +292,9 @@ int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan
 	pthread_mutex_lock(&r->lock);
 	if (!find(r, id))
 		rc = learn(r, id, err);
-	struct known_schema k = {0};
+	struct schema_found k = {0};
 	if (rc == RC_OK)
-		k = *find(r, id);
+		k = find(r, id)->found;
 	pthread_mutex_unlock(&r->lock);
 	*plan = k.plan;
 	if (rc != RC_OK || !k.refusal)
