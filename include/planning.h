@@ -83,18 +83,25 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 /*
  * --- hot spots: the regions that the events write over time ---
  *
- *   hot_keys_new, planning_read, planning_make, hotspot_make for each table, hotspot_release,
- *   hot_keys_free
+ *   hot_keys_new, hot_keys_reserve, planning_read, planning_make, hotspot_make for each table,
+ *   hotspot_release, hot_keys_free
  */
 
-#define HOT_KEYS_MOST (1u << 20) /* events of a table to keep */
+#define HOT_KEYS_MOST	(1u << 19)  /* events of a table to keep */
+#define HOT_TABLE_BYTES (16u << 20) /* memory for the keys of a table, a part of --memory */
 
 /*
- * The keys of the events of each table. If there are more than HOT_KEYS_MOST events, a hash of the
- * place chooses the events to keep. The order of arrival is the order of the input; for a topic, it
- * is the order of the cells' times. The result does not depend on the threads.
+ * The keys of the events of each table. If a table has more than HOT_KEYS_MOST events, or their
+ * keys are long, a hash of the place chooses the events to keep. The order of arrival is the order
+ * of the input; for a topic, it is the order of the cells' times. The result does not depend on the
+ * threads.
  */
 struct hot_keys *hot_keys_new(void);
+/*
+ * Take the memory for the keys of all tables from run->memory_bytes. Returns RC_CONFIG if less than
+ * half of the memory would be left to read the events.
+ */
+int hot_keys_reserve(struct run_options *run, size_t tables, struct error *err);
 void hot_keys_free(struct hot_keys *a); /* NULL is fine */
 /* Prepare for records of a job by so many threads. */
 void hot_keys_open(struct hot_keys *a, const struct job *job, const struct row_plan *plan,
@@ -131,7 +138,7 @@ struct hotspot {
 	size_t bands, columns;
 };
 /* Replay the events of a table. Call hotspot_release whatever the result. */
-int hotspot_make(struct hotspot *h, const struct hot_keys *a, size_t table,
+int hotspot_make(struct hotspot *h, struct hot_keys *a, size_t table,
 		 const struct hotspot_options *o, struct error *err);
 void hotspot_release(struct hotspot *h);
 

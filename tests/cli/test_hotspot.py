@@ -179,3 +179,29 @@ def test_refused(saltmill, tmp_path):
         done = subprocess.run([saltmill, "plan", "job.yaml", *args], cwd=tmp_path, capture_output=True, text=True,
                               check=False)
         assert done.returncode == 2 and message in done.stderr
+
+
+def test_keys_are_a_part_of_the_memory(saltmill, tmp_path):
+    """600,000 events of three tables need more than 48 MB. A hash keeps a part of them, whatever the threads."""
+    n = 600000
+    (tmp_path / "ev.csv").write_text("".join(f"{i},{1700000000 + i},{i * 7919 % 100003}\n" for i in range(n)))
+    (tmp_path / "job.yaml").write_text(JOB + "".join(
+        TABLE.replace("NAME", f"t{t}").replace("KEY", k).replace("REGIONS", "count: 8") for t, k in enumerate((
+            "{field: user, as: u32}, {field: id, as: u32}", "{salt: 8, of: [id]}, {field: at, as: millis}, {field: id, as: u32}",
+            "{hash: md5, of: [id]}, {field: id, as: u64}, {field: at, as: reversed_millis}"))))
+
+    def run(*args, ok=0):
+        done = subprocess.run(["/usr/bin/time", "-f", "%M", saltmill, "plan", "job.yaml", "--quiet", "--json", *args], cwd=tmp_path,
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == ok, done.stderr
+        return done, int(done.stderr.split()[-1]) / 1024
+
+    done, peak = run("--hotspot", "--memory", "96M", "--threads", "2")
+    _, without = run("--memory", "48M", "--threads", "2")  # what 3 * 16 MB leave
+    assert peak < 96 + 32 + 3 * 16 and peak < without + 48  # the sketches are extra
+    hot = [t["hotspot"] for t in json.loads(done.stdout)["tables"]]
+    assert [h["every"] for h in hot] == [2, 2, 4]  # the third table has keys of 32 bytes
+    assert all(abs(h["events"] * h["every"] - n) < n / 50 for h in hot)
+    assert run("--hotspot", "--memory", "1G", "--threads", "1")[0].stdout == done.stdout
+    refused, _ = run("--hotspot", "--memory", "64M", ok=2)
+    assert "found --memory 64M, expected at least 96M" in refused.stderr and "give --memory 96M" in refused.stderr

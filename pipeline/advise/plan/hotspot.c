@@ -21,7 +21,7 @@ static double over_mean(const uint64_t *count, size_t n)
 }
 
 /* Cut the older events into as many regions of equal numbers of events. */
-static int cut_older(const struct job_table *t, const struct hot_key *e, size_t n, size_t regions,
+static int cut_older(const struct job_table *t, const struct hot_list *e, size_t n, size_t regions,
 		     struct splits *out, struct error *err)
 {
 	const struct plan_options o = {.rule = {.count = (uint32_t)regions}};
@@ -30,7 +30,7 @@ static int cut_older(const struct job_table *t, const struct hot_key *e, size_t 
 	struct plan p;
 
 	for (size_t i = 0; i < n; i++)
-		sample_add(s, e[i].at, 1);
+		sample_add(s, hot_key_at(e, i), 1);
 	int rc = plan_make(&p, s, &o, err);
 	if (rc == RC_OK)
 		rc = splits_copy(out, &p.splits, err);
@@ -40,10 +40,10 @@ static int cut_older(const struct job_table *t, const struct hot_key *e, size_t 
 }
 
 /* Measure the growth of the largest region while the newest events arrive. */
-static int measure_growth(struct hotspot *h, const struct job_table *t, const struct hot_key *e,
-			  size_t n, const struct hotspot_options *o, struct error *err)
+static int measure_growth(struct hotspot *h, const struct job_table *t, const struct hot_list *e,
+			  const struct hotspot_options *o, struct error *err)
 {
-	size_t older = n - n / NEWEST_PART;
+	size_t n = e->n, older = n - n / NEWEST_PART;
 	struct splits s = {0};
 	int rc = o->planned ? cut_older(t, e, older, o->splits->count + 1, &s, err)
 			    : splits_copy(&s, o->splits, err);
@@ -53,7 +53,7 @@ static int measure_growth(struct hotspot *h, const struct job_table *t, const st
 	for (size_t i = 0; rc == RC_OK && i < n; i++) {
 		if (i == older)
 			before = over_mean(count, s.count + 1);
-		count[splits_region(&s, e[i].at)]++;
+		count[splits_region(&s, hot_key_at(e, i))]++;
 	}
 	h->grown = before > 0 ? over_mean(count, s.count + 1) / before : 0;
 	mem_free(count);
@@ -111,27 +111,25 @@ static double rate_of(const struct hot_list *all, double writes)
 	return all->n && span > 0 ? (double)all->events * 1000 / span : 0;
 }
 
-int hotspot_make(struct hotspot *h, const struct hot_keys *a, size_t table,
+int hotspot_make(struct hotspot *h, struct hot_keys *a, size_t table,
 		 const struct hotspot_options *o, struct error *err)
 {
-	struct hot_list all;
-	struct hot_key *e = hot_keys_sorted(a, table, &all);
-	uint32_t *region = mem_alloc((all.n + 1) * sizeof *region);
+	const struct hot_list *all = hot_keys_sorted(a, table);
+	uint32_t *region = mem_alloc((all->n + 1) * sizeof *region);
 
-	*h = (struct hotspot){.every = UINT64_C(1) << all.rarity};
-	for (size_t i = 0; i < all.n; i++)
-		region[i] = (uint32_t)splits_region(o->splits, e[i].at);
-	double rate = rate_of(&all, o->writes) / (double)h->every;
+	*h = (struct hotspot){.every = UINT64_C(1) << all->rarity};
+	for (size_t i = 0; i < all->n; i++)
+		region[i] = (uint32_t)splits_region(o->splits, hot_key_at(all, i));
+	double rate = rate_of(all, o->writes) / (double)h->every;
 	double minute = rate * MINUTE_S;
 	const struct replay_options replay = {.regions = o->splits->count + 1,
 					      .servers = o->servers,
 					      .window = minute < 1e15 ? (uint64_t)minute : 0};
-	replay_make(&h->replay, region, all.n, &replay);
+	replay_make(&h->replay, region, all->n, &replay);
 	h->window_s = rate > 0 ? (double)h->replay.window / rate : 0;
 	draw_map(h);
-	int rc = all.n ? measure_growth(h, &a->job->tables[table], e, all.n, o, err) : RC_OK;
+	int rc = all->n ? measure_growth(h, &a->job->tables[table], all, o, err) : RC_OK;
 	mem_free(region);
-	mem_free(e);
 	return rc;
 }
 

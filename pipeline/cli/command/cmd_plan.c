@@ -293,6 +293,8 @@ static int plan(struct plan_run *r, struct error *err)
 	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
 	lint_job(&r->lint, &r->job, &r->args->live);
 	int rc = r->args->save ? samples_check(r->args->save, err) : RC_OK;
+	if (rc == RC_OK && r->hot_keys)
+		rc = hot_keys_reserve(&r->args->run, r->job.ntables, err);
 	if (rc == RC_OK)
 		rc = make_work_dir(r, err);
 	if (rc == RC_OK)
