@@ -30,6 +30,8 @@ struct design_figure {
 	double median, p99, most, mean;
 };
 
+struct hotspot; /* planning.h */
+
 struct design_answer {
 	const char *ask;
 	double rate;  /* questions a second */
@@ -39,6 +41,16 @@ struct design_answer {
 	bool filtered;	/* the question reads rows that do not match */
 	bool reversed;	/* the scan runs backwards */
 	double servers; /* rate * mean seconds */
+	/* blocks of each draw, rising; NULL for an index */
+	const double *draws;
+	size_t ndraws;
+};
+
+/* A part of a row key. */
+struct design_part {
+	const char *name; /* such as "created8 (newest first)" */
+	uint32_t bytes;	  /* 0 means that they vary */
+	bool computed;	  /* a salt or a hash */
 };
 
 enum design_kind { DESIGN_BASE, DESIGN_COPY, DESIGN_INDEX_TABLE };
@@ -46,10 +58,11 @@ extern const char *const design_kinds[]; /* ended by NULL */
 
 struct design_table {
 	enum design_kind kind;
-	const char *name;	  /* name of the table in the job of the design */
-	const char *first_field;  /* the first field of the key */
-	const char *key;	  /* name of the row key, such as "owner2 created8 id4" */
-	const char *const *parts; /* the parts in YAML, such as {field: owner, as: u16} */
+	const char *name;		   /* name of the table in the job of the design */
+	const char *first_field;	   /* the first field of the key */
+	const char *key;		   /* name of the row key, such as "owner2 created8 id4" */
+	const char *const *parts;	   /* the parts in YAML, such as {field: owner, as: u16} */
+	const struct design_part *anatomy; /* [nparts] */
 	size_t nparts;
 	double key_bytes, row_bytes; /* means; row_bytes counts uncompressed KeyValues */
 	uint64_t hidden;	     /* events of the sample that share a key with a later event */
@@ -58,6 +71,7 @@ struct design_table {
 	double busiest_region; /* mean share of the region that gets most writes of a minute */
 	double grown;	       /* rows of the largest region after the replay / mean rows */
 	double server_mean, server_p99; /* share of the busiest server in a minute */
+	const struct hotspot *writes; /* its map has the regions that the events write over time */
 };
 
 #define DESIGN_TABLES_MOST     3 /* tables of a new design */

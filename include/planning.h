@@ -140,6 +140,8 @@ struct hotspot {
 /* Replay the events of a table. Call hotspot_release whatever the result. */
 int hotspot_make(struct hotspot *h, struct hot_keys *a, size_t table,
 		 const struct hotspot_options *o, struct error *err);
+/* Make the heat map of h->replay. */
+void hotspot_map(struct hotspot *h);
 void hotspot_release(struct hotspot *h);
 
 /* The cost of a table's row key for a number of rows. HBase stores the key with every cell. */

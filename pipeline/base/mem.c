@@ -206,6 +206,15 @@ void *arena_grow(struct arena *a, void *list, size_t n, size_t size)
 	return larger;
 }
 
+void *arena_dup(struct arena *a, const void *list, size_t bytes)
+{
+	void *p = arena_alloc(a, bytes ? bytes : 1);
+
+	if (bytes)
+		memcpy(p, list, bytes);
+	return p;
+}
+
 char *arena_strndup(struct arena *a, const void *s, size_t len)
 {
 	char *p = arena_alloc(a, len + 1);

@@ -35,4 +35,11 @@ struct page_files {
 int page_make(struct buf *out, const char *path, const struct page_files *files, const char **kind,
 	      struct error *err);
 
+struct design_result;
+/*
+ * Append the page of `design`. The page has the designs as a table, and for each recommended design
+ * its row keys, the blocks of each drawn question, and the regions that the events write over time.
+ */
+void page_design(struct buf *out, const struct design_result *r);
+
 #endif

@@ -176,6 +176,9 @@ extern const struct form design_form, compare_form;
 /* Append the designs as a table, with a sentence for each design. */
 void design_report_text(struct buf *out, const struct design_result *r);
 void design_report_json(struct buf *out, const struct design_result *r);
+/* Format a load such as "38 %" or "2.1 servers", and the median cost of a question such as "16 x 4.5 MB". */
+const char *design_load_text(char text[24], double load);
+const char *design_cost_text(char cell[48], const struct design_answer *a);
 /* Append a sentence for each question of a design. */
 void design_questions_text(struct buf *out, const struct design *g);
 /* Append both designs, and the differences of the second one in percent. */

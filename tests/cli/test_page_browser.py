@@ -4,10 +4,12 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 
 import pytest
 
 from chromium import PATH, Chromium
+from loads import PROGRAM
 from test_page import MockTopic, Page, make, make_state, number, report, told_by
 
 CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE", pathlib.Path.home() / ".cache" / "saltmill"))
@@ -173,3 +175,54 @@ def test_without_the_script_nothing_is_missing(pages, browser, name):
     assert "<button" not in dom and browser.complaints == []
     assert Page(dom).tables == Page((pages / f"{name}.html").read_text(encoding="utf-8")).tables
     assert len(browser.picture()) > 20000
+
+
+@pytest.fixture(scope="module")
+def designed(tmp_path_factory):
+    """Returns the page of `design`, and design.json."""
+    folder = tmp_path_factory.mktemp("designed")
+    rows = [(i, i * 7919 % 300, 1735689600000 + i * 130000, f"<b>{i % 9}") for i in range(4000)]
+    (folder / "a.csv").write_text("id,owner,at,name\n" + "".join(f"{i},{o},{t},{n}\n" for i, o, t, n in rows))
+    done = subprocess.run([PROGRAM, "design", "a.csv", "--ask", "owner = ? latest 20", "1000/s", "--ask", "at between ? and ? + 1h", "2/s",
+                           "--ask", "id = ?", "5/s", "--rows", "1G", "--writes", "900/s", "-o", "out", "--quiet"], cwd=folder,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 3), done.stderr
+    return folder / "out" / "design.html", json.loads((folder / "out" / "design.json").read_text())
+
+
+@pytest.mark.parametrize("width, medium", [(390, "screen"), (1280, "screen"), (700, "print")])
+def test_designs_fit(designed, browser, width, medium):
+    """On a phone, tables scroll in their box. On a desktop and on paper, all columns fit."""
+    browser.open(designed[0], width=width)
+    browser.call("Emulation.setEmulatedMedia", media=medium)
+    try:
+        assert browser.ask("document.documentElement.scrollWidth") <= width
+        wide = "[...document.querySelectorAll('.wide')].filter(w => w.scrollWidth > w.clientWidth + 1).map(w => w.ariaLabel)"
+        assert width == 390 or browser.ask(wide) == []
+        assert browser.complaints == []
+        browser.ask(AXE.read_text())
+        assert browser.ask(VIOLATIONS.replace("RULES", ""))[0] == []
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_designs_of_the_page_are_those_of_the_json(designed, browser):
+    page, told = designed
+    browser.open(page, width=1280)
+    rows = browser.ask("[...document.querySelectorAll('.wide')].find(w => w.ariaLabel == 'designs and their costs')"
+                       ".querySelectorAll('tbody tr').values().map(r => [r.className, ...[...r.cells].map(c => c.innerText)]).toArray()")
+    assert [(r[1], r[0] == "idle") for r in rows] == [(d["name"], d["obvious"]) for d in told["list"]]
+    assert [r[-1] for r in rows] == [str(len(d["tables"])) for d in told["list"]]
+    assert browser.ask("[...document.querySelectorAll('dd')].map(d => d.innerText)") == [d["sentence"] + "." for d in told["list"] if d["obvious"]]
+    # a box for each part, with its bytes; the heat map of each table
+    shown = [d for d in told["list"] if not d["obvious"]]
+    boxes = browser.ask("[...document.querySelectorAll('.key')].map(k => [...k.querySelectorAll('small')].map(s => s.innerText))")
+    tables = [t for d in shown for t in d["tables"]]
+    assert len(boxes) == len(tables)
+    for box, table in zip(boxes, tables, strict=True):
+        assert len(box) == len(table["rowkey"])
+        assert sum(int(b.split()[0]) for b in box) == table["key_bytes"]
+    assert browser.ask("document.querySelectorAll('.side svg').length") == sum(len(d["tables"]) for d in told["list"])
+    # the ticks of each question are 201 draws
+    ticks = browser.ask("[...document.querySelectorAll('path.bar')].map(p => p.getAttribute('d').split('z').length - 1)")
+    assert ticks == [0 if q["plan"] == "index" else 201 for d in shown for q in d["questions"]]

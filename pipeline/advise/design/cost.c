@@ -326,6 +326,8 @@ int cost_measure(struct cost *c, const struct ask *k, const struct draws *d,
 		c->bytes = figure_of(f->bytes, d->n);
 		c->blocks = figure_of(f->blocks, d->n);
 		c->seconds = figure_of(f->seconds, d->n);
+		c->ndraws = d->n;
+		c->draws = arena_dup(a, f->blocks, d->n * sizeof *c->draws);
 		set_regions(c, &m);
 	}
 	mem_free(f);

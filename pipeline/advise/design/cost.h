@@ -50,8 +50,10 @@ struct cost {
 	bool filtered;	/* the query reads rows that do not match */
 	bool counted;	/* the ranges are exact, so `returned` is known */
 	double *region; /* [regions]: share of the seconds */
+	double *draws;	/* [ndraws]: blocks of each draw, rising */
+	size_t ndraws;
 };
-/* Measure the cost. cost->region is in the arena. */
+/* Measure the cost. Its lists are in the arena. */
 int cost_measure(struct cost *c, const struct ask *k, const struct draws *d,
 		 const struct keyed *keyed, const struct written_regions *w,
 		 const struct wanted_load *load, struct arena *a, struct error *err);

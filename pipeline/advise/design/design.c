@@ -84,6 +84,22 @@ static size_t regions_of(const struct design_run *r, double row_bytes)
 
 /* --- measuring the keys --- */
 
+/* Keep the heat map of the writes, without the counts of each window. */
+static void keep_map(struct measured_key *m, const struct written_regions *w, double writes)
+{
+	struct hotspot h = {.every = 1, .replay = w->replay, .grown = w->replay.grown};
+
+	hotspot_map(&h);
+	m->writes = h;
+	m->writes.window_s = writes > 0 ? (double)w->replay.window / writes : 0;
+	m->writes.replay.counts = NULL;
+	m->writes.replay.server_share = NULL;
+	m->writes.share = arena_dup(m->arena, h.share, h.bands * h.columns * sizeof *h.share);
+	m->writes.server = arena_dup(m->arena, h.server, h.columns * sizeof *h.server);
+	mem_free(h.share);
+	mem_free(h.server);
+}
+
 static void keep_writes(struct measured_key *m, const struct written_regions *w, unsigned servers)
 {
 	const struct write_replay *p = &w->replay;
@@ -122,6 +138,8 @@ static int measure_key(void *ctx, unsigned worker, size_t index, struct error *e
 				  m->arena, err);
 	if (rc == RC_OK && !k.failed)
 		keep_writes(m, &w, r->load.servers);
+	if (rc == RC_OK && !k.failed)
+		keep_map(m, &w, r->load.writes);
 	written_release(&w);
 	keyed_release(&k);
 	progress_add(r->progress, 1);

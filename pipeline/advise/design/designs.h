@@ -6,6 +6,7 @@
 #define SALTMILL_DESIGN_DESIGNS_H
 
 #include "cost.h"
+#include "planning.h"
 
 /* A row key with its measured costs. */
 struct measured_key {
@@ -17,8 +18,9 @@ struct measured_key {
 	uint64_t hidden;
 	size_t regions;
 	double key_bytes, row_bytes, written, busiest_region, grown, server_mean, server_p99;
-	double *server_share; /* [servers] */
-	struct arena *arena;  /* memory of the costs */
+	double *server_share;  /* [servers] */
+	struct hotspot writes; /* its lists are in `arena` */
+	struct arena *arena;   /* memory of the costs */
 };
 
 #define CHOSEN_MOST DESIGN_JOB_TABLES_MOST

@@ -29,6 +29,28 @@ static const char *const *yaml_parts(const struct describer *b, const struct can
 	return parts;
 }
 
+static const struct design_part *anatomy(const struct describer *b, const struct candidate *k)
+{
+	struct design_part *parts = arena_alloc(b->a, (k->table.nrowkey + 1) * sizeof *parts);
+
+	for (size_t i = 0; i < k->table.nrowkey; i++) {
+		const struct key_part *p = &k->table.rowkey[i];
+
+		parts[i] = (struct design_part){parts_name(b->d->e->job, p, 1, b->a),
+						key_part_bytes(p), p->kind != PART_FIELD};
+	}
+	return parts;
+}
+
+static const struct hotspot *copy_writes(const struct describer *b, const struct hotspot *h)
+{
+	struct hotspot *out = arena_dup(b->a, h, sizeof *h);
+
+	out->share = arena_dup(b->a, h->share, h->bands * h->columns * sizeof *h->share);
+	out->server = arena_dup(b->a, h->server, h->columns * sizeof *h->server);
+	return out;
+}
+
 static const char *first_field(const struct job *job, const struct job_table *t)
 {
 	for (size_t i = 0; i < t->nrowkey; i++)
@@ -49,6 +71,8 @@ static void describe_table(const struct describer *b, const struct combination *
 				     .first_field = first_field(b->d->e->job, &k->key->table),
 				     .key = k->key->name,
 				     .parts = yaml_parts(b, k->key),
+				     .anatomy = anatomy(b, k->key),
+				     .writes = copy_writes(b, &k->writes),
 				     .nparts = k->key->table.nrowkey,
 				     .key_bytes = k->key_bytes,
 				     .row_bytes = c->index[t] ? index_row_bytes(k->key_bytes, base)
@@ -97,8 +121,11 @@ static void describe_answer(const struct describer *b, const struct combination 
 				      .filtered = cost->filtered,
 				      .reversed = cost->reversed,
 				      .servers = ask->rate * mean};
-	if (!c->index[t])
+	if (!c->index[t]) {
+		out->ndraws = cost->ndraws;
+		out->draws = arena_dup(b->a, cost->draws, cost->ndraws * sizeof *cost->draws);
 		return;
+	}
 	double row = index_row_bytes(k->key_bytes, b->d->keys[c->key[0]].key_bytes);
 	out->plan = cost->plan == DESIGN_FULL ? DESIGN_FULL : DESIGN_INDEX;
 	out->bytes = scaled(cost->rows, row);
@@ -157,13 +184,16 @@ static const char *reason_for(const struct describer *b, const struct design *g)
 	for (size_t q = 1; q < g->nanswers; q++)
 		if (g->answers[q].servers > g->answers[worst].servers)
 			worst = q;
+	double most = g->nanswers ? g->answers[worst].blocks.p99 : 0;
 	buf_append_str(&out, "the busiest server needs ");
 	put_load(&out, g->busiest);
 	buf_append_str(&out, " of its time");
 	if (g->nanswers)
-		buf_printf(&out, "; most of it is for q%zu, which reads %.3g blocks (p99 %.3g)",
-			   worst + 1, g->answers[worst].blocks.median,
-			   g->answers[worst].blocks.p99);
+		buf_printf(&out,
+			   most < 100
+				   ? "; most of it is for q%zu, which reads %.3g blocks (p99 %.3g)"
+				   : "; most of it is for q%zu, which reads %.0f blocks (p99 %.0f)",
+			   worst + 1, g->answers[worst].blocks.median, most);
 	return finished(b, &out);
 }
 

@@ -87,7 +87,7 @@ static void draw_column(struct hotspot *h, size_t column, uint64_t *servers)
 	h->server[column] = all ? (int64_t)(most * HOT_WHOLE / all) : 0;
 }
 
-static void draw_map(struct hotspot *h)
+void hotspot_map(struct hotspot *h)
 {
 	const struct write_replay *r = &h->replay;
 	uint64_t *servers = mem_calloc(r->servers, sizeof *servers);
@@ -127,7 +127,7 @@ int hotspot_make(struct hotspot *h, struct hot_keys *a, size_t table,
 					      .window = minute < 1e15 ? (uint64_t)minute : 0};
 	replay_make(&h->replay, region, all->n, &replay);
 	h->window_s = rate > 0 ? (double)h->replay.window / rate : 0;
-	draw_map(h);
+	hotspot_map(h);
 	int rc = all->n ? measure_growth(h, &a->job->tables[table], all, o, err) : RC_OK;
 	mem_free(region);
 	return rc;

@@ -13,6 +13,7 @@
 #include "proposed_job.h"
 #include "publish.h"
 #include "reporter.h"
+#include "cli/page.h"
 #include "cli/reports.h"
 
 /* One run of the command. */
@@ -128,7 +129,7 @@ static int write_queries(struct design_command *c, const char *dir, const struct
 	return rc;
 }
 
-/* Writes a job for each recommended design, queries.yaml and design.json. */
+/* Writes a job for each recommended design, queries.yaml, design.json and design.html. */
 static int write_all(struct design_command *c, const char *dir, struct error *err)
 {
 	struct buf text = {0};
@@ -151,6 +152,10 @@ static int write_all(struct design_command *c, const char *dir, struct error *er
 	design_report_json(&text, &c->result);
 	if (rc == RC_OK)
 		rc = write_file(dir, "design.json", &text, err);
+	text.len = 0;
+	page_design(&text, &c->result);
+	if (rc == RC_OK)
+		rc = write_file(dir, "design.html", &text, err);
 	buf_release(&text);
 	return rc;
 }
@@ -204,7 +209,7 @@ static int run(struct arguments *a)
 	if (rc == RC_OK && a->output && !a->run.json)
 		buf_printf(&text,
 			   "written to %s: job.yaml (design 1), the jobs of the next designs, "
-			   "queries.yaml, design.json\n",
+			   "queries.yaml, design.json, design.html\n",
 			   a->output);
 	int printed = a->run.json ? command_print("design", &text) : command_show("design", &text);
 	if (printed != EXIT_DONE)

@@ -126,7 +126,7 @@ const struct cli_option options_load[] = {
 	{"output", 'o', "DIR", "plan", take_text, AT(output),
 	 .help = "write split points and create-table scripts to this new folder"},
 	{"output", 'o', "DIR", "design", take_text, AT(output),
-	 .help = "write the jobs of the designs, queries.yaml and design.json into this new folder"},
+	 .help = "write the jobs of the designs, queries.yaml, design.json and design.html into this new folder"},
 	{"output", 'o', "FILE", "report", take_text, AT(output),
 	 .help = "write the page to this file; - writes to standard output", .standard = "report.html"},
 

@@ -78,14 +78,12 @@ static void draw(struct buf *out, const char *table, const struct plan_hotspot_v
 	buf_append_str(out, "</svg>\n");
 }
 
-static void figure(struct buf *out, const struct plan_table_view *t)
+void part_hotspot(struct buf *out, const char *table, const struct plan_hotspot_view *h)
 {
-	const struct plan_hotspot_view *h = &t->hotspot;
-
 	part_figure(out);
-	draw(out, t->name, h);
+	draw(out, table, h);
 	buf_append_str(out, "<figcaption>");
-	html_code(out, t->name);
+	html_code(out, table);
 	buf_printf(out,
 		   ": busiest server %.1f %% (p99 %.1f %%), busiest region %.1f %%, %.1f of %zu "
 		   "regions get writes at a time; after the newest fifth, the largest region is "
@@ -94,15 +92,8 @@ static void figure(struct buf *out, const struct plan_table_view *t)
 		   h->regions, h->grown);
 }
 
-void part_hotspots(struct buf *out, const struct plan_table_view *tables, size_t n)
+void part_hotspots_begin(struct buf *out, const struct plan_hotspot_view *any)
 {
-	const struct plan_hotspot_view *any = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		if (tables[i].hotspot.nbusiest)
-			any = &tables[i].hotspot;
-	if (!any)
-		return;
 	buf_append_str(out, "<h2>Writes over time</h2>\n<p><small>The events write in the order of "
 			    "their arrival. A column has ");
 	html_count(out, (any->windows + any->nbusiest - 1) / any->nbusiest);
@@ -114,8 +105,25 @@ void part_hotspots(struct buf *out, const struct plan_table_view *tables, size_t
 		   "the dashed line is the even share (%.1f %%).</small></p>\n<div "
 		   "class=\"side\">\n",
 		   HOT, any->servers, 100 * any->even);
+}
+
+void part_hotspots_end(struct buf *out)
+{
+	buf_append_str(out, "</div>\n");
+}
+
+void part_hotspots(struct buf *out, const struct plan_table_view *tables, size_t n)
+{
+	const struct plan_hotspot_view *any = NULL;
+
 	for (size_t i = 0; i < n; i++)
 		if (tables[i].hotspot.nbusiest)
-			figure(out, &tables[i]);
-	buf_append_str(out, "</div>\n");
+			any = &tables[i].hotspot;
+	if (!any)
+		return;
+	part_hotspots_begin(out, any);
+	for (size_t i = 0; i < n; i++)
+		if (tables[i].hotspot.nbusiest)
+			part_hotspot(out, tables[i].name, &tables[i].hotspot);
+	part_hotspots_end(out);
 }

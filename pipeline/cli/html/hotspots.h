@@ -5,6 +5,11 @@
 #include "bytes.h"
 #include "cli/report_views.h"
 
+/* Begin and end heat maps that are side by side. `any` describes the windows of all of them. */
+void part_hotspots_begin(struct buf *out, const struct plan_hotspot_view *any);
+void part_hotspots_end(struct buf *out);
+/* Draw the heat map of a table. */
+void part_hotspot(struct buf *out, const char *table, const struct plan_hotspot_view *h);
 /* Draw a heat map of regions and time for each replayed table, side by side. */
 void part_hotspots(struct buf *out, const struct plan_table_view *tables, size_t n);
 

@@ -49,6 +49,11 @@ static const char styles[] =
 	".waiting{fill:var(--mark)}.hot{fill:var(--bad)}"
 	".busiest{fill:none;stroke:var(--bar);stroke-width:1.5}"
 	".side{display:flex;flex-wrap:wrap;gap:1rem}.side figure{flex:1 1 25rem;min-width:0}"
+	".idle td{color:var(--soft)}.key{display:flex;flex-wrap:wrap;gap:.2rem;margin:.5rem 0}"
+	".key span{flex:1 1 auto;min-width:4rem;padding:.2rem .5rem;border-top:.3rem solid "
+	"var(--bar);overflow-wrap:anywhere;background:color-mix(in srgb,var(--bar) 8%,var(--back))}"
+	".key .made{border-color:var(--mark)}.key small{display:block}"
+	"dd{margin:0 0 .5rem 1rem;overflow-wrap:anywhere}"
 	"rect.bar:hover,rect.waiting:hover{filter:brightness(1.25)}"
 	"summary{cursor:pointer;margin:.4rem 0}"
 	"button{font:inherit;color:inherit;background:none;border:1px solid var(--line);"
@@ -66,7 +71,8 @@ static const char styles[] =
 	"svg text{font-size:16px}figcaption{position:sticky;left:0}"
 	"td code{overflow-wrap:anywhere;min-width:6rem}"
 	".copy{float:none;display:block;min-height:2.6rem;margin:0 0 .4rem auto}}"
-	"@media print{body{max-width:none;padding:0}button,input,label{display:none}th "
+	"@media print{body{max-width:none;padding:0}.wide{overflow:visible}table{font-size:.72rem}"
+	"th,td,td.n,th.n{padding-right:.35rem;white-space:normal}button,input,label{display:none}th "
 	"button{display:inline}h2{break-after:avoid}figure,tr,li{break-inside:avoid}}";
 
 void html_begin(struct buf *out, const char *title)

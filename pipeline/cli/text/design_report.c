@@ -29,7 +29,16 @@ static const char *short_count(char text[16], double n)
 	return text;
 }
 
-static const char *load_text(char text[24], double load)
+/* Format blocks such as 1.07, 12.3 or 1141. */
+static const char *blocks_text(char text[16], double n)
+{
+	if (n >= 99.95)
+		return short_count(text, n);
+	snprintf(text, 16, "%.3g", n);
+	return text;
+}
+
+const char *design_load_text(char text[24], double load)
 {
 	char count[16];
 
@@ -40,20 +49,20 @@ static const char *load_text(char text[24], double load)
 	return text;
 }
 
-static void put_answer_cell(struct buf *out, const struct design_answer *a)
+const char *design_cost_text(char cell[48], const struct design_answer *a)
 {
-	char bytes[16], count[16], cell[48];
+	char bytes[16], count[16];
 
 	bool whole = a->plan == DESIGN_FULL || a->ranges.median < 1;
 	format_bytes(bytes,
 		     (uint64_t)(whole ? a->bytes.median : a->bytes.median / a->ranges.median));
 	if (a->plan == DESIGN_FULL)
-		snprintf(cell, sizeof cell, "ALL %s", bytes);
+		snprintf(cell, 48, "ALL %s", bytes);
 	else if (a->plan == DESIGN_INDEX)
-		snprintf(cell, sizeof cell, "%s x get", short_count(count, a->gets.median));
+		snprintf(cell, 48, "%s x get", short_count(count, a->gets.median));
 	else
-		snprintf(cell, sizeof cell, "%s x %s", short_count(count, a->ranges.median), bytes);
-	buf_printf(out, "  %-*s", COST_WIDTH, cell);
+		snprintf(cell, 48, "%s x %s", short_count(count, a->ranges.median), bytes);
+	return cell;
 }
 
 static void put_heads(struct buf *out, const struct design *g)
@@ -71,16 +80,16 @@ static void put_heads(struct buf *out, const struct design *g)
 
 static void put_design(struct buf *out, const struct design *g, bool best)
 {
-	char load[24], bytes[16], name[64];
+	char load[24], bytes[16], name[64], cell[48];
 	const struct design_table *t = &g->tables[0];
 
 	snprintf(name, sizeof name, "%s %s", best ? ">" : " ", g->name);
 	buf_printf(out, "%-*s", NAME_WIDTH, name);
 	for (size_t q = 0; q < g->nanswers; q++)
-		put_answer_cell(out, &g->answers[q]);
-	buf_printf(out, "  %14s  %5.0f %%  %3.0f/%-3zu  %8s  %zu\n", load_text(load, g->busiest),
-		   100 * g->busiest_write, t->written, t->regions,
-		   format_bytes(bytes, (uint64_t)g->stored), g->ntables);
+		buf_printf(out, "  %-*s", COST_WIDTH, design_cost_text(cell, &g->answers[q]));
+	buf_printf(out, "  %14s  %5.0f %%  %3.0f/%-3zu  %8s  %zu\n",
+		   design_load_text(load, g->busiest), 100 * g->busiest_write, t->written,
+		   t->regions, format_bytes(bytes, (uint64_t)g->stored), g->ntables);
 }
 
 static void put_keys(struct buf *out, const struct design *g)
@@ -96,7 +105,7 @@ static void put_keys(struct buf *out, const struct design *g)
 static void put_sentence_of(struct buf *out, const struct design *g, size_t q)
 {
 	const struct design_answer *a = &g->answers[q];
-	char n[4][16];
+	char n[6][16];
 
 	if (a->plan == DESIGN_FULL)
 		buf_printf(out,
@@ -106,16 +115,16 @@ static void put_sentence_of(struct buf *out, const struct design *g, size_t q)
 			   short_count(n[2], a->rows.median),
 			   short_count(n[3], a->returned.median));
 	else
-		buf_printf(
-			out,
-			"  q%zu is %s range%s of %c: %.3g blocks (p99 %.3g, worst %.3g), %s rows "
-			"looked at, %s returned%s%s.\n",
-			q + 1, short_count(n[0], a->ranges.median),
-			a->ranges.median == 1 ? "" : "s", (char)('a' + (int)a->table),
-			a->blocks.median, a->blocks.p99, a->blocks.most,
-			short_count(n[1], a->rows.median), short_count(n[2], a->returned.median),
-			a->plan == DESIGN_INDEX ? ", and a get of each row in a" : "",
-			a->reversed ? "; the scan runs backwards" : "");
+		buf_printf(out,
+			   "  q%zu is %s range%s of %c: %s blocks (p99 %s, worst %s), %s rows "
+			   "looked at, %s returned%s%s.\n",
+			   q + 1, short_count(n[0], a->ranges.median),
+			   a->ranges.median == 1 ? "" : "s", (char)('a' + (int)a->table),
+			   blocks_text(n[3], a->blocks.median), blocks_text(n[4], a->blocks.p99),
+			   blocks_text(n[5], a->blocks.most), short_count(n[1], a->rows.median),
+			   short_count(n[2], a->returned.median),
+			   a->plan == DESIGN_INDEX ? ", and a get of each row in a" : "",
+			   a->reversed ? "; the scan runs backwards" : "");
 }
 
 void design_questions_text(struct buf *out, const struct design *g)
@@ -137,7 +146,7 @@ static void put_best(struct buf *out, const struct design *g, const struct desig
 			"  Writes: %.0f %% on the busiest of %u servers in a minute (p99 %.0f %%, "
 			"even %.1f %%); they need %s of a server.\n",
 			100 * g->busiest_write, r->servers, 100 * g->busiest_write_p99,
-			100.0 / r->servers, load_text(load, g->write_seconds));
+			100.0 / r->servers, design_load_text(load, g->write_seconds));
 }
 
 static void put_duration(struct buf *out, double s)
