@@ -1,5 +1,5 @@
 /*
- * apply.h - load a published load into a live HBase: create its tables, bulk load each file once
+ * apply.h - load a published load into a live HBase, each file once, and create its tables
  *
  *   apply_run, apply_release                      one load
  *   follow_new, follow_add, follow_run, follow_free   all loads of a state, in order

@@ -55,8 +55,9 @@ enum question_kind { QUESTION_CONDITION, QUESTION_AND, QUESTION_OR, QUESTION_NOT
 
 struct question_node {
 	enum question_kind kind;
-	size_t condition;		 /* QUESTION_CONDITION: index in question.conditions */
-	const struct question_node **of; /* children; AND and OR have two or more, NOT has one */
+	size_t condition; /* QUESTION_CONDITION: index in question.conditions */
+	/* children; AND and OR have two or more, but NOT has one */
+	const struct question_node **of;
 	size_t nof;
 };
 

@@ -42,7 +42,7 @@ struct plan_heavy_view {
 	uint64_t rows, bytes, at_least, at_most;
 	uint32_t salts;
 };
-/* A row of the heat map: from this region to the first region of the next row. */
+/* A row of the heat map, from this region to the first region of the next row. */
 struct hot_band_view {
 	uint64_t region;
 	int64_t *share;

@@ -50,7 +50,9 @@ static const char *const other_codecs[] = {
 	[8] = "BROTLI",
 };
 
-/* The versions that HBase 2 reads. HBase 0.98 and 1.x write version 3.0, HBase 2.x writes 3.3. */
+/*
+ * The versions that HBase 2 reads. HBase 0.98 and 1.x write version 3.0, and HBase 2.x writes 3.3.
+ */
 static const struct {
 	uint32_t major, least_minor, most_minor, bytes;
 } versions[] = {

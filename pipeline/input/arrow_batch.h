@@ -70,7 +70,7 @@ struct arrow_unpacker {
 
 /*
  * Open the arrays of the wanted columns. The arena owns them. `batch` is a RecordBatch of
- * Message.fbs. Return RC_DATA if the batch is damaged, RC_LIMIT if it is too large.
+ * Message.fbs. Return RC_DATA if the batch is damaged, or RC_LIMIT if it is too large.
  */
 int arrow_batch_open(struct arrow_array *arrays, uint64_t *rows, const struct arrow_schema *schema,
 		     const struct flat_table *batch, struct bytes body,

@@ -1,4 +1,5 @@
-"""Tests `other_load: true`, a family that another load fills. The script has both families, the load only its own."""
+"""Tests `other_load: true`, a family that another load fills. The script has both families, but the load has only its
+own."""
 
 import json
 

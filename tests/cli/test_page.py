@@ -231,7 +231,7 @@ tables:
     rows = {r[0]: r for r in Page(report(tmp_path / "out", tmp_path / "p.html")).tables["Other split algorithms"]}
     share = {name: float(row[1].split()[0]) for name, row in rows.items() if "%" in row[1]}
     assert 9.5 < share["these regions"] < 11 and 9.5 < share["HexStringSplit"] < 12
-    # a tenth of all first bytes is 25.6: from 3333... to 6666... are the digits 4 to 9 and 13/16 of the 3s
+    # a tenth of all first bytes is 25.6; the digits 4 to 9 and 13/16 of the 3s are from 3333... to 6666...
     assert abs(share["UniformSplit"] - 100 * (6 + 13 / 16) / 16) < 1
     # above 6666... are only keys with fff, one in 4096, less than a block
     assert rows["UniformSplit"][2] == "7 of 10"

@@ -12,7 +12,7 @@
 enum { ROWS = 200000, BAD_EVERY = 50000 };
 #define MIB (UINT64_C(1) << 20)
 
-/* Table a gets every row, table b gets rows whose `odd` is not empty. */
+/* Table a gets every row, and table b gets rows whose `odd` is not empty. */
 static const char job_text[] = "source:\n"
 			       "  csv: {files: [in.csv]}\n"
 			       "fields:\n"

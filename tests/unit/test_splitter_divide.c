@@ -456,7 +456,7 @@ static void aligned(void **state)
 	(void)state;
 	random_state = 6;
 	struct row *rows = mem_alloc(ROWS * sizeof *rows);
-	for (size_t i = 0; i < ROWS; i++) { /* bucket 5 is empty, bucket 2 has half */
+	for (size_t i = 0; i < ROWS; i++) { /* bucket 5 is empty, and bucket 2 has half */
 		draw_row(SPREAD, BUCKETS, &rows[i]);
 		rows[i].key[0] = rows[i].key[0] == 5 || i % 2 ? 2 : rows[i].key[0];
 	}

@@ -3,7 +3,7 @@
 
 #include "job.h"
 
-/* Read one step of a path. Return 0 at the end of the path, -1 if the text is not a path. */
+/* Read one step of a path. Return 0 at the end of the path, or -1 if the text is not a path. */
 static int read_step(const char **path, bool first, struct bytes *key, size_t *index)
 {
 	const char *p = *path;

@@ -18,7 +18,7 @@ struct part_spread {
 	uint64_t weight; /* the sum of all items' weights */
 	struct bytes head;
 	uint64_t least, many;
-	uint32_t digits, radix; /* radix 10 and 16 are characters, radix 256 is bytes */
+	uint32_t digits, radix; /* radix 10 and 16 are characters, and radix 256 is bytes */
 	bool ends;		/* nothing is known about the bytes after these */
 };
 
