@@ -190,6 +190,12 @@ sets:
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/sets/judge.py --half $(or $(HALF),develop) --duckdb $(ARGS)
 
+## shapes: judge `saltmill init` on random delimited files of the half HALF=develop (default) or held-out [SEEDS=0:1000]
+shapes:
+	@tests/deps.sh sets
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/sets/shapes.py --half $(or $(HALF),develop) --seeds $(or $(SEEDS),0:1000) $(ARGS)
+
 ## faults: make allocations and system calls fail, three for each place in the code (takes minutes; ARGS="--only load --all")
 faults:
 	@$(SUB) all build/preload.so
@@ -354,4 +360,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: predictions simulate simulate-bugs mutants house kills sniffers sets questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: predictions simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

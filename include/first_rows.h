@@ -124,8 +124,10 @@ int sniff_file(const char *file, const char *name, struct sniff *out, struct err
  */
 struct sniff_proof {
 	uint64_t rows, rejected;
-	uint64_t equal;	 /* rows whose row key another row already has */
-	uint64_t line;	 /* line of the first equal key; 0 if there is none */
+	uint64_t equal; /* rows whose row key another row already has */
+	uint64_t line;	/* line of the first equal key; 0 if there is none */
+	/* rows that do not look like the others, such as a heading of a page, and the first line */
+	uint64_t odd, odd_line;
 	char first[360]; /* place and reason of the first reject */
 };
 int sniff_prove(struct sniff_proof *p, const struct sniff *s, const struct job *job,

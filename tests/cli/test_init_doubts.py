@@ -91,12 +91,21 @@ def test_what_is_not_delimited_is_refused(tmp_path, saltmill, data, reason):
     assert r.returncode == 1 and reason in r.stderr and r.stdout == "", r.stderr
 
 
+PAGES = "\n".join(("Page %d\n" % (i // 10) if i else "") + "id,city\n" +
+                  "".join(f"{k},town {'ab'[k % 2]}\n" for k in range(i, i + 10)) for i in range(0, 40, 10)).encode()
+
+
 @pytest.mark.parametrize("data,expected", [
     (b"name,2023,2024\na,1,2\nb,3,4\n", [{"name": "a", "2023": 1, "2024": 2}, {"name": "b", "2023": 3, "2024": 4}]),
     (b" id | name \n----+------\n  1 | a\n  2 | b\n(2 rows)\n\n", [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]),
     (b"id,name\n1,a\n2,b\n3,c\n4,d\nid,name\n5,e\n", [{"id": i + 1, "name": "abcde"[i]} for i in range(5)]),
     (b"'id','v'\n1,'a, b'\n2,'it''s'\n", [{"id": 1, "v": "a, b"}, {"id": 2, "v": "it's"}]),
     (b"#Version: 1.0\n#Fields: id cs-method\n1 GET\n2 PUT\n", [{"id": 1, "cs-method": "GET"}, {"id": 2, "cs-method": "PUT"}]),
+    (b"id||v\n1||a|b\n2||c\n3||d|\n", [{"id": 1, "v": "a|b"}, {"id": 2, "v": "c"}, {"id": 3, "v": "d|"}]),
+    (b"id,at,2024\n1,5,3\n2,6,4\n", [{"id": 1, "at": 5, "2024": 3}, {"id": 2, "at": 6, "2024": 4}]),
+    (b"color,n\n#a0b1c2,1\n#d0e1f2,2\n", [{"color": "#a0b1c2", "n": 1}, {"color": "#d0e1f2", "n": 2}]),
+    (b"id,v\n1,a\n2,b\n3,c\nSource: a ministry\n", [{"id": i + 1, "v": "abc"[i]} for i in range(3)]),
+    (PAGES, [{"id": i, "city": f"town {'ab'[i % 2]}"} for i in range(40)]),
     (b'{"id": 1, "tags": ["a", 2]}\n{"id": 2, "tags": []}\n', [{"id": 1, "tags": '["a", 2]'}, {"id": 2, "tags": "[]"}]),
 ])
 def test_lines_that_are_not_rows(tmp_path, saltmill, data, expected):
@@ -121,3 +130,26 @@ def test_text_alone_does_not_show_a_header(tmp_path, saltmill):
     r = init(saltmill, tmp_path, b"AD,Andorra\nFR,France\nDE,Germany\n")
     assert r.returncode == 3 and "# CHECK: the first row may be data" in r.stdout
     assert init(saltmill, tmp_path, b"code,country\nFR,France\nDE,Germany\n").returncode == 0
+
+
+ROWS = b"".join(b"%d,2026-01-%02d,x%d\n" % (i, i % 28 + 1, i % 7) for i in range(40))
+
+
+@pytest.mark.parametrize("data,line", [
+    (b"id,day,v\n" + ROWS + b"part two,of,it\n" + b"41,2026-01-02,x\n" * 1, 42),
+    (b"id,day,v\n" + ROWS + b"Subtotal,,3\n41,2026-01-02,x\n42,2026-01-03,x\n", 42),
+    (b"a,b\n" + b"".join(b"n%d,x%d\n" % (i, i % 9) for i in range(40)) + b"part two\nn41,x3\n", 42),
+])
+def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 3 and f"1 rows do not look like the others, the first in line {line}" in r.stderr, r.stderr
+
+
+@pytest.mark.parametrize("data,doubt", [
+    (b"Store;Berlin;\nid;day;v\n" + ROWS.replace(b",", b";"), "a line above the rows has as many values as a row"),
+    (b"id;dir\n" + b"".join(b"%d;C:\\\\t%d\n" % (i, i % 3) for i in range(9)), "each backslash is doubled"),
+    (b"type,n\ntype,1\nkind,2\n", "the first row may be data"),
+])
+def test_other_doubts(tmp_path, saltmill, data, doubt):
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 3 and f"# CHECK: {doubt}" in r.stdout, r.stdout

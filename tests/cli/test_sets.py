@@ -8,6 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "sets"))
 import judge  # noqa: E402
+import shapes  # noqa: E402
 import truth  # noqa: E402
 
 COLUMNS = "id:n zip:x at:t paid:b? total:n tags:j note:x?"
@@ -95,3 +96,11 @@ def test_sets_are_the_same_in_every_run():
             for i, (title, kind) in enumerate(columns):
                 read = [truth.canon(kind[0], truth.value(r[i])) for r in rows]
                 assert all(v is None or v[0] == kind[0] for v in read), f"{name}: {title} is not of its kind"
+
+
+def test_random_files_are_never_wrong_silently(saltmill):
+    """A sample of `make shapes`."""
+    seeds = [n for n in range(2000, 2120) if shapes.half(n) == "develop"]
+    outcomes = {n: judge.by_init(str(saltmill), shapes.shape(n)[1]) for n in seeds}
+    assert not {n: o for n, o in outcomes.items() if o[0] == "wrong silently"}
+    assert sum(o[0] == "right" for o in outcomes.values()) > len(seeds) // 2

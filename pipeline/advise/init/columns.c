@@ -228,21 +228,35 @@ static bool is_null_word(struct sniffed *s, struct bytes text)
 	return false;
 }
 
-static struct bytes trimmed(struct bytes t)
+/* Note whether all values begin with a blank, or have blanks up to the same length. */
+static void see_padding(struct sniffed *s, struct bytes text, struct bytes plain)
 {
-	while (t.len && (t.ptr[0] == ' ' || t.ptr[0] == '\t'))
-		t = bytes_of(t.ptr + 1, t.len - 1);
-	while (t.len && (t.ptr[t.len - 1] == ' ' || t.ptr[t.len - 1] == '\t'))
-		t.len--;
-	return t;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < text.len; i++)
+		n += (text.ptr[i] & 0xc0) != 0x80;
+	s->padding.least = s->padding.most && n > s->padding.least ? s->padding.least : n;
+	s->padding.most = n > s->padding.most ? n : s->padding.most;
+	s->padding.with += plain.len != text.len;
+	s->padding.before += plain.ptr != text.ptr;
+	s->padding.n++;
+}
+
+static bool is_padded(const struct sniffed *s)
+{
+	const struct padding *p = &s->padding;
+
+	return p->with > 1 && (p->before == p->n || (p->least == p->most && p->with * 4 > p->n));
 }
 
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted)
 {
-	struct bytes t = trimmed(text);
+	struct bytes t = without_blanks(text);
 	struct reject why;
 	struct value v = {.text = t};
 
+	if (!quoted && t.len)
+		see_padding(s, text, t);
 	if (t.len != text.len) {
 		s->blanks = s->blanks || !quoted;
 		s->quoted_blanks = s->quoted_blanks || quoted;
@@ -424,6 +438,7 @@ void columns_decide(struct columns *c)
 		decide(c, s);
 		for (size_t k = 0; null_words[k]; k++)
 			c->words[k] = c->words[k] || is_null(c, s, k);
+		c->blanks = c->blanks || is_padded(s);
 		if (s->type != FIELD_TEXT) {
 			c->blanks = c->blanks || s->blanks;
 			c->quoted_words = c->quoted_words || s->quoted_words;

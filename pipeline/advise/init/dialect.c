@@ -14,20 +14,61 @@
 
 #define LOOK_LINES	400
 #define LOOK_STARTS	32
-#define FOOTER_ROWS	5
 #define LEAST_GOOD	0.6 /* smallest share of lines that must match the first row */
 #define PREAMBLE_WEIGHT 0.25
 
-/* Return true if every second value is empty, as in a||b||c. */
-static bool is_doubled(const struct sniffed_row *r)
+/* Count pairs of the delimiter, as in a||b, and delimiters alone. */
+static void count_pairs_of(struct bytes t, uint8_t delimiter, size_t *pairs, size_t *alone)
 {
-	size_t empty = 0, between = 0;
+	*pairs = *alone = 0;
+	for (size_t i = 0; i < t.len; i++) {
+		if (t.ptr[i] != delimiter)
+			continue;
+		bool pair = i + 1 < t.len && t.ptr[i + 1] == delimiter;
 
-	for (size_t i = 0; i < r->n; i++) {
-		empty += is_blank(r->value[i]);
-		between += i % 2 && is_blank(r->value[i]);
+		*pairs += pair;
+		*alone += !pair;
+		i += pair;
 	}
-	return empty > 0 && between == empty && empty == r->n / 2;
+}
+
+/*
+ * Return true if most lines from `s->first` on have equally many pairs, and the first has no
+ * delimiter alone. Other values may contain one.
+ */
+static bool has_pairs(struct sniffed_shape *s, const struct lines *l, uint8_t delimiter)
+{
+	size_t pairs, alone, want, rows = 0, equal = 0, single = 0;
+
+	count_pairs_of(line_text(l, s->first), delimiter, &want, &alone);
+	if (!want || alone)
+		return false;
+	for (size_t i = s->first; i < l->n && rows < LOOK_LINES; i++) {
+		if (!line_counts(s, l, i))
+			continue;
+		count_pairs_of(line_text(l, i), delimiter, &pairs, &alone);
+		rows++;
+		equal += pairs == want;
+		single += alone > 0;
+	}
+	s->ncolumns = want + 1;
+	return rows > 1 && equal * 10 >= rows * 9 && single < rows - 1;
+}
+
+/* Find a delimiter of two equal bytes, such as ||. A column between commas may be empty instead. */
+static bool find_doubled(struct sniffed_shape *s, const struct lines *l)
+{
+	for (const char *d = "|^~"; *d; d++) {
+		for (s->first = 0; s->first < l->n && s->first < LOOK_STARTS; s->first++) {
+			if (!line_counts(s, l, s->first) || !has_pairs(s, l, (uint8_t)*d))
+				continue;
+			s->delimiter = (uint8_t)*d;
+			s->doubled = true;
+			return true;
+		}
+	}
+	s->first = s->ncolumns = 0;
+	return false;
 }
 
 /* Return the year that the text is, or 0. */
@@ -59,10 +100,7 @@ static bool is_year_name(const struct sniffed_row *r, size_t i)
 			(next && (next + 1 == year || year + 1 == next)));
 }
 
-/*
- * Return true if all values are names. One in three values may be empty, or every second value, as
- * in a||b||c.
- */
+/* Return true if all values are names. One of three or more values may be empty. */
 static bool are_names(const struct sniffed_row *r)
 {
 	size_t empty = 0;
@@ -75,14 +113,7 @@ static bool are_names(const struct sniffed_row *r)
 			return false;
 		}
 	}
-	return r->n > 0 && (empty <= (r->n > 2) || is_doubled(r));
-}
-
-static bool rest_is_empty(const struct sniffed_row *r, size_t from)
-{
-	while (from < r->n && is_blank(r->value[from]))
-		from++;
-	return from == r->n;
+	return r->n > 0 && empty <= (r->n > 2);
 }
 
 /* Return a score of how well the first lines match this shape. */
@@ -91,15 +122,23 @@ static double score(struct sniffed_shape *s, const struct lines *l, struct sniff
 	size_t end = l->n < s->first + LOOK_LINES ? l->n : s->first + LOOK_LINES;
 	double good = 0, all = 0;
 
-	for (size_t i = 0; i < s->first; i++)
-		all += line_counts(s, l, i) ? PREAMBLE_WEIGHT : 0;
 	if (!line_counts(s, l, s->first))
 		return 0;
 	row_split(s, l, s->first, end, r);
-	size_t n0 = r->n;
+	size_t n0 = r->n, full = row_count_values(r), like_rows = 0;
 	bool names = are_names(r);
 	if (n0 < 2)
 		return 0;
+	for (size_t i = 0; i < s->first; i++) {
+		if (!line_counts(s, l, i))
+			continue;
+		row_split(s, l, i, s->first, r);
+		all += PREAMBLE_WEIGHT;
+		like_rows += (r->n == n0 || (r->n > n0 && n0 > 2)) &&
+			     row_count_values(r) + (full > 3) >= full;
+	}
+	all += (double)like_rows;
+	names = names && !like_rows; /* a row of texts among other rows has no names */
 	s->ncolumns = n0;
 	for (size_t i = s->first; i < end;) {
 		if (!line_counts(s, l, i)) {
@@ -109,16 +148,20 @@ static double score(struct sniffed_shape *s, const struct lines *l, struct sniff
 		size_t next = row_split(s, l, i, end, r);
 		double lines = (double)(next - i);
 		all += lines;
-		good += lines * (r->n == n0		? 1
-				 : r->n < n0		? 0.3 * (double)r->n / (double)n0
-				 : rest_is_empty(r, n0) ? 0.9
-							: 0.5);
+		good += lines * (r->n == n0		    ? 1
+				 : r->n < n0		    ? 0.3 * (double)r->n / (double)n0
+				 : row_is_empty_from(r, n0) ? 0.9
+							    : 0.5);
 		i = next;
 	}
 	double columns = n0 < 20 ? (double)n0 : 20;
 	if (good < LEAST_GOOD * all)
 		return 0;
-	return good / all * (1 + columns / 100) + (names ? 0.5 : 0) - (double)s->first / 1000;
+	return good / all * (1 + columns / 100) +
+	       (!names	    ? 0
+		: full < n0 ? 0.49
+			    : 0.5) -
+	       (double)s->first / 1000;
 }
 
 static bool has_byte(const struct lines *l, uint8_t byte)
@@ -155,134 +198,21 @@ static void find_delimiter(struct sniffed_shape *s, const struct lines *l)
 	*s = best;
 }
 
-/* --- lines after the rows --- */
-
-static bool begins_footer(const struct sniffed_row *r)
-{
-	static const char *const words[] = {"total",  "totals", "summe", "sum",	    "trailer",
-					    "end",    "ende",	"eof",	 "footer",  "count",
-					    "record", "gesamt", "rows",	 "records", "grand"};
-	size_t first = 0;
-
-	while (first < r->n && is_blank(r->value[first]))
-		first++;
-	if (first == r->n)
-		return false;
-	struct bytes t = r->value[first];
-	size_t skip = 0, len = 0;
-	while (skip < t.len && t.ptr[skip] == ' ')
-		skip++;
-	while (skip + len < t.len && isalpha(t.ptr[skip + len]))
-		len++;
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strlen(words[i]) == len &&
-		    strncasecmp((const char *)t.ptr + skip, words[i], len) == 0)
-			return true;
-	return false;
-}
-
-struct tail {
-	size_t line[FOOTER_ROWS];
-	bool odd[FOOTER_ROWS], word[FOOTER_ROWS];
-	size_t n;
-};
-
-/* Find the last rows, and note unusual features of earlier rows in the shape. */
-static void walk_rows(struct sniffed_shape *s, const struct lines *l, struct tail *tail)
-{
-	struct sniffed_row r = {0};
-	size_t rows = 0;
-
-	for (size_t i = next_row(s, l, s->first); i < s->end; i = next_row(s, l, i)) {
-		size_t k = rows++ % FOOTER_ROWS, at = i;
-
-		if (rows > FOOTER_ROWS && tail->odd[k])
-			s->missing = true;
-		i = row_split(s, l, i, s->end, &r);
-		tail->line[k] = at;
-		tail->odd[k] = r.n < s->ncolumns;
-		tail->word[k] = begins_footer(&r);
-		if (r.n > s->ncolumns && rest_is_empty(&r, s->ncolumns))
-			s->extra = true;
-		else if (r.n > s->ncolumns && r.n > s->widest)
-			s->widest = r.n;
-	}
-	tail->n = rows;
-	row_release(&r);
-}
-
-/*
- * Find the footer. The footer begins after the last usual row, with a typical word or with a row of
- * few values.
- */
-static void find_footer(struct sniffed_shape *s, const struct lines *l)
-{
-	struct tail tail = {0};
-
-	walk_rows(s, l, &tail);
-	size_t most = tail.n < FOOTER_ROWS ? tail.n : FOOTER_ROWS, cut = 0;
-	for (size_t back = 1; back <= most && back + 1 < tail.n; back++) {
-		size_t k = (tail.n - back) % FOOTER_ROWS;
-
-		if (tail.word[k])
-			cut = back;
-		else if (!tail.odd[k])
-			break;
-	}
-	for (size_t back = 1; back <= most; back++)
-		if (back > cut && tail.odd[(tail.n - back) % FOOTER_ROWS])
-			s->missing = true;
-	if (!cut || !l->whole)
-		return;
-	size_t end = s->end;
-	s->end = tail.line[(tail.n - cut) % FOOTER_ROWS];
-	for (size_t i = s->end; i < end; i++)
-		s->footer += !is_blank(line_text(l, i));
-}
-
 /* --- names --- */
-
-static bool same_somewhere(const struct sniffed_shape *s, const struct lines *l,
-			   const struct sniffed_row *names)
-{
-	struct sniffed_row r = {0};
-	bool same = false;
-	size_t i = next_row(s, l, s->first);
-
-	i = row_split(s, l, i, s->end, &r);
-	for (i = next_row(s, l, i); i < s->end && !same; i = next_row(s, l, i)) {
-		i = row_split(s, l, i, s->end, &r);
-		for (size_t k = 0; k < r.n && k < names->n; k++)
-			same = same || (r.value[k].len && bytes_eq(r.value[k], names->value[k]));
-	}
-	row_release(&r);
-	return same;
-}
 
 /*
  * Return true if the row is a header. If there is only one column, its name contains no space,
  * because a line with spaces is a sentence.
  */
-static bool is_header(const struct sniffed_shape *s, const struct lines *l,
-		      const struct sniffed_row *r)
+static bool is_header(struct sniffed_shape *s, const struct lines *l, const struct sniffed_row *r)
 {
 	if (s->one && (memchr(r->value[0].ptr, ' ', r->value[0].len) || s->first + 1 >= s->end))
 		return false;
-	return are_names(r) && !same_somewhere(s, l, r);
-}
-
-/* Note whether later lines repeat the first row. */
-static void find_repeats(struct sniffed_shape *s, const struct lines *l)
-{
-	size_t rows = 0, same = 0;
-
-	s->header_line = s->first;
-	for (size_t i = s->first + 1; i < s->end; i++) {
-		rows++;
-		same += bytes_eq(line_text(l, i), line_text(l, s->first));
-	}
-	/* a folder repeats the header in each file, and the load reads it there */
-	s->headers = !s->one && same > 0 && (same * 4 < rows || same < l->nfiles);
+	s->evidence = evidence_of(s, l);
+	const struct header_evidence *e = &s->evidence;
+	if (!e->names && !e->values)
+		return s->names_first;
+	return e->names > e->values || (e->names == e->values && s->names_first);
 }
 
 static void find_header(struct sniffed_shape *s, const struct lines *l)
@@ -290,12 +220,8 @@ static void find_header(struct sniffed_shape *s, const struct lines *l)
 	struct sniffed_row r = {0};
 
 	row_split(s, l, s->first, s->end, &r);
-	s->doubled = is_doubled(&r);
 	s->names_first = are_names(&r);
-	if (are_names(&r))
-		find_repeats(s, l);
 	s->header = is_header(s, l, &r);
-	s->headers = s->headers && s->header;
 	for (size_t i = 0; i < r.n; i++) {
 		s->repeats = s->repeats || is_blank(r.value[i]);
 		for (size_t k = 0; k < i; k++)
@@ -323,6 +249,51 @@ static uint8_t find_quote(const struct lines *l)
 	return ones > l->n / 2 && twos == 0 ? '\'' : '"';
 }
 
+/*
+ * Return true if lines below the first row begin with # and are rows: they have as many values as
+ * other rows, which do not begin with numbers. If only a few do, they are comments with a doubt.
+ */
+static bool has_marked_rows(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	size_t marked = 0, rows = 0, numbers = 0;
+
+	for (size_t i = s->first + 1; i < l->n; i++) {
+		struct bytes t = line_text(l, i);
+
+		if (is_blank(t))
+			continue;
+		row_split(s, l, i, l->n, &r);
+		bool mark = t.ptr[0] == '#';
+		rows += r.n == s->ncolumns;
+		marked += mark && r.n == s->ncolumns && r.n > 1;
+		numbers += !mark && kind_of_text(r.value[0]) != KIND_TEXT;
+	}
+	row_release(&r);
+	if (!marked || numbers * 2 > rows - marked)
+		return false;
+	if (marked * 5 >= rows)
+		return true;
+	s->doubt = "some lines that begin with # have as many values as a row, but the job skips "
+		   "them; if they are rows, remove `comment`";
+	return false;
+}
+
+void preamble_doubt(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	struct sniffed_shape all = *s;
+
+	all.end = s->first;
+	for (size_t i = next_row(&all, l, 0); i < s->first && !s->doubt && !s->one;) {
+		i = next_row(&all, l, row_split(&all, l, i, all.end, &r));
+		if (2 * row_count_values(&r) > s->ncolumns)
+			s->doubt = "a line above the rows has as many values as a row, but the job "
+				   "skips it; if it is a row, remove `skip` or `find`";
+	}
+	row_release(&r);
+}
+
 void shape_find(struct sniffed_shape *s, const struct lines *l)
 {
 	size_t comments = 0, rows = 0;
@@ -342,7 +313,13 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 	}
 	s->quote = find_quote(l);
 	s->comments = comments > 0 && comments < rows;
-	find_delimiter(s, l);
+	if (!find_doubled(s, l))
+		find_delimiter(s, l);
+	if (s->comments && s->delimiter && has_marked_rows(s, l)) {
+		s->comments = false;
+		if (!s->doubled)
+			find_delimiter(s, l);
+	}
 	if (!s->delimiter) {
 		s->delimiter = ',';
 		s->ncolumns = 1;
@@ -352,9 +329,11 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 		s->missing = false;
 	s->first = next_row(s, l, s->first);
 	if (s->first < s->end && !s->one)
-		find_footer(s, l);
+		footer_find(s, l);
 	if (s->first < s->end && !s->fields)
 		find_header(s, l);
+	if (s->first < s->end && !s->one)
+		headings_find(s, l);
 	if (s->widest) { /* include columns without a name */
 		s->missing = true;
 		s->ncolumns = s->widest;

@@ -5,6 +5,7 @@
 #include "sniff_parts.h"
 
 #define LOOK_ROWS 1000
+#define CLEARLY	  3 /* columns that show one answer, for each column that shows the other */
 
 /* Return the text after "#Fields:" in a comment above the rows. Its length is 0 if there is none.
  */
@@ -174,15 +175,17 @@ static bool names_differ(const struct columns *c, const struct sniffed_shape *s,
 const char *header_doubt(const struct columns *c, const struct sniffed_shape *s,
 			 const struct lines *l)
 {
+	const struct header_evidence *e = &s->evidence;
 	bool words = s->header && names_differ(c, s, l);
+	size_t more = e->names > e->values ? e->names : e->values;
+	size_t less = e->names + e->values - more;
 
-	if (s->one || s->fields || !s->names_first)
+	if (s->fields || (s->one && !s->names_first) || (more && more >= CLEARLY * less))
 		return NULL;
-	for (size_t i = 0; i < c->n; i++)
-		if (c->column[i].type != FIELD_TEXT ||
-		    (s->header && has_usual_word(c->column[i].name)))
+	for (size_t i = 0; i < c->n && !more && s->header; i++)
+		if (has_usual_word(c->column[i].name))
 			return NULL;
-	if (words)
+	if (words && !more)
 		return NULL;
 	return s->header ? "the first row may be data, but the job takes it as names; if so, "
 			   "replace it by `columns: [NAME, ...]`"

@@ -15,6 +15,7 @@ struct prover {
 	struct row_encoder *encoder;
 	struct record *records;
 	struct distinct keys;
+	struct row_fit *fit; /* NULL if the source is not delimited text */
 };
 
 static int take_row(void *ctx, const struct event *ev, struct reject *why)
@@ -29,6 +30,8 @@ static int take_row(void *ctx, const struct event *ev, struct reject *why)
 	if (!key.len)
 		return RC_OK;
 	p->proof->rows++;
+	if (p->fit)
+		row_fit_see(p->fit, ev);
 	if (!p->keys.many && !distinct_add(&p->keys, XXH3_64bits(key.ptr, key.len)) &&
 	    !p->proof->equal++)
 		p->proof->line = ev->line;
@@ -71,7 +74,13 @@ int sniff_prove(struct sniff_proof *proof, const struct sniff *s, const struct j
 	if (rc == RC_OK) {
 		p.encoder = row_encoder_new(p.plan);
 		p.records = mem_calloc(job->ntables + 1, sizeof *p.records);
+		if (job->source == SOURCE_CSV && !job->csv.pairs)
+			p.fit = row_fit_new(names, n, &job->csv);
 		rc = source_read_through(source, &sink, err);
+		if (p.fit) {
+			proof->odd = row_fit_judge(p.fit, &proof->odd_line);
+			row_fit_free(p.fit);
+		}
 		row_encoder_free(p.encoder);
 		row_plan_free(p.plan);
 		mem_free(p.records);

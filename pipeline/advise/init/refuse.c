@@ -114,9 +114,6 @@ int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char
 	if (!s->one && (f.escapes || f.line_escapes > 1))
 		return refuse(name, "backslashes before delimiters, quotes or line ends",
 			      "export the table again as CSV with doubled quotes", err);
-	if (s->doubled && (s->widest || s->extra))
-		return refuse(name, "a delimiter of several bytes, and its first byte in values",
-			      "replace the delimiter: sed 's/||/\\x01/g'", err);
 	return s->one ? refuse_lines(&f, s, name, err) : RC_OK;
 }
 

@@ -39,6 +39,12 @@ static void place_values(struct sniffed_row *r)
 	}
 }
 
+/* Return true if a delimiter begins at `p`. */
+static bool at_delimiter(const struct sniffed_shape *s, const uint8_t *p, const uint8_t *end)
+{
+	return *p == s->delimiter && !s->one && (!s->doubled || (p + 1 < end && p[1] == *p));
+}
+
 /*
  * Read a value after its opening quote. Return false if the value does not end, or if other text
  * follows the closing quote.
@@ -68,7 +74,7 @@ static bool take_quoted(const struct sniffed_shape *s, const struct lines *l, si
 		while (p < end && (*p == ' ' || *p == '\t') && *p != s->delimiter)
 			p++;
 		*at = p;
-		return p == end || *p == s->delimiter;
+		return p == end || at_delimiter(s, p, end);
 	}
 }
 
@@ -91,7 +97,7 @@ static const uint8_t *take_value(const struct sniffed_shape *s, const struct lin
 		r->text.len = at;
 		*line = line_before;
 	}
-	while (p < end && (*p != s->delimiter || s->one))
+	while (p < end && !at_delimiter(s, p, end))
 		buf_put(&r->text, *p++);
 	add_value(r, at, false);
 	return p;
@@ -107,7 +113,7 @@ size_t row_split(const struct sniffed_shape *s, const struct lines *l, size_t li
 		p = take_value(s, l, &line, end, p, r);
 		if (p == l->text.ptr + l->line[line].at + l->line[line].len)
 			break;
-		p++;
+		p += s->doubled ? 2 : 1;
 		if (r->n == MOST_COLUMNS)
 			break;
 	}
@@ -122,6 +128,15 @@ bool is_blank(struct bytes t)
 	while (i < t.len && (t.ptr[i] == ' ' || t.ptr[i] == '\t'))
 		i++;
 	return i == t.len;
+}
+
+struct bytes without_blanks(struct bytes t)
+{
+	while (t.len && (t.ptr[0] == ' ' || t.ptr[0] == '\t'))
+		t = bytes_of(t.ptr + 1, t.len - 1);
+	while (t.len && (t.ptr[t.len - 1] == ' ' || t.ptr[t.len - 1] == '\t'))
+		t.len--;
+	return t;
 }
 
 bool line_is_ruler(struct bytes t)
@@ -141,12 +156,38 @@ bool line_is_ruler(struct bytes t)
 
 bool line_is_count(struct bytes t)
 {
-	size_t i = 1;
+	static const char *const ends[] = {"", " affected", " selected", " fetched", NULL};
+	size_t start = t.len && t.ptr[0] == '(', i = start;
 
+	while (t.len && strchr(" \t.)", t.ptr[t.len - 1]))
+		t.len--;
 	while (i < t.len && isdigit(t.ptr[i]))
 		i++;
-	return i > 1 && t.ptr[0] == '(' && t.ptr[t.len - 1] == ')' && t.len - i >= 5 &&
-	       memcmp(t.ptr + i, " row", 4) == 0;
+	if (i == start || t.len - i < 4 || memcmp(t.ptr + i, " row", 4) != 0)
+		return false;
+	i += 4;
+	i += i < t.len && t.ptr[i] == 's';
+	for (size_t k = 0; ends[k]; k++)
+		if (bytes_eq(bytes_of(t.ptr + i, t.len - i), bytes_str(ends[k])))
+			return true;
+	return false;
+}
+
+bool line_like(struct bytes a, struct bytes b)
+{
+	size_t i = 0, k = 0;
+
+	while (i < a.len && k < b.len) {
+		if (isdigit(a.ptr[i]) && isdigit(b.ptr[k])) {
+			while (i < a.len && isdigit(a.ptr[i]))
+				i++;
+			while (k < b.len && isdigit(b.ptr[k]))
+				k++;
+		} else if (a.ptr[i++] != b.ptr[k++]) {
+			return false;
+		}
+	}
+	return i == a.len && k == b.len;
 }
 
 bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t line)
@@ -155,6 +196,9 @@ bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t li
 
 	if (is_blank(t) || (s->comments && t.ptr[0] == '#'))
 		return false;
+	for (size_t k = 0; k < s->nheadings; k++)
+		if (line_like(t, line_text(l, s->heading[k])))
+			return false;
 	return !((s->rulers && line_is_ruler(t)) || (s->counts && line_is_count(t)) ||
 		 (s->headers && line != s->header_line &&
 		  bytes_eq(t, line_text(l, s->header_line))));
@@ -186,4 +230,20 @@ bool is_name(struct bytes t)
 		number = number && (isdigit(t.ptr[i]) || strchr("+-.,:/eE TZ", t.ptr[i]));
 	}
 	return letter && !number && t.len <= 100 && is_utf8(t);
+}
+
+size_t row_count_values(const struct sniffed_row *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += !is_blank(r->value[i]);
+	return n;
+}
+
+bool row_is_empty_from(const struct sniffed_row *r, size_t from)
+{
+	while (from < r->n && is_blank(r->value[from]))
+		from++;
+	return from == r->n;
 }

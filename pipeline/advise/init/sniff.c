@@ -16,13 +16,8 @@ static void add_names(struct columns *c, const struct sniffed_shape *s, const st
 	for (size_t i = c->n; i < s->ncolumns; i++) {
 		char other[40];
 		struct bytes name = s->header && i < r->n ? r->value[i] : bytes_of("", 0);
-		struct bytes plain = name;
+		struct bytes plain = without_blanks(name);
 
-		while (plain.len && (plain.ptr[0] == ' ' || plain.ptr[0] == '\t'))
-			plain = bytes_of(plain.ptr + 1, plain.len - 1);
-		while (plain.len &&
-		       (plain.ptr[plain.len - 1] == ' ' || plain.ptr[plain.len - 1] == '\t'))
-			plain.len--;
 		c->blanks = c->blanks || plain.len != name.len;
 		snprintf(other, sizeof other,
 			 s->header && i < r->n ? "#%zu"
@@ -83,6 +78,8 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			rc = special_look(c, &s, l, file, err);
 		else if (rc == RC_OK)
 			look_at_rows(c, &s, l);
+		if (rc == RC_OK && !s.special && !s.fields)
+			preamble_doubt(&s, l);
 		if (rc)
 			return rc;
 	}

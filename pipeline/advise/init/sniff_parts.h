@@ -45,12 +45,27 @@ static inline struct bytes line_text(const struct lines *l, size_t i)
 	return bytes_of(l->text.ptr + l->line[i].at, l->line[i].len);
 }
 
+#define HEADINGS_MOST 6
+
 /* dialect.c and row_lines.c */
 bool is_blank(struct bytes t);
+/* Return the text without spaces and tabs around it. */
+struct bytes without_blanks(struct bytes t);
 /* Return true for a line such as -----+-----, which separates a header from the rows. */
 bool line_is_ruler(struct bytes t);
 /* Return true for a line such as (2 rows). */
 bool line_is_count(struct bytes t);
+/*
+ * The kind of a value by its bytes alone (evidence.c). A null is a word of null_words. A time is any
+ * date, time or address.
+ */
+enum text_kind { KIND_EMPTY, KIND_NULL, KIND_NUMBER, KIND_TIME, KIND_TEXT, KINDS };
+enum text_kind kind_of_text(struct bytes t);
+
+/* Columns in which the first row differs from the others, and in which it is one of them. */
+struct header_evidence {
+	size_t names, values, numbered; /* `numbered`: the first row has numbers in order */
+};
 struct sniffed_shape {
 	uint8_t delimiter, quote;
 	bool comments;	   /* lines that begin with # are not rows */
@@ -63,12 +78,14 @@ struct sniffed_shape {
 	size_t footer;	   /* number of lines after the rows that are not blank */
 	size_t ncolumns;
 	bool one;     /* true if every line is one value */
-	bool doubled; /* true if the file doubles the delimiter, so every second value is empty */
+	bool doubled; /* true if the delimiter is two of these bytes, as in a||b */
 	/* lines between the rows that are not rows; the job skips them by a pattern */
 	bool rulers, counts, headers;
 	size_t header_line;
-	bool names_first; /* the first row may be names, but a later file has the same names */
-	bool fields;	  /* the comment `header_line` has the names, as #Fields of web servers */
+	size_t heading[HEADINGS_MOST], nheadings; /* headings of pages; other digits may differ */
+	bool names_first;			  /* the first row may be names */
+	struct header_evidence evidence;
+	bool fields; /* the comment `header_line` has the names, as #Fields of web servers */
 	/* only if `special`: how the load splits rows, because row_split cannot (text_forms.c) */
 	bool special;
 	struct csv_source form;
@@ -94,6 +111,25 @@ bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t li
  */
 size_t next_row(const struct sniffed_shape *s, const struct lines *l, size_t line);
 void shape_find(struct sniffed_shape *s, const struct lines *l);
+/* Note a doubt if a line above the rows has values for most columns. */
+void preamble_doubt(struct sniffed_shape *s, const struct lines *l);
+/* Count the values that are not blank. */
+size_t row_count_values(const struct sniffed_row *r);
+/* Return true if value `from` and all later ones are blank. */
+bool row_is_empty_from(const struct sniffed_row *r, size_t from);
+
+/* not_rows.c */
+/* Words such as Total: none, as the first word of a text, or as the only one. */
+enum total_word { TOTAL_NONE, TOTAL_FIRST, TOTAL_WORD };
+enum total_word total_word(struct bytes t);
+/* Return true if the lines differ at most in their numbers. */
+bool line_like(struct bytes a, struct bytes b);
+/* Find totals and notes after the rows. Changes the end of the shape. */
+void footer_find(struct sniffed_shape *s, const struct lines *l);
+/* Find repeated headers, headings of pages, and rows with more or fewer values. */
+void headings_find(struct sniffed_shape *s, const struct lines *l);
+/* Compare the first row of the shape with the rows below it (evidence.c). */
+struct header_evidence evidence_of(const struct sniffed_shape *s, const struct lines *l);
 /*
  * Return true if the text can be the name of a column. A name contains a letter and is no number.
  */
@@ -138,6 +174,11 @@ struct sniffed {
 	uint64_t values, nulls; /* `nulls` includes "" and missing values */
 	uint64_t words[NULL_WORDS_MOST];
 	bool quoted_words, blanks, quoted_blanks;
+	struct padding {
+		uint32_t least, most; /* bounds of the length with blanks, in characters */
+		uint64_t n, with,
+			before; /* unquoted values, with blanks, with blanks before them */
+	} padding;
 	struct numbers numbers[SIGN_PAIRS];
 	uint64_t times; /* bit i is 1 if all values fit time_forms[i] */
 	bool list;	/* some values are JSON lists, or too deep in objects */
@@ -247,9 +288,22 @@ int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char
 int files_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
 		 struct error *err);
 
+/*
+ * row_fit.c: rows of a job that do not look like the other rows. The names must live as long as the
+ * result. row_fit_judge returns the number of such rows, and the line of the first.
+ */
+struct row_fit;
+struct event;
+struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv_source *csv);
+void row_fit_free(struct row_fit *f);
+void row_fit_see(struct row_fit *f, const struct event *ev);
+uint64_t row_fit_judge(const struct row_fit *f, uint64_t *line);
+
 /* write.c */
 void job_write(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
 	       const struct sniffed_key *k, const char *name, struct buf *out);
+/* Append the pattern of lines between rows that are not rows. Appends nothing if there are none. */
+void skip_pattern(const struct sniffed_shape *s, const struct lines *l, struct buf *out);
 /* Write text as a YAML scalar. The scalar is plain if that is safe. */
 void put_yaml(struct buf *out, struct bytes text);
 

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "pattern.h"
 #include "sniff_parts.h"
 #include "source.h"
 
@@ -83,6 +84,10 @@ static void find_escapes(struct sniffed_shape *s, const struct lines *l, struct 
 		see_slashes(&e, s, line_text(l, i));
 	bool escapes = e.delimiter || e.line_end || (e.quote && e.quoted) ||
 		       (e.twice && (e.letters || e.nulls));
+	if (!escapes && e.twice && !e.other && !s->one)
+		s->doubt =
+			"each backslash is doubled, and the job loads both; if the program wrote "
+			"one as two, add `escapes: plain`";
 	if (s->one || !escapes || e.other || (e.mysql && e.postgres))
 		return;
 	s->special = true;
@@ -98,7 +103,21 @@ static void find_escapes(struct sniffed_shape *s, const struct lines *l, struct 
 
 /* --- a delimiter of two bytes --- */
 
-static void find_long(struct sniffed_shape *s, struct columns *c)
+static bool has_quoted_value(const struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	bool quoted = false;
+
+	for (size_t i = next_row(s, l, s->first); i < s->end && !quoted;) {
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+		for (size_t k = 0; k < r.n; k++)
+			quoted = quoted || r.quoted[k];
+	}
+	row_release(&r);
+	return quoted;
+}
+
+static void find_long(struct sniffed_shape *s, const struct lines *l, struct columns *c)
 {
 	char twice[2] = {(char)s->delimiter, (char)s->delimiter};
 
@@ -107,9 +126,8 @@ static void find_long(struct sniffed_shape *s, struct columns *c)
 	s->special = true;
 	s->form.delimiter = s->delimiter;
 	s->form.long_delimiter = arena_bytes(&c->arena, bytes_of(twice, 2));
-	s->ncolumns = (s->ncolumns + 1) / 2;
-	s->widest = 0;
-	s->missing = s->extra = s->repeats = false;
+	if (!has_quoted_value(s, l))
+		s->form.quotes = QUOTES_NONE;
 }
 
 /* --- pairs --- */
@@ -255,7 +273,7 @@ static void find_widths(struct sniffed_shape *s, const struct lines *l, struct c
 void special_find(struct sniffed_shape *s, const struct lines *l, struct columns *c)
 {
 	s->form = (struct csv_source){.delimiter = ',', .quote = '"'};
-	find_long(s, c);
+	find_long(s, l, c);
 	if (!s->special)
 		find_escapes(s, l, c);
 	if (!s->special)
@@ -292,6 +310,20 @@ static void name_columns(struct columns *c, const struct sniffed_shape *s)
 	}
 }
 
+static int set_skipped(struct job *job, const struct sniffed_shape *s, const struct lines *l,
+		       struct arena *a, struct error *err)
+{
+	struct buf pattern = {0};
+
+	skip_pattern(s, l, &pattern);
+	buf_put(&pattern, 0);
+	int rc = pattern.len > 1
+			 ? pattern_new(&job->csv.skip_matching, a, (const char *)pattern.ptr, err)
+			 : RC_OK;
+	buf_release(&pattern);
+	return rc;
+}
+
 int special_look(struct columns *c, const struct sniffed_shape *s, const struct lines *l,
 		 const char *file, struct error *err)
 {
@@ -317,7 +349,8 @@ int special_look(struct columns *c, const struct sniffed_shape *s, const struct 
 	job.csv.has_comment = s->comments;
 	job.csv.comment = '#';
 	job.csv.max_row_bytes = SNIFF_BYTES;
-	int rc = source_open(&source, &options, err);
+	int rc = set_skipped(&job, s, l, &c->arena, err);
+	rc = rc ? rc : source_open(&source, &options, err);
 	if (rc)
 		return rc;
 	const char *const *found = source_columns(source, &n);

@@ -217,30 +217,46 @@ static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 		buf_append_str(out, "    comment: '#'\n");
 }
 
+/* Append the line as a pattern. With `digits`, each number stands for any number. */
+static void put_line_pattern(struct bytes t, bool digits, struct buf *out)
+{
+	buf_append_str(out, out->len ? "|^" : "^");
+	for (size_t i = 0; i < t.len; i++) {
+		if (digits && isdigit(t.ptr[i])) {
+			while (i + 1 < t.len && isdigit(t.ptr[i + 1]))
+				i++;
+			buf_append_str(out, "\\d+");
+			continue;
+		}
+		buf_printf(out, t.ptr[i] >= 0x80 || isalnum(t.ptr[i]) ? "%c" : "\\%c", t.ptr[i]);
+	}
+	buf_put(out, '$');
+}
+
+void skip_pattern(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
+{
+	if (s->rulers)
+		buf_append_str(out, "^[-=+| \\t]*[-=]{3}[-=+| \\t]*$");
+	if (s->counts)
+		buf_printf(out, "%s^\\(?\\d+ rows?( (affected|selected|fetched))?[ \\t.)]*$",
+			   out->len ? "|" : "");
+	if (s->headers && l->nfiles < 2)
+		put_line_pattern(line_text(l, s->header_line), false, out);
+	for (size_t k = 0; k < s->nheadings; k++)
+		put_line_pattern(line_text(l, s->heading[k]), true, out);
+}
+
 /* Write a pattern for lines between the rows that are not rows. */
 static void put_skipped(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
 {
 	struct buf pattern = {0};
-	bool repeated = s->headers && l->nfiles < 2;
 
-	if (!s->rulers && !s->counts && !repeated)
-		return;
-	if (s->rulers)
-		buf_append_str(&pattern, "^[-=+| \\t]*[-=]{3}[-=+| \\t]*$");
-	if (s->counts)
-		buf_printf(&pattern, "%s^\\(\\d+ rows?[^()]*\\)$", pattern.len ? "|" : "");
-	if (repeated) {
-		struct bytes t = line_text(l, s->header_line);
-
-		buf_printf(&pattern, "%s^", pattern.len ? "|" : "");
-		for (size_t i = 0; i < t.len; i++)
-			buf_printf(&pattern, t.ptr[i] >= 0x80 || isalnum(t.ptr[i]) ? "%c" : "\\%c",
-				   t.ptr[i]);
-		buf_append_str(&pattern, "$");
+	skip_pattern(s, l, &pattern);
+	if (pattern.len) {
+		buf_append_str(out, "    skip_matching: ");
+		put_yaml(out, buf_bytes(&pattern));
+		buf_append_str(out, "   # rulers, counts of rows, headings of pages\n");
 	}
-	buf_append_str(out, "    skip_matching: ");
-	put_yaml(out, buf_bytes(&pattern));
-	buf_append_str(out, "   # rulers, counts of rows, repeated headers\n");
 	buf_release(&pattern);
 }
 

@@ -92,6 +92,13 @@ static void add_proof(struct sniff *s, const struct sniff_proof *p)
 			" rows with earlier rows, the first in line %" PRIu64
 			": add a column to rowkey that differs, or accept that equal rows are one\n",
 			p->equal, p->line);
+	if (p->odd)
+		buf_printf(&s->doubts,
+			   "%" PRIu64
+			   " rows do not look like the others, the first in line %" PRIu64
+			   ": if they are totals or headings, add `skip_matching: REGEX` or "
+			   "`skip_footer: N`\n",
+			   p->odd, p->odd_line);
 	if (!p->rejected && p->rows != s->rows)
 		buf_printf(&s->doubts,
 			   "the job loads %" PRIu64 " rows of the sample, but init found %" PRIu64

@@ -1,0 +1,227 @@
+/*
+ * not_rows.c - find lines that are not rows: totals and notes after the rows, headers that are
+ * repeated, and headings of pages
+ */
+#include <ctype.h>
+#include <strings.h>
+
+#include "sniff_parts.h"
+
+#define FOOTER_ROWS 8
+#define RARE	    10 /* headings are at most one of this many lines */
+
+/* --- lines after the rows --- */
+
+static struct bytes first_value(const struct sniffed_row *r)
+{
+	size_t first = 0;
+
+	while (first < r->n && is_blank(r->value[first]))
+		first++;
+	return first < r->n ? r->value[first] : bytes_of("", 0);
+}
+
+enum total_word total_word(struct bytes t)
+{
+	static const char *const words[] = {"total",  "totals",	  "summe",    "sum",	 "trailer",
+					    "end",    "ende",	  "eof",      "footer",	 "count",
+					    "record", "gesamt",	  "rows",     "records", "grand",
+					    "tot",    "subtotal", "insgesamt"};
+	size_t skip = 0, len = 0, end;
+
+	while (skip < t.len && t.ptr[skip] == ' ')
+		skip++;
+	while (skip + len < t.len && isalpha(t.ptr[skip + len]))
+		len++;
+	for (end = skip + len; end < t.len && !isalpha(t.ptr[end]);)
+		end++;
+	bool stars = t.len > skip;
+	for (size_t i = skip; i < t.len; i++)
+		stars = stars && (t.ptr[i] == '*' || t.ptr[i] == ' ');
+	if (stars)
+		return TOTAL_WORD;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strlen(words[i]) == len &&
+		    strncasecmp((const char *)t.ptr + skip, words[i], len) == 0)
+			return end == t.len ? TOTAL_WORD : TOTAL_FIRST;
+	return TOTAL_NONE;
+}
+
+/* Return true for a sentence or a title, which is no identifier. */
+static bool is_note(struct bytes t)
+{
+	size_t blanks = 0, letters = 0;
+
+	for (size_t i = 0; i < t.len; i++) {
+		blanks += t.ptr[i] == ' ' || t.ptr[i] == ':';
+		letters += isalpha(t.ptr[i]) || t.ptr[i] >= 0x80;
+	}
+	return letters > 2 && (blanks || strchr("(*[", t.ptr[0]));
+}
+
+struct tail {
+	size_t line[FOOTER_ROWS];
+	bool odd[FOOTER_ROWS], word[FOOTER_ROWS], note[FOOTER_ROWS];
+	size_t n, words, lone; /* rows, and rows with a word or one value, in the whole text */
+};
+
+static void walk_rows(const struct sniffed_shape *s, const struct lines *l, struct tail *tail)
+{
+	struct sniffed_row r = {0};
+
+	for (size_t i = next_row(s, l, s->first); i < s->end; i = next_row(s, l, i)) {
+		size_t k = tail->n++ % FOOTER_ROWS, at = i;
+
+		i = row_split(s, l, i, s->end, &r);
+		enum total_word word = total_word(first_value(&r));
+		bool gaps = row_count_values(&r) < s->ncolumns, lone = r.n == 1;
+		tail->line[k] = at;
+		tail->odd[k] = r.n < s->ncolumns;
+		tail->word[k] = word && (gaps || word == TOTAL_WORD);
+		tail->note[k] = lone && s->ncolumns > 1 && is_note(r.value[0]);
+		tail->words += tail->word[k];
+		tail->lone += lone;
+	}
+	row_release(&r);
+}
+
+/*
+ * Find the footer. The footer begins after the last usual row, with a typical word or with a note.
+ * If such rows are also among the others, they are rows.
+ */
+void footer_find(struct sniffed_shape *s, const struct lines *l)
+{
+	struct tail tail = {0};
+	size_t cut = 0, words = 0, lone = 0;
+
+	walk_rows(s, l, &tail);
+	size_t most = tail.n < FOOTER_ROWS ? tail.n : FOOTER_ROWS;
+	for (size_t back = 1; back <= most && back + 1 < tail.n; back++) {
+		size_t k = (tail.n - back) % FOOTER_ROWS;
+
+		words += tail.word[k];
+		lone += tail.odd[k];
+		if ((tail.word[k] && tail.words == words) ||
+		    (tail.note[k] && lone >= tail.lone && l->nfiles < 2))
+			cut = back;
+		else if (!tail.odd[k])
+			break;
+	}
+	if (!cut || !l->whole)
+		return;
+	size_t end = s->end;
+	s->end = tail.line[(tail.n - cut) % FOOTER_ROWS];
+	for (size_t i = s->end; i < end; i++)
+		s->footer += line_counts(s, l, i);
+}
+
+/* --- lines between the rows --- */
+
+/* Note whether later lines repeat the first row. */
+static void find_repeats(struct sniffed_shape *s, const struct lines *l)
+{
+	size_t rows = 0, same = 0;
+
+	s->header_line = s->first;
+	for (size_t i = s->first + 1; i < s->end; i++) {
+		rows++;
+		same += bytes_eq(line_text(l, i), line_text(l, s->first));
+	}
+	/* a folder repeats the header in each file, and the load reads it there */
+	s->headers = same > 0 && (same * 4 < rows || same < l->nfiles);
+}
+
+struct heading {
+	size_t line, n;
+	bool before_header, like_value;
+};
+
+struct headings {
+	struct heading of[HEADINGS_MOST];
+	size_t n, lone, rows;
+};
+
+static void add_heading(struct headings *h, const struct lines *l, size_t line, bool before_header)
+{
+	size_t k = 0;
+
+	while (k < h->n && !line_like(line_text(l, h->of[k].line), line_text(l, line)))
+		k++;
+	if (k == HEADINGS_MOST)
+		return;
+	if (k == h->n)
+		h->of[h->n++] = (struct heading){.line = line};
+	h->of[k].n++;
+	h->of[k].before_header = h->of[k].before_header || before_header;
+}
+
+/* Find lines of one value among rows of several. */
+static void find_lone(struct headings *h, const struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+
+	for (size_t i = next_row(s, l, s->first), next; i < s->end; i = next) {
+		next = row_split(s, l, i, s->end, &r);
+		h->rows++;
+		if (r.n == 1 && next == i + 1) {
+			size_t after = next;
+
+			while (after < s->end && is_blank(line_text(l, after)))
+				after++;
+			h->lone++;
+			add_heading(h, l, i,
+				    s->headers && after < s->end &&
+					    bytes_eq(line_text(l, after),
+						     line_text(l, s->header_line)));
+		}
+		next = next_row(s, l, next);
+	}
+	row_release(&r);
+}
+
+/* Note headings that look like a value of the first column. */
+static void compare_values(struct headings *h, const struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+
+	for (size_t i = next_row(s, l, s->first); i < s->end && h->n;) {
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+		for (size_t k = 0; k < h->n && r.n > 1; k++)
+			h->of[k].like_value = h->of[k].like_value ||
+					      line_like(line_text(l, h->of[k].line), r.value[0]);
+	}
+	row_release(&r);
+}
+
+/* Note unusual numbers of values in the shape. */
+static void find_lengths(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+
+	for (size_t i = next_row(s, l, s->first); i < s->end;) {
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+		s->missing = s->missing || r.n < s->ncolumns;
+		if (r.n > s->ncolumns && row_is_empty_from(&r, s->ncolumns))
+			s->extra = true;
+		else if (r.n > s->ncolumns && r.n > s->widest)
+			s->widest = r.n;
+	}
+	row_release(&r);
+}
+
+void headings_find(struct sniffed_shape *s, const struct lines *l)
+{
+	struct headings h = {0};
+
+	if (s->header)
+		find_repeats(s, l);
+	if (s->ncolumns > 1)
+		find_lone(&h, s, l);
+	if (h.lone * RARE <= h.rows) {
+		compare_values(&h, s, l);
+		for (size_t k = 0; k < h.n; k++)
+			if ((h.of[k].n > 1 || h.of[k].before_header) && !h.of[k].like_value)
+				s->heading[s->nheadings++] = h.of[k].line;
+	}
+	find_lengths(s, l);
+}
