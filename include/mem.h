@@ -86,7 +86,7 @@ void *arena_alloc(struct arena *a, size_t size);
 /* Make room as mem_grow does, but in the arena. If the list moves, its old copy stays in the arena.
  */
 void *arena_grow(struct arena *a, void *list, size_t n, size_t size);
-/* Copy a list, so that any type may be read from the copy. */
+/* Copy a list, so that code may read any type from the copy. */
 void *arena_dup(struct arena *a, const void *list, size_t bytes);
 /* Copy texts, with a NUL after the last byte. */
 char *arena_strndup(struct arena *a, const void *s, size_t len);

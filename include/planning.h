@@ -98,8 +98,8 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
  */
 struct hot_keys *hot_keys_new(void);
 /*
- * Take the memory for the keys of all tables from run->memory_bytes. Returns RC_CONFIG if less than
- * half of the memory would be left to read the events.
+ * Take the memory for the keys of all tables from run->memory_bytes. Returns RC_CONFIG if the keys
+ * would leave less than half of the memory for the events.
  */
 int hot_keys_reserve(struct run_options *run, size_t tables, struct error *err);
 void hot_keys_free(struct hot_keys *a); /* NULL is fine */

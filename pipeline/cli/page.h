@@ -37,8 +37,9 @@ int page_make(struct buf *out, const char *path, const struct page_files *files,
 
 struct design_result;
 /*
- * Append the page of `design`. The page has the designs as a table, and for each recommended design
- * its row keys, the blocks of each drawn question, and the regions that the events write over time.
+ * Append the page of `design`. The page has the designs as a table. For each recommended design, it
+ * has the row keys, the blocks of each drawn question, and the regions that the events write over
+ * time.
  */
 void page_design(struct buf *out, const struct design_result *r);
 

@@ -130,7 +130,7 @@ def test_lenient_rows_are_lines(tmp_path, saltmill):
 
 
 def lenient(line):
-    """Splits a line in the obvious way: it looks for the closing quote of each value again."""
+    """Splits a line in the obvious way. It looks for the closing quote of each value again."""
     values, p = [], 0
     while True:
         text, i, closed = "", p + 1, False

@@ -318,8 +318,8 @@ void page_design(struct buf *out, const struct design_result *r)
 	add(&p, " events were read. The tables keep ");
 	html_count(out, (uint64_t)r->rows);
 	buf_printf(out,
-		   " rows, with %.4g written a second, on %u servers. %zu row keys and %zu designs "
-		   "were compared.</small></p>\n",
+		   " rows, with %.4g written a second, on %u servers. saltmill compared %zu row "
+		   "keys and %zu designs.</small></p>\n",
 		   r->writes, r->servers, r->nkeys, r->ndesigns);
 	verdicts(&p);
 	add(&p, "<pre class=\"run\"><code>saltmill load job.yaml -o DIR\n</code></pre>\n");

@@ -1,7 +1,7 @@
 /*
  * registry_schemas.c - read the answers of a schema registry
  *
- * A schema may refer to versions of other subjects. The deepest schemas are read first.
+ * A schema may refer to versions of other subjects. Read the deepest schemas first.
  */
 #include "registry_schemas.h"
 
@@ -52,7 +52,7 @@ static int read_schema(struct schema_reading *w, json_t *answer, const struct av
 		       struct error *err);
 
 /*
- * Return true if the reference was already read. If two references have one name, the first
+ * Return true if an earlier call has read the reference. If two references have one name, the first
  * reference counts, whatever their versions, because a type has one meaning in a schema.
  * Confluent's own serializers do the same (schema-registry,
  * AbstractSchemaProvider.resolveReferences).

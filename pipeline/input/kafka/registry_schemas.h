@@ -12,7 +12,7 @@
 struct schema_place {
 	uint32_t id;
 	const struct typed_columns *columns; /* of the job whose source is Kafka */
-	struct arena *arena;		     /* keeps everything that is read */
+	struct arena *arena;		     /* keeps all schemas so far */
 	/*
 	 * Request the version of a subject to which schema `id` refers. `answer` is valid until the
 	 * next call.

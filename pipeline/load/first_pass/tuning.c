@@ -2,8 +2,8 @@
  * tuning.c - choose compression settings by trying them on a small sample (hfile_tune)
  *
  * The trials must cost at most 2 % of the load. The sample and all trials take about 150
- * instructions for a byte of the sample, and a load takes at least 25 for a byte of cells. With the
- * aim size, trials take about 5 times as long, and the load three times as long.
+ * instructions for a byte of the sample. A load takes at least 25 for a byte of cells. With the aim
+ * size, trials take about 5 times as long, and the load three times as long.
  */
 #include "pass.h"
 
