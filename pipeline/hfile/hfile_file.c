@@ -40,6 +40,8 @@ static int open_regular(struct file_source *s, uint64_t *bytes, struct error *er
 	s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0 || fstat(s->fd, &st) < 0)
 		return error_errno(err, "cannot open %s", s->path);
+	if (S_ISDIR(st.st_mode))
+		return error_set(err, RC_DATA, "%s: found a folder, expected an HFile", s->path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, RC_DATA, "%s: found something else, expected a regular file",
 				 s->path);

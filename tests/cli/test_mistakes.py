@@ -55,9 +55,67 @@ def run(saltmill, folder, *words):
     ("[e.csv]", "[e.csv], sep: ','", "unknown key `sep`; did you mean `delimiter`?"),
     ("{split: sampled, count: 2}", "16", "expected a mapping; write `regions: {split: sampled, count: 16}`"),
     ("{split: sampled, count: 2}", "10G", "expected a mapping; write `regions: {split: sampled, size: 10G}`"),
-    ("iso8601", '"yyyy-MM-dd HH:mm:ss"', "found the Java pattern `yyyy-MM-dd HH:mm:ss`, expected letters of strptime; "
+    ("iso8601", '"yyyy-MM-dd HH:mm:ss"', "found the pattern `yyyy-MM-dd HH:mm:ss`, expected letters of strptime; "
      'write `format: "%Y-%m-%d %H:%M:%S"`'),
     ("iso8601", "\"dd/MMM/yyyy'T'HH:mm:ss.SSS Z\"", 'write `format: "%d/%b/%YT%H:%M:%S.%f %z"`'),
+    ("iso8601", '"YYYY-MM-DD HH24:MI:SS"', 'write `format: "%Y-%m-%d %H:%M:%S"`'),
+    ("iso8601", '"%Y-%M-%d"', "format: found %M, the minute, and no month, expected %m"),
+    ("iso8601", '"%Y-%m-%d %H:%m:%S"', "format: found %m, the month, twice, expected %M for the minute"),
+    ("iso8601", '"%Y-%m-%d %H:%M:%s"', "found %s, the seconds since 1970, expected %S for the second"),
+    ("iso8601", "unix", "format: found `unix`, expected `iso8601` or letters of strptime; write `unit: s`"),
+    ("iso8601", "epoch_ms", "write `unit: ms`"),
+    ("iso8601", "ISO", "write `format: iso8601`"),
+    ("iso8601", "iso8601, zone: Berlin", "unknown zone `Berlin`; did you mean `Europe/Berlin`?"),
+    ("iso8601", "iso8601, zone: New York", "unknown zone `New York`; did you mean `America/New_York`?"),
+    ("format: iso8601", "unit: seconds", "unit: found `seconds`; did you mean `s`?"),
+    ("format: iso8601", "unit: millis", "unit: found `millis`; did you mean `ms`?"),
+    ("id: u64", "id: json", "type: found `json`; did you mean `text`?"),
+    ("id: u64", 'id: "decimal(10,2)"', "type: found `decimal(10,2)`; did you mean `decimal`?"),
+    ("id: u64", "id: bigint unsigned", "did you mean `i64`?"),
+    ("id: u64", "id: {typ: u64}", "unknown key `typ`; did you mean `type`?"),
+    ("id: u64", "id: u64\n  nosuch: u32", "the source has no column `nosuch` (field `nosuch`), expected one of id, at, name, v"),
+    ("[{field: id, as: u64}]", "id", "rowkey: found `id`, expected a list of parts: [{field: a, as: u32}, {field: b}]"),
+    ("[{field: id, as: u64}]", "[id]", "a part: found `id`, expected a mapping like {field: userId, as: u64}"),
+    ("[{field: id, as: u64}]", "[{column: id}]", "unknown kind of part `column`; did you mean `field`?"),
+    ("[{field: id, as: u64}]", "[{field: Id}]", "the source has no column `Id` (field `Id`); did you mean `id`?"),
+    ("[{field: id, as: u64}]", "[{field: id, type: u64}]", "unknown key `type`; did you mean `as`?"),
+    ("[{field: id, as: u64}]", "[{field: id, as: md5}]", "write `{hash: md5, of: [FIELD], bytes: 8}`"),
+    ("[{field: id, as: u64}]", "[{salt: 16}, {field: id}]", "a salt lacks the key `of`, expected names of fields"),
+    ("[{field: id, as: u64}]", "[{field: name}, {field: id, as: u64}]", "expected `width: n` or `terminator:"),
+    ("timestamp: at", "timestamp: now", "timestamp: found `now`, expected a field of type time, or milliseconds"),
+    ("timestamp: at", "timestamp: name", "declare the field under fields: `name: {type: time, unit: s}`"),
+    ("{f: {}}", "[f]", "families: found a list, expected a mapping like `f: {versions: 1}`"),
+    ("{f: {}}", "{'f:': {}}", "family name: found `f:`, expected a name without a colon; write `f`"),
+    ("{f: {}}", "{g: {}}", "unknown family `f`; known: g"),
+    ("{f: {}}", "{f: {compression: gzip}}", "compression: found `gzip`; did you mean `GZ`?"),
+    ("{f: {}}", "{f: {compression: zstandard}}", "compression: found `zstandard`; did you mean `ZSTD`?"),
+    ("{f: {}}", "{f: {COMPRESSION: ZSTD}}", "unknown key `COMPRESSION`; did you mean `compression`?"),
+    ("{f: {}}", "{f: {bloomfilter: true}}", "bloomfilter: found `true`; did you mean `ROW`?"),
+    ("{f: {}}", "{f: {ttl: 1y}}", "ttl: found `1y`, expected a time like 90s, 15m, 24h, 3650d or forever"),
+    ("{f: {}}", "{f: {versions: all}}", "write `versions: 2147483647`"),
+    ("value: name}", "field: name}", "unknown key `field`; did you mean `value`?"),
+    ("- {family: f, qualifier: name, value: name}", "- f:name", "expected a mapping like {family: f, qualifier: q, val"),
+    ("{split: sampled, count: 2}", "{split: auto}", "split: found `auto`; did you mean `sampled`?"),
+    ("{split: sampled, count: 2}", "{split: HexStringSplit, count: 4}", "did you mean `hex`?"),
+    ("{split: sampled, count: 2}", "{split: sampled, number: 4}", "unknown key `number`; did you mean `count`?"),
+    ("{split: sampled, count: 2}", "{split: sampled, size: 10}", "expected a unit; write `size: 10G`"),
+    ("{csv: {files: [e.csv]}}", "e.csv", "write `source: {csv: {files: [e.csv]}}`"),
+    ("{csv: {files: [e.csv]}}", "{csv: e.csv}", "write `csv: {files: [e.csv]}`"),
+    ("{csv: {files: [e.csv]}}", "{format: csv, files: [e.csv]}", "write `source: {csv: {files: [e.csv]}}`"),
+    ("{csv: {files: [e.csv]}}", "{parquet: {files: [e.parquet]}}", "found `parquet`, which saltmill does not read"),
+    ("source: {csv:", "csv: {x:", "unknown key `csv`, expected it under `source`"),
+    ("[e.csv]", "[e.csv], header: no", "write `header: false`"),
+    ("[e.csv]", "[e.csv], header: 1", "write `header: true`"),
+    ("[e.csv]", "[e.csv], delimiter: pipe", 'write `delimiter: "|"`'),
+    ("[e.csv]", "[e.csv], delimiter: ';'", 'its header `id,at,name,v` is one column; write `delimiter: ","`'),
+    ("[e.csv]", "[e.csv], quote: none", "write `quotes: none`"),
+    ("[e.csv]", "[e.csv], encoding: ansi", "write `encoding: cp1252`"),
+    ("[e.csv]", "[e.csv], skip_header: 1", "unknown key `skip_header`; did you mean `skip`?"),
+    ("[e.csv]", "[e.csv], compression: gzip", "expected no such key, because the bytes of a file show its compression"),
+    ("fields:\n", "fields:\n\t", "not YAML: found a tab, expected spaces"),
+    ("  id: u64", "  id: u64\n  id: u32", "found the key `id` twice in one mapping, first in line 3"),
+    ("- name: t", "- name: my table", 'table name "my table": found U+0020, expected letters, digits, _ . and -'),
+    ("    rowkey:", "    row_key:", "unknown key `row_key`; did you mean `rowkey`?"),
 ])
 def test_in_the_job(saltmill, folder, was, written, said):
     assert JOB.count(was) == 1, was
@@ -92,11 +150,73 @@ def test_the_fixes_are_right(saltmill, folder):
     (["scan", "job.yaml", "out", "--where", "(id = 1 && id = 2)"], "found `&&`, expected `and`"),
     (["scan", "job.yaml", "out", "--where", "!(id = 1)"], "found `!`, expected `not`"),
     (["scan", "job.yaml", "out", "--where", "name LIKE 'a%'"], "found `LIKE`, expected `starts with`"),
+    (["import", "job.yaml"], "found no command `import`; did you mean `saltmill load`?"),
+    (["help", "laod"], "did you mean `saltmill help load`?"),
+    (["help", "delimeter"], "did you mean `saltmill help delimiter`?"),
+    (["load", "job.yaml"], "no output folder: expected `-o DIR`"),
+    (["load", "job.yml", "-o", "x"], "cannot open job.yml: No such file or directory; did you mean `job.yaml`?"),
+    (["load", "out", "-o", "x"], "out: found a folder, expected a job file"),
+    (["load", "job.yaml", "-o", "out"], "-o: out exists, expected a new folder"),
+    (["load", "job.yaml", "-o", "x", "--memory", "64"], "--memory: found `64`, expected a size like 256M, from 16M"),
+    (["load", "job.yaml", "-o", "x", "--dry-run"], "unknown option `--dry-run`, which belongs to apply"),
+    (["load", "job.yaml", "https://x.test/e.csv", "-o", "x"], "found a URL, expected a file; write `curl -fsS URL | saltmill"),
+    (["init", "out"], "out: found a published load, expected a file of events"),
+    (["init", "job.yaml"], "found a YAML file, expected a file of events; for a job, run `saltmill check job.yaml`"),
+    (["init", "e.csv", "-o", "job.yaml"], "-o: job.yaml exists, expected a new file"),
+    (["split", "hex", "16"], "ALGORITHM: found `hex`; did you mean HexStringSplit?"),
+    (["apply", "out"], "found no --hbase, expected `--hbase HOST[:PORT],...`"),
+    (["apply", "out", "--hbase", "http://h.test:1/x"], "found the URL `http://h.test:1/x`, expected HOST[:PORT]; write `h.test:1`"),
+    (["apply", "job.yaml", "--hbase", "h.test"], "job.yaml: found no manifest.json, expected the folder of a published load"),
+    (["scan", "out", "job.yaml"], "out: found a folder, expected a job file; the job is the first operand"),
+    (["scan", "job.yaml"], "found 1 operand, expected a job and the folders of loads"),
+    (["scan", "job.yaml", "out", "--columns", "name"], "a column is FAMILY:QUALIFIER, such as `f:name`"),
+    (["scan", "job.yaml", "out", "--columns", "f.name"], "a column is FAMILY:QUALIFIER, such as `f:name`"),
+    (["scan", "job.yaml", "out", "--filter", "id = 1"], "unknown option `--filter`, did you mean `--where`?"),
+    (["scan", "job.yaml", "out", "--format", "json"], "expected table, csv or jsonl; write `--format jsonl`"),
+    (["scan", "job.yaml", "out", "--limit", "ten"], "--limit: found `ten`, expected a whole number from 1"),
+    (["scan", "job.yaml", "out", "--table", "x"], "job.yaml has no table `x`, expected one of: t"),
+    (["scan", "job.yaml", "out", "--where", "name = anna smith"], "a value with spaces needs quotes"),
+    (["scan", "job.yaml", "out", "--where", "name = null"], "found `null`, expected a value; write `is null`"),
+    (["scan", "job.yaml", "out", "--where", "name != null"], "found `null`, expected a value; write `is not null`"),
+    (["scan", "job.yaml", "out", "--where", "where id = 1"], "found `where`, expected only the condition"),
+    (["scan", "job.yaml", "out", "--where", "select * from t"], "found `select`, expected only the condition"),
+    (["scan", "job.yaml", "out", "--where", "nosuch = 1"], "has no field `nosuch`, expected one of id, at, name, v"),
+    (["scan", "job.yaml", "out", "--where", "Id = 1"], "has no field `Id`; did you mean `id`?"),
+    (["scan", "job.yaml", "out", "--where", "name ~ 'a'"], "found `~`, expected `starts with`, the only pattern"),
+    (["scan", "job.yaml", "out", "--where", "name startswith a"], "found `startswith`, expected `starts with`"),
+    (["scan", "job.yaml", "out", "--where", "id =< 5"], "found `<`, expected a value; write `<=`"),
+    (["scan", "job.yaml", "out", "--where", "id = 1 limit 5"], "found `limit`, expected the end; use the option --limit"),
+    (["scan", "job.yaml", "out", "--where", "id = 1 order by at"], "because rows come in the order of the row key"),
+    (["scan", "job.yaml", "out", "--where", "id in 1,2"], "found `1`, expected `(` and the values"),
+    (["get", "job.yaml", "out", "id:1"], "found `id:1`, expected FIELD=VALUE for each field of the row key, or --row KEY"),
+    (["get", "job.yaml", "out", "1"], "found `1`, expected FIELD=VALUE for each field of the row key, or --row KEY"),
+    (["get", "job.yaml", "out", "name=anna"], "found `name`, expected only fields in the row key of table t, or `scan --where`"),
+    (["key", "job.yaml", "id=1"], "found `job.yaml`, expected encode, decode or ranges before the job"),
+    (["key", "encode", "job.yaml", "id:1"], "found `id:1`, expected FIELD=VALUE; write `id=1`"),
+    (["key", "ranges", "job.yaml", "id = 1"], "found no --where, expected a query like"),
+    (["stream", "job.yaml"], "job.yaml: found a source of files, expected kafka"),
     (["scan", "job.yaml", "out", "--where", "at > 17.11.2025"], "found `17.11.2025`, expected an ISO 8601 time, such as 2012-09-01 or"),
 ])
 def test_in_the_command(saltmill, folder, words, said):
     r = run(saltmill, folder, *words)
     assert r.returncode == 2 and said in r.stderr + r.stdout, r.stderr
+
+
+@pytest.mark.parametrize("words, said", [
+    (["load", "job.yaml", "e.jsonl", "-o", "x"], "e.jsonl:1: found JSON, expected the column names of CSV; write `source: {json:"),
+    (["load", "job.yaml", "nosuch.csv", "-o", "x"], "nosuch.csv: No such file or directory"),
+    (["inspect", "out"], "out: found a folder, expected an HFile"),
+])
+def test_in_the_files(saltmill, folder, words, said):
+    r = run(saltmill, folder, *words)
+    assert r.returncode == 1 and said in r.stderr, r.stderr
+
+
+def test_a_key_that_is_a_condition(saltmill, folder):
+    for option in ("--start", "--stop", "--prefix"):
+        r = run(saltmill, folder, "scan", "job.yaml", "out", option, "id=1")
+        said = f'{option}: found `id=1`, expected a row key; for a condition, write `--where "id=1"`'
+        assert r.returncode == 0 and said in r.stderr, r.stderr
 
 
 def test_report_of_a_job(saltmill, folder):

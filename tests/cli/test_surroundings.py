@@ -103,4 +103,4 @@ def test_names_that_are_not_utf8(bench):
     assert problem["path"] == r"t/n\xFF\xC3"
     assert run("plan", job.name, data.name)["events"] == 10
     [f] = run("inspect", out.name, status=1)
-    assert "found something else, expected a regular file" in f["error"] and r"n\xFF\xC3" in f["error"]
+    assert "found a folder, expected an HFile" in f["error"] and r"n\xFF\xC3" in f["error"]

@@ -318,6 +318,11 @@ static int read_servers(struct hbase *h, const char *text, struct error *err)
 	bool zookeeper = strncmp(text, "zk:", 3) == 0;
 	const char *p = text + (zookeeper ? 3 : 0), *parent = zookeeper ? strchr(p, '/') : NULL;
 
+	if (strstr(text, "://"))
+		return error_set(err, RC_CONFIG,
+				 "found the URL `%.200s`, expected HOST[:PORT]; write `%.*s`", text,
+				 (int)strcspn(strstr(text, "://") + 3, "/"),
+				 strstr(text, "://") + 3);
 	if (zookeeper)
 		h->parent = mem_strdup(parent && parent[1] ? parent : ZOOKEEPER_PARENT);
 	for (;; p++) {

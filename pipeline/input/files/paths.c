@@ -109,6 +109,12 @@ static int add_name(struct list *l, const char *name, struct error *err)
 {
 	struct stat st;
 
+	if (strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0 ||
+	    strncmp(name, "s3://", 5) == 0)
+		return error_set(
+			err, RC_CONFIG,
+			"%s: found a URL, expected a file; write `%s | saltmill load JOB - -o DIR`",
+			name, name[0] == 's' ? "aws s3 cp URL -" : "curl -fsS URL");
 	if (strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
 		return add_folder(l, name, err);
 	if (strcmp(name, "-") != 0 && strpbrk(name, "*?[") && lstat(name, &st) != 0)

@@ -108,6 +108,11 @@ static int take_header(struct source *s, size_t i, const struct csv_reader *r,
 				 "%s:%llu: found no closing quote for column %zu of the header, "
 				 "expected column names",
 				 name, (unsigned long long)line + 1, row->bad_column);
+	if (row->kind != CSV_ROW && (*row->start == '{' || *row->start == '['))
+		return error_set(err, RC_DATA,
+				 "%s:%llu: found JSON, expected the column names of CSV; write "
+				 "`source: {json: {files: [%s]}}`",
+				 name, (unsigned long long)line + 1, name);
 	if (row->kind != CSV_ROW)
 		return error_set(err, RC_DATA,
 				 "%s:%llu: found a misplaced quote in column %zu of the header, "

@@ -127,6 +127,14 @@ struct column_names {
 	struct name_index first, second;
 };
 
+/* Return a delimiter that the only name of a CSV header contains. Return 0 if there is none. */
+static char other_delimiter(const struct job *job, const char *name)
+{
+	const char *found = job->source == SOURCE_CSV ? strpbrk(name, ",;\t|") : NULL;
+
+	return found ? *found : 0;
+}
+
 static int no_column(const struct job *job, const struct field *f, const char *name,
 		     const struct column_names *c, struct error *err)
 {
@@ -140,6 +148,14 @@ static int no_column(const struct job *job, const struct field *f, const char *n
 			job->path, f->pos.line, f->pos.column, name, f->name, meant);
 		return RC_CONFIG;
 	}
+	char delimiter = c->n == 1 ? other_delimiter(job, c->name[0]) : 0;
+	if (delimiter)
+		return error_set(
+			err, RC_CONFIG,
+			"%s:%u:%u: the source has no column `%s` (field `%s`), because its "
+			"header `%.100s` is one column; write `delimiter: \"%s%c\"`",
+			job->path, f->pos.line, f->pos.column, name, f->name, c->name[0],
+			delimiter == '\t' ? "\\" : "", delimiter == '\t' ? 't' : delimiter);
 	for (size_t i = 0; i < c->n && list.len < 300; i++)
 		buf_printf(&list, "%s%.60s", i ? ", " : "", c->name[i]);
 	error_set(err, RC_CONFIG,

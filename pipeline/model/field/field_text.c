@@ -70,6 +70,18 @@ void field_forms_close(struct field_forms *f)
 	arena_release(&f->arena);
 }
 
+static int unknown_field(const struct job *job, const char *name, struct error *err)
+{
+	struct buf list = {0};
+
+	for (size_t i = 0; i < job->nfields && list.len < 200; i++)
+		buf_printf(&list, "%s%.60s", i ? ", " : "", job->fields[i].name);
+	error_set(err, RC_CONFIG, "%s has no field `%s`, expected one of %.*s", job->path, name,
+		  (int)list.len, list.ptr ? (const char *)list.ptr : "");
+	buf_release(&list);
+	return RC_CONFIG;
+}
+
 int field_find(const struct job *job, struct bytes name, size_t *index, struct error *err)
 {
 	const char **known = mem_alloc((job->nfields + 1) * sizeof *known);
@@ -89,5 +101,5 @@ int field_find(const struct job *job, struct bytes name, size_t *index, struct e
 	if (near)
 		return error_set(err, RC_CONFIG, "%s has no field `%s`; did you mean `%s`?",
 				 job->path, text, near);
-	return error_set(err, RC_CONFIG, "%s has no field `%s`", job->path, text);
+	return unknown_field(job, text, err);
 }

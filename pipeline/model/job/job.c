@@ -6,6 +6,7 @@
 #include "sections.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "ddl.h"
 #include "io.h"
@@ -86,6 +87,19 @@ static bool has_job_key(const struct node *root)
 	return false;
 }
 
+/* Refuse keys of `source` outside of it. */
+static int refuse_at_top(struct reader *r, const struct node *root)
+{
+	for (size_t i = 0; i < root->count; i++)
+		for (size_t k = 0; k < source_schema.nkeys; k++)
+			if (strcmp(root->keys[i]->text, source_schema.keys[k].name) == 0)
+				return fault(r, root->keys[i]->pos,
+					     "unknown key `%s`, expected it under `source`; write "
+					     "`source: {%s: ...}`",
+					     root->keys[i]->text, root->keys[i]->text);
+	return RC_OK;
+}
+
 static int read_job(struct job *job, struct bytes text, struct error *err)
 {
 	struct reader r = {.job = job, .err = err};
@@ -109,11 +123,46 @@ static int read_job(struct job *job, struct bytes text, struct error *err)
 			  job->path);
 		return not_a_job(job, err);
 	}
-	rc = read_mapping(&r, root, &job_schema, job);
+	rc = refuse_at_top(&r, root);
+	if (rc == RC_OK)
+		rc = read_mapping(&r, root, &job_schema, job);
 	order_expectations(job);
 	if (rc == RC_OK)
 		rc = check_columns(&r);
 	return rc ? rc : check_tables(job, err);
+}
+
+/* Set the error for a path that is no file, with a file of a similar name. Keeps other errors. */
+static int wrong_path(const char *path, struct error *err)
+{
+	static const char *const ends[] = {".yaml", ".yml"};
+	size_t stem = strlen(path);
+	struct stat st;
+
+	err->code = RC_CONFIG;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return error_set(err, RC_CONFIG,
+				 "%s: found a folder, expected a job file; the job is the first "
+				 "operand",
+				 path);
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		size_t n = strlen(ends[i]);
+
+		if (stem > n && strcmp(path + stem - n, ends[i]) == 0)
+			stem -= n;
+	}
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		char *other = mem_format("%.*s%s", (int)stem, path, ends[i]);
+		bool there = stat(other, &st) == 0;
+
+		if (there && strcmp(other, path) != 0)
+			error_set(err, RC_CONFIG,
+				  "cannot open %s: No such file or directory; did "
+				  "you mean `%s`?",
+				  path, other);
+		mem_free(other);
+	}
+	return RC_CONFIG;
 }
 
 int job_load(struct job *job, const char *path, struct error *err)
@@ -128,7 +177,7 @@ int job_load(struct job *job, const char *path, struct error *err)
 			       "%s: found more than 1 MiB, expected a job file of at most 1 MiB",
 			       path);
 	else if (rc && rc != RC_STOPPED) /* the command line has a wrong name */
-		err->code = rc = RC_CONFIG;
+		rc = wrong_path(path, err);
 	if (rc == RC_OK)
 		rc = read_job(job, buf_bytes(&text), err);
 	buf_release(&text);

@@ -11,27 +11,46 @@ struct other_name {
 
 /* Names of keys, and values of choices such as types and encodings. */
 static const struct other_name names[] = {
+	{"auto", "sampled"},
 	{"bigint", "i64"},
 	{"binary", "bytes"},
 	{"blob", "bytes"},
 	{"bloom", "bloomfilter"},
 	{"boolean", "bool"},
+	{"bootstrap.servers", "brokers"},
+	{"bootstrap_servers", "brokers"},
+	{"bucket", "salt"},
+	{"buckets", "salt"},
 	{"bytea", "bytes"},
 	{"cf", "family"},
 	{"char", "text"},
+	{"charset", "encoding"},
+	{"clob", "text"},
 	{"codec", "compression"},
+	{"column", "field"},
 	{"column", "qualifier"},
 	{"column_family", "family"},
 	{"columns", "cells"},
 	{"date", "time"},
 	{"datetime", "time"},
+	{"decimal", "decimal"},
+	{"decimalstringsplit", "decimal"},
+	{"dedup", "duplicates"},
+	{"deflate", "GZ"},
+	{"dir", "files"},
+	{"directory", "files"},
 	{"double", "f64"},
+	{"expire", "ttl"},
+	{"feather", "arrow"},
+	{"field", "value"},
 	{"file", "files"},
 	{"float", "f64"},
 	{"float32", "f32"},
 	{"float32", "f64"},
 	{"float64", "f64"},
+	{"folder", "files"},
 	{"guid", "uuid"},
+	{"hexstringsplit", "hex"},
 	{"inet", "ip"},
 	{"input", "source"},
 	{"int", "i64"},
@@ -40,36 +59,106 @@ static const struct other_name names[] = {
 	{"int32", "i64"},
 	{"int64", "i64"},
 	{"integer", "i64"},
+	{"json", "text"},
+	{"jsonb", "text"},
+	{"jsonl", "json"},
 	{"key", "rowkey"},
 	{"long", "i64"},
 	{"max_versions", "versions"},
+	{"micros", "us"},
+	{"microseconds", "us"},
+	{"millis", "ms"},
+	{"milliseconds", "ms"},
+	{"na_values", "null"},
+	{"nanos", "ns"},
+	{"nanoseconds", "ns"},
+	{"ndjson", "json"},
+	{"null_values", "null"},
+	{"nullstr", "null"},
+	{"number", "count"},
 	{"number", "f64"},
 	{"numeric", "decimal"},
 	{"path", "files"},
 	{"paths", "files"},
 	{"pk", "rowkey"},
 	{"primary_key", "rowkey"},
+	{"quotechar", "quote"},
 	{"real", "f64"},
+	{"regions", "count"},
 	{"schema", "fields"},
+	{"sec", "s"},
+	{"second", "s"},
+	{"seconds", "s"},
 	{"sep", "delimiter"},
 	{"separator", "delimiter"},
 	{"short", "i64"},
+	{"skip_header", "skip"},
+	{"skip_lines", "skip"},
+	{"skip_rows", "skip"},
+	{"skiprows", "skip"},
 	{"smallint", "i64"},
 	{"splits", "regions"},
 	{"str", "text"},
 	{"string", "text"},
 	{"table", "name"},
-	{"timestamp", "time"},
 	{"timestamp", "millis"},
+	{"timestamp", "time"},
 	{"timestamptz", "time"},
 	{"tinyint", "i64"},
+	{"true", "ROW"},
+	{"tsv", "csv"},
+	{"type", "as"},
 	{"uint32", "u32"},
 	{"uint64", "u64"},
+	{"uncompressed", "NONE"},
+	{"uniformsplit", "uniform"},
 	{"unsigned", "u64"},
 	{"varbinary", "bytes"},
 	{"varchar", "text"},
 	{"varchar2", "text"},
+	{"zlib", "GZ"},
+	{"zstandard", "ZSTD"},
 };
+
+/* Values of keys that other programs or people write, and the text to write in the job. */
+static const struct {
+	const char *key, *value, *fix;
+} values[] = {
+	{"as", "md5", "{hash: md5, of: [FIELD], bytes: 8}"},
+	{"as", "hash", "{hash: md5, of: [FIELD], bytes: 8}"},
+	{"encoding", "ansi", "encoding: cp1252"},
+	{"encoding", "latin", "encoding: latin1"},
+	{"encoding", "unicode", "encoding: utf-16"},
+	{"format", "unix", "unit: s"},
+	{"format", "epoch", "unit: s"},
+	{"format", "epoch_s", "unit: s"},
+	{"format", "unixtime", "unit: s"},
+	{"format", "seconds", "unit: s"},
+	{"format", "s", "unit: s"},
+	{"format", "epoch_ms", "unit: ms"},
+	{"format", "epoch_millis", "unit: ms"},
+	{"format", "unix_ms", "unit: ms"},
+	{"format", "millis", "unit: ms"},
+	{"format", "ms", "unit: ms"},
+	{"format", "iso", "format: iso8601"},
+	{"format", "iso-8601", "format: iso8601"},
+	{"format", "rfc3339", "format: iso8601"},
+	{"header", "0", "header: false"},
+	{"header", "1", "header: true"},
+	{"header", "no", "header: false"},
+	{"header", "none", "header: false"},
+	{"header", "yes", "header: true"},
+	{"quote", "none", "quotes: none"},
+	{"versions", "all", "versions: 2147483647"},
+};
+
+const char *value_fix(const char *key, const char *value)
+{
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		if (strcmp(values[i].key, key) == 0 && strcasecmp(values[i].value, value) == 0)
+			return values[i].fix;
+	return NULL;
+}
 
 const char *other_name(const char *name, const char *const *known, size_t nknown)
 {
@@ -88,12 +177,13 @@ const char *other_name(const char *name, const char *const *known, size_t nknown
 
 /* --- time formats --- */
 
-/* Letters of Java's SimpleDateFormat and DateTimeFormatter, and the same letters of strptime. */
+/* Letters of Java, JavaScript and Oracle for times, and the same letters of strptime. */
 static const struct other_name time_letters[] = {
-	{"yyyy", "%Y"}, {"uuuu", "%Y"}, {"yy", "%y"}, {"MMMM", "%B"}, {"MMM", "%b"}, {"MM", "%m"},
-	{"M", "%m"},	{"dd", "%d"},	{"d", "%d"},  {"HH", "%H"},   {"H", "%H"},   {"hh", "%I"},
-	{"SSS", "%f"},	{"mm", "%M"},	{"ss", "%S"}, {"a", "%p"},    {"EEE", "%a"}, {"XXX", "%z"},
-	{"XX", "%z"},	{"X", "%z"},	{"Z", "%z"},  {"z", "%Z"},
+	{"yyyy", "%Y"}, {"uuuu", "%Y"}, {"yy", "%y"}, {"MMMM", "%B"}, {"MMM", "%b"},  {"MM", "%m"},
+	{"M", "%m"},	{"dd", "%d"},	{"d", "%d"},  {"HH", "%H"},   {"H", "%H"},    {"hh", "%I"},
+	{"SSS", "%f"},	{"mm", "%M"},	{"ss", "%S"}, {"a", "%p"},    {"EEE", "%a"},  {"XXX", "%z"},
+	{"XX", "%z"},	{"X", "%z"},	{"Z", "%z"},  {"z", "%Z"},    {"YYYY", "%Y"}, {"YY", "%y"},
+	{"DD", "%d"},	{"SS", "%S"},
 };
 
 /* Append the letters for the run of one letter at `p`. Return false if there are none. */
@@ -118,13 +208,19 @@ static const char *put_quoted(struct buf *to, const char *p)
 
 bool strptime_of_java(struct buf *to, const char *format)
 {
-	if (strchr(format, '%') || !strstr(format, "yy"))
+	if (strchr(format, '%') || (!strstr(format, "yy") && !strstr(format, "YY")))
 		return false;
 	for (const char *p = format; *p;) {
 		size_t n = 1;
 
 		if (*p == '\'') {
 			p = put_quoted(to, p);
+			continue;
+		}
+		/* Oracle writes HH24:MI */
+		if (strncmp(p, "HH24", 4) == 0 || strncmp(p, "MI", 2) == 0) {
+			buf_append_str(to, *p == 'H' ? "%H" : "%M");
+			p += *p == 'H' ? 4 : 2;
 			continue;
 		}
 		while (isalpha((unsigned char)*p) && p[n] == *p)

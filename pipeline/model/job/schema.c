@@ -30,7 +30,9 @@ int expected(struct reader *r, const struct node *n, const char *key, const char
 			     n->count ? "a" : "an empty", what);
 	if (node_is_nothing(n))
 		return fault(r, n->pos, "%s: found nothing, expected %s", key, what);
-	return fault(r, n->pos, "%s: found `%.60s`, expected %s", key, n->text, what);
+	const char *fix = value_fix(key, n->text);
+	return fault(r, n->pos, "%s: found `%.60s`, expected %s%s%s%s", key, n->text, what,
+		     fix ? "; write `" : "", fix ? fix : "", fix ? "`" : "");
 }
 
 static void list_names(char *out, size_t size, const char *const *known, size_t nknown)

@@ -120,8 +120,14 @@ int unknown_name(struct reader *r, struct pos at, const char *what, const char *
  */
 const char *other_name(const char *name, const char *const *known, size_t nknown);
 /*
- * Append the format of strptime for a format of Java such as yyyy-MM-dd, with a NUL. Return false
- * if `format` is no such format. The caller releases `to` in both cases.
+ * Return the text to write in the job instead of this value of the key, such as `header: false` for
+ * `no`. Return NULL if the value is unknown.
+ */
+const char *value_fix(const char *key, const char *value);
+/*
+ * Append the format of strptime for a format such as yyyy-MM-dd (Java) or YYYY-MM-DD HH24:MI
+ * (Oracle), with a NUL. Return false if `format` is no such format. The caller releases `to` in
+ * both cases.
  */
 bool strptime_of_java(struct buf *to, const char *format);
 

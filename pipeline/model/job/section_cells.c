@@ -219,6 +219,9 @@ static int read_cell(struct reader *r, const struct node *n, struct job_table *t
 		     struct cell_spec *c)
 {
 	c->pos = n->pos;
+	if (n->kind != NODE_MAPPING)
+		return expected(r, n, "a cell",
+				"a mapping like {family: f, qualifier: q, value: rating}");
 	int rc = read_mapping(r, n, &cell_schema, c);
 	if (rc == RC_OK)
 		rc = read_family_use(r, node_get(n, "family"), &t->schema, &c->family);

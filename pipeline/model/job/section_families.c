@@ -380,6 +380,11 @@ int read_families(struct reader *r, const struct node *n, const struct key *key,
 		*f = family_default(NULL);
 		f->pos = n->keys[i]->pos;
 		int rc = read_text(r, n->keys[i], &name_key, &f->name);
+		if (rc == RC_OK && strchr(f->name, ':'))
+			rc = fault(r, f->pos,
+				   "family name: found `%.60s`, expected a name without a colon; "
+				   "write `%.*s`",
+				   f->name, (int)strcspn(f->name, ":"), f->name);
 		if (rc || node_is_nothing(n->items[i])) { /* `f:` alone means all defaults */
 			if (rc)
 				return rc;

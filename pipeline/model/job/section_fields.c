@@ -166,19 +166,39 @@ static const struct key keys[] = {
 };
 const struct schema field_schema = SCHEMA("a field", keys);
 
+/* Count the conversions of the time format that have one of these letters. */
+static size_t count_letters(const char *format, const char *letters)
+{
+	size_t n = 0;
+
+	for (const char *p = strchr(format, '%'); p && p[1]; p = strchr(p + 2, '%'))
+		n += strchr(letters, p[1]) != NULL;
+	return n;
+}
+
 /* Return true if the time format contains a conversion with one of these letters. */
 static bool format_has(const char *format, const char *letters)
 {
-	for (const char *p = format; *p; p++) {
-		if (*p != '%')
-			continue;
-		p++;
-		if (*p == 0)
-			return false;
-		if (strchr(letters, *p))
-			return true;
-	}
-	return false;
+	return count_letters(format, letters) > 0;
+}
+
+/* Check letters that are easily confused: %m and %M, %S and %s. */
+static int check_letters(struct reader *r, const struct node *at, const char *format)
+{
+	bool month = format_has(format, "mbBhDFcxj"), minute = format_has(format, "MRTcXr");
+	bool hour = format_has(format, "HIklRTcXr");
+
+	if (!minute && count_letters(format, "m") > 1)
+		return fault(r, at->pos,
+			     "format: found %%m, the month, twice, expected %%M for the minute");
+	if (!month && format_has(format, "dM") && (!hour || count_letters(format, "M") > 1))
+		return fault(r, at->pos,
+			     "format: found %%M, the minute, and no month, expected %%m");
+	if (format_has(format, "s") && format_has(format, "YyHM"))
+		return fault(r, at->pos,
+			     "format: found %%s, the seconds since 1970, expected %%S for the "
+			     "second");
+	return RC_OK;
 }
 
 /*
@@ -191,15 +211,16 @@ static int check_year(struct reader *r, const struct node *at, const struct fiel
 
 	struct buf ours = {0};
 	if (!written && strptime_of_java(&ours, f->format)) {
-		int rc = fault(
-			r, at->pos,
-			"format: found the Java pattern `%.60s`, expected letters of strptime; "
-			"write `format: \"%.80s\"`",
-			f->format, (const char *)ours.ptr);
+		int rc = fault(r, at->pos,
+			       "format: found the pattern `%.60s`, expected letters of strptime; "
+			       "write `format: \"%.80s\"`",
+			       f->format, (const char *)ours.ptr);
 		buf_release(&ours);
 		return rc;
 	}
 	buf_release(&ours);
+	if (!written && value_fix("format", f->format))
+		return expected(r, at, "format", "`iso8601` or letters of strptime");
 	if (!written && f->year_rule == YEAR_WRITTEN)
 		return fault(
 			r, at->pos,
@@ -229,7 +250,8 @@ static int check_format(struct reader *r, const struct node *at, const struct fi
 	if (format_has(f->format, "Ilr") != format_has(f->format, "pr"))
 		return fault(r, at->pos,
 			     "format: found one of %%I and %%p, expected both (or %%H, 0 to 23)");
-	return check_year(r, at, f);
+	int rc = check_letters(r, at, f->format);
+	return rc ? rc : check_year(r, at, f);
 }
 
 static int check_time(struct reader *r, const struct node *n, const struct field *f)

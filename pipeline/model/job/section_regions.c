@@ -232,6 +232,15 @@ static const struct {
 	{"histogram", 1u << SPLIT_KEY},
 };
 
+/* Refuse `size: 10`, whose author means 10G. */
+static int check_size(struct reader *r, const struct node *size)
+{
+	if (!size || strspn(size->text, "0123456789") != size->len || size->len > 3)
+		return RC_OK;
+	return fault(r, size->pos, "size: found %s bytes, expected a unit; write `size: %sG`",
+		     size->text, size->text);
+}
+
 static int check_amount(struct reader *r, const struct node *n, const struct region_rule *g)
 {
 	const struct node *size = node_get(n, "size"), *servers = node_get(n, "servers");
@@ -267,7 +276,8 @@ static int check_regions(struct reader *r, const struct node *n, const struct re
 	if (g->split == SPLIT_FILE && !g->file)
 		return fault(r, n->pos,
 			     "regions lacks the key `file`, expected the file of split points");
-	return check_amount(r, n, &g->rule);
+	int rc = check_size(r, node_get(n, "size"));
+	return rc ? rc : check_amount(r, n, &g->rule);
 }
 
 void regions_default(struct regions *g)

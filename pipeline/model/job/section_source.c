@@ -409,6 +409,17 @@ static int read_csv(struct reader *r, const struct node *n, const struct key *ke
 				       .nulls = empty,
 				       .nnulls = 1,
 				       .max_row_bytes = 16 * MIB};
+	const struct node *packed = node_get(n, "compression");
+	if (n->kind == NODE_SCALAR && !node_is_nothing(n))
+		return fault(
+			r, n->pos,
+			"csv: found `%.60s`, expected a mapping; write `csv: {files: [%.60s]}`",
+			n->text, n->text);
+	if (packed)
+		return fault(r, packed->pos,
+			     "compression: found `%.60s`, expected no such key, because the bytes "
+			     "of a file show its compression",
+			     packed->kind == NODE_SCALAR ? packed->text : "");
 	int rc = read_preset(r, n, "csv", &csv_schema);
 	if (rc == RC_OK)
 		rc = read_mapping(r, n, &csv_schema, &job->csv);
@@ -475,16 +486,50 @@ static const struct key source_keys[] = {
 	 .read = read_kafka}};
 const struct schema source_schema = SCHEMA("source", source_keys);
 
+/* Refuse a file name, or the keys of `csv`, in place of the source. */
+static int refuse_source(struct reader *r, const struct node *n)
+{
+	static const char *const parquet[] = {"parquet", "orc", "excel", "xlsx", "xml"};
+	const struct node *files = node_get(n, "files");
+
+	if (n->kind == NODE_SCALAR && !node_is_nothing(n))
+		return fault(r, n->pos,
+			     "source: found `%.60s`, expected a mapping; write `source: {csv: "
+			     "{files: [%.60s]}}`",
+			     n->text, n->text);
+	files = files ? files : node_get(n, "file");
+	if (files || node_get(n, "format"))
+		return fault(r, n->keys[0]->pos,
+			     "source: found `%.60s`, expected the form of the files first; write "
+			     "`source: {csv: {files: [%.60s]}}`",
+			     n->keys[0]->text,
+			     files && files->kind == NODE_SCALAR ? files->text
+			     : files && files->count		 ? files->items[0]->text
+								 : "events.csv");
+	for (size_t i = 0; i < sizeof parquet / sizeof *parquet; i++)
+		if (node_get(n, parquet[i]))
+			return fault(r, n->keys[0]->pos,
+				     "source: found `%s`, which saltmill does not read, expected "
+				     "csv, json, avro, arrow or kafka; `saltmill init FILE` prints "
+				     "a command that converts the file",
+				     parquet[i]);
+	return RC_OK;
+}
+
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	(void)key;
 	size_t given = 0;
+	int rc = refuse_source(r, n);
+
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < source_schema.nkeys; i++)
 		given += n->kind == NODE_MAPPING && node_get(n, source_keys[i].name) != NULL;
 	if (given > 1)
 		return fault(r, n->pos, "source: found `%s` and `%s`, expected one of them",
 			     n->keys[0]->text, n->keys[1]->text);
-	int rc = read_mapping(r, n, &source_schema, slot);
+	rc = read_mapping(r, n, &source_schema, slot);
 	if (rc == RC_OK && n->count == 0)
 		rc = fault(r, n->pos,
 			   "source lacks the key `csv`, `json`, `avro`, `arrow` or `kafka`");

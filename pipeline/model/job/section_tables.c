@@ -1,3 +1,5 @@
+#include <strings.h>
+
 #include "sections.h"
 
 #include "bytes.h"
@@ -22,6 +24,10 @@ static int read_timestamp(struct reader *r, const struct node *n, const struct k
 	if (n->kind == NODE_SCALAR && n->text[0] == '-')
 		return expected(r, n, key->name,
 				"milliseconds since 1970, or a field of type time");
+	if (n->kind == NODE_SCALAR && strcasecmp(n->text, "now") == 0)
+		return expected(r, n, key->name,
+				"a field of type time, or milliseconds since 1970: a load never "
+				"uses the clock, so that it can be repeated");
 	int rc = read_field_use(r, n, key, &t->timestamp_field);
 	if (rc)
 		return rc;

@@ -121,6 +121,29 @@ static bool zone_exists(const char *name)
 	return good;
 }
 
+/* Set the error for a zone that does not exist. Berlin means Europe/Berlin. */
+static int unknown_zone(const char *name, struct error *err)
+{
+	static const char *const areas[] = {"Europe",	 "Asia",    "America",	"Africa",
+					    "Australia", "Pacific", "Atlantic", "Indian"};
+
+	for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
+		char whole[80];
+
+		snprintf(whole, sizeof whole, "%s/%.60s", areas[i], name);
+		for (char *p = whole; *p; p++)
+			*p = *p == ' ' ? '_' : *p;
+		if (zone_exists(whole))
+			return error_set(err, RC_CONFIG, "unknown zone `%.60s`; did you mean `%s`?",
+					 name, whole);
+	}
+	return error_set(
+		err, RC_CONFIG,
+		"unknown zone `%.60s`, expected UTC, an offset like +08:00, or a name of the "
+		"time zone database like Asia/Shanghai",
+		name);
+}
+
 static void set_tz(const char *value)
 {
 	if (value)
@@ -165,11 +188,7 @@ int zone_load(const struct zone **out, const char *name, struct arena *a, struct
 			"tzdata, or TZDIR set to a database",
 			name, zone_folder());
 	if (!zone_exists(name))
-		return error_set(
-			err, RC_CONFIG,
-			"unknown zone `%.60s`, expected UTC, an offset like +08:00, or a name of the "
-			"time zone database like Asia/Shanghai",
-			name);
+		return unknown_zone(name, err);
 	ask_glibc(a, z);
 	return RC_OK;
 }

@@ -153,6 +153,14 @@ static const char *our_operator(const struct parser *p)
 		{"eq", "`=`"},
 		{"ne", "`!=`"},
 		{"contains", "`starts with`, the only pattern"},
+		{"matches", "`starts with`, the only pattern"},
+		{"rlike", "`starts with`, the only pattern"},
+		{"regexp", "`starts with`, the only pattern"},
+		{"~", "`starts with`, the only pattern"},
+		{"startswith", "`starts with`"},
+		{"starts_with", "`starts with`"},
+		{"limit", "the end; use the option --limit"},
+		{"order", "the end, because rows come in the order of the row key"},
 	};
 
 	if (p->word.kind != WORD_BARE && p->word.kind != WORD_SIGN)
@@ -196,14 +204,24 @@ static int count(struct parser *p)
 			      CONDITIONS_MOST);
 }
 
+/* Set the message for a word that is no value. */
+static int fault_value(struct parser *p, const struct condition *c)
+{
+	if (is_sign(p, "="))
+		return fault(p, "a value; write `=` once");
+	if (c->op == QUESTION_EQ && (is_sign(p, "<") || is_sign(p, ">")))
+		return fault(p, is_sign(p, "<") ? "a value; write `<=`" : "a value; write `>=`");
+	if (c->op == QUESTION_EQ && is_keyword(p, "null"))
+		return fault(p, "a value; write `is null`");
+	if (c->op == QUESTION_NE && is_keyword(p, "null"))
+		return fault(p, "a value; write `is not null`");
+	return fault(p, "a value (in quotes, if it has spaces, signs or is a keyword)");
+}
+
 static int take_value(struct parser *p, struct condition *c)
 {
 	if ((p->word.kind != WORD_BARE && p->word.kind != WORD_QUOTED) || is_any_keyword(p))
-		return fault(
-			p,
-			is_sign(p, "=")
-				? "a value; write `=` once"
-				: "a value (in quotes, if it has spaces, signs or is a keyword)");
+		return fault_value(p, c);
 	c->values = arena_grow(p->arena, c->values, c->nvalues, sizeof *c->values);
 	c->values[c->nvalues++] = (struct question_value){.text = p->word.text,
 							  .quoted = p->word.kind == WORD_QUOTED,
@@ -261,6 +279,10 @@ static int take_worded(struct parser *p, struct condition *c, bool *negated)
 	}
 	if (rc)
 		return rc;
+	if (strcasecmp(c->name, "where") == 0 || strcasecmp(c->name, "select") == 0)
+		return question_fault(p->q, c->at, p->err,
+				      "found `%s`, expected only the condition, such as `id = 1`",
+				      c->name);
 	return fault_near(p, *negated ? "between, in or starts with"
 				      : "=, !=, <, <=, >, >=, between, in, starts with or is null");
 }
@@ -384,6 +406,9 @@ int question_parse(struct question *q, const char *what, const char *text, struc
 	rc = rc ? rc : take_or(&p, &root);
 	q->root = root;
 	if (rc == RC_OK && p.word.kind != WORD_END)
-		rc = fault_near(&p, "`and`, `or` or the end");
+		rc = fault_near(&p,
+				p.word.kind == WORD_BARE
+					? "`and`, `or` or the end; a value with spaces needs quotes"
+					: "`and`, `or` or the end");
 	return rc;
 }
