@@ -13,6 +13,8 @@ void reference_text(struct buf *out);
  * the number of keys.
  */
 size_t reference_key(struct buf *out, const char *name);
+/* Return a key with a similar name, or NULL. The caller frees it by mem_free. */
+char *reference_near(const char *name);
 /* Append the page conf/README.md. */
 void reference_markdown(struct buf *out);
 /* Append the manual page saltmill-job(5), in macros of man. */

@@ -133,6 +133,37 @@ static const char *takers_of(const char *name)
 	return NULL;
 }
 
+/* Returns the option of the list that a name of another program means, or a similar name. */
+static const char *option_meant(const char *name, const char *const *known, size_t n)
+{
+	static const char *const others[][2] = {{"filter", "where"},
+						{"query", "where"},
+						{"out", "output"},
+						{"output-dir", "output"},
+						{"jobs", "threads"},
+						{"parallel", "threads"},
+						{"parallelism", "threads"},
+						{"tmp", "temp-dir"},
+						{"tmpdir", "temp-dir"},
+						{"host", "hbase"},
+						{"zookeeper", "hbase"},
+						{"quorum", "hbase"},
+						{"master", "hbase"},
+						{"max-errors", "max-rejects"},
+						{"ignore-errors", "max-rejects"},
+						{"silent", "quiet"},
+						{"sort", "reverse"},
+						{"desc", "reverse"},
+						{"fields", "columns"},
+						{"question", "ask"}};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		for (size_t k = 0; k < n && strcmp(name, others[i][0]) == 0; k++)
+			if (strcmp(known[k], others[i][1]) == 0)
+				return known[k];
+	return near_miss(name, known, n);
+}
+
 /* Sets the error for a word that getopt refused. */
 static int refuse_word(const struct taken_options *k, int opt, const char *word, struct error *err)
 {
@@ -150,7 +181,7 @@ static int refuse_word(const struct taken_options *k, int opt, const char *word,
 		return error_set(err, RC_CONFIG, "unknown option `%s`, which belongs to %s", word,
 				 takers);
 	if (strncmp(word, "--", 2) == 0)
-		near = near_miss(word + 2, names, n);
+		near = option_meant(word + 2, names, n);
 	return error_set(err, RC_CONFIG, "unknown option `%s`%s%s%s", word,
 			 near ? ", did you mean `--" : "", near ? near : "", near ? "`?" : "");
 }

@@ -45,6 +45,8 @@ struct command {
 extern const struct command *const commands[]; /* ends with NULL */
 /* Return the command of this name, or NULL. */
 const struct command *command_find(const char *name);
+/* Return the command that a wrong word means, or NULL: a similar name, or `load` for `import`. */
+const char *command_meant(const char *word);
 
 /* Exit statuses that several commands share. */
 #define STATUS_USAGE   "2 wrong usage or job file, saltmill starts nothing"

@@ -114,6 +114,27 @@ static int tell_chapter(struct buf *out, const char *name, enum help_form format
 	return RC_OK;
 }
 
+/* Set the error for a topic that does not exist, with a similar command or key. */
+static int refuse_topic(const char *topic, struct error *err)
+{
+	const char *near = command_meant(topic);
+	char *key = near ? NULL : reference_near(topic);
+
+	near = key ? key : near;
+	if (near)
+		error_set(err, RC_CONFIG,
+			  "found no command and no key of the job file named `%.60s`; did you mean "
+			  "`saltmill help %s`?",
+			  topic, near);
+	else
+		error_set(err, RC_CONFIG,
+			  "found no command and no key of the job file named `%.60s`; `saltmill "
+			  "help` lists the commands, `saltmill help job` the keys",
+			  topic);
+	mem_free(key);
+	return RC_CONFIG;
+}
+
 static int tell_topic(struct buf *out, const char *topic, enum help_form format, struct error *err)
 {
 	const struct command *c = command_find(topic);
@@ -126,10 +147,7 @@ static int tell_topic(struct buf *out, const char *topic, enum help_form format,
 	else if (c)
 		help_command(out, c);
 	else if (reference_key(out, topic) == 0)
-		return error_set(err, RC_CONFIG,
-				 "found no command and no key of the job file named `%.60s`; "
-				 "`saltmill help` lists the commands, `saltmill help job` the keys",
-				 topic);
+		return refuse_topic(topic, err);
 	return RC_OK;
 }
 

@@ -295,7 +295,10 @@ static int run(struct arguments *a)
 	bool ranges = strcmp(verb, "ranges") == 0;
 
 	if (strcmp(verb, "encode") != 0 && strcmp(verb, "decode") != 0 && !ranges)
-		return arguments_refuse(a, "found `%s`, expected encode, decode or ranges", verb);
+		return arguments_refuse(a,
+					"found `%.200s`, expected encode, decode or ranges before "
+					"the job, such as `saltmill key encode JOB FIELD=VALUE`",
+					verb);
 	if (a->noperands < 3 && !ranges)
 		return arguments_refuse(a,
 					"found no %s, expected at least one, or - for standard "

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "io.h"
 #include "load_dirs.h"
 #include "mem.h"
 
@@ -29,6 +30,14 @@ static size_t take_fields(struct scan_arguments *a, char **operands, size_t n)
 	return others;
 }
 
+static bool is_there(const char *path)
+{
+	struct error ignored;
+	bool there = false;
+
+	return io_exists(path, &there, &ignored) == RC_OK && there;
+}
+
 static int check(const struct arguments *a, size_t operands, struct error *err)
 {
 	bool get = a->scan.q.get, row = arguments_given(a, "row"), fields = a->scan.nfields > 0;
@@ -36,9 +45,15 @@ static int check(const struct arguments *a, size_t operands, struct error *err)
 	if (operands < 1 || (operands < 2) != (a->hbase != NULL))
 		return error_set(
 			err, RC_CONFIG,
-			"found %zu operands%s, expected a job and the folders of loads, or "
+			"found %zu operand%s%s, expected a job and the folders of loads, or "
 			"a job and `--hbase HOST[:PORT],...`",
-			operands, a->hbase ? " and --hbase" : "");
+			operands, operands == 1 ? "" : "s", a->hbase ? " and --hbase" : "");
+	for (size_t i = 1; get && !row && !fields && i < operands; i++)
+		if (strchr(a->operand[i], ':') || (i > 1 && !is_there(a->operand[i])))
+			return error_set(err, RC_CONFIG,
+					 "found `%.200s`, expected FIELD=VALUE for each field of "
+					 "the row key, or --row KEY",
+					 a->operand[i]);
 	if (get && row == fields)
 		return error_set(
 			err, RC_CONFIG,

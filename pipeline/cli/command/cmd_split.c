@@ -45,7 +45,10 @@ static int parse_algorithm(const char *text, enum split_algorithm *out, struct e
 	int a = split_algorithm_parse(text);
 
 	if (a < 0) {
-		const char *near = near_miss(text, names, 3);
+		const char *near = strcmp(text, "hex") == 0	  ? names[1]
+				   : strcmp(text, "decimal") == 0 ? names[2]
+				   : strcmp(text, "uniform") == 0 ? names[0]
+								  : near_miss(text, names, 3);
 
 		if (near)
 			return error_set(err, RC_CONFIG, "ALGORITHM: found `%s`; did you mean %s?",

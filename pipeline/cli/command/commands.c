@@ -40,15 +40,33 @@ const struct command *command_find(const char *name)
 	return *c;
 }
 
+const char *command_meant(const char *word)
+{
+	/* names of other programs */
+	static const char *const others[][2] = {
+		{"bulkload", "apply"}, {"count", "scan"},    {"create", "ddl"},
+		{"deploy", "apply"},   {"explain", "scan"},  {"export", "scan"},
+		{"generate", "init"},  {"import", "load"},   {"infer", "init"},
+		{"ingest", "load"},    {"list", "tables"},   {"ls", "tables"},
+		{"query", "scan"},     {"run", "load"},	     {"schema", "describe"},
+		{"select", "scan"},    {"show", "describe"}, {"sniff", "init"},
+		{"validate", "check"}, {"view", "inspect"},  {"upload", "apply"}};
+	const char *names[sizeof commands / sizeof *commands];
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strcmp(word, others[i][0]) == 0)
+			return others[i][1];
+	for (; commands[n]; n++)
+		names[n] = commands[n]->name;
+	return near_miss(word, names, n);
+}
+
 /* Reports a first word that names no command. */
 static int refuse_command(const char *word)
 {
-	const char *names[sizeof commands / sizeof *commands], *near;
-	size_t n = 0;
+	const char *near = command_meant(word);
 
-	for (; commands[n]; n++)
-		names[n] = commands[n]->name;
-	near = near_miss(word, names, n);
 	if (word[0] == '-')
 		return command_misused(
 			"",

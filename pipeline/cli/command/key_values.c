@@ -55,6 +55,12 @@ int key_values_take(struct key_values *g, const char *operand, struct error *err
 {
 	const char *equals = strchr(operand, '=');
 
+	const char *colon = strchr(operand, ':');
+
+	if (!equals && colon && colon > operand)
+		return error_set(err, RC_CONFIG,
+				 "found `%.200s`, expected FIELD=VALUE; write `%.*s=%.200s`",
+				 operand, (int)(colon - operand), operand, colon + 1);
 	if (!equals)
 		return error_set(err, RC_CONFIG, "found `%s`, expected FIELD=VALUE", operand);
 	return key_values_give(g, bytes_of(operand, (size_t)(equals - operand)),

@@ -165,7 +165,10 @@ int take_choice(const struct cli_option *o, const char *text, void *slot, struct
 	if (c->name)
 		*(unsigned *)slot = c->value;
 	else
-		option_refuse(o, text, err, "%.*s", (int)names.len, (const char *)names.ptr);
+		option_refuse(o, text, err, "%.*s%s", (int)names.len, (const char *)names.ptr,
+			      strcmp(text, "json") == 0 && memmem(names.ptr, names.len, "jsonl", 5)
+				      ? "; write `--format jsonl`"
+				      : "");
 	buf_release(&names);
 	return c->name ? RC_OK : RC_CONFIG;
 }

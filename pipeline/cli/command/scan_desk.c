@@ -22,6 +22,34 @@ static void check_column(const struct scan_desk *d, const char *name, const stru
 	mem_free(pieces);
 }
 
+/* Refuses a family that the table does not have. The name may be that of a column, or f.q. */
+static int refuse_family(const struct published *p, struct bytes name, struct error *err)
+{
+	struct bytes first = p->families[0].name, column = name;
+	struct buf list = {0};
+
+	for (size_t i = 0; i < p->nfamilies; i++)
+		buf_printf(&list, "%s%.*s", i ? ", " : "", (int)p->families[i].name.len,
+			   (const char *)p->families[i].name.ptr);
+	for (size_t i = 0; i < p->nfamilies; i++) {
+		struct bytes f = p->families[i].name;
+
+		if (name.len <= f.len || memcmp(name.ptr, f.ptr, f.len) != 0 ||
+		    !strchr("./", name.ptr[f.len]))
+			continue;
+		first = f;
+		column = bytes_of(name.ptr + f.len + 1, name.len - f.len - 1);
+	}
+	error_set(err, RC_CONFIG,
+		  "--columns: found family `%.*s`, expected a column family of the table (%.*s); a "
+		  "column is FAMILY:QUALIFIER, such as `%.*s:%.*s`",
+		  (int)name.len, (const char *)name.ptr, (int)list.len, (const char *)list.ptr,
+		  (int)first.len, (const char *)first.ptr, (int)column.len,
+		  (const char *)column.ptr);
+	buf_release(&list);
+	return RC_CONFIG;
+}
+
 /* Parses "f:q,f2". Qualifiers are in \xHH form or in UTF-8. */
 static int name_columns(struct scan_desk *d, const char *list, struct error *err)
 {
@@ -38,10 +66,7 @@ static int name_columns(struct scan_desk *d, const char *list, struct error *err
 		while (i < p->nfamilies && !bytes_eq(p->families[i].name, family))
 			i++;
 		if (i == p->nfamilies)
-			return error_set(
-				err, RC_CONFIG,
-				"--columns: found family `%.*s`, expected a column family of the table",
-				(int)family.len, (const char *)family.ptr);
+			return refuse_family(p, family, err);
 		size_t from = d->names.len;
 		if (colon)
 			bytes_unescape_utf8(&d->names,
@@ -142,6 +167,30 @@ static int put_prefix(struct scan_desk *d, struct error *err)
 	return RC_OK;
 }
 
+/* Warns about a key such as `id=1`, whose author means a condition. */
+static void check_key(const struct scan_desk *d, const char *option, struct bytes key)
+{
+	const uint8_t *equals = key.len ? memchr(key.ptr, '=', key.len) : NULL;
+	struct error ignored;
+	size_t field;
+
+	if (equals && !d->q.get &&
+	    field_find(&d->job, bytes_of(key.ptr, (size_t)(equals - key.ptr)), &field, &ignored) ==
+		    RC_OK)
+		command_say("scan",
+			    "--%s: found `%.*s`, expected a row key; for a condition, "
+			    "write `--where \"%.*s\"`",
+			    option, (int)key.len, (const char *)key.ptr, (int)key.len,
+			    (const char *)key.ptr);
+}
+
+static void check_keys(const struct scan_desk *d)
+{
+	check_key(d, "start", buf_bytes(&d->args->start));
+	check_key(d, "stop", buf_bytes(&d->args->stop));
+	check_key(d, "prefix", buf_bytes(&d->args->prefix));
+}
+
 /* Adds the query of the arguments. Call this function when the table is known. */
 static int put_questions(struct scan_desk *d, enum scan_part part, struct error *err)
 {
@@ -150,6 +199,8 @@ static int put_questions(struct scan_desk *d, enum scan_part part, struct error 
 
 	if (a->columns && part & SCAN_CELLS)
 		rc = name_columns(d, a->columns, err);
+	if (rc == RC_OK && part & SCAN_ROWS && !a->quiet)
+		check_keys(d);
 	if (rc == RC_OK && part & SCAN_ROWS && a->prefix.len)
 		rc = put_prefix(d, err);
 	if (rc == RC_OK && part & SCAN_ROWS && a->where)

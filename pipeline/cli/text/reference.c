@@ -71,6 +71,32 @@ size_t reference_key(struct buf *out, const char *name)
 	return s.found;
 }
 
+struct key_names {
+	const char *wanted;
+	char *near;
+};
+
+static void see_near(void *ctx, const struct job_key *k)
+{
+	struct key_names *s = ctx;
+
+	const char *const both[] = {k->name, s->near};
+	const char *near = near_miss(s->wanted, both, s->near ? 2 : 1);
+
+	if (near != k->name)
+		return;
+	mem_free(s->near);
+	s->near = mem_strdup(k->name);
+}
+
+char *reference_near(const char *name)
+{
+	struct key_names s = {.wanted = name};
+
+	job_words(see_near, &s);
+	return s.near;
+}
+
 /* --- pages: the keys of one mapping in one table --- */
 
 struct kept_reference {
