@@ -169,6 +169,13 @@ def test_the_option_replaces_the_file(ddl):
     assert points(done) == [b"M\0"]
 
 
+def test_prefixes_in_utf8(ddl):
+    """A prefix that users type has the bytes of the key, and not the low byte of each character."""
+    files = {"prefixes.csv": "prefix,share\nA,50\n日,50\n"}
+    done = ddl("{field: country, width: 8}", "count: 2", "--histogram", "prefixes.csv", files=files)
+    assert points(done) == ["日".encode()]
+
+
 @pytest.mark.parametrize("key,regions,message", [
     ("{salt: 16, of: [id]}, {field: id, as: u32}", "count: 17",
      r"job.yaml:14:14: table t: found `split: key` with 17 regions, expected at most 16, .* `spread: \{id: "),

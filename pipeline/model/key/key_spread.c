@@ -342,7 +342,7 @@ static int add_items(struct spreader *s, struct histogram *h, struct part_spread
 	while ((rc = histogram_next(h, s->err)) == RC_OK) {
 		bytes.len = 0;
 		if (at == SIZE_MAX)
-			bytes_unescape(&bytes, h->value);
+			bytes_unescape_utf8(&bytes, h->value);
 		else
 			rc = value_bytes(s, first, at, h->value, &bytes);
 		if (rc) {
