@@ -115,3 +115,16 @@ def test_too_many_files_in_a_region_are_refused(joined):
     joined.join(parts, "--max-files", 17)
     joined.run_plain("verify", "two")
     refused(joined.run("unite", "--loads", "part1", "--plan", "plan", "-o", "x", status=2), 2, "--loads: found --plan too, expected only one of them")
+
+
+def test_unique_is_refused(joined):
+    """Each load compares only its own values, so two loads may have the same value."""
+    job = (joined.folder / "job.yaml").read_text()
+    (joined.folder / "job.yaml").write_text(job.replace("fields:\n", "fields:\n  value: {expect: {unique: true}}\n", 1))
+    (joined.folder / "in.csv").write_bytes(HEADER + b"".join(b"%d,1400000000,%d\n" % (i, i) for i in range(400)))
+    shutil.rmtree(joined.folder / "plan")
+    joined.plan()
+    parts = joined.load_slices(2)
+    refused(joined.join(parts, status=2), 2, "found `unique` of field `value`, expected a job without it")
+    shutil.rmtree(joined.folder / "part1")
+    joined.join(joined.load_slices(1))

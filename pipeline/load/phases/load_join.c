@@ -129,9 +129,16 @@ static int check_meeting(const struct join_part *before, const struct join_part 
 
 static int check_parts(struct joining *j, struct error *err)
 {
+	const struct field *unique = job_unique(j->job);
 	int rc = RC_OK;
 	size_t n = j->parts->ndirs;
 
+	if (unique && n > 1)
+		return error_set(err, RC_CONFIG,
+				 "unite: found `unique` of field `%.60s`, expected a job without "
+				 "it, because each load compared only its own values; load all "
+				 "input with one `saltmill load`",
+				 unique->name);
 	for (size_t i = 0; rc == RC_OK && i < n; i++) {
 		const struct join_part *p = &j->part[i];
 		bool goes_on = i > 0 && p[-1].place == p->place;
