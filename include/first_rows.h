@@ -56,6 +56,8 @@ struct look_field {
 	struct distinct distinct;
 	/* the first value that is not null; `ptr` is NULL if all values are null */
 	struct bytes example;
+	int64_t oldest_ms, newest_ms; /* of a time; oldest_ms > newest_ms without a value */
+	const char *warning;	      /* why the times are probably wrong, with the fix; or NULL */
 };
 
 struct look_reject {
@@ -100,7 +102,8 @@ void look_release(struct look *l, const struct job *job);
 
 /* The request for a job, and the job. {0} before the first call. */
 struct sniff {
-	bool whole_key; /* the row key contains a hash of all columns, also of those with nulls */
+	const char *key; /* columns of the row key that the user gives, or NULL */
+	bool whole_key;	 /* the row key contains a hash of all columns, also of those with nulls */
 	struct buf yaml;
 	/* what init cannot decide for certain, one sentence per line; empty if all is certain */
 	struct buf doubts;

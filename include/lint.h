@@ -63,6 +63,15 @@ void lint_release(struct lint *l);
  */
 void lint_job(struct lint *l, const struct job *job, const struct existing_regions *live);
 
+/*
+ * Return the unit that a field of type time needs, such as "s" if milliseconds are declared and all
+ * times are in January 1970. Return NULL if the declared unit may be right.
+ */
+const char *lint_unit(const struct field *f, int64_t oldest_ms, int64_t newest_ms, uint64_t rows);
+/* Return the sentence about that unit. The arena of `l` owns it. */
+const char *lint_unit_text(struct lint *l, const struct field *f, const char *unit,
+			   int64_t newest_ms);
+
 /* Append the findings that a table's row count and the time span of its cells show. */
 void lint_times(struct lint *l, const struct job *job, size_t table, uint64_t rows,
 		int64_t oldest_ms, int64_t newest_ms);

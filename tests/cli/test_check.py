@@ -125,3 +125,23 @@ def test_options(tmp_path, saltmill, args):
     bench = Bench(tmp_path, saltmill, JOB)
     r = check(bench, *args)
     assert r.returncode == 2 and f"{args[0]}: found `{args[1]}`" in r.stderr
+
+
+@pytest.mark.parametrize("unit, at, said", [
+    ("ms", [1_500_000_000, 1_700_000_000], "before March 1973, but would be recent in seconds; write `unit: s`"),
+    ("s", [120_000_000_000], "after the year 5138, but would be recent in milliseconds; write `unit: ms`"),
+    ("ms", [1_500_000_000, 1_700_000_000_000], None), ("s", [1_500_000_000], None), ("ms", [5, 7], None),
+])
+def test_times_in_another_unit(tmp_path, saltmill, unit, at, said):
+    """Every time field is judged, not only the time of the cells."""
+    job = JOB.replace("unit: s}", "unit: s}\n  seen: {type: time, unit: %s}" % unit)
+    job = job.replace("cells:", "cells:\n      - {family: f, qualifier: s, value: seen}")
+    bench = Bench(tmp_path, saltmill, job)
+    bench.input(b"id,at,name,town,seen\n" + b"".join(b"%d,1500000000,a,b,%d\n" % (i, t) for i, t in enumerate(at)))
+    r = check(bench)
+    assert r.returncode == 0 and ("warning" in r.stdout) == (said is not None), r.stdout
+    fields = {f["name"]: f for f in json.loads(check(bench, "--json").stdout)["fields"]}
+    assert "warning" not in fields["at"] and ("warning" in fields["seen"]) == (said is not None)
+    if said:
+        assert f"warning: all times of `seen` are {said}\n" in r.stdout
+        assert fields["seen"]["warning"] == f"all times of `seen` are {said}"

@@ -11,6 +11,7 @@ import subprocess
 import fastavro
 import pytest
 
+from load_oracle import murmur3_32
 from loads import PROGRAM, ROOT
 
 NOW = 1_700_000_000  # a time before the clock of any machine that runs this
@@ -115,6 +116,19 @@ CASES = {
     # ms of 1973; as seconds, these values are in the year 5772
     "milliseconds taken for seconds": ("mistaken-unit", job(time="unit: s"),
                                        rows(at=lambda i: (120_000_000 + i) * 1000)),
+    "seconds taken for microseconds": ("mistaken-unit", job(time="unit: us"), rows()),
+    "milliseconds taken for microseconds": ("mistaken-unit", job(time="unit: us"), rows(at=lambda i: (NOW + i) * 1000)),
+    "milliseconds taken for nanoseconds": ("mistaken-unit", job(time="unit: ns"), rows(at=lambda i: (NOW + i) * 1000)),
+    "microseconds taken for milliseconds": ("mistaken-unit", job(time="unit: ms"),
+                                            rows(at=lambda i: (120_000_000 + i) * 10 ** 6)),
+    "three rows in the first days of 1970": ("mistaken-unit", job(time="unit: ms"), rows(n=3)),
+    # salts
+    "a salt of three values": ("uneven-salt", job(
+        key="[{salt: 16, of: [v]}, {field: v, width: 1}, {field: id, as: u32}]",
+        cells="{family: f, qualifier: w, value: w}"), rows(more=lambda i: ("abc"[i % 3], "y"))),
+    "a salt of one usual value": ("uneven-salt", job(
+        key="[{salt: 4, of: [w]}, {field: v, width: 1}, {field: id, as: u32}]"),
+        rows(more=lambda i: ("x", "usual" if i % 3 else f"w{i}"))),
     "a TTL that hides all": ("short-ttl", job(families="f: {ttl: 30d}"), rows()),
     "a TTL that hides the oldest": ("short-ttl", job(families="f: {ttl: 9000d}"),
                                     rows(at=lambda i: 86400 * 365 * 3 if i == 7 else NOW + i)),
@@ -191,6 +205,26 @@ def test_a_bad_job_gets_its_finding_and_no_other(tmp_path, name):
     assert f"job.yaml:{f['line']}:{f['column']}: {f['severity']}: {rule}: table t: {f['what']}" in human.stdout
     done, left = lint(tmp_path, mended(text, f["fix"]), csv)
     assert (left, done.returncode, done.stderr) == ([], 0, ""), f["fix"]
+
+
+def test_salts_and_units_that_are_right(tmp_path):
+    """Neither a salt of many values, nor few times of 1972, nor 100 birthdays of the 1960s are mistakes."""
+    salt = job(key="[{salt: 16, of: [id]}, {field: id, as: u32}]")
+    for text, csv in ((salt, rows()), (salt, rows(n=40, key=lambda i: i % 2)), (job(time="unit: ms"), rows(
+            n=9, at=lambda i: 90_000_000_000 + i)), (job(), rows(at=lambda i: -i * 86400 - 5))):
+        _, found = lint(tmp_path, text, csv)
+        assert [f["rule"] for f in found if f["rule"] in ("uneven-salt", "mistaken-unit")] == []
+
+
+def test_an_uneven_salt_by_hand(tmp_path):
+    """murmur3_32 of a, b and c modulo 16 is counted here; plan reports the same."""
+    _, text, csv = CASES["a salt of three values"]
+    buckets = [murmur3_32(line.split(",")[2].encode(), 0) % 16 for line in csv.splitlines()[1:]]
+    most = max(map(buckets.count, set(buckets)))
+    _, [found] = lint(tmp_path, text, csv)
+    assert found["figure"] == most / 400 and f"uses {len(set(buckets))} of 16 buckets" in found["what"]
+    plan = saltmill("plan", "job.yaml", cwd=tmp_path)
+    assert "uneven-salt: table t: the salt uses" in plan.stderr, plan
 
 
 def test_figures_are_what_was_put_in(tmp_path):

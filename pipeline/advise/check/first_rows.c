@@ -3,6 +3,7 @@
 
 #include "event.h"
 #include "field.h"
+#include "lint.h"
 #include "pass.h"
 #include "row.h"
 #include "source.h"
@@ -68,6 +69,33 @@ static struct bytes value_text(struct looker *k, size_t field)
 	return buf_bytes(&k->text);
 }
 
+static void note_time(struct look_field *f, int64_t ms)
+{
+	f->oldest_ms = ms < f->oldest_ms ? ms : f->oldest_ms;
+	f->newest_ms = ms > f->newest_ms ? ms : f->newest_ms;
+}
+
+/* Find times whose unit is probably wrong. */
+static void judge_times(struct looker *k)
+{
+	struct lint l = {0};
+
+	for (size_t i = 0; k->look->fields && i < k->opt->job->nfields; i++) {
+		const struct field *job_field = &k->opt->job->fields[i];
+		struct look_field *f = &k->look->fields[i];
+		const char *unit =
+			f->used && f->oldest_ms <= f->newest_ms
+				? lint_unit(job_field, f->oldest_ms, f->newest_ms, k->look->good)
+				: NULL;
+
+		if (unit)
+			f->warning = arena_format(&k->look->arena, "%s; write `unit: %s`",
+						  lint_unit_text(&l, job_field, unit, f->newest_ms),
+						  unit);
+	}
+	lint_release(&l);
+}
+
 static void count_values(struct looker *k)
 {
 	for (size_t i = 0; i < k->opt->job->nfields; i++) {
@@ -82,6 +110,8 @@ static void count_values(struct looker *k)
 			continue;
 		}
 		distinct_add(&f->distinct, XXH3_64bits(v.ptr, v.len));
+		if (k->opt->job->fields[i].type == FIELD_TIME)
+			note_time(f, (int64_t)row_encoder_value(k->encoder, i)->u);
 		if (!f->example.ptr)
 			f->example = kept(k->look, v);
 	}
@@ -252,6 +282,9 @@ static int begin(struct looker *k, struct source *source, struct error *err)
 	k->encoder = row_encoder_new(k->plan);
 	k->records = mem_calloc(job->ntables + 1, sizeof *k->records);
 	k->look->fields = arena_alloc(a, (job->nfields + 1) * sizeof *k->look->fields);
+	for (size_t i = 0; i < job->nfields; i++)
+		k->look->fields[i] =
+			(struct look_field){.oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};
 	k->look->shown = arena_alloc(a, (k->opt->shown + 1) * sizeof *k->look->shown);
 	k->look->reasons = arena_alloc(a, REASONS_MOST * sizeof *k->look->reasons);
 	k->look->broken = arena_alloc(a, (job->nexpects + 1) * sizeof *k->look->broken);
@@ -338,6 +371,7 @@ int look_at(struct look *l, const struct look_options *opt, struct error *err)
 	*l = (struct look){0};
 	bool topics = opt->job->source == SOURCE_KAFKA && opt->input->nfiles == 0;
 	int rc = topics ? look_at_topics(&k, err) : look_through(&k, opt->input, err);
+	judge_times(&k);
 	buf_release(&k.text);
 	mem_free(k.records);
 	if (k.encoder)

@@ -27,7 +27,8 @@ struct table_count {
 	uint64_t *regions;	       /* [regions of the job], number of rows */
 	/* [WIDE_SLOTS], events by a hash of the row key; NULL if no qualifier has a field */
 	uint64_t *wide;
-	uint64_t *filled; /* [parts], number of padded parts that are full, in the sample */
+	uint64_t *buckets; /* [buckets of the salt], number of rows; NULL if no field gives it */
+	uint64_t *filled;  /* [parts], number of padded parts that are full, in the sample */
 };
 
 struct lint_watch {
@@ -46,6 +47,8 @@ struct lint_watch {
 
 /* Return the field of a qualifier that makes rows wide, or NULL. */
 const struct key_part *lint_wide_part(const struct job_table *t);
+/* Return zeros for the buckets of a salt that fields give. Otherwise return NULL. */
+uint64_t *lint_buckets_new(const struct job_table *t);
 /* Add the counts of all workers for a table to `sum`. The caller owns the arrays of `sum`. */
 void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count *sum);
 

@@ -138,6 +138,16 @@ const char *fix_salt(struct lint *l, const struct job *job, const struct job_tab
 	return draft_text(l, &d, "rowkey");
 }
 
+const char *fix_salt_of_all(struct lint *l, const struct job *job, const struct job_table *t)
+{
+	struct draft d = draft_of(l, &t->written.rowkey);
+
+	if (d.n)
+		d.text[0] =
+			fix_set(l, d.text[0], "of", lint_text(l, "[%s]", entity(l, job, t, true)));
+	return draft_text(l, &d, "rowkey");
+}
+
 static bool has_cell(const struct job_table *t, size_t field)
 {
 	for (size_t i = 0; i < t->ncells; i++)

@@ -55,6 +55,8 @@ const char *fix_join_families(struct lint *l, const struct job_table *t, const b
  */
 const char *fix_salt(struct lint *l, const struct job *job, const struct job_table *t,
 		     uint32_t buckets);
+/* Return the row key with a salt of all its fields. */
+const char *fix_salt_of_all(struct lint *l, const struct job *job, const struct job_table *t);
 /*
  * Return the row key with short forms of its long texts, and cells for the texts that the key
  * loses. `bytes` has the mean size of each part.

@@ -20,6 +20,9 @@
 /* 1973-03-03 as milliseconds; as seconds, the year 5138 */
 #define EARLY_MS INT64_C(100000000000)
 #define LATE_MS	 INT64_C(100000000000000) /* the year 5138 as milliseconds */
+/* seconds of the year 2053 as milliseconds */
+#define FIRST_DAYS_MS	INT64_C(2620000000)
+#define LEAST_IN_BUCKET 20 /* mean rows of a bucket that show whether a salt spreads them */
 
 struct judge {
 	struct lint *lint;
@@ -187,27 +190,93 @@ static void wide_row(const struct judge *j)
 	    fix_tell_apart(j->lint, j->job, j->table, p->field));
 }
 
+const char *lint_unit(const struct field *f, int64_t oldest_ms, int64_t newest_ms, uint64_t rows)
+{
+	static const struct {
+		enum time_unit unit;
+		const char *name;
+		double ms;
+	} units[] = {{TIME_S, "s", 1000},
+		     {TIME_MS, "ms", 1},
+		     {TIME_US, "us", 1e-3},
+		     {TIME_NS, "ns", 1e-6}};
+	double declared = 0;
+	bool early = newest_ms > 0 && newest_ms<EARLY_MS, late = oldest_ms> LATE_MS;
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (f->type == FIELD_TIME && units[i].unit == f->unit)
+			declared = units[i].ms;
+	if (reads_column(f, "$offset")) /* a rank, not a time */
+		declared = 0;
+	if (!(declared > 0) || oldest_ms > newest_ms || !(early || late))
+		return NULL;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		double oldest = (double)oldest_ms / declared * units[i].ms;
+		double newest = (double)newest_ms / declared * units[i].ms;
+
+		if (newest < (double)EARLY_MS || newest > (double)LATE_MS)
+			continue;
+		/* few rows prove only what is clear: all times are in the first days of 1970 */
+		if (rows >= LINT_ROWS_LEAST || late ||
+		    (newest_ms < FIRST_DAYS_MS && oldest >= (double)EARLY_MS))
+			return units[i].name;
+	}
+	return NULL;
+}
+
+const char *lint_unit_text(struct lint *l, const struct field *f, const char *unit,
+			   int64_t newest_ms)
+{
+	const char *name = unit[0] == 's'   ? "seconds"
+			   : unit[0] == 'm' ? "milliseconds"
+			   : unit[0] == 'u' ? "microseconds"
+					    : "nanoseconds";
+
+	return lint_text(l, "all times of `%s` are %s, but would be recent in %s", f->name,
+			 newest_ms < EARLY_MS ? "before March 1973" : "after the year 5138", name);
+}
+
 static void mistaken_unit(const struct judge *j)
 {
-	if (j->table->timestamp_constant)
-		return;
 	const struct table_count *c = j->count;
 	const struct field *f = &j->job->fields[j->table->timestamp_field];
-	const char *unit = NULL;
-	if (reads_column(f, "$offset")) /* a rank, not a time */
-		return;
-	if (f->unit == TIME_MS && c->newest_ms > 0 && c->newest_ms < EARLY_MS)
-		unit = "s";
-	else if (f->unit == TIME_S && c->oldest_ms > LATE_MS)
-		unit = "ms";
+	const char *unit = j->table->timestamp_constant || !c->rows
+				   ? NULL
+				   : lint_unit(f, c->oldest_ms, c->newest_ms, c->rows);
+
 	if (!unit)
 		return;
 	add(j, "mistaken-unit", LINT_SEVERE, f->pos, (double)c->newest_ms,
-	    lint_text(j->lint, "all times of `%s` are %s, but would be recent in %s", f->name,
-		      unit[1] ? "after the year 5138" : "before March 1973",
-		      unit[1] ? "milliseconds" : "seconds"),
+	    lint_unit_text(j->lint, f, unit, c->newest_ms),
 	    "cells with a wrong time expire by a TTL, or overwrite newer cells",
 	    fix_field(j->lint, j->job, f, "unit", unit));
+}
+
+/* Report a salt that leaves most buckets empty, or puts most rows into one. */
+static void uneven_salt(const struct judge *j)
+{
+	const struct table_count *c = j->count;
+	const struct key_part *p = &j->table->rowkey[0];
+	uint64_t used = 0, most = 0;
+
+	if (!c->buckets || c->rows < (uint64_t)LEAST_IN_BUCKET * p->buckets)
+		return;
+	for (uint32_t b = 0; b < p->buckets; b++) {
+		used += c->buckets[b] > 0;
+		most = c->buckets[b] > most ? c->buckets[b] : most;
+	}
+	double share = (double)most / (double)c->rows;
+	if (2 * used > p->buckets && share < 0.5)
+		return;
+	add(j, "uneven-salt", LINT_WARNING, p->pos, share,
+	    lint_text(j->lint,
+		      "the salt uses %" PRIu64 " of %u buckets, and the fullest has %.0f%% of the "
+		      "rows, because `of` has few different values",
+		      used, p->buckets, 100 * share),
+	    "all rows with the same value are in one bucket, so few servers do the work; a salt "
+	    "needs fields with many values",
+	    fix_salt_of_all(j->lint, j->job, j->table));
+	j->lint->findings[j->lint->count - 1].always = true;
 }
 
 static void short_ttl(const struct judge *j)
@@ -280,16 +349,14 @@ void lint_times(struct lint *l, const struct job *job, size_t table, uint64_t ro
 	const struct table_count c = {.rows = rows, .oldest_ms = oldest_ms, .newest_ms = newest_ms};
 	const struct judge j = {.lint = l, .job = job, .table = &job->tables[table], .count = &c};
 
-	if (rows >= LINT_ROWS_LEAST)
-		mistaken_unit(&j);
+	mistaken_unit(&j);
 }
 
 void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *source, int64_t now_ms)
 {
 	static void (*const rules[])(
-		const struct judge *) = {long_key,	ordered_head, unbalanced_families,
-					 tight_padding, wide_row,     mistaken_unit,
-					 short_ttl};
+		const struct judge *) = {long_key, ordered_head, unbalanced_families, tight_padding,
+					 wide_row, short_ttl,	 uneven_salt};
 	for (size_t t = 0; t < w->job->ntables; t++) {
 		const struct job_table *table = &w->job->tables[t];
 		struct table_count sum = {.oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};
@@ -303,10 +370,12 @@ void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *sourc
 		sum.regions = mem_calloc(w->splits[t].count + 1, sizeof *sum.regions);
 		if (lint_wide_part(table))
 			sum.wide = mem_calloc(WIDE_SLOTS, sizeof *sum.wide);
+		sum.buckets = lint_buckets_new(table);
 		lint_watch_sum(w, t, &sum);
 		for (size_t i = 0; sum.rows >= LINT_ROWS_LEAST && i < sizeof rules / sizeof *rules;
 		     i++)
 			rules[i](&j);
+		mistaken_unit(&j);
 		lint_regions(l, w->job, t, sum.regions, w->splits[t].count + 1);
 		not_unique(&j);
 		mem_free(sum.families);
@@ -314,5 +383,6 @@ void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *sourc
 		mem_free(sum.part_bytes);
 		mem_free(sum.regions);
 		mem_free(sum.wide);
+		mem_free(sum.buckets);
 	}
 }

@@ -19,6 +19,25 @@ const struct key_part *lint_wide_part(const struct job_table *t)
 	return NULL;
 }
 
+uint64_t *lint_buckets_new(const struct job_table *t)
+{
+	const struct key_part *p = &t->rowkey[0];
+
+	if (p->kind != PART_SALT || !p->nof || p->buckets < 2)
+		return NULL;
+	return mem_calloc(p->buckets, sizeof(uint64_t));
+}
+
+static void count_bucket(const struct job_table *t, struct table_count *c, struct bytes key)
+{
+	uint32_t bucket = 0;
+
+	for (uint32_t i = 0; i < t->rowkey[0].width && i < key.len; i++)
+		bucket = bucket << 8 | key.ptr[i];
+	if (bucket < t->rowkey[0].buckets)
+		c->buckets[bucket]++;
+}
+
 struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
 				  unsigned workers, unsigned every)
 {
@@ -56,6 +75,7 @@ struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *
 		c->regions = mem_calloc(w->splits[i % job->ntables].count + 1, sizeof *c->regions);
 		if (lint_wide_part(t))
 			c->wide = mem_calloc(WIDE_SLOTS, sizeof *c->wide);
+		c->buckets = lint_buckets_new(t);
 		c->oldest_ms = INT64_MAX;
 		c->newest_ms = INT64_MIN;
 	}
@@ -78,6 +98,7 @@ void lint_watch_free(struct lint_watch *w)
 		mem_free(w->counts[i].part_bytes);
 		mem_free(w->counts[i].regions);
 		mem_free(w->counts[i].wide);
+		mem_free(w->counts[i].buckets);
 	}
 	for (unsigned i = 0; i < w->nworkers; i++) {
 		mem_free(w->scratch[i].cells);
@@ -166,6 +187,8 @@ void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const s
 		unique_add(w->unique[table], hash, r->seq, cells, n);
 	if (c->wide)
 		c->wide[unique_hash(r->key, 0) % WIDE_SLOTS]++;
+	if (c->buckets)
+		count_bucket(&w->job->tables[table], c, r->key);
 	c->key_bytes += r->key.len;
 	c->oldest_ms = ts < c->oldest_ms ? ts : c->oldest_ms;
 	c->newest_ms = ts > c->newest_ms ? ts : c->newest_ms;
@@ -205,5 +228,7 @@ void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count
 			sum->regions[r] += c->regions[r];
 		for (size_t k = 0; c->wide && k < WIDE_SLOTS; k++)
 			sum->wide[k] += c->wide[k];
+		for (uint32_t b = 0; c->buckets && b < t->rowkey[0].buckets; b++)
+			sum->buckets[b] += c->buckets[b];
 	}
 }

@@ -84,6 +84,9 @@ static void put_fields(struct buf *out, const struct job *job, const struct look
 			put_shown(out, f->example);
 		buf_append_str(out, "\n");
 	}
+	for (size_t i = 0; i < job->nfields; i++)
+		if (l->fields[i].warning)
+			buf_printf(out, "warning: %s\n", l->fields[i].warning);
 	for (size_t i = 0; i < l->nunused; i++)
 		buf_printf(out, "%s%s%s", i ? ", " : "columns that no field uses: ", l->unused[i],
 			   i + 1 == l->nunused ? "\n" : "");
@@ -244,6 +247,8 @@ static const struct form_member field_members[] = {
 	{"distinct", FORM_SIZE, IN(look_field_view, f.distinct.n),
 	 "distinct values, up to a limit"},
 	{"example", FORM_BYTES, IN(look_field_view, f.example), "first value", FORM_OR_NULL},
+	{"warning", FORM_TEXT, IN(look_field_view, f.warning),
+	 "why all times are probably wrong, with the fix", FORM_IF_ANY},
 };
 static const struct form field_form = FORM(look_field_view, field_members);
 
