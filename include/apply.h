@@ -22,6 +22,8 @@
 
 /* The journal of the load DIR is the file DIR plus this suffix. */
 #define APPLY_SUFFIX ".saltmill-apply"
+/* The journal for a second cluster has this word before the suffix. */
+#define APPLY_ALSO ".also"
 /* saltmill renames a load's folder to DIR plus this suffix before it removes the folder. */
 #define APPLY_REMOVED ".saltmill-removed"
 
@@ -33,6 +35,12 @@
 struct apply_kept;
 struct apply_kept *apply_kept_new(void);
 void apply_kept_free(struct apply_kept *k); /* NULL is fine */
+
+/* Hours in which apply uploads files and makes calls, in minutes since midnight, local time. */
+struct apply_window {
+	bool given;
+	unsigned from, until; /* may span midnight */
+};
 
 struct apply_options {
 	const struct run_options *common;
@@ -47,10 +55,20 @@ struct apply_options {
 	const char *journal; /* path of the journal; NULL means DIR plus APPLY_SUFFIX */
 	/* true if DIR never had another name, so that no journal has another name */
 	bool never_renamed;
+	/*
+	 * id of the first cluster, if this run loads the files into a second one; NULL means that
+	 * there is only one
+	 */
+	const char *first_cluster;
 	bool create, alter, check, dry_run;
-	bool check_access;	   /* only check what the user may do; set dry_run, too */
-	bool abandon;		   /* only remove the files and the journal of earlier runs */
-	bool restart;		   /* first do the same as `abandon`, then load everything */
+	bool check_access; /* only check what the user may do; set dry_run, too */
+	bool abandon;	   /* only remove the files and the journal of earlier runs */
+	bool restart;	   /* first do the same as `abandon`, then load everything */
+	uint64_t rate;	   /* bytes a second of all uploads; 0 means no limit */
+	uint64_t batch;	   /* regions that are loaded before others; 0 means all */
+	struct apply_window window;
+	bool pace;		   /* between batches, wait for compactions */
+	bool no_replicate;	   /* the cluster does not replicate the cells of this load */
 	struct listener listener;  /* receives progress sentences */
 	struct apply_kept *kept;   /* NULL means that no other run shares state */
 	struct progress *progress; /* NULL means that the run counts no progress */
@@ -108,6 +126,7 @@ struct apply_result {
 	const char **warnings;	     /* sentences, each with its fix */
 	size_t nwarnings;
 	int64_t ms[APPLY_PHASES]; /* duration of each phase of this run */
+	struct bytes also; /* the report about a second cluster, as JSON; set by the caller */
 	struct arena arena;
 };
 

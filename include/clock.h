@@ -1,5 +1,5 @@
 /*
- * clock.h - time: clocks, waits, the retry rule and rates
+ * clock.h - time: clocks, waits, the retry rule, the throttle and rates
  *
  * Only this code reads a clock. Use the clock for displays, timeouts and the cuts of a stream.
  * HFiles and manifests never contain this time, so the same input gives the same bytes on any day.
@@ -8,6 +8,7 @@
 #define SALTMILL_CLOCK_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -26,6 +27,8 @@ int64_t clock_wall_ms(void);
  */
 void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms);
 void clock_sleep_ms(int64_t ms);
+/* Return the minutes since midnight in the time zone of this machine, 0..1439. */
+unsigned clock_local_minute(void);
 /*
  * Get the environment variable SOURCE_DATE_EPOCH, in milliseconds. A user sets this variable to
  * replace the clock (reproducible-builds.org/specs/source-date-epoch). *ms is -1 without the
@@ -47,6 +50,21 @@ int64_t backoff_ms(unsigned n);
  * (clock_seconds). Returns RC_STOPPED if a signal came.
  */
 int backoff_wait(unsigned n, double until, struct error *err);
+
+/* --- throttle: at most `rate` bytes a second, for all threads together --- */
+
+struct throttle {
+	uint64_t rate; /* bytes a second; 0 means no limit */
+	pthread_mutex_t lock;
+	double free_s; /* the time of clock_seconds from which the next bytes may be sent */
+};
+void throttle_init(struct throttle *t, uint64_t rate);
+void throttle_release(struct throttle *t);
+/*
+ * Wait until `bytes` more bytes may be sent. A pause saves up no bytes for later. Returns
+ * RC_STOPPED if a signal came.
+ */
+int throttle_wait(struct throttle *t, size_t bytes, struct error *err);
 
 /* --- meter: the rate of a counter over the last minute --- */
 

@@ -201,6 +201,7 @@ struct hbase_bulk {
 	size_t nfiles;
 	/* lets the server act as the user; NULL only on a cluster without Kerberos */
 	const struct hbase_fs_token *fs_token;
+	bool no_replicate;   /* the cluster does not replicate these cells to its peers */
 	int64_t patience_ms; /* longest time for the call */
 };
 /*
@@ -316,8 +317,9 @@ struct hbase_transition {
 struct hbase_store_files {
 	struct bytes region; /* the region's name */
 	uint32_t families, files;
-	uint64_t mib;	   /* size of all files of the store */
-	uint64_t requests; /* reads and writes since the server opened the region */
+	uint64_t mib;	     /* size of all files of the store */
+	uint64_t requests;   /* reads and writes since the server opened the region */
+	uint64_t to_compact; /* cells that running compactions have not read yet */
 };
 /* The master's view of the cluster (ClusterStatus.proto). All data is in the arena. */
 struct hbase_status {
@@ -339,6 +341,12 @@ void hbase_status_release(struct hbase_status *s);
 const struct hbase_store_files *hbase_status_stores(const struct hbase_status *s,
 						    struct bytes region);
 
+/*
+ * List the ids of the peers to which the cluster replicates, separated by ", ", in the arena. The
+ * list is "" without enabled peers. HBase lets only administrators list them.
+ */
+int hbase_peers(struct hbase *h, struct arena *a, const char **out, struct hbase_failure *why,
+		struct error *err);
 /*
  * Read the status until it has a region server, with the waits of hbase_retry. Region servers
  * report to a restarted master only after some time. Returns RC_IO if no server has reported.

@@ -37,6 +37,7 @@ struct storage_options {
 	/* PEM file of CA certificates for https; NULL means the certificates of the system */
 	const char *ca_file;
 	unsigned patience_s; /* seconds of retries; 0 means 60 */
+	uint64_t rate;	     /* bytes a second of all storage_put together; 0 means no limit */
 };
 
 /* Return true if the URI is not a folder of this machine. */

@@ -63,6 +63,15 @@ void clock_sleep_ms(int64_t ms)
 	nanosleep(&t, NULL);
 }
 
+unsigned clock_local_minute(void)
+{
+	struct tm tm = {0};
+	time_t t = now(CLOCK_REALTIME).tv_sec;
+
+	localtime_r(&t, &tm);
+	return (unsigned)(tm.tm_hour * 60 + tm.tm_min);
+}
+
 int source_date_epoch(int64_t *ms, struct error *err)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH");

@@ -75,6 +75,8 @@ extern const struct form apply_form;
 /* Append a line for each finding of --check-access. */
 void apply_access_text(struct buf *out, const struct apply_result *r);
 void apply_report_json(struct buf *out, const struct apply_result *r);
+/* Add the report about a second cluster to the JSON report `r`. */
+void apply_report_add(struct apply_result *r, const struct apply_result *second);
 
 /*
  * --- the tables of a live cluster ---

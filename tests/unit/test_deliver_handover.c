@@ -55,6 +55,7 @@ struct model {
 	bool anew;     /* a user has recreated the table */
 	bool blind;    /* the table's folder was unreadable, so apply may add files twice */
 	bool nameless; /* the place has no file ids */
+	size_t batch;  /* regions of a batch, 0 for all */
 	/* the process */
 	bool dead;
 	char journal[400][64];
@@ -173,6 +174,26 @@ static size_t file_of(const char *path, enum place *at)
 	return (size_t)atoi(path + 1);
 }
 
+static size_t region_of(size_t file)
+{
+	size_t at = 0;
+
+	while (at <= m.splits && m.rows[file][0] >= borders[m.splits][at][0])
+		at++;
+	return at;
+}
+
+/* In batches of one region, the files of earlier regions are in the table before an upload. */
+static void check_batch(size_t file)
+{
+	for (size_t i = 0; m.batch == 1 && i < m.hand.nfiles; i++) {
+		enum hand_state s = m.hand.files[i].state;
+
+		if (s != HAND_DONE && s != HAND_CUT && region_of(i) < region_of(file))
+			tell_history("the run uploads a file of a later batch");
+	}
+}
+
 static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
 {
 	size_t i = (size_t)(f - m.hand.files);
@@ -180,6 +201,7 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 	(void)self;
 	if (m.dead)
 		return die(err);
+	check_batch(i);
 	if (m.nameless) {
 		m.at[i] = UPLOADED;
 		*id = m.id[i] = 0;
@@ -519,6 +541,8 @@ static void check_shown(void)
 	for (size_t i = 0; i < m.hand.nfiles; i++) {
 		enum hand_state s = m.hand.files[i].state;
 
+		if (m.hand.files[i].later)
+			continue;
 		left += uploads ? s == HAND_NEW : s != HAND_DONE && s != HAND_CUT;
 	}
 	if (phase && m.progress.done + left != m.progress.total)
@@ -579,6 +603,7 @@ static void start(void)
 				   .nfiles = FILES,
 				   .threads = 1,
 				   .copies = m.copies,
+				   .batch = m.batch,
 				   .done = &m.done,
 				   .progress = &m.progress};
 	m.done = 0;
@@ -690,6 +715,17 @@ static void test_servers_that_copy(void **state)
 	m.copies = true;
 	assert_true(explore() > 10000);
 	m.copies = false;
+}
+
+/* The regions come one after another, and each file is in the table once all the same. */
+static void test_batches(void **state)
+{
+	(void)state;
+	m.batch = 1;
+	unsigned long n = explore();
+	print_message("%lu histories\n", n);
+	assert_true(n > 10000);
+	m.batch = 0;
 }
 
 /*
@@ -847,11 +883,12 @@ static void test_replay_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_history), cmocka_unit_test(test_servers_that_copy),
-		cmocka_unit_test(test_other_regions), cmocka_unit_test(test_thieves),
-		cmocka_unit_test(test_sweepers),      cmocka_unit_test(test_droppers),
-		cmocka_unit_test(test_no_ids),	      cmocka_unit_test(test_no_sweep),
-		cmocka_unit_test(test_table_folder),  cmocka_unit_test(test_replay_refuses),
+		cmocka_unit_test(test_every_history),  cmocka_unit_test(test_servers_that_copy),
+		cmocka_unit_test(test_batches),	       cmocka_unit_test(test_other_regions),
+		cmocka_unit_test(test_thieves),	       cmocka_unit_test(test_sweepers),
+		cmocka_unit_test(test_droppers),       cmocka_unit_test(test_no_ids),
+		cmocka_unit_test(test_no_sweep),       cmocka_unit_test(test_table_folder),
+		cmocka_unit_test(test_replay_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

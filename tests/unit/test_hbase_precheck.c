@@ -64,6 +64,48 @@ static void test_decode(void **state)
 	hbase_status_release(&s);
 }
 
+/* ServerLoad and RegionLoad of ClusterStatus.proto, by hand: 100 cells to compact, 40 of them done. */
+static void test_compactions(void **state)
+{
+	struct hbase_status s = {.version = ""};
+	struct buf b = unhex("0a1a12180a070a0161100118"
+			     "01120d2a0b0a0508011201725064"
+			     "5828");
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(decode_status(buf_bytes(&b), &s, &err), RC_OK);
+	assert_int_equal(s.nstores, 1);
+	assert_int_equal(s.stores[0].to_compact, 60);
+	buf_release(&b);
+	hbase_status_release(&s);
+}
+
+/* ReplicationPeerDescription of Replication.proto, by hand: an enabled peer, a disabled one, and one
+ * without a state. */
+static void test_peers(void **state)
+{
+	struct buf b = unhex("0a150a0131120208001a0c0a0a7a6b3a323138313a2f68"
+			     "0a070a016212020801"
+			     "0a030a0163");
+	struct arena a = {0};
+	struct error err = {0};
+	const char *peers;
+
+	(void)state;
+	for (size_t n = 0; n < b.len; n++) {
+		int rc = decode_peers(bytes_of(b.ptr, n), &a, &peers, &err);
+
+		assert_true(rc == RC_DATA || n == 0 || n == 23 || n == 32);
+	}
+	assert_int_equal(decode_peers(buf_bytes(&b), &a, &peers, &err), RC_OK);
+	assert_string_equal(peers, "1, c");
+	assert_int_equal(decode_peers((struct bytes){0}, &a, &peers, &err), RC_OK);
+	assert_string_equal(peers, "");
+	buf_release(&b);
+	arena_release(&a);
+}
+
 /* A message that ends early gives an error or a shorter list. */
 static void test_cut_messages(void **state)
 {
@@ -193,7 +235,8 @@ static void test_table_states(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode),	     cmocka_unit_test(test_cut_messages),
+		cmocka_unit_test(test_decode),	     cmocka_unit_test(test_compactions),
+		cmocka_unit_test(test_peers),	     cmocka_unit_test(test_cut_messages),
 		cmocka_unit_test(test_sentences),    cmocka_unit_test(test_no_servers),
 		cmocka_unit_test(test_table_states),
 	};

@@ -186,6 +186,12 @@ static void test_fs_token(void **state)
 				  "1a15484446535f44454c45474154494f4e5f544f4b454e220c312e322e"
 				  "332e343a383032302a022f73");
 	buf_release(&b);
+	/* `replicate` of BulkLoadHFileRequest is field 8, and true without it */
+	load.fs_token = NULL;
+	load.no_replicate = true;
+	put_bulk_load(&b, bytes_str("r"), &load);
+	assert_hex(buf_bytes(&b), "0a05080112017212090a016612042f752f3018012a022f734000");
+	buf_release(&b);
 	const struct hbase_fs_token lacks[] = {{{0}, token.password, token.kind, token.service},
 					       {token.identifier, {0}, token.kind, token.service},
 					       {token.identifier, token.password,

@@ -24,6 +24,11 @@ struct apply_options apply_options_of(const struct arguments *a)
 				      .dry_run = a->dry_run || a->check_access,
 				      .check_access = a->check_access,
 				      .restart = a->restart,
+				      .rate = a->rate,
+				      .batch = a->batch,
+				      .window = a->window,
+				      .pace = a->pace,
+				      .no_replicate = a->no_replicate,
 				      .abandon = a->abandon};
 }
 

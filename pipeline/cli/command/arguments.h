@@ -67,6 +67,10 @@ struct arguments {
 	/* options about a live HBase */
 	const char *hbase, *user, *upload, *webhdfs, *journal, *metrics;
 	bool create, alter, check, check_access, dry_run, restart, abandon, forever, yes;
+	const char *also, *also_upload, *also_webhdfs;
+	uint64_t rate, batch;
+	struct apply_window window;
+	bool pace, no_replicate;
 	uint64_t max_unapplied;
 	struct follow_keep keep;
 

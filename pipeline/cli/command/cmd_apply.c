@@ -7,35 +7,73 @@
 #include "cli/reports.h"
 #include "reporter.h"
 
+static int apply_to(const struct arguments *a, struct apply_options *opt, struct apply_result *r,
+		    struct error *err)
+{
+	struct progress progress = {.phase = NULL};
+
+	opt->dir = a->operand[0];
+	if (!a->run.quiet && !a->check_access)
+		opt->listener = command_listener("apply");
+	opt->progress = &progress;
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
+	int rc = apply_run(r, opt, err);
+	reporter_stop(reporter);
+	return rc;
+}
+
+/* Applies the load to the second cluster, with a journal of its own. */
+static int apply_also(const struct arguments *a, const struct apply_result *first,
+		      struct apply_result *r, struct error *err)
+{
+	struct apply_options opt = apply_options_of(a);
+	char *journal = a->journal ? mem_format("%s" APPLY_ALSO, a->journal) : NULL;
+
+	opt.servers = a->also;
+	opt.upload = a->also_upload;
+	opt.http = a->also_webhdfs;
+	opt.journal = journal;
+	opt.first_cluster = first->cluster_id;
+	int rc = apply_to(a, &opt, r, err);
+	mem_free(journal);
+	return rc ? error_prefix(err, "--also %s: ", a->also) : RC_OK;
+}
+
+static void put_text(const struct arguments *a, const struct apply_result *r, struct buf *text)
+{
+	if (a->check_access)
+		apply_access_text(text, r);
+	else if (!a->run.quiet && !a->abandon)
+		apply_report_text(text, r, a->dry_run);
+}
+
 static int apply_load(const struct arguments *a)
 {
 	struct apply_options opt = apply_options_of(a);
-	struct progress progress = {.phase = NULL};
-	struct apply_result r;
+	struct apply_result r, also = {0};
 	struct buf text = {0};
 	struct error err;
-	int status = EXIT_DONE;
+	int status = EXIT_DONE, rc = apply_to(a, &opt, &r, &err);
 
-	opt.dir = a->operand[0];
-	if (!a->run.quiet && !a->check_access)
-		opt.listener = command_listener("apply");
-	opt.progress = &progress;
-	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
-	int rc = apply_run(&r, &opt, &err);
-	reporter_stop(reporter);
-	if (rc)
-		status = command_fail("apply", &err);
-	else if (a->run.json)
+	if (rc == RC_OK && !a->run.json)
+		put_text(a, &r, &text);
+	if (rc == RC_OK && a->also) {
+		rc = apply_also(a, &r, &also, &err);
+		if (rc == RC_OK && a->run.json)
+			apply_report_add(&r, &also);
+		else if (rc == RC_OK)
+			put_text(a, &also, &text);
+	}
+	if (rc == RC_OK && a->run.json)
 		apply_report_json(&text, &r);
-	else if (a->check_access)
-		apply_access_text(&text, &r);
-	else if (!a->run.quiet && !a->abandon)
-		apply_report_text(&text, &r, a->dry_run);
 	if (text.len && (a->run.json ? command_print : command_show)("apply", &text) != EXIT_DONE)
 		status = EXIT_FAILED;
-	if (status == EXIT_DONE && r.refused)
+	if (rc)
+		status = command_fail("apply", &err);
+	if (status == EXIT_DONE && (r.refused || also.refused))
 		status = EXIT_USAGE;
 	buf_release(&text);
+	apply_release(&also);
 	apply_release(&r);
 	return status;
 }

@@ -1,4 +1,5 @@
 /* options_apply.c - options of apply and of stream --apply, which apply loads to a live HBase */
+#include <stdio.h>
 #include <string.h>
 
 #include "options.h"
@@ -16,6 +17,32 @@ int take_keep(const struct cli_option *o, const char *text, void *slot, struct e
 	if (!parse_duration_s(text, &keep->n) || keep->n > INT32_MAX)
 		return option_refuse(o, text, err, "a number of loads, or a time like 12h or 7d");
 	return RC_OK;
+}
+
+static bool read_time(const char *text, unsigned *minute)
+{
+	unsigned hour, minutes;
+	char after;
+
+	if (strlen(text) != strlen("00:00") ||
+	    sscanf(text, "%2u:%2u%c", &hour, &minutes, &after) != 2 || hour > 23 || minutes > 59)
+		return false;
+	*minute = hour * 60 + minutes;
+	return true;
+}
+
+/* Reads "01:00-05:00", or hours that span midnight. */
+static int take_window(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct apply_window *w = slot;
+	char from[6] = "";
+
+	snprintf(from, sizeof from, "%s", text);
+	w->given = strlen(text) == strlen("01:00-05:00") && text[5] == '-' &&
+		   read_time(from, &w->from) && read_time(text + 6, &w->until) &&
+		   w->from != w->until;
+	return w->given ? RC_OK
+			: option_refuse(o, text, err, "two different times like 01:00-05:00");
 }
 
 /* clang-format off */
@@ -37,6 +64,28 @@ const struct cli_option options_apply[] = {
 	{"check-access", 0, NULL, "apply", take_flag, AT(check_access),
 	 .help = "only check login, clocks, rights, delegation token and upload folder, and print "
 	 "the command that is missing", .without = "state dry-run check restart abort"},
+	{"rate", 0, "SIZE", "apply stream", take_size, AT(rate),
+	 .help = "upload at most this many bytes a second, such as 200M (default: no limit)",
+	 .least = 1 << 20, .most = (uint64_t)1 << 40, .with = "apply"},
+	{"window", 0, "HH:MM-HH:MM", "apply stream", take_window, AT(window),
+	 .help = "begin uploads and calls only between these times of this machine's time zone; "
+	 "wait outside of them", .with = "apply"},
+	{"batch", 0, "N", "apply stream", take_number, AT(batch),
+	 .help = "upload and load the files of N regions before those of the next N (default: "
+	 "all regions; 8 with --pace)", .least = 1, .most = UINT32_MAX, .with = "apply"},
+	{"pace", 0, NULL, "apply stream", take_flag, AT(pace),
+	 .help = "before each batch, wait while the cluster has more to compact than before the "
+	 "load", .with = "apply"},
+	{"no-replicate", 0, NULL, "apply stream", take_flag, AT(no_replicate),
+	 .help = "do not let HBase replicate the cells of the load to other clusters",
+	 .with = "apply"},
+	{"also", 0, "HOST[:PORT],...", "apply", take_text, AT(also),
+	 .help = "then load the same files into this second HBase, with a journal of its own",
+	 .without = "state"},
+	{"also-upload", 0, "URI", "apply", take_text, AT(also_upload),
+	 .help = "the --upload of the second HBase", .with = "also"},
+	{"also-webhdfs", 0, "HOST[:PORT],...", "apply", take_text, AT(also_webhdfs),
+	 .help = "the --webhdfs of the second HBase", .with = "also"},
 	{"restart", 0, NULL, "apply", take_flag, AT(restart),
 	 .help = "remove the files and the journal of earlier runs, and load everything again; "
                  "use this option after a drop, truncation or new creation of the table",

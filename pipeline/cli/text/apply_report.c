@@ -110,13 +110,29 @@ static const struct form_member apply_members[] = {
 	 ITEMS(apply_result, access_form, naccess)},
 	{"warnings", FORM_TEXTS, IN(apply_result, warnings), "possible problems, each with its fix",
 	 COUNT_AT(apply_result, nwarnings)},
+	{"also", FORM_OBJECT, IN(apply_result, also),
+	 "--also: the same report about the second cluster", FORM_IF_ANY},
 };
 const struct form apply_form = NAMED_FORM(apply_result, apply_members, "apply", "apply --json");
 
-void apply_report_json(struct buf *out, const struct apply_result *r)
+static void put_json(struct buf *out, const struct apply_result *r, enum form_style style)
 {
 	struct apply_result v = *r;
 
 	v.cluster_id = r->cluster_id ? r->cluster_id : "";
-	form_put(out, &apply_form, &v, FORM_REPORT);
+	form_put(out, &apply_form, &v, style);
+}
+
+void apply_report_json(struct buf *out, const struct apply_result *r)
+{
+	put_json(out, r, FORM_REPORT);
+}
+
+void apply_report_add(struct apply_result *r, const struct apply_result *second)
+{
+	struct buf line = {0};
+
+	put_json(&line, second, FORM_SPACED);
+	r->also = arena_bytes(&r->arena, buf_bytes(&line));
+	buf_release(&line);
 }

@@ -18,6 +18,7 @@
 #include "pool.h"
 
 #define CALLS	    8 /* maximum number of calls at a time, one for each region */
+#define PACE_BATCH  8 /* regions of a batch with --pace */
 #define SCRIPT_MOST ((size_t)64 << 20)
 
 /* --- the files in the load's folder --- */
@@ -105,6 +106,8 @@ static int make_table(struct applying *a, size_t index, struct error *err)
 				    .files = files,
 				    .nfiles = m->nfiles,
 				    .threads = CALLS,
+				    .batch = a->opt->pace && !a->opt->batch ? PACE_BATCH
+									    : a->opt->batch,
 				    .done = &a->done,
 				    .progress = a->opt->progress};
 	a->nfiles += m->nfiles;
@@ -264,6 +267,18 @@ static int look_at_finished(struct applying *a, struct error *err)
 	return rc;
 }
 
+/* Waits for the window before the checks, and then connects again to the cluster of that time. */
+static int wait_for_window(struct applying *a, struct error *err)
+{
+	if (a->finished || a->opt->dry_run || gentle_is_open(a->opt))
+		return RC_OK;
+	int rc = gentle_window(a, err);
+	if (rc == RC_OK)
+		rc = kept_open(a->kept, a->opt, err);
+	a->hbase = a->kept->hbase;
+	return rc;
+}
+
 static int hand_over_all(struct applying *a, struct error *err)
 {
 	int rc;
@@ -271,6 +286,9 @@ static int hand_over_all(struct applying *a, struct error *err)
 	a->result->already = a->finished;
 	for (size_t i = 0; i < a->ntables; i++)
 		a->result->tables[i].created = a->tables[i].created;
+	rc = wait_for_window(a, err);
+	if (rc)
+		return rc;
 	rc = a->finished ? look_at_finished(a, err) : look_at_all(a, err);
 	if (rc == RC_OK && !a->finished && !a->opt->dry_run)
 		rc = hand_over(a, err);
@@ -295,6 +313,10 @@ static int run(struct applying *a, struct error *err)
 		return rc;
 	a->hbase = a->kept->hbase;
 	a->result->cluster_id = arena_strdup(&a->result->arena, hbase_cluster_id(a->hbase));
+	if (opt->first_cluster && strcmp(opt->first_cluster, a->result->cluster_id) == 0)
+		return error_set(err, RC_CONFIG,
+				 "found the cluster of --hbase (%s), expected another one",
+				 opt->first_cluster);
 	if (opt->abandon)
 		return abandon(a, err);
 	if (!opt->dry_run)

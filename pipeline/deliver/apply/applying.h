@@ -40,7 +40,13 @@ struct applied {
 	/* true if the user may not read the table's folders, and apply has printed a warning */
 	_Atomic bool unreadable;
 	uint64_t nonce[2];
-	char *token; /* owned; NULL before the request of a token */
+	bool paced; /* `calm` is known */
+	struct pace {
+		size_t compacting; /* regions with running compactions */
+		size_t full;	   /* regions of this table that reach blockingStoreFiles */
+		uint64_t left;	   /* cells that compactions have not read yet */
+	} calm;			   /* before the first call of this run */
+	char *token;		   /* owned; NULL before the request of a token */
 	/* start of the paths for region servers, such as "hdfs://nn:8020" */
 	char *prefix;
 	char *upload_dir;	      /* path within the storage */
@@ -66,6 +72,7 @@ struct applying {
 	bool placed;	/* true if apply has checked the upload folder */
 	bool probing;	/* true if the storage is open only for a check */
 	pthread_mutex_t cut_lock;
+	_Atomic bool window_said; /* a thread has reported that it waits for the window */
 	struct applied *tables;
 	size_t ntables;
 	struct apply_result *result;
@@ -109,6 +116,23 @@ void upload_place(struct applied *t, struct hand_file *f, size_t i);
  * if the file differs.
  */
 int source_prove(const struct applied_file *s, struct error *err);
+
+/*
+ * Waits until the hours of --window begin (gentle.c). Returns RC_STOPPED after a signal. Any thread
+ * may call this function.
+ */
+int gentle_window(struct applying *a, struct error *err);
+bool gentle_is_open(const struct apply_options *opt);
+/* Implement ready and settle of struct hand_world. */
+int gentle_ready(void *self, struct error *err);
+int gentle_settle(void *self, struct error *err);
+/*
+ * Warns if peers get the load's files, or lack its cells, and if the normalizer may change the
+ * table's regions.
+ */
+void look_at_replication(struct applied *t);
+/* Returns hbase.hstore.blockingStoreFiles of the table, or HBase's default. */
+size_t blocking_files_of(const struct applied *t);
 
 /* Checks the state of the cluster. Returns RC_CONFIG if the cluster cannot take a load. */
 int look_at_cluster(struct applying *a, struct error *err);

@@ -95,7 +95,8 @@ static char *usual_journal(const struct applying *a)
 
 	while (n > 1 && a->opt->dir[n - 1] == '/')
 		n--;
-	return mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
+	return mem_format("%.*s%s%s", (int)n, a->opt->dir, a->opt->first_cluster ? APPLY_ALSO : "",
+			  APPLY_SUFFIX);
 }
 
 /*

@@ -131,6 +131,37 @@ int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_reg
 	return rc;
 }
 
+int hand_ready(const struct handover *h, struct error *err)
+{
+	int rc = stop_check(err);
+
+	return rc || !h->world->ready ? rc : h->world->ready(h->world->self, err);
+}
+
+static bool is_open(const struct hand_file *f)
+{
+	return f->state == HAND_NEW || f->state == HAND_READY;
+}
+
+void hand_batch(struct handover *h, const struct hbase_regions *r)
+{
+	bool *open = mem_calloc(r->count + 1, sizeof *open);
+	size_t last = 0, regions = 0, at = 0;
+
+	for (size_t i = 0; i < h->nfiles; i++)
+		if (is_open(&h->files[i])) {
+			handover_region(r, &h->files[i], &at);
+			open[at] = true;
+		}
+	for (; last < r->count && (!h->batch || regions < h->batch); last++)
+		regions += open[last];
+	for (size_t i = 0; i < h->nfiles; i++) {
+		handover_region(r, &h->files[i], &at);
+		h->files[i].later = is_open(&h->files[i]) && at >= last;
+	}
+	mem_free(open);
+}
+
 bool handover_region(const struct hbase_regions *r, const struct hand_file *f, size_t *region)
 {
 	size_t low = 0, high = r->count;

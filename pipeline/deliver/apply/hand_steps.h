@@ -25,6 +25,11 @@ int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_reg
 /* Counts `n` more files that are in the table or replaced by their parts. */
 void hand_count(struct handover *h, size_t n);
 
+/* Waits until the next upload or call may begin. Returns RC_STOPPED after a signal. */
+int hand_ready(const struct handover *h, struct error *err);
+/* Chooses the files of the next batch: those of the first regions with open files. */
+void hand_batch(struct handover *h, const struct hbase_regions *r);
+
 /* Makes the call of a group and notes its result (hand_call.c). */
 struct group;
 int hand_send(struct handover *h, struct group *g, struct error *err);

@@ -79,9 +79,9 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 	char line[64];
 
 	(void)worker;
-	if (f->state != HAND_NEW)
+	if (f->state != HAND_NEW || f->later)
 		return RC_OK;
-	int rc = stop_check(err);
+	int rc = hand_ready(h, err);
 	if (rc == RC_OK)
 		rc = h->world->put(h->world->self, f, &f->id, err);
 	if (rc == RC_OK && f->id == 0)
@@ -109,7 +109,7 @@ static int send_next(void *ctx, unsigned worker, size_t index, struct error *err
 
 	(void)worker;
 	(void)index;
-	int rc = stop_check(err);
+	int rc = hand_ready(s->ctx, err);
 	if (rc == RC_OK)
 		rc = hand_send(s->ctx, g, err);
 	schedule_give(s, g);
@@ -141,6 +141,17 @@ static size_t count_done(const struct handover *h)
 	return n;
 }
 
+/* Returns the number of files of this batch that are not in the table. */
+static size_t count_open(const struct handover *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->nfiles; i++)
+		n += h->files[i].state != HAND_DONE && h->files[i].state != HAND_CUT &&
+		     !h->files[i].later;
+	return n;
+}
+
 /*
  * Requests the current regions. Returns RC_END if the regions are unknown at the moment. The caller
  * always releases *out.
@@ -155,7 +166,7 @@ static int ask_regions(const struct handover *h, struct hbase_regions *out,
 	return passing ? RC_END : rc;
 }
 
-/* Cuts the files that cross a border of the current regions. */
+/* Cuts the files that cross a border of the current regions, and chooses the batch. */
 static int fit_regions(struct handover *h, struct hbase_failure *why, struct error *err)
 {
 	struct hbase_regions regions = {0};
@@ -163,11 +174,16 @@ static int fit_regions(struct handover *h, struct hbase_failure *why, struct err
 
 	if (rc == RC_OK)
 		rc = recut_files(h, &regions, err);
+	if (rc == RC_OK)
+		hand_batch(h, &regions);
 	hbase_regions_release(&regions);
 	return rc;
 }
 
-/* Sends all ready files once. Returns RC_END if files remain, with the cause in *why and *err. */
+/*
+ * Sends all ready files of the batch once. Returns RC_END if some remain, with the cause in *why
+ * and *err.
+ */
 static int one_round(struct handover *h, struct hbase_failure *why, struct error *err)
 {
 	struct hbase_regions regions = {0};
@@ -180,7 +196,7 @@ static int one_round(struct handover *h, struct hbase_failure *why, struct error
 	}
 	schedule_make(&s, h, &regions);
 	rc = pool_run(h->threads, s.ngroups, send_next, &s, err);
-	if (rc == RC_OK && count_done(h) < h->nfiles) {
+	if (rc == RC_OK && count_open(h)) {
 		round_failure(&s, why, err);
 		rc = RC_END;
 	}
@@ -224,10 +240,10 @@ static int check_left(void *ctx, unsigned worker, size_t index, struct error *er
  */
 static void show_phase(struct handover *h, enum hand_phase phase)
 {
-	size_t fresh = 0, left = h->nfiles - count_done(h);
+	size_t fresh = 0, left = count_open(h);
 
 	for (size_t i = 0; i < h->nfiles; i++)
-		fresh += h->files[i].state == HAND_NEW;
+		fresh += h->files[i].state == HAND_NEW && !h->files[i].later;
 	if (phase == HAND_UPLOADS && fresh) {
 		h->sends = false;
 		progress_begin(h->progress, "uploading", PROGRESS_FILES, fresh);
@@ -273,6 +289,24 @@ static int clean_up(struct handover *h, struct error *err)
 	return rc;
 }
 
+/* Uploads and sends the files of a batch once, and returns as one_round does. */
+static int one_batch(struct handover *h, struct hbase_failure *why, struct error *err)
+{
+	const struct hand_world *w = h->world;
+
+	begin(h, HAND_UPLOADS);
+	int rc = fit_regions(h, why, err);
+	if (rc == RC_OK) {
+		/* show the phase again, because the total now has the parts of cut files */
+		show_phase(h, HAND_UPLOADS);
+		rc = pool_run(h->threads, h->nfiles, upload, h, err);
+	}
+	begin(h, HAND_CALLS);
+	if (rc == RC_OK && w->settle)
+		rc = w->settle(w->self, err);
+	return rc ? rc : one_round(h, why, err);
+}
+
 int handover_run(struct handover *h, struct error *err)
 {
 	unsigned attempt = 0;
@@ -289,19 +323,13 @@ int handover_run(struct handover *h, struct error *err)
 		struct hbase_failure why = {0};
 		size_t before = count_done(h);
 
-		begin(h, HAND_UPLOADS);
-		rc = fit_regions(h, &why, err);
+		rc = one_batch(h, &why, err);
+		if (rc == RC_OK && count_done(h) == h->nfiles)
+			break;
 		if (rc == RC_OK) {
-			/*
-			 * show the phase again, because the total now includes the parts of cut
-			 * files
-			 */
-			show_phase(h, HAND_UPLOADS);
-			rc = pool_run(h->threads, h->nfiles, upload, h, err);
+			attempt = 0;
+			continue;
 		}
-		begin(h, HAND_CALLS);
-		if (rc == RC_OK)
-			rc = one_round(h, &why, err);
 		if (rc != RC_END)
 			break;
 		if (count_done(h) > before)

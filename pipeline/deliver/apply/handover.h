@@ -46,6 +46,7 @@ struct hand_file {
 	enum hand_state state;
 	/* number of answers without a reason that left the file outside of the table */
 	unsigned refused;
+	bool later; /* the file belongs to a later batch */
 };
 
 enum hand_phase { HAND_UPLOADS, HAND_CALLS, HAND_CLEANS };
@@ -98,6 +99,12 @@ struct hand_world {
 	bool (*again)(void *self, const struct hbase_failure *why, unsigned *attempt,
 		      struct error *err);
 	void (*pause)(void *self, unsigned ms);
+	/*
+	 * Waits until the next upload or call may begin (ready), and until the servers have digested
+	 * the calls before (settle). These members may be NULL.
+	 */
+	int (*ready)(void *self, struct error *err);
+	int (*settle)(void *self, struct error *err);
 	/* Reports that a phase begins, for time measurements. This member may be NULL. */
 	void (*begin)(void *self, enum hand_phase phase);
 };
@@ -109,6 +116,8 @@ struct handover {
 	struct hand_file *files;
 	size_t nfiles, files_room;
 	unsigned threads;
+	/* regions whose files are uploaded and loaded before those of others; 0 means all */
+	size_t batch;
 	bool cleaned;
 	/* true if servers copy files, so that a loaded file stays in the upload folder */
 	bool copies;

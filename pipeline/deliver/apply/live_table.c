@@ -200,8 +200,10 @@ int table_check_regions(struct applied *t, struct error *err)
 	t->result->regions = r.count;
 	for (size_t i = 0; dry && i < t->hand.nfiles; i++)
 		t->result->recut += !handover_region(&r, &t->hand.files[i], &region);
-	if (!t->stores_seen)
+	if (!t->stores_seen) {
 		look_at_stores(t, &r);
+		look_at_replication(t);
+	}
 	t->stores_seen = true;
 	hbase_regions_release(&r);
 	return RC_OK;

@@ -72,6 +72,18 @@ static size_t blocking_files(const struct applied *t, const char *family)
 	return said ? strtoul(said, NULL, 10) : 0;
 }
 
+size_t blocking_files_of(const struct applied *t)
+{
+	size_t least = SIZE_MAX;
+
+	for (size_t i = 0; i < t->want.nfamilies; i++) {
+		size_t said = blocking_files(t, t->want.families[i].name);
+
+		least = said && said < least ? said : least;
+	}
+	return least == SIZE_MAX ? BLOCKING_FILES : least;
+}
+
 static size_t family_index(const struct applied *t, const char *family)
 {
 	size_t i = 0;

@@ -46,7 +46,7 @@ void schedule_make(struct schedule *s, struct handover *h, const struct hbase_re
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->free, NULL);
 	for (size_t i = 0; i < h->nfiles; i++) {
-		if (h->files[i].state != HAND_READY ||
+		if (h->files[i].state != HAND_READY || h->files[i].later ||
 		    !handover_region(r, &h->files[i], &p[n].region))
 			continue;
 		p[n++].file = &h->files[i];

@@ -33,7 +33,7 @@ struct schedule {
 };
 
 /*
- * Groups the ready files by region. Skips files that cross a region's border. A later round cuts
+ * Groups the ready files of the batch by region. Skips files that cross a region's border. A later round cuts
  * these files.
  */
 void schedule_make(struct schedule *s, struct handover *h, const struct hbase_regions *r);

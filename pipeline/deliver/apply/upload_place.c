@@ -113,6 +113,7 @@ int upload_storage(struct applying *a, const char *token, struct error *err)
 {
 	const struct storage_options o = {.user = hbase_user(a->hbase),
 					  .http = a->opt->http,
+					  .rate = a->opt->rate,
 					  .patience_s = a->opt->dry_run ? LOOK_S : 0};
 
 	if (a->storage)

@@ -278,6 +278,7 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	struct hbase_bulk calls = {.token = t->token,
 				   .files = list,
 				   .nfiles = n,
+				   .no_replicate = t->run->opt->no_replicate,
 				   .patience_ms = LOAD_MS};
 	int rc = call(t, r, &calls, loaded, why, err);
 	if (rc || !*loaded) /* HBase may have split the region, or moved it to another server */
@@ -355,6 +356,8 @@ void world_make(struct applied *t)
 				       .note = note,
 				       .again = again,
 				       .pause = pause_ms,
+				       .ready = gentle_ready,
+				       .settle = gentle_settle,
 				       .begin = begin};
 	t->hand.world = &t->world;
 }

@@ -52,6 +52,8 @@ void put_bulk_load(struct buf *b, struct bytes region, const struct hbase_bulk *
 	if (load->fs_token)
 		put_fs_token(b, load->fs_token);
 	pb_text(b, 5, load->token);
+	if (load->no_replicate)
+		pb_uint(b, 8, 0); /* `replicate`, by default true */
 }
 
 void put_cleanup(struct buf *b, struct bytes region, const char *token)

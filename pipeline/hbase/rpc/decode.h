@@ -17,6 +17,8 @@ int decode_server(struct bytes message, struct hbase_place *out, struct error *e
 /* Read a GetClusterStatusResponse. `*s` must be empty. */
 struct hbase_status;
 int decode_status(struct bytes message, struct hbase_status *s, struct error *err);
+/* Read a ListReplicationPeersResponse, as hbase_peers describes. */
+int decode_peers(struct bytes message, struct arena *a, const char **out, struct error *err);
 /* Read a GetActiveMasterResponse. */
 int decode_master(struct bytes message, struct hbase_place *out, struct error *err);
 /* Read the address of the first replica from a GetMetaRegionLocationsResponse. */

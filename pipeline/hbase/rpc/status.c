@@ -21,7 +21,9 @@ enum {
 	REGION_FILES = 3,
 	REGION_MIB = 5,
 	REGION_READS = 8,
-	REGION_WRITES = 9
+	REGION_WRITES = 9,
+	REGION_TO_COMPACT = 10,
+	REGION_COMPACTED = 11
 };
 enum { SPEC_VALUE = 2 };
 enum { TRANSITION_STATE = 2 };
@@ -42,6 +44,7 @@ static int read_region_load(struct bytes m, struct hbase_status *s, struct error
 	struct pb_field f, g;
 	struct hbase_store_files one = {0};
 	struct bytes spec = {0};
+	uint64_t to_compact = 0, compacted = 0;
 	int rc;
 
 	while ((rc = pb_next(&m, &f, err)) == RC_OK) {
@@ -52,6 +55,8 @@ static int read_region_load(struct bytes m, struct hbase_status *s, struct error
 		case REGION_MIB: one.mib = f.value; break;
 		case REGION_READS:
 		case REGION_WRITES: one.requests += f.value; break;
+		case REGION_TO_COMPACT: to_compact = f.value; break;
+		case REGION_COMPACTED: compacted = f.value; break;
 		default: break;
 		}
 	}
@@ -63,6 +68,7 @@ static int read_region_load(struct bytes m, struct hbase_status *s, struct error
 	if (rc != RC_END)
 		return rc;
 	one.region = arena_bytes(&s->arena, one.region);
+	one.to_compact = to_compact > compacted ? to_compact - compacted : 0;
 	s->stores = arena_grow(&s->arena, s->stores, s->nstores, sizeof one);
 	s->stores[s->nstores++] = one;
 	return RC_OK;

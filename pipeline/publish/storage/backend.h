@@ -7,6 +7,7 @@
 #ifndef SALTMILL_BACKEND_H
 #define SALTMILL_BACKEND_H
 
+#include "clock.h"
 #include "storage.h"
 
 /*
@@ -56,7 +57,8 @@ struct storage {
 	const struct storage_backend *backend;
 	char *prefix; /* part of the URI before the path, "" for local paths */
 	char *path, *user;
-	void *self; /* data of the backend */
+	void *self;		  /* data of the backend */
+	struct throttle throttle; /* `put` waits for it before it sends bytes */
 };
 
 extern const struct storage_backend file_storage, webhdfs_storage;

@@ -240,7 +240,7 @@ static int same_bytes(const char *a, const char *b, bool *same, struct error *er
 	return rc;
 }
 
-static int copy_bytes(int from, const char *local, void *to, struct error *err)
+static int copy_bytes(struct storage *s, int from, const char *local, void *to, struct error *err)
 {
 	int rc = RC_OK;
 	uint8_t *piece = mem_alloc(PIECE);
@@ -251,6 +251,8 @@ static int copy_bytes(int from, const char *local, void *to, struct error *err)
 		if (n < 0 && errno != EINTR)
 			rc = error_errno(err, "cannot read %s", local);
 		else if (n > 0)
+			rc = throttle_wait(&s->throttle, (size_t)n, err);
+		if (rc == RC_OK && n > 0)
 			rc = add(to, piece, (size_t)n, err);
 		if (rc == RC_OK)
 			rc = stop_check(err);
@@ -270,7 +272,7 @@ static int copy(struct storage *s, const char *local, const char *path, unsigned
 		return from;
 	int rc = begin(s, &to, path, mode, err);
 	if (rc == RC_OK) {
-		rc = copy_bytes(from, local, to, err);
+		rc = copy_bytes(s, from, local, to, err);
 		if (rc == RC_OK)
 			rc = end(to, digest, err);
 		if (rc)

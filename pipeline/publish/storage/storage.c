@@ -68,6 +68,7 @@ int storage_open(struct storage **out, const char *uri, const struct storage_opt
 		mem_free(s);
 		return refuse_uri(uri, err);
 	}
+	throttle_init(&s->throttle, opt ? opt->rate : 0);
 	const char *rest = *scheme ? uri + strlen(scheme) + 1 : uri;
 	int rc = s->backend->open(s, scheme, rest, opt ? opt : &none, err);
 	if (rc) {
@@ -89,6 +90,7 @@ void storage_close(struct storage *s)
 	mem_free(s->prefix);
 	mem_free(s->path);
 	mem_free(s->user);
+	throttle_release(&s->throttle);
 	mem_free(s);
 }
 

@@ -436,7 +436,9 @@ static int pass_file(struct upload *u, int fd, const char *local, struct error *
 	while (rc == RC_OK && n) {
 		rc = read_some(fd, piece, &n, local, err);
 		if (rc == RC_OK && u->curl) {
-			rc = send_bytes(u, piece, n, err);
+			rc = throttle_wait(&u->w->place->throttle, n, err);
+			if (rc == RC_OK)
+				rc = send_bytes(u, piece, n, err);
 		} else if (rc == RC_OK) {
 			hdfs_sum_add(&u->sum, piece, n);
 			u->bytes += n;
