@@ -21,7 +21,7 @@ struct column {
 	uint32_t len;
 	/* CSV: the value was in quotes, so unquoted null spellings do not match */
 	bool quoted;
-	bool absent; /* Kafka: the message has no such value; never set for CSV */
+	bool absent; /* Kafka: the message has no such value; always false for CSV */
 };
 
 /* Bytes that code may read after the text of a column, to load whole words. */

@@ -67,7 +67,7 @@ enum form_presence {
 	 * same key
 	 */
 	FORM_EITHER,
-	FORM_NEWER, /* always written; files of older versions lack this member */
+	FORM_NEWER, /* in every new file; files of older versions lack this member */
 };
 
 /*

@@ -147,7 +147,7 @@ def test_truncated_file(load, keep):
     (load / path).write_bytes(content[:keep])
     found = problems(load)
     size = len(content[:keep])
-    assert_found(found, path, rf"^{size} bytes, the manifest has {len(content)}")
+    assert_found(found, path, rf"^{size} bytes, but the manifest has {len(content)}")
     assert {p for p, _ in found} == {path}
 
 
@@ -180,7 +180,7 @@ def table(change):
     "change, path, text",
     [
         (lambda m: m.update(read=m["read"] + 1), "manifest.json", r"3004 read but 3000 loaded \+ 2 rejected"),
-        (lambda m: m.update(rejected=3), "rejects.jsonl", "2 lines, the manifest has 3"),
+        (lambda m: m.update(rejected=3), "rejects.jsonl", "2 lines, but the manifest has 3"),
         (lambda m: m["inputs"][0].update(rows=1), "manifest.json", "the inputs have 1 rows"),
         (lambda m: m["reasons"][0].update(count=9), "rejects.jsonl", "has 9"),
         (table(lambda t: t.update(loaded=t["loaded"] - 1)), "manifest.json", "but 2999 loaded"),
@@ -189,7 +189,7 @@ def table(change):
         (table(lambda t: t["regions"][2].update(cells=5)), "manifest.json", "region 2 has"),
         (table(lambda t: t["regions"][0].update(rows=99999)), "manifest.json", "region 0 has 99999 rows"),
         (table(lambda t: t["regions"][1].update(end="\\xFE")), "events/splits.txt", r"region 1 ends at .* at \\xFE in the"),
-        (table(lambda t: t["regions"].pop()), "events/splits.txt", "4 regions, the manifest has 3"),
+        (table(lambda t: t["regions"].pop()), "events/splits.txt", "4 regions, but the manifest has 3"),
         (table(lambda t: t.update(splits_digest="0" * 32)), "events/splits.txt", "changed"),
     ],
 )
@@ -201,17 +201,17 @@ def test_edited_manifest(load, change, path, text):
 @pytest.mark.parametrize(
     "key, value, text",
     [
-        ("rows", 1, "rows, the manifest has 1$"),
-        ("cells", 1, "cells, the manifest has 1$"),
-        ("bytes", 1, "bytes, the manifest has 1$"),
-        ("cell_bytes", 1, "bytes of cells, the manifest has 1$"),
-        ("first_row", "\\x00", r"first row .*, the manifest has \\x00$"),
-        ("last_row", "zz", "last row .*, the manifest has zz$"),
-        ("min_ts", 0, "smallest timestamp 14.*, the manifest has 0$"),
-        ("max_ts", 0, "largest timestamp 14.*, the manifest has 0$"),
+        ("rows", 1, "rows, but the manifest has 1$"),
+        ("cells", 1, "cells, but the manifest has 1$"),
+        ("bytes", 1, "bytes, but the manifest has 1$"),
+        ("cell_bytes", 1, "bytes of cells, but the manifest has 1$"),
+        ("first_row", "\\x00", r"first row .*, but the manifest has \\x00$"),
+        ("last_row", "zz", "last row .*, but the manifest has zz$"),
+        ("min_ts", 0, "smallest timestamp 14.*, but the manifest has 0$"),
+        ("max_ts", 0, "largest timestamp 14.*, but the manifest has 0$"),
         ("digest", "0" * 32, "changed"),
         ("region", 1, "is outside region 1"),
-        ("region", 77, "region 77, the manifest has 4 regions"),
+        ("region", 77, "region 77, but the manifest has 4 regions"),
         ("family", "g", "not in events/hfiles/g/"),
     ],
 )
@@ -239,7 +239,7 @@ def test_edited_splits(load):
     assert_found(found, "events/splits.txt", "changed")
     assert_found(found, "events/splits.txt", r"region 0 ends at \\x01 here")
     path.write_text("\n".join(keys[:2]) + "\n")
-    assert_found(problems(load), "events/splits.txt", "3 regions, the manifest has 4")
+    assert_found(problems(load), "events/splits.txt", "3 regions, but the manifest has 4")
     path.write_text("\n".join(reversed(keys)) + "\n")
     assert_found(problems(load), "events/splits.txt", "2")  # the line
 
@@ -252,7 +252,7 @@ def test_edited_create(load):
 
 def test_another_table(load):
     edit_manifest(load, lambda m: m["tables"][0].update(name="other"))
-    assert_found(problems(load), "events/create.rb", "creates table events, the manifest has table other")
+    assert_found(problems(load), "events/create.rb", "creates table events, but the manifest has table other")
 
 
 def test_another_script(load):
@@ -314,7 +314,7 @@ def test_edited_rejects(load):
     path = load / "rejects.jsonl"
     first, second = path.read_text().splitlines()
     path.write_text(first + "\n")
-    assert_found(problems(load), "rejects.jsonl", "1 lines, the manifest has 2 rejected")
+    assert_found(problems(load), "rejects.jsonl", "1 lines, but the manifest has 2 rejected")
     path.write_text(first + "\n{}\n")
     assert_found(problems(load), "rejects.jsonl", "line 2 is not")
     path.unlink()

@@ -28,7 +28,7 @@ struct choice {
 
 /* The form of a key's value. */
 enum value_form {
-	FORM_UNSAID, /* not set; a test checks that no key has this form */
+	FORM_UNSAID, /* no value; a test checks that no key has this form */
 	FORM_TEXT,
 	FORM_TEXTS, /* a list of texts, or one text */
 	FORM_NUMBER,

@@ -90,7 +90,7 @@ static const struct key keys[] = {
 	 .offset = offsetof(struct field, zone)},
 	{.name = "year",
 	 WORDS(EITHER, NULL,
-	       "for times without a year in the format: a year, `file` (nearest to the last "
+	       "the year of times without one in the format: a number, `file` (nearest to the last "
 	       "date in the file's path) or {near: DAY}",
 	       "year: 2026"),
 	 INNER(&near_schema),

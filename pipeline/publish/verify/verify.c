@@ -94,7 +94,7 @@ static void check_regions_of_splits(struct findings *out, const char *path,
 {
 	if (s->count + 1 != t->nregions) {
 		findings_add(out, true, path,
-			     "%zu split keys make %zu regions, the manifest has %zu", s->count,
+			     "%zu split keys make %zu regions, but the manifest has %zu", s->count,
 			     s->count + 1, t->nregions);
 		return;
 	}
@@ -120,7 +120,7 @@ static void check_created_table(struct findings *out, const char *path,
 	if (description_of_script(&d, &a, path, script, &err))
 		findings_add(out, true, path, "%s", err.msg);
 	else if (strcmp(d.creates, t->name) != 0)
-		findings_add(out, true, path, "creates table %s, the manifest has table %s",
+		findings_add(out, true, path, "creates table %s, but the manifest has table %s",
 			     d.creates, t->name);
 	arena_release(&a);
 }
@@ -249,12 +249,13 @@ static void check_reject_lines(struct findings *out, const struct manifest *m, F
 		findings_add(out, true, path, "cannot be read: %s", strerror(errno));
 	if (lines != m->rejected)
 		findings_add(out, true, path,
-			     "%" PRIu64 " lines, the manifest has %" PRIu64 " rejected", lines,
+			     "%" PRIu64 " lines, but the manifest has %" PRIu64 " rejected", lines,
 			     m->rejected);
 	for (size_t i = 0; i < m->nreasons; i++)
 		if (counts[i] != m->reasons[i].count)
 			findings_add(out, true, path,
-				     "%" PRIu64 " lines of reason %s, the manifest has %" PRIu64,
+				     "%" PRIu64
+				     " lines of reason %s, but the manifest has %" PRIu64,
 				     counts[i], m->reasons[i].reason, m->reasons[i].count);
 	if (out->problems == before)
 		findings_add(out, false, path, "%" PRIu64 " lines", lines);

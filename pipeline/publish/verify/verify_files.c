@@ -72,7 +72,8 @@ static bool check_content(const struct files_check *all, struct file_check *c, c
 		return false;
 	}
 	if (size != c->file->bytes)
-		problem(c, "%" PRIu64 " bytes, the manifest has %" PRIu64, size, c->file->bytes);
+		problem(c, "%" PRIu64 " bytes, but the manifest has %" PRIu64, size,
+			c->file->bytes);
 	if (memcmp(digest, c->file->digest, 16) == 0)
 		return true;
 	const char *owner = owner_of(all, digest);
@@ -86,13 +87,13 @@ static bool check_content(const struct files_check *all, struct file_check *c, c
 static void check_count(struct file_check *c, const char *what, uint64_t found, uint64_t expected)
 {
 	if (found != expected)
-		problem(c, "%" PRIu64 " %s, the manifest has %" PRIu64, found, what, expected);
+		problem(c, "%" PRIu64 " %s, but the manifest has %" PRIu64, found, what, expected);
 }
 
 static void check_time(struct file_check *c, const char *what, int64_t found, int64_t expected)
 {
 	if (found != expected)
-		problem(c, "%s timestamp %" PRId64 ", the manifest has %" PRId64, what, found,
+		problem(c, "%s timestamp %" PRId64 ", but the manifest has %" PRId64, what, found,
 			expected);
 }
 
@@ -106,7 +107,7 @@ static void check_row(struct file_check *c, const char *which, struct bytes foun
 	buf_put(&a, 0);
 	bytes_escape(&b, expected);
 	buf_put(&b, 0);
-	problem(c, "%s row %s, the manifest has %s", which, (char *)a.ptr, (char *)b.ptr);
+	problem(c, "%s row %s, but the manifest has %s", which, (char *)a.ptr, (char *)b.ptr);
 	buf_release(&a);
 	buf_release(&b);
 }
@@ -139,7 +140,7 @@ static void check_family(struct file_check *c, const char *full)
 static void check_bounds(struct file_check *c, struct bytes first, struct bytes last)
 {
 	if (c->file->region >= c->table->nregions) {
-		problem(c, "region %zu, the manifest has %zu regions", c->file->region,
+		problem(c, "region %zu, but the manifest has %zu regions", c->file->region,
 			c->table->nregions);
 		return;
 	}
