@@ -65,7 +65,7 @@ struct apply_options {
 	bool abandon;	   /* only remove the files and the journal of earlier runs */
 	bool restart;	   /* first do the same as `abandon`, then load everything */
 	uint64_t rate;	   /* bytes a second of all uploads; 0 means no limit */
-	uint64_t batch;	   /* regions that are loaded before others; 0 means all */
+	uint64_t batch;	   /* apply loads so many regions before others; 0 means all */
 	struct apply_window window;
 	bool pace;		   /* between batches, wait for compactions */
 	bool no_replicate;	   /* the cluster does not replicate the cells of this load */

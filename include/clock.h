@@ -56,12 +56,12 @@ int backoff_wait(unsigned n, double until, struct error *err);
 struct throttle {
 	uint64_t rate; /* bytes a second; 0 means no limit */
 	pthread_mutex_t lock;
-	double free_s; /* the time of clock_seconds from which the next bytes may be sent */
+	double free_s; /* the time of clock_seconds from which a thread may send the next bytes */
 };
 void throttle_init(struct throttle *t, uint64_t rate);
 void throttle_release(struct throttle *t);
 /*
- * Wait until `bytes` more bytes may be sent. A pause saves up no bytes for later. Returns
+ * Wait until the caller may send `bytes` more bytes. A pause saves up no bytes for later. Returns
  * RC_STOPPED if a signal came.
  */
 int throttle_wait(struct throttle *t, size_t bytes, struct error *err);

@@ -64,8 +64,8 @@ void lint_release(struct lint *l);
 void lint_job(struct lint *l, const struct job *job, const struct existing_regions *live);
 
 /*
- * Return the unit that a field of type time needs, such as "s" if milliseconds are declared and all
- * times are in January 1970. Return NULL if the declared unit may be right.
+ * Return the unit that a field of type time needs, such as "s" if the job declares milliseconds and
+ * all times are in January 1970. Return NULL if the declared unit may be right.
  */
 const char *lint_unit(const struct field *f, int64_t oldest_ms, int64_t newest_ms, uint64_t rows);
 /* Return the sentence about that unit. The arena of `l` owns it. */

@@ -15,7 +15,7 @@ void throttle_release(struct throttle *t)
 	pthread_mutex_destroy(&t->lock);
 }
 
-/* Reserve the time in which `bytes` bytes are sent. Return its start. */
+/* Reserve the time of a send of `bytes` bytes. Return its start. */
 static double reserve(struct throttle *t, size_t bytes)
 {
 	pthread_mutex_lock(&t->lock);

@@ -133,7 +133,7 @@ def test_options(tmp_path, saltmill, args):
     ("ms", [1_500_000_000, 1_700_000_000_000], None), ("s", [1_500_000_000], None), ("ms", [5, 7], None),
 ])
 def test_times_in_another_unit(tmp_path, saltmill, unit, at, said):
-    """Every time field is judged, not only the time of the cells."""
+    """check judges every time field, not only the time of the cells."""
     job = JOB.replace("unit: s}", "unit: s}\n  seen: {type: time, unit: %s}" % unit)
     job = job.replace("cells:", "cells:\n      - {family: f, qualifier: s, value: seen}")
     bench = Bench(tmp_path, saltmill, job)

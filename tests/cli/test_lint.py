@@ -217,7 +217,7 @@ def test_salts_and_units_that_are_right(tmp_path):
 
 
 def test_an_uneven_salt_by_hand(tmp_path):
-    """murmur3_32 of a, b and c modulo 16 is counted here; plan reports the same."""
+    """The test counts murmur3_32 of a, b and c modulo 16, and plan reports the same."""
     _, text, csv = CASES["a salt of three values"]
     buckets = [murmur3_32(line.split(",")[2].encode(), 0) % 16 for line in csv.splitlines()[1:]]
     most = max(map(buckets.count, set(buckets)))

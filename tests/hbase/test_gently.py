@@ -84,7 +84,8 @@ def test_second_cluster_later(on_hdfs, hbase, tmp_path):  # noqa: F811
 
 
 def test_window(on_hdfs, tmp_path):  # noqa: F811
-    """Outside the window, apply waits before it creates a table. A signal ends the wait, and the next run goes on."""
+    """Outside the window, apply waits before it creates a table. A signal ends the wait, and the next run
+    continues."""
     by_id, _ = events(tmp_path, "hours", 300)
     on_hdfs.load(tmp_path / "job.yaml")
     now = time.gmtime()

@@ -1,6 +1,6 @@
 /*
- * Tests the hours of --window while the test sets the wall clock, the throttle of --rate, and what
- * --pace waits for, with reports that the test makes.
+ * Tests the hours of --window with a wall clock that the test sets. Tests the throttle of --rate,
+ * and the wait of --pace with reports that the test makes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,7 +154,7 @@ static void test_pace(void **state)
 	size_t warnings;
 
 	(void)state;
-	/* nothing to compact: one newer report of each server is enough */
+	/* nothing to compact, so one newer report of each server is enough */
 	const struct answer calm[] = {{0, 0, 2, {1, 1}},
 				      {0, 0, 4, {9, 8}},
 				      {0, 0, 4, {12, 8}},
@@ -162,7 +162,7 @@ static void test_pace(void **state)
 				      {0, 0, 4, {12, 11}}};
 	assert_int_equal(settle(calm, 5, &warnings), 5);
 	assert_string_equal(said, "");
-	/* a compaction of the load, beside one that ran before */
+	/* a compaction of the load, and one that ran before */
 	const struct answer busy[] = {{0, 50, 2, {1, 1}},   {0, 40, 4, {2, 2}},
 				      {90, 40, 6, {5, 5}},  {30, 5, 6, {8, 8}},
 				      {30, 0, 6, {11, 11}}, {0, 0, 2, {14, 14}}};
@@ -194,7 +194,7 @@ static void test_stuck(void **state)
 	assert_true(waited >= STUCK_MS && waited < STUCK_MS + 5000);
 }
 
-/* 40 pieces of 64 KiB at 16 MiB a second, from two threads' view: the waits add up. */
+/* 40 pieces of 64 KiB at 16 MiB a second, as two threads see them, because the waits add up. */
 static void test_throttle(void **state)
 {
 	struct throttle t;

@@ -216,7 +216,10 @@ const char *lint_unit(const struct field *f, int64_t oldest_ms, int64_t newest_m
 
 		if (newest < (double)EARLY_MS || newest > (double)LATE_MS)
 			continue;
-		/* few rows prove only what is clear: all times are in the first days of 1970 */
+		/*
+		 * few rows prove only a clear case, in which all times are in the first days of
+		 * 1970
+		 */
 		if (rows >= LINT_ROWS_LEAST || late ||
 		    (newest_ms < FIRST_DAYS_MS && oldest >= (double)EARLY_MS))
 			return units[i].name;

@@ -27,7 +27,7 @@ void hand_count(struct handover *h, size_t n);
 
 /* Waits until the next upload or call may begin. Returns RC_STOPPED after a signal. */
 int hand_ready(const struct handover *h, struct error *err);
-/* Chooses the files of the next batch: those of the first regions with open files. */
+/* Chooses the files of the next batch, which are those of the first regions with open files. */
 void hand_batch(struct handover *h, const struct hbase_regions *r);
 
 /* Makes the call of a group and notes its result (hand_call.c). */

@@ -116,7 +116,7 @@ struct handover {
 	struct hand_file *files;
 	size_t nfiles, files_room;
 	unsigned threads;
-	/* regions whose files are uploaded and loaded before those of others; 0 means all */
+	/* apply uploads and loads the files of so many regions before others; 0 means all */
 	size_t batch;
 	bool cleaned;
 	/* true if servers copy files, so that a loaded file stays in the upload folder */
