@@ -16,7 +16,7 @@ from test_init import init
 
 N = 400
 TYPES = {"id": "text", "at": "time", "us": "time", "local": "time", "day": "time", "n": "i64", "f": "f64", "g": "f64",
-         "s": "text", "b": "bool", "d": "decimal", "u": "text", "kind": "text"}
+         "s": "text", "b": "bool", "d": "decimal", "u": "uuid", "kind": "text"}
 FORMS = {"avro": (lambda: se.as_avro(N), {"in.x": "i64"}), "arrow": (lambda: se.as_arrow(se.table(N), False), {"in.x": "u32"}),
          "arrows": (lambda: se.as_arrow(se.table(N), True, "zstd"), {"in.x": "u32"})}
 

@@ -13,6 +13,8 @@
 
 /* largest number of digits after the point in an amount; a measurement may have more */
 #define DECIMAL_MOST 6
+#define ORDER_LEAST  100 /* values that show whether they come in order */
+#define DAYS_LEAST   8	 /* different days that show that numbers are days, whatever the name */
 
 const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {",", "."},
 					     {NULL, ","},     {NULL, "'"},    {",", " "},
@@ -79,9 +81,11 @@ static size_t count_times(void)
 
 int columns_open(struct columns *c, struct error *err)
 {
-	size_t ntimes = count_times(), all = ntimes + SIGN_PAIRS + 1;
+	size_t ntimes = count_times(), all = ntimes + SIGN_PAIRS + 3;
 	struct field flag = {.name = "value", .type = FIELD_BOOL},
-		     real = {.name = "value", .type = FIELD_F64};
+		     real = {.name = "value", .type = FIELD_F64},
+		     uuid = {.name = "value", .type = FIELD_UUID},
+		     ip = {.name = "value", .type = FIELD_IP};
 
 	*c = (struct columns){.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
 	if (!c->c_locale)
@@ -97,6 +101,10 @@ int columns_open(struct columns *c, struct error *err)
 
 		rc = open_form(c, &c->times[i], 1 + SIGN_PAIRS + i, &time, NULL, err);
 	}
+	if (rc == RC_OK)
+		rc = open_form(c, &c->uuid, all - 2, &uuid, NULL, err);
+	if (rc == RC_OK)
+		rc = open_form(c, &c->ip, all - 1, &ip, NULL, err);
 	return rc;
 }
 
@@ -128,7 +136,10 @@ struct sniffed *columns_add(struct columns *c, struct bytes name)
 	struct sniffed *s = &c->column[c->n++];
 	*s = (struct sniffed){.name = arena_strndup(&c->arena, name.ptr, name.len),
 			      .times = ~UINT64_C(0) >> (64 - count_times()),
-			      .flags = true};
+			      .flags = true,
+			      .uuids = true,
+			      .ips = true,
+			      .ipv4 = true};
 	for (size_t i = 0; i < SIGN_PAIRS; i++)
 		s->numbers[i] = (struct numbers){.fits = true, .least = UINT64_MAX};
 	for (size_t i = 0; i < TIME_FORMS_MOST; i++)
@@ -182,6 +193,16 @@ static bool is_digits(struct bytes t)
 	return t.len > 0 && t.len <= 18;
 }
 
+/* Return the number of up to 18 digits. */
+static uint64_t number_of(struct bytes digits)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < digits.len; i++)
+		v = 10 * v + (digits.ptr[i] - '0');
+	return v;
+}
+
 static void try_numbers(struct columns *c, struct sniffed *s, struct bytes text)
 {
 	struct reject why;
@@ -215,6 +236,46 @@ static void try_times(struct columns *c, struct sniffed *s, struct bytes text)
 		else if ((int64_t)v.u < s->oldest[i])
 			s->oldest[i] = (int64_t)v.u;
 	}
+}
+
+/* Compare a value with all earlier values. */
+static void rank(struct sniffed *s, uint64_t v)
+{
+	if (s->ranked++ == 0)
+		s->highest = s->lowest = v;
+	s->rising += v >= s->highest;
+	s->falling += v <= s->lowest;
+	s->highest = v > s->highest ? v : s->highest;
+	s->lowest = v < s->lowest ? v : s->lowest;
+}
+
+bool column_in_order(const struct sniffed *s)
+{
+	uint64_t more = s->rising > s->falling ? s->rising : s->falling;
+
+	return s->ranked < ORDER_LEAST || s->ranked < s->values ||
+	       4 * more >= s->ranked; /* lint uses the same share */
+}
+
+static void try_ids(struct columns *c, struct sniffed *s, struct bytes text)
+{
+	static const uint8_t mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	struct reject why;
+	struct value v = {.text = text};
+
+	s->uuids = s->uuids && field_read(&c->uuid, &v, &c->scratch, &why) == RC_OK;
+	if (s->uuids) {
+		uint64_t head = 0;
+
+		for (size_t i = 0; i < 8; i++)
+			head = head << 8 | v.bytes.ptr[i];
+		rank(s, head);
+	}
+	v = (struct value){.text = text};
+	s->ips = s->ips && field_read(&c->ip, &v, &c->scratch, &why) == RC_OK;
+	for (size_t i = 12; s->ips && i < 16; i++)
+		s->ip_like = s->ip_like || v.bytes.ptr[i] >= 100;
+	s->ipv4 = s->ipv4 && s->ips && memcmp(v.bytes.ptr, mapped, sizeof mapped) == 0;
 }
 
 static bool is_null_word(struct sniffed *s, struct bytes text)
@@ -276,6 +337,10 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 	if (s->flags)
 		s->flags = t.len > 1 && field_read(&c->flag, &v, &c->scratch, &why) == RC_OK;
 	try_numbers(c, s, t);
+	if (s->uuids || s->ips)
+		try_ids(c, s, t);
+	if (s->numbers[0].fits && is_digits(t))
+		rank(s, number_of(t));
 	if (s->times)
 		try_times(c, s, t);
 }
@@ -321,24 +386,43 @@ static bool has_word(const char *name, const char *const *words)
 	return false;
 }
 
+bool name_ends_in(const char *name, const char *word)
+{
+	size_t len = strlen(name), n = strlen(word);
+	const char *at = name + len - n;
+
+	if (len < n || strcasecmp(at, word) != 0)
+		return false;
+	return at == name || !isalpha((unsigned char)at[-1]) ||
+	       (isupper((unsigned char)*at) && islower((unsigned char)at[-1]));
+}
+
+/* Return true for names such as created_at, eventTime, ts and ts_ms. */
+static bool is_time_name(const char *name)
+{
+	static const char *const words[] = {"time",    "date", "epoch", "stamp", "created",
+					    "updated", "zeit", "datum", "when",	 NULL};
+	static const char *const ends[] = {"ts", "at", "ts_ms", "ms", "millis", "micros", "ts_s"};
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (name_ends_in(name, ends[i]))
+			return true;
+	return has_word(name, words) || strncasecmp(dot ? dot + 1 : name, "ts_", 3) == 0;
+}
+
 /*
  * Return the unit of whole numbers that count from 1970. The size of the numbers and the name of
  * the column decide.
  */
 static const char *epoch_unit(const struct sniffed *s, const struct numbers *n)
 {
-	static const char *const words[] = {"time",    "date", "epoch", "stamp", "created",
-					    "updated", "zeit", "datum", "when",	 NULL};
-
 	static const struct {
 		const char *unit;
 		uint64_t in_s;
 	} units[] = {{"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}};
-	const char *dot = strrchr(s->name, '.'), *name = dot ? dot + 1 : s->name;
-	size_t len = strlen(name);
-	bool named = has_word(s->name, words) || strcasecmp(name, "ts") == 0 ||
-		     strncasecmp(name, "ts_", 3) == 0 || strcasecmp(name, "at") == 0 ||
-		     (len > 3 && strcasecmp(name + len - 3, "_at") == 0);
+	bool named = is_time_name(s->name);
+
 	for (size_t i = 0; i < 4 && named && !n->real && !n->negative; i++)
 		if (n->least >= 631152000 * units[i].in_s && n->most < 4102444800 * units[i].in_s)
 			return units[i].unit;
@@ -350,8 +434,14 @@ static bool is_day_number(const struct sniffed *s, const struct numbers *n)
 {
 	static const char *const words[] = {"date", "day", "datum", "tag", "dt", NULL};
 
-	return (s->times & 1) && !n->real && n->least >= 19000101 && n->most <= 21991231 &&
-	       has_word(s->name, words);
+	if (!(s->times & 1) || n->real || n->least < 19000101 || n->most > 21991231)
+		return false;
+	/* many numbers that are all days of a calendar are no chance, whatever the name */
+	bool many = s->distinct.n >= DAYS_LEAST && n->least >= 19500101 && n->most <= 20601231;
+	return has_word(s->name, words) || is_time_name(s->name) ||
+	       (many && !name_ends_in(s->name, "id") && !name_ends_in(s->name, "no") &&
+		!name_ends_in(s->name, "nr") && !name_ends_in(s->name, "key") &&
+		!name_ends_in(s->name, "code"));
 }
 
 static void decide_number(struct sniffed *s, const struct numbers *n)
@@ -405,6 +495,14 @@ static void decide_time(struct sniffed *s)
 	}
 }
 
+/* 10.0.1.2 may be a version. */
+static bool is_version(const char *name)
+{
+	static const char *const words[] = {"version", "release", "build", "oid", NULL};
+
+	return has_word(name, words) || name_ends_in(name, "ver") || name_ends_in(name, "v");
+}
+
 static void decide(struct columns *c, struct sniffed *s)
 {
 	uint64_t words = count_words(s);
@@ -418,6 +516,10 @@ static void decide(struct columns *c, struct sniffed *s)
 		c->trailing = c->trailing || s->trailing;
 	} else if (s->flags)
 		s->type = FIELD_BOOL;
+	else if (s->uuids && !words)
+		s->type = FIELD_UUID;
+	else if (s->ips && !words && (!s->ipv4 || s->ip_like) && !is_version(s->name))
+		s->type = FIELD_IP;
 	else if (s->times)
 		decide_time(s);
 }

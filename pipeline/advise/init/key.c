@@ -99,18 +99,105 @@ static bool tell_apart(const struct sniffed_shape *s, const struct lines *l, con
 	return apart;
 }
 
-void key_choose(struct sniffed_key *k, const struct columns *c, const struct sniffed_shape *s,
-		const struct lines *l)
+/* Return true for whole numbers that count within a group, such as the lines of an order. */
+static bool is_counter(const struct sniffed *s)
 {
-	*k = (struct sniffed_key){choose_entity(c), choose_time(c), choose_unique(c), false, false};
+	static const char *const names[] = {"line", "pos",   "position", "seq", "sequence",
+					    "item", "index", "num",	 "row", "step"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (name_ends_in(s->name, names[i]))
+			return true;
+	return is_id(s->name);
+}
+
+/*
+ * Return a column that tells rows apart which the given columns leave equal. Return SIZE_MAX if
+ * there is none. Only the whole file proves it, and only a name of an id makes it likely for later
+ * files.
+ */
+static size_t choose_rest(const struct columns *c, const struct sniffed_shape *s,
+			  const struct lines *l, size_t *columns, size_t n)
+{
+	if (c->json || s->special || !l->whole || n == 0)
+		return SIZE_MAX;
+	for (size_t i = 0; i < c->n; i++) {
+		if (!may_be_key(c, &c->column[i]) || !is_counter(&c->column[i]) ||
+		    i == columns[0] || i == columns[n - 1])
+			continue;
+		columns[n] = i;
+		if (tell_apart(s, l, columns, n + 1))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* Choose the columns of the salt. */
+static void choose_salt(struct sniffed_key *k, const struct columns *c)
+{
+	const size_t none = SIZE_MAX;
+	size_t head = k->entity != none ? k->entity : k->time != none ? k->time : k->unique;
+	size_t rest = k->unique != none ? k->unique : k->time;
+	bool few = head != none && !c->column[head].distinct.many &&
+		   c->column[head].distinct.n < (size_t)4 * SALTS;
+
+	if (head == none || (!few && !column_in_order(&c->column[head])))
+		return;
+	k->salt[k->nsalt++] = head;
+	if (few && rest != none && rest != head)
+		k->salt[k->nsalt++] = rest;
+}
+
+/* Find the columns that the user gives. */
+static int take_given(struct sniffed_key *k, struct columns *c, const char *names,
+		      struct error *err)
+{
+	k->given = arena_alloc(&c->arena, (strlen(names) + 1) * sizeof *k->given);
+	for (const char *p = names; *p; p += *p == ',') {
+		struct bytes name = bytes_of(p, strcspn(p, ","));
+		size_t i = 0;
+
+		while (i < c->n && !bytes_eq(bytes_str(c->column[i].name), name))
+			i++;
+		if (i == c->n || c->column[i].list)
+			break;
+		k->given[k->ngiven++] = i;
+		p += name.len;
+		if (!*p)
+			return RC_OK;
+	}
+	struct buf list = {0};
+	for (size_t i = 0; i < c->n && list.len < 300; i++)
+		buf_printf(&list, "%s%.60s", i ? ", " : "", c->column[i].name);
+	error_set(err, RC_CONFIG, "--key: found `%.200s`, expected columns of the file: %.*s",
+		  names, (int)list.len, (const char *)list.ptr);
+	buf_release(&list);
+	return RC_CONFIG;
+}
+
+int key_choose(struct sniffed_key *k, struct columns *c, const struct sniffed_shape *s,
+	       const struct lines *l, const char *names, struct error *err)
+{
+	size_t columns[3], n = 0;
+
+	*k = (struct sniffed_key){.entity = choose_entity(c),
+				  .time = choose_time(c),
+				  .unique = choose_unique(c)};
+	if (names)
+		return take_given(k, c, names, err);
 	if (k->time == SIZE_MAX && k->unique != SIZE_MAX)
 		k->entity = SIZE_MAX; /* a unique column is a sufficient key */
-	if (k->unique != SIZE_MAX)
-		return;
-	size_t columns[2], n = 0;
 	if (k->entity != SIZE_MAX)
 		columns[n++] = k->entity;
 	if (k->time != SIZE_MAX)
 		columns[n++] = k->time;
-	k->hash = n == 0 || c->json || s->special || !tell_apart(s, l, columns, n);
+	if (k->unique == SIZE_MAX)
+		k->hash = n == 0 || c->json || s->special || !tell_apart(s, l, columns, n);
+	if (k->hash) {
+		k->unique = choose_rest(c, s, l, columns, n);
+		k->hash = k->unique == SIZE_MAX;
+		k->rest = !k->hash;
+	}
+	choose_salt(k, c);
+	return RC_OK;
 }

@@ -138,8 +138,10 @@ void schema_decide(struct columns *c)
 	for (size_t i = 0; i < c->n; i++) {
 		struct sniffed *s = &c->column[i];
 		bool is_time = s->type == FIELD_TIME;
-		bool other = (is_whole(s->own) && is_time && s->unit) ||
-			     (s->own == FIELD_TEXT && is_time && s->format);
+		bool other =
+			(is_whole(s->own) && is_time && s->unit) ||
+			(s->own == FIELD_TEXT && is_time && s->format) ||
+			(s->own == FIELD_TEXT && (s->type == FIELD_UUID || s->type == FIELD_IP));
 
 		s->has_nulls = s->values < c->rows;
 		if (other)

@@ -90,7 +90,9 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 	columns_decide(c);
 	if (c->schema)
 		schema_decide(c);
-	key_choose(&k, c, &s, l);
+	rc = key_choose(&k, c, &s, l, out->key, err);
+	if (rc)
+		return rc;
 	k.all = out->whole_key;
 	k.hash = k.hash || k.all;
 	out->rows = c->rows;

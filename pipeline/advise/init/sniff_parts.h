@@ -183,7 +183,13 @@ struct sniffed {
 	uint64_t times; /* bit i is 1 if all values fit time_forms[i] */
 	bool list;	/* some values are JSON lists, or too deep in objects */
 	bool flags;	/* all values are true or false */
-	bool trailing;	/* some values end with a minus sign */
+	bool uuids;	/* all values are UUIDs */
+	bool ips, ipv4; /* all values are IP addresses, and all of them IPv4 */
+	bool ip_like;	/* a number in an IPv4 address is too large for a version */
+	/* values that no earlier value exceeds (undercuts); for whole numbers and UUIDs */
+	uint64_t rising, falling, ranked;
+	uint64_t highest, lowest;
+	bool trailing; /* some values end with a minus sign */
 	int64_t oldest[TIME_FORMS_MOST];
 	struct distinct distinct;
 	/* columns_decide sets the members below */
@@ -215,7 +221,7 @@ struct columns {
 	struct buf members;
 	bool words[NULL_WORDS_MOST], quoted_words, blanks, quoted_blanks;
 	struct field_form *times; /* one item for each item of time_forms */
-	struct field_form flag, number[SIGN_PAIRS];
+	struct field_form flag, uuid, ip, number[SIGN_PAIRS];
 	struct field *fields;
 	struct job *jobs;
 	struct field_scratch scratch;
@@ -226,6 +232,13 @@ int columns_open(struct columns *c, struct error *err);
 void columns_close(struct columns *c);
 /* Return the column with this name. Adds the column if there is none. */
 struct sniffed *columns_add(struct columns *c, struct bytes name);
+/*
+ * Return true if the column's values come in order, or if nobody knows, as for texts. Then rows with
+ * this column in front go to one region after the other.
+ */
+bool column_in_order(const struct sniffed *s);
+/* Return true if the name ends in this word, as created_at and createdAt end in `at`. */
+bool name_ends_in(const char *name, const char *word);
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted);
 /* Decide the types, the nulls and the signs. Call this function after the last value. */
 void columns_decide(struct columns *c);
@@ -261,9 +274,20 @@ struct sniffed_key {
 	size_t entity, time, unique;
 	bool hash; /* true if the key also needs a hash of all columns without nulls */
 	bool all;  /* the hash also needs the columns with nulls */
+	bool rest; /* `unique` has different values only together with entity and time */
+	/* the columns of the salt; nsalt is 0 if the rows do not come in the order of the key */
+	size_t salt[2], nsalt;
+	/* the columns that the user gives, in place of entity, time and unique */
+	size_t *given, ngiven;
 };
-void key_choose(struct sniffed_key *k, const struct columns *c, const struct sniffed_shape *s,
-		const struct lines *l);
+#define SALTS 16
+/*
+ * Choose the key from the measured numbers of different values and from the order of the rows.
+ * `names` are columns that the user gives, with commas between them, or NULL. Returns RC_CONFIG for
+ * names that are not columns.
+ */
+int key_choose(struct sniffed_key *k, struct columns *c, const struct sniffed_shape *s,
+	       const struct lines *l, const char *names, struct error *err);
 
 /*
  * Find rows with escapes, a delimiter of several bytes, pairs or columns of a fixed width. Set
@@ -304,7 +328,17 @@ void job_write(const struct columns *c, const struct sniffed_shape *s, const str
 	       const struct sniffed_key *k, const char *name, struct buf *out);
 /* Append the pattern of lines between rows that are not rows. Appends nothing if there are none. */
 void skip_pattern(const struct sniffed_shape *s, const struct lines *l, struct buf *out);
-/* Write text as a YAML scalar. The scalar is plain if that is safe. */
+/* write_key.c: write `rowkey:`, and the fields that only the key needs. */
+void key_put(const struct columns *c, const struct sniffed_key *k, struct buf *out);
+void key_put_fields(const struct columns *c, const struct sniffed_key *k, struct buf *out);
+
+/* yaml_text.c: write text as a YAML scalar. The scalar is plain if that is safe. */
 void put_yaml(struct buf *out, struct bytes text);
+void put_text(struct buf *out, const char *text);
+/*
+ * Return the length in bytes of the character at `p` if YAML must escape it. Return 0 if it needs
+ * no escape.
+ */
+size_t yaml_unprintable(const uint8_t *p, const uint8_t *end, uint32_t *code);
 
 #endif

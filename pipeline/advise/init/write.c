@@ -7,76 +7,8 @@
 #include "sniff_parts.h"
 #include "bytes.h"
 
-#define SALTS	    16
 #define REGION_ROWS 200000 /* if there are fewer rows, one region is enough */
 #define FIND_NAMES  3
-
-static bool yaml_plain(struct bytes t)
-{
-	static const char *const taken[] = {"true", "false", "null", "yes", "no",
-					    "on",   "off",   "y",    "n"};
-
-	for (size_t i = 0; i < t.len; i++)
-		if (!isalnum(t.ptr[i]) && t.ptr[i] != '_')
-			return false;
-	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-		if (strlen(taken[i]) == t.len &&
-		    strncasecmp(taken[i], (const char *)t.ptr, t.len) == 0)
-			return false;
-	return t.len > 0 && !isdigit(t.ptr[0]);
-}
-
-/*
- * Return the length in bytes of the character at `p` if YAML must escape it. Return 0 if it needs
- * no escape.
- */
-static size_t unprintable(const uint8_t *p, const uint8_t *end, uint32_t *code)
-{
-	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
-	bool is = *code < 0x20 || (*code >= 0x7f && *code < 0xa0) || *code == 0xfeff ||
-		  (*code >= 0xfffe && *code <= 0xffff);
-
-	return is ? n : 0;
-}
-
-static bool has_unprintable(struct bytes t)
-{
-	uint32_t code;
-
-	for (const uint8_t *p = t.ptr, *end = p + t.len; p < end; p++)
-		if (unprintable(p, end, &code))
-			return true;
-	return false;
-}
-
-void put_yaml(struct buf *out, struct bytes t)
-{
-	bool escaped = has_unprintable(t);
-
-	if (yaml_plain(t)) {
-		buf_append(out, t.ptr, t.len);
-		return;
-	}
-	buf_put(out, escaped ? '"' : '\'');
-	for (const uint8_t *p = t.ptr, *end = p + t.len; p < end;) {
-		uint32_t code;
-		size_t n = unprintable(p, end, &code);
-
-		if (n)
-			buf_printf(out, "\\u%04x", code);
-		else if (escaped && (*p == '"' || *p == '\\'))
-			buf_printf(out, "\\%c", *p);
-		else
-			buf_printf(out, !escaped && *p == '\'' ? "''" : "%c", *p);
-		p += n ? n : 1;
-	}
-	buf_put(out, escaped ? '"' : '\'');
-}
-
-static void put_text(struct buf *out, const char *text)
-{
-	put_yaml(out, bytes_str(text));
-}
 
 /* --- source --- */
 
@@ -404,112 +336,6 @@ static void put_table_name(const char *file, struct buf *out)
 		buf_append_str(out, "events");
 }
 
-static const char *key_encoding(enum field_type type)
-{
-	switch (type) {
-	case FIELD_U32: return "u32";
-	case FIELD_U64: return "u64";
-	case FIELD_I64: return "i64";
-	case FIELD_TIME: return "reversed_millis";
-	case FIELD_TEXT:
-	case FIELD_BYTES:
-	case FIELD_HEX:
-	case FIELD_F64:
-	case FIELD_BOOL:
-	case FIELD_DECIMAL:
-	case FIELD_UUID:
-	case FIELD_IP:
-	case FIELD_CODE: break;
-	}
-	return NULL;
-}
-
-static void put_part(const struct sniffed *s, bool last, const char *why, struct buf *out)
-{
-	const char *as = key_encoding(s->type);
-
-	buf_append_str(out, "      - {field: ");
-	put_text(out, s->name);
-	if (as)
-		buf_printf(out, ", as: %s", as);
-	else if (!last)
-		buf_append_str(out, ", terminator: '\\x00'");
-	buf_printf(out, "}   # %s\n", why);
-}
-
-/* Return true if the hash needs a field of its own for this column, in which a null is "". */
-static bool has_key_field(const struct sniffed *s, const struct sniffed_key *k)
-{
-	return k->all && s->has_nulls;
-}
-
-static void put_key_name(const struct sniffed *s, bool null, struct buf *out)
-{
-	struct buf name = {0};
-
-	buf_printf(&name, "%s%s", null ? "key of " : "", s->name);
-	put_yaml(out, buf_bytes(&name));
-	buf_release(&name);
-}
-
-static void put_key_fields(const struct columns *c, const struct sniffed_key *k, struct buf *out)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		if (!has_key_field(&c->column[i], k))
-			continue;
-		buf_append_str(out, "  ");
-		put_key_name(&c->column[i], true, out);
-		buf_append_str(out, ": {from: ");
-		put_text(out, c->column[i].name);
-		buf_append_str(out, ", default: ''}   # only for the row key, which cannot contain "
-				    "a null\n");
-	}
-}
-
-static void put_hash(const struct columns *c, const struct sniffed_key *k, struct buf *out)
-{
-	size_t put = 0;
-
-	buf_append_str(out, "      - {hash: md5, of: [");
-	for (size_t i = 0; i < c->n; i++) {
-		if ((c->column[i].has_nulls || c->column[i].list) && !k->all)
-			continue;
-		buf_append_str(out, put++ ? ", " : "");
-		put_key_name(&c->column[i], has_key_field(&c->column[i], k), out);
-	}
-	if (!put)
-		put_text(out, c->column[0].name);
-	buf_append_str(out, "], bytes: 8}   # rows with equal values in these columns are one "
-			    "row\n");
-}
-
-static void put_key(const struct columns *c, const struct sniffed_key *k, struct buf *out)
-{
-	const size_t none = SIZE_MAX;
-	bool behind = k->unique != none || k->hash;
-
-	buf_append_str(out, "    rowkey:\n");
-	size_t head = k->entity != none ? k->entity : k->time == none ? k->unique : none;
-	if (head != none) {
-		buf_printf(out, "      - {salt: %d, of: [", SALTS);
-		put_text(out, c->column[head].name);
-		buf_append_str(out, "]}   # spreads rows that come in order\n");
-	} else if (k->time != none) {
-		buf_printf(out, "      - {salt: %d, of: [", SALTS);
-		put_text(out, c->column[k->time].name);
-		buf_append_str(out, "]}   # spreads rows that come in order\n");
-	}
-	if (k->entity != none)
-		put_part(&c->column[k->entity], k->time == none && !behind, "owner of the row",
-			 out);
-	if (k->time != none)
-		put_part(&c->column[k->time], !behind, "newest first", out);
-	if (k->unique != none)
-		put_part(&c->column[k->unique], true, "different in each row", out);
-	if (k->hash)
-		put_hash(c, k, out);
-}
-
 /* Write a qualifier. Escape backslashes, because a backslash begins a byte in hex. */
 static void put_qualifier(const char *name, struct buf *out)
 {
@@ -518,7 +344,7 @@ static void put_qualifier(const char *name, struct buf *out)
 
 	while (p < end) {
 		uint32_t code;
-		size_t n = *p == '\\' ? 1 : unprintable(p, end, &code);
+		size_t n = *p == '\\' ? 1 : yaml_unprintable(p, end, &code);
 
 		if (!n)
 			buf_put(&text, *p++);
@@ -547,7 +373,7 @@ static void put_table(const struct columns *c, const struct sniffed_key *k, cons
 	buf_append_str(out, "tables:\n  - name: ");
 	put_table_name(name, out);
 	buf_append_str(out, "\n");
-	put_key(c, k, out);
+	key_put(c, k, out);
 	buf_append_str(out, "    timestamp: ");
 	if (k->time != SIZE_MAX) {
 		put_text(out, c->column[k->time].name);
@@ -591,6 +417,6 @@ void job_write(const struct columns *c, const struct sniffed_shape *s, const str
 	buf_append_str(out, "fields:\n");
 	for (size_t i = 0; i < c->n; i++)
 		put_field(c, &c->column[i], out);
-	put_key_fields(c, k, out);
+	key_put_fields(c, k, out);
 	put_table(c, k, name, out);
 }

@@ -86,7 +86,7 @@ struct arguments {
 	} design;
 
 	/* options about tables, keys and answers */
-	const char *table, *where, *first, *last, *families;
+	const char *table, *where, *first, *last, *families, *key;
 	bool drop, cells, blocks, qualifier;
 	uint64_t regions, versions;
 	unsigned form, format; /* enum key_form, and the number of the chosen --format */

@@ -8,6 +8,7 @@
 #include "io.h"
 #include "job.h"
 #include "lint.h"
+#include "measure_job.h"
 #include "cli/reports.h"
 #include "mem.h"
 #include "proposed_job.h"
@@ -70,12 +71,58 @@ static int make_and_prove(struct sniff *s, const char *file, const char *name, c
 
 		if (rc == RC_OK)
 			rc = judge(s, file, temp_dir, l, proof, err);
-		if (rc || !proof->equal || again)
+		if (rc || !proof->equal || again || s->key)
 			return rc;
 		lint_release(l);
 		*l = (struct lint){0};
 		s->yaml.len = s->doubts.len = 0;
 	}
+}
+
+/* Replace the lines of the row key in the job. */
+static void replace_key(struct sniff *s, const struct design *g)
+{
+	static const char key[] = "    rowkey:\n", part[] = "      ";
+	const struct design_table *t = &g->tables[0];
+	struct buf text = {0};
+	const char *at, *rest;
+
+	buf_put(&s->yaml, 0);
+	at = strstr((const char *)s->yaml.ptr, key) + strlen(key);
+	for (rest = at; strncmp(rest, part, strlen(part)) == 0;)
+		rest = strchr(rest, '\n') + 1;
+	buf_append(&text, s->yaml.ptr, (size_t)(at - (const char *)s->yaml.ptr));
+	for (size_t i = 0; i < g->nanswers; i++)
+		buf_printf(&text, "      # --ask %s: %.3g ranges, %.3g rows read, %.3g returned\n",
+			   g->answers[i].ask, g->answers[i].ranges.median,
+			   g->answers[i].rows.median, g->answers[i].returned.median);
+	for (size_t i = 0; i < t->nparts; i++)
+		buf_printf(&text, "      - %s\n", t->parts[i]);
+	buf_append_str(&text, rest);
+	buf_release(&s->yaml);
+	s->yaml = text;
+}
+
+/* Choose the row key by the questions of --ask, with the costs that `design` measures. */
+static int answer_questions(struct sniff *s, struct arguments *a, const char *file,
+			    struct error *err)
+{
+	const struct input input = {.files = &file, .nfiles = 1};
+	struct design_result r = {0};
+	struct job job;
+	int rc = job_of_text(&job, buf_bytes(&s->yaml), a->run.temp_dir, err);
+
+	if (rc == RC_OK) {
+		job.path = arena_strdup(&job.arena, file);
+		a->design.servers = 8;
+		a->design.tables = 1;
+		rc = run_design(&r, a, &job, &input, 1, false, err);
+	}
+	if (rc == RC_OK)
+		replace_key(s, &r.list[0]);
+	design_release(&r);
+	job_release(&job);
+	return rc;
 }
 
 /* Append what the proof found as doubts. */
@@ -123,9 +170,9 @@ static void put_doubts(struct sniff *s)
 	s->doubts.len--;
 }
 
-static int make_job(const char *file, const char *output, const char *temp_dir, struct sniff *s,
-		    struct error *err)
+static int make_job(struct arguments *a, const char *temp_dir, struct sniff *s, struct error *err)
 {
+	const char *file = a->operand[0], *output = a->output;
 	struct lint l = {0};
 	struct sniff_proof proof = {0};
 	char *name = NULL;
@@ -134,6 +181,12 @@ static int make_job(const char *file, const char *output, const char *temp_dir, 
 	if (rc)
 		return rc;
 	rc = make_and_prove(s, file, name, temp_dir, &l, &proof, err);
+	if (rc == RC_OK && a->design.nasks) {
+		rc = answer_questions(s, a, file, err);
+		lint_release(&l);
+		if (rc == RC_OK)
+			rc = judge(s, file, temp_dir, &l, &proof, err);
+	}
 	if (rc == RC_OK) {
 		put_findings(&l, &s->yaml);
 		add_proof(s, &proof);
@@ -156,19 +209,51 @@ static int report(const struct sniff *s)
 	return EXIT_REJECTS;
 }
 
+/* Refuse a job, or the folder of a published load, in place of events. */
+static int refuse_output(const char *file, struct error *err)
+{
+	size_t n = strlen(file);
+	char *manifest = mem_format("%s/manifest.json", file);
+	char *rejects = mem_format("%s/rejects.jsonl", file);
+	bool has_manifest = false, has_rejects = false;
+	int rc = io_exists(manifest, &has_manifest, err);
+
+	if (rc == RC_OK)
+		rc = io_exists(rejects, &has_rejects, err);
+	if (rc == RC_OK && has_manifest && has_rejects)
+		rc = error_set(err, RC_CONFIG,
+			       "%s: found a published load, expected a file of events; to see the "
+			       "load, run `saltmill report %s`",
+			       file, file);
+	if (rc == RC_OK && ((n > 5 && strcmp(file + n - 5, ".yaml") == 0) ||
+			    (n > 4 && strcmp(file + n - 4, ".yml") == 0)))
+		rc = error_set(err, RC_CONFIG,
+			       "%s: found a YAML file, expected a file of events; for a job, run "
+			       "`saltmill check %s`",
+			       file, file);
+	mem_free(manifest);
+	mem_free(rejects);
+	return rc;
+}
+
 static int run(struct arguments *a)
 {
 	const char *output = a->output;
 	struct error err;
-	struct sniff s = {0};
+	struct sniff s = {.key = a->key};
 	bool there = false;
 	int rc = output ? io_exists(output, &there, &err) : RC_OK;
 
 	if (rc == RC_OK && there)
 		rc = error_set(&err, RC_CONFIG, "-o: %s exists, expected a new file", output);
+	if (rc == RC_OK && a->design.nasks && strcmp(a->operand[0], "-") == 0)
+		rc = error_set(&err, RC_CONFIG,
+			       "--ask: found standard input, expected a file, because design reads "
+			       "it again");
 	if (rc == RC_OK)
-		rc = make_job(a->operand[0], output, a->run.temp_dir ? a->run.temp_dir : "/tmp", &s,
-			      &err);
+		rc = refuse_output(a->operand[0], &err);
+	if (rc == RC_OK)
+		rc = make_job(a, a->run.temp_dir ? a->run.temp_dir : "/tmp", &s, &err);
 	if (rc == RC_OK && output)
 		rc = io_replace_file(output, buf_bytes(&s.yaml), NULL, &err);
 	if (rc == RC_OK && output)
@@ -184,19 +269,20 @@ static int run(struct arguments *a)
 
 const struct command init_command = {
 	.name = "init",
-	.usage = "FILE [-o JOB]",
+	.usage = "FILE [-o JOB] [options]",
 	.summary = "inspect a file and write a commented job for it",
 	.least = 1,
 	.most = 1,
 	.run = run,
-	.decides = "init reads up to 64 MiB and recognizes the format, the compression and the CSV "
-		   "dialect. A column gets a type that accepts all of its values; otherwise it "
-		   "stays text. The row key contains a column with repeated values (an owner), the "
-		   "first time column, and a column with different values in all rows. Avro and "
-		   "Arrow files contain the types. If values are ambiguous, like 03/04/2025, the "
-		   "field stays text, with a comment.",
+	.decides =
+		"init reads up to 64 MiB and recognizes the format, the compression and the CSV "
+		"dialect. A column gets a type that accepts all of its values. The row key "
+		"contains an owner (a column with repeated values), the first time, and a column "
+		"with different values in all rows. It begins with a salt if the rows come in "
+		"its order. If values are ambiguous, like 03/04/2025, the field stays text.",
 	.statuses =
 		"0 the job is written, and it loads every row of the sample; 1 failed, or init "
 		"cannot make a job for this file; 2 wrong usage; 3 the job is written, but some "
 		"of it is not certain, as its comments CHECK explain",
-	.examples = {"saltmill init export.csv", "saltmill init access.log.gz -o access.yaml"}};
+	.examples = {"saltmill init access.log.gz -o access.yaml",
+		     "saltmill init export.csv --ask \"Konto = ?\""}};

@@ -51,10 +51,13 @@ static int take_rate(const struct cli_option *o, const char *text, void *slot, s
 
 /* clang-format off */
 const struct cli_option options_design[] = {
-	{"ask", 0, "QUESTION [RATE]", "design compare", take_ask, AT(design),
+	{"ask", 0, "QUESTION [RATE]", "design compare init", take_ask, AT(design),
 	 .help = "a question with ? for values, like \"owner = ? and created between ? and ? + 1d\" "
 	 "1000/s, or \"owner = ? latest 20\" (default rate: 1/s); repeat --ask for more questions",
 	 .second = take_ask_rate},
+	{"key", 0, "COLUMN,...", "init", take_text, AT(key),
+	 .help = "make the row key from these columns, in this order (default: init chooses)",
+	 .without = "ask"},
 	{"servers", 0, "N", "design compare", take_number, AT(design.servers),
 	 .help = "the number of RegionServers", .standard = "8", .least = 1, .most = 10000},
 	{"hotspot", 0, NULL, "plan", take_flag, AT(hotspot),
