@@ -339,7 +339,8 @@ static const struct fault_case faults[] = {
 	{"timestamp: time", "timestamp: time\n    metadata: ^x", "a mapping like"},
 	{"name: t\n", "name: ^.t\n", "found '.' at the start"},
 	{"f: " FAM "\n    cells:\n      - {family: f,",
-	 "^'f:x': " FAM "\n    cells:\n      - {family: 'f:x',", "':'"},
+	 "^'f:x': " FAM "\n    cells:\n      - {family: 'f:x',",
+	 "found `f:x`, expected a name without a colon; write `f`"},
 	{FAM,
 	 "{bloomfilter: ROWPREFIX_FIXED_LENGTH, configuration: "
 	 "{^RowPrefixBloomFilter.prefix_length: 0}}",

@@ -100,7 +100,8 @@ static void test_faults(void **state)
 		{"a = and b = 1",
 		 "character 5: found `and`, expected a value (in quotes, if it has "
 		 "spaces, signs or is a keyword)"},
-		{"a = 1 b = 2", "character 7: found `b`, expected `and`, `or` or the end"},
+		{"a = 1 b = 2",
+		 "character 7: found `b`, expected `and`, `or` or the end; a value with spaces needs quotes"},
 		{"a = 'x", "character 5: found no closing ', expected one (write ' twice inside "
 			   "the text)"},
 		{"a == 1", "character 4: found `=`, expected a value; write `=` once"},
@@ -116,7 +117,8 @@ static void test_faults(void **state)
 		{"a not = 1", "character 7: found `=`, expected between, in or starts with"},
 		{"'a' = 1", "character 1: found `a`, expected the name of a field or column (in "
 			    "backquotes if it has spaces or signs, or is a keyword)"},
-		{"名 = '中国' x", "character 10: found `x`, expected `and`, `or` or the end"},
+		{"名 = '中国' x",
+		 "character 10: found `x`, expected `and`, `or` or the end; a value with spaces needs quotes"},
 		{"a ! 1", "character 3: found `!`, expected =, !=, <, <=, >, >=, between, in, "
 			  "starts with or is null"},
 	};
