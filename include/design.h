@@ -12,6 +12,7 @@
 
 #include "job.h"
 #include "source.h"
+#include "table.h"
 
 /* Seconds that servers need (SSD, blocks of 64 KiB). */
 struct design_constants {
@@ -72,6 +73,10 @@ struct design_table {
 	double grown;	       /* rows of the largest region after the replay / mean rows */
 	double server_mean, server_p99; /* share of the busiest server in a minute */
 	const struct hotspot *writes; /* its map has the regions that the events write over time */
+	/* settings of the families that suit the questions, and the reason as a sentence */
+	enum bloom_type bloom;
+	uint32_t block_bytes;
+	const char *advice;
 };
 
 #define DESIGN_TABLES_MOST     3 /* tables of a new design */

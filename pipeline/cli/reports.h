@@ -174,7 +174,7 @@ void verify_report_json(struct buf *out, const struct verify_result *r, const ch
  */
 
 /* Append each finding with its place in the job file, the reason and the fix. */
-extern const struct form design_form, compare_form;
+extern const struct form design_form, compare_form, design_constants_form;
 /* Append the designs as a table, with a sentence for each design. */
 void design_report_text(struct buf *out, const struct design_result *r);
 void design_report_json(struct buf *out, const struct design_result *r);

@@ -223,3 +223,31 @@ def test_only_a_salt_is_known(tmp_path, head, bound, rows):
     assert q["plan"] == ("full" if bound == "id = 9" else "range")
     if q["plan"] == "range":
         assert q["ranges"]["max"] == (2 if "in" in bound else 1)
+
+
+def test_settings_of_families(sets, tmp_path):
+    """An index and its rows are got by key: ROW. A range needs no Bloom filter. 5 rows are less than 8 KiB, 10 minutes of 1G rows more than 1 MiB."""
+    path, _ = sets("orders")
+    best = design(path, *asks("customer = ? latest 20", "100/s", "order = ?", "100/s"), "-o", tmp_path / "orders")[0]
+    assert [(t["kind"], t["bloomfilter"], t["blocksize"]) for t in best["tables"]] == [("base", "ROW", 16384), ("index", "ROW", 16384)]
+    assert (tmp_path / "orders" / "job.yaml").read_text().count("d: {bloomfilter: ROW, blocksize: 16K, versions: 1, ") == 2
+    files, _ = sets("files")
+    best = design(files, *asks("created between ? and ? + 10m", "1/s"), "--rows", "1G", "--writes", "500/s")[0]
+    assert [(t["bloomfilter"], t["blocksize"]) for t in best["tables"]] == [("NONE", 131072)]
+    # settings of the job are kept
+    job = (tmp_path / "orders" / "job.yaml").read_text().replace("bloomfilter: ROW, blocksize: 16K", "blocksize: 256K")
+    (tmp_path / "mine.yaml").write_text(job)
+    design(tmp_path / "mine.yaml", *asks("customer = ? latest 20", "100/s"), "-o", tmp_path / "again")
+    assert "d: {bloomfilter: NONE, blocksize: 256K, versions: 1, " in (tmp_path / "again" / "job.yaml").read_text()
+
+
+def test_constants(sets, tmp_path):
+    """Seconds of a question are ranges * seek + bytes / 65536 * block + rows * row. A missing constant is refused."""
+    path, _ = sets("orders")
+    own = {"seek_s": 0.5, "block_s": 3, "row_s": 0.25, "get_s": 0, "write_row_s": 0, "write_byte_s": 0}
+    (tmp_path / "c.json").write_text(json.dumps(own))
+    q = design(path, *asks("customer = ?", "1/s"), "--tables", "1", "--constants", tmp_path / "c.json")[0]["questions"][0]
+    assert q["seconds"]["mean"] == pytest.approx(q["ranges"]["mean"] * 0.5 + q["bytes"]["mean"] / 65536 * 3 + q["rows"]["mean"] * 0.25, rel=1e-4)
+    (tmp_path / "c.json").write_text(json.dumps({k: v for k, v in own.items() if k != "get_s"} | {"gets_s": 1}))
+    done = subprocess.run([str(PROGRAM), "design", path, "--ask", "order = ?", "--constants", tmp_path / "c.json"], capture_output=True, text=True)
+    assert done.returncode == 2 and "get_s is missing" in done.stderr

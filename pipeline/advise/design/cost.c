@@ -234,6 +234,13 @@ struct draw_figures {
 		blocks[ASK_DRAWS + 1], seconds[ASK_DRAWS + 1], returned[ASK_DRAWS + 1];
 };
 
+double block_bytes_of(const struct job_table *t)
+{
+	uint32_t bytes = t->schema.nfamilies ? t->schema.families[0].block_bytes : 0;
+
+	return bytes ? bytes : 65536;
+}
+
 static void add_draw(const struct cost_maker *m, const struct measured_draw *r, double grow,
 		     bool reversed, struct draw_figures *f, size_t i)
 {
@@ -251,7 +258,7 @@ static void add_draw(const struct cost_maker *m, const struct measured_draw *r, 
 	f->ranges[i] = (double)r->ranges;
 	f->rows[i] = rows;
 	f->bytes[i] = bytes;
-	f->blocks[i] = (double)r->ranges + bytes / 65536;
+	f->blocks[i] = (double)r->ranges + bytes / block_bytes_of(m->keyed->table.table);
 	f->seconds[i] = (double)r->ranges * s->seek_s * (reversed ? REVERSED_SEEK : 1) +
 			bytes / 65536 * s->block_s +
 			rows * s->row_s * (reversed ? REVERSED_ROW : 1);

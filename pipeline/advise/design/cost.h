@@ -58,6 +58,8 @@ int cost_measure(struct cost *c, const struct ask *k, const struct draws *d,
 		 const struct keyed *keyed, const struct written_regions *w,
 		 const struct wanted_load *load, struct arena *a, struct error *err);
 
+/* Return the bytes of a data block of the table's first family. */
+double block_bytes_of(const struct job_table *t);
 /* Set mean, median, p99 and largest of `n` values, which the function sorts. */
 struct design_figure figure_of(double *values, size_t n);
 

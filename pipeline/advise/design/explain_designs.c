@@ -91,12 +91,13 @@ static struct design_figure scaled(struct design_figure f, double by)
 	return (struct design_figure){f.median * by, f.p99 * by, f.most * by, f.mean * by};
 }
 
-static struct design_figure blocks_of(struct design_figure ranges, struct design_figure bytes)
+static struct design_figure blocks_of(struct design_figure ranges, struct design_figure bytes,
+				      double block)
 {
-	return (struct design_figure){ranges.median + bytes.median / 65536,
-				      ranges.p99 + bytes.p99 / 65536,
-				      ranges.most + bytes.most / 65536,
-				      ranges.mean + bytes.mean / 65536};
+	return (struct design_figure){ranges.median + bytes.median / block,
+				      ranges.p99 + bytes.p99 / block,
+				      ranges.most + bytes.most / block,
+				      ranges.mean + bytes.mean / block};
 }
 
 static void describe_answer(const struct describer *b, const struct combination *c, size_t q,
@@ -129,10 +130,71 @@ static void describe_answer(const struct describer *b, const struct combination 
 	double row = index_row_bytes(k->key_bytes, b->d->keys[c->key[0]].key_bytes);
 	out->plan = cost->plan == DESIGN_FULL ? DESIGN_FULL : DESIGN_INDEX;
 	out->bytes = scaled(cost->rows, row);
-	out->blocks = blocks_of(cost->ranges, out->bytes);
+	out->blocks = blocks_of(cost->ranges, out->bytes, block_bytes_of(&k->key->table));
 	out->gets = cost->rows;
 	out->seconds =
 		scaled(cost->seconds, cost->seconds.mean > 0 ? mean / cost->seconds.mean : 0);
+}
+
+#define SMALL_READ  8192.0
+#define LARGE_READ  1048576.0
+#define SMALL_BLOCK (16u << 10)
+#define USUAL_BLOCK (64u << 10)
+#define LARGE_BLOCK (128u << 10)
+#define NO_QUESTION SIZE_MAX
+
+/* Return true if the question gets single rows of the table. An index gets rows of table 0. */
+static bool gets_rows(const struct describer *b, const struct combination *c, size_t q, size_t t)
+{
+	size_t by = c->answered_by[q];
+
+	return by == t ? b->d->keys[c->key[t]].cost[q].plan == DESIGN_GET : t == 0 && c->index[by];
+}
+
+/* Choose the Bloom filter of a table, and return the reason. */
+static const char *advise_bloom(const struct describer *b, const struct combination *c, size_t t,
+				enum bloom_type *bloom)
+{
+	size_t get = NO_QUESTION;
+	bool columns = true, read = false;
+
+	for (size_t q = 0; q < b->d->asks->n; q++) {
+		read = read || c->answered_by[q] == t;
+		if (!gets_rows(b, c, q, t))
+			continue;
+		get = q;
+		columns = columns && b->d->asks->ask[q].ncolumns;
+	}
+	*bloom = get == NO_QUESTION ? BLOOM_NONE : columns ? BLOOM_ROWCOL : BLOOM_ROW;
+	if (get != NO_QUESTION)
+		return arena_format(b->a, "q%zu gets single %s", get + 1,
+				    columns ? "columns" : "rows");
+	return read ? "its questions read ranges, which no Bloom filter helps"
+		    : "no question reads it";
+}
+
+/* Choose Bloom filter and block size of a table (design.md 6). */
+static void advise_table(const struct describer *b, const struct combination *c,
+			 const struct design *g, size_t t)
+{
+	struct design_table *out = &g->tables[t];
+	size_t heavy = NO_QUESTION;
+	char bytes[16];
+
+	out->advice = advise_bloom(b, c, t, &out->bloom);
+	out->block_bytes = USUAL_BLOCK;
+	for (size_t q = 0; q < g->nanswers; q++)
+		if (g->answers[q].table == t &&
+		    (heavy == NO_QUESTION || g->answers[q].servers > g->answers[heavy].servers))
+			heavy = q;
+	if (heavy == NO_QUESTION)
+		return;
+	double read = g->answers[heavy].bytes.median;
+	out->block_bytes = read < SMALL_READ   ? SMALL_BLOCK
+			   : read > LARGE_READ ? LARGE_BLOCK
+					       : USUAL_BLOCK;
+	out->advice = arena_format(b->a, "%s; q%zu reads %s", out->advice, heavy + 1,
+				   format_bytes(bytes, (uint64_t)read));
 }
 
 static void describe(const struct describer *b, const struct combination *c, const char *name,
@@ -155,6 +217,8 @@ static void describe(const struct describer *b, const struct combination *c, con
 	out->answers = arena_alloc(b->a, (out->nanswers + 1) * sizeof *out->answers);
 	for (size_t q = 0; q < out->nanswers; q++)
 		describe_answer(b, c, q, &out->answers[q]);
+	for (size_t t = 0; t < c->n; t++)
+		advise_table(b, c, out, t);
 }
 
 /* --- sentences --- */

@@ -106,13 +106,34 @@ static void put_list(struct buf *out, const char *key, const char *const *items,
 		buf_printf(out, "      - %s\n", items[i]);
 }
 
-static void put_families(struct buf *out, const struct job_table *t)
+/* Append the settings of a family. A setting of the job that was given to `design` stays. */
+static void put_family(struct buf *out, const char *text, const struct design_table *k)
 {
-	buf_append_str(out, "    families:\n");
+	const char *rest = text[0] == '{' ? text + 1 : "}";
+	const char *between = *rest == '}' ? "" : ", ";
+	bool bloom = !strstr(rest, "bloomfilter:"), block = !strstr(rest, "blocksize:");
+
+	if (text[0] && text[0] != '{') {
+		buf_append_str(out, text);
+		return;
+	}
+	buf_append_str(out, "{");
+	if (bloom)
+		buf_printf(out, "bloomfilter: %s%s", bloom_name(k->bloom), block ? ", " : between);
+	if (block)
+		buf_printf(out, "blocksize: %uK%s", k->block_bytes >> 10, between);
+	buf_append_str(out, rest);
+}
+
+static void put_families(struct buf *out, const struct job_table *t, const struct design_table *k)
+{
+	buf_printf(out, "    families:   # %s\n", k->advice);
 	for (size_t i = 0; i < t->written.families.n; i++) {
 		const struct written_item *f = &t->written.families.item[i];
 
-		buf_printf(out, "      %s: %s\n", f->name, f->text[0] ? f->text : "{}");
+		buf_printf(out, "      %s: ", f->name);
+		put_family(out, f->text, k);
+		buf_append_str(out, "\n");
 	}
 }
 
@@ -144,7 +165,7 @@ static void put_table(struct buf *out, const struct job *job, const struct desig
 	else
 		text_json(out, bytes_str(job->fields[t->timestamp_field].name));
 	buf_append_str(out, t->timestamp_constant ? "" : "\n");
-	put_families(out, t);
+	put_families(out, t, k);
 	put_cells(out, t, k, g->tables[0].name);
 	if (k->hidden)
 		buf_append_str(out, "    # some events of the sample are equal, and share a row\n");

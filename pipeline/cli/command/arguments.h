@@ -83,6 +83,7 @@ struct arguments {
 		unsigned grow; /* 1 means that entities become busier */
 		const char *queries;
 		bool update;
+		const char *constants; /* file of the model's constants, or NULL */
 	} design;
 
 	/* options about tables, keys and answers */

@@ -1,12 +1,31 @@
 /* measure_job.c - runs design_run for a command */
 #include "measure_job.h"
 
+#include "cli/reports.h"
 #include "mem.h"
 #include "reporter.h"
+
+/* Read the constants of the model. A missing one is an error, so no misspelt one is ignored. */
+static int read_constants(struct design_constants *c, const char *path, struct error *err)
+{
+	static const char what[] = "an object with the constants of the model";
+	struct arena arena = {0};
+	int rc = form_read(&design_constants_form, c, path, what, &arena, err);
+
+	if (rc == RC_DATA)
+		rc = err->code = RC_CONFIG;
+	arena_release(&arena);
+	return rc;
+}
 
 int run_design(struct design_result *out, const struct arguments *a, const struct job *job,
 	       const struct input *input, double disk_ratio, bool only_job, struct error *err)
 {
+	struct design_constants constants = design_constants_usual;
+	int rc = a->design.constants ? read_constants(&constants, a->design.constants, err) : RC_OK;
+
+	if (rc)
+		return rc;
 	const struct design_options o = {.job = job,
 					 .only_job = only_job,
 					 .input = input,
@@ -19,11 +38,11 @@ int run_design(struct design_result *out, const struct arguments *a, const struc
 					 .writes = a->design.writes,
 					 .grow_time = a->design.grow == 1,
 					 .tables = a->design.tables,
-					 .disk_ratio = disk_ratio};
+					 .disk_ratio = disk_ratio,
+					 .constants = &constants};
 	struct progress progress = {.phase = NULL};
 	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
-	int rc = design_run(out, &o, &progress, err);
-
+	rc = design_run(out, &o, &progress, err);
 	reporter_stop(reporter);
 	return rc;
 }

@@ -82,6 +82,9 @@ const struct cli_option options_design[] = {
 	{"tables", 0, "N", "design", take_number, AT(design.tables),
 	 .help = "the most tables of a design", .standard = "3", .least = 1,
 	 .most = DESIGN_TABLES_MOST},
+	{"constants", 0, "FILE", "design compare", take_text, AT(design.constants),
+	 .help = "JSON with the seconds of the model, as the `constants` of design.json: seek_s, "
+	 "block_s, row_s, get_s, write_row_s and write_byte_s"},
 	{"queries", 0, "FILE", "check compare", take_text, AT(design.queries),
 	 .help = "questions with their limits, as `design -o DIR` writes them to queries.yaml"},
 	{"update", 0, NULL, "check", take_flag, AT(design.update),

@@ -158,7 +158,10 @@ static void key_of_table(const struct design_page *p, const struct design_table 
 		add_text(p, t->parts[k]);
 		add(p, "\n");
 	}
-	add(p, "</pre>\n");
+	buf_printf(p->out, "</pre>\n<p>Families: <code>bloomfilter: %s, blocksize: %uK</code>; ",
+		   bloom_name(t->bloom), t->block_bytes >> 10);
+	add_text(p, t->advice);
+	add(p, ".</p>\n");
 }
 
 static void figure_cell(const struct design_page *p, double v)
@@ -230,7 +233,7 @@ static void strips(const struct design_page *p, const struct design *g)
 	}
 	add(p, "</svg>\n");
 	part_figure_end(p->out,
-			"Blocks of 64 KiB that each drawn question reads from a full copy of the "
+			"Data blocks that each drawn question reads from a full copy of the "
 			"rows. Each tick is a draw, on a logarithmic scale.");
 }
 

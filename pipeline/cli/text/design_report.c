@@ -102,6 +102,14 @@ static void put_keys(struct buf *out, const struct design *g)
 	}
 }
 
+static void put_advice(struct buf *out, const struct design *g)
+{
+	for (size_t t = 0; t < g->ntables; t++)
+		buf_printf(out, "  Families of %c: bloomfilter %s, blocksize %uK; %s.\n",
+			   (char)('a' + (int)t), bloom_name(g->tables[t].bloom),
+			   g->tables[t].block_bytes >> 10, g->tables[t].advice);
+}
+
 static void put_sentence_of(struct buf *out, const struct design *g, size_t q)
 {
 	const struct design_answer *a = &g->answers[q];
@@ -140,6 +148,7 @@ static void put_best(struct buf *out, const struct design *g, const struct desig
 	buf_printf(out, "%s  %s\n", g->name, g->sentence);
 	put_keys(out, g);
 	design_questions_text(out, g);
+	put_advice(out, g);
 	if (r->writes > 0)
 		buf_printf(
 			out,
@@ -255,7 +264,7 @@ static const struct form_member constant_members[] = {
 	{"write_byte_s", FORM_RATIO, IN(design_constants, write_byte_s),
 	 "seconds to write a byte, with flushes and compactions"},
 };
-static const struct form constants_form = FORM(design_constants, constant_members);
+const struct form design_constants_form = FORM(design_constants, constant_members);
 
 static const struct form_member answer_members[] = {
 	{"ask", FORM_TEXT, IN(design_answer, ask), "the question"},
@@ -270,8 +279,7 @@ static const struct form_member answer_members[] = {
 	 .items = &figure_form},
 	{"bytes", FORM_PART, IN(design_answer, bytes), "uncompressed bytes read",
 	 .items = &figure_form},
-	{"blocks", FORM_PART, IN(design_answer, blocks), "blocks of 64 KiB read",
-	 .items = &figure_form},
+	{"blocks", FORM_PART, IN(design_answer, blocks), "data blocks read", .items = &figure_form},
 	{"gets", FORM_PART, IN(design_answer, gets), "gets after reading an index",
 	 .items = &figure_form},
 	{"seconds", FORM_PART, IN(design_answer, seconds), "seconds of a server, by the model",
@@ -282,6 +290,8 @@ static const struct form_member answer_members[] = {
 	{"servers", FORM_RATIO, IN(design_answer, servers), "rate * mean seconds"},
 };
 static const struct form answer_form = FORM(design_answer, answer_members);
+
+static const char *const blooms[] = {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH", NULL};
 
 static const struct form_member table_members[] = {
 	{"kind", FORM_CHOICE, IN(design_table, kind), "base, copy or index",
@@ -303,6 +313,11 @@ static const struct form_member table_members[] = {
 	{"server_share", FORM_RATIO, IN(design_table, server_mean),
 	 "share of the server with most writes in a minute"},
 	{"server_share_p99", FORM_RATIO, IN(design_table, server_p99), "its 99th percentile"},
+	{"bloomfilter", FORM_CHOICE, IN(design_table, bloom), "Bloom filter for the questions",
+	 .choices = blooms},
+	{"blocksize", FORM_UINT, IN(design_table, block_bytes),
+	 "bytes of a block for the questions"},
+	{"advice", FORM_TEXT, IN(design_table, advice), "the reason of both"},
 };
 static const struct form table_form = FORM(design_table, table_members);
 
@@ -333,7 +348,7 @@ static const struct form_member result_members[] = {
 	{"writes", FORM_RATIO, IN(design_result, writes), "rows written a second"},
 	{"servers", FORM_UINT, IN(design_result, servers), "region servers"},
 	{"constants", FORM_PART, IN(design_result, constants), "constants of the model",
-	 .items = &constants_form},
+	 .items = &design_constants_form},
 	{"disk_ratio", FORM_RATIO, IN(design_result, disk_ratio),
 	 "bytes on disk for a byte of KeyValues"},
 	{"keys", FORM_SIZE, IN(design_result, nkeys), "number of measured row keys"},
