@@ -109,7 +109,7 @@ def test_passing_faults(bench, place, tmp_path, fault):
 
 @pytest.mark.parametrize("fault, status, said", [
     ("full", 1, "no live DataNode has enough free space"),
-    ("quota", 1, "quota of space is used up"),
+    ("quota", 1, "has reached its quota of space"),
     ("garbled", 1, "HDFS stored other bytes than"),
     ("denied", 2, "Permission denied: user=ann"),
     ("garbage", 1, "expected JSON with a `FileStatus`"),

@@ -2,7 +2,7 @@
 # fuzz.sh SECS TARGET... runs built fuzz targets (build/fuzz/TARGET), with one target on each processor. A target runs
 # for SECS seconds or until it finds a fault. Prints one line for each target.
 #
-# New inputs stay in build/fuzz/new/TARGET, findings in build/fuzz/found/TARGET.
+# New inputs stay in build/fuzz/new/TARGET, and findings in build/fuzz/found/TARGET.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 out=build/fuzz

@@ -98,7 +98,7 @@ def test_quota(load, hdfs):
     hdfs.ask("PUT", "/small", "SETQUOTA", namespacequota=2**62, storagespacequota=200_000_000)
     done = load(hdfs.url("/small/out"))
     assert done.returncode == 1, done.stderr
-    assert b"QuotaExceededException" in done.stderr and b"quota of space is used up" in done.stderr
+    assert b"QuotaExceededException" in done.stderr and b"has reached its quota of space" in done.stderr
     assert hdfs.list("/small") == {}
 
 

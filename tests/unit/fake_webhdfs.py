@@ -34,7 +34,7 @@ FAULTS = {
     "garbled": "one byte is stored wrong",
     "replaced": "another writer replaces the file before its end",
     "full": "no DataNode has room",
-    "quota": "the quota of space is used up",
+    "quota": "the folder has reached its quota of space",
     "denied": "403 AccessControlException",
     "oldsum": "the checksum is of a kind that is not known",
     "unclosed": "the file has no checksum, as its writer died before its end",

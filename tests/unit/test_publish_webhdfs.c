@@ -316,7 +316,7 @@ static void lasting_faults(void **state)
 		{"garbled", RC_IO, "stored other bytes than saltmill sent: expected 30000 bytes"},
 		{"replaced", RC_IO, "does not have any open files"},
 		{"full", RC_IO, "no live DataNode has enough free space"},
-		{"quota", RC_IO, "quota of space is used up"},
+		{"quota", RC_IO, "has reached its quota of space"},
 		{"denied", RC_CONFIG,
 		 "Permission denied: user=ann; to act as another user, set HADOOP_USER_NAME or "
 		 "--hdfs-user (for apply: --user)"},

@@ -257,7 +257,7 @@ static int run(struct arguments *a)
 	if (rc == RC_OK && output)
 		rc = io_replace_file(output, buf_bytes(&s.yaml), NULL, &err);
 	if (rc == RC_OK && output)
-		mem_outcome("the job is written");
+		mem_outcome("the job is complete");
 	int status = rc ? command_fail("init", &err) : EXIT_DONE;
 	if (rc == RC_OK && !output)
 		status = command_show("init", &s.yaml);
@@ -281,8 +281,8 @@ const struct command init_command = {
 		"with different values in all rows. It begins with a salt if the rows come in "
 		"its order. If values are ambiguous, like 03/04/2025, the field stays text.",
 	.statuses =
-		"0 the job is written, and it loads every row of the sample; 1 failed, or init "
-		"cannot make a job for this file; 2 wrong usage; 3 the job is written, but some "
+		"0 the job is complete, and it loads every row of the sample; 1 failed, or init "
+		"cannot make a job for this file; 2 wrong usage; 3 the job is complete, but some "
 		"of it is not certain, as its comments CHECK explain",
 	.examples = {"saltmill init access.log.gz -o access.yaml",
 		     "saltmill init export.csv --ask \"Konto = ?\""}};

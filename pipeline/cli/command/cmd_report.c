@@ -39,7 +39,7 @@ static int report(const struct arguments *a, const char *path)
 	else if (rc == RC_OK)
 		rc = io_replace_file(a->output, buf_bytes(&page), NULL, &err);
 	if (rc == RC_OK && !prints)
-		mem_outcome("the page is written");
+		mem_outcome("the page is complete");
 	if (rc)
 		status = command_fail("report", &err);
 	else if (status == EXIT_DONE && !prints && !a->run.quiet)

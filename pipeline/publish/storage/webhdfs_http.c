@@ -209,11 +209,11 @@ static const char *advice(const struct webhdfs *w, const struct webhdfs_answer *
 		 "; to act as another user, set HADOOP_USER_NAME or --hdfs-user (for apply: "
 		 "--user)"},
 		{"NSQuotaExceededException",
-		 "; the folder's quota of names is used up; raise the quota or remove files there"},
+		 "; the folder has reached its quota of names; raise the quota or remove files there"},
 		{"DSQuotaExceededException",
-		 "; the folder's quota of space is used up; raise it or remove files there"},
+		 "; the folder has reached its quota of space; raise it or remove files there"},
 		{"QuotaByStorageTypeExceededException",
-		 "; the folder's quota of space is used up; raise it or remove files there"},
+		 "; the folder has reached its quota of space; raise it or remove files there"},
 		{"SafeModeException", "; the NameNode is in safe mode and accepts no changes; "
 				      "wait until safe mode ends"},
 		{"StandbyException", "; list all NameNodes as HOST1:PORT,HOST2:PORT"},
