@@ -226,7 +226,8 @@ def test_only_a_salt_is_known(tmp_path, head, bound, rows):
 
 
 def test_settings_of_families(sets, tmp_path):
-    """An index and its rows are got by key: ROW. A range needs no Bloom filter. 5 rows are less than 8 KiB, 10 minutes of 1G rows more than 1 MiB."""
+    """A query gets an index and its rows by key, so the filter is ROW. A range needs no Bloom filter. 5 rows are less than 8 KiB, 10 minutes of 1G
+    rows more than 1 MiB."""
     path, _ = sets("orders")
     best = design(path, *asks("customer = ? latest 20", "100/s", "order = ?", "100/s"), "-o", tmp_path / "orders")[0]
     assert [(t["kind"], t["bloomfilter"], t["blocksize"]) for t in best["tables"]] == [("base", "ROW", 16384), ("index", "ROW", 16384)]
@@ -234,7 +235,7 @@ def test_settings_of_families(sets, tmp_path):
     files, _ = sets("files")
     best = design(files, *asks("created between ? and ? + 10m", "1/s"), "--rows", "1G", "--writes", "500/s")[0]
     assert [(t["bloomfilter"], t["blocksize"]) for t in best["tables"]] == [("NONE", 131072)]
-    # settings of the job are kept
+    # the new jobs keep settings of the job
     job = (tmp_path / "orders" / "job.yaml").read_text().replace("bloomfilter: ROW, blocksize: 16K", "blocksize: 256K")
     (tmp_path / "mine.yaml").write_text(job)
     design(tmp_path / "mine.yaml", *asks("customer = ? latest 20", "100/s"), "-o", tmp_path / "again")
@@ -242,7 +243,8 @@ def test_settings_of_families(sets, tmp_path):
 
 
 def test_constants(sets, tmp_path):
-    """Seconds of a question are ranges * seek + bytes / 65536 * block + rows * row. A missing constant is refused."""
+    """Seconds of a question are ranges * seek + bytes / 65536 * block + rows * row. design refuses a missing
+    constant."""
     path, _ = sets("orders")
     own = {"seek_s": 0.5, "block_s": 3, "row_s": 0.25, "get_s": 0, "write_row_s": 0, "write_byte_s": 0}
     (tmp_path / "c.json").write_text(json.dumps(own))

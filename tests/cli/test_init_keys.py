@@ -1,6 +1,6 @@
 """Tests the types, the order and the row keys that `init` measures, and the keys that users give.
 
-The rows are made here, so the test knows which columns are unique and in order.
+The test makes the rows, so it knows which columns are unique and in order.
 """
 
 import random
@@ -97,7 +97,7 @@ def test_a_column_of_few_values_is_no_salt(tmp_path, saltmill):
 
 
 def test_two_columns_that_are_unique_together(tmp_path, saltmill):
-    """order_id and line_no tell all rows apart, so the key needs no hash of all columns."""
+    """order_id and line_no separate all rows, so the key needs no hash of all columns."""
     rows = [(1000 + i // 4, i % 4, i % 7, "x") for i in range(400)]
     text = made(tmp_path, saltmill, csv("order_id,line_no,amount,note", rows))
     assert rowkey(text) == ["- {salt: 16, of: [order_id]}", "- {field: order_id, as: u32}", "- {field: line_no, as: u32}"]
@@ -141,7 +141,7 @@ def test_wrong_keys_and_questions(tmp_path, saltmill, words, said):
 
 
 def test_the_key_of_a_question(tmp_path, saltmill):
-    """`owner = ? latest 20` needs the owner in front, then the time, and a column that tells the events apart."""
+    """`owner = ? latest 20` needs the owner first, then the time, and a column that separates the events."""
     r = random.Random(3)
     rows = [(i, r.randrange(50), 1_600_000_000 + r.randrange(10 ** 6), r.randrange(9)) for i in range(2000)]
     (tmp_path / "in.csv").write_bytes(csv("n,owner,at,kind", rows))

@@ -106,7 +106,7 @@ static void put_list(struct buf *out, const char *key, const char *const *items,
 		buf_printf(out, "      - %s\n", items[i]);
 }
 
-/* Append the settings of a family. A setting of the job that was given to `design` stays. */
+/* Append the settings of a family. A setting of the job of `design` stays. */
 static void put_family(struct buf *out, const char *text, const struct design_table *k)
 {
 	const char *rest = text[0] == '{' ? text + 1 : "}";

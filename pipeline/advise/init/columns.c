@@ -14,7 +14,7 @@
 /* largest number of digits after the point in an amount; a measurement may have more */
 #define DECIMAL_MOST 6
 #define ORDER_LEAST  100 /* values that show whether they come in order */
-#define DAYS_LEAST   8	 /* different days that show that numbers are days, whatever the name */
+#define DAYS_LEAST   8	 /* different days that prove that the numbers are days, for any name */
 
 const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {",", "."},
 					     {NULL, ","},     {NULL, "'"},    {",", " "},
@@ -436,7 +436,7 @@ static bool is_day_number(const struct sniffed *s, const struct numbers *n)
 
 	if (!(s->times & 1) || n->real || n->least < 19000101 || n->most > 21991231)
 		return false;
-	/* many numbers that are all days of a calendar are no chance, whatever the name */
+	/* many numbers that are all days of a calendar are no chance, for any name */
 	bool many = s->distinct.n >= DAYS_LEAST && n->least >= 19500101 && n->most <= 20601231;
 	return has_word(s->name, words) || is_time_name(s->name) ||
 	       (many && !name_ends_in(s->name, "id") && !name_ends_in(s->name, "no") &&

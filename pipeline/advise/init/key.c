@@ -112,9 +112,8 @@ static bool is_counter(const struct sniffed *s)
 }
 
 /*
- * Return a column that tells rows apart which the given columns leave equal. Return SIZE_MAX if
- * there is none. Only the whole file proves it, and only a name of an id makes it likely for later
- * files.
+ * Return a column that separates rows which the given columns leave equal. Return SIZE_MAX if there
+ * is none. Only the whole file proves it, and only a name of an id makes it likely for later files.
  */
 static size_t choose_rest(const struct columns *c, const struct sniffed_shape *s,
 			  const struct lines *l, size_t *columns, size_t n)

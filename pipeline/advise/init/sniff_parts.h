@@ -233,8 +233,8 @@ void columns_close(struct columns *c);
 /* Return the column with this name. Adds the column if there is none. */
 struct sniffed *columns_add(struct columns *c, struct bytes name);
 /*
- * Return true if the column's values come in order, or if nobody knows, as for texts. Then rows with
- * this column in front go to one region after the other.
+ * Return true if the column's values come in order, or if this is unknown, as for texts. Then rows
+ * with this column in front go to one region after the other.
  */
 bool column_in_order(const struct sniffed *s);
 /* Return true if the name ends in this word, as created_at and createdAt end in `at`. */

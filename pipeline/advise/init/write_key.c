@@ -125,7 +125,7 @@ void key_put(const struct columns *c, const struct sniffed_key *k, struct buf *o
 		put_part(&c->column[k->time], !behind, "newest first", out);
 	if (k->unique != none)
 		put_part(&c->column[k->unique], true,
-			 k->rest ? "tells the rows apart that are still equal"
+			 k->rest ? "separates the rows that are still equal"
 				 : "different in each row",
 			 out);
 	if (k->hash)

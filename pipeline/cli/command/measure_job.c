@@ -5,7 +5,10 @@
 #include "mem.h"
 #include "reporter.h"
 
-/* Read the constants of the model. A missing one is an error, so no misspelt one is ignored. */
+/*
+ * Read the constants of the model. A missing name is an error, so saltmill ignores no misspelt
+ * name.
+ */
 static int read_constants(struct design_constants *c, const char *path, struct error *err)
 {
 	static const char what[] = "an object with the constants of the model";
