@@ -270,7 +270,7 @@ class Cluster:
             time.sleep(0.3)
 
     def _wait(self, deadline):
-        """Returns True when the cluster serves, False when the server ended."""
+        """Returns True when the cluster serves, and False after the end of the server."""
         while time.monotonic() < deadline:
             if self.server.poll() is not None:
                 return False

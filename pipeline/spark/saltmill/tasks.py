@@ -130,7 +130,7 @@ def own_folder(setting):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_judged = {}  # digests of programs by path; computed once for each Python worker
+_judged = {}  # digests of programs by path; each Python worker computes them once
 
 
 def program_of(setting):
