@@ -93,6 +93,7 @@ struct design {
 	double write_seconds; /* of it, for writes */
 	double busiest_write, busiest_write_p99; /* share of the writes on the busiest server */
 	double stored;				 /* bytes on disk */
+	double kept_s;	      /* time for which the given load keeps a row; 0 means not given */
 	const char *sentence; /* why design recommends it or not, with a figure */
 };
 

@@ -233,7 +233,8 @@ def test_settings_of_families(sets, tmp_path):
     assert [(t["kind"], t["bloomfilter"], t["blocksize"]) for t in best["tables"]] == [("base", "ROW", 16384), ("index", "ROW", 16384)]
     assert (tmp_path / "orders" / "job.yaml").read_text().count("d: {bloomfilter: ROW, blocksize: 16K, versions: 1, ") == 2
     files, _ = sets("files")
-    best = design(files, *asks("created between ? and ? + 10m", "1/s"), "--rows", "1G", "--writes", "500/s")[0]
+    best = design(files, *asks("created between ? and ? + 10m", "1/s"), "--rows", "1G", "--writes", "500/s", "-o", tmp_path / "files")[0]
+    assert "keep 23.1 days: add `ttl: 2000000s`" in (tmp_path / "files" / "job.yaml").read_text()  # 1G / 500
     assert [(t["bloomfilter"], t["blocksize"]) for t in best["tables"]] == [("NONE", 131072)]
     # the new jobs keep settings of the job
     job = (tmp_path / "orders" / "job.yaml").read_text().replace("bloomfilter: ROW, blocksize: 16K", "blocksize: 256K")

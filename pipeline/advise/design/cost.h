@@ -36,6 +36,7 @@ struct wanted_load {
 	double rows, writes;   /* rows kept, rows a second */
 	double faster, longer; /* r and t: times the events' rate, times their span */
 	double span_s;	       /* time between the first and the last event */
+	double kept_s;	       /* time until a row is the oldest; 0 means not given */
 	bool grow_time;	       /* the same entities become busier, instead of more entities */
 	unsigned servers;
 	struct design_constants constants;

@@ -65,6 +65,7 @@ static void set_load(struct design_run *r)
 	l->rows = o->rows > 0 ? o->rows : o->writes > 0 ? o->writes * YEAR_S : n;
 	l->faster = rate > 0 && l->writes > 0 ? l->writes / rate : 1;
 	l->longer = l->rows / n / l->faster;
+	l->kept_s = o->rows > 0 && o->writes > 0 ? o->rows / o->writes : 0;
 	if (!time)
 		buf_printf(&r->asks.notes,
 			   "the events have no time in each row: writes are those of --writes, and "

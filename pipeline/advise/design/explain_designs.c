@@ -210,6 +210,7 @@ static void describe(const struct describer *b, const struct combination *c, con
 			       .busiest_write = c->busiest_write,
 			       .busiest_write_p99 = c->busiest_write_p99,
 			       .stored = c->stored,
+			       .kept_s = b->d->load->kept_s,
 			       .sentence = ""};
 	out->tables = arena_alloc(b->a, c->n * sizeof *out->tables);
 	for (size_t t = 0; t < c->n; t++)

@@ -1,4 +1,5 @@
 /* job_text.c - write the job file of a design */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -166,6 +167,12 @@ static void put_table(struct buf *out, const struct job *job, const struct desig
 		text_json(out, bytes_str(job->fields[t->timestamp_field].name));
 	buf_append_str(out, t->timestamp_constant ? "" : "\n");
 	put_families(out, t, k);
+	if (g->kept_s >= 1)
+		buf_printf(
+			out,
+			"    # --rows at --writes keep %.3g days: add `ttl: %.0fs` to each family to "
+			"delete older rows\n",
+			g->kept_s / 86400, ceil(g->kept_s));
 	put_cells(out, t, k, g->tables[0].name);
 	if (k->hidden)
 		buf_append_str(out, "    # some events of the sample are equal, and share a row\n");
