@@ -364,6 +364,20 @@ static bool has_number(const struct sniffed *s, size_t pair)
 	return s->values > count_words(s) && n->fits && (!s->trailing || n->real);
 }
 
+/* Return true if some numbers have another value with the other pair of signs. */
+static bool signs_differ(const struct columns *c, size_t a, size_t b)
+{
+	for (size_t k = 0; k < c->n; k++) {
+		const struct sniffed *s = &c->column[k];
+
+		if (has_number(s, a) && has_number(s, b) &&
+		    (s->numbers[a].places != s->numbers[b].places ||
+		     s->numbers[a].whole != s->numbers[b].whole))
+			return true;
+	}
+	return false;
+}
+
 static void choose_signs(struct columns *c)
 {
 	size_t typed[SIGN_PAIRS] = {0}, best = 0;
@@ -374,8 +388,11 @@ static void choose_signs(struct columns *c)
 		best = typed[i] > typed[best] ? i : best;
 	}
 	c->signs = best;
-	/* a single form such as 1,234 fits both meanings */
-	c->signs_doubtful = best > 0 && !sign_pairs[best].thousands && typed[3] == typed[best];
+	c->signs_other = best;
+	/* 1,234 and 1.234 have two readings */
+	for (size_t i = 0; i < SIGN_PAIRS; i++)
+		if (i != best && typed[i] == typed[best] && signs_differ(c, best, i))
+			c->signs_other = i;
 }
 
 static bool has_word(const char *name, const char *const *words)
@@ -402,7 +419,8 @@ static bool is_time_name(const char *name)
 {
 	static const char *const words[] = {"time",    "date", "epoch", "stamp", "created",
 					    "updated", "zeit", "datum", "when",	 NULL};
-	static const char *const ends[] = {"ts", "at", "ts_ms", "ms", "millis", "micros", "ts_s"};
+	static const char *const ends[] = {"ts",     "at",   "ts_ms", "ms", "millis",
+					   "micros", "ts_s", "start", "end"};
 	const char *dot = strrchr(name, '.');
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)

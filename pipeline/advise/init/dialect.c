@@ -100,14 +100,15 @@ static bool is_year_name(const struct sniffed_row *r, size_t i)
 			(next && (next + 1 == year || year + 1 == next)));
 }
 
-/* Return true if all values are names. One of three or more values may be empty. */
-static bool are_names(const struct sniffed_row *r)
+bool row_is_names(const struct sniffed_row *r)
 {
 	size_t empty = 0;
+	/* in | a | b |, nothing is outside the bars */
+	bool bars = r->n > 3 && is_blank(r->value[0]) && is_blank(r->value[r->n - 1]);
 
 	for (size_t i = 0; i < r->n; i++) {
 		if (is_blank(r->value[i])) {
-			empty++;
+			empty += !bars || (i > 0 && i + 1 < r->n);
 		} else if ((!is_name(r->value[i]) && !is_year_name(r, i)) ||
 			   (!r->quoted[i] && memchr(r->value[i].ptr, '\t', r->value[i].len))) {
 			return false;
@@ -126,7 +127,7 @@ static double score(struct sniffed_shape *s, const struct lines *l, struct sniff
 		return 0;
 	row_split(s, l, s->first, end, r);
 	size_t n0 = r->n, full = row_count_values(r), like_rows = 0;
-	bool names = are_names(r);
+	bool names = row_is_names(r);
 	if (n0 < 2)
 		return 0;
 	for (size_t i = 0; i < s->first; i++) {
@@ -220,7 +221,7 @@ static void find_header(struct sniffed_shape *s, const struct lines *l)
 	struct sniffed_row r = {0};
 
 	row_split(s, l, s->first, s->end, &r);
-	s->names_first = are_names(&r);
+	s->names_first = row_is_names(&r);
 	s->header = is_header(s, l, &r);
 	for (size_t i = 0; i < r.n; i++) {
 		s->repeats = s->repeats || is_blank(r.value[i]);

@@ -118,7 +118,7 @@ static bool is_counter(const struct sniffed *s)
 static size_t choose_rest(const struct columns *c, const struct sniffed_shape *s,
 			  const struct lines *l, size_t *columns, size_t n)
 {
-	if (c->json || s->special || !l->whole || n == 0)
+	if (c->json || s->special || s->by_name || !l->whole || n == 0)
 		return SIZE_MAX;
 	for (size_t i = 0; i < c->n; i++) {
 		if (!may_be_key(c, &c->column[i]) || !is_counter(&c->column[i]) ||
@@ -191,7 +191,8 @@ int key_choose(struct sniffed_key *k, struct columns *c, const struct sniffed_sh
 	if (k->time != SIZE_MAX)
 		columns[n++] = k->time;
 	if (k->unique == SIZE_MAX)
-		k->hash = n == 0 || c->json || s->special || !tell_apart(s, l, columns, n);
+		k->hash = n == 0 || c->json || s->special || s->by_name ||
+			  !tell_apart(s, l, columns, n);
 	if (k->hash) {
 		k->unique = choose_rest(c, s, l, columns, n);
 		k->hash = k->unique == SIZE_MAX;

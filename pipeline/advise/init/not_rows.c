@@ -47,8 +47,7 @@ enum total_word total_word(struct bytes t)
 	return TOTAL_NONE;
 }
 
-/* Return true for a sentence or a title, which is no identifier. */
-static bool is_note(struct bytes t)
+bool is_note(struct bytes t)
 {
 	size_t blanks = 0, letters = 0;
 
@@ -112,7 +111,7 @@ void footer_find(struct sniffed_shape *s, const struct lines *l)
 	size_t end = s->end;
 	s->end = tail.line[(tail.n - cut) % FOOTER_ROWS];
 	for (size_t i = s->end; i < end; i++)
-		s->footer += line_counts(s, l, i);
+		s->footer += !is_blank(line_text(l, i));
 }
 
 /* --- lines between the rows --- */
@@ -224,4 +223,35 @@ void headings_find(struct sniffed_shape *s, const struct lines *l)
 				s->heading[s->nheadings++] = h.of[k].line;
 	}
 	find_lengths(s, l);
+}
+
+/* --- the pattern --- */
+
+/* Append the line as a pattern. With `digits`, each number stands for any number. */
+static void put_line_pattern(struct bytes t, bool digits, struct buf *out)
+{
+	buf_append_str(out, out->len ? "|^" : "^");
+	for (size_t i = 0; i < t.len; i++) {
+		if (digits && isdigit(t.ptr[i])) {
+			while (i + 1 < t.len && isdigit(t.ptr[i + 1]))
+				i++;
+			buf_append_str(out, "\\d+");
+			continue;
+		}
+		buf_printf(out, t.ptr[i] >= 0x80 || isalnum(t.ptr[i]) ? "%c" : "\\%c", t.ptr[i]);
+	}
+	buf_put(out, '$');
+}
+
+void skip_pattern(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
+{
+	if (s->rulers)
+		buf_append_str(out, "^[-=+| \\t]*[-=]{3}[-=+| \\t]*$");
+	if (s->counts)
+		buf_printf(out, "%s^\\(?\\d+ rows?( (affected|selected|fetched))?[ \\t.)]*$",
+			   out->len ? "|" : "");
+	if (s->headers && l->nfiles < 2)
+		put_line_pattern(line_text(l, s->header_line), false, out);
+	for (size_t k = 0; k < s->nheadings; k++)
+		put_line_pattern(line_text(l, s->heading[k]), true, out);
 }

@@ -117,10 +117,55 @@ int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char
 	return s->one ? refuse_lines(&f, s, name, err) : RC_OK;
 }
 
+static bool has_value(const struct sniffed_row *r, struct bytes t)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (bytes_eq(r->value[i], t))
+			return true;
+	return false;
+}
+
+/* Return the names of `b` that `a` has. */
+static size_t count_common(const struct sniffed_row *a, const struct sniffed_row *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		n += has_value(a, b->value[i]);
+	return n;
+}
+
+void files_match(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row first = {0}, r = {0};
+	bool names = l->nfiles > 1 && !s->one && !s->special && s->first == l->file[0];
+	bool equal = true, missing = false;
+
+	for (size_t i = 0; i < l->nfiles && names; i++) {
+		size_t end = i + 1 < l->nfiles ? l->file[i + 1] : l->n;
+
+		row_split(s, l, l->file[0], l->file[1], &first);
+		row_split(s, l, l->file[i], end, &r);
+		size_t common = count_common(&first, &r);
+		names = row_is_names(&r) && row_count_values(&r) == r.n && 2 * common >= r.n &&
+			2 * common >= first.n;
+		equal = equal && bytes_eq(line_text(l, l->file[0]), line_text(l, l->file[i]));
+		missing = missing || common < first.n || common < r.n;
+	}
+	row_release(&first);
+	row_release(&r);
+	if (!names || equal)
+		return;
+	s->by_name = s->header = true;
+	s->missing = missing;
+	s->extra = false;
+	s->widest = 0;
+}
+
 int files_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
 		 struct error *err)
 {
-	for (size_t i = 0; i < l->nfiles && l->nfiles > 1; i++) {
+	for (size_t i = 0; i < l->nfiles && l->nfiles > 1 && !s->by_name; i++) {
 		struct bytes first = line_text(l, l->file[i]), head = line_text(l, l->file[0]);
 
 		if (!bytes_eq(first, head) && (s->header || s->names_first))

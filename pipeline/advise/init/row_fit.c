@@ -12,6 +12,7 @@
 
 #define USUAL 0.9 /* share of the values that gives a column its kind */
 #define RARE  10  /* unusual rows are at most one of this many */
+#define MANY  20  /* among so many numbers or times, a single text is unusual */
 #define LEAST 4	  /* rows without which no row is usual */
 
 /* bits of a value beside its kind, and of a row */
@@ -126,7 +127,7 @@ static void see_columns(const struct row_fit *f, struct fit_column *c)
 /* Return true if row `i` does not look like the others. */
 static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i, bool ragged)
 {
-	size_t filled = 0, names = 0, breaks = 0, gaps = 0;
+	size_t filled = 0, names = 0, breaks = 0, gaps = 0, only = 0;
 	unsigned is = f->row[i].is;
 
 	for (size_t k = 0; k < f->ncolumns; k++) {
@@ -136,6 +137,8 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 		filled += kind != KIND_EMPTY;
 		names += (v & IS_NAME) != 0;
 		breaks += c[k].usual != KIND_TEXT && kind == KIND_TEXT;
+		only += c[k].usual != KIND_TEXT && kind == KIND_TEXT && c[k].n >= MANY &&
+			c[k].kinds[KIND_TEXT] == 1;
 		gaps += c[k].full && kind == KIND_EMPTY;
 	}
 	bool fits = ragged && f->kinds.ptr[i * f->ncolumns] == c->usual && c->usual != KIND_TEXT;
@@ -145,7 +148,7 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 		return true;
 	if ((is & ROW_TOTAL) && (filled < f->ncolumns || breaks || f->ncolumns == 2))
 		return true;
-	return breaks > 1 || (breaks && (gaps || (is & ROW_MARK))) ||
+	return only || breaks > 1 || (breaks && (gaps || (is & ROW_MARK))) ||
 	       ((is & ROW_BEGINS_TOTAL) && gaps) || (filled <= 1 && gaps > 1);
 }
 

@@ -72,13 +72,14 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		shape_find(&s, l);
 		if (strcmp(file, "-") != 0)
 			special_find(&s, l, c);
+		files_match(&s, l);
 		rc = text_refuse(&s, l, name, err);
 		rc = rc ? rc : files_refuse(&s, l, name, err);
-		if (rc == RC_OK && s.special)
+		if (rc == RC_OK && (s.special || s.by_name))
 			rc = special_look(c, &s, l, file, err);
 		else if (rc == RC_OK)
 			look_at_rows(c, &s, l);
-		if (rc == RC_OK && !s.special && !s.fields)
+		if (rc == RC_OK && !s.special && !s.by_name && !s.fields)
 			preamble_doubt(&s, l);
 		if (rc)
 			return rc;
@@ -96,9 +97,19 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 	k.all = out->whole_key;
 	k.hash = k.hash || k.all;
 	out->rows = c->rows;
-	const char *doubt = c->json || c->schema || s.special ? NULL : header_doubt(c, &s, l);
+	const char *doubt =
+		c->json || c->schema || s.special || s.by_name ? NULL : header_doubt(c, &s, l);
 	if (doubt)
 		buf_printf(&out->doubts, "%s\n", doubt);
+	if (!c->json && !c->schema && c->signs_other != c->signs &&
+	    (c->signs || s.delimiter == ';'))
+		buf_printf(
+			&out->doubts,
+			"some numbers have two readings: `%s` may be the decimal sign, or between "
+			"groups of three digits; see `decimal` and `thousands`\n",
+			sign_pairs[c->signs].decimal ? sign_pairs[c->signs].decimal
+			: c->signs		     ? sign_pairs[c->signs].thousands
+						     : ".");
 	if (s.doubt)
 		buf_printf(&out->doubts, "%s\n", s.doubt);
 	if (l->found.doubtful)

@@ -85,7 +85,8 @@ struct sniffed_shape {
 	size_t heading[HEADINGS_MOST], nheadings; /* headings of pages; other digits may differ */
 	bool names_first;			  /* the first row may be names */
 	struct header_evidence evidence;
-	bool fields; /* the comment `header_line` has the names, as #Fields of web servers */
+	bool fields;  /* the comment `header_line` has the names, as #Fields of web servers */
+	bool by_name; /* the files have other headers */
 	/* only if `special`: how the load splits rows, because row_split cannot (text_forms.c) */
 	bool special;
 	struct csv_source form;
@@ -115,6 +116,8 @@ void shape_find(struct sniffed_shape *s, const struct lines *l);
 void preamble_doubt(struct sniffed_shape *s, const struct lines *l);
 /* Count the values that are not blank. */
 size_t row_count_values(const struct sniffed_row *r);
+/* Return true if all values are names. One of three or more values may be empty (dialect.c). */
+bool row_is_names(const struct sniffed_row *r);
 /* Return true if value `from` and all later ones are blank. */
 bool row_is_empty_from(const struct sniffed_row *r, size_t from);
 
@@ -122,6 +125,8 @@ bool row_is_empty_from(const struct sniffed_row *r, size_t from);
 /* Words such as Total: none, as the first word of a text, or as the only one. */
 enum total_word { TOTAL_NONE, TOTAL_FIRST, TOTAL_WORD };
 enum total_word total_word(struct bytes t);
+/* Return true for a sentence or a title, which is no identifier. */
+bool is_note(struct bytes t);
 /* Return true if the lines differ at most in their numbers. */
 bool line_like(struct bytes a, struct bytes b);
 /* Find totals and notes after the rows. Changes the end of the shape. */
@@ -205,12 +210,18 @@ struct sniffed {
 	int64_t oldest_ms;
 };
 
+/* Return true if some times are before 1970. Milliseconds since 1970 have no form for them. */
+static inline bool time_is_early(const struct sniffed *s)
+{
+	return s->type == FIELD_TIME && s->oldest_ms < 0;
+}
+
 struct columns {
 	struct sniffed *column;
 	size_t n;
 	uint64_t rows;
-	size_t signs; /* index of the pair of signs that types the most columns */
-	bool signs_doubtful;
+	size_t signs;	       /* index of the pair of signs that types the most columns */
+	size_t signs_other;    /* a pair with other values for as many columns; or `signs` */
 	bool trailing;	       /* some numbers end with a minus sign */
 	bool null_word;	       /* NULL is no text */
 	bool json;	       /* true if values have paths, as in JSON or a schema */
@@ -309,6 +320,8 @@ bool log_write(const struct lines *l, const char *file, const char *name, struct
  */
 int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
 		struct error *err);
+/* Set `s->by_name` if the files of a folder have other headers with common names (refuse.c). */
+void files_match(struct sniffed_shape *s, const struct lines *l);
 int files_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
 		 struct error *err);
 

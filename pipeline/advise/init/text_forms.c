@@ -11,9 +11,11 @@
 #include "sniff_parts.h"
 #include "source.h"
 
-#define LOOK_LINES 1000
-#define KEYS_MOST  300
-#define WIDTH_MOST 4000 /* longest line of columns of a fixed width */
+#define LOOK_LINES  1000
+#define KEYS_MOST   300
+#define WIDTH_MOST  4000 /* longest line of columns of a fixed width */
+#define RULER_LINES 32	 /* the ruler is in one of the first lines */
+#define NOTES_MOST  8
 
 /* --- backslash escapes --- */
 
@@ -240,14 +242,135 @@ static void set_widths(struct sniffed_shape *s, const bool *used, size_t most, s
 	s->form.widths[s->form.nwidths++] = (uint32_t)(most - start);
 }
 
+/* Return true if the line has several groups of dashes with blanks between them. */
+static bool is_ruler_of_columns(struct bytes t)
+{
+	size_t groups = 0;
+
+	for (size_t i = 0; i < t.len; i++) {
+		if (t.ptr[i] != '-' && t.ptr[i] != ' ')
+			return false;
+		groups += t.ptr[i] == '-' && (i == 0 || t.ptr[i - 1] == ' ');
+	}
+	return groups > 1;
+}
+
+/* Return the line above the first ruler, which has the names, or `l->n`. */
+static size_t line_above_ruler(const struct lines *l, bool of_columns)
+{
+	for (size_t i = 1; i < l->n && i < RULER_LINES; i++) {
+		struct bytes t = line_text(l, i), above = line_text(l, i - 1);
+
+		if (of_columns ? is_ruler_of_columns(t) : line_is_ruler(t) && t.ptr[0] == '-')
+			return is_blank(above) || line_is_ruler(above) ? l->n : i - 1;
+	}
+	return l->n;
+}
+
+/* Return the line after the last row: totals of rows and notes after a blank line are no rows. */
+static size_t end_of_rows(const struct lines *l, struct sniffed_shape *s)
+{
+	size_t end = l->n, blank = l->n, notes = 0;
+
+	for (size_t i = l->n; i > 0 && notes < NOTES_MOST; i--) {
+		struct bytes t = line_text(l, i - 1);
+
+		if (is_blank(t))
+			blank = i - 1;
+		else if (line_is_count(t))
+			continue;
+		else if (!is_note(t) || kind_of_text(t) != KIND_TEXT || isdigit(t.ptr[0]))
+			break;
+		else
+			notes++;
+		end = blank < l->n ? blank : end;
+	}
+	for (size_t i = end; i < l->n && l->whole; i++)
+		s->footer += !is_blank(line_text(l, i));
+	return l->whole ? end : l->n;
+}
+
+/* Note the line above a repeated header as the heading of a page, if a blank line is above it. */
+static void note_heading(struct sniffed_shape *s, const struct lines *l, size_t line)
+{
+	bool alone = is_blank(line_text(l, line - 1)) && !line_is_ruler(line_text(l, line));
+
+	for (size_t k = 0; k < s->nheadings; k++)
+		alone = alone && !line_like(line_text(l, s->heading[k]), line_text(l, line));
+	if (alone && s->nheadings < HEADINGS_MOST)
+		s->heading[s->nheadings++] = line;
+}
+
+/* Set the widths from the groups of dashes below the names. */
+static bool widths_of_ruler(struct sniffed_shape *s, const struct lines *l, struct columns *c)
+{
+	size_t head = line_above_ruler(l, true), start = 0;
+
+	if (head == l->n)
+		return false;
+	struct bytes t = line_text(l, head + 1);
+	s->form.widths = arena_alloc(&c->arena, (t.len + 1) * sizeof *s->form.widths);
+	for (size_t i = 1; i < t.len; i++) {
+		if (t.ptr[i] != '-' || t.ptr[i - 1] != ' ')
+			continue;
+		/* dashes after blanks at the beginning are those of the first column */
+		if (memchr(t.ptr + start, '-', i - start)) {
+			s->form.widths[s->form.nwidths++] = (uint32_t)(i - start);
+			start = i;
+		}
+	}
+	s->form.widths[s->form.nwidths++] = (uint32_t)(t.len - start);
+	s->first = s->header_line = head;
+	s->special = s->header = s->rulers = true;
+	c->null_word = true; /* as sqlcmd writes it */
+	s->ncolumns = s->form.nwidths;
+	s->form.has_comment = s->comments = false;
+	s->headers = false;
+	s->nheadings = 0;
+	for (size_t i = head + 2, last = i; i < l->n; i++) {
+		if (bytes_eq(line_text(l, i), line_text(l, head))) {
+			s->headers = true;
+			note_heading(s, l, last);
+		}
+		last = is_blank(line_text(l, i)) ? last : i;
+	}
+	s->missing = true; /* programs cut blanks at the end of lines */
+	s->extra = s->one = s->doubled = false;
+	s->widest = s->footer = 0;
+	s->quote = '"';
+	s->end = end_of_rows(l, s);
+	return true;
+}
+
+/* Return true if each column has numbers or times only. A blank is then not inside a value. */
+static bool are_numbers(const struct sniffed_shape *s, const struct lines *l)
+{
+	bool all = true;
+
+	for (size_t i = next_row(s, l, 0); i < s->end && all; i = next_row(s, l, i + 1)) {
+		struct bytes t = line_text(l, i);
+
+		for (size_t k = 0, at = 0; k < s->form.nwidths && at < t.len; k++) {
+			size_t n = s->form.widths[k] < t.len - at ? s->form.widths[k] : t.len - at;
+			enum text_kind kind = kind_of_text(without_blanks(bytes_of(t.ptr + at, n)));
+
+			all = all && (kind == KIND_NUMBER || kind == KIND_TIME);
+			at += n;
+		}
+	}
+	return all;
+}
+
 static void find_widths(struct sniffed_shape *s, const struct lines *l, struct columns *c)
 {
 	bool *used = arena_alloc(&c->arena, WIDTH_MOST + 1);
-	size_t most = 0, rows = 0, first = next_row(s, l, 0);
+	size_t most = 0, rows = 0, above = line_above_ruler(l, false);
+	size_t first = above < l->n ? above : next_row(s, l, 0);
 	bool fine = s->one && first < l->n;
 
 	memset(used, 0, WIDTH_MOST + 1);
-	for (size_t i = first; i < l->n && fine; i++) {
+	s->end = fine ? end_of_rows(l, s) : s->end;
+	for (size_t i = first; i < s->end && fine; i++) {
 		if (!line_counts(s, l, i))
 			continue;
 		fine = mark_line(line_text(l, i), used, &most);
@@ -258,12 +381,13 @@ static void find_widths(struct sniffed_shape *s, const struct lines *l, struct c
 	set_widths(s, used, most, c);
 	struct bytes head = line_text(l, first);
 	bool names = are_words_names(head) && count_words(head) == s->form.nwidths;
-	if (s->form.nwidths < 2 || !names) {
+	if (s->form.nwidths < 2 || (!names && !are_numbers(s, l))) {
 		/* without names, a blank in all rows may be inside a value */
 		s->form.nwidths = 0;
 		return;
 	}
-	s->special = s->header = true;
+	s->special = true;
+	s->header = names;
 	s->first = first;
 	s->ncolumns = s->form.nwidths;
 }
@@ -273,7 +397,8 @@ static void find_widths(struct sniffed_shape *s, const struct lines *l, struct c
 void special_find(struct sniffed_shape *s, const struct lines *l, struct columns *c)
 {
 	s->form = (struct csv_source){.delimiter = ',', .quote = '"'};
-	find_long(s, l, c);
+	if (!widths_of_ruler(s, l, c))
+		find_long(s, l, c);
 	if (!s->special)
 		find_escapes(s, l, c);
 	if (!s->special)
@@ -334,6 +459,11 @@ int special_look(struct columns *c, const struct sniffed_shape *s, const struct 
 	struct source *source;
 	size_t n;
 
+	if (s->by_name) {
+		job.csv.delimiter = s->delimiter;
+		job.csv.quote = s->quote;
+		job.csv.by_name = true;
+	}
 	name_columns(c, s);
 	const char **names = arena_alloc(&c->arena, (c->n + 1) * sizeof *names);
 	for (size_t i = 0; i < c->n; i++)

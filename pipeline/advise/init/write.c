@@ -92,9 +92,7 @@ static void put_signs(const struct columns *c, struct buf *out)
 	if (signs->decimal) {
 		buf_append_str(out, "    decimal: ");
 		put_text(out, signs->decimal);
-		buf_append_str(out, c->signs_doubtful ? "   # or `thousands`? 1,234 may be "
-							"either\n"
-						      : "\n");
+		buf_append_str(out, "\n");
 	}
 	if (c->trailing)
 		buf_append_str(out, "    minus: trailing   # 12.50- is negative\n");
@@ -149,35 +147,6 @@ static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 		buf_append_str(out, "    comment: '#'\n");
 }
 
-/* Append the line as a pattern. With `digits`, each number stands for any number. */
-static void put_line_pattern(struct bytes t, bool digits, struct buf *out)
-{
-	buf_append_str(out, out->len ? "|^" : "^");
-	for (size_t i = 0; i < t.len; i++) {
-		if (digits && isdigit(t.ptr[i])) {
-			while (i + 1 < t.len && isdigit(t.ptr[i + 1]))
-				i++;
-			buf_append_str(out, "\\d+");
-			continue;
-		}
-		buf_printf(out, t.ptr[i] >= 0x80 || isalnum(t.ptr[i]) ? "%c" : "\\%c", t.ptr[i]);
-	}
-	buf_put(out, '$');
-}
-
-void skip_pattern(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
-{
-	if (s->rulers)
-		buf_append_str(out, "^[-=+| \\t]*[-=]{3}[-=+| \\t]*$");
-	if (s->counts)
-		buf_printf(out, "%s^\\(?\\d+ rows?( (affected|selected|fetched))?[ \\t.)]*$",
-			   out->len ? "|" : "");
-	if (s->headers && l->nfiles < 2)
-		put_line_pattern(line_text(l, s->header_line), false, out);
-	for (size_t k = 0; k < s->nheadings; k++)
-		put_line_pattern(line_text(l, s->heading[k]), true, out);
-}
-
 /* Write a pattern for lines between the rows that are not rows. */
 static void put_skipped(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
 {
@@ -207,11 +176,16 @@ static void put_rows(const struct columns *c, const struct sniffed_shape *s, con
 		buf_printf(out, "    skip: %zu   # lines that are not data\n", skip);
 	if (own_names)
 		put_names(c, s, out);
+	if (s->by_name)
+		buf_append_str(out, "    columns: by_name   # the headers of the files differ\n");
 	if (s->footer)
 		put_footer(s, l, out);
 	put_skipped(s, l, out);
 	if (s->missing)
-		buf_append_str(out, "    missing: 'null'   # some rows have fewer values\n");
+		buf_append_str(out,
+			       s->by_name
+				       ? "    missing: 'null'   # some files lack a column\n"
+				       : "    missing: 'null'   # some rows have fewer values\n");
 	if (s->extra)
 		buf_append_str(out, "    extra: empty   # some rows have more values, which are "
 				    "empty\n");
@@ -355,6 +329,16 @@ static void put_qualifier(const char *name, struct buf *out)
 	buf_release(&text);
 }
 
+/* The default form of a time, milliseconds since 1970, has no earlier times. */
+static void put_value(const struct sniffed *s, struct buf *out)
+{
+	bool early = time_is_early(s);
+
+	buf_append_str(out, early ? "{field: " : "");
+	put_text(out, s->name);
+	buf_append_str(out, early ? ", as: text}" : "");
+}
+
 static void put_cells(const struct columns *c, struct buf *out)
 {
 	buf_append_str(out, "    cells:\n");
@@ -362,7 +346,7 @@ static void put_cells(const struct columns *c, struct buf *out)
 		buf_append_str(out, "      - {family: d, qualifier: ");
 		put_qualifier(c->column[i].name, out);
 		buf_append_str(out, ", value: ");
-		put_text(out, c->column[i].name);
+		put_value(&c->column[i], out);
 		buf_append_str(out, c->column[i].has_nulls ? ", optional: true}\n" : "}\n");
 	}
 }

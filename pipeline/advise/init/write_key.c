@@ -34,10 +34,13 @@ static void put_part(const struct sniffed *s, bool last, const char *why, struct
 	buf_printf(out, "}   # %s\n", why);
 }
 
-/* Return true if the hash needs a field of its own for this column, in which a null is "". */
+/*
+ * Return true if the hash needs a field of its own for this column: a null is "", and a time before
+ * 1970 is a text.
+ */
 static bool has_key_field(const struct sniffed *s, const struct sniffed_key *k)
 {
-	return k->all && s->has_nulls;
+	return k->hash && ((k->all && s->has_nulls) || (time_is_early(s) && !s->has_nulls));
 }
 
 static void put_key_name(const struct sniffed *s, bool null, struct buf *out)
@@ -58,8 +61,7 @@ void key_put_fields(const struct columns *c, const struct sniffed_key *k, struct
 		put_key_name(&c->column[i], true, out);
 		buf_append_str(out, ": {from: ");
 		put_text(out, c->column[i].name);
-		buf_append_str(out, ", default: ''}   # only for the row key, which cannot contain "
-				    "a null\n");
+		buf_append_str(out, ", default: ''}   # only for the row key\n");
 	}
 }
 
