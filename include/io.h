@@ -153,10 +153,12 @@ struct login {
 };
 /*
  * Set the login of the process, before the first thread and the first connection. A keytab's
- * tickets stay in memory. Returns RC_CONFIG if it cannot read the keytab, or if the keytab has no
- * principal.
+ * tickets stay in memory. Returns RC_CONFIG if there is a keytab without a principal. The strings
+ * must live as long as the login.
  */
 int login_use(const struct login *l, struct error *err);
+/* Check that the keytab can be read. */
+int login_check(struct error *err);
 const struct login *login_used(void);
 
 struct login_ticket {

@@ -15,6 +15,7 @@
 #include "encoding.h"
 #include "splits.h"
 #include "error.h"
+#include "io.h"
 #include "mem.h"
 #include "table.h"
 
@@ -472,6 +473,7 @@ struct job {
 	struct kafka_source kafka;
 	/* properties may name code to run; only a trusted caller sets this flag (run.h) */
 	bool allow_code;
+	struct login login; /* the key `security`; the options of a command override it */
 	/*
 	 * the fields of the job file, then the columns that the job uses without a field (as text)
 	 */

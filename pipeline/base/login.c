@@ -37,14 +37,20 @@ int login_use(const struct login *l, struct error *err)
 				 "found a keytab without a principal, expected also --principal "
 				 "NAME@REALM; `klist -kt %s` lists the principals of the keytab",
 				 l->keytab);
-	if (!strchr(l->keytab, ':') && access(l->keytab, R_OK) < 0)
-		return error_set(err, RC_CONFIG, "cannot read the keytab %s: %s", l->keytab,
-				 strerror(errno));
 	char *file = in_file(l->keytab);
 	setenv("KRB5_CLIENT_KTNAME", file, 1);
 	setenv("KRB5CCNAME", MEMORY_CACHE, 1);
 	mem_free(file);
 	return RC_OK;
+}
+
+int login_check(struct error *err)
+{
+	const char *file = login.keytab;
+
+	if (!file || strchr(file, ':') || access(file, R_OK) == 0)
+		return RC_OK;
+	return error_set(err, RC_CONFIG, "cannot read the keytab %s: %s", file, strerror(errno));
 }
 
 const struct login *login_used(void)
@@ -95,7 +101,9 @@ static int no_ticket(OM_uint32 major, OM_uint32 minor, struct error *err)
 {
 	char why[400] = "";
 
-	add_status(why, sizeof why, minor, GSS_C_MECH_CODE);
+	/* an ended ticket has no error of Kerberos */
+	if (minor)
+		add_status(why, sizeof why, minor, GSS_C_MECH_CODE);
 	if (!why[0])
 		add_status(why, sizeof why, major, GSS_C_GSS_CODE);
 	char *help = fix(why);
@@ -171,9 +179,11 @@ int login_ticket(struct login_ticket *out, struct error *err)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	gss_cred_id_t cred = GSS_C_NO_CREDENTIAL;
 	OM_uint32 left = 0, unused;
-	int rc = late_need(LATE_GSSAPI, err);
+	int rc = login_check(err);
 
 	*out = (struct login_ticket){0};
+	if (rc == RC_OK)
+		rc = late_need(LATE_GSSAPI, err);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&lock);

@@ -13,6 +13,7 @@
 #include "stream.h"
 #include "input_options.h"
 #include "reporter.h"
+#include "job_login.h"
 
 static int read_events(struct drift *d, struct arguments *a, const struct job *job,
 		       struct error *err)
@@ -93,6 +94,8 @@ static int run(struct arguments *a)
 					"HOST`");
 	int rc = job_load(&job, a->operand[0], &err);
 	job.allow_code = a->run.allow_code;
+	if (rc == RC_OK)
+		rc = job_login(a, &job, &err);
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a->live, &job, &err);
 	if (rc == RC_OK)

@@ -10,6 +10,7 @@
 #include "input_options.h"
 #include "mem.h"
 #include "reporter.h"
+#include "job_login.h"
 
 int halves_fail(const char *name, const struct error *err)
 {
@@ -40,6 +41,8 @@ static int open_half(struct half_run *h, struct error *err)
 				 "writes",
 				 a->operand[0]);
 	int rc = job_load(&h->job, a->operand[0], err);
+	if (rc == RC_OK)
+		rc = job_login(a, &h->job, err);
 	if (rc == RC_OK)
 		rc = kept_plan_read(&h->plan, a->plan_dir, &h->job, err);
 	return rc;

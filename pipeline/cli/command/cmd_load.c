@@ -13,6 +13,7 @@
 #include "load.h"
 #include "positions.h"
 #include "reporter.h"
+#include "job_login.h"
 
 /* One run of load, unite or replay. */
 struct loading {
@@ -174,6 +175,8 @@ static int open_run(struct loading *r, const char *job_path, struct error *err)
 	r->job.allow_code = a->run.allow_code;
 	a->live.servers = a->hbase;
 	a->live.listener = command_listener("load");
+	if (rc == RC_OK)
+		rc = job_login(a, &r->job, err);
 	if (rc == RC_OK)
 		rc = read_previous(r, err);
 	if (rc == RC_OK)

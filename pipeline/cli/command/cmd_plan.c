@@ -17,6 +17,7 @@
 #include "publish.h"
 #include "planning.h"
 #include "reporter.h"
+#include "job_login.h"
 
 #define SERVERS 8 /* region servers without --servers */
 
@@ -340,6 +341,8 @@ static int open_plan(struct plan_run *r, struct error *err)
 
 	r->job.allow_code = a->run.allow_code;
 	a->live.servers = a->hbase;
+	if (rc == RC_OK)
+		rc = job_login(a, &r->job, err);
 	if (rc == RC_OK)
 		rc = input_complete(a, 1, err);
 	if (rc == RC_OK)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "io.h"
+#include "job_login.h"
 #include "load_dirs.h"
 #include "mem.h"
 
@@ -67,23 +68,36 @@ static int check(const struct arguments *a, size_t operands, struct error *err)
 	return RC_OK;
 }
 
+/* Connects to the live table. The login's names are in *job, which the caller releases. */
+static int connect_as(const struct arguments *a, struct job *job, struct hbase **out,
+		      struct error *err)
+{
+	struct hbase_failure why;
+	int rc = job_load(job, a->operand[0], err);
+
+	if (rc == RC_OK)
+		rc = job_login(a, job, err);
+	return rc ? rc : hbase_open(out, a->hbase, a->user, &why, err);
+}
+
 /* Runs the query. The operands are a job and its loads, or only a job with --hbase. */
 static int answer(const struct arguments *a, size_t n, struct error *err)
 {
 	struct load_dirs dirs = {0};
 	struct scan_place place = {.job = a->operand[0]};
-	struct hbase_failure why;
+	struct job job = {0};
 	int rc = RC_OK;
 
 	for (size_t i = 1; rc == RC_OK && i < n; i++)
 		rc = load_dirs_add(&dirs, a->operand[i], err);
 	if (rc == RC_OK && a->hbase)
-		rc = hbase_open(&place.hbase, a->hbase, a->user, &why, err);
+		rc = connect_as(a, &job, &place.hbase, err);
 	place.dirs = (const char *const *)dirs.path;
 	place.ndirs = dirs.n;
 	if (rc == RC_OK)
 		rc = (a->scan.via ? scan_answer_via : scan_answer)(&a->scan, &place, err);
 	hbase_close(place.hbase);
+	job_release(&job);
 	load_dirs_release(&dirs);
 	return rc;
 }

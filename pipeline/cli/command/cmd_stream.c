@@ -11,6 +11,7 @@
 #include "cli/progress_text.h"
 #include "monitor.h"
 #include "notify.h"
+#include "job_login.h"
 
 struct stream_run {
 	struct arguments *args;
@@ -142,6 +143,8 @@ static int open_job(const struct arguments *a, struct job *job, struct error *er
 	int rc = job_load(job, a->operand[0], err);
 
 	job->allow_code = a->run.allow_code;
+	if (rc == RC_OK)
+		rc = job_login(a, job, err);
 	if (rc == RC_OK && job->source != SOURCE_KAFKA)
 		rc = error_set(err, RC_CONFIG, "%s: found a source of files, expected kafka",
 			       a->operand[0]);

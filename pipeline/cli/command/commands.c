@@ -9,6 +9,7 @@
 
 #include "arguments.h"
 #include "help.h"
+#include "job_login.h"
 #include "mem.h"
 
 extern const struct command init_command, design_command, compare_command, check_command,
@@ -110,7 +111,7 @@ static int run_command(int argc, char **argv)
 	struct arguments a = {.command = c};
 	int rc = arguments_read(&a, argc - 1, argv + 1);
 	struct error err;
-	if (rc == RC_OK && login_use(&a.login, &err)) {
+	if (rc == RC_OK && !logs_in_by_job(c) && job_login(&a, NULL, &err)) {
 		command_misused(c->name, "%s", err.msg);
 		rc = RC_CONFIG;
 	}

@@ -40,6 +40,12 @@ static const struct key keys[] = {
 	 INNER(&table_schema),
 	 .read = read_tables,
 	 .required = true},
+	{.name = "security",
+	 WORDS(MAPPING, NULL,
+	       "the login to clusters with Kerberos or TLS; the options of a command override it",
+	       "security: {principal: etl@EXAMPLE.COM, keytab: /etc/etl.keytab}"),
+	 INNER(&security_schema),
+	 .read = read_security},
 };
 const struct schema job_schema = SCHEMA("the job", keys);
 

@@ -11,8 +11,12 @@
 /* The tables of keys that other files use. */
 extern const struct schema job_schema, source_schema, json_schema, kafka_schema, dialect_schema,
 	field_schema, piece_schema, keep_schema, expect_schema, table_schema, family_schema,
-	cell_schema, delete_schema, regions_schema, spread_schema, attributes_schema;
+	cell_schema, delete_schema, regions_schema, spread_schema, attributes_schema,
+	security_schema;
 extern const struct schema *const part_schemas[]; /* ends with NULL */
+
+/* section_security.c. Slot: struct job. */
+int read_security(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
 /* section_source.c. Slot: struct csv_source. */
 int read_files(struct reader *r, const struct node *n, const struct key *key, void *slot);
