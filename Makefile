@@ -273,7 +273,7 @@ splitter | base | splitter(splits plan ddl)
 hbase | base splitter | rpc(hbase filter)
 model | base splitter hbase | encoding(encoding) question(question) job(event job) field(digits field) key(key)
 hfile | base | hfile(hfile)
-input | base model | files(source input transcode magic block_codec) csv(csv marks) json(json json_paths json_walk) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
+input | base model | files(source input s3_object transcode magic block_codec) csv(csv marks) json(json json_paths json_walk) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
 sort | base splitter | sort(sorter)
 publish | base splitter model hfile input sort | storage(storage) staging(publish half_reports) verify()
 load | base splitter model hbase hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
@@ -288,7 +288,7 @@ endef
 define LIBRARIES
 bzlib.h: input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c model/job/section_map.c
-curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c publish/storage/webhdfs.h
+curl/curl.h: base/late_curl.c input/files/s3_object.c input/kafka/broker_link.c input/kafka/registry.c publish/storage/webhdfs.h
 gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c
 gssapi/gssapi_ext.h: base/late_gssapi_krb5.c base/login.c
 iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c

@@ -1,5 +1,6 @@
 /*
- * input.h - read a file or standard input, plain or compressed, as a stream of decoded bytes
+ * input.h - read a file, an object of S3 or standard input, plain or compressed, as a stream of
+ * decoded bytes
  */
 #ifndef SALTMILL_INPUT_H
 #define SALTMILL_INPUT_H
@@ -8,6 +9,7 @@
 #include "error.h"
 
 struct source_feed;
+struct s3_object;
 
 enum input_kind { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_BZIP2, INPUT_XZ, INPUT_ZIP };
 
@@ -23,6 +25,7 @@ struct input_stream {
 	const char *path;	  /* borrowed */
 	const char *name;	  /* name for messages */
 	int fd;			  /* -1 if closed */
+	struct s3_object *object; /* whose bytes come from `fd`, or NULL */
 	struct input_stamp stamp; /* stamp at the time of open */
 	uint64_t raw_read;	  /* bytes read from fd so far */
 	uint64_t expected;	  /* bytes that the file has, UINT64_MAX if unknown */

@@ -505,6 +505,8 @@ CALL(struct passwd *, getpwuid, (uid_t id), (id), NULL)
 CALL(int, fseeko, (FILE * f, off_t at, int from), (f, at, from), -1)
 CALL(off_t, ftello, (FILE * f), (f), -1)
 CALL(int, socket, (int domain, int type, int protocol), (domain, type, protocol), -1)
+CALL(int, socketpair, (int domain, int type, int protocol, int ends[2]),
+     (domain, type, protocol, ends), -1)
 CALL(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), -1)
 CALL(int, getsockopt, (int fd, int level, int name, void *restrict value, socklen_t *restrict len),
      (fd, level, name, value, len), -1)

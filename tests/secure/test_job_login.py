@@ -84,7 +84,8 @@ def secrets_in(text, keys):
     found = [k for k in keys if k in text or k.hex().encode() in text or base64.b64encode(k) in text]
     found += re.findall(rb"delegation=[^ &\"]{8,}", text)
     for word in re.findall(rb"[A-Za-z0-9_-]{60,}", text):
-        raw = base64.urlsafe_b64decode(word + b"=" * (-len(word) % 4))
+        whole = word[:-1] if len(word) % 4 == 1 else word
+        raw = base64.urlsafe_b64decode(whole + b"=" * (-len(whole) % 4))
         if b"DELEGATION_TOKEN" in raw or b"WEBHDFS delegation" in raw:
             found.append(word)
     return found

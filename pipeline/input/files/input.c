@@ -21,6 +21,7 @@
 #include "mem.h"
 #include "pool.h"
 #include "source.h"
+#include "input/s3_object.h"
 #include "unpack.h"
 #include "hash.h"
 
@@ -61,6 +62,16 @@ static const char *difference(const struct input_stamp *a, const struct input_st
 	return a->changed_ns != b->changed_ns ? "a program changed the file (ctime)" : NULL;
 }
 
+/* An object has no stamp. Its reader demands one version (s3_object.h). */
+static int check_object(const char *uri, struct error *err)
+{
+	struct s3_object *o;
+	int rc = s3_open(&o, uri, err);
+
+	s3_close(o);
+	return rc;
+}
+
 int input_check(const char *path, struct input_stamp *stamp, struct error *err)
 {
 	struct stat st;
@@ -68,6 +79,8 @@ int input_check(const char *path, struct input_stamp *stamp, struct error *err)
 	*stamp = (struct input_stamp){0};
 	if (strcmp(path, "-") == 0)
 		return RC_OK;
+	if (s3_is_object(path))
+		return check_object(path, err);
 	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
 		return error_errno(err, "%s", path);
 	if (S_ISDIR(st.st_mode))
@@ -151,6 +164,9 @@ static int read_raw(struct input_stream *in, uint8_t *dst, size_t cap, size_t *g
 	in->raw_eof = n == 0;
 	in->raw_read += (uint64_t)n;
 	*got = (size_t)n;
+	int rc = n == 0 && in->object ? s3_end(in->object, err) : RC_OK;
+	if (rc)
+		return rc;
 	return check_count(in, err);
 }
 
@@ -261,8 +277,9 @@ static int detect(struct input_stream *in, struct error *err)
 static int open_bytes(struct input_stream *in, const char *path, const struct source_feed *feed,
 		      struct error *err)
 {
-	bool standard = strcmp(path, "-") == 0;
+	bool standard = strcmp(path, "-") == 0, object = s3_is_object(path);
 	struct stat st;
+	int rc = RC_OK;
 
 	*in = (struct input_stream){.path = path,
 				    .name = input_name(feed ? feed->name : path),
@@ -271,9 +288,14 @@ static int open_bytes(struct input_stream *in, const char *path, const struct so
 				    .cut_off = feed && feed->bytes != UINT64_MAX &&
 					       feed->offset + feed->bytes < feed->size,
 				    .fd = -1};
-	in->fd = standard ? STDIN_FILENO : io_open_input(path, err);
-	if (in->fd < 0)
-		return in->fd;
+	if (object)
+		rc = s3_open(&in->object, path, err);
+	if (object && rc == RC_OK)
+		rc = s3_start(in->object, &in->fd, err);
+	else if (!object)
+		in->fd = standard ? STDIN_FILENO : io_open_input(path, err);
+	if (rc || in->fd < 0)
+		return rc ? rc : in->fd;
 	if (fstat(in->fd, &st) != 0)
 		return error_errno(err, "%s", in->name);
 	if (S_ISDIR(st.st_mode))
@@ -547,5 +569,6 @@ void input_close(struct input_stream *in)
 		close(in->fd);
 	else if (in->fed)
 		let_go_of_standard_input();
+	s3_close(in->object);
 	*in = (struct input_stream){.fd = -1};
 }

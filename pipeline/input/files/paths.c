@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "input/s3_object.h"
+
 struct list {
 	struct arena *arena;
 	const char **paths;
@@ -105,10 +107,24 @@ static int add_pattern(struct list *l, const char *name, struct error *err)
 	return RC_OK;
 }
 
+static int add_object(struct list *l, const char *name, struct error *err)
+{
+	if (strpbrk(name, "*?[") || name[strlen(name) - 1] == '/')
+		return error_set(err, RC_CONFIG,
+				 "%s: found a pattern or a folder, expected an object, because "
+				 "patterns and folders work only for files; list the objects with "
+				 "`aws s3 ls`",
+				 name);
+	add(l, name, false);
+	return RC_OK;
+}
+
 static int add_name(struct list *l, const char *name, struct error *err)
 {
 	struct stat st;
 
+	if (s3_is_object(name))
+		return add_object(l, name, err);
 	if (strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0 ||
 	    strncmp(name, "s3://", 5) == 0)
 		return error_set(

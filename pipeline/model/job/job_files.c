@@ -8,7 +8,8 @@ const char *job_path(struct job *job, const char *name)
 {
 	char *full;
 
-	if (name[0] == '/' || strcmp(name, "-") == 0 || strcmp(job->dir, ".") == 0)
+	if (name[0] == '/' || strncmp(name, "s3://", 5) == 0 || strcmp(name, "-") == 0 ||
+	    strcmp(job->dir, ".") == 0)
 		return name;
 	full = mem_format("%s/%s", job->dir, name);
 	const char *kept = arena_strdup(&job->arena, full);

@@ -183,8 +183,8 @@ void job_digest_set(struct job *job, struct bytes text);
 /* job_files.c. Add a file to the job's digest, because the job depends on the file. */
 void job_digest_add(struct job *job, struct bytes file);
 /*
- * job_files.c. Resolve a path of the job file against the job file's folder. "-" and absolute paths
- * do not change.
+ * job_files.c. Resolve a path of the job file against the job file's folder. "-", absolute paths and
+ * objects of S3 do not change.
  */
 const char *job_path(struct job *job, const char *name);
 
