@@ -373,9 +373,11 @@ bool json_bulk_split(struct bytes record, struct bytes *action, struct bytes *me
 
 void json_walk(struct json_walk *w, struct bytes text, bool final, struct json_walked *out)
 {
-	const uint8_t *start = text.len ? text.ptr : (const uint8_t *)"";
-	struct walk_text t = {
-		.start = start, .p = start, .end = start + text.len, .done = start, .final = final};
+	struct walk_text t = {.start = text.ptr,
+			      .p = text.ptr,
+			      .end = text.ptr + text.len,
+			      .done = text.ptr,
+			      .final = final};
 
 	if (w->layout == JSON_BULK)
 		walk_bulk(&t);

@@ -85,6 +85,7 @@ int documents_cut(struct source *s, struct source_worker *w, struct error *err)
 	struct json_walked walked;
 
 	piece->len = 0;
+	buf_reserve(piece, c->rest.len + 1); /* so an empty piece is not NULL */
 	buf_append(piece, c->rest.ptr, c->rest.len);
 	c->rest.len = 0;
 	for (;;) {
