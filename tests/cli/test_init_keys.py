@@ -140,6 +140,12 @@ def test_wrong_keys_and_questions(tmp_path, saltmill, words, said):
     assert r.returncode == 2 and said in r.stderr and r.stdout == "", r
 
 
+def test_a_log_has_its_own_key(tmp_path, saltmill):
+    (tmp_path / "a.log").write_text('1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET / HTTP/1.0" 200 23\n' * 3)
+    r = init(saltmill, tmp_path, "a.log", "--key", "host")
+    assert r.returncode == 2 and "--key: found a log, whose job has its own row key" in r.stderr
+
+
 def test_the_key_of_a_question(tmp_path, saltmill):
     """`owner = ? latest 20` needs the owner first, then the time, and a column that separates the events."""
     r = random.Random(3)

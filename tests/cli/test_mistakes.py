@@ -124,6 +124,12 @@ def test_in_the_job(saltmill, folder, was, written, said):
     assert r.returncode == 2 and said in r.stderr, r.stderr
 
 
+def test_a_field_may_be_named_now(saltmill, folder):
+    job = JOB.replace("at: {type: time, format: iso8601}", "now: {from: at, type: time, format: iso8601}")
+    (folder / "now.yaml").write_text(job.replace("timestamp: at", "timestamp: now"), encoding="utf-8")
+    assert run(saltmill, folder, "check", "now.yaml").returncode == 0
+
+
 def test_the_fixes_are_right(saltmill, folder):
     """A job with the texts that the messages propose."""
     job = JOB.replace("id: u64", "id: i64").replace("as: u64", "as: i64").replace("[e.csv]", '[e.tsv], delimiter: "\\t"')

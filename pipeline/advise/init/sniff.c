@@ -66,6 +66,11 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		return rc;
 	if (!c->schema && !c->json) {
 		if (log_write(l, file, name, &out->yaml)) {
+			if (out->key)
+				return error_set(err, RC_CONFIG,
+						 "--key: found a log, whose job has its own row "
+						 "key; run init without --key, and change "
+						 "`rowkey` in the job");
 			out->rows = l->n - l->nblank;
 			return RC_OK;
 		}

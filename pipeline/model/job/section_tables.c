@@ -8,6 +8,14 @@ static const struct choice duplicate_rules[] = {{"last", DUPLICATES_LAST},
 						{"first", DUPLICATES_FIRST},
 						{"error", DUPLICATES_ERROR}};
 
+static bool has_field(const struct job *job, const char *name)
+{
+	for (size_t i = 0; i < job->nfields; i++)
+		if (strcmp(job->fields[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static int read_timestamp(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct job_table *t = slot;
@@ -24,7 +32,8 @@ static int read_timestamp(struct reader *r, const struct node *n, const struct k
 	if (n->kind == NODE_SCALAR && n->text[0] == '-')
 		return expected(r, n, key->name,
 				"milliseconds since 1970, or a field of type time");
-	if (n->kind == NODE_SCALAR && strcasecmp(n->text, "now") == 0)
+	if (n->kind == NODE_SCALAR && strcasecmp(n->text, "now") == 0 &&
+	    !has_field(r->job, n->text))
 		return expected(r, n, key->name,
 				"a field of type time, or milliseconds since 1970: a load never "
 				"uses the clock, so that it can be repeated");
