@@ -24,7 +24,7 @@ def signature(secret, scope, stamp, method, path, query, headers, signed, payloa
 
 
 class S3:
-    """`objects` maps (bucket, key) to bytes. `faults` lists what the next GETs do: "503", "cut", "change", or None."""
+    """`objects` maps (bucket, key) to bytes. `faults` lists what the next GETs do: "503", "cut", "stall", "change", or None."""
 
     def __init__(self):
         self.objects, self.faults, self.asked, self.secret, self.session = {}, [], [], SECRET, None
@@ -116,8 +116,11 @@ class S3:
         to.send_header("Content-Length", str(len(data) - start))
         to.end_headers()
         if to.command == "GET":
-            end = start + (len(data) - start) // 3 + 1 if fault == "cut" else len(data)
+            end = start + (len(data) - start) // 3 + 1 if fault in ("cut", "stall") else len(data)
             to.wfile.write(data[start:end])
+            if fault == "stall":
+                to.connection.settimeout(60)
+                to.rfile.read(1)
             if fault == "cut":
                 to.close_connection = True
                 to.connection.shutdown(2)

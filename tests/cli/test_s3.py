@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -125,3 +126,18 @@ def test_a_changed_object(s3, load, tmp_path):
     done = load("s3://b/rows.csv")
     assert done.returncode == 1 and "s3://b/rows.csv: the object changed during the load" in done.stderr, done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_signal(saltmill, s3, tmp_path):
+    """A signal ends a load at once, also if the server has stopped sending."""
+    s3.objects["b", "rows.csv"] = ROWS
+    s3.faults = ["stall"] * 5
+    command = [saltmill, "load", tmp_path / "job.yaml", "s3://b/rows.csv", "-o", tmp_path / "out", "--quiet"]
+    with subprocess.Popen(command, env={**os.environ, **s3.env()}) as waiting:
+        while not any(fault == "stall" for *_, fault in s3.asked):
+            time.sleep(0.1)
+        time.sleep(0.5)
+        began = time.monotonic()
+        waiting.terminate()
+        assert waiting.wait(60) == 143
+    assert time.monotonic() - began < 20 and not (tmp_path / "out").exists()

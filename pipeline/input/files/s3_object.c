@@ -8,6 +8,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ struct s3_object {
 	int to; /* the thread's end of the socket, -1 if there is no thread */
 	pthread_t thread;
 	bool started, reader_gone;
+	_Atomic bool closing; /* the reader wants no more bytes */
 	struct error failure; /* of the thread; its code is RC_OK if all bytes were passed on */
 };
 
@@ -55,10 +57,12 @@ struct s3_answer {
 
 /* --- one exchange --- */
 
-static int stop_on_signal(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+static int stop_early(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
-	(void)ctx, (void)a, (void)b, (void)c, (void)d;
-	return stop_flag != 0;
+	const struct s3_object *o = ctx;
+
+	(void)a, (void)b, (void)c, (void)d;
+	return stop_flag != 0 || o->closing;
 }
 
 /* Copy the value of a header line with this name. */
@@ -153,7 +157,8 @@ static void set_up(CURL *c, struct s3_answer *a, const char *user, const char *s
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, a);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->why);
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, stop_on_signal);
+	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, stop_early);
+	curl_easy_setopt(c, CURLOPT_XFERINFODATA, o);
 }
 
 static struct curl_slist *add_line(struct curl_slist *list, const char *name, const char *value)
@@ -321,7 +326,7 @@ static void *read_all(void *ctx)
 	double until = clock_seconds() + PATIENCE_S;
 	struct s3_answer a;
 
-	for (unsigned n = 0; o->got < o->bytes && !o->reader_gone; n++) {
+	for (unsigned n = 0; o->got < o->bytes && !o->reader_gone && !o->closing; n++) {
 		uint64_t before = o->got;
 
 		exchange(o, false, &a);
@@ -329,7 +334,8 @@ static void *read_all(void *ctx)
 			n = 0;
 			until = clock_seconds() + PATIENCE_S;
 		}
-		if (o->got < o->bytes && !o->reader_gone && try_again(o, &a, n, until, &o->failure))
+		if (o->got < o->bytes && !o->reader_gone && !o->closing &&
+		    try_again(o, &a, n, until, &o->failure))
 			break;
 	}
 	shutdown(o->to, SHUT_WR);
@@ -365,6 +371,7 @@ void s3_close(struct s3_object *o)
 {
 	if (!o)
 		return;
+	o->closing = true;
 	if (o->started)
 		pthread_join(o->thread, NULL);
 	if (o->to >= 0)
