@@ -34,7 +34,7 @@ PARTITIONS, EVENTS = 2, 150  # events of each partition; a load of the stream ha
 
 JOB = """\
 source:
-  kafka: {{brokers: "{brokers}", topic: {topic}, format: json, start: earliest, roll: {{rows: {rows}}}}}
+  kafka: {{brokers: "{brokers}", topic: {topic}, format: json, start: earliest, patience: 5s, roll: {{rows: {rows}}}}}
 fields:
   ts: {{type: time, unit: ms, from: $timestamp}}
 tables:

@@ -19,7 +19,7 @@ int room_wait(double *since, const struct job *job, uint64_t patience_s,
 	      const struct listener *listener, struct error *err)
 {
 	uint64_t patience = job->kafka.patience_s ? job->kafka.patience_s : patience_s;
-	double now = clock_seconds();
+	double now = clock_seconds(), until = now + ROOM_S;
 	int rc = RC_OK;
 
 	if (*since == 0) {
@@ -31,7 +31,10 @@ int room_wait(double *since, const struct job *job, uint64_t patience_s,
 	}
 	if (patience != DURATION_FOREVER && now - *since > (double)patience)
 		return err->code;
-	while (rc == RC_OK && clock_seconds() < now + ROOM_S) {
+	/* a short patience ends the wait early, and then the last retry follows */
+	if (patience != DURATION_FOREVER && *since + (double)patience < until)
+		until = *since + (double)patience;
+	while (rc == RC_OK && clock_seconds() < until) {
 		clock_sleep_ms(LOOK_MS);
 		rc = stop_check(err);
 	}
