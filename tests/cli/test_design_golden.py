@@ -3,6 +3,7 @@ import bisect
 import collections
 import functools
 import json
+import re
 import subprocess
 from datetime import datetime
 
@@ -241,6 +242,14 @@ def test_settings_of_families(sets, tmp_path):
     (tmp_path / "mine.yaml").write_text(job)
     design(tmp_path / "mine.yaml", *asks("customer = ? latest 20", "100/s"), "-o", tmp_path / "again")
     assert "d: {bloomfilter: NONE, blocksize: 256K, versions: 1, " in (tmp_path / "again" / "job.yaml").read_text()
+
+
+def test_a_table_after_an_odd_field(tmp_path):
+    """A further table has the name of its first field. HBase accepts only letters, digits, _ . and - in it."""
+    (tmp_path / "n.csv").write_text("id,user <id>,at\n" + "".join(f"{i},w{i * 7919 % 50},{1735689600000 + i * 1000}\n" for i in range(2000)))
+    design(tmp_path / "n.csv", *asks("`user <id>` = ? latest 3", "5/s", "id = ?", "3/s"), "--rows", "1G", "-o", tmp_path / "out")
+    names = re.findall(r'- name: "([^"]+)"', (tmp_path / "out" / "job.yaml").read_text())
+    assert names in (["n", "n_by_id"], ["n", "n_by_user__id_"])
 
 
 def test_constants(sets, tmp_path):

@@ -1,6 +1,7 @@
 /* explain_designs.c - turn ranked combinations into designs with figures and sentences */
 #include "explain_designs.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -475,17 +476,25 @@ static void note_best(struct describer *b, const struct design *best)
 	}
 }
 
+/* Return the name of a further table. A byte that HBase does not accept becomes an underscore. */
+static const char *further_name(const struct describer *b, const char *base, const char *field,
+				size_t t)
+{
+	char *name = arena_format(b->a, "%s_by_%s%s", base, field, t > 1 ? "_2" : "");
+
+	for (char *c = name + strlen(base); *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("_.-", *c))
+			*c = '_';
+	return name;
+}
+
 /* Name the tables of a new design after the first table of the job and their first field. */
 static void name_tables(struct describer *b, struct design *g)
 {
 	const char *base = b->d->e->job->tables[0].schema.name;
 
-	for (size_t t = 0; t < g->ntables; t++) {
-		const char *field = g->tables[t].first_field;
-
-		g->tables[t].name =
-			t ? arena_format(b->a, "%s_by_%s%s", base, field, t > 1 ? "_2" : "") : base;
-	}
+	for (size_t t = 0; t < g->ntables; t++)
+		g->tables[t].name = t ? further_name(b, base, g->tables[t].first_field, t) : base;
 }
 
 static void set_load_of(struct design_result *out, const struct designer *d, size_t designs)
