@@ -163,6 +163,7 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
 @pytest.mark.parametrize("data,doubt", [
     (b"Store;Berlin;\nid;day;v\n" + ROWS.replace(b",", b";"), "a line above the rows has as many values as a row"),
     (b"id;dir\n" + b"".join(b"%d;C:\\\\t%d\n" % (i, i % 3) for i in range(9)), "each backslash is doubled"),
+    (b"".join(b"%d,5;%d,7\n" % (i, i) for i in range(9)), "another delimiter is in each row, equally often"),
     (b"type,n\ntype,1\nkind,2\n", "the first row may be data"),
 ])
 def test_other_doubts(tmp_path, saltmill, data, doubt):

@@ -240,8 +240,8 @@ static uint8_t find_quote(const struct lines *l)
 		struct bytes t = line_text(l, i);
 
 		for (size_t k = 0; k < t.len; k++) {
-			bool begins = k == 0 || memchr(",;\t|", t.ptr[k - 1], 4);
-			bool ends = k + 1 == t.len || memchr(",;\t|", t.ptr[k + 1], 4);
+			bool begins = k == 0 || memchr(",;\t|^~", t.ptr[k - 1], 6);
+			bool ends = k + 1 == t.len || memchr(",;\t|^~", t.ptr[k + 1], 6);
 
 			ones += t.ptr[k] == '\'' && begins != ends;
 			twos += t.ptr[k] == '"' && begins != ends;
@@ -278,6 +278,32 @@ static bool has_marked_rows(struct sniffed_shape *s, const struct lines *l)
 	s->doubt = "some lines that begin with # have as many values as a row, but the job skips "
 		   "them; if they are rows, remove `comment`";
 	return false;
+}
+
+static size_t count_byte(struct bytes t, uint8_t byte)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t.len; i++)
+		n += t.ptr[i] == byte;
+	return n;
+}
+
+/* Note a doubt if rows between commas have another delimiter equally often: the comma may be decimal. */
+void delimiter_doubt(struct sniffed_shape *s, const struct lines *l)
+{
+	for (const char *d = ";\t|^~"; *d && s->delimiter == ',' && !s->one && !s->doubt; d++) {
+		size_t first = next_row(s, l, s->first), want, rows = 0, equal = 0;
+
+		want = first < s->end ? count_byte(line_text(l, first), (uint8_t)*d) : 0;
+		for (size_t i = first; i < s->end && want; rows++) {
+			equal += count_byte(line_text(l, i), (uint8_t)*d) == want;
+			i = next_row(s, l, i + 1);
+		}
+		if (rows > 1 && equal * 20 >= rows * 19)
+			s->doubt = "another delimiter is in each row, equally often; compare some "
+				   "values with the source, and see `delimiter`";
+	}
 }
 
 void preamble_doubt(struct sniffed_shape *s, const struct lines *l)

@@ -82,8 +82,8 @@ void row_fit_see(struct row_fit *f, const struct event *ev)
 
 	f->row = mem_grow(f->row, f->n, sizeof *f->row);
 	for (size_t k = 0; k < f->ncolumns; k++) {
-		const struct column *c = &ev->columns[k];
-		struct bytes t = bytes_of(c->ptr, c->absent ? 0 : c->len);
+		const struct column *c = k < ev->ncolumns ? &ev->columns[k] : NULL;
+		struct bytes t = c && !c->absent ? bytes_of(c->ptr, c->len) : bytes_of("", 0);
 		uint8_t kind = (uint8_t)kind_of_text(t);
 		bool name = kind != KIND_EMPTY && bytes_eq(t, bytes_str(f->names[k]));
 

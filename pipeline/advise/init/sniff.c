@@ -84,8 +84,10 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			rc = special_look(c, &s, l, file, err);
 		else if (rc == RC_OK)
 			look_at_rows(c, &s, l);
-		if (rc == RC_OK && !s.special && !s.by_name && !s.fields)
+		if (rc == RC_OK && !s.special && !s.by_name && !s.fields) {
 			preamble_doubt(&s, l);
+			delimiter_doubt(&s, l);
+		}
 		if (rc)
 			return rc;
 	}

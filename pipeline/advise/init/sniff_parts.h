@@ -114,6 +114,8 @@ size_t next_row(const struct sniffed_shape *s, const struct lines *l, size_t lin
 void shape_find(struct sniffed_shape *s, const struct lines *l);
 /* Note a doubt if a line above the rows has values for most columns. */
 void preamble_doubt(struct sniffed_shape *s, const struct lines *l);
+/* Note a doubt if rows between commas have another delimiter equally often: the comma may be decimal. */
+void delimiter_doubt(struct sniffed_shape *s, const struct lines *l);
 /* Count the values that are not blank. */
 size_t row_count_values(const struct sniffed_row *r);
 /* Return true if all values are names. One of three or more values may be empty (dialect.c). */
