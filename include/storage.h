@@ -54,6 +54,8 @@ void storage_close(struct storage *s); /* NULL is fine */
  * makes each request once, and ends it after a few seconds.
  */
 void storage_hurry(struct storage *s);
+/* Return true if the files are on this machine, so that functions with local paths can read them. */
+bool storage_is_here(const struct storage *s);
 /* Return the URI's path, without a final slash. */
 const char *storage_path(const struct storage *s);
 /* Return the user name that the storage uses, or NULL if there is no user name. */
@@ -126,6 +128,13 @@ int storage_remove(struct storage *s, const char *path, struct error *err);
 /* Append a whole file of at most `most` bytes to `out`. Returns RC_LIMIT if the file is larger. */
 int storage_read(struct storage *s, const char *path, size_t most, struct buf *out,
 		 struct error *err);
+
+/*
+ * Read `len` bytes of a file from `offset` on. The range must be within the file. Returns RC_DATA if
+ * the file is shorter.
+ */
+int storage_read_at(struct storage *s, const char *path, uint64_t offset, void *to, size_t len,
+		    struct error *err);
 
 /*
  * A delegation token, with which the servers of a secured cluster read the user's files (Hadoop's

@@ -335,7 +335,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         fault = self.tree.fault(path, "oldsum encrypted coded unclosed")
         node = self.tree.need(path)
         if op == "OPEN":
-            return self.answer(200, node["data"])
+            start = int(query.get("offset", 0))
+            return self.answer(200, node["data"][start:start + int(query.get("length", len(node["data"])))])
         if fault == "unclosed":
             raise Refusal(403, "IOException", f"Fail to get checksum, since file {path} is under construction.")
         other = bytes(b ^ 1 for b in node["data"]) if fault in ("encrypted", "coded") else node["data"]

@@ -90,6 +90,10 @@ static void written_and_read(void **state)
 	struct buf few = {0};
 	assert_int_equal(storage_read(s, path, 6, &few, &err), RC_LIMIT);
 	buf_release(&few);
+	char part[3];
+	assert_int_equal(storage_read_at(s, path, 2, part, sizeof part, &err), RC_OK);
+	assert_memory_equal(part, "e t", sizeof part);
+	assert_true(storage_read_at(s, path, 5, part, sizeof part, &err) < 0);
 	/* a write overwrites no file, and an aborted write leaves no file */
 	assert_int_equal(storage_begin(s, &f, path, 0, &err), RC_IO);
 	assert_null(f);

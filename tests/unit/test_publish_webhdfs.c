@@ -98,6 +98,12 @@ static void assert_same(struct storage *s, const char *path, const char *local)
 	assert_int_equal(storage_read(s, path, 1 << 24, &a, &err), RC_OK);
 	assert_int_equal(io_read_file(local, &b, &err), RC_OK);
 	assert_true(bytes_eq(buf_bytes(&a), buf_bytes(&b)));
+	uint8_t part[1000];
+	size_t n = b.len < sizeof part ? b.len : sizeof part;
+	assert_int_equal(storage_read_at(s, path, b.len - n, part, n, &err), RC_OK);
+	assert_memory_equal(part, b.ptr + b.len - n, n);
+	if (n)
+		assert_int_equal(storage_read_at(s, path, b.len - n + 1, part, n, &err), RC_DATA);
 	buf_release(&a);
 	buf_release(&b);
 }

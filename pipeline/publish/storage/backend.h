@@ -44,6 +44,8 @@ struct storage_backend {
 	int (*remove)(struct storage *s, const char *path, struct error *err);
 	int (*read)(struct storage *s, const char *path, size_t most, struct buf *out,
 		    struct error *err);
+	int (*read_at)(struct storage *s, const char *path, uint64_t offset, void *to, size_t len,
+		       struct error *err);
 	int (*put)(struct storage *s, const char *local, const char *path, unsigned mode,
 		   struct storage_info *out, bool *kept, struct error *err);
 	int (*begin)(struct storage *s, void **file, const char *path, unsigned mode,

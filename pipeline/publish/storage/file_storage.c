@@ -175,6 +175,18 @@ static int read_whole(struct storage *s, const char *path, size_t most, struct b
 	return io_read_file_upto(path, most, out, err);
 }
 
+static int read_part(struct storage *s, const char *path, uint64_t offset, void *to, size_t len,
+		     struct error *err)
+{
+	(void)s;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "cannot open %s", path);
+	int rc = io_pread(fd, to, len, offset, path, err);
+	close(fd);
+	return rc;
+}
+
 /* --- files to write --- */
 
 struct local_file {
@@ -312,6 +324,7 @@ const struct storage_backend file_storage = {.schemes = schemes,
 					     .move = move,
 					     .remove = remove_all,
 					     .read = read_whole,
+					     .read_at = read_part,
 					     .put = put,
 					     .begin = begin,
 					     .add = add,

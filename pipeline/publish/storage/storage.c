@@ -100,6 +100,11 @@ void storage_hurry(struct storage *s)
 		s->backend->hurry(s);
 }
 
+bool storage_is_here(const struct storage *s)
+{
+	return !s->backend->remote;
+}
+
 const char *storage_path(const struct storage *s)
 {
 	return s->path;
@@ -192,6 +197,12 @@ int storage_read(struct storage *s, const char *path, size_t most, struct buf *o
 		 struct error *err)
 {
 	return s->backend->read(s, path, most, out, err);
+}
+
+int storage_read_at(struct storage *s, const char *path, uint64_t offset, void *to, size_t len,
+		    struct error *err)
+{
+	return s->backend->read_at(s, path, offset, to, len, err);
 }
 
 int storage_put(struct storage *s, const char *local, const char *path, unsigned mode,

@@ -1,6 +1,7 @@
 /* webhdfs.c - read and write HDFS, for webhdfs://, swebhdfs:// and hdfs:// (README.md 2) */
 #include "webhdfs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -236,6 +237,27 @@ static int read_whole(struct storage *s, const char *path, size_t most, struct b
 	return rc;
 }
 
+static int read_part(struct storage *s, const char *path, uint64_t offset, void *to, size_t len,
+		     struct error *err)
+{
+	struct webhdfs *w = s->self;
+	struct webhdfs_answer a = {0};
+	char *query = mem_format("op=OPEN&offset=%" PRIu64 "&length=%zu", offset, len);
+	int rc = webhdfs_fetch(w, path, query, len, &a, err);
+
+	if (rc == RC_OK && a.status != 200)
+		rc = webhdfs_refused(w, "read", path, &a, err);
+	else if (rc == RC_OK && a.body.len != len)
+		rc = error_set(err, RC_DATA,
+			       "%s: found %zu bytes from byte %" PRIu64 " on, expected %zu", path,
+			       a.body.len, offset, len);
+	if (rc == RC_OK && len)
+		memcpy(to, a.body.ptr, len);
+	webhdfs_answer_release(&a);
+	mem_free(query);
+	return rc;
+}
+
 int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct error *err)
 {
 	struct webhdfs_answer a = {0};
@@ -432,6 +454,7 @@ const struct storage_backend webhdfs_storage = {.schemes = schemes,
 						.move = move,
 						.remove = remove_all,
 						.read = read_whole,
+						.read_at = read_part,
 						.put = webhdfs_put,
 						.begin = webhdfs_begin,
 						.add = webhdfs_add,
