@@ -376,4 +376,61 @@ int precheck_state(const char *table, enum hbase_table_state state, struct hbase
 int precheck_enabled(struct hbase *h, const char *table, struct hbase_failure *why,
 		     struct error *err);
 
+/*
+ * --- disk: HBase's files beside a table's store files ---
+ *
+ * Results are in the arena. Functions return RC_DATA if `file` is not such a file.
+ */
+
+/* Rows of a store file that a reference selects: rows from `row` on, or the rows before it. */
+struct disk_half {
+	struct bytes row;
+	bool top;
+};
+struct disk_region {
+	const char *name;  /* encoded name, which is the name of the region's folder */
+	const char *table; /* "ns:table", or "table" in the default namespace */
+	struct bytes start, end;
+	uint64_t id;	/* a region has a larger id than the regions that it replaces */
+	bool is_parent; /* the region was split, and others have its rows */
+	bool is_replica;
+};
+struct disk_file {
+	const char *name;
+	bool is_half;
+	struct disk_half half;
+};
+struct disk_store {
+	const char *family;
+	struct disk_file *files;
+	size_t nfiles;
+};
+/* A region of a snapshot, with the store files that it had. */
+struct disk_region_files {
+	struct disk_region region;
+	struct disk_store *stores;
+	size_t nstores;
+};
+struct disk_manifest {
+	struct description table;
+	struct disk_region_files *regions;
+	size_t nregions;
+};
+/* Read a table's descriptor (.tableinfo). */
+int disk_read_table(struct bytes file, struct description *out, struct arena *a, struct error *err);
+int disk_read_region(struct bytes file, struct disk_region *out, struct arena *a,
+		     struct error *err); /* .regioninfo */
+int disk_read_half(struct bytes file, struct disk_half *out, struct arena *a,
+		   struct error *err); /* a reference */
+/* Set *out if `list`, a file's COMPACTION_EVENT_KEY, has the name of this store file. */
+int disk_names_compacted(struct bytes list, const char *name, bool *out, struct error *err);
+/* Read the table and the version of the format from .snapshotinfo. */
+int disk_read_snapshot(struct bytes file, const char **table, uint64_t *version, struct arena *a,
+		       struct error *err);
+int disk_read_manifest(struct bytes file, struct disk_manifest *out, struct arena *a,
+		       struct error *err); /* data.manifest */
+/* Append the region of a region-manifest file to the manifest. */
+int disk_read_region_files(struct bytes file, struct disk_manifest *out, struct arena *a,
+			   struct error *err);
+
 #endif

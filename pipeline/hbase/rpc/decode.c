@@ -253,8 +253,7 @@ static int take_family(struct bytes message, struct described *out, struct arena
 	return rc < 0 ? rc : RC_OK;
 }
 
-static int take_schema(struct bytes message, struct description *out, struct arena *a,
-		       struct error *err)
+int decode_schema(struct bytes message, struct description *out, struct arena *a, struct error *err)
 {
 	struct pb_field f;
 	struct described family;
@@ -283,7 +282,7 @@ int decode_table(struct bytes message, struct description *out, struct arena *a,
 
 	*out = (struct description){0};
 	int rc = take_field(message, 1, PB_BYTES, &f, exists, err);
-	return rc || !*exists ? rc : take_schema(f.bytes, out, a, err);
+	return rc || !*exists ? rc : decode_schema(f.bytes, out, a, err);
 }
 
 const char *decode_table_name(struct arena *a, struct bytes space, struct bytes table)
@@ -297,7 +296,7 @@ const char *decode_table_name(struct arena *a, struct bytes space, struct bytes 
 	return kept;
 }
 
-static int take_name(struct bytes schema, struct hbase_tables *out, struct error *err)
+int decode_schema_name(struct bytes schema, const char **out, struct arena *a, struct error *err)
 {
 	struct pb_field name = {0}, space = {0}, table = {0};
 	int rc = take_field(schema, SCHEMA_NAME, PB_BYTES, &name, NULL, err);
@@ -306,11 +305,20 @@ static int take_name(struct bytes schema, struct hbase_tables *out, struct error
 		rc = take_field(name.bytes, 1, PB_BYTES, &space, NULL, err);
 	if (rc == RC_OK)
 		rc = take_field(name.bytes, 2, PB_BYTES, &table, NULL, err);
+	if (rc == RC_OK)
+		*out = decode_table_name(a, space.bytes, table.bytes);
+	return rc;
+}
+
+static int take_name(struct bytes schema, struct hbase_tables *out, struct error *err)
+{
+	struct hbase_table table = {0};
+	int rc = decode_schema_name(schema, &table.name, &out->arena, err);
+
 	if (rc)
 		return rc;
 	out->item = arena_grow(&out->arena, out->item, out->count, sizeof *out->item);
-	out->item[out->count++] = (struct hbase_table){
-		.name = decode_table_name(&out->arena, space.bytes, table.bytes)};
+	out->item[out->count++] = table;
 	return RC_OK;
 }
 

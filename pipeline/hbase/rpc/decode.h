@@ -38,6 +38,12 @@ struct region_info {
 	int32_t replica;
 };
 int decode_region_info(struct bytes message, struct region_info *out, struct error *err);
+/* Return the encoded name of the region, its folder's name (RegionInfo.encodeRegionName). */
+struct bytes decode_region_name(const struct region_info *info, struct arena *a);
+/* Read a TableSchema: its attributes and families, or its name. */
+int decode_schema(struct bytes message, struct description *out, struct arena *a,
+		  struct error *err);
+int decode_schema_name(struct bytes schema, const char **out, struct arena *a, struct error *err);
 /* Read a GetTableDescriptorsResponse with at most one table into the arena. */
 int decode_table(struct bytes message, struct description *out, struct arena *a, bool *exists,
 		 struct error *err);

@@ -103,6 +103,27 @@ static void add_parent(struct hbase_regions *r, struct bytes encoded)
 	r->parents[r->nparents++] = encoded;
 }
 
+struct bytes decode_region_name(const struct region_info *info, struct arena *a)
+{
+	struct buf name = {0}, hex = {0};
+	uint8_t digest[16];
+
+	if (info->space.len && !bytes_eq(info->space, bytes_str("default"))) {
+		buf_append(&name, info->space.ptr, info->space.len);
+		buf_put(&name, ':');
+	}
+	buf_append(&name, info->table.ptr, info->table.len);
+	buf_put(&name, ',');
+	buf_append(&name, info->start.ptr, info->start.len);
+	buf_printf(&name, ",%" PRIu64, info->id);
+	md5(buf_bytes(&name), digest);
+	bytes_hex(&hex, bytes_of(digest, sizeof digest));
+	struct bytes kept = arena_bytes(a, buf_bytes(&hex));
+	buf_release(&hex);
+	buf_release(&name);
+	return kept;
+}
+
 /*
  * Record a region that HBase merged into this region. The columns info:merge0000 and so on contain
  * the RegionInfo of such regions.
@@ -110,26 +131,11 @@ static void add_parent(struct hbase_regions *r, struct bytes encoded)
 static int take_merged(struct hbase_regions *r, struct bytes message, struct error *err)
 {
 	struct region_info info;
-	struct buf name = {0}, hex = {0};
-	uint8_t digest[16];
 	int rc = decode_region_info(message, &info, err);
 
-	if (rc)
-		return rc;
-	if (info.space.len && !bytes_eq(info.space, bytes_str("default"))) {
-		buf_append(&name, info.space.ptr, info.space.len);
-		buf_put(&name, ':');
-	}
-	buf_append(&name, info.table.ptr, info.table.len);
-	buf_put(&name, ',');
-	buf_append(&name, info.start.ptr, info.start.len);
-	buf_printf(&name, ",%" PRIu64, info.id);
-	md5(buf_bytes(&name), digest); /* RegionInfo.encodeRegionName */
-	bytes_hex(&hex, bytes_of(digest, sizeof digest));
-	add_parent(r, arena_bytes(&r->arena, buf_bytes(&hex)));
-	buf_release(&hex);
-	buf_release(&name);
-	return RC_OK;
+	if (rc == RC_OK)
+		add_parent(r, decode_region_name(&info, &r->arena));
+	return rc;
 }
 
 /* End a row. Add the row's region, unless it is the parent of a split, or a replica. */
