@@ -3,6 +3,7 @@
  *
  *   query_open, query_next*, query_explain, query_close               HFiles
  *   published_open, query_open(p.families, ...), published_release    HFiles of published loads
+ *   offline_open, query_open(p.families, ...), published_release      store files of HBase
  *   live_open, live_next*, live_explain, live_close                   a live table
  *
  * The rules are those of HBase 2.6 (pipeline/read/query/README.md). Answers of any size are
@@ -34,6 +35,11 @@ struct query_family {
 	enum keep_deleted keep_deleted;
 };
 
+/* The rows from `start` up to, but without, `stop`. Empty means unbounded. */
+struct query_range {
+	struct bytes start, stop;
+};
+
 /*
  * A file of a family. If files have equal cells, the cell of the file with the greatest `age_rank`
  * (the newest load) wins.
@@ -48,7 +54,17 @@ struct query_file {
 	size_t family;	  /* index in the query's families */
 	uint64_t age_rank;
 	struct bytes first_row, last_row; /* first_row empty means unknown */
-	struct progress *progress;	  /* NULL means no counting */
+	struct query_range rows; /* rows of the file that belong to the table; {0} means all */
+	/* the scan leaves out other rows; if false, they are an error */
+	bool is_half;
+	/*
+	 * A region server wrote or loaded the file. Sequence ids decide between equal cells of files
+	 * with the same `age_rank` (README.md 1). `newer` is added to the file's sequence id.
+	 */
+	bool of_server;
+	unsigned newer;
+	const void *place;	   /* for `open` */
+	struct progress *progress; /* NULL means no counting */
 };
 /*
  * Open a file by its path, as a function for query_file.open. f->progress counts the bytes that the
@@ -61,11 +77,6 @@ struct query_column {
 	size_t family;
 	struct bytes qualifier;
 	bool all;
-};
-
-/* The rows from `start` up to, but without, `stop`. Empty means unbounded. */
-struct query_range {
-	struct bytes start, stop;
 };
 
 /* A condition in addition to the filter. The judge gets each whole row that passes the filter. */
@@ -202,7 +213,8 @@ struct published {
 	size_t nfamilies;
 	struct query_file *files;
 	size_t nfiles;
-	struct arena arena; /* contains all the data */
+	struct storage *storage; /* of offline_open; else NULL */
+	struct arena arena;	 /* contains all the data */
 };
 
 /*
@@ -213,7 +225,50 @@ struct published {
  */
 int published_open(struct published *out, const struct table *table, const char *const *dirs,
 		   size_t ndirs, struct error *err);
+/* Set the families of `out` to those of a job's table, as published_open does. */
+int published_families(struct published *out, const struct table *table, bool of_files,
+		       struct error *err);
 void published_release(struct published *p);
+
+/*
+ * --- offline: a table in HBase's own folders, without a region server ---
+ *
+ * The cells are those of the store files. Cells that no server has flushed are missing.
+ */
+
+enum offline_kind {
+	OFFLINE_TABLE,	  /* the table's folder ROOT/data/NAMESPACE/TABLE */
+	OFFLINE_SNAPSHOT, /* ROOT/.hbase-snapshot/NAME */
+	/*
+	 * a folder of HFiles, or of families with HFiles, as for a bulk load. The families keep all
+	 * versions.
+	 */
+	OFFLINE_HFILES
+};
+struct offline_place {
+	enum offline_kind kind;
+	const char *uri; /* URI of storage.h; NULL means no place */
+	const struct storage_options *storage;
+};
+/*
+ * Find the store files of a table or a snapshot, with the families of its descriptor. Returns
+ * RC_DATA if a file or a region is missing or damaged. Returns RC_CONFIG if the rules of a family
+ * are not supported (NEW_VERSION_BEHAVIOR, MOB).
+ */
+int offline_open(struct published *out, const struct offline_place *place, struct error *err);
+/*
+ * Keep only the families of `table`. The listener gets a sentence for each other family. Families of
+ * OFFLINE_HFILES get the rules of `table`. Returns RC_CONFIG if a family of `table` is missing.
+ */
+int offline_restrict(struct published *p, enum offline_kind kind, const struct table *table,
+		     const struct listener *listener, struct error *err);
+struct verify_result;
+/*
+ * Verify each store file once with hfile_verify_open. A problem is a finding, as in verify_load.
+ * `progress` may be NULL.
+ */
+int offline_verify(struct verify_result *out, const struct published *p, unsigned threads,
+		   struct progress *progress, struct error *err);
 
 /*
  * --- live: a query on a live table, with its regions scanned in parallel ---

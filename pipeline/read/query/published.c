@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "publish.h"
+#include "storage.h"
 
 static const char *attribute(const struct family *f, const char *key)
 {
@@ -115,17 +116,25 @@ static int add_load(struct published *p, const struct table *table, const char *
 	return 0;
 }
 
-int published_open(struct published *out, const struct table *table, const char *const *dirs,
-		   size_t ndirs, struct error *err)
+int published_families(struct published *out, const struct table *table, bool of_files,
+		       struct error *err)
 {
 	int rc = 0;
 
-	*out = (struct published){.nfamilies = table->nfamilies};
+	out->nfamilies = table->nfamilies;
 	out->families = arena_alloc(&out->arena, (table->nfamilies + 1) * sizeof *out->families);
 	for (size_t i = 0; rc == RC_OK && i < table->nfamilies; i++)
-		rc = take_family(&out->families[i], &table->families[i], ndirs > 0, err);
+		rc = take_family(&out->families[i], &table->families[i], of_files, err);
 	if (rc == RC_OK)
 		qsort(out->families, out->nfamilies, sizeof *out->families, by_name);
+	return rc;
+}
+
+int published_open(struct published *out, const struct table *table, const char *const *dirs,
+		   size_t ndirs, struct error *err)
+{
+	*out = (struct published){0};
+	int rc = published_families(out, table, ndirs > 0, err);
 	for (size_t i = 0; rc == RC_OK && i < ndirs; i++)
 		rc = add_load(out, table, dirs[i], i, err);
 	if (rc)
@@ -136,5 +145,6 @@ int published_open(struct published *out, const struct table *table, const char 
 void published_release(struct published *p)
 {
 	arena_release(&p->arena);
+	storage_close(p->storage);
 	*p = (struct published){0};
 }

@@ -11,7 +11,7 @@ static bool comes_first(const void *none, const void *a, const void *b)
 	int c = cell_key_cmp(&x->cell, &y->cell);
 
 	(void)none;
-	return c ? c < 0 : x->file->age_rank > y->file->age_rank;
+	return c ? c < 0 : file_age_newer(x, y);
 }
 
 static void sift_top(struct store *s)
@@ -89,23 +89,32 @@ size_t store_find_range(const struct query *q, struct bytes row)
 	return low;
 }
 
+/* Return a bound before all rows of the file; empty means unknown. */
+static struct bytes least_row(const struct query_file *f)
+{
+	return bytes_cmp(f->first_row, f->rows.start) > 0 ? f->first_row : f->rows.start;
+}
+
 /*
  * Return true if the file's row keys are outside the query. Use only facts that are known without
  * the file.
  */
 static bool outside(const struct query *q, const struct query_file *f)
 {
-	if (f->first_row.len == 0)
-		return q->nranges == 0;
-	size_t i = store_find_range(q, f->first_row);
-	return i == q->nranges || bytes_cmp(q->ranges[i].start, f->last_row) > 0;
+	size_t i = store_find_range(q, least_row(f));
+
+	if (i == q->nranges)
+		return true;
+	struct bytes start = q->ranges[i].start, stop = f->rows.stop;
+	return (f->first_row.len && bytes_cmp(start, f->last_row) > 0) ||
+	       (stop.len && bytes_cmp(start, stop) >= 0);
 }
 
 static void place(struct store_cursor *c, struct bytes row)
 {
-	bool later = bytes_cmp(c->file->first_row, row) > 0;
+	struct bytes least = least_row(c->file);
 
-	c->cell = row_start(later ? c->file->first_row : row);
+	c->cell = row_start(bytes_cmp(least, row) > 0 ? least : row);
 	c->placed = true;
 }
 
@@ -163,6 +172,34 @@ static int bloom_lacks(const struct store *s, struct hfile *h, bool *lacks, stru
 	return rc;
 }
 
+/* Return the row of a flat key, or nothing if the key is damaged. */
+static struct bytes row_of(struct bytes key)
+{
+	size_t n = key.len >= 2 ? get_be16(key.ptr) : 0;
+
+	return n && n + 2 <= key.len ? bytes_of(key.ptr + 2, n) : (struct bytes){0};
+}
+
+/* Check that a whole file has only rows of its region, because other rows would be lost. */
+static int check_rows(const struct query_file *f, const struct hfile *h, struct error *err)
+{
+	struct hfile_index_entry e;
+	struct bytes last;
+
+	if (f->is_half || hfile_root_entry(h, 0, &e) != RC_OK ||
+	    !hfile_info_get(h, "hfile.LASTKEY", &last))
+		return RC_OK;
+	struct bytes first = row_of(e.key);
+	last = row_of(last);
+	if (bytes_cmp(first, f->rows.start) >= 0 &&
+	    (!f->rows.stop.len || bytes_cmp(last, f->rows.stop) < 0))
+		return RC_OK;
+	return error_set(err, RC_DATA,
+			 "%s: found rows outside the file's region, expected only rows of the "
+			 "region; repair the table with HBCK2",
+			 f->name);
+}
+
 /* Open a file. If the query can skip the file, only set `c->done`. */
 static int open_file(const struct store *s, struct store_cursor *c, struct error *err)
 {
@@ -177,6 +214,11 @@ static int open_file(const struct store *s, struct store_cursor *c, struct error
 	c->batch = mem_try_alloc(sizeof *c->batch);
 	if (!c->batch)
 		return error_memory(err, sizeof *c->batch, "cells");
+	if (c->file->of_server)
+		file_age_read(&c->age, c->file, c->hfile);
+	rc = check_rows(c->file, c->hfile, err);
+	if (rc)
+		return rc;
 	bool first = !c->tried;
 	c->tried = true;
 	if (first && times_outside(s, c->hfile)) {
@@ -189,10 +231,20 @@ static int open_file(const struct store *s, struct store_cursor *c, struct error
 	return rc;
 }
 
+/* Remove the rows after the last row of a half file. Returns RC_END if no cell is left. */
+static int cut_batch(const struct query_file *f, struct hfile_batch *b)
+{
+	while (f->rows.stop.len && b->n && bytes_cmp(b->cells[b->n - 1].row, f->rows.stop) >= 0)
+		b->n--;
+	return b->n ? RC_OK : RC_END;
+}
+
 static int next_batch(struct store_cursor *c, struct error *err)
 {
 	int rc = hfile_next_batch(c->hfile, c->batch, err);
 
+	if (rc == RC_OK)
+		rc = cut_batch(c->file, c->batch);
 	c->at = 0;
 	if (rc == RC_OK)
 		c->cell = c->batch->cells[0];
@@ -405,12 +457,18 @@ void store_at_row(struct store *s, struct bytes row)
 static int cursor_before(struct store *s, struct store_cursor *c, const struct cell *key,
 			 struct error *err)
 {
-	if (c->file->first_row.len && bytes_cmp(c->file->first_row, key->row) > 0 && key->row.len)
+	const struct bytes least = least_row(c->file), stop = c->file->rows.stop;
+
+	if (least.len && bytes_cmp(least, key->row) > 0 && key->row.len)
 		return 0; /* all rows of the file come after the key */
 	int rc = c->hfile ? 0 : open_file(s, c, err);
 	if (rc || c->spared)
 		return rc;
-	rc = hfile_row_before(c->hfile, key, &c->before, err);
+	const struct cell end = row_start(stop);
+	bool cut = stop.len && bytes_cmp(key->row, stop) > 0;
+	rc = hfile_row_before(c->hfile, cut ? &end : key, &c->before, err);
+	if (rc == RC_OK && bytes_cmp(buf_bytes(&c->before), c->file->rows.start) < 0)
+		rc = RC_END;
 	c->before_known = true;
 	if (rc != RC_END)
 		return rc;

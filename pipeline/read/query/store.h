@@ -9,8 +9,20 @@
 
 #include "query.h"
 
+/* The order of a store file among the files of its store (file_age.c). */
+struct file_age {
+	int64_t sequence; /* the file's sequence id */
+	bool of_all;	  /* all cells have this sequence id, because the file was bulk loaded */
+	uint64_t bytes;
+	int64_t bulkload_ms;
+	const char *name;
+};
+/* Read the age of a file that a region server wrote or loaded. */
+void file_age_read(struct file_age *out, const struct query_file *f, struct hfile *h);
+
 struct store_cursor {
 	const struct query_file *file;
+	struct file_age age; /* known when the file is open */
 	struct hfile *hfile; /* NULL if the file is not open */
 	struct hfile_batch *batch;
 	size_t at;	  /* index of `cell` in the batch */
@@ -34,6 +46,9 @@ struct store {
 	size_t ncursors;
 	struct heap heap; /* heap of cursors, ordered by cell, then newest load first */
 };
+
+/* Return true if the cell of `a` is newer than the equal cell of `b`. */
+bool file_age_newer(const struct store_cursor *a, const struct store_cursor *b);
 
 /* Initialize the store. `cursors` has one item for each file of the family. */
 int store_init(struct store *s, const struct query *q, const struct query_family *family,
