@@ -495,6 +495,8 @@ struct job {
  * Call job_release whatever the result.
  */
 int job_load(struct job *job, const char *path, struct error *err);
+/* Load the text of a job, as job_load does for a file. Messages name the job `name`. */
+int job_parse(struct job *job, const char *name, struct bytes text, struct error *err);
 void job_release(struct job *job);
 /*
  * Return the origin of the column that a field reads by this name: $file, $line, $row, or a name of

@@ -333,3 +333,10 @@ void arguments_release(struct arguments *a)
 	buf_release(&a->scan.prefix);
 	mem_free(a->given);
 }
+
+struct offline_place arguments_offline(const struct arguments *a)
+{
+	return (struct offline_place){.kind = a->snapshot ? OFFLINE_SNAPSHOT : OFFLINE_TABLE,
+				      .uri = a->snapshot ? a->snapshot : a->table_dir,
+				      .storage = &a->place};
+}

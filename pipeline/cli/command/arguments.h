@@ -86,6 +86,9 @@ struct arguments {
 		const char *constants; /* file of the model's constants, or NULL */
 	} design;
 
+	/* options about tables without region servers */
+	const char *table_dir, *snapshot;
+
 	/* options about tables, keys and answers */
 	const char *table, *where, *first, *last, *families, *key;
 	bool drop, cells, blocks, qualifier;
@@ -105,6 +108,8 @@ int arguments_refuse(const struct arguments *a, const char *fmt, ...) ERROR_FORM
 /* Return true if the command line has the option with this name. */
 bool arguments_given(const struct arguments *a, const char *name);
 void arguments_release(struct arguments *a);
+/* Return the place of --table-dir or --snapshot. Its `uri` is NULL if neither was given. */
+struct offline_place arguments_offline(const struct arguments *a);
 
 /* Return the operands from number `first` on, for functions that do not change them. */
 static inline const char *const *arguments_files(const struct arguments *a, size_t first)

@@ -6,6 +6,7 @@
 #include "arguments.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io.h"
 #include "job_login.h"
@@ -39,16 +40,58 @@ static bool is_there(const char *path)
 	return io_exists(path, &there, &ignored) == RC_OK && there;
 }
 
-static int check(const struct arguments *a, size_t operands, struct error *err)
+/* Finds out whether the only folder of the operands has HFiles that are in no load. */
+static int find_hfiles(const struct arguments *a, size_t n, struct offline_place *out,
+		       struct error *err)
 {
-	bool get = a->scan.q.get, row = arguments_given(a, "row"), fields = a->scan.nfields > 0;
+	enum load_dirs_kind kind;
+	struct stat st;
+	const char *last = n ? a->operand[n - 1] : NULL;
 
+	if (a->hbase || out->uri || n < 1 || n > 2 || stat(last, &st) || !S_ISDIR(st.st_mode))
+		return RC_OK;
+	int rc = load_dirs_judge(last, &kind, err);
+	if (rc == RC_OK && kind == LOAD_DIRS_OTHER)
+		*out = (struct offline_place){.kind = OFFLINE_HFILES, .uri = last};
+	return rc;
+}
+
+/* Checks the operands of --table-dir and --snapshot, which are a job or nothing. */
+static int check_offline(const struct arguments *a, size_t operands, struct error *err)
+{
+	if (operands > 1)
+		return error_set(err, RC_CONFIG,
+				 "found %zu operands and --%s, expected at most a job", operands,
+				 a->snapshot ? "snapshot" : "table-dir");
+	if (operands == 0 && a->scan.decode)
+		return error_set(err, RC_CONFIG,
+				 "found --decode without a job, expected a job, whose fields the "
+				 "keys and values contain");
+	return RC_OK;
+}
+
+static int check_operands(const struct arguments *a, const struct offline_place *offline,
+			  size_t operands, struct error *err)
+{
+	if (offline->uri)
+		return offline->kind == OFFLINE_HFILES ? RC_OK : check_offline(a, operands, err);
 	if (operands < 1 || (operands < 2) != (a->hbase != NULL))
 		return error_set(
 			err, RC_CONFIG,
 			"found %zu operand%s%s, expected a job and the folders of loads, or "
 			"a job and `--hbase HOST[:PORT],...`",
 			operands, operands == 1 ? "" : "s", a->hbase ? " and --hbase" : "");
+	return RC_OK;
+}
+
+static int check(const struct arguments *a, const struct offline_place *offline, size_t operands,
+		 struct error *err)
+{
+	bool get = a->scan.q.get, row = arguments_given(a, "row"), fields = a->scan.nfields > 0;
+	int rc = check_operands(a, offline, operands, err);
+
+	if (rc)
+		return rc;
 	for (size_t i = 1; get && !row && !fields && i < operands; i++)
 		if (strchr(a->operand[i], ':') || (i > 1 && !is_there(a->operand[i])))
 			return error_set(err, RC_CONFIG,
@@ -81,14 +124,16 @@ static int connect_as(const struct arguments *a, struct job *job, struct hbase *
 }
 
 /* Runs the query. The operands are a job and its loads, or only a job with --hbase. */
-static int answer(const struct arguments *a, size_t n, struct error *err)
+static int answer(const struct arguments *a, const struct offline_place *offline, size_t n,
+		  struct error *err)
 {
 	struct load_dirs dirs = {0};
-	struct scan_place place = {.job = a->operand[0]};
+	bool hfiles = offline->uri && offline->kind == OFFLINE_HFILES;
+	struct scan_place place = {.job = n > hfiles ? a->operand[0] : NULL, .offline = *offline};
 	struct job job = {0};
 	int rc = RC_OK;
 
-	for (size_t i = 1; rc == RC_OK && i < n; i++)
+	for (size_t i = 1; rc == RC_OK && !offline->uri && i < n; i++)
 		rc = load_dirs_add(&dirs, a->operand[i], err);
 	if (rc == RC_OK && a->hbase)
 		rc = connect_as(a, &job, &place.hbase, err);
@@ -116,9 +161,12 @@ static int run(struct arguments *a)
 	if (a->run.json)
 		s->format = ANSWER_JSONL;
 	size_t n = take_fields(s, a->operand, a->noperands);
-	int rc = check(a, n, &err);
+	struct offline_place offline = arguments_offline(a);
+	int rc = find_hfiles(a, n, &offline, &err);
 	if (rc == RC_OK)
-		rc = answer(a, n, &err);
+		rc = check(a, &offline, n, &err);
+	if (rc == RC_OK)
+		rc = answer(a, &offline, n, &err);
 	return rc ? command_fail(a->command->name, &err) : EXIT_DONE;
 }
 
@@ -127,9 +175,10 @@ static int run(struct arguments *a)
 
 const struct command get_command = {
 	.name = "get",
-	.usage = "JOB DIR...|--hbase HOST --row KEY|FIELD=VALUE... [options]",
+	.usage =
+		"[JOB] DIR...|--hbase HOST|--table-dir URI|--snapshot URI --row KEY|FIELD=VALUE... "
+		"[options]",
 	.summary = "print a row of published loads, as HBase would return it, or of a live table",
-	.least = 1,
 	.most = ANY_NUMBER,
 	.reads_here = true,
 	.run = run,
@@ -146,9 +195,8 @@ const struct command get_command = {
 
 const struct command scan_command = {
 	.name = "scan",
-	.usage = "JOB DIR...|--hbase HOST [options]",
+	.usage = "[JOB] DIR...|--hbase HOST|--table-dir URI|--snapshot URI [options]",
 	.summary = "print rows of published loads, as HBase would return them, or of a live table",
-	.least = 1,
 	.most = ANY_NUMBER,
 	.reads_here = true,
 	.run = run,

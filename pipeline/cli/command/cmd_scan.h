@@ -18,12 +18,16 @@ struct scan_arguments {
 	enum answer_format format;
 };
 
-/* The source of the rows, which is a list of load folders (oldest first) or a live HBase. */
+/*
+ * The source of the rows: load folders (oldest first), a live HBase, or HBase's own folders and
+ * HFiles.
+ */
 struct scan_place {
-	const char *job;
+	const char *job; /* NULL only with `offline` */
 	const char *const *dirs;
 	size_t ndirs;
-	struct hbase *hbase; /* NULL if the query reads folders */
+	struct hbase *hbase;	      /* NULL if the query reads folders */
+	struct offline_place offline; /* `uri` is NULL if the query reads loads or a live table */
 };
 
 /* Run the query and print the answer (scan_answer.c). */

@@ -11,11 +11,7 @@ static void add(struct load_dirs *d, const char *path)
 	d->path[d->n++] = mem_strdup(path);
 }
 
-/*
- * Finds out whether the folder is a load or a state. A load contains manifest.json. A state
- * contains one of the other files.
- */
-static int judge(const char *folder, bool *is_state, struct error *err)
+int load_dirs_judge(const char *folder, enum load_dirs_kind *kind, struct error *err)
 {
 	static const char *const names[] = {"manifest.json", "shared.json", "topic.json", "loads"};
 	bool there = false;
@@ -25,7 +21,7 @@ static int judge(const char *folder, bool *is_state, struct error *err)
 		char *path = mem_format("%s/%s", folder, names[i]);
 
 		rc = io_exists(path, &there, err);
-		*is_state = there && i > 0;
+		*kind = !there ? LOAD_DIRS_OTHER : i ? LOAD_DIRS_STATE : LOAD_DIRS_LOAD;
 		mem_free(path);
 	}
 	return rc;
@@ -70,10 +66,10 @@ static int add_state(struct load_dirs *d, const char *path, struct error *err)
 
 int load_dirs_add(struct load_dirs *d, const char *path, struct error *err)
 {
-	bool is_state = false;
-	int rc = judge(path, &is_state, err);
+	enum load_dirs_kind kind = LOAD_DIRS_OTHER;
+	int rc = load_dirs_judge(path, &kind, err);
 
-	if (rc == RC_OK && is_state)
+	if (rc == RC_OK && kind == LOAD_DIRS_STATE)
 		rc = add_state(d, path, err);
 	else if (rc == RC_OK)
 		add(d, path);

@@ -6,6 +6,13 @@
 
 #include "error.h"
 
+enum load_dirs_kind { LOAD_DIRS_LOAD, LOAD_DIRS_STATE, LOAD_DIRS_OTHER };
+/*
+ * Find out whether the folder is a load or a state. A load contains manifest.json. A state contains
+ * topic.json, shared.json or loads.
+ */
+int load_dirs_judge(const char *folder, enum load_dirs_kind *kind, struct error *err);
+
 /* The loads' folders. {0} is an empty list. */
 struct load_dirs {
 	char **path;

@@ -2,7 +2,7 @@
 #include "options.h"
 
 #define SECURED                                                                                    \
-	"load reduce unite replay plan drift stream apply get scan tables regions describe drop"
+	"load reduce unite replay plan drift stream apply get scan tables regions describe drop verify"
 
 /* clang-format off */
 const struct cli_option options_login[] = {

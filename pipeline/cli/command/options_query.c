@@ -9,6 +9,7 @@
 #include "cli/reports.h"
 
 #define ANSWERS "get scan"
+#define OFFLINE "get scan verify"
 
 /* Reads a key in \xHH form. */
 static int take_key(const struct cli_option *o, const char *text, void *slot, struct error *err)
@@ -72,6 +73,13 @@ static int take_time_range(const struct cli_option *o, const char *text, void *s
 const struct cli_option options_query[] = {
 	{"row", 0, "KEY", "get", take_key, AT(scan.start),
 	 .help = "the row key, in \\xHH form"},
+	{"table-dir", 0, "URI", OFFLINE, take_text, AT(table_dir),
+	 .help = "read the store files of HBase's folder ROOT/data/NAMESPACE/TABLE, without a "
+	 "server: /PATH, hdfs://..., webhdfs://... or swebhdfs://...",
+	 .without = "hbase snapshot via"},
+	{"snapshot", 0, "URI", OFFLINE, take_text, AT(snapshot),
+	 .help = "read the store files of a snapshot ROOT/.hbase-snapshot/NAME, without a server",
+	 .without = "hbase table-dir via"},
 	{"where", 0, "TEXT", "scan", take_text, AT(where),
 	 .help = "return the rows that match, like \"owner = 1 and created >= 20120901 and f:name "
 	 "is not null\". Use fields of the job or columns, and = != < <= > >=, between A and B, in "

@@ -13,7 +13,8 @@ static void check_column(const struct scan_desk *d, const char *name, const stru
 	struct bytes family = d->loads.families[c->family].name;
 	struct key_piece *pieces = mem_calloc(d->stored.max_pieces + 1, sizeof *pieces);
 
-	if (!c->all && !d->args->quiet && !stored_find(&d->stored, family, c->qualifier, pieces))
+	if (!c->all && d->has_job && !d->args->quiet &&
+	    !stored_find(&d->stored, family, c->qualifier, pieces))
 		command_say(
 			d->q.get ? "get" : "scan",
 			"--columns: the job has no column `%.*s`, so only other writers can have "
@@ -217,8 +218,12 @@ static int put_questions(struct scan_desk *d, enum scan_part part, struct error 
 int scan_desk_open(struct scan_desk *d, const struct scan_place *place, const char *table,
 		   enum scan_part part, struct error *err)
 {
-	int rc = job_load(&d->job, place->job, err);
+	const bool offline = place->offline.uri;
+	int rc = offline ? scan_offline_open(d, place, err) : RC_OK;
 
+	d->has_job = place->job;
+	if (rc == RC_OK && place->job)
+		rc = job_load(&d->job, place->job, err);
 	if (rc == RC_OK)
 		rc = job_find_table(&d->job, table, &d->table, err);
 	if (rc == RC_OK)
@@ -229,7 +234,8 @@ int scan_desk_open(struct scan_desk *d, const struct scan_place *place, const ch
 	key_table_open(&d->keys, &d->job, d->table);
 	stored_open(&d->stored, &d->keys, &d->forms);
 	put_arguments(d, part);
-	rc = published_open(&d->loads, &d->table->schema, place->dirs, place->ndirs, err);
+	rc = offline ? scan_offline_check(d, place, err)
+		     : published_open(&d->loads, &d->table->schema, place->dirs, place->ndirs, err);
 	if (rc == RC_OK && d->hbase)
 		rc = scan_live_check(d, err);
 	return rc ? rc : put_questions(d, part, err);

@@ -19,6 +19,7 @@ struct scan_desk {
 	struct key_table keys;
 	struct field_forms forms;
 	struct stored stored;
+	bool has_job;		/* the job is a file */
 	struct hbase *hbase;	/* NULL if the query reads loads */
 	struct published loads; /* loads to read; for a live table, only the table's families */
 	bool more_families;	/* the live table has more families than the job */
@@ -52,6 +53,12 @@ int scan_desk_open(struct scan_desk *d, const struct scan_place *place, const ch
 		   enum scan_part part, struct error *err);
 void scan_desk_close(struct scan_desk *d);
 
+/*
+ * Open the place of a query without region servers, and make a job if the query has none
+ * (scan_offline.c). scan_offline_check limits the place to the families of the job.
+ */
+int scan_offline_open(struct scan_desk *d, const struct scan_place *place, struct error *err);
+int scan_offline_check(struct scan_desk *d, const struct scan_place *place, struct error *err);
 /* Check that the cluster has the table, with the families of the job (scan_live.c). */
 int scan_live_check(struct scan_desk *d, struct error *err);
 /* Check that the row keys match the job's `rowkey`. */

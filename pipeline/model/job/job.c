@@ -171,6 +171,13 @@ static int wrong_path(const char *path, struct error *err)
 	return RC_CONFIG;
 }
 
+int job_parse(struct job *job, const char *name, struct bytes text, struct error *err)
+{
+	*job = (struct job){0};
+	set_paths(job, name);
+	return read_job(job, text, err);
+}
+
 int job_load(struct job *job, const char *path, struct error *err)
 {
 	struct buf text = {0};
