@@ -33,7 +33,10 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Query;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionLocator;
@@ -94,6 +97,7 @@ public class Driver {
     commands.put("scan", this::scan);
     commands.put("scan_by", this::scanBy);
     commands.put("get", this::get);
+    commands.put("mutate", this::mutate);
     commands.put("splits", this::splits);
     commands.put("split", this::split);
     commands.put("move", this::move);
@@ -237,6 +241,10 @@ public class Driver {
     if (a.has("raw")) {
       s.setRaw(true).readAllVersions();
     }
+    if (number(a, "versions", 0) > 0) {
+      s.readVersions(number(a, "versions", 0));
+    }
+    s.setReversed(a.has("reversed"));
     if (text(a, "start") != null) {
       s.withStartRow(unhex(text(a, "start")));
     }
@@ -332,6 +340,50 @@ public class Driver {
       }
     }
     return found;
+  }
+
+  private static Mutation mutation(JsonArray m) {
+    byte[] row = unhex(m.get(1).getAsString());
+    byte[] family = Bytes.toBytes(m.get(2).getAsString());
+    byte[] qualifier = unhex(m.get(3).getAsString());
+    long ts = m.get(4).getAsLong();
+    switch (m.get(0).getAsString()) {
+      case "Put":
+        Put p = new Put(row).addColumn(family, qualifier, ts, unhex(m.get(5).getAsString()));
+        if (m.size() > 6) {
+          p.setTTL(m.get(6).getAsLong());
+        }
+        return p;
+      case "Delete":
+        return new Delete(row).addColumn(family, qualifier, ts);
+      case "DeleteColumn":
+        return new Delete(row).addColumns(family, qualifier, ts);
+      case "DeleteFamily":
+        return new Delete(row).addFamily(family, ts);
+      case "DeleteFamilyVersion":
+        return new Delete(row).addFamilyVersion(family, ts);
+      default:
+        throw new IllegalArgumentException("unknown mutation " + m);
+    }
+  }
+
+  /**
+   * Applies `mutations` one after another. Each is [type, row, family, qualifier, ts, value, ttl],
+   * with row, qualifier and value in hex. A Put may have a TTL in ms.
+   */
+  private Object mutate(JsonObject a) throws Exception {
+    JsonArray all = a.getAsJsonArray("mutations");
+    try (Table t = connection().getTable(table(a))) {
+      for (JsonElement e : all) {
+        Mutation m = mutation(e.getAsJsonArray());
+        if (m instanceof Put) {
+          t.put((Put) m);
+        } else {
+          t.delete((Delete) m);
+        }
+      }
+    }
+    return all.size();
   }
 
   private List<RegionInfo> regions(TableName name) throws IOException {

@@ -161,6 +161,15 @@ class StandIn
     @java.snapshot(snapshot_name, TableName.valueOf(name))
   end
 
+  def clone_snapshot(snapshot_name, name)
+    @java.cloneSnapshot(snapshot_name, TableName.valueOf(name))
+  end
+
+  # Minor compactions; major_compact works only while they are on.
+  def compaction_switch(on)
+    @java.compactionSwitch(on, [])
+  end
+
   def restore_snapshot(snapshot_name)
     @java.restoreSnapshot(snapshot_name)
   end

@@ -1,0 +1,89 @@
+"""Compares --table-dir and --snapshot with the Java client's scans of the same table, on folders that a real HBase wrote.
+cli/test_offline.py damages such folders.
+"""
+
+import subprocess
+import time
+
+import pytest
+
+from stored_tables import StoredTable, answers_of, compare
+from test_session import Reader, drop
+
+
+def folder_of(hbase, name):
+    space, _, table = name.rpartition(":")
+    return hbase.folder / "data" / "root" / "data" / (space or "default") / table
+
+
+@pytest.fixture
+def table(hbase, tmp_path, request):
+    """Makes a table with flushed and bulk-loaded files. Compactions are off, so that references remain."""
+    name = f"offline_{request.node.originalname.removeprefix('test_')}"
+    t = StoredTable(hbase, tmp_path, name, name, int(time.time() * 1000))
+    t.shell("compaction_switch false")
+    t.rounds(1)
+    yield t
+    t.shell("compaction_switch true")
+
+
+def test_split_snapshot_and_clone(hbase, saltmill, table):
+    """A region is split, and a snapshot is taken. Then the table changes, and a major compaction archives files."""
+    name, root = table.name, hbase.folder / "data" / "root"
+    hbase.split(name, b"r0200")
+    table.rounds(1)
+    assert compare(answers_of(hbase, name), saltmill, "--table-dir", folder_of(hbase, name)) > 500
+    names = [f["path"] for r in hbase.store_files(name) for f in r["files"]]
+    assert any("." in n.rpartition("/")[2] for n in names)  # there are references
+
+    table.shell(f"snapshot '{name}', '{name}_s'", f"clone_snapshot '{name}_s', '{name}_c'")
+    cloned = answers_of(hbase, name + "_c")
+    compare(cloned, saltmill, "--table-dir", folder_of(hbase, name + "_c"))
+    table.rounds(1)
+    table.shell("compaction_switch true", f"major_compact '{name}'")
+    compare(answers_of(hbase, name), saltmill, "--table-dir", folder_of(hbase, name))
+    compare(cloned, saltmill, "--snapshot", root / ".hbase-snapshot" / f"{name}_s")
+    for place in (["--table-dir", folder_of(hbase, name)], ["--snapshot", root / ".hbase-snapshot" / f"{name}_s"]):
+        done = subprocess.run([saltmill, "verify", *place], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_merge_and_minor_compaction(hbase, saltmill, table):
+    """A merged region has references to whole files. Files that a compaction replaced stay in the folder for minutes."""
+    table.shell(f"merge_pairs '{table.name}'")
+    table.rounds(1)
+    compare(answers_of(hbase, table.name), saltmill, "--table-dir", folder_of(hbase, table.name))
+    table.shell("compaction_switch true")
+    table.rounds(2)
+    compare(answers_of(hbase, table.name), saltmill, "--table-dir", folder_of(hbase, table.name))
+
+
+def test_hdfs(hbase_on_hdfs, hdfs, saltmill, tmp_path):
+    """The same over WebHDFS."""
+    name = "offline_hdfs"
+    t = StoredTable(hbase_on_hdfs, tmp_path, name, name, int(time.time() * 1000))
+    t.rounds(1)
+    t.shell("compaction_switch false", f"snapshot '{name}', '{name}_s'", f"clone_snapshot '{name}_s', '{name}_c'")
+    cloned = answers_of(hbase_on_hdfs, name + "_c")
+    t.shell("compaction_switch true", f"major_compact '{name}'")
+    told = answers_of(hbase_on_hdfs, name)
+    assert compare(told, saltmill, "--table-dir", hdfs.url(f"/hbase/data/default/{name}")) > 200
+    compare(cloned, saltmill, "--snapshot", hdfs.url(f"/hbase/.hbase-snapshot/{name}_s"))
+    done = subprocess.run([saltmill, "verify", "--table-dir", hdfs.url(f"/hbase/data/default/{name}_c")], capture_output=True,
+                          text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_chapter(hbase, saltmill, flights_csv, tmp_path):
+    """Every command of the chapter that reads a local folder prints the shown output."""
+    reader = Reader("conf/guide/offline.md", tmp_path, saltmill, flights_csv, hbase)
+    reader.run("saltmill load conf/flights.yaml flights.csv -o night --quiet")
+    reader.run("saltmill apply night --hbase master1 --create --quiet")
+    (tmp_path / "snapshot.rb").write_text("snapshot 'flights', 'before'\n")
+    hbase.run_script(tmp_path / "snapshot.rb")
+    root = tmp_path / "root"  # the real path has a word that Reader takes for a server
+    root.symlink_to(hbase.folder / "data" / "root")
+    reader.text = reader.text.replace(" hdfs://nn1/hbase/", " /hbase/").replace(" --hdfs-user hbase", "")
+    reader.text = reader.text.replace(" /hbase/", f" {root}/")
+    assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan"]
+    drop(hbase, tmp_path, "flights")
