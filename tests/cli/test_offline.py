@@ -366,6 +366,7 @@ def test_folder_of_hfiles(tmp_path, load):
     for f in described["files"]:
         shutil.copy(out / f["path"], flat / name_of(f["path"]))
     assert scan(flat) == rows
+    assert run("scan", flat, "--decode").returncode == 2
     (flat / "readme.txt").write_text("no HFile")
     done = run("scan", flat)
     assert done.returncode == 1 and "readme.txt" in done.stderr

@@ -56,7 +56,7 @@ static int find_hfiles(const struct arguments *a, size_t n, struct offline_place
 	return rc;
 }
 
-/* Checks the operands of --table-dir and --snapshot, which are a job or nothing. */
+/* Checks the operands before the place of a query without region servers: a job or nothing. */
 static int check_offline(const struct arguments *a, size_t operands, struct error *err)
 {
 	if (operands > 1)
@@ -74,7 +74,7 @@ static int check_operands(const struct arguments *a, const struct offline_place 
 			  size_t operands, struct error *err)
 {
 	if (offline->uri)
-		return offline->kind == OFFLINE_HFILES ? RC_OK : check_offline(a, operands, err);
+		return check_offline(a, operands - (offline->kind == OFFLINE_HFILES), err);
 	if (operands < 1 || (operands < 2) != (a->hbase != NULL))
 		return error_set(
 			err, RC_CONFIG,
