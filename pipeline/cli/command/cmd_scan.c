@@ -133,6 +133,8 @@ static int answer(const struct arguments *a, const struct offline_place *offline
 	struct job job = {0};
 	int rc = RC_OK;
 
+	if (offline->uri)
+		rc = job_login(a, NULL, err);
 	for (size_t i = 1; rc == RC_OK && !offline->uri && i < n; i++)
 		rc = load_dirs_add(&dirs, a->operand[i], err);
 	if (rc == RC_OK && a->hbase)
