@@ -112,6 +112,7 @@ void columns_restart(struct columns *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		distinct_release(&c->column[i].distinct);
+	names_release(&c->names);
 	c->n = 0;
 	c->rows = 0;
 }
@@ -129,9 +130,12 @@ void columns_close(struct columns *c)
 
 struct sniffed *columns_add(struct columns *c, struct bytes name)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (bytes_eq(bytes_str(c->column[i].name), name))
-			return &c->column[i];
+	char *text = mem_format("%.*s", (int)name.len, (const char *)name.ptr);
+	const struct name_entry *known = names_find(&c->names, text);
+
+	mem_free(text);
+	if (known)
+		return &c->column[known->number - 1];
 	c->column = mem_grow(c->column, c->n, sizeof *c->column);
 	struct sniffed *s = &c->column[c->n++];
 	*s = (struct sniffed){.name = arena_strndup(&c->arena, name.ptr, name.len),
@@ -144,6 +148,7 @@ struct sniffed *columns_add(struct columns *c, struct bytes name)
 		s->numbers[i] = (struct numbers){.fits = true, .least = UINT64_MAX};
 	for (size_t i = 0; i < TIME_FORMS_MOST; i++)
 		s->oldest[i] = INT64_MAX;
+	names_add(&c->names, s->name)->number = c->n;
 	return s;
 }
 

@@ -11,6 +11,8 @@
 static void add_names(struct columns *c, const struct sniffed_shape *s, const struct lines *l,
 		      const struct sniffed_row *r)
 {
+	struct name_index twins = {0}; /* number: the last number of a column with this name */
+
 	if (s->fields)
 		fields_names(s, l, c);
 	for (size_t i = c->n; i < s->ncolumns; i++) {
@@ -25,15 +27,20 @@ static void add_names(struct columns *c, const struct sniffed_shape *s, const st
 					       : "c%zu",
 			 i + 1);
 		size_t before = c->n;
-		columns_add(c, plain.len ? plain : bytes_str(other));
-		for (size_t k = 2; c->n == before; k++) {
+		struct name_entry *first =
+			names_add(&twins,
+				  columns_add(c, plain.len ? plain : bytes_str(other))->name);
+		first->number += first->number == 0;
+		while (c->n == before) {
 			struct buf twice = {0};
 
-			buf_printf(&twice, "%.*s#%zu", (int)plain.len, (const char *)plain.ptr, k);
+			buf_printf(&twice, "%.*s#%zu", (int)plain.len, (const char *)plain.ptr,
+				   ++first->number);
 			columns_add(c, buf_bytes(&twice));
 			buf_release(&twice);
 		}
 	}
+	names_release(&twins);
 }
 
 static void look_at_rows(struct columns *c, const struct sniffed_shape *s, const struct lines *l)

@@ -221,6 +221,7 @@ static inline bool time_is_early(const struct sniffed *s)
 struct columns {
 	struct sniffed *column;
 	size_t n;
+	struct name_index names; /* number: position in `column` + 1 */
 	uint64_t rows;
 	size_t signs;	       /* index of the pair of signs that types the most columns */
 	size_t signs_other;    /* a pair with other values for as many columns; or `signs` */
