@@ -95,6 +95,20 @@ static long stored_step(double bytes)
 	return bytes > 0 ? lround(log(bytes) / log(STORED_STEP)) : 0;
 }
 
+/* Return the number of hashes after the first part of the keys. No question can read them in order. */
+static unsigned hashes_in(const struct combination *c, const struct designer *d)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct job_table *t = &d->keys[c->key[i]].key->table;
+
+		for (size_t p = 1; p < t->nrowkey; p++)
+			n += t->rowkey[p].kind == PART_HASH;
+	}
+	return n;
+}
+
 /* Compare two designs of the pool. A negative result recommends `a`. */
 static int compare_pool(const struct combination *a, const struct combination *b,
 			const struct pool_limits *p, const struct designer *d)
@@ -108,6 +122,7 @@ static int compare_pool(const struct combination *a, const struct combination *b
 				      (double)stored_step(b->stored)),
 			     order_of((double)a->key_bytes, (double)b->key_bytes),
 			     order_of((double)a->parts, (double)b->parts),
+			     order_of(hashes_in(a, d), hashes_in(b, d)),
 			     order_of(a->busiest, b->busiest),
 			     strcmp(d->keys[a->key[0]].key->name, d->keys[b->key[0]].key->name)};
 
