@@ -140,7 +140,7 @@ class TestRebuild:
         (records / "00000005.json").unlink()
         shutil.copy(records / "00000006.json", records / "00000002.json")
         done = rig.run("loads", "--state", rig.state, status=1)
-        assert "damaged" in done.stderr or "begins partition" in done.stderr
+        assert "has damage" in done.stderr or "begins partition" in done.stderr
         done = self.rebuild(rig, rig.folder)
         for n, out in zip((2, 3, 5), (loads[0], loads[1], loads[2])):
             assert f"saltmill recorded load 0000000{n} from {out}\n" in done.stdout
