@@ -175,7 +175,8 @@ def test_how_far_it_is(tmp_path, loads, command, width):
                                   stdout=answer if command in ("scan", "unite") else subprocess.PIPE)
     assert status == 0 and screen.codes == set()
     assert screen.wrapped == 0 or command == "report"  # the last message may have any length
-    drawn = [line for line in screen.shown if line]
+    # on a busy machine, unite also draws its first step, which reads manifests and has no share
+    drawn = [line for line in screen.shown if line and not (command == "unite" and line.startswith("reading"))]
     assert len(drawn) >= 3 and all(len(line) < width for line in drawn)
     assert all(re.match(COUNTED[command], line) for line in drawn), drawn
     first = shares([line for line in drawn if line.split()[0] == drawn[0].split()[0]])
