@@ -54,7 +54,7 @@ class Terminal:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 200, 0, 0))  # no line is incomplete
         self.process = subprocess.Popen([rig.saltmill, "stream", rig.job, "--state", rig.state,
                                          "--memory", "64M"], stdout=subprocess.PIPE, stderr=slave,
-                                        text=True)
+                                        text=True, env={**os.environ, "TERM": "xterm"})
         os.close(slave)
         self.text = ""
 
@@ -106,7 +106,7 @@ def test_into_a_file(rig, kafka):
     for n, more in enumerate(([], ["--quiet"], ["--json"])):
         fill(rig, kafka, 250)
         process = rig.stream(*more)
-        wait_until(lambda: rig.state.exists() and offsets(rig) >= [200, 500, 700][n])
+        wait_until(lambda: (rig.state / "loads").exists() and offsets(rig) >= [200, 500, 700][n])
         time.sleep(1)
         out, err = rig.end(process)
         lines = [l for l in err.splitlines() if l.startswith("saltmill stream: lag")]
