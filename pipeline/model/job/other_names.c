@@ -177,24 +177,29 @@ const char *other_name(const char *name, const char *const *known, size_t nknown
 
 /* --- time formats --- */
 
-/* Letters of Java, JavaScript and Oracle for times, and the same letters of strptime. */
-static const struct other_name time_letters[] = {
-	{"yyyy", "%Y"}, {"uuuu", "%Y"}, {"yy", "%y"}, {"MMMM", "%B"}, {"MMM", "%b"},  {"MM", "%m"},
-	{"M", "%m"},	{"dd", "%d"},	{"d", "%d"},  {"HH", "%H"},   {"H", "%H"},    {"hh", "%I"},
-	{"SSS", "%f"},	{"mm", "%M"},	{"ss", "%S"}, {"a", "%p"},    {"EEE", "%a"},  {"XXX", "%z"},
-	{"XX", "%z"},	{"X", "%z"},	{"Z", "%z"},  {"z", "%Z"},    {"YYYY", "%Y"}, {"YY", "%y"},
-	{"DD", "%d"},	{"SS", "%S"},
-};
+/* Letters of Java, JavaScript and Oracle for times, by the length of a run, for strptime. */
+static const struct time_letter {
+	char letter;
+	uint8_t least, most;
+	const char *ours;
+} time_letters[] = {{'y', 4, 4, "%Y"}, {'y', 2, 2, "%y"}, {'u', 4, 4, "%Y"}, {'Y', 4, 4, "%Y"},
+		    {'Y', 2, 2, "%y"}, {'M', 4, 4, "%B"}, {'M', 3, 3, "%b"}, {'M', 1, 2, "%m"},
+		    {'d', 1, 2, "%d"}, {'D', 2, 2, "%d"}, {'H', 1, 2, "%H"}, {'h', 2, 2, "%I"},
+		    {'m', 2, 2, "%M"}, {'s', 2, 2, "%S"}, {'S', 3, 3, "%f"}, {'S', 2, 2, "%S"},
+		    {'a', 1, 1, "%p"}, {'E', 3, 3, "%a"}, {'X', 1, 3, "%z"}, {'Z', 1, 1, "%z"},
+		    {'z', 1, 1, "%Z"}};
 
-/* Append the letters for the run of one letter at `p`. Return false if there are none. */
-static bool put_letters(struct buf *to, const char *p, size_t n)
+/* Append strptime's letters for a run of `n` letters. Return false if there are none. */
+static bool put_letters(struct buf *to, char letter, size_t n)
 {
-	for (size_t i = 0; i < sizeof time_letters / sizeof *time_letters; i++)
-		if (strlen(time_letters[i].other) == n &&
-		    strncmp(time_letters[i].other, p, n) == 0) {
-			buf_append_str(to, time_letters[i].ours);
+	for (size_t i = 0; i < sizeof time_letters / sizeof *time_letters; i++) {
+		const struct time_letter *t = &time_letters[i];
+
+		if (t->letter == letter && n >= t->least && n <= t->most) {
+			buf_append_str(to, t->ours);
 			return true;
 		}
+	}
 	return false;
 }
 
@@ -225,7 +230,7 @@ bool strptime_of_java(struct buf *to, const char *format)
 		}
 		while (isalpha((unsigned char)*p) && p[n] == *p)
 			n++;
-		if (isalpha((unsigned char)*p) && !put_letters(to, p, n))
+		if (isalpha((unsigned char)*p) && !put_letters(to, *p, n))
 			return false;
 		if (!isalpha((unsigned char)*p))
 			buf_put(to, (uint8_t)*p);
