@@ -133,12 +133,12 @@ def test_one_object(folder, command, line, status, has):
     r = run(command, *line.replace("F/", f"{folder}/").split(), "--json")
     assert r.returncode == status, r.stderr
     *before, last = r.stderr.splitlines()
-    told = json.loads(last)
-    assert told["command"].split()[:1] == ([command] if command != "nonsense" else []) and told["status"] == status and len(told["error"]) > 10
+    printed = json.loads(last)
+    assert printed["command"].split()[:1] == ([command] if command != "nonsense" else []) and printed["status"] == status and len(printed["error"]) > 10
     assert not any(text.startswith("{") for text in before)
     for key, value in has.items():
-        assert str(told[key]).startswith(str(value).replace("F/", f"{folder}/")), told
-    assert set(told) <= {"command", "status", "kind", "error", "file", "line", "column", "found", "expected"}
+        assert str(printed[key]).startswith(str(value).replace("F/", f"{folder}/")), printed
+    assert set(printed) <= {"command", "status", "kind", "error", "file", "line", "column", "found", "expected"}
     assert r.stdout == "" or command in ("inspect", "verify", "key")
     if command in ("inspect", "verify") and r.stdout:
         json.loads(r.stdout)
@@ -157,10 +157,10 @@ def test_each_command_is_in_the_table():
 def test_without_json_it_is_a_sentence(folder, line):
     args = line.replace("F/", f"{folder}/").split()
     plain, as_json = run(*args), run(*args, "--json")
-    told = json.loads(as_json.stderr.splitlines()[-1])
+    printed = json.loads(as_json.stderr.splitlines()[-1])
     name = "" if line == "nonsense" else " " + args[0]
     assert plain.returncode == as_json.returncode
-    assert plain.stderr == f"saltmill{name}: {told['error']}\n"
+    assert plain.stderr == f"saltmill{name}: {printed['error']}\n"
 
 
 def test_bytes_of_strangers(folder):
@@ -184,15 +184,15 @@ def test_an_end_by_a_signal(folder):
         time.sleep(.2)
         p.send_signal(signal.SIGTERM)
     out, err = p.communicate(timeout=60)
-    told = json.loads(err.splitlines()[-1])
-    assert p.returncode == 143 == told["status"] and told["kind"] == "stopped" and out == ""
+    printed = json.loads(err.splitlines()[-1])
+    assert p.returncode == 143 == printed["status"] and printed["kind"] == "stopped" and out == ""
 
 
 def test_a_full_disk_behind_standard_output(folder):
     with open("/dev/full", "w", encoding="utf-8") as full:
         r = subprocess.run([PROGRAM, "version", "--json"], stdout=full, stderr=subprocess.PIPE, text=True)
-    told = json.loads(r.stderr)
-    assert r.returncode == 1 == told["status"] and told["kind"] == "io" and "standard output" in told["error"]
+    printed = json.loads(r.stderr)
+    assert r.returncode == 1 == printed["status"] and printed["kind"] == "io" and "standard output" in printed["error"]
 
 
 def test_what_is_done_is_no_failure(folder):
@@ -206,6 +206,6 @@ def test_what_is_done_is_no_failure(folder):
 def test_what_was_found_and_what_was_expected(folder, value):
     """Any words may be in the found value. The text after the sentence's clause is not the expected value."""
     (folder / "words.csv").write_text(f'id,v\n"{value}",a\n')
-    told = json.loads(run("load", folder / "job.yaml", folder / "words.csv", "-o", folder / "x", "--json").stderr)
-    assert "saltmill published nothing" in told["error"]
-    assert told["found"] == f"`{value}`" and told["expected"] == "a whole number 0..4294967295"
+    printed = json.loads(run("load", folder / "job.yaml", folder / "words.csv", "-o", folder / "x", "--json").stderr)
+    assert "saltmill published nothing" in printed["error"]
+    assert printed["found"] == f"`{value}`" and printed["expected"] == "a whole number 0..4294967295"

@@ -165,8 +165,8 @@ def test_questions_with_and_without_a_job(table, load):
 
 def test_verify(table):
     done = run("verify", "--table-dir", table.dir, "--json")
-    told = json.loads(done.stdout)
-    assert done.returncode == 0 and told["ok"] and told["files"] == 8, done.stdout
+    printed = json.loads(done.stdout)
+    assert done.returncode == 0 and printed["ok"] and printed["files"] == 8, done.stdout
     file = store_file(table.regions[2])
     data = bytearray(file.read_bytes())
     data[60] ^= 1

@@ -207,22 +207,22 @@ def test_designs_fit(designed, browser, width, medium):
 
 
 def test_designs_of_the_page_are_those_of_the_json(designed, browser):
-    page, told = designed
+    page, printed = designed
     browser.open(page, width=1280)
     rows = browser.ask("[...document.querySelectorAll('.wide')].find(w => w.ariaLabel == 'designs and their costs')"
                        ".querySelectorAll('tbody tr').values().map(r => [r.className, ...[...r.cells].map(c => c.innerText)]).toArray()")
-    assert [(r[1], r[0] == "idle") for r in rows] == [(d["name"], d["obvious"]) for d in told["list"]]
-    assert [r[-1] for r in rows] == [str(len(d["tables"])) for d in told["list"]]
-    assert browser.ask("[...document.querySelectorAll('dd')].map(d => d.innerText)") == [d["sentence"] + "." for d in told["list"] if d["obvious"]]
+    assert [(r[1], r[0] == "idle") for r in rows] == [(d["name"], d["obvious"]) for d in printed["list"]]
+    assert [r[-1] for r in rows] == [str(len(d["tables"])) for d in printed["list"]]
+    assert browser.ask("[...document.querySelectorAll('dd')].map(d => d.innerText)") == [d["sentence"] + "." for d in printed["list"] if d["obvious"]]
     # a box for each part, with its bytes; the heat map of each table
-    shown = [d for d in told["list"] if not d["obvious"]]
+    shown = [d for d in printed["list"] if not d["obvious"]]
     boxes = browser.ask("[...document.querySelectorAll('.key')].map(k => [...k.querySelectorAll('small')].map(s => s.innerText))")
     tables = [t for d in shown for t in d["tables"]]
     assert len(boxes) == len(tables)
     for box, table in zip(boxes, tables, strict=True):
         assert len(box) == len(table["rowkey"])
         assert sum(int(b.split()[0]) for b in box) == table["key_bytes"]
-    assert browser.ask("document.querySelectorAll('.side svg').length") == sum(len(d["tables"]) for d in told["list"])
+    assert browser.ask("document.querySelectorAll('.side svg').length") == sum(len(d["tables"]) for d in printed["list"])
     # the ticks of each question are 201 draws
     ticks = browser.ask("[...document.querySelectorAll('path.bar')].map(p => p.getAttribute('d').split('z').length - 1)")
     assert ticks == [0 if q["plan"] == "index" else 201 for d in shown for q in d["questions"]]

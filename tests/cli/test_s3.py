@@ -74,8 +74,8 @@ def test_same_tables(s3, load, tmp_path):
         done = load(f"s3://b/{key}", out=f"out{n}")
         assert done.returncode == 0, done.stderr
         assert files(tmp_path / f"out{n}") == right and not s3.faults
-        (told,) = json.loads((tmp_path / f"out{n}" / "manifest.json").read_text())["inputs"]
-        assert told["bytes"] == len(s3.objects["b", key])
+        (printed,) = json.loads((tmp_path / f"out{n}" / "manifest.json").read_text())["inputs"]
+        assert printed["bytes"] == len(s3.objects["b", key])
     job = tmp_path / "job.yaml"
     job.write_text(JOB.replace("rows.csv", "s3://b/rows.csv.gz"))
     done = load(out="named")

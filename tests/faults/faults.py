@@ -190,7 +190,7 @@ class Scenario:
     def __init__(self, name, inputs, scratch):
         self.name, self.line, self.inputs = name, self.lines[name], inputs
         self.slow = []  # runs that needed a repetition
-        self.behind = {}  # {leftovers of a failed run: the fault of the next run}
+        self.next_runs = {}  # {leftovers of a failed run: the fault of the next run}
         self.slots = Slots(scratch, self.prepare)
         self.want = self.undisturbed()
         if self.want.status not in (0, 3):
@@ -320,10 +320,10 @@ class Scenario:
             return None
         self.tidy(slot)
         left = hash(tuple(files_of(slot.out).items()))
-        if left not in self.behind:
+        if left not in self.next_runs:
             again = self.run(slot)
-            self.behind[left] = None if self.same(again) else f"the next run did not do: {again.status}, {again.stderr.strip()}"
-        return self.behind[left]
+            self.next_runs[left] = None if self.same(again) else f"the next run did not do: {again.status}, {again.stderr.strip()}"
+        return self.next_runs[left]
 
     def judge(self, campaign, n):
         """Returns None, or (problem, the fault, its callers, standard error)."""

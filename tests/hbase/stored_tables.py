@@ -114,7 +114,7 @@ def answers_of(hbase, table):
 
 def compare(answers, saltmill, *place):
     """Compares answers with scans of the folders. Returns the number of stored cells."""
-    for (how, args), told in zip(SCANS, answers):
+    for (how, args), expected in zip(SCANS, answers):
         found = by_saltmill(saltmill, *place, *args)
-        assert found == told, (place, how, [pair for pair in zip(found, told) if pair[0] != pair[1]][:2])
-    return sum(len(cells) for _, cells in told)
+        assert found == expected, (place, how, [pair for pair in zip(found, expected) if pair[0] != pair[1]][:2])
+    return sum(len(cells) for _, cells in expected)

@@ -41,15 +41,15 @@ def test_two_clusters(on_hdfs, hbase, flights, flights_csv, tmp_path):  # noqa: 
     on_hdfs.load(derive(tmp_path, "flights.yaml", ("name: flights", "name: gently")), flights_csv)
     (table,) = on_hdfs.manifest["tables"]
     began = time.monotonic()
-    told = on_hdfs.done("--create", "--check", "--batch", "2", "--pace", "--rate", "8M", "--also", hbase.master,
+    printed = on_hdfs.done("--create", "--check", "--batch", "2", "--pace", "--rate", "8M", "--also", hbase.master,
                         "--no-replicate")
     took = time.monotonic() - began
     sent = sum(f["bytes"] for f in table["files"])
     assert took > 2 * (sent - 8 * PIECE) / RATE, "the upload was faster than --rate"
-    for one in (told, told["also"]):
+    for one in (printed, printed["also"]):
         (t,) = one["tables"]
         assert t["created"] and t["check"]["found"] == expected.cells, one
-    assert told["cluster"] != told["also"]["cluster"]
+    assert printed["cluster"] != printed["also"]["cluster"]
     for journal in ("out.saltmill-apply", "out.also.saltmill-apply"):
         check_batches(tmp_path / journal, table["files"], 2)
     second = Applied(on_hdfs.saltmill, hbase, tmp_path)
@@ -59,8 +59,8 @@ def test_two_clusters(on_hdfs, hbase, flights, flights_csv, tmp_path):  # noqa: 
         one.check_stores("gently")
     # a second run loads nothing, also after a rename of the folder
     on_hdfs.out = on_hdfs.out.rename(tmp_path / "renamed")
-    told = on_hdfs.done("--also", hbase.master)
-    assert told["already"] and told["also"]["already"]
+    printed = on_hdfs.done("--also", hbase.master)
+    assert printed["already"] and printed["also"]["already"]
     on_hdfs.refused(f"--also {on_hdfs.hbase.master}: found the cluster of --hbase", "--also", on_hdfs.hbase.master)
 
 
@@ -73,8 +73,8 @@ def test_second_cluster_later(on_hdfs, hbase, tmp_path):  # noqa: F811
     env = {"SALTMILL_CRASH_AT": "apply-sent", "PATH": ""}
     died = on_hdfs.run("--create", "--also", hbase.master, env=env)
     assert died.returncode == -9, died.stderr
-    told = on_hdfs.done("--create", "--also", hbase.master)
-    assert told["already"] and not told["also"]["already"]
+    printed = on_hdfs.done("--create", "--also", hbase.master)
+    assert printed["already"] and not printed["also"]["already"]
     second = Applied(on_hdfs.saltmill, hbase, tmp_path)
     second.manifest = on_hdfs.manifest
     for one in (on_hdfs, second):

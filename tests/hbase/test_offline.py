@@ -66,8 +66,8 @@ def test_hdfs(hbase_on_hdfs, hdfs, saltmill, tmp_path):
     t.shell("compaction_switch false", f"snapshot '{name}', '{name}_s'", f"clone_snapshot '{name}_s', '{name}_c'")
     cloned = answers_of(hbase_on_hdfs, name + "_c")
     t.shell("compaction_switch true", f"major_compact '{name}'")
-    told = answers_of(hbase_on_hdfs, name)
-    assert compare(told, saltmill, "--table-dir", hdfs.url(f"/hbase/data/default/{name}")) > 200
+    answers = answers_of(hbase_on_hdfs, name)
+    assert compare(answers, saltmill, "--table-dir", hdfs.url(f"/hbase/data/default/{name}")) > 200
     compare(cloned, saltmill, "--snapshot", hdfs.url(f"/hbase/.hbase-snapshot/{name}_s"))
     done = subprocess.run([saltmill, "verify", "--table-dir", hdfs.url(f"/hbase/data/default/{name}_c")], capture_output=True,
                           text=True, timeout=120, check=False)

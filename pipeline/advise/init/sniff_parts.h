@@ -248,7 +248,7 @@ void columns_close(struct columns *c);
 struct sniffed *columns_add(struct columns *c, struct bytes name);
 /*
  * Return true if the column's values come in order, or if this is unknown, as for texts. Then rows
- * with this column in front go to one region after the other.
+ * whose key begins with this column go to one region after another.
  */
 bool column_in_order(const struct sniffed *s);
 /* Return true if the name ends in this word, as created_at and createdAt end in `at`. */

@@ -102,8 +102,8 @@ static void put_given(const struct columns *c, const struct sniffed_key *k, stru
 
 	if (column_in_order(first))
 		buf_printf(out,
-			   "      # if live writes come in this order, put {salt: %d, of: [...]} "
-			   "in front\n",
+			   "      # if live writes come in this order, add {salt: %d, of: [...]} "
+			   "before it\n",
 			   SALTS);
 	for (size_t i = 0; i < k->ngiven; i++)
 		put_part(&c->column[k->given[i]], i + 1 == k->ngiven, "--key", out);
@@ -112,7 +112,7 @@ static void put_given(const struct columns *c, const struct sniffed_key *k, stru
 void key_put(const struct columns *c, const struct sniffed_key *k, struct buf *out)
 {
 	const size_t none = SIZE_MAX;
-	bool behind = k->unique != none || k->hash;
+	bool continues = k->unique != none || k->hash;
 
 	buf_append_str(out, "    rowkey:\n");
 	if (k->ngiven) {
@@ -121,10 +121,10 @@ void key_put(const struct columns *c, const struct sniffed_key *k, struct buf *o
 	}
 	put_salt(c, k, out);
 	if (k->entity != none)
-		put_part(&c->column[k->entity], k->time == none && !behind, "owner of the row",
+		put_part(&c->column[k->entity], k->time == none && !continues, "owner of the row",
 			 out);
 	if (k->time != none)
-		put_part(&c->column[k->time], !behind, "newest first", out);
+		put_part(&c->column[k->time], !continues, "newest first", out);
 	if (k->unique != none)
 		put_part(&c->column[k->unique], true,
 			 k->rest ? "separates the rows that are still equal"

@@ -75,7 +75,7 @@ const struct command verify_command = {
 		   "manifest.json. For each table, it checks that read = loaded + rejected + "
 		   "filtered + deduplicated. It checks the digests of scripts, rejects and the "
 		   "manifest. A missing file, an extra file or one changed byte is a finding. "
-		   "Of a table of HBase, it checks that the regions have all row keys, and reads "
+		   "For a table of HBase, it checks that the regions have all row keys, and reads "
 		   "every store file.",
 	.statuses = "0 everything matches; 1 there are findings, which the output lists; 2 wrong "
 		    "usage",

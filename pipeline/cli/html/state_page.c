@@ -10,8 +10,8 @@
 #include "pages.h"
 #include "page_parts.h"
 
-#define TOLD	 5	/* largest number of waiting loads whose commands the page prints */
-#define LAG_FINE 100000 /* in offsets; a busy topic may have this lag between two loads */
+#define SHOWN_MOST 5	  /* largest number of waiting loads whose commands the page prints */
+#define LAG_FINE   100000 /* in offsets; a busy topic may have this lag between two loads */
 
 /* A load, and figures that its record does not contain. */
 struct seen_load {
@@ -317,21 +317,21 @@ static bool commands_of(struct state_page *p, const struct seen_load *l)
  */
 static size_t give(struct state_page *p)
 {
-	size_t told = 0, i = 0;
+	size_t shown = 0, i = 0;
 
 	while (i < p->n && !waits(&p->loads[i]))
 		i++;
 	if (i == p->n || holds_up(&p->loads[i]))
 		return 0;
 	add(p, "<p>Load these into HBase, in this order:</p>\n<pre class=\"run\"><code>");
-	for (; i < p->n && told < TOLD && !holds_up(&p->loads[i]); i++)
+	for (; i < p->n && shown < SHOWN_MOST && !holds_up(&p->loads[i]); i++)
 		if (waits(&p->loads[i])) {
 			if (!commands_of(p, &p->loads[i]))
 				break;
-			told++;
+			shown++;
 		}
 	add(p, "</code></pre>\n");
-	return told;
+	return shown;
 }
 
 static void say_held_up(struct state_page *p, const struct seen_load *l)
@@ -368,14 +368,14 @@ static void commands(struct state_page *p)
 		add(p, p->broken ? "" : "<p>Nothing.</p>\n");
 		return;
 	}
-	size_t told = give(p);
+	size_t shown = give(p);
 	if (held_up) {
 		say_held_up(p, held_up);
 		return;
 	}
-	if (p->waiting > told) {
+	if (p->waiting > shown) {
 		add(p, "<p>The same for ");
-		html_count(p->out, p->waiting - told);
+		html_count(p->out, p->waiting - shown);
 		add(p, " more.</p>\n");
 	}
 	add(p, "<p>Or apply all these loads, and later loads when they are published, without a "

@@ -20,7 +20,7 @@
 #define HELD_BYTES	   512
 #define RECORDS_AT_ONCE	   32
 #define STOP_CHECK_BATCHES 4096
-#define TOLD_RECORDS	   16384
+#define SHOWN_RECORDS	   16384
 /* The memory of a writer's blocks, index, bloom chunk and codec. The file buffer is extra. */
 #define WRITER_BYTES (384u << 10)
 #define BLOOM_BYTES  (1u << 20)
@@ -48,8 +48,8 @@ struct cutting {
 	struct cut_result *out;
 	size_t secondary_bytes, most; /* `most` is the largest number of cells of a record */
 	uint64_t gather_bytes;
-	uint64_t counted;     /* cells of the current row, counted only if the row may be large */
-	uint64_t taken, told; /* records so far, and the records that the progress counts */
+	uint64_t counted;      /* cells of the current row, counted only if the row may be large */
+	uint64_t taken, shown; /* records so far, and the records that the progress counts */
 	bool may_hold;
 	bool fits; /* true if the gathered row fits into its memory */
 	bool holds;
@@ -286,8 +286,8 @@ static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct
 
 static void tell(struct cutting *k)
 {
-	progress_add(k->t->progress, k->taken - k->told);
-	k->told = k->taken;
+	progress_add(k->t->progress, k->taken - k->shown);
+	k->shown = k->taken;
 }
 
 static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *err)
@@ -305,7 +305,7 @@ static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *e
 			rc = rows->next(rows->self, r, err);
 		if (rc == RC_OK)
 			rc = cut_batch(k, r, n, err);
-		if (rc == RC_OK && (k->taken += n) - k->told >= TOLD_RECORDS)
+		if (rc == RC_OK && (k->taken += n) - k->shown >= SHOWN_RECORDS)
 			tell(k);
 	}
 	if (rc == RC_END)

@@ -221,9 +221,9 @@ static void tell_silence(struct live_scan *s, struct live_span *p)
 {
 	struct buf region = {0};
 
-	if (p->told)
+	if (p->reported)
 		return;
-	p->told = true;
+	p->reported = true;
 	put_region(&region, s, p);
 	report_to(&s->o.listener, "%s: found no answer for %lld s; still retrying",
 		  (const char *)region.ptr, (long long)(clock_ms() - p->asked_ms) / 1000);
@@ -312,7 +312,7 @@ static int fetch(struct live_scan *s, struct live_span *p, struct fetched **out,
 			continue;
 		} else {
 			p->asked_ms = clock_ms();
-			p->told = false;
+			p->reported = false;
 			p->finished = has_enough(s, p);
 			if (p->finished)
 				hbase_scanner_close(s->o.hbase, &p->scanner);

@@ -42,7 +42,7 @@ struct live_span {
 	uint64_t rows;
 	unsigned attempt, map_age;
 	int64_t asked_ms; /* time of the first call since the last answer */
-	bool told;	  /* true if a warning named the silent region */
+	bool reported;	  /* true if a warning named the silent region */
 	struct live_visit *visits;
 	size_t nvisits;
 	struct arena arena; /* owns visits */
