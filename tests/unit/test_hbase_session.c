@@ -263,22 +263,32 @@ static void test_several_servers(void **state)
 	assert_int_equal(hbase_open(&h, "", "me", &why, &err), RC_CONFIG);
 }
 
+/* Starts a server with these turns, and returns a connection to it. */
+static struct rpc *start_and_connect(struct server *s, const struct turn *turns, size_t n)
+{
+	struct rpc *c;
+	struct hbase_failure why;
+	struct error err = {0};
+
+	start(s, turns, n);
+	const struct hbase_place at = {.host = "127.0.0.1", .port = s->port};
+	assert_int_equal(rpc_connect(&c, &at, SERVICE_META, &(struct rpc_user){.name = "me"}, 5000,
+				     &why, &err),
+			 0);
+	return c;
+}
+
 /* A call without an answer in time is lost, and the client does not use its connection again. */
 static void test_no_answer_in_time(void **state)
 {
 	static const struct turn turns[] = {{.answer = CLUSTER_ID, .delay_ms = 400}};
 	struct server s;
-	struct rpc *c;
 	struct rpc_answer a;
 	struct hbase_failure why;
 	struct error err = {0};
 
 	(void)state;
-	start(&s, turns, 1);
-	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
-	assert_int_equal(rpc_connect(&c, &at, SERVICE_META, &(struct rpc_user){.name = "me"}, 5000,
-				     &why, &err),
-			 0);
+	struct rpc *c = start_and_connect(&s, turns, 1);
 	assert_false(rpc_is_stale(c));
 	double began = clock_seconds();
 	assert_int_equal(rpc_call(c, "GetClusterId", (struct bytes){0}, 100, &a, &why, &err),
@@ -299,17 +309,12 @@ static void test_a_refused_connection(void **state)
 	static const struct turn turns[] = {{.answer = KERBEROS, .as_it_is = true, .go_on = true},
 					    {.answer = NULL}};
 	struct server s;
-	struct rpc *c;
 	struct rpc_answer a;
 	struct hbase_failure why;
 	struct error err = {0};
 
 	(void)state;
-	start(&s, turns, 2);
-	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
-	assert_int_equal(rpc_connect(&c, &at, SERVICE_META, &(struct rpc_user){.name = "me"}, 5000,
-				     &why, &err),
-			 0);
+	struct rpc *c = start_and_connect(&s, turns, 2);
 	assert_int_equal(rpc_call(c, "GetClusterId", (struct bytes){0}, 5000, &a, &why, &err),
 			 RC_IO);
 	assert_true(why.wants_kerberos && why.hangs_up);
