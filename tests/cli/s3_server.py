@@ -24,7 +24,7 @@ def signature(secret, scope, stamp, method, path, query, headers, signed, payloa
 
 
 class S3:
-    """`objects` maps (bucket, key) to bytes. `faults` lists what the next GETs do: "503", "cut", "stall", "change", or None."""
+    """`objects` maps (bucket, key) to bytes. `faults` lists what the next GETs do: "503", "cut", "stall", "change", "shift", or None."""
 
     def __init__(self):
         self.objects, self.faults, self.asked, self.secret, self.session = {}, [], [], SECRET, None
@@ -111,8 +111,12 @@ class S3:
         start = 0
         if to.headers.get("range"):
             start = int(to.headers["range"].removeprefix("bytes=").split("-")[0])
+        if fault == "shift":
+            start += 7
         to.send_response(206 if to.headers.get("range") else 200)
         to.send_header("ETag", etag)
+        if to.headers.get("range"):
+            to.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
         to.send_header("Content-Length", str(len(data) - start))
         to.end_headers()
         if to.command == "GET":

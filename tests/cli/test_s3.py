@@ -128,6 +128,16 @@ def test_a_changed_object(s3, load, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_other_bytes(s3, load, tmp_path):
+    """An answer with other bytes than asked for is not used."""
+    s3.objects["b", "rows.csv"] = ROWS
+    (tmp_path / "rows.csv").write_bytes(ROWS)
+    assert load(tmp_path / "rows.csv", out="local").returncode == 0
+    s3.faults = ["cut", "shift", "cut", "shift"]
+    done = load("s3://b/rows.csv")
+    assert done.returncode == 0 and files(tmp_path / "out") == files(tmp_path / "local"), done.stderr
+
+
 def test_a_signal(saltmill, s3, tmp_path):
     """A signal ends a load at once, also if the server has stopped sending."""
     s3.objects["b", "rows.csv"] = ROWS

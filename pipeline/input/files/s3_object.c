@@ -48,8 +48,10 @@ struct s3_answer {
 	struct s3_object *o;
 	long status; /* 0 if there is none */
 	bool head;
+	bool other_range; /* the bytes are not those that were asked for */
+	uint64_t first;	  /* offset that was asked for */
 	uint64_t bytes;
-	char etag[128], region[64];
+	char etag[128], region[64], range[64];
 	char body[BODY_MOST + 1]; /* of an error */
 	size_t body_len;
 	char why[CURL_ERROR_SIZE];
@@ -87,6 +89,7 @@ static size_t take_header(char *line, size_t size, size_t n, void *ctx)
 	n *= size;
 	take_value(a->etag, sizeof a->etag, line, n, "etag");
 	take_value(a->region, sizeof a->region, line, n, "x-amz-bucket-region");
+	take_value(a->range, sizeof a->range, line, n, "content-range");
 	take_value(length, sizeof length, line, n, "content-length");
 	if (length[0])
 		a->bytes = strtoull(length, NULL, 10);
@@ -110,6 +113,15 @@ static bool pass_on(struct s3_object *o, const char *data, size_t n)
 	return true;
 }
 
+/* Return true if the answer begins at the byte that was asked for: "bytes FIRST-LAST/ALL". */
+static bool has_our_range(const struct s3_answer *a)
+{
+	char *end;
+
+	return strncmp(a->range, "bytes ", 6) == 0 && a->range[6] >= '0' && a->range[6] <= '9' &&
+	       strtoull(a->range + 6, &end, 10) == a->first && *end == '-';
+}
+
 /* Pass the object's bytes on, and keep the text of an error. */
 static size_t take_body(char *data, size_t size, size_t n, void *ctx)
 {
@@ -120,6 +132,10 @@ static size_t take_body(char *data, size_t size, size_t n, void *ctx)
 	n *= size;
 	if (a->head)
 		return n;
+	if (o->to >= 0 && a->status == 206 && !has_our_range(a)) {
+		a->other_range = true;
+		return 0;
+	}
 	if (o->to >= 0 && a->status == 206)
 		return n <= o->bytes - o->got && pass_on(o, data, n) ? n : 0;
 	memcpy(a->body + a->body_len, data, n < room ? n : room);
@@ -179,7 +195,7 @@ static void exchange(struct s3_object *o, bool head, struct s3_answer *a)
 	char *sign = mem_format("aws:amz:%s:s3", x->region);
 	char range[48];
 
-	*a = (struct s3_answer){.o = o, .head = head};
+	*a = (struct s3_answer){.o = o, .head = head, .first = o->got};
 	struct curl_slist *lines = curl_slist_append(NULL, NO_BODY);
 	if (x->session)
 		lines = add_line(lines, "x-amz-security-token", x->session);
@@ -248,6 +264,11 @@ static int refused(const struct s3_object *o, const struct s3_answer *a, struct 
 	element(code, sizeof code, a->body, "<Code>");
 	element(message, sizeof message, a->body, "<Message>");
 	element(region, sizeof region, a->body, "<Region>");
+	if (a->other_range)
+		return error_set(err, RC_IO,
+				 "%s: found an answer with Content-Range \"%s\", expected bytes "
+				 "from %llu on",
+				 o->uri, a->range, (unsigned long long)a->first);
 	if (a->status <= 0 || a->why[0])
 		return error_set(err, RC_IO, "%s: no answer: %s", o->uri, a->why);
 	if (a->status == 404)
@@ -260,8 +281,8 @@ static int refused(const struct s3_object *o, const struct s3_answer *a, struct 
 				 "%s: the object changed during the load; load it again when no "
 				 "program writes it",
 				 o->uri);
-	if (a->region[0] || region[0])
-		snprintf(region, sizeof region, "%s", a->region[0] ? a->region : region);
+	if (a->region[0])
+		snprintf(region, sizeof region, "%s", a->region);
 	if (region[0] && strcmp(region, o->access.region) != 0)
 		return error_set(err, RC_CONFIG,
 				 "%s: the bucket is in region %s, and the request was for %s; set "
