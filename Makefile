@@ -273,27 +273,28 @@ splitter | base | splitter(splits plan ddl)
 hbase | base splitter | rpc(hbase filter)
 model | base splitter hbase | encoding(encoding) question(question) job(event job) field(digits field) key(key)
 hfile | base | hfile(hfile)
+storage | base | storage(storage)
 input | base model | files(source input s3_object transcode magic block_codec) csv(csv marks) json(json json_paths json_walk) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
 sort | base splitter | sort(sorter)
-publish | base splitter model hfile input sort | storage(storage) staging(publish half_reports) verify()
-load | base splitter model hbase hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
+publish | base splitter model storage hfile input sort | staging(publish half_reports) verify()
+load | base splitter model hbase storage hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
 advise | base splitter model input sort load | lint(lint) check(first_rows) plan(planning) init() design(design)
-read | base model hbase hfile publish | query(query) live() offline() by_field(by_field)
+read | base model hbase storage hfile publish | query(query) live() offline() by_field(by_field)
 stream | base model input publish load | state(state) loads(stream)
-deliver | base splitter hbase hfile publish stream | apply(apply) follow()
-cli | base splitter model hbase hfile input publish load advise read stream deliver | text(reports answer progress_text metrics reference inspect report_views) html(page) command(commands)
+deliver | base splitter hbase storage hfile publish stream | apply(apply) follow()
+cli | base splitter model hbase storage hfile input publish load advise read stream deliver | text(reports answer progress_text metrics reference inspect report_views) html(page) command(commands)
 endef
 
 # header of a library: the files that may include it
 define LIBRARIES
 bzlib.h: input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c model/job/section_map.c
-curl/curl.h: base/late_curl.c input/files/s3_object.c input/kafka/broker_link.c input/kafka/registry.c publish/storage/webhdfs.h
+curl/curl.h: base/late_curl.c input/files/s3_object.c input/kafka/broker_link.c input/kafka/registry.c storage/webhdfs.h
 gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c
 gssapi/gssapi_ext.h: base/late_gssapi_krb5.c base/login.c
 iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c
-jansson.h: base/form_read.c base/form_seal.h publish/storage/webhdfs_answers.c cli/command/cmd_key.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry_schemas.c advise/init/json_forms.c advise/init/json_rows.c model/job/json_schema.c
+jansson.h: base/form_read.c base/form_seal.h storage/webhdfs_answers.c cli/command/cmd_key.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry_schemas.c advise/init/json_forms.c advise/init/json_rows.c model/job/json_schema.c
 libdeflate.h: hfile/compress.c input/files/block_codec.c input/files/input.c cli/command/cmd_version.c
 librdkafka/rdkafka.h: base/late_rdkafka.c input/kafka/kafka_client.h
 lz4.h: cli/command/cmd_version.c hfile/compress.c

@@ -1,7 +1,7 @@
 /* fuzz_webhdfs.c - reads any answer of a server as every kind of answer */
 #include <stdlib.h>
 
-#include "pipeline/publish/storage/webhdfs_answers.h"
+#include "pipeline/storage/webhdfs_answers.h"
 
 static void check(bool holds)
 {

@@ -71,7 +71,7 @@ BUGS = {
         "r = (struct apply_result){0};\n\t(void)mark(f, l, i, &r, err);\n"
         "\trc = (f->opt->run ? f->opt->run : apply_run)(&r, &one, err);"),
     "an upload is not compared with what was sent": (
-        "publish/storage/webhdfs_upload.c",
+        "storage/webhdfs_upload.c",
         "rc = webhdfs_stat(u->w->place, u->path, there, err);\n\tif (rc == RC_OK)\n\t\trc = compare(u, there, &same, err);",
         "rc = webhdfs_stat(u->w->place, u->path, there, err);\n\tif (rc == RC_OK && compare(u, there, &same, err) == RC_OK)\n"
         "\t\tsame = true;"),

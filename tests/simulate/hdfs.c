@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "hdfs.h"
-#include "publish/storage/hdfs_sum.h"
+#include "storage/hdfs_sum.h"
 
 /* --- the tree --- */
 

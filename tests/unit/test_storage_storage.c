@@ -1,4 +1,4 @@
-/* test_publish_storage.c - tests storage for files, with URIs and local folders */
+/* test_storage_storage.c - tests storage for files, with URIs and local folders */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

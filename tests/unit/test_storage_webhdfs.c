@@ -1,5 +1,5 @@
 /*
- * test_publish_webhdfs.c - tests storage on HDFS with a small server that follows HDFS's rules and
+ * test_storage_webhdfs.c - tests storage on HDFS with a small server that follows HDFS's rules and
  * fails on request (fake_webhdfs.py). The test compares the checksum with that of a real HDFS.
  */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "pipeline/publish/storage/hdfs_sum.h"
+#include "pipeline/storage/hdfs_sum.h"
 #include "pool.h"
 #include "storage.h"
 #include "temp_dir.h"

@@ -1,4 +1,4 @@
-/* test_publish_webhdfs_token.c - tests the reader of Hadoop's delegation tokens */
+/* test_storage_webhdfs_token.c - tests the reader of Hadoop's delegation tokens */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "hex.h"
 #include "mem.h"
-#include "pipeline/publish/storage/webhdfs.h"
+#include "pipeline/storage/webhdfs.h"
 
 /* Owner alice, renewer hbase, number 1, key 2, given by a NameNode of Hadoop 3.4.2. */
 #define TOKEN                                                                                      \
