@@ -28,9 +28,9 @@ struct map_report {
 	const char *path;    /* path of the input */
 	/* the part of the input, as in struct source_part (source.h) */
 	uint64_t number, size, head, head_lines, from, to, first, end, lines, seqs, line_base;
-	bool head_read, whole, last;
+	bool head_read, whole, last, summed;
 	const char *quote; /* CSV: the quote character; else NULL */
-	uint8_t digest[16];
+	uint8_t digest[16], sum[16], before[16], after[16];
 	/* numbers of events read, of events rejected, and of blank lines */
 	uint64_t read, rejected, blank_lines;
 	uint64_t rejected_lines, filtered_lines; /* numbers of line ends, as in struct manifest */

@@ -38,6 +38,38 @@ uint32_t crc32c_add(uint32_t crc, const uint8_t *p, size_t n);
 #include <xxhash.h>
 #endif
 
+/*
+ * --- file_digest: the digest of a file, which several processes can compute together ---
+ *
+ * The digest is the sum of the XXH3-128 of all chunks of the file, modulo 2^128. The seed of a
+ * chunk is its number, from 0. So the digest of a file of at most FILE_CHUNK bytes is its XXH3-128.
+ */
+
+#define FILE_CHUNK ((uint64_t)1 << 20)
+
+struct file_digest {
+	void *state;	   /* of the current chunk */
+	uint64_t at;	   /* offset of the next byte */
+	uint64_t from, to; /* the sum includes the chunks that begin in [from, to) */
+	bool inside;	   /* the sum includes the current chunk, of which some bytes were added */
+	uint64_t low, high;
+};
+
+/* Begin with the byte at `at`. The caller closes `d`. */
+void file_digest_open(struct file_digest *d, uint64_t at);
+/* Include only the chunks that begin in [from, to). Call it in the first chunk of the file. */
+void file_digest_limit(struct file_digest *d, uint64_t from, uint64_t to);
+/* Continue at another byte. The sum omits the current chunk, unless it begins there. */
+void file_digest_move(struct file_digest *d, uint64_t at);
+void file_digest_add(struct file_digest *d, const uint8_t *p, size_t n);
+/* Compute the sum in canonical form, as if the file ended at the current byte. */
+void file_digest_sum(const struct file_digest *d, uint8_t digest[16]);
+void file_digest_close(struct file_digest *d);
+/* Return the end of the chunk that contains the byte before `at`. */
+uint64_t file_chunk_end(uint64_t at);
+/* Add a sum of other chunks of the file. */
+void digest_add(uint8_t sum[16], const uint8_t more[16]);
+
 /* --- distinct: count different values, exactly up to a million --- */
 
 #define DISTINCT_MOST ((size_t)1 << 20)

@@ -29,12 +29,13 @@ struct kafka; /* kafka.h */
 struct source_slice {
 	uint64_t from, to;
 	/*
-	 * If true, a row starts at `from`, and `to` may be less than `from`. If false, the source
+	 * If true, the first row starts at `row`, and `to` may be less than `from`. If false, the source
 	 * assumes that the first row starts after the first line end at or after from - 1. This
 	 * assumption is wrong if the line end is inside quotes. The ranges of struct source_part
 	 * then have a gap or overlap, which the caller detects.
 	 */
 	bool exact;
+	uint64_t row; /* if `exact` is true, the offset of the first row, at least `from` */
 	/*
 	 * if `parts` > 0, the slice is part number `part` (from 1) of `parts` equal parts, and
 	 * `from` and `to` are unset
@@ -153,6 +154,17 @@ struct source_part {
 	bool whole;
 	bool last;	    /* no row is after `end` */
 	uint8_t digest[16]; /* XXH3-128 of [first, end) */
+	/*
+	 * The file_digest (hash.h) of the chunks that begin in [from, to). False for the whole
+	 * file, and if standard input ended before the last of these chunks ended.
+	 */
+	bool summed;
+	uint8_t sum[16];
+	/*
+	 * XXH3-128 of bytes that the previous and the next slice also read. These bytes are between
+	 * the first row of a slice and the first chunk that begins in the slice.
+	 */
+	uint8_t before[16], after[16];
 };
 
 struct source_file {

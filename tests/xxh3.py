@@ -10,11 +10,11 @@ class Hash128(ctypes.Structure):
     _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
 
 
-def xxh3_128(data):
+def xxh3_128(data, seed=0):
     """Returns the digest in hexadecimal."""
-    xxh3 = ctypes.CDLL("libxxhash.so.0").XXH3_128bits
-    xxh3.argtypes, xxh3.restype = [ctypes.c_char_p, ctypes.c_size_t], Hash128
-    h = xxh3(data, len(data))
+    xxh3 = ctypes.CDLL("libxxhash.so.0").XXH3_128bits_withSeed
+    xxh3.argtypes, xxh3.restype = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64], Hash128
+    h = xxh3(data, len(data), seed)
     return f"{h.high:016x}{h.low:016x}"
 
 

@@ -7,6 +7,7 @@
 
 #include "bytes.h"
 #include "error.h"
+#include "hash.h"
 
 struct source_feed;
 struct s3_object;
@@ -40,8 +41,8 @@ struct input_stream {
 	bool pending;	 /* the decoder may hold output that did not fit into the buffer */
 	uint8_t *raw;	 /* bytes read but not yet decoded: [raw_pos, raw_len) */
 	size_t raw_pos, raw_len;
-	void *decoder; /* z_stream, ZSTD_DStream or struct unpacker */
-	void *digest;  /* XXH3 state over all raw bytes */
+	void *decoder;		   /* z_stream, ZSTD_DStream or struct unpacker */
+	struct file_digest digest; /* of the raw bytes */
 };
 
 /*
@@ -76,10 +77,10 @@ int input_read(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, s
 int input_unchanged(const struct input_stream *in, struct error *err);
 /*
  * Seek to a byte of the decoded data. Call input_skip before input_read, or at any time for a plain
- * regular file. input_digest is wrong after a seek.
+ * regular file. The digest then has only the chunks that were read as a whole.
  */
 int input_skip(struct input_stream *in, uint64_t bytes, struct error *err);
-/* Compute the XXH3-128 of the raw bytes read so far, in canonical form. */
+/* Compute the file_digest (hash.h) of the raw bytes read so far. */
 void input_digest(const struct input_stream *in, uint8_t digest[16]);
 void input_close(struct input_stream *in);
 

@@ -7,6 +7,7 @@ itself. All bytes must be equal.
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -16,6 +17,7 @@ import pytest
 import schema_events as se
 from load_help import HEADER, JOB
 from test_halves import ROWS, Halves, assert_same, refused
+from xxh3 import xxh3_128
 
 
 class Fed(Halves):
@@ -23,8 +25,8 @@ class Fed(Halves):
 
     def map_fed(self, number, to, slice_, *args, rest=True, **kw):
         data = (self.folder / self.inputs[number]).read_bytes()
-        a, b = (int(x) for x in slice_.lstrip("=").split("-"))
-        offset = a if slice_[0] == "=" else max(a - 1, 0)
+        a, b = (int(x) for x in re.findall(r"(\d+)[=-].*?(\d+)$", slice_)[0])
+        offset = a if "=" in slice_ else max(a - 1, 0)
         fed = data[offset:] if rest else data[offset:b + rest_of_row(data, b)]
         return self.map_stdin(number, to, fed, "--slice", slice_, "--bytes", len(fed), "--offset", offset,
                               "--size", len(data), *args, **kw)
@@ -45,10 +47,17 @@ class Fed(Halves):
             report = self.report(to)
             if expected is not None and report["first"] != expected:
                 shutil.rmtree(self.folder / "maps" / to)
-                self.map_fed(number, to, f"={expected}-{b}", **kw)
+                self.map_fed(number, to, f"{a}={expected}-{b}", **kw)
                 report, mended = self.report(to), mended + 1
             expected = report["end"]
         return mended
+
+    def map_again(self, number, **kw):
+        """Maps all slices of a file without quotes again."""
+        for folder in sorted((self.folder / "maps").glob(f"{number}-*")):
+            r = self.report(folder.name)
+            shutil.rmtree(folder)
+            self.map_fed(number, folder.name, f"{r['from']}-{r['to']}", **kw)
 
     def digest(self, number, **kw):
         data = (self.folder / self.inputs[number]).read_bytes()
@@ -127,7 +136,10 @@ def test_several_inputs_whole_packed_and_sliced_with_rejects_and_quotes(tmp_path
     assert [(r["file"], r["line"]) for r in lines] == [("a.csv", 102), ("c.csv", 602)]
     shutil.rmtree(tmp_path / "two")
     refused(h.unite_told(digests, "--max-rejects", 1, status=4), 4, "c.csv")
-    refused(h.unite_told(digests[:1], "--max-rejects", 2, status=4), 4, "c.csv: found maps of its slices",
+    shutil.rmtree(tmp_path / "reduces")
+    h.map_again(0, rest=False)
+    h.reduce_all(1)
+    refused(h.unite_told(digests[1:], "--max-rejects", 2, status=4), 4, "a.csv: found maps of its slices",
             "saltmill digest")
     digests[0]["parts"][1]["digest"] = "0" * 32
     refused(h.unite_told(digests, "--max-rejects", 2, status=1), 1, "a.csv", "expected the mapped bytes")
@@ -284,3 +296,52 @@ def test_a_plan_of_slices_says_what_it_does_not_know(tmp_path, saltmill):
     for cut in (10, 40, len(data) - 1):
         (tmp_path / "cut").write_bytes(data[:cut])
         refused(h.run("plan", "--from", "cut", status=1), 1, "cut")
+
+
+# --- the digest of a file, as a sum of its slices ---
+
+CHUNK = 1 << 20
+
+
+def file_digest(data):
+    """Returns the sum of the XXH3-128 of the chunks, each with its number as seed, by xxHash's own library."""
+    chunks = [data[at:at + CHUNK] for at in range(0, len(data), CHUNK)] or [b""]
+    return f"{sum(int(xxh3_128(c, seed), 16) for seed, c in enumerate(chunks)) % 2**128:032x}"
+
+
+@pytest.fixture
+def long(tmp_path, saltmill):
+    """A file of some chunks, in which some rows have line ends, and one is longer than a chunk."""
+    (tmp_path / "job.yaml").write_text(JOB)
+    rows = [f'{i % 9},{1_400_000_000 + i},"{"v" * (i % 700)}\n{i}"\n'.encode() for i in range(9000)]
+    rows.insert(5000, b'7,1500000000,"' + b"long\n" * 270_000 + b'"\n')
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))
+    h = Fed(tmp_path, saltmill, ["in.csv"])
+    h.plan()
+    return h
+
+
+@pytest.mark.parametrize("slices", [1, 3, 40])
+def test_slices_have_the_digest_of_the_file(long, slices):
+    long.load()
+    manifest = json.loads((long.folder / "one/manifest.json").read_text())
+    assert manifest["inputs"][0]["digest"] == file_digest((long.folder / "in.csv").read_bytes())
+    assert (long.map_file(0, slices) > 0) == (slices > 1)
+    long.reduce_all(1)
+    long.unite_told([])
+    assert_same(long.folder / "one", long.folder / "two")
+
+
+def test_a_file_that_changed_between_two_maps(long):
+    path = long.folder / "in.csv"
+    data = path.read_bytes()
+    half = CHUNK - 50_000
+    border = data.index(b'"\n', half) + 2
+    at = data.index(b"v", border)
+    assert at < CHUNK  # in the chunk of the first slice, but a row of the second slice
+    long.map_fed(0, "0", f"0-{half}")
+    path.write_bytes(data[:at] + b"w" + data[at + 1:])
+    long.map_fed(0, "1", f"{half}={border}-{len(data)}")
+    path.write_bytes(data)
+    long.reduce_all(1)
+    refused(long.unite_told([], status=1), 1, "in.csv", "expected the mapped bytes")

@@ -200,7 +200,7 @@ def test_quotes_find_the_rows_of_each_slice():
         for s, bounds in zip(slices, bounds_by_quotes(slices, edges)):
             start, end = map(int, s.bounds.split("-"))
             if start > 0:
-                assert bounds == f"={next((x for x in starts if x >= start), len(data))}-{end}", (data, s)
+                assert bounds == f"{start}={next((x for x in starts if x >= start), len(data))}-{end}", (data, s)
                 checked += 1
     assert checked > 1000
 
@@ -327,11 +327,14 @@ def test_what_fails_behind_the_rename_says_that_it_is_published(tmp_path, monkey
 
     class Mapped:
         def __init__(self, request, shared, folder, slices):
-            self.slices, self.reports, self.folder, self.mended = slices, {0: {"rejected": 0, "read": 1, "seconds": 0}}, folder, 0
+            self.slices, self.reports, self.folder, self.mended = slices, {0: {"rejected": 0, "read": 1, "seconds": 0, "whole": True}}, folder, 0
             self.totals = folder / "totals.json"
 
         def run(self):
             pass
+
+        def report_of(self, s):
+            return self.reports[s.number]
 
         def add_up(self):
             return {"tables": []}
@@ -344,9 +347,9 @@ def test_what_fails_behind_the_rename_says_that_it_is_published(tmp_path, monkey
     monkeypatch.setattr(saltmill.spark, "reduce_all", lambda *_: [{"seconds": 0}])
     setting = tasks.Setting("", "", "job.yaml", {}, "1M", 1)
     request = types.SimpleNamespace(sc=types.SimpleNamespace(broadcast=lambda x: x), native=native, frame=None,
-                                    filesystem=None, names=["in.csv"])
+                                    filesystem=None, inputs=[])
     place = types.SimpleNamespace(run=tmp_path, out="hdfs://nn/out", place=(), read=read)
     with pytest.raises(saltmill.JobError, match=f"^published as hdfs://nn/out, but {why}"):
-        saltmill.spark.map_and_reduce(request, setting, [types.SimpleNamespace(number=0)], place, "plan",
+        saltmill.spark.map_and_reduce(request, setting, [types.SimpleNamespace(number=0, input=0)], place, "plan",
                                       ["--max-rejects", "0"], {})
     assert called[-1] == "--quiet"

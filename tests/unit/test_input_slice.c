@@ -93,7 +93,8 @@ static unsigned read_slices(const uint64_t *borders, size_t n, uint64_t size, st
 			buf_release(&one.log);
 			slice = (struct source_slice){.from = expected,
 						      .to = borders[i + 1],
-						      .exact = true};
+						      .exact = true,
+						      .row = expected};
 			one = (struct reading){.line_base = lines};
 			assert_int_equal(read_slice(&one, &slice, &err), RC_OK);
 			/* the test gives the line number only now */

@@ -102,9 +102,10 @@ const struct command digest_command = {
 	.least = 1,
 	.most = 1,
 	.run = run,
-	.decides = "digest computes XXH3-128 of the whole file. With --maps it also computes "
-		   "the digest of each range that a map of this input read. With its output, "
-		   "`unite --inputs` checks the maps on a machine without the file.",
+	.decides =
+		"digest computes the digest of the whole file, as in the manifest. With --maps it also computes "
+		"the digest of each range that a map of this input read. With its output, "
+		"`unite --inputs` checks the maps on a machine without the file.",
 	.statuses = "0 done; 1 failed; 2 wrong usage",
 	.examples = {"saltmill digest ratings.csv",
 		     "saltmill digest ratings.csv --maps maps/ --input 0"}};

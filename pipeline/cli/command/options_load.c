@@ -23,23 +23,27 @@ static const char *parse_part(const char *p, char end, bool or_nothing, uint64_t
 }
 
 /*
- * Parses "0-1000000", "=0-1000000" or "3/8", which means part 3 of 8. Returns false if the text has
- * another form.
+ * Parses "0-1000000", "=0-1000000", "0=70-1000000" or "3/8", which means part 3 of 8. Returns false
+ * if the text has another form.
  */
 static bool slice_parse(struct source_slice *out, const char *text)
 {
 	uint64_t part = 0, parts = 0;
 	const char *p = parse_part(text, '/', false, &part);
 
-	*out = (struct source_slice){.to = UINT64_MAX, .exact = *text == '='};
+	*out = (struct source_slice){.to = UINT64_MAX, .exact = strchr(text, '=') != NULL};
 	if (p && parse_part(p, 0, false, &parts) && part >= 1 && part <= parts &&
 	    parts <= SLICES_MOST) {
 		out->part = (unsigned)part;
 		out->parts = (unsigned)parts;
 		return true;
 	}
-	p = parse_part(text + out->exact, '-', false, &out->from);
-	return p && parse_part(p, 0, true, &out->to) && (out->exact || out->from <= out->to);
+	p = out->exact ? parse_part(text, '=', true, &out->from) : text;
+	p = p ? parse_part(p, '-', false, out->exact ? &out->row : &out->from) : NULL;
+	if (*text == '=')
+		out->from = out->row;
+	return p && parse_part(p, 0, true, &out->to) &&
+	       (out->exact ? out->from <= out->row : out->from <= out->to);
 }
 
 #define PUBLISHERS "load unite stream replay"
@@ -263,9 +267,9 @@ const struct cli_option options_load[] = {
 	 .help = "exit with status 3 if a region gets more than FACTOR times the mean, or if HBase "
 		 "would split a region; useful in cron jobs"},
 
-	{"slice", 0, "A-B|=A-B|K/N", PARTIAL, take_slice, AT(slice),
+	{"slice", 0, "A-B|=A-B|A=R-B|K/N", PARTIAL, take_slice, AT(slice),
 	 .help = "read only the rows that begin in bytes A to B of the file, or in its K-th of N "
-	 "parts; write =A-B if a row begins exactly at A"},
+	 "parts; write =A-B if a row begins exactly at A, or A=R-B if the first row begins at R"},
 	{"columns", 0, "FILE", PARTIAL " unite", take_text, AT(input.columns_file),
 	 .help = "read the header line from this file instead of the input"},
 	{"name", 0, "PATH", PARTIAL " digest", take_text, AT(feed.name),
@@ -275,7 +279,7 @@ const struct cli_option options_load[] = {
 		 "length"},
 	{"offset", 0, "O", PARTIAL, take_number, AT(feed.offset),
 	 .help = "the position in the file of the first byte on standard input. For a slice A-B, O "
-	 "is at most A - 1; for =A-B, O is A. After the last row of the slice, saltmill ignores "
+	 "is at most A - 1; for =A-B and A=R-B, O is A. After the last row of the slice, saltmill ignores "
 	 "further bytes.",
 	 .with = "bytes"},
 	{"size", 0, "S", PARTIAL, take_number, AT(feed.size),

@@ -23,7 +23,6 @@
 #include "source.h"
 #include "input/s3_object.h"
 #include "unpack.h"
-#include "hash.h"
 
 #define RAW_BYTES ((size_t)64 << 10)
 #define MAGIC_MAX 10 /* length of the longest magic number */
@@ -160,7 +159,7 @@ static int read_raw(struct input_stream *in, uint8_t *dst, size_t cap, size_t *g
 	if (n < 0)
 		return error_errno(err, "%s: cannot read at byte %llu", in->name,
 				   (unsigned long long)in->raw_read);
-	XXH3_128bits_update(in->digest, dst, (size_t)n);
+	file_digest_add(&in->digest, dst, (size_t)n);
 	in->raw_eof = n == 0;
 	in->raw_read += (uint64_t)n;
 	*got = (size_t)n;
@@ -303,10 +302,7 @@ static int open_bytes(struct input_stream *in, const char *path, const struct so
 	if (!standard)
 		in->stamp = stamp_of(&st);
 	in->raw = mem_alloc(RAW_BYTES);
-	in->digest = XXH3_createState();
-	if (!in->digest)
-		return error_set(err, RC_IO, "%s: cannot set up a digest", in->name);
-	XXH3_128bits_reset(in->digest);
+	file_digest_open(&in->digest, feed ? feed->offset : 0);
 	return RC_OK;
 }
 
@@ -531,6 +527,7 @@ int input_skip(struct input_stream *in, uint64_t bytes, struct error *err)
 		if (lseek(in->fd, (off_t)bytes, SEEK_SET) < 0)
 			return error_errno(err, "%s", in->name);
 		in->raw_read = bytes;
+		file_digest_move(&in->digest, bytes);
 		in->raw_pos = in->raw_len = 0;
 		in->raw_eof = false;
 		return RC_OK;
@@ -546,10 +543,7 @@ int input_skip(struct input_stream *in, uint64_t bytes, struct error *err)
 
 void input_digest(const struct input_stream *in, uint8_t digest[16])
 {
-	XXH128_canonical_t canonical;
-
-	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(in->digest));
-	memcpy(digest, canonical.digest, 16);
+	file_digest_sum(&in->digest, digest);
 }
 
 void input_close(struct input_stream *in)
@@ -562,8 +556,7 @@ void input_close(struct input_stream *in)
 		inflateEnd(in->decoder);
 		mem_free(in->decoder);
 	}
-	if (in->digest)
-		XXH3_freeState(in->digest);
+	file_digest_close(&in->digest);
 	mem_free(in->raw);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);

@@ -2,10 +2,12 @@
  * proof.c - compute digests of files, and prove that slices that other processes read are the whole
  * files
  *
- * The XXH3 of a file does not follow from the XXH3 of the file's slices, so one read of the whole
- * file is necessary. The same pass computes each slice's digest and compares it with the digest
- * that the reader of the slice computed.
+ * If this process opens the file, it reads all bytes. The same pass computes each slice's digest and
+ * compares it with the digest that the reader of the slice computed. Else the digest of the file is
+ * the sum of the digests of the slices, if their chunks are the whole file (slice.c). If a slice
+ * did not read its chunks as a whole, another process must read the file (`saltmill digest`).
  */
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "cursor.h"
@@ -170,8 +172,54 @@ static const struct source_digest *known_digest(const struct source *s, size_t f
 	return NULL;
 }
 
+static int by_range(const void *a, const void *b)
+{
+	const struct source_part *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* Return true if all chunks of the file are in one slice each. The slices are in order. */
+static bool has_all_chunks(const struct source_part *parts, size_t n)
+{
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!parts[i].summed || file_chunk_end(parts[i].from) != at ||
+		    (i && parts[i].first != parts[i - 1].end))
+			return false;
+		at = file_chunk_end(parts[i].to);
+	}
+	return n > 0 && at >= parts->size && parts->size > 0;
+}
+
+/*
+ * Add up the digests of the slices of a file. Set `*known` to false if they are not the digest of
+ * the file. Returns RC_IO if two slices read different bytes at the same place.
+ */
+static int add_sums(const struct source_part *of_file, size_t n, const char *name,
+		    uint8_t digest[16], bool *known, struct error *err)
+{
+	struct source_part *parts = mem_alloc((n + 1) * sizeof *parts);
+	int rc = RC_OK;
+
+	memcpy(parts, of_file, n * sizeof *parts);
+	qsort(parts, n, sizeof *parts, by_range);
+	*known = has_all_chunks(parts, n);
+	memset(digest, 0, 16);
+	for (size_t i = 0; *known && rc == RC_OK && i < n; i++) {
+		digest_add(digest, parts[i].sum);
+		if (i && !same_digest(parts[i].before, parts[i - 1].after))
+			rc = changed(name, &parts[i], err);
+	}
+	mem_free(parts);
+	return rc;
+}
+
 static int check_known(const struct source *s, size_t file, const struct source_part *parts,
-		       const struct source_digest *d, struct error *err)
+		       const struct source_digest *d, bool summed, struct error *err)
 {
 	const struct source_file *f = &s->files[file];
 	const char *other = NULL;
@@ -184,10 +232,10 @@ static int check_known(const struct source *s, size_t file, const struct source_
 		return error_set(err, RC_DATA,
 				 "input %zu, %s: its map%s a different %s than the list of inputs",
 				 file, f->path, d ? " or its digest has" : " has", other);
-	if (!d && !parts->whole)
+	if (!d && !parts->whole && !summed)
 		return error_set(err, RC_DATA,
-				 "%s: found maps of its slices, so --inputs needs its digest; run "
-				 "`saltmill digest` and add the result to --inputs",
+				 "%s: found maps of its slices that do not have its digest; run "
+				 "`saltmill digest`, and add the result to --inputs",
 				 f->path);
 	return RC_OK;
 }
@@ -217,8 +265,13 @@ static int prove_file(struct source *s, size_t file, const struct source_part *p
 	struct source_file *f = &s->files[file];
 	struct source_digest here = parts_of(s, file, parts, n);
 	const struct source_digest *d = s->input->known ? known_digest(s, file) : &here;
-	int rc = s->input->known ? check_known(s, file, parts, d, err)
-				 : digest_file(&here, NULL, &s->stamps[file], progress, err);
+	uint8_t sum[16];
+	bool summed = false;
+	int rc = d ? RC_OK : add_sums(parts, n, f->path, sum, &summed, err);
+
+	if (rc == RC_OK)
+		rc = s->input->known ? check_known(s, file, parts, d, summed, err)
+				     : digest_file(&here, NULL, &s->stamps[file], progress, err);
 
 	if (rc == RC_OK && n == 1 && parts->whole && d &&
 	    (!same_digest(d->digest, parts->digest) || d->size != parts->size))
@@ -228,7 +281,7 @@ static int prove_file(struct source *s, size_t file, const struct source_part *p
 	if (rc)
 		return rc;
 	f->size = parts->size;
-	memcpy(f->digest, d ? d->digest : parts->digest, sizeof f->digest);
+	memcpy(f->digest, d ? d->digest : summed ? sum : parts->digest, sizeof f->digest);
 	note_parts(s, file, parts, n);
 	return RC_OK;
 }

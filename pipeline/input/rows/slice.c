@@ -5,6 +5,11 @@
  * To find the first row, slice_begin searches for a line end from one byte before the slice. A row
  * may begin at the slice's first byte. A line end inside quotes does not end a row, so the guess
  * may be wrong. saltmill detects a wrong guess, because the previous slice then has another end.
+ *
+ * The digest of the file is a sum over its chunks. A slice adds up the chunks that begin in it, so
+ * it reads on to the end of the last one. The bytes between its last row and that end are rows of
+ * the next slice, or the other way round. Both slices digest these bytes, so `unite` notices if the
+ * file changed between the two readings.
  */
 #include "slice.h"
 
@@ -142,6 +147,8 @@ int slice_open(struct source *s, const struct job *job, struct error *err)
 	if (slice->given) {
 		slice->asked = *in->slice;
 		slice->digest = digest_new();
+		slice->before.state = digest_new();
+		slice->after.state = digest_new();
 		rc = check_slice(s, err);
 	}
 	bool whole = slice->given && in->slice->parts == 1; /* 1/1 gives the line numbers */
@@ -161,20 +168,46 @@ static uint64_t border(uint64_t size, unsigned n, unsigned parts)
 	return size / parts * n + size % parts * n / parts;
 }
 
-/* Skip to `byte`, which must not be before the cursor. */
-static int go_to(const struct source *s, struct cursor *c, uint64_t byte, struct error *err)
+/* Add the bytes at `offset` that are in [lo, hi). */
+static void border_add(struct slice_border *b, uint64_t offset, const uint8_t *p, size_t n)
+{
+	uint64_t lo = b->lo > offset ? b->lo : offset;
+	uint64_t hi = b->hi < offset + n ? b->hi : offset + n;
+
+	if (lo < hi)
+		XXH3_128bits_update(b->state, p + (lo - offset), (size_t)(hi - lo));
+}
+
+static void borders_add(struct slice *slice, uint64_t offset, const uint8_t *p, size_t n)
+{
+	border_add(&slice->before, offset, p, n);
+	border_add(&slice->after, offset, p, n);
+}
+
+/* Drop bytes that are no rows of the slice. */
+static void pass_over(struct source *s, struct cursor *c, size_t n)
+{
+	borders_add(&s->slice, c->offset, c->rest.ptr, n);
+	cursor_advance(c, n);
+}
+
+/*
+ * Skip to `byte`, which must not be before the cursor. With `through`, read all bytes up to there.
+ */
+static int go_to(struct source *s, struct cursor *c, uint64_t byte, bool through, struct error *err)
 {
 	int rc = RC_OK;
 
-	while (s->input->feed && rc == RC_OK && !c->eof && byte - c->offset > c->rest.len) {
-		cursor_advance(c, c->rest.len);
+	through |= s->input->feed != NULL;
+	while (through && rc == RC_OK && !c->eof && byte - c->offset > c->rest.len) {
+		pass_over(s, c, c->rest.len);
 		rc = cursor_more(c, &c->rest, s->piece_bytes, err);
 	}
-	if (s->input->feed && byte - c->offset > c->rest.len)
+	if (through && byte - c->offset > c->rest.len)
 		byte = c->offset + c->rest.len;
 
 	if (byte - c->offset <= c->rest.len) {
-		cursor_advance(c, (size_t)(byte - c->offset));
+		pass_over(s, c, (size_t)(byte - c->offset));
 	} else {
 		rc = input_skip(&c->in, byte, err);
 		c->rest.len = 0;
@@ -185,7 +218,7 @@ static int go_to(const struct source *s, struct cursor *c, uint64_t byte, struct
 }
 
 /* Go to the byte after the next line end, or to the input's end. */
-static int go_behind_line(const struct source *s, struct cursor *c, struct error *err)
+static int go_behind_line(struct source *s, struct cursor *c, struct error *err)
 {
 	int rc = RC_OK;
 
@@ -195,15 +228,52 @@ static int go_behind_line(const struct source *s, struct cursor *c, struct error
 		if (!c->eof)
 			len -= len > 0 && c->rest.ptr[len - 1] == '\r';
 		size_t line = csv_line(c->rest.ptr, len);
-		cursor_advance(c, line > 0 ? line : len);
+		pass_over(s, c, line > 0 ? line : len);
 		if (line > 0)
 			return RC_OK;
 		if (c->eof) {
-			cursor_advance(c, c->rest.len);
+			pass_over(s, c, c->rest.len);
 			return RC_OK;
 		}
 		rc = cursor_more(c, &c->rest, s->piece_bytes, err);
 	}
+	return rc;
+}
+
+/* Return the end of the chunk that contains the byte before `at`, which may be the file's end. */
+static uint64_t chunk_end(const struct slice *slice, uint64_t at)
+{
+	uint64_t end = file_chunk_end(at);
+
+	return end < slice->read.size ? end : slice->read.size;
+}
+
+/* Skip to the first row of the slice. */
+static int go_to_row(struct source *s, struct cursor *c, struct error *err)
+{
+	struct slice *slice = &s->slice;
+	const struct source_slice *asked = &slice->asked;
+	uint64_t from = slice->read.from, border = chunk_end(slice, from);
+	uint64_t row = asked->row < slice->read.size ? asked->row : slice->read.size;
+	int rc = RC_OK;
+
+	file_digest_limit(&c->in.digest, from, slice->read.to);
+	slice->before.lo = border;
+	slice->after.lo = chunk_end(slice, slice->read.to);
+	slice->before.hi = slice->after.hi = UINT64_MAX;
+	if ((asked->exact ? row : from) > c->offset || !slice->read.head_read) {
+		if (from > c->offset)
+			rc = go_to(s, c, asked->exact ? from : from - 1, false, err);
+		if (rc == RC_OK && asked->exact)
+			rc = go_to(s, c, row, true, err);
+		else if (rc == RC_OK)
+			rc = go_behind_line(s, c, err);
+		c->line = slice->read.line_base = 0;
+	}
+	slice->read.first = c->offset;
+	slice->before.hi = border;
+	if (c->offset < border)
+		slice->before.lo = c->offset;
 	return rc;
 }
 
@@ -247,13 +317,7 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 			"from %llu; change --offset",
 			c->in.name, (unsigned long long)c->offset,
 			(unsigned long long)(from - (from > 0 && !slice->asked.exact)));
-	if (from > c->offset || !slice->read.head_read) {
-		rc = go_to(s, c, slice->asked.exact ? from : from - 1, err);
-		if (rc == RC_OK && !slice->asked.exact)
-			rc = go_behind_line(s, c, err);
-		c->line = slice->read.line_base = 0;
-	}
-	slice->read.first = c->offset;
+	rc = go_to_row(s, c, err);
 	s->bytes_before = (s->input->feed ? s->input->feed->offset : 0) - c->offset;
 	s->bytes_total = slice->to < size ? slice->to : size;
 	s->bytes_total -= c->offset < s->bytes_total ? c->offset : s->bytes_total;
@@ -302,6 +366,7 @@ size_t slice_cut(struct source *s, const struct cursor *c, const uint8_t *data, 
 		cut = at;
 	}
 	XXH3_128bits_update(slice->digest, data, cut);
+	borders_add(slice, c->offset, data, cut);
 	return cut;
 }
 
@@ -310,18 +375,55 @@ bool slice_done(const struct source *s, const struct cursor *c)
 	return s->slice.given && c->offset >= s->slice.to;
 }
 
+int slice_finish(struct source *s, struct cursor *c, struct error *err)
+{
+	struct slice *slice = &s->slice;
+	uint64_t end = chunk_end(slice, slice->read.to);
+
+	slice->finished = true;
+	slice->read.end = c->offset;
+	slice->after.hi = end;
+	if (c->offset < end)
+		slice->after.lo = c->offset;
+	while (c->offset < end) {
+		size_t n = end - c->offset < c->rest.len ? (size_t)(end - c->offset) : c->rest.len;
+
+		pass_over(s, c, n);
+		if (c->offset == end || c->eof || c->dry)
+			break;
+		int rc = cursor_more(c, &c->rest, s->piece_bytes, err);
+		if (rc)
+			return rc;
+	}
+	return input_unchanged(&c->in, err);
+}
+
+/* Record the digests of a slice. */
+static void note_digests(struct source *s, struct cursor *c)
+{
+	struct slice *slice = &s->slice;
+	struct source_part *read = &slice->read;
+
+	digest_of(slice->digest, s->files[0].digest);
+	digest_of(slice->before.state, read->before);
+	digest_of(slice->after.state, read->after);
+	file_digest_sum(&c->in.digest, read->sum);
+	read->summed = c->in.digest.at >= chunk_end(slice, read->to);
+}
+
 void slice_end(struct source *s, struct cursor *c)
 {
 	struct slice *slice = &s->slice;
 	struct source_part *read = &slice->read;
 	struct source_file *file = &s->files[0];
 
-	read->end = c->offset;
-	read->seqs = s->blocks ? c->ranks : c->offset;
+	if (!slice->finished)
+		read->end = c->offset;
+	read->seqs = s->blocks ? c->ranks : read->end;
 	read->lines = c->line - read->line_base;
-	read->last = !slice->given || (c->eof && !slice_done(s, c)) || c->offset == read->size;
+	read->last = !slice->given || (c->eof && !slice_done(s, c)) || read->end == read->size;
 	if (slice->given) {
-		digest_of(slice->digest, file->digest);
+		note_digests(s, c);
 		file->size = read->end - read->first;
 		s->bytes_before = 0;
 	}
@@ -333,6 +435,8 @@ void slice_end(struct source *s, struct cursor *c)
 void slice_release(struct slice *s)
 {
 	mem_free(s->digest);
+	mem_free(s->before.state);
+	mem_free(s->after.state);
 }
 
 void source_part(struct source *s, struct source_part *out)

@@ -6,12 +6,20 @@
 
 struct cursor;
 
+/* A digest of the bytes [lo, hi) of the file. */
+struct slice_border {
+	uint64_t lo, hi;
+	void *state; /* XXH3 state */
+};
+
 struct slice {
 	bool given;
 	struct source_slice asked;
 	uint64_t to;
 	struct source_part read;
 	void *digest; /* XXH3 state over the slice's bytes */
+	struct slice_border before, after;
+	bool finished; /* `read.end` is known */
 };
 
 /* Check slice, feed and columns file. Call slice_open before the source opens the first file. */
@@ -23,6 +31,11 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err);
  * bytes to the digest. The caller must pass these bytes on.
  */
 size_t slice_cut(struct source *s, const struct cursor *c, const uint8_t *data, size_t cut);
+/*
+ * After the last row, read the rest of the chunks that begin in the slice, for the digest of the
+ * file. A feed may end earlier.
+ */
+int slice_finish(struct source *s, struct cursor *c, struct error *err);
 /* Return true if the slice has no more rows. */
 bool slice_done(const struct source *s, const struct cursor *c);
 /* At the end of the first file or of the slice, record the bytes read. */

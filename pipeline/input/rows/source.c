@@ -470,7 +470,7 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 			rc = cursor_open(s, &s->cursor, s->current, err);
 		w->piece.len = 0;
 		if (rc == RC_OK && slice_done(s, &s->cursor))
-			rc = input_unchanged(&s->cursor.in, err);
+			rc = slice_finish(s, &s->cursor, err);
 		else if (rc == RC_OK && (!s->cursor.eof || s->cursor.rest.len > 0))
 			rc = s->blocks	    ? blocks_cut(s, w, err)
 			     : s->documents ? documents_cut(s, w, err)

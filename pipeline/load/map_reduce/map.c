@@ -223,7 +223,11 @@ static void describe_input(const struct mapping *m, struct map_report *r, struct
 	r->last = p.last;
 	if (m->job->source == SOURCE_CSV)
 		r->quote = arena_format(a, "%c", m->job->csv.quote);
+	r->summed = p.summed;
 	memcpy(r->digest, p.digest, sizeof r->digest);
+	memcpy(r->sum, p.sum, sizeof r->sum);
+	memcpy(r->before, p.before, sizeof r->before);
+	memcpy(r->after, p.after, sizeof r->after);
 }
 
 static void describe_tables(const struct mapping *m, struct map_report *r, struct arena *a)

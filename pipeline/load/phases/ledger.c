@@ -18,7 +18,7 @@ static const struct form_member input_members[] = {
 	{"job", FORM_TEXT, IN(ledger_input, job), "its job file"},
 	{"path", FORM_TEXT, IN(ledger_input, path), "the input, as the load named it"},
 	{"bytes", FORM_COUNT, IN(ledger_input, bytes), "size of the file"},
-	{"digest", FORM_DIGEST, IN(ledger_input, digest), "XXH3-128 of the file"},
+	{"digest", FORM_DIGEST, IN(ledger_input, digest), "digest of the file"},
 };
 static const struct form input_form = FORM(ledger_input, input_members);
 
@@ -182,8 +182,7 @@ static int find_input(const struct ledger *l, const char *path, const struct led
 		      const struct ledger_input **same, struct error *err)
 {
 	struct stat st;
-	uint8_t digest[16];
-	uint64_t bytes = 0;
+	struct source_digest d = {.path = path};
 	bool read = false;
 
 	*newest = *same = NULL;
@@ -197,11 +196,11 @@ static int find_input(const struct ledger *l, const char *path, const struct led
 			*newest = in;
 		if (in->bytes != (uint64_t)st.st_size)
 			continue;
-		int rc = read ? RC_OK : io_digest_file(path, digest, &bytes, err);
+		int rc = read ? RC_OK : source_digest_file(&d, NULL, NULL, err);
 		if (rc)
 			return rc;
 		read = true;
-		if (bytes == in->bytes && !memcmp(digest, in->digest, sizeof digest) &&
+		if (d.size == in->bytes && !memcmp(d.digest, in->digest, sizeof d.digest) &&
 		    (!*same || in == *newest))
 			*same = in;
 	}

@@ -2,7 +2,8 @@
  * load_unite.c - publish a load from the results of maps and reduces
  *
  * In the reading phase, the reports of the maps replace the events. unite reads the inputs once, to
- * prove that they have not changed since the maps.
+ * prove that they have not changed since the maps. With `--inputs`, it adds up the digests of the
+ * maps instead.
  *
  * In the writing phase, unite links or copies the files of the reduces, and checks their digests.
  * After the check of all limits, unite moves the files that reduces sent to the storage. It moves
@@ -44,9 +45,13 @@ static struct source_part part_of(const struct map_report *m)
 				.path = m->path,
 				.head_read = m->head_read,
 				.whole = m->whole,
-				.last = m->last};
+				.last = m->last,
+				.summed = m->summed};
 
 	memcpy(p.digest, m->digest, sizeof p.digest);
+	memcpy(p.sum, m->sum, sizeof p.sum);
+	memcpy(p.before, m->before, sizeof p.before);
+	memcpy(p.after, m->after, sizeof p.after);
 	return p;
 }
 

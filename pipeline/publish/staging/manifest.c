@@ -135,7 +135,8 @@ static const struct form_member input_members[] = {
 	 "path of the input in the job or in the command"},
 	{"bytes", FORM_COUNT, IN(manifest_input, bytes), "size of the file, or of the slice"},
 	{"rows", FORM_COUNT, IN(manifest_input, rows), "number of read events"},
-	{"digest", FORM_DIGEST, IN(manifest_input, digest), "XXH3-128 of the read bytes"},
+	{"digest", FORM_DIGEST, IN(manifest_input, digest),
+	 "XXH3-128 of the read bytes; of a file above 1 MiB, the sum for its chunks"},
 	{"slice", FORM_PART, IN(manifest_input, slice),
 	 "slice of the file, if the load has only this part", FORM_IF_ANY, &slice_form},
 };

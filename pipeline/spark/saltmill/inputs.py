@@ -272,8 +272,13 @@ def bounds_by_quotes(slices, edges):
     bounds, start = [], slices[-1].input.size
     for s, known in zip(reversed(slices), reversed(starts)):
         start = start if known is None else known
-        bounds.insert(0, f"={start}-{s.bounds.split('-')[1]}")
+        bounds.insert(0, exactly(*s.bounds.split("-"), start))
     return bounds
+
+
+def exactly(start, end, row):
+    """Return the bounds of the slice [start, end), whose first row begins at `row`."""
+    return f"{min(int(start), row)}={row}-{end}"
 
 
 def mend(slices, reports):
@@ -290,9 +295,31 @@ def mend(slices, reports):
         if s.input != before:
             before, expected = s.input, r["head"]
         if s.bounds and r["first"] != expected:
-            bad.append((place, f"={expected}-{r['to']}"))
+            bad.append((place, exactly(r["from"], r["to"], expected)))
         expected = max(expected, r["end"]) if r["first"] == r["end"] else r["end"]
     return bad
+
+
+CHUNK_BYTES = 1 << 20  # FILE_CHUNK of include/hash.h
+
+
+def chunk_end(at):
+    return -(-at // CHUNK_BYTES) * CHUNK_BYTES
+
+
+def has_digest(reports):
+    """Return whether the maps of an input together have its digest, because each chunk is in one slice.
+
+    The program makes the same check (pipeline/input/rows/proof.c).
+    """
+    if len(reports) == 1 and reports[0]["whole"]:
+        return True
+    at, end = 0, None
+    for r in sorted(reports, key=lambda r: (r["from"], r["to"])):
+        if not r["summed"] or chunk_end(r["from"]) != at or end not in (None, r["first"]):
+            return False
+        at, end = chunk_end(r["to"]), r["end"]
+    return at >= reports[0]["size"] > 0
 
 
 # --- input of the native program ---
@@ -317,8 +344,8 @@ def feed_of(what):
     """Return the arguments that describe standard input, and its offset in the file."""
     i, offset, of_slice = what.input, 0, []
     if what.bounds:
-        start = int(what.bounds.lstrip("=").split("-")[0])
-        offset = start if what.bounds[0] == "=" else max(start - 1, 0)
+        start = int(re.match(r"\d+", what.bounds)[0])
+        offset = start if "=" in what.bounds else max(start - 1, 0)
         of_slice = ["--slice", what.bounds, "--offset", offset, "--size", i.size]
     return ["-", "--name", i.name, "--bytes", i.size - offset, *of_slice], offset
 

@@ -230,12 +230,10 @@ def slices_of(request, wanted):
 
 
 def inputs_of_unite(request, setting, maps, digests=True):
-    """Return the input arguments of unite.
+    """Return the input arguments of unite, which opens no input.
 
-    If unite cannot open the inputs, a file describes the inputs.  The file needs digests only when unite publishes.
+    The file that describes the inputs needs digests only when unite publishes.
     """
-    if not request.frame and not request.filesystem:
-        return request.names
     inputs = [i._replace(size=maps.reports[s.number]["size"]) for i, s in zip(request.inputs, maps.slices)] \
         if request.frame else request.inputs
     digested = digest_all(request, setting, maps) if digests and not request.frame else []
@@ -305,7 +303,9 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
                              here / "reduces")
     if request.frame:
         request.frame.judge(reduced)
-    with timed(seconds, "digest"):  # Spark repeats no map after this point
+    with timed(seconds, "digest"):
+        if not request.frame:
+            unchanged(request.inputs, request.filesystem)  # each map read another part
         inputs = inputs_of_unite(request, shared, maps)
     seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
     seconds["slowest_reduce"] = round(max(d["seconds"] for d in reduced), 3)

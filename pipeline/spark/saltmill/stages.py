@@ -1,6 +1,5 @@
 """The stages of a load with Spark, as the driver runs them: plan, map, reduce."""
 
-import collections
 import dataclasses
 import functools
 import json
@@ -16,7 +15,7 @@ from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
 from . import JobError, native, tasks, totals
-from .inputs import Slice, bounds_by_quotes, by_task, feed_of, mend, read_from
+from .inputs import Slice, bounds_by_quotes, by_task, feed_of, has_digest, mend, read_from
 from .shuffle import received, shuffle
 
 REPORT_KEYS = {"seconds", "rows"}  # keys of a report that a task adds
@@ -266,7 +265,6 @@ class Maps:
         self.rejects = {}
         self.mended = 0
         self.faults = request.sc.accumulator([], tasks.Noted())
-        self.ran = request.sc.accumulator([], tasks.Noted())  # numbers of attempts, repeated for each run of Spark
 
     def run(self):
         todo = list(self.slices)
@@ -301,7 +299,7 @@ class Maps:
         for i in inputs:
             of_input = [(n, s, e) for n, s, e in zip(places, slices, edges) if s.input == i]
             for (n, s, _), bounds in zip(of_input, bounds_by_quotes([o[1] for o in of_input], [o[2] for o in of_input])):
-                first = int(bounds[1:].split("-")[0])
+                first = int(bounds.split("=")[1].split("-")[0])
                 if first != self.reports[s.number]["first"] and not s.bounds.startswith("0-"):
                     bad.append((n, bounds))
         return sorted(bad)
@@ -312,7 +310,7 @@ class Maps:
             work = functools.partial(tasks.map_batches, setting, self.faults, self.request.frame.schema, slices)
             mapped = self.request.frame.batches.mapPartitionsWithIndex(work)
         else:
-            work = functools.partial(tasks.map_slices, setting, self.faults, self.ran)
+            work = functools.partial(tasks.map_slices, setting, self.faults)
             groups = by_task(slices)
             mapped = sc.parallelize(groups, len(groups)).mapPartitions(work)
         runs = shuffle(mapped, setting.value.adder_of(0) + setting.value.adders)
@@ -355,14 +353,11 @@ class Maps:
 
 
 def digest_all(request, setting, maps):
-    """Return the digests of the inputs that only tasks can open, with a task for each.
-
-    Skip an input that one map read as a whole, and only once, because its report has the digest of the loaded bytes.
-    """
-    by_input, ran = {}, collections.Counter(maps.ran.value)
+    """Return the digests of the inputs whose maps do not have the digest, with a task for each."""
+    by_input = {}
     for s in maps.slices:
-        if s.bounds or ran[s.number] != 1:
-            by_input.setdefault(s.input, {})[s.number] = maps.report_of(s)
+        by_input.setdefault(s.input, {})[s.number] = maps.report_of(s)
+    by_input = {i: reports for i, reports in by_input.items() if not has_digest(list(reports.values()))}
     if not by_input:
         return []
     rdd = request.sc.parallelize(list(by_input.items()), len(by_input))

@@ -250,6 +250,7 @@ def map_slice(setting, faults, what, rows=None):
             yield setting.reports, report_bytes(what.number, {"fault": why_not or outcome.sentence}, b"")
             return
         report = json.loads((folder / "out/report.json").read_text())
+        report["path"] = what.input.name  # which `unite` prints, too
         with open(folder / "out/runs", "rb", buffering=0) as runs:
             for table, of_table in enumerate(report["tables"]):
                 for r in of_table["regions"]:
@@ -391,9 +392,8 @@ def look_at_slices(setting, faults, head, slices):
     yield from sample_slices(setting.value, faults, ((s, None) for s in slices), head)
 
 
-def map_slices(setting, faults, ran, groups):
+def map_slices(setting, faults, groups):
     for what in itertools.chain.from_iterable(groups):
-        ran.add([what.number])
         yield from map_slice(setting.value, faults, what)
 
 
