@@ -97,6 +97,24 @@ char *arena_vformat(struct arena *a, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 void arena_release(struct arena *a);
 
+/*
+ * The blocks that the calls of one handle of libsaltmill have allocated and not yet freed. {0} is
+ * empty. The functions above end the process if memory is short, but a library must return an error.
+ * With a pool, they return to mem_pool_run.
+ */
+struct mem_pool {
+	void **block; /* a hash table; NULL is a free slot */
+	size_t slots, n;
+};
+/*
+ * Call `work` on this thread. All blocks that it allocates by this header belong to the pool. If
+ * memory is short, frees all blocks of the pool, also those of earlier calls, and returns false. A
+ * `work` that ends early keeps what it has of others, such as a descriptor. Calls do not nest.
+ */
+bool mem_pool_run(struct mem_pool *p, void (*work)(void *ctx), void *ctx);
+/* Free all blocks of the pool. */
+void mem_pool_release(struct mem_pool *p);
+
 /* A binary heap of pointers. items[0] is the first item in the order. The caller owns the array. */
 struct heap {
 	void **items;

@@ -1,4 +1,4 @@
-#include "mem.h"
+#include "mem_own.h"
 
 #include <malloc.h>
 #include <stdarg.h>
@@ -26,6 +26,7 @@ void mem_outcome(const char *what)
 
 static void die_out_of_memory(size_t size)
 {
+	mem_short();
 	char msg[sizeof outcome + 100];
 	int n = snprintf(msg, sizeof msg, "saltmill: out of memory (requested %zu bytes); %s\n",
 			 size, outcome);
@@ -43,17 +44,22 @@ void mem_setup(void)
 
 void *mem_try_alloc(size_t size)
 {
-	return malloc(size ? size : 1);
+	return mem_own(malloc(size ? size : 1));
 }
 
 void *mem_try_calloc(size_t count, size_t size)
 {
-	return calloc(count ? count : 1, size ? size : 1);
+	return mem_own(calloc(count ? count : 1, size ? size : 1));
 }
 
 void *mem_try_realloc(void *ptr, size_t size)
 {
-	return realloc(ptr, size ? size : 1);
+	bool owned = mem_disown(ptr);
+	void *moved = realloc(ptr, size ? size : 1);
+
+	if (!moved && owned)
+		mem_own(ptr);
+	return mem_own(moved);
 }
 
 char *mem_try_strdup(const char *s)
@@ -93,7 +99,7 @@ void *mem_realloc(void *ptr, size_t size)
 
 void *mem_alloc_aligned(size_t alignment, size_t size)
 {
-	void *p = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+	void *p = mem_own(aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment));
 
 	if (!p)
 		die_out_of_memory(size);
@@ -111,7 +117,7 @@ char *mem_vformat(const char *fmt, va_list ap)
 {
 	char *s = NULL;
 
-	if (vasprintf(&s, fmt, ap) < 0)
+	if (vasprintf(&s, fmt, ap) < 0 || !(s = mem_own(s)))
 		die_out_of_memory(0);
 	return s;
 }
@@ -127,6 +133,7 @@ char *mem_format(const char *fmt, ...)
 
 void mem_free(void *ptr)
 {
+	mem_disown(ptr);
 	free(ptr);
 }
 
