@@ -188,6 +188,46 @@ void key_table_open(struct key_table *k, const struct job *job, const struct job
 void key_table_close(struct key_table *k);
 
 /*
+ * --- the row key of names and texts, for `key encode`, `get` and libsaltmill ---
+ *
+ * Call key_values_open first. Set each field with key_values_give or key_values_take. Then call
+ * key_values_build and key_values_close.
+ */
+
+/*
+ * The value of each field of the job, the text that the value borrows, and whether the field has a
+ * value.
+ */
+struct key_values {
+	const struct job *job;
+	const struct field_forms *forms;
+	struct value *values;
+	struct buf *texts;
+	struct field_scratch *read;
+	bool *has;
+};
+
+/* Prepare `g` without values. Borrows `job` and `forms`. */
+void key_values_open(struct key_values *g, const struct job *job, const struct field_forms *forms);
+void key_values_close(struct key_values *g);
+/* Forget all values. */
+void key_values_clear(struct key_values *g);
+/*
+ * Set the value of a field. Returns RC_CONFIG if there is no such field, if the line has it twice,
+ * or if the value is invalid.
+ */
+int key_values_give(struct key_values *g, struct bytes name, struct bytes text, struct error *err);
+/* Set the value of a field from the text "FIELD=VALUE", as key_values_give does. */
+int key_values_take(struct key_values *g, const char *operand, struct error *err);
+/* Return RC_CONFIG if a given field is not part of the row key. */
+int key_values_check(const struct key_values *g, const struct job_table *t, struct error *err);
+/* Append the table's row key. Returns RC_CONFIG if a value is missing or does not fit. */
+int key_values_build(const struct key_values *g, struct key_table *k, struct buf *out,
+		     struct error *err);
+/* Append the value of a part of a key, which is a PART_FIELD, as field_text does. */
+void key_piece_text(const struct key_table *k, size_t part, const struct value *v, struct buf *out);
+
+/*
  * Name a key by its values, as plan_options.name_key for a struct key_table. The function appends
  * text such as "userId 42, movieId 7" for a key, or for its prefix up to the end of part `part`. A
  * salt has a name only if it is the only part. Hashes and constants have none.

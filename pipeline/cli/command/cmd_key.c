@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cli/reports.h"
-#include "key_values.h"
+#include "key_qualifier.h"
 #include "mem.h"
 #include "bytes.h"
 
@@ -33,7 +33,7 @@ static int encode_given(struct key_desk *d, const struct key_values *g, struct b
 {
 	struct buf key = {0};
 	const struct cell_spec *column = NULL;
-	int rc = d->args->qualifier ? key_values_build_qualifier(g, &d->keys, &column, &key, err)
+	int rc = d->args->qualifier ? key_qualifier_build(g, &d->keys, &column, &key, err)
 				    : key_values_build(g, &d->keys, &key, err);
 
 	if (rc == RC_OK && column) {

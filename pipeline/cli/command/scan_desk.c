@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "key_values.h"
+#include "key.h"
 #include "mem.h"
 
 /* Reports that the job makes no cell with this column. Another program may have written one. */

@@ -41,18 +41,16 @@ const struct form key_form =
 	NAMED_FORM(key_view, key_members, "key-decode", "a line of `key decode --json`");
 
 /* Returns the value as JSON, with all digits of a number. */
-static struct bytes value_json(const struct field *f, const struct layout *l, const struct value *v,
+static struct bytes value_json(const struct key_table *k, size_t part, const struct value *v,
 			       struct arena *a)
 {
-	enum field_type t = f->type;
+	enum field_type t = field_of(k, part)->type;
 	struct buf text = {0}, quoted = {0};
-	bool bare = l->kind == LAY_DATE || t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 ||
-		    t == FIELD_F64 || t == FIELD_DECIMAL || t == FIELD_BOOL;
+	bool bare = k->schema.steps[part].layout.kind == LAY_DATE || t == FIELD_U32 ||
+		    t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64 || t == FIELD_DECIMAL ||
+		    t == FIELD_BOOL;
 
-	if (l->kind == LAY_DATE)
-		layout_text(l, v, &text);
-	else
-		field_text(f, v, &text);
+	key_piece_text(k, part, v, &text);
 	if (!bare)
 		text_json_shown(&quoted, buf_bytes(&text));
 	const struct buf *out = bare ? &text : &quoted;
@@ -77,8 +75,8 @@ static void put_json(struct buf *out, const struct key_table *k, struct bytes ke
 
 		if (s->steps[i].kind == PART_FIELD)
 			v.pairs[v.npairs++] =
-				(struct pair_view){l->title, value_json(field_of(k, i), l,
-									&pieces[i].value, &a)};
+				(struct pair_view){l->title,
+						   value_json(k, i, &pieces[i].value, &a)};
 	}
 	form_put(out, &key_form, &v, FORM_SPACED);
 	buf_put(out, '\n');
@@ -102,10 +100,7 @@ void key_report(struct buf *out, const struct key_table *k, struct bytes key,
 			buf_printf(out, "salt %" PRIu64, pieces[i].number);
 		} else if (s->steps[i].kind == PART_FIELD) {
 			buf_printf(out, "%s%s ", comma, l->title);
-			if (l->kind == LAY_DATE)
-				layout_text(l, &pieces[i].value, out);
-			else
-				field_text(field_of(k, i), &pieces[i].value, out);
+			key_piece_text(k, i, &pieces[i].value, out);
 		} else {
 			continue;
 		}

@@ -1,5 +1,5 @@
-/* key_values.c - builds row keys and qualifiers from FIELD=VALUE operands */
-#include "key_values.h"
+/* key_values.c - builds row keys from names and texts of fields */
+#include "key.h"
 
 #include <string.h>
 
@@ -27,6 +27,12 @@ void key_values_close(struct key_values *g)
 	mem_free(g->texts);
 	mem_free(g->read);
 	mem_free(g->has);
+}
+
+void key_values_clear(struct key_values *g)
+{
+	for (size_t i = 0; i < g->job->nfields; i++)
+		g->has[i] = false;
 }
 
 int key_values_give(struct key_values *g, struct bytes name, struct bytes text, struct error *err)
@@ -130,65 +136,12 @@ int key_values_build(const struct key_values *g, struct key_table *k, struct buf
 			 why.field ? ": " : "", why.detail);
 }
 
-/*
- * Returns true if each field of the qualifier has a value. Otherwise sets *missing to the name of a
- * field without a value.
- */
-static bool has_fields(const struct key_values *g, const struct cell_spec *c, const char **missing)
+void key_piece_text(const struct key_table *k, size_t part, const struct value *v, struct buf *out)
 {
-	for (size_t i = 0; i < c->nqualifier; i++) {
-		const struct key_part *p = &c->qualifier[i];
+	const struct layout *l = &k->schema.steps[part].layout;
 
-		if (p->kind == PART_KEY)
-			return false;
-		if (p->kind == PART_FIELD && !g->has[p->field]) {
-			*missing = g->job->fields[p->field].name;
-			return false;
-		}
-	}
-	return true;
-}
-
-static int build_qualifier(const struct key_values *g, const struct key_table *k,
-			   const struct cell_spec *c, struct buf *out, struct error *err)
-{
-	struct arena a = {0};
-	struct key_maker maker = {.job = g->job, .arena = &a};
-	struct key_schema schema;
-	struct key_scratch scratch;
-	struct reject why;
-
-	key_schema_make(&schema, &maker, c->qualifier, c->nqualifier);
-	key_scratch_init(&scratch, &maker);
-	int rc = key_build(&schema, &scratch, g->values, out, &why);
-	if (rc)
-		rc = error_set(err, RC_CONFIG, "table %s: %s%s%s", k->table->schema.name,
-			       why.field ? why.field : "", why.field ? ": " : "", why.detail);
-	key_scratch_release(&scratch);
-	arena_release(&a);
-	return rc;
-}
-
-int key_values_build_qualifier(const struct key_values *g, const struct key_table *k,
-			       const struct cell_spec **column, struct buf *out, struct error *err)
-{
-	const struct job_table *t = k->table;
-	const char *missing = NULL;
-
-	for (size_t i = 0; i < t->ncells; i++) {
-		if (t->cells[i].qualifier_constant || !has_fields(g, &t->cells[i], &missing))
-			continue;
-		*column = &t->cells[i];
-		return build_qualifier(g, k, &t->cells[i], out, err);
-	}
-	if (missing)
-		return error_set(
-			err, RC_CONFIG,
-			"--qualifier: found no value for `%s`, expected `%s=VALUE`, because it "
-			"is in a qualifier of table %s",
-			missing, missing, t->schema.name);
-	return error_set(err, RC_CONFIG,
-			 "--qualifier: found only constant qualifiers in table %s, expected one "
-			 "with fields",
-			 t->schema.name);
+	if (l->kind == LAY_DATE)
+		layout_text(l, v, out);
+	else
+		field_text(&k->job->fields[k->schema.parts[part].field], v, out);
 }
