@@ -14,17 +14,20 @@ enum step { STEP_SAME, STEP_CELL, STEP_COLUMN, STEP_ROW };
 
 static int out_of_order(const struct hfile_writer *w, const struct cell *c, struct error *err)
 {
-	char before[200], row[200], qualifier[100];
+	char row[2][200], qualifier[2][80];
 	struct cell k = {0};
 
 	hfile_kv_key_parse(hfile_writer_last_key(w), &k);
-	hfile_kv_show(before, sizeof before, k.row);
-	hfile_kv_show(row, sizeof row, c->row);
-	hfile_kv_show(qualifier, sizeof qualifier, c->qualifier);
-	return error_set(err, RC_ORDER,
-			 "found cell %s/%s at %lld, which sorts before the previous cell (row %s), "
-			 "expected cells in order",
-			 row, qualifier, (long long)c->ts, before);
+	hfile_kv_show(row[0], sizeof row[0], c->row);
+	hfile_kv_show(qualifier[0], sizeof qualifier[0], c->qualifier);
+	hfile_kv_show(row[1], sizeof row[1], k.row);
+	hfile_kv_show(qualifier[1], sizeof qualifier[1], k.qualifier);
+	return error_set(
+		err, RC_ORDER,
+		"found cell %s/%s at %lld (%s), which sorts before the previous cell %s/%s "
+		"at %lld (%s), expected cells in order",
+		row[0], qualifier[0], (long long)c->ts, cell_type_name(c->type), row[1],
+		qualifier[1], (long long)k.ts, cell_type_name(k.type));
 }
 
 static int other_family(const struct hfile_writer *w, const struct cell *c, struct error *err)
