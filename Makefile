@@ -33,6 +33,8 @@ OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefin
 OPT_sim     := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
 OPT_tsan    := -O1 -g -Werror -fsanitize=thread
 OPT_fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+OPT_lib     := -O3 $(DEBUG_INFO) $(filter-out -fPIE,$(HARDEN)) -fPIC -fvisibility=hidden
+LINK_lib    := -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs
 OPT_cover   := -O1 -g -fprofile-instr-generate -fcoverage-mapping
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strings -Wvla \
         -Wswitch-enum -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes
@@ -54,9 +56,11 @@ CLI  := pipeline/cli/command/main.c
 ALL_C := $(filter-out $(CLI),$(sort $(wildcard pipeline/*/*.c pipeline/*/*/*.c splitter/*.c)))
 # The C file that contains the chapters of the guide.
 GUIDE := build/guide_chapters.c
-LIB  := $(filter-out pipeline/base/static_%,$(ALL_C)) $(GUIDE)
-LINKED := $(filter-out pipeline/base/late_%,$(LIB))
-ALONE := $(filter-out pipeline/base/loader.c pipeline/base/late_snappy.c,$(ALL_C)) $(GUIDE)
+# The files of libsaltmill's door; the program does not contain them.
+DOOR := $(sort $(wildcard pipeline/lib/*.c))
+LIB  := $(filter-out pipeline/base/static_% pipeline/lib/%,$(ALL_C)) $(GUIDE)
+LINKED := $(filter-out pipeline/base/late_%,$(LIB)) $(DOOR)
+ALONE := $(filter-out pipeline/base/loader.c pipeline/base/late_snappy.c pipeline/lib/%,$(ALL_C)) $(GUIDE)
 ALONE_LIBS := $(filter-out -lisal,$(LDLIBS)) -lsnappy -lstdc++
 CLI  := pipeline/cli/command/main.c
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
@@ -101,6 +105,20 @@ worker:
 	@$(SUB) $(WORKER)
 $(WORKER): $(CLI:%.c=$(B)/%.o) $(ALONE:%.c=$(B)/%.o)
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -static-pie -Wl,-z,relro,-z,now,-z,noexecstack -s $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALONE_LIBS)
+
+# The library has only the objects that its door needs. The linker finds them in a thin archive.
+LIB_WINGS := pipeline/base/% pipeline/model/% pipeline/hfile/% pipeline/hbase/% splitter/%
+LIB_LATE  := $(B)/pipeline/base/loader.o $(B)/pipeline/base/late_snappy.o
+$(B)/library.a: $(patsubst %.c,$(B)/%.o,$(filter $(LIB_WINGS),$(LINKED))) ; @rm -f $@; ar rcsT $@ $^
+$(B)/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a pipeline/lib/saltmill.map
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) -shared -Wl,-soname,libsaltmill.so.1 \
+		-Wl,--version-script=pipeline/lib/saltmill.map $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -Wl,--as-needed $(LDLIBS)
+# In the static library, only the sm_ names are global.
+$(B)/libsaltmill.a: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a
+	@echo '  LINK  $@'; ld -r -o $(B)/saltmill.o $^ && objcopy --localize-hidden $(B)/saltmill.o
+	@rm -f $@; ar rcs $@ $(B)/saltmill.o
+## lib: build libsaltmill, shared and static, in build/gcc-lib
+lib: ; @$(SUB) FLAVOR=lib build/$(firstword $(notdir $(CC)))-lib/libsaltmill.so.1 build/$(firstword $(notdir $(CC)))-lib/libsaltmill.a
 
 ## deps: install what build, tests and demo need (apt packages, jars, a data set)
 deps: ; @tests/deps.sh test
@@ -280,6 +298,7 @@ publish | base splitter model storage hfile input sort | staging(publish half_re
 load | base splitter model hbase storage hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
 advise | base splitter model input sort load | lint(lint) check(first_rows) plan(planning) init() design(design)
 read | base model hbase storage hfile publish | query(query) live() offline() by_field(by_field)
+lib | base model hfile | lib(lib)
 stream | base model input publish load | state(state) loads(stream)
 deliver | base splitter hbase storage hfile publish stream | apply(apply) follow()
 cli | base splitter model hbase storage hfile input publish load advise read stream deliver | text(reports answer progress_text metrics reference inspect report_views) html(page) command(commands)

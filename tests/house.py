@@ -92,7 +92,7 @@ def rings(build):
 
 def uncalled(texts, build):
     """Returns external functions that the program's code only declares and defines. Ignores *_portable, which other
-    processors use, and XXH3_* of libxxhash."""
+    processors use, XXH3_* of libxxhash, and sm_*, which the users of libsaltmill call."""
     out = subprocess.run(["nm", "-g", "--defined-only", *objects_of(build)], capture_output=True, text=True, check=True).stdout
     functions = set(re.findall(r"^[0-9a-f]+ T (\w+)$", out, re.M)) - {"main"}
     used = set()
@@ -101,7 +101,7 @@ def uncalled(texts, build):
         for line in text.split("\n"):
             if line.startswith((" ", "\t", "#define")) or "=" in line:
                 used.update(re.findall(r"\w+", line))
-    return sorted(f for f in functions - used if not f.endswith("_portable") and not f.startswith("XXH3_"))
+    return sorted(f for f in functions - used if not f.endswith("_portable") and not f.startswith(("XXH3_", "sm_")))
 
 
 def strangers():

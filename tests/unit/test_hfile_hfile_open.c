@@ -12,62 +12,9 @@
 
 #include <cmocka.h>
 
+#include "failing_malloc.h"
 #include "hfile.h"
 #include "mem.h"
-
-/* --- an allocation that fails --- */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OWN_MALLOC 0
-#else
-#define OWN_MALLOC 1
-#endif
-
-static long fail_at;  /* number of the allocation that fails, from 1 on; 0 for none */
-static bool for_good; /* true if all later allocations fail, too */
-static long asked;
-
-#if OWN_MALLOC
-static bool allocation_fails(void)
-{
-	if (fail_at == 0)
-		return false;
-	asked++;
-	return for_good ? asked >= fail_at : asked == fail_at;
-}
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *p, size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
-
-void *malloc(size_t size)
-{
-	return allocation_fails() ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-	return allocation_fails() ? NULL : __libc_calloc(count, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-	return allocation_fails() ? NULL : __libc_realloc(p, size);
-}
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-	return allocation_fails() ? NULL : __libc_memalign(alignment, size);
-}
-#endif
-
-static void fail_from(long n, bool all_behind)
-{
-	asked = 0;
-	for_good = all_behind;
-	fail_at = n;
-}
 
 /* --- a file in memory --- */
 
