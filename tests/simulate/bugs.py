@@ -63,6 +63,13 @@ BUGS = {
         "for (size_t i = 0; i < g->n; i++)\n\t\tin[i] = true;\n\tint rc = w->self ? RC_OK : RC_END;"),
     "the journal is not synced": (
         "deliver/apply/journal.c", "done == b.len && fdatasync(j->fd) == 0", "done == b.len"),
+    "a line follows lines that a crash left unsynced": (
+        "deliver/apply/journal.c", "return good ? write_durably(j, bytes_of(text.ptr, good), err) : RC_OK;",
+        "return good && lseek(j->fd, 0, SEEK_END) < 0 ? RC_IO : RC_OK;"),
+    "bytes whose sync failed are believed after the next sync": (
+        "deliver/apply/journal.c", "return good ? write_durably(j, bytes_of(text.ptr, good), err) : RC_OK;",
+        "return good && (lseek(j->fd, 0, SEEK_END) < 0 || fdatasync(j->fd) < 0) ? error_errno(err, \"%s\", j->path)\n"
+        "\t\t: RC_OK;"),
     "a torn journal is refused": (
         "deliver/apply/journal.c", "if (!end || is_torn(at, end, text))",
         "if (!end || (!path && is_torn(at, end, text)))"),

@@ -155,11 +155,58 @@ void disk_resize(struct inode *n, size_t size)
 		n->data = data;
 		n->room = room;
 	}
-	if (size < n->size)
+	if (size < n->size) {
 		memset(n->data + size, 0, n->size - size);
+		if (n->nlost > (size + BLOCK - 1) / BLOCK)
+			n->nlost = (size + BLOCK - 1) / BLOCK;
+	}
 	n->size = size;
 	n->changed = true;
 	n->modified = W->now;
+}
+
+static size_t shorter(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Replace the lost blocks of `data` by what the disk has instead. */
+static void put_lost(const struct inode *n, uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i < n->nlost && i * BLOCK < size; i++) {
+		size_t at = i * BLOCK, len = shorter(BLOCK, size - at);
+
+		if (!n->lost[i])
+			continue;
+		memset(data + at, 0, len);
+		if (at < n->synced_size)
+			memcpy(data + at, n->synced + at, shorter(len, n->synced_size - at));
+	}
+}
+
+void disk_wrote(struct inode *n, uint64_t at, size_t len)
+{
+	for (size_t i = at / BLOCK; i < n->nlost && i * BLOCK < at + len; i++)
+		n->lost[i] = false;
+}
+
+/* Linux marks the pages as clean after a failed write, and reports the failure once. */
+void disk_sync_fails(struct inode *n)
+{
+	size_t blocks = (n->size + BLOCK - 1) / BLOCK;
+
+	if (n->folder || !n->changed || !sim_below(2))
+		return;
+	sim_note("the kernel forgets", n->number, 0);
+	bool *lost = sim_new(blocks + 1);
+	for (size_t i = 0; i < blocks; i++) {
+		size_t at = i * BLOCK, len = shorter(BLOCK, n->size - at);
+
+		lost[i] =
+			at + len > n->synced_size || memcmp(n->synced + at, n->data + at, len) != 0;
+	}
+	n->lost = lost;
+	n->nlost = blocks;
 }
 
 void disk_sync(struct inode *n)
@@ -179,9 +226,11 @@ void disk_sync(struct inode *n)
 	}
 	if (!n->changed)
 		return;
-	n->synced = sim_new(n->size + 1);
+	uint8_t *synced = sim_new(n->size + 1);
 	if (n->size)
-		memcpy(n->synced, n->data, n->size);
+		memcpy(synced, n->data, n->size);
+	put_lost(n, synced, n->size);
+	n->synced = synced;
 	n->synced_size = n->size;
 	n->changed = false;
 	n->versions = NULL;
@@ -221,6 +270,8 @@ void disk_path(const struct inode *n, char out[DISK_PATH])
 
 static void lose_bytes(struct inode *n)
 {
+	put_lost(n, n->data, n->size);
+	n->nlost = 0;
 	if (!n->changed)
 		return;
 	uint64_t draw = sim_below(100);
@@ -380,6 +431,9 @@ bool disk_is_kept(const char *path)
 
 	if (!e || e->node->changed)
 		return false;
+	for (size_t i = 0; i < e->node->nlost; i++)
+		if (e->node->lost[i])
+			return false;
 	for (const struct entry *k = up->synced_entries; k; k = k->next)
 		if (strcmp(k->name, last) == 0)
 			return k->node == e->node;

@@ -37,6 +37,9 @@ struct inode {
 	uint8_t *synced;
 	size_t synced_size;
 	bool changed;
+	/* of each block, true if the kernel believes it synced, and the disk does not have it */
+	bool *lost;
+	size_t nlost;
 	struct version *versions; /* of a small file, since its last sync */
 	int nversions;
 	struct entry *entries, *synced_entries;
@@ -71,6 +74,11 @@ struct inode *disk_folder_of(struct inode *from, const char *path, char last[DIS
 struct inode *disk_find(struct inode *from, const char *path);
 void disk_resize(struct inode *n, size_t size);
 void disk_sync(struct inode *n);
+/* A sync of a file fails. The kernel may keep the bytes, and believe from now on that they are on
+ * the disk. */
+void disk_sync_fails(struct inode *n);
+/* Note that the next sync brings these bytes to the disk. */
+void disk_wrote(struct inode *n, uint64_t at, size_t len);
 /* Keep the content of a file, because the disk may keep it, too. Call this before a write. */
 void disk_keep_version(struct inode *n);
 void disk_path(const struct inode *n, char out[DISK_PATH]);

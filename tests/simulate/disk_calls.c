@@ -180,6 +180,7 @@ static ssize_t put_bytes(struct inode *n, const void *data, size_t len, uint64_t
 	if (len)
 		memcpy(n->data + at, data, len);
 	n->changed = true;
+	disk_wrote(n, at, len);
 	did(DID_WRITE, n, "");
 	show("write", n);
 	return (ssize_t)len;
@@ -256,8 +257,10 @@ int __wrap_fsync(int fd)
 
 	if (sim_fault(W->odds.slow_sync))
 		sim_sleep((int64_t)sim_below(200) * SIM_MS);
-	if (disk_refused("fsync"))
-		return -1;
+	if (disk_refused("fsync")) {
+		disk_sync_fails(f->node);
+		return disk_fail(EIO);
+	}
 	show("sync", f->node);
 	disk_sync(f->node);
 	did(DID_SYNC, f->node, "");

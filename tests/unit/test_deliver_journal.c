@@ -2,6 +2,7 @@
  * Tests the journal of a hand-over with a cut or damage at any place. Only one process opens it,
  * for one load.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -18,6 +20,31 @@
 #include "pipeline/deliver/apply/journal.h"
 
 #define FIRST "saltmill-apply 1 00 cluster"
+
+/* --- a disk that has only what was written and synced since this process opened the file --- */
+
+static struct buf written, on_disk;
+static bool watched, sync_fails;
+
+ssize_t write(int fd, const void *data, size_t len)
+{
+	ssize_t n = syscall(SYS_write, fd, data, len);
+
+	if (watched && n > 0)
+		buf_append(&written, data, (size_t)n);
+	return n;
+}
+
+int fdatasync(int fd)
+{
+	if (sync_fails) {
+		errno = EIO;
+		return -1;
+	}
+	on_disk.len = 0;
+	buf_append(&on_disk, written.ptr, written.len);
+	return (int)syscall(SYS_fdatasync, fd);
+}
 
 static int collect(void *ctx, char *line, struct error *err)
 {
@@ -208,6 +235,62 @@ static void test_files(void **state)
 	buf_release(&text);
 }
 
+/*
+ * A process dies before it syncs its lines, or its sync fails. The kernel shows the lines to the
+ * next process, but the disk does not have them. So the next process brings them to the disk before
+ * it appends a line.
+ */
+static void test_unsynced_lines(void **state)
+{
+	static const char *const tails[] = {"", "0 put 1", "0 done\0\0\n"};
+	char dir[] = "/tmp/saltmill-journal-XXXXXX";
+	struct journal j;
+	struct buf seen = {0}, text = {0}, lines = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	char *path = mem_format("%s/j", dir);
+	journal_line(&lines, FIRST);
+	journal_line(&lines, "0 created");
+	for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+		FILE *f = fopen(path, "w");
+		fwrite(lines.ptr, lines.len, 1, f);
+		fwrite(tails[i], i == 2 ? 9 : strlen(tails[i]), 1, f);
+		fclose(f);
+		written.len = on_disk.len = 0;
+		watched = true;
+		assert_int_equal(journal_open(&j, path, FIRST, collect, &seen, &err), 0);
+		assert_true(bytes_eq(buf_bytes(&on_disk), buf_bytes(&lines)));
+		/* after a failed sync, the disk may have any part of a line, so no line follows */
+		sync_fails = true;
+		assert_int_equal(journal_note(&j, "0 sent 1", &err), RC_IO);
+		sync_fails = false;
+		assert_int_equal(journal_note(&j, "0 done 1", &err), RC_IO);
+		watched = false;
+		journal_close(&j);
+		written.len = on_disk.len = text.len = 0;
+		watched = true;
+		assert_int_equal(journal_open(&j, path, FIRST, collect, &seen, &err), 0);
+		assert_int_equal(journal_note(&j, "0 sent 2", &err), 0);
+		watched = false;
+		journal_close(&j);
+		assert_int_equal(io_read_file(path, &text, &err), 0);
+		assert_true(bytes_eq(buf_bytes(&on_disk), buf_bytes(&text)));
+		assert_null(memmem(text.ptr, text.len, "0 done 1", 8));
+	}
+	sync_fails = true;
+	assert_int_equal(journal_open(&j, path, FIRST, collect, &seen, &err), RC_IO);
+	sync_fails = false;
+	assert_int_equal(io_remove_tree(dir, &err), 0);
+	mem_free(path);
+	buf_release(&seen);
+	buf_release(&text);
+	buf_release(&lines);
+	buf_release(&written);
+	buf_release(&on_disk);
+}
+
 /* Makes a load as the journal sees it, which is a folder with a manifest. File times have a
  * resolution of some ms, so the test makes no two loads in the same tick. */
 static void make_load(const char *dir)
@@ -344,10 +427,15 @@ static void test_load_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hash),	     cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_every_damage), cmocka_unit_test(test_sentence),
-		cmocka_unit_test(test_files),	     cmocka_unit_test(test_files_of_others),
-		cmocka_unit_test(test_find),	     cmocka_unit_test(test_load_line),
+		cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_every_damage),
+		cmocka_unit_test(test_sentence),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_unsynced_lines),
+		cmocka_unit_test(test_files_of_others),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_load_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

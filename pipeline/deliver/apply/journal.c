@@ -92,22 +92,30 @@ int journal_read(struct bytes text, const char *path, const char *first, journal
 	return rc;
 }
 
-static int append(struct journal *j, const char *line, struct error *err)
+/* Writes at the position of the file, and returns when the bytes are on disk. */
+static int write_durably(struct journal *j, struct bytes text, struct error *err)
 {
-	struct buf b = {0};
 	size_t done = 0;
 
-	journal_line(&b, line);
-	while (done < b.len) {
-		ssize_t n = write(j->fd, b.ptr + done, b.len - done);
+	while (done < text.len) {
+		ssize_t n = write(j->fd, text.ptr + done, text.len - done);
 
 		if (n < 0 && errno != EINTR)
 			break;
 		done += n > 0 ? (size_t)n : 0;
 	}
-	bool good = done == b.len && fdatasync(j->fd) == 0;
-	buf_release(&b);
+	bool good = done == text.len && fdatasync(j->fd) == 0;
 	return good ? RC_OK : error_errno(err, "%s: cannot write", j->path);
+}
+
+static int append(struct journal *j, const char *line, struct error *err)
+{
+	struct buf b = {0};
+
+	journal_line(&b, line);
+	int rc = write_durably(j, buf_bytes(&b), err);
+	buf_release(&b);
+	return rc;
 }
 
 int journal_note(struct journal *j, const char *line, struct error *err)
@@ -123,7 +131,7 @@ int journal_note(struct journal *j, const char *line, struct error *err)
 
 static int open_and_lock(struct journal *j, struct error *err)
 {
-	j->fd = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (j->fd < 0)
 		return error_errno(err, "cannot open %s", j->path);
 	if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
@@ -280,6 +288,19 @@ int journal_find(const char *path, const char *suffix, const char *first, const 
 	return rc;
 }
 
+/*
+ * Cuts the file after its complete lines, and makes these lines durable. The last process may have
+ * died before it synced them. After a sync that failed, the kernel shows bytes that the disk does
+ * not have, and the next sync omits them. Therefore write the lines again. A line after lines that
+ * are not on disk makes a journal that no run can read after a power failure.
+ */
+static int settle(struct journal *j, struct bytes text, size_t good, struct error *err)
+{
+	if (good < text.len && ftruncate(j->fd, (off_t)good) < 0)
+		return error_errno(err, "%s: cannot cut", j->path);
+	return good ? write_durably(j, bytes_of(text.ptr, good), err) : RC_OK;
+}
+
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
 		 void *ctx, struct error *err)
 {
@@ -295,8 +316,8 @@ int journal_open(struct journal *j, const char *path, const char *first, journal
 		rc = journal_read(buf_bytes(&text), path, first, replay, ctx, &good, err);
 	if (rc == RC_OK && good == 0)
 		rc = check_begun(buf_bytes(&text), path, first, err);
-	if (rc == RC_OK && good < text.len && ftruncate(j->fd, (off_t)good) < 0)
-		rc = error_errno(err, "%s: cannot cut", path);
+	if (rc == RC_OK)
+		rc = settle(j, buf_bytes(&text), good, err);
 	if (rc == RC_OK && good == 0)
 		rc = journal_note(j, first, err);
 	if (rc == RC_OK)
