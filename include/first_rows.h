@@ -132,6 +132,12 @@ struct sniff_proof {
 	/* rows that do not look like the others, such as a heading of a page, and the first line */
 	uint64_t odd, odd_line;
 	char first[360]; /* place and reason of the first reject */
+	/*
+	 * values that a second reader compared with the text of the file, and how many rows, lines
+	 * and values differ from it, with the place of the first
+	 */
+	uint64_t values, differs;
+	char difference[360];
 };
 int sniff_prove(struct sniff_proof *p, const struct sniff *s, const struct job *job,
 		const char *file, struct error *err);

@@ -34,41 +34,29 @@ static void count_pairs_of(struct bytes t, uint8_t delimiter, size_t *pairs, siz
 
 /*
  * Return true if most lines from `s->first` on have equally many pairs, and the first has no
- * delimiter alone. Other values may contain one.
+ * delimiter alone. Other values may contain one. A line with as many delimiters, but not in pairs,
+ * shows that a pair is an empty value.
  */
 static bool has_pairs(struct sniffed_shape *s, const struct lines *l, uint8_t delimiter)
 {
-	size_t pairs, alone, want, rows = 0, equal = 0, single = 0;
+	size_t pairs, alone, want, rows = 0, equal = 0, single = 0, apart = 0;
 
 	count_pairs_of(line_text(l, s->first), delimiter, &want, &alone);
 	if (!want || alone)
 		return false;
-	for (size_t i = s->first; i < l->n && rows < LOOK_LINES; i++) {
+	for (size_t i = 0; i < l->n && rows < LOOK_LINES; i++) {
 		if (!line_counts(s, l, i))
 			continue;
 		count_pairs_of(line_text(l, i), delimiter, &pairs, &alone);
+		apart += alone > 0 && 2 * pairs + alone == 2 * want;
+		if (i < s->first)
+			continue;
 		rows++;
 		equal += pairs == want;
 		single += alone > 0;
 	}
 	s->ncolumns = want + 1;
-	return rows > 1 && equal * 10 >= rows * 9 && single < rows - 1;
-}
-
-/* Find a delimiter of two equal bytes, such as ||. A column between commas may be empty instead. */
-static bool find_doubled(struct sniffed_shape *s, const struct lines *l)
-{
-	for (const char *d = "|^~"; *d; d++) {
-		for (s->first = 0; s->first < l->n && s->first < LOOK_STARTS; s->first++) {
-			if (!line_counts(s, l, s->first) || !has_pairs(s, l, (uint8_t)*d))
-				continue;
-			s->delimiter = (uint8_t)*d;
-			s->doubled = true;
-			return true;
-		}
-	}
-	s->first = s->ncolumns = 0;
-	return false;
+	return rows > 1 && equal * 10 >= rows * 9 && single < rows - 1 && !apart;
 }
 
 /* Return the year that the text is, or 0. */
@@ -197,6 +185,37 @@ static void find_delimiter(struct sniffed_shape *s, const struct lines *l)
 	}
 	row_release(&r);
 	*s = best;
+}
+
+/*
+ * Find a delimiter of two equal bytes, such as ||. A column between commas may be empty instead.
+ * The first row is the one with the best score, because a title may have as many delimiters.
+ */
+static bool find_doubled(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	struct sniffed_shape best = *s;
+	double most = 0;
+
+	for (const char *d = "|^~"; *d && !best.doubled; d++) {
+		struct sniffed_shape try = *s;
+
+		try.delimiter = (uint8_t)*d;
+		try.doubled = true;
+		for (try.first = 0; try.first < l->n && try.first < LOOK_STARTS; try.first++) {
+			if (!line_counts(&try, l, try.first) || !has_pairs(&try, l, (uint8_t)*d))
+				continue;
+			double found = score(&try, l, &r);
+
+			if (found > most) {
+				most = found;
+				best = try;
+			}
+		}
+	}
+	row_release(&r);
+	*s = best;
+	return s->doubled;
 }
 
 /* --- names --- */

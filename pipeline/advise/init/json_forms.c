@@ -46,6 +46,11 @@ static json_t *parse_pair(struct bytes text)
 	return document;
 }
 
+json_t *json_record(const struct json_form *form, struct bytes text)
+{
+	return form->layout == JSON_BULK ? parse_pair(text) : parse(text);
+}
+
 static int take_record(void *ctx, const struct event *event, struct reject *why)
 {
 	struct records *r = ctx;
@@ -56,7 +61,7 @@ static int take_record(void *ctx, const struct event *event, struct reject *why)
 		return RC_END;
 	}
 	r->bytes += event->raw.len;
-	json_t *v = r->c->form.layout == JSON_BULK ? parse_pair(event->raw) : parse(event->raw);
+	json_t *v = json_record(&r->c->form, event->raw);
 	if (json_is_object(v)) {
 		json_see(r->c, v);
 	} else if (!r->c->rows) {

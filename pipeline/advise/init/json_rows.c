@@ -8,8 +8,7 @@
 #define DEPTH_MOST   8
 #define COLUMNS_MOST 4096
 
-/* Return the value in an object such as {"$oid": "5f"}, or the value itself. */
-static const json_t *typed_value(const json_t *v)
+const json_t *json_typed_value(const json_t *v)
 {
 	static const char *const keys[] = {"$oid",	 "$date",	  "$numberLong",
 					   "$numberInt", "$numberDouble", "$numberDecimal",
@@ -18,7 +17,7 @@ static const json_t *typed_value(const json_t *v)
 
 	for (size_t i = 0; json_is_object(v) && json_object_size(v) == 1 && keys[i] && !inner; i++)
 		inner = json_object_get(v, keys[i]);
-	return inner ? typed_value(inner) : v;
+	return inner ? json_typed_value(inner) : v;
 }
 
 static void see_value(struct columns *c, struct bytes path, const json_t *v)
@@ -55,7 +54,7 @@ static void see_object(struct columns *c, const json_t *object, struct buf *path
 	{
 		if (!source_path_step(path, bytes_str(name)))
 			continue;
-		const json_t *typed = typed_value(v);
+		const json_t *typed = json_typed_value(v);
 		if (typed != v) {
 			c->form.extended = true;
 			see_value(c, buf_bytes(path), typed);

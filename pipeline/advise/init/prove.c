@@ -6,6 +6,7 @@
 #include "row.h"
 #include "sniff_parts.h"
 #include "source.h"
+#include "value_proof.h"
 
 struct prover {
 	struct sniff_proof *proof;
@@ -16,6 +17,7 @@ struct prover {
 	struct record *records;
 	struct distinct keys;
 	struct row_fit *fit; /* NULL if the source is not delimited text */
+	struct value_proof *values;
 };
 
 static int take_row(void *ctx, const struct event *ev, struct reject *why)
@@ -26,6 +28,7 @@ static int take_row(void *ctx, const struct event *ev, struct reject *why)
 		return RC_END;
 	if (row_encode(p->encoder, ev, p->records, why))
 		return RC_DATA;
+	value_proof_see(p->values, ev, p->encoder);
 	struct bytes key = p->records[0].key;
 	if (!key.len)
 		return RC_OK;
@@ -76,7 +79,9 @@ int sniff_prove(struct sniff_proof *proof, const struct sniff *s, const struct j
 		p.records = mem_calloc(job->ntables + 1, sizeof *p.records);
 		if (job->source == SOURCE_CSV && !job->csv.pairs)
 			p.fit = row_fit_new(names, n, &job->csv);
+		p.values = value_proof_new(proof, job, names, n);
 		rc = source_read_through(source, &sink, err);
+		value_proof_end(p.values, rc == RC_OK && p.most == UINT64_MAX);
 		if (p.fit) {
 			proof->odd = row_fit_judge(p.fit, &proof->odd_line);
 			row_fit_free(p.fit);

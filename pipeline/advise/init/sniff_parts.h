@@ -263,6 +263,13 @@ void columns_restart(struct columns *c);
 /* Add the columns of a JSON object (json_rows.c). */
 struct json_t;
 void json_see(struct columns *c, const struct json_t *object);
+/* Return the value in an object such as {"$oid": "5f"}, or the value itself (json_rows.c). */
+const struct json_t *json_typed_value(const struct json_t *v);
+/*
+ * Return the record in the text, which the caller releases, or NULL (json_forms.c). A pair of bulk
+ * requests is one object.
+ */
+struct json_t *json_record(const struct json_form *form, struct bytes text);
 /*
  * Return true if the lines are JSON objects. All of their values are then in the columns
  * (json_rows.c).

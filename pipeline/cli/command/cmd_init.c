@@ -146,6 +146,11 @@ static void add_proof(struct sniff *s, const struct sniff_proof *p)
 			   ": if they are totals or headings, add `skip_matching: REGEX` or "
 			   "`skip_footer: N`\n",
 			   p->odd, p->odd_line);
+	if (p->differs)
+		buf_printf(&s->doubts,
+			   "%" PRIu64 " values of the job differ from the text of the file, the "
+			   "first in %s\n",
+			   p->differs, p->difference);
 	if (!p->rejected && p->rows != s->rows)
 		buf_printf(&s->doubts,
 			   "the job loads %" PRIu64 " rows of the sample, but init found %" PRIu64

@@ -1,0 +1,271 @@
+/*
+ * value_text.c - compare a typed value with the text that the file has, for a proof
+ *
+ * The comparison does not use the parsers of a load. Numbers are compared as digits, and times by
+ * strptime of the C library.
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+#include "value_proof.h"
+#include "bytes.h"
+
+#define LONGEST 400 /* longer texts are no numbers and no times */
+
+static bool begins(struct bytes t, struct bytes with)
+{
+	return t.len >= with.len && memcmp(t.ptr, with.ptr, with.len) == 0;
+}
+
+/* Append the number in plain form: no separators, a sign before it, and a point. */
+static void plain_number(struct bytes t, const struct csv_source *csv, struct buf *out)
+{
+	struct bytes thousands = bytes_str(csv->thousands ? csv->thousands : "");
+	struct bytes decimal = bytes_str(csv->decimal ? csv->decimal : ".");
+	bool minus = t.len && t.ptr[t.len - 1] == '-';
+
+	if (minus)
+		buf_put(out, '-');
+	for (size_t i = 0; i + minus < t.len;) {
+		struct bytes rest = bytes_of(t.ptr + i, t.len - i);
+
+		if (thousands.len && begins(rest, thousands)) {
+			i += thousands.len;
+		} else if (begins(rest, decimal)) {
+			buf_put(out, '.');
+			i += decimal.len;
+		} else {
+			buf_put(out, t.ptr[i++]);
+		}
+	}
+}
+
+/* Remove a plus, zeros before the number, and zeros after the point. */
+static struct bytes shortest(struct bytes t, bool *negative)
+{
+	*negative = t.len && t.ptr[0] == '-';
+	if (t.len && (t.ptr[0] == '-' || t.ptr[0] == '+'))
+		t = bytes_of(t.ptr + 1, t.len - 1);
+	while (t.len > 1 && t.ptr[0] == '0')
+		t = bytes_of(t.ptr + 1, t.len - 1);
+	if (t.len && memchr(t.ptr, '.', t.len)) {
+		while (t.ptr[t.len - 1] == '0')
+			t.len--;
+		t.len -= t.ptr[t.len - 1] == '.';
+	}
+	if (t.len && t.ptr[0] == '0' && t.len > 1)
+		t = bytes_of(t.ptr + 1, t.len - 1);
+	if (t.len == 0 || (t.len == 1 && t.ptr[0] == '0')) {
+		*negative = false;
+		t = bytes_of("0", 1);
+	}
+	return t;
+}
+
+static bool same_number(struct bytes source, struct bytes text, const struct csv_source *csv,
+			bool real)
+{
+	struct buf plain = {0};
+	bool a, b, same;
+
+	plain_number(source, csv, &plain);
+	buf_put(&plain, 0);
+	if (real || strpbrk((const char *)plain.ptr, "eE")) {
+		char *end;
+		double x = strtod((const char *)plain.ptr, &end);
+
+		same = !*end && x == strtod((const char *)text.ptr, NULL);
+	} else {
+		struct bytes x = shortest(bytes_of(plain.ptr, plain.len - 1), &a);
+
+		same = bytes_eq(x, shortest(text, &b)) && a == b;
+	}
+	buf_release(&plain);
+	return same;
+}
+
+/* Read the digits after a point as microseconds. Return the text after them. */
+static const char *read_fraction(const char *p, int64_t *micros)
+{
+	int64_t unit = 100000;
+
+	*micros = 0;
+	if (*p != '.' && *p != ',')
+		return p;
+	for (p++; isdigit((unsigned char)*p); p++, unit /= 10)
+		*micros += unit * (*p - '0');
+	return p;
+}
+
+/* Read Z, +02, +0200 or +02:00. Return false for anything else. */
+static bool read_offset(const char *p, int64_t *seconds)
+{
+	int h = 0, m = 0, n = 0;
+
+	*seconds = 0;
+	while (*p == ' ')
+		p++;
+	if (!*p || strcmp(p, "Z") == 0 || strcmp(p, "z") == 0)
+		return true;
+	if ((*p != '+' && *p != '-') || strchr("+-", p[1]))
+		return false;
+	if (sscanf(p + 1, "%2d:%2d%n", &h, &m, &n) < 2 && sscanf(p + 1, "%2d%2d%n", &h, &m, &n) < 2)
+		n = 2;
+	*seconds = (*p == '-' ? -1 : 1) * (h * 3600 + m * 60);
+	return p[1 + n] == 0;
+}
+
+/* Read ISO 8601. Return false for a form that this reader does not have. */
+static bool read_iso(const char *text, int64_t *micros)
+{
+	struct tm tm = {0};
+	int64_t rest = 0, offset = 0;
+	int n = 0;
+
+	if (sscanf(text, "%4d-%2d-%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &n) < 3 || n != 10)
+		return false;
+	const char *p = text + n;
+	if (*p == 'T' || *p == 't' || *p == ' ') {
+		if (sscanf(p + 1, "%2d:%2d%n", &tm.tm_hour, &tm.tm_min, &n) < 2)
+			return false;
+		p += 1 + n;
+		if (*p == ':' && sscanf(p + 1, "%2d%n", &tm.tm_sec, &n) == 1)
+			p = read_fraction(p + 1 + n, &rest);
+	}
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	if (!read_offset(p, &offset))
+		return false;
+	*micros = ((int64_t)timegm(&tm) - offset) * 1000000 + rest;
+	return true;
+}
+
+static bool read_unit(enum time_unit unit, const char *text, int64_t *micros)
+{
+	char *end;
+	long long v = strtoll(text, &end, 10);
+
+	if (*end || end == text)
+		return false;
+	switch (unit) {
+	case TIME_S: *micros = v * 1000000; return true;
+	case TIME_MS: *micros = v * 1000; return true;
+	case TIME_US: *micros = v; return true;
+	case TIME_NS: *micros = v / 1000; return true;
+	case TIME_FORMAT:
+	case TIME_OF_SOURCE: break;
+	}
+	return false;
+}
+
+static bool read_format(const char *format, const char *text, int64_t *micros)
+{
+	struct tm tm = {.tm_mday = 1};
+
+	if (strstr(format, "%f") || strstr(format, "%Z"))
+		return false;
+	const char *end = strptime(text, format, &tm);
+	long offset = tm.tm_gmtoff;
+	if (!end || *end)
+		return false;
+	*micros = ((int64_t)timegm(&tm) - offset) * 1000000;
+	return true;
+}
+
+/* Compare a time. A form that only the load can read is not compared. */
+static enum proof_result compare_time(const struct field *f, struct bytes t, const struct value *v)
+{
+	char text[LONGEST + 1];
+	int64_t micros;
+	bool known;
+
+	if (t.len > LONGEST || f->zone || f->year_rule)
+		return PROOF_NONE;
+	memcpy(text, t.ptr, t.len);
+	text[t.len] = 0;
+	if (!f->format)
+		known = read_unit(f->unit, text, &micros);
+	else if (strcmp(f->format, TIME_ISO8601) == 0)
+		known = read_iso(text, &micros);
+	else
+		known = read_format(f->format, text, &micros);
+	if (!known)
+		return PROOF_NONE;
+	return micros == (int64_t)v->u * 1000 + (int64_t)v->micros ? PROOF_SAME : PROOF_DIFFERS;
+}
+
+static bool same_flag(struct bytes t, bool value)
+{
+	static const char *const words[] = {"true", "t", "yes", "y", "1", "on", NULL};
+	bool is = false;
+
+	for (size_t i = 0; words[i]; i++)
+		is = is || (t.len == strlen(words[i]) &&
+			    strncasecmp((const char *)t.ptr, words[i], t.len) == 0);
+	return is == value;
+}
+
+static bool same_address(struct bytes t, struct bytes value)
+{
+	static const uint8_t mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	char text[64];
+	uint8_t bytes[16];
+
+	if (t.len >= sizeof text || value.len != 16)
+		return false;
+	memcpy(text, t.ptr, t.len);
+	text[t.len] = 0;
+	memcpy(bytes, mapped, sizeof mapped);
+	bool read =
+		inet_pton(AF_INET, text, bytes + 12) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+	return read && memcmp(bytes, value.ptr, 16) == 0;
+}
+
+/* Compare the hex digits of a UUID. */
+static bool same_uuid(struct bytes t, struct bytes value)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t n = 0;
+
+	for (size_t i = 0; i < t.len; i++) {
+		if (!isxdigit(t.ptr[i]))
+			continue;
+		if (n >= 2 * value.len)
+			return false;
+		uint8_t b = value.ptr[n / 2];
+		if (tolower(t.ptr[i]) != digits[n % 2 ? b & 0xf : b >> 4])
+			return false;
+		n++;
+	}
+	return n == 2 * value.len;
+}
+
+enum proof_result value_compare(const struct field *f, const struct csv_source *csv, struct bytes t,
+				const struct value *v, struct buf *text)
+{
+	bool same = true;
+
+	text->len = 0;
+	field_text(f, v, text);
+	buf_put(text, 0);
+	text->len--;
+	switch (f->type) {
+	case FIELD_TIME: return compare_time(f, t, v);
+	case FIELD_TEXT: same = bytes_eq(t, v->text); break;
+	case FIELD_BOOL: same = same_flag(t, (v->u & 0xff) != 0); break;
+	case FIELD_UUID: same = same_uuid(t, v->bytes); break;
+	case FIELD_IP: same = same_address(t, v->bytes); break;
+	case FIELD_U32:
+	case FIELD_U64:
+	case FIELD_I64:
+	case FIELD_DECIMAL: same = same_number(t, buf_bytes(text), csv, false); break;
+	case FIELD_F64: same = same_number(t, buf_bytes(text), csv, true); break;
+	case FIELD_BYTES:
+	case FIELD_HEX:
+	case FIELD_CODE: return PROOF_NONE;
+	}
+	return same ? PROOF_SAME : PROOF_DIFFERS;
+}
