@@ -16,6 +16,7 @@
 #include "error.h"
 #include "job.h"
 #include "kafka.h"
+#include "run.h"
 
 #define LOOK_REJECTS 10 /* number of rejects to keep */
 
@@ -102,8 +103,10 @@ void look_release(struct look *l, const struct job *job);
 
 /* The request for a job, and the job. {0} before the first call. */
 struct sniff {
-	const char *key; /* columns of the row key that the user gives, or NULL */
-	bool whole_key;	 /* the row key contains a hash of all columns, also of those with nulls */
+	const char *key;	   /* columns of the row key that the user gives, or NULL */
+	bool full;		   /* the proof runs the job over the whole file */
+	struct progress *progress; /* of the proof, or NULL */
+	bool whole_key; /* the row key contains a hash of all columns, also of those with nulls */
 	struct buf yaml;
 	/* what init cannot decide for certain, one sentence per line; empty if all is certain */
 	struct buf doubts;
@@ -122,7 +125,7 @@ void sniff_release(struct sniff *s);
 int sniff_file(const char *file, const char *name, struct sniff *out, struct error *err);
 
 /*
- * Run the job over the sample without writing a table. Returns RC_DATA if the job cannot read the
+ * Run the job over the sample, or the whole file, without writing a table. Returns RC_DATA if the job cannot read the
  * sample's header. Otherwise sets the members of the proof.
  */
 struct sniff_proof {

@@ -169,3 +169,47 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
 def test_other_doubts(tmp_path, saltmill, data, doubt):
     r = init(saltmill, tmp_path, data)
     assert r.returncode == 3 and f"# CHECK: {doubt}" in r.stdout, r.stdout
+
+
+def test_confidence_is_measured(tmp_path, saltmill):
+    """Each figure is counted by hand: 1 of 4 rows lacks a value, 2 of 4 days are at most 12, and commas are in 4 of 5 lines."""
+    r = init(saltmill, tmp_path, b"Nr;Datum;Betrag\n1;13/01/2025;1,50\n2;02/03/2025;12,00\n3;05/04/2025;7,25\n4;14/04/2025\n")
+    assert "    # delimiter ';': 80 % of the rows have 3 values\n" in r.stdout
+    assert "    # header: 100 %, as 3 of 3 columns show\n" in r.stdout
+    assert "day and month: 100 %; next: the other order 50 %" in r.stdout
+    assert "    decimal: ','   # 2 columns of numbers; next: decimal: '.' 1\n" in r.stdout
+
+
+def test_the_second_delimiter_has_its_share(tmp_path, saltmill):
+    rows = b"".join(b"%d|a;b|%d\n" % (i, i * 7) if i % 4 else b"%d|c|%d\n" % (i, i * 7) for i in range(40))
+    r = init(saltmill, tmp_path, b"id|pair;x|n\n" + rows)
+    assert "    # delimiter '|': 100 % of the rows have 3 values; next: ';' 76 %\n" in r.stdout, r.stdout  # 31 of 41 lines
+
+
+def test_units_of_time_have_their_range(tmp_path, saltmill):
+    """date -u -d @1735689600 is 2025-01-01, and @1767225599 is 2025-12-31."""
+    r = init(saltmill, tmp_path, b"id,ts\n" + b"".join(b"%d,%d\n" % (i, t) for i, t in enumerate((1735689600, 1740000000, 1767225599))))
+    assert "unit: s}   # 3 different; 100 % are from 2025-01-01 to 2025-12-31\n" in r.stdout, r.stdout
+
+
+def test_an_empty_column_between_bars_is_no_delimiter_of_two_bytes(tmp_path, saltmill):
+    rows = "".join(f"{100 + i}||{i * 13 % 97}\n" for i in range(30))
+    r = init(saltmill, tmp_path, b"city|code|flag\n" + rows.encode())
+    assert r.returncode == 0 and "    delimiter: '|'\n" in r.stdout, r.stdout
+    r = init(saltmill, tmp_path, b"1|x|5\n" + rows.encode(), "b.csv")
+    assert "'||'" not in r.stdout
+    r = init(saltmill, tmp_path, b"Sales 2026||||\nid||name||b\n1||x||2.5\n2||y||3.5\n3||z||4.5\n4||w||4.75\n", "c.csv")
+    assert "delimiter: '||'" in r.stdout and "header: {find: [id, name, b]}" in r.stdout, r.stdout
+
+
+def test_full_proves_the_whole_file(tmp_path, saltmill):
+    """The last row is after the sample of 64 MiB. Only --full finds that its number does not fit."""
+    wide = "x" * 1000
+    with open(tmp_path / "in.csv", "w") as f:
+        f.write("id,n,text\n")
+        f.writelines(f"{i},{i * 7},{wide}\n" for i in range(70000))
+        f.write("70000,many,x\n")
+    r = subprocess.run([saltmill, "init", "in.csv"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0, r.stderr
+    r = subprocess.run([saltmill, "init", "in.csv", "--full"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 3 and "# CHECK: the job rejects 1 rows of the file, the first in line 70002: " in r.stdout, r.stderr

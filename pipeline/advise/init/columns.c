@@ -232,6 +232,7 @@ static void try_times(struct columns *c, struct sniffed *s, struct bytes text)
 {
 	struct reject why;
 
+	confidence_see_order(s, text);
 	for (uint64_t left = s->times; left; left &= left - 1) {
 		size_t i = (size_t)__builtin_ctzll(left);
 		struct value v = {.text = text};
@@ -393,6 +394,13 @@ static void choose_signs(struct columns *c)
 		best = typed[i] > typed[best] ? i : best;
 	}
 	c->signs = best;
+	c->signs_typed = typed[best];
+	c->signs_next = best == 0;
+	for (size_t i = 0; i < SIGN_PAIRS; i++)
+		if (i != best && typed[i] > typed[c->signs_next] &&
+		    (typed[i] < typed[best] || signs_differ(c, best, i)))
+			c->signs_next = i;
+	c->signs_next_typed = typed[c->signs_next];
 	c->signs_other = best;
 	/* 1,234 and 1.234 have two readings */
 	for (size_t i = 0; i < SIGN_PAIRS; i++)

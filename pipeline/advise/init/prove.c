@@ -8,6 +8,8 @@
 #include "source.h"
 #include "value_proof.h"
 
+#define SHOWN_ROWS 4096 /* rows between two updates of the progress */
+
 struct prover {
 	struct sniff_proof *proof;
 	const struct job *job;
@@ -18,7 +20,22 @@ struct prover {
 	struct distinct keys;
 	struct row_fit *fit; /* NULL if the source is not delimited text */
 	struct value_proof *values;
+	struct source *source;
+	struct progress *progress;
 };
+
+/* Show the rows and bytes so far. */
+static void show_progress(const struct prover *p)
+{
+	uint64_t done, total;
+
+	if (!p->progress || p->proof->rows % SHOWN_ROWS)
+		return;
+	source_progress(p->source, &done, &total);
+	p->progress->total = total;
+	p->progress->done = done;
+	p->progress->events = p->proof->rows;
+}
 
 static int take_row(void *ctx, const struct event *ev, struct reject *why)
 {
@@ -28,6 +45,7 @@ static int take_row(void *ctx, const struct event *ev, struct reject *why)
 		return RC_END;
 	if (row_encode(p->encoder, ev, p->records, why))
 		return RC_DATA;
+	show_progress(p);
 	value_proof_see(p->values, ev, p->encoder);
 	struct bytes key = p->records[0].key;
 	if (!key.len)
@@ -58,7 +76,9 @@ static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 int sniff_prove(struct sniff_proof *proof, const struct sniff *s, const struct job *job,
 		const char *file, struct error *err)
 {
-	struct prover p = {.proof = proof, .job = job, .most = s->whole ? UINT64_MAX : s->rows};
+	struct prover p = {.proof = proof,
+			   .job = job,
+			   .most = s->whole || s->full ? UINT64_MAX : s->rows};
 	const struct input input = {.files = &file, .nfiles = 1};
 	const struct source_options so = {.job = job, .input = &input};
 	const struct source_sink sink = {.ctx = &p, .event = take_row, .reject = take_reject};
@@ -79,6 +99,9 @@ int sniff_prove(struct sniff_proof *proof, const struct sniff *s, const struct j
 		p.records = mem_calloc(job->ntables + 1, sizeof *p.records);
 		if (job->source == SOURCE_CSV && !job->csv.pairs)
 			p.fit = row_fit_new(names, n, &job->csv);
+		p.source = source;
+		p.progress = s->progress;
+		progress_begin(p.progress, "proving", PROGRESS_INPUT, 0);
 		p.values = value_proof_new(proof, job, names, n);
 		rc = source_read_through(source, &sink, err);
 		value_proof_end(p.values, rc == RC_OK && p.most == UINT64_MAX);

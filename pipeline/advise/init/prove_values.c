@@ -187,14 +187,16 @@ static bool is_null_text(const struct value_proof *p, const struct field *f, str
 
 /* Compare the value of a field with the text `t` of its column. */
 static void check_value(struct value_proof *p, const struct event *ev, const struct field *f,
-			struct bytes t, const struct value *v)
+			struct bytes t, bool quoted, const struct value *v)
 {
+	enum trim trim = p->job->csv.trim;
+
 	if (!v->text.ptr) {
 		if (!is_null_text(p, f, t))
 			differ(p, ev->line, f->name, t, bytes_str("no value"));
 		return;
 	}
-	if (p->job->csv.trim || p->job->csv.nwidths || f->type != FIELD_TEXT)
+	if (trim == TRIM_ALL || (trim && !quoted) || p->job->csv.nwidths || f->type != FIELD_TEXT)
 		t = without_blanks(t);
 	p->proof->values++;
 	if (value_compare(f, &p->job->csv, t, v, &p->text) == PROOF_DIFFERS)
@@ -231,7 +233,10 @@ void value_proof_see(struct value_proof *p, const struct event *ev, const struct
 		if (k == SIZE_MAX || !v)
 			continue;
 		check_value(p, ev, &p->job->fields[i],
-			    text ? split_value(&p->split, p->position[k]) : column_text(ev, k), v);
+			    text ? split_value(&p->split, p->position[k]) : column_text(ev, k),
+			    text && p->position[k] < p->split.n &&
+				    p->split.value[p->position[k]].quoted,
+			    v);
 	}
 }
 

@@ -10,18 +10,22 @@
 #include "mem.h"
 #include "sniff_parts.h"
 
-#define USUAL 0.9 /* share of the values that gives a column its kind */
-#define RARE  10  /* unusual rows are at most one of this many */
-#define MANY  20  /* among so many numbers or times, a single text is unusual */
-#define LEAST 4	  /* rows without which no row is usual */
+#define USUAL	      0.9   /* share of the values that gives a column its kind */
+#define RARE	      10    /* unusual rows are at most one of this many */
+#define MANY	      20    /* among so many numbers or times, a single text is unusual */
+#define FIRST_KIND    0x40  /* no byte of a pattern is 0 */
+#define PATTERNS_MOST 65536 /* further patterns are not judged, which limits the memory */
+#define LEAST	      4	    /* rows without which no row is usual */
 
 /* bits of a value beside its kind, and of a row */
 enum { IS_NAME = 0x10 };
 enum { ROW_LONE = 1, ROW_TOTAL = 2, ROW_BEGINS_TOTAL = 4, ROW_MARK = 8, ROW_SHORT = 16 };
 
+/* Rows whose values have the same kinds. They are all like the others, or none of them is. */
 struct fit_row {
-	uint64_t line;
+	uint64_t line, n; /* the line of the first row, and the number of rows */
 	unsigned is;
+	const char *kinds; /* FIRST_KIND + the kind of each value */
 };
 
 struct row_fit {
@@ -30,7 +34,10 @@ struct row_fit {
 	struct bytes delimiter;
 	struct fit_row *row;
 	size_t n;
-	struct buf kinds; /* a byte for each value of each row */
+	uint64_t rows;
+	struct name_index patterns; /* by kinds: index in `row` + 1 */
+	struct buf kinds;	    /* of the row that row_fit_see sees */
+	struct arena arena;
 };
 
 struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv_source *csv)
@@ -48,7 +55,9 @@ struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv
 void row_fit_free(struct row_fit *f)
 {
 	mem_free(f->row);
+	names_release(&f->patterns);
 	buf_release(&f->kinds);
+	arena_release(&f->arena);
 	mem_free(f);
 }
 
@@ -75,12 +84,31 @@ static unsigned length_of(const struct row_fit *f, struct bytes raw)
 	return n + 1 >= f->ncolumns ? 0 : n ? ROW_SHORT : ROW_LONE;
 }
 
+/* Count the row with those that have the same kinds. */
+static void add_row(struct row_fit *f, uint64_t line, unsigned is)
+{
+	f->rows++;
+	buf_put(&f->kinds, (uint8_t)(FIRST_KIND + is));
+	buf_put(&f->kinds, 0);
+	const struct name_entry *known = names_find(&f->patterns, (const char *)f->kinds.ptr);
+	if (known) {
+		f->row[known->number - 1].n++;
+		return;
+	}
+	if (f->n == PATTERNS_MOST)
+		return;
+	const char *kinds = arena_strdup(&f->arena, (const char *)f->kinds.ptr);
+	f->row = mem_grow(f->row, f->n, sizeof *f->row);
+	f->row[f->n++] = (struct fit_row){.line = line, .n = 1, .is = is, .kinds = kinds};
+	names_add(&f->patterns, kinds)->number = f->n;
+}
+
 void row_fit_see(struct row_fit *f, const struct event *ev)
 {
-	struct fit_row row = {.line = ev->line};
+	unsigned is = 0;
 	bool first = true;
 
-	f->row = mem_grow(f->row, f->n, sizeof *f->row);
+	f->kinds.len = 0;
 	for (size_t k = 0; k < f->ncolumns; k++) {
 		const struct column *c = k < ev->ncolumns ? &ev->columns[k] : NULL;
 		struct bytes t = c && !c->absent ? bytes_of(c->ptr, c->len) : bytes_of("", 0);
@@ -90,18 +118,23 @@ void row_fit_see(struct row_fit *f, const struct event *ev)
 		if (kind != KIND_EMPTY && first) {
 			first = false;
 			enum total_word word = total_word(t);
-			row.is |= word == TOTAL_WORD ? ROW_TOTAL : 0;
-			row.is |= word == TOTAL_FIRST ? ROW_BEGINS_TOTAL : 0;
-			row.is |= t.ptr[0] == '#' ? ROW_MARK : 0;
+			is |= word == TOTAL_WORD ? ROW_TOTAL : 0;
+			is |= word == TOTAL_FIRST ? ROW_BEGINS_TOTAL : 0;
+			is |= t.ptr[0] == '#' ? ROW_MARK : 0;
 		}
-		buf_put(&f->kinds, name ? kind | IS_NAME : kind);
+		buf_put(&f->kinds, (uint8_t)(FIRST_KIND + (name ? kind | IS_NAME : kind)));
 	}
-	row.is |= length_of(f, ev->raw);
-	f->row[f->n++] = row;
+	add_row(f, ev->line, is | length_of(f, ev->raw));
+}
+
+/* Return the kind of a value, with IS_NAME. */
+static unsigned kind_at(const struct fit_row *r, size_t column)
+{
+	return (uint8_t)r->kinds[column] - FIRST_KIND;
 }
 
 struct fit_column {
-	size_t n, kinds[KINDS];
+	uint64_t n, kinds[KINDS];
 	enum text_kind usual; /* KIND_TEXT if the values have several kinds */
 	bool full;	      /* few rows have no value */
 };
@@ -110,14 +143,14 @@ static void see_columns(const struct row_fit *f, struct fit_column *c)
 {
 	for (size_t i = 0; i < f->n; i++)
 		for (size_t k = 0; k < f->ncolumns; k++) {
-			unsigned kind = f->kinds.ptr[i * f->ncolumns + k] & 0xf;
+			unsigned kind = kind_at(&f->row[i], k) & 0xf;
 
-			c[k].kinds[kind]++;
-			c[k].n += kind > KIND_NULL;
+			c[k].kinds[kind] += f->row[i].n;
+			c[k].n += kind > KIND_NULL ? f->row[i].n : 0;
 		}
 	for (size_t k = 0; k < f->ncolumns; k++) {
 		c[k].usual = KIND_TEXT;
-		c[k].full = c[k].kinds[KIND_EMPTY] * RARE <= f->n;
+		c[k].full = c[k].kinds[KIND_EMPTY] * RARE <= f->rows;
 		for (int kind = KIND_NUMBER; kind <= KIND_TIME; kind++)
 			if ((double)c[k].kinds[kind] >= USUAL * (double)c[k].n && c[k].n >= LEAST)
 				c[k].usual = (enum text_kind)kind;
@@ -131,7 +164,7 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 	unsigned is = f->row[i].is;
 
 	for (size_t k = 0; k < f->ncolumns; k++) {
-		uint8_t v = f->kinds.ptr[i * f->ncolumns + k];
+		unsigned v = kind_at(&f->row[i], k);
 		unsigned kind = v & 0xf;
 
 		filled += kind != KIND_EMPTY;
@@ -141,7 +174,7 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 			c[k].kinds[KIND_TEXT] == 1;
 		gaps += c[k].full && kind == KIND_EMPTY;
 	}
-	bool fits = ragged && f->kinds.ptr[i * f->ncolumns] == c->usual && c->usual != KIND_TEXT;
+	bool fits = ragged && kind_at(&f->row[i], 0) == c->usual && c->usual != KIND_TEXT;
 	if ((is & ROW_LONE) && !fits)
 		return true;
 	if (names > 1 || (names && names == filled))
@@ -156,16 +189,19 @@ uint64_t row_fit_judge(const struct row_fit *f, uint64_t *line)
 {
 	struct fit_column *c = mem_calloc(f->ncolumns + 1, sizeof *c);
 	uint64_t odd = 0;
-	size_t lone = 0, others = 0;
+	uint64_t lone = 0, others = 0;
 
 	see_columns(f, c);
 	for (size_t i = 0; i < f->n; i++) {
-		lone += (f->row[i].is & ROW_LONE) != 0;
-		others += (f->row[i].is & ROW_SHORT) != 0;
+		lone += f->row[i].is & ROW_LONE ? f->row[i].n : 0;
+		others += f->row[i].is & ROW_SHORT ? f->row[i].n : 0;
 	}
-	for (size_t i = 0; i < f->n && f->n >= LEAST; i++)
-		if (is_odd(f, c, i, others || lone * RARE > f->n) && !odd++)
-			*line = f->row[i].line;
+	for (size_t i = 0; i < f->n && f->rows >= LEAST; i++) {
+		if (!is_odd(f, c, i, others || lone * RARE > f->rows))
+			continue;
+		*line = odd && *line < f->row[i].line ? *line : f->row[i].line;
+		odd += f->row[i].n;
+	}
 	mem_free(c);
 	return odd;
 }

@@ -94,6 +94,7 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		if (rc == RC_OK && !s.special && !s.by_name && !s.fields) {
 			preamble_doubt(&s, l);
 			delimiter_doubt(&s, l);
+			confidence_measure(&s, l);
 		}
 		if (rc)
 			return rc;

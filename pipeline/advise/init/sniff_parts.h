@@ -66,6 +66,12 @@ enum text_kind kind_of_text(struct bytes t);
 struct header_evidence {
 	size_t names, values, numbered; /* `numbered`: the first row has numbers in order */
 };
+/* How sure the delimiter is (confidence.c). All are 0 if the form of the rows has no such measure. */
+struct confidence {
+	double share; /* share of the rows that have as many values as the first one */
+	uint8_t next; /* the second delimiter, or 0, and its share of rows with equally many */
+	double next_share;
+};
 struct sniffed_shape {
 	uint8_t delimiter, quote;
 	bool comments;	   /* lines that begin with # are not rows */
@@ -85,6 +91,7 @@ struct sniffed_shape {
 	size_t heading[HEADINGS_MOST], nheadings; /* headings of pages; other digits may differ */
 	bool names_first;			  /* the first row may be names */
 	struct header_evidence evidence;
+	struct confidence confidence;
 	bool fields;  /* the comment `header_line` has the names, as #Fields of web servers */
 	bool by_name; /* the files have other headers */
 	/* only if `special`: how the load splits rows, because row_split cannot (text_forms.c) */
@@ -187,6 +194,8 @@ struct sniffed {
 			before; /* unquoted values, with blanks, with blanks before them */
 	} padding;
 	struct numbers numbers[SIGN_PAIRS];
+	/* values that begin with two numbers, and those that both orders of day and month fit */
+	uint64_t ordered, swappable;
 	uint64_t times; /* bit i is 1 if all values fit time_forms[i] */
 	bool list;	/* some values are JSON lists, or too deep in objects */
 	bool flags;	/* all values are true or false */
@@ -223,8 +232,10 @@ struct columns {
 	size_t n;
 	struct name_index names; /* number: position in `column` + 1 */
 	uint64_t rows;
-	size_t signs;	       /* index of the pair of signs that types the most columns */
-	size_t signs_other;    /* a pair with other values for as many columns; or `signs` */
+	size_t signs;	    /* index of the pair of signs that types the most columns */
+	size_t signs_other; /* a pair with other values for as many columns; or `signs` */
+	/* columns that are numbers with `signs`, the pair with the next most, and its columns */
+	size_t signs_typed, signs_next, signs_next_typed;
 	bool trailing;	       /* some numbers end with a minus sign */
 	bool null_word;	       /* NULL is no text */
 	bool json;	       /* true if values have paths, as in JSON or a schema */
@@ -345,6 +356,17 @@ struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv
 void row_fit_free(struct row_fit *f);
 void row_fit_see(struct row_fit *f, const struct event *ev);
 uint64_t row_fit_judge(const struct row_fit *f, uint64_t *line);
+
+/*
+ * confidence.c: measure how sure the shape is, and write the figures as comments. confidence_put
+ * writes lines, and the others write the end of a line.
+ */
+void confidence_measure(struct sniffed_shape *s, const struct lines *l);
+/* Count a value that begins with two numbers, and whether both orders of day and month fit. */
+void confidence_see_order(struct sniffed *s, struct bytes text);
+void confidence_put(const struct sniffed_shape *s, struct buf *out);
+void confidence_put_signs(const struct columns *c, struct buf *out);
+void confidence_put_time(const struct columns *c, const struct sniffed *s, struct buf *out);
 
 /* write.c */
 void job_write(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,

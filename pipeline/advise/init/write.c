@@ -92,14 +92,17 @@ static void put_signs(const struct columns *c, struct buf *out)
 	if (signs->decimal) {
 		buf_append_str(out, "    decimal: ");
 		put_text(out, signs->decimal);
-		buf_append_str(out, "\n");
+		confidence_put_signs(c, out);
 	}
 	if (c->trailing)
 		buf_append_str(out, "    minus: trailing   # 12.50- is negative\n");
 	if (signs->thousands) {
 		buf_append_str(out, "    thousands: ");
 		put_text(out, signs->thousands);
-		buf_append_str(out, "\n");
+		if (signs->decimal)
+			buf_append_str(out, "\n");
+		else
+			confidence_put_signs(c, out);
 	}
 }
 
@@ -213,6 +216,7 @@ static void put_csv(const struct columns *c, const struct sniffed_shape *s, cons
 	buf_append_str(out, "]\n");
 	put_encoding(l, out);
 	put_dialect(s, out);
+	confidence_put(s, out);
 	put_rows(c, s, l, out);
 	if (c->blanks || c->quoted_blanks)
 		buf_printf(out, "    trim: %s   # blanks around values\n",
@@ -285,6 +289,8 @@ static void put_field(const struct columns *c, const struct sniffed *s, struct b
 	snprintf(count, sizeof count, "%zu", s->distinct.n);
 	buf_printf(out, "}   # %s%s different%s", s->distinct.many ? "more than " : "", count,
 		   s->has_nulls ? ", some null" : "");
+	if (s->type == FIELD_TIME && !c->schema)
+		confidence_put_time(c, s, out);
 	if (s->note)
 		buf_printf(out, "; %s", s->note);
 	if (s->list)

@@ -50,7 +50,7 @@ struct arguments {
 	struct event_limit max_rejects, max_duplicates, max_filtered;
 	uint64_t min_rows, max_files, max_filesize, rows, shown;
 	double sample, fail_above; /* 0 if not given */
-	bool tune, hotspot;
+	bool tune, hotspot, full;
 	struct existing_regions live;
 
 	/* options of map and reduce */

@@ -12,6 +12,7 @@
 #include "cli/reports.h"
 #include "mem.h"
 #include "proposed_job.h"
+#include "reporter.h"
 #include "first_rows.h"
 
 /*
@@ -130,8 +131,8 @@ static void add_proof(struct sniff *s, const struct sniff_proof *p)
 {
 	if (p->rejected)
 		buf_printf(&s->doubts,
-			   "the job rejects %" PRIu64 " rows of the sample, the first in %s\n",
-			   p->rejected, p->first);
+			   "the job rejects %" PRIu64 " rows of the %s, the first in %s\n",
+			   p->rejected, s->full ? "file" : "sample", p->first);
 	if (p->equal)
 		buf_printf(
 			&s->doubts,
@@ -151,7 +152,7 @@ static void add_proof(struct sniff *s, const struct sniff_proof *p)
 			   "%" PRIu64 " values of the job differ from the text of the file, the "
 			   "first in %s\n",
 			   p->differs, p->difference);
-	if (!p->rejected && p->rows != s->rows)
+	if (!p->rejected && p->rows != s->rows && (s->whole || !s->full))
 		buf_printf(&s->doubts,
 			   "the job loads %" PRIu64 " rows of the sample, but init found %" PRIu64
 			   "\n",
@@ -185,7 +186,12 @@ static int make_job(struct arguments *a, const char *temp_dir, struct sniff *s, 
 
 	if (rc)
 		return rc;
+	struct progress progress = {.phase = NULL};
+	struct reporter *reporter = s->full && !a->run.quiet ? reporter_start(&progress) : NULL;
+	s->progress = reporter ? &progress : NULL;
 	rc = make_and_prove(s, file, name, temp_dir, &l, &proof, err);
+	reporter_stop(reporter);
+	s->progress = NULL;
 	if (rc == RC_OK && a->design.nasks) {
 		rc = answer_questions(s, a, file, err);
 		lint_release(&l);
@@ -245,7 +251,7 @@ static int run(struct arguments *a)
 {
 	const char *output = a->output;
 	struct error err;
-	struct sniff s = {.key = a->key};
+	struct sniff s = {.key = a->key, .full = a->full};
 	bool there = false;
 	int rc = output ? io_exists(output, &there, &err) : RC_OK;
 
@@ -280,11 +286,11 @@ const struct command init_command = {
 	.most = 1,
 	.run = run,
 	.decides =
-		"init reads up to 64 MiB and recognizes the format, the compression and the CSV "
-		"dialect. A column gets a type that accepts all of its values. The row key "
-		"contains an owner (a column with repeated values), the first time, and a column "
-		"with different values in all rows. It begins with a salt if the rows come in "
-		"its order. If values are ambiguous, like 03/04/2025, the field stays text.",
+		"A column gets a type that accepts all of its values. The row key has an owner (a "
+		"column with repeated values), the first time, and a column that differs in all "
+		"rows. init runs the job over the sample, and a second reader compares each value "
+		"with the file. Comments have the measured confidence of each decision, as "
+		"`saltmill help guide forms` defines.",
 	.statuses =
 		"0 the job is complete, and it loads every row of the sample; 1 failed, or init "
 		"cannot make a job for this file; 2 wrong usage; 3 the job is complete, but some "

@@ -58,6 +58,8 @@ const struct cli_option options_design[] = {
 	{"key", 0, "COLUMN,...", "init", take_text, AT(key),
 	 .help = "make the row key from these columns, in this order (default: init chooses)",
 	 .without = "ask"},
+	{"full", 0, NULL, "init", take_flag, AT(full),
+	 .help = "prove the job with the whole file (default: with the first 64 MiB, decoded)"},
 	{"servers", 0, "N", "design compare", take_number, AT(design.servers),
 	 .help = "the number of RegionServers", .standard = "8", .least = 1, .most = 10000},
 	{"hotspot", 0, NULL, "plan", take_flag, AT(hotspot),
