@@ -232,7 +232,7 @@ static void try_times(struct columns *c, struct sniffed *s, struct bytes text)
 {
 	struct reject why;
 
-	confidence_see_order(s, text);
+	count_order(s, text);
 	for (uint64_t left = s->times; left; left &= left - 1) {
 		size_t i = (size_t)__builtin_ctzll(left);
 		struct value v = {.text = text};

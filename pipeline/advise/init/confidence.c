@@ -4,7 +4,6 @@
  * All figures are shares of the rows, columns or values of the sample. `saltmill init --help`
  * explains them.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -62,24 +61,6 @@ void confidence_measure(struct sniffed_shape *s, const struct lines *l)
 	if (found->share < LEAST && !s->doubt)
 		s->doubt = "most rows have another number of values than the first one; see "
 			   "`delimiter`";
-}
-
-void confidence_see_order(struct sniffed *s, struct bytes t)
-{
-	unsigned number[2] = {0, 0};
-	size_t i = 0;
-
-	for (size_t k = 0; k < 2; k++) {
-		size_t start = i;
-
-		while (i < t.len && i - start < 3 && isdigit(t.ptr[i]))
-			number[k] = number[k] * 10 + (unsigned)(t.ptr[i++] - '0');
-		if (i == start || i - start > 2 || i == t.len)
-			return;
-		i++;
-	}
-	s->ordered++;
-	s->swappable += number[0] <= 12 && number[1] <= 12;
 }
 
 static void put_byte(uint8_t byte, struct buf *out)

@@ -134,8 +134,3 @@ bool raw_lines_next(struct raw_lines *r, struct bytes *line)
 	*line = bytes_of(start, len);
 	return true;
 }
-
-bool raw_lines_failed(const struct raw_lines *r)
-{
-	return r->failed;
-}

@@ -18,7 +18,5 @@ void raw_lines_close(struct raw_lines *r);
  * and after a failure.
  */
 bool raw_lines_next(struct raw_lines *r, struct bytes *line);
-/* Return true if the file cannot be read or decoded. */
-bool raw_lines_failed(const struct raw_lines *r);
 
 #endif

@@ -247,3 +247,21 @@ bool row_is_empty_from(const struct sniffed_row *r, size_t from)
 		from++;
 	return from == r->n;
 }
+
+void count_order(struct sniffed *s, struct bytes t)
+{
+	unsigned number[2] = {0, 0};
+	size_t i = 0;
+
+	for (size_t k = 0; k < 2; k++) {
+		size_t start = i;
+
+		while (i < t.len && i - start < 3 && isdigit(t.ptr[i]))
+			number[k] = number[k] * 10 + (unsigned)(t.ptr[i++] - '0');
+		if (i == start || i - start > 2 || i == t.len)
+			return;
+		i++;
+	}
+	s->ordered++;
+	s->swappable += number[0] <= 12 && number[1] <= 12;
+}

@@ -264,6 +264,11 @@ struct sniffed *columns_add(struct columns *c, struct bytes name);
 bool column_in_order(const struct sniffed *s);
 /* Return true if the name ends in this word, as created_at and createdAt end in `at`. */
 bool name_ends_in(const char *name, const char *word);
+/*
+ * Count a value that begins with two numbers, and whether both orders of day and month fit
+ * (row_lines.c).
+ */
+void count_order(struct sniffed *s, struct bytes text);
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted);
 /* Decide the types, the nulls and the signs. Call this function after the last value. */
 void columns_decide(struct columns *c);
@@ -362,8 +367,6 @@ uint64_t row_fit_judge(const struct row_fit *f, uint64_t *line);
  * writes lines, and the others write the end of a line.
  */
 void confidence_measure(struct sniffed_shape *s, const struct lines *l);
-/* Count a value that begins with two numbers, and whether both orders of day and month fit. */
-void confidence_see_order(struct sniffed *s, struct bytes text);
 void confidence_put(const struct sniffed_shape *s, struct buf *out);
 void confidence_put_signs(const struct columns *c, struct buf *out);
 void confidence_put_time(const struct columns *c, const struct sniffed *s, struct buf *out);
