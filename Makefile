@@ -261,6 +261,11 @@ demo:
 	@echo '$$ make all DEBUG_INFO='; $(SUB) all DEBUG_INFO=
 	@tests/demo.sh
 
+## spark-versions: run the tests of loads with the oldest and the newest supported version of Spark
+spark-versions: deps
+	@$(SUB) all
+	@SALTMILL_SPARK_VERSIONS=all $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/spark/test_spark_versions.py
+
 ## demo-spark: load the same flights with Apache Spark on two executors, and compare with one process's load
 demo-spark: deps
 	@$(SUB) all
@@ -380,4 +385,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: predictions simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: spark-versions predictions simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

@@ -208,6 +208,17 @@ spark() {
 	# shellcheck disable=SC2086
 	"$cache/venv/bin/pip" install -q --disable-pip-version-check $wanted >&2
 	echo "$wanted" >"$cache/venv/.spark"
+	other_spark 3.4.4 py4j==0.10.9.7
+	other_spark 4.0.1 py4j==0.10.9.9
+}
+
+# other_spark VERSION PY4J: another Spark in a folder of its own, for PYTHONPATH
+other_spark() {
+	[ ! -e "$cache/spark-$1" ] || return 0
+	say "installing pyspark==$1 into $cache/spark-$1"
+	rm -rf "$cache/spark-$1.part"
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check --no-deps --target "$cache/spark-$1.part" "pyspark==$1" "$2" >&2
+	mv "$cache/spark-$1.part" "$cache/spark-$1"
 }
 
 duckdb() {

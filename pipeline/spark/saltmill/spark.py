@@ -1,4 +1,4 @@
-"""Load with Apache Spark, by saltmill.spark.load(spark, source, job, out) and .plan(...).
+"""Load with Apache Spark, by saltmill.spark.load(spark, source, job, out), .plan(...), .sink(...) and .register(...).
 
     slices -> map (a task for each slice) -> Spark's shuffle by region -> reduce (a task for each region) -> unite
 
@@ -158,7 +158,7 @@ def listed(existing):
 @one_sentence
 def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample=None, max_rejects=0,
          max_duplicates=None, memory="512M", threads=None, filesystem=None, ordered=False, shuffle=True,
-         program=None, break_lock=False, webhdfs=None):
+         program=None, break_lock=False, webhdfs=None, apply=None):
     """Load `source` with the job into the new folder `out`, and return a Result.
 
     out: a folder in a file system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://).
@@ -174,6 +174,8 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     ordered: the DataFrame's rows always have the same order, so a job may have the rule `duplicates:`.
     shuffle=False: up to 16 slices become separate loads, and `unite --loads` joins them. `unite` refuses
     a cell that is in two loads.
+    apply: an HBase for `saltmill apply --hbase`, or a list of it and more options of `apply`; the driver's machine
+    applies the published load.
     Raises Rejected if more events than max_rejects are bad, and JobError for all other failures. Then saltmill
     has published nothing, unless the message begins with "published as".
     """
@@ -188,7 +190,71 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     if is_hdfs(out):
         knows_hdfs(request)
     with sentences(out), staging_of(*owner_of(spark), break_lock=break_lock) as staging:
-        return make(request, staging, slices, plan, limits, shuffle)
+        result = make(request, staging, slices, plan, limits, shuffle)
+    if apply:
+        apply_load(request.program, result.out, apply)
+    return result
+
+
+def apply_load(program, out, hbase):
+    """Apply a published load, or continue to apply it."""
+    to = [hbase] if isinstance(hbase, str) else list(hbase)
+    outcome = native.run(program, "apply", out, "--hbase", *to, "--quiet")
+    if outcome.status != native.DONE:
+        raise JobError(f"published as {out}, but not applied: {outcome.sentence}")
+
+
+# --- Structured Streaming ---
+
+def sink(job, folder, *, apply=None, program=None, **options):
+    """Return a function for DataStreamWriter.foreachBatch, which makes a load of each batch.
+
+    The load of a batch is the new folder `folder`/batch-NUMBER. A repeated batch finds this folder, so each batch is
+    loaded once. `folder` belongs to one query and its checkpoint. A batch without rows makes no folder.
+    `options` are those of `load`. With `apply`, the function applies each load before the query goes on.
+    """
+    folder = pathlib.Path(os.path.abspath(without_scheme(folder)))
+
+    def write(frame, batch):
+        with sentences(folder):
+            claim(folder, frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId"))
+        out = folder / f"batch-{batch:012d}"
+        if out.exists():
+            if apply:
+                apply_load(native.find_program(program), out, apply)
+        elif not frame.isEmpty():
+            load(frame.sparkSession, frame, job, out, program=program, apply=apply, **options)
+    return write
+
+
+def claim(folder, query):
+    """Check that the folder is new, or belongs to the query."""
+    if not query:
+        raise JobError("found no streaming query, expected a call by DataStreamWriter.foreachBatch")
+    folder.mkdir(parents=True, exist_ok=True)
+    note = folder / ".saltmill-query"
+    if not note.exists():
+        if any(folder.glob("batch-*")):
+            raise JobError(f"{folder}: found loads without the query that made them, expected a new folder")
+        part = note.with_name(f".saltmill-query.{os.getpid()}")
+        part.write_text(query)
+        os.replace(part, note)
+    owner = note.read_text()
+    if owner != query:
+        raise JobError(f"{folder}: found the loads of query {owner}, expected those of this query, {query}, because another "
+                       "query, or another checkpoint, numbers its batches anew; use a new folder")
+
+
+# --- the format of Spark 4 ---
+
+def register(spark, program=None):
+    """Let the session read and write format("saltmill"), which needs Spark 4.  source.py lists the options."""
+    try:
+        from .source import source_of
+    except ImportError as e:
+        raise JobError('format("saltmill"): found an older Spark, expected Spark 4 or newer; use saltmill.spark.load') from e
+    request = Request(spark, [], "", native.find_program(program))
+    spark.dataSource.register(source_of(*ship(request)))
 
 
 def staging_for(spark, out, shuffle, webhdfs):

@@ -1,5 +1,6 @@
 """The stages of a load with Spark, as the driver runs them: plan, map, reduce."""
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -165,7 +166,8 @@ def run_job(request, rdd, partitions, faults, what):
     def work():
         try:
             sc.setJobGroup(group, what, interruptOnCancel=True)
-            result["values"] = sc.runJob(rdd, list, partitions)  # None: all
+            with stage_name(sc, what):
+                result["values"] = sc.runJob(rdd, list, partitions)  # None: all
         except Exception as e:
             result["error"] = e
 
@@ -252,6 +254,16 @@ def needs_head(request, slices):
     return bool(cut) and not probe(request, cut[0], "2-2")
 
 
+@contextlib.contextmanager
+def stage_name(sc, name):
+    """Give the name to Spark stages that begin here.  Spark's UI shows it."""
+    sc.setLocalProperty("callSite.short", name)
+    try:
+        yield name
+    finally:
+        sc.setLocalProperty("callSite.short", None)
+
+
 class Maps:
     """The map stage: slices, their attempts, and the reports of the attempts."""
 
@@ -305,7 +317,11 @@ class Maps:
         return sorted(bad)
 
     def map(self, slices):
-        sc, setting, name = self.request.sc, self.setting, self.request.name_of_job
+        with stage_name(self.request.sc, f"saltmill map {self.request.name_of_job}") as name:
+            self.map_as(name, slices)
+
+    def map_as(self, name, slices):
+        sc, setting = self.request.sc, self.setting
         if self.request.frame:
             work = functools.partial(tasks.map_batches, setting, self.faults, self.request.frame.schema, slices)
             mapped = self.request.frame.batches.mapPartitionsWithIndex(work)
@@ -315,8 +331,7 @@ class Maps:
             mapped = sc.parallelize(groups, len(groups)).mapPartitions(work)
         runs = shuffle(mapped, setting.value.adder_of(0) + setting.value.adders)
         self.shuffles.append(runs)
-        for data in run_job(self.request, received(sc, [runs]), [setting.value.reports], self.faults,
-                            f"saltmill map {name}"):
+        for data in run_job(self.request, received(sc, [runs]), [setting.value.reports], self.faults, name):
             number, report, rejects = tasks.read_report(data)
             self.reports[number] = report
             if rejects:
