@@ -305,6 +305,7 @@ void hbase_batch_release(struct hbase_batch *b);
 
 struct hbase_server {
 	struct hbase_place place;
+	uint64_t start_code; /* differs after each start of the server */
 	/* the server's clock at its last report to the master (every 3 s); 0 means unknown */
 	int64_t reported_ms;
 };
@@ -317,9 +318,10 @@ struct hbase_transition {
 struct hbase_store_files {
 	struct bytes region; /* the region's name */
 	uint32_t families, files;
-	uint64_t mib;	     /* size of all files of the store */
-	uint64_t requests;   /* reads and writes since the server opened the region */
-	uint64_t to_compact; /* cells that running compactions have not read yet */
+	uint64_t mib;		/* size of all files of the store */
+	uint64_t reads, writes; /* requests since the server opened the region */
+	size_t server;		/* index of the server that reports the region */
+	uint64_t to_compact;	/* cells that running compactions have not read yet */
 };
 /* The master's view of the cluster (ClusterStatus.proto). All data is in the arena. */
 struct hbase_status {

@@ -99,7 +99,7 @@ void regions_report_json(struct buf *out, const char *table, const struct hbase_
 						    .unknown = !f,
 						    .bytes = f ? f->mib << 20 : 0,
 						    .files = f ? f->files : 0,
-						    .requests = f ? f->requests : 0};
+						    .requests = f ? f->reads + f->writes : 0};
 	}
 	form_put(out, &regions_form, &v, FORM_REPORT);
 	arena_release(&a);
@@ -156,7 +156,7 @@ void regions_report_text(struct buf *out, const struct hbase_regions *r,
 		rows[i][START_KEY] = printed(&a, one->start);
 		rows[i][END_KEY] = printed(&a, one->end);
 		rows[i][SIZE] = f ? arena_format(&a, "%" PRIu64, f->mib) : "-";
-		rows[i][REQ] = f ? arena_format(&a, "%" PRIu64, f->requests) : "-";
+		rows[i][REQ] = f ? arena_format(&a, "%" PRIu64, f->reads + f->writes) : "-";
 		for (size_t c = 0; c < COLUMNS; c++)
 			if (strlen(rows[i][c]) > widths[c])
 				widths[c] = strlen(rows[i][c]);

@@ -26,6 +26,7 @@ enum {
 	REGION_COMPACTED = 11
 };
 enum { SPEC_VALUE = 2 };
+enum { SERVER_START_CODE = 3 };
 enum { TRANSITION_STATE = 2 };
 enum { STATE_INFO = 1, STATE_WORD = 2, STATE_STAMP = 3 };
 
@@ -42,7 +43,7 @@ static int read_version(struct bytes m, struct hbase_status *s, struct error *er
 static int read_region_load(struct bytes m, struct hbase_status *s, struct error *err)
 {
 	struct pb_field f, g;
-	struct hbase_store_files one = {0};
+	struct hbase_store_files one = {.server = s->nservers};
 	struct bytes spec = {0};
 	uint64_t to_compact = 0, compacted = 0;
 	int rc;
@@ -53,8 +54,8 @@ static int read_region_load(struct bytes m, struct hbase_status *s, struct error
 		case REGION_STORES: one.families = (uint32_t)f.value; break;
 		case REGION_FILES: one.files = (uint32_t)f.value; break;
 		case REGION_MIB: one.mib = f.value; break;
-		case REGION_READS:
-		case REGION_WRITES: one.requests += f.value; break;
+		case REGION_READS: one.reads = f.value; break;
+		case REGION_WRITES: one.writes = f.value; break;
 		case REGION_TO_COMPACT: to_compact = f.value; break;
 		case REGION_COMPACTED: compacted = f.value; break;
 		default: break;
@@ -91,6 +92,17 @@ static int read_load(struct bytes m, struct hbase_status *s, struct hbase_server
 	return rc == RC_END ? RC_OK : rc;
 }
 
+static int read_server(struct bytes m, struct hbase_server *server, struct error *err)
+{
+	struct pb_field f;
+	int rc = decode_server(m, &server->place, err);
+
+	while (rc == RC_OK && (rc = pb_next(&m, &f, err)) == RC_OK)
+		if (f.number == SERVER_START_CODE)
+			server->start_code = f.value;
+	return rc == RC_END ? RC_OK : rc;
+}
+
 static int read_live(struct bytes m, struct hbase_status *s, struct error *err)
 {
 	struct pb_field f;
@@ -99,7 +111,7 @@ static int read_live(struct bytes m, struct hbase_status *s, struct error *err)
 
 	while ((rc = pb_next(&m, &f, err)) == RC_OK && found == RC_OK) {
 		if (f.number == LIVE_SERVER)
-			found = decode_server(f.bytes, &one.place, err);
+			found = read_server(f.bytes, &one, err);
 		else if (f.number == LIVE_LOAD)
 			found = read_load(f.bytes, s, &one, err);
 	}

@@ -48,7 +48,7 @@ static void take_loads(struct existing_regions *l, size_t table, const struct hb
 		const struct hbase_store_files *f = hbase_status_stores(status, r->item[i].name);
 
 		l->tables[table].regions[i].size_bytes = f ? f->mib << 20 : EXISTING_UNKNOWN;
-		l->requests[table][i] = f ? f->requests : EXISTING_UNKNOWN;
+		l->requests[table][i] = f ? f->reads + f->writes : EXISTING_UNKNOWN;
 	}
 }
 
