@@ -236,8 +236,8 @@ void plan_release(struct plan *p);
  *
  *   splits_region for each event in the order of arrival, replay_make, replay_release
  *
- * `design` and `plan --hotspot` use it. Servers have regions in turn, so region i is on server i
- * modulo `servers`.
+ * `design`, `plan --hotspot` and `watch` use it. Planned servers have regions in turn, so region i is
+ * on server i modulo `servers`.
  */
 
 struct replay_options {
@@ -262,9 +262,10 @@ struct replay_share {
 
 struct write_replay {
 	size_t regions, servers, windows;
-	uint64_t events, window;    /* all events; events of a window; the last may have more */
-	uint32_t *counts;	    /* [windows][regions]: events */
-	double *server_share;	    /* [servers]: share of all events */
+	uint64_t events, window; /* all events; events of a window; the last may have more */
+	uint32_t *counts;	 /* [windows][regions]: events */
+	uint32_t *server_of;  /* [regions]; NULL means region i is on server i modulo `servers` */
+	double *server_share; /* [servers]: share of all events */
 	struct replay_share server; /* the busiest server of each window; even is 1 / servers */
 	struct replay_share region; /* the busiest region of each window */
 	double written;		    /* mean number of regions with at least 1 % of a window */
@@ -282,6 +283,16 @@ struct write_replay {
  */
 void replay_make(struct write_replay *r, const uint32_t *region, size_t n,
 		 const struct replay_options *o);
+/*
+ * Compute the shares from `counts`, `events`, `window` and `server_of`, which the caller has set.
+ * `server_share` has room for the shares. `before` is as in replay_options.
+ */
+void replay_summarize(struct write_replay *r, const uint64_t *before);
 void replay_release(struct write_replay *r);
+/* Return the server of a region. */
+static inline size_t replay_server(const struct write_replay *r, size_t region)
+{
+	return r->server_of ? r->server_of[region] : region % r->servers;
+}
 
 #endif

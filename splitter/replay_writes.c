@@ -68,15 +68,16 @@ static void window_take(const struct write_replay *r, const uint32_t *count, str
 	for (size_t i = 0; i < r->regions; i++) {
 		total += count[i];
 		most = count[i] > most ? count[i] : most;
-		s->servers[i % r->servers] += count[i];
+		s->servers[replay_server(r, i)] += count[i];
 		s->all_regions[i] += count[i];
 	}
 	for (size_t i = 0; i < r->regions; i++)
-		s->written += count[i] >= WRITTEN_SHARE * (double)total;
+		s->written += count[i] && count[i] >= WRITTEN_SHARE * (double)total;
 	for (size_t i = 0; i < r->servers; i++)
 		s->all_servers[i] += s->servers[i];
-	*region = (double)most / (double)total;
-	*server = (double)s->servers[largest(s->servers, r->servers)] / (double)total;
+	double all = total ? (double)total : 1;
+	*region = (double)most / all;
+	*server = (double)s->servers[largest(s->servers, r->servers)] / all;
 }
 
 static double growth(const struct write_replay *r, const uint64_t *added, const uint64_t *before)
@@ -92,7 +93,7 @@ static double growth(const struct write_replay *r, const uint64_t *added, const 
 	return sum ? (double)most * (double)r->regions / (double)sum : 0;
 }
 
-static void summarize(struct write_replay *r, const uint64_t *before)
+void replay_summarize(struct write_replay *r, const uint64_t *before)
 {
 	struct window_sums s = {mem_calloc(r->servers, sizeof *s.servers),
 				mem_calloc(r->servers, sizeof *s.all_servers),
@@ -135,12 +136,13 @@ void replay_make(struct write_replay *r, const uint32_t *region, size_t n,
 		w = w < r->windows ? w : r->windows - 1;
 		r->counts[w * r->regions + region[i]]++;
 	}
-	summarize(r, o->before);
+	replay_summarize(r, o->before);
 }
 
 void replay_release(struct write_replay *r)
 {
 	mem_free(r->counts);
 	mem_free(r->server_share);
+	mem_free(r->server_of);
 	*r = (struct write_replay){0};
 }

@@ -76,7 +76,7 @@ static void draw_column(struct hotspot *h, size_t column, uint64_t *servers)
 		for (size_t w = from; w < to; w++)
 			sum += r->counts[w * r->regions + g];
 		all += sum;
-		servers[g % r->servers] += sum;
+		servers[replay_server(r, g)] += sum;
 		*band = (int64_t)sum > *band ? (int64_t)sum : *band;
 	}
 	for (size_t i = 0; i < r->servers; i++)
