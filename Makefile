@@ -301,7 +301,7 @@ input | base model | files(source input s3_object transcode magic block_codec) c
 sort | base splitter | sort(sorter)
 publish | base splitter model storage hfile input sort | staging(publish half_reports) verify()
 load | base splitter model hbase storage hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
-advise | base splitter model input sort load | lint(lint) check(first_rows) plan(planning) init() design(design)
+advise | base splitter model hbase input sort load | lint(lint) check(first_rows) plan(planning) init() design(design)
 read | base model hbase storage hfile publish | query(query) live() offline() by_field(by_field)
 lib | base model hfile | lib(lib)
 stream | base model input publish load | state(state) loads(stream)

@@ -1,10 +1,11 @@
 /*
- * planning.h - `saltmill plan` and `drift`: region sizes from events, without writing HFiles
+ * planning.h - `saltmill plan`, `drift` and `watch`: regions of tables, without writing HFiles
  *
  *   planning_read, planning_make        plan: events -> row keys -> sample -> splits
  *   samples_save, samples_merge         keep samples in a file
  *   hot_keys_new, hotspot_make          the regions that the events write over time
  *   drift_run, drift_release            compare events with existing regions
+ *   watch_new, watch_take, watch_free   the requests of a live table's regions over time
  *
  * `plan` makes one pass. Each table gets a sample of its row keys (plan.h). To predict the size on
  * disk, the planner compresses some groups of adjacent rows with the table's own codec.
@@ -239,5 +240,96 @@ void drift_release(struct drift *d);
  * if no region receives bytes.
  */
 double drift_over_mean(const struct drift_table *t);
+
+/*
+ * --- watch: the requests of a live table's regions over time ---
+ *
+ *   watch_new, watch_take*, watch_hotspot, watch_free
+ *
+ * The caller reads the regions and the counters of a table again and again. A window is the time
+ * between two readings. All windows have the regions of the newest reading. After a split, the
+ * requests of older windows are divided evenly between the new regions, and after a merge they are
+ * summed.
+ */
+
+enum watch_kind { WATCH_READS, WATCH_WRITES, WATCH_KINDS };
+#define WATCH_WINDOWS 120 /* if there are more windows, watch sums them in pairs */
+#define WATCH_LEAST   200 /* with fewer requests in a window, no region is hot */
+
+struct watched_region {
+	struct bytes start, end, name; /* as in struct hbase_region */
+	size_t server;		       /* index in watch.servers */
+	bool known;		       /* a server has reported the counters */
+	uint64_t start_code;	       /* of the server that reported them */
+	struct bytes reporter;	       /* address of that server */
+	uint64_t seen[WATCH_KINDS];    /* counters of the newest report */
+	uint64_t last[WATCH_KINDS];    /* requests in the newest window */
+	uint64_t requests;	       /* in all windows */
+	uint64_t mib;		       /* size of the store files */
+};
+
+/* The kinds of hot spots. Each kind needs another change. */
+enum hot_kind {
+	HOT_NONE,
+	HOT_ONLY_REGION, /* the table has only one region */
+	HOT_NEWEST,	 /* writes go to the newest times, or to the end of a rising key */
+	HOT_ENTITY,	 /* all rows of the region have the same first field */
+	HOT_SALT,	 /* the region is one salt */
+	HOT_RANGE,	 /* the region has several values of the first field */
+	HOT_SERVER	 /* no region is hot, but a server is */
+};
+
+/* The hot spot of the newest window. */
+struct watch_hot {
+	enum hot_kind kind;
+	enum watch_kind of; /* reads or writes */
+	size_t region;	    /* the hot region, or the busiest region of the hot server */
+	double share;	    /* of the window's requests */
+	const char *name; /* its keys as fields of the job, such as "userId 42"; "" without a job */
+	const char *field; /* first field of the row key; NULL without a job */
+	bool rest;	   /* the row key has parts after that field, so a split can divide it */
+};
+
+struct key_table; /* key.h */
+struct hbase_regions;
+struct hbase_status;
+
+struct watch {
+	const char *table;
+	struct key_table *keys; /* NULL without a job */
+	struct watched_region *regions;
+	const char **servers; /* "host:port" of the servers with regions; "" is no server */
+	size_t nregions, nservers, nwindows;
+	int64_t since_ms, taken_ms;    /* times of the first and the newest reading */
+	double window_s;	       /* seconds of the newest window */
+	uint64_t *counts[WATCH_KINDS]; /* [windows][regions] */
+	uint64_t readings;
+	uint64_t total[WATCH_KINDS];  /* requests in the newest window */
+	uint64_t all[WATCH_KINDS];    /* requests in all windows */
+	size_t moved, restarted, cut; /* since the first reading: moved regions, restarted counters,
+					   and regions made by splits and merges */
+	struct watch_hot hot;
+	struct arena arena; /* of the newest reading */
+};
+
+/* Begin to watch. `keys` is the table in a job, or NULL. Both must outlive the result. */
+struct watch *watch_new(const char *table, struct key_table *keys);
+/*
+ * Take a reading of the regions and their counters at time `now_ms` (clock_ms). The first reading
+ * begins the first window. Regions without a report keep their counters for a later window.
+ */
+void watch_take(struct watch *w, const struct hbase_regions *r, const struct hbase_status *s,
+		int64_t now_ms);
+/*
+ * Find the hot spot of the newest window, and set w->hot. A region is hot with four times the even
+ * share, or, if the table has few regions, with more than halfway from the even share to all
+ * requests.
+ */
+void watch_judge(struct watch *w);
+/* Append a row key as fields of the job, or in \xHH form. */
+void watch_name(const struct watch *w, struct buf *out, struct bytes key);
+/* Make the heat map of reads or writes. Call hotspot_release. */
+void watch_hotspot(const struct watch *w, enum watch_kind kind, struct hotspot *out);
+void watch_free(struct watch *w);
 
 #endif
