@@ -43,4 +43,11 @@ struct design_result;
  */
 void page_design(struct buf *out, const struct design_result *r);
 
+struct watch;
+/*
+ * Append the page of `watch`: the hot spot, a heat map of reads and one of writes, and a table of
+ * the regions. `wall_ms` is the time of the newest reading.
+ */
+void page_watch(struct buf *out, const struct watch *w, int64_t wall_ms);
+
 #endif

@@ -125,12 +125,40 @@ struct hotspot;
 struct plan_hotspot_view;
 /* Return the view of a replay, whose lists are in the arena. */
 struct plan_hotspot_view hotspot_view(const struct hotspot *h, struct arena *a);
+/* Return the heat of a share of a table's requests, 0..1. Four times the even share is 1. */
+double hotspot_heat(double share, size_t regions);
+/*
+ * Append the heat map, one line for each row. `names` are the names of all regions, of at most 32
+ * characters. NULL means only numbers.
+ */
+void hotspot_map_text(struct buf *out, const struct hotspot *h, const char *const *names);
 /* Append the busiest server and region, and the heat map of regions and time. */
 void hotspot_report_text(struct buf *out, const struct hotspot *h);
 /* Append the same report as JSON. `lint` may be NULL. */
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
 		      const struct table_sample *samples, const struct planning_counts *counts,
 		      const struct lint *lint, double rows);
+
+/*
+ * --- the report of `saltmill watch` ---
+ */
+
+extern const struct form watch_form;
+struct watch;
+/*
+ * Append one line about the newest window, with the heat of the regions. If there is a hot spot,
+ * append it and the command that helps. `wall_ms` is the time of the window's end.
+ */
+void watch_line_text(struct buf *out, const struct watch *w, int64_t wall_ms);
+/* Append the newest window as a line of JSON. */
+void watch_line_json(struct buf *out, const struct watch *w, int64_t wall_ms);
+/* Append the heat maps of all windows, and the advice of watch. */
+void watch_report_text(struct buf *out, const struct watch *w);
+/* Append a sentence about the hot spot, and the command that helps. */
+void watch_hot_text(struct buf *out, const struct watch *w);
+void watch_advice_text(struct buf *out, const struct watch *w);
+/* Return the names of all regions, cut to 32 characters, in the arena. */
+const char **watch_names(const struct watch *w, struct arena *a);
 
 /*
  * --- the report of `saltmill drift` ---

@@ -277,6 +277,7 @@ def live_tables(seen):
         for table in ("a", "ns:b"):
             seen.told("regions", "regions", table, *at)
             seen.told("describe", "describe", table, *at)
+        seen.told("watch", "watch", "--table", "a", "--every", "1s", "--for", "1s", *at)
         seen.told("drop", "drop", "a", "--yes", *at)
 
 
@@ -291,6 +292,7 @@ ELSEWHERE = {
     "state-load": {"handed_ms", "cluster"},
     "state-topic": {"unnamed", "id", "topics[].id"},
     "state-status": {"parked"},
+    "watch": {"hot"} | {"hot." + k for k in ("of", "reason", "name", "share", "region", "start", "end", "server", "advice")},  # test_watch.py
     "inspect": {"[].cells[].mvcc", "[].cells[].tags", "[].cells[].tags[].type", "[].cells[].tags[].value"},
 }
 

@@ -98,7 +98,8 @@ static void test_a_life(void **state)
 {
 	struct manager *m = *state;
 	struct error err;
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
+	struct notify *n =
+		notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL});
 
 	assert_non_null(n);
 	assert_true(hears(m, "STATUS=waiting for the topic\n"));
@@ -125,7 +126,8 @@ static void test_a_signal(void **state)
 	struct manager *m = *state;
 
 	stop_flag = 15; /* no other thread: TSan does not know the handler's own write */
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
+	struct notify *n =
+		notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL});
 	assert_true(hears(m, "STOPPING=1\n"));
 	forget(m);
 	notify_stop(n);
@@ -140,7 +142,8 @@ static void test_watchdog(void **state)
 	struct error err;
 
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
+	struct notify *n =
+		notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL});
 	assert_true(hears(m, "READY=1\n"));
 	for (int i = 0; i < 3; i++) {
 		forget(m);
@@ -161,7 +164,8 @@ static void test_a_watchdog_of_another_process(void **state)
 	struct error err;
 
 	setenv("WATCHDOG_PID", "1", 1);
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
+	struct notify *n =
+		notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL});
 	assert_int_equal(stop_check(&err), RC_OK);
 	m->gauges.looked = 1;
 	assert_true(hears(m, "READY=1\n"));
@@ -183,7 +187,8 @@ static void test_a_manager_that_does_not_listen(void **state)
 	assert_int_equal(errno, EAGAIN);
 	close(fd);
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
+	struct notify *n =
+		notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL});
 	clock_sleep_ms(80);
 	forget(m);
 	assert_true(hears(m, "READY=1\n"));
@@ -199,7 +204,8 @@ static void test_abstract_names(void **state)
 	close(m->fd);
 	listen_at(m, name, (socklen_t)strlen(name));
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL});
+	struct notify *n =
+		notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL});
 	assert_non_null(n);
 	assert_true(hears(m, "READY=1\n"));
 	notify_stop(n);
@@ -210,14 +216,14 @@ static void test_nobody_there(void **state)
 	struct manager *m = *state;
 
 	unsetenv("NOTIFY_SOCKET");
-	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL}));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL}));
 	setenv("NOTIFY_SOCKET", "", 1);
-	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL}));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL}));
 	setenv("NOTIFY_SOCKET", "/nonexistent/socket", 1);
-	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL}));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL}));
 	char *longer = mem_format("/%0200d", 1);
 	setenv("NOTIFY_SOCKET", longer, 1);
-	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL}));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL, NULL, NULL}));
 	mem_free(longer);
 	notify_stop(NULL);
 }

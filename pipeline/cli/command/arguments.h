@@ -86,6 +86,11 @@ struct arguments {
 		const char *constants; /* file of the model's constants, or NULL */
 	} design;
 
+	/* options of watch, in seconds */
+	struct watch_arguments {
+		unsigned every_s, for_s; /* for_s 0 means until a signal */
+	} watch;
+
 	/* options about tables without region servers */
 	const char *table_dir, *snapshot;
 

@@ -169,7 +169,7 @@ static int run(struct arguments *a)
 					      .listener = {follow_desk_say, &r.desk},
 					      .applied = follow_desk_applied,
 					      .ctx = &r.desk};
-	struct metrics_of shown = {&gauges, &progress, a->hbase ? &waiting : NULL, NULL};
+	struct metrics_of shown = {&gauges, &progress, a->hbase ? &waiting : NULL, NULL, NULL};
 	struct metrics *metrics = NULL;
 	int rc = open_job(a, &job, &err);
 

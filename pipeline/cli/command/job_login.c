@@ -4,7 +4,7 @@
 
 bool logs_in_by_job(const struct command *c)
 {
-	return word_in("load replay map reduce unite plan drift stream get scan", c->name);
+	return word_in("load replay map reduce unite plan drift stream get scan watch", c->name);
 }
 
 static void prefer(const char **option, const char *of_job)

@@ -131,6 +131,8 @@ const struct cli_option options_load[] = {
 	 .help = "write split points and create-table scripts to this new folder"},
 	{"output", 'o', "DIR", "design", take_text, AT(output),
 	 .help = "write the jobs of the designs, queries.yaml, design.json and design.html into this new folder"},
+	{"output", 'o', "FILE", "watch", take_text, AT(output),
+	 .help = "write an HTML page with the heat maps to FILE after each window"},
 	{"output", 'o', "FILE", "report", take_text, AT(output),
 	 .help = "write the page to this file; - writes to standard output", .standard = "report.html"},
 
@@ -184,6 +186,8 @@ const struct cli_option options_load[] = {
 	 .help = "check the offsets at the brokers of this job (default: the job of the newest "
 	 "load)"},
 
+	{"job", 0, "JOB", "watch", take_text, AT(job),
+	 .help = "a job with this table, to show row keys as fields"},
 	{"max-rejects", 0, "N|P%", "load unite replay", take_limit, AT(max_rejects),
 	 .help = "accept at most this many bad events, and publish without them", .standard = "0"},
 	{"max-rejects", 0, "N|P%", "stream", take_limit, AT(max_rejects),
@@ -213,6 +217,8 @@ const struct cli_option options_load[] = {
 	 .help = "another map of this input may read the same rows in another order"},
 	{"table", 0, "TABLE", "reduce ddl key get scan", take_text, AT(table),
 	 .help = "the table, if the job has several"},
+	{"table", 0, "TABLE", "watch", take_text, AT(table),
+	 .help = "the table, as `tables` prints it"},
 	{"region", 0, "I|I-J", "reduce", take_regions, 0,
 	 .help = "reduce these regions of the table, counted from 0", .without = "share"},
 	{"share", 0, "K/N", "reduce", take_share, AT(share),

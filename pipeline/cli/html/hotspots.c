@@ -58,13 +58,14 @@ static void draw_line(struct buf *out, const struct plan_hotspot_view *h, double
 	html_label(out, "end", LEFT - 4, top + LINE, "0");
 }
 
-static void draw(struct buf *out, const char *table, const struct plan_hotspot_view *h)
+void part_heat_map(struct buf *out, const struct heat_words *words,
+		   const struct plan_hotspot_view *h)
 {
 	double tall = row_height(h->nbands), top = (double)h->nbands * tall + 10;
 	char text[160];
 
-	snprintf(text, sizeof text, "writes of table %.60s: %zu regions down, time across", table,
-		 h->regions);
+	snprintf(text, sizeof text, "%s of table %.60s: %zu regions down, time across", words->of,
+		 words->table, h->regions);
 	html_svg(out, WIDTH, top + LINE + 18, text);
 	for (int shade = 1; shade <= SHADES; shade++)
 		draw_shade(out, h, shade, tall);
@@ -73,15 +74,17 @@ static void draw(struct buf *out, const char *table, const struct plan_hotspot_v
 	if (h->nbands > 2)
 		html_label(out, "end", LEFT - 4, (double)h->nbands * tall, text);
 	draw_line(out, h, top);
-	html_label(out, "start", LEFT, top + LINE + 14, "first event");
-	html_label(out, "end", WIDTH, top + LINE + 14, "last event");
+	html_label(out, "start", LEFT, top + LINE + 14, words->first);
+	html_label(out, "end", WIDTH, top + LINE + 14, words->last);
 	buf_append_str(out, "</svg>\n");
 }
 
 void part_hotspot(struct buf *out, const char *table, const struct plan_hotspot_view *h)
 {
+	const struct heat_words words = {"writes", table, "first event", "last event"};
+
 	part_figure(out);
-	draw(out, table, h);
+	part_heat_map(out, &words, h);
 	buf_append_str(out, "<figcaption>");
 	html_code(out, table);
 	buf_printf(out,

@@ -85,18 +85,24 @@ struct plan_hotspot_view hotspot_view(const struct hotspot *h, struct arena *a)
 	return v;
 }
 
-/* A region is hot if it has four times the even share. */
+double hotspot_heat(double share, size_t regions)
+{
+	return fmin(share * (double)regions / 4, 1);
+}
+
 static double heat_of(const struct hotspot *h, size_t band, size_t column)
 {
 	double share = (double)h->share[band * h->columns + column] / HOT_WHOLE;
 
-	return fmin(share * (double)h->replay.regions / 4, 1);
+	return hotspot_heat(share, h->replay.regions);
 }
 
-static void put_map(struct buf *out, const struct hotspot *h)
+void hotspot_map_text(struct buf *out, const struct hotspot *h, const char *const *names)
 {
 	for (size_t b = 0; b < h->bands; b++) {
 		buf_printf(out, "    %6llu  ", (unsigned long long)band_first(h, b));
+		if (names)
+			buf_printf(out, "%-32s  ", names[band_first(h, b)]);
 		for (size_t c = 0; c < h->columns; c++)
 			put_shade(out, heat_of(h, b, c));
 		while (out->len && out->ptr[out->len - 1] == ' ')
@@ -132,5 +138,5 @@ void hotspot_report_text(struct buf *out, const struct hotspot *h)
 		   "    %.1f of %zu regions get writes at a time; the newest fifth of the events "
 		   "makes the largest region %.2f times as large, relative to the mean\n",
 		   r->written, r->regions, h->grown);
-	put_map(out, h);
+	hotspot_map_text(out, h, NULL);
 }

@@ -187,16 +187,54 @@ static void format_follow(const struct follow_gauges *g, const struct page *b)
 	    (double)g->applied_ms / 1000);
 }
 
+/* Appends a series of reads and one of writes. */
+static void put_kinds(const struct page *b, const char *name, const _Atomic double share[2])
+{
+	static const char *const kinds[] = {"read", "write"};
+
+	for (int k = 0; k < 2; k++)
+		buf_printf(b->out, "saltmill_%s{%s%skind=\"%s\"} %.17g\n", name, b->label,
+			   *b->label ? "," : "", kinds[k], share[k]);
+}
+
+static void format_watch(const struct watch_gauges *g, const struct page *b)
+{
+	put(b, "watched_reads_total", "counter", "Read requests of the table since the start.",
+	    (double)g->reads);
+	put(b, "watched_writes_total", "counter", "Write requests of the table since the start.",
+	    (double)g->writes);
+	put(b, "watched_reads_per_second", "gauge", "Read requests in the newest window.",
+	    g->reads_s);
+	put(b, "watched_writes_per_second", "gauge", "Write requests in the newest window.",
+	    g->writes_s);
+	put_head(b, "busiest_region_share", "gauge",
+		 "Share of the busiest region in the newest window, 0 to 1.");
+	put_kinds(b, "busiest_region_share", g->region_share);
+	put_head(b, "busiest_server_share", "gauge",
+		 "Share of the busiest server in the newest window, 0 to 1.");
+	put_kinds(b, "busiest_server_share", g->server_share);
+	put(b, "hot_share", "gauge",
+	    "Share of the hot region or server in the newest window; 0 if there is none.",
+	    g->hot_share);
+	put(b, "watched_regions", "gauge", "Regions of the table.", (double)g->regions);
+	put(b, "watch_windows_total", "counter", "Windows since the start.", (double)g->windows);
+	put(b, "regions_made_total", "counter",
+	    "Regions that splits and merges made since the start.", (double)g->made);
+	put(b, "regions_moved_total", "counter", "Moves of regions since the start.",
+	    (double)g->moved);
+	put(b, "counters_restarted_total", "counter",
+	    "Counters that restarted since the start, because a region was opened again.",
+	    (double)g->restarted);
+}
+
 /*
- * Writes the job file's name as a label. The label is not `job`, because Prometheus sets that label
+ * Writes a label. The label of the job file's name is not `job`, because Prometheus sets that label
  * itself and would rename this one.
  */
-static void put_label(struct buf *b, const char *path)
+static void put_label(struct buf *b, const char *name, const char *value)
 {
-	const char *slash = strrchr(path, '/');
-
-	buf_append_str(b, "job_file=\"");
-	for (const char *at = slash ? slash + 1 : path; *at; at++) {
+	buf_printf(b, "%s%s=\"", b->len ? "," : "", name);
+	for (const char *at = value; *at; at++) {
 		if (*at == '\n') {
 			buf_append_str(b, "\\n");
 			continue;
@@ -212,14 +250,21 @@ static void format(const struct metrics *m, struct buf *b)
 {
 	struct buf label = {0};
 
-	if (m->shown.job_path)
-		put_label(&label, m->shown.job_path);
+	if (m->shown.job_path) {
+		const char *slash = strrchr(m->shown.job_path, '/');
+
+		put_label(&label, "job_file", slash ? slash + 1 : m->shown.job_path);
+	}
+	if (m->shown.watch)
+		put_label(&label, "table", m->shown.watch->table);
 	buf_put(&label, 0);
 	const struct page page = {b, (const char *)label.ptr};
 	if (m->shown.stream)
 		format_stream(m->shown.stream, m->shown.progress, &page);
 	if (m->shown.follow)
 		format_follow(m->shown.follow, &page);
+	if (m->shown.watch)
+		format_watch(m->shown.watch, &page);
 	buf_release(&label);
 	process_figures(b);
 }
