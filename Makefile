@@ -33,7 +33,7 @@ OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefin
 OPT_sim     := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
 OPT_tsan    := -O1 -g -Werror -fsanitize=thread
 OPT_fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-OPT_lib     := -O3 $(DEBUG_INFO) $(filter-out -fPIE,$(HARDEN)) -fPIC -fvisibility=hidden
+OPT_lib     := -O3 $(DEBUG_INFO) $(filter-out -fPIE,$(HARDEN)) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 LINK_lib    := -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs
 OPT_cover   := -O1 -g -fprofile-instr-generate -fcoverage-mapping
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strings -Wvla \
@@ -111,14 +111,25 @@ LIB_WINGS := pipeline/base/% pipeline/model/% pipeline/hfile/% pipeline/hbase/% 
 LIB_LATE  := $(B)/pipeline/base/loader.o $(B)/pipeline/base/late_snappy.o
 $(B)/library.a: $(patsubst %.c,$(B)/%.o,$(filter $(LIB_WINGS),$(LINKED))) ; @rm -f $@; ar rcsT $@ $^
 $(B)/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a pipeline/lib/saltmill.map
-	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) -shared -Wl,-soname,libsaltmill.so.1 \
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) -shared -Wl,-soname,libsaltmill.so.1 -Wl,--gc-sections \
 		-Wl,--version-script=pipeline/lib/saltmill.map $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -Wl,--as-needed $(LDLIBS)
 # In the static library, only the sm_ names are global.
 $(B)/libsaltmill.a: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a
 	@echo '  LINK  $@'; ld -r -o $(B)/saltmill.o $^ && objcopy --localize-hidden $(B)/saltmill.o
 	@rm -f $@; ar rcs $@ $(B)/saltmill.o
+# The library of the Python package needs only libc, as the worker.
+$(B)/bundle.a: $(patsubst %.c,$(B)/%.o,$(filter $(LIB_WINGS),$(ALONE))) ; @rm -f $@; ar rcsT $@ $^
+$(B)/bundle/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(B)/bundle.a pipeline/lib/saltmill.map
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) -shared -s -Wl,-soname,libsaltmill.so.1 -Wl,--gc-sections \
+		-Wl,--version-script=pipeline/lib/saltmill.map $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) \
+		-Wl,--as-needed,-Bstatic $(filter-out -lpthread -lm,$(ALONE_LIBS)) -Wl,-Bdynamic -lm
 ## lib: build libsaltmill, shared and static, in build/gcc-lib
-lib: ; @$(SUB) FLAVOR=lib build/$(firstword $(notdir $(CC)))-lib/libsaltmill.so.1 build/$(firstword $(notdir $(CC)))-lib/libsaltmill.a
+BUILT := build/gcc-lib/libsaltmill.so.1 build/gcc-lib/libsaltmill.a
+lib: ; @$(SUB) FLAVOR=lib CC=gcc $(BUILT)
+## abi: compare the functions, structs and codes of libsaltmill with pipeline/lib/abi.txt (update: make abi-write)
+abi: ; @CC='$(CC)' tests/abi.sh | diff pipeline/lib/abi.txt - || { echo 'pipeline/lib/abi.txt: a change breaks programs; after an addition: make abi-write' >&2; exit 1; }
+abi-write: ; @CC='$(CC)' tests/abi.sh >pipeline/lib/abi.txt
 
 ## deps: install what build, tests and demo need (apt packages, jars, a data set)
 deps: ; @tests/deps.sh test
@@ -131,7 +142,7 @@ SUB   = $(MAKE) --no-print-directory -j$(JOBS)
 check: deps-build
 	@$(SUB) headers layers format-check
 	@$(SUB) FLAVOR=dev CC=clang objects
-	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols words house
+	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols words house abi
 	@tests/run.sh unit FLAVOR=dev
 objects: $(ALL_C:%.c=$(B)/%.o) $(CLI:%.c=$(B)/%.o) $(UNIT:%.c=$(B)/%.o)
 unit-bins: $(B)/$(TOOL) $(UNIT_BIN) $(REPLAY)
@@ -276,8 +287,13 @@ spark-scale: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/spark_scale.py $(or $(ARGS),300 200)
 
-## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark, with the worker
-wheel: worker ; @pipeline/spark/wheel.sh $(VERSION) $(MACHINE)
+## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark, with the worker and libsaltmill; LIBRARY=no
+##        leaves libsaltmill out, for machines with an older libc
+LIBRARY := $(if $(MACHINE),no,yes)
+BUNDLE  := $(if $(filter no,$(LIBRARY)),,build/gcc-lib/bundle/libsaltmill.so.1)
+wheel: worker
+	@$(if $(BUNDLE),$(SUB) FLAVOR=lib CC=gcc $(BUNDLE))
+	@LIBRARY=$(BUNDLE) pipeline/spark/wheel.sh $(VERSION) $(MACHINE)
 
 ## headers: check that every header compiles on its own
 headers:
@@ -372,17 +388,19 @@ words-write: $(B)/$(TOOL) ; @$(B)/$(TOOL) help job --format markdown >conf/READM
 prefix ?= /usr/local
 SHARE   = $(DESTDIR)$(prefix)/share
 ## install: install program, man pages, completions and examples to $(DESTDIR)$(prefix)
-install: all
+install: all lib
 	@tests/install.sh $(B)/$(TOOL) $(DESTDIR)$(prefix)
+	@tests/install_lib.sh build/gcc-lib $(VERSION) $(DESTDIR)$(prefix) $(prefix) '$(LDLIBS)'
 ## deb: build/saltmill_*.deb, a Debian package
 deb: all ; @CC='$(CC)' tests/deb.sh $(B)/$(TOOL) $(VERSION) '$(LATE_LIBS)'
 uninstall:
 	rm -f $(DESTDIR)$(prefix)/bin/$(TOOL) $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5 $(SHARE)/man/man7/saltmill-*.7
 	rm -f $(SHARE)/bash-completion/completions/saltmill $(SHARE)/zsh/site-functions/_saltmill
 	rm -f $(SHARE)/fish/vendor_completions.d/saltmill.fish
+	rm -f $(DESTDIR)$(prefix)/include/saltmill.h $(DESTDIR)$(prefix)/lib/libsaltmill.* $(DESTDIR)$(prefix)/lib/pkgconfig/libsaltmill.pc $(SHARE)/man/man3/saltmill.3
 	rm -rf $(SHARE)/doc/saltmill $(DESTDIR)$(prefix)/libexec/saltmill
 ## clean: remove everything built
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: spark-versions predictions simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: lib abi abi-write spark-versions predictions simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
