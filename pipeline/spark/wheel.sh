@@ -1,6 +1,7 @@
 #!/bin/sh
 # wheel.sh VERSION [MACHINE]: makes a wheel of this folder in build/wheel. The wheel contains build/saltmill-worker if it
-# exists. With MACHINE, it contains build/saltmill-worker-MACHINE, which must exist.
+# exists. With MACHINE, it contains build/saltmill-worker-MACHINE, which must exist. It contains $LIBRARY, unless this is
+# empty. The program is static, but the library needs a libc, so the name of the wheel has the oldest version that it runs with.
 set -eu
 cd "$(dirname "$0")/../.."
 python=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/venv/bin/python
@@ -21,7 +22,13 @@ if [ -x "$worker" ]; then
 	}
 	mkdir -p $work/saltmill/bin
 	cp "$worker" "$work/saltmill/bin/saltmill-$machine"
-	printf '[bdist_wheel]\nplat_name = manylinux2014_%s\n' "$machine" >$work/setup.cfg # the program is static, so it needs no glibc
+	platform=manylinux2014
+	if [ -n "${LIBRARY:-}" ]; then
+		mkdir -p $work/saltmill/lib
+		cp "$LIBRARY" $work/saltmill/lib/
+		platform=manylinux_$(nm -D -u "$LIBRARY" | sed -n 's/.*@GLIBC_\([0-9]*\.[0-9]*\).*/\1/p' | sort -V | tail -n 1 | tr . _)
+	fi
+	printf '[bdist_wheel]\nplat_name = %s_%s\n' "$platform" "$machine" >$work/setup.cfg
 elif [ -n "${2:-}" ]; then
 	echo "wheel: found no $worker; run make worker MACHINE=$2" >&2
 	exit 1

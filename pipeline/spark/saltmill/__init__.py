@@ -1,6 +1,18 @@
-"""The errors of the Python package saltmill.  saltmill.spark loads with Apache Spark."""
+"""Read and write HFiles of HBase, build and decode row keys of a saltmill job, and load with Apache Spark.
+
+    HFile, HFileWriter    cells of an HFile
+    scan                  cells of an HFile as Arrow record batches
+    job                   row keys of a job file
+    saltmill.spark        loads with Apache Spark, which raise JobError and Rejected
+"""
 
 import contextlib
+
+from .library import (Cell, Counts, DataError, Error, FileError, HFile, HFileWriter, Info, Job, OrderError, Type, job,
+                      library_version, scan)
+
+__all__ = ["Cell", "Counts", "DataError", "Error", "FileError", "HFile", "HFileWriter", "Info", "Job", "JobError",
+           "OrderError", "Rejected", "Type", "job", "library_version", "scan"]
 
 
 class JobError(Exception):
