@@ -36,6 +36,7 @@ ELSEWHERE = [
     (r"^hbase ", "hbase/test_load"),
     (r"^hdfs ", "hbase/test_hdfs"),
     (r"^systemctl ", "cli/test_service"),
+    (r"^cc |^\./write |^pip ", "cli/test_library"),
 ]
 
 
