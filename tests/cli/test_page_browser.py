@@ -11,10 +11,11 @@ import pytest
 from chromium import PATH, Chromium
 from loads import PROGRAM
 from test_page import MockTopic, Page, make, make_state, number, report, told_by
+from test_watch import Busy, one_window
 
 CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE", pathlib.Path.home() / ".cache" / "saltmill"))
 AXE = CACHE / "axe" / "axe.min.js"
-NAMES = ("load", "many", "plan", "state")
+NAMES = ("load", "many", "plan", "state", "watch")
 
 pytestmark = pytest.mark.skipif(not PATH, reason="no Chromium here")
 
@@ -38,6 +39,8 @@ def pages(tmp_path_factory):
     report(make_state(folder / "k", MockTopic("page-browser", 2), [9, 40]), folder / "state.html")
     (folder / "plan.json").write_text(told_by("plan", folder / "load" / "job.yaml", "--hotspot"))
     report(folder / "plan.json", folder / "plan.html")
+    with Busy([b"%03d" % i for i in range(1, 60)], [[10 + i, 5000 if i == 7 else 3] for i in range(60)]) as cluster:
+        one_window(cluster, "-o", str(folder / "watch.html"))
     return folder
 
 
@@ -49,7 +52,7 @@ def browser(tmp_path_factory):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("name", ["load", "plan", "state"])
+@pytest.mark.parametrize("name", ["load", "plan", "state", "watch"])
 def test_by_the_rules_of_axe(pages, browser, name, dark):
     browser.open(pages / f"{name}.html", dark=dark, width=390 if dark else 1100)
     browser.ask(AXE.read_text())
@@ -79,7 +82,7 @@ def test_drawn_within_the_width_without_an_error(pages, browser, name, width):
     root = "document.documentElement"
     assert browser.ask(f"{root}.scrollWidth") <= width
     drawn = browser.ask("[...document.querySelectorAll('svg')].map(s => s.getBoundingClientRect().height)")
-    assert len(drawn) >= (1 if name in ("state", "plan") else 4) and all(height > 20 for height in drawn)
+    assert len(drawn) >= (1 if name in ("state", "plan", "watch") else 4) and all(height > 20 for height in drawn)
     assert browser.complaints == []
 
 

@@ -14,7 +14,7 @@ import urllib.request
 import pytest
 
 import loads
-from fake_hbase import data, number
+from fake_hbase import Refusal, data, number
 from fake_tables import FakeTables, Table
 
 JOB = """\
@@ -135,6 +135,22 @@ def test_a_restarted_server():
     assert lines[-1]["counters_restarted"] == 2 and all(line["reads"] == 600 for line in lines[:-1])
 
 
+def test_an_outage_and_a_region_on_no_server():
+    class Slow(Busy):
+        def do_GetClusterStatus(self, request):
+            answer = super().do_GetClusterStatus(request)
+            self.tables["t"].homeless = [1]
+            if self.looks in range(2, 8):
+                raise Refusal("hadoop.hbase.PleaseHoldException", "the master is starting")
+            return answer
+    with Slow([b"m"], [[300, 0], [300, 0]]) as cluster, watch(cluster) as w:
+        assert w.stdout.readline().endswith("|░░|  1 on no server\n")
+        w.send_signal(signal.SIGTERM)
+        out, err = w.communicate(timeout=60)
+    assert w.returncode == 0 and "HBase did not answer for " in err
+    assert "reads: 4,200, " in out or "reads: 4,800, " in out  # the counters of all seven looks, and perhaps of one more
+
+
 def test_a_dropped_table():
     with Busy([b"m"], [[300, 0], [300, 7]]) as cluster, watch(cluster) as w:
         assert "reads/s" in w.stdout.readline()
@@ -170,7 +186,7 @@ def test_refusals(tmp_path):
     job.write_text(JOB.replace("KEY", "{field: user, as: u32}"))
     with Busy([], [[1, 1]]) as cluster:
         at = ("--hbase", cluster.address)
-        for args, words in ((("--table", "u"), "found no table u"), (("--table", "u", "--job", str(job)), "found no table u"),
+        for args, words in ((("--table", "u"), "found no table u"), (("--table", "u", "--job", str(job)), "has no table `u`"),
                             ((), "found no --table"), (("--table", "t", "--every", "0s"), "--every")):
             done = loads.run("watch", *at, *args, stdin=subprocess.DEVNULL)
             assert done.returncode == 2 and words in done.stderr, done.stderr

@@ -113,14 +113,28 @@ static void show_end(struct watching *x)
 
 /* --- readings --- */
 
+/* Report a reading that took longer than a window. */
+static void report_delay(const struct watching *x, int64_t began_ms)
+{
+	int64_t ms = clock_ms() - began_ms;
+
+	if (ms > 1000 * (int64_t)x->args->watch.every_s)
+		command_say("watch",
+			    "HBase did not answer for %.0f s; the next window has all requests "
+			    "since then",
+			    (double)ms / 1000);
+}
+
 /* Read the regions and their counters. The first reading begins the first window. */
 static int take_reading(struct watching *x, struct error *err)
 {
 	struct hbase_regions regions;
 	struct hbase_status status;
+	int64_t began_ms = clock_ms();
 	int rc = live_tables_regions(x->hbase, x->args->table, &regions, &status, err);
 
 	if (rc == RC_OK) {
+		report_delay(x, began_ms);
 		watch_take(x->watch, &regions, &status, clock_ms());
 		watch_judge(x->watch);
 		set_gauges(&x->gauges, x->watch);
@@ -189,18 +203,6 @@ static int run_watch(struct arguments *a, struct key_table *keys, const char *jo
 	return x.status ? x.status : hot ? EXIT_REJECTS : EXIT_DONE;
 }
 
-static int find_table(const struct job *job, const char *name, const struct job_table **out,
-		      struct error *err)
-{
-	for (size_t t = 0; t < job->ntables; t++)
-		if (strcmp(job->tables[t].schema.name, name) == 0) {
-			*out = &job->tables[t];
-			return RC_OK;
-		}
-	return error_set(err, RC_CONFIG, "%s: found no table %s, expected the table of --table",
-			 job->path, name);
-}
-
 static int run_with_job(struct arguments *a)
 {
 	struct job job;
@@ -213,7 +215,7 @@ static int run_with_job(struct arguments *a)
 	if (rc == RC_OK)
 		rc = job_login(a, &job, &err);
 	if (rc == RC_OK)
-		rc = find_table(&job, a->table, &table, &err);
+		rc = job_find_table(&job, a->table, &table, &err);
 	if (rc == RC_OK) {
 		key_table_open(&keys, &job, table);
 		status = run_watch(a, &keys, job.path, &err);

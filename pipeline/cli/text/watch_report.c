@@ -24,11 +24,19 @@ static struct bytes encoded_of(const struct watch *w, size_t region)
 
 /* --- the hot spot --- */
 
+/* Return the server of a region as text. */
+static const char *server_text(const struct watch *w, size_t region)
+{
+	const char *name = w->servers[w->regions[region].server];
+
+	return *name ? name : "no server";
+}
+
 void watch_hot_text(struct buf *out, const struct watch *w)
 {
 	const struct watch_hot *h = &w->hot;
 	struct bytes encoded = encoded_of(w, h->region);
-	const char *server = w->servers[w->regions[h->region].server];
+	const char *server = server_text(w, h->region);
 
 	if (h->kind == HOT_SERVER)
 		buf_printf(out, "hot: server %s gets %.0f%% of the %s, and no region is hot",
@@ -37,6 +45,15 @@ void watch_hot_text(struct buf *out, const struct watch *w)
 		buf_printf(out, "hot: %s gets %.0f%% of the %s (region %.*s on %s)", h->name,
 			   100 * h->share, kinds[h->of], (int)encoded.len,
 			   (const char *)encoded.ptr, server);
+}
+
+static size_t homeless(const struct watch *w)
+{
+	size_t n = 0;
+
+	for (size_t g = 0; g < w->nregions; g++)
+		n += !*w->servers[w->regions[g].server];
+	return n;
 }
 
 static void put_shell(struct buf *out, const struct watch *w, const char *verb)
@@ -115,7 +132,10 @@ static void put_strip(struct buf *out, const struct watch *w)
 		}
 		put_shade(out, all ? hotspot_heat((double)most / (double)all, w->nregions) : 0);
 	}
-	buf_append_str(out, "|\n");
+	buf_append_str(out, "|");
+	if (homeless(w))
+		buf_printf(out, "  %zu on no server", homeless(w));
+	buf_put(out, '\n');
 }
 
 static double rate_of(const struct watch *w, enum watch_kind k)
