@@ -48,6 +48,7 @@ static void test_decode(void **state)
 	assert_string_equal(s.servers[0].place.host, "rs1");
 	assert_int_equal(s.servers[0].place.port, 16020);
 	assert_true(s.servers[0].reported_ms == TOLD);
+	assert_true(s.servers[0].start_code == 1795311391000);
 	assert_true(s.servers[1].reported_ms == TOLD - 50000);
 	assert_int_equal(s.dead, 1);
 	assert_int_equal(s.ntransitions, 1);
@@ -58,6 +59,7 @@ static void test_decode(void **state)
 	const struct hbase_store_files *f = hbase_status_stores(&s, bytes_str(REGION));
 	assert_non_null(f);
 	assert_int_equal(f->families, 2);
+	assert_int_equal(f->server, 0);
 	assert_int_equal(f->files, 9);
 	assert_int_equal(f->mib, 77);
 	assert_null(hbase_status_stores(&s, bytes_str("gold,k,1.x.")));
