@@ -213,3 +213,51 @@ def test_full_proves_the_whole_file(tmp_path, saltmill):
     assert r.returncode == 0, r.stderr
     r = subprocess.run([saltmill, "init", "in.csv", "--full"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert r.returncode == 3 and "# CHECK: the job rejects 1 rows of the file, the first in line 70002: " in r.stdout, r.stderr
+
+
+def test_json_without_a_column_is_named(tmp_path, saltmill):
+    data = b'{"a":1,"m":{},"z":{"q":{}}}\n{"a":2,"m":{},"z":{"q":{"r":5}}}\n'
+    r = init(saltmill, tmp_path, data, "in.json")
+    assert "    # not loaded, because all are {} or null: m\n" in r.stdout, r.stdout
+    assert "'z.q.r': {type: u32}" in r.stdout
+
+
+IIS = (b"#Software: Microsoft Internet Information Services 10.0\n#Fields: date time cs-uri-stem cs-username sc-status\n"
+       b"2026-01-03 00:00:01 /a.html - 200\n2026-01-03 00:00:02 /b.html bob 404\n2026-01-03 00:00:04 /c - 200\n")
+PSQL = b" id | name | n\n----+------+----\n  1 | x    | 10\n  2 | y    | 20\n  3 | z    | 30\n(3 rows)\n"
+FLOW = (b"version account-id interface-id srcaddr dstaddr bytes\n" + b"".join(b"2 1234 eni-%d 10.0.0.%d %s 5%d\n" % (
+    i % 3, i, (b"-", b"10.0.1.1")[i % 2], i) for i in range(9)))
+PRESETS = [
+    ("mysql", b"1\tc\\nd\t\\N\n2\te\\Z\t6\n3\ta\\\tb\t7\n", 3),
+    ("postgres_copy", b"1\tc\\vd\t\\N\n2\te\t6\n3\ta\\\tb\t7\n", 3),
+    ("hive", b"1\x01a, b\x01\\N\n2\x01\\N\x015\n3\x01e\x016\n", 3),
+    ("iis", IIS, 3), ("psql", PSQL, 3), ("vpc_flow", FLOW, 9),
+    ("cloudtrail", b'{"Records": [' + b",".join(b'{"eventVersion":"1.1","eventSource":"s3","eventName":"Get","eventID":"a%d"}' % i for i in range(3)) + b"]}", 3),
+    ("mongo", b'[{"_id":{"$oid":"5f00000000000000000000a1"},"n":1},\n{"_id":{"$oid":"5f00000000000000000000a2"},"n":2}]\n', 2),
+    ("elasticsearch_bulk", b'{"index":{"_index":"a","_id":"1"}}\n{"n":1}\n{"index":{"_index":"a","_id":"2"}}\n{"n":2}\n', 2),
+    ("debezium", b"".join(b'{"before":null,"after":{"id":%d},"source":{"connector":"mysql"},"op":"c","ts_ms":%d}\n' % (i, 1767441600000 + i) for i in range(3)), 3),
+    ("nginx_json", b'{"remote_addr":"1.2.3.4","status":200,"body_bytes_sent":5,"http_referer":"-"}\n'
+                   b'{"remote_addr":"1.2.3.5","status":404,"body_bytes_sent":7,"http_referer":"x"}\n', 2),
+]
+
+
+@pytest.mark.parametrize("preset,data,rows", PRESETS, ids=[x[0] for x in PRESETS])
+def test_a_known_program_has_its_preset(tmp_path, saltmill, preset, data, rows):
+    r = init(saltmill, tmp_path, data)
+    assert f"    preset: {preset}   # see `saltmill help preset {preset}`\n" in r.stdout, r.stdout + r.stderr
+    found = rows_of(tmp_path, saltmill, r.stdout)
+    assert len(found) == rows
+    if preset in ("iis", "nginx_json"):  # - is no value
+        assert "-" not in [v for x in found for v in x.values()]
+
+
+def test_other_programs_have_no_preset(tmp_path, saltmill):
+    for name, data in (("a", b"id|n\n1|2\n2|3\n3|4\n"), ("b", b"a\tb\n1\t2\n2\t3\n"), ("c", b'{"op":"c","ts_ms":5}\n{"op":"d","ts_ms":6}\n')):
+        assert "preset" not in init(saltmill, tmp_path, data, name).stdout
+
+
+def test_ask_takes_a_key_that_differs_in_all_rows(tmp_path, saltmill):
+    (tmp_path / "in.csv").write_bytes(b"owner,kind,id\n" + b"".join(b"o%d,k%d,%d\n" % (i % 2, i % 3, i) for i in range(12)))
+    r = subprocess.run([saltmill, "init", "in.csv", "--ask", "owner = ?"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0 and "joins" not in r.stdout, r.stdout + r.stderr
+    assert len(rows_of(tmp_path, saltmill, r.stdout)) == 12

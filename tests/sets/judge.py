@@ -23,7 +23,7 @@ import tempfile
 import yaml
 from truth import D, SETS, Skip, compare, half
 
-MODULES = "made_databases", "made_languages", "made_delimited", "made_logs", "made_json", "made_other", "real"
+MODULES = "made_databases", "made_languages", "made_delimited", "made_logs", "made_json", "made_other", "real", "more_real"
 ORDER = "right", "refused", "incomplete", "wrong silently", "skipped"
 
 

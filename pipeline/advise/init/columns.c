@@ -113,6 +113,9 @@ void columns_restart(struct columns *c)
 	for (size_t i = 0; i < c->n; i++)
 		distinct_release(&c->column[i].distinct);
 	names_release(&c->names);
+	names_release(&c->empty);
+	c->empty = (struct name_index){0};
+	c->unnamed = 0;
 	c->n = 0;
 	c->rows = 0;
 }
@@ -559,7 +562,9 @@ static void decide(struct columns *c, struct sniffed *s)
 static bool is_null(const struct columns *c, const struct sniffed *s, size_t k)
 {
 	return s->words[k] && (s->type != FIELD_TEXT || s->values == count_words(s) ||
-			       (c->null_word && strcmp(null_words[k], "NULL") == 0));
+			       (c->null_word && strcmp(null_words[k], "NULL") == 0) ||
+			       (c->slash_null && strcmp(null_words[k], "\\N") == 0) ||
+			       (c->dash_null && strcmp(null_words[k], "-") == 0));
 }
 
 void columns_decide(struct columns *c)

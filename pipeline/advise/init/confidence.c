@@ -65,7 +65,7 @@ void confidence_measure(struct sniffed_shape *s, const struct lines *l)
 
 static void put_byte(uint8_t byte, struct buf *out)
 {
-	buf_printf(out, byte == '\t' ? "'\\t'" : "'%c'", byte);
+	buf_printf(out, byte == '\t' ? "'\\t'" : byte == HIVE_DELIMITER ? "'\\x01'" : "'%c'", byte);
 }
 
 void confidence_put(const struct sniffed_shape *s, struct buf *out)

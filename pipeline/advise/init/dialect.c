@@ -163,7 +163,7 @@ static bool has_byte(const struct lines *l, uint8_t byte)
  */
 static void find_delimiter(struct sniffed_shape *s, const struct lines *l)
 {
-	static const char delimiters[] = ",;\t|^~";
+	static const char delimiters[] = ",;\t|^~\x01";
 	struct sniffed_row r = {0};
 	struct sniffed_shape best = *s;
 	double most = 0;

@@ -5,8 +5,7 @@
 #include "sniff_parts.h"
 #include "source.h"
 
-#define DEPTH_MOST   8
-#define COLUMNS_MOST 4096
+#define DEPTH_MOST 8
 
 const json_t *json_typed_value(const json_t *v)
 {
@@ -40,6 +39,15 @@ static void see_value(struct columns *c, struct bytes path, const json_t *v)
 	}
 }
 
+/* Note the path of {}, which has no value for a column. */
+static void note_empty(struct columns *c, struct buf *path)
+{
+	buf_put(path, 0);
+	path->len--;
+	if (c->empty.n < COLUMNS_MOST && !names_find(&c->empty, (const char *)path->ptr))
+		names_add(&c->empty, arena_strdup(&c->arena, (const char *)path->ptr));
+}
+
 /*
  * Add a column for each value of an object. The text of a list is JSON. Values whose names cannot
  * be part of a path get no column either.
@@ -52,8 +60,10 @@ static void see_object(struct columns *c, const json_t *object, struct buf *path
 
 	json_object_foreach((json_t *)(uintptr_t)object, name, v)
 	{
-		if (!source_path_step(path, bytes_str(name)))
+		if (!source_path_step(path, bytes_str(name))) {
+			c->unnamed++;
 			continue;
+		}
 		const json_t *typed = json_typed_value(v);
 		if (typed != v) {
 			c->form.extended = true;
@@ -61,6 +71,8 @@ static void see_object(struct columns *c, const json_t *object, struct buf *path
 			path->len = len;
 			continue;
 		}
+		if (json_is_object(v) && !json_object_size(v))
+			note_empty(c, path);
 		if (json_is_object(v) && depth < DEPTH_MOST)
 			see_object(c, v, path, depth + 1);
 		else

@@ -16,7 +16,9 @@
 #include "mem.h"
 #include "first_rows.h"
 
-#define SNIFF_BYTES (UINT64_C(64) << 20)
+#define SNIFF_BYTES    (UINT64_C(64) << 20)
+#define HIVE_DELIMITER 0x01
+#define COLUMNS_MOST   4096 /* columns of JSON */
 
 /* lines.c */
 struct lines {
@@ -238,10 +240,16 @@ struct columns {
 	size_t signs_typed, signs_next, signs_next_typed;
 	bool trailing;	       /* some numbers end with a minus sign */
 	bool null_word;	       /* NULL is no text */
+	bool dash_null;	       /* - is no text */
+	bool slash_null;       /* \N is no text */
+	const char *preset;    /* of the program that wrote the file, or NULL */
 	bool json;	       /* true if values have paths, as in JSON or a schema */
 	const char *schema;    /* "avro" or "arrow" if types come from a schema; otherwise NULL */
 	size_t left_out;       /* number of the schema's values that the job omits */
 	struct json_form form; /* JSON: how the file stores the records */
+	/* JSON: paths with {} in some records, and members whose names no path can have */
+	struct name_index empty;
+	uint64_t unnamed;
 	/* members of a document beside the list of records, for a comment; "" if there are none */
 	struct buf members;
 	bool words[NULL_WORDS_MOST], quoted_words, blanks, quoted_blanks;
@@ -370,6 +378,13 @@ void confidence_measure(struct sniffed_shape *s, const struct lines *l);
 void confidence_put(const struct sniffed_shape *s, struct buf *out);
 void confidence_put_signs(const struct columns *c, struct buf *out);
 void confidence_put_time(const struct columns *c, const struct sniffed *s, struct buf *out);
+
+/*
+ * preset_of.c: set the preset of the program that wrote the file. preset_fits returns true if the
+ * values of the columns allow it; call it after columns_decide.
+ */
+void preset_find(struct columns *c, const struct sniffed_shape *s, const struct lines *l);
+bool preset_fits(const struct columns *c);
 
 /* write.c */
 void job_write(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,

@@ -142,6 +142,8 @@ static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 				    "    quote: '\\x02'\n");
 	else if (s->delimiter == '\t')
 		buf_append_str(out, "    delimiter: '\\t'\n");
+	else if (s->delimiter == HIVE_DELIMITER)
+		buf_append_str(out, "    delimiter: '\\x01'\n");
 	else if (s->delimiter != ',')
 		buf_printf(out, "    delimiter: '%c'\n", s->delimiter);
 	if (s->quote != '"' && !s->one && !s->special)
@@ -208,12 +210,20 @@ static void put_encoding(const struct lines *l, struct buf *out)
 	buf_append_str(out, "\n");
 }
 
+static void put_preset(const struct columns *c, struct buf *out)
+{
+	if (preset_fits(c))
+		buf_printf(out, "    preset: %s   # see `saltmill help preset %s`\n", c->preset,
+			   c->preset);
+}
+
 static void put_csv(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
 		    const char *name, struct buf *out)
 {
 	buf_append_str(out, "source:\n  csv:\n    files: [");
 	put_text(out, name);
 	buf_append_str(out, "]\n");
+	put_preset(c, out);
 	put_encoding(l, out);
 	put_dialect(s, out);
 	confidence_put(s, out);
@@ -245,6 +255,45 @@ static void put_json_form(const struct columns *c, struct buf *out)
 	if (f->extended)
 		buf_append_str(out, "    extended: true   # types of MongoDB, such as {\"$oid\": "
 				    "\"5f\"}\n");
+}
+
+/* Return true if a column is at this path or below it. */
+static bool has_path(const struct columns *c, const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < c->n; i++) {
+		const char *name = c->column[i].name;
+
+		if (strncmp(name, path, len) == 0 && strchr(".[", name[len]))
+			return true;
+	}
+	return false;
+}
+
+/* Write the members without a column. strchr also finds the NUL at the end of a name. */
+static void put_left_out(const struct columns *c, struct buf *out)
+{
+	size_t put = 0;
+
+	for (size_t i = 0; i < c->empty.room; i++) {
+		const char *path = c->empty.entry[i].name;
+
+		if (!path || has_path(c, path))
+			continue;
+		buf_append_str(out,
+			       put++ ? ", " : "    # not loaded, because all are {} or null: ");
+		text_utf8(out, bytes_str(path));
+	}
+	if (put)
+		buf_append_str(out, "\n");
+	if (c->unnamed)
+		buf_printf(out,
+			   "    # not loaded: %" PRIu64
+			   " values whose names have both kinds of quotes\n",
+			   c->unnamed);
+	if (c->n == COLUMNS_MOST)
+		buf_printf(out, "    # not loaded: columns after the first %d\n", COLUMNS_MOST);
 }
 
 /* --- fields --- */
@@ -399,8 +448,10 @@ void job_write(const struct columns *c, const struct sniffed_shape *s, const str
 		buf_printf(out, "source:\n  %s:\n    files: [", c->schema ? c->schema : "json");
 		put_text(out, name);
 		buf_append_str(out, "]\n");
+		put_preset(c, out);
 		put_encoding(l, out);
 		put_json_form(c, out);
+		put_left_out(c, out);
 	} else {
 		put_csv(c, s, l, name, out);
 	}

@@ -241,6 +241,8 @@ static enum walk_step walk_outside(struct json_walk *w, struct walk_text *t)
 		return bad(t, "a document that is an object");
 	if (w->listed && !w->nsteps && *t->p != '[')
 		return bad(t, "a document that is a list");
+	if (*t->p == ',')
+		return bad(t, "a document; no comma is between documents");
 	if (w->nsteps || *t->p == '[') {
 		if (t->records)
 			return STEP_STOP;
