@@ -109,6 +109,8 @@ def test_pieces_of_any_size_have_the_same_rows(tmp_path, saltmill):
     ('[{"id": 1},}', "in.json:1 (byte 11): found `}`, expected an item of the list"),
     ('[{"id": 1}, {"id": ', "expected the end of the document"),
     ('{"id": 1} {"id": 2', "expected the end of the document"),
+    ('{"id": 1}\n{"id":\n2},\n{"id": 3}\n', "in.json:3 (byte 19): found `,`, expected a document; no comma is between documents"),
+    (',{"id": 1}\n', "in.json:1 (byte 0): found `,`, expected a document; no comma is between documents"),
 ])
 def test_a_broken_document_publishes_nothing(tmp_path, saltmill, data, message):
     r = load(saltmill, tmp_path, job("layout: documents", []), data, "--max-rejects", "9")
