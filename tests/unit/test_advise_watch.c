@@ -222,6 +222,27 @@ static void test_restarted_counters_that_grew(void **state)
 	watch_free(w);
 }
 
+/* Nobody knows when the counts of a region began that has no report at first. */
+static void test_a_late_report(void **state)
+{
+	struct toy t = table_of(2);
+	struct watch *w = watch_new("t", NULL);
+
+	(void)state;
+	t.r[0].silent = true;
+	send(&t, 0, 900, 900);
+	take(w, &t, 1000);
+	speak(&t);
+	take(w, &t, 2000);
+	assert_int_equal(w->all[WATCH_READS], 0);
+	send(&t, 0, 5, 6);
+	take(w, &t, 3000);
+	assert_int_equal(w->all[WATCH_READS], 5);
+	assert_int_equal(w->all[WATCH_WRITES], 6);
+	assert_int_equal(w->restarted, 0);
+	watch_free(w);
+}
+
 static void test_history_after_split_and_merge(void **state)
 {
 	struct toy t = table_of(2);
@@ -304,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_lost),
 		cmocka_unit_test(test_restarted_counters_that_grew),
+		cmocka_unit_test(test_a_late_report),
 		cmocka_unit_test(test_history_after_split_and_merge),
 		cmocka_unit_test(test_hot_regions),
 	};
