@@ -240,7 +240,7 @@ build/preload.so: $(PRELOAD) tests/faults/stacks.h
 	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $(PRELOAD)
 
 # The simulated world replaces the files below HBase's session and, by the linker, functions of libc.
-SIM_ROOMS := $(filter-out pipeline/hbase/rpc/rpc.c,$(LINKED))
+SIM_ROOMS := $(filter-out pipeline/hbase/rpc/rpc.c $(DOOR),$(LINKED))
 SIM_CALLS := $(shell grep -oh '__wrap_[a-z_0-9]*' $(SIMULATE) | sed s/__wrap_// | sort -u)
 $(B)/simulate: $(SIMULATE:%.c=$(B)/%.o) $(SIM_ROOMS:%.c=$(B)/%.o)
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -no-pie -Wl,-z,now $(SIM_CALLS:%=-Wl,--wrap=%) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(filter-out -lrdkafka -lcurl,$(LATE_LIBS))
