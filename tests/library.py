@@ -1,5 +1,6 @@
 """Builds and installs libsaltmill for the tests, and runs the programs of the guide with it."""
 
+import fcntl
 import os
 import re
 import subprocess
@@ -16,7 +17,10 @@ def run(*command, **how):
 
 
 def make(*targets):
-    run("make", "--no-print-directory", *targets, cwd=ROOT)
+    """Runs make. The lanes of `make test` build the library at the same time, so each waits for the other."""
+    with open(ROOT / "build" / "library.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run("make", "--no-print-directory", *targets, cwd=ROOT)
 
 
 def programs(chapter):

@@ -247,7 +247,10 @@ def test_type_hints(package):
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory):
     """Returns the python of a new environment with the wheel alone."""
-    make("wheel")
+    bundle = "build/gcc-lib/bundle/libsaltmill.so.1"
+    make("FLAVOR=lib", "CC=gcc", bundle)
+    # test_worker.py links the worker at the same time
+    run(ROOT / "pipeline" / "spark" / "wheel.sh", "0.1.0", env={**os.environ, "LIBRARY": bundle, "WORKER": ""})
     folder = tmp_path_factory.mktemp("clean")
     venv.create(folder, with_pip=True)
     (wheel,) = (ROOT / "build" / "wheel").glob("saltmill-*.whl")
