@@ -14,6 +14,7 @@ import pyspark
 import saltmill
 import saltmill.spark
 from spark_rig import assert_nothing, inside
+from test_offline import Folder, fill, snapshot
 
 JOB = """\
 source: {arrow: {files: ['-']}}
@@ -92,6 +93,22 @@ def test_the_format_reads_fields(rig, spark4, job, tmp_path):
         reader.load().collect()
     with pytest.raises(Exception, match="found the option colour"):
         reader.option("colour", "red").load(str(tmp_path / "out")).collect()
+
+
+@needs_4
+def test_the_format_reads_tables_and_snapshots(rig, spark4, job, tmp_path):
+    made = rows(200)
+    frame_of(rig, made).write.format("saltmill").mode("append").option("job", str(job)).save(str(tmp_path / "out"))
+    table = json.loads((tmp_path / "out/manifest.json").read_text())["tables"][0]
+    folder = Folder(tmp_path / "hbase", name="t", families={"f": {"VERSIONS": "3"}})
+    folder.regions, folder.described = fill(folder, (tmp_path / "out", None, table, None)), table
+    reader = spark4.read.format("saltmill")
+    stored = reader.option("tableDir", str(folder.dir)).option("splits", str(tmp_path / "out/t/splits.txt")).load()
+    snap = spark4.read.format("saltmill").option("snapshot", str(snapshot(folder))).load()
+    assert (stored.rdd.getNumPartitions(), snap.rdd.getNumPartitions()) == (4, 1)
+    for read in (stored, snap):
+        assert sorted((bytes(r.row), r.family, bytes(r.qualifier), r.timestamp, r.type, bytes(r.value))
+                      for r in read.collect()) == cells_of(made)
 
 
 @needs_4

@@ -15,7 +15,8 @@ HERE = pathlib.Path(__file__).parent
 LOADS = ["test_spark_loads.py", "test_spark_sources.py", "test_spark_interfaces.py"]
 SAMPLES = {"3.4.4": ["test_spark_sources.py::test_a_dataframe_is_its_rows"],
            "4.0.1": ["test_spark_sources.py::test_a_dataframe_is_its_rows", *(f"test_spark_interfaces.py::{test}" for test in (
-               "test_the_format_writes_and_reads_cells", "test_the_format_reads_fields", "test_a_write_that_fails_leaves_nothing"))]}
+               "test_the_format_writes_and_reads_cells", "test_the_format_reads_fields",
+               "test_the_format_reads_tables_and_snapshots", "test_a_write_that_fails_leaves_nothing"))]}
 
 
 def folder_of(version):
