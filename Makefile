@@ -196,6 +196,9 @@ properties:
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/cli/properties.py $(or $(SEEDS),0:140)
 
+## tables: judge `saltmill init` on tables of random schemas of the half HALF=develop (default) or held-out [ARGS='--seeds N']
+tables: all ; @python3 tests/sets/tables.py $(B)/$(TOOL) --half $(or $(HALF),develop) $(ARGS)
+
 ## predictions: compare what `design` predicts with loads of 24 random data sets [HALF=develop|held-out] (takes minutes)
 predictions:
 	@$(SUB) all
@@ -317,7 +320,7 @@ input | base model | files(source input s3_object transcode magic block_codec) c
 sort | base splitter | sort(sorter)
 publish | base splitter model storage hfile input sort | staging(publish half_reports) verify()
 load | base splitter model hbase storage hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
-advise | base splitter model hbase input sort load | lint(lint) check(first_rows) plan(planning) init() design(design)
+advise | base splitter model hbase input sort load | lint(lint) check(first_rows) plan(planning) init(yaml_text) infer() design(design)
 read | base model hbase storage hfile publish | query(query) live() offline() by_field(by_field)
 lib | base model hfile | lib(lib)
 stream | base model input publish load | state(state) loads(stream)
@@ -348,7 +351,7 @@ snappy-c.h: base/late_snappy.c hfile/compress.c input/files/block_codec.c
 uchardet/uchardet.h: base/late_uchardet.c advise/init/encoding_of.c
 xxhash.h: include/hash.h base/static_xxhash_avx2.c model/job/job_files.c advise/lint/unique.c input/kafka/ranges.c input/kafka/replay.c splitter/frame.c advise/plan/planning.c
 yaml.h: advise/design/queries.c model/job/tree.c
-zlib.h: cli/command/cmd_version.c hfile/block.c input/files/input.c input/files/unpack.c
+zlib.h: advise/infer/salts.c cli/command/cmd_version.c hfile/block.c input/files/input.c input/files/unpack.c
 zstd.h: cli/command/cmd_version.c hfile/compress.c hfile/sequences.c input/files/block_codec.c input/files/input.c load/map_reduce/pieces.c
 endef
 export WINGS LIBRARIES
@@ -403,4 +406,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: lib abi abi-write spark-versions predictions simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: lib abi abi-write spark-versions predictions tables simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

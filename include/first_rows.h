@@ -4,8 +4,9 @@
  *
  *   look_at, look_release      the first rows of a job
  *   sniff_file, sniff_prove    a job for a file
+ *   table_sample_add, infer    a job for a table
  *
- * Implemented in pipeline/advise/check and init. look_at reads only these rows and writes no file.
+ * Implemented in pipeline/advise/check, init and infer. look_at reads only these rows and writes no file.
  */
 #ifndef SALTMILL_FIRST_ROWS_H
 #define SALTMILL_FIRST_ROWS_H
@@ -144,5 +145,45 @@ struct sniff_proof {
 };
 int sniff_prove(struct sniff_proof *p, const struct sniff *s, const struct job *job,
 		const char *file, struct error *err);
+
+/*
+ * --- infer: a job for an existing table, from a sample of its rows ---
+ *
+ * The same sample gives the same job. The job's fields decode each sampled key and value, and encode
+ * them again to the same bytes. Parts without a known form are bytes.
+ */
+
+struct description;
+
+/* Sampled rows. The caller sets the first members, and releases the arena. */
+struct sampled_table {
+	const char *table;		       /* the table's name, for the job */
+	const char *origin;		       /* where the rows are from, for a comment */
+	const struct description *description; /* NULL if it is unknown */
+	size_t regions;			       /* regions of the table; 0 means unknown */
+	struct sampled_row {
+		struct bytes key;
+		struct cell *cells; /* the first cells of the row */
+		size_t ncells;
+	} * rows;
+	size_t nrows;
+	struct arena arena;
+};
+#define SAMPLE_CELLS 256   /* most cells to keep of a row */
+#define SAMPLE_VALUE 65536 /* most bytes to keep of a value */
+/* Add a cell. If its row differs from the row of the previous cell, the cell begins a row. */
+void table_sample_add(struct sampled_table *s, const struct cell *c);
+
+struct inferred {
+	struct buf yaml;
+	struct buf doubts; /* what init could not find out, one sentence a line */
+	bool understood;   /* all parts of the row key have a known form */
+};
+void inferred_release(struct inferred *i);
+/*
+ * Append a job for the table. Returns RC_DATA if the sample has no row. `*out` is {0} before the
+ * call.
+ */
+int infer_table(struct sampled_table *s, struct inferred *out, struct error *err);
 
 #endif

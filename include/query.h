@@ -214,7 +214,10 @@ struct published {
 	struct query_file *files;
 	size_t nfiles;
 	struct storage *storage; /* of offline_open; else NULL */
-	struct arena arena;	 /* contains all the data */
+	/* of offline_open: the table's descriptor, or NULL; its regions, or 0 */
+	const struct description *description;
+	size_t nregions;
+	struct arena arena; /* contains all the data */
 };
 
 /*

@@ -14,6 +14,7 @@
 #include "hash.h"
 #include "field.h"
 #include "mem.h"
+#include "advise/yaml_text.h"
 #include "first_rows.h"
 
 #define SNIFF_BYTES    (UINT64_C(64) << 20)
@@ -394,14 +395,5 @@ void skip_pattern(const struct sniffed_shape *s, const struct lines *l, struct b
 /* write_key.c: write `rowkey:`, and the fields that only the key needs. */
 void key_put(const struct columns *c, const struct sniffed_key *k, struct buf *out);
 void key_put_fields(const struct columns *c, const struct sniffed_key *k, struct buf *out);
-
-/* yaml_text.c: write text as a YAML scalar. The scalar is plain if that is safe. */
-void put_yaml(struct buf *out, struct bytes text);
-void put_text(struct buf *out, const char *text);
-/*
- * Return the length in bytes of the character at `p` if YAML must escape it. Return 0 if it needs
- * no escape.
- */
-size_t yaml_unprintable(const uint8_t *p, const uint8_t *end, uint32_t *code);
 
 #endif

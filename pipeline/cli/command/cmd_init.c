@@ -14,6 +14,7 @@
 #include "proposed_job.h"
 #include "reporter.h"
 #include "first_rows.h"
+#include "init_table.h"
 
 /*
  * Finds the path for the job. A job contains paths relative to its folder, so a job in another
@@ -274,24 +275,50 @@ static int refuse_output(const char *file, struct error *err)
 	return rc;
 }
 
+/* Check the options of a file of events, and make its job. */
+static int make_from_file(struct arguments *a, struct sniff *s, struct error *err)
+{
+	if (a->design.nasks && strcmp(a->operand[0], "-") == 0)
+		return error_set(err, RC_CONFIG,
+				 "--ask: found standard input, expected a file, because design "
+				 "reads it again");
+	int rc = refuse_output(a->operand[0], err);
+	return rc ? rc : make_job(a, a->run.temp_dir ? a->run.temp_dir : "/tmp", s, err);
+}
+
+/* Make the job of a table, in the form of a job for a file. */
+static int make_from_table(const struct arguments *a, const struct offline_place *place,
+			   struct sniff *s, struct error *err)
+{
+	struct inferred job = {.understood = false};
+	int rc = init_table(a, place, &job, err);
+
+	if (rc == RC_OK) {
+		buf_append(&s->yaml, job.yaml.ptr, job.yaml.len);
+		buf_append(&s->doubts, job.doubts.ptr, job.doubts.len);
+		if (s->doubts.len)
+			put_doubts(s);
+	}
+	inferred_release(&job);
+	return rc;
+}
+
 static int run(struct arguments *a)
 {
 	const char *output = a->output;
 	struct error err;
 	struct sniff s = {.key = a->key, .full = a->full};
-	bool there = false;
-	int rc = output ? io_exists(output, &there, &err) : RC_OK;
+	struct offline_place place;
+	bool table = init_asks_table(a, &place), there = false;
 
+	if (!table && !a->noperands)
+		return arguments_refuse(a, "found no FILE, expected a file of events, or "
+					   "`--hbase HOST --table TABLE`");
+	int rc = output ? io_exists(output, &there, &err) : RC_OK;
 	if (rc == RC_OK && there)
 		rc = error_set(&err, RC_CONFIG, "-o: %s exists, expected a new file", output);
-	if (rc == RC_OK && a->design.nasks && strcmp(a->operand[0], "-") == 0)
-		rc = error_set(&err, RC_CONFIG,
-			       "--ask: found standard input, expected a file, because design reads "
-			       "it again");
 	if (rc == RC_OK)
-		rc = refuse_output(a->operand[0], &err);
-	if (rc == RC_OK)
-		rc = make_job(a, a->run.temp_dir ? a->run.temp_dir : "/tmp", &s, &err);
+		rc = table ? make_from_table(a, &place, &s, &err) : make_from_file(a, &s, &err);
 	if (rc == RC_OK && output)
 		rc = io_replace_file(output, buf_bytes(&s.yaml), NULL, &err);
 	if (rc == RC_OK && output)
@@ -307,9 +334,9 @@ static int run(struct arguments *a)
 
 const struct command init_command = {
 	.name = "init",
-	.usage = "FILE [-o JOB] [options]",
-	.summary = "inspect a file and write a commented job for it",
-	.least = 1,
+	.usage = "FILE|DIR|--hbase HOST --table TABLE|--table-dir URI|--snapshot URI [-o JOB] "
+		 "[options]",
+	.summary = "inspect a file or a table and write a commented job for it",
 	.most = 1,
 	.run = run,
 	.decides =

@@ -39,7 +39,25 @@ int live_tables_read(struct hbase *h, const char *regex, struct hbase_tables *ou
 	return rc;
 }
 
-static int no_table(const char *table, struct error *err)
+int live_tables_read_one(struct hbase *h, const char *table, struct description *out,
+			 struct arena *a, bool *exists, bool *denied, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	do {
+		rc = hbase_describe(h, table, out, a, exists, &why, err);
+		*denied = rc && strcmp(why.name, "AccessDeniedException") == 0;
+		if (*denied)
+			*exists = true;
+		if (*denied || (rc == RC_OK && *exists))
+			rc = precheck_enabled(h, table, &why, err);
+	} while (rc && hbase_retry(&why, &attempt, err));
+	return rc;
+}
+
+int live_tables_missing(const char *table, struct error *err)
 {
 	return error_set(err, RC_CONFIG,
 			 "--hbase: found no table %s in the cluster; `saltmill tables` lists the "
@@ -61,7 +79,24 @@ int live_tables_describe(struct hbase *h, const char *table, struct description 
 			rc = hbase_table_state(h, table, state, &why, err);
 	} while (rc && hbase_retry(&why, &attempt, err));
 	bool dropped = rc && why.trouble == TROUBLE_MISSING;
-	return dropped || (rc == RC_OK && !exists) ? no_table(table, err) : rc;
+	return dropped || (rc == RC_OK && !exists) ? live_tables_missing(table, err) : rc;
+}
+
+int live_tables_places(struct hbase *h, const char *table, struct hbase_regions *r,
+		       struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	*r = (struct hbase_regions){0};
+	do {
+		hbase_regions_release(r);
+		rc = hbase_regions(h, table, r, &why, err);
+		if (rc && r->gap && attempt >= GAP_ATTEMPTS)
+			rc = RC_OK;
+	} while (rc && hbase_retry(&why, &attempt, err));
+	return rc && why.trouble == TROUBLE_MISSING ? live_tables_missing(table, err) : rc;
 }
 
 int live_tables_regions(struct hbase *h, const char *table, struct hbase_regions *r,
@@ -69,19 +104,11 @@ int live_tables_regions(struct hbase *h, const char *table, struct hbase_regions
 {
 	struct hbase_failure why;
 	unsigned attempt = 0;
-	int rc;
+	int rc = live_tables_places(h, table, r, err);
 
-	*r = (struct hbase_regions){0};
 	*s = (struct hbase_status){0};
-	do {
-		hbase_regions_release(r);
-		rc = hbase_regions(h, table, r, &why, err);
-		if (rc && r->gap && attempt >= GAP_ATTEMPTS)
-			rc = RC_OK;
-	} while (rc && hbase_retry(&why, &attempt, err));
 	if (rc)
-		return why.trouble == TROUBLE_MISSING ? no_table(table, err) : rc;
-	attempt = 0;
+		return rc;
 	do {
 		hbase_status_release(s);
 		rc = hbase_status(h, s, &why, err);

@@ -17,6 +17,17 @@ int live_tables_open(struct hbase **out, const struct arguments *a, struct error
 /* Call hbase_tables. Returns RC_CONFIG if the master rejects the regular expression. */
 int live_tables_read(struct hbase *h, const char *regex, struct hbase_tables *out,
 		     struct error *err);
+/*
+ * Read the attributes of an enabled table. *denied is true if the user may read the table, but not
+ * its attributes. *exists is false if there is no such table.
+ */
+int live_tables_read_one(struct hbase *h, const char *table, struct description *out,
+			 struct arena *a, bool *exists, bool *denied, struct error *err);
+/* Report that the cluster has no such table. Returns RC_CONFIG. */
+int live_tables_missing(const char *table, struct error *err);
+/* Read the regions of a table, even if they have a gap. Release *r whatever the result. */
+int live_tables_places(struct hbase *h, const char *table, struct hbase_regions *r,
+		       struct error *err);
 /* Read the attributes and the state of a table. */
 int live_tables_describe(struct hbase *h, const char *table, struct description *out,
 			 enum hbase_table_state *state, struct arena *a, struct error *err);

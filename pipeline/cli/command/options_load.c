@@ -219,6 +219,8 @@ const struct cli_option options_load[] = {
 	 .help = "the table, if the job has several"},
 	{"table", 0, "TABLE", "watch", take_text, AT(table),
 	 .help = "the table, as `tables` prints it"},
+	{"table", 0, "TABLE", "init", take_text, AT(table),
+	 .help = "make a job for this table of --hbase, or the name of the table in the job"},
 	{"region", 0, "I|I-J", "reduce", take_regions, 0,
 	 .help = "reduce these regions of the table, counted from 0", .without = "share"},
 	{"share", 0, "K/N", "reduce", take_share, AT(share),

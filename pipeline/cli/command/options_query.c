@@ -9,7 +9,7 @@
 #include "cli/reports.h"
 
 #define ANSWERS "get scan"
-#define OFFLINE "get scan verify"
+#define OFFLINE "get scan verify init"
 
 /* Reads a key in \xHH form. */
 static int take_key(const struct cli_option *o, const char *text, void *slot, struct error *err)

@@ -29,6 +29,8 @@ const struct cli_option options_regions[] = {
 	{"hbase", 0, "HOST[:PORT],...", "tables regions describe drop watch", take_text, AT(hbase),
 	 .help = "the cluster: its masters (port 16000) or zk:HOST[:PORT],...[/PARENT]; the chapter "
 	 "hbase of the guide lists all forms"},
+	{"hbase", 0, "HOST[:PORT],...", "init", take_text, AT(hbase),
+	 .help = "make a job for the live table of --table, from a sample of its rows"},
 	{"hbase", 0, "HOST[:PORT],...", "apply", take_text, AT(hbase),
 	 .help = "masters (port 16000) or region servers (HBase 2.5 or later); apply uses the "
 	 "first one that answers. With zk:HOST[:PORT],...[/PARENT], apply finds the masters "

@@ -5,31 +5,12 @@
 #include "ddl.h"
 #include "mem.h"
 #include "hbase.h"
+#include "live_tables.h"
 #include "scan_desk.h"
 #include "bytes.h"
 
 #define REGIONS_MOST 8 /* most regions to sample */
 #define ROWS_MOST    4
-
-/* Sets *denied if the user may read the table, but not its description. */
-static int describe(const struct scan_desk *d, struct description *out, struct arena *a,
-		    bool *exists, bool *denied, struct error *err)
-{
-	const char *table = d->table->schema.name;
-	struct hbase_failure why;
-	unsigned attempt = 0;
-	int rc;
-
-	do {
-		rc = hbase_describe(d->hbase, table, out, a, exists, &why, err);
-		*denied = rc && strcmp(why.name, "AccessDeniedException") == 0;
-		if (*denied)
-			*exists = true;
-		if (*denied || (rc == RC_OK && *exists))
-			rc = precheck_enabled(d->hbase, table, &why, err);
-	} while (rc && hbase_retry(&why, &attempt, err));
-	return rc;
-}
 
 static bool is_of_job(const struct scan_desk *d, const char *family)
 {
@@ -92,7 +73,7 @@ int scan_live_check(struct scan_desk *d, struct error *err)
 	struct arena a = {0};
 	struct description have;
 	bool exists = false, denied = false;
-	int rc = describe(d, &have, &a, &exists, &denied, err);
+	int rc = live_tables_read_one(d->hbase, table, &have, &a, &exists, &denied, err);
 
 	if (rc == RC_OK && !exists)
 		rc = error_set(err, RC_CONFIG,

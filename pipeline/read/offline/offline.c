@@ -139,6 +139,8 @@ static int read_table(struct offline *o, bool is_snapshot, struct error *err)
 		rc = offline_order_regions(o, err);
 	if (rc == RC_OK)
 		rc = take_families(o, err);
+	o->out->nregions = o->nregions;
+	o->out->description = arena_dup(o->a, &o->description, sizeof o->description);
 	return rc ? rc : offline_list_files(o, err);
 }
 
