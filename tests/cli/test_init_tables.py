@@ -61,6 +61,11 @@ def test_unknown_bytes_are_bytes(saltmill, tmp_path):
     assert "is unknown" in r.stderr
 
 
+def test_one_row(saltmill, tmp_path):
+    r = made(saltmill, tmp_path, [b"\x00\x01only"])
+    assert r.returncode == 3 and "only 1 rows were sampled" in r.stderr
+
+
 def test_values_cannot_write_lines_of_the_job(saltmill, tmp_path):
     r = made(saltmill, tmp_path, [b"a\n  b: [%03d" % i for i in range(50)], [b"x\ny: {" for _ in range(50)])
     assert r.returncode in (0, 3)

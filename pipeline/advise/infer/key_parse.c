@@ -103,7 +103,7 @@ static double tag_points(const struct key_anchor *a, size_t column)
 static void find_constants(struct parse_place *at)
 {
 	const struct key_anchor *a = at->p->anchors[at->anchor];
-	size_t most = anchor_same(a, at->column);
+	size_t most = a->n > 1 ? anchor_same(a, at->column) : 0; /* one key shows no constants */
 
 	for (size_t len = 1; len <= most; len++)
 		take_fixed(at, &(struct guess){.kind = GUESS_CONST,
