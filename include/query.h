@@ -5,6 +5,7 @@
  *   published_open, query_open(p.families, ...), published_release    HFiles of published loads
  *   offline_open, query_open(p.families, ...), published_release      store files of HBase
  *   live_open, live_next*, live_explain, live_close                   a live table
+ *   diff_run                                                          two of these
  *
  * The rules are those of HBase 2.6 (pipeline/read/query/README.md). Answers of any size are
  * possible, because the query streams cells. The scan needs memory for one block of each open file,
@@ -231,6 +232,12 @@ int published_open(struct published *out, const struct table *table, const char 
 /* Set the families of `out` to those of a job's table, as published_open does. */
 int published_families(struct published *out, const struct table *table, bool of_files,
 		       struct error *err);
+/*
+ * Append the files of table `name` in the load `dir`. `rank` is the age_rank of the files. The
+ * families of `p` must have all families of the table.
+ */
+int published_add_load(struct published *p, const char *name, const char *dir, uint64_t rank,
+		       struct error *err);
 void published_release(struct published *p);
 
 /*
@@ -259,6 +266,13 @@ struct offline_place {
  * are not supported (NEW_VERSION_BEHAVIOR, MOB).
  */
 int offline_open(struct published *out, const struct offline_place *place, struct error *err);
+/*
+ * Find the files of a table in published loads as published_open does, but without a job. The
+ * families are those of the newest load's create.rb. `table` may be NULL if the loads have one
+ * table. Returns RC_CONFIG if they have several.
+ */
+int offline_open_loads(struct published *out, const char *table, const char *const *dirs,
+		       size_t ndirs, struct error *err);
 /*
  * Keep only the families of `table`. The listener gets a sentence for each other family. Families of
  * OFFLINE_HFILES get the rules of `table`. Returns RC_CONFIG if a family of `table` is missing.
@@ -351,5 +365,47 @@ struct live_explained {
  * mem_free.
  */
 void live_explain(struct live_scan *s, struct live_explained *out);
+
+/* --- diff: compare the cells of two tables (pipeline/read/diff) --- */
+
+/* A table to compare: files, or a live table. */
+struct diff_side {
+	const struct published *files; /* of a live table, only the names of its families */
+	struct hbase *hbase;	       /* NULL means files */
+	const char *table;	       /* name of the live table */
+};
+
+/* The first two are cells whose row, column, timestamp and type only one side has. */
+enum diff_kind { DIFF_ONLY_A, DIFF_ONLY_B, DIFF_VALUE, DIFF_TAGS };
+struct differing_cell {
+	enum diff_kind kind;
+	struct cell a, b; /* the side without the cell has {0} */
+};
+
+struct diff_options {
+	/* `raw`, `versions`, `now_ms` and the time range apply to both sides, and start and stop */
+	const struct query *query;
+	size_t shown; /* most cells of `first` */
+	unsigned threads;
+	struct progress *progress; /* may be NULL */
+	struct listener listener;  /* as in struct live_options */
+};
+
+struct diff_result {
+	uint64_t rows[2], cells[2]; /* of A and B */
+	uint64_t differing_rows, count[DIFF_TAGS + 1];
+	struct differing_cell *first; /* the first differing cells, in the order of the table */
+	size_t nfirst;
+	struct arena arena; /* has the bytes of `first` */
+};
+
+/*
+ * Compare all cells of two tables, in one pass over each. Both sides must have the same order, which
+ * is that of a scan. Values are compared, and tags too if no side is live. The result is the same
+ * for every number of threads. Memory is a block for each open file and thread, and `shown` cells
+ * for each of 4 * threads key ranges. Release *out with arena_release in any case.
+ */
+int diff_run(struct diff_result *out, const struct diff_side side[2], const struct diff_options *o,
+	     struct error *err);
 
 #endif

@@ -18,6 +18,7 @@
 #include "publish.h"
 #include "key.h"
 #include "first_rows.h"
+#include "query.h"
 
 /* Append rows, cells, regions with their sizes as bars, rejects by reason, and times. */
 void report_text(struct buf *out, const struct load_result *r, const char *output_dir);
@@ -294,5 +295,16 @@ int look_report_text(struct buf *out, const struct job *job, const struct look *
 extern const struct form checked_form;
 int look_report_json(struct buf *out, const struct job *job, const struct look *l,
 		     struct error *err);
+
+/*
+ * --- the report of `saltmill diff` ---
+ */
+
+/* Return true if the tables have no difference. */
+bool diff_is_equal(const struct diff_result *r);
+/* Append the first differing cells, then the counts. */
+void diff_report_text(struct buf *out, const struct diff_result *r);
+extern const struct form diff_form;
+void diff_report_json(struct buf *out, const struct diff_result *r, const char *const place[2]);
 
 #endif

@@ -26,7 +26,7 @@ VARYING = re.compile(r"^(\d+\.\d\d s \(read )|(asked +\S+ at )")
 ELSEWHERE = [
     (r"^saltmill apply --state|^saltmill stream .*--apply", "kafka/test_apply_stream"),
     (r"^saltmill .*--hbase", "hbase/test_session"),
-    (r"^saltmill .*(--table-dir|--snapshot)", "hbase/test_offline"),
+    (r"^saltmill .*(--table-dir|--snapshot|/\.hbase-snapshot/)", "hbase/test_offline"),
     (r"webhdfs://|hdfs://", "hbase/test_hdfs"),
     (r"^saltmill (load|stream|loads|status|seek|plan|drift|replay|check) .*(--state|clicks.yaml|orders.yaml|--rejects)",
      "kafka/test_session"),

@@ -114,6 +114,8 @@ CASES = [
     ("verify", "F/broken", 1, {}),
     ("verify", "F/nothing", 1, {}),
     ("verify", "", 2, {}),
+    ("diff", "F/load F/nothing", 1, {}),
+    ("diff", "F/load", 2, {"found": "1 operand"}),
     ("report", "F/nothing", 1, {}),
     ("report", "", 2, {}),
     ("key", "encode F/job.yaml id=x", 2, {"found": "`x`"}),

@@ -110,6 +110,11 @@ def files(seen, f):
     shutil.copytree(f / "load", f / "broken")
     (f / "broken" / "rejects.jsonl").write_text("")
     seen.told("verify", "verify", f / "broken", status=(1,))
+    changed = f / "changed.csv"
+    changed.write_bytes((f / "in.csv").read_bytes() + b"1,1500000000,new,u\n2,1500000000,new,u\n")
+    assert run("load", f / "job.yaml", changed, "-o", f / "changed", "--max-rejects", "9").returncode in (0, 3)
+    seen.told("diff", "diff", f / "load", f / "changed", "--table", "t")
+    seen.told("diff", "diff", f / "changed", f / "load", "--table", "t")
     hfile = next((f / "load" / "t" / "hfiles" / "g").iterdir())
     seen.told("inspect", "inspect", hfile, next((f / "load" / "t" / "hfiles" / "f").iterdir()), "--cells", "--blocks")
     (f / "no.hfile").write_text("none")
@@ -293,6 +298,7 @@ ELSEWHERE = {
     "state-topic": {"unnamed", "id", "topics[].id"},
     "state-status": {"parked"},
     "watch": {"hot"} | {"hot." + k for k in ("of", "reason", "name", "share", "region", "start", "end", "server", "advice")},  # test_watch.py
+    "diff": {"first[].tags_a", "first[].tags_b"},  # test_diff has tags
     "inspect": {"[].cells[].mvcc", "[].cells[].tags", "[].cells[].tags[].type", "[].cells[].tags[].value"},
 }
 

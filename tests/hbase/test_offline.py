@@ -2,6 +2,7 @@
 cli/test_offline.py damages such folders.
 """
 
+import json
 import subprocess
 import time
 
@@ -27,6 +28,29 @@ def table(hbase, tmp_path, request):
     t.shell("compaction_switch true")
 
 
+def diff(saltmill, status, *args):
+    done = subprocess.run([saltmill, "diff", *map(str, args), "--json"], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def compare_with_live(hbase, saltmill, table):
+    """A snapshot equals its live clone, all cells and the visible cells, until the clone gets one more cell."""
+    snapshot, clone = hbase.folder / "data" / "root" / ".hbase-snapshot" / f"{table.name}_s", table.name + "_s_clone"
+    table.shell(f"clone_snapshot '{table.name}_s', '{clone}'")
+    visible = diff(saltmill, 0, snapshot, f"hbase://{hbase.master}/{clone}")
+    stored = diff(saltmill, 0, snapshot, "--hbase", hbase.master, "--table", clone, "--raw")
+    assert 200 < visible["cells_a"] == visible["cells_b"] < stored["cells_a"] == stored["cells_b"]
+    table.shell(f"put '{clone}', 'r0250x', 'f:new', 'v', {table.now}")
+    for how in ([], ["--raw"]):
+        told = diff(saltmill, 3, snapshot, f"hbase://{hbase.master}/{clone}", *how)
+        assert told["first"] == [{"difference": "only_in_b", "row": "r0250x", "family": "f", "qualifier": "new",
+                                  "timestamp": table.now, "type": "Put", "value_b": "v"}]
+    told = diff(saltmill, 3, f"hbase://{hbase.master}/{clone}", f"hbase://{hbase.master}/{table.name}_c", "--start", "r0250")
+    assert (told["only_in_a"], told["only_in_b"], told["other_value"]) == (1, 0, 0)
+    drop(hbase, table.folder, clone)
+
+
 def test_split_snapshot_and_clone(hbase, saltmill, table):
     """A region is split, and a snapshot is taken. Then the table changes, and a major compaction archives files."""
     name, root = table.name, hbase.folder / "data" / "root"
@@ -39,6 +63,7 @@ def test_split_snapshot_and_clone(hbase, saltmill, table):
     table.shell(f"snapshot '{name}', '{name}_s'", f"clone_snapshot '{name}_s', '{name}_c'")
     cloned = answers_of(hbase, name + "_c")
     compare(cloned, saltmill, "--table-dir", folder_of(hbase, name + "_c"))
+    compare_with_live(hbase, saltmill, table)
     table.rounds(1)
     table.shell("compaction_switch true", f"major_compact '{name}'")
     compare(answers_of(hbase, name), saltmill, "--table-dir", folder_of(hbase, name))
@@ -85,5 +110,5 @@ def test_the_chapter(hbase, saltmill, flights_csv, tmp_path):
     root.symlink_to(hbase.folder / "data" / "root")
     reader.text = reader.text.replace(" hdfs://nn1/hbase/", " /hbase/").replace(" --hdfs-user hbase", "")
     reader.text = reader.text.replace(" /hbase/", f" {root}/")
-    assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan"]
+    assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "diff", "diff", "scan"]
     drop(hbase, tmp_path, "flights")

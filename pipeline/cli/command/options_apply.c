@@ -99,6 +99,8 @@ const struct cli_option options_apply[] = {
 	 AT(user),
 	 .help = "the HBase user (default: $HADOOP_USER_NAME, or the user who runs saltmill)",
 	 .with = "apply hbase"},
+	{"user", 0, "NAME", "diff", take_text, AT(user),
+	 .help = "the HBase user (default: $HADOOP_USER_NAME, or the user who runs saltmill)"},
 	{"upload", 0, "URI", "apply stream", take_text, AT(upload),
 	 .help = "upload the files to this folder: hdfs://..., webhdfs://... or /PATH (default: "
                  "the "

@@ -10,22 +10,28 @@
 #include "cli/progress_text.h"
 #include "state.h"
 
-static const struct form *const forms[] = {
-	&manifest_form,	  &reject_form,		&load_form,
-	&verify_form,	  &apply_form,		&failure_form,
-	&plan_form,	  &settings_form,	&lint_form,
-	&checked_form,	  &design_form,		&compare_form,
-	&drift_form,	  &status_form,		&loads_form,
-	&seek_form,	  &stream_form,		&applied_form,
-	&inspect_form,	  &split_form,		&ddl_form,
-	&tables_form,	  &regions_form,	&description_form,
-	&dropped_form,	  &watch_form,		&version_form,
-	&key_form,	  &ranges_form_json,	&rows_form,
-	&decoded_form,	  &map_report_form,	&map_totals_form,
-	&digest_form,	  &inputs_form,		&reduce_report_form,
-	&state_load_form, &state_topics_form,	&state_checkpoint_form,
-	&state_note_form, &state_applying_form, &ledger_form,
-	&ledger_line_form};
+static const struct form *const forms[] = {&manifest_form,	&reject_form,
+					   &load_form,		&verify_form,
+					   &diff_form,		&apply_form,
+					   &failure_form,	&plan_form,
+					   &settings_form,	&lint_form,
+					   &checked_form,	&design_form,
+					   &compare_form,	&drift_form,
+					   &status_form,	&loads_form,
+					   &seek_form,		&stream_form,
+					   &applied_form,	&inspect_form,
+					   &split_form,		&ddl_form,
+					   &tables_form,	&regions_form,
+					   &description_form,	&dropped_form,
+					   &watch_form,		&version_form,
+					   &key_form,		&ranges_form_json,
+					   &rows_form,		&decoded_form,
+					   &map_report_form,	&map_totals_form,
+					   &digest_form,	&inputs_form,
+					   &reduce_report_form, &state_load_form,
+					   &state_topics_form,	&state_checkpoint_form,
+					   &state_note_form,	&state_applying_form,
+					   &ledger_form,	&ledger_line_form};
 #define NFORMS (sizeof forms / sizeof *forms)
 
 void schemas_list(struct buf *out)

@@ -84,7 +84,7 @@ static int by_name(const void *a, const void *b)
 			 ((const struct query_family *)b)->name);
 }
 
-static int take_families(struct offline *o, struct error *err)
+int offline_take_families(struct offline *o, struct error *err)
 {
 	const struct description *d = &o->description;
 	struct published *p = o->out;
@@ -138,7 +138,7 @@ static int read_table(struct offline *o, bool is_snapshot, struct error *err)
 	if (rc == RC_OK)
 		rc = offline_order_regions(o, err);
 	if (rc == RC_OK)
-		rc = take_families(o, err);
+		rc = offline_take_families(o, err);
 	o->out->nregions = o->nregions;
 	o->out->description = arena_dup(o->a, &o->description, sizeof o->description);
 	return rc ? rc : offline_list_files(o, err);

@@ -42,6 +42,9 @@ int offline_read_descriptor(struct offline *o, const char *dir, struct error *er
 /* Append a file to `*text`. Returns RC_DATA if it is empty. */
 int offline_read_file(struct offline *o, const char *path, struct buf *text, struct error *err);
 
+/* Make the families of o->out from the descriptor. */
+int offline_take_families(struct offline *o, struct error *err);
+
 /*
  * Drop regions that later regions replace, and check that the other regions have all row keys.
  * Returns RC_DATA if regions have gaps or overlap.

@@ -76,9 +76,8 @@ static char *path_in(struct arena *a, const char *dir, const char *name)
 	return path;
 }
 
-/* Append the files of one load. */
-static int add_load(struct published *p, const struct table *table, const char *dir, uint64_t rank,
-		    struct error *err)
+int published_add_load(struct published *p, const char *name, const char *dir, uint64_t rank,
+		       struct error *err)
 {
 	struct manifest m;
 	struct arena *a = &p->arena;
@@ -86,13 +85,13 @@ static int add_load(struct published *p, const struct table *table, const char *
 
 	if (rc)
 		return rc;
-	const struct manifest_table *t = find_table(&m, table->name);
+	const struct manifest_table *t = find_table(&m, name);
 	if (!t)
 		return error_set(
 			err, RC_DATA,
 			"%s: found no table %s in the load, expected a load of this job; check "
 			"the order of JOB and DIR",
-			dir, table->name);
+			dir, name);
 	struct query_file *files = arena_alloc(a, (p->nfiles + t->nfiles + 1) * sizeof *files);
 	if (p->nfiles)
 		memcpy(files, p->files, p->nfiles * sizeof *files);
@@ -136,7 +135,7 @@ int published_open(struct published *out, const struct table *table, const char 
 	*out = (struct published){0};
 	int rc = published_families(out, table, ndirs > 0, err);
 	for (size_t i = 0; rc == RC_OK && i < ndirs; i++)
-		rc = add_load(out, table, dirs[i], i, err);
+		rc = published_add_load(out, table->name, dirs[i], i, err);
 	if (rc)
 		published_release(out);
 	return rc;

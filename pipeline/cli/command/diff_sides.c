@@ -1,0 +1,142 @@
+/* diff_sides.c - see diff_sides.h */
+#include "diff_sides.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "live_tables.h"
+#include "load_dirs.h"
+#include "mem.h"
+#include "storage.h"
+
+#define LIVE "hbase://"
+
+static int by_name(const void *a, const void *b)
+{
+	return bytes_cmp(((const struct query_family *)a)->name,
+			 ((const struct query_family *)b)->name);
+}
+
+/* Lists the families of the live table. Its servers apply their rules. */
+static int take_families(struct diff_table *t, struct error *err)
+{
+	struct published *p = &t->files;
+	struct description d = {0};
+	enum hbase_table_state state;
+	int rc = live_tables_describe(t->hbase, t->table, &d, &state, &p->arena, err);
+
+	if (rc)
+		return rc;
+	p->families = arena_alloc(&p->arena, (d.nfamilies + 1) * sizeof *p->families);
+	for (size_t i = 0; i < d.nfamilies; i++)
+		p->families[p->nfamilies++] =
+			(struct query_family){.name = bytes_str(d.families[i].name)};
+	qsort(p->families, p->nfamilies, sizeof *p->families, by_name);
+	return RC_OK;
+}
+
+static int open_live(struct diff_table *t, const char *servers, const char *table,
+		     const struct arguments *a, struct error *err)
+{
+	struct hbase_failure why;
+	int rc = hbase_open(&t->hbase, servers, a->user, &why, err);
+
+	t->table = mem_strdup(table);
+	return rc ? rc : take_families(t, err);
+}
+
+/* Opens hbase://SERVERS/TABLE. */
+static int open_live_uri(struct diff_table *t, const char *uri, const struct arguments *a,
+			 struct error *err)
+{
+	const char *servers = uri + strlen(LIVE), *slash = strrchr(servers, '/');
+
+	if (!slash || slash == servers || !slash[1])
+		return error_set(err, RC_CONFIG,
+				 "%s: found no table, expected hbase://HOST[:PORT],.../TABLE", uri);
+	char *text = mem_format("%.*s", (int)(slash - servers), servers);
+	int rc = open_live(t, text, slash + 1, a, err);
+	mem_free(text);
+	return rc;
+}
+
+static int open_loads(struct diff_table *t, const char *dir, const struct arguments *a,
+		      struct error *err)
+{
+	struct load_dirs dirs = {0};
+	int rc = load_dirs_add(&dirs, dir, err);
+
+	if (rc == RC_OK && dirs.n == 0)
+		rc = error_set(err, RC_DATA, "%s: found no published load", dir);
+	if (rc == RC_OK)
+		rc = offline_open_loads(&t->files, a->table, (const char *const *)dirs.path, dirs.n,
+					err);
+	load_dirs_release(&dirs);
+	return rc;
+}
+
+/* Finds out what a folder without a load is, by its path and its content. */
+static int judge(struct offline_place *place, struct error *err)
+{
+	struct storage *storage;
+	struct storage_info info;
+	int rc = storage_open(&storage, place->uri, place->storage, err);
+
+	if (rc)
+		return rc;
+	char *path = mem_format("%s/.tabledesc", storage_path(storage));
+	rc = storage_stat(storage, path, &info, err);
+	if (rc == RC_OK)
+		place->kind = strstr(place->uri, "/.hbase-snapshot/") ? OFFLINE_SNAPSHOT
+			      : info.kind == STORAGE_FOLDER	      ? OFFLINE_TABLE
+								      : OFFLINE_HFILES;
+	mem_free(path);
+	storage_close(storage);
+	return rc;
+}
+
+static int open_side(struct diff_table *t, const char *uri, const struct arguments *a,
+		     struct error *err)
+{
+	struct offline_place place = {.uri = uri, .storage = &a->place};
+	enum load_dirs_kind kind = LOAD_DIRS_OTHER;
+
+	t->place = mem_strdup(uri);
+	if (strncmp(uri, LIVE, strlen(LIVE)) == 0)
+		return open_live_uri(t, uri, a, err);
+	int rc = storage_is_remote(uri) ? RC_OK : load_dirs_judge(uri, &kind, err);
+	if (rc == RC_OK && kind != LOAD_DIRS_OTHER)
+		return open_loads(t, uri, a, err);
+	if (rc == RC_OK)
+		rc = judge(&place, err);
+	return rc ? rc : offline_open(&t->files, &place, err);
+}
+
+int diff_sides_open(struct diff_table side[2], const struct arguments *a, struct error *err)
+{
+	int rc = RC_OK;
+
+	if (a->noperands + (a->hbase != NULL) != 2)
+		return error_set(err, RC_CONFIG,
+				 "found %zu operand%s%s, expected two tables, or one and `--hbase "
+				 "HOST[:PORT],... --table TABLE`",
+				 a->noperands, a->noperands == 1 ? "" : "s",
+				 a->hbase ? " and --hbase" : "");
+	for (size_t i = 0; rc == RC_OK && i < a->noperands; i++)
+		rc = open_side(&side[i], a->operand[i], a, err);
+	if (rc == RC_OK && a->hbase) {
+		side[1].place = mem_format(LIVE "%s/%s", a->hbase, a->table);
+		rc = open_live(&side[1], a->hbase, a->table, a, err);
+	}
+	return rc;
+}
+
+void diff_sides_release(struct diff_table side[2])
+{
+	for (unsigned s = 0; s < 2; s++) {
+		published_release(&side[s].files);
+		hbase_close(side[s].hbase);
+		mem_free(side[s].table);
+		mem_free(side[s].place);
+	}
+}
