@@ -8,6 +8,7 @@
  */
 #include "disk.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -268,6 +269,38 @@ void disk_path(const struct inode *n, char out[DISK_PATH])
 
 /* --- power --- */
 
+/* Return the end of a word of the text, chosen by chance. */
+static size_t some_word_end(const uint8_t *text, size_t size)
+{
+	size_t at = sim_below(size + 1);
+
+	while (at < size && isalnum(text[at]))
+		at++;
+	return at;
+}
+
+/*
+ * The disk has the first bytes of a small file and, from the first difference or from any byte, the
+ * bytes of an earlier state. Its size is that of either, or ends after a word, as a shorter state
+ * of a text may.
+ */
+static void tear(struct inode *n, const uint8_t *old, size_t old_size)
+{
+	size_t least = shorter(n->size, old_size), at = 0;
+
+	while (at < least && n->data[at] == old[at])
+		at++;
+	at = sim_below(2) ? at + 1 : sim_below(n->size + 1);
+	if (old_size > n->size)
+		disk_resize(n, old_size);
+	if (at < old_size)
+		memcpy(n->data + at, old + at, old_size - at);
+	uint64_t draw = sim_below(3);
+	disk_resize(n, draw == 0   ? old_size
+		       : draw == 1 ? n->size
+				   : some_word_end(n->data, n->size));
+}
+
 static void lose_bytes(struct inode *n)
 {
 	put_lost(n, n->data, n->size);
@@ -285,8 +318,12 @@ static void lose_bytes(struct inode *n)
 
 		for (uint64_t back = sim_below((uint64_t)n->nversions); back; back--)
 			v = v->next;
-		disk_resize(n, v->size);
-		memcpy(n->data, v->data, v->size);
+		if (draw % 2) {
+			tear(n, v->data, v->size);
+		} else {
+			disk_resize(n, v->size);
+			memcpy(n->data, v->data, v->size);
+		}
 	} else if (draw & 1) { /* nothing did */
 		disk_resize(n, old_size);
 		if (old_size)

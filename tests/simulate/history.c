@@ -33,7 +33,8 @@ enum mode { MODE_STREAM, MODE_APPLY, MODE_FOLLOW, MODE_SHARE, MODE_SHARE_APPLY, 
 
 struct plan {
 	enum mode mode;
-	int partitions, threads, memory_mib, keep, regions;
+	int partitions, threads, memory_mib, regions;
+	int keep; /* one more than the number of --keep, or 0 for all loads */
 	bool group;
 	int roll_rows, roll_s;
 };
@@ -176,7 +177,7 @@ static void draw_plan(void)
 			     .partitions = 1 + (int)sim_below(4),
 			     .threads = 1 + (int)sim_below(3),
 			     .memory_mib = 16 << sim_below(2),
-			     .keep = (int)sim_below(3),
+			     .keep = (int)sim_below(4),
 			     .regions = (int)sim_below(4),
 			     .group = sim_below(2),
 			     .roll_rows = rolls[sim_below(5)],
@@ -322,7 +323,7 @@ static void cast(void)
 {
 	snprintf(memory_text, sizeof memory_text, "%dM", plan.memory_mib);
 	snprintf(threads_text, sizeof threads_text, "%d", plan.threads);
-	snprintf(keep_text, sizeof keep_text, "%d", plan.keep);
+	snprintf(keep_text, sizeof keep_text, "%d", plan.keep - 1);
 	nroles = 1;
 	cast_stream(&roles[0], plan.mode == MODE_APPLY || plan.mode == MODE_SHARE_APPLY);
 	if (plan.mode == MODE_FOLLOW)
@@ -424,11 +425,13 @@ static void storm(void)
 					    "/loads", "published",
 					    "handed", "saltmill-apply"};
 	const char *word = words[sim_below(sizeof words / sizeof *words)];
+	struct sim_aim again = draw_aim(word);
+	bool same = sim_below(2); /* true if the runs crash at the same place */
 
 	for (int n = 1 + (int)sim_below(STORM_KILLS); n > 0; n--) {
 		start_missing(true);
 		W->wake_step = 0;
-		W->aim = draw_aim(word);
+		W->aim = same ? again : draw_aim(word);
 		sim_direct(W->now + 3 * SIM_S);
 		W->aim.left = 0;
 		check_progress();
