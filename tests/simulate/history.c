@@ -429,10 +429,11 @@ static void storm(void)
 	bool same = sim_below(2); /* true if the runs crash at the same place */
 
 	for (int n = 1 + (int)sim_below(STORM_KILLS); n > 0; n--) {
+		produce(5); /* a run without work does nothing to crash at */
 		start_missing(true);
 		W->wake_step = 0;
 		W->aim = same ? again : draw_aim(word);
-		sim_direct(W->now + 3 * SIM_S);
+		sim_direct(W->now + (*word ? 15 : 3) * SIM_S);
 		W->aim.left = 0;
 		check_progress();
 		if (sim_below(2) == 0)
