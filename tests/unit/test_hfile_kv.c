@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "pipeline/hfile/bloom.h"
+#include "pipeline/hfile/bloom_bits.h"
 #include "pipeline/hfile/compress.h"
 #include "pipeline/hfile/index.h"
 #include "pipeline/hfile/kv.h"
@@ -45,6 +46,10 @@ static void bloom_hash(void **state)
 	}
 	for (uint32_t i = 0; i < 7; i++)
 		assert_int_equal(hfile_bloom_bit(0x225648c5, 0x45432fb5, i, 8 * 32768), bits[i]);
+	/* the vectors of Bob Jenkins' lookup3.c, driver5 */
+	struct bytes score = bytes_str("Four score and seven years ago");
+	assert_int_equal(hfile_bloom_jenkins(score, 0), 0x17770551);
+	assert_int_equal(hfile_bloom_jenkins(score, 1), 0xcd628161);
 	/* |INT_MIN mod B|, which overflows in 32 signed bits */
 	assert_int_equal(hfile_bloom_bit(0x80000000, 0, 0, 1000), 2147483648u % 1000);
 }

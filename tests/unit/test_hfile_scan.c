@@ -59,6 +59,9 @@ static int cell_order(const void *a, const void *b)
 /* Rows of few letters share prefixes. Every 40th cell has the key of the cell before. */
 static void make_cells(struct cells *c, size_t count, uint64_t seed)
 {
+	static uint8_t puts_alike[40];
+
+	memset(puts_alike, CELL_PUT, sizeof puts_alike);
 	*c = (struct cells){.cell = mem_calloc(count, sizeof *c->cell), .count = count};
 	for (size_t i = 0; i < count; i++) {
 		struct cell *k = &c->cell[i];
@@ -68,6 +71,8 @@ static void make_cells(struct cells *c, size_t count, uint64_t seed)
 		k->value = random_bytes(c, &seed, 0, i % 200 == 0 ? 5000 : VALUE_MAX, 256);
 		if (next_random(&seed) % 3 == 0)
 			k->value.len = k->value.len < 2 ? k->value.len : 2;
+		else if (i % 4 == 0) /* these bytes look like the time and the type of a Put */
+			k->value = bytes_of(puts_alike, sizeof puts_alike);
 		k->ts = (int64_t)(next_random(&seed) >> (1 + next_random(&seed) % 60));
 		if (k->ts == INT64_MAX)
 			k->ts--;

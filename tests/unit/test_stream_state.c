@@ -84,8 +84,16 @@ static void test_load_after_load(void **state)
 	assert_string_equal(l[2].name, "00000003");
 	assert_true(l[2].ranges[0].start == 20 && l[2].read == 10 && l[2].rejected == 1);
 	assert_false(l[1].handed);
+	struct state *reader;
+	enum state_mark mark;
+	assert_int_equal(state_open(&reader, *state, false, &err), 0);
 	assert_int_equal(state_hand_over(s, "00000002", NULL, &err), 0);
 	assert_int_equal(state_hand_over(s, "00000002", NULL, &err), 0);
+	/* a process that read the state before the mark keeps the mark */
+	assert_int_equal(state_hand_over(reader, "00000002", "cluster", &err), 0);
+	assert_int_equal(state_mark_of(*state, "00000002", &mark, &err), 0);
+	assert_int_equal(mark, STATE_MARKED_BY_HAND);
+	state_close(reader);
 	assert_int_equal(state_hand_over(s, "00000009", NULL, &err), RC_CONFIG);
 	state_close(s);
 	s = open_state(*state);
