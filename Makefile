@@ -269,6 +269,11 @@ kills: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/hbase/kills.py $(ARGS)
 
+## kills-s3: kill loads into S3 at 100 random moments, with lost and slow answers [N=100]
+kills-s3: deps
+	@$(SUB) all
+	@SALTMILL_S3_KILLS=$(or $(N),100) $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q -n 2 tests/cli/test_s3_output.py -k killed
+
 ## demo: load 336,776 real flights and show the result
 demo:
 	@echo '$$ tests/deps.sh demo'; tests/deps.sh demo
@@ -316,7 +321,7 @@ hbase | base splitter | rpc(hbase filter)
 model | base splitter hbase | encoding(encoding) question(question) job(event job) field(digits field) key(key)
 hfile | base | hfile(hfile)
 storage | base | storage(storage)
-input | base model | files(source input s3_object transcode magic block_codec) csv(csv marks) json(json json_paths json_walk) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
+input | base model storage | files(source input object transcode magic block_codec) csv(csv marks) json(json json_paths json_walk) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
 sort | base splitter | sort(sorter)
 publish | base splitter model storage hfile input sort | staging(publish half_reports) verify()
 load | base splitter model hbase storage hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
@@ -332,12 +337,12 @@ endef
 define LIBRARIES
 bzlib.h: input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c model/job/section_map.c
-curl/curl.h: base/late_curl.c input/files/s3_object.c input/kafka/broker_link.c input/kafka/registry.c storage/webhdfs.h
+curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c storage/s3.h storage/webhdfs.h
 gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c
 gssapi/gssapi_ext.h: base/late_gssapi_krb5.c base/login.c
 iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c advise/init/raw_lines.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c
-jansson.h: base/form_read.c base/form_seal.h storage/webhdfs_answers.c cli/command/cmd_key.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry_schemas.c advise/init/json_forms.c advise/init/json_rows.c advise/init/prove_json.c model/job/json_schema.c
+jansson.h: base/form_read.c base/form_seal.h storage/s3_metadata.c storage/webhdfs_answers.c cli/command/cmd_key.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry_schemas.c advise/init/json_forms.c advise/init/json_rows.c advise/init/prove_json.c model/job/json_schema.c
 libdeflate.h: hfile/compress.c input/files/block_codec.c input/files/input.c cli/command/cmd_version.c
 librdkafka/rdkafka.h: base/late_rdkafka.c input/kafka/kafka_client.h
 lz4.h: cli/command/cmd_version.c hfile/compress.c
@@ -406,4 +411,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: lib abi abi-write spark-versions predictions tables simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: kills-s3 lib abi abi-write spark-versions predictions tables simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

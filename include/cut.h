@@ -30,6 +30,8 @@ struct cut_table {
 	/* contains one folder for each family; the caller makes these folders */
 	const char *hfiles_dir;
 	struct storage *to; /* the storage of hfiles_dir; NULL means this machine */
+	/* a folder of this machine for files before their upload to `to`; NULL: write in `to` */
+	const char *local_dir;
 	int64_t created_ms; /* creation time in the files, in ms */
 	/* all records of the table, needed for rows that are too large to gather */
 	struct sorter *rows;

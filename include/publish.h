@@ -52,6 +52,8 @@ int staging_open_at(struct staging **out, const char *dir, const struct storage_
 const char *staging_path(const struct staging *s);
 struct storage *staging_storage(const struct staging *s);
 bool staging_is_remote(const struct staging *s);
+/* Return the folder within DIR for all files but the manifest (manifest.folder), or NULL if none. */
+const char *staging_folder(const struct staging *s);
 /*
  * Sync the name of the sibling, so that the folder survives a power loss. Its content needs no
  * sync.
@@ -279,6 +281,11 @@ struct manifest_digests {
 	uint8_t manifest[16]; /* XXH3-128 of all bytes of manifest.json except these 32 digits */
 };
 struct manifest {
+	/*
+	 * The folder, relative to the manifest, that has the files of a load in S3; NULL means
+	 * beside the manifest. manifest_read adds it to all paths, and the file has paths without it.
+	 */
+	const char *folder;
 	const char *job_path;
 	uint8_t job_digest[16];
 	struct manifest_input *inputs;
@@ -331,11 +338,41 @@ void manifest_format(const struct manifest *m, struct buf *out);
 int manifest_write(const struct manifest *m, struct storage *to, const char *path,
 		   struct error *err);
 /*
- * Read a manifest. All its strings and arrays are in *a. Returns RC_DATA if the file is not a
+ * Read a manifest, whose path may be a URI. All its strings and arrays are in *a. Returns RC_DATA if the file is not a
  * manifest, or if its digest does not match.
  */
 struct arena;
 int manifest_read(struct manifest *m, const char *path, struct arena *a, struct error *err);
+
+/* --- files of loads on any storage --- */
+
+/* A file of a storage, such as query_file.place. */
+struct remote_file {
+	struct storage *storage;
+	const char *path;
+	const char *archive; /* the place to which HBase may move the file; NULL if unknown */
+	uint64_t bytes;
+};
+struct hfile_source;
+/* Set the source of a remote file, whose storage and paths the caller keeps. */
+int remote_file_source(struct hfile_source *out, const struct remote_file *f, const char *name,
+		       struct error *err);
+/* Set the source of a file of a load. `path` is a path of this machine, or a URI (storage.h). */
+int load_file_source(struct hfile_source *out, const char *path, struct error *err);
+
+/* Return the path of rejects.jsonl relative to the manifest. The caller owns it. */
+char *manifest_rejects_path(const struct manifest *m);
+/*
+ * Copy the file `name` of the load at the path of `s` to ROOT/NAME, and compare its digest, unless
+ * `digest` is NULL. Returns RC_DATA if the file is missing or differs.
+ */
+int load_fetch_file(struct storage *s, const char *name, const char *root, const uint8_t *digest,
+		    struct progress *progress, struct error *err);
+/*
+ * Copy a remote load to the new folder `dir` of this machine, and check the digests of its files.
+ * If `dir` already has the same load, its files stay. Returns RC_CONFIG if `dir` has another load.
+ */
+int load_fetch(const char *uri, const char *dir, struct progress *progress, struct error *err);
 
 /* --- settings.json of a plan: the settings besides the split keys, for runs with that plan --- */
 
@@ -391,19 +428,24 @@ struct verify_result {
 };
 
 /*
- * Check the load in dir. A problem is a finding, not an error. The only error is RC_STOPPED. Call
- * verify_release whatever the result. `progress` may be NULL.
+ * Check the load in dir, which may be a URI. A problem is a finding, not an error. The only errors
+ * are RC_STOPPED, and for a URI those of storage_open. Call verify_release whatever the result.
+ * `progress` may be NULL. Copies of remote files are in `temp_dir`; NULL means $TMPDIR or /tmp.
  */
-int verify_load(struct verify_result *out, const char *dir, unsigned threads,
+int verify_load(struct verify_result *out, const char *dir, unsigned threads, const char *temp_dir,
 		struct progress *progress, struct error *err);
 /* Check a single HFile with hfile_verify, and add one finding. */
 int verify_hfile(struct verify_result *out, const char *path, struct progress *progress,
 		 struct error *err);
 void verify_release(struct verify_result *r);
 
-/* Check each HFile against its manifest entry and its region's bounds, on several threads. */
-int verify_files(struct findings *out, const char *dir, const struct manifest *m, unsigned threads,
-		 struct progress *progress, struct error *err);
+/*
+ * Check each HFile against its manifest entry and its region's bounds, on several threads. If `from`
+ * is not NULL, it has the files, and `dir` gets a copy of each during its check.
+ */
+int verify_files(struct findings *out, const char *dir, struct storage *from,
+		 const struct manifest *m, unsigned threads, struct progress *progress,
+		 struct error *err);
 /* Check that DIR contains exactly the files and folders of the manifest. */
 void verify_folder(struct findings *out, const char *dir, const struct manifest *m);
 

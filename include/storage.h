@@ -1,7 +1,7 @@
 /*
- * storage.h - files in local folders or in HDFS, named by a URI
+ * storage.h - files in local folders, in HDFS or in S3, named by a URI
  *
- *   storage_open; put, write, stat, move, list, remove, make folders; storage_close
+ *   storage_open; put, write, read, stat, move, list, remove, make folders; storage_close
  *
  * A URI is one of
  *
@@ -10,6 +10,9 @@
  *   swebhdfs://HOST[:PORT]/PATH the same with https (default port 9871)
  *   hdfs://HOST[:PORT]/PATH     the same as webhdfs. saltmill does not speak Hadoop RPC: it ignores
  *                               PORT and uses HOST:9870, or the address in `http`
+ *   s3://BUCKET/KEY             objects of S3, or of a server with its protocol. The environment has
+ *                               region, endpoint and credentials, as for the AWS command line. S3 has
+ *                               no folders: those functions do nothing, and a move copies
  *
  * HOST[:PORT] may be several NameNodes separated by commas. saltmill uses the active one. All
  * functions take absolute paths within the storage ("/bulk/ratings"). storage_path returns the path
@@ -54,6 +57,9 @@ void storage_close(struct storage *s); /* NULL is fine */
  * makes each request once, and ends it after a few seconds.
  */
 void storage_hurry(struct storage *s);
+/* Return true if a move is one atomic rename. Otherwise, it copies a file of STORAGE_MOVE_MOST bytes. */
+bool storage_renames(const struct storage *s);
+#define STORAGE_MOVE_MOST ((size_t)1 << 30)
 /* Return true if the files are on this machine, so that functions with local paths can read them. */
 bool storage_is_here(const struct storage *s);
 /* Return the URI's path, without a final slash. */
@@ -63,6 +69,7 @@ const char *storage_user(const struct storage *s);
 /* Return a path with the URI's prefix, for messages. The caller owns the result. */
 char *storage_name(const struct storage *s, const char *path);
 
+#define STORAGE_VERSION 128
 enum storage_kind { STORAGE_NOTHING, STORAGE_FILE, STORAGE_FOLDER };
 struct storage_info {
 	enum storage_kind kind;
@@ -81,6 +88,8 @@ struct storage_info {
 	unsigned mode; /* permission bits */
 	int64_t modified_ms;
 	char owner[128]; /* owner in HDFS, truncated if longer; else "" */
+	/* S3: the object's ETag, which differs for other bytes; "" if unknown */
+	char version[STORAGE_VERSION];
 };
 /* Get information about a path. For a missing path, the result is RC_OK with STORAGE_NOTHING. */
 int storage_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);
@@ -125,6 +134,8 @@ int storage_touch(struct storage *s, const char *path, struct error *err);
 int storage_move(struct storage *s, const char *from, const char *to, struct error *err);
 /* Remove a file, or a folder with its content. A missing path is not an error. */
 int storage_remove(struct storage *s, const char *path, struct error *err);
+/* S3: abort unfinished uploads below a path, as far as the user may. They take space invisibly. */
+void storage_tidy(struct storage *s, const char *path);
 /* Append a whole file of at most `most` bytes to `out`. Returns RC_LIMIT if the file is larger. */
 int storage_read(struct storage *s, const char *path, size_t most, struct buf *out,
 		 struct error *err);
@@ -135,6 +146,16 @@ int storage_read(struct storage *s, const char *path, size_t most, struct buf *o
  */
 int storage_read_at(struct storage *s, const char *path, uint64_t offset, void *to, size_t len,
 		    struct error *err);
+
+/* Take bytes. Return false to end the reading. */
+typedef bool storage_take(void *ctx, const void *ptr, size_t len);
+/*
+ * Pass on the bytes from `first` to the end of a remote file, which storage_stat described as `of`.
+ * After a broken connection, the function passes on the rest of the same version. Returns RC_IO if
+ * the file has changed, and RC_END if `take` returned false or after storage_hurry.
+ */
+int storage_pass(struct storage *s, const char *path, const struct storage_info *of, uint64_t first,
+		 storage_take *take, void *ctx, struct error *err);
 
 /*
  * A delegation token, with which the servers of a secured cluster read the user's files (Hadoop's

@@ -13,6 +13,7 @@
 	GIVES(CURLcode, curl_easy_perform, (CURL * c), (c))                                        \
 	GIVES(CURLcode, curl_easy_recv, (CURL * c, void *to, size_t n, size_t *got),               \
 	      (c, to, n, got))                                                                     \
+	DOES(curl_easy_reset, (CURL * c), (c))                                                     \
 	GIVES(CURLcode, curl_easy_send, (CURL * c, const void *from, size_t n, size_t *sent),      \
 	      (c, from, n, sent))                                                                  \
 	GIVES(const char *, curl_easy_strerror, (CURLcode code), (code))                           \

@@ -1,5 +1,5 @@
 /*
- * input.h - read a file, an object of S3 or standard input, plain or compressed, as a stream of
+ * input.h - read a file, a remote file or standard input, plain or compressed, as a stream of
  * decoded bytes
  */
 #ifndef SALTMILL_INPUT_H
@@ -10,13 +10,13 @@
 #include "hash.h"
 
 struct source_feed;
-struct s3_object;
+struct object;
 
 enum input_kind { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_BZIP2, INPUT_XZ, INPUT_ZIP };
 
-/* Identity and times of a regular file, or {0} for anything else. */
+/* Identity and times of a regular file, the size of a remote file, or {0} for anything else. */
 struct input_stamp {
-	bool regular;
+	bool regular, object;
 	uint64_t size; /* bytes on disk */
 	uint64_t device, inode;
 	int64_t written_ns, changed_ns; /* mtime, ctime */
@@ -26,7 +26,7 @@ struct input_stream {
 	const char *path;	  /* borrowed */
 	const char *name;	  /* name for messages */
 	int fd;			  /* -1 if closed */
-	struct s3_object *object; /* whose bytes come from `fd`, or NULL */
+	struct object *object;	  /* whose bytes come from `fd`, or NULL */
 	struct input_stamp stamp; /* stamp at the time of open */
 	uint64_t raw_read;	  /* bytes read from fd so far */
 	uint64_t expected;	  /* bytes that the file has, UINT64_MAX if unknown */

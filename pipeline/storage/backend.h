@@ -1,8 +1,7 @@
 /*
  * backend.h - the functions of a storage backend; storage.c lists the backends
  *
- * A new backend is a file with such a table, and a line in storage.c. S3 would need put, stat,
- * list, remove, and a move that copies and removes.
+ * A new backend is a file with such a table, and a line in storage.c.
  */
 #ifndef SALTMILL_BACKEND_H
 #define SALTMILL_BACKEND_H
@@ -17,7 +16,7 @@
 struct storage_backend {
 	/* schemes such as "hdfs", with a NULL at the end; empty for URIs without a scheme */
 	const char *const *schemes;
-	bool remote;
+	bool remote, copies; /* `copies` if a move writes the file again */
 	/*
 	 * Open a storage and set `s->self`. `rest` is the URI after "scheme:", or the whole URI if
 	 * it has no scheme.
@@ -42,10 +41,14 @@ struct storage_backend {
 	int (*touch)(struct storage *s, const char *path, struct error *err);
 	int (*move)(struct storage *s, const char *from, const char *to, struct error *err);
 	int (*remove)(struct storage *s, const char *path, struct error *err);
+	void (*tidy)(struct storage *s, const char *path); /* NULL if there is nothing to do */
 	int (*read)(struct storage *s, const char *path, size_t most, struct buf *out,
 		    struct error *err);
 	int (*read_at)(struct storage *s, const char *path, uint64_t offset, void *to, size_t len,
 		       struct error *err);
+	int (*pass)(struct storage *s, const char *path, const struct storage_info *of,
+		    uint64_t first, storage_take *take, void *ctx,
+		    struct error *err); /* NULL: storage.c reads parts */
 	int (*put)(struct storage *s, const char *local, const char *path, unsigned mode,
 		   struct storage_info *out, bool *kept, struct error *err);
 	int (*begin)(struct storage *s, void **file, const char *path, unsigned mode,
@@ -63,6 +66,6 @@ struct storage {
 	struct throttle throttle; /* `put` waits for it before it sends bytes */
 };
 
-extern const struct storage_backend file_storage, webhdfs_storage;
+extern const struct storage_backend file_storage, webhdfs_storage, s3_storage;
 
 #endif

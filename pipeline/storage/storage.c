@@ -4,7 +4,10 @@
 #include "backend.h"
 
 /* The backends. A new backend needs one line here. */
-static const struct storage_backend *const backends[] = {&file_storage, &webhdfs_storage};
+static const struct storage_backend *const backends[] = {&file_storage, &webhdfs_storage,
+							 &s3_storage};
+
+#define PART_BYTES ((size_t)4 << 20)
 
 enum { NBACKENDS = sizeof backends / sizeof *backends };
 
@@ -100,6 +103,11 @@ void storage_hurry(struct storage *s)
 		s->backend->hurry(s);
 }
 
+bool storage_renames(const struct storage *s)
+{
+	return !s->backend->copies;
+}
+
 bool storage_is_here(const struct storage *s)
 {
 	return !s->backend->remote;
@@ -193,6 +201,12 @@ int storage_remove(struct storage *s, const char *path, struct error *err)
 	return s->backend->remove(s, path, err);
 }
 
+void storage_tidy(struct storage *s, const char *path)
+{
+	if (s->backend->tidy)
+		s->backend->tidy(s, path);
+}
+
 int storage_read(struct storage *s, const char *path, size_t most, struct buf *out,
 		 struct error *err)
 {
@@ -203,6 +217,48 @@ int storage_read_at(struct storage *s, const char *path, uint64_t offset, void *
 		    struct error *err)
 {
 	return s->backend->read_at(s, path, offset, to, len, err);
+}
+
+static int check_same(struct storage *s, const char *path, const struct storage_info *of,
+		      struct error *err)
+{
+	struct storage_info now;
+	int rc = storage_stat(s, path, &now, err);
+
+	if (rc || (now.file_id == of->file_id && now.bytes == of->bytes &&
+		   now.modified_ms == of->modified_ms))
+		return rc;
+	return error_set(err, RC_IO,
+			 "%s%s: the file changed during the load; load it again when no program "
+			 "writes it",
+			 s->prefix, path);
+}
+
+/* Read parts, and check at the end that the file is still the same. */
+static int pass_parts(struct storage *s, const char *path, const struct storage_info *of,
+		      uint64_t first, storage_take *take, void *ctx, struct error *err)
+{
+	uint8_t *part = mem_alloc(PART_BYTES);
+	int rc = RC_OK;
+
+	while (rc == RC_OK && first < of->bytes) {
+		size_t n =
+			of->bytes - first < PART_BYTES ? (size_t)(of->bytes - first) : PART_BYTES;
+
+		rc = storage_read_at(s, path, first, part, n, err);
+		if (rc == RC_OK && !take(ctx, part, n))
+			rc = RC_END;
+		first += n;
+	}
+	mem_free(part);
+	return rc ? rc : check_same(s, path, of, err);
+}
+
+int storage_pass(struct storage *s, const char *path, const struct storage_info *of, uint64_t first,
+		 storage_take *take, void *ctx, struct error *err)
+{
+	return s->backend->pass ? s->backend->pass(s, path, of, first, take, ctx, err)
+				: pass_parts(s, path, of, first, take, ctx, err);
 }
 
 int storage_put(struct storage *s, const char *local, const char *path, unsigned mode,

@@ -1,13 +1,17 @@
 """A small S3 server on 127.0.0.1 that checks each signature by the published rules (AWS Signature Version 4).
 
-It breaks its answers on demand. `signature` is checked with the example of the documentation of S3.
+It reads, lists and writes objects, also in parts, and breaks its answers on demand. `signature` is checked with the example of the documentation of S3.
 """
 
+import base64
 import hashlib
 import hmac
 import http.server
+import re
 import threading
+import time
 import urllib.parse
+from xml.sax.saxutils import escape
 
 KEY_ID, SECRET, REGION = "AKIDEXAMPLE", "wJalrXUtnFEMI+K7MDENG/bPxRfiCYEXAMPLEKEY", "eu-test-1"
 
@@ -24,9 +28,17 @@ def signature(secret, scope, stamp, method, path, query, headers, signed, payloa
 
 
 class S3:
-    """`objects` maps (bucket, key) to bytes. `faults` lists what the next GETs do: "503", "cut", "stall", "change", "shift", or None."""
+    """`objects` maps (bucket, key) to bytes, and `uploads` maps ids to unfinished uploads.
+
+    `faults` lists what the next GETs of objects do: "503", "cut", "stall", "change", "shift" (another range), or None.
+    `write_faults` lists what the next PUTs, POSTs and DELETEs do: "503", "reset" (nothing happens), "lost" (no answer to
+    what happened), "corrupt" (stores other bytes), "error200" (an error in an answer 200), "slow", or None. `after_write`
+    is called after each change.
+    """
 
     def __init__(self):
+        self.buckets, self.uploads, self.write_faults, self.after_write, self.page = {"b"}, {}, [], lambda: None, 1000
+        self.lock = threading.Lock()
         self.objects, self.faults, self.asked, self.secret, self.session = {}, [], [], SECRET, None
         self.home = REGION
         outer = self
@@ -40,7 +52,7 @@ class S3:
             def do_GET(self):
                 outer.serve(self)
 
-            do_HEAD = do_GET
+            do_HEAD = do_PUT = do_POST = do_DELETE = do_GET
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -55,7 +67,8 @@ class S3:
         self.server.server_close()
 
     def env(self):
-        return {"AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": REGION, "AWS_ENDPOINT_URL": self.url}
+        return {"AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": REGION, "AWS_ENDPOINT_URL": self.url,
+                "AWS_EC2_METADATA_DISABLED": "true"}
 
     @staticmethod
     def refuse(to, status, code, more="", headers=()):
@@ -64,8 +77,16 @@ class S3:
         for name, value in (*headers, ("Content-Length", str(len(body)))):
             to.send_header(name, value)
         to.end_headers()
-        if to.command == "GET":
+        if to.command != "HEAD":
             to.wfile.write(body)
+
+    @staticmethod
+    def answer(to, status, body=b"", headers=()):
+        to.send_response(status)
+        for name, value in (*headers, ("Content-Length", str(len(body)))):
+            to.send_header(name, value)
+        to.end_headers()
+        to.wfile.write(body)
 
     def check(self, to):
         """Returns the error code of a request with a wrong proof, or None."""
@@ -87,19 +108,122 @@ class S3:
         return None if right == parts["Signature"] else "SignatureDoesNotMatch"
 
     def serve(self, to):
-        fault = self.faults.pop(0) if to.command == "GET" and self.faults else None
+        path, _, query = to.path.partition("?")
+        bucket, _, key = urllib.parse.unquote(path.lstrip("/")).partition("/")
+        query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+        reads = to.command in ("GET", "HEAD")
+        body = b"" if reads else to.rfile.read(int(to.headers.get("content-length", 0)))
+        faults = self.write_faults if not reads else self.faults if to.command == "GET" and key else []
+        fault = faults.pop(0) if faults else None
         self.asked.append((to.command, to.headers.get("range"), fault))
         if fault == "503":
             return self.refuse(to, 503, "SlowDown")
+        if fault == "reset":
+            return self.hang_up(to)
+        if fault == "slow":
+            time.sleep(1.5)
         wrong = self.check(to)
         if wrong:
             return self.refuse(to, 403, wrong)
         scope = to.headers["authorization"].split("Credential=")[1].split("/")[2]
         if scope != self.home:
             return self.refuse(to, 301, "PermanentRedirect", headers=[("x-amz-bucket-region", self.home)])
-        bucket, _, key = urllib.parse.unquote(to.path.lstrip("/")).partition("/")
-        if bucket not in {b for b, _ in self.objects}:
+        if bucket not in self.buckets | {b for b, _ in self.objects}:
             return self.refuse(to, 404, "NoSuchBucket")
+        if not reads:
+            return self.write(to, bucket, key, query, body, fault)
+        if not key:
+            return self.list_uploads(to, bucket, query) if "uploads" in query else self.list(to, bucket, query)
+        return self.read(to, bucket, key, fault)
+
+    @staticmethod
+    def hang_up(to):
+        to.close_connection = True
+        to.connection.shutdown(2)
+
+    def list(self, to, bucket, query):
+        """ListObjectsV2. The token of a page is the last name of the page before."""
+        assert query["list-type"] == "2" and query["encoding-type"] == "url"
+        prefix, slash, after = query.get("prefix", ""), query.get("delimiter"), query.get("continuation-token", "")
+        most = min(int(query["max-keys"]), self.page)
+        names, found = {}, sorted(k for b, k in list(self.objects) if b == bucket and k.startswith(prefix))
+        for k in found:
+            rest = k[len(prefix):]
+            folder = slash and slash in rest
+            names.setdefault(prefix + rest.partition(slash)[0] + slash if folder else k, folder)
+        left = [n for n in sorted(names) if n > after]
+        xml = "".join(
+            f"<CommonPrefixes><Prefix>{urllib.parse.quote(n)}</Prefix></CommonPrefixes>" if names[n] else
+            f"<Contents><Key>{urllib.parse.quote(n)}</Key><LastModified>2026-11-27T01:02:03.000Z</LastModified>"
+            f"<ETag>&quot;{hashlib.md5(self.objects[bucket, n]).hexdigest()}&quot;</ETag>"
+            f"<Size>{len(self.objects[bucket, n])}</Size></Contents>" for n in left[:most])
+        more = len(left) > most
+        token = f"<NextContinuationToken>{escape(left[most - 1])}</NextContinuationToken>" if more else ""
+        self.answer(to, 200, (f"<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>{str(more).lower()}</IsTruncated>"
+                              f"{token}{xml}</ListBucketResult>").encode())
+
+    def list_uploads(self, to, bucket, query):
+        xml = "".join(f"<Upload><Key>{urllib.parse.quote(u['key'])}</Key><UploadId>{i}</UploadId></Upload>"
+                      for i, u in list(self.uploads.items()) if u["bucket"] == bucket and u["key"].startswith(query["prefix"]))
+        self.answer(to, 200, f"<ListMultipartUploadsResult><EncodingType>url</EncodingType>{xml}</ListMultipartUploadsResult>".encode())
+
+    def write(self, to, bucket, key, query, body, fault):
+        proof, sum_ = to.headers["x-amz-content-sha256"], to.headers.get("content-md5")
+        if proof != hashlib.sha256(body).hexdigest():
+            return self.refuse(to, 400, "XAmzContentSHA256Mismatch")
+        if sum_ and base64.b64decode(sum_) != hashlib.md5(body).digest():
+            return self.refuse(to, 400, "BadDigest")
+        if fault == "corrupt" and body:
+            body = body[:-1] + bytes([body[-1] ^ 1])
+        with self.lock:
+            answer = self.change(to, bucket, key, query, body, fault)
+            self.after_write()
+        if fault == "lost":
+            return self.hang_up(to)
+        status, *rest = answer
+        return self.refuse(to, status, *rest) if status >= 400 else self.answer(to, status, *rest)
+
+    def change(self, to, bucket, key, query, body, fault):
+        """Returns a status and the code of an error, or a status with body and headers."""
+        upload = self.uploads.get(query.get("uploadId"))
+        if "uploadId" in query and (upload is None or upload["key"] != key):
+            return 404, "NoSuchUpload"
+        etag = [("ETag", '"' + hashlib.md5(body).hexdigest() + '"')]
+        if to.command == "DELETE":
+            if upload:
+                del self.uploads[query["uploadId"]]
+            else:
+                self.objects.pop((bucket, key), None)
+            return 204, b""
+        if "uploads" in query:
+            name = f"id+{len(self.asked)}/{len(self.uploads)}="
+            self.uploads[name] = {"bucket": bucket, "key": key, "parts": {}}
+            return 200, f"<R><Key>{escape(key)}</Key><UploadId>{name}</UploadId></R>".encode()
+        if "partNumber" in query:
+            upload["parts"][int(query["partNumber"])] = body
+            return 200, b"", etag
+        if upload:
+            if fault == "error200":
+                return 200, b"<Error><Code>InternalError</Code><Message>again</Message></Error>"
+            return self.join(query["uploadId"], body)
+        if to.headers.get("if-none-match") == "*" and (bucket, key) in self.objects:
+            return 412, "PreconditionFailed"
+        self.objects[bucket, key] = body
+        return 200, b"", etag
+
+    def join(self, name, body):
+        upload = self.uploads[name]
+        listed = re.findall(r"<PartNumber>(\d+)</PartNumber><ETag>&quot;(\w+)&quot;</ETag>", body.decode())
+        parts = [upload["parts"].get(int(n), b"") for n, _ in listed]
+        if [hashlib.md5(p).hexdigest() for p in parts] != [tag for _, tag in listed]:
+            return 400, "InvalidPart"
+        if any(len(p) < 5 << 20 for p in parts[:-1]):
+            return 400, "EntityTooSmall"
+        self.objects[upload["bucket"], upload["key"]] = b"".join(parts)
+        del self.uploads[name]
+        return 200, b"<CompleteMultipartUploadResult></CompleteMultipartUploadResult>"
+
+    def read(self, to, bucket, key, fault):
         if (bucket, key) not in self.objects:
             return self.refuse(to, 404, "NoSuchKey")
         if fault == "change":
@@ -108,15 +232,17 @@ class S3:
         etag = '"' + hashlib.md5(data).hexdigest() + '"'
         if to.headers.get("if-match") not in (None, etag):
             return self.refuse(to, 412, "PreconditionFailed")
-        start = 0
+        start, last = 0, len(data)
         if to.headers.get("range"):
-            start = int(to.headers["range"].removeprefix("bytes=").split("-")[0])
+            first, _, end = to.headers["range"].removeprefix("bytes=").partition("-")
+            start, last = int(first), min(int(end) + 1, last) if end else last
+        size, data = len(data), data[:last]
         if fault == "shift":
             start += 7
         to.send_response(206 if to.headers.get("range") else 200)
         to.send_header("ETag", etag)
         if to.headers.get("range"):
-            to.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+            to.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{size}")
         to.send_header("Content-Length", str(len(data) - start))
         to.end_headers()
         if to.command == "GET":

@@ -1,10 +1,12 @@
 """Tests inputs in S3, with a server that checks each signature independently, breaks its answers and changes objects."""
 
 import gzip
+import http.server
 import json
 import os
 import re
 import subprocess
+import threading
 import time
 
 import pytest
@@ -111,7 +113,10 @@ def test_login(s3, load, tmp_path):
     for wrong, says, status in (("s3://b/absent", "s3://b/absent: found no such object", 1),
                                 ("s3://c/absent", "because there is no such bucket", 1),
                                 ("s3://b", "s3://b: expected s3://BUCKET/KEY", 2),
-                                ("s3://b/*.csv", "patterns", 2), ("s3://b/in/", "folders", 2)):
+                                ("s3://b/*.tsv", "found no file that matches this pattern", 1),
+                                ("s3://b/*/rows.csv", "expected patterns only after the last slash", 2),
+                                ("s3://b/in/", "found no files in this folder", 1),
+                                ("gs://b/rows.csv", "found path gs://b/rows.csv, expected a path", 2)):
         done = load(wrong, out="refused")
         assert done.returncode == status and says in done.stderr, (wrong, done)
     assert not (tmp_path / "refused").exists()
@@ -136,6 +141,90 @@ def test_other_bytes(s3, load, tmp_path):
     s3.faults = ["cut", "shift", "cut", "shift"]
     done = load("s3://b/rows.csv")
     assert done.returncode == 0 and files(tmp_path / "out") == files(tmp_path / "local"), done.stderr
+
+
+def test_patterns_and_folders(s3, load, tmp_path):
+    """The listing has several pages. Hidden names and deeper folders do not count."""
+    lines = ROWS.splitlines(keepends=True)
+    for i in range(7):
+        s3.objects["b", f"in/day={i} ä&+%.csv"] = lines[0] + b"".join(lines[1 + i::7])
+    for name in ("in/_SUCCESS", "in/.hidden.csv", "in/deeper/day=9.csv", "in/", "input.csv"):
+        s3.objects["b", name] = b"id,v\nnone,none\n"
+    (tmp_path / "rows.csv").write_bytes(ROWS)
+    assert load(tmp_path / "rows.csv", out="local").returncode == 0
+    s3.page = 3
+    for n, names in enumerate((["s3://b/in/"], ["s3://b/in/day=[0-5]*.csv", "s3://b/in/day=6*"])):
+        done = load(*names, out=f"out{n}")
+        assert done.returncode == 0 and files(tmp_path / f"out{n}") == files(tmp_path / "local"), done.stderr
+    done = load("s3://b/in/", "s3://b/in/day=3*", out="twice")
+    assert done.returncode == 2 and "found this file twice" in done.stderr, done.stderr
+
+
+def test_slices(saltmill, s3, load, tmp_path):
+    """The slices of an object have each row once."""
+    s3.objects["b", "rows.csv"] = ROWS
+    assert load("s3://b/rows.csv", out="whole").returncode == 0
+    events = 0
+    for i in (1, 2, 3):
+        s3.asked.clear()
+        done = subprocess.run([saltmill, "plan", "job.yaml", "s3://b/rows.csv", "--slice", f"{i}/3", "--save", f"s{i}"], cwd=tmp_path,
+                              env={**os.environ, **s3.env()}, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        events += int(re.search(r"looked at ([\d,]+) events", done.stdout)[1].replace(",", ""))
+        if i == 3:
+            assert any(asked[1] and int(asked[1].removeprefix("bytes=").split("-")[0]) >= len(ROWS) * 2 // 3 - 1 for asked in s3.asked)
+    assert events == 100_000
+    s3.faults = [None, "change"]
+    done = subprocess.run([saltmill, "plan", "job.yaml", "s3://b/rows.csv", "--slice", "2/3", "--save", "changed"], cwd=tmp_path,
+                          env={**os.environ, **s3.env()}, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "the object changed" in done.stderr, done.stderr
+
+
+class Metadata(http.server.BaseHTTPRequestHandler):
+    """The metadata service of a virtual machine (IMDSv2), which answers only with the token of a PUT."""
+    role = {"Code": "Success", "AccessKeyId": KEY_ID, "SecretAccessKey": SECRET, "Token": "of the role",
+            "Expiration": "2099-01-01T00:00:00Z"}
+    asked = []
+
+    def log_message(self, *_):
+        pass
+
+    def do_PUT(self):
+        good = self.path == "/latest/api/token" and self.headers["X-aws-ec2-metadata-token-ttl-seconds"] == "21600"
+        self.reply("proof" if good else None)
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        folder = "/latest/meta-data/iam/security-credentials/"
+        texts = {folder: "loader", folder + "loader": json.dumps(self.role), "/latest/meta-data/placement/region": REGION}
+        self.reply(texts.get(self.path) if self.headers["X-aws-ec2-metadata-token"] == "proof" else None)
+
+    def reply(self, text):
+        body = (text or "").encode()
+        self.send_response(200 if text else 401)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def test_credentials_of_the_machine(s3, load, tmp_path):
+    """The role's credentials have a session token, and are fetched again before they end."""
+    s3.objects["b", "rows.csv"] = ROWS
+    s3.session = Metadata.role["Token"]
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metadata) as service:
+        threading.Thread(target=service.serve_forever, daemon=True).start()
+        env = {"AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None, "AWS_REGION": None, "AWS_EC2_METADATA_DISABLED": None,
+               "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"http://127.0.0.1:{service.server_address[1]}"}
+        for out, end in (("long", "2099-01-01T00:00:00Z"), ("short", "2020-01-01T00:00:00Z")):
+            Metadata.role["Expiration"] = end
+            Metadata.asked.clear()
+            done = load("s3://b/rows.csv", out=out, env=env)
+            assert done.returncode == 0, done.stderr
+            # the check of the input and the load log in, and with expired credentials every request
+            assert sum(path.endswith("/loader") for path in Metadata.asked) == {"long": 2, "short": 3}[out]
+        service.shutdown()
+    for path in (p for p in tmp_path.rglob("*") if p.is_file()):
+        assert SECRET.encode() not in path.read_bytes() and b"of the role" not in path.read_bytes(), path
 
 
 def test_a_signal(saltmill, s3, tmp_path):

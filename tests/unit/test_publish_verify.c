@@ -55,7 +55,7 @@ static void verify(struct verify_result *r, const char *folder)
 {
 	struct error err;
 
-	if (verify_load(r, folder, 2, NULL, &err))
+	if (verify_load(r, folder, 2, NULL, NULL, &err))
 		fail_msg("%s", err.msg);
 }
 

@@ -65,7 +65,7 @@ struct arguments {
 	bool rebuild;
 
 	/* options about a live HBase */
-	const char *hbase, *user, *upload, *webhdfs, *journal, *metrics;
+	const char *hbase, *user, *upload, *webhdfs, *journal, *copy_to, *metrics;
 	bool create, alter, check, check_access, dry_run, restart, abandon, forever, yes;
 	const char *also, *also_upload, *also_webhdfs;
 	uint64_t rate, batch;

@@ -5,6 +5,7 @@
 #include "apply.h"
 #include "apply_options.h"
 #include "cli/reports.h"
+#include "publish.h"
 #include "reporter.h"
 
 static int apply_to(const struct arguments *a, struct apply_options *opt, struct apply_result *r,
@@ -12,14 +13,35 @@ static int apply_to(const struct arguments *a, struct apply_options *opt, struct
 {
 	struct progress progress = {.phase = NULL};
 
-	opt->dir = a->operand[0];
+	opt->dir = a->copy_to ? a->copy_to : a->operand[0];
 	if (!a->run.quiet && !a->check_access)
 		opt->listener = command_listener("apply");
 	opt->progress = &progress;
 	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
-	int rc = apply_run(r, opt, err);
+	*r = (struct apply_result){0};
+	int rc = a->copy_to ? load_fetch(a->operand[0], a->copy_to, &progress, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = apply_run(r, opt, err);
 	reporter_stop(reporter);
 	return rc;
+}
+
+/* Checks that a load on another machine has a folder for its copy, and that others have none. */
+static int check_copy(const struct arguments *a)
+{
+	bool remote = a->noperands && storage_is_remote(a->operand[0]);
+
+	if (remote && !a->copy_to)
+		return arguments_refuse(
+			a,
+			"%.200s: found a load on another machine, expected `--copy-to "
+			"DIR` too, a new folder for its copy",
+			a->operand[0]);
+	if (!remote && a->copy_to)
+		return arguments_refuse(
+			a, "--copy-to: found no URI of a load, expected s3://BUCKET/KEY "
+			   "or webhdfs://HOST/PATH");
+	return EXIT_DONE;
 }
 
 /* Applies the load to the second cluster, with a journal of its own. */
@@ -87,6 +109,9 @@ static int run(struct arguments *a)
 					a->operand[0]);
 	if (a->noperands == 0 && !a->state_dir)
 		return arguments_refuse(a, "found no load, expected DIR or `--state DIR`");
+	int status = check_copy(a);
+	if (status != EXIT_DONE)
+		return status;
 	return a->state_dir ? run_follow(a) : apply_load(a);
 }
 
@@ -95,7 +120,6 @@ const struct command apply_command = {
 	.usage = "DIR --hbase HOST[:PORT],... [options] | --state DIR --hbase HOST... [--follow]",
 	.summary = "load the tables and files of a published load into a live HBase, without a JVM",
 	.most = 1,
-	.reads_here = true,
 	.run = run,
 	.decides = "apply first checks the cluster, the tables and the files of the load. If a "
 		   "table differs from the load, apply lists the differences and changes nothing, "

@@ -80,7 +80,9 @@ static int print_result(const struct loading *r, const struct load_result *resul
 	const char *dir = r->args->output;
 	struct buf text = {0}, warnings = {0};
 
-	if (result->stale_removed && !o->quiet)
+	if (result->stale_removed && result->manifest.folder && !o->quiet)
+		buf_printf(&warnings, "removed the objects of an unfinished load below %s\n", dir);
+	else if (result->stale_removed && !o->quiet)
 		buf_printf(&warnings, "removed %s" STAGING_SUFFIX ", which a killed run left\n",
 			   dir);
 	if (o->json)

@@ -63,7 +63,6 @@ const struct command report_command = {
 	.summary = "write one HTML page about a load, a plan or a state folder",
 	.least = 1,
 	.most = 1,
-	.reads_here = true,
 	.run = run,
 	.decides = "report recognizes a load by manifest.json, a plan by plan.json, and a state "
 		   "folder by its records. All figures come from these files and from the indexes "

@@ -182,7 +182,6 @@ const struct command get_command = {
 		"[options]",
 	.summary = "print a row of published loads, as HBase would return it, or of a live table",
 	.most = ANY_NUMBER,
-	.reads_here = true,
 	.run = run,
 	.decides = "From folders, get merges the HFiles of all loads by the rules of HBase 2.6. "
 		   "Versions, TTL and delete markers apply. If cells are equal, get returns the "
@@ -200,7 +199,6 @@ const struct command scan_command = {
 	.usage = "[JOB] DIR...|--hbase HOST|--table-dir URI|--snapshot URI [options]",
 	.summary = "print rows of published loads, as HBase would return them, or of a live table",
 	.most = ANY_NUMBER,
-	.reads_here = true,
 	.run = run,
 	.decides = "From folders, scan merges the HFiles of all loads by the rules of HBase 2.6. "
 		   "Versions, TTL and delete markers apply. If cells are equal, scan returns the "

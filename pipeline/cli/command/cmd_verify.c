@@ -44,9 +44,10 @@ static int run(struct arguments *a)
 	struct buf text = {0};
 	struct progress progress = {.phase = NULL};
 	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
-	int rc = place.uri	 ? verify_offline(&r, &place, a->run.threads, &progress, &err)
-		 : is_file(path) ? verify_hfile(&r, path, &progress, &err)
-				 : verify_load(&r, path, a->run.threads, &progress, &err);
+	int rc = place.uri ? verify_offline(&r, &place, a->run.threads, &progress, &err)
+		 : is_file(path)
+			 ? verify_hfile(&r, path, &progress, &err)
+			 : verify_load(&r, path, a->run.threads, a->run.temp_dir, &progress, &err);
 
 	reporter_stop(reporter);
 	int status = r.findings.problems ? EXIT_FAILED : EXIT_DONE;
@@ -68,7 +69,6 @@ const struct command verify_command = {
 	.usage = "DIR|HFILE|--table-dir URI|--snapshot URI [options]",
 	.summary = "verify a published load, an HFile or a table's files, from the files alone",
 	.most = 1,
-	.reads_here = true,
 	.run = run,
 	.decides = "verify reads every byte of the HFiles: checksums, order, bounds, index and "
 		   "bloom filter. It compares rows, sizes, key ranges and digests with "

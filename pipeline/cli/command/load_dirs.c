@@ -2,6 +2,7 @@
 #include "load_dirs.h"
 
 #include "io.h"
+#include "storage.h"
 #include "stream.h"
 #include "mem.h"
 
@@ -17,6 +18,9 @@ int load_dirs_judge(const char *folder, enum load_dirs_kind *kind, struct error 
 	bool there = false;
 	int rc = RC_OK;
 
+	*kind = LOAD_DIRS_LOAD;
+	if (storage_is_remote(folder))
+		return RC_OK; /* a state is always on this machine */
 	for (size_t i = 0; rc == RC_OK && !there && i < sizeof names / sizeof *names; i++) {
 		char *path = mem_format("%s/%s", folder, names[i]);
 

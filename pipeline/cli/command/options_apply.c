@@ -107,6 +107,9 @@ const struct cli_option options_apply[] = {
 	 "home folder in HDFS, or next to DIR if HBase is in file://)", .with = "apply"},
 	{"webhdfs", 0, "HOST[:PORT],...", "apply stream", take_text, AT(webhdfs),
 	 .help = "the WebHDFS address (default: port 9870 of the NameNode)", .with = "apply"},
+	{"copy-to", 0, "DIR", "apply", take_text, AT(copy_to),
+	 .help = "copy a load in S3 or HDFS to this new folder, and apply the copy; a later run with "
+		 "the same folder continues"},
 	{"journal", 0, "FILE", "apply", take_text, AT(journal),
 	 .help = "the journal, from which an interrupted run continues (default: "
 	 "DIR.saltmill-apply)", .without = "state"},

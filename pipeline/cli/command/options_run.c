@@ -88,7 +88,7 @@ const struct cli_option options_run[] = {
 	{"memory", 0, "SIZE", READERS, take_size, AT(run.memory_bytes),
 	 .help = "use at most this much memory, like 64M or 2G (default: a quarter of the memory)",
 	 .least = 16 << 20, .anywhere = true},
-	{"temp-dir", 0, "DIR", READERS " init", take_folder, AT(run.temp_dir),
+	{"temp-dir", 0, "DIR", READERS " init verify", take_folder, AT(run.temp_dir),
 	 .help = "write temporary files here (default: next to the output)", .anywhere = true},
 	{"temp-quota", 0, "SIZE", READERS, take_size, AT(run.temp_quota_bytes),
 	 .help = "use at most this much disk for temporary files (default: the free space)",

@@ -83,6 +83,44 @@ static int read_lines(struct examples *e, struct wanted *w, FILE *f, const char 
 	return rc;
 }
 
+static bool take_bytes(void *f, const void *ptr, size_t n)
+{
+	return fwrite(ptr, 1, n, f) == n;
+}
+
+/* Copy a remote file to a temporary one. */
+static int copy_lines(FILE *f, const char *uri, struct error *err)
+{
+	struct storage *s;
+	struct storage_info info;
+	int rc = storage_open(&s, uri, NULL, err);
+
+	if (rc)
+		return rc;
+	rc = storage_stat(s, storage_path(s), &info, err);
+	if (rc == RC_OK)
+		rc = storage_pass(s, storage_path(s), &info, 0, take_bytes, f, err);
+	if (rc == RC_END || (rc == RC_OK && fflush(f)))
+		rc = error_errno(err, "cannot copy %s", uri);
+	rewind(f);
+	storage_close(s);
+	return rc;
+}
+
+static int open_lines(FILE **f, const char *path, struct error *err)
+{
+	bool remote = storage_is_remote(path);
+	int rc;
+
+	*f = remote ? tmpfile() : fopen(path, "re");
+	if (!*f)
+		return error_set(err, RC_IO, "%s: %s", path, strerror(errno));
+	rc = remote ? copy_lines(*f, path, err) : RC_OK;
+	if (rc)
+		fclose(*f);
+	return rc;
+}
+
 int examples_read(struct examples *e, const char *dir, const struct manifest *m, struct arena *a,
 		  struct error *err)
 {
@@ -94,12 +132,14 @@ int examples_read(struct examples *e, const char *dir, const struct manifest *m,
 	e->item = arena_alloc(a, m->nreasons * EXAMPLES_A_REASON * sizeof *e->item);
 	w.seen = arena_alloc(a, m->nreasons * sizeof *w.seen);
 	memset(w.seen, 0, m->nreasons * sizeof *w.seen);
-	char *path = mem_format("%s/rejects.jsonl", dir);
-	FILE *f = fopen(path, "re");
-	int rc = f ? read_lines(e, &w, f, path, a, err)
-		   : error_set(err, RC_IO, "%s: %s", path, strerror(errno));
-	if (f)
+	char *name = manifest_rejects_path(m), *path = mem_format("%s/%s", dir, name);
+	FILE *f;
+	int rc = open_lines(&f, path, err);
+	if (rc == RC_OK) {
+		rc = read_lines(e, &w, f, path, a, err);
 		fclose(f);
+	}
 	mem_free(path);
+	mem_free(name);
 	return rc;
 }

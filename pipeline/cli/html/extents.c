@@ -89,8 +89,11 @@ static int read_file(struct extents *p, const char *path, struct bytes last, siz
 		     struct arena *a, struct error *err)
 {
 	struct hfile *f;
-	int rc = hfile_open(&f, path, err);
+	struct hfile_source source;
+	int rc = load_file_source(&source, path, err);
 
+	if (rc == RC_OK)
+		rc = hfile_open_source(&f, &source, err);
 	if (rc)
 		return rc;
 	size_t n = entries_of(f);

@@ -8,6 +8,7 @@
 
 #include "mem.h"
 #include "pages.h"
+#include "storage.h"
 
 static bool holds(const char *dir, const char *name)
 {
@@ -48,6 +49,9 @@ int page_make(struct buf *out, const char *path, const struct page_files *files,
 {
 	struct stat st;
 
+	*kind = "load";
+	if (storage_is_remote(path))
+		return page_load(out, path, files, err);
 	*kind = "plan";
 	if (stat(path, &st) != 0)
 		return error_errno(err, "%s", path);

@@ -17,11 +17,11 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "input/object.h"
 #include "io.h"
 #include "mem.h"
 #include "pool.h"
 #include "source.h"
-#include "input/s3_object.h"
 #include "unpack.h"
 
 #define RAW_BYTES ((size_t)64 << 10)
@@ -61,13 +61,15 @@ static const char *difference(const struct input_stamp *a, const struct input_st
 	return a->changed_ns != b->changed_ns ? "a program changed the file (ctime)" : NULL;
 }
 
-/* An object has no stamp. Its reader demands one version (s3_object.h). */
-static int check_object(const char *uri, struct error *err)
+/* An object has only a size. Its reader demands one version (object.h). */
+static int check_object(const char *uri, struct input_stamp *stamp, struct error *err)
 {
-	struct s3_object *o;
-	int rc = s3_open(&o, uri, err);
+	struct object *o;
+	int rc = object_open(&o, uri, err);
 
-	s3_close(o);
+	if (rc == RC_OK)
+		*stamp = (struct input_stamp){.object = true, .size = object_bytes(o)};
+	object_close(o);
 	return rc;
 }
 
@@ -78,8 +80,8 @@ int input_check(const char *path, struct input_stamp *stamp, struct error *err)
 	*stamp = (struct input_stamp){0};
 	if (strcmp(path, "-") == 0)
 		return RC_OK;
-	if (s3_is_object(path))
-		return check_object(path, err);
+	if (object_is_remote(path))
+		return check_object(path, stamp, err);
 	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
 		return error_errno(err, "%s", path);
 	if (S_ISDIR(st.st_mode))
@@ -163,7 +165,7 @@ static int read_raw(struct input_stream *in, uint8_t *dst, size_t cap, size_t *g
 	in->raw_eof = n == 0;
 	in->raw_read += (uint64_t)n;
 	*got = (size_t)n;
-	int rc = n == 0 && in->object ? s3_end(in->object, err) : RC_OK;
+	int rc = n == 0 && in->object ? object_end(in->object, err) : RC_OK;
 	if (rc)
 		return rc;
 	return check_count(in, err);
@@ -276,7 +278,7 @@ static int detect(struct input_stream *in, struct error *err)
 static int open_bytes(struct input_stream *in, const char *path, const struct source_feed *feed,
 		      struct error *err)
 {
-	bool standard = strcmp(path, "-") == 0, object = s3_is_object(path);
+	bool standard = strcmp(path, "-") == 0, object = object_is_remote(path);
 	struct stat st;
 	int rc = RC_OK;
 
@@ -288,9 +290,9 @@ static int open_bytes(struct input_stream *in, const char *path, const struct so
 					       feed->offset + feed->bytes < feed->size,
 				    .fd = -1};
 	if (object)
-		rc = s3_open(&in->object, path, err);
+		rc = object_open(&in->object, path, err);
 	if (object && rc == RC_OK)
-		rc = s3_start(in->object, &in->fd, err);
+		rc = object_start(in->object, 0, &in->fd, err);
 	else if (!object)
 		in->fd = standard ? STDIN_FILENO : io_open_input(path, err);
 	if (rc || in->fd < 0)
@@ -299,7 +301,9 @@ static int open_bytes(struct input_stream *in, const char *path, const struct so
 		return error_errno(err, "%s", in->name);
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, RC_IO, "%s: is a folder, expected a file", in->name);
-	if (!standard)
+	if (object)
+		in->stamp = (struct input_stamp){.object = true, .size = object_bytes(in->object)};
+	else if (!standard)
 		in->stamp = stamp_of(&st);
 	in->raw = mem_alloc(RAW_BYTES);
 	file_digest_open(&in->digest, feed ? feed->offset : 0);
@@ -521,6 +525,16 @@ int input_read(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, s
 	return RC_OK;
 }
 
+static int skip_in_object(struct input_stream *in, uint64_t bytes, struct error *err)
+{
+	close(in->fd);
+	in->fd = -1;
+	in->raw_read = bytes;
+	in->raw_pos = in->raw_len = 0;
+	in->raw_eof = false;
+	return object_start(in->object, bytes, &in->fd, err);
+}
+
 int input_skip(struct input_stream *in, uint64_t bytes, struct error *err)
 {
 	if (in->kind == INPUT_PLAIN && in->stamp.regular) {
@@ -532,6 +546,8 @@ int input_skip(struct input_stream *in, uint64_t bytes, struct error *err)
 		in->raw_eof = false;
 		return RC_OK;
 	}
+	if (in->kind == INPUT_PLAIN && in->object)
+		return skip_in_object(in, bytes, err);
 	uint8_t *passed = mem_alloc(RAW_BYTES);
 	int rc = RC_OK;
 	for (size_t got = 1; bytes > 0 && rc == RC_OK && got > 0; bytes -= got)
@@ -562,6 +578,6 @@ void input_close(struct input_stream *in)
 		close(in->fd);
 	else if (in->fed)
 		let_go_of_standard_input();
-	s3_close(in->object);
+	object_close(in->object);
 	*in = (struct input_stream){.fd = -1};
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "input/s3_object.h"
+#include "input/object.h"
 
 struct list {
 	struct arena *arena;
@@ -107,30 +107,35 @@ static int add_pattern(struct list *l, const char *name, struct error *err)
 	return RC_OK;
 }
 
-static int add_object(struct list *l, const char *name, struct error *err)
+static int add_objects(struct list *l, const char *name, struct error *err)
 {
-	if (strpbrk(name, "*?[") || name[strlen(name) - 1] == '/')
-		return error_set(err, RC_CONFIG,
-				 "%s: found a pattern or a folder, expected an object, because "
-				 "patterns and folders work only for files; list the objects with "
-				 "`aws s3 ls`",
-				 name);
-	add(l, name, false);
-	return RC_OK;
+	const char **found;
+	size_t n;
+	int rc = object_list(name, l->arena, &found, &n, err);
+
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
+		add(l, found[i], true);
+	return rc;
 }
 
 static int add_name(struct list *l, const char *name, struct error *err)
 {
 	struct stat st;
 
-	if (s3_is_object(name))
-		return add_object(l, name, err);
-	if (strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0 ||
-	    strncmp(name, "s3://", 5) == 0)
+	bool several = strpbrk(name, "*?[") || (*name && name[strlen(name) - 1] == '/');
+
+	if (object_is_remote(name) && several)
+		return add_objects(l, name, err);
+	if (strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0)
 		return error_set(
 			err, RC_CONFIG,
-			"%s: found a URL, expected a file; write `%s | saltmill load JOB - -o DIR`",
-			name, name[0] == 's' ? "aws s3 cp URL -" : "curl -fsS URL");
+			"%s: found a URL, expected a file; write `curl -fsS URL | saltmill load JOB - -o "
+			"DIR`",
+			name);
+	if (object_is_remote(name)) {
+		add(l, name, false);
+		return RC_OK;
+	}
 	if (strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
 		return add_folder(l, name, err);
 	if (strcmp(name, "-") != 0 && strpbrk(name, "*?[") && lstat(name, &st) != 0)

@@ -62,8 +62,8 @@ static int check_slice(const struct source *s, struct error *err)
 {
 	const struct source_slice *a = &s->slice.asked;
 
-	if (s->nfiles != 1 ||
-	    !(s->input->feed ? s->input->feed->bytes != UINT64_MAX : s->stamps[0].regular))
+	if (s->nfiles != 1 || !(s->input->feed ? s->input->feed->bytes != UINT64_MAX
+					       : s->stamps[0].regular || s->stamps[0].object))
 		return error_set(err, RC_CONFIG, "--slice: found %zu inputs%s, expected one file",
 				 s->nfiles, s->nfiles == 1 ? " (a stream)" : "");
 	if (s->blocks)

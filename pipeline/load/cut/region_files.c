@@ -8,6 +8,7 @@
 #include "region_files.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "mem.h"
 
@@ -71,18 +72,34 @@ static void sink_abort(void *self)
 	storage_abort(self);
 }
 
-static int writer_new(struct family_file *file, struct storage *to, const struct hfile_options *opt,
-		      struct error *err)
+/* Return true if the writer first writes a file on this machine. */
+static bool goes_by_copy(const struct cut_table *t)
+{
+	return t->to && t->local_dir;
+}
+
+static int writer_new(struct family_file *file, struct storage *to, bool local,
+		      const struct hfile_options *opt, struct error *err)
 {
 	struct storage_file *out;
 
-	if (!to)
+	if (!to || local)
 		return hfile_writer_new(&file->writer, file->path, opt, err);
 	int rc = storage_begin(to, &out, file->path, 0, err);
 	if (rc)
 		return rc;
 	struct hfile_sink sink = {file->path, sink_append, sink_finish, sink_abort, out};
 	return hfile_writer_new_to(&file->writer, &sink, opt, err);
+}
+
+/* Upload a finished local file under its name. */
+static int send_file(struct storage *to, const char *from, const char *name, struct error *err)
+{
+	int rc = storage_put(to, from, name, 0, NULL, NULL, err);
+
+	if (unlink(from) < 0 && rc == RC_OK)
+		rc = error_errno(err, "cannot remove %s", from);
+	return rc;
 }
 
 /*
@@ -136,9 +153,11 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.budget = t->budget,
 	};
 
-	file->path =
-		mem_format("%s/%s/.region-%zu-%u", t->hfiles_dir, fam->name, f->region, file->part);
-	return writer_new(file, t->to, &opt, err);
+	file->path = t->local_dir ? mem_format("%s/.hfile-%zu-%zu-%zu-%u", t->local_dir, t->index,
+					       family, f->region, file->part)
+				  : mem_format("%s/%s/.region-%zu-%u", t->hfiles_dir, fam->name,
+					       f->region, file->part);
+	return writer_new(file, t->to, goes_by_copy(t), &opt, err);
 }
 
 static int file_finish(struct region_files *f, size_t family, struct error *err)
@@ -161,7 +180,9 @@ static int file_finish(struct region_files *f, size_t family, struct error *err)
 		snprintf(done->name + 2 * i, 3, "%02x", done->sum.digest[i]);
 	char *name = mem_format("%s/%s/%s", f->table->hfiles_dir,
 				f->table->table->schema.families[family].name, done->name);
-	rc = name_file(f->table->to, file->path, name, done->sum.file_bytes, err);
+	rc = goes_by_copy(f->table)
+		     ? send_file(f->table->to, file->path, name, err)
+		     : name_file(f->table->to, file->path, name, done->sum.file_bytes, err);
 	mem_free(name);
 	mem_free(file->path);
 	file->path = NULL;

@@ -57,6 +57,8 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	t->cut = pass_cut_table(&l->pass, i);
 	t->cut.hfiles_dir = mem_format("%s/hfiles", t->dir);
 	t->cut.to = staging_is_remote(l->staging) ? staging_storage(l->staging) : NULL;
+	/* the store has no rename, which gives a file its name */
+	t->cut.local_dir = t->cut.to && !storage_renames(t->cut.to) ? l->work : NULL;
 	return make_table_dirs(t, err);
 }
 

@@ -434,6 +434,8 @@ static int publish(struct joining *j, struct error *err)
 	struct manifest *m = &j->result->manifest;
 	struct load guards = {.job = j->job, .opt = j->opt, .result = j->result};
 
+	if (staging_folder(j->staging))
+		m->folder = arena_strdup(&j->result->arena, staging_folder(j->staging));
 	m->job_path = j->job->path;
 	m->joined = j->parts->ndirs;
 	memcpy(m->job_digest, j->job->digest, sizeof m->job_digest);

@@ -303,6 +303,7 @@ int load_publish(struct load *l, struct error *err)
 	struct manifest *m = &l->result->manifest;
 	struct arena *a = &l->result->arena;
 
+	m->folder = staging_folder(l->staging) ? arena_strdup(a, staging_folder(l->staging)) : NULL;
 	m->job_path = l->job->path;
 	memcpy(m->job_digest, l->job->digest, sizeof m->job_digest);
 	describe_inputs(l, m);

@@ -12,6 +12,8 @@
 #include "shared_forms.h"
 #include "hash.h"
 
+#define MANIFEST_MOST ((size_t)1 << 30)
+
 enum { DIGITS = 32 }; /* hex digits of a digest */
 
 static const struct form_member file_members[] = {
@@ -170,6 +172,8 @@ static const struct form_member digests_members[] = {
 static const struct form digests_form = FORM(manifest_digests, digests_members);
 
 static const struct form_member manifest_members[] = {
+	{"folder", FORM_TEXT, IN(manifest, folder),
+	 "in S3: folder of all other files, relative to the manifest", FORM_IF_ANY},
 	{"job", FORM_TEXT, IN(manifest, job_path), "path of the job file in the command"},
 	{"job_digest", FORM_DIGEST, IN(manifest, job_digest), "digest of the job file"},
 	{"created_ms", FORM_INT, IN(manifest, created_ms),
@@ -340,17 +344,57 @@ static int check_terminators(const struct manifest *m, const char *path, struct 
 	return RC_OK;
 }
 
+/* Return true if the name is that of one folder, which leads to no other place. */
+static bool is_folder_name(const char *name)
+{
+	return *name && *name != '.' && !strchr(name, '/');
+}
+
+/* Add the folder to all paths, so that readers need no case for it. */
+static int enter_folder(struct manifest *m, const char *path, struct arena *a, struct error *err)
+{
+	if (!m->folder)
+		return RC_OK;
+	if (!is_folder_name(m->folder))
+		return error_set(err, RC_DATA, "%s: folder: found \"%.200s\", expected one name",
+				 path, m->folder);
+	for (size_t i = 0; i < m->ntables; i++) {
+		struct manifest_table *t = &m->tables[i];
+
+		t->dir = arena_format(a, "%s/%s", m->folder, t->dir);
+		for (size_t k = 0; k < t->nfiles; k++)
+			t->files[k].path = arena_format(a, "%s/%s", m->folder, t->files[k].path);
+	}
+	return RC_OK;
+}
+
+static int text_of(const char *path, struct buf *text, struct error *err)
+{
+	struct storage *s;
+
+	if (!storage_is_remote(path))
+		return io_read_file(path, text, err);
+	int rc = storage_open(&s, path, NULL, err);
+	if (rc)
+		return rc;
+	rc = storage_read(s, storage_path(s), MANIFEST_MOST, text, err);
+	storage_close(s);
+	return rc;
+}
+
 int manifest_read(struct manifest *m, const char *path, struct arena *a, struct error *err)
 {
 	*m = (struct manifest){0};
 	struct buf text = {0};
-	int rc = io_read_file(path, &text, err);
+	int rc = text_of(path, &text, err);
 	if (rc == RC_OK)
 		rc = form_parse(&manifest_form, m, buf_bytes(&text), path, "a manifest", a, err);
 	if (rc == RC_OK)
 		rc = check_seal(m, buf_bytes(&text), path, err);
 	if (rc == RC_OK)
 		rc = check_terminators(m, path, err);
+	if (rc == RC_OK)
+		rc = enter_folder(m, path, a, err);
 	buf_release(&text);
 	return rc;
 }

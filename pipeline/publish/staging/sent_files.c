@@ -160,6 +160,11 @@ int sent_files_check_place(const char *uri, const char *output, struct error *er
 
 	if (rc == RC_OK)
 		rc = storage_open(&out, output, NULL, err);
+	if (rc == RC_OK && !storage_renames(sent))
+		rc = error_set(err, RC_CONFIG,
+			       "--hfiles: found %s, expected a folder of this machine or of HDFS, "
+			       "because saltmill moves sent files, and S3 has no rename",
+			       uri);
 	char *a = rc || !storage_is_remote(uri) ? mem_strdup("") : storage_name(sent, "");
 	char *b = rc || !storage_is_remote(output) ? mem_strdup("") : storage_name(out, "");
 	if (rc == RC_OK && strcmp(a, b) != 0)

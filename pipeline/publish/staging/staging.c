@@ -55,11 +55,13 @@ int staging_open_at(struct staging **out, const char *dir, const struct storage_
 	*removed = false;
 	bool found = false;
 	struct staging *s = mem_calloc(1, sizeof *s);
-	s->kind = storage_is_remote(dir) ? &staging_remote : &staging_local;
+	s->kind = &staging_local;
 	s->parent_fd = s->fd = s->lock_fd = -1;
 	s->rescue = rescue ? *rescue : (struct staging_rescue){0};
 	mem_outcome(NULL);
 	int rc = *dir ? storage_open(&s->storage, dir, place, err) : RC_OK;
+	if (rc == RC_OK && s->storage && !storage_is_here(s->storage))
+		s->kind = storage_renames(s->storage) ? &staging_remote : &staging_objects;
 	if (rc == RC_OK)
 		rc = staging_names(s, s->storage ? storage_path(s->storage) : dir, err);
 	if (rc == RC_OK)
@@ -97,7 +99,12 @@ struct storage *staging_storage(const struct staging *s)
 
 bool staging_is_remote(const struct staging *s)
 {
-	return s->kind == &staging_remote;
+	return s->kind != &staging_local;
+}
+
+const char *staging_folder(const struct staging *s)
+{
+	return s->kind == &staging_objects ? s->name : NULL;
 }
 
 int staging_keep(struct staging *s, struct error *err)

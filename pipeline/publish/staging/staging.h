@@ -1,6 +1,6 @@
 /*
- * staging.h - the steps of publishing, for local folders (staging_local.c) and for remote folders
- * (staging_remote.c)
+ * staging.h - the steps of publishing, for local folders (staging_local.c), remote folders
+ * (staging_remote.c) and objects (staging_objects.c)
  *
  * staging.c calls the steps in order.
  */
@@ -28,7 +28,7 @@ struct staging_kind {
 	void (*drop)(struct staging *s);    /* remove the sibling if it still belongs to this run */
 	void (*release)(struct staging *s); /* free the members of `*s` that this kind uses */
 };
-extern const struct staging_kind staging_local, staging_remote;
+extern const struct staging_kind staging_local, staging_remote, staging_objects;
 
 struct staging {
 	const struct staging_kind *kind;

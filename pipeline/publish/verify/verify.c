@@ -22,6 +22,7 @@
 #include "io.h"
 #include "mem.h"
 #include "splits.h"
+#include "verify_remote.h"
 
 static void check_law(struct findings *out, const struct manifest *m)
 {
@@ -232,9 +233,9 @@ static bool count_reject(const struct manifest *m, uint64_t *counts, const char 
 	return good;
 }
 
-static void check_reject_lines(struct findings *out, const struct manifest *m, FILE *f)
+static void check_reject_lines(struct findings *out, const struct manifest *m, const char *path,
+			       FILE *f)
 {
-	static const char path[] = "rejects.jsonl";
 	size_t before = out->problems, cap = 0;
 	uint64_t *counts = mem_calloc(m->nreasons, sizeof *counts), lines = 0;
 	char *line = NULL;
@@ -265,7 +266,7 @@ static void check_reject_lines(struct findings *out, const struct manifest *m, F
 
 static void check_rejects(struct findings *out, const char *dir, const struct manifest *m)
 {
-	static const char name[] = "rejects.jsonl";
+	char *name = manifest_rejects_path(m);
 	struct error err;
 	uint8_t digest[16];
 	uint64_t size;
@@ -279,9 +280,10 @@ static void check_rejects(struct findings *out, const char *dir, const struct ma
 	else if (m->digests.known && memcmp(digest, m->digests.rejects, sizeof digest) != 0)
 		findings_add(out, true, name, "changed: found another digest than in the manifest");
 	if (f) {
-		check_reject_lines(out, m, f);
+		check_reject_lines(out, m, name, f);
 		fclose(f);
 	}
+	mem_free(name);
 	mem_free(path);
 }
 
@@ -326,15 +328,19 @@ static void check_link(struct findings *out, const char *dir, const struct manif
 	mem_free(path);
 }
 
-static int verify_parts(struct verify_result *out, const char *dir, const struct manifest *m,
-			unsigned threads, struct progress *progress, struct error *err)
+/* If `from` is not NULL, it has the load, and `dir` is an empty folder for copies. */
+static int verify_parts(struct verify_result *out, const char *dir, struct storage *from,
+			const struct manifest *m, unsigned threads, struct progress *progress,
+			struct error *err)
 {
+	if (from)
+		verify_bring(&out->findings, from, m, dir);
 	say_digests(&out->findings, m);
 	check_law(&out->findings, m);
 	check_link(&out->findings, dir, m);
 	for (size_t i = 0; i < m->ntables; i++)
 		check_scripts(&out->findings, dir, &m->tables[i]);
-	int rc = verify_files(&out->findings, dir, m, threads, progress, err);
+	int rc = verify_files(&out->findings, dir, from, m, threads, progress, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < m->ntables; i++) {
@@ -344,11 +350,36 @@ static int verify_parts(struct verify_result *out, const char *dir, const struct
 		out->cells += m->tables[i].cells;
 	}
 	check_rejects(&out->findings, dir, m);
-	verify_folder(&out->findings, dir, m);
+	if (from)
+		verify_objects(&out->findings, from, m);
+	else
+		verify_folder(&out->findings, dir, m);
 	return RC_OK;
 }
 
-int verify_load(struct verify_result *out, const char *dir, unsigned threads,
+static int verify_remote(struct verify_result *out, const char *uri, const struct manifest *m,
+			 unsigned threads, const char *temp_dir, struct progress *progress,
+			 struct error *err)
+{
+	struct storage *from;
+	char *dir = NULL;
+	int rc = storage_open(&from, uri, NULL, err);
+
+	if (rc)
+		return rc;
+	rc = io_make_temp_dir(&dir, temp_dir, "saltmill-verify", err);
+	if (rc == RC_OK) {
+		struct error ignored;
+
+		rc = verify_parts(out, dir, from, m, threads, progress, err);
+		io_remove_tree(dir, &ignored);
+	}
+	mem_free(dir);
+	storage_close(from);
+	return rc;
+}
+
+int verify_load(struct verify_result *out, const char *dir, unsigned threads, const char *temp_dir,
 		struct progress *progress, struct error *err)
 {
 	*out = (struct verify_result){0};
@@ -362,8 +393,10 @@ int verify_load(struct verify_result *out, const char *dir, unsigned threads,
 	int rc = RC_OK;
 	if (manifest_read(&m, path, &a, &bad))
 		findings_add(&out->findings, true, "manifest.json", "%s", bad.msg);
+	else if (storage_is_remote(root))
+		rc = verify_remote(out, root, &m, threads, temp_dir, progress, err);
 	else
-		rc = verify_parts(out, root, &m, threads, progress, err);
+		rc = verify_parts(out, root, NULL, &m, threads, progress, err);
 	mem_free(path);
 	arena_release(&a);
 	return rc;

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "hfile.h"
 #include "io.h"
@@ -27,6 +28,7 @@ struct file_check {
 
 struct files_check {
 	const char *dir;
+	struct storage *from;
 	struct progress *progress;
 	struct file_check *file;
 	size_t count;
@@ -254,7 +256,11 @@ static int check_file(void *ctx, unsigned worker, size_t index, struct error *er
 		return err->code;
 	char *full = mem_format("%s/%s", all->dir, c->file->path);
 	check_path(c);
-	if (check_content(all, c, full)) {
+	bool here = !all->from ||
+		    load_fetch_file(all->from, c->file->path, all->dir, NULL, NULL, &bad) == RC_OK;
+	if (!here)
+		problem(c, "%s", bad.msg);
+	if (here && check_content(all, c, full)) {
 		if (verify_one(full, &sum, all->progress, &bad) == RC_OK) {
 			check_summary(c, &sum);
 			check_family(c, full);
@@ -267,14 +273,17 @@ static int check_file(void *ctx, unsigned worker, size_t index, struct error *er
 		findings_add(&c->findings, false, c->file->path,
 			     "%" PRIu64 " rows, %" PRIu64 " cells, %" PRIu64 " bytes",
 			     c->file->rows, c->file->cells, c->file->bytes);
+	if (all->from)
+		unlink(full);
 	mem_free(full);
 	return RC_OK;
 }
 
-int verify_files(struct findings *out, const char *dir, const struct manifest *m, unsigned threads,
-		 struct progress *progress, struct error *err)
+int verify_files(struct findings *out, const char *dir, struct storage *from,
+		 const struct manifest *m, unsigned threads, struct progress *progress,
+		 struct error *err)
 {
-	struct files_check all = {.dir = dir, .progress = progress};
+	struct files_check all = {.dir = dir, .from = from, .progress = progress};
 	uint64_t bytes = 0;
 	size_t n = 0;
 

@@ -78,7 +78,7 @@ static void expect(struct walk *w)
 	const struct manifest *m = w->manifest;
 
 	add_file(w, mem_strdup("manifest.json"));
-	add_file(w, mem_strdup("rejects.jsonl"));
+	add_file(w, manifest_rejects_path(m));
 	for (size_t i = 0; i < m->ntables; i++) {
 		const struct manifest_table *t = &m->tables[i];
 

@@ -34,7 +34,7 @@ int offline_find_compacted(struct offline *o, const char *folder, const struct s
 	memset(gone, 0, n * sizeof *gone);
 	for (size_t i = 0; rc == RC_OK && n > 1 && i < n; i++) {
 		const char *path = arena_format(o->a, "%s/%s", folder, e[i].name);
-		const struct offline_file place = offline_place_of(o, path, e[i].info.bytes);
+		const struct remote_file place = offline_place_of(o, path, e[i].info.bytes);
 		const struct query_file f = {.name = path, .place = &place};
 		struct hfile_source source;
 		struct hfile *h;

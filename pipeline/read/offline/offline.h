@@ -3,6 +3,7 @@
 #define SALTMILL_OFFLINE_H
 
 #include "hbase.h"
+#include "publish.h"
 #include "query.h"
 #include "storage.h"
 
@@ -24,14 +25,6 @@ struct offline {
 	struct description description;
 	struct offline_region *regions;
 	size_t nregions;
-};
-
-/* A store file, as query_file.place. */
-struct offline_file {
-	struct storage *storage;
-	const char *path;
-	const char *archive; /* the place to which HBase may move the file; NULL if unknown */
-	uint64_t bytes;
 };
 
 /* Read all regions of the table's folder or of the snapshot. */
@@ -64,7 +57,7 @@ int offline_find_family(const struct published *p, const char *name, size_t *out
 int offline_add_file(struct offline *o, const struct query_file *f, const char *path,
 		     uint64_t bytes, struct error *err);
 /* Describe a file for query_file.place. */
-struct offline_file offline_place_of(const struct offline *o, const char *path, uint64_t bytes);
+struct remote_file offline_place_of(const struct offline *o, const char *path, uint64_t bytes);
 /* Set a file's source, as query_file.open. */
 int offline_open_file(const struct query_file *f, struct hfile_source *out, struct error *err);
 

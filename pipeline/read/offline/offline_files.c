@@ -13,25 +13,25 @@ int offline_find_family(const struct published *p, const char *name, size_t *out
 	return RC_END;
 }
 
-struct offline_file offline_place_of(const struct offline *o, const char *path, uint64_t bytes)
+struct remote_file offline_place_of(const struct offline *o, const char *path, uint64_t bytes)
 {
 	size_t n = o->root ? strlen(o->root) : 0;
 	bool inside =
 		o->root && strncmp(path, o->root, n) == 0 && strncmp(path + n, "/data/", 6) == 0;
 
-	return (struct offline_file){.storage = o->storage,
-				     .path = path,
-				     .archive = inside ? arena_format(o->a, "%s/archive%s", o->root,
-								      path + n)
-						       : NULL,
-				     .bytes = bytes};
+	return (struct remote_file){.storage = o->storage,
+				    .path = path,
+				    .archive = inside ? arena_format(o->a, "%s/archive%s", o->root,
+								     path + n)
+						      : NULL,
+				    .bytes = bytes};
 }
 
 int offline_add_file(struct offline *o, const struct query_file *f, const char *path,
 		     uint64_t bytes, struct error *err)
 {
 	struct published *p = o->out;
-	struct offline_file *place = arena_alloc(o->a, sizeof *place);
+	struct remote_file *place = arena_alloc(o->a, sizeof *place);
 
 	if (bytes == 0)
 		return error_set(err, RC_DATA, "%s: found an empty file, expected an HFile", path);

@@ -1,9 +1,4 @@
-/*
- * sources.c - open store files of any storage, and verify them
- *
- * Each read of a remote file is a request of its own. The source therefore reads ahead: a window
- * that grows while a scan reads the file in order, and starts small again after a jump.
- */
+/* sources.c - open store files of any storage, and verify them */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,86 +6,13 @@
 #include "pool.h"
 #include "publish.h"
 
-#define WINDOW_LEAST ((size_t)64 << 10)
-#define WINDOW_MOST  ((size_t)8 << 20)
-
-struct remote_source {
-	struct offline_file file;
-	uint64_t at; /* offset of the window */
-	struct buf window;
-	size_t wanted; /* bytes of the next window */
-};
-
-static void close_remote(void *self)
-{
-	struct remote_source *s = self;
-
-	buf_release(&s->window);
-	mem_free(s);
-}
-
-/* Read from the archive if HBase has moved the file. */
-static int read_moved(struct remote_source *s, uint64_t offset, size_t n, struct error *err)
-{
-	struct storage_info info;
-	struct error unread;
-	const struct offline_file *f = &s->file;
-	bool gone = f->archive && storage_stat(f->storage, f->path, &info, &unread) == RC_OK &&
-		    info.kind == STORAGE_NOTHING;
-
-	if (!gone)
-		return err->code;
-	s->file.path = f->archive;
-	s->file.archive = NULL;
-	return storage_read_at(f->storage, f->path, offset, s->window.ptr, n, err);
-}
-
-static int move_window(struct remote_source *s, uint64_t offset, size_t len, struct error *err)
-{
-	uint64_t left = s->file.bytes - offset;
-	bool onward = offset >= s->at && offset <= s->at + s->window.len;
-
-	s->wanted = onward && s->wanted ? s->wanted * 2 : WINDOW_LEAST;
-	s->wanted = s->wanted > WINDOW_MOST ? WINDOW_MOST : s->wanted;
-	size_t n = len > s->wanted ? len : s->wanted;
-	n = left < n ? (size_t)left : n;
-	s->window.len = 0;
-	if (!buf_try_reserve(&s->window, n))
-		return error_memory(err, n, s->file.path);
-	int rc = storage_read_at(s->file.storage, s->file.path, offset, s->window.ptr, n, err);
-	if (rc)
-		rc = read_moved(s, offset, n, err);
-	if (rc == RC_OK) {
-		s->at = offset;
-		s->window.len = n;
-	}
-	return rc;
-}
-
-static int read_remote(void *self, uint64_t offset, void *to, size_t len, struct error *err)
-{
-	struct remote_source *s = self;
-	bool inside = offset >= s->at && offset + len <= s->at + s->window.len;
-	int rc = inside || len == 0 ? RC_OK : move_window(s, offset, len, err);
-
-	if (rc == RC_OK && len)
-		memcpy(to, s->window.ptr + (offset - s->at), len);
-	return rc;
-}
-
 int offline_open_file(const struct query_file *f, struct hfile_source *out, struct error *err)
 {
-	const struct offline_file *file = f->place;
-	struct remote_source *s;
+	const struct remote_file *file = f->place;
 	int rc;
 
 	if (!storage_is_here(file->storage)) {
-		s = mem_try_calloc(1, sizeof *s);
-		if (!s)
-			return error_memory(err, sizeof *s, file->path);
-		s->file = *file;
-		*out = (struct hfile_source){f->name, file->bytes, read_remote, close_remote, s};
-		rc = RC_OK;
+		rc = remote_file_source(out, file, f->name, err);
 	} else {
 		struct error moved;
 

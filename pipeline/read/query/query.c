@@ -9,11 +9,12 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "publish.h"
 #include "scan_state.h"
 
 int query_open_path(const struct query_file *f, struct hfile_source *out, struct error *err)
 {
-	int rc = hfile_file_source(out, f->name, err);
+	int rc = load_file_source(out, f->name, err);
 
 	return rc ? rc : hfile_source_watch(out, f->progress, err);
 }

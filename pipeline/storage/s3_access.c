@@ -1,24 +1,17 @@
 /*
- * s3_access.c - the address of an object, and the credentials of the user
+ * s3_access.c - the address of a bucket, and the credentials of the user
  *
- * Variables come before files, as for the AWS command line: AWS_ACCESS_KEY_ID and so on, then the
- * profile AWS_PROFILE of ~/.aws/credentials and ~/.aws/config.
+ * The order is that of the AWS command line: AWS_ACCESS_KEY_ID and so on, then the profile
+ * AWS_PROFILE of ~/.aws/credentials and ~/.aws/config, then the role of the machine.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/s3_object.h"
 #include "io.h"
 #include "mem.h"
+#include "s3.h"
 
 #define PROFILES_MOST ((size_t)1 << 20)
-
-static const char scheme[] = "s3://";
-
-bool s3_is_object(const char *name)
-{
-	return strncmp(name, scheme, sizeof scheme - 1) == 0;
-}
 
 static const char *set(const char *name)
 {
@@ -100,54 +93,61 @@ static char *setting(const char *variable, const char *key)
 	return value ? mem_strdup(value) : of_profile("AWS_CONFIG_FILE", "config", key);
 }
 
-/* --- the address --- */
-
-/* Append the key as RFC 3986 writes it. The signature covers the same text. */
-static void put_key(struct buf *out, const char *key)
+/* Return a key of the profile's credentials, which may be in either file, or NULL. */
+static char *credential(const char *key)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789-._~/";
+	char *value = of_profile("AWS_SHARED_CREDENTIALS_FILE", "credentials", key);
 
-	for (; *key; key++) {
-		if (strchr(plain, *key))
-			buf_put(out, (uint8_t)*key);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*key);
-	}
+	return value ? value : of_profile("AWS_CONFIG_FILE", "config", key);
 }
+
+/* --- the address --- */
 
 /*
  * A server other than AWS has the bucket in its path. AWS has it in the host's name, unless a dot
  * in the bucket's name would not match the certificate.
  */
-static char *make_url(const char *bucket, size_t n, const char *key, const char *region)
+static char *make_url(const char *bucket, const char *region)
 {
 	const char *own = set("AWS_ENDPOINT_URL_S3");
 	char *endpoint = own ? mem_strdup(own) : setting("AWS_ENDPOINT_URL", "endpoint_url");
-	struct buf url = {0};
+	char *url;
 
 	if (endpoint) {
 		size_t len = strlen(endpoint);
 
 		while (len && endpoint[len - 1] == '/')
 			len--;
-		buf_printf(&url, "%.*s/%.*s/", (int)len, endpoint, (int)n, bucket);
-	} else if (memchr(bucket, '.', n)) {
-		buf_printf(&url, "https://s3.%s.amazonaws.com/%.*s/", region, (int)n, bucket);
+		url = mem_format("%.*s/%s", (int)len, endpoint, bucket);
+	} else if (strchr(bucket, '.')) {
+		url = mem_format("https://s3.%s.amazonaws.com/%s", region, bucket);
 	} else {
-		buf_printf(&url, "https://%.*s.s3.%s.amazonaws.com/", (int)n, bucket, region);
+		url = mem_format("https://%s.s3.%s.amazonaws.com", bucket, region);
 	}
-	put_key(&url, key);
-	buf_put(&url, 0);
 	mem_free(endpoint);
-	char *out = mem_strdup((const char *)url.ptr);
-	buf_release(&url);
-	return out;
+	return url;
 }
 
-static int find_credentials(struct s3_access *a, struct error *err)
+/* Take the credentials of the machine's role. *region receives the machine's region, or NULL. */
+static bool take_role(struct s3_access *a, char **region)
 {
-	static const char file[] = "AWS_SHARED_CREDENTIALS_FILE";
+	struct s3_role role;
+
+	if (!s3_role_find(&role))
+		return false;
+	mem_free(a->key_id);
+	mem_free(a->secret);
+	mem_free(a->session);
+	a->key_id = role.key_id;
+	a->secret = role.secret;
+	a->session = role.session;
+	a->end_s = role.end_s;
+	*region = role.region;
+	return true;
+}
+
+static int find_credentials(struct s3_access *a, char **region, struct error *err)
+{
 	const char *id = set("AWS_ACCESS_KEY_ID"), *secret = set("AWS_SECRET_ACCESS_KEY"),
 		   *session = set("AWS_SESSION_TOKEN");
 
@@ -157,40 +157,40 @@ static int find_credentials(struct s3_access *a, struct error *err)
 		a->session = session ? mem_strdup(session) : NULL;
 		return RC_OK;
 	}
-	a->key_id = of_profile(file, "credentials", "aws_access_key_id");
-	a->secret = of_profile(file, "credentials", "aws_secret_access_key");
-	a->session = of_profile(file, "credentials", "aws_session_token");
-	if (a->key_id && a->secret)
+	a->key_id = credential("aws_access_key_id");
+	a->secret = credential("aws_secret_access_key");
+	a->session = credential("aws_session_token");
+	if ((a->key_id && a->secret) || take_role(a, region))
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
 			 "found no credentials, expected AWS_ACCESS_KEY_ID and "
-			 "AWS_SECRET_ACCESS_KEY, or the profile `%s` in ~/.aws/credentials",
+			 "AWS_SECRET_ACCESS_KEY, or the profile `%s` in ~/.aws/credentials, or a "
+			 "role of this machine",
 			 set("AWS_PROFILE") ? set("AWS_PROFILE") : "default");
 }
 
-static char *find_region(void)
+/* `own` is the region of this machine, or NULL. */
+static char *find_region(const char *own)
 {
 	const char *other = set("AWS_DEFAULT_REGION");
 	char *region =
 		set("AWS_REGION") || !other ? setting("AWS_REGION", "region") : mem_strdup(other);
 
-	return region ? region : mem_strdup("us-east-1");
+	return region ? region : mem_strdup(own ? own : "us-east-1");
 }
 
-int s3_access_find(struct s3_access *out, const char *uri, struct error *err)
+int s3_access_find(struct s3_access *out, const char *bucket, struct error *err)
 {
-	const char *bucket = uri + sizeof scheme - 1;
-	size_t n = strcspn(bucket, "/");
+	char *own = NULL;
 
 	*out = (struct s3_access){0};
-	if (!n || !bucket[n] || !bucket[n + 1])
-		return error_set(err, RC_CONFIG, "expected s3://BUCKET/KEY");
-	int rc = find_credentials(out, err);
-	if (rc)
-		return rc;
-	out->region = find_region();
-	out->url = make_url(bucket, n, bucket + n + 1, out->region);
-	return RC_OK;
+	int rc = find_credentials(out, &own, err);
+	if (rc == RC_OK) {
+		out->region = find_region(own);
+		out->url = make_url(bucket, out->region);
+	}
+	mem_free(own);
+	return rc;
 }
 
 void s3_access_release(struct s3_access *a)

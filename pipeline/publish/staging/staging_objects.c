@@ -1,0 +1,161 @@
+/*
+ * staging_objects.c - publish objects of a store without renames (S3) by their manifest
+ *
+ * A run writes all objects below DIR/<16 random hex digits>, and then DIR/manifest.json, which names
+ * this folder. The server creates the manifest only if there is none. So a load is visible exactly
+ * if its manifest is, and no other run writes into its folder. Readers ignore all other objects.
+ *
+ * Nobody can see whether another run still works. So a run removes objects of other runs only after
+ * it has published its manifest, because no other run can publish then.
+ */
+#include "staging.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "mem.h"
+#include "pool.h"
+
+#define MANIFEST "manifest.json"
+
+static int refuse_existing(const struct staging *s, struct error *err)
+{
+	char *name = storage_name(s->storage, s->dir);
+	int rc = error_set(err, RC_CONFIG, "%s exists already; remove it or name another folder",
+			   name);
+
+	mem_free(name);
+	return rc;
+}
+
+static int check_absent(struct staging *s, const char *manifest, bool *found, struct error *err)
+{
+	struct storage_info there = {0}, dir = {0};
+	int rc = storage_stat(s->storage, manifest, &there, err);
+
+	if (rc == RC_OK)
+		rc = storage_stat(s->storage, s->dir, &dir, err);
+	*found = dir.kind == STORAGE_FOLDER;
+	if (rc == RC_OK && (there.kind != STORAGE_NOTHING || dir.kind == STORAGE_FILE))
+		rc = refuse_existing(s, err);
+	return rc;
+}
+
+/* The mark lets a later run find this one, even if it dies during its first upload. */
+static int take(struct staging *s, bool *found, struct error *err)
+{
+	static const char text[] = "an unfinished load of saltmill\n";
+	uint64_t number;
+	char *manifest = mem_format("%s/" MANIFEST, s->dir);
+	int rc = check_absent(s, manifest, found, err);
+
+	mem_free(manifest);
+	if (rc)
+		return rc;
+	if (getrandom(&number, sizeof number, 0) != sizeof number)
+		return error_errno(err, "getrandom");
+	mem_free(s->partial);
+	s->partial = mem_format("%s/%016" PRIx64, s->dir, number);
+	s->name = s->partial + strlen(s->dir) + 1;
+	char *mark = mem_format("%s/" STAGING_LOCK, s->partial);
+	rc = storage_write(s->storage, mark, bytes_of(text, sizeof text - 1), NULL, err);
+	mem_free(mark);
+	return rc;
+}
+
+static int keep(struct staging *s, struct error *err)
+{
+	(void)s;
+	(void)err;
+	return RC_OK;
+}
+
+static int seal(struct staging *s, struct error *err)
+{
+	char *mark = mem_format("%s/" STAGING_LOCK, s->partial);
+	int rc = storage_remove(s->storage, mark, err);
+
+	mem_free(mark);
+	return rc;
+}
+
+/* Remove what other runs left. A failure leaves objects that no reader uses. */
+static void clear_others(struct staging *s)
+{
+	struct arena a = {0};
+	struct storage_entry *e;
+	struct error ignored;
+	size_t n = 0;
+
+	if (storage_list(s->storage, s->dir, &a, &e, &n, &ignored))
+		n = 0;
+	for (size_t i = 0; i < n; i++) {
+		char *path = mem_format("%s/%s", s->dir, e[i].name);
+
+		if (strcmp(e[i].name, MANIFEST) != 0 && strcmp(e[i].name, s->name) != 0)
+			storage_remove(s->storage, path, &ignored);
+		mem_free(path);
+	}
+	arena_release(&a);
+	storage_tidy(s->storage, s->dir); /* a lost answer leaves an upload of this run */
+}
+
+/*
+ * Return true if the load is certainly not visible: the server has refused the manifest, or another
+ * run's manifest is there. Without an answer, the server may still create it.
+ */
+static bool certainly_absent(struct staging *s, const char *own, const char *manifest, int rc)
+{
+	struct buf mine = {0}, there = {0};
+	struct error ignored;
+	bool other =
+		storage_read(s->storage, own, STORAGE_MOVE_MOST, &mine, &ignored) == RC_OK &&
+		storage_read(s->storage, manifest, STORAGE_MOVE_MOST, &there, &ignored) == RC_OK &&
+		!bytes_eq(buf_bytes(&mine), buf_bytes(&there));
+
+	buf_release(&mine);
+	buf_release(&there);
+	return rc == RC_CONFIG || other;
+}
+
+static int publish_manifest(struct staging *s, struct error *err)
+{
+	char *own = mem_format("%s/" MANIFEST, s->partial);
+	char *manifest = mem_format("%s/" MANIFEST, s->dir);
+	char *name = storage_name(s->storage, s->dir);
+	char *published = mem_format("published all the same as %s", name);
+	int rc = storage_move(s->storage, own, manifest, err);
+
+	s->renamed = rc == RC_OK || !certainly_absent(s, own, manifest, rc);
+	if (rc == RC_OK) {
+		mem_outcome(published);
+		clear_others(s);
+	}
+	mem_free(name);
+	mem_free(published);
+	mem_free(manifest);
+	mem_free(own);
+	return rc;
+}
+
+static void drop(struct staging *s)
+{
+	struct error ignored;
+
+	if (stop_flag)
+		storage_hurry(s->storage);
+	storage_remove(s->storage, s->partial, &ignored);
+}
+
+static void release(struct staging *s)
+{
+	(void)s;
+}
+
+const struct staging_kind staging_objects = {.take = take,
+					     .keep = keep,
+					     .seal = seal,
+					     .rename = publish_manifest,
+					     .drop = drop,
+					     .release = release};
