@@ -256,6 +256,11 @@ void curl_easy_cleanup(CURL *c)
 	free(c);
 }
 
+void curl_easy_reset(CURL *c)
+{
+	*(struct handle *)c = (struct handle){0};
+}
+
 CURLcode curl_easy_pause(CURL *c, int what)
 {
 	(void)what;
