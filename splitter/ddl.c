@@ -138,11 +138,12 @@ static void policy_comment(struct buf *out, const struct table *t, bool presplit
 {
 	if (!needs_policy(t, presplit))
 		return;
-	buf_append_str(out, "  # HBase's default, SteppingSplitPolicy, splits a region that is "
-			    "alone on its server at\n"
-			    "  # twice the memstore flush size (256 MB): it would undo this plan "
-			    "right after the load.\n"
-			    "  # ConstantSizeRegionSplitPolicy splits at MAX_FILESIZE only.\n");
+	buf_append_str(out,
+		       "  # HBase's default, SteppingSplitPolicy, splits a region that is "
+		       "alone on its server at\n"
+		       "  # twice the memstore flush size (256 MB). So it would undo this plan "
+		       "right after the load.\n"
+		       "  # ConstantSizeRegionSplitPolicy splits at MAX_FILESIZE only.\n");
 }
 
 static void put_table_options(struct buf *out, const struct table *t, bool presplit)

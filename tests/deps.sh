@@ -30,7 +30,7 @@ as_root() {
 	fi
 }
 
-# have PROGRAM: on the search path as a file ("time" is also a word of some shells)
+# have PROGRAM: succeeds if the search path has a file of this name ("time" is also a word of some shells)
 have() {
 	old=$IFS
 	IFS=:

@@ -26,7 +26,7 @@ struct input_stream {
 	const char *path;	  /* borrowed */
 	const char *name;	  /* name for messages */
 	int fd;			  /* -1 if closed */
-	struct object *object;	  /* whose bytes come from `fd`, or NULL */
+	struct object *object;	  /* object that `fd` reads, or NULL */
 	struct input_stamp stamp; /* stamp at the time of open */
 	uint64_t raw_read;	  /* bytes read from fd so far */
 	uint64_t expected;	  /* bytes that the file has, UINT64_MAX if unknown */

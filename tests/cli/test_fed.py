@@ -311,7 +311,7 @@ def file_digest(data):
 
 @pytest.fixture
 def long(tmp_path, saltmill):
-    """A file of some chunks, in which some rows have line ends, and one is longer than a chunk."""
+    """Writes a file of several chunks. Some rows contain line ends, and one row is longer than a chunk."""
     (tmp_path / "job.yaml").write_text(JOB)
     rows = [f'{i % 9},{1_400_000_000 + i},"{"v" * (i % 700)}\n{i}"\n'.encode() for i in range(9000)]
     rows.insert(5000, b'7,1500000000,"' + b"long\n" * 270_000 + b'"\n')

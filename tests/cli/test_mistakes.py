@@ -159,7 +159,7 @@ def test_the_fixes_are_right(saltmill, folder):
     (["import", "job.yaml"], "found no command `import`; did you mean `saltmill load`?"),
     (["help", "laod"], "did you mean `saltmill help load`?"),
     (["help", "delimeter"], "did you mean `saltmill help delimiter`?"),
-    (["load", "job.yaml"], "no output folder: expected `-o DIR`"),
+    (["load", "job.yaml"], "found no output folder, expected `-o DIR`"),
     (["load", "job.yml", "-o", "x"], "cannot open job.yml: No such file or directory; did you mean `job.yaml`?"),
     (["load", "out", "-o", "x"], "out: found a folder, expected a job file"),
     (["load", "job.yaml", "-o", "out"], "-o: out exists, expected a new folder"),

@@ -290,7 +290,7 @@ def test_snapshot(table, load, whole):
 
 
 def test_rules_of_the_descriptor(table, load):
-    """The newest descriptor decides, and rules that the files cannot answer are refused."""
+    """The newest descriptor decides, and scan refuses rules that the files cannot answer."""
     table.describe(2, {"f": {"TTL": "1"}, "g": {}})
     assert all(c["family"] == "g" for r in scan("--table-dir", table.dir) for c in r["cells"])
     for attribute in ("NEW_VERSION_BEHAVIOR", "IS_MOB"):
@@ -302,7 +302,7 @@ def test_rules_of_the_descriptor(table, load):
 
 
 def test_families_of_the_job(tmp_path, load):
-    """The job's families must be in the table, and a family that the job lacks is ignored with a warning."""
+    """The job's families must be in the table, and scan ignores a family that the job lacks, with a warning."""
     folder = Folder(tmp_path / "hbase", families={"f": {}, "g": {}, "more": {}})
     fill(folder, load)
     done = run("scan", load[1], "--table-dir", folder.dir, "--format", "jsonl")
@@ -354,7 +354,7 @@ def test_damaged_folder(table, what, words):
 
 
 def test_folder_of_hfiles(tmp_path, load):
-    """Without a region server, HFiles of any program are read as a bulk load of the folder would give them."""
+    """Without a region server, scan reads HFiles of any program as a bulk load of the folder would give them."""
     out, job, described, rows = load
     place = tmp_path / "hfiles"
     for f in described["files"]:

@@ -413,7 +413,7 @@ def test_a_refused_creation(on_hdfs, tmp_path):
 def test_refusals(on_hdfs, tmp_path):
     events(tmp_path, "refusals", 10)
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("--upload /tmp: HBase's files are at hdfs:.*expected the upload folder in the same file system", "--create", "--upload", "/tmp")
+    on_hdfs.refused("--upload /tmp: found HBase's files at hdfs:.*expected the upload folder in the same file system", "--create", "--upload", "/tmp")
     (tmp_path / "out.saltmill-apply").unlink()
     file = next((on_hdfs.out / "refusals" / "events" / "hfiles" / "f").iterdir())
     content = file.read_bytes()

@@ -16,7 +16,7 @@
 #define POLICY_COMMENT                                                                             \
 	"  # HBase's default, SteppingSplitPolicy, splits a region that is alone on its server "   \
 	"at\n"                                                                                     \
-	"  # twice the memstore flush size (256 MB): it would undo this plan right after the "     \
+	"  # twice the memstore flush size (256 MB). So it would undo this plan right after the "  \
 	"load.\n"                                                                                  \
 	"  # ConstantSizeRegionSplitPolicy splits at MAX_FILESIZE only.\n"
 #define POLICY                                                                                     \

@@ -335,7 +335,7 @@ void preamble_doubt(struct sniffed_shape *s, const struct lines *l)
 		i = next_row(&all, l, row_split(&all, l, i, all.end, &r));
 		if (2 * row_count_values(&r) > s->ncolumns)
 			s->doubt = "a line above the rows has as many values as a row, but the job "
-				   "skips it; if it is a row, remove `skip` or `find`";
+				   "skips it; if it is one, remove `skip` or `find`";
 	}
 	row_release(&r);
 }

@@ -34,12 +34,13 @@ static int open_half(struct half_run *h, struct error *err)
 	const struct arguments *a = h->args;
 
 	if (!a->output)
-		return error_set(err, RC_CONFIG, "no output folder: expected `-o DIR`");
+		return error_set(err, RC_CONFIG, "found no output folder, expected `-o DIR`");
 	if (!a->plan_dir)
-		return error_set(err, RC_CONFIG,
-				 "no plan: expected `--plan DIR`, which `saltmill plan %s -o DIR` "
-				 "writes",
-				 a->operand[0]);
+		return error_set(
+			err, RC_CONFIG,
+			"found no plan, expected `--plan DIR`, which `saltmill plan %s -o DIR` "
+			"writes",
+			a->operand[0]);
 	int rc = job_load(&h->job, a->operand[0], err);
 	if (rc == RC_OK)
 		rc = job_login(a, &h->job, err);

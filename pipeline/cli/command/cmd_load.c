@@ -35,7 +35,7 @@ static int check_output(const char *dir, struct error *err)
 	struct stat st;
 
 	if (!dir)
-		return error_set(err, RC_CONFIG, "no output folder: expected `-o DIR`");
+		return error_set(err, RC_CONFIG, "found no output folder, expected `-o DIR`");
 	if (!storage_is_remote(dir) && lstat(dir, &st) == 0)
 		return error_set(
 			err, RC_CONFIG,

@@ -250,9 +250,9 @@ const struct command watch_command = {
 	.decides =
 		"watch reads HBase's counters. Each line is a window of time, with the heat of all "
 		"regions from the first to the last. A region is hot with four times the even "
-		"share. In a table of few regions, it needs more than halfway from the even "
-		"share to all requests. Splits, merges, moves and restarted servers are "
-		"counted. At the end, watch prints heat maps.",
+		"share. In a table of few regions, a region is hot if its share is nearer to "
+		"all requests than to the even share. watch counts splits, merges, moves and "
+		"restarted servers. At the end, watch prints heat maps.",
 	.statuses =
 		"0 ended by --for or a signal; 1 failed, or the table was dropped; " STATUS_USAGE
 		"; 3 as 0, and the newest window has a hot region or server",

@@ -13,14 +13,14 @@ static void put_advice(struct buf *out, const struct key_cost *c)
 	format_bytes(each, (uint64_t)(c->rows * c->cells));
 	if (c->key_bytes <= ADVISED)
 		buf_printf(out,
-			   "  the key is short: 10 to 100 bytes are usual, and at most 16 are "
-			   "good; a further byte costs %s\n",
+			   "  the key is short, because 10 to 100 bytes are usual. At most 16 "
+			   "bytes are good. A further byte costs %s\n",
 			   each);
 	else
 		buf_printf(out,
-			   "  %s: 10 to 100 bytes are usual, and at most 16 are good; each byte "
-			   "less saves %s before encoding, so a key of 16 bytes saves %.0f %% of "
-			   "the key's bytes\n",
+			   "  %s, because 10 to 100 bytes are usual, and at most 16 are good. Each "
+			   "byte less saves %s before encoding. A key of 16 bytes saves %.0f %% "
+			   "of the key's bytes\n",
 			   c->key_bytes > USUAL ? "the key is very long" : "the key is long", each,
 			   100 * (1 - ADVISED / c->key_bytes));
 }

@@ -93,7 +93,7 @@ static int choose_upload(struct applying *a, const char *token, struct error *er
 	if (rc == RC_OK && storage_is_remote(uri) == token_is_local(token))
 		rc = error_set(
 			err, RC_CONFIG,
-			"--upload %s: HBase's files are at %.200s, expected the upload folder in "
+			"--upload %s: found HBase's files at %.200s, expected the upload folder in "
 			"the same file system; choose another folder with --upload",
 			uri, token);
 	else if (rc == RC_OK && a->upload && said && strcmp(a->upload, uri) != 0)

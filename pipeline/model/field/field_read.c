@@ -268,7 +268,8 @@ static int check_text(const struct field *f, const struct value *v, struct rejec
 		return reject_value(why, "nul_byte", f->name, v->text,
 				    "expected text without NUL, but byte %zu is NUL", at);
 	return reject_value(why, "bad_utf8", f->name, v->text,
-			    "expected UTF-8: byte %zu (%02X) is not UTF-8", at, v->text.ptr[at]);
+			    "expected UTF-8, but byte %zu (%02X) is not UTF-8", at,
+			    v->text.ptr[at]);
 }
 
 static int hex_digit(uint8_t c)

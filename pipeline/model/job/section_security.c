@@ -26,8 +26,8 @@ static const struct key keys[] = {
 	 .offset = offsetof(struct login, principal)},
 	{.name = "keytab",
 	 WORDS(TEXT, NULL,
-	       "get tickets with this keytab, a path relative to the job file; without it, the "
-	       "tickets of `kinit` are used",
+	       "get tickets with this keytab, a path relative to the job file; without it, "
+	       "saltmill uses the tickets of `kinit`",
 	       "keytab: /etc/etl.keytab"),
 	 .read = read_secret_file,
 	 .offset = offsetof(struct login, keytab)},

@@ -76,7 +76,7 @@ class Counts(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What the end of an HFile says about it."""
+    """The facts at the end of an HFile."""
 
     compression: str
     encoding: str
