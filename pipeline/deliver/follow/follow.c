@@ -380,6 +380,8 @@ static int hand(struct follow *f, struct lane *l, const struct item *i, enum sta
 	*now = *before;
 	if (rc == RC_OK && *before == STATE_UNMARKED)
 		rc = apply_one(f, l, i, now, err);
+	else if (rc == RC_OK) /* its writer may not have synced the mark */
+		rc = state_keep_marks(l->dir, err);
 	close(fd);
 	return rc;
 }
