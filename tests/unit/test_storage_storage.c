@@ -45,7 +45,7 @@ static void assert_holds(struct storage *s, const char *path, const char *text)
 static void uris(void **state)
 {
 	(void)state;
-	static const char *const bad[] = {"s3://bucket/x", "gopher://h/x", "file://host/x"};
+	static const char *const bad[] = {"gs://bucket/x", "gopher://h/x", "file://host/x"};
 	struct storage *s = open_at("file:///a/b//");
 	assert_string_equal(storage_path(s), "/a/b");
 	char *name = storage_name(s, "/a/b/c");
