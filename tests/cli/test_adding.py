@@ -75,3 +75,13 @@ def test_each_place_is_named(tree, what, header, last, value, sibling):
     assert not missing, sorted(missing)
     for file in named:
         assert (ROOT / file).exists() or (ROOT / "pipeline" / file).exists() or (ROOT / "tests" / file).exists(), file
+
+
+def test_each_list_of_codecs_is_named():
+    """Texts and tables list the codecs by name, and no compiler knows them."""
+    lists = {str(p.relative_to(ROOT)).removeprefix("pipeline/") for d in ("include", "pipeline", "splitter") for p in (ROOT / d).rglob("*")
+             if p.suffix in (".c", ".h", ".py") and re.search("SNAPPY.*LZ4", p.read_text())}
+    assert len(lists) >= 8
+    line = next(line for line in README.split("\n") if line.startswith("| a codec |"))
+    missing = {f for f in lists if f"`{f}`" not in line and f"`{Path(f).name}`" not in line}
+    assert not missing, sorted(missing)
