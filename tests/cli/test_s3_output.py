@@ -6,6 +6,7 @@ The server of s3_server.py checks each signature and digest. SALTMILL_S3_KILLS=1
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 
@@ -82,6 +83,31 @@ def test_whole(saltmill, bench, s3, tmp_path):
     done = load(saltmill, bench, s3)
     assert done.returncode == 2 and f"{LOAD} exists already" in done.stderr, done
     check_whole(s3, bench)
+
+
+def test_objects_of_other_programs(saltmill, bench, s3):
+    """load writes into no folder with other objects, and removes only folders of its own runs."""
+    other = {("b", "loads/night/in.csv"): ROWS, ("b", "loads/nightly/x"): b"x"}
+    for more in (other, {("b", "loads/night/sub/folder/x"): b"x"}, {("b", "loads/night/0123456789ABCDEF/x"): b"x"}):
+        s3.objects.update(more)
+        before = dict(s3.objects)
+        done = load(saltmill, bench, s3)
+        assert done.returncode == 2 and re.search("found (in.csv|sub|0123456789ABCDEF) in s3://b/loads/night, expected no objects",
+                                                  done.stderr), done.stderr
+        assert s3.objects == before
+        s3.objects.clear()
+    # such a folder may belong to anybody, but this one has the mark of a run
+    s3.objects = {("b", "loads/night/0123456789abcdef/x"): b"x", ("b", "loads/night/1123456789abcdef/.lock"): b"mark",
+                  ("b", "loads/night/1123456789abcdef/y"): b"y", ("b", "loads/nightly/x"): b"x"}
+
+    def write():
+        s3.objects["b", "loads/night/later.txt"] = b"of another program"
+    s3.after_write = write
+    done = load(saltmill, bench, s3)
+    assert done.returncode == 3 and "removed the objects of an unfinished load" in done.stderr, done.stderr
+    folder = manifest(s3)["folder"]
+    assert {k for _, k in s3.objects if not k.startswith(f"loads/night/{folder}/")} == {
+        "loads/night/manifest.json", "loads/night/0123456789abcdef/x", "loads/night/later.txt", "loads/nightly/x"}
 
 
 def test_findings(saltmill, bench, s3):

@@ -18,7 +18,8 @@
 static long fail_at;  /* number of the allocation that fails, from 1 on; 0 for none */
 static bool for_good; /* true if all later allocations fail, too */
 static long asked;
-static _Atomic long blocks; /* allocated and not yet freed */
+/* allocated and not yet freed */
+static _Atomic long blocks __attribute__((unused));
 
 #if OWN_MALLOC
 static bool allocation_fails(void)
@@ -70,10 +71,10 @@ void free(void *p)
 }
 #endif
 
-static inline void fail_from(long n, bool all_behind)
+static inline void fail_from(long n, bool all_later)
 {
 	asked = 0;
-	for_good = all_behind;
+	for_good = all_later;
 	fail_at = n;
 }
 

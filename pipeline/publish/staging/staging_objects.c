@@ -6,7 +6,8 @@
  * if its manifest is, and no other run writes into its folder. Readers ignore all other objects.
  *
  * Nobody can see whether another run still works. So a run removes objects of other runs only after
- * it has published its manifest, because no other run can publish then.
+ * it has published its manifest, because no other run can publish then. It removes only folders that
+ * have the mark or the manifest of a run, and no objects of other programs.
  */
 #include "staging.h"
 
@@ -18,6 +19,7 @@
 #include "pool.h"
 
 #define MANIFEST "manifest.json"
+#define DIGITS	 16
 
 static int refuse_existing(const struct staging *s, struct error *err)
 {
@@ -29,6 +31,75 @@ static int refuse_existing(const struct staging *s, struct error *err)
 	return rc;
 }
 
+static int refuse_other(const struct staging *s, const char *entry, struct error *err)
+{
+	char *name = storage_name(s->storage, s->dir);
+	int rc = error_set(err, RC_CONFIG,
+			   "found %.200s in %s, expected no objects; name a folder that no other "
+			   "program uses",
+			   entry, name);
+
+	mem_free(name);
+	return rc;
+}
+
+static bool is_run(const struct storage_entry *e)
+{
+	return e->info.kind == STORAGE_FOLDER && strlen(e->name) == DIGITS &&
+	       strspn(e->name, "0123456789abcdef") == DIGITS;
+}
+
+/* Return true if the folder in DIR has an object that only a run of saltmill writes there. */
+static int has_object(const struct staging *s, const char *folder, const char *name, bool *out,
+		      struct error *err)
+{
+	struct storage_info there = {0};
+	char *path = mem_format("%s/%s/%s", s->dir, folder, name);
+	int rc = storage_stat(s->storage, path, &there, err);
+
+	*out = there.kind == STORAGE_FILE;
+	mem_free(path);
+	return rc;
+}
+
+/* Set `*out` if the entry of DIR is the folder of another run. */
+static int is_other_run(const struct staging *s, const struct storage_entry *e, bool *out,
+			struct error *err)
+{
+	int rc = RC_OK;
+
+	*out = false;
+	if (!is_run(e) || (s->partial && strcmp(e->name, s->name) == 0))
+		return RC_OK;
+	rc = has_object(s, e->name, STAGING_LOCK, out, err);
+	if (rc == RC_OK && !*out)
+		rc = has_object(s, e->name, MANIFEST, out, err);
+	return rc;
+}
+
+/* Check that DIR has only folders of runs. Set `*found` if it has one. */
+static int check_entries(struct staging *s, bool *found, struct error *err)
+{
+	struct arena a = {0};
+	struct storage_entry *e;
+	size_t n = 0;
+	int rc = storage_list(s->storage, s->dir, &a, &e, &n, err);
+
+	for (size_t i = 0; rc == RC_OK && i < n; i++) {
+		bool run = false;
+
+		if (strcmp(e[i].name, MANIFEST) == 0)
+			rc = refuse_existing(s, err);
+		else if (!is_run(&e[i]))
+			rc = refuse_other(s, e[i].name, err);
+		else
+			rc = is_other_run(s, &e[i], &run, err);
+		*found |= run;
+	}
+	arena_release(&a);
+	return rc;
+}
+
 static int check_absent(struct staging *s, const char *manifest, bool *found, struct error *err)
 {
 	struct storage_info there = {0}, dir = {0};
@@ -36,9 +107,10 @@ static int check_absent(struct staging *s, const char *manifest, bool *found, st
 
 	if (rc == RC_OK)
 		rc = storage_stat(s->storage, s->dir, &dir, err);
-	*found = dir.kind == STORAGE_FOLDER;
 	if (rc == RC_OK && (there.kind != STORAGE_NOTHING || dir.kind == STORAGE_FILE))
 		rc = refuse_existing(s, err);
+	if (rc == RC_OK && dir.kind == STORAGE_FOLDER)
+		rc = check_entries(s, found, err);
 	return rc;
 }
 
@@ -92,13 +164,14 @@ static void clear_others(struct staging *s)
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
 		char *path = mem_format("%s/%s", s->dir, e[i].name);
+		bool run;
 
-		if (strcmp(e[i].name, MANIFEST) != 0 && strcmp(e[i].name, s->name) != 0)
+		if (is_other_run(s, &e[i], &run, &ignored) == RC_OK && run)
 			storage_remove(s->storage, path, &ignored);
 		mem_free(path);
 	}
 	arena_release(&a);
-	storage_tidy(s->storage, s->dir); /* a lost answer leaves an upload of this run */
+	storage_tidy(s->storage, s->partial); /* a lost answer leaves an upload of this run */
 }
 
 /*
