@@ -215,6 +215,9 @@ def test_an_interrupted_job_is_cancelled(monkeypatch):
         def setJobGroup(self, group, *_, **__):
             groups.append(group)
 
+        def setLocalProperty(self, *_):
+            pass
+
         def runJob(self, *_):
             cancelled.wait(20)
 
