@@ -298,6 +298,7 @@ ELSEWHERE = {
     "state-topic": {"unnamed", "id", "topics[].id"},
     "state-status": {"parked"},
     "watch": {"hot"} | {"hot." + k for k in ("of", "reason", "name", "share", "region", "start", "end", "server", "advice")},  # test_watch.py
+    "manifest": {"folder"},  # of loads in S3: test_s3_output.py
     "diff": {"first[].tags_a", "first[].tags_b"},  # test_diff has tags
     "inspect": {"[].cells[].mvcc", "[].cells[].tags", "[].cells[].tags[].type", "[].cells[].tags[].value"},
 }

@@ -504,6 +504,8 @@ CALL(int, uname, (struct utsname * out), (out), -1)
 CALL(struct passwd *, getpwuid, (uid_t id), (id), NULL)
 CALL(int, fseeko, (FILE * f, off_t at, int from), (f, at, from), -1)
 CALL(off_t, ftello, (FILE * f), (f), -1)
+CALL(int, fseek, (FILE * f, long offset, int from), (f, offset, from), -1)
+CALL(FILE *, tmpfile, (void), (), NULL)
 CALL(int, socket, (int domain, int type, int protocol), (domain, type, protocol), -1)
 CALL(int, socketpair, (int domain, int type, int protocol, int ends[2]),
      (domain, type, protocol, ends), -1)
