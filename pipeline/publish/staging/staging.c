@@ -109,7 +109,7 @@ const char *staging_folder(const struct staging *s)
 
 int staging_keep(struct staging *s, struct error *err)
 {
-	return s->kind->keep(s, err);
+	return s->kind->keep ? s->kind->keep(s, err) : RC_OK;
 }
 
 int staging_publish(struct staging *s, struct error *err)

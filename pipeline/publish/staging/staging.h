@@ -15,7 +15,7 @@ struct staging_kind {
 	 * existed before.
 	 */
 	int (*take)(struct staging *s, bool *found, struct error *err);
-	int (*keep)(struct staging *s, struct error *err);
+	int (*keep)(struct staging *s, struct error *err); /* NULL if there is nothing to do */
 	/*
 	 * Make the sibling durable, check that it still belongs to this run, and remove its lock.
 	 */

@@ -136,13 +136,6 @@ static int take(struct staging *s, bool *found, struct error *err)
 	return rc;
 }
 
-static int keep(struct staging *s, struct error *err)
-{
-	(void)s;
-	(void)err;
-	return RC_OK;
-}
-
 static int seal(struct staging *s, struct error *err)
 {
 	char *mark = mem_format("%s/" STAGING_LOCK, s->partial);
@@ -226,9 +219,5 @@ static void release(struct staging *s)
 	(void)s;
 }
 
-const struct staging_kind staging_objects = {.take = take,
-					     .keep = keep,
-					     .seal = seal,
-					     .rename = publish_manifest,
-					     .drop = drop,
-					     .release = release};
+const struct staging_kind staging_objects = {
+	.take = take, .seal = seal, .rename = publish_manifest, .drop = drop, .release = release};

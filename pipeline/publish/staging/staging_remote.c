@@ -177,13 +177,6 @@ static int take(struct staging *s, bool *found, struct error *err)
 	return rc;
 }
 
-static int keep(struct staging *s, struct error *err)
-{
-	(void)s;
-	(void)err;
-	return RC_OK;
-}
-
 static int seal(struct staging *s, struct error *err)
 {
 	bool held, ours = false;
@@ -246,9 +239,5 @@ static void release(struct staging *s)
 	lease_end(s->lease);
 }
 
-const struct staging_kind staging_remote = {.take = take,
-					    .keep = keep,
-					    .seal = seal,
-					    .rename = rename_partial,
-					    .drop = drop,
-					    .release = release};
+const struct staging_kind staging_remote = {
+	.take = take, .seal = seal, .rename = rename_partial, .drop = drop, .release = release};
