@@ -1,11 +1,14 @@
 """Builds and installs libsaltmill for the tests, and runs the programs of the guide with it."""
 
 import fcntl
+import importlib
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,3 +52,20 @@ class Installed:
         env = {**self.env, "PYTHONPATH": str(ROOT / "pipeline" / "spark"), "SALTMILL_LIBRARY": str(self.library),
                "PYTHONDONTWRITEBYTECODE": "1"}
         return run(sys.executable, script, *args, env=env, **how)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    return Installed(tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture(scope="module")
+def package(installed):
+    """Returns the module saltmill of the tree, with the installed library."""
+    sys.path.insert(0, str(ROOT / "pipeline" / "spark"))
+    os.environ["SALTMILL_LIBRARY"] = str(installed.library)
+    try:
+        yield importlib.import_module("saltmill")
+    finally:
+        del os.environ["SALTMILL_LIBRARY"]
+        sys.path.remove(str(ROOT / "pipeline" / "spark"))

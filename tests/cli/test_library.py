@@ -21,30 +21,13 @@ import shown
 from loads import ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
-from library import Installed, make, run  # noqa: E402  (needs the path above)
+from library import installed, make, package, run  # noqa: E402, F401  (needs the path above; two are fixtures)
 
 GUIDE = {name: (ROOT / "conf" / "guide" / f"{name}.md").read_text(encoding="utf-8") for name in ("library", "python")}
 ABI = (ROOT / "pipeline" / "lib" / "abi.txt").read_text()
 SECONDS = 1204067200
 KEY = f"07{42:016x}{2**63 - 1 - 1000 * SECONDS:016x}{7:08x}"  # 7 is the salt of user 42 by the murmur3 of hbase/oracle.py
 TIME = datetime.datetime.fromtimestamp(SECONDS, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("installed"))
-
-
-@pytest.fixture(scope="module")
-def package(installed):
-    """Returns the module saltmill of the tree, with the installed library."""
-    sys.path.insert(0, str(ROOT / "pipeline" / "spark"))
-    os.environ["SALTMILL_LIBRARY"] = str(installed.library)
-    try:
-        yield importlib.import_module("saltmill")
-    finally:
-        del os.environ["SALTMILL_LIBRARY"]
-        sys.path.remove(str(ROOT / "pipeline" / "spark"))
 
 
 # --- the library ---

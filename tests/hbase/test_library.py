@@ -2,7 +2,6 @@
 library reads the files that HBase's own writer makes.
 """
 
-import importlib
 import os
 import random
 import sys
@@ -11,23 +10,7 @@ import pytest
 from test_read import draw_cells, options
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from library import ROOT, Installed, programs, run  # noqa: E402  (needs the path above)
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("installed"))
-
-
-@pytest.fixture(scope="module")
-def package(installed):
-    sys.path.insert(0, str(ROOT / "pipeline" / "spark"))
-    os.environ["SALTMILL_LIBRARY"] = str(installed.library)
-    try:
-        yield importlib.import_module("saltmill")
-    finally:
-        del os.environ["SALTMILL_LIBRARY"]
-        sys.path.remove(str(ROOT / "pipeline" / "spark"))
+from library import ROOT, installed, package, programs, run  # noqa: E402, F401  (needs the path above; two are fixtures)
 
 
 def create(hbase, folder, name, **attributes):
