@@ -239,6 +239,15 @@ def test_reading_a_load_there(bench, place):
     assert r.returncode == 0 and (bench.folder / "page.html").exists(), r.stderr
 
 
+def test_verify_there_with_threads(bench, place):
+    """Threads that copy files into the same new folders do not disturb each other."""
+    assert load(bench, place.url("/x/out")).returncode == 0
+    for _ in range(30):
+        r = subprocess.run([bench.program, "verify", place.url("/x/out"), "--threads", "8"], cwd=bench.folder, capture_output=True,
+                           check=False, timeout=60)
+        assert r.returncode == 0, r.stdout
+
+
 def test_hdfs_by_its_own_name(bench, place, tmp_path):
     """hdfs:// names the port of another protocol. The error names the address that speaks HTTP."""
     port = place.servers[0].server_port

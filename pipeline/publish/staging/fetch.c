@@ -1,6 +1,7 @@
 /* fetch.c - copy remote loads, or some of their files, to this machine */
 #include "publish.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -37,19 +38,17 @@ static int copy_to(struct storage *s, const char *from, const struct storage_inf
 	return rc;
 }
 
-/* Make the folders above a file. */
+/* Make the folders above a file. Another thread may make the same ones. */
 static int make_folders(const char *root, const char *name, struct error *err)
 {
 	int rc = RC_OK;
-	bool there;
 
 	for (const char *slash = strchr(name, '/'); slash && rc == RC_OK;
 	     slash = strchr(slash + 1, '/')) {
 		char *folder = mem_format("%s/%.*s", root, (int)(slash - name), name);
 
-		rc = io_exists(folder, &there, err);
-		if (rc == RC_OK && !there)
-			rc = io_make_dir(folder, err);
+		if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+			rc = error_errno(err, "cannot create folder %s", folder);
 		mem_free(folder);
 	}
 	return rc;
