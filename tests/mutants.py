@@ -3,8 +3,9 @@
 
 A mutant is the program with one small change in one file of sort, key, hfile, stream or deliver. The change is another
 operator, another number, or a missing statement. The script compiles only the changed file, without optimization. It links
-its object into the unit tests that use the file. A mutant that survives is linked into the simulation for stream and
-deliver, and otherwise into the program, for tests of the command line. A test kills a mutant if it fails or runs too long.
+its object into the unit tests that use the file. A mutant of stream or deliver that survives is linked into the simulation.
+A mutant that survives this too is linked into the program, for tests of the command line, Kafka and HBase. A test kills a
+mutant if it fails or runs too long.
 
 If the optimized object has the same bytes as the original, the mutant is the same program and does not count. The
 score is the share of the other mutants that tests kill. The script prints the survivors. KNOWN lists survivors that
@@ -31,10 +32,18 @@ PLACES = {"sort": "pipeline/sort/*.c", "key": "pipeline/model/key/*.c", "hfile":
           "stream": "pipeline/stream/*/*.c", "deliver": "pipeline/deliver/*/*.c"}
 SIMULATED = {"stream", "deliver"}
 HISTORIES = [["--seeds", "tests/simulate/seeds.txt"], ["--first", "0:1500"]]
-# tests of the command line for mutants that the unit tests leave alive
-SEEN = {"key": ["test_key_parts.py", "test_key_ranges.py", "test_key.py"],
-        "sort": ["test_load.py", "test_random_loads.py", "test_duplicates.py"],
-        "hfile": ["test_load.py", "test_verify.py", "test_damaged_hfiles.py", "test_random_loads.py"]}
+# runs of tests for mutants that the unit tests and the simulation leave alive, by the beginning of the file; the cheapest first
+SEEN = {
+    "pipeline/model/key/": ["cli/test_key_parts.py cli/test_key_ranges.py cli/test_key.py", "cli/test_where.py cli/test_key_splits.py"],
+    "pipeline/sort/": ["cli/test_load.py cli/test_random_loads.py cli/test_duplicates.py", "cli/test_halves.py cli/test_memory.py"],
+    "pipeline/hfile/": ["cli/test_load.py cli/test_verify.py cli/test_damaged_hfiles.py cli/test_random_loads.py",
+                        "cli/test_scan.py cli/test_older_hfiles.py cli/test_library.py"],
+    "pipeline/stream/": ["cli/test_state.py", "kafka/test_topics.py kafka/test_parking.py", "kafka/test_kafka.py kafka/test_chain.py",
+                         "kafka/test_share.py"],
+    "pipeline/deliver/apply/": ["cli/test_apply.py cli/test_apply_answers.py cli/test_tables.py",
+                                "hbase/test_before_apply.py hbase/test_incarnation.py hbase/test_gently.py", "hbase/test_apply.py"],
+    "pipeline/deliver/follow/": ["cli/test_apply.py cli/test_apply_answers.py", "kafka/test_loads_in_hbase.py kafka/test_apply_stream.py"],
+}
 NOBODY = 65534  # a mutant may remove a wrong folder, so unit tests do not run as root; the simulation has its own disk
 BUSY = 10  # a busy machine gives a process this share of its time
 SLOWEST = 2.0  # seconds; slower unit tests run only if their name begins like the mutated file
@@ -143,16 +152,27 @@ class Tests:
         for histories in HISTORIES:
             if SIMULATED & places and run([str(ROOT / "build/gcc-sim/simulate"), *histories], 100, user=None):
                 raise SystemExit("the simulation fails without a mutant")
-        for place in sorted(set(SEEN) & places):
-            if not self.python or self.seen(place, ROOT / "build/gcc-dev/saltmill"):
-                print(f"the tests of the command line for {place} fail without a mutant, and are left out", flush=True)
-                self.failing.add(place)
+        if not self.python:
+            raise SystemExit("found no Python with pytest; enter `make deps`")
+        for tests, why in pool.map(lambda tests: (tests, self.seen(tests, ROOT / "build/gcc-dev/saltmill")),
+                                   [tests for begin, runs in SEEN.items() for tests in runs
+                                    if any(f.startswith(begin) for f in files)]):
+            if why:
+                print(f"{tests}: {why} without a mutant, and are left out", flush=True)
+                self.failing.add(tests)
 
-    def seen(self, place, program):
-        """Runs the tests of the command line with a program. Returns why they failed, or None."""
-        tests = [f"tests/cli/{t}" for t in SEEN[place]]
-        return run([self.python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests], 1800,
-                   {**os.environ, "SALTMILL": str(program)}, None)
+    def seen(self, tests, program):
+        """Runs tests of the program, some with servers. Returns why they failed, or None."""
+        with tempfile.TemporaryFile("w+") as out:
+            why = run([self.python, "-m", "pytest", "-q", "-x", *(f"tests/{t}" for t in tests.split())], 1800,
+                      {**os.environ, "SALTMILL": str(program)}, None, wall=1200, memory=24 << 30, out=out)
+            out.seek(0)
+            failed = re.search(r"^(?:FAILED|ERROR) (\S+)", out.read(), re.M)
+        return f"{failed[1] if failed else tests}, {why}" if why else None
+
+    def runs_of(self, file):
+        runs = [tests for begin, runs in SEEN.items() for tests in runs if file.startswith(begin)]
+        return [tests for tests in runs if tests not in self.failing]
 
     def plain(self, file, folder):
         """Returns the optimized object of the original file."""
@@ -173,20 +193,20 @@ class Tests:
         return sorted(using, key=lambda p: (not p.name.startswith(named), not p.name.startswith(room), self.seconds[p]))[:NEAREST]
 
 
-def limits(seconds):
+def limits(seconds, memory):
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
 
 
-def run(args, seconds, env=None, user=NOBODY, used=None):
+def run(args, seconds, env=None, user=NOBODY, used=None, wall=None, memory=8 << 30, out=subprocess.DEVNULL):
     """Returns why the program failed, or None. `seconds` limits the time of the processor, because the machine may be
-    busy. Appends the time to `used`."""
-    p = subprocess.Popen(args, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                         preexec_fn=lambda: limits(int(seconds) + 1), env=env, user=user if os.geteuid() == 0 else None)
-    late = threading.Timer(60 + BUSY * seconds, os.killpg, (p.pid, 9))  # a mutant may wait for ever
+    busy, and `wall` the time of the clock. Appends the time to `used`."""
+    p = subprocess.Popen(args, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL,
+                         preexec_fn=lambda: limits(int(seconds) + 1, memory), env=env, user=user if os.geteuid() == 0 else None)
+    late = threading.Timer(wall or 60 + BUSY * seconds, os.killpg, (p.pid, 9))  # a mutant may wait for ever
     late.start()
     _, status, spent = os.wait4(p.pid, 0)
     late.cancel()
@@ -238,17 +258,17 @@ def judge(tests, mutant):
         if tests.quick:
             return mutant, "survived", ""
         if mutant.place in SIMULATED:
-            compile_("sim", mutant.file, source, obj)
-            link(tests.simulation, "sim", mutant.file, obj, program)
+            compile_("sim", mutant.file, source, folder / "sim.o")
+            link(tests.simulation, "sim", mutant.file, folder / "sim.o", program)
             for histories in HISTORIES:
                 why = run([str(program), *histories], 100, user=None)
                 if why:
                     return mutant, "killed", f"simulation, {why}"
-        if mutant.place in SEEN and mutant.place not in tests.failing:
-            link(tests.program, "dev", mutant.file, obj, program)
-            why = tests.seen(mutant.place, program)
+        link(tests.program, "dev", mutant.file, obj, program)
+        for some in tests.runs_of(mutant.file):
+            why = tests.seen(some, program)
             if why:
-                return mutant, "killed", f"tests of the command line, {why}"
+                return mutant, "killed", why
         return mutant, "survived", ""
     finally:
         shutil.rmtree(folder, ignore_errors=True)
