@@ -25,9 +25,19 @@
 
 static struct buf written, on_disk;
 static bool watched, sync_fails;
+static unsigned signals; /* a signal interrupts each write this often, before or after some bytes */
 
 ssize_t write(int fd, const void *data, size_t len)
 {
+	static unsigned calls;
+
+	if (signals && ++calls % (signals + 1)) {
+		if (calls % 2) {
+			errno = EINTR;
+			return -1;
+		}
+		len = len > 3 ? 3 : len;
+	}
 	ssize_t n = syscall(SYS_write, fd, data, len);
 
 	if (watched && n > 0)
@@ -291,6 +301,38 @@ static void test_unsynced_lines(void **state)
 	buf_release(&on_disk);
 }
 
+/* Signals interrupt the writes, and the journal has all bytes all the same. */
+static void test_signals(void **state)
+{
+	char dir[] = "/tmp/saltmill-journal-XXXXXX";
+	struct journal j;
+	struct buf seen = {0}, text = {0}, lines = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	char *path = mem_format("%s/j", dir);
+	journal_line(&lines, FIRST);
+	journal_line(&lines, "0 created");
+	journal_line(&lines, "0 sent 1");
+	for (signals = 1; signals < 4; signals++) {
+		assert_int_equal(journal_open(&j, path, FIRST, collect, &seen, &err), 0);
+		assert_int_equal(journal_note(&j, "0 created", &err), 0);
+		assert_int_equal(journal_note(&j, "0 sent 1", &err), 0);
+		journal_close(&j);
+		text.len = 0;
+		assert_int_equal(io_read_file(path, &text, &err), 0);
+		assert_true(bytes_eq(buf_bytes(&text), buf_bytes(&lines)));
+		assert_int_equal(unlink(path), 0);
+	}
+	signals = 0;
+	assert_int_equal(io_remove_tree(dir, &err), 0);
+	mem_free(path);
+	buf_release(&seen);
+	buf_release(&text);
+	buf_release(&lines);
+}
+
 /* Makes a load as the journal sees it, which is a folder with a manifest. File times have a
  * resolution of some ms, so the test makes no two loads in the same tick. */
 static void make_load(const char *dir)
@@ -427,15 +469,11 @@ static void test_load_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_every_damage),
-		cmocka_unit_test(test_sentence),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_unsynced_lines),
-		cmocka_unit_test(test_files_of_others),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_load_line),
+		cmocka_unit_test(test_hash),	     cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_every_damage), cmocka_unit_test(test_sentence),
+		cmocka_unit_test(test_files),	     cmocka_unit_test(test_unsynced_lines),
+		cmocka_unit_test(test_signals),	     cmocka_unit_test(test_files_of_others),
+		cmocka_unit_test(test_find),	     cmocka_unit_test(test_load_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
