@@ -311,12 +311,56 @@ static void test_topic_of_one_rebuilt(void **state)
 	mem_free(path);
 }
 
+/*
+ * A topic has gained partitions, and only one partition's state knows it yet. The rebuilt folder has
+ * the larger count, whichever state it reads first.
+ */
+static void test_most_partitions_rebuilt(void **state)
+{
+	static const struct state_topic five = {.cluster = "c",
+						.topic = "clicks",
+						.npartitions = 5};
+	struct error err;
+
+	(void)state;
+	for (int32_t knows = 0; knows < 2; knows++) {
+		char *path = mem_strdup(path_of(knows ? "second" : "first"));
+		char *file = file_in(path, "shared.json");
+		struct buf lines = {0};
+		struct shared s = open_shared(path);
+
+		assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
+		shared_close(&s);
+		for (int32_t p = 0; p < 2; p++) {
+			char *own = shared_dir(path, p);
+			struct state *one;
+			assert_int_equal(state_open(&one, own, true, &err), RC_OK);
+			assert_int_equal(bind_one(one, p == knows ? &five : &three, true, &err),
+					 RC_OK);
+			state_close(one);
+			mem_free(own);
+		}
+		assert_int_equal(unlink(file), 0);
+		if (shared_rebuild(path, &lines, &err))
+			fail_msg("%s", err.msg);
+		buf_put(&lines, 0);
+		assert_non_null(strstr((char *)lines.ptr, "topic clicks, 5 partitions"));
+		buf_release(&lines);
+		mem_free(file);
+		mem_free(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),	 cmocka_unit_test(test_take_in),
-		cmocka_unit_test(test_refusals), cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_rebuilt),	 cmocka_unit_test(test_topic_of_one_rebuilt),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_take_in),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_rebuilt),
+		cmocka_unit_test(test_topic_of_one_rebuilt),
+		cmocka_unit_test(test_most_partitions_rebuilt),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
