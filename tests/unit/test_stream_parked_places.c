@@ -1,0 +1,42 @@
+/* test_stream_parked_places.c - tests which errors park a partition, and the delays of retries */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "pipeline/stream/loads/parked_places.h"
+
+/* Errors of the events park a partition. Errors of the job, the disk or the broker concern all. */
+static void test_codes(void **state)
+{
+	static const int parks[] = {RC_DATA, RC_ORDER, RC_LIMIT};
+	static const int ends[] = {RC_OK, RC_IO, RC_CONFIG, RC_BUSY, RC_STOPPED};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof parks / sizeof *parks; i++)
+		assert_true(parking_is_for(parks[i]));
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		assert_false(parking_is_for(ends[i]));
+}
+
+/* One minute, then twice as long each time, but ten minutes at most. */
+static void test_delays(void **state)
+{
+	static const int64_t minutes[] = {1, 2, 4, 8, 10, 10};
+	int64_t last = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof minutes / sizeof *minutes; i++) {
+		last = parked_delay(last);
+		assert_int_equal(last, minutes[i] * 60000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_codes),
+					   cmocka_unit_test(test_delays)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
