@@ -38,8 +38,8 @@ SEEN = {
     "pipeline/sort/": ["cli/test_load.py cli/test_random_loads.py cli/test_duplicates.py", "cli/test_halves.py cli/test_memory.py"],
     "pipeline/hfile/": ["cli/test_load.py cli/test_verify.py cli/test_damaged_hfiles.py cli/test_random_loads.py",
                         "cli/test_scan.py cli/test_older_hfiles.py cli/test_library.py"],
-    "pipeline/stream/": ["cli/test_state.py", "kafka/test_topics.py kafka/test_parking.py", "kafka/test_kafka.py kafka/test_chain.py",
-                         "kafka/test_share.py"],
+    "pipeline/stream/": ["cli/test_state.py", "kafka/test_topics.py kafka/test_parking.py kafka/test_damage.py",
+                         "kafka/test_kafka.py kafka/test_chain.py", "kafka/test_share.py"],
     "pipeline/deliver/apply/": ["cli/test_apply.py cli/test_apply_answers.py cli/test_tables.py",
                                 "hbase/test_before_apply.py hbase/test_incarnation.py hbase/test_gently.py", "hbase/test_apply.py"],
     "pipeline/deliver/follow/": ["cli/test_apply.py cli/test_apply_answers.py", "kafka/test_loads_in_hbase.py kafka/test_apply_stream.py"],
@@ -63,6 +63,15 @@ KNOWN = {
     ("pipeline/deliver/apply/journal.c", "size_t good = 0;", "0 -> 1"): "journal_read sets it first",
     ("pipeline/sort/run_reader.c", "size_t mid = lo + (hi - lo) / 2;", "2 -> 3"): "a search from another middle finds the same place",
     ("pipeline/hfile/block_decode.c", "rows, (unsigned long long)(body.len - 8 - n) / 4);", "4 -> 5"): "a figure of a message",
+    ("pipeline/stream/state/lock.c", "if (l->fd < 0)", "0 -> 1"): "main opens descriptors 0 to 2 first, so a lock is never 0",
+    ("pipeline/deliver/follow/lane.c", "l->opened_ms = clock_ms();", "statement left out"): "opens the same state more often",
+    ("pipeline/stream/loads/seek.c", "struct state_view v = {.shared.lock_fd = -1};", "1 -> 2"): "any negative number is no descriptor",
+    ("pipeline/sort/rank.c", "int64_t weight = (int64_t)(s->low + (s->high - s->low) / 2) + error;", "2 -> 3"):
+        "another estimate, which probes correct",
+    ("pipeline/sort/rank.c", "size_t chunk = far ? 1 : 1 + (q->ntargets - 1) / (8 * (size_t)threads);", "1 -> 2"):
+        "other tasks with the same results",
+    ("pipeline/sort/rank.c", "rc = n % STOP_CHECK_RECORDS == 0 ? stop_check(err) : RC_OK;", "0 -> 1"): "looks for a signal at another record",
+    ("pipeline/deliver/apply/live_table.c", "unsigned attempt = 0;", "0 -> 1"): "the first retry waits longer",
 }
 
 Mutant = collections.namedtuple("Mutant", "place file line change text")
