@@ -40,10 +40,14 @@ enum total_word total_word(struct bytes t)
 		stars = stars && (t.ptr[i] == '*' || t.ptr[i] == ' ');
 	if (stars)
 		return TOTAL_WORD;
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strlen(words[i]) == len &&
-		    strncasecmp((const char *)t.ptr + skip, words[i], len) == 0)
-			return end == t.len ? TOTAL_WORD : TOTAL_FIRST;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (strlen(words[i]) != len ||
+		    strncasecmp((const char *)t.ptr + skip, words[i], len) != 0)
+			continue;
+		bool both = end < t.len && /* Grand total */
+			    total_word(bytes_of(t.ptr + end, t.len - end)) == TOTAL_WORD;
+		return end == t.len || both ? TOTAL_WORD : TOTAL_FIRST;
+	}
 	return TOTAL_NONE;
 }
 
@@ -132,6 +136,7 @@ static void find_repeats(struct sniffed_shape *s, const struct lines *l)
 
 struct heading {
 	size_t line, n;
+	struct bytes value; /* the line without quotes around it */
 	bool before_header, like_value;
 };
 
@@ -139,6 +144,13 @@ struct headings {
 	struct heading of[HEADINGS_MOST];
 	size_t n, lone, rows;
 };
+
+static struct bytes unquoted(struct bytes t)
+{
+	bool quoted = t.len > 1 && t.ptr[0] == t.ptr[t.len - 1] && strchr("\"'", t.ptr[0]);
+
+	return quoted ? bytes_of(t.ptr + 1, t.len - 2) : t;
+}
 
 static void add_heading(struct headings *h, const struct lines *l, size_t line, bool before_header)
 {
@@ -149,7 +161,8 @@ static void add_heading(struct headings *h, const struct lines *l, size_t line, 
 	if (k == HEADINGS_MOST)
 		return;
 	if (k == h->n)
-		h->of[h->n++] = (struct heading){.line = line};
+		h->of[h->n++] =
+			(struct heading){.line = line, .value = unquoted(line_text(l, line))};
 	h->of[k].n++;
 	h->of[k].before_header = h->of[k].before_header || before_header;
 }
@@ -186,8 +199,8 @@ static void compare_values(struct headings *h, const struct sniffed_shape *s, co
 	for (size_t i = next_row(s, l, s->first); i < s->end && h->n;) {
 		i = next_row(s, l, row_split(s, l, i, s->end, &r));
 		for (size_t k = 0; k < h->n && r.n > 1; k++)
-			h->of[k].like_value = h->of[k].like_value ||
-					      line_like(line_text(l, h->of[k].line), r.value[0]);
+			h->of[k].like_value =
+				h->of[k].like_value || line_like(h->of[k].value, r.value[0]);
 	}
 	row_release(&r);
 }

@@ -182,7 +182,7 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 	if ((is & ROW_TOTAL) && (filled < f->ncolumns || breaks || f->ncolumns == 2))
 		return true;
 	return only || breaks > 1 || (breaks && (gaps || (is & ROW_MARK))) ||
-	       ((is & ROW_BEGINS_TOTAL) && gaps) || (filled <= 1 && gaps > 1);
+	       ((is & ROW_BEGINS_TOTAL) && (gaps || breaks)) || (filled <= 1 && gaps > 1);
 }
 
 uint64_t row_fit_judge(const struct row_fit *f, uint64_t *line)
