@@ -18,6 +18,7 @@
 #define SAMPLE_BYTES ((size_t)128 << 10)
 #define LEAST_SCORE  0.75
 #define NEAR	     0.06 /* uchardet decides between scores with at most this difference */
+#define FEW_LETTERS  8	  /* so few different bytes prove no code page that is rare today */
 #define CLEAR	     0.03 /* without uchardet, the best score must exceed others by this much */
 
 enum script { LATIN, CYRILLIC, GREEK, HEBREW, ARABIC, THAI, WIDE };
@@ -379,6 +380,27 @@ static bool texts_differ(const char *a, const char *b, struct bytes raw)
 	return differ;
 }
 
+static size_t count_letters(struct bytes raw)
+{
+	bool seen[256] = {false};
+	size_t n = 0;
+
+	for (size_t i = 0; i < raw.len; i++) {
+		n += raw.ptr[i] >= 0x80 && !seen[raw.ptr[i]];
+		seen[raw.ptr[i]] = true;
+	}
+	return n;
+}
+
+/* Return true for a code page of DOS or Macintosh that only a few letters show. */
+static bool is_unlikely(size_t best, size_t next, const double *score, struct bytes raw)
+{
+	double other = next == SIZE_MAX ? 0 : score[next];
+
+	return candidates[best].script == LATIN && candidates[best].handicap >= 0.02 &&
+	       (count_letters(raw) < FEW_LETTERS || other > score[best] - 0.2);
+}
+
 int encoding_of(const struct lines *l, struct encoding_found *found, struct error *err)
 {
 	double score[CANDIDATES] = {0};
@@ -413,6 +435,7 @@ int encoding_of(const struct lines *l, struct encoding_found *found, struct erro
 	found->next = next == SIZE_MAX ? NULL : candidates[next].name;
 	found->next_score = next == SIZE_MAX ? 0 : score[next] < 1 ? score[next] : 1;
 	found->doubtful = score[best] < LEAST_SCORE ||
+			  is_unlikely(best, next, score, buf_bytes(&raw)) ||
 			  (next != SIZE_MAX && score[next] > score[best] - CLEAR &&
 			   !names_it(&candidates[best], said));
 	buf_release(&raw);
