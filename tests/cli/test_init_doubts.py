@@ -154,6 +154,7 @@ ROWS = b"".join(b"%d,2026-01-%02d,x%d\n" % (i, i % 28 + 1, i % 7) for i in range
     (b"id,day,v\n" + ROWS + b"part two,of,it\n" + b"41,2026-01-02,x\n" * 1, 42),
     (b"id,day,v\n" + ROWS + b"Subtotal,,3\n41,2026-01-02,x\n42,2026-01-03,x\n", 42),
     (b"a,b\n" + b"".join(b"n%d,x%d\n" % (i, i % 9) for i in range(40)) + b"part two\nn41,x3\n", 42),
+    (b"n;kind\n" + b"".join(b"%d;%d\n" % (i, i * 79) for i in range(12)) + b"Sum of it;12\n" + b"".join(b"2%d;%d\n" % (i, i) for i in range(3)), 14),
 ])
 def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
     r = init(saltmill, tmp_path, data)
@@ -165,6 +166,16 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
     (b"id;dir\n" + b"".join(b"%d;C:\\\\t%d\n" % (i, i % 3) for i in range(9)), "each backslash is doubled"),
     (b"".join(b"%d,5;%d,7\n" % (i, i) for i in range(9)), "another delimiter is in each row, equally often"),
     (b"type,n\ntype,1\nkind,2\n", "the first row may be data"),
+    (b'"at";"qty"\n' + b"".join(b'"05%04d"\n' % (i * 37) for i in range(9)), "a line is one value, but some lines contain delimiters"),
+    (b"#aa\n#bb\n#cc\nx\n", "most lines begin with #"),
+    (b"Sales 2026-01-03;;\n2025;id;a\n" + b"".join(b"%08d;%s;%s\n" % (i * 531, (b"FR", b"US")[i % 2], (b"island", b"nectar", b"sea")[i % 3])
+     for i in range(40)), "most columns have no name"),
+    (b"score,total,2025\nf,C:\\\\new,376\nt,kettle #tag,485\nf,lagoon,-14\nt,ember a\\, b jungle,-281\n", "the first row may be names"),
+    (b'"id"^"price"^"code"\n' + b"".join(b'"n%d"^%d.07^"b"\n' % (i, i * 3) for i in range(9)) + b'"Total"^341.56^"b"\n\n* preliminary\n',
+     "the job skips a line below the rows that has as many values"),
+    (b"amount;kind\n" + b"".join(b"SKU-%d;%d\n" % (i, i * 7919) for i in range(4)) + b"Grand total;12345\n", "the job skips a line below the rows"),
+    ("Unit_Price,qty,b,note,kind\n06:07,Müller,05/01/2019,Müller,615\n00:57,François,11/01/2019,François,298\n"
+     "09:44,Øresund,03/01/2019,François,\n02:00,Müller,01/01/2019,François,266\n".encode("latin-1"), "the encoding may be cp852"),
 ])
 def test_other_doubts(tmp_path, saltmill, data, doubt):
     r = init(saltmill, tmp_path, data)
@@ -261,3 +272,23 @@ def test_ask_takes_a_key_that_differs_in_all_rows(tmp_path, saltmill):
     r = subprocess.run([saltmill, "init", "in.csv", "--ask", "owner = ?"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert r.returncode == 0 and "joins" not in r.stdout, r.stdout + r.stderr
     assert len(rows_of(tmp_path, saltmill, r.stdout)) == 12
+
+
+def test_a_word_without_its_opposite_is_text(tmp_path, saltmill):
+    """NO may be Norway. Both words together are truth values."""
+    r = init(saltmill, tmp_path, b"id,code,flag\n1,NO,NO\n2,NA,YES\n3,NO,NO\n4,NA,YES\n5,NO,NO\n")
+    assert "  code: {type: text}" in r.stdout and "  flag: {type: bool}" in r.stdout, r.stdout
+
+
+def test_short_quoted_rows_are_no_headings(tmp_path, saltmill):
+    rows = b"".join(b'"%02d:%02d"%s\n' % (i % 24, i * 7 % 60, b'|"basalt %d"' % i if i % 10 else b"") for i in range(40))
+    r = init(saltmill, tmp_path, b'"a"|"weight"\n' + rows)
+    assert r.returncode == 3 and "    skip_matching: " not in r.stdout, r.stdout
+
+
+def test_a_total_is_the_sum_of_its_column(tmp_path, saltmill):
+    rows = b"".join(b"n%d,%d\n" % (i, i * 31) for i in range(9))
+    r = init(saltmill, tmp_path, b"name,n\n" + rows + b"Total,1116\n")
+    assert r.returncode == 0 and "skip_footer: 1" in r.stdout, r.stderr
+    assert len(rows_of(tmp_path, saltmill, r.stdout)) == 9
+    assert init(saltmill, tmp_path, b"name,n\n" + rows + b"Total,1115\n").returncode == 3

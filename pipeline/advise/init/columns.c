@@ -13,8 +13,7 @@
 
 /* largest number of digits after the point in an amount; a measurement may have more */
 #define DECIMAL_MOST 6
-#define ORDER_LEAST  100 /* values that show whether they come in order */
-#define DAYS_LEAST   8	 /* different days that prove that the numbers are days, for any name */
+#define DAYS_LEAST   8 /* different days that prove that the numbers are days, for any name */
 
 const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {",", "."},
 					     {NULL, ","},     {NULL, "'"},    {",", " "},
@@ -144,6 +143,7 @@ struct sniffed *columns_add(struct columns *c, struct bytes name)
 	*s = (struct sniffed){.name = arena_strndup(&c->arena, name.ptr, name.len),
 			      .times = ~UINT64_C(0) >> (64 - count_times()),
 			      .flags = true,
+			      .spelled = true,
 			      .uuids = true,
 			      .ips = true,
 			      .ipv4 = true};
@@ -258,14 +258,6 @@ static void rank(struct sniffed *s, uint64_t v)
 	s->lowest = v < s->lowest ? v : s->lowest;
 }
 
-bool column_in_order(const struct sniffed *s)
-{
-	uint64_t more = s->rising > s->falling ? s->rising : s->falling;
-
-	return s->ranked < ORDER_LEAST || s->ranked < s->values ||
-	       4 * more >= s->ranked; /* lint uses the same share */
-}
-
 static void try_ids(struct columns *c, struct sniffed *s, struct bytes text)
 {
 	static const uint8_t mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -319,11 +311,25 @@ static bool is_padded(const struct sniffed *s)
 	return p->with > 1 && (p->before == p->n || (p->least == p->most && p->with * 4 > p->n));
 }
 
+static void see_flag(struct columns *c, struct sniffed *s, struct bytes t)
+{
+	struct value v = {.text = t};
+	struct reject why;
+	s->flags = t.len > 1 && field_read(&c->flag, &v, &c->scratch, &why) == RC_OK;
+	if (s->flags)
+		s->truths[v.u & 1] = true;
+	s->spelled = s->spelled && t.len >= 4;
+}
+
+/* NO alone may be Norway, but true and false need no opposite. */
+static bool has_flags(const struct sniffed *s)
+{
+	return s->flags && (s->spelled || (s->truths[0] && s->truths[1]));
+}
+
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted)
 {
 	struct bytes t = without_blanks(text);
-	struct reject why;
-	struct value v = {.text = t};
 
 	if (!quoted && t.len)
 		see_padding(s, text, t);
@@ -344,7 +350,7 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 		return;
 	}
 	if (s->flags)
-		s->flags = t.len > 1 && field_read(&c->flag, &v, &c->scratch, &why) == RC_OK;
+		see_flag(c, s, t);
 	try_numbers(c, s, t);
 	if (s->uuids || s->ips)
 		try_ids(c, s, t);
@@ -548,7 +554,7 @@ static void decide(struct columns *c, struct sniffed *s)
 	if (has_number(s, c->signs)) {
 		decide_number(s, n);
 		c->trailing = c->trailing || s->trailing;
-	} else if (s->flags)
+	} else if (has_flags(s))
 		s->type = FIELD_BOOL;
 	else if (s->uuids && !words)
 		s->type = FIELD_UUID;

@@ -6,6 +6,16 @@
 #include "sniff_parts.h"
 #include "hash.h"
 
+#define ORDER_LEAST 100 /* values that show whether they come in order */
+
+bool column_in_order(const struct sniffed *s)
+{
+	uint64_t more = s->rising > s->falling ? s->rising : s->falling;
+
+	return s->ranked < ORDER_LEAST || s->ranked < s->values ||
+	       4 * more >= s->ranked; /* lint uses the same share */
+}
+
 static bool may_be_key(const struct columns *c, const struct sniffed *s)
 {
 	return !s->list && !s->has_nulls && s->values == c->rows && c->rows > 0 &&

@@ -98,6 +98,7 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		}
 		if (rc)
 			return rc;
+		shape_doubts(&s, l);
 	}
 	if (stop_check(err))
 		return err->code;

@@ -126,6 +126,8 @@ void shape_find(struct sniffed_shape *s, const struct lines *l);
 void preamble_doubt(struct sniffed_shape *s, const struct lines *l);
 /* Note a doubt if rows between commas have another delimiter equally often: the comma may be decimal. */
 void delimiter_doubt(struct sniffed_shape *s, const struct lines *l);
+/* Note what contradicts the choice of lines (shape_doubts.c). Call this after all other steps. */
+void shape_doubts(struct sniffed_shape *s, const struct lines *l);
 /* Count the values that are not blank. */
 size_t row_count_values(const struct sniffed_row *r);
 /* Return true if all values are names. One of three or more values may be empty (dialect.c). */
@@ -202,6 +204,8 @@ struct sniffed {
 	uint64_t times; /* bit i is 1 if all values fit time_forms[i] */
 	bool list;	/* some values are JSON lists, or too deep in objects */
 	bool flags;	/* all values are true or false */
+	bool truths[2]; /* some values are false, and some true */
+	bool spelled;	/* all values are the words true and false */
 	bool uuids;	/* all values are UUIDs */
 	bool ips, ipv4; /* all values are IP addresses, and all of them IPv4 */
 	bool ip_like;	/* a number in an IPv4 address is too large for a version */

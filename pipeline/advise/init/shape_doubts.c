@@ -1,0 +1,151 @@
+/*
+ * shape_doubts.c - doubts about the lines that init takes as rows
+ *
+ * Each doubt is what a reader notices who does not know how init found the rows.
+ */
+#include <ctype.h>
+
+#include "sniff_parts.h"
+
+#define LOOK_ROWS 2000
+
+static void note(struct sniffed_shape *s, const char *doubt)
+{
+	s->doubt = s->doubt ? s->doubt : doubt;
+}
+
+/* Return true if the line has a delimiter of columns, or begins and ends with a quote. */
+static bool has_columns(struct bytes t)
+{
+	bool quoted = t.len > 1 && t.ptr[0] == '"' && t.ptr[t.len - 1] == '"';
+
+	for (size_t i = 0; i < t.len; i++)
+		if (memchr("\t;|^~\x01", t.ptr[i], 6) ||
+		    (t.ptr[i] == ',' && i + 1 < t.len && t.ptr[i + 1] != ' '))
+			return true;
+	return quoted;
+}
+
+/* A line is one value: note delimiters, quotes, and lines that the job skips as comments. */
+static void doubt_lines(struct sniffed_shape *s, const struct lines *l)
+{
+	size_t lines = 0, columns = 0, marked = 0;
+	bool first = false;
+
+	for (size_t i = 0; i < l->n && lines < LOOK_ROWS; i++) {
+		struct bytes t = line_text(l, i);
+
+		if (is_blank(t))
+			continue;
+		bool has = has_columns(t);
+		first = first || (has && !lines);
+		lines++;
+		columns += has;
+		marked += t.ptr[0] == '#';
+	}
+	if (first || columns * 10 > lines)
+		note(s, "a line is one value, but some lines contain delimiters or quotes; if they "
+			"separate columns, see `delimiter`");
+	if (s->comments && 2 * marked >= lines)
+		note(s, "most lines begin with #, and the job skips them; if they are rows, remove "
+			"`comment`");
+}
+
+/* A row below the header that looks like a second header, or like units of the columns. */
+static void doubt_second(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_shape below = *s;
+	struct sniffed_row r = {0};
+	size_t names;
+
+	below.first = row_split(s, l, s->first, s->end, &r);
+	names = row_count_values(&r);
+	below.first = next_row(s, l, below.first);
+	if (below.first < s->end)
+		row_split(s, l, below.first, s->end, &r);
+	if (2 * names <= s->ncolumns && row_count_values(&r) > names)
+		note(s,
+		     "most columns have no name; if the first row is a title, skip it with `skip`");
+	row_release(&r);
+	if (below.first >= s->end)
+		return;
+	struct header_evidence e = evidence_of(&below, l);
+	if (e.names > e.values && e.names > 1)
+		note(s, "the first row after the header does not look like the later ones; if it "
+			"has names or units, skip a line more with `skip`");
+}
+
+/* Return the digits of a number, without its signs. All numbers of a column have the same places. */
+static int64_t digits_of(struct bytes t)
+{
+	bool minus = t.len && t.ptr[0] == '-';
+	int64_t v = 0;
+
+	for (size_t i = 0; i < t.len && v < INT64_MAX / 100; i++)
+		v = isdigit(t.ptr[i]) ? v * 10 + (t.ptr[i] - '0') : v;
+	return minus ? -v : v;
+}
+
+/* Return true if a value of the line is the sum of its column. */
+static bool is_sum(const struct sniffed_shape *s, const struct lines *l,
+		   const struct sniffed_row *t)
+{
+	int64_t *sum = mem_calloc(t->n + 1, sizeof *sum);
+	struct sniffed_row r = {0};
+	size_t i = next_row(s, l, s->first);
+	bool equal = false;
+
+	if (s->header)
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+	while (i < s->end) {
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+		for (size_t k = 1; k < r.n && k < t->n; k++)
+			if (__builtin_add_overflow(sum[k], digits_of(r.value[k]), &sum[k]))
+				sum[k] = 0;
+	}
+	for (size_t k = 1; k < t->n; k++)
+		equal = equal || (sum[k] && sum[k] == digits_of(t->value[k]));
+	mem_free(sum);
+	row_release(&r);
+	return equal;
+}
+
+/* A line below the rows that the job skips, although it has a value for each column. */
+static void doubt_footer(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_shape all = *s;
+	struct sniffed_row r = {0};
+
+	all.end = l->n;
+	for (size_t i = next_row(&all, l, s->end); i < all.end;) {
+		i = next_row(&all, l, row_split(&all, l, i, all.end, &r));
+		size_t filled = row_count_values(&r) + r.quoted[0];
+
+		if (s->ncolumns > 1 && filled >= s->ncolumns && !is_sum(s, l, &r))
+			note(s, "the job skips a line below the rows that has as many values as a "
+				"row; if it is one, change `skip_footer`");
+	}
+	row_release(&r);
+}
+
+/* Values with backslashes and no names: no column shows that the first row has values. */
+static void doubt_first(struct sniffed_shape *s, const struct lines *l)
+{
+	struct header_evidence e = evidence_of(s, l);
+
+	if (!e.values || e.names > e.values)
+		note(s, "the first row may be names, but the job takes it as data; if so, remove "
+			"`columns:`");
+}
+
+void shape_doubts(struct sniffed_shape *s, const struct lines *l)
+{
+	if (s->one)
+		doubt_lines(s, l);
+	else if (!s->special && !s->by_name && s->header && !s->fields)
+		doubt_second(s, l);
+	if (s->special && s->form.escapes && !s->header)
+		doubt_first(s, l);
+	if (!s->one && !s->special && s->footer)
+		doubt_footer(s, l);
+}
