@@ -499,6 +499,7 @@ static void finish_work(void)
 
 static void stop_in_order(struct role *r)
 {
+	reap(r); /* it may have ended before the signal, because it found no state folder */
 	if (r->proc < 0)
 		start(r);
 	sim_stop(r->proc, 1 + (int)sim_below(200));

@@ -45,7 +45,7 @@ ssize_t write(int fd, const void *data, size_t len)
 	return n;
 }
 
-int fdatasync(int fd)
+static int sync_with(long call, int fd)
 {
 	if (sync_fails) {
 		errno = EIO;
@@ -53,7 +53,17 @@ int fdatasync(int fd)
 	}
 	on_disk.len = 0;
 	buf_append(&on_disk, written.ptr, written.len);
-	return (int)syscall(SYS_fdatasync, fd);
+	return (int)syscall(call, fd);
+}
+
+int fdatasync(int fd)
+{
+	return sync_with(SYS_fdatasync, fd);
+}
+
+int fsync(int fd)
+{
+	return sync_with(SYS_fsync, fd);
 }
 
 static int collect(void *ctx, char *line, struct error *err)
@@ -260,7 +270,7 @@ static void test_unsynced_lines(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	char *path = mem_format("%s/j", dir);
+	char *path = mem_format("%s/j", dir), *old = mem_format("%s/old", dir);
 	journal_line(&lines, FIRST);
 	journal_line(&lines, "0 created");
 	for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
@@ -270,8 +280,14 @@ static void test_unsynced_lines(void **state)
 		fclose(f);
 		written.len = on_disk.len = 0;
 		watched = true;
+		assert_int_equal(link(path, old), 0);
 		assert_int_equal(journal_open(&j, path, FIRST, collect, &seen, &err), 0);
 		assert_true(bytes_eq(buf_bytes(&on_disk), buf_bytes(&lines)));
+		/* the lines are in a new file, so a power failure keeps them in the old one */
+		struct stat st;
+		assert_int_equal(stat(old, &st), 0);
+		assert_int_equal(st.st_nlink, 1);
+		assert_int_equal(unlink(old), 0);
 		/* after a failed sync, the disk may have any part of a line, so no line follows */
 		sync_fails = true;
 		assert_int_equal(journal_note(&j, "0 sent 1", &err), RC_IO);
@@ -293,6 +309,7 @@ static void test_unsynced_lines(void **state)
 	assert_int_equal(journal_open(&j, path, FIRST, collect, &seen, &err), RC_IO);
 	sync_fails = false;
 	assert_int_equal(io_remove_tree(dir, &err), 0);
+	mem_free(old);
 	mem_free(path);
 	buf_release(&seen);
 	buf_release(&text);

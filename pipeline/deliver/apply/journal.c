@@ -129,18 +129,34 @@ int journal_note(struct journal *j, const char *line, struct error *err)
 	return rc;
 }
 
+/* Returns true if `path` names the open file. Another process may have replaced it (settle). */
+static bool is_named(int fd, const char *path)
+{
+	struct stat file, there;
+
+	return fstat(fd, &file) == 0 && stat(path, &there) == 0 && file.st_dev == there.st_dev &&
+	       file.st_ino == there.st_ino;
+}
+
+static int busy(const struct journal *j, struct error *err)
+{
+	return error_set(err, RC_BUSY,
+			 "%s: another process applies this load; wait for it, or stop it", j->path);
+}
+
 static int open_and_lock(struct journal *j, struct error *err)
 {
-	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (j->fd < 0)
-		return error_errno(err, "cannot open %s", j->path);
-	if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
-		return RC_OK;
-	return errno == EWOULDBLOCK
-		       ? error_set(err, RC_BUSY,
-				   "%s: another process applies this load; wait for it, or stop it",
-				   j->path)
-		       : error_errno(err, "cannot lock %s", j->path);
+	for (;;) {
+		j->fd = open(j->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+		if (j->fd < 0)
+			return error_errno(err, "cannot open %s", j->path);
+		if (flock(j->fd, LOCK_EX | LOCK_NB) < 0)
+			return errno == EWOULDBLOCK ? busy(j, err)
+						    : error_errno(err, "cannot lock %s", j->path);
+		if (is_named(j->fd, j->path))
+			return RC_OK;
+		close(j->fd);
+	}
 }
 
 /*
@@ -288,17 +304,51 @@ int journal_find(const char *path, const char *suffix, const char *first, const 
 	return rc;
 }
 
-/*
- * Cuts the file after its complete lines, and makes these lines durable. The last process may have
- * died before it synced them. After a sync that failed, the kernel shows bytes that the disk does
- * not have, and the next sync omits them. Therefore write the lines again. A line after lines that
- * are not on disk makes a journal that no run can read after a power failure.
- */
-static int settle(struct journal *j, struct bytes text, size_t good, struct error *err)
+/* Gives the file that replaced another one the other's owner and mode, as far as the user may. */
+static void keep_owner(int fd, int old)
 {
-	if (good < text.len && ftruncate(j->fd, (off_t)good) < 0)
-		return error_errno(err, "%s: cannot cut", j->path);
-	return good ? write_durably(j, bytes_of(text.ptr, good), err) : RC_OK;
+	struct stat was, is;
+
+	if (fstat(old, &was) < 0 || fstat(fd, &is) < 0 ||
+	    (was.st_uid == is.st_uid && was.st_gid == is.st_gid && was.st_mode == is.st_mode))
+		return;
+	if (fchown(fd, was.st_uid, was.st_gid) == 0 || was.st_uid == is.st_uid)
+		(void)!fchmod(fd, was.st_mode & 07777);
+}
+
+/*
+ * Replaces the file by its complete lines, which are then on disk. The last process may have died
+ * before it synced them. After a sync that failed, the kernel shows bytes that the disk does not
+ * have, and the next sync omits them. Therefore write the lines again, but never over the old ones:
+ * a power failure in the middle may destroy lines that are on disk. The old file stays locked until
+ * the new one is.
+ */
+static int settle(struct journal *j, struct bytes lines, struct error *err)
+{
+	struct buf now = {0};
+	int old = j->fd, rc = io_replace_file(j->path, lines, NULL, err);
+
+	if (rc)
+		return rc;
+	j->fd = -1;
+	rc = open_and_lock(j, err);
+	if (rc == RC_OK)
+		rc = io_read_file(j->path, &now, err);
+	/* another process may have locked the new file first, and may be at its end already */
+	if (rc == RC_OK && !bytes_eq(buf_bytes(&now), lines))
+		rc = busy(j, err);
+	if (rc == RC_OK)
+		keep_owner(j->fd, old);
+	close(old);
+	buf_release(&now);
+	return rc;
+}
+
+/* Empties a file without a complete line. */
+static int begin_again(const struct journal *j, struct bytes text, struct error *err)
+{
+	return text.len && ftruncate(j->fd, 0) < 0 ? error_errno(err, "%s: cannot cut", j->path)
+						   : RC_OK;
 }
 
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
@@ -316,8 +366,10 @@ int journal_open(struct journal *j, const char *path, const char *first, journal
 		rc = journal_read(buf_bytes(&text), path, first, replay, ctx, &good, err);
 	if (rc == RC_OK && good == 0)
 		rc = check_begun(buf_bytes(&text), path, first, err);
-	if (rc == RC_OK)
-		rc = settle(j, buf_bytes(&text), good, err);
+	if (rc == RC_OK && good)
+		rc = settle(j, bytes_of(text.ptr, good), err);
+	else if (rc == RC_OK)
+		rc = begin_again(j, buf_bytes(&text), err);
 	if (rc == RC_OK && good == 0)
 		rc = journal_note(j, first, err);
 	if (rc == RC_OK)
