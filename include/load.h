@@ -98,6 +98,8 @@ void maps_release(struct maps *m);
 int maps_check(const struct maps *m, size_t nfiles, struct error *err);
 /* Get the time for all HFiles: SOURCE_DATE_EPOCH, or the newest cell's timestamp. */
 int maps_created(const struct maps *m, int64_t *ms, struct error *err);
+/* Return the bytes of the pieces of regions [first, end) that a map wrote. */
+uint64_t map_bytes(const struct map_table *t, size_t first, size_t end);
 /* Return the seq that identifies the slice in its pieces. */
 static inline uint64_t map_slice(const struct map_report *r)
 {

@@ -566,6 +566,29 @@ def test_a_map_is_the_same_whatever_threads_and_memory(halves):
     assert_same(halves.folder / "one", halves.folder / "two")
 
 
+def test_short_pieces_of_large_maps(tmp_path, saltmill):
+    """A reduce merges the pieces of a map as one run, if they are short and the map is not."""
+    rows = 60_000
+    text = "".join(f"{n * 7919 % 50_000},{n},{n}.5,{1_500_000_000 + n % 5}\n" for n in range(rows))
+    (tmp_path / "in.csv").write_text("userId,movieId,rating,timestamp\n" + text)
+    job = (CONF / "ratings.yaml").read_text().replace("count: 16", "count: 40").replace(
+        "      - {field: movieId, as: u32}  # distinguishes two ratings in one second\n", "").replace(
+        "    regions:", "    duplicates: last\n    regions:")
+    (tmp_path / "job.yaml").write_text(job)
+    h = Halves(tmp_path, saltmill, ["in.csv"])
+    h.plan()
+    h.load()
+    assert json.loads((tmp_path / "one/manifest.json").read_bytes())["tables"][0]["deduplicated"] > 0
+    h.map_all(3)
+    (tmp_path / "reduces").mkdir()
+    for memory, threads in (("16M", 1), ("16M", 3), ("1G", 2)):
+        h.run("reduce", "maps", "--plan", "plan", "-o", "reduces/all", "--memory", memory, "--threads", threads)
+        h.run("unite", "in.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", "two")
+        assert_same(tmp_path / "one", tmp_path / "two")
+        for folder in ("reduces/all", "two"):
+            shutil.rmtree(tmp_path / folder)
+
+
 def test_slices_smaller_than_a_row_and_without_any(tmp_path, saltmill):
     """100 slices have 30 rows in total, with CRLF, a row of several slices, and no line end at the end. In most slices
     no row starts."""

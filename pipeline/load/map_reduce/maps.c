@@ -66,6 +66,16 @@ int maps_read(struct maps *m, const struct kept_plan *plan, const char *const *f
 	return rc;
 }
 
+uint64_t map_bytes(const struct map_table *t, size_t first, size_t end)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->nregions; i++)
+		if (t->regions[i].region >= first && t->regions[i].region < end)
+			n += t->regions[i].bytes;
+	return n;
+}
+
 void maps_release(struct maps *m)
 {
 	arena_release(&m->arena);

@@ -136,6 +136,8 @@ struct reduce_taking {
 	struct piece_reader reader;
 	/* [ntables], the previous piece, with 0 records before the first piece */
 	struct piece_head *last;
+	/* [ntables], bytes of this map's wanted pieces, all in order; NULL if unknown */
+	uint64_t *wanted;
 	struct buf stored; /* head and stored bytes */
 };
 
@@ -158,13 +160,15 @@ static int take_records(struct reducing *r, unsigned worker, struct reduce_takin
 	struct run_builder *b = sorter_builder(sorter, worker);
 	struct ordered_record row;
 	size_t number = (size_t)(h->slice >> 44);
+	uint64_t wanted = t->wanted ? t->wanted[h->table] : 0;
 	uint64_t less = number < r->nbases ? SOURCE_FILE_SEQ(number) - r->bases[number] : 0;
 	int rc = piece_open(&t->reader, h, t->stored.ptr, t->stored.ptr + PIECE_HEAD_BYTES,
 			    row_secondary_bytes(r->pass.plan, h->table), name, err);
 
 	if (rc)
 		return rc;
-	rc = run_builder_stretch(b, h->plain, goes_on(&t->last[h->table], h), err);
+	rc = run_builder_stretch(b, wanted > h->plain ? wanted : h->plain,
+				 goes_on(&t->last[h->table], h), err);
 	t->last[h->table] = *h;
 	while (rc == RC_OK && (rc = piece_next(&t->reader, &row, name, err)) == RC_OK) {
 		row.rec.seq -= less;
@@ -248,6 +252,7 @@ static void taking_release(struct reduce_taking *t)
 {
 	piece_reader_release(&t->reader);
 	mem_free(t->last);
+	mem_free(t->wanted);
 	buf_release(&t->stored);
 }
 
@@ -278,12 +283,14 @@ static int take_map(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct reducing *r = ctx;
 	const struct map_report *m = &r->maps.reports[index];
-	struct reduce_taking t = {.last = mem_calloc(r->job->ntables, sizeof *t.last)};
+	struct reduce_taking t = {.last = mem_calloc(r->job->ntables, sizeof *t.last),
+				  .wanted = mem_calloc(r->job->ntables, sizeof *t.wanted)};
 	char *path = mem_format("%s/runs", m->folder);
 	struct piece_input in = {.name = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
 	int rc = in.fd < 0 ? error_errno(err, "%s", path) : RC_OK;
 
-	for (size_t i = 0; rc == RC_OK && i < r->job->ntables; i++)
+	for (size_t i = 0; rc == RC_OK && i < r->job->ntables; i++) {
+		t.wanted[i] = map_bytes(&m->tables[i], r->wanted[i].first, r->wanted[i].end);
 		for (size_t k = 0; rc == RC_OK && k < m->tables[i].nregions; k++) {
 			const struct map_region *region = &m->tables[i].regions[k];
 
@@ -291,6 +298,7 @@ static int take_map(void *ctx, unsigned worker, size_t index, struct error *err)
 			    region->region < r->wanted[i].end)
 				rc = take_region(r, worker, index, &in, &t, region, err);
 		}
+	}
 	if (in.fd >= 0)
 		close(in.fd);
 	taking_release(&t);
@@ -317,14 +325,9 @@ static uint64_t wanted_bytes(const struct reducing *r)
 	uint64_t n = 0;
 
 	for (size_t m = 0; m < r->maps.n; m++)
-		for (size_t t = 0; t < r->job->ntables; t++) {
-			const struct map_table *table = &r->maps.reports[m].tables[t];
-
-			for (size_t i = 0; i < table->nregions; i++)
-				if (table->regions[i].region >= r->wanted[t].first &&
-				    table->regions[i].region < r->wanted[t].end)
-					n += table->regions[i].bytes;
-		}
+		for (size_t t = 0; t < r->job->ntables; t++)
+			n += map_bytes(&r->maps.reports[m].tables[t], r->wanted[t].first,
+				       r->wanted[t].end);
 	return n;
 }
 
