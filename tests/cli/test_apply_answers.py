@@ -133,3 +133,14 @@ def test_loaded_is_believed_when_it_is_seen(saltmill, load, cluster):  # noqa: F
                      done.stderr), done.stderr
     assert apply(saltmill, load, server, "--abort").returncode == 0
     assert server.hdfs.files("/up") == {}
+
+
+@pytest.mark.parametrize("token", ["s3a://bucket/hbase/staging/ann__t__1", "wasb:/hbase/staging/1", "hdfs://nn"])
+def test_other_file_systems_are_refused(saltmill, load, cluster, monkeypatch, token):  # noqa: F811
+    """HBase may keep its files where saltmill cannot put them, or name no folder. apply uploads nothing."""
+    monkeypatch.setitem(globals(), "TOKEN", token)
+    server = cluster()
+    done = apply(saltmill, load, server)
+    assert done.returncode == 2, done.stderr
+    assert f"HBase keeps its files at {token}, expected HDFS or file://" in done.stderr
+    assert server.calls == 0 and server.hdfs.files("/up") == {}
