@@ -65,6 +65,7 @@ KNOWN = {
     ("pipeline/hfile/block_decode.c", "rows, (unsigned long long)(body.len - 8 - n) / 4);", "4 -> 5"): "a figure of a message",
     ("pipeline/stream/state/lock.c", "if (l->fd < 0)", "0 -> 1"): "main opens descriptors 0 to 2 first, so a lock is never 0",
     ("pipeline/deliver/follow/lane.c", "l->opened_ms = clock_ms();", "statement left out"): "opens the same state more often",
+    ("pipeline/deliver/apply/hand_call.c", "if (rc == RC_OK && found < g->n)", "< -> <="): "resolves no files",
     ("pipeline/stream/loads/seek.c", "struct state_view v = {.shared.lock_fd = -1};", "1 -> 2"): "any negative number is no descriptor",
     ("pipeline/sort/rank.c", "int64_t weight = (int64_t)(s->low + (s->high - s->low) / 2) + error;", "2 -> 3"):
         "another estimate, which probes correct",
