@@ -4,8 +4,9 @@
  *   stored_open, (stored_find, stored_take)*, stored_release     decode keys and cells
  *   where_new, where_put, query_open, where_free                 filter rows by a condition
  *   entry_check_open, entry_check_row*, entry_check_release      detect outdated index entries
+ *   agree_run                                                    compare tables of the same events
  *
- * Implemented in pipeline/read/by_field.
+ * Implemented in pipeline/read/by_field and agree.
  */
 #ifndef SALTMILL_BY_FIELD_H
 #define SALTMILL_BY_FIELD_H
@@ -156,5 +157,75 @@ void entry_check_release(struct entry_check *e);
  */
 bool entry_check_row(struct entry_check *e, struct bytes entry, struct bytes row,
 		     const struct cell *cells, size_t ncells);
+
+/*
+ * --- agree: compare two tables that the same events feed (pipeline/read/agree) ---
+ *
+ * The comparison turns the cells of the truth table back into events, and encodes these events for
+ * the other table as a load does. It then compares the newest version of each column. An event has
+ * the fields that the truth table stores. A cell of the other table that depends on a further field
+ * is left out of the comparison, and the result counts it.
+ */
+
+enum agree_kind { AGREE_MISSING, AGREE_EXTRA, AGREE_DIFFERENT };
+#define AGREE_KINDS (AGREE_DIFFERENT + 1)
+
+/* A column that differs. `expected` is {0} if the cell is extra, and `found` if it is missing. */
+struct agree_difference {
+	enum agree_kind kind;
+	struct cell expected, found;
+};
+
+struct agree_options {
+	const struct job *job;
+	size_t truth, other; /* indexes in job.tables */
+	/* the truth table, and the other table; their files have the families of the job's tables */
+	struct diff_side side[2];
+	int64_t now_ms;	       /* current time, for TTL */
+	size_t shown;	       /* most differences of `first` */
+	struct budget *budget; /* memory of sorted events */
+	const char *temp_dir;  /* folder for sorted events that do not fit */
+	/*
+	 * Receives each cell that repairs the other table: a Put, a Delete or a DeleteColumn. The
+	 * cell is valid during the call. NULL means no repair. Return an error to stop.
+	 */
+	int (*repair)(void *ctx, const struct cell *c, struct error *err);
+	void *ctx;
+	bool delete_extra;	   /* also repair extra cells that older events may have written */
+	struct progress *progress; /* may be NULL */
+	struct listener listener;  /* as in struct live_options */
+};
+
+struct agree_result {
+	/* events of the truth table; those whose row in the other table depends on lost fields */
+	uint64_t events, unplaced;
+	char unplaced_why[240]; /* the reason for the first of them */
+	/* of the other table: rows and columns, and rows and columns with a difference */
+	uint64_t rows, cells, differing_rows;
+	uint64_t equal, count[AGREE_KINDS];
+	/* cells of the other table that this comparison leaves out */
+	uint64_t left_out;
+	/* missing cells that a delete marker hides after the repair, until a major compaction */
+	uint64_t hidden;
+	/* the job's cells of the other table that no event of the truth table can give */
+	struct agree_column {
+		const char *column; /* such as "info:name" */
+		const char *field;  /* the first field that the truth table lacks */
+	} * columns;
+	size_t ncolumns;
+	/* why extra cells can be right, so that a repair keeps them; NULL if they are wrong */
+	const char *extra_kept;
+	struct agree_difference *first;
+	size_t nfirst;
+	struct arena arena;
+};
+
+/*
+ * Compare the tables, in one pass over each. Memory is the budget, and the cells of one row of each
+ * table. Returns RC_CONFIG if the row key of the other table depends on a field that the truth table
+ * lacks. Returns RC_DATA if the truth table has a row or value that the job does not write. Release
+ * out->arena in any case.
+ */
+int agree_run(struct agree_result *out, const struct agree_options *o, struct error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef SALTMILL_REPORTS_H
 #define SALTMILL_REPORTS_H
 
+#include "by_field.h"
 #include "design.h"
 #include "form.h"
 #include "load.h"
@@ -306,5 +307,30 @@ bool diff_is_equal(const struct diff_result *r);
 void diff_report_text(struct buf *out, const struct diff_result *r);
 extern const struct form diff_form;
 void diff_report_json(struct buf *out, const struct diff_result *r, const char *const place[2]);
+
+/*
+ * --- the report of `saltmill agree` ---
+ */
+
+/* The comparison of one table. */
+struct agree_table_report {
+	const char *table;
+	const char *refused; /* why there is no comparison, or NULL */
+	struct agree_result result;
+	const struct stored *stored; /* decodes the table's cells */
+};
+struct agree_report {
+	const char *truth;
+	const char *repair; /* the folder of --repair, or NULL */
+	uint64_t repair_cells;
+	struct agree_table_report *tables;
+	size_t n;
+};
+/* Return true if no table has a difference. */
+bool agree_is_equal(const struct agree_report *r);
+/* Append the first differences of each table, what was not compared, and the counts. */
+void agree_report_text(struct buf *out, const struct agree_report *r);
+extern const struct form agree_form;
+void agree_report_json(struct buf *out, const struct agree_report *r);
 
 #endif

@@ -116,6 +116,8 @@ CASES = [
     ("verify", "", 2, {}),
     ("diff", "F/load F/nothing", 1, {}),
     ("diff", "F/load", 2, {"found": "1 operand"}),
+    ("agree", "F/job.yaml F/load", 2, {"found": "no --truth"}),
+    ("agree", "F/job.yaml F/nothing --truth nothing", 2, {}),
     ("report", "F/nothing", 1, {}),
     ("report", "", 2, {}),
     ("key", "encode F/job.yaml id=x", 2, {"found": "`x`"}),

@@ -115,6 +115,9 @@ def files(seen, f):
     assert run("load", f / "job.yaml", changed, "-o", f / "changed", "--max-rejects", "9").returncode in (0, 3)
     seen.told("diff", "diff", f / "load", f / "changed", "--table", "t")
     seen.told("diff", "diff", f / "changed", f / "load", "--table", "t")
+    both = loads.ROOT / "conf" / "loans.yaml"
+    assert run("load", both, "-o", f / "loans", "--quiet").returncode == 0
+    seen.told("agree", "agree", both, f / "loans", "--truth", "student_loans")
     hfile = next((f / "load" / "t" / "hfiles" / "g").iterdir())
     seen.told("inspect", "inspect", hfile, next((f / "load" / "t" / "hfiles" / "f").iterdir()), "--cells", "--blocks")
     (f / "no.hfile").write_text("none")
@@ -299,6 +302,10 @@ ELSEWHERE = {
     "state-status": {"parked"},
     "watch": {"hot"} | {"hot." + k for k in ("of", "reason", "name", "share", "region", "start", "end", "server", "advice")},  # test_watch.py
     "manifest": {"folder"},  # of loads in S3: test_s3_output.py
+    # test_agree.py has differences and repairs
+    "agree": {"repair", "repair_cells", "tables[].refused", "tables[].events_why", "tables[].extra_kept"}
+    | {"tables[].first[]." + k for k in ("difference", "row", "family", "qualifier", "expected_timestamp", "expected_value",
+                                         "found_timestamp", "found_value")},
     "diff": {"first[].tags_a", "first[].tags_b"},  # test_diff has tags
     "inspect": {"[].cells[].mvcc", "[].cells[].tags", "[].cells[].tags[].type", "[].cells[].tags[].value"},
 }

@@ -86,6 +86,12 @@ struct arguments {
 		const char *constants; /* file of the model's constants, or NULL */
 	} design;
 
+	/* options of agree */
+	struct agree_arguments {
+		const char *truth, *repair; /* a table of the job; the folder of a new load */
+		bool delete_extra;
+	} agree;
+
 	/* options of watch, in seconds */
 	struct watch_arguments {
 		unsigned every_s, for_s; /* for_s 0 means until a signal */

@@ -221,6 +221,8 @@ const struct cli_option options_load[] = {
 	 .help = "the table, as `tables` prints it"},
 	{"table", 0, "TABLE", "init", take_text, AT(table),
 	 .help = "make a job for this table of --hbase, or the name of the table in the job"},
+	{"table", 0, "TABLE", "agree", take_text, AT(table),
+	 .help = "compare only this table (default: all other tables of the job)"},
 	{"table", 0, "TABLE", "diff", take_text, AT(table),
 	 .help = "the live table of --hbase; and the table of a load that has several"},
 	{"region", 0, "I|I-J", "reduce", take_regions, 0,

@@ -26,6 +26,9 @@ const struct cli_option options_regions[] = {
 	{"hbase", 0, "HOST[:PORT],...", "diff", take_text, AT(hbase),
 	 .help = "B is --table of this cluster; for HOST, see the chapter hbase of the guide",
 	 .with = "table", .without = "now"},
+	{"hbase", 0, "HOST[:PORT],...", "agree", take_text, AT(hbase),
+	 .help = "compare the live tables of this cluster, and divide the repair by their regions; "
+	 "for HOST, see the chapter hbase of the guide", .without = "now"},
 	{"timeout", 0, "TIME", "get scan", take_duration, AT(scan.timeout_s),
 	 .help = "for a live table: fail if a region does not answer for this long; allow at least "
 	 "60s for a slow filter (default: retry for minutes)", .with = "hbase"},

@@ -14,12 +14,12 @@ const struct cli_option *const option_tables[] = {options_load,	 options_regions
 						  options_run,	 NULL};
 
 #define LOADERS	  "load map reduce unite stream replay"
-#define READERS	  LOADERS " plan drift lint design compare"
+#define READERS	  LOADERS " plan drift lint design compare agree"
 #define QUIET	  READERS " verify diff ddl apply report digest"
 #define WITH_CODE "load stream replay plan drift"
 #define WITH_JSON                                                                                  \
 	"load unite stream replay plan drift lint verify get scan ddl apply check status loads "   \
-	"seek split inspect key version design compare tables regions describe drop diff"
+	"seek split inspect key version design compare tables regions describe drop diff agree"
 
 static int take_threads(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {

@@ -11,23 +11,15 @@
 #include <string.h>
 
 #include "pool.h"
+#include "read/side.h"
 
 #define RANGES_PER_THREAD 4
 #define CELLS_PER_CHECK	  4096
 
-/* One side of a key range. */
-struct diff_reader {
-	struct query_scan *files;
-	struct live_scan *live;
-	struct cell cell; /* the next cell, if `more` */
-	bool more;
-	uint64_t rows, cells;
-};
-
 /* The comparison of a key range. */
 struct diff_part {
 	struct query_range range;
-	struct diff_reader side[2];
+	struct side_reader side[2];
 	uint64_t differing_rows, count[DIFF_TAGS + 1], counted;
 	struct buf row; /* the last row with a difference */
 	struct differing_cell *first;
@@ -104,46 +96,6 @@ static void make_parts(struct diff_work *w)
 
 /* --- one key range --- */
 
-static int open_reader(struct diff_reader *r, const struct diff_side *side,
-		       const struct diff_options *o, const struct query *q, struct error *err)
-{
-	const struct published *p = side->files;
-	const struct live_options live = {.hbase = side->hbase,
-					  .table = side->table,
-					  .families = p->families,
-					  .nfamilies = p->nfamilies,
-					  .query = q,
-					  .listener = o->listener};
-
-	return side->hbase ? live_open(&r->live, &live, err)
-			   : query_open(&r->files, p->families, p->nfamilies, p->files, p->nfiles,
-					q, err);
-}
-
-static int advance(struct diff_reader *r, struct error *err)
-{
-	int rc = r->live ? live_next(r->live, &r->cell, err) : query_next(r->files, &r->cell, err);
-
-	r->more = rc == RC_OK;
-	if (r->more) {
-		r->cells++;
-		r->rows += r->live ? live_starts_row(r->live) : query_starts_row(r->files);
-	}
-	return rc < 0 ? rc : RC_OK;
-}
-
-static struct cell copy_cell(struct arena *a, const struct cell *c)
-{
-	struct cell copy = *c;
-
-	copy.row = arena_bytes(a, c->row);
-	copy.family = arena_bytes(a, c->family);
-	copy.qualifier = arena_bytes(a, c->qualifier);
-	copy.value = arena_bytes(a, c->value);
-	copy.tags = arena_bytes(a, c->tags);
-	return copy;
-}
-
 static int add(struct diff_part *p, enum diff_kind kind, size_t shown, struct error *err)
 {
 	const struct cell *a = kind == DIFF_ONLY_B ? NULL : &p->side[0].cell;
@@ -165,16 +117,16 @@ static int add(struct diff_part *p, enum diff_kind kind, size_t shown, struct er
 	memset(d, 0, sizeof *d);
 	d->kind = kind;
 	if (a)
-		d->a = copy_cell(&p->arena, a);
+		d->a = side_copy(&p->arena, a);
 	if (b)
-		d->b = copy_cell(&p->arena, b);
+		d->b = side_copy(&p->arena, b);
 	return RC_OK;
 }
 
 /* Compare the next cells, and advance the side or the sides whose cell comes first. */
 static int step(const struct diff_work *w, struct diff_part *p, struct error *err)
 {
-	struct diff_reader *a = &p->side[0], *b = &p->side[1];
+	struct side_reader *a = &p->side[0], *b = &p->side[1];
 	int order = !b->more ? -1 : !a->more ? 1 : cell_key_cmp(&a->cell, &b->cell);
 	int rc = RC_OK;
 
@@ -185,9 +137,9 @@ static int step(const struct diff_work *w, struct diff_part *p, struct error *er
 	else if (!w->any_live && !bytes_eq(a->cell.tags, b->cell.tags))
 		rc = add(p, DIFF_TAGS, w->o->shown, err);
 	if (rc == RC_OK && order <= 0)
-		rc = advance(a, err);
+		rc = side_next(a, err);
 	if (rc == RC_OK && order >= 0)
-		rc = advance(b, err);
+		rc = side_next(b, err);
 	return rc;
 }
 
@@ -212,9 +164,9 @@ static int compare_range(void *ctx, unsigned worker, size_t i, struct error *err
 	q.start = p->range.start;
 	q.stop = p->range.stop;
 	for (unsigned s = 0; rc == RC_OK && s < 2; s++) {
-		rc = open_reader(&p->side[s], &w->side[s], w->o, &q, err);
+		rc = side_open(&p->side[s], &w->side[s], &w->o->listener, &q, err);
 		if (rc == RC_OK)
-			rc = advance(&p->side[s], err);
+			rc = side_next(&p->side[s], err);
 	}
 	for (uint64_t n = 1; rc == RC_OK && (p->side[0].more || p->side[1].more); n++) {
 		rc = step(w, p, err);
@@ -224,10 +176,8 @@ static int compare_range(void *ctx, unsigned worker, size_t i, struct error *err
 		}
 	}
 	count_rows(p, w->o->progress);
-	for (unsigned s = 0; s < 2; s++) {
-		query_close(p->side[s].files);
-		live_close(p->side[s].live);
-	}
+	for (unsigned s = 0; s < 2; s++)
+		side_close(&p->side[s]);
 	return rc;
 }
 
@@ -246,8 +196,8 @@ static void add_part(struct diff_result *out, const struct diff_part *p, size_t 
 		struct differing_cell *d = &out->first[out->nfirst++];
 
 		d->kind = p->first[i].kind;
-		d->a = copy_cell(&out->arena, &p->first[i].a);
-		d->b = copy_cell(&out->arena, &p->first[i].b);
+		d->a = side_copy(&out->arena, &p->first[i].a);
+		d->b = side_copy(&out->arena, &p->first[i].b);
 	}
 }
 

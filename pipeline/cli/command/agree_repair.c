@@ -1,0 +1,194 @@
+/* agree_repair.c - writes a load that repairs tables (agree_repair.h) */
+#include "agree_repair.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "mem.h"
+#include "planning.h"
+#include "io.h"
+
+static int refuse_existing(const char *path, struct error *err)
+{
+	bool there = false;
+	int rc = io_exists(path, &there, err);
+
+	if (rc == RC_OK && there)
+		rc = error_set(err, RC_CONFIG,
+			       "--repair: found %s, expected a name that does not exist; remove it "
+			       "or use another name",
+			       path);
+	return rc;
+}
+
+int agree_repair_open(struct agree_repair *r, const char *out, struct error *err)
+{
+	r->out = out;
+	r->csv = mem_format("%s.csv", out);
+	r->yaml = mem_format("%s.yaml", out);
+	int rc = refuse_existing(out, err);
+	if (rc == RC_OK)
+		rc = refuse_existing(r->csv, err);
+	if (rc == RC_OK)
+		rc = refuse_existing(r->yaml, err);
+	if (rc)
+		return rc;
+	r->lines = fopen(r->csv, "wx");
+	if (!r->lines || fputs("table,row,family,qualifier,timestamp,type,value\n", r->lines) < 0)
+		return error_errno(err, "%s", r->csv);
+	return RC_OK;
+}
+
+static void put_quoted(struct buf *out, const char *text)
+{
+	text_json(out, bytes_str(text));
+}
+
+/* Append the job's families as the job file has them. */
+static void put_families(struct buf *out, const struct job_table *t)
+{
+	const char *comma = "";
+
+	buf_append_str(out, "    families: {");
+	for (size_t i = 0; i < t->written.families.n; i++) {
+		const struct written_item *f = &t->written.families.item[i];
+
+		buf_append_str(out, comma);
+		put_quoted(out, f->name);
+		buf_printf(out, ": %s", *f->text ? f->text : "{}");
+		comma = ", ";
+	}
+	buf_append_str(out, "}\n");
+}
+
+/* Append an item of `cells` or `deletes` for the cells of one family and type. */
+static void put_item(struct buf *out, const char *family, const char *type, const char *more)
+{
+	buf_append_str(out, "      - {family: ");
+	put_quoted(out, family);
+	buf_append_str(out, ", qualifier: {field: qualifier, as: bytes}");
+	buf_printf(out, ", %swhen: 'type = %s and family = \"%s\"'}\n", more, type, family);
+}
+
+void agree_repair_table(struct agree_repair *r, const struct job_table *t, const char *splits)
+{
+	const struct table *s = &t->schema;
+	struct buf *out = &r->tables;
+
+	r->table = s->name;
+	buf_append_str(out, "  - name: ");
+	put_quoted(out, s->name);
+	buf_printf(out, "\n    when: 'table = \"%s\"'\n", s->name);
+	buf_append_str(out, "    rowkey: [{field: row, as: bytes}]\n    timestamp: timestamp\n");
+	put_families(out, t);
+	buf_append_str(out, "    cells:\n");
+	for (size_t i = 0; i < s->nfamilies; i++)
+		put_item(out, s->families[i].name, "Put", "value: {field: value, as: bytes}, ");
+	buf_append_str(out, "    deletes:\n");
+	for (size_t i = 0; i < s->nfamilies; i++) {
+		put_item(out, s->families[i].name, "DeleteColumn", "");
+		put_item(out, s->families[i].name, "Delete", "versions: one, ");
+	}
+	if (splits) {
+		buf_append_str(out, "    regions: {split: file, file: ");
+		put_quoted(out, splits);
+		buf_append_str(out, "}\n");
+	} else {
+		buf_append_str(out, "    regions: {split: none}\n");
+	}
+}
+
+static void put_hex(struct buf *out, struct bytes v)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	buf_append_str(out, ",\"");
+	for (size_t i = 0; i < v.len; i++) {
+		buf_put(out, (uint8_t)digits[v.ptr[i] >> 4]);
+		buf_put(out, (uint8_t)digits[v.ptr[i] & 15]);
+	}
+	buf_put(out, '"');
+}
+
+int agree_repair_cell(void *repair, const struct cell *c, struct error *err)
+{
+	struct agree_repair *r = repair;
+	struct buf *out = &r->line;
+
+	out->len = 0;
+	buf_append_str(out, r->table);
+	put_hex(out, c->row);
+	buf_printf(out, ",%.*s", (int)c->family.len, (const char *)c->family.ptr);
+	put_hex(out, c->qualifier);
+	buf_printf(out, ",%" PRId64 ",%s", c->ts, cell_type_name(c->type));
+	put_hex(out, c->value);
+	buf_put(out, '\n');
+	r->cells++;
+	return fwrite(out->ptr, 1, out->len, r->lines) == out->len ? RC_OK
+								   : error_errno(err, "%s", r->csv);
+}
+
+static int write_job(struct agree_repair *r, struct error *err)
+{
+	const char *slash = strrchr(r->csv, '/');
+	struct buf text = {0};
+
+	buf_append_str(&text, "# saltmill agree wrote this job. It repairs tables cell by cell.\n"
+			      "source:\n  csv: {files: [");
+	put_quoted(&text, slash ? slash + 1 : r->csv);
+	buf_append_str(&text, "]}\nfields:\n  row: {type: hex}\n  qualifier: {type: hex}\n"
+			      "  value: {type: hex}\n  timestamp: {type: time, unit: ms}\n"
+			      "tables:\n");
+	buf_append(&text, r->tables.ptr, r->tables.len);
+	int rc = io_write_file(r->yaml, buf_bytes(&text), err);
+	buf_release(&text);
+	return rc;
+}
+
+static int load_job(const struct agree_repair *r, const struct arguments *a, struct error *err)
+{
+	struct job job;
+	struct load_result result = {0};
+	struct progress progress = {.phase = NULL};
+	struct existing_regions live = {.servers = a->hbase, .listener = command_listener("agree")};
+	const struct input input = {0};
+	const struct load_options opt = {.common = &a->run,
+					 .input = &input,
+					 .output_dir = r->out,
+					 .live = &live};
+	int rc = job_load(&job, r->yaml, err);
+
+	if (rc == RC_OK)
+		rc = existing_regions_read(&live, &job, err);
+	if (rc == RC_OK)
+		rc = load_run(&job, &opt, &progress, &result, err);
+	load_result_release(&result);
+	existing_regions_release(&live);
+	job_release(&job);
+	return rc;
+}
+
+int agree_repair_load(struct agree_repair *r, const struct arguments *a, struct error *err)
+{
+	FILE *lines = r->lines;
+
+	r->lines = NULL;
+	if (fclose(lines) != 0)
+		return error_errno(err, "%s", r->csv);
+	if (r->cells == 0)
+		return unlink(r->csv) == 0 ? RC_OK : error_errno(err, "%s", r->csv);
+	int rc = write_job(r, err);
+	return rc ? rc : load_job(r, a, err);
+}
+
+void agree_repair_close(struct agree_repair *r)
+{
+	if (r->lines)
+		fclose(r->lines);
+	mem_free(r->csv);
+	mem_free(r->yaml);
+	buf_release(&r->line);
+	buf_release(&r->tables);
+}

@@ -1,0 +1,33 @@
+/* agree_repair.h - writes the load that `saltmill agree --repair` makes (inside this folder only) */
+#ifndef SALTMILL_CMD_AGREE_REPAIR_H
+#define SALTMILL_CMD_AGREE_REPAIR_H
+
+#include <stdio.h>
+
+#include "arguments.h"
+#include "cell.h"
+
+/* The files OUT.csv, with a line for each cell, and OUT.yaml, a job that loads them. */
+struct agree_repair {
+	const char *out; /* the folder of the load */
+	char *csv, *yaml;
+	FILE *lines;
+	const char *table; /* the table of the next cells */
+	uint64_t cells;
+	struct buf line, tables; /* scratch; the tables of the job, as YAML */
+};
+
+/* Create OUT.csv. Returns RC_CONFIG if OUT or one of the files exists. */
+int agree_repair_open(struct agree_repair *r, const char *out, struct error *err);
+/* Begin the cells of a table. `splits` is a file of split points, or NULL. */
+void agree_repair_table(struct agree_repair *r, const struct job_table *t, const char *splits);
+/* Write a cell, as agree_options.repair for a struct agree_repair. */
+int agree_repair_cell(void *repair, const struct cell *c, struct error *err);
+/*
+ * Write OUT.yaml, and load it to OUT with the regions of the live tables of --hbase. Without a cell,
+ * remove OUT.csv instead.
+ */
+int agree_repair_load(struct agree_repair *r, const struct arguments *a, struct error *err);
+void agree_repair_close(struct agree_repair *r);
+
+#endif

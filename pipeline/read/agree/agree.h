@@ -1,0 +1,81 @@
+/*
+ * agree.h - the events of the truth table, and their cells in the other table (private to this
+ * folder)
+ */
+#ifndef SALTMILL_AGREE_H
+#define SALTMILL_AGREE_H
+
+#include "by_field.h"
+#include "row.h"
+#include "sorter.h"
+
+/* The place from which an event takes a field. Earlier kinds are better. */
+enum source_place { FROM_KEY, FROM_QUALIFIER, FROM_TIMESTAMP, FROM_VALUE, FROM_NOWHERE };
+
+/* The precision of a time. */
+enum precision { IN_SECONDS, IN_MILLIS, IN_MICROS };
+
+struct field_source {
+	enum source_place place;
+	size_t column; /* FROM_QUALIFIER, FROM_VALUE: index of the truth table's cell */
+	size_t part;   /* FROM_KEY, FROM_QUALIFIER: index of the part */
+	bool is_text;  /* the place has the text of the source */
+	enum precision precision;
+	struct layout layout; /* FROM_VALUE */
+};
+
+#define NOT_COMPARED SIZE_MAX
+
+/* How the fields of the truth table become cells of the other table. */
+struct agree_plan {
+	const struct job *job;
+	const struct job_table *truth, *other;
+	const struct stored *stored;  /* the truth table */
+	struct field_source *sources; /* by field of the job */
+	bool *known;		      /* by cell of the other table: events can give it */
+	size_t *number;		      /* by cell of the other table: its number, or NOT_COMPARED */
+	size_t ncells;		      /* the numbered cells */
+	/* by field: a row, and each numbered cell, depends on it */
+	bool *row_needs, **cell_needs;
+	/*
+	 * The job whose source is the truth table. It has a column for each field, and its only
+	 * table with cells is the other one.
+	 */
+	struct job derived;
+	const char **columns;
+	struct row_plan *rows;
+	size_t flag_bytes; /* bytes before a record's payload: a bit for each numbered cell */
+	struct arena arena;
+};
+
+/* Plan the comparison (agree_plan.c). Call agree_plan_release in any case. */
+int agree_plan_make(struct agree_plan *p, const struct agree_options *o,
+		    const struct stored *stored, struct agree_result *out, struct error *err);
+void agree_plan_release(struct agree_plan *p);
+
+/* agree_sources.c. Find the best place for each field. */
+void agree_find_sources(struct agree_plan *p);
+/* Return true if the truth table's value of the field gives the bytes of `as`. */
+bool agree_gives(const struct agree_plan *p, size_t field, enum encode_as as);
+/*
+ * Return true if the truth table has the whole value of the field, as conditions, salts and hashes
+ * need it.
+ */
+bool agree_has(const struct agree_plan *p, size_t field);
+
+/* agree_derive.c. Make p->derived and p->rows. */
+int agree_derive(struct agree_plan *p, struct error *err);
+
+/*
+ * Read the truth table, and add a record for each of its events to `rows` (agree_events.c). The payload
+ * begins with p->flag_bytes bytes. A bit is 1 if the event may write the cell, but the truth table
+ * has lost its value.
+ */
+int agree_events(const struct agree_plan *p, const struct agree_options *o, struct sorter *rows,
+		 struct agree_result *out, struct error *err);
+
+/* Compare the sorted events with the other table (agree_compare.c). */
+int agree_compare(const struct agree_plan *p, const struct agree_options *o, struct sorter *rows,
+		  struct agree_result *out, struct error *err);
+
+#endif
