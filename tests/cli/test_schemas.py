@@ -115,7 +115,7 @@ def files(seen, f):
     assert run("load", f / "job.yaml", changed, "-o", f / "changed", "--max-rejects", "9").returncode in (0, 3)
     seen.told("diff", "diff", f / "load", f / "changed", "--table", "t")
     seen.told("diff", "diff", f / "changed", f / "load", "--table", "t")
-    both = loads.ROOT / "conf" / "loans.yaml"
+    both = ROOT / "conf" / "loans.yaml"
     assert run("load", both, "-o", f / "loans", "--quiet").returncode == 0
     seen.told("agree", "agree", both, f / "loans", "--truth", "student_loans")
     hfile = next((f / "load" / "t" / "hfiles" / "g").iterdir())

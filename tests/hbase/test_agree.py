@@ -1,4 +1,4 @@
-"""Tests `agree` on live tables: the HBase shell damages one of two tables, and the repair mends it."""
+"""Tests `agree` on live tables: HBase's client damages one of two tables, and the repair mends it."""
 
 import json
 import subprocess
@@ -7,12 +7,9 @@ import time
 from test_load import CONF
 
 JOB = CONF / "loans.yaml"
-DAMAGE = """\
-put 'book_loans', 'B0001', 'borrowed:2013010002', '7', 1379388000000
-put 'book_loans', 'B0009', 'borrowed:2013010002', '1'
-deleteall 'book_loans', 'B0003', 'borrowed:2013010002'
-flush 'book_loans'
-"""
+DAMAGE = [("Put", "B0001", 1379388000000, "7"),  # another value
+          ("Put", "B0009", 1390000000000, "1"),  # no such loan
+          ("DeleteColumn", "B0003", 1390000000000, "")]
 
 
 def run(saltmill, status, *args):
@@ -26,7 +23,7 @@ def script(hbase, folder, text):
     hbase.run_script(folder / "script.rb")
 
 
-def test_damaged_by_the_shell(hbase, saltmill, tmp_path):
+def test_damaged_by_a_client(hbase, saltmill, tmp_path):
     live = ("--hbase", hbase.master)
     run(saltmill, 0, "load", JOB, "-o", tmp_path / "loans", "--quiet")
     run(saltmill, 0, "apply", tmp_path / "loans", *live, "--create", "--quiet")
@@ -36,7 +33,9 @@ def test_damaged_by_the_shell(hbase, saltmill, tmp_path):
 
     try:
         assert agree(0)["equal"] == 6
-        script(hbase, tmp_path, DAMAGE)
+        hbase.call("mutate", table="book_loans", mutations=[
+            [kind, row.encode().hex(), "borrowed", b"2013010002".hex(), ms, value.encode().hex()] for kind, row, ms, value in DAMAGE])
+        script(hbase, tmp_path, "flush 'book_loans'\n")
         told = agree(3, "--repair", tmp_path / "hidden")
         assert (told["missing"], told["extra"], told["different"], told["hidden"]) == (1, 1, 1, 1)
         script(hbase, tmp_path, "major_compact 'book_loans'\n")
