@@ -489,6 +489,7 @@ CALL(int, statx,
 CALL(int, statvfs, (const char *restrict path, struct statvfs *restrict st), (path, st), -1)
 CALL(int, chmod, (const char *path, mode_t mode), (path, mode), -1)
 CALL(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
+CALL(int, fchown, (int fd, uid_t owner, gid_t group), (fd, owner, group), -1)
 CALL(int, utimensat, (int fd, const char *path, const struct timespec t[2], int flags),
      (fd, path, t, flags), -1)
 CALL(int, getpwuid_r,

@@ -67,12 +67,16 @@ BUGS = {
     "the journal is not synced": (
         "deliver/apply/journal.c", "done == text.len && fdatasync(j->fd) == 0", "done == text.len", 6800503),
     "a line follows lines that a crash left unsynced": (
-        "deliver/apply/journal.c", "return good ? write_durably(j, bytes_of(text.ptr, good), err) : RC_OK;",
-        "return good && lseek(j->fd, 0, SEEK_END) < 0 ? RC_IO : RC_OK;", 7710),
+        "deliver/apply/journal.c", "int old = j->fd, rc = io_replace_file(j->path, lines, NULL, err);",
+        "int old = j->fd, rc = RC_OK;\n\n\tif (ftruncate(j->fd, (off_t)lines.len) == 0)\n\t\treturn RC_OK;", 7710),
     "bytes whose sync failed are believed after the next sync": (
-        "deliver/apply/journal.c", "return good ? write_durably(j, bytes_of(text.ptr, good), err) : RC_OK;",
-        "return good && (lseek(j->fd, 0, SEEK_END) < 0 || fdatasync(j->fd) < 0) ? error_errno(err, \"%s\", j->path)\n"
-        "\t\t: RC_OK;", 3881),
+        "deliver/apply/journal.c", "int old = j->fd, rc = io_replace_file(j->path, lines, NULL, err);",
+        "int old = j->fd, rc = RC_OK;\n\n\tif (ftruncate(j->fd, (off_t)lines.len) == 0 && fdatasync(j->fd) == 0)\n"
+        "\t\treturn RC_OK;", 3881),
+    "lines on disk are written again in place": (
+        "deliver/apply/journal.c", "int old = j->fd, rc = io_replace_file(j->path, lines, NULL, err);",
+        "int old = j->fd, rc = RC_OK;\n\n\tif (pwrite(j->fd, lines.ptr, lines.len, 0) == (ssize_t)lines.len &&\n"
+        "\t    ftruncate(j->fd, (off_t)lines.len) == 0 && fdatasync(j->fd) == 0)\n\t\treturn RC_OK;", 20515009),
     "a torn journal is refused": (
         "deliver/apply/journal.c", "if (!end || is_torn(at, end, text))",
         "if (!end || (!path && is_torn(at, end, text)))", 11281),
