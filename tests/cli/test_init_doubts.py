@@ -292,3 +292,17 @@ def test_a_total_is_the_sum_of_its_column(tmp_path, saltmill):
     assert r.returncode == 0 and "skip_footer: 1" in r.stdout, r.stderr
     assert len(rows_of(tmp_path, saltmill, r.stdout)) == 9
     assert init(saltmill, tmp_path, b"name,n\n" + rows + b"Total,1115\n").returncode == 3
+
+
+@pytest.mark.parametrize("lines", ['[1,"a",2.5]\n[2,"b",3.5]\n', '["id","name"]\n[1,"a, b"]\n', "[1]\n[2]\n[3]\n"])
+def test_json_lists_in_lines(saltmill, tmp_path, lines):
+    """CSV would read the brackets as parts of the values. The command of the message makes lines that init reads."""
+    r = init(saltmill, tmp_path, lines.encode())
+    assert r.returncode == 1 and "found lists without names in the lines" in r.stderr and r.stdout == "", r
+    objects = "".join(json.dumps({"a": json.loads(x)[0]}) + "\n" for x in lines.splitlines())
+    assert init(saltmill, tmp_path, objects.encode(), "lines.jsonl").returncode in (0, 3)
+
+
+@pytest.mark.parametrize("lines", ["[a],1\n[b],2\n", "[1],x\n[2],y\n", "[section]\nkey=1\n"])
+def test_brackets_that_are_no_json(saltmill, tmp_path, lines):
+    assert "lists without names" not in init(saltmill, tmp_path, lines.encode()).stderr

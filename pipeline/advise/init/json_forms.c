@@ -247,6 +247,25 @@ static bool begins_as_json(const struct lines *l)
 	       (first[0] == '[' && (first[1] == '{' || first[1] == ']'));
 }
 
+/* Return true if the first lines are JSON lists, which CSV would cut into wrong values. */
+static bool has_lists_in_lines(const struct lines *l)
+{
+	size_t lists = 0;
+
+	for (size_t i = 0; i < l->n && lists < 2; i++) {
+		if (!l->line[i].len)
+			continue;
+		json_t *v = parse(line_text(l, i));
+		bool is = json_is_array(v);
+
+		json_decref(v);
+		if (!is)
+			return false;
+		lists++;
+	}
+	return lists > 1;
+}
+
 /* Return true if the first line is {"index": {"_index": ...}}. */
 static bool is_bulk(const struct lines *l)
 {
@@ -291,7 +310,9 @@ int json_find(struct columns *c, struct lines *l, const char *file, const char *
 		return RC_OK;
 	c->json = false;
 	if (l->n && !begins_as_json(l))
-		return RC_OK;
+		return has_lists_in_lines(l) ? refuse(name, "lists without names in the lines",
+						      "{a: .[0], b: .[1]}", err)
+					     : RC_OK;
 	if (strcmp(file, "-") == 0) {
 		c->json = lines;
 		return bulk || !lines
