@@ -264,8 +264,9 @@ struct schema_value {
 };
 /*
  * Get the values in the schema of the first file, in the order of the schema. *left_out counts
- * lists, maps, unsupported types and values that no path can name. Returns the number
- * of values, or 0 if the source has no schema or this process did not open it.
+ * lists and maps of Arrow, unsupported types and values that no path can name. Lists and maps of
+ * Avro are JSON text. Returns the number of values, or 0 if the source has no schema or this process
+ * did not open it.
  */
 size_t source_schema_values(struct source *s, const struct schema_value **values, size_t *left_out);
 /*

@@ -33,6 +33,9 @@ def field_kinds(text):
     return out
 
 
+DOUBTED = {"extra values": "half of the columns or more have no name"}  # half of the columns have no name, as below a title
+
+
 @pytest.mark.parametrize("name", sniff_sets.SETS)
 def test_its_job_loads(tmp_path, saltmill, name):
     data, kinds, rows = sniff_sets.SETS[name]
@@ -40,7 +43,8 @@ def test_its_job_loads(tmp_path, saltmill, name):
     bench.input(data, "in.data")
     (tmp_path / "job.yaml").unlink()
     r = init(saltmill, tmp_path, "in.data", "-o", "job.yaml")
-    assert (r.returncode, r.stdout, r.stderr) == (0, "", "")
+    assert (r.returncode, r.stdout) == (3 if name in DOUBTED else 0, "")
+    assert DOUBTED[name] in r.stderr if name in DOUBTED else r.stderr == ""
     text = (tmp_path / "job.yaml").read_text()
     assert field_kinds(text) == kinds
     r = bench.run()

@@ -169,7 +169,7 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
     (b'"at";"qty"\n' + b"".join(b'"05%04d"\n' % (i * 37) for i in range(9)), "a line is one value, but some lines contain delimiters"),
     (b"#aa\n#bb\n#cc\nx\n", "most lines begin with #"),
     (b"Sales 2026-01-03;;\n2025;id;a\n" + b"".join(b"%08d;%s;%s\n" % (i * 531, (b"FR", b"US")[i % 2], (b"island", b"nectar", b"sea")[i % 3])
-     for i in range(40)), "most columns have no name"),
+     for i in range(40)), "half of the columns or more have no name"),
     (b"score,total,2025\nf,C:\\\\new,376\nt,kettle #tag,485\nf,lagoon,-14\nt,ember a\\, b jungle,-281\n", "the first row may be names"),
     (b'"id"^"price"^"code"\n' + b"".join(b'"n%d"^%d.07^"b"\n' % (i, i * 3) for i in range(9)) + b'"Total"^341.56^"b"\n\n* preliminary\n',
      "the job skips a line below the rows that has as many values"),

@@ -64,8 +64,8 @@ static void doubt_second(struct sniffed_shape *s, const struct lines *l)
 	if (below.first < s->end)
 		row_split(s, l, below.first, s->end, &r);
 	if (2 * names <= s->ncolumns && row_count_values(&r) > names)
-		note(s,
-		     "most columns have no name; if the first row is a title, skip it with `skip`");
+		note(s, "half of the columns or more have no name; if the first row is a title, "
+			"skip it with `skip`");
 	row_release(&r);
 	if (below.first >= s->end)
 		return;

@@ -437,10 +437,11 @@ void job_write(const struct columns *c, const struct sniffed_shape *s, const str
 		   "their cells.\n",
 		   l->whole ? "" : "the first 64 MiB, ", c->rows);
 	if (c->left_out)
-		buf_printf(out,
-			   "# %zu of the schema's values cannot be fields: lists, maps, null, or a "
-			   "name with both kinds of quote.\n",
-			   c->left_out);
+		buf_printf(
+			out,
+			"# %zu of the schema's values cannot be fields: lists and maps of Arrow, "
+			"null, a record inside itself, or a name with both kinds of quote.\n",
+			c->left_out);
 	if (!l->whole && !c->json)
 		buf_append_str(out, "# init did not read the rest of the file, which may end with "
 				    "a trailer.\n");

@@ -54,9 +54,7 @@ static void avro_value(struct schema_values *v, const struct avro_type *t)
 	case AVRO_PLAIN: break;
 	}
 	switch (t->kind) {
-	case AVRO_NULL:
-	case AVRO_ARRAY:
-	case AVRO_MAP: v->left_out++; return;
+	case AVRO_NULL: v->left_out++; return;
 	case AVRO_BOOLEAN: schema_values_add(v, FIELD_BOOL, 0, false); return;
 	case AVRO_INT:
 	case AVRO_LONG: schema_values_add(v, FIELD_I64, 0, false); return;
@@ -67,6 +65,8 @@ static void avro_value(struct schema_values *v, const struct avro_type *t)
 	case AVRO_STRING:
 	case AVRO_RECORD:
 	case AVRO_ENUM:
+	case AVRO_ARRAY: /* the reader makes JSON text of lists and maps */
+	case AVRO_MAP:
 	case AVRO_UNION: schema_values_add(v, FIELD_TEXT, 0, false);
 	}
 }
