@@ -110,5 +110,7 @@ def test_the_chapter(hbase, saltmill, flights_csv, tmp_path):
     root.symlink_to(hbase.folder / "data" / "root")
     reader.text = reader.text.replace(" hdfs://nn1/hbase/", " /hbase/").replace(" --hdfs-user hbase", "")
     reader.text = reader.text.replace(" /hbase/", f" {root}/")
-    assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan", "diff", "diff", "init", "scan"]
-    drop(hbase, tmp_path, "flights")
+    try:
+        assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan", "diff", "diff", "load", "agree", "init", "scan"]
+    finally:
+        drop(hbase, tmp_path, "flights")
