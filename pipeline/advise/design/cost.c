@@ -73,7 +73,7 @@ static struct used_parts parts_used(const struct ask *k, const struct keyed *key
 	return u;
 }
 
-/* Return how many times the rows of a range grow with the wanted load (design.md 4.4). */
+/* Return how many times the rows of a range grow with the wanted load. */
 static double growth_of(const struct used_parts *u, bool early, double burst,
 			const struct wanted_load *l)
 {

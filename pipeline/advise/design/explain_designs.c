@@ -174,7 +174,7 @@ static const char *advise_bloom(const struct describer *b, const struct combinat
 		    : "no question reads it";
 }
 
-/* Choose Bloom filter and block size of a table (design.md 6). */
+/* Choose Bloom filter and block size of a table. */
 static void advise_table(const struct describer *b, const struct combination *c,
 			 const struct design *g, size_t t)
 {

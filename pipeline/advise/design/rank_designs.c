@@ -1,4 +1,4 @@
-/* rank_designs.c - choose the recommended design, and order the others (design.md 6) */
+/* rank_designs.c - choose the recommended design, and order the others */
 #include <math.h>
 #include <stdlib.h>
 
