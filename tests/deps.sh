@@ -340,7 +340,7 @@ test)
 	rdkafka
 	axe
 	flights
-	kerberos || say "no KDC: the tests of secured clusters are skipped"
+	kerberos || say "no KDC: the tests of secured clusters will fail"
 	;;
 bench)
 	build_packages

@@ -14,7 +14,7 @@ VERSIONS = {"2.4.18": "hbase24-lib", "2.5.13": "hbase25-lib"}
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_older_hbase(saltmill, tmp_path, version):
     if not any((CACHE / VERSIONS[version]).glob("hbase-server-*.jar")):
-        pytest.skip(f"no jars of HBase {version} in {CACHE / VERSIONS[version]}: tests/deps.sh could not download them")
+        pytest.fail(f"no jars of HBase {version} in {CACHE / VERSIONS[version]}: run `make deps` (tests/deps.sh test)")
     by_id, by_word = events(tmp_path, "older")
     job = tmp_path / "job.yaml"
     job.write_text(job.read_text().replace("compression: ZSTD", "compression: GZ, data_block_encoding: FAST_DIFF"))

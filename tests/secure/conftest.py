@@ -18,7 +18,7 @@ from secured import SecuredHBase, SecuredHdfs  # noqa: E402
 @pytest.fixture(scope="session")
 def kdc(tmp_path_factory):
     if not PACKAGES.is_dir():
-        pytest.skip(f"no KDC in {PACKAGES}: run `make deps` (tests/deps.sh test)")
+        pytest.fail(f"no KDC in {PACKAGES}: run `make deps` (tests/deps.sh test)")
     with Kdc(tmp_path_factory.mktemp("kdc") / "kdc") as server:
         yield server
 

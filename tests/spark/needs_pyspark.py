@@ -1,8 +1,6 @@
-"""Skips a test file without pyspark. If the import of an installed pyspark fails, the test fails."""
+"""Ends a test file without pyspark with an error that names the command which installs it."""
 
 import importlib.util
 
-import pytest
-
 if not importlib.util.find_spec("pyspark"):
-    pytest.skip("pyspark is not here: run `make deps`", allow_module_level=True)
+    raise ImportError("pyspark is not here: run `make deps`")

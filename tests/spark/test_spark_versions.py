@@ -23,7 +23,7 @@ def folder_of(version):
     cache = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache" / "saltmill")
     folder = cache / f"spark-{version}"
     if not folder.exists():
-        pytest.skip(f"Spark {version} is not in {folder}: run `make deps`")
+        pytest.fail(f"Spark {version} is not in {folder}: run `make deps`")
     return folder
 
 
