@@ -63,6 +63,17 @@ bool agree_gives(const struct agree_plan *p, size_t field, enum encode_as as);
  */
 bool agree_has(const struct agree_plan *p, size_t field);
 
+#define WHOLE_VALUE (-1)     /* a condition, salt or hash reads the field's whole value */
+#define DRAWN_SALT  SIZE_MAX /* no field: the part is drawn */
+/* Receives a field, and the encoding (enum encode_as) or WHOLE_VALUE. Returns false to stop. */
+typedef bool agree_use(void *ctx, size_t field, int as);
+/*
+ * Call `use` for each field that a table's row key, condition and timestamp depend on, or that a cell
+ * depends on (agree_uses.c). Return false if `use` returned false.
+ */
+bool agree_key_uses(const struct job *job, const struct job_table *t, agree_use *use, void *ctx);
+bool agree_cell_uses(const struct job *job, const struct cell_spec *c, agree_use *use, void *ctx);
+
 /* agree_derive.c. Make p->derived and p->rows. */
 int agree_derive(struct agree_plan *p, struct error *err);
 

@@ -159,7 +159,8 @@ static bool may_be_lost(const struct comparison *c, size_t number, const struct 
 
 /*
  * Several events can write one cell at one time. The load then keeps the last event, and the truth
- * table does not show which one that was. Return true if the found cell equals one of them. Set *several if the values of these events differ.
+ * table does not show which one that was. Return true if the found cell equals one of them. Set
+ * *several if the values of these events differ.
  */
 static bool equals_event(const struct row_cell *expected, size_t n, const struct cell *found,
 			 bool *several)

@@ -78,44 +78,12 @@ static void only_row(struct agree_plan *p, struct job_table *t)
 
 /* --- the fields that a row and each cell depend on --- */
 
-static void need_condition(bool *needs, const struct job_condition *c)
+static bool need(void *needs, size_t field, int as)
 {
-	for (size_t i = 0; c && i < c->question->nconditions; i++)
-		needs[c->fields[i]] = true;
-}
-
-static void need_key(const struct job *job, bool *needs, const struct job_table *t);
-
-static void need_parts(const struct job *job, bool *needs, const struct key_part *parts, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct key_part *k = &parts[i];
-
-		if (k->kind == PART_FIELD)
-			needs[k->field] = true;
-		for (size_t j = 0; j < k->nof; j++)
-			needs[k->of[j]] = true;
-		if (k->kind == PART_KEY)
-			need_key(job, needs, &job->tables[k->table]);
-	}
-}
-
-static void need_key(const struct job *job, bool *needs, const struct job_table *t)
-{
-	need_parts(job, needs, t->rowkey, t->nrowkey);
-	need_condition(needs, t->when);
-	if (!t->timestamp_constant)
-		needs[t->timestamp_field] = true;
-}
-
-static void need_cell(const struct job *job, bool *needs, const struct cell_spec *c)
-{
-	need_parts(job, needs, c->qualifier, c->nqualifier);
-	need_condition(needs, c->when);
-	if (c->kind == VALUE_FIELD)
-		needs[c->field] = true;
-	if (c->kind == VALUE_KEY)
-		need_key(job, needs, &job->tables[c->table]);
+	(void)as;
+	if (field != DRAWN_SALT)
+		((bool *)needs)[field] = true;
+	return true;
 }
 
 /* Keep the cells that the truth table can give. The truth table decides if an event has them. */
@@ -128,14 +96,14 @@ static void keep_cells(struct agree_plan *p, struct job_table *t)
 	p->cell_needs = arena_alloc(&p->arena, most * sizeof *p->cell_needs);
 	p->row_needs = arena_alloc(&p->arena, p->job->nfields + 1);
 	memset(p->row_needs, 0, p->job->nfields + 1);
-	need_key(p->job, p->row_needs, p->other);
+	agree_key_uses(p->job, p->other, need, p->row_needs);
 	for (size_t i = 0; i < p->other->ncells; i++) {
 		p->number[i] = NOT_COMPARED;
 		if (!p->known[i])
 			continue;
 		p->cell_needs[n] = arena_alloc(&p->arena, p->job->nfields + 1);
 		memset(p->cell_needs[n], 0, p->job->nfields + 1);
-		need_cell(p->job, p->cell_needs[n], &p->other->cells[i]);
+		agree_cell_uses(p->job, &p->other->cells[i], need, p->cell_needs[n]);
 		p->number[i] = n;
 		cells[n] = p->other->cells[i];
 		cells[n++].optional = true;

@@ -3,60 +3,22 @@
 
 #include <string.h>
 
-/* Return a field that the condition reads and the truth table lacks, or NULL. */
-static const char *lacks_condition(const struct agree_plan *p, const struct job_condition *c)
+struct lacking {
+	const struct agree_plan *p;
+	const char *field; /* the first field that the truth table lacks, or NULL */
+};
+
+static bool find_lacked(void *ctx, size_t field, int as)
 {
-	for (size_t i = 0; c && i < c->question->nconditions; i++)
-		if (!agree_has(p, c->fields[i]))
-			return p->job->fields[c->fields[i]].name;
-	return NULL;
-}
+	struct lacking *l = ctx;
+	const struct agree_plan *p = l->p;
 
-static const char *lacks_key(const struct agree_plan *p, const struct job_table *t);
-
-/* Return a field that the parts need and the truth table lacks, or NULL. */
-static const char *lacks_parts(const struct agree_plan *p, const struct key_part *parts, size_t n)
-{
-	const char *lacked = NULL;
-
-	for (size_t i = 0; !lacked && i < n; i++) {
-		const struct key_part *k = &parts[i];
-
-		if (k->kind == PART_FIELD && !agree_gives(p, k->field, k->as))
-			lacked = p->job->fields[k->field].name;
-		for (size_t j = 0; !lacked && j < k->nof; j++)
-			if (!agree_has(p, k->of[j]))
-				lacked = p->job->fields[k->of[j]].name;
-		if (!lacked && k->kind == PART_SALT && k->draw)
-			lacked = "(a drawn salt)";
-		if (!lacked && k->kind == PART_KEY)
-			lacked = lacks_key(p, &p->job->tables[k->table]);
-	}
-	return lacked;
-}
-
-static const char *lacks_key(const struct agree_plan *p, const struct job_table *t)
-{
-	const char *lacked = lacks_parts(p, t->rowkey, t->nrowkey);
-
-	if (!lacked)
-		lacked = lacks_condition(p, t->when);
-	if (!lacked && !t->timestamp_constant && !agree_gives(p, t->timestamp_field, AS_MILLIS))
-		lacked = p->job->fields[t->timestamp_field].name;
-	return lacked;
-}
-
-static const char *lacks_cell(const struct agree_plan *p, const struct cell_spec *c)
-{
-	const char *lacked = lacks_parts(p, c->qualifier, c->nqualifier);
-
-	if (!lacked)
-		lacked = lacks_condition(p, c->when);
-	if (!lacked && c->kind == VALUE_FIELD && !agree_gives(p, c->field, c->as))
-		lacked = p->job->fields[c->field].name;
-	if (!lacked && c->kind == VALUE_KEY)
-		lacked = lacks_key(p, &p->job->tables[c->table]);
-	return lacked;
+	if (field == DRAWN_SALT)
+		l->field = "(a drawn salt)";
+	else if (as == WHOLE_VALUE ? !agree_has(p, field)
+				   : !agree_gives(p, field, (enum encode_as)as))
+		l->field = p->job->fields[field].name;
+	return !l->field;
 }
 
 /* Write the name of a cell, such as "borrowed:{student}". */
@@ -94,12 +56,14 @@ static bool judge_cells(struct agree_plan *p, struct agree_result *out)
 	p->known = arena_alloc(&p->arena, (p->other->ncells + 1) * sizeof *p->known);
 	for (size_t i = 0; i < p->other->ncells; i++) {
 		const struct cell_spec *c = &p->other->cells[i];
-		const char *lacked = c->marker ? NULL : lacks_cell(p, c);
+		struct lacking l = {.p = p};
 
-		p->known[i] = !c->marker && !lacked;
+		if (!c->marker)
+			agree_cell_uses(p->job, c, find_lacked, &l);
+		p->known[i] = !c->marker && !l.field;
 		any = any || p->known[i];
-		if (lacked)
-			leave_out(p, c, lacked, out);
+		if (l.field)
+			leave_out(p, c, l.field, out);
 	}
 	return any;
 }
@@ -186,13 +150,14 @@ int agree_plan_make(struct agree_plan *p, const struct agree_options *o,
 				 .truth = &o->job->tables[o->truth],
 				 .other = &o->job->tables[o->other],
 				 .stored = stored};
+	struct lacking key = {.p = p};
+
 	agree_find_sources(p);
-	const char *lacked = lacks_key(p, p->other);
-	if (lacked)
+	if (!agree_key_uses(p->job, p->other, find_lacked, &key))
 		return error_set(err, RC_CONFIG,
 				 "%s: found a row that depends on field `%s`, expected only fields "
 				 "that %s stores; the tables cannot be compared",
-				 p->other->schema.name, lacked, p->truth->schema.name);
+				 p->other->schema.name, key.field, p->truth->schema.name);
 	if (!judge_cells(p, out))
 		return error_set(err, RC_CONFIG,
 				 "%s: found no cell whose fields %s stores; the tables cannot be "

@@ -38,7 +38,7 @@ static bool is_whole(const struct field *f, enum encode_as as)
 	return encoding_keeps(as, f->type) || as == AS_REVERSED_SECONDS;
 }
 
-/* Return true if the types's text follows from its value, whatever the text of the source was. */
+/* Return true if the text of the type follows from its value, whatever the text of the source was. */
 static bool has_one_text(enum field_type t)
 {
 	return t == FIELD_TEXT || t == FIELD_BYTES || t == FIELD_U32 || t == FIELD_U64 ||
