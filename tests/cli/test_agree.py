@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 
 import pytest
 
@@ -57,7 +58,7 @@ def _loans(tmp_path):
 
 
 def test_golden(loans, tmp_path):
-    """patterns.md 5 by hand: 6 pairs of student and book; each of the 4 books has a name, 3 have an info."""
+    """The loans of conf/loans.yaml, by hand: 6 pairs of student and book; each of the 4 books has a name, 3 have an info."""
     told = agree(JOB, loans, status=0)["tables"][0]
     assert (told["rows"], told["cells"], told["equal"], told["not_compared"]) == (4, 13, 6, 7)
     assert told["columns_not_compared"] == [{"column": "info:name", "field": "book_name"},
@@ -84,6 +85,19 @@ def test_golden(loans, tmp_path):
     assert told["repair_cells"] == 4
     agree(JOB, loans, bad, tmp_path / "mended", status=0)
     assert loads.run("verify", tmp_path / "mended", "--quiet").returncode == 0
+
+
+def test_a_repair_that_fails_leaves_nothing(loans, tmp_path):
+    """The table that agree compares has a damaged block, so agree ends after it began OUT.csv."""
+    bad = tmp_path / "bad"
+    shutil.copytree(loans, bad)
+    for file in bad.glob("book_loans/hfiles/*/*"):
+        data = bytearray(file.read_bytes())
+        data[40:60] = bytes(20)
+        file.write_bytes(data)
+    done = loads.run("agree", JOB, bad, "--truth", "student_loans", "--repair", tmp_path / "mended")
+    assert (done.returncode, done.stdout) == (1, ""), done
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad", "loans"]
 
 
 def test_hidden_by_a_marker(loans, tmp_path):

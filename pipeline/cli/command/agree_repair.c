@@ -36,6 +36,7 @@ int agree_repair_open(struct agree_repair *r, const char *out, struct error *err
 	if (rc)
 		return rc;
 	r->lines = fopen(r->csv, "wx");
+	r->is_partial = r->lines != NULL;
 	if (!r->lines || fputs("table,row,family,qualifier,timestamp,type,value\n", r->lines) < 0)
 		return error_errno(err, "%s", r->csv);
 	return RC_OK;
@@ -102,13 +103,8 @@ void agree_repair_table(struct agree_repair *r, const struct job_table *t, const
 
 static void put_hex(struct buf *out, struct bytes v)
 {
-	static const char digits[] = "0123456789abcdef";
-
 	buf_append_str(out, ",\"");
-	for (size_t i = 0; i < v.len; i++) {
-		buf_put(out, (uint8_t)digits[v.ptr[i] >> 4]);
-		buf_put(out, (uint8_t)digits[v.ptr[i] & 15]);
-	}
+	bytes_hex(out, v);
 	buf_put(out, '"');
 }
 
@@ -177,16 +173,24 @@ int agree_repair_load(struct agree_repair *r, const struct arguments *a, struct 
 	r->lines = NULL;
 	if (fclose(lines) != 0)
 		return error_errno(err, "%s", r->csv);
+	r->is_partial = r->cells > 0;
 	if (r->cells == 0)
 		return unlink(r->csv) == 0 ? RC_OK : error_errno(err, "%s", r->csv);
 	int rc = write_job(r, err);
-	return rc ? rc : load_job(r, a, err);
+	if (rc == RC_OK)
+		rc = load_job(r, a, err);
+	r->is_partial = rc != RC_OK;
+	return rc;
 }
 
 void agree_repair_close(struct agree_repair *r)
 {
 	if (r->lines)
 		fclose(r->lines);
+	if (r->is_partial) {
+		unlink(r->csv);
+		unlink(r->yaml);
+	}
 	mem_free(r->csv);
 	mem_free(r->yaml);
 	buf_release(&r->line);

@@ -12,6 +12,7 @@ struct agree_repair {
 	const char *out; /* the folder of the load */
 	char *csv, *yaml;
 	FILE *lines;
+	bool is_partial;   /* this run created the files, and has not completed them */
 	const char *table; /* the table of the next cells */
 	uint64_t cells;
 	struct buf line, tables; /* scratch; the tables of the job, as YAML */
@@ -28,6 +29,7 @@ int agree_repair_cell(void *repair, const struct cell *c, struct error *err);
  * remove OUT.csv instead.
  */
 int agree_repair_load(struct agree_repair *r, const struct arguments *a, struct error *err);
+/* Remove the files of a repair that failed. A load that failed has removed OUT. */
 void agree_repair_close(struct agree_repair *r);
 
 #endif
