@@ -269,10 +269,10 @@ void disk_path(const struct inode *n, char out[DISK_PATH])
 
 /* --- power --- */
 
-/* Return the end of a word of the text, chosen by chance. */
-static size_t some_word_end(const uint8_t *text, size_t size)
+/* Return the end of a word of the text after its first `least` bytes, chosen by chance. */
+static size_t some_word_end(const uint8_t *text, size_t least, size_t size)
 {
-	size_t at = sim_below(size + 1);
+	size_t at = least + sim_below(size - least + 1);
 
 	while (at < size && isalnum(text[at]))
 		at++;
@@ -281,8 +281,8 @@ static size_t some_word_end(const uint8_t *text, size_t size)
 
 /*
  * The disk has the first bytes of a small file and, from the first difference or from any byte, the
- * bytes of an earlier state. Its size is that of either, or ends after a word, as a shorter state
- * of a text may.
+ * bytes of an earlier state. Its size is that of either, or ends after a word between them: an
+ * append loses none of the bytes that were there before it.
  */
 static void tear(struct inode *n, const uint8_t *old, size_t old_size)
 {
@@ -298,7 +298,7 @@ static void tear(struct inode *n, const uint8_t *old, size_t old_size)
 	uint64_t draw = sim_below(3);
 	disk_resize(n, draw == 0   ? old_size
 		       : draw == 1 ? n->size
-				   : some_word_end(n->data, n->size));
+				   : some_word_end(n->data, least, n->size));
 }
 
 static void lose_bytes(struct inode *n)
