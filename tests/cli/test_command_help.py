@@ -25,6 +25,16 @@ def helps(saltmill):
     return {n: subprocess.run([saltmill, n, "--help"], capture_output=True, text=True, check=True).stdout for n in names}
 
 
+def test_the_overview_has_groups(saltmill):
+    overview = subprocess.run([saltmill, "help"], capture_output=True, text=True, check=True).stdout
+    groups = re.findall(r"^([A-Z][\w ,]+):\n((?:  .*\n)+)", overview, re.M)
+    firsts = {title: re.match("  saltmill (\\w+)", lines).group(1) for title, lines in groups}
+    assert firsts == {"Write and check a job": "init", "Load files": "load", "Load from Kafka": "stream",
+                      "Choose regions, create tables": "plan", "Work with a live HBase": "apply",
+                      "Read and compare tables": "get", "Check what was written": "inspect", "Help": "help"}
+    assert sum(lines.count("\n  saltmill ") + 1 for _, lines in groups) == len(re.findall("^  saltmill ", overview, re.M))
+
+
 def parts(text):
     """Returns options, terms, statuses and examples."""
     options, rest = re.split(r"(?<=  --help, --version\n)", text)

@@ -189,12 +189,28 @@ void help_print(const struct command *c)
 	buf_release(&out);
 }
 
+/* Append the title of the group that begins with this command. */
+static void put_group(struct buf *out, const char *command)
+{
+	static const char *const groups[][2] = {
+		{"init", "Write and check a job"},     {"load", "Load files"},
+		{"stream", "Load from Kafka"},	       {"plan", "Choose regions, create tables"},
+		{"apply", "Work with a live HBase"},   {"get", "Read and compare tables"},
+		{"inspect", "Check what was written"}, {"help", "Help"}};
+
+	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+		if (strcmp(groups[i][0], command) == 0)
+			buf_printf(out, "\n%s:\n", groups[i][1]);
+}
+
 void help_overview(struct buf *out)
 {
-	buf_append_str(out, "saltmill - " HELP_TITLE "\n\n");
-	for (const struct command *const *c = commands; *c; c++)
+	buf_append_str(out, "saltmill - " HELP_TITLE "\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		put_group(out, (*c)->name);
 		buf_printf(out, "  saltmill %-8s %s\n      %s\n", (*c)->name, (*c)->usage,
 			   (*c)->summary);
+	}
 	buf_append_str(out, "\n`saltmill COMMAND --help` lists the options of a command.\n"
 			    "`saltmill help job` lists the keys of the job file, `saltmill help "
 			    "KEY` explains one.\n"
