@@ -77,7 +77,9 @@ static int give(const struct s3_listing *l, const char *text, bool folder, struc
 	if (s3_element(&at, "<ETag>", &value) && value.len <= sizeof o.info.version)
 		memcpy(o.info.version, value.ptr, value.len);
 	o.path = path;
-	int rc = path ? l->each(l->ctx, &o, err) : RC_OK;
+	int rc = path ? l->each(l->ctx, &o, err)
+		      : error_set(err, RC_IO, "%s: list of objects: found an object without a name",
+				  l->s->place->prefix);
 	mem_free(path);
 	buf_release(&value);
 	return rc;
@@ -102,6 +104,33 @@ static int give_all(const struct s3_listing *l, char *text, const char *open, co
 	return rc;
 }
 
+/*
+ * Check that the page is whole, and find the token of the next one. A list without its end or
+ * without the token would silently lack objects.
+ */
+static int read_end(const struct s3 *s, const char *prefix, const char *text, struct buf *next,
+		    struct error *err)
+{
+	struct buf token = {0};
+	const char *at = text, *lacks = NULL;
+	bool more = strstr(text, "<IsTruncated>true<") != NULL;
+
+	if (!strstr(text, "</ListBucketResult>"))
+		lacks = "found another text, expected </ListBucketResult> at its end";
+	else if (more && (!s3_element(&at, "<NextContinuationToken>", &token) || token.len < 2))
+		lacks = "found no <NextContinuationToken>, expected one, because there are more "
+			"objects";
+	else if (more && bytes_eq(buf_bytes(&token), buf_bytes(next)))
+		lacks = "found the same <NextContinuationToken> again, expected another one";
+	next->len = 0;
+	if (more)
+		buf_append(next, token.ptr, token.len);
+	buf_release(&token);
+	return lacks ? error_set(err, RC_IO, "%s/%s: list of objects: %s", s->place->prefix, prefix,
+				 lacks)
+		     : RC_OK;
+}
+
 /* Ask for a page. `next` is the token of the page, and receives the token of the next one. */
 static int ask_page(struct s3 *s, const char *prefix, bool shallow, unsigned page, struct buf *next,
 		    struct s3_answer *a, struct error *err)
@@ -122,19 +151,15 @@ static int ask_page(struct s3 *s, const char *prefix, bool shallow, unsigned pag
 				     .query = (const char *)query.ptr,
 				     .most = PAGE_MOST};
 	int rc = s3_ask(s, &r, a, err);
-	if (rc == RC_OK && a->status != 200) {
+	if (rc == RC_OK && (a->status != 200 || a->too_long)) {
 		char *path = mem_format("/%s", prefix);
 
 		rc = s3_refused(s, path, "s3:ListBucket", a, err);
 		mem_free(path);
 	}
 	buf_put(&a->body, 0);
-	next->len = 0;
-	const char *at = (const char *)a->body.ptr;
-	if (rc == RC_OK && strstr(at, "<IsTruncated>true<"))
-		s3_element(&at, "<NextContinuationToken>", next);
 	buf_release(&query);
-	return rc;
+	return rc ? rc : read_end(s, prefix, (const char *)a->body.ptr, next, err);
 }
 
 int s3_list(struct s3 *s, const char *prefix, bool shallow, unsigned page, s3_each *each, void *ctx,

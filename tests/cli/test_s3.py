@@ -1,5 +1,6 @@
 """Tests inputs in S3, with a server that checks each signature independently, breaks its answers and changes objects."""
 
+import contextlib
 import gzip
 import http.server
 import json
@@ -178,6 +179,72 @@ def test_slices(saltmill, s3, load, tmp_path):
     done = subprocess.run([saltmill, "plan", "job.yaml", "s3://b/rows.csv", "--slice", "2/3", "--save", "changed"], cwd=tmp_path,
                           env={**os.environ, **s3.env()}, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and "the object changed" in done.stderr, done.stderr
+
+
+def test_lists_with_gaps(s3, load, monkeypatch):
+    """A list that is cut, has no end or leads nowhere would lack inputs. The load fails instead."""
+    for i in range(3):
+        s3.objects["b", f"in/{i}.csv"] = ROWS
+    s3.page, answer = 1, S3.answer
+    for old, new, says in ((b"</ListBucketResult>", b"", "found another text, expected </ListBucketResult>"),
+                           (b"<NextContinuationToken>", b"<Another>", "found no <NextContinuationToken>"),
+                           (b"<NextContinuationToken>in/1.csv<", b"<NextContinuationToken>in/0.csv<", "found the same <NextContinuationToken>"),
+                           (b"<Key>", b"<Another>", "found an object without a name")):
+        monkeypatch.setattr(S3, "answer", staticmethod(lambda to, status, body=b"", headers=(), old=old, new=new: answer(
+            to, status, body.replace(old, new), headers)))
+        done = load("s3://b/in/")
+        assert done.returncode == 1 and says in done.stderr, done.stderr
+
+
+class Liar(http.server.BaseHTTPRequestHandler):
+    """Answers every request with `self.server.lie`: a status, headers, and megabytes of a body."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.server.seen.append(dict(self.headers))
+        status, headers, megabytes = self.server.lie
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):
+            for _ in range(0 if self.command == "HEAD" else megabytes):
+                self.wfile.write(b"x" * (1 << 20))
+                self.server.sent += 1
+
+    do_HEAD = do_PUT = do_POST = do_DELETE = do_GET
+
+
+@contextlib.contextmanager
+def lying(status=200, headers=(), megabytes=0):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Liar) as server:
+        server.lie, server.seen, server.sent = (status, headers, megabytes), [], 0
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server, f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def test_redirects_get_no_proof(s3, load):
+    """A server that sends us elsewhere gets no second request, and the other server gets none at all."""
+    with lying() as (thief, url):
+        for status in (301, 302, 307, 308):
+            with lying(status, [("Location", url + "/b/rows.csv"), ("Content-Length", "0")]) as (server, here):
+                for words in (["s3://b/rows.csv"], ["s3://b/in/*.csv"]):
+                    done = load(*words, env={"AWS_ENDPOINT_URL": here, "AWS_SESSION_TOKEN": "of the session"})
+                    assert done.returncode != 0 and server.seen, done
+                    assert SECRET not in done.stderr and "of the session" not in done.stderr, done.stderr
+        assert thief.seen == []
+
+
+def test_huge_answers(s3, load):
+    """An answer that is no object ends after 64 KiB."""
+    for status, name in ((403, "s3://b/rows.csv"), (200, "s3://b/in/*.csv")):
+        with lying(status, megabytes=256) as (server, here):
+            done = load(name, env={"AWS_ENDPOINT_URL": here})
+            assert done.returncode == 1 and "the answer is too long" in done.stderr, done.stderr
+            assert server.sent < 64
 
 
 class Metadata(http.server.BaseHTTPRequestHandler):
