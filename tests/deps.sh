@@ -6,7 +6,7 @@
 #   demo    the same, and into the cache folder the flights data
 #   build   packages to compile, check and unit-test
 #   test    also Java, Maven, Python and Chromium, and into the cache folder: the jars of HBase and Kafka, a Python
-#           environment with pytest, fastavro, pyarrow and Spark, a newer librdkafka, axe-core, the flights data
+#           environment with pytest, fastavro, pyarrow, moto and Spark, a newer librdkafka, axe-core, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
 #           peer and of Kafka, DuckDB and Spark in the Python environment
 #   sniffers DuckDB in the Python environment
@@ -187,6 +187,16 @@ formats() {
 	echo "$wanted" >"$cache/venv/.formats"
 }
 
+# An S3 server that checks signatures, without the packages for its other services.
+moto() {
+	wanted="moto==5.2.5 boto3==1.44.8 py-partiql-parser==0.6.3 flask==3.1.3 flask-cors==6.0.5"
+	[ "$(cat "$cache/venv/.moto" 2>/dev/null || :)" != "$wanted" ] || return 0
+	say "installing $wanted into $cache/venv"
+	# shellcheck disable=SC2086
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check $wanted >&2
+	echo "$wanted" >"$cache/venv/.moto"
+}
+
 # Debian 12's librdkafka is too old for the SCRAM of Kafka 4. This package contains a newer librdkafka.
 rdkafka() {
 	wanted=confluent-kafka==2.11.1
@@ -270,16 +280,20 @@ flights() {
 # The KDC of tests/secure. deps.sh unpacks the packages in the cache folder, because an installed KDC starts as a
 # service.
 kerberos() {
-	wanted="krb5-kdc krb5-admin-server krb5-user libverto1 libverto-libev1 libev4 libgssrpc4 libkadm5clnt-mit12
-		libkadm5srv-mit12 libkdb5-10 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 libcom-err2 libss2
-		libkeyutils1"
-	root=$cache/kerberos
+	unpack kerberos krb5-kdc krb5-admin-server krb5-user libverto1 libverto-libev1 libev4 libgssrpc4 \
+		libkadm5clnt-mit12 libkadm5srv-mit12 libkdb5-10 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 \
+		libcom-err2 libss2 libkeyutils1
+}
+
+# unpack FOLDER PACKAGE... downloads packages, and unpacks them in the cache without installing them.
+unpack() {
+	root=$cache/$1
 	[ ! -d "$root" ] || return 0
-	say "downloading a Kerberos KDC to $root"
+	shift
+	say "downloading $1 to $root"
 	rm -rf "$root.part"
 	mkdir -p "$root.part/packages"
-	# shellcheck disable=SC2086
-	(cd "$root.part/packages" && { apt-get download -q $wanted || { as_root apt-get update -qq && apt-get download -q $wanted; }; }) >&2 || return 1
+	(cd "$root.part/packages" && { apt-get download -q "$@" || { as_root apt-get update -qq && apt-get download -q "$@"; }; }) >&2 || return 1
 	for package in "$root.part"/packages/*.deb; do
 		dpkg-deb -x "$package" "$root.part"
 	done
@@ -336,11 +350,12 @@ test)
 	python_of_tests
 	python_environment
 	formats
+	moto
 	spark
 	rdkafka
 	axe
 	flights
-	kerberos || say "no KDC: the tests of secured clusters will fail"
+	{ kerberos && unpack faketime libfaketime; } || say "no KDC: the tests of secured clusters will fail"
 	;;
 bench)
 	build_packages

@@ -14,6 +14,7 @@ import urllib.parse
 from xml.sax.saxutils import escape
 
 KEY_ID, SECRET, REGION = "AKIDEXAMPLE", "wJalrXUtnFEMI+K7MDENG/bPxRfiCYEXAMPLEKEY", "eu-test-1"
+BUCKET = "bucket"  # moto refuses shorter names
 
 
 def signature(secret, scope, stamp, method, path, query, headers, signed, payload):
@@ -32,12 +33,13 @@ class S3:
 
     `faults` lists what the next GETs of objects do: "503", "cut", "stall", "change", "shift" (another range), or None.
     `write_faults` lists what the next PUTs, POSTs and DELETEs do: "503", "reset" (nothing happens), "lost" (no answer to
-    what happened), "corrupt" (stores other bytes), "error200" (an error in an answer 200), "slow", or None. `after_write`
-    is called after each change.
+    what happened), "corrupt" (stores other bytes, except of a manifest), "error200" (an error in an answer 200), "slow", or
+    None. `before_write` is called before each of them, and `after_write` after each change.
     """
 
     def __init__(self):
-        self.buckets, self.uploads, self.write_faults, self.after_write, self.page = {"b"}, {}, [], lambda: None, 1000
+        self.buckets, self.uploads, self.write_faults, self.after_write, self.page = {"b", BUCKET}, {}, [], lambda: None, 1000
+        self.before_write, self.slow_seconds, self.busy = lambda: None, 1.5, 0
         self.lock = threading.Lock()
         self.objects, self.faults, self.asked, self.secret, self.session = {}, [], [], SECRET, None
         self.home = REGION
@@ -50,7 +52,15 @@ class S3:
                 pass
 
             def do_GET(self):
-                outer.serve(self)
+                with outer.lock:
+                    outer.busy += 1
+                try:
+                    outer.serve(self)
+                except ConnectionError:  # the client is dead
+                    self.close_connection = True
+                finally:
+                    with outer.lock:
+                        outer.busy -= 1
 
             do_HEAD = do_PUT = do_POST = do_DELETE = do_GET
 
@@ -110,18 +120,37 @@ class S3:
     def serve(self, to):
         path, _, query = to.path.partition("?")
         bucket, _, key = urllib.parse.unquote(path.lstrip("/")).partition("/")
-        query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         reads = to.command in ("GET", "HEAD")
         body = b"" if reads else to.rfile.read(int(to.headers.get("content-length", 0)))
         faults = self.write_faults if not reads else self.faults if to.command == "GET" and key else []
         fault = faults.pop(0) if faults else None
         self.asked.append((to.command, to.headers.get("range"), fault))
+        if not reads:
+            self.before_write()
         if fault == "503":
             return self.refuse(to, 503, "SlowDown")
         if fault == "reset":
             return self.hang_up(to)
         if fault == "slow":
-            time.sleep(1.5)
+            time.sleep(self.slow_seconds)
+        wrong_digest = None if reads else self.check_digests(to, body)
+        if wrong_digest:
+            return self.refuse(to, 400, wrong_digest)
+        if fault == "corrupt" and body and not key.endswith("/manifest.json"):
+            body = body[:-1] + bytes([body[-1] ^ 1])
+        query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+        return self.fulfil(to, bucket, key, query, body, fault)
+
+    @staticmethod
+    def check_digests(to, body):
+        """Returns the error code of a body with a wrong digest, or None."""
+        sum_ = to.headers.get("content-md5")
+        if to.headers["x-amz-content-sha256"] != hashlib.sha256(body).hexdigest():
+            return "XAmzContentSHA256Mismatch"
+        return "BadDigest" if sum_ and base64.b64decode(sum_) != hashlib.md5(body).digest() else None
+
+    def fulfil(self, to, bucket, key, query, body, fault):
+        """Checks the signature, and does what the request asks."""
         wrong = self.check(to)
         if wrong:
             return self.refuse(to, 403, wrong)
@@ -130,7 +159,7 @@ class S3:
             return self.refuse(to, 301, "PermanentRedirect", headers=[("x-amz-bucket-region", self.home)])
         if bucket not in self.buckets | {b for b, _ in self.objects}:
             return self.refuse(to, 404, "NoSuchBucket")
-        if not reads:
+        if to.command not in ("GET", "HEAD"):
             return self.write(to, bucket, key, query, body, fault)
         if not key:
             return self.list_uploads(to, bucket, query) if "uploads" in query else self.list(to, bucket, query)
@@ -168,13 +197,6 @@ class S3:
         self.answer(to, 200, f"<ListMultipartUploadsResult><EncodingType>url</EncodingType>{xml}</ListMultipartUploadsResult>".encode())
 
     def write(self, to, bucket, key, query, body, fault):
-        proof, sum_ = to.headers["x-amz-content-sha256"], to.headers.get("content-md5")
-        if proof != hashlib.sha256(body).hexdigest():
-            return self.refuse(to, 400, "XAmzContentSHA256Mismatch")
-        if sum_ and base64.b64decode(sum_) != hashlib.md5(body).digest():
-            return self.refuse(to, 400, "BadDigest")
-        if fault == "corrupt" and body:
-            body = body[:-1] + bytes([body[-1] ^ 1])
         with self.lock:
             answer = self.change(to, bucket, key, query, body, fault)
             self.after_write()

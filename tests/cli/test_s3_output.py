@@ -1,30 +1,31 @@
 """Tests loads in S3: a load is there exactly when its manifest is, whatever dies or answers wrongly.
 
-The server of s3_server.py checks each signature and digest. SALTMILL_S3_KILLS=100 kills at more moments (`make kills-s3`).
+The server of s3_server.py checks each signature and digest. test_s3_moto.py has tests with another server and with kills.
 """
 
 import json
 import os
-import random
 import re
 import signal
 import subprocess
 
 import pytest
 
-from s3_server import S3
+from s3_server import BUCKET, S3
 from test_s3 import JOB
 
 # one region of 11 MB, so that its file goes in two parts
 ROWS = ("id,v\n" + "".join(f"{i * 7919 % 1000003},value {i:030}\n" for i in range(160_000)) + "bad,line\n").encode()
-KILLS = int(os.environ.get("SALTMILL_S3_KILLS", "8"))
-LOAD = "s3://b/loads/night"
+LOAD = f"s3://{BUCKET}/loads/night"
 
 
 @pytest.fixture(scope="module")
 def bench(saltmill, tmp_path_factory):
     """A folder with a job, its input, and the same load on this machine."""
-    folder = tmp_path_factory.mktemp("s3")
+    return new_bench(saltmill, tmp_path_factory.mktemp("s3"))
+
+
+def new_bench(saltmill, folder):
     (folder / "job.yaml").write_text(JOB.replace("count: 2", "count: 1"))
     (folder / "rows.csv").write_bytes(ROWS)
     subprocess.run([saltmill, "load", "job.yaml", "-o", "local", "--quiet", "--max-rejects", "1"], cwd=folder, check=False)
@@ -48,7 +49,7 @@ def load(saltmill, bench, s3):
 
 
 def manifest(s3):
-    text = s3.objects.get(("b", "loads/night/manifest.json"))
+    text = s3.objects.get((BUCKET, "loads/night/manifest.json"))
     return text and json.loads(text)
 
 
@@ -87,21 +88,21 @@ def test_whole(saltmill, bench, s3, tmp_path):
 
 def test_objects_of_other_programs(saltmill, bench, s3):
     """load writes into no folder with other objects, and removes only folders of its own runs."""
-    other = {("b", "loads/night/in.csv"): ROWS, ("b", "loads/nightly/x"): b"x"}
-    for more in (other, {("b", "loads/night/sub/folder/x"): b"x"}, {("b", "loads/night/0123456789ABCDEF/x"): b"x"}):
+    other = {(BUCKET, "loads/night/in.csv"): ROWS, (BUCKET, "loads/nightly/x"): b"x"}
+    for more in (other, {(BUCKET, "loads/night/sub/folder/x"): b"x"}, {(BUCKET, "loads/night/0123456789ABCDEF/x"): b"x"}):
         s3.objects.update(more)
         before = dict(s3.objects)
         done = load(saltmill, bench, s3)
-        assert done.returncode == 2 and re.search("found (in.csv|sub|0123456789ABCDEF) in s3://b/loads/night, expected no objects",
+        assert done.returncode == 2 and re.search("found (in.csv|sub|0123456789ABCDEF) in s3://bucket/loads/night, expected no objects",
                                                   done.stderr), done.stderr
         assert s3.objects == before
         s3.objects.clear()
     # such a folder may belong to anybody, but this one has the mark of a run
-    s3.objects = {("b", "loads/night/0123456789abcdef/x"): b"x", ("b", "loads/night/1123456789abcdef/.lock"): b"mark",
-                  ("b", "loads/night/1123456789abcdef/y"): b"y", ("b", "loads/nightly/x"): b"x"}
+    s3.objects = {(BUCKET, "loads/night/0123456789abcdef/x"): b"x", (BUCKET, "loads/night/1123456789abcdef/.lock"): b"mark",
+                  (BUCKET, "loads/night/1123456789abcdef/y"): b"y", (BUCKET, "loads/nightly/x"): b"x"}
 
     def write():
-        s3.objects["b", "loads/night/later.txt"] = b"of another program"
+        s3.objects[BUCKET, "loads/night/later.txt"] = b"of another program"
     s3.after_write = write
     done = load(saltmill, bench, s3)
     assert done.returncode == 3 and "removed the objects of an unfinished load" in done.stderr, done.stderr
@@ -116,13 +117,13 @@ def test_findings(saltmill, bench, s3):
     folder = f"loads/night/{manifest(s3)['folder']}"
     (hfile,) = [k for _, k in s3.objects if "/hfiles/" in k]
     whole = dict(s3.objects)
-    s3.objects["b", "loads/night/0123456789abcdef/t/hfiles/f/x"] = b"of another run"
+    s3.objects[BUCKET, "loads/night/0123456789abcdef/t/hfiles/f/x"] = b"of another run"
     assert run(saltmill, bench, s3, "verify", LOAD).returncode == 0
-    for change, says in (({hfile: whole["b", hfile][:-1] + b"!"}, "changed"), ({hfile: None}, "missing"),
+    for change, says in (({hfile: whole[BUCKET, hfile][:-1] + b"!"}, "changed"), ({hfile: None}, "missing"),
                          ({f"{folder}/t/create.rb": b"create 'other'\n"}, "changed"),
                          ({f"{folder}/t/hfiles/f/more": b"?"}, "not listed in the manifest"),
                          ({f"{folder}/rejects.jsonl": None}, "rejects.jsonl")):
-        s3.objects = {**whole, **{("b", k): v for k, v in change.items()}}
+        s3.objects = {**whole, **{(BUCKET, k): v for k, v in change.items()}}
         s3.objects = {k: v for k, v in s3.objects.items() if v is not None}
         done = run(saltmill, bench, s3, "verify", LOAD)
         assert done.returncode == 1 and says in done.stdout, (change.keys(), done)
@@ -168,49 +169,13 @@ def test_a_server_that_stores_other_bytes(saltmill, bench, s3):
 def test_the_second_of_two_runs(saltmill, bench, s3):
     """Another run publishes first. It stays whole, and the later run removes only its own objects."""
     def publish():
-        name = "b", "loads/night/manifest.json"
+        name = BUCKET, "loads/night/manifest.json"
         if any(k.endswith("/rejects.jsonl") for _, k in s3.objects):
             s3.objects.setdefault(name, b"of another run")
     s3.after_write = publish
     done = load(saltmill, bench, s3)
     assert done.returncode == 1 and "already exists" in done.stderr, done
-    assert s3.objects == {("b", "loads/night/manifest.json"): b"of another run"} and not s3.uploads
-
-
-def moments():
-    """The load makes about 12 changes. A kill comes before, during or after one of them."""
-    draw = random.Random(7)
-    return [(draw.randrange(1, 13), draw.choice(["lost", "reset", "slow"])) for _ in range(KILLS)]
-
-
-@pytest.mark.parametrize(("change", "how"), moments())
-def test_killed(saltmill, bench, s3, change, how):
-    """After kill -9, the load is whole or invisible, and the next run clears what is left."""
-    env = {**os.environ, **s3.env()}
-    with subprocess.Popen([saltmill, "load", "job.yaml", "-o", LOAD, "--quiet", "--max-rejects", "1"], cwd=bench, env=env) as killed:
-        left = [change]
-
-        def kill():
-            left[0] -= 1
-            if left[0] == 0:
-                killed.send_signal(signal.SIGKILL)
-        s3.write_faults = [None] * (change - 1) + [how]
-        s3.after_write = kill
-        killed.wait(120)
-    s3.after_write, s3.write_faults = (lambda: None), []
-    visible = manifest(s3)
-    if visible:
-        done = run(saltmill, bench, s3, "verify", LOAD)
-        assert done.returncode == 0, done.stdout
-        return
-    done = run(saltmill, bench, s3, "scan", "job.yaml", LOAD)
-    assert done.returncode == 1 and "found no such object" in done.stderr, done
-    dirty = bool(s3.objects)
-    done = load(saltmill, bench, s3)
-    assert done.returncode == 3, done.stderr
-    assert ("removed the objects of an unfinished load" in done.stderr) == dirty, done.stderr
-    check_whole(s3, bench)
-    assert not s3.uploads
+    assert s3.objects == {(BUCKET, "loads/night/manifest.json"): b"of another run"} and not s3.uploads
 
 
 def test_a_signal_removes_the_objects(saltmill, bench, s3):
