@@ -55,7 +55,7 @@ uint64_t cut_memory(const struct cut_table *t);
 
 struct cut_file {
 	size_t family;
-	char name[33]; /* digest of the file's bytes, in hex */
+	char name[HFILE_NAME_BYTES]; /* digest of the file's bytes, in hex */
 	struct hfile_summary sum;
 };
 

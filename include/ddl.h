@@ -123,6 +123,14 @@ int description_of_script(struct description *d, struct arena *a, const char *na
 int description_of_table(struct description *d, struct arena *a, const struct table *t,
 			 struct error *err);
 
+/*
+ * Make the schema of a described table, which passes table_check. Attributes that HBase's shell does
+ * not know become METADATA. Returns RC_CONFIG if saltmill cannot write the codec of a family. All data
+ * is in the arena or is that of `d`.
+ */
+int table_of_description(struct table *t, const char *name, const struct description *d,
+			 struct arena *a, struct error *err);
+
 /* Return the value, or NULL if `key` is not in the list. Upper and lower case are different. */
 const char *attributes_get(const struct attributes *list, const char *key);
 void attributes_add(struct arena *a, struct attributes *list, const char *key, const char *value);

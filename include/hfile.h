@@ -122,6 +122,9 @@ struct hfile_summary {
 	uint8_t digest[16];
 };
 void hfile_summary_release(struct hfile_summary *s);
+#define HFILE_NAME_BYTES 33 /* with the final zero */
+/* Set `name` to the digest in hex, which names the file in a load. */
+void hfile_summary_name(const struct hfile_summary *s, char name[HFILE_NAME_BYTES]);
 
 struct hfile_writer;
 

@@ -90,6 +90,15 @@ char *table_dir(const char *root, const char *name);
 int table_make_dir(const char *dir, const char *name, struct error *err);
 /* Create the folders as table_make_dir does, in the storage `s`. */
 int table_make_dir_at(struct storage *s, const char *dir, const char *name, struct error *err);
+struct table;
+struct splits;
+struct manifest_table;
+/*
+ * Write splits.txt and create.rb into the table's folder `dir`, and set their digests in `*m`.
+ * Returns RC_CONFIG if an attribute has no form in a script.
+ */
+int table_write_scripts(struct manifest_table *m, struct storage *to, const char *dir,
+			const struct table *schema, const struct splits *splits, struct error *err);
 
 /* --- rejects: rejected events, collected by several workers, written in input order --- */
 struct rejects;
@@ -287,6 +296,8 @@ struct manifest {
 	 */
 	const char *folder;
 	const char *job_path;
+	const char
+		*rewritten; /* "merge" or "convert" for a load of HFiles, whose events are cells */
 	uint8_t job_digest[16];
 	struct manifest_input *inputs;
 	size_t ninputs;
@@ -332,6 +343,18 @@ static inline bool manifest_is_of_topics(const struct manifest *m)
  * region.
  */
 uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest);
+struct hfile_summary;
+/*
+ * Describe a file of the table's folder. `family` is its index in the schema. All strings are in
+ * the arena.
+ */
+void manifest_describe_file(struct manifest_file *m, struct arena *a, const struct table *schema,
+			    size_t family, size_t region, const struct hfile_summary *sum);
+/*
+ * Compare the largest region with its size in `wanted` equal regions. The sizes are bytes on disk,
+ * because HBase splits regions by this size.
+ */
+void manifest_compare_sizes(struct manifest_table *m, size_t wanted);
 /* Append the JSON text, with keys in a fixed order, two spaces of indent and a final newline. */
 void manifest_format(const struct manifest *m, struct buf *out);
 /* Write manifest.json durably. `path` is within the storage `to`. */

@@ -2,10 +2,12 @@
  * query.h - gets and scans with HBase's rules, over the HFiles of a table or on a live table
  *
  *   query_open, query_next*, query_explain, query_close               HFiles
+ *   compaction_open, compaction_next*, compaction_close               all cells of a family
  *   published_open, query_open(p.families, ...), published_release    HFiles of published loads
  *   offline_open, query_open(p.families, ...), published_release      store files of HBase
  *   live_open, live_next*, live_explain, live_close                   a live table
  *   diff_run                                                          two of these
+ *   rewrite_run                                                       several as one load
  *
  * The rules are those of HBase 2.6 (pipeline/read/query/README.md). Answers of any size are
  * possible, because the query streams cells. The scan needs memory for one block of each open file,
@@ -65,6 +67,7 @@ struct query_file {
 	bool of_server;
 	unsigned newer;
 	const void *place;	   /* for `open` */
+	const uint8_t *digest;	   /* XXH3-128 of the file, as the manifest has it; or NULL */
 	struct progress *progress; /* NULL means no counting */
 };
 /*
@@ -207,6 +210,33 @@ struct query_why {
 void query_explain(const struct query_scan *s, size_t i, struct query_why *out);
 void query_close(struct query_scan *s); /* NULL is fine */
 
+/* --- compaction: the stored cells of one family, from several files in one order --- */
+
+struct compaction_options {
+	struct query_range rows;
+	/* return all cells; if false, drop the cells that a major compaction of HBase drops */
+	bool keep_all;
+	int64_t now_ms; /* current time, for TTL */
+	/* least EARLIEST_PUT_TS of the files; INT64_MIN if a file has none */
+	int64_t earliest_put;
+};
+struct compaction;
+/*
+ * Start a compaction, without reading a file. The files are those of the family. The compaction
+ * borrows all arguments except the options struct until compaction_close.
+ */
+int compaction_open(struct compaction **out, const struct query_family *family,
+		    const struct query_file *files, size_t nfiles,
+		    const struct compaction_options *o, struct error *err);
+/*
+ * Get the next cell. Equal cells of several files come one after the other, the newest first. The
+ * cell is valid until the next call. Returns RC_END after the last cell.
+ */
+int compaction_next(struct compaction *c, struct cell *out, struct error *err);
+/* Return the number of cells that the compaction has read from file `i` of compaction_open. */
+uint64_t compaction_cells(const struct compaction *c, size_t i);
+void compaction_close(struct compaction *c); /* NULL is fine */
+
 /* --- published: a table in published loads, as families and files of a query --- */
 
 struct published {
@@ -215,10 +245,13 @@ struct published {
 	struct query_file *files;
 	size_t nfiles;
 	struct storage *storage; /* of offline_open; else NULL */
-	/* of offline_open: the table's descriptor, or NULL; its regions, or 0 */
+	/* of offline_open and offline_open_loads: name and descriptor of the table, or NULL */
+	const char *table;
 	const struct description *description;
+	/* their regions, or 0; and the split keys between the regions */
 	size_t nregions;
-	struct arena arena; /* contains all the data */
+	const struct bytes *split_keys; /* nregions - 1 keys */
+	struct arena arena;		/* contains all the data */
 };
 
 /*
@@ -407,5 +440,35 @@ struct diff_result {
  */
 int diff_run(struct diff_result *out, const struct diff_side side[2], const struct diff_options *o,
 	     struct error *err);
+
+/* --- rewrite: merge tables into one load (pipeline/read/rewrite) --- */
+
+struct splits;
+struct manifest;
+
+struct rewrite_options {
+	/* the tables, the oldest first; the cells of a later table win over equal cells */
+	const struct published *tables;
+	size_t ntables;
+	const char *output; /* a new folder of this machine */
+	const char *table;  /* name of the load's table; NULL means that of the newest table */
+	const struct splits *splits; /* NULL means the regions of the newest table */
+	bool keep_all;		     /* as in struct compaction_options */
+	int64_t now_ms;
+	unsigned threads;
+	struct progress *progress; /* may be NULL */
+};
+struct rewrite_result {
+	struct manifest *manifest; /* of the load; `filtered` is the number of dropped cells */
+	bool stale_removed;	   /* removed the partial folder of a dead run */
+	struct arena arena;	   /* has the manifest */
+};
+/*
+ * Publish a load with the cells of all tables. Each region has one file for each family with cells.
+ * The bytes do not depend on `threads`. Memory is a block for each open file. Returns RC_DATA if an
+ * input is damaged or has a family that the newest table lacks. Returns RC_CONFIG if no table has a
+ * name or if an attribute has no form in a script. Release *out with arena_release in any case.
+ */
+int rewrite_run(struct rewrite_result *out, const struct rewrite_options *o, struct error *err);
 
 #endif

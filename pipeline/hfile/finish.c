@@ -4,6 +4,8 @@
 #include "trailer.h"
 #include "writer.h"
 
+#include <stdio.h>
+
 /* Write the names in the order of their bytes, as HBase's sorted map does. */
 static void put_bloom_info(const struct hfile_writer *w, struct buf *m)
 {
@@ -184,6 +186,12 @@ int hfile_finish(struct hfile_writer *w, struct hfile_summary *sum, struct error
 	if (rc)
 		hfile_summary_release(sum);
 	return rc;
+}
+
+void hfile_summary_name(const struct hfile_summary *s, char name[HFILE_NAME_BYTES])
+{
+	for (size_t i = 0; i < sizeof s->digest; i++)
+		snprintf(name + 2 * i, 3, "%02x", s->digest[i]);
 }
 
 void hfile_summary_release(struct hfile_summary *s)

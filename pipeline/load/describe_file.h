@@ -1,16 +1,8 @@
-/* describe_file.h - describe inputs and files for manifests and reports */
+/* describe_file.h - describe the schema of the inputs for manifests and reports */
 #ifndef SALTMILL_DESCRIBE_FILE_H
 #define SALTMILL_DESCRIBE_FILE_H
 
-#include "cut.h"
 #include "publish.h"
-
-/*
- * Describe file `f` in `*m`. Strings are in the arena. The path is relative to the folder that
- * contains the tables' folders.
- */
-void describe_file(struct arena *a, const struct table *schema, size_t region,
-		   const struct cut_file *f, struct manifest_file *m);
 
 struct source;
 /*

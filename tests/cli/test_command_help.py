@@ -31,7 +31,7 @@ def test_the_overview_has_groups(saltmill):
     firsts = {title: re.match("  saltmill (\\w+)", lines).group(1) for title, lines in groups}
     assert firsts == {"Write and check a job": "init", "Load files": "load", "Load from Kafka": "stream",
                       "Choose regions, create tables": "plan", "Work with a live HBase": "apply",
-                      "Read and compare tables": "get", "Check what was written": "inspect", "Help": "help"}
+                      "Read, compare and merge tables": "get", "Check what was written": "inspect", "Help": "help"}
     assert sum(lines.count("\n  saltmill ") + 1 for _, lines in groups) == len(re.findall("^  saltmill ", overview, re.M))
 
 
@@ -94,7 +94,8 @@ def test_examples_run(saltmill, helps, tmp_path):
     def run(*words):
         return subprocess.run([saltmill, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     for made in (["load", "conf/timeseries_wide.yaml", "-o", "wide"], ["load", "conf/loans_open.yaml", "-o", "open"],
-                 ["load", "conf/cdc.yaml", "-o", "changes"]):
+                 ["load", "conf/cdc.yaml", "-o", "changes"], ["load", "conf/timeseries_wide.yaml", "-o", "monday"],
+                 ["load", "conf/timeseries_wide.yaml", "-o", "tuesday"]):
         assert run(*made).returncode == 0
     ran = 0
     order = ["load", "plan"] + [n for n in helps if n not in ("load", "plan")]

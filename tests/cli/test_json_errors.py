@@ -118,6 +118,8 @@ CASES = [
     ("diff", "F/load", 2, {"found": "1 operand"}),
     ("agree", "F/job.yaml F/load", 2, {"found": "no --truth"}),
     ("agree", "F/job.yaml F/nothing --truth nothing", 2, {}),
+    ("merge", "F/load F/nothing -o F/merged", 1, {}),
+    ("merge", "", 2, {}),
     ("report", "F/nothing", 1, {}),
     ("report", "", 2, {}),
     ("key", "encode F/job.yaml id=x", 2, {"found": "`x`"}),

@@ -73,6 +73,25 @@ def test_split_snapshot_and_clone(hbase, saltmill, table):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_merge_keeps_what_a_major_compaction_keeps(hbase, saltmill, table):
+    """merge of a snapshot gives the cells of HBase's own compaction, and HBase loads the result."""
+    name, out = table.name, table.folder / "merged"
+    snapshot, loaded = hbase.folder / "data" / "root" / ".hbase-snapshot" / f"{name}_s", name + "_l"
+    table.shell(f"snapshot '{name}', '{name}_s'", "compaction_switch true", f"major_compact '{name}'")
+    for args in (["merge", snapshot, "-o", out, "--table", loaded, "--quiet"], ["apply", out, "--hbase", hbase.master, "--create", "--quiet"]):
+        done = subprocess.run([saltmill, *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+    expected, merged = answers_of(hbase, name), answers_of(hbase, loaded)
+    for _ in range(60):  # the compaction takes a while
+        if expected == merged:
+            break
+        time.sleep(1)
+        expected = answers_of(hbase, name)
+    assert expected == merged and merged[0]
+    assert hbase.describe(loaded) == hbase.describe(name)
+    drop(hbase, table.folder, loaded)
+
+
 def test_merge_and_minor_compaction(hbase, saltmill, table):
     """A merged region has references to whole files. Files that a compaction replaced stay in the folder for minutes."""
     table.shell(f"merge_pairs '{table.name}'")
@@ -111,6 +130,6 @@ def test_the_chapter(hbase, saltmill, flights_csv, tmp_path):
     reader.text = reader.text.replace(" hdfs://nn1/hbase/", " /hbase/").replace(" --hdfs-user hbase", "")
     reader.text = reader.text.replace(" /hbase/", f" {root}/")
     try:
-        assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan", "diff", "diff", "load", "agree", "init", "scan"]
+        assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan", "diff", "diff", "load", "agree", "merge", "init", "scan"]
     finally:
         drop(hbase, tmp_path, "flights")

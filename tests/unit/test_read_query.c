@@ -580,6 +580,96 @@ static bool has_latest(const json_t *j)
 	return false;
 }
 
+/* --- major compaction --- */
+
+/* Returns the least timestamp of the Puts of a family's files in a region. */
+static int64_t earliest_put(const struct query_file *of, size_t n)
+{
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		struct hfile_source source;
+		struct hfile *h;
+		struct error err;
+		struct cell c;
+
+		assert_int_equal(open_memory(&of[i], &source, &err), 0);
+		assert_int_equal(hfile_open_source(&h, &source, &err), 0);
+		hfile_rewind(h);
+		while (hfile_next_cell(h, &c, &err) == RC_OK)
+			if (c.type == CELL_PUT && c.ts < least)
+				least = c.ts;
+		hfile_close(h);
+	}
+	return least;
+}
+
+static void put_compacted(struct rig *t, size_t family, bool upper, int64_t now_ms, struct buf *out)
+{
+	struct query_file of[FILES_MOST];
+	struct compaction *c;
+	struct error err;
+	struct cell cell;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nfiles; i++)
+		if (t->files[i].family == family && t->upper[i] == upper)
+			of[n++] = t->files[i];
+	const struct compaction_options o = {.now_ms = now_ms, .earliest_put = earliest_put(of, n)};
+	assert_int_equal(compaction_open(&c, &t->families[family], of, n, &o, &err), 0);
+	int rc;
+	while ((rc = compaction_next(c, &cell, &err)) == RC_OK)
+		put_cell(out, &cell, letter_of(cell.type));
+	assert_int_equal(rc, RC_END);
+	compaction_close(c);
+}
+
+/* Appends the cells of the files of a family in a region, as HBase's compaction wrote them. */
+static void put_files(struct rig *t, const json_t *list, size_t family, bool upper, struct buf *out)
+{
+	size_t i, k;
+	json_t *f, *cell;
+
+	json_array_foreach(list, i, f)
+	{
+		const char *region = json_string_value(json_object_get(f, "region"));
+
+		if (family_of(t, json_string_value(json_object_get(f, "family"))) != family ||
+		    (region && *region) != upper)
+			continue;
+		json_array_foreach(json_object_get(f, "cells"), k, cell)
+		{
+			struct cell c = read_cell(&t->arena, cell);
+
+			c.family = t->families[family].name;
+			put_cell(out, &c, letter_of(c.type));
+		}
+	}
+}
+
+/* Returns 1 if the case is a major compaction. */
+static unsigned compact(struct rig *t, const json_t *one, int64_t now_ms, const char *id)
+{
+	struct buf want = {0}, got = {0};
+
+	if (strcmp(string_of(json_object_get(one, "question"), "op"), "major_compact") != 0)
+		return 0;
+	for (size_t f = 0; f < t->nfamilies; f++)
+		for (unsigned upper = 0; upper < 2; upper++) {
+			put_files(t, json_object_get(one, "files"), f, upper, &want);
+			put_compacted(t, f, upper, now_ms, &got);
+		}
+	buf_put(&want, 0);
+	buf_put(&got, 0);
+	if (strcmp((char *)want.ptr, (char *)got.ptr) != 0)
+		fail_msg("table %s: compaction\nexpected\n%s\nfound\n%s", id, want.ptr, got.ptr);
+	buf_release(&want);
+	buf_release(&got);
+	return 1;
+}
+
+static unsigned compactions;
+
 static unsigned ask_table(const json_t *j)
 {
 	static struct rig t;
@@ -593,8 +683,11 @@ static unsigned ask_table(const json_t *j)
 	json_array_foreach(json_object_get(json_object_get(j, "table"), "families"), i, v)
 		read_family(&t, v);
 	json_array_foreach(json_object_get(j, "files"), i, v) read_file(&t, v);
-	json_array_foreach(json_object_get(j, "cases"), i, v) asked +=
-		ask(&t, v, number(j, "now_ms", 0), json_string_value(json_object_get(j, "id")), i);
+	json_array_foreach(json_object_get(j, "cases"), i, v)
+	{
+		asked += ask(&t, v, number(j, "now_ms", 0), string_of(j, "id"), i);
+		compactions += compact(&t, v, number(j, "now_ms", 0), string_of(j, "id"));
+	}
 	for (i = 0; i < t.nfiles; i++) {
 		buf_release(&t.first[i]);
 		buf_release(&t.last[i]);
@@ -627,6 +720,8 @@ static void answers_of_hbase(void **state)
 	}
 	print_message("%u questions\n", asked);
 	assert_true(asked > 960);
+	print_message("%u major compactions\n", compactions);
+	assert_int_equal(compactions, 40);
 	free(line);
 	fclose(in);
 	mem_free(path);

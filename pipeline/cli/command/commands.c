@@ -17,22 +17,47 @@ extern const struct command init_command, design_command, compare_command, check
 	stream_command, status_command, loads_command, replay_command, seek_command, plan_command,
 	split_command, ddl_command, drift_command, apply_command, tables_command, regions_command,
 	describe_command, drop_command, watch_command, get_command, scan_command, key_command,
-	diff_command, agree_command, inspect_command, verify_command, report_command,
+	diff_command, agree_command, merge_command, inspect_command, verify_command, report_command,
 	help_topics_command, version_command;
 
 /* in the order of the groups of `saltmill help` (help.c) */
-const struct command *const commands[] = {&init_command,	&design_command,   &compare_command,
-					  &check_command,	&lint_command,	   &load_command,
-					  &map_command,		&reduce_command,   &unite_command,
-					  &digest_command,	&stream_command,   &status_command,
-					  &loads_command,	&replay_command,   &seek_command,
-					  &plan_command,	&split_command,	   &ddl_command,
-					  &drift_command,	&apply_command,	   &tables_command,
-					  &regions_command,	&describe_command, &drop_command,
-					  &watch_command,	&get_command,	   &scan_command,
-					  &key_command,		&diff_command,	   &agree_command,
-					  &inspect_command,	&verify_command,   &report_command,
-					  &help_topics_command, &version_command,  NULL};
+const struct command *const commands[] = {&init_command,
+					  &design_command,
+					  &compare_command,
+					  &check_command,
+					  &lint_command,
+					  &load_command,
+					  &map_command,
+					  &reduce_command,
+					  &unite_command,
+					  &digest_command,
+					  &stream_command,
+					  &status_command,
+					  &loads_command,
+					  &replay_command,
+					  &seek_command,
+					  &plan_command,
+					  &split_command,
+					  &ddl_command,
+					  &drift_command,
+					  &apply_command,
+					  &tables_command,
+					  &regions_command,
+					  &describe_command,
+					  &drop_command,
+					  &watch_command,
+					  &get_command,
+					  &scan_command,
+					  &key_command,
+					  &diff_command,
+					  &agree_command,
+					  &merge_command,
+					  &inspect_command,
+					  &verify_command,
+					  &report_command,
+					  &help_topics_command,
+					  &version_command,
+					  NULL};
 
 const struct command *command_find(const char *name)
 {
@@ -46,14 +71,17 @@ const struct command *command_find(const char *name)
 const char *command_meant(const char *word)
 {
 	/* names of other programs */
-	static const char *const others[][2] = {
-		{"bulkload", "apply"}, {"count", "scan"},    {"create", "ddl"},
-		{"deploy", "apply"},   {"explain", "scan"},  {"export", "scan"},
-		{"generate", "init"},  {"import", "load"},   {"infer", "init"},
-		{"ingest", "load"},    {"list", "tables"},   {"ls", "tables"},
-		{"query", "scan"},     {"run", "load"},	     {"schema", "describe"},
-		{"select", "scan"},    {"show", "describe"}, {"sniff", "init"},
-		{"validate", "check"}, {"view", "inspect"},  {"upload", "apply"}};
+	static const char *const others[][2] = {{"bulkload", "apply"}, {"count", "scan"},
+						{"create", "ddl"},     {"compact", "merge"},
+						{"deploy", "apply"},   {"explain", "scan"},
+						{"export", "scan"},    {"generate", "init"},
+						{"import", "load"},    {"infer", "init"},
+						{"ingest", "load"},    {"list", "tables"},
+						{"ls", "tables"},      {"query", "scan"},
+						{"run", "load"},       {"schema", "describe"},
+						{"select", "scan"},    {"show", "describe"},
+						{"sniff", "init"},     {"validate", "check"},
+						{"view", "inspect"},   {"upload", "apply"}};
 	const char *names[sizeof commands / sizeof *commands];
 	size_t n = 0;
 

@@ -95,8 +95,8 @@ static int judge(struct offline_place *place, struct error *err)
 	return rc;
 }
 
-static int open_side(struct diff_table *t, const char *uri, const struct arguments *a,
-		     struct error *err)
+int diff_table_open(struct diff_table *t, const char *uri, const struct arguments *a,
+		    struct error *err)
 {
 	struct offline_place place = {.uri = uri, .storage = &a->place};
 	enum load_dirs_kind kind = LOAD_DIRS_OTHER;
@@ -123,7 +123,7 @@ int diff_sides_open(struct diff_table side[2], const struct arguments *a, struct
 				 a->noperands, a->noperands == 1 ? "" : "s",
 				 a->hbase ? " and --hbase" : "");
 	for (size_t i = 0; rc == RC_OK && i < a->noperands; i++)
-		rc = open_side(&side[i], a->operand[i], a, err);
+		rc = diff_table_open(&side[i], a->operand[i], a, err);
 	if (rc == RC_OK && a->hbase) {
 		side[1].place = mem_format(LIVE "%s/%s", a->hbase, a->table);
 		rc = open_live(&side[1], a->hbase, a->table, a, err);
@@ -131,12 +131,16 @@ int diff_sides_open(struct diff_table side[2], const struct arguments *a, struct
 	return rc;
 }
 
+void diff_table_release(struct diff_table *t)
+{
+	published_release(&t->files);
+	hbase_close(t->hbase);
+	mem_free(t->table);
+	mem_free(t->place);
+}
+
 void diff_sides_release(struct diff_table side[2])
 {
-	for (unsigned s = 0; s < 2; s++) {
-		published_release(&side[s].files);
-		hbase_close(side[s].hbase);
-		mem_free(side[s].table);
-		mem_free(side[s].place);
-	}
+	diff_table_release(&side[0]);
+	diff_table_release(&side[1]);
 }

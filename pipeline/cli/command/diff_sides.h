@@ -13,6 +13,10 @@ struct diff_table {
 	char *table; /* name of the live table */
 };
 
+/* Open the table of an operand: a load, a state, HFiles, a folder of HBase, or a live table. */
+int diff_table_open(struct diff_table *t, const char *uri, const struct arguments *a,
+		    struct error *err);
+void diff_table_release(struct diff_table *t);
 /*
  * Open the tables that the command line names: two operands, or one operand and the live table of
  * --hbase and --table. Release both whatever the result.

@@ -195,7 +195,7 @@ static void put_group(struct buf *out, const char *command)
 	static const char *const groups[][2] = {
 		{"init", "Write and check a job"},     {"load", "Load files"},
 		{"stream", "Load from Kafka"},	       {"plan", "Choose regions, create tables"},
-		{"apply", "Work with a live HBase"},   {"get", "Read and compare tables"},
+		{"apply", "Work with a live HBase"},   {"get", "Read, compare and merge tables"},
 		{"inspect", "Check what was written"}, {"help", "Help"}};
 
 	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)

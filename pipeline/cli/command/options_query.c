@@ -112,6 +112,8 @@ const struct cli_option options_query[] = {
 	 .help = "return all stored cells, including delete markers"},
 	{"raw", 0, NULL, "diff", take_flag, AT(scan.q.raw),
 	 .help = "compare all stored cells, including delete markers, deleted and expired cells"},
+	{"raw", 0, NULL, "merge", take_flag, AT(scan.q.raw),
+	 .help = "keep all stored cells, including delete markers, deleted and expired cells"},
 	{"versions", 0, "N", "diff", take_number, AT(versions),
 	 .help = "compare at most N versions of a column (default: all that VERSIONS keeps)",
 	 .least = 1, .most = INT32_MAX},
@@ -136,7 +138,7 @@ const struct cli_option options_query[] = {
 	 "2012-09-01T00:00:00Z"},
 	{"max-columns", 0, "N", ANSWERS, take_number, AT(scan.q.max_columns),
 	 .help = "return at most N columns of a row, each with its newest version", .least = 1},
-	{"now", 0, "TIME", ANSWERS " diff agree", take_time, AT(scan.q.now_ms),
+	{"now", 0, "TIME", ANSWERS " diff agree merge", take_time, AT(scan.q.now_ms),
 	 .help = "for folders: expire cells by TTL as of this time (default: the clock)"},
 	{"format", 0, NULL, ANSWERS, take_choice, AT(scan.format),
 	 .help = "the form of the answer",
@@ -171,6 +173,9 @@ const struct cli_option options_query[] = {
 	 .help = "for ranges: write a limit for the columns of a row into shell, java or python",
 	 .least = 1, .most = INT32_MAX},
 
+	{"splits", 0, "FILE", "merge", take_text, AT(splits),
+	 .help = "split the load at these keys, one a line, as in splits.txt (default: the regions "
+	 "of the last input)"},
 	{"splits", 0, "FILE", "ddl", take_text, AT(splits),
 	 .help = "split the new table at these keys, one a line, as in splits.txt of `plan` or "
 	 "`load`",

@@ -176,8 +176,7 @@ static int file_finish(struct region_files *f, size_t family, struct error *err)
 	}
 	r->nfiles++;
 	r->cells += done->sum.cells;
-	for (int i = 0; i < 16; i++)
-		snprintf(done->name + 2 * i, 3, "%02x", done->sum.digest[i]);
+	hfile_summary_name(&done->sum, done->name);
 	char *name = mem_format("%s/%s/%s", f->table->hfiles_dir,
 				f->table->table->schema.families[family].name, done->name);
 	rc = goes_by_copy(f->table)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "arrivals.h"
-#include "load/describe_file.h"
+#include "publish.h"
 #include "load.h"
 #include "io.h"
 #include "mem.h"
@@ -472,8 +472,9 @@ static void describe_region(const struct reducing *r, size_t table, struct reduc
 		out->hidden[out->nhidden++] = describe_pair(r, &c->hidden[i], a);
 	out->files = arena_alloc(a, (c->nfiles + 1) * sizeof *out->files);
 	for (out->nfiles = 0; out->nfiles < c->nfiles; out->nfiles++)
-		describe_file(a, &r->job->tables[table].schema, out->region, &c->files[out->nfiles],
-			      &out->files[out->nfiles]);
+		manifest_describe_file(&out->files[out->nfiles], a, &r->job->tables[table].schema,
+				       c->files[out->nfiles].family, out->region,
+				       &c->files[out->nfiles].sum);
 }
 
 static void describe(const struct reducing *r, struct reduce_report *out, struct arena *a)

@@ -300,7 +300,6 @@ static int join_table(struct joining *j, size_t table, struct manifest_table *to
 {
 	struct arena *a = &j->result->arena;
 	const struct manifest_table *first = &j->part[0].m.tables[table];
-	uint64_t largest;
 	size_t nfiles = 0;
 	int rc = RC_OK;
 
@@ -325,10 +324,7 @@ static int join_table(struct joining *j, size_t table, struct manifest_table *to
 	for (size_t r = 0; rc == RC_OK && r < to->nregions; r++)
 		for (size_t f = 0; rc == RC_OK && f < to->nfamilies; f++)
 			rc = add_store(j, table, r, to->families[f].name, to, err);
-	uint64_t bytes = manifest_region_bytes(to, &largest);
-	to->target_bytes = bytes / to->nregions;
-	if (bytes)
-		to->largest_over_target = (double)largest * (double)to->nregions / (double)bytes;
+	manifest_compare_sizes(to, to->nregions);
 	return rc;
 }
 

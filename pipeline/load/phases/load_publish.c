@@ -9,32 +9,6 @@
 #include "load_state.h"
 #include "pass.h"
 
-static int write_text(struct storage *to, const char *dir, const char *name, const struct buf *text,
-		      uint8_t digest[16], struct error *err)
-{
-	char *path = mem_format("%s/%s", dir, name);
-	int rc = storage_write(to, path, buf_bytes(text), digest, err);
-
-	mem_free(path);
-	return rc;
-}
-
-static int write_scripts(const struct load_table *t, struct storage *to, struct manifest_table *m,
-			 struct error *err)
-{
-	struct buf text = {0};
-
-	splits_format(&t->splits, &text);
-	int rc = write_text(to, t->dir, "splits.txt", &text, m->splits_digest, err);
-	text.len = 0;
-	if (rc == RC_OK)
-		rc = ddl_create(&text, &t->job->schema, &t->splits, err);
-	if (rc == RC_OK)
-		rc = write_text(to, t->dir, "create.rb", &text, m->create_digest, err);
-	buf_release(&text);
-	return rc;
-}
-
 static void describe_region(struct load_result *res, const struct load_table *t, size_t region,
 			    struct manifest_table *m)
 {
@@ -50,8 +24,8 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 		.cells = r->cells,
 	};
 	for (size_t i = 0; i < r->nfiles; i++) {
-		describe_file(&res->arena, &t->job->schema, region, &r->files[i],
-			      &m->files[m->nfiles++]);
+		manifest_describe_file(&m->files[m->nfiles++], &res->arena, &t->job->schema,
+				       r->files[i].family, region, &r->files[i].sum);
 		out->bytes += r->files[i].sum.file_bytes;
 		out->cell_bytes += r->files[i].sum.cell_bytes;
 	}
@@ -124,18 +98,10 @@ static void describe_table(struct load_result *res, const struct job *job,
 		describe_region(res, t, r, m);
 }
 
-/*
- * Compare the largest region with the wanted size. The sizes are bytes on disk, because HBase
- * splits regions by this size.
- */
 static void judge_sizes(const struct load_table *t, struct manifest_table *m,
 			struct load_promise *p)
 {
-	uint64_t largest, bytes = manifest_region_bytes(m, &largest);
-
-	m->target_bytes = bytes / t->wanted;
-	if (bytes)
-		m->largest_over_target = (double)largest * (double)t->wanted / (double)bytes;
+	manifest_compare_sizes(m, t->wanted);
 	p->tolerance = t->job->regions.rule.tolerance;
 	p->broken = p->tolerance > 0 && m->largest_over_target > p->tolerance;
 }
@@ -324,7 +290,9 @@ int load_publish(struct load *l, struct error *err)
 		describe_table(l->result, l->job, &l->tables[i], l->pass.tables[i].filtered,
 			       &m->tables[i]);
 		judge_sizes(&l->tables[i], &m->tables[i], &l->result->promises[i]);
-		rc = write_scripts(&l->tables[i], staging_storage(l->staging), &m->tables[i], err);
+		rc = table_write_scripts(&m->tables[i], staging_storage(l->staging),
+					 l->tables[i].dir, &l->tables[i].job->schema,
+					 &l->tables[i].splits, err);
 	}
 	if (rc == RC_OK)
 		rc = check_law(m, err);

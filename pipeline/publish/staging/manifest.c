@@ -175,6 +175,10 @@ static const struct form_member manifest_members[] = {
 	{"folder", FORM_TEXT, IN(manifest, folder),
 	 "in S3: folder of all other files, relative to the manifest", FORM_IF_ANY},
 	{"job", FORM_TEXT, IN(manifest, job_path), "path of the job file in the command"},
+	{"rewritten", FORM_TEXT, IN(manifest, rewritten),
+	 "merge or convert, which made the load from HFiles; absent for a load of events. The "
+	 "events of such a load are cells, and `job` is empty",
+	 FORM_IF_ANY},
 	{"job_digest", FORM_DIGEST, IN(manifest, job_digest), "digest of the job file"},
 	{"created_ms", FORM_INT, IN(manifest, created_ms),
 	 "timestamp of the files (the newest cell, never the clock), in ms since 1970"},
@@ -210,7 +214,8 @@ static const struct form_member manifest_members[] = {
 	 FORM_IF_ANY, &digests_form},
 };
 const struct form manifest_form =
-	NAMED_FORM(manifest, manifest_members, "manifest", "manifest.json of a load", .digits = 6);
+	NAMED_FORM(manifest, manifest_members, "manifest",
+		   "manifest.json of a load, and merge --json", .digits = 6);
 
 uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest)
 {

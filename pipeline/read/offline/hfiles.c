@@ -107,12 +107,27 @@ static void sort_families(struct published *p)
 				    &p->files[i].family);
 }
 
+/* List a single HFile. */
+static int list_file(struct offline *o, const char *path, uint64_t bytes, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	const struct storage_entry e = {.name = slash + 1, .info.bytes = bytes};
+
+	return add_hfile(o, arena_strndup(o->a, path, (size_t)(slash - path)), &e, NULL, err);
+}
+
 int offline_list_hfiles(struct offline *o, struct error *err)
 {
 	const char *dir = storage_path(o->storage);
 	struct storage_entry *e;
+	struct storage_info info;
 	size_t n;
-	int rc = storage_list(o->storage, dir, o->a, &e, &n, err);
+	int rc = storage_stat(o->storage, dir, &info, err);
+
+	if (rc == RC_OK && info.kind == STORAGE_FILE)
+		return list_file(o, dir, info.bytes, err);
+	if (rc == RC_OK)
+		rc = storage_list(o->storage, dir, o->a, &e, &n, err);
 
 	for (size_t i = 0; rc == RC_OK && i < n; i++) {
 		if (is_hidden(e[i].name))

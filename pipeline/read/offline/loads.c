@@ -39,6 +39,15 @@ static int read_script(struct offline *o, const char *dir, const struct manifest
 	return rc;
 }
 
+static void take_regions(struct offline *o, const struct manifest_table *t)
+{
+	struct bytes *keys = arena_alloc(o->a, (t->nregions + 1) * sizeof *keys);
+
+	for (size_t i = 1; i < t->nregions; i++)
+		keys[i - 1] = t->regions[i].start;
+	offline_describe(o, t->nregions, keys);
+}
+
 int offline_open_loads(struct published *out, const char *table, const char *const *dirs,
 		       size_t ndirs, struct error *err)
 {
@@ -57,6 +66,8 @@ int offline_open_loads(struct published *out, const char *table, const char *con
 	}
 	if (rc == RC_OK)
 		rc = offline_take_families(&o, err);
+	if (rc == RC_OK)
+		take_regions(&o, t);
 	for (size_t i = 0; rc == RC_OK && i < ndirs; i++)
 		rc = published_add_load(out, o.table, dirs[i], i, err);
 	if (rc)

@@ -124,6 +124,16 @@ static const char *root_of_table(struct arena *a, const char *dir)
 	return name && strcmp(name, "/data") == 0 ? above(a, data, 1) : NULL;
 }
 
+void offline_describe(struct offline *o, size_t nregions, const struct bytes *keys)
+{
+	struct published *p = o->out;
+
+	p->table = o->table;
+	p->description = arena_dup(o->a, &o->description, sizeof o->description);
+	p->nregions = nregions;
+	p->split_keys = keys;
+}
+
 /* Read a folder of HBase. Its place decides where HBase moves files that are linked. */
 static int read_table(struct offline *o, bool is_snapshot, struct error *err)
 {
@@ -139,9 +149,13 @@ static int read_table(struct offline *o, bool is_snapshot, struct error *err)
 		rc = offline_order_regions(o, err);
 	if (rc == RC_OK)
 		rc = offline_take_families(o, err);
-	o->out->nregions = o->nregions;
-	o->out->description = arena_dup(o->a, &o->description, sizeof o->description);
-	return rc ? rc : offline_list_files(o, err);
+	if (rc)
+		return rc;
+	struct bytes *keys = arena_alloc(o->a, (o->nregions + 1) * sizeof *keys);
+	for (size_t i = 1; i < o->nregions; i++)
+		keys[i - 1] = o->regions[i].info.start;
+	offline_describe(o, o->nregions, keys);
+	return offline_list_files(o, err);
 }
 
 int offline_open(struct published *out, const struct offline_place *place, struct error *err)

@@ -35,6 +35,8 @@ int offline_read_descriptor(struct offline *o, const char *dir, struct error *er
 /* Append a file to `*text`. Returns RC_DATA if it is empty. */
 int offline_read_file(struct offline *o, const char *path, struct buf *text, struct error *err);
 
+/* Give o->out the table's name, descriptor and regions. `keys` are the split keys. */
+void offline_describe(struct offline *o, size_t nregions, const struct bytes *keys);
 /* Make the families of o->out from the descriptor. */
 int offline_take_families(struct offline *o, struct error *err);
 

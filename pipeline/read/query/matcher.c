@@ -25,6 +25,8 @@ struct matcher {
 	int64_t oldest, now; /* cells older than `oldest` are expired */
 	int64_t from, to;
 	bool ranged;
+	bool compacting;      /* select the cells that a major compaction keeps */
+	int64_t earliest_put; /* for a compaction; no Put of its files is older */
 	struct markers markers;
 	/* the members below are the column tracker */
 	size_t index;	      /* index in `wanted` */
@@ -71,6 +73,19 @@ struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 	m->ranged = q->from_ms || q->to_ms;
 	m->from = m->ranged ? q->from_ms : 0;
 	m->to = m->ranged ? q->to_ms : INT64_MAX;
+	return m;
+}
+
+struct matcher *matcher_new_compacting(const struct query_family *f, int64_t now_ms,
+				       int64_t earliest_put)
+{
+	const struct query all = {.versions = UINT32_MAX, .now_ms = now_ms};
+	struct matcher *m = matcher_new(f, &all, NULL, 0);
+
+	if (m) {
+		m->compacting = true;
+		m->earliest_put = earliest_put;
+	}
 	return m;
 }
 
@@ -167,9 +182,22 @@ static bool is_marker(const struct cell *c)
 	return c->type != CELL_PUT;
 }
 
+/* Judges a marker in a compaction (MajorCompactionScanQueryMatcher). Kept markers delete nothing. */
+static enum verdict by_compacted_marker(struct matcher *m, const struct cell *c)
+{
+	enum keep_deleted keep = m->family->keep_deleted;
+	bool kept = keep == KEEP_DELETED_TRUE || (keep == KEEP_DELETED_TTL && !expired(m, c->ts));
+
+	if (!kept)
+		return remember(&m->markers, c) ? VERDICT_SKIP : VERDICT_NO_MEMORY;
+	return c->ts < m->earliest_put ? VERDICT_NEXT_COLUMN : VERDICT_TAKE;
+}
+
 /* Applies steps 4 to 6, which check markers and the time range. */
 static enum verdict by_markers_and_time(struct matcher *m, const struct cell *c)
 {
+	if (m->compacting && is_marker(c))
+		return by_compacted_marker(m, c);
 	if (!m->raw && is_marker(c)) {
 		bool kept = m->family->keep_deleted != KEEP_DELETED_FALSE;
 		bool counts = c->ts >= m->from && (!kept || c->ts < m->to);

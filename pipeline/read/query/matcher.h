@@ -24,6 +24,13 @@ struct matcher;
  */
 struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 			    const struct bytes *wanted, size_t nwanted);
+/*
+ * Create a matcher that takes the cells, including delete markers, that a major compaction keeps
+ * (README.md 8). No Put of the compacted files is older than `earliest_put`. Returns NULL if memory
+ * runs out.
+ */
+struct matcher *matcher_new_compacting(const struct query_family *f, int64_t now_ms,
+				       int64_t earliest_put);
 void matcher_free(struct matcher *m);
 /* Begin a new row. */
 void matcher_row(struct matcher *m);

@@ -109,6 +109,7 @@ int published_add_load(struct published *p, const char *name, const char *dir, u
 							    .name = path_in(a, dir, f->path),
 							    .family = family,
 							    .age_rank = rank,
+							    .digest = f->digest,
 							    .first_row = f->first_row,
 							    .last_row = f->last_row};
 	}
