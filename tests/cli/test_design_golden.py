@@ -3,6 +3,7 @@ import bisect
 import collections
 import functools
 import json
+import random
 import re
 import subprocess
 from datetime import datetime
@@ -72,6 +73,15 @@ def test_files(sets):
     assert [q["ranges"]["max"] for q in best["questions"]] == [1, 16, 1] and q3["rows"]["max"] == 20
     first = next(d for d in found if d["name"] == "time first")
     assert first["busiest_write"] == 1 and first["tables"][0]["busiest_region"] == 1
+
+
+def test_memory(sets):
+    """1,000,000 events and 5 questions must fit in 512 MB, so 120,000 events must fit in an eighth of it."""
+    path, _ = sets("files")
+    words = asks("owner = ? latest 20", "200/s", "owner = ? and category = ?", "1/s", "created between ? and ? + 10m", "1/s")
+    done = subprocess.run(["/usr/bin/time", "-f", "%M", str(PROGRAM), "design", str(path), *words, "--memory", "64M", "--threads", "2", "--json", "--quiet"],
+                          capture_output=True, text=True)
+    assert json.loads(done.stdout)["events"] == 120000 and int(done.stderr) < 64 << 10, done.stderr
 
 
 # --- one user has 30 % of the events ---
@@ -224,6 +234,38 @@ def test_only_a_salt_is_known(tmp_path, head, bound, rows):
     assert q["plan"] == ("full" if bound == "id = 9" else "range")
     if q["plan"] == "range":
         assert q["ranges"]["max"] == (2 if "in" in bound else 1)
+
+
+def rows_until(keys, wanted, latest, rising):
+    """Counts the rows that a scan of the sorted keys reads until it has found `latest` rows of the owner."""
+    found = read = 0
+    for _, owner in sorted(keys, reverse=rising):
+        if found == latest:
+            break
+        read += 1
+        found += owner == wanted
+    return read
+
+
+@pytest.mark.parametrize("latest", [1, 7, 70])
+@pytest.mark.parametrize("rising", [False, True])
+@pytest.mark.parametrize("ask", ["owner = ?", "part = 1 and owner = ?", "owner = ? and part != 0"])
+def test_rows_until_the_newest_of_an_owner(tmp_path, ask, rising, latest):
+    """The time comes first in the key, so `latest` reads rows of all owners until it has enough. 200 draws ask for each of the 8 owners. An
+    owner is null in 30 events."""
+    r = random.Random(latest)
+    owners = [o for o, n in OWNERS.items() for _ in range(n)] + [""] * 30
+    r.shuffle(owners)
+    events = [(i, 1700000000 + i * 7919 % 86400, o, r.randrange(2)) for i, o in enumerate(owners)]
+    (tmp_path / "events.csv").write_text("".join(",".join(map(str, e)) + "\n" for e in events))
+    job = OF_BUCKET.replace("HEAD, ", "").replace("owner]", "owner, part]").replace("value: owner}]", "value: owner, optional: true}, {family: f, qualifier: p, value: part}]")
+    (tmp_path / "job.yaml").write_text(job if rising else job.replace("as: millis", "as: reversed_millis"))
+    (tmp_path / "q.yaml").write_text(json.dumps([{"ask": f"{ask} latest {latest}", "rate": "1/s"}]))
+    done = subprocess.run([str(PROGRAM), "check", tmp_path / "job.yaml", "--queries", tmp_path / "q.yaml", "--json", "--quiet"],
+                          capture_output=True, text=True)
+    q = json.loads(done.stdout)["list"][0]["questions"][0]
+    keys = [(at if rising else -at, o if "part" not in ask or part == 1 else None) for _, at, o, part in events]
+    assert q["rows"]["max"] == max(rows_until(keys, o, latest, rising) for o in OWNERS)
 
 
 def test_settings_of_families(sets, tmp_path):

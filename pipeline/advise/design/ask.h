@@ -67,6 +67,7 @@ int ask_read(struct asks *s, const char *text, const char *rate, const struct ev
 struct drawn {
 	const char *text;  /* the condition; "" means all rows */
 	struct question q; /* unset for "" */
+	size_t event;	   /* the event whose values `= ?` has */
 	/* the values of the interval on the field `range` of the question, if it has two ends */
 	bool interval;
 	uint64_t from, to;

@@ -108,36 +108,26 @@ struct cost_maker {
 	const struct written_regions *w;
 	const struct wanted_load *load;
 	struct used_parts used;
+	struct group_places places;
 	double *region; /* seconds of each region, at the size of the sample */
 };
-
-/* Return true if place `i` of the order is the row of its key, and the row matches. */
-static bool is_answer(const struct cost_maker *m, size_t draw, size_t i)
-{
-	const struct keyed *k = m->keyed;
-
-	return k->rows_below[i + 1] > k->rows_below[i] &&
-	       draw_matches(m->d, draw, k->e, k->order[i]);
-}
 
 /*
  * Shorten the places [*lo, *hi) to those that `latest` reads. `latest` stops after N rows, from the
  * newest end.
  */
-static void stop_early(const struct cost_maker *m, size_t draw, bool exact, size_t *lo, size_t *hi)
+static void stop_early(struct cost_maker *m, size_t draw, bool exact, size_t *lo, size_t *hi)
 {
-	uint64_t found = 0, latest = m->k->latest;
-	size_t n = *hi - *lo, read = 0;
+	uint64_t latest = m->k->latest;
+	size_t n = *hi - *lo, read;
 
 	if (!latest || !m->used.time_next)
 		return;
 	if (exact && !m->keyed->hidden)
 		read = n < latest ? n : latest;
 	else
-		while (read < n && found < latest) {
-			found += is_answer(m, draw, m->used.falling ? *lo + read : *hi - 1 - read);
-			read++;
-		}
+		read = latest_read(m->d, draw, m->keyed, &m->places, latest, m->used.falling, *lo,
+				   *hi);
 	if (m->used.falling)
 		*hi = *lo + read;
 	else
@@ -337,6 +327,7 @@ int cost_measure(struct cost *c, const struct ask *k, const struct draws *d,
 		c->draws = arena_dup(a, f->blocks, d->n * sizeof *c->draws);
 		set_regions(c, &m);
 	}
+	mem_free(m.places.place);
 	mem_free(f);
 	return rc;
 }

@@ -20,6 +20,12 @@ struct draws {
 	struct design_figure returned;	   /* rows that a draw returns, if `counted` */
 	bool counted;
 	double burst; /* rows of an interval, divided by the mean rows of its length */
+	/*
+	 * [events]: groups of the events by a field with `= ?`, for questions with `latest`. A draw
+	 * matches only events of its group. 0 is the group of all other events. NULL: no such field.
+	 */
+	uint8_t *group;
+	uint8_t group_of[ASK_DRAWS + 1]; /* by draw */
 	const struct field_forms *forms;
 	struct arena arena;
 };
@@ -30,6 +36,18 @@ bool draw_matches(const struct draws *d, size_t draw, const struct events *e, si
 /* Count the rows that some draws return by testing every event. */
 void draws_count(struct draws *d, const struct ask *k, const struct events *e);
 void draws_release(struct draws *d);
+
+/* The places of the events of each group in the order of a key (latest.c). */
+struct group_places {
+	uint32_t start[ASK_DRAWS + 3]; /* by group: where its places start in `place` */
+	uint32_t *place;	       /* NULL: not made */
+};
+/*
+ * Return how many of the places [lo, hi) a draw reads until it has found `latest` matching rows. It
+ * reads down from hi if the newest row comes last. The function makes `p` if it needs it.
+ */
+size_t latest_read(const struct draws *d, size_t draw, const struct keyed *k,
+		   struct group_places *p, uint64_t latest, bool falling, size_t lo, size_t hi);
 
 /* The load that the design must carry, compared with the events. */
 struct wanted_load {

@@ -151,7 +151,7 @@ int ask_draw(struct drawn *out, const struct ask *k, const struct events *e, siz
 	size_t event = choose(k, e, i, &random);
 	struct buf text = {0};
 
-	*out = (struct drawn){.text = ""};
+	*out = (struct drawn){.text = "", .event = event};
 	if (!k->q.root)
 		return RC_OK;
 	for (size_t at = 0; k->q.text[at];) {

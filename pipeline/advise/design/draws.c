@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define TESTS_MOST 20000000 /* events to test, for all draws together */
+#define SLOTS	   512	    /* of a hash table for the values of all draws */
 
 /* --- the events as values of a predicate --- */
 
@@ -88,6 +89,90 @@ static double burst_of(const struct draws *d, const struct event_column *c, cons
 	return even > 0 && rows > even ? rows / even : 1;
 }
 
+/* --- groups --- */
+
+/* Return true if equal values of the field have equal words. */
+static bool has_words(const struct field *f)
+{
+	enum field_type t = f->type;
+
+	return !f->transform &&
+	       (t == FIELD_TEXT || t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64);
+}
+
+/* Return true if an event can match the question only if this condition is true. */
+static bool is_required(const struct question *q, size_t condition)
+{
+	const struct question_node *n = q->root;
+
+	if (n->kind == QUESTION_CONDITION)
+		return n->condition == condition;
+	for (size_t i = 0; n->kind == QUESTION_AND && i < n->nof; i++)
+		if (n->of[i]->kind == QUESTION_CONDITION && n->of[i]->condition == condition)
+			return true;
+	return false;
+}
+
+/* Return the column of a required condition `FIELD = ?`, or NULL. */
+static const struct event_column *grouping(const struct ask *k, const struct events *e)
+{
+	for (size_t i = 0; i < k->nholes; i++) {
+		size_t condition = k->hole[i].condition, field;
+		const struct condition *c = &k->q.conditions[condition];
+		struct error ignored;
+
+		if (c->op == QUESTION_EQ && is_required(&k->q, condition) &&
+		    field_find(e->job, bytes_str(c->name), &field, &ignored) == RC_OK &&
+		    has_words(e->column[field].field))
+			return &e->column[field];
+	}
+	return NULL;
+}
+
+struct group_slot {
+	uint64_t word;
+	uint8_t group; /* 0 means empty */
+};
+
+/* Return the slot of the word, or the empty slot for it. */
+static struct group_slot *slot_of(struct group_slot *slots, uint64_t word)
+{
+	size_t at = (word * UINT64_C(0x9E3779B97F4A7C15) >> 32) % SLOTS;
+
+	while (slots[at].group && slots[at].word != word)
+		at = (at + 1) % SLOTS;
+	return &slots[at];
+}
+
+/*
+ * Group the events for `latest`. A rare value makes a scan in the order of time long, and testing all its rows
+ * for each draw would take longer than all other work.
+ */
+static void groups_make(struct draws *d, const struct ask *k, const struct events *e)
+{
+	const struct event_column *c = grouping(k, e);
+	struct group_slot slots[SLOTS] = {{0}};
+	uint8_t groups = 0;
+
+	if (!c)
+		return;
+	_Static_assert(ASK_DRAWS + 1 <= UINT8_MAX && ASK_DRAWS + 1 <= SLOTS / 2, "groups");
+	for (size_t i = 0; i < d->n; i++) {
+		size_t event = d->drawn[i].event;
+		uint64_t word = event_word(c, event);
+		struct group_slot *s = slot_of(slots, word);
+
+		if (c->null && c->null[event])
+			return;
+		if (!s->group)
+			*s = (struct group_slot){word, ++groups};
+		d->group_of[i] = s->group;
+	}
+	d->group = mem_alloc(e->n + 1);
+	for (size_t i = 0; i < e->n; i++)
+		d->group[i] = slot_of(slots, event_word(c, i))->group;
+}
+
 int draws_make(struct draws *d, const struct ask *k, const struct events *e,
 	       const struct field_forms *forms, struct error *err)
 {
@@ -102,6 +187,8 @@ int draws_make(struct draws *d, const struct ask *k, const struct events *e,
 	}
 	if (rc == RC_OK && k->range != SIZE_MAX)
 		d->burst = burst_of(d, &e->column[k->range], e);
+	if (rc == RC_OK && k->latest)
+		groups_make(d, k, e);
 	return rc;
 }
 
@@ -123,5 +210,6 @@ void draws_count(struct draws *d, const struct ask *k, const struct events *e)
 
 void draws_release(struct draws *d)
 {
+	mem_free(d->group);
 	arena_release(&d->arena);
 }

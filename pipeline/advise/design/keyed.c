@@ -3,31 +3,6 @@
 
 #include <stdlib.h>
 
-struct sorted_key {
-	uint64_t head; /* the first 8 bytes, big-endian */
-	uint32_t event;
-};
-
-static uint64_t head_of(struct bytes key)
-{
-	uint8_t first[8] = {0};
-
-	if (key.len >= 8)
-		return get_be64(key.ptr);
-	memcpy(first, key.ptr, key.len);
-	return get_be64(first);
-}
-
-static int compare(const void *x, const void *y, void *keyed)
-{
-	const struct sorted_key *a = x, *b = y;
-
-	if (a->head != b->head)
-		return a->head < b->head ? -1 : 1;
-	int c = bytes_cmp(keyed_key(keyed, a->event), keyed_key(keyed, b->event));
-	return c ? c : (a->event > b->event) - (a->event < b->event);
-}
-
 /* Mark the fields whose values the key needs. */
 static void mark_fields(const struct candidate *c, bool *wanted)
 {
@@ -76,20 +51,6 @@ static void build(struct keyed *k, const struct candidate *c)
 	mem_free(wanted);
 }
 
-static void sort(struct keyed *k)
-{
-	size_t n = k->e->n;
-	struct sorted_key *all = mem_alloc((n + 1) * sizeof *all);
-
-	for (size_t i = 0; i < n; i++)
-		all[i] = (struct sorted_key){head_of(keyed_key(k, i)), (uint32_t)i};
-	qsort_r(all, n, sizeof *all, compare, k);
-	k->order = mem_alloc((n + 1) * sizeof *k->order);
-	for (size_t i = 0; i < n; i++)
-		k->order[i] = all[i].event;
-	mem_free(all);
-}
-
 /* Sum rows and bytes. The last one of several events with one key is the row. */
 static void sum(struct keyed *k)
 {
@@ -120,7 +81,7 @@ void keyed_make(struct keyed *k, const struct events *e, const struct candidate 
 	*k = (struct keyed){.e = e};
 	key_table_open(&k->table, e->job, &c->table);
 	build(k, c);
-	sort(k);
+	keyed_sort(k);
 	sum(k);
 }
 
@@ -212,6 +173,17 @@ static int cut(struct written_regions *w, const struct keyed *k, const uint32_t 
 	return rc;
 }
 
+/* Find the place in the order at which each region starts. */
+static void find_places(struct written_regions *w, const struct keyed *k)
+{
+	size_t count = w->splits.count + 1;
+
+	w->place = mem_calloc(count + 1, sizeof *w->place);
+	for (size_t r = 1; r < count; r++)
+		w->place[r] = keyed_below(k, w->splits.keys[r - 1]);
+	w->place[count] = k->e->n;
+}
+
 int written_make(struct written_regions *w, const struct keyed *k, const uint32_t *arrival,
 		 size_t regions, size_t servers, uint64_t window, struct error *err)
 {
@@ -223,27 +195,29 @@ int written_make(struct written_regions *w, const struct keyed *k, const uint32_
 		return rc;
 	size_t count = w->splits.count + 1;
 	uint64_t *before = mem_calloc(count, sizeof *before);
-	uint32_t *region = mem_alloc((n - old + 1) * sizeof *region);
+	uint32_t *region = mem_alloc((n + 1) * sizeof *region);
+	uint32_t *arrived = mem_alloc((n - old + 1) * sizeof *arrived);
+	find_places(w, k);
+	for (size_t r = 0; r < count; r++)
+		for (size_t i = w->place[r]; i < w->place[r + 1]; i++)
+			region[k->order[i]] = (uint32_t)r;
 	for (size_t i = 0; i < n; i++) {
-		size_t r = splits_region(&w->splits, keyed_key(k, arrival[i]));
+		size_t r = region[arrival[i]];
 
 		if (i < old)
 			before[r]++;
 		else
-			region[i - old] = (uint32_t)r;
+			arrived[i - old] = (uint32_t)r;
 	}
 	const struct replay_options o = {.regions = count,
 					 .servers = servers,
 					 .window = window,
 					 .before = before};
-	replay_make(&w->replay, region, n - old, &o);
-	w->place = mem_calloc(count + 1, sizeof *w->place);
-	for (size_t r = 1; r < count; r++)
-		w->place[r] = keyed_below(k, w->splits.keys[r - 1]);
-	w->place[count] = n;
+	replay_make(&w->replay, arrived, n - old, &o);
 	w->row_bytes = n ? (double)k->bytes_below[n] / (double)k->rows_below[n] : 0;
 	mem_free(before);
 	mem_free(region);
+	mem_free(arrived);
 	return RC_OK;
 }
 

@@ -35,6 +35,8 @@ static inline struct bytes keyed_key(const struct keyed *k, size_t event)
 /* Build and sort the keys of all events. */
 void keyed_make(struct keyed *k, const struct events *e, const struct candidate *c);
 void keyed_release(struct keyed *k);
+/* Set k->order (keyed_sort.c). */
+void keyed_sort(struct keyed *k);
 /* Return the number of events with a smaller key, which is a place in `order`. */
 size_t keyed_below(const struct keyed *k, struct bytes key);
 

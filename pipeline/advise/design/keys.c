@@ -13,8 +13,8 @@ struct lister {
 	const struct events *e;
 	struct arena *a;
 	unsigned servers;
-	bool newest;	 /* times fall, because a question has `latest` */
-	bool *preferred; /* fields of questions */
+	struct key_tail
+		tail; /* prefers fields of questions; times fall if a question has `latest` */
 };
 
 /* --- names --- */
@@ -280,13 +280,13 @@ static void keep_ordered(struct lister *l, const struct body *b, bool unique)
 
 static bool finish(struct lister *l, struct body *b)
 {
-	return body_finish(b, l->e, l->c->id, l->preferred, l->newest, l->a);
+	return body_finish(&l->tail, b);
 }
 
 static void add_if(struct lister *l, struct body *b, size_t field)
 {
 	if (field != SIZE_MAX && field_may_be_part(l->e, field))
-		body_add(b, l->e, field, l->newest);
+		body_add(b, l->e, field, l->tail.newest);
 }
 
 /* Keep the keys for one order of the question's equal fields. */
@@ -357,7 +357,7 @@ static void keep_days(struct lister *l, const struct ask *k)
 	}
 	for (size_t i = 0; i < k->nequals; i++)
 		add_if(l, &b, k->equal[i]);
-	body_add(&b, l->e, k->range, l->newest);
+	body_add(&b, l->e, k->range, l->tail.newest);
 	bool unique = finish(l, &b);
 	struct key_part head = salt_of_fields(l, k->equal, 1, l->c->salt, 0);
 	keep(l, &b, unique, NULL);
@@ -416,7 +416,7 @@ static void keep_entity_rising(struct lister *l, size_t entity, size_t time)
 {
 	struct body b = {0};
 
-	if (!l->newest)
+	if (!l->tail.newest)
 		return;
 	body_add(&b, l->e, entity, false);
 	body_add(&b, l->e, time, false);
@@ -461,7 +461,7 @@ static void note_nulls(struct lister *l)
 	const struct events *e = l->e;
 
 	for (size_t f = 0; f < e->job->nfields; f++)
-		if (l->preferred[f] && e->column[f].nulls)
+		if (l->tail.preferred[f] && e->column[f].nulls)
 			buf_printf(
 				&l->asks->notes,
 				"`%s` is null in %llu of %zu events, so no key contains it: give it "
@@ -499,19 +499,20 @@ void keys_list(struct candidates *c, struct asks *s, const struct events *e, uns
 	       struct arena *a)
 {
 	struct lister l = {.c = c, .asks = s, .e = e, .a = a, .servers = servers};
+	bool *preferred = arena_alloc(a, e->job->nfields + 1);
 
 	*c = (struct candidates){.id = find_id(e), .salt = salts_for(servers)};
-	l.preferred = arena_alloc(a, e->job->nfields + 1);
+	l.tail = (struct key_tail){.e = e, .id = c->id, .preferred = preferred, .a = a};
 	for (size_t i = 0; i < s->n; i++) {
 		const struct ask *k = &s->ask[i];
 		const size_t of[] = {k->starts, k->range, k->time};
 
-		l.newest = l.newest || k->latest;
+		l.tail.newest = l.tail.newest || k->latest;
 		for (size_t f = 0; f < k->nequals; f++)
-			l.preferred[k->equal[f]] = true;
+			preferred[k->equal[f]] = true;
 		for (size_t f = 0; f < 3; f++)
 			if (of[f] != SIZE_MAX)
-				l.preferred[of[f]] = true;
+				preferred[of[f]] = true;
 	}
 	for (size_t i = 0; i < s->n; i++)
 		keep_question(&l, &s->ask[i]);

@@ -57,13 +57,26 @@ struct body {
 bool body_has(const struct body *b, size_t field);
 void body_add(struct body *b, const struct events *e, size_t field, bool newest);
 
+/* What makes the keys of all questions different in each event. */
+struct key_tail {
+	const struct events *e;
+	size_t id;	       /* as in struct candidates */
+	const bool *preferred; /* [fields]: add these fields first */
+	bool newest;	       /* times fall */
+	struct arena *a;
+	/* counts of different values so far, because several keys have the same fields */
+	struct distinct_count {
+		const bool *fields; /* [fields]: the counted ones */
+		size_t distinct;
+	} * counts;
+	size_t ncounts;
+};
 /*
  * Add fields until no two different events have the same key. Add the id or, without an id, the
- * fields that separate the most events, first from `preferred`. The last resort is an md5 of all
- * fields. Returns false if some events stay equal, because they are equal in all fields.
+ * fields that separate the most events. The last resort is an md5 of all fields. Returns false if
+ * some events stay equal, because they are equal in all fields.
  */
-bool body_finish(struct body *b, const struct events *e, size_t id, const bool *preferred,
-		 bool newest, struct arena *a);
+bool body_finish(struct key_tail *t, struct body *b);
 /* Count the events that are equal to an earlier event in all fields. */
 uint64_t events_repeated(const struct events *e);
 /* Return true if the field can be a part of a key. */

@@ -131,6 +131,20 @@ uint64_t events_repeated(const struct events *e)
 	return n;
 }
 
+/* Count as count_distinct does, each set of fields once. */
+static size_t distinct_of(struct key_tail *t, const bool *in)
+{
+	size_t n = t->e->job->nfields;
+
+	for (size_t i = 0; i < t->ncounts; i++)
+		if (memcmp(t->counts[i].fields, in, n * sizeof *in) == 0)
+			return t->counts[i].distinct;
+	t->counts = arena_grow(t->a, t->counts, t->ncounts, sizeof *t->counts);
+	struct distinct_count *c = &t->counts[t->ncounts++];
+	*c = (struct distinct_count){arena_dup(t->a, in, n * sizeof *in), count_distinct(t->e, in)};
+	return c->distinct;
+}
+
 static void fields_of(const struct body *b, bool *in)
 {
 	for (size_t i = 0; i < b->n; i++)
@@ -139,8 +153,9 @@ static void fields_of(const struct body *b, bool *in)
 }
 
 /* Find the field that leaves the fewest events with equal keys. */
-static size_t best_field(const struct events *e, bool *in, const bool *preferred, size_t *distinct)
+static size_t best_field(struct key_tail *t, bool *in, size_t *distinct)
 {
+	const struct events *e = t->e;
 	size_t best = SIZE_MAX, most = *distinct;
 
 	for (unsigned round = 0; best == SIZE_MAX && round < 2; round++)
@@ -148,10 +163,10 @@ static size_t best_field(const struct events *e, bool *in, const bool *preferred
 			bool wide = is_text_type(e->job->fields[f].type) &&
 				    e->column[f].longest > ID_BYTES_MOST;
 
-			if (in[f] || wide || !field_may_be_part(e, f) || preferred[f] != !round)
+			if (in[f] || wide || !field_may_be_part(e, f) || t->preferred[f] != !round)
 				continue;
 			in[f] = true;
-			size_t n = count_distinct(e, in);
+			size_t n = distinct_of(t, in);
 			in[f] = false;
 			if (n > most) {
 				most = n;
@@ -178,30 +193,29 @@ static void add_md5(struct body *b, const struct events *e, struct arena *a)
 		b->part[b->n++] = p;
 }
 
-bool body_finish(struct body *b, const struct events *e, size_t id, const bool *preferred,
-		 bool newest, struct arena *a)
+bool body_finish(struct key_tail *t, struct body *b)
 {
-	bool *in = mem_calloc(e->job->nfields + 1, sizeof *in);
+	const struct events *e = t->e;
 
-	if (id != SIZE_MAX) {
-		body_add(b, e, id, newest);
-		mem_free(in);
+	if (t->id != SIZE_MAX) {
+		body_add(b, e, t->id, t->newest);
 		return true;
 	}
+	bool *in = mem_calloc(e->job->nfields + 1, sizeof *in);
 	memset(in, 1, e->job->nfields);
-	size_t all = count_distinct(e, in);
+	size_t all = distinct_of(t, in);
 	memset(in, 0, e->job->nfields);
 	fields_of(b, in);
-	size_t distinct = count_distinct(e, in), last = SIZE_MAX;
+	size_t distinct = distinct_of(t, in), last = SIZE_MAX;
 	while (distinct < all && b->n < BODY_PARTS_MOST - 1) {
-		last = best_field(e, in, preferred, &distinct);
+		last = best_field(t, in, &distinct);
 		if (last == SIZE_MAX)
 			break;
 		in[last] = true;
-		body_add(b, e, last, newest);
+		body_add(b, e, last, t->newest);
 	}
 	if (distinct < all)
-		add_md5(b, e, a);
+		add_md5(b, e, t->a);
 	mem_free(in);
 	return all == e->n;
 }
