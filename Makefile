@@ -196,6 +196,8 @@ properties:
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/cli/properties.py $(or $(SEEDS),0:140)
 
+## systems: judge `saltmill init` on tables as known systems write them, of the half HALF=develop (default) or held-out
+systems: all ; @python3 tests/sets/systems.py $(B)/$(TOOL) --half $(or $(HALF),develop) $(ARGS)
 ## tables: judge `saltmill init` on tables of random schemas of the half HALF=develop (default) or held-out [ARGS='--seeds N']
 tables: all ; @python3 tests/sets/tables.py $(B)/$(TOOL) --half $(or $(HALF),develop) $(ARGS)
 
@@ -411,4 +413,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: kills-s3 lib abi abi-write spark-versions predictions tables simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: kills-s3 lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

@@ -8,7 +8,8 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "sets"))
-import tables  # noqa: E402  (needs the path above)
+import systems  # noqa: E402  (needs the path above)
+import tables  # noqa: E402
 
 from test_session import drop  # noqa: E402
 
@@ -45,10 +46,8 @@ def live(hbase, saltmill, tmp_path, request):
             " @java.disableTable(n) if @java.isTableEnabled(n)", " @java.deleteTable(n)", "end")
 
 
-@pytest.mark.parametrize("kind", LOOKS)
-def test_kind(live, kind):
-    table = tables.Table(LOOKS[kind])
-    assert table.kind == kind and LOOKS[kind] in tables.halves()["develop"]
+def infer(live, table):
+    """Makes the table, infers its job, and compares what the job reads with what the maker wrote."""
     families = sorted({c[0] for _, cells, _ in table.rows for c in cells})
     middle = sorted(b"".join(p.data for p in key) for key, _, _ in table.rows)[len(table.rows) // 2]
     live.shell(f"create '{live.name}', " + ", ".join(f"'{f}'" for f in families) +
@@ -62,6 +61,18 @@ def test_kind(live, kind):
     assert tables.fault_of(table, rows, job) is None
     done = subprocess.run([live.saltmill, "ddl", "job.yaml"], cwd=live.folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("kind", LOOKS)
+def test_kind(live, kind):
+    table = tables.Table(LOOKS[kind])
+    assert table.kind == kind and LOOKS[kind] in tables.halves()["develop"]
+    infer(live, table)
+
+
+@pytest.mark.parametrize("system", ["phoenix_salted", "opentsdb_salted"])
+def test_system(live, system):
+    infer(live, systems.System(system))
 
 
 def test_attributes(live):

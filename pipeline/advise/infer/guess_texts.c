@@ -4,6 +4,9 @@
 #include "infer.h"
 #include "digits.h"
 
+#define SPAN_MOST  15 /* years of times that are only digits */
+#define SPAN_USUAL 3
+
 struct texts {
 	const struct bytes *text;
 	size_t n;
@@ -208,8 +211,11 @@ static bool has_time_format(const struct texts *t, struct guess *g)
 	return true;
 }
 
-static bool is_between(const struct texts *t, uint64_t least, uint64_t most)
+/* Set the smallest and the largest number. Returns false if a text is no number. */
+static bool range_of(const struct texts *t, uint64_t *least, uint64_t *most)
 {
+	*least = UINT64_MAX;
+	*most = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		uint64_t v = 0;
 
@@ -217,31 +223,45 @@ static bool is_between(const struct texts *t, uint64_t least, uint64_t most)
 			return false;
 		for (size_t k = 0; k < t->text[i].len; k++)
 			v = 10 * v + t->text[i].ptr[k] - '0';
-		if (v < least || v > most)
-			return false;
+		*least = v < *least ? v : *least;
+		*most = v > *most ? v : *most;
 	}
 	return true;
 }
 
-/* Digits that count the time from 1970 on, or to the end of Java's long. */
+/*
+ * Digits that count the time from 1970 on, or to the end of Java's long. Numbers of phones look
+ * like seconds, but their span is longer than that of most tables.
+ */
 static bool is_count_of_time(const struct texts *t, struct guess *g)
 {
 	static const struct {
-		uint64_t scale; /* from milliseconds, times 1000 */
+		uint64_t year; /* the number of units */
 		const char *unit, *what;
-	} units[] = {{1, "s", "seconds since 1970, as digits"},
-		     {1000, "ms", "milliseconds since 1970, as digits"},
-		     {1000000, "us", "microseconds since 1970, as digits"}};
+	} units[] = {{YEAR_MS / 1000, "s", "seconds since 1970, as digits"},
+		     {YEAR_MS, "ms", "milliseconds since 1970, as digits"},
+		     {YEAR_MS * 1000, "us", "microseconds since 1970, as digits"}};
+	uint64_t least, most;
 
 	*g = (struct guess){.type = FIELD_TIME, .stem = "time", .points = 6.5, .confidence = 90};
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (is_between(t, TIME_FIRST / 1000 * units[i].scale,
-			       TIME_LAST / 1000 * units[i].scale)) {
-			g->unit = units[i].unit;
-			g->what = units[i].what;
-			return true;
+	if (!range_of(t, &least, &most))
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		uint64_t year = units[i].year, span = most - least;
+
+		if (least < TIME_FIRST / YEAR_MS * year || most > TIME_LAST / YEAR_MS * year)
+			continue;
+		if (span > SPAN_MOST * year)
+			return false;
+		if (span > SPAN_USUAL * year) {
+			g->points = 4.6;
+			g->confidence = 60;
 		}
-	if (!is_between(t, INT64_MAX - TIME_LAST, INT64_MAX - TIME_FIRST))
+		g->unit = units[i].unit;
+		g->what = units[i].what;
+		return true;
+	}
+	if (least < INT64_MAX - TIME_LAST || most > INT64_MAX - TIME_FIRST)
 		return false;
 	g->type = FIELD_U64;
 	g->what = "Long.MAX_VALUE - milliseconds, as digits";
@@ -359,7 +379,8 @@ static bool may_end(const struct key_anchor *a, size_t from, size_t to)
 	static const uint8_t usual[] = {4, 8, 10, 12, 13, 14, 16, 19, 20, 32, 36, 40, 64};
 	const struct key_column *c = &a->column[to];
 
-	if (to == a->columns || class_of(c) != class_of(c - 1) || (c->same && !isalnum(c->low)))
+	if (to == a->columns || class_of(c) != class_of(c - 1) || (c->same && !isalnum(c->low)) ||
+	    seam_at(a, from, to))
 		return true;
 	if (c[-1].entropy > c->entropy + 1)
 		return true;
@@ -385,6 +406,8 @@ void forms_texts(const struct key_anchor *a, size_t column, guess_found *found, 
 			g.type = FIELD_TEXT;
 		g.padded = true;
 		g.points = g.points * (double)width - 3;
+		if (g.type == FIELD_TEXT)
+			g.points -= SEAM_POINTS * (double)seams_in(a, column, width);
 		if (column > 0 && c->digit && c->same && c->low == '0' && c[-1].digit &&
 		    c[-1].entropy > 1 && !c[width - 1].same)
 			g.points += 6;

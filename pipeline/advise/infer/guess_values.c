@@ -121,7 +121,7 @@ static void describe_int(struct guess *g, const struct value_set *v)
 		set(g, FIELD_I64, AS_I32, "int, as of Bytes.toBytes", 90);
 	else if (are_floats(v))
 		set(g, FIELD_F64, AS_F32, "float, as of Bytes.toBytes", reals(v) > 0.9 ? 90 : 75);
-	else if (are_between(v, 0, TIME_FIRST / 1000, TIME_LAST / 1000))
+	else if (are_between(v, 0, TIME_FIRST / 1000, SECONDS_LAST))
 		set(g, FIELD_U32, AS_U32, "seconds since 1970", 70);
 	else if (are_between(v, (uint64_t)1 << 31, 0, 1 << 29))
 		set_opaque(g, "4 bytes with a flipped sign bit, as of Phoenix's INTEGER; a job "

@@ -10,9 +10,12 @@
 #define GUESS_KEYS  512 /* most keys that decide the parts */
 #define GUESS_BYTES 256 /* first bytes of a key that init divides into parts */
 #define DRAWN_LEAST 20	/* fewest keys for a part that only its distribution shows */
+#define SEAM_POINTS 3	/* a text loses them at a seam (seams.c) */
 #define YEAR_MS	    INT64_C(31556952000)
 #define TIME_FIRST  (25 * YEAR_MS) /* times of tables are from 1995 to 2045 */
 #define TIME_LAST   (75 * YEAR_MS)
+/* Times in 4 bytes are until 2036, because of the sign bit of later ones. */
+#define SECONDS_LAST UINT64_C(2083000000)
 
 enum guess_kind { GUESS_FIELD, GUESS_CONST, GUESS_SALT, GUESS_HASH };
 
@@ -31,11 +34,14 @@ struct guess {
 	const char *name;    /* the field's name */
 	double points;	     /* how much better than bytes the part explains the keys */
 	unsigned confidence; /* percent */
+	bool backwards;	     /* a later time is a smaller number */
 	bool opaque;	     /* the bytes have no known form */
 	bool widened;	     /* the proof failed, so the part is bytes */
 	bool text;	     /* the value is printable, so it may be of any length */
 	enum hash_kind hash;
-	bool drawn; /* no known hash gives the salt */
+	bool drawn;	   /* no known hash gives the salt */
+	bool derived;	   /* a known function of other parts gives the part */
+	const char *doubt; /* another reading of the part, or NULL */
 	uint32_t buckets;
 	size_t of[GUESS_PARTS];
 	size_t nof;
@@ -104,6 +110,17 @@ bool guess_opentsdb(struct guesses *g, const struct bytes *keys, size_t n);
 /* Find the function of a salt or of a hash at the start of the keys (salts.c). */
 bool guess_whole_salt(const struct bytes *keys, size_t n, struct guess *g);
 void guess_derived(struct guesses *g, const struct bytes *keys, size_t n, struct arena *arena);
+/* Return true if the bytes show that a text ends before this column of the text from `from` on. */
+bool seam_at(const struct key_anchor *a, size_t from, size_t column);
+/* Return the number of such columns in a text of `width` bytes. */
+size_t seams_in(const struct key_anchor *a, size_t from, size_t width);
+/*
+ * Unite four bytes of a time that counts backwards with bytes of unknown form after it. They are
+ * rather bytes of the same unknown form, such as the place of GeoMesa.
+ */
+void guess_unite_unknown(struct guesses *g);
+/* Name digits that may be two fields without a byte between them (seams.c). */
+void guess_seams(struct guesses *g, const struct bytes *keys, size_t n, struct arena *arena);
 /* Split a key into the parts. Returns false if the key does not have the form. */
 bool guess_split(const struct guesses *g, struct bytes key, struct bytes *parts);
 

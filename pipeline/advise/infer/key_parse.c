@@ -216,6 +216,17 @@ static void unpad(struct guess *g, const struct bytes *texts, size_t n)
 	g->points -= 0.5;
 }
 
+/* Return the seams of texts that begin at the place. */
+static size_t seams_of_texts(const struct parse_place *at, const struct bytes *texts)
+{
+	const struct key_anchor *a = at->p->anchors[at->anchor];
+	size_t least = SIZE_MAX;
+
+	for (size_t k = 0; k < a->n; k++)
+		least = texts[k].len < least ? texts[k].len : least;
+	return seams_in(a, at->column, least);
+}
+
 static void find_terminated(struct parse_place *at, uint8_t end, struct bytes *texts,
 			    uint32_t *after)
 {
@@ -234,6 +245,8 @@ static void find_terminated(struct parse_place *at, uint8_t end, struct bytes *t
 	unpad(&g, texts, n);
 	g.points = g.points * mean_length(texts, n) - 3 + 8;
 	g.terminator = end;
+	if (g.type == FIELD_TEXT)
+		g.points -= SEAM_POINTS * (double)seams_of_texts(at, texts);
 	if (end == 0xff) {
 		g.type = FIELD_TEXT;
 		g.format = g.unit = NULL;
@@ -271,6 +284,8 @@ static void find_rest(struct parse_place *at)
 	if (!empty && a->least != a->most && guess_texts(texts, a->n, &g)) {
 		unpad(&g, texts, a->n);
 		g.points = g.points * mean_length(texts, a->n) - 3;
+		if (g.type == FIELD_TEXT)
+			g.points -= SEAM_POINTS * (double)seams_of_texts(at, texts);
 	} else {
 		g = (struct guess){.type = FIELD_BYTES,
 				   .as = AS_BYTES,
@@ -329,10 +344,10 @@ static double solve(struct key_parser *p, size_t anchor, size_t column)
 	return best->points;
 }
 
-/* Copy the best parts. If there are too many, the last one takes the rest. */
-static void copy_parts(struct guesses *out, const struct key_parser *p)
+/* Append the best parts from a column on. If there are too many, the last one takes the rest. */
+static void copy_parts(struct guesses *out, const struct key_parser *p, size_t column)
 {
-	for (size_t anchor = 0, column = 0; anchor != SIZE_MAX;) {
+	for (size_t anchor = 0; anchor != SIZE_MAX;) {
 		const struct key_anchor *a = p->anchors[anchor];
 		const struct key_best *best = &a->best[column];
 
@@ -352,6 +367,7 @@ static void copy_parts(struct guesses *out, const struct key_parser *p)
 		anchor = best->next;
 		column = best->at;
 	}
+	guess_unite_unknown(out);
 }
 
 static bool is_understood(const struct guesses *g)
@@ -360,6 +376,45 @@ static bool is_understood(const struct guesses *g)
 		if (g->part[i].opaque)
 			return false;
 	return true;
+}
+
+/* Return true if keys begin with `width` digits or hex digits, and are longer. */
+static bool may_be_prefix(const struct key_anchor *a, size_t width)
+{
+	for (size_t i = 0; i < width; i++)
+		if (i >= a->columns || !a->column[i].hex)
+			return false;
+	return a->least > width;
+}
+
+/*
+ * Find a salt or a hash as text that has no byte between it and the next part. A parse without
+ * this knowledge takes both for one part. The function of the salt is the proof. The first digits
+ * of a digest are digits of it too, so the longest prefix is tried first.
+ */
+static void find_glued(struct guesses *out, struct key_parser *p)
+{
+	static const size_t widths[] = {32, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1};
+
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		struct guesses cut = {.n = 1};
+
+		if (!may_be_prefix(p->anchors[0], widths[i]))
+			continue;
+		cut.part[0] = (struct guess){.type = FIELD_TEXT,
+					     .as = AS_TEXT,
+					     .width = (uint32_t)widths[i],
+					     .padded = true,
+					     .text = true,
+					     .terminator = NO_TERMINATOR};
+		solve(p, 0, widths[i]);
+		copy_parts(&cut, p, widths[i]);
+		guess_derived(&cut, p->keys, p->n, p->arena);
+		if (cut.part[0].derived) {
+			*out = cut;
+			return;
+		}
+	}
 }
 
 void guess_keys(struct guesses *out, const struct bytes *keys, size_t n, bool salted,
@@ -372,9 +427,12 @@ void guess_keys(struct guesses *out, const struct bytes *keys, size_t n, bool sa
 	if (!salted || !guess_opentsdb(out, keys, n)) {
 		anchor_of(&p, at);
 		solve(&p, 0, 0);
-		copy_parts(out, &p);
+		copy_parts(out, &p, 0);
 	}
 	if (salted)
 		guess_derived(out, keys, n, arena);
+	if (salted && p.nanchors && out->part[0].text && !out->part[0].derived)
+		find_glued(out, &p);
+	guess_seams(out, keys, n, arena);
 	out->understood = is_understood(out);
 }

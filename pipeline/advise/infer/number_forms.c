@@ -5,9 +5,7 @@
 
 #include "infer.h"
 
-/* Times in 4 bytes are from 2001 to 2036, because of the sign bit of the last ones. */
-#define SECONDS_FIRST UINT64_C(1000000000)
-#define SECONDS_LAST  UINT64_C(2083000000)
+#define SECONDS_FIRST UINT64_C(1000000000) /* 2001 */
 
 /* --- times --- */
 
@@ -109,6 +107,7 @@ void forms_times(const struct key_anchor *a, size_t column, guess_found *found, 
 				  .unit = f->unit,
 				  .what = f->what,
 				  .stem = "time",
+				  .backwards = f->flip == INT32_MAX || f->flip == UINT32_MAX,
 				  .points = f->points * f->width,
 				  .confidence = f->width == 8 ? 98 : 80};
 		if (f->as == AS_U32 && f->flip == 0 && is_hourly(a, column)) {

@@ -4,13 +4,16 @@
  * The function may be one that a job computes (job.h), or another usual one, which becomes a
  * comment. Its input is a part of the key, several parts, or all bytes after the salt.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <zlib.h>
 
 #include "hash.h"
 #include "infer.h"
 
+#define BUCKETS_MOST  1024
 #define EVIDENCE_BITS 24 /* fewest bits of the salts that a function must give */
 
 /* --- functions --- */
@@ -149,6 +152,7 @@ static const struct salt_function {
 struct salts {
 	const uint64_t *salt;
 	const struct bytes *in;
+	const bool *first; /* no earlier key has the input; NULL means that all inputs differ */
 	size_t n;
 	uint64_t most;
 };
@@ -161,13 +165,25 @@ static bool gives(const struct salts *s, uint64_t (*of)(struct bytes, uint32_t),
 	return true;
 }
 
+/*
+ * Return true if the salts have enough bits to prove a function. Equal inputs prove it only once,
+ * and one value of all keys proves nothing.
+ */
 static bool is_enough(const struct salts *s)
 {
+	size_t count[BUCKETS_MOST] = {0}, n = 0;
 	double bits = 0;
 
-	for (uint64_t v = s->most + 1; v > 1; v /= 2)
-		bits++;
-	return s->most > 0 && bits * (double)s->n >= EVIDENCE_BITS;
+	if (s->most >= BUCKETS_MOST)
+		return false;
+	for (size_t k = 0; k < s->n; k++)
+		if (!s->first || s->first[k]) {
+			count[s->salt[k]]++;
+			n++;
+		}
+	for (size_t v = 0; v <= s->most; v++)
+		bits += count[v] ? (double)count[v] * log2((double)n / (double)count[v]) : 0;
+	return bits >= EVIDENCE_BITS;
 }
 
 /* Find the least number of buckets with which the function gives the salts. 0 means none. */
@@ -235,7 +251,8 @@ struct derivation {
 	const struct bytes *keys;
 	struct bytes *parts; /* of each key, g->n */
 	struct bytes *in;    /* of each key */
-	size_t n;
+	bool *first;	     /* no earlier key has the same input */
+	size_t n, different; /* keys, and inputs that differ */
 	struct arena *arena;
 };
 
@@ -261,6 +278,23 @@ static void set_input(struct derivation *d, uint32_t mask)
 				len += p[i].len;
 			}
 		d->in[k] = bytes_of(to, len);
+	}
+}
+
+/* Mark the first key of each input. */
+static void mark_inputs(struct derivation *d)
+{
+	uint32_t *seen = arena_alloc(d->arena, d->n * sizeof *seen);
+
+	d->different = 0;
+	for (size_t k = 0; k < d->n; k++) {
+		size_t i = 0;
+
+		seen[d->different] = murmur3_32(d->in[k], 0);
+		while (seen[i] != seen[d->different])
+			i++;
+		d->first[k] = i == d->different;
+		d->different += d->first[k];
 	}
 }
 
@@ -330,7 +364,7 @@ static bool take_hash(struct derivation *d, enum hash_kind hash, uint32_t mask)
 	uint32_t left;
 	size_t n = bytes ? covered(g, bytes, &left) : 0;
 
-	if (n == 0 || bytes * 8 * d->n < EVIDENCE_BITS || (mask & ((2u << (n - 1)) - 1)))
+	if (n == 0 || bytes * 8 * d->different < EVIDENCE_BITS || (mask & ((2u << (n - 1)) - 1)))
 		return false;
 	struct guess first = {.kind = GUESS_HASH,
 			      .hash = hash,
@@ -339,7 +373,8 @@ static bool take_hash(struct derivation *d, enum hash_kind hash, uint32_t mask)
 			      .what = hash == HASH_MD5
 					      ? "first bytes of the MD5 digest of these fields"
 					      : "murmur3 of these fields",
-			      .confidence = 99};
+			      .confidence = 99,
+			      .derived = true};
 	set_of(&first, g, mask);
 	size_t from = left ? n - 1 : n, to = 1;
 	if (left)
@@ -370,32 +405,93 @@ static bool read_salt(const struct guess *p, struct bytes b, int base, uint64_t 
 	return !*end;
 }
 
+/* Name the input of a function. */
+static const char *input_of(struct derivation *d, const struct guess *p, uint32_t mask)
+{
+	struct buf names = {0};
+
+	if (mask == 1)
+		return "the rest of the key";
+	for (size_t i = 0; i < p->nof; i++)
+		buf_printf(&names, "%s%zu",
+			   i		? ", "
+			   : p->nof > 1 ? "the parts "
+					: "part ",
+			   p->of[i] + 1);
+	const char *of = arena_strndup(d->arena, (const char *)names.ptr, names.len);
+	buf_release(&names);
+	return of;
+}
+
 static const char *what_of(struct derivation *d, const struct guess *p,
 			   const struct salt_function *f, uint32_t buckets, uint32_t mask)
 {
-	struct buf names = {0};
-	const char *what;
-
-	for (size_t i = 0; i < p->nof; i++)
-		buf_printf(&names, "%s%zu", i ? ", " : " ", p->of[i] + 1);
-	buf_put(&names, 0);
-	what = arena_format(d->arena, "salt: %s of %s%s, modulo %u%s", f->name,
-			    mask == 1	 ? "the rest of the key"
-			    : p->nof > 1 ? "the parts"
-					 : "part",
-			    mask == 1 ? "" : (const char *)names.ptr, buckets,
-			    f->hash >= 0 && !p->text ? "" : "; a job cannot compute it");
-	buf_release(&names);
-	return what;
+	return arena_format(d->arena, "salt: %s of %s, modulo %u%s", f->name, input_of(d, p, mask),
+			    buckets, f->hash >= 0 && !p->text ? "" : "; a job cannot compute it");
 }
 
-static bool take_salt(struct derivation *d, const struct salts *s, uint32_t mask)
+/* Return true if the text is the start of the MD5 digest in hex digits. */
+static bool is_md5_text(struct bytes text, struct bytes in)
+{
+	uint8_t digest[16];
+	struct buf hex = {0};
+
+	md5(in, digest);
+	bytes_hex(&hex, bytes_of(digest, sizeof digest));
+	bool is = text.len <= hex.len &&
+		  strncasecmp((const char *)text.ptr, (const char *)hex.ptr, text.len) == 0;
+	buf_release(&hex);
+	return is;
+}
+
+/* Recognize hex digits of an MD5 digest. They stay a field, because a hash in a job is binary. */
+static bool take_md5_text(struct derivation *d, uint32_t mask)
+{
+	struct guess *p = &d->g->part[0];
+	size_t bits = 0;
+
+	if (!p->text || d->different < 2)
+		return false;
+	for (size_t k = 0; k < d->n; k++) {
+		struct bytes text = d->parts[k * d->g->n];
+
+		if (text.len == 0 || !is_md5_text(text, d->in[k]))
+			return false;
+		bits += d->first[k] ? 4 * text.len : 0;
+	}
+	if (bits < EVIDENCE_BITS)
+		return false;
+	set_of(p, d->g, mask);
+	p->what = arena_format(d->arena,
+			       "first hex digits of the MD5 digest of %s; a job cannot compute it",
+			       input_of(d, p, mask));
+	p->stem = "hash";
+	p->confidence = 99;
+	p->type = FIELD_TEXT;
+	p->as = AS_TEXT;
+	p->derived = true;
+	return true;
+}
+
+/* Return the most buckets that a salt of this width can have. */
+static uint32_t most_buckets(const struct guess *p, int base)
+{
+	uint32_t most = 1;
+
+	if (!p->text || !p->width)
+		return !p->text && p->width == 1 ? 256 : BUCKETS_MOST;
+	for (uint32_t i = 0; i < p->width && most < BUCKETS_MOST; i++)
+		most *= (uint32_t)base;
+	return most < BUCKETS_MOST ? most : BUCKETS_MOST;
+}
+
+static bool take_salt(struct derivation *d, const struct salts *s, int base, uint32_t mask)
 {
 	struct guess *p = &d->g->part[0];
 
 	for (size_t f = 0; f < NFUNCTIONS; f++) {
 		bool known = functions[f].hash >= 0 && !p->text && mask != 1 && p->width <= 2;
-		uint32_t n = buckets_of(s, functions[f].of, p->width == 1 ? 256 : 1024);
+		uint32_t n = buckets_of(s, functions[f].of, most_buckets(p, base));
 
 		if (!n)
 			continue;
@@ -403,6 +499,7 @@ static bool take_salt(struct derivation *d, const struct salts *s, uint32_t mask
 		p->what = what_of(d, p, &functions[f], n, mask);
 		p->stem = "salt";
 		p->confidence = 99;
+		p->derived = true;
 		if (!p->text) {
 			p->kind = GUESS_SALT;
 			p->buckets = n;
@@ -416,7 +513,7 @@ static bool take_salt(struct derivation *d, const struct salts *s, uint32_t mask
 
 static bool read_salts(struct derivation *d, int base, uint64_t *salt, struct salts *s)
 {
-	*s = (struct salts){.salt = salt, .in = d->in, .n = d->n};
+	*s = (struct salts){.salt = salt, .in = d->in, .first = d->first, .n = d->n};
 	for (size_t k = 0; k < d->n; k++) {
 		if (!read_salt(&d->g->part[0], d->parts[k * d->g->n], base, &salt[k]))
 			return false;
@@ -435,10 +532,13 @@ static void try_inputs(struct derivation *d, uint64_t *salt)
 		if (mask > 1 && (mask & 1 || has_const(d->g, mask)))
 			continue;
 		set_input(d, mask);
+		mark_inputs(d);
 		if (mask != 1 && (take_hash(d, HASH_MD5, mask) || take_hash(d, HASH_MURMUR3, mask)))
 			return;
+		if (take_md5_text(d, mask))
+			return;
 		for (int base = 10; base <= 16; base += 6)
-			if (read_salts(d, base, salt, &s) && take_salt(d, &s, mask))
+			if (read_salts(d, base, salt, &s) && take_salt(d, &s, base, mask))
 				return;
 	}
 }
@@ -452,6 +552,7 @@ void guess_derived(struct guesses *g, const struct bytes *keys, size_t n, struct
 
 	d.parts = mem_calloc(n * g->n + 1, sizeof *d.parts);
 	d.in = mem_calloc(n + 1, sizeof *d.in);
+	d.first = mem_calloc(n + 1, sizeof *d.first);
 	uint64_t *salt = mem_calloc(n + 1, sizeof *salt);
 	for (size_t k = 0; split && k < n; k++)
 		split = guess_split(g, keys[k], d.parts + k * g->n);
@@ -459,5 +560,6 @@ void guess_derived(struct guesses *g, const struct bytes *keys, size_t n, struct
 		try_inputs(&d, salt);
 	mem_free(d.parts);
 	mem_free(d.in);
+	mem_free(d.first);
 	mem_free(salt);
 }

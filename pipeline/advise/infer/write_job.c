@@ -12,9 +12,11 @@
 /* Write a comment as one line, because a value of the table must not begin a line of the job. */
 static void put_comment(struct buf *out, const struct guess *g)
 {
-	buf_printf(out, "   # %s%s", g->opaque || g->widened ? "CHECK: " : "",
+	buf_printf(out, "   # %s%s", g->opaque || g->widened || g->doubt ? "CHECK: " : "",
 		   g->widened ? "bytes, because no form gives all values again: " : "");
 	text_visible(out, bytes_str(g->what ? g->what : ""));
+	if (g->doubt)
+		buf_printf(out, "; %s", g->doubt);
 	if (!g->opaque && !g->widened)
 		buf_printf(out, "; %u %%", g->confidence);
 	buf_append_str(out, "\n");
@@ -319,6 +321,15 @@ static void put_table(const struct guess_table *t, struct buf *out)
 		buf_append_str(out, "    regions: {split: none}\n");
 }
 
+/* List the parts that have another reading. */
+static void put_readings(const struct guesses *g, const char *of, struct buf *doubts)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->part[i].doubt && !g->part[i].opaque)
+			buf_printf(doubts, "part %zu of the %s, %s, %s\n", i + 1, of,
+				   g->part[i].name, g->part[i].doubt);
+}
+
 /* List the parts and columns that are bytes because their form is unknown. */
 static void put_doubts(const struct guess_table *t, struct buf *doubts)
 {
@@ -326,9 +337,11 @@ static void put_doubts(const struct guess_table *t, struct buf *doubts)
 		if (t->key.part[i].opaque)
 			buf_printf(doubts, "the form of part %zu of the row key, %s, is unknown\n",
 				   i + 1, t->key.part[i].name);
+	put_readings(&t->key, "row key", doubts);
 	for (size_t c = 0; c < t->ncolumns; c++) {
 		const struct guess_column *col = &t->columns[c];
 
+		put_readings(&col->qualifiers, "qualifiers", doubts);
 		for (size_t i = 0; i < col->qualifiers.n; i++)
 			if (col->qualifiers.part[i].opaque)
 				buf_printf(doubts, "the form of qualifiers, %s, is unknown\n",
