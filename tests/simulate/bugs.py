@@ -34,14 +34,14 @@ BUGS = {
     "records that a crash left unsynced are believed": (
         "stream/state/state.c", "rc = keep_records(s, err);", "rc = s->dir ? RC_OK : keep_records(s, err);", 95),
     "marks that a crash left unsynced are believed": (
-        "deliver/follow/lane.c", "rc = state_keep_marks(l->dir, err);", "rc = l->dir ? RC_OK : state_keep_marks(l->dir, err);", 3707),
+        "deliver/follow/lane.c", "rc = state_keep_marks(l->dir, err);", "rc = l->dir ? RC_OK : state_keep_marks(l->dir, err);", 179),
     "a state's folder that a crash left unsynced is believed": (
         "stream/state/state.c", "rc = state_keep_folder(s->dir, !there, err);",
         "rc = there ? RC_OK : state_keep_folder(s->dir, !there, err);", 3991),
     "the lock's note promises more than the folder has": (
         "stream/state/lock.c", "if (less && (!good || fdatasync(l->fd) < 0))", "if (less && !good && l->fd < -1)", 1451),
     "a torn note of the lock is believed": (
-        "stream/state/lock.c", "bool whole = strchr(line, '\\n') &&", "bool whole = line &&", 707),
+        "stream/state/lock.c", "bool whole = strchr(line, '\\n') &&", "bool whole = line &&", 671),
     "a working folder is removed while it may be published": (
         "stream/state/state.c", "if (s->intent.phase != STATE_PUBLISHING)\n\t\treturn RC_OK;\n\t/*",
         "if (s->intent.name)\n\t\treturn RC_OK;\n\t/*", 3801),
@@ -68,7 +68,7 @@ BUGS = {
         "deliver/apply/journal.c", "done == text.len && fdatasync(j->fd) == 0", "done == text.len", 6800503),
     "a line follows lines that a crash left unsynced": (
         "deliver/apply/journal.c", "int old = j->fd, rc = io_replace_file(j->path, lines, NULL, err);",
-        "int old = j->fd, rc = RC_OK;\n\n\tif (ftruncate(j->fd, (off_t)lines.len) == 0)\n\t\treturn RC_OK;", 7710),
+        "int old = j->fd, rc = RC_OK;\n\n\tif (ftruncate(j->fd, (off_t)lines.len) == 0)\n\t\treturn RC_OK;", 617),
     "bytes whose sync failed are believed after the next sync": (
         "deliver/apply/journal.c", "int old = j->fd, rc = io_replace_file(j->path, lines, NULL, err);",
         "int old = j->fd, rc = RC_OK;\n\n\tif (ftruncate(j->fd, (off_t)lines.len) == 0 && fdatasync(j->fd) == 0)\n"
@@ -79,7 +79,7 @@ BUGS = {
         "\t    ftruncate(j->fd, (off_t)lines.len) == 0 && fdatasync(j->fd) == 0)\n\t\treturn RC_OK;", 20515009),
     "a torn journal is refused": (
         "deliver/apply/journal.c", "if (!end || is_torn(at, end, text))",
-        "if (!end || (!path && is_torn(at, end, text)))", 11281),
+        "if (!end || (!path && is_torn(at, end, text)))", 14815),
     "a load is marked before it is applied": (
         "deliver/follow/follow.c", "rc = (f->opt->run ? f->opt->run : apply_run)(&r, &one, err);",
         "r = (struct apply_result){0};\n\t(void)mark(f, l, i, &r, err);\n"
