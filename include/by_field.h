@@ -221,7 +221,8 @@ struct agree_result {
 };
 
 /*
- * Compare the tables, in one pass over each. Memory is the budget, and the cells of one row of each
+ * Compare the tables, in one pass over each. With `repair`, a second pass over the other table reads
+ * delete markers, from the first row that lacks a cell or has a wrong one. Memory is the budget, and the cells of one row of each
  * table. Returns RC_CONFIG if the row key of the other table depends on a field that the truth table
  * lacks. Returns RC_DATA if the truth table has a row or value that the job does not write. Release
  * out->arena in any case.

@@ -326,7 +326,7 @@ struct agree_report {
 	struct agree_table_report *tables;
 	size_t n;
 };
-/* Return true if no table has a difference. */
+/* Return true if every table was compared, and none has a difference. */
 bool agree_is_equal(const struct agree_report *r);
 /* Append the first differences of each table, what was not compared, and the counts. */
 void agree_report_text(struct buf *out, const struct agree_report *r);

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import loads
+import test_offline
 
 JOB = loads.ROOT / "conf" / "loans.yaml"
 
@@ -78,10 +79,10 @@ def test_golden(loans, tmp_path):
         {"difference": "extra", **key, "row": "B0009", "found_timestamp": 1390000000000, "found_value": "1"}]
     # a put of the value; a marker of the wrong version and a put; a marker of the column
     assert (tmp_path / "mended.csv").read_text().splitlines()[1:] == [
-        'book_loans,"4230303031",borrowed,"32303133303130303032",1379388000000,Put,"31"',
-        'book_loans,"4230303032",borrowed,"32303133303130303031",1390000000000,Delete,""',
-        'book_loans,"4230303032",borrowed,"32303133303130303031",1381190340000,Put,"30"',
-        'book_loans,"4230303039",borrowed,"32303133303130303032",1390000000000,DeleteColumn,""']
+        'book_loans,"4230303031","borrowed","32303133303130303032",1379388000000,Put,"31"',
+        'book_loans,"4230303032","borrowed","32303133303130303031",1390000000000,Delete,""',
+        'book_loans,"4230303032","borrowed","32303133303130303031",1381190340000,Put,"30"',
+        'book_loans,"4230303039","borrowed","32303133303130303032",1390000000000,DeleteColumn,""']
     assert told["repair_cells"] == 4
     agree(JOB, loans, bad, tmp_path / "mended", status=0)
     assert loads.run("verify", tmp_path / "mended", "--quiet").returncode == 0
@@ -104,6 +105,82 @@ def test_hidden_by_a_marker(loans, tmp_path):
     bad = damage(tmp_path / "bad", [("book_loans", "B0003", "2013010002", 1390000000000, "delete", "")])
     told = agree(JOB, loans, bad, "--repair", tmp_path / "mended", status=3)["tables"][0]
     assert (told["missing"], told["hidden"]) == (1, 1)
+
+
+def load(folder, job, lines):
+    folder.mkdir()
+    (folder / "in.csv").write_text("".join(line + "\n" for line in lines))
+    (folder / "job.yaml").write_text(job)
+    done = loads.run("load", folder / "job.yaml", "-o", folder / "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    return folder / "job.yaml", folder / "out"
+
+
+def table(name, key, cells):
+    return (f"  - name: {name}\n    rowkey: [{key}]\n    timestamp: at\n    families: {{f: {{}}}}\n"
+            f"    cells: [{cells}]\n    regions: {{split: none}}\n")
+
+
+USERS = "source: {csv: {files: [in.csv], columns: [user, at, v, note]}}\nfields: {at: {type: time, unit: ms}, user: {type: u32}}\ntables:\n"
+NEWEST = table("newest", "{field: user, as: u32}", "{family: f, qualifier: v, value: v}")
+HISTORY = table("history", "{field: user, as: u32}, {field: at, as: reversed_millis}", "{family: f, qualifier: v, value: v}")
+NOTES = table("notes", "{field: note}", "{family: f, qualifier: v, value: v}")
+
+
+def test_the_outcome_names_what_it_does_not_cover(loans, tmp_path):
+    """The truth has no `note`. So it cannot give the rows of `notes`, and it gives one of the two events of `history`."""
+    done = loads.run("agree", JOB, loans, "--truth", "student_loans")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "equal in all that was compared; not compared: 7 cells")
+    assert agree(JOB, loans, status=0)["complete"] is False
+    job, out = load(tmp_path / "users", USERS + NEWEST + HISTORY + NOTES, ["1,1000,a,x"])
+    told = agree(job, out, truth="newest", status=3)  # a table was not compared
+    assert told["complete"] is False and [("refused" in t, t["equal"]) for t in told["tables"]] == [(False, 1), (True, 0)]
+    done = loads.run("agree", job, out, "--truth", "newest")
+    assert done.stdout.splitlines()[-1] == "equal in all that was compared; not compared: 1 table"
+    assert agree(job, out, "--table", "history", truth="newest", status=0)["complete"] is True
+    assert agree(job, out, "--table", "newest", truth="history", status=0)["complete"] is True
+    bad = load(tmp_path / "bad", USERS + HISTORY, ["1,1000,b,x"])[1]
+    done = loads.run("agree", job, out, bad, "--truth", "newest")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (3, "different; not compared: 1 table")
+
+
+def test_older_events_are_deleted_on_request_only(tmp_path):
+    """The truth keeps the newest event of user 1. Its other row in the tall table is right, unless the user knows better."""
+    job, out = load(tmp_path / "users", USERS + NEWEST + HISTORY, ["1,1000,a,x", "1,2000,b,x", "2,1500,c,x"])
+    how = (job, out, "--truth", "newest")
+    done = loads.run("agree", *how, "--repair", tmp_path / "kept", "--json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 3 and (told["tables"][0]["extra"], told["tables"][0]["equal"]) == (1, 2)
+    assert "also has field `at`" in told["tables"][0]["extra_kept"] and "repair_cells" not in told and not (tmp_path / "kept").exists()
+    done = loads.run("agree", *how, "--repair", tmp_path / "mended", "--delete-extra", "--json")
+    assert json.loads(done.stdout)["repair_cells"] == 1
+    row = b"\0\0\0\1" + (2**63 - 1 - 1000).to_bytes(8, "big")
+    assert (tmp_path / "mended.csv").read_text().splitlines()[1:] == [f'history,"{row.hex()}","f","76",1000,DeleteColumn,""']
+    agree(job, out, tmp_path / "mended", truth="newest", status=0)
+
+
+@pytest.mark.parametrize("as_snapshot", [False, True])
+def test_tables_in_folders_of_hbase(loans, tmp_path, as_snapshot):
+    """The second table is in HBase's folders, with a damaged cell; the truth is in a load."""
+    bad = damage(tmp_path / "bad", [("book_loans", "B0001", "2013010002", 1379388000000, "put", 7)])
+    folder = test_offline.Folder(tmp_path / "hbase", "default", "book_loans", {"info": {"VERSIONS": "1"}, "borrowed": {"VERSIONS": "3"}})
+    manifest = json.loads((loans / "manifest.json").read_text())
+    folder.described = next(t for t in manifest["tables"] if t["name"] == "book_loans")
+    folder.regions = test_offline.fill(folder, (loans, None, folder.described, None))
+    place = test_offline.snapshot(folder) if as_snapshot else folder.dir
+    told = agree(JOB, place, loans, status=0)
+    noted = loads.run("agree", JOB, place, loans, "--truth", "student_loans").stderr
+    assert f"reads table book_loans from {place}, and ignores it in load {loans}" in noted
+    assert (told["tables"][0]["equal"], told["tables"][0]["cells"]) == (6, 13)
+    done = loads.run("agree", JOB, place, "--truth", "student_loans")
+    assert done.returncode == 2 and "table student_loans: found no load, table or snapshot of it" in done.stderr
+    done = loads.run("agree", JOB, place, place, "--truth", "student_loans")
+    assert done.returncode == 2 and "found table book_loans" in done.stderr and "contains, too" in done.stderr
+    for file in (bad / "book_loans" / "hfiles" / "borrowed").iterdir():
+        shutil.copy(file, folder.regions[0] / "borrowed" / test_offline.name_of("bad"))
+    place = folder.dir if not as_snapshot else test_offline.snapshot(shutil.rmtree(place) or folder)
+    told = agree(JOB, loans, place, "--repair", tmp_path / "mended", status=3)
+    assert told["tables"][0]["different"] == 1 and told["repair_cells"] == 1
 
 
 def test_refusals(loans, tmp_path):

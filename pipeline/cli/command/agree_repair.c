@@ -64,13 +64,38 @@ static void put_families(struct buf *out, const struct job_table *t)
 	buf_append_str(out, "}\n");
 }
 
+/* Append a text between two `quote`. A quote in the text is doubled. */
+static void put_doubled(struct buf *out, char quote, struct bytes text)
+{
+	buf_put(out, (uint8_t)quote);
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.ptr[i] == (uint8_t)quote)
+			buf_put(out, (uint8_t)quote);
+		buf_put(out, text.ptr[i]);
+	}
+	buf_put(out, (uint8_t)quote);
+}
+
+/* Append `when` for the lines whose field has this value. `start` is a condition before it. */
+static void put_when(struct buf *out, const char *start, const char *field, const char *value)
+{
+	struct buf text = {0};
+
+	buf_printf(&text, "%s%s = ", start, field);
+	put_doubled(&text, '\'', bytes_str(value));
+	buf_append_str(out, "when: ");
+	text_json(out, buf_bytes(&text));
+	buf_release(&text);
+}
+
 /* Append an item of `cells` or `deletes` for the cells of one family and type. */
-static void put_item(struct buf *out, const char *family, const char *type, const char *more)
+static void put_item(struct buf *out, const char *family, const char *start, const char *more)
 {
 	buf_append_str(out, "      - {family: ");
 	put_quoted(out, family);
-	buf_append_str(out, ", qualifier: {field: qualifier, as: bytes}");
-	buf_printf(out, ", %swhen: 'type = %s and family = \"%s\"'}\n", more, type, family);
+	buf_printf(out, ", qualifier: {field: qualifier, as: bytes}, %s", more);
+	put_when(out, start, "family", family);
+	buf_append_str(out, "}\n");
 }
 
 void agree_repair_table(struct agree_repair *r, const struct job_table *t, const char *splits)
@@ -81,16 +106,18 @@ void agree_repair_table(struct agree_repair *r, const struct job_table *t, const
 	r->table = s->name;
 	buf_append_str(out, "  - name: ");
 	put_quoted(out, s->name);
-	buf_printf(out, "\n    when: 'table = \"%s\"'\n", s->name);
-	buf_append_str(out, "    rowkey: [{field: row, as: bytes}]\n    timestamp: timestamp\n");
+	buf_append_str(out, "\n    ");
+	put_when(out, "", "table", s->name);
+	buf_append_str(out, "\n    rowkey: [{field: row, as: bytes}]\n    timestamp: timestamp\n");
 	put_families(out, t);
 	buf_append_str(out, "    cells:\n");
 	for (size_t i = 0; i < s->nfamilies; i++)
-		put_item(out, s->families[i].name, "Put", "value: {field: value, as: bytes}, ");
+		put_item(out, s->families[i].name, "type = Put and ",
+			 "value: {field: value, as: bytes}, ");
 	buf_append_str(out, "    deletes:\n");
 	for (size_t i = 0; i < s->nfamilies; i++) {
-		put_item(out, s->families[i].name, "DeleteColumn", "");
-		put_item(out, s->families[i].name, "Delete", "versions: one, ");
+		put_item(out, s->families[i].name, "type = DeleteColumn and ", "");
+		put_item(out, s->families[i].name, "type = Delete and ", "versions: one, ");
 	}
 	if (splits) {
 		buf_append_str(out, "    regions: {split: file, file: ");
@@ -116,7 +143,8 @@ int agree_repair_cell(void *repair, const struct cell *c, struct error *err)
 	out->len = 0;
 	buf_append_str(out, r->table);
 	put_hex(out, c->row);
-	buf_printf(out, ",%.*s", (int)c->family.len, (const char *)c->family.ptr);
+	buf_put(out, ',');
+	put_doubled(out, '"', c->family);
 	put_hex(out, c->qualifier);
 	buf_printf(out, ",%" PRId64 ",%s", c->ts, cell_type_name(c->type));
 	put_hex(out, c->value);

@@ -5,6 +5,7 @@
 
 #include "cli/reports.h"
 #include "clock.h"
+#include "diff_sides.h"
 #include "job_login.h"
 #include "load_dirs.h"
 #include "mem.h"
@@ -13,6 +14,7 @@
 
 /* A table of the job, as the comparison reads it. */
 struct agree_table {
+	const char *place; /* a table's folder or a snapshot that contains it, or NULL */
 	struct published files;
 	struct key_table keys;
 	struct stored stored;
@@ -26,6 +28,7 @@ struct agreeing {
 	struct hbase *hbase;
 	struct agree_table *tables; /* [job.ntables] */
 	size_t truth;
+	const struct job_table *chosen; /* of --table, or NULL */
 	struct agree_report report;
 	struct agree_repair repair;
 	struct budget budget;
@@ -41,8 +44,8 @@ static int check(const struct arguments *a, struct error *err)
 				 "right");
 	if ((a->noperands < 2) != (a->hbase != NULL))
 		return error_set(err, RC_CONFIG,
-				 "found %s, expected a job and the folders of its loads, or a job "
-				 "and `--hbase HOST[:PORT],...`",
+				 "found %s, expected a job and the folders of its loads or tables, "
+				 "or a job and `--hbase HOST[:PORT],...`",
 				 a->hbase ? "folders and --hbase" : "no folder of a load");
 	return RC_OK;
 }
@@ -63,8 +66,48 @@ static bool may_have_table(const char *dir, const char *table)
 	return may;
 }
 
+/* Opens a table's folder or a snapshot in HBase's folders as a table of the job. */
+static int open_place(struct agreeing *g, const struct offline_place *place, struct error *err)
+{
+	const struct listener say = command_listener("agree");
+	struct published p = {0};
+	size_t i = 0;
+	int rc = offline_open(&p, place, err);
+
+	while (rc == RC_OK && i < g->job.ntables && strcmp(g->job.tables[i].schema.name, p.table))
+		i++;
+	if (rc == RC_OK && i == g->job.ntables)
+		rc = error_set(err, RC_CONFIG, "%s: found table %s, expected a table of the job",
+			       place->uri, p.table);
+	else if (rc == RC_OK && g->tables[i].place)
+		rc = error_set(err, RC_CONFIG, "%s: found table %s, which %s contains, too",
+			       place->uri, p.table, g->tables[i].place);
+	if (rc == RC_OK)
+		rc = offline_restrict(&p, place->kind, &g->job.tables[i].schema,
+				      g->args->run.quiet ? NULL : &say, err);
+	if (rc) {
+		published_release(&p);
+		return rc;
+	}
+	g->tables[i].place = place->uri;
+	g->tables[i].files = p;
+	return RC_OK;
+}
+
+/* Opens an operand: a table in HBase's folders, or else loads, whose tables open_table opens. */
+static int open_operand(struct agreeing *g, const char *uri, struct error *err)
+{
+	struct offline_place place = {.uri = uri, .storage = &g->args->place};
+	int rc = diff_judge_place(&place, err);
+
+	if (rc)
+		return rc;
+	return place.kind == OFFLINE_HFILES ? load_dirs_add(&g->dirs, uri, err)
+					    : open_place(g, &place, err);
+}
+
 /* Opens a table of the job: the loads that have it, or only its families if it is live. */
-static int open_table(struct agreeing *g, size_t i, struct error *err)
+static int open_loads(struct agreeing *g, size_t i, struct error *err)
 {
 	const char **dirs = arena_alloc(&g->arena, (g->dirs.n + 1) * sizeof *dirs);
 	const char *name = g->job.tables[i].schema.name;
@@ -75,12 +118,43 @@ static int open_table(struct agreeing *g, size_t i, struct error *err)
 			dirs[n++] = g->dirs.path[k];
 	if (n == 0 && g->dirs.n)
 		dirs[n++] = g->dirs.path[0];
-	struct agree_table *t = &g->tables[i];
-	const struct job_table *of = &g->job.tables[i];
+	if (n == 0 && !g->hbase)
+		return error_set(err, RC_CONFIG,
+				 "table %s: found no load, table or snapshot of it, expected its "
+				 "folder; to compare only one table, add `--table NAME`",
+				 name);
+	return published_open(&g->tables[i].files, &g->job.tables[i].schema, dirs, n, err);
+}
 
-	key_table_open(&t->keys, &g->job, of);
+/* Reports loads that have a table whose place is the folder of another operand. */
+static void note_loads(const struct agreeing *g, size_t i)
+{
+	const struct listener say = command_listener("agree");
+	const char *name = g->job.tables[i].schema.name;
+
+	for (size_t k = 0; k < g->dirs.n; k++)
+		if (may_have_table(g->dirs.path[k], name))
+			report_to(&say, "note: reads table %s from %s, and ignores it in load %s",
+				  name, g->tables[i].place, g->dirs.path[k]);
+}
+
+static int open_table(struct agreeing *g, size_t i, struct error *err)
+{
+	struct agree_table *t = &g->tables[i];
+
+	key_table_open(&t->keys, &g->job, &g->job.tables[i]);
 	stored_open(&t->stored, &t->keys, &g->forms);
-	return published_open(&t->files, &of->schema, dirs, n, err);
+	if (!t->place)
+		return open_loads(g, i, err);
+	if (!g->args->run.quiet)
+		note_loads(g, i);
+	return RC_OK;
+}
+
+/* Returns true if the comparison reads the table. */
+static bool is_wanted(const struct agreeing *g, size_t i)
+{
+	return i == g->truth || !g->chosen || g->chosen == &g->job.tables[i];
 }
 
 static int open_job(struct agreeing *g, struct error *err)
@@ -101,10 +175,13 @@ static int open_job(struct agreeing *g, struct error *err)
 			       a->operand[0]);
 	if (rc == RC_OK)
 		g->truth = (size_t)(truth - g->job.tables);
+	if (rc == RC_OK && a->table)
+		rc = job_find_table(&g->job, a->table, &g->chosen, err);
+	if (rc == RC_OK && g->chosen == truth)
+		rc = error_set(err, RC_CONFIG,
+			       "--table: found %s, expected another table than --truth", a->table);
 	if (rc == RC_OK)
 		rc = field_forms_open(&g->forms, &g->job, err);
-	for (size_t i = 1; rc == RC_OK && i < a->noperands; i++)
-		rc = load_dirs_add(&g->dirs, a->operand[i], err);
 	if (rc == RC_OK && a->hbase)
 		rc = hbase_open(&g->hbase, a->hbase, a->user, &why, err);
 	if (rc)
@@ -112,8 +189,11 @@ static int open_job(struct agreeing *g, struct error *err)
 	g->tables = mem_calloc(g->job.ntables, sizeof *g->tables);
 	g->report.truth = truth->schema.name;
 	g->report.tables = arena_alloc(&g->arena, g->job.ntables * sizeof *g->report.tables);
+	for (size_t i = 1; rc == RC_OK && i < a->noperands; i++)
+		rc = open_operand(g, a->operand[i], err);
 	for (size_t i = 0; rc == RC_OK && i < g->job.ntables; i++)
-		rc = open_table(g, i, err);
+		if (is_wanted(g, i))
+			rc = open_table(g, i, err);
 	return rc;
 }
 
@@ -174,18 +254,11 @@ static bool is_refused(struct agreeing *g, int rc, const struct error *err)
 
 static int compare_all(struct agreeing *g, struct error *err)
 {
-	const char *only = g->args->table;
-	const struct job_table *chosen = NULL;
 	size_t refused = 0;
-	int rc = only ? job_find_table(&g->job, only, &chosen, err) : RC_OK;
+	int rc = RC_OK;
 
-	if (rc == RC_OK && chosen == &g->job.tables[g->truth])
-		rc = error_set(err, RC_CONFIG,
-			       "--table: found %s, expected another table than "
-			       "--truth",
-			       only);
 	for (size_t i = 0; rc == RC_OK && i < g->job.ntables; i++) {
-		if (i == g->truth || (chosen && chosen != &g->job.tables[i]))
+		if (i == g->truth || !is_wanted(g, i))
 			continue;
 		rc = compare_table(g, i, err);
 		if (is_refused(g, rc, err)) {
@@ -276,9 +349,12 @@ const struct command agree_command = {
 		   "version of each column. A column that depends on a field which the truth table "
 		   "does not store is not compared, and agree lists it. A repair puts missing and "
 		   "different cells. It deletes extra cells, unless they may be older events.",
-	.operands = {{"DIR...", "loads of all these tables, oldest first, or a state folder"}},
-	.statuses =
-		"0 the tables agree; 3 they differ; 1 failed; " STATUS_USAGE "; " STATUS_STOPPED,
+	.operands = {{"DIR...",
+		      "loads of all these tables, oldest first, or a state folder; or a "
+		      "table or a snapshot in HBase's folders, ROOT/data/NAMESPACE/TABLE or "
+		      "ROOT/.hbase-snapshot/NAME, for each table"}},
+	.statuses = "0 the tables agree in all that was compared; 3 they differ, or a table was "
+		    "not compared; 1 failed; " STATUS_USAGE "; " STATUS_STOPPED,
 	.examples = {"saltmill agree conf/loans.yaml loans --truth student_loans",
 		     "saltmill agree conf/loans.yaml --hbase hbase1,hbase2 --truth student_loans "
 		     "--repair mended"}};

@@ -75,8 +75,8 @@ static int open_loads(struct diff_table *t, const char *dir, const struct argume
 	return rc;
 }
 
-/* Finds out what a folder without a load is, by its path and its content. */
-static int judge(struct offline_place *place, struct error *err)
+/* Judges by the path and the content. */
+int diff_judge_place(struct offline_place *place, struct error *err)
 {
 	struct storage *storage;
 	struct storage_info info;
@@ -108,7 +108,7 @@ int diff_table_open(struct diff_table *t, const char *uri, const struct argument
 	if (rc == RC_OK && kind != LOAD_DIRS_OTHER)
 		return open_loads(t, uri, a, err);
 	if (rc == RC_OK)
-		rc = judge(&place, err);
+		rc = diff_judge_place(&place, err);
 	return rc ? rc : offline_open(&t->files, &place, err);
 }
 

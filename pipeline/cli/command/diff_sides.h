@@ -13,6 +13,8 @@ struct diff_table {
 	char *table; /* name of the live table */
 };
 
+/* Find out what a folder without a load is, and set place->kind. */
+int diff_judge_place(struct offline_place *place, struct error *err);
 /* Open the table of an operand: a load, a state, HFiles, a folder of HBase, or a live table. */
 int diff_table_open(struct diff_table *t, const char *uri, const struct arguments *a,
 		    struct error *err);

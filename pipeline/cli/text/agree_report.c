@@ -5,12 +5,42 @@
 
 #include "cli/answer.h"
 
-bool agree_is_equal(const struct agree_report *r)
+/* What a report could not compare. */
+struct left_out {
+	uint64_t tables, cells, events;
+};
+
+/* Return true if a table was refused, or if every event and cell of it was left out. */
+static bool is_untouched(const struct agree_table_report *t)
+{
+	const struct agree_result *r = &t->result;
+
+	return t->refused || (!r->equal && !r->differing_rows && (r->left_out || r->unplaced));
+}
+
+static struct left_out find_left_out(const struct agree_report *r)
+{
+	struct left_out l = {0};
+
+	for (size_t i = 0; i < r->n; i++) {
+		l.tables += is_untouched(&r->tables[i]);
+		l.cells += r->tables[i].result.left_out;
+		l.events += r->tables[i].result.unplaced;
+	}
+	return l;
+}
+
+static bool differs(const struct agree_report *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->tables[i].result.differing_rows)
-			return false;
-	return true;
+			return true;
+	return false;
+}
+
+bool agree_is_equal(const struct agree_report *r)
+{
+	return !differs(r) && !find_left_out(r).tables;
 }
 
 /* Append a cell as fields of the job, or as bytes if the job does not write it. */
@@ -91,6 +121,35 @@ static void put_limits(struct buf *out, const struct agree_report *a,
 			format_count(n, r->hidden), t->table);
 }
 
+static void put_item(struct buf *out, uint64_t count, const char *one, const char *many)
+{
+	char n[28];
+
+	if (count)
+		buf_printf(out, ", %s %s", format_count(n, count), count == 1 ? one : many);
+}
+
+/* Append the outcome, with what it does not cover. */
+static void put_outcome(struct buf *out, const struct agree_report *a)
+{
+	const struct left_out l = find_left_out(a);
+
+	buf_append_str(out, differs(a) ? "different" : "equal");
+	if (!(l.tables || l.cells || l.events)) {
+		buf_append_str(out, "\n");
+		return;
+	}
+	if (!differs(a))
+		buf_append_str(out, " in all that was compared");
+	buf_append_str(out, "; not compared");
+	size_t comma = out->len;
+	put_item(out, l.tables, "table", "tables");
+	put_item(out, l.cells, "cell", "cells");
+	put_item(out, l.events, "event", "events");
+	out->ptr[comma] = ':';
+	buf_append_str(out, "\n");
+}
+
 void agree_report_text(struct buf *out, const struct agree_report *a)
 {
 	for (size_t i = 0; i < a->n; i++) {
@@ -112,7 +171,7 @@ void agree_report_text(struct buf *out, const struct agree_report *a)
 		put_limits(out, a, t);
 		put_counts(out, t);
 	}
-	buf_append_str(out, agree_is_equal(a) ? "equal\n" : "different\n");
+	put_outcome(out, a);
 }
 
 /* A difference for JSON. */
@@ -191,7 +250,7 @@ static const struct form table_form = FORM(agree_table_view, table_members);
 
 struct agree_view {
 	const char *truth, *repair;
-	bool equal;
+	bool equal, complete;
 	uint64_t repair_cells;
 	struct agree_table_view *tables;
 	size_t n;
@@ -199,7 +258,10 @@ struct agree_view {
 
 static const struct form_member agree_members[] = {
 	{"truth", FORM_TEXT, IN(agree_view, truth), "the table that is right"},
-	{"equal", FORM_FLAG, IN(agree_view, equal), "true if there is no difference"},
+	{"equal", FORM_FLAG, IN(agree_view, equal),
+	 "true if every table was compared, and there is no difference"},
+	{"complete", FORM_FLAG, IN(agree_view, complete),
+	 "true if every table, cell and event was compared"},
 	{"repair", FORM_TEXT, IN(agree_view, repair),
 	 "the folder of the load that repairs the tables", FORM_IF_ANY},
 	{"repair_cells", FORM_COUNT, IN(agree_view, repair_cells), "cells of that load",
@@ -223,9 +285,11 @@ static struct agree_line line_of(const struct agree_difference *d)
 
 void agree_report_json(struct buf *out, const struct agree_report *r)
 {
+	const struct left_out l = find_left_out(r);
 	struct arena a = {0};
 	struct agree_view v = {.truth = r->truth,
 			       .equal = agree_is_equal(r),
+			       .complete = !(l.tables || l.cells || l.events),
 			       .repair = r->repair_cells ? r->repair : NULL,
 			       .repair_cells = r->repair_cells,
 			       .tables = arena_alloc(&a, (r->n + 1) * sizeof *v.tables),

@@ -21,8 +21,11 @@ struct comparison {
 	struct record_iter events;
 	struct record next; /* the next record of an event, if `more` */
 	bool more;
-	struct side_reader side, raw; /* the other table, and all its stored cells */
-	struct buf row;		      /* the row key */
+	struct side_reader side; /* the other table */
+	struct side_reader raw;	 /* all its stored cells, from the first difference on */
+	struct query raw_query;
+	bool has_raw, has_markers; /* `raw` is open; `markers` has those of the row */
+	struct buf row;		   /* the row key */
 	struct row_list expected, lost, found, markers;
 	struct row_cell *cells; /* of one record */
 	bool differs;		/* a cell of the row differs */
@@ -202,6 +205,35 @@ static bool is_hidden(const struct comparison *c, const struct cell *put)
 	return false;
 }
 
+/* Read the markers of the row. The scan for them begins at the first row that needs them. */
+static int take_markers(struct comparison *c, struct error *err)
+{
+	int rc = RC_OK;
+
+	if (c->has_markers)
+		return RC_OK;
+	if (!c->has_raw) {
+		c->has_raw = true;
+		c->raw_query.start = arena_bytes(&c->out->arena, buf_bytes(&c->row));
+		rc = side_open(&c->raw, &c->o->side[1], &c->o->listener, &c->raw_query, err);
+		if (rc == RC_OK)
+			rc = side_next(&c->raw, err);
+	}
+	c->has_markers = true;
+	return rc ? rc : take_side(c, &c->raw, &c->markers, err);
+}
+
+/* Write the right version. Count it if a stored marker hides it. */
+static int put_right(struct comparison *c, const struct cell *expected, struct error *err)
+{
+	int rc = c->o->repair ? take_markers(c, err) : RC_OK;
+
+	if (rc)
+		return rc;
+	c->out->hidden += is_hidden(c, expected);
+	return repair(c, *expected, CELL_PUT, err);
+}
+
 static void note(struct comparison *c, enum agree_kind kind, const struct cell *expected,
 		 const struct cell *found)
 {
@@ -223,8 +255,7 @@ static void note(struct comparison *c, enum agree_kind kind, const struct cell *
 static int add_missing(struct comparison *c, const struct cell *expected, struct error *err)
 {
 	note(c, AGREE_MISSING, expected, NULL);
-	c->out->hidden += is_hidden(c, expected);
-	return repair(c, *expected, CELL_PUT, err);
+	return put_right(c, expected, err);
 }
 
 static int add_extra(struct comparison *c, const struct cell *found, struct error *err)
@@ -244,10 +275,9 @@ static int add_different(struct comparison *c, const struct cell *expected,
 	int rc = RC_OK;
 
 	note(c, AGREE_DIFFERENT, expected, &found->cell);
-	c->out->hidden += is_hidden(c, expected);
 	for (size_t i = 0; rc == RC_OK && i < versions && found[i].cell.ts > expected->ts; i++)
 		rc = repair(c, found[i].cell, CELL_DELETE, err);
-	return rc ? rc : repair(c, *expected, CELL_PUT, err);
+	return rc ? rc : put_right(c, expected, err);
 }
 
 /* Compare a column. `expected` is NULL if no event gives it, and `found` if the table lacks it. */
@@ -310,9 +340,7 @@ static int compare_row(struct comparison *c, struct error *err)
 
 	if (rc == RC_OK)
 		rc = take_side(c, &c->side, &c->found, err);
-	if (rc == RC_OK && c->o->repair)
-		rc = take_side(c, &c->raw, &c->markers, err);
-	c->differs = false;
+	c->differs = c->has_markers = false;
 	if (rc == RC_OK)
 		rc = compare_columns(c, err);
 	c->out->rows += c->found.n > 0;
@@ -328,8 +356,6 @@ static int compare_rows(struct comparison *c, struct error *err)
 
 	if (rc == RC_OK)
 		rc = side_next(&c->side, err);
-	if (rc == RC_OK && c->o->repair)
-		rc = side_next(&c->raw, err);
 	while (rc == RC_OK && (c->more || c->side.more)) {
 		bool event =
 			c->more && (!c->side.more || bytes_cmp(c->next.key, c->side.cell.row) <= 0);
@@ -370,15 +396,13 @@ static void find_ttls(struct comparison *c)
 }
 
 static int open_scans(struct comparison *c, struct sorter *rows, const struct query *all,
-		      const struct query *raw, struct error *err)
+		      struct error *err)
 {
 	const struct bytes open = {0};
 	int rc = sorter_range(rows, open, open, &c->events, err);
 
 	if (rc == RC_OK)
 		rc = side_open(&c->side, &c->o->side[1], &c->o->listener, all, err);
-	if (rc == RC_OK && c->o->repair)
-		rc = side_open(&c->raw, &c->o->side[1], &c->o->listener, raw, err);
 	return rc;
 }
 
@@ -403,16 +427,21 @@ int agree_compare(const struct agree_plan *p, const struct agree_options *o, str
 {
 	struct key_table keys;
 	struct stored stored;
-	struct comparison c = {.p = p, .o = o, .out = out, .stored = &stored};
+	struct comparison c = {.p = p,
+			       .o = o,
+			       .out = out,
+			       .stored = &stored,
+			       .raw_query = {.versions = INT32_MAX,
+					     .raw = true,
+					     .now_ms = o->now_ms}};
 	const struct query all = {.versions = INT32_MAX, .now_ms = o->now_ms};
-	const struct query raw = {.versions = INT32_MAX, .raw = true, .now_ms = o->now_ms};
 
 	key_table_open(&keys, p->job, p->other);
 	stored_open(&stored, &keys, p->stored->forms);
 	c.pieces = mem_calloc(stored.max_pieces + 1, sizeof *c.pieces);
 	c.cells = mem_calloc(row_max_cells(p->rows, o->other) + 1, sizeof *c.cells);
 	find_ttls(&c);
-	int rc = open_scans(&c, rows, &all, &raw, err);
+	int rc = open_scans(&c, rows, &all, err);
 	if (rc == RC_OK)
 		rc = compare_rows(&c, err);
 	release(&c);
