@@ -340,7 +340,7 @@ define LIBRARIES
 bzlib.h: input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c model/job/section_map.c
 curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c storage/s3.h storage/webhdfs.h
-gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c
+gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c storage/webhdfs_token.c
 gssapi/gssapi_ext.h: base/late_gssapi_krb5.c base/login.c
 iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c advise/init/raw_lines.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c

@@ -97,15 +97,22 @@ static char *fix(const char *why)
 			  login.principal ? login.principal : "NAME@REALM");
 }
 
+/* Add the error of Kerberos, or of GSSAPI: an ended ticket has no error of Kerberos. */
+static void add_reason(char *why, size_t size, OM_uint32 major, OM_uint32 minor)
+{
+	if (minor)
+		add_status(why, size, minor, GSS_C_MECH_CODE);
+	if (strcmp(why, "Success") == 0)
+		why[0] = 0;
+	if (!why[0])
+		add_status(why, size, major, GSS_C_GSS_CODE);
+}
+
 static int no_ticket(OM_uint32 major, OM_uint32 minor, struct error *err)
 {
 	char why[400] = "";
 
-	/* an ended ticket has no error of Kerberos */
-	if (minor)
-		add_status(why, sizeof why, minor, GSS_C_MECH_CODE);
-	if (!why[0])
-		add_status(why, sizeof why, major, GSS_C_GSS_CODE);
+	add_reason(why, sizeof why, major, minor);
 	char *help = fix(why);
 	error_set(err, RC_CONFIG, "found no valid Kerberos ticket%s%s: %s%s",
 		  login.principal ? " of " : "", login.principal ? login.principal : "", why, help);

@@ -11,6 +11,8 @@ import threading
 
 import pytest
 
+from acceptor import accepting, exactly
+
 SECRET = "SecretTokenOfTheTest0123456789"
 
 
@@ -23,16 +25,6 @@ def serving(server):
     finally:
         server.shutdown()
         server.server_close()
-
-
-def exactly(sock, n):
-    data = b""
-    while len(data) < n:
-        part = sock.recv(n - len(data))
-        if not part:
-            raise OSError("closed")
-        data += part
-    return data
 
 
 class Threads(socketserver.ThreadingTCPServer):
@@ -112,6 +104,43 @@ def test_changed_messages(rig, run, change, words):
         assert "TABLE" in done.stdout or done.returncode != 0
 
 
+def sealed(context, data, private):
+    wrapped = context.wrap(data, private)
+    return struct.pack(">I", len(wrapped)) + wrapped
+
+
+@pytest.mark.parametrize("offer, protection, answer, words", [
+    (1, "privacy", None, "found a server that offers authentication, expected privacy"),
+    (3, "privacy", None, "found a server that offers authentication, integrity, expected privacy"),
+    (1, "integrity", None, "found a server that offers authentication, expected integrity"),
+    (0, None, None, "found a server that offers nothing, expected authentication"),
+    (7, None, lambda c: sealed(c, b"\0\0\0\1x", False), "found a message without encryption, expected privacy"),
+    (4, "privacy", lambda c: struct.pack(">I", 1 << 30), "found a protected message of 1073741824 bytes"),
+    (2, "integrity", lambda c: sealed(c, struct.pack(">I", 1 << 30), False), "1073741824 bytes")])
+def test_downgraded_protection(kdc, run, monkeypatch, offer, protection, answer, words):
+    """A server with the right key weakens the protection, or sends answers of 1 GiB."""
+    monkeypatch.setenv("KRB5_CONFIG", kdc.env["KRB5_CONFIG"])
+    monkeypatch.setenv("KRB5_KTNAME", f"FILE:{kdc.keytab('hbase/localhost')}")
+    server = accepting(offer, answer)
+    with serving(server) as port:
+        done = run("tables", "--hbase", f"localhost:{port}", *(["--protection", protection] if protection else []), user="alice")
+    assert done.returncode != 0 and words in done.stderr, done.stderr
+    assert bool(server.chosen) == bool(answer)  # otherwise the client has not gone on
+
+
+def test_server_with_another_key(kdc, run, monkeypatch):
+    """A server that has only its own key cannot read a login for HBase, and cannot answer it."""
+    monkeypatch.setenv("KRB5_CONFIG", kdc.env["KRB5_CONFIG"])
+    monkeypatch.setenv("KRB5_KTNAME", f"FILE:{kdc.keytab('thief/localhost')}")
+    kdc.keytab("hbase/localhost")
+    server = accepting(7, None)
+    with serving(server) as port:
+        done = run("tables", "--hbase", f"localhost:{port}", user="alice")
+        assert done.returncode != 0 and "the server closed the connection" in done.stderr and not server.chosen, done.stderr
+        done = run("tables", "--hbase", f"localhost:{port}", "--server-principal", "hbase/other", user="alice")
+        assert done.returncode != 0 and "hbase/other@EXAMPLE.COM not found in Kerberos database" in done.stderr, done.stderr
+
+
 class NameNode(http.server.BaseHTTPRequestHandler):
     """Gives the token SECRET to everybody, and answers other requests as `self.server.script` says."""
 
@@ -174,6 +203,32 @@ def test_redirects_get_no_token(rig, run, tmp_path):
             # only requests for a token have the ticket, so no other server can use it
             assert all(("DELEGATIONTOKEN" in path) == bool(proof) for _, path, proof in server.seen), server.seen
     assert other.seen == []
+
+
+def test_why_there_is_no_ticket(kdc, run, tmp_path):
+    """libcurl reports no reason if the KDC gives no ticket for the NameNode, so saltmill asks for the ticket."""
+    class Closed(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", "Negotiate")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+    job(tmp_path)
+    cache = kdc.kinit("alice")
+    with serving(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Closed)) as port:
+        load = ["load", tmp_path / "job.yaml", "-o", f"webhdfs://127.0.0.1:{port}/x", "--quiet", "--hdfs-patience", "1s"]
+        done = run(*load, cache=cache)
+        assert done.returncode == 2 and "found no ticket for HTTP/127.0.0.1: Server HTTP/127.0.0.1@EXAMPLE.COM not found in Kerberos " \
+            "database; check with `kvno HTTP/127.0.0.1`" in done.stderr, done.stderr
+        kdc.stop()
+        try:
+            done = run(*load, cache=cache)
+        finally:
+            kdc.start()
+        assert done.returncode == 2 and "found no ticket for HTTP/127.0.0.1: Cannot contact any KDC" in done.stderr, done.stderr
 
 
 def test_no_fall_back_to_plain_connections(rig, run):
