@@ -23,7 +23,7 @@
 #include "publish.h"
 #include "storage.h"
 
-#define PIECES_FORMAT 2 /* version of the data that map passes to reduce */
+#define PIECES_FORMAT 3 /* version of the data that map passes to reduce */
 
 struct map_options {
 	const struct run_options *common;

@@ -91,16 +91,46 @@ struct record_iter {
 #define RECORD_ROOM_BYTES 32
 
 /*
- * A record of a sorted sequence. Its key and secondary are adjacent. The first `shared` bytes of
- * both equal those of the previous record, and the next byte differs. `shared` is 0 in the first
- * record. The other bytes are also at `tail`, with `shared` bytes before them. Code may read
- * RECORD_ROOM_BYTES after key, tail and payload.
+ * The form of packed records: sorted records as bytes (sort/record_bytes.h). Runs have this form,
+ * and a map sends its records to a reduce in this form, so the reduce can merge them as they are.
  */
-struct ordered_record {
-	struct record rec;
-	size_t shared;
-	const uint8_t *tail;
+struct run_codec {
+	uint64_t seq_base, seq_last; /* all seqs are in this range */
+	uint64_t seq_mask;
+	size_t seq_bytes; /* stored bytes of a seq, 0 to 8 */
+	size_t secondary_bytes;
+	size_t string_max; /* most bytes of key and secondary */
+	bool fixed;	   /* all strings have string_max bytes */
 };
+#define PACKED_ROOM_BYTES 64 /* code may read this number of bytes after packed records */
+
+struct packed_records {
+	struct run_codec codec;
+	struct bytes bytes;
+	uint64_t records;
+	bool large;	  /* a payload may have LARGE_PAYLOAD_BYTES or more */
+	const char *name; /* the records' place, for messages; borrowed */
+};
+#define LARGE_PAYLOAD_BYTES (64u << 10)
+
+/* Packs records. Start with {0} and set the codec. Then call packed_begin. */
+struct packed_writer {
+	struct run_codec codec;
+	struct buf bytes; /* the caller may put other bytes first */
+	struct buf last;  /* key and secondary of the last record */
+	size_t block_end; /* a record that ends after this offset begins a block */
+};
+/* Return a codec for seqs from `seq_base` on, each in `seq_bytes` bytes. */
+struct run_codec packed_codec(uint64_t seq_base, size_t seq_bytes, size_t string_max,
+			      size_t secondary_bytes, bool fixed);
+/* Begin records that a reader can read without the earlier ones. */
+void packed_begin(struct packed_writer *w);
+/*
+ * Append a record, whose key and secondary are adjacent. It needs at most PACKED_ROOM_BYTES besides
+ * them and the payload. RECORD_ROOM_BYTES after key and payload must be readable.
+ */
+void packed_put(struct packed_writer *w, const struct record *r);
+void packed_writer_release(struct packed_writer *w);
 
 /* Return a record's size as uncompressed KeyValues in bytes. This size balances regions. */
 typedef uint64_t record_weigh(const void *ctx, const struct record *r);
@@ -180,13 +210,13 @@ struct run_builder *sorter_builder(struct sorter *s, unsigned worker);
  */
 int run_builder_add(struct run_builder *b, const struct record *r, struct error *err);
 /*
- * Begin a stretch of about `bytes` bytes of records that the caller adds in sorted order. If
- * `goes_on` is true, the stretch continues the order of the previous stretch. Add each record with
- * run_builder_add_behind, which copies it and may skip sorting. The errors are those of
- * run_builder_add.
+ * Begin a stretch of about `bytes` bytes of packed records in sorted order. If `goes_on` is true,
+ * the stretch continues the order of the previous stretch. run_builder_add_packed adds a copy of
+ * the records. It may merge them as they are, instead of sorting them. It returns RC_IO if they are
+ * damaged. The other errors are those of run_builder_add.
  */
 int run_builder_stretch(struct run_builder *b, uint64_t bytes, bool goes_on, struct error *err);
-int run_builder_add_behind(struct run_builder *b, const struct ordered_record *r,
+int run_builder_add_packed(struct run_builder *b, const struct packed_records *p,
 			   struct error *err);
 /*
  * Get room to write a batch without a copy. *to has `bytes` bytes plus RECORD_SLACK, for seqs in
@@ -211,6 +241,10 @@ int sorter_flush(struct sorter *s, struct error *err);
 int sorter_finish(struct sorter *s, struct error *err);
 
 struct sorter_totals sorter_totals(const struct sorter *s);
+/*
+ * Return a codec for all records of a finished sorter. None of them has a seq below `seq_base`.
+ */
+struct run_codec sorter_codec(const struct sorter *s, uint64_t seq_base);
 
 /*
  * Find exact boundaries as key_weights.select (splits.h) does. If `choice` is NULL, the function

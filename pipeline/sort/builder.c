@@ -363,14 +363,6 @@ int run_builder_add(struct run_builder *b, const struct record *r, struct error 
 	return add(b, r, false, err);
 }
 
-int run_builder_add_behind(struct run_builder *b, const struct ordered_record *r, struct error *err)
-{
-	bool straight = b->stretch.comes && r->rec.payload.len < b->sorter->large_bytes &&
-			r->rec.key.len <= ROW_KEY_MAX;
-
-	return straight ? stretch_add(b, r, err) : run_builder_add(b, &r->rec, err);
-}
-
 static bool goes_behind(const struct run_builder *b, uint64_t first_seq, uint64_t last_seq)
 {
 	return !b->any_seq && first_seq >> 32 == last_seq >> 32 &&

@@ -40,18 +40,15 @@ enum {
 	RECORD_BYTES_MIN = 32
 };
 
-/* A run of records that arrive in order. */
+/* A run of packed records that arrive in order. */
 struct stretch {
-	bool comes;	   /* many records arrive in order */
-	bool varies, wide; /* `varies` is true if keys differ in length; `wide` is true if seqs
-			      differ in their high half */
-	struct run *run;   /* NULL means that no run is open */
+	bool comes;	 /* many records arrive in order */
+	struct run *run; /* NULL means that no run is open */
+	struct run_codec codec;
 	struct run_writer writer;
 	struct span_watch watch;
-	struct buf first; /* the first record's string */
-	struct buf last;  /* the last record's string, if `watch` does not cover the string */
-	size_t min_len, max_len;
-	uint64_t first_seq, last_seq; /* range of seqs that the run accepts */
+	struct buf first, last;	 /* strings of the first and the last record */
+	size_t min_len, max_len; /* of the keys */
 };
 
 /* The buffer of one thread. `apart` keeps the buffers of two threads in separate cache lines. */
@@ -90,8 +87,6 @@ void run_builder_release(struct run_builder *b);
  */
 int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *run, size_t most,
 		      struct error *err);
-/* Add a record to the run of the stretch. The record's payload must have less than large_bytes. */
-int stretch_add(struct run_builder *b, const struct ordered_record *r, struct error *err);
 /* End the run of the stretch, if there is one. */
 int stretch_end(struct run_builder *b, struct error *err);
 void stretch_release(struct run_builder *b);

@@ -155,7 +155,7 @@ int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill,
 	return RC_OK;
 }
 
-static void index_add(struct run_writer *w, uint64_t offset, struct bytes key)
+void run_writer_index(struct run_writer *w, uint64_t offset, struct bytes key)
 {
 	struct run *run = w->run;
 
@@ -187,7 +187,7 @@ static int put_large(struct run_writer *w, const struct record *r, uint8_t *end,
 
 static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 {
-	index_add(w, offset, key);
+	run_writer_index(w, offset, key);
 	w->block_end = offset + BLOCK_BYTES;
 }
 
@@ -243,10 +243,18 @@ int run_writer_put(struct run_writer *w, const struct record_item *it, struct er
 	return rc;
 }
 
-int run_writer_put_behind(struct run_writer *w, const struct record_item *it, size_t shared,
-			  const uint8_t *tail, struct error *err)
+int run_writer_append(struct run_writer *w, struct bytes packed, struct error *err)
 {
-	return put(w, it, string_of(w, &it->rec), shared, tail, err);
+	int rc = RC_OK;
+
+	if (w->spill) {
+		rc = spill_write(w->spill, packed.ptr, packed.len, err);
+		w->flushed += packed.len;
+		return rc;
+	}
+	memcpy(w->buf + w->used, packed.ptr, packed.len);
+	w->used += packed.len;
+	return rc;
 }
 
 /* Return the unused rest of the buffer to the budget, which counted the whole buffer. */
@@ -273,7 +281,7 @@ int run_writer_end(struct run_writer *w, struct error *err)
 	run->bytes = w->flushed + w->used;
 	if (!w->spill)
 		give_rest(w);
-	index_add(w, run->bytes, bytes_of(NULL, 0));
+	run_writer_index(w, run->bytes, bytes_of(NULL, 0));
 	run->nblocks--;
 	run->blocks_cap = run->nblocks + 1;
 	run->blocks = mem_realloc(run->blocks, run->blocks_cap * sizeof *run->blocks);

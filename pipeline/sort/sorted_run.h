@@ -97,8 +97,8 @@ static inline uint8_t *reader_string(const struct run_reader *rd, unsigned turn)
 	return rd->strings + (turn & (rd->nstrings - 1)) * rd->string_cap;
 }
 
-/* Read the record at rd->next, which is before rd->end. */
-static inline int reader_read(struct run_reader *rd, struct error *err)
+/* Read the record at rd->next, which is before rd->end. Returns false if it is damaged. */
+static inline bool reader_take(struct run_reader *rd)
 {
 	const struct run_codec *c = &rd->run->codec;
 	struct record_item *it = reader_item(rd, rd->turn + 1);
@@ -106,11 +106,16 @@ static inline int reader_read(struct run_reader *rd, struct error *err)
 					  rd->last_bytes, reader_string(rd, rd->turn + 1), it);
 
 	if (__builtin_expect(!next, 0))
-		return run_damaged(rd->run, err);
+		return false;
 	rd->next = next;
 	rd->last_bytes = it->rec.key.len + c->secondary_bytes;
 	rd->turn++;
-	return RC_OK;
+	return true;
+}
+
+static inline int reader_read(struct run_reader *rd, struct error *err)
+{
+	return __builtin_expect(reader_take(rd), 1) ? RC_OK : run_damaged(rd->run, err);
 }
 
 struct run_position {
@@ -125,14 +130,18 @@ struct weigher {
 	const void *ctx;
 	struct usual_weight usual;
 };
+static inline uint64_t weigh_record(const struct weigher *w, const struct record *r)
+{
+	if (weight_is_usual(&w->usual, r))
+		return weigh_usual(&w->usual, r);
+	return w->weigh ? w->weigh(w->ctx, r) : 1;
+}
 static inline uint64_t weigh_item(const struct weigher *w, const struct record_item *it)
 {
 	uint64_t weight;
 
-	if (!it->large && weight_is_usual(&w->usual, &it->rec))
-		return weigh_usual(&w->usual, &it->rec);
 	if (!it->large)
-		return w->weigh ? w->weigh(w->ctx, &it->rec) : 1;
+		return weigh_record(w, &it->rec);
 	memcpy(&weight, it->rec.payload.ptr + 16, 8);
 	return weight;
 }
@@ -177,12 +186,12 @@ int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill,
  */
 int run_writer_put(struct run_writer *w, const struct record_item *it, struct error *err);
 /*
- * Append a record as run_writer_put does. The first `shared` bytes of the string, and no more,
- * equal those of the previous string, unless block_end is 0. `tail` has the other bytes, which may
- * also be outside of the record. Append all records of a run with the same function.
+ * Append packed records as they are. They fit in the memory of a run in memory. The caller adds
+ * their blocks with run_writer_index first, and counts them in `weight` and run->records.
  */
-int run_writer_put_behind(struct run_writer *w, const struct record_item *it, size_t shared,
-			  const uint8_t *tail, struct error *err);
+int run_writer_append(struct run_writer *w, struct bytes packed, struct error *err);
+/* Begin a block at `offset` of the run. `key` is the key of its first record. */
+void run_writer_index(struct run_writer *w, uint64_t offset, struct bytes key);
 /* Flush the buffer, return unused memory to the budget, and close the index. */
 int run_writer_end(struct run_writer *w, struct error *err);
 /* Release the writer, also before run_writer_end. */

@@ -18,39 +18,69 @@ static void mend_digest(uint8_t *piece, size_t stored)
 		piece[PIECE_HEAD_BYTES - 8 + i] = (uint8_t)(digest >> 8 * i);
 }
 
+/* Reads all records of a finished sorter. */
+static void read_all(struct sorter *s, uint64_t records, size_t secondary_bytes)
+{
+	struct record_iter rows;
+	struct record r;
+	struct error err;
+	uint64_t sum = 0;
+
+	if (sorter_finish(s, &err) ||
+	    sorter_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), &rows, &err))
+		abort();
+	for (; rows.next(rows.self, &r, &err) == RC_OK; records--) {
+		if (r.key.len == 0 || r.key.len > ROW_KEY_MAX ||
+		    r.secondary != r.key.ptr + r.key.len)
+			abort();
+		for (size_t i = 0; i < r.key.len + secondary_bytes; i++)
+			sum += r.key.ptr[i];
+		for (size_t i = 0; i < r.payload.len; i++)
+			sum += r.payload.ptr[i];
+	}
+	if (records != 0 || sum == UINT64_MAX)
+		abort();
+	rows.close(rows.self);
+}
+
+/* A sorter that accepts a piece returns all its records, whether it merges or sorts them. */
+static void sort_piece(const struct packed_records *p, bool in_order)
+{
+	struct budget budget = {.limit = 64u << 20};
+	struct sorter_options opt = {.budget = &budget,
+				     .temp_dir = "/tmp",
+				     .threads = 1,
+				     .secondary_bytes = p->codec.secondary_bytes,
+				     .run_bytes = 1 << 20};
+	struct sorter *s = sorter_new(&opt);
+	struct run_builder *b = sorter_builder(s, 0);
+	struct error err;
+	int rc = run_builder_stretch(b, in_order ? UINT64_MAX : 0, false, &err);
+
+	if (rc == RC_OK)
+		rc = run_builder_add_packed(b, p, &err);
+	expect_sentence(rc, &err);
+	if (rc == RC_OK)
+		read_all(s, p->records, opt.secondary_bytes);
+	sorter_free(s);
+}
+
 static void read_piece(const uint8_t *piece, size_t secondary_bytes)
 {
 	struct piece_reader r = {0};
+	struct packed_records p;
 	struct piece_head h;
-	struct ordered_record row;
 	struct error err;
-	uint64_t records = 0, sum = 0;
 	int rc = piece_head_read(&h, piece, "fuzz", &err);
 
 	if (rc == RC_OK)
-		rc = piece_open(&r, &h, piece, piece + PIECE_HEAD_BYTES, secondary_bytes, "fuzz",
-				&err);
-	while (rc == RC_OK && (rc = piece_next(&r, &row, "fuzz", &err)) == RC_OK) {
-		const struct record rec = row.rec;
-		size_t len = rec.key.len + secondary_bytes;
-
-		if (row.shared > len ||
-		    memcmp(row.tail, rec.key.ptr + row.shared, len - row.shared) != 0)
-			abort();
-		for (size_t i = 0; i < row.shared; i++) /* a reader may read the padding */
-			sum += row.tail[(ptrdiff_t)i - (ptrdiff_t)row.shared];
-		if (rec.key.len == 0 || rec.key.len > ROW_KEY_MAX ||
-		    rec.secondary != rec.key.ptr + rec.key.len)
-			abort();
-		for (size_t i = 0; i < rec.key.len + secondary_bytes; i++)
-			sum += rec.key.ptr[i];
-		for (size_t i = 0; i < rec.payload.len; i++)
-			sum += rec.payload.ptr[i];
-		records++;
-	}
+		rc = piece_open(&r, &h, piece, piece + PIECE_HEAD_BYTES, secondary_bytes, &p,
+				"fuzz", &err);
 	expect_sentence(rc, &err);
-	if (rc == RC_END && (records != h.records || sum == UINT64_MAX))
-		abort();
+	if (rc == RC_OK) {
+		sort_piece(&p, false);
+		sort_piece(&p, true);
+	}
 	piece_reader_release(&r);
 }
 
@@ -61,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < PIECE_HEAD_BYTES)
 		return 0;
-	uint8_t *piece = mem_calloc(1, size + RECORD_ROOM_BYTES);
+	uint8_t *piece = mem_calloc(1, size + PACKED_ROOM_BYTES);
 	memcpy(piece, data, size);
 	size_t stored = size - PIECE_HEAD_BYTES;
 	if (piece_head_read(&h, piece, "fuzz", &err) == RC_OK && h.stored <= stored) {

@@ -154,30 +154,44 @@ static inline int compare_rows_of(const void *a, const void *b, void *secondary_
 	return c ? c : compare_seq(a, b);
 }
 
-/* Builds the argument of run_builder_add_behind in strings[i % 2]. The other string holds the
- * record before. */
-static inline struct ordered_record row_behind(const struct row *row, size_t secondary_bytes,
-					       size_t i, bool first, struct buf strings[2])
+/* Packs sorted rows. The caller releases the writer, which holds the bytes. */
+static inline struct packed_records pack_rows(struct packed_writer *w, const struct row *rows,
+					      size_t n, size_t secondary_bytes)
 {
-	struct buf *b = &strings[i % 2], *before = &strings[(i + 1) % 2];
-	struct ordered_record r = {.rec = row_record(row)};
-	const size_t len = r.rec.key.len + secondary_bytes;
+	struct packed_records p = {.records = n, .name = "the rows"};
+	struct buf row = {0};
+	size_t shortest = SIZE_MAX, longest = 0;
+	uint64_t least = UINT64_MAX, most = 0;
 
-	b->len = 0;
-	buf_append(b, r.rec.key.ptr, r.rec.key.len);
-	buf_append(b, r.rec.secondary, secondary_bytes);
-	buf_append(b, r.rec.payload.ptr, r.rec.payload.len);
-	memset(buf_room(b, RECORD_ROOM_BYTES), 0xee, RECORD_ROOM_BYTES);
-	r.rec.key.ptr = b->ptr;
-	r.rec.secondary = b->ptr + r.rec.key.len;
-	r.rec.payload.ptr = b->ptr + len;
-	/* the payload before may equal the following bytes, but equal bytes do not count as
-	 * shared */
-	size_t most = first ? 0 : before->len - row[-1].payload_len;
-	while (r.shared < len && r.shared < most && b->ptr[r.shared] == before->ptr[r.shared])
-		r.shared++;
-	r.tail = b->ptr + r.shared;
-	return r;
+	for (size_t i = 0; i < n; i++) {
+		shortest = rows[i].key_len < shortest ? rows[i].key_len : shortest;
+		longest = rows[i].key_len > longest ? rows[i].key_len : longest;
+		least = rows[i].seq < least ? rows[i].seq : least;
+		most = rows[i].seq > most ? rows[i].seq : most;
+		p.large |= rows[i].payload_len >= LARGE_PAYLOAD_BYTES;
+	}
+	size_t seq_bytes = 0;
+	while (seq_bytes < 8 && (most - least) >> 8 * seq_bytes)
+		seq_bytes++;
+	w->codec = p.codec = packed_codec(least, seq_bytes, longest + secondary_bytes,
+					  secondary_bytes, shortest == longest);
+	packed_begin(w);
+	for (size_t i = 0; i < n; i++) {
+		struct record r = row_record(&rows[i]);
+
+		row.len = 0;
+		buf_append(&row, r.key.ptr, r.key.len);
+		buf_append(&row, r.secondary, secondary_bytes);
+		buf_append(&row, r.payload.ptr, r.payload.len);
+		memset(buf_room(&row, RECORD_ROOM_BYTES), 0xee, RECORD_ROOM_BYTES);
+		r.key.ptr = row.ptr;
+		r.secondary = row.ptr + r.key.len;
+		r.payload.ptr = row.ptr + r.key.len + secondary_bytes;
+		packed_put(w, &r);
+	}
+	buf_release(&row);
+	p.bytes = buf_bytes(&w->bytes);
+	return p;
 }
 
 /* Adds sorted stretches, with the longer ones in the middle. Reports only a few of
@@ -188,7 +202,6 @@ static inline int add_sorted(struct adding *a, struct run_builder *b, size_t fro
 	struct row *v = mem_alloc((end - from) * sizeof *v);
 	size_t secondary_bytes = a->rows->secondary_bytes, n = end - from;
 	size_t borders[] = {0, n / 50, n / 2, n - n / 50, n};
-	struct buf strings[2] = {0};
 	int rc = RC_OK;
 
 	for (size_t i = from; i < end; i++)
@@ -196,20 +209,18 @@ static inline int add_sorted(struct adding *a, struct run_builder *b, size_t fro
 	for (size_t k = 0; k < 4; k++) {
 		qsort_r(v + borders[k], borders[k + 1] - borders[k], sizeof *v, compare_rows_of,
 			&secondary_bytes);
-		for (size_t i = borders[k]; i < borders[k + 1] && rc == RC_OK; i++) {
-			bool first = i == borders[k] || i % 1000 == 0;
-			struct ordered_record r =
-				row_behind(&v[i], secondary_bytes, i, first, strings);
+		for (size_t i = borders[k], some; i < borders[k + 1] && rc == RC_OK; i += some) {
+			struct packed_writer w = {.block_end = 0};
 
-			if (first)
-				rc = run_builder_stretch(b, (i + k) % 3 ? UINT64_MAX : 10,
-							 i > borders[k], err);
+			some = borders[k + 1] - i < 300 ? borders[k + 1] - i : 300;
+			struct packed_records p = pack_rows(&w, v + i, some, secondary_bytes);
+			rc = run_builder_stretch(b, (i + k) % 3 ? UINT64_MAX : 10, i > borders[k],
+						 err);
 			if (rc == RC_OK)
-				rc = run_builder_add_behind(b, &r, err);
+				rc = run_builder_add_packed(b, &p, err);
+			packed_writer_release(&w);
 		}
 	}
-	buf_release(&strings[0]);
-	buf_release(&strings[1]);
 	mem_free(v);
 	return rc;
 }

@@ -63,13 +63,13 @@ static void test_room(void **state)
  * Adds sorted records whose seqs cross multiples of 2^32 in any order, as in a large slice. The
  * result has only a few runs and all records, and equal keys are in order of seq.
  */
-static void check_borders(bool behind, uint64_t first, uint64_t step, size_t more)
+static void check_borders(bool packed, uint64_t first, uint64_t step, size_t more)
 {
 	enum { N = 3000, KEYS = 1000 };
 	struct budget budget = {.limit = 64u << 20};
 	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1};
 	struct rows rows = {.n = N, .v = mem_calloc(N, sizeof *rows.v)};
-	struct buf strings[2] = {0};
+	struct packed_writer w = {.block_end = 0};
 	struct error err;
 	random_state = 4;
 	for (size_t i = 0; i < N; i++) {
@@ -87,15 +87,15 @@ static void check_borders(bool behind, uint64_t first, uint64_t step, size_t mor
 	struct sorter *s = sorter_new(&opt);
 	struct run_builder *b = sorter_builder(s, 0);
 	assert_int_equal(run_builder_stretch(b, UINT64_MAX, false, &err), RC_OK);
-	for (size_t i = 0; i < N; i++) { /* `any` takes the keys in a scattered order instead */
+	struct packed_records p = pack_rows(&w, want, N, 0);
+	if (packed)
+		assert_int_equal(run_builder_add_packed(b, &p, &err), RC_OK);
+	for (size_t i = 0; i < N && !packed; i++) { /* in a scattered order */
 		struct record any = row_record(&want[i * 7 % N]);
-		struct ordered_record r = row_behind(&want[i], 0, i, i == 0, strings);
-		assert_int_equal(behind ? run_builder_add_behind(b, &r, &err)
-					: run_builder_add(b, &any, &err),
-				 RC_OK);
+
+		assert_int_equal(run_builder_add(b, &any, &err), RC_OK);
 	}
-	buf_release(&strings[0]);
-	buf_release(&strings[1]);
+	packed_writer_release(&w);
 	assert_int_equal(sorter_finish(s, &err), RC_OK);
 	assert_in_range(sorter_totals(s).runs, 1, more + 2);
 	expect_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, N, 0);
@@ -108,12 +108,45 @@ static void test_seqs_across_borders(void **state)
 {
 	(void)state;
 	const uint64_t half = UINT64_C(1) << 32;
-	for (int behind = 0; behind < 2; behind++) {
-		check_borders(behind, half - 1500, 1, 1);
-		check_borders(behind, 3 * half - 1500 * 1001, 1001, 1);
-		check_borders(behind, 0, half / 1000, 3); /* spans more than 2^32 */
-		check_borders(behind, UINT64_MAX - 3000, 1, 0);
+	for (int packed = 0; packed < 2; packed++) {
+		check_borders(packed, half - 1500, 1, 1);
+		check_borders(packed, 3 * half - 1500 * 1001, 1001, 1);
+		check_borders(packed, 0, half / 1000, 3); /* spans more than 2^32 */
+		check_borders(packed, UINT64_MAX - 3000, 1, 0);
 	}
+}
+
+/* Packed rows of several KB, some of which begin a block soon after the last block, are found by
+ * their keys. */
+static void test_packed_rows_larger_than_half_a_block(void **state)
+{
+	(void)state;
+	enum { N = 60 };
+	struct budget budget = {.limit = 64u << 20};
+	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1};
+	struct rows rows = {.n = N, .v = mem_calloc(N, sizeof *rows.v)};
+	struct packed_writer w = {.block_end = 0};
+	struct error err;
+	for (size_t i = 0; i < N; i++) {
+		struct row *r = &rows.v[i];
+
+		*r = (struct row){.key = mem_calloc(1, 4), .key_len = 4, .seq = i};
+		r->payload_len = i % 3 ? 3000 + 130 * i : 40;
+		r->payload = mem_calloc(1, r->payload_len);
+		put_be32(r->key, (uint32_t)i);
+	}
+	struct sorter *s = sorter_new(&opt);
+	struct run_builder *b = sorter_builder(s, 0);
+	struct packed_records p = pack_rows(&w, rows.v, N, 0);
+	assert_int_equal(run_builder_stretch(b, UINT64_MAX, false, &err), RC_OK);
+	assert_int_equal(run_builder_add_packed(b, &p, &err), RC_OK);
+	packed_writer_release(&w);
+	assert_int_equal(sorter_finish(s, &err), RC_OK);
+	for (size_t from = 0; from < N; from++)
+		expect_range(s, bytes_of(rows.v[from].key, 4), bytes_of(NULL, 0), rows.v, from, N,
+			     0);
+	drop(s, &budget);
+	rows_release(&rows);
 }
 
 /* ---- limits and errors ---- */
@@ -237,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_packed_rows_larger_than_half_a_block),
 		cmocka_unit_test(test_seqs_across_borders),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_stop_and_disk_full),

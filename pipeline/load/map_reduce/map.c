@@ -116,13 +116,14 @@ static int write_region(struct mapping *m, struct piece_writer *w, size_t index,
 	struct bytes none = {0};
 	struct bytes lo = task->region ? splits->keys[task->region - 1] : none;
 	struct bytes hi = task->region < splits->count ? splits->keys[task->region] : none;
+	struct sorter *sorter = m->pass.tables[task->table].sorter;
+	struct run_codec codec = sorter_codec(sorter, w->head.slice);
 	struct record_iter rows;
-	int rc = sorter_range(m->pass.tables[task->table].sorter, lo, hi, &rows, err);
+	int rc = sorter_range(sorter, lo, hi, &rows, err);
 
 	if (rc)
 		return rc;
-	piece_region(w, (uint32_t)task->table, (uint32_t)task->region,
-		     row_secondary_bytes(m->pass.plan, task->table));
+	piece_region(w, (uint32_t)task->table, (uint32_t)task->region, &codec);
 	rc = write_rows(m, w, index, &rows, err);
 	rows.close(rows.self);
 	return rc;

@@ -6,11 +6,14 @@
 #include "mem.h"
 #include "hash.h"
 
-#define RECORD_NUMBERS 40 /* maximum bytes of a record's numbers */
-#define DIGEST_AT      80 /* position in the head */
+#define DIGEST_AT      88 /* position in the head */
 #define ZSTD_LEVEL     1
 #define FLAG_LAST      1u
 #define FLAG_UNORDERED 2u
+#define FLAG_FIXED     4u
+#define FLAG_LARGE     8u
+#define FLAGS	       15u
+#define SEQ_BYTES_MOST 8
 
 static const uint8_t magic[8] = {'S', 'M', 'p', 'i', 'e', 'c', 'e', PIECES_FORMAT};
 
@@ -51,65 +54,50 @@ static void head_write(const struct piece_head *h, uint8_t *p)
 	p = put_le(p, h->table, 4);
 	p = put_le(p, h->region, 4);
 	p = put_le(p, h->number, 4);
-	p = put_le(p, (h->last ? FLAG_LAST : 0) | (h->unordered ? FLAG_UNORDERED : 0), 2);
+	p = put_le(p,
+		   (h->last ? FLAG_LAST : 0) | (h->unordered ? FLAG_UNORDERED : 0) |
+			   (h->fixed ? FLAG_FIXED : 0) | (h->large ? FLAG_LARGE : 0),
+		   2);
 	p = put_le(p, h->packing, 2);
 	p = put_le(p, h->records, 8);
 	p = put_le(p, h->plain, 8);
 	p = put_le(p, h->stored, 8);
-	put_le(p, h->rows, 8);
+	p = put_le(p, h->rows, 8);
+	p = put_le(p, h->string_max, 4);
+	put_le(p, h->seq_bytes, 4);
 }
 
 /* Begin a piece. Both the plain and the compressed form begin with the head. */
 static void begin(struct piece_writer *w)
 {
-	w->plain.len = w->stored.len = 0;
-	buf_reserve(&w->plain, PIECE_HEAD_BYTES);
-	w->plain.len = PIECE_HEAD_BYTES;
-	w->before.len = 0;
+	w->rows.bytes.len = w->stored.len = 0;
+	buf_reserve(&w->rows.bytes, PIECE_HEAD_BYTES);
+	w->rows.bytes.len = PIECE_HEAD_BYTES;
+	packed_begin(&w->rows);
 	w->head.records = 0;
 	w->head.rows = 0;
+	w->head.large = false;
 }
 
-void piece_region(struct piece_writer *w, uint32_t table, uint32_t region, size_t secondary_bytes)
+void piece_region(struct piece_writer *w, uint32_t table, uint32_t region,
+		  const struct run_codec *codec)
 {
 	w->head.table = table;
 	w->head.region = region;
 	w->head.number = 0;
-	w->secondary_bytes = secondary_bytes;
+	w->head.fixed = codec->fixed;
+	w->head.string_max = (uint32_t)codec->string_max;
+	w->head.seq_bytes = (uint32_t)codec->seq_bytes;
+	w->rows.codec = *codec;
 	begin(w);
 }
 
 bool piece_fits(const struct piece_writer *w, const struct record *r)
 {
-	size_t most = RECORD_NUMBERS + r->key.len + w->secondary_bytes + r->payload.len;
+	size_t most =
+		PACKED_ROOM_BYTES + r->key.len + w->rows.codec.secondary_bytes + r->payload.len;
 
-	return w->head.records == 0 || w->plain.len + most <= PIECE_BYTES;
-}
-
-static inline size_t shared_bytes(const uint8_t *a, const uint8_t *b, size_t n)
-{
-	for (size_t i = 0; i < n; i += 8) {
-		uint64_t x, y;
-
-		memcpy(&x, a + i, 8);
-		memcpy(&y, b + i, 8);
-		if (x != y) {
-			i += (size_t)__builtin_ctzll(x ^ y) / 8;
-			return i < n ? i : n;
-		}
-	}
-	return n;
-}
-
-/* Copy 16 bytes at a time. The copy may read and write up to 15 bytes after the end. */
-static inline uint8_t *put_short(uint8_t *to, const uint8_t *from, size_t len)
-{
-	if (__builtin_expect(len > 64, 0))
-		memcpy(to, from, len);
-	else
-		for (size_t i = 0; i < len; i += 16)
-			memcpy(to + i, from + i, 16);
-	return to + len;
+	return w->head.records == 0 || w->rows.bytes.len + most <= PIECE_BYTES;
 }
 
 /* Hash a row without its seq. `string` is the key and the secondary. */
@@ -122,31 +110,17 @@ static uint64_t row_hash(struct bytes string, struct bytes payload)
 
 void piece_add(struct piece_writer *w, const struct record *r)
 {
-	size_t len = r->key.len + w->secondary_bytes, had = w->before.len;
-
-	buf_room(&w->before, len + RECORD_ROOM_BYTES);
-	size_t shared = shared_bytes(w->before.ptr, r->key.ptr, had < len ? had : len);
-	uint8_t *start = buf_room(&w->plain, RECORD_NUMBERS + RECORD_ROOM_BYTES + len - shared +
-						     r->payload.len),
-		*p = start;
-	p += put_varint(p, shared);
-	p += put_varint(p, len - shared);
-	p += put_varint(p, r->payload.len);
-	p += put_varint(p, r->seq - w->head.slice);
-	p = put_short(p, r->key.ptr + shared, len - shared);
-	p = put_short(p, r->payload.ptr, r->payload.len);
-	w->plain.len += (size_t)(p - start);
-	put_short(w->before.ptr + shared, r->key.ptr + shared, len - shared);
-	w->before.len = len;
+	packed_put(&w->rows, r);
 	w->head.records++;
+	w->head.large |= r->payload.len >= LARGE_PAYLOAD_BYTES;
 	if (w->head.unordered)
-		w->head.rows += row_hash(buf_bytes(&w->before), r->payload);
+		w->head.rows += row_hash(buf_bytes(&w->rows.last), r->payload);
 }
 
 static int pack(struct piece_writer *w, struct error *err)
 {
-	struct bytes from =
-		bytes_of(w->plain.ptr + PIECE_HEAD_BYTES, w->plain.len - PIECE_HEAD_BYTES);
+	const struct buf *plain = &w->rows.bytes;
+	struct bytes from = bytes_of(plain->ptr + PIECE_HEAD_BYTES, plain->len - PIECE_HEAD_BYTES);
 	size_t room = ZSTD_compressBound(from.len);
 	uint8_t *p = buf_reserve(&w->stored, PIECE_HEAD_BYTES + room) + PIECE_HEAD_BYTES;
 
@@ -166,12 +140,12 @@ int piece_end(struct piece_writer *w, bool last, struct bytes *out, uint64_t *ma
 	struct piece_head *h = &w->head;
 	bool plain = h->packing == PIECE_PLAIN;
 	int rc = plain ? RC_OK : pack(w, err);
-	struct buf *piece = plain ? &w->plain : &w->stored;
+	struct buf *piece = plain ? &w->rows.bytes : &w->stored;
 
 	if (rc)
 		return rc;
 	h->last = last;
-	h->plain = w->plain.len - PIECE_HEAD_BYTES;
+	h->plain = w->rows.bytes.len - PIECE_HEAD_BYTES;
 	h->stored = piece->len - PIECE_HEAD_BYTES;
 	head_write(h, piece->ptr);
 	h->digest = digest_of(piece->ptr, piece->ptr + PIECE_HEAD_BYTES, h->stored);
@@ -186,9 +160,8 @@ int piece_end(struct piece_writer *w, bool last, struct bytes *out, uint64_t *ma
 void piece_writer_release(struct piece_writer *w)
 {
 	ZSTD_freeCCtx(w->packer);
-	buf_release(&w->plain);
+	packed_writer_release(&w->rows);
 	buf_release(&w->stored);
-	buf_release(&w->before);
 	*w = (struct piece_writer){0};
 }
 
@@ -221,9 +194,13 @@ int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES],
 	h->plain = take_le(&p, 8);
 	h->stored = take_le(&p, 8);
 	h->rows = take_le(&p, 8);
+	h->string_max = (uint32_t)take_le(&p, 4);
+	h->seq_bytes = (uint32_t)take_le(&p, 4);
 	h->digest = take_le(&p, 8);
-	if (flags > (FLAG_LAST | FLAG_UNORDERED) || packing >= PIECE_PACKINGS || h->records == 0 ||
-	    h->plain > PIECE_MOST || h->stored > PIECE_MOST ||
+	h->fixed = flags & FLAG_FIXED;
+	h->large = flags & FLAG_LARGE;
+	if (flags > FLAGS || h->seq_bytes > SEQ_BYTES_MOST || packing >= PIECE_PACKINGS ||
+	    h->records == 0 || h->plain > PIECE_MOST || h->stored > PIECE_MOST ||
 	    (packing == PIECE_PLAIN && h->plain != h->stored))
 		return damaged(name,
 			       "found inconsistent numbers in the head of a piece, "
@@ -233,12 +210,11 @@ int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES],
 	return RC_OK;
 }
 
-static int unpack(struct piece_reader *r, const uint8_t *stored, const char *name,
-		  struct error *err)
+/* Return the records' bytes in *out. */
+static int unpack(struct piece_reader *r, const struct piece_head *h, const uint8_t *stored,
+		  struct bytes *out, const char *name, struct error *err)
 {
-	const struct piece_head *h = &r->head;
-
-	r->next = stored;
+	*out = bytes_of(stored, h->stored);
 	if (h->packing == PIECE_PLAIN)
 		return RC_OK;
 	if (ZSTD_getFrameContentSize(stored, h->stored) != h->plain)
@@ -249,10 +225,10 @@ static int unpack(struct piece_reader *r, const uint8_t *stored, const char *nam
 	if (!r->unpacker)
 		r->unpacker = ZSTD_createDCtx();
 	r->plain.len = 0;
-	uint8_t *p = buf_reserve(&r->plain, h->plain + RECORD_ROOM_BYTES);
+	uint8_t *p = buf_reserve(&r->plain, h->plain + PACKED_ROOM_BYTES);
 	size_t n =
 		r->unpacker ? ZSTD_decompressDCtx(r->unpacker, p, h->plain, stored, h->stored) : 0;
-	r->next = p;
+	*out = bytes_of(p, h->plain);
 	return n == h->plain
 		       ? RC_OK
 		       : damaged(name,
@@ -262,119 +238,29 @@ static int unpack(struct piece_reader *r, const uint8_t *stored, const char *nam
 }
 
 int piece_open(struct piece_reader *r, const struct piece_head *h, const uint8_t *head_bytes,
-	       const uint8_t *stored, size_t secondary_bytes, const char *name, struct error *err)
+	       const uint8_t *stored, size_t secondary_bytes, struct packed_records *out,
+	       const char *name, struct error *err)
 {
-	r->head = *h;
-	r->secondary_bytes = secondary_bytes;
-	r->string.len = 0;
-	r->left = h->records;
 	if (digest_of(head_bytes, stored, h->stored) != h->digest)
 		return damaged(name,
 			       "found another digest of a piece, expected the digest in "
 			       "the piece's head",
 			       err);
-	int rc = unpack(r, stored, name, err);
-	r->end = r->next + h->plain;
-	return rc;
-}
-
-/*
- * Read a number of at most 63 bits that ends before `end`. Return NULL if there is no such number.
- */
-static __attribute__((noinline)) const uint8_t *take_long(const uint8_t *p, const uint8_t *end,
-							  uint64_t *out)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; p < end && shift < 63; shift += 7) {
-		v |= (uint64_t)(*p & 0x7f) << shift;
-		if (*p++ < 0x80) {
-			*out = v;
-			return p;
-		}
-	}
-	return NULL;
-}
-
-static inline const uint8_t *take_varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
-{
-	if (__builtin_expect(p >= end || *p >= 0x80, 0))
-		return take_long(p, end, out);
-	*out = *p;
-	return p + 1;
-}
-
-struct record_numbers {
-	uint64_t shared, tail, payload, seq;
-};
-
-/* Read a seq. Most seqs have four bytes, which one load reads together. */
-static inline const uint8_t *take_seq(const uint8_t *p, const uint8_t *end, uint64_t *out)
-{
-	uint32_t v;
-
-	if (end - p < 4)
-		return take_long(p, end, out);
-	memcpy(&v, p, 4);
-	if ((v & 0x80808080u) != 0x00808080u)
-		return take_long(p, end, out);
-	*out = (v & 0x7f) | (v & 0x7f00) >> 1 | (v & 0x7f0000) >> 2 | (v & 0x7f000000) >> 3;
-	return p + 4;
-}
-
-static inline const uint8_t *take_numbers(const uint8_t *p, const uint8_t *end,
-					  struct record_numbers *n)
-{
-	p = take_varint(p, end, &n->shared);
-	p = p ? take_varint(p, end, &n->tail) : NULL;
-	p = p ? take_varint(p, end, &n->payload) : NULL;
-	return p ? take_seq(p, end, &n->seq) : NULL;
-}
-
-static inline bool fits(const struct piece_reader *r, const uint8_t *p,
-			const struct record_numbers *n)
-{
-	uint64_t left = (uint64_t)(r->end - p), least = r->secondary_bytes + 1;
-
-	return n->shared <= r->string.len && n->tail <= left && n->payload <= left - n->tail &&
-	       n->shared + n->tail >= least && n->shared + n->tail < least + ROW_KEY_MAX;
-}
-
-int piece_next(struct piece_reader *r, struct ordered_record *out, const char *name,
-	       struct error *err)
-{
-	struct record_numbers n;
-
-	if (r->left == 0)
-		return r->next == r->end ? RC_END
-					 : damaged(name,
-						   "found bytes after the last row of a piece, "
-						   "expected none",
-						   err);
-	const uint8_t *p = take_numbers(r->next, r->end, &n);
-	if (!p || !fits(r, p, &n))
-		return damaged(name, "found a row beyond the end of its piece, expected whole rows",
+	if (h->string_max <= secondary_bytes || h->string_max > ROW_KEY_MAX + secondary_bytes)
+		return damaged(name,
+			       "found another length of keys in the head of a piece, "
+			       "expected the length of row keys",
 			       err);
-	size_t len = (size_t)(n.shared + n.tail);
-	buf_room(&r->string, n.tail + RECORD_ROOM_BYTES);
-	put_short(r->string.ptr + n.shared, p, (size_t)n.tail);
-	r->string.len = len;
-	const uint8_t *payload = p + n.tail;
-	out->rec = (struct record){.key = bytes_of(r->string.ptr, len - r->secondary_bytes),
-				   .seq = r->head.slice + n.seq,
-				   .payload = bytes_of(payload, (size_t)n.payload)};
-	out->rec.secondary = out->rec.key.ptr + out->rec.key.len;
-	out->shared = (size_t)n.shared;
-	out->tail = p;
-	r->next = payload + n.payload;
-	r->left--;
-	return RC_OK;
+	out->codec = packed_codec(h->slice, h->seq_bytes, h->string_max, secondary_bytes, h->fixed);
+	out->records = h->records;
+	out->large = h->large;
+	out->name = name;
+	return unpack(r, h, stored, &out->bytes, name, err);
 }
 
 void piece_reader_release(struct piece_reader *r)
 {
 	ZSTD_freeDCtx(r->unpacker);
 	buf_release(&r->plain);
-	buf_release(&r->string);
 	*r = (struct piece_reader){0};
 }

@@ -4,27 +4,24 @@
  * A piece describes itself, so a user may send pieces in any way, and they may arrive in any order.
  * Numbers are little-endian:
  *
- *    0   8  "SMpiece\2"
+ *    0   8  "SMpiece\3"
  *    8  16  digest of the plan that map and reduce use (pass.h)
  *   24   8  seq of the first row of the slice, which identifies the slice
  *   32   4  table, in the order of the job
  *   36   4  region
  *   40   4  number of the piece, from 0, for this slice, table and region
- *   44   2  flags: 1 the last piece of this slice, table and region; 2 rows without an order
+ *   44   2  flags: 1 the last piece of this slice, table and region; 2 rows without an order;
+ *         4 keys of one length; 8 a payload has LARGE_PAYLOAD_BYTES or more
  *   46   2  compression (enum piece_packing)
  *   48   8  number of records
  *   56   8  uncompressed bytes of the records
  *   64   8  stored bytes of the records, after the head
  *   72   8  rows without an order: sum of the rows' hashes (row_hash of pieces.c), else 0
- *   80   8  XXH3-64 of all bytes before this number and all bytes after the head
+ *   80   4  most bytes of key and secondary of a record
+ *   84   4  stored bytes of a seq, from which the seq of the slice is subtracted
+ *   88   8  XXH3-64 of all bytes before this number and all bytes after the head
  *
- * Records are in the order of sorter.h. A record omits the bytes of key and secondary that equal
- * the beginning of the previous record (front coding). sort/record_bytes.h does the same within
- * blocks. Pieces need no blocks, because a reduce reads them from the start. The form of a record
- * is:
- *
- *   shared varint | tail bytes varint | payload bytes varint | seq - that of the slice, varint |
- *   tail | payload
+ * The records are packed, in the order of sorter.h, so a reduce can merge them as they are.
  */
 #ifndef SALTMILL_HALVES_PIECES_H
 #define SALTMILL_HALVES_PIECES_H
@@ -32,7 +29,7 @@
 #include "load.h"
 #include "sorter.h"
 
-#define PIECE_HEAD_BYTES 88
+#define PIECE_HEAD_BYTES 96
 /* usual bytes of the records; a piece with one large record has more */
 #define PIECE_BYTES ((size_t)4 << 20)
 /* limit of a piece, because a record has at most 1 GiB */
@@ -51,6 +48,8 @@ struct piece_head {
 	 */
 	bool unordered;
 	enum piece_packing packing;
+	bool fixed, large;		/* as in struct run_codec and struct packed_records */
+	uint32_t string_max, seq_bytes; /* as in struct run_codec */
 	uint64_t records;
 	uint64_t plain, stored; /* bytes of the records, uncompressed and as stored */
 	uint64_t rows;		/* sum of the rows' hashes if `unordered`, else 0 */
@@ -74,10 +73,9 @@ static inline uint64_t piece_mark(const struct piece_head *h)
  */
 struct piece_writer {
 	struct piece_head head;
-	size_t secondary_bytes;
-	struct buf plain, stored; /* both begin with the head; `stored` is compressed */
-	struct buf before;	  /* key and secondary of the last record */
-	void *packer;		  /* ZSTD_CCtx */
+	struct packed_writer rows; /* `bytes` begins with the head */
+	struct buf stored;	   /* the head and the compressed records */
+	void *packer;		   /* ZSTD_CCtx */
 };
 
 /*
@@ -93,37 +91,32 @@ void piece_add(struct piece_writer *w, const struct record *r);
  */
 int piece_end(struct piece_writer *w, bool last, struct bytes *out, uint64_t *mark,
 	      struct error *err);
-/* Begin another region, whose pieces count from 0. */
-void piece_region(struct piece_writer *w, uint32_t table, uint32_t region, size_t secondary_bytes);
+/*
+ * Begin another region, whose pieces count from 0. The codec is that of all records of the table
+ * (sorter_codec), with the seq of the slice as seq_base.
+ */
+void piece_region(struct piece_writer *w, uint32_t table, uint32_t region,
+		  const struct run_codec *codec);
 void piece_writer_release(struct piece_writer *w);
 
 /* --- reading --- */
 
 struct piece_reader {
-	struct piece_head head;
-	size_t secondary_bytes;
-	const uint8_t *next, *end;
-	uint64_t left;	   /* records */
-	struct buf plain;  /* uncompressed */
-	struct buf string; /* key and secondary of the last record */
-	void *unpacker;	   /* ZSTD_DCtx */
+	struct buf plain; /* uncompressed */
+	void *unpacker;	  /* ZSTD_DCtx */
 };
 
 /* Read the head of a piece. Return RC_IO if the bytes are not a head. Messages show `name`. */
 int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES], const char *name,
 		    struct error *err);
 /*
- * Open the piece of head `h`, whose bytes are at `head_bytes`. Its stored bytes, with
- * RECORD_ROOM_BYTES after them, must stay valid. Return RC_IO if the piece is damaged.
+ * Get the records of the piece of head `h`, whose bytes are at `head_bytes`. The stored bytes, with
+ * PACKED_ROOM_BYTES after them, must stay valid. *out is valid until the next call. Return RC_IO
+ * if the piece is damaged. The records are not checked.
  */
 int piece_open(struct piece_reader *r, const struct piece_head *h, const uint8_t *head_bytes,
-	       const uint8_t *stored, size_t secondary_bytes, const char *name, struct error *err);
-/*
- * Read the next record. `*out` is valid until the next call. Return RC_END at the end, and RC_IO if
- * the piece is damaged.
- */
-int piece_next(struct piece_reader *r, struct ordered_record *out, const char *name,
-	       struct error *err);
+	       const uint8_t *stored, size_t secondary_bytes, struct packed_records *out,
+	       const char *name, struct error *err);
 void piece_reader_release(struct piece_reader *r);
 
 #endif

@@ -26,7 +26,7 @@ from .totals import added, lanes_of, rows_of
 
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # end mark of Arrow IPC
 HEAD = struct.Struct("<I")  # number of the attempt, before its pieces
-PIECE_HEAD_BYTES = 88  # pipeline/load/map_reduce/pieces.h
+PIECE_HEAD_BYTES = 96  # pipeline/load/map_reduce/pieces.h
 PIECE_STORED = struct.Struct("<64xQ16x")
 CHUNK_BYTES = 1 << 20  # a chunk has as many whole pieces as fit; a single piece has up to 4 MiB
 KEPT = ("--plan", "plan", "-o", "out")
