@@ -80,12 +80,19 @@ struct distinct {
 	size_t n, room;
 	/* the counter got more than DISTINCT_MOST values; `n` no longer grows */
 	bool many;
+	uint64_t later; /* the hash to add next, or 0 */
 };
 /*
  * Add a hash. Returns true if the hash is new to the set. After DISTINCT_MOST values, the result is
  * only an estimate.
  */
 bool distinct_add(struct distinct *d, uint64_t hash);
+/*
+ * Add the hash of the call before, and remember this one. Its place is then in the cache, which a
+ * large set needs. distinct_settle adds the last one; call it before you use the numbers.
+ */
+void distinct_add_later(struct distinct *d, uint64_t hash);
+void distinct_settle(struct distinct *d);
 void distinct_release(struct distinct *d);
 
 /* --- names: find a name among many --- */

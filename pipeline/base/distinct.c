@@ -12,6 +12,7 @@ static void grow(struct distinct *d)
 		if (d->hash[i])
 			distinct_add(&to, d->hash[i]);
 	mem_free(d->hash);
+	to.later = d->later;
 	*d = to;
 }
 
@@ -31,6 +32,22 @@ bool distinct_add(struct distinct *d, uint64_t hash)
 	d->hash[i] = hash;
 	d->n += is_new;
 	return is_new;
+}
+
+void distinct_settle(struct distinct *d)
+{
+	if (d->later)
+		distinct_add(d, d->later);
+	d->later = 0;
+}
+
+void distinct_add_later(struct distinct *d, uint64_t hash)
+{
+	hash += hash == 0;
+	distinct_settle(d);
+	if (d->room)
+		__builtin_prefetch(&d->hash[hash & (d->room - 1)], 1);
+	d->later = hash;
 }
 
 void distinct_release(struct distinct *d)
