@@ -344,7 +344,7 @@ gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c storage/w
 gssapi/gssapi_ext.h: base/late_gssapi_krb5.c base/login.c
 iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c advise/init/raw_lines.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c
-jansson.h: base/form_read.c base/form_seal.h storage/s3_metadata.c storage/webhdfs_answers.c cli/command/cmd_key.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry_schemas.c advise/init/json_forms.c advise/init/json_rows.c advise/init/prove_json.c model/job/json_schema.c
+jansson.h: base/form_read.c base/form_seal.h storage/s3_metadata.c storage/webhdfs_answers.c cli/command/cmd_key.c cli/command/commands.c input/avro/avro_schema.c input/kafka/registry_schemas.c advise/init/json_forms.c advise/init/json_record.c advise/init/json_rows.c advise/init/prove_json.c model/job/json_schema.c
 libdeflate.h: hfile/compress.c input/files/block_codec.c input/files/input.c cli/command/cmd_version.c
 librdkafka/rdkafka.h: base/late_rdkafka.c input/kafka/kafka_client.h
 lz4.h: cli/command/cmd_version.c hfile/compress.c

@@ -345,6 +345,8 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 	size_t comments = 0, rows = 0;
 
 	*s = (struct sniffed_shape){.quote = '"', .end = l->n};
+	if (shape_of_known(s, l))
+		return;
 	for (size_t i = 0; i < l->n && i < LOOK_LINES; i++) {
 		struct bytes t = line_text(l, i);
 

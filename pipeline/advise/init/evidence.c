@@ -15,14 +15,6 @@
 #define SHARE_LEAST 0.95
 #define WORDS_LEAST 8 /* words without digits that make a word with digits unusual */
 
-static bool is_null_word(struct bytes t)
-{
-	for (size_t i = 0; null_words[i]; i++)
-		if (bytes_eq(bytes_str(null_words[i]), t))
-			return true;
-	return false;
-}
-
 enum text_kind kind_of_text(struct bytes t)
 {
 	size_t digits = 0, marks = 0, other = 0, separators = 0;
@@ -50,7 +42,7 @@ enum text_kind kind_of_text(struct bytes t)
 	}
 	if (!t.len)
 		return KIND_EMPTY;
-	if (is_null_word(t))
+	if (t.len <= NULL_WORD_MOST && null_words[null_word(t)])
 		return KIND_NULL;
 	if (digits && !other && !separators)
 		return KIND_NUMBER;

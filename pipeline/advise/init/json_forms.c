@@ -27,30 +27,6 @@ static json_t *parse(struct bytes text)
 	return json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &ignored);
 }
 
-/* Return the document and the metadata of a pair as one object, or NULL. */
-static json_t *parse_pair(struct bytes text)
-{
-	const uint8_t *end = memchr(text.ptr, '\n', text.len);
-	size_t len = end ? (size_t)(end - text.ptr) : text.len;
-	json_t *action = parse(bytes_of(text.ptr, len));
-	json_t *document = end ? parse(bytes_of(end + 1, text.len - len - 1)) : json_object();
-	const char *name;
-	json_t *meta;
-
-	json_object_foreach(action, name, meta)
-	{
-		json_object_update_missing(document, meta);
-		json_object_set_new(document, "_op", json_string(name));
-	}
-	json_decref(action);
-	return document;
-}
-
-json_t *json_record(const struct json_form *form, struct bytes text)
-{
-	return form->layout == JSON_BULK ? parse_pair(text) : parse(text);
-}
-
 static int take_record(void *ctx, const struct event *event, struct reject *why)
 {
 	struct records *r = ctx;
@@ -101,6 +77,7 @@ static int read_records(struct records *r, const char *file, const char *encodin
 				      .encoding = encoding,
 				      .json = r->c->form,
 				      .max_row_bytes = SNIFF_BYTES};
+	job.csv.json.explode = job.csv.json.unwrap = NULL; /* json_see reads the whole record */
 	const struct input input = {.files = &file, .nfiles = 1};
 	const struct source_options options = {.job = &job, .input = &input};
 	const struct source_sink sink = {.ctx = r, .event = take_record, .reject = take_reject};
@@ -193,10 +170,8 @@ static void note_members(struct columns *c, const json_t *document)
 	{
 		size_t len = strlen(name);
 
-		if (strncmp(c->form.records, name, len) != 0 || c->form.records[len] != '[') {
-			buf_append_str(&c->members, c->members.len ? ", " : "");
-			text_utf8(&c->members, bytes_str(name));
-		}
+		if (strncmp(c->form.records, name, len) != 0 || c->form.records[len] != '[')
+			json_note_member(c, name);
 	}
 }
 
@@ -301,8 +276,8 @@ static int try_form(struct columns *c, struct lines *l, const char *file, const 
 	return c->json || (rc && c->form.records) ? rc : RC_OK;
 }
 
-int json_find(struct columns *c, struct lines *l, const char *file, const char *name,
-	      struct error *err)
+static int find(struct columns *c, struct lines *l, const char *file, const char *name,
+		struct error *err)
 {
 	bool bulk = is_bulk(l), lines = l->n && json_look(c, l), whole = l->whole;
 
@@ -331,5 +306,24 @@ int json_find(struct columns *c, struct lines *l, const char *file, const char *
 		c->form = (struct json_form){0};
 		l->whole = whole;
 	}
+	return rc;
+}
+
+int json_find(struct columns *c, struct lines *l, const char *file, const char *name,
+	      struct error *err)
+{
+	struct records r = {.c = c};
+	int rc = find(c, l, file, name, err);
+
+	if (rc || !c->json)
+		return rc;
+	if (json_events_find(c) && c->form.layout == JSON_LINES) {
+		columns_restart(c);
+		json_look(c, l);
+	} else if (c->form.explode) {
+		rc = read_records(&r, file, l->encoding, err);
+		json_decref(r.first);
+	}
+	json_drop_nulls(c);
 	return rc;
 }

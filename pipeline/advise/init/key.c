@@ -23,7 +23,7 @@ static bool may_be_key(const struct columns *c, const struct sniffed *s)
 	       s->type != FIELD_BYTES;
 }
 
-static bool is_id(const char *name)
+bool name_is_id(const char *name)
 {
 	static const char *const ends[] = {"id", "_no", "nr", "key", "code", "uuid", "number", "#"};
 	size_t len = strlen(name);
@@ -58,10 +58,17 @@ static size_t choose_unique(const struct columns *c)
 		if (!may_be_key(c, s) || s->type == FIELD_TIME || s->distinct.many ||
 		    s->distinct.n != c->rows)
 			continue;
-		if (found == SIZE_MAX || (is_id(s->name) && !is_id(c->column[found].name)))
+		if (found == SIZE_MAX ||
+		    (name_is_id(s->name) && !name_is_id(c->column[found].name)))
 			found = i;
 	}
 	return found;
+}
+
+/* Return true for the kind of a change in events of Debezium, which owns no row. */
+static bool is_change_kind(const struct columns *c, const struct sniffed *s)
+{
+	return c->preset && strcmp(c->preset, "debezium") == 0 && strcmp(s->name, "op") == 0;
 }
 
 /* Return a column with several distinct values, and with several rows for each value. */
@@ -73,11 +80,12 @@ static size_t choose_entity(const struct columns *c)
 		const struct sniffed *s = &c->column[i];
 
 		if (!may_be_key(c, s) || s->type == FIELD_TIME || s->distinct.many ||
-		    s->distinct.n < 2 || 2 * s->distinct.n > c->rows)
+		    s->distinct.n < 2 || is_change_kind(c, s) || 2 * s->distinct.n > c->rows)
 			continue;
 		const struct sniffed *best = found == SIZE_MAX ? NULL : &c->column[found];
-		if (!best || is_id(s->name) > is_id(best->name) ||
-		    (is_id(s->name) == is_id(best->name) && s->distinct.n > best->distinct.n))
+		if (!best || name_is_id(s->name) > name_is_id(best->name) ||
+		    (name_is_id(s->name) == name_is_id(best->name) &&
+		     s->distinct.n > best->distinct.n))
 			found = i;
 	}
 	return found;
@@ -118,7 +126,7 @@ static bool is_counter(const struct sniffed *s)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (name_ends_in(s->name, names[i]))
 			return true;
-	return is_id(s->name);
+	return name_is_id(s->name);
 }
 
 /*

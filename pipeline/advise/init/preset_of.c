@@ -63,6 +63,8 @@ static const char *of_text(const struct columns *c, const struct sniffed_shape *
 							     : NULL;
 	if (s->special || s->one)
 		return NULL;
+	if (s->known)
+		return s->known;
 	if (s->delimiter == HIVE_DELIMITER && !s->header)
 		return "hive";
 	if (s->fields && s->delimiter == ' ')
@@ -78,6 +80,8 @@ static const char *of_json(const struct columns *c)
 	static const char *const change[] = {"op", "ts_ms", "source.connector", NULL};
 	static const char *const access[] = {"remote_addr", "status", "body_bytes_sent", NULL};
 
+	if (c->form.hex_escapes)
+		return "nginx_json";
 	if (c->form.records)
 		return strcmp(c->form.records, "Records[]") == 0 && has_columns(c, trail)
 			       ? "cloudtrail"
@@ -91,13 +95,13 @@ static const char *of_json(const struct columns *c)
 
 void preset_find(struct columns *c, const struct sniffed_shape *s, const struct lines *l)
 {
-	static const char *const dashes[] = {"iis", "vpc_flow", "nginx_json"};
+	static const char *const dashes[] = {"iis", "vpc_flow", "alb", "nginx_json"};
 
 	if (c->schema)
 		return;
 	c->preset = c->json ? of_json(c) : of_text(c, s, l);
 	c->slash_null = c->preset && strcmp(c->preset, "hive") == 0;
-	for (size_t i = 0; i < 3 && c->preset; i++)
+	for (size_t i = 0; i < 4 && c->preset; i++)
 		c->dash_null = c->dash_null || strcmp(c->preset, dashes[i]) == 0;
 }
 

@@ -83,13 +83,16 @@ static const char *compare(struct json_proof *p, const json_t *object, const str
 
 const char *json_proof_see(struct json_proof *p, const struct event *ev, struct buf *why)
 {
-	json_t *v = p->job->csv.json.hex_escapes ? NULL : json_record(&p->job->csv.json, ev->raw);
+	const struct json_form *form = &p->job->csv.json;
+	json_t *v = json_record(form, ev->raw);
 	const char *name = NULL;
 
 	why->len = 0;
 	p->path.len = 0;
+	/* the text of an event is that of its item; a record without items has no such paths */
+	buf_append_str(&p->path, form->explode ? form->explode : "");
 	if (json_is_object(v))
-		name = compare(p, v, ev);
+		name = compare(p, json_body(form, v), ev);
 	if (name) {
 		const struct column *c = &ev->columns[names_find(&p->names, name)->number - 1];
 

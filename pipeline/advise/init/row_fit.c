@@ -29,7 +29,7 @@ struct fit_row {
 };
 
 struct row_fit {
-	const char *const *names;
+	struct bytes *names;
 	size_t ncolumns;
 	struct bytes delimiter;
 	struct fit_row *row;
@@ -44,7 +44,9 @@ struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv
 {
 	struct row_fit *f = mem_calloc(1, sizeof *f);
 
-	f->names = names;
+	f->names = mem_calloc(n + 1, sizeof *f->names);
+	for (size_t i = 0; i < n; i++)
+		f->names[i] = bytes_str(names[i]);
 	f->ncolumns = n;
 	f->delimiter = csv->nwidths		 ? bytes_of("", 0)
 		       : csv->long_delimiter.len ? csv->long_delimiter
@@ -54,6 +56,7 @@ struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv
 
 void row_fit_free(struct row_fit *f)
 {
+	mem_free(f->names);
 	mem_free(f->row);
 	names_release(&f->patterns);
 	buf_release(&f->kinds);
@@ -113,7 +116,7 @@ void row_fit_see(struct row_fit *f, const struct event *ev)
 		const struct column *c = k < ev->ncolumns ? &ev->columns[k] : NULL;
 		struct bytes t = c && !c->absent ? bytes_of(c->ptr, c->len) : bytes_of("", 0);
 		uint8_t kind = (uint8_t)kind_of_text(t);
-		bool name = kind != KIND_EMPTY && bytes_eq(t, bytes_str(f->names[k]));
+		bool name = kind != KIND_EMPTY && bytes_eq(t, f->names[k]);
 
 		if (kind != KIND_EMPTY && first) {
 			first = false;

@@ -15,6 +15,8 @@ static void add_names(struct columns *c, const struct sniffed_shape *s, const st
 
 	if (s->fields)
 		fields_names(s, l, c);
+	if (s->known)
+		known_names(s, c);
 	for (size_t i = c->n; i < s->ncolumns; i++) {
 		char other[40];
 		struct bytes name = s->header && i < r->n ? r->value[i] : bytes_of("", 0);
@@ -82,7 +84,7 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			return RC_OK;
 		}
 		shape_find(&s, l);
-		if (strcmp(file, "-") != 0)
+		if (strcmp(file, "-") != 0 && !s.known)
 			special_find(&s, l, c);
 		files_match(&s, l);
 		rc = text_refuse(&s, l, name, err);
@@ -91,7 +93,7 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			rc = special_look(c, &s, l, file, err);
 		else if (rc == RC_OK)
 			look_at_rows(c, &s, l);
-		if (rc == RC_OK && !s.special && !s.by_name && !s.fields) {
+		if (rc == RC_OK && !s.special && !s.by_name && !s.fields && !s.known) {
 			preamble_doubt(&s, l);
 			delimiter_doubt(&s, l);
 			confidence_measure(&s, l);

@@ -95,8 +95,9 @@ struct sniffed_shape {
 	bool names_first;			  /* the first row may be names */
 	struct header_evidence evidence;
 	struct confidence confidence;
-	bool fields;  /* the comment `header_line` has the names, as #Fields of web servers */
-	bool by_name; /* the files have other headers */
+	bool fields;	   /* the comment `header_line` has the names, as #Fields of web servers */
+	bool by_name;	   /* the files have other headers */
+	const char *known; /* the preset that names the columns, or NULL */
 	/* only if `special`: how the load splits rows, because row_split cannot (text_forms.c) */
 	bool special;
 	struct csv_source form;
@@ -162,23 +163,32 @@ bool shape_of_words(struct sniffed_shape *s, const struct lines *l);
 struct columns;
 /* Add the columns that the comment #Fields names. */
 void fields_names(const struct sniffed_shape *s, const struct lines *l, struct columns *c);
+/*
+ * Find rows whose columns a preset names, and set `s->known` (known_rows.c). Return false if a row
+ * is none of them. known_names adds the columns.
+ */
+bool shape_of_known(struct sniffed_shape *s, const struct lines *l);
+void known_names(const struct sniffed_shape *s, struct columns *c);
 /* Return a sentence if nothing shows whether the first row has names. Otherwise return NULL. */
 const char *header_doubt(const struct columns *c, const struct sniffed_shape *s,
 			 const struct lines *l);
 
-/* The signs in the text of numbers (columns.c). */
+/* The signs in the text of numbers (signs.c). */
 #define SIGN_PAIRS 8
 struct signs {
 	const char *decimal, *thousands; /* NULL for a decimal point, and for no separator */
 };
 extern const struct signs sign_pairs[SIGN_PAIRS];
 
-/* The forms of time to try, with NULL after the last. */
+/* The forms of time to try, with NULL after the last (time_forms.c). */
 extern const char *const time_forms[];
 #define TIME_FORMS_MOST 64
 /* Texts that may mean "no value", in addition to "". */
 extern const char *const null_words[];
 #define NULL_WORDS_MOST 16
+#define NULL_WORD_MOST	4 /* bytes of the longest word */
+/* Return the index of the word that the text is, or that of the NULL after the last (null_words.c). */
+size_t null_word(struct bytes t);
 
 struct numbers {
 	/* `fits`: all values are numbers; `real`: some numbers have a point or an exponent */
@@ -198,22 +208,37 @@ struct sniffed {
 		uint64_t n, with,
 			before; /* unquoted values, with blanks, with blanks before them */
 	} padding;
+	/* until `signed_numbers`, all values are plain digits, and only the first item counts them */
 	struct numbers numbers[SIGN_PAIRS];
+	bool signed_numbers;
 	/* values that begin with two numbers, and those that both orders of day and month fit */
 	uint64_t ordered, swappable;
 	uint64_t times; /* bit i is 1 if all values fit time_forms[i] */
 	bool list;	/* some values are JSON lists, or too deep in objects */
-	bool flags;	/* all values are true or false */
-	bool truths[2]; /* some values are false, and some true */
-	bool spelled;	/* all values are the words true and false */
-	bool uuids;	/* all values are UUIDs */
-	bool ips, ipv4; /* all values are IP addresses, and all of them IPv4 */
-	bool ip_like;	/* a number in an IPv4 address is too large for a version */
+	/* lists of objects: records with one, their items, items of other kinds, names of times */
+	struct {
+		uint64_t records, items;
+		bool other, timed;
+	} objects;
+	const char *either[2]; /* the value is at the first of these paths that has one; or NULL */
+	bool dropped;	       /* all values are null, and other records have an object here */
+	bool flags;	       /* all values are true or false */
+	bool truths[2];	       /* some values are false, and some true */
+	bool spelled;	       /* all values are the words true and false */
+	bool uuids;	       /* all values are UUIDs */
+	bool ips, ipv4;	       /* all values are IP addresses, and all of them IPv4 */
+	bool ip_like;	       /* a number in an IPv4 address is too large for a version */
 	/* values that no earlier value exceeds (undercuts); for whole numbers and UUIDs */
 	uint64_t rising, falling, ranked;
 	uint64_t highest, lowest;
 	bool trailing; /* some values end with a minus sign */
 	int64_t oldest[TIME_FORMS_MOST];
+	/* the largest steps forward from one value to the next, in ms; `days`: steps to another day */
+	struct time_steps {
+		uint64_t n, days;
+		int64_t last, newest, within, across;
+		bool back;
+	} steps[TIME_FORMS_MOST];
 	struct distinct distinct;
 	/* columns_decide sets the members below */
 	enum field_type type;
@@ -257,6 +282,7 @@ struct columns {
 	uint64_t unnamed;
 	/* members of a document beside the list of records, for a comment; "" if there are none */
 	struct buf members;
+	struct name_index beside; /* the names in `members` */
 	bool words[NULL_WORDS_MOST], quoted_words, blanks, quoted_blanks;
 	struct field_form *times; /* one item for each item of time_forms */
 	struct field_form flag, uuid, ip, number[SIGN_PAIRS];
@@ -275,6 +301,37 @@ struct sniffed *columns_add(struct columns *c, struct bytes name);
  * whose key begins with this column go to one region after another.
  */
 bool column_in_order(const struct sniffed *s);
+/* Return the number of values that are words of null_words. */
+uint64_t words_count(const struct sniffed *s);
+
+/* signs.c: count a value as a number with each pair of signs. */
+void numbers_try(struct columns *c, struct sniffed *s, struct bytes text);
+/* Return true if the text consists of 1 to 18 digits. digits_value returns their number. */
+bool text_is_digits(struct bytes t);
+uint64_t digits_value(struct bytes digits);
+/* Give each pair of signs its own numbers. Call this before the numbers are judged. */
+void numbers_part(struct sniffed *s);
+/* Return true if all values are numbers with this pair of signs. */
+bool number_fits(const struct sniffed *s, size_t pair);
+/* Choose the pair of signs that makes the most columns numbers. */
+void signs_choose(struct columns *c);
+/* Set the type of a column of numbers. */
+void number_decide(struct sniffed *s, const struct numbers *n);
+
+/* time_forms.c: the number of forms; count a value as a time in each form; set the form of the column. */
+size_t times_count(void);
+void times_try(struct columns *c, struct sniffed *s, struct bytes text);
+void time_decide(struct sniffed *s);
+/* Return the unit of numbers since 1970, or NULL. Their size, name and order decide. */
+const char *epoch_unit(const struct sniffed *s, const struct numbers *n);
+/* Return true for numbers such as 20260103. */
+bool is_day_number(const struct sniffed *s, const struct numbers *n);
+/* Return true if the name contains one of these words, which end with NULL. */
+bool name_contains(const char *name, const char *const *words);
+/* Return true for names such as created_at, eventTime, ts and ts_ms. */
+bool name_is_time(const char *name);
+/* Return true for names of ids, numbers and codes (key.c). */
+bool name_is_id(const char *name);
 /* Return true if the name ends in this word, as created_at and createdAt end in `at`. */
 bool name_ends_in(const char *name, const char *word);
 /*
@@ -294,11 +351,29 @@ struct json_t;
 void json_see(struct columns *c, const struct json_t *object);
 /* Return the value in an object such as {"$oid": "5f"}, or the value itself (json_rows.c). */
 const struct json_t *json_typed_value(const struct json_t *v);
+/* Forget columns that are null wherever other records have an object (json_rows.c). */
+void json_drop_nulls(struct columns *c);
 /*
- * Return the record in the text, which the caller releases, or NULL (json_forms.c). A pair of bulk
- * requests is one object.
+ * json_record.c: json_record returns the record in the text, which the caller releases, or NULL. A
+ * pair of bulk requests is one object. json_record_find does the same, and sets
+ * `form->hex_escapes` if only they make the text JSON.
  */
 struct json_t *json_record(const struct json_form *form, struct bytes text);
+struct json_t *json_record_find(struct json_form *form, struct bytes text);
+/* Return the record in an envelope, or the record itself. */
+const struct json_t *json_body(const struct json_form *form, const struct json_t *record);
+bool json_is_envelope(const struct json_t *record);
+/* Return the row that an event of Debezium changes, or NULL. */
+const struct json_t *json_changed_row(const struct json_t *body);
+/* Note a member of the document or envelope that the job does not load. */
+void json_note_member(struct columns *c, const char *name);
+/* Count the objects in a list. */
+void json_count_items(struct sniffed *s, const struct json_t *list);
+/*
+ * Return true if the only list of objects is clearly a list of events, and set `form.explode`. The
+ * caller then reads all records again.
+ */
+bool json_events_find(struct columns *c);
 /*
  * Return true if the lines are JSON objects. All of their values are then in the columns
  * (json_rows.c).

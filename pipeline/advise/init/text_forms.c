@@ -82,6 +82,8 @@ static void find_escapes(struct sniffed_shape *s, const struct lines *l, struct 
 {
 	struct slashes e = {0};
 
+	if (!memchr(l->text.ptr, '\\', l->text.len))
+		return;
 	for (size_t i = s->first; i < l->n; i++)
 		see_slashes(&e, s, line_text(l, i));
 	bool escapes = e.delimiter || e.line_end || (e.quote && e.quoted) ||
@@ -160,7 +162,7 @@ static void find_pairs(struct sniffed_shape *s, const struct lines *l, struct co
 {
 	size_t pairs = 0, rows = 0;
 
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n && s->one; i++) {
 		rows += !is_blank(line_text(l, i));
 		pairs += count_pairs(line_text(l, i)) >= 2;
 	}

@@ -118,23 +118,41 @@ static bool read_offset(const char *p, int64_t *seconds)
 	return p[1 + n] == 0;
 }
 
+/* Read `n` digits. Return the text after them, or NULL. */
+static const char *read_digits(const char *p, int n, int *value)
+{
+	*value = 0;
+	for (; p && n > 0; n--, p++) {
+		if (!isdigit((unsigned char)*p))
+			return NULL;
+		*value = *value * 10 + (*p - '0');
+	}
+	return p;
+}
+
+/* Read the sign and `n` digits after it. Return the text after them, or NULL. */
+static const char *read_after(const char *p, char sign, int n, int *value)
+{
+	return p && *p == sign ? read_digits(p + 1, n, value) : NULL;
+}
+
 /* Read ISO 8601. Return false for a form that this reader does not have. */
 static bool read_iso(const char *text, int64_t *micros)
 {
 	struct tm tm = {0};
 	int64_t rest = 0, offset = 0;
-	int n = 0;
+	const char *p = read_digits(text, 4, &tm.tm_year), *seconds;
 
-	if (sscanf(text, "%4d-%2d-%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &n) < 3 || n != 10)
-		return false;
-	const char *p = text + n;
-	if (*p == 'T' || *p == 't' || *p == ' ') {
-		if (sscanf(p + 1, "%2d:%2d%n", &tm.tm_hour, &tm.tm_min, &n) < 2)
-			return false;
-		p += 1 + n;
-		if (*p == ':' && sscanf(p + 1, "%2d%n", &tm.tm_sec, &n) == 1)
-			p = read_fraction(p + 1 + n, &rest);
+	p = read_after(p, '-', 2, &tm.tm_mon);
+	p = read_after(p, '-', 2, &tm.tm_mday);
+	if (p && (*p == 'T' || *p == 't' || *p == ' ')) {
+		p = read_digits(p + 1, 2, &tm.tm_hour);
+		p = read_after(p, ':', 2, &tm.tm_min);
+		seconds = read_after(p, ':', 2, &tm.tm_sec);
+		p = seconds ? read_fraction(seconds, &rest) : p;
 	}
+	if (!p)
+		return false;
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
 	if (!read_offset(p, &offset))
@@ -175,26 +193,24 @@ static bool read_format(const char *format, const char *text, int64_t *micros)
 	return true;
 }
 
-/* Compare a time. A form that only the load can read is not compared. */
-static enum proof_result compare_time(const struct field *f, struct bytes t, const struct value *v)
+/* Compare a time. Clears `*known` for a form that only the load can read. */
+static bool compare_time(const struct field *f, struct bytes t, const struct value *v, bool *known)
 {
 	char text[LONGEST + 1];
-	int64_t micros;
-	bool known;
+	int64_t micros = 0;
 
-	if (t.len > LONGEST || f->zone || f->year_rule)
-		return PROOF_NONE;
+	*known = t.len <= LONGEST && !f->zone && !f->year_rule;
+	if (!*known)
+		return true;
 	memcpy(text, t.ptr, t.len);
 	text[t.len] = 0;
 	if (!f->format)
-		known = read_unit(f->unit, text, &micros);
+		*known = read_unit(f->unit, text, &micros);
 	else if (strcmp(f->format, TIME_ISO8601) == 0)
-		known = read_iso(text, &micros);
+		*known = read_iso(text, &micros);
 	else
-		known = read_format(f->format, text, &micros);
-	if (!known)
-		return PROOF_NONE;
-	return micros == (int64_t)v->u * 1000 + (int64_t)v->micros ? PROOF_SAME : PROOF_DIFFERS;
+		*known = read_format(f->format, text, &micros);
+	return micros == (int64_t)v->u * 1000 + (int64_t)v->micros;
 }
 
 static bool same_flag(struct bytes t, bool value)
@@ -243,17 +259,29 @@ static bool same_uuid(struct bytes t, struct bytes value)
 	return n == 2 * value.len;
 }
 
-enum proof_result value_compare(const struct field *f, const struct csv_source *csv, struct bytes t,
-				const struct value *v, struct buf *text)
+static bool is_written_number(enum field_type type)
 {
-	bool same = true;
+	return type == FIELD_U32 || type == FIELD_U64 || type == FIELD_I64 ||
+	       type == FIELD_DECIMAL || type == FIELD_F64;
+}
 
-	text->len = 0;
+static void put_value_text(const struct field *f, const struct value *v, struct buf *text)
+{
 	field_text(f, v, text);
 	buf_put(text, 0);
 	text->len--;
+}
+
+enum proof_result value_compare(const struct field *f, const struct csv_source *csv, struct bytes t,
+				const struct value *v, struct buf *text)
+{
+	bool same = true, known = true;
+
+	text->len = 0;
+	if (is_written_number(f->type))
+		put_value_text(f, v, text);
 	switch (f->type) {
-	case FIELD_TIME: return compare_time(f, t, v);
+	case FIELD_TIME: same = compare_time(f, t, v, &known); break;
 	case FIELD_TEXT: same = bytes_eq(t, v->text); break;
 	case FIELD_BOOL: same = same_flag(t, (v->u & 0xff) != 0); break;
 	case FIELD_UUID: same = same_uuid(t, v->bytes); break;
@@ -265,7 +293,11 @@ enum proof_result value_compare(const struct field *f, const struct csv_source *
 	case FIELD_F64: same = same_number(t, buf_bytes(text), csv, true); break;
 	case FIELD_BYTES:
 	case FIELD_HEX:
-	case FIELD_CODE: return PROOF_NONE;
+	case FIELD_CODE: known = false; break;
 	}
+	if (!known)
+		return PROOF_NONE;
+	if (!same && !text->len)
+		put_value_text(f, v, text);
 	return same ? PROOF_SAME : PROOF_DIFFERS;
 }

@@ -57,6 +57,7 @@ static void put_names(const struct columns *c, const struct sniffed_shape *s, st
 		put_text(out, c->column[i].name);
 	}
 	buf_append_str(out, s->form.pairs ? "]   # the keys\n"
+			    : s->known	  ? "]   # as the preset names them\n"
 			    : s->header ? "]   # rows have more values than the header has names\n"
 					: "]   # no line has names; choose better ones\n");
 }
@@ -245,13 +246,26 @@ static void put_json_form(const struct columns *c, struct buf *out)
 		buf_append_str(out, c->members.len ? "   # not loaded: " : "");
 		buf_append(out, c->members.ptr, c->members.len);
 		buf_append_str(out, "\n");
-	} else if (f->layout == JSON_DOCUMENTS) {
+	}
+	if (f->layout == JSON_DOCUMENTS && !f->records) {
 		buf_append_str(out, "    layout: documents   # records are not on lines of their "
 				    "own\n");
 	} else if (f->layout == JSON_BULK) {
 		buf_append_str(out, "    layout: bulk   # _op, _index and _id are those of the "
 				    "action\n");
 	}
+	if (f->explode) {
+		buf_append_str(out, "    explode: ");
+		put_text(out, f->explode);
+		buf_append_str(out, "   # each item is an event, and has the record's other "
+				    "values\n");
+	}
+	if (f->hex_escapes)
+		buf_append_str(out, "    hex_escapes: true   # \\xHH in strings, as nginx writes "
+				    "them\n");
+	if (f->unwrap)
+		buf_printf(out, "    unwrap: %s   # not loaded: %.*s\n", f->unwrap,
+			   (int)c->members.len, (const char *)c->members.ptr);
 	if (f->extended)
 		buf_append_str(out, "    extended: true   # types of MongoDB, such as {\"$oid\": "
 				    "\"5f\"}\n");
@@ -324,7 +338,15 @@ static void put_field(const struct columns *c, const struct sniffed *s, struct b
 
 	buf_append_str(out, "  ");
 	put_text(out, s->name);
-	buf_printf(out, ": {type: %s", field_type_name(s->type));
+	buf_append_str(out, ": {");
+	if (s->either[0]) {
+		buf_append_str(out, "first: [");
+		put_text(out, s->either[0]);
+		buf_append_str(out, ", ");
+		put_text(out, s->either[1]);
+		buf_append_str(out, "], ");
+	}
+	buf_printf(out, "type: %s", field_type_name(s->type));
 	if (s->unit)
 		buf_printf(out, ", unit: %s", s->unit);
 	if (s->format) {

@@ -1,0 +1,122 @@
+"""Tests that init recognizes what known programs write: load balancers of AWS, nginx, Debezium, and lists of events."""
+
+import csv
+import io
+import json
+
+from test_init_doubts import in_order, init, rows_of
+
+ALB = (
+    "type time elb client target request_processing_time target_processing_time response_processing_time elb_status_code"
+    " target_status_code received_bytes sent_bytes request user_agent ssl_cipher ssl_protocol target_group_arn trace_id domain_name"
+    " chosen_cert_arn matched_rule_priority request_creation_time actions_executed redirect_url error_reason target_list"
+    " target_status_code_list classification classification_reason"
+).split()
+NUMBERS = [n for n in ALB if n.endswith(("_processing_time", "_status_code", "_bytes", "_priority"))]
+
+
+def alb_line(i, more=""):
+    failed = i % 5 == 0
+    target, status = ("-", "-") if failed else (f"10.0.0.{i % 9}:80", "200")
+    times = "-1 -1 -1" if failed else f"0.00{i % 7} 0.02{i % 9} 0.000"
+    return (
+        f"https 2026-11-02T22:{i % 60:02d}:00.186641Z app/lb/50dc6c 192.168.131.39:{2000 + i} {target} {times} {502 if failed else 200}"
+        f' {status} {34 + i} {366 + i} "GET https://a.b:443/x?a=1 2 HTTP/1.1" "{"-" if failed else "curl/7.46.0 (a, b)"}" ECDHE-RSA TLSv1.2'
+        f' arn:aws:x:targetgroup/t "Root=1-58337281-{i:04x}" "-" "arn:aws:acm" {i % 3} 2026-11-02T22:{i % 60:02d}:00.364Z "forward" "-" "-"'
+        f' "{target}" "{status}" "-" "-"{more}\n'
+    )
+
+
+def expected_alb(text, names):
+    rows = []
+    for values in csv.reader(io.StringIO(text), delimiter=" "):
+        row = {n: v for n, v in zip(names, values) if v != "-"}
+        rows.append({n: float(v) if n in NUMBERS else v for n, v in row.items()})
+    return rows
+
+
+def numbers(rows):
+    return [{n: float(v) if n in NUMBERS else str(v) for n, v in r.items()} for r in rows]
+
+
+def test_a_log_of_a_load_balancer_of_aws(tmp_path, saltmill):
+    """Older lines have fewer values. The last column is one that the preset does not name."""
+    text = "".join(alb_line(i, " TID_1 new" if i > 20 else "") for i in range(40))
+    r = init(saltmill, tmp_path, text.encode(), "lb.log")
+    assert r.returncode == 0, r.stderr
+    assert "preset: alb" in r.stdout and "missing: 'null'" in r.stdout
+    names = [*ALB, "conn_trace_id", "c31"]
+    assert in_order(numbers(rows_of(tmp_path, saltmill, r.stdout))) == in_order(expected_alb(text, names))
+
+
+def test_lines_that_only_resemble_a_load_balancer(tmp_path, saltmill):
+    """One line of another program makes init refuse the file."""
+    text = "".join(alb_line(i) for i in range(9)) + "reload at 10:00\n"
+    r = init(saltmill, tmp_path, text.encode(), "lb.log")
+    assert r.returncode in (1, 3) and r.stderr
+
+
+def test_hex_escapes_of_nginx(tmp_path, saltmill):
+    agents = ['"a"', "caf\u00e9", "back\\slash", "tab\tx", "", "-"]
+    lines, expected = [], []
+    for i in range(36):
+        agent, agent2 = agents[i % 6], agents[i // 6]
+        row = {"time_iso8601": f"2026-11-01T10:{i:02d}:00.000Z", "remote_addr": f"10.0.0.{i}", "status": 200, "body_bytes_sent": 5 * i}
+        text = {n: v.encode() for n, v in (("agent", agent), ("referer", agent2))}
+        shown = {n: "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\x{b:02X}" for b in v) for n, v in text.items()}
+        lines.append("{" + ",".join(f'"{n}":"{v}"' for n, v in {**row, **shown}.items()) + "}\n")
+        expected.append({**row, **{n: v.decode() for n, v in text.items() if v not in (b"", b"-")}})
+    r = init(saltmill, tmp_path, "".join(lines).encode(), "access.log")
+    assert r.returncode == 0, r.stderr
+    assert "preset: nginx_json" in r.stdout
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)
+
+
+def change(i, op):
+    row = {"id": i // 2, "name": f"N{i}"}
+    source = {"connector": "mysql", "ts_ms": 1790000000000 + i, "pos": i * 7}
+    return {"before": None if op == "c" else {**row, "name": "old"}, "after": None if op == "d" else row, "source": source,
+            "op": op, "ts_ms": 1790000000000 + i}
+
+
+def test_changes_of_debezium_in_envelopes(tmp_path, saltmill):
+    """The row key begins with the id of the changed row, which a deleted row has in `before` only."""
+    changes = [change(i, "cud"[i % 3]) for i in range(60)]
+    schema = {"type": "struct", "fields": [{"type": "int64", "field": "id"}]}
+    for envelope in False, True:
+        docs = [{"schema": schema, "payload": c} for c in changes] if envelope else changes
+        (folder := tmp_path / str(envelope)).mkdir()
+        r = init(saltmill, folder, "".join(json.dumps(d) + "\n" for d in docs).encode(), "c.jsonl")
+        assert r.returncode == 0, r.stderr
+        assert ("unwrap: payload   # not loaded: schema" in r.stdout) == envelope
+        assert "preset: debezium" in r.stdout and "- {field: id, as: u32}   # owner" in r.stdout
+        rows = rows_of(folder, saltmill, r.stdout)
+        assert sorted((x["op"], x["id"], x.get("before.name"), x.get("after.name"), x["source.pos"]) for x in rows) == sorted(
+            (c["op"], (c["after"] or c["before"])["id"], (c["before"] or {}).get("name"), (c["after"] or {}).get("name"),
+             c["source"]["pos"]) for c in changes)
+
+
+def test_lists_of_events_make_events(tmp_path, saltmill):
+    """Each event has the values of its record. A record without events is one row."""
+    docs = [{"host": f"h{i % 3}", "batch": i, "tags": [], "events": [{"ts": 1790000000000 + 100 * i + k, "v": k}
+                                                                    for k in range(0 if i == 7 else 3 + i % 5)]} for i in range(30)]
+    expected = [{"host": d["host"], "batch": d["batch"], "tags": "[]", **{f"events[].{n}": v for n, v in (e or {}).items() if n != "ts"}}
+                for d in docs for e in d["events"] or [None]]
+    for layout, text in ("lines", "".join(json.dumps(d) + "\n" for d in docs)), ("documents", json.dumps(docs, indent=1)):
+        (folder := tmp_path / layout).mkdir()
+        r = init(saltmill, folder, text.encode(), "b.json")
+        assert r.returncode == 0, r.stderr
+        assert "explode: 'events[]'" in r.stdout
+        rows = rows_of(folder, saltmill, r.stdout)
+        assert in_order([{n: v for n, v in x.items() if n != "events[].ts"} for x in rows]) == in_order(expected)
+        assert sorted(x["events[].ts"] for x in rows if "events[].ts" in x)[0].startswith("2026-09-21T")
+
+
+def test_other_lists_stay_one_value(tmp_path, saltmill):
+    """Lines of an order are no events, because they have no time. Two lists leave the choice to the user."""
+    orders = [{"id": i, "items": [{"sku": "a", "n": 1}] * 9} for i in range(9)]
+    both = [{"id": i, "events": [{"ts": 1790000000000, "v": 1}] * 3, "readings": [{"ts": 1790000000000, "v": 1}] * 3} for i in range(9)]
+    for docs in orders, both:
+        r = init(saltmill, tmp_path, "".join(json.dumps(d) + "\n" for d in docs).encode(), "o.jsonl")
+        assert r.returncode == 0 and "\n    explode:" not in r.stdout
+        assert "`explode: NAME[]` makes an event of each item" in r.stdout

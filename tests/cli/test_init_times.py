@@ -1,0 +1,60 @@
+"""Tests that init finds the order of day and month, the century and the unit of times, or says what is not known."""
+
+import datetime as dt
+
+import pytest
+
+from test_init_doubts import init, rows_of
+
+START = dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc)
+
+
+def table(texts):
+    return "n,when,x\n" + "".join(f"{i},{t},{'ab'[i % 2]}\n" for i, t in enumerate(texts))
+
+
+def moments(n, minutes, form):
+    return [(START + dt.timedelta(minutes=minutes * i)).strftime(form) for i in range(n)]
+
+
+@pytest.mark.parametrize("texts,form", [
+    (moments(60, 2 * 24 * 60, "%m/%d/%y"), "%m/%d/%y"),
+    (moments(60, 2 * 24 * 60, "%d/%m/%y"), "%d/%m/%y"),
+    (moments(60, 31 * 60, "%d-%m-%y"), "%d-%m-%y"),
+    (moments(60, 24 * 60, "%m/%d/%y %H:%M"), "%m/%d/%y %H:%M"),
+    # all numbers are at most 12, but the hours go on over midnight
+    (moments(50, 313, "%d/%m/%Y %H:%M:%S"), "%d/%m/%Y %H:%M:%S"),
+    (moments(50, 313, "%m/%d/%Y %I:%M:%S %p"), "%m/%d/%Y %I:%M:%S %p"),
+])
+def test_the_form_of_a_time(tmp_path, saltmill, texts, form):
+    r = init(saltmill, tmp_path, table(texts).encode())
+    assert r.returncode == 0, r.stderr
+    assert f"when: {{type: time, format: '{form}'}}" in r.stdout
+    expected = [dt.datetime.strptime(t, form).strftime("%Y-%m-%dT%H:%M:%S.000Z") for t in texts]
+    assert sorted((x["n"], x["when"]) for x in rows_of(tmp_path, saltmill, r.stdout)) == list(enumerate(expected))
+
+
+@pytest.mark.parametrize("texts,note", [
+    ([f"{1 + i % 12:02d}/01/2025" for i in range(40)], "which number is the day"),
+    # a run of some hours on the first day of each month, or on the first days of January
+    ([f"{1 + i // 4:02d}/01/2025 0{2 + i % 4}:00:00" for i in range(40)], "which number is the day"),
+    # years of birth
+    ([f"{1 + i % 12:02d}/{13 + i % 14:02d}/{40 + i:02d}" for i in range(40)], "the century of the years"),
+])
+def test_a_time_with_two_readings_stays_text(tmp_path, saltmill, texts, note):
+    r = init(saltmill, tmp_path, table(texts).encode())
+    line = next(x for x in r.stdout.splitlines() if x.startswith("  when:"))
+    assert "{type: text}" in line and note in line
+
+
+@pytest.mark.parametrize("name,first,step,form", [
+    ("v", 1767225600123, 1777, "{type: time, unit: ms}"),
+    ("v", 1767225600123456, 1777000, "{type: time, unit: us}"),
+    ("v", 1767225600, 60, "{type: u32}"),  # ids may be so large
+    ("item_id", 1767225600123, 1777, "{type: u64}"),
+    ("v", 1767225600123, 1, "{type: u64}"),  # ids in order
+])
+def test_numbers_that_count_from_1970(tmp_path, saltmill, name, first, step, form):
+    rows = "".join(f"{i % 7},{first + i * step}\n" for i in range(40))
+    r = init(saltmill, tmp_path, f"n,{name}\n{rows}".encode())
+    assert f"\n  {name}: {form}" in r.stdout
