@@ -115,15 +115,26 @@ def load_table(job, table, where, folder):
     return len(found["ranges"]), rows, blocks, int(done.stdout.split()[0]), found["exact"]
 
 
-def compare(seed, n, values=3, report=print):
-    """Compares all questions of a set. Returns a list of (question, table, kind of fault or None, figures)."""
+def job_with_blocks(data, size):
+    """Returns a job of `init` for the data, with data blocks of this size."""
+    job = data.parent / "init.yaml"
+    run("init", data, "-o", job, "--quiet")
+    text = job.read_text()
+    assert text.count("d: {versions: 1,") == 1
+    job.write_text(text.replace("d: {versions: 1,", f"d: {{versions: 1, blocksize: {size},"))
+    return job
+
+
+def compare(seed, n, values=3, report=print, block=None):
+    """Compares all questions of a set. Returns a list of (question, table, kind of fault or None, figures). The jobs have blocks of `block`, so
+    that few events fill many blocks, or of the size that suits the questions."""
     s = Set(seed, n)
     results = []
     with tempfile.TemporaryDirectory() as tmp:
         data, out = Path(tmp) / "events.csv", Path(tmp) / "out"
         s.write(data)
         words = [w for ask in s.asks for w in ("--ask", ask, "100/s")]
-        run("design", data, *words, "-o", out, "--quiet", ok=(0, 3))
+        run("design", job_with_blocks(data, block) if block else data, *words, "-o", out, "--quiet", ok=(0, 3))
         for job in sorted(out.glob("*.yaml")):
             if job.name == "queries.yaml":
                 continue
