@@ -275,9 +275,14 @@ class Campaign:
                 folder, disk = pathlib.Path(name), None
                 if any(m.kind == "disk" for m in self.moments):
                     disk = stack.enter_context(small_disk(folder / "disk", DISK_MB))
-                with contextlib.suppress(Broken), new_world(saltmill, folder, disk) as world:
-                    for i in left:
-                        self.one(world, i)
+                with new_world(saltmill, folder, disk) as world:
+                    self.try_all(world, left)
+
+    def try_all(self, world, numbers):
+        """Tries moments until the servers are broken."""
+        with contextlib.suppress(Broken):
+            for i in numbers:
+                self.one(world, i)
 
     def tell(self, seed):
         """Returns True if there is no violation and few moments came after apply's end."""

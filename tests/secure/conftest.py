@@ -4,15 +4,13 @@ import os
 import pathlib
 import subprocess
 import sys
-import types
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from authority import Authority  # noqa: E402  (needs the path above)
-from kdc import PACKAGES, REALM, Kdc  # noqa: E402
-from secured import SecuredHBase, SecuredHdfs  # noqa: E402
+from kdc import PACKAGES, REALM, Kdc  # noqa: E402  (needs the path above)
+from secured import new_rig  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -25,14 +23,8 @@ def kdc(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def rig(kdc, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("secured")
-    tls = Authority(folder / "tls")
-    with SecuredHdfs(folder / "hdfs", kdc, tls) as hdfs:
-        for path in ("/bulk", "/tmp"):
-            hdfs.make_dirs(path, "1777")
-        with SecuredHBase(folder / "hbase", kdc, hdfs, tls) as hbase:
-            hbase.admin("grant", "alice", "@default", "RWC")
-            yield types.SimpleNamespace(kdc=kdc, hdfs=hdfs, hbase=hbase, tls=tls)
+    with new_rig(tmp_path_factory.mktemp("secured"), kdc) as servers:
+        yield servers
 
 
 @pytest.fixture

@@ -7,13 +7,16 @@
 The servers accept all three protections. Admin.java is HBase's own client, which logs in as the superuser `hbase`.
 """
 
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
 import time
+import types
 
-from cluster import ANSWER_SECONDS, OPENS, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, tail
+from authority import Authority
+from cluster import ANSWER_SECONDS, OPENS, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, stop, tail
 from hdfs import Hdfs
 from kdc import REALM
 
@@ -145,14 +148,25 @@ class SecuredHBase(Cluster):
     def _start(self):
         self.hdfs.ask("PUT", "/hbase", "MKDIRS", permission="755")
         self.hdfs.ask("PUT", "/hbase", "SETOWNER", owner="hbase")
-        conf = self._configure()
+        self._configure()
+        self._start_again("w")
+
+    def _start_again(self, how):
+        before = self.server_log.stat().st_size if how == "a" else 0
         began = time.monotonic()
-        self._start_server(conf, "w")
-        while b"Master has completed initialization" not in self.server_log.read_bytes():
+        self._start_server(self.folder / "conf", how)
+        while b"Master has completed initialization" not in self.server_log.read_bytes()[before:]:
             if self.server.poll() is not None or time.monotonic() > began + START_SECONDS:
                 raise HBaseError("HBase did not start\n" + tail(self.server_log))
             time.sleep(0.2)
         self.start_seconds = time.monotonic() - began
+
+    def restart(self):
+        """Kills the servers if they run, and starts them on their ports and data."""
+        self.kill()
+        stop(self.driver)  # its connections may wait for dead servers
+        self.driver = None
+        self._start_again("a")
 
     def admin(self, *words):
         """Sends a line to Admin.java and returns the words of its answer."""
@@ -166,3 +180,15 @@ class SecuredHBase(Cluster):
         if kind != "ok":
             raise HBaseError(f"{words}: {answer}\n" + tail(self.driver_log, 20))
         return rest.split()
+
+
+@contextlib.contextmanager
+def new_rig(folder, kdc):
+    """Starts HDFS and HBase for the KDC. The user alice may create tables, and every user may write below /bulk."""
+    tls = Authority(folder / "tls")
+    with SecuredHdfs(folder / "hdfs", kdc, tls) as hdfs:
+        for path in ("/bulk", "/tmp"):
+            hdfs.make_dirs(path, "1777")
+        with SecuredHBase(folder / "hbase", kdc, hdfs, tls) as hbase:
+            hbase.admin("grant", "alice", "@default", "RWC")
+            yield types.SimpleNamespace(kdc=kdc, hdfs=hdfs, hbase=hbase, tls=tls)
