@@ -120,3 +120,13 @@ def test_other_lists_stay_one_value(tmp_path, saltmill):
         r = init(saltmill, tmp_path, "".join(json.dumps(d) + "\n" for d in docs).encode(), "o.jsonl")
         assert r.returncode == 0 and "\n    explode:" not in r.stdout
         assert "`explode: NAME[]` makes an event of each item" in r.stdout
+
+
+def test_names_between_blanks_and_long_delimiters(tmp_path, saltmill):
+    """The job names the columns as it reads them: without the blanks around them."""
+    text = "price|| flag||  city\n" + "".join(f"{i},5|| {'yn'[i % 2]}|| {'Köln' if i % 3 else 'Bonn'} \n" for i in range(40))
+    r = init(saltmill, tmp_path, text.encode())
+    assert r.returncode == 0, r.stderr
+    expected = [{"price": i + 0.5, "flag": "yn"[i % 2], "city": "Köln" if i % 3 else "Bonn"} for i in range(40)]
+    found = [{**x, "flag": {True: "y", False: "n"}.get(x["flag"], x["flag"])} for x in rows_of(tmp_path, saltmill, r.stdout)]
+    assert in_order(found) == in_order(expected)

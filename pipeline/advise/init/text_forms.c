@@ -486,8 +486,13 @@ int special_look(struct columns *c, const struct sniffed_shape *s, const struct 
 	if (rc)
 		return rc;
 	const char *const *found = source_columns(source, &n);
-	for (size_t i = 0; i < n; i++)
-		columns_add(c, bytes_str(found[i]));
+	for (size_t i = 0; i < n; i++) {
+		struct bytes name = without_blanks(bytes_str(found[i]));
+
+		/* the job trims the names, too */
+		c->blanks = c->blanks || name.len != strlen(found[i]);
+		columns_add(c, name);
+	}
 	rc = c->n == n ? source_read_through(source, &sink, err) : RC_OK;
 	source_close(source);
 	return rc;
