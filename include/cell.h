@@ -54,6 +54,26 @@ struct cell {
 };
 
 /*
+ * The tag with a cell's own TTL (TagType.TTL_TAG_TYPE): i16 9 | i8 8 | i64 ms after the timestamp.
+ */
+#define CELL_TTL_TAG	   8
+#define CELL_TTL_TAG_BYTES 11
+void cell_put_ttl(uint8_t out[CELL_TTL_TAG_BYTES], int64_t ttl_ms);
+/*
+ * Get the cell's own TTL. Returns false if it has none. As in HBase, only the first such tag counts.
+ * The tags must be whole.
+ */
+bool cell_ttl(const struct cell *c, int64_t *ttl_ms);
+/* Return true if the cell's own TTL has passed. */
+static inline bool cell_ttl_passed(const struct cell *c, int64_t now_ms)
+{
+	int64_t ttl_ms;
+
+	return c->tags.len && cell_ttl(c, &ttl_ms) &&
+	       (int64_t)((uint64_t)c->ts + (uint64_t)ttl_ms) < now_ms;
+}
+
+/*
  * Compare two cells as CellComparatorImpl does, but ignore mvcc, value and tags. The order is row,
  * family and qualifier (bytes_cmp), then timestamp and type in falling order. A file's index and
  * bloom filter use the same order.

@@ -1,4 +1,4 @@
-/* cell.c - compare cells */
+/* cell.c - compare cells, and write and read their TTLs */
 #include "cell.h"
 
 const char *cell_type_name(unsigned type)
@@ -18,6 +18,25 @@ bool cell_type_known(unsigned type)
 {
 	return type == CELL_PUT ||
 	       (type >= CELL_DELETE && type <= CELL_DELETE_FAMILY && type % 2 == 0);
+}
+
+void cell_put_ttl(uint8_t out[CELL_TTL_TAG_BYTES], int64_t ttl_ms)
+{
+	put_be16(out, CELL_TTL_TAG_BYTES - 2);
+	out[2] = CELL_TTL_TAG;
+	put_be64(out + 3, (uint64_t)ttl_ms);
+}
+
+bool cell_ttl(const struct cell *c, int64_t *ttl_ms)
+{
+	const uint8_t *p = c->tags.ptr, *end = p + c->tags.len;
+
+	for (; p < end; p += 2 + get_be16(p))
+		if (p[2] == CELL_TTL_TAG && get_be16(p) == CELL_TTL_TAG_BYTES - 2) {
+			*ttl_ms = (int64_t)get_be64(p + 3);
+			return true;
+		}
+	return false;
 }
 
 int cell_in_row_cmp(const struct cell *a, const struct cell *b)

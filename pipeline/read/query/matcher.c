@@ -3,8 +3,6 @@
 
 #include "mem.h"
 
-#define TAG_TTL 8
-
 /* Delete markers seen in the row (ScanDeleteTracker). */
 struct markers {
 	bool has_family, has_column;
@@ -111,17 +109,6 @@ void matcher_row(struct matcher *m)
 static bool expired(const struct matcher *m, int64_t ts)
 {
 	return ts < m->oldest;
-}
-
-/* Returns true if the cell's own TTL has passed. Only the first such tag counts. */
-static bool tag_expired(const struct matcher *m, const struct cell *c)
-{
-	const uint8_t *p = c->tags.ptr, *end = p + c->tags.len;
-
-	for (; p < end; p += 2 + get_be16(p))
-		if (p[2] == TAG_TTL && get_be16(p) == 9)
-			return c->ts + (int64_t)get_be64(p + 3) < m->now;
-	return false;
 }
 
 static bool add_version(struct markers *k, int64_t ts)
@@ -275,7 +262,7 @@ enum verdict matcher_take(struct matcher *m, const struct cell *c)
 		return VERDICT_NEXT_ROW;
 	if ((m->raw || m->family->min_versions == 0) && expired(m, c->ts))
 		return VERDICT_NEXT_COLUMN;
-	if (c->tags.len && tag_expired(m, c))
+	if (cell_ttl_passed(c, m->now))
 		return VERDICT_SKIP;
 	enum verdict v = by_markers_and_time(m, c);
 	if (v != VERDICT_TAKE)
