@@ -196,6 +196,8 @@ struct written {
  */
 enum value_kind { VALUE_FIELD, VALUE_CONST, VALUE_KEY };
 
+#define CELL_TTL_MAX_MS ((int64_t)TTL_FOREVER * 1000)
+
 struct cell_spec {
 	struct pos pos;
 	size_t family; /* index in table.families */
@@ -213,10 +215,22 @@ struct cell_spec {
 	 * such an event
 	 */
 	bool optional;
+	/*
+	 * HBase shows the cell for `ttl_ms` after its timestamp, or for the value of `ttl_field` in
+	 * units of `ttl_unit_ms`. Both are 0 if the cell has no TTL of its own.
+	 */
+	int64_t ttl_ms, ttl_unit_ms;
+	size_t ttl_field;
 	/* condition of the events that have the cell; NULL means all events */
 	const struct job_condition *when;
 	uint8_t marker; /* enum cell_type of a delete marker of `deletes`; 0 means a Put */
 };
+
+/* Return true if cells of this kind have their own TTL. */
+static inline bool cell_has_ttl(const struct cell_spec *c)
+{
+	return c->ttl_ms || c->ttl_unit_ms;
+}
 
 enum split_kind {
 	SPLIT_SAMPLED,

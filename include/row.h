@@ -84,8 +84,8 @@ size_t row_secondary_bytes(const struct row_plan *p, size_t table);
 /* Return the cell timestamp of a record, in ms. */
 int64_t row_timestamp(const struct row_plan *p, size_t table, const struct record *r);
 /*
- * Return true if all qualifiers of the table are constant, so that row_cells gives the cells of all
- * rows in the same order.
+ * Return true if all qualifiers of the table are constant and no cell has a TTL of its own.
+ * row_cells then gives the cells of all rows in the same order, without tags.
  */
 bool row_constant_columns(const struct row_plan *p, size_t table);
 /*

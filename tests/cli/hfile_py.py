@@ -97,7 +97,7 @@ class Cursor:
     """A position in some bytes. Every read moves the position forward. A read past the end fails."""
 
     def __init__(self, data, at=0):
-        self.data, self.at = data, at
+        self.data, self.at, self.tags = data, at, None
 
     def more(self):
         return self.at < len(self.data)
@@ -151,6 +151,7 @@ class Cell:
     ts: int
     type: int
     value: bytes
+    tags: bytes = b""
 
     def place(self):
         """Returns the key by which HBase sorts cells (3.4)."""
@@ -169,18 +170,25 @@ def flat_key(key):
 def plain_cell(c):
     key_len, value_len = c.number("i"), c.number("i")
     cell = flat_key(c.take(key_len))
-    return dataclasses.replace(cell, value=c.take(value_len))
+    return with_tags(c, dataclasses.replace(cell, value=c.take(value_len)))
 
 
-def plain_cells(data):
+def with_tags(c, cell):
+    """Reads the tags after a cell, if the file has tags. `c.tags` reads their length."""
+    return dataclasses.replace(cell, tags=c.take(c.tags())) if c.tags else cell
+
+
+def plain_cells(data, tags):
     c = Cursor(data)
+    c.tags = tags and (lambda: c.number("H"))
     while c.more():
         yield plain_cell(c)
 
 
-def row_index_cells(data):
+def row_index_cells(data, tags):
     (size,) = struct.unpack(">i", data[-4:])
     starts, last, c = [], None, Cursor(data[:size])
+    c.tags = tags and (lambda: c.number("H"))
     while c.more():
         at, cell = c.at, plain_cell(c)
         if cell.row != last:
@@ -216,7 +224,7 @@ def fast_diff_cells(c):
             key_len, value_len = c.v7(), c.v7()
             need(flag == 0 and c.v7() == 0, "the first cell of a block has a prefix")
             before = dataclasses.replace(flat_key(c.take(key_len)), value=c.take(value_len))
-            yield before
+            yield with_tags(c, before)
             continue
         key_len = key_len if flag & 8 else c.v7()
         value_len = len(before.value) if flag & 16 else c.v7()
@@ -226,7 +234,7 @@ def fast_diff_cells(c):
         kind = before.type if flag & 32 else c.number("B")
         value = before.value if flag & 64 else c.take(value_len)
         before = Cell(row, before.family, qualifier, struct.unpack(">q", stamp)[0], kind, value)
-        yield before
+        yield with_tags(c, before)
 
 
 def diff_cells(c):
@@ -245,7 +253,7 @@ def diff_cells(c):
         kind = before.type if flag & 4 else c.number("B")
         before = Cell(row, family, qualifier, ts, kind, c.take(value_len))
         first = False
-        yield before
+        yield with_tags(c, before)
 
 
 def prefix_cells(c):
@@ -254,18 +262,20 @@ def prefix_cells(c):
         rest, value_len, cp = c.v7(), c.v7(), c.v7()
         need(cp <= len(key), "a common prefix longer than the key before")
         key = key[:cp] + c.take(rest)
-        yield dataclasses.replace(flat_key(key), value=c.take(value_len))
+        yield with_tags(c, dataclasses.replace(flat_key(key), value=c.take(value_len)))
 
 
-def encoded_cells(data, encoding):
+def encoded_cells(data, encoding, tags):
     c = Cursor(data)
+    c.tags = tags and c.v7
     need(ENCODINGS.get(c.number("h")) == encoding, "block is not encoded as", encoding)
     if encoding == "ROW_INDEX_V1":
-        yield from row_index_cells(data[2:])
+        yield from row_index_cells(data[2:], tags)
         return
     size, sum_of_cells = c.number("i"), 0
     for cell in {"PREFIX": prefix_cells, "DIFF": diff_cells, "FAST_DIFF": fast_diff_cells}[encoding](c):
         sum_of_cells += 8 + 12 + len(cell.row) + len(cell.family) + len(cell.qualifier) + len(cell.value)
+        sum_of_cells += 2 + len(cell.tags) if tags else 0
         yield cell
     need(size == sum_of_cells, "unencoded size", size, "but the cells have", sum_of_cells)
 
@@ -364,19 +374,23 @@ class HFile:
         names = [p[1][0] for p in pairs]
         need(names == sorted(set(names)), "file info is not sorted")
         self.info = {p[1][0].decode(): p[2][0] for p in pairs}
-        for name in "KEY_VALUE_VERSION", "hfile.MAX_TAGS_LEN":
-            need(name not in self.info, name, "is not read here")
+        need("KEY_VALUE_VERSION" not in self.info, "mvcc is not read here")
+        need(self.info.get("hfile.TAGS_COMPRESSED", b"\0") == b"\0", "compressed tags are not read here")
 
     def read_cells(self):
         encoding = self.info.get("DATA_BLOCK_ENCODING", b"NONE").decode()
+        tags = "hfile.MAX_TAGS_LEN" in self.info
         self.data_blocks = [b for b in self.blocks if b.magic.startswith("DATABLK")]
         self.block_cells = []
         for b in self.data_blocks:
             need(b.magic == ("DATABLK*" if encoding == "NONE" else "DATABLKE"), b.magic, "for", encoding)
-            cells = list(plain_cells(b.payload) if encoding == "NONE" else encoded_cells(b.payload, encoding))
+            cells = list(plain_cells(b.payload, tags) if encoding == "NONE" else
+                         encoded_cells(b.payload, encoding, tags))
             need(cells, "a data block without cells")
             self.block_cells.append(cells)
         self.cells = list(itertools.chain.from_iterable(self.block_cells))
+        longest = max((len(c.tags) for c in self.cells), default=0)
+        need(not tags or self.info["hfile.MAX_TAGS_LEN"] == struct.pack(">i", longest), "longest tags", longest)
         for a, b in itertools.pairwise(self.cells):
             need(a.place() < b.place(), "order:", a, "before", b)
         for cell in self.cells:

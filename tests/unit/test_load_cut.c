@@ -99,6 +99,7 @@ static void setup_job(struct fixture *f, bool computed, enum duplicates duplicat
 					 .field = 2,
 					 .as = AS_TEXT,
 					 .optional = true};
+	f->cells[1].ttl_ms = computed ? 5000 : 0;
 	f->table =
 		(struct job_table){.schema = {.name = "t", .families = f->families, .nfamilies = 2},
 				   .rowkey = f->rowkey,
@@ -268,6 +269,18 @@ static void text_of(char *to, size_t size, struct bytes b)
 	to[b.len] = 0;
 }
 
+/* Only the cells of qualifier a have a TTL, and the number is that of setup_job. */
+static void expect_ttl(const struct fixture *f, const struct cell *c)
+{
+	static const uint8_t tag[] = {0, 9, 8, 0, 0, 0, 0, 0, 0, 0x13, 0x88};
+	bool has = f->cells[1].ttl_ms && bytes_eq(c->qualifier, bytes_str("a")) &&
+		   bytes_eq(c->family, bytes_str("f"));
+
+	assert_int_equal(c->tags.len, has ? sizeof tag : 0);
+	if (has)
+		assert_memory_equal(c->tags.ptr, tag, sizeof tag);
+}
+
 static size_t read_back(const struct fixture *f, const struct cut_result *r, struct stored *out)
 {
 	size_t n = 0;
@@ -290,6 +303,7 @@ static size_t read_back(const struct fixture *f, const struct cut_result *r, str
 			text_of(s->qualifier, sizeof s->qualifier, c.qualifier);
 			text_of(s->value, sizeof s->value, c.value);
 			s->ts = c.ts;
+			expect_ttl(f, &c);
 		}
 		hfile_close(h);
 		mem_free(path);

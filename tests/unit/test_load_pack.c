@@ -476,6 +476,45 @@ static void wide_rows(void **state)
 	rig_release(&r);
 }
 
+/* The tags by hand: i16 9, type 8, i64 ms. */
+static void cells_with_a_ttl(void **state)
+{
+	(void)state;
+	static const uint8_t day[] = {0, 9, 8, 0, 0, 0, 0, 5, 0x26, 0x5c, 0};
+	static const uint8_t two_hours[] = {0, 9, 8, 0, 0, 0, 0, 0, 0x6d, 0xdd, 0};
+	struct rig r;
+	struct row_cell cells[3];
+	rig_init(&r);
+	size_t id = add_field(&r, "id", FIELD_U32), keep = add_field(&r, "keep", FIELD_I64);
+	add_key(&r, id, AS_U32);
+	add_cell(&r, "a", id, AS_TEXT)->ttl_ms = 86400000;
+	struct cell_spec *by_field = add_cell(&r, "b", id, AS_TEXT);
+	by_field->ttl_unit_ms = 3600000;
+	by_field->ttl_field = keep;
+	add_cell(&r, "c", id, AS_TEXT);
+	rig_start(&r);
+	assert_false(row_constant_columns(r.plan, 0));
+	ENCODE_OK(&r, "17", "2");
+	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 3);
+	assert_bytes(cells[0].cell.tags, day, sizeof day);
+	assert_bytes(cells[1].cell.tags, two_hours, sizeof two_hours);
+	assert_bytes(cells[1].cell.value, "17", 2);
+	assert_bytes(cells[2].cell.tags, "", 0);
+	assert_bytes(cells[2].cell.value, "17", 2);
+	expect_weight(&r, false, 3 * (20 + 4 + 1 + 1 + 2));
+	ENCODE_OK(&r, "17", "");
+	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 3);
+	assert_bytes(cells[1].cell.tags, "", 0);
+	static const char *const bad[] = {"0", "-1", "596524", "9223372036854775807"};
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(ENCODE(&r, "17", bad[i]), RC_DATA);
+		assert_string_equal(r.why.reason, "out_of_range");
+	}
+	ENCODE_OK(&r, "17", "596523"); /* at most 2147483647 s */
+	assert_int_equal(r.batched, 0);
+	rig_release(&r);
+}
+
 /* Tests the place of the timestamp, which has a fixed place in the key, or is the secondary. */
 static void secondary_bytes(void **state)
 {
@@ -528,6 +567,7 @@ int main(void)
 		cmocka_unit_test(order_kept_reals),
 		cmocka_unit_test(numbers_round_trip),
 		cmocka_unit_test(wide_rows),
+		cmocka_unit_test(cells_with_a_ttl),
 		cmocka_unit_test(secondary_bytes),
 	};
 

@@ -132,6 +132,7 @@ static void keep_cells(struct looker *k, size_t table, struct look_cells *to)
 		to->cell[i].family = kept(k->look, cells[i].cell.family);
 		to->cell[i].qualifier = kept(k->look, cells[i].cell.qualifier);
 		to->cell[i].value = kept(k->look, cells[i].cell.value);
+		to->cell[i].tags = kept(k->look, cells[i].cell.tags);
 	}
 	mem_free(cells);
 }

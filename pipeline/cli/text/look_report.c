@@ -138,6 +138,15 @@ static void put_rejects(struct buf *out, const struct look *l)
 		buf_printf(out, "  and %" PRIu64 " more\n", l->rejected - l->nrejects);
 }
 
+static void put_ttl(struct buf *out, const struct cell *c)
+{
+	int64_t ms;
+
+	if (cell_ttl(c, &ms))
+		buf_printf(out, "  (TTL %" PRId64 " %s)", ms % 1000 ? ms : ms / 1000,
+			   ms % 1000 ? "ms" : "s");
+}
+
 static int put_row(struct buf *out, const struct job *job, const struct look *l,
 		   const struct look_row *row, struct error *err)
 {
@@ -178,6 +187,7 @@ static int put_row(struct buf *out, const struct job *job, const struct look *l,
 				put_escaped(out, c->cell[i].value);
 			else
 				buf_append_str(out, cell_type_name(c->cell[i].type));
+			put_ttl(out, &c->cell[i]);
 			buf_append_str(out, "\n");
 		}
 	}

@@ -7,7 +7,7 @@
  *   key        family (2 bytes), qualifier
  *   secondary  Long.MAX_VALUE - timestamp, 255 - type (markers precede Puts)
  *   seq        the event's seq * cells of the table + number of the cell: input order
- *   payload    varint cells of the event, value
+ *   payload    varint cells of the event, varint bytes of tags, tags, value
  *
  * saltmill deduplicates an event if other cells overwrite all of its cells. A third sorter receives
  * one record for each overwritten cell. The key is the seq of the cell's event, so an event without
@@ -70,6 +70,8 @@ static int put_cell(struct huge_row *g, const struct row_cell *c, uint64_t seq, 
 	buf_put(b, (uint8_t)(UINT8_MAX - c->cell.type));
 	size_t minor_end = b->len;
 	b->len += put_varint(buf_reserve(b, 10), ncells);
+	b->len += put_varint(buf_reserve(b, 10), c->cell.tags.len);
+	buf_append(b, c->cell.tags.ptr, c->cell.tags.len);
 	buf_append(b, c->cell.value.ptr, c->cell.value.len);
 	struct record r = {
 		.key = bytes_of(b->ptr, key_len),
@@ -109,7 +111,10 @@ static int sort_cells(struct huge_row *g, struct error *err)
 /* Return the cell of a record of the second sorter. The cell borrows from the record. */
 static struct row_cell cell_of(const struct huge_row *g, const struct record *r, uint64_t *ncells)
 {
-	size_t n = get_varint(r->payload.ptr, r->payload.ptr + r->payload.len, ncells);
+	const uint8_t *p = r->payload.ptr, *end = p + r->payload.len;
+	uint64_t tags = 0;
+	p += get_varint(p, end, ncells);
+	p += get_varint(p, end, &tags);
 	uint32_t family = get_be16(r->key.ptr);
 
 	return (struct row_cell){
@@ -117,7 +122,8 @@ static struct row_cell cell_of(const struct huge_row *g, const struct record *r,
 			 .family = bytes_str(g->t->table->schema.families[family].name),
 			 .qualifier = bytes_of(r->key.ptr + 2, r->key.len - 2),
 			 .ts = INT64_MAX - (int64_t)get_be64(r->secondary),
-			 .value = bytes_of(r->payload.ptr + n, r->payload.len - n),
+			 .tags = bytes_of(p, (size_t)tags),
+			 .value = bytes_of(p + tags, (size_t)(end - p) - (size_t)tags),
 			 .type = (uint8_t)(UINT8_MAX - r->secondary[8])},
 		.family = family,
 		.seq = r->seq / g->most,
@@ -140,7 +146,7 @@ static int drop(struct huge_row *g, uint64_t seq, uint64_t ncells, uint64_t by, 
 
 /* The cell to keep, so far, of the cells with the same column and time. */
 struct winner {
-	struct buf bytes; /* qualifier, then value */
+	struct buf bytes; /* qualifier, value, tags */
 	struct row_cell cell;
 	uint64_t ncells;
 	bool present;
@@ -148,14 +154,17 @@ struct winner {
 
 static void keep(struct winner *w, const struct row_cell *c, uint64_t ncells)
 {
-	const struct bytes qualifier = c->cell.qualifier, value = c->cell.value;
+	const struct bytes qualifier = c->cell.qualifier, value = c->cell.value,
+			   tags = c->cell.tags;
 
 	w->bytes.len = 0;
 	buf_append(&w->bytes, qualifier.ptr, qualifier.len);
 	buf_append(&w->bytes, value.ptr, value.len);
+	buf_append(&w->bytes, tags.ptr, tags.len);
 	w->cell = *c;
 	w->cell.cell.qualifier = bytes_of(w->bytes.ptr, qualifier.len);
 	w->cell.cell.value = bytes_of(w->bytes.ptr + qualifier.len, value.len);
+	w->cell.cell.tags = bytes_of(w->bytes.ptr + qualifier.len + value.len, tags.len);
 	w->ncells = ncells;
 	w->present = true;
 }

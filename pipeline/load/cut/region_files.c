@@ -124,6 +124,15 @@ static int name_file(struct storage *to, const char *from, const char *name, uin
 	return storage_move(to, from, name, err);
 }
 
+static bool has_tags(const struct job_table *t, size_t family)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->ncells; i++)
+		any |= t->cells[i].family == family && cell_has_ttl(&t->cells[i]);
+	return any;
+}
+
 static int file_open(struct region_files *f, size_t family, struct error *err)
 {
 	const struct cut_table *t = f->table;
@@ -142,6 +151,7 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.block_bytes = fam->block_bytes,
 		.qualifiers = f->qualifiers ? f->qualifiers + file->first : NULL,
 		.nqualifiers = file->end - file->first,
+		.tags = has_tags(t->table, family),
 		.create_ms = t->created_ms,
 		.bulkload_ms = t->created_ms,
 		.source_task = bytes_str("saltmill"),

@@ -72,6 +72,8 @@ static void use_table(struct use *uses, const struct job_table *t)
 		use_parts(uses, c->qualifier, c->nqualifier, need, so_often, name);
 		if (c->kind == VALUE_FIELD)
 			use_field(uses, c->field, need, so_often, name);
+		if (c->ttl_unit_ms)
+			use_field(uses, c->ttl_field, NEED_NOTHING, so_often, name);
 		use_condition(uses, c->when);
 	}
 }

@@ -44,6 +44,19 @@ static bool stands_in_record(const struct cell_step *s, const struct cell_spec *
 	return c->kind != VALUE_CONST || ((c->when || may_be_hidden) && !s->computed);
 }
 
+static void tags_compile(struct row_plan *p, struct cell_step *s, const struct cell_spec *c)
+{
+	if (c->ttl_ms) {
+		uint8_t *tag = arena_alloc(&p->arena, CELL_TTL_TAG_BYTES);
+
+		cell_put_ttl(tag, c->ttl_ms);
+		s->tags = bytes_of(tag, CELL_TTL_TAG_BYTES);
+	}
+	s->ttl_unit_ms = c->ttl_unit_ms;
+	if (c->ttl_unit_ms)
+		s->ttl_slot = p->slots[c->ttl_field];
+}
+
 static void cell_compile(struct row_plan *p, const struct table_plan *t, size_t column)
 {
 	const struct job_table *table = t->table;
@@ -71,8 +84,9 @@ static void cell_compile(struct row_plan *p, const struct table_plan *t, size_t 
 				    c->constant.len);
 	else if (c->kind == VALUE_FIELD)
 		s->layout = key_layout(&p->maker, c->field, c->as, false);
-	s->plain = !s->computed && c->kind == VALUE_FIELD && s->layout.kind == LAY_TEXT &&
-		   !s->layout.invert;
+	tags_compile(p, s, c);
+	s->plain = !s->computed && !s->ttl_unit_ms && c->kind == VALUE_FIELD &&
+		   s->layout.kind == LAY_TEXT && !s->layout.invert;
 	/*
 	 * a KeyValue has two lengths, row length, family length, timestamp and type
 	 * (hfile/README.md 3.1)
@@ -212,7 +226,7 @@ static struct usual_weight usual_weight(const struct table_plan *t)
 		const struct cell_step *s = &t->cells[i];
 
 		u.base += s->weight - (size_t)s->computed - !s->constant;
-		if (s->optional || s->when || s->refers || t->markers)
+		if (s->optional || s->when || s->refers || s->ttl_unit_ms || t->markers)
 			u.payload_below = 0;
 	}
 	return u;
@@ -267,7 +281,8 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 		t->markers |= table->cells[i].marker != 0;
 	for (size_t i = 0; i < table->ncells; i++) {
 		cell_compile(p, t, i);
-		t->constant_columns = t->constant_columns && !t->cells[i].computed;
+		t->constant_columns = t->constant_columns && !t->cells[i].computed &&
+				      !cell_has_ttl(&table->cells[i]);
 	}
 	rc = conditions_compile(p, t, forms, err);
 	t->usual = usual_weight(t);

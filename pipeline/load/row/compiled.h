@@ -85,6 +85,9 @@ struct cell_step {
 	struct slots qualifier_slots; /* the computed qualifier's bindings, for the null test */
 	const struct predicate *when; /* NULL if the cell has no condition */
 	struct slots covers; /* for a Put, the markers that delete the Put (conditional.c) */
+	struct bytes tags;   /* constant tags */
+	int64_t ttl_unit_ms; /* the record has the tags, with the TTL of `ttl_slot`; 0 means no */
+	size_t ttl_slot;
 	/* KeyValue bytes without the row key and without the bytes that the record stores */
 	size_t weight;
 };
@@ -134,7 +137,7 @@ struct table_plan {
 	struct cell_step *cells;
 	struct cell_frame *frames; /* the frames of the cells, if constant_columns */
 	size_t ncells;
-	bool constant_columns;
+	bool constant_columns; /* no qualifier is computed, and no cell has tags */
 	/* weight of a record without absent cells and without long slices */
 	struct usual_weight usual;
 	struct quick_cell *quick_cells; /* the cells that are not constant */

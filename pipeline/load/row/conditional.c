@@ -183,6 +183,8 @@ static int chosen_cell(struct row_encoder *e, const struct table_plan *t, const 
 		rc = require_all(e, &s->qualifier_slots, need, t, ev, why);
 	if (rc == RC_OK && !s->value.ptr && !s->key_value)
 		rc = require(e, s->layout.slot, need, t, ev, why);
+	if (rc == RC_OK && s->ttl_unit_ms)
+		rc = require(e, s->ttl_slot, NEED_NOTHING, t, ev, why);
 	return rc ? rc : cell_encode(e, t, s, out, any, why);
 }
 

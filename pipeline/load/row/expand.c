@@ -28,14 +28,19 @@ static inline bool take_slice(struct unread_payload *c, struct bytes *out)
 	return true;
 }
 
-static inline bool take_cell(struct unread_payload *c, const struct cell_step *s,
-			     struct bytes *qualifier, struct bytes *value)
+/* Read qualifier, value and tags of a cell. Return false if the record does not have the cell. */
+static inline bool take_cell(struct unread_payload *c, const struct cell_step *s, struct cell *out)
 {
-	*qualifier = s->qualifier;
-	*value = s->value;
-	if (s->computed && !take_slice(c, qualifier))
+	out->qualifier = s->qualifier;
+	out->value = s->value;
+	out->tags = s->tags;
+	if (s->computed && !take_slice(c, &out->qualifier))
 		return false;
-	return s->constant || take_slice(c, value);
+	if (!s->constant && !take_slice(c, &out->value))
+		return false;
+	if (s->ttl_unit_ms)
+		take_slice(c, &out->tags);
+	return true;
 }
 
 static inline int64_t record_ts(const struct table_plan *t, const struct record *r)
@@ -110,7 +115,7 @@ static __attribute__((noinline)) size_t any_cells(const struct table_plan *t,
 					.family = s->family,
 					.column = s->column,
 					.seq = r->seq};
-		if (take_cell(&c, s, &to->cell.qualifier, &to->cell.value))
+		if (take_cell(&c, s, &to->cell))
 			to++;
 	}
 	return (size_t)(to - cells);
@@ -186,13 +191,13 @@ uint64_t row_weigh(const void *row_weigher, const struct record *r)
 	struct unread_payload c = {r->payload.ptr, r->payload.ptr + r->payload.len};
 	uint64_t sum = 0;
 	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
-		struct bytes qualifier, value;
+		struct cell cell;
 
-		if (!take_cell(&c, s, &qualifier, &value))
+		if (!take_cell(&c, s, &cell))
 			continue;
 		/* `weight` includes the constant qualifiers */
-		sum += s->weight + r->key.len + (s->computed ? qualifier.len : 0) +
-		       (s->constant ? 0 : value.len);
+		sum += s->weight + r->key.len + (s->computed ? cell.qualifier.len : 0) +
+		       (s->constant ? 0 : cell.value.len);
 	}
 	return sum;
 }

@@ -8,10 +8,13 @@
  *   computed qualifier, constant value   varint(length + 1), qualifier       0: no cell
  *   computed qualifier                   the same, varint(value length + 1), value
  *
- * Write a constant value with a condition like the value of a field.
+ * Write a constant value with a condition like the value of a field. If a field gives the cell's TTL,
+ * its tag comes last, as varint(tag length + 1), tag. 0 means no tag.
  */
 #include "compiled.h"
 #include "error.h"
+
+#include <inttypes.h>
 
 #define VALUE_MAX ((size_t)INT32_MAX) /* KeyValue lengths are Java ints */
 
@@ -173,6 +176,29 @@ static int encode_value(const struct row_encoder *e, const struct table_plan *t,
 	return layout_put(l, v, out, why);
 }
 
+/* Encode the tag of a cell whose TTL is in a field. A null means no TTL. */
+static int encode_ttl(const struct row_encoder *e, const struct cell_step *s, struct buf *out,
+		      struct reject *why)
+{
+	const struct value *v = &e->values[s->ttl_slot];
+	uint64_t most = (uint64_t)(CELL_TTL_MAX_MS / s->ttl_unit_ms);
+	uint8_t tag[CELL_TTL_TAG_BYTES];
+
+	if (!v->text.ptr) {
+		*buf_room(out, 1) = 0;
+		out->len++;
+		return RC_OK;
+	}
+	if (v->u - 1 >= most)
+		return reject_value(why, "out_of_range",
+				    e->plan->bindings[s->ttl_slot].form.field->name, v->text,
+				    "expected a TTL of 1 to %" PRIu64 " units of %" PRId64 " ms",
+				    most, s->ttl_unit_ms);
+	cell_put_ttl(tag, (int64_t)v->u * s->ttl_unit_ms);
+	put_slice(out, bytes_of(tag, sizeof tag));
+	return RC_OK;
+}
+
 int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
 		struct buf *out, bool *any, struct reject *why)
 {
@@ -188,6 +214,8 @@ int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct 
 		rc = encode_qualifier(e, t, s, out, why);
 	if (rc == RC_OK && !s->constant)
 		rc = encode_value(e, t, s, out, why);
+	if (rc == RC_OK && s->ttl_unit_ms)
+		rc = encode_ttl(e, s, out, why);
 	return rc;
 }
 

@@ -72,7 +72,7 @@ static bool compile_cells(struct row_plan *p, struct table_plan *t)
 {
 	t->quick_cells = arena_alloc(&p->arena, (t->ncells + 1) * sizeof *t->quick_cells);
 	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
-		if (s->computed || s->refers ||
+		if (s->computed || s->refers || s->ttl_unit_ms ||
 		    (!s->constant && !s->plain && s->layout.kind != LAY_NUMBER))
 			return false;
 		if (s->constant)

@@ -124,6 +124,60 @@ static int read_value(struct reader *r, const struct node *n, const struct key *
 	return field ? encoding_check(r, as ? as->pos : n->pos, c->field, c->as) : RC_OK;
 }
 
+static const struct choice ttl_units[] = {
+	{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+
+static int read_ttl_unit(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	unsigned ms = 0;
+	int rc = read_choice(r, n, key, &ms);
+
+	*(int64_t *)slot = ms;
+	return rc;
+}
+
+static const struct key ttl_field_keys[] = {
+	{.name = "field",
+	 WORDS(FIELD, NULL, "the field with the cell's TTL, of type u32, u64 or i64; null: no TTL",
+	       "{field: keep, unit: d}"),
+	 .read = read_field_use,
+	 .offset = offsetof(struct cell_spec, ttl_field),
+	 .required = true},
+	{.name = "unit",
+	 WORDS(CHOICE, NULL, "the unit of the field", "unit: d"),
+	 .read = read_ttl_unit,
+	 .offset = offsetof(struct cell_spec, ttl_unit_ms),
+	 CHOICES(ttl_units),
+	 .required = true},
+};
+static const struct schema ttl_schema = SCHEMA("a cell's ttl", ttl_field_keys);
+
+static int read_cell_ttl(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct cell_spec *c = slot;
+	uint64_t s;
+
+	if (n->kind == NODE_SCALAR && parse_duration_s(n->text, &s) && s > 0 &&
+	    s < (uint64_t)TTL_FOREVER) {
+		c->ttl_ms = (int64_t)s * 1000;
+		return RC_OK;
+	}
+	if (n->kind != NODE_MAPPING)
+		return expected(r, n, key->name,
+				"a time like 90s, 24h or 30d below 2147483647 seconds, or a field "
+				"like {field: keep, unit: d}");
+	int rc = read_mapping(r, n, &ttl_schema, c);
+	if (rc)
+		return rc;
+	const struct field *f = &r->job->fields[c->ttl_field];
+	if (f->type == FIELD_U32 || f->type == FIELD_U64 || f->type == FIELD_I64)
+		return RC_OK;
+	return fault(r, n->pos,
+		     "ttl: found `%.60s` of type %s, expected a whole number; declare the field "
+		     "under fields: `%.60s: {type: u32}`",
+		     f->name, field_type_name(f->type), f->name);
+}
+
 static int skip_family(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	(void)r, (void)n, (void)key, (void)slot; /* read_cell has the table and reads the value */
@@ -152,6 +206,12 @@ static const struct key cell_keys[] = {
 	       "optional: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct cell_spec, optional)},
+	{.name = "ttl",
+	 WORDS(EITHER, NULL,
+	       "the cell's own TTL, from its timestamp on; the family's `ttl` still applies",
+	       "ttl: 30d"),
+	 INNER(&ttl_schema),
+	 .read = read_cell_ttl},
 	{.name = "when",
 	 WORDS(QUESTION, NULL, "write the cell only for events that match", "when: kind = A"),
 	 .read = read_condition,
@@ -295,9 +355,26 @@ int read_cells(struct reader *r, const struct node *n, const struct key *key, vo
 	return RC_OK;
 }
 
+/*
+ * HBase adds the TTL to the timestamp in 64 bits, so a cell with a sum above 2^63 - 1 would be
+ * expired.
+ */
+static int check_ttls(struct reader *r, const struct job_table *t)
+{
+	for (size_t i = 0; t->timestamp_constant && i < t->ncells; i++)
+		if (cell_has_ttl(&t->cells[i]) && t->timestamp_ms > INT64_MAX - CELL_TTL_MAX_MS)
+			return fault(r, t->cells[i].pos,
+				     "ttl: found the timestamp %lld, expected one of at most %lld "
+				     "for cells with a TTL",
+				     (long long)t->timestamp_ms,
+				     (long long)(INT64_MAX - CELL_TTL_MAX_MS));
+	return RC_OK;
+}
+
 int check_cells(struct reader *r, struct job_table *t)
 {
 	int rc = check_twins(r, t);
 
+	rc = rc ? rc : check_ttls(r, t);
 	return rc ? rc : check_families_used(r, t);
 }

@@ -102,7 +102,7 @@ static bool is_null(const struct truth_reader *r, size_t column, const struct se
 {
 	const struct cell_spec *c = &r->p->truth->cells[column];
 
-	if (!c->optional && !c->when)
+	if ((!c->optional && !c->when) || cell_has_ttl(c))
 		return false;
 	if (!c->qualifier_constant)
 		return s->computed && r->qualifiers_alike;

@@ -60,6 +60,8 @@ static bool judge_cells(struct agree_plan *p, struct agree_result *out)
 
 		if (!c->marker)
 			agree_cell_uses(p->job, c, find_lacked, &l);
+		if (cell_has_ttl(c))
+			l.field = "(a TTL of its own)";
 		p->known[i] = !c->marker && !l.field;
 		any = any || p->known[i];
 		if (l.field)
@@ -125,7 +127,8 @@ static const char *doubt_extra(const struct agree_plan *p, struct arena *a)
 		return arena_format(a, "%s takes only events with `%s`", t->schema.name,
 				    t->when->question->text);
 	for (size_t i = 0; i < t->ncells; i++) {
-		if (t->cells[i].optional || t->cells[i].when || t->cells[i].marker)
+		if (t->cells[i].optional || t->cells[i].when || t->cells[i].marker ||
+		    cell_has_ttl(&t->cells[i]))
 			continue;
 		any = true;
 		field = outlives(p, &t->cells[i]);
@@ -133,8 +136,9 @@ static const char *doubt_extra(const struct agree_plan *p, struct arena *a)
 			return NULL;
 	}
 	if (!any)
-		return arena_format(a, "%s can lack an event, because all its cells are optional",
-				    t->schema.name);
+		return arena_format(
+			a, "%s can lack an event, because all its cells are optional or expire",
+			t->schema.name);
 	if (o->is_index && &p->job->tables[o->index_of] == t)
 		return NULL;
 	return arena_format(a,

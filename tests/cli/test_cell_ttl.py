@@ -1,0 +1,121 @@
+"""Checks cells with their own TTL: the bytes of the tag, the answers of scan, and values that are no TTL.
+
+A Python reader reads the HFiles. HBase's own answers are in tests/hbase/test_cell_ttl.py.
+"""
+import json
+import struct
+import subprocess
+
+import pytest
+
+import hfile_py
+from loads import PROGRAM
+
+DAY, NOW = 86400000, 1_700_000_000_000
+JOB = """\
+source: {{csv: {{files: [in.csv]}}}}
+fields:
+  id: {{type: u32}}
+  at: {{type: time, unit: ms}}
+  keep: {{type: i64}}
+tables:
+  - name: t
+    rowkey: [{{field: id, as: u32}}]
+    timestamp: at
+    families: {{f: {{versions: 9, compression: NONE, data_block_encoding: {encoding}}}, g: {{compression: NONE}}}}
+    cells:
+      - {{family: f, qualifier: b, value: v, ttl: 30d}}
+      - {{family: f, qualifier: c, value: v, ttl: {{field: keep, unit: h}}}}
+      - {{family: f, qualifier: a, value: {{const: x}}, ttl: {{field: keep, unit: d}}{more}}}
+      - {{family: f, qualifier: d, value: v}}
+      - {{family: g, qualifier: d, value: v}}
+"""
+
+
+def saltmill(folder, *args, status=0):
+    done = subprocess.run([PROGRAM, *args], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def tag(ms):
+    return struct.pack(">HBq", 9, 8, ms)
+
+
+def write(folder, rows, encoding="NONE", more=""):
+    (folder / "job.yaml").write_text(JOB.format(encoding=encoding, more=more))
+    (folder / "in.csv").write_text("id,at,keep,v\n" + "".join(",".join(map(str, r)) + "\n" for r in rows))
+
+
+def cells_of(folder, family):
+    [file] = (folder / "out/t/hfiles" / family).iterdir()
+    return hfile_py.HFile(file)
+
+
+def expected(rows):
+    for row, at, keep, v in rows:
+        for q, ms, value in (("a", keep and keep * DAY, "x"), ("b", 30 * DAY, v), ("c", keep and keep * DAY // 24, v),
+                             ("d", "", v)):
+            yield struct.pack(">I", row), q.encode(), at, value.encode(), tag(ms) if ms else b""
+
+
+# the last row has two events, so the load gathers it; a null in `keep` means no TTL
+ROWS = [(i, NOW + i, i % 7 or "", f"v{i}") for i in range(1, 500)] + [(5000, NOW, 2, "old"), (5000, NOW, 3, "new")]
+
+
+@pytest.mark.parametrize("encoding, more", [("NONE", ""), ("FAST_DIFF", ""), ("DIFF", ", when: v starts with v or v = new"),
+                                            ("PREFIX", ""), ("ROW_INDEX_V1", "")])
+def test_the_tags(tmp_path, encoding, more):
+    write(tmp_path, ROWS, encoding, more)
+    saltmill(tmp_path, "load", "job.yaml", "-o", "out")
+    got = [(c.row, c.qualifier, c.ts, c.value, c.tags) for c in cells_of(tmp_path, "f").cells]
+    assert got == list(expected(ROWS[:-2] + ROWS[-1:]))
+    other = cells_of(tmp_path, "g")
+    assert "hfile.MAX_TAGS_LEN" not in other.info and not any(c.tags for c in other.cells)
+    saltmill(tmp_path, "verify", "out")
+
+
+def test_what_scan_shows(tmp_path):
+    write(tmp_path, [(1, NOW, 2, "one")])
+    saltmill(tmp_path, "load", "job.yaml", "-o", "out")
+    for passed, left in ((0, "abcd"), (2 * DAY // 24, "abcd"), (2 * DAY // 24 + 1, "abd"), (2 * DAY + 1, "bd"),
+                         (30 * DAY, "bd"), (30 * DAY + 1, "d")):
+        done = saltmill(tmp_path, "scan", "job.yaml", "out", "--columns", "f", "--format", "jsonl", "--now",
+                        str(NOW + passed))
+        assert [c["qualifier"] for c in json.loads(done.stdout)["cells"]] == list(left), passed
+
+
+def test_values_that_are_no_ttl(tmp_path):
+    bad = [0, -1, 24856, 2**63 - 1]  # 24856 days exceed 2147483647 s
+    write(tmp_path, [(1, NOW, 24855, "good")] + [(2 + i, NOW, keep, "bad") for i, keep in enumerate(bad)])
+    saltmill(tmp_path, "load", "job.yaml", "-o", "out", "--max-rejects", "9", status=3)
+    rejects = [json.loads(line) for line in (tmp_path / "out/rejects.jsonl").read_text().splitlines()]
+    assert [(r["reason"], r["field"]) for r in rejects] == [("out_of_range", "keep")] * 4
+    assert all("expected a TTL of 1 to 24855" in r["detail"] for r in rejects), rejects
+
+
+def test_check_prints_the_ttl(tmp_path):
+    write(tmp_path, [(1, NOW, 2, "one")])
+    out = saltmill(tmp_path, "check", "job.yaml").stdout
+    assert f"f:b  {NOW}  one  (TTL 2592000 s)\n" in out and f"f:c  {NOW}  one  (TTL 7200 s)\n" in out
+    assert f"f:d  {NOW}  one\n" in out
+
+
+@pytest.mark.parametrize("ttl, said", [
+    ("keep", "ttl: found `keep`, expected a time like 90s, 24h or 30d below 2147483647 seconds, or a field like {field: "),
+    ("0s", "ttl: found `0s`, expected a time like"), ("forever", "ttl: found `forever`, expected a time like"),
+    ("{field: v, unit: d}", "ttl: found `v` of type text, expected a whole number; declare the field under fields: `v: "),
+    ("{field: keep}", "lacks the key `unit`"), ("{field: keep, unit: w}", "unit: found `w`"),
+])
+def test_mistakes(tmp_path, ttl, said):
+    write(tmp_path, [(1, NOW, 2, "one")])
+    job = tmp_path / "job.yaml"
+    job.write_text(job.read_text().replace("ttl: 30d", f"ttl: {ttl}"))
+    assert said in saltmill(tmp_path, "check", "job.yaml", status=2).stderr
+
+
+def test_a_timestamp_that_is_too_large(tmp_path):
+    write(tmp_path, [(1, NOW, 2, "one")])
+    job = tmp_path / "job.yaml"
+    job.write_text(job.read_text().replace("timestamp: at", f"timestamp: {2**63 - 2}"))
+    assert "expected one of at most" in saltmill(tmp_path, "check", "job.yaml", status=2).stderr
