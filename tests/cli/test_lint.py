@@ -129,6 +129,8 @@ CASES = {
     "a salt of one usual value": ("uneven-salt", job(
         key="[{salt: 4, of: [w]}, {field: v, width: 1}, {field: id, as: u32}]"),
         rows(more=lambda i: ("x", "usual" if i % 3 else f"w{i}"))),
+    "a cell's TTL above the family's": ("long-cell-ttl", job(
+        families="f: {ttl: 20000d}", cells="{family: f, qualifier: v, value: v, ttl: 20001d}"), rows()),
     "a TTL that hides all": ("short-ttl", job(families="f: {ttl: 30d}"), rows()),
     "a TTL that hides the oldest": ("short-ttl", job(families="f: {ttl: 9000d}"),
                                     rows(at=lambda i: 86400 * 365 * 3 if i == 7 else NOW + i)),
@@ -285,6 +287,8 @@ def test_collisions_in_many_rows_are_estimated(tmp_path):
     ("one row", job(key="[{field: at, as: millis}]"), rows(n=1)),
     ("no rows", job(key="[{field: at, as: millis}]"), "id,at,v,w,u\n"),
     ("all equal", job(), rows(key=lambda i: 7, at=lambda i: NOW)),
+    ("a cell's TTL that is the family's", job(
+        families="f: {ttl: 20000d}", cells="{family: f, qualifier: v, value: v, ttl: 20000d}"), rows()),
     ("a TTL that is long enough", job(families="f: {ttl: 20000d}"), rows()),
     ("events that are written twice", job(), rows(key=lambda i: i // 2 * 7919 % 99991, at=lambda i: NOW + i // 2)),
     ("versions of one row", job(families="f: {versions: 3}"), rows(key=lambda i: i // 3 * 7919 % 99991,

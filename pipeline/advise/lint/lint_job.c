@@ -285,6 +285,36 @@ static void ttl_and_markers(struct lint *l, const struct job_table *t)
 	}
 }
 
+/* Check for cells whose own TTL has no effect. */
+static void long_cell_ttl(struct lint *l, const struct job_table *t)
+{
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_spec *c = &t->cells[i];
+		const struct family *f = &t->schema.families[c->family];
+
+		if (f->ttl_s == TTL_FOREVER || f->min_versions > 0 ||
+		    c->ttl_ms <= (int64_t)f->ttl_s * 1000)
+			continue;
+		lint_add(l,
+			 &(struct lint_finding){
+				 .rule = "long-cell-ttl",
+				 .severity = LINT_WARNING,
+				 .table = t->schema.name,
+				 .pos = c->pos,
+				 .what = lint_text(l,
+						   "a cell has a TTL of %lld s, and its family "
+						   "%s one of %d s",
+						   (long long)(c->ttl_ms / 1000), f->name,
+						   (int)f->ttl_s),
+				 .why = "a cell's own TTL can only shorten its life: HBase drops "
+					"the cell after the shorter of both",
+				 .fix = fix_family(l, t, f, "ttl",
+						   lint_text(l, "%llds",
+							     (long long)(c->ttl_ms / 1000))),
+				 .figure = (double)c->ttl_ms / 1000});
+	}
+}
+
 static bool part_uses(const struct key_part *p, size_t field)
 {
 	bool uses = p->kind == PART_FIELD && p->field == field;
@@ -364,6 +394,7 @@ void lint_job(struct lint *l, const struct job *job, const struct existing_regio
 		clear_text(l, t);
 		values_not_in_mob(l, t);
 		ttl_and_markers(l, t);
+		long_cell_ttl(l, t);
 		tombstone_ties(l, job, t);
 		if (!live || !existing_regions_table(live, i))
 			lint_job_regions(l, job, t);
