@@ -3,7 +3,7 @@
  *
  * For each file, apply scans the live rows between the file's first and last row. The scan is raw,
  * so it returns all versions and delete markers. The file has them, too. HBase does not show cells
- * that are older than their family's TTL, so the comparison skips them.
+ * that are older than their family's TTL or their own TTL, so the comparison skips them.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int step(struct live_walk *w, struct error *err)
 /* Counts the file's next cell as missing in the table, and reads the cell after it. */
 static int pass_over(struct live_walk *w, struct error *err)
 {
-	if (w->next.ts < w->oldest)
+	if (w->next.ts < w->oldest || cell_ttl_passed(&w->next, clock_wall_ms()))
 		w->sum.expired++;
 	else
 		w->sum.missing++;
