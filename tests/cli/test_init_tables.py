@@ -94,8 +94,13 @@ def test_digits_that_may_be_two_parts(saltmill, tmp_path):
     numbers = [r.randrange(10000000, 14000000) for _ in range(400)]
     glued = made(saltmill, tmp_path, [f"{r.randrange(8):02}{n:08}".encode() for n in numbers])
     assert glued.returncode == 3
-    assert "may be two parts without a byte between them: 2 digits and 8 digits" in glued.stderr
+    assert "may be two parts without a byte between them: 2 and 8 characters" in glued.stderr
     assert "CHECK: digits of equal width; may be two parts" in glued.stdout
+    codes = [bytes(r.choices(b"ABCDEFGHJKLMNPRST", k=3)) for _ in range(12)]
+    pairs = made(saltmill, tmp_path / "codes", [r.choice(codes) + r.choice(codes) + b"_%d" % i for i in range(300)])
+    assert pairs.returncode == 3 and "may be two parts without a byte between them: 3 and 3 characters" in pairs.stderr
+    whole = made(saltmill, tmp_path / "whole", [codes[i % 12] + codes[i % 12] + b"_%d" % i for i in range(300)])
+    assert whole.returncode == 0, whole.stderr
     one = made(saltmill, tmp_path / "one", [f"{n:08}".encode() for n in numbers])
     assert one.returncode == 0, one.stderr
 
@@ -104,7 +109,7 @@ def test_numbers_that_look_like_times(saltmill, tmp_path):
     """Phone numbers of 11 digits begin with the seconds of some time. 0x80000078 is Phoenix's 120, or a second in 2038."""
     r = random.Random(6)
     phones = [f"1{r.randrange(3, 9)}{r.randrange(10 ** 9):09}_".encode() + b"ABC"[i % 3:i % 3 + 1] for i in range(300)]
-    job_of(made(saltmill, tmp_path, phones), "as: text, width: 11}   # digits of equal width")
+    job_of(made(saltmill, tmp_path, phones), "as: text, terminator: '_'}   # digits of equal width")
     whole = [struct.pack(">I", 0x80000000 + r.randrange(500)) for _ in phones]
     found = made(saltmill, tmp_path / "values", phones, whole)
     assert found.returncode == 3 and "4 bytes with a flipped sign bit, as of Phoenix's INTEGER" in found.stdout

@@ -211,9 +211,10 @@ static void unpad(struct guess *g, const struct bytes *texts, size_t n)
 		shortest &= texts[k].ptr[0] != '0';
 	g->padded = false;
 	g->as = AS_TEXT;
-	if (!shortest)
+	if (!shortest) {
 		g->type = FIELD_TEXT;
-	g->points -= 0.5;
+		g->points -= 0.5;
+	}
 }
 
 /* Return the seams of texts that begin at the place. */

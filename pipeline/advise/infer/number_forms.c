@@ -57,6 +57,12 @@ static bool is_time(const struct key_anchor *a, size_t column, const struct time
 		if (v < first || v > last)
 			return false;
 	}
+	/* the last byte of a time varies first */
+	bool varies = false;
+	for (size_t i = 0; i < f->width; i++)
+		varies |= !c[i].same;
+	if (a->n >= DRAWN_LEAST && varies && c[f->width - 1].same)
+		return false;
 	/* 4 bytes may be a text, or a random number, whose first bytes differ */
 	bool text = c[0].print && c[1].print && c[2].print && c[3].print;
 	return wide || (!text && c->high - c->low <= (f->flip ? 2 : 8));

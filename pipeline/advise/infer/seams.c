@@ -3,13 +3,21 @@
  *
  * The digits of one number vary more and more from the first digit to the last one, or less and
  * less if they are reversed. A fall and a new rise show that a second number begins. Letters
- * without digits after a mix of both show it too.
+ * without digits after a mix of both show it too. Two codes occur in all pairs.
  */
 #include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "infer.h"
 
+#define TEXT_MOST 24  /* longest text that the search divides */
 #define FALL_BITS 1.0 /* least fall and rise of the entropy at a seam */
+
+static int by_bytes(const void *a, const void *b)
+{
+	return bytes_cmp(*(const struct bytes *)a, *(const struct bytes *)b);
+}
 
 static bool is_mixed(const struct key_column *c)
 {
@@ -62,24 +70,70 @@ static size_t fall_of(const struct key_anchor *a)
 	return 0;
 }
 
-static void doubt_digits(struct guess *p, const struct bytes *texts, size_t n, struct arena *arena)
+/* Count the different texts between two columns. */
+static size_t different(const struct key_anchor *a, size_t from, size_t to, struct arena *arena)
+{
+	struct bytes *list = arena_alloc(arena, a->n * sizeof *list);
+	size_t n = 0;
+
+	for (size_t k = 0; k < a->n; k++)
+		list[k] = bytes_of(anchor_ptr(a, k, from), to - from);
+	qsort(list, a->n, sizeof *list, by_bytes);
+	for (size_t k = 0; k < a->n; k++)
+		n += k == 0 || !bytes_eq(list[k - 1], list[k]);
+	return n;
+}
+
+/* Return true if the columns have a few of the texts that they could have, such as codes. */
+static bool has_codes(const struct key_anchor *a, size_t from, size_t to, size_t texts)
+{
+	double possible = 1;
+
+	for (size_t i = from; i < to; i++)
+		possible *= a->column[i].different;
+	return texts > 1 && texts <= a->n / 8 && 2 * (double)texts < possible;
+}
+
+/* Return the first column of a second code, if codes occur in most pairs that chance gives, or 0. */
+static size_t second_code(const struct key_anchor *a, struct arena *arena)
+{
+	double all = (double)different(a, 0, a->columns, arena);
+
+	for (size_t i = 2; i + 2 <= a->columns; i++) {
+		size_t left = different(a, 0, i, arena);
+		size_t right = different(a, i, a->columns, arena);
+		double pairs = (double)left * (double)right;
+
+		if (has_codes(a, 0, i, left) && has_codes(a, i, a->columns, right) &&
+		    all > 0.8 * pairs * -expm1(-(double)a->n / pairs))
+			return i;
+	}
+	return 0;
+}
+
+static void doubt_text(struct guess *p, const struct bytes *texts, size_t n, struct arena *arena)
 {
 	uint32_t *at = arena_alloc(arena, (n + 1) * sizeof *at);
 	struct key_anchor a;
+	size_t seam = 0;
 
 	anchor_make(&a, arena, texts, n, at);
-	size_t fall = a.least == a.most ? fall_of(&a) : 0;
-	if (fall)
+	if (a.least == a.most && a.most <= TEXT_MOST)
+		seam = p->type == FIELD_U64 ? fall_of(&a) : 0;
+	if (!seam && a.least == a.most && a.most <= TEXT_MOST)
+		seam = second_code(&a, arena);
+	if (seam)
 		p->doubt = arena_format(arena,
-					"may be two parts without a byte between them: %zu digits "
-					"and %zu digits",
-					fall, a.most - fall);
+					"may be two parts without a byte between them: %zu and %zu "
+					"characters",
+					seam, a.most - seam);
 }
 
-/* Return true if the part is digits of one width without a known meaning. */
-static bool is_plain_digits(const struct guess *p)
+/* Return true if the part is a text of one width without a known meaning. */
+static bool is_plain_text(const struct guess *p)
 {
-	return p->kind == GUESS_FIELD && p->text && p->width && !p->derived && p->type == FIELD_U64;
+	return p->kind == GUESS_FIELD && p->text && !p->derived && !p->format && !p->unit &&
+	       (p->type == FIELD_U64 || p->type == FIELD_TEXT);
 }
 
 void guess_unite_unknown(struct guesses *g)
@@ -105,13 +159,13 @@ void guess_seams(struct guesses *g, const struct bytes *keys, size_t n, struct a
 	parts = arena_alloc(arena, (g->n + 1) * sizeof *parts);
 	texts = arena_alloc(arena, (n + 1) * sizeof *texts);
 	for (size_t i = 0; i < g->n; i++) {
-		bool split = is_plain_digits(&g->part[i]);
+		bool split = is_plain_text(&g->part[i]);
 
 		for (size_t k = 0; split && k < n; k++) {
 			split = guess_split(g, keys[k], parts);
 			texts[k] = parts[i];
 		}
 		if (split)
-			doubt_digits(&g->part[i], texts, n, arena);
+			doubt_text(&g->part[i], texts, n, arena);
 	}
 }
