@@ -102,7 +102,8 @@ struct design_result {
 	double span_s, rows, writes; /* rows kept; rows a second */
 	unsigned servers;
 	struct design_constants constants;
-	double disk_ratio; /* bytes on disk for one byte of KeyValues, measured */
+	const char *measured_on; /* the cluster that gave the constants, or NULL */
+	double disk_ratio;	 /* bytes on disk for one byte of KeyValues, measured */
 	size_t nkeys, ndesigns;
 	const char *const *notes;
 	size_t nnotes;

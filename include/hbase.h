@@ -216,6 +216,18 @@ int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const struct 
 int hbase_bulk_cleanup(struct hbase *h, const struct hbase_region *r, const char *token,
 		       struct hbase_failure *why, struct error *err);
 
+/* --- writes --- */
+
+/*
+ * Write the values of cells into a region. Each cell is of another row, and the server gives the
+ * timestamps. After a failure, the region may have a part of the cells; a retry is harmless.
+ */
+int hbase_put(struct hbase *h, const struct hbase_region *r, const struct cell *cells, size_t n,
+	      struct hbase_failure *why, struct error *err);
+/* Write what the region has in memory to store files, and wait until it has done so. */
+int hbase_flush(struct hbase *h, const struct hbase_region *r, struct hbase_failure *why,
+		struct error *err);
+
 /* --- scans --- */
 
 /* The columns of one family to read. */

@@ -243,5 +243,16 @@ def test_small_examples(tmp_path):
     assert iot["list"] and iot["list"][0]["tables"][0]["hidden"] <= 1  # the file has one event twice
 
 
+def test_a_calibration_needs_a_cluster(files, tmp_path):
+    """The table of a real HBase is in hbase/test_calibrate.py."""
+    def fails(status, *more):
+        return run("design", files, "--ask", "owner = ?", *more, ok=(status,), cwd=tmp_path).stderr
+    assert "--calibrate" in fails(2, "--calibrate")
+    assert "--hbase" in fails(2, "--hbase", "127.0.0.1:1")
+    (tmp_path / "c.json").write_text("{}")
+    assert "--constants" in fails(2, "--calibrate", "--hbase", "127.0.0.1:1", "--constants", "c.json")
+    assert "127.0.0.1:1: connect" in fails(1, "--calibrate", "--hbase", "127.0.0.1:1")
+
+
 def test_no_question_is_a_wrong_use(files):
     assert "--ask" in run("design", files, ok=(2,)).stderr

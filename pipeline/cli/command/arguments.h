@@ -84,6 +84,8 @@ struct arguments {
 		const char *queries;
 		bool update;
 		const char *constants; /* file of the model's constants, or NULL */
+		bool calibrate;
+		const struct design_constants *measured; /* by --calibrate, or NULL */
 	} design;
 
 	/* options of agree */

@@ -4,9 +4,11 @@
 #include <strings.h>
 
 #include "arguments.h"
+#include "calibrate.h"
 #include "clock.h"
 #include "design.h"
 #include "io.h"
+#include "job_login.h"
 #include "measure_job.h"
 #include "mem.h"
 #include "planning.h"
@@ -20,8 +22,9 @@
 struct design_command {
 	struct arguments *args;
 	struct job job;
-	bool from_file;	 /* the job is init's proposal for a file */
-	struct buf yaml; /* text of the job */
+	bool from_file;			  /* the job is init's proposal for a file */
+	struct buf yaml;		  /* text of the job */
+	struct design_constants measured; /* by --calibrate */
 	double disk_ratio;
 	struct design_result result;
 };
@@ -175,6 +178,18 @@ static int publish(struct design_command *c, struct error *err)
 	return rc;
 }
 
+/* Measures the constants of the model on the cluster. */
+static int measure_cluster(struct design_command *c, struct error *err)
+{
+	struct progress progress = {.phase = "measuring the cluster", .told = PROGRESS_SECONDS};
+	struct reporter *reporter = c->args->run.quiet ? NULL : reporter_start(&progress);
+	int rc = calibrate(&c->measured, c->args, err);
+
+	reporter_stop(reporter);
+	c->args->design.measured = &c->measured;
+	return rc;
+}
+
 static int work(struct design_command *c, struct error *err)
 {
 	struct arguments *a = c->args;
@@ -183,6 +198,10 @@ static int work(struct design_command *c, struct error *err)
 		return error_set(err, RC_CONFIG,
 				 "found no question, expected --ask \"FIELD = ?\" RATE");
 	int rc = find_job(c, err);
+	if (rc == RC_OK)
+		rc = job_login(a, &c->job, err);
+	if (rc == RC_OK && a->design.calibrate)
+		rc = measure_cluster(c, err);
 	if (rc == RC_OK)
 		rc = measure_in_folder(c, err);
 	if (rc == RC_OK)

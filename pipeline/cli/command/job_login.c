@@ -4,7 +4,7 @@
 
 bool logs_in_by_job(const struct command *c)
 {
-	return word_in("load replay map reduce unite plan drift stream get scan watch agree",
+	return word_in("load replay map reduce unite plan drift stream get scan watch agree design",
 		       c->name);
 }
 

@@ -115,3 +115,48 @@ int live_tables_regions(struct hbase *h, const char *table, struct hbase_regions
 	} while (rc && hbase_retry(&why, &attempt, err));
 	return rc;
 }
+
+/* --- dropping --- */
+
+/*
+ * Make one attempt. The nonces stay the same, so that a repeated call changes nothing. A table
+ * that somebody else has dropped meanwhile is a success.
+ */
+static int attempt_drop(struct hbase *h, const char *table, const uint64_t nonces[4],
+			struct hbase_failure *why, struct error *err)
+{
+	enum hbase_table_state state;
+	int rc = hbase_table_state(h, table, &state, why, err);
+
+	if (rc == RC_OK && state != TABLE_ENABLED && state != TABLE_DISABLED) {
+		*why = (struct hbase_failure){.trouble = TROUBLE_BUSY};
+		return error_set(
+			err, RC_IO,
+			"HBase enables or disables the table at this moment; run the command "
+			"again");
+	}
+	if (rc == RC_OK && state == TABLE_ENABLED)
+		rc = hbase_disable(h, table, nonces, why, err);
+	if (rc && strcmp(why->name, "TableNotEnabledException") == 0)
+		why->trouble = TROUBLE_BUSY; /* somebody else disables it, so look again */
+	if (rc == RC_OK)
+		rc = hbase_delete(h, table, nonces + 2, why, err);
+	return rc && why->trouble == TROUBLE_MISSING ? RC_OK : rc;
+}
+
+int live_tables_drop(struct hbase *h, const char *table, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	uint64_t nonces[4];
+	int rc = hbase_draw_nonces(nonces, err);
+
+	if (rc == RC_OK)
+		rc = hbase_draw_nonces(nonces + 2, err);
+	if (rc)
+		return rc;
+	do
+		rc = attempt_drop(h, table, nonces, &why, err);
+	while (rc && hbase_retry(&why, &attempt, err));
+	return rc ? error_prefix(err, "table %s: ", table) : RC_OK;
+}

@@ -37,5 +37,10 @@ int live_tables_describe(struct hbase *h, const char *table, struct description 
  */
 int live_tables_regions(struct hbase *h, const char *table, struct hbase_regions *r,
 			struct hbase_status *s, struct error *err);
+/*
+ * Disable and drop a table. A table that somebody else has dropped meanwhile, or that does not
+ * exist, is a success.
+ */
+int live_tables_drop(struct hbase *h, const char *table, struct error *err);
 
 #endif

@@ -29,6 +29,8 @@ int run_design(struct design_result *out, const struct arguments *a, const struc
 
 	if (rc)
 		return rc;
+	if (a->design.measured)
+		constants = *a->design.measured;
 	const struct design_options o = {.job = job,
 					 .only_job = only_job,
 					 .input = input,
@@ -46,6 +48,7 @@ int run_design(struct design_result *out, const struct arguments *a, const struc
 	struct progress progress = {.phase = NULL};
 	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
 	rc = design_run(out, &o, &progress, err);
+	out->measured_on = a->design.measured ? a->hbase : NULL;
 	reporter_stop(reporter);
 	return rc;
 }

@@ -95,7 +95,7 @@ const struct cli_option options_apply[] = {
 	 "that are in a table stay there", .without = "state restart dry-run check"},
 	{"yes", 0, NULL, "drop", take_flag, AT(yes),
 	 .help = "drop the tables without a question"},
-	{"user", 0, "NAME", "apply stream get scan tables regions describe drop watch init agree", take_text,
+	{"user", 0, "NAME", "apply stream get scan tables regions describe drop watch init agree design", take_text,
 	 AT(user),
 	 .help = "the HBase user (default: $HADOOP_USER_NAME, or the user who runs saltmill)",
 	 .with = "apply hbase"},

@@ -87,6 +87,9 @@ const struct cli_option options_design[] = {
 	{"constants", 0, "FILE", "design compare", take_text, AT(design.constants),
 	 .help = "JSON with the seconds of the model, as the `constants` of design.json: seek_s, "
 	 "block_s, row_s, get_s, write_row_s and write_byte_s"},
+	{"calibrate", 0, NULL, "design", take_flag, AT(design.calibrate),
+	 .help = "measure the seconds of the model on the cluster of --hbase, with a table of 16 MB "
+	 "that design drops again", .with = "hbase", .without = "constants"},
 	{"queries", 0, "FILE", "check compare", take_text, AT(design.queries),
 	 .help = "questions with their limits, as `design -o DIR` writes them to queries.yaml"},
 	{"update", 0, NULL, "check", take_flag, AT(design.update),

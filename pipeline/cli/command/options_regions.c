@@ -35,6 +35,9 @@ const struct cli_option options_regions[] = {
 	{"hbase", 0, "HOST[:PORT],...", "tables regions describe drop watch", take_text, AT(hbase),
 	 .help = "the cluster: its masters (port 16000) or zk:HOST[:PORT],...[/PARENT]; the chapter "
 	 "hbase of the guide lists all forms"},
+	{"hbase", 0, "HOST[:PORT],...", "design", take_text, AT(hbase),
+	 .help = "the cluster of --calibrate; for HOST, see the chapter hbase of the guide",
+	 .with = "calibrate"},
 	{"hbase", 0, "HOST[:PORT],...", "init", take_text, AT(hbase),
 	 .help = "make a job for the live table of --table, from a sample of its rows"},
 	{"hbase", 0, "HOST[:PORT],...", "apply", take_text, AT(hbase),

@@ -183,6 +183,28 @@ static void put_load_line(struct buf *out, const struct design_result *r)
 	buf_printf(out, "; %u servers; %zu keys, %zu designs\n", r->servers, r->nkeys, r->ndesigns);
 }
 
+static void put_constants(struct buf *out, const struct design_result *r)
+{
+	const struct design_constants *c = &r->constants;
+
+	if (!r->measured_on) {
+		buf_printf(
+			out,
+			"The counts come from the events. Times are a model: %g ms a range, %g ms a "
+			"block, %g us a row.\n",
+			1e3 * c->seek_s, 1e3 * c->block_s, 1e6 * c->row_s);
+		return;
+	}
+	buf_append_str(out, "The counts come from the events. Times are a model, measured on ");
+	text_visible(out, bytes_str(r->measured_on));
+	buf_printf(
+		out,
+		": %.3g ms a range, %.3g ms a block (%.3g ms a MB), %.3g us a row, %.3g ms a get, "
+		"%.3g us a written row.\n",
+		1e3 * c->seek_s, 1e3 * c->block_s, 16e3 * c->block_s, 1e6 * c->row_s,
+		1e3 * c->get_s, 1e6 * c->write_row_s);
+}
+
 void design_report_text(struct buf *out, const struct design_result *r)
 {
 	put_load_line(out, r);
@@ -199,10 +221,7 @@ void design_report_text(struct buf *out, const struct design_result *r)
 		buf_printf(out, "%s  %s\n", r->list[i].name, r->list[i].sentence);
 		put_keys(out, &r->list[i]);
 	}
-	buf_printf(out,
-		   "The counts come from the events. Times are a model: %g ms a range, %g ms a "
-		   "block, %g us a row.\n",
-		   1e3 * r->constants.seek_s, 1e3 * r->constants.block_s, 1e6 * r->constants.row_s);
+	put_constants(out, r);
 	if (r->too_busy)
 		buf_printf(out,
 			   "WARNING: no design keeps the busiest of %u servers below 100 %%; about "

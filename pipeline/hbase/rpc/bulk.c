@@ -62,23 +62,6 @@ void put_cleanup(struct buf *b, struct bytes region, const char *token)
 	put_region(b, 2, region);
 }
 
-/*
- * Call the region's server and release `b`. If the region is on no server, the trouble is
- * TROUBLE_GONE, because a server will open the region soon.
- */
-static int call_region(struct hbase *h, const struct hbase_region *r, const char *method,
-		       struct buf *b, int64_t patience_ms, struct rpc_answer *out,
-		       struct hbase_failure *why, struct error *err)
-{
-	*why = (struct hbase_failure){.trouble = TROUBLE_GONE};
-	int rc = r->place.host[0]
-			 ? session_call(h, &r->place, SERVICE_REGION, method, b, patience_ms, out,
-					why, err)
-			 : error_set(err, RC_IO, "the region is on no server at the moment");
-	buf_release(b);
-	return rc;
-}
-
 int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_region *r,
 		       char **token, struct hbase_failure *why, struct error *err)
 {
@@ -88,7 +71,8 @@ int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_re
 
 	*token = NULL;
 	put_prepare(&b, table, r->name);
-	int rc = call_region(h, r, "PrepareBulkLoad", &b, CALL_MS, &answer, why, err);
+	int rc = session_call_region(h, r, SERVICE_REGION, "PrepareBulkLoad", &b, CALL_MS, &answer,
+				     why, err);
 	if (rc)
 		return rc;
 	rc = decode_bytes(answer.message, &text, err);
@@ -125,7 +109,8 @@ int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const struct 
 			"found no complete delegation token of HDFS, which a bulk load into "
 			"a secured cluster needs");
 	put_bulk_load(&b, r->name, load);
-	int rc = call_region(h, r, "BulkLoadHFile", &b, load->patience_ms, &answer, why, err);
+	int rc = session_call_region(h, r, SERVICE_REGION, "BulkLoadHFile", &b, load->patience_ms,
+				     &answer, why, err);
 	if (rc)
 		return rc;
 	rc = decode_number(answer.message, &v, err);
@@ -143,7 +128,8 @@ int hbase_bulk_cleanup(struct hbase *h, const struct hbase_region *r, const char
 	struct rpc_answer answer;
 
 	put_cleanup(&b, r->name, token);
-	int rc = call_region(h, r, "CleanupBulkLoad", &b, CALL_MS, &answer, why, err);
+	int rc = session_call_region(h, r, SERVICE_REGION, "CleanupBulkLoad", &b, CALL_MS, &answer,
+				     why, err);
 	if (rc == RC_OK)
 		rpc_answer_release(&answer);
 	return rc;

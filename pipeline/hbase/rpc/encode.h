@@ -22,6 +22,10 @@ void put_prepare(struct buf *b, const char *table, struct bytes region);
 void put_bulk_load(struct buf *b, struct bytes region, const struct hbase_bulk *load);
 /* The right to load into a table, or to create it in its namespace. */
 void put_right_query(struct buf *b, const char *user, const char *table, bool exists);
+/* Append a MultiRequest that puts cells, each into its own row, with the time of the server. */
+void put_mutations(struct buf *b, struct bytes region, const struct cell *cells, size_t n);
+/* Read a MultiResponse. Returns RC_IO for the first exception, which `*why` describes. */
+int mutations_read(struct bytes message, struct hbase_failure *why, struct error *err);
 void put_cleanup(struct buf *b, struct bytes region, const char *token);
 /*
  * Append a ScanRequest. put_scan_open makes the first request of a scan, and put_scan_next each

@@ -293,6 +293,19 @@ static int find_master(struct hbase *h, struct hbase_place *out, struct hbase_fa
 	return RC_OK;
 }
 
+int session_call_region(struct hbase *h, const struct hbase_region *r, const char *service,
+			const char *method, struct buf *b, int64_t patience_ms,
+			struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	*why = (struct hbase_failure){.trouble = TROUBLE_GONE};
+	int rc =
+		r->place.host[0]
+			? session_call(h, &r->place, service, method, b, patience_ms, out, why, err)
+			: error_set(err, RC_IO, "the region is on no server at the moment");
+	buf_release(b);
+	return rc;
+}
+
 int session_call_master(struct hbase *h, const char *method, const struct buf *message,
 			struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {

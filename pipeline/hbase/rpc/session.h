@@ -11,6 +11,7 @@
 #define SERVICE_META   "ClientMetaService"
 #define SERVICE_MASTER "MasterService"
 #define SERVICE_REGION "ClientService"
+#define SERVICE_ADMIN  "AdminService"
 
 #define CONNECT_MS 10000
 #define CALL_MS	   60000 /* the limit of HBase's client; slower calls have another limit */
@@ -42,6 +43,13 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 		 struct rpc_answer *out, struct hbase_failure *why, struct error *err);
 /* Call a method of the active master. If the master is unknown, find it first. */
 int session_call_master(struct hbase *h, const char *method, const struct buf *message,
+			struct rpc_answer *out, struct hbase_failure *why, struct error *err);
+/*
+ * Call a service of the region's server and release `b`. If the region is on no server, the trouble
+ * is TROUBLE_GONE, because a server will open the region soon.
+ */
+int session_call_region(struct hbase *h, const struct hbase_region *r, const char *service,
+			const char *method, struct buf *b, int64_t patience_ms,
 			struct rpc_answer *out, struct hbase_failure *why, struct error *err);
 /* Find the server of hbase:meta. */
 int session_find_meta(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
