@@ -18,6 +18,8 @@
  * that callers can use 0 for "not yet".
  */
 double clock_seconds(void);
+/* Return the seconds of the processor that the calling thread has used. */
+double clock_thread_seconds(void);
 int64_t clock_ms(void);
 /* Return milliseconds since 1970 by the system's clock. */
 int64_t clock_wall_ms(void);

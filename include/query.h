@@ -441,24 +441,58 @@ struct diff_result {
 int diff_run(struct diff_result *out, const struct diff_side side[2], const struct diff_options *o,
 	     struct error *err);
 
-/* --- rewrite: merge tables into one load (pipeline/read/rewrite) --- */
+/* --- rewrite: write the cells of tables as one load (pipeline/read/rewrite) --- */
 
 struct splits;
 struct manifest;
 
+/* Settings that the families of a load have instead of those of the newest table. */
+struct rewrite_change {
+	const char *family;		      /* the changed family; NULL means all */
+	bool codec, encoding, bloom, framing; /* the valid members of `to` */
+	/* `block_bytes` 0 means no change; LEVEL_DEFAULT means the codec's default level */
+	struct family to;
+};
+
 struct rewrite_options {
+	const char *name; /* "merge" or "convert", for the manifest */
 	/* the tables, the oldest first; the cells of a later table win over equal cells */
 	const struct published *tables;
 	size_t ntables;
-	const char *output; /* a new folder of this machine */
+	const char *output; /* a new folder of this machine; NULL with `what_if` */
 	const char *table;  /* name of the load's table; NULL means that of the newest table */
 	const struct splits *splits; /* NULL means the regions of the newest table */
-	bool keep_all;		     /* as in struct compaction_options */
+	const struct rewrite_change *change;
+	bool what_if;  /* write no load; measure settings that `change` leaves open */
+	bool keep_all; /* as in struct compaction_options */
 	int64_t now_ms;
 	unsigned threads;
 	struct progress *progress; /* may be NULL */
 };
+/*
+ * Settings, and the file of a sample with these settings. Times are processor time of saltmill's own
+ * reader, with the file in memory.
+ */
+struct rewrite_trial {
+	enum codec codec;
+	enum block_encoding encoding;
+	uint32_t block_bytes;
+	int level;
+	bool current; /* the settings of the table */
+	uint64_t bytes;
+	uint64_t get_ns; /* all cells of a row, with a block that is not in memory yet */
+	double scan_ns;	 /* for each cell of a scan of the whole file */
+};
+struct rewrite_estimate {
+	const char *family;
+	uint64_t cells; /* of all files */
+	uint64_t sample_cells, sample_bytes;
+	struct rewrite_trial *trials; /* the smallest file first; empty without cells */
+	size_t ntrials;
+};
 struct rewrite_result {
+	struct rewrite_estimate *estimates; /* of each family, with `what_if` */
+	size_t nestimates;
 	struct manifest *manifest; /* of the load; `filtered` is the number of dropped cells */
 	bool stale_removed;	   /* removed the partial folder of a dead run */
 	struct arena arena;	   /* has the manifest */
@@ -467,7 +501,7 @@ struct rewrite_result {
  * Publish a load with the cells of all tables. Each region has one file for each family with cells.
  * The bytes do not depend on `threads`. Memory is a block for each open file. Returns RC_DATA if an
  * input is damaged or has a family that the newest table lacks. Returns RC_CONFIG if no table has a
- * name or if an attribute has no form in a script. Release *out with arena_release in any case.
+ * name, if an attribute has no form in a script, or if the change does not fit the table. Release *out with arena_release in any case.
  */
 int rewrite_run(struct rewrite_result *out, const struct rewrite_options *o, struct error *err);
 

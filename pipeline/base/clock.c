@@ -24,6 +24,13 @@ double clock_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+double clock_thread_seconds(void)
+{
+	struct timespec t = now(CLOCK_THREAD_CPUTIME_ID);
+
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 static int64_t in_ms(struct timespec t)
 {
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;

@@ -308,6 +308,13 @@ void diff_report_text(struct buf *out, const struct diff_result *r);
 extern const struct form diff_form;
 void diff_report_json(struct buf *out, const struct diff_result *r, const char *const place[2]);
 
+/* --- the report of `saltmill convert --what-if` --- */
+
+/* Append the tried settings. The text omits settings that others beat in size, get and scan. */
+void what_if_report_text(struct buf *out, const struct rewrite_result *r);
+extern const struct form what_if_form;
+void what_if_report_json(struct buf *out, const struct rewrite_result *r);
+
 /*
  * --- the report of `saltmill agree` ---
  */

@@ -120,6 +120,8 @@ CASES = [
     ("agree", "F/job.yaml F/nothing --truth nothing", 2, {}),
     ("merge", "F/load F/nothing -o F/merged", 1, {}),
     ("merge", "", 2, {}),
+    ("convert", "F/nothing -o F/converted", 1, {}),
+    ("convert", "F/load", 2, {}),
     ("report", "F/nothing", 1, {}),
     ("report", "", 2, {}),
     ("key", "encode F/job.yaml id=x", 2, {"found": "`x`"}),

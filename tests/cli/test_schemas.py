@@ -118,6 +118,8 @@ def files(seen, f):
     both = ROOT / "conf" / "loans.yaml"
     assert run("load", both, "-o", f / "loans", "--quiet").returncode == 0
     seen.told("agree", "agree", both, f / "loans", "--truth", "student_loans")
+    seen.told("manifest", "convert", f / "load", "-o", f / "converted", "--table", "t", "--compression", "GZ")
+    seen.told("what_if", "convert", f / "load", "--what-if", "--table", "t", "--compression", "GZ", "--blocksize", "16K")
     seen.told("manifest", "merge", f / "load", f / "changed", "--table", "t", "-o", f / "merged")
     hfile = next((f / "load" / "t" / "hfiles" / "g").iterdir())
     seen.told("inspect", "inspect", hfile, next((f / "load" / "t" / "hfiles" / "f").iterdir()), "--cells", "--blocks")

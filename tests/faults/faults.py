@@ -74,6 +74,7 @@ SCENARIOS = {
     "get": "get job.yaml published later id=14316557 --format jsonl --now 2020-01-01",
     "diff": "diff published later --threads 1 --json",
     "merge": "merge published later -o OUT/out --threads 1 --json",
+    "convert": "convert published -o OUT/out --threads 1 --json --compression GZ --blocksize 1K",
     "lint": "lint job.yaml in.csv --threads 1 --json",
     "map": "map job.yaml in.csv --plan planned --slice 1/2 --pack -o OUT/out --threads 1 --memory 64M",
     "reduce": "reduce job.yaml maps --plan planned --share 1/2 -o OUT/out --threads 1 --memory 64M",

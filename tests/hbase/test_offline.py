@@ -74,21 +74,29 @@ def test_split_snapshot_and_clone(hbase, saltmill, table):
 
 
 def test_merge_keeps_what_a_major_compaction_keeps(hbase, saltmill, table):
-    """merge of a snapshot gives the cells of HBase's own compaction, and HBase loads the result."""
-    name, out = table.name, table.folder / "merged"
+    """merge of a snapshot gives the cells of HBase's own compaction, and HBase loads the result. convert keeps all cells."""
+    name, stored = table.name, answers_of(hbase, table.name)
     snapshot, loaded = hbase.folder / "data" / "root" / ".hbase-snapshot" / f"{name}_s", name + "_l"
     table.shell(f"snapshot '{name}', '{name}_s'", "compaction_switch true", f"major_compact '{name}'")
-    for args in (["merge", snapshot, "-o", out, "--table", loaded, "--quiet"], ["apply", out, "--hbase", hbase.master, "--create", "--quiet"]):
-        done = subprocess.run([saltmill, *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 0, done.stderr
-    expected, merged = answers_of(hbase, name), answers_of(hbase, loaded)
+
+    def load(command, *how):
+        for args in ([command, snapshot, "-o", table.folder / command, "--table", loaded, "--quiet", *how],
+                     ["apply", table.folder / command, "--hbase", hbase.master, "--create", "--quiet"]):
+            done = subprocess.run([saltmill, *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode == 0, done.stderr
+        return answers_of(hbase, loaded)
+
+    assert load("convert", "--compression", "GZ", "--data-block-encoding", "ROW_INDEX_V1", "--blocksize", "2K", "--bloomfilter", "ROW") == stored
+    assert {f["COMPRESSION"] for f in hbase.describe(loaded)["families"].values()} == {"GZ"}
+    drop(hbase, table.folder, loaded)
+    expected, merged = answers_of(hbase, name), load("merge")
     for _ in range(60):  # the compaction takes a while
         if expected == merged:
             break
         time.sleep(1)
         expected = answers_of(hbase, name)
     assert expected == merged and merged[0]
-    assert hbase.describe(loaded) == hbase.describe(name)
+    assert hbase.describe(loaded)["families"] == hbase.describe(name)["families"]
     drop(hbase, table.folder, loaded)
 
 
@@ -130,6 +138,6 @@ def test_the_chapter(hbase, saltmill, flights_csv, tmp_path):
     reader.text = reader.text.replace(" hdfs://nn1/hbase/", " /hbase/").replace(" --hdfs-user hbase", "")
     reader.text = reader.text.replace(" /hbase/", f" {root}/")
     try:
-        assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan", "diff", "diff", "load", "agree", "merge", "init", "scan"]
+        assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan", "diff", "diff", "load", "agree", "merge", "convert", "convert", "init", "scan"]
     finally:
         drop(hbase, tmp_path, "flights")

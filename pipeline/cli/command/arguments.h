@@ -94,6 +94,17 @@ struct arguments {
 		bool delete_extra;
 	} agree;
 
+	/* options of convert; arguments_given decides whether they are valid */
+	struct convert_arguments {
+		bool what_if;
+		const char *family;
+		enum codec codec;
+		enum block_encoding encoding;
+		enum bloom_type bloom;
+		enum zstd_framing framing;
+		uint64_t block_bytes, level;
+	} convert;
+
 	/* options of watch, in seconds */
 	struct watch_arguments {
 		unsigned every_s, for_s; /* for_s 0 means until a signal */

@@ -215,7 +215,7 @@ static const struct form_member manifest_members[] = {
 };
 const struct form manifest_form =
 	NAMED_FORM(manifest, manifest_members, "manifest",
-		   "manifest.json of a load, and merge --json", .digits = 6);
+		   "manifest.json of a load, merge --json and convert --json", .digits = 6);
 
 uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest)
 {

@@ -34,7 +34,6 @@ static int digest(struct rewrite_input *in, struct hfile_source *s, struct progr
 		progress_add(progress, n);
 	}
 	if (rc == RC_OK) {
-		in->bytes = s->bytes;
 		file_digest_sum(&d, in->digest);
 		XXH128_canonicalFromHash(&found, XXH3_128bits_digest(whole));
 		if (in->file->digest && memcmp(found.digest, in->file->digest, 16) != 0)
@@ -65,8 +64,10 @@ static void take_info(struct rewrite_input *in, const struct hfile *h)
 	hfile_options_of(h, &o);
 	in->entries = hfile_trailer(h)->entry_count;
 	in->tags = o.tags;
-	in->is_zstd = o.codec == CODEC_ZSTD;
+	in->codec = o.codec;
 	in->framing = o.framing;
+	in->encoding = o.encoding;
+	in->bloom = o.bloom;
 	in->earliest_put = number(h, "EARLIEST_PUT_TS", 0, INT64_MIN);
 	in->newest_ms = number(h, "TIMERANGE", 8, 0);
 }
@@ -82,7 +83,9 @@ static int read_input(void *ctx, unsigned worker, size_t i, struct error *err)
 	int rc = in->file->open(in->file, &source, err);
 	if (rc)
 		return rc;
-	rc = digest(in, &source, r->opt->progress, err);
+	in->bytes = source.bytes;
+	if (!r->opt->what_if)
+		rc = digest(in, &source, r->opt->progress, err);
 	if (rc) {
 		if (source.close)
 			source.close(source.self);

@@ -10,9 +10,7 @@
 struct family_stream {
 	size_t family; /* number in r->families */
 	const struct family *schema;
-	struct query_file *files;
-	struct rewrite_input **inputs; /* of `files` */
-	size_t nfiles;
+	struct rewrite_stores stores;
 	struct compaction *in;
 	struct hfile_writer *out;
 	char *path;
@@ -58,6 +56,25 @@ static bool overlaps(const struct query_file *f, const struct query_range *rows)
 	       (!f->first_row.len || bytes_cmp(f->last_row, rows->start) >= 0);
 }
 
+void rewrite_select(struct rewrite_stores *out, const struct rewrite *r, size_t family,
+		    const struct query_range *rows)
+{
+	*out = (struct rewrite_stores){.files = mem_calloc(r->nfiles + 1, sizeof *out->files),
+				       .inputs = mem_calloc(r->nfiles + 1, sizeof *out->inputs)};
+	for (size_t i = 0; i < r->nfiles; i++) {
+		if (r->files[i].family != family || !overlaps(&r->files[i], rows))
+			continue;
+		out->files[out->n] = r->files[i];
+		out->inputs[out->n++] = r->input_of[i];
+	}
+}
+
+void rewrite_stores_release(struct rewrite_stores *s)
+{
+	mem_free(s->files);
+	mem_free(s->inputs);
+}
+
 static int next_cell(struct family_stream *s, struct error *err)
 {
 	int rc = compaction_next(s->in, &s->cell, err);
@@ -74,19 +91,12 @@ static int open_stream(struct region_merge *m, struct family_stream *s, struct e
 				       .now_ms = r->opt->now_ms,
 				       .earliest_put = INT64_MAX};
 
-	s->files = mem_calloc(r->nfiles + 1, sizeof *s->files);
-	s->inputs = mem_calloc(r->nfiles + 1, sizeof *s->inputs);
-	for (size_t i = 0; i < r->nfiles; i++) {
-		struct rewrite_input *in = r->input_of[i];
-
-		if (r->files[i].family != s->family || !overlaps(&r->files[i], &m->rows))
-			continue;
-		s->files[s->nfiles] = r->files[i];
-		s->inputs[s->nfiles++] = in;
-		o.earliest_put =
-			in->earliest_put < o.earliest_put ? in->earliest_put : o.earliest_put;
-	}
-	int rc = compaction_open(&s->in, &r->families[s->family], s->files, s->nfiles, &o, err);
+	rewrite_select(&s->stores, r, s->family, &m->rows);
+	for (size_t i = 0; i < s->stores.n; i++)
+		if (s->stores.inputs[i]->earliest_put < o.earliest_put)
+			o.earliest_put = s->stores.inputs[i]->earliest_put;
+	int rc = compaction_open(&s->in, &r->families[s->family], s->stores.files, s->stores.n, &o,
+				 err);
 	return rc ? rc : next_cell(s, err);
 }
 
@@ -209,13 +219,12 @@ static void release(struct region_merge *m)
 	for (size_t i = 0; i < m->r->nfamilies; i++) {
 		struct family_stream *s = &m->streams[i];
 
-		for (size_t k = 0; s->in && k < s->nfiles; k++)
-			s->inputs[k]->cells += compaction_cells(s->in, k);
+		for (size_t k = 0; s->in && k < s->stores.n; k++)
+			s->stores.inputs[k]->cells += compaction_cells(s->in, k);
 		compaction_close(s->in);
 		hfile_abort(s->out);
 		mem_free(s->path);
-		mem_free(s->files);
-		mem_free(s->inputs);
+		rewrite_stores_release(&s->stores);
 	}
 	mem_free(m->streams);
 }

@@ -92,6 +92,22 @@ static int take_tables(struct rewrite *r, struct error *err)
 
 /* --- the table and its regions --- */
 
+/* Describe the settings of the newest file of a family. */
+static void keep_settings(struct rewrite *r, size_t family, struct described *out)
+{
+	size_t i = r->nfiles;
+
+	while (i > 0 && r->files[i - 1].family != family)
+		i--;
+	if (i == 0)
+		return;
+	const struct rewrite_input *in = r->input_of[i - 1];
+	attributes_add(r->a, &out->items, "COMPRESSION", codec_name(in->codec));
+	attributes_add(r->a, &out->items, "DATA_BLOCK_ENCODING", encoding_name(in->encoding));
+	if (in->bloom != BLOOM_ROWPREFIX) /* the file does not have the length */
+		attributes_add(r->a, &out->items, "BLOOMFILTER", bloom_name(in->bloom));
+}
+
 /* Describe a table of HFiles alone. It keeps all versions, as a scan of the HFiles does. */
 static const struct description *describe_hfiles(struct rewrite *r)
 {
@@ -102,23 +118,68 @@ static const struct description *describe_hfiles(struct rewrite *r)
 		struct described f = {.name = (const char *)r->families[i].name.ptr};
 
 		attributes_add(r->a, &f.items, "VERSIONS", "2147483647");
+		keep_settings(r, i, &f);
 		description_add_family(d, r->a, &f);
 	}
 	return d;
 }
 
-/* HBase has one setting for the framing of ZSTD, so all files have that of the first such input. */
+/*
+ * HBase has one setting for the framing of ZSTD, so all files have that of the change, or that of the
+ * first such input.
+ */
 static void take_framing(struct rewrite *r)
 {
-	enum zstd_framing framing = ZSTD_FRAMING_HBASE;
+	const struct rewrite_change *c = r->opt->change;
+	enum zstd_framing framing = c->framing ? c->to.framing : ZSTD_FRAMING_HBASE;
 
-	for (size_t i = r->ninputs; i-- > 0;)
-		if (r->inputs[i].is_zstd)
+	for (size_t i = c->framing ? 0 : r->ninputs; i-- > 0;)
+		if (r->inputs[i].codec == CODEC_ZSTD)
 			framing = r->inputs[i].framing;
 	for (size_t i = 0; i < r->table.nfamilies; i++) {
 		r->table.families[i].framing = framing;
 		r->table.families[i].framing_said = true;
 	}
+}
+
+static int change_family(struct family *f, const struct rewrite_change *c, struct error *err)
+{
+	if (c->codec)
+		f->codec = c->to.codec;
+	if (c->encoding)
+		f->encoding = c->to.encoding;
+	if (c->bloom)
+		f->bloom = c->to.bloom;
+	if (c->to.block_bytes)
+		f->block_bytes = c->to.block_bytes;
+	if (c->to.level == LEVEL_DEFAULT)
+		return RC_OK;
+	f->level = c->to.level;
+	if (f->codec == CODEC_ZSTD || (f->codec == CODEC_GZ && f->level <= 9))
+		return RC_OK;
+	return error_set(
+		err, RC_CONFIG,
+		"--level: found %d for family %s with %s, expected ZSTD, or GZ with 1 to 9",
+		f->level, f->name, codec_name(f->codec));
+}
+
+static int change_families(struct rewrite *r, struct error *err)
+{
+	const struct rewrite_change *c = r->opt->change;
+	bool found = !c->family;
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < r->table.nfamilies; i++) {
+		struct family *f = &r->table.families[i];
+
+		if (c->family && strcmp(c->family, f->name) != 0)
+			continue;
+		found = true;
+		rc = change_family(f, c, err);
+	}
+	return found ? rc
+		     : error_set(err, RC_CONFIG, "table %s: found no family %s", r->table.name,
+				 c->family);
 }
 
 static int choose_table(struct rewrite *r, struct error *err)
@@ -135,6 +196,9 @@ static int choose_table(struct rewrite *r, struct error *err)
 	if (rc)
 		return rc;
 	take_framing(r);
+	rc = r->opt->what_if ? RC_OK : change_families(r, err);
+	if (rc)
+		return rc;
 	if (r->opt->splits)
 		return splits_copy(&r->splits, r->opt->splits, err);
 	for (size_t i = 1; rc == RC_OK && i < p->nregions; i++)
@@ -240,7 +304,7 @@ static int write_load(struct rewrite *r, struct manifest *m, struct error *err)
 	char *path = mem_format("%s/manifest.json", staging_path(r->staging));
 
 	m->job_path = "";
-	m->rewritten = "merge";
+	m->rewritten = r->opt->name;
 	m->created_ms = r->created_ms;
 	m->digests.known = true;
 	end_table(r);
@@ -263,6 +327,8 @@ static int run(struct rewrite *r, struct rewrite_result *out, struct error *err)
 		rc = rewrite_read_inputs(r, err);
 	if (rc == RC_OK)
 		rc = choose_table(r, err);
+	if (rc == RC_OK && r->opt->what_if)
+		return rewrite_estimate_families(r, out, err);
 	if (rc == RC_OK)
 		rc = staging_open(&r->staging, r->opt->output, &out->stale_removed, err);
 	if (rc == RC_OK)

@@ -14,8 +14,11 @@ struct rewrite_input {
 	int64_t newest_ms;  /* end of TIMERANGE */
 	int64_t earliest_put;
 	uint64_t entries; /* number of cells by the trailer */
-	bool tags, is_zstd;
+	bool tags;
+	enum codec codec;
 	enum zstd_framing framing;
+	enum block_encoding encoding;
+	enum bloom_type bloom;
 	_Atomic uint64_t cells; /* read cells */
 };
 
@@ -39,11 +42,24 @@ struct rewrite {
 	struct hfile_summary *written;
 };
 
+/* The files of a family that may have rows of a range. */
+struct rewrite_stores {
+	struct query_file *files;
+	struct rewrite_input **inputs; /* of each file */
+	size_t n;
+};
+/* Select files. Release them with rewrite_stores_release (merge_regions.c). */
+void rewrite_select(struct rewrite_stores *out, const struct rewrite *r, size_t family,
+		    const struct query_range *rows);
+void rewrite_stores_release(struct rewrite_stores *s);
+
 /* Read the content of all inputs, and fill their figures (inputs.c). */
 int rewrite_read_inputs(struct rewrite *r, struct error *err);
 /* Return the index in r->table of a family of r->families. */
 size_t rewrite_schema(const struct rewrite *r, size_t family);
 /* Write the files of all regions, and fill r->out->regions and r->written (merge_regions.c). */
 int rewrite_regions(struct rewrite *r, struct error *err);
+/* Measure settings for the families, and fill out->estimates (what_if.c). */
+int rewrite_estimate_families(struct rewrite *r, struct rewrite_result *out, struct error *err);
 
 #endif
