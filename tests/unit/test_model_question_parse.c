@@ -115,6 +115,8 @@ static void test_faults(void **state)
 		{"a starts 1", "character 10: found `1`, expected `with`"},
 		{"a is 1", "character 6: found `1`, expected `null`"},
 		{"a not = 1", "character 7: found `=`, expected between, in or starts with"},
+		{"`` = 1", "character 1: found ``, expected the name of a field or column (in "
+			   "backquotes if it has spaces or signs, or is a keyword)"},
 		{"'a' = 1", "character 1: found `a`, expected the name of a field or column (in "
 			    "backquotes if it has spaces or signs, or is a keyword)"},
 		{"名 = '中国' x",

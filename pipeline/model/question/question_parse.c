@@ -311,7 +311,8 @@ static int take_condition(struct parser *p, struct question_node **out)
 	struct condition c = {.name = (const char *)p->word.text.ptr, .at = p->word.at};
 	bool negated;
 
-	if ((p->word.kind != WORD_BARE && p->word.kind != WORD_NAME) || is_any_keyword(p))
+	if ((p->word.kind != WORD_BARE && p->word.kind != WORD_NAME) || !*c.name ||
+	    is_any_keyword(p))
 		return fault_near(
 			p,
 			is_sign(p, "!")
