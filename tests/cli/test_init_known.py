@@ -130,3 +130,19 @@ def test_names_between_blanks_and_long_delimiters(tmp_path, saltmill):
     expected = [{"price": i + 0.5, "flag": "yn"[i % 2], "city": "Köln" if i % 3 else "Bonn"} for i in range(40)]
     found = [{**x, "flag": {True: "y", False: "n"}.get(x["flag"], x["flag"])} for x in rows_of(tmp_path, saltmill, r.stdout)]
     assert in_order(found) == in_order(expected)
+
+
+def test_a_comment_before_the_rows_names_the_columns(tmp_path, saltmill):
+    stations = [["IU", "ANMO", 34.9459], ["IU", "AFI", -13.9093], ["II", "BFO", 48.3301]]
+    lines = "".join(f"{a}|{b}|{c}\n" for a, b, c in stations)
+    for head, names in (("#Network | Station | Latitude\n", ["Network", "Station", "Latitude"]),
+                        ("## made by hand\n#net|sta|lat\n", ["net", "sta", "lat"]),
+                        ("#net|sta\n", ["c1", "c2", "c3"]),  # too few names
+                        ("#net|net|lat\n", ["c1", "c2", "c3"]),  # two are equal
+                        ("#net|sta|2\n", ["c1", "c2", "c3"])):  # a number is no name
+        r = init(saltmill, tmp_path, (head + lines).encode(), "a.txt")
+        assert r.returncode == 0, r.stderr
+        assert f"columns: [{', '.join(names)}]   # " in r.stdout
+        assert ("as a comment of the file names them" in r.stdout) == (names[0] != "c1")
+    r = init(saltmill, tmp_path, ("#one|two|three\nnet|sta|lat\n" + lines).encode(), "a.txt")
+    assert "columns:" not in r.stdout and "sta: {type" in r.stdout  # the first row has the names

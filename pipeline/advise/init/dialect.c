@@ -382,6 +382,7 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 		find_header(s, l);
 	if (s->first < s->end && !s->one)
 		headings_find(s, l);
+	s->commented = !s->header && !s->fields && !s->known && comment_has_names(s, l);
 	if (s->widest) { /* include columns without a name */
 		s->missing = true;
 		s->ncolumns = s->widest;

@@ -110,8 +110,54 @@ bool shape_of_words(struct sniffed_shape *s, const struct lines *l)
 	return fits;
 }
 
+/* Split the comment directly before the rows, without its number signs. */
+static void split_comment(const struct sniffed_shape *s, const struct lines *l,
+			  struct sniffed_row *r)
+{
+	size_t line = next_row(s, l, 0);
+
+	r->n = 0;
+	if (!s->comments || !line || line >= s->end || !line_text(l, line - 1).len ||
+	    *line_text(l, line - 1).ptr != '#')
+		return;
+	row_split(s, l, line - 1, line, r);
+	for (size_t i = 0; i < r->n; i++) {
+		struct bytes *v = &r->value[i];
+
+		while (i == 0 && v->len && *v->ptr == '#')
+			*v = bytes_of(v->ptr + 1, v->len - 1);
+		*v = without_blanks(*v);
+	}
+}
+
+bool comment_has_names(const struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	bool fits = false;
+
+	if (!s->one)
+		split_comment(s, l, &r);
+	fits = r.n > 1 && r.n == s->ncolumns;
+	for (size_t i = 0; i < r.n && fits; i++) {
+		fits = is_name(r.value[i]);
+		for (size_t k = 0; k < i && fits; k++)
+			fits = !bytes_eq(r.value[k], r.value[i]);
+	}
+	row_release(&r);
+	return fits;
+}
+
 void fields_names(const struct sniffed_shape *s, const struct lines *l, struct columns *c)
 {
+	if (s->commented) {
+		struct sniffed_row r = {0};
+
+		split_comment(s, l, &r);
+		for (size_t i = 0; i < r.n; i++)
+			columns_add(c, r.value[i]);
+		row_release(&r);
+		return;
+	}
 	struct bytes t = fields_text(l, s->header_line);
 
 	for (size_t i = 0, k = 0; i < t.len; i = k + 1) {
@@ -180,7 +226,7 @@ const char *header_doubt(const struct columns *c, const struct sniffed_shape *s,
 	size_t more = e->names > e->values ? e->names : e->values;
 	size_t less = e->names + e->values - more;
 
-	if (s->fields || s->known || (s->one && !s->names_first) ||
+	if (s->fields || s->commented || s->known || (s->one && !s->names_first) ||
 	    (more && more >= CLEARLY * less))
 		return NULL;
 	for (size_t i = 0; i < c->n && !more && s->header; i++)

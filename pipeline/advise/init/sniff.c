@@ -13,7 +13,7 @@ static void add_names(struct columns *c, const struct sniffed_shape *s, const st
 {
 	struct name_index twins = {0}; /* number: the last number of a column with this name */
 
-	if (s->fields)
+	if (s->fields || s->commented)
 		fields_names(s, l, c);
 	if (s->known)
 		known_names(s, c);

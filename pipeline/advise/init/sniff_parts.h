@@ -96,6 +96,7 @@ struct sniffed_shape {
 	struct header_evidence evidence;
 	struct confidence confidence;
 	bool fields;	   /* the comment `header_line` has the names, as #Fields of web servers */
+	bool commented;	   /* the comment directly before the rows has the names */
 	bool by_name;	   /* the files have other headers */
 	const char *known; /* the preset that names the columns, or NULL */
 	/* only if `special`: how the load splits rows, because row_split cannot (text_forms.c) */
@@ -161,7 +162,12 @@ bool is_name(struct bytes t);
  */
 bool shape_of_words(struct sniffed_shape *s, const struct lines *l);
 struct columns;
-/* Add the columns that the comment #Fields names. */
+/*
+ * Return true if the comment directly before the rows has a name for each column, as `#id,name`. A
+ * first row with names must be excluded before.
+ */
+bool comment_has_names(const struct sniffed_shape *s, const struct lines *l);
+/* Add the columns that a comment names: #Fields, or the one before the rows. */
 void fields_names(const struct sniffed_shape *s, const struct lines *l, struct columns *c);
 /*
  * Find rows whose columns a preset names, and set `s->known` (known_rows.c). Return false if a row

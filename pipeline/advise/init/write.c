@@ -58,6 +58,8 @@ static void put_names(const struct columns *c, const struct sniffed_shape *s, st
 	}
 	buf_append_str(out, s->form.pairs ? "]   # the keys\n"
 			    : s->known	  ? "]   # as the preset names them\n"
+			    : s->fields || s->commented
+				    ? "]   # as a comment of the file names them\n"
 			    : s->header ? "]   # rows have more values than the header has names\n"
 					: "]   # no line has names; choose better ones\n");
 }
