@@ -40,7 +40,7 @@ AWAY = 3  # seconds without a KDC, or with a wrong clock
 LATE = "+6m"
 # a run that fails because of the disturbance must name it
 CAUSES = {"ticket": "run `kinit", "kdc": "Cannot contact any KDC", "clock": "[Cc]lock|refuses the Kerberos", "server": "localhost:",
-          "user": "alice|bob|[Pp]ermission"}
+          "user": "alice|carol|[Pp]ermission"}
 
 
 class Moment:
@@ -75,11 +75,11 @@ class World:
         self.saltmill, self.folder, self.rig, self.count, self.again = saltmill, pathlib.Path(folder), rig, 0, 0
         self.clock = self.folder / "clock"
         self.faketime = next(CACHE.glob("faketime/usr/lib/*/faketime/libfaketimeMT.so.1"))
-        for user in ("short", "bob"):
+        for user in ("short", "carol"):
             rig.kdc.keytab(user)
             rig.hbase.admin("grant", user, "@default", "RWC")
         rig.kdc._run("kadmin.local", "-r", REALM, "-q", f"modprinc -maxlife {LIFE}seconds short")
-        self.keys = [k for user in ("alice", "short", "bob") for k in keys_of(rig.kdc.keytab(user))]
+        self.keys = [k for user in ("alice", "short", "carol") for k in keys_of(rig.kdc.keytab(user))]
 
     def start_apply(self, out, user, moment, log, keytab=False):
         """Starts a run with a new ticket. Returns the process, and when the ticket was new."""
@@ -99,7 +99,7 @@ class World:
         return process, born
 
     def disturb(self, moment, process=None, born=0.0):
-        words = words_of(self.folder / f"k{self.count}" / "out.saltmill-apply")
+        words = words_of(self.folder / f"kill{self.count}" / "out.saltmill-apply")
         moment.at = words[-1][1] if words else "nothing"
         if moment.kind in ("saltmill", "user"):
             process.kill()
@@ -153,7 +153,7 @@ class World:
             if status != -signal.SIGKILL and not re.search(CAUSES.get(moment.kind, "$^"), said):
                 raise Violation(f"apply ended with {status} and does not name the cause: {said[-1000:]}")
             self.repair(moment.kind, process)
-            one = "bob" if moment.kind == "user" and number == 1 else user
+            one = "carol" if moment.kind == "user" and number == 1 else user
             process, _ = self.start_apply(out, one, moment, log, moment.kind == "ticket")  # later tickets must not end
         process.kill()
         process.wait()
@@ -162,7 +162,7 @@ class World:
     def try_moment(self, moment):
         """Applies one load with one disturbance. Raises Violation, or returns the number of starts of apply."""
         self.count += 1
-        folder = self.folder / f"k{self.count}"
+        folder = self.folder / f"kill{self.count}"
         folder.mkdir()
         (folder / "job.yaml").write_text(JOB.format(table=folder.name))
         (folder / "rows.csv").write_text("id,ts,v\n" + "".join(f"{k},{t},{v}\n" for k, t, v in rows()))
@@ -219,7 +219,7 @@ class World:
         """Keeps the table, because it is small."""
 
     def evidence(self):
-        folder = self.folder / f"k{self.count}"
+        folder = self.folder / f"kill{self.count}"
         return "".join(f"--- {name}\n" + "".join((folder / name).read_text(errors="replace").splitlines(True)[-40:])
                        for name in ("apply.log", "out.saltmill-apply") if (folder / name).exists())
 
