@@ -95,7 +95,7 @@ static void begin_block(struct stretch *st, uint64_t offset, struct bytes key)
 	watch_start(&st->watch, st->first.ptr, key.len, secondary_bytes);
 }
 
-/* What index_records sums up. A copy on its stack stays in registers. */
+/* The sums that index_records makes. A copy on its stack stays in registers. */
 struct summing {
 	struct run_codec codec;
 	struct usual_weight usual;

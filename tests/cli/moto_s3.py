@@ -1,4 +1,4 @@
-"""Runs moto behind the faults of s3_server.py.
+"""Runs moto, and puts the faults of s3_server.py before it.
 
 moto is an S3 server that saltmill's authors did not write. With its IAM checks, moto computes the signature of each
 request with botocore (path, query, signed headers, the digest of the body) and demands a policy for the action. moto

@@ -47,9 +47,9 @@ def damage(folder, cells):
 def agree(*args, status, truth="student_loans"):
     done = loads.run("agree", *args, "--truth", truth, "--json")
     assert done.returncode == status, done.stderr
-    told = json.loads(done.stdout)
-    assert told["equal"] == (status == 0)
-    return told
+    answer = json.loads(done.stdout)
+    assert answer["equal"] == (status == 0)
+    return answer
 
 
 @pytest.fixture(name="loans")
@@ -60,15 +60,15 @@ def _loans(tmp_path):
 
 def test_golden(loans, tmp_path):
     """The loans of conf/loans.yaml, by hand: 6 pairs of student and book; each of the 4 books has a name, 3 have an info."""
-    told = agree(JOB, loans, status=0)["tables"][0]
-    assert (told["rows"], told["cells"], told["equal"], told["not_compared"]) == (4, 13, 6, 7)
-    assert told["columns_not_compared"] == [{"column": "info:name", "field": "book_name"},
+    answer = agree(JOB, loans, status=0)["tables"][0]
+    assert (answer["rows"], answer["cells"], answer["equal"], answer["not_compared"]) == (4, 13, 6, 7)
+    assert answer["columns_not_compared"] == [{"column": "info:name", "field": "book_name"},
                                             {"column": "info:info", "field": "book_info"}]
     bad = damage(tmp_path / "bad", [("book_loans", "B0001", "2013010002", 1379388000000, "put", 7),  # another value
                                     ("book_loans", "B0002", "2013010001", 1390000000000, "put", 1),  # a newer version
                                     ("book_loans", "B0009", "2013010002", 1390000000000, "put", 1)])  # no such loan
-    told = agree(JOB, loans, bad, "--repair", tmp_path / "mended", status=3)
-    first = told["tables"][0]["first"]
+    answer = agree(JOB, loans, bad, "--repair", tmp_path / "mended", status=3)
+    first = answer["tables"][0]["first"]
     key = {"row": "B0001", "family": "borrowed", "qualifier": "2013010002"}
     assert first == [
         {"difference": "different", **key, "expected_timestamp": 1379388000000, "expected_value": "1",
@@ -83,7 +83,7 @@ def test_golden(loans, tmp_path):
         'book_loans,"4230303032","borrowed","32303133303130303031",1390000000000,Delete,""',
         'book_loans,"4230303032","borrowed","32303133303130303031",1381190340000,Put,"30"',
         'book_loans,"4230303039","borrowed","32303133303130303032",1390000000000,DeleteColumn,""']
-    assert told["repair_cells"] == 4
+    assert answer["repair_cells"] == 4
     agree(JOB, loans, bad, tmp_path / "mended", status=0)
     assert loads.run("verify", tmp_path / "mended", "--quiet").returncode == 0
 
@@ -103,8 +103,8 @@ def test_a_repair_that_fails_leaves_nothing(loans, tmp_path):
 
 def test_hidden_by_a_marker(loans, tmp_path):
     bad = damage(tmp_path / "bad", [("book_loans", "B0003", "2013010002", 1390000000000, "delete", "")])
-    told = agree(JOB, loans, bad, "--repair", tmp_path / "mended", status=3)["tables"][0]
-    assert (told["missing"], told["hidden"]) == (1, 1)
+    answer = agree(JOB, loans, bad, "--repair", tmp_path / "mended", status=3)["tables"][0]
+    assert (answer["missing"], answer["hidden"]) == (1, 1)
 
 
 def load(folder, job, lines):
@@ -133,8 +133,8 @@ def test_the_outcome_names_what_it_does_not_cover(loans, tmp_path):
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "equal in all that was compared; not compared: 7 cells")
     assert agree(JOB, loans, status=0)["complete"] is False
     job, out = load(tmp_path / "users", USERS + NEWEST + HISTORY + NOTES, ["1,1000,a,x"])
-    told = agree(job, out, truth="newest", status=3)  # a table was not compared
-    assert told["complete"] is False and [("refused" in t, t["equal"]) for t in told["tables"]] == [(False, 1), (True, 0)]
+    answer = agree(job, out, truth="newest", status=3)  # a table was not compared
+    assert answer["complete"] is False and [("refused" in t, t["equal"]) for t in answer["tables"]] == [(False, 1), (True, 0)]
     done = loads.run("agree", job, out, "--truth", "newest")
     assert done.stdout.splitlines()[-1] == "equal in all that was compared; not compared: 1 table"
     assert agree(job, out, "--table", "history", truth="newest", status=0)["complete"] is True
@@ -149,9 +149,9 @@ def test_older_events_are_deleted_on_request_only(tmp_path):
     job, out = load(tmp_path / "users", USERS + NEWEST + HISTORY, ["1,1000,a,x", "1,2000,b,x", "2,1500,c,x"])
     how = (job, out, "--truth", "newest")
     done = loads.run("agree", *how, "--repair", tmp_path / "kept", "--json")
-    told = json.loads(done.stdout)
-    assert done.returncode == 3 and (told["tables"][0]["extra"], told["tables"][0]["equal"]) == (1, 2)
-    assert "also has field `at`" in told["tables"][0]["extra_kept"] and "repair_cells" not in told and not (tmp_path / "kept").exists()
+    answer = json.loads(done.stdout)
+    assert done.returncode == 3 and (answer["tables"][0]["extra"], answer["tables"][0]["equal"]) == (1, 2)
+    assert "also has field `at`" in answer["tables"][0]["extra_kept"] and "repair_cells" not in answer and not (tmp_path / "kept").exists()
     done = loads.run("agree", *how, "--repair", tmp_path / "mended", "--delete-extra", "--json")
     assert json.loads(done.stdout)["repair_cells"] == 1
     row = b"\0\0\0\1" + (2**63 - 1 - 1000).to_bytes(8, "big")
@@ -168,10 +168,10 @@ def test_tables_in_folders_of_hbase(loans, tmp_path, as_snapshot):
     folder.described = next(t for t in manifest["tables"] if t["name"] == "book_loans")
     folder.regions = test_offline.fill(folder, (loans, None, folder.described, None))
     place = test_offline.snapshot(folder) if as_snapshot else folder.dir
-    told = agree(JOB, place, loans, status=0)
+    answer = agree(JOB, place, loans, status=0)
     noted = loads.run("agree", JOB, place, loans, "--truth", "student_loans").stderr
     assert f"reads table book_loans from {place}, and ignores it in load {loans}" in noted
-    assert (told["tables"][0]["equal"], told["tables"][0]["cells"]) == (6, 13)
+    assert (answer["tables"][0]["equal"], answer["tables"][0]["cells"]) == (6, 13)
     done = loads.run("agree", JOB, place, "--truth", "student_loans")
     assert done.returncode == 2 and "table student_loans: found no load, table or snapshot of it" in done.stderr
     done = loads.run("agree", JOB, place, place, "--truth", "student_loans")
@@ -179,8 +179,8 @@ def test_tables_in_folders_of_hbase(loans, tmp_path, as_snapshot):
     for file in (bad / "book_loans" / "hfiles" / "borrowed").iterdir():
         shutil.copy(file, folder.regions[0] / "borrowed" / test_offline.name_of("bad"))
     place = folder.dir if not as_snapshot else test_offline.snapshot(shutil.rmtree(place) or folder)
-    told = agree(JOB, loans, place, "--repair", tmp_path / "mended", status=3)
-    assert told["tables"][0]["different"] == 1 and told["repair_cells"] == 1
+    answer = agree(JOB, loans, place, "--repair", tmp_path / "mended", status=3)
+    assert answer["tables"][0]["different"] == 1 and answer["repair_cells"] == 1
 
 
 def test_refusals(loans, tmp_path):
@@ -223,6 +223,6 @@ def test_random(seed, tmp_path):
     expect = {"missing": 0, "extra": len(found.keys() - truth.keys()), "different": sum(found[k] != truth[k] for k in truth),
               "equal": sum(found[k] == truth[k] for k in truth), "differing_rows": len({b for _, b in cells})}
     how = (tmp_path / "job.yaml", tmp_path / "in", bad)
-    told = agree(*how, "--repair", tmp_path / "mended", status=3)["tables"][0]
-    assert {k: told[k] for k in expect} == expect
+    answer = agree(*how, "--repair", tmp_path / "mended", status=3)["tables"][0]
+    assert {k: answer[k] for k in expect} == expect
     agree(*how, tmp_path / "mended", status=0)

@@ -10,7 +10,6 @@ import pty
 import random
 import re
 import select
-import shutil
 import signal
 import struct
 import subprocess
@@ -160,7 +159,6 @@ COUNTED = {"verify": r"verifying \d+%(, \d+ s left)?(, [\d.]+ ?[KM]?B of [\d.]+ 
            "unite": r"(checking|publishing)( \d+%)?(, \d+ s left)?(, \d+ of 128 files)?$"}
 
 
-@pytest.mark.skipif(not shutil.which("strace"), reason="no strace here")
 @pytest.mark.parametrize("command, width", [("verify", 40), ("verify", 200), ("report", 40), ("report", 80), ("scan", 40),
                                             ("scan", 80), ("reduce", 80), ("unite", 40), ("unite", 80)])
 def test_how_far_it_is(tmp_path, loads, command, width):

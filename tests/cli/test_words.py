@@ -316,7 +316,7 @@ def test_bash_completes_values(saltmill, tmp_path):
 ])
 def test_other_shells_take_the_script(saltmill, tmp_path, shell, check):
     if not shutil.which(shell):
-        pytest.skip(f"no {shell} here")
+        pytest.fail(f"no {shell} here: run `make deps` (tests/deps.sh test)")
     script = tmp_path / f"_saltmill.{shell}"
     script.write_text(said(saltmill, "--format", shell))
     r = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True)
@@ -363,7 +363,7 @@ class Typed:
 def test_completion_at_a_terminal(saltmill, tmp_path, shell):
     """Types a command, an option and a key of the job file as a user does."""
     if not shutil.which(shell):
-        pytest.skip(f"no {shell} here")
+        pytest.fail(f"no {shell} here: run `make deps` (tests/deps.sh test)")
     script = tmp_path / "_saltmill"  # zsh finds it by this name
     script.write_text(said(saltmill, "--format", shell))
     (tmp_path / "saltmill").symlink_to(saltmill)

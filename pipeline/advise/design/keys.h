@@ -57,7 +57,7 @@ struct body {
 bool body_has(const struct body *b, size_t field);
 void body_add(struct body *b, const struct events *e, size_t field, bool newest);
 
-/* What makes the keys of all questions different in each event. */
+/* The fields that make the keys of all questions different in each event. */
 struct key_tail {
 	const struct events *e;
 	size_t id;	       /* as in struct candidates */

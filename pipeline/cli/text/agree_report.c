@@ -5,7 +5,7 @@
 
 #include "cli/answer.h"
 
-/* What a report could not compare. */
+/* Counts of what `agree` could not compare. */
 struct left_out {
 	uint64_t tables, cells, events;
 };
