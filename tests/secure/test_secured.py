@@ -51,6 +51,18 @@ def places(rig):
     return ["--hbase", rig.hbase.master, "--webhdfs", f"localhost:{rig.hdfs.http_port}", "--upload", f"{rig.hdfs.fs}/bulk"]
 
 
+def hfiles(out):
+    return [f for f in out.rglob("hfiles/f/*") if f.is_file()]
+
+
+def table_files(rig, table):
+    """Returns the owner of each file of the table's family f, by the file's name."""
+    files, top = {}, f"/hbase/data/default/{table}"
+    for region in (f for f in rig.hdfs.list(top) if len(f) == 32):
+        files |= {n: f["owner"] for n, f in rig.hdfs.list(f"{top}/{region}/f").items() if not n.startswith(".")}
+    return files
+
+
 def test_all_protections(rig, run):
     for protection in ("authentication", "integrity", "privacy"):
         done = run("tables", "--hbase", rig.hbase.master, "--protection", protection, user="alice")
@@ -88,7 +100,8 @@ def test_ended_ticket(rig, run):
 
 
 def test_apply_as_a_user(rig, run, loaded):
-    """Kills apply after the upload. The files belong to the user alone. The next run uses a ticket cache."""
+    """Kills apply after the upload. The files belong to the user alone. The next run uses a ticket cache. It dies before
+    it notes the answers. The last run finds the cells of these files, and sends no file again."""
     out = loaded("t1")
     killed = run("apply", out, "--create", *places(rig), user="alice", env={"SALTMILL_CRASH_AT": "apply-before-sent"})
     assert killed.returncode == -9, killed.stderr
@@ -99,9 +112,13 @@ def test_apply_as_a_user(rig, run, loaded):
         assert {f["permission"] for f in rig.hdfs.list(folder).values()} == {"700"}
     files = rig.hdfs.list(f"/bulk/{top}/t1/f")
     assert {(f["owner"], f["permission"]) for f in files.values()} == {("alice", "600")}
-    done = run("apply", out, "--create", *places(rig), cache=rig.kdc.kinit("alice"))
+    ticket = rig.kdc.kinit("alice")
+    killed = run("apply", out, "--create", *places(rig), "--threads", "1", cache=ticket, env={"SALTMILL_CRASH_AT": "apply-before-done"})
+    assert killed.returncode == -9, killed.stderr
+    done = run("apply", out, "--create", *places(rig), cache=ticket)
     assert done.returncode == 0, done.stderr
     assert rig.hbase.admin("digest", "t1") == expected()
+    assert len(table_files(rig, "t1")) == len(hfiles(out))
     assert not [f for f in rig.hdfs.list("/bulk") if f.startswith("saltmill-")]
     for protection in ("authentication", "privacy"):
         done = run("scan", out.parent / "job.yaml", "--hbase", rig.hbase.master, "--quiet", "--protection", protection, user="alice")
@@ -193,6 +210,4 @@ def test_store_file_tracker(rig, run, loaded):
     done = run("apply", out, "--alter", *places(rig), user="hbase/localhost")
     assert done.returncode == 0, done.stderr
     assert rig.hbase.admin("digest", "t7") == expected()
-    region, = (f for f in rig.hdfs.list("/hbase/data/default/t7") if len(f) == 32)
-    files = [f for f in rig.hdfs.list(f"/hbase/data/default/t7/{region}/f") if not f.startswith(".")]
-    assert len(files) == len([f for f in out.rglob("hfiles/f/*") if f.is_file()])  # each file once
+    assert len(table_files(rig, "t7")) == len(hfiles(out))  # each file once

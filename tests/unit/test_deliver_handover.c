@@ -53,7 +53,7 @@ struct model {
 	bool sweepers; /* another user may empty the upload folder between two runs */
 	bool droppers; /* another user may recreate the table at any call */
 	bool anew;     /* a user has recreated the table */
-	bool blind;    /* the table's folder was unreadable, so apply may add files twice */
+	bool blind;    /* folder and table were unreadable, so apply may add files twice */
 	bool nameless; /* the place has no file ids */
 	size_t batch;  /* regions of a batch, 0 for all */
 	/* the process */
@@ -321,16 +321,32 @@ static int in_table(void *self, const struct hbase_region *r, struct hand_file *
 	unsigned way = choose(m.thieves ? 1 : 3);
 	if (way == 1)
 		return die(err);
-	if (way == 2) {
-		m.blind = true;
+	if (way == 2)
 		return RC_END;
-	}
 	for (size_t i = 0; i < n; i++) {
 		size_t file = (size_t)(files[i] - m.hand.files);
 
 		/* an id identifies one upload, and apply may have uploaded the file again */
 		in[i] = m.at[file] == IN_TABLE && m.id[file] == files[i]->id;
 	}
+	return RC_OK;
+}
+
+/* The user may lack permission to read the table, too. */
+static int cells(void *self, const struct hand_file *f, bool *in, struct error *err)
+{
+	size_t file = (size_t)(f - m.hand.files);
+
+	(void)self;
+	if (m.dead)
+		return die(err);
+	unsigned way = choose(3);
+	if (way == 1)
+		return die(err);
+	*in = way == 0;
+	for (const char *row = m.rows[file]; *row; row++)
+		*in = *in && m.loaded[m.of[file]][*row - 'a'];
+	m.blind = m.blind || way == 2;
 	return RC_OK;
 }
 
@@ -587,6 +603,7 @@ static void start(void)
 				      .cut = cut,
 				      .part = part,
 				      .in_table = in_table,
+				      .cells = cells,
 				      .explain = explain,
 				      .regions = regions,
 				      .load = load,

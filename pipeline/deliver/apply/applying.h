@@ -229,5 +229,7 @@ int cut_forget(struct applying *a, struct error *err);
 
 /* Compares each cell of the files with the live cells, by parallel scans (live_cells.c). */
 int table_prove(struct applied *t, struct error *err);
+/* Implements cells of struct hand_world. */
+int live_cells_have(void *self, const struct hand_file *f, bool *in, struct error *err);
 
 #endif

@@ -78,7 +78,7 @@ static int find_file(const struct handover *h, const struct hand_file *f, enum h
 
 /*
  * Finds out whether a file that is in neither folder is in the table. If the user may not read the
- * table's folder, the file counts as absent.
+ * table's folder, the cells of the table decide.
  */
 static int find_in_table(const struct handover *h, struct hand_file *f,
 			 const struct hbase_region *r, bool *in, struct error *err)
@@ -93,7 +93,7 @@ static int find_in_table(const struct handover *h, struct hand_file *f,
 		rc = w->in_table(w->self, r, &f, 1, in, err);
 	if (rc == RC_OK && !*in) /* an earlier call may have used another region */
 		rc = w->in_table(w->self, NULL, &f, 1, in, err);
-	return rc == RC_END ? RC_OK : rc;
+	return rc == RC_END ? w->cells(w->self, f, in, err) : rc;
 }
 
 int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *r, bool ended,

@@ -9,7 +9,8 @@
  * - A file is done when apply finds its id in the table's folder or its archive. This rule applies
  *   after every answer, also after "loaded". The absence of a file proves nothing. If no folder has
  *   a file, apply uploads it again.
- * - If the user may not read the table's folder, a file is done only after the answer "loaded".
+ * - If the user may not read the table's folder, a file is done after the answer "loaded", or if the
+ *   table shows all cells of a file that is in no other folder.
  * - apply notes a call before it begins, and notes its files when they are done. After a crash,
  *   apply looks for the files of a call without an end. apply sends such files again only from the
  *   upload folder. If HBase has moved a file, a second call for the file finds nothing there.
@@ -18,9 +19,9 @@
  *   that still runs then cannot find the file. apply cuts the file, and the parts replace it.
  *
  * If HBase's root is file://, the servers copy files instead of moving them. In that case, or if
- * the user may not read the table's folder, apply cannot distinguish a lost answer from a lost
- * call. apply may then load a file twice. Both copies have the same cells, and HBase shows each
- * cell once.
+ * the user may read neither the table's folder nor the table, apply cannot distinguish a lost answer
+ * from a lost call. apply may then load a file twice. Both copies have the same cells, and HBase
+ * shows each cell once.
  */
 #ifndef SALTMILL_APPLY_HANDOVER_H
 #define SALTMILL_APPLY_HANDOVER_H
@@ -77,6 +78,13 @@ struct hand_world {
 	 */
 	int (*in_table)(void *self, const struct hbase_region *r, struct hand_file *const *files,
 			size_t n, bool *in, struct error *err);
+	/*
+	 * Compares the cells of a file with the live table, for a user who may not read the table's
+	 * folders. Sets *in if the table has all cells of the file. A file is then in the table, or
+	 * its load would not change the table for readers. If the user may not read the table, sets
+	 * *in to false.
+	 */
+	int (*cells)(void *self, const struct hand_file *f, bool *in, struct error *err);
 	int (*regions)(void *self, struct hbase_regions *out, struct hbase_failure *why,
 		       struct error *err);
 	int (*load)(void *self, const struct hbase_region *r, struct hand_file *const *files,

@@ -22,14 +22,22 @@ struct live_walk {
 	struct cell next; /* next cell of the file, unless ended */
 	bool ended;
 	int64_t oldest; /* HBase does not show older cells */
+	bool strict;	/* stop at the first cell that the table does not show */
 	struct apply_proof sum;
 };
+
+static bool all_found(const struct live_walk *w)
+{
+	return !w->sum.missing && !w->sum.changed && !w->sum.expired;
+}
 
 static int step(struct live_walk *w, struct error *err)
 {
 	int rc = hfile_next_cell(w->file, &w->next, err);
 
 	w->ended = rc == RC_END;
+	if (rc >= 0 && w->strict && !all_found(w))
+		return error_set(err, RC_DATA, "the table does not show all cells of the file");
 	return rc < 0 ? rc : RC_OK;
 }
 
@@ -104,10 +112,10 @@ static int64_t oldest_shown(const struct applied *t, const char *family)
 	return seconds == TTL_FOREVER ? INT64_MIN : clock_wall_ms() - seconds * 1000;
 }
 
-static int walk_file(struct applied *t, const struct hand_file *f, struct live_walk *w,
+static int walk_file(struct applied *t, const struct hand_file *f, bool strict, struct live_walk *w,
 		     struct hbase_failure *why, struct error *err)
 {
-	*w = (struct live_walk){.oldest = oldest_shown(t, f->family)};
+	*w = (struct live_walk){.oldest = oldest_shown(t, f->family), .strict = strict};
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
 	int rc = hfile_open(&w->file, t->sources[f - t->hand.files].path, err);
 
@@ -139,7 +147,7 @@ static int prove_file(void *ctx, unsigned worker, size_t index, struct error *er
 
 	(void)worker;
 	do
-		rc = walk_file(p->table, f, &w, &why, err);
+		rc = walk_file(p->table, f, false, &w, &why, err);
 	while (rc && hbase_retry(&why, &attempt, err));
 	if (rc)
 		return rc;
@@ -168,5 +176,31 @@ int table_prove(struct applied *t, struct error *err)
 						.changed = p.changed,
 						.expired = p.expired,
 						.others = p.others};
+	return RC_OK;
+}
+
+int live_cells_have(void *self, const struct hand_file *f, bool *in, struct error *err)
+{
+	struct applied *t = self;
+	struct hbase_failure why;
+	struct live_walk w;
+	struct error said;
+	unsigned attempt = 0;
+	int rc;
+
+	do
+		rc = walk_file(t, f, true, &w, &why, &said);
+	while (rc && all_found(&w) && hbase_retry(&why, &attempt, &said));
+	if (rc == RC_STOPPED || stop_check(&said) == RC_STOPPED) {
+		*err = said;
+		return RC_STOPPED;
+	}
+	*in = rc == RC_OK && w.sum.found;
+	if (rc && all_found(&w))
+		applying_say(
+			t->run,
+			"table %s: apply cannot compare the cells of %s with the table (%s), so "
+			"it sends the file again, with the same cells",
+			t->result->name, f->upload, said.msg);
 	return RC_OK;
 }

@@ -33,7 +33,7 @@ static int unreadable(struct applied *t, const char *folder, const char *why)
 	if (!atomic_exchange(&t->unreadable, true))
 		applying_say(t->run,
 			     "table %s: apply cannot look for files in %s (%s); if a call gets no "
-			     "answer, apply sends its files again, with the same cells",
+			     "answer, apply looks for the cells of its files in the table",
 			     t->result->name, folder, why);
 	return RC_END;
 }

@@ -348,6 +348,7 @@ void world_make(struct applied *t)
 				       .cut = cut_at_regions,
 				       .part = cut_part,
 				       .in_table = store_files_find,
+				       .cells = live_cells_have,
 				       .explain = explain_refusal,
 				       .regions = regions,
 				       .load = load,
