@@ -326,8 +326,14 @@ struct agree_table_report {
 	struct agree_result result;
 	const struct stored *stored; /* decodes the table's cells */
 };
+/* What somebody changed at a table of HBase since the job created it. */
+struct agree_change {
+	const char *table, *change, *fix;
+};
 struct agree_report {
 	const char *truth;
+	struct agree_change *altered;
+	size_t naltered;
 	const char *repair; /* the folder of --repair, or NULL */
 	uint64_t repair_cells;
 	struct agree_table_report *tables;

@@ -88,6 +88,36 @@ def test_golden(loans, tmp_path):
     assert loads.run("verify", tmp_path / "mended", "--quiet").returncode == 0
 
 
+def splits_of(folder, table):
+    return (folder / table / "splits.txt").read_text().split()
+
+
+def test_a_repair_has_the_split_points_of_all_loads(tmp_path):
+    """Two loads cut the table at other keys, and the newest load does not have the table."""
+    key, cells = "{field: user, as: u32}", "{family: f, qualifier: v, value: v}"
+    both = USERS + table("newest", key, cells) + table("copy", "{field: user, as: text}", cells)
+    lines = [f"{user},{1000 + user},a,x" for user in range(100, 160)]
+    for name, points in (("one", "120\n140\n"), ("two", "110\n140\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "points").write_text(points)
+        text = "{split: file, file: ../points}".join(both.rsplit("{split: none}", 1))
+        job, _ = load(tmp_path / name / "load", text, lines)
+    bad = load(tmp_path / "bad", USERS + table("copy", "{field: user, as: text}", cells), ["115,1115,b,x", "150,1150,b,x"])[1]
+    last = load(tmp_path / "last", USERS + table("newest", key, cells), ["100,1100,a,x"])[1]
+    loads_of = [tmp_path / "one" / "load" / "out", bad, tmp_path / "two" / "load" / "out", last]
+    done = loads.run("agree", job, loads_of[2], bad, "--truth", "newest", "--repair", tmp_path / "alone")
+    assert done.returncode == 3 and splits_of(tmp_path / "alone", "copy") == ["110", "140"], done.stderr
+    done = loads.run("agree", job, loads_of[0], loads_of[2], bad, last, "--truth", "newest", "--repair", tmp_path / "mended")
+    assert done.returncode == 3 and splits_of(tmp_path / "mended", "copy") == ["110", "120", "140"], done.stderr
+    assert f"table copy: load {loads_of[0]} has other split points than load {bad}; the repair has" in done.stderr
+    assert (tmp_path / "mended.copy.splits").read_text() == "110\n120\n140\n"
+    assert loads.run("verify", tmp_path / "mended", "--quiet").returncode == 0
+    (tmp_path / "again.copy.splits").write_text("mine")
+    done = loads.run("agree", job, *loads_of, "--truth", "newest", "--repair", tmp_path / "again")
+    assert done.returncode == 2 and "again.copy.splits" in done.stderr
+    assert (tmp_path / "again.copy.splits").read_text() == "mine" and not (tmp_path / "again.csv").exists()
+
+
 def test_a_repair_that_fails_leaves_nothing(loans, tmp_path):
     """The table that agree compares has a damaged block, so agree ends after it began OUT.csv."""
     bad = tmp_path / "bad"
@@ -157,6 +187,30 @@ def test_older_events_are_deleted_on_request_only(tmp_path):
     row = b"\0\0\0\1" + (2**63 - 1 - 1000).to_bytes(8, "big")
     assert (tmp_path / "mended.csv").read_text().splitlines()[1:] == [f'history,"{row.hex()}","f","76",1000,DeleteColumn,""']
     agree(job, out, tmp_path / "mended", truth="newest", status=0)
+
+
+def test_a_table_that_somebody_altered(loans, tmp_path):
+    """The descriptor in HBase's folder has a TTL, fewer versions and a family that the job lacks."""
+    altered = {"info": {"VERSIONS": "1"}, "borrowed": {"VERSIONS": "1", "TTL": "86400"}, "extra": {}}
+    folder = test_offline.Folder(tmp_path / "hbase", "default", "book_loans", altered)
+    manifest = json.loads((loans / "manifest.json").read_text())
+    folder.described = next(t for t in manifest["tables"] if t["name"] == "book_loans")
+    folder.regions = test_offline.fill(folder, (loans, None, folder.described, None))
+    answer = agree(JOB, loans, folder.dir, status=3)
+    assert answer["tables"][0]["missing"] == 6  # all are older than a day
+    first, second, third = answer["altered"]
+    assert first == {"table": "book_loans", "change": "borrowed: VERSIONS is 1, expected 3 as in the job, because it decides how many versions "
+                     "a compaction keeps", "fix": "enter in the HBase shell: alter 'book_loans', {NAME => 'borrowed', VERSIONS => '3'}"}
+    assert second["change"] == "borrowed: TTL is 86400, expected FOREVER as in the job, because it hides older cells"
+    assert second["fix"].endswith("alter 'book_loans', {NAME => 'borrowed', TTL => 'FOREVER'}")
+    assert third["change"].startswith("has family extra") and "extra: {other_load: true}" in third["fix"]
+    text = loads.run("agree", JOB, loans, folder.dir, "--truth", "student_loans").stdout
+    assert text.splitlines()[0] == "altered: book_loans: " + first["change"] and text.splitlines()[1] == "  fix: " + first["fix"]
+    for region in folder.regions:
+        shutil.rmtree(region / "borrowed")
+    folder.describe(2, {"info": {}, "extra": {}})
+    done = loads.run("agree", JOB, loans, folder.dir, "--truth", "student_loans")
+    assert done.returncode == 2 and "found no family borrowed" in done.stderr and "alter 'book_loans', {NAME => 'borrowed', VERSIONS => 3}" in done.stderr
 
 
 @pytest.mark.parametrize("as_snapshot", [False, True])

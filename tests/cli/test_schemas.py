@@ -307,6 +307,7 @@ ELSEWHERE = {
     "manifest": {"folder"},  # of loads in S3: test_s3_output.py
     # test_agree.py has differences and repairs
     "agree": {"repair", "repair_cells", "tables[].refused", "tables[].events_why", "tables[].extra_kept"}
+    | {"altered[]." + k for k in ("table", "change", "fix")}
     | {"tables[].first[]." + k for k in ("difference", "row", "family", "qualifier", "expected_timestamp", "expected_value",
                                          "found_timestamp", "found_value")},
     "diff": {"first[].tags_a", "first[].tags_b"},  # test_diff has tags

@@ -98,7 +98,39 @@ static void put_item(struct buf *out, const char *family, const char *start, con
 	buf_append_str(out, "}\n");
 }
 
-void agree_repair_table(struct agree_repair *r, const struct job_table *t, const char *splits)
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Keep the split points for a file, and append the rule that reads it. */
+static int put_regions(struct agree_repair *r, const char *table, const struct splits *s,
+		       struct error *err)
+{
+	if (!s->count) {
+		buf_append_str(&r->tables, "    regions: {split: none}\n");
+		return RC_OK;
+	}
+	char *path = mem_format("%s.%s.splits", r->out, table);
+	int rc = refuse_existing(path, err);
+	if (rc) {
+		mem_free(path);
+		return rc;
+	}
+	r->splits = mem_grow(r->splits, r->nsplits, sizeof *r->splits);
+	struct repair_splits *to = &r->splits[r->nsplits++];
+	*to = (struct repair_splits){.path = path};
+	splits_format(s, &to->text);
+	buf_append_str(&r->tables, "    regions: {split: file, file: ");
+	put_quoted(&r->tables, name_of(path));
+	buf_append_str(&r->tables, "}\n");
+	return RC_OK;
+}
+
+int agree_repair_table(struct agree_repair *r, const struct job_table *t,
+		       const struct splits *splits, struct error *err)
 {
 	const struct table *s = &t->schema;
 	struct buf *out = &r->tables;
@@ -119,13 +151,7 @@ void agree_repair_table(struct agree_repair *r, const struct job_table *t, const
 		put_item(out, s->families[i].name, "type = DeleteColumn and ", "");
 		put_item(out, s->families[i].name, "type = Delete and ", "versions: one, ");
 	}
-	if (splits) {
-		buf_append_str(out, "    regions: {split: file, file: ");
-		put_quoted(out, splits);
-		buf_append_str(out, "}\n");
-	} else {
-		buf_append_str(out, "    regions: {split: none}\n");
-	}
+	return put_regions(r, s->name, splits, err);
 }
 
 static void put_hex(struct buf *out, struct bytes v)
@@ -156,17 +182,18 @@ int agree_repair_cell(void *repair, const struct cell *c, struct error *err)
 
 static int write_job(struct agree_repair *r, struct error *err)
 {
-	const char *slash = strrchr(r->csv, '/');
 	struct buf text = {0};
 
 	buf_append_str(&text, "# saltmill agree wrote this job. It repairs tables cell by cell.\n"
 			      "source:\n  csv: {files: [");
-	put_quoted(&text, slash ? slash + 1 : r->csv);
+	put_quoted(&text, name_of(r->csv));
 	buf_append_str(&text, "]}\nfields:\n  row: {type: hex}\n  qualifier: {type: hex}\n"
 			      "  value: {type: hex}\n  timestamp: {type: time, unit: ms}\n"
 			      "tables:\n");
 	buf_append(&text, r->tables.ptr, r->tables.len);
 	int rc = io_write_file(r->yaml, buf_bytes(&text), err);
+	for (size_t i = 0; rc == RC_OK && i < r->nsplits; i++)
+		rc = io_write_file(r->splits[i].path, buf_bytes(&r->splits[i].text), err);
 	buf_release(&text);
 	return rc;
 }
@@ -218,7 +245,14 @@ void agree_repair_close(struct agree_repair *r)
 	if (r->is_partial) {
 		unlink(r->csv);
 		unlink(r->yaml);
+		for (size_t i = 0; i < r->nsplits; i++)
+			unlink(r->splits[i].path);
 	}
+	for (size_t i = 0; i < r->nsplits; i++) {
+		mem_free(r->splits[i].path);
+		buf_release(&r->splits[i].text);
+	}
+	mem_free(r->splits);
 	mem_free(r->csv);
 	mem_free(r->yaml);
 	buf_release(&r->line);

@@ -6,8 +6,17 @@
 
 #include "arguments.h"
 #include "cell.h"
+#include "splits.h"
 
-/* The files OUT.csv, with a line for each cell, and OUT.yaml, a job that loads them. */
+/* The split points of a table, for the file OUT.TABLE.splits. */
+struct repair_splits {
+	char *path;
+	struct buf text;
+};
+/*
+ * The files OUT.csv, with a line for each cell, OUT.yaml, a job that loads them, and the split points
+ * of its tables.
+ */
 struct agree_repair {
 	const char *out; /* the folder of the load */
 	char *csv, *yaml;
@@ -15,13 +24,16 @@ struct agree_repair {
 	bool is_partial;   /* this run created the files, and has not completed them */
 	const char *table; /* the table of the next cells */
 	uint64_t cells;
+	struct repair_splits *splits;
+	size_t nsplits;
 	struct buf line, tables; /* scratch; the tables of the job, as YAML */
 };
 
 /* Create OUT.csv. Returns RC_CONFIG if OUT or one of the files exists. */
 int agree_repair_open(struct agree_repair *r, const char *out, struct error *err);
-/* Begin the cells of a table. `splits` is a file of split points, or NULL. */
-void agree_repair_table(struct agree_repair *r, const struct job_table *t, const char *splits);
+/* Begin the cells of a table. Returns RC_CONFIG if the file of its split points exists. */
+int agree_repair_table(struct agree_repair *r, const struct job_table *t, const struct splits *s,
+		       struct error *err);
 /* Write a cell, as agree_options.repair for a struct agree_repair. */
 int agree_repair_cell(void *repair, const struct cell *c, struct error *err);
 /*

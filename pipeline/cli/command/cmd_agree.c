@@ -1,5 +1,6 @@
 /* cmd_agree.c - implements `saltmill agree`, which compares tables that the same events feed */
 #include "agree_repair.h"
+#include "agree_tables.h"
 
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "clock.h"
 #include "diff_sides.h"
 #include "job_login.h"
+#include "live_tables.h"
 #include "load_dirs.h"
 #include "mem.h"
 #include "publish.h"
@@ -82,6 +84,9 @@ static int open_place(struct agreeing *g, const struct offline_place *place, str
 	else if (rc == RC_OK && g->tables[i].place)
 		rc = error_set(err, RC_CONFIG, "%s: found table %s, which %s contains, too",
 			       place->uri, p.table, g->tables[i].place);
+	if (rc == RC_OK && p.description)
+		rc = agree_find_altered(&g->report, &g->job.tables[i], p.description, false,
+					&g->arena, err);
 	if (rc == RC_OK)
 		rc = offline_restrict(&p, place->kind, &g->job.tables[i].schema,
 				      g->args->run.quiet ? NULL : &say, err);
@@ -138,17 +143,41 @@ static void note_loads(const struct agreeing *g, size_t i)
 				  name, g->tables[i].place, g->dirs.path[k]);
 }
 
+/* Compares a live table with the job. A user without the right to read attributes gets no comparison. */
+static int look_at_live(struct agreeing *g, size_t i, struct error *err)
+{
+	const struct job_table *t = &g->job.tables[i];
+	struct description have;
+	struct hbase_regions live = {0};
+	bool exists = true, denied = false;
+	int rc = live_tables_read_one(g->hbase, t->schema.name, &have, &g->arena, &exists, &denied,
+				      err);
+
+	if (rc == RC_OK && !exists)
+		return live_tables_missing(t->schema.name, err);
+	if (rc == RC_OK && !denied)
+		rc = agree_find_altered(&g->report, t, &have,
+					g->args->agree.repair && i != g->truth, &g->arena, err);
+	if (rc == RC_OK && !denied)
+		rc = live_tables_places(g->hbase, t->schema.name, &live, err);
+	if (rc == RC_OK && !denied)
+		agree_find_merged(&g->report, &g->job, t, &live, &g->arena);
+	hbase_regions_release(&live);
+	return rc;
+}
+
 static int open_table(struct agreeing *g, size_t i, struct error *err)
 {
 	struct agree_table *t = &g->tables[i];
 
 	key_table_open(&t->keys, &g->job, &g->job.tables[i]);
 	stored_open(&t->stored, &t->keys, &g->forms);
-	if (!t->place)
+	int rc = g->hbase ? look_at_live(g, i, err) : RC_OK;
+	if (rc == RC_OK && !t->place)
 		return open_loads(g, i, err);
-	if (!g->args->run.quiet)
+	if (rc == RC_OK && !g->args->run.quiet)
 		note_loads(g, i);
-	return RC_OK;
+	return rc;
 }
 
 /* Returns true if the comparison reads the table. */
@@ -202,18 +231,30 @@ static struct diff_side side_of(const struct agreeing *g, size_t i)
 	return (struct diff_side){&g->tables[i].files, g->hbase, g->job.tables[i].schema.name};
 }
 
-/* Returns the split points of the newest load of the table, or NULL. */
-static const char *find_splits(struct agreeing *g, const char *table)
+/* Finds the split points of a table's repair. The live table's regions replace them later. */
+static int find_splits(struct agreeing *g, size_t i, struct splits *out, struct error *err)
 {
-	if (g->dirs.n == 0)
-		return NULL;
-	char *path = mem_format("%s/%s/splits.txt", g->dirs.path[g->dirs.n - 1], table);
-	char *real = realpath(path, NULL);
-	const char *found = real ? arena_strdup(&g->arena, real) : NULL;
+	const struct listener say = command_listener("agree");
+	const struct published *p = &g->tables[i].files;
+	int rc = RC_OK;
 
-	free(real);
-	mem_free(path);
-	return found;
+	if (!g->tables[i].place)
+		return agree_split_points(out, &g->dirs, g->job.tables[i].schema.name,
+					  g->args->run.quiet ? NULL : &say, err);
+	for (size_t r = 1; rc == RC_OK && r < p->nregions; r++)
+		rc = splits_add(out, p->split_keys[r - 1], err);
+	return rc;
+}
+
+static int begin_repair(struct agreeing *g, size_t i, struct error *err)
+{
+	struct splits s = {0};
+	int rc = find_splits(g, i, &s, err);
+
+	if (rc == RC_OK)
+		rc = agree_repair_table(&g->repair, &g->job.tables[i], &s, err);
+	splits_release(&s);
+	return rc;
 }
 
 static int compare_table(struct agreeing *g, size_t i, struct error *err)
@@ -237,9 +278,8 @@ static int compare_table(struct agreeing *g, size_t i, struct error *err)
 					.listener = command_listener("agree")};
 
 	*t = (struct agree_table_report){.table = of->schema.name, .stored = &g->tables[i].stored};
-	if (o.repair)
-		agree_repair_table(&g->repair, of, find_splits(g, of->schema.name));
-	return agree_run(&t->result, &o, err);
+	int rc = o.repair ? begin_repair(g, i, err) : RC_OK;
+	return rc ? rc : agree_run(&t->result, &o, err);
 }
 
 /* Keeps the reason why one of several tables cannot be compared. */

@@ -152,6 +152,9 @@ static void put_outcome(struct buf *out, const struct agree_report *a)
 
 void agree_report_text(struct buf *out, const struct agree_report *a)
 {
+	for (size_t i = 0; i < a->naltered; i++)
+		buf_printf(out, "altered: %s: %s\n  fix: %s\n", a->altered[i].table,
+			   a->altered[i].change, a->altered[i].fix);
 	for (size_t i = 0; i < a->n; i++) {
 		const struct agree_table_report *t = &a->tables[i];
 		const struct agree_result *r = &t->result;
@@ -248,8 +251,17 @@ static const struct form_member table_members[] = {
 };
 static const struct form table_form = FORM(agree_table_view, table_members);
 
+static const struct form_member change_members[] = {
+	{"table", FORM_TEXT, IN(agree_change, table), "the table"},
+	{"change", FORM_TEXT, IN(agree_change, change), "how it differs from the job"},
+	{"fix", FORM_TEXT, IN(agree_change, fix), "what makes both equal"},
+};
+static const struct form change_form = FORM(agree_change, change_members);
+
 struct agree_view {
 	const char *truth, *repair;
+	struct agree_change *altered;
+	size_t naltered;
 	bool equal, complete;
 	uint64_t repair_cells;
 	struct agree_table_view *tables;
@@ -266,6 +278,9 @@ static const struct form_member agree_members[] = {
 	 "the folder of the load that repairs the tables", FORM_IF_ANY},
 	{"repair_cells", FORM_COUNT, IN(agree_view, repair_cells), "cells of that load",
 	 FORM_IF_ANY},
+	{"altered", FORM_LIST, IN(agree_view, altered),
+	 "attributes, families and split points of the tables in HBase that differ from the job",
+	 ITEMS(agree_view, change_form, naltered)},
 	{"tables", FORM_LIST, IN(agree_view, tables), "the other tables",
 	 ITEMS(agree_view, table_form, n)},
 };
@@ -292,6 +307,8 @@ void agree_report_json(struct buf *out, const struct agree_report *r)
 			       .complete = !(l.tables || l.cells || l.events),
 			       .repair = r->repair_cells ? r->repair : NULL,
 			       .repair_cells = r->repair_cells,
+			       .altered = r->altered,
+			       .naltered = r->naltered,
 			       .tables = arena_alloc(&a, (r->n + 1) * sizeof *v.tables),
 			       .n = r->n};
 
