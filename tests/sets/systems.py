@@ -338,7 +338,7 @@ class System(tables.Table):
             return None
         ending = key[:1] + [unknown(joined(key[1:]))]  # a last part that is optional: the rest is bytes
         fault = tables.key_fault(key, fields)
-        return fault and self.parts == ["book_orders"] and tables.key_fault(ending, fields)
+        return tables.key_fault(ending, fields) if fault and self.parts == ["book_orders"] else fault
 
 
 def main():

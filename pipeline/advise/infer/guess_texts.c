@@ -415,3 +415,49 @@ void forms_texts(const struct key_anchor *a, size_t column, guess_found *found, 
 	}
 	mem_free(texts);
 }
+
+/* --- texts that are one field --- */
+
+static bool is_ascii(struct bytes b)
+{
+	for (size_t i = 0; i < b.len; i++)
+		if (b.ptr[i] < 0x20 || b.ptr[i] > 0x7e)
+			return false;
+	return true;
+}
+
+/* Return true if all keys have a slash, and a part is a constant word, as in URLs and paths. */
+static bool are_paths(const struct guesses *g, const struct bytes *keys, size_t n,
+		      const struct bytes *parts)
+{
+	bool word = false;
+
+	for (size_t k = 0; k < n; k++)
+		if (!keys[k].len || !memchr(keys[k].ptr, '/', keys[k].len))
+			return false;
+	for (size_t i = 0; i < g->n; i++)
+		word = word ||
+		       (g->part[i].kind == GUESS_CONST && parts[i].len > 1 && is_letters(parts[i]));
+	return word;
+}
+
+void guess_unite_texts(struct guesses *g, const struct bytes *keys, size_t n, bool only_paths)
+{
+	struct bytes parts[GUESS_PARTS];
+	struct guess whole;
+
+	if (!n || !guess_split(g, keys[0], parts) || !guess_texts(keys, n, &whole))
+		return;
+	bool paths = are_paths(g, keys, n, parts);
+	for (size_t i = 0; i < g->n; i++) {
+		const struct guess *p = &g->part[i];
+		bool text = p->kind == GUESS_FIELD && p->text && (paths || p->type == FIELD_TEXT);
+
+		if (!text && !(p->kind == GUESS_CONST && is_ascii(parts[i])))
+			return;
+	}
+	if (only_paths && !paths)
+		return;
+	whole.padded = false;
+	*g = (struct guesses){.part = {whole}, .n = 1, .understood = true};
+}

@@ -54,6 +54,7 @@ static void find_key(struct guess_table *t)
 	for (size_t i = 0; i < n; i++)
 		keys[i] = s->rows[i * s->nrows / n].key;
 	guess_keys(&t->key, keys, n, true, &t->arena);
+	guess_unite_texts(&t->key, keys, n, true);
 }
 
 /* Return the milliseconds of a time in the key, or -1. */

@@ -102,6 +102,13 @@ void forms_numbers(const struct key_anchor *a, size_t column, guess_found *found
  */
 bool guess_texts(const struct bytes *texts, size_t n, struct guess *g);
 
+/*
+ * If all parts are texts and constants of text, make them one text. Constants such as http:// would
+ * only exclude later keys. Numbers in a path or URL belong to its text. `only_paths` leaves all other
+ * keys.
+ */
+void guess_unite_texts(struct guesses *g, const struct bytes *keys, size_t n, bool only_paths);
+
 /* Divide the keys into parts. `salted` allows a salt as the first part (key_parse.c). */
 void guess_keys(struct guesses *out, const struct bytes *keys, size_t n, bool salted,
 		struct arena *arena);
@@ -136,6 +143,8 @@ struct guess_column {
 	size_t nvalues, rows;
 	struct guess value;
 	const char *name; /* the field's name */
+	/* first column of a family: why its qualifiers may be values, as the end of a sentence */
+	const char *open;
 };
 struct guess_table {
 	const struct sampled_table *sample;

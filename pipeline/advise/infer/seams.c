@@ -91,7 +91,7 @@ static bool has_codes(const struct key_anchor *a, size_t from, size_t to, size_t
 
 	for (size_t i = from; i < to; i++)
 		possible *= a->column[i].different;
-	return texts > 1 && texts <= a->n / 8 && 2 * (double)texts < possible;
+	return texts > 1 && texts <= a->n / 4 && 2 * (double)texts < possible;
 }
 
 /* Return the first column of a second code, if codes occur in most pairs that chance gives, or 0. */

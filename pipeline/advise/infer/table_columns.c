@@ -5,6 +5,7 @@
 #include "infer.h"
 
 #define NAMES_MOST 16 /* qualifiers that may be fixed names, although they are rare or not text */
+#define NAMES_FEW  4  /* so few names are no sign of an open set, although they are rare */
 
 struct cell_list {
 	struct guess_cell {
@@ -93,23 +94,59 @@ static bool is_numbered(struct bytes q)
 	return q.len == 2 && q.ptr[0] == 0x80;
 }
 
-/*
- * Judge whether the qualifiers of a family contain values. Such qualifiers are many, and few rows
- * have the same ones, or they are not names.
- */
-static bool is_wide(const struct cell_list *l, size_t from, size_t to, size_t nqualifiers)
+/* Return true if the text has a byte that URLs, paths and addresses have, and names of columns lack. */
+static bool is_like_value(struct bytes q)
 {
-	size_t names = 0, numbered = 0, rows = 0;
+	for (size_t i = 0; i < q.len; i++)
+		if (memchr(":/@=?& ,;", q.ptr[i], 9))
+			return true;
+	return false;
+}
+
+/* Facts about the qualifiers of a family. */
+struct qualifier_facts {
+	size_t cells, different;
+	bool rare;   /* few rows have the same ones */
+	bool named;  /* nearly all are names */
+	bool values; /* most are like values */
+	bool binary; /* none is a name */
+};
+
+static struct qualifier_facts facts_of(const struct cell_list *l, size_t from, size_t to,
+				       size_t different)
+{
+	struct qualifier_facts f = {.cells = to - from, .different = different};
+	size_t names = 0, numbered = 0, values = 0, rows = 0;
 
 	for (size_t i = from; i < to; i++) {
 		names += is_name(l->cell[i].cell->qualifier);
 		numbered += is_numbered(l->cell[i].cell->qualifier);
+		values += is_like_value(l->cell[i].cell->qualifier);
 		rows = l->cell[i].row + 1 > rows ? l->cell[i].row + 1 : rows;
 	}
-	bool rare = to - from < nqualifiers * (rows / 8 + 2);
-	bool named = 10 * names > 9 * (to - from) || 2 * numbered > to - from;
-	return (nqualifiers > NAMES_MOST && (rare || !named)) ||
-	       (nqualifiers > 2 && names == 0 && 2 * numbered <= to - from);
+	f.rare = f.cells < different * (rows / 8 + 2);
+	f.named = 10 * names > 9 * f.cells || 2 * numbered > f.cells;
+	f.values = 2 * values > f.cells && names;
+	f.binary = names == 0 && 2 * numbered <= f.cells;
+	return f;
+}
+
+/*
+ * Judge whether the qualifiers of a family contain values. Such qualifiers are many, and few rows
+ * have the same ones, or they are not names.
+ */
+static bool is_wide(const struct qualifier_facts *f)
+{
+	return (f->different > NAMES_MOST && (f->rare || !f->named)) ||
+	       (f->different > 2 && (f->binary || (f->rare && f->values)));
+}
+
+/* Return why the qualifiers may be an open set, although the job lists them as names, or NULL. */
+static const char *doubt_names(const struct qualifier_facts *f)
+{
+	if (f->different > 2 && f->values)
+		return "look like values, such as URLs or addresses";
+	return f->different > NAMES_FEW && f->rare ? "are many, and each is in few rows" : NULL;
 }
 
 static void add_wide(struct guess_table *t, const struct cell_list *l, size_t from, size_t to,
@@ -124,6 +161,7 @@ static void add_wide(struct guess_table *t, const struct cell_list *l, size_t fr
 			q[n++] = l->cell[i].cell->qualifier;
 	c->wide = true;
 	guess_keys(&c->qualifiers, q, n, false, &t->arena);
+	guess_unite_texts(&c->qualifiers, q, n, false);
 }
 
 void guess_columns(struct guess_table *t)
@@ -137,13 +175,14 @@ void guess_columns(struct guess_table *t)
 		to = run_end(&l, from, l.n, same_family);
 		for (size_t i = from; i < to; i = run_end(&l, i, to, same_column))
 			n++;
-		if (is_wide(&l, from, to, n)) {
+		struct qualifier_facts f = facts_of(&l, from, to, n);
+		if (is_wide(&f)) {
 			add_wide(t, &l, from, to, n);
 			continue;
 		}
 		for (size_t i = from, end; i < to; i = end) {
 			end = run_end(&l, i, to, same_column);
-			add_column(t, &l, i, end);
+			add_column(t, &l, i, end)->open = i == from ? doubt_names(&f) : NULL;
 		}
 	}
 	mem_free(l.cell);

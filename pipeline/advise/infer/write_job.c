@@ -282,6 +282,8 @@ static void put_cells(const struct guess_table *t, struct buf *out)
 			put_wide(c, out);
 			continue;
 		}
+		if (c->open)
+			buf_printf(out, "      # CHECK: these qualifiers %s\n", c->open);
 		buf_append_str(out, "      - {family: ");
 		put_yaml(out, c->family);
 		buf_append_str(out, ", qualifier: '");
@@ -330,6 +332,19 @@ static void put_readings(const struct guesses *g, const char *of, struct buf *do
 				   g->part[i].name, g->part[i].doubt);
 }
 
+/* Doubt that the names of a family's columns are all names. */
+static void put_open(const struct guess_column *c, struct buf *doubts)
+{
+	if (!c->open)
+		return;
+	buf_append_str(doubts, "the qualifiers of family ");
+	text_visible(doubts, c->family);
+	buf_printf(
+		doubts,
+		" %s; if other ones can come, write one cell for them: qualifier: {field: NAME}\n",
+		c->open);
+}
+
 /* List the parts and columns that are bytes because their form is unknown. */
 static void put_doubts(const struct guess_table *t, struct buf *doubts)
 {
@@ -342,6 +357,7 @@ static void put_doubts(const struct guess_table *t, struct buf *doubts)
 		const struct guess_column *col = &t->columns[c];
 
 		put_readings(&col->qualifiers, "qualifiers", doubts);
+		put_open(col, doubts);
 		for (size_t i = 0; i < col->qualifiers.n; i++)
 			if (col->qualifiers.part[i].opaque)
 				buf_printf(doubts, "the form of qualifiers, %s, is unknown\n",
