@@ -60,9 +60,11 @@ struct cell {
 #define CELL_TTL_TAG_BYTES 11
 void cell_put_ttl(uint8_t out[CELL_TTL_TAG_BYTES], int64_t ttl_ms);
 /*
- * Get the cell's own TTL. Returns false if it has none. As in HBase, only the first such tag counts.
- * The tags must be whole.
+ * Get the value of the cell's first tag of a type, as HBase does. Returns false if it has none. The
+ * tags must be whole.
  */
+bool cell_tag(const struct cell *c, uint8_t type, struct bytes *out);
+/* Get the cell's own TTL. Returns false if it has none. Only the first such tag counts. */
 bool cell_ttl(const struct cell *c, int64_t *ttl_ms);
 /* Return true if the cell's own TTL has passed. */
 static inline bool cell_ttl_passed(const struct cell *c, int64_t now_ms)

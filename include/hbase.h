@@ -408,7 +408,10 @@ struct disk_region {
 	uint64_t id;	/* a region has a larger id than the regions that it replaces */
 	bool is_parent; /* the region was split, and others have its rows */
 	bool is_replica;
+	bool is_mob; /* not a region, but the name for the table's MOB files in a snapshot */
 };
+/* Return the name of the region folder that has the MOB files of a table ("ns:table"). */
+const char *disk_mob_region(struct bytes table, struct arena *a);
 struct disk_file {
 	const char *name;
 	bool is_half;

@@ -43,6 +43,19 @@ struct query_range {
 	struct bytes start, stop;
 };
 
+/* The content of a MOB reference: a cell whose value HBase has moved to a MOB file. */
+struct mob_reference {
+	struct bytes table; /* the table that owns the MOB file: "ns:table" */
+	struct bytes family, file;
+	uint32_t bytes; /* size of the value */
+};
+/* The MOB files of an HBase. */
+struct query_mobs {
+	/* Set the source of a MOB file. The arena outlives the source. */
+	int (*open)(const struct query_mobs *m, const struct mob_reference *r, struct arena *a,
+		    struct hfile_source *out, struct error *err);
+};
+
 /*
  * A file of a family. If files have equal cells, the cell of the file with the greatest `age_rank`
  * (the newest load) wins.
@@ -66,7 +79,9 @@ struct query_file {
 	 */
 	bool of_server;
 	unsigned newer;
-	const void *place;	   /* for `open` */
+	const void *place; /* for `open` */
+	/* has the values of MOB references; NULL means that a reference is an error */
+	const struct query_mobs *mobs;
 	const uint8_t *digest;	   /* XXH3-128 of the file, as the manifest has it; or NULL */
 	struct progress *progress; /* NULL means no counting */
 };
@@ -296,7 +311,7 @@ struct offline_place {
 /*
  * Find the store files of a table or a snapshot, with the families of its descriptor. Returns
  * RC_DATA if a file or a region is missing or damaged. Returns RC_CONFIG if the rules of a family
- * are not supported (NEW_VERSION_BEHAVIOR, MOB).
+ * are not supported (NEW_VERSION_BEHAVIOR). A query opens MOB files when it returns their values.
  */
 int offline_open(struct published *out, const struct offline_place *place, struct error *err);
 /*
@@ -314,7 +329,8 @@ int offline_restrict(struct published *p, enum offline_kind kind, const struct t
 		     const struct listener *listener, struct error *err);
 struct verify_result;
 /*
- * Verify each store file once with hfile_verify_open. A problem is a finding, as in verify_load.
+ * Verify each store file and each MOB file that they list once with hfile_verify_open. A problem is
+ * a finding, as in verify_load.
  * `progress` may be NULL.
  */
 int offline_verify(struct verify_result *out, const struct published *p, unsigned threads,

@@ -27,13 +27,33 @@ void cell_put_ttl(uint8_t out[CELL_TTL_TAG_BYTES], int64_t ttl_ms)
 	put_be64(out + 3, (uint64_t)ttl_ms);
 }
 
+/* Find the first tag of a type from `*p` on, and move `*p` after it. */
+static bool next_tag(const uint8_t **p, const uint8_t *end, uint8_t type, struct bytes *out)
+{
+	for (const uint8_t *tag = *p; tag < end; tag = *p) {
+		*p = tag + 2 + get_be16(tag);
+		*out = bytes_of(tag + 3, (size_t)get_be16(tag) - 1);
+		if (tag[2] == type)
+			return true;
+	}
+	return false;
+}
+
+bool cell_tag(const struct cell *c, uint8_t type, struct bytes *out)
+{
+	const uint8_t *p = c->tags.ptr;
+
+	return next_tag(&p, p + c->tags.len, type, out);
+}
+
 bool cell_ttl(const struct cell *c, int64_t *ttl_ms)
 {
-	const uint8_t *p = c->tags.ptr, *end = p + c->tags.len;
+	const uint8_t *p = c->tags.ptr;
+	struct bytes v;
 
-	for (; p < end; p += 2 + get_be16(p))
-		if (p[2] == CELL_TTL_TAG && get_be16(p) == CELL_TTL_TAG_BYTES - 2) {
-			*ttl_ms = (int64_t)get_be64(p + 3);
+	while (next_tag(&p, c->tags.ptr + c->tags.len, CELL_TTL_TAG, &v))
+		if (v.len == CELL_TTL_TAG_BYTES - 3) {
+			*ttl_ms = (int64_t)get_be64(v.ptr);
 			return true;
 		}
 	return false;

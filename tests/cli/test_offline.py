@@ -293,10 +293,9 @@ def test_rules_of_the_descriptor(table, load):
     """The newest descriptor decides, and scan refuses rules that the files cannot answer."""
     table.describe(2, {"f": {"TTL": "1"}, "g": {}})
     assert all(c["family"] == "g" for r in scan("--table-dir", table.dir) for c in r["cells"])
-    for attribute in ("NEW_VERSION_BEHAVIOR", "IS_MOB"):
-        table.describe(3, {"f": {attribute: "true"}, "g": {}})
-        done = run("scan", "--table-dir", table.dir)
-        assert done.returncode == 2 and attribute in done.stderr and "family f" in done.stderr
+    table.describe(3, {"f": {"NEW_VERSION_BEHAVIOR": "true"}, "g": {}})
+    done = run("scan", "--table-dir", table.dir)
+    assert done.returncode == 2 and "NEW_VERSION_BEHAVIOR" in done.stderr and "family f" in done.stderr
     table.describe(4, {"f": {"VERSIONS": "many"}, "g": {}})
     assert "VERSIONS: found many" in run("scan", "--table-dir", table.dir).stderr
 

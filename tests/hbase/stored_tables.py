@@ -16,10 +16,10 @@ QUALIFIERS = ["", "61", "62", "c0ff"]
 class StoredTable:
     """A table of random cells. Few rows and timestamps make cells collide across files."""
 
-    def __init__(self, hbase, folder, name, seed, now_ms):
+    def __init__(self, hbase, folder, name, seed, now_ms, described=None):
         self.hbase, self.folder, self.name = hbase, folder, name
         self.rng, self.now = random.Random(seed), now_ms
-        families = ", ".join("{NAME => '%s', BLOCKSIZE => 1024, %s}" % f for f in FAMILIES.items())
+        families = ", ".join("{NAME => '%s', BLOCKSIZE => 1024, %s}" % f for f in (described or FAMILIES).items())
         self.shell(f"create '{name}', {families}, {{SPLITS => ['r0400']}}")
 
     def shell(self, *lines):

@@ -3,12 +3,14 @@ cli/test_offline.py damages such folders.
 """
 
 import json
+import random
+import shutil
 import subprocess
 import time
 
 import pytest
 
-from stored_tables import StoredTable, answers_of, compare
+from stored_tables import StoredTable, answers_of, by_saltmill, compare
 from test_session import Reader, drop
 
 
@@ -108,6 +110,64 @@ def test_merge_and_minor_compaction(hbase, saltmill, table):
     table.shell("compaction_switch true")
     table.rounds(2)
     compare(answers_of(hbase, table.name), saltmill, "--table-dir", folder_of(hbase, table.name))
+
+
+def fill_mob(hbase, table):
+    """Writes values around the threshold of 100 bytes, and flushes."""
+    rng = random.Random(31)
+    for _ in range(2):
+        sizes = [rng.choice([0, 99, 100, 101, 3000]) for _ in range(150)] + [300_000]
+        hbase.call("mutate", table=table.name, mutations=[
+            ["Put", table.row().hex(), rng.choice("fg"), rng.choice(["", "61", "62"]), table.ts(), rng.randbytes(size).hex()]
+            for size in sizes] + [["DeleteColumn", table.row().hex(), "f", "61", table.ts()] for _ in range(30)])
+        table.flush()
+
+
+def refused(saltmill, *args):
+    done = subprocess.run([saltmill, *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1, done.stdout
+    return done.stdout + done.stderr
+
+
+def test_mob(hbase, saltmill, tmp_path):
+    """Values of a MOB family come from the MOB files, also in a clone, a snapshot and an archive. Loose HFiles are refused."""
+    name, root = "offline_mob", hbase.folder / "data" / "root"
+    families = {"f": "VERSIONS => 3, IS_MOB => true, MOB_THRESHOLD => 100, COMPRESSION => 'ZSTD'", "g": "VERSIONS => 2"}
+    table = StoredTable(hbase, tmp_path, name, name, int(time.time() * 1000), families)
+    fill_mob(hbase, table)
+    table.shell(f"snapshot '{name}', '{name}_s'", f"clone_snapshot '{name}_s', '{name}_c'")
+    answers, cloned = answers_of(hbase, name), answers_of(hbase, name + "_c")
+    mobs = [p for p in root.glob(f"mobdir/data/default/{name}/*/f/*") if not p.name.startswith(".")]
+    assert len(mobs) >= 2
+    snapshot, folder = root / ".hbase-snapshot" / f"{name}_s", folder_of(hbase, name)
+    assert compare(answers, saltmill, "--table-dir", folder) > 200
+    assert any(len(c) > 600_000 for _, cells in answers[0] for c in cells)
+    assert len(by_saltmill(saltmill, "--snapshot", snapshot, "--where", "f:a >= ''", "--columns", "f:a")) > 20
+    done = subprocess.run([saltmill, "verify", "--snapshot", snapshot, "--json"], capture_output=True, text=True, check=True)
+    stores = [f for f in folder.glob("*/*/*") if f.parent.name in families and not f.name.startswith(".")]
+    assert json.loads(done.stdout)["files"] == len(stores) + len(mobs)
+    subprocess.run([saltmill, "convert", snapshot, "-o", tmp_path / "whole", "--quiet"], check=True)
+    assert diff(saltmill, 0, snapshot, tmp_path / "whole", "--raw")["cells_b"] > 200
+
+    loose = tmp_path / "loose"
+    shutil.copytree(next(f for f in stores if f.parent.name == "f").parent, loose / "f")
+    assert "found a reference to a MOB file" in refused(saltmill, "scan", loose)
+    assert "--table-dir ROOT/data/NAMESPACE/TABLE" in refused(saltmill, "convert", loose, "-o", tmp_path / "no", "--table", "t")
+    drop(hbase, tmp_path, name)  # HBase moves the files to the archive
+    assert not any(p.exists() for p in mobs)
+    compare(answers, saltmill, "--snapshot", snapshot)
+    compare(cloned, saltmill, "--table-dir", folder_of(hbase, name + "_c"))
+    bad = next(folder_of(hbase, name + "_c").glob("*/f")) / ("0" * 32)
+    for row in (b"a", b"r0500"):  # one is in the region
+        hbase.write_hfile(bad, [(row, b"q", 1, b"\0\0\0\1x", {"tags": [(5, b""), (6, b"..")]})], tags=True)
+        message = refused(saltmill, "scan", "--table-dir", folder_of(hbase, name + "_c"))
+        assert "names without folders" in message or "rows outside the file's region" in message
+    bad.unlink()
+    moved = next(root.glob(f"archive/data/default/{name}/*/f/{mobs[0].name}"))
+    moved.rename(tmp_path / "away")
+    assert mobs[0].name in refused(saltmill, "scan", "--snapshot", snapshot)
+    assert f"MOB file {mobs[0].name} of table {name}" in refused(saltmill, "verify", "--snapshot", snapshot)
+    drop(hbase, tmp_path, name + "_c")
 
 
 def test_hdfs(hbase_on_hdfs, hdfs, saltmill, tmp_path):

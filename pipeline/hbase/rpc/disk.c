@@ -6,7 +6,8 @@
 #include "decode.h"
 #include "pb.h"
 
-#define MAGIC "PBUF"
+#define MAGIC	  "PBUF"
+#define MOB_START ".mob" /* MobConstants.MOB_REGION_NAME_BYTES */
 enum { NAME = 1 };
 enum { HALF_KEY = 1, HALF_RANGE = 2, RANGE_TOP = 0, RANGE_BOTTOM = 1 };
 enum { SNAPSHOT_TABLE = 2, SNAPSHOT_VERSION = 5 };
@@ -35,6 +36,13 @@ int disk_read_table(struct bytes file, struct description *out, struct arena *a,
 	return rc ? rc : decode_schema(message, out, a, err);
 }
 
+const char *disk_mob_region(struct bytes table, struct arena *a)
+{
+	const struct region_info info = {.table = table, .start = bytes_str(MOB_START)};
+
+	return (const char *)decode_region_name(&info, a).ptr; /* arena_bytes adds a NUL */
+}
+
 static int read_region(struct bytes message, struct disk_region *out, struct arena *a,
 		       struct error *err)
 {
@@ -51,6 +59,7 @@ static int read_region(struct bytes message, struct disk_region *out, struct are
 		.id = info.id,
 		.is_parent = info.offline && info.split,
 		.is_replica = info.replica != 0,
+		.is_mob = info.id == 0 && bytes_eq(info.start, bytes_str(MOB_START)),
 	};
 	return RC_OK;
 }

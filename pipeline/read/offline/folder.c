@@ -176,7 +176,7 @@ int offline_read_snapshot(struct offline *o, const char *dir, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < m.nregions; i++) {
 		const struct disk_region_files *f = &m.regions[i];
 
-		if (f->region.is_parent || f->region.is_replica)
+		if (f->region.is_parent || f->region.is_replica || f->region.is_mob)
 			continue;
 		*add_region(o) = (struct offline_region){.info = f->region,
 							 .stores = f->stores,

@@ -50,22 +50,13 @@ static bool is_store_file(const char *name)
 	return n && !*rest;
 }
 
-/* Return "NAMESPACE/TABLE", the path of the table's folder within data or archive/data. */
-static const char *table_path(struct offline *o, const char *table)
-{
-	const char *colon = strchr(table, ':');
-
-	return colon ? arena_format(o->a, "%.*s/%s", (int)(colon - table), table, colon + 1)
-		     : arena_format(o->a, "default/%s", table);
-}
-
 /* Find the file among the places to which HBase moves files. */
 static int find(struct offline *o, const struct link_target *t, const char **path, uint64_t *bytes,
 		struct error *err)
 {
 	static const char *const parts[] = {"data", "archive/data", ".tmp/data", "mobdir/data"};
 	const char *tail = arena_format(o->a, "%s/%s/%s", t->region, t->family, t->file);
-	const char *table = table_path(o, t->table), *tried[6];
+	const char *table = offline_table_path(o->a, t->table), *tried[6];
 	struct storage_info info;
 	size_t n = 0;
 
@@ -132,6 +123,7 @@ static int take_file(struct offline *o, const struct offline_region *r, size_t f
 	struct query_file f = {.open = offline_open_file,
 			       .family = family,
 			       .of_server = true,
+			       .mobs = o->mobs,
 			       .rows = {r->info.start, r->info.end}};
 	struct link_target t = {.table = o->table,
 				.region = dot ? dot + 1 : r->info.name,

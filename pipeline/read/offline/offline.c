@@ -22,25 +22,15 @@ static int take_number(const struct described *f, const char *key, uint64_t miss
 			 key, text);
 }
 
-static bool is_true(const struct described *f, const char *key)
-{
-	const char *text = attributes_get(&f->items, key);
-
-	return text && strcasecmp(text, "true") == 0;
-}
-
 /* Check that the family's store files have all that decides an answer. */
 static int check_family(const struct described *f, struct error *err)
 {
-	if (is_true(f, "NEW_VERSION_BEHAVIOR"))
+	const char *text = attributes_get(&f->items, "NEW_VERSION_BEHAVIOR");
+
+	if (text && strcasecmp(text, "true") == 0)
 		return error_set(err, RC_CONFIG,
 				 "found NEW_VERSION_BEHAVIOR in family %s, expected a family "
 				 "without it; query the live table with --hbase",
-				 f->name);
-	if (is_true(f, "IS_MOB"))
-		return error_set(err, RC_CONFIG,
-				 "found IS_MOB in family %s, whose values are in MOB files, "
-				 "expected a family without it; query the live table with --hbase",
 				 f->name);
 	return RC_OK;
 }
@@ -155,6 +145,7 @@ static int read_table(struct offline *o, bool is_snapshot, struct error *err)
 	for (size_t i = 1; i < o->nregions; i++)
 		keys[i - 1] = o->regions[i].info.start;
 	offline_describe(o, o->nregions, keys);
+	o->mobs = offline_mobs_new(o);
 	return offline_list_files(o, err);
 }
 

@@ -25,6 +25,7 @@ struct offline {
 	struct description description;
 	struct offline_region *regions;
 	size_t nregions;
+	const struct query_mobs *mobs; /* NULL for HFiles in no table */
 };
 
 /* Read all regions of the table's folder or of the snapshot. */
@@ -60,6 +61,17 @@ int offline_add_file(struct offline *o, const struct query_file *f, const char *
 		     uint64_t bytes, struct error *err);
 /* Describe a file for query_file.place. */
 struct remote_file offline_place_of(const struct offline *o, const char *path, uint64_t bytes);
+/* Return "NAMESPACE/TABLE", the path of the table's folder within data or archive/data. */
+const char *offline_table_path(struct arena *a, const char *table);
+/* Find the MOB files of o->root's tables, in memory of o->a (mob_files.c). */
+const struct query_mobs *offline_mobs_new(const struct offline *o);
+/*
+ * Call `take` for each MOB file in `list`, a store file's MOB_FILE_REFS. `ctx` is the first
+ * argument. Returns RC_DATA if the list is damaged.
+ */
+int offline_walk_mobs(struct bytes list, struct bytes family,
+		      int (*take)(void *ctx, const struct mob_reference *r, struct error *err),
+		      void *ctx, struct error *err);
 /* Set a file's source, as query_file.open. */
 int offline_open_file(const struct query_file *f, struct hfile_source *out, struct error *err);
 

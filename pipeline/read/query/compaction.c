@@ -8,6 +8,7 @@ struct compaction {
 	struct query_range rows;
 	struct query_family family;
 	struct store store;
+	struct mob_reader *mobs;
 	struct matcher *matcher; /* NULL means that all cells are kept */
 	uint64_t *cells;	 /* of each file */
 	bool step;		 /* the store's next cell was returned */
@@ -107,7 +108,7 @@ int compaction_next(struct compaction *c, struct cell *out, struct error *err)
 			return error_memory(err, cell->row.len + cell->qualifier.len, "a column");
 		if (v == VERDICT_TAKE) {
 			*out = *cell;
-			return RC_OK;
+			return store_resolve(&c->store, &c->mobs, out, err);
 		}
 	}
 }
@@ -123,6 +124,7 @@ void compaction_close(struct compaction *c)
 		return;
 	store_release(&c->store);
 	matcher_free(c->matcher);
+	mob_close(c->mobs);
 	mem_free(c->cells);
 	buf_release(&c->row);
 	buf_release(&c->column);

@@ -213,6 +213,7 @@ void query_close(struct query_scan *s)
 	buf_release(&s->bound);
 	gathered_release(&s->gathered);
 	merged_release(&s->merged);
+	mob_close(s->mobs);
 	mem_free(s->wanted);
 	mem_free(s->place);
 	mem_free(s->beyond);
@@ -250,7 +251,7 @@ static int next_of_family(struct query_scan *s, struct family_scan *f, struct ce
 		case VERDICT_TAKE:
 			*out = *c;
 			s->step = true;
-			return 0;
+			return store_resolve(&f->store, &s->mobs, out, err);
 		case VERDICT_NO_MEMORY: return error_memory(err, c->qualifier.len, "a scan");
 		case VERDICT_NEXT_ROW:
 			f->ended = true;

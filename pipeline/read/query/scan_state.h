@@ -68,6 +68,7 @@ struct query_scan {
 	uint8_t *beyond; /* for a reversed scan, a bound that exceeds every row */
 	bool new_row;	 /* true if the last returned cell is the first of its row */
 	struct scan_gathered gathered;
+	struct mob_reader *mobs;
 	struct merged merged;
 	struct scan_quick quick;
 };

@@ -328,6 +328,11 @@ int store_peek(struct store *s, const struct cell **out, struct error *err)
 	return 0;
 }
 
+int store_resolve(const struct store *s, struct mob_reader **m, struct cell *c, struct error *err)
+{
+	return c->tags.len ? mob_resolve(m, top(s)->file, c, err) : RC_OK;
+}
+
 /* Mark that the file has no more cells or, in a reversed scan, no more cells for this row. */
 static void end_file(const struct store *s, struct store_cursor *c)
 {

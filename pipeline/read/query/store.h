@@ -7,6 +7,7 @@
 #ifndef SALTMILL_QUERY_STORE_H
 #define SALTMILL_QUERY_STORE_H
 
+#include "mob.h"
 #include "query.h"
 
 /* The order of a store file among the files of its store (file_age.c). */
@@ -65,6 +66,8 @@ void store_at_row(struct store *s, struct bytes row);
 /* Return the next cell, valid until store_step. Return RC_END if there are no more cells. */
 int store_peek(struct store *s, const struct cell **out, struct error *err);
 int store_step(struct store *s, struct error *err);
+/* Replace the cell of store_peek in *c by its value in a MOB file if it is a reference (mob.h). */
+int store_resolve(const struct store *s, struct mob_reader **m, struct cell *c, struct error *err);
 /*
  * Go forward to the first cell that is not before `key`. The store uses the index only if the cell
  * is not near.

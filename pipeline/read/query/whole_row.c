@@ -152,9 +152,14 @@ static int take_cell(struct query_scan *s, struct family_scan *f, size_t family,
 	case VERDICT_SKIP: break;
 	case VERDICT_NEXT_COLUMN: return scan_skip_column(s, &f->store, c, err);
 	case VERDICT_TAKE: {
+		struct cell whole = *c;
+		int rc = store_resolve(&f->store, &s->mobs, &whole, err);
+
+		if (rc)
+			return rc;
 		if (s->q.filter)
-			return ask_filter(s, f, family, c, k, err);
-		int rc = scan_within_limits(s, f) ? add_cell(&s->gathered, s, family, c, err) : 0;
+			return ask_filter(s, f, family, &whole, k, err);
+		rc = scan_within_limits(s, f) ? add_cell(&s->gathered, s, family, &whole, err) : 0;
 		if (rc)
 			return rc;
 	}
