@@ -74,6 +74,10 @@ KNOWN = {
         "other tasks with the same results",
     ("pipeline/sort/rank.c", "rc = n % STOP_CHECK_RECORDS == 0 ? stop_check(err) : RC_OK;", "0 -> 1"): "looks for a signal at another record",
     ("pipeline/deliver/apply/live_table.c", "unsigned attempt = 0;", "0 -> 1"): "the first retry waits longer",
+    ("pipeline/stream/loads/partitions.c", "if (p->delay_ms > TRY_AGAIN_MS && clock_ms() >= p->say_ms) {", ">= -> >"):
+        "reports a millisecond later",
+    ("pipeline/stream/state/state.c", "bool used = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;", ">= -> >"):
+        "main opens descriptors 0 to 2 first",
 }
 
 Mutant = collections.namedtuple("Mutant", "place file line change text")

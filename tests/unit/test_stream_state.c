@@ -135,6 +135,26 @@ static void test_intents(void **state)
 	state_close(s);
 }
 
+/* A load whose rename was taken back is not published, also for the next process. */
+static void test_unpublished(void **state)
+{
+	struct error err;
+	struct state *s = open_state(*state);
+	const struct offset_range to = {.partition = 0, .end = 5};
+
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
+	intend(s, 10);
+	assert_int_equal(state_publishing(s, &err), 0);
+	assert_int_equal(state_unpublished(s, &err), 0);
+	assert_int_equal(state_intent(s)->phase, STATE_READING);
+	state_close(s);
+	s = open_state(*state);
+	assert_int_equal(state_intent(s)->phase, STATE_READING);
+	assert_int_equal(state_seek(s, &to, 1, &err), 0);
+	assert_int_equal(position(s, 0), 5);
+	state_close(s);
+}
+
 static void test_seek(void **state)
 {
 	struct error err;
@@ -198,8 +218,13 @@ static void test_one_process(void **state)
 	/* a reader always gets access */
 	assert_int_equal(state_open(&other, *state, false, &err), 0);
 	assert_true(state_in_use(other));
-	state_close(other);
 	state_close(s);
+	assert_false(state_in_use(other));
+	char *lock = mem_format("%s/lock", (const char *)*state);
+	assert_int_equal(unlink(lock), 0);
+	assert_false(state_in_use(other));
+	mem_free(lock);
+	state_close(other);
 	assert_int_equal(state_open(&other, "/nowhere/state", false, &err), RC_CONFIG);
 }
 
@@ -657,6 +682,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_load_after_load),
 		TEST(test_intents),
+		TEST(test_unpublished),
 		TEST(test_seek),
 		TEST(test_bind),
 		TEST(test_several_topics),
