@@ -75,8 +75,10 @@ BUGS = {
         "\t\treturn RC_OK;", 22144),
     "lines on disk are written again in place": (
         "deliver/apply/journal.c", "int old = j->fd, rc = io_replace_file(j->path, lines, NULL, err);",
-        "int old = j->fd, rc = RC_OK;\n\n\tif (pwrite(j->fd, lines.ptr, lines.len, 0) == (ssize_t)lines.len &&\n"
-        "\t    ftruncate(j->fd, (off_t)lines.len) == 0 && fdatasync(j->fd) == 0)\n\t\treturn RC_OK;", 20515009),
+        "int old = j->fd, fd = open(j->path, O_WRONLY | O_CLOEXEC);\n"
+        "\tbool good = fd >= 0 && pwrite(fd, lines.ptr, lines.len, 0) == (ssize_t)lines.len &&\n"
+        "\t\t    ftruncate(fd, (off_t)lines.len) == 0 && fdatasync(fd) == 0;\n\n\tclose(fd);\n\tif (good)\n\t\treturn RC_OK;\n"
+        "\tint rc = io_replace_file(j->path, lines, NULL, err);", 6800503),
     "a torn journal is refused": (
         "deliver/apply/journal.c", "if (!end || is_torn(at, end, text))",
         "if (!end || (!path && is_torn(at, end, text)))", 14815),

@@ -4,7 +4,8 @@
  *
  * A file's content is safe after an fsync of the file. A name is safe after an fsync of its folder.
  * A power loss keeps any of the later changes. The disk may keep or lose each rename, creation and
- * removal, and each block of a file.
+ * removal, and each block of a file. Of bytes that a write replaces, the disk may have neither the
+ * old nor the new ones. Bytes beside the written ones stay (SQLite's "powersafe overwrite").
  */
 #include "disk.h"
 
@@ -187,6 +188,12 @@ static void put_lost(const struct inode *n, uint8_t *data, size_t size)
 
 void disk_wrote(struct inode *n, uint64_t at, size_t len)
 {
+	size_t end = shorter(at + len, n->synced_size);
+
+	if (at < end) {
+		n->over_from = n->over_end ? shorter(n->over_from, at) : at;
+		n->over_end = end > n->over_end ? end : n->over_end;
+	}
 	for (size_t i = at / BLOCK; i < n->nlost && i * BLOCK < at + len; i++)
 		n->lost[i] = false;
 }
@@ -234,6 +241,7 @@ void disk_sync(struct inode *n)
 	n->synced = synced;
 	n->synced_size = n->size;
 	n->changed = false;
+	n->over_from = n->over_end = 0;
 	n->versions = NULL;
 	n->nversions = 0;
 }
@@ -301,6 +309,15 @@ static void tear(struct inode *n, const uint8_t *old, size_t old_size)
 				   : some_word_end(n->data, least, n->size));
 }
 
+/* Lose the overwritten bytes of a block, the old ones and the new ones. */
+static void lose_over(struct inode *n, size_t at, size_t len)
+{
+	size_t from = at > n->over_from ? at : n->over_from, end = shorter(at + len, n->over_end);
+
+	if (from < end)
+		memset(n->data + from, 0, end - from);
+}
+
 static void lose_bytes(struct inode *n)
 {
 	put_lost(n, n->data, n->size);
@@ -340,8 +357,9 @@ static void lose_bytes(struct inode *n)
 				continue;
 			memset(n->data + at, 0, len);
 			if (at < old_size)
-				memcpy(n->data + at, old + at,
-				       old_size - at < len ? old_size - at : len);
+				memcpy(n->data + at, old + at, shorter(len, old_size - at));
+			if (draw & 2)
+				lose_over(n, at, len);
 		}
 		disk_resize(n, size);
 	}

@@ -37,6 +37,8 @@ struct inode {
 	uint8_t *synced;
 	size_t synced_size;
 	bool changed;
+	/* the synced bytes that processes have overwritten since the last sync are between these */
+	size_t over_from, over_end;
 	/* of each block, true if the kernel believes it synced, and the disk does not have it */
 	bool *lost;
 	size_t nlost;
@@ -77,7 +79,7 @@ void disk_sync(struct inode *n);
 /* A sync of a file fails. The kernel may keep the bytes, and believe from now on that they are on
  * the disk. */
 void disk_sync_fails(struct inode *n);
-/* Note that the next sync brings these bytes to the disk. */
+/* Note a write to a file, because the next sync brings its bytes to the disk. */
 void disk_wrote(struct inode *n, uint64_t at, size_t len);
 /* Keep the content of a file, because the disk may keep it, too. Call this before a write. */
 void disk_keep_version(struct inode *n);

@@ -201,9 +201,12 @@ ssize_t __wrap_write(int fd, const void *data, size_t len)
 	return n;
 }
 
+/* Linux appends to a file that is open with O_APPEND, whatever the place. */
 ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at)
 {
-	return put_bytes(disk_file(fd)->node, data, len, (uint64_t)at);
+	struct opened *f = disk_file(fd);
+
+	return put_bytes(f->node, data, len, f->flags & O_APPEND ? f->node->size : (uint64_t)at);
 }
 
 static ssize_t get_bytes(const struct inode *n, void *data, size_t len, uint64_t at)
