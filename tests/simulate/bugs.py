@@ -39,7 +39,7 @@ BUGS = {
         "stream/state/state.c", "rc = state_keep_folder(s->dir, !there, err);",
         "rc = there ? RC_OK : state_keep_folder(s->dir, !there, err);", 3991),
     "the lock's note promises more than the folder has": (
-        "stream/state/lock.c", "if (less && (!good || fdatasync(l->fd) < 0))", "if (less && !good && l->fd < -1)", 1451),
+        "stream/state/lock.c", "if (less && (!good || fdatasync(l->fd) < 0))", "if (less && !good && l->fd < -1)", 617),
     "a torn note of the lock is believed": (
         "stream/state/lock.c", "bool whole = strchr(line, '\\n') &&", "bool whole = line &&", 671),
     "a working folder is removed while it may be published": (
@@ -49,7 +49,7 @@ BUGS = {
         "publish/staging/staging.c", "if (!s->renamed)\n\t\ts->kind->drop(s);", "s->kind->drop(s);", 2048465),
     "the intent is removed before the load is recorded": (
         "stream/state/state.c", "int rc = record(s, &l, err);\n\tif (rc == RC_OK)\n\t\trc = remove_intent(s, err);",
-        "int rc = remove_intent(s, err);\n\tif (rc == RC_OK)\n\t\trc = record(s, &l, err);", 544735),
+        "int rc = remove_intent(s, err);\n\tif (rc == RC_OK)\n\t\trc = record(s, &l, err);", 6800503),
     "a broken connection ends a range of offsets": (
         "input/kafka/kafka_read.c", "\tif (kafka_is_passing(m->err) ||",
         "\tif (m->err == RD_KAFKA_RESP_ERR__TRANSPORT && r && !r->done)\n\t\tend_range(k, r);\n"
@@ -63,9 +63,9 @@ BUGS = {
     "the answer \"loaded\" is believed": (
         "deliver/apply/hand_call.c",
         "int rc = h->copies ? RC_END : w->in_table(w->self, g->region, g->files, g->n, in, err);",
-        "for (size_t i = 0; i < g->n; i++)\n\t\tin[i] = true;\n\tint rc = w->self ? RC_OK : RC_END;", 16401),
+        "for (size_t i = 0; i < g->n; i++)\n\t\tin[i] = true;\n\tint rc = w->self ? RC_OK : RC_END;", 544735),
     "the journal is not synced": (
-        "deliver/apply/journal.c", "done == text.len && fdatasync(j->fd) == 0", "done == text.len", 6800503),
+        "deliver/apply/journal.c", "done == text.len && fdatasync(j->fd) == 0", "done == text.len", 53195),
     "a line follows lines that a crash left unsynced": (
         "deliver/apply/journal.c", "int old = j->fd, rc = io_replace_file(j->path, lines, NULL, err);",
         "int old = j->fd, rc = RC_OK;\n\n\tif (ftruncate(j->fd, (off_t)lines.len) == 0)\n\t\treturn RC_OK;", 617),
@@ -90,7 +90,7 @@ BUGS = {
         "storage/webhdfs_upload.c",
         "rc = webhdfs_stat(u->w->place, u->path, there, err);\n\tif (rc == RC_OK)\n\t\trc = compare(u, there, &same, err);",
         "rc = webhdfs_stat(u->w->place, u->path, there, err);\n\tif (rc == RC_OK && compare(u, there, &same, err) == RC_OK)\n"
-        "\t\tsame = true;", 53195),
+        "\t\tsame = true;", 16401),
     "a load keeps its memory": (
         "sort/builder.c", "mem_free(b->data);\n\tmem_free(b->spill_buf);", "mem_free(b->spill_buf);", 1395),
     "a thread is not woken": (
