@@ -64,6 +64,18 @@ def test_one_family(tmp_path):
             assert (f.trailer.get(12, hfile_py.NONE), f.info["DATA_BLOCK_ENCODING"]) == (CODECS[codec], b"DIFF")
 
 
+def test_level(tmp_path):
+    rng = random.Random(13)
+    words = [f"word{rng.randrange(10**6)}" for _ in range(300)]
+    load = make(tmp_path / "in", [(i, 1, " ".join(rng.choices(words, k=20)), "b") for i in range(500)], split="none")
+    sizes = {}
+    for codec, level in (("GZ", 1), ("GZ", 9), ("ZSTD", 1), ("ZSTD", 19)):
+        convert(load, "-o", tmp_path / f"{codec}{level}", "--compression", codec, "--level", level, "--family", "f")
+        [sizes[codec, level]] = [f.stat().st_size for f in (tmp_path / f"{codec}{level}/t/hfiles/f").iterdir()]
+    assert sizes["GZ", 9] < sizes["GZ", 1] and sizes["ZSTD", 19] < 0.95 * sizes["ZSTD", 1], sizes
+    assert cells(tmp_path / "GZ9") == cells(load)
+
+
 def test_markers_and_tags_of_hbase(tmp_path):
     rng = random.Random(8)
     for i, name in enumerate(rng.sample([n for n in test_older_hfiles.NAMES if test_older_hfiles.cells_of(n)], 8)):
@@ -122,6 +134,7 @@ def test_failures(tmp_path):
     assert "expected ZSTD, or GZ with 1 to 9" in convert(load, "-o", tmp_path / "x", "--level", 9, status=2)
     assert "expected ZSTD, or GZ with 1 to 9" in convert(load, "-o", tmp_path / "x", "--compression", "GZ", "--level", 10, status=2)
     assert "found no family x" in convert(load, "-o", tmp_path / "x", "--family", "x", status=2)
+    assert "found no family x" in convert(load, "--what-if", "--family", "x", status=2)
     assert "take a snapshot, and convert" in convert("hbase://h/t", "-o", tmp_path / "x", status=2)
     assert loads.run("convert", load, load, "-o", tmp_path / "x").returncode == 2
     assert loads.run("convert", load).returncode == 2

@@ -106,6 +106,7 @@ static int open_file(struct region_merge *m, struct family_stream *s, struct err
 	const struct family *f = s->schema;
 	struct hfile_options o = {.family = bytes_str(f->name),
 				  .codec = f->codec,
+				  .level = f->level,
 				  .framing = f->framing,
 				  .encoding = f->encoding,
 				  .bloom = f->bloom,

@@ -48,7 +48,39 @@ static int by_name(const void *a, const void *b)
 	const struct query_file *y = *(const struct query_file *const *)b;
 	int c = strcmp(x->name, y->name);
 
+	c = c ? c : bytes_cmp(x->rows.start, y->rows.start);
 	return c ? c : (x > y) - (x < y);
+}
+
+static bool is_same_part(const struct query_file *x, const struct query_file *y)
+{
+	return strcmp(x->name, y->name) == 0 && x->is_half == y->is_half &&
+	       bytes_eq(x->rows.start, y->rows.start) && bytes_eq(x->rows.stop, y->rows.stop);
+}
+
+/*
+ * Keep the newest mention of a file that several inputs have, as two snapshots of one table. The cells
+ * of the older mention lose against the same cells of the newer one.
+ */
+static void keep_newest_mention(struct rewrite *r, const struct query_file **sorted)
+{
+	bool *again = mem_calloc(r->nfiles + 1, sizeof *again);
+	size_t n = 0;
+
+	for (size_t i = 1; i < r->nfiles; i++)
+		again[sorted[i - 1] - r->files] = is_same_part(sorted[i - 1], sorted[i]);
+	for (size_t i = 0; i < r->nfiles; i++)
+		if (!again[i])
+			r->files[n++] = r->files[i];
+	r->nfiles = n;
+	mem_free(again);
+}
+
+static void sort_files(const struct rewrite *r, const struct query_file **sorted)
+{
+	for (size_t i = 0; i < r->nfiles; i++)
+		sorted[i] = &r->files[i];
+	qsort(sorted, r->nfiles, sizeof *sorted, by_name);
 }
 
 /* List each file once, even if several references select parts of it. */
@@ -58,15 +90,19 @@ static void list_inputs(struct rewrite *r)
 
 	r->inputs = arena_alloc(r->a, (r->nfiles + 1) * sizeof *r->inputs);
 	r->input_of = arena_alloc(r->a, (r->nfiles + 1) * sizeof *r->input_of);
-	for (size_t i = 0; i < r->nfiles; i++)
-		sorted[i] = &r->files[i];
-	qsort(sorted, r->nfiles, sizeof *sorted, by_name);
+	sort_files(r, sorted);
+	keep_newest_mention(r, sorted);
+	sort_files(r, sorted);
 	for (size_t i = 0; i < r->nfiles; i++) {
 		if (i == 0 || strcmp(sorted[i]->name, sorted[i - 1]->name) != 0) {
 			memset(&r->inputs[r->ninputs], 0, sizeof *r->inputs);
 			r->inputs[r->ninputs++].file = sorted[i];
 		}
-		r->input_of[sorted[i] - r->files] = &r->inputs[r->ninputs - 1];
+		struct rewrite_input *in = &r->inputs[r->ninputs - 1];
+
+		in->mentions++;
+		in->halves |= sorted[i]->is_half;
+		r->input_of[sorted[i] - r->files] = in;
 	}
 	mem_free(sorted);
 }
@@ -175,7 +211,8 @@ static int change_families(struct rewrite *r, struct error *err)
 		if (c->family && strcmp(c->family, f->name) != 0)
 			continue;
 		found = true;
-		rc = change_family(f, c, err);
+		if (!r->opt->what_if)
+			rc = change_family(f, c, err);
 	}
 	return found ? rc
 		     : error_set(err, RC_CONFIG, "table %s: found no family %s", r->table.name,
@@ -196,7 +233,7 @@ static int choose_table(struct rewrite *r, struct error *err)
 	if (rc)
 		return rc;
 	take_framing(r);
-	rc = r->opt->what_if ? RC_OK : change_families(r, err);
+	rc = change_families(r, err);
 	if (rc)
 		return rc;
 	if (r->opt->splits)
@@ -265,10 +302,10 @@ static void end_table(struct rewrite *r)
 /* Check that the regions have read all cells of each file. Halves of a file belong to a split region. */
 static int check_counts(const struct rewrite *r, struct error *err)
 {
-	for (size_t i = 0; i < r->nfiles; i++) {
-		const struct rewrite_input *in = r->input_of[i];
+	for (size_t i = 0; i < r->ninputs; i++) {
+		const struct rewrite_input *in = &r->inputs[i];
 
-		if (r->files[i].is_half || in->file->is_half || in->cells == in->entries)
+		if (in->halves || in->cells == in->entries * in->mentions)
 			continue;
 		return error_set(err, RC_DATA,
 				 "%s: found %llu cells, expected the %llu of its trailer; saltmill "

@@ -9,6 +9,8 @@
 /* An HFile, which several references of the table may share. */
 struct rewrite_input {
 	const struct query_file *file; /* the first of its references */
+	uint64_t mentions;	       /* number of its references */
+	bool halves;		       /* a reference selects a part of it */
 	uint64_t bytes;
 	uint8_t digest[16]; /* as in manifest_input */
 	int64_t newest_ms;  /* end of TIMERANGE */
