@@ -85,6 +85,18 @@ def test_what_scan_shows(tmp_path):
         assert [c["qualifier"] for c in json.loads(done.stdout)["cells"]] == list(left), passed
 
 
+def test_diff_of_expired_cells(tmp_path):
+    """Cells a and c have passed their TTL. diff --raw compares all stored cells, and diff those that a scan returns."""
+    for name, ttl in (("a", 1), ("b", 2)):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, [(1, NOW, ttl, "one")])
+        saltmill(tmp_path / name, "load", "job.yaml", "-o", "out")
+    diff = ["diff", "a/out", "b/out", "--json"]
+    assert json.loads(saltmill(tmp_path, *diff, "--now", str(NOW + 9 * DAY)).stdout)["cells_a"] == 3
+    found = json.loads(saltmill(tmp_path, *diff, "--raw", status=3).stdout)
+    assert (found["cells_a"], found["cells_b"], found["other_tags"]) == (5, 5, 2)
+
+
 def test_values_that_are_no_ttl(tmp_path):
     bad = [0, -1, 24856, 2**63 - 1]  # 24856 days exceed 2147483647 s
     write(tmp_path, [(1, NOW, 24855, "good")] + [(2 + i, NOW, keep, "bad") for i, keep in enumerate(bad)])
