@@ -276,11 +276,11 @@ struct ledger_choice {
 /*
  * Divide the files of the input into new files and loaded files. If the input has no files, use the
  * files of the job. The data of *out is in the ledger. Returns RC_CONFIG if a loaded file has
- * changed and `replace` is false. Returns RC_CONFIG also if the input is standard input, or if a
- * load is of another job.
+ * changed and `replace` is false. Returns RC_CONFIG also if the input is standard input, if a
+ * load is of another job, or if `output` is a folder where the next ledger_read does not look.
  */
-int ledger_choose(struct ledger *l, const struct job *job, const struct input *in, bool replace,
-		  struct ledger_choice *out, struct error *err);
+int ledger_choose(struct ledger *l, const struct job *job, const struct input *in,
+		  const char *output, bool replace, struct ledger_choice *out, struct error *err);
 /* Record the inputs of a load durably, before the caller removes the load's folder. */
 int ledger_note(struct ledger *l, const struct ledger_load *load, struct error *err);
 

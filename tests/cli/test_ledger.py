@@ -140,6 +140,17 @@ def test_refused(inbox, args, words):
     assert done.returncode in (1, 2) and words in done.stderr and not (inbox.folder / "out").exists(), done.stderr
 
 
+@pytest.mark.parametrize("ledger, out", [("loads", "out"), ("loads", "loads/sub/x"), ("typo", "loads/x"), ("loads", "loads/.x"), ("loads", "s3://b/loads/x")])
+def test_the_ledger_would_not_find_the_load(inbox, ledger, out):
+    """The next load would not find these folders, and would load the file again."""
+    inbox.put("a.csv")
+    (inbox.folder / "loads/sub").mkdir(parents=True, exist_ok=True)
+    done = inbox.run("load", "job.yaml", "inbox", "--ledger", ledger, "-o", out)
+    assert done.returncode == 2 and f"-o: found {out}, expected a folder in {ledger}" in done.stderr, done.stderr
+    assert inbox.run("load", "job.yaml", "inbox", "--ledger", "loads/", "-o", inbox.folder / "loads/x/").returncode == 0
+    assert [load["load"] for load in inbox.listed()] == ["x"]
+
+
 def test_a_folder_has_the_loads_of_one_job(inbox):
     inbox.put("a.csv")
     inbox.load()

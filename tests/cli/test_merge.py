@@ -151,6 +151,9 @@ def test_failures(tmp_path, three):
     merge(*outs, "-o", tmp_path / "out")
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
     assert "exists" in merge(*outs, "-o", tmp_path / "out", status=2)
+    with open("/dev/full", "w") as full:
+        said = subprocess.run([loads.PROGRAM, "merge", outs[0], "-o", tmp_path / "unsaid"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert said.returncode == 1 and f"the load is published as {tmp_path}/unsaid" in said.stderr and (tmp_path / "unsaid").exists()
     assert "found live table" in merge("hbase://h/t", "-o", tmp_path / "x", status=2)
     assert loads.run("merge", outs[0]).returncode == 2
     bare = hfile(tmp_path, "bare", next(iter(outs[0].glob("t/hfiles/f/*"))).read_bytes())

@@ -155,7 +155,7 @@ const struct cli_option options_load[] = {
 	 "change nothing"},
 	{"ledger", 0, "DIR", "load", take_text, AT(ledger),
 	 .help = "skip the files that a load in DIR already contains, and fail if one of them has "
-	 "changed; DIR must contain only loads of this job", .without = "slice state"},
+	 "changed; DIR must contain only loads of this job, and -o must be a folder in DIR", .without = "slice state"},
 	{"replace", 0, NULL, "load", take_flag, AT(replace),
 	 .help = "also load the files whose content changed after their load",
 	 .with = "ledger"},

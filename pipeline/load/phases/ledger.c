@@ -11,6 +11,7 @@
 
 #include "form.h"
 #include "io.h"
+#include "storage.h"
 
 static const struct form_member input_members[] = {
 	{"load", FORM_TEXT, IN(ledger_input, load), "name of the load's folder"},
@@ -247,8 +248,40 @@ static int choose_one(const struct ledger *l, const char *path, bool replace,
 	return RC_OK;
 }
 
-int ledger_choose(struct ledger *l, const struct job *job, const struct input *in, bool replace,
-		  struct ledger_choice *out, struct error *err)
+/* Return false if the next ledger_read would not find the load. */
+static bool has_place_for(const struct ledger *l, const char *output)
+{
+	const char *name = name_of(output);
+	char *parent = name == output ? mem_strdup(".")
+				      : mem_format("%.*s", (int)(name - output), output);
+	struct stat dir, at;
+	bool known = stat(parent, &at) == 0; /* otherwise load_run reports the folder */
+	bool same = known && stat(l->dir, &dir) == 0 && dir.st_dev == at.st_dev &&
+		    dir.st_ino == at.st_ino;
+
+	mem_free(parent);
+	return !storage_is_remote(output) && is_load_name(name) && (same || !known);
+}
+
+static int check_output(const struct ledger *l, const char *output, struct error *err)
+{
+	size_t n = strlen(output);
+
+	while (n > 1 && output[n - 1] == '/')
+		n--;
+	char *path = mem_format("%.*s", (int)n, output);
+	bool good = has_place_for(l, path);
+	mem_free(path);
+	if (good)
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "-o: found %s, expected a folder in %s, because --ledger finds only loads "
+			 "there; use -o %s/NAME",
+			 output, l->dir, l->dir);
+}
+
+int ledger_choose(struct ledger *l, const struct job *job, const struct input *in,
+		  const char *output, bool replace, struct ledger_choice *out, struct error *err)
 {
 	const char *const *names = in->nfiles ? in->files : (const char *const *)job->csv.files;
 	size_t n = in->nfiles ? in->nfiles : job->csv.nfiles, npaths;
@@ -264,7 +297,7 @@ int ledger_choose(struct ledger *l, const struct job *job, const struct input *i
 	out->skipped = arena_alloc(&l->arena, (npaths + 1) * sizeof *out->skipped);
 	for (size_t i = 0; rc == RC_OK && i < npaths; i++)
 		rc = choose_one(l, paths[i], replace, out, err);
-	return rc;
+	return rc ? rc : check_output(l, output, err);
 }
 
 int ledger_note(struct ledger *l, const struct ledger_load *load, struct error *err)
