@@ -203,6 +203,27 @@ def test_errors(package, tmp_path):
         package.HFile(b"not a file")
 
 
+def test_the_cells_before_a_wrong_one_stay(package, tmp_path):
+    """The error may come from the caller's iterator, from Python or from the library, in the first or the second thousand."""
+    def failing(n, wrong):
+        yield from (package.Cell(b"%04d" % i, b"", b"q", 1) for i in range(n))
+        if wrong is None:
+            raise KeyError("row")
+        yield package.Cell(*wrong)
+    for number, wrong in enumerate((None, ("text", b"", b"q", 1), (b"5000", b"", b"q", 2**64 + 1), (b"0", b"", b"q", 1))):
+        for n in (3, 1500):
+            path = tmp_path / f"{number}-{n}"
+            with package.HFileWriter(path, family="f") as w:
+                with pytest.raises((KeyError, TypeError, OverflowError, package.OrderError)):
+                    w.add_cells(failing(n, wrong))
+                w.add(b"9999", b"q", timestamp=1)
+            assert [c.row for c in package.HFile(path)] == [b"%04d" % i for i in range(n)] + [b"9999"]
+    for wrong in (lambda: package.HFile(b"/dev/null\0more".decode()), lambda: package.HFileWriter(f"{tmp_path}/a\0b")):
+        with pytest.raises(ValueError, match="zero byte"):
+            wrong()
+    assert not (tmp_path / "a").exists()
+
+
 def test_row_keys(package):
     job = package.job(ROOT / "conf" / "ratings.yaml")
     assert job.fields == ["userId", "timestamp", "movieId"]

@@ -192,8 +192,26 @@ def _in(value: bytes) -> _In:
     return _In(value, len(value))
 
 
+def _whole(value: bytes) -> bytes:
+    """C would take the bytes before a zero byte for the whole text."""
+    if b"\0" in value:
+        raise ValueError(f"found a zero byte in {value!r}, expected none")
+    return value
+
+
 def _text(value: Optional[str]) -> Optional[bytes]:
-    return None if value is None else value.encode()
+    return None if value is None else _whole(value.encode())
+
+
+def _path(path: Path) -> bytes:
+    return _whole(os.fsencode(path))
+
+
+def _fit(value: int, bits: int, name: str) -> int:
+    """ctypes drops the high bits of a larger number."""
+    if not -(1 << bits - 1) <= value < 1 << bits:
+        raise OverflowError(f"{name}: found {value}, expected a number of {bits} bits")
+    return value
 
 
 class _Handle:
@@ -257,10 +275,11 @@ class HFileWriter(_Handle):
         NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH with bloom_prefix. time_ms: the times in the file info, because the
         library reads no clock. tags: cells can have tags. zstd_hadoop: frame ZSTD for Hadoop's native codec."""
         super().__init__()
-        o = _Options(ctypes.sizeof(_Options), compression.encode(), encoding.encode(), bloom.encode(), _text(family),
-                     source_task.encode(), time_ms, block_bytes, bloom_prefix, level,
+        o = _Options(ctypes.sizeof(_Options), _text(compression), _text(encoding), _text(bloom), _text(family),
+                     _text(source_task), _fit(time_ms, 64, "time_ms"), _fit(block_bytes, 32, "block_bytes"),
+                     _fit(bloom_prefix, 32, "bloom_prefix"), _fit(level, 32, "level"),
                      tags * _TAGS | mvcc * _MVCC | zstd_hadoop * _ZSTD_HADOOP)
-        self._open("open", os.fsencode(path), ctypes.byref(o))
+        self._open("open", _path(path), ctypes.byref(o))
 
     def add(self, row: bytes, qualifier: bytes, value: bytes = b"", *, timestamp: int, family: bytes = b"",
             type: Type = Type.PUT, tags: bytes = b"") -> None:
@@ -271,15 +290,18 @@ class HFileWriter(_Handle):
         """Append cells. This is faster than `add`. After an error, the file has the cells before the wrong one."""
         room = (_Cell * CELLS_AT_ONCE)()
         n = 0
-        for c in cells:
-            at = room[n]
-            at.row, at.family, at.qualifier = _in(c.row), _in(c.family), _in(c.qualifier)
-            at.value, at.tags, at.timestamp, at.type = _in(c.value), _in(c.tags), c.timestamp, c.type
-            n += 1
-            if n == CELLS_AT_ONCE:
-                self._call("add", room, ctypes.c_size_t(n))
-                n = 0
-        self._call("add", room, ctypes.c_size_t(n))
+        try:
+            for c in cells:
+                at = room[n]
+                at.row, at.family, at.qualifier = _in(c.row), _in(c.family), _in(c.qualifier)
+                at.value, at.tags = _in(c.value), _in(c.tags)
+                at.timestamp, at.type = _fit(c.timestamp, 64, "timestamp"), _fit(c.type, 32, "type")
+                n += 1
+                if n == CELLS_AT_ONCE:
+                    n = 0
+                    self._call("add", room, ctypes.c_size_t(CELLS_AT_ONCE))
+        finally:  # also the cells before a wrong one
+            self._call("add", room, ctypes.c_size_t(n))
 
     def finish(self) -> Counts:
         """Write the end of the file, sync it and give it its name. Never replaces a file."""
@@ -316,7 +338,7 @@ class HFile(_Handle):
         if self._bytes is not None:
             self._open("open_memory", self._bytes, ctypes.c_size_t(len(self._bytes)))
         else:
-            self._open("open", os.fsencode(path))
+            self._open("open", _path(path))
 
     def __enter__(self) -> "HFile":
         return self
@@ -409,7 +431,7 @@ def scan(path: Path, start: bytes = b"", stop: bytes = b"", *, batch_rows: int =
     file = HFile(path)
     file._call("range", _in(start), _in(stop))
     stream = _Stream()
-    file._call("to_arrow", ctypes.byref(stream), ctypes.c_size_t(batch_rows))
+    file._call("to_arrow", ctypes.byref(stream), ctypes.c_size_t(_fit(batch_rows, 64, "batch_rows")))
     file._at = ctypes.c_void_p()  # the stream owns the handle now
     return pyarrow.RecordBatchReader._import_from_c(ctypes.addressof(stream))
 
@@ -421,7 +443,7 @@ class Job(_Handle):
 
     def __init__(self, path: Path, table: Optional[str] = None) -> None:
         super().__init__()
-        self._open("open", os.fsencode(path), _text(table))
+        self._open("open", _path(path), _text(table))
 
     @property
     def fields(self) -> list[str]:
@@ -436,7 +458,7 @@ class Job(_Handle):
         """Return the row key of these fields. Values are texts in the form of the source, or numbers."""
         given = {**(fields or {}), **more}
         texts = {name: self._form(name, value) for name, value in given.items()}
-        room = (_FieldIn * len(texts))(*(_FieldIn(n.encode(), _in(t)) for n, t in texts.items()))
+        room = (_FieldIn * len(texts))(*(_FieldIn(_text(n), _in(t)) for n, t in texts.items()))
         key = _Out()
         with self._lock:
             self._call("encode", room, ctypes.c_size_t(len(texts)), ctypes.byref(key))
