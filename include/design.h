@@ -158,6 +158,8 @@ int design_job(struct buf *out, const struct design *g, const struct job *job, s
  *   queries_read, [design_run with only_job], queries_judge, queries_write
  */
 
+#define DESIGN_SERVERS 8 /* servers of the model, if nobody gives another number */
+
 /* A question with the largest figures that a later key may have. */
 struct query_limit {
 	const char *ask, *rate; /* rate may be NULL */
@@ -169,11 +171,14 @@ struct query_limit {
 struct queries {
 	struct query_limit *item;
 	size_t n;
+	/* how the figures were measured: 0 means DESIGN_SERVERS, and the whole input */
+	unsigned servers;
+	double sample;
 	struct arena arena;
 };
 /*
- * Read a YAML list of mappings with the keys ask, rate, table, plan, ranges, blocks_p99 and
- * rows_p99. Call queries_release whatever the result. Returns RC_CONFIG, with line and column, for
+ * Read a YAML list of mappings with the keys ask, rate, table, plan, ranges, blocks_p99,
+ * rows_p99, servers and sample. Call queries_release whatever the result. Returns RC_CONFIG, with line and column, for
  * another form.
  */
 int queries_read(struct queries *q, const char *path, struct error *err);

@@ -136,6 +136,20 @@ def test_a_written_job_hides_no_event_and_passes_lint(files, tmp_path):
 
 # --- questions as tests ---
 
+def test_questions_name_the_sample_and_the_servers(files, tmp_path):
+    """With figures of a sample or of another number of servers, check would call the unchanged job worse, or find no fault."""
+    asks = ("--ask", "owner = ? and created between ? and ? + 9d", "5/s", "--ask", "name = ?", "1/d")
+    run("design", files, *asks, "--sample", "5%", "--servers", "2", "--tables", "1", "-o", tmp_path / "out", "--quiet")
+    questions = tmp_path / "out/queries.yaml"
+    assert questions.read_text().count(", servers: 2, sample: 5%}") == 2
+    run("check", tmp_path / "out/job.yaml", "--queries", questions, "--quiet")
+    before = questions.read_bytes()
+    run("check", tmp_path / "out/job.yaml", "--queries", questions, "--update", "--quiet")
+    assert questions.read_bytes() == before
+    questions.write_text(before.decode().replace(", servers: 2, sample: 5%", ""))
+    assert "found" in run("check", tmp_path / "out/job.yaml", "--queries", questions, "--quiet", ok=(3,)).stdout
+
+
 @pytest.fixture(scope="module")
 def written(files, tmp_path_factory):
     out = tmp_path_factory.mktemp("written") / "out"
@@ -168,6 +182,8 @@ def test_compare_prints_both(written, tmp_path):
     ("- {rate: 5/s}\n", ":1:3: found no `ask`"), ("- {ask: x, rate: fast}\n", ":1:18: expected a rate"),
     ("- {ask: x, plan: good}\n", "expected one of get, range, index, full"), ("- {ask: x, rows: 5}\n", "found an unknown key"),
     ("- {ask: [x]}\n", "found a list or mapping"), ("- {ask: 'x'\n", "queries.yaml:2:1: "),
+    ("- {ask: x, servers: 0}\n", ":1:21: expected a number of servers"), ("- {ask: x, sample: 5}\n", ":1:20: expected a share"),
+    ("- {ask: x, servers: 2}\n- {ask: x, servers: 3}\n", ":2:21: expected a number of servers, the same"),
     ("- {ask: 'nobody = ?'}\n", "has no field `nobody`")])
 def test_bad_questions_are_refused_with_their_place(written, tmp_path, text, expected):
     queries = tmp_path / "queries.yaml"

@@ -7,9 +7,10 @@
 #include "design.h"
 #include "io.h"
 
-#define WORSE	   1.25 /* a figure may grow by a quarter */
-#define FILE_MOST  (1 << 20)
-#define ITEMS_MOST 8
+#define WORSE	     1.25 /* a figure may grow by a quarter */
+#define FILE_MOST    (1 << 20)
+#define ITEMS_MOST   8
+#define SERVERS_MOST 10000
 
 struct query_reader {
 	struct queries *q;
@@ -42,6 +43,27 @@ static bool read_plan(const char *text, enum design_plan *plan)
 	return false;
 }
 
+/* Read how the figures were measured. The model measures all questions in the same way. */
+static int read_measure(struct query_reader *r, bool servers, const yaml_node_t *value,
+			const char *text)
+{
+	struct queries *q = r->q;
+	char *end;
+	double n = strtod(text, &end);
+
+	if (servers && !*end && n >= 1 && n <= SERVERS_MOST && n == (unsigned)n &&
+	    (!q->servers || q->servers == (unsigned)n))
+		q->servers = (unsigned)n;
+	else if (servers)
+		return refuse(r, value, "expected a number of servers, the same for all questions");
+	else if (strcmp(end, "%") == 0 && n > 0 && n < 100 &&
+		 (q->sample <= 0 || q->sample == n / 100))
+		q->sample = n / 100;
+	else
+		return refuse(r, value, "expected a share like 5%, the same for all questions");
+	return RC_OK;
+}
+
 static int read_member(struct query_reader *r, struct query_limit *l, const yaml_node_t *key,
 		       const yaml_node_t *value)
 {
@@ -64,6 +86,8 @@ static int read_member(struct query_reader *r, struct query_limit *l, const yaml
 		if (!read_plan(text, &l->plan))
 			return refuse(r, value, "expected one of get, range, index, full");
 		l->limited = true;
+	} else if (strcmp(name, "servers") == 0 || strcmp(name, "sample") == 0) {
+		return read_measure(r, strcmp(name, "servers") == 0, value, text);
 	} else {
 		double *figure = strcmp(name, "ranges") == 0	   ? &l->ranges
 				 : strcmp(name, "blocks_p99") == 0 ? &l->blocks_p99
@@ -74,7 +98,7 @@ static int read_member(struct query_reader *r, struct query_limit *l, const yaml
 			return refuse(
 				r, key,
 				"found an unknown key, expected one of ask, rate, table, plan, "
-				"ranges, blocks_p99, rows_p99");
+				"ranges, blocks_p99, rows_p99, servers, sample");
 		if (!scalar_number(text, figure))
 			return refuse(r, value, "expected a number");
 	}
@@ -183,8 +207,13 @@ void queries_write(struct buf *out, const struct queries *q)
 		text_json(out, bytes_str(l->ask));
 		buf_printf(out, ", rate: %s, table: ", l->rate);
 		text_json(out, bytes_str(l->table));
-		buf_printf(out, ", plan: %s, ranges: %.10g, blocks_p99: %.4g, rows_p99: %.10g}\n",
+		buf_printf(out, ", plan: %s, ranges: %.10g, blocks_p99: %.4g, rows_p99: %.10g",
 			   design_plans[l->plan], l->ranges, l->blocks_p99, l->rows_p99);
+		if (q->servers && q->servers != DESIGN_SERVERS)
+			buf_printf(out, ", servers: %u", q->servers);
+		if (q->sample > 0)
+			buf_printf(out, ", sample: %.10g%%", 100 * q->sample);
+		buf_append_str(out, "}\n");
 	}
 }
 

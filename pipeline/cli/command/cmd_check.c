@@ -31,12 +31,15 @@ static int look(struct look *l, struct arguments *a, struct job *job, struct buf
 }
 
 /* Writes the file of questions again, with the figures of now. */
-static int update(const char *path, const struct design *g, struct error *err)
+static int update(const struct arguments *a, const struct design *g, struct error *err)
 {
+	const char *path = a->design.queries;
 	struct queries q;
 	struct buf text = {0};
 
 	queries_of(&q, g);
+	q.servers = (unsigned)a->design.servers;
+	q.sample = a->sample < 1 ? a->sample : 0;
 	queries_write(&text, &q);
 	int rc = io_replace_file(path, buf_bytes(&text), NULL, err);
 	queries_release(&q);
@@ -53,9 +56,9 @@ static int judge_queries(struct arguments *a, struct job *job, struct buf *text,
 
 	if (rc == RC_OK)
 		rc = input_complete(a, 1, err);
+	a->design.servers = DESIGN_SERVERS;
 	if (rc == RC_OK)
 		rc = read_queries(&q, a, err);
-	a->design.servers = 8;
 	if (rc == RC_OK)
 		rc = run_design(&r, a, job, &a->input, 1, true, err);
 	if (rc == RC_OK) {
@@ -68,7 +71,7 @@ static int judge_queries(struct arguments *a, struct job *job, struct buf *text,
 		}
 	}
 	if (rc == RC_OK && a->design.update)
-		rc = update(a->design.queries, &r.list[0], err);
+		rc = update(a, &r.list[0], err);
 	queries_release(&q);
 	design_release(&r);
 	return rc;
@@ -120,11 +123,12 @@ const struct command check_command = {
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "check reads the first rows as a load would, and rejects the same rows as a "
-		   "load. For each field it counts nulls and different values, and shows one "
-		   "value. From Kafka topics it reads the first messages of each partition. It "
-		   "joins no consumer group and changes no state. With --queries, check reads all "
-		   "events of the files and counts the ranges, blocks and rows of each question.",
+	.decides =
+		"check reads the first rows as a load would, and rejects the same rows as a "
+		"load. For each field it counts nulls and different values, and shows one "
+		"value. From Kafka topics it reads the first messages of each partition. It "
+		"joins no consumer group and changes no state. With --queries, check reads all "
+		"events of the files, or the share that FILE names, and counts the ranges, blocks and rows of each question.",
 	.statuses = "0 no row is bad; 3 some rows are bad, or a question is "
 		    "worse than its limits; 1 "
 		    "failed; " STATUS_USAGE,

@@ -122,6 +122,8 @@ static int write_queries(struct design_command *c, const char *dir, const struct
 		rc = run_design(&measured, &as_it_is, &job, &files, c->disk_ratio, true, err);
 	if (rc == RC_OK) {
 		queries_of(&q, &measured.list[0]);
+		q.servers = measured.servers;
+		q.sample = as_it_is.sample < 1 ? as_it_is.sample : 0;
 		queries_write(&text, &q);
 		rc = write_file(dir, "queries.yaml", &text, err);
 	}

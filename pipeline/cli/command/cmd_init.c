@@ -147,7 +147,7 @@ static int answer_questions(struct sniff *s, struct arguments *a, const char *fi
 
 	if (rc == RC_OK) {
 		job.path = arena_strdup(&job.arena, file);
-		a->design.servers = 8;
+		a->design.servers = DESIGN_SERVERS;
 		a->design.tables = 1;
 		rc = run_design(&r, a, &job, &input, 1, false, err);
 	}

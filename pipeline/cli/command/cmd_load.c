@@ -223,8 +223,7 @@ static int choose_files(struct loading *r, struct error *err)
 			"--ledger: found a kafka source, expected files; use --state for topics");
 	int rc = ledger_read(&r->ledger, a->ledger, err);
 	if (rc == RC_OK)
-		rc = ledger_choose(&r->ledger, &r->job, &a->input, a->output, a->replace, &c,
-				   err);
+		rc = ledger_choose(&r->ledger, &r->job, &a->input, a->output, a->replace, &c, err);
 	if (rc)
 		return rc;
 	if (!a->run.quiet)

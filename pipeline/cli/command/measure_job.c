@@ -62,5 +62,10 @@ int read_queries(struct queries *q, struct arguments *a, struct error *err)
 		a->design.asks[a->design.nasks++] =
 			(struct design_ask){q->item[i].ask, q->item[i].rate};
 	}
+	/* measure as the figures of the file were measured */
+	if (q->servers && !arguments_given(a, "servers"))
+		a->design.servers = q->servers;
+	if (q->sample > 0 && !arguments_given(a, "sample"))
+		a->sample = q->sample;
 	return rc;
 }

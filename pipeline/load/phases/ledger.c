@@ -252,8 +252,8 @@ static int choose_one(const struct ledger *l, const char *path, bool replace,
 static bool has_place_for(const struct ledger *l, const char *output)
 {
 	const char *name = name_of(output);
-	char *parent = name == output ? mem_strdup(".")
-				      : mem_format("%.*s", (int)(name - output), output);
+	char *parent =
+		name == output ? mem_strdup(".") : mem_format("%.*s", (int)(name - output), output);
 	struct stat dir, at;
 	bool known = stat(parent, &at) == 0; /* otherwise load_run reports the folder */
 	bool same = known && stat(l->dir, &dir) == 0 && dir.st_dev == at.st_dev &&
