@@ -74,6 +74,9 @@ KNOWN = {
         "other tasks with the same results",
     ("pipeline/sort/rank.c", "rc = n % STOP_CHECK_RECORDS == 0 ? stop_check(err) : RC_OK;", "0 -> 1"): "looks for a signal at another record",
     ("pipeline/deliver/apply/live_table.c", "unsigned attempt = 0;", "0 -> 1"): "the first retry waits longer",
+    ("pipeline/deliver/apply/live_cells.c", "unsigned attempt = 0;", "0 -> 1"): "the first retry waits longer",
+    ("pipeline/stream/loads/partitions.c",
+     "struct share s = {.job = job, .opt = opt, .progress = progress, .last = -1};", "1 -> 2"): "no partition has a negative number",
     ("pipeline/stream/loads/partitions.c", "if (p->delay_ms > TRY_AGAIN_MS && clock_ms() >= p->say_ms) {", ">= -> >"):
         "reports a millisecond later",
     ("pipeline/stream/state/state.c", "bool used = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;", ">= -> >"):

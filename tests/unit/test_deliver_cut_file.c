@@ -170,22 +170,26 @@ static void hear(void *ctx, const char *sentence)
 	snprintf(said, sizeof said, "%s", sentence);
 }
 
-/* Writes rows a to f with one cell each. */
+/* Writes rows a to f with one cell each. The levels of ZSTD give different bytes. */
 static void write_hfile(const char *path, struct applied_file *s)
 {
 	static const char rows[] = "abcdef";
-	struct hfile_options opt = {0};
+	char value[2000];
+	uint32_t x = 1;
+	struct hfile_options opt = {.codec = CODEC_ZSTD};
 	struct hfile_summary sum = {0};
 	struct hfile_writer *w;
 	struct error err = {0};
 
 	assert_int_equal(hfile_writer_new(&w, path, &opt, &err), 0);
+	for (size_t i = 0; i < sizeof value; i++, x = x * 1664525 + 1013904223)
+		value[i] = "abc"[x >> 24 & 1];
 	for (size_t i = 0; i < sizeof rows - 1; i++) {
 		struct cell c = {.row = bytes_of(rows + i, 1),
 				 .family = bytes_str("f"),
 				 .qualifier = bytes_str("q"),
 				 .ts = 1,
-				 .value = bytes_str("v"),
+				 .value = bytes_of(value, sizeof value - i),
 				 .type = CELL_PUT};
 
 		assert_int_equal(hfile_add(w, &c, &err), 0);
@@ -199,14 +203,14 @@ static void write_hfile(const char *path, struct applied_file *s)
 	hfile_summary_release(&sum);
 }
 
-/* Cuts a file at regions that begin at these rows, and at no row. */
-static size_t cut_at(const char *borders, char *words, size_t room)
+/* Cuts a file at regions that begin at these rows, and at no row. `tuned` may be NULL. */
+static size_t cut_at(const char *borders, struct manifest_tuning *tuned, char *words, size_t room)
 {
 	struct place p;
 	struct hbase_region items[8] = {{.place = {.port = 0}}};
 	struct hbase_regions r = {.item = items, .count = 1 + strlen(borders)};
 	struct hand_file file = {.first = bytes_str("a"), .last = bytes_str("f")};
-	struct manifest_table manifest = {.ntuned = 0};
+	struct manifest_table manifest = {.tuned = tuned, .ntuned = tuned ? 1 : 0};
 	struct apply_table result = {.name = "t"};
 	struct applied_file source;
 	struct buf out = {0};
@@ -251,13 +255,13 @@ static void test_parts(void **state)
 	char words[1024];
 
 	(void)state;
-	assert_int_equal(cut_at("ce", words, sizeof words), 3);
+	assert_int_equal(cut_at("ce", NULL, words, sizeof words), 3);
 	assert_non_null(strstr(words, " 61:62:2:"));
 	assert_non_null(strstr(words, " 63:64:2:"));
 	assert_non_null(strstr(words, " 65:66:2:"));
 	assert_non_null(strstr(said, "rows a to f, crosses borders of the live regions; apply "
 				     "cuts it into 3 files with the same 6 cells"));
-	assert_int_equal(cut_at("g", words, sizeof words), 1);
+	assert_int_equal(cut_at("g", NULL, words, sizeof words), 1);
 	assert_non_null(strstr(words, " 61:66:6:"));
 	assert_null(strstr(said, "crosses"));
 	assert_non_null(strstr(said, "rows a to f, crossed a border of the live regions that no "
@@ -265,12 +269,27 @@ static void test_parts(void **state)
 				     "cells"));
 }
 
+/* Parts get the settings that the load chose for their family, and not those of another family. */
+static void test_settings(void **state)
+{
+	struct manifest_tuning other = {.family = "g", .level = 19},
+			       own = {.family = "f", .level = 19};
+	char usual[1024], same[1024], better[1024];
+
+	(void)state;
+	cut_at("c", NULL, usual, sizeof usual);
+	cut_at("c", &other, same, sizeof same);
+	assert_string_equal(same, usual);
+	cut_at("c", &own, better, sizeof better);
+	assert_string_not_equal(better, usual);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_was_cut), cmocka_unit_test(test_only_parts_go),
 		cmocka_unit_test(test_all_goes),	cmocka_unit_test(test_folder_of_others),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_parts),		cmocka_unit_test(test_settings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

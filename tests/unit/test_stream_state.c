@@ -88,6 +88,7 @@ static void test_load_after_load(void **state)
 	enum state_mark mark;
 	assert_int_equal(state_open(&reader, *state, false, &err), 0);
 	assert_int_equal(state_hand_over(s, "00000002", NULL, &err), 0);
+	assert_true(state_loads(s, &n)[1].handed);
 	assert_int_equal(state_hand_over(s, "00000002", NULL, &err), 0);
 	/* a process that read the state before the mark keeps the mark */
 	assert_int_equal(state_hand_over(reader, "00000002", "cluster", &err), 0);
