@@ -196,6 +196,41 @@ static void test_peek(void **state)
 	job_release(&job);
 }
 
+/* Without a group, nobody can notice a copy of the state. A quiet run does not report this. */
+static void test_no_group(void **state)
+{
+	static const struct {
+		bool has_state, quiet, reported;
+		const char *group;
+	} cases[] = {{.has_state = true, .reported = true},
+		     {.has_state = true, .quiet = true},
+		     {.has_state = true, .group = "g"},
+		     {.has_state = false}};
+	struct cluster *c = *state;
+	struct job job;
+	struct error err;
+	struct listener log = {remember, c};
+
+	open_topic_job(&job, c);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct run_options common = rig_options;
+		struct load_options o = {.common = &common, .input = &rig_input};
+		struct ingest in = {0};
+
+		common.quiet = cases[i].quiet;
+		job.kafka.group = cases[i].group;
+		c->said[0] = 0;
+		if (ingest_open(&in, &job, &o, cases[i].has_state ? path_of("state") : NULL, &log,
+				NULL, &err))
+			fail_msg("case %zu: %s", i, err.msg);
+		ingest_close(&in);
+		if (!strstr(c->said, "names no `group:`") == cases[i].reported)
+			fail_msg("case %zu: %s", i, c->said);
+	}
+	job.kafka.group = NULL;
+	job_release(&job);
+}
+
 static struct state *open_state(void)
 {
 	struct state *s;
@@ -480,6 +515,7 @@ int main(void)
 		ON_TOPIC(test_load_after_load),
 		ON_TOPIC(test_a_failed_load_takes_nothing),
 		ON_TOPIC(test_peek),
+		ON_TOPIC(test_no_group),
 		ON_TOPIC(test_copied_with_intent),
 		ON_TOPIC(test_intent_that_names_its_topic),
 		ON_TOPIC(test_recorded_by_either_name),

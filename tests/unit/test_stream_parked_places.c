@@ -33,10 +33,39 @@ static void test_delays(void **state)
 	}
 }
 
+/* Each parked partition has one place, until it continues. */
+static void test_places(void **state)
+{
+	static const struct offset_range at[] = {{.topic = "a", .partition = 0},
+						 {.topic = "a", .partition = 1},
+						 {.topic = "b", .partition = 0}};
+	static const int64_t delays[] = {1, 2, 4};
+	const struct listener nobody = {.hear = NULL};
+	struct parked_places p = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t again = 0; again <= i; again++)
+			parked_put(&p, &at[i], &nobody, "why");
+	assert_int_equal(p.n, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_non_null(parked_find(&p, &at[i]));
+		assert_int_equal(parked_find(&p, &at[i])->delay_ms, delays[i] * 60000);
+	}
+	parked_end(&p, &at[0], &nobody);
+	assert_int_equal(p.n, 2);
+	assert_null(parked_find(&p, &at[0]));
+	assert_true(parked_find(&p, &at[1]) && parked_find(&p, &at[2]));
+	parked_release(&p);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_codes),
-					   cmocka_unit_test(test_delays)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_codes),
+		cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_places),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
