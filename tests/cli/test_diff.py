@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from test_offline import Folder, fill, load  # noqa: F401  (load is a fixture)
+from test_offline import Folder, fill, load, snapshot  # noqa: F401  (load is a fixture)
 import hfile_py
 import loads
 import test_older_hfiles
@@ -168,6 +168,19 @@ def test_table_of_hbase_and_hfiles(tmp_path, load):  # noqa: F811
     told = diff(folder.dir, out, status=3)
     assert (told["only_in_a"], told["only_in_b"], told["differing_rows"]) == (0, lost, lost) and lost > 100
     assert len(told["first"]) == 20
+
+
+def test_relative_names_of_snapshots(tmp_path, load):  # noqa: F811
+    """The path of a snapshot need not contain .hbase-snapshot. Two snapshots of a table share its files."""
+    table = Folder(tmp_path / "hbase")
+    table.regions, table.described = fill(table, load), load[2]
+    place = snapshot(table)
+    shutil.copytree(place, place.parent / "second")
+    for folder, names in ((place.parent, ("snap", "second")), (table.root, (".hbase-snapshot/snap", ".hbase-snapshot/second"))):
+        done = loads.run("diff", *names, cwd=folder)
+        assert done.returncode == 0 and done.stdout.endswith("equal\n"), done.stderr
+    done = loads.run("merge", "snap", "second", "-o", tmp_path / "merged", "--raw", "--json", cwd=place.parent)
+    assert json.loads(done.stdout)["read"] == 2 * len(load[3]), done.stderr
 
 
 def old_cells(name):

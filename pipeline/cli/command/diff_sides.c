@@ -75,22 +75,36 @@ static int open_loads(struct diff_table *t, const char *dir, const struct argume
 	return rc;
 }
 
-/* Judges by the path and the content. */
+/* Finds the kind of `name` in the folder of the place. */
+static int find_kind(struct storage *s, const char *name, enum storage_kind *kind, struct error *err)
+{
+	char *path = mem_format("%s/%s", storage_path(s), name);
+	struct storage_info info = {.kind = STORAGE_NOTHING};
+	int rc = storage_stat(s, path, &info, err);
+
+	*kind = info.kind;
+	mem_free(path);
+	return rc;
+}
+
+/* Judges by the path and the content, because the path of a snapshot may be relative. */
 int diff_judge_place(struct offline_place *place, struct error *err)
 {
 	struct storage *storage;
-	struct storage_info info;
+	enum storage_kind info = STORAGE_NOTHING, described = STORAGE_NOTHING;
+	bool named = strstr(place->uri, "/.hbase-snapshot/") != NULL;
 	int rc = storage_open(&storage, place->uri, place->storage, err);
 
 	if (rc)
 		return rc;
-	char *path = mem_format("%s/.tabledesc", storage_path(storage));
-	rc = storage_stat(storage, path, &info, err);
+	if (!named)
+		rc = find_kind(storage, ".snapshotinfo", &info, err);
+	if (rc == RC_OK && info == STORAGE_NOTHING)
+		rc = find_kind(storage, ".tabledesc", &described, err);
 	if (rc == RC_OK)
-		place->kind = strstr(place->uri, "/.hbase-snapshot/") ? OFFLINE_SNAPSHOT
-			      : info.kind == STORAGE_FOLDER	      ? OFFLINE_TABLE
-								      : OFFLINE_HFILES;
-	mem_free(path);
+		place->kind = named || info == STORAGE_FILE ? OFFLINE_SNAPSHOT
+			      : described == STORAGE_FOLDER ? OFFLINE_TABLE
+							    : OFFLINE_HFILES;
 	storage_close(storage);
 	return rc;
 }
