@@ -253,7 +253,7 @@ def test_usage(tmp_path, load):  # noqa: F811
     """Wrong command lines exit with 2, and damaged tables with 1. Neither prints a result."""
     out = load[0]
     for args in ([out], [out, out, out], [out, out, "--hbase", "h", "--table", "t"], [out, "--hbase", "h"],
-                 [out, "hbase://host"], [out, out, "--table", "other"]):
+                 [out, "hbase://host"], [out, out, "--table", "other"], [out, out, "--start", "b", "--stop", "a"], [out, out, "--start", "a", "--stop", "a"]):
         done = loads.run("diff", *args)
         assert done.returncode == 2 and done.stdout == "" and "found" in done.stderr, (args, done.stderr)
     damaged = tmp_path / "out"

@@ -32,6 +32,19 @@ static int compare(struct diff_result *r, const struct diff_table side[2], struc
 	return rc;
 }
 
+/* Returns RC_CONFIG for an empty range, because the tables would be equal whatever they contain. */
+static int check_range(const struct arguments *a, struct error *err)
+{
+	struct bytes start = buf_bytes(&a->scan.start), stop = buf_bytes(&a->scan.stop);
+
+	if (!start.len || !stop.len || bytes_cmp(start, stop) < 0)
+		return RC_OK;
+	return error_set(
+		err, RC_CONFIG,
+		"--stop: found a row key that is not above --start, expected a larger one, "
+		"because diff compares the rows from --start to before --stop");
+}
+
 static int print(const struct arguments *a, const struct diff_result *r, const char *const place[2])
 {
 	struct buf out = {0};
@@ -51,8 +64,10 @@ static int run(struct arguments *a)
 	struct diff_table side[2] = {{0}};
 	struct diff_result r = {0};
 	struct error err;
-	int rc = diff_sides_open(side, a, &err);
+	int rc = check_range(a, &err);
 
+	if (rc == RC_OK)
+		rc = diff_sides_open(side, a, &err);
 	if (rc == RC_OK)
 		rc = compare(&r, side, a, &err);
 	const char *const place[2] = {side[0].place, side[1].place};

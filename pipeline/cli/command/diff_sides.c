@@ -76,7 +76,8 @@ static int open_loads(struct diff_table *t, const char *dir, const struct argume
 }
 
 /* Finds the kind of `name` in the folder of the place. */
-static int find_kind(struct storage *s, const char *name, enum storage_kind *kind, struct error *err)
+static int find_kind(struct storage *s, const char *name, enum storage_kind *kind,
+		     struct error *err)
 {
 	char *path = mem_format("%s/%s", storage_path(s), name);
 	struct storage_info info = {.kind = STORAGE_NOTHING};
