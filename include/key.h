@@ -312,6 +312,11 @@ struct key_ranges {
 	 */
 	const char *lost;
 	/*
+	 * a time whose years, months, days or hours in the question are too many for ranges of
+	 * their own, so one range contains all of them; or NULL
+	 */
+	const char *spans;
+	/*
 	 * The rest of the question. A row of the ranges is an answer if it matches the rest. NULL
 	 * means that the ranges are exact.
 	 */

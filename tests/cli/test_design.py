@@ -119,6 +119,27 @@ def test_the_best_is_not_worse_than_an_obvious_design(files):
     assert all(best <= d["busiest"] * 1.25 + 0.005 for d in r["list"])
 
 
+def test_hours_win_where_neither_order_does(tmp_path):
+    """One table for 10 minutes of a metric and of all metrics. A day holds 144 such spans, an hour 6."""
+    draw, at = random.Random(5), 1764547200.0
+    events = []
+    for _ in range(8000):
+        at += draw.expovariate(8000 / 86400)
+        events.append((int(at), draw.randrange(400), draw.randrange(10**6)))
+    (tmp_path / "in.csv").write_text("at,metric,value\n" + "".join(f"{t},{m},{v}\n" for t, m, v in events))
+    best = design(tmp_path / "in.csv", "--servers", 4, "--tables", 1, "--writes", "80/s", "--rows", "8M", "-o", tmp_path / "out",
+                  "--ask", "metric = ? and at between ? and ? + 10m", "200/s", "--ask", "at between ? and ? + 10m", "0.1/s")["list"][0]
+    assert best["tables"][0]["key"].startswith("salt8(metric) at.hour10 metric2 at8")
+    assert run("load", tmp_path / "out" / "job.yaml", "-o", tmp_path / "load", "--quiet").returncode == 0
+    for metric in draw.sample(range(400), 3):
+        lo = draw.choice(events)[0]
+        want = sum(m == metric and lo <= t < lo + 7200 for t, m, _ in events)
+        where = f"metric = {metric} and at >= {lo} and at < {lo + 7200}"
+        assert run("scan", tmp_path / "out" / "job.yaml", tmp_path / "load", "--where", where, "--quiet").stdout.startswith(f"{want} rows,")
+        ranges = json.loads(run("key", "ranges", tmp_path / "out" / "job.yaml", "--where", where, "--json").stdout)
+        assert ranges["exact"] and len(ranges["ranges"]) == 2 + (lo % 3600 > 0)
+
+
 def test_too_few_servers_are_status_3(files):
     done = run("design", files, "--ask", "owner = ?", "100k/s", "--servers", "1", "--quiet", ok=(3,))
     assert "WARNING: no design keeps the busiest" in done.stdout

@@ -342,6 +342,80 @@ def test_dates(tmp_path, saltmill, zone, names):
                 assert means(t) or not found or not r["exact"], (op, bound, t)
 
 
+HOURS = """
+source: {csv: {files: [in.csv]}}
+fields:
+  at: {type: time, unit: ms}
+  metric: {type: u32}
+  n: {type: u32}
+tables:
+  - name: t
+    rowkey:
+      - {salt: 2, of: [metric]}
+%s
+      - {field: metric, as: u16}
+      - {field: at, as: reversed_millis}
+      - {field: n, as: u32}
+    timestamp: 5
+    families: {f: {}}
+    cells: [{family: f, qualifier: q, value: n}]
+    regions: {split: none}
+"""
+
+
+def hours_job(folder, zone, names=("year", "month", "day", "hour")):
+    parts = "\n".join(f"      - {{field: at, as: {n}, zone: {zone}}}" for n in names)
+    (folder / "job.yaml").write_text(HOURS % parts)
+
+
+def test_hours_are_ranges_of_their_own(tmp_path, saltmill):
+    """By hand: four hours around midnight. The bucket of metric 7 is murmur3 of 0007, modulo 2."""
+    hours_job(tmp_path, "UTC")
+    salt = murmur3_32(b"\0\7") % 2
+    where = "metric = 7 and at >= 2026-12-31T22:30:00Z and at < 2027-01-01T01:30:00Z"
+    r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--json").stdout)
+    least, most = (2**63 - 1 - 1000 * (1798756200 + k) for k in (10800, 0))  # the later end has the smaller number
+    bounds = [(least + 1).to_bytes(8, "big"), (most + 1).to_bytes(8, "big")]
+    want = [tuple(bytes([salt]) + hour + b"\0\7" + bound for bound in bounds)
+            for hour in (b"2026123122", b"2026123123", b"2027010100", b"2027010101")]
+    assert r["exact"] and [(unescape(x["start"]), unescape(x["stop"])) for x in r["ranges"]] == want
+    without = where.partition("and ")[2]  # no part after the hours can be limited, so a bucket of the salt has one range
+    assert len(json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", without, "--json").stdout)["ranges"]) == 2
+    long = "metric = 7 and at >= 2024-01-01T00:00:00Z and at < 2026-01-01T00:00:00Z"  # 17,544 hours
+    r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", long, "--json").stdout)
+    assert len(r["ranges"]) == 1 and not r["exact"] and "spans more than 10,000" in r["advice"]
+    year = "metric = 7 and at >= 2025-01-01T00:00:00Z and at < 2026-01-01T00:00:00Z"
+    r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", year, "--json").stdout)
+    assert len(r["ranges"]) == 8760 and r["exact"]
+    encoded = key(saltmill, tmp_path, "encode", "job.yaml", "metric=7", "at=1798756200000", "n=1").stdout.strip()
+    assert unescape(encoded) == bytes([salt]) + b"2026123122\0\7" + most.to_bytes(8, "big") + b"\0\0\0\1"
+    assert "at.hour 22, metric 7, at 2026-12-31T22:30:00.000Z, n 1" in key(saltmill, tmp_path, "decode", "job.yaml", encoded).stdout
+
+
+@pytest.mark.parametrize("zone, names", [("UTC", ("year", "month", "day", "hour")), ("Europe/Berlin", ("year", "month", "day", "hour")),
+                                         ("Australia/Lord_Howe", ("year", "month", "day")), ("UTC", ("year", "month"))])
+def test_random_questions_of_buckets(tmp_path, saltmill, zone, names):
+    """`scan` finds the events that a comparison in Python finds, also when clocks change."""
+    draw = random.Random(zone + names[-1])
+    hours_job(tmp_path, zone, names)
+    change = 1000 * {"UTC": 1798761600, "Europe/Berlin": 1792890000, "Australia/Lord_Howe": 1775314800}[zone]  # Berlin: 25 Oct 2026
+    length = {"hour": 8, "day": 24 * 8, "month": 24 * 90}[names[-1]] * 3600 * 1000
+    events = [(change + draw.randrange(-length, length), draw.randrange(4), n) for n in range(1500)]
+    (tmp_path / "in.csv").write_text("at,metric,n\n" + "".join(f"{t},{m},{n}\n" for t, m, n in events))
+    assert subprocess.run([saltmill, "load", "job.yaml", "-o", "out", "--quiet"], cwd=tmp_path).returncode == 0
+    for _ in range(4):
+        lo = change + draw.randrange(-length, length)
+        hi = lo + draw.randrange(1, length)
+        if draw.random() < 0.3:
+            lo, hi = lo - lo % 3600000, hi - hi % 3600000
+        metrics = draw.sample(range(4), draw.choice([0, 1, 2]))
+        where = f"at >= {lo} and at < {hi}" + (f" and metric in ({', '.join(map(str, metrics))})" if metrics else "")
+        want = sorted(n for t, m, n in events if lo <= t < hi and (not metrics or m in metrics))
+        done = subprocess.run([saltmill, "scan", "job.yaml", "out", "--where", where, "--decode", "--format", "jsonl"], cwd=tmp_path,
+                              capture_output=True, text=True)
+        assert sorted(json.loads(line)["key"]["n"] for line in done.stdout.splitlines()) == want, (where, done.stderr)
+
+
 def test_a_month(tmp_path, saltmill):
     """`key ranges` gives an exact range for days in the key's zone; `key decode` prints the day."""
     (tmp_path / "job.yaml").write_text(DATES.replace("unit: ms", 'format: "%%Y%%m%%d", zone: Asia/Shanghai') %

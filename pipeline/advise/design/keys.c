@@ -6,6 +6,7 @@
 
 #define LONG_ORDERS	3 /* with more equal fields, try only two orders */
 #define REVERSED_FACTOR 8
+#define HOURS_SPAN_MS	(6 * UINT64_C(3600000)) /* hours are parts only for spans up to this one */
 
 struct lister {
 	struct candidates *c;
@@ -58,14 +59,33 @@ static void put_name(struct buf *out, const struct job *job, const struct key_pa
 		buf_append_str(out, " (reversed)");
 }
 
+/* Return true if the part has digits of the same time as the part before it. */
+static bool continues_date(const struct key_part *parts, size_t i)
+{
+	const struct key_part *p = &parts[i], *before = p - 1;
+
+	return i && p->kind == PART_FIELD && before->kind == PART_FIELD &&
+	       p->field == before->field && encodings[p->as].kind == LAY_DATE &&
+	       encodings[before->as].kind == LAY_DATE;
+}
+
 const char *parts_name(const struct job *job, const struct key_part *parts, size_t n,
 		       struct arena *a)
 {
 	struct buf out = {0};
+	uint32_t width = 0; /* of the parts of a date so far */
 
 	for (size_t i = 0; i < n; i++) {
-		buf_append_str(&out, i ? " " : "");
+		bool more = i + 1 < n && continues_date(parts, i + 1);
+
+		width = continues_date(parts, i) ? width + key_part_bytes(&parts[i])
+						 : key_part_bytes(&parts[i]);
+		if (more)
+			continue;
+		buf_append_str(&out, out.len ? " " : "");
 		put_name(&out, job, &parts[i]);
+		if (continues_date(parts, i))
+			buf_printf(&out, "%u", width);
 	}
 	const char *name = arena_strndup(a, out.ptr, out.len);
 	buf_release(&out);
@@ -341,19 +361,32 @@ static void by_distinct(const struct events *e, size_t *order, size_t n, bool ri
 		}
 }
 
-/* Keep keys whose days are a part: the rows of a day, and in a day those of an entity. */
-static void keep_days(struct lister *l, const struct ask *k)
+/* Return the shortest span in ms that a question wants of the time, or UINT64_MAX. */
+static uint64_t shortest_span(const struct lister *l, size_t time)
 {
-	static const enum encode_as days[] = {AS_YEAR, AS_MONTH, AS_DAY};
-	const struct field *time = k->range != SIZE_MAX ? &l->e->job->fields[k->range] : NULL;
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < l->asks->n; i++) {
+		const struct ask *k = &l->asks->ask[i];
+
+		for (size_t h = 0; k->range == time && h < k->nholes; h++)
+			if (k->hole[h].span && k->hole[h].span < least)
+				least = k->hole[h].span;
+	}
+	return least;
+}
+
+/*
+ * Keep keys whose days or hours are a part: the rows of a day or hour, and in it those of an entity.
+ */
+static void keep_buckets(struct lister *l, const struct ask *k, size_t parts)
+{
+	static const enum encode_as buckets[] = {AS_YEAR, AS_MONTH, AS_DAY, AS_HOUR};
 	struct body b = {0};
 
-	if (!time || time->type != FIELD_TIME || !k->nequals ||
-	    !field_may_be_part(l->e, k->range) || !field_may_be_part(l->e, k->equal[0]))
-		return;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < parts; i++) {
 		b.part[b.n] = part_of_field(l->e, k->range, false, false);
-		b.part[b.n++].as = days[i];
+		b.part[b.n++].as = buckets[i];
 	}
 	for (size_t i = 0; i < k->nequals; i++)
 		add_if(l, &b, k->equal[i]);
@@ -362,6 +395,18 @@ static void keep_days(struct lister *l, const struct ask *k)
 	struct key_part head = salt_of_fields(l, k->equal, 1, l->c->salt, 0);
 	keep(l, &b, unique, NULL);
 	keep_with(l, &head, &b, unique, NULL);
+}
+
+static void keep_days_and_hours(struct lister *l, const struct ask *k)
+{
+	const struct field *time = k->range != SIZE_MAX ? &l->e->job->fields[k->range] : NULL;
+
+	if (!time || time->type != FIELD_TIME || !k->nequals ||
+	    !field_may_be_part(l->e, k->range) || !field_may_be_part(l->e, k->equal[0]))
+		return;
+	keep_buckets(l, k, 3);
+	if (shortest_span(l, k->range) <= HOURS_SPAN_MS)
+		keep_buckets(l, k, 4);
 }
 
 static void keep_question(struct lister *l, const struct ask *k)
@@ -379,7 +424,7 @@ static void keep_question(struct lister *l, const struct ask *k)
 		by_distinct(l->e, order, n, false);
 		keep_order(l, k, order, n);
 	}
-	keep_days(l, k);
+	keep_days_and_hours(l, k);
 }
 
 /* --- obvious keys --- */

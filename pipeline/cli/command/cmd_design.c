@@ -250,7 +250,7 @@ const struct command design_command = {
 	.most = ANY_NUMBER,
 	.run = run,
 	.decides = "design tries the orders of the questions' fields, salts, hashes, reversed "
-		   "fields, days and further tables. It builds each key for all events, and "
+		   "fields, days, hours and further tables. It builds each key for all events, and "
 		   "counts ranges, rows and blocks for 200 drawn values of each question. It "
 		   "replays the newest fifth of the events to find the busiest server. Counts "
 		   "come from the events; times come from a model.",

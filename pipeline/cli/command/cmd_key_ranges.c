@@ -194,6 +194,11 @@ static char *make_advice(const struct key_desk *d, const struct ranges_shown *s,
 				  "has no range (it is reversed, padded at the front, or in the "
 				  "form of the source)",
 				  s->ranges->lost);
+	if (s->ranges->spans)
+		return mem_format("the condition on `%s` spans more than 10,000 of its buckets in "
+				  "the row key, so one range reads all of them; ask for a shorter "
+				  "time, or several times",
+				  s->ranges->spans);
 	return NULL;
 }
 

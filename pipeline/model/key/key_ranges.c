@@ -13,10 +13,10 @@
 #include "conditions.h"
 #include "encoding.h"
 #include "derive.h"
+#include "key_points.h"
 #include "walk.h"
 
 #define CHOICES_MOST 4096   /* combinations of single values of the fields of a salt */
-#define COUNTED_MOST 64	    /* most numbers of an interval to list as single values */
 #define HASH_TELLS   8	    /* bytes of a hash that identify its input */
 #define RANGES_MOST  400000 /* ranges before the join of adjacent ones */
 
@@ -36,6 +36,7 @@ struct range_walk {
 	size_t n;
 	bool *computed; /* for each derived part: the question gives all its fields */
 	bool exact, whole, full;
+	const char *spans; /* as in struct key_ranges */
 };
 
 /* --- conditions on a part --- */
@@ -59,58 +60,6 @@ static bool field_laid(const struct range_walk *w, size_t field, const struct la
 	return any;
 }
 
-static bool is_open_end(const struct layout *l)
-{
-	return !l->width && l->terminator == NO_TERMINATOR;
-}
-
-/* Return true if the interval contains the keys of only one value. */
-static bool is_point(struct arena *a, const struct layout *l, struct interval i)
-{
-	if (is_open_end(l))
-		return i.hi.ptr && i.hi.len == i.lo.len + 1 && i.hi.ptr[i.lo.len] == 0 &&
-		       memcmp(i.hi.ptr, i.lo.ptr, i.lo.len) == 0;
-	struct bytes behind = bytes_next(a, i.lo);
-	bool same_end = behind.ptr ? i.hi.ptr && bytes_eq(behind, i.hi) : !i.hi.ptr;
-	if (!same_end || i.lo.len == 0)
-		return false;
-	if (l->width)
-		return i.lo.len == l->width;
-	return memchr(i.lo.ptr, l->terminator, i.lo.len) == i.lo.ptr + i.lo.len - 1;
-}
-
-static uint64_t number_of(struct bytes b)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < b.len; i++)
-		v = v << 8 | b.ptr[i];
-	return v;
-}
-
-/* Count the values of an interval of a few numbers. Returns 0 for any other interval. */
-static size_t count_points(const struct layout *l, struct interval i)
-{
-	if (l->width < 1 || l->width > 8 || i.lo.len != l->width)
-		return 0;
-	uint64_t lo = number_of(i.lo), last = UINT64_MAX >> (64 - 8 * l->width);
-	if (i.hi.ptr && i.hi.len > l->width)
-		return 0;
-	/* bytes_behind drops bytes at the end */
-	uint64_t hi = i.hi.ptr ? number_of(i.hi) << 8 * (l->width - i.hi.len) : last;
-	uint64_t n = hi - lo + !i.hi.ptr;
-	return n > 0 && n <= COUNTED_MOST ? n : 0;
-}
-
-static struct bytes nth_point(struct arena *a, const struct layout *l, struct interval i, size_t n)
-{
-	uint8_t *p = arena_alloc(a, 8), all[8];
-
-	put_be64(all, number_of(i.lo) + n);
-	memcpy(p, all + 8 - l->width, l->width);
-	return bytes_of(p, l->width);
-}
-
 /* List a set's single values. Returns false if it has intervals too, or too many values. */
 static bool points_of(struct range_walk *w, const struct layout *l, struct key_set s,
 		      struct bytes **out, size_t *n)
@@ -120,15 +69,16 @@ static bool points_of(struct range_walk *w, const struct layout *l, struct key_s
 	if (s.n > CHOICES_MOST)
 		return false;
 	for (size_t i = 0; i < s.n; i++) {
-		size_t few = count_points(l, s.item[i]);
+		struct bytes *few;
+		bool one = is_point(w->a, l, s.item[i]);
+		size_t count = one ? 0 : list_points(&few, l, s.item[i], COUNTED_MOST, NULL, w->a);
 
-		if (is_point(w->a, l, s.item[i]))
+		if (one)
 			(*out)[(*n)++] = s.item[i].lo;
-		else if (!few)
+		else if (!count)
 			return false;
-		else
-			for (size_t k = 0; k < few; k++)
-				(*out)[(*n)++] = nth_point(w->a, l, s.item[i], k);
+		for (size_t k = 0; k < count; k++)
+			(*out)[(*n)++] = few[k];
 	}
 	return true;
 }
@@ -149,6 +99,15 @@ static size_t field_of(const struct range_walk *w, size_t step)
 	return w->s->parts[step].field;
 }
 
+static const struct key_derived *derived_at(const struct range_walk *w, size_t step)
+{
+	const struct key_derived *d = w->s->derived;
+
+	while (d->at != step)
+		d++;
+	return d;
+}
+
 /*
  * Return true if a computed hash identifies the values of its fields, because it has at least
  * HASH_TELLS bytes.
@@ -162,12 +121,9 @@ static bool tells(const struct range_walk *w, const struct key_derived *d)
 /* Return true if the key contains a field only in the hash at this step. */
 static bool is_needed(const struct range_walk *w, size_t step)
 {
-	const struct key_derived *d = w->s->derived;
-
 	if (w->s->steps[step].kind != PART_HASH)
 		return false;
-	while (d->at != step)
-		d++;
+	const struct key_derived *d = derived_at(w, step);
 	for (size_t i = 0; i < d->nof; i++)
 		if (!d->of[i].in_parts && tells(w, d))
 			return true;
@@ -215,6 +171,36 @@ static void stop_here(struct range_walk *w, size_t step, struct bytes prefix)
 
 static void walk(struct range_walk *w, size_t step, struct bytes prefix);
 
+/* Return true if the question limits the next part, so that each value of a part gets ranges of its own. */
+static bool limits_next(const struct range_walk *w, size_t step)
+{
+	while (step < w->s->nsteps && w->s->steps[step].kind == PART_CONST)
+		step++;
+	if (step == w->s->nsteps)
+		return false;
+	if (w->s->steps[step].kind == PART_HASH)
+		return w->computed[derived_at(w, step) - w->s->derived];
+	return w->asked[step] || w->chosen[step].ptr;
+}
+
+/* List the values of an interval that the walk follows one by one. */
+static size_t values_to_follow(struct range_walk *w, size_t step, struct interval one,
+			       struct bytes **out)
+{
+	const struct layout *l = &w->layout[step];
+	size_t next = step + w->run[step];
+	bool date = l->kind == LAY_DATE, too_many = false;
+
+	if (!later_asked(w, step) || (date && !limits_next(w, next)))
+		return 0;
+	bool of_others = date && next < w->s->nsteps && field_of(w, next) != field_of(w, step);
+	size_t n =
+		list_points(out, l, one, of_others ? BUCKETS_MOST : COUNTED_MOST, &too_many, w->a);
+	if (too_many && of_others)
+		w->spans = w->k->job->fields[field_of(w, step)].name;
+	return n;
+}
+
 static void walk_field(struct range_walk *w, size_t step, struct bytes prefix)
 {
 	const struct layout *l = &w->layout[step];
@@ -232,15 +218,15 @@ static void walk_field(struct range_walk *w, size_t step, struct bytes prefix)
 	for (size_t i = 0; i < s.n && !w->full; i++) {
 		struct interval one = s.item[i];
 		bool more = later_asked(w, step);
-		size_t few = more ? count_points(l, one) : 0;
+		struct bytes *value;
 
 		if (is_point(w->a, l, one) && !is_open_end(l)) {
 			walk(w, step + w->run[step], bytes_join(w->a, prefix, one.lo));
 			continue;
 		}
+		size_t few = values_to_follow(w, step, one, &value);
 		for (size_t k = 0; k < few; k++)
-			walk(w, step + w->run[step],
-			     bytes_join(w->a, prefix, nth_point(w->a, l, one, k)));
+			walk(w, step + w->run[step], bytes_join(w->a, prefix, value[k]));
 		if (few)
 			continue;
 		w->exact = w->exact && !more;
@@ -284,15 +270,6 @@ static bool derived_bytes(const struct range_walk *w, const struct key_derived *
 	derive(d, in, (struct bytes){0}, to);
 	*out = bytes_of(to, d->width);
 	return true;
-}
-
-static const struct key_derived *derived_at(const struct range_walk *w, size_t step)
-{
-	const struct key_derived *d = w->s->derived;
-
-	while (d->at != step)
-		d++;
-	return d;
 }
 
 static void emit_behind(struct range_walk *w, struct bytes salt, struct interval rest)
@@ -593,5 +570,6 @@ int ranges_of(struct key_ranges *out, const struct key_table *k, const struct as
 	out->n = s.n;
 	out->exact = w.exact;
 	out->whole = w.whole;
+	out->spans = w.spans;
 	return RC_OK;
 }
