@@ -228,9 +228,12 @@ static void describe(const struct describer *b, const struct combination *c, con
 static void put_load(struct buf *out, double servers)
 {
 	if (servers < 1.5)
-		buf_printf(out, "%.3g %%", servers * 100);
+		buf_printf(out,
+			   servers < 0.0995 ? "is busy %.1f %% of the time"
+					    : "is busy %.0f %% of the time",
+			   servers * 100);
 	else
-		buf_printf(out, "%.3g times", servers);
+		buf_printf(out, "has the work of %.3g servers", servers);
 }
 
 static const char *finished(const struct describer *b, struct buf *text)
@@ -251,16 +254,20 @@ static const char *reason_for(const struct describer *b, const struct design *g)
 		if (g->answers[q].servers > g->answers[worst].servers)
 			worst = q;
 	double most = g->nanswers ? g->answers[worst].blocks.p99 : 0;
-	buf_append_str(&out, "the busiest server needs ");
+	buf_append_str(&out, "the busiest server ");
 	put_load(&out, g->busiest);
-	buf_append_str(&out, " of its time");
 	if (g->nanswers)
 		buf_printf(&out,
-			   most < 100
-				   ? "; most of it is for q%zu, which reads %.3g blocks (p99 %.3g)"
-				   : "; most of it is for q%zu, which reads %.0f blocks (p99 %.0f)",
+			   most < 100 ? ", mostly with q%zu (blocks: %.3g, p99 %.3g)"
+				      : ", mostly with q%zu (blocks: %.0f, p99 %.0f)",
 			   worst + 1, g->answers[worst].blocks.median, most);
 	return finished(b, &out);
+}
+
+/* Return a factor such as 2.3, 45 or 55700, in the arena. */
+static const char *times(const struct describer *b, double factor)
+{
+	return arena_format(b->a, factor < 9.95 ? "%.2g" : "%.0f", factor);
 }
 
 /* Say the worst figure of a design, compared with the best one. */
@@ -288,8 +295,10 @@ static const char *reason_against(const struct describer *b, const struct design
 		}
 	}
 	if (most > 1.5) {
-		buf_printf(&out, "q%zu reads %s, %.3g times the time of design 1 (%s)", worst + 1,
-			   format_bytes(bytes[0], (uint64_t)g->answers[worst].bytes.median), most,
+		buf_printf(&out, "q%zu reads %s and takes %s times as long as in design 1 (%s)",
+			   worst + 1,
+			   format_bytes(bytes[0], (uint64_t)g->answers[worst].bytes.median),
+			   times(b, most),
 			   format_bytes(bytes[1], (uint64_t)best->answers[worst].bytes.median));
 	} else if (g->tables[0].busiest_region > 0.5) {
 		buf_printf(&out,
@@ -297,9 +306,9 @@ static const char *reason_against(const struct describer *b, const struct design
 			   "region takes is the limit",
 			   100 * g->tables[0].busiest_region);
 	} else {
-		buf_append_str(&out, "the busiest server needs ");
+		buf_append_str(&out, "the busiest server ");
 		put_load(&out, g->busiest);
-		buf_append_str(&out, " of its time, against ");
+		buf_append_str(&out, "; in design 1, it ");
 		put_load(&out, best->busiest);
 	}
 	return finished(b, &out);
@@ -389,8 +398,8 @@ static void note_heavy(struct describer *b, const struct ask *k)
 		event_value(c, c->heaviest_event, &v);
 		field_text(c->field, &v, &text);
 		add_note(b, arena_format(b->a,
-					 "%s %.*s has %.0f %% of the events, more than the %.1f %% "
-					 "of a server",
+					 "%s %.*s has %.0f %% of the events, but an even share of "
+					 "a server is %.1f %%; a salt with `fanout` spreads it",
 					 c->field->name, (int)text.len, (const char *)text.ptr,
 					 100 * share, 100.0 / b->d->load->servers));
 		buf_release(&text);
@@ -417,9 +426,10 @@ static void note_all(struct describer *b)
 	if (l->faster > 100)
 		add_note(b,
 			 arena_format(b->a,
-				      "%.3g/s is %.3g times the rate of these events: taken as so "
-				      "many times the entities, each as busy as here",
-				      l->writes, l->faster));
+				      "%s/s is %s times the rate of the events. design assumes so "
+				      "many times more values of each field, each as busy as "
+				      "here; --grow time assumes busier ones",
+				      times(b, l->writes), times(b, l->faster)));
 	for (size_t q = 0; q < b->d->asks->n; q++)
 		note_heavy(b, &b->d->asks->ask[q]);
 }
@@ -435,12 +445,12 @@ static void note_floor(struct describer *b, const struct design *best)
 		double floor = a->rate * (s->seek_s + rows * s->row_s);
 
 		if (floor > 0.5 * b->d->load->servers)
-			add_note(b,
-				 arena_format(
-					 b->a,
-					 "q%zu returns %.3g rows a time, which is work for %.3g "
-					 "servers with any key: keep sums in a table of their own",
-					 q + 1, rows, floor));
+			add_note(b, arena_format(
+					    b->a,
+					    "q%zu returns %s rows each time, which is the work of "
+					    "%.3g servers with any key; store sums in a table of "
+					    "their own",
+					    q + 1, times(b, rows), floor));
 	}
 }
 

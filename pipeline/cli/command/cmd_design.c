@@ -228,10 +228,14 @@ static int run(struct arguments *a)
 	else if (rc == RC_OK)
 		design_report_text(&text, &c.result);
 	if (rc == RC_OK && a->output && !a->run.json)
-		buf_printf(&text,
-			   "written to %s: job.yaml (design 1), the jobs of the next designs, "
-			   "queries.yaml, design.json, design.html\n",
-			   a->output);
+		buf_printf(
+			&text,
+			"written to %s: job.yaml (design 1), the jobs of the next designs, "
+			"queries.yaml, design.json, design.html\n"
+			"next: saltmill lint %s/job.yaml, then saltmill load %s/job.yaml -o LOAD\n",
+			a->output, a->output, a->output);
+	else if (rc == RC_OK && !a->run.json)
+		buf_append_str(&text, "next: add -o DIR, which writes a job for each design\n");
 	int printed = a->run.json ? command_print("design", &text) : command_show("design", &text);
 	if (printed != EXIT_DONE)
 		status = printed;

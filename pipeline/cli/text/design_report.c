@@ -97,7 +97,7 @@ static void put_keys(struct buf *out, const struct design *g)
 	for (size_t t = 0; t < g->ntables; t++) {
 		const struct design_table *k = &g->tables[t];
 
-		buf_printf(out, "  %c  %s%s   %.0f bytes\n", (char)('a' + (int)t), k->key,
+		buf_printf(out, "  table %c: %s%s, %.0f bytes\n", (char)('a' + (int)t), k->key,
 			   k->kind == DESIGN_INDEX_TABLE ? " (index of a)" : "", k->key_bytes);
 	}
 }
@@ -105,7 +105,7 @@ static void put_keys(struct buf *out, const struct design *g)
 static void put_advice(struct buf *out, const struct design *g)
 {
 	for (size_t t = 0; t < g->ntables; t++)
-		buf_printf(out, "  Families of %c: bloomfilter %s, blocksize %uK; %s.\n",
+		buf_printf(out, "  Families of table %c: bloomfilter %s, blocksize %uK; %s.\n",
 			   (char)('a' + (int)t), bloom_name(g->tables[t].bloom),
 			   g->tables[t].block_bytes >> 10, g->tables[t].advice);
 }
@@ -124,15 +124,18 @@ static void put_sentence_of(struct buf *out, const struct design *g, size_t q)
 			   short_count(n[3], a->returned.median));
 	else
 		buf_printf(out,
-			   "  q%zu is %s range%s of %c: %s blocks (p99 %s, worst %s), %s rows "
-			   "looked at, %s returned%s%s.\n",
+			   "  q%zu reads %s range%s of table %c; blocks: %s (p99 %s, worst %s); "
+			   "rows: %s%s%s",
 			   q + 1, short_count(n[0], a->ranges.median),
 			   a->ranges.median == 1 ? "" : "s", (char)('a' + (int)a->table),
 			   blocks_text(n[3], a->blocks.median), blocks_text(n[4], a->blocks.p99),
 			   blocks_text(n[5], a->blocks.most), short_count(n[1], a->rows.median),
-			   short_count(n[2], a->returned.median),
-			   a->plan == DESIGN_INDEX ? ", and a get of each row in a" : "",
+			   a->plan == DESIGN_INDEX ? "; it gets each row from table a" : "",
 			   a->reversed ? "; the scan runs backwards" : "");
+	if (a->plan != DESIGN_FULL && a->filtered)
+		buf_printf(out, "; a filter drops rows (%s match in the sample)",
+			   short_count(n[2], a->returned.median));
+	buf_append_str(out, a->plan == DESIGN_FULL ? "" : ".\n");
 }
 
 void design_questions_text(struct buf *out, const struct design *g)
@@ -145,22 +148,24 @@ static void put_best(struct buf *out, const struct design *g, const struct desig
 {
 	char load[24];
 
-	buf_printf(out, "%s  %s\n", g->name, g->sentence);
+	buf_printf(out, "Design %s, recommended: %s\n", g->name, g->sentence);
 	put_keys(out, g);
 	design_questions_text(out, g);
 	put_advice(out, g);
 	if (r->writes > 0)
 		buf_printf(
 			out,
-			"  Writes: %.0f %% on the busiest of %u servers in a minute (p99 %.0f %%, "
-			"even %.1f %%); they need %s of a server.\n",
-			100 * g->busiest_write, r->servers, 100 * g->busiest_write_p99,
+			"  Writes: in a minute, the busiest of %u servers gets %.0f %% of them (p99 "
+			"%.0f %%; even: %.1f %%). All writes need %s of a server.\n",
+			r->servers, 100 * g->busiest_write, 100 * g->busiest_write_p99,
 			100.0 / r->servers, design_load_text(load, g->write_seconds));
 }
 
 static void put_duration(struct buf *out, double s)
 {
-	if (s >= 2 * 86400)
+	if (s >= 2 * 365.25 * 86400)
+		buf_printf(out, "%.3g years", s / 365.25 / 86400);
+	else if (s >= 2 * 86400)
 		buf_printf(out, "%.3g days", s / 86400);
 	else if (s >= 2 * 3600)
 		buf_printf(out, "%.3g hours", s / 3600);
@@ -177,10 +182,12 @@ static void put_load_line(struct buf *out, const struct design_result *r)
 		buf_append_str(out, " of ");
 		put_duration(out, r->span_s);
 	}
-	buf_printf(out, "; asked for %s rows", short_count(n[1], r->rows));
+	buf_printf(out, "; for a table of %s rows", short_count(n[1], r->rows));
 	if (r->writes > 0)
-		buf_printf(out, " at %s/s", short_count(n[2], r->writes));
-	buf_printf(out, "; %u servers; %zu keys, %zu designs\n", r->servers, r->nkeys, r->ndesigns);
+		buf_printf(out, r->writes < 1 ? " and %.2g writes/s" : " and %.0f writes/s",
+			   r->writes);
+	buf_printf(out, " on %u servers; compared %zu row keys in %zu designs\n", r->servers,
+		   r->nkeys, r->ndesigns);
 }
 
 static void put_constants(struct buf *out, const struct design_result *r)
@@ -205,6 +212,25 @@ static void put_constants(struct buf *out, const struct design_result *r)
 		1e3 * c->get_s, 1e6 * c->write_row_s);
 }
 
+static void put_ask(struct buf *out, size_t q, const char *ask)
+{
+	buf_printf(out, "q%zu: ", q + 1);
+	text_visible(out, bytes_str(ask));
+	buf_append_str(out, "\n");
+}
+
+/* Explain the table once, in the words of its heads. */
+static void put_legend(struct buf *out)
+{
+	buf_append_str(
+		out,
+		"> is recommended. 8 x 1.1 KB: the question reads 8 ranges of row keys with 1.1 KB "
+		"each. 20 x get: 20 gets\nafter an index. ALL: the whole table. busiest server: its "
+		"load in its busiest minutes. writes: its share of\nall writes. regions: written in a "
+		"minute, of all. yours: your job, or the proposal of init. In row keys,\nowner2 is "
+		"field owner in 2 bytes, and salt8 has 8 buckets.\n\n");
+}
+
 void design_report_text(struct buf *out, const struct design_result *r)
 {
 	put_load_line(out, r);
@@ -212,13 +238,16 @@ void design_report_text(struct buf *out, const struct design_result *r)
 		buf_printf(out, "note: %s\n", r->notes[i]);
 	if (!r->nlist)
 		return;
+	for (size_t q = 0; q < r->list[0].nanswers; q++)
+		put_ask(out, q, r->list[0].answers[q].ask);
 	put_heads(out, &r->list[0]);
 	for (size_t i = 0; i < r->nlist; i++)
 		put_design(out, &r->list[i], i == 0);
-	buf_append_str(out, "\n");
+	put_legend(out);
 	put_best(out, &r->list[0], r);
 	for (size_t i = 1; i < r->nlist; i++) {
-		buf_printf(out, "%s  %s\n", r->list[i].name, r->list[i].sentence);
+		buf_printf(out, "%s %s: %s\n", r->list[i].obvious ? "For comparison," : "Design",
+			   r->list[i].name, r->list[i].sentence);
 		put_keys(out, &r->list[i]);
 	}
 	put_constants(out, r);
