@@ -78,6 +78,15 @@ const char *hbase_cluster_id(const struct hbase *h);
 const char *hbase_user(const struct hbase *h);
 /* Return true if the cluster requires Kerberos, so that connections log in with a ticket. */
 bool hbase_is_secured(const struct hbase *h);
+struct hadoop_token;
+/* Return the token that logs in to the cluster, or NULL if a ticket does, or nothing. */
+const struct hadoop_token *hbase_token_used(const struct hbase *h);
+/*
+ * Get a token of HBase, in *a, for processes without a ticket. HBase's servers accept it for seven
+ * days (hbase.auth.token.max.lifetime), and give one only for a ticket.
+ */
+int hbase_token(struct hbase *h, struct arena *a, struct hadoop_token *out,
+		struct hbase_failure *why, struct error *err);
 
 /* --- tables, by calls to the master --- */
 

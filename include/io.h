@@ -12,6 +12,7 @@
 
 #include "bytes.h"
 #include "error.h"
+#include "mem.h"
 
 struct out_file {
 	int fd;		 /* file descriptor; -1 after the close */
@@ -161,10 +162,11 @@ int login_use(const struct login *l, struct error *err);
 int login_check(struct error *err);
 const struct login *login_used(void);
 
+#define LOGIN_USER 128
 struct login_ticket {
-	char principal[256]; /* "alice@REALM" */
-	char user[128];	     /* "alice", as HBase and HDFS name the user */
-	int64_t left_s;	     /* seconds until the ticket ends */
+	char principal[256];   /* "alice@REALM" */
+	char user[LOGIN_USER]; /* "alice", as HBase and HDFS name the user */
+	int64_t left_s;	       /* seconds until the ticket ends */
 };
 /*
  * Get the ticket that authenticates this process: from the ticket cache, or from the KDC with the
@@ -172,5 +174,48 @@ struct login_ticket {
  * Returns RC_CONFIG if there is no valid ticket. The message contains the command to get one.
  */
 int login_ticket(struct login_ticket *out, struct error *err);
+
+/* --- tokens for processes without a ticket (base/tokens.c) --- */
+
+/* A token of Hadoop (org.apache.hadoop.security.token.Token). It is a secret. */
+struct hadoop_token {
+	struct bytes identifier, password;
+	const char *kind;    /* "HBASE_AUTH_TOKEN" or "HDFS_DELEGATION_TOKEN"; others exist */
+	const char *service; /* the cluster id of HBase, or "IP:PORT" or "ha-hdfs:NAME" of HDFS */
+};
+#define HBASE_TOKEN "HBASE_AUTH_TOKEN"
+#define HDFS_TOKEN  "HDFS_DELEGATION_TOKEN"
+struct hadoop_tokens {
+	struct hadoop_token *item;
+	size_t count;
+	struct arena arena; /* the tokens' memory */
+};
+/*
+ * Read a credentials file of Hadoop (Credentials.java): the form of Writables or the protobuf form.
+ * Ignores its secrets that are not tokens. Returns RC_DATA for another file. No message contains
+ * its bytes. The caller releases the arena whatever the result.
+ */
+int tokens_read(struct hadoop_tokens *out, struct bytes file, struct error *err);
+/* Append the credentials file with these tokens, in the form of Writables. */
+void tokens_write(struct buf *b, const struct hadoop_tokens *t);
+/*
+ * Copy the short name of the token's user ("alice") to `out`. Returns false if the kind is another
+ * than the above, or if the identifier has another form.
+ */
+bool token_user(const struct hadoop_token *t, char *out, size_t size);
+/*
+ * Take a number of Hadoop's WritableUtils and as many bytes. Returns false if they are not there.
+ * token_put appends both.
+ */
+bool token_take(struct bytes *rest, struct bytes *part);
+void token_put(struct buf *b, struct bytes part);
+/*
+ * Return the tokens of this process, from the file that $HADOOP_TOKEN_FILE_LOCATION names, as YARN
+ * and Spark set it. The first call reads the file. If that fails, there is no token, and *problem
+ * is the reason; else it is NULL. `problem` may be NULL.
+ */
+const struct hadoop_tokens *login_tokens(const char **problem);
+/* Return true if the login allows the user of a token: no other principal is demanded. */
+bool login_allows(const char *token_user);
 
 #endif

@@ -41,6 +41,7 @@ struct storage_options {
 	const char *ca_file;
 	unsigned patience_s; /* seconds of retries; 0 means 60 */
 	uint64_t rate;	     /* bytes a second of all storage_put together; 0 means no limit */
+	bool keep_token;     /* storage_close does not cancel the token of storage_token */
 };
 
 /* Return true if the URI is not a folder of this machine. */

@@ -58,6 +58,14 @@ const struct login *login_used(void)
 	return &login;
 }
 
+bool login_allows(const char *user)
+{
+	const char *want = login_used()->principal;
+
+	return !want ||
+	       (strncmp(want, user, strlen(user)) == 0 && strchr("/@", want[strlen(user)]) != NULL);
+}
+
 /* --- what libgssapi reports --- */
 
 static void add_status(char *out, size_t size, OM_uint32 status, int kind)
@@ -113,9 +121,15 @@ static int no_ticket(OM_uint32 major, OM_uint32 minor, struct error *err)
 	char why[400] = "";
 
 	add_reason(why, sizeof why, major, minor);
+	/* login_check has read the keytab, so the reason is not a missing file */
+	if (login.keytab && strstr(why, "No credentials cache found"))
+		snprintf(why, sizeof why, "the keytab has no key of this principal");
 	char *help = fix(why);
-	error_set(err, RC_CONFIG, "found no valid Kerberos ticket%s%s: %s%s",
-		  login.principal ? " of " : "", login.principal ? login.principal : "", why, help);
+	const char *problem;
+	login_tokens(&problem);
+	error_set(err, RC_CONFIG, "found no valid Kerberos ticket%s%s: %s%s%s%s",
+		  login.principal ? " of " : "", login.principal ? login.principal : "", why, help,
+		  problem ? "; " : "", problem ? problem : "");
 	mem_free(help);
 	return RC_CONFIG;
 }

@@ -114,6 +114,7 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	s->user = who_acts(opt->user);
 	w->user = escaped(s->user);
 	w->told = opt->user && *opt->user ? escaped(opt->user) : NULL;
+	w->keep_token = opt->keep_token;
 	const char *host = rest + 2, *path = host + strcspn(rest + 2, "/");
 	if (strncmp(rest, "//", 2) != 0 || path == host)
 		return error_set(err, RC_CONFIG, "found URI %s:%.200s, expected %s://HOST%s/PATH",

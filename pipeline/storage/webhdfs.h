@@ -31,6 +31,7 @@ struct webhdfs {
 	pthread_mutex_t login_lock;  /* protects the next two members; locked for a request */
 	struct webhdfs_token *token; /* NULL if HDFS has not demanded Kerberos */
 	char *simple_user;	     /* the user's name before the login, or NULL */
+	bool keep_token;	     /* do not cancel the token at the end */
 	double patience_s;
 	pthread_mutex_t lock; /* protects the members below */
 	CURL *idle[IDLE_MOST];

@@ -1,7 +1,8 @@
 /*
  * webhdfs_token.c - log in to a secured HDFS: one delegation token for all requests
  *
- * The ticket of login_ticket gets the token by SPNEGO. Later requests contain the token instead of
+ * A process without a ticket takes the token from its credentials file (login_tokens). Otherwise,
+ * the ticket of login_ticket gets the token by SPNEGO. Later requests contain the token instead of
  * the user's name. Region servers get the same token with a bulk load, to read the files as the
  * user. The token is a secret, and no message contains it.
  */
@@ -14,8 +15,9 @@
 #include "io.h"
 #include "webhdfs.h"
 
-#define KIND	"HDFS_DELEGATION_TOKEN"
-#define FRESH_S 3600 /* far below the 24 h after which saltmill must renew a token */
+#define KIND	HDFS_TOKEN
+#define LOGICAL "ha-hdfs:" /* the service of several NameNodes with one name */
+#define FRESH_S 3600	   /* far below the 24 h after which saltmill must renew a token */
 
 /* the object identifiers of Kerberos 5 (RFC 1964) and of names such as HTTP@HOST (RFC 2743) */
 static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
@@ -28,6 +30,7 @@ struct webhdfs_token {
 	struct webhdfs_token *older; /* uploads in progress may use it */
 	char *text;
 	double drawn_s;
+	bool given; /* of the credentials file, so this process does not cancel it */
 };
 
 /* --- get a token --- */
@@ -104,6 +107,23 @@ static int refused(const struct webhdfs *w, const struct webhdfs_answer *a,
 	return err->code = RC_CONFIG;
 }
 
+static void keep_token(struct webhdfs *w, const char *text, bool given, const char *user)
+{
+	struct webhdfs_token *token = mem_calloc(1, sizeof *token);
+
+	*token = (struct webhdfs_token){.older = w->token,
+					.text = mem_strdup(text),
+					.drawn_s = clock_seconds(),
+					.given = given};
+	w->token = token;
+	w->secured = true;
+	if (user && !w->simple_user) { /* another thread may just read this name */
+		w->simple_user = w->place->user;
+		w->place->user = mem_strdup(user);
+	}
+}
+
+/* Get a token with a ticket. */
 static int draw(struct webhdfs *w, struct error *err)
 {
 	struct webhdfs_answer a = {0};
@@ -120,23 +140,99 @@ static int draw(struct webhdfs *w, struct error *err)
 		rc = refused(w, &a, &t, err);
 	if (rc == RC_OK && answer_token(buf_bytes(&a.body), &text, err))
 		rc = error_prefix(err, "%s: ", a.server);
-	if (rc == RC_OK) {
-		struct webhdfs_token *token = mem_calloc(1, sizeof *token);
-
-		*token = (struct webhdfs_token){.older = w->token,
-						.text = mem_strdup((const char *)text.ptr),
-						.drawn_s = clock_seconds()};
-		w->token = token;
-		w->secured = true;
-		if (!other && !w->simple_user) { /* another thread may just read this name */
-			w->simple_user = w->place->user;
-			w->place->user = mem_strdup(t.user);
-		}
-	}
+	if (rc == RC_OK)
+		keep_token(w, (const char *)text.ptr, false, other ? NULL : t.user);
 	buf_release(&text);
 	webhdfs_answer_release(&a);
 	mem_free(query);
 	return rc;
+}
+
+/* --- take a token of the credentials file --- */
+
+/* Return true if `host` is the name or an address of one of the NameNodes. */
+static bool is_namenode(const struct webhdfs *w, const char *host, size_t n)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < w->nbases && !found; i++) {
+		const char *at = strstr(w->bases[i], "://") + 3;
+		char *name = mem_format("%.*s", (int)strcspn(at, ":/"), at), text[64];
+		struct addrinfo *list = NULL, hints = {.ai_socktype = SOCK_STREAM};
+
+		found = strlen(name) == n && strncmp(name, host, n) == 0;
+		if (!found && getaddrinfo(name, NULL, &hints, &list) == 0)
+			for (const struct addrinfo *a = list; a && !found; a = a->ai_next)
+				found = getnameinfo(a->ai_addr, a->ai_addrlen, text, sizeof text,
+						    NULL, 0, NI_NUMERICHOST) == 0 &&
+					strlen(text) == n && strncmp(text, host, n) == 0;
+		if (list)
+			freeaddrinfo(list);
+		mem_free(name);
+	}
+	return found;
+}
+
+/*
+ * Find the token for these NameNodes. Other NameNodes must not see it. The service ha-hdfs:NAME
+ * names no host, so such a token counts only if it is the only one.
+ */
+static const struct hadoop_token *find_given(const struct webhdfs *w, char user[LOGIN_USER])
+{
+	const struct hadoop_tokens *all = login_tokens(NULL);
+	const struct hadoop_token *logical = NULL;
+	size_t nlogical = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct hadoop_token *t = &all->item[i];
+
+		if (strcmp(t->kind, HDFS_TOKEN) != 0 || !token_user(t, user, LOGIN_USER) ||
+		    !login_allows(user) || (w->told && strcmp(w->told, user) != 0))
+			continue;
+		if (strncmp(t->service, LOGICAL, sizeof LOGICAL - 1) == 0) {
+			logical = t;
+			nlogical++;
+		} else if (is_namenode(w, t->service, strcspn(t->service, ":"))) {
+			return t;
+		}
+	}
+	return nlogical == 1 && token_user(logical, user, LOGIN_USER) ? logical : NULL;
+}
+
+/* Append Token.encodeToUrlString: base64 for URLs, without padding, and a NUL. */
+static void put_url_text(struct buf *b, const struct hadoop_token *t)
+{
+	struct buf raw = {0};
+
+	token_put(&raw, t->identifier);
+	token_put(&raw, t->password);
+	token_put(&raw, bytes_str(t->kind));
+	token_put(&raw, bytes_str(t->service));
+	text_base64(b, buf_bytes(&raw));
+	while (b->len && b->ptr[b->len - 1] == '=')
+		b->len--;
+	for (size_t i = 0; i < b->len; i++)
+		b->ptr[i] = b->ptr[i] == '+' ? '-' : b->ptr[i] == '/' ? '_' : b->ptr[i];
+	buf_put(b, 0);
+	buf_release(&raw);
+}
+
+/* Take the token of the credentials file, once. Returns false if there is none. */
+static bool take_given(struct webhdfs *w)
+{
+	char user[LOGIN_USER];
+	struct buf text = {0};
+
+	for (const struct webhdfs_token *t = w->token; t; t = t->older)
+		if (t->given) /* the NameNode refuses it */
+			return false;
+	const struct hadoop_token *given = find_given(w, user);
+	if (!given)
+		return false;
+	put_url_text(&text, given);
+	keep_token(w, (const char *)text.ptr, true, user);
+	buf_release(&text);
+	return true;
 }
 
 int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err)
@@ -144,7 +240,7 @@ int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err)
 	int rc = RC_OK;
 
 	pthread_mutex_lock(&w->login_lock);
-	if (!w->token || w->token->drawn_s < drawn_before_s)
+	if ((!w->token || w->token->drawn_s < drawn_before_s) && !take_given(w))
 		rc = draw(w, err);
 	pthread_mutex_unlock(&w->login_lock);
 	return rc;
@@ -169,7 +265,7 @@ void webhdfs_logout(struct webhdfs *w)
 		struct webhdfs_answer a = {0};
 
 		w->token = t->older;
-		if (!w->given_up && !webhdfs_stopped(w))
+		if (!t->given && !w->keep_token && !w->given_up && !webhdfs_stopped(w))
 			webhdfs_ask_by_ticket(w, "PUT", query, &a, &ignored);
 		webhdfs_answer_release(&a);
 		mem_free(query);
@@ -181,28 +277,6 @@ void webhdfs_logout(struct webhdfs *w)
 
 /* --- give a token to region servers --- */
 
-/* Read a number of Hadoop's WritableUtils. Token parts are short, so one byte is enough below 128. */
-static bool take_part(struct bytes *rest, struct bytes *part)
-{
-	if (rest->len == 0)
-		return false;
-	size_t n = rest->ptr[0], head = 1;
-	if (n == 0x8F && rest->len > 1) { /* one more byte */
-		n = rest->ptr[1];
-		head = 2;
-	} else if (n == 0x8E && rest->len > 2) { /* two more bytes */
-		n = (size_t)rest->ptr[1] << 8 | rest->ptr[2];
-		head = 3;
-	} else if (n > 127) {
-		return false;
-	}
-	if (rest->len - head < n)
-		return false;
-	*part = bytes_of(rest->ptr + head, n);
-	*rest = bytes_of(rest->ptr + head + n, rest->len - head - n);
-	return true;
-}
-
 int token_read(const char *text, struct buf *raw, struct storage_token *out)
 {
 	struct bytes kind, service;
@@ -213,8 +287,8 @@ int token_read(const char *text, struct buf *raw, struct storage_token *out)
 	bool read = text_unbase64(raw, standard);
 	mem_free(standard);
 	struct bytes rest = buf_bytes(raw);
-	if (!read || !take_part(&rest, &out->identifier) || !take_part(&rest, &out->password) ||
-	    !take_part(&rest, &kind) || !take_part(&rest, &service) || rest.len ||
+	if (!read || !token_take(&rest, &out->identifier) || !token_take(&rest, &out->password) ||
+	    !token_take(&rest, &kind) || !token_take(&rest, &service) || rest.len ||
 	    !out->identifier.len || !out->password.len || !service.len)
 		return RC_DATA;
 	snprintf(out->service, sizeof out->service, "%.*s", (int)service.len,
@@ -246,8 +320,10 @@ int webhdfs_token(struct storage *s, const char *uri, struct storage_token *out,
 	struct webhdfs *w = s->self;
 	const char *authority = strstr(uri, "://");
 	size_t n = authority ? strcspn(authority + 3, "/") : 0;
-	int rc = webhdfs_login(w, clock_seconds() - FRESH_S, err);
-
+	pthread_mutex_lock(&w->login_lock);
+	bool given = w->token && w->token->given; /* nobody here can get a newer one */
+	pthread_mutex_unlock(&w->login_lock);
+	int rc = webhdfs_login(w, given ? 0 : clock_seconds() - FRESH_S, err);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&w->login_lock);
@@ -258,6 +334,6 @@ int webhdfs_token(struct storage *s, const char *uri, struct storage_token *out,
 				 "found a delegation token of another form, expected "
 				 "Hadoop's four parts");
 	if (is_nameservice(authority ? authority + 3 : "", n))
-		snprintf(out->service, sizeof out->service, "ha-hdfs:%.*s", (int)n, authority + 3);
+		snprintf(out->service, sizeof out->service, LOGICAL "%.*s", (int)n, authority + 3);
 	return RC_OK;
 }

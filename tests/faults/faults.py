@@ -511,7 +511,7 @@ __longjmp_chk _setjmp fnmatch isalpha isxdigit rewind
 alphasort fmax globfree iconv iconv_close inet_ntop inet_pton qsort_r re_search regcomp regerror regfree strchrnul strpbrk
 __assert_fail __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
 __stack_chk_fail _exit abort clock_gettime dirfd dlerror dlsym exit exp explicit_bzero expm1 fcntl feof ferror fflush fmin fprintf fputc fputs free
-freeaddrinfo freelocale fwrite gai_strerror getaddrinfo getenv geteuid gethostname getopt_long getpid getppid gmtime_r isatty
+freeaddrinfo freelocale fwrite gai_strerror getaddrinfo getenv geteuid gethostname getnameinfo getopt_long getpid getppid gmtime_r isatty
 ioctl iswalnum_l ldexp localtime_r log madvise mallopt memchr memcmp memcpy memmem memmove memrchr memset nanosleep
 newlocale nextafterf printf pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal
 pthread_cond_clockwait pthread_cond_wait pthread_detach pthread_join pthread_mutex_destroy pthread_mutex_init

@@ -1,4 +1,7 @@
 import java.io.BufferedReader;
+import java.io.DataOutputStream;
+import java.io.File;
+import java.io.FileOutputStream;
 import java.io.InputStreamReader;
 import java.security.MessageDigest;
 import org.apache.hadoop.conf.Configuration;
@@ -9,7 +12,9 @@ import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.*;
 import org.apache.hadoop.hbase.security.access.AccessControlClient;
 import org.apache.hadoop.hbase.security.access.Permission;
+import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.token.Token;
 
 /** HBase's own client, logged in with a keytab: reads a command per line, answers "ok ..." or "failed ...". */
 public class Admin {
@@ -49,6 +54,18 @@ public class Admin {
     return rows + " " + cells + " " + hex;
   }
 
+  /** Reads a credentials file as Hadoop does, writes it again in a form, and lists kind, service and user of its tokens. */
+  private static String credentials(Configuration conf, String from, String to, String form) throws Exception {
+    Credentials all = Credentials.readTokenStorageFile(new File(from), conf);
+    try (DataOutputStream out = new DataOutputStream(new FileOutputStream(to))) {
+      all.writeTokenStorageToStream(out, Credentials.SerializedFormat.valueOf(form));
+    }
+    StringBuilder text = new StringBuilder();
+    for (Token<?> t : all.getAllTokens())
+      text.append(t.getKind() + " " + t.getService() + " " + t.decodeIdentifier().getUser().getUserName() + " ");
+    return text.toString();
+  }
+
   private static String tracked(Connection c, String table, String family) throws Exception {
     try (org.apache.hadoop.hbase.client.Admin a = c.getAdmin()) {
       a.createTable(TableDescriptorBuilder.newBuilder(TableName.valueOf(table))
@@ -68,7 +85,8 @@ public class Admin {
         String[] w = line.split(" ");
         try {
           String answer = w[0].equals("grant") ? grant(c, w[1], w[2], w[3])
-              : w[0].equals("digest") ? digest(c, w[1]) : tracked(c, w[1], w[2]);
+              : w[0].equals("digest") ? digest(c, w[1])
+              : w[0].equals("credentials") ? credentials(conf, w[1], w[2], w[3]) : tracked(c, w[1], w[2]);
           System.out.println("ok " + answer);
         } catch (Throwable e) {
           e.printStackTrace();

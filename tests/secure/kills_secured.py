@@ -39,7 +39,7 @@ RUNS, WAIT, PAUSE = 6, 240, 0.03
 AWAY = 3  # seconds without a KDC, or with a wrong clock
 LATE = "+6m"
 # a run that fails because of the disturbance must name it
-CAUSES = {"ticket": "run `kinit", "kdc": "Cannot contact any KDC", "clock": "[Cc]lock|refuses the Kerberos", "server": "localhost:",
+CAUSES = {"ticket": "run `kinit", "kdc": "Cannot contact any KDC", "clock": "[Cc]lock|refuses the login", "server": "localhost:",
           "user": "alice|carol|[Pp]ermission"}
 
 

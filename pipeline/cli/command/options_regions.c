@@ -32,7 +32,7 @@ const struct cli_option options_regions[] = {
 	{"timeout", 0, "TIME", "get scan", take_duration, AT(scan.timeout_s),
 	 .help = "for a live table: fail if a region does not answer for this long; allow at least "
 	 "60s for a slow filter (default: retry for minutes)", .with = "hbase"},
-	{"hbase", 0, "HOST[:PORT],...", "tables regions describe drop watch", take_text, AT(hbase),
+	{"hbase", 0, "HOST[:PORT],...", "tables regions describe drop tokens watch", take_text, AT(hbase),
 	 .help = "the cluster: its masters (port 16000) or zk:HOST[:PORT],...[/PARENT]; the chapter "
 	 "hbase of the guide lists all forms"},
 	{"hbase", 0, "HOST[:PORT],...", "design", take_text, AT(hbase),

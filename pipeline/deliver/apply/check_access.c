@@ -38,6 +38,9 @@ static void find_login(struct applying *a)
 	if (!hbase_is_secured(a->hbase))
 		find(a, "login", true, "user %s; the cluster does not require Kerberos",
 		     hbase_user(a->hbase));
+	else if (hbase_token_used(a->hbase))
+		find(a, "login", true, "user %s, by a token of $HADOOP_TOKEN_FILE_LOCATION",
+		     hbase_user(a->hbase));
 	else if (login_ticket(&t, &err))
 		find(a, "login", false, "%s", err.msg);
 	else

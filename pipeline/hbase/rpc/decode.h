@@ -19,6 +19,10 @@ struct hbase_status;
 int decode_status(struct bytes message, struct hbase_status *s, struct error *err);
 /* Read a ListReplicationPeersResponse, as hbase_peers describes. */
 int decode_peers(struct bytes message, struct arena *a, const char **out, struct error *err);
+/* Read the token in a CoprocessorServiceResponse with a GetAuthenticationTokenResponse. */
+struct hadoop_token;
+int decode_token(struct bytes message, struct arena *a, struct hadoop_token *out,
+		 struct error *err);
 /* Read a GetActiveMasterResponse. */
 int decode_master(struct bytes message, struct hbase_place *out, struct error *err);
 /* Read the address of the first replica from a GetMetaRegionLocationsResponse. */

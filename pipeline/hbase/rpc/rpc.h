@@ -17,10 +17,12 @@
 #include "hbase.h"
 
 struct rpc;
+struct hadoop_token;
 /* The user of a connection. */
 struct rpc_user {
 	const char *name; /* the user, or the impersonated user with Kerberos; may be NULL then */
-	bool kerberos;	  /* prove the user with a ticket */
+	bool kerberos;	  /* prove the user with a ticket, or with the token */
+	const struct hadoop_token *token; /* NULL: with a ticket */
 };
 
 /*

@@ -1,13 +1,19 @@
 #include "sasl.h"
 
 #include <gssapi/gssapi.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
 
+#include "digest.h"
 #include "frames.h"
 #include "io.h"
 #include "late.h"
 #include "rpc.h"
 
 #define AUTH_KERBEROS	 81
+#define AUTH_TOKEN	 82
 #define TOKEN_MOST	 ((uint32_t)1 << 16)
 #define TEXT_MOST	 ((uint32_t)1 << 14)
 #define REFUSED		 1u
@@ -18,6 +24,8 @@
 
 struct sasl {
 	gss_ctx_id_t context;
+	struct digest digest; /* instead of the context, if a token logs in */
+	bool by_token;
 	enum protection layer;
 	struct buf plain; /* unwrapped bytes */
 	size_t taken;	  /* delivered bytes of `plain` */
@@ -44,7 +52,8 @@ void sasl_free(struct sasl *s)
 
 	if (!s)
 		return;
-	gss_delete_sec_context(&unused, &s->context, GSS_C_NO_BUFFER);
+	if (!s->by_token)
+		gss_delete_sec_context(&unused, &s->context, GSS_C_NO_BUFFER);
 	buf_release(&s->plain);
 	mem_free(s);
 }
@@ -115,8 +124,7 @@ int sasl_read_refusal(struct wire *w, int64_t deadline, struct hbase_failure *wh
 		rc = receive_text(w, &text, deadline, err);
 	if (rc == RC_OK) {
 		exception_tell(buf_bytes(&name), buf_bytes(&text), why, err);
-		error_prefix(err,
-			     "the server refuses the Kerberos login; its log has the reason: ");
+		error_prefix(err, "the server refuses the login; its log has the reason: ");
 	}
 	buf_release(&name);
 	buf_release(&text);
@@ -190,6 +198,25 @@ static int receive_token(struct wire *w, struct buf *token, int64_t deadline,
 	return wire_receive(w, token, n, deadline, err);
 }
 
+/* Add the principal, and the command or file that helps. */
+static int step_failed(const char *principal, struct error *err)
+{
+	const char *config = getenv("KRB5_CONFIG");
+	struct error said = *err;
+
+	if (strstr(said.msg, "Clock skew"))
+		return error_set(
+			err, RC_CONFIG,
+			"%s: this machine's clock differs from the KDC's or the server's by "
+			"more than 5 minutes; compare with `chronyc tracking` on both",
+			said.msg);
+	if (strstr(said.msg, "KDC for realm"))
+		return error_set(err, RC_CONFIG, "%s; check [realms] in %s, and that the KDC runs",
+				 said.msg, config ? config : "/etc/krb5.conf");
+	return error_prefix(err,
+			    "server principal %s (--server-principal sets another): ", principal);
+}
+
 static int step(struct sasl *s, gss_name_t server, struct bytes in, gss_buffer_t out, bool *done,
 		const char *principal, struct error *err)
 {
@@ -205,8 +232,7 @@ static int step(struct sasl *s, gss_name_t server, struct bytes in, gss_buffer_t
 	*done = major == GSS_S_COMPLETE;
 	if (GSS_ERROR(major)) {
 		gss_failed("cannot log in", major, minor, err);
-		return error_prefix(err, "server principal %s (--server-principal sets another): ",
-				    principal);
+		return step_failed(principal, err);
 	}
 	if (*done && (got & flags) != flags)
 		return error_set(err, RC_CONFIG, "%s did not prove its identity", principal);
@@ -314,6 +340,19 @@ static int import_server(const char *principal, gss_name_t *out, struct error *e
 				: RC_OK;
 }
 
+/* A failure of the login itself is final, and not one of the network. */
+static int finish(struct sasl **out, struct sasl *s, int rc, struct hbase_failure *why)
+{
+	if ((rc == RC_CONFIG || rc == RC_DATA) && why->trouble == TROUBLE_NONE)
+		why->trouble = TROUBLE_REFUSED;
+	if (rc) {
+		sasl_free(s);
+		s = NULL;
+	}
+	*out = s;
+	return rc;
+}
+
 int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, int64_t deadline,
 	       struct hbase_failure *why, struct error *err)
 {
@@ -342,14 +381,55 @@ int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, 
 	gss_release_name(&unused, &server);
 	buf_release(&token);
 	mem_free(principal);
-	if ((rc == RC_CONFIG || rc == RC_DATA) && why->trouble == TROUBLE_NONE)
-		why->trouble = TROUBLE_REFUSED;
-	if (rc) {
-		sasl_free(s);
-		s = NULL;
-	}
-	*out = s;
+	return finish(out, s, rc, why);
+}
+
+/* Answer the challenge of a server, and check that the server knows the token's password. */
+static int answer_challenge(struct sasl *s, struct wire *w, const struct hadoop_token *token,
+			    struct buf *in, int64_t deadline, struct hbase_failure *why,
+			    struct error *err)
+{
+	struct digest_challenge c;
+	struct buf answer = {0};
+	uint64_t random[2];
+	char cnonce[33];
+	int rc = digest_challenge_read(&c, buf_bytes(in), err);
+
+	if (rc == RC_OK)
+		rc = choose_layer(s, c.offered, err);
+	if (rc == RC_OK && getrandom(random, sizeof random, 0) != sizeof random)
+		rc = error_errno(err, "getrandom");
+	if (rc)
+		return rc;
+	snprintf(cnonce, sizeof cnonce, "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+	digest_answer(&s->digest, &c, token, s->layer, cnonce, &answer);
+	rc = send_token(w, buf_bytes(&answer), deadline, err);
+	buf_release(&answer);
+	if (rc == RC_OK)
+		rc = receive_token(w, in, deadline, why, err);
+	if (rc == RC_OK && !digest_proves(&s->digest, buf_bytes(in)))
+		rc = error_set(err, RC_CONFIG,
+			       "the server did not prove that it knows the token's password");
 	return rc;
+}
+
+int sasl_login_by_token(struct sasl **out, struct wire *w, const struct hadoop_token *token,
+			int64_t deadline, struct hbase_failure *why, struct error *err)
+{
+	static const uint8_t hello[] = {'H', 'B', 'a', 's', 0, AUTH_TOKEN};
+	struct sasl *s = mem_calloc(1, sizeof *s);
+	struct buf in = {0};
+
+	s->by_token = true;
+	int rc = wire_send(w, bytes_of(hello, sizeof hello), deadline, err);
+	if (rc == RC_OK)
+		rc = send_token(w, (struct bytes){0}, deadline, err);
+	if (rc == RC_OK)
+		rc = receive_token(w, &in, deadline, why, err);
+	if (rc == RC_OK)
+		rc = answer_challenge(s, w, token, &in, deadline, why, err);
+	buf_release(&in);
+	return finish(out, s, rc, why);
 }
 
 /* --- protected bytes --- */
@@ -357,6 +437,17 @@ int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, 
 static bool is_plain(const struct sasl *s)
 {
 	return !s || s->layer == PROTECT_AUTHENTICATION;
+}
+
+static int send_digested(struct sasl *s, struct wire *w, struct bytes data, int64_t deadline,
+			 struct error *err)
+{
+	struct buf piece = {0};
+
+	digest_wrap(&s->digest, data, &piece);
+	int rc = send_token(w, buf_bytes(&piece), deadline, err);
+	buf_release(&piece);
+	return rc;
 }
 
 int sasl_send(struct sasl *s, struct wire *w, struct bytes data, int64_t deadline,
@@ -367,6 +458,8 @@ int sasl_send(struct sasl *s, struct wire *w, struct bytes data, int64_t deadlin
 
 	if (is_plain(s))
 		return wire_send(w, data, deadline, err);
+	if (s->by_token)
+		return send_digested(s, w, data, deadline, err);
 	OM_uint32 major = gss_wrap(&minor, s->context, s->layer == PROTECT_PRIVACY,
 				   GSS_C_QOP_DEFAULT, &in, NULL, &out);
 	if (GSS_ERROR(major))
@@ -419,7 +512,9 @@ static int receive_piece(struct sasl *s, struct wire *w, size_t most, int64_t de
 			       most + WRAPPED_MORE);
 	if (rc == RC_OK)
 		rc = wire_receive(w, &piece, n, deadline, err);
-	if (rc == RC_OK)
+	if (rc == RC_OK && s->by_token)
+		rc = digest_unwrap(&s->digest, buf_bytes(&piece), &s->plain, err);
+	else if (rc == RC_OK)
 		rc = unwrap(s, buf_bytes(&piece), err);
 	buf_release(&piece);
 	return rc;

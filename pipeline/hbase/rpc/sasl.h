@@ -1,5 +1,5 @@
 /*
- * sasl.h - log in to a server with Kerberos, and protect the messages that follow
+ * sasl.h - log in to a server with Kerberos or a token, and protect the messages that follow
  *
  * SASL GSSAPI (RFC 4752) in the frames of HBase (AbstractHBaseSaslRpcClient, ServerRpcConnection):
  *
@@ -26,6 +26,10 @@ struct sasl;
  */
 int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, int64_t deadline,
 	       struct hbase_failure *why, struct error *err);
+/* The same with a token of HBase instead of a ticket (auth byte 82, DIGEST-MD5 of digest.h). */
+struct hadoop_token;
+int sasl_login_by_token(struct sasl **out, struct wire *w, const struct hadoop_token *token,
+			int64_t deadline, struct hbase_failure *why, struct error *err);
 void sasl_free(struct sasl *s); /* NULL is fine */
 
 /*

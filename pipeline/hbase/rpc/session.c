@@ -69,13 +69,37 @@ static void give_back(struct hbase *h, struct rpc *c, const struct hbase_place *
 }
 
 /*
- * Log in with Kerberos from now on. The user is the ticket's owner, who may act for `told`. The
- * variable HADOOP_USER_NAME has no effect, as in Hadoop.
+ * Find the next token of HBase after `last`, or the first one if `last` is NULL. A token cannot act
+ * for another user than its own. Returns NULL if there is none.
  */
-static int use_kerberos(struct hbase *h, const char *told, struct error *err)
+static const struct hadoop_token *next_token(const struct hbase *h, const struct hadoop_token *last,
+					     char user[LOGIN_USER])
+{
+	const struct hadoop_tokens *all = login_tokens(NULL);
+
+	for (size_t i = last ? (size_t)(last - all->item) + 1 : 0; i < all->count; i++) {
+		const struct hadoop_token *t = &all->item[i];
+		bool mine = strcmp(t->kind, HBASE_TOKEN) == 0 && token_user(t, user, LOGIN_USER) &&
+			    login_allows(user);
+
+		if (mine && (!h->told || !*h->told || strcmp(h->told, user) == 0) &&
+		    (!h->cluster_id || strcmp(t->service, h->cluster_id) == 0))
+			return t;
+	}
+	return NULL;
+}
+
+/*
+ * Log in from now on with the next token after `last`, or with Kerberos if there is none. The user
+ * is the token's, or the ticket's owner, who may act for `told`. The variable HADOOP_USER_NAME has
+ * no effect, as in Hadoop.
+ */
+static int use_kerberos(struct hbase *h, const char *told, const struct hadoop_token *last,
+			struct error *err)
 {
 	struct login_ticket t;
-	int rc = login_ticket(&t, err);
+	const struct hadoop_token *token = next_token(h, last, t.user);
+	int rc = token ? RC_OK : login_ticket(&t, err);
 
 	pthread_mutex_lock(&h->lock);
 	if (rc == RC_OK && !h->kerberos) {
@@ -86,6 +110,7 @@ static int use_kerberos(struct hbase *h, const char *told, struct error *err)
 		h->simple_user = h->user; /* another thread may just send this name */
 		h->user = mem_strdup(other ? told : t.user);
 		h->acts_for = other ? mem_strdup(told) : NULL;
+		h->token = token;
 		h->kerberos = true;
 	}
 	pthread_mutex_unlock(&h->lock);
@@ -96,7 +121,9 @@ static int call_once(struct hbase *h, const struct hbase_place *at, const char *
 		     const char *method, const struct buf *message, int64_t patience_ms,
 		     struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {
-	const struct rpc_user user = {h->kerberos ? h->acts_for : h->user, h->kerberos};
+	bool kerberos = h->kerberos;
+	const struct rpc_user user = {kerberos ? h->acts_for : h->user, kerberos,
+				      kerberos ? h->token : NULL};
 	struct rpc *c = take_idle(h, at, service);
 	int64_t connect_ms = patience_ms < CONNECT_MS ? patience_ms : CONNECT_MS;
 	int rc = RC_OK;
@@ -160,7 +187,7 @@ static int try_kerberos(struct hbase *h, const struct hbase_place *at, const cha
 	struct hbase_failure again;
 	struct error unsaid;
 
-	if (use_kerberos(h, h->told, &unsaid))
+	if (use_kerberos(h, h->told, NULL, &unsaid))
 		return err->code;
 	int rc = call_once(h, at, service, method, message, patience_ms, out, &again, &unsaid);
 	if (rc && again.trouble == TROUBLE_LOST) {
@@ -187,7 +214,7 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 	if (rc == RC_OK || !why->wants_kerberos || h->kerberos)
 		return rc;
 	struct error no_ticket;
-	if (use_kerberos(h, h->told, &no_ticket)) {
+	if (use_kerberos(h, h->told, NULL, &no_ticket)) {
 		*err = no_ticket;
 		why->trouble = TROUBLE_REFUSED;
 		return error_prefix(err, "%s:%u: the cluster requires Kerberos: ", at->host,
@@ -370,6 +397,29 @@ static int ask_cluster_id(struct hbase *h, char **out, struct hbase_failure *why
 	return rc;
 }
 
+/*
+ * Repeat the first call with the other tokens, because the service of a token is a cluster's id,
+ * which the client does not know yet. Then try a ticket. If there is none, keep the first error.
+ */
+static int try_others(struct hbase *h, struct hbase_failure *why, struct error *err)
+{
+	int rc = err->code;
+
+	while (rc && h->token && why->trouble == TROUBLE_REFUSED) {
+		const struct hadoop_token *last = h->token;
+		struct error unsaid;
+
+		leave_kerberos(h);
+		if (use_kerberos(h, h->told, last, &unsaid))
+			return rc;
+		struct error first = *err;
+		rc = ask_cluster_id(h, &h->cluster_id, why, err);
+		if (rc && rc != RC_STOPPED && h->token)
+			*err = first;
+	}
+	return rc;
+}
+
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err)
 {
@@ -381,9 +431,9 @@ int hbase_open(struct hbase **out, const char *servers, const char *user, struct
 	h->told = user ? mem_strdup(user) : NULL;
 	int rc = read_servers(h, servers, err);
 	if (rc == RC_OK && login_used()->principal)
-		rc = use_kerberos(h, user, err);
-	if (rc == RC_OK)
-		rc = ask_cluster_id(h, &h->cluster_id, why, err);
+		rc = use_kerberos(h, user, NULL, err);
+	if (rc == RC_OK && ask_cluster_id(h, &h->cluster_id, why, err))
+		rc = try_others(h, why, err);
 	if (rc) {
 		hbase_close(h);
 		h = NULL;
@@ -464,6 +514,11 @@ const char *hbase_user(const struct hbase *h)
 bool hbase_is_secured(const struct hbase *h)
 {
 	return h->kerberos;
+}
+
+const struct hadoop_token *hbase_token_used(const struct hbase *h)
+{
+	return h->kerberos ? h->token : NULL;
 }
 
 /* --- retries --- */

@@ -19,10 +19,11 @@
 struct idle;
 struct hbase {
 	char *user, *cluster_id;
-	char *told;	       /* the user that the caller named, or NULL */
-	char *simple_user;     /* `user` before a server demanded Kerberos */
-	char *acts_for;	       /* with Kerberos, the user to impersonate; else NULL */
-	_Atomic bool kerberos; /* every connection logs in with a ticket */
+	char *told;			  /* the user that the caller named, or NULL */
+	char *simple_user;		  /* `user` before a server demanded Kerberos */
+	char *acts_for;			  /* with Kerberos, the user to impersonate; else NULL */
+	_Atomic bool kerberos;		  /* every connection logs in with a ticket or the token */
+	const struct hadoop_token *token; /* NULL: with a ticket; constant after the first login */
 	/* servers that can report the address of the master and of hbase:meta */
 	struct hbase_place *servers;
 	/* the parent of HBase's nodes if `servers` are ZooKeeper servers; else NULL */
