@@ -31,8 +31,16 @@ def arguments():
     p.add_argument("--webhdfs", metavar="HOST[:PORT],..", help="for OUT hdfs://...: the HTTP addresses of the NameNodes")
     p.add_argument("--memory", default="512M", metavar="SIZE", help="memory limit of the program in each task (default: 512M)")
     p.add_argument("--program", metavar="FILE", help="the saltmill binary for all machines")
+    p.add_argument("--login", action="store_true", help="log in to a secured HDFS once, and send tokens to the tasks")
+    p.add_argument("--principal", metavar="NAME@REALM", help="for --login: the principal (default: the ticket cache's)")
+    p.add_argument("--keytab", metavar="FILE", help="for --login: the keytab of --principal (default: the tickets of kinit)")
     p.add_argument("--break-lock", action="store_true", help="remove the lock of a run on another host that has certainly ended")
     return p.parse_args()
+
+
+def login_of(a):
+    named = [word for name in ("principal", "keytab") if getattr(a, name) for word in (f"--{name}", getattr(a, name))]
+    return named if a.login or named else None
 
 
 def report(r):
@@ -57,7 +65,7 @@ def main():
         r = saltmill.spark.load(spark, a.inputs, a.job, a.output, slices=a.slices, existing=a.existing or (),
                                 plan=a.plan, max_rejects=a.max_rejects, max_duplicates=a.max_duplicates,
                                 memory=a.memory, shuffle=not a.no_shuffle, program=a.program, break_lock=a.break_lock,
-                                webhdfs=a.webhdfs)
+                                webhdfs=a.webhdfs, login=login_of(a))
     except saltmill.JobError as e:
         print(f"saltmill: {e}", file=sys.stderr)
         return 1

@@ -14,6 +14,7 @@ import tempfile
 
 from . import JobError
 
+TOKENS = "HADOOP_TOKEN_FILE_LOCATION"
 DONE, FAILED, USAGE, REJECTS, DATA = range(5)  # exit status; DATA means that the same input would fail again
 
 
@@ -78,8 +79,9 @@ def feed(process, pieces):
         pass
 
 
-def run(program, command, *args, pieces=None, cwd=None):
-    """Run a command to its end and return the Outcome.  `pieces` is the bytes for standard input.
+def run(program, command, *args, pieces=None, cwd=None, tokens=None):
+    """Run a command to its end and return the Outcome.  `pieces` is the bytes for standard input.  `tokens` is a file
+    that logs the command in to secured servers (`saltmill tokens`).
 
     The kernel kills the command when the thread that started the command ends.  So the command never outlives the
     Python worker.
@@ -87,7 +89,7 @@ def run(program, command, *args, pieces=None, cwd=None):
     with tempfile.TemporaryFile(dir=cwd) as out, tempfile.TemporaryFile(dir=cwd) as err:
         process = subprocess.Popen([program, command, *map(str, args), "--die-with-parent"], cwd=cwd, bufsize=0,
                                    stdin=subprocess.DEVNULL if pieces is None else subprocess.PIPE,
-                                   stdout=out, stderr=err)
+                                   stdout=out, stderr=err, env={**os.environ, TOKENS: tokens} if tokens else None)
         try:
             if pieces is not None:
                 feed(process, pieces)

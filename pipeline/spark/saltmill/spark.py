@@ -158,7 +158,7 @@ def listed(existing):
 @one_sentence
 def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample=None, max_rejects=0,
          max_duplicates=None, memory="512M", threads=None, filesystem=None, ordered=False, shuffle=True,
-         program=None, break_lock=False, webhdfs=None, apply=None):
+         program=None, break_lock=False, webhdfs=None, apply=None, login=None):
     """Load `source` with the job into the new folder `out`, and return a Result.
 
     out: a folder in a file system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://).
@@ -176,6 +176,8 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     a cell that is in two loads.
     apply: an HBase for `saltmill apply --hbase`, or a list of it and more options of `apply`; the driver's machine
     applies the published load.
+    login: options of `saltmill tokens` for secured servers, such as ["--principal", NAME, "--keytab", FILE], or [] for
+    the ticket of kinit. The driver logs in once, and the tasks and `apply` use its tokens.
     Raises Rejected if more events than max_rejects are bad, and JobError for all other failures. Then saltmill
     has published nothing, unless the message begins with "published as".
     """
@@ -189,17 +191,36 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
                          memory=memory, threads=threads)
     if is_hdfs(out):
         knows_hdfs(request)
-    with sentences(out), staging_of(*owner_of(spark), break_lock=break_lock) as staging:
-        result = make(request, staging, slices, plan, limits, shuffle)
-    if apply:
-        apply_load(request.program, result.out, apply)
+    with logged_in(request.program, out, webhdfs, apply, login) as request.tokens:
+        with sentences(out), staging_of(*owner_of(spark), break_lock=break_lock) as staging:
+            result = make(request, staging, slices, plan, limits, shuffle)
+        if apply:
+            apply_load(request.program, result.out, apply, request.tokens)
     return result
 
 
-def apply_load(program, out, hbase):
+@contextlib.contextmanager
+def logged_in(program, out, webhdfs, apply, login):
+    """Log in once, and yield a file of tokens for the servers of `out` and `apply`; None if there is no login."""
+    if login is None:
+        yield None
+        return
+    places = [out, *(["--webhdfs", webhdfs] if webhdfs else [])] if is_hdfs(out) else []
+    with tempfile.TemporaryDirectory(prefix="saltmill-login-") as folder:
+        path = os.path.join(folder, "tokens")
+        outcome = native.run(program, "tokens", path, *places, *(["--hbase", hbase_of(apply)[0]] if apply else []), *login, "--quiet")
+        if outcome.status != native.DONE:
+            raise JobError(outcome.sentence)
+        yield path
+
+
+def hbase_of(apply):
+    return [apply] if isinstance(apply, str) else list(apply)
+
+
+def apply_load(program, out, hbase, tokens=None):
     """Apply a published load, or continue to apply it."""
-    to = [hbase] if isinstance(hbase, str) else list(hbase)
-    outcome = native.run(program, "apply", out, "--hbase", *to, "--quiet")
+    outcome = native.run(program, "apply", out, "--hbase", *hbase_of(hbase), "--quiet", tokens=tokens)
     if outcome.status != native.DONE:
         raise JobError(f"published as {out}, but not applied: {outcome.sentence}")
 
@@ -221,7 +242,9 @@ def sink(job, folder, *, apply=None, program=None, **options):
         out = folder / f"batch-{batch:012d}"
         if out.exists():
             if apply:
-                apply_load(native.find_program(program), out, apply)
+                program_here = native.find_program(program)
+                with logged_in(program_here, out, None, apply, options.get("login")) as tokens:
+                    apply_load(program_here, out, apply, tokens)
         elif not frame.isEmpty():
             load(frame.sparkSession, frame, job, out, program=program, apply=apply, **options)
     return write
@@ -282,6 +305,7 @@ def setting_of(request):
     name, digest = ship(request)
     return Setting(program=name, digest=digest, job=request.job, files=files_of_job(request.job),
                    memory=request.memory, threads=request.threads, filesystem=request.filesystem,
+                   tokens=pathlib.Path(request.tokens).read_bytes() if request.tokens else b"",
                    unordered=bool(request.frame) and not request.frame.ordered)
 
 

@@ -39,6 +39,7 @@ class Request:
     frame: object = None  # a Frame instead of files
     memory: str = "512M"
     threads: int = 1
+    tokens: str = None  # the file of tokens of the driver's login
 
     @property
     def sc(self):
@@ -55,7 +56,7 @@ class Request:
     def native(self, command, *args, accept=(native.DONE,), failure=JobError, pieces=None):
         """Run the program on the driver. Raise `failure` with the program's message if the caller does not accept the
         status."""
-        outcome = native.run(self.program, command, self.job, *args, pieces=pieces)
+        outcome = native.run(self.program, command, self.job, *args, pieces=pieces, tokens=self.tokens)
         if outcome.status not in accept:
             raise failure(outcome.sentence)
         return outcome

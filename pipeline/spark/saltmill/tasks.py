@@ -57,6 +57,7 @@ class Setting:
     created_ms: int = -1
     adders: int = 1  # number of tasks that add the maps' regions up
     unordered: bool = False  # another computation of a slice may give its rows in another order
+    tokens: bytes = dataclasses.field(default=b"", repr=False)  # secret; the file of tokens of the driver's login
 
     @property
     def partitions(self):
@@ -156,9 +157,20 @@ def forget_archives():
             del sys.path_importer_cache[path]
 
 
+def tokens_in(setting, folder):
+    """Write the tokens into the task's folder, readable by this user only, and return the file."""
+    if not setting.tokens:
+        return None
+    path = os.path.join(folder, "tokens")
+    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(setting.tokens)
+    return path
+
+
 def run(setting, folder, program, command, *args, pieces=None, accept=(native.DONE,)):
     outcome = native.run(program, command, f"job/{os.path.basename(setting.job)}", *args, "--quiet", "--memory",
-                         setting.memory, "--threads", setting.threads, pieces=pieces, cwd=folder)
+                         setting.memory, "--threads", setting.threads, pieces=pieces, cwd=folder,
+                         tokens=tokens_in(setting, folder))
     if outcome.status not in accept and not outcome.is_fault_of_data:
         raise Failed(outcome.sentence)
     return outcome
