@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from cluster import CACHE
 
 ROWS = 3000
 JOB = """\
@@ -170,6 +171,10 @@ def test_check_access(rig, run, loaded):
     assert done.returncode == 2 and "run `grant 'bob', 'C', '@default'` in the HBase shell" in done.stdout
     done = run("apply", out, "--check-access", *places(rig)[:-1], f"{rig.hdfs.fs}/nobody", user="alice")
     assert done.returncode == 2 and "`hdfs dfs -chown alice /nobody`" in done.stdout, done.stdout
+    late = {"LD_PRELOAD": str(next(CACHE.glob("faketime/usr/lib/*/faketime/libfaketimeMT.so.1"))), "FAKETIME": "+10m",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    done = run("apply", out, "--check-access", *places(rig), cache=rig.kdc.kinit("alice"), env=late)
+    assert done.returncode == 2 and "by more than 5 minutes; compare with `chronyc tracking` on both" in done.stdout, done.stdout
     assert "t5" not in run("tables", "--hbase", rig.hbase.master, user="alice").stdout
 
 
