@@ -314,11 +314,10 @@ static int decode_uuid(const struct field *f, struct value *v, struct buf *out, 
 		int digit = dash ? 0 : hex_digit(v->text.ptr[i]);
 
 		fine = dash ? v->text.ptr[i] == '-' : digit >= 0;
-		if (!dash && n % 2 == 0)
-			to[n / 2] = (uint8_t)(digit << 4);
-		else if (!dash)
-			to[n / 2] |= (uint8_t)digit;
-		n += !dash;
+		if (dash || !fine)
+			continue;
+		to[n / 2] = (uint8_t)(n % 2 ? to[n / 2] | digit : digit << 4);
+		n++;
 	}
 	if (!fine)
 		return reject_value(why, "bad_uuid", f->name, v->text,
