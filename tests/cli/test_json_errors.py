@@ -105,6 +105,8 @@ CASES = [
     ("describe", "", 2, {}),
     ("drop", "t --hbase 127.0.0.1:1 --yes", 1, {}),
     ("drop", "", 2, {}),
+    ("tokens", "F/tokens --hbase 127.0.0.1:1", 1, {}),
+    ("tokens", "", 2, {}),
     ("watch", "--hbase 127.0.0.1:1 --table t", 1, {}),
     ("watch", "", 2, {}),
     ("lint", "F/misspelt.yaml", 2, {"line": 8}),
