@@ -318,6 +318,30 @@ int hfile_may_contain(struct hfile *f, struct bytes row, struct bytes qualifier,
  */
 int hfile_may_delete(struct hfile *f, struct bytes row, bool *out, struct error *err);
 
+/* A range of a damaged file that hfile_salvage could not read. */
+struct hfile_loss {
+	uint64_t offset, bytes; /* may include intact blocks of the index */
+	/* row keys of the nearest cells that were read; empty means that there is none */
+	struct bytes before, after;
+	bool no_cells;	 /* the blocks on both sides prove that the range has no cells */
+	const char *why; /* the first fault */
+};
+struct hfile_salvaged {
+	struct hfile_summary sum; /* of the new file */
+	uint64_t expected; /* cells of the damaged file by its trailer; UINT64_MAX: unknown */
+	uint64_t ranges;   /* lost ranges that may have cells */
+};
+/*
+ * Write the cells of all intact data blocks of a damaged file to the new file `to`. Only checksums
+ * prove that a block is intact. The trailer, the file info and the index may be missing: the blocks
+ * then decide codec and encoding. `lost` gets each range that was lost, in the order of the file; it
+ * is valid during the call. Returns RC_DATA if no data block is intact. Release out->sum whatever
+ * the result.
+ */
+int hfile_salvage(const char *from, const char *to,
+		  void (*lost)(void *ctx, const struct hfile_loss *l), void *ctx,
+		  struct hfile_salvaged *out, struct error *err);
+
 /*
  * Verify a whole file. The checks cover all checksums, the block chain, the index, the cell order,
  * and the trailer's counts. The checks also cover first and last key, averages and time range. The

@@ -250,21 +250,32 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 		return error_set(err, RC_DATA, "found %u bytes, expected %u as in the index",
 				 b->place.disk_bytes, disk_bytes);
 	rc = read_more(in, b, b->place.disk_bytes, err);
+	b->payload = bytes_of(b->disk.ptr + HBLOCK_HEADER, h->data_bytes - HBLOCK_HEADER);
+	b->checked = h->checksum != CHECKSUM_NULL;
 	return rc ? rc : check_sums(b->disk.ptr, h, err);
 }
 
-static int unpack(struct hblock_in *in, struct hblock *b, const struct header *h, struct error *err)
+int hfile_block_unpack(struct hblock_in *in, struct hblock *b, struct error *err)
 {
-	b->payload = bytes_of(b->disk.ptr + HBLOCK_HEADER, h->data_bytes - HBLOCK_HEADER);
+	const uint32_t plain_bytes = b->place.plain_bytes;
+
 	if (in->codec == CODEC_NONE)
 		return 0;
 	b->plain.len = 0;
-	if (!buf_try_reserve(&b->plain, h->plain_bytes + (size_t)1))
-		return error_memory(err, h->plain_bytes, "a block");
+	if (!buf_try_reserve(&b->plain, plain_bytes + (size_t)1))
+		return error_memory(err, plain_bytes, "a block");
 	int rc = hfile_codec_decompress(&in->state, in->codec, b->payload, b->plain.ptr,
-					h->plain_bytes, err);
-	b->payload = bytes_of(b->plain.ptr, h->plain_bytes);
+					plain_bytes, err);
+	b->payload = bytes_of(b->plain.ptr, plain_bytes);
 	return rc;
+}
+
+int hfile_block_read_packed(struct hblock_in *in, uint64_t offset, struct hblock *b,
+			    struct error *err)
+{
+	struct header h = {0};
+
+	return read_parts(in, offset, 0, b, &h, err);
 }
 
 int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
@@ -274,7 +285,7 @@ int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes,
 	int rc = read_parts(in, offset, disk_bytes, b, &h, err);
 
 	if (rc == RC_OK)
-		rc = unpack(in, b, &h, err);
+		rc = hfile_block_unpack(in, b, err);
 	if (rc)
 		return error_prefix(err, "%s: block at %llu: ", in->source->name,
 				    (unsigned long long)offset);

@@ -100,6 +100,7 @@ struct hblock {
 	struct hblock_place place;
 	int64_t previous;
 	struct bytes payload;
+	bool checked; /* the block has checksums */
 	struct buf disk, plain;
 };
 
@@ -110,6 +111,14 @@ struct hblock {
  */
 int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
 		     struct error *err);
+/*
+ * Read and check the block as hfile_block_read does, but do not decompress its payload. The codec of
+ * `in` matters only if it is CODEC_NONE.
+ */
+int hfile_block_read_packed(struct hblock_in *in, uint64_t offset, struct hblock *b,
+			    struct error *err);
+/* Decompress the payload of hfile_block_read_packed with the codec of `in`. */
+int hfile_block_unpack(struct hblock_in *in, struct hblock *b, struct error *err);
 void hfile_block_release(struct hblock *b);
 
 #endif

@@ -4,6 +4,7 @@ cells are random with a fixed seed, so the test knows them. HBase decides the by
 
 import json
 import random
+import re
 import subprocess
 
 import pytest
@@ -102,6 +103,27 @@ def test_meta_blocks(hbase, saltmill, tmp_path, i):
     cells = draw_cells(rng, 50, how["tags"], how["mvcc"], True)
     hbase.write_hfile(file, cells, meta={f"name{k}": rng.randbytes(30 * k).hex() for k in range(1 + i)}, **how)
     check(saltmill, file, cells)
+
+
+@pytest.mark.parametrize("i", [1, 2, 4, 5, 6, 9])
+def test_salvaged_file(hbase, saltmill, tmp_path, i):
+    """HBase's reader reads the file that saltmill made of a damaged file by HBase's writer. It has all other cells, in order."""
+    rng = random.Random(i)
+    file, out = tmp_path / "f" / "file", tmp_path / "out"
+    file.parent.mkdir()
+    cells = draw_cells(rng, 400, i % 2 == 0, i % 4 < 2, True)
+    hbase.write_hfile(file, cells, **{**options(rng, i), "block_bytes": 300, "checksum": "CRC32C"})
+    data = bytearray(file.read_bytes())
+    data[len(data) // 4] ^= 1
+    file.write_bytes(data[:-4096] if i % 3 else data)
+    done = subprocess.run([saltmill, "inspect", file, "--salvage", out], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 3, done.stderr
+    text, warnings = hbase.pretty(out)
+    kept = int(re.search(r"Scanned kv count -> (\d+)", text)[1])
+    assert warnings == [] and len(cells) > kept > len(cells) // 2
+    done = subprocess.run([saltmill, "inspect", "--cells", "--json", out], capture_output=True, text=True, timeout=120, check=True)
+    shown, rest = json.loads(done.stdout)[0]["cells"], iter([{k: v for k, v in shown_of(c).items() if k != "mvcc"} for c in cells])
+    assert len(shown) == kept and all({k: v for k, v in c.items() if k != "time"} in rest for c in shown)
 
 
 def test_damaged_bloom_of_deletes(hbase, saltmill, tmp_path):

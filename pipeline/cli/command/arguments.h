@@ -43,7 +43,8 @@ struct arguments {
 		*until;
 	const char *ledger, *textfile;
 	bool replace;
-	const char *hfiles, *rejects_file, *save, *splits, *histogram, *alter_file, *timings, *lint;
+	const char *hfiles, *rejects_file, *save, *splits, *histogram, *alter_file, *timings, *lint,
+		*salvage;
 	struct folders maps, reduces, loads, samples;
 
 	/* limits of load, plan and check */

@@ -1,5 +1,6 @@
 /*
- * cmd_inspect.c - implements `saltmill inspect`, which prints the contents of HFiles
+ * cmd_inspect.c - implements `saltmill inspect`, which prints the contents of HFiles, and saves the cells
+ * of damaged HFiles
  *
  * The command prints each cell at once, because a file may contain many cells.
  */
@@ -9,6 +10,7 @@
 #include "arguments.h"
 #include "hfile.h"
 #include "cli/inspect.h"
+#include "cli/reports.h"
 #include "mem.h"
 #include "bytes.h"
 
@@ -135,10 +137,75 @@ static int show_file(const char *path, const struct arguments *a, struct error *
 	return rc;
 }
 
+/* --- salvage --- */
+
+static void append_row(struct buf *text, const char *before, struct bytes row)
+{
+	if (!row.len)
+		return;
+	buf_append_str(text, before);
+	bytes_escape(text, row);
+	buf_put(text, '"');
+}
+
+/* Report a lost range. */
+static void report_loss(void *ctx, const struct hfile_loss *l)
+{
+	struct buf *text = ctx;
+	char bytes[28], offset[28];
+
+	buf_printf(text, "%s: %s bytes at offset %s",
+		   l->no_cells ? "damaged, without cells" : "lost", format_count(bytes, l->bytes),
+		   format_count(offset, l->offset));
+	append_row(text, ", after row \"", l->before);
+	append_row(text, l->before.len ? " and before row \"" : ", before row \"", l->after);
+	buf_printf(text, ": %s\n", l->why);
+}
+
+static void report_salvage(struct buf *text, const struct hfile_salvaged *s, const char *to)
+{
+	char rows[28], cells[28], lost[28];
+
+	buf_printf(text, "%s: %s rows, %s cells; ", to, format_count(rows, s->sum.rows),
+		   format_count(cells, s->sum.cells));
+	if (s->expected == UINT64_MAX || s->expected < s->sum.cells)
+		buf_append_str(text,
+			       "the trailer is damaged, so the number of lost cells is unknown\n");
+	else
+		buf_printf(text, "%s cells are lost\n",
+			   format_count(lost, s->expected - s->sum.cells));
+}
+
+static int salvage(const struct arguments *a)
+{
+	struct hfile_salvaged s;
+	struct buf text = {0};
+	struct error err;
+	int rc = hfile_salvage(a->operand[0], a->salvage, report_loss, &text, &s, &err);
+
+	if (rc == RC_OK)
+		report_salvage(&text, &s, a->salvage);
+	int status = rc ? command_fail("inspect", &err) : EXIT_DONE;
+	if (command_show("inspect", &text) != EXIT_DONE)
+		status = EXIT_FAILED;
+	if (status == EXIT_DONE && (s.ranges || s.expected != s.sum.cells))
+		status = EXIT_REJECTS;
+	buf_release(&text);
+	hfile_summary_release(&s.sum);
+	return status;
+}
+
 static int run(struct arguments *a)
 {
 	int status = EXIT_DONE;
 
+	if (a->salvage && (a->noperands != 1 || a->run.json || a->cells || a->blocks))
+		return arguments_refuse(a,
+					"found --salvage with %zu files or another option, "
+					"expected one FILE and no other option",
+					a->noperands);
+	if (a->salvage)
+		return salvage(a);
 	if (a->run.json)
 		putchar('[');
 	for (size_t i = 0; i < a->noperands && !ferror(stdout); i++) {
@@ -159,7 +226,7 @@ static int run(struct arguments *a)
 
 const struct command inspect_command = {
 	.name = "inspect",
-	.usage = "FILE... [--cells] [--blocks] [--json]",
+	.usage = "FILE... [--cells] [--blocks] [--json] | FILE --salvage OUT",
 	.summary = "print the contents of HFiles",
 	.least = 1,
 	.most = ANY_NUMBER,
@@ -169,7 +236,11 @@ const struct command inspect_command = {
 		   "counts the blocks. --blocks lists each block, and --cells each cell. For a "
 		   "damaged file, inspect prints the readable parts, and then the damage. "
 		   "`saltmill "
-		   "verify FILE` verifies every byte.",
-	.statuses = "0 done; 1 failed, or a file is damaged; 2 wrong usage",
+		   "verify FILE` verifies every byte. --salvage writes a new HFile with the cells "
+		   "of all data blocks whose checksums are right, and reports each lost range with "
+		   "the row keys around it. The trailer and the index may be missing.",
+	.statuses =
+		"0 done; 1 failed, or a file is damaged; 2 wrong usage; 3 --salvage wrote OUT, but "
+		"cells may be lost",
 	.examples = {"saltmill inspect out/ratings/hfiles/f/*",
-		     "saltmill inspect --blocks --json region.hfile"}};
+		     "saltmill inspect region.hfile --salvage whole.hfile"}};

@@ -236,6 +236,8 @@ const struct cli_option options_query[] = {
 	 .help = "print every cell"},
 	{"blocks", 0, NULL, "inspect", take_flag, AT(blocks),
 	 .help = "print every block"},
+	{"salvage", 0, "OUT", "inspect", take_text, AT(salvage),
+	 .help = "write the cells of all intact data blocks of a damaged FILE to the new HFile OUT"},
 	{"timings", 0, "FILE", "report", take_text, AT(timings),
 	 .help = "the output of `load --json`; the page then shows the duration of the load"},
 	{"lint", 0, "FILE", "report", take_text, AT(lint),
