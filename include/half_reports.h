@@ -126,6 +126,9 @@ int map_totals_read(struct map_totals *t, const char *path, struct arena *a, str
  * one folder, and unite moves the files out of that folder. These functions never create the
  * folder, because a late reduce must fail after the end of the folder. A file's name contains the
  * table, the region and the digest, so a second attempt writes the same file.
+ *
+ * S3 has no rename. There, the folder is a folder of the later load (DIR/<16 hexadecimal digits>),
+ * and each file gets its place in the load at once. The load is visible after its manifest.
  */
 
 /*
@@ -136,8 +139,9 @@ int map_totals_read(struct map_totals *t, const char *path, struct arena *a, str
 int sent_files_send(const struct reduce_report *r, const char *dir, const char *uri,
 		    const struct storage_options *place, struct error *err);
 /*
- * Move one file from the folder `uri`, which is in `to`, to `path`. Returns RC_DATA if the file is
- * missing, or if its length differs from the length in the report.
+ * Move one file from the folder `uri`, which is in `to`, to `path`. In S3, the file is already
+ * there. Returns RC_DATA if the file is missing, or if its length differs from the length in the
+ * report.
  */
 int sent_files_take(struct storage *to, const char *uri, size_t table, size_t region,
 		    const struct manifest_file *f, const char *path, struct error *err);
@@ -149,9 +153,23 @@ int sent_files_take(struct storage *to, const char *uri, size_t table, size_t re
 int sent_files_give_back(struct storage *in, const char *uri, size_t table, size_t region,
 			 const struct manifest_file *f, const char *folder, struct error *err);
 /*
- * Check that `uri` is on the storage of the load's output, because no file can move between
- * storages. Returns RC_CONFIG if `uri` is on another storage.
+ * Remove files from root/folder that the load does not contain, because HBase loads all files of a
+ * folder. `paths` are the paths of the load's files below `root`. The call sorts them.
  */
-int sent_files_check_place(const char *uri, const char *output, struct error *err);
+int sent_files_sweep(struct storage *to, const char *root, const char *folder, const char **paths,
+		     size_t n, struct error *err);
+/*
+ * Check that `uri` is on the storage of the load's output, because no file can move between
+ * storages. In S3, set `*folder` to the name of the folder within `output` (staging_rescue), else
+ * to NULL. Returns RC_CONFIG if `uri` is on another storage, or not a folder of `output` in S3.
+ */
+int sent_files_check_place(const char *uri, const char *output, const char **folder,
+			   struct arena *arena, struct error *err);
+/*
+ * Remove the folder `uri` of S3. Returns RC_CONFIG if `output` is a published load, which may use
+ * the folder.
+ */
+int sent_files_discard(const char *uri, const char *output, const struct storage_options *place,
+		       struct error *err);
 
 #endif

@@ -171,6 +171,7 @@ struct load_halves {
 	const char *hfiles;
 	/* file of the sums of the maps' regions; NULL means that the maps' reports have regions */
 	const char *totals;
+	const char *manifest; /* new file of this machine for a copy of the manifest, or NULL */
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };

@@ -41,6 +41,12 @@ int staging_open(struct staging **out, const char *dir, bool *removed, struct er
 struct staging_rescue {
 	int (*save)(void *ctx, struct storage *s, const char *folder, struct error *err);
 	void *ctx; /* must live as long as the staging */
+	/*
+	 * In a storage without renames: the name of the folder within DIR that already contains the
+	 * load's HFiles (sent_files_send). staging_abort keeps this folder. NULL means a new
+	 * folder.
+	 */
+	const char *folder;
 };
 /*
  * Open a staging as staging_open does, but `dir` may also be a URI (storage.h). `place` has the

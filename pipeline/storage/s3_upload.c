@@ -419,6 +419,8 @@ int s3_put(struct storage *s, const char *local, const char *path, unsigned mode
 		rc = finish(u, err);
 	*out = (struct storage_info){.kind = STORAGE_FILE, .bytes = u->bytes};
 	close(fd);
+	/* another attempt may have written the same file, so a lost answer must not remove it */
+	u->ending = false;
 	if (rc)
 		s3_abort(u);
 	else

@@ -14,8 +14,8 @@ import pytest
 from kills_s3 import Moment, try_moment
 from moto_s3 import RIGHTS, Moto
 from s3_server import BUCKET, SECRET
-from test_s3 import files
-from test_s3_output import LOAD, ROWS, check_whole, load, new_bench, run
+from test_s3 import JOB, files
+from test_s3_output import LOAD, ROWS, check_whole, load, manifest, new_bench, run
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +79,80 @@ def test_whole(saltmill, bench, s3, tmp_path):
     assert secret not in (tmp_path / "page.html").read_text() and not any(secret.encode() in v for v in s3.objects.values())
     done = load(saltmill, bench, s3)
     assert done.returncode == 2 and f"{LOAD} exists already" in done.stderr, done
+
+
+SENT = "0123456789abcdef"
+
+
+@pytest.fixture
+def parts(saltmill, s3, tmp_path):
+    """A folder with two maps and the load of one process. Returns a function that runs the program there."""
+    def do(status, *words):
+        done = run(saltmill, tmp_path, s3, words[0], "job.yaml", *words[1:], "--quiet")
+        assert done.returncode == status, done
+        return done.stderr
+
+    (tmp_path / "job.yaml").write_text(JOB)
+    (tmp_path / "rows.csv").write_bytes(b"id,v\n" + b"".join(b"%d,value %d\n" % (i * 7919 % 3001, i) for i in range(3000)) + b"bad,line\n")
+    (tmp_path / "maps").mkdir()
+    (tmp_path / "reduces").mkdir()
+    do(3, "plan", "rows.csv", "--tune", "-o", "plan")
+    do(3, "load", "rows.csv", "--plan", "plan", "-o", "local", "--max-rejects", "1")
+    for k in "12":
+        do(0, "map", "rows.csv", "--plan", "plan", "--slice", f"{k}/2", "-o", f"maps/{k}")
+    return do
+
+
+def reduce(do, k, status=0, to=f"{LOAD}/{SENT}", out=None):
+    return do(status, "reduce", "maps", "--plan", "plan", "--share", f"{k}/2", "-o", out or f"reduces/{k}", "--hfiles", to)
+
+
+def unite(do, status, *more, sent=f"{LOAD}/{SENT}"):
+    return do(status, "unite", "rows.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", LOAD, "--hfiles",
+              sent, *more)
+
+
+def test_sent_by_reduces(parts, s3, tmp_path, monkeypatch):
+    """unite publishes the HFiles of reduces in their place, after a missing file, a limit and a kill. It removes the file of
+    another attempt, because HBase loads all files of a folder."""
+    assert "16 hexadecimal digits" in reduce(parts, 1, 2, f"{LOAD}/files")
+    for k in "12":
+        reduce(parts, k)
+    prefix = f"loads/night/{SENT}/"
+    sent = {name.removeprefix(prefix): data for (_, name), data in s3.objects.items()}
+    assert sorted(name.rsplit("/", 1)[0] for name in sent) == [".lock", "t/hfiles/f", "t/hfiles/f"]
+    name = max(sent)
+    s3.put(f"{prefix}t/hfiles/f/{'0' * 32}", b"of another attempt")
+    s3.backend.delete_object(BUCKET, prefix + name)
+    assert "not there, expected the file" in unite(parts, 4, "--max-rejects", "1")
+    s3.put(prefix + name, sent[name])
+    assert "expected a folder in s3://bucket/loads/night" in unite(parts, 2, sent=f"s3://{BUCKET}/loads/{SENT}")
+    unite(parts, 4, "--max-rejects", "0")
+    monkeypatch.setenv("SALTMILL_CRASH_AT", "described")
+    unite(parts, -9, "--max-rejects", "1")
+    monkeypatch.delenv("SALTMILL_CRASH_AT")
+    assert manifest(s3) is None and all(s3.objects[BUCKET, prefix + n] == data for n, data in sent.items())
+    unite(parts, 3, "--max-rejects", "1")
+    check_whole(s3, tmp_path)
+    assert "already ended" in reduce(parts, 1, 1, out="late")
+    assert f"{LOAD} exists already" in parts(2, "unite", "--discard-hfiles", "--hfiles", f"{LOAD}/{SENT}", "-o", LOAD)
+    check_whole(s3, tmp_path)
+
+
+def test_sent_objects_are_discarded(parts, s3):
+    """A failed send does not remove the object of another attempt, even if its own answer is lost."""
+    reduce(parts, 1)
+    before = s3.objects
+    s3.write_faults = ["lost"]
+    s3.after_write = lambda: s3.allow(*(r for r in RIGHTS if r != "PutObject"))
+    assert "needs the right s3:PutObject" in reduce(parts, 1, 2, out="again")
+    s3.after_write = lambda: None
+    assert s3.objects == before and not s3.write_faults
+    s3.allow(*RIGHTS)
+    s3.put("loads/other/x", b"x")
+    parts(0, "unite", "--discard-hfiles", "--hfiles", f"{LOAD}/{SENT}", "-o", LOAD)
+    assert set(s3.objects) == {(BUCKET, "loads/other/x")} and not s3.uploads
+    assert "without --hfiles" in parts(2, "unite", "--discard-hfiles", "-o", LOAD)
 
 
 def test_rights(saltmill, bench, s3):

@@ -40,7 +40,7 @@ struct arguments {
 
 	/* the operands: files and folders */
 	const char *output, *state_dir, *plan_dir, *previous_dir, *job, *inputs_file, *totals_file,
-		*until;
+		*manifest_file, *until;
 	const char *ledger, *textfile;
 	bool replace;
 	const char *hfiles, *rejects_file, *save, *splits, *histogram, *alter_file, *timings, *lint,
@@ -56,7 +56,7 @@ struct arguments {
 
 	/* options of map and reduce */
 	uint64_t number; /* position of the input in the list of inputs */
-	bool pack, unordered, totals;
+	bool pack, unordered, totals, discard_hfiles;
 	uint64_t first_region, last_region;
 	struct source_slice share; /* part and number of parts */
 	uint64_t created_ms;

@@ -309,11 +309,26 @@ static int run_load(struct arguments *a)
 	return run(&r, a->operand[0]);
 }
 
+static int discard_hfiles(const struct arguments *a)
+{
+	struct error err;
+	int rc = check_output(a->output, &err);
+
+	if (rc == RC_OK)
+		rc = sent_files_discard(a->hfiles, a->output, &a->place, &err);
+	return rc ? command_fail("unite", &err) : EXIT_DONE;
+}
+
 static int run_unite(struct arguments *a)
 {
 	struct loading r = {.args = a, .unites = true};
 	struct error err;
 
+	if (a->discard_hfiles && a->hfiles)
+		return discard_hfiles(a);
+	if (a->discard_hfiles)
+		return arguments_refuse(a,
+					"found --discard-hfiles without --hfiles, expected both");
 	if (!a->loads.n && (!a->plan_dir || !a->maps.n))
 		return arguments_refuse(a, "found no %s, expected --plan and --maps, or --loads",
 					a->plan_dir ? "--maps" : "--plan");
@@ -324,7 +339,8 @@ static int run_unite(struct arguments *a)
 					.reduces = (const char *const *)a->reduces.path,
 					.nreduces = a->reduces.n,
 					.hfiles = a->hfiles,
-					.totals = a->totals_file};
+					.totals = a->totals_file,
+					.manifest = a->manifest_file};
 	if (input_complete(a, a->loads.n ? a->noperands : 1, &err))
 		return command_fail("unite", &err);
 	return run(&r, a->operand[0]);

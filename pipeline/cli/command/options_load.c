@@ -245,9 +245,15 @@ const struct cli_option options_load[] = {
 	 "only checks the maps"},
 	{"hfiles", 0, "URI", "reduce", take_text, AT(hfiles),
 	 .help = "also send the HFiles to this existing folder of HDFS, which has the same parent "
-	 "as the later load"},
+	 "as the later load; in S3, to a folder in the later load with a name of 16 hexadecimal "
+	 "digits"},
 	{"hfiles", 0, "URI", "unite", take_text, AT(hfiles),
-	 .help = "the folder to which the reduces sent their HFiles; it has the same parent as -o"},
+	 .help = "the folder to which the reduces sent their HFiles; it has the same parent as -o, "
+	 "or in S3, it is in -o"},
+	{"manifest", 0, "FILE", "unite", take_text, AT(manifest_file),
+	 .help = "also write the manifest to this new file of this machine", .without = "loads"},
+	{"discard-hfiles", 0, NULL, "unite", take_flag, AT(discard_hfiles),
+	 .help = "remove the folder of --hfiles in S3 and publish nothing; fail if -o is a load"},
 	{"inputs", 0, "FILE", "unite", take_text, AT(inputs_file),
 	 .help = "describe the inputs, if this machine cannot open them: {\"inputs\": [{\"path\", "
 	 "\"size\"}...], \"digests\": [...]} in order, with the output of `digest` for sliced "

@@ -123,8 +123,10 @@ static int open_all(struct load *l, struct error *err)
 		return rc;
 	l->threads = l->pass.memory.threads;
 	const bool sent = l->opt->halves && l->opt->halves->hfiles;
-	const struct staging_rescue rescue = {load_give_back, l};
-	rc = sent ? sent_files_check_place(l->opt->halves->hfiles, l->opt->output_dir, err) : RC_OK;
+	struct staging_rescue rescue = {load_give_back, l, NULL};
+	rc = sent ? sent_files_check_place(l->opt->halves->hfiles, l->opt->output_dir,
+					   &rescue.folder, &l->result->arena, err)
+		  : RC_OK;
 	if (rc == RC_OK)
 		rc = staging_open_at(&l->staging, l->opt->output_dir, l->opt->place,
 				     sent ? &rescue : NULL, &l->result->stale_removed, err);

@@ -264,6 +264,19 @@ static int make_visible(struct load *l, struct error *err)
 	return rc;
 }
 
+/* Copy the manifest to this machine, before the load is visible. */
+static int copy_manifest(const struct load *l, struct error *err)
+{
+	const char *path = l->opt->halves ? l->opt->halves->manifest : NULL;
+	struct storage *here = NULL;
+	int rc = path ? storage_open(&here, path, NULL, err) : RC_OK;
+
+	if (rc == RC_OK && path)
+		rc = manifest_write(&l->result->manifest, here, storage_path(here), err);
+	storage_close(here);
+	return rc;
+}
+
 int load_publish(struct load *l, struct error *err)
 {
 	struct manifest *m = &l->result->manifest;
@@ -312,6 +325,8 @@ int load_publish(struct load *l, struct error *err)
 	if (rc == RC_OK)
 		rc = manifest_write(m, staging_storage(l->staging), path, err);
 	mem_free(path);
+	if (rc == RC_OK)
+		rc = copy_manifest(l, err);
 	if (rc == RC_OK)
 		rc = load_bring_files(l, err);
 	return rc ? rc : make_visible(l, err);

@@ -426,11 +426,40 @@ int load_take_reduces(struct load *l, struct error *err)
 	return rc;
 }
 
+/* Remove files that other attempts of reduces sent to the folders of the load in S3. */
+static int remove_strays(struct load *l, struct error *err)
+{
+	struct storage *to = staging_storage(l->staging);
+	const char **paths = mem_alloc((l->nreduced + 1) * sizeof *paths);
+	int rc = RC_OK;
+
+	for (size_t i = 0; i < l->nreduced; i++)
+		paths[i] = l->reduced[i].file->path;
+	for (size_t t = 0; t < l->job->ntables; t++) {
+		const struct table *schema = &l->job->tables[t].schema;
+		char *dir = table_dir("", schema->name);
+
+		for (size_t f = 0; rc == RC_OK && f < schema->nfamilies; f++) {
+			char *folder =
+				mem_format("%s/hfiles/%s", dir + 1, schema->families[f].name);
+
+			rc = sent_files_sweep(to, staging_path(l->staging), folder, paths,
+					      l->nreduced, err);
+			mem_free(folder);
+		}
+		mem_free(dir);
+	}
+	mem_free(paths);
+	return rc;
+}
+
 int load_bring_files(struct load *l, struct error *err)
 {
 	l->brings = true;
 	progress_begin(l->progress, "publishing", PROGRESS_FILES, l->nreduced);
 	int rc = pool_run(l->threads, l->nreduced, take_file, l, err);
+	if (rc == RC_OK && l->opt->halves && l->opt->halves->hfiles && staging_folder(l->staging))
+		rc = remove_strays(l, err);
 	progress_begin(l->progress, "publishing", PROGRESS_SECONDS, 0);
 	return rc;
 }

@@ -45,6 +45,14 @@ struct staging {
 
 #define STAGING_LOCK ".lock"
 
+/*
+ * In a storage without renames, mark a folder as the folder of an unfinished load, so that a later
+ * run of the same load finds and removes it. Do nothing if the folder has the mark.
+ */
+int staging_mark(struct storage *s, const char *folder, struct error *err);
+/* Return true if the name is the name of such a folder: 16 hexadecimal digits. */
+bool staging_is_run(const char *name);
+
 /* Save files of the folder before the removal of its content. */
 static inline int staging_save(const struct staging *s, const char *folder, struct error *err)
 {

@@ -8,6 +8,8 @@
  * Nobody can see whether another run still works. So a run removes objects of other runs only after
  * it has published its manifest, because no other run can publish then. It removes only folders that
  * have the mark or the manifest of a run, and no objects of other programs.
+ *
+ * If reduces on many machines sent HFiles, the run's folder is the folder to which they sent them.
  */
 #include "staging.h"
 
@@ -43,10 +45,14 @@ static int refuse_other(const struct staging *s, const char *entry, struct error
 	return rc;
 }
 
+bool staging_is_run(const char *name)
+{
+	return strlen(name) == DIGITS && strspn(name, "0123456789abcdef") == DIGITS;
+}
+
 static bool is_run(const struct storage_entry *e)
 {
-	return e->info.kind == STORAGE_FOLDER && strlen(e->name) == DIGITS &&
-	       strspn(e->name, "0123456789abcdef") == DIGITS;
+	return e->info.kind == STORAGE_FOLDER && staging_is_run(e->name);
 }
 
 /* Return true if the folder in DIR has an object that only a run of saltmill writes there. */
@@ -114,25 +120,72 @@ static int check_absent(struct staging *s, const char *manifest, bool *found, st
 	return rc;
 }
 
+int staging_mark(struct storage *s, const char *folder, struct error *err)
+{
+	static const char text[] = "an unfinished load of saltmill\n";
+	struct storage_info there = {0};
+	struct error ignored;
+	char *mark = mem_format("%s/" STAGING_LOCK, folder);
+	int rc = storage_stat(s, mark, &there, err);
+
+	if (rc == RC_OK && there.kind == STORAGE_NOTHING) {
+		rc = storage_write(s, mark, bytes_of(text, sizeof text - 1), NULL, err);
+		if (rc && storage_stat(s, mark, &there, &ignored) == RC_OK &&
+		    there.kind == STORAGE_FILE)
+			rc = RC_OK; /* another process wrote it at the same time */
+	}
+	mem_free(mark);
+	return rc;
+}
+
+/* Remove what an earlier unite wrote into the folder, but keep the mark and the sent HFiles. */
+static int clear_written(struct storage *s, const char *folder, struct error *err)
+{
+	struct arena a = {0};
+	struct storage_entry *e;
+	size_t n = 0;
+	int rc = storage_list(s, folder, &a, &e, &n, err);
+
+	for (size_t i = 0; rc == RC_OK && i < n; i++) {
+		char *path = mem_format("%s/%s", folder, e[i].name);
+
+		if (e[i].info.kind == STORAGE_FILE && strcmp(e[i].name, STAGING_LOCK) != 0)
+			rc = storage_remove(s, path, err);
+		else if (e[i].info.kind == STORAGE_FOLDER && strcmp(e[i].name, "hfiles") != 0)
+			rc = clear_written(s, path, err);
+		mem_free(path);
+	}
+	arena_release(&a);
+	return rc;
+}
+
+static int choose_name(struct staging *s, struct error *err)
+{
+	const char *given = s->rescue.folder;
+	uint64_t number = 0;
+
+	if (!given && getrandom(&number, sizeof number, 0) != sizeof number)
+		return error_errno(err, "getrandom");
+	mem_free(s->partial);
+	s->partial = given ? mem_format("%s/%s", s->dir, given)
+			   : mem_format("%s/%016" PRIx64, s->dir, number);
+	s->name = s->partial + strlen(s->dir) + 1;
+	return RC_OK;
+}
+
 /* The mark lets a later run find this one, even if it dies during its first upload. */
 static int take(struct staging *s, bool *found, struct error *err)
 {
-	static const char text[] = "an unfinished load of saltmill\n";
-	uint64_t number;
 	char *manifest = mem_format("%s/" MANIFEST, s->dir);
-	int rc = check_absent(s, manifest, found, err);
+	int rc = choose_name(s, err);
 
+	if (rc == RC_OK)
+		rc = check_absent(s, manifest, found, err);
 	mem_free(manifest);
-	if (rc)
-		return rc;
-	if (getrandom(&number, sizeof number, 0) != sizeof number)
-		return error_errno(err, "getrandom");
-	mem_free(s->partial);
-	s->partial = mem_format("%s/%016" PRIx64, s->dir, number);
-	s->name = s->partial + strlen(s->dir) + 1;
-	char *mark = mem_format("%s/" STAGING_LOCK, s->partial);
-	rc = storage_write(s->storage, mark, bytes_of(text, sizeof text - 1), NULL, err);
-	mem_free(mark);
+	if (rc == RC_OK)
+		rc = staging_mark(s->storage, s->partial, err);
+	if (rc == RC_OK && s->rescue.folder)
+		rc = clear_written(s->storage, s->partial, err);
 	return rc;
 }
 
@@ -209,6 +262,8 @@ static void drop(struct staging *s)
 {
 	struct error ignored;
 
+	if (s->rescue.folder)
+		return; /* it has the only copy of the HFiles, and the next unite uses them */
 	if (stop_flag)
 		storage_hurry(s->storage);
 	storage_remove(s->storage, s->partial, &ignored);
