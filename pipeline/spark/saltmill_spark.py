@@ -20,7 +20,7 @@ def arguments():
     p = argparse.ArgumentParser(prog="saltmill_spark.py", description="load files into HFiles with Apache Spark")
     p.add_argument("job")
     p.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders; URIs of pyarrow.fs")
-    p.add_argument("-o", "--output", required=True, metavar="OUT", help="publish the load as this new folder; a path, or hdfs://, webhdfs://")
+    p.add_argument("-o", "--output", required=True, metavar="OUT", help="publish the load as this new folder; a path, or hdfs://, webhdfs://, s3://")
     p.add_argument("--slices", type=int, metavar="N", help="use about N map tasks (default: one for each 256 MiB)")
     p.add_argument("--existing", action="append", metavar="FILE", help="use the regions of an existing table, as in `saltmill load`")
     p.add_argument("--plan", metavar="DIR", help="use the split points and settings that `saltmill plan -o DIR` wrote")

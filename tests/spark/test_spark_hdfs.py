@@ -71,8 +71,8 @@ def test_what_is_refused(rig, small, hdfs):
     put(hdfs, f"/bulk/held{PARTS}/lock", b'{"application": "app-1", "attempt": "1", "host": "elsewhere", "pid": 7}')
     for where, sentence, more in (
             (out, "found the lock of another run .application app-1 host elsewhere pid 7", {}),
-            (hdfs.url("/bulk/side"), "found a folder in HDFS, expected", {"shuffle": False}),
-            ("s3://bucket/night", "cannot publish a folder by one rename", {}),
+            (hdfs.url("/bulk/side"), "found a folder in HDFS or S3, expected", {"shuffle": False}),
+            ("gs://bucket/night", "found a place that saltmill cannot write to", {}),
             (hdfs.url("/bulk/static"), "found a program without HDFS", {"program": static})):
         with pytest.raises(saltmill.JobError, match=sentence):
             if "program" in more:

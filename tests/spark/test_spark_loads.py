@@ -161,7 +161,7 @@ def test_what_cannot_be_is_said_at_once(small, rig):
     refused("no.yaml: No such file", "no.yaml", "in.csv", out="three")
     refused("--max-rejects: found `x`", "job.yaml", "in.csv", out="three", max_rejects="x")
     refused("no-plan: found no settings.json", "job.yaml", "in.csv", out="three", plan="no-plan")
-    refused("expected a folder in a file system that all tasks can write to", "job.yaml", "in.csv", out="s3://bucket/x")
+    refused("expected a folder in a file system that all tasks can write to", "job.yaml", "in.csv", out="gs://bucket/x")
     for name, wrong, expected in (("slices", -3, "a whole number from 1"), ("slices", "x", "a whole number from 1"),
                                   ("threads", 0, "a whole number from 1"), ("sample", 2, "a share like 0.05"),
                                   ("memory", "much", "a size like 512M")):

@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame
 from . import JobError, Rejected, native, sentences, tasks
 from .frames import Frame
 from .inputs import SMALLEST_SLICE, cut, is_remote, list_inputs, told, unchanged, without_scheme
-from .staging import HdfsStaging, Staging, is_hdfs
+from .staging import HdfsStaging, S3Staging, Staging, is_hdfs, is_s3
 from .stages import (Maps, Request, can_slice, digest_all, files_of_job, files_of_plan, load_all, make_plan,
                      reduce_all, regions_of_plan, ship)
 from .tasks import Setting
@@ -161,7 +161,8 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
          program=None, break_lock=False, webhdfs=None, apply=None, login=None):
     """Load `source` with the job into the new folder `out`, and return a Result.
 
-    out: a folder in a file system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://).
+    out: a folder in a file system that all tasks can write to, in HDFS (hdfs://, webhdfs://, swebhdfs://), or in S3
+    (s3://, s3a://).
     webhdfs: for hdfs://, the HTTP addresses of the NameNodes, HOST[:PORT],... (default: port 9870).
     source: a DataFrame, for a job with `source: arrow`; or paths, patterns and folders that all tasks can open, URIs of
     pyarrow.fs (hdfs://, s3://, gs:// ...), or paths of `filesystem`, which is a file system of pyarrow.fs.
@@ -185,14 +186,12 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     limits = limit_option("--max-rejects", max_rejects)
     if max_duplicates is not None:
         limits += limit_option("--max-duplicates", max_duplicates)
-    staging_of = staging_for(spark, out, shuffle, webhdfs)
+    check_place(out, shuffle)
     threads = threads or int(spark.sparkContext.getConf().get("spark.task.cpus", "1"))
     request = request_of(spark, source, job, filesystem, ordered, program, existing=listed(existing), sample=sample,
                          memory=memory, threads=threads)
-    if is_hdfs(out):
-        knows_hdfs(request)
     with logged_in(request.program, out, webhdfs, apply, login) as request.tokens:
-        with sentences(out), staging_of(*owner_of(spark), break_lock=break_lock) as staging:
+        with sentences(out), staging_for(spark, request, out, webhdfs, break_lock) as staging:
             result = make(request, staging, slices, plan, limits, shuffle)
         if apply:
             apply_load(request.program, result.out, apply, request.tokens)
@@ -280,24 +279,34 @@ def register(spark, program=None):
     spark.dataSource.register(source_of(*ship(request)))
 
 
-def staging_for(spark, out, shuffle, webhdfs):
-    """Return the class that stages the load.  Raise JobError if one rename cannot publish a folder there."""
+def check_place(out, shuffle):
+    """Raise JobError if the program cannot publish a load there."""
     if not is_remote(out):
-        return functools.partial(Staging, without_scheme(out))
-    if not is_hdfs(out):
-        raise JobError(f"{out}: found a place that cannot publish a folder by one rename, expected a folder in a file "
-                       "system that all tasks can write to, or in HDFS (hdfs://, webhdfs://, swebhdfs://)")
+        return
+    if not is_hdfs(out) and not is_s3(out):
+        raise JobError(f"{out}: found a place that saltmill cannot write to, expected a folder in a file system that all "
+                       "tasks can write to, in HDFS (hdfs://, webhdfs://, swebhdfs://), or in S3 (s3://)")
     if not shuffle:
-        raise JobError(f"{out}: found a folder in HDFS, expected a folder in a file system that all tasks can write to; "
-                       "without --no-shuffle, OUT can be in HDFS")
-    return functools.partial(HdfsStaging, spark.sparkContext, os.fspath(out), webhdfs)
+        raise JobError(f"{out}: found a folder in HDFS or S3, expected a folder in a file system that all tasks can write "
+                       "to; without --no-shuffle, OUT can be there")
 
 
-def knows_hdfs(request):
+def staging_for(spark, request, out, webhdfs, break_lock):
+    """Return the context manager that stages the load."""
+    owner = owner_of(spark)
+    if not is_remote(out):
+        return Staging(without_scheme(out), *owner, break_lock=break_lock)
+    knows_remote(request)
+    if is_s3(out):
+        return S3Staging(request, out)
+    return HdfsStaging(spark.sparkContext, os.fspath(out), webhdfs, *owner, break_lock=break_lock)
+
+
+def knows_remote(request):
     about = json.loads(native.run(request.program, "version", "--json", "--quiet").printed or "{}")
     if not about.get("hdfs"):
-        raise JobError(f"{request.program}: found a program without HDFS, such as that of `make worker`, expected the "
-                       "whole program; install it on all machines (make deb) and use --program")
+        raise JobError(f"{request.program}: found a program without HDFS and S3, such as that of `make worker`, expected "
+                       "the whole program; install it on all machines (make deb) and use --program")
 
 
 def setting_of(request):
@@ -312,7 +321,7 @@ def setting_of(request):
 def with_plan(setting, plan, stage, place, slices):
     adders = min(MOST_ADDERS, -(-slices // SLICES_OF_AN_ADDER))
     return dataclasses.replace(setting, files={**setting.files, **files_of_plan(plan)}, regions=regions_of_plan(plan),
-                               stage=str(stage), place=tuple(place), adders=adders)
+                               stage=str(stage), place=place, adders=adders)
 
 
 def slices_of(request, wanted):
@@ -358,7 +367,7 @@ def join(request, setting, slices, staging, limits, seconds):
         request.native("unite", "--loads", *loads, *limits, "-o", staging.out, "--quiet",
                        accept=(native.DONE, native.REJECTS), failure=Rejected if many else JobError)
     with published(staging.out):
-        return Result(str(staging.out), json.loads(staging.read("manifest.json")), len(slices), 0, 0, seconds)
+        return Result(str(staging.out), json.loads((staging.out / "manifest.json").read_text()), len(slices), 0, 0, seconds)
 
 
 def make(request, staging, slices, kept_plan, limits, shuffle):
@@ -383,7 +392,7 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
     base = ["--plan", plan, "--maps", here / "maps"]
     if too_many(limits[1], sum(r["rejected"] for r in taken), sum(r["read"] for r in taken)):
         request.native("unite", *base, *inputs_of_unite(request, shared, maps), "--reduces", here / "maps", *limits, "-o",
-                       staging.out, *staging.place, "--quiet", failure=Rejected)
+                       staging.out, *(staging.place or ()), "--quiet", failure=Rejected)
     inputs = inputs_of_unite(request, shared, maps, digests=False)
     judged = json.loads(request.native("unite", *base, *inputs, "--json").printed)
     with timed(seconds, "totals"):
@@ -400,9 +409,11 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
     seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
     seconds["slowest_reduce"] = round(max(d["seconds"] for d in reduced), 3)
     with timed(seconds, "unite"):
+    staging.uniting = True
         request.native("unite", *base, *inputs, "--reduces", here / "reduces", "--totals", maps.totals, *limits, "-o",
-                       staging.out, *tasks.sent_to(setting), "--quiet", accept=(native.DONE, native.REJECTS))
+                       staging.out, *tasks.sent_to(setting), "--manifest", here / "manifest.json", "--quiet",
+                       accept=(native.DONE, native.REJECTS))
     with published(staging.out):
-        manifest = json.loads(staging.read("manifest.json"))
+        manifest = json.loads((here / "manifest.json").read_text())
     shuffled = sum(region["bytes"] for table in mapped["tables"] for region in table["regions"])
     return Result(str(staging.out), manifest, len(maps.slices), shuffled, maps.mended, seconds)

@@ -58,7 +58,9 @@ class Request:
         status."""
         outcome = native.run(self.program, command, self.job, *args, pieces=pieces, tokens=self.tokens)
         if outcome.status not in accept:
-            raise failure(outcome.sentence)
+            error = failure(outcome.sentence)
+            error.status = outcome.status
+            raise error
         return outcome
 
 

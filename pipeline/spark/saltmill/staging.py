@@ -6,6 +6,9 @@ publishes OUT.
 
 If OUT is in HDFS, the driver makes the folder with Spark's Hadoop client.  The program in the tasks sends the HFiles to
 this folder.  Other files of the driver are in a temporary folder of the driver's machine.
+
+If OUT is in S3, the program in the tasks sends the HFiles to their place in OUT, in a folder with a random name.  The
+manifest makes them visible.
 """
 
 import contextlib
@@ -13,6 +16,7 @@ import fcntl
 import json
 import os
 import pathlib
+import secrets
 import shutil
 import socket
 import tempfile
@@ -20,7 +24,7 @@ import uuid
 
 from py4j.protocol import Py4JJavaError
 
-from . import JobError, sentences
+from . import JobError, native, sentences
 
 SUFFIX = ".saltmill-spark"
 GONE = ".gone"
@@ -71,16 +75,12 @@ class Staging:
             raise
         return self
 
-    place = ()  # options of the program for writing to the folder
+    place = None  # options of the program for sending HFiles to the folder; None means that Python moves them there
 
     def make_stage(self):
         """Make and return the folder for the HFiles of the tasks."""
         (self.run / "files").mkdir()
         return self.run / "files"
-
-    def read(self, name):
-        """Return the text of a file in the published load."""
-        return (self.out / name).read_text()
 
     def begin(self):
         self.folder.mkdir(exist_ok=True)
@@ -249,10 +249,6 @@ class HdfsStaging(Staging):
             self.fs.mkdirs(self.path(self.stage))
         return self.stage
 
-    def read(self, name):
-        with java_sentences(self.out):
-            return self.text(f"{self.out}/{name}")
-
     def __exit__(self, *_):
         if self.run:
             shutil.rmtree(self.run, ignore_errors=True)
@@ -262,3 +258,41 @@ class HdfsStaging(Staging):
             with contextlib.suppress(Py4JJavaError):  # the next run removes it
                 self.fs.delete(self.path(name), below)
         self.lock = self.run = None
+
+
+# --- S3 ---
+
+def is_s3(out):
+    return os.fspath(out).startswith(("s3://", "s3a://"))
+
+
+class S3Staging:
+    """Staging in S3.  self.run is a folder of this machine, and self.stage a folder in OUT, which only this run uses.
+
+    The server creates the manifest only if OUT has none.  So S3 needs no lock, and one of two runs publishes.
+    """
+
+    place = ()
+
+    def __init__(self, request, out):
+        self.request, self.out = request, os.fspath(out).rstrip("/")
+        self.stage = f"{self.out}/{secrets.token_hex(8)}"
+        self.uniting = False  # True while the manifest may appear
+
+    def __enter__(self):
+        self.discard()  # also checks that OUT is free and that the user may write
+        self.run = pathlib.Path(tempfile.mkdtemp(prefix="saltmill-run-"))
+        return self
+
+    def discard(self):
+        self.request.native("unite", "--discard-hfiles", "--hfiles", self.stage, "-o", self.out, "--quiet")
+
+    def make_stage(self):
+        return self.stage
+
+    def __exit__(self, kind, error, _):
+        """Remove the sent files of a run that failed.  Keep them if the manifest may appear."""
+        shutil.rmtree(self.run, ignore_errors=True)
+        if error and (not self.uniting or getattr(error, "status", None) in (native.USAGE, native.DATA)):
+            with contextlib.suppress(JobError):  # the next load into OUT removes them
+                self.discard()

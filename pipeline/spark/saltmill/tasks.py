@@ -52,7 +52,7 @@ class Setting:
     threads: int
     regions: tuple = ()  # (name of the table, number of its regions)
     stage: str = ""  # folder for finished HFiles
-    place: tuple = ()  # options of the program if the folder is in HDFS, else empty
+    place: tuple = None  # options of the program that sends HFiles to HDFS or S3, or None
     filesystem: object = None  # file system of pyarrow for the inputs; None if the program opens the inputs
     created_ms: int = -1
     adders: int = 1  # number of tasks that add the maps' regions up
@@ -332,7 +332,7 @@ def reduce_region(setting, faults, taken, partition, received):
         report = json.loads((folder / "out/report.json").read_text())
         staged = {}
         for i, path in enumerate(f["path"] for t in report["tables"] for r in t["regions"] for f in r["files"]):
-            if setting.place:  # the program has sent the file
+            if setting.place is not None:  # the program has sent the file
                 continue
             staged[path] = f"{table}.{region}.{i}.{os.path.basename(path)}"
             deliver(folder / "out" / path, pathlib.Path(setting.stage), staged[path])
@@ -340,7 +340,7 @@ def reduce_region(setting, faults, taken, partition, received):
 
 
 def sent_to(setting):
-    return ["--hfiles", setting.stage, *setting.place] if setting.place else []
+    return [] if setting.place is None else ["--hfiles", setting.stage, *setting.place]
 
 
 def deliver(file, stage, name):
