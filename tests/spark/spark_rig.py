@@ -72,7 +72,7 @@ def conf_of(folder):
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived JVMs that start quickly
 
 SETTINGS = {
-    "spark.ui.enabled": "false", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+    "spark.ui.port": "0", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
     "spark.executor.memory": "512m", "spark.driver.memory": "768m", "spark.shuffle.compress": "false",
     "spark.driver.extraJavaOptions": JVM, "spark.executor.extraJavaOptions": JVM,
     "spark.executor.cores": "1", "spark.cores.max": "2", "spark.ui.showConsoleProgress": "false",

@@ -1,16 +1,18 @@
-"""Tests the interfaces of Spark itself: format("saltmill") of Spark 4, the sink of Structured Streaming, apply and the
-names of stages.  The oracle for rows is a Python calculation, and for loads a load by one process."""
+"""Tests the interfaces of Spark itself: format("saltmill") of Spark 4, the sink of Structured Streaming, apply, and the
+names and counts of stages.  The oracle for rows is a Python calculation, and for loads a load by one process."""
 
 import json
 import pathlib
 import random
 import subprocess
+import urllib.request
 
 import pytest
 
 import needs_pyspark  # noqa: F401
 import pyspark
 
+import load_help
 import saltmill
 import saltmill.spark
 from spark_rig import assert_nothing, inside
@@ -194,3 +196,21 @@ def test_stages_have_names(rig, job, tmp_path):
         names.add(info.name if info else "")
     assert {f"saltmill {what} job" for what in ("plan", "map", "totals", "reduce")} <= names, names
     assert pathlib.Path(tmp_path / "out/manifest.json").exists()
+
+
+def test_rows_and_bytes_of_stages(rig, tmp_path):
+    """The UI's REST API shows the input of the maps and the output of the reduces, also after a killed reduce."""
+    (tmp_path / "counted.yaml").write_text(load_help.JOB)
+    for n in (0, 1):
+        (tmp_path / f"{n}.csv").write_bytes(load_help.HEADER + b"".join(b"%d,1400000000,x\n" % i for i in range(n, 5000, 2)))
+    rig.once("reduce", "kill -9 $$")
+    r = rig.load(tmp_path, "counted.yaml", ["0.csv", "1.csv"], slices=4)
+    sc = rig.spark.sparkContext
+    with urllib.request.urlopen(f"{sc.uiWebUrl}/api/v1/applications/{sc.applicationId}/stages", timeout=30) as answer:
+        stages = json.load(answer)
+    shown = {what: [sum(s[f"{way}{unit}"] for s in stages if s["name"] == f"saltmill {what} counted")
+                    for way in ("input", "output") for unit in ("Bytes", "Records")] for what in ("map", "reduce")}
+    read = sum((tmp_path / f"{n}.csv").stat().st_size - len(load_help.HEADER) for n in (0, 1))
+    written = sum(p.stat().st_size for p in (tmp_path / "two").rglob("hfiles/*/*"))
+    assert shown == {"map": [read, 5000, 0, 0], "reduce": [0, 0, written, 5000]} and r.counts["read"] == 5000
+    assert rig.done("reduce") == 1

@@ -10,6 +10,8 @@ import struct
 from pyspark.rdd import RDD
 from pyspark.serializers import NoOpSerializer
 
+from .counts import counted
+
 
 def to_partition(index):  # PythonPartitioner compares a function's identity, so all shuffles use this function
     return index
@@ -18,16 +20,17 @@ def to_partition(index):  # PythonPartitioner compares a function's identity, so
 def send(pairs):
     """Yield (partition, bytes) in the form that the JVM reads, for mapPartitions."""
     for partition, data in pairs:
-        yield struct.pack("!q", partition)
+        if partition is not None:  # else counts, which go no further
+            yield struct.pack("!q", partition)
         yield data
 
 
-def shuffle(rdd, partitions):
-    """Shuffle an RDD of (partition, bytes).  Return a handle for `received`."""
+def shuffle(rdd, partitions, counts):
+    """Shuffle an RDD of (partition, bytes).  Return a handle for `received`.  `counts` is the function of counts.py."""
     keyed = rdd.mapPartitions(send, preservesPartitioning=True)
     keyed._bypass_serializer = True
     jvm = rdd.ctx._jvm
-    pairs = jvm.PairwiseRDD(keyed._jrdd.rdd()).asJavaPairRDD()
+    pairs = jvm.PairwiseRDD(counted(keyed, counts).rdd()).asJavaPairRDD()
     return pairs.partitionBy(jvm.PythonPartitioner(partitions, id(to_partition)))
 
 

@@ -315,7 +315,7 @@ def setting_of(request):
     return Setting(program=name, digest=digest, job=request.job, files=files_of_job(request.job),
                    memory=request.memory, threads=request.threads, filesystem=request.filesystem,
                    tokens=pathlib.Path(request.tokens).read_bytes() if request.tokens else b"",
-                   unordered=bool(request.frame) and not request.frame.ordered)
+                   unordered=bool(request.frame) and not request.frame.ordered, counts=request.counts is not None)
 
 
 def with_plan(setting, plan, stage, place, slices):
@@ -408,8 +408,8 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
         inputs = inputs_of_unite(request, shared, maps)
     seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
     seconds["slowest_reduce"] = round(max(d["seconds"] for d in reduced), 3)
-    with timed(seconds, "unite"):
     staging.uniting = True
+    with timed(seconds, "unite"):
         request.native("unite", *base, *inputs, "--reduces", here / "reduces", "--totals", maps.totals, *limits, "-o",
                        staging.out, *tasks.sent_to(setting), "--manifest", here / "manifest.json", "--quiet",
                        accept=(native.DONE, native.REJECTS))

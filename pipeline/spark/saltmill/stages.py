@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import pathlib
+import pickle
 import re
 import shutil
 import tempfile
@@ -15,7 +16,7 @@ import zipfile
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
-from . import JobError, native, tasks, totals
+from . import JobError, counts, native, tasks, totals
 from .inputs import Slice, bounds_by_quotes, by_task, feed_of, has_digest, mend, read_from
 from .shuffle import received, shuffle
 
@@ -44,6 +45,10 @@ class Request:
     @property
     def sc(self):
         return self.spark.sparkContext
+
+    @functools.cached_property
+    def counts(self):
+        return counts.function_of(self.sc)
 
     @property
     def names(self):
@@ -161,8 +166,11 @@ def sentence_of(error, what):
     return f"{what}: {lost.group(0) if lost else text.splitlines()[0]}"
 
 
-def run_job(request, rdd, partitions, faults, what):
-    """Return the values of some partitions.  If a task notes a fault, cancel the job at once and raise JobError."""
+def run_job(request, rdd, partitions, faults, what, run=None):
+    """Return the values of some partitions.  If a task notes a fault, cancel the job at once and raise JobError.
+
+    `run` replaces sc.runJob.
+    """
     sc, group, result = request.sc, f"saltmill-{id(rdd):x}-{time.monotonic_ns()}", {}
     noted = len(faults.value)
 
@@ -170,7 +178,7 @@ def run_job(request, rdd, partitions, faults, what):
         try:
             sc.setJobGroup(group, what, interruptOnCancel=True)
             with stage_name(sc, what):
-                result["values"] = sc.runJob(rdd, list, partitions)  # None: all
+                result["values"] = run() if run else sc.runJob(rdd, list, partitions)  # None: all
         except Exception as e:
             result["error"] = e
 
@@ -332,7 +340,7 @@ class Maps:
             work = functools.partial(tasks.map_slices, setting, self.faults)
             groups = by_task(slices)
             mapped = sc.parallelize(groups, len(groups)).mapPartitions(work)
-        runs = shuffle(mapped, setting.value.adder_of(0) + setting.value.adders)
+        runs = shuffle(mapped, setting.value.adder_of(0) + setting.value.adders, self.request.counts)
         self.shuffles.append(runs)
         for data in run_job(self.request, received(sc, [runs]), [setting.value.reports], self.faults, name):
             number, report, rejects = tasks.read_report(data)
@@ -391,8 +399,10 @@ def reduce_all(request, setting, maps, mapped, folder):
               for r in table["regions"]] or [0]
     faults = sc.accumulator([], tasks.Noted())
     work = functools.partial(tasks.reduce_regions, sc.broadcast(setting), faults, taken)
-    done = run_job(request, received(sc, maps.shuffles).mapPartitionsWithIndex(work), wanted, faults,
-                   f"saltmill reduce {name}")
+    reduced = received(sc, maps.shuffles).mapPartitionsWithIndex(work)
+    reduced._bypass_serializer = True
+    run = functools.partial(counts.collect, reduced, request.counts, wanted)
+    done = [pickle.loads(d) for d in run_job(request, reduced, wanted, faults, f"saltmill reduce {name}", run)]
     for d in done:
         here = folder / f"{d['table']}-{d['region']}"
         take_staged(setting, d["staged"], here)

@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import pathlib
+import pickle
 import shutil
 import struct
 import sys
@@ -30,6 +31,8 @@ PIECE_HEAD_BYTES = 96  # pipeline/load/map_reduce/pieces.h
 PIECE_STORED = struct.Struct("<64xQ16x")
 CHUNK_BYTES = 1 << 20  # a chunk has as many whole pieces as fit; a single piece has up to 4 MiB
 KEPT = ("--plan", "plan", "-o", "out")
+COUNTS = struct.Struct("!16s4q")  # read by counts.py: COUNTS_MARK, bytes and rows read, bytes and rows written
+COUNTS_MARK = b"saltmill counts\0"
 SAID = "saltmill said: "  # before the message in the text of an exception
 
 
@@ -56,6 +59,7 @@ class Setting:
     filesystem: object = None  # file system of pyarrow for the inputs; None if the program opens the inputs
     created_ms: int = -1
     adders: int = 1  # number of tasks that add the maps' regions up
+    counts: bool = False  # the driver has the function of counts.py
     unordered: bool = False  # another computation of a slice may give its rows in another order
     tokens: bytes = dataclasses.field(default=b"", repr=False)  # secret; the file of tokens of the driver's login
 
@@ -176,6 +180,11 @@ def run(setting, folder, program, command, *args, pieces=None, accept=(native.DO
     return outcome
 
 
+def counts_of(setting, read=(0, 0), written=(0, 0)):
+    """Return the frame that shows (bytes, rows) of a task in Spark's UI, in a list.  Return [] if Spark cannot."""
+    return [COUNTS.pack(COUNTS_MARK, *read, *written)] if setting.counts else []
+
+
 # --- plan ---
 
 def sample_slices(setting, faults, slices, head):
@@ -275,6 +284,10 @@ def map_slice(setting, faults, what, rows=None):
         report["tables"] = [{**t, "regions": []} for t in report["tables"]]
         report["seconds"] = time.monotonic() - began
         yield setting.reports, report_bytes(what.number, report, rejects.read_bytes() if rejects.exists() else b"")
+        if rows is None:  # Spark itself counts what it reads for a DataFrame
+            size = report["end"] - report["first"] if what.bounds else what.input.size
+            for frame in counts_of(setting, read=(size, report["read"])):
+                yield None, frame
 
 
 def report_bytes(number, report, rejects):
@@ -336,7 +349,9 @@ def reduce_region(setting, faults, taken, partition, received):
                 continue
             staged[path] = f"{table}.{region}.{i}.{os.path.basename(path)}"
             deliver(folder / "out" / path, pathlib.Path(setting.stage), staged[path])
-    return {"table": table, "region": region, "report": report, "staged": staged, "seconds": time.monotonic() - began}
+    written = [(sum(f["bytes"] for f in r["files"]), r["rows"]) for t in report["tables"] for r in t["regions"]]
+    return {"table": table, "region": region, "report": report, "staged": staged, "seconds": time.monotonic() - began,
+            "written": tuple(map(sum, zip(*written)))}
 
 
 def sent_to(setting):
@@ -434,4 +449,6 @@ def digest_inputs(setting, given):
 
 
 def reduce_regions(setting, faults, taken, partition, pieces):
-    yield reduce_region(setting.value, faults, taken, partition, pieces)
+    done = reduce_region(setting.value, faults, taken, partition, pieces)
+    yield pickle.dumps(done)
+    yield from counts_of(setting.value, written=done.get("written") or (0, 0))
