@@ -105,7 +105,7 @@ def test_what_dead_runs_left(tmp_path, monkeypatch):
 
 
 def test_what_the_system_refuses_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(saltmill.spark, "request_of", lambda *_, **__: None)
+    monkeypatch.setattr(saltmill.spark, "request_of", lambda *_, **__: types.SimpleNamespace(program="saltmill"))
     monkeypatch.setattr(saltmill.spark, "owner_of", lambda _: ("app", None))
     monkeypatch.setattr(saltmill.spark, "setting_of", no_space)
     session = types.SimpleNamespace(sparkContext=types.SimpleNamespace(_jsc="running"))
