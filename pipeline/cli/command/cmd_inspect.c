@@ -235,10 +235,8 @@ const struct command inspect_command = {
 	.decides = "inspect reads the trailer, the file info, the index and the bloom filter, and "
 		   "counts the blocks. --blocks lists each block, and --cells each cell. For a "
 		   "damaged file, inspect prints the readable parts, and then the damage. "
-		   "`saltmill "
-		   "verify FILE` verifies every byte. --salvage writes a new HFile with the cells "
-		   "of all data blocks whose checksums are right, and reports each lost range with "
-		   "the row keys around it. The trailer and the index may be missing.",
+		   "`saltmill verify FILE` verifies every byte. --salvage writes the cells of all "
+		   "data blocks with right checksums, and reports each lost range.",
 	.statuses =
 		"0 done; 1 failed, or a file is damaged; 2 wrong usage; 3 --salvage wrote OUT, but "
 		"cells may be lost",
