@@ -297,7 +297,7 @@ enum trim {
 };
 /* How to treat a row with fewer or more values than columns. */
 enum missing { MISSING_REJECT, MISSING_NULL };
-enum extra { EXTRA_REJECT, EXTRA_EMPTY, EXTRA_IGNORE };
+enum extra { EXTRA_REJECT, EXTRA_EMPTY, EXTRA_IGNORE, EXTRA_LAST };
 
 /*
  * The origin of a column's text. A row of a file has more than its own columns. It has the path of
@@ -361,6 +361,7 @@ struct csv_source {
 	size_t ncolumns;
 	uint8_t delimiter;	     /* the first byte of the delimiter */
 	struct bytes long_delimiter; /* a delimiter of several bytes; len is 0 for one byte */
+	bool blanks;		     /* spaces and tabs, one or more, are between values */
 	uint8_t quote;		     /* '"' */
 	enum quotes quotes;
 	enum escapes escapes;

@@ -24,6 +24,9 @@ tables:
 """
 
 
+COLUMNS = "columns: [id, n, s]"
+
+
 def run(saltmill, folder, *args):
     return subprocess.run([saltmill, *args], cwd=folder, capture_output=True, text=True, timeout=120)
 
@@ -42,8 +45,45 @@ def rows(saltmill, folder, out="out"):
     return [(x["key"]["id"], x["cells"].get("d:n"), x["cells"].get("d:s")) for x in lines]
 
 
+@pytest.mark.parametrize("keys,data,expected", [
+    ("delimiter: blanks", '  a 1\t x \nb   2 "y  z"\n"c d"  3  w', [("a", 1, "x"), ("b", 2, "y  z"), ("c d", 3, "w")]),
+    ("delimiter: blanks, quotes: none", 'a 1 "x\r\nb 2 y"\r\n', [("a", 1, '"x'), ("b", 2, 'y"')]),
+    ("delimiter: blanks, quotes: none, extra: last", "a  1  x  y \nb 2 z\n", [("a", 1, "x  y"), ("b", 2, "z")]),
+    ("delimiter: blanks, quotes: none, extra: last, missing: 'null'", "a 1\nb 2 y z\n", [("a", 1, None), ("b", 2, "y z")]),
+    ("quotes: none, extra: last", 'a,1,x, "y",z\nb,2,\n', [("a", 1, 'x, "y",z'), ("b", 2, None)]),
+    ("quotes: lenient, extra: last", 'a,1,"x, y"\n"b",2,"x",y\n', [("a", 1, "x, y"), ("b", 2, '"x",y')]),
+    ("delimiter: ' - ', quotes: none, extra: last", "a - 1 - x - y\nb - 2 - -z\n", [("a", 1, "x - y"), ("b", 2, "-z")]),
+])
+def test_blanks_and_the_rest_of_a_line(tmp_path, saltmill, keys, data, expected):
+    r = load(saltmill, tmp_path, f"{COLUMNS}, {keys}", data)
+    assert r.returncode == 0, r.stderr
+    assert rows(saltmill, tmp_path) == expected
+
+
+@pytest.mark.parametrize("keys,words", [
+    ("extra: last", "extra: found `last` with `quotes: strict`, expected `quotes: none` or `quotes: lenient`"),
+    ("extra: last, widths: [1, 2, 3]", "extra: found `last` with `widths`"),
+    ("delimiter: blanks", "in.txt:2 (byte 6): field_count: found 4 fields, expected 3"),
+])
+def test_what_has_no_last_column(tmp_path, saltmill, keys, words):
+    r = load(saltmill, tmp_path, f"{COLUMNS}, {keys}", "a 1 x\nb 2 y z\n")
+    assert r.returncode != 0 and words in r.stderr, r.stderr
+
+
+def test_random_blanks_as_python_splits_them(tmp_path, saltmill):
+    """str.split(None, 2) and two threads give the same values, also at the borders of pieces."""
+    r = random.Random(7)
+    gap = lambda: "".join(r.choice(" \t") for _ in range(r.randrange(1, 4)))
+    lines = ["".join((gap() if r.random() < 0.3 else "", f"k{i:06d}", gap(), str(i), gap(), gap().join(r.choices(["a", '"', "b,", "é"], k=r.randrange(1, 5)))))
+             + (gap() if r.random() < 0.3 else "") for i in range(3000)]
+    ran = load(saltmill, tmp_path, f"{COLUMNS}, delimiter: blanks, quotes: none, extra: last", "\n".join(lines), "--threads", "2")
+    assert ran.returncode == 0, ran.stderr
+    expected = [(k, int(n), s.rstrip(" \t")) for k, n, s in (x.split(None, 2) for x in lines)]
+    assert rows(saltmill, tmp_path) == expected
+
+
 TEXTS = ["plain", "a\tb", "two\nlines", "back\\slash", "\\N", 'a "quote"', "é北", "\\", "end\\\n", "\\\\", "\r\n", "\b\x1a", "'"]
-COLUMNS = "columns: [id, n, s]"
+
 
 
 def mysql(v, delimiter, quote=""):
@@ -213,7 +253,8 @@ def test_the_preset_of_mysql_reads_its_export(tmp_path, saltmill):
     ("".join(f"{i}|x\\|{i}|\n" for i in range(9)), "escapes: plain"),
     ("id||name\n" + "".join(f"{i}||a{chr(124) if i == 5 else 0}b{i}\n" for i in range(9)), "delimiter: '||'"),
     ("".join(f'ts=2026-01-0{i + 1} n={i} s="a b"\n' for i in range(9)), "pairs: true"),
-    ("ID     NAME     LOAD\n" + "".join(f"{i:<5}  {'ab' * (i % 4 + 1):8} {i / 4:5}\n" for i in range(9)), "widths: ["),
+    ("ID     NAME     LOAD\n" + "".join(f"{i:<5}  {'ab' * (i % 4 + 1):8} {i / 4:5}\n" for i in range(9)), "delimiter: blanks"),
+    ("ID     NAME     LOAD\n" + "".join(f"{i:<5}  {'a ' * (i % 3) + 'b':8} {i / 4:5}\n" for i in range(9)), "widths: ["),
 ])
 def test_init_finds_the_form(tmp_path, saltmill, data, key):
     (tmp_path / "in.txt").write_text(data)

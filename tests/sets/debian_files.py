@@ -57,7 +57,7 @@ debian(
 )
 debian("ellipsoids with comments after the header", "gdal-data", GDAL + "ozi_ellips.csv", "x x n n", comment="#")
 debian("attributes of charts", "gdal-data", GDAL + "s57attributes.csv", "n x x x x")
-debian("input of charts", "gdal-data", GDAL + "s57expectedinput.csv", "n n x", encoding="latin-1")
+debian("input of charts", "gdal-data", GDAL + "s57expectedinput.csv", "n n x", encoding="latin-1", escape="\\")
 debian("objects of charts with semicolons in values", "gdal-data", GDAL + "s57objectclasses.csv", "n x x x x x x x")
 debian("state planes", "gdal-data", GDAL + "stateplane.csv")
 debian(
@@ -294,9 +294,10 @@ debian(
     "futures with zeros, padded in tabs",
     "r-cran-data.table",
     FREAD + "1206FUT.txt.bz2",
-    "n? x x n? n? x n? x n? x n? x n? x n? x n? n? n? n? x",
+    "t? x x n? n? x n? x n? x n? x n? x n? x n? n? n? n? x",
     delimiter="\t",
     quote=None,
+    times="%Y%m%d",
 )
 debian(
     "flights with NA",
@@ -319,7 +320,8 @@ debian(
     refuse="rows have one value more than the header",
 )
 debian("estimates of NONMEM", "r-cran-data.table", FREAD + "issue_1113_fread.txt.bz2", "n", cut=str.split)
-debian("quotes of futures, padded after tabs", "r-cran-data.table", FREAD + "issue_785_fread.txt.gz", delimiter="\t")
+debian("quotes of futures, padded after tabs", "r-cran-data.table", FREAD + "issue_785_fread.txt.gz",
+    "x x x t? n? n n n n n n x" + 20 * " n" + " x n", delimiter="\t", times="%Y%m%d")
 debian("news with many empty columns", "r-cran-data.table", FREAD + "issue_2051.csv.gz")
 debian(
     "days as 20161130 with an empty column",

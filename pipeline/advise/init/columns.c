@@ -247,7 +247,9 @@ static void decide(struct columns *c, struct sniffed *s)
 /* Return true if word `k` means null in this column. */
 static bool is_null(const struct columns *c, const struct sniffed *s, size_t k)
 {
-	return s->words[k] && (s->type != FIELD_TEXT || s->values == words_count(s) ||
+	bool mark = strchr("?-.", null_words[k][0]); /* alone in a column, it may be a value */
+
+	return s->words[k] && (s->type != FIELD_TEXT || (!mark && s->values == words_count(s)) ||
 			       (c->null_word && strcmp(null_words[k], "NULL") == 0) ||
 			       (c->slash_null && strcmp(null_words[k], "\\N") == 0) ||
 			       (c->dash_null && strcmp(null_words[k], "-") == 0));

@@ -172,11 +172,13 @@ static void find_delimiter(struct sniffed_shape *s, const struct lines *l)
 		struct sniffed_shape try = *s;
 
 		try.delimiter = (uint8_t)delimiters[i];
+		size_t starts = 0;
 		if (!has_byte(l, try.delimiter))
 			continue;
-		for (try.first = 0; try.first < l->n && try.first < LOOK_STARTS; try.first++) {
+		for (try.first = 0; try.first < l->n && starts < LOOK_STARTS; try.first++) {
 			double found = score(&try, l, &r);
 
+			starts += line_counts(s, l, try.first);
 			if (found > most) {
 				most = found;
 				best = try;
@@ -241,7 +243,7 @@ static void find_header(struct sniffed_shape *s, const struct lines *l)
 
 	row_split(s, l, s->first, s->end, &r);
 	s->names_first = row_is_names(&r);
-	s->header = is_header(s, l, &r);
+	s->header = s->named || is_header(s, l, &r);
 	for (size_t i = 0; i < r.n; i++) {
 		s->repeats = s->repeats || is_blank(r.value[i]);
 		for (size_t k = 0; k < i; k++)
@@ -375,6 +377,10 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 	}
 	if (shape_of_words(s, l))
 		s->missing = false;
+	else if (s->one)
+		(void)shape_of_blanks(s, l);
+	else
+		tabs_are_blanks(s, l);
 	s->first = next_row(s, l, s->first);
 	if (s->first < s->end && !s->one)
 		footer_find(s, l);

@@ -13,7 +13,8 @@
 #define LOOK_ROWS   2000
 #define MOST_FORM   40 /* longest form of a value */
 #define SHARE_LEAST 0.95
-#define WORDS_LEAST 8 /* words without digits that make a word with digits unusual */
+#define CODE_LEAST  16 /* length of hashes */
+#define WORDS_LEAST 8  /* words without digits that make a word with digits unusual */
 
 enum text_kind kind_of_text(struct bytes t)
 {
@@ -108,6 +109,14 @@ static bool has_digit_or_sign(const struct seen_column *c)
 	return false;
 }
 
+static bool has_digit(struct bytes t)
+{
+	for (size_t i = 0; i < t.len; i++)
+		if (isdigit(t.ptr[i]))
+			return true;
+	return false;
+}
+
 static bool is_year(struct bytes t)
 {
 	return t.len == 4 && isdigit(t.ptr[2]) && isdigit(t.ptr[3]) &&
@@ -136,6 +145,9 @@ static int judge(const struct seen_column *c, struct bytes first, bool neighbour
 		bool year = is_year(first) && (c->len != first.len || c->same_len < c->n);
 		return neighbour || year || (int)kind != k ? 0 : -1;
 	}
+	if (c->n >= 3 && c->len >= CODE_LEAST && c->same_len == c->n && first.len == c->len &&
+	    has_digit(first))
+		return -1; /* hashes */
 	if (c->n < 3 || (double)c->same_form < SHARE_LEAST * n)
 		return 0;
 	size_t len = form_of(first, form);

@@ -3,11 +3,13 @@
  * repeated, and headings of pages
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <strings.h>
 
 #include "sniff_parts.h"
 
 #define FOOTER_ROWS 8
+#define SHORT_FILE  4
 #define RARE	    10 /* headings are at most one of this many lines */
 
 /* --- lines after the rows --- */
@@ -66,7 +68,21 @@ struct tail {
 	size_t line[FOOTER_ROWS];
 	bool odd[FOOTER_ROWS], word[FOOTER_ROWS], note[FOOTER_ROWS];
 	size_t n, words, lone; /* rows, and rows with a word or one value, in the whole text */
+	size_t few;	       /* rows with several values, but fewer than columns */
+	bool counts;	       /* the last row has the number of rows before it, or with itself */
 };
+
+/* Return true if a value is this number. */
+static bool has_number(const struct sniffed_row *r, size_t number)
+{
+	char text[24];
+	bool has = false;
+
+	snprintf(text, sizeof text, "%zu", number);
+	for (size_t i = 0; i < r->n; i++)
+		has = has || bytes_eq(without_blanks(r->value[i]), bytes_str(text));
+	return has;
+}
 
 static void walk_rows(const struct sniffed_shape *s, const struct lines *l, struct tail *tail)
 {
@@ -84,6 +100,9 @@ static void walk_rows(const struct sniffed_shape *s, const struct lines *l, stru
 		tail->note[k] = lone && s->ncolumns > 1 && is_note(r.value[0]);
 		tail->words += tail->word[k];
 		tail->lone += lone;
+		tail->few += r.n > 1 && r.n < s->ncolumns;
+		tail->counts = r.n < s->ncolumns &&
+			       (has_number(&r, tail->n - 1) || has_number(&r, tail->n - 2));
 	}
 	row_release(&r);
 }
@@ -109,6 +128,16 @@ void footer_find(struct sniffed_shape *s, const struct lines *l)
 			cut = back;
 		else if (!tail.odd[k])
 			break;
+	}
+	/* a record of another kind with the number of rows, as `T,2093` */
+	if (!cut && most && tail.odd[(tail.n - 1) % FOOTER_ROWS] && tail.n > SHORT_FILE &&
+	    tail.few + tail.lone == 1) {
+		cut = 1;
+		if (!tail.counts)
+			s->doubt =
+				"the last line has fewer values than all other rows, and the job "
+				"skips it; if it is a row, remove `skip_footer`, and add `missing: "
+				"'null'`";
 	}
 	if (!cut || !l->whole)
 		return;

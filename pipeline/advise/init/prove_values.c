@@ -128,7 +128,7 @@ static void end_file(struct value_proof *p)
 /* With columns: by_name, find the columns of this file in its header. */
 static void place_columns(struct value_proof *p, struct bytes header)
 {
-	split_again(&p->split, &p->job->csv, header);
+	split_again(&p->split, &p->job->csv, SIZE_MAX, header);
 	for (size_t k = 0; k < p->nnames; k++) {
 		size_t i = 0;
 
@@ -219,7 +219,7 @@ void value_proof_see(struct value_proof *p, const struct event *ev, const struct
 	if (p->job->source == SOURCE_CSV)
 		check_lines(p, ev);
 	if (text)
-		split_again(&p->split, &p->job->csv, ev->raw);
+		split_again(&p->split, &p->job->csv, p->nnames, ev->raw);
 	if (p->json) {
 		const char *why = json_proof_see(p->json, ev, &p->text);
 

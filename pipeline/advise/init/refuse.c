@@ -22,22 +22,6 @@ static bool is_record_line(struct bytes t)
 		memmem(t.ptr, t.len, ". row *", 7));
 }
 
-/* Count key=value pairs whose keys are names. */
-size_t count_pairs(struct bytes t)
-{
-	size_t pairs = 0;
-	bool name = false;
-
-	for (size_t i = 0; i < t.len; i++) {
-		uint8_t c = t.ptr[i];
-
-		if (c == '=' && name)
-			pairs++;
-		name = isalpha(c) || c == '_' || (name && (isdigit(c) || c == '.' || c == '-'));
-	}
-	return pairs;
-}
-
 static void look_at_line(struct forms *f, struct bytes t, uint8_t delimiter, uint8_t quote)
 {
 	bool blank = false, gap = false;
@@ -91,6 +75,86 @@ static int refuse_lines(const struct forms *f, const struct sniffed_shape *s, co
 	return RC_OK;
 }
 
+/* --- several tables --- */
+
+#define TABLES_MOST 8
+
+struct table_lines {
+	size_t first, end, n; /* lines, and values of a row */
+};
+
+/* Return true if the lines are names and at least two rows with equally many values. */
+static bool is_table(const struct sniffed_shape *s, const struct lines *l, struct table_lines *b)
+{
+	struct sniffed_row r = {0};
+	size_t rows = 0;
+	bool same = true, names = false;
+
+	for (size_t i = next_row(s, l, b->first); i < b->end && same; rows++) {
+		bool first = rows == 0;
+
+		i = next_row(s, l, row_split(s, l, i, b->end, &r));
+		b->n = first ? r.n : b->n;
+		names = first ? row_is_names(&r) && row_count_values(&r) == r.n
+			      : names && (rows > 1 || !row_is_names(&r));
+		same = r.n == b->n && r.n > 1;
+	}
+	row_release(&r);
+	return same && names && rows > 2;
+}
+
+/* Find blocks between blank lines that are tables with other headers than the first one. */
+static size_t find_tables(const struct sniffed_shape *s, const struct lines *l,
+			  struct table_lines b[TABLES_MOST])
+{
+	struct sniffed_shape all = *s;
+	size_t n = 0, line = 0;
+	bool other = false;
+
+	all.end = l->n;
+	all.headers = false;
+	all.nheadings = 0;
+	while (line < l->n && n < TABLES_MOST) {
+		while (line < l->n && is_blank(line_text(l, line)))
+			line++;
+		b[n].first = line;
+		while (line < l->n && !is_blank(line_text(l, line)))
+			line++;
+		b[n].end = line;
+		if (b[n].first >= line || !is_table(&all, l, &b[n]))
+			continue;
+		other = other || !bytes_eq(line_text(l, b[0].first), line_text(l, b[n].first));
+		n++;
+	}
+	return other ? n : 0;
+}
+
+static int refuse_tables(const struct sniffed_shape *s, const struct lines *l, const char *name,
+			 struct error *err)
+{
+	struct table_lines b[TABLES_MOST];
+	struct buf places = {0};
+	size_t n = l->nblank && l->nfiles < 2 && !s->one ? find_tables(s, l, b) : 0, most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		most = b[i].end - b[i].first > b[most].end - b[most].first ? i : most;
+		buf_printf(&places, "%s%zu to %zu",
+			   i == 0	? ""
+			   : i + 1 == n ? " and "
+					: ", ",
+			   b[i].first + 1, b[i].end);
+	}
+	if (n)
+		(void)error_set(err, RC_DATA,
+				"%s: found %zu tables with different headers, in lines %.*s, "
+				"expected one; for the largest: sed -n '%zu,%zup' %s > "
+				"table.csv; saltmill init table.csv",
+				name, n, (int)places.len, places.ptr, b[most].first + 1,
+				b[most].end, name);
+	buf_release(&places);
+	return n ? RC_DATA : RC_OK;
+}
+
 int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char *name,
 		struct error *err)
 {
@@ -111,6 +175,9 @@ int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char
 			      "repeat the query with `psql --csv` or `mysql --batch`", err);
 	if (s->special)
 		return RC_OK;
+	int rc = refuse_tables(s, l, name, err);
+	if (rc)
+		return rc;
 	if (!s->one && (f.escapes || f.line_escapes > 1))
 		return refuse(name, "backslashes before delimiters, quotes or line ends",
 			      "export the table again as CSV with doubled quotes", err);

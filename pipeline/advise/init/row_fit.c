@@ -48,7 +48,8 @@ struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv
 	for (size_t i = 0; i < n; i++)
 		f->names[i] = bytes_str(names[i]);
 	f->ncolumns = n;
-	f->delimiter = csv->nwidths		 ? bytes_of("", 0)
+	bool marks = !csv->nwidths && !csv->blanks && csv->extra != EXTRA_LAST;
+	f->delimiter = !marks			 ? bytes_of("", 0)
 		       : csv->long_delimiter.len ? csv->long_delimiter
 						 : bytes_of(&csv->delimiter, 1);
 	return f;

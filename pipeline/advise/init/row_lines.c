@@ -103,12 +103,45 @@ static const uint8_t *take_value(const struct sniffed_shape *s, const struct lin
 	return p;
 }
 
+/* Split a line at runs of blanks. Blanks at its ends are no values. */
+static void split_blanks(const struct sniffed_shape *s, const struct lines *l, size_t line,
+			 struct sniffed_row *r)
+{
+	struct bytes t = without_blanks(line_text(l, line));
+	const uint8_t *p = t.ptr, *end = p + t.len;
+
+	while (p < end && r->n < MOST_COLUMNS) {
+		size_t at = r->text.len;
+		bool last = s->rest && r->n + 1 == s->ncolumns;
+		const uint8_t *close = s->in_quotes && *p == '"' && p + 1 < end
+					       ? memchr(p + 1, '"', (size_t)(end - p) - 1)
+					       : NULL;
+
+		if (close && (close + 1 == end || close[1] == ' ' || close[1] == '\t')) {
+			buf_append(&r->text, p + 1, (size_t)(close - p) - 1);
+			p = close + 1;
+		} else {
+			close = NULL;
+		}
+		while (!close && p < end && (last || (*p != ' ' && *p != '\t')))
+			buf_put(&r->text, *p++);
+		add_value(r, at, close != NULL);
+		while (p < end && (*p == ' ' || *p == '\t'))
+			p++;
+	}
+	place_values(r);
+}
+
 size_t row_split(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t end,
 		 struct sniffed_row *r)
 {
 	const uint8_t *p = l->text.ptr + l->line[line].at;
 
 	r->n = r->text.len = 0;
+	if (s->blanks) {
+		split_blanks(s, l, line, r);
+		return line + 1;
+	}
 	for (;;) {
 		p = take_value(s, l, &line, end, p, r);
 		if (p == l->text.ptr + l->line[line].at + l->line[line].len)
@@ -171,6 +204,21 @@ bool line_is_count(struct bytes t)
 		if (bytes_eq(bytes_of(t.ptr + i, t.len - i), bytes_str(ends[k])))
 			return true;
 	return false;
+}
+
+size_t count_pairs(struct bytes t)
+{
+	size_t pairs = 0;
+	bool name = false;
+
+	for (size_t i = 0; i < t.len; i++) {
+		uint8_t c = t.ptr[i];
+
+		if (c == '=' && name)
+			pairs++;
+		name = isalpha(c) || c == '_' || (name && (isdigit(c) || c == '.' || c == '-'));
+	}
+	return pairs;
 }
 
 bool line_like(struct bytes a, struct bytes b)

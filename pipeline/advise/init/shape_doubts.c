@@ -138,8 +138,27 @@ static void doubt_first(struct sniffed_shape *s, const struct lines *l)
 			"`columns:`");
 }
 
+/* A remark after # at the end of each row, as `0041; C; # LATIN CAPITAL LETTER A`. */
+static void doubt_remarks(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	size_t rows = 0, remarks = 0;
+
+	for (size_t i = next_row(s, l, s->first); i < s->end && remarks == rows; rows++) {
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+		struct bytes t = without_blanks(r.n ? r.value[r.n - 1] : bytes_of("", 0));
+
+		remarks += r.n > 1 && t.len > 1 && t.ptr[0] == '#' && t.ptr[1] == ' ';
+	}
+	row_release(&r);
+	if (rows > 1 && remarks == rows)
+		note(s, "each row ends with a remark after #, which the job reads as a column");
+}
+
 void shape_doubts(struct sniffed_shape *s, const struct lines *l)
 {
+	if (!s->one && !s->special && !s->by_name)
+		doubt_remarks(s, l);
 	if (s->one)
 		doubt_lines(s, l);
 	else if (!s->special && !s->by_name && s->header && !s->fields)

@@ -17,9 +17,12 @@ static void add_names(struct columns *c, const struct sniffed_shape *s, const st
 		fields_names(s, l, c);
 	if (s->known)
 		known_names(s, c);
+	if (s->row_names)
+		columns_add(c, bytes_str("row"));
 	for (size_t i = c->n; i < s->ncolumns; i++) {
 		char other[40];
-		struct bytes name = s->header && i < r->n ? r->value[i] : bytes_of("", 0);
+		size_t k = i - s->row_names;
+		struct bytes name = s->header && k < r->n ? r->value[k] : bytes_of("", 0);
 		struct bytes plain = without_blanks(name);
 
 		c->blanks = c->blanks || plain.len != name.len;

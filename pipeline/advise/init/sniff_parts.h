@@ -86,8 +86,14 @@ struct sniffed_shape {
 	size_t first, end; /* lines of the rows, with the header */
 	size_t footer;	   /* number of lines after the rows that are not blank */
 	size_t ncolumns;
-	bool one;     /* true if every line is one value */
-	bool doubled; /* true if the delimiter is two of these bytes, as in a||b */
+	bool one;	/* true if every line is one value */
+	bool doubled;	/* true if the delimiter is two of these bytes, as in a||b */
+	bool blanks;	/* runs of blanks are between the values (blank_rows.c) */
+	bool in_quotes; /* blanks: some values are in quotes */
+	bool rest;	/* the last column has the rest of the line */
+	bool named;	/* the first row has names for certain */
+	bool own_names; /* the header has other columns than the rows, so the job has the names */
+	bool row_names; /* the header has no name for the first column */
 	/* lines between the rows that are not rows; the job skips them by a pattern */
 	bool rulers, counts, headers;
 	size_t header_line;
@@ -161,6 +167,13 @@ bool is_name(struct bytes t);
  * false if the lines are not such rows.
  */
 bool shape_of_words(struct sniffed_shape *s, const struct lines *l);
+/*
+ * Find columns with runs of blanks between them, as `ps aux` prints them (blank_rows.c). Return false
+ * if the lines are not such rows. tabs_are_blanks does so for a shape whose delimiter is a tab, and
+ * notes a doubt if only a column has such values.
+ */
+bool shape_of_blanks(struct sniffed_shape *s, const struct lines *l);
+void tabs_are_blanks(struct sniffed_shape *s, const struct lines *l);
 struct columns;
 /*
  * Return true if the comment directly before the rows has a name for each column, as `#id,name`. A
@@ -428,7 +441,7 @@ void special_find(struct sniffed_shape *s, const struct lines *l, struct columns
 /* Read all rows in the form of `s` as a load does. Return the error of the load's reader. */
 int special_look(struct columns *c, const struct sniffed_shape *s, const struct lines *l,
 		 const char *file, struct error *err);
-/* Count key=value pairs whose keys are names (refuse.c). */
+/* Count key=value pairs whose keys are names (row_lines.c). */
 size_t count_pairs(struct bytes t);
 
 /* Write the job of a log whose lines are not rows (logs.c). Return false if the log is unknown. */

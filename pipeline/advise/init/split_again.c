@@ -68,11 +68,44 @@ static size_t put_escape(struct buf *out, enum escapes escapes, const uint8_t *p
 	return n ? n : 1;
 }
 
-void split_again(struct split_row *r, const struct csv_source *csv, struct bytes row)
+struct row_marks {
+	struct bytes delimiter;
+	bool one;    /* the delimiter is one byte */
+	bool blanks; /* it is a run of blanks */
+	bool last;   /* the value has the rest of the row */
+};
+
+/* Return the length of the delimiter at `p` < `end`, or 0. */
+static inline size_t mark_at(const struct row_marks *m, const uint8_t *p, const uint8_t *end)
 {
-	struct bytes delimiter =
-		csv->long_delimiter.len ? csv->long_delimiter : bytes_of(&csv->delimiter, 1);
+	size_t n = 0;
+
+	if (m->one)
+		return *p == *m->delimiter.ptr;
+	while (m->blanks && !m->last && p + n < end && (p[n] == ' ' || p[n] == '\t'))
+		n++;
+	if (m->blanks || m->last)
+		return n;
+	return (size_t)(end - p) >= m->delimiter.len &&
+			       memcmp(p, m->delimiter.ptr, m->delimiter.len) == 0
+		       ? m->delimiter.len
+		       : 0;
+}
+
+static void begin_value(struct row_marks *m, const struct csv_source *csv, bool last)
+{
+	m->delimiter = csv->long_delimiter.len ? csv->long_delimiter : bytes_of(&csv->delimiter, 1);
+	m->blanks = csv->blanks;
+	m->last = csv->extra == EXTRA_LAST && last;
+	m->one = m->delimiter.len == 1 && !m->blanks && !m->last;
+}
+
+void split_again(struct split_row *r, const struct csv_source *csv, size_t ncolumns,
+		 struct bytes row)
+{
+	row = csv->blanks ? without_blanks(row) : row;
 	const uint8_t *p = row.ptr, *end = p + row.len;
+	struct row_marks m;
 
 	r->n = r->text.len = 0;
 	if (csv->nwidths) {
@@ -84,6 +117,7 @@ void split_again(struct split_row *r, const struct csv_source *csv, struct bytes
 		const uint8_t *q = p;
 		bool quoted = false;
 
+		begin_value(&m, csv, r->n + 1 == ncolumns);
 		while (csv->trim && q < end && (*q == ' ' || *q == '\t') && *q != csv->delimiter)
 			q++;
 		if (csv->quotes != QUOTES_NONE && q < end && *q == csv->quote) {
@@ -91,8 +125,7 @@ void split_again(struct split_row *r, const struct csv_source *csv, struct bytes
 			p = q + 1;
 		}
 		bool inside = quoted;
-		while (p < end && (inside || (size_t)(end - p) < delimiter.len ||
-				   memcmp(p, delimiter.ptr, delimiter.len) != 0)) {
+		while (p < end && (inside || !mark_at(&m, p, end))) {
 			if (csv->escapes && *p == '\\' && p + 1 < end) {
 				if (p[1] == 'N')
 					buf_put(&r->text, *p++);
@@ -115,6 +148,6 @@ void split_again(struct split_row *r, const struct csv_source *csv, struct bytes
 		add_value(r, at, quoted);
 		if (p >= end)
 			return;
-		p += delimiter.len;
+		p += mark_at(&m, p, end);
 	}
 }

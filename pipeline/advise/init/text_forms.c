@@ -274,7 +274,12 @@ static size_t end_of_rows(const struct lines *l, struct sniffed_shape *s)
 {
 	size_t end = l->n, blank = l->n, notes = 0;
 
-	for (size_t i = l->n; i > 0 && notes < NOTES_MOST; i--) {
+	/* a ruler after the rows is above their totals, as in `unzip -l` */
+	for (size_t i = l->n; i > s->first + 2 && l->n - i < NOTES_MOST; i--)
+		if (is_ruler_of_columns(line_text(l, i - 1)) &&
+		    !bytes_eq(line_text(l, i - 2), line_text(l, s->first)))
+			end = i - 1;
+	for (size_t i = end; i > 0 && notes < NOTES_MOST; i--) {
 		struct bytes t = line_text(l, i - 1);
 
 		if (is_blank(t))
@@ -337,11 +342,38 @@ static bool widths_of_ruler(struct sniffed_shape *s, const struct lines *l, stru
 		last = is_blank(line_text(l, i)) ? last : i;
 	}
 	s->missing = true; /* programs cut blanks at the end of lines */
-	s->extra = s->one = s->doubled = false;
+	s->extra = s->one = s->doubled = s->blanks = s->rest = false;
+	s->row_names = s->own_names = false;
 	s->widest = s->footer = 0;
 	s->quote = '"';
 	s->end = end_of_rows(l, s);
 	return true;
+}
+
+/* Return true if the values of column `k` are numbers or times, from this line on. */
+static bool is_typed(const struct sniffed_shape *s, const struct lines *l, size_t k, size_t line,
+		     bool empty)
+{
+	size_t start = 0, typed = 0;
+
+	for (size_t i = 0; i < k; i++)
+		start += s->form.widths[i];
+	for (size_t i = next_row(s, l, line); i < s->end; i = next_row(s, l, i + 1)) {
+		struct bytes t = line_text(l, i);
+		size_t at = start < t.len ? start : t.len;
+		if (at == t.len) /* the line ends before the column */
+			continue;
+		size_t n = k + 1 < s->form.nwidths && s->form.widths[k] < t.len - at
+				   ? s->form.widths[k]
+				   : t.len - at;
+		enum text_kind kind = kind_of_text(without_blanks(bytes_of(t.ptr + at, n)));
+
+		if (kind == KIND_NUMBER || kind == KIND_TIME)
+			typed++;
+		else if (kind == KIND_TEXT || !empty)
+			return false;
+	}
+	return typed > 0;
 }
 
 /* Return true if each column has numbers or times only. A blank is then not inside a value. */
@@ -349,18 +381,27 @@ static bool are_numbers(const struct sniffed_shape *s, const struct lines *l)
 {
 	bool all = true;
 
-	for (size_t i = next_row(s, l, 0); i < s->end && all; i = next_row(s, l, i + 1)) {
-		struct bytes t = line_text(l, i);
-
-		for (size_t k = 0, at = 0; k < s->form.nwidths && at < t.len; k++) {
-			size_t n = s->form.widths[k] < t.len - at ? s->form.widths[k] : t.len - at;
-			enum text_kind kind = kind_of_text(without_blanks(bytes_of(t.ptr + at, n)));
-
-			all = all && (kind == KIND_NUMBER || kind == KIND_TIME);
-			at += n;
-		}
-	}
+	for (size_t k = 0; k < s->form.nwidths && all; k++)
+		all = is_typed(s, l, k, 0, false);
 	return all;
+}
+
+/* Return true if a column below the names has numbers or times only. */
+static bool has_typed_column(const struct sniffed_shape *s, const struct lines *l)
+{
+	bool any = false;
+
+	for (size_t k = 0; k < s->form.nwidths && !any; k++)
+		any = is_typed(s, l, k, s->first + 1, true);
+	return any;
+}
+
+static bool is_upper(struct bytes t)
+{
+	for (size_t i = 0; i < t.len; i++)
+		if (islower(t.ptr[i]))
+			return false;
+	return true;
 }
 
 static void find_widths(struct sniffed_shape *s, const struct lines *l, struct columns *c)
@@ -392,6 +433,9 @@ static void find_widths(struct sniffed_shape *s, const struct lines *l, struct c
 	s->header = names;
 	s->first = first;
 	s->ncolumns = s->form.nwidths;
+	if (names && !is_upper(head) && !has_typed_column(s, l))
+		s->doubt = "the first line may be data, but the job takes it as names; if so, "
+			   "replace it by `columns: [NAME, ...]`";
 }
 
 /* --- rows --- */
@@ -401,7 +445,7 @@ void special_find(struct sniffed_shape *s, const struct lines *l, struct columns
 	s->form = (struct csv_source){.delimiter = ',', .quote = '"'};
 	if (!widths_of_ruler(s, l, c))
 		find_long(s, l, c);
-	if (!s->special)
+	if (!s->special && !s->blanks)
 		find_escapes(s, l, c);
 	if (!s->special)
 		find_pairs(s, l, c);

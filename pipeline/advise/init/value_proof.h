@@ -23,7 +23,10 @@ enum proof_result { PROOF_SAME, PROOF_DIFFERS, PROOF_NONE };
 enum proof_result value_compare(const struct field *f, const struct csv_source *csv, struct bytes t,
 				const struct value *v, struct buf *text);
 
-/* split_again.c: split a row without the reader of a load. */
+/*
+ * split_again.c: split a row without the reader of a load. `ncolumns` is the number of values with
+ * `extra: last`.
+ */
 struct split_row {
 	struct buf text;
 	struct split_value {
@@ -32,7 +35,8 @@ struct split_row {
 	} * value;
 	size_t n;
 };
-void split_again(struct split_row *r, const struct csv_source *csv, struct bytes row);
+void split_again(struct split_row *r, const struct csv_source *csv, size_t ncolumns,
+		 struct bytes row);
 void split_release(struct split_row *r);
 static inline struct bytes split_value(const struct split_row *r, size_t i)
 {

@@ -60,6 +60,7 @@ static void put_names(const struct columns *c, const struct sniffed_shape *s, st
 			    : s->known	  ? "]   # as the preset names them\n"
 			    : s->fields || s->commented
 				    ? "]   # as a comment of the file names them\n"
+			    : s->own_names ? "]   # the last name of the header has blanks\n"
 			    : s->header ? "]   # rows have more values than the header has names\n"
 					: "]   # no line has names; choose better ones\n");
 }
@@ -143,6 +144,11 @@ static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 	else if (s->one)
 		buf_append_str(out, "    delimiter: '\\x01'   # a line is one value\n"
 				    "    quote: '\\x02'\n");
+	else if (s->blanks)
+		buf_printf(out, "    delimiter: blanks\n%s%s",
+			   s->in_quotes ? "" : "    quotes: none\n",
+			   s->rest ? "    extra: last   # the last column has the rest of a line\n"
+				   : "");
 	else if (s->delimiter == '\t')
 		buf_append_str(out, "    delimiter: '\\t'\n");
 	else if (s->delimiter == HIVE_DELIMITER)
@@ -173,10 +179,10 @@ static void put_rows(const struct columns *c, const struct sniffed_shape *s, con
 		     struct buf *out)
 {
 	bool preceded = is_preceded(s, l);
-	bool own_names = !s->header || s->widest;
+	bool own_names = !s->header || s->widest || s->own_names || s->row_names;
 	size_t skip = preceded ? s->first : 0;
 
-	if (s->widest && s->header)
+	if (own_names && s->header)
 		skip = s->first + 1;
 	if (!own_names && preceded && !s->repeats && can_be_found(c))
 		put_find(c, out);

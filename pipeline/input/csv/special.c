@@ -1,6 +1,6 @@
 /*
- * special.c - rows with backslash escapes, delimiters of several bytes, columns of a fixed width,
- * key=value pairs, or stray quotes
+ * special.c - rows with backslash escapes, delimiters of several bytes, runs of blanks, columns of a
+ * fixed width, key=value pairs, stray quotes, or a last column with the rest of the line
  *
  * Most values are parts of the text. The function copies a value with an escape or a doubled quote
  * to r->text. A copy is never longer than its source, so r->text has room.
@@ -16,6 +16,7 @@ struct split {
 	bool final, store;
 	size_t n; /* values so far */
 	bool rest_empty;
+	bool last; /* the value is the rest of the line (EXTRA_LAST) */
 	/* the current value: its start in the text, and in the copy if there is one */
 	const uint8_t *from;
 	uint8_t *to, *copy;
@@ -29,21 +30,35 @@ static bool is_gap(uint8_t c)
 	return c == ' ' || c == '\t';
 }
 
+static bool at_line_end(const struct split *s, const uint8_t *p)
+{
+	return p == s->end || csv_is_end(*p);
+}
+
+/* Return the length of the blanks at `p`. Return 0 if the line ends after them. */
+static size_t blanks_at(const struct split *s, const uint8_t *p)
+{
+	const uint8_t *q = p;
+
+	while (q < s->end && is_gap(*q))
+		q++;
+	return at_line_end(s, q) ? 0 : (size_t)(q - p);
+}
+
 /* Return the length of the delimiter at `p`, or 0. */
 static size_t delimiter_at(const struct split *s, const uint8_t *p)
 {
 	const struct bytes *d = &s->d->long_delimiter;
 
-	if (p == s->end || *p != s->d->delimiter)
+	if (s->last || p == s->end)
+		return 0;
+	if (s->d->blanks)
+		return is_gap(*p) ? blanks_at(s, p) : 0;
+	if (*p != s->d->delimiter)
 		return 0;
 	if (!d->len)
 		return 1;
 	return (size_t)(s->end - p) >= d->len && memcmp(p, d->ptr, d->len) == 0 ? d->len : 0;
-}
-
-static bool at_line_end(const struct split *s, const uint8_t *p)
-{
-	return p == s->end || csv_is_end(*p);
 }
 
 /* --- values --- */
@@ -257,7 +272,8 @@ static bool take_quoted(struct split *s, struct csv_row *row)
 			continue;
 		}
 		const uint8_t *next = p + 1;
-		while (s->d->trim && next < s->end && is_gap(*next) && !delimiter_at(s, next))
+		while ((s->d->trim || s->d->blanks) && next < s->end && is_gap(*next) &&
+		       !delimiter_at(s, next))
 			next++;
 		if (next == s->end && !s->final) {
 			row->kind = CSV_OPEN;
@@ -295,7 +311,10 @@ static void take_plain(struct split *s, struct csv_row *row)
 		}
 		p++;
 	}
-	struct column c = end_value(s, p, false);
+	const uint8_t *last = p;
+	while (s->d->blanks && last > start && is_gap(last[-1]))
+		last--;
+	struct column c = end_value(s, last, false);
 	bool null = s->d->escapes != ESCAPES_NONE && p - start == 2 && memcmp(start, "\\N", 2) == 0;
 	if (null)
 		c = (struct column){.ptr = start, .absent = true};
@@ -324,7 +343,10 @@ static void take_value(struct split *s, struct csv_row *row)
 
 static void split_delimited(struct split *s, struct csv_row *row)
 {
+	if (s->d->blanks)
+		s->p += blanks_at(s, s->p);
 	for (;;) {
+		s->last = s->d->extra == EXTRA_LAST && s->n + 1 == s->r->max_columns;
 		take_value(s, row);
 		size_t delimiter = row->kind == CSV_ROW ? delimiter_at(s, s->p) : 0;
 		if (!delimiter)
@@ -458,8 +480,8 @@ static void split_pairs(struct split *s)
 
 bool special_needed(const struct csv_source *d)
 {
-	return d->long_delimiter.len || d->nwidths || d->pairs || d->quotes != QUOTES_STRICT ||
-	       d->escapes != ESCAPES_NONE;
+	return d->long_delimiter.len || d->blanks || d->extra == EXTRA_LAST || d->nwidths ||
+	       d->pairs || d->quotes != QUOTES_STRICT || d->escapes != ESCAPES_NONE;
 }
 
 void special_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final, bool store,

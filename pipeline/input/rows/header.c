@@ -158,7 +158,8 @@ static int parse_header(struct source *s, struct cursor *c, size_t i, size_t cut
 	buf_reserve(&head, cut + CSV_SLACK);
 	buf_append(&head, c->rest.ptr, cut);
 	for (size_t k = 0; k < cut; k++)
-		columns += head.ptr[k] == s->csv->delimiter;
+		columns +=
+			head.ptr[k] == s->csv->delimiter || (s->csv->blanks && head.ptr[k] == '\t');
 	columns = columns > s->csv->nwidths ? columns : s->csv->nwidths;
 	csv_open(&r, s->csv, s->libcsv_only);
 	csv_expect(&r, columns, s->max_row_bytes);

@@ -131,8 +131,13 @@ static int read_delimiter(struct reader *r, const struct node *n, const struct k
 	struct csv_source *c = slot;
 	struct bytes v = {0};
 
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "blanks") == 0) {
+		c->delimiter = ' ';
+		c->blanks = true;
+		return RC_OK;
+	}
 	if (n->kind == NODE_SCALAR && n->len > 1 && n->len <= 32 &&
-	    strpbrk(n->text, "\\|~^#:;,$%&@!*"))
+	    strpbrk(n->text, "\\|~^#:;,$%&@!* "))
 		(void)read_escaped(r, n, key, &v);
 	if (v.len < 2 || v.len > 8)
 		return read_byte(r, n, key, &c->delimiter);
@@ -173,7 +178,8 @@ static const struct choice trims[] = {{"false", TRIM_NOTHING},
 static const struct choice missings[] = {{"reject", MISSING_REJECT}, {"null", MISSING_NULL}};
 static const struct choice extras[] = {{"reject", EXTRA_REJECT},
 				       {"empty", EXTRA_EMPTY},
-				       {"ignore", EXTRA_IGNORE}};
+				       {"ignore", EXTRA_IGNORE},
+				       {"last", EXTRA_LAST}};
 
 #define SLOT(member) .offset = offsetof(struct csv_source, member)
 
@@ -218,7 +224,10 @@ static const struct key csv_keys[] = {
 	 INNER(&find_schema),
 	 .read = read_header},
 	{.name = "delimiter",
-	 WORDS(ESCAPED, "\",\"", "the byte, or up to 8 bytes, between values", "delimiter: ;"),
+	 WORDS(ESCAPED, "\",\"",
+	       "the byte, or up to 8 bytes, between values; `blanks`: one or more spaces and tabs, "
+	       "and none of them belongs to a value without quotes",
+	       "delimiter: ;"),
 	 .read = read_delimiter},
 	{.name = "quote",
 	 WORDS(BYTE, "'\"'", "the byte around values that contain delimiters, quotes or line ends",
@@ -278,7 +287,8 @@ static const struct key csv_keys[] = {
 	{.name = "extra",
 	 WORDS(CHOICE, "reject",
 	       "a row with more values than columns: `reject` it, accept it if the rest is "
-	       "empty, or `ignore` the rest",
+	       "empty, `ignore` the rest, or `last`: the last column has the rest of the line, "
+	       "with its delimiters",
 	       "extra: empty"),
 	 .read = read_choice,
 	 SLOT(extra),
@@ -371,6 +381,13 @@ static int check_csv_form(struct reader *r, const struct node *n, const struct c
 		return fault(r, pairs->pos,
 			     "pairs: found no `columns`, expected the keys to read, such as "
 			     "`columns: [ts, level, msg]`");
+	if (c->extra == EXTRA_LAST && (c->quotes == QUOTES_STRICT || c->nwidths || c->pairs))
+		return fault(r, node_get(n, "extra")->pos,
+			     "extra: found `last` with %s, expected `quotes: none` or `quotes: "
+			     "lenient`, because the last column has the rest of a line",
+			     c->nwidths ? "`widths`"
+			     : c->pairs ? "`pairs`"
+					: "`quotes: strict`");
 	return RC_OK;
 }
 
