@@ -54,6 +54,9 @@ def test_the_last_name_has_blanks(tmp_path, saltmill):
     # a record of another kind with the number of rows
     ("D,a,7,x\nD,b,8,y\nD,c,9,z\nD,d,10,z\nT,Reply,4\n", "c1 c2 c3 c4",
      [("D", "a", 7, "x"), ("D", "b", 8, "y"), ("D", "c", 9, "z"), ("D", "d", 10, "z")]),
+    # the same with a number that is its own, as a row that lacks its end has
+    ("D,a,7,1\nD,b,8,1\nD,c,9,1\nD,d,10,1\nD,e,5\n", "c1 c2 c3 c4",
+     [("D", "a", 7, 1), ("D", "b", 8, 1), ("D", "c", 9, 1), ("D", "d", 10, 1), ("D", "e", 5, None)]),
     # unzip -l: a total after the second ruler
     ("Archive:  x.zip\n  Length      Date    Name\n---------  ---------- ----\n      963  2024-03-07 a.py\n"
      "    37054  2024-03-08 b c.csv\n---------             -------\n    38017             2 files\n", "Length Date Name",
@@ -96,7 +99,6 @@ def test_logs_of_programs(tmp_path, saltmill, line, names, parts):
      "2026-11-01 08:53:23,250 INFO d\n2026-11-01 08:53:24,250 INFO d\n", 3, "the job rejects 2 rows"),
     ("id,name\n1,a\n2,b\n\nday,count,who\n2025-01-02,3,x\n2025-01-03,4,y\n2025-01-04,4,z\n", 1,
      "found 2 tables with different headers, in lines 1 to 3 and 5 to 8, expected one; for the largest: sed -n '5,8p' in.csv"),
-    ("D,a,7,x\nD,b,8,y\nD,c,9,z\nD,d,10,z\nD,e\n", 3, "the last line has fewer values than all other rows"),
     ("22 10 # 1 Jan 1972\n23 11 # 1 Jul 1972\n24 12 # 1 Jan 1973\n25 13 # 1 Jan 1974\n", 3, "a remark after #"),
     ("0041; C; # LATIN A\n0042; C; # LATIN B\n0043; C; # LATIN C\n", 3, "a remark after #"),
     ("100644 blob 9b1f0a2c3d4e5f60 12\ta b\n100644 blob 8b1f0a2c3d4e5f61 13\tc\n100755 blob 7b1f0a2c3d4e5f62 14\td\n", 3,

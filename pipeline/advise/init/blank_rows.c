@@ -68,6 +68,7 @@ static struct bytes word_at(const struct words *w, struct bytes t, size_t i)
 /* What the rows below the first line have in common. */
 struct blank_rows {
 	size_t rows, least, most, line, same_line; /* `same_line`: rows as long as the first */
+	size_t padded;				   /* rows that end with a blank */
 	struct {
 		size_t kinds[KINDS], len, same_len, digits, marks, open, glued;
 	} column[WORDS_MOST];
@@ -112,6 +113,7 @@ static void see_row(struct blank_rows *b, const struct words *w, struct bytes t)
 	b->quoted = b->quoted || w->quoted;
 	b->line = b->rows ? b->line : t.len;
 	b->same_line += t.len == b->line;
+	b->padded += t.len && is_gap(t.ptr[t.len - 1]);
 	b->rows++;
 }
 
@@ -184,6 +186,10 @@ static bool equal_words(struct sniffed_shape *s, const struct blank_rows *b,
 
 	if (b->least != b->most || n < 2 || n > WORDS_MOST)
 		return false;
+	bool filled = b->padded == b->rows && b->same_line == b->rows; /* values of a fixed width */
+	kinds = count_kinds(b, n);
+	if (filled && !names && kinds < n)
+		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (2 * b->column[i].open > b->rows)
 			return false; /* a value in brackets has blanks, as the time of access logs */
@@ -191,7 +197,6 @@ static bool equal_words(struct sniffed_shape *s, const struct blank_rows *b,
 			return false; /* nothing separates two values of a fixed width */
 	}
 	bool unnamed = names && head->n + 1 == n;
-	kinds = count_kinds(b, n);
 	/* without names, a sentence may have as many words as the others, and a number among them */
 	if ((head->n != n && !unnamed) || !kinds || (!names && 2 * kinds < n))
 		return false;

@@ -69,17 +69,18 @@ struct tail {
 	bool odd[FOOTER_ROWS], word[FOOTER_ROWS], note[FOOTER_ROWS];
 	size_t n, words, lone; /* rows, and rows with a word or one value, in the whole text */
 	size_t few;	       /* rows with several values, but fewer than columns */
+	size_t same;	       /* rows whose first value is that of the row before */
 	bool counts;	       /* the last row has the number of rows before it, or with itself */
 };
 
-/* Return true if a value is this number. */
+/* Return true if the first value is a text, and a later one this number. A row may begin with its own. */
 static bool has_number(const struct sniffed_row *r, size_t number)
 {
 	char text[24];
 	bool has = false;
 
 	snprintf(text, sizeof text, "%zu", number);
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 1; i < r->n && kind_of_text(r->value[0]) == KIND_TEXT; i++)
 		has = has || bytes_eq(without_blanks(r->value[i]), bytes_str(text));
 	return has;
 }
@@ -87,6 +88,7 @@ static bool has_number(const struct sniffed_row *r, size_t number)
 static void walk_rows(const struct sniffed_shape *s, const struct lines *l, struct tail *tail)
 {
 	struct sniffed_row r = {0};
+	struct buf before = {0};
 
 	for (size_t i = next_row(s, l, s->first); i < s->end; i = next_row(s, l, i)) {
 		size_t k = tail->n++ % FOOTER_ROWS, at = i;
@@ -101,9 +103,14 @@ static void walk_rows(const struct sniffed_shape *s, const struct lines *l, stru
 		tail->words += tail->word[k];
 		tail->lone += lone;
 		tail->few += r.n > 1 && r.n < s->ncolumns;
-		tail->counts = r.n < s->ncolumns &&
+		bool same = bytes_eq(buf_bytes(&before), r.value[0]);
+		tail->same += same;
+		before.len = 0;
+		buf_append(&before, r.value[0].ptr, r.value[0].len);
+		tail->counts = !same && r.n < s->ncolumns &&
 			       (has_number(&r, tail->n - 1) || has_number(&r, tail->n - 2));
 	}
+	buf_release(&before);
 	row_release(&r);
 }
 
@@ -129,16 +136,10 @@ void footer_find(struct sniffed_shape *s, const struct lines *l)
 		else if (!tail.odd[k])
 			break;
 	}
-	/* a record of another kind with the number of rows, as `T,2093` */
-	if (!cut && most && tail.odd[(tail.n - 1) % FOOTER_ROWS] && tail.n > SHORT_FILE &&
-	    tail.few + tail.lone == 1) {
+	/* a record of another kind with the number of rows, as `T,2093` below `D,...` */
+	if (!cut && tail.counts && tail.n > SHORT_FILE && tail.few + tail.lone == 1 &&
+	    tail.same + 3 >= tail.n)
 		cut = 1;
-		if (!tail.counts)
-			s->doubt =
-				"the last line has fewer values than all other rows, and the job "
-				"skips it; if it is a row, remove `skip_footer`, and add `missing: "
-				"'null'`";
-	}
 	if (!cut || !l->whole)
 		return;
 	size_t end = s->end;
