@@ -8,13 +8,14 @@
 
 #include "pipeline/advise/init/value_proof.h"
 
-/* Expects the values, with | between them. */
-static void expect(const struct csv_source *csv, const char *row, const char *values)
+/* Expects the values, with | between them. The last of `ncolumns` values takes the rest of the row. */
+static void expect_of(const struct csv_source *csv, size_t ncolumns, const char *row,
+		      const char *values)
 {
 	struct split_row r = {0};
 	struct buf found = {0};
 
-	split_again(&r, csv, bytes_str(row));
+	split_again(&r, csv, ncolumns, bytes_str(row));
 	for (size_t i = 0; i < r.n; i++) {
 		struct bytes v = split_value(&r, i);
 
@@ -25,6 +26,33 @@ static void expect(const struct csv_source *csv, const char *row, const char *va
 	assert_string_equal((char *)found.ptr, values);
 	buf_release(&found);
 	split_release(&r);
+}
+
+static void expect(const struct csv_source *csv, const char *row, const char *values)
+{
+	expect_of(csv, SIZE_MAX, row, values);
+}
+
+static void test_last_column(void **state)
+{
+	struct csv_source csv = {.delimiter = ',', .quote = '"', .extra = EXTRA_LAST};
+
+	(void)state;
+	expect_of(&csv, 3, "a,b,c,d,e", "a|b|c,d,e");
+	expect_of(&csv, 3, "a,b", "a|b");
+	expect_of(&csv, 1, "a,b", "a,b");
+}
+
+static void test_blanks(void **state)
+{
+	struct csv_source csv = {.delimiter = ' ',
+				 .blanks = true,
+				 .quotes = QUOTES_NONE,
+				 .extra = EXTRA_LAST};
+
+	(void)state;
+	expect(&csv, "  1\t \ta  b ", "1|a|b");
+	expect_of(&csv, 3, "root  1 /sbin/init  splash ", "root|1|/sbin/init  splash");
 }
 
 static void test_quotes(void **state)
@@ -72,8 +100,8 @@ static void test_escapes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quotes),
-		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_last_column), cmocka_unit_test(test_blanks),
+		cmocka_unit_test(test_quotes),	    cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_escapes),
 	};
 
