@@ -109,6 +109,11 @@ int io_sync_dir(const char *path, struct error *err);
 /* Sync the folder that contains `path`, so that a new name is on disk. */
 int io_sync_parent(const char *path, struct error *err);
 /*
+ * Rename the synced file `temp` to the new name `path`, and sync `folder`, which contains both. Never
+ * replaces a file. On failure, the temporary file is removed. Allocates nothing.
+ */
+int io_name_file(const char *temp, const char *path, const char *folder, struct error *err);
+/*
  * Remove a folder and its content. A missing folder is not an error. The function does not follow
  * links.
  */

@@ -272,6 +272,35 @@ int io_sync_parent(const char *path, struct error *err)
 	return rc;
 }
 
+/*
+ * The kernel refuses the rename if the name exists (RENAME_NOREPLACE). A file system without this
+ * flag gets a second link to the file instead, which also never replaces a file.
+ */
+static int give_name(const char *temp, const char *path, struct error *err)
+{
+	if (renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return RC_OK;
+	if (errno != EINVAL && errno != ENOSYS)
+		return error_errno(err, "cannot rename %s to %s", temp, path);
+	if (link(temp, path) < 0)
+		return error_errno(err, "cannot link %s to %s", temp, path);
+	return unlink(temp) == 0 ? RC_OK : error_errno(err, "cannot remove %s", temp);
+}
+
+int io_name_file(const char *temp, const char *path, const char *folder, struct error *err)
+{
+	int rc = give_name(temp, path, err);
+
+	if (rc) {
+		unlink(temp);
+		return rc;
+	}
+	rc = io_sync_dir(folder, err);
+	if (rc)
+		unlink(path);
+	return rc;
+}
+
 int io_replace_file(const char *path, struct bytes content, const char *crash, struct error *err)
 {
 	/*

@@ -1,11 +1,7 @@
 /*
  * sm_writer.c - write an HFile under a temporary name, and rename it
- *
- * The kernel refuses the rename if the name exists (RENAME_NOREPLACE). A file system without this
- * flag gets a second link to the file instead, which also never replaces a file.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -180,31 +176,6 @@ int sm_writer_add(struct sm_writer *w, const struct sm_cell *cells, size_t count
 	return SM_OK;
 }
 
-static int give_name(const struct sm_writer *w, struct error *err)
-{
-	if (renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->path, RENAME_NOREPLACE) == 0)
-		return RC_OK;
-	if (errno != EINVAL && errno != ENOSYS)
-		return error_errno(err, "cannot rename %s to %s", w->temp, w->path);
-	if (link(w->temp, w->path) < 0)
-		return error_errno(err, "cannot link %s to %s", w->temp, w->path);
-	return unlink(w->temp) == 0 ? RC_OK : error_errno(err, "cannot remove %s", w->temp);
-}
-
-static int publish(const struct sm_writer *w, struct error *err)
-{
-	int rc = give_name(w, err);
-
-	if (rc) {
-		unlink(w->temp);
-		return rc;
-	}
-	rc = io_sync_dir(w->folder, err);
-	if (rc)
-		unlink(w->path);
-	return rc;
-}
-
 int sm_writer_finish(struct sm_writer *w, struct sm_counts *counts)
 {
 	struct hfile_summary sum;
@@ -218,7 +189,7 @@ int sm_writer_finish(struct sm_writer *w, struct sm_counts *counts)
 	rc = hfile_finish(w->file, &sum, &w->err);
 	w->file = NULL;
 	if (rc == RC_OK)
-		rc = publish(w, &w->err);
+		rc = io_name_file(w->temp, w->path, w->folder, &w->err);
 	if (rc == RC_OK)
 		lib_give_counts(counts, &sum, &w->err);
 	hfile_summary_release(&sum);

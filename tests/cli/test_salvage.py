@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 import re
+import resource
 
 import pytest
 
@@ -87,8 +88,23 @@ def test_the_report_of_a_lost_block(tmp_path, whole):
     names = re.findall('row "(.*?)"', done.stdout)
     assert [loads.escaped(x.encode("latin-1").decode("unicode_escape").encode("latin-1")) for x in names] == [loads.escaped(before), loads.escaped(after)]
     assert done.stdout.endswith(f"{len(f.cells) - n:,} cells; {n:,} cells are lost\n")
+    written = out.read_bytes()
     again = loads.run("inspect", tmp_path / "damaged", "--salvage", out)
-    assert again.returncode == 1 and "File exists" in again.stderr
+    assert again.returncode == 1 and f"{out}: found a file, expected a new name" in again.stderr
+    assert out.read_bytes() == written
+
+
+def test_only_a_whole_file_gets_its_name(tmp_path, whole):
+    """The disk is full, and then an earlier run was killed. Its partial file is in the way of nobody."""
+    (tmp_path / "damaged").write_bytes(whole["g"].data)
+    done = loads.run("inspect", tmp_path / "damaged", "--salvage", tmp_path / "out",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+    assert done.returncode == 1 and "File too large" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["damaged"]
+    (tmp_path / "out.partial").write_bytes(b"cut")
+    done = loads.run("inspect", tmp_path / "damaged", "--salvage", tmp_path / "out")
+    assert done.returncode == 0 and HFile(tmp_path / "out").cells == whole["g"].cells
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["damaged", "out"]
 
 
 def test_a_damaged_index_loses_no_cells(tmp_path, whole):

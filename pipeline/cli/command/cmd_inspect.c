@@ -4,11 +4,14 @@
  *
  * The command prints each cell at once, because a file may contain many cells.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "hfile.h"
+#include "io.h"
 #include "cli/inspect.h"
 #include "cli/reports.h"
 #include "mem.h"
@@ -176,12 +179,36 @@ static void report_salvage(struct buf *text, const struct hfile_salvaged *s, con
 			   format_count(lost, s->expected - s->sum.cells));
 }
 
+/* The file is TO.partial until it is whole. A killed run may have left such a file. */
+static int salvage_file(const char *from, const char *to, struct buf *text,
+			struct hfile_salvaged *s, struct error *err)
+{
+	const char *slash = strrchr(to, '/');
+	char *folder = slash ? mem_format("%.*s", (int)(slash - to) + 1, to) : mem_strdup(".");
+	char *temp = mem_format("%s.partial", to);
+	bool there;
+	int rc = io_exists(to, &there, err);
+
+	*s = (struct hfile_salvaged){0};
+	if (rc == RC_OK && there)
+		rc = error_set(err, RC_IO, "%s: found a file, expected a new name", to);
+	if (rc == RC_OK && unlink(temp) < 0 && errno != ENOENT)
+		rc = error_errno(err, "cannot remove %s", temp);
+	if (rc == RC_OK)
+		rc = hfile_salvage(from, temp, report_loss, text, s, err);
+	if (rc == RC_OK)
+		rc = io_name_file(temp, to, folder, err);
+	mem_free(temp);
+	mem_free(folder);
+	return rc;
+}
+
 static int salvage(const struct arguments *a)
 {
 	struct hfile_salvaged s;
 	struct buf text = {0};
 	struct error err;
-	int rc = hfile_salvage(a->operand[0], a->salvage, report_loss, &text, &s, &err);
+	int rc = salvage_file(a->operand[0], a->salvage, &text, &s, &err);
 
 	if (rc == RC_OK)
 		report_salvage(&text, &s, a->salvage);

@@ -44,7 +44,7 @@ static int inner(struct bytes message, unsigned field, struct bytes *out, struct
 
 int decode_token(struct bytes message, struct arena *a, struct hadoop_token *out, struct error *err)
 {
-	struct bytes pair, value, token, identifier, password, service;
+	struct bytes pair, value, token, identifier, password, service = {0};
 	int rc = inner(message, RESPONSE_VALUE, &pair, err);
 
 	if (rc == RC_OK)
