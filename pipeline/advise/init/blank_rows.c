@@ -139,7 +139,7 @@ static bool has_kind(const struct blank_rows *b, size_t i)
 	const size_t *kinds = b->column[i].kinds;
 	double all = SHARE_LEAST * (double)(b->rows - kinds[KIND_NULL]);
 	bool code = b->column[i].len >= CODE_LEAST && b->column[i].same_len == b->rows &&
-		    b->column[i].digits >= all;
+		    (double)b->column[i].digits >= all;
 
 	return b->rows > kinds[KIND_NULL] &&
 	       ((double)kinds[KIND_NUMBER] >= all || (double)kinds[KIND_TIME] >= all || code);
