@@ -37,18 +37,19 @@ static const char syslog_fields[] =
 	"  pid: {from: line, match: '^.{16}\\S+ [^][: ]+(?:\\[(\\d+))?', type: u32}\n"
 	"  text: {from: line, match: '^.{16}\\S+ \\S+ (.*)'}\n";
 
-static const char table_of_lines[] =
-	"tables:\n"
-	"  - name: log\n"
-	"    rowkey:\n"
-	"      - {salt: 16, of: [host]}\n"
-	"      - {field: host, terminator: '\\x00'}\n"
-	"      - {field: time, as: reversed_millis}   # newest first\n"
-	"      - {hash: md5, of: [line], bytes: 8}   # the same line twice is one row\n"
-	"    timestamp: time\n"
-	"    families:\n"
-	"      d: {versions: 1, compression: {codec: auto, framing: hadoop}}\n"
-	"    cells:\n";
+#define END_OF_TABLE                                                                               \
+	"      - {field: time, as: reversed_millis}   # newest first\n"                            \
+	"      - {hash: md5, of: [line], bytes: 8}   # the same line twice is one row\n"           \
+	"    timestamp: time\n"                                                                    \
+	"    families:\n"                                                                          \
+	"      d: {versions: 1, compression: {codec: auto, framing: hadoop}}\n"                    \
+	"    cells:\n"
+
+static const char table_of_lines[] = "tables:\n"
+				     "  - name: log\n"
+				     "    rowkey:\n"
+				     "      - {salt: 16, of: [host]}\n"
+				     "      - {field: host, terminator: '\\x00'}\n" END_OF_TABLE;
 
 /* --- logs of programs: Python's logging, Log4j, Logback, Spring Boot, Hadoop, ZooKeeper --- */
 
@@ -169,13 +170,7 @@ static void put_layout(const struct log_layout *layout, struct buf *out)
 		"tables:\n"
 		"  - name: log\n"
 		"    rowkey:\n"
-		"      - {salt: 16, of: [line]}   # spreads rows that come in order\n"
-		"      - {field: time, as: reversed_millis}   # newest first\n"
-		"      - {hash: md5, of: [line], bytes: 8}   # the same line twice is one row\n"
-		"    timestamp: time\n"
-		"    families:\n"
-		"      d: {versions: 1, compression: {codec: auto, framing: hadoop}}\n"
-		"    cells:\n";
+		"      - {salt: 16, of: [line]}   # spreads rows that come in order\n" END_OF_TABLE;
 
 	buf_append_str(out, "fields:\n");
 	for (size_t i = 0; layout->columns[i]; i++) {
