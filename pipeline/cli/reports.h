@@ -326,7 +326,7 @@ struct agree_table_report {
 	struct agree_result result;
 	const struct stored *stored; /* decodes the table's cells */
 };
-/* What somebody changed at a table of HBase since the job created it. */
+/* A change of a table in HBase since the job created it. */
 struct agree_change {
 	const char *table, *change, *fix;
 };

@@ -113,7 +113,7 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	w->ca_file = ca ? mem_strdup(ca) : NULL;
 	s->user = who_acts(opt->user);
 	w->user = escaped(s->user);
-	w->told = opt->user && *opt->user ? escaped(opt->user) : NULL;
+	w->named_user = opt->user && *opt->user ? escaped(opt->user) : NULL;
 	w->keep_token = opt->keep_token;
 	const char *host = rest + 2, *path = host + strcspn(rest + 2, "/");
 	if (strncmp(rest, "//", 2) != 0 || path == host)
@@ -150,7 +150,7 @@ static void close_place(struct storage *s)
 		mem_free(w->bases[i]);
 	mem_free(w->bases);
 	mem_free(w->user);
-	mem_free(w->told);
+	mem_free(w->named_user);
 	mem_free(w->ca_file);
 	pthread_mutex_destroy(&w->login_lock);
 	pthread_mutex_destroy(&w->lock);

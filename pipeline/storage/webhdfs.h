@@ -27,7 +27,7 @@ struct webhdfs {
 	_Atomic bool secured;	     /* HDFS has demanded Kerberos, and there is a token */
 	_Atomic bool hurried;	     /* set by storage_hurry */
 	char *user, *ca_file;	     /* `user`, with escapes for a URL */
-	char *told;		     /* escaped name of the user that the caller named, or NULL */
+	char *named_user;	     /* escaped name of the user that the caller named, or NULL */
 	pthread_mutex_t login_lock;  /* protects the next two members; locked for a request */
 	struct webhdfs_token *token; /* NULL if HDFS has not demanded Kerberos */
 	char *simple_user;	     /* the user's name before the login, or NULL */

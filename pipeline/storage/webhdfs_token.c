@@ -42,9 +42,9 @@ static char *token_query(const struct webhdfs *w, const struct login_ticket *t, 
 
 	webhdfs_escape(&renewer, t->user);
 	buf_put(&renewer, 0);
-	char *query =
-		mem_format("op=GETDELEGATIONTOKEN&kind=" KIND "&renewer=%s%s%s",
-			   (const char *)renewer.ptr, other ? "&doas=" : "", other ? w->told : "");
+	char *query = mem_format("op=GETDELEGATIONTOKEN&kind=" KIND "&renewer=%s%s%s",
+				 (const char *)renewer.ptr, other ? "&doas=" : "",
+				 other ? w->named_user : "");
 	buf_release(&renewer);
 	return query;
 }
@@ -133,7 +133,7 @@ static int draw(struct webhdfs *w, struct error *err)
 
 	if (rc)
 		return error_prefix(err, "HDFS requires Kerberos: ");
-	bool other = w->told && strcmp(w->told, t.user) != 0;
+	bool other = w->named_user && strcmp(w->named_user, t.user) != 0;
 	char *query = token_query(w, &t, other);
 	rc = webhdfs_ask_by_ticket(w, "GET", query, &a, err);
 	if (rc == RC_OK && a.status != 200)
@@ -187,7 +187,7 @@ static const struct hadoop_token *find_given(const struct webhdfs *w, char user[
 		const struct hadoop_token *t = &all->item[i];
 
 		if (strcmp(t->kind, HDFS_TOKEN) != 0 || !token_user(t, user, LOGIN_USER) ||
-		    !login_allows(user) || (w->told && strcmp(w->told, user) != 0))
+		    !login_allows(user) || (w->named_user && strcmp(w->named_user, user) != 0))
 			continue;
 		if (strncmp(t->service, LOGICAL, sizeof LOGICAL - 1) == 0) {
 			logical = t;

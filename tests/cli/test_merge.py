@@ -106,9 +106,9 @@ def test_loads(tmp_path, three):
 def test_inputs_with_the_same_file(tmp_path, three):
     """Two snapshots of one table share files. merge reads a shared file once, with the age of its newest mention."""
     outs, parts = three
-    told = merge(outs[0], outs[1], outs[0], "-o", tmp_path / "raw", "--raw")
+    summary = merge(outs[0], outs[1], outs[0], "-o", tmp_path / "raw", "--raw")
     both = sum(len(stored(o)) for o in outs[:2])
-    assert told["read"] == told["tables"][0]["loaded"] == both
+    assert summary["read"] == summary["tables"][0]["loaded"] == both
     merge(outs[0], outs[1], outs[0], "-o", tmp_path / "out")
     assert sorted(stored(tmp_path / "out")) == compacted([parts[1], parts[0]], {"f": 3, "g": 1})[0]
     verify(tmp_path / "out")

@@ -4,7 +4,7 @@
  *
  * A file's content is safe after an fsync of the file. A name is safe after an fsync of its folder.
  * A power loss keeps any of the later changes. The disk may keep or lose each rename, creation and
- * removal, and each block of a file. Of bytes that a write replaces, the disk may have neither the
+ * removal, and each block of a file. If a write replaces bytes, the disk may have neither the
  * old nor the new ones. Bytes beside the written ones stay (SQLite's "powersafe overwrite").
  */
 #include "disk.h"

@@ -65,7 +65,7 @@ static struct bytes word_at(const struct words *w, struct bytes t, size_t i)
 	return bytes_of(t.ptr + w->start[i], w->end[i] - w->start[i]);
 }
 
-/* What the rows below the first line have in common. */
+/* Counts over the rows below the first line. */
 struct blank_rows {
 	size_t rows, least, most, line, same_line; /* `same_line`: rows as long as the first */
 	size_t padded;				   /* rows that end with a blank */

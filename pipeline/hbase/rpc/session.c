@@ -82,7 +82,8 @@ static const struct hadoop_token *next_token(const struct hbase *h, const struct
 		bool mine = strcmp(t->kind, HBASE_TOKEN) == 0 && token_user(t, user, LOGIN_USER) &&
 			    login_allows(user);
 
-		if (mine && (!h->told || !*h->told || strcmp(h->told, user) == 0) &&
+		if (mine &&
+		    (!h->named_user || !*h->named_user || strcmp(h->named_user, user) == 0) &&
 		    (!h->cluster_id || strcmp(t->service, h->cluster_id) == 0))
 			return t;
 	}
@@ -91,10 +92,10 @@ static const struct hadoop_token *next_token(const struct hbase *h, const struct
 
 /*
  * Log in from now on with the next token after `last`, or with Kerberos if there is none. The user
- * is the token's, or the ticket's owner, who may act for `told`. The variable HADOOP_USER_NAME has
- * no effect, as in Hadoop.
+ * is the token's, or the ticket's owner, who may act for `named_user`. The variable HADOOP_USER_NAME
+ * has no effect, as in Hadoop.
  */
-static int use_kerberos(struct hbase *h, const char *told, const struct hadoop_token *last,
+static int use_kerberos(struct hbase *h, const char *named_user, const struct hadoop_token *last,
 			struct error *err)
 {
 	struct login_ticket t;
@@ -103,13 +104,13 @@ static int use_kerberos(struct hbase *h, const char *told, const struct hadoop_t
 
 	pthread_mutex_lock(&h->lock);
 	if (rc == RC_OK && !h->kerberos) {
-		bool other = told && *told && strcmp(told, t.user) != 0;
+		bool other = named_user && *named_user && strcmp(named_user, t.user) != 0;
 
 		mem_free(h->simple_user); /* of an earlier attempt (try_kerberos) */
 		mem_free(h->acts_for);
 		h->simple_user = h->user; /* another thread may just send this name */
-		h->user = mem_strdup(other ? told : t.user);
-		h->acts_for = other ? mem_strdup(told) : NULL;
+		h->user = mem_strdup(other ? named_user : t.user);
+		h->acts_for = other ? mem_strdup(named_user) : NULL;
 		h->token = token;
 		h->kerberos = true;
 	}
@@ -187,7 +188,7 @@ static int try_kerberos(struct hbase *h, const struct hbase_place *at, const cha
 	struct hbase_failure again;
 	struct error unsaid;
 
-	if (use_kerberos(h, h->told, NULL, &unsaid))
+	if (use_kerberos(h, h->named_user, NULL, &unsaid))
 		return err->code;
 	int rc = call_once(h, at, service, method, message, patience_ms, out, &again, &unsaid);
 	if (rc && again.trouble == TROUBLE_LOST) {
@@ -214,7 +215,7 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 	if (rc == RC_OK || !why->wants_kerberos || h->kerberos)
 		return rc;
 	struct error no_ticket;
-	if (use_kerberos(h, h->told, NULL, &no_ticket)) {
+	if (use_kerberos(h, h->named_user, NULL, &no_ticket)) {
 		*err = no_ticket;
 		why->trouble = TROUBLE_REFUSED;
 		return error_prefix(err, "%s:%u: the cluster requires Kerberos: ", at->host,
@@ -410,7 +411,7 @@ static int try_others(struct hbase *h, struct hbase_failure *why, struct error *
 		struct error unsaid;
 
 		leave_kerberos(h);
-		if (use_kerberos(h, h->told, last, &unsaid))
+		if (use_kerberos(h, h->named_user, last, &unsaid))
 			return rc;
 		struct error first = *err;
 		rc = ask_cluster_id(h, &h->cluster_id, why, err);
@@ -428,7 +429,7 @@ int hbase_open(struct hbase **out, const char *servers, const char *user, struct
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
 	pthread_mutex_init(&h->lock, NULL);
 	h->user = who_acts(user);
-	h->told = user ? mem_strdup(user) : NULL;
+	h->named_user = user ? mem_strdup(user) : NULL;
 	int rc = read_servers(h, servers, err);
 	if (rc == RC_OK && login_used()->principal)
 		rc = use_kerberos(h, user, NULL, err);
@@ -459,7 +460,7 @@ void hbase_close(struct hbase *h)
 	mem_free(h->cluster_id);
 	mem_free(h->user);
 	mem_free(h->simple_user);
-	mem_free(h->told);
+	mem_free(h->named_user);
 	mem_free(h->acts_for);
 	mem_free(h);
 }

@@ -19,7 +19,7 @@
 struct idle;
 struct hbase {
 	char *user, *cluster_id;
-	char *told;			  /* the user that the caller named, or NULL */
+	char *named_user;		  /* the user that the caller named, or NULL */
 	char *simple_user;		  /* `user` before a server demanded Kerberos */
 	char *acts_for;			  /* with Kerberos, the user to impersonate; else NULL */
 	_Atomic bool kerberos;		  /* every connection logs in with a ticket or the token */

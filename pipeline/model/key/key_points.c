@@ -13,8 +13,8 @@ bool is_point(struct arena *a, const struct layout *l, struct interval i)
 	if (is_open_end(l))
 		return i.hi.ptr && i.hi.len == i.lo.len + 1 && i.hi.ptr[i.lo.len] == 0 &&
 		       memcmp(i.hi.ptr, i.lo.ptr, i.lo.len) == 0;
-	struct bytes behind = bytes_next(a, i.lo);
-	bool same_end = behind.ptr ? i.hi.ptr && bytes_eq(behind, i.hi) : !i.hi.ptr;
+	struct bytes next = bytes_next(a, i.lo);
+	bool same_end = next.ptr ? i.hi.ptr && bytes_eq(next, i.hi) : !i.hi.ptr;
 	if (!same_end || i.lo.len == 0)
 		return false;
 	if (l->width)
