@@ -84,6 +84,8 @@ $(UNIT_BIN): %: %.o $(B)/rooms.a ; $(LINK)
 $(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LINKED:%.c=$(B)/%.o) ; $(LINK)
 $(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay_corpus.o $(B)/rooms.a ; $(LINK)
 $(B)/tests/%.o: INC += -I.
+# This test counts the basic blocks that run.
+$(B)/tests/unit/test_load_unite_checks.o: CFLAGS += -fsanitize-coverage=trace-pc
 $(B)/pipeline/base/static_xxhash_avx2.o: CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
 # The program loads the file that -lNAME finds here.
 SONAME = $(or $(shell readelf -d "$$($(CC) -print-file-name=lib$(1).so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]$$/\1/p'),lib$(1).so)

@@ -198,6 +198,13 @@ def test_stages_have_names(rig, job, tmp_path):
     assert pathlib.Path(tmp_path / "out/manifest.json").exists()
 
 
+def stages_of(rig):
+    """Returns the stages with their figures, as the UI's REST API does."""
+    sc = rig.spark.sparkContext
+    with urllib.request.urlopen(f"{sc.uiWebUrl}/api/v1/applications/{sc.applicationId}/stages", timeout=30) as answer:
+        return json.load(answer)
+
+
 def test_rows_and_bytes_of_stages(rig, tmp_path):
     """The UI's REST API shows the input of the maps and the output of the reduces, also after a killed reduce."""
     (tmp_path / "counted.yaml").write_text(load_help.JOB)
@@ -205,12 +212,29 @@ def test_rows_and_bytes_of_stages(rig, tmp_path):
         (tmp_path / f"{n}.csv").write_bytes(load_help.HEADER + b"".join(b"%d,1400000000,x\n" % i for i in range(n, 5000, 2)))
     rig.once("reduce", "kill -9 $$")
     r = rig.load(tmp_path, "counted.yaml", ["0.csv", "1.csv"], slices=4)
-    sc = rig.spark.sparkContext
-    with urllib.request.urlopen(f"{sc.uiWebUrl}/api/v1/applications/{sc.applicationId}/stages", timeout=30) as answer:
-        stages = json.load(answer)
+    stages = stages_of(rig)
     shown = {what: [sum(s[f"{way}{unit}"] for s in stages if s["name"] == f"saltmill {what} counted")
                     for way in ("input", "output") for unit in ("Bytes", "Records")] for what in ("map", "reduce")}
     read = sum((tmp_path / f"{n}.csv").stat().st_size - len(load_help.HEADER) for n in (0, 1))
     written = sum(p.stat().st_size for p in (tmp_path / "two").rglob("hfiles/*/*"))
     assert shown == {"map": [read, 5000, 0, 0], "reduce": [0, 0, written, 5000]} and r.counts["read"] == 5000
     assert rig.done("reduce") == 1
+
+
+def test_bytes_that_reach_the_driver(rig, tmp_path, monkeypatch):
+    """Spark counts the results of tasks. Each slice has rows of 200 regions, but only the sums of the regions reach the
+    driver. The load ends before the reduces."""
+    text = JOB.replace("arrow: {files: ['-']}", "csv: {files: ['-']}").replace("count: 4", "count: 200")
+    (tmp_path / "sums.yaml").write_text(text.replace("unit: ms", "unit: s"))
+    (tmp_path / "in.csv").write_text("id,at,value,note\n" + "".join(f"{i * 7 % 4096 << 20},{1_700_000_000 + i},x,\n" for i in range(8192)))
+
+    def stop(request, setting, maps, mapped, folder):
+        raise saltmill.JobError(f"{len(mapped['tables'][0]['regions'])} regions")
+    monkeypatch.setattr(saltmill.spark, "reduce_all", stop)
+    before = {s["stageId"] for s in stages_of(rig)}
+    with pytest.raises(saltmill.JobError, match="^200 regions$"):
+        rig.load(tmp_path, "sums.yaml", "in.csv", slices=4)
+    sizes = {f"{s['name']} {s['stageId']}": s["resultSize"] for s in stages_of(rig) if s["stageId"] not in before}
+    assert {name.rsplit(" ", 1)[0] for name in sizes} == {"saltmill map sums", "saltmill totals sums"}
+    # a report without regions, and the sums of all regions; a report with 200 regions has 20 KB
+    assert 4 * 500 + 200 * 40 < sum(sizes.values()) < 4 * 5000 + 200 * 80, sizes

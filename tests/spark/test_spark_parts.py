@@ -66,6 +66,77 @@ def test_sums_of_regions():
     assert totals.rows_of(total) == [sum(s[0] for s in expected.values()), sum(s[3] for s in expected.values()) % 2**64]
 
 
+# --- thousands of slices ---
+
+class Work:
+    """Counts the operations of Python in the package inside a `with` block, whatever else the machine does."""
+
+    def __enter__(self):
+        self.operations, self.folder = 0, os.path.dirname(stages.__file__)
+        sys.settrace(self.enter)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+
+    def enter(self, frame, *_):
+        if not frame.f_code.co_filename.startswith(self.folder):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self.step
+
+    def step(self, frame, event, _):
+        self.operations += event == "opcode"
+        return self.step
+
+
+def report_of(s):
+    """Returns the report of a map. Slices with an odd place begin at a line end inside quotes, until they have bounds."""
+    start, end = (int(x) for x in re.findall(r"(\d+)=?(?:\d*)-(\d+)", s.bounds)[0])
+    first = int(s.bounds.split("=")[1].split("-")[0]) if "=" in s.bounds else start and start + 5 - start // 100 % 2
+    return {"first": first, "end": min(end + 5, 1000), "from": start, "to": end, "head": 0, "size": 1000, "quote": '"',
+            "summed": True, "whole": False, "rows": [1, 2], "tables": [], "seconds": 0}
+
+
+def work_of_the_driver(monkeypatch, folder, files):
+    """Returns the operations of the driver for 10 slices in each file, of which 5 are mapped again."""
+    inputs = [Input(n, str(n), str(n), 1000, False) for n in range(files)]
+    sent = []
+    request = types.SimpleNamespace(name_of_job="job", frame=None, counts=None, filesystem=None, inputs=inputs)
+    request.sc = types.SimpleNamespace(accumulator=lambda *_: None, setLocalProperty=lambda *_: None,
+                                       parallelize=lambda items, _: sent.append(items) or request.sc,
+                                       mapPartitions=lambda _: request.sc)
+    setting = tasks.Setting("", "", "job.yaml", {}, "1M", 1, regions=(("t", 3),), adders=2)
+
+    def run_job(_, __, partitions, ___, what):
+        if what == "saltmill quotes job":
+            return [saltmill.inputs.Edge(2 * (start and start + 5,), False)
+                    for start in (int(s.bounds.split("-")[0]) for s in sent[-1])]
+        if what == "saltmill totals job":
+            return [totals.LANES.pack(10 * files, 1, 1, 20 * files) + bytes(2 * totals.LANES.size)]
+        assert what == "saltmill map job" and partitions == [setting.reports]
+        return [tasks.report_bytes(s.number, report_of(s), b"") for group in sent[-1] for s in group]
+
+    with monkeypatch.context() as m:
+        m.setattr(stages, "run_job", run_job)
+        m.setattr(stages, "shuffle", lambda *_: None)
+        m.setattr(stages, "received", lambda *_: request.sc)
+        with Work() as work:
+            maps = stages.Maps(request, types.SimpleNamespace(value=setting), folder / "maps",
+                               saltmill.inputs.cut(inputs, 10 * files, True))
+            maps.run()
+            maps.add_up()
+            saltmill.spark.inputs_of_unite(request, setting, maps)
+    assert len(maps.slices) == 10 * files and maps.mended == 5 * files and len(list((folder / "maps").iterdir())) == 10 * files
+    return work.operations
+
+
+def test_work_of_the_driver_grows_with_the_slices(tmp_path, monkeypatch):
+    """Each slice costs the same, with any number of slices and files."""
+    few, many = (work_of_the_driver(monkeypatch, tmp_path / str(n), n) for n in (4, 20))
+    assert few > 40 * 100 and many < 5.2 * few, (few, many)
+
+
 # --- the folder beside the output ---
 
 def no_space(*_, **__):

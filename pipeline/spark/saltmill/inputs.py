@@ -272,8 +272,8 @@ def bounds_by_quotes(slices, edges):
     bounds, start = [], slices[-1].input.size
     for s, known in zip(reversed(slices), reversed(starts)):
         start = start if known is None else known
-        bounds.insert(0, exactly(*s.bounds.split("-"), start))
-    return bounds
+        bounds.append(exactly(*s.bounds.split("-"), start))
+    return bounds[::-1]
 
 
 def exactly(start, end, row):

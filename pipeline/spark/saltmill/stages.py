@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import functools
+import itertools
 import json
 import os
 import pathlib
@@ -319,13 +320,13 @@ class Maps:
             functools.partial(tasks.edges, self.setting, quote))
         edges = run_job(self.request, counted, None, self.faults, f"saltmill quotes {self.request.name_of_job}")
         bad = []
-        for i in inputs:
-            of_input = [(n, s, e) for n, s, e in zip(places, slices, edges) if s.input == i]
-            for (n, s, _), bounds in zip(of_input, bounds_by_quotes([o[1] for o in of_input], [o[2] for o in of_input])):
+        for _, of_input in itertools.groupby(zip(places, slices, edges), key=lambda o: o[1].input):
+            numbers, parts, quotes = zip(*of_input)
+            for n, s, bounds in zip(numbers, parts, bounds_by_quotes(parts, quotes)):
                 first = int(bounds.split("=")[1].split("-")[0])
                 if first != self.reports[s.number]["first"] and not s.bounds.startswith("0-"):
                     bad.append((n, bounds))
-        return sorted(bad)
+        return bad
 
     def map(self, slices):
         with stage_name(self.request.sc, f"saltmill map {self.request.name_of_job}") as name:
