@@ -108,6 +108,8 @@ struct sniff {
 	bool full;		   /* the proof runs the job over the whole file */
 	struct progress *progress; /* of the proof, or NULL */
 	bool whole_key; /* the row key contains a hash of all columns, also of those with nulls */
+	/* rows that equal an earlier row in all columns; then the row key also has file and line */
+	uint64_t equal;
 	struct buf yaml;
 	/* what init cannot decide for certain, one sentence per line; empty if all is certain */
 	struct buf doubts;

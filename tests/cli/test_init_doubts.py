@@ -72,8 +72,26 @@ def test_rows_with_nulls_stay_apart(tmp_path, saltmill):
     assert len(rows_of(tmp_path, saltmill, r.stdout)) == 34
 
 
-def test_equal_rows_are_reported(tmp_path, saltmill):
-    r = init(saltmill, tmp_path, b"kind,a\nx,1.5\ny,2.5\nx,1.5\n")
+@pytest.mark.parametrize("name, data, expected", [
+    ("in.csv", b"kind,a\nx,1.5\ny,2.5\nx,1.5\n", [{"kind": "x", "a": 1.5}, {"kind": "x", "a": 1.5}, {"kind": "y", "a": 2.5}]),
+    ("in.json", b'{"k": "x"}\n{"k": "y"}\n{"k": "x"}\n', [{"k": "x"}, {"k": "x"}, {"k": "y"}]),
+    ("in.txt", b"x\nx\n\nx\n", [{"line": "x"}] * 3),
+])
+def test_equal_rows_stay_apart_by_their_lines(tmp_path, saltmill, name, data, expected):
+    r = init(saltmill, tmp_path, data, name)
+    assert r.returncode == 0 and "'key of $line': {from: [$file, ':', $line]}   # only for the row key: " in r.stdout
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)
+
+
+def test_equal_items_of_one_line_are_reported(tmp_path, saltmill):
+    items = ", ".join('{"at": "2026-01-01T00:00:00Z", "n": 1}' for _ in range(9))
+    r = init(saltmill, tmp_path, "".join(f'{{"id": {i}, "events": [{items}]}}\n' for i in range(4)).encode(), "in.json")
+    assert r.returncode == 3 and "# CHECK: the row key joins 32 rows with earlier rows, the first in line 1" in r.stdout
+
+
+def test_equal_keys_of_the_user_are_reported(tmp_path, saltmill):
+    (tmp_path / "in.csv").write_bytes(b"kind,a\nx,1.5\ny,2.5\nx,1.5\n")
+    r = subprocess.run([saltmill, "init", "in.csv", "--key", "kind"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert r.returncode == 3 and "# CHECK: the row key joins 1 rows with earlier rows, the first in line 4" in r.stdout
 
 

@@ -539,7 +539,7 @@ def journal():
                 e["PRIORITY"],
                 e["_PID"],
                 e["SYSLOG_IDENTIFIER"],
-                e["MESSAGE"] if isinstance(e["MESSAGE"], str) else json.dumps(e["MESSAGE"], separators=(",", ":")),
+                e["MESSAGE"] if isinstance(e["MESSAGE"], str) else (json.dumps(e["MESSAGE"], separators=(",", ":")), json.dumps(e["MESSAGE"])),
             ]
         )
     return Set(

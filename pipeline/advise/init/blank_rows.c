@@ -9,7 +9,7 @@
 #include "sniff_parts.h"
 
 #define LOOK_STARTS 4	 /* titles before the rows */
-#define WORDS_MOST  200	 /* words of a line */
+#define WORDS_MOST  1024 /* words of a line */
 #define ALIGNED	    0.9	 /* share of the rows whose last value begins below its name */
 #define SHARE_LEAST 0.95 /* share of the values that gives a column its kind */
 #define CODE_LEAST  8	 /* length of values such as hashes */

@@ -73,6 +73,7 @@ void confidence_put(const struct sniffed_shape *s, struct buf *out)
 	const struct confidence *c = &s->confidence;
 	const struct header_evidence *e = &s->evidence;
 	size_t all = e->names + e->values;
+	bool header = s->header || s->under;
 
 	if (c->share > 0) {
 		buf_append_str(out, "    # delimiter ");
@@ -88,9 +89,9 @@ void confidence_put(const struct sniffed_shape *s, struct buf *out)
 	}
 	if (c->share > 0 && all)
 		buf_printf(out, "    # %s: %.0f %%, as %zu of %zu columns show\n",
-			   s->header ? "header" : "no header",
-			   100.0 * (double)(s->header ? e->names : e->values) / (double)all,
-			   s->header ? e->names : e->values, all);
+			   header ? "header" : "no header",
+			   100.0 * (double)(header ? e->names : e->values) / (double)all,
+			   header ? e->names : e->values, all);
 }
 
 void confidence_put_signs(const struct columns *c, struct buf *out)

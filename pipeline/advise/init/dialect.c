@@ -16,6 +16,7 @@
 #define LOOK_STARTS	32
 #define LEAST_GOOD	0.6 /* smallest share of lines that must match the first row */
 #define PREAMBLE_WEIGHT 0.25
+#define SENTENCE	4 /* a line of more words is text and no row of a few values */
 
 /* Count pairs of the delimiter, as in a||b, and delimiters alone. */
 static void count_pairs_of(struct bytes t, uint8_t delimiter, size_t *pairs, size_t *alone)
@@ -241,8 +242,9 @@ static void find_header(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_row r = {0};
 
-	row_split(s, l, s->first, s->end, &r);
+	size_t next = row_split(s, l, s->first, s->end, &r);
 	s->names_first = row_is_names(&r);
+	s->named = s->named || (!s->one && next < s->end && line_is_ruler(line_text(l, next)));
 	s->header = s->named || is_header(s, l, &r);
 	for (size_t i = 0; i < r.n; i++) {
 		s->repeats = s->repeats || is_blank(r.value[i]);
@@ -335,7 +337,10 @@ void preamble_doubt(struct sniffed_shape *s, const struct lines *l)
 	all.end = s->first;
 	for (size_t i = next_row(&all, l, 0); i < s->first && !s->doubt && !s->one;) {
 		i = next_row(&all, l, row_split(&all, l, i, all.end, &r));
-		if (2 * row_count_values(&r) > s->ncolumns)
+		size_t n = row_count_values(&r);
+		bool sentence = s->blanks && n > 2 * s->ncolumns && n > SENTENCE;
+
+		if (2 * n > s->ncolumns && !sentence)
 			s->doubt = "a line above the rows has as many values as a row, but the job "
 				   "skips it; if it is one, remove `skip` or `find`";
 	}

@@ -15,6 +15,7 @@
 #define SHARE_LEAST 0.95
 #define CODE_LEAST  16 /* length of hashes */
 #define WORDS_LEAST 8  /* words without digits that make a word with digits unusual */
+#define LONG_FORM   6  /* the least form, such as a-9.a/a, that two values share by intent */
 
 enum text_kind kind_of_text(struct bytes t)
 {
@@ -71,7 +72,7 @@ static size_t form_of(struct bytes t, char form[MOST_FORM])
 }
 
 struct seen_column {
-	size_t n, kinds[KINDS], same_form, same_len, equal, nulls;
+	size_t n, kinds[KINDS], same_form, same_len, equal, nulls, like_first;
 	char form[MOST_FORM];
 	size_t form_len, len;
 };
@@ -99,20 +100,15 @@ static void see_value(struct seen_column *c, struct bytes t, struct bytes first)
 	c->equal += bytes_eq(t, first);
 	c->same_len += t.len == c->len;
 	c->same_form += len && len == c->form_len && memcmp(form, c->form, len) == 0;
+	char of_first[MOST_FORM];
+	size_t first_len = form_of(first, of_first);
+	c->like_first += len >= LONG_FORM && len == first_len && memcmp(form, of_first, len) == 0;
 }
 
 static bool has_digit_or_sign(const struct seen_column *c)
 {
 	for (size_t i = 0; i < c->form_len; i++)
 		if (c->form[i] != 'a' && c->form[i] != 'A')
-			return true;
-	return false;
-}
-
-static bool has_digit(struct bytes t)
-{
-	for (size_t i = 0; i < t.len; i++)
-		if (isdigit(t.ptr[i]))
 			return true;
 	return false;
 }
@@ -148,6 +144,8 @@ static int judge(const struct seen_column *c, struct bytes first, bool neighbour
 	if (c->n >= 3 && c->len >= CODE_LEAST && c->same_len == c->n && first.len == c->len &&
 	    has_digit(first))
 		return -1; /* hashes */
+	if (3 * c->like_first >= c->n && has_digit(first))
+		return -1;
 	if (c->n < 3 || (double)c->same_form < SHARE_LEAST * n)
 		return 0;
 	size_t len = form_of(first, form);
@@ -198,15 +196,29 @@ static void see_rows(struct seen_column *c, const struct sniffed_shape *s, const
 	row_release(&r);
 }
 
-struct header_evidence evidence_of(const struct sniffed_shape *s, const struct lines *l)
+static bool is_typed(const struct seen_column *c)
+{
+	double least = SHARE_LEAST * (double)c->n;
+
+	return c->n &&
+	       ((double)c->kinds[KIND_NUMBER] >= least || (double)c->kinds[KIND_TIME] >= least);
+}
+
+struct header_evidence evidence_between(const struct sniffed_shape *s, const struct lines *l,
+					size_t line, size_t rows)
 {
 	struct header_evidence e = {0};
 	struct sniffed_row first = {0};
-	size_t next = row_split(s, l, s->first, s->end, &first);
+	struct bytes one = bytes_of("", 0);
+	size_t next = row_split(s, l, line, s->end, &first);
 	struct seen_column *c = mem_calloc(first.n + 1, sizeof *c);
 
-	see_rows(c, s, l, &first, next);
+	see_rows(c, s, l, &first, next > rows ? next : rows);
 	for (size_t k = 0; k < first.n; k++) {
+		if (is_typed(&c[k]) && !is_blank(first.value[k])) {
+			one = e.typed++ ? one : first.value[k];
+			e.differ = e.differ || !bytes_eq(one, first.value[k]);
+		}
 		bool neighbour = is_neighbour(&first, k);
 		int shows = judge(&c[k], without_blanks(first.value[k]), neighbour, s->names_first);
 
@@ -217,4 +229,9 @@ struct header_evidence evidence_of(const struct sniffed_shape *s, const struct l
 	mem_free(c);
 	row_release(&first);
 	return e;
+}
+
+struct header_evidence evidence_of(const struct sniffed_shape *s, const struct lines *l)
+{
+	return evidence_between(s, l, s->first, 0);
 }

@@ -226,8 +226,8 @@ const char *header_doubt(const struct columns *c, const struct sniffed_shape *s,
 	size_t more = e->names > e->values ? e->names : e->values;
 	size_t less = e->names + e->values - more;
 
-	if (s->fields || s->commented || s->named || s->known || (s->one && !s->names_first) ||
-	    (more && more >= CLEARLY * less))
+	if (s->fields || s->commented || s->named || s->under || s->known ||
+	    (s->one && !s->names_first) || (more && more >= CLEARLY * less))
 		return NULL;
 	for (size_t i = 0; i < c->n && !more && s->header; i++)
 		if (has_usual_word(c->column[i].name))

@@ -163,6 +163,14 @@ bool is_blank(struct bytes t)
 	return i == t.len;
 }
 
+bool has_digit(struct bytes t)
+{
+	for (size_t i = 0; i < t.len; i++)
+		if (isdigit(t.ptr[i]))
+			return true;
+	return false;
+}
+
 struct bytes without_blanks(struct bytes t)
 {
 	while (t.len && (t.ptr[0] == ' ' || t.ptr[0] == '\t'))

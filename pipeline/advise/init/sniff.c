@@ -12,6 +12,7 @@ static void add_names(struct columns *c, const struct sniffed_shape *s, const st
 		      const struct sniffed_row *r)
 {
 	struct name_index twins = {0}; /* number: the last number of a column with this name */
+	bool named = s->header || s->under;
 
 	if (s->fields || s->commented)
 		fields_names(s, l, c);
@@ -22,14 +23,14 @@ static void add_names(struct columns *c, const struct sniffed_shape *s, const st
 	for (size_t i = c->n; i < s->ncolumns; i++) {
 		char other[40];
 		size_t k = i - s->row_names;
-		struct bytes name = s->header && k < r->n ? r->value[k] : bytes_of("", 0);
+		struct bytes name = named && k < r->n ? r->value[k] : bytes_of("", 0);
 		struct bytes plain = without_blanks(name);
 
 		c->blanks = c->blanks || plain.len != name.len;
 		snprintf(other, sizeof other,
-			 s->header && i < r->n ? "#%zu"
-			 : s->one	       ? "line"
-					       : "c%zu",
+			 named && i < r->n ? "#%zu"
+			 : s->one	   ? "line"
+					   : "c%zu",
 			 i + 1);
 		size_t before = c->n;
 		struct name_entry *first =
@@ -55,6 +56,8 @@ static void look_at_rows(struct columns *c, const struct sniffed_shape *s, const
 
 	if (s->header)
 		i = row_split(s, l, i, s->end, &r);
+	else if (s->under)
+		row_split(s, l, s->header_line, s->first, &r);
 	add_names(c, s, l, &r);
 	for (i = next_row(s, l, i); i < s->end; i = next_row(s, l, i)) {
 		i = row_split(s, l, i, s->end, &r);
@@ -90,6 +93,8 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		if (strcmp(file, "-") != 0 && !s.known)
 			special_find(&s, l, c);
 		files_match(&s, l);
+		if (!s.special && !s.by_name && l->nfiles < 2)
+			under_header_find(&s, l);
 		rc = text_refuse(&s, l, name, err);
 		rc = rc ? rc : files_refuse(&s, l, name, err);
 		if (rc == RC_OK && (s.special || s.by_name))
@@ -97,7 +102,8 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		else if (rc == RC_OK)
 			look_at_rows(c, &s, l);
 		if (rc == RC_OK && !s.special && !s.by_name && !s.fields && !s.known) {
-			preamble_doubt(&s, l);
+			if (!s.under)
+				preamble_doubt(&s, l);
 			delimiter_doubt(&s, l);
 			confidence_measure(&s, l);
 		}
@@ -118,6 +124,7 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		return rc;
 	k.all = out->whole_key;
 	k.hash = k.hash || k.all;
+	k.equal = out->equal;
 	out->rows = c->rows;
 	const char *doubt =
 		c->json || c->schema || s.special || s.by_name ? NULL : header_doubt(c, &s, l);

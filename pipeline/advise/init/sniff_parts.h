@@ -52,6 +52,7 @@ static inline struct bytes line_text(const struct lines *l, size_t i)
 
 /* dialect.c and row_lines.c */
 bool is_blank(struct bytes t);
+bool has_digit(struct bytes t);
 /* Return the text without spaces and tabs around it. */
 struct bytes without_blanks(struct bytes t);
 /* Return true for a line such as -----+-----, which separates a header from the rows. */
@@ -68,6 +69,8 @@ enum text_kind kind_of_text(struct bytes t);
 /* Columns in which the first row differs from the others, and in which it is one of them. */
 struct header_evidence {
 	size_t names, values, numbered; /* `numbered`: the first row has numbers in order */
+	size_t typed; /* columns of numbers or times below a value of the first row */
+	bool differ;  /* these values of the first row are not all equal */
 };
 /* How sure the delimiter is (confidence.c). All are 0 if the form of the rows has no such measure. */
 struct confidence {
@@ -101,9 +104,10 @@ struct sniffed_shape {
 	bool names_first;			  /* the first row may be names */
 	struct header_evidence evidence;
 	struct confidence confidence;
-	bool fields;	   /* the comment `header_line` has the names, as #Fields of web servers */
-	bool commented;	   /* the comment directly before the rows has the names */
-	bool by_name;	   /* the files have other headers */
+	bool fields;	/* the comment `header_line` has the names, as #Fields of web servers */
+	bool commented; /* the comment directly before the rows has the names */
+	size_t under;	/* lines of units or other names below the names, which `header_line` has */
+	bool by_name;	/* the files have other headers */
 	const char *known; /* the preset that names the columns, or NULL */
 	/* only if `special`: how the load splits rows, because row_split cannot (text_forms.c) */
 	bool special;
@@ -157,6 +161,14 @@ void footer_find(struct sniffed_shape *s, const struct lines *l);
 void headings_find(struct sniffed_shape *s, const struct lines *l);
 /* Compare the first row of the shape with the rows below it (evidence.c). */
 struct header_evidence evidence_of(const struct sniffed_shape *s, const struct lines *l);
+/* Compare the row in this line with those from the line `rows` on. */
+struct header_evidence evidence_between(const struct sniffed_shape *s, const struct lines *l,
+					size_t line, size_t rows);
+/*
+ * Find lines of units, types or other names below the header (under_header.c). The shape then begins
+ * with the row below them.
+ */
+void under_header_find(struct sniffed_shape *s, const struct lines *l);
 /*
  * Return true if the text can be the name of a column. A name contains a letter and is no number.
  */
@@ -416,9 +428,10 @@ void schema_decide(struct columns *c);
 /* The indexes of the key's columns. An index is SIZE_MAX if the key has no such column (key.c). */
 struct sniffed_key {
 	size_t entity, time, unique;
-	bool hash; /* true if the key also needs a hash of all columns without nulls */
-	bool all;  /* the hash also needs the columns with nulls */
-	bool rest; /* `unique` has different values only together with entity and time */
+	bool hash;	/* true if the key also needs a hash of all columns without nulls */
+	bool all;	/* the hash also needs the columns with nulls */
+	bool rest;	/* `unique` has different values only together with entity and time */
+	uint64_t equal; /* rows that equal an earlier one; the hash then needs file and line too */
 	/* the columns of the salt; nsalt is 0 if the rows do not come in the order of the key */
 	size_t salt[2], nsalt;
 	/* the columns that the user gives, in place of entity, time and unique */

@@ -60,6 +60,8 @@ static void put_names(const struct columns *c, const struct sniffed_shape *s, st
 			    : s->known	  ? "]   # as the preset names them\n"
 			    : s->fields || s->commented
 				    ? "]   # as a comment of the file names them\n"
+			    : s->under ? "]   # the line of names; the lines below it have units "
+					 "or other names\n"
 			    : s->own_names ? "]   # the last name of the header has blanks\n"
 			    : s->header ? "]   # rows have more values than the header has names\n"
 					: "]   # no line has names; choose better ones\n");

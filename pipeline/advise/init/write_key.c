@@ -1,5 +1,9 @@
 /* write_key.c - write the row key of a job, and the fields that only the key needs */
+#include <inttypes.h>
+
 #include "sniff_parts.h"
+
+#define PLACE "key of $line" /* the field that separates equal rows */
 
 static const char *key_encoding(const struct sniffed *s)
 {
@@ -63,6 +67,11 @@ void key_put_fields(const struct columns *c, const struct sniffed_key *k, struct
 		put_text(out, c->column[i].name);
 		buf_append_str(out, ", default: ''}   # only for the row key\n");
 	}
+	if (k->equal)
+		buf_printf(out,
+			   "  '" PLACE "': {from: [$file, ':', $line]}   # only for the row key: "
+			   "%" PRIu64 " rows equal earlier rows\n",
+			   k->equal);
 }
 
 static void put_hash(const struct columns *c, const struct sniffed_key *k, struct buf *out)
@@ -78,8 +87,10 @@ static void put_hash(const struct columns *c, const struct sniffed_key *k, struc
 	}
 	if (!put)
 		put_text(out, c->column[0].name);
-	buf_append_str(out, "], bytes: 8}   # rows with equal values in these columns are one "
-			    "row\n");
+	buf_append_str(out, k->equal ? ", '" PLACE "'], bytes: 8}   # without the line, equal rows "
+				       "are one row\n"
+				     : "], bytes: 8}   # rows with equal values in these columns "
+				       "are one row\n");
 }
 
 static void put_salt(const struct columns *c, const struct sniffed_key *k, struct buf *out)

@@ -62,19 +62,20 @@ static void put_findings(const struct lint *l, struct buf *yaml)
 
 /*
  * Make the job and prove it. If two rows of the sample have the same key, make the job again, with
- * all columns in the key.
+ * all columns in the key. If rows are equal in all columns, their lines keep them apart.
  */
 static int make_and_prove(struct sniff *s, const char *file, const char *name, const char *temp_dir,
 			  struct lint *l, struct sniff_proof *proof, struct error *err)
 {
-	for (;; s->whole_key = true) {
-		bool again = s->whole_key;
+	for (;;) {
 		int rc = sniff_file(file, name, s, err);
 
 		if (rc == RC_OK)
 			rc = judge(s, file, temp_dir, l, proof, err);
-		if (rc || !proof->equal || again || s->key)
+		if (rc || !proof->equal || s->equal || s->key)
 			return rc;
+		s->equal = s->whole_key ? proof->equal : 0;
+		s->whole_key = true;
 		lint_release(l);
 		*l = (struct lint){0};
 		s->yaml.len = s->doubts.len = 0;
