@@ -192,3 +192,30 @@ def test_arguments(saltmill, tmp_path):
     assert "--hbase without --table" in fails("--hbase", "127.0.0.1:1")
     assert "only one of them" in fails("x.csv", "--table-dir", str(tmp_path))
     assert "--key with a table" in fails("--table-dir", str(tmp_path), "--key", "a")
+
+
+def test_golden_texts_that_begin_alike(saltmill, tmp_path):
+    """A constant without a separator is a part of the text after it, and a constant word before a separator is a field."""
+    draw = random.Random(9)
+    users = [f"u{draw.randrange(10 ** 4):08}" for _ in range(200)]
+    keys = [f"{hashlib.md5(u.encode()).hexdigest()}|{u}|2021-02-{draw.randrange(1, 29):02}".encode() for u in users]
+    r = made(saltmill, tmp_path / "user", keys)
+    assert "{field: key_text, as: text, width: 9}" in r.stdout and "{hex: '75'}" not in r.stdout
+    assert "key_hash: {type: text}   # first hex digits of the MD5 digest of part 2" in r.stdout
+    r = made(saltmill, tmp_path / "cluster", [f"prod!{tables.WORDS[i % 30]}{i}!x".encode() for i in range(200)])
+    assert "- {field: key_text, as: text, terminator: '!'}   # a word that is the same" in r.stdout
+
+
+def test_golden_padding_of_zeros(saltmill, tmp_path):
+    """Pinpoint's rows begin with a name in 24 bytes, padded with 00, before Long.MAX_VALUE - time."""
+    keys = [f"agent{'x' * (i % 9)}{i}".encode().ljust(24, b"\0") + struct.pack(">Q", tables.LONG - 1612345678901 - i * 999) for i in range(200)]
+    r = made(saltmill, tmp_path, keys)
+    assert "- {field: key_text, as: text, width: 24, pad: '\\x00'}" in r.stdout and "as: reversed_millis}" in r.stdout
+
+
+def test_golden_numbers_with_a_partition(saltmill, tmp_path):
+    """JanusGraph's vertex: a partition in the first 5 bits, and 3 bits of the kind at the end."""
+    draw = random.Random(10)
+    keys = [struct.pack(">Q", draw.randrange(32) << 59 | draw.randrange(60000) << 3) for _ in range(300)]
+    r = made(saltmill, tmp_path, keys)
+    assert "rowkey:\n      - {field: key_id, as: u64}   # CHECK: " in r.stdout and "first byte" in r.stdout

@@ -41,7 +41,7 @@ static size_t count(const struct texts *t, bool (*is)(struct bytes text))
 
 /* --- forms of one text --- */
 
-static bool has_class(struct bytes t, int (*is)(int))
+bool guess_has_class(struct bytes t, int (*is)(int))
 {
 	for (size_t i = 0; i < t.len; i++)
 		if (t.ptr[i] & 0x80 || !is(t.ptr[i]))
@@ -51,17 +51,17 @@ static bool has_class(struct bytes t, int (*is)(int))
 
 static bool is_digits(struct bytes t)
 {
-	return has_class(t, isdigit);
+	return guess_has_class(t, isdigit);
 }
 
 static bool is_hex(struct bytes t)
 {
-	return has_class(t, isxdigit);
+	return guess_has_class(t, isxdigit);
 }
 
 static bool is_letters(struct bytes t)
 {
-	return has_class(t, isalpha);
+	return guess_has_class(t, isalpha);
 }
 
 static bool is_shortest(struct bytes t)
@@ -416,48 +416,60 @@ void forms_texts(const struct key_anchor *a, size_t column, guess_found *found, 
 	mem_free(texts);
 }
 
-/* --- texts that are one field --- */
-
-static bool is_ascii(struct bytes b)
+/* Set the length of the text before the padding. Returns false if other bytes than 00 follow it. */
+static bool cut_padding(const uint8_t *p, size_t width, struct bytes *text)
 {
-	for (size_t i = 0; i < b.len; i++)
-		if (b.ptr[i] < 0x20 || b.ptr[i] > 0x7e)
+	size_t len = 0;
+
+	while (len < width && p[len])
+		len++;
+	*text = bytes_of(p, len);
+	for (size_t i = len; i < width; i++)
+		if (p[i])
 			return false;
-	return true;
+	return len > 0;
 }
 
-/* Return true if all keys have a slash, and a part is a constant word, as in URLs and paths. */
-static bool are_paths(const struct guesses *g, const struct bytes *keys, size_t n,
-		      const struct bytes *parts)
+/* Return true if the texts have several lengths, and padding is usual. */
+static bool are_padded(const struct bytes *texts, size_t n, size_t width)
 {
-	bool word = false;
+	size_t padded = 0, least = SIZE_MAX, most = 0;
 
-	for (size_t k = 0; k < n; k++)
-		if (!keys[k].len || !memchr(keys[k].ptr, '/', keys[k].len))
-			return false;
-	for (size_t i = 0; i < g->n; i++)
-		word = word ||
-		       (g->part[i].kind == GUESS_CONST && parts[i].len > 1 && is_letters(parts[i]));
-	return word;
-}
-
-void guess_unite_texts(struct guesses *g, const struct bytes *keys, size_t n, bool only_paths)
-{
-	struct bytes parts[GUESS_PARTS];
-	struct guess whole;
-
-	if (!n || !guess_split(g, keys[0], parts) || !guess_texts(keys, n, &whole))
-		return;
-	bool paths = are_paths(g, keys, n, parts);
-	for (size_t i = 0; i < g->n; i++) {
-		const struct guess *p = &g->part[i];
-		bool text = p->kind == GUESS_FIELD && p->text && (paths || p->type == FIELD_TEXT);
-
-		if (!text && !(p->kind == GUESS_CONST && is_ascii(parts[i])))
-			return;
+	for (size_t k = 0; k < n; k++) {
+		padded += texts[k].len < width;
+		least = texts[k].len < least ? texts[k].len : least;
+		most = texts[k].len > most ? texts[k].len : most;
 	}
-	if (only_paths && !paths)
-		return;
-	whole.padded = false;
-	*g = (struct guesses){.part = {whole}, .n = 1, .understood = true};
+	return least < most && 2 * padded > n;
+}
+
+void forms_zero_padded(const struct key_anchor *a, size_t column, guess_found *found, void *ctx)
+{
+	struct bytes *texts = mem_calloc(a->n, sizeof *texts);
+
+	for (size_t width = 2; column + width <= a->columns; width++) {
+		size_t k = 0, bytes = 0;
+		struct guess g;
+
+		while (k < a->n && cut_padding(anchor_ptr(a, k, column), width, &texts[k]))
+			bytes += texts[k++].len;
+		if (k < a->n)
+			break;
+		if (!are_padded(texts, a->n, width) || !guess_texts(texts, a->n, &g))
+			continue;
+		double mean = (double)bytes / (double)a->n;
+
+		found(ctx, &(struct guess){.type = FIELD_TEXT,
+					   .as = AS_TEXT,
+					   .width = (uint32_t)width,
+					   .padded = true,
+					   .zeros = true,
+					   .text = true,
+					   .terminator = NO_TERMINATOR,
+					   .what = "text, padded with bytes 00",
+					   .stem = "text",
+					   .points = 3.4 * mean + 2 * ((double)width - mean) - 3,
+					   .confidence = 90});
+	}
+	mem_free(texts);
 }

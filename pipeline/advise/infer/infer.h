@@ -26,6 +26,8 @@ struct guess {
 	enum encode_as as;
 	uint32_t width;	     /* bytes in the key; 0: the length varies */
 	bool padded;	     /* the text has `width` bytes, so the job needs `width` */
+	bool zeros;	     /* bytes 00 pad it */
+	bool alike;	     /* all sampled texts begin with the same word */
 	int terminator;	     /* or NO_TERMINATOR */
 	const char *unit;    /* of a time: "ms" or "s" */
 	const char *format;  /* of a time as text */
@@ -94,6 +96,7 @@ typedef void guess_found(void *ctx, const struct guess *g);
 /* Pass each part that may begin at the column and has a fixed number of bytes. */
 void forms_times(const struct key_anchor *a, size_t column, guess_found *found, void *ctx);
 void forms_texts(const struct key_anchor *a, size_t column, guess_found *found, void *ctx);
+void forms_zero_padded(const struct key_anchor *a, size_t column, guess_found *found, void *ctx);
 void forms_numbers(const struct key_anchor *a, size_t column, guess_found *found, void *ctx);
 /*
  * Describe texts: the form of a time, a UUID, digits, hex digits or any text. `*g` gets type,
@@ -101,6 +104,9 @@ void forms_numbers(const struct key_anchor *a, size_t column, guess_found *found
  * printable.
  */
 bool guess_texts(const struct bytes *texts, size_t n, struct guess *g);
+
+/* Return true if the text is not empty, and ASCII of the class, such as isdigit. */
+bool guess_has_class(struct bytes t, int (*is)(int));
 
 /*
  * If all parts are texts and constants of text, make them one text. Constants such as http:// would
@@ -121,6 +127,12 @@ void guess_derived(struct guesses *g, const struct bytes *keys, size_t n, struct
 bool seam_at(const struct key_anchor *a, size_t from, size_t column);
 /* Return the number of such columns in a text of `width` bytes. */
 size_t seams_in(const struct key_anchor *a, size_t from, size_t width);
+/*
+ * Unite a constant with the text after it if no byte separates them, such as u and 00003699. The
+ * constant may be a part of each text. In a row key, make a constant word with a separator after it,
+ * such as prod!, a field, because later rows may have another word (unite_texts.c).
+ */
+void guess_unite_constants(struct guesses *g, struct bytes key, bool row_key);
 /*
  * Unite four bytes of a time that counts backwards with bytes of unknown form after it. They are
  * rather bytes of the same unknown form, such as the place of GeoMesa.

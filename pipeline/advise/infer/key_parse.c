@@ -259,8 +259,8 @@ static void find_terminated(struct parse_place *at, uint8_t end, struct bytes *t
 
 static void find_variable(struct parse_place *at)
 {
-	static const uint8_t ends[] = {0,   1,	 2,   0x1f, '\t', 0xff, '_', '-',
-				       '|', ':', '#', '/',  ',',  ';',	'~', '$'};
+	static const uint8_t ends[] = {0,   1,	 2,   0x1d, 0x1e, 0x1f, '\t', 0xff, '_', '-', '|',
+				       ':', '#', '/', ',',  ';',  '~',	'$',  '!',  '^', '*', '&'};
 	struct key_parser *p = at->p;
 	struct bytes *texts = mem_calloc(p->n, sizeof *texts);
 	uint32_t *after = mem_calloc(p->n, sizeof *after);
@@ -336,6 +336,7 @@ static double solve(struct key_parser *p, size_t anchor, size_t column)
 		find_constants(&at);
 		forms_times(a, column, take_fixed, &at);
 		forms_texts(a, column, take_fixed, &at);
+		forms_zero_padded(a, column, take_fixed, &at);
 		forms_numbers(a, column, take_fixed, &at);
 		find_opaque(&at);
 		find_variable(&at);
@@ -368,6 +369,7 @@ static void copy_parts(struct guesses *out, const struct key_parser *p, size_t c
 		anchor = best->next;
 		column = best->at;
 	}
+	guess_unite_constants(out, p->keys[0], p->salted);
 	guess_unite_unknown(out);
 }
 

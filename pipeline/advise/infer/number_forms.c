@@ -114,9 +114,17 @@ void forms_times(const struct key_anchor *a, size_t column, guess_found *found, 
 				  .what = f->what,
 				  .stem = "time",
 				  .backwards = f->flip == INT32_MAX || f->flip == UINT32_MAX,
+				  .doubt = f->flip == UINT64_MAX
+						   ? "may be -milliseconds, which are 1 ms later"
+						   : NULL,
 				  .points = f->points * f->width,
 				  .confidence = f->width == 8 ? 98 : 80};
-		if (f->as == AS_U32 && f->flip == 0 && is_hourly(a, column)) {
+
+		/* a time that never changes may be parts of other numbers */
+		if (a->n >= DRAWN_LEAST && anchor_same(a, column) >= f->width) {
+			g.points /= 2;
+			g.confidence = 60;
+		} else if (f->as == AS_U32 && f->flip == 0 && is_hourly(a, column)) {
 			g.points += 6;
 			g.confidence = 97;
 			g.what = "seconds since 1970, in whole hours";
@@ -188,6 +196,18 @@ static void find_reals(const struct key_anchor *a, size_t column, guess_found *f
 
 /* --- whole numbers --- */
 
+/* Return the number of last bits that are 0 in all bytes, as of numbers with a few bits for a kind. */
+static unsigned zero_bits(const struct key_anchor *a, size_t column)
+{
+	unsigned bits = 1u << 8, n = 0;
+
+	for (size_t k = 0; k < a->n; k++)
+		bits |= *anchor_ptr(a, k, column);
+	while (!(bits >> n & 1))
+		n++;
+	return n;
+}
+
 /*
  * Judge whether the columns look like a number. The first bytes of a number vary less than the
  * last bytes, and the bytes before and after it belong to other parts.
@@ -199,6 +219,9 @@ static double whole_points(const struct key_anchor *a, size_t column, size_t wid
 
 	for (size_t i = leading; i + 1 < width; i++) {
 		double fall = c[i].entropy - c[i + 1].entropy;
+
+		if (i + 2 == width && width == 8)
+			fall -= zero_bits(a, column + i + 1);
 
 		points -= fall > 1 ? 4 * fall : 0;
 	}
@@ -235,6 +258,13 @@ static size_t count_leading(const struct key_anchor *a, size_t column, size_t wi
 	return n;
 }
 
+/* Return true if the number has a partition in its first bits, and only zeros in the next bytes. */
+static bool has_partition(const struct key_anchor *a, size_t column)
+{
+	return a->n >= DRAWN_LEAST && a->column[column].different > 2 &&
+	       zero_bits(a, column) >= 2 && count_leading(a, column + 1, 3, 0) == 3;
+}
+
 static void give_whole(const struct key_anchor *a, size_t column, size_t width, bool sign,
 		       guess_found *found, void *ctx)
 {
@@ -243,6 +273,10 @@ static void give_whole(const struct key_anchor *a, size_t column, size_t width, 
 	size_t leading = sign ? width > 2 ? 2 : 1 : count_leading(a, column, width, 0);
 	const struct key_column *c = &a->column[column];
 	bool small = c->high < 0x20, print = c->print && (width < 2 || c[1].print);
+	bool partition = !sign && width == 8 && has_partition(a, column);
+
+	if (partition)
+		leading = 1 + count_leading(a, column + 1, width - 1, 0);
 
 	if (sign && width == 8)
 		while (leading < width && a->column[column + leading].different <= 2 &&
@@ -254,20 +288,23 @@ static void give_whole(const struct key_anchor *a, size_t column, size_t width, 
 		return; /* the end is a text */
 	if (width <= 2 && (print || (c->different > 64 && !leading)))
 		return;
-	found(ctx, &(struct guess){.type = sign		? FIELD_I64
-					   : width == 8 ? FIELD_U64
-							: FIELD_U32,
-				   .as = sign ? width == 8 ? AS_I64 : AS_I32 : plain[width],
-				   .width = (uint32_t)width,
-				   .terminator = NO_TERMINATOR,
-				   .what = sign ? "whole number, sign bit flipped, as Phoenix and "
-						  "OrderedBytes write it"
-						: "whole number, big-endian",
-				   .stem = "id",
-				   .points = whole_points(a, column, width,
-							  leading < width ? leading : width - 1) +
-					     (sign ? 2 : 0),
-				   .confidence = leading && width > 2 ? 85 : 60});
+	found(ctx,
+	      &(struct guess){.type = sign	   ? FIELD_I64
+				      : width == 8 ? FIELD_U64
+						   : FIELD_U32,
+			      .as = sign ? width == 8 ? AS_I64 : AS_I32 : plain[width],
+			      .width = (uint32_t)width,
+			      .terminator = NO_TERMINATOR,
+			      .what = sign ? "whole number, sign bit flipped, as Phoenix and "
+					     "OrderedBytes write it"
+					   : "whole number, big-endian",
+			      .stem = "id",
+			      .doubt = partition ? "may have a part of its own in its first byte"
+						 : NULL,
+			      .points = whole_points(a, column, width,
+						     leading < width ? leading : width - 1) +
+					(sign ? 2 : 0),
+			      .confidence = leading && width > 2 ? 85 : 60});
 }
 
 void forms_numbers(const struct key_anchor *a, size_t column, guess_found *found, void *ctx)

@@ -118,7 +118,7 @@ static void put_field_part(struct buf *out, const struct guess *p)
 	put_text(out, p->name);
 	buf_printf(out, ", as: %s", encodings[p->as].name);
 	if (p->padded)
-		buf_printf(out, ", width: %u", p->width);
+		buf_printf(out, ", width: %u%s", p->width, p->zeros ? ", pad: '\\x00'" : "");
 	if (p->terminator != NO_TERMINATOR && p->as != AS_DESCENDING_TEXT) {
 		bool print = p->terminator > 0x20 && p->terminator < 0x7f;
 
