@@ -6,23 +6,9 @@
 #define SALTMILL_AGREE_H
 
 #include "by_field.h"
+#include "read/field_sources.h"
 #include "row.h"
 #include "sorter.h"
-
-/* The place from which an event takes a field. Earlier kinds are better. */
-enum source_place { FROM_KEY, FROM_QUALIFIER, FROM_TIMESTAMP, FROM_VALUE, FROM_NOWHERE };
-
-/* The precision of a time. */
-enum precision { IN_SECONDS, IN_MILLIS, IN_MICROS };
-
-struct field_source {
-	enum source_place place;
-	size_t column; /* FROM_QUALIFIER, FROM_VALUE: index of the truth table's cell */
-	size_t part;   /* FROM_KEY, FROM_QUALIFIER: index of the part */
-	bool is_text;  /* the place has the text of the source */
-	enum precision precision;
-	struct layout layout; /* FROM_VALUE */
-};
 
 #define NOT_COMPARED SIZE_MAX
 
@@ -52,16 +38,6 @@ struct agree_plan {
 int agree_plan_make(struct agree_plan *p, const struct agree_options *o,
 		    const struct stored *stored, struct agree_result *out, struct error *err);
 void agree_plan_release(struct agree_plan *p);
-
-/* agree_sources.c. Find the best place for each field. */
-void agree_find_sources(struct agree_plan *p);
-/* Return true if the truth table's value of the field gives the bytes of `as`. */
-bool agree_gives(const struct agree_plan *p, size_t field, enum encode_as as);
-/*
- * Return true if the truth table has the whole value of the field, as conditions, salts and hashes
- * need it.
- */
-bool agree_has(const struct agree_plan *p, size_t field);
 
 #define WHOLE_VALUE (-1)     /* a condition, salt or hash reads the field's whole value */
 #define DRAWN_SALT  SIZE_MAX /* no field: the part is drawn */

@@ -15,8 +15,9 @@ static bool find_lacked(void *ctx, size_t field, int as)
 
 	if (field == DRAWN_SALT)
 		l->field = "(a drawn salt)";
-	else if (as == WHOLE_VALUE ? !agree_has(p, field)
-				   : !agree_gives(p, field, (enum encode_as)as))
+	else if (as == WHOLE_VALUE ? !source_has(&p->job->fields[field], &p->sources[field])
+				   : !source_gives(&p->job->fields[field], &p->sources[field],
+						   (enum encode_as)as))
 		l->field = p->job->fields[field].name;
 	return !l->field;
 }
@@ -156,7 +157,7 @@ int agree_plan_make(struct agree_plan *p, const struct agree_options *o,
 				 .stored = stored};
 	struct lacking key = {.p = p};
 
-	agree_find_sources(p);
+	p->sources = sources_of_event(stored, &p->arena);
 	if (!agree_key_uses(p->job, p->other, find_lacked, &key))
 		return error_set(err, RC_CONFIG,
 				 "%s: found a row that depends on field `%s`, expected only fields "
