@@ -303,7 +303,7 @@ struct manifest {
 	const char *folder;
 	const char *job_path;
 	const char
-		*rewritten; /* "merge" or "convert" for a load of HFiles, whose events are cells */
+		*rewritten; /* name of the command, for a load of HFiles, whose events are cells */
 	uint8_t job_digest[16];
 	struct manifest_input *inputs;
 	size_t ninputs;

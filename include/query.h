@@ -470,8 +470,21 @@ struct rewrite_change {
 	struct family to;
 };
 
+/*
+ * The load has the row keys of another job. The key of a row is built from the fields of its old key and
+ * from the newest values of its columns. Cells keep column, timestamp, type, value and tags.
+ */
+struct rekey_options {
+	const struct job *from, *to;
+	/* the job's tables; the families and regions of the load are those of `to_table` */
+	const struct job_table *from_table, *to_table;
+	bool join_rows;	      /* several old rows may become one row; if false, they are an error */
+	uint64_t memory;      /* bytes, for sorting */
+	const char *temp_dir; /* NULL means the partial folder of the load */
+};
+
 struct rewrite_options {
-	const char *name; /* "merge" or "convert", for the manifest */
+	const char *name; /* "merge", "convert" or "rekey", for the manifest */
 	/* the tables, the oldest first; the cells of a later table win over equal cells */
 	const struct published *tables;
 	size_t ntables;
@@ -479,6 +492,7 @@ struct rewrite_options {
 	const char *table;  /* name of the load's table; NULL means that of the newest table */
 	const struct splits *splits; /* NULL means the regions of the newest table */
 	const struct rewrite_change *change;
+	const struct rekey_options *rekey; /* NULL means that rows keep their keys */
 	bool what_if;  /* write no load; measure settings that `change` leaves open */
 	bool keep_all; /* as in struct compaction_options */
 	int64_t now_ms;
@@ -511,13 +525,16 @@ struct rewrite_result {
 	size_t nestimates;
 	struct manifest *manifest; /* of the load; `filtered` is the number of dropped cells */
 	bool stale_removed;	   /* removed the partial folder of a dead run */
+	uint64_t old_rows;	   /* rows of the source, with `rekey` */
 	struct arena arena;	   /* has the manifest */
 };
 /*
  * Publish a load with the cells of all tables. Each region has one file for each family with cells.
- * The bytes do not depend on `threads`. Memory is a block for each open file. Returns RC_DATA if an
+ * The bytes do not depend on `threads`. Memory is a block for each open file, and with `rekey` also
+ * rekey->memory. `rekey` needs one table and `keep_all`. Returns RC_DATA if an
  * input is damaged or has a family that the newest table lacks. Returns RC_CONFIG if no table has a
- * name, if an attribute has no form in a script, or if the change does not fit the table. Release *out with arena_release in any case.
+ * name, if an attribute has no form in a script, or if the change or the new row key does not fit the
+ * table. Release *out with arena_release in any case.
  */
 int rewrite_run(struct rewrite_result *out, const struct rewrite_options *o, struct error *err);
 

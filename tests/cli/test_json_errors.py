@@ -124,6 +124,8 @@ CASES = [
     ("merge", "", 2, {}),
     ("convert", "F/nothing -o F/converted", 1, {}),
     ("convert", "F/load", 2, {}),
+    ("rekey", "F/job.yaml F/job.yaml F/nothing --table t --to t -o F/rekeyed", 1, {}),
+    ("rekey", "F/job.yaml F/job.yaml F/load", 2, {"found": "no -o"}),
     ("report", "F/nothing", 1, {}),
     ("report", "", 2, {}),
     ("key", "encode F/job.yaml id=x", 2, {"found": "`x`"}),

@@ -121,6 +121,7 @@ def files(seen, f):
     seen.told("manifest", "convert", f / "load", "-o", f / "converted", "--table", "t", "--compression", "GZ")
     seen.told("what_if", "convert", f / "load", "--what-if", "--table", "t", "--compression", "GZ", "--blocksize", "16K")
     seen.told("manifest", "merge", f / "load", f / "changed", "--table", "t", "-o", f / "merged")
+    seen.told("manifest", "rekey", f / "job.yaml", f / "job.yaml", f / "load", "--table", "t", "-o", f / "rekeyed")
     hfile = next((f / "load" / "t" / "hfiles" / "g").iterdir())
     seen.told("inspect", "inspect", hfile, next((f / "load" / "t" / "hfiles" / "f").iterdir()), "--cells", "--blocks")
     (f / "no.hfile").write_text("none")

@@ -106,6 +106,12 @@ struct arguments {
 		uint64_t block_bytes, level;
 	} convert;
 
+	/* options of rekey */
+	struct rekey_arguments {
+		const char *to; /* a table of the new job */
+		bool join_rows;
+	} rekey;
+
 	/* options of watch, in seconds */
 	struct watch_arguments {
 		unsigned every_s, for_s; /* for_s 0 means until a signal */

@@ -17,23 +17,19 @@ extern const struct command init_command, design_command, compare_command, check
 	stream_command, status_command, loads_command, replay_command, seek_command, plan_command,
 	split_command, ddl_command, drift_command, apply_command, tables_command, regions_command,
 	describe_command, drop_command, tokens_command, watch_command, get_command, scan_command,
-	key_command, diff_command, agree_command, merge_command, convert_command, inspect_command,
-	verify_command, report_command, help_topics_command, version_command;
+	key_command, diff_command, agree_command, merge_command, convert_command, rekey_command,
+	inspect_command, verify_command, report_command, help_topics_command, version_command;
 
 /* in the order of the groups of `saltmill help` (help.c) */
-const struct command *const commands[] = {&init_command,	&design_command,   &compare_command,
-					  &check_command,	&lint_command,	   &load_command,
-					  &map_command,		&reduce_command,   &unite_command,
-					  &digest_command,	&stream_command,   &status_command,
-					  &loads_command,	&replay_command,   &seek_command,
-					  &plan_command,	&split_command,	   &ddl_command,
-					  &drift_command,	&apply_command,	   &tables_command,
-					  &regions_command,	&describe_command, &drop_command,
-					  &tokens_command,	&watch_command,	   &get_command,
-					  &scan_command,	&key_command,	   &diff_command,
-					  &agree_command,	&merge_command,	   &convert_command,
-					  &inspect_command,	&verify_command,   &report_command,
-					  &help_topics_command, &version_command,  NULL};
+const struct command *const commands[] = {
+	&init_command,	 &design_command,  &compare_command,	 &check_command,   &lint_command,
+	&load_command,	 &map_command,	   &reduce_command,	 &unite_command,   &digest_command,
+	&stream_command, &status_command,  &loads_command,	 &replay_command,  &seek_command,
+	&plan_command,	 &split_command,   &ddl_command,	 &drift_command,   &apply_command,
+	&tables_command, &regions_command, &describe_command,	 &drop_command,	   &tokens_command,
+	&watch_command,	 &get_command,	   &scan_command,	 &key_command,	   &diff_command,
+	&agree_command,	 &merge_command,   &convert_command,	 &rekey_command,   &inspect_command,
+	&verify_command, &report_command,  &help_topics_command, &version_command, NULL};
 
 const struct command *command_find(const char *name)
 {

@@ -4,8 +4,9 @@
 
 bool logs_in_by_job(const struct command *c)
 {
-	return word_in("load replay map reduce unite plan drift stream get scan watch agree design",
-		       c->name);
+	return word_in(
+		"load replay map reduce unite plan drift stream get scan watch agree design rekey",
+		c->name);
 }
 
 static void prefer(const char **option, const char *of_job)

@@ -2,7 +2,7 @@
 #include "options.h"
 
 #define SECURED                                                                                    \
-	"load reduce unite replay plan drift stream apply get scan tables regions describe drop tokens verify diff agree merge convert design"
+	"load reduce unite replay plan drift stream apply get scan tables regions describe drop tokens verify diff agree merge convert rekey design"
 
 /* --key of init has another meaning, so init has no client certificate */
 #define WITH_TICKETS SECURED " init"

@@ -153,6 +153,10 @@ const struct cli_option options_query[] = {
 	{"to", 0, NULL, "key", take_choice, AT(form),
 	 .help = "for encode: the form of the keys",
 	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},
+	{"to", 0, "TABLE", "rekey", take_text, AT(rekey.to),
+	 .help = "the table of NEW (default: its only table, or that with the name of the old table)"},
+	{"join-rows", 0, NULL, "rekey", take_flag, AT(rekey.join_rows),
+	 .help = "let several old rows become one new row (default: refuse them)"},
 	{"qualifier", 0, NULL, "key", take_flag, AT(qualifier),
 	 .help = "for encode: print family:qualifier of the computed column with these fields, "
                  "instead of the row key"},

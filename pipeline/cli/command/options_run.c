@@ -15,11 +15,11 @@ const struct cli_option *const option_tables[] = {options_load,	 options_regions
 
 #define LOADERS	  "load map reduce unite stream replay"
 #define READERS	  LOADERS " plan drift lint design compare agree"
-#define QUIET	  READERS " tokens verify diff merge convert ddl apply report digest"
+#define QUIET	  READERS " tokens verify diff merge convert rekey ddl apply report digest"
 #define WITH_CODE "load stream replay plan drift"
 #define WITH_JSON                                                                                  \
 	"load unite stream replay plan drift lint verify get scan ddl apply check status loads "   \
-	"seek split inspect key version design compare tables regions describe drop diff agree merge convert"
+	"seek split inspect key version design compare tables regions describe drop diff agree merge convert rekey"
 
 static int take_threads(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
@@ -82,13 +82,13 @@ const struct cli_option options_run[] = {
 	 .help = "for swebhdfs://...: certificates to trust, in PEM form"},
 	{"hdfs-patience", 0, "TIME", "load reduce unite replay get scan tokens verify diff merge convert", take_duration, AT(place.patience_s),
 	 .help = "retry for this long when servers do not answer (default: 60s)"},
-	{"threads", 0, "N", READERS " verify diff merge convert", take_threads, AT(run.threads),
+	{"threads", 0, "N", READERS " verify diff merge convert rekey", take_threads, AT(run.threads),
 	 .help = "use N threads (default: the processors that saltmill may use)",
 	 .least = 1, .most = 1024, .anywhere = true},
-	{"memory", 0, "SIZE", READERS, take_size, AT(run.memory_bytes),
+	{"memory", 0, "SIZE", READERS " rekey", take_size, AT(run.memory_bytes),
 	 .help = "use at most this much memory, like 64M or 2G (default: a quarter of the memory)",
 	 .least = 16 << 20, .anywhere = true},
-	{"temp-dir", 0, "DIR", READERS " init verify", take_folder, AT(run.temp_dir),
+	{"temp-dir", 0, "DIR", READERS " init verify rekey", take_folder, AT(run.temp_dir),
 	 .help = "write temporary files here (default: next to the output)", .anywhere = true},
 	{"temp-quota", 0, "SIZE", READERS, take_size, AT(run.temp_quota_bytes),
 	 .help = "use at most this much disk for temporary files (default: the free space)",

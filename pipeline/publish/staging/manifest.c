@@ -176,7 +176,7 @@ static const struct form_member manifest_members[] = {
 	 "in S3: folder of all other files, relative to the manifest", FORM_IF_ANY},
 	{"job", FORM_TEXT, IN(manifest, job_path), "path of the job file in the command"},
 	{"rewritten", FORM_TEXT, IN(manifest, rewritten),
-	 "merge or convert, which made the load from HFiles; absent for a load of events. The "
+	 "merge, convert or rekey, which made the load from HFiles; absent for a load of events. The "
 	 "events of such a load are cells, and `job` is empty",
 	 FORM_IF_ANY},
 	{"job_digest", FORM_DIGEST, IN(manifest, job_digest), "digest of the job file"},
@@ -215,7 +215,7 @@ static const struct form_member manifest_members[] = {
 };
 const struct form manifest_form =
 	NAMED_FORM(manifest, manifest_members, "manifest",
-		   "manifest.json of a load, merge --json and convert --json", .digits = 6);
+		   "manifest.json of a load; merge, convert and rekey --json", .digits = 6);
 
 uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest)
 {

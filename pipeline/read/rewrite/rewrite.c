@@ -219,6 +219,7 @@ static int change_families(struct rewrite *r, struct error *err)
 				 c->family);
 }
 
+/* Take the table and the regions of the newest input, with the settings that change. */
 static int choose_table(struct rewrite *r, struct error *err)
 {
 	const struct published *p = newest(r);
@@ -316,7 +317,21 @@ static int check_counts(const struct rewrite *r, struct error *err)
 	return RC_OK;
 }
 
-/* Count each cell of the inputs once: loaded, or filtered because the compaction dropped it. */
+/* Check that rekey has lost no cell between its reading and its writing. */
+static int check_rekeyed(const struct rewrite *r, const struct manifest *m, struct error *err)
+{
+	if (!r->opt->rekey || r->out->filtered == 0)
+		return RC_OK;
+	return error_set(err, RC_DATA,
+			 "found %llu written cells, expected the %llu of the source; saltmill "
+			 "published nothing",
+			 (unsigned long long)r->out->cells, (unsigned long long)m->read);
+}
+
+/*
+ * Count each cell of the inputs once: loaded, filtered because the compaction dropped it, or deduplicated
+ * because an equal cell was written.
+ */
 static void count_cells(const struct rewrite *r, struct manifest *m)
 {
 	m->inputs = arena_alloc(r->a, (r->ninputs + 1) * sizeof *m->inputs);
@@ -330,7 +345,8 @@ static void count_cells(const struct rewrite *r, struct manifest *m)
 		m->read += in->rows;
 	}
 	r->out->loaded = r->out->cells;
-	r->out->filtered = m->read - r->out->cells;
+	r->out->deduplicated = r->dropped;
+	r->out->filtered = m->read - r->out->cells - r->dropped;
 }
 
 static int write_load(struct rewrite *r, struct manifest *m, struct error *err)
@@ -346,7 +362,9 @@ static int write_load(struct rewrite *r, struct manifest *m, struct error *err)
 	m->digests.known = true;
 	end_table(r);
 	count_cells(r, m);
-	int rc = table_write_scripts(r->out, to, r->dir, &r->table, &r->splits, err);
+	int rc = check_rekeyed(r, m, err);
+	if (rc == RC_OK)
+		rc = table_write_scripts(r->out, to, r->dir, &r->table, &r->splits, err);
 	if (rc == RC_OK)
 		rc = storage_write(to, rejects, nothing, m->digests.rejects, err);
 	if (rc == RC_OK)
@@ -362,18 +380,20 @@ static int run(struct rewrite *r, struct rewrite_result *out, struct error *err)
 
 	if (rc == RC_OK)
 		rc = rewrite_read_inputs(r, err);
-	if (rc == RC_OK)
+	if (rc == RC_OK && !r->opt->rekey)
 		rc = choose_table(r, err);
 	if (rc == RC_OK && r->opt->what_if)
 		return rewrite_estimate_families(r, out, err);
 	if (rc == RC_OK)
 		rc = staging_open(&r->staging, r->opt->output, &out->stale_removed, err);
+	if (rc == RC_OK && r->opt->rekey)
+		rc = rekey_sort(r, err);
 	if (rc == RC_OK)
 		rc = make_folders(r, err);
 	if (rc)
 		return rc;
 	begin_table(r, out->manifest);
-	rc = rewrite_regions(r, err);
+	rc = r->opt->rekey ? rekey_regions(r, err) : rewrite_regions(r, err);
 	crash_at("merge-written");
 	if (rc == RC_OK)
 		rc = check_counts(r, err);
@@ -393,6 +413,8 @@ int rewrite_run(struct rewrite_result *out, const struct rewrite_options *o, str
 	out->manifest = arena_alloc(r.a, sizeof *out->manifest);
 	*out->manifest = (struct manifest){0};
 	int rc = run(&r, out, err);
+	out->old_rows = r.old_rows;
+	rekey_release(&r);
 	for (size_t i = 0; r.written && i < r.out->nregions * r.nfamilies; i++)
 		hfile_summary_release(&r.written[i]);
 	mem_free(r.written);

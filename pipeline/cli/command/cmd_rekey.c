@@ -1,0 +1,149 @@
+/* cmd_rekey.c - implements `saltmill rekey`, which writes the cells of a table under other row keys */
+#include "arguments.h"
+
+#include <string.h>
+
+#include "cli/reports.h"
+#include "diff_sides.h"
+#include "job_login.h"
+#include "publish.h"
+#include "reporter.h"
+
+/* The jobs, and the table to read. */
+struct rekeying {
+	struct job from, to;
+	const struct job_table *from_table, *to_table;
+	struct diff_table source;
+	struct rewrite_result result;
+};
+
+/* Returns the name of the new table: --to, the name of the old table, or NULL for the only table. */
+static const char *name_new_table(const struct rekeying *k, const struct arguments *a)
+{
+	if (a->rekey.to || k->to.ntables == 1)
+		return a->rekey.to;
+	return k->from_table->schema.name;
+}
+
+static int open_jobs(struct rekeying *k, struct arguments *a, struct error *err)
+{
+	int rc = job_load(&k->from, a->operand[0], err);
+
+	if (rc == RC_OK)
+		rc = job_load(&k->to, a->operand[1], err);
+	if (rc == RC_OK)
+		rc = job_login(a, &k->from, err);
+	if (rc == RC_OK)
+		rc = job_find_table(&k->from, a->table, &k->from_table, err);
+	if (rc == RC_OK)
+		rc = job_find_table(&k->to, name_new_table(k, a), &k->to_table, err);
+	return rc;
+}
+
+static int open_source(struct rekeying *k, struct arguments *a, struct error *err)
+{
+	const char *uri = a->operand[2];
+
+	if (strncmp(uri, "hbase://", 8) == 0)
+		return error_set(err, RC_CONFIG,
+				 "found live table %s, expected files; take a snapshot, and rekey "
+				 "ROOT/.hbase-snapshot/NAME",
+				 uri);
+	a->table = k->from_table->schema.name;
+	return diff_table_open(&k->source, uri, a, err);
+}
+
+static int rewrite(struct rekeying *k, const struct arguments *a, struct error *err)
+{
+	struct progress progress = {.phase = NULL};
+	const struct rewrite_change none = {.family = NULL};
+	const struct rekey_options keys = {.from = &k->from,
+					   .to = &k->to,
+					   .from_table = k->from_table,
+					   .to_table = k->to_table,
+					   .join_rows = a->rekey.join_rows,
+					   .memory = a->run.memory_bytes,
+					   .temp_dir = a->run.temp_dir};
+	const struct rewrite_options o = {.name = "rekey",
+					  .tables = &k->source.files,
+					  .ntables = 1,
+					  .output = a->output,
+					  .change = &none,
+					  .rekey = &keys,
+					  .keep_all = true,
+					  .threads = a->run.threads,
+					  .progress = &progress};
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
+	int rc = rewrite_run(&k->result, &o, err);
+
+	reporter_stop(reporter);
+	return rc;
+}
+
+static int print(const struct arguments *a, const struct rewrite_result *r)
+{
+	const struct manifest_table *t = r->manifest->tables;
+	struct buf out = {0};
+	char n[5][28];
+
+	if (a->run.json)
+		manifest_format(r->manifest, &out);
+	else if (!a->run.quiet)
+		buf_printf(&out,
+			   "%s: %s rows and %s cells in %zu files of %zu regions\n"
+			   "read %s rows and %s cells of %zu files\n",
+			   a->output, format_count(n[0], t->rows), format_count(n[1], t->cells),
+			   t->nfiles, t->nregions, format_count(n[2], r->old_rows),
+			   format_count(n[3], r->manifest->read), r->manifest->ninputs);
+	if (!a->run.json && !a->run.quiet && t->deduplicated)
+		buf_printf(&out, "wrote equal cells only once, and dropped %s\n",
+			   format_count(n[4], t->deduplicated));
+	int status = (a->run.json ? command_print : command_show)("rekey", &out);
+	if (status)
+		command_say("rekey", "cannot print the report; the load is published as %s",
+			    a->output);
+	buf_release(&out);
+	return status;
+}
+
+static int run(struct arguments *a)
+{
+	struct rekeying k = {.from_table = NULL};
+	struct error err;
+
+	if (!a->output)
+		return arguments_refuse(a, "found no -o, expected -o DIR for the new load");
+	int rc = open_jobs(&k, a, &err);
+	if (rc == RC_OK)
+		rc = open_source(&k, a, &err);
+	if (rc == RC_OK)
+		rc = rewrite(&k, a, &err);
+	int status = rc ? command_fail("rekey", &err) : print(a, &k.result);
+	arena_release(&k.result.arena);
+	diff_table_release(&k.source);
+	job_release(&k.from);
+	job_release(&k.to);
+	return status;
+}
+
+const struct command rekey_command = {
+	.name = "rekey",
+	.usage = "OLD NEW SOURCE -o DIR [options]",
+	.summary = "write the cells of a table as a load under the row keys of another job",
+	.least = 3,
+	.most = 3,
+	.run = run,
+	.decides = "rekey decodes each row key by OLD, and encodes its fields by `rowkey:` of NEW. "
+		   "A field that is not in the old key comes from the newest value of its column. "
+		   "All stored cells keep column, timestamp, type, value and tags, also delete "
+		   "markers, deleted and expired cells. Families and regions are those of NEW. A "
+		   "region size counts the bytes of the old files.",
+	.operands = {{"OLD", "the job that wrote the table"},
+		     {"NEW", "a job whose fields have the same names and types"},
+		     {"SOURCE", "a load, a state, a folder of HFiles, ROOT/data/NAMESPACE/TABLE or "
+				"ROOT/.hbase-snapshot/NAME (a path, webhdfs:// or hdfs://)"}},
+	.statuses = "0 published; 1 failed, and saltmill publishes nothing; " STATUS_USAGE
+		    "; " STATUS_STOPPED,
+	.examples = {
+		"saltmill rekey old.yaml new.yaml monday -o moved",
+		"saltmill rekey old.yaml new.yaml /srv/hbase/.hbase-snapshot/before -o moved"}};
