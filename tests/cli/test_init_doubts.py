@@ -75,7 +75,7 @@ def test_rows_with_nulls_stay_apart(tmp_path, saltmill):
 @pytest.mark.parametrize("name, data, expected", [
     ("in.csv", b"kind,a\nx,1.5\ny,2.5\nx,1.5\n", [{"kind": "x", "a": 1.5}, {"kind": "x", "a": 1.5}, {"kind": "y", "a": 2.5}]),
     ("in.json", b'{"k": "x"}\n{"k": "y"}\n{"k": "x"}\n', [{"k": "x"}, {"k": "x"}, {"k": "y"}]),
-    ("in.txt", b"x\nx\n\nx\n", [{"line": "x"}] * 3),
+    ("in.txt", b"x\nx\n\ny\nx\n", [{"line": "x"}] * 3 + [{"line": "y"}]),
 ])
 def test_equal_rows_stay_apart_by_their_lines(tmp_path, saltmill, name, data, expected):
     r = init(saltmill, tmp_path, data, name)

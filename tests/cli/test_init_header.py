@@ -74,3 +74,48 @@ def test_a_code_among_numbers_is_a_value(tmp_path, saltmill):
     assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order({"id": a, "n": b} for a, b in rows)
     r = init(saltmill, tmp_path, ("id,n\n" + "".join(f"{a},{b}\n" for a, b in rows).replace("A23", "cold")).encode())
     assert r.returncode == 3 and "1 rows do not look like the others" in r.stderr
+
+
+@pytest.mark.parametrize("head, names", [
+    (',0', ("#1", "0")),
+    (',0,1', ("#1", "0", "1")),
+    ('"x"', ("row", "x")),
+    ('"a","b c"', ("row", "a", "b c")),
+    ('x,y,z', ("row", "x", "y", "z")),
+])
+def test_the_first_column_has_no_name(tmp_path, saltmill, head, names):
+    """pandas writes an index below an empty name, and R writes row names without one."""
+    rows = [[f"r{i}", i * i, 7 * i, i % 5 + 100][:len(names)] for i in range(9)]
+    r = init(saltmill, tmp_path, "\n".join([head, *(",".join(map(str, x)) for x in rows), ""]).encode())
+    assert r.returncode == 0, r.stdout + r.stderr
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(dict(zip(names, x)) for x in rows)
+
+
+def test_a_title_is_no_name_of_a_column(tmp_path, saltmill):
+    """A title without quotes is above two values. A row without a last value shows that the names are complete."""
+    r = init(saltmill, tmp_path, b"Report\n" + b"".join(b"k%d,%d\n" % (i, i * i) for i in range(9)))
+    assert "Report" not in r.stdout.split("fields:")[1], r.stdout
+    r = init(saltmill, tmp_path, b"x,y\n" + b"".join(b"k%d,%d,%s\n" % (i, i * i, b"" if i == 5 else b"1") for i in range(9)))
+    assert "row" not in r.stdout.split("fields:")[1].split("tables:")[0], r.stdout
+
+
+def test_codes_with_digits_among_numbers(tmp_path, saltmill):
+    """Corsica is 2A and 2B among French departments."""
+    rows = [(f"{n:02d}", f"{n:03d}", n * n) for n in range(1, 90)] + [("2A", "02A", 5), ("2B", "02B", 6)]
+    r = init(saltmill, tmp_path, ("code,code3,n\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)).encode())
+    assert r.returncode == 0, r.stderr
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(dict(zip(("code", "code3", "n"), x)) for x in rows)
+
+
+def test_numbers_of_other_rows_are_no_fixed_width(tmp_path, saltmill):
+    """A list of neighbours has other numbers of values in each line, so a position has no meaning."""
+    lines = ["7 ", "1 7 45 51 53 54", "2 19 28 29 32 38 48", "3 43 46 52", "4 6 43", "6 4 30 34 37 43 49", "8 20 36 41 50 52 55 56"]
+    assert init(saltmill, tmp_path, "\n".join([*lines, ""]).encode(), "in.txt").returncode == 1
+
+
+@pytest.mark.parametrize("data", [
+    b"2025||weight\n" + b"".join(b"%d||%s\n" % (1000001 + i, w) for i, w in enumerate([b"amber", b"cedar", b"delta", b"ember"])),
+    b"2024\trate\n" + b"".join(b"#%06x\t%d\n2024\trate\n" % (i * 777777, i) for i in range(12)),
+])
+def test_what_may_be_names_is_marked(tmp_path, saltmill, data):
+    assert init(saltmill, tmp_path, data).returncode == 3

@@ -294,9 +294,10 @@ static bool has_marked_rows(struct sniffed_shape *s, const struct lines *l)
 		numbers += !mark && kind_of_text(r.value[0]) != KIND_TEXT;
 	}
 	row_release(&r);
-	if (!marked || numbers * 2 > rows - marked)
+	bool numbered = numbers * 2 > rows - marked;
+	if (!marked || (numbered && 2 * marked <= rows))
 		return false;
-	if (marked * 5 >= rows)
+	if (marked * 5 >= rows && !numbered)
 		return true;
 	s->doubt = "some lines that begin with # have as many values as a row, but the job skips "
 		   "them; if they are rows, remove `comment`";
@@ -393,6 +394,8 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 		find_header(s, l);
 	if (s->first < s->end && !s->one)
 		headings_find(s, l);
+	if (s->first < s->end && !s->one && !s->blanks && !s->fields && l->nfiles < 2)
+		row_names_find(s, l);
 	s->commented = !s->header && !s->fields && !s->known && comment_has_names(s, l);
 	if (s->widest) { /* include columns without a name */
 		s->missing = true;

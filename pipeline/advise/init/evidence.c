@@ -15,6 +15,7 @@
 #define SHARE_LEAST 0.95
 #define CODE_LEAST  16 /* length of hashes */
 #define WORDS_LEAST 8  /* words without digits that make a word with digits unusual */
+#define INDEX_LEAST 4  /* rows without which an empty first name shows nothing */
 #define LONG_FORM   6  /* the least form, such as a-9.a/a, that two values share by intent */
 
 enum text_kind kind_of_text(struct bytes t)
@@ -173,6 +174,8 @@ static bool is_neighbour(const struct sniffed_row *r, size_t i)
 {
 	long v = number_at(r, i);
 
+	if (v >= 0 && i && is_blank(r->value[0]) && v == (long)i - 1)
+		return true; /* pandas writes `,0,1` above rows with an index */
 	return v >= 0 &&
 	       ((i && number_at(r, i - 1) == v - 1 && v > 0) || number_at(r, i + 1) == v + 1);
 }
@@ -214,6 +217,8 @@ struct header_evidence evidence_between(const struct sniffed_shape *s, const str
 	struct seen_column *c = mem_calloc(first.n + 1, sizeof *c);
 
 	see_rows(c, s, l, &first, next > rows ? next : rows);
+	bool index = first.n > 1 && is_blank(first.value[0]) && c[0].n >= INDEX_LEAST &&
+		     !c[0].nulls;
 	for (size_t k = 0; k < first.n; k++) {
 		if (is_typed(&c[k]) && !is_blank(first.value[k])) {
 			one = e.typed++ ? one : first.value[k];
@@ -222,6 +227,11 @@ struct header_evidence evidence_between(const struct sniffed_shape *s, const str
 		bool neighbour = is_neighbour(&first, k);
 		int shows = judge(&c[k], without_blanks(first.value[k]), neighbour, s->names_first);
 
+		/* an index has a value in each row, but no name, and pandas numbers the others */
+		if (index && k == 0)
+			shows = 1;
+		else if (index && neighbour)
+			shows = 0;
 		e.numbered += neighbour;
 		e.names += shows > 0;
 		e.values += shows < 0;

@@ -30,7 +30,7 @@ struct fit_row {
 
 struct row_fit {
 	struct bytes *names;
-	bool *code; /* by column: the last text has a digit, so it is a value such as A23 */
+	bool *words; /* by column: a text has no digit, so it may be a name, and not a code as 2A */
 	size_t ncolumns;
 	struct bytes delimiter;
 	struct fit_row *row;
@@ -46,7 +46,7 @@ struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv
 	struct row_fit *f = mem_calloc(1, sizeof *f);
 
 	f->names = mem_calloc(n + 1, sizeof *f->names);
-	f->code = mem_calloc(n + 1, sizeof *f->code);
+	f->words = mem_calloc(n + 1, sizeof *f->words);
 	for (size_t i = 0; i < n; i++)
 		f->names[i] = bytes_str(names[i]);
 	f->ncolumns = n;
@@ -60,7 +60,7 @@ struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv
 void row_fit_free(struct row_fit *f)
 {
 	mem_free(f->names);
-	mem_free(f->code);
+	mem_free(f->words);
 	mem_free(f->row);
 	names_release(&f->patterns);
 	buf_release(&f->kinds);
@@ -129,7 +129,7 @@ void row_fit_see(struct row_fit *f, const struct event *ev)
 			is |= word == TOTAL_FIRST ? ROW_BEGINS_TOTAL : 0;
 			is |= t.ptr[0] == '#' ? ROW_MARK : 0;
 		}
-		f->code[k] = kind == KIND_TEXT ? has_digit(t) : f->code[k];
+		f->words[k] = f->words[k] || (kind == KIND_TEXT && !has_digit(t));
 		buf_put(&f->kinds, (uint8_t)(FIRST_KIND + (name ? kind | IS_NAME : kind)));
 	}
 	add_row(f, ev->line, is | length_of(f, ev->raw));
@@ -177,9 +177,10 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 
 		filled += kind != KIND_EMPTY;
 		names += (v & IS_NAME) != 0;
-		breaks += c[k].usual != KIND_TEXT && kind == KIND_TEXT;
-		only += c[k].usual != KIND_TEXT && kind == KIND_TEXT && c[k].n >= MANY &&
-			c[k].kinds[KIND_TEXT] == 1 && !f->code[k];
+		bool word = c[k].usual != KIND_TEXT && kind == KIND_TEXT && f->words[k];
+
+		breaks += word;
+		only += word && c[k].n >= MANY && c[k].kinds[KIND_TEXT] == 1;
 		gaps += c[k].full && kind == KIND_EMPTY;
 	}
 	bool fits = ragged && kind_at(&f->row[i], 0) == c->usual && c->usual != KIND_TEXT;

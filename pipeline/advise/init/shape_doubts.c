@@ -60,10 +60,11 @@ static void doubt_second(struct sniffed_shape *s, const struct lines *l)
 
 	below.first = row_split(s, l, s->first, s->end, &r);
 	names = row_count_values(&r);
+	bool index = s->row_names || (names + 1 == s->ncolumns && is_blank(r.value[0]));
 	below.first = next_row(s, l, below.first);
 	if (below.first < s->end)
 		row_split(s, l, below.first, s->end, &r);
-	if (2 * names <= s->ncolumns && row_count_values(&r) > names)
+	if (!index && 2 * names <= s->ncolumns && row_count_values(&r) > names)
 		note(s, "half of the columns or more have no name; if the first row is a title, "
 			"skip it with `skip`");
 	row_release(&r);
@@ -128,7 +129,10 @@ static void doubt_footer(struct sniffed_shape *s, const struct lines *l)
 	row_release(&r);
 }
 
-/* Values with backslashes and no names: no column shows that the first row has values. */
+/*
+ * Values with backslashes or a delimiter of two bytes, and no names: no column shows that the first
+ * row has values.
+ */
 static void doubt_first(struct sniffed_shape *s, const struct lines *l)
 {
 	struct header_evidence e = evidence_of(s, l);
@@ -163,7 +167,7 @@ void shape_doubts(struct sniffed_shape *s, const struct lines *l)
 		doubt_lines(s, l);
 	else if (!s->special && !s->by_name && s->header && !s->fields)
 		doubt_second(s, l);
-	if (s->special && s->form.escapes && !s->header)
+	if (s->special && (s->form.escapes || s->doubled) && !s->header)
 		doubt_first(s, l);
 	if (!s->one && !s->special && s->footer)
 		doubt_footer(s, l);

@@ -165,7 +165,12 @@ struct header_evidence evidence_of(const struct sniffed_shape *s, const struct l
 struct header_evidence evidence_between(const struct sniffed_shape *s, const struct lines *l,
 					size_t line, size_t rows);
 /*
- * Find lines of units, types or other names below the header (under_header.c). The shape then begins
+ * Find names that are one less than the values of each row (names_line.c): the job names the first
+ * column.
+ */
+void row_names_find(struct sniffed_shape *s, const struct lines *l);
+/*
+ * Find lines of units, types or other names below the header (names_line.c). The shape then begins
  * with the row below them.
  */
 void under_header_find(struct sniffed_shape *s, const struct lines *l);

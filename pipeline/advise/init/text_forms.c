@@ -366,8 +366,11 @@ static bool is_typed(const struct sniffed_shape *s, const struct lines *l, size_
 		size_t n = k + 1 < s->form.nwidths && s->form.widths[k] < t.len - at
 				   ? s->form.widths[k]
 				   : t.len - at;
-		enum text_kind kind = kind_of_text(without_blanks(bytes_of(t.ptr + at, n)));
+		struct bytes v = without_blanks(bytes_of(t.ptr + at, n));
+		enum text_kind kind = kind_of_text(v);
 
+		if (kind == KIND_NUMBER && !empty && memchr(v.ptr, ' ', v.len))
+			return false; /* several numbers, and none of them is below another */
 		if (kind == KIND_NUMBER || kind == KIND_TIME)
 			typed++;
 		else if (kind == KIND_TEXT || !empty)

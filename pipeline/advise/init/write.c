@@ -365,7 +365,7 @@ static void put_field(const struct columns *c, const struct sniffed *s, struct b
 	}
 	if (s->type == FIELD_DECIMAL)
 		buf_printf(out, ", scale: %u", s->scale);
-	if (c->json && !c->schema && s->type != FIELD_TEXT)
+	if (c->json && (!c->schema || s->own == FIELD_TEXT) && s->type != FIELD_TEXT)
 		put_json_nulls(s, out);
 	snprintf(count, sizeof count, "%zu", s->distinct.n);
 	buf_printf(out, "}   # %s%s different%s", s->distinct.many ? "more than " : "", count,

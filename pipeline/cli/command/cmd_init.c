@@ -173,6 +173,9 @@ static void add_proof(struct sniff *s, const struct sniff_proof *p)
 			" rows with earlier rows, the first in line %" PRIu64
 			": add a column to rowkey that differs, or accept that equal rows are one\n",
 			p->equal, p->line);
+	if (s->equal && s->equal + 1 == p->rows && p->rows > 2)
+		buf_append_str(&s->doubts, "all rows are equal; if the file has others, see "
+					   "`comment` and `skip_matching`\n");
 	if (p->odd)
 		buf_printf(&s->doubts,
 			   "%" PRIu64

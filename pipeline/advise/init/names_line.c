@@ -1,0 +1,128 @@
+/*
+ * names_line.c - find a line of names that has one name less than the rows have values, and lines of
+ * units, types or other names below it
+ *
+ * R and pandas write no name for the first column. A line of units has texts where all rows below it
+ * have numbers or times, and no value that a row has.
+ */
+#include "sniff_parts.h"
+
+/* Return true if all rows from this line on have `n` values, and none of the last is empty. */
+static bool all_are_full(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t n)
+{
+	struct sniffed_row r = {0};
+	size_t rows = 0;
+	bool full = true;
+
+	for (size_t i = next_row(s, l, line); i < s->end && full; rows++) {
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+		full = r.n == n && !is_blank(r.value[n - 1]);
+	}
+	row_release(&r);
+	return full && rows > 1;
+}
+
+/* Return true if the line has this number of names, and all differ. A single one is in quotes. */
+static bool has_names(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t n)
+{
+	struct sniffed_row r = {0};
+
+	row_split(s, l, line, s->end, &r);
+	bool names = r.n == n && row_is_names(&r) && row_count_values(&r) == n &&
+		     (n > 1 || r.quoted[0]);
+	for (size_t i = 0; i < r.n && names; i++)
+		for (size_t k = 0; k < i && names; k++)
+			names = !bytes_eq(r.value[i], r.value[k]);
+	row_release(&r);
+	return names;
+}
+
+void row_names_find(struct sniffed_shape *s, const struct lines *l)
+{
+	size_t line = s->first, n = s->ncolumns, below = line + 1;
+
+	if (s->header && s->widest == n + 1) {
+		n++;
+	} else if (!s->header && line > 0 && n > 1) {
+		struct sniffed_shape above = *s;
+
+		above.end = below = line;
+		do
+			line--;
+		while (line > 0 && !line_counts(&above, l, line));
+	} else {
+		return;
+	}
+	if (!has_names(s, l, line, n - 1) || !all_are_full(s, l, below, n))
+		return;
+	s->row_names = s->named = s->header = true;
+	s->missing = s->extra = s->repeats = false;
+	s->evidence = (struct header_evidence){0};
+	s->first = line;
+	s->ncolumns = n;
+	s->widest = 0;
+}
+
+/* --- units --- */
+
+#define UNDER_MOST 3 /* such lines */
+#define ROWS_LEAST 4 /* rows without which no line is unusual */
+
+/*
+ * Return true if the line is none of the rows below it. A row of data may have one word, such as
+ * `unknown`, in place of all its numbers, so the last such line needs two.
+ */
+static bool is_under_header(const struct sniffed_shape *s, const struct lines *l, size_t line,
+			    size_t rows, bool last)
+{
+	struct sniffed_row r = {0};
+	struct header_evidence e = evidence_between(s, l, line, rows);
+
+	row_split(s, l, line, s->end, &r);
+	bool under = r.n == s->ncolumns && e.names > 1 && !e.values && !e.numbered &&
+		     2 * e.names >= e.typed && (e.differ || !last);
+	row_release(&r);
+	return under;
+}
+
+/* Return the number of rows from this line on, up to ROWS_LEAST. */
+static size_t count_rows(const struct sniffed_shape *s, const struct lines *l, size_t line)
+{
+	struct sniffed_row r = {0};
+	size_t n = 0;
+
+	for (; line < s->end && n < ROWS_LEAST; n++)
+		line = next_row(s, l, row_split(s, l, line, s->end, &r));
+	row_release(&r);
+	return n;
+}
+
+void under_header_find(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	size_t line[UNDER_MOST + 2] = {s->first}, n = 0;
+
+	if (!s->header || s->widest || s->own_names || s->row_names)
+		return;
+	row_split(s, l, s->first, s->end, &r);
+	if (row_count_values(&r) + 1 < s->ncolumns) { /* a title */
+		row_release(&r);
+		return;
+	}
+	for (; n <= UNDER_MOST && line[n] < s->end; n++)
+		line[n + 1] = next_row(s, l, row_split(s, l, line[n], s->end, &r));
+	row_release(&r);
+	for (size_t under = n ? n - 1 : 0; under > 0 && !s->under; under--) {
+		size_t rows = line[under + 1];
+		bool all = count_rows(s, l, rows) == ROWS_LEAST;
+
+		for (size_t i = 1; i <= under && all; i++)
+			all = is_under_header(s, l, line[i], rows, i == under);
+		if (!all)
+			continue;
+		s->under = under;
+		s->header = false;
+		s->header_line = s->first;
+		s->first = rows;
+	}
+}
