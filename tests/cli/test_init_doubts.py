@@ -96,7 +96,7 @@ def test_equal_keys_of_the_user_are_reported(tmp_path, saltmill):
 
 
 def test_rejected_rows_are_reported(tmp_path, saltmill):
-    r = init(saltmill, tmp_path, b"id,v\n" + b"".join(b"%d,a\n" % i for i in range(50)) + b'50,a "b" c\n')
+    r = init(saltmill, tmp_path, b'id,v\n0,"a"\n' + b"".join(b"%d,a\n" % i for i in range(1, 50)) + b'50,a "b" c\n')
     assert r.returncode == 3 and "# CHECK: the job rejects 1 rows of the sample, the first in line 52: bad_quote" in r.stdout
 
 

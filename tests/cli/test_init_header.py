@@ -119,3 +119,23 @@ def test_numbers_of_other_rows_are_no_fixed_width(tmp_path, saltmill):
 ])
 def test_what_may_be_names_is_marked(tmp_path, saltmill, data):
     assert init(saltmill, tmp_path, data).returncode == 3
+
+
+@pytest.mark.parametrize("data, expected", [
+    (b'sku,title,n\nS1,Pipe 2" steel,7\nS2,TV 41" flat,5\nS3,Rope,6\n',
+     [{"sku": "S1", "title": 'Pipe 2" steel', "n": 7}, {"sku": "S2", "title": 'TV 41" flat', "n": 5}, {"sku": "S3", "title": "Rope", "n": 6}]),
+    (b"+----+------+\n| id | name |\n+----+------+\n|  1 | Ana  |\n|  2 | Bo   |\n|  3 | Cy   |\n+----+------+\n3 rows in set (0.00 sec)\n",
+     [{"id": 1, "name": "Ana"}, {"id": 2, "name": "Bo"}, {"id": 3, "name": "Cy"}]),
+    (b"| pkg | n |\n|:---|---:|\n| lib0 | 9 |\n| lib1 | 8 |\n| lib2 | 7 |\n",
+     [{"pkg": "lib0", "n": 9}, {"pkg": "lib1", "n": 8}, {"pkg": "lib2", "n": 7}]),
+    (b"Series:    U1\n\nid,year,v,\nU1,1959,5.8\nU1,1960,5.1\nU1,1961,5.25\n",
+     [{"id": "U1", "year": 1959, "v": 5.8}, {"id": "U1", "year": 1960, "v": 5.1}, {"id": "U1", "year": 1961, "v": 5.25}]),
+    (b"gene\tstart\tend\tnote\tby\nG0\t0\t14\tok\tens\nG1\t10\t12\nG2\t20\t29\nG3\t30\t36\tok\nG4\t40\t41\n",
+     [{"gene": "G0", "start": 0, "end": 14, "note": "ok", "by": "ens"}, {"gene": "G1", "start": 10, "end": 12},
+      {"gene": "G2", "start": 20, "end": 29}, {"gene": "G3", "start": 30, "end": 36, "note": "ok"}, {"gene": "G4", "start": 40, "end": 41}]),
+])
+def test_forms_of_tables(tmp_path, saltmill, data, expected):
+    """Inch marks; MySQL and Markdown between bars; a delimiter after the last name; rows without their last values."""
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 0, r.stdout + r.stderr
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)

@@ -58,7 +58,9 @@ void confidence_measure(struct sniffed_shape *s, const struct lines *l)
 			found->next_share = share;
 		}
 	}
-	if (found->share < LEAST && !s->doubt)
+	bool ragged = s->header && s->missing && !s->extra && !s->widest && s->evidence.names &&
+		      !s->evidence.values;
+	if (found->share < LEAST && !ragged && !s->doubt)
 		s->doubt = "most rows have another number of values than the first one; see "
 			   "`delimiter`";
 }

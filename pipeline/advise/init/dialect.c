@@ -16,7 +16,8 @@
 #define LOOK_STARTS	32
 #define LEAST_GOOD	0.6 /* smallest share of lines that must match the first row */
 #define PREAMBLE_WEIGHT 0.25
-#define SENTENCE	4 /* a line of more words is text and no row of a few values */
+#define RAGGED		0.7 /* weight of a row that lacks its last values */
+#define SENTENCE	4   /* a line of more words is text and no row of a few values */
 
 /* Count pairs of the delimiter, as in a||b, and delimiters alone. */
 static void count_pairs_of(struct bytes t, uint8_t delimiter, size_t *pairs, size_t *alone)
@@ -60,57 +61,12 @@ static bool has_pairs(struct sniffed_shape *s, const struct lines *l, uint8_t de
 	return rows > 1 && equal * 10 >= rows * 9 && single < rows - 1 && !apart;
 }
 
-/* Return the year that the text is, or 0. */
-static unsigned year_of(struct bytes t)
-{
-	unsigned year = 0;
-
-	if (t.len != 4)
-		return 0;
-	for (size_t i = 0; i < 4; i++) {
-		if (!isdigit(t.ptr[i]))
-			return 0;
-		year = year * 10 + (unsigned)(t.ptr[i] - '0');
-	}
-	return year >= 1800 && year < 2200 ? year : 0;
-}
-
-/*
- * Return true if the value is a year that names a column, as in name,2023,2024. The years before or
- * after it are its neighbours.
- */
-static bool is_year_name(const struct sniffed_row *r, size_t i)
-{
-	unsigned year = year_of(r->value[i]);
-	unsigned before = i ? year_of(r->value[i - 1]) : 0;
-	unsigned next = i + 1 < r->n ? year_of(r->value[i + 1]) : 0;
-
-	return year && ((before && (before + 1 == year || year + 1 == before)) ||
-			(next && (next + 1 == year || year + 1 == next)));
-}
-
-bool row_is_names(const struct sniffed_row *r)
-{
-	size_t empty = 0;
-	/* in | a | b |, nothing is outside the bars */
-	bool bars = r->n > 3 && is_blank(r->value[0]) && is_blank(r->value[r->n - 1]);
-
-	for (size_t i = 0; i < r->n; i++) {
-		if (is_blank(r->value[i])) {
-			empty += !bars || (i > 0 && i + 1 < r->n);
-		} else if ((!is_name(r->value[i]) && !is_year_name(r, i)) ||
-			   (!r->quoted[i] && memchr(r->value[i].ptr, '\t', r->value[i].len))) {
-			return false;
-		}
-	}
-	return r->n > 0 && empty <= (r->n > 2);
-}
-
 /* Return a score of how well the first lines match this shape. */
 static double score(struct sniffed_shape *s, const struct lines *l, struct sniffed_row *r)
 {
 	size_t end = l->n < s->first + LOOK_LINES ? l->n : s->first + LOOK_LINES;
-	double good = 0, all = 0;
+	double good = 0, ragged = 0, all = 0;
+	bool some_full = false, longer = false;
 
 	if (!line_counts(s, l, s->first))
 		return 0;
@@ -138,12 +94,18 @@ static double score(struct sniffed_shape *s, const struct lines *l, struct sniff
 		size_t next = row_split(s, l, i, end, r);
 		double lines = (double)(next - i);
 		all += lines;
+		some_full = some_full || (i > s->first && r->n == n0);
+		longer = longer || r->n > n0;
+		ragged += lines * (r->n == n0 ? 1 : r->n > 1 ? RAGGED : 0);
 		good += lines * (r->n == n0		    ? 1
 				 : r->n < n0		    ? 0.3 * (double)r->n / (double)n0
 				 : row_is_empty_from(r, n0) ? 0.9
 							    : 0.5);
 		i = next;
 	}
+	/* rows that lack their last values, below all names */
+	if (names && full == n0 && n0 > 2 && some_full && !longer && ragged > good)
+		good = ragged;
 	double columns = n0 < 20 ? (double)n0 : 20;
 	if (good < LEAST_GOOD * all)
 		return 0;
@@ -348,6 +310,26 @@ void preamble_doubt(struct sniffed_shape *s, const struct lines *l)
 	row_release(&r);
 }
 
+/* Return true if the text has quotes, and no value begins with one, as in `2" pipe`. */
+static bool quotes_are_text(const struct sniffed_shape *s, const struct lines *l)
+{
+	const uint8_t *p = l->text.ptr, *end = p + l->text.len;
+	bool any = false;
+
+	for (; p < end && (p = memchr(p, s->quote, (size_t)(end - p))); p++) {
+		const uint8_t *before = p;
+
+		any = true;
+		while (before > l->text.ptr && (before[-1] == ' ' || before[-1] == '\t') &&
+		       before[-1] != s->delimiter)
+			before--;
+		if (before == l->text.ptr || before[-1] == s->delimiter || before[-1] == '\n' ||
+		    before[-1] == '\r')
+			return false;
+	}
+	return any;
+}
+
 void shape_find(struct sniffed_shape *s, const struct lines *l)
 {
 	size_t comments = 0, rows = 0;
@@ -381,6 +363,8 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 		s->ncolumns = 1;
 		s->one = true;
 	}
+	if (!s->one && !s->doubled && quotes_are_text(s, l))
+		s->quote = NO_QUOTE;
 	if (shape_of_words(s, l))
 		s->missing = false;
 	else if (s->one)

@@ -217,8 +217,8 @@ struct header_evidence evidence_between(const struct sniffed_shape *s, const str
 	struct seen_column *c = mem_calloc(first.n + 1, sizeof *c);
 
 	see_rows(c, s, l, &first, next > rows ? next : rows);
-	bool index = first.n > 1 && is_blank(first.value[0]) && c[0].n >= INDEX_LEAST &&
-		     !c[0].nulls;
+	bool index =
+		first.n > 1 && is_blank(first.value[0]) && c[0].n >= INDEX_LEAST && !c[0].nulls;
 	for (size_t k = 0; k < first.n; k++) {
 		if (is_typed(&c[k]) && !is_blank(first.value[k])) {
 			one = e.typed++ ? one : first.value[k];

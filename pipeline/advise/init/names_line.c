@@ -8,7 +8,8 @@
 #include "sniff_parts.h"
 
 /* Return true if all rows from this line on have `n` values, and none of the last is empty. */
-static bool all_are_full(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t n)
+static bool all_are_full(const struct sniffed_shape *s, const struct lines *l, size_t line,
+			 size_t n)
 {
 	struct sniffed_row r = {0};
 	size_t rows = 0;
@@ -22,14 +23,20 @@ static bool all_are_full(const struct sniffed_shape *s, const struct lines *l, s
 	return full && rows > 1;
 }
 
-/* Return true if the line has this number of names, and all differ. A single one is in quotes. */
-static bool has_names(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t n)
+/*
+ * Return true if the line has this number of names, and all differ. A single one is in quotes. With
+ * a delimiter after the last name, the line may have one name more, and `all` is then true.
+ */
+static bool has_names(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t n,
+		      bool *all)
 {
 	struct sniffed_row r = {0};
 
 	row_split(s, l, line, s->end, &r);
-	bool names = r.n == n && row_is_names(&r) && row_count_values(&r) == n &&
-		     (n > 1 || r.quoted[0]);
+	r.n -= r.n == n + 2 && is_blank(r.value[n + 1]); /* a delimiter after the last name */
+	bool names = row_is_names(&r) && row_count_values(&r) == r.n &&
+		     (r.n == n + 1 || (r.n == n && (n > 1 || r.quoted[0])));
+	*all = r.n == n + 1;
 	for (size_t i = 0; i < r.n && names; i++)
 		for (size_t k = 0; k < i && names; k++)
 			names = !bytes_eq(r.value[i], r.value[k]);
@@ -40,6 +47,7 @@ static bool has_names(const struct sniffed_shape *s, const struct lines *l, size
 void row_names_find(struct sniffed_shape *s, const struct lines *l)
 {
 	size_t line = s->first, n = s->ncolumns, below = line + 1;
+	bool all;
 
 	if (s->header && s->widest == n + 1) {
 		n++;
@@ -50,12 +58,16 @@ void row_names_find(struct sniffed_shape *s, const struct lines *l)
 		do
 			line--;
 		while (line > 0 && !line_counts(&above, l, line));
+		if (!line_counts(&above, l, line))
+			return;
 	} else {
 		return;
 	}
-	if (!has_names(s, l, line, n - 1) || !all_are_full(s, l, below, n))
+	if (!has_names(s, l, line, n - 1, &all) || !all_are_full(s, l, below, n))
 		return;
-	s->row_names = s->named = s->header = true;
+	s->row_names = !all;
+	s->own_names = s->own_names || all;
+	s->named = s->header = true;
 	s->missing = s->extra = s->repeats = false;
 	s->evidence = (struct header_evidence){0};
 	s->first = line;

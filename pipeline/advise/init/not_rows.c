@@ -289,7 +289,7 @@ static void put_line_pattern(struct bytes t, bool digits, struct buf *out)
 void skip_pattern(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
 {
 	if (s->rulers)
-		buf_append_str(out, "^[-=+| \\t]*[-=]{3}[-=+| \\t]*$");
+		buf_append_str(out, "^[-=+|: \\t]*[-=]{3}[-=+|: \\t]*$");
 	if (s->counts)
 		buf_printf(out, "%s^\\(?\\d+ rows?( (affected|selected|fetched))?[ \\t.)]*$",
 			   out->len ? "|" : "");

@@ -187,7 +187,7 @@ bool line_is_ruler(struct bytes t)
 	for (size_t i = 0; i < t.len; i++) {
 		bool dash = t.ptr[i] == '-' || t.ptr[i] == '=';
 
-		if (!dash && !memchr("+| \t", t.ptr[i], 4))
+		if (!dash && !memchr("+|: \t", t.ptr[i], 5)) /* : aligns columns of Markdown */
 			return false;
 		run = dash ? run + 1 : 0;
 		most = run > most ? run : most;
@@ -286,6 +286,52 @@ bool is_name(struct bytes t)
 		number = number && (isdigit(t.ptr[i]) || strchr("+-.,:/eE TZ", t.ptr[i]));
 	}
 	return letter && !number && t.len <= 100 && is_utf8(t);
+}
+
+/* Return the year that the text is, or 0. */
+static unsigned year_of(struct bytes t)
+{
+	unsigned year = 0;
+
+	if (t.len != 4)
+		return 0;
+	for (size_t i = 0; i < 4; i++) {
+		if (!isdigit(t.ptr[i]))
+			return 0;
+		year = year * 10 + (unsigned)(t.ptr[i] - '0');
+	}
+	return year >= 1800 && year < 2200 ? year : 0;
+}
+
+/*
+ * Return true if the value is a year that names a column, as in name,2023,2024. The years before or
+ * after it are its neighbours.
+ */
+static bool is_year_name(const struct sniffed_row *r, size_t i)
+{
+	unsigned year = year_of(r->value[i]);
+	unsigned before = i ? year_of(r->value[i - 1]) : 0;
+	unsigned next = i + 1 < r->n ? year_of(r->value[i + 1]) : 0;
+
+	return year && ((before && (before + 1 == year || year + 1 == before)) ||
+			(next && (next + 1 == year || year + 1 == next)));
+}
+
+bool row_is_names(const struct sniffed_row *r)
+{
+	size_t empty = 0;
+	/* in | a | b |, nothing is outside the bars */
+	bool bars = r->n > 3 && is_blank(r->value[0]) && is_blank(r->value[r->n - 1]);
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (is_blank(r->value[i])) {
+			empty += !bars || (i > 0 && i + 1 < r->n);
+		} else if ((!is_name(r->value[i]) && !is_year_name(r, i)) ||
+			   (!r->quoted[i] && memchr(r->value[i].ptr, '\t', r->value[i].len))) {
+			return false;
+		}
+	}
+	return r->n > 0 && empty <= (r->n > 2);
 }
 
 size_t row_count_values(const struct sniffed_row *r)

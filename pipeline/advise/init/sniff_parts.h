@@ -19,6 +19,7 @@
 
 #define SNIFF_BYTES    (UINT64_C(64) << 20)
 #define HIVE_DELIMITER 0x01
+#define NO_QUOTE       0x02 /* quotes are text */
 #define COLUMNS_MOST   4096 /* columns of JSON */
 
 /* lines.c */
@@ -142,7 +143,7 @@ void delimiter_doubt(struct sniffed_shape *s, const struct lines *l);
 void shape_doubts(struct sniffed_shape *s, const struct lines *l);
 /* Count the values that are not blank. */
 size_t row_count_values(const struct sniffed_row *r);
-/* Return true if all values are names. One of three or more values may be empty (dialect.c). */
+/* Return true if all values are names. One of three or more values may be empty (row_lines.c). */
 bool row_is_names(const struct sniffed_row *r);
 /* Return true if value `from` and all later ones are blank. */
 bool row_is_empty_from(const struct sniffed_row *r, size_t from);

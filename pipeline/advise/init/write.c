@@ -14,8 +14,9 @@
 
 static bool is_preceded(const struct sniffed_shape *s, const struct lines *l)
 {
+	/* a load takes a ruler as the header, because it skips rulers only among the rows */
 	for (size_t i = 0; i < s->first; i++)
-		if (line_counts(s, l, i))
+		if (line_counts(s, l, i) || line_is_ruler(line_text(l, i)))
 			return true;
 	return false;
 }
@@ -56,15 +57,17 @@ static void put_names(const struct columns *c, const struct sniffed_shape *s, st
 		buf_append_str(out, i ? ", " : "");
 		put_text(out, c->column[i].name);
 	}
-	buf_append_str(out, s->form.pairs ? "]   # the keys\n"
-			    : s->known	  ? "]   # as the preset names them\n"
-			    : s->fields || s->commented
-				    ? "]   # as a comment of the file names them\n"
-			    : s->under ? "]   # the line of names; the lines below it have units "
-					 "or other names\n"
-			    : s->own_names ? "]   # the last name of the header has blanks\n"
-			    : s->header ? "]   # rows have more values than the header has names\n"
-					: "]   # no line has names; choose better ones\n");
+	buf_append_str(out,
+		       s->form.pairs		   ? "]   # the keys\n"
+		       : s->known		   ? "]   # as the preset names them\n"
+		       : s->fields || s->commented ? "]   # as a comment of the file names them\n"
+		       : s->under ? "]   # the line of names; the lines below it have units "
+				    "or other names\n"
+		       : s->own_names
+			       ? (s->blanks ? "]   # the last name of the header has blanks\n"
+					    : "]   # as the header, which has a delimiter more\n")
+		       : s->header ? "]   # rows have more values than the header has names\n"
+				   : "]   # no line has names; choose better ones\n");
 }
 
 static void put_footer(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
@@ -157,7 +160,9 @@ static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 		buf_append_str(out, "    delimiter: '\\x01'\n");
 	else if (s->delimiter != ',')
 		buf_printf(out, "    delimiter: '%c'\n", s->delimiter);
-	if (s->quote != '"' && !s->one && !s->special)
+	if (s->quote == NO_QUOTE && !s->one && !s->special && !s->blanks)
+		buf_append_str(out, "    quotes: none   # no value begins with one\n");
+	else if (s->quote != '"' && !s->one && !s->special)
 		buf_printf(out, "    quote: \"%c\"\n", s->quote);
 	if (s->comments)
 		buf_append_str(out, "    comment: '#'\n");
