@@ -45,8 +45,8 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 INC  := -Iinclude -Ipipeline
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lpthread -lm
 # The program loads these libraries when it needs them, and the tests link them. The worker links
-# snappy and lacks the other libraries (include/late.h).
-LATE := rdkafka curl microhttpd snappy uchardet gssapi_krb5 ssl
+# snappy and lacks the other libraries (include/late.h). Nothing links liblzo2, whose license is the GPL.
+LATE := rdkafka curl microhttpd snappy uchardet gssapi_krb5 ssl brotlidec
 LATE_LIBS := $(LATE:%=-l%) -lcrypto
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
@@ -59,7 +59,7 @@ GUIDE := build/guide_chapters.c
 # The files of libsaltmill's door; the program does not contain them.
 DOOR := $(sort $(wildcard pipeline/lib/*.c))
 LIB  := $(filter-out pipeline/base/static_% pipeline/lib/%,$(ALL_C)) $(GUIDE)
-LINKED := $(filter-out pipeline/base/late_%,$(LIB)) $(DOOR)
+LINKED := $(filter-out $(LATE:%=pipeline/base/late_%.c),$(LIB)) $(DOOR)
 ALONE := $(filter-out pipeline/base/loader.c pipeline/base/late_snappy.c pipeline/lib/%,$(ALL_C)) $(GUIDE)
 ALONE_LIBS := $(filter-out -lisal,$(LDLIBS)) -lsnappy -lstdc++
 CLI  := pipeline/cli/command/main.c
@@ -110,7 +110,7 @@ $(WORKER): $(CLI:%.c=$(B)/%.o) $(ALONE:%.c=$(B)/%.o)
 
 # The library has only the objects that its door needs. The linker finds them in a thin archive.
 LIB_WINGS := pipeline/base/% pipeline/model/% pipeline/hfile/% pipeline/hbase/% splitter/%
-LIB_LATE  := $(B)/pipeline/base/loader.o $(B)/pipeline/base/late_snappy.o
+LIB_LATE  := $(B)/pipeline/base/loader.o $(B)/pipeline/base/late_snappy.o $(B)/pipeline/base/late_brotlidec.o
 $(B)/library.a: $(patsubst %.c,$(B)/%.o,$(filter $(LIB_WINGS),$(LINKED))) ; @rm -f $@; ar rcsT $@ $^
 $(B)/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a pipeline/lib/saltmill.map
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) -shared -Wl,-soname,libsaltmill.so.1 -Wl,--gc-sections \
@@ -344,7 +344,8 @@ endef
 
 # header of a library: the files that may include it
 define LIBRARIES
-bzlib.h: input/files/block_codec.c input/files/unpack.c
+brotli/decode.h: base/late_brotlidec.c hfile/only_read.c
+bzlib.h: hfile/only_read.c input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c model/job/section_map.c
 curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c storage/s3.h storage/webhdfs.h
 gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c storage/webhdfs_token.c
@@ -356,7 +357,7 @@ libdeflate.h: hfile/compress.c input/files/block_codec.c input/files/input.c cli
 librdkafka/rdkafka.h: base/late_rdkafka.c input/kafka/kafka_client.h
 lz4.h: cli/command/cmd_version.c hfile/compress.c
 lz4frame.h: input/files/block_codec.c
-lzma.h: input/files/block_codec.c input/files/unpack.c
+lzma.h: hfile/only_read.c input/files/block_codec.c input/files/unpack.c
 microhttpd.h: base/late_microhttpd.c cli/text/metrics.c
 openssl/err.h: base/late_ssl.c hbase/rpc/tls.c
 openssl/ssl.h: base/late_ssl.c hbase/rpc/tls.c

@@ -2,7 +2,7 @@
  * late.h - libraries that a build loads when needed, links, or leaves out
  *
  * libcurl, librdkafka and libmicrohttpd need thirty other libraries, and libsnappy and libuchardet
- * need the C++ library. Loading them takes longer than most commands run. So the program loads each
+ * need the C++ library. Few files need libbrotlidec. Loading them takes longer than most commands run. So the program loads each
  * library when a command first needs it. The tests link all these libraries. The worker is one
  * static file with libsnappy and without the other libraries.
  *
@@ -22,6 +22,7 @@
 #define SALTMILL_LATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "error.h"
 
@@ -32,7 +33,9 @@ enum late_library {
 	LATE_SNAPPY,
 	LATE_UCHARDET,
 	LATE_GSSAPI,
-	LATE_SSL
+	LATE_SSL,
+	LATE_BROTLI,
+	LATE_LZO
 };
 
 /*
@@ -44,6 +47,13 @@ int late_need(enum late_library which, struct error *err);
 /* Return true if this build can use the library. late_need() may still fail to load the library. */
 bool late_has(enum late_library which);
 
+/*
+ * Decompress a block of LZO1X, at most `*size` bytes. Returns 0 on success. liblzo2 has the license
+ * GPL, so no build links liblzo2 or uses its header. The program can only load it.
+ */
+int lzo1x_decompress_safe(const unsigned char *in, size_t n, unsigned char *out, size_t *size,
+			  void *work);
+
 /* --- for late.c, late_NAME.c and loader.c --- */
 
 /* A table of functions that ends with a NULL name. */
@@ -52,7 +62,7 @@ struct late_function {
 	void *at; /* address of the function pointer that loading fills */
 };
 extern const struct late_function late_curl[], late_microhttpd[], late_rdkafka[], late_snappy[],
-	late_uchardet[], late_gssapi_krb5[], late_ssl[];
+	late_uchardet[], late_gssapi_krb5[], late_ssl[], late_brotlidec[], late_lzo2[];
 
 /*
  * Load a library. `file` is libNAME.so.N. `package` is the Debian package that contains the

@@ -17,9 +17,19 @@ struct pos {
 
 enum bloom_type { BLOOM_NONE, BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX };
 
-/* saltmill only recognizes the name LZO. saltmill neither writes nor reads LZO files. */
-enum codec { CODEC_NONE, CODEC_LZO, CODEC_GZ, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD };
-#define CODECS (CODEC_ZSTD + 1)
+/* The codecs of HBase. saltmill reads all of them, and writes those of codec_is_written(). */
+enum codec {
+	CODEC_NONE,
+	CODEC_LZO,
+	CODEC_GZ,
+	CODEC_SNAPPY,
+	CODEC_LZ4,
+	CODEC_ZSTD,
+	CODEC_BZIP2,
+	CODEC_LZMA,
+	CODEC_BROTLI
+};
+#define CODECS (CODEC_BROTLI + 1)
 
 /*
  * The framing of ZSTD blocks (hfile/README.md 9.4). HBase's codec (ZstdCodec of
@@ -116,6 +126,8 @@ struct table {
 const char *bloom_name(enum bloom_type b);
 const char *codec_name(enum codec c);
 const char *encoding_name(enum block_encoding e);
+/* Return true if saltmill writes files with the codec. */
+bool codec_is_written(enum codec c);
 /* Find the encoding with HBase's name. Returns false if there is no such encoding. */
 bool encoding_named(const char *name, enum block_encoding *out);
 

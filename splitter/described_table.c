@@ -14,7 +14,7 @@ static void keep(struct attributes *list, const struct attribute *it, struct are
 static bool take_codec(struct family *f, const char *value)
 {
 	for (f->codec = CODEC_NONE; f->codec < CODECS; f->codec++)
-		if (f->codec != CODEC_LZO && strcmp(codec_name(f->codec), value) == 0)
+		if (strcmp(codec_name(f->codec), value) == 0)
 			return true;
 	return false;
 }

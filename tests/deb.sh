@@ -52,9 +52,9 @@ mkdir -p "$share/lintian/overrides" # an example uses the character set of its s
 echo 'saltmill: national-encoding [usr/share/doc/saltmill/examples/erp.csv]' >"$share/lintian/overrides/saltmill"
 tests/spdx.sh "$root/usr/bin/saltmill" "$version" >"$doc/saltmill.spdx"
 # Finds the packages of the libraries that the program links, and of the libraries that it loads (include/late.h).
-# For the second kind, dpkg-shlibdeps reads a library that links all functions of late_*.c.
+# For the second kind, dpkg-shlibdeps reads a library that links all functions of late_*.c, except liblzo2's.
 for o in "${program%/*}"/pipeline/base/late_*.o; do nm -g --defined-only "$o"; done |
-	awk '$2 == "T" && $3 !~ /^late_/ { print "extern char " $3 "[]; char *of_" $3 " = " $3 ";" }' >build/deb/late.c
+	awk '$2 == "T" && $3 !~ /^late_|^lzo/ { print "extern char " $3 "[]; char *of_" $3 " = " $3 ";" }' >build/deb/late.c
 # shellcheck disable=SC2086
 ${CC:-cc} -shared -fPIC -Wl,-soname,late.so -o build/deb/late.so build/deb/late.c $libraries
 printf 'Source: saltmill\nPackage: saltmill\nArchitecture: any\n' >"$control/control"
@@ -75,6 +75,7 @@ Maintainer: saltmill authors <packages@saltmill.invalid>
 Installed-Size: $(du -sk "$root" | cut -f1)
 Depends: $depends
 Recommends: tzdata
+Suggests: liblzo2-2
 Section: database
 Priority: optional
 Description: bulk loader for HBase

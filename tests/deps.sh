@@ -75,7 +75,8 @@ install() {
 # Libraries of the program, to compile and link it (apt: Debian 12, Ubuntu).
 libraries="libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev
 	libcurl4-openssl-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev
-	librdkafka-dev libmicrohttpd-dev libpcre2-dev libuchardet-dev libkrb5-dev libssl-dev tzdata"
+	librdkafka-dev libmicrohttpd-dev libpcre2-dev libuchardet-dev libkrb5-dev libssl-dev
+	libbrotli-dev tzdata"
 
 # Libraries of the worker, besides the C library that a cross compiler has. The worker needs only libcurl's headers,
 # because they depend on the machine. The headers of the other libraries are in /usr/include.
@@ -114,7 +115,7 @@ build_packages() {
 
 test_packages() {
 	# shellcheck disable=SC2046
-	install $(missing kcat=kcat openssl=openssl strace=strace javac=openjdk-17-jdk-headless mvn=maven python3=python3 groff=groff-base zsh=zsh fish=fish)
+	install $(missing kcat=kcat liblzo2-2 openssl=openssl strace=strace javac=openjdk-17-jdk-headless mvn=maven python3=python3 groff=groff-base zsh=zsh fish=fish)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv python3-pip
 }
 

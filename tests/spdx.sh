@@ -23,6 +23,8 @@ license() {
 	libisal.so*) echo BSD-3-Clause ;;
 	libxxhash.so*) echo BSD-2-Clause ;;
 	librdkafka.so*) echo BSD-2-Clause ;;
+	libbrotlidec.so*) echo MIT ;;
+	liblzo2.so*) echo GPL-2.0-or-later ;;
 	libcurl.so*) echo curl ;;
 	libgssapi_krb5.so*) echo MIT ;;
 	libssl.so*) echo Apache-2.0 ;;

@@ -11,10 +11,15 @@
 #pragma weak late_uchardet
 #pragma weak late_gssapi_krb5
 #pragma weak late_ssl
+#pragma weak late_brotlidec
+#pragma weak late_lzo2
 /* late_load is NULL if the build loads no library. */
 #pragma weak late_load
 
-/* The Makefile finds the file names. The names are those that -lNAME links. */
+/*
+ * The Makefile finds the file names, which are those that -lNAME links. No build links liblzo2, so
+ * the header of late.h has its interface, and this table its file name.
+ */
 static const struct {
 	const char *name, *file, *package;
 	const struct late_function *functions;
@@ -26,6 +31,8 @@ static const struct {
 	[LATE_UCHARDET] = {"libuchardet", FILE_uchardet, "libuchardet0", late_uchardet},
 	[LATE_GSSAPI] = {"libgssapi_krb5", FILE_gssapi_krb5, "libgssapi-krb5-2", late_gssapi_krb5},
 	[LATE_SSL] = {"libssl", FILE_ssl, "libssl3", late_ssl},
+	[LATE_BROTLI] = {"libbrotlidec", FILE_brotlidec, "libbrotli1", late_brotlidec},
+	[LATE_LZO] = {"liblzo2", "liblzo2.so.2", "liblzo2-2", late_lzo2},
 };
 
 bool late_has(enum late_library which)

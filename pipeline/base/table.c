@@ -23,8 +23,27 @@ const char *codec_name(enum codec c)
 	case CODEC_SNAPPY: return "SNAPPY";
 	case CODEC_LZ4: return "LZ4";
 	case CODEC_ZSTD: return "ZSTD";
+	case CODEC_BZIP2: return "BZIP2";
+	case CODEC_LZMA: return "LZMA";
+	case CODEC_BROTLI: return "BROTLI";
 	}
 	return "unknown";
+}
+
+bool codec_is_written(enum codec c)
+{
+	switch (c) {
+	case CODEC_NONE:
+	case CODEC_GZ:
+	case CODEC_SNAPPY:
+	case CODEC_LZ4:
+	case CODEC_ZSTD: return true;
+	case CODEC_LZO:
+	case CODEC_BZIP2:
+	case CODEC_LZMA:
+	case CODEC_BROTLI: break;
+	}
+	return false;
 }
 
 const char *encoding_name(enum block_encoding e)

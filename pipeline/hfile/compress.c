@@ -1,5 +1,5 @@
 /*
- * compress.c - GZ, SNAPPY, LZ4, ZSTD in the containers of compress.h
+ * compress.c - all codecs in the containers of compress.h; only_read.c has those that saltmill only reads
  *
  * A chunk of style B has at most CHUNK_BYTES of input. HBase and Hadoop decompress it in buffers of
  * 262144 bytes, and a longer chunk can end the region server's process (README.md 9.3).
@@ -19,6 +19,7 @@
 
 #include "late.h"
 #include "mem.h"
+#include "only_read.h"
 
 #define CHUNK_BYTES  218422 /* 262144 - (262144 / 6 + 32) */
 #define ZSTD_LEVEL   3
@@ -99,7 +100,10 @@ int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_f
 	case CODEC_ZSTD:
 		rc = setup_zstd(h, standard ? ZSTD_LEVEL : level, err);
 		return rc ? rc : hfile_codec_tune(h, 0, err);
-	case CODEC_LZO: break;
+	case CODEC_LZO:
+	case CODEC_BZIP2:
+	case CODEC_LZMA:
+	case CODEC_BROTLI: break;
 	}
 	return error_set(err, RC_CONFIG,
 			 "found compression %s, expected NONE, GZ, SNAPPY, LZ4 or ZSTD",
@@ -117,7 +121,10 @@ static size_t piece_bound(const struct hcodec *h, size_t n)
 	case CODEC_GZ: return libdeflate_gzip_compress_bound(h->gz[h->gz_level], n);
 	case CODEC_ZSTD: return ZSTD_compressBound(n);
 	case CODEC_NONE:
-	case CODEC_LZO: break;
+	case CODEC_LZO:
+	case CODEC_BZIP2:
+	case CODEC_LZMA:
+	case CODEC_BROTLI: break;
 	}
 	return 0;
 }
@@ -163,7 +170,10 @@ static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out, stru
 			n = 0;
 		break;
 	case CODEC_NONE:
-	case CODEC_LZO: n = 0; break;
+	case CODEC_LZO:
+	case CODEC_BZIP2:
+	case CODEC_LZMA:
+	case CODEC_BROTLI: n = 0; break;
 	}
 	if (n == 0)
 		cannot(h, in.len, memory, err);
@@ -179,7 +189,10 @@ static bool is_stream(const struct hcodec *h)
 	case CODEC_NONE:
 	case CODEC_SNAPPY:
 	case CODEC_LZ4:
-	case CODEC_LZO: break;
+	case CODEC_LZO:
+	case CODEC_BZIP2:
+	case CODEC_LZMA:
+	case CODEC_BROTLI: break;
 	}
 	return false;
 }
@@ -269,9 +282,12 @@ static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8
 	case CODEC_SNAPPY: return unsnappy(in, out, out_bytes);
 	case CODEC_LZ4: return unlz4(in, out, out_bytes);
 	case CODEC_ZSTD: return unzstd(h, in, out, out_bytes);
-	case CODEC_NONE: /* hfile_codec_decompress copies it */
-	case CODEC_GZ:	 /* gunzip decompresses it */
-	case CODEC_LZO: break;
+	case CODEC_LZO:
+	case CODEC_BZIP2:
+	case CODEC_LZMA:
+	case CODEC_BROTLI: return hfile_read_only_codec(codec, in, out, out_bytes, &h->no_memory);
+	case CODEC_NONE:      /* hfile_codec_decompress copies it */
+	case CODEC_GZ: break; /* gunzip decompresses it */
 	}
 	return false;
 }
@@ -401,6 +417,23 @@ static bool is_zstd_frame(struct bytes in)
 	return in.len >= 4 && get_be32(in.ptr) == 0x28b52ffd;
 }
 
+/* Load the library of the codec, if the program loads it late. */
+static int need_library(enum codec codec, struct error *err)
+{
+	switch (codec) {
+	case CODEC_SNAPPY: return late_need(LATE_SNAPPY, err);
+	case CODEC_BROTLI: return late_need(LATE_BROTLI, err);
+	case CODEC_LZO: return late_need(LATE_LZO, err);
+	case CODEC_NONE:
+	case CODEC_GZ:
+	case CODEC_LZ4:
+	case CODEC_ZSTD:
+	case CODEC_BZIP2:
+	case CODEC_LZMA: break;
+	}
+	return RC_OK;
+}
+
 int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
 			   size_t out_bytes, struct error *err)
 {
@@ -408,7 +441,7 @@ int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, 
 	size_t plain = out_bytes;
 
 	h->no_memory = false;
-	if (codec == CODEC_SNAPPY && late_need(LATE_SNAPPY, err))
+	if (need_library(codec, err))
 		return err->code;
 	switch (codec) {
 	case CODEC_NONE:
@@ -417,14 +450,17 @@ int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, 
 			memcpy(out, in.ptr, in.len);
 		break;
 	case CODEC_GZ: ok = gunzip(h, in, out, out_bytes); break;
+	case CODEC_BZIP2: ok = get_piece(h, codec, in, out, &plain) && plain == out_bytes; break;
 	case CODEC_SNAPPY:
 	case CODEC_LZ4:
 	case CODEC_ZSTD:
+	case CODEC_LZO:
+	case CODEC_LZMA:
+	case CODEC_BROTLI:
 		h->framing = frame ? ZSTD_FRAMING_HADOOP : ZSTD_FRAMING_HBASE;
 		ok = frame ? get_piece(h, codec, in, out, &plain) && plain == out_bytes
 			   : get_chunks(h, codec, in, out, out_bytes);
 		break;
-	case CODEC_LZO: break; /* trailer.c refuses the file */
 	}
 	if (!ok && h->no_memory)
 		return error_memory(err, out_bytes, "decompression");

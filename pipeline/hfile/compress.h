@@ -4,7 +4,8 @@
  *   style B  u32 plain bytes | chunks: u32 stored bytes, stored | ... [| u32 0]
  *   style S  the codec's own stream: one gzip member, one zstd frame
  *
- * SNAPPY, LZ4 and HBase's ZSTD codec read style B, GZ and Hadoop's ZSTD codec style S.
+ * GZ, BZIP2 and Hadoop's ZSTD codec read style S, and all other codecs style B. saltmill reads LZO,
+ * BZIP2, LZMA and BROTLI, but does not write them.
  */
 #ifndef SALTMILL_COMPRESS_H
 #define SALTMILL_COMPRESS_H

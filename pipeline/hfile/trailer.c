@@ -37,18 +37,10 @@ static const char *const comparators[] = {
 
 /* The ordinals of codecs in Java's Compression.Algorithm. */
 static const uint32_t codec_numbers[] = {
-	[CODEC_NONE] = 2,   [CODEC_LZO] = 0, [CODEC_GZ] = 1,
-	[CODEC_SNAPPY] = 3, [CODEC_LZ4] = 4, [CODEC_ZSTD] = 6,
+	[CODEC_NONE] = 2, [CODEC_LZO] = 0,   [CODEC_GZ] = 1,   [CODEC_SNAPPY] = 3, [CODEC_LZ4] = 4,
+	[CODEC_ZSTD] = 6, [CODEC_BZIP2] = 5, [CODEC_LZMA] = 7, [CODEC_BROTLI] = 8,
 };
 _Static_assert(sizeof codec_numbers / sizeof *codec_numbers == CODECS, "a number for each codec");
-
-/* The ordinals of codecs that saltmill cannot read. */
-static const char *const other_codecs[] = {
-	[0] = "LZO",
-	[5] = "BZIP2",
-	[7] = "LZMA",
-	[8] = "BROTLI",
-};
 
 /*
  * The versions that HBase 2 reads. HBase 0.98 and 1.x write version 3.0, and HBase 2.x writes 3.3.
@@ -73,19 +65,16 @@ static uint32_t bytes_of_version(uint32_t major, uint32_t minor)
 static int set_codec(struct hfile_trailer *t, uint64_t number, struct error *err)
 {
 	for (size_t i = 0; i < sizeof codec_numbers / sizeof *codec_numbers; i++) {
-		if (codec_numbers[i] == number && i != CODEC_LZO) {
+		if (codec_numbers[i] == number) {
 			t->codec = (enum codec)i;
 			return 0;
 		}
 	}
-	const char *name =
-		number < sizeof other_codecs / sizeof *other_codecs ? other_codecs[number] : NULL;
-	char unnamed[32];
-	snprintf(unnamed, sizeof unnamed, "codec %llu", (unsigned long long)number);
-	return error_set(err, RC_DATA,
-			 "compressed with %s, expected NONE, GZ, SNAPPY, LZ4 or ZSTD; set another "
-			 "COMPRESSION of the family in HBase and run `major_compact`",
-			 name ? name : unnamed);
+	return error_set(
+		err, RC_DATA,
+		"compressed with codec %llu, expected one of 0 to 8, which HBase 2 has; run "
+		"`major_compact` with another COMPRESSION of the family",
+		(unsigned long long)number);
 }
 
 static uint8_t *put_number(uint8_t *p, unsigned field, uint64_t v)

@@ -37,10 +37,14 @@ def version(name):
 
 
 def cells_of(name):
-    """Yields (row, qualifier, time, type, value, mvcc, tags) of each cell of the writer's list."""
+    return cells_in(LISTS[name])
+
+
+def cells_in(text):
+    """Returns (row, qualifier, time, type, value, mvcc, tags) of each cell of a list of Writer.java."""
     def raw(text):
         return b"" if text == "-" else bytes.fromhex(text)
-    lines = [line.split(" ") for line in LISTS[name].splitlines()]
+    lines = [line.split(" ") for line in text.splitlines()]
     return [(raw(r), raw(q), int(ts), kind, raw(v), int(mvcc), raw(tags)) for r, q, ts, kind, v, mvcc, tags in lines]
 
 
@@ -141,7 +145,7 @@ def test_scan(load, name):
 
 @pytest.mark.parametrize("name", [next(n for n in NAMES if version(n) == v) for v in (2, 3)])
 def test_unread(tmp_path, name):
-    """The error names other codecs and versions. A truncated file is not mistaken for another version."""
+    """The error names unknown codecs and versions. A truncated file is not mistaken for another version."""
     sound, size = FILES[name], TRAILERS[version(name)]
     message = sound[-size:]
     at = len(sound) - size + message.rindex(b"KeyComparator") + len(b"KeyComparator")
@@ -153,9 +157,7 @@ def test_unread(tmp_path, name):
         assert done.returncode == 1 and str(path) in done.stdout
         return done.stdout
 
-    for number, codec in {0: "LZO", 5: "BZIP2", 7: "LZMA", 8: "BROTLI", 9: "codec 9"}.items():
-        said = refusal(sound[:at + 1] + bytes([number]) + sound[at + 2:])
-        assert f"compressed with {codec}, expected NONE, GZ, SNAPPY, LZ4 or ZSTD" in said
+    assert "compressed with codec 9, expected one of 0 to 8" in refusal(sound[:at + 1] + b"\t" + sound[at + 2:])
     for minor, major in ((2, 2), (4, 2), (4, 3), (0, 4), (0, 1)):
         said = refusal(sound[:-4] + bytes([minor, 0, 0, major]))
         assert f"HFile version {major}.{minor}, expected 2.3 or 3.0 to 3.3" in said

@@ -200,11 +200,100 @@ static void zstd_styles(void **state)
 	assert_memory_equal(out, "HBase is awesome", 16);
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 15, &err), RC_DATA);
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 17, &err), RC_DATA);
-	/* The reader does not read an unknown codec as ZSTD. */
-	assert_int_equal(hfile_codec_decompress(&h, CODEC_LZO, buf_bytes(&in), out, 16, &err),
-			 RC_DATA);
 	hfile_codec_release(&h);
 	buf_release(&in);
+}
+
+/*
+ * The streams of Python's bz2, of XZ for Java (LZMAOutputStream with preset 6) and of brotli 1.0.9 (-q
+ * 6). cli/test_codecs.py reads blocks of HBase's writer.
+ */
+static const struct {
+	enum codec codec;
+	const char *stored, *empty;
+} only_read[] = {
+	{CODEC_BZIP2,
+	 "425a68393141592653590a39e07f0000019580400010402222888020002203d41a10030eb200d5484ba3c5dc914e"
+	 "1424028e781fc0",
+	 "425a683917724538509000000000"},
+	{CODEC_LZMA,
+	 "00000010 00000023 5d000080001000000000000000002410888969dfc993b10e9c276b355287e63feec603",
+	 "00000000"},
+	{CODEC_BROTLI, "00000010 00000015 213c0004484261736520697320617765736f6d6503", "00000000"}};
+#define ONLY_READ (sizeof only_read / sizeof *only_read)
+
+static void only_read_codecs(void **state)
+{
+	struct hcodec h = {0};
+	struct error err;
+	uint8_t out[17];
+
+	(void)state;
+	for (size_t i = 0; i < ONLY_READ; i++) {
+		enum codec codec = only_read[i].codec;
+		struct buf in = unhex(only_read[i].stored), empty = unhex(only_read[i].empty);
+
+		memset(out, 0, sizeof out);
+		assert_int_equal(hfile_codec_decompress(&h, codec, buf_bytes(&in), out, 16, &err),
+				 0);
+		assert_memory_equal(out, "HBase is awesome", 16);
+		for (size_t wrong = 15; wrong < 18; wrong += 2)
+			assert_int_equal(hfile_codec_decompress(&h, codec, buf_bytes(&in), out,
+								wrong, &err),
+					 RC_DATA);
+		assert_int_equal(hfile_codec_decompress(&h, codec, buf_bytes(&empty), out, 0, &err),
+				 0);
+		assert_false(codec_is_written(codec));
+		buf_release(&in);
+		buf_release(&empty);
+	}
+	hfile_codec_release(&h);
+}
+
+/*
+ * Change each bit, and cut at each byte. The contents never exceed the room, and a damaged size never
+ * makes a library ask for memory that it does not need.
+ */
+static void only_read_damaged(void **state)
+{
+	struct hcodec h = {0};
+	struct error err;
+	size_t refused = 0, all = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ONLY_READ; i++) {
+		struct buf in = unhex(only_read[i].stored);
+
+		for (size_t bit = 0; bit < 8 * in.len; bit++) {
+			uint8_t *out = malloc(16);
+
+			in.ptr[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			refused += hfile_codec_decompress(&h, only_read[i].codec, buf_bytes(&in),
+							  out, 16, &err) == RC_DATA;
+			in.ptr[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			all++;
+			free(out);
+		}
+		for (size_t n = 0; n < in.len; n++) {
+			uint8_t *out = malloc(16), *cut = malloc(n + 1);
+
+			memcpy(cut + 1, in.ptr, n);
+			assert_int_equal(hfile_codec_decompress(&h, only_read[i].codec,
+								bytes_of(cut + 1, n), out, 16,
+								&err),
+					 RC_DATA);
+			free(out);
+			free(cut);
+		}
+		buf_release(&in);
+	}
+	/* only bits of literals and of the LZMA dictionary's size go unnoticed; a block has checksums */
+	assert_in_range(refused, all / 2, all - 1);
+	/* no test links liblzo2 */
+	assert_int_equal(hfile_codec_decompress(&h, CODEC_LZO, bytes_of("", 0), NULL, 0, &err),
+			 RC_CONFIG);
+	assert_non_null(strstr(err.msg, "this build has no liblzo2"));
+	hfile_codec_release(&h);
 }
 
 static const struct {
@@ -399,11 +488,18 @@ static void index_entries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bloom_hash),  cmocka_unit_test(bloom_lanes),
-		cmocka_unit_test(bloom_bits),  cmocka_unit_test(bloom_sizes),
-		cmocka_unit_test(vint),	       cmocka_unit_test(crc),
-		cmocka_unit_test(zstd_styles), cmocka_unit_test(codec_containers),
-		cmocka_unit_test(index_keys),  cmocka_unit_test(index_entries),
+		cmocka_unit_test(bloom_hash),
+		cmocka_unit_test(bloom_lanes),
+		cmocka_unit_test(bloom_bits),
+		cmocka_unit_test(bloom_sizes),
+		cmocka_unit_test(vint),
+		cmocka_unit_test(crc),
+		cmocka_unit_test(zstd_styles),
+		cmocka_unit_test(only_read_codecs),
+		cmocka_unit_test(only_read_damaged),
+		cmocka_unit_test(codec_containers),
+		cmocka_unit_test(index_keys),
+		cmocka_unit_test(index_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

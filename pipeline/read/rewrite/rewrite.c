@@ -219,6 +219,25 @@ static int change_families(struct rewrite *r, struct error *err)
 				 c->family);
 }
 
+/* Refuse codecs that saltmill only reads, except in families that --what-if leaves out. */
+static int check_codecs(const struct rewrite *r, struct error *err)
+{
+	const char *only = r->opt->what_if ? r->opt->change->family : NULL;
+
+	for (size_t i = 0; i < r->table.nfamilies; i++) {
+		const struct family *f = &r->table.families[i];
+
+		if (!codec_is_written(f->codec) && (!only || strcmp(only, f->name) == 0))
+			return error_set(
+				err, RC_CONFIG,
+				"family %s: found COMPRESSION %s, which saltmill reads but does not "
+				"write; first enter `saltmill convert INPUT -o DIR --compression "
+				"ZSTD`",
+				f->name, codec_name(f->codec));
+	}
+	return RC_OK;
+}
+
 /* Take the table and the regions of the newest input, with the settings that change. */
 static int choose_table(struct rewrite *r, struct error *err)
 {
@@ -235,6 +254,8 @@ static int choose_table(struct rewrite *r, struct error *err)
 		return rc;
 	take_framing(r);
 	rc = change_families(r, err);
+	if (rc == RC_OK)
+		rc = check_codecs(r, err);
 	if (rc)
 		return rc;
 	if (r->opt->splits)

@@ -328,7 +328,7 @@ static void list_trials(struct rewrite_estimate *e, struct arena *a, const struc
 	e->trials = arena_alloc(a, (1 + CODECS * COUNT(tried) * COUNT(sizes)) * sizeof *e->trials);
 	add_trial(e, now, &current);
 	for (enum codec codec = CODEC_NONE; codec < CODECS; codec++)
-		if (codec != CODEC_LZO && (!c->codec || c->to.codec == codec))
+		if (codec_is_written(codec) && (!c->codec || c->to.codec == codec))
 			add_combinations(e, now, c, codec);
 }
 
