@@ -83,6 +83,16 @@ enum typed_as typed_form(const struct typed_columns *c, size_t column)
 	return as;
 }
 
+/* Add a name as a job writes it. A name with dots is not a path. */
+static void list_name(struct buf *list, struct bytes name, const char *before)
+{
+	bool path =
+		name.len && (memchr(name.ptr, '.', name.len) || memchr(name.ptr, '[', name.len));
+
+	buf_printf(list, "%s%s%.*s%s", before, path ? "[\"" : "",
+		   (int)(name.len < 60 ? name.len : 60), (const char *)name.ptr, path ? "\"]" : "");
+}
+
 int typed_missing(const struct typed_columns *c, size_t column, const struct bytes *has, size_t n,
 		  struct error *err)
 {
@@ -90,8 +100,7 @@ int typed_missing(const struct typed_columns *c, size_t column, const struct byt
 	struct buf list = {0};
 
 	for (size_t i = 0; i < n && list.len < 300; i++)
-		buf_printf(&list, "%s%.*s", i ? ", " : "", (int)(has[i].len < 60 ? has[i].len : 60),
-			   (const char *)has[i].ptr);
+		list_name(&list, has[i], i ? ", " : "");
 	error_set(err, RC_CONFIG,
 		  "%s:%u:%u: field `%s`: found no `%s` in the schema, expected "
 		  "one of: %.*s",
