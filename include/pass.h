@@ -83,8 +83,8 @@ struct cell_sample {
 
 /*
  * Write a sample of rows as one HFile for each family. The call creates t->hfiles_dir for the
- * files. The sample has the rows after 16 points, which divide the rows' weight evenly. The sample
- * depends only on the rows, not on threads, runs or time.
+ * files. The sample has the rows after at most 16 points, which divide the rows' weight evenly. The
+ * sample depends only on the rows, not on threads, runs or time.
  */
 int cell_sample_write(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 		      const struct cell_sample *sample, struct cut_result *files,
@@ -208,11 +208,11 @@ bool tuning_decides_table(const struct table *schema);
 /*
  * Find settings for families with `level: auto`. The function tries settings on cells from evenly
  * spaced points of the key space. A copy (in the arena) with the best settings replaces t->table.
- * *tuned has an entry for each family. Level 0 means not requested or no cells. *tuned is NULL if
- * no family has `level: auto`. The call creates and removes the folder `work_dir`. `weight` is the
+ * *tuned has an entry for each family. Level 0 means not requested or no trials. *tuned is NULL if
+ * no family has settings. The call creates and removes the folder `work_dir`. `weight` is the
  * weight of the load's rows, in bytes of cells. The sample is small enough to cost at most 2 % of
- * such a load. With less than 10 MB of cells, tables with `codec: auto` get settings for short
- * values.
+ * such a load. A small load (8 MiB of cells, `aim: read` 16, `aim: size` 32) has no trials. Then
+ * tables with `codec: auto` get settings for short values, and `level: auto` is the usual level.
  */
 int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 		  const char *work_dir, uint64_t weight, struct arena *a,

@@ -39,6 +39,8 @@
 
 #define SMALL_BLOCK (16u << 10)
 
+#define SMALL_SAMPLE (96u << 10)
+
 #define QUARTER	    4  /* each trial gets one block of QUARTER */
 #define BLOCKS_MANY 16 /* with fewer blocks, each trial gets all blocks */
 #define CLOSE	    3  /* percent; similar settings differ by less than this from block to block */
@@ -61,6 +63,8 @@ struct trial {
 static const struct trial for_speed[] = {LEVEL(2, 8, 8, 290, 0),    LEVEL(2, 8, 4, 290, 0),
 					 LEVEL(2, 8, 0, 440, 6100), LEVEL(2, 10, 0, 290, 7600),
 					 LEVEL(2, 0, 0, 140, 9100), LEVEL(3, 0, 0, 80, 11000)};
+/* The same for a small sample, which shows only large differences. */
+static const struct trial few_for_speed[] = {LEVEL(2, 8, 8, 290, 0), LEVEL(3, 0, 0, 80, 11000)};
 static const struct trial for_size[] = {LEVEL(2, 8, 0, 0, 0),  LEVEL(2, 0, 0, 0, 0),
 					LEVEL(3, 0, 0, 0, 0),  LEVEL(7, 8, 0, 0, 0),
 					LEVEL(7, 10, 0, 0, 0), LEVEL(7, 0, 0, 0, 0),
@@ -88,11 +92,14 @@ struct trial_list {
 };
 #define LIST(trials) ((struct trial_list){trials, sizeof trials / sizeof *trials})
 
-static struct trial_list list_of(const struct hfile_tune_request *r)
+static struct trial_list list_of(const struct hfile_tune_request *r, size_t sample_bytes)
 {
 	switch (r->aim) {
 	case AIM_NONE:
-	case AIM_SPEED: return r->encoding ? LIST(all_for_speed) : LIST(for_speed);
+	case AIM_SPEED:
+		if (r->encoding)
+			return LIST(all_for_speed);
+		return sample_bytes < SMALL_SAMPLE ? LIST(few_for_speed) : LIST(for_speed);
 	case AIM_SIZE: return r->encoding ? LIST(all_for_size) : LIST(for_size);
 	case AIM_READ: break;
 	}
@@ -382,14 +389,14 @@ static void settle(const struct tuning *t, size_t i, struct hfile_tuning *out)
 int hfile_tune(struct hfile *f, const struct hfile_tune_request *request, unsigned threads,
 	       struct hfile_tuning *out, struct error *err)
 {
-	const struct trial_list list = list_of(request);
 	struct tune_sample s = {0};
+	uint64_t best = UINT64_MAX;
+	int rc = sample_read(&s, f, err);
+	const struct trial_list list = list_of(request, s.bytes.len);
 	struct tuning t = {.sample = &s,
 			   .request = request,
 			   .trials = list.item,
 			   .count = list.count};
-	uint64_t best = UINT64_MAX;
-	int rc = sample_read(&s, f, err);
 
 	if (rc == RC_OK)
 		rc = try_all(&t, threads, err);
@@ -408,7 +415,7 @@ int hfile_tune(struct hfile *f, const struct hfile_tune_request *request, unsign
 
 struct hfile_tuning hfile_tune_blind(const struct hfile_tune_request *request)
 {
-	const struct trial *first = list_of(request).item;
+	const struct trial *first = list_of(request, 0).item;
 
 	if (!request->encoding)
 		return (struct hfile_tuning){0};

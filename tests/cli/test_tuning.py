@@ -10,8 +10,12 @@ import pytest
 from load_help import HEADER, JOB, Bench
 
 
-def auto_job(aim):
-    return JOB.replace("f: {compression: NONE}", "f: {compression: {codec: ZSTD, level: auto%s}}" % aim)
+# A small load has no trials. Cells with a long qualifier need fewer rows for a large load.
+LONG_QUALIFIER = JOB.replace("qualifier: v", "qualifier: " + "v" * 220)
+
+
+def auto_job(aim, job=LONG_QUALIFIER):
+    return job.replace("f: {compression: NONE}", "f: {compression: {codec: ZSTD, level: auto%s}}" % aim)
 
 
 def ratings(n):
@@ -23,9 +27,9 @@ def ratings(n):
 @pytest.mark.parametrize("aim", ["", ", aim: speed", ", aim: size"])
 def test_chosen_alike_by_any_threads(tmp_path, saltmill, aim):
     bench = Bench(tmp_path, saltmill, auto_job(aim))
-    bench.input(HEADER + ratings(60_000))
+    bench.input(HEADER + ratings(150_000 if "size" in aim else 40_000))
     seen = []
-    for threads, memory in (("1", "1G"), ("2", "1G"), ("3", "16M")):
+    for threads, memory in (("1", "1G"), ("3", "16M")):
         bench.out = bench.folder / f"out-{threads}-{memory}"
         r = bench.run("--threads", threads, "--memory", memory)
         assert r.returncode == 0, r.stderr
@@ -34,7 +38,7 @@ def test_chosen_alike_by_any_threads(tmp_path, saltmill, aim):
         assert not list(bench.out.rglob(".samples"))
         proved = subprocess.run([saltmill, "verify", bench.out], capture_output=True)
         assert proved.returncode == 0, proved.stdout
-    assert seen[0] == seen[1] == seen[2]
+    assert seen[0] == seen[1]
     (tuned,) = seen[0][0]
     assert (tuned["family"], tuned["aim"]) == ("f", "size" if "size" in aim else "speed")
     made = f", hash log {tuned['hash_log']}" if tuned["hash_log"] else ""
@@ -47,8 +51,8 @@ def test_chosen_alike_by_any_threads(tmp_path, saltmill, aim):
     assert table["regions"][0]["bytes"] < 1.5 * table["regions"][0]["cell_bytes"] * tuned["stored_bytes"] / tuned["plain_bytes"]
 
 
-def whole_job(compression):
-    return JOB.replace("f: {compression: NONE}", "f: {%s}" % compression)
+def whole_job(compression, job=LONG_QUALIFIER):
+    return job.replace("f: {compression: NONE}", "f: {%s}" % compression)
 
 
 def measurements(n):
@@ -69,8 +73,9 @@ def attributes(script):
     ("compression: {codec: auto, aim: read}, blocksize: 32K", ("DIFF", "32768"))])
 def test_everything_is_chosen(tmp_path, saltmill, compression, wanted):
     """The script, the manifest, the plan and the files agree, whatever the threads and the memory."""
-    bench = Bench(tmp_path, saltmill, whole_job(compression))
-    bench.input(HEADER + measurements(300_000))
+    large = "aim" in compression
+    bench = Bench(tmp_path, saltmill, whole_job(compression, LONG_QUALIFIER if large else JOB))
+    bench.input(HEADER + measurements(150_000 if large else 300_000))
     seen = []
     for threads, memory in (("1", "1G"), ("3", "16M")):
         bench.out = bench.folder / f"out-{threads}"
@@ -123,6 +128,20 @@ def test_nothing_to_choose_from(tmp_path, saltmill):
     r = bench.run()
     assert r.returncode == 0, r.stderr
     assert "tuned" not in bench.manifest()["tables"][0]
+
+
+@pytest.mark.parametrize("aim, cells", [("", 8 << 20), (", aim: size", 32 << 20)])
+def test_a_small_load_has_no_trials(tmp_path, saltmill, aim, cells):
+    """A sample needs half a block. Its trials would take more than 2 % of a small load."""
+    bench = Bench(tmp_path, saltmill, auto_job(aim))
+    for share, tuned in ((0.9, False), (1.1, True)):
+        bench.input(HEADER + measurements(int(cells * share / 257)))
+        bench.out = tmp_path / f"out-{tuned}"
+        assert bench.run().returncode == 0
+        table = bench.manifest()["tables"][0]
+        assert share - 0.03 < sum(r["cell_bytes"] for r in table["regions"]) / cells < share + 0.03
+        assert ("tuned" in table) == tuned
+    assert table["tuned"][0]["plain_bytes"] < 64 << 10
 
 
 def test_a_level_that_is_given_is_not_tuned(tmp_path, saltmill):

@@ -10,7 +10,8 @@
 #include "mem.h"
 #include "pool.h"
 
-#define PLACES 16
+#define PLACES	    16
+#define PLACE_BYTES (8u << 10) /* a smaller sample has fewer places */
 
 /* The records after each place, as one stream in key order. */
 struct sample_places {
@@ -18,6 +19,7 @@ struct sample_places {
 	const struct cell_sample *sample;
 	struct row_weigher weigher;
 	struct split_point points[PLACES];
+	size_t count;
 	size_t next;	       /* index of the next place to open */
 	struct record_iter in; /* in.next is NULL if no place is open */
 	uint64_t left;	       /* bytes left in the open place */
@@ -39,9 +41,9 @@ static int open_place(struct sample_places *p, struct error *err)
 {
 	struct bytes from = buf_bytes(&p->points[p->next].key), to = {0};
 
-	if (++p->next < PLACES)
+	if (++p->next < p->count)
 		to = buf_bytes(&p->points[p->next].key);
-	p->left = p->sample->bytes / PLACES;
+	p->left = p->sample->bytes / p->count;
 	if (to.len && bytes_cmp(from, to) >= 0)
 		/* both places are in one heavy row, which the previous place contains */
 		return RC_OK;
@@ -77,7 +79,7 @@ static int places_next(void *self, struct record *out, struct error *err)
 			return RC_OK;
 		}
 		places_close(p);
-		if (rc != RC_END || p->next == PLACES)
+		if (rc != RC_END || p->next == p->count)
 			return rc;
 		rc = open_place(p, err);
 		if (rc)
@@ -132,18 +134,20 @@ int cell_sample_write(const struct cut_table *t, struct sorter *sorter, unsigned
 	struct sample_writing w = {.table = *t, .places = &p, .files = files};
 	uint64_t targets[PLACES], weight = sorter_totals(sorter).weight;
 
-	for (size_t i = 0; i < PLACES; i++)
-		targets[i] = weight / PLACES * i;
+	p.count = sample->bytes / PLACE_BYTES;
+	p.count = p.count < 1 ? 1 : p.count < PLACES ? p.count : PLACES;
+	for (size_t i = 0; i < p.count; i++)
+		targets[i] = weight / p.count * i;
 	int rc = make_folders(t, err);
 	if (rc == RC_OK)
-		rc = sorter_select(sorter, threads, targets, PLACES, NULL, p.points, err);
+		rc = sorter_select(sorter, threads, targets, p.count, NULL, p.points, err);
 	if (rc == RC_OK) {
 		w.table.temporary = true;
 		w.table.helpers = helpers_new();
 		rc = pool_run(threads, TASKS, write_task, &w, err);
 		helpers_free(w.table.helpers);
 	}
-	for (size_t i = 0; i < PLACES; i++)
+	for (size_t i = 0; i < p.count; i++)
 		split_point_release(&p.points[i]);
 	return rc;
 }

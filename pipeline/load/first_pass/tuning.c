@@ -3,7 +3,8 @@
  *
  * The trials must cost at most 2 % of the load. The sample and all trials take about 150
  * instructions for a byte of the sample. A load takes at least 25 for a byte of cells. With the aim
- * size, trials take about 5 times as long, and the load three times as long.
+ * size, trials take about 5 times as long, and the load three times as long. A sample needs half a
+ * block, so a small load makes no trials.
  */
 #include "pass.h"
 
@@ -12,9 +13,11 @@
 
 #define SAMPLE_BYTES (2u << 20) /* enough for 32 blocks of 64 KB */
 #define SAMPLE_LEAST (32u << 10)
-/* With fewer bytes of cells, trials would cost over 2 % of the load, so a free encoding gets none. */
-#define TRIALS_FROM (8u << 20)
-#define SHARE	    320 /* one byte of SHARE is in the sample */
+/* With fewer bytes of cells, trials would cost over 2 % of the load, so there are none. */
+#define TRIALS_FROM	 (8u << 20)
+#define TRIALS_FROM_READ (16u << 20)
+#define TRIALS_FROM_SIZE (32u << 20)
+#define SHARE		 320 /* one byte of SHARE is in the sample */
 /*
  * Longest row of the sample. A longer row fills several blocks, but the best settings depend on the
  * similarity of neighboring rows. The limit also keeps the sample small.
@@ -159,15 +162,33 @@ const struct job_table *tuning_without_data(const struct job_table *t, struct ar
 	return tuning_table(t, decide_blindly(&t->schema, a), a);
 }
 
+static uint64_t trials_of(enum codec_aim aim)
+{
+	switch (aim) {
+	case AIM_NONE: return 0;
+	case AIM_SPEED: return TRIALS_FROM;
+	case AIM_READ: return TRIALS_FROM_READ;
+	case AIM_SIZE: return TRIALS_FROM_SIZE;
+	}
+	return 0;
+}
+
+/* Return the bytes of cells from which trials cost at most 2 % of the load. */
+static uint64_t trials_from(const struct table *schema)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < schema->nfamilies; i++)
+		if (trials_of(schema->families[i].aim) > most)
+			most = trials_of(schema->families[i].aim);
+	return most;
+}
+
 /* Return the size of a sample whose trials cost at most 2 % of the load. */
 static uint64_t sample_bytes(const struct table *schema, uint64_t weight)
 {
-	uint64_t share = SHARE;
+	uint64_t n = weight / (trials_from(schema) == TRIALS_FROM_SIZE ? 2 * SHARE : SHARE);
 
-	for (size_t i = 0; i < schema->nfamilies; i++)
-		if (schema->families[i].aim == AIM_SIZE)
-			share = 2 * SHARE;
-	uint64_t n = weight / share;
 	n = n < SAMPLE_LEAST ? SAMPLE_LEAST : n;
 	return n < SAMPLE_BYTES ? n : SAMPLE_BYTES;
 }
@@ -182,7 +203,7 @@ int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 	if (!tuning_asked(&t->table->schema))
 		return RC_OK;
 	bool whole = tuning_decides_table(&t->table->schema);
-	if (sorter_totals(sorter).records == 0 || (whole && weight < TRIALS_FROM)) {
+	if (sorter_totals(sorter).records == 0 || weight < trials_from(&t->table->schema)) {
 		if (!whole)
 			return RC_OK;
 		*tuned = decide_blindly(&t->table->schema, a);
