@@ -207,8 +207,8 @@ class Rig:
             return saltmill.spark.load(self.spark, inputs, job, out, program=self.wrapper, **more)
 
     def native(self, folder, *args, status=0):
-        r = subprocess.run([self.program, *map(str, args), "--quiet"], cwd=folder, capture_output=True, text=True,
-                           timeout=60)
+        quiet = [] if args[0] == "scan" else ["--quiet"]  # a quiet scan prints only the number of rows
+        r = subprocess.run([self.program, *map(str, args), *quiet], cwd=folder, capture_output=True, text=True, timeout=60)
         assert status is None or r.returncode == status, f"{args}: {r.stderr}"
         return r
 

@@ -176,6 +176,11 @@ def test_what_cannot_be_is_said_at_once(small, rig):
         saltmill.spark.load(stopped, small / "in.csv", small / "job.yaml", small / "three")
     (small / "job.yaml").write_text("tables: 7\n")
     refused("job.yaml:", "job.yaml", "in.csv", out="three")
+    (small / "job.yaml").write_text(JOB)
+    (small / "bad.csv").write_bytes(HEADER + b"bad,1,x\n" * 50)
+    with pytest.raises(saltmill.JobError, match="^bad.csv:2 .*id: found `bad`"):
+        rig.load(small, "job.yaml", "bad.csv", out="three", slices=2)
+    assert_nothing(small, "three")
 
 
 def test_spark_submit(rig, saltmill, tmp_path):

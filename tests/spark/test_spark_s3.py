@@ -7,6 +7,7 @@ import pytest
 import needs_pyspark  # noqa: F401  (before what imports pyspark)
 
 import saltmill  # noqa: E402
+import saltmill.inputs  # noqa: E402
 from load_help import HEADER, JOB  # noqa: E402
 from moto_s3 import Moto  # noqa: E402
 from s3_server import BUCKET  # noqa: E402
@@ -19,6 +20,20 @@ def s3(monkeypatch):
         for name, value in server.env().items():
             monkeypatch.setenv(name, value)
         yield server
+
+
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])
+def test_inputs_in_s3(s3, scheme):
+    """Hadoop has three names for S3. Messages have the name of the caller."""
+    for name in ("in/b.csv", "in/a.csv", "in/_c.csv"):
+        s3.put(name, HEADER + name.encode())
+    for path in (f"{scheme}://{BUCKET}/in", f"{scheme}://{BUCKET}/in/*.csv"):
+        inputs, filesystem = saltmill.inputs.list_inputs(path)
+        assert {i.name: b"".join(saltmill.inputs.read_from(filesystem, i.path, len(HEADER))) for i in inputs} == \
+            {f"{scheme}://{BUCKET}/in/{n}.csv": f"in/{n}.csv".encode() for n in ("a", "b")}
+    for path in (f"{scheme}://{BUCKET}/no.csv", f"{scheme}://nowhere/no.csv"):
+        with pytest.raises(saltmill.JobError, match=f"^{path}: No such file$"):
+            saltmill.inputs.list_inputs(path)
 
 
 def test_a_load_into_s3(rig, s3, tmp_path):

@@ -278,8 +278,12 @@ def test_dataframes_that_cannot_be_loaded(rig, tmp_path):
             rig.load(tmp_path, job, wrong)
         assert sentence in str(e.value) and "\n" not in str(e.value)
         assert_nothing(tmp_path)
-    more = frame.selectExpr("*", "interval '1' year years", "make_interval(1, 2) span", "id `a.b`")
-    assert rig.load(tmp_path, "job.yaml", more).counts["read"] == 60
+    job = (tmp_path / "job.yaml").read_text()
+    (tmp_path / "dots.yaml").write_text(job.replace("value: {field: value}", """value: {field: '["a.b"]'}"""))
+    more = frame.selectExpr("*", "interval '1' year years", "make_interval(1, 2) span", "concat('v', id) `a.b`")
+    assert rig.load(tmp_path, "dots.yaml", more).counts["read"] == 60
+    cells = rig.native(tmp_path, "scan", "dots.yaml", "two", "--format", "jsonl").stdout
+    assert sorted(json.loads(row)["cells"][0]["value"] for row in cells.splitlines()) == sorted(f"v{n}" for n in range(60))
     with pytest.raises(saltmill.JobError, match="found no `value` in the schema"):
         rig.load(tmp_path, "job.yaml", frame.selectExpr("id", "at", "make_interval(1, 2) value"), out="three")
 
