@@ -34,4 +34,19 @@ void inspect_cell_json(struct buf *out, const struct cell *c);
  */
 void inspect_cell_text(struct buf *out, const struct cell *c, int widths[2]);
 
+/*
+ * The result of hfile_salvage. Add each lost range (the `lost` of hfile_salvage), then the counts. The
+ * report keeps `from` and `to`.
+ */
+struct salvage_report;
+struct salvage_report *salvage_report_new(const char *from, const char *to);
+void salvage_report_free(struct salvage_report *r);
+void salvage_report_add(void *report, const struct hfile_loss *l);
+void salvage_report_end(struct salvage_report *r, const struct hfile_salvaged *s);
+/* Append the lost ranges, the counts, or both as JSON. */
+void salvage_losses_text(struct buf *text, const struct salvage_report *r);
+void salvage_result_text(struct buf *text, const struct salvage_report *r);
+extern const struct form salvage_form;
+void salvage_json(struct buf *out, const struct salvage_report *r);
+
 #endif

@@ -113,6 +113,7 @@ CASES = [
     ("lint", "", 2, {}),
     ("inspect", "F/no.hfile", 1, {}),
     ("inspect", "", 2, {}),
+    ("inspect", "F/no.hfile --salvage F/whole.hfile", 1, {}),
     ("verify", "F/broken", 1, {}),
     ("verify", "F/nothing", 1, {}),
     ("verify", "", 2, {}),

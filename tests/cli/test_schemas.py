@@ -118,7 +118,7 @@ def files(seen, f):
     both = ROOT / "conf" / "loans.yaml"
     assert run("load", both, "-o", f / "loans", "--quiet").returncode == 0
     seen.told("agree", "agree", both, f / "loans", "--truth", "student_loans")
-    seen.told("manifest", "convert", f / "load", "-o", f / "converted", "--table", "t", "--compression", "GZ")
+    seen.told("manifest", "convert", f / "load", "-o", f / "converted", "--table", "t", "--compression", "GZ", "--blocksize", "4K")
     seen.told("what_if", "convert", f / "load", "--what-if", "--table", "t", "--compression", "GZ", "--blocksize", "16K")
     seen.told("manifest", "merge", f / "load", f / "changed", "--table", "t", "-o", f / "merged")
     seen.told("manifest", "rekey", f / "job.yaml", f / "job.yaml", f / "load", "--table", "t", "-o", f / "rekeyed")
@@ -126,6 +126,10 @@ def files(seen, f):
     seen.told("inspect", "inspect", hfile, next((f / "load" / "t" / "hfiles" / "f").iterdir()), "--cells", "--blocks")
     (f / "no.hfile").write_text("none")
     seen.told("inspect", "inspect", f / "no.hfile", status=(1,))
+    cut = bytearray(next((f / "converted" / "t" / "hfiles" / "g").iterdir()).read_bytes())
+    cut[len(cut) // 3] ^= 1
+    (f / "cut.hfile").write_bytes(cut)
+    seen.told("salvage", "inspect", f / "cut.hfile", "--salvage", f / "salvaged.hfile", status=(3,))
     seen.told("split", "split", "HexStringSplit", "4")
     seen.told("ddl", "ddl", f / "job.yaml", "--table", "by_time")
     (f / "live.txt").write_text("hbase> get_splits 't'\nTotal number of splits = 3\n\\x01\n\\x02\n")

@@ -142,45 +142,8 @@ static int show_file(const char *path, const struct arguments *a, struct error *
 
 /* --- salvage --- */
 
-static void append_row(struct buf *text, const char *before, struct bytes row)
-{
-	if (!row.len)
-		return;
-	buf_append_str(text, before);
-	bytes_escape(text, row);
-	buf_put(text, '"');
-}
-
-/* Report a lost range. */
-static void report_loss(void *ctx, const struct hfile_loss *l)
-{
-	struct buf *text = ctx;
-	char bytes[28], offset[28];
-
-	buf_printf(text, "%s: %s bytes at offset %s",
-		   l->no_cells ? "damaged, without cells" : "lost", format_count(bytes, l->bytes),
-		   format_count(offset, l->offset));
-	append_row(text, ", after row \"", l->before);
-	append_row(text, l->before.len ? " and before row \"" : ", before row \"", l->after);
-	buf_printf(text, ": %s\n", l->why);
-}
-
-static void report_salvage(struct buf *text, const struct hfile_salvaged *s, const char *to)
-{
-	char rows[28], cells[28], lost[28];
-
-	buf_printf(text, "%s: %s rows, %s cells; ", to, format_count(rows, s->sum.rows),
-		   format_count(cells, s->sum.cells));
-	if (s->expected == UINT64_MAX || s->expected < s->sum.cells)
-		buf_append_str(text,
-			       "the trailer is damaged, so the number of lost cells is unknown\n");
-	else
-		buf_printf(text, "%s cells are lost\n",
-			   format_count(lost, s->expected - s->sum.cells));
-}
-
 /* The file is TO.partial until it is whole. A killed run may have left such a file. */
-static int salvage_file(const char *from, const char *to, struct buf *text,
+static int salvage_file(const char *from, const char *to, struct salvage_report *report,
 			struct hfile_salvaged *s, struct error *err)
 {
 	const char *slash = strrchr(to, '/');
@@ -195,7 +158,7 @@ static int salvage_file(const char *from, const char *to, struct buf *text,
 	if (rc == RC_OK && unlink(temp) < 0 && errno != ENOENT)
 		rc = error_errno(err, "cannot remove %s", temp);
 	if (rc == RC_OK)
-		rc = hfile_salvage(from, temp, report_loss, text, s, err);
+		rc = hfile_salvage(from, temp, salvage_report_add, report, s, err);
 	if (rc == RC_OK)
 		rc = io_name_file(temp, to, folder, err);
 	mem_free(temp);
@@ -205,20 +168,27 @@ static int salvage_file(const char *from, const char *to, struct buf *text,
 
 static int salvage(const struct arguments *a)
 {
+	struct salvage_report *report = salvage_report_new(a->operand[0], a->salvage);
 	struct hfile_salvaged s;
-	struct buf text = {0};
+	struct buf out = {0};
 	struct error err;
-	int rc = salvage_file(a->operand[0], a->salvage, &text, &s, &err);
+	int rc = salvage_file(a->operand[0], a->salvage, report, &s, &err);
 
-	if (rc == RC_OK)
-		report_salvage(&text, &s, a->salvage);
+	salvage_report_end(report, &s);
+	if (!a->run.json)
+		salvage_losses_text(&out, report);
+	if (rc == RC_OK && a->run.json)
+		salvage_json(&out, report);
+	else if (rc == RC_OK)
+		salvage_result_text(&out, report);
 	int status = rc ? command_fail("inspect", &err) : EXIT_DONE;
-	if (command_show("inspect", &text) != EXIT_DONE)
+	if (command_show("inspect", &out) != EXIT_DONE)
 		status = EXIT_FAILED;
 	if (status == EXIT_DONE && (s.ranges || s.expected != s.sum.cells))
 		status = EXIT_REJECTS;
-	buf_release(&text);
+	buf_release(&out);
 	hfile_summary_release(&s.sum);
+	salvage_report_free(report);
 	return status;
 }
 
@@ -226,10 +196,10 @@ static int run(struct arguments *a)
 {
 	int status = EXIT_DONE;
 
-	if (a->salvage && (a->noperands != 1 || a->run.json || a->cells || a->blocks))
+	if (a->salvage && (a->noperands != 1 || a->cells || a->blocks))
 		return arguments_refuse(a,
 					"found --salvage with %zu files or another option, "
-					"expected one FILE and no other option",
+					"expected one FILE and no other option than --json",
 					a->noperands);
 	if (a->salvage)
 		return salvage(a);
@@ -253,7 +223,7 @@ static int run(struct arguments *a)
 
 const struct command inspect_command = {
 	.name = "inspect",
-	.usage = "FILE... [--cells] [--blocks] [--json] | FILE --salvage OUT",
+	.usage = "FILE... [--cells] [--blocks] [--json] | FILE --salvage OUT [--json]",
 	.summary = "print the contents of HFiles",
 	.least = 1,
 	.most = ANY_NUMBER,
