@@ -292,10 +292,28 @@ def test_ask_takes_a_key_that_differs_in_all_rows(tmp_path, saltmill):
     assert len(rows_of(tmp_path, saltmill, r.stdout)) == 12
 
 
-def test_a_word_without_its_opposite_is_text(tmp_path, saltmill):
-    """NO may be Norway. Both words together are truth values."""
-    r = init(saltmill, tmp_path, b"id,code,flag\n1,NO,NO\n2,NA,YES\n3,NO,NO\n4,NA,YES\n5,NO,NO\n")
-    assert "  code: {type: text}" in r.stdout and "  flag: {type: bool}" in r.stdout, r.stdout
+def test_only_true_and_false_are_truth_values(tmp_path, saltmill):
+    """NO may be Norway, and a later row may have a third answer beside yes and no."""
+    r = init(saltmill, tmp_path, b"id,code,yes,flag\n1,NO,no,False\n2,NA,yes,True\n3,NO,no,False\n4,NA,yes,True\n5,NO,no,True\n")
+    for field in ("code: {type: text}", "'yes': {type: text}", "flag: {type: bool}"):
+        assert f"  {field}" in r.stdout, r.stdout
+
+
+def test_grand_is_a_word_and_grand_total_is_a_total(tmp_path, saltmill):
+    words = "".join(f"{w}\t{i}\n" for i, w in enumerate(["good", "glad", "grand", "great", "happy", "nice"]))
+    assert init(saltmill, tmp_path, words.encode(), "words.txt").returncode == 0
+    r = init(saltmill, tmp_path, f"{words}Grand total\t3\n{words}".encode(), "words.txt")
+    assert r.returncode == 3 and "1 rows do not look like the others, the first in line 7" in r.stderr
+
+
+@pytest.mark.parametrize("line, other", [
+    ("2026-01-03 10:00:00,123 INFO [main] a.b: ready", "2026-01-03 10:00:01,123 WARN [p(2)] a.c: y"),
+    ('10.0.0.1 - - [03/Nov/2025:22:15:09 +0000] "GET / HTTP/1.1" 200 5', '10.0.0.2 - - [03/Nov/2025:22:15:10 +0000] "GET /a HTTP/1.1" 404 -'),
+])
+def test_equal_lines_of_a_log_stay_apart(tmp_path, saltmill, line, other):
+    r = init(saltmill, tmp_path, "\n".join([line, other, line, ""]).encode(), "a.log")
+    assert r.returncode == 0 and "'key of $line'" in r.stdout, r.stderr
+    assert len(rows_of(tmp_path, saltmill, r.stdout)) == 3
 
 
 def test_short_quoted_rows_are_no_headings(tmp_path, saltmill):

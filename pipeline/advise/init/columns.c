@@ -87,7 +87,6 @@ struct sniffed *columns_add(struct columns *c, struct bytes name)
 	*s = (struct sniffed){.name = arena_strndup(&c->arena, name.ptr, name.len),
 			      .times = ~UINT64_C(0) >> (64 - times_count()),
 			      .flags = true,
-			      .spelled = true,
 			      .uuids = true,
 			      .ips = true,
 			      .ipv4 = true};
@@ -168,16 +167,9 @@ static void see_flag(struct columns *c, struct sniffed *s, struct bytes t)
 {
 	struct value v = {.text = t};
 	struct reject why;
-	s->flags = t.len > 1 && field_read(&c->flag, &v, &c->scratch, &why) == RC_OK;
-	if (s->flags)
-		s->truths[v.u & 1] = true;
-	s->spelled = s->spelled && t.len >= 4;
-}
 
-/* NO alone may be Norway, but true and false need no opposite. */
-static bool has_flags(const struct sniffed *s)
-{
-	return s->flags && (s->spelled || (s->truths[0] && s->truths[1]));
+	/* true and false only: yes, N and NO may be codes, and a later row may have a third one */
+	s->flags = t.len >= 4 && field_read(&c->flag, &v, &c->scratch, &why) == RC_OK;
 }
 
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted)
@@ -234,7 +226,7 @@ static void decide(struct columns *c, struct sniffed *s)
 	if (number_fits(s, c->signs)) {
 		number_decide(s, n);
 		c->trailing = c->trailing || s->trailing;
-	} else if (has_flags(s))
+	} else if (s->flags)
 		s->type = FIELD_BOOL;
 	else if (s->uuids && !words)
 		s->type = FIELD_UUID;

@@ -37,43 +37,89 @@ static const char syslog_fields[] =
 	"  pid: {from: line, match: '^.{16}\\S+ [^][: ]+(?:\\[(\\d+))?', type: u32}\n"
 	"  text: {from: line, match: '^.{16}\\S+ \\S+ (.*)'}\n";
 
-#define END_OF_TABLE                                                                               \
-	"      - {field: time, as: reversed_millis}   # newest first\n"                            \
-	"      - {hash: md5, of: [line], bytes: 8}   # the same line twice is one row\n"           \
-	"    timestamp: time\n"                                                                    \
-	"    families:\n"                                                                          \
-	"      d: {versions: 1, compression: {codec: auto, framing: hadoop}}\n"                    \
-	"    cells:\n"
+static void put_place(bool equal, struct buf *out)
+{
+	if (equal)
+		buf_append_str(out,
+			       "  'key of $line': {from: [$file, ':', $line]}   # only for the "
+			       "row key: some lines are equal\n");
+}
 
-static const char table_of_lines[] = "tables:\n"
-				     "  - name: log\n"
-				     "    rowkey:\n"
-				     "      - {salt: 16, of: [host]}\n"
-				     "      - {field: host, terminator: '\\x00'}\n" END_OF_TABLE;
+/* Write the end of the row key, and the table up to its cells. */
+static void put_end(bool equal, struct buf *out)
+{
+	buf_printf(out,
+		   "      - {field: time, as: reversed_millis}   # newest first\n"
+		   "      - {hash: md5, of: [line%s\n"
+		   "    timestamp: time\n"
+		   "    families:\n"
+		   "      d: {versions: 1, compression: {codec: auto, framing: hadoop}}\n"
+		   "    cells:\n",
+		   equal ? ", 'key of $line'], bytes: 8}   # without the line's number, equal "
+			   "lines are one row"
+			 : "], bytes: 8}   # the same line twice is one row");
+}
+
+static void put_table(bool equal, struct buf *out)
+{
+	put_place(equal, out);
+	buf_append_str(out, "tables:\n"
+			    "  - name: log\n"
+			    "    rowkey:\n"
+			    "      - {salt: 16, of: [host]}\n"
+			    "      - {field: host, terminator: '\\x00'}\n");
+	put_end(equal, out);
+}
 
 /* --- logs of programs: Python's logging, Log4j, Logback, Spring Boot, Hadoop, ZooKeeper --- */
 
 /* The strict forms find the layout. The job has the short ones, because the type checks the time. */
-#define TIME                                                                                       \
-	"^(\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?:Z|[-+]\\d\\d:?\\d\\d)?)"
-#define LEVEL	    "(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)"
-#define SHORT_TIME  "^(\\S{10}[ T]\\S+)"
-#define SHORT_LEVEL "([A-Z]+)"
+static const char log_time[] =
+	"\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?:Z|[-+]\\d\\d:?\\d\\d)?";
+static const char log_level[] = "TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE";
+#define SHORT_TIME  "\\S{10}[ T]\\S+"
+#define SHORT_LEVEL "[A-Z]+"
 
-/* The groups of the pattern are the columns, where %T is a time and %L a level. The first layout that fits all lines is used. */
-static const struct log_layout {
-	const char *pattern, *columns[7];
-} layouts[] = {
-	{"%T - (\\S+) - %L - (.*)", {"time", "name", "level", "message"}},
-	{"%T +%L +(\\d+) --- \\[ *([^]]*)\\] (?:\\[ *[^]]*\\] )?(\\S+) *: (.*)",
-	 {"time", "level", "pid", "thread", "logger", "message"}},
-	{"%T +\\[([^]]*)\\] +%L +(\\S+) +- +(.*)",
-	 {"time", "thread", "level", "logger", "message"}},
-	{"%T +%L +\\[([^]]*)\\] +(\\S+?):? +(?:- +)?(.*)",
-	 {"time", "level", "thread", "logger", "message"}},
-	{"%T - %L +\\[(.*?)\\] - (.*)", {"time", "level", "thread", "message"}},
-	{"%T +%L +([\\w.$-]+): (.*)", {"time", "level", "logger", "message"}},
-	{"%T(?: -)? +\\[?%L\\]?:?(?: -)? +(.*)", {"time", "level", "message"}},
+/*
+ * A line is these parts, one after another: the pattern before a column, the pattern of its value,
+ * and its name. A value that takes as little as possible (`lazy`) needs the rest to find its end.
+ * The first layout that fits all lines is used.
+ */
+static const struct log_part {
+	const char *before, *value, *column;
+	bool lazy;
+} layouts[][7] = {
+	{{"^", log_time, "time", false},
+	 {" - ", "\\S+", "name", false},
+	 {" - ", log_level, "level", false},
+	 {" - ", ".*", "message", false}},
+	{{"^", log_time, "time", false},
+	 {" +", log_level, "level", false},
+	 {" +", "\\d+", "pid", false},
+	 {" --- \\[ *", "[^]]*", "thread", false},
+	 {"\\] (?:\\[ *[^]]*\\] )?", "\\S+", "logger", false},
+	 {" *: ", ".*", "message", false}},
+	{{"^", log_time, "time", false},
+	 {" +\\[", "[^]]*", "thread", false},
+	 {"\\] +", log_level, "level", false},
+	 {" +", "\\S+", "logger", false},
+	 {" +- +", ".*", "message", false}},
+	{{"^", log_time, "time", false},
+	 {" +", log_level, "level", false},
+	 {" +\\[", "[^]]*", "thread", false},
+	 {"\\] +", "\\S+?", "logger", true},
+	 {":? +(?:- +)?", ".*", "message", false}},
+	{{"^", log_time, "time", false},
+	 {" - ", log_level, "level", false},
+	 {" +\\[", ".*?", "thread", true},
+	 {"\\] - ", ".*", "message", false}},
+	{{"^", log_time, "time", false},
+	 {" +", log_level, "level", false},
+	 {" +", "[\\w.$-]+", "logger", false},
+	 {": ", ".*", "message", false}},
+	{{"^", log_time, "time", false},
+	 {"(?: -)? +\\[?", log_level, "level", false},
+	 {"\\]?:?(?: -)? +", ".*", "message", false}},
 };
 
 static void put_cells(struct buf *out, const char *const *names)
@@ -130,85 +176,75 @@ static void put_year(const char *file, struct buf *out)
 		   tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
 
-/* Append the pattern with these texts for %T and %L. */
-static void put_pattern(const char *p, const char *time, const char *level, struct buf *out)
+/* Append a part as a group. `open` begins it. */
+static void put_part(const struct log_part *part, bool strict, const char *open, struct buf *out)
 {
-	for (; *p; p++)
-		if (*p == '%')
-			buf_append_str(out, *++p == 'T' ? time : level);
-		else
-			buf_put(out, (uint8_t)*p);
+	const char *value = strict || part->value != log_time ? part->value : SHORT_TIME;
+
+	value = !strict && part->value == log_level ? SHORT_LEVEL : value;
+	buf_printf(out, "%s%s%s)", part->before, open, value);
 }
 
-/*
- * Append the pattern up to the end of group `keep`, which alone captures. If the group takes as
- * little as possible, append the rest too, which decides where the group ends.
- */
-static void put_group(const char *pattern, size_t keep, struct buf *out)
+/* Append the pattern up to column `keep`, which alone captures, and the rest if it finds the end. */
+static void put_column(const struct log_part *layout, size_t keep, struct buf *out)
 {
-	size_t group = 0;
-	bool closed = false;
-
-	for (const char *p = pattern; *p; p++) {
-		bool escaped = p > pattern && p[-1] == '\\';
-		bool opens = *p == '(' && p[1] != '?' && !escaped;
-
-		buf_put(out, (uint8_t)*p);
-		if (*p == ')' && !escaped && group == keep && !closed) {
-			if (p[-1] != '?')
-				return;
-			closed = true;
-		}
-		if (opens && ++group != keep)
-			buf_append_str(out, "?:");
-	}
+	for (size_t i = 0; layout[i].column && (i <= keep || layout[keep].lazy); i++)
+		put_part(&layout[i], false, i == keep ? "(" : "(?:", out);
 }
 
-static void put_layout(const struct log_layout *layout, struct buf *out)
+static void put_layout(const struct log_part *layout, bool equal, struct buf *out)
 {
 	static const char table[] =
 		"tables:\n"
 		"  - name: log\n"
 		"    rowkey:\n"
-		"      - {salt: 16, of: [line]}   # spreads rows that come in order\n" END_OF_TABLE;
+		"      - {salt: 16, of: [line]}   # spreads rows that come in order\n";
+	const char *names[7];
 
 	buf_append_str(out, "fields:\n");
-	for (size_t i = 0; layout->columns[i]; i++) {
-		struct buf whole = {0}, pattern = {0};
+	for (size_t i = 0; i < 7; i++) {
+		struct buf pattern = {0};
 
-		put_pattern(layout->pattern, SHORT_TIME, SHORT_LEVEL, &whole);
-		buf_put(&whole, 0);
-		put_group((const char *)whole.ptr, i + 1, &pattern);
-		buf_printf(out, "  %s: {from: line, match: ", layout->columns[i]);
+		names[i] = layout[i].column;
+		if (!names[i])
+			break;
+		put_column(layout, i, &pattern);
+		buf_printf(out, "  %s: {from: line, match: ", names[i]);
 		put_yaml(out, buf_bytes(&pattern));
 		buf_append_str(out,
 			       i ? "}\n"
 				 : ", type: time, format: iso8601}   # UTC if the value has no "
 				   "offset; for another zone add `zone: Europe/Berlin`\n");
-		buf_release(&whole);
 		buf_release(&pattern);
 	}
+	put_place(equal, out);
 	buf_append_str(out, table);
-	put_cells(out, layout->columns);
+	put_end(equal, out);
+	put_cells(out, names);
 }
 
 /* Return the layout of a log of a program, or NULL. Other lines are those of stack traces. */
-static const struct log_layout *find_layout(const struct lines *l)
+static const struct log_part *find_layout(const struct lines *l)
 {
 	for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-		struct buf pattern = {0};
+		struct buf pattern = {0}, begins = {0};
 
-		put_pattern(layouts[i].pattern, TIME, LEVEL, &pattern);
+		for (size_t k = 0; layouts[i][k].column; k++)
+			put_part(&layouts[i][k], true, "(", &pattern);
+		put_part(layouts[i], true, "(", &begins);
 		buf_put(&pattern, 0);
-		bool fits = all_match(l, (const char *)pattern.ptr, TIME);
+		buf_put(&begins, 0);
+		bool fits = all_match(l, (const char *)pattern.ptr, (const char *)begins.ptr);
 		buf_release(&pattern);
+		buf_release(&begins);
 		if (fits)
-			return &layouts[i];
+			return layouts[i];
 	}
 	return NULL;
 }
 
-bool log_write(const struct lines *l, const char *file, const char *name, struct buf *out)
+bool log_write(const struct lines *l, const char *file, const char *name, bool equal,
+	       struct buf *out)
 {
 	static const char *const access_cells[] = {"user", "method",  "path",  "status",
 						   "size", "referer", "agent", NULL};
@@ -227,7 +263,7 @@ bool log_write(const struct lines *l, const char *file, const char *name, struct
 					   "^[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d \\S+ "
 					   "[^][: ]+(?:\\[\\d+\\])?:? ",
 					   NULL);
-	const struct log_layout *layout = access || syslog ? NULL : find_layout(l);
+	const struct log_part *layout = access || syslog ? NULL : find_layout(l);
 
 	if (!access && !syslog && !layout)
 		return false;
@@ -241,16 +277,17 @@ bool log_write(const struct lines *l, const char *file, const char *name, struct
 	buf_printf(out, "%s%s%s", l->encoding ? "\n" : "", source_of_lines,
 		   layout ? "" : dash_null);
 	if (layout) {
-		put_layout(layout, out);
+		put_layout(layout, equal, out);
 	} else if (access) {
-		buf_printf(out, "%s%s%s", access_fields, combined ? combined_fields : "",
-			   table_of_lines);
+		buf_printf(out, "%s%s", access_fields, combined ? combined_fields : "");
+		put_table(equal, out);
 		put_cells(out, combined ? access_cells : common_cells);
 	} else {
 		buf_append_str(out, "fields:\n  time: {from: line, substring: [1, 15], type: time, "
 				    "format: '%b %e %H:%M:%S', year: ");
 		put_year(file, out);
-		buf_printf(out, "%s%s", syslog_fields, table_of_lines);
+		buf_append_str(out, syslog_fields);
+		put_table(equal, out);
 		put_cells(out, syslog_cells);
 	}
 	buf_append_str(out, "    regions: {split: none}\n");

@@ -48,6 +48,8 @@ enum total_word total_word(struct bytes t)
 			continue;
 		bool both = end < t.len && /* Grand total */
 			    total_word(bytes_of(t.ptr + end, t.len - end)) == TOTAL_WORD;
+		if (!both && strcmp(words[i], "grand") == 0)
+			return TOTAL_NONE; /* as in a list of words */
 		return end == t.len || both ? TOTAL_WORD : TOTAL_FIRST;
 	}
 	return TOTAL_NONE;

@@ -80,7 +80,7 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 	if (rc)
 		return rc;
 	if (!c->schema && !c->json) {
-		if (log_write(l, file, name, &out->yaml)) {
+		if (log_write(l, file, name, out->equal > 0, &out->yaml)) {
 			if (out->key)
 				return error_set(err, RC_CONFIG,
 						 "--key: found a log, whose job has its own row "

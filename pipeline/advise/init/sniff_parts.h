@@ -259,9 +259,7 @@ struct sniffed {
 	} objects;
 	const char *either[2]; /* the value is at the first of these paths that has one; or NULL */
 	bool dropped;	       /* all values are null, and other records have an object here */
-	bool flags;	       /* all values are true or false */
-	bool truths[2];	       /* some values are false, and some true */
-	bool spelled;	       /* all values are the words true and false */
+	bool flags;	       /* all values are the words true and false */
 	bool uuids;	       /* all values are UUIDs */
 	bool ips, ipv4;	       /* all values are IP addresses, and all of them IPv4 */
 	bool ip_like;	       /* a number in an IPv4 address is too large for a version */
@@ -463,8 +461,12 @@ int special_look(struct columns *c, const struct sniffed_shape *s, const struct 
 /* Count key=value pairs whose keys are names (row_lines.c). */
 size_t count_pairs(struct bytes t);
 
-/* Write the job of a log whose lines are not rows (logs.c). Return false if the log is unknown. */
-bool log_write(const struct lines *l, const char *file, const char *name, struct buf *out);
+/*
+ * Write the job of a log whose lines are not rows (logs.c). If some lines are `equal`, the row key
+ * also has their place. Return false if the log is unknown.
+ */
+bool log_write(const struct lines *l, const char *file, const char *name, bool equal,
+	       struct buf *out);
 
 /*
  * Return RC_DATA, with the reason and a fix, for a file that no job reads correctly (refuse.c).
