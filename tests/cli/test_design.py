@@ -53,6 +53,17 @@ def test_rows_ranges_and_blocks_are_those_of_a_load(seed):
     assert len(results) >= 3 and not [r for r in results if r[3]]
 
 
+@pytest.mark.parametrize("load", [["--rows", "1G"], ["--rows", "1G", "--writes", "500/s"], ["--rows", "2M", "--writes", "1/s", "--grow", "time"]])
+def test_returned_rows_grow_with_the_load(files, load):
+    """A range without a filter returns each row that it reads, also in a table of 1G rows."""
+    words = ["--ask", "owner = ?", "100/s", "--ask", "created between ? and ? + 10m", "1/s", "--ask", "owner = ? latest 20", "9/s"]
+    for d in design(files, *words, *load)["list"]:
+        for q in d["questions"][:2]:
+            if q["plan"] == "range" and not q["filtered"]:
+                assert q["returned"]["median"] == pytest.approx(q["rows"]["median"]) and q["returned"]["max"] == pytest.approx(q["rows"]["max"])
+        assert d["questions"][2]["returned"]["max"] == 20
+
+
 # --- golden cases of a known set ---
 
 def test_the_experts_order_of_fields(files):

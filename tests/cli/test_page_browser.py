@@ -75,7 +75,7 @@ def test_axe_would_find_it(pages, browser, dark):
     assert [v.split(":")[0] for v in found] == ["color-contrast"]
 
 
-@pytest.mark.parametrize("width", [390, 1100])
+@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", NAMES)
 def test_drawn_within_the_width_without_an_error(pages, browser, name, width):
     browser.open(pages / f"{name}.html", width=width)
@@ -94,6 +94,20 @@ def test_phone_shows_the_page_without_overflow(pages, browser, name):
     assert browser.ask("document.documentElement.scrollWidth") <= 390
     assert browser.ask("""[...document.querySelectorAll('main *')].filter(e => !e.closest('.wide, figure') &&
         (e.getBoundingClientRect().right > 390 || e.getBoundingClientRect().left < 0)).map(e => e.outerHTML)""") == []
+
+
+@pytest.mark.parametrize("name", ["plan", "watch"])
+def test_paper_shows_the_whole_page(pages, browser, name):
+    """A printer has no scroll bars, so tables and heat maps must fit."""
+    browser.open(pages / f"{name}.html", width=700)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert browser.ask("document.documentElement.scrollWidth") <= 700
+        assert browser.ask("""[...document.querySelectorAll('main table, main svg')].filter(e => e.getBoundingClientRect().width &&
+            e.getBoundingClientRect().right > 700).map(e => e.outerHTML.slice(0, 200))""") == []
+        assert len(browser.call("Page.printToPDF")["data"]) > 10000
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
 
 
 def click_copy(browser, i):

@@ -93,6 +93,35 @@ static double growth_of(const struct used_parts *u, bool early, double burst,
 						  : l->faster;
 }
 
+/* Return the figure times `by`, but at most `most`. */
+static double grown(double figure, double by, double most)
+{
+	return figure * by < most ? figure * by : most > figure ? most : figure;
+}
+
+void returned_grow(struct design_figure *f, const struct ask *k, const struct draws *d,
+		   const struct events *e, const struct wanted_load *load)
+{
+	struct used_parts u = {.span = k->range != SIZE_MAX || k->starts != SIZE_MAX};
+
+	for (size_t i = 0; i < k->nequals + k->nfixed; i++) {
+		size_t field = i < k->nequals ? k->equal[i] : k->fixed[i - k->nequals];
+		uint64_t distinct = e->column[field].distinct;
+
+		u.id = u.id || distinct == e->n;
+		u.entity = u.entity || distinct > ENTITY_LEAST;
+	}
+	double by = growth_of(&u, false, d->burst, load);
+	double most = k->latest ? (double)k->latest : load->rows;
+
+	if (k->latest && by < 1)
+		by = 1; /* the range has more rows than `latest` returns */
+	f->median = grown(f->median, by, most);
+	f->p99 = grown(f->p99, by, most);
+	f->most = grown(f->most, by, most);
+	f->mean = grown(f->mean, by, most);
+}
+
 /* --- one draw --- */
 
 struct measured_draw {

@@ -72,6 +72,9 @@ struct cost {
 	double *draws;	/* [ndraws]: blocks of each draw, rising */
 	size_t ndraws;
 };
+/* Change the rows that the draws return to those with the wanted load. */
+void returned_grow(struct design_figure *f, const struct ask *k, const struct draws *d,
+		   const struct events *e, const struct wanted_load *load);
 /* Measure the cost. Its lists are in the arena. */
 int cost_measure(struct cost *c, const struct ask *k, const struct draws *d,
 		 const struct keyed *keyed, const struct written_regions *w,

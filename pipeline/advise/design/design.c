@@ -190,7 +190,10 @@ static int read_asks(struct design_run *r, struct error *err)
 	return rc;
 }
 
-/* Take the returned rows of each question from a key with exact ranges, or count them. */
+/*
+ * Take the returned rows of each question from a key with exact ranges, or count them. Then scale
+ * them to the wanted load.
+ */
 static void count_returned(struct design_run *r)
 {
 	for (size_t q = 0; q < r->asks.n; q++) {
@@ -204,6 +207,7 @@ static void count_returned(struct design_run *r)
 		}
 		if (!d->counted)
 			draws_count(d, &r->asks.ask[q], &r->e);
+		returned_grow(&d->returned, &r->asks.ask[q], d, &r->e, &r->load);
 	}
 }
 

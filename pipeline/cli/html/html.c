@@ -72,7 +72,8 @@ static const char styles[] =
 	"td code{overflow-wrap:anywhere;min-width:6rem}"
 	".copy{float:none;display:block;min-height:2.6rem;margin:0 0 .4rem auto}}"
 	"@media print{body{max-width:none;padding:0}.wide{overflow:visible}table{font-size:.72rem}"
-	"th,td,td.n,th.n{padding-right:.35rem;white-space:normal}button,input,label{display:none}th "
+	"th,td,td.n,th.n{padding-right:.35rem;white-space:normal}td code{white-space:"
+	"normal;overflow-wrap:anywhere}button,input,label{display:none}th "
 	"button{display:inline}h2{break-after:avoid}figure,tr,li{break-inside:avoid}}";
 
 void html_begin(struct buf *out, const char *title)
