@@ -54,11 +54,15 @@ struct design_part {
 	bool computed;	  /* a salt or a hash */
 };
 
-enum design_kind { DESIGN_BASE, DESIGN_COPY, DESIGN_INDEX_TABLE };
+enum design_kind { DESIGN_BASE, DESIGN_COPY, DESIGN_INDEX_TABLE, DESIGN_COVERING };
 extern const char *const design_kinds[]; /* ended by NULL */
 
 struct design_table {
 	enum design_kind kind;
+	/* DESIGN_COVERING: 1 + the question, and the cells of the job's table 0 that the table has */
+	size_t covers;
+	const size_t *cells;
+	size_t ncells;
 	const char *name;		   /* name of the table in the job of the design */
 	const char *first_field;	   /* the first field of the key */
 	const char *key;		   /* name of the row key, such as "owner2 created8 id4" */

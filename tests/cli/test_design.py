@@ -64,6 +64,56 @@ def test_returned_rows_grow_with_the_load(files, load):
         assert d["questions"][2]["returned"]["max"] == 20
 
 
+# --- covering tables ---
+
+@pytest.fixture(scope="module")
+def covered(tmp_path_factory):
+    """Returns the design of events whose notes are most of the bytes, its folder, and the events."""
+    folder, r = tmp_path_factory.mktemp("covered"), random.Random(12)
+    rows = [(i + 1000, "u%02d" % r.randrange(20), 1735689600000 + i * 60000, r.randrange(10 ** 6), "x" * (150 + r.randrange(200))) for i in range(6000)]
+    (folder / "e.csv").write_text("id,who,at,amount,note\n" + "".join(f"{i},{w},{t},{a},{n}\n" for i, w, t, a, n in rows))
+    words = ["--ask", "who = ? columns amount", "500/s", "--ask", "who = ? and at between ? and ? + 1h", "100/s", "--ask", "id = ?", "10/s"]
+    return design(design_predictions.job_with_blocks(folder / "e.csv", "2K"), *words, "-o", folder / "out")["list"], folder / "out", rows
+
+
+def test_a_covering_table_has_the_columns_of_a_question(covered):
+    best, out = covered[0][0], covered[1]
+    q = best["questions"][0]
+    t = best["tables"][q["table"]]
+    assert t["kind"] == "covering" and q["plan"] == "range"
+    assert all(best["tables"][other["table"]]["kind"] != "covering" for other in best["questions"][1:])
+    # by hand: 4 + 4 + 2, row key, 1 + family d, amount, 8 + 1, 6 digits at most, 1 (its sequence in HBase)
+    assert t["row_bytes"] == pytest.approx(10 + t["key_bytes"] + 1 + 1 + 6 + 9 + 5.89 + 1, abs=0.1)
+    job = (out / "job.yaml").read_text()
+    assert job[job.index(f'- name: "{t["name"]}"'):].split("regions:")[0].count("qualifier: ") == 1
+    run("check", out / "job.yaml", "--queries", out / "queries.yaml", "--quiet")
+
+
+def test_a_covering_table_is_read_as_predicted(covered, tmp_path):
+    """The rows are exact, and the blocks are within 20 %."""
+    best, out, rows = covered
+    q = best[0]["questions"][0]
+    table = best[0]["tables"][q["table"]]["name"]
+    run("load", out / "job.yaml", "-o", tmp_path / "load", "--quiet")
+    asked = [f"u{i:02}" for i in range(8)]
+    (tmp_path / "q.yaml").write_text(json.dumps([{"ask": f"who = {w} columns amount", "rate": "1/s"} for w in asked]))
+    found = json.loads(run("check", out / "job.yaml", "--queries", tmp_path / "q.yaml", "--json", "--quiet").stdout)["list"][0]
+    blocks = [0, 0]
+    for w, a in zip(asked, found["questions"]):
+        assert found["tables"][a["table"]]["name"] == table
+        *_, read, exact = design_predictions.load_table(out / "job.yaml", table, f"who = {w}", tmp_path / "load", 0)
+        assert exact and a["rows"]["max"] == sum(row[1] == w for row in rows)
+        blocks = [blocks[0] + a["blocks"]["max"], blocks[1] + read]
+    assert blocks[0] == pytest.approx(blocks[1], rel=0.2)
+    decoded = run("scan", out / "job.yaml", tmp_path / "load", "--table", table, "--where", "who = u03", "--format", "jsonl", "--decode").stdout
+    assert sorted(list(json.loads(line)["cells"].values()) for line in decoded.splitlines()) == sorted([row[3]] for row in rows if row[1] == "u03")
+
+
+def test_no_covering_table_without_columns(files):
+    for d in design(files, *ASKS, "--rows", "1G", "--writes", "500/s")["list"]:
+        assert all(t["kind"] != "covering" for t in d["tables"])
+
+
 # --- golden cases of a known set ---
 
 def test_the_experts_order_of_fields(files):

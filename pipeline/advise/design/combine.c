@@ -32,19 +32,23 @@ double combination_seconds(const struct designer *d, const struct combination *c
 
 	if (c->index[table])
 		return seconds_of_index(d, k, ask, d->keys[c->key[0]].key_bytes);
+	if (c->cover[table])
+		return cover_seconds(d, k, ask, cover_row_bytes(d, k, c->cover[table] - 1));
 	return k->cost[ask].seconds.mean;
 }
 
-/* Return the bytes of a row of the table. */
-static double table_row_bytes(const struct designer *d, const struct combination *c, size_t t)
+double combination_row_bytes(const struct designer *d, const struct combination *c, size_t t)
 {
 	const struct measured_key *k = &d->keys[c->key[t]];
 
+	if (c->cover[t])
+		return cover_row_bytes(d, k, c->cover[t] - 1);
 	return c->index[t] ? index_row_bytes(k->key_bytes, d->keys[c->key[0]].key_bytes)
 			   : k->row_bytes;
 }
 
-static double index_p99(const struct designer *d, const struct combination *c, size_t t, size_t ask)
+/* Return the p99 of an index or covering table, whose mean differs from that of a copy. */
+static double other_p99(const struct designer *d, const struct combination *c, size_t t, size_t ask)
 {
 	const struct measured_key *k = &d->keys[c->key[t]];
 	double mean = k->cost[ask].seconds.mean;
@@ -58,7 +62,8 @@ static void choose_tables(const struct designer *d, struct combination *c)
 		size_t best = 0;
 
 		for (size_t t = 1; t < c->n; t++)
-			if (combination_seconds(d, c, t, q) < combination_seconds(d, c, best, q))
+			if (table_answers(d, c, t, q) &&
+			    combination_seconds(d, c, t, q) < combination_seconds(d, c, best, q))
 				best = t;
 		c->answered_by[q] = best;
 	}
@@ -77,7 +82,7 @@ static void add_reads(const struct designer *d, struct combination *c, double *s
 		c->total += seconds;
 		for (size_t r = 0; r < k->regions; r++)
 			server[(first[t] + r) % d->load->servers] += seconds * cost->region[r];
-		double p99 = c->index[t] ? index_p99(d, c, t, q) : cost->seconds.p99;
+		double p99 = c->index[t] || c->cover[t] ? other_p99(d, c, t, q) : cost->seconds.p99;
 		c->worst_p99 = p99 > c->worst_p99 ? p99 : c->worst_p99;
 		c->filtered = c->filtered || cost->filtered;
 		c->reversed = c->reversed || cost->reversed;
@@ -93,7 +98,7 @@ static double add_writes(const struct designer *d, struct combination *c, double
 
 	for (size_t t = 0; t < c->n; t++) {
 		const struct measured_key *k = &d->keys[c->key[t]];
-		double one = s->write_row_s + table_row_bytes(d, c, t) * s->write_byte_s;
+		double one = s->write_row_s + combination_row_bytes(d, c, t) * s->write_byte_s;
 		double seconds = d->load->writes * one;
 
 		c->write_seconds += seconds;
@@ -144,7 +149,7 @@ static void add_load(const struct designer *d, struct combination *c)
 }
 
 struct combination combination_make(const struct designer *d, const size_t *keys, const bool *index,
-				    size_t n)
+				    const size_t *cover, size_t n)
 {
 	struct combination c = {.n = n};
 
@@ -152,11 +157,12 @@ struct combination combination_make(const struct designer *d, const size_t *keys
 	for (size_t t = 0; t < n; t++) {
 		c.key[t] = keys[t];
 		c.index[t] = index[t];
+		c.cover[t] = cover ? cover[t] : 0;
 	}
 	for (size_t t = 0; t < n; t++) {
 		c.key_bytes += (size_t)(d->keys[keys[t]].key_bytes + 0.5);
 		c.parts += d->keys[keys[t]].key->table.nrowkey;
-		c.stored += d->load->rows * table_row_bytes(d, &c, t) * d->disk_ratio;
+		c.stored += d->load->rows * combination_row_bytes(d, &c, t) * d->disk_ratio;
 	}
 	choose_tables(d, &c);
 	add_load(d, &c);
@@ -164,17 +170,18 @@ struct combination combination_make(const struct designer *d, const size_t *keys
 }
 
 static void add(struct combinations *out, const struct designer *d, const size_t *keys,
-		const bool *index, size_t n)
+		const bool *index, const size_t *cover, size_t n)
 {
 	out->item = arena_grow(d->a, out->item, out->n, sizeof *out->item);
-	out->item[out->n++] = combination_make(d, keys, index, n);
+	out->item[out->n++] = combination_make(d, keys, index, cover, n);
 }
 
 /* --- further tables --- */
 
+enum further { FURTHER_COPY, FURTHER_INDEX, FURTHER_COVER };
+
 struct extension {
 	size_t key;
-	bool index;
 	double seconds;
 };
 
@@ -184,9 +191,7 @@ static int compare_extensions(const void *x, const void *y)
 
 	if (a->seconds != b->seconds)
 		return a->seconds < b->seconds ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->index - b->index;
+	return (a->key > b->key) - (a->key < b->key);
 }
 
 static bool has_key(const struct combination *c, size_t key)
@@ -197,32 +202,48 @@ static bool has_key(const struct combination *c, size_t key)
 	return false;
 }
 
+/* Return the seconds of the question on a further table, or a negative number if none can be. */
+static double further_seconds(const struct designer *d, const struct combination *c,
+			      const struct measured_key *m, size_t ask, enum further kind)
+{
+	double row;
+
+	switch (kind) {
+	case FURTHER_COPY: return m->cost[ask].seconds.mean;
+	case FURTHER_INDEX: return seconds_of_index(d, m, ask, d->keys[c->key[0]].key_bytes);
+	case FURTHER_COVER:
+		row = cover_row_bytes(d, m, ask);
+		return row > 0 && row * WORTH <= m->row_bytes ? cover_seconds(d, m, ask, row) : -1;
+	}
+	return -1;
+}
+
 /* Add the combinations that have one more table for a question. */
 static void extend_for(struct combinations *out, const struct designer *d,
-		       const struct combination *c, size_t ask, bool index)
+		       const struct combination *c, size_t ask, enum further kind)
 {
 	double now = combination_seconds(d, c, c->answered_by[ask], ask);
-	double base = d->keys[c->key[0]].key_bytes;
 	struct extension *x = mem_calloc(d->nkeys + 1, sizeof *x);
-	size_t n = 0, keys[CHOSEN_MOST];
-	bool kinds[CHOSEN_MOST];
+	size_t n = 0;
 
 	for (size_t k = 0; k < d->nkeys; k++) {
 		const struct measured_key *m = &d->keys[k];
+		bool again = has_key(c, k) && kind != FURTHER_COVER;
 
-		if (!m->usable || has_key(c, k) || (m->key->obvious && !m->key->unique))
+		if (!m->usable || again || (m->key->obvious && !m->key->unique))
 			continue;
-		double s = index ? seconds_of_index(d, m, ask, base) : m->cost[ask].seconds.mean;
-		if (s * WORTH <= now)
-			x[n++] = (struct extension){k, index, s};
+		double s = further_seconds(d, c, m, ask, kind);
+		if (s >= 0 && s * WORTH <= now)
+			x[n++] = (struct extension){k, s};
 	}
 	qsort(x, n, sizeof *x, compare_extensions);
 	for (size_t i = 0; i < n && i < ADDED_MOST; i++) {
-		memcpy(keys, c->key, sizeof keys);
-		memcpy(kinds, c->index, sizeof kinds);
-		keys[c->n] = x[i].key;
-		kinds[c->n] = x[i].index;
-		add(out, d, keys, kinds, c->n + 1);
+		struct combination more = *c;
+
+		more.key[c->n] = x[i].key;
+		more.index[c->n] = kind == FURTHER_INDEX;
+		more.cover[c->n] = kind == FURTHER_COVER ? ask + 1 : 0;
+		add(out, d, more.key, more.index, more.cover, c->n + 1);
 	}
 	mem_free(x);
 }
@@ -230,8 +251,10 @@ static void extend_for(struct combinations *out, const struct designer *d,
 static void extend(struct combinations *out, const struct designer *d, struct combination c)
 {
 	for (size_t q = 0; q < d->asks->n; q++) {
-		extend_for(out, d, &c, q, false);
-		extend_for(out, d, &c, q, true);
+		extend_for(out, d, &c, q, FURTHER_COPY);
+		extend_for(out, d, &c, q, FURTHER_INDEX);
+		if (d->asks->ask[q].ncolumns)
+			extend_for(out, d, &c, q, FURTHER_COVER);
 	}
 }
 
@@ -267,7 +290,7 @@ void combinations_list(struct combinations *out, const struct designer *d)
 	*out = (struct combinations){0};
 	for (size_t k = 0; k < d->nkeys; k++)
 		if (d->keys[k].usable)
-			add(out, d, &k, copies, 1);
+			add(out, d, &k, copies, NULL, 1);
 	size_t singles = out->n;
 	qsort(out->item, singles, sizeof *out->item, compare_busiest);
 	for (size_t i = 0; d->tables_most > 1 && i < singles; i++)

@@ -22,7 +22,7 @@ const struct design_constants design_constants_usual = {.seek_s = 1e-3,
 							.write_byte_s = 10 / 200e6 * 2 * 0.25};
 
 const char *const design_plans[] = {"get", "range", "index", "full", NULL};
-const char *const design_kinds[] = {"base", "copy", "index", NULL};
+const char *const design_kinds[] = {"base", "copy", "index", "covering", NULL};
 
 struct design_run {
 	const struct design_options *o;

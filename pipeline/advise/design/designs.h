@@ -29,6 +29,8 @@ struct measured_key {
 struct combination {
 	size_t key[CHOSEN_MOST];
 	bool index[CHOSEN_MOST];
+	/* 1 + the question whose columns a covering table has; 0: a table of all columns */
+	size_t cover[CHOSEN_MOST];
 	size_t n;
 	size_t *answered_by; /* [asks]: table of the combination */
 	double busiest, total, write_seconds, stored, busiest_write, busiest_write_p99, worst_p99;
@@ -56,9 +58,34 @@ struct designer {
 /* Return the seconds of a question on a table of a combination. */
 double combination_seconds(const struct designer *d, const struct combination *c, size_t table,
 			   size_t ask);
-/* Make a combination of these tables, and compute its load. */
+/* Make a combination of these tables, and compute its load. `cover` NULL: no covering tables. */
 struct combination combination_make(const struct designer *d, const size_t *keys, const bool *index,
-				    size_t n);
+				    const size_t *cover, size_t n);
+/* Return the stored bytes of a row of a table of the combination, without compression. */
+double combination_row_bytes(const struct designer *d, const struct combination *c, size_t table);
+/*
+ * --- covering tables (cover.c) ---
+ *
+ * A covering table has the columns that one question needs, so that it reads fewer bytes.
+ */
+
+/*
+ * List the cells of table 0 of the job that a covering table has with this key: the question's
+ * columns and the fields of its conditions that are not in the key. `cells` has room for all cells.
+ * Returns their number, or 0 if no such table can be.
+ */
+size_t cover_cells(const struct designer *d, const struct candidate *key, size_t ask,
+		   size_t *cells);
+/* Return the stored bytes of a row of the covering table, or 0 if no such table can be. */
+double cover_row_bytes(const struct designer *d, const struct measured_key *k, size_t ask);
+/* Return the cost of a question, if each row has so many bytes. The regions' shares stay. */
+struct cost cover_cost(const struct designer *d, const struct measured_key *k, size_t ask,
+		       double row_bytes, struct arena *a);
+/* Return the mean seconds of cover_cost. */
+double cover_seconds(const struct designer *d, const struct measured_key *k, size_t ask,
+		     double row_bytes);
+/* Return true if a table of the combination has the columns of a question. */
+bool table_answers(const struct designer *d, const struct combination *c, size_t table, size_t ask);
 /* List all combinations. */
 void combinations_list(struct combinations *out, const struct designer *d);
 /* Order the combinations, the recommended one first. */

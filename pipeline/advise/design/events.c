@@ -83,6 +83,38 @@ static void column_take(struct column_reader *r, size_t field, const struct valu
 	}
 }
 
+/* Add the bytes of a cell without its row key (hfile/README.md 3.1). */
+static void add_cell(struct cell_mean *m, const struct cell *c)
+{
+	m->bytes +=
+		(double)(4 + 4 + 2 + 1 + c->family.len + c->qualifier.len + 8 + 1 + c->value.len);
+	m->count++;
+}
+
+static void add_means(struct column_reader *r, size_t cells)
+{
+	struct events *e = r->e;
+
+	for (size_t i = 0; i < cells; i++)
+		add_cell(&e->cell_mean[r->cells[i].column], &r->cells[i].cell);
+	for (size_t t = 1; t < e->job->ntables; t++) {
+		if (!r->records[t].key.len)
+			continue;
+		size_t n = row_cells(r->plan, t, &r->records[t], r->cells);
+
+		for (size_t i = 0; i < n; i++)
+			add_cell(&e->table_mean[t], &r->cells[i].cell);
+	}
+}
+
+static void divide_means(struct cell_mean *m, size_t count, size_t events)
+{
+	for (size_t i = 0; events && i < count; i++) {
+		m[i].bytes /= (double)events;
+		m[i].count /= (double)events;
+	}
+}
+
 static int take_event(void *ctx, const struct event *ev, struct reject *why)
 {
 	struct column_reader *r = ctx;
@@ -101,6 +133,7 @@ static int take_event(void *ctx, const struct event *ev, struct reject *why)
 	e->bytes = mem_grow(e->bytes, e->n, sizeof *e->bytes);
 	e->cells[e->n] = (uint16_t)cells;
 	e->bytes[e->n] = (uint32_t)(row_weigh(&w, first) - cells * first->key.len);
+	add_means(r, cells);
 	for (size_t i = 0; i < r->job->nfields; i++)
 		column_take(r, i, row_encoder_value(r->encoder, i));
 	r->bytes += sizeof *e->bytes + sizeof *e->cells;
@@ -198,7 +231,10 @@ static int read_with(struct column_reader *r, struct source *source, struct erro
 		return rc;
 	r->encoder = row_encoder_new(r->plan);
 	r->records = mem_calloc(r->job->ntables, sizeof *r->records);
-	r->cells = mem_calloc(row_max_cells(r->plan, 0) + 1, sizeof *r->cells);
+	size_t most = 0;
+	for (size_t t = 0; t < r->e->job->ntables; t++)
+		most = row_max_cells(r->plan, t) > most ? row_max_cells(r->plan, t) : most;
+	r->cells = mem_calloc(most + 1, sizeof *r->cells);
 	rc = source_read_through(source, &sink, err);
 	if (rc == RC_OK && r->bytes > r->memory)
 		rc = error_set(err, RC_LIMIT,
@@ -284,6 +320,8 @@ int events_read(struct events *e, const struct job *job, const struct input *inp
 	for (size_t i = 0; i < job->nfields; i++)
 		e->column[i].field = &job->fields[i];
 	look_at_tables(e);
+	e->cell_mean = arena_alloc(&e->arena, (job->tables[0].ncells + 1) * sizeof *e->cell_mean);
+	e->table_mean = arena_alloc(&e->arena, (job->ntables + 1) * sizeof *e->table_mean);
 	int rc = source_open(&source, &so, err);
 	if (rc)
 		return rc;
@@ -292,6 +330,8 @@ int events_read(struct events *e, const struct job *job, const struct input *inp
 	r.tables = mem_calloc(job->nfields + 1, sizeof *r.tables);
 	rc = read_with(&r, source, err);
 	source_close(source);
+	divide_means(e->cell_mean, job->tables[0].ncells, e->n);
+	divide_means(e->table_mean, job->ntables, e->n);
 	for (size_t i = 0; i < job->nfields; i++) {
 		struct event_column *c = &e->column[i];
 

@@ -29,6 +29,12 @@ struct event_column {
 	uint32_t longest, shortest; /* bytes of texts */
 };
 
+/* Means of an event. */
+struct cell_mean {
+	double bytes; /* uncompressed KeyValues, without their row keys */
+	double count; /* cells */
+};
+
 struct events {
 	const struct job *job;
 	size_t n;
@@ -36,6 +42,8 @@ struct events {
 	/* for each event: uncompressed KeyValues in table 0 of the job, without their row keys */
 	uint32_t *bytes;
 	uint16_t *cells;
+	struct cell_mean *cell_mean;  /* [cells of table 0 of the job] */
+	struct cell_mean *table_mean; /* [tables of the job]: of all cells of a table */
 	bool computed; /* the job computes a qualifier, so events of one row key are one row */
 	uint64_t rejected;
 	bool *key_text; /* [nfields]: a row key of the job contains the field's source text */

@@ -64,11 +64,12 @@ static void describe_table(const struct describer *b, const struct combination *
 			   struct design_table *out)
 {
 	const struct measured_key *k = &b->d->keys[c->key[t]];
-	double base = b->d->keys[c->key[0]].key_bytes;
 
 	*out = (struct design_table){.kind = t == 0	   ? DESIGN_BASE
 					     : c->index[t] ? DESIGN_INDEX_TABLE
+					     : c->cover[t] ? DESIGN_COVERING
 							   : DESIGN_COPY,
+				     .covers = c->cover[t],
 				     .first_field = first_field(b->d->e->job, &k->key->table),
 				     .key = k->key->name,
 				     .parts = yaml_parts(b, k->key),
@@ -76,8 +77,7 @@ static void describe_table(const struct describer *b, const struct combination *
 				     .writes = copy_writes(b, &k->writes),
 				     .nparts = k->key->table.nrowkey,
 				     .key_bytes = k->key_bytes,
-				     .row_bytes = c->index[t] ? index_row_bytes(k->key_bytes, base)
-							      : k->row_bytes,
+				     .row_bytes = combination_row_bytes(b->d, c, t),
 				     .hidden = k->hidden,
 				     .regions = k->regions,
 				     .written = k->written,
@@ -85,6 +85,11 @@ static void describe_table(const struct describer *b, const struct combination *
 				     .grown = k->grown,
 				     .server_mean = k->server_mean,
 				     .server_p99 = k->server_p99};
+	if (!c->cover[t])
+		return;
+	size_t *cells = arena_alloc(b->a, (b->d->e->job->nfields + 1) * sizeof *cells);
+	out->ncells = cover_cells(b->d, k->key, c->cover[t] - 1, cells);
+	out->cells = cells;
 }
 
 static struct design_figure scaled(struct design_figure f, double by)
@@ -108,8 +113,13 @@ static void describe_answer(const struct describer *b, const struct combination 
 	const struct measured_key *k = &b->d->keys[c->key[t]];
 	const struct cost *cost = &k->cost[q];
 	const struct ask *ask = &b->d->asks->ask[q];
+	struct cost covering;
 	double mean = combination_seconds(b->d, c, t, q);
 
+	if (c->cover[t]) {
+		covering = cover_cost(b->d, k, q, combination_row_bytes(b->d, c, t), b->a);
+		cost = &covering;
+	}
 	*out = (struct design_answer){.ask = ask->text,
 				      .rate = ask->rate,
 				      .table = t,
@@ -363,7 +373,7 @@ static void list_obvious(struct describer *b)
 
 		if (!m->key->obvious || !m->regions || is_listed(b, m->key->name))
 			continue;
-		struct combination c = combination_make(b->d, &k, copy, 1);
+		struct combination c = combination_make(b->d, &k, copy, NULL, 1);
 		add_design(b, &c, m->key->obvious, true);
 	}
 }
@@ -531,7 +541,7 @@ void design_describe_job(struct design_result *out, const struct designer *d,
 			keys[n] = t;
 			index[n++] = job->tables[t].is_index;
 		}
-	struct combination c = combination_make(d, keys, index, n);
+	struct combination c = combination_make(d, keys, index, NULL, n);
 	set_load_of(out, d, 1);
 	add_design(&b, &c, "job", false);
 	for (size_t t = 0; t < n; t++)

@@ -126,12 +126,25 @@ static void put_family(struct buf *out, const char *text, const struct design_ta
 	buf_append_str(out, rest);
 }
 
+/* Return true if a cell of the table is in the family. */
+static bool has_family(const struct job_table *t, const struct design_table *k, const char *name)
+{
+	bool has = !k->ncells;
+
+	for (size_t i = 0; i < k->ncells; i++)
+		has = has ||
+		      strcmp(t->schema.families[t->cells[k->cells[i]].family].name, name) == 0;
+	return has;
+}
+
 static void put_families(struct buf *out, const struct job_table *t, const struct design_table *k)
 {
 	buf_printf(out, "    families:   # %s\n", k->advice);
 	for (size_t i = 0; i < t->written.families.n; i++) {
 		const struct written_item *f = &t->written.families.item[i];
 
+		if (!has_family(t, k, f->name))
+			continue;
 		buf_printf(out, "      %s: ", f->name);
 		put_family(out, f->text, k);
 		buf_append_str(out, "\n");
@@ -147,7 +160,9 @@ static void put_cells(struct buf *out, const struct job_table *t, const struct d
 			   t->schema.families[0].name, base);
 		return;
 	}
-	for (size_t i = 0; i < t->written.cells.n; i++)
+	for (size_t i = 0; i < k->ncells; i++)
+		buf_printf(out, "      - %s\n", t->written.cells.item[k->cells[i]].text);
+	for (size_t i = 0; !k->ncells && i < t->written.cells.n; i++)
 		buf_printf(out, "      - %s\n", t->written.cells.item[i].text);
 }
 

@@ -51,6 +51,16 @@ static void build(struct keyed *k, const struct candidate *c)
 	mem_free(wanted);
 }
 
+/* Return the stored bytes of an event's row. HBase stores a byte after each KeyValue, its sequence. */
+static uint64_t row_size(const struct keyed *k, size_t event)
+{
+	uint64_t with = keyed_key(k, event).len + UINT64_C(1);
+
+	if (k->mean)
+		return (uint64_t)(k->mean->bytes + k->mean->count * (double)with + 0.5);
+	return k->e->bytes[event] + k->e->cells[event] * with;
+}
+
 /* Sum rows and bytes. The last one of several events with one key is the row. */
 static void sum(struct keyed *k)
 {
@@ -67,8 +77,8 @@ static void sum(struct keyed *k)
 
 		k->rows_below[i] = rows;
 		k->bytes_below[i] = bytes;
-		if (last || e->computed) /* HBase stores a byte after each KeyValue, its sequence */
-			bytes += e->bytes[event] + e->cells[event] * (key.len + 1);
+		if (last || e->computed)
+			bytes += row_size(k, event);
 		rows += last;
 	}
 	k->rows_below[e->n] = rows;
@@ -78,7 +88,7 @@ static void sum(struct keyed *k)
 
 void keyed_make(struct keyed *k, const struct events *e, const struct candidate *c)
 {
-	*k = (struct keyed){.e = e};
+	*k = (struct keyed){.e = e, .mean = c->mean};
 	key_table_open(&k->table, e->job, &c->table);
 	build(k, c);
 	keyed_sort(k);
@@ -147,12 +157,6 @@ uint32_t *arrival_order(const struct events *e)
 		out[i] = all[i].event;
 	mem_free(all);
 	return out;
-}
-
-/* Return the stored bytes of an event's row. */
-static uint64_t row_size(const struct keyed *k, size_t event)
-{
-	return k->e->bytes[event] + k->e->cells[event] * (keyed_key(k, event).len + UINT64_C(1));
 }
 
 static int cut(struct written_regions *w, const struct keyed *k, const uint32_t *arrival,

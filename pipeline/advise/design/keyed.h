@@ -13,6 +13,7 @@
 /* The events by row key. Members are owned. */
 struct keyed {
 	const struct events *e;
+	const struct cell_mean *mean; /* as in struct candidate */
 	struct key_table table;
 	struct buf keys; /* all keys, in the order of the events */
 	uint32_t *at;	 /* [n + 1]: offset of each event's key; NULL if all keys have `width` */

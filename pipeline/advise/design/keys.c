@@ -526,6 +526,7 @@ void keys_of_job(struct candidates *c, const struct events *e, struct arena *a)
 		const struct job_table *table = &job->tables[t];
 
 		c->key[t] = (struct candidate){.table = *table, .unique = true};
+		c->key[t].mean = t && !table->is_index ? &e->table_mean[t] : NULL;
 		c->key[t].width = parts_width(table->rowkey, table->nrowkey);
 		c->key[t].name = parts_name(job, table->rowkey, table->nrowkey, a);
 	}

@@ -15,7 +15,8 @@ struct candidate {
 	const char *name;	/* such as "salt16(owner) created8 (newest first) id4" */
 	const char *obvious;	/* the usual name of a key that design only compares, or NULL */
 	uint32_t width;		/* bytes; 0 means that the width varies */
-	bool unique;		/* no two different events of the sample have the same key */
+	const struct cell_mean *mean; /* the cells of a row; NULL: those of table 0, by event */
+	bool unique;		      /* no two different events of the sample have the same key */
 };
 
 struct candidates {

@@ -144,7 +144,8 @@ static void anatomy(const struct design_page *p, const struct design_table *t)
 static void key_of_table(const struct design_page *p, const struct design_table *t, size_t i)
 {
 	static const char *const kinds[] = {"all columns", "a copy of all columns",
-					    "an index, which names rows of table a"};
+					    "an index, which names rows of table a",
+					    "the columns that a question needs"};
 
 	buf_printf(p->out, "<h3>Table %c: ", (char)('a' + (int)i));
 	html_code(p->out, t->name);

@@ -97,8 +97,14 @@ static void put_keys(struct buf *out, const struct design *g)
 	for (size_t t = 0; t < g->ntables; t++) {
 		const struct design_table *k = &g->tables[t];
 
-		buf_printf(out, "  table %c: %s%s, %.0f bytes\n", (char)('a' + (int)t), k->key,
-			   k->kind == DESIGN_INDEX_TABLE ? " (index of a)" : "", k->key_bytes);
+		buf_printf(out, "  table %c: %s%s", (char)('a' + (int)t), k->key,
+			   k->kind == DESIGN_INDEX_TABLE ? " (index of a)" : "");
+		if (k->kind == DESIGN_COVERING)
+			buf_printf(
+				out,
+				" (only the columns of q%zu: rows of %.0f bytes instead of %.0f)",
+				k->covers, k->row_bytes, g->tables[0].row_bytes);
+		buf_printf(out, ", %.0f bytes\n", k->key_bytes);
 	}
 }
 
@@ -133,7 +139,7 @@ static void put_sentence_of(struct buf *out, const struct design *g, size_t q)
 			   a->plan == DESIGN_INDEX ? "; it gets each row from table a" : "",
 			   a->reversed ? "; the scan runs backwards" : "");
 	if (a->plan != DESIGN_FULL && a->filtered)
-		buf_printf(out, "; a filter drops rows (%s match in the sample)",
+		buf_printf(out, "; a filter drops rows (%s match)",
 			   short_count(n[2], a->returned.median));
 	buf_append_str(out, a->plan == DESIGN_FULL ? "" : ".\n");
 }
@@ -342,7 +348,9 @@ static const struct form answer_form = FORM(design_answer, answer_members);
 static const char *const blooms[] = {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH", NULL};
 
 static const struct form_member table_members[] = {
-	{"kind", FORM_CHOICE, IN(design_table, kind), "base, copy or index",
+	{"name", FORM_TEXT, IN(design_table, name), "name of the table in the job"},
+	{"kind", FORM_CHOICE, IN(design_table, kind),
+	 "base, copy, index, or covering (only the columns of a question)",
 	 .choices = design_kinds},
 	{"key", FORM_TEXT, IN(design_table, key), "name of the row key"},
 	{"rowkey", FORM_TEXTS, IN(design_table, parts), "the parts of the row key, in YAML",
