@@ -53,6 +53,8 @@ static int open_writer(struct salvage *s, struct error *err)
 	struct hfile_options o;
 
 	hfile_options_of(s->f, &o);
+	if (!codec_is_written(o.codec))
+		o.codec = CODEC_GZ; /* every HBase reads GZ */
 	if (!s->opened)
 		o.bloom = BLOOM_ROW;
 	return hfile_writer_new(&s->writer, s->to, &o, err);

@@ -54,6 +54,18 @@ def test_convert(tmp_path, codec):
     assert cells == [shown_of((*c[:5], 0, c[6])) for c in CELLS[name]]
 
 
+@pytest.mark.parametrize("codec", CODECS)
+def test_salvage(tmp_path, codec):
+    """The blocks tell the codec. The new file has GZ, which every HBase reads."""
+    name = next(n for n in FILES if n.split("-")[2] == codec and n.endswith("-small"))
+    (tmp_path / "damaged").write_bytes(FILES[name][:-4096])
+    done = loads.run("inspect", tmp_path / "damaged", "--salvage", tmp_path / "out")
+    assert done.returncode == 3, done.stderr
+    found, cells = shown(tmp_path / "out")
+    assert found["trailer"]["compression"] == "GZ"
+    assert cells == [shown_of((*c[:5], 0, c[6])) for c in CELLS[name]]
+
+
 def test_without_library(tmp_path):
     """The message names the package of liblzo2, which a user installs."""
     path = tmp_path / "file"
