@@ -478,6 +478,8 @@ struct rekey_options {
 	const struct job *from, *to;
 	/* the job's tables; the families and regions of the load are those of `to_table` */
 	const struct job_table *from_table, *to_table;
+	/* an earlier state of the table, whose files rekey leaves out; NULL means none */
+	const struct published *before;
 	bool join_rows;	      /* several old rows may become one row; if false, they are an error */
 	uint64_t memory;      /* bytes, for sorting */
 	const char *temp_dir; /* NULL means the partial folder of the load */

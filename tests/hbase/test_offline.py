@@ -102,6 +102,46 @@ def test_merge_keeps_what_a_major_compaction_keeps(hbase, saltmill, table):
     drop(hbase, table.folder, loaded)
 
 
+REKEY = """\
+source: {{csv: {{files: [none.csv]}}}}
+fields: {{digits: {{type: text}}}}
+tables:
+  - name: {name}
+    rowkey: [{key}]
+    timestamp: 0
+    families:
+      f: {{versions: 3, bloomfilter: ROWCOL}}
+      g: {{other_load: true, versions: 2, keep_deleted_cells: "TRUE"}}
+      h: {{other_load: true, versions: 4, min_versions: 1, ttl: 3600s}}
+      k: {{other_load: true, versions: 1, keep_deleted_cells: TTL, ttl: 3600s, min_versions: 1}}
+    cells: [{{family: f, qualifier: a, value: digits}}]
+    regions: {{split: sampled, count: 3}}
+"""
+
+
+def test_rekey_in_rounds(hbase, saltmill, table):
+    """A table whose cells change goes to another key in rounds of snapshots. The Java client reads the same cells."""
+    name, new, folder = table.name, table.name + "_new", table.folder
+    old_key = "{const: r}, {field: digits, width: 4, pad: '*'}"
+    (folder / "old.yaml").write_text(REKEY.format(name=name, key=old_key))
+    (folder / "new.yaml").write_text(REKEY.format(name=new, key="{field: digits, as: reversed, width: 4, pad: '*'}"))
+    since = []
+    for i in range(2):
+        snapshot = hbase.folder / "data" / "root" / ".hbase-snapshot" / f"{name}_{i}"
+        table.shell(f"snapshot '{name}', '{snapshot.name}'")
+        for args in (["rekey", folder / "old.yaml", folder / "new.yaml", snapshot, *since, "-o", folder / str(i), "--quiet"],
+                     ["apply", folder / str(i), "--hbase", hbase.master, "--create", "--quiet"]):
+            done = subprocess.run([saltmill, *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
+        since = ["--since", snapshot]
+        expected, found = answers_of(hbase, name)[:2], answers_of(hbase, new)[:2]
+        moved = [sorted((bytes.fromhex(row)[:0:-1].hex(), cells) for row, cells in answer) for answer in expected]
+        assert moved == found and len(found[1]) > 100
+        if i == 0:
+            table.rounds(1)
+    drop(hbase, folder, new)
+
+
 def test_merge_and_minor_compaction(hbase, saltmill, table):
     """A merged region has references to whole files. Files that a compaction replaced stay in the folder for minutes."""
     table.shell(f"merge_pairs '{table.name}'")
@@ -198,6 +238,6 @@ def test_the_chapter(hbase, saltmill, flights_csv, tmp_path):
     reader.text = reader.text.replace(" hdfs://nn1/hbase/", " /hbase/").replace(" --hdfs-user hbase", "")
     reader.text = reader.text.replace(" /hbase/", f" {root}/")
     try:
-        assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan", "diff", "diff", "load", "agree", "merge", "convert", "convert", "init", "scan"]
+        assert list(reader.commands()) == ["scan", "scan", "scan", "verify", "scan", "diff", "diff", "load", "agree", "merge", "convert", "convert", "rekey", "init", "scan"]
     finally:
         drop(hbase, tmp_path, "flights")

@@ -39,6 +39,8 @@ class Reader:
     def commands(self):
         """Returns each command after it ran and printed the shown output."""
         for command, below in shown.commands(self.text):
+            if command.startswith("sed "):
+                self.run(command)
             if not command.startswith("saltmill "):
                 continue
             done = self.run(command)

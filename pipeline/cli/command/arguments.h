@@ -108,7 +108,7 @@ struct arguments {
 
 	/* options of rekey */
 	struct rekey_arguments {
-		const char *to; /* a table of the new job */
+		const char *to, *since; /* a table of the new job; an earlier snapshot */
 		bool join_rows;
 	} rekey;
 

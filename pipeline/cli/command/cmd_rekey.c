@@ -13,7 +13,7 @@
 struct rekeying {
 	struct job from, to;
 	const struct job_table *from_table, *to_table;
-	struct diff_table source;
+	struct diff_table source, before; /* `before` is the table of --since */
 	struct rewrite_result result;
 };
 
@@ -50,7 +50,8 @@ static int open_source(struct rekeying *k, struct arguments *a, struct error *er
 				 "ROOT/.hbase-snapshot/NAME",
 				 uri);
 	a->table = k->from_table->schema.name;
-	return diff_table_open(&k->source, uri, a, err);
+	int rc = diff_table_open(&k->source, uri, a, err);
+	return rc || !a->rekey.since ? rc : diff_table_open(&k->before, a->rekey.since, a, err);
 }
 
 static int rewrite(struct rekeying *k, const struct arguments *a, struct error *err)
@@ -61,6 +62,7 @@ static int rewrite(struct rekeying *k, const struct arguments *a, struct error *
 					   .to = &k->to,
 					   .from_table = k->from_table,
 					   .to_table = k->to_table,
+					   .before = a->rekey.since ? &k->before.files : NULL,
 					   .join_rows = a->rekey.join_rows,
 					   .memory = a->run.memory_bytes,
 					   .temp_dir = a->run.temp_dir};
@@ -121,6 +123,7 @@ static int run(struct arguments *a)
 	int status = rc ? command_fail("rekey", &err) : print(a, &k.result);
 	arena_release(&k.result.arena);
 	diff_table_release(&k.source);
+	diff_table_release(&k.before);
 	job_release(&k.from);
 	job_release(&k.to);
 	return status;

@@ -155,6 +155,9 @@ const struct cli_option options_query[] = {
 	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},
 	{"to", 0, "TABLE", "rekey", take_text, AT(rekey.to),
 	 .help = "the table of NEW (default: its only table, or that with the name of the old table)"},
+	{"since", 0, "SOURCE", "rekey", take_text, AT(rekey.since),
+	 .help = "leave out the files that this earlier snapshot of the table has, too, because an earlier "
+	 "rekey has moved their cells"},
 	{"join-rows", 0, NULL, "rekey", take_flag, AT(rekey.join_rows),
 	 .help = "let several old rows become one new row (default: refuse them)"},
 	{"qualifier", 0, NULL, "key", take_flag, AT(qualifier),

@@ -84,7 +84,7 @@ static int read_input(void *ctx, unsigned worker, size_t i, struct error *err)
 	if (rc)
 		return rc;
 	in->bytes = source.bytes;
-	if (!r->opt->what_if)
+	if (!r->opt->what_if && !in->known)
 		rc = digest(in, &source, r->opt->progress, err);
 	if (rc) {
 		if (source.close)

@@ -137,13 +137,14 @@ static int choose_families(struct rewrite *r, struct error *err)
 		while (k < n && !bytes_eq(r->families[i].name, bytes_str(to->families[k].name)))
 			k++;
 		if (k == n)
-			return error_set(err, RC_CONFIG,
-					 "%s: found no family %.*s in table %s, expected all "
-					 "families of the source; add `%.*s: {}` to `families:`",
-					 r->opt->rekey->to->path, (int)r->families[i].name.len,
-					 (const char *)r->families[i].name.ptr, to->name,
-					 (int)r->families[i].name.len,
-					 (const char *)r->families[i].name.ptr);
+			return error_set(
+				err, RC_CONFIG,
+				"%s: found no family %.*s in table %s, expected all "
+				"families of the source; add `%.*s: {other_load: true}` to `families:`",
+				r->opt->rekey->to->path, (int)r->families[i].name.len,
+				(const char *)r->families[i].name.ptr, to->name,
+				(int)r->families[i].name.len,
+				(const char *)r->families[i].name.ptr);
 	}
 	return RC_OK;
 }

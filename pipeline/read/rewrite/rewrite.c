@@ -327,7 +327,7 @@ static int check_counts(const struct rewrite *r, struct error *err)
 	for (size_t i = 0; i < r->ninputs; i++) {
 		const struct rewrite_input *in = &r->inputs[i];
 
-		if (in->halves || in->cells == in->entries * in->mentions)
+		if (in->known || in->halves || in->cells == in->entries * in->mentions)
 			continue;
 		return error_set(err, RC_DATA,
 				 "%s: found %llu cells, expected the %llu of its trailer; saltmill "
@@ -357,6 +357,8 @@ static void count_cells(const struct rewrite *r, struct manifest *m)
 {
 	m->inputs = arena_alloc(r->a, (r->ninputs + 1) * sizeof *m->inputs);
 	for (size_t i = 0; i < r->ninputs; i++) {
+		if (r->inputs[i].known)
+			continue;
 		struct manifest_input *in = &m->inputs[m->ninputs++];
 
 		*in = (struct manifest_input){.path = arena_strdup(r->a, r->inputs[i].file->name),
@@ -399,6 +401,8 @@ static int run(struct rewrite *r, struct rewrite_result *out, struct error *err)
 {
 	int rc = take_tables(r, err);
 
+	if (rc == RC_OK && r->opt->rekey)
+		rekey_mark_known(r);
 	if (rc == RC_OK)
 		rc = rewrite_read_inputs(r, err);
 	if (rc == RC_OK && !r->opt->rekey)

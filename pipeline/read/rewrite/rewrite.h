@@ -21,6 +21,7 @@ struct rewrite_input {
 	enum zstd_framing framing;
 	enum block_encoding encoding;
 	enum bloom_type bloom;
+	bool known; /* rekey writes none of its cells, because an earlier load has them */
 	_Atomic uint64_t cells; /* read cells */
 };
 
@@ -55,9 +56,9 @@ struct rewrite_stores {
 	struct rewrite_input **inputs; /* of each file */
 	size_t n;
 };
-/* Select files. Release them with rewrite_stores_release. */
+/* Select files, without known files unless `all`. Release them with rewrite_stores_release. */
 void rewrite_select(struct rewrite_stores *out, const struct rewrite *r, size_t family,
-		    const struct query_range *rows);
+		    const struct query_range *rows, bool all);
 void rewrite_stores_release(struct rewrite_stores *s);
 
 /* The cells of a family in a range. */
@@ -74,7 +75,8 @@ struct source_rows {
 	bool counts;		       /* add the cells to the figures of the inputs */
 };
 /*
- * Start to read the rows. `families` selects families, and NULL means all. Call source_rows_close in
+ * Start to read the rows. `families` selects families, and NULL means all. With `counts`, leave out
+ * known files. Call source_rows_close in
  * any case.
  */
 int source_rows_open(struct source_rows *s, struct rewrite *r, const struct query_range *rows,
@@ -117,6 +119,11 @@ int rewrite_read_inputs(struct rewrite *r, struct error *err);
 size_t rewrite_schema(const struct rewrite *r, size_t family);
 /* Write the files of all regions, and fill r->out->regions and r->written (merge_regions.c). */
 int rewrite_regions(struct rewrite *r, struct error *err);
+/*
+ * Mark the inputs that rekey_options.before has, by their names (rekey_known.c). HBase gives each file a
+ * name of its own, and never changes a file.
+ */
+void rekey_mark_known(struct rewrite *r);
 /*
  * Take the table of the new job, sort all cells by their new row keys, and choose r->splits (rekey.c).
  * Call rekey_release in any case.

@@ -12,12 +12,13 @@ static bool overlaps(const struct query_file *f, const struct query_range *rows)
 }
 
 void rewrite_select(struct rewrite_stores *out, const struct rewrite *r, size_t family,
-		    const struct query_range *rows)
+		    const struct query_range *rows, bool all)
 {
 	*out = (struct rewrite_stores){.files = mem_calloc(r->nfiles + 1, sizeof *out->files),
 				       .inputs = mem_calloc(r->nfiles + 1, sizeof *out->inputs)};
 	for (size_t i = 0; i < r->nfiles; i++) {
-		if (r->files[i].family != family || !overlaps(&r->files[i], rows))
+		if (r->files[i].family != family || !overlaps(&r->files[i], rows) ||
+		    (r->input_of[i]->known && !all))
 			continue;
 		out->files[out->n] = r->files[i];
 		out->inputs[out->n++] = r->input_of[i];
@@ -47,7 +48,7 @@ static int open_stream(struct source_rows *rows, struct source_stream *s,
 				       .now_ms = r->opt->now_ms,
 				       .earliest_put = INT64_MAX};
 
-	rewrite_select(&s->stores, r, s->family, range);
+	rewrite_select(&s->stores, r, s->family, range, !rows->counts);
 	for (size_t i = 0; i < s->stores.n; i++)
 		if (s->stores.inputs[i]->earliest_put < o.earliest_put)
 			o.earliest_put = s->stores.inputs[i]->earliest_put;

@@ -75,7 +75,7 @@ static int read_piece(struct family_sample *s, const struct rewrite *r, size_t f
 	struct cell cell;
 	uint64_t end = s->bytes + most;
 
-	rewrite_select(&stores, r, family, rows);
+	rewrite_select(&stores, r, family, rows, true);
 	int rc = compaction_open(&c, &r->families[family], stores.files, stores.n, &o, err);
 	while (rc == RC_OK && (rc = compaction_next(c, &cell, err)) == RC_OK) {
 		if (s->bytes >= end && starts_row(s, &cell))
