@@ -17,6 +17,7 @@
 
 #include "job.h"
 #include "job_faults.h"
+#include "pipeline/model/job/sections.h"
 
 static char folder[] = "/tmp/saltmill-job-XXXXXX";
 static char job_file[64];
@@ -196,6 +197,10 @@ static void test_defaults(void **state)
 	assert_string_equal(job.csv.files[0], want);
 	assert_string_equal(job.csv.files[1], "/b.csv");
 	assert_string_equal(job.csv.files[2], "-");
+	assert_string_equal(job_path(&job, "hdfs://ns/in.csv"), "hdfs://ns/in.csv");
+	assert_string_equal(job_path(&job, "webhdfs://h:1/in.csv"), "webhdfs://h:1/in.csv");
+	snprintf(want, sizeof want, "%s/Q://x", folder); /* no scheme has capitals here */
+	assert_string_equal(job_path(&job, "Q://x"), want);
 	assert_true(job.csv.header);
 	assert_int_equal(job.csv.delimiter, ',');
 	assert_int_equal(job.csv.quote, '"');

@@ -4,12 +4,19 @@
 
 #include "sections.h"
 
+/* Return true for a URI such as "s3://b/in.csv". */
+static bool is_uri(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+	return n && strncmp(name + n, "://", 3) == 0;
+}
+
 const char *job_path(struct job *job, const char *name)
 {
 	char *full;
 
-	if (name[0] == '/' || strncmp(name, "s3://", 5) == 0 || strcmp(name, "-") == 0 ||
-	    strcmp(job->dir, ".") == 0)
+	if (name[0] == '/' || is_uri(name) || strcmp(name, "-") == 0 || strcmp(job->dir, ".") == 0)
 		return name;
 	full = mem_format("%s/%s", job->dir, name);
 	const char *kept = arena_strdup(&job->arena, full);
