@@ -185,11 +185,14 @@ int login_ticket(struct login_ticket *out, struct error *err);
 /* A token of Hadoop (org.apache.hadoop.security.token.Token). It is a secret. */
 struct hadoop_token {
 	struct bytes identifier, password;
-	const char *kind;    /* "HBASE_AUTH_TOKEN" or "HDFS_DELEGATION_TOKEN"; others exist */
+	const char *kind;    /* one of the kinds below; others exist */
 	const char *service; /* the cluster id of HBase, or "IP:PORT" or "ha-hdfs:NAME" of HDFS */
 };
-#define HBASE_TOKEN "HBASE_AUTH_TOKEN"
-#define HDFS_TOKEN  "HDFS_DELEGATION_TOKEN"
+#define HBASE_TOKEN   "HBASE_AUTH_TOKEN"
+#define HDFS_TOKEN    "HDFS_DELEGATION_TOKEN"
+#define WEBHDFS_TOKEN "WEBHDFS delegation" /* with "S" before it: by https */
+/* Return true for the three kinds of HDFS, whose tokens have the same bytes. */
+bool token_is_of_hdfs(const struct hadoop_token *t);
 struct hadoop_tokens {
 	struct hadoop_token *item;
 	size_t count;
@@ -216,8 +219,9 @@ bool token_take(struct bytes *rest, struct bytes *part);
 void token_put(struct buf *b, struct bytes part);
 /*
  * Return the tokens of this process, from the file that $HADOOP_TOKEN_FILE_LOCATION names, as YARN
- * and Spark set it. The first call reads the file. If that fails, there is no token, and *problem
- * is the reason; else it is NULL. `problem` may be NULL.
+ * and Spark set it. Each call reads the file if another program has replaced it. If that fails, the
+ * earlier tokens remain, or there is no token and *problem is the reason; else it is NULL. `problem`
+ * may be NULL. The tokens live as long as the process.
  */
 const struct hadoop_tokens *login_tokens(const char **problem);
 /* Return true if the login allows the user of a token: no other principal is demanded. */

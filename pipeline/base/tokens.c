@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "io.h"
 #include "mem.h"
@@ -210,6 +211,16 @@ void tokens_write(struct buf *b, const struct hadoop_tokens *t)
 
 /* --- the user of a token --- */
 
+bool token_is_of_hdfs(const struct hadoop_token *t)
+{
+	static const char *const kinds[] = {HDFS_TOKEN, WEBHDFS_TOKEN, "S" WEBHDFS_TOKEN};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(t->kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Return the name in HBase's identifier (int32 length, TokenIdentifier) or in that of HDFS. */
 static struct bytes name_in(const struct hadoop_token *t)
 {
@@ -217,7 +228,7 @@ static struct bytes name_in(const struct hadoop_token *t)
 
 	if (strcmp(t->kind, HBASE_TOKEN) == 0 && rest.len > 4)
 		return field_of(bytes_of(rest.ptr + 4, rest.len - 4), 2);
-	if (strcmp(t->kind, HDFS_TOKEN) != 0 || !rest.len || rest.ptr[0])
+	if (!token_is_of_hdfs(t) || !rest.len || rest.ptr[0])
 		return name;
 	rest = bytes_of(rest.ptr + 1, rest.len - 1);
 	return token_take(&rest, &name) ? name : (struct bytes){0};
@@ -239,38 +250,74 @@ bool token_user(const struct hadoop_token *t, char *out, size_t size)
 
 /* --- the tokens of this process --- */
 
-static struct hadoop_tokens own;
-static char *own_problem;
+/* One state of the file. Older ones stay, because callers keep pointers to their tokens. */
+struct token_file {
+	struct token_file *older;
+	struct hadoop_tokens tokens;
+	struct stat at; /* all zeros: there was no file */
+	char *problem;
+};
+static struct token_file *newest;
 
-static void read_own(void)
+static bool same_file(const struct stat *a, const struct stat *b)
 {
-	const char *path = getenv("HADOOP_TOKEN_FILE_LOCATION");
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static void read_file(const char *path, const struct stat *at)
+{
+	struct token_file *f = mem_calloc(1, sizeof *f);
 	struct buf file = {0};
 	struct error err;
 
-	if (!path || !*path)
-		return;
+	f->at = *at;
 	int rc = io_read_file_upto(path, FILE_MOST, &file, &err);
 	if (rc == RC_OK)
-		rc = tokens_read(&own, buf_bytes(&file), &err);
+		rc = tokens_read(&f->tokens, buf_bytes(&file), &err);
 	if (rc) {
-		own.count = 0;
-		own_problem = mem_format("HADOOP_TOKEN_FILE_LOCATION names %s: %s", path, err.msg);
+		f->tokens.count = 0;
+		f->problem = mem_format("HADOOP_TOKEN_FILE_LOCATION names %s: %s", path, err.msg);
 	}
 	buf_release(&file);
+	f->older = newest;
+	newest = f;
+}
+
+/* Read the file if there is a new one. An empty or damaged new file does not replace good tokens. */
+static void read_again(const char *path)
+{
+	struct stat at = {0};
+
+	if (stat(path, &at))
+		at = (struct stat){0};
+	if (newest && (same_file(&newest->at, &at) || !at.st_ino))
+		return;
+	struct token_file *good = newest;
+	read_file(path, &at);
+	if (good && good->tokens.count && !newest->tokens.count) {
+		good->at = at;
+		struct token_file *bad = newest;
+
+		newest = good;
+		arena_release(&bad->tokens.arena);
+		mem_free(bad->problem);
+		mem_free(bad);
+	}
 }
 
 const struct hadoop_tokens *login_tokens(const char **problem)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static bool read;
+	static const struct hadoop_tokens none;
+	const char *path = getenv("HADOOP_TOKEN_FILE_LOCATION");
 
 	pthread_mutex_lock(&lock);
-	if (!read)
-		read_own();
-	read = true;
+	if (path && *path)
+		read_again(path);
+	const struct token_file *f = newest;
 	pthread_mutex_unlock(&lock);
 	if (problem)
-		*problem = own_problem;
-	return &own;
+		*problem = f ? f->problem : NULL;
+	return f ? &f->tokens : &none;
 }

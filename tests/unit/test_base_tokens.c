@@ -12,6 +12,7 @@
 #include "hex.h"
 #include "io.h"
 #include "mem.h"
+#include "temp_dir.h"
 
 /* clang-format off */
 #define WRITABLE_HEAD \
@@ -170,14 +171,69 @@ static void test_lengths(void **state)
 	}
 }
 
+static void replace(const char *path, const uint8_t *ptr, size_t len)
+{
+	struct error err;
+
+	assert_int_equal(io_replace_file(path, bytes_of(ptr, len), NULL, &err), RC_OK);
+}
+
+/* Another program replaces the file while this process runs. Pointers to earlier tokens stay valid. */
+static void test_replaced_file(void **state)
+{
+	struct buf file = big_file(WRITABLE_HEAD, WRITABLE_TAIL), one = {0};
+	const char *path = path_of("tokens"), *problem;
+
+	(void)state;
+	setenv("HADOOP_TOKEN_FILE_LOCATION", path, 1);
+	assert_int_equal(login_tokens(&problem)->count, 0);
+	assert_non_null(strstr(problem, path));
+	replace(path, file.ptr, file.len);
+	const struct hadoop_tokens *first = login_tokens(&problem);
+	assert_null(problem);
+	check(first);
+	assert_ptr_equal(login_tokens(NULL), first);
+	replace(path, file.ptr, file.len / 2);
+	assert_ptr_equal(login_tokens(&problem), first);
+	assert_null(problem);
+	tokens_write(&one, &(struct hadoop_tokens){.item = first->item + 1, .count = 1});
+	replace(path, one.ptr, one.len);
+	const struct hadoop_tokens *second = login_tokens(NULL);
+	assert_int_equal(second->count, 1);
+	assert_string_equal(second->item[0].kind, HBASE_TOKEN);
+	check(first);
+	assert_int_equal(remove(path), 0);
+	assert_ptr_equal(login_tokens(NULL), second);
+	unsetenv("HADOOP_TOKEN_FILE_LOCATION");
+	buf_release(&one);
+	buf_release(&file);
+}
+
+/* The bytes of a token are the same for all kinds of HDFS. */
+static void test_kinds(void **state)
+{
+	static const char *const kinds[] = {"HDFS_DELEGATION_TOKEN", "WEBHDFS delegation",
+					    "SWEBHDFS delegation", "kms-dt"};
+	struct buf id = unhex("0005616c696365056862617365008a01a20681f80f8a01a22a8e7c0f0102");
+	char user[LOGIN_USER];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct hadoop_token t = {.identifier = buf_bytes(&id), .kind = kinds[i]};
+
+		assert_int_equal(token_user(&t, user, sizeof user), i < 3);
+		assert_int_equal(token_is_of_hdfs(&t), i < 3);
+	}
+	buf_release(&id);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_forms),
-		cmocka_unit_test(test_writing),
-		cmocka_unit_test(test_other_files),
-		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_both_forms),    cmocka_unit_test(test_writing),
+		cmocka_unit_test(test_other_files),   cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_replaced_file), cmocka_unit_test(test_kinds),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

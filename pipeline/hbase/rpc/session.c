@@ -76,8 +76,11 @@ static const struct hadoop_token *next_token(const struct hbase *h, const struct
 					     char user[LOGIN_USER])
 {
 	const struct hadoop_tokens *all = login_tokens(NULL);
+	size_t first = 0;
 
-	for (size_t i = last ? (size_t)(last - all->item) + 1 : 0; i < all->count; i++) {
+	for (size_t i = 0; i < all->count; i++)
+		first = &all->item[i] == last ? i + 1 : first;
+	for (size_t i = first; i < all->count; i++) {
 		const struct hadoop_token *t = &all->item[i];
 		bool mine = strcmp(t->kind, HBASE_TOKEN) == 0 && token_user(t, user, LOGIN_USER) &&
 			    login_allows(user);
@@ -112,10 +115,25 @@ static int use_kerberos(struct hbase *h, const char *named_user, const struct ha
 		h->user = mem_strdup(other ? named_user : t.user);
 		h->acts_for = other ? mem_strdup(named_user) : NULL;
 		h->token = token;
+		h->token_file = login_tokens(NULL);
 		h->kerberos = true;
 	}
 	pthread_mutex_unlock(&h->lock);
 	return rc;
+}
+
+/*
+ * Return the token for a new connection, or NULL for a ticket. A newer file of tokens replaces the
+ * tokens of the first login, which may have expired.
+ */
+static const struct hadoop_token *token_now(const struct hbase *h)
+{
+	char user[LOGIN_USER];
+
+	if (!h->kerberos || !h->token || login_tokens(NULL) == h->token_file)
+		return h->kerberos ? h->token : NULL;
+	const struct hadoop_token *newer = next_token(h, NULL, user);
+	return newer && strcmp(user, h->user) == 0 ? newer : h->token;
 }
 
 static int call_once(struct hbase *h, const struct hbase_place *at, const char *service,
@@ -123,13 +141,13 @@ static int call_once(struct hbase *h, const struct hbase_place *at, const char *
 		     struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {
 	bool kerberos = h->kerberos;
-	const struct rpc_user user = {kerberos ? h->acts_for : h->user, kerberos,
-				      kerberos ? h->token : NULL};
+	struct rpc_user user = {kerberos ? h->acts_for : h->user, kerberos, NULL};
 	struct rpc *c = take_idle(h, at, service);
 	int64_t connect_ms = patience_ms < CONNECT_MS ? patience_ms : CONNECT_MS;
 	int rc = RC_OK;
 
 	*out = (struct rpc_answer){0};
+	user.token = c ? NULL : token_now(h);
 	if (!c)
 		rc = rpc_connect(&c, at, service, &user, connect_ms, why, err);
 	if (rc)

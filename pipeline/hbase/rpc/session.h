@@ -24,6 +24,7 @@ struct hbase {
 	char *acts_for;			  /* with Kerberos, the user to impersonate; else NULL */
 	_Atomic bool kerberos;		  /* every connection logs in with a ticket or the token */
 	const struct hadoop_token *token; /* NULL: with a ticket; constant after the first login */
+	const struct hadoop_tokens *token_file; /* the file of `token` */
 	/* servers that can report the address of the master and of hbase:meta */
 	struct hbase_place *servers;
 	/* the parent of HBase's nodes if `servers` are ZooKeeper servers; else NULL */
