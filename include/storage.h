@@ -32,6 +32,8 @@
 #include "mem.h"
 
 struct storage;
+struct hadoop_token;
+struct hadoop_tokens;
 
 struct storage_options {
 	const char *user; /* user of HDFS; NULL means $HADOOP_USER_NAME, or the process's user */
@@ -172,6 +174,14 @@ struct storage_token {
  * storage gives no token.
  */
 int storage_token(struct storage *s, const char *uri, struct storage_token *out, struct error *err);
+
+/*
+ * Renew or cancel the token of `tokens` that is for this storage, with a ticket. *which points to this
+ * token. *until_ms is the time until which a renewed token is valid, as of clock_wall_ms. Returns
+ * RC_CONFIG if there is no such token, or if the user may not.
+ */
+int storage_token_renew(struct storage *s, const struct hadoop_tokens *tokens, bool cancel,
+			const struct hadoop_token **which, int64_t *until_ms, struct error *err);
 
 /*
  * Copy a file of this machine to `path`, and replace an existing file. If that file has the same

@@ -38,6 +38,9 @@ struct storage_backend {
 		   struct error *err); /* NULL if the backend does not know */
 	int (*token)(struct storage *s, const char *uri, struct storage_token *out,
 		     struct error *err); /* NULL if the backend has none */
+	int (*renew)(struct storage *s, const struct hadoop_tokens *tokens, bool cancel,
+		     const struct hadoop_token **which, int64_t *until_ms,
+		     struct error *err); /* NULL if the backend has no tokens */
 	int (*touch)(struct storage *s, const char *path, struct error *err);
 	int (*move)(struct storage *s, const char *from, const char *to, struct error *err);
 	int (*remove)(struct storage *s, const char *path, struct error *err);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "backend.h"
+#include "xml.h"
 
 /* Where the bucket is, and how to prove the user. The strings are secrets or owned. */
 struct s3_access {
@@ -99,8 +100,6 @@ int s3_refused(struct s3 *s, const char *path, const char *right, const struct s
 	       struct error *err);
 /* Append a value of a query, with escapes. The function also escapes slashes if `all`. */
 void s3_escape(struct buf *out, const char *text, bool all);
-/* Copy the text of the first element after `*at`, such as "<Key>". Advances *at, or returns false. */
-bool s3_element(const char **at, const char *open, struct buf *out);
 /* Copy the code of an error's text, such as "NoSuchKey", or "". */
 void s3_code(const struct s3_answer *a, char *out, size_t size);
 

@@ -307,34 +307,6 @@ void s3_exchange(struct s3 *s, const struct s3_request *r, struct s3_answer *a)
 
 /* --- what an answer means --- */
 
-bool s3_element(const char **at, const char *open, struct buf *out)
-{
-	static const struct {
-		const char *name;
-		char byte;
-	} entities[] = {
-		{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
-	const char *p = strstr(*at, open);
-
-	out->len = 0;
-	if (!p)
-		return false;
-	for (p += strlen(open); *p && *p != '<'; p++) {
-		char c = *p;
-
-		for (size_t i = 0; *p == '&' && i < sizeof entities / sizeof *entities; i++)
-			if (strncmp(p, entities[i].name, strlen(entities[i].name)) == 0) {
-				c = entities[i].byte;
-				p += strlen(entities[i].name) - 1;
-				break;
-			}
-		buf_put(out, (uint8_t)c);
-	}
-	buf_put(out, 0);
-	*at = p;
-	return true;
-}
-
 static void error_text(const struct s3_answer *a, const char *open, char *out, size_t size)
 {
 	struct buf text = {0}, found = {0};
@@ -343,7 +315,7 @@ static void error_text(const struct s3_answer *a, const char *open, char *out, s
 	buf_append(&text, a->body.ptr, a->body.len);
 	buf_put(&text, 0);
 	const char *at = (const char *)text.ptr;
-	if (s3_element(&at, open, &found))
+	if (xml_element(&at, open, &found))
 		snprintf(out, size, "%s", (const char *)found.ptr);
 	buf_release(&found);
 	buf_release(&text);

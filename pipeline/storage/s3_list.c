@@ -61,20 +61,20 @@ static int give(const struct s3_listing *l, const char *text, bool folder, struc
 			      .info = {.kind = folder ? STORAGE_FOLDER : STORAGE_FILE}};
 	struct buf value = {0};
 	const char *at = text;
-	bool named = s3_element(&at, folder ? "<Prefix>" : "<Key>", &value);
+	bool named = xml_element(&at, folder ? "<Prefix>" : "<Key>", &value);
 	char *path = named ? path_of(l, (const char *)value.ptr) : NULL;
 	size_t n = path ? strlen(path) : 0;
 
 	if (folder && n && path[n - 1] == '/')
 		path[n - 1] = 0;
 	at = text;
-	if (s3_element(&at, "<Size>", &value))
+	if (xml_element(&at, "<Size>", &value))
 		o.info.bytes = strtoull((const char *)value.ptr, NULL, 10);
 	at = text;
-	if (s3_element(&at, "<LastModified>", &value))
+	if (xml_element(&at, "<LastModified>", &value))
 		o.info.modified_ms = time_of((const char *)value.ptr);
 	at = text;
-	if (s3_element(&at, "<ETag>", &value) && value.len <= sizeof o.info.version)
+	if (xml_element(&at, "<ETag>", &value) && value.len <= sizeof o.info.version)
 		memcpy(o.info.version, value.ptr, value.len);
 	o.path = path;
 	int rc = path ? l->each(l->ctx, &o, err)
@@ -117,7 +117,7 @@ static int read_end(const struct s3 *s, const char *prefix, const char *text, st
 
 	if (!strstr(text, "</ListBucketResult>"))
 		lacks = "found another text, expected </ListBucketResult> at its end";
-	else if (more && (!s3_element(&at, "<NextContinuationToken>", &token) || token.len < 2))
+	else if (more && (!xml_element(&at, "<NextContinuationToken>", &token) || token.len < 2))
 		lacks = "found no <NextContinuationToken>, expected one, because there are more "
 			"objects";
 	else if (more && bytes_eq(buf_bytes(&token), buf_bytes(next)))
@@ -212,7 +212,7 @@ static void abort_listed(const struct s3_listing *l, const char *path, char *tex
 		const char *from = at + 1;
 
 		at = from;
-		if (!s3_element(&from, "<Key>", &key) || !s3_element(&at, "<UploadId>", &id))
+		if (!xml_element(&from, "<Key>", &key) || !xml_element(&at, "<UploadId>", &id))
 			break;
 		char *of = path_of(l, (const char *)key.ptr);
 		if (strncmp(of, path, n) == 0 && (!of[n] || of[n] == '/'))

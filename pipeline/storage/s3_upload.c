@@ -118,7 +118,7 @@ static int begin_parts(struct s3_upload *u, struct error *err)
 		rc = s3_refused(u->s, u->path, "s3:PutObject", &a, err);
 	buf_put(&a.body, 0);
 	const char *at = (const char *)a.body.ptr;
-	if (rc == RC_OK && s3_element(&at, "<UploadId>", &id))
+	if (rc == RC_OK && xml_element(&at, "<UploadId>", &id))
 		u->id = mem_strdup((const char *)id.ptr);
 	else if (rc == RC_OK)
 		rc = error_set(err, RC_IO, "%s: found no UploadId in the answer", u->path);

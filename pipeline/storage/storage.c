@@ -186,6 +186,14 @@ int storage_token(struct storage *s, const char *uri, struct storage_token *out,
 	return error_set(err, RC_CONFIG, "%s%s gives no delegation token", s->prefix, s->path);
 }
 
+int storage_token_renew(struct storage *s, const struct hadoop_tokens *tokens, bool cancel,
+			const struct hadoop_token **which, int64_t *until_ms, struct error *err)
+{
+	if (s->backend->renew)
+		return s->backend->renew(s, tokens, cancel, which, until_ms, err);
+	return error_set(err, RC_CONFIG, "%s%s has no delegation tokens", s->prefix, s->path);
+}
+
 int storage_touch(struct storage *s, const char *path, struct error *err)
 {
 	return s->backend->touch(s, path, err);

@@ -12,78 +12,9 @@
 
 #define PATIENCE_S     60
 #define DEFAULT_BLOCK  ((uint64_t)128 << 20)
-#define DEFAULT_COPIES 3      /* dfs.replication */
-#define HTTP_PORT      "9870" /* dfs.namenode.http-address */
-#define HTTPS_PORT     "9871"
+#define DEFAULT_COPIES 3 /* dfs.replication */
 
 /* --- opening --- */
-
-/* Return the text after the last ':' outside of [...], or NULL if there is no ':'. */
-static const char *port_of(const char *host, size_t n)
-{
-	for (size_t i = n; i > 0 && host[i - 1] != ']'; i--)
-		if (host[i - 1] == ':')
-			return host + i;
-	return NULL;
-}
-
-static bool is_port(const char *p, const char *end)
-{
-	unsigned long v = 0;
-	const char *q = p;
-
-	for (; q < end && *q >= '0' && *q <= '9' && q - p < 6; q++)
-		v = v * 10 + (unsigned long)(*q - '0');
-	return q == end && q > p && v > 0 && v < 65536;
-}
-
-static bool is_host(const char *p, size_t n)
-{
-	if (n == 0)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!(p[i] == '.' || p[i] == '-' || p[i] == '_' || p[i] == ':' || p[i] == '[' ||
-		      p[i] == ']' || (p[i] >= '0' && p[i] <= '9') ||
-		      ((p[i] | 32) >= 'a' && (p[i] | 32) <= 'z')))
-			return false;
-	return true;
-}
-
-/* Add one "HOST[:PORT]" of a list. `keep_port` is false if the port belongs to another protocol. */
-static int add_base(struct webhdfs *w, const char *host, size_t n, bool https, bool keep_port,
-		    struct error *err)
-{
-	const char *port = port_of(host, n);
-	size_t name = port ? (size_t)(port - 1 - host) : n;
-
-	if (!is_host(host, name) || (port && !is_port(port, host + n)))
-		return error_set(err, RC_CONFIG, "found NameNode \"%.*s\", expected HOST[:PORT]",
-				 (int)(n < 200 ? n : 200), host);
-	w->bases = mem_grow(w->bases, w->nbases, sizeof *w->bases);
-	if (port && keep_port)
-		w->bases[w->nbases++] =
-			mem_format("%s://%.*s", https ? "https" : "http", (int)n, host);
-	else
-		w->bases[w->nbases++] = mem_format("%s://%.*s:%s", https ? "https" : "http",
-						   (int)name, host, https ? HTTPS_PORT : HTTP_PORT);
-	return RC_OK;
-}
-
-static int add_bases(struct webhdfs *w, const char *list, size_t n, bool https, bool keep_port,
-		     struct error *err)
-{
-	int rc = RC_OK;
-
-	for (const char *p = list, *end = list + n; rc == RC_OK && p <= end;) {
-		size_t len = 0;
-
-		while (p + len < end && p[len] != ',')
-			len++;
-		rc = add_base(w, p, len, https, keep_port, err);
-		p += len + 1;
-	}
-	return rc;
-}
 
 static char *escaped(const char *text)
 {
@@ -100,7 +31,6 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 		      const struct storage_options *opt, struct error *err)
 {
 	struct webhdfs *w = s->self = mem_calloc(1, sizeof *w);
-	bool https = strcmp(scheme, "swebhdfs") == 0, rpc = strcmp(scheme, "hdfs") == 0;
 
 	w->place = s;
 	pthread_mutex_init(&w->lock, NULL);
@@ -116,18 +46,20 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	w->named_user = opt->user && *opt->user ? escaped(opt->user) : NULL;
 	w->keep_token = opt->keep_token;
 	const char *host = rest + 2, *path = host + strcspn(rest + 2, "/");
-	if (strncmp(rest, "//", 2) != 0 || path == host)
+	bool rpc = strcmp(scheme, "hdfs") == 0;
+	if (strncmp(rest, "//", 2) != 0 || (path == host && !rpc))
 		return error_set(err, RC_CONFIG, "found URI %s:%.200s, expected %s://HOST%s/PATH",
 				 scheme, rest, scheme, rpc ? "" : "[:PORT]");
 	if (*path != '/' || path[1] == 0)
 		return error_set(err, RC_CONFIG,
 				 "found URI %s:%.200s, expected a path after the host", scheme,
 				 rest);
-	s->prefix = mem_format("%s://%.*s", scheme, (int)(path - host), host);
+	char *authority = mem_format("%.*s", (int)(path - host), host);
+	int rc = webhdfs_find_namenodes(w, scheme, authority, opt->http, err);
+	mem_free(authority);
+	s->prefix = mem_format("%s://%s", scheme, w->authority);
 	s->path = mem_strdup(path);
-	if (rpc && opt->http)
-		return add_bases(w, opt->http, strlen(opt->http), false, true, err);
-	return add_bases(w, host, (size_t)(path - host), https, !rpc, err);
+	return rc;
 }
 
 static void hurry(struct storage *s)
@@ -149,6 +81,7 @@ static void close_place(struct storage *s)
 	for (size_t i = 0; i < w->nbases; i++)
 		mem_free(w->bases[i]);
 	mem_free(w->bases);
+	mem_free(w->authority);
 	mem_free(w->user);
 	mem_free(w->named_user);
 	mem_free(w->ca_file);
@@ -451,6 +384,7 @@ const struct storage_backend webhdfs_storage = {.schemes = schemes,
 						.quota = webhdfs_quota,
 						.may = webhdfs_may,
 						.token = webhdfs_token,
+						.renew = webhdfs_renew,
 						.touch = touch,
 						.move = move,
 						.remove = remove_all,

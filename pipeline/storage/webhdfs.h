@@ -18,6 +18,8 @@ struct webhdfs {
 	struct storage *place;
 	char **bases; /* "http://HOST:PORT" of the NameNodes */
 	size_t nbases;
+	char *authority;       /* of the URI: HOST[:PORT],... or the name of a service */
+	bool logical;	       /* `authority` is the name of a service in Hadoop's settings */
 	_Atomic size_t active; /* the NameNode that answered last */
 	/*
 	 * true if the patience has ended and no server has answered since; then each request has
@@ -120,6 +122,15 @@ int webhdfs_quota(struct storage *s, const char *path, struct storage_quota *out
 		  struct error *err);
 int webhdfs_may(struct storage *s, const char *path, const char *what, struct error *err);
 
+/* --- webhdfs_address.c --- */
+
+/*
+ * Set the addresses of the NameNodes and the authority. `authority` is that of the URI, and may be
+ * empty for hdfs:///PATH. `http` lists the addresses of an hdfs:// URI, or is NULL.
+ */
+int webhdfs_find_namenodes(struct webhdfs *w, const char *scheme, const char *authority,
+			   const char *http, struct error *err);
+
 /* --- webhdfs_token.c --- */
 
 /* Get a token, unless there is one from this time of clock_seconds or later. */
@@ -128,6 +139,8 @@ int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err);
 char *webhdfs_identity(struct webhdfs *w);
 void webhdfs_logout(struct webhdfs *w); /* cancels the tokens */
 int webhdfs_token(struct storage *s, const char *uri, struct storage_token *out, struct error *err);
+int webhdfs_renew(struct storage *s, const struct hadoop_tokens *tokens, bool cancel,
+		  const struct hadoop_token **which, int64_t *until_ms, struct error *err);
 /*
  * Read the four parts of a token (Token.encodeToUrlString). `raw` gets the bytes that `out` borrows.
  * Returns RC_DATA if a part is missing.

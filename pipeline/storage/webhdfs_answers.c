@@ -90,6 +90,17 @@ static bool take_number(json_t *object, const char *name, uint64_t *out)
 	return json_is_integer(value) && n >= 0;
 }
 
+int answer_long(struct bytes json, int64_t *out, struct error *err)
+{
+	json_t *root = parse(json);
+	uint64_t n = 0;
+	int rc = take_number(root, "long", &n) ? RC_OK : not_such("a `long`", err);
+
+	*out = (int64_t)n;
+	json_decref(root);
+	return rc;
+}
+
 static bool take_status(json_t *s, struct storage_info *out)
 {
 	uint64_t modified;

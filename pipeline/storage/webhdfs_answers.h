@@ -24,6 +24,8 @@ int answer_boolean(struct bytes json, bool *out, struct error *err);
 int answer_location(struct bytes json, struct buf *out, struct error *err);
 /* Parse {"Token": {"urlString": ...}} into `out`, with a NUL at the end. */
 int answer_token(struct bytes json, struct buf *out, struct error *err);
+/* Parse {"long": ...}, which is not negative. */
+int answer_long(struct bytes json, int64_t *out, struct error *err);
 int answer_status(struct bytes json, struct storage_info *out, struct error *err);
 int answer_list(struct bytes json, struct arena *a, struct storage_entry **out, size_t *n,
 		struct error *err);

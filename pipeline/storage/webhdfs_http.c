@@ -241,7 +241,8 @@ static const char *advice_of_name(const struct webhdfs *w, const struct webhdfs_
 	if (a->unresolved && a->server && strncmp(w->place->prefix, "hdfs:", 5) == 0)
 		for (size_t i = 0; i < w->nbases; i++)
 			if (strcmp(w->bases[i], a->server) == 0)
-				return "; add the NameNodes with --webhdfs HOST[:PORT],...";
+				return "; add the NameNodes with --webhdfs HOST[:PORT],..., or set "
+				       "HADOOP_CONF_DIR";
 	return "";
 }
 

@@ -15,9 +15,10 @@
 #include "io.h"
 #include "webhdfs.h"
 
-#define KIND	HDFS_TOKEN
-#define LOGICAL "ha-hdfs:" /* the service of several NameNodes with one name */
-#define FRESH_S 3600	   /* far below the 24 h after which saltmill must renew a token */
+#define KIND	 HDFS_TOKEN
+#define LOGICAL	 "ha-hdfs:" /* the service of several NameNodes with one name */
+#define RPC_PORT ":8020"    /* the usual port of an hdfs:// URI */
+#define FRESH_S	 3600	    /* far below the 24 h after which saltmill must renew a token */
 
 /* the object identifiers of Kerberos 5 (RFC 1964) and of names such as HTTP@HOST (RFC 2743) */
 static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
@@ -31,6 +32,7 @@ struct webhdfs_token {
 	char *text;
 	double drawn_s;
 	bool given; /* of the credentials file, so this process does not cancel it */
+	bool web;   /* its service is the address of the REST interface */
 };
 
 /* --- get a token --- */
@@ -107,14 +109,17 @@ static int refused(const struct webhdfs *w, const struct webhdfs_answer *a,
 	return err->code = RC_CONFIG;
 }
 
-static void keep_token(struct webhdfs *w, const char *text, bool given, const char *user)
+/* Use a token from now on. `given` is its form in the credentials file, or NULL. */
+static void keep_token(struct webhdfs *w, const char *text, const struct hadoop_token *given,
+		       const char *user)
 {
 	struct webhdfs_token *token = mem_calloc(1, sizeof *token);
 
 	*token = (struct webhdfs_token){.older = w->token,
 					.text = mem_strdup(text),
 					.drawn_s = clock_seconds(),
-					.given = given};
+					.given = given != NULL,
+					.web = given && strcmp(given->kind, HDFS_TOKEN) != 0};
 	w->token = token;
 	w->secured = true;
 	if (user && !w->simple_user) { /* another thread may just read this name */
@@ -141,7 +146,7 @@ static int draw(struct webhdfs *w, struct error *err)
 	if (rc == RC_OK && answer_token(buf_bytes(&a.body), &text, err))
 		rc = error_prefix(err, "%s: ", a.server);
 	if (rc == RC_OK)
-		keep_token(w, (const char *)text.ptr, false, other ? NULL : t.user);
+		keep_token(w, (const char *)text.ptr, NULL, other ? NULL : t.user);
 	buf_release(&text);
 	webhdfs_answer_release(&a);
 	mem_free(query);
@@ -173,30 +178,45 @@ static bool is_namenode(const struct webhdfs *w, const char *host, size_t n)
 	return found;
 }
 
+/* Return the name in the service "ha-hdfs:NAME" or "ha-webhdfs:NAME" of a token, or NULL. */
+static const char *name_of_service(const struct hadoop_token *t)
+{
+	const char *colon = strchr(t->service, ':');
+
+	return strncmp(t->service, "ha-", 3) == 0 && colon ? colon + 1 : NULL;
+}
+
+static bool is_mine(const struct webhdfs *w, const char *user)
+{
+	return login_allows(user) && (!w->named_user || strcmp(w->named_user, user) == 0);
+}
+
 /*
  * Find the token for these NameNodes. Other NameNodes must not see it. The service ha-hdfs:NAME
- * names no host, so such a token counts only if it is the only one.
+ * names no host. If the URI lists hosts instead of the name, such a token counts only if it is the
+ * only one. If `all_users`, tokens of other users count, too.
  */
-static const struct hadoop_token *find_given(const struct webhdfs *w, char user[LOGIN_USER])
+static const struct hadoop_token *find_given(const struct webhdfs *w,
+					     const struct hadoop_tokens *all, bool all_users,
+					     char user[LOGIN_USER])
 {
-	const struct hadoop_tokens *all = login_tokens(NULL);
-	const struct hadoop_token *logical = NULL;
-	size_t nlogical = 0;
+	const struct hadoop_token *other = NULL;
+	size_t nothers = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct hadoop_token *t = &all->item[i];
+		const char *name = name_of_service(t);
 
-		if (strcmp(t->kind, HDFS_TOKEN) != 0 || !token_user(t, user, LOGIN_USER) ||
-		    !login_allows(user) || (w->named_user && strcmp(w->named_user, user) != 0))
+		if (!token_is_of_hdfs(t) || !token_user(t, user, LOGIN_USER) ||
+		    !(all_users || is_mine(w, user)))
 			continue;
-		if (strncmp(t->service, LOGICAL, sizeof LOGICAL - 1) == 0) {
-			logical = t;
-			nlogical++;
-		} else if (is_namenode(w, t->service, strcspn(t->service, ":"))) {
+		if (name ? strcmp(name, w->authority) == 0
+			 : is_namenode(w, t->service, strcspn(t->service, ":")))
 			return t;
-		}
+		other = name ? t : other;
+		nothers += name != NULL;
 	}
-	return nlogical == 1 && token_user(logical, user, LOGIN_USER) ? logical : NULL;
+	return nothers == 1 && !w->logical && token_user(other, user, LOGIN_USER) ? other : NULL;
 }
 
 /* Append Token.encodeToUrlString: base64 for URLs, without padding, and a NUL. */
@@ -217,22 +237,26 @@ static void put_url_text(struct buf *b, const struct hadoop_token *t)
 	buf_release(&raw);
 }
 
-/* Take the token of the credentials file, once. Returns false if there is none. */
+/*
+ * Take the token of the credentials file, each token once. Returns false if there is no new one: then
+ * the NameNode has refused it.
+ */
 static bool take_given(struct webhdfs *w)
 {
 	char user[LOGIN_USER];
 	struct buf text = {0};
+	const struct hadoop_token *given = find_given(w, login_tokens(NULL), false, user);
 
-	for (const struct webhdfs_token *t = w->token; t; t = t->older)
-		if (t->given) /* the NameNode refuses it */
-			return false;
-	const struct hadoop_token *given = find_given(w, user);
 	if (!given)
 		return false;
 	put_url_text(&text, given);
-	keep_token(w, (const char *)text.ptr, true, user);
+	bool seen = false;
+	for (const struct webhdfs_token *t = w->token; t && !seen; t = t->older)
+		seen = t->given && strcmp(t->text, (const char *)text.ptr) == 0;
+	if (!seen)
+		keep_token(w, (const char *)text.ptr, given, user);
 	buf_release(&text);
-	return true;
+	return !seen;
 }
 
 int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err)
@@ -275,6 +299,36 @@ void webhdfs_logout(struct webhdfs *w)
 	mem_free(w->simple_user);
 }
 
+int webhdfs_renew(struct storage *s, const struct hadoop_tokens *tokens, bool cancel,
+		  const struct hadoop_token **which, int64_t *until_ms, struct error *err)
+{
+	struct webhdfs *w = s->self;
+	struct webhdfs_answer a = {0};
+	struct login_ticket ticket;
+	struct buf text = {0};
+	char user[LOGIN_USER];
+
+	*which = find_given(w, tokens, true, user);
+	if (!*which)
+		return error_set(err, RC_CONFIG, "found no token for %s", w->place->prefix);
+	int rc = login_ticket(&ticket, err);
+	if (rc)
+		return rc;
+	put_url_text(&text, *which);
+	char *query = mem_format("op=%sDELEGATIONTOKEN&token=%s", cancel ? "CANCEL" : "RENEW",
+				 (const char *)text.ptr);
+	rc = webhdfs_ask_by_ticket(w, "PUT", query, &a, err);
+	if (rc == RC_OK && a.status != 200)
+		rc = webhdfs_refused(w, cancel ? "cancel the token for" : "renew the token for",
+				     "/", &a, err);
+	if (rc == RC_OK && !cancel && answer_long(buf_bytes(&a.body), until_ms, err))
+		rc = error_prefix(err, "%s: ", a.server);
+	webhdfs_answer_release(&a);
+	buf_release(&text);
+	mem_free(query);
+	return rc;
+}
+
 /* --- give a token to region servers --- */
 
 int token_read(const char *text, struct buf *raw, struct storage_token *out)
@@ -301,39 +355,69 @@ int token_read(const char *text, struct buf *raw, struct storage_token *out)
  * Return true if `authority` of an hdfs:// URI is the name of several NameNodes, not of a host. Such
  * a name has no port and no address.
  */
-static bool is_nameservice(const char *authority, size_t n)
+static bool is_nameservice(const struct webhdfs *w, const char *authority)
 {
 	struct addrinfo *list = NULL;
-	char name[256];
 
-	if (n == 0 || n >= sizeof name || memchr(authority, ':', n))
+	if (w->logical && strcmp(authority, w->authority) == 0)
+		return true;
+	if (!*authority || strpbrk(authority, ":,"))
 		return false;
-	snprintf(name, sizeof name, "%.*s", (int)n, authority);
-	bool none = getaddrinfo(name, NULL, NULL, &list) != 0;
+	bool none = getaddrinfo(authority, NULL, NULL, &list) != 0;
 	if (!none)
 		freeaddrinfo(list);
 	return none;
 }
 
+/* Set the service to "IP:PORT" of Hadoop RPC, by which a server finds the token of a NameNode. */
+static void set_address(const char *authority, char *out, size_t size)
+{
+	struct addrinfo *list = NULL, hints = {.ai_socktype = SOCK_STREAM};
+	size_t n = strcspn(authority, ":");
+	char *host = mem_format("%.*s", (int)n, authority), text[64];
+
+	if (getaddrinfo(host, NULL, &hints, &list) == 0 &&
+	    getnameinfo(list->ai_addr, list->ai_addrlen, text, sizeof text, NULL, 0,
+			NI_NUMERICHOST) == 0)
+		snprintf(out, size, "%s%s", text, authority[n] ? authority + n : RPC_PORT);
+	if (list)
+		freeaddrinfo(list);
+	mem_free(host);
+}
+
+/* Name the NameNodes of `uri` as the servers name them that use the token. */
+static void set_service(const struct webhdfs *w, const char *uri, struct storage_token *out)
+{
+	const char *host = strstr(uri, "://");
+	char *authority =
+		mem_format("%.*s", host ? (int)strcspn(host + 3, "/") : 0, host ? host + 3 : "");
+
+	if (is_nameservice(w, authority))
+		snprintf(out->service, sizeof out->service, LOGICAL "%s", authority);
+	else if (w->token->web)
+		set_address(authority, out->service, sizeof out->service);
+	mem_free(authority);
+}
+
 int webhdfs_token(struct storage *s, const char *uri, struct storage_token *out, struct error *err)
 {
 	struct webhdfs *w = s->self;
-	const char *authority = strstr(uri, "://");
-	size_t n = authority ? strcspn(authority + 3, "/") : 0;
 	pthread_mutex_lock(&w->login_lock);
-	bool given = w->token && w->token->given; /* nobody here can get a newer one */
+	bool given = w->token && w->token->given;
+	if (given) /* only another program can get a newer one */
+		take_given(w);
 	pthread_mutex_unlock(&w->login_lock);
 	int rc = webhdfs_login(w, given ? 0 : clock_seconds() - FRESH_S, err);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&w->login_lock);
 	rc = token_read(w->token->text, &out->raw, out);
+	if (rc == RC_OK)
+		set_service(w, uri, out);
 	pthread_mutex_unlock(&w->login_lock);
 	if (rc)
 		return error_set(err, RC_IO,
 				 "found a delegation token of another form, expected "
 				 "Hadoop's four parts");
-	if (is_nameservice(authority ? authority + 3 : "", n))
-		snprintf(out->service, sizeof out->service, LOGICAL "%.*s", (int)n, authority + 3);
 	return RC_OK;
 }

@@ -528,6 +528,42 @@ static void name_nodes(void **state)
 	storage_close(s);
 }
 
+/* The first NameNode of the service is the standby. hdfs:///x is on fs.defaultFS. */
+static void name_service(void **state)
+{
+	(void)state;
+	static const char *const uris[] = {"hdfs://duo/x", "webhdfs://duo/x", "hdfs:///x"};
+	FILE *f = fopen(path_of("hdfs-site.xml"), "w");
+
+	assert_non_null(f);
+	fprintf(f,
+		"<configuration><property><name>dfs.nameservices</name><value>duo</value></property>"
+		"<property><name>fs.defaultFS</name><value>hdfs://duo/</value></property>"
+		"<property><name>dfs.ha.namenodes.duo</name><value>a,b</value></property>"
+		"<property><name>dfs.namenode.http-address.duo.a</name><value>127.0.0.1:%u</value>"
+		"</property>"
+		"<property><name>dfs.namenode.http-address.duo.b</name><value>127.0.0.1:%u</value>"
+		"</property></configuration>",
+		standby_port, port);
+	assert_int_equal(fclose(f), 0);
+	setenv("HADOOP_CONF_DIR", dir, 1);
+	for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
+		struct storage_info info;
+		struct storage *s = open_uri(uris[i], 5);
+
+		assert_int_equal(kind_of(s, "/x", &info), STORAGE_FOLDER);
+		char *name = storage_name(s, "/x");
+		assert_string_equal(name, i == 1 ? "webhdfs://duo/x" : "hdfs://duo/x");
+		mem_free(name);
+		storage_close(s);
+	}
+	assert_int_equal(remove(path_of("hdfs-site.xml")), 0);
+	unsetenv("HADOOP_CONF_DIR");
+	struct storage *none;
+	assert_int_equal(storage_open(&none, "hdfs:///x", NULL, &err), RC_CONFIG);
+	assert_said("expected hdfs://HOST/PATH, or fs.defaultFS in core-site.xml");
+}
+
 static void stopped(void **state)
 {
 	(void)state;
@@ -583,6 +619,7 @@ int main(void)
 		cmocka_unit_test(unclosed_file),  cmocka_unit_test(name_nodes),
 		cmocka_unit_test(stopped),	  cmocka_unit_test(stopped_upload),
 		cmocka_unit_test(waits),	  cmocka_unit_test(room),
+		cmocka_unit_test(name_service),
 	};
 
 	return cmocka_run_group_tests(tests, start_server, stop_server);
