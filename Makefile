@@ -278,6 +278,11 @@ kills-secured: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/secure/kills_secured.py $(ARGS)
 
+## name-service: use an HDFS of two NameNodes, one of which dies, and `hdfs fetchdt` [ARGS=--without-kerberos]
+name-service: deps
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/secure/name_service.py $(ARGS)
+
 ## kills-s3: kill loads into S3 at 100 random requests, while others fail [ARGS="--moments 100 --seed 1"]
 kills-s3: deps
 	@$(SUB) all
@@ -421,4 +426,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: kills-s3 kills-secured lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: kills-s3 kills-secured name-service lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

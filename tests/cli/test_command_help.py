@@ -11,7 +11,7 @@ from loads import ROOT
 
 # These commands need a cluster, a topic, a state or files of other examples. The test checks that each stops at the
 # first missing thing.
-ELSEWHERE = ["--hbase", "--table-dir", "--snapshot", "--state", "--rejects", "maps/", "described.txt", "region.hfile", "regions.txt", "/srv/", "clicks.yaml",
+ELSEWHERE = ["--hbase", "webhdfs:", "--table-dir", "--snapshot", "--state", "--rejects", "maps/", "described.txt", "region.hfile", "regions.txt", "/srv/", "clicks.yaml",
              "access.log.gz", "splits.txt", "old.yaml", "loans.yaml loans"]
 TERMS = {"A bad event cannot": r"\bbad\b|\breject", "A filtered event is": r"\bfiltered\b", "A region is": r"\bregions?\b(?! server)",
          "Duplicates are": r"\bduplicates\b"}

@@ -68,6 +68,7 @@ struct arguments {
 	/* options about a live HBase */
 	const char *hbase, *user, *upload, *webhdfs, *journal, *copy_to, *metrics;
 	bool create, alter, check, check_access, dry_run, restart, abandon, forever, yes;
+	bool renew, cancel; /* tokens */
 	const char *also, *also_upload, *also_webhdfs;
 	uint64_t rate, batch;
 	struct apply_window window;

@@ -1,5 +1,6 @@
 /* cmd_tokens.c - `saltmill tokens FILE`, which gets tokens for processes without a Kerberos ticket */
 #include <sys/stat.h>
+#include <time.h>
 
 #include "arguments.h"
 #include "hbase.h"
@@ -7,7 +8,8 @@
 #include "live_tables.h"
 #include "storage.h"
 
-#define PRIVATE 077 /* only the owner may read the file */
+#define PRIVATE	  077 /* only the owner may read the file */
+#define FILE_MOST ((size_t)1 << 20)
 
 static void keep(struct hadoop_tokens *t, struct hadoop_token one)
 {
@@ -95,11 +97,59 @@ static int get_tokens(const struct arguments *a, struct hadoop_tokens *t, struct
 	return rc;
 }
 
+/* Renews or cancels the token of FILE for one URI, and adds a line about it. */
+static int renew_one(const struct arguments *a, const char *uri, const struct hadoop_tokens *t,
+		     struct buf *out, struct error *err)
+{
+	const struct hadoop_token *which;
+	char user[LOGIN_USER] = "?", text[40] = "cancelled";
+	struct storage *s;
+	int64_t until_ms = 0;
+	int rc = storage_open(&s, uri, &a->place, err);
+
+	if (rc == RC_OK)
+		rc = storage_token_renew(s, t, a->cancel, &which, &until_ms, err);
+	storage_close(s);
+	if (rc)
+		return rc;
+	time_t at = (time_t)(until_ms / 1000);
+	struct tm utc;
+	token_user(which, user, sizeof user);
+	if (!a->cancel)
+		strftime(text, sizeof text, "valid until %Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &utc));
+	buf_printf(out, "%-21s  %s  %s  %s\n", which->kind, which->service, user, text);
+	return RC_OK;
+}
+
+static int renew(const struct arguments *a)
+{
+	struct hadoop_tokens t = {.item = NULL};
+	struct buf file = {0}, out = {0};
+	struct error err;
+	int rc = io_read_file_upto(a->operand[0], FILE_MOST, &file, &err);
+
+	if (rc == RC_OK && tokens_read(&t, buf_bytes(&file), &err))
+		rc = error_prefix(&err, "%s: ", a->operand[0]);
+	for (size_t i = 1; rc == RC_OK && i < a->noperands; i++)
+		rc = renew_one(a, a->operand[i], &t, &out, &err);
+	int status = rc		    ? command_fail("tokens", &err)
+		     : a->run.quiet ? EXIT_DONE
+				    : command_show("tokens", &out);
+	arena_release(&t.arena);
+	buf_release(&out);
+	buf_release(&file);
+	return status;
+}
+
 static int run(struct arguments *a)
 {
 	struct hadoop_tokens t = {.item = NULL};
 	struct error err;
 
+	if ((a->renew || a->cancel) && a->noperands < 2)
+		return arguments_refuse(a, "found no URI, expected that of a folder in HDFS");
+	if (a->renew || a->cancel)
+		return renew(a);
 	if (!a->hbase && a->noperands < 2)
 		return arguments_refuse(a, "found no cluster, expected --hbase HOST or the URI of "
 					   "a folder in HDFS");
@@ -113,20 +163,23 @@ static int run(struct arguments *a)
 
 const struct command tokens_command = {
 	.name = "tokens",
-	.usage = "FILE [URI...] [--hbase HOST[:PORT],...]",
+	.usage = "FILE [URI...] [--hbase HOST[:PORT],...] [--renew|--cancel]",
 	.summary =
 		"log in once, and write a file of tokens for processes without a Kerberos ticket",
 	.least = 1,
 	.most = ANY_NUMBER,
 	.run = run,
-	.decides = "FILE is a credentials file of Hadoop with mode 600. A process uses it if "
-		   "HADOOP_TOKEN_FILE_LOCATION contains its path. HBase's tokens are valid for "
-		   "seven days, those of HDFS for one day. tokens prints kind, service and user "
-		   "of each token, and no secret.",
-	.operands = {{"FILE", "the file to write; an existing file is replaced"},
-		     {"URI", "a folder in HDFS, as webhdfs://HOST[:PORT]/PATH"}},
+	.decides =
+		"FILE is a credentials file of Hadoop with mode 600. A process uses it if "
+		"HADOOP_TOKEN_FILE_LOCATION contains its path. HBase's tokens are valid for "
+		"seven days, those of HDFS for one day. --renew and --cancel act on the tokens of "
+		"HDFS in FILE, and need a ticket. tokens prints kind, service and user of each "
+		"token, and no secret.",
+	.operands =
+		{{"FILE",
+		  "the file to write; an existing file is replaced, unless --renew or --cancel reads it"},
+		 {"URI", "a folder in HDFS, as webhdfs://HOST[:PORT]/PATH"}},
 	.statuses =
 		"0 written; 1 failed; " STATUS_USAGE "; 130 or 143 stopped by SIGINT or SIGTERM",
 	.examples = {"saltmill tokens job.tokens webhdfs://nn1/data/night --hbase hbase1",
-		     "saltmill tokens job.tokens --hbase hbase1,hbase2 --principal etl@EXAMPLE.COM "
-		     "--keytab /etc/etl.keytab"}};
+		     "saltmill tokens job.tokens webhdfs://nn1/data --renew"}};

@@ -27,6 +27,11 @@ const struct cli_option options_login[] = {
 	 .help = "the client certificate that HBase demands by default, as PEM", .with = "ca"},
 	{"key", 0, "FILE", SECURED, take_text, AT(login.key_file),
 	 .help = "the key of --cert, as PEM (default: in the file of --cert)", .with = "cert"},
+	{"renew", 0, NULL, "tokens", take_flag, AT(renew),
+	 .help = "renew the tokens of HDFS in FILE, as their renewer; print until when they are valid",
+	 .without = "hbase cancel"},
+	{"cancel", 0, NULL, "tokens", take_flag, AT(cancel),
+	 .help = "cancel the tokens of HDFS in FILE", .without = "hbase"},
 	{0}
 };
 /* clang-format on */
