@@ -7,6 +7,7 @@
 #include "pool.h"
 #include "webhdfs.h"
 
+#define LOGINS	    3 /* with the token of the file, that of a newer file, and with a ticket */
 #define CONNECT_S   10L
 #define STALL_S	    60L	  /* seconds without a byte */
 #define HURRY_S	    5L	  /* limit of a whole request after storage_hurry, in seconds */
@@ -404,10 +405,13 @@ int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const c
 
 	if (rc == RC_OK)
 		rc = ask(w, method, path, query, BY_URL, a, err);
-	if (rc || !wants_login(a))
-		return rc;
-	rc = webhdfs_login(w, asked_s, err);
-	return rc ? rc : ask(w, method, path, query, BY_URL, a, err);
+	for (unsigned i = 0; rc == RC_OK && i < LOGINS && wants_login(a); i++) {
+		rc = webhdfs_login(w, asked_s, err);
+		asked_s = clock_seconds();
+		if (rc == RC_OK)
+			rc = ask(w, method, path, query, BY_URL, a, err);
+	}
+	return rc;
 }
 
 /* --- find the DataNode --- */
