@@ -213,7 +213,7 @@ void tokens_write(struct buf *b, const struct hadoop_tokens *t)
 
 bool token_is_of_hdfs(const struct hadoop_token *t)
 {
-	static const char *const kinds[] = {HDFS_TOKEN, WEBHDFS_TOKEN, "S" WEBHDFS_TOKEN};
+	static const char *const kinds[] = {HDFS_TOKEN, WEBHDFS_TOKEN, ("S" WEBHDFS_TOKEN)};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(t->kind, kinds[i]) == 0)
