@@ -245,7 +245,7 @@ class Trial:
         for one in (file, theirs):
             done = subprocess.run([self.saltmill, "verify", f"hdfs://{NAME}/bulk/one"], capture_output=True, text=True, check=False,
                                   env={**self.env, "HADOOP_TOKEN_FILE_LOCATION": str(one)}, timeout=300)
-            if not done.returncode or "found no valid Kerberos ticket" not in done.stderr:
+            if not done.returncode or "found no valid Kerberos ticket" not in done.stdout + done.stderr:
                 raise HBaseError(f"a cancelled token: {done.returncode} {done.stdout} {done.stderr}")
 
 
