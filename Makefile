@@ -58,9 +58,9 @@ ALL_C := $(filter-out $(CLI),$(sort $(wildcard pipeline/*/*.c pipeline/*/*/*.c s
 GUIDE := build/guide_chapters.c
 # The files of libsaltmill's door; the program does not contain them.
 DOOR := $(sort $(wildcard pipeline/lib/*.c))
-LIB  := $(filter-out pipeline/base/static_% pipeline/lib/%,$(ALL_C)) $(GUIDE)
+LIB  := $(filter-out pipeline/base/static_% pipeline/base/late_bz2.c pipeline/lib/%,$(ALL_C)) $(GUIDE)
 LINKED := $(filter-out $(LATE:%=pipeline/base/late_%.c),$(LIB)) $(DOOR)
-ALONE := $(filter-out pipeline/base/loader.c pipeline/base/late_snappy.c pipeline/lib/%,$(ALL_C)) $(GUIDE)
+ALONE := $(filter-out pipeline/base/loader.c pipeline/base/late_snappy.c pipeline/base/late_bz2.c pipeline/lib/%,$(ALL_C)) $(GUIDE)
 ALONE_LIBS := $(filter-out -lisal,$(LDLIBS)) -lsnappy -lstdc++
 CLI  := pipeline/cli/command/main.c
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
@@ -119,8 +119,8 @@ $(B)/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a pipeline/
 $(B)/libsaltmill.a: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a
 	@echo '  LINK  $@'; ld -r -o $(B)/saltmill.o $^ && objcopy --localize-hidden $(B)/saltmill.o
 	@rm -f $@; ar rcs $@ $(B)/saltmill.o
-# The library of the Python package needs only libc, as the worker.
-$(B)/bundle.a: $(patsubst %.c,$(B)/%.o,$(filter $(LIB_WINGS),$(ALONE))) ; @rm -f $@; ar rcsT $@ $^
+# The library of the Python package needs only libc, as the worker. It has no libbz2 (late_bz2.c).
+$(B)/bundle.a: $(patsubst %.c,$(B)/%.o,$(filter $(LIB_WINGS),$(ALONE)) pipeline/base/late_bz2.c) ; @rm -f $@; ar rcsT $@ $^
 $(B)/bundle/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(B)/bundle.a pipeline/lib/saltmill.map
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) -shared -s -Wl,-soname,libsaltmill.so.1 -Wl,--gc-sections \
@@ -350,7 +350,7 @@ endef
 # header of a library: the files that may include it
 define LIBRARIES
 brotli/decode.h: base/late_brotlidec.c hfile/only_read.c
-bzlib.h: hfile/only_read.c input/files/block_codec.c input/files/unpack.c
+bzlib.h: base/late_bz2.c hfile/only_read.c input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c model/job/section_map.c
 curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c storage/s3.h storage/webhdfs.h
 gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c storage/webhdfs_token.c

@@ -12,6 +12,7 @@
 #pragma weak late_gssapi_krb5
 #pragma weak late_ssl
 #pragma weak late_brotlidec
+#pragma weak late_bz2
 #pragma weak late_lzo2
 /* late_load is NULL if the build loads no library. */
 #pragma weak late_load
@@ -32,6 +33,8 @@ static const struct {
 	[LATE_GSSAPI] = {"libgssapi_krb5", FILE_gssapi_krb5, "libgssapi-krb5-2", late_gssapi_krb5},
 	[LATE_SSL] = {"libssl", FILE_ssl, "libssl3", late_ssl},
 	[LATE_BROTLI] = {"libbrotlidec", FILE_brotlidec, "libbrotli1", late_brotlidec},
+	/* only the library of the Python package has late_bz2.o, and it loads nothing */
+	[LATE_BZIP2] = {"libbz2", "", "libbz2-1.0", late_bz2},
 	[LATE_LZO] = {"liblzo2", "liblzo2.so.2", "liblzo2-2", late_lzo2},
 };
 

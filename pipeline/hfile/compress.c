@@ -423,12 +423,12 @@ static int need_library(enum codec codec, struct error *err)
 	switch (codec) {
 	case CODEC_SNAPPY: return late_need(LATE_SNAPPY, err);
 	case CODEC_BROTLI: return late_need(LATE_BROTLI, err);
+	case CODEC_BZIP2: return late_need(LATE_BZIP2, err);
 	case CODEC_LZO: return late_need(LATE_LZO, err);
 	case CODEC_NONE:
 	case CODEC_GZ:
 	case CODEC_LZ4:
 	case CODEC_ZSTD:
-	case CODEC_BZIP2:
 	case CODEC_LZMA: break;
 	}
 	return RC_OK;
