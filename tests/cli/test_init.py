@@ -1,6 +1,7 @@
 """Tests that the job of `init` for an unknown file loads all rows with types and without edits. In some cases init
 refuses to guess."""
 
+import os
 import re
 import subprocess
 
@@ -111,6 +112,27 @@ def test_syslog_takes_the_year_of_its_files_name(tmp_path, saltmill):
     assert bench.run().returncode == 0
     times = {c.ts for p in bench.out.glob("log/hfiles/*/*") for c in hfile_py.read(p)}
     assert times == {1767225598000, 1767225603000, 1767335101000}  # UTC, because the texts contain no zone
+
+
+def test_no_line_of_syslog_is_newer_than_its_file(tmp_path, saltmill):
+    """The file changed last on 2026-11-27. A line of March is of this spring, and one of December of the year before. Lines of
+    `syslogd -v` have a facility before the host."""
+    bench = Bench(tmp_path, saltmill, "")
+    lines = ["Dec  1 00:00:00 <auth.info> gate sshd[811]: refused", "Mar 19 23:48:18 <4.3> gate sshd[55517]: accepted",
+             "Nov 27 23:59:59 db1 kernel: usb 1-1: new device"]
+    (tmp_path / "messages").write_text("\n".join(lines) + "\n")
+    os.utime(tmp_path / "messages", (1795780800, 1795780800))  # 2026-11-27T12:00Z
+    r = init(saltmill, tmp_path, "messages")
+    assert r.returncode == 0, r.stderr
+    (tmp_path / "job.yaml").write_text(r.stdout.replace("{codec: auto, framing: hadoop}", "NONE"))
+    assert bench.run().returncode == 0
+    cells = {}
+    for c in [c for p in bench.out.glob("log/hfiles/*/*") for c in hfile_py.read(p)]:
+        cells.setdefault(c.ts, {})[c.qualifier.decode()] = c.value
+        assert b"gate" in c.row or b"db1" in c.row
+    assert sorted(cells) == [1764547200000, 1773964098000, 1795823999000]
+    assert [cells[t].get("facility") for t in sorted(cells)] == [b"auth.info", b"4.3", None]
+    assert {c["program"] for c in cells.values()} == {b"sshd", b"kernel"}
 
 
 @pytest.mark.parametrize("data,status,words", [

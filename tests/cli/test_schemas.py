@@ -309,7 +309,7 @@ ELSEWHERE = {
     "state-topic": {"unnamed", "id", "topics[].id"},
     "state-status": {"parked"},
     "watch": {"hot"} | {"hot." + k for k in ("of", "reason", "name", "share", "region", "start", "end", "server", "advice")},  # test_watch.py
-    "manifest": {"folder"},  # of loads in S3: test_s3_output.py
+    "manifest": {"folder", "tables[].tuned[].min_match"},  # of loads in S3: test_s3_output.py; of larger loads: test_tuning.py
     # test_agree.py has differences and repairs
     "agree": {"repair", "repair_cells", "tables[].refused", "tables[].events_why", "tables[].extra_kept"}
     | {"altered[]." + k for k in ("table", "change", "fix")}

@@ -507,7 +507,7 @@ def report(violations):
 # Functions of libc that reach no system call that may fail, or whose failure the program cannot see.
 HARMLESS = set("""
     llround log10 log2 lround pow round strtok_r
-__longjmp_chk _setjmp fnmatch isalpha isxdigit rewind
+__longjmp_chk _setjmp fnmatch isalnum isalpha isdigit isxdigit rewind
 alphasort fmax globfree iconv iconv_close inet_ntop inet_pton qsort_r re_search regcomp regerror regfree strchrnul strpbrk
 __assert_fail __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
 __stack_chk_fail _exit abort clock_gettime dirfd dlerror dlsym exit exp explicit_bzero expm1 fcntl feof ferror fflush fmin fprintf fputc fputs free

@@ -31,11 +31,23 @@ static const char combined_fields[] =
 	"  referer: {from: line, match: '\" \\d{3} \\S+ \"((?:[^\"\\\\]|\\\\.)*)\"'}\n"
 	"  agent: {from: line, match: '\"((?:[^\"\\\\]|\\\\.)*)\"$'}\n";
 
-static const char syslog_fields[] =
-	"  host: {from: line, match: '^.{16}(\\S+)'}\n"
-	"  program: {from: line, match: '^.{16}\\S+ ([^][: ]+)'}\n"
-	"  pid: {from: line, match: '^.{16}\\S+ [^][: ]+(?:\\[(\\d+))?', type: u32}\n"
-	"  text: {from: line, match: '^.{16}\\S+ \\S+ (.*)'}\n";
+#define SYSLOG_TIME "^[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d "
+#define SYSLOG_HOST "[^<\\s]\\S* [^][: ]+(?:\\[\\d+\\])?:? "
+#define FACILITY    "(?:<[^> ]+> )?" /* of `syslogd -v`, as in <auth.info> or <4.3> */
+
+/* Write the fields of syslog, and the facility if some lines have one. */
+static void put_syslog(bool facility, struct buf *out)
+{
+	const char *head = facility ? "^.{16}" FACILITY : "^.{16}";
+
+	if (facility)
+		buf_append_str(out, "  facility: {from: line, match: '^.{16}(?:<([^> ]+)>)?'}\n");
+	buf_printf(out, "  host: {from: line, match: '%s(\\S+)'}\n", head);
+	buf_printf(out, "  program: {from: line, match: '%s\\S+ ([^][: ]+)'}\n", head);
+	buf_printf(out, "  pid: {from: line, match: '%s\\S+ [^][: ]+(?:\\[(\\d+))?', type: u32}\n",
+		   head);
+	buf_printf(out, "  text: {from: line, match: '%s\\S+ \\S+ (.*)'}\n", head);
+}
 
 static void put_place(bool equal, struct buf *out)
 {
@@ -159,6 +171,12 @@ static bool all_match(const struct lines *l, const char *text, const char *begin
 	return all && n > 2 * none;
 }
 
+/*
+ * A date is at most half a year before or after the day of `near`. So from a day half a year before
+ * the file's last change, no line is newer than the file and a day.
+ */
+#define NEWEST_LINE ((time_t)181 * 24 * 60 * 60)
+
 /* Write the year, which comes from the file's name or from the time of the file's last change. */
 static void put_year(const char *file, struct buf *out)
 {
@@ -170,9 +188,12 @@ static void put_year(const char *file, struct buf *out)
 		buf_append_str(out, "file}   # nearest to the date in the file's name\n");
 		return;
 	}
-	if (stat(file, &st) || !gmtime_r(&st.st_mtime, &tm))
+	time_t near = stat(file, &st) ? 0 : st.st_mtime - NEWEST_LINE;
+	if (!gmtime_r(&near, &tm))
 		tm = (struct tm){.tm_year = 70, .tm_mday = 1};
-	buf_printf(out, "{near: %04d-%02d-%02d}}   # the day of the file's last change\n",
+	buf_printf(out,
+		   "{near: %04d-%02d-%02d}}   # 181 days before the file's last change, so no line "
+		   "is newer than the file\n",
 		   tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
 
@@ -251,6 +272,7 @@ bool log_write(const struct lines *l, const char *file, const char *name, bool e
 	static const char *const common_cells[] = {"user",   "method", "path",
 						   "status", "size",   NULL};
 	static const char *const syslog_cells[] = {"program", "pid", "text", NULL};
+	static const char *const facility_cells[] = {"facility", "program", "pid", "text", NULL};
 	bool access = all_match(l,
 				"^\\S+ \\S+ \\S+ \\[\\d\\d/[A-Z][a-z]{2}/\\d{4}:[0-9:]{8} "
 				"[-+]\\d{4}\\] \"(?:[^\"\\\\]|\\\\.)*\" \\d{3} (?:\\d+|-)",
@@ -259,10 +281,8 @@ bool log_write(const struct lines *l, const char *file, const char *name, bool e
 					    "\" \\d{3} \\S+ \"(?:[^\"\\\\]|\\\\.)*\" "
 					    "\"(?:[^\"\\\\]|\\\\.)*\"$",
 					    NULL);
-	bool syslog = !access && all_match(l,
-					   "^[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d \\S+ "
-					   "[^][: ]+(?:\\[\\d+\\])?:? ",
-					   NULL);
+	bool syslog = !access && all_match(l, SYSLOG_TIME FACILITY SYSLOG_HOST, NULL);
+	bool facility = syslog && !all_match(l, SYSLOG_TIME SYSLOG_HOST, NULL);
 	const struct log_part *layout = access || syslog ? NULL : find_layout(l);
 
 	if (!access && !syslog && !layout)
@@ -286,9 +306,9 @@ bool log_write(const struct lines *l, const char *file, const char *name, bool e
 		buf_append_str(out, "fields:\n  time: {from: line, substring: [1, 15], type: time, "
 				    "format: '%b %e %H:%M:%S', year: ");
 		put_year(file, out);
-		buf_append_str(out, syslog_fields);
+		put_syslog(facility, out);
 		put_table(equal, out);
-		put_cells(out, syslog_cells);
+		put_cells(out, facility ? facility_cells : syslog_cells);
 	}
 	buf_append_str(out, "    regions: {split: none}\n");
 	return true;
