@@ -1,5 +1,5 @@
 /*
- * late_bz2.c - stands for libbz2 in the library of the Python package
+ * late_bz2.c - replaces libbz2 in the library of the Python package
  *
  * Debian's static libbz2 cannot be a part of a shared library. So that library has no BZIP2, and
  * late_need() says so. All other builds link libbz2.

@@ -22,7 +22,7 @@ struct hadoop_conf {
 
 /*
  * Read the files. A missing file has no settings. Returns RC_CONFIG if a file is not a configuration
- * of Hadoop, or cannot be read. The caller releases the arena whatever the result.
+ * of Hadoop, or cannot be read. The caller always releases the arena.
  */
 int hadoop_conf_read(struct hadoop_conf *out, struct error *err);
 /* Add the settings of a file's text. Returns RC_CONFIG if the text has no <configuration>. */

@@ -135,6 +135,7 @@ def test_failures(tmp_path):
     assert "expected ZSTD, or GZ with 1 to 9" in convert(load, "-o", tmp_path / "x", "--compression", "GZ", "--level", 10, status=2)
     assert "found no family x" in convert(load, "-o", tmp_path / "x", "--family", "x", status=2)
     assert "found no family x" in convert(load, "--what-if", "--family", "x", status=2)
+    assert "found no family with ZSTD" in convert(load, "-o", tmp_path / "x", "--framing", "hadoop", "--compression", "GZ", status=2)
     assert "take a snapshot, and convert" in convert("hbase://h/t", "-o", tmp_path / "x", status=2)
     assert loads.run("convert", load, load, "-o", tmp_path / "x").returncode == 2
     assert loads.run("convert", load).returncode == 2

@@ -140,6 +140,13 @@ def test_refused(inbox, args, words):
     assert done.returncode in (1, 2) and words in done.stderr and not (inbox.folder / "out").exists(), done.stderr
 
 
+def test_a_mistyped_ledger_is_no_empty_ledger(inbox):
+    inbox.put("a.csv")
+    assert inbox.load()[0].returncode == 0
+    done = inbox.run("loads", "--ledger", "laods", "--json")
+    assert done.returncode == 2 and "found no folder laods" in done.stderr and done.stdout == "", done
+
+
 @pytest.mark.parametrize("ledger, out", [("loads", "out"), ("loads", "loads/sub/x"), ("typo", "loads/x"), ("loads", "loads/.x"), ("loads", "s3://b/loads/x")])
 def test_the_ledger_would_not_find_the_load(inbox, ledger, out):
     """The next load would not find these folders, and would load the file again."""

@@ -134,15 +134,15 @@ def test_random_keys(tmp_path, seed):
     entities = [(*e, kind) for e, kind in entities.items()]
     _, source = load(tmp_path / "old", old.text, draw(rng, entities))
     to = job(tmp_path / "new.yaml", new.text, "moved", "sampled, count: 4")
-    told = rekey(tmp_path / "old/job.yaml", to, source, "-o", tmp_path / "a")
+    report = rekey(tmp_path / "old/job.yaml", to, source, "-o", tmp_path / "a")
     values = [dict(zip(("id", "n", "kind"), e)) for e in entities]
     moved = {old.encode(v): new.encode(v) for v in values}
     expected = sorted((moved[c.row], *rest(c)) for c in stored(source))
     assert sorted((c.row, *rest(c)) for c in stored(tmp_path / "a")) == expected
     assert {c.type for c in stored(source)} == {4, 8, 10, 12, 14} and any(c.tags for c in stored(source))
     verify(tmp_path / "a")
-    table = told["tables"][0]
-    assert (told["rewritten"], table["name"], table["rows"], told["read"]) == ("rekey", "moved", len(entities), len(expected))
+    table = report["tables"][0]
+    assert (report["rewritten"], table["name"], table["rows"], report["read"]) == ("rekey", "moved", len(entities), len(expected))
     sizes = [r["cell_bytes"] for r in table["regions"]]
     assert len(sizes) == 4 and max(sizes) < 1.3 * sum(sizes) / 4, sizes
     rekey(tmp_path / "old/job.yaml", to, source, "-o", tmp_path / "b", "--threads", 3, "--memory", "16M")
@@ -229,8 +229,8 @@ def test_rows_that_become_one(tmp_path, small):
     to = job(tmp_path / "new.yaml", ["field: id, as: u32"], "u", "none")
     error = rekey(small[0], to, small[1], "-o", tmp_path / "out", status=1)
     assert "both become row" in error and "--join-rows" in error and not (tmp_path / "out").exists()
-    told = rekey(small[0], to, small[1], "-o", tmp_path / "out", "--join-rows")
-    assert told["tables"][0]["rows"] == 4
+    report = rekey(small[0], to, small[1], "-o", tmp_path / "out", "--join-rows")
+    assert report["tables"][0]["rows"] == 4
     expected = sorted((c.row[:4], *rest(c)) for c in stored(small[1]))
     assert sorted((c.row, *rest(c)) for c in stored(tmp_path / "out")) == expected
     verify(tmp_path / "out")
@@ -241,8 +241,8 @@ def test_equal_cells_of_joined_rows(tmp_path):
     events = [(1, n, 1000, 0, kind, "p", kind) for n, kind in ((5, "second"), (-5, "first"))]
     source, out = load(tmp_path / "old", AS_KEY, events)
     to = job(tmp_path / "new.yaml", ["field: id, as: u32"], "u", "none")
-    told = rekey(source, to, out, "-o", tmp_path / "joined", "--join-rows")
-    assert (told["read"], told["tables"][0]["loaded"], told["tables"][0]["deduplicated"]) == (8, 5, 3)
+    report = rekey(source, to, out, "-o", tmp_path / "joined", "--join-rows")
+    assert (report["read"], report["tables"][0]["loaded"], report["tables"][0]["deduplicated"]) == (8, 5, 3)
     assert [c.value for c in stored(tmp_path / "joined") if c.qualifier == b"kind"] == [b"first"]
     verify(tmp_path / "joined")
 
@@ -276,13 +276,13 @@ def test_rounds(tmp_path):
     _, changes = load(tmp_path / "more", AS_KEY, more)
     to = job(tmp_path / "new.yaml", ["field: kind, terminator: '|'", "field: id, as: u32"], "u")
     before, after = table_of(tmp_path / "before", out), table_of(tmp_path / "after", out, changes)
-    told = rekey(source, to, after, "--since", before, "-o", tmp_path / "round")
+    report = rekey(source, to, after, "--since", before, "-o", tmp_path / "round")
     expected = [([b"red|", b"blue|"][c.row[3] % 2] + c.row[:4], *rest(c)) for c in stored(changes)]
     assert sorted((c.row, *rest(c)) for c in stored(tmp_path / "round")) == sorted(expected)
-    assert told["read"] == told["tables"][0]["loaded"] == len(expected) > 20
+    assert report["read"] == report["tables"][0]["loaded"] == len(expected) > 20
     verify(tmp_path / "round")
-    told = rekey(source, to, before, "--since", before, "-o", tmp_path / "none")
-    assert told["read"] == 0 and not stored(tmp_path / "none")
+    report = rekey(source, to, before, "--since", before, "-o", tmp_path / "none")
+    assert report["read"] == 0 and not stored(tmp_path / "none")
 
 
 @pytest.mark.parametrize("step", ["rekey-sorted", "merge-written"])

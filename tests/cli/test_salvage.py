@@ -73,8 +73,8 @@ def test_exactly_the_cells_of_undamaged_blocks(tmp_path, whole, seed):
         assert done.returncode == (0 if all(intact) else 3), done.stdout
     else:
         assert done.returncode == 3 and "number of lost cells is unknown" in done.stdout
-        told = loads.run("inspect", tmp_path / "damaged", "--salvage", tmp_path / "other", "--json")
-        assert told.returncode == 3 and json.loads(told.stdout)["cells_lost"] is None
+        done = loads.run("inspect", tmp_path / "damaged", "--salvage", tmp_path / "other", "--json")
+        assert done.returncode == 3 and json.loads(done.stdout)["cells_lost"] is None
 
 
 def test_the_report_of_a_lost_block(tmp_path, whole):
@@ -91,9 +91,9 @@ def test_the_report_of_a_lost_block(tmp_path, whole):
     assert [loads.escaped(x.encode("latin-1").decode("unicode_escape").encode("latin-1")) for x in names] == [loads.escaped(before), loads.escaped(after)]
     assert done.stdout.endswith(f"{len(f.cells) - n:,} cells; {n:,} cells are lost\n")
     out.unlink()
-    told = loads.run("inspect", tmp_path / "damaged", "--salvage", out, "--json")
-    assert told.returncode == 3 and told.stderr == ""
-    result = json.loads(told.stdout)
+    done = loads.run("inspect", tmp_path / "damaged", "--salvage", out, "--json")
+    assert done.returncode == 3 and done.stderr == ""
+    result = json.loads(done.stdout)
     [lost] = result.pop("lost")
     assert result == {"file": str(tmp_path / "damaged"), "salvaged": str(out), "rows": result["rows"], "cells": len(f.cells) - n, "cells_lost": n}
     assert result["rows"] == len({c.row for block in f.block_cells if block is not f.block_cells[5] for c in block})

@@ -176,15 +176,30 @@ static void put_text(struct buf *out, const struct ledger *l, const struct ledge
 	}
 }
 
+/* A new inbox has no folder yet, but here a missing folder is more likely a mistyped one. */
+static int check_folder(const char *dir, struct error *err)
+{
+	bool there = false;
+	int rc = io_exists(dir, &there, err);
+
+	if (rc || there)
+		return rc;
+	return error_set(err, RC_CONFIG,
+			 "--ledger: found no folder %s, expected one that `load --ledger` made",
+			 dir);
+}
+
 int ledger_loads(const struct arguments *a)
 {
 	struct error err;
-	struct ledger l;
+	struct ledger l = {0};
 	struct ledger_line *lines = NULL;
 	struct buf text = {0};
 	int status = EXIT_DONE;
-	int rc = ledger_read(&l, a->ledger, &err);
+	int rc = check_folder(a->ledger, &err);
 
+	if (rc == RC_OK)
+		rc = ledger_read(&l, a->ledger, &err);
 	if (rc == RC_OK)
 		rc = read_lines(&l, &lines, &err);
 	if (rc == RC_OK && a->run.json)

@@ -202,7 +202,7 @@ static int change_family(struct family *f, const struct rewrite_change *c, struc
 static int change_families(struct rewrite *r, struct error *err)
 {
 	const struct rewrite_change *c = r->opt->change;
-	bool found = !c->family;
+	bool found = !c->family, zstd = false;
 	int rc = RC_OK;
 
 	for (size_t i = 0; rc == RC_OK && i < r->table.nfamilies; i++) {
@@ -213,10 +213,16 @@ static int change_families(struct rewrite *r, struct error *err)
 		found = true;
 		if (!r->opt->what_if)
 			rc = change_family(f, c, err);
+		zstd |= f->codec == CODEC_ZSTD;
 	}
-	return found ? rc
-		     : error_set(err, RC_CONFIG, "table %s: found no family %s", r->table.name,
+	if (!found)
+		return error_set(err, RC_CONFIG, "table %s: found no family %s", r->table.name,
 				 c->family);
+	if (rc == RC_OK && c->framing && !zstd && !r->opt->what_if)
+		return error_set(err, RC_CONFIG,
+				 "--framing: found no family with ZSTD, expected one; "
+				 "add --compression ZSTD");
+	return rc;
 }
 
 /* Refuse codecs that saltmill only reads, except in families that --what-if leaves out. */
