@@ -291,6 +291,11 @@ void text_json(struct buf *b, struct bytes v);
 void text_json_shown(struct buf *b, struct bytes v);
 /* Append HBase's \xHH form of `v` as a JSON string in quotes. */
 void text_json_key(struct buf *b, struct bytes v);
+/*
+ * Append `word` as one word of a POSIX shell, in single quotes if necessary. `tail` is the end of the
+ * word, and has no quotes.
+ */
+void text_shell(struct buf *b, const char *word, const char *tail);
 void text_base64(struct buf *b, struct bytes v);
 /* Append the bytes of a base64 text. Returns false if the text is not base64. */
 bool text_unbase64(struct buf *b, const char *text);

@@ -133,6 +133,21 @@ static void put_json(struct buf *b, struct bytes v, bool shown)
 	buf_put(b, '"');
 }
 
+void text_shell(struct buf *b, const char *word, const char *tail)
+{
+	size_t plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=:,./@%");
+	bool bare = word[0] && !word[plain];
+
+	buf_append_str(b, bare ? "" : "'");
+	for (const char *c = word; *c; c++)
+		if (*c == '\'')
+			buf_append_str(b, "'\\''");
+		else
+			buf_append(b, c, 1);
+	buf_printf(b, "%s%s", tail, bare ? "" : "'");
+}
+
 void text_json(struct buf *b, struct bytes v)
 {
 	put_json(b, v, false);

@@ -1,5 +1,9 @@
 """Tests that init reads columns between blanks, logs of programs, totals, and several tables in one file."""
 
+import os
+import pathlib
+import subprocess
+
 import pytest
 
 from test_init_doubts import in_order, init, rows_of
@@ -108,3 +112,16 @@ def test_logs_of_programs(tmp_path, saltmill, line, names, parts):
 def test_what_init_refuses(tmp_path, saltmill, text, status, words):
     r = init(saltmill, tmp_path, text.encode())
     assert r.returncode == status and words in r.stderr, (r.returncode, r.stderr)
+
+
+def test_the_command_for_the_largest_table_works(tmp_path, saltmill):
+    """A file name with blanks and quotes is one word for the shell."""
+    name = "Ann's 2 tables.csv"
+    (tmp_path / name).write_text("id,name\n1,a\n2,b\n\nday,count,who\n2025-01-02,3,x\n2025-01-03,4,y\n2025-01-04,4,z\n")
+    r = subprocess.run([saltmill, "init", name], cwd=tmp_path, capture_output=True, text=True)
+    command = r.stderr.partition("for the largest: ")[2].strip()
+    assert r.returncode == 1 and command, r
+    path = {"PATH": f"{pathlib.Path(saltmill).parent}:{os.environ['PATH']}"}
+    r = subprocess.run(command, cwd=tmp_path, env=path, shell=True, capture_output=True, text=True)
+    assert r.returncode == 0, (command, r.stderr)
+    assert (tmp_path / "table.csv").read_text().splitlines()[0] == "day,count,who"

@@ -133,7 +133,7 @@ static int refuse_tables(const struct sniffed_shape *s, const struct lines *l, c
 			 struct error *err)
 {
 	struct table_lines b[TABLES_MOST];
-	struct buf places = {0};
+	struct buf places = {0}, word = {0};
 	size_t n = l->nblank && l->nfiles < 2 && !s->one ? find_tables(s, l, b) : 0, most = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -144,13 +144,15 @@ static int refuse_tables(const struct sniffed_shape *s, const struct lines *l, c
 					: ", ",
 			   b[i].first + 1, b[i].end);
 	}
+	text_shell(&word, name, "");
 	if (n)
 		(void)error_set(err, RC_DATA,
 				"%s: found %zu tables with different headers, in lines %.*s, "
-				"expected one; for the largest: sed -n '%zu,%zup' %s > "
+				"expected one; for the largest: sed -n '%zu,%zup' %.*s > "
 				"table.csv; saltmill init table.csv",
 				name, n, (int)places.len, places.ptr, b[most].first + 1,
-				b[most].end, name);
+				b[most].end, (int)word.len, word.ptr);
+	buf_release(&word);
 	buf_release(&places);
 	return n ? RC_DATA : RC_OK;
 }

@@ -78,17 +78,8 @@ void part_keys(struct buf *out, const struct extents *p)
 void part_shell_word(struct buf *out, const char *word, const char *tail)
 {
 	struct buf quoted = {0};
-	size_t plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-+=:,./@%");
-	bool bare = word[0] && !word[plain];
 
-	buf_append_str(&quoted, bare ? "" : "'");
-	for (const char *c = word; *c; c++)
-		if (*c == '\'')
-			buf_append_str(&quoted, "'\\''");
-		else
-			buf_append(&quoted, c, 1);
-	buf_printf(&quoted, "%s%s", tail, bare ? "" : "'");
+	text_shell(&quoted, word, tail);
 	html_text(out, buf_bytes(&quoted));
 	buf_release(&quoted);
 }
