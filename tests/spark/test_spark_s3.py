@@ -2,6 +2,11 @@
 files. moto is the server (tests/cli/moto_s3.py).
 """
 
+import os
+import pathlib
+import subprocess
+import sys
+
 import pytest
 
 import needs_pyspark  # noqa: F401  (before what imports pyspark)
@@ -9,6 +14,7 @@ import needs_pyspark  # noqa: F401  (before what imports pyspark)
 import saltmill  # noqa: E402
 import saltmill.inputs  # noqa: E402
 from load_help import HEADER, JOB  # noqa: E402
+from loads import PROGRAM  # noqa: E402
 from moto_s3 import Moto  # noqa: E402
 from s3_server import BUCKET  # noqa: E402
 from test_s3_output import LOAD, check_whole, manifest  # noqa: E402
@@ -34,6 +40,34 @@ def test_inputs_in_s3(s3, scheme):
     for path in (f"{scheme}://{BUCKET}/no.csv", f"{scheme}://nowhere/no.csv"):
         with pytest.raises(saltmill.JobError, match=f"^{path}: No such file$"):
             saltmill.inputs.list_inputs(path)
+
+
+LOAD_OF_S3 = """\
+from pyspark.sql import SparkSession
+import saltmill.spark
+spark = SparkSession.builder.master('local[2]').config('spark.ui.enabled', 'false').getOrCreate()
+r = saltmill.spark.load(spark, ['s3a://BUCKET/in'], 'job.yaml', 'spark', slices=3)
+print(r.manifest['read'], r.manifest['tables'][0]['loaded'])
+"""
+
+
+def files_of(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file() and p.name != "manifest.json"}
+
+
+def test_a_load_of_s3(s3, tmp_path):
+    """The load of s3a is the load of the same files on disk, but for the inputs' names in the manifest."""
+    (tmp_path / "job.yaml").write_text(JOB)
+    for n in range(3):
+        rows = [f"{i * 7919 % 4000},{1_400_000_000 + i},{'x' * (1 + i % 7)}\n".encode() for i in range(2000 * n, 2000 * n + 2000)]
+        (tmp_path / f"{n}.csv").write_bytes(HEADER + b"".join(rows))
+        s3.put(f"in/{n}.csv", (tmp_path / f"{n}.csv").read_bytes())
+    subprocess.run([PROGRAM, "load", "job.yaml", "0.csv", "1.csv", "2.csv", "-o", "local", "--quiet"], cwd=tmp_path, check=True)
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(saltmill.__file__).parents[1]), "PYSPARK_PYTHON": sys.executable}
+    code = LOAD_OF_S3.replace("BUCKET", BUCKET).replace("slices=3", f"slices=3, program={PROGRAM!r}")
+    r = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    assert r.returncode == 0 and r.stdout.split() == ["6000", "6000"], r.stderr
+    assert files_of(tmp_path / "spark") == files_of(tmp_path / "local")
 
 
 def test_a_load_into_s3(rig, s3, tmp_path):
