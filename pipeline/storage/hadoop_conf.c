@@ -16,24 +16,20 @@
 
 /* --- files --- */
 
-/* Return a copy of the text without comments. It ends at a comment without an end. */
-static char *without_comments(struct bytes xml)
+/* Append the text without comments, and a NUL. The text ends at a comment without an end. */
+static void without_comments(struct buf *out, struct bytes xml)
 {
-	struct buf out = {0};
 	char *text = mem_format("%.*s", (int)xml.len, (const char *)xml.ptr);
 
 	for (const char *p = text; p && *p;) {
 		const char *comment = strstr(p, "<!--");
 
-		buf_append(&out, p, comment ? (size_t)(comment - p) : strlen(p));
+		buf_append(out, p, comment ? (size_t)(comment - p) : strlen(p));
 		p = comment ? strstr(comment + 4, "-->") : NULL;
 		p = p ? p + 3 : NULL;
 	}
-	buf_put(&out, 0);
+	buf_put(out, 0);
 	mem_free(text);
-	char *copy = mem_strdup((const char *)out.ptr);
-	buf_release(&out);
-	return copy;
 }
 
 static const char *trimmed(struct arena *a, const struct buf *text)
@@ -64,20 +60,22 @@ static void add_property(struct hadoop_conf *c, const char *text)
 
 int hadoop_conf_add(struct hadoop_conf *c, struct bytes xml, struct error *err)
 {
-	char *text = without_comments(xml), *end;
+	struct buf text = {0};
+	char *p, *end;
+	int rc = RC_OK;
 
-	if (!strstr(text, "<configuration")) {
-		mem_free(text);
-		return error_set(err, RC_CONFIG,
-				 "found no <configuration>, expected a configuration of Hadoop");
-	}
-	for (char *p = text; (p = strstr(p, "<property>")) && (end = strstr(p, "</property>"));
+	without_comments(&text, xml);
+	p = (char *)text.ptr;
+	if (!strstr(p, "<configuration"))
+		rc = error_set(err, RC_CONFIG,
+			       "found no <configuration>, expected a configuration of Hadoop");
+	for (; rc == RC_OK && (p = strstr(p, "<property>")) && (end = strstr(p, "</property>"));
 	     p = end + 1) {
 		*end = 0;
 		add_property(c, p);
 	}
-	mem_free(text);
-	return RC_OK;
+	buf_release(&text);
+	return rc;
 }
 
 static int add_file(struct hadoop_conf *c, const char *folder, const char *name, struct error *err)
