@@ -98,8 +98,10 @@ static int print(const struct arguments *a, const struct rewrite_result *r)
 			   t->nfiles, t->nregions, format_count(n[2], r->old_rows),
 			   format_count(n[3], r->manifest->read), r->manifest->ninputs);
 	if (!a->run.json && !a->run.quiet && t->deduplicated)
-		buf_printf(&out, "wrote equal cells only once, and dropped %s\n",
-			   format_count(n[4], t->deduplicated));
+		buf_printf(
+			&out,
+			"wrote one of the cells with the same column, timestamp and type, and dropped %s\n",
+			format_count(n[4], t->deduplicated));
 	int status = (a->run.json ? command_print : command_show)("rekey", &out);
 	if (status)
 		command_say("rekey", "cannot print the report; the load is published as %s",
