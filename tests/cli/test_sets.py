@@ -101,17 +101,20 @@ def test_sets_are_the_same_in_every_run():
                 assert all(v is None or v[0] == kind[0] for v in read), f"{name}: {title} is not of its kind"
 
 
-def test_the_blind_sets_keep_their_halves():
+@pytest.mark.parametrize("module, counts, first, last", [
+    (judge.BLIND[0], (67, 56), ("afinn: words in Danish", "develop"), ("veusz: redshifts with short rows", "held-out")),
+    (judge.DRAWN[0], (50, 55), ("addfips: counties", "develop"), ("yellowbrick: hashes of files", "develop")),
+])
+def test_the_blind_sets_keep_their_halves(module, counts, first, last):
     """A name decides the half. A new name would move a file that the makers of init have not seen."""
     others = set(truth.SETS)
-    importlib.import_module(judge.BLIND[0])
+    importlib.import_module(module)
     names = sorted(set(truth.SETS) - others)
     for name in names:
         del truth.SETS[name]
     halves = [truth.half(n) for n in names]
-    assert (halves.count("develop"), halves.count("held-out")) == (67, 56)
-    assert (names[0], halves[0], names[-1], halves[-1]) == (
-        "afinn: words in Danish", "develop", "veusz: redshifts with short rows", "held-out")
+    assert (halves.count("develop"), halves.count("held-out")) == counts
+    assert (names[0], halves[0]) == first and (names[-1], halves[-1]) == last
 
 
 def test_a_file_of_an_archive_in_an_archive(tmp_path):

@@ -7,68 +7,15 @@ decides its half, as truth.half does for all sets.
 
 import csv
 import functools
-import json
 import pathlib
 import re
 
-from packages import any_time, delimited, guessed, member, register
-from real import flat
-from truth import D, Set, made
-
-
-
-def texts(*args, **how):
-    """Reads a delimited file. A column of yes and no may be truth values, as for Set."""
-    s = delimited(*args, **how)
-    columns, rows = s.tables[0]
-    for i, (name, kind) in enumerate(columns):
-        full = {r[i].lower() for r in rows if isinstance(r[i], str)}
-        if kind == "x" and full and full <= {"yes", "no"}:
-            columns[i] = (name, "b?")
-            for r in rows:
-                r[i] = (r[i].lower() == "yes", r[i]) if isinstance(r[i], str) else r[i]
-    return s
-
+from packages import any_time, member, records, register, texts
+from truth import Set, made
 
 deb = functools.partial(register, "deb", texts)
 pip = functools.partial(register, "pip", texts)
 sdist = functools.partial(register, "sdist", texts)
-
-
-def kind_of(values):
-    """Returns the kind of a member of JSON."""
-    full = [v for v in values if v is not None and v != ""]
-    types = {type(v) for v in full}
-    if types & {list, dict}:
-        return "j"
-    if types and types <= {int, D}:
-        return "n"
-    if types == {bool}:
-        return "b"
-    return "t" if types == {str} and guessed(full, ("",))[0] == "t" else "x" if full else "x?"
-
-
-def records_of(doc, inside):
-    rows = [{"#": k, **v} for k, v in doc.items()] if inside == "*" else doc[inside] if inside else doc
-    return [flat(r) for r in rows]
-
-
-def records(package, path, inside=None, days=()):
-    """Reads records of JSON. `*` takes the values of an object of objects, and their names too. `days` are like 20240413."""
-    data = member(package, path)
-    doc = json.loads(data.decode("utf-8-sig"), parse_float=D)
-    found = records_of(doc, inside)
-    written = records_of(json.loads(data.decode("utf-8-sig"), parse_float=str, parse_int=str), inside)
-    names = list(dict.fromkeys(n for r in found for n in r))
-    kinds = ["t?" if n in days else kind_of([r.get(n) for r in found]) for n in names]
-
-    def cell(n, kind, v, text):
-        return (any_time(v, "%Y%m%d"), v) if n in days and v else text if kind == "x" else v
-
-    rows = [[cell(n, k, r.get(n), w.get(n)) for n, k in zip(names, kinds)] for r, w in zip(found, written)]
-    equal = len({json.dumps(r, default=str, sort_keys=True) for r in found}) < len(found)
-    columns = [f"{n}:{k}" for n, k in zip(names, kinds)]
-    return Set((pathlib.Path(path).name, data), columns, rows, reader="json", refuse="two records are equal" if equal else "")
 
 
 npm = functools.partial(register, "npm", records)

