@@ -122,7 +122,10 @@ deb("versions of packages", "r-bioc-deseq2", DESEQ + "script/icobra_pkg_versions
 deb("cells of data sets", "r-bioc-deseq2", DESEQ + "extdata/singleCellTab.csv", nulls=("NA",))
 SPDATA = "usr/lib/R/site-library/spData/"
 register("deb", records, "cycles of OpenStreetMap", "r-cran-spdata", SPDATA + "shapes/cycle_hire_osm.geojson", "features")
-deb("indicators of countries", "r-cran-spdata", SPDATA + "misc/worldbank_df.csv", nulls=("NA",))
+# R quotes the text NA (the code of Namibia), and does not quote a null
+BARE = re.compile("(?<![^,])NA(?![^,])")
+WORLD = "misc/worldbank_df.csv"
+deb("indicators of countries", "r-cran-spdata", SPDATA + WORLD, cut=lambda x: next(csv.reader([BARE.sub("", x)])))
 deb("borders as text", "r-cran-spdata", SPDATA + "misc/world_wkt.csv", nulls=("NA",))
 register("deb", records, "cycles for hire", "r-cran-spdata", SPDATA + "shapes/cycle_hire.geojson", "features")
 QTL = "usr/lib/R/site-library/qtl/"
