@@ -46,8 +46,8 @@ INC  := -Iinclude -Ipipeline
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lpthread -lm
 # The program loads these libraries when it needs them, and the tests link them. The worker links
 # snappy and lacks the other libraries (include/late.h). Nothing links liblzo2, whose license is the GPL.
-LATE := rdkafka curl microhttpd snappy uchardet gssapi_krb5 ssl brotlidec
-LATE_LIBS := $(LATE:%=-l%) -lcrypto
+LATE := rdkafka curl microhttpd snappy uchardet gssapi_krb5 ssl crypto brotlidec
+LATE_LIBS := $(LATE:%=-l%)
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
@@ -110,7 +110,8 @@ $(WORKER): $(CLI:%.c=$(B)/%.o) $(ALONE:%.c=$(B)/%.o)
 
 # The library has only the objects that its door needs. The linker finds them in a thin archive.
 LIB_WINGS := pipeline/base/% pipeline/model/% pipeline/hfile/% pipeline/hbase/% splitter/%
-LIB_LATE  := $(B)/pipeline/base/loader.o $(B)/pipeline/base/late_snappy.o $(B)/pipeline/base/late_brotlidec.o
+LIB_LATE  := $(B)/pipeline/base/loader.o $(B)/pipeline/base/late_snappy.o $(B)/pipeline/base/late_brotlidec.o \
+	     $(B)/pipeline/base/late_crypto.o
 $(B)/library.a: $(patsubst %.c,$(B)/%.o,$(filter $(LIB_WINGS),$(LINKED))) ; @rm -f $@; ar rcsT $@ $^
 $(B)/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a pipeline/lib/saltmill.map
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) -shared -Wl,-soname,libsaltmill.so.1 -Wl,--gc-sections \
@@ -288,6 +289,14 @@ kills-s3: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/cli/kills_s3.py $(ARGS)
 
+## hfiles: compare with HBase on N=2000 random HFiles of HBase 2.6 and 1.7, from file SEED=0 on
+HFILES := build/hfiles
+hfiles: deps
+	@$(SUB) all
+	@mvn -q -f tests/hbase1/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(HFILES)/hbase1-lib
+	@cache=$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}; $$cache/venv/bin/python tests/random_hfiles.py --files $(or $(N),2000) \
+		--seed $(or $(SEED),0) --work $(HFILES) --hbase2 $$cache/hbase-lib --hbase1 $(HFILES)/hbase1-lib
+
 ## demo: load 336,776 real flights and show the result
 demo:
 	@echo '$$ tests/deps.sh demo'; tests/deps.sh demo
@@ -365,6 +374,7 @@ lz4frame.h: input/files/block_codec.c
 lzma.h: hfile/only_read.c input/files/block_codec.c input/files/unpack.c
 microhttpd.h: base/late_microhttpd.c cli/text/metrics.c
 openssl/err.h: base/late_ssl.c hbase/rpc/tls.c
+openssl/evp.h: base/late_crypto.c hfile/reader_extras.c
 openssl/ssl.h: base/late_ssl.c hbase/rpc/tls.c
 pcre2.h: base/pattern.c
 snappy-c.h: base/late_snappy.c hfile/compress.c input/files/block_codec.c
@@ -372,7 +382,7 @@ uchardet/uchardet.h: base/late_uchardet.c advise/init/encoding_of.c
 xxhash.h: include/hash.h base/static_xxhash_avx2.c model/job/job_files.c advise/lint/unique.c input/kafka/ranges.c input/kafka/replay.c splitter/frame.c advise/plan/planning.c
 yaml.h: advise/design/queries.c model/job/tree.c
 zlib.h: advise/infer/salts.c cli/command/cmd_version.c hfile/block.c input/files/input.c input/files/unpack.c
-zstd.h: cli/command/cmd_version.c hfile/compress.c hfile/sequences.c input/files/block_codec.c input/files/input.c load/map_reduce/pieces.c
+zstd.h: cli/command/cmd_version.c hfile/compress.c hfile/reader_extras.c hfile/sequences.c input/files/block_codec.c input/files/input.c load/map_reduce/pieces.c
 endef
 export WINGS LIBRARIES
 
@@ -426,4 +436,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: kills-s3 kills-secured name-service lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: hfiles kills-s3 kills-secured name-service lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

@@ -208,12 +208,36 @@ struct hfile_trailer {
 	uint32_t data_index_count, meta_index_count, index_levels, major, minor, trailer_bytes;
 	enum codec codec;
 	char comparator[160];
+	uint32_t key_bytes; /* 0 means that the file is not encrypted */
+	uint8_t key[256];   /* the file's key, which a master key encrypts (WrappedKey of HBase) */
 };
+
+/*
+ * Master keys of encrypted files, and ZSTD dictionaries. After the last hfile_extras_add_*, several
+ * threads may use the extras.
+ */
+struct hfile_extras;
+struct hfile_extras *hfile_extras_new(void); /* NULL if memory is short */
+void hfile_extras_free(struct hfile_extras *x);
+/*
+ * Add the keys of a text: 32 hex digits on each line; lines that begin with # are comments. `name`
+ * is for messages. Returns RC_CONFIG, with the line but without its text, if the text is invalid.
+ */
+int hfile_extras_add_keys(struct hfile_extras *x, const char *name, struct bytes text,
+			  struct error *err);
+/* Add a dictionary of HBase's hbase.io.compress.zstd.dictionary. Returns RC_CONFIG if it is none. */
+int hfile_extras_add_dictionary(struct hfile_extras *x, const char *name, struct bytes content,
+				struct error *err);
+/*
+ * Use the extras for all files that hfile_open and hfile_open_source open from now on. The caller
+ * keeps them until the process ends, and calls this function before other threads open files.
+ */
+void hfile_extras_use(const struct hfile_extras *x);
 
 /*
  * Open a file. The call reads trailer, root index, file info and bloom meta, and verifies their
  * checksums. The reader recognises both framings of ZSTD. Returns RC_DATA, with path and offset, if
- * the file violates the format.
+ * the file violates the format. Returns RC_CONFIG if the file is encrypted, and no master key fits.
  */
 int hfile_open(struct hfile **out, const char *path, struct error *err);
 /*
@@ -221,6 +245,9 @@ int hfile_open(struct hfile **out, const char *path, struct error *err);
  * also closes the source.
  */
 int hfile_open_source(struct hfile **out, const struct hfile_source *source, struct error *err);
+/* Open a source with other extras than those of the process. NULL means none. */
+int hfile_open_with(struct hfile **out, const struct hfile_source *source,
+		    const struct hfile_extras *extras, struct error *err);
 void hfile_close(struct hfile *f);
 const struct hfile_trailer *hfile_trailer(const struct hfile *f);
 /*

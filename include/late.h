@@ -36,7 +36,8 @@ enum late_library {
 	LATE_SSL,
 	LATE_BROTLI,
 	LATE_BZIP2,
-	LATE_LZO
+	LATE_LZO,
+	LATE_CRYPTO
 };
 
 /*
@@ -63,7 +64,8 @@ struct late_function {
 	void *at; /* address of the function pointer that loading fills */
 };
 extern const struct late_function late_curl[], late_microhttpd[], late_rdkafka[], late_snappy[],
-	late_uchardet[], late_gssapi_krb5[], late_ssl[], late_brotlidec[], late_bz2[], late_lzo2[];
+	late_uchardet[], late_gssapi_krb5[], late_ssl[], late_brotlidec[], late_bz2[], late_lzo2[],
+	late_crypto[];
 
 /*
  * Load a library. `file` is libNAME.so.N. `package` is the Debian package that contains the

@@ -27,7 +27,7 @@ license() {
 	liblzo2.so*) echo GPL-2.0-or-later ;;
 	libcurl.so*) echo curl ;;
 	libgssapi_krb5.so*) echo MIT ;;
-	libssl.so*) echo Apache-2.0 ;;
+	libssl.so* | libcrypto.so*) echo Apache-2.0 ;;
 	libmicrohttpd.so*) echo LGPL-2.1-or-later ;;
 	libc.so* | libm.so*) echo LGPL-2.1-or-later ;;
 	*) echo NOASSERTION ;;

@@ -14,6 +14,7 @@
 #pragma weak late_brotlidec
 #pragma weak late_bz2
 #pragma weak late_lzo2
+#pragma weak late_crypto
 /* late_load is NULL if the build loads no library. */
 #pragma weak late_load
 
@@ -35,6 +36,7 @@ static const struct {
 	[LATE_BROTLI] = {"libbrotlidec", FILE_brotlidec, "libbrotli1", late_brotlidec},
 	/* only the library of the Python package has late_bz2.o, and it loads nothing */
 	[LATE_BZIP2] = {"libbz2", "", "libbz2-1.0", late_bz2},
+	[LATE_CRYPTO] = {"libcrypto", FILE_crypto, "libssl3", late_crypto},
 	[LATE_LZO] = {"liblzo2", "liblzo2.so.2", "liblzo2-2", late_lzo2},
 };
 

@@ -154,7 +154,7 @@ static int check_header(const struct hblock_in *in, uint64_t room, const struct 
 			h->rest_bytes, (long long)h->data_bytes - HBLOCK_HEADER + (long long)sums,
 			h->data_bytes);
 	uint32_t stored = h->data_bytes - HBLOCK_HEADER;
-	if (in->codec == CODEC_NONE && h->plain_bytes != stored)
+	if (in->codec == CODEC_NONE && !in->encrypted && h->plain_bytes != stored)
 		return error_set(err, RC_DATA,
 				 "found %u stored bytes without compression, expected %u as in "
 				 "the header",
@@ -224,6 +224,19 @@ static int parse_header(struct hblock *b, struct header *h, struct error *err)
 	return 0;
 }
 
+/* Decrypt the stored payload in place. */
+static int decrypt(const struct hblock_in *in, struct hblock *b, struct error *err)
+{
+	int rc = hfile_extras_decrypt(in->key, b->disk.ptr + HBLOCK_HEADER, b->payload.len,
+				      &b->payload, err);
+
+	if (rc == RC_OK && in->codec == CODEC_NONE && b->payload.len != b->place.plain_bytes)
+		return error_set(err, RC_DATA,
+				 "found %zu decrypted bytes, expected %u as in the header",
+				 b->payload.len, b->place.plain_bytes);
+	return rc;
+}
+
 static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
 		      struct header *h, struct error *err)
 {
@@ -252,7 +265,9 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 	rc = read_more(in, b, b->place.disk_bytes, err);
 	b->payload = bytes_of(b->disk.ptr + HBLOCK_HEADER, h->data_bytes - HBLOCK_HEADER);
 	b->checked = h->checksum != CHECKSUM_NULL;
-	return rc ? rc : check_sums(b->disk.ptr, h, err);
+	if (rc == RC_OK)
+		rc = check_sums(b->disk.ptr, h, err);
+	return rc == RC_OK && in->encrypted ? decrypt(in, b, err) : rc;
 }
 
 int hfile_block_unpack(struct hblock_in *in, struct hblock *b, struct error *err)

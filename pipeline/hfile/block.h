@@ -16,6 +16,7 @@
 #include "bytes.h"
 #include "compress.h"
 #include "error.h"
+#include "reader_extras.h"
 #include "hfile.h"
 
 #define HBLOCK_HEADER 33
@@ -88,6 +89,8 @@ struct hblock_in {
 	const struct hfile_source *source;
 	uint64_t limit;
 	enum codec codec;
+	bool encrypted; /* `key` decrypts the blocks */
+	uint8_t key[HEXTRAS_KEY_BYTES];
 	struct hcodec state;
 	uint64_t reads[HBLOCK_TYPES]; /* blocks read */
 };
@@ -112,7 +115,7 @@ struct hblock {
 int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
 		     struct error *err);
 /*
- * Read and check the block as hfile_block_read does, but do not decompress its payload. The codec of
+ * Read, check and decrypt the block as hfile_block_read does, but do not decompress its payload. The codec of
  * `in` matters only if it is CODEC_NONE.
  */
 int hfile_block_read_packed(struct hblock_in *in, uint64_t offset, struct hblock *b,

@@ -17,6 +17,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "reader_extras.h"
 #include "late.h"
 #include "mem.h"
 #include "only_read.h"
@@ -266,7 +267,15 @@ static bool unzstd(struct hcodec *h, struct bytes in, uint8_t *out, size_t *out_
 		h->no_memory = true;
 		return false;
 	}
-	size_t plain = ZSTD_decompressDCtx(h->unzstd, out, *out_bytes, in.ptr, in.len);
+	uint32_t id = ZSTD_getDictID_fromFrame(in.ptr, in.len);
+	const void *dictionary = id ? hfile_extras_dictionary(h->extras, id) : NULL;
+	if (id && !dictionary) {
+		h->dictionary = id;
+		return false;
+	}
+	/* libzstd accepts NULL as the dictionary */
+	size_t plain =
+		ZSTD_decompress_usingDDict(h->unzstd, out, *out_bytes, in.ptr, in.len, dictionary);
 
 	if (ZSTD_isError(plain))
 		return false;
@@ -441,6 +450,7 @@ int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, 
 	size_t plain = out_bytes;
 
 	h->no_memory = false;
+	h->dictionary = 0;
 	if (need_library(codec, err))
 		return err->code;
 	switch (codec) {
@@ -464,6 +474,13 @@ int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, 
 	}
 	if (!ok && h->no_memory)
 		return error_memory(err, out_bytes, "decompression");
+	if (!ok && h->dictionary)
+		return error_set(
+			err, RC_CONFIG,
+			"found a block that needs the ZSTD dictionary %u, expected this dictionary; "
+			"copy the file that hbase.io.compress.zstd.dictionary of the family names, "
+			"and name the copy (program: --zstd-dictionary FILE)",
+			h->dictionary);
 	if (!ok)
 		return error_set(
 			err, RC_DATA,

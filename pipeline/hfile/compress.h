@@ -12,6 +12,7 @@
 
 #include "bytes.h"
 #include "error.h"
+#include "hfile.h"
 #include "sequences.h"
 #include "table.h"
 
@@ -25,9 +26,11 @@ struct hcodec {
 	int gz_level;
 	unsigned min_match; /* shortest match of ready-made sequences; 0 means not used */
 	size_t tail_bytes;  /* bytes after each cell */
-	bool read_all;	    /* check each frame of sequences, not one in READ_BACK */
-	bool no_memory;	    /* the last get had no memory */
-	bool sequenced;	    /* the last cells became a frame of sequences */
+	const struct hfile_extras *extras; /* dictionaries of the reader, or NULL */
+	uint32_t dictionary;		   /* id of the dictionary that the last get lacked, or 0 */
+	bool read_all;			   /* check each frame of sequences, not one in READ_BACK */
+	bool no_memory;			   /* the last get had no memory */
+	bool sequenced;			   /* the last cells became a frame of sequences */
 	struct sequencer sequencer;
 	struct buf back;
 	void *zstd, *unzstd, *gunzip, *lz4;
@@ -61,7 +64,8 @@ int hfile_codec_compress_cells(struct hcodec *h, struct bytes cells, struct buf 
 			       struct error *err);
 /*
  * Decompress `in` to exactly `out_bytes` bytes. Returns RC_DATA if the result has another length or
- * `in` is damaged. Accepts any zstd framing.
+ * `in` is damaged. Returns RC_CONFIG if `in` needs a ZSTD dictionary that the extras lack. Accepts any
+ * zstd framing.
  */
 int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
 			   size_t out_bytes, struct error *err);

@@ -9,6 +9,18 @@
 #include "mem.h"
 #include "trailer.h"
 
+int hfile_reader_unlock(struct hfile *f, struct error *err)
+{
+	const struct hfile_trailer *t = &f->trailer;
+
+	if (t->key_bytes == 0)
+		return RC_OK;
+	int rc = hfile_extras_unwrap(f->in.state.extras, bytes_of(t->key, t->key_bytes), f->in.key,
+				     err);
+	f->in.encrypted = rc == RC_OK;
+	return rc ? error_prefix(err, "%s: ", f->source.name) : RC_OK;
+}
+
 static int read_trailer(struct hfile *f, struct error *err)
 {
 	uint8_t tail[HTRAILER_BYTES];
@@ -24,6 +36,9 @@ static int read_trailer(struct hfile *f, struct error *err)
 	f->trailer.file_bytes = s->bytes;
 	f->in.limit = s->bytes - f->trailer.trailer_bytes;
 	f->in.codec = f->trailer.codec;
+	rc = hfile_reader_unlock(f, err);
+	if (rc)
+		return rc;
 	if (f->trailer.load_on_open_offset >= f->in.limit)
 		return error_set(
 			err, RC_DATA,
@@ -193,6 +208,12 @@ static int read_load_on_open(struct hfile *f, struct error *err)
 
 int hfile_open_source(struct hfile **out, const struct hfile_source *source, struct error *err)
 {
+	return hfile_open_with(out, source, hfile_extras_used(), err);
+}
+
+int hfile_open_with(struct hfile **out, const struct hfile_source *source,
+		    const struct hfile_extras *extras, struct error *err)
+{
 	struct hfile *f = mem_try_calloc(1, sizeof *f);
 
 	*out = NULL;
@@ -203,6 +224,7 @@ int hfile_open_source(struct hfile **out, const struct hfile_source *source, str
 	}
 	f->source = *source;
 	f->in.source = &f->source;
+	f->in.state.extras = extras;
 	f->chunk_offset = UINT64_MAX;
 	int rc = read_trailer(f, err);
 	if (rc == RC_OK)
@@ -223,6 +245,7 @@ void hfile_close(struct hfile *f)
 	if (f->source.close)
 		f->source.close(f->source.self);
 	hfile_codec_release(&f->in.state);
+	explicit_bzero(f->in.key, sizeof f->in.key);
 	hfile_index_list_release(&f->root);
 	hfile_index_list_release(&f->meta);
 	hfile_index_list_release(&f->bloom.meta.chunks);

@@ -82,6 +82,9 @@ struct hfile_number {
 int hfile_check_numbers(const struct hfile *f, const struct hfile_number *n, size_t count,
 			struct error *err);
 
+/* Decrypt the key of the trailer, if the file is encrypted (reader_extras.h). */
+int hfile_reader_unlock(struct hfile *f, struct error *err);
+
 /* Blocks of two types can form one chain (README.md 2). */
 enum hblock_type hfile_reader_chain(enum hblock_type t);
 

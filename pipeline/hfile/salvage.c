@@ -177,14 +177,17 @@ static int open_damaged(struct salvage *s, const char *from, struct error *err)
 	if (rc)
 		return rc;
 	f->in.source = &f->source;
+	f->in.state.extras = hfile_extras_used();
 	f->in.limit = f->source.bytes;
 	size_t n = f->source.bytes < sizeof tail ? (size_t)f->source.bytes : sizeof tail;
 	s->has_trailer =
 		f->source.read(f->source.self, f->source.bytes - n, tail, n, &bad) == RC_OK &&
 		hfile_trailer_parse(&f->trailer, bytes_of(tail, n), &bad) == RC_OK;
-	if (s->has_trailer)
+	if (s->has_trailer) {
 		f->in.limit -= f->trailer.trailer_bytes;
-	return hfile_salvage_form(f, err);
+		rc = hfile_reader_unlock(f, err);
+	}
+	return rc ? rc : hfile_salvage_form(f, err);
 }
 
 static int open_file(struct salvage *s, const char *from, struct error *err)
@@ -192,7 +195,7 @@ static int open_file(struct salvage *s, const char *from, struct error *err)
 	int rc = hfile_open(&s->f, from, err);
 
 	s->opened = s->has_trailer = rc == RC_OK;
-	return rc == RC_OK || rc == RC_MEMORY ? rc : open_damaged(s, from, err);
+	return rc == RC_OK || rc == RC_MEMORY || rc == RC_CONFIG ? rc : open_damaged(s, from, err);
 }
 
 int hfile_salvage(const char *from, const char *to,

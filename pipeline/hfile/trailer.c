@@ -150,6 +150,17 @@ static int set_comparator(struct hfile_trailer *t, struct bytes name, struct err
 			 shown);
 }
 
+static int set_key(struct hfile_trailer *t, struct bytes key, struct error *err)
+{
+	if (key.len == 0 || key.len > sizeof t->key)
+		return error_set(err, RC_DATA,
+				 "trailer: found an encryption key of %zu bytes, expected 1 to %zu",
+				 key.len, sizeof t->key);
+	memcpy(t->key, key.ptr, key.len);
+	t->key_bytes = (uint32_t)key.len;
+	return RC_OK;
+}
+
 /* Parse the field at `*p`. `*seen` has a bit for each field so far. */
 static int parse_field(struct hfile_trailer *t, const uint8_t **p, const uint8_t *end,
 		       uint32_t *seen, struct error *err)
@@ -168,24 +179,22 @@ static int parse_field(struct hfile_trailer *t, const uint8_t **p, const uint8_t
 		return error_set(err, RC_DATA, "trailer: found field %llu twice, expected it once",
 				 (unsigned long long)tag >> 3);
 	*seen |= bit;
-	if (tag == (FIELD_KEY << 3 | WIRE_BYTES))
-		return error_set(err, RC_DATA,
-				 "found an encrypted file, expected a file without "
-				 "encryption");
 	if ((tag & 7) == WIRE_VARINT)
 		return set_number(t, tag >> 3, v, err);
-	if (tag != (FIELD_COMPARATOR << 3 | WIRE_BYTES))
+	bool key = tag == (FIELD_KEY << 3 | WIRE_BYTES);
+	if (!key && tag != (FIELD_COMPARATOR << 3 | WIRE_BYTES))
 		return error_set(err, RC_DATA,
 				 "trailer: found unknown field tag %llu, expected "
 				 "the fields of HBase 2",
 				 (unsigned long long)tag);
 	if (v > (uint64_t)(end - *p))
 		return error_set(err, RC_DATA,
-				 "trailer: found the end of the message within the "
-				 "comparator, expected the whole name");
-	struct bytes name = bytes_of(*p, (size_t)v);
+				 "trailer: found the end of the message within the %s, "
+				 "expected the whole %s",
+				 key ? "encryption key" : "comparator", key ? "key" : "name");
+	struct bytes text = bytes_of(*p, (size_t)v);
 	*p += v;
-	return set_comparator(t, name, err);
+	return key ? set_key(t, text, err) : set_comparator(t, text, err);
 }
 
 static bool has_magic(struct bytes tail)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hfile.h"
 #include "mem.h"
 #include "storage.h"
 #include "options.h"
@@ -332,6 +333,8 @@ void arguments_release(struct arguments *a)
 	buf_release(&a->scan.stop);
 	buf_release(&a->scan.prefix);
 	mem_free(a->given);
+	hfile_extras_use(NULL);
+	hfile_extras_free(a->extras);
 }
 
 struct offline_place arguments_offline(const struct arguments *a)

@@ -120,6 +120,7 @@ struct arguments {
 
 	/* options about tables without region servers */
 	const char *table_dir, *snapshot;
+	struct hfile_extras *extras; /* keys and dictionaries of HFiles, or NULL */
 
 	/* options about tables, keys and answers */
 	const char *table, *where, *first, *last, *families, *key;

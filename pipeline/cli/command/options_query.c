@@ -4,12 +4,17 @@
 
 #include "cli/answer.h"
 #include "field.h"
+#include "hfile.h"
+#include "io.h"
 #include "options.h"
 #include "query.h"
 #include "cli/reports.h"
 
-#define ANSWERS "get scan"
-#define OFFLINE "get scan verify init"
+#define ANSWERS		 "get scan"
+#define OFFLINE		 "get scan verify init"
+#define HFILES		 OFFLINE " inspect diff merge convert rekey"
+#define KEYS_FILE_BYTES	 (64 << 10)
+#define DICTIONARY_BYTES (64 << 20)
 
 /* Reads a key in \xHH form. */
 static int take_key(const struct cli_option *o, const char *text, void *slot, struct error *err)
@@ -69,8 +74,48 @@ static int take_time_range(const struct cli_option *o, const char *text, void *s
 				     : option_refuse(o, text, err, "a start before the end");
 }
 
+typedef int add_extra(struct hfile_extras *x, const char *name, struct bytes content,
+		      struct error *err);
+
+/* Reads a file that HFiles need, and lets all readers of this process use its content. */
+static int take_extra(const char *path, size_t most, add_extra *add, struct hfile_extras **slot,
+		      struct error *err)
+{
+	struct buf content = {0};
+
+	if (!*slot && !(*slot = hfile_extras_new()))
+		return error_memory(err, 1, path);
+	hfile_extras_use(*slot);
+	int rc = io_read_file_upto(path, most, &content, err);
+	if (rc == RC_OK)
+		rc = add(*slot, path, buf_bytes(&content), err);
+	if (content.ptr)
+		explicit_bzero(content.ptr, content.cap);
+	buf_release(&content);
+	return rc;
+}
+
+static int take_master_keys(const struct cli_option *o, const char *text, void *slot,
+			    struct error *err)
+{
+	(void)o;
+	return take_extra(text, KEYS_FILE_BYTES, hfile_extras_add_keys, slot, err);
+}
+
+static int take_dictionary(const struct cli_option *o, const char *text, void *slot,
+			   struct error *err)
+{
+	(void)o;
+	return take_extra(text, DICTIONARY_BYTES, hfile_extras_add_dictionary, slot, err);
+}
+
 /* clang-format off */
 const struct cli_option options_query[] = {
+	{"master-keys", 0, "FILE", HFILES, take_master_keys, AT(extras),
+	 .help = "read encrypted HFiles with the master keys of FILE, 32 hex digits on each line"},
+	{"zstd-dictionary", 0, "FILE", HFILES, take_dictionary, AT(extras),
+	 .help = "read HFiles with this ZSTD dictionary (hbase.io.compress.zstd.dictionary); you can "
+	 "give several"},
 	{"row", 0, "KEY", "get", take_key, AT(scan.start),
 	 .help = "the row key, in \\xHH form"},
 	{"table-dir", 0, "URI", OFFLINE, take_text, AT(table_dir),
