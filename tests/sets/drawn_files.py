@@ -221,7 +221,8 @@ pip("features of sounds", "panphon", "panphon/data/ipa_bases.csv", "x")
 LINGPY = "lingpy/data/"
 pip("scores of letters", "lingpy", LINGPY + "models/asjp/asjp_score_dict.csv", "x n", delimiter="\t")
 pip("sounds between headings", "lingpy", LINGPY + "ipa/sampa.csv", "x", delimiter="\t", header=False, comment="#", quote=None)
-pip("odds of letters", "lingpy", LINGPY + "models/jaeger/logodds.csv", "x n")
+ODDS = LINGPY + "models/jaeger/logodds.csv"  # the header has no name for the first column, as R writes it
+pip("odds of letters", "lingpy", ODDS, "x n", header=False, skip=1)
 pip(
     "sieves of ASTM",
     "fluids",
