@@ -125,7 +125,7 @@ def by_duckdb(s):
             con = duckdb.connect()
             con.execute("set timezone='UTC'")
             read = con.sql(f"select * from {'read_json_auto' if s.reader == 'json' else 'read_csv_auto'}('{path}')")
-            names = read.columns
+            names = read.columns if s.named else [f"c{i + 1}" for i in range(len(read.columns))]
             rows = list(zip(*(c.to_pylist() for c in read.to_arrow_table().columns)))
         except Exception as e:  # its message contains the reason
             return "refused", str(e).split("\n")[0][:90]
@@ -140,6 +140,11 @@ def by_duckdb(s):
     return min((compare(t, s.named, found, types) for t in s.tables), key=lambda x: ORDER.index(x[0]))
 
 
+def listed(v):
+    """Returns an item of a list for json."""
+    return float(v) if isinstance(v, D) else str(v)
+
+
 def plain(v):
     """Returns a Python value of DuckDB as scan prints it."""
     if isinstance(v, float):
@@ -147,7 +152,7 @@ def plain(v):
     if isinstance(v, bytes):
         return v.hex()
     if isinstance(v, (dict, list)):
-        return {k: plain(x) for k, x in v.items()} if isinstance(v, dict) else json.dumps([plain(x) for x in v], default=str)
+        return {k: plain(x) for k, x in v.items()} if isinstance(v, dict) else json.dumps([plain(x) for x in v], default=listed)
     if isinstance(v, (int, D, str, type(None))):
         return v
     return v.isoformat() if hasattr(v, "isoformat") else str(v)
