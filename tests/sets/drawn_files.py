@@ -31,7 +31,7 @@ def noted(package, path, notes, literal=False, **how):
     rows = [r for r in rows if any(r)]
     s = table(path, data, "auto", names, rows[notes:], refuse=NOTES, **how)
     if literal:
-        s.tables += table(path, data, "x", names, rows).tables
+        s.tables += table(path, data, "auto", names, rows).tables
     return s
 
 
@@ -223,13 +223,13 @@ pip("scores of letters", "lingpy", LINGPY + "models/asjp/asjp_score_dict.csv", "
 pip("sounds between headings", "lingpy", LINGPY + "ipa/sampa.csv", "x", delimiter="\t", header=False, comment="#", quote=None)
 ODDS = LINGPY + "models/jaeger/logodds.csv"  # the header has no name for the first column, as R writes it
 pip("odds of letters", "lingpy", ODDS, "x n", header=False, skip=1)
-pip(
+readings(
     "sieves of ASTM",
-    "fluids",
+    "pip:fluids",
     "fluids/data/ASTM E11 sieves.csv",
-    "n x n n n n n n? x n? x n? n n n",
+    dict(kinds="n x n n n n n n? x n? x n? n n n", nulls=("–",)),
+    dict(kinds="n x n n n n n x x x x x n n n"),
     delimiter="\t",
-    nulls=("–",),
 )
 pip("power by countries", "fluids", "fluids/data/residential power.csv", "x x x n? n?", delimiter="\t")
 pip("sieves of ISO", "fluids", "fluids/data/ISO 3310-1 sieves.csv", delimiter="\t")
