@@ -230,6 +230,40 @@ static void test_against_jansson(void **state)
 	json_paths_free(p);
 }
 
+/* Puts each byte that is not plain at each place of texts that are short and long. */
+static void test_each_place_of_a_string(void **state)
+{
+	static const char *const odd[] = {"\"",	  "\\",	  "\\n", "\x1f",     "\x01",
+					  "\x7f", "\x80", " ",	 "\xc3\xa9", "\\u00e9"};
+	struct json_paths *p;
+	struct json_scratch s = {0};
+	struct error err;
+	struct buf b = {0};
+	size_t bad;
+
+	(void)state;
+	assert_int_equal(json_paths_new(&p, oracle_paths, ORACLE_PATHS, NULL, &bad, &err), 0);
+	for (size_t len = 0; len < 40; len++)
+		for (size_t at = 0; at <= len; at++)
+			for (size_t k = 0; k < sizeof odd / sizeof *odd; k++) {
+				b.len = 0;
+				buf_printf(&b, "{\"b\":\"%.*s%s%.*s\"}", (int)at,
+					   "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH", odd[k],
+					   (int)(len - at),
+					   "~{}[],:/+-_.|!#$%&'()*;<=>?@^`0123456789ABCDEF");
+				/* the sanitizer sees each byte that is read after the text */
+				uint8_t *exact = malloc(b.len);
+				memcpy(exact, b.ptr, b.len);
+				const char *differs = oracle_differs(p, &s, bytes_of(exact, b.len));
+				if (differs)
+					fail_msg("%s: %.*s", differs, (int)b.len, (char *)b.ptr);
+				free(exact);
+			}
+	buf_release(&b);
+	json_scratch_release(&s);
+	json_paths_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_nesting),
 		cmocka_unit_test(test_against_jansson),
+		cmocka_unit_test(test_each_place_of_a_string),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
