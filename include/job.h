@@ -221,6 +221,7 @@ struct cell_spec {
 	 */
 	int64_t ttl_ms, ttl_unit_ms;
 	size_t ttl_field;
+	struct bytes visibility, acl; /* tags of HBase's coprocessors, or empty */
 	/* condition of the events that have the cell; NULL means all events */
 	const struct job_condition *when;
 	uint8_t marker; /* enum cell_type of a delete marker of `deletes`; 0 means a Put */
@@ -230,6 +231,12 @@ struct cell_spec {
 static inline bool cell_has_ttl(const struct cell_spec *c)
 {
 	return c->ttl_ms || c->ttl_unit_ms;
+}
+
+/* Return true if cells of this kind can have tags. */
+static inline bool cell_has_tags(const struct cell_spec *c)
+{
+	return cell_has_ttl(c) || c->visibility.len || c->acl.len;
 }
 
 enum split_kind {

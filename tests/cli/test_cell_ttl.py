@@ -1,4 +1,4 @@
-"""Checks cells with their own TTL: the bytes of the tag, the answers of scan, and values that are no TTL.
+"""Checks cells with tags: their own TTL, visibility labels and access lists; the answers of scan, and values that are no TTL.
 
 A Python reader reads the HFiles. HBase's own answers are in tests/hbase/test_cell_ttl.py.
 """
@@ -131,3 +131,63 @@ def test_a_timestamp_that_is_too_large(tmp_path):
     job = tmp_path / "job.yaml"
     job.write_text(job.read_text().replace("timestamp: at", f"timestamp: {2**63 - 2}"))
     assert "expected one of at most" in saltmill(tmp_path, "check", "job.yaml", status=2).stderr
+
+
+# Tags that HBase 2.6.4 makes: VisibilityUtils.createVisibilityExpTags, with label lN for the number N, and
+# AccessControlUtil.toUsersAndPermissions, as (type, value in hex).
+VISIBILITY = [
+    ("3", [(4, "01"), (2, "03")]),
+    ("2&1 | 3", [(4, "01"), (2, "0102"), (2, "03")]),
+    ("7 & !4", [(4, "01"), (2, "fcffffff0f07")]),
+    ("1|2|300&!20000", [(4, "01"), (2, "01"), (2, "02"), (2, "e0e3feff0fac02")]),
+    ("1&2 | 2&1", [(4, "01"), (2, "0102"), (2, "0102")]),
+]
+ACL = [
+    ("alice:RW", [(1, "0a110a05616c69636512080801120408000801")]),
+    ("alice:WR, @staff:RXCA",
+     [(1, "0a110a05616c696365120808011204080008010a160a06407374616666120c080112080800080208030804")]),
+]
+
+
+def packed(tags):
+    return b"".join(struct.pack(">HB", 1 + len(v) // 2, kind) + bytes.fromhex(v) for kind, v in tags)
+
+
+def with_tags(folder, more):
+    """Writes the job, in which cell d of family g has `more`."""
+    write(folder, [(1, NOW, 2, "one"), (2, NOW, "", "two")])
+    job = folder / "job.yaml"
+    job.write_text(job.read_text().replace("{family: g, qualifier: d, value: v}", f"{{family: g, qualifier: d, value: v{more}}}"))
+
+
+@pytest.mark.parametrize("key, text, tags", [("visibility", *v) for v in VISIBILITY] + [("acl", *a) for a in ACL])
+def test_labels_and_access_lists(tmp_path, key, text, tags):
+    with_tags(tmp_path, f', {key}: "{text}"')
+    saltmill(tmp_path, "load", "job.yaml", "-o", "out")
+    assert [c.tags for c in cells_of(tmp_path, "g").cells] == [packed(tags)] * 2
+    saltmill(tmp_path, "verify", "out")
+
+
+def test_all_tags_of_a_cell(tmp_path):
+    """Labels, access list and TTL together. A null TTL leaves the other tags."""
+    fixed = packed([*VISIBILITY[0][1], *ACL[0][1]])
+    for number, (ttl, ends) in enumerate([("3d", [tag(3 * DAY)] * 2), ("{field: keep, unit: d}", [tag(2 * DAY), b""])]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with_tags(folder, f', ttl: {ttl}, acl: "alice:RW", visibility: "3"')
+        saltmill(folder, "load", "job.yaml", "-o", "out")
+        assert [c.tags for c in cells_of(folder, "g").cells] == [fixed + end for end in ends]
+
+
+@pytest.mark.parametrize("more, said", [
+    ('visibility: "secret"', "visibility: found `secret`, expected numbers of labels like \"1 & !4 | 3\""),
+    ('visibility: ""', "visibility: found an empty text"), ('visibility: "1 &"', "visibility: found `1 &`, expected"),
+    ('visibility: "1 | | 2"', "expected numbers"), ('visibility: "0"', "expected numbers"),
+    ('visibility: "2147483648"', "expected numbers"), ('visibility: "(1)"', "expected numbers"),
+    ('acl: "alice"', "acl: found `alice`, expected users and rights like \"alice:RW, @staff:R\""),
+    ('acl: "alice:"', "acl: found `alice:`, expected"), ('acl: "alice:RZ"', "acl: found `alice:RZ`, expected"),
+    ('acl: "alice:R,"', "expected users"), ('acl: ":R"', "expected users"),
+])
+def test_mistakes_in_tags(tmp_path, more, said):
+    with_tags(tmp_path, ", " + more)
+    assert said in saltmill(tmp_path, "check", "job.yaml", status=2).stderr

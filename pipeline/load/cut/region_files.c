@@ -129,7 +129,7 @@ static bool has_tags(const struct job_table *t, size_t family)
 	bool any = false;
 
 	for (size_t i = 0; i < t->ncells; i++)
-		any |= t->cells[i].family == family && cell_has_ttl(&t->cells[i]);
+		any |= t->cells[i].family == family && cell_has_tags(&t->cells[i]);
 	return any;
 }
 

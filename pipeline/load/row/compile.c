@@ -46,12 +46,16 @@ static bool stands_in_record(const struct cell_step *s, const struct cell_spec *
 
 static void tags_compile(struct row_plan *p, struct cell_step *s, const struct cell_spec *c)
 {
-	if (c->ttl_ms) {
-		uint8_t *tag = arena_alloc(&p->arena, CELL_TTL_TAG_BYTES);
+	const size_t labels = c->visibility.len, fixed = labels + c->acl.len;
+	uint8_t *tags = arena_alloc(&p->arena, fixed + CELL_TTL_TAG_BYTES);
 
-		cell_put_ttl(tag, c->ttl_ms);
-		s->tags = bytes_of(tag, CELL_TTL_TAG_BYTES);
-	}
+	if (labels)
+		memcpy(tags, c->visibility.ptr, labels);
+	if (c->acl.len)
+		memcpy(tags + labels, c->acl.ptr, c->acl.len);
+	if (c->ttl_ms)
+		cell_put_ttl(tags + fixed, c->ttl_ms);
+	s->tags = bytes_of(tags, fixed + (c->ttl_ms ? CELL_TTL_TAG_BYTES : 0));
 	s->ttl_unit_ms = c->ttl_unit_ms;
 	if (c->ttl_unit_ms)
 		s->ttl_slot = p->slots[c->ttl_field];
@@ -282,7 +286,7 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 	for (size_t i = 0; i < table->ncells; i++) {
 		cell_compile(p, t, i);
 		t->constant_columns = t->constant_columns && !t->cells[i].computed &&
-				      !cell_has_ttl(&table->cells[i]);
+				      !cell_has_tags(&table->cells[i]);
 	}
 	rc = conditions_compile(p, t, forms, err);
 	t->usual = usual_weight(t);

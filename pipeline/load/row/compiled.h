@@ -86,7 +86,8 @@ struct cell_step {
 	const struct predicate *when; /* NULL if the cell has no condition */
 	struct slots covers; /* for a Put, the markers that delete the Put (conditional.c) */
 	struct bytes tags;   /* constant tags */
-	int64_t ttl_unit_ms; /* the record has the tags, with the TTL of `ttl_slot`; 0 means no */
+	/* the record has `tags` and the TTL of `ttl_slot`, or neither; 0 means constant tags */
+	int64_t ttl_unit_ms;
 	size_t ttl_slot;
 	/* KeyValue bytes without the row key and without the bytes that the record stores */
 	size_t weight;

@@ -176,7 +176,7 @@ static int encode_value(const struct row_encoder *e, const struct table_plan *t,
 	return layout_put(l, v, out, why);
 }
 
-/* Encode the tag of a cell whose TTL is in a field. A null means no TTL. */
+/* Encode the tags of a cell whose TTL is in a field. A null means only the constant tags. */
 static int encode_ttl(const struct row_encoder *e, const struct cell_step *s, struct buf *out,
 		      struct reject *why)
 {
@@ -195,7 +195,9 @@ static int encode_ttl(const struct row_encoder *e, const struct cell_step *s, st
 				    "expected a TTL of 1 to %" PRIu64 " units of %" PRId64 " ms",
 				    most, s->ttl_unit_ms);
 	cell_put_ttl(tag, (int64_t)v->u * s->ttl_unit_ms);
-	put_slice(out, bytes_of(tag, sizeof tag));
+	out->len += put_varint(buf_room(out, 10), s->tags.len + sizeof tag + 1);
+	buf_append(out, s->tags.ptr, s->tags.len);
+	buf_append(out, tag, sizeof tag);
 	return RC_OK;
 }
 

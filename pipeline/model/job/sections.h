@@ -36,6 +36,9 @@ int read_text_encoding(struct reader *r, const struct node *n, const struct key 
 /* Read the thousands or decimal sign of numbers. Slot: const char *. */
 int read_number_sign(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int check_number_signs(struct reader *r, const struct node *n, const struct csv_source *c);
+/* section_tags.c. Slot: struct bytes, which becomes the whole tags. */
+int read_visibility(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_acl(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* section_json.c. Slot: struct job. */
 int read_json(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /*
