@@ -2,9 +2,9 @@
 #include "options.h"
 
 #define SECURED                                                                                    \
-	"load reduce unite replay plan drift stream apply get scan tables regions describe drop tokens verify diff agree merge convert rekey design"
+	"load reduce unite replay plan drift stream apply get scan tables regions describe drop watch tokens verify diff agree merge convert rekey design"
 
-/* --key of init has another meaning, so init has no client certificate */
+/* --key of init has another meaning, so the file of its --cert contains the key, too */
 #define WITH_TICKETS SECURED " init"
 
 /* clang-format off */
@@ -23,7 +23,7 @@ const struct cli_option options_login[] = {
 	 "it (default: the strongest that the server offers)"},
 	{"ca", 0, "FILE", WITH_TICKETS, take_text, AT(login.ca_file),
 	 .help = "use TLS for HBase and https, and trust the certificates of this PEM file only"},
-	{"cert", 0, "FILE", SECURED, take_text, AT(login.cert_file),
+	{"cert", 0, "FILE", WITH_TICKETS, take_text, AT(login.cert_file),
 	 .help = "the client certificate that HBase demands by default, as PEM", .with = "ca"},
 	{"key", 0, "FILE", SECURED, take_text, AT(login.key_file),
 	 .help = "the key of --cert, as PEM (default: in the file of --cert)", .with = "cert"},
