@@ -356,7 +356,7 @@ test)
 	rdkafka
 	axe
 	flights
-	{ kerberos && unpack faketime libfaketime; } || say "no KDC: the tests of secured clusters will fail"
+	{ kerberos && unpack faketime libfaketime && unpack sasl libsasl2-modules-gssapi-mit; } || say "no KDC: the tests of secured clusters will fail"
 	;;
 bench)
 	build_packages

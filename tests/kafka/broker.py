@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "hbase")
 from cluster import CACHE, free_ports, stop, tail  # noqa: E402  (needs the path above)
 
 HERE = pathlib.Path(__file__).resolve().parent
-START_SECONDS = 60
+START_SECONDS = 240  # a quiet machine takes 6
 TOOL_SECONDS = 120
 
 SERVER = """\

@@ -3,16 +3,27 @@ import pathlib
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "secure")]
 
 from broker import Broker  # noqa: E402  (needs the path above)
-from rig import Rig  # noqa: E402
+from rig import Rig, value  # noqa: E402
+from secure import SecureBroker  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory):
     """Starts one broker for the whole session."""
     with Broker(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="session")
+def secure(tmp_path_factory):
+    """Starts a broker with logins. Its topic t has 1000 messages."""
+    with SecureBroker(tmp_path_factory.mktemp("secure")) as broker:
+        broker.create("t", 2)
+        broker.produce("t", [(i % 2, None, value(i)) for i in range(1000)])
         yield broker
 
 

@@ -1,21 +1,26 @@
 """Runs a broker with authentication, which uses TLS with its own certificate authority, SASL, and client certificates.
-Three listeners need authentication. `tls` requires a client certificate, `scram` is TLS with SCRAM, and `plain` is SASL
-PLAIN without TLS.
+Each listener needs authentication: `tls` a client certificate, `scram` SCRAM over TLS, `plain` SASL PLAIN without TLS,
+`gssapi` and `gssapis` (over TLS) a ticket of the KDC, `oauth` a token without signature, and `oidc` one of oidc.py (over
+TLS).
 """
 
 import subprocess
 
 from broker import Broker, SERVER
 from cluster import free_ports
+from oidc import Signer
+from kdc import REALM, Kdc
 
 USER = "loader"
 PASSWORD = "Pa55-of-the-l0ader"
 KEY_PASSWORD = "k3y-of-the-l0ader"
 MODULE = "org.apache.kafka.common.security"
+PROTOCOLS = {"tls": "SSL", "scram": "SASL_SSL", "plain": "SASL_PLAINTEXT", "gssapi": "SASL_PLAINTEXT", "gssapis": "SASL_SSL",
+             "oauth": "SASL_PLAINTEXT", "oidc": "SASL_SSL"}
 
 LISTENERS = """\
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
-super.users=User:ANONYMOUS
+super.users=User:ANONYMOUS;User:alice
 allow.everyone.if.no.acl.found=true
 ssl.keystore.type=PEM
 ssl.keystore.location={folder}/tls/broker.pem
@@ -27,6 +32,23 @@ listener.name.scram.scram-sha-256.sasl.jaas.config={module}.scram.ScramLoginModu
 listener.name.scram.scram-sha-512.sasl.jaas.config={module}.scram.ScramLoginModule required;
 listener.name.plain.sasl.enabled.mechanisms=PLAIN
 listener.name.plain.plain.sasl.jaas.config={module}.plain.PlainLoginModule required user_{user}="{password}";
+listener.name.oauth.sasl.enabled.mechanisms=OAUTHBEARER
+listener.name.oauth.oauthbearer.sasl.jaas.config={module}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";
+listener.name.oauth.oauthbearer.connections.max.reauth.ms=3600000
+listener.name.oidc.sasl.enabled.mechanisms=OAUTHBEARER
+listener.name.oidc.oauthbearer.sasl.jaas.config={module}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";
+listener.name.oidc.oauthbearer.sasl.server.callback.handler.class={module}.oauthbearer.OAuthBearerValidatorCallbackHandler
+listener.name.oidc.oauthbearer.connections.max.reauth.ms=3600000
+listener.name.oidc.oauthbearer.sasl.oauthbearer.jwks.endpoint.url=file://{folder}/jwks.json
+listener.name.oidc.oauthbearer.sasl.oauthbearer.clock.skew.seconds=0
+"""
+
+# Users log in as kafka/localhost demands, so these listeners have the name localhost.
+KERBEROS = """\
+listener.name.{name}.sasl.enabled.mechanisms=GSSAPI
+listener.name.{name}.sasl.kerberos.service.name=kafka
+listener.name.{name}.gssapi.connections.max.reauth.ms=3600000
+listener.name.{name}.gssapi.sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true keyTab="{keytab}" principal="kafka/localhost@{realm}";
 """
 
 
@@ -52,21 +74,42 @@ def certificate(folder, name, signer, *extensions):
 
 
 class SecureBroker(Broker):
-    def __init__(self, folder):
+    def __init__(self, folder, kdc=None):
         super().__init__(folder)
         self.tls = self.folder / "tls"
         self.tls.mkdir()
-        ports = dict(zip(("tls", "scram", "plain"), free_ports(3)))
-        self.listeners = {name: f"127.0.0.1:{port}" for name, port in ports.items()}
+        self.own_kdc = kdc is None
+        self.kdc = kdc or Kdc(self.folder / "kdc")
+        self.signer = Signer(self.folder)
+        self.listeners = {name: f"{'localhost' if 'gssapi' in name else '127.0.0.1'}:{port}"
+                          for name, port in zip(PROTOCOLS, free_ports(len(PROTOCOLS)))}
         self._make_certificates()
         more = "".join(f",{n.upper()}://{at}" for n, at in self.listeners.items())
+        protocols = "".join(f",{n.upper()}:{p}" for n, p in PROTOCOLS.items())
         text = SERVER.format(port=self.port, controller=self.controller, folder=self.folder)
         lines = [line + more if line.startswith(("listeners=", "advertised.listeners=")) else
-                 line + ",TLS:SSL,SCRAM:SASL_SSL,PLAIN:SASL_PLAINTEXT"
-                 if line.startswith("listener.security.protocol.map=") else line
+                 line + protocols if line.startswith("listener.security.protocol.map=") else line
                  for line in text.splitlines()]
         self.properties.write_text("\n".join(lines) + "\n" + LISTENERS.format(
             folder=self.folder, module=MODULE, user=USER, password=PASSWORD))
+
+    def __enter__(self):
+        if self.own_kdc:
+            self.kdc.__enter__()
+        with open(self.properties, "a", encoding="utf-8") as out:
+            for name in ("gssapi", "gssapis"):
+                out.write(KERBEROS.format(name=name, keytab=self.kdc.keytab("kafka/localhost"), realm=REALM))
+        return super().__enter__()
+
+    def __exit__(self, *_):
+        super().__exit__()
+        if self.own_kdc:
+            self.kdc.stop()
+
+    def _command(self, main, *arguments, memory="256m"):
+        java, *words = super()._command(main, *arguments, memory=memory)
+        return [java, f"-Djava.security.krb5.conf={self.kdc.env['KRB5_CONFIG']}",
+                f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file://{self.folder}/jwks.json", *words]
 
     def _make_certificates(self):
         tls = self.tls

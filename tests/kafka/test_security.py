@@ -9,21 +9,13 @@ import pytest
 
 from cluster import CACHE
 from rig import Rig, value
-from secure import KEY_PASSWORD, PASSWORD, USER, SecureBroker
+from secure import KEY_PASSWORD, PASSWORD, USER
 from topics_rig import Topics
 
 N = 1000
 WRONG = "Wr0ng-passw0rd"
 ENV = {"LOADER_PASSWORD": PASSWORD, "KEY_PASSWORD": KEY_PASSWORD, "WRONG": WRONG}
 SECRETS = (PASSWORD, KEY_PASSWORD, WRONG)
-
-
-@pytest.fixture(scope="module")
-def secure(tmp_path_factory):
-    with SecureBroker(tmp_path_factory.mktemp("secure")) as broker:
-        broker.create("t", 2)
-        broker.produce("t", [(i % 2, None, value(i)) for i in range(N)])
-        yield broker
 
 
 @pytest.fixture

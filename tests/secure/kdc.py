@@ -99,6 +99,10 @@ class Kdc:
                 self._run("kadmin.local", "-r", REALM, "-q", query)
         return file
 
+    def shorten(self, principal, seconds):
+        """Limits the life of the principal's tickets."""
+        self._run("kadmin.local", "-r", REALM, "-q", f"modprinc -maxlife {seconds}seconds {principal}")
+
     def kinit(self, principal, *options):
         cache = self.folder / f"{principal.split('/')[0]}.{time.monotonic_ns()}.cc"
         self._run("kinit", *options, "-c", f"FILE:{cache}", "-k", "-t", str(self.keytab(principal)), principal)

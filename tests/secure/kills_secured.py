@@ -78,7 +78,7 @@ class World:
         for user in ("short", "carol"):
             rig.kdc.keytab(user)
             rig.hbase.admin("grant", user, "@default", "RWC")
-        rig.kdc._run("kadmin.local", "-r", REALM, "-q", f"modprinc -maxlife {LIFE}seconds short")
+        rig.kdc.shorten("short", LIFE)
         self.keys = [k for user in ("alice", "short", "carol") for k in keys_of(rig.kdc.keytab(user))]
 
     def start_apply(self, out, user, moment, log, keytab=False):

@@ -59,7 +59,7 @@ def test_tickets_that_end(rig, run, loaded, saltmill):  # noqa: F811
     """Two runs wait for the window until their tickets have ended. The keytab gets new tickets; the ticket cache has none,
     and the run goes on after `kinit`."""
     short = rig.kdc.keytab("short")
-    rig.kdc._run("kadmin.local", "-r", REALM, "-q", f"modprinc -maxlife {LIFE}seconds short")
+    rig.kdc.shorten("short", LIFE)
     rig.hbase.admin("grant", "short", "@default", "RWC")
     first, second = loaded("k1"), loaded("k2")
     common = [*places(rig), "--create", "--window", next_minute()]

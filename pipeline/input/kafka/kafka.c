@@ -8,6 +8,7 @@
 
 #include "kafka_client.h"
 #include "clock.h"
+#include "io.h"
 #include "late.h"
 #include "pool.h"
 #include "properties.h"
@@ -15,6 +16,37 @@
 
 #define CLOSE_S	      3
 #define CLOSE_LOOK_MS 2
+
+/* --- advice --- */
+
+/*
+ * The SCRAM code of librdkafka before 2.6.1 repeats the nonce. Newer brokers reject such a login as
+ * wrong credentials (librdkafka issue 4895, CVE-2024-56128).
+ */
+static const char *scram_advice(const char *reason)
+{
+	return rd_kafka_version() < 0x02060100 && strstr(reason, "SCRAM")
+		       ? "; if name and password are right, use librdkafka 2.6.1 or later, "
+			 "because Kafka 3.8.1 and later reject SCRAM of older versions"
+		       : "";
+}
+
+/* Return what to do if librdkafka or libsasl2 lack a part, or "". */
+static const char *part_advice(const char *reason)
+{
+	static const char *const parts[][2] = {
+		{"No worthy mechs",
+		 "; libsasl2 has no module for GSSAPI: install libsasl2-modules-gssapi-mit (Debian, "
+		 "Ubuntu) or cyrus-sasl-gssapi (Fedora, RHEL)"},
+		{"No provider for SASL mechanism GSSAPI",
+		 "; use a librdkafka that was built with libsasl2, such as that of Debian"},
+		{"OAuth/OIDC depends on", "; use a librdkafka that was built with libcurl"}};
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strstr(reason, parts[i][0]))
+			return parts[i][1];
+	return "";
+}
 
 /* --- configuration --- */
 
@@ -28,10 +60,10 @@ int kafka_set_property(void *ctx, const struct property *p, struct error *err)
 	char why[300];
 	rd_kafka_conf_res_t r = rd_kafka_conf_set(ctx, p->name, p->value, why, sizeof why);
 
-	if (r == RD_KAFKA_CONF_OK || (r == RD_KAFKA_CONF_UNKNOWN && p->optional))
+	if (r == RD_KAFKA_CONF_OK || p->optional)
 		return RC_OK;
-	return error_set(err, RC_CONFIG, "librdkafka rejects property %s%s%s", p->name,
-			 p->secret ? "" : ": ", p->secret ? "" : why);
+	return error_set(err, RC_CONFIG, "librdkafka rejects property %s%s%s%s", p->name,
+			 p->secret ? "" : ": ", p->secret ? "" : why, part_advice(why));
 }
 
 /* Set a property. Remember a secret, so that no message shows it. */
@@ -50,18 +82,6 @@ static int set_property(void *ctx, const struct property *p, struct error *err)
 }
 
 /* --- brokers that do not answer --- */
-
-/*
- * The SCRAM code of librdkafka before 2.6.1 repeats the nonce. Newer brokers reject such a login as
- * wrong credentials (librdkafka issue 4895, CVE-2024-56128).
- */
-static const char *scram_advice(const char *reason)
-{
-	return rd_kafka_version() < 0x02060100 && strstr(reason, "SCRAM")
-		       ? "; if name and password are right, use librdkafka 2.6.1 or later, "
-			 "because Kafka 3.8.1 and later reject SCRAM of older versions"
-		       : "";
-}
 
 /* Replace the secrets in librdkafka's text by asterisks. */
 static const char *without_secrets(const struct kafka *k, char *text)
@@ -88,7 +108,8 @@ static void on_error(rd_kafka_t *client, int code, const char *reason, void *opa
 		silence_begin(&k->silence, kafka_patience_of(k));
 		return;
 	}
-	snprintf(text, sizeof text, "%.350s%s", reason, login ? scram_advice(reason) : "");
+	snprintf(text, sizeof text, "%.350s%s%s", reason, login ? scram_advice(reason) : "",
+		 login ? part_advice(reason) : "");
 	silence_complaint(&k->silence, without_secrets(k, text), login);
 }
 
@@ -157,6 +178,20 @@ static void name_client(struct kafka *k)
 		 host, (unsigned long long)random);
 }
 
+/* Find a missing ticket here, because librdkafka's message does not name the remedy. */
+static int check_login(const struct job *job, struct error *err)
+{
+	struct login_ticket ticket;
+	int rc = RC_OK;
+
+	if (properties_use_our_ticket(job))
+		rc = login_ticket(&ticket, err);
+	if (rc)
+		error_prefix(err, "%s:%u:%u: Kafka with GSSAPI: ", job->path, job->kafka.pos.line,
+			     job->kafka.pos.column);
+	return rc;
+}
+
 int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	       const struct listener *listener, struct error *err)
 {
@@ -181,14 +216,17 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	rd_kafka_conf_set(conf, "log.queue", "true", NULL, 0);
 	int rc = properties_each(job, memory_bytes, set_property, &(struct setting){k, conf}, err);
 	if (rc == RC_OK)
+		rc = check_login(job, err);
+	if (rc == RC_OK)
 		k->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
 	if (!k->client) {
 		rd_kafka_conf_destroy(conf);
 		forget_secrets(k);
 		mem_free(k);
 		return rc ? rc
-			  : error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s", job->path,
-				      job->kafka.pos.line, job->kafka.pos.column, why);
+			  : error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s%s", job->path,
+				      job->kafka.pos.line, job->kafka.pos.column, why,
+				      part_advice(why));
 	}
 	rd_kafka_set_log_queue(k->client, NULL);
 	k->queue = rd_kafka_queue_get_consumer(k->client);

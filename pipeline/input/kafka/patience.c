@@ -11,6 +11,8 @@ bool kafka_is_passing(rd_kafka_resp_err_t e)
 {
 #define E(name) RD_KAFKA_RESP_ERR_##name
 	static const rd_kafka_resp_err_t passing[] = {
+		E(_AUTHENTICATION), /* on_error judges it: a new connection may get a new token */
+		E(SASL_AUTHENTICATION_FAILED),
 		E(_TRANSPORT),
 		E(_ALL_BROKERS_DOWN),
 		E(_RESOLVE),

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "bytes.h"
 #include "io.h"
@@ -127,6 +128,89 @@ static int refuse_code(const char *name, const char *value, struct error *err)
 	return RC_OK;
 }
 
+/* --- logins --- */
+
+static const struct kafka_property *find(const struct job *job, const char *name)
+{
+	const struct kafka_property *p = job->kafka.properties, *end = p + job->kafka.nproperties;
+
+	while (p < end && strcmp(p->name, name) != 0)
+		p++;
+	return p < end ? p : NULL;
+}
+
+static bool begins(const struct kafka_property *p, const char *with)
+{
+	return p && p->value && strncasecmp(p->value, with, strlen(with)) == 0;
+}
+
+static const struct kafka_property *mechanism_of(const struct job *job)
+{
+	const struct kafka_property *p = find(job, "sasl.mechanism");
+
+	return p ? p : find(job, "sasl.mechanisms");
+}
+
+bool properties_use_our_ticket(const struct job *job)
+{
+	const struct kafka_property *mechanism = mechanism_of(job);
+
+	return begins(find(job, "security.protocol"), "sasl_") &&
+	       (!mechanism || begins(mechanism, "GSSAPI")) /* librdkafka's default */ &&
+	       !find(job, "sasl.kerberos.keytab") && !find(job, "sasl.kerberos.kinit.cmd");
+}
+
+/*
+ * Without this setting, librdkafka waits for `kinit` with a keytab that the job does not name. Builds
+ * of librdkafka without Kerberos reject the setting.
+ */
+static int set_no_kinit(const struct setter *s, const struct job *job, struct error *err)
+{
+	struct property p = {.name = "sasl.kerberos.min.time.before.relogin",
+			     .value = "0",
+			     .optional = true};
+
+	return properties_use_our_ticket(job) ? s->set(s->ctx, &p, err) : RC_OK;
+}
+
+/* Without a source of tokens, librdkafka tries no login, and waits forever. */
+static int check_tokens(const struct job *job, struct error *err)
+{
+	const struct kafka_property *mechanism = mechanism_of(job);
+
+	if (!begins(mechanism, "OAUTHBEARER") || find(job, "sasl.oauthbearer.method") ||
+	    find(job, "enable.sasl.oauthbearer.unsecure.jwt"))
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "%s:%u:%u: OAUTHBEARER: found no source of tokens, expected "
+			 "`sasl.oauthbearer.method: oidc` with sasl.oauthbearer.client.id, "
+			 "sasl.oauthbearer.client.secret and sasl.oauthbearer.token.endpoint.url",
+			 job->path, mechanism->pos.line, mechanism->pos.column);
+}
+
+/*
+ * librdkafka up to 2.11 crashes when it renews its own token without a signature (no callback_q in
+ * rd_kafka_sasl_oauthbearer_init). So let the token be valid for as long as librdkafka can count.
+ */
+static int lengthen_unsigned_token(const struct job *job, const struct kafka_property *p,
+				   struct buf *value, struct error *err)
+{
+	if (strcmp(p->name, "sasl.oauthbearer.config") != 0 ||
+	    !begins(find(job, "enable.sasl.oauthbearer.unsecure.jwt"), "true"))
+		return RC_OK;
+	if (strstr((const char *)value->ptr, "lifeSeconds="))
+		return error_set(
+			err, RC_CONFIG,
+			"sasl.oauthbearer.config: found lifeSeconds, but librdkafka crashes when a "
+			"token without a signature ends; leave lifeSeconds out");
+	value->len--; /* the final 0 */
+	buf_append_str(value, " lifeSeconds=2147483");
+	buf_put(value, 0);
+	return RC_OK;
+}
+
+/* --- values --- */
+
 static int property_value(const struct kafka_property *p, struct buf *out, struct error *err)
 {
 	int rc = RC_OK;
@@ -152,14 +236,16 @@ static int property_value(const struct kafka_property *p, struct buf *out, struc
 	return rc;
 }
 
-static int set_property(const struct setter *s, const struct kafka_property *p, bool allow_code,
-			struct error *err)
+static int set_property(const struct setter *s, const struct kafka_property *p,
+			const struct job *job, struct error *err)
 {
 	struct buf value = {0};
 	int rc = property_value(p, &value, err);
 
-	if (rc == RC_OK && !allow_code)
+	if (rc == RC_OK && !job->allow_code)
 		rc = refuse_code(p->name, (const char *)value.ptr, err);
+	if (rc == RC_OK)
+		rc = lengthen_unsigned_token(job, p, &value, err);
 	struct property set = {.name = p->name,
 			       .value = (const char *)value.ptr,
 			       .secret = is_secret(p)};
@@ -181,7 +267,7 @@ int properties_of(const struct job *job, const struct kafka_property *properties
 	for (size_t i = 0; rc == RC_OK && i < n; i++) {
 		const struct pos *at = &properties[i].pos;
 
-		rc = set_property(&s, &properties[i], job->allow_code, err);
+		rc = set_property(&s, &properties[i], job, err);
 		if (rc) {
 			err->code = rc = RC_CONFIG;
 			error_prefix(err, "%s:%u:%u: ", job->path, at->line, at->column);
@@ -215,5 +301,9 @@ int properties_each(const struct job *job, uint64_t memory_bytes,
 	 */
 	if (rc == RC_OK)
 		rc = set_own(&s, "group.id", k->group ? k->group : "saltmill", err);
+	if (rc == RC_OK)
+		rc = set_no_kinit(&s, job, err);
+	if (rc == RC_OK)
+		rc = check_tokens(job, err);
 	return rc ? rc : properties_of(job, k->properties, k->nproperties, set, ctx, err);
 }

@@ -8,7 +8,7 @@
 struct property {
 	const char *name, *value;
 	bool secret;   /* no message may show the value */
-	bool optional; /* older versions of librdkafka lack the property */
+	bool optional; /* some versions and builds of librdkafka lack the property */
 };
 
 /*
@@ -23,5 +23,10 @@ int properties_each(const struct job *job, uint64_t memory_bytes,
 int properties_of(const struct job *job, const struct kafka_property *properties, size_t n,
 		  int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
 		  struct error *err);
+/*
+ * Return true if the brokers get the Kerberos ticket of this process (login_ticket). The job then
+ * asks for GSSAPI, and names no keytab for librdkafka's own `kinit`.
+ */
+bool properties_use_our_ticket(const struct job *job);
 
 #endif
