@@ -28,6 +28,19 @@ static void mend_checksums(uint8_t *p, size_t size)
 	}
 }
 
+/* The keys of hbase2/random.zip. */
+static const struct hfile_extras *keys(void)
+{
+	static const char text[] =
+		"8d4861bb591141dff1ea2360a68f57cb\nb1a8385d64505d4fc0e302f2a1fb1228\n";
+	static struct hfile_extras *x;
+	struct error err;
+
+	if (!x && (x = hfile_extras_new()) != NULL)
+		hfile_extras_add_keys(x, "keys", bytes_str(text), &err);
+	return x;
+}
+
 static void walk(const char *path)
 {
 	struct hfile *f;
@@ -62,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		buf_append(&file, data + 1, size - 1);
 	if (size && data[0] & 1)
 		mend_checksums(file.ptr, file.len);
+	hfile_extras_use(keys());
 	int fd = memory_file(buf_bytes(&file), path);
 	walk(path);
 	if (hfile_verify(path, &sum, &err) == 0)

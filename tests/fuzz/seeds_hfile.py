@@ -1,5 +1,5 @@
 """seeds_hfile.py FOLDER writes seeds for the fuzz target. The seeds are small HFiles with every compression, encoding
-and bloom filter.
+and bloom filter, and files of HBase with the codecs that saltmill only reads, encrypted files and files with a dictionary.
 
 The first byte of each file is an option of the target.
 """
@@ -9,9 +9,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
+
+LARGEST = 12000
+CRC32C = 2  # the only checksums that the target corrects
 
 JOB = """\
 source: {{csv: {{files: [in.csv]}}}}
@@ -40,9 +44,12 @@ def main(folder):
             for encoding in ("NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"):
                 bloom = ("NONE", "ROW", "ROWCOL")[len(seeds) % 3]
                 seeds[f"{compression}-{encoding}-{bloom}"] = hfile(scratch, compression, encoding, bloom)
+    for archive in ("files.zip", "random.zip"):
+        with zipfile.ZipFile(ROOT / "tests" / "hbase2" / archive) as z:
+            seeds.update((n, z.read(n)) for n in z.namelist() if "." not in n and z.getinfo(n).file_size < LARGEST)
     folder.mkdir(parents=True)
     for name, content in seeds.items():
-        (folder / name).write_bytes(b"\1" + content)
+        (folder / name).write_bytes(bytes([content[24] == CRC32C]) + content)
 
 
 def hfile(scratch, compression, encoding, bloom):
