@@ -125,6 +125,17 @@ int hbase_delete(struct hbase *h, const char *table, const uint64_t nonce[2],
 		 struct hbase_failure *why, struct error *err);
 
 /*
+ * Take a snapshot of an enabled table, and wait for its end. Servers first write what they have in
+ * memory. A retry with the same name does not take it twice. The trouble is TROUBLE_BUSY if the
+ * snapshot failed because a region moved or split, or because another snapshot of the table runs.
+ */
+int hbase_snapshot(struct hbase *h, const char *name, const char *table, struct hbase_failure *why,
+		   struct error *err);
+/* Delete a snapshot. A missing snapshot is not an error. */
+int hbase_delete_snapshot(struct hbase *h, const char *name, struct hbase_failure *why,
+			  struct error *err);
+
+/*
  * Query whether the user may bulk load into the table, or create a missing table. Both need the
  * right CREATE on the table or its namespace. Needs HBase 2.3 and its AccessController.
  */
