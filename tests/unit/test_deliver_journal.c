@@ -17,7 +17,7 @@
 #include "clock.h"
 #include "io.h"
 #include "mem.h"
-#include "pipeline/deliver/apply/journal.h"
+#include "pipeline/deliver/journal.h"
 
 #define FIRST "saltmill-apply 1 00 cluster"
 

@@ -7,7 +7,8 @@
 #include "handover.h"
 #include "hbase.h"
 #include "incarnation.h"
-#include "journal.h"
+#include "deliver/journal.h"
+#include "deliver/staging_token.h"
 #include "kept.h"
 #include "publish.h"
 #include "splits.h"
@@ -103,12 +104,6 @@ int remove_folder(struct applying *a, struct error *err);
  * HBase's root, because region servers read only that file system.
  */
 int upload_storage(struct applying *a, const char *token, struct error *err);
-/*
- * Returns the path in "hdfs://nn:8020/hbase/staging/x" or "file:/x". Returns NULL if `token` has no
- * path.
- */
-const char *token_path(const char *token);
-bool token_is_local(const char *token);
 /* Sets the upload path of file number `i`, and its path in the token's folder. */
 void upload_place(struct applied *t, struct hand_file *f, size_t i);
 /*

@@ -1,4 +1,4 @@
-#include "journal.h"
+#include "deliver/journal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -16,15 +16,34 @@
 
 static const char *const below[] = {"", "/archive"};
 
-char *table_folder(const char *staging, const char *under, const char *table)
+/* Returns the length of HBase's root in the path or URI of a staging folder, or -1. */
+static int root_length(const char *staging)
 {
-	const char *slash = strrchr(staging, '/'), *colon = strchr(table, ':');
+	const char *slash = strrchr(staging, '/');
 	size_t above = sizeof "/staging" - 1, root = slash ? (size_t)(slash - staging) : 0;
 
 	if (root < above || memcmp(slash - above, "/staging", above) != 0)
+		return -1;
+	return (int)(root - above);
+}
+
+char *token_root(const char *token)
+{
+	const char *place = token_is_local(token) ? token_path(token) : token;
+	int length = place ? root_length(place) : -1;
+
+	return length < 0 ? NULL : mem_format("%.*s", length, place);
+}
+
+char *table_folder(const char *staging, const char *under, const char *table)
+{
+	const char *colon = strchr(table, ':');
+	int root = root_length(staging);
+
+	if (root < 0)
 		return NULL;
 	int space = colon ? (int)(colon - table) : (int)sizeof "default" - 1;
-	return mem_format("%.*s%s/data/%.*s/%s", (int)(root - above), staging, under, space,
+	return mem_format("%.*s%s/data/%.*s/%s", root, staging, under, space,
 			  colon ? table : "default", colon ? colon + 1 : table);
 }
 
