@@ -102,5 +102,7 @@ bool command_write(struct bytes text);
  * for JSON, scripts and values.
  */
 int command_print(const char *name, const struct buf *text);
+/* Print the report of a load, which is published as `dir` also if the write fails. */
+int command_print_load(const char *name, const struct buf *text, bool json, const char *dir);
 
 #endif

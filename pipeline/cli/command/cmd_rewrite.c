@@ -108,10 +108,9 @@ static int print(const struct arguments *a, const struct rewrite_result *r)
 			   t->nfiles, t->nregions);
 		put_inputs(&out, a, m);
 	}
-	int status = (a->run.json ? command_print : command_show)(a->command->name, &out);
-	if (status && !a->convert.what_if)
-		command_say(a->command->name,
-			    "cannot print the report; the load is published as %s", a->output);
+	int status = a->convert.what_if
+			     ? (a->run.json ? command_print : command_show)(a->command->name, &out)
+			     : command_print_load(a->command->name, &out, a->run.json, a->output);
 	buf_release(&out);
 	return status;
 }

@@ -101,3 +101,12 @@ int command_show(const char *name, const struct buf *text)
 	buf_release(&shown);
 	return status;
 }
+
+int command_print_load(const char *name, const struct buf *text, bool json, const char *dir)
+{
+	int status = (json ? command_print : command_show)(name, text);
+
+	if (status)
+		command_say(name, "cannot print the report; the load is published as %s", dir);
+	return status;
+}
