@@ -274,6 +274,11 @@ kills: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/hbase/kills.py $(ARGS)
 
+## kills-rekey: move a live table to other row keys under writes, and kill rekey [ARGS="--kills 10 --writes 500 --seed 1"]
+kills-rekey: deps
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/hbase/kills_rekey.py $(ARGS)
+
 ## kills-secured: the same with Kerberos, while tickets end, the KDC is away or the clock is wrong [ARGS="--moments 30"]
 kills-secured: deps
 	@$(SUB) all
@@ -352,7 +357,7 @@ advise | base splitter model hbase input sort load | lint(lint) check(first_rows
 read | base splitter model hbase storage hfile publish sort load | query(query) live() offline() diff(side) by_field(by_field) agree(field_sources) rewrite()
 lib | base model hfile | lib(lib)
 stream | base model input publish load | state(state) loads(stream)
-deliver | base splitter hbase storage hfile publish stream | apply(apply) follow()
+deliver | base splitter model hbase storage hfile publish read stream | apply(apply journal staging_token) follow() move()
 cli | base splitter model hbase storage hfile input publish load advise read stream deliver | text(reports answer progress_text metrics reference inspect report_views) html(page) command(commands)
 endef
 
@@ -436,4 +441,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: hfiles kills-s3 kills-secured name-service lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: hfiles kills-s3 kills-rekey kills-secured name-service lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

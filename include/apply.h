@@ -3,6 +3,7 @@
  *
  *   apply_run, apply_release                      one load
  *   follow_new, follow_add, follow_run, follow_free   all loads of a state, in order
+ *   move_run, move_release                        a live table to other row keys, in rounds
  *
  * apply_run does the work of `hbase shell create.rb` and completebulkload over HBase's own
  * protocol. A journal beside the load records the progress. After a crash, call apply_run again.
@@ -252,5 +253,49 @@ int follow_start(struct follow *f, struct error *err);
  * (stop_flag).
  */
 void follow_stop(struct follow *f);
+
+/*
+ * --- move: a live table to the row keys of another job, without a stop (deliver/move) ---
+ *
+ * A round takes a snapshot of the old table, writes the cells of its new files under the new row keys
+ * as a load, and applies the load. The last round follows when no program writes the old table any
+ * more. Then the proof compares a snapshot of each table. The file `journal` in the folder contains
+ * each step before the step begins, so a killed run continues.
+ */
+
+struct rekey_options;
+struct storage_options;
+struct move_options {
+	const struct run_options *common;
+	const char *folder; /* has the journal, and the load of the current round */
+	const char *servers, *user, *upload, *http; /* as in struct apply_options */
+	const struct storage_options *storage;	    /* reads HBase's files */
+	const struct rekey_options *keys;	    /* `before` is unused */
+	int64_t round_ms; /* end after a round that took at most this long */
+	bool finish;	  /* no program writes the old table any more */
+	bool repair;	  /* if the proof finds different cells, give the new table the old cells */
+	bool abandon;	  /* only remove the snapshots, loads and journal of earlier runs */
+	bool dry_run;	  /* only check, and list the steps in *out */
+	struct listener listener;
+	struct progress *progress;
+};
+struct move_result {
+	const char *from, *to;	      /* the tables */
+	uint64_t rounds, cells;	      /* of all runs */
+	uint64_t last_cells, last_ms; /* of the last round */
+	bool finished;		      /* the tables are equal */
+	uint64_t proved_rows, proved_cells, repaired;
+	uint64_t removed;   /* snapshots that this run removed */
+	const char **steps; /* filled if options.dry_run is true */
+	size_t nsteps;
+	struct arena arena;
+};
+/*
+ * Make rounds until one is short, or with `finish` the last round and the proof. Release *out whatever
+ * the result. Returns RC_CONFIG if the tables do not fit, and RC_DATA if the proof fails. Returns
+ * RC_BUSY if another process uses the folder.
+ */
+int move_run(struct move_result *out, const struct move_options *opt, struct error *err);
+void move_release(struct move_result *r);
 
 #endif

@@ -315,6 +315,14 @@ void what_if_report_text(struct buf *out, const struct rewrite_result *r);
 extern const struct form what_if_form;
 void what_if_report_json(struct buf *out, const struct rewrite_result *r);
 
+/* --- the report of `saltmill rekey --hbase` --- */
+
+/* Append the rounds and the proof, or the steps of --dry-run. */
+struct move_result;
+void move_report_text(struct buf *out, const struct move_result *r);
+extern const struct form moved_form;
+void move_report_json(struct buf *out, const struct move_result *r);
+
 /*
  * --- the report of `saltmill agree` ---
  */

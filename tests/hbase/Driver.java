@@ -25,6 +25,7 @@ import org.apache.hadoop.hbase.ArrayBackedTag;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
@@ -35,6 +36,7 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Query;
@@ -42,6 +44,7 @@ import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionLocator;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
@@ -346,8 +349,10 @@ public class Driver {
     byte[] row = unhex(m.get(1).getAsString());
     byte[] family = Bytes.toBytes(m.get(2).getAsString());
     byte[] qualifier = unhex(m.get(3).getAsString());
-    long ts = m.get(4).getAsLong();
+    long ts = m.get(4).isJsonNull() ? HConstants.LATEST_TIMESTAMP : m.get(4).getAsLong();
     switch (m.get(0).getAsString()) {
+      case "Increment":
+        return new Increment(row).addColumn(family, qualifier, 1);
       case "Put":
         Put p = new Put(row).addColumn(family, qualifier, ts, unhex(m.get(5).getAsString()));
         if (m.size() > 6) {
@@ -369,11 +374,18 @@ public class Driver {
 
   /**
    * Applies `mutations` one after another. Each is [type, row, family, qualifier, ts, value, ttl],
-   * with row, qualifier and value in hex. A Put may have a TTL in ms.
+   * with row, qualifier and value in hex. A Put may have a TTL in ms. A null as ts means the server's
+   * clock. With `batch`, the client sends all at once.
    */
   private Object mutate(JsonObject a) throws Exception {
     JsonArray all = a.getAsJsonArray("mutations");
     try (Table t = connection().getTable(table(a))) {
+      if (flag(a, "batch")) {
+        List<Row> rows = new ArrayList<>();
+        all.forEach(e -> rows.add(mutation(e.getAsJsonArray())));
+        t.batch(rows, new Object[rows.size()]);
+        return all.size();
+      }
       for (JsonElement e : all) {
         Mutation m = mutation(e.getAsJsonArray());
         if (m instanceof Put) {

@@ -3,9 +3,12 @@ cli/test_offline.py damages such folders.
 """
 
 import json
+import os
 import random
 import shutil
+import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -139,6 +142,85 @@ def test_rekey_in_rounds(hbase, saltmill, table):
         assert moved == found and len(found[1]) > 100
         if i == 0:
             table.rounds(1)
+    drop(hbase, folder, new)
+
+
+def move(saltmill, status, *args, crash=""):
+    env = {**os.environ, "SALTMILL_CRASH_AT": crash}
+    done = subprocess.run([saltmill, "rekey", *map(str, args)], capture_output=True, text=True, timeout=300, check=False, env=env)
+    assert done.returncode == (-signal.SIGKILL if crash else status), done.stdout + done.stderr
+    return done
+
+
+class Writer(threading.Thread):
+    """Writes to a table until it is stopped, or fails."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.table, self.going, self.written, self.error = table, True, 0, None
+
+    def run(self):
+        try:
+            while self.going:
+                self.table.write(20)
+                self.written += 20
+        except Exception as e:  # pylint: disable=broad-exception-caught
+            self.error = e
+
+    def stop(self):
+        self.going = False
+        self.join()
+        assert self.written and not self.error, self.error
+
+
+def test_rekey_of_a_live_table(hbase, saltmill, table):
+    """A table goes to another key while a program writes it. rekey is killed at four steps. The Java client reads equal cells."""
+    name, new, folder = table.name, table.name + "_new", table.folder
+    (folder / "old.yaml").write_text(REKEY.format(name=name, key="{const: r}, {field: digits, width: 4, pad: '*'}"))
+    job = REKEY.format(name=new, key="{field: digits, as: reversed, width: 4, pad: '*'}")
+    args = [folder / "old.yaml", folder / "new.yaml", "--hbase", hbase.master, "-o", folder / "move"]
+    (folder / "new.yaml").write_text(job.replace("ttl: 3600s", "ttl: 3601s"))
+    assert "h: found TTL 3601, expected 3600" in move(saltmill, 2, *args).stderr
+    (folder / "new.yaml").write_text(job)
+    table.shell(f"create '{new}', {{NAME => 'f', VERSIONS => 3, BLOOMFILTER => 'ROWCOL'}}, {{NAME => 'g', VERSIONS => 2}}, "
+                "{NAME => 'h', VERSIONS => 4, MIN_VERSIONS => 1, TTL => 3600}, {NAME => 'k', VERSIONS => 1, TTL => 3600}")
+    assert "expected TRUE" in move(saltmill, 2, *args).stderr
+    drop(hbase, folder, new)
+    table.shell(f"create '{new}', {{NAME => 'f', VERSIONS => 3, BLOOMFILTER => 'ROWCOL'}}, {{NAME => 'g', VERSIONS => 2, KEEP_DELETED_CELLS => 'TRUE'}}, "
+                "{NAME => 'h', VERSIONS => 4, MIN_VERSIONS => 1, TTL => 3600}, "
+                "{NAME => 'k', VERSIONS => 1, MIN_VERSIONS => 1, TTL => 3600, KEEP_DELETED_CELLS => 'TTL'}")
+    hbase.call("mutate", table=new, mutations=[["Put", b"1234".hex(), "f", "61", table.now, ""]])
+    assert "found a cell in row 1234, expected a missing or empty table" in move(saltmill, 2, *args).stderr
+    drop(hbase, folder, new)
+    table.shell(f"snapshot '{name}', '{name}_theirs'")
+    assert f"1. take a snapshot of table {name}" in move(saltmill, 0, *args, "--dry-run").stdout
+
+    writer = Writer(table)
+    writer.start()
+    try:
+        move(saltmill, 0, *args, crash="rekey-before-taken")
+        move(saltmill, 0, *args, crash="rekey-before-moved")
+        assert len(list((hbase.folder / "data/root/.hbase-snapshot").glob("saltmill-rekey-*"))) == 1
+        first = json.loads(move(saltmill, 0, *args, "--round", "1h", "--json").stdout)
+        move(saltmill, 0, *args, crash="rekey-before-removed")
+        second = json.loads(move(saltmill, 0, *args, "--json").stdout)
+    finally:
+        writer.stop()
+    assert first["rounds"] == 1 and second["rounds"] >= 3 and second["last_cells"] < first["cells"] and not second["finished"]
+    (folder / "new.yaml").write_text(job + "# changed\n")
+    assert "found another content than in the first round" in move(saltmill, 2, *args).stderr
+    (folder / "new.yaml").write_text(job)
+    move(saltmill, 0, *args, "--finish", crash="rekey-before-equal")
+    last = json.loads(move(saltmill, 0, *args, "--finish", "--json").stdout)
+    assert last["finished"] and last["proved"] > 500 and last["repaired"] == 0, last
+    expected, found = answers_of(hbase, name)[:2], answers_of(hbase, new)[:2]
+    moved = [sorted((bytes.fromhex(row)[:0:-1].hex(), cells) for row, cells in answer) for answer in expected]
+    assert moved == found and sum(len(cells) for _, cells in found[1]) == last["proved"]
+    left = [p.name for p in (hbase.folder / "data/root/.hbase-snapshot").iterdir()]
+    assert f"{name}_theirs" in left and not [n for n in left if n.startswith("saltmill-rekey")]
+    assert os.listdir(folder / "move") == ["journal"]
+    move(saltmill, 0, *args, "--abort")
+    assert not (folder / "move").exists()
     drop(hbase, folder, new)
 
 

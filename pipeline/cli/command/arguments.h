@@ -111,6 +111,8 @@ struct arguments {
 	struct rekey_arguments {
 		const char *to, *since; /* a table of the new job; an earlier snapshot */
 		bool join_rows;
+		bool finish, mend; /* of a live table: no program writes it; --repair */
+		unsigned round_s;  /* end after a round that took at most this long */
 	} rekey;
 
 	/* options of watch, in seconds */

@@ -93,14 +93,31 @@ const struct cli_option options_apply[] = {
 	{"abort", 0, NULL, "apply", take_flag, AT(abandon),
 	 .help = "cancel the load: remove its upload folder, staging folder and journal; files "
 	 "that are in a table stay there", .without = "state restart dry-run check"},
+	{"finish", 0, NULL, "rekey", take_flag, AT(rekey.finish),
+	 .help = "no program writes the old table any more: make the last round, and compare both "
+	 "tables", .with = "hbase"},
+	{"repair", 0, NULL, "rekey", take_flag, AT(rekey.mend),
+	 .help = "if the comparison finds different cells, write the old state of these cells to the "
+	 "new table, which no other program may have written yet", .with = "finish"},
+	{"round", 0, "TIME", "rekey", take_duration, AT(rekey.round_s),
+	 .help = "without --finish: end after a round that took at most this long, or hardly less than "
+	 "the round before", .standard = "30s", .with = "hbase"},
+	{"dry-run", 0, NULL, "rekey", take_flag, AT(dry_run),
+	 .help = "check the tables and print the next steps", .with = "hbase"},
+	{"abort", 0, NULL, "rekey", take_flag, AT(abandon),
+	 .help = "remove the snapshots, loads and journal of earlier runs; the new table stays",
+	 .with = "hbase", .without = "finish dry-run"},
 	{"yes", 0, NULL, "drop", take_flag, AT(yes),
 	 .help = "drop the tables without a question"},
-	{"user", 0, "NAME", "apply stream get scan tables regions describe drop watch init agree design", take_text,
+	{"user", 0, "NAME", "apply stream get scan tables regions describe drop watch init agree design rekey", take_text,
 	 AT(user),
 	 .help = "the HBase user (default: $HADOOP_USER_NAME, or the user who runs saltmill)",
 	 .with = "apply hbase"},
 	{"user", 0, "NAME", "diff", take_text, AT(user),
 	 .help = "the HBase user (default: $HADOOP_USER_NAME, or the user who runs saltmill)"},
+	{"upload", 0, "URI", "rekey", take_text, AT(upload),
+	 .help = "upload the files to this folder of HBase's HDFS, as apply does (default: the home "
+	 "folder)", .with = "hbase"},
 	{"upload", 0, "URI", "apply stream", take_text, AT(upload),
 	 .help = "upload the files to this folder: hdfs://..., webhdfs://... or /PATH (default: "
                  "the "

@@ -202,7 +202,7 @@ const struct cli_option options_query[] = {
 	 .help = "the table of NEW (default: its only table, or that with the name of the old table)"},
 	{"since", 0, "SOURCE", "rekey", take_text, AT(rekey.since),
 	 .help = "leave out the files that this earlier snapshot of the table has, too, because an earlier "
-	 "rekey has moved their cells"},
+	 "rekey has moved their cells", .without = "hbase"},
 	{"join-rows", 0, NULL, "rekey", take_flag, AT(rekey.join_rows),
 	 .help = "let several old rows become one new row (default: refuse them)"},
 	{"qualifier", 0, NULL, "key", take_flag, AT(qualifier),

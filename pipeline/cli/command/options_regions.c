@@ -40,6 +40,9 @@ const struct cli_option options_regions[] = {
 	 .with = "calibrate"},
 	{"hbase", 0, "HOST[:PORT],...", "init", take_text, AT(hbase),
 	 .help = "make a job for the live table of --table, from a sample of its rows"},
+	{"hbase", 0, "HOST[:PORT],...", "rekey", take_text, AT(hbase),
+	 .help = "move the live table of OLD to that of NEW, in rounds; -o DIR is then the folder of "
+	 "the journal and of the loads"},
 	{"hbase", 0, "HOST[:PORT],...", "apply", take_text, AT(hbase),
 	 .help = "masters (port 16000) or region servers (HBase 2.5 or later); apply uses the "
 	 "first one that answers. With zk:HOST[:PORT],...[/PARENT], apply finds the masters "

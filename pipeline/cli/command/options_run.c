@@ -73,14 +73,14 @@ static int show_version(const struct cli_option *o, const char *text, void *slot
 
 /* clang-format off */
 const struct cli_option options_run[] = {
-	{"hdfs-user", 0, "NAME", "load reduce unite replay get scan tokens verify diff merge convert", take_text, AT(place.user),
+	{"hdfs-user", 0, "NAME", "load reduce unite replay get scan tokens verify diff merge convert rekey", take_text, AT(place.user),
 	 .help = "access HDFS as this user (default: $HADOOP_USER_NAME, or the user who runs "
 	 "saltmill)"},
-	{"webhdfs", 0, "HOST[:PORT],...", "load reduce unite replay get scan tokens verify diff merge convert", take_text, AT(place.http),
+	{"webhdfs", 0, "HOST[:PORT],...", "load reduce unite replay get scan tokens verify diff merge convert rekey", take_text, AT(place.http),
 	 .help = "for hdfs://...: the HTTP addresses of the NameNodes (default: port 9870)"},
-	{"hdfs-ca", 0, "FILE", "load reduce unite replay get scan tokens verify diff merge convert", take_text, AT(place.ca_file),
+	{"hdfs-ca", 0, "FILE", "load reduce unite replay get scan tokens verify diff merge convert rekey", take_text, AT(place.ca_file),
 	 .help = "for swebhdfs://...: certificates to trust, in PEM form"},
-	{"hdfs-patience", 0, "TIME", "load reduce unite replay get scan tokens verify diff merge convert", take_duration, AT(place.patience_s),
+	{"hdfs-patience", 0, "TIME", "load reduce unite replay get scan tokens verify diff merge convert rekey", take_duration, AT(place.patience_s),
 	 .help = "retry for this long when servers do not answer (default: 60s)"},
 	{"threads", 0, "N", READERS " verify diff merge convert rekey", take_threads, AT(run.threads),
 	 .help = "use N threads (default: the processors that saltmill may use)",

@@ -1,0 +1,210 @@
+"""Moves a live table to other row keys with `saltmill rekey --hbase`, and kills rekey at random moments.
+
+make kills-rekey [ARGS="--kills 10 --writes 500 --seed 1"]
+
+HBase's own client writes the old table all the time: puts, delete markers of all kinds and increments, with the
+server's timestamps. Compactions are on, and a region is split. After the kills, the writer stops, and `--finish` makes
+the last round and the proof, with two more kills. Then HBase's client scans both tables, all versions. Python computes
+the new row key of each old row. HBase must have no snapshot of rekey, and HDFS no uploaded file.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from cluster import Cluster  # noqa: E402  (needs the path above)
+from hdfs import Hdfs  # noqa: E402
+from oracle import murmur3_32, u32  # noqa: E402
+
+USERS, VISITS = 3000, 4
+BATCH = 50  # mutations of a call
+LATE = 2  # kills during --finish
+WAIT = 600  # seconds for a run
+JOB = """\
+source: {{csv: {{files: [none.csv]}}}}
+fields: {{user: {{type: u32}}, visit: {{type: u32}}}}
+tables:
+  - name: {name}
+    rowkey: [{key}]
+    timestamp: 0
+    families:
+      f: {{versions: 3, compression: ZSTD}}
+      n: {{other_load: true, versions: 1}}
+    cells: [{{family: f, qualifier: a, value: user}}]
+    regions: {{split: sampled, count: 6}}
+"""
+OLD = "{field: user, as: u32}, {field: visit, as: u32}"
+NEW = "{salt: 8, of: [user]}, {field: user, as: descending_u32}, {field: visit, as: u32}"
+
+
+def new_key(row):
+    user, visit = struct.unpack(">II", row)
+    return bytes([murmur3_32(u32(user)) % 8]) + u32(user ^ 0xffffffff) + u32(visit)
+
+
+class Writer(threading.Thread):
+    """Writes at a rate until it is stopped."""
+
+    def __init__(self, hbase, rng, rate):
+        super().__init__(daemon=True)
+        self.hbase, self.rng, self.rate = hbase, rng, rate
+        self.going, self.error, self.count, self.seconds = True, None, collections.Counter(), 0.0
+
+    def mutation(self):
+        kind = self.rng.choices(["Put", "Increment", "Delete", "DeleteColumn", "DeleteFamily"], [60, 28, 6, 4, 2])[0]
+        self.count[kind] += 1
+        row = (u32(self.rng.randrange(USERS)) + u32(self.rng.randrange(VISITS))).hex()
+        family, qualifier = ("n", b"count") if kind == "Increment" or self.rng.random() < 0.1 else ("f", self.rng.choice([b"a", b"b", b""]))
+        if family == "n" and kind == "Put":
+            family, qualifier = "f", b"c"
+        return [kind, row, family, qualifier.hex(), None, self.rng.randbytes(20).hex()]
+
+    def run(self):
+        began = time.monotonic()
+        try:
+            while self.going:
+                self.hbase.call("mutate", table="visits", batch=True, mutations=[self.mutation() for _ in range(BATCH)])
+                self.seconds = time.monotonic() - began
+                time.sleep(max(0.0, sum(self.count.values()) / self.rate - self.seconds))
+        except Exception as e:  # pylint: disable=broad-exception-caught
+            self.error = e
+
+    def stop(self):
+        self.going = False
+        self.join()
+        if self.error:
+            raise self.error
+
+
+class Move:
+    """Runs of rekey, some of which are killed."""
+
+    def __init__(self, saltmill, folder, hbase, hdfs, rng):
+        self.args = [saltmill, "rekey", folder / "old.yaml", folder / "new.yaml", "--hbase", hbase.master, "-o", folder / "move",
+                     "--webhdfs", f"127.0.0.1:{hdfs.http_port}", "--upload", f"{hdfs.fs}/bulk", "--round", "1s"]
+        self.journal, self.rng, self.folder = folder / "move" / "journal", rng, folder
+        self.kills, self.ended, self.usual = [], 0, 6.0
+
+    def start(self, *more):
+        log = open(self.folder / "rekey.log", "a", encoding="utf-8")  # pylint: disable=consider-using-with
+        with log:
+            return subprocess.Popen([*map(str, self.args), *more], stdout=log, stderr=log)
+
+    def step(self):
+        """Returns the last step of the journal."""
+        lines = self.journal.read_text(errors="replace").splitlines() if self.journal.exists() else []
+        return lines[-1].split()[0] if lines else "nothing"
+
+    def run(self, *more):
+        """Runs to the end. Returns the status."""
+        return self.start(*more).wait(WAIT)
+
+    def kill_one(self, *more):
+        """Returns False if the run ended before its kill."""
+        process, began = self.start(*more), time.monotonic()
+        try:
+            status = process.wait(self.rng.uniform(0.05, self.usual))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            self.kills.append(self.step())
+            print(f"kill {len(self.kills)} after {time.monotonic() - began:.2f} s, last step: {self.kills[-1]}", flush=True)
+            return True
+        if status:
+            raise AssertionError(f"rekey ended with {status}\n" + (self.folder / "rekey.log").read_text()[-3000:])
+        self.ended += 1
+        self.usual = max(0.5, time.monotonic() - began)
+        return False
+
+
+def scan(hbase, table, folder):
+    """Returns {row: cells} of all versions, as the Java client prints them."""
+    hbase.scan(table, versions=1000, out=str(folder / "scan"))
+    lines = (line.split("\t") for line in (folder / "scan").read_text().splitlines())
+    return {bytes.fromhex(row): cells for row, *cells in lines}
+
+
+def check(hbase, hdfs, folder):
+    old, new = scan(hbase, "visits", folder), scan(hbase, "visits_new", folder)
+    expected = {new_key(row): cells for row, cells in old.items()}
+    bad = [r for r in expected.keys() | new.keys() if expected.get(r) != new.get(r)]
+    assert not bad, (len(bad), [(r.hex(), expected.get(r), new.get(r)) for r in bad[:3]])
+    snapshots = [p for p in hdfs.tree("/hbase/.hbase-snapshot") if "saltmill" in p]
+    uploads = [p for p in hdfs.tree("/bulk") if "saltmill" in p]
+    assert not snapshots and not uploads, (snapshots, uploads)
+    return len(new), sum(map(len, new.values()))
+
+
+def finish(move):
+    """Kills two runs of --finish, and runs it to its end. Returns the report."""
+    while len([1 for k in move.late if k]) < LATE and not (move.late and move.late[-1] is False):
+        move.late.append(move.kill_one("--finish"))
+    status = move.run("--finish")
+    if status:
+        print((move.folder / "rekey.log").read_text().splitlines()[-1], flush=True)
+        status = move.run("--finish", "--repair")
+    assert status == 0, (move.folder / "rekey.log").read_text()[-3000:]
+    done = subprocess.run([*map(str, move.args), "--json"], capture_output=True, text=True, check=True, timeout=WAIT)
+    return json.loads(done.stdout)
+
+
+def campaign(o, folder, hdfs, hbase):
+    rng = random.Random(o.seed)
+    for name, table, key in (("old", "visits", OLD), ("new", "visits_new", NEW)):
+        (folder / f"{name}.yaml").write_text(JOB.format(name=table, key=key))
+    script = folder / "create.rb"
+    script.write_text("create 'visits', {NAME => 'f', VERSIONS => 3, COMPRESSION => 'ZSTD'}, {NAME => 'n'}, "
+                      f"{{SPLITS => [\"{''.join(f'{chr(92)}x{b:02x}' for b in u32(USERS // 2))}\"]}}\n")
+    hbase.run_script(script)
+    writer, move = Writer(hbase, rng, o.writes), Move(o.saltmill, folder, hbase, hdfs, random.Random(o.seed + 1))
+    move.late = []
+    writer.start()
+    time.sleep(5)
+    while len(move.kills) < o.kills - LATE:
+        move.kill_one()
+    assert move.run() == 0, (folder / "rekey.log").read_text()[-3000:]
+    writer.stop()
+    report = finish(move)
+    rows, cells = check(hbase, hdfs, folder)
+    writes = sum(writer.count.values())
+    print(f"{len(move.kills)} kills (seed {o.seed}), after the steps {dict(collections.Counter(move.kills))}; "
+          f"{move.ended + 3} runs ended\n"
+          f"{writes} writes in {writer.seconds:.0f} s, {writes / writer.seconds:.0f} a second: {dict(writer.count)}\n"
+          f"{report['rounds']} rounds wrote {report['cells']} cells, the last one {report['last_cells']} in {report['last_ms']} ms; "
+          f"repaired {report['repaired']}\n"
+          f"the new table equals the old one by the Java client: {rows} rows, {cells} cells", flush=True)
+    assert report["proved"] == cells, report
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--kills", type=int, default=10)
+    options.add_argument("--writes", type=int, default=500, help="a second")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("saltmill", nargs="?", default="build/saltmill")
+    o = options.parse_args()
+    o.saltmill = pathlib.Path(o.saltmill).resolve()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # end the servers, too
+    with tempfile.TemporaryDirectory(prefix="saltmill-kills-rekey-") as name:
+        folder = pathlib.Path(name)
+        with Hdfs(folder / "hdfs") as hdfs:
+            hdfs.make_dirs("/bulk", "1777")
+            with Cluster(folder / "hbase", hdfs.fs, region_servers=2) as hbase:
+                campaign(o, folder, hdfs, hbase)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONUNBUFFERED", "1")
+    main()
