@@ -8,6 +8,7 @@
  *   live_open, live_next*, live_explain, live_close                   a live table
  *   diff_run                                                          two of these
  *   rewrite_run                                                       several as one load
+ *   cells_sum                                                         a sum of the cells of one
  *
  * The rules are those of HBase 2.6 (pipeline/read/query/README.md). Answers of any size are
  * possible, because the query streams cells. The scan needs memory for one block of each open file,
@@ -539,5 +540,24 @@ struct rewrite_result {
  * table. Release *out with arena_release in any case.
  */
 int rewrite_run(struct rewrite_result *out, const struct rewrite_options *o, struct error *err);
+
+/* The cells that a scan of all versions returns. */
+struct cells_sum {
+	uint64_t rows, cells;
+	uint8_t digest
+		[16]; /* sum of the hashes of all cells, which does not depend on their order */
+};
+struct cells_sum_options {
+	const struct published *table;
+	const struct rekey_options *keys; /* hash the new row key of each row; NULL means its own */
+	int64_t now_ms;			  /* current time, for TTL */
+	unsigned threads;
+	struct progress *progress; /* may be NULL */
+};
+/*
+ * Sum the cells of a table, in one pass and without room on disk. Two tables with equal sums have equal
+ * cells. Returns RC_END if the new row keys need values of columns.
+ */
+int cells_sum(struct cells_sum *out, const struct cells_sum_options *o, struct error *err);
 
 #endif
