@@ -32,6 +32,7 @@ USERS, VISITS = 3000, 4
 BATCH = 50  # mutations of a call
 LATE = 2  # kills during --finish
 WAIT = 600  # seconds for a run
+STEPS = ["snapshot", "taken", "jobs", "moved", "removed"]
 JOB = """\
 source: {{csv: {{files: [none.csv]}}}}
 fields: {{user: {{type: u32}}, visit: {{type: u32}}}}
@@ -51,7 +52,8 @@ NEW = "{salt: 8, of: [user]}, {field: user, as: descending_u32}, {field: visit, 
 
 def new_key(row):
     user, visit = struct.unpack(">II", row)
-    return bytes([murmur3_32(u32(user)) % 8]) + u32(user ^ 0xffffffff) + u32(visit)
+    descending = u32(user ^ 0xffffffff)  # the salt is that of the bytes in the key
+    return bytes([murmur3_32(descending) % 8]) + descending + u32(visit)
 
 
 class Writer(threading.Thread):
@@ -102,20 +104,32 @@ class Move:
         with log:
             return subprocess.Popen([*map(str, self.args), *more], stdout=log, stderr=log)
 
+    def words(self):
+        """Returns the steps of the journal."""
+        return [line.split()[0] for line in self.journal.read_text(errors="replace").splitlines()] if self.journal.exists() else []
+
     def step(self):
-        """Returns the last step of the journal."""
-        lines = self.journal.read_text(errors="replace").splitlines() if self.journal.exists() else []
-        return lines[-1].split()[0] if lines else "nothing"
+        return (self.words() or ["nothing"])[-1]
 
     def run(self, *more):
         """Runs to the end. Returns the status."""
         return self.start(*more).wait(WAIT)
 
+    def wait_for_moment(self, process):
+        """Waits for a random time, or for a random step and up to a second more. Raises TimeoutExpired if the run goes on."""
+        if self.rng.random() < 0.4:
+            return process.wait(self.rng.uniform(0.05, self.usual))
+        word, before = self.rng.choice(STEPS), self.words()
+        deadline = time.monotonic() + WAIT
+        while process.poll() is None and time.monotonic() < deadline and word not in self.words()[len(before):]:
+            time.sleep(0.002)
+        return process.wait(self.rng.random() ** 2)
+
     def kill_one(self, *more):
         """Returns False if the run ended before its kill."""
         process, began = self.start(*more), time.monotonic()
         try:
-            status = process.wait(self.rng.uniform(0.05, self.usual))
+            status = self.wait_for_moment(process)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -149,8 +163,9 @@ def check(hbase, hdfs, folder):
 
 def finish(move):
     """Kills two runs of --finish, and runs it to its end. Returns the report."""
-    while len([1 for k in move.late if k]) < LATE and not (move.late and move.late[-1] is False):
-        move.late.append(move.kill_one("--finish"))
+    for _ in range(LATE):
+        if not move.kill_one("--finish"):
+            break
     status = move.run("--finish")
     if status:
         print((move.folder / "rekey.log").read_text().splitlines()[-1], flush=True)
@@ -169,7 +184,6 @@ def campaign(o, folder, hdfs, hbase):
                       f"{{SPLITS => [\"{''.join(f'{chr(92)}x{b:02x}' for b in u32(USERS // 2))}\"]}}\n")
     hbase.run_script(script)
     writer, move = Writer(hbase, rng, o.writes), Move(o.saltmill, folder, hbase, hdfs, random.Random(o.seed + 1))
-    move.late = []
     writer.start()
     time.sleep(5)
     while len(move.kills) < o.kills - LATE:
