@@ -29,7 +29,7 @@ from hdfs import Hdfs  # noqa: E402
 from oracle import murmur3_32, u32  # noqa: E402
 
 USERS, VISITS = 3000, 4
-BATCH = 50  # mutations of a call
+BATCH = 250  # mutations of a call, because a busy machine takes a second for it
 LATE = 2  # kills during --finish
 WAIT = 600  # seconds for a run
 STEPS = ["snapshot", "taken", "jobs", "moved", "removed"]
