@@ -331,11 +331,13 @@ enum minus { MINUS_FRONT, MINUS_TRAILING, MINUS_PARENTHESES };
  * The storage of JSON texts in a file: one on each line, one after the other on any lines, or pairs
  * of lines of an Elasticsearch bulk request. A text that is a list has its items as records.
  */
-enum json_layout { JSON_LINES, JSON_DOCUMENTS, JSON_BULK };
+/* JSON_MEMBERS: the records are the members of an object, as `records: data{}` means */
+enum json_layout { JSON_LINES, JSON_DOCUMENTS, JSON_BULK, JSON_MEMBERS };
 
 struct json_form {
 	enum json_layout layout;
-	const char *records; /* JSON_DOCUMENTS: the list of records, such as hits.hits[]; or NULL */
+	const char
+		*records; /* the list or the object of the records: hits.hits[], data{}; or NULL */
 	const char *explode; /* a list in a record, such as items[]; an item is an event; or NULL */
 	const char *unwrap;  /* if a record has this member, the record is its value; or NULL */
 	bool extended;	     /* a value such as {"$oid": "5f"} is the text in it (MongoDB) */

@@ -16,7 +16,7 @@ struct json_walk {
 	enum json_layout layout;
 	struct bytes *step; /* names of the members on the path to the list of records */
 	size_t nsteps;
-	bool listed;  /* the path ends with [], so the records are the items of a list */
+	bool listed;  /* there is a path; it ends with [], or with {} for JSON_MEMBERS */
 	size_t level; /* objects on the path that are open; 0 between documents */
 	bool in_list; /* the list of records is open */
 	bool first;   /* the innermost list or object has no item yet */
@@ -24,7 +24,7 @@ struct json_walk {
 	struct arena arena;
 };
 
-/* Compile the path in `form`. Return RC_CONFIG if `records` is not a path to a list. */
+/* Compile the path in `form`. Return RC_CONFIG if `records` is no path to a list or an object. */
 int json_walk_open(struct json_walk *w, const struct json_form *form, struct error *err);
 void json_walk_close(struct json_walk *w);
 
@@ -46,6 +46,12 @@ void json_walk(struct json_walk *w, struct bytes text, bool final, struct json_w
  */
 bool json_walk_record(enum json_layout layout, struct bytes records, size_t *at,
 		      struct bytes *record);
+
+/*
+ * Split a record of JSON_MEMBERS into the name, with its quotes, and the value. Return false if the
+ * record is no member.
+ */
+bool json_member_split(struct bytes record, struct bytes *name, struct bytes *value);
 
 /*
  * Split a record of JSON_BULK into the action's name, its object and the document, whose ptr is NULL

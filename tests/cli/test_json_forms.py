@@ -77,11 +77,15 @@ def shapes(docs):
     yield 'records: "Records[]"', json.dumps({"Records": docs})
     yield 'records: "a.b[]"', json.dumps({"x": [{"a": [1]}], "a": {"c": {"b": []}, "b": docs, "z": None}, "b": [1]}, indent=3)
     yield 'records: "a.b[]"', "\n".join(json.dumps({"a": {"b": docs[i::3]}}) for i in range(3))
+    named = {f'k"{i}' if i % 7 == 0 else f"k{i}": d for i, d in enumerate(docs)}
+    yield 'records: "{}"', json.dumps(named)
+    yield 'records: "{}"', json.dumps(named, indent=2) + "\n{}\n"
+    yield 'records: "a.b{}"', json.dumps({"x": {"b": {"k": {"id": 7}}}, "a": {"c": {"b": {}}, "b": named, "z": 1}}, indent=1)
     yield "unwrap: payload", "".join(json.dumps({"schema": {"id": 1}, "payload": d}) + "\n" for d in docs)
     yield "unwrap: payload", "".join(json.dumps(d) + "\n" for d in docs)
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(15))
 def test_every_shape_has_the_same_rows(tmp_path, saltmill, number):
     docs = documents(500)
     form, data = list(shapes(docs))[number]
@@ -126,6 +130,32 @@ def test_a_broken_document_publishes_nothing(tmp_path, saltmill, data, message):
 def test_a_document_without_the_list_is_an_error(tmp_path, saltmill, data, message):
     r = load(saltmill, tmp_path, job('records: "r[]"', []), data)
     assert r.returncode == 1 and message in r.stderr, r.stderr
+
+
+@pytest.mark.parametrize("data,message", [
+    ('{"a": {}}', "expected the list of `records` in each document"),
+    ('{"r": []}', "found `[`, expected an object on the path of `records`"),
+    ('{"r": {"k": {"id": 1} "l": {"id": 2}}}', "expected a comma or } after a member"),
+    ('{"r": {"k": {"id": 1}, 7}}', "expected a key in double quotes"),
+    ('{"r": {"k": {"id": 1}, "l": {"id"', "expected the end of the document"),
+])
+def test_a_broken_object_of_records_publishes_nothing(tmp_path, saltmill, data, message):
+    r = load(saltmill, tmp_path, job('records: "r{}"', []), data, "--max-rejects", "9")
+    assert r.returncode == 1 and message in r.stderr, r.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_name_of_a_record_is_a_column(tmp_path, saltmill):
+    """A record's own _key counts. A member that is no JSON or has no colon costs only itself."""
+    docs = {"a": {"id": 1}, 'b "\u00e9\\': {"id": 2, "v": "x"}, "c": {"id": 3, "_key": "own"}}
+    text = json.dumps(docs)[:-1] + ', "d": {"id": 01}, "e\\q": {"id": 5}, "f": {"id": 6}}'
+    r = load(saltmill, tmp_path, job('records: "{}"', ["_key", "v"]), text, "--max-rejects", "2")
+    assert r.returncode == 3, r.stderr
+    r = run(saltmill, tmp_path, "scan", "job.yaml", "out", "--decode", "--format", "jsonl")
+    found = {x["key"]["id"]: x["cells"] for x in map(json.loads, r.stdout.splitlines())}
+    assert found == {1: {"d:_key": "a"}, 2: {"d:_key": 'b "\u00e9\\', "d:v": "x"}, 3: {"d:_key": "own"}, 6: {"d:_key": "f"}}
+    rejects = [json.loads(x) for x in (tmp_path / "out/rejects.jsonl").read_text().splitlines()]
+    assert [(x["raw"], x["offset"]) for x in rejects] == [(m, text.index(m)) for m in ('"d": {"id": 01}', '"e\\q": {"id": 5}')]
 
 
 def test_rejects_have_the_place_and_bytes_of_the_record(tmp_path, saltmill):
@@ -226,6 +256,8 @@ def test_bytes_that_nginx_escapes(tmp_path, saltmill):
     ("explode: items", "explode: found `items`, expected a list like items[]"),
     ('records: "r[]", layout: lines', "expected documents, because the job has `records`"),
     ('layout: bulk, explode: "a[]"', "found `bulk` and `explode`, expected one of them"),
+    ('records: "r{}", explode: "a[]"', "explode: found `records: r{}` too, expected one of them"),
+    ('records: "r..s{}"', "records: found `r..s{}`, expected the path of a list"),
     ("layout: pretty", "expected one of lines, documents, bulk"),
 ])
 def test_mistakes_in_the_form(tmp_path, saltmill, form, message):
@@ -240,12 +272,13 @@ def test_a_list_has_no_slices(tmp_path, saltmill):
     assert r.returncode == 2 and "found JSON documents" in r.stderr, r.stderr
 
 
-def test_a_large_list_needs_little_memory(tmp_path, saltmill):
-    """64 MB in one list on one line, with 64 MB for the whole program and 24 MB of --memory."""
-    pad = "x" * 500
+@pytest.mark.parametrize("form,name", [("layout: documents", ""), ('records: "{}"', '"k{}":')])
+def test_a_large_list_needs_little_memory(tmp_path, saltmill, form, name):
+    """64 MB in one list or object on one line, with 96 MB for the whole program and 32 MB of --memory."""
+    pad, marks = "x" * 500, "{}" if name else "[]"
     with open(tmp_path / "in.json", "w") as f:
-        f.write("[" + ",".join(f'{{"id":{i},"v":"v{i}","pad":"{pad}"}}' for i in range(125000)) + "]")
-    text = job("layout: documents", ["v"])
+        f.write(marks[0] + ",".join(f'{name.format(i)}{{"id":{i},"v":"v{i}","pad":"{pad}"}}' for i in range(125000)) + marks[1])
+    text = job(form, ["v"])
     limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (96 << 20, 96 << 20))
     (tmp_path / "job.yaml").write_text(text)
     r = run(saltmill, tmp_path, "load", "job.yaml", "-o", "out", "--quiet", "--json", "--memory", "32M", "--threads", "2",
@@ -259,6 +292,10 @@ def test_a_large_list_needs_little_memory(tmp_path, saltmill):
     ('{"meta": {"page": 1}, "data": [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}], "next": null}',
      ["records: 'data[]'   # not loaded: meta, next"], [("1", "x"), ("2", "y")]),
     ('{\n"a": 1,\n"b": "x"}\n{"a": 2, "b": "y"}\n', ["layout: documents"], [("1", "x"), ("2", "y")]),
+    ('{"x1": {"a": 1, "b": "x"}, "x2": {"a": 2, "b": "y"}, "x3": {"b": "z", "a": 3}}',
+     ["records: '{}'   # _key is the name of a record"], [("1", "x"), ("2", "y"), ("3", "z")]),
+    ('{"n": 3, "data": {"x1": {"a": 1, "b": "x"}, "x2": {"a": 2, "b": "y"}, "x3": {"b": "z", "a": 3}}}',
+     ["records: 'data{}'   # _key is the name of a record; not loaded: n"], [("1", "x"), ("2", "y"), ("3", "z")]),
     ('{"a": 1, "b": "x"}{"a": 2, "b": "y"}', ["layout: documents"], [("1", "x"), ("2", "y")]),
     ('{"index": {"_id": "1"}}\n{"a": 1, "b": "x"}\n{"create": {"_id": "2"}}\n{"a": 2, "b": "y"}\n', ["layout: bulk"],
      [("1", "x"), ("2", "y")]),
@@ -278,8 +315,8 @@ def test_init_finds_the_form(tmp_path, saltmill, data, keys, cells):
 
 
 @pytest.mark.parametrize("data,message", [
-    ('{"users": [{"a": 1}, {"a": 2}], "orders": [{"b": 1}, {"b": 2}]}', "2 lists of objects"),
-    ('{"x1": {"a": 1}, "x2": {"a": 2}, "x3": {"a": 3}}', "an object whose members are the records"),
+    ('{"users": [{"a": 1}, {"a": 2}], "orders": [{"b": 1}, {"b": 2}]}', "2 lists of records"),
+    ('{"x1": {"a": 1}, "x2": {"b": 2}, "x3": {"c": 3}}', "an object whose members are the records"),
     ('{"columns": ["a"], "data": [[1], [2]]}', "records that are lists without names"),
     ('[{"a": 1}, {"a": 2}', "truncated"),
 ])

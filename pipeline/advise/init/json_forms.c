@@ -9,7 +9,9 @@
 #include "sniff_parts.h"
 #include "source.h"
 
-#define LIST_DEPTH 3 /* most members on the path to the list of records */
+#define LIST_DEPTH   3	  /* most members on the path to the list of records */
+#define NAMES_LEAST  3	  /* least members of an object whose members are the records */
+#define COMMON_SHARE 0.34 /* least share of the names of all records that a record has */
 
 /* --- records --- */
 
@@ -101,8 +103,32 @@ static bool is_list_of_objects(const json_t *v)
 	return json_is_array(v) && json_array_size(v) > 0 && json_is_object(json_array_get(v, 0));
 }
 
+/*
+ * Return true if the members are records, as in {"a1": {...}, "a2": {...}}: all are objects with
+ * mostly the same names.
+ */
+static bool has_records(const json_t *object)
+{
+	struct name_index names = {0};
+	size_t n = json_object_size(object), all = 0;
+	const char *name, *inner;
+	json_t *v, *ignored;
+	bool objects = n >= NAMES_LEAST;
+
+	json_object_foreach((json_t *)(uintptr_t)object, name, v)
+	{
+		objects = objects && json_object_size(v) > 0;
+		all += json_object_size(v);
+		if (objects)
+			json_object_foreach(v, inner, ignored) names_add(&names, inner);
+	}
+	bool alike = objects && (double)all >= COMMON_SHARE * (double)n * (double)names.n;
+	names_release(&names);
+	return alike;
+}
+
 struct lists {
-	struct buf path, best; /* the path of the longest list of objects */
+	struct buf path, best; /* the path of the longest list, or object, of objects */
 	size_t most, lists;    /* items of the longest list, and lists with several items */
 };
 
@@ -117,15 +143,18 @@ static void find_lists(struct lists *f, const json_t *object, int depth)
 		if (!*name || strpbrk(name, ".[]"))
 			continue;
 		buf_printf(&f->path, "%s%s", len ? "." : "", name);
-		if (json_is_object(v) && depth < LIST_DEPTH)
+		bool records = has_records(v);
+		if (json_is_object(v) && !records && depth < LIST_DEPTH)
 			find_lists(f, v, depth + 1);
-		if (is_list_of_objects(v)) {
-			f->lists += json_array_size(v) > 1;
-			if (json_array_size(v) > f->most) {
-				f->most = json_array_size(v);
+		if (records || is_list_of_objects(v)) {
+			size_t n = records ? json_object_size(v) : json_array_size(v);
+
+			f->lists += n > 1;
+			if (n > f->most) {
+				f->most = n;
 				f->best.len = 0;
 				buf_append(&f->best, f->path.ptr, f->path.len);
-				buf_append(&f->best, "[]", 3);
+				buf_append(&f->best, records ? "{}" : "[]", 3);
 			}
 		}
 		f->path.len = len;
@@ -170,7 +199,8 @@ static void note_members(struct columns *c, const json_t *document)
 	{
 		size_t len = strlen(name);
 
-		if (strncmp(c->form.records, name, len) != 0 || c->form.records[len] != '[')
+		if (strncmp(c->form.records, name, len) != 0 ||
+		    !strchr("[{.", c->form.records[len]))
 			json_note_member(c, name);
 	}
 }
@@ -183,11 +213,16 @@ static int find_list(struct records *r, const char *file, const char *name, cons
 	struct lists f = {0};
 	int rc = RC_OK;
 
-	find_lists(&f, r->first, 1);
+	bool records = has_records(r->first);
+	if (records)
+		buf_append(&f.best, "{}", 3);
+	else
+		find_lists(&f, r->first, 1);
+	f.most += records;
 	if (f.lists > 1)
 		rc = error_set(
 			err, RC_DATA,
-			"%s: found a document with %zu lists of objects, expected one; write a "
+			"%s: found a document with %zu lists of records, expected one; write a "
 			"job for each list, such as `json: {records: \"%s\"}`",
 			name, f.lists, (const char *)f.best.ptr);
 	else if (!f.most && is_object_of_objects(r->first))
@@ -197,9 +232,12 @@ static int find_list(struct records *r, const char *file, const char *name, cons
 		rc = refuse(name, "records that are lists without names",
 			    ".data[] | {a: .[0], b: .[1]}", err);
 	else if (f.most) {
-		c->form.layout = JSON_DOCUMENTS;
+		bool members = f.best.ptr[f.best.len - 2] == '}';
+
+		c->form.layout = members ? JSON_MEMBERS : JSON_DOCUMENTS;
 		c->form.records = arena_strdup(&c->arena, (const char *)f.best.ptr);
-		note_members(c, r->first);
+		if (!records)
+			note_members(c, r->first);
 		rc = read_records(r, file, encoding, err);
 	}
 	buf_release(&f.path);

@@ -79,11 +79,34 @@ static json_t *parse_pair(struct bytes text)
 	return document;
 }
 
+/* Return the value of a member with the member's name as _key, or NULL. */
+static json_t *parse_member(struct bytes text)
+{
+	struct buf object = {0};
+	json_t *record = NULL, *v;
+	const char *name;
+
+	buf_put(&object, '{');
+	buf_append(&object, text.ptr, text.len);
+	buf_put(&object, '}');
+	json_t *all = parse(buf_bytes(&object));
+	json_object_foreach(all, name, v)
+	{
+		record = json_is_object(v) ? json_object() : NULL;
+		json_object_set_new(record, "_key", json_string(name));
+		json_object_update(record, v);
+	}
+	json_decref(all);
+	buf_release(&object);
+	return record;
+}
+
 json_t *json_record(const struct json_form *form, struct bytes text)
 {
-	return form->layout == JSON_BULK ? parse_pair(text)
-	       : form->hex_escapes	 ? parse_hex(text)
-					 : parse(text);
+	return form->layout == JSON_BULK      ? parse_pair(text)
+	       : form->layout == JSON_MEMBERS ? parse_member(text)
+	       : form->hex_escapes	      ? parse_hex(text)
+					      : parse(text);
 }
 
 json_t *json_record_find(struct json_form *form, struct bytes text)

@@ -258,7 +258,11 @@ static void put_json_form(const struct columns *c, struct buf *out)
 	if (f->records) {
 		buf_append_str(out, "    records: ");
 		put_text(out, f->records);
-		buf_append_str(out, c->members.len ? "   # not loaded: " : "");
+		buf_append_str(out, f->layout == JSON_MEMBERS ? "   # _key is the name of a record"
+							      : "");
+		buf_append_str(out, c->members.len ? f->layout == JSON_MEMBERS ? "; not loaded: "
+									       : "   # not loaded: "
+						   : "");
 		buf_append(out, c->members.ptr, c->members.len);
 		buf_append_str(out, "\n");
 	}

@@ -84,23 +84,25 @@ static int bad_path(const char *path, struct error *err)
 	return error_set(
 		err, RC_CONFIG,
 		"records: found `%.80s`, expected the path of a list, such as Records[] or "
-		"hits.hits[]",
+		"hits.hits[], or of an object whose members are the records, such as data{}",
 		path);
 }
 
 int json_walk_open(struct json_walk *w, const struct json_form *form, struct error *err)
 {
-	const char *p = form->records;
+	const char *p = form->records, *last = form->layout == JSON_MEMBERS ? "{}" : "[]";
 
 	*w = (struct json_walk){.layout = form->layout};
 	if (!p)
 		return RC_OK;
 	w->listed = true;
 	w->step = arena_alloc(&w->arena, (strlen(p) + 1) * sizeof *w->step);
-	while (strcmp(p, "[]") != 0) {
+	while (strcmp(p, last) != 0) {
 		size_t len = strcspn(p, ".[]");
 
-		if (!len || (p[len] != '.' && strcmp(p + len, "[]") != 0)) {
+		if (form->layout == JSON_MEMBERS && p[len] != '.' && len > 2)
+			len -= 2;
+		if (!len || (p[len] != '.' && strcmp(p + len, last) != 0)) {
 			json_walk_close(w);
 			return bad_path(form->records, err);
 		}
@@ -145,9 +147,20 @@ static enum walk_step take_comma(struct json_walk *w, struct walk_text *t, const
 	return t->p == t->end ? STEP_MORE : STEP_DONE;
 }
 
-static enum walk_step take_record(struct walk_text *t)
+/* Return the end of the member at `p`, or NULL if the text ends before it. */
+static const uint8_t *member_end(const uint8_t *p, const uint8_t *end, bool final)
 {
-	const uint8_t *end = value_end(t->p, t->end, t->final);
+	p = p < end && *p == '"' ? string_end(p, end) : NULL;
+	p = p ? skip_space(p, end) : NULL;
+	if (!p || p == end)
+		return NULL;
+	return *p == ':' ? value_end(skip_space(p + 1, end), end, final) : p + 1;
+}
+
+static enum walk_step take_record(struct json_walk *w, struct walk_text *t)
+{
+	const uint8_t *end = w->layout == JSON_MEMBERS ? member_end(t->p, t->end, t->final)
+						       : value_end(t->p, t->end, t->final);
 
 	if (!end)
 		return STEP_MORE;
@@ -159,19 +172,25 @@ static enum walk_step take_record(struct walk_text *t)
 
 static enum walk_step walk_list(struct json_walk *w, struct walk_text *t)
 {
-	if (*t->p == ']') {
+	bool members = w->layout == JSON_MEMBERS;
+
+	if (*t->p == (members ? '}' : ']')) {
 		if (t->records)
 			return STEP_STOP;
 		t->p++;
 		w->in_list = w->first = false;
 		return STEP_DONE;
 	}
-	enum walk_step step = take_comma(w, t, "a comma or ] after an item of the list");
+	enum walk_step step = take_comma(w, t,
+					 members ? "a comma or } after a member"
+						 : "a comma or ] after an item of the list");
 	if (step != STEP_DONE)
 		return step;
+	if (members && *t->p != '"')
+		return bad(t, "a key in double quotes");
 	if (strchr("]},:", *t->p))
 		return bad(t, "an item of the list");
-	step = take_record(t);
+	step = take_record(w, t);
 	if (step == STEP_DONE)
 		w->first = false;
 	return step;
@@ -180,11 +199,11 @@ static enum walk_step walk_list(struct json_walk *w, struct walk_text *t)
 /* Enter the value of a member on the path. */
 static enum walk_step enter_member(struct json_walk *w, struct walk_text *t)
 {
-	bool list = w->level == w->nsteps;
+	bool list = w->level == w->nsteps, members = w->layout == JSON_MEMBERS;
 
-	if (*t->p != (list ? '[' : '{'))
-		return bad(t, list ? "a list at the path of `records`"
-				   : "an object on the path of `records`");
+	if (*t->p != (list && !members ? '[' : '{'))
+		return bad(t, list && !members ? "a list at the path of `records`"
+					       : "an object on the path of `records`");
 	t->p++;
 	w->first = true;
 	w->in_list = list;
@@ -236,14 +255,16 @@ static enum walk_step walk_object(struct json_walk *w, struct walk_text *t)
 /* Begin a document. Without a path, a list has the records, and any other value is a record. */
 static enum walk_step walk_outside(struct json_walk *w, struct walk_text *t)
 {
+	bool members = w->layout == JSON_MEMBERS;
+
 	w->found = false;
-	if (w->nsteps && *t->p != '{')
+	if ((w->nsteps || members) && *t->p != '{')
 		return bad(t, "a document that is an object");
-	if (w->listed && !w->nsteps && *t->p != '[')
+	if (w->listed && !w->nsteps && !members && *t->p != '[')
 		return bad(t, "a document that is a list");
 	if (*t->p == ',')
 		return bad(t, "a document; no comma is between documents");
-	if (w->nsteps || *t->p == '[') {
+	if (w->nsteps || members || *t->p == '[') {
 		if (t->records)
 			return STEP_STOP;
 		t->p++;
@@ -252,7 +273,7 @@ static enum walk_step walk_outside(struct json_walk *w, struct walk_text *t)
 		w->in_list = !w->nsteps;
 		return STEP_DONE;
 	}
-	return take_record(t);
+	return take_record(w, t);
 }
 
 static enum walk_step walk_step(struct json_walk *w, struct walk_text *t)
@@ -371,7 +392,21 @@ bool json_bulk_split(struct bytes record, struct bytes *action, struct bytes *me
 	return true;
 }
 
-/* --- both --- */
+/* --- all layouts --- */
+
+bool json_member_split(struct bytes record, struct bytes *name, struct bytes *value)
+{
+	const uint8_t *p = record.ptr, *end = p + record.len;
+	const uint8_t *close = p < end && *p == '"' ? string_end(p, end) : NULL;
+	const uint8_t *at = close ? skip_space(close, end) : NULL;
+
+	if (!at || at == end || *at != ':')
+		return false;
+	at = skip_space(at + 1, end);
+	*name = bytes_of(p, (size_t)(close - p));
+	*value = bytes_of(at, (size_t)(end - at));
+	return true;
+}
 
 void json_walk(struct json_walk *w, struct bytes text, bool final, struct json_walked *out)
 {
@@ -401,8 +436,9 @@ bool json_walk_record(enum json_layout layout, struct bytes records, size_t *at,
 		p++;
 	if (p == end)
 		return false;
-	const uint8_t *stop =
-		layout == JSON_BULK ? pair_end(p, end, true) : value_end(p, end, true);
+	const uint8_t *stop = layout == JSON_BULK      ? pair_end(p, end, true)
+			      : layout == JSON_MEMBERS ? member_end(p, end, true)
+						       : value_end(p, end, true);
 	stop = stop ? stop : end;
 	*record = bytes_of(p, (size_t)(stop - p));
 	*at = (size_t)(stop - records.ptr);

@@ -23,7 +23,7 @@ void documents_worker_open(struct source_worker *w)
 {
 	const struct source *s = w->source;
 
-	if (s->csv->json.layout != JSON_BULK)
+	if (s->csv->json.layout != JSON_BULK && s->csv->json.layout != JSON_MEMBERS)
 		return;
 	w->meta = decoder_new(s->json);
 	w->pair = mem_calloc(s->ncolumns + 1, sizeof *w->pair);
@@ -124,7 +124,9 @@ int documents_ended(const struct source *s, struct error *err)
 
 bool is_compound(const struct source *s)
 {
-	return s->csv->json.layout == JSON_BULK || s->csv->json.explode;
+	const struct json_form *form = &s->csv->json;
+
+	return form->layout == JSON_BULK || form->layout == JSON_MEMBERS || form->explode;
 }
 
 /* Describe an event of the bytes at `at` in the piece. */
@@ -177,7 +179,9 @@ static int take_items(struct source_worker *w, struct event *event, uint64_t lin
 	return any || rc ? rc : pass_event(w, event, sink, rows, err);
 }
 
-/* Merge the columns of a document and of its action. A document's own value counts. */
+/*
+ * Merge the columns of a document, and those of its action or name. A document's own value counts.
+ */
 static void merge_pair(struct source_worker *w, const struct column *document,
 		       const struct column *meta, struct bytes action)
 {
@@ -216,6 +220,38 @@ static int take_pair(struct source_worker *w, struct event *event, const struct 
 	return pass_event(w, event, sink, rows, err);
 }
 
+/* Pass a member of an object. Its name is the column _key. */
+static int take_named(struct source_worker *w, struct event *event, const struct source_sink *sink,
+		      uint64_t *rows, struct error *err)
+{
+	const struct column *meta = NULL, *document = NULL;
+	struct message message = {0};
+	struct bytes name, value;
+	struct reject why;
+	int rc = RC_DATA;
+
+	if (!json_member_split(event->raw, &name, &value)) {
+		reject_set(&why, "bad_json", NULL, "expected a member such as \"a1\": {\"n\": 1}");
+	} else {
+		w->name.len = 0;
+		buf_append_str(&w->name, "{\"_key\":");
+		buf_append(&w->name, name.ptr, name.len);
+		buf_append_str(&w->name, "}");
+		message.value = buf_bytes(&w->name);
+		rc = decoder_run(w->meta, &message, &meta, &why, err);
+		message.value = value;
+		if (rc == RC_OK)
+			rc = decoder_run(w->json, &message, &document, &why, err);
+	}
+	if (rc) {
+		++*rows;
+		return worker_reject(w, sink, event, &why, err);
+	}
+	merge_pair(w, document, meta, name);
+	event->columns = w->pair;
+	return pass_event(w, event, sink, rows, err);
+}
+
 int take_compound(struct source_worker *w, struct bytes text, uint64_t line,
 		  const struct source_sink *sink, uint64_t *rows, struct error *err)
 {
@@ -224,8 +260,10 @@ int take_compound(struct source_worker *w, struct bytes text, uint64_t line,
 
 	if (text.len > s->max_row_bytes)
 		return source_long_row(s, w->file, event.line - 1, event.offset, err);
-	if (s->csv->json.layout != JSON_BULK)
+	if (s->csv->json.explode)
 		return take_items(w, &event, line, sink, rows, err);
 	event.more_lines = csv_lines(text.ptr, text.len);
+	if (s->csv->json.layout == JSON_MEMBERS)
+		return take_named(w, &event, sink, rows, err);
 	return take_pair(w, &event, sink, rows, err);
 }

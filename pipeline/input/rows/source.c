@@ -380,6 +380,7 @@ void source_worker_free(struct source_worker *w)
 	decoder_free(w->json);
 	decoder_free(w->meta);
 	mem_free(w->pair);
+	buf_release(&w->name);
 	made_rows_free(w->made);
 	pattern_scratch_release(&w->skip);
 	csv_close(&w->reader);

@@ -14,8 +14,9 @@ struct source_worker {
 	struct csv_reader reader;
 	struct column *ordered; /* `columns: by_name`: the columns in the source's order */
 	struct decoder *json;	/* NULL for delimited text */
-	struct decoder *meta;	/* decoder of the actions of a bulk request, or NULL */
-	struct column *pair;	/* columns of an action and its document */
+	struct decoder *meta; /* decoder of actions of bulk requests or names of members, or NULL */
+	struct column *pair;  /* columns of an action or a name and its document */
+	struct buf name;      /* the name as an object */
 	struct buf piece;
 	size_t file;
 	/*

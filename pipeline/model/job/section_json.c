@@ -36,7 +36,9 @@ static const struct key json_keys[] = {
 	 CHOICES(layouts)},
 	{.name = "records",
 	 WORDS(TEXT, NULL,
-	       "the list in each document whose items are the records; implies `layout: documents`",
+	       "the list in each document whose items are the records, or, with {} in place of [], "
+	       "the object whose members are, with the column _key for their names; `{}` is the "
+	       "document; implies `layout: documents`",
 	       "records: Records[]"),
 	 .read = read_text,
 	 FORM(records)},
@@ -93,8 +95,13 @@ static int check_json_form(struct reader *r, const struct node *n, struct json_f
 
 	if (form->records && layout && form->layout != JSON_DOCUMENTS)
 		return expected(r, layout, "layout", "documents, because the job has `records`");
+	size_t len = form->records ? strlen(form->records) : 0;
+	bool members = len > 1 && strcmp(form->records + len - 2, "{}") == 0;
+	if (members && form->explode)
+		return fault(r, n->pos, "explode: found `records: %s` too, expected one of them",
+			     form->records);
 	if (form->records)
-		form->layout = JSON_DOCUMENTS;
+		form->layout = members ? JSON_MEMBERS : JSON_DOCUMENTS;
 	if (form->layout == JSON_BULK && (form->explode || form->unwrap))
 		return fault(r, layout ? layout->pos : n->pos,
 			     "layout: found `bulk` and `%s`, expected one of them",
