@@ -57,6 +57,28 @@ def test_values_in_many_encodings(tmp_path, saltmill, text, encoding):
     assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)
 
 
+FEW = [("Léon", "mac-roman", "macintosh"), ("Köln", "mac-roman", "macintosh"), ("Señora", "mac-roman", "macintosh"),
+       ("Иванов", "mac-cyrillic", "mac-cyrillic"), ("MÜLLER", "cp437", "cp850"), ("김민준", "euc-kr", ""), ("כהן", "cp1255", ""),
+       ("東京", "big5", "")]
+SURE = [("Müller", "cp1252"), ("café", "cp1252"), ("don’t", "cp1252"), ("12 °C", "cp1252"), ("5 €", "cp1252"), ("£5", "cp1252"),
+        ("Иванов", "cp1251"), ("Москва", "koi8-r")]
+
+
+@pytest.mark.parametrize("word,encoding,named", [*FEW, *((w, e, None) for w, e in SURE)])
+def test_a_single_word_is_little_evidence(tmp_path, saltmill, word, encoding, named):
+    """Either the word is right, or init exits with 3 and names the encoding or others. It is never sure by 100 %."""
+    rows = "".join(f"{i},{word if i == 7 else 'plain'}\n" for i in range(30))
+    r = init(saltmill, tmp_path, ("id,note\n" + rows).encode(encoding))
+    share = re.search(r"encoding: \S+   # (\d+) % of the characters", r.stdout)
+    assert share and int(share[1]) < 100, r.stdout
+    if named is None:
+        assert r.returncode == 0, r.stderr
+    if r.returncode == 0:
+        assert {x["note"] for x in rows_of(tmp_path, saltmill, r.stdout)} == {"plain", word}
+    else:
+        assert r.returncode == 3 and "# CHECK: the encoding may be " in r.stdout and named in r.stdout.split("compare some")[0]
+
+
 def test_a_doubtful_encoding_is_marked(tmp_path, saltmill):
     """Random bytes above 127 are letters of no language."""
     data = b"id,v\n" + b"".join(b"%d,%s\n" % (i, bytes(160 + (i * 37 + k * 61) % 95 for k in range(9))) for i in range(50))
@@ -192,12 +214,47 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
     (b'"id"^"price"^"code"\n' + b"".join(b'"n%d"^%d.07^"b"\n' % (i, i * 3) for i in range(9)) + b'"Total"^341.56^"b"\n\n* preliminary\n',
      "the job skips a line below the rows that has as many values"),
     (b"amount;kind\n" + b"".join(b"SKU-%d;%d\n" % (i, i * 7919) for i in range(4)) + b"Grand total;12345\n", "the job skips a line below the rows"),
-    ("Unit_Price,qty,b,note,kind\n06:07,Müller,05/01/2019,Müller,615\n00:57,François,11/01/2019,François,298\n"
-     "09:44,Øresund,03/01/2019,François,\n02:00,Müller,01/01/2019,François,266\n".encode("latin-1"), "the encoding may be cp852"),
+    (b"id;n\n1;1,234\n2;5,678\n3;9,012\n", "some numbers have two readings"),
+    (b"id;price;n\n1;2.50;1,234\n2;3.25;5,678\n3;4.75;9,012\n", "all numbers of the column `n` have one group of three digits"),
+    (b"t,m1,m2\n,1,1\n,0.9,3.5\n" + b"".join(b"%d,A,%s\n" % (i, b"BA"[i % 2:]) for i in range(1, 20)), "only the first rows after"),
+    (b"id,name,n\n" + b"".join(b"%d,x%d,%d\n" % (i, i, i * 7) for i in range(9)) + b"#9,y,8\n", "some lines that begin with #"),
+    (b"id;a;b;c\n" + b"".join(b"%d;x%d;y;%d\n" % (i, i, i * 7) for i in range(9)) + b"T;9\n", "only the last row lacks half of the values"),
+    (b"id;a;b;c\n" + b"".join(b"%d;x%d;y;%d\n" % (i, i, i * 7) for i in range(9)) + b"Nr;Name\n1;x\n2;y\n3;z\n",
+     "the last rows all have equally many values"),
+    (b"Nr;Name;Preis\n" + b"".join(b"%d;x%d;%d\n" % (i, i, i * 7) for i in range(9)) + b"id;name;born;city;lat;tag;on\n" +
+     b"".join(b"%d;x;2026-01-%02d;y;%d;z;w\n" % (i, i + 1, i * 3) for i in range(20)), "lines above the rows look like another table"),
+    (b"".join(b"chr%d,exon,%d,ID=g%d;Name=A%d\n" % (i % 3, i * 77, i, i) for i in range(20)), "another delimiter is in each row"),
 ])
 def test_other_doubts(tmp_path, saltmill, data, doubt):
     r = init(saltmill, tmp_path, data)
     assert r.returncode == 3 and f"# CHECK: {doubt}" in r.stdout, r.stdout
+
+
+@pytest.mark.parametrize("data,fields", [
+    (b"zip,n\n0602109,1\n0602139,2\n0602142,3\n", ["zip: {type: text}"]),  # no day of the year 602
+    (b"ip;n\n132.169.144.219;1.234\n10.20.30.40;5.678.901\n", ["ip: {type: ip}"]),  # no group of three digits
+    (b"update_no,n\n1526000000000,1\n1010066777180,2\n1826000000001,3\n", ["update_no: {type: u64}"]),
+    (b"timestamp_id,updated_by\n1526000000,1010066777\n1010066777,1526000000\n",
+     ["timestamp_id: {type: u32}", "updated_by: {type: u32}"]),
+])
+def test_codes_and_ids_are_neither_times_nor_numbers(tmp_path, saltmill, data, fields):
+    r = init(saltmill, tmp_path, data)
+    assert all(f"  {x}" in r.stdout for x in fields), r.stdout
+
+
+@pytest.mark.parametrize("delimiter", [":", "~|~", "|~|", "^|^"])
+def test_other_delimiters(tmp_path, saltmill, delimiter):
+    lines = [["name", "home", "n"], *([f"user{i}", f"/home/u {i}-x", str(i * 7)] for i in range(9))]
+    r = init(saltmill, tmp_path, "".join(delimiter.join(x) + "\n" for x in lines).encode())
+    assert r.returncode == 0 and f"    delimiter: '{delimiter}'\n" in r.stdout, r.stdout + r.stderr
+    expected = [dict(zip(lines[0], [*x[:2], int(x[2])])) for x in lines[1:]]
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)
+
+
+@pytest.mark.parametrize("line", ["at 2026-11-03 10:%02d:00 a b", "http://host:80/%d", "00:1a:2b:3c:4d:%02d", "10:20:%02d"])
+def test_colons_of_times_and_addresses_are_no_delimiters(tmp_path, saltmill, line):
+    r = init(saltmill, tmp_path, "".join(line % (i + 10) + "\n" for i in range(9)).encode())
+    assert "delimiter: ':'" not in r.stdout, r.stdout
 
 
 def test_confidence_is_measured(tmp_path, saltmill):

@@ -171,7 +171,8 @@ static bool are_names(const struct words *w, struct bytes t)
 static void take_shape(struct sniffed_shape *s, size_t first, size_t n)
 {
 	s->blanks = true;
-	s->one = s->missing = s->extra = s->doubled = false;
+	s->one = s->missing = s->extra = false;
+	s->several = NULL;
 	s->delimiter = ' ';
 	s->first = first;
 	s->ncolumns = n;

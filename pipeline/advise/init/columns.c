@@ -194,6 +194,7 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 		s->quoted_words = s->quoted_words || quoted;
 		return;
 	}
+	s->marked = s->marked || !text_is_digits(t);
 	if (s->flags)
 		see_flag(c, s, t);
 	numbers_try(c, s, t);
@@ -223,7 +224,9 @@ static void decide(struct columns *c, struct sniffed *s)
 	s->type = FIELD_TEXT;
 	if (s->values == words)
 		return;
-	if (number_fits(s, c->signs)) {
+	/* 132.169.144.219 is no number with groups of three digits */
+	bool grouped = sign_pairs[c->signs].thousands && !n->real && s->ips && s->ipv4;
+	if (number_fits(s, c->signs) && !grouped) {
 		number_decide(s, n);
 		c->trailing = c->trailing || s->trailing;
 	} else if (s->flags)
@@ -232,7 +235,7 @@ static void decide(struct columns *c, struct sniffed *s)
 		s->type = FIELD_UUID;
 	else if (s->ips && !words && (!s->ipv4 || s->ip_like) && !is_version(s->name))
 		s->type = FIELD_IP;
-	else if (s->times)
+	else if (s->times && (s->marked || name_is_time(s->name)))
 		time_decide(s);
 }
 

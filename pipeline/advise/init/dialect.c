@@ -18,6 +18,7 @@
 #define PREAMBLE_WEIGHT 0.25
 #define RAGGED		0.7 /* weight of a row that lacks its last values */
 #define SENTENCE	4   /* a line of more words is text and no row of a few values */
+#define TABLE_LINES	2   /* so many lines with as many values as the one before are a table */
 
 /* Count pairs of the delimiter, as in a||b, and delimiters alone. */
 static void count_pairs_of(struct bytes t, uint8_t delimiter, size_t *pairs, size_t *alone)
@@ -152,23 +153,117 @@ static void find_delimiter(struct sniffed_shape *s, const struct lines *l)
 	*s = best;
 }
 
-/*
- * Find a delimiter of two equal bytes, such as ||. A column between commas may be empty instead.
- * The first row is the one with the best score, because a title may have as many delimiters.
- */
-static bool find_doubled(struct sniffed_shape *s, const struct lines *l)
+/* Return true if the text ends with the hour of a time, such as 2026-11-03T22 or Nov 3 22. */
+static bool ends_with_hour(struct bytes t)
 {
+	size_t digits = 0;
+
+	while (digits < t.len && isdigit(t.ptr[t.len - 1 - digits]))
+		digits++;
+	return digits && digits < 3 && digits < t.len &&
+	       memchr(" T\t[\"", t.ptr[t.len - 1 - digits], 5);
+}
+
+/*
+ * Return true if the values may be those of a row, and not the parts of times, addresses, URLs or
+ * key=value pairs.
+ */
+static bool are_columns(const struct sniffed_row *r)
+{
+	size_t parts = 0;
+
+	if (!r->quoted[0] && (memchr(r->value[0].ptr, ' ', r->value[0].len) ||
+			      memchr(r->value[0].ptr, '=', r->value[0].len)))
+		return false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct bytes t = r->value[i];
+		bool digits = t.len > 0;
+
+		for (size_t k = 0; k < t.len; k++)
+			digits = digits && isxdigit(t.ptr[k]);
+		parts += digits && t.len < 3;
+		if (i && t.len && (t.ptr[0] == ' ' || (t.len > 1 && memcmp(t.ptr, "//", 2) == 0)))
+			return false;
+		if (i && ends_with_hour(r->value[i - 1]) && t.len > 1 && isdigit(t.ptr[0]))
+			return false;
+	}
+	return 2 * parts < r->n;
+}
+
+/* Find rows of three values or more between colons, as in /etc/passwd. All lines must be such rows. */
+static bool shape_of_colons(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	struct sniffed_shape try = *s;
+	size_t rows = 0;
+	bool all = true;
+
+	try.delimiter = ':';
+	try.first = next_row(&try, l, 0);
+	try.ncolumns = 0;
+	for (size_t i = try.first; i < try.end && all; rows++) {
+		i = next_row(&try, l, row_split(&try, l, i, try.end, &r));
+		try.ncolumns = rows ? try.ncolumns : r.n;
+		all = r.n == try.ncolumns && r.n > 2 && are_columns(&r);
+	}
+	row_release(&r);
+	if (!all || rows < 2)
+		return false;
+	*s = try;
+	return true;
+}
+
+/* Count the places of the text. */
+static size_t count_text(struct bytes t, const char *text)
+{
+	const uint8_t *p = t.ptr, *end = p + t.len;
+	size_t n = 0, len = strlen(text);
+
+	while ((p = memmem(p, (size_t)(end - p), text, len)) != NULL) {
+		p += len;
+		n++;
+	}
+	return n;
+}
+
+/* Return true if nearly all lines from `s->first` on have this text equally often. */
+static bool has_text(struct sniffed_shape *s, const struct lines *l)
+{
+	size_t want = count_text(line_text(l, s->first), s->several), rows = 0, equal = 0;
+
+	for (size_t i = s->first; i < l->n && rows < LOOK_LINES && want; i++) {
+		if (!line_counts(s, l, i))
+			continue;
+		rows++;
+		equal += count_text(line_text(l, i), s->several) == want;
+	}
+	s->ncolumns = want + 1;
+	return rows > 1 && equal * 10 >= rows * 9;
+}
+
+/*
+ * Find a delimiter of several bytes, such as || and ~|~. A column between commas may be empty
+ * instead. The first row is the one with the best score, because a title may have as many
+ * delimiters.
+ */
+static bool find_several(struct sniffed_shape *s, const struct lines *l)
+{
+	static const char *const several[] = {"||",  "^^",  "~~",  "~|~", "|~|", "^|^", "|^|",
+					      "#|#", "@|@", "$|$", "<|>", "~^~", NULL};
 	struct sniffed_row r = {0};
 	struct sniffed_shape best = *s;
 	double most = 0;
 
-	for (const char *d = "|^~"; *d && !best.doubled; d++) {
+	for (size_t k = 0; several[k] && !best.several; k++) {
 		struct sniffed_shape try = *s;
+		bool pair = strlen(several[k]) == 2;
 
-		try.delimiter = (uint8_t)*d;
-		try.doubled = true;
+		try.delimiter = (uint8_t)several[k][0];
+		try.several = several[k];
 		for (try.first = 0; try.first < l->n && try.first < LOOK_STARTS; try.first++) {
-			if (!line_counts(&try, l, try.first) || !has_pairs(&try, l, (uint8_t)*d))
+			if (!line_counts(&try, l, try.first) ||
+			    !(pair ? has_pairs(&try, l, try.delimiter) : has_text(&try, l)))
 				continue;
 			double found = score(&try, l, &r);
 
@@ -180,7 +275,7 @@ static bool find_doubled(struct sniffed_shape *s, const struct lines *l)
 	}
 	row_release(&r);
 	*s = best;
-	return s->doubled;
+	return s->several != NULL;
 }
 
 /* --- names --- */
@@ -242,8 +337,15 @@ static uint8_t find_quote(const struct lines *l)
 static bool has_marked_rows(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_row r = {0};
-	size_t marked = 0, rows = 0, numbers = 0;
+	size_t marked = 0, other = 0, rows = 0, numbers = 0;
 
+	/* a comment such as `# made by x` shows that # begins comments */
+	bool comments = false;
+	for (size_t i = 0; i < l->n; i++) {
+		struct bytes t = line_text(l, i);
+
+		comments = comments || (t.len > 1 && t.ptr[0] == '#' && t.ptr[1] == ' ');
+	}
 	for (size_t i = s->first + 1; i < l->n; i++) {
 		struct bytes t = line_text(l, i);
 
@@ -253,11 +355,12 @@ static bool has_marked_rows(struct sniffed_shape *s, const struct lines *l)
 		bool mark = t.ptr[0] == '#';
 		rows += r.n == s->ncolumns;
 		marked += mark && r.n == s->ncolumns && r.n > 1;
+		other += mark && r.n == s->ncolumns && r.n > 1 && !comments && !row_is_names(&r);
 		numbers += !mark && kind_of_text(r.value[0]) != KIND_TEXT;
 	}
 	row_release(&r);
 	bool numbered = numbers * 2 > rows - marked;
-	if (!marked || (numbered && 2 * marked <= rows))
+	if (!marked || (numbered && 2 * marked <= rows && !other))
 		return false;
 	if (marked * 5 >= rows && !numbered)
 		return true;
@@ -266,22 +369,31 @@ static bool has_marked_rows(struct sniffed_shape *s, const struct lines *l)
 	return false;
 }
 
+/* Count the bytes that are not between two digits, as a decimal comma is. */
 static size_t count_byte(struct bytes t, uint8_t byte)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t.len; i++)
-		n += t.ptr[i] == byte;
+		n += t.ptr[i] == byte && !(byte == ',' && i && i + 1 < t.len &&
+					   isdigit(t.ptr[i - 1]) && isdigit(t.ptr[i + 1]));
 	return n;
 }
 
-/* Note a doubt if rows between commas have another delimiter equally often: the comma may be decimal. */
+/*
+ * Note a doubt if another delimiter is in each row equally often. Between commas, one is enough,
+ * because the commas may be decimal. Otherwise it must be more frequent.
+ */
 void delimiter_doubt(struct sniffed_shape *s, const struct lines *l)
 {
-	for (const char *d = ";\t|^~"; *d && s->delimiter == ',' && !s->one && !s->doubt; d++) {
+	for (const char *d = ",;\t|^~"; *d && !s->one && !s->blanks && !s->doubt; d++) {
 		size_t first = next_row(s, l, s->first), want, rows = 0, equal = 0;
 
-		want = first < s->end ? count_byte(line_text(l, first), (uint8_t)*d) : 0;
+		want = first < s->end && (uint8_t)*d != s->delimiter
+			       ? count_byte(line_text(l, first), (uint8_t)*d)
+			       : 0;
+		if (s->delimiter != ',' && want < s->ncolumns)
+			continue;
 		for (size_t i = first; i < s->end && want; rows++) {
 			equal += count_byte(line_text(l, i), (uint8_t)*d) == want;
 			i = next_row(s, l, i + 1);
@@ -296,12 +408,20 @@ void preamble_doubt(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_row r = {0};
 	struct sniffed_shape all = *s;
+	size_t like = 0, before = 0; /* consecutive lines with equally many values */
 
 	all.end = s->first;
 	for (size_t i = next_row(&all, l, 0); i < s->first && !s->doubt && !s->one;) {
 		i = next_row(&all, l, row_split(&all, l, i, all.end, &r));
 		size_t n = row_count_values(&r);
 		bool sentence = s->blanks && n > 2 * s->ncolumns && n > SENTENCE;
+
+		like = n == before && n > 2 && !s->blanks ? like + 1 : 0;
+		before = n;
+		if (like == TABLE_LINES)
+			s->doubt =
+				"lines above the rows look like another table, but the job skips "
+				"them; if they are one, make a file and a job for each";
 
 		if (2 * n > s->ncolumns && !sentence)
 			s->doubt = "a line above the rows has as many values as a row, but the job "
@@ -351,19 +471,19 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 	}
 	s->quote = find_quote(l);
 	s->comments = comments > 0 && comments < rows;
-	if (!find_doubled(s, l))
+	if (!find_several(s, l))
 		find_delimiter(s, l);
 	if (s->comments && s->delimiter && has_marked_rows(s, l)) {
 		s->comments = false;
-		if (!s->doubled)
+		if (!s->several)
 			find_delimiter(s, l);
 	}
-	if (!s->delimiter) {
+	if (!s->delimiter && !shape_of_colons(s, l)) {
 		s->delimiter = ',';
 		s->ncolumns = 1;
 		s->one = true;
 	}
-	if (!s->one && !s->doubled && quotes_are_text(s, l))
+	if (!s->one && !s->several && quotes_are_text(s, l))
 		s->quote = NO_QUOTE;
 	if (shape_of_words(s, l))
 		s->missing = false;

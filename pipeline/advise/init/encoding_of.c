@@ -2,8 +2,8 @@
  * encoding_of.c - find the encoding of text that is not UTF-8
  *
  * Each candidate decodes the lines with other bytes than ASCII. The score of a candidate is the
- * share of its usual characters. These are letters of one language, in words of one script, with
- * capitals at the beginning. uchardet decides between candidates with nearly equal scores. If its
+ * share of its usual characters. These are letters of one language that the encoding is for, in words
+ * of one script, with capitals at the beginning. uchardet decides between candidates with nearly equal scores. If its
  * answer does not decide either, the encoding is doubtful.
  */
 #include <iconv.h>
@@ -19,6 +19,10 @@
 #define LEAST_SCORE  0.75
 #define NEAR	     0.06 /* uchardet decides between scores with at most this difference */
 #define FEW_LETTERS  8	  /* so few different bytes prove no code page that is rare today */
+#define FEW_APART    0.15 /* with so few, scores of other scripts must differ by this much */
+#define NO_LETTERS   4	 /* so few different bytes prove no code page but those of Western Europe */
+#define ALSO_SHARE   0.7 /* scores of encodings that a doubt names, as a share of the best */
+#define LETTERS_HALF 0.1 /* this many usual characters would be evidence for one half */
 #define CLEAR	     0.03 /* without uchardet, the best score must exceed others by this much */
 
 enum script { LATIN, CYRILLIC, GREEK, HEBREW, ARABIC, THAI, WIDE };
@@ -42,6 +46,7 @@ static const struct candidate {
 	{"koi8-r", CYRILLIC, "KOI8-R", 0},
 	{"koi8-u", CYRILLIC, "KOI8-U", 0.01},
 	{"cp866", CYRILLIC, "IBM866", 0},
+	{"mac-cyrillic", CYRILLIC, "MAC-CYRILLIC", 0.03},
 	{"iso-8859-5", CYRILLIC, "ISO-8859-5", 0.02},
 	{"windows-1253", GREEK, "WINDOWS-1253 ISO-8859-7", 0},
 	{"windows-1255", HEBREW, "WINDOWS-1255 ISO-8859-8", 0},
@@ -56,34 +61,39 @@ static const struct candidate {
 #define CANDIDATES (sizeof candidates / sizeof *candidates)
 
 /* The letters beyond ASCII of languages in Latin script. */
-static const char *const languages[] = {
-	"àâçéèêëîïôùûüÿœæ",  /* French */
-	"äöüß",		     /* German */
-	"æøåéöäü",	     /* Danish, Norwegian */
-	"åäöéü",	     /* Swedish, Finnish */
-	"áéíóúüñ",	     /* Spanish */
-	"áâãàçéêíóôõúü",     /* Portuguese */
-	"àèéìíîòóùú",	     /* Italian */
-	"éèëïöüáóí",	     /* Dutch */
-	"áðéíóúýþæö",	     /* Icelandic */
-	"ąćęłńóśźż",	     /* Polish */
-	"áčďéěíňóřšťúůýž",   /* Czech */
-	"áäčďéíĺľňóôŕšťúýž", /* Slovak */
-	"áéíóöőúüű",	     /* Hungarian */
-	"čćđšž",	     /* Croatian, Slovenian */
-	"ăâîșțşţ",	     /* Romanian */
-	"çğıöşüâî",	     /* Turkish */
-	"ąčęėįšųūž",	     /* Lithuanian */
-	"āčēģīķļņšūž",	     /* Latvian */
-	"äöõüšž",	     /* Estonian */
+static const struct language {
+	const char *letters;
+	double weight; /* below 1 for letters that another language has in the same encoding */
+} languages[] = {
+	{"àâçéèêëîïôùûüÿœæ", 1},  /* French */
+	{"äöüß", 1},		  /* German */
+	{"æøåéöäü", 1},		  /* Danish, Norwegian */
+	{"åäöéü", 1},		  /* Swedish, Finnish */
+	{"áéíóúüñ", 1},		  /* Spanish */
+	{"áâãàçéêíóôõúü", 1},	  /* Portuguese */
+	{"àèéìíîòóùú", 1},	  /* Italian */
+	{"éèëïöüáóí", 1},	  /* Dutch */
+	{"áðéíóúýþæö", 1},	  /* Icelandic */
+	{"ąćęłńóśźż", 1},	  /* Polish */
+	{"áčďéěíňóřšťúůýž", 1},	  /* Czech */
+	{"áäčďéíĺľňóôŕšťúýž", 1}, /* Slovak */
+	{"áéíóöőúüű", 1},	  /* Hungarian */
+	{"čćđšž", 1},		  /* Croatian, Slovenian */
+	{"ăâîșț", 1},		  /* Romanian */
+	{"ăâîşţ", 1},		  /* Romanian, with cedillas */
+	{"çğıöşüâî", 1},	  /* Turkish */
+	{"ąčęėįšųūž", 1},	  /* Lithuanian */
+	{"āčēģīķļņšūž", 1},	  /* Latvian */
+	{"äöõüšž", 0.9},	  /* Estonian */
 };
+#define LANGUAGES (sizeof languages / sizeof *languages)
 
 /* The most frequent letters of scripts whose encodings map the same bytes to other letters. */
 static const char *const frequent[] = {[CYRILLIC] = "оеаинтсрвлкмдпуія",
 				       [GREEK] = "αοιετσνηυρπκμλάόίέ",
 				       [HEBREW] = "יוהלאתמרשבנדםחק",
 				       [ARABIC] = "اليمونرتبةعدسفه",
-				       [THAI] = NULL,
+				       [THAI] = "านรอกเงมยลวดทสตปบคหแจพข่้ัิีุูะไใ",
 				       [LATIN] = NULL,
 				       [WIDE] = NULL};
 
@@ -156,13 +166,74 @@ static bool is_sign(uint32_t c)
 /* Return true for signs that do not occur before a letter, such as fractions and exponents. */
 static bool ends_word(uint32_t c)
 {
-	return c == 0xb2 || c == 0xb3 || (c >= 0xbc && c <= 0xbe) || c == 0xa3 || c == 0xb1;
+	return c == 0xb2 || c == 0xb3 || (c >= 0xbc && c <= 0xbe) || c == 0xa3 || c == 0xb1 ||
+	       c == 0x20ac;
+}
+
+/* Return true for signs that may be between two letters: hyphens, dashes, apostrophes and dots. */
+static bool joins_letters(uint32_t c)
+{
+	return (c >= 0x2010 && c <= 0x2015) || c == 0x2019 || c == 0xad || c == 0xb7 || c == 0xa0;
+}
+
+static bool is_letter(enum script script, uint32_t c)
+{
+	return is_ascii_letter(c) || is_letter_of(script, c);
+}
+
+static bool is_capital(enum script script, uint32_t c)
+{
+	return is_letter(script, c) && (c < 0x80 ? c <= 'Z' : lower(c) != c || c == 0x130);
+}
+
+/*
+ * Return true if no word has this letter between these: a capital after a small letter or between a
+ * capital and a small letter, or a small letter between capitals.
+ */
+static bool is_odd_case(enum script script, uint32_t before, uint32_t c, uint32_t next)
+{
+	bool after = is_letter(script, before), then = is_letter(script, next);
+
+	if (is_capital(script, c))
+		return after &&
+		       (!is_capital(script, before) || (then && !is_capital(script, next)));
+	return after && then && is_capital(script, before) && is_capital(script, next) &&
+	       c != 0xdf && c != 0x131;
+}
+
+/* Return true for a Thai vowel or tone mark that is not above or below a consonant. */
+static bool is_loose_mark(uint32_t before, uint32_t c)
+{
+	bool mark = c == 0xe31 || (c >= 0xe34 && c <= 0xe3a) || (c >= 0xe47 && c <= 0xe4e);
+	bool tone = c >= 0xe48 && c <= 0xe4c;
+	bool vowel = before == 0xe31 || (before >= 0xe34 && before <= 0xe39);
+
+	return mark && !(before >= 0xe01 && before <= 0xe2e) && !(tone && vowel);
+}
+
+/* Return true for letters that only Serbian and Macedonian have. */
+static bool is_south_cyrillic(uint32_t c)
+{
+	c = lower(c);
+	return c == 0x452 || c == 0x453 || c == 0x455 || c == 0x458 || c == 0x459 || c == 0x45a ||
+	       c == 0x45b || c == 0x45c || c == 0x45f;
 }
 
 struct tally {
 	double letters, signs, bad, usual, words, odd_words, capitals;
-	double language[sizeof languages / sizeof *languages];
+	double language[LANGUAGES];
 };
+
+/* Count a letter of a language in Latin script. A letter alone, such as `à`, is less usual. */
+static void count_latin(struct tally *t, uint32_t before, uint32_t c, uint32_t next)
+{
+	bool alone = !is_letter(LATIN, before) && !is_letter(LATIN, next);
+	double weight = !alone ? 1 : is_capital(LATIN, c) ? 0.3 : 0.8;
+
+	for (size_t i = 0; i < LANGUAGES; i++)
+		if (contains(languages[i].letters, lower(c)))
+			t->language[i] += weight * languages[i].weight;
+}
 
 /* Count one character with its neighbours. Return false for a control character. */
 static bool count_letter(struct tally *t, enum script script, uint32_t before, uint32_t c,
@@ -170,25 +241,38 @@ static bool count_letter(struct tally *t, enum script script, uint32_t before, u
 {
 	bool beside_ascii = is_ascii_letter(before) || is_ascii_letter(next);
 	bool beside_digit = (before >= '0' && before <= '9') || (next >= '0' && next <= '9');
-	bool before_letter = is_ascii_letter(next) || is_letter_of(script, next);
+	bool before_letter = is_letter(script, next);
+	bool inside = before_letter && is_letter(script, before);
 
 	if (c < 0xa0 || (c >= 0xe000 && c <= 0xf8ff) || c == 0xfffd)
 		return false;
 	if (!is_letter_of(script, c)) {
-		bool fine = is_sign(c) && !(ends_word(c) && before_letter);
+		bool fine = is_sign(c) && !(ends_word(c) && before_letter) &&
+			    (!inside || joins_letters(c));
 
+		if (inside && c == 0x2019 && script == LATIN) { /* surer than any letter: don’t */
+			t->letters++;
+			for (size_t i = 0; i < LANGUAGES; i++)
+				t->language[i] += 1.1;
+			return true;
+		}
 		t->signs += fine;
 		t->bad += !fine;
 		return true;
 	}
-	if ((script != LATIN && beside_ascii) || (beside_digit && script != THAI)) {
+	if ((script != LATIN && beside_ascii) || (beside_digit && script != THAI) ||
+	    (script == LATIN && is_odd_case(script, before, c, next)) ||
+	    (script == THAI && is_loose_mark(before, c)) ||
+	    (script == CYRILLIC && is_south_cyrillic(c))) {
 		t->bad++;
 		return true;
 	}
 	t->letters++;
+	/* a capital alone is no usual word */
+	t->bad += script != LATIN && is_capital(script, c) && !is_letter(script, before) &&
+		  !is_letter(script, next);
 	if (script == LATIN)
-		for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
-			t->language[i] += contains(languages[i], lower(c));
+		count_latin(t, before, c, next);
 	else if (frequent[script])
 		t->usual += contains(frequent[script], lower(c));
 	/* a capital after a small letter, because the encoding swaps them */
@@ -199,7 +283,30 @@ static bool count_letter(struct tally *t, enum script script, uint32_t before, u
 	return true;
 }
 
-static double score_letters(enum script script, struct bytes text)
+/* Return true if the encoding has all letters of the language but one. */
+static bool has_letters(const char *encoding, const char *letters)
+{
+	iconv_t cd = iconv_open(encoding, "UTF-8");
+	struct bytes left = bytes_str(letters);
+	size_t missing = 0, n;
+	uint32_t ignored;
+
+	if (cd == (iconv_t)-1)
+		return false;
+	for (; left.len; left = bytes_of(left.ptr + n, left.len - n)) {
+		char room[8], *to = room, *from = (char *)(uintptr_t)left.ptr;
+		size_t space = sizeof room;
+
+		n = utf8_decode(left, &ignored);
+		size_t bytes = n;
+		missing += iconv(cd, &from, &bytes, &to, &space) != 0;
+		iconv(cd, NULL, NULL, NULL, NULL);
+	}
+	iconv_close(cd);
+	return missing < 2;
+}
+
+static double score_letters(const char *name, enum script script, struct bytes text)
 {
 	struct tally t = {0};
 	uint32_t before = ' ', c = ' ', next;
@@ -216,8 +323,9 @@ static double score_letters(enum script script, struct bytes text)
 			return 0;
 	}
 	double best = 0, all = t.letters + t.bad;
-	for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
-		best = t.language[i] > best ? t.language[i] : best;
+	for (size_t i = 0; i < LANGUAGES; i++)
+		if (t.language[i] > best && has_letters(name, languages[i].letters))
+			best = t.language[i];
 	if (all <= 0)
 		return t.signs > 0 && script == LATIN ? 0.9 : 0;
 	if (script == LATIN)
@@ -276,7 +384,7 @@ static double score_wide(const char *name, struct bytes raw)
 		    {"gb18030", 0xb0, 0xd7, 0, 0},
 		    {"big5", 0xa4, 0xc6, 0, 0},
 		    {"cp949", 0xb0, 0xc8, 0, 0}};
-	size_t k = 0;
+	size_t k = 0, ascii = 0, pairs = 0;
 	double good = 0, all = 0;
 
 	while (strcmp(rows[k].name, name) != 0)
@@ -297,9 +405,13 @@ static double score_wide(const char *name, struct bytes raw)
 		/* GB 18030 and UHC have further characters with other second bytes, all rare */
 		bool rare = (k == 2 || k == 4) && i + 1 < raw.len && raw.ptr[i + 1] < 0xa1;
 		good += sign ? 0.9 : (usual || kana) && !rare;
+		pairs++;
+		ascii += i + 1 < raw.len && raw.ptr[i + 1] < 0x80;
 		i++;
 	}
-	return all > 0 ? good / all : 0;
+	/* if each second byte is ASCII, the first ones may be signs such as a degree before C */
+	double share = pairs && ascii == pairs ? 0.6 : 1;
+	return all > 0 ? share * good / all : 0;
 }
 
 static bool decode(const char *name, struct bytes raw, struct buf *out)
@@ -401,6 +513,43 @@ static bool is_unlikely(size_t best, size_t next, const double *score, struct by
 	       (count_letters(raw) < FEW_LETTERS || other > score[best] - 0.2);
 }
 
+/*
+ * Return true if few different bytes are all that shows the encoding, and they are letters of
+ * another script, too. uchardet knows nothing then.
+ */
+static bool is_guess(size_t best, size_t next, const double *score, struct bytes raw)
+{
+	bool wide = candidates[best].script == WIDE, dos = candidates[next].handicap == 0.02;
+	size_t n = count_letters(raw);
+
+	if (n < NO_LETTERS && !dos && score[next] > score[best] - FEW_APART)
+		return true;
+	return n < FEW_LETTERS && (wide || candidates[best].script != candidates[next].script) &&
+	       candidates[next].handicap < 0.02 && score[next] > score[best] - FEW_APART;
+}
+
+/* Note further encodings that give other text and have a score near the best. */
+static void name_also(struct encoding_found *found, size_t best, size_t next, const double *score,
+		      struct bytes raw)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < CANDIDATES && n + 1 < ALSO_MOST; i++)
+		if (i != best && i != next && score[i] > 0 && score[i] > ALSO_SHARE * score[best] &&
+		    texts_differ(candidates[i].name, candidates[best].name, raw))
+			found->also[n++] = candidates[i].name;
+}
+
+/* Return how sure a score is, as a few characters are little evidence. */
+static double sureness(double score, struct bytes raw)
+{
+	double n = 0;
+
+	for (size_t i = 0; i < raw.len; i++)
+		n += raw.ptr[i] >= 0x80;
+	return (score < 1 ? score : 1) * n / (n + LETTERS_HALF);
+}
+
 int encoding_of(const struct lines *l, struct encoding_found *found, struct error *err)
 {
 	double score[CANDIDATES] = {0};
@@ -417,9 +566,10 @@ int encoding_of(const struct lines *l, struct encoding_found *found, struct erro
 		if (!decode(c->name, buf_bytes(&raw), &text))
 			continue;
 		double wide = 0.2 * share_of_frequent(c->name, buf_bytes(&text)) - 0.1;
-		score[i] = (c->script == WIDE ? wide + score_wide(c->name, buf_bytes(&raw))
-					      : score_letters(c->script, buf_bytes(&text))) -
-			   c->handicap;
+		score[i] =
+			(c->script == WIDE ? wide + score_wide(c->name, buf_bytes(&raw))
+					   : score_letters(c->name, c->script, buf_bytes(&text))) -
+			c->handicap;
 		best = score[i] > score[best] ? i : best;
 	}
 	for (size_t i = 0; i < CANDIDATES; i++)
@@ -431,13 +581,15 @@ int encoding_of(const struct lines *l, struct encoding_found *found, struct erro
 		    texts_differ(candidates[i].name, candidates[best].name, buf_bytes(&raw)))
 			next = i;
 	found->name = candidates[best].name;
-	found->score = score[best] < 1 ? score[best] : 1;
+	found->score = sureness(score[best], buf_bytes(&raw));
 	found->next = next == SIZE_MAX ? NULL : candidates[next].name;
-	found->next_score = next == SIZE_MAX ? 0 : score[next] < 1 ? score[next] : 1;
+	found->next_score = next == SIZE_MAX ? 0 : sureness(score[next], buf_bytes(&raw));
 	found->doubtful = score[best] < LEAST_SCORE ||
 			  is_unlikely(best, next, score, buf_bytes(&raw)) ||
+			  (next != SIZE_MAX && is_guess(best, next, score, buf_bytes(&raw))) ||
 			  (next != SIZE_MAX && score[next] > score[best] - CLEAR &&
 			   !names_it(&candidates[best], said));
+	name_also(found, best, next, score, buf_bytes(&raw));
 	buf_release(&raw);
 	buf_release(&text);
 	return rc;

@@ -46,7 +46,7 @@ bool shape_of_known(struct sniffed_shape *s, const struct lines *l)
 	try.delimiter = ' ';
 	try.quote = '"';
 	try.ncolumns = 0;
-	try.comments = try.rulers = try.counts = try.one = try.doubled = false;
+	try.comments = try.rulers = try.counts = try.one = false;
 	for (size_t i = next_row(&try, l, 0); i < try.end && all; rows++) {
 		i = next_row(&try, l, row_split(&try, l, i, try.end, &r));
 		all = is_alb_row(&r);

@@ -42,7 +42,10 @@ static void place_values(struct sniffed_row *r)
 /* Return true if a delimiter begins at `p`. */
 static bool at_delimiter(const struct sniffed_shape *s, const uint8_t *p, const uint8_t *end)
 {
-	return *p == s->delimiter && !s->one && (!s->doubled || (p + 1 < end && p[1] == *p));
+	size_t n = s->several ? strlen(s->several) : 1;
+
+	return *p == s->delimiter && !s->one &&
+	       (n == 1 || ((size_t)(end - p) >= n && memcmp(p, s->several, n) == 0));
 }
 
 /*
@@ -146,7 +149,7 @@ size_t row_split(const struct sniffed_shape *s, const struct lines *l, size_t li
 		p = take_value(s, l, &line, end, p, r);
 		if (p == l->text.ptr + l->line[line].at + l->line[line].len)
 			break;
-		p += s->doubled ? 2 : 1;
+		p += s->several ? strlen(s->several) : 1;
 		if (r->n == MOST_COLUMNS)
 			break;
 	}

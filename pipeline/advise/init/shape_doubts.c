@@ -51,6 +51,27 @@ static void doubt_lines(struct sniffed_shape *s, const struct lines *l)
 			"`comment`");
 }
 
+/* Rows below the header without a first value, which all other rows have, as places of markers. */
+static void doubt_places(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	size_t rows = 0, places = 0, empty = 0;
+	size_t i = row_split(s, l, s->first, s->end, &r);
+
+	for (i = next_row(s, l, i); i < s->end && rows < LOOK_ROWS; rows++) {
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+		bool without = is_blank(r.value[0]);
+
+		empty += without;
+		places += without && places == rows;
+	}
+	row_release(&r);
+	if (s->ncolumns > 2 && places && places == empty && places < 4 && rows > 2 * places + 2)
+		note(s,
+		     "only the first rows after the header have no first value; if they belong to "
+		     "the header, name the columns and skip them with `skip`");
+}
+
 /* A row below the header that looks like a second header, or like units of the columns. */
 static void doubt_second(struct sniffed_shape *s, const struct lines *l)
 {
@@ -130,6 +151,33 @@ static void doubt_footer(struct sniffed_shape *s, const struct lines *l)
 }
 
 /*
+ * A last row that alone has only half of the values of the others, as `T;60` below rows of ten values, or
+ * several last rows with equally many, as those of a second table.
+ */
+static void doubt_last(struct sniffed_shape *s, const struct lines *l)
+{
+	struct sniffed_row r = {0};
+	size_t rows = 0, few = 0, tail = 0, n = 0;
+
+	for (size_t i = next_row(s, l, s->first); i < s->end; rows++) {
+		i = next_row(s, l, row_split(s, l, i, s->end, &r));
+		bool is_short = r.n < s->ncolumns;
+
+		few += is_short;
+		tail = !is_short ? 0 : tail && r.n == n ? tail + 1 : 1;
+		n = r.n;
+	}
+	row_release(&r);
+	if (tail && tail == few && few == 1 && rows > 4 && 2 * n <= s->ncolumns)
+		note(s,
+		     "only the last row lacks half of the values or more; if it is not a row, add "
+		     "`skip_footer: 1`");
+	else if (tail > 1 && tail == few && tail < rows && n > 1)
+		note(s, "the last rows all have equally many values, and fewer than the others; if "
+			"they are a second table, make a file and a job for each");
+}
+
+/*
  * Values with backslashes or a delimiter of two bytes, and no names: no column shows that the first
  * row has values.
  */
@@ -167,8 +215,12 @@ void shape_doubts(struct sniffed_shape *s, const struct lines *l)
 		doubt_lines(s, l);
 	else if (!s->special && !s->by_name && s->header && !s->fields)
 		doubt_second(s, l);
-	if (s->special && (s->form.escapes || s->doubled) && !s->header)
+	if (!s->one && !s->special && !s->by_name && s->header && !s->fields)
+		doubt_places(s, l);
+	if (s->special && (s->form.escapes || s->several) && !s->header)
 		doubt_first(s, l);
 	if (!s->one && !s->special && s->footer)
 		doubt_footer(s, l);
+	if (!s->one && !s->special && !s->by_name && s->missing && l->nfiles < 2)
+		doubt_last(s, l);
 }

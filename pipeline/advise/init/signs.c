@@ -85,6 +85,8 @@ void numbers_try(struct columns *c, struct sniffed *s, struct bytes text)
 		return;
 	}
 	numbers_part(s);
+	s->commas += memchr(text.ptr, ',', text.len) != NULL;
+	s->points += memchr(text.ptr, '.', text.len) != NULL;
 	for (size_t i = 0; i < SIGN_PAIRS; i++) {
 		struct value v = {.text = text};
 
@@ -120,6 +122,19 @@ static bool signs_differ(const struct columns *c, size_t a, size_t b)
 	return false;
 }
 
+/*
+ * Return true if each number of the column has one group of three digits, as 1,234. Among counts, a
+ * number below 1000 would be usual, so the sign may be the decimal one.
+ */
+static bool is_grouped(const struct sniffed *s, size_t pair)
+{
+	const char *sign = sign_pairs[pair].thousands;
+	bool comma = sign && *sign == ',', point = sign && *sign == '.';
+
+	return (comma || point) && number_fits(s, pair) && number_fits(s, comma ? 1 : 0) &&
+	       (comma ? s->commas : s->points) == s->values - words_count(s);
+}
+
 void signs_choose(struct columns *c)
 {
 	size_t typed[SIGN_PAIRS] = {0}, best = 0;
@@ -142,6 +157,9 @@ void signs_choose(struct columns *c)
 	for (size_t i = 0; i < SIGN_PAIRS; i++)
 		if (i != best && typed[i] == typed[best] && signs_differ(c, best, i))
 			c->signs_other = i;
+	for (size_t k = 0; k < c->n && !c->grouped; k++)
+		if (is_grouped(&c->column[k], best))
+			c->grouped = c->column[k].name;
 }
 
 void number_decide(struct sniffed *s, const struct numbers *n)

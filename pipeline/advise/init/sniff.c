@@ -139,14 +139,22 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			sign_pairs[c->signs].decimal ? sign_pairs[c->signs].decimal
 			: c->signs		     ? sign_pairs[c->signs].thousands
 						     : ".");
+	else if (!c->json && !c->schema && c->grouped && s.delimiter != ',')
+		buf_printf(&out->doubts,
+			   "all numbers of the column `%s` have one group of three digits; if the "
+			   "sign before it is the decimal one, see `decimal` and `thousands`\n",
+			   c->grouped);
 	if (s.doubt)
 		buf_printf(&out->doubts, "%s\n", s.doubt);
-	if (l->found.doubtful)
+	if (l->found.doubtful) {
 		buf_printf(&out->doubts,
-			   "the encoding may be %s (%.0f %% of the characters are usual)%s%s; "
-			   "compare some values with the source\n",
+			   "the encoding may be %s (%.0f %% of the characters are usual)%s%s",
 			   l->found.name, 100 * l->found.score, l->found.next ? " or " : "",
 			   l->found.next ? l->found.next : "");
+		for (size_t i = 0; l->found.also[i]; i++)
+			buf_printf(&out->doubts, ", %s", l->found.also[i]);
+		buf_append_str(&out->doubts, "; compare some values with the source\n");
+	}
 	job_write(c, &s, l, &k, name, &out->yaml);
 	return stop_check(err);
 }

@@ -21,6 +21,7 @@
 #define HIVE_DELIMITER 0x01
 #define NO_QUOTE       0x02 /* quotes are text */
 #define COLUMNS_MOST   4096 /* columns of JSON */
+#define ALSO_MOST      6    /* encodings that a doubt names, and NULL */
 
 /* lines.c */
 struct lines {
@@ -37,6 +38,7 @@ struct lines {
 	struct encoding_found {
 		const char *name, *next; /* the best and the second encoding; `next` may be NULL */
 		double score, next_score;
+		const char *also[ALSO_MOST]; /* further ones, with NULL after the last */
 		bool doubtful;
 	} found; /* how sure the encoding is; `name` is NULL if the bytes show it */
 };
@@ -90,8 +92,9 @@ struct sniffed_shape {
 	size_t first, end; /* lines of the rows, with the header */
 	size_t footer;	   /* number of lines after the rows that are not blank */
 	size_t ncolumns;
-	bool one;	/* true if every line is one value */
-	bool doubled;	/* true if the delimiter is two of these bytes, as in a||b */
+	bool one; /* true if every line is one value */
+	/* a delimiter of several bytes that begins with `delimiter`, as in a||b and a~|~b; or NULL */
+	const char *several;
 	bool blanks;	/* runs of blanks are between the values (blank_rows.c) */
 	bool in_quotes; /* blanks: some values are in quotes */
 	bool rest;	/* the last column has the rest of the line */
@@ -248,6 +251,7 @@ struct sniffed {
 	/* until `signed_numbers`, all values are plain digits, and only the first item counts them */
 	struct numbers numbers[SIGN_PAIRS];
 	bool signed_numbers;
+	uint64_t commas, points; /* numbers with a comma, and with a point */
 	/* values that begin with two numbers, and those that both orders of day and month fit */
 	uint64_t ordered, swappable;
 	uint64_t times; /* bit i is 1 if all values fit time_forms[i] */
@@ -259,6 +263,7 @@ struct sniffed {
 	} objects;
 	const char *either[2]; /* the value is at the first of these paths that has one; or NULL */
 	bool dropped;	       /* all values are null, and other records have an object here */
+	bool marked;	       /* some values have other characters than digits */
 	bool flags;	       /* all values are the words true and false */
 	bool uuids;	       /* all values are UUIDs */
 	bool ips, ipv4;	       /* all values are IP addresses, and all of them IPv4 */
@@ -299,8 +304,9 @@ struct columns {
 	size_t n;
 	struct name_index names; /* number: position in `column` + 1 */
 	uint64_t rows;
-	size_t signs;	    /* index of the pair of signs that types the most columns */
-	size_t signs_other; /* a pair with other values for as many columns; or `signs` */
+	size_t signs;	     /* index of the pair of signs that types the most columns */
+	size_t signs_other;  /* a pair with other values for as many columns; or `signs` */
+	const char *grouped; /* a column of numbers such as 1,234 only, which may be fractions */
 	/* columns that are numbers with `signs`, the pair with the next most, and its columns */
 	size_t signs_typed, signs_next, signs_next_typed;
 	bool trailing;	       /* some numbers end with a minus sign */

@@ -105,7 +105,7 @@ static void find_escapes(struct sniffed_shape *s, const struct lines *l, struct 
 						 : ESCAPES_PLAIN;
 }
 
-/* --- a delimiter of two bytes --- */
+/* --- a delimiter of several bytes --- */
 
 static bool has_quoted_value(const struct sniffed_shape *s, const struct lines *l)
 {
@@ -123,13 +123,11 @@ static bool has_quoted_value(const struct sniffed_shape *s, const struct lines *
 
 static void find_long(struct sniffed_shape *s, const struct lines *l, struct columns *c)
 {
-	char twice[2] = {(char)s->delimiter, (char)s->delimiter};
-
-	if (!s->doubled)
+	if (!s->several)
 		return;
 	s->special = true;
 	s->form.delimiter = s->delimiter;
-	s->form.long_delimiter = arena_bytes(&c->arena, bytes_of(twice, 2));
+	s->form.long_delimiter = arena_bytes(&c->arena, bytes_str(s->several));
 	if (!has_quoted_value(s, l))
 		s->form.quotes = QUOTES_NONE;
 }
@@ -342,7 +340,8 @@ static bool widths_of_ruler(struct sniffed_shape *s, const struct lines *l, stru
 		last = is_blank(line_text(l, i)) ? last : i;
 	}
 	s->missing = true; /* programs cut blanks at the end of lines */
-	s->extra = s->one = s->doubled = s->blanks = s->rest = false;
+	s->extra = s->one = s->blanks = s->rest = false;
+	s->several = NULL;
 	s->row_names = s->own_names = false;
 	s->widest = s->footer = 0;
 	s->quote = '"';

@@ -140,10 +140,11 @@ void times_try(struct columns *c, struct sniffed *s, struct bytes text)
 	}
 }
 
-/* Return true for the name of an id or a code. */
+/* Return true for the name of an id, a code, a count or a user. */
 static bool is_code_name(const char *name)
 {
-	static const char *const words[] = {"id", "no", "nr", "key", "code", "num", "ean"};
+	static const char *const words[] = {"id",  "no", "nr",	  "key",    "code", "num",
+					    "ean", "by", "count", "number", "cnt",  "#"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (name_ends_in(name, words[i]))
@@ -177,7 +178,8 @@ const char *epoch_unit(const struct sniffed *s, const struct numbers *n)
 		const char *unit;
 		uint64_t in_s;
 	} units[] = {{"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}};
-	bool named = name_is_time(s->name), counted = counts_time(s, n);
+	bool named = name_is_time(s->name) && !is_code_name(s->name);
+	bool counted = counts_time(s, n);
 
 	for (size_t i = 0; i < 4 && (named || counted) && !n->real && !n->negative; i++)
 		if (n->least >= 631152000 * units[i].in_s && n->most < 4102444800 * units[i].in_s)
