@@ -102,8 +102,23 @@ void look_release(struct look *l, const struct job *job);
  * the job has a comment instead of a guess.
  */
 
+/*
+ * Folders NAME=VALUE in a folder, as Hive and Spark write them. `pattern` matches the files in them, and
+ * begins with the `root` bytes of the folder's path. `n` is 0 if the folder has none.
+ */
+#define HIVE_FOLDERS_MOST 8
+struct hive_folders {
+	struct buf pattern;
+	size_t root, n;
+	const char *name[HIVE_FOLDERS_MOST];
+	struct arena arena;
+};
+void hive_folders_find(struct hive_folders *f, const char *path);
+void hive_folders_release(struct hive_folders *f);
+
 /* The request for a job, and the job. {0} before the first call. */
 struct sniff {
+	const struct hive_folders *folders; /* of the path in hive_folders_find, or NULL */
 	const char *key;	   /* columns of the row key that the user gives, or NULL */
 	bool full;		   /* the proof runs the job over the whole file */
 	struct progress *progress; /* of the proof, or NULL */

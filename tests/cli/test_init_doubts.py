@@ -257,6 +257,23 @@ def test_colons_of_times_and_addresses_are_no_delimiters(tmp_path, saltmill, lin
     assert "delimiter: ':'" not in r.stdout, r.stdout
 
 
+def test_folders_of_hive_are_columns(tmp_path, saltmill):
+    for day, hour, rows in (("2026-11-01", "a%2Fb", "1,x\n2,y\n"), ("2026-11-02", "__HIVE_DEFAULT_PARTITION__", "1,x\n4,z\n")):
+        (tmp_path / f"t/dt={day}/kind={hour}").mkdir(parents=True)
+        (tmp_path / f"t/dt={day}/kind={hour}/part-0.csv").write_text("id,v\n" + rows)
+    (tmp_path / "t/_SUCCESS").touch()
+    r = subprocess.run([saltmill, "init", "t"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0 and "    files: ['t/*/*/*']\n    partitions: [dt, kind]" in r.stdout, r.stdout + r.stderr
+    day = lambda d: {"dt": f"2026-11-0{d}T00:00:00.000Z"}
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order([
+        {"id": 1, "v": "x", "kind": "a/b"} | day(1), {"id": 2, "v": "y", "kind": "a/b"} | day(1),
+        {"id": 1, "v": "x"} | day(2), {"id": 4, "v": "z"} | day(2)])
+    (tmp_path / "t/dt=2026-11-02/kind=__HIVE_DEFAULT_PARTITION__/part-0.csv").write_text("id,dt\n1,x\n")
+    (tmp_path / "t/dt=2026-11-01/kind=a%2Fb/part-0.csv").write_text("id,dt\n1,x\n")
+    r = subprocess.run([saltmill, "init", "t"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 1 and "found the column `dt` in the files and in the names of the folders" in r.stderr
+
+
 def test_confidence_is_measured(tmp_path, saltmill):
     """Each figure is counted by hand: 1 of 4 rows lacks a value, 2 of 4 days are at most 12, and commas are in 4 of 5 lines."""
     r = init(saltmill, tmp_path, b"Nr;Datum;Betrag\n1;13/01/2025;1,50\n2;02/03/2025;12,00\n3;05/04/2025;7,25\n4;14/04/2025\n")

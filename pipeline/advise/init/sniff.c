@@ -115,6 +115,9 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		return err->code;
 	if (c->rows == 0 || c->n == 0)
 		return error_set(err, RC_DATA, "%s: found no rows, expected at least one", name);
+	rc = hive_folders_see(c, out->folders, file, err);
+	if (rc)
+		return rc;
 	preset_find(c, &s, l);
 	columns_decide(c);
 	if (c->schema)

@@ -325,7 +325,8 @@ struct columns {
 	struct buf members;
 	struct name_index beside; /* the names in `members` */
 	bool words[NULL_WORDS_MOST], quoted_words, blanks, quoted_blanks;
-	struct field_form *times; /* one item for each item of time_forms */
+	const struct hive_folders *folders; /* whose names are columns, or NULL */
+	struct field_form *times;	    /* one item for each item of time_forms */
 	struct field_form flag, uuid, ip, number[SIGN_PAIRS];
 	struct field *fields;
 	struct job *jobs;
@@ -511,6 +512,13 @@ void confidence_put_time(const struct columns *c, const struct sniffed *s, struc
  */
 void preset_find(struct columns *c, const struct sniffed_shape *s, const struct lines *l);
 bool preset_fits(const struct columns *c);
+
+/*
+ * hive_folders.c: add the columns of folders NAME=VALUE. hive_folders_put writes `partitions:`. `f` may be NULL.
+ */
+int hive_folders_see(struct columns *c, const struct hive_folders *f, const char *file,
+		     struct error *err);
+void hive_folders_put(const struct columns *c, struct buf *out);
 
 /* write.c */
 void job_write(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,

@@ -239,6 +239,7 @@ static void put_csv(const struct columns *c, const struct sniffed_shape *s, cons
 	buf_append_str(out, "source:\n  csv:\n    files: [");
 	put_text(out, name);
 	buf_append_str(out, "]\n");
+	hive_folders_put(c, out);
 	put_preset(c, out);
 	put_encoding(l, out);
 	put_dialect(s, out);
@@ -490,6 +491,7 @@ void job_write(const struct columns *c, const struct sniffed_shape *s, const str
 		buf_printf(out, "source:\n  %s:\n    files: [", c->schema ? c->schema : "json");
 		put_text(out, name);
 		buf_append_str(out, "]\n");
+		hive_folders_put(c, out);
 		put_preset(c, out);
 		put_encoding(l, out);
 		put_json_form(c, out);

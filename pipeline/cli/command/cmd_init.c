@@ -217,11 +217,21 @@ static int make_job(struct arguments *a, const char *temp_dir, struct sniff *s, 
 	const char *file = a->operand[0], *output = a->output;
 	struct lint l = {0};
 	struct sniff_proof proof = {0};
+	struct hive_folders folders;
 	char *name = NULL;
 	int rc = name_file(file, output, &name, err);
 
 	if (rc)
 		return rc;
+	hive_folders_find(&folders, file);
+	if (folders.n) {
+		char *folder = name;
+
+		file = (const char *)folders.pattern.ptr;
+		name = mem_format("%s%s", folder, file + folders.root);
+		mem_free(folder);
+		s->folders = &folders;
+	}
 	struct progress progress = {.phase = NULL};
 	struct reporter *reporter = s->full && !a->run.quiet ? reporter_start(&progress) : NULL;
 	s->progress = reporter ? &progress : NULL;
@@ -238,6 +248,8 @@ static int make_job(struct arguments *a, const char *temp_dir, struct sniff *s, 
 	}
 	lint_release(&l);
 	mem_free(name);
+	s->folders = NULL;
+	hive_folders_release(&folders);
 	return rc;
 }
 
