@@ -207,12 +207,11 @@ const struct command rekey_command = {
 	.least = 2,
 	.most = 3,
 	.run = run,
-	.decides =
-		"rekey decodes each row key by OLD, and encodes its fields by `rowkey:` of NEW. "
-		"Other fields come from the newest value of their column. All stored cells keep "
-		"column, timestamp, type, value and tags, also delete markers. Families and "
-		"regions are those of NEW. With --hbase, rekey moves a live table in rounds: a "
-		"snapshot, a load of its new files, and apply. A killed run continues.",
+	.decides = "rekey decodes each row key by OLD, and encodes its fields by `rowkey:` of NEW. "
+		   "Other fields come from the newest value of their column. All stored cells keep "
+		   "column, timestamp, type, value and tags, also delete markers. Families and "
+		   "regions are those of NEW. With --hbase, rekey moves a live table in rounds: a "
+		   "snapshot, a load of its new files, and apply. A killed run continues.",
 	.operands = {{"OLD", "the job that wrote the table"},
 		     {"NEW", "a job whose fields have the same names and types"},
 		     {"SOURCE", "a load, a state, a folder of HFiles, ROOT/data/NAMESPACE/TABLE or "
