@@ -34,7 +34,7 @@ class SecuredHdfs(Hdfs):
         super().__init__(folder)
         self.kdc, self.tls = kdc, tls
         self.https_port, self.data_https_port = free_ports(2)
-        self.cache = None
+        self.cache, self.more = None, {}
 
     @property
     def fs(self):
@@ -58,7 +58,7 @@ class SecuredHdfs(Hdfs):
             "dfs.datanode.kerberos.principal": f"dn/localhost@{REALM}",
             "dfs.datanode.keytab.file": self.kdc.keytab("dn/localhost"),
             "dfs.web.authentication.kerberos.principal": f"HTTP/localhost@{REALM}",
-            "dfs.web.authentication.kerberos.keytab": self.kdc.keytab("HTTP/localhost")}
+            "dfs.web.authentication.kerberos.keytab": self.kdc.keytab("HTTP/localhost"), **self.more}
         super()._configure()
         site(self.conf / "core-site.xml", {
             "fs.defaultFS": self.fs,
@@ -180,6 +180,19 @@ class SecuredHBase(Cluster):
         if kind != "ok":
             raise HBaseError(f"{words}: {answer}\n" + tail(self.driver_log, 20))
         return rest.split()
+
+
+def shorten_tokens(rig, seconds):
+    """Starts the servers again, so that they give tokens that end after some seconds and cannot be renewed."""
+    rig.hbase.kill()
+    stop(rig.hdfs.namenode)
+    rig.hdfs.more = {f"dfs.namenode.delegation.token.{name}": 1000 * seconds for name in ("max-lifetime", "renew-interval")}
+    rig.hdfs._configure()
+    rig.hdfs.start_namenode()
+    rig.hdfs.wait()
+    rig.hbase.settings["hbase.auth.token.max.lifetime"] = 1000 * seconds
+    rig.hbase._configure()
+    rig.hbase.restart()
 
 
 @contextlib.contextmanager
