@@ -8,10 +8,12 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HRegionLocation;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.*;
 import org.apache.hadoop.hbase.security.access.AccessControlClient;
 import org.apache.hadoop.hbase.security.access.Permission;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.token.Token;
@@ -66,6 +68,24 @@ public class Admin {
     return text.toString();
   }
 
+  /** The names and start keys of the regions, in order. */
+  private static String regions(Connection c, String table) throws Exception {
+    StringBuilder text = new StringBuilder();
+    try (RegionLocator l = c.getRegionLocator(TableName.valueOf(table))) {
+      for (HRegionLocation r : l.getAllRegionLocations())
+        text.append(r.getRegion().getEncodedName() + ":" + Bytes.toHex(r.getRegion().getStartKey()) + " ");
+    }
+    return text.toString();
+  }
+
+  private static String put(Connection c, String table, String row, String column, String ms, String value) throws Exception {
+    String[] name = column.split(":");
+    try (Table t = c.getTable(TableName.valueOf(table))) {
+      t.put(new Put(Bytes.fromHex(row)).addColumn(name[0].getBytes(), name[1].getBytes(), Long.parseLong(ms), value.getBytes()));
+    }
+    return "";
+  }
+
   private static String tracked(Connection c, String table, String family) throws Exception {
     try (org.apache.hadoop.hbase.client.Admin a = c.getAdmin()) {
       a.createTable(TableDescriptorBuilder.newBuilder(TableName.valueOf(table))
@@ -86,6 +106,8 @@ public class Admin {
         try {
           String answer = w[0].equals("grant") ? grant(c, w[1], w[2], w[3])
               : w[0].equals("digest") ? digest(c, w[1])
+              : w[0].equals("regions") ? regions(c, w[1])
+              : w[0].equals("put") ? put(c, w[1], w[2], w[3], w[4], w[5])
               : w[0].equals("credentials") ? credentials(conf, w[1], w[2], w[3]) : tracked(c, w[1], w[2]);
           System.out.println("ok " + answer);
         } catch (Throwable e) {

@@ -1,0 +1,123 @@
+"""Tests each command that reads a live table, with a keytab and each protection. HBase's own client and the loaded rows judge."""
+
+import json
+import subprocess
+import threading
+import time
+
+import pytest
+
+from kdc import REALM
+from test_secured import ROWS, expected, places, rows
+
+JOB = """\
+source: {{csv: {{files: [rows.csv], header: true}}}}
+fields: {{id: {{type: u64}}, ts: {{type: time, unit: ms}}}}
+tables:
+  - name: truth
+    rowkey: [{{field: id, as: u64}}]
+    timestamp: ts
+    families: {{f: {{versions: 1, compression: NONE}}}}
+    cells: [{{family: f, qualifier: v, value: {{field: v}}}}]
+    regions: {{split: sampled, count: 3}}
+  - name: other
+    rowkey: [{{field: v, as: text, terminator: '/'}}, {{field: id, as: u64}}]
+    timestamp: ts
+    families: {{f: {{versions: 1, compression: NONE}}}}
+    cells: [{{family: f, qualifier: w, value: {{field: v}}}}]
+    regions: {{split: none}}
+security: {{principal: alice@{realm}, keytab: "{keytab}", protection: {protection}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def live(rig, saltmill, tmp_path_factory):
+    """Makes two tables that each row feeds. Returns their folder."""
+    folder = tmp_path_factory.mktemp("live")
+    keytab = rig.kdc.keytab("alice")
+    for protection in ("authentication", "integrity", "privacy"):
+        (folder / f"{protection}.yaml").write_text(JOB.format(realm=REALM, keytab=keytab, protection=protection))
+    (folder / "rows.csv").write_text("id,ts,v\n" + "".join(f"{k},{t},{v}\n" for k, t, v in rows()))
+    for words in (["load", folder / "privacy.yaml", "-o", folder / "out", "--quiet"],
+                  ["apply", folder / "out", "--create", *places(rig), "--principal", f"alice@{REALM}", "--keytab", keytab]):
+        done = subprocess.run([saltmill, *map(str, words)], capture_output=True, text=True, env=rig.kdc.env | {"PATH": ""}, timeout=300)
+        assert done.returncode == 0, done.stderr
+    assert rig.hbase.admin("digest", "truth") == expected()
+    return folder
+
+
+def ask(run, *words, status=0, **how):
+    done = run(*words, **how)
+    assert done.returncode == status, (words, done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.mark.parametrize("protection", ["authentication", "integrity", "privacy"])
+def test_tables(rig, run, live, protection):
+    """tables, regions, describe and drift, as HBase's client sees the table."""
+    at = ["--hbase", rig.hbase.master, "--json"]
+    login = ["--protection", protection]
+    want = [r.split(":") for r in rig.hbase.admin("regions", "truth")]
+    assert len(want) == 3
+    one, = json.loads(ask(run, "tables", "truth", *at, *login, user="alice"))
+    assert (one["state"], one["regions"]) == ("ENABLED", 3)
+    regions = json.loads(ask(run, "regions", "truth", *at, *login, user="alice"))["regions"]
+    assert [r["encoded"] for r in regions] == [name for name, _ in want]
+    family, = json.loads(ask(run, "describe", "truth", *at, *login, user="alice"))["families"]
+    assert (family["name"], family["attributes"]["VERSIONS"], family["attributes"]["COMPRESSION"]) == ("f", "1", "NONE")
+    starts = [int(start or "0", 16) for _, start in want] + [1 << 64]
+    counts = [sum(a <= k < b for k, _, _ in rows()) for a, b in zip(starts, starts[1:])]
+    drift = json.loads(ask(run, "drift", live / f"{protection}.yaml", *at))["tables"][0]  # in the job's order
+    assert [r["rows"] for r in drift["regions"]] == counts
+
+
+def test_init(rig, run, live, tmp_path):
+    """init writes a job for the table, and a scan with this job gives the rows."""
+    at = ["--hbase", rig.hbase.master, "--protection", "privacy"]
+    done = run("init", *at, "--table", "truth", "-o", tmp_path / "job.yaml", user="alice")
+    assert done.returncode in (0, 3), done.stderr
+    text = ask(run, "scan", tmp_path / "job.yaml", *at, "--decode", "--format", "jsonl", user="alice")
+    decoded = [json.loads(line) for line in text.splitlines()]
+    assert [(*row["key"].values(), *row["cells"].values()) for row in decoded] == [(k, v) for k, _, v in rows()]
+
+
+def test_watch(rig, run, live):
+    """watch counts the reads of a scan by HBase's client."""
+    watch = ["watch", "--hbase", rig.hbase.master, "--table", "truth", "--every", "4s", "--for", "12s", "--json"]
+    time.sleep(4)  # servers report what happened before
+    thread = threading.Timer(3, lambda: rig.hbase.admin("digest", "truth"))
+    thread.start()
+    done = run(*watch, "--protection", "privacy", user="alice")
+    thread.join()
+    assert done.returncode in (0, 3), done.stderr
+    seen = {}
+    for line in map(json.loads, done.stdout.splitlines()):
+        for r in line["regions"]:
+            seen[r["region"]] = seen.get(r["region"], 0) + r["reads"]
+    starts = [r.split(":") for r in rig.hbase.admin("regions", "truth")]
+    borders = [int(s or "0", 16) for _, s in starts] + [1 << 64]
+    assert seen == {name: sum(a <= k < b for k, _, _ in rows()) for (name, _), a, b in zip(starts, borders, borders[1:])}
+
+
+def test_diff_and_agree(rig, run, live):
+    """HBase's client changes a cell. diff finds it against the load, and agree against the other table."""
+    at = ["--hbase", rig.hbase.master, "--json"]
+    diff = ["diff", live / "out", *at, "--table", "truth", "--protection", "privacy"]
+    agree = ["agree", live / "privacy.yaml", *at, "--truth", "other"]
+    assert json.loads(ask(run, *diff, user="alice"))["equal"] is True
+    table, = json.loads(ask(run, *agree))["tables"]
+    assert (table["equal"], table["different"]) == (ROWS, 0), table
+    key, ts, _ = rows()[70]
+    rig.hbase.admin("put", "truth", key.to_bytes(8, "big").hex(), "f:v", str(ts + 1), "changed")
+    assert json.loads(ask(run, *diff, status=3, user="alice"))["equal"] is False
+    table, = json.loads(ask(run, *agree, status=3))["tables"]
+    assert table["equal"] == ROWS - 1, table
+
+
+def test_without_a_ticket(rig, run, live):
+    """Each command names the missing ticket."""
+    at = ["--hbase", rig.hbase.master]
+    for words in (["tables"], ["regions", "truth"], ["describe", "truth"], ["watch", "--table", "truth"], ["init", "--table", "truth"],
+                  ["diff", live / "out", "--table", "truth"]):
+        done = run(*words, *at)
+        assert done.returncode in (1, 2) and "found no valid Kerberos ticket" in done.stderr, (words, done.stderr)
