@@ -218,3 +218,33 @@ def test_key_ranges(wide):
     found, exact = columns(f"at = {at} and g:name = 1")
     assert found == [("f", last, last + b"\0", last)] and not exact
     assert key("ranges", wide[0], "--where", f"user = 1 and at = {at}")[1].splitlines()[1] == "column f:" + loads.escaped(last)
+
+
+def test_several_columns_of_an_event(tmp_path):
+    """A condition on the fields of the qualifier selects all columns of the matching events, not only those of the first cell of the job."""
+    rng = random.Random(28)
+    events = [(i, rng.randrange(6), BASE + rng.randrange(40), rng.randrange(9), rng.choice(KINDS)) for i in range(120)]
+    (tmp_path / "events.csv").write_text("id,user,at,item,kind\n" + "".join("%d,%d,%d,%d,%s\n" % e for e in events))
+    (tmp_path / "job.yaml").write_text("""\
+source: {csv: {files: [events.csv]}}
+fields: {id: {type: u32}, user: {type: u32}, at: {type: time, unit: ms}, item: {type: u32}, kind: {type: text}}
+tables:
+  - name: t
+    rowkey: [{field: user, as: u32}]
+    timestamp: at
+    families: {f: {blocksize: 1K}, g: {blocksize: 1K}}
+    cells:
+      - {family: f, qualifier: [{field: at, as: reversed_millis}, {field: id, as: u32}, {const: item}], value: item}
+      - {family: f, qualifier: [{field: at, as: reversed_millis}, {field: id, as: u32}, {const: kind}], value: kind}
+      - {family: g, qualifier: [{field: id, as: u32}, {field: at, as: millis}], value: kind}
+    regions: {split: none}
+""")
+    loads.run("load", tmp_path / "job.yaml", "-o", tmp_path / "load", "--quiet")
+    at = BASE + 20
+    for where, matches in [("user = 3", lambda e: True), (f"at >= {at}", lambda e: e[2] >= at), (f"id < 50 and at < {at}", lambda e: e[0] < 50 and e[2] < at),
+                           (f"id = 7 or at = {at}", lambda e: e[0] == 7 or e[2] == at), (f"user = 3 and not at >= {at}", lambda e: e[2] < at)]:
+        done = loads.run("scan", tmp_path / "job.yaml", tmp_path / "load", "--where", where, "--format", "jsonl")
+        assert done.returncode == 0, done.stderr
+        values = sorted(c["value"] for line in done.stdout.splitlines() for c in json.loads(line)["cells"])
+        chosen = [e for e in events if matches(e) and ("user" not in where or e[1] == 3)]
+        assert values == sorted(v for e in chosen for v in ("%d" % e[3], e[4], e[4])), where

@@ -53,6 +53,32 @@ static enum answer answer_of_column(struct where *w, size_t i)
 	return found ? best : answer_of_null(w, i);
 }
 
+/*
+ * Returns the bytes of the condition's field in the current cell, or NULL bytes if the cell does not
+ * have it. Several columns may have the field in their qualifiers or values. Sets the source's layout.
+ */
+static struct bytes bytes_in_cell(struct where *w, struct where_source *s)
+{
+	const struct cell *c = w->cell;
+	const struct stored_column *at =
+		stored_find(w->stored, c->family, c->qualifier, w->cell_pieces);
+
+	if (!at || at->spec->qualifier_constant)
+		return bytes_of(NULL, 0);
+	if (at != s->column) {
+		size_t field = s->place == PLACE_VALUE ? s->column->spec->field
+						       : s->column->qualifier.parts[s->part].field;
+		struct where_source other;
+
+		if (!where_find_field(at, field, &other) || other.place != s->place)
+			return bytes_of(NULL, 0);
+		s->column = at;
+		s->part = other.part;
+		s->layout = other.layout;
+	}
+	return s->place == PLACE_VALUE ? c->value : w->cell_pieces[s->part].bytes;
+}
+
 /* Tests the current cell. The condition has no value in a cell of another kind. */
 static enum answer answer_of_cell(struct where *w, size_t i)
 {
@@ -64,10 +90,9 @@ static enum answer answer_of_cell(struct where *w, size_t i)
 
 		return predicate_test(w->predicate, i, &v);
 	}
-	if (c->type != CELL_PUT ||
-	    stored_find(w->stored, c->family, c->qualifier, w->cell_pieces) != s->column)
-		return answer_of_null(w, i);
-	return answer_of(w, i, s->place == PLACE_VALUE ? c->value : w->cell_pieces[s->part].bytes);
+	struct bytes in = c->type == CELL_PUT ? bytes_in_cell(w, s) : bytes_of(NULL, 0);
+
+	return in.ptr ? answer_of(w, i, in) : answer_of_null(w, i);
 }
 
 static enum answer find_answer(struct where *w, size_t i)

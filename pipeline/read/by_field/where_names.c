@@ -75,7 +75,7 @@ static bool find_in_columns(const struct where *w, size_t field, struct where_so
 	return false;
 }
 
-static bool find_in_qualifier(const struct stored_column *c, size_t field, struct where_source *s)
+bool where_find_field(const struct stored_column *c, size_t field, struct where_source *s)
 {
 	for (size_t k = 0; k < c->qualifier.nsteps; k++) {
 		if (c->qualifier.steps[k].kind != PART_FIELD ||
@@ -87,24 +87,19 @@ static bool find_in_qualifier(const struct stored_column *c, size_t field, struc
 					   .layout = c->qualifier.steps[k].layout};
 		return true;
 	}
-	return false;
+	if (c->spec->qualifier_constant || c->spec->kind != VALUE_FIELD || c->spec->field != field)
+		return false;
+	*s = (struct where_source){.place = PLACE_VALUE, .column = c, .layout = c->value};
+	return true;
 }
 
 static bool find_in_cells(const struct where *w, size_t field, struct where_source *s)
 {
 	const struct job_table *t = table_of(w);
 
-	for (size_t i = 0; i < w->stored->ncolumns; i++) {
-		const struct stored_column *c = &w->stored->columns[i];
-
-		if (find_in_qualifier(c, field, s))
+	for (size_t i = 0; i < w->stored->ncolumns; i++)
+		if (where_find_field(&w->stored->columns[i], field, s))
 			return true;
-		if (c->spec->qualifier_constant || c->spec->kind != VALUE_FIELD ||
-		    c->spec->field != field)
-			continue;
-		*s = (struct where_source){.place = PLACE_VALUE, .column = c, .layout = c->value};
-		return true;
-	}
 	*s = (struct where_source){.place = PLACE_TIME};
 	return !t->timestamp_constant && t->timestamp_field == field;
 }

@@ -70,6 +70,11 @@ struct where {
 
 /* Find the values of the conditions that the ranges do not decide (where_names.c). */
 int where_bind(struct where *w, struct error *err);
+/*
+ * Find a field in the parts of a column's computed qualifier, or in its value. Returns false if
+ * neither has it (where_names.c).
+ */
+bool where_find_field(const struct stored_column *c, size_t field, struct where_source *s);
 /* Find out whether the query limits the columns to read (where_spans.c). */
 void where_find_spans(struct where *w);
 /* Limit the query to the spans of where_find_spans and to the columns that conditions read. */

@@ -2,8 +2,8 @@
  * where_spans.c - select columns of a wide row by conditions on the fields of a qualifier
  *
  * A cell matches only if it satisfies each condition of an AND. Suppose that one of these
- * conditions reads only the parts of one computed qualifier, and that no cell of another column
- * satisfies it. Then all matching cells are of this column. The ranges of its qualifiers follow
+ * conditions reads only the parts of one computed qualifier, that no other qualifier has its fields,
+ * and that no cell of another column satisfies it. Then all matching cells are of this column. The ranges of its qualifiers follow
  * from their parts, like the ranges of a row key.
  */
 #include <stdlib.h>
@@ -56,6 +56,25 @@ static const struct stored_column *column_needed(struct where *w, const struct q
 
 	one.root = n;
 	return c && question_ask(&one, answer_null, w) != ANSWER_YES ? c : NULL;
+}
+
+/* Return true if another column has a field of a condition in its qualifier or value. */
+static bool has_sibling(const struct where *w)
+{
+	for (size_t i = 0; i < w->question->nconditions; i++) {
+		const struct where_source *s = &w->sources[i];
+		struct where_source other;
+
+		if (s->place != PLACE_QUALIFIER)
+			continue;
+		size_t field = s->column->qualifier.parts[s->part].field;
+		for (size_t k = 0; k < w->stored->ncolumns; k++)
+			if (&w->stored->columns[k] != s->column &&
+			    where_find_field(&w->stored->columns[k], field, &other) &&
+			    other.place == PLACE_QUALIFIER)
+				return true;
+	}
+	return false;
 }
 
 /* --- the ranges of the column --- */
@@ -120,6 +139,8 @@ void where_find_spans(struct where *w)
 		w->wide = column_needed(w, root);
 	for (size_t i = 0; root->kind == QUESTION_AND && !w->wide && i < root->nof; i++)
 		w->wide = column_needed(w, root->of[i]);
+	if (w->wide && has_sibling(w))
+		w->wide = NULL;
 	if (!w->wide)
 		return;
 	columns.schema = w->wide->qualifier;
