@@ -69,6 +69,11 @@ struct design_table {
 	const char *const *parts;	   /* the parts in YAML, such as {field: owner, as: u16} */
 	const struct design_part *anatomy; /* [nparts] */
 	size_t nparts;
+	/* a wide table: parts before the name of each column, in YAML; else 0 */
+	const char *const *qualifier;
+	size_t nqualifier;
+	double row_events;	     /* mean events of a row: 1 but for wide tables */
+	uint64_t row_events_most;    /* of the largest row of the sample */
 	double key_bytes, row_bytes; /* means; row_bytes counts uncompressed KeyValues */
 	uint64_t hidden;	     /* events of the sample that share a key with a later event */
 	size_t regions;
@@ -79,6 +84,7 @@ struct design_table {
 	const struct hotspot *writes; /* its map has the regions that the events write over time */
 	/* settings of the families that suit the questions, and the reason as a sentence */
 	enum bloom_type bloom;
+	uint32_t bloom_prefix; /* bytes of the row key, for BLOOM_ROWPREFIX */
 	uint32_t block_bytes;
 	const char *advice;
 };
@@ -98,6 +104,7 @@ struct design {
 	double busiest_write, busiest_write_p99; /* share of the writes on the busiest server */
 	double stored;				 /* bytes on disk */
 	double kept_s;	      /* time for which the given load keeps a row; 0 means not given */
+	double window_s;      /* age of the oldest event that a question may read; 0 means any */
 	const char *sentence; /* why design recommends it or not, with a figure */
 };
 

@@ -114,6 +114,117 @@ def test_no_covering_table_without_columns(files):
         assert all(t["kind"] != "covering" for t in d["tables"])
 
 
+# --- wide tables ---
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Returns the designs of events of students with few events each, their folder, and the events."""
+    folder, r = tmp_path_factory.mktemp("wide"), random.Random(5)
+    rows = [(s, 1735689600000 + r.randrange(400 * 86400000), f"b{r.randrange(900)}", "x" * r.randrange(300))
+            for s in range(1500) for _ in range(r.choice([1, 2, 3, 4, 6, 9]))]
+    rows = [(i + 1000, *row) for i, row in enumerate(sorted(rows, key=lambda row: row[1]))]
+    (folder / "e.csv").write_text("id,who,at,book,note\n" + "".join(f"{i},s{w:05},{t},{b},{n}\n" for i, w, t, b, n in rows))
+    words = ["--ask", "who = ? latest 5", "100/s", "--ask", "who = ? and at between ? and ? + 30d", "20/s", "--ask", "who = ?", "50/s"]
+    job = design_predictions.job_with_blocks(folder / "e.csv", "2K")
+    return job, words, design(job, *words, "-o", folder / "out")["list"], folder / "out", rows
+
+
+def wide_table(d):
+    return next((t for t in d["tables"] if t["qualifier"]), None)
+
+
+def test_a_wide_table_is_listed_with_its_costs(wide):
+    listed, rows = wide[2], wide[4]
+    one = next(d for d in listed if wide_table(d))
+    t, counts = wide_table(one), {}
+    for row in rows:
+        counts[row[1]] = counts.get(row[1], 0) + 1
+    assert t["row_events"] == pytest.approx(len(rows) / len(counts)) and t["row_events_max"] == max(counts.values())
+    assert ["field: \"at\"" in t["qualifier"][0], "\"id\"" in t["qualifier"][1]] == [True, True] and "cannot split" in one["sentence"]
+    assert all(q["plan"] == "get" and q["rows"]["max"] == 1 for q in one["questions"] if one["tables"][q["table"]] is t)
+    # by hand: each cell has 10 bytes of lengths, row key, 1 family, 8 + 4 bytes before the name, the name, 9 bytes, value, 1 (its sequence)
+    size = sum(sum(10 + t["key_bytes"] + 1 + 12 + len(name) + 9 + len(str(v)) + 1 for name, v in zip(("id", "who", "at", "book", "note"), (i, "s00000", at, b, n)))
+               for i, w, at, b, n in rows)
+    assert t["row_bytes"] == pytest.approx(size / len(counts), rel=0.02)
+
+
+def test_a_wide_table_is_read_as_predicted(wide, tmp_path):
+    """Rows are exact, and the blocks are within 20 %, by `scan --explain` of a load. The cells of an entity are its events."""
+    listed, out, rows = wide[2:]
+    at = next(i for i, d in enumerate(listed) if wide_table(d))
+    table, job = wide_table(listed[at]), out / f"design-{at + 1}.yaml"
+    run("lint", job, "--quiet")
+    run("load", job, "-o", tmp_path / "load", "--quiet")
+    asked = [f"s{i:05}" for i in range(3, 1500, 190)]
+    (tmp_path / "q.yaml").write_text(json.dumps([{"ask": f"who = {w}", "rate": "1/s"} for w in asked]))
+    found = json.loads(run("check", job, "--queries", tmp_path / "q.yaml", "--json", "--quiet").stdout)["list"][0]
+    blocks = [0, 0]
+    for w, a in zip(asked, found["questions"]):
+        ranges, read_rows, read, exact = design_predictions.load_table(job, table["name"], f"who = {w}", tmp_path / "load", 0)
+        assert (a["plan"], a["ranges"]["max"], a["rows"]["max"]) == ("get", ranges, read_rows) and exact and read_rows == 1
+        assert a["returned"]["max"] == sum(row[1] == int(w[1:]) for row in rows)
+        blocks = [blocks[0] + a["blocks"]["max"], blocks[1] + read]
+    assert blocks[0] == pytest.approx(blocks[1], rel=0.2)
+    decoded = run("scan", job, tmp_path / "load", "--table", table["name"], "--where", f"who = {asked[1]} and at >= 1740000000000", "--format", "jsonl", "--decode")
+    values = [v for line in decoded.stdout.splitlines() for name, v in json.loads(line)["cells"].items() if name.endswith("/book")]
+    assert sorted(values) == sorted(row[3] for row in rows if f"s{row[1]:05}" == asked[1] and row[2] >= 1740000000000)
+
+
+def test_a_wide_table_is_chosen_if_rows_cost_much(wide, tmp_path):
+    """Wide and tall rows have the same bytes, so a wide table wins only if each row costs much."""
+    job, words, listed = wide[:3]
+    assert not wide_table(listed[0])
+    (tmp_path / "c.json").write_text(json.dumps({"seek_s": 1e-6, "block_s": 1e-6, "row_s": 1e-3, "get_s": 4e-4, "write_row_s": 2e-5, "write_byte_s": 2.5e-8}))
+    assert wide_table(design(job, *words, "--constants", tmp_path / "c.json")["list"][0])
+
+
+def test_no_wide_table_for_busy_entities(files, wide):
+    """HBase cannot split a row, so a row has at most 10 events at the 99th percentile, also after the growth of the table."""
+    assert not any(wide_table(d) for d in design(files, "--ask", "owner = ? latest 20", "200/s")["list"])
+    assert not any(wide_table(d) for d in design(wide[0], *wide[1], "--rows", "1G", "--writes", "1/s")["list"])
+
+
+# --- settings of the families ---
+
+def test_a_prefix_filter_needs_writes_and_a_shared_prefix(wide):
+    """HBase uses ROWPREFIX_FIXED_LENGTH only if start and stop of a scan share the prefix, so a range of times is needed. A loaded table has one
+    file a region, which no filter spares."""
+    job, span = wide[0], ["--ask", "who = ? and at between ? and ? + 30d", "20/s"]
+    busy = ["--rows", "10G", "--writes", "50k/s"]
+    t = design(job, *span, *busy)["list"][0]["tables"][0]
+    fixed = sum(int({"s": 1}.get(w[0], 6)) for w in t["key"].split() if w.startswith(("salt", "who")))
+    assert t["bloomfilter"] == "ROWPREFIX_FIXED_LENGTH" and t["bloom_prefix"] == fixed and "%" in t["advice"]
+    for words in (span, ["--ask", "who = ?", "20/s", *busy], [*span, *busy, "--grow", "time"]):
+        assert design(job, *words)["list"][0]["tables"][0]["bloomfilter"] == "NONE", words
+
+
+def test_versions_and_a_ttl_follow_from_the_questions(wide):
+    job, rows = wide[0], wide[4]
+    events = {}
+    for row in rows:
+        events[row[1]] = events.get(row[1], 0) + 1
+    kept = sum(min(n, 2) for n in events.values())
+    notes = " ".join(design(job, "--ask", "who = ? latest 2", "1/s", "--ask", "who = ? latest 1", "1/s")["notes"])
+    assert (f"`versions: 2`, keeps {kept} of {len(rows)} events" in notes) == (kept < len(rows) // 2)
+    notes = " ".join(design(job, "--ask", "who = ? latest 1", "1/s")["notes"])
+    assert f"`versions: 1`, keeps {len(events)} of {len(rows)} events" in notes
+    assert "`versions:" not in " ".join(design(job, "--ask", "who = ? latest 1", "1/s", "--ask", "who = ?", "1/s")["notes"])
+    span = (max(row[2] for row in rows) - min(row[2] for row in rows)) / 86400000
+    notes = " ".join(design(job, "--ask", "who = ? and at >= ? - 3d", "1/s", "--ask", "at >= ? - 30d", "1/s")["notes"])
+    assert f"`ttl: {30 * 86400}s` keeps {float('%.2g' % (100 * 30 / span)):g} % of the rows" in notes
+    assert "`ttl:" not in " ".join(design(job, "--ask", "at >= ? - 3d", "1/s", "--ask", "who = ?", "1/s")["notes"])
+
+
+def test_families_are_split_by_disjoint_columns(covered):
+    job = covered[1].parent / "init.yaml"
+    notes = design(job, "--ask", "who = ? columns note", "1/s", "--ask", "who = ? columns amount", "1/s")["notes"]
+    # by hand: 11 bytes of lengths, family d, the qualifier, 9 bytes, and the value
+    amount = sum(10 + 2 + 6 + 9 + len(str(row[3])) for row in covered[2]) / len(covered[2])
+    note = sum(10 + 2 + 4 + 9 + len(row[4]) for row in covered[2]) / len(covered[2])
+    assert f"the columns of q2 ({amount:.0f} bytes an event) and q1 ({note:.0f}) are disjoint" in " ".join(notes)
+    assert "disjoint" not in " ".join(design(job, "--ask", "who = ? columns note", "1/s", "--ask", "who = ?", "1/s")["notes"])
+
+
 # --- golden cases of a known set ---
 
 def test_the_experts_order_of_fields(files):

@@ -162,6 +162,7 @@ struct combination combination_make(const struct designer *d, const size_t *keys
 	for (size_t t = 0; t < n; t++) {
 		c.key_bytes += (size_t)(d->keys[keys[t]].key_bytes + 0.5);
 		c.parts += d->keys[keys[t]].key->table.nrowkey;
+		c.wide = c.wide || d->keys[keys[t]].key->nqualifier;
 		c.stored += d->load->rows * combination_row_bytes(d, &c, t) * d->disk_ratio;
 	}
 	choose_tables(d, &c);
@@ -224,12 +225,15 @@ static void extend_for(struct combinations *out, const struct designer *d,
 {
 	double now = combination_seconds(d, c, c->answered_by[ask], ask);
 	struct extension *x = mem_calloc(d->nkeys + 1, sizeof *x);
+	bool base_is_wide = d->keys[c->key[0]].key->nqualifier;
 	size_t n = 0;
 
 	for (size_t k = 0; k < d->nkeys; k++) {
 		const struct measured_key *m = &d->keys[k];
 		bool again = has_key(c, k) && kind != FURTHER_COVER;
 
+		/* a row of an index or a covering table is for one event */
+		again = again || ((m->key->nqualifier || base_is_wide) && kind != FURTHER_COPY);
 		if (!m->usable || again || (m->key->obvious && !m->key->unique))
 			continue;
 		double s = further_seconds(d, c, m, ask, kind);

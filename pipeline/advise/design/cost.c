@@ -9,6 +9,8 @@
 
 struct used_parts {
 	bool entity, span, day;
+	bool all;	/* the question binds all parts */
+	uint32_t width; /* bytes of the bound parts; 0: they vary */
 	bool id;	/* the question names one event, however many there are */
 	bool time_next; /* the rows of a range are in the order of the time of `latest` */
 	bool falling;	/* the newest row comes first */
@@ -66,10 +68,20 @@ static struct used_parts parts_used(const struct ask *k, const struct keyed *key
 {
 	const struct job_table *t = keyed->table.table;
 	struct used_parts u = {0};
+	size_t i = 0;
 
-	for (size_t i = 0; i < t->nrowkey; i++)
-		if (!use_part(&u, k, &t->rowkey[i], keyed->e))
+	while (i < t->nrowkey && use_part(&u, k, &t->rowkey[i], keyed->e))
+		i++;
+	u.all = i == t->nrowkey;
+	for (size_t p = 0; p < i; p++) {
+		const struct key_part *part = &t->rowkey[p];
+
+		if (!key_part_bytes(part)) {
+			u.width = 0;
 			break;
+		}
+		u.width += key_part_bytes(part) + (part->terminator != NO_TERMINATOR);
+	}
 	return u;
 }
 
@@ -91,6 +103,18 @@ static double growth_of(const struct used_parts *u, bool early, double burst,
 	return l->faster > 1 && l->faster < burst ? 1
 	       : l->faster > 1			  ? l->faster / burst
 						  : l->faster;
+}
+
+/*
+ * Return how many times the rows of a range grow, if its events grow `grow` times. More events of an
+ * entity are in the same wide row.
+ */
+static double row_growth(const struct used_parts *u, const struct keyed *k, double grow,
+			 const struct wanted_load *l)
+{
+	if (!k->candidate->joined)
+		return grow;
+	return u->all || l->grow_time ? 1 : grow / l->longer;
 }
 
 /* Return the figure times `by`, but at most `most`. */
@@ -128,6 +152,7 @@ struct measured_draw {
 	uint64_t ranges, rows, bytes;
 	uint64_t inside; /* rows of the whole ranges, without the limit of `latest` */
 	bool exact, whole, gets;
+	bool fixed; /* start and stop of each range share the bound parts, as HBase's filter needs */
 };
 
 struct cost_maker {
@@ -196,6 +221,13 @@ static void add_to_regions(struct cost_maker *m, size_t lo, size_t hi)
 	}
 }
 
+/* Return true if start and stop of the range have the same first bytes. */
+static bool shares(const struct key_range *r, size_t bytes)
+{
+	return bytes && r->start.len >= bytes && r->stop.len >= bytes &&
+	       memcmp(r->start.ptr, r->stop.ptr, bytes) == 0;
+}
+
 static void measure_range(struct cost_maker *m, struct measured_draw *out, size_t draw,
 			  const struct key_range *r)
 {
@@ -208,6 +240,7 @@ static void measure_range(struct cost_maker *m, struct measured_draw *out, size_
 	out->rows += k->rows_below[hi] - k->rows_below[lo];
 	out->bytes += k->bytes_below[hi] - k->bytes_below[lo];
 	out->gets = out->gets && key_range_is_row(r);
+	out->fixed = out->fixed && shares(r, m->used.width);
 	add_to_regions(m, lo, hi);
 }
 
@@ -220,7 +253,7 @@ static void measure_whole(struct cost_maker *m, struct measured_draw *out)
 	out->rows = k->rows_below[n];
 	out->inside = out->rows;
 	out->bytes = k->bytes_below[n];
-	out->gets = false;
+	out->gets = out->fixed = false;
 	add_to_regions(m, 0, n);
 }
 
@@ -230,7 +263,7 @@ static int measure_draw(struct cost_maker *m, struct measured_draw *out, size_t 
 	const struct drawn *q = &m->d->drawn[draw];
 	struct key_ranges r;
 
-	*out = (struct measured_draw){.gets = true};
+	*out = (struct measured_draw){.gets = true, .fixed = true};
 	int rc = key_ranges(&r, &m->keyed->table, m->d->forms, q->q.root ? &q->q : NULL, a, err);
 	if (rc)
 		return rc;
@@ -264,7 +297,8 @@ static void add_draw(const struct cost_maker *m, const struct measured_draw *r, 
 		     bool reversed, struct draw_figures *f, size_t i)
 {
 	const struct design_constants *s = &m->load->constants;
-	double rows = (double)r->rows * grow, bytes = (double)r->bytes * grow;
+	double rows = (double)r->rows * row_growth(&m->used, m->keyed, grow, m->load),
+	       bytes = (double)r->bytes * grow;
 	double most = m->load->rows / (double)m->keyed->e->n * (double)r->rows;
 
 	/* no range has more rows than the table */
@@ -283,11 +317,11 @@ static void add_draw(const struct cost_maker *m, const struct measured_draw *r, 
 			rows * s->row_s * (reversed ? REVERSED_ROW : 1);
 }
 
-static void note_plan(struct cost *c, const struct measured_draw *r, const struct ask *k)
+static void note_plan(struct cost *c, const struct measured_draw *r, bool scans)
 {
-	enum design_plan plan = r->whole		? DESIGN_FULL
-				: r->gets && !k->latest ? DESIGN_GET
-							: DESIGN_RANGE;
+	enum design_plan plan = r->whole	    ? DESIGN_FULL
+				: r->gets && !scans ? DESIGN_GET
+						    : DESIGN_RANGE;
 
 	c->plan = plan > c->plan ? plan : c->plan;
 	c->filtered = c->filtered || !r->exact;
@@ -312,6 +346,8 @@ static int measure_all(struct cost *c, struct cost_maker *m, struct draw_figures
 	struct arena a = {0};
 	int rc = RC_OK;
 
+	bool fixed = m->d->n > 0;
+
 	c->early = early;
 	c->reversed = early && !m->used.falling;
 	for (size_t i = 0; rc == RC_OK && i < m->d->n; i++) {
@@ -324,8 +360,10 @@ static int measure_all(struct cost *c, struct cost_maker *m, struct draw_figures
 			break;
 		double all = m->load->faster * m->load->longer;
 		add_draw(m, &r, r.whole && !early ? all : grow, c->reversed, f, i);
-		note_plan(c, &r, m->k);
+		fixed = fixed && r.fixed;
+		note_plan(c, &r, m->k->latest && !m->keyed->candidate->joined);
 	}
+	c->fixed = fixed ? m->used.width : 0;
 	return rc;
 }
 
@@ -345,7 +383,7 @@ int cost_measure(struct cost *c, const struct ask *k, const struct draws *d,
 	*c = (struct cost){0};
 	int rc = measure_all(c, &m, f, err);
 	if (rc == RC_OK) {
-		c->counted = !c->filtered && !keyed->hidden;
+		c->counted = !c->filtered && !keyed->hidden && !keyed->candidate->joined;
 		c->returned = figure_of(f->returned, d->n);
 		c->ranges = figure_of(f->ranges, d->n);
 		c->rows = figure_of(f->rows, d->n);

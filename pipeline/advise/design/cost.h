@@ -64,6 +64,8 @@ struct wanted_load {
 struct cost {
 	enum design_plan plan;
 	struct design_figure ranges, rows, returned, bytes, blocks, seconds;
+	/* bytes that each range fixes, if the question fixes the first parts and their widths; or 0 */
+	uint32_t fixed;
 	bool early;	/* `latest` stops after N rows of a range */
 	bool reversed;	/* `latest` reads the range backwards */
 	bool filtered;	/* the query reads rows that do not match */

@@ -115,6 +115,19 @@ static void keep_writes(struct measured_key *m, const struct written_regions *w,
 		m->server_share[i] = p->server_share[i];
 }
 
+/* Return the events of the largest row. */
+static size_t most_events(const struct keyed *k)
+{
+	size_t most = 1, at = 0;
+
+	for (size_t i = 1; k->candidate->joined && i <= k->e->n; i++)
+		if (i == k->e->n || k->rows_below[i] > k->rows_below[i - 1]) {
+			most = i - at > most ? i - at : most;
+			at = i;
+		}
+	return most;
+}
+
 static int measure_key(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct design_run *r = ctx;
@@ -130,7 +143,10 @@ static int measure_key(void *ctx, unsigned worker, size_t index, struct error *e
 	m->hidden = k.hidden;
 	m->usable = !k.failed && k.hidden <= r->repeated;
 	m->key_bytes = (double)k.keys.len / (double)r->e.n;
-	m->row_bytes = (double)k.bytes_below[r->e.n] / (double)k.rows_below[r->e.n];
+	double rows = (double)k.rows_below[r->e.n];
+	m->row_events = m->key->joined ? (double)r->e.n / rows : 1;
+	m->row_most = most_events(&k);
+	m->row_bytes = (double)k.bytes_below[r->e.n] / rows / m->row_events;
 	if (!k.failed)
 		rc = written_make(&w, &k, r->arrival, regions_of(r, m->row_bytes), r->load.servers,
 				  (uint64_t)(r->load.writes * 60), err);
@@ -219,7 +235,9 @@ static int find(struct design_run *r, struct error *err)
 	if (o->only_job)
 		keys_of_job(&r->keys, &r->e, &r->out->arena);
 	else
-		keys_list(&r->keys, &r->asks, &r->e, o->servers, &r->out->arena);
+		keys_list(&r->keys, &r->asks, &r->e, o->servers,
+			  r->load.grow_time ? r->load.faster * r->load.longer : r->load.longer,
+			  &r->out->arena);
 	r->repeated = events_repeated(&r->e);
 	r->arrival = arrival_order(&r->e);
 	int rc = measure_keys(r, err);

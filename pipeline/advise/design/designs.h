@@ -17,6 +17,9 @@ struct measured_key {
 	double *index_seconds;
 	uint64_t hidden;
 	size_t regions;
+	double row_events; /* mean events of a row; 1 but for wide tables */
+	size_t row_most;   /* events of the largest row of the sample */
+	/* row_bytes are those of an event, which is a row of a tall table */
 	double key_bytes, row_bytes, written, busiest_region, grown, server_mean, server_p99;
 	double *server_share;  /* [servers] */
 	struct hotspot writes; /* its lists are in `arena` */
@@ -34,7 +37,7 @@ struct combination {
 	size_t n;
 	size_t *answered_by; /* [asks]: table of the combination */
 	double busiest, total, write_seconds, stored, busiest_write, busiest_write_p99, worst_p99;
-	bool filtered, reversed, one_region;
+	bool filtered, reversed, one_region, wide;
 	size_t key_bytes, parts;
 	bool dominated;
 };

@@ -77,4 +77,11 @@ static inline uint64_t event_word(const struct event_column *c, size_t event)
 	return c->number ? c->number[event] : c->text[event];
 }
 
+/* Add a word to a hash. */
+static inline uint64_t event_hash(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+	return h ^ h >> 29;
+}
+
 #endif

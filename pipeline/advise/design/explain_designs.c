@@ -16,14 +16,14 @@ struct describer {
 
 /* --- figures --- */
 
-static const char *const *yaml_parts(const struct describer *b, const struct candidate *k)
+static const char *const *yaml_parts(const struct describer *b, const struct key_part *p, size_t n)
 {
-	const char **parts = arena_alloc(b->a, (k->table.nrowkey + 1) * sizeof *parts);
+	const char **parts = arena_alloc(b->a, (n + 1) * sizeof *parts);
 
-	for (size_t i = 0; i < k->table.nrowkey; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct buf text = {0};
 
-		part_yaml(&text, b->d->e->job, &k->table.rowkey[i]);
+		part_yaml(&text, b->d->e->job, &p[i]);
 		parts[i] = arena_strndup(b->a, text.ptr, text.len);
 		buf_release(&text);
 	}
@@ -72,12 +72,18 @@ static void describe_table(const struct describer *b, const struct combination *
 				     .covers = c->cover[t],
 				     .first_field = first_field(b->d->e->job, &k->key->table),
 				     .key = k->key->name,
-				     .parts = yaml_parts(b, k->key),
+				     .parts = yaml_parts(b, k->key->table.rowkey,
+							 k->key->table.nrowkey),
+				     .qualifier =
+					     yaml_parts(b, k->key->qualifier, k->key->nqualifier),
+				     .nqualifier = k->key->nqualifier,
+				     .row_events = k->row_events,
+				     .row_events_most = k->row_most,
 				     .anatomy = anatomy(b, k->key),
 				     .writes = copy_writes(b, &k->writes),
 				     .nparts = k->key->table.nrowkey,
 				     .key_bytes = k->key_bytes,
-				     .row_bytes = combination_row_bytes(b->d, c, t),
+				     .row_bytes = k->row_events * combination_row_bytes(b->d, c, t),
 				     .hidden = k->hidden,
 				     .regions = k->regions,
 				     .written = k->written,
@@ -147,67 +153,6 @@ static void describe_answer(const struct describer *b, const struct combination 
 		scaled(cost->seconds, cost->seconds.mean > 0 ? mean / cost->seconds.mean : 0);
 }
 
-#define SMALL_READ  8192.0
-#define LARGE_READ  1048576.0
-#define SMALL_BLOCK (16u << 10)
-#define USUAL_BLOCK (64u << 10)
-#define LARGE_BLOCK (128u << 10)
-#define NO_QUESTION SIZE_MAX
-
-/* Return true if the question gets single rows of the table. An index gets rows of table 0. */
-static bool gets_rows(const struct describer *b, const struct combination *c, size_t q, size_t t)
-{
-	size_t by = c->answered_by[q];
-
-	return by == t ? b->d->keys[c->key[t]].cost[q].plan == DESIGN_GET : t == 0 && c->index[by];
-}
-
-/* Choose the Bloom filter of a table, and return the reason. */
-static const char *advise_bloom(const struct describer *b, const struct combination *c, size_t t,
-				enum bloom_type *bloom)
-{
-	size_t get = NO_QUESTION;
-	bool columns = true, read = false;
-
-	for (size_t q = 0; q < b->d->asks->n; q++) {
-		read = read || c->answered_by[q] == t;
-		if (!gets_rows(b, c, q, t))
-			continue;
-		get = q;
-		columns = columns && b->d->asks->ask[q].ncolumns;
-	}
-	*bloom = get == NO_QUESTION ? BLOOM_NONE : columns ? BLOOM_ROWCOL : BLOOM_ROW;
-	if (get != NO_QUESTION)
-		return arena_format(b->a, "q%zu gets single %s", get + 1,
-				    columns ? "columns" : "rows");
-	return read ? "its questions read ranges, which no Bloom filter helps"
-		    : "no question reads it";
-}
-
-/* Choose Bloom filter and block size of a table. */
-static void advise_table(const struct describer *b, const struct combination *c,
-			 const struct design *g, size_t t)
-{
-	struct design_table *out = &g->tables[t];
-	size_t heavy = NO_QUESTION;
-	char bytes[16];
-
-	out->advice = advise_bloom(b, c, t, &out->bloom);
-	out->block_bytes = USUAL_BLOCK;
-	for (size_t q = 0; q < g->nanswers; q++)
-		if (g->answers[q].table == t &&
-		    (heavy == NO_QUESTION || g->answers[q].servers > g->answers[heavy].servers))
-			heavy = q;
-	if (heavy == NO_QUESTION)
-		return;
-	double read = g->answers[heavy].bytes.median;
-	out->block_bytes = read < SMALL_READ   ? SMALL_BLOCK
-			   : read > LARGE_READ ? LARGE_BLOCK
-					       : USUAL_BLOCK;
-	out->advice = arena_format(b->a, "%s; q%zu reads %s", out->advice, heavy + 1,
-				   format_bytes(bytes, (uint64_t)read));
-}
-
 static void describe(const struct describer *b, const struct combination *c, const char *name,
 		     bool obvious, struct design *out)
 {
@@ -222,6 +167,7 @@ static void describe(const struct describer *b, const struct combination *c, con
 			       .busiest_write_p99 = c->busiest_write_p99,
 			       .stored = c->stored,
 			       .kept_s = b->d->load->kept_s,
+			       .window_s = families_window(b->d),
 			       .sentence = ""};
 	out->tables = arena_alloc(b->a, c->n * sizeof *out->tables);
 	for (size_t t = 0; t < c->n; t++)
@@ -230,7 +176,7 @@ static void describe(const struct describer *b, const struct combination *c, con
 	for (size_t q = 0; q < out->nanswers; q++)
 		describe_answer(b, c, q, &out->answers[q]);
 	for (size_t t = 0; t < c->n; t++)
-		advise_table(b, c, out, t);
+		families_advise(b->d, c, out, t, b->a);
 }
 
 /* --- sentences --- */
@@ -324,6 +270,25 @@ static const char *reason_against(const struct describer *b, const struct design
 	return finished(b, &out);
 }
 
+/* Say how many events a wide row of the design has. */
+static const char *reason_of_wide(const struct describer *b, const struct design *g,
+				  const struct design *best)
+{
+	for (size_t t = 0; t < g->ntables; t++) {
+		const struct design_table *k = &g->tables[t];
+
+		if (k->nqualifier)
+			return arena_format(
+				b->a,
+				"%s; a wide row has %.2g events (at most %llu, %.0f bytes on average), "
+				"and HBase cannot split a row",
+				g == best ? reason_for(b, g) : reason_against(b, g, best),
+				k->row_events, (unsigned long long)k->row_events_most,
+				k->row_bytes);
+	}
+	return g == best ? reason_for(b, g) : reason_against(b, g, best);
+}
+
 /* --- the list --- */
 
 static void add_design(struct describer *b, const struct combination *c, const char *name,
@@ -354,6 +319,38 @@ static void list_best(struct describer *b, const struct combinations *all)
 		if (i == 0 || (!all->item[i].dominated && !is_similar(b, &all->item[i])))
 			add_design(b, &all->item[i], arena_format(b->a, "%zu", b->out->nlist + 1),
 				   false);
+}
+
+/* Return the parts of the qualifiers. Columns in the order of a time are worth more. */
+static size_t qualifier_parts(const struct describer *b, const struct combination *c)
+{
+	size_t n = 0;
+
+	for (size_t t = 0; t < c->n; t++)
+		n += b->d->keys[c->key[t]].key->nqualifier;
+	return n;
+}
+
+/* Add the best design with a wide table and the fewest tables, because users ask for it, unless one is listed. */
+static void list_wide(struct describer *b, const struct combinations *all)
+{
+	const struct combination *best = NULL;
+
+	for (size_t g = 0; g < b->out->nlist; g++)
+		for (size_t t = 0; t < b->out->list[g].ntables; t++)
+			if (b->out->list[g].tables[t].nqualifier)
+				return;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct combination *c = &all->item[i];
+
+		if (c->wide &&
+		    (!best || c->n < best->n ||
+		     (c->n == best->n && qualifier_parts(b, c) > qualifier_parts(b, best) &&
+		      c->busiest <= 1.25 * best->busiest)))
+			best = c;
+	}
+	if (best)
+		add_design(b, best, arena_format(b->a, "%zu", b->out->nlist + 1), false);
 }
 
 static bool is_listed(const struct describer *b, const char *key)
@@ -416,16 +413,26 @@ static void note_heavy(struct describer *b, const struct ask *k)
 	}
 }
 
+static void add_lines(struct describer *b, const struct buf *lines)
+{
+	const char *notes = (const char *)lines->ptr;
+
+	for (size_t at = 0, end; at < lines->len; at = end + 1) {
+		end = at + strcspn(notes + at, "\n");
+		add_note(b, arena_strndup(b->a, notes + at, end - at));
+	}
+}
+
 static void note_all(struct describer *b)
 {
 	const struct wanted_load *l = b->d->load;
 	const struct events *e = b->d->e;
-	const char *notes = (const char *)b->d->asks->notes.ptr;
+	struct buf families = {0};
 
-	for (size_t at = 0, end; at < b->d->asks->notes.len; at = end + 1) {
-		end = at + strcspn(notes + at, "\n");
-		add_note(b, arena_strndup(b->a, notes + at, end - at));
-	}
+	add_lines(b, &b->d->asks->notes);
+	families_note(b->d, &families);
+	add_lines(b, &families);
+	buf_release(&families);
 	if (e->n < 1000)
 		add_note(b,
 			 arena_format(
@@ -558,12 +565,12 @@ void design_describe(struct design_result *out, const struct designer *d,
 
 	set_load_of(out, d, all->n);
 	list_best(&b, all);
+	list_wide(&b, all);
 	list_obvious(&b);
 	for (size_t i = 0; i < out->nlist; i++)
 		name_tables(&b, &out->list[i]);
 	for (size_t i = 0; i < out->nlist; i++)
-		out->list[i].sentence = i == 0 ? reason_for(&b, &out->list[0])
-					       : reason_against(&b, &out->list[i], &out->list[0]);
+		out->list[i].sentence = reason_of_wide(&b, &out->list[i], &out->list[0]);
 	note_all(&b);
 	note_floor(&b, &out->list[0]);
 	note_best(&b, &out->list[0]);

@@ -120,7 +120,11 @@ static void put_family(struct buf *out, const char *text, const struct design_ta
 	}
 	buf_append_str(out, "{");
 	if (bloom)
-		buf_printf(out, "bloomfilter: %s%s", bloom_name(k->bloom), block ? ", " : between);
+		buf_printf(out, "bloomfilter: %s", bloom_name(k->bloom));
+	if (bloom && k->bloom == BLOOM_ROWPREFIX)
+		buf_printf(out, ", bloom_prefix: %u", k->bloom_prefix);
+	if (bloom)
+		buf_append_str(out, block ? ", " : between);
 	if (block)
 		buf_printf(out, "blocksize: %uK%s", k->block_bytes >> 10, between);
 	buf_append_str(out, rest);
@@ -151,6 +155,65 @@ static void put_families(struct buf *out, const struct job_table *t, const struc
 	}
 }
 
+/* Return the end of a YAML value in a flow mapping. */
+static size_t flow_end(const char *text, size_t at)
+{
+	char quote = 0;
+
+	for (unsigned depth = 0; text[at]; at++) {
+		char c = text[at];
+
+		if (quote) {
+			quote = c == quote ? 0 : quote;
+			at += c == '\\' && quote == '"';
+		} else if (c == '"' || c == '\'') {
+			quote = c;
+		} else if (c == '[' || c == '{') {
+			depth++;
+		} else if (depth && (c == ']' || c == '}')) {
+			depth--;
+		} else if (!depth && (c == ',' || c == '}')) {
+			break;
+		}
+	}
+	return at;
+}
+
+/* Append a cell of the job, whose qualifier begins with the parts of the wide table. */
+static void put_wide_cell(struct buf *out, const char *text, const struct cell_spec *c,
+			  const struct design_table *k)
+{
+	const struct bytes name = c->qualifier[0].constant;
+	bool plain = true;
+	size_t at = 1;
+
+	for (size_t i = 0; i < name.len; i++)
+		plain = plain && name.ptr[i] >= ' ' && name.ptr[i] < 0x7F;
+	buf_append_str(out, "      - {qualifier: [");
+	for (size_t i = 0; i < k->nqualifier; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", k->qualifier[i]);
+	if (name.len && plain) {
+		buf_append_str(out, ", {const: ");
+		text_json(out, name);
+		buf_append_str(out, "}");
+	} else if (name.len) {
+		buf_append_str(out, ", {hex: \"");
+		bytes_hex(out, name);
+		buf_append_str(out, "\"}");
+	}
+	buf_append_str(out, "]");
+	while (text[at] && text[at] != '}') {
+		at += strspn(text + at, ", ");
+		size_t end = flow_end(text, at);
+		bool qualifier = strncmp(text + at, "qualifier:", 10) == 0;
+
+		if (!qualifier && end > at)
+			buf_printf(out, ", %.*s", (int)(end - at), text + at);
+		at = end;
+	}
+	buf_append_str(out, "}\n");
+}
+
 static void put_cells(struct buf *out, const struct job_table *t, const struct design_table *k,
 		      const char *base)
 {
@@ -162,7 +225,9 @@ static void put_cells(struct buf *out, const struct job_table *t, const struct d
 	}
 	for (size_t i = 0; i < k->ncells; i++)
 		buf_printf(out, "      - %s\n", t->written.cells.item[k->cells[i]].text);
-	for (size_t i = 0; !k->ncells && i < t->written.cells.n; i++)
+	for (size_t i = 0; k->nqualifier && i < t->ncells; i++)
+		put_wide_cell(out, t->written.cells.item[i].text, &t->cells[i], k);
+	for (size_t i = 0; !k->ncells && !k->nqualifier && i < t->written.cells.n; i++)
 		buf_printf(out, "      - %s\n", t->written.cells.item[i].text);
 }
 
@@ -188,6 +253,12 @@ static void put_table(struct buf *out, const struct job *job, const struct desig
 			"    # --rows at --writes keep %.3g days: add `ttl: %.0fs` to each family to "
 			"delete older rows\n",
 			g->kept_s / 86400, ceil(g->kept_s));
+	if (g->window_s >= 1)
+		buf_printf(
+			out,
+			"    # no question reads older events: add `ttl: %.0fs` to each family if "
+			"nobody needs them\n",
+			ceil(g->window_s));
 	put_cells(out, t, k, g->tables[0].name);
 	if (k->hidden)
 		buf_append_str(out, "    # some events of the sample are equal, and share a row\n");

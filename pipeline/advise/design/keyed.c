@@ -56,8 +56,11 @@ static uint64_t row_size(const struct keyed *k, size_t event)
 {
 	uint64_t with = keyed_key(k, event).len + UINT64_C(1);
 
-	if (k->mean)
-		return (uint64_t)(k->mean->bytes + k->mean->count * (double)with + 0.5);
+	const struct cell_mean *mean = k->candidate->mean;
+
+	if (mean)
+		return (uint64_t)(mean->bytes + mean->count * (double)with + 0.5);
+	with += wide_bytes(k->e, k->candidate, event);
 	return k->e->bytes[event] + k->e->cells[event] * with;
 }
 
@@ -77,18 +80,18 @@ static void sum(struct keyed *k)
 
 		k->rows_below[i] = rows;
 		k->bytes_below[i] = bytes;
-		if (last || e->computed)
+		if (last || k->candidate->joined)
 			bytes += row_size(k, event);
 		rows += last;
 	}
 	k->rows_below[e->n] = rows;
 	k->bytes_below[e->n] = bytes;
-	k->hidden = e->computed ? 0 : e->n - rows;
+	k->hidden = k->candidate->joined ? 0 : e->n - rows;
 }
 
 void keyed_make(struct keyed *k, const struct events *e, const struct candidate *c)
 {
-	*k = (struct keyed){.e = e, .mean = c->mean};
+	*k = (struct keyed){.e = e, .candidate = c};
 	key_table_open(&k->table, e->job, &c->table);
 	build(k, c);
 	keyed_sort(k);
@@ -218,7 +221,6 @@ int written_make(struct written_regions *w, const struct keyed *k, const uint32_
 					 .window = window,
 					 .before = before};
 	replay_make(&w->replay, arrived, n - old, &o);
-	w->row_bytes = n ? (double)k->bytes_below[n] / (double)k->rows_below[n] : 0;
 	mem_free(before);
 	mem_free(region);
 	mem_free(arrived);

@@ -13,7 +13,7 @@
 /* The events by row key. Members are owned. */
 struct keyed {
 	const struct events *e;
-	const struct cell_mean *mean; /* as in struct candidate */
+	const struct candidate *candidate;
 	struct key_table table;
 	struct buf keys; /* all keys, in the order of the events */
 	uint32_t *at;	 /* [n + 1]: offset of each event's key; NULL if all keys have `width` */
@@ -47,8 +47,7 @@ uint32_t *arrival_order(const struct events *e);
 /* Regions that the oldest events give, and the events after them. */
 struct written_regions {
 	struct splits splits;
-	size_t *place;	  /* [splits.count + 2]: place in the order at which each region starts */
-	double row_bytes; /* mean stored bytes of a row */
+	size_t *place; /* [splits.count + 2]: place in the order at which each region starts */
 	struct write_replay replay;
 };
 /*

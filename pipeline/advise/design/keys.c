@@ -14,126 +14,11 @@ struct lister {
 	const struct events *e;
 	struct arena *a;
 	unsigned servers;
+	double grow; /* times that the events of an entity grow */
+	bool wide;   /* the question's equal fields are few enough for a wide row */
 	struct key_tail
 		tail; /* prefers fields of questions; times fall if a question has `latest` */
 };
-
-/* --- names --- */
-
-static void put_fields(struct buf *out, const struct job *job, const struct key_part *p)
-{
-	for (size_t i = 0; i < p->nof; i++)
-		buf_printf(out, "%s%s", i ? ", " : "", job->fields[p->of[i]].name);
-}
-
-static void put_name(struct buf *out, const struct job *job, const struct key_part *p)
-{
-	const char *field = p->kind == PART_FIELD ? job->fields[p->field].name : "";
-
-	switch (p->kind) {
-	case PART_SALT:
-		buf_printf(out, "salt%u(", p->buckets);
-		put_fields(out, job, p);
-		if (p->fanout)
-			buf_printf(out, ", fanout %u", p->fanout);
-		buf_append_str(out, ")");
-		return;
-	case PART_HASH:
-		buf_printf(out, "%s-%u(", p->hash == HASH_MD5 ? "md5" : "murmur3", p->width);
-		put_fields(out, job, p);
-		buf_append_str(out, ")");
-		return;
-	case PART_CONST: buf_append_str(out, "constant"); return;
-	case PART_KEY: buf_append_str(out, "key"); return;
-	case PART_FIELD: break;
-	}
-	uint32_t width = key_part_bytes(p);
-	buf_append_str(out, field);
-	if (encodings[p->as].kind == LAY_DATE)
-		buf_printf(out, ".%s", encodings[p->as].name);
-	else if (width)
-		buf_printf(out, "%u", width);
-	if (encodings[p->as].order == ORDER_FALLING)
-		buf_append_str(out, " (newest first)");
-	if (p->as == AS_REVERSED)
-		buf_append_str(out, " (reversed)");
-}
-
-/* Return true if the part has digits of the same time as the part before it. */
-static bool continues_date(const struct key_part *parts, size_t i)
-{
-	const struct key_part *p = &parts[i], *before = p - 1;
-
-	return i && p->kind == PART_FIELD && before->kind == PART_FIELD &&
-	       p->field == before->field && encodings[p->as].kind == LAY_DATE &&
-	       encodings[before->as].kind == LAY_DATE;
-}
-
-const char *parts_name(const struct job *job, const struct key_part *parts, size_t n,
-		       struct arena *a)
-{
-	struct buf out = {0};
-	uint32_t width = 0; /* of the parts of a date so far */
-
-	for (size_t i = 0; i < n; i++) {
-		bool more = i + 1 < n && continues_date(parts, i + 1);
-
-		width = continues_date(parts, i) ? width + key_part_bytes(&parts[i])
-						 : key_part_bytes(&parts[i]);
-		if (more)
-			continue;
-		buf_append_str(&out, out.len ? " " : "");
-		put_name(&out, job, &parts[i]);
-		if (continues_date(parts, i))
-			buf_printf(&out, "%u", width);
-	}
-	const char *name = arena_strndup(a, out.ptr, out.len);
-	buf_release(&out);
-	return name;
-}
-
-static void put_list(struct buf *out, const struct job *job, const struct key_part *p)
-{
-	buf_append_str(out, ", of: [");
-	for (size_t i = 0; i < p->nof; i++) {
-		buf_append_str(out, i ? ", " : "");
-		text_json(out, bytes_str(job->fields[p->of[i]].name));
-	}
-	buf_append_str(out, "]");
-}
-
-void part_yaml(struct buf *out, const struct job *job, const struct key_part *p)
-{
-	switch (p->kind) {
-	case PART_SALT:
-		buf_printf(out, "{salt: %u", p->buckets);
-		put_list(out, job, p);
-		if (p->fanout)
-			buf_printf(out, ", fanout: %u", p->fanout);
-		break;
-	case PART_HASH:
-		buf_printf(out, "{hash: %s", p->hash == HASH_MD5 ? "md5" : "murmur3");
-		put_list(out, job, p);
-		buf_printf(out, ", bytes: %u", p->width);
-		break;
-	case PART_CONST:
-		buf_append_str(out, "{hex: \"");
-		bytes_hex(out, p->constant);
-		buf_append_str(out, "\"");
-		break;
-	case PART_KEY: return;
-	case PART_FIELD:
-		buf_append_str(out, "{field: ");
-		text_json(out, bytes_str(job->fields[p->field].name));
-		buf_printf(out, ", as: %s", encodings[p->as].name);
-		if (p->width)
-			buf_printf(out, ", width: %u", p->width);
-		if (p->terminator != NO_TERMINATOR)
-			buf_printf(out, ", terminator: \"\\x%02X\"", (unsigned)p->terminator);
-		break;
-	}
-	buf_append_str(out, "}");
-}
 
 /* --- candidates --- */
 
@@ -152,11 +37,17 @@ static uint32_t parts_width(const struct key_part *parts, size_t n)
 	return all;
 }
 
-/* Keep a key, unless an equal key is in the list. */
-static void keep(struct lister *l, const struct body *b, bool unique, const char *obvious)
+/* Keep a key of the first parts of the body, whose other parts are qualifiers. */
+static void keep_parts(struct lister *l, const struct body *whole, size_t nkey, bool unique,
+		       const char *obvious)
 {
 	struct candidate k = {.table = l->e->job->tables[0], .obvious = obvious, .unique = unique};
+	struct body part = *whole, *b = &part;
 
+	k.nqualifier = b->n - nkey;
+	k.qualifier = arena_dup(l->a, b->part + nkey, (k.nqualifier + 1) * sizeof *k.qualifier);
+	k.joined = k.nqualifier || l->e->computed;
+	b->n = nkey;
 	k.table.nrowkey = b->n;
 	k.table.rowkey = arena_alloc(l->a, (b->n + 1) * sizeof *k.table.rowkey);
 	memcpy(k.table.rowkey, b->part, b->n * sizeof *b->part);
@@ -165,6 +56,9 @@ static void keep(struct lister *l, const struct body *b, bool unique, const char
 		last->terminator = NO_TERMINATOR;
 	k.width = parts_width(k.table.rowkey, b->n);
 	k.name = parts_name(l->e->job, k.table.rowkey, b->n, l->a);
+	if (k.nqualifier)
+		k.name = arena_format(l->a, "%s (wide: %s)", k.name,
+				      parts_name(l->e->job, k.qualifier, k.nqualifier, l->a));
 	for (size_t i = 0; i < l->c->n; i++)
 		if (strcmp(l->c->key[i].name, k.name) == 0) {
 			if (obvious && !l->c->key[i].obvious)
@@ -173,6 +67,12 @@ static void keep(struct lister *l, const struct body *b, bool unique, const char
 		}
 	l->c->key = arena_grow(l->a, l->c->key, l->c->n, sizeof k);
 	l->c->key[l->c->n++] = k;
+}
+
+/* Keep a key, unless an equal key is in the list. */
+static void keep(struct lister *l, const struct body *b, bool unique, const char *obvious)
+{
+	keep_parts(l, b, b->n, unique, obvious);
 }
 
 static struct key_part salt_of_fields(struct lister *l, const size_t *of, size_t n,
@@ -309,6 +209,38 @@ static void add_if(struct lister *l, struct body *b, size_t field)
 		body_add(b, l->e, field, l->tail.newest);
 }
 
+/* Return true if a query of the row can select the events of each question by the qualifiers. */
+static bool selects_events(const struct lister *l, const struct body *b, size_t nkey)
+{
+	struct body entity = *b;
+
+	entity.n = nkey;
+	for (size_t i = 0; i < l->asks->n; i++) {
+		const struct ask *k = &l->asks->ask[i];
+		bool row = true;
+
+		for (size_t f = 0; f < k->nequals; f++)
+			row = row && body_has(&entity, k->equal[f]);
+		if (row && ((k->range != SIZE_MAX && !body_has(b, k->range)) ||
+			    (k->latest && !body_has(b, k->time))))
+			return false;
+	}
+	return true;
+}
+
+/* Keep wide tables with a row for each value of the first parts, and with a salt before it. */
+static void keep_wide(struct lister *l, const struct body *b, size_t nkey, bool unique)
+{
+	struct body salted = {.n = b->n + 1};
+
+	if (b->n == nkey || b->n >= BODY_PARTS_MOST - 1 || !selects_events(l, b, nkey))
+		return;
+	keep_parts(l, b, nkey, unique, NULL);
+	salted.part[0] = salt_of_fields(l, &b->part[0].field, 1, l->c->salt, 0);
+	memcpy(salted.part + 1, b->part, b->n * sizeof *b->part);
+	keep_parts(l, &salted, nkey + 1, unique, NULL);
+}
+
 /* Keep the keys for one order of the question's equal fields. */
 static void keep_order(struct lister *l, const struct ask *k, const size_t *order, size_t n)
 {
@@ -327,6 +259,8 @@ static void keep_order(struct lister *l, const struct ask *k, const size_t *orde
 		keep_entity(l, &b, unique, order, n);
 	else
 		keep_ordered(l, &b, unique);
+	if (l->wide && k->starts == SIZE_MAX)
+		keep_wide(l, &b, n, unique);
 }
 
 static void permute(struct lister *l, const struct ask *k, size_t *order, size_t at, size_t n)
@@ -416,6 +350,7 @@ static void keep_question(struct lister *l, const struct ask *k)
 	for (size_t i = 0; i < k->nequals; i++)
 		if (field_may_be_part(l->e, k->equal[i]))
 			order[n++] = k->equal[i];
+	l->wide = n == k->nequals && wide_fits(l->e, order, n, l->grow);
 	if (n <= LONG_ORDERS) {
 		permute(l, k, order, 0, n);
 	} else {
@@ -526,6 +461,8 @@ void keys_of_job(struct candidates *c, const struct events *e, struct arena *a)
 		const struct job_table *table = &job->tables[t];
 
 		c->key[t] = (struct candidate){.table = *table, .unique = true};
+		for (size_t i = 0; i < table->ncells; i++)
+			c->key[t].joined = c->key[t].joined || !table->cells[i].qualifier_constant;
 		c->key[t].mean = t && !table->is_index ? &e->table_mean[t] : NULL;
 		c->key[t].width = parts_width(table->rowkey, table->nrowkey);
 		c->key[t].name = parts_name(job, table->rowkey, table->nrowkey, a);
@@ -542,9 +479,9 @@ static uint32_t salts_for(unsigned servers)
 }
 
 void keys_list(struct candidates *c, struct asks *s, const struct events *e, unsigned servers,
-	       struct arena *a)
+	       double grow, struct arena *a)
 {
-	struct lister l = {.c = c, .asks = s, .e = e, .a = a, .servers = servers};
+	struct lister l = {.c = c, .asks = s, .e = e, .a = a, .servers = servers, .grow = grow};
 	bool *preferred = arena_alloc(a, e->job->nfields + 1);
 
 	*c = (struct candidates){.id = find_id(e), .salt = salts_for(servers)};

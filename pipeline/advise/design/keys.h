@@ -15,6 +15,13 @@ struct candidate {
 	const char *name;	/* such as "salt16(owner) created8 (newest first) id4" */
 	const char *obvious;	/* the usual name of a key that design only compares, or NULL */
 	uint32_t width;		/* bytes; 0 means that the width varies */
+	/*
+	 * A wide table has a row for each entity, and the qualifiers of an event's cells begin with
+	 * these parts. 0: a row for each event.
+	 */
+	const struct key_part *qualifier;
+	size_t nqualifier;
+	bool joined; /* events of one row key are one row, because qualifiers are computed */
 	const struct cell_mean *mean; /* the cells of a row; NULL: those of table 0, by event */
 	bool unique;		      /* no two different events of the sample have the same key */
 };
@@ -27,12 +34,28 @@ struct candidates {
 	bool repeated; /* some events are equal in all fields */
 };
 
+#define WIDE_P99  10   /* events of a wide row, at the 99th percentile */
+#define WIDE_MOST 1000 /* events of the largest wide row */
+/*
+ * Return true if the events with equal values of these fields are few enough for one row, if each
+ * row grows `grow` times (wide.c).
+ */
+bool wide_fits(const struct events *e, const size_t *fields, size_t n, double grow);
+/*
+ * Count the events of each combination of values of the fields, by 64-bit hashes. The counts rise,
+ * and the caller frees them. Returns their number.
+ */
+size_t entity_counts(const struct events *e, const size_t *fields, size_t n, uint64_t **counts);
+/* Return the bytes that a wide table adds to the qualifiers of an event. */
+size_t wide_bytes(const struct events *e, const struct candidate *c, size_t event);
+
 /*
  * List the keys of all questions, without two equal ones, and then the obvious keys. A key never
- * contains a field with nulls. Notes about fields that the keys leave out go to s->notes.
+ * contains a field with nulls. Notes about fields that the keys leave out go to s->notes. The
+ * events of an entity grow `grow` times.
  */
 void keys_list(struct candidates *c, struct asks *s, const struct events *e, unsigned servers,
-	       struct arena *a);
+	       double grow, struct arena *a);
 
 /* List the row keys of the job's tables, one for each table. */
 void keys_of_job(struct candidates *c, const struct events *e, struct arena *a);

@@ -118,6 +118,7 @@ static int compare_pool(const struct combination *a, const struct combination *b
 	const int order[] = {order_of((double)a->n, (double)b->n),
 			     faults_a - faults_b,
 			     (a->worst_p99 > p->p99) - (b->worst_p99 > p->p99),
+			     a->wide - b->wide, /* a wide row cannot be split */
 			     order_of((double)stored_step(a->stored),
 				      (double)stored_step(b->stored)),
 			     order_of((double)a->key_bytes, (double)b->key_bytes),

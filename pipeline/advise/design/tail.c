@@ -89,12 +89,6 @@ void body_add(struct body *b, const struct events *e, size_t field, bool newest)
 
 /* --- events that share a key --- */
 
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-	h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-	return h ^ h >> 29;
-}
-
 /* Count the different values of the fields together, by 64-bit hashes. */
 static size_t count_distinct(const struct events *e, const bool *in)
 {
@@ -108,8 +102,9 @@ static size_t count_distinct(const struct events *e, const bool *in)
 
 		for (size_t f = 0; f < e->job->nfields; f++)
 			if (in[f])
-				h = mix(h, event_word(&e->column[f], i) +
-						   (e->column[f].null && e->column[f].null[i]));
+				h = event_hash(h,
+					       event_word(&e->column[f], i) +
+						       (e->column[f].null && e->column[f].null[i]));
 		h += !h;
 		size_t at = h >> 7 & (room - 1);
 		while (seen[at] && seen[at] != h)

@@ -159,6 +159,16 @@ static void key_of_table(const struct design_page *p, const struct design_table 
 		add_text(p, t->parts[k]);
 		add(p, "\n");
 	}
+	if (t->nqualifier)
+		buf_printf(p->out,
+			   "# a row has %.2g events, at most %llu\nqualifiers, before the name of "
+			   "the column:\n",
+			   t->row_events, (unsigned long long)t->row_events_most);
+	for (size_t k = 0; k < t->nqualifier; k++) {
+		add(p, "  - ");
+		add_text(p, t->qualifier[k]);
+		add(p, "\n");
+	}
 	buf_printf(p->out, "</pre>\n<p>Families: <code>bloomfilter: %s, blocksize: %uK</code>; ",
 		   bloom_name(t->bloom), t->block_bytes >> 10);
 	add_text(p, t->advice);

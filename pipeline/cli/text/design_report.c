@@ -104,16 +104,25 @@ static void put_keys(struct buf *out, const struct design *g)
 				out,
 				" (only the columns of q%zu: rows of %.0f bytes instead of %.0f)",
 				k->covers, k->row_bytes, g->tables[0].row_bytes);
-		buf_printf(out, ", %.0f bytes\n", k->key_bytes);
+		buf_printf(out, ", %.0f bytes", k->key_bytes);
+		if (k->nqualifier)
+			buf_printf(out, "; a row has %.2g events, at most %llu", k->row_events,
+				   (unsigned long long)k->row_events_most);
+		buf_append_str(out, "\n");
 	}
 }
 
 static void put_advice(struct buf *out, const struct design *g)
 {
-	for (size_t t = 0; t < g->ntables; t++)
-		buf_printf(out, "  Families of table %c: bloomfilter %s, blocksize %uK; %s.\n",
-			   (char)('a' + (int)t), bloom_name(g->tables[t].bloom),
-			   g->tables[t].block_bytes >> 10, g->tables[t].advice);
+	for (size_t t = 0; t < g->ntables; t++) {
+		const struct design_table *k = &g->tables[t];
+
+		buf_printf(out, "  Families of table %c: bloomfilter %s", (char)('a' + (int)t),
+			   bloom_name(k->bloom));
+		if (k->bloom == BLOOM_ROWPREFIX)
+			buf_printf(out, ", bloom_prefix %u", k->bloom_prefix);
+		buf_printf(out, ", blocksize %uK; %s.\n", k->block_bytes >> 10, k->advice);
+	}
 }
 
 static void put_sentence_of(struct buf *out, const struct design *g, size_t q)
@@ -355,6 +364,13 @@ static const struct form_member table_members[] = {
 	{"key", FORM_TEXT, IN(design_table, key), "name of the row key"},
 	{"rowkey", FORM_TEXTS, IN(design_table, parts), "the parts of the row key, in YAML",
 	 COUNT_AT(design_table, nparts)},
+	{"qualifier", FORM_TEXTS, IN(design_table, qualifier),
+	 "of a wide table: the parts before the name of each column, in YAML",
+	 COUNT_AT(design_table, nqualifier)},
+	{"row_events", FORM_RATIO, IN(design_table, row_events),
+	 "mean events of a row; more than 1 in wide tables"},
+	{"row_events_max", FORM_COUNT, IN(design_table, row_events_most),
+	 "events of the largest row of the sample"},
 	{"key_bytes", FORM_RATIO, IN(design_table, key_bytes), "mean bytes of a row key"},
 	{"row_bytes", FORM_RATIO, IN(design_table, row_bytes), "mean bytes of a row's KeyValues"},
 	{"hidden", FORM_COUNT, IN(design_table, hidden),
@@ -371,6 +387,8 @@ static const struct form_member table_members[] = {
 	{"server_share_p99", FORM_RATIO, IN(design_table, server_p99), "its 99th percentile"},
 	{"bloomfilter", FORM_CHOICE, IN(design_table, bloom), "Bloom filter for the questions",
 	 .choices = blooms},
+	{"bloom_prefix", FORM_UINT, IN(design_table, bloom_prefix),
+	 "bytes of the row key in a ROWPREFIX_FIXED_LENGTH filter, else 0"},
 	{"blocksize", FORM_UINT, IN(design_table, block_bytes),
 	 "bytes of a block for the questions"},
 	{"advice", FORM_TEXT, IN(design_table, advice), "the reason of both"},
