@@ -10,9 +10,12 @@
 #include <cmocka.h>
 
 /* the master's answers come from the test, and waits end at once */
-#define precheck_wait	     told_status
-#define hbase_status_release forget_status
-#define clock_sleep_ms	     skip_ms
+#define precheck_wait	      told_status
+#define hbase_status_release  forget_status
+#define clock_sleep_ms	      skip_ms
+#define hbase_scan_region     read_row
+#define kept_regions	      two_regions
+#define hbase_regions_release forget_regions
 #include "pipeline/deliver/apply/gentle.c"
 #undef clock_sleep_ms
 #include "tests/unit/clock_rig.h"
@@ -26,6 +29,9 @@ struct answer {
 	uint32_t files;		   /* of the table's region, which has two families */
 	int64_t reported_ms[2];
 };
+
+/* the reads of the second server for each answer, in ms; the first server needs 1 ms */
+static int64_t reads_ms[1000];
 
 static struct answer answers[1000];
 static size_t nanswers, asked;
@@ -53,6 +59,42 @@ int told_status(struct hbase *h, struct hbase_status *out, struct error *err)
 				     .nservers = 2,
 				     .nstores = 2};
 	return RC_OK;
+}
+
+/* The two regions of the table are at two servers. */
+int two_regions(struct apply_kept *k, const char *table, struct hbase_regions *out,
+		struct hbase_failure *why, struct error *err)
+{
+	static struct hbase_region regions[] = {{.place = {.host = "rs1", .port = 16020}},
+						{.place = {.host = "rs2", .port = 16020}},
+						{.place = {.host = "rs1", .port = 16020}}};
+
+	(void)k, (void)table, (void)why, (void)err;
+	*out = (struct hbase_regions){.item = regions, .count = 3};
+	return RC_OK;
+}
+
+void forget_regions(struct hbase_regions *r)
+{
+	*r = (struct hbase_regions){0};
+}
+
+int read_row(struct hbase *h, const struct hbase_region *r, const struct hbase_scan *scan,
+	     hbase_take_cell *take, void *ctx, struct hbase_failure *why, struct error *err)
+{
+	int64_t ms = reads_ms[asked - 1];
+
+	(void)h, (void)take, (void)ctx;
+	assert_int_equal(scan->limit, 1);
+	if (strcmp(r->place.host, "rs1") == 0) {
+		skip_ms(1);
+		return RC_OK;
+	}
+	skip_ms(ms);
+	if (ms < scan->patience_ms)
+		return RC_OK;
+	why->trouble = TROUBLE_LOST;
+	return error_set(err, RC_IO, "no answer");
 }
 
 void forget_status(struct hbase_status *s)
@@ -180,6 +222,31 @@ static void test_pace(void **state)
 	assert_int_equal(warnings, 0);
 }
 
+/* A server that reads more slowly than before the load delays the next batch. */
+static void test_latencies(void **state)
+{
+	static const int64_t slow_ms[] = {60, 60, 241, 20000, 240}, quick_ms[] = {1, 1, 199};
+	size_t warnings;
+
+	(void)state;
+	memcpy(reads_ms, slow_ms, sizeof slow_ms);
+	const struct answer slow[] = {{0, 0, 2, {1, 1}},
+				      {0, 0, 2, {2, 2}},
+				      {0, 0, 2, {5, 5}},
+				      {0, 0, 2, {8, 8}},
+				      {0, 0, 2, {11, 11}}};
+	assert_int_equal(settle(slow, 5, &warnings), 5);
+	assert_string_equal(said, "table ns:t: waiting for region server rs2:16020: a read of one "
+				  "row takes 241 ms (at most 60 ms before the load)\n");
+	/* 199 ms are quick for any server */
+	const struct answer quick[] = {{0, 0, 2, {1, 1}}, {0, 0, 2, {2, 2}}, {0, 0, 2, {5, 5}}};
+	memcpy(reads_ms, quick_ms, sizeof quick_ms);
+	assert_int_equal(settle(quick, 3, &warnings), 3);
+	memset(reads_ms, 0, sizeof reads_ms);
+	assert_string_equal(said, "");
+	assert_int_equal(warnings, 0);
+}
+
 /* A compaction that does not continue delays the load for ten minutes. */
 static void test_stuck(void **state)
 {
@@ -216,9 +283,9 @@ static void test_throttle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_window),	 cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_pace),	 cmocka_unit_test(test_stuck),
-		cmocka_unit_test(test_throttle),
+		cmocka_unit_test(test_window),	  cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_pace),	  cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_latencies), cmocka_unit_test(test_throttle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

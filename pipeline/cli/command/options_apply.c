@@ -74,8 +74,8 @@ const struct cli_option options_apply[] = {
 	 .help = "upload and load the files of N regions before those of the next N (default: "
 	 "all regions; 8 with --pace)", .least = 1, .most = UINT32_MAX, .with = "apply"},
 	{"pace", 0, NULL, "apply stream", take_flag, AT(pace),
-	 .help = "before each batch, wait while the cluster has more to compact than before the "
-	 "load", .with = "apply"},
+	 .help = "before each batch, wait while the cluster has more to compact, or reads more "
+	 "slowly, than before the load", .with = "apply"},
 	{"no-replicate", 0, NULL, "apply stream", take_flag, AT(no_replicate),
 	 .help = "do not let HBase replicate the cells of the load to other clusters",
 	 .with = "apply"},
@@ -119,9 +119,8 @@ const struct cli_option options_apply[] = {
 	 .help = "upload the files to this folder of HBase's HDFS, as apply does (default: the home "
 	 "folder)", .with = "hbase"},
 	{"upload", 0, "URI", "apply stream", take_text, AT(upload),
-	 .help = "upload the files to this folder: hdfs://..., webhdfs://... or /PATH (default: "
-                 "the "
-	 "home folder in HDFS, or next to DIR if HBase is in file://)", .with = "apply"},
+	 .help = "upload the files to this folder: hdfs://..., webhdfs://..., s3a://... or /PATH "
+	 "(default: the home folder in HDFS or S3, or next to DIR if HBase is in file://)", .with = "apply"},
 	{"webhdfs", 0, "HOST[:PORT],...", "apply stream", take_text, AT(webhdfs),
 	 .help = "the WebHDFS address (default: port 9870 of the NameNode)", .with = "apply"},
 	{"copy-to", 0, "DIR", "apply", take_text, AT(copy_to),

@@ -43,11 +43,13 @@ struct applied {
 	uint64_t nonce[2];
 	bool paced; /* `calm` is known */
 	struct pace {
-		size_t compacting; /* regions with running compactions */
-		size_t full;	   /* regions of this table that reach blockingStoreFiles */
-		uint64_t left;	   /* cells that compactions have not read yet */
-	} calm;			   /* before the first call of this run */
-	char *token;		   /* owned; NULL before the request of a token */
+		size_t compacting;  /* regions with running compactions */
+		size_t full;	    /* regions of this table that reach blockingStoreFiles */
+		uint64_t left;	    /* cells that compactions have not read yet */
+		int64_t slowest_ms; /* longest read of one row of any server of the table */
+		struct hbase_place slowest;
+	} calm;	     /* before the first call of this run */
+	char *token; /* owned; NULL before the request of a token */
 	/* start of the paths for region servers, such as "hdfs://nn:8020" */
 	char *prefix;
 	char *upload_dir;	      /* path within the storage */
@@ -104,6 +106,19 @@ int remove_folder(struct applying *a, struct error *err);
  * HBase's root, because region servers read only that file system.
  */
 int upload_storage(struct applying *a, const char *token, struct error *err);
+/* Return true if HBase keeps its files in S3, so that region servers copy files. */
+bool token_is_object(const char *token);
+/*
+ * Return the number that identifies a file at its place (copies.c): its inode number, or a hash of
+ * the ETag in S3. Returns 0 if there is no file, or no number.
+ */
+uint64_t place_id(const struct storage_info *info);
+/*
+ * Sets *is if `e`, an object in `folder`, is a copy of the file that was made after its upload.
+ * Reads the object if its ETag is not that of the upload.
+ */
+int copy_is_of(struct applied *t, const struct hand_file *f, const char *folder,
+	       const struct storage_entry *e, bool *is, struct error *err);
 /* Sets the upload path of file number `i`, and its path in the token's folder. */
 void upload_place(struct applied *t, struct hand_file *f, size_t i);
 /*
@@ -122,8 +137,8 @@ bool gentle_is_open(const struct apply_options *opt);
 int gentle_ready(void *self, struct error *err);
 int gentle_settle(void *self, struct error *err);
 /*
- * Warns if peers get the load's files, or lack its cells, and if the normalizer may change the
- * table's regions.
+ * Warns if peers get the load's files, or lack its cells, if a backup contains the table, and if
+ * the normalizer may change the table's regions.
  */
 void look_at_replication(struct applied *t);
 /* Returns hbase.hstore.blockingStoreFiles of the table, or HBase's default. */
