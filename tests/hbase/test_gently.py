@@ -107,6 +107,40 @@ def test_window(on_hdfs, tmp_path):  # noqa: F811
     on_hdfs.check("hours:events", by_id)
 
 
+# The rows as HBase's BackupSystemTable writes them. The registry lacks the jar of HBase's backup module.
+BACKUPS = """\
+admin = @java
+name = Java::OrgApacheHadoopHbase::TableName
+bytes = lambda { |s| s.to_java_bytes }
+admin.createNamespace(Java::OrgApacheHadoopHbase::NamespaceDescriptor.create('backup').build)
+create 'backup:system', {NAME => 'session'}, {NAME => 'meta'}
+table = admin.getConnection.getTable(name.valueOf('backup:system'))
+[['backupset:nightly', 'tables', 'peers:other,peers:by_word'], ['backupset:none', 'tables', 'peers:by_words,peers:by'],
+ ['incrbackupset:hdfs://dr/backups', 'peers:by_word', ''], ['incrbackupset:hdfs://dr/others', 'peers:other', ''],
+ ['session:b1', 'peers:by_word', '']].each do |row, column, value|
+  put = Java::OrgApacheHadoopHbaseClient::Put.new(bytes.call(row))
+  put.addColumn(bytes.call('meta'), bytes.call(column), bytes.call(value))
+  table.put(put)
+end
+"""
+
+
+def test_precheck_names_backups(on_hdfs, tmp_path):  # noqa: F811
+    events(tmp_path, "peers", 40)
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.done("--create")
+    script = tmp_path / "backups.rb"
+    script.write_text(BACKUPS)
+    on_hdfs.hbase.run_script(script)
+    try:
+        (said,) = on_hdfs.done("--dry-run", "--journal", str(tmp_path / "again"))["warnings"]
+        assert "table peers:by_word: HBase backs it up (backup set nightly; incremental backups in hdfs://dr/backups); " in said
+    finally:
+        script.write_text("disable 'backup:system'\ndrop 'backup:system'\n@java.deleteNamespace('backup')\n"
+                          "['events', 'by_word'].each { |t| disable 'peers:' + t; drop 'peers:' + t }\n")
+        on_hdfs.hbase.run_script(script)
+
+
 def test_precheck_names_peers(on_hdfs, hbase, tmp_path):  # noqa: F811
     events(tmp_path, "peers", 40)
     on_hdfs.load(tmp_path / "job.yaml")
