@@ -347,6 +347,7 @@ test)
 	jars hbase 160 HBase
 	older_jars hbase24 125 "HBase 2.4.18"
 	older_jars hbase25 150 "HBase 2.5.13"
+	jars hadoop_aws 20 "Hadoop's client of S3"
 	jars kafka 120 Kafka
 	python_of_tests
 	python_environment

@@ -149,12 +149,12 @@ def stop(process):
 class Cluster:
     """A running HBase. Methods named in Driver.java's table of commands are calls to the driver."""
 
-    def __init__(self, folder, filesystem=None, region_servers=1, settings=None, lib="hbase-lib", jvm=()):
+    def __init__(self, folder, filesystem=None, region_servers=1, settings=None, lib="hbase-lib", jvm=(), more_jars=()):
         """`filesystem` is "hdfs://HOST:PORT" for HBase's files, or None for the local disk. `settings` are additions to
         hbase-site.xml. `lib` is the folder of the servers' jars in the cache. The driver always uses hbase-lib. `jvm`
-        contains more options of the servers' JVM.
+        contains more options of the servers' JVM. `more_jars` are paths of jars for servers and driver.
         """
-        self.lib, self.jvm = lib, list(jvm)
+        self.lib, self.jvm, self.more_jars = lib, list(jvm), list(more_jars)
         self.settings = settings or {}
         self.folder = pathlib.Path(folder)
         self.filesystem, self.region_servers = filesystem, region_servers
@@ -223,7 +223,7 @@ class Cluster:
         return conf
 
     def _java(self, conf, more, *command, lib="hbase-lib", **how):
-        path = ":".join([str(conf), *more, *jars(lib)])
+        path = ":".join([str(conf), *more, *jars(lib), *self.more_jars])
         return subprocess.Popen(["java", *OPENS, "-Xmx1g", "-XX:+UseSerialGC", "-cp", path,
                                  *command], cwd=self.folder, **how)
 

@@ -97,6 +97,7 @@ static int make_table(struct applying *a, size_t index, struct error *err)
 		files[i] = (struct hand_file){.family = m->files[i].family,
 					      .first = m->files[i].first_row,
 					      .last = m->files[i].last_row,
+					      .bytes = m->files[i].bytes,
 					      .upload = m->files[i].path};
 		t->sources[i] = source_of(a, &m->files[i]);
 		t->result->bytes += m->files[i].bytes;

@@ -316,6 +316,7 @@ int cut_part(void *self, size_t of, const char *word, struct hand_file *out, str
 	t->sources = mem_reserve(t->sources, &t->sources_room, i + 1, sizeof *t->sources);
 	t->sources[i] = s;
 	out->upload = s.path;
+	out->bytes = s.bytes;
 	if (t->upload_dir)
 		upload_place(t, out, i);
 	a->nfiles++;

@@ -134,7 +134,8 @@ static size_t found_first(struct group *g, bool *in)
 static int see_loaded(struct handover *h, const struct group *g, bool *in, struct error *err)
 {
 	const struct hand_world *w = h->world;
-	int rc = h->copies ? RC_END : w->in_table(w->self, g->region, g->files, g->n, in, err);
+	int rc = h->copies && !h->proves ? RC_END
+					 : w->in_table(w->self, g->region, g->files, g->n, in, err);
 
 	if (rc != RC_END)
 		return rc;
@@ -145,7 +146,7 @@ static int see_loaded(struct handover *h, const struct group *g, bool *in, struc
 		if (rc)
 			return rc;
 		in[i] = !id || id != g->files[i]->id;
-		h->unproved += in[i] && !h->copies;
+		h->unproved += in[i] && (!h->copies || h->proves);
 	}
 	return RC_OK;
 }
@@ -179,7 +180,9 @@ static int not_loaded(struct handover *h, struct group *g, const struct error *s
 		said->code && (g->why.trouble == TROUBLE_GONE || g->why.trouble == TROUBLE_BUSY);
 	int rc = untouched ? hand_note(h, "back", g->files, g->n, err) : RC_OK;
 
-	if (rc == RC_OK)
+	for (size_t i = 0; rc == RC_OK && untouched && h->proves && i < g->n; i++)
+		g->files[i]->state = HAND_READY;
+	if (rc == RC_OK && !(untouched && h->proves))
 		rc = resolve_all(h, g->files, g->n, g->region, ended && !untouched, err);
 	if (rc)
 		return rc;

@@ -7,6 +7,9 @@
 
 #define LOOK_MS	   1000 /* time between two checks for a file in the token's folder */
 #define STAGED_MAX 60	/* after this number of checks, apply moves a file back from that folder */
+/* time in which a region server copies a file in S3, as a number of checks */
+#define COPY_CHECKS 30
+#define COPY_SHIFT  22 /* one check more for each 4 MiB */
 
 enum hand_where { AT_UPLOAD, AT_STAGED, AT_NEITHER };
 
@@ -87,7 +90,7 @@ static int find_in_table(const struct handover *h, struct hand_file *f,
 	int rc = RC_OK;
 
 	/* a copy in the table has another id, and the file itself is still in the upload folder */
-	if (h->copies)
+	if (h->copies && !h->proves)
 		return RC_OK;
 	if (r)
 		rc = w->in_table(w->self, r, &f, 1, in, err);
@@ -96,9 +99,52 @@ static int find_in_table(const struct handover *h, struct hand_file *f,
 	return rc == RC_END ? w->cells(w->self, f, in, err) : rc;
 }
 
+static int note_found(struct handover *h, struct hand_file *f, bool in, bool ended,
+		      enum hand_state otherwise, struct error *err)
+{
+	int rc = RC_OK;
+
+	if (in)
+		rc = hand_note(h, "done", &f, 1, err);
+	else if (ended)
+		rc = hand_note(h, "back", &f, 1, err);
+	if (rc == RC_OK)
+		f->state = in ? HAND_DONE : otherwise;
+	if (rc == RC_OK && in)
+		hand_count(h, 1);
+	return rc;
+}
+
+/*
+ * Finds the copy of a file in the table. While a call without an answer may still copy the file,
+ * searches again. All calls of an earlier run together get this time, because they run meanwhile.
+ */
+static int resolve_copy(struct handover *h, struct hand_file *f, const struct hbase_region *r,
+			bool ended, struct error *err)
+{
+	const struct hand_world *w = h->world;
+	bool in = false, runs = f->state == HAND_SENT && !ended;
+	uint64_t own = 0, *checks = r ? &own : &h->checks, id = 0;
+	int rc = find_in_table(h, f, r, &in, err);
+
+	while (rc == RC_OK && !in && runs && *checks < COPY_CHECKS + (f->bytes >> COPY_SHIFT)) {
+		++*checks;
+		rc = stop_check(err);
+		w->pause(w->self, LOOK_MS);
+		if (rc == RC_OK)
+			rc = find_in_table(h, f, r, &in, err);
+	}
+	if (rc == RC_OK && !in)
+		rc = w->look(w->self, f->upload, &id, err);
+	return rc ? rc
+		  : note_found(h, f, in, ended, id && id == f->id ? HAND_READY : HAND_NEW, err);
+}
+
 int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *r, bool ended,
 		 struct error *err)
 {
+	if (h->proves)
+		return resolve_copy(h, f, r, ended, err);
 	const struct hand_world *w = h->world;
 	enum hand_where at;
 	bool in = false;
@@ -120,15 +166,7 @@ int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_reg
 		return rc;
 	if (at == AT_NEITHER)
 		rc = find_in_table(h, f, r, &in, err);
-	if (rc == RC_OK && in)
-		rc = hand_note(h, "done", &f, 1, err);
-	else if (rc == RC_OK && ended)
-		rc = hand_note(h, "back", &f, 1, err);
-	if (rc == RC_OK)
-		f->state = at == AT_UPLOAD ? HAND_READY : in ? HAND_DONE : HAND_NEW;
-	if (rc == RC_OK && f->state == HAND_DONE)
-		hand_count(h, 1);
-	return rc;
+	return rc ? rc : note_found(h, f, in, ended, at == AT_UPLOAD ? HAND_READY : HAND_NEW, err);
 }
 
 int hand_ready(const struct handover *h, struct error *err)

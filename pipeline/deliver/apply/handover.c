@@ -229,7 +229,7 @@ static int check_left(void *ctx, unsigned worker, size_t index, struct error *er
 	int rc = stop_check(err);
 
 	(void)worker;
-	if (rc == RC_OK)
+	if (rc == RC_OK && !h->proves) /* servers leave their copies in the token's folder */
 		rc = check_gone(h, f, f->staged, err);
 	return rc || h->copies ? rc : check_gone(h, f, f->upload, err);
 }

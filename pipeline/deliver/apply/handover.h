@@ -22,6 +22,10 @@
  * the user may read neither the table's folder nor the table, apply cannot distinguish a lost answer
  * from a lost call. apply may then load a file twice. Both copies have the same cells, and HBase
  * shows each cell once.
+ *
+ * If HBase's root is in S3, the servers copy files, too, but apply finds the copies by their bytes
+ * (copies.c). After a lost answer, apply searches for half a minute, and a second for each 4 MiB,
+ * before it sends a file again, because the call may still be copying.
  */
 #ifndef SALTMILL_APPLY_HANDOVER_H
 #define SALTMILL_APPLY_HANDOVER_H
@@ -44,6 +48,7 @@ struct hand_file {
 	const char *upload, *staged;
 	struct bytes first, last; /* first and last row */
 	uint64_t id;		  /* id of the uploaded file, 0 if unknown */
+	uint64_t bytes;
 	enum hand_state state;
 	/* number of answers without a reason that left the file outside of the table */
 	unsigned refused;
@@ -129,6 +134,9 @@ struct handover {
 	bool cleaned;
 	/* true if servers copy files, so that a loaded file stays in the upload folder */
 	bool copies;
+	/* with `copies`: true if in_table can find the copies */
+	bool proves;
+	uint64_t checks; /* searches for the files of calls that an earlier run began */
 	/* number of files that count as loaded only because of the answer */
 	_Atomic size_t unproved;
 	/* counter of files in the table, including those of replay; may be NULL */

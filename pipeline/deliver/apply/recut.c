@@ -81,6 +81,8 @@ static int take_aside(struct handover *h, struct hand_file *f, struct error *err
 	if (rc)
 		return rc;
 	f->state = HAND_ASIDE;
+	if (h->proves) /* no call runs, so the file only disappears from its upload path */
+		return h->world->move(h->world->self, f->upload, f->upload, err);
 	rc = move_aside(h, f, &gone, err);
 	return rc || !gone ? rc : hand_resolve(h, f, NULL, false, err);
 }

@@ -129,7 +129,11 @@ static int mark(struct applied *t, const char *folder, struct hand_file *const *
 		if (strcmp(files[i]->family, family) != 0)
 			continue;
 		for (size_t k = 0; rc == RC_OK && k < entries && !in[i]; k++) {
-			if (!e[k].info.file_id || e[k].info.file_id != files[i]->id)
+			bool same = e[k].info.file_id && e[k].info.file_id == files[i]->id;
+
+			if (t->hand.proves)
+				rc = copy_is_of(t, files[i], folder, &e[k], &same, err);
+			if (rc || !same)
 				continue;
 			in[i] = !t->tracked;
 			if (t->tracked)

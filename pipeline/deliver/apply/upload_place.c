@@ -28,6 +28,11 @@ bool token_is_local(const char *token)
 	return strncmp(token, "file:", 5) == 0;
 }
 
+bool token_is_object(const char *token)
+{
+	return strncmp(token, "s3a:", 4) == 0 || strncmp(token, "s3:", 3) == 0;
+}
+
 static char *default_upload(const struct applying *a, const char *token)
 {
 	const char *path = token_path(token), *dir = a->opt->dir;
@@ -64,6 +69,12 @@ static int check_authority(const struct applying *a, const char *token, struct e
 	const char *said = a->opt->upload;
 	struct bytes own = authority(token);
 
+	if (said && token_is_object(token) &&
+	    (!token_is_object(said) || !bytes_eq(authority(said), own)))
+		return error_set(err, RC_CONFIG,
+				 "--upload %s: found HBase's files at %.200s, expected a folder of "
+				 "the same bucket, such as s3a://%.*s/bulk",
+				 said, token, (int)own.len, (const char *)own.ptr);
 	if (!said || !a->opt->http || strncmp(said, "hdfs:", 5) != 0 ||
 	    bytes_eq(authority(said), own))
 		return RC_OK;
@@ -118,11 +129,18 @@ int upload_storage(struct applying *a, const char *token, struct error *err)
 
 	if (a->storage)
 		return RC_OK;
-	if (!token_path(token) || (!token_is_local(token) && strncmp(token, "hdfs:", 5) != 0))
+	if (!token_path(token) ||
+	    (!token_is_local(token) && !token_is_object(token) && strncmp(token, "hdfs:", 5) != 0))
 		return error_set(err, RC_CONFIG,
-				 "HBase keeps its files at %.200s, expected HDFS or file://: use "
-				 "completebulkload for this cluster",
+				 "HBase keeps its files at %.200s, expected HDFS, s3a:// or "
+				 "file://: use completebulkload for this cluster",
 				 token);
+	if (token_is_object(token) && hbase_is_secured(a->hbase))
+		return error_set(
+			err, RC_CONFIG,
+			"HBase keeps its files at %.200s and uses Kerberos, for which apply "
+			"has no token: use completebulkload for this cluster",
+			token);
 	int rc = choose_upload(a, token, err);
 	if (rc == RC_OK)
 		rc = kept_storage(a->kept, a->upload, &o, err);

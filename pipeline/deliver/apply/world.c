@@ -174,7 +174,8 @@ int world_open(struct applied *t, struct error *err)
 	if (rc)
 		return rc;
 	place_files(t);
-	t->hand.copies = token_is_local(t->token);
+	t->hand.proves = token_is_object(t->token);
+	t->hand.copies = t->hand.proves || token_is_local(t->token);
 	return t->hand.cleaned ? RC_OK : make_folders(t, err);
 }
 
@@ -191,8 +192,10 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 		rc = storage_put(t->run->storage, s->path, f->upload,
 				 hbase_is_secured(t->run->hbase) ? OWN_FILE_MODE : FILE_MODE, &info,
 				 NULL, err);
+	if (rc == RC_OK && t->hand.proves)
+		rc = storage_stat(t->run->storage, f->upload, &info, err);
 	if (rc == RC_OK)
-		*id = info.file_id;
+		*id = place_id(&info);
 	return rc;
 }
 
@@ -202,14 +205,17 @@ static int look(void *self, const char *path, uint64_t *id, struct error *err)
 	struct storage_info info;
 	int rc = storage_stat(t->run->storage, path, &info, err);
 
-	*id = rc == RC_OK && info.kind == STORAGE_FILE ? info.file_id : 0;
+	*id = rc == RC_OK ? place_id(&info) : 0;
 	return rc;
 }
 
+/* In S3, the upload only has to disappear, because apply cuts the local file (recut.c). */
 static int move(void *self, const char *from, const char *to, struct error *err)
 {
 	struct applied *t = self;
 
+	if (t->hand.proves)
+		return storage_remove(t->run->storage, from, err);
 	return storage_move(t->run->storage, from, to, err);
 }
 
