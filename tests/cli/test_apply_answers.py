@@ -135,12 +135,22 @@ def test_loaded_is_believed_when_it_is_seen(saltmill, load, cluster):  # noqa: F
     assert server.hdfs.files("/up") == {}
 
 
-@pytest.mark.parametrize("token", ["s3a://bucket/hbase/staging/ann__t__1", "wasb:/hbase/staging/1", "hdfs://nn"])
+@pytest.mark.parametrize("token", ["abfs://c/hbase/staging/ann__t__1", "wasb:/hbase/staging/1", "hdfs://nn"])
 def test_other_file_systems_are_refused(saltmill, load, cluster, monkeypatch, token):  # noqa: F811
     """HBase may keep its files where saltmill cannot put them, or name no folder. apply uploads nothing."""
     monkeypatch.setitem(globals(), "TOKEN", token)
     server = cluster()
     done = apply(saltmill, load, server)
     assert done.returncode == 2, done.stderr
-    assert f"HBase keeps its files at {token}, expected HDFS or file://" in done.stderr
+    assert f"HBase keeps its files at {token}, expected HDFS, s3a:// or file://" in done.stderr
+    assert server.calls == 0 and server.hdfs.files("/up") == {}
+
+
+def test_an_upload_outside_of_the_bucket(saltmill, load, cluster, monkeypatch):  # noqa: F811
+    """apply finds the copies of the region servers only in the bucket of its uploads."""
+    monkeypatch.setitem(globals(), "TOKEN", "s3a://bucket/hbase/staging/ann__t__1")
+    server = cluster()
+    done = apply(saltmill, load, server)
+    assert done.returncode == 2, done.stderr
+    assert "expected a folder of the same bucket, such as s3a://bucket/bulk" in done.stderr
     assert server.calls == 0 and server.hdfs.files("/up") == {}
