@@ -233,6 +233,9 @@ def test_other_doubts(tmp_path, saltmill, data, doubt):
 @pytest.mark.parametrize("data,fields", [
     (b"zip,n\n0602109,1\n0602139,2\n0602142,3\n", ["zip: {type: text}"]),  # no day of the year 602
     (b"ip;n\n132.169.144.219;1.234\n10.20.30.40;5.678.901\n", ["ip: {type: ip}"]),  # no group of three digits
+    (b"id;m\n1;300,200,100\n2;250,500\n3;1167\n4;1,200\n", ["m: {type: text}"]),  # lists, as BED files have
+    (b"id;m\n1;1.234.567\n2;250.500\n3;1167\n4;88\n", ["m: {type: u32}"]),  # Spain writes 1167 and 11.670
+    (b"id;m\n1;1.234.567\n2;250.500\n3;11670\n4;88\n", ["m: {type: text}"]),
     (b"update_no,n\n1526000000000,1\n1010066777180,2\n1826000000001,3\n", ["update_no: {type: u64}"]),
     (b"timestamp_id,updated_by\n1526000000,1010066777\n1010066777,1526000000\n",
      ["timestamp_id: {type: u32}", "updated_by: {type: u32}"]),

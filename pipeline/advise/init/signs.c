@@ -13,8 +13,8 @@ const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {"
 					     {NULL, ","},     {NULL, "'"},    {",", " "},
 					     {",", "\u202f"}, {",", "\u00a0"}};
 
-/* Note the plain text of a number that some form accepted. */
-static void see_number(struct numbers *n, struct bytes t)
+/* Note the plain text of a number that some form accepted. `grouped`: it had a thousands sign. */
+static void see_number(struct numbers *n, struct bytes t, bool grouped)
 {
 	bool minus = t.ptr[0] == '-', sign = minus || t.ptr[0] == '+';
 	uint32_t whole = 0, places = 0;
@@ -43,6 +43,8 @@ static void see_number(struct numbers *n, struct bytes t)
 	n->negative = n->negative || minus;
 	n->real = n->real || point;
 	n->whole = whole > n->whole ? whole : n->whole;
+	n->grouped = n->grouped || grouped;
+	n->ungrouped = !grouped && whole > n->ungrouped ? whole : n->ungrouped;
 	n->places = places > n->places ? places : n->places;
 	n->least = v < n->least ? v : n->least;
 	n->most = v > n->most ? v : n->most;
@@ -81,7 +83,7 @@ void numbers_try(struct columns *c, struct sniffed *s, struct bytes text)
 	if (digits && !s->signed_numbers) {
 		/* plain digits are the same number with every pair */
 		if (s->numbers[0].fits)
-			see_number(&s->numbers[0], text);
+			see_number(&s->numbers[0], text, false);
 		return;
 	}
 	numbers_part(s);
@@ -89,6 +91,8 @@ void numbers_try(struct columns *c, struct sniffed *s, struct bytes text)
 	s->points += memchr(text.ptr, '.', text.len) != NULL;
 	for (size_t i = 0; i < SIGN_PAIRS; i++) {
 		struct value v = {.text = text};
+		const char *sign = sign_pairs[i].thousands;
+		bool grouped = sign && memmem(text.ptr, text.len, sign, strlen(sign));
 
 		if (!s->numbers[i].fits)
 			continue;
@@ -96,16 +100,27 @@ void numbers_try(struct columns *c, struct sniffed *s, struct bytes text)
 			s->numbers[i].fits =
 				field_read(&c->number[i], &v, &c->scratch, &why) == RC_OK;
 		if (s->numbers[i].fits)
-			see_number(&s->numbers[i], v.text);
+			see_number(&s->numbers[i], v.text, grouped);
 	}
+}
+
+/*
+ * Return true if 1167 is between numbers such as 250,500, which are then lists. Spain and Poland
+ * group numbers of five digits or more, so the signs . and blank allow four digits.
+ */
+static bool is_half_grouped(const struct numbers *n, const char *sign)
+{
+	return n->grouped && n->ungrouped > (*sign == ',' || *sign == '\'' ? 3 : 4);
 }
 
 bool number_fits(const struct sniffed *s, size_t pair)
 {
 	const struct numbers *n = &s->numbers[pair];
+	const char *sign = sign_pairs[pair].thousands;
 
 	/* 5- is a grade or a code, but 5.00- is an amount */
-	return s->values > words_count(s) && n->fits && (!s->trailing || n->real);
+	return s->values > words_count(s) && n->fits && (!s->trailing || n->real) &&
+	       !(sign && is_half_grouped(n, sign));
 }
 
 /* Return true if some numbers have another value with the other pair of signs. */

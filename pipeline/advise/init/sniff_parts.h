@@ -234,7 +234,9 @@ struct numbers {
 	/* `fits`: all values are numbers; `real`: some numbers have a point or an exponent */
 	bool fits, real;
 	bool exponent, negative;
+	bool grouped;		/* some numbers have the thousands sign */
 	uint32_t whole, places; /* largest number of digits */
+	uint32_t ungrouped;	/* the same of numbers without the thousands sign */
 	uint64_t least, most;	/* bounds of whole numbers >= 0 */
 };
 
