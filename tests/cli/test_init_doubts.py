@@ -1,5 +1,7 @@
 """Tests that init never guesses silently. It proves the job, detects encodings, and refuses or marks the rest."""
 
+import csv
+import io
 import json
 import re
 import shutil
@@ -228,6 +230,18 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
 def test_other_doubts(tmp_path, saltmill, data, doubt):
     r = init(saltmill, tmp_path, data)
     assert r.returncode == 3 and f"# CHECK: {doubt}" in r.stdout, r.stdout
+
+
+def test_descriptions_below_the_header_are_rows(tmp_path, saltmill):
+    """No row is left out silently: init doubts rows of long texts, or loads them as rows."""
+    rows = [[str(i), f"m{i % 7}", str(i * 3)] for i in range(20)]
+    long = [["", "kind (required)\n\npossible values: m0, m1", "number\nof events"], ["code", "kind", "events"]]
+    data = io.StringIO(newline="")
+    csv.writer(data).writerows([["id", "kind", "n"], *long, *rows])
+    r = init(saltmill, tmp_path, data.getvalue().encode())
+    assert r.returncode in (0, 3), r.stderr
+    if r.returncode == 0:
+        assert len(rows_of(tmp_path, saltmill, r.stdout)) == 22
 
 
 @pytest.mark.parametrize("data,fields", [

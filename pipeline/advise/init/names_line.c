@@ -80,6 +80,17 @@ void row_names_find(struct sniffed_shape *s, const struct lines *l)
 #define UNDER_MOST 3 /* such lines */
 #define ROWS_LEAST 4 /* rows without which no line is unusual */
 
+/* Return true if a value has line ends, as descriptions have, but not units and names. */
+static bool has_long_text(const struct sniffed_row *r)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < r->n; i++)
+		found = found ||
+			(r->value[i].len && memchr(r->value[i].ptr, '\n', r->value[i].len));
+	return found;
+}
+
 /*
  * Return true if the line is none of the rows below it. A row of data may have one word, such as
  * `unknown`, in place of all its numbers, so the last such line needs two.
@@ -92,7 +103,7 @@ static bool is_under_header(const struct sniffed_shape *s, const struct lines *l
 
 	row_split(s, l, line, s->end, &r);
 	bool under = r.n == s->ncolumns && e.names > 1 && !e.values && !e.numbered &&
-		     2 * e.names >= e.typed && (e.differ || !last);
+		     2 * e.names >= e.typed && (e.differ || !last) && !has_long_text(&r);
 	row_release(&r);
 	return under;
 }
