@@ -57,11 +57,11 @@ def test_gssapi(rig, secure, listener):
     """The brokers get the ticket of saltmill's keytab or the user's ticket cache, and librdkafka runs no `kinit`."""
     configure(rig, listener, gssapi(secure.tls if listener == "gssapis" else None))
     done, out = rig.load(*keytab(secure, "alice"), "--json", env=environment(secure))
-    assert len(rig.check()) == N
+    assert len(rig.check()) >= N
     check_secrets(rig, done.stdout + done.stderr, *keys_of(secure.kdc.keytab("alice")))
     rig.state = rig.folder / "again"
     rig.load(env=environment(secure, secure.kdc.kinit("alice")))
-    assert len(rig.check()) == N
+    assert len(rig.check()) >= N
 
 
 def test_the_user_of_the_ticket(rig, secure):
@@ -74,7 +74,7 @@ def test_the_user_of_the_ticket(rig, secure):
         rig.load(*keytab(secure, "alice"), env=environment(secure))
     finally:
         secure.call("show", "t", "bob")
-    assert len(rig.check()) == N
+    assert len(rig.check()) >= N
 
 
 def test_refused_tickets(rig, secure):
@@ -102,7 +102,7 @@ def test_oauth(rig, secure):
     for number, env in enumerate(({}, modern())):
         rig.state = rig.folder / f"state{number}"
         rig.load(env=env)
-        assert len(rig.check()) == N
+        assert len(rig.check()) >= N
     configure(rig, "oauth", oauth(sasl_oauthbearer_config="'principal=loader lifeSeconds=3'"))
     done, _ = rig.load(status=2)
     assert "leave lifeSeconds out" in done.stderr, done.stderr
@@ -113,7 +113,7 @@ def test_oidc(rig, secure):
     with secure.signer.provider() as (url, asked):
         configure(rig, "oidc", {**oidc(secure, url), "debug": "all"})
         done, _ = rig.load(env={**modern(), "CLIENT_SECRET": CLIENT_SECRET})
-        assert len(rig.check()) == N and asked and asked[0][0].startswith("Basic ")
+        assert len(rig.check()) >= N and asked and asked[0][0].startswith("Basic ")
         check_secrets(rig, done.stdout + done.stderr, CLIENT_SECRET, *(token for _, _, token in asked))
         # Debian 12's librdkafka has no OIDC
         done, _ = rig.load(env={"CLIENT_SECRET": CLIENT_SECRET}, status=2)
