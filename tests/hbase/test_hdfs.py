@@ -105,6 +105,7 @@ def test_quota(load, hdfs):
 def test_namenode_gone(load, breakable, local):
     """If the DataNode dies during the load, the load prints an error and publishes nothing. After the restart, only the
     sibling folder exists."""
+    assert load(breakable.url("/bulk/warm")).returncode == 0  # the first write to a new DataNode is slow
     run = load(breakable.url("/bulk/gone"), "--hdfs-patience", "3", start=True)
     until(lambda: breakable.status(f"/bulk/gone{PARTIAL}/flights/hfiles"))
     breakable.namenode.kill()
