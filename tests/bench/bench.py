@@ -14,6 +14,7 @@ import sys
 import traceback
 
 import by_spark
+import designs
 import forms
 import halves
 import hardening
@@ -31,7 +32,7 @@ PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
          "forms": forms.part, "reading": reading.part, "halves": halves.part,
          "spark": by_spark.part, "spark-peer": spark_peer.part, "apply": into_hbase.part,
-         "spark-memory": spark_memory.part, "hardening": hardening.part}
+         "spark-memory": spark_memory.part, "hardening": hardening.part, "design": designs.part}
 ALONE = {"spark-memory", "spark-peer"}  # these parts have 100 and 32 million rows, so they run only by name
 
 
