@@ -6,7 +6,9 @@ The tests with a real HBase are in tests/hbase/test_tables.py.
 import json
 import os
 import pty
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -126,6 +128,37 @@ def test_bytes_of_a_cluster_do_not_reach_the_terminal():
 
 
 # --- drop ---
+
+def drop_on_terminal(cluster, answer, *strace):
+    """Runs drop under strace on a terminal, and types the answer. Returns the exit status, or None after 20 seconds."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execvp("strace", ["strace", *strace, str(loads.PROGRAM), "drop", "a", "--hbase", cluster.address])
+    os.write(fd, answer)
+    for _ in range(200):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        status = None
+    os.close(fd)
+    return status if status is None else os.waitstatus_to_exitcode(status)
+
+
+def test_a_signal_just_before_the_question_ends_drop(tmp_path):
+    """The signal comes when drop looks whether standard input is a terminal, so no call is there to be interrupted."""
+    with FakeTables(three()) as cluster:
+        log = tmp_path / "calls"
+        assert drop_on_terminal(cluster, b"n\n", "-o", str(log), "-e", "trace=ioctl") == 1
+        last = log.read_text().count("ioctl(0, TCGETS")
+        assert last and log.read_text().count("ioctl(") == last
+        inject = f"inject=ioctl:signal=INT:when={last}"
+        assert drop_on_terminal(cluster, b"", "-o", str(log), "-e", "trace=ioctl", "-e", inject) in (130, -signal.SIGINT)
+        assert cluster.tables.keys() == three().keys()
+
 
 def test_a_drop_disables_first():
     with FakeTables(three()) as cluster:

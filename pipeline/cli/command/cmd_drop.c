@@ -13,9 +13,11 @@
 
 /* --- the question --- */
 
+#define WAIT_MS 100
+
 /*
- * Reads the answer. Only `y` and `yes` are true. poll returns when a signal arrives; a read would
- * continue.
+ * Reads the answer. Only `y` and `yes` are true. A read would continue after a signal, and so would
+ * a poll without a limit if the signal arrives before it.
  */
 static int read_answer(bool *yes, struct error *err)
 {
@@ -23,9 +25,13 @@ static int read_answer(bool *yes, struct error *err)
 	char text[8] = "";
 
 	*yes = false;
-	while (poll(&in, 1, -1) < 0)
-		if (errno != EINTR || stop_check(err))
-			return errno != EINTR ? error_errno(err, "standard input") : RC_STOPPED;
+	for (int ready = 0; ready <= 0;) {
+		if (stop_check(err))
+			return RC_STOPPED;
+		ready = poll(&in, 1, WAIT_MS);
+		if (ready < 0 && errno != EINTR)
+			return error_errno(err, "standard input");
+	}
 	ssize_t n = read(STDIN_FILENO, text, sizeof text - 1);
 	text[n > 0 && text[n - 1] == '\n' ? n - 1 : n > 0 ? n : 0] = 0;
 	*yes = strcmp(text, "y") == 0 || strcmp(text, "yes") == 0;
