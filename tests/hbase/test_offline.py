@@ -191,7 +191,7 @@ def test_rekey_of_a_live_table(hbase, saltmill, table):
     assert f"1. take a snapshot of table {name}" in move(saltmill, 0, *args, "--dry-run").stdout
 
     def snapshots():
-        return {p.name for p in (hbase.folder / "data/root/.hbase-snapshot").iterdir() if name in p.name or "rekey" in p.name}
+        return {p.name for p in (hbase.folder / "data/root/.hbase-snapshot").iterdir() if name in p.name or p.name.startswith("saltmill-rekey")}
 
     move(saltmill, 0, *args, crash="rekey-before-moved")
     move(saltmill, 0, *args, "--abort")
