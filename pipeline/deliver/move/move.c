@@ -209,20 +209,13 @@ static int finish(struct moving *m, struct error *err)
 
 static int abandon_load(struct moving *m, const char *kind, uint64_t n, struct error *err)
 {
-	const struct move_options *o = m->opt;
 	char *dir = move_path(m, kind, n);
-	const struct apply_options apply = {.common = o->common,
-					    .dir = dir,
-					    .servers = o->servers,
-					    .user = o->user,
-					    .upload = o->upload,
-					    .http = o->http,
-					    .never_renamed = true,
-					    .abandon = true};
+	struct apply_options apply = move_apply_options(m, dir);
 	struct apply_result r = {0};
 	bool there;
 	int rc = io_exists(dir, &there, err);
 
+	apply.abandon = true;
 	if (rc == RC_OK && there)
 		rc = apply_run(&r, &apply, err);
 	apply_release(&r);

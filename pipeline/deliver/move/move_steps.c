@@ -106,19 +106,26 @@ int move_rekey(struct moving *m, const struct move_snapshot *s, const struct mov
 	return rc;
 }
 
-int move_apply(struct moving *m, const char *dir, bool create, struct error *err)
+struct apply_options move_apply_options(const struct moving *m, const char *dir)
 {
 	const struct move_options *o = m->opt;
-	const struct apply_options apply = {.common = o->common,
-					    .dir = dir,
-					    .servers = o->servers,
-					    .user = o->user,
-					    .upload = o->upload,
-					    .http = o->http,
-					    .never_renamed = true,
-					    .create = create,
-					    .progress = o->progress};
+
+	return (struct apply_options){.common = o->common,
+				      .dir = dir,
+				      .servers = o->servers,
+				      .user = o->user,
+				      .upload = o->upload,
+				      .http = o->http,
+				      .never_renamed = true,
+				      .progress = o->progress};
+}
+
+int move_apply(struct moving *m, const char *dir, bool create, struct error *err)
+{
+	struct apply_options apply = move_apply_options(m, dir);
 	struct apply_result r = {0};
+
+	apply.create = create;
 	int rc = apply_run(&r, &apply, err);
 
 	for (size_t i = 0; i < r.nwarnings; i++)

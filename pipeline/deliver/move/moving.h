@@ -80,6 +80,8 @@ int move_open_snapshot(const struct moving *m, const struct move_snapshot *s, st
 /* Publishes the snapshot under the new row keys as `dir`, without the files of `before` (or NULL). */
 int move_rekey(struct moving *m, const struct move_snapshot *s, const struct move_snapshot *before,
 	       const char *dir, uint64_t *cells, struct error *err);
+/* Returns the options by which apply runs for the load `dir`, which must outlive them. */
+struct apply_options move_apply_options(const struct moving *m, const char *dir);
 /* Applies the load `dir`. A repeated call continues. */
 int move_apply(struct moving *m, const char *dir, bool create, struct error *err);
 
