@@ -81,7 +81,7 @@ void row_names_find(struct sniffed_shape *s, const struct lines *l)
 #define ROWS_LEAST 4 /* rows without which no line is unusual */
 
 /* Return true if a value has line ends, as descriptions have, but not units and names. */
-static bool has_long_text(const struct sniffed_row *r)
+static bool has_line_ends(const struct sniffed_row *r)
 {
 	bool found = false;
 
@@ -103,7 +103,7 @@ static bool is_under_header(const struct sniffed_shape *s, const struct lines *l
 
 	row_split(s, l, line, s->end, &r);
 	bool under = r.n == s->ncolumns && e.names > 1 && !e.values && !e.numbered &&
-		     2 * e.names >= e.typed && (e.differ || !last) && !has_long_text(&r);
+		     2 * e.names >= e.typed && (e.differ || !last) && !has_line_ends(&r);
 	row_release(&r);
 	return under;
 }
