@@ -1,12 +1,14 @@
 /*
  * move_prove.c - prove that both tables are equal, and repair the new one
  *
- * The proof compares two snapshots, so programs may write the new table at the same time. Both tables
+ * The proof compares two snapshots, so a write at the same time does not disturb it. Both tables
  * have the same rules, so equal store files show the same cells. If sums of the cells differ, the old
  * snapshot is written under the new row keys, and compared cell by cell.
  *
  * The new table can have cells that the old one has lost: if HBase writes a delete marker to a file and
  * drops it in a compaction of all files of the store between two rounds, no snapshot has the marker.
+ * It can lack cells that the old one uncovers: a compaction may have removed an older version before
+ * a delete of the newest one came.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -311,8 +313,8 @@ int move_prove(struct moving *m, struct error *err)
 	if (rc == RC_OK && !m->repairs)
 		move_say(
 			m,
-			"table %s has all cells, and programs may write it now; the proof compares "
-			"snapshots",
+			"table %s has all cells, and programs may read it; let them write it after the "
+			"proof, because --repair needs a table that only rekey has written",
 			m->to);
 	if (rc == RC_OK)
 		rc = open_new(&p, err);
