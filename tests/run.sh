@@ -73,7 +73,7 @@ unit() { # FLAVOR: test programs and corpora, one a processor at a time, the lon
 
 pytests() { # FOLDER [OPTION...]
 	out=$log/$1.log
-	run "$python" -m pytest -q -rs "tests/$@" >"$out" 2>&1
+	run "$python" -m pytest -q -rfEs "tests/$@" >"$out" 2>&1
 	status=$?
 	last=$log/$1.last
 	# a server may print text after the last line
