@@ -153,7 +153,7 @@ def move(saltmill, status, *args, crash=""):
 
 
 class Writer(threading.Thread):
-    """Writes to a table until it is stopped, or fails."""
+    """Writes to a table until it is stopped, or fails. It waits, so that a round on a busy machine has not more cells."""
 
     def __init__(self, table):
         super().__init__()
@@ -164,6 +164,7 @@ class Writer(threading.Thread):
             while self.going:
                 self.table.write(20)
                 self.written += 20
+                time.sleep(0.05)
         except Exception as e:  # pylint: disable=broad-exception-caught
             self.error = e
 
@@ -173,9 +174,16 @@ class Writer(threading.Thread):
         assert self.written and not self.error, self.error
 
 
+def visible_by_digits(hbase, table, turned):
+    """Returns the visible cells of all versions as (digits, cell)."""
+    rows = [(bytes.fromhex(row).decode(), cells) for row, cells in by_hbase(hbase, table, versions=1000)]
+    return {(row[::-1] if turned else row[1:], cell) for row, cells in rows for cell in cells}
+
+
 def test_rekey_of_a_live_table(hbase, saltmill, table):
     """A table goes to another key while a program writes it. rekey is killed at each kind of step. HBase drops a delete
-    marker that no snapshot has. The Java client reads equal cells of both tables."""
+    marker that no snapshot has. With enough writes, it also drops versions that a delete of newer ones would uncover. The
+    Java client reads equal cells of both tables."""
     name, new, folder = table.name, table.name + "_new", table.folder
     (folder / "old.yaml").write_text(REKEY.format(name=name, key="{const: r}, {field: digits, width: 4, pad: '*'}"))
     job = REKEY.format(name=new, key="{field: digits, as: reversed, width: 4, pad: '*'}")
@@ -212,22 +220,25 @@ def test_rekey_of_a_live_table(hbase, saltmill, table):
         second = json.loads(move(saltmill, 0, *args, "--json").stdout)
     finally:
         writer.stop()
-    assert first["rounds"] == 1 and second["rounds"] >= 3 and second["last_cells"] < first["cells"] and not second["finished"]
+    assert first["rounds"] == 1 and second["rounds"] >= 3 and not second["finished"]
     (folder / "new.yaml").write_text(job + "# changed\n")
     assert "found another content than in the first round" in move(saltmill, 2, *args).stderr
     (folder / "new.yaml").write_text(job)
     move(saltmill, 0, *args, "--round", "1h")
+    table.write(20)
+    assert 0 < json.loads(move(saltmill, 0, *args, "--round", "1h", "--json").stdout)["last_cells"] <= 20  # no old cells
     hbase.call("mutate", table=name, mutations=[["DeleteFamily", b"r9999".hex(), "f", "", table.now - 40_000, ""]])
     table.shell(f"flush '{name}'", "compaction_switch true", f"major_compact '{name}'")
-    deadline = time.monotonic() + 60
-    while by_hbase(hbase, name, raw=True, start=b"r9999".hex()):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    assert "1 extra ones" in move(saltmill, 1, *args, "--finish").stderr
+    assert not by_hbase(hbase, name, raw=True, start=b"r9999".hex())
+    refused = move(saltmill, 1, *args, "--finish").stderr
+    old_cells, new_cells = visible_by_digits(hbase, name, False), visible_by_digits(hbase, new, True)
+    missing, extra = old_cells - new_cells, new_cells - old_cells
+    assert ("9999", f"f:61:{table.now - 50_000}:{b'gone'.hex()}") in extra
+    assert f"found {len(missing)} missing cells, {len(extra)} extra ones and 0 with other values" in refused
     move(saltmill, 0, *args, "--finish", "--repair", crash="rekey-before-repaired")
     move(saltmill, 0, *args, "--finish", crash="rekey-before-equal")
     last = json.loads(move(saltmill, 0, *args, "--finish", "--json").stdout)
-    assert last["finished"] and last["proved"] > 500 and last["repaired"] == 1, last
+    assert last["finished"] and last["proved"] > 500 and last["repaired"] >= len(missing) + len(extra), last
     expected, found = answers_of(hbase, name)[:2], answers_of(hbase, new)[:2]
     moved = [sorted((bytes.fromhex(row)[:0:-1].hex(), cells) for row, cells in answer) for answer in expected]
     assert moved == found and sum(len(cells) for _, cells in found[1]) == last["proved"]
