@@ -15,7 +15,7 @@ import signal
 import subprocess
 import time
 
-from cluster import OPENS, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, stop, tail
+from cluster import OPENS, QUICK, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, stop, tail
 
 SESSION_MS = 10000  # 20 ticks, the longest session that ZooKeeper allows
 
@@ -37,7 +37,7 @@ class Apart(Cluster):
         path = ":".join([str(self.conf), *jars()])
         with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
             self.processes[name] = subprocess.Popen(
-                ["java", *OPENS, "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp",
+                ["java", *OPENS, *QUICK, "-Xmx400m", "-cp",
                  path, main, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def _start(self):

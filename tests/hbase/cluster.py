@@ -43,6 +43,9 @@ OPENS = [
         "java.base/sun.net.dns", "java.base/sun.net.util")),
 ]
 
+# The servers of a test live for minutes. The second compiler of Java costs more time in them than it saves.
+QUICK = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+
 LOG4J = """\
 status = error
 rootLogger.level = info
@@ -224,8 +227,7 @@ class Cluster:
 
     def _java(self, conf, more, *command, lib="hbase-lib", **how):
         path = ":".join([str(conf), *more, *jars(lib), *self.more_jars])
-        return subprocess.Popen(["java", *OPENS, "-Xmx1g", "-XX:+UseSerialGC", "-cp", path,
-                                 *command], cwd=self.folder, **how)
+        return subprocess.Popen(["java", *OPENS, *QUICK, "-Xmx1g", "-cp", path, *command], cwd=self.folder, **how)
 
     def _start(self):
         began = time.monotonic()

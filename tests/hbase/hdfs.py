@@ -18,7 +18,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from cluster import LOG4J, OPENS, free_ports, jars, site, stop, tail
+from cluster import LOG4J, OPENS, QUICK, free_ports, jars, site, stop, tail
 
 START_SECONDS = 240  # a quiet machine takes 20
 
@@ -81,8 +81,7 @@ class Hdfs:
         path = ":".join([str(self.conf), *jars()])
         with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
             return subprocess.Popen(
-                ["java", *OPENS, f"-Xmx{heap}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                 "-Xshare:auto", "-cp", path, main, *arguments],
+                ["java", *OPENS, *QUICK, f"-Xmx{heap}m", "-cp", path, main, *arguments],
                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def start(self):

@@ -16,13 +16,12 @@ import time
 import types
 
 from authority import Authority
-from cluster import ANSWER_SECONDS, OPENS, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, stop, tail
+from cluster import ANSWER_SECONDS, OPENS, QUICK, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, stop, tail
 from hdfs import Hdfs
 from kdc import REALM
 
 HERE = pathlib.Path(__file__).resolve().parent
 ACCESS = "org.apache.hadoop.hbase.security.access.AccessController"
-QUICK = ("-XX:TieredStopAtLevel=1",)
 
 
 def kerberos(kdc):
@@ -81,7 +80,7 @@ class SecuredHdfs(Hdfs):
         path = ":".join([str(self.conf), *jars()])
         with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
             return subprocess.Popen(
-                ["java", *OPENS, *kerberos(self.kdc), *QUICK, f"-Xmx{heap}m", "-XX:+UseSerialGC", "-cp", path, main, *arguments],
+                ["java", *OPENS, *kerberos(self.kdc), *QUICK, f"-Xmx{heap}m", "-cp", path, main, *arguments],
                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def curl(self, method, path, user="nn/localhost", body=None):
@@ -109,7 +108,7 @@ class SecuredHdfs(Hdfs):
 class SecuredHBase(Cluster):
     def __init__(self, folder, kdc, hdfs, tls):
         hbase = f"hbase/localhost@{REALM}"
-        super().__init__(folder, hdfs.fs, jvm=[*kerberos(kdc), *QUICK], settings={
+        super().__init__(folder, hdfs.fs, jvm=kerberos(kdc), settings={
             "hbase.security.authentication": "kerberos",
             "hbase.security.authorization": "true",
             "hbase.rpc.protection": "authentication,integrity,privacy",
