@@ -158,7 +158,6 @@ asan tsan: deps-build
 
 ## test: all tests: check, sanitizers, command line, real HBase, HDFS, Kafka and Spark
 test: deps-build
-	@$(SUB) deps all
 	@tests/run.sh all
 
 ## cli-test: test the program as its users run it
@@ -208,6 +207,11 @@ tables: all ; @python3 tests/sets/tables.py $(B)/$(TOOL) --half $(or $(HALF),dev
 predictions:
 	@$(SUB) all
 	@python3 tests/cli/design_predictions.py --half $(or $(HALF),develop) $(ARGS)
+
+## scan-metrics: compare what `design` predicts for three random data sets with ScanMetrics of a real HBase
+scan-metrics: deps
+	@$(SUB) all
+	@SALTMILL_SCAN_SETS=3 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_calibrate.py
 
 ## bench: compare saltmill with other programs and with its limits; `make bench ARGS=--quick` takes minutes
 bench:
@@ -441,4 +445,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: hfiles kills-s3 kills-rekey kills-secured name-service lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: scan-metrics hfiles kills-s3 kills-rekey kills-secured name-service lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

@@ -5,6 +5,7 @@ sets are those of `make predictions`, with seeds that nobody used there.
 """
 
 import json
+import os
 import pathlib
 import random
 import re
@@ -132,7 +133,11 @@ def asked_of(s):
     return [(a, *s.concrete(a)) for a in asks for _ in range(16)]
 
 
-@pytest.mark.parametrize("seed", random.Random("ScanMetrics").sample(range(10000, 20000), 3))
+# `make scan-metrics` takes all of them
+SEEDS = random.Random("ScanMetrics").sample(range(10000, 20000), 3)[:int(os.environ.get("SALTMILL_SCAN_SETS", "1"))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_scan_metrics_of_random_sets(saltmill, hbase, tmp_path, seed):
     """The rows are those of ROWS_SCANNED, and the mean blocks of a question those of BLOCK_BYTES_SCANNED."""
     s = design_predictions.Set(seed, 100000)
