@@ -3,14 +3,13 @@
 # end "N passed, N failed[, N skipped]".  SUITE: unit, simulation, cli, hbase, secure, kafka, spark or all.
 #
 # `all` runs three lanes at once. Two lanes have suites that wait for servers, and one lane computes with low priority.
-# On a machine with less memory, the lanes run one after another. Each part prints its line when it ends. The last
-# output of failed parts follows at the end.
+# The computing lane starts while the packages of the other two are installed. On a machine with less memory, the lanes
+# run one after another. Each part prints its line when it ends. The last output of failed parts follows at the end.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 suite=$1 flavor=dev
 [ $# -lt 2 ] || flavor=${2#FLAVOR=}
 python=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/venv/bin/python
-[ -x "$python" ] || python=python3
 log=build/test
 mkdir -p "$log"
 lane='' lanes='' pids='' child='' yields=''
@@ -73,6 +72,7 @@ unit() { # FLAVOR: test programs and corpora, one a processor at a time, the lon
 
 pytests() { # FOLDER [OPTION...]
 	out=$log/$1.log
+	[ -x "$python" ] || python=python3
 	run "$python" -m pytest -q -rfEs "tests/$@" >"$out" 2>&1
 	status=$?
 	last=$log/$1.last
@@ -84,10 +84,31 @@ pytests() { # FOLDER [OPTION...]
 	sed -n "s/^SKIPPED/    $1 skipped:/p" "$out"
 }
 
+# Installs the packages of all tests, and builds the program.
+prepare() {
+	echo "  installing packages while the first tests run ($log/prepare.log)"
+	make_ deps all >"$log/prepare.log" 2>&1
+	status=$?
+	report "packages and program" $status $((status == 0)) $((status != 0)) 0 "$log/prepare.log"
+	echo $status >"$log/prepared"
+}
+
+# Waits for `prepare`. Fails if it failed.
+prepared() {
+	until [ -s "$log/prepared" ]; do sleep 1; done
+	[ "$(cat "$log/prepared")" -eq 0 ]
+}
+
 # The tests of the command line share nothing, so one runs on each processor. Tests with servers share the servers.
 cli() { pytests cli -n "$(nproc)" --dist loadfile; }
 
+brokers() {
+	prepared || return
+	pytests kafka
+}
+
 stores() {
+	prepared || return
 	pytests hbase
 	pytests secure
 	pytests spark
@@ -119,7 +140,7 @@ computing() {
 	make_ FLAVOR=dev CC=clang OPT_dev='-O0 -Werror' objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
 	simulation
-	cli
+	prepared && cli
 }
 
 # Background processes of a shell ignore interrupts, so the script stops a lane with another signal.
@@ -158,8 +179,10 @@ cli) start cli cli ;;
 simulation) start simulation simulation ;;
 hbase | secure | kafka | spark) start "$suite" pytests "$suite" ;;
 all)
+	rm -f "$log/prepared"
+	start prepare prepare
 	if [ "$(awk '/^MemTotal:/ { print $2 }' /proc/meminfo)" -gt $((12 << 20)) ]; then
-		start kafka pytests kafka
+		start kafka brokers
 		start hbase stores
 		start computing computing
 	else
@@ -167,7 +190,7 @@ all)
 		wait
 		start hbase stores
 		wait
-		start kafka pytests kafka
+		start kafka brokers
 	fi
 	;;
 *) echo "run.sh: no suite $suite" >&2; exit 2 ;;
