@@ -196,6 +196,8 @@ ROWS = b"".join(b"%d,2026-01-%02d,x%d\n" % (i, i % 28 + 1, i % 7) for i in range
     (b"id,day,v\n" + ROWS + b"part two,of,it\n" + b"41,2026-01-02,x\n" * 1, 42),
     (b"id,day,v\n" + ROWS + b"Subtotal,,3\n41,2026-01-02,x\n42,2026-01-03,x\n", 42),
     (b"a,b\n" + b"".join(b"n%d,x%d\n" % (i, i % 9) for i in range(40)) + b"part two\nn41,x3\n", 42),
+    (b"no,name,sum\n" + b"".join(b"%04d,x,%d\n" % (i, i * 9) for i in range(6)) + b"ride,kind,fare\n" +
+     b"".join(b"R-%d,y,%d\n" % (i, i * 7) for i in range(6)), 8),
     (b"n;kind\n" + b"".join(b"%d;%d\n" % (i, i * 79) for i in range(12)) + b"Sum of it;12\n" + b"".join(b"2%d;%d\n" % (i, i) for i in range(3)), 14),
 ])
 def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
@@ -220,7 +222,15 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
     (b"id;price;n\n1;2.50;1,234\n2;3.25;5,678\n3;4.75;9,012\n", "all numbers of the column `n` have one group of three digits"),
     (b"t,m1,m2\n,1,1\n,0.9,3.5\n" + b"".join(b"%d,A,%s\n" % (i, b"BA"[i % 2:]) for i in range(1, 20)), "only the first rows after"),
     (b"id,name,n\n" + b"".join(b"%d,x%d,%d\n" % (i, i, i * 7) for i in range(9)) + b"#9,y,8\n", "some lines that begin with #"),
-    (b"id;a;b;c\n" + b"".join(b"%d;x%d;y;%d\n" % (i, i, i * 7) for i in range(9)) + b"T;9\n", "only the last row lacks half of the values"),
+    (b"id;a;b;c\n" + b"".join(b"%d;x%d;y;%d\n" % (i, i, i * 7) for i in range(9)) + b"T;9\n", "only the last row has fewer values"),
+    (b"store,units,sum\nA 1,47,6.5\nA 2,34,4.5\nA 3,69,9.5\n\nT,3\n", "only the last row has fewer values"),
+    (b"".join(b"+49 %d 52%d\t%d\tA\n" % (i * 37 + 105, i, i) for i in range(20)), "a column between tabs has several values"),
+    (b"".join(b"%-20s%-10s%s\n" % x for x in ((b"John Smith", b"WA", b"418-Y11-4111"), (b"Mary Hartford", b"CA", b"319-Z19-4341"),
+                                               (b"Evan Nolan", b"IL", b"219-532-c301"))), "one blank separates two texts in each row"),
+    (b"id;name\n" + b"".join(b"%d;`x%d`\n" % (i, i) for i in range(9)), "all values of the column `name` are between quotes"),
+    (b"".join(b"{'a': %d, 'b': 'x'}\n" % i for i in range(9)), "the text begins like JSON, but it is not JSON"),
+    ("id;name\n".encode() + b"".join(b"%d;PLAIN\n" % i for i in range(9)) + "9;ДОМ\n".encode("cp1251"), "the encoding may be koi8-r"),
+    (b"n=1,kind=a,v=2\nn=2,kind=b,v=4\nn=3,kind=c,v=5\nn=4,kind=d,v=6\nn=5,kind=e,v=7\nn=6,kind=f,8\n", "most values are pairs"),
     (b"id;a;b;c\n" + b"".join(b"%d;x%d;y;%d\n" % (i, i, i * 7) for i in range(9)) + b"Nr;Name\n1;x\n2;y\n3;z\n",
      "the last rows all have equally many values"),
     (b"Nr;Name;Preis\n" + b"".join(b"%d;x%d;%d\n" % (i, i, i * 7) for i in range(9)) + b"id;name;born;city;lat;tag;on\n" +
@@ -250,6 +260,8 @@ def test_descriptions_below_the_header_are_rows(tmp_path, saltmill):
     (b"id;m\n1;300,200,100\n2;250,500\n3;1167\n4;1,200\n", ["m: {type: text}"]),  # lists, as BED files have
     (b"id;m\n1;1.234.567\n2;250.500\n3;1167\n4;88\n", ["m: {type: u32}"]),  # Spain writes 1167 and 11.670
     (b"id;m\n1;1.234.567\n2;250.500\n3;11670\n4;88\n", ["m: {type: text}"]),
+    (b"room,n\n1E2,1\n3E4,2\n2E1,3\n", ["room: {type: text}"]),  # no powers of ten
+    (b"x,n\n1E2,1\n3E-4,2\n2.5E1,3\n", ["x: {type: f64}"]),
     (b"update_no,n\n1526000000000,1\n1010066777180,2\n1826000000001,3\n", ["update_no: {type: u64}"]),
     (b"timestamp_id,updated_by\n1526000000,1010066777\n1010066777,1526000000\n",
      ["timestamp_id: {type: u32}", "updated_by: {type: u32}"]),

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import pytest
 from test_init_doubts import in_order, init, rows_of
 
 ALB = (
@@ -47,6 +48,71 @@ def test_a_log_of_a_load_balancer_of_aws(tmp_path, saltmill):
     assert "preset: alb" in r.stdout and "missing: 'null'" in r.stdout
     names = [*ALB, "conn_trace_id", "c31"]
     assert in_order(numbers(rows_of(tmp_path, saltmill, r.stdout))) == in_order(expected_alb(text, names))
+
+
+AWS = {
+    "nlb": (
+        "type version time elb listener client destination connection_time tls_handshake_time received_bytes sent_bytes"
+        " incoming_tls_alert chosen_cert_arn chosen_cert_serial tls_cipher tls_protocol_version tls_named_group domain_name"
+        " alpn_fe_protocol alpn_be_protocol alpn_client_preference_list tls_connection_creation_time",
+        "tls 2.0 2026-04-01T08:51:{0:02d} net/lb/c6e g3d4 72.21.218.154:{0} 172.100.100.185:443 5 {1} 98 246 - arn:aws:acm - ECDHE tlsv12 -"
+        " my.elb.amazonaws.com - - - 2026-04-01T08:51:20",
+    ),
+    "elb": (
+        "time elb client backend request_processing_time backend_processing_time response_processing_time elb_status_code"
+        " backend_status_code received_bytes sent_bytes request user_agent ssl_cipher ssl_protocol",
+        '2026-11-15T22:00:{0:02d}.123456Z my-lb 10.0.0.1:{0} - -1 -1 -1 504 0 {1} 29 "GET http://a.com:80/ HTTP/1.1" "curl {0}" - -',
+    ),
+    "s3_access": (
+        "bucket_owner bucket time time_offset remote_ip requester request_id operation key request_uri http_status error_code"
+        " bytes_sent object_size total_time turn_around_time referer user_agent version_id host_id signature_version"
+        " cipher_suite authentication_type host_header tls_version access_point_arn acl_required",
+        '79a5 demo [06/Feb/2026:00:00:{0:02d} +0000] 192.0.2.{0} - 3E57 REST.GET.OBJECT a/{0}.jpg "GET /a?x=1 HTTP/1.1" 200 - {1} - 7 - "-"'
+        ' "S3 Console, {0}" - s9lz SigV4 ECDHE AuthHeader demo.s3.amazonaws.com TLSV1.2 - -',
+    ),
+}
+
+
+@pytest.mark.parametrize("preset", AWS)
+def test_other_logs_of_aws(tmp_path, saltmill, preset):
+    names, line = AWS[preset]
+    text = "".join(line.format(i, i * 3) + "\n" for i in range(12))
+    r = init(saltmill, tmp_path, text.encode(), "a.log")
+    assert r.returncode == 0, r.stderr
+    assert f"preset: {preset}" in r.stdout
+    expected = [{n: v for n, v in zip(names.split(), x, strict=True) if v != "-"} for x in csv.reader(io.StringIO(text), delimiter=" ")]
+    for row in expected:
+        row |= {n: float(v) for n, v in row.items() if v.lstrip("-").replace(".", "", 1).isdigit()}
+        row["time"] = row["time"].replace("[06/Feb/2026:", "2026-02-06T")
+    found = [{n: v if isinstance(v, str) else float(v) for n, v in x.items()} for x in rows_of(tmp_path, saltmill, r.stdout)]
+    for row in (*expected, *found):
+        row |= {n: row[n][:19] for n in ("time", "tls_connection_creation_time") if n in row}
+    assert in_order(found) == in_order(expected)
+
+
+def test_an_access_log_with_more_values(tmp_path, saltmill):
+    """No value is left out silently: what follows the size is a column."""
+    line = '10.0.0.{0} - - [06/Feb/2026:00:00:3{0} +0000] "GET /a{0} HTTP/1.1" 200 1{0} "-" "curl/7" 0.12{0}\n'
+    r = init(saltmill, tmp_path, "".join(line.format(i) for i in range(1, 9)).encode(), "access.log")
+    assert r.returncode == 0, r.stderr
+    assert {x["rest"] for x in rows_of(tmp_path, saltmill, r.stdout)} == {f'"-" "curl/7" 0.12{i}' for i in range(1, 9)}
+
+
+def test_pairs_between_commas(tmp_path, saltmill):
+    """Miller writes such lines. A key may be absent."""
+    lines = [f"op=get,hit={i}" if i % 3 else f"time={i},size={i * 2},op=put" for i in range(1, 10)]
+    r = init(saltmill, tmp_path, ("\n".join(lines) + "\n").encode(), "a.dkvp")
+    assert r.returncode == 0, r.stderr
+    expected = [dict(p.split("=") for p in x.split(",")) for x in lines]
+    assert in_order([{k: str(v) for k, v in x.items()} for x in rows_of(tmp_path, saltmill, r.stdout)]) == in_order(expected)
+
+
+def test_dates_with_colons_between_blanks(tmp_path, saltmill):
+    """The colons are in the values."""
+    text = "".join(f"19{y}:0{y % 9 + 1} 19{y + 1}:1{y % 3}\n" for y in range(23, 60, 3))
+    r = init(saltmill, tmp_path, text.encode(), "nber.txt")
+    assert r.returncode != 0 or in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(
+        [dict(zip(("c1", "c2"), x.split())) for x in text.splitlines()]), r.stdout
 
 
 def test_lines_that_only_resemble_a_load_balancer(tmp_path, saltmill):

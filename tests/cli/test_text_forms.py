@@ -223,7 +223,7 @@ def test_mistakes(tmp_path, saltmill, keys, message):
 
 def test_every_preset_is_the_keys_that_help_prints(tmp_path, saltmill):
     names = [x.split()[0] for x in run(saltmill, tmp_path, "help", "preset").stdout.splitlines() if x.startswith("  ")]
-    assert set(names) == set("mysql postgres_copy hive sap_alv sqlplus psql iis vpc_flow alb cloudtrail debezium mongo "
+    assert set(names) == set("mysql postgres_copy hive sap_alv sqlplus psql iis vpc_flow alb nlb elb s3_access cloudtrail debezium mongo "
                              "elasticsearch_bulk nginx_json".split())
     for name in names:
         text = run(saltmill, tmp_path, "help", "preset", name).stdout
@@ -232,8 +232,8 @@ def test_every_preset_is_the_keys_that_help_prints(tmp_path, saltmill):
         keys |= {} if kind == "json" or "columns" in keys else {"columns": ["id", "n", "s"]}
         source = {"source": {kind: keys | {"files": ["in.txt"]}}}
         rest = JOB[JOB.index("fields:"):].format().replace("[{field: id}]", "[{field: %s}]" % keys.get("columns", ["id"])[0])
-        if name == "alb":
-            rest = rest.replace("field: n}", "field: elb}").replace("field: s}", "field: type}").replace("  n: ", "  sent_bytes: ")
+        number, text = keys.get("columns", ["id", "n", "s"])[1:3]
+        rest = rest.replace("field: n}", f"field: {number}}}").replace("field: s}", f"field: {text}}}").replace("  n: ", f"  {number}: ")
         (tmp_path / "job.yaml").write_text(yaml.safe_dump(source) + rest)
         (tmp_path / "in.txt").write_text("")
         r = run(saltmill, tmp_path, "load", "job.yaml", "-o", name, "--quiet")

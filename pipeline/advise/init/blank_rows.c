@@ -71,6 +71,7 @@ struct blank_rows {
 	size_t padded;				   /* rows that end with a blank */
 	struct {
 		size_t kinds[KINDS], len, same_len, digits, marks, open, glued;
+		size_t near; /* rows with one blank before this value, and not more */
 	} column[WORDS_MOST];
 	size_t aligned,
 		fuller; /* rows whose last value begins below its name; rows that have one */
@@ -104,6 +105,7 @@ static void see_row(struct blank_rows *b, const struct words *w, struct bytes t)
 		b->column[i].same_len += v.len == b->column[i].len;
 		b->column[i].digits += digit;
 		b->column[i].marks += v.len == 1 && v.ptr[0] == '#';
+		b->column[i].near += i && w->start[i] == w->end[i - 1] + 1;
 		b->column[i].glued += isdigit(v.ptr[0]) && isalpha(v.ptr[v.len - 1]);
 		b->column[i].open += v.ptr[0] == '[' && !memchr(v.ptr, ']', v.len);
 		b->column[i].kinds[kind_of_text(v)]++;
@@ -236,6 +238,36 @@ static bool last_has_rest(struct sniffed_shape *s, const struct lines *l, struct
 	return true;
 }
 
+/*
+ * Return true if one blank separates two texts in each row, and several blanks separate other
+ * values: the texts may be one value of a fixed width, as the first and last name of a person.
+ */
+static bool texts_touch(const struct blank_rows *b, size_t n)
+{
+	bool touch = false, wide = false;
+
+	for (size_t i = 1; i < n && i < WORDS_MOST; i++) {
+		wide = wide || b->column[i].near == 0;
+		touch = touch ||
+			(b->column[i].near == b->rows && !has_kind(b, i - 1) && !has_kind(b, i));
+	}
+	return touch && wide;
+}
+
+const char *blanks_doubt(const struct sniffed_shape *s, const struct lines *l)
+{
+	struct blank_rows *b = mem_calloc(1, sizeof *b);
+	struct words head;
+
+	words_of(&head, line_text(l, s->first));
+	see_rows(b, s, l, &head, s->first);
+	bool touch = !s->header && !s->rest && b->rows > 1 && texts_touch(b, s->ncolumns);
+	mem_free(b);
+	return touch ? "one blank separates two texts in each row, and several blanks separate "
+		       "other values; if the texts are one value, see `widths`"
+		     : NULL;
+}
+
 bool shape_of_blanks(struct sniffed_shape *s, const struct lines *l)
 {
 	struct blank_rows *b = mem_calloc(1, sizeof *b);
@@ -261,7 +293,8 @@ bool shape_of_blanks(struct sniffed_shape *s, const struct lines *l)
 
 /*
  * Return true if all values of a column between tabs are several values between blanks: numbers, or
- * numbers and codes among texts. Two of them may be a text, and a date and a time are one value.
+ * numbers and codes among texts. Two of them may be a text, and a date and a time are one value. If
+ * single blanks separate them, as in a phone number, `b` has that in `near`.
  */
 static bool has_many_values(struct blank_rows *b, const struct sniffed_shape *s,
 			    const struct lines *l, size_t column)
@@ -291,12 +324,17 @@ void tabs_are_blanks(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_shape try = *s;
 	struct blank_rows *b = mem_calloc(1, sizeof *b);
-	bool many = false;
+	bool many = false, near = false;
 
-	for (size_t k = 0; k < s->ncolumns && s->delimiter == '\t' && !many; k++)
-		many = has_many_values(b, s, l, k);
+	for (size_t k = 0; k < s->ncolumns && s->delimiter == '\t'; k++) {
+		bool has = has_many_values(b, s, l, k);
+
+		many = many || has;
+		for (size_t i = 1; i < b->most && i < WORDS_MOST; i++)
+			near = near || (has && b->column[i].near);
+	}
 	mem_free(b);
-	if (many && shape_of_blanks(&try, l) && !try.rest)
+	if (many && !near && shape_of_blanks(&try, l) && !try.rest)
 		*s = try;
 	else if (many)
 		s->doubt =

@@ -172,6 +172,36 @@ static void see_flag(struct columns *c, struct sniffed *s, struct bytes t)
 	s->flags = t.len >= 4 && field_read(&c->flag, &v, &c->scratch, &why) == RC_OK;
 }
 
+/* Return true for a text between ", ', ` or typographic quotes. */
+static bool is_wrapped(struct bytes t)
+{
+	static const char *const pairs[] = {"\"\"", "''", "``", "“”", "„“", "«»", NULL};
+
+	for (size_t i = 0; pairs[i]; i++) {
+		size_t n = strlen(pairs[i]) / 2;
+
+		if (t.len >= 2 * n && memcmp(t.ptr, pairs[i], n) == 0 &&
+		    memcmp(t.ptr + t.len - n, pairs[i] + n, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Return true for digits, E and digits without a sign or a point, which may be a code. */
+static bool is_exponent_code(struct bytes t)
+{
+	size_t letters = 0;
+
+	for (size_t i = 0; i < t.len; i++) {
+		bool e = t.ptr[i] == 'e' || t.ptr[i] == 'E';
+
+		if (!e && !isdigit(t.ptr[i]))
+			return false;
+		letters += e;
+	}
+	return letters == 1;
+}
+
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted)
 {
 	struct bytes t = without_blanks(text);
@@ -188,6 +218,8 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 		return;
 	}
 	s->values++;
+	s->wrapped += !c->json && is_wrapped(t);
+	s->codes += !c->json && is_exponent_code(t);
 	if (!s->distinct.many)
 		distinct_add_later(&s->distinct, XXH3_64bits(t.ptr, t.len));
 	if (is_null_word(s, t)) {
@@ -226,7 +258,7 @@ static void decide(struct columns *c, struct sniffed *s)
 		return;
 	/* 132.169.144.219 is no number with groups of three digits */
 	bool grouped = sign_pairs[c->signs].thousands && !n->real && s->ips && s->ipv4;
-	if (number_fits(s, c->signs) && !grouped) {
+	if (number_fits(s, c->signs) && !grouped && s->codes < s->values - words) {
 		number_decide(s, n);
 		c->trailing = c->trailing || s->trailing;
 	} else if (s->flags)

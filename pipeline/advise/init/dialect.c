@@ -191,24 +191,40 @@ static bool are_columns(const struct sniffed_row *r)
 	return 2 * parts < r->n;
 }
 
-/* Find rows of three values or more between colons, as in /etc/passwd. All lines must be such rows. */
+static size_t count_blanks(struct bytes t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t.len; i++)
+		n += t.ptr[i] == ' ' || t.ptr[i] == '\t';
+	return n;
+}
+
+/*
+ * Find rows of three values or more between colons, as in /etc/passwd. All lines must be such rows.
+ * If they have equally many blanks, the colons may be inside of values, as in 1923:06 1924:07.
+ */
 static bool shape_of_colons(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_row r = {0};
 	struct sniffed_shape try = *s;
-	size_t rows = 0;
-	bool all = true;
+	size_t rows = 0, blanks = 0;
+	bool all = true, other = false;
 
 	try.delimiter = ':';
 	try.first = next_row(&try, l, 0);
 	try.ncolumns = 0;
 	for (size_t i = try.first; i < try.end && all; rows++) {
+		size_t n = count_blanks(line_text(l, i));
+
+		blanks = rows ? blanks : n;
+		other = other || n != blanks;
 		i = next_row(&try, l, row_split(&try, l, i, try.end, &r));
 		try.ncolumns = rows ? try.ncolumns : r.n;
 		all = r.n == try.ncolumns && r.n > 2 && are_columns(&r);
 	}
 	row_release(&r);
-	if (!all || rows < 2)
+	if (!all || rows < 2 || (blanks && !other))
 		return false;
 	*s = try;
 	return true;

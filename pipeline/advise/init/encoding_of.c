@@ -3,8 +3,8 @@
  *
  * Each candidate decodes the lines with other bytes than ASCII. The score of a candidate is the
  * share of its usual characters. These are letters of one language that the encoding is for, in words
- * of one script, with capitals at the beginning. uchardet decides between candidates with nearly equal scores. If its
- * answer does not decide either, the encoding is doubtful.
+ * of one script, with capitals at the beginning. uchardet decides between candidates with nearly
+ * equal scores. If its answer does not decide either, the encoding is doubtful.
  */
 #include <iconv.h>
 #include <stdio.h>
@@ -19,7 +19,8 @@
 #define LEAST_SCORE  0.75
 #define NEAR	     0.06 /* uchardet decides between scores with at most this difference */
 #define FEW_LETTERS  8	  /* so few different bytes prove no code page that is rare today */
-#define FEW_APART    0.15 /* with so few, scores of other scripts must differ by this much */
+#define FEW_APART    0.15 /* with so few, scores of other scripts must differ so much */
+#define WORD_APART   0.3  /* the same for scores of one word in another alphabet than Latin */
 #define NO_LETTERS   4	 /* so few different bytes prove no code page but those of Western Europe */
 #define ALSO_SHARE   0.7 /* scores of encodings that a doubt names, as a share of the best */
 #define LETTERS_HALF 0.1 /* this many usual characters would be evidence for one half */
@@ -497,10 +498,8 @@ static size_t count_letters(struct bytes raw)
 	bool seen[256] = {false};
 	size_t n = 0;
 
-	for (size_t i = 0; i < raw.len; i++) {
+	for (size_t i = 0; i < raw.len; seen[raw.ptr[i]] = true, i++)
 		n += raw.ptr[i] >= 0x80 && !seen[raw.ptr[i]];
-		seen[raw.ptr[i]] = true;
-	}
 	return n;
 }
 
@@ -522,7 +521,10 @@ static bool is_guess(size_t best, size_t next, const double *score, struct bytes
 	bool wide = candidates[best].script == WIDE, dos = candidates[next].handicap == 0.02;
 	size_t n = count_letters(raw);
 
-	if (n < NO_LETTERS && !dos && score[next] > score[best] - FEW_APART)
+	bool word = n <= NO_LETTERS && candidates[best].script != LATIN; /* or two */
+
+	if ((n < NO_LETTERS && !dos && score[next] > score[best] - FEW_APART) ||
+	    (word && score[next] > score[best] - WORD_APART))
 		return true;
 	return n < FEW_LETTERS && (wide || candidates[best].script != candidates[next].script) &&
 	       candidates[next].handicap < 0.02 && score[next] > score[best] - FEW_APART;

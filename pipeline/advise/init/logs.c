@@ -31,6 +31,9 @@ static const char combined_fields[] =
 	"  referer: {from: line, match: '\" \\d{3} \\S+ \"((?:[^\"\\\\]|\\\\.)*)\"'}\n"
 	"  agent: {from: line, match: '\"((?:[^\"\\\\]|\\\\.)*)\"$'}\n";
 
+static const char rest_field[] =
+	"  rest: {from: line, match: '\" \\d{3} \\S+ (.*)'}   # a layout of its own\n";
+
 #define SYSLOG_TIME "^[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d "
 #define SYSLOG_HOST "[^<\\s]\\S* [^][: ]+(?:\\[\\d+\\])?:? "
 #define FACILITY    "(?:<[^> ]+> )?" /* of `syslogd -v`, as in <auth.info> or <4.3> */
@@ -271,6 +274,8 @@ bool log_write(const struct lines *l, const char *file, const char *name, bool e
 						   "size", "referer", "agent", NULL};
 	static const char *const common_cells[] = {"user",   "method", "path",
 						   "status", "size",   NULL};
+	static const char *const other_cells[] = {"user", "method", "path", "status",
+						  "size", "rest",   NULL};
 	static const char *const syslog_cells[] = {"program", "pid", "text", NULL};
 	static const char *const facility_cells[] = {"facility", "program", "pid", "text", NULL};
 	bool access = all_match(l,
@@ -281,6 +286,7 @@ bool log_write(const struct lines *l, const char *file, const char *name, bool e
 					    "\" \\d{3} \\S+ \"(?:[^\"\\\\]|\\\\.)*\" "
 					    "\"(?:[^\"\\\\]|\\\\.)*\"$",
 					    NULL);
+	bool common = access && all_match(l, "\" \\d{3} \\S+$", NULL);
 	bool syslog = !access && all_match(l, SYSLOG_TIME FACILITY SYSLOG_HOST, NULL);
 	bool facility = syslog && !all_match(l, SYSLOG_TIME SYSLOG_HOST, NULL);
 	const struct log_part *layout = access || syslog ? NULL : find_layout(l);
@@ -299,9 +305,12 @@ bool log_write(const struct lines *l, const char *file, const char *name, bool e
 	if (layout) {
 		put_layout(layout, equal, out);
 	} else if (access) {
-		buf_printf(out, "%s%s", access_fields, combined ? combined_fields : "");
+		buf_printf(out, "%s%s", access_fields,
+			   combined ? combined_fields
+			   : common ? ""
+				    : rest_field);
 		put_table(equal, out);
-		put_cells(out, combined ? access_cells : common_cells);
+		put_cells(out, combined ? access_cells : common ? common_cells : other_cells);
 	} else {
 		buf_append_str(out, "fields:\n  time: {from: line, substring: [1, 15], type: time, "
 				    "format: '%b %e %H:%M:%S', year: ");

@@ -95,13 +95,14 @@ static const char *of_json(const struct columns *c)
 
 void preset_find(struct columns *c, const struct sniffed_shape *s, const struct lines *l)
 {
-	static const char *const dashes[] = {"iis", "vpc_flow", "alb", "nginx_json"};
+	static const char *const dashes[] = {"iis", "vpc_flow",	 "alb",	      "nlb",
+					     "elb", "s3_access", "nginx_json"};
 
 	if (c->schema)
 		return;
 	c->preset = c->json ? of_json(c) : of_text(c, s, l);
 	c->slash_null = c->preset && strcmp(c->preset, "hive") == 0;
-	for (size_t i = 0; i < 4 && c->preset; i++)
+	for (size_t i = 0; i < sizeof dashes / sizeof *dashes && c->preset; i++)
 		c->dash_null = c->dash_null || strcmp(c->preset, dashes[i]) == 0;
 }
 

@@ -19,7 +19,14 @@
 
 /* bits of a value beside its kind, and of a row */
 enum { IS_NAME = 0x10 };
-enum { ROW_LONE = 1, ROW_TOTAL = 2, ROW_BEGINS_TOTAL = 4, ROW_MARK = 8, ROW_SHORT = 16 };
+enum {
+	ROW_LONE = 1,
+	ROW_TOTAL = 2,
+	ROW_BEGINS_TOTAL = 4,
+	ROW_MARK = 8,
+	ROW_SHORT = 16,
+	ROW_NAMES = 32 /* each value may be a name, as in the header of a second table */
+};
 
 /* Rows whose values have the same kinds. They are all like the others, or none of them is. */
 struct fit_row {
@@ -113,7 +120,7 @@ static void add_row(struct row_fit *f, uint64_t line, unsigned is)
 void row_fit_see(struct row_fit *f, const struct event *ev)
 {
 	unsigned is = 0;
-	bool first = true;
+	bool first = true, names = f->ncolumns > 2;
 
 	f->kinds.len = 0;
 	for (size_t k = 0; k < f->ncolumns; k++) {
@@ -129,10 +136,11 @@ void row_fit_see(struct row_fit *f, const struct event *ev)
 			is |= word == TOTAL_FIRST ? ROW_BEGINS_TOTAL : 0;
 			is |= t.ptr[0] == '#' ? ROW_MARK : 0;
 		}
+		names = names && kind == KIND_TEXT && !has_digit(t) && is_name(t);
 		f->words[k] = f->words[k] || (kind == KIND_TEXT && !has_digit(t));
 		buf_put(&f->kinds, (uint8_t)(FIRST_KIND + (name ? kind | IS_NAME : kind)));
 	}
-	add_row(f, ev->line, is | length_of(f, ev->raw));
+	add_row(f, ev->line, is | length_of(f, ev->raw) | (names ? ROW_NAMES : 0));
 }
 
 /* Return the kind of a value, with IS_NAME. */
@@ -186,7 +194,7 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 	bool fits = ragged && kind_at(&f->row[i], 0) == c->usual && c->usual != KIND_TEXT;
 	if ((is & ROW_LONE) && !fits)
 		return true;
-	if (names > 1 || (names && names == filled))
+	if (names > 1 || (names && names == filled) || ((is & ROW_NAMES) && breaks))
 		return true;
 	if ((is & ROW_TOTAL) && (filled < f->ncolumns || breaks || f->ncolumns == 2))
 		return true;

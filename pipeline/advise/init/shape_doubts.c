@@ -151,15 +151,17 @@ static void doubt_footer(struct sniffed_shape *s, const struct lines *l)
 }
 
 /*
- * A last row that alone has only half of the values of the others, as `T;60` below rows of ten values, or
- * several last rows with equally many, as those of a second table.
+ * A last row that alone has only one or two values, or half of those of the others, or a blank line
+ * before it: `T;60`, or the row at which a copy of the file ended. Or several last rows with equally
+ * many, as those of a second table.
  */
 static void doubt_last(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_row r = {0};
-	size_t rows = 0, few = 0, tail = 0, n = 0;
+	size_t rows = 0, few = 0, tail = 0, n = 0, last = s->first;
 
 	for (size_t i = next_row(s, l, s->first); i < s->end; rows++) {
+		last = i;
 		i = next_row(s, l, row_split(s, l, i, s->end, &r));
 		bool is_short = r.n < s->ncolumns;
 
@@ -168,10 +170,10 @@ static void doubt_last(struct sniffed_shape *s, const struct lines *l)
 		n = r.n;
 	}
 	row_release(&r);
-	if (tail && tail == few && few == 1 && rows > 4 && 2 * n <= s->ncolumns)
-		note(s,
-		     "only the last row lacks half of the values or more; if it is not a row, add "
-		     "`skip_footer: 1`");
+	bool apart = last && is_blank(line_text(l, last - 1));
+	if (tail && tail == few && few == 1 && rows > 2 && (apart || n < 3 || 2 * n <= s->ncolumns))
+		note(s, "only the last row has fewer values than the others; if it is not a row, "
+			"add `skip_footer: 1`, and if the file is cut off, copy it again");
 	else if (tail > 1 && tail == few && tail < rows && n > 1)
 		note(s, "the last rows all have equally many values, and fewer than the others; if "
 			"they are a second table, make a file and a job for each");
@@ -207,8 +209,24 @@ static void doubt_remarks(struct sniffed_shape *s, const struct lines *l)
 		note(s, "each row ends with a remark after #, which the job reads as a column");
 }
 
+/* Text that begins like JSON, but is not: comments, a comma too many, or objects of Python. */
+static void doubt_json(struct sniffed_shape *s, const struct lines *l)
+{
+	size_t first = 0;
+
+	while (first < l->n && is_blank(line_text(l, first)))
+		first++;
+	struct bytes t = without_blanks(first < l->n ? line_text(l, first) : bytes_of("", 0));
+	bool list = t.len && t.ptr[0] == '[' && (t.len == 1 || memchr("[{\"'", t.ptr[1], 4));
+
+	if (list || (t.len && t.ptr[0] == '{'))
+		note(s, "the text begins like JSON, but it is not JSON; if it should be, run `jq . "
+			"FILE` to find the mistake");
+}
+
 void shape_doubts(struct sniffed_shape *s, const struct lines *l)
 {
+	doubt_json(s, l);
 	if (!s->one && !s->special && !s->by_name)
 		doubt_remarks(s, l);
 	if (s->one)
@@ -217,6 +235,8 @@ void shape_doubts(struct sniffed_shape *s, const struct lines *l)
 		doubt_second(s, l);
 	if (!s->one && !s->special && !s->by_name && s->header && !s->fields)
 		doubt_places(s, l);
+	if (s->blanks && blanks_doubt(s, l))
+		note(s, blanks_doubt(s, l));
 	if (s->special && (s->form.escapes || s->several) && !s->header)
 		doubt_first(s, l);
 	if (!s->one && !s->special && s->footer)

@@ -147,6 +147,14 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			   "all numbers of the column `%s` have one group of three digits; if the "
 			   "sign before it is the decimal one, see `decimal` and `thousands`\n",
 			   c->grouped);
+	for (size_t i = 0; i < c->n && !c->json && !c->schema; i++)
+		if (c->column[i].wrapped > 1 && c->column[i].wrapped == c->column[i].values) {
+			buf_printf(&out->doubts,
+				   "all values of the column `%s` are between quotes, which the "
+				   "job loads; if they are not part of the values, see `quote`\n",
+				   c->column[i].name);
+			break;
+		}
 	if (s.doubt)
 		buf_printf(&out->doubts, "%s\n", s.doubt);
 	if (l->found.doubtful) {

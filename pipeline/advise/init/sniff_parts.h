@@ -195,6 +195,8 @@ bool shape_of_words(struct sniffed_shape *s, const struct lines *l);
  */
 bool shape_of_blanks(struct sniffed_shape *s, const struct lines *l);
 void tabs_are_blanks(struct sniffed_shape *s, const struct lines *l);
+/* Return a sentence if two columns between blanks may be one of a fixed width. Otherwise return NULL. */
+const char *blanks_doubt(const struct sniffed_shape *s, const struct lines *l);
 struct columns;
 /*
  * Return true if the comment directly before the rows has a name for each column, as `#id,name`. A
@@ -244,6 +246,8 @@ struct sniffed {
 	const char *name;
 	uint64_t values, nulls; /* `nulls` includes "" and missing values */
 	uint64_t words[NULL_WORDS_MOST];
+	uint64_t wrapped; /* values between two quotes, which the job loads */
+	uint64_t codes;	  /* values such as 3E57, which may be numbers */
 	bool quoted_words, blanks, quoted_blanks;
 	struct padding {
 		uint32_t least, most; /* bounds of the length with blanks, in characters */

@@ -156,15 +156,65 @@ static void add_keys(struct columns *c, struct bytes t)
 	}
 }
 
+/* Return the length of the name before `=`, as in `level=info`, or 0. */
+static size_t name_of_pair(struct bytes t)
+{
+	size_t n = 0;
+
+	while (n < t.len && (isalnum(t.ptr[n]) || memchr("_.-", t.ptr[n], 3)))
+		n++;
+	return n < t.len && t.ptr[n] == '=' && n && !isdigit(t.ptr[0]) ? n : 0;
+}
+
+/* Find pairs between delimiters, as Miller writes them: a=1,b=2. All values must be pairs. */
+static void find_delimited_pairs(struct sniffed_shape *s, const struct lines *l, struct columns *c)
+{
+	struct sniffed_row r = {0};
+	struct sniffed_shape all = *s;
+	size_t rows = 0, pairs = 0, values = 0;
+
+	all.first = 0;
+	all.end = l->n;
+	for (size_t i = next_row(&all, l, 0); i < all.end; rows++) {
+		i = next_row(&all, l, row_split(&all, l, i, all.end, &r));
+		for (size_t k = 0; k < r.n; k++)
+			pairs += name_of_pair(r.value[k]) > 0;
+		values += r.n;
+	}
+	if (rows > 1 && pairs == values && pairs > rows && !s->several && s->delimiter < 0x80) {
+		for (size_t i = next_row(&all, l, 0); i < all.end;) {
+			i = next_row(&all, l, row_split(&all, l, i, all.end, &r));
+			for (size_t k = 0; k < r.n && c->n < KEYS_MOST; k++)
+				columns_add(c, bytes_of(r.value[k].ptr, name_of_pair(r.value[k])));
+		}
+		*s = (struct sniffed_shape){.quote = '"',
+					    .end = l->n,
+					    .comments = s->comments,
+					    .delimiter = s->delimiter,
+					    .special = true,
+					    .ncolumns = c->n};
+		s->form =
+			(struct csv_source){.delimiter = s->delimiter, .quote = '"', .pairs = true};
+	} else if (10 * pairs > 9 * values && pairs > rows && !s->doubt) {
+		s->doubt = "most values are pairs such as `name=value`, which the job loads as "
+			   "they are; see `pairs`";
+	}
+	row_release(&r);
+}
+
 static void find_pairs(struct sniffed_shape *s, const struct lines *l, struct columns *c)
 {
 	size_t pairs = 0, rows = 0;
 
-	for (size_t i = 0; i < l->n && s->one; i++) {
+	if (!s->one) {
+		find_delimited_pairs(s, l, c);
+		return;
+	}
+	for (size_t i = 0; i < l->n; i++) {
 		rows += !is_blank(line_text(l, i));
 		pairs += count_pairs(line_text(l, i)) >= 2;
 	}
-	if (!s->one || pairs < rows)
+	if (pairs < rows)
 		return;
 	for (size_t i = 0; i < l->n; i++)
 		add_keys(c, line_text(l, i));

@@ -53,6 +53,24 @@ static const struct job_preset presets[] = {
 	 "missing: 'null'   # older logs have fewer values\n"
 	 "extra: ignore   # newer logs have more\n"
 	 "columns: [type, time, elb, client, target, request_processing_time, target_processing_time,\n          response_processing_time, elb_status_code, target_status_code, received_bytes, sent_bytes,\n          request, user_agent, ssl_cipher, ssl_protocol, target_group_arn, trace_id, domain_name,\n          chosen_cert_arn, matched_rule_priority, request_creation_time, actions_executed,\n          redirect_url, error_reason, target_list, target_status_code_list, classification,\n          classification_reason, conn_trace_id]\n"},
+	{"nlb", "csv", "TLS access logs of Network Load Balancers of AWS",
+	 "delimiter: ' '\n"
+	 "'null': ['-']\n"
+	 "missing: 'null'\n"
+	 "extra: ignore   # newer logs may have more values\n"
+	 "columns: [type, version, time, elb, listener, client, destination, connection_time,\n          tls_handshake_time, received_bytes, sent_bytes, incoming_tls_alert, chosen_cert_arn,\n          chosen_cert_serial, tls_cipher, tls_protocol_version, tls_named_group, domain_name,\n          alpn_fe_protocol, alpn_be_protocol, alpn_client_preference_list,\n          tls_connection_creation_time]\n"},
+	{"elb", "csv", "access logs of Classic Load Balancers of AWS",
+	 "delimiter: ' '\n"
+	 "'null': ['-']\n"
+	 "missing: 'null'   # older logs have fewer values\n"
+	 "columns: [time, elb, client, backend, request_processing_time, backend_processing_time,\n          response_processing_time, elb_status_code, backend_status_code, received_bytes, sent_bytes,\n          request, user_agent, ssl_cipher, ssl_protocol]\n"},
+	{"s3_access", "csv",
+	 "server access logs of S3; the time is [DAY:TIME, and the offset is the next value",
+	 "delimiter: ' '\n"
+	 "'null': ['-']\n"
+	 "missing: 'null'   # older logs have fewer values\n"
+	 "extra: ignore   # newer logs may have more\n"
+	 "columns: [bucket_owner, bucket, time, time_offset, remote_ip, requester, request_id, operation, key,\n          request_uri, http_status, error_code, bytes_sent, object_size, total_time, turn_around_time,\n          referer, user_agent, version_id, host_id, signature_version, cipher_suite,\n          authentication_type, host_header, tls_version, access_point_arn, acl_required]\n"},
 	{"cloudtrail", "json", "CloudTrail of AWS", "records: Records[]\n"},
 	{"debezium", "json",
 	 "change events of Debezium, with or without the schema; a row is in after, or in before if it was deleted",
