@@ -183,6 +183,16 @@ struct key_weights {
 		     struct error *err);
 };
 
+/* Row keys in memory, in rising order and without equal keys. */
+struct listed_keys {
+	const void *ctx;
+	struct bytes (*key)(const void *ctx, size_t i);
+	size_t count;
+	const uint64_t *before; /* [count + 1]: weight of the keys before this key */
+};
+/* Return the exact weights of the keys. `keys` must stay in place. */
+struct key_weights listed_weights(struct listed_keys *keys);
+
 /*
  * --- region rules and divide: the number and the borders of a table's regions ---
  *

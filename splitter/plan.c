@@ -9,7 +9,6 @@
 
 #include "splits.h"
 #include "sample.h"
-#include "view_weights.h"
 
 #define MAX_PER_SERVER 200 /* README.md 2.4 advises 20 to 200 */
 #define MAX_FILES      32  /* README.md 2.4 */
@@ -300,20 +299,31 @@ static void warn_limits(struct plan *p, const struct plan_options *o)
 		     p->wanted, regions);
 }
 
+static struct bytes point_key(const void *view, size_t i)
+{
+	const struct sketch_view *v = view;
+
+	return v->points[i].key;
+}
+
+/* Cut at quantiles of the points. Their weights differ from the rows' by at most sketch_error. */
 static int cut(struct plan *p, const struct sketch_view *v, const struct sample *s,
 	       const struct plan_options *o, struct error *err)
 {
 	const struct division d = {.shape = &s->shape,
 				   .regions = p->wanted,
 				   .align_salt = o->rule.align_salt};
-	struct view_weights points;
-	struct key_weights weights;
 
 	if (o->given)
 		return splits_copy(&p->splits, o->given, err);
-	view_weights_open(&points, v, &weights);
+	uint64_t *before = mem_alloc((v->count + 1) * sizeof *before);
+	struct listed_keys points = {v, point_key, v->count, before};
+	before[0] = 0;
+	for (size_t j = 0; j < v->count; j++)
+		before[j + 1] = before[j] + v->points[j].bytes;
+	const struct key_weights weights = listed_weights(&points);
 	int rc = divide(&weights, &d, &p->splits, err);
-	view_weights_close(&points);
+	mem_free(before);
 	return rc;
 }
 
