@@ -88,6 +88,24 @@ def test_golden(loans, tmp_path):
     assert loads.run("verify", tmp_path / "mended", "--quiet").returncode == 0
 
 
+def test_a_repair_needs_a_new_folder(loans, tmp_path):
+    """--repair names a load that does not exist yet. Users take it for the load to repair."""
+    (tmp_path / "mended.csv").write_text("mine")
+    for name, expected in ((loans, f"found the folder {loans}, expected a new name, because a repair is a load of its own"),
+                           (tmp_path / "mended", f"found the file {tmp_path / 'mended.csv'}, expected a new name"),
+                           (tmp_path / "none" / "mended", f"found no folder {tmp_path / 'none'}, expected the folder of the new load"),
+                           ("s3://bucket/mended", "found s3://bucket/mended, expected a folder of this machine"),
+                           ("", "found an empty name, expected the folder of a new load")):
+        done = loads.run("agree", JOB, loans, "--truth", "student_loans", "--repair", name)
+        assert done.returncode == 2 and "--repair: " + expected in done.stderr, done.stderr
+    done = loads.run("agree", JOB, "--truth", "student_loans", "--repair", loans)
+    assert done.returncode == 2 and "--repair names a new load, and not a load to read" in done.stderr
+    assert (tmp_path / "mended.csv").read_text() == "mine" and sorted(f.name for f in tmp_path.iterdir()) == ["loans", "mended.csv"]
+    bad = damage(tmp_path / "bad", [("book_loans", "B0001", "2013010002", 1379388000000, "put", 7)])
+    agree(JOB, loans, bad, "--repair", f"{tmp_path}/new/", status=3)
+    agree(JOB, loans, bad, tmp_path / "new", status=0)
+
+
 def splits_of(folder, table):
     return (folder / table / "splits.txt").read_text().split()
 

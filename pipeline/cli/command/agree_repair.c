@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "load.h"
@@ -13,22 +14,55 @@
 static int refuse_existing(const char *path, struct error *err)
 {
 	bool there = false;
+	struct stat st;
 	int rc = io_exists(path, &there, err);
 
 	if (rc == RC_OK && there)
+		rc = error_set(
+			err, RC_CONFIG,
+			"--repair: found the %s %s, expected a new name, because a repair is a "
+			"load of its own; add another name, such as `--repair %s-repair`",
+			stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? "folder" : "file", path,
+			path);
+	return rc;
+}
+
+/* Check that OUT is in a folder of this machine. */
+static int check_place(const char *out, struct error *err)
+{
+	const char *slash = strrchr(out, '/');
+	bool there = true;
+
+	if (!*out)
+		return error_set(
+			err, RC_CONFIG,
+			"--repair: found an empty name, expected the folder of a new load");
+	if (strstr(out, "://"))
+		return error_set(err, RC_CONFIG,
+				 "--repair: found %s, expected a folder of this machine", out);
+	char *folder = mem_format("%.*s", slash ? (int)(slash - out) : 0, out);
+	int rc = *folder ? io_exists(folder, &there, err) : RC_OK;
+	if (rc == RC_OK && !there)
 		rc = error_set(err, RC_CONFIG,
-			       "--repair: found %s, expected a name that does not exist; remove it "
-			       "or use another name",
-			       path);
+			       "--repair: found no folder %s, expected the folder of the new load; "
+			       "enter `mkdir -p %s`",
+			       folder, folder);
+	mem_free(folder);
 	return rc;
 }
 
 int agree_repair_open(struct agree_repair *r, const char *out, struct error *err)
 {
-	r->out = out;
-	r->csv = mem_format("%s.csv", out);
-	r->yaml = mem_format("%s.yaml", out);
-	int rc = refuse_existing(out, err);
+	size_t len = strlen(out);
+
+	while (len > 1 && out[len - 1] == '/')
+		len--;
+	r->out = mem_format("%.*s", (int)len, out);
+	r->csv = mem_format("%s.csv", r->out);
+	r->yaml = mem_format("%s.yaml", r->out);
+	int rc = check_place(r->out, err);
+	if (rc == RC_OK)
+		rc = refuse_existing(r->out, err);
 	if (rc == RC_OK)
 		rc = refuse_existing(r->csv, err);
 	if (rc == RC_OK)
@@ -253,6 +287,7 @@ void agree_repair_close(struct agree_repair *r)
 		buf_release(&r->splits[i].text);
 	}
 	mem_free(r->splits);
+	mem_free(r->out);
 	mem_free(r->csv);
 	mem_free(r->yaml);
 	buf_release(&r->line);

@@ -18,7 +18,7 @@ struct repair_splits {
  * of its tables.
  */
 struct agree_repair {
-	const char *out; /* the folder of the load */
+	char *out; /* the folder of the load */
 	char *csv, *yaml;
 	FILE *lines;
 	bool is_partial;   /* this run created the files, and has not completed them */
@@ -29,7 +29,10 @@ struct agree_repair {
 	struct buf line, tables; /* scratch; the tables of the job, as YAML */
 };
 
-/* Create OUT.csv. Returns RC_CONFIG if OUT or one of the files exists. */
+/*
+ * Create OUT.csv. Returns RC_CONFIG if OUT or one of the files exists, or if OUT is not in a folder of
+ * this machine.
+ */
 int agree_repair_open(struct agree_repair *r, const char *out, struct error *err);
 /* Begin the cells of a table. Returns RC_CONFIG if the file of its split points exists. */
 int agree_repair_table(struct agree_repair *r, const struct job_table *t, const struct splits *s,

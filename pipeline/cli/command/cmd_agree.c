@@ -47,8 +47,11 @@ static int check(const struct arguments *a, struct error *err)
 	if ((a->noperands < 2) != (a->hbase != NULL))
 		return error_set(err, RC_CONFIG,
 				 "found %s, expected a job and the folders of its loads or tables, "
-				 "or a job and `--hbase HOST[:PORT],...`",
-				 a->hbase ? "folders and --hbase" : "no folder of a load");
+				 "or a job and `--hbase HOST[:PORT],...`%s",
+				 a->hbase ? "folders and --hbase" : "no folder of a load",
+				 !a->hbase && a->agree.repair
+					 ? "; --repair names a new load, and not a load to read"
+					 : "");
 	return RC_OK;
 }
 
@@ -327,7 +330,7 @@ static int work(struct agreeing *g, struct error *err)
 	reporter_stop(reporter);
 	if (rc == RC_OK && a->agree.repair)
 		rc = agree_repair_load(&g->repair, a, err);
-	g->report.repair = a->agree.repair;
+	g->report.repair = g->repair.out;
 	g->report.repair_cells = g->repair.cells;
 	return rc;
 }
