@@ -99,6 +99,10 @@ def test_digits_that_may_be_two_parts(saltmill, tmp_path):
     codes = [bytes(r.choices(b"ABCDEFGHJKLMNPRST", k=3)) for _ in range(12)]
     pairs = made(saltmill, tmp_path / "codes", [r.choice(codes) + r.choice(codes) + b"_%d" % i for i in range(300)])
     assert pairs.returncode == 3 and "may be two parts without a byte between them: 3 and 3 characters" in pairs.stderr
+    # the sample has runs of adjacent rows, so it has each first code with a few of the second codes only
+    first, second = [bytes(r.choices(b"ABCDEFGHJKLMNPRST", k=4)) for _ in range(8)], [bytes(r.choices(b"ABCDEFGHJKLMNPRST", k=2)) for _ in range(30)]
+    runs = made(saltmill, tmp_path / "runs", [r.choice(first) + r.choice(second) + b"_%d" % i for i in range(800)])
+    assert runs.returncode == 3 and "may be two parts without a byte between them: 4 and 2 characters" in runs.stderr
     whole = made(saltmill, tmp_path / "whole", [codes[i % 12] + codes[i % 12] + b"_%d" % i for i in range(300)])
     assert whole.returncode == 0, whole.stderr
     one = made(saltmill, tmp_path / "one", [f"{n:08}".encode() for n in numbers])

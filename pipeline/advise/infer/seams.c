@@ -11,8 +11,9 @@
 
 #include "infer.h"
 
-#define TEXT_MOST 24  /* longest text that the search divides */
-#define FALL_BITS 1.0 /* least fall and rise of the entropy at a seam */
+#define TEXT_MOST  24  /* longest text that the search divides */
+#define MOST_PAIRS 0.8 /* share of the pairs that chance gives */
+#define FALL_BITS  1.0 /* least fall and rise of the entropy at a seam */
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -70,18 +71,60 @@ static size_t fall_of(const struct key_anchor *a)
 	return 0;
 }
 
-/* Count the different texts between two columns. */
-static size_t different(const struct key_anchor *a, size_t from, size_t to, struct arena *arena)
+/* Sort the texts between two columns. */
+static struct bytes *sorted_texts(const struct key_anchor *a, size_t from, size_t to,
+				  struct arena *arena)
 {
-	struct bytes *list = arena_alloc(arena, a->n * sizeof *list);
-	size_t n = 0;
+	struct bytes *list = arena_alloc(arena, (a->n + 1) * sizeof *list);
 
 	for (size_t k = 0; k < a->n; k++)
 		list[k] = bytes_of(anchor_ptr(a, k, from), to - from);
 	qsort(list, a->n, sizeof *list, by_bytes);
-	for (size_t k = 0; k < a->n; k++)
-		n += k == 0 || !bytes_eq(list[k - 1], list[k]);
+	return list;
+}
+
+/* Drop equal texts of a sorted list. Returns the number of the others. */
+static size_t drop_equal(struct bytes *list, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < count; k++)
+		if (k == 0 || !bytes_eq(list[n - 1], list[k]))
+			list[n++] = list[k];
 	return n;
+}
+
+/* Count the different texts between two columns. */
+static size_t different(const struct key_anchor *a, size_t from, size_t to, struct arena *arena)
+{
+	return drop_equal(sorted_texts(a, from, to, arena), a->n);
+}
+
+/*
+ * Return how many pairs of codes chance gives, if the second code begins at a column. A sample has runs
+ * of adjacent rows, so it has a first code with the second codes of a range only.
+ */
+static double chance_pairs(const struct key_anchor *a, size_t column, struct arena *arena)
+{
+	const struct bytes *whole = sorted_texts(a, 0, a->columns, arena);
+	struct bytes *second = sorted_texts(a, column, a->columns, arena);
+	size_t n = drop_equal(second, a->n);
+	double pairs = 0;
+
+	for (size_t k = 0, end; k < a->n; k = end) {
+		size_t first = 0, last = 0;
+
+		for (end = k + 1; end < a->n && !memcmp(whole[k].ptr, whole[end].ptr, column);)
+			end++;
+		while (first < n && memcmp(whole[k].ptr + column, second[first].ptr, second->len))
+			first++;
+		for (last = first; last + 1 < n && memcmp(whole[end - 1].ptr + column,
+							  second[last].ptr, second->len);)
+			last++;
+		double range = (double)(last - first + 1);
+		pairs += range * -expm1(-(double)(end - k) / range);
+	}
+	return pairs;
 }
 
 /* Return true if the columns have a few of the texts that they could have, such as codes. */
@@ -97,15 +140,20 @@ static bool has_codes(const struct key_anchor *a, size_t from, size_t to, size_t
 /* Return the first column of a second code, if codes occur in most pairs that chance gives, or 0. */
 static size_t second_code(const struct key_anchor *a, struct arena *arena)
 {
-	double all = (double)different(a, 0, a->columns, arena);
+	size_t all = different(a, 0, a->columns, arena);
 
 	for (size_t i = 2; i + 2 <= a->columns; i++) {
 		size_t left = different(a, 0, i, arena);
 		size_t right = different(a, i, a->columns, arena);
 		double pairs = (double)left * (double)right;
 
-		if (has_codes(a, 0, i, left) && has_codes(a, i, a->columns, right) &&
-		    all > 0.8 * pairs * -expm1(-(double)a->n / pairs))
+		if (!has_codes(a, 0, i, left) || !has_codes(a, i, a->columns, right))
+			continue;
+		if ((double)all > MOST_PAIRS * pairs * -expm1(-(double)a->n / pairs))
+			return i;
+		/* a code of one field occurs with few others */
+		if (all >= 2 * left && all >= 2 * right &&
+		    (double)all > MOST_PAIRS * chance_pairs(a, i, arena))
 			return i;
 	}
 	return 0;
