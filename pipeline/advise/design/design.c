@@ -11,8 +11,8 @@
 #include "run.h"
 
 #define YEAR_S		   (365.25 * 86400)
+#define KEY_BYTES	   16 /* of a usual key, for the memory of a thread */
 #define REGIONS_PER_SERVER 8  /* most regions of a server in the model */
-#define KEYED_BYTES	   80 /* memory to sort a key, for each event, besides its bytes */
 
 const struct design_constants design_constants_usual = {.seek_s = 1e-3,
 							.block_s = 0.5e-3,
@@ -33,7 +33,8 @@ struct design_run {
 	struct draws *draws; /* [asks] */
 	struct candidates keys;
 	struct measured_key *measured; /* [keys] */
-	uint32_t *arrival;
+	uint32_t *ranks;	       /* of arrival_ranks */
+	struct keyed_room *rooms;      /* [threads] */
 	struct wanted_load load;
 	struct progress *progress;
 	uint64_t repeated; /* events that equal another event in all fields */
@@ -135,20 +136,19 @@ static int measure_key(void *ctx, unsigned worker, size_t index, struct error *e
 	struct written_regions w = {0};
 	struct keyed k;
 
-	(void)worker;
 	int rc = stop_check(err);
 	if (rc)
 		return rc;
-	keyed_make(&k, &r->e, m->key);
+	keyed_make(&k, &r->e, m->key, &r->rooms[worker]);
 	m->hidden = k.hidden;
 	m->usable = !k.failed && k.hidden <= r->repeated;
-	m->key_bytes = (double)k.keys.len / (double)r->e.n;
+	m->key_bytes = (double)k.keys_len / (double)r->e.n;
 	double rows = (double)k.rows_below[r->e.n];
 	m->row_events = m->key->joined ? (double)r->e.n / rows : 1;
 	m->row_most = most_events(&k);
 	m->row_bytes = (double)k.bytes_below[r->e.n] / rows / m->row_events;
 	if (!k.failed)
-		rc = written_make(&w, &k, r->arrival, regions_of(r, m->row_bytes), r->load.servers,
+		rc = written_make(&w, &k, r->ranks, regions_of(r, m->row_bytes), r->load.servers,
 				  (uint64_t)(r->load.writes * 60), err);
 	for (size_t q = 0; rc == RC_OK && !k.failed && q < r->asks.n; q++)
 		rc = cost_measure(&m->cost[q], &r->asks.ask[q], &r->draws[q], &k, &w, &r->load,
@@ -165,7 +165,7 @@ static int measure_key(void *ctx, unsigned worker, size_t index, struct error *e
 
 static unsigned threads_for(const struct design_run *r)
 {
-	uint64_t each = r->e.n * (uint64_t)KEYED_BYTES + (1 << 20);
+	uint64_t each = r->e.n * (uint64_t)(KEYED_ROOM_BYTES + KEY_BYTES) + (1 << 20);
 	uint64_t fit = r->o->run->memory_bytes / 2 / each;
 	unsigned most = r->o->run->threads;
 
@@ -185,8 +185,14 @@ static int measure_keys(struct design_run *r, struct error *err)
 		m->server_share = arena_alloc(a, r->load.servers * sizeof *m->server_share);
 		m->arena = mem_calloc(1, sizeof *m->arena);
 	}
+	unsigned threads = threads_for(r);
+	r->rooms = mem_calloc(threads, sizeof *r->rooms);
 	progress_begin(r->progress, "measuring keys", PROGRESS_FILES, r->keys.n);
-	return pool_run(threads_for(r), r->keys.n, measure_key, r, err);
+	int rc = pool_run(threads, r->keys.n, measure_key, r, err);
+	for (unsigned i = 0; i < threads; i++)
+		keyed_room_close(&r->rooms[i]);
+	mem_free(r->rooms);
+	return rc;
 }
 
 /* --- questions --- */
@@ -239,7 +245,7 @@ static int find(struct design_run *r, struct error *err)
 			  r->load.grow_time ? r->load.faster * r->load.longer : r->load.longer,
 			  &r->out->arena);
 	r->repeated = events_repeated(&r->e);
-	r->arrival = arrival_order(&r->e);
+	r->ranks = arrival_ranks(&r->e);
 	int rc = measure_keys(r, err);
 	if (rc)
 		return rc;
@@ -278,7 +284,7 @@ static void release(struct design_run *r)
 		mem_free(r->measured[i].arena);
 	}
 	mem_free(r->draws);
-	mem_free(r->arrival);
+	mem_free(r->ranks);
 	buf_release(&r->asks.notes);
 	field_forms_close(&r->forms);
 	events_release(&r->e);

@@ -1,8 +1,6 @@
 /* draws.c - draw the values of a question, and count the rows that each draw returns */
 #include "cost.h"
 
-#include <stdlib.h>
-
 #define TESTS_MOST 20000000 /* events to test, for all draws together */
 #define SLOTS	   512	    /* of a hash table for the values of all draws */
 
@@ -44,13 +42,6 @@ static int compile(struct draws *d, size_t i, const struct events *e, struct err
 	return rc ? rc : predicate_new(&d->predicate[i], c, d->forms, &d->arena, err);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static size_t count_below(const uint64_t *sorted, size_t n, uint64_t value)
 {
 	size_t lo = 0, hi = n;
@@ -75,7 +66,7 @@ static double burst_of(const struct draws *d, const struct event_column *c, cons
 		return 1;
 	uint64_t *sorted = mem_alloc((e->n + 1) * sizeof *sorted);
 	memcpy(sorted, c->number, e->n * sizeof *sorted);
-	qsort(sorted, e->n, sizeof *sorted, compare_numbers);
+	words_sort(sorted, e->n);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct drawn *one = &d->drawn[i];
 

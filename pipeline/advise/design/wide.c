@@ -1,14 +1,5 @@
 /* wide.c - wide tables: a row for each entity, and columns whose qualifiers begin with a time or id */
-#include "keys.h"
-
-#include <stdlib.h>
-
-static int compare_words(const void *x, const void *y)
-{
-	const uint64_t *a = x, *b = y;
-
-	return (*a > *b) - (*a < *b);
-}
+#include "keyed.h"
 
 /* Return true if the cells of table 0 can get other qualifiers. */
 static bool cells_fit(const struct job_table *t, bool computed)
@@ -31,13 +22,13 @@ size_t entity_counts(const struct events *e, const size_t *fields, size_t n, uin
 		for (size_t f = 0; f < n; f++)
 			hash[i] = event_hash(hash[i], event_word(&e->column[fields[f]], i));
 	}
-	qsort(hash, e->n, sizeof *hash, compare_words);
+	words_sort(hash, e->n);
 	for (size_t i = 0, end; i < e->n; i = end) {
 		for (end = i + 1; end < e->n && hash[end] == hash[i];)
 			end++;
 		hash[rows++] = end - i;
 	}
-	qsort(hash, rows, sizeof *hash, compare_words);
+	words_sort(hash, rows);
 	*counts = hash;
 	return rows;
 }
