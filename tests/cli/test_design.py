@@ -142,6 +142,8 @@ def test_a_wide_table_is_listed_with_its_costs(wide):
     assert t["row_events"] == pytest.approx(len(rows) / len(counts)) and t["row_events_max"] == max(counts.values())
     assert ["field: \"at\"" in t["qualifier"][0], "\"id\"" in t["qualifier"][1]] == [True, True] and "cannot split" in one["sentence"]
     assert all(q["plan"] == "get" and q["rows"]["max"] == 1 for q in one["questions"] if one["tables"][q["table"]] is t)
+    saved = max((1 - q["servers"] / p["servers"], f"q{i + 1}") for i, (q, p) in enumerate(zip(one["questions"], listed[0]["questions"])))
+    assert saved[0] < 0.25 and one["sentence"].endswith(f"; it saves {100 * saved[0]:.0f} % of the time of {saved[1]}, and a change needs 25 %")
     # by hand: each cell has 10 bytes of lengths, row key, 1 family, 8 + 4 bytes before the name, the name, 9 bytes, value, 1 (its sequence)
     size = sum(sum(10 + t["key_bytes"] + 1 + 12 + len(name) + 9 + len(str(v)) + 1 for name, v in zip(("id", "who", "at", "book", "note"), (i, "s00000", at, b, n)))
                for i, w, at, b, n in rows)

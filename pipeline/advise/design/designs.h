@@ -27,6 +27,7 @@ struct measured_key {
 };
 
 #define CHOSEN_MOST DESIGN_JOB_TABLES_MOST
+#define NEAR_SHARE  1.25 /* design treats loads within 25 %, and 0.5 % of a server, as equal */
 
 /* A design under construction. Table 0 is the base and contains all columns. */
 struct combination {

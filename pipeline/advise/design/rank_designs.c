@@ -4,7 +4,6 @@
 
 #include "designs.h"
 
-#define NEAR_SHARE  1.25 /* design treats loads within 25 %, and 0.5 % of a server, as equal */
 #define NEAR_SERVER 0.005
 /* above this load of a server, design treats only loads within 10 % as equal */
 #define FULL_LOAD   0.8
