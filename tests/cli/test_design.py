@@ -467,3 +467,11 @@ def test_a_calibration_needs_a_cluster(files, tmp_path):
 
 def test_no_question_is_a_wrong_use(files):
     assert "--ask" in run("design", files, ok=(2,)).stderr
+
+
+def test_a_bad_rate_is_no_file(files):
+    """A word after a question that looks like a rate and names no file was opened as a file, or taken for an option."""
+    for rate in ("10/year", "-5/s", "0/s"):
+        assert f"found `{rate}`, expected one such as 1000/s" in run("design", files, "--ask", "owner = ?", rate, "--quiet", ok=(2,)).stderr
+    assert "found an empty question" in run("design", files, "--ask", " ", "1/s", "--quiet", ok=(2,)).stderr
+    assert "unknown option `-Q/y`" in run("design", files, "-Q/y", "--ask", "owner = ?", ok=(2,)).stderr

@@ -384,6 +384,10 @@ int ask_read(struct asks *s, const char *text, const char *rate, const struct ev
 
 	if (s->n == ASKS_MOST)
 		return fault(text, 0, err, "expected at most 8 questions");
+	if (!text[strspn(text, " \t\n")])
+		return error_set(err, RC_CONFIG,
+				 "--ask: found an empty question, expected one such as "
+				 "\"FIELD = ?\" or \"latest 20\"");
 	if (rate && !design_rate(rate, &k.rate))
 		return error_set(
 			err, RC_CONFIG,

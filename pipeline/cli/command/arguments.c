@@ -187,6 +187,15 @@ static int refuse_word(const struct taken_options *k, int opt, const char *word,
 			 near ? ", did you mean `--" : "", near ? near : "", near ? "`?" : "");
 }
 
+/* Returns the word that getopt_long refused. It passes a word of short options after its last letter. */
+static const char *refused_word(char **argv)
+{
+	const char *word = argv[optind - 1];
+	bool passed = !optopt || (*word == '-' && strchr(word, optopt));
+
+	return passed || !argv[optind] ? word : argv[optind];
+}
+
 static int read_options(struct arguments *a, const struct taken_options *k, int argc, char **argv,
 			struct error *err)
 {
@@ -197,7 +206,7 @@ static int read_options(struct arguments *a, const struct taken_options *k, int 
 	while (rc == RC_OK && (opt = getopt_long(argc, argv, (const char *)k->letters.ptr, k->names,
 						 NULL)) != -1) {
 		if (opt == '?' || opt == ':')
-			return refuse_word(k, opt, argv[optind - 1], err);
+			return refuse_word(k, opt, refused_word(argv), err);
 		const struct cli_option *o = find_option(k, opt);
 		a->given = mem_grow(a->given, a->ngiven, sizeof *a->given);
 		a->given[a->ngiven++] = o;

@@ -1,8 +1,11 @@
 /* options_design.c - options of the commands that design row keys */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "mem.h"
 #include "options.h"
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyz"
 
 /* Adds a question. The next word may be its rate. */
 static int take_ask(const struct cli_option *o, const char *text, void *slot, struct error *err)
@@ -15,12 +18,23 @@ static int take_ask(const struct cli_option *o, const char *text, void *slot, st
 	return RC_OK;
 }
 
+/* Returns true if the word has the form of a rate and names no file, such as 10/year or -5/s. */
+static bool is_like_rate(const char *word)
+{
+	size_t digits = strspn(word, "+-.0123456789"), unit = strspn(word + digits, "kKMGT");
+	const char *per = word + digits + unit;
+
+	return digits && *per == '/' && per[1] && !per[1 + strspn(per + 1, LETTERS)] &&
+	       access(word, F_OK) != 0;
+}
+
 static bool take_ask_rate(const char *word, void *slot)
 {
 	struct design_arguments *d = slot;
 	double rate;
 
-	if (!design_rate(word, &rate))
+	/* a bad rate is no file: the question's error names it */
+	if (!design_rate(word, &rate) && !is_like_rate(word))
 		return false;
 	d->asks[d->nasks - 1].rate = word;
 	return true;
