@@ -194,6 +194,12 @@ static int decrypt(const uint8_t *key, const uint8_t *iv, const uint8_t *from, u
 	return good ? RC_OK : error_memory(err, len, "decryption with OpenSSL");
 }
 
+/* Return true for a hash that each OpenSSL has, so that only a lack of memory hides it. */
+static bool is_usual_hash(const char *name)
+{
+	return strcmp(name, "MD5") == 0 || strncmp(name, "SHA-", 4) == 0;
+}
+
 static int hash_of(EVP_MD **out, const struct wrapped *w, struct error *err)
 {
 	char name[40];
@@ -203,6 +209,8 @@ static int hash_of(EVP_MD **out, const struct wrapped *w, struct error *err)
 	if (w->hash.len == 0)
 		return RC_OK;
 	*out = EVP_MD_fetch(NULL, name, NULL);
+	if (!*out && is_usual_hash(name))
+		return error_memory(err, 1, "a hash of OpenSSL");
 	return *out ? RC_OK
 		    : error_set(
 			      err, RC_DATA,
@@ -211,13 +219,16 @@ static int hash_of(EVP_MD **out, const struct wrapped *w, struct error *err)
 			      name);
 }
 
-static bool hash_fits(const EVP_MD *m, const uint8_t *key, struct bytes hash)
+static int compare_hash(const EVP_MD *m, const uint8_t *key, struct bytes hash, bool *fits,
+			struct error *err)
 {
 	uint8_t found[EVP_MAX_MD_SIZE];
 	unsigned n = 0;
 
-	return !m || (EVP_Digest(key, HEXTRAS_KEY_BYTES, found, &n, m, NULL) == 1 &&
-		      bytes_eq(bytes_of(found, n), hash));
+	if (m && EVP_Digest(key, HEXTRAS_KEY_BYTES, found, &n, m, NULL) != 1)
+		return error_memory(err, 1, "a hash of OpenSSL");
+	*fits = !m || bytes_eq(bytes_of(found, n), hash);
+	return RC_OK;
 }
 
 int hfile_extras_unwrap(const struct hfile_extras *x, struct bytes wrapped,
@@ -225,6 +236,7 @@ int hfile_extras_unwrap(const struct hfile_extras *x, struct bytes wrapped,
 {
 	struct wrapped w;
 	EVP_MD *m = NULL;
+	bool fits = false;
 	int rc = parse_wrapped(&w, wrapped, err);
 
 	if (rc)
@@ -236,20 +248,20 @@ int hfile_extras_unwrap(const struct hfile_extras *x, struct bytes wrapped,
 	rc = late_need(LATE_CRYPTO, err);
 	if (rc == RC_OK)
 		rc = hash_of(&m, &w, err);
-	for (size_t i = 0; rc == RC_OK && i < x->nkeys; i++) {
+	for (size_t i = 0; rc == RC_OK && !fits && i < x->nkeys; i++) {
 		rc = decrypt(x->keys[i], w.iv.ptr, w.data.ptr, key, HEXTRAS_KEY_BYTES, err);
-		if (rc == RC_OK && hash_fits(m, key, w.hash)) {
-			EVP_MD_free(m);
-			return RC_OK;
-		}
+		if (rc == RC_OK)
+			rc = compare_hash(m, key, w.hash, &fits, err);
 	}
 	if (m)
 		EVP_MD_free(m);
-	return rc ? rc
-		  : error_set(err, RC_CONFIG,
-			      "found no master key that opens this encrypted file, expected one of "
-			      "the %zu given; " GIVE_MASTER_KEY,
-			      x->nkeys);
+	return rc || fits
+		       ? rc
+		       : error_set(
+				 err, RC_CONFIG,
+				 "found no master key that opens this encrypted file, expected one of "
+				 "the %zu given; " GIVE_MASTER_KEY,
+				 x->nkeys);
 }
 
 int hfile_extras_decrypt(const uint8_t key[HEXTRAS_KEY_BYTES], uint8_t *ptr, size_t len,
@@ -271,6 +283,20 @@ int hfile_extras_decrypt(const uint8_t key[HEXTRAS_KEY_BYTES], uint8_t *ptr, siz
 
 /* --- dictionaries --- */
 
+/* Return true if libzstd finds the dictionary damaged, by a frame without content. */
+static bool is_damaged(struct bytes dictionary)
+{
+	static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0};
+	ZSTD_DCtx *c = ZSTD_createDCtx();
+	uint8_t none;
+	size_t n = c ? ZSTD_decompress_usingDict(c, &none, 0, frame, sizeof frame, dictionary.ptr,
+						 dictionary.len)
+		     : 0;
+
+	ZSTD_freeDCtx(c);
+	return ZSTD_isError(n);
+}
+
 int hfile_extras_add_dictionary(struct hfile_extras *x, const char *name, struct bytes content,
 				struct error *err)
 {
@@ -288,6 +314,8 @@ int hfile_extras_add_dictionary(struct hfile_extras *x, const char *name, struct
 	d += x->ndictionaries;
 	*d = (struct dictionary){ZSTD_getDictID_fromDict(content.ptr, content.len),
 				 ZSTD_createDDict(content.ptr, content.len)};
+	if (!d->it && !is_damaged(content))
+		return error_memory(err, content.len, name);
 	if (!d->it)
 		return error_set(err, RC_CONFIG,
 				 "%s: found a ZSTD dictionary that libzstd cannot load, expected "

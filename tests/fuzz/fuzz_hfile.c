@@ -1,8 +1,9 @@
 /*
  * fuzz_hfile.c - opens and reads any file without a crash, or gets an error
  *
- * Checksums stop a fuzzer at the first block. So the first byte of the input decides whether the
- * test corrects the checksums. The rest is the file.
+ * Checksums stop a fuzzer at the first block. So bit 0 of the first byte decides whether the test
+ * corrects the checksums. With bit 1, the length of a ZSTD dictionary (2 bytes) and the dictionary
+ * follow. The rest is the file.
  */
 #include "memory_file.h"
 
@@ -28,17 +29,30 @@ static void mend_checksums(uint8_t *p, size_t size)
 	}
 }
 
-/* The keys of hbase2/random.zip. */
-static const struct hfile_extras *keys(void)
+/* Return the keys of hbase2/random.zip, and the dictionary unless it is empty or damaged. */
+static struct hfile_extras *extras_of(struct bytes dictionary)
 {
 	static const char text[] =
 		"8d4861bb591141dff1ea2360a68f57cb\nb1a8385d64505d4fc0e302f2a1fb1228\n";
-	static struct hfile_extras *x;
+	struct hfile_extras *x = hfile_extras_new();
 	struct error err;
 
-	if (!x && (x = hfile_extras_new()) != NULL)
+	if (x)
 		hfile_extras_add_keys(x, "keys", bytes_str(text), &err);
+	if (x && dictionary.len)
+		hfile_extras_add_dictionary(x, "dictionary", dictionary, &err);
 	return x;
+}
+
+/* Take the dictionary from the start of the input. */
+static struct bytes take_dictionary(const uint8_t **data, size_t *size)
+{
+	size_t len = *size < 2 ? 0 : get_be16(*data), most = *size < 2 ? 0 : *size - 2;
+	struct bytes dictionary = bytes_of(*data + *size - most, len < most ? len : most);
+
+	*data = dictionary.ptr + dictionary.len;
+	*size = most - dictionary.len;
+	return dictionary;
 }
 
 static void walk(const char *path)
@@ -67,19 +81,27 @@ static void walk(const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct hfile_summary sum;
+	struct bytes dictionary = {0};
 	struct buf file = {0};
 	struct error err;
 	char path[64];
+	uint8_t how = size ? data[0] : 0;
 
-	if (size > 1)
-		buf_append(&file, data + 1, size - 1);
-	if (size && data[0] & 1)
+	data += size > 0;
+	size -= size > 0;
+	if (how & 2)
+		dictionary = take_dictionary(&data, &size);
+	buf_append(&file, data, size);
+	if (how & 1)
 		mend_checksums(file.ptr, file.len);
-	hfile_extras_use(keys());
+	struct hfile_extras *x = extras_of(dictionary);
+	hfile_extras_use(x);
 	int fd = memory_file(buf_bytes(&file), path);
 	walk(path);
 	if (hfile_verify(path, &sum, &err) == 0)
 		hfile_summary_release(&sum);
+	hfile_extras_use(NULL);
+	hfile_extras_free(x);
 	buf_release(&file);
 	close(fd);
 	return 0;

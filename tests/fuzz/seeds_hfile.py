@@ -1,7 +1,7 @@
 """seeds_hfile.py FOLDER writes seeds for the fuzz target. The seeds are small HFiles with every compression, encoding
 and bloom filter, and files of HBase with the codecs that saltmill only reads, encrypted files and files with a dictionary.
 
-The first byte of each file is an option of the target.
+The first byte of each file has options of the target, and a dictionary may follow.
 """
 
 import os
@@ -47,9 +47,11 @@ def main(folder):
     for archive in ("files.zip", "random.zip"):
         with zipfile.ZipFile(ROOT / "tests" / "hbase2" / archive) as z:
             seeds.update((n, z.read(n)) for n in z.namelist() if "." not in n and z.getinfo(n).file_size < LARGEST)
+            dictionary = z.read("zstd.dictionary") if "zstd.dictionary" in z.namelist() else b""
     folder.mkdir(parents=True)
     for name, content in seeds.items():
-        (folder / name).write_bytes(bytes([content[24] == CRC32C]) + content)
+        more = len(dictionary).to_bytes(2, "big") + dictionary if name.endswith("dictionary") else b""
+        (folder / name).write_bytes(bytes([(content[24] == CRC32C) | 2 * bool(more)]) + more + content)
 
 
 def hfile(scratch, compression, encoding, bloom):
