@@ -120,9 +120,9 @@ $(B)/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a pipeline/
 $(B)/libsaltmill.a: $(DOOR:%.c=$(B)/%.o) $(LIB_LATE) $(B)/library.a
 	@echo '  LINK  $@'; ld -r -o $(B)/saltmill.o $^ && objcopy --localize-hidden $(B)/saltmill.o
 	@rm -f $@; ar rcs $@ $(B)/saltmill.o
-# The library of the Python package needs only libc, as the worker. It has no libbz2 (late_bz2.c).
+# The library of the Python package needs only libc. It loads libcrypto, libbz2, libbrotlidec and liblzo2 if a file needs them.
 $(B)/bundle.a: $(patsubst %.c,$(B)/%.o,$(filter $(LIB_WINGS),$(ALONE)) pipeline/base/late_bz2.c) ; @rm -f $@; ar rcsT $@ $^
-$(B)/bundle/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(B)/bundle.a pipeline/lib/saltmill.map
+$(B)/bundle/libsaltmill.so.1: $(DOOR:%.c=$(B)/%.o) $(filter-out %snappy.o,$(LIB_LATE)) $(B)/bundle.a pipeline/lib/saltmill.map
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) -shared -s -Wl,-soname,libsaltmill.so.1 -Wl,--gc-sections \
 		-Wl,--version-script=pipeline/lib/saltmill.map $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) \

@@ -21,6 +21,7 @@ _Static_assert((int)SM_PUT == CELL_PUT && (int)SM_DELETE == CELL_DELETE &&
 
 struct sm_reader {
 	struct hfile *file;
+	struct hfile_extras *extras; /* keys and dictionaries of `file`, or NULL */
 	struct error err;
 	struct buf stop; /* the row at which the range ends; empty means no end */
 	int ended;	 /* SM_END or the code of the failure that stopped the walk; or SM_OK */

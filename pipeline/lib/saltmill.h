@@ -167,10 +167,29 @@ struct sm_reads {
 	uint64_t data, index, bloom;
 };
 
+/* What some files need besides their own bytes. The open functions copy it. */
+struct sm_reader_options {
+	size_t size;
+	/* for encrypted files: master keys of the cluster, 32 hex digits on each line */
+	struct sm_bytes master_keys;
+	/* for ZSTD with a dictionary: contents of files of hbase.io.compress.zstd.dictionary */
+	const struct sm_bytes *dictionaries;
+	size_t dictionary_count;
+};
+
 /* Open a file, version 2 or 3, and check its end. Start at the first cell. */
 SM_API int sm_reader_open(struct sm_reader **out, const char *path);
 /* Open the bytes of a file, which the handle borrows until sm_reader_close. */
 SM_API int sm_reader_open_memory(struct sm_reader **out, const void *ptr, size_t len);
+/*
+ * Open a file or bytes with keys and dictionaries. `options` may be NULL. Returns SM_CONFIG if a key
+ * or a dictionary is invalid, or if the file is encrypted and no key fits. No sentence contains a
+ * key. If a dictionary is missing, the first function that reads a block with it returns SM_CONFIG.
+ */
+SM_API int sm_reader_open_with(struct sm_reader **out, const char *path,
+			       const struct sm_reader_options *options);
+SM_API int sm_reader_open_memory_with(struct sm_reader **out, const void *ptr, size_t len,
+				      const struct sm_reader_options *options);
 /*
  * Read the next cell. Checks checksums, links of blocks, order and, after a walk over the whole file,
  * the number of cells. Returns SM_END after the last cell. A failure stays until the next

@@ -1,6 +1,8 @@
 /* sm_reader.c - read an HFile from a path or from memory */
 #include "lib.h"
 
+#include <stdio.h>
+
 #include "mem.h"
 
 struct memory_source {
@@ -16,25 +18,67 @@ static int memory_read(void *self, uint64_t offset, void *to, size_t len, struct
 	return RC_OK;
 }
 
-int sm_reader_open(struct sm_reader **out, const char *path)
+/* Create the handle, and take the keys and dictionaries of the caller. */
+static int begin(struct sm_reader **out, const struct sm_reader_options *given)
 {
 	struct sm_reader *r = *out = mem_try_calloc(1, sizeof *r);
-
-	return r ? hfile_open(&r->file, path, &r->err) : SM_MEMORY;
-}
-
-int sm_reader_open_memory(struct sm_reader **out, const void *ptr, size_t len)
-{
-	struct sm_reader *r = *out = mem_try_calloc(1, sizeof *r);
-	struct memory_source *m = r ? mem_try_alloc(sizeof *m) : NULL;
+	struct sm_reader_options o = {0};
+	char name[40];
 
 	if (!r)
 		return SM_MEMORY;
+	if (!given)
+		return SM_OK;
+	int rc = lib_take_struct(&o, sizeof o, given, "sm_reader_options", &r->err);
+	if (rc == RC_OK && !(r->extras = hfile_extras_new()))
+		rc = error_memory(&r->err, 1, "keys");
+	if (rc == RC_OK && o.master_keys.len)
+		rc = hfile_extras_add_keys(r->extras, "master_keys", lib_in(o.master_keys),
+					   &r->err);
+	for (size_t i = 0; rc == RC_OK && i < o.dictionary_count; i++) {
+		snprintf(name, sizeof name, "dictionaries[%zu]", i);
+		rc = hfile_extras_add_dictionary(r->extras, name, lib_in(o.dictionaries[i]),
+						 &r->err);
+	}
+	return rc;
+}
+
+int sm_reader_open_with(struct sm_reader **out, const char *path,
+			const struct sm_reader_options *options)
+{
+	struct hfile_source source;
+	int rc = begin(out, options);
+	struct sm_reader *r = *out;
+
+	if (rc == RC_OK)
+		rc = hfile_file_source(&source, path, &r->err);
+	return rc ? rc : hfile_open_with(&r->file, &source, r->extras, &r->err);
+}
+
+int sm_reader_open(struct sm_reader **out, const char *path)
+{
+	return sm_reader_open_with(out, path, NULL);
+}
+
+int sm_reader_open_memory_with(struct sm_reader **out, const void *ptr, size_t len,
+			       const struct sm_reader_options *options)
+{
+	int rc = begin(out, options);
+	struct sm_reader *r = *out;
+	struct memory_source *m = rc == RC_OK ? mem_try_alloc(sizeof *m) : NULL;
+
+	if (rc)
+		return rc;
 	if (!m)
 		return error_memory(&r->err, sizeof *m, "a file in memory");
 	*m = (struct memory_source){ptr};
 	const struct hfile_source source = {"memory", len, memory_read, mem_free, m};
-	return hfile_open_source(&r->file, &source, &r->err);
+	return hfile_open_with(&r->file, &source, r->extras, &r->err);
+}
+
+int sm_reader_open_memory(struct sm_reader **out, const void *ptr, size_t len)
+{
+	return sm_reader_open_memory_with(out, ptr, len, NULL);
 }
 
 static int no_reader(struct sm_reader *r)
@@ -233,6 +277,7 @@ void sm_reader_close(struct sm_reader *r)
 	if (!r)
 		return;
 	hfile_close(r->file);
+	hfile_extras_free(r->extras);
 	buf_release(&r->stop);
 	mem_free(r);
 }

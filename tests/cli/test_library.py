@@ -18,6 +18,7 @@ import pytest
 
 import hfile_py
 import shown
+import test_codecs
 from loads import ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -60,7 +61,7 @@ def test_the_abi_is_the_committed_one():
 def test_the_structs_of_python_are_those_of_the_header(package):
     library = importlib.import_module("saltmill.library")
     structs = {"cell": library._Cell, "counts": library._Counts, "writer_options": library._Options, "info": library._Info,
-               "field": library._FieldIn, "bytes": library._In}
+               "reader_options": library._ReaderOptions, "field": library._FieldIn, "bytes": library._In}
     for name, struct in structs.items():
         members = re.findall(rf"^struct sm_{name}\.(\w+) (\d+) (\d+)$", ABI, re.M)
         assert [(n, str(getattr(struct, n).offset), str(getattr(struct, n).size)) for n, *_ in struct._fields_] == members
@@ -239,6 +240,29 @@ def test_row_keys(package):
         package.job(ROOT / "conf" / "ratings.yaml", "nosuch")
 
 
+EXTRA_NAMES = [n for n in test_codecs.RANDOM_NAMES if "-encrypted" in n or n.endswith("-dictionary")]
+
+
+@pytest.mark.parametrize("name", EXTRA_NAMES)
+def test_keys_and_dictionaries(package, tmp_path, name):
+    """The files are those of HBase's own writer."""
+    path = tmp_path / name
+    path.write_bytes(test_codecs.RANDOM[name])
+    keys, dictionary = test_codecs.RANDOM["keys.txt"].decode(), test_codecs.RANDOM["zstd.dictionary"]
+    with package.HFile(path, master_keys=keys, dictionaries=[dictionary]) as f:
+        found = list(f)
+        assert f.verify().cells == len(found) > 0
+    with package.HFile(path.read_bytes(), master_keys=keys, dictionaries=(d for d in [dictionary])) as f:
+        assert list(f) == found
+    assert package.scan(path, master_keys=keys, dictionaries=[dictionary]).read_all()["row"].to_pylist() == [c.row for c in found]
+    kinds = {"Put": 4, "Delete": 8, "DeleteFamilyVersion": 10, "DeleteColumn": 12, "DeleteFamily": 14}
+    assert [(c.row, c.qualifier, c.timestamp, c.type, c.value, c.tags) for c in found] == [
+        (row, qualifier, ts, kinds[kind], value, tags) for row, qualifier, ts, kind, value, _, tags in test_codecs.cells_of(name)]
+    with pytest.raises(package.Error) as e:
+        list(package.HFile(path))
+    assert e.value.code == -6 and ("master key" in str(e.value) or "dictionary" in str(e.value))
+
+
 def test_type_hints(package):
     assert (pathlib.Path(package.__file__).parent / "py.typed").exists()
     for kind in (package.HFile, package.HFileWriter, package.Job):
@@ -281,6 +305,10 @@ def test_the_scripts_of_the_guide_with_the_wheel(clean, tmp_path):
     run(clean, "to_parquet.py", "part-0", "out.parquet", cwd=tmp_path, env={**env, "PYTHONPATH": str(packages)})
     table = pyarrow.parquet.read_table(tmp_path / "out.parquet")
     assert table["value"].to_pylist() == [b"value %d" % i for i in range(100, 200)]
+    for name in ("keys.txt", "zstd.dictionary", test_codecs.ENCRYPTED):  # libcrypto is the system's
+        (tmp_path / name).write_bytes(test_codecs.RANDOM[name])
+    script = "import saltmill, sys; print(len(list(saltmill.HFile(sys.argv[1], master_keys=open('keys.txt').read()))))"
+    assert int(run(clean, "-c", script, test_codecs.ENCRYPTED, cwd=tmp_path, env=env)) == len(test_codecs.cells_of(test_codecs.ENCRYPTED))
     told = run(clean, "-c", "import saltmill; help(saltmill)", cwd=tmp_path, env=env)
     for name in ("HFileWriter", "add_cells", "scan", "decode", "OrderError"):
         assert name in told

@@ -1,8 +1,8 @@
 /*
  * fuzz_library.c - calls libsaltmill with any bytes: no crash, and cells come back as they were
  *
- * The first byte of the input decides what the rest is: a file, cells and calls for a writer, or a job
- * and a key.
+ * The first byte of the input decides what the rest is: a file, cells and calls for a writer, a job and
+ * a key, or the length of a ZSTD dictionary (2 bytes), the dictionary and a file.
  */
 #include "memory_file.h"
 
@@ -34,16 +34,16 @@ static struct sm_bytes take(struct bytes *in, size_t most)
 
 /* --- a file --- */
 
-static void read_file(struct bytes in)
+/* Call the functions of a reader. Closes the reader. */
+static void use_reader(struct sm_reader *r, int rc, struct bytes in, struct sm_bytes a,
+		       struct sm_bytes b)
 {
-	struct sm_bytes a = take(&in, 20), b = take(&in, 20), key, value;
+	struct sm_bytes key, value;
 	struct sm_counts counts = {.size = sizeof counts};
 	struct sm_info info = {.size = sizeof info};
-	struct sm_reader *r;
 	struct sm_cell c;
 	int may;
 
-	int rc = sm_reader_open_memory(&r, in.ptr, in.len);
 	must(rc == SM_OK || *sm_reader_error(r));
 	while (sm_reader_next(r, &c) == SM_OK)
 		must(c.row.len > 0);
@@ -65,6 +65,34 @@ static void read_file(struct bytes in)
 	while (s.get_next(&s, &array) == 0 && array.release)
 		array.release(&array);
 	s.release(&s);
+}
+
+static void read_file(struct bytes in)
+{
+	struct sm_bytes a = take(&in, 20), b = take(&in, 20);
+	struct sm_reader *r;
+	int rc = sm_reader_open_memory(&r, in.ptr, in.len);
+
+	use_reader(r, rc, in, a, b);
+}
+
+/* Read a file with the keys of hbase2/random.zip and with a dictionary. */
+static void read_with(struct bytes in)
+{
+	static const char keys[] =
+		"8d4861bb591141dff1ea2360a68f57cb\nb1a8385d64505d4fc0e302f2a1fb1228\n";
+	size_t len = in.len < 2 ? 0 : get_be16(in.ptr), most = in.len < 2 ? 0 : in.len - 2;
+	struct sm_bytes dictionary = {in.ptr + in.len - most, len < most ? len : most};
+	const struct sm_reader_options o = {.size = sizeof o,
+					    .master_keys = {keys, sizeof keys - 1},
+					    .dictionaries = &dictionary,
+					    .dictionary_count = dictionary.len > 0};
+	const struct bytes file =
+		bytes_of((const uint8_t *)dictionary.ptr + dictionary.len, most - dictionary.len);
+	struct sm_reader *r;
+	int rc = sm_reader_open_memory_with(&r, file.ptr, file.len, &o);
+
+	use_reader(r, rc, file, (struct sm_bytes){"a", 1}, (struct sm_bytes){"b", 1});
 }
 
 /* --- cells --- */
@@ -183,10 +211,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	const struct bytes in = bytes_of(data + 1, size - 1);
-	switch (data[0] % 3) {
+	switch (data[0] % 4) {
 	case 0: read_file(in); break;
 	case 1: write_cells(in); break;
 	case 2: use_job(in); break;
+	case 3: read_with(in); break;
 	}
 	return 0;
 }

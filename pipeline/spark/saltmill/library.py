@@ -138,6 +138,11 @@ class _Info(ctypes.Structure):
                 *((name, ctypes.c_uint32) for name in ("major", "minor", "index_levels", "flags"))]
 
 
+class _ReaderOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("master_keys", _In), ("dictionaries", ctypes.POINTER(_In)),
+                ("dictionary_count", ctypes.c_size_t)]
+
+
 class _FieldIn(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("text", _In)]
 
@@ -331,14 +336,18 @@ class HFile(_Handle):
 
     _kind = "reader"
 
-    def __init__(self, path: Union[Path, bytes]) -> None:
+    def __init__(self, path: Union[Path, bytes], *, master_keys: str = "", dictionaries: Iterable[bytes] = ()) -> None:
+        """master_keys: for encrypted files, 32 hex digits on each line. dictionaries: for ZSTD, contents of files of
+        hbase.io.compress.zstd.dictionary."""
         super().__init__()
         self._walk = 0
         self._bytes = path if isinstance(path, bytes) else None  # the library borrows them
+        contents = [_in(d) for d in dictionaries]
+        o = _ReaderOptions(ctypes.sizeof(_ReaderOptions), _in(master_keys.encode()), (_In * len(contents))(*contents), len(contents))
         if self._bytes is not None:
-            self._open("open_memory", self._bytes, ctypes.c_size_t(len(self._bytes)))
+            self._open("open_memory_with", self._bytes, ctypes.c_size_t(len(self._bytes)), ctypes.byref(o))
         else:
-            self._open("open", _path(path))
+            self._open("open_with", _path(path), ctypes.byref(o))
 
     def __enter__(self) -> "HFile":
         return self
@@ -419,8 +428,9 @@ class HFile(_Handle):
         return Counts(*(getattr(counts, name) for name in Counts._fields))
 
 
-def scan(path: Path, start: bytes = b"", stop: bytes = b"", *, batch_rows: int = 65536) -> "pyarrow.RecordBatchReader":
-    """Return the cells of an HFile as Arrow record batches (needs pyarrow).
+def scan(path: Path, start: bytes = b"", stop: bytes = b"", *, batch_rows: int = 65536, master_keys: str = "",
+         dictionaries: Iterable[bytes] = ()) -> "pyarrow.RecordBatchReader":
+    """Return the cells of an HFile as Arrow record batches (needs pyarrow). Keys and dictionaries are those of HFile.
 
         table = saltmill.scan("out/f/part-0", start=b"a", stop=b"b").read_all()
 
@@ -428,7 +438,7 @@ def scan(path: Path, start: bytes = b"", stop: bytes = b"", *, batch_rows: int =
     The library fills the buffers of a batch once, and pyarrow uses them without a copy (Arrow C stream interface).
     """
     import pyarrow
-    file = HFile(path)
+    file = HFile(path, master_keys=master_keys, dictionaries=dictionaries)
     file._call("range", _in(start), _in(stop))
     stream = _Stream()
     file._call("to_arrow", ctypes.byref(stream), ctypes.c_size_t(_fit(batch_rows, 64, "batch_rows")))
