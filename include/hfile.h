@@ -85,6 +85,11 @@ struct hfile_options {
 	const struct bytes *qualifiers;
 	size_t nqualifiers;
 	bool mvcc; /* store mvcc 0 in each cell, as HFileOutputFormat2 does */
+	/*
+	 * with `mvcc`: store each cell's mvcc, and the sequence ids of a store file instead of the
+	 * marks of a bulk load, as HBase's compaction does (hfile_set_sequence)
+	 */
+	bool keep_mvcc;
 	/* store each cell's tags, as HFileOutputFormat2 does; if false, no cell may have tags */
 	bool tags;
 	struct hfile_scratch
@@ -137,8 +142,9 @@ int hfile_writer_new_to(struct hfile_writer **out, const struct hfile_sink *sink
 /*
  * Add a copy of the next cell. Returns RC_ORDER if the cell sorts before the previous cell. Returns
  * RC_LIMIT if a part of the cell is too long for the format. Returns RC_DATA if the cell has
- * another family than the file. An empty family means the file's family. The writer does not store
- * the cell's mvcc, because a server gives all cells of a file the sequence id of the bulk load.
+ * another family than the file. An empty family means the file's family. Without `keep_mvcc`, the writer
+ * does not store the cell's mvcc, because a server gives all cells of a file the sequence id of the
+ * bulk load.
  * Only hfile_finish reports some write errors. After RC_MEMORY or RC_IO, call only hfile_abort.
  */
 int hfile_add(struct hfile_writer *w, const struct cell *c, struct error *err);
@@ -154,6 +160,11 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
  */
 int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 		     const struct cell_value *values, size_t count, struct error *err);
+/*
+ * Set MAX_SEQ_ID_KEY, with `keep_mvcc`: the greatest sequence id of the store files whose cells the file
+ * has. Without the call, the file has no such entry.
+ */
+void hfile_set_sequence(struct hfile_writer *w, uint64_t id);
 /* Return the file's approximate size in bytes. The size does not include cells of unfinished
  * blocks. */
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w);

@@ -249,6 +249,11 @@ int compaction_open(struct compaction **out, const struct query_family *family,
  * cell is valid until the next call. Returns RC_END after the last cell.
  */
 int compaction_next(struct compaction *c, struct cell *out, struct error *err);
+/*
+ * Return the greatest sequence id of the files that the compaction has read, or -1. The mvcc of a cell
+ * is its sequence id, also in files whose cells all have that of the file.
+ */
+int64_t compaction_sequence(const struct compaction *c);
 /* Return the number of cells that the compaction has read from file `i` of compaction_open. */
 uint64_t compaction_cells(const struct compaction *c, size_t i);
 void compaction_close(struct compaction *c); /* NULL is fine */
@@ -498,6 +503,8 @@ struct rewrite_options {
 	const struct rekey_options *rekey; /* NULL means that rows keep their keys */
 	bool what_if;  /* write no load; measure settings that `change` leaves open */
 	bool keep_all; /* as in struct compaction_options */
+	/* write store files with the cells' sequence ids, instead of files for a bulk load */
+	bool keep_sequence;
 	int64_t now_ms;
 	unsigned threads;
 	struct progress *progress; /* may be NULL */

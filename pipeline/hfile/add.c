@@ -76,6 +76,9 @@ static int check_limits(const struct hfile_writer *w, const struct cell *c, stru
 			"found a qualifier of %zu bytes and a value of %zu bytes, expected at "
 			"most %u each",
 			c->qualifier.len, c->value.len, HBLOCK_PLAIN_MAX / 4);
+	if (w->long_tails && c->mvcc > INT64_MAX)
+		return error_set(err, RC_LIMIT, "found an mvcc of %llu, expected 0 to %lld",
+				 (unsigned long long)c->mvcc, (long long)INT64_MAX);
 	if (c->tags.len && !w->opt.tags)
 		return error_set(
 			err, RC_DATA,
@@ -171,16 +174,30 @@ static int no_room(size_t bytes, struct error *err)
 	return error_memory(err, bytes, "a block of cells");
 }
 
-/* Write tags and a zero mvcc if the file has them. */
-static inline uint8_t *put_tail(uint8_t *p, const struct hfile_writer *w, struct bytes tags)
+/* Write tags and an mvcc if the file has them. */
+static uint8_t *put_long_tail(uint8_t *p, const struct hfile_writer *w, const struct cell *c)
 {
+	if (w->opt.tags) {
+		put_be16(p, (uint16_t)c->tags.len);
+		p = put_bytes(p + 2, c->tags.ptr, c->tags.len);
+	}
+	return p + hfile_kv_vint_put(p, (int64_t)c->mvcc);
+}
+
+/* Write tags and a zero mvcc if the file has them. */
+static inline uint8_t *put_tail(uint8_t *p, const struct hfile_writer *w, const struct cell *c)
+{
+	const struct bytes tags = c->tags;
+
+	if (w->long_tails)
+		return put_long_tail(p, w, c);
 	if (tags.len) {
 		put_be16(p, (uint16_t)tags.len);
 		p = put_bytes(p + 2, tags.ptr, tags.len);
 		*p = 0;
 		return p + w->opt.mvcc;
 	}
-	memset(p, 0, KV_TAIL_MAX);
+	memset(p, 0, KV_TAIL_ZERO);
 	return p + w->tail_bytes;
 }
 
@@ -203,7 +220,7 @@ static inline int append_cell(struct hfile_writer *w, struct bytes row, const st
 	put_be64(p, (uint64_t)c->ts);
 	p[8] = c->type;
 	p = put_bytes(p + 9, c->value.ptr, c->value.len);
-	p = put_tail(p, w, c->tags);
+	p = put_tail(p, w, c);
 	w->previous_at = b->len + KV_LENGTHS;
 	w->previous_bytes = key_bytes;
 	b->len = (size_t)(p - b->ptr);
@@ -260,6 +277,7 @@ static void count_cell(struct hfile_writer *w, const struct cell *c)
 	w->min_ts = c->ts < w->min_ts ? c->ts : w->min_ts;
 	w->max_ts = c->ts > w->max_ts ? c->ts : w->max_ts;
 	w->max_tags = c->tags.len > w->max_tags ? (uint32_t)c->tags.len : w->max_tags;
+	w->max_mvcc = c->mvcc > w->max_mvcc ? c->mvcc : w->max_mvcc;
 	switch (c->type) {
 	case CELL_PUT: w->earliest_put = c->ts < w->earliest_put ? c->ts : w->earliest_put; break;
 	case CELL_DELETE_FAMILY: w->column_deletes = true; /* fall through */
@@ -402,7 +420,7 @@ static inline struct added_cell put_value(const struct hfile_writer *w, struct b
 	put_be64(p, ts);
 	p[8] = CELL_PUT;
 	p = v->roomy ? put_roomy(p + 9, v->ptr, v->len) : put_bytes(p + 9, v->ptr, v->len);
-	memset(p, 0, KV_TAIL_MAX);
+	memset(p, 0, KV_TAIL_ZERO);
 	return (struct added_cell){at, key_bytes, end + w->tail_bytes};
 }
 

@@ -201,15 +201,23 @@ static void encode_fast_diff(struct buf *out, const struct parts_of_cell *p,
  */
 #define CELL_ROOM 64
 
-/* Return the tags at `p`. The mvcc is always one zero byte in files of this writer. */
-static struct bytes tags_of(const uint8_t *p, struct cell_tail tail)
+/* Return the tags after a cell that ends at `p`, and set *mvcc to its stored bytes. */
+static struct bytes tail_of(const uint8_t *p, const uint8_t *end, struct cell_tail tail,
+			    struct bytes *mvcc)
 {
-	return tail.tags ? bytes_of(p + 2, get_be16(p)) : (struct bytes){NULL, 0};
+	struct bytes tags = {NULL, 0};
+	int64_t v;
+
+	if (tail.tags)
+		tags = bytes_of(p + 2, get_be16(p));
+	p += tail.tags ? 2 + tags.len : 0;
+	*mvcc = bytes_of(p, tail.mvcc ? hfile_kv_vint_get(p, end, &v) : 0);
+	return tags;
 }
 
-static size_t tail_of(struct bytes tags, struct cell_tail tail)
+static size_t tail_bytes(struct bytes tags, struct bytes mvcc, struct cell_tail tail)
 {
-	return (tail.tags ? 2 + tags.len : 0) + tail.mvcc;
+	return (tail.tags ? 2 + tags.len : 0) + mvcc.len;
 }
 
 static int full(const struct buf *out, struct error *err)
@@ -236,7 +244,8 @@ static int encode_deltas(const struct block_format *format, struct bytes cells, 
 			previous = view_of(&last);
 		}
 		struct kv kv = hfile_kv_at(cells.ptr + at);
-		struct bytes tags = tags_of(cells.ptr + at + kv.size, tail);
+		struct bytes mvcc, tags = tail_of(cells.ptr + at + kv.size, cells.ptr + cells.len,
+						  tail, &mvcc);
 
 		if (!buf_try_reserve(out, kv.size + tags.len + CELL_ROOM))
 			return full(out, err);
@@ -250,12 +259,12 @@ static int encode_deltas(const struct block_format *format, struct bytes cells, 
 		if (tail.tags)
 			put_v7(out, tags.len);
 		buf_fill(out, tags.ptr, tags.len);
-		if (tail.mvcc)
-			buf_fill_byte(out, 0);
+		if (mvcc.len)
+			buf_fill(out, mvcc.ptr, mvcc.len);
 		previous = current;
 		p = &previous;
 		before = at;
-		at += kv.size + tail_of(tags, tail);
+		at += kv.size + tail_bytes(tags, mvcc, tail);
 	}
 	return 0;
 }
@@ -282,7 +291,9 @@ static int encode_row_index(struct bytes cells, struct cell_tail tail, struct bu
 			rows++;
 		}
 		row = r;
-		at += kv.size + tail_of(tags_of(cells.ptr + at + kv.size, tail), tail);
+		struct bytes mvcc, tags = tail_of(cells.ptr + at + kv.size, cells.ptr + cells.len,
+						  tail, &mvcc);
+		at += kv.size + tail_bytes(tags, mvcc, tail);
 	}
 	put_be32(out->ptr + count_at, rows);
 	buf_fill_be32(out, (uint32_t)cells.len);

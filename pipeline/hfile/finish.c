@@ -30,8 +30,11 @@ static void put_info(const struct hfile_writer *w, struct bytes last_bloom_key, 
 	const struct hfile_options *o = &w->opt;
 
 	put_bloom_info(w, m);
-	hfile_info_put(m, "BULKLOAD_SOURCE_TASK", o->source_task);
-	hfile_info_put_be64(m, "BULKLOAD_TIMESTAMP", (uint64_t)o->bulkload_ms);
+	/* with these entries, HBase would ignore the sequence ids of the cells */
+	if (!w->long_tails) {
+		hfile_info_put(m, "BULKLOAD_SOURCE_TASK", o->source_task);
+		hfile_info_put_be64(m, "BULKLOAD_TIMESTAMP", (uint64_t)o->bulkload_ms);
+	}
 	if (o->encoding != ENCODING_NONE)
 		hfile_info_put(m, "DATA_BLOCK_ENCODING", bytes_str(encoding_name(o->encoding)));
 	hfile_info_put_be64(m, "DELETE_FAMILY_COUNT", w->family_deletes);
@@ -41,9 +44,12 @@ static void put_info(const struct hfile_writer *w, struct bytes last_bloom_key, 
 		hfile_info_put_be32(m, "KEY_VALUE_VERSION", 1);
 	if (o->bloom != BLOOM_NONE)
 		hfile_info_put(m, "LAST_BLOOM_KEY", last_bloom_key);
-	hfile_info_put_bool(m, "MAJOR_COMPACTION_KEY", true);
+	/* a store file may have delete markers, so HBase's next major compaction must not skip it */
+	hfile_info_put_bool(m, "MAJOR_COMPACTION_KEY", !w->long_tails);
 	if (o->mvcc)
-		hfile_info_put_be64(m, "MAX_MEMSTORE_TS_KEY", 0);
+		hfile_info_put_be64(m, "MAX_MEMSTORE_TS_KEY", w->long_tails ? w->max_mvcc : 0);
+	if (w->long_tails && w->has_sequence)
+		hfile_info_put_be64(m, "MAX_SEQ_ID_KEY", w->sequence);
 	put_times(w, m);
 	hfile_info_put_be32(m, "hfile.AVG_KEY_LEN", (uint32_t)(w->key_bytes / w->cells));
 	hfile_info_put_be32(m, "hfile.AVG_VALUE_LEN", (uint32_t)(w->value_bytes / w->cells));

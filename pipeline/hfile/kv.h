@@ -11,11 +11,12 @@
 
 #include "cell.h"
 
-#define KV_LENGTHS  8  /* keyLength and valueLength */
-#define KEY_FIXED   12 /* a flat key without row, family and qualifier */
-#define KV_TAIL_MAX 3  /* empty tags and a zero mvcc */
-#define KV_VINT_MAX 9
-#define KV_TAGS_MAX INT16_MAX
+#define KV_LENGTHS   8	/* keyLength and valueLength */
+#define KEY_FIXED    12 /* a flat key without row, family and qualifier */
+#define KV_TAIL_MAX  11 /* empty tags and an mvcc */
+#define KV_TAIL_ZERO 3	/* empty tags and a zero mvcc */
+#define KV_VINT_MAX  9
+#define KV_TAGS_MAX  INT16_MAX
 
 /* The optional data after each cell's value in a file. */
 struct cell_tail {

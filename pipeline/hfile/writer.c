@@ -159,6 +159,7 @@ static struct hfile_writer *writer_make(const struct hfile_options *o,
 	w->ended = false;
 	w->opt.source_task = buf_bytes(&w->task);
 	w->tail_bytes = (o->tags ? 2u : 0u) + (o->mvcc ? 1u : 0u);
+	w->long_tails = o->mvcc && o->keep_mvcc;
 	w->row_cost = o->encoding == ENCODING_ROW_INDEX_V1 ? 4 : 0;
 	w->min_ts = w->earliest_put = CELL_TS_LATEST;
 	w->index.max_bytes = o->index_block_bytes;
@@ -182,8 +183,10 @@ int hfile_writer_setup_codec(const struct hfile_options *o, struct hcodec *codec
 
 	if (rc == RC_OK)
 		rc = hfile_codec_tune(codec, o->hash_log, err);
+	/* our match finder needs equal tails */
 	if (rc == RC_OK)
-		rc = hfile_codec_sequence(codec, o->min_match, (o->tags ? 2u : 0u) + o->mvcc, err);
+		rc = hfile_codec_sequence(codec, o->keep_mvcc ? 0 : o->min_match,
+					  (o->tags ? 2u : 0u) + o->mvcc, err);
 	return rc;
 }
 
@@ -409,6 +412,12 @@ int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *e
 	drop_large(&w->scratch->work, w);
 	drop_large(&w->scratch->disk, w);
 	return rc ? rc : begin_block(w, err);
+}
+
+void hfile_set_sequence(struct hfile_writer *w, uint64_t id)
+{
+	w->sequence = id;
+	w->has_sequence = true;
 }
 
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w)

@@ -54,6 +54,7 @@ struct hfile_writer {
 	size_t previous_bytes;
 	size_t full_at;		   /* value of `cells.len` at which the block is full */
 	size_t tail_bytes;	   /* bytes after each value, for empty tags and mvcc */
+	bool long_tails;	   /* cells may have an mvcc that is not 0 */
 	unsigned row_cost;	   /* ROW_INDEX_V1: bytes of a new row in the encoded block */
 	struct buf family;	   /* length and name */
 	struct column_head *heads; /* one for each of opt.qualifiers */
@@ -62,6 +63,7 @@ struct hfile_writer {
 	uint64_t family_deletes;
 	bool column_deletes; /* HBase's time range then begins at 0 */
 	uint32_t max_tags;   /* bytes */
+	uint64_t max_mvcc;
 	struct hbloom bloom;
 	struct hbloom deletes; /* rows with a family delete; owns `pending` */
 	bool row_deleted;      /* the filter of deletes has the last row */
@@ -79,6 +81,8 @@ struct hfile_writer {
 	uint64_t data_blocks, total_bytes; /* total_bytes: headers and plain payloads */
 	uint64_t plain_bytes, disk_bytes;  /* bytes of data blocks, for hfile_bytes_so_far */
 	uint64_t first_data, last_data;
+	uint64_t sequence; /* of hfile_set_sequence, if has_sequence */
+	bool has_sequence;
 };
 
 /* Return the flat key of the last cell. */

@@ -170,6 +170,30 @@ def test_convert_clears(tmp_path, name):
     assert shown(path)[1] == [shown_of((*c[:5], 0, c[6])) for c in cells_of(name)]
 
 
+@pytest.mark.parametrize("encoding", ["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"])
+def test_sequence_ids_stay(tmp_path, encoding):
+    """A store file keeps the mvcc of each cell, also after tags. Its entries are those of HBase's compaction."""
+    options = unpacked(tmp_path)
+    names = [n for n in RANDOM_NAMES if "-mvcc-" in n and any(c[5] > 127 for c in cells_of(n))]
+    assert any("-tags-" in n for n in names) and any("-tags-" not in n for n in names)
+    for name in names:
+        source, out = hfile(tmp_path, "in-" + name, RANDOM[name]), tmp_path / ("out-" + name)
+        done = loads.run("convert", source, "-o", out, "--table", "t", "--data-block-encoding", encoding, "--compression", "GZ",
+                         "--keep-sequence-ids", *options)
+        assert done.returncode == 0, done.stderr
+        [path] = (out / "t/hfiles/cf").iterdir()
+        found, cells = shown(path)
+        assert cells == [shown_of(c) for c in cells_of(name)]
+        info, before = ({e["key"]: e["value"] for e in f["file_info"]} for f in (found, shown(source / "cf" / "a", *options)[0]))
+        assert info["MAX_MEMSTORE_TS_KEY"] == max(c[5] for c in cells_of(name)) and "BULKLOAD_TIMESTAMP" not in info
+        assert info["MAX_SEQ_ID_KEY"] == before["MAX_SEQ_ID_KEY"]
+
+
+def test_sequence_ids_of_several_tables(tmp_path):
+    done = loads.run("merge", tmp_path, tmp_path, "-o", tmp_path / "out", "--keep-sequence-ids")
+    assert done.returncode == 2 and "found several inputs, expected one table" in done.stderr
+
+
 def test_salvage_encrypted(tmp_path):
     """A changed byte costs one block. Without the trailer, the file's key is lost."""
     options = unpacked(tmp_path)

@@ -510,8 +510,10 @@ public class Driver {
     PrintStream p = new PrintStream(text, true, "UTF-8");
     HFilePrettyPrinter printer = new HFilePrettyPrinter(conf);
     printer.setPrintStreams(p, p);
-    int status =
-      printer.run(new String[] { "-m", "-k", "-a", "-v", "-f", "file://" + text(a, "file") });
+    String file = "file://" + text(a, "file");
+    int status = printer.run(a.has("cells")
+      ? new String[] { "-m", "-p", "-f", file }
+      : new String[] { "-m", "-k", "-a", "-v", "-f", file });
     Map<String, Object> r = new LinkedHashMap<>();
     r.put("status", status);
     r.put("output", text.toString("UTF-8"));

@@ -357,9 +357,9 @@ class Cluster:
     def store_files(self, table):
         return self.call("store_files", table=table)
 
-    def pretty(self, file):
-        """Returns HFilePrettyPrinter's output for a file, and its warnings."""
-        done = self.call("pretty", file=str(file))
+    def pretty(self, file, **a):
+        """Returns HFilePrettyPrinter's output for a file, and its warnings. `cells` prints cells and checks nothing."""
+        done = self.call("pretty", file=str(file), **a)
         warnings = [l for l in done["output"].splitlines() if "WARN" in l or "ERROR" in l]
         if done["status"]:
             warnings.append(f"status {done['status']}")

@@ -4,7 +4,9 @@ cli/test_offline.py damages such folders.
 
 import json
 import os
+import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -103,6 +105,41 @@ def test_merge_keeps_what_a_major_compaction_keeps(hbase, saltmill, table):
     assert expected == merged and merged[0]
     assert hbase.describe(loaded)["families"] == hbase.describe(name)["families"]
     drop(hbase, table.folder, loaded)
+
+
+def sequences(hbase, files):
+    """Returns (cell, sequence id) of each cell, and the greatest id of the files, as HBase's reader shows them."""
+    cells, greatest = set(), -1
+    for file in files:
+        text, named = hbase.pretty(file, cells=True)[0], re.search(r"_SeqId_(\d+)_$", file.name)
+        stored = re.search(r"MAX_SEQ_ID_KEY = (\d+)", text)
+        greatest = max(greatest, int(named[1] if named else stored[1]))
+        cells |= {(key, int(named[1] if named else own)) for key, own in re.findall(r"^K: (.*)/seqid=(\d+) V:", text, re.M)}
+    return cells, greatest
+
+
+def test_converted_store_files_replace_those_of_a_region(hbase, saltmill, table):
+    """--keep-sequence-ids: HBase reads equal cells, and equal ids, after all files of a disabled table were replaced."""
+    name, folder = table.name, folder_of(hbase, table.name)
+    table.rounds(1)
+    done = subprocess.run([saltmill, "convert", folder, "-o", table.folder / "new", "--keep-sequence-ids", "--data-block-encoding", "DIFF",
+                           "--compression", "GZ", "--quiet"], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    before = answers_of(hbase, name)
+    table.shell(f"disable '{name}'")
+    manifest = json.loads((table.folder / "new" / "manifest.json").read_text())
+    for at, region in enumerate(hbase.store_files(name)):
+        for family in {f["family"] for f in region["files"]}:
+            old = [pathlib.Path(f["path"]) for f in region["files"] if f["family"] == family]
+            [new] = [table.folder / "new" / f["path"] for f in manifest["tables"][0]["files"] if (f["family"], f["region"]) == (family, at)]
+            assert sequences(hbase, [new]) == sequences(hbase, old)
+            for file in old:
+                file.unlink()
+            shutil.copy(new, old[0].parent / new.name)
+    table.shell(f"enable '{name}'")
+    assert answers_of(hbase, name) == before
+    table.rounds(1)  # of equal cells, the later ones win
+    compare(answers_of(hbase, name), saltmill, "--table-dir", folder)
 
 
 REKEY = """\

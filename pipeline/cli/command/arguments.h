@@ -99,6 +99,7 @@ struct arguments {
 	/* options of convert; arguments_given decides whether they are valid */
 	struct convert_arguments {
 		bool what_if;
+		bool keep_sequence;
 		const char *family;
 		enum codec codec;
 		enum block_encoding encoding;

@@ -61,6 +61,7 @@ static int rewrite(struct rewrite_result *out, struct arguments *a, const struct
 					  .change = &change,
 					  .what_if = a->convert.what_if,
 					  .keep_all = is_convert(a) || a->scan.q.raw,
+					  .keep_sequence = a->convert.keep_sequence,
 					  .now_ms = arguments_given(a, "now") ? a->scan.q.now_ms
 									      : clock_wall_ms(),
 					  .threads = a->run.threads,
@@ -119,6 +120,10 @@ static int run(struct arguments *a)
 {
 	if (!a->output && !a->convert.what_if)
 		return arguments_refuse(a, "found no -o, expected -o DIR for the new load");
+	if (a->convert.keep_sequence && a->noperands > 1)
+		return arguments_refuse(a,
+					"--keep-sequence-ids: found several inputs, expected one "
+					"table, because each table has sequence ids of its own");
 	struct diff_table *inputs = mem_calloc(a->noperands, sizeof *inputs);
 	struct published *tables = mem_calloc(a->noperands, sizeof *tables);
 	struct rewrite_result r = {0};

@@ -246,6 +246,10 @@ const struct cli_option options_query[] = {
 	{"what-if", 0, NULL, "convert", take_flag, AT(convert.what_if),
 	 .help = "write nothing; try codecs, encodings and block sizes on a sample, and print sizes and read costs",
 	 .without = "output level framing bloomfilter splits"},
+	{"keep-sequence-ids", 0, NULL, "merge convert", take_flag, AT(convert.keep_sequence),
+	 .help = "write store files that can replace those of a disabled table, with the sequence id of "
+	 "each cell (mvcc, MAX_SEQ_ID_KEY); give one input",
+	 .without = "what-if splits"},
 	{"family", 0, "FAMILY", "convert", take_text, AT(convert.family),
 	 .help = "change only this family (default: all families)"},
 	{"splits", 0, "FILE", "merge convert", take_text, AT(splits),

@@ -107,10 +107,23 @@ int compaction_next(struct compaction *c, struct cell *out, struct error *err)
 		if (v == VERDICT_NO_MEMORY)
 			return error_memory(err, cell->row.len + cell->qualifier.len, "a column");
 		if (v == VERDICT_TAKE) {
+			int64_t id = file_age_sequence(top);
+
 			*out = *cell;
+			out->mvcc = id > 0 ? (uint64_t)id : 0;
 			return store_resolve(&c->store, &c->mobs, out, err);
 		}
 	}
+}
+
+int64_t compaction_sequence(const struct compaction *c)
+{
+	int64_t most = -1;
+
+	for (size_t i = 0; i < c->store.ncursors; i++)
+		if (c->store.cursors[i].tried && c->store.cursors[i].age.sequence > most)
+			most = c->store.cursors[i].age.sequence;
+	return most;
 }
 
 uint64_t compaction_cells(const struct compaction *c, size_t i)

@@ -53,7 +53,7 @@ void file_age_read(struct file_age *out, const struct query_file *f, struct hfil
 	}
 }
 
-static int64_t sequence_of(const struct store_cursor *c)
+int64_t file_age_sequence(const struct store_cursor *c)
 {
 	return c->age.of_all ? c->age.sequence : (int64_t)c->cell.mvcc;
 }
@@ -66,8 +66,8 @@ bool file_age_newer(const struct store_cursor *a, const struct store_cursor *b)
 		return a->file->age_rank > b->file->age_rank;
 	if (!x->name || !y->name)
 		return false;
-	if (sequence_of(a) != sequence_of(b))
-		return sequence_of(a) > sequence_of(b);
+	if (file_age_sequence(a) != file_age_sequence(b))
+		return file_age_sequence(a) > file_age_sequence(b);
 	if (x->sequence != y->sequence)
 		return x->sequence > y->sequence;
 	if (x->bytes != y->bytes)

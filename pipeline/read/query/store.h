@@ -48,6 +48,8 @@ struct store {
 	struct heap heap; /* heap of cursors, ordered by cell, then newest load first */
 };
 
+/* Return the sequence id of the cursor's cell, as a region server sees it; -1 if there is none. */
+int64_t file_age_sequence(const struct store_cursor *c);
 /* Return true if the cell of `a` is newer than the equal cell of `b`. */
 bool file_age_newer(const struct store_cursor *a, const struct store_cursor *b);
 

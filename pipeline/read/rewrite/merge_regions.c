@@ -43,6 +43,8 @@ static int merge_region(struct rewrite *r, struct region_writer *w, struct error
 
 	if (rc == RC_OK)
 		rc = write_rows(r, w, &s, err);
+	for (size_t i = 0; rc == RC_OK && i < r->nfamilies; i++)
+		region_writer_sequence(w, i, compaction_sequence(s.streams[i].in));
 	source_rows_close(&s);
 	return rc;
 }

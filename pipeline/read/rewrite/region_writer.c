@@ -51,6 +51,8 @@ static int open_file(struct region_writer *w, size_t family, struct error *err)
 				  .create_ms = r->created_ms,
 				  .bulkload_ms = r->created_ms,
 				  .source_task = bytes_str("saltmill"),
+				  .mvcc = r->opt->keep_sequence,
+				  .keep_mvcc = r->opt->keep_sequence,
 				  .scratch = w->scratch};
 
 	for (size_t i = 0; i < r->nfiles; i++)
@@ -75,6 +77,12 @@ int region_writer_add(struct region_writer *w, size_t family, const struct cell 
 		progress_add(w->r->opt->progress, CELLS_STEP);
 	}
 	return rc;
+}
+
+void region_writer_sequence(struct region_writer *w, size_t family, int64_t id)
+{
+	if (w->r->opt->keep_sequence && w->files[family].out && id >= 0)
+		hfile_set_sequence(w->files[family].out, (uint64_t)id);
 }
 
 /* Finish the file and name it by the digest of its bytes, as a load does. */

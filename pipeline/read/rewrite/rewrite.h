@@ -105,6 +105,8 @@ void region_writer_open(struct region_writer *w, struct rewrite *r, size_t regio
 /* Append a cell of family number `family`. */
 int region_writer_add(struct region_writer *w, size_t family, const struct cell *c,
 		      struct error *err);
+/* With keep_sequence, set the sequence id of the family's file, if there is one. */
+void region_writer_sequence(struct region_writer *w, size_t family, int64_t id);
 /* Finish the files, name them by the digests of their bytes, and fill the figures of the region. */
 int region_writer_finish(struct region_writer *w, struct error *err);
 void region_writer_release(struct region_writer *w);
