@@ -28,14 +28,15 @@ LINK_release := $(HARDEN_LINK)
 OPT_bare    := -O3 -g -fno-stack-protector -fno-pie
 LINK_bare   := -no-pie
 OPT_dev     := -O1 -g -Werror
-OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+# The reports of sanitizers need names and lines, and no types.
+OPT_asan    := -O1 -g1 -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 # The simulation replaces the functions of libc by name, so the compiler must not inline checks.
 OPT_sim     := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
-OPT_tsan    := -O1 -g -Werror -fsanitize=thread
+OPT_tsan    := -O1 -g1 -Werror -fsanitize=thread
 OPT_fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 OPT_lib     := -O3 $(DEBUG_INFO) $(filter-out -fPIE,$(HARDEN)) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 LINK_lib    := -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs
-OPT_cover   := -O1 -g -fprofile-instr-generate -fcoverage-mapping
+OPT_cover   := -O0 -fprofile-instr-generate -fcoverage-mapping
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strings -Wvla \
         -Wswitch-enum -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes
 VERSION := 0.1.0
