@@ -384,7 +384,7 @@ def test_bad_questions_are_refused_with_their_place(written, tmp_path, text, exp
     queries = tmp_path / "queries.yaml"
     queries.write_text(text)
     done = run("check", written / "job.yaml", "--queries", queries, "--quiet", ok=(2,))
-    assert expected in done.stderr
+    assert expected in done.stderr and str(queries) in done.stderr
 
 
 def test_the_example_passes():

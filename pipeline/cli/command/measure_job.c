@@ -50,6 +50,8 @@ int run_design(struct design_result *out, const struct arguments *a, const struc
 	rc = design_run(out, &o, &progress, err);
 	out->measured_on = a->design.measured ? a->hbase : NULL;
 	reporter_stop(reporter);
+	if (rc == RC_CONFIG && a->design.queries)
+		error_prefix(err, "%s: ", a->design.queries);
 	return rc;
 }
 
