@@ -156,7 +156,7 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 		  struct error *err);
 /*
  * Add values of known columns, all with one timestamp. hfile_add_values is the fastest of the three
- * functions. The function may read CELL_ROOM_BYTES from row.ptr on.
+ * functions. The function may read CELL_ROOM_BYTES after the row.
  */
 int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 		     const struct cell_value *values, size_t count, struct error *err);

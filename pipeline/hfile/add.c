@@ -229,6 +229,14 @@ static inline int append_cell(struct hfile_writer *w, struct bytes row, const st
 	return 0;
 }
 
+/* Return the row of the last cell. */
+static inline struct bytes last_row(const struct hfile_writer *w)
+{
+	if (w->direct.open)
+		return bytes_of(w->direct.row, w->direct.row_bytes);
+	return hfile_kv_key_row(hfile_writer_last_key(w));
+}
+
 /* Add a new row or column to the bloom filter before the block may end (1.1). */
 static bool note_bloom(struct hfile_writer *w, struct bytes row, struct bytes qualifier,
 		       enum step step)
@@ -236,7 +244,7 @@ static bool note_bloom(struct hfile_writer *w, struct bytes row, struct bytes qu
 	struct hbloom *b = &w->bloom;
 
 	if (b->type == BLOOM_ROWPREFIX && w->cells) {
-		struct bytes before = hfile_kv_key_row(hfile_writer_last_key(w)), now = row;
+		struct bytes before = last_row(w), now = row;
 
 		before.len = before.len < b->prefix ? before.len : b->prefix;
 		now.len = now.len < b->prefix ? now.len : b->prefix;
@@ -326,6 +334,12 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 	if (row.len < 1 || row.len > CELL_ROW_MAX)
 		return error_set(err, RC_LIMIT, "found a row key of %zu bytes, expected 1 to %d",
 				 row.len, CELL_ROW_MAX);
+	if (w->direct.open) {
+		int rc = hfile_direct_leave(w, err);
+
+		if (rc)
+			return rc;
+	}
 	for (const struct cell *c = cells; c < cells + count; c++) {
 		enum step step;
 		int rc = check_limits(w, c, err);
@@ -348,25 +362,20 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 
 /* --- rows of known columns --- */
 
-/* the fast path accepts shorter values; the slow path checks longer values */
+/* the fast path accepts shorter values, and the slow path checks longer ones; a power of 2 */
 #define QUICK_BYTES (1u << 16)
 
-/* Return true if `row` sorts after `last`. 8 readable bytes must follow each row. */
-static inline bool row_follows(struct bytes last, struct bytes row)
+/*
+ * Return the number of leading bytes that two rows share. Set *follows to true if `row` sorts after
+ * `last`. 8 readable bytes must follow each row.
+ */
+static inline size_t compare_rows(struct bytes last, struct bytes row, bool *follows)
 {
 	size_t n = last.len < row.len ? last.len : row.len;
+	size_t same = common_bytes(last.ptr, row.ptr, n);
 
-	for (size_t at = 0; at < n; at += 8) {
-		uint64_t a = get_be64(last.ptr + at), b = get_be64(row.ptr + at);
-
-		if (n - at < 8) { /* ignore bytes after the shorter row */
-			a >>= 64 - 8 * (n - at);
-			b >>= 64 - 8 * (n - at);
-		}
-		if (a != b)
-			return a < b;
-	}
-	return last.len < row.len;
+	*follows = same < n ? last.ptr[same] < row.ptr[same] : last.len < row.len;
+	return same;
 }
 
 /* The place of a cell in the block. */
@@ -453,22 +462,24 @@ static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct b
 }
 
 /*
- * Add a row on the fast path, which checks the order and all limits. The first row of a file takes
- * the slow path.
+ * Return true if the fast path can add a row, and fill the rest of `r`. This function checks the
+ * order and all limits. The first row of a file takes the slow path.
  */
-static inline bool may_be_quick(const struct hfile_writer *w, struct bytes row, int64_t ts,
-				const struct cell_value *values, size_t count)
+static inline bool may_be_quick(const struct hfile_writer *w, struct direct_row *r)
 {
-	if (count == 0 || w->cells == 0 || row.len - 1 >= CELL_ROW_MAX || ts < 0 ||
-	    ts == CELL_TS_LATEST)
+	if (r->count == 0 || w->cells == 0 || r->key.len - 1 >= CELL_ROW_MAX ||
+	    r->ts >= CELL_TS_LATEST || (w->direct.open && r->key.len > DIRECT_ROW_MOST))
 		return false;
-	size_t next = 0; /* column */
-	bool fine = row_follows(hfile_kv_key_row(hfile_writer_last_key(w)), row);
-	for (size_t i = 0; i < count; i++) {
-		fine &= values[i].column >= next && values[i].len <= QUICK_BYTES;
-		next = values[i].column + 1u;
+	size_t next = 0, longest = 0; /* `next` is a column */
+	bool fine;
+	r->same = compare_rows(last_row(w), r->key, &fine);
+	for (const struct cell_value *v = r->values; v < r->values + r->count; v++) {
+		fine &= v->column >= next;
+		longest |= v->len;
+		r->value_bytes += v->len;
+		next = v->column + 1u;
 	}
-	return fine;
+	return fine && longest < QUICK_BYTES;
 }
 
 /* Update the block's length and the data of its last cell. */
@@ -506,12 +517,55 @@ static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct
 	return 0;
 }
 
+/* Put cells into the open plain block. */
+static inline int put_values(struct hfile_writer *w, const struct direct_row *r, size_t from,
+			     struct error *err)
+{
+	bool each = w->bloom.type == BLOOM_ROWCOL || w->row_cost;
+	struct buf *b = &w->buffers->cells;
+	struct added_cell c = {.end = b->len};
+
+	for (const struct cell_value *v = r->values + from; v < r->values + r->count; v++) {
+		if (__builtin_expect(c.end >= w->full_at || each, 0)) {
+			enum step step = v == r->values ? STEP_ROW : STEP_COLUMN;
+			int rc = before_value(w, &c, r->key, (int64_t)r->ts, v, step, err);
+
+			if (rc)
+				return rc;
+		}
+		c = put_value(w, b, c.end, r->key, r->ts, v);
+		if (__builtin_expect(c.end == 0, 0))
+			return no_room(v->len, err);
+		w->key_bytes += c.key_bytes;
+	}
+	note_cell(w, &c);
+	return 0;
+}
+
+/* Put a row into a direct block, and the cells after the end of that block into a plain block. */
+static inline int put_direct(struct hfile_writer *w, const struct direct_row *r, struct error *err)
+{
+	size_t n = 0;
+	int rc = w->direct.open ? 0 : hfile_direct_begin(w, r->key.len, err);
+
+	if (rc == RC_OK && w->direct.open) {
+		n = hfile_direct_add(w, r);
+		if (n == r->count)
+			return 0;
+		if (w->direct.cell_bytes < w->full_at)
+			return no_room(r->key.len, err);
+		rc = hfile_writer_end_block(w, false, err);
+	}
+	return rc ? rc : put_values(w, r, n, err);
+}
+
 int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 		     const struct cell_value *values, size_t count, struct error *err)
 {
-	if (!may_be_quick(w, row, ts, values, count))
+	struct direct_row r = {.key = row, .ts = (uint64_t)ts, .values = values, .count = count};
+
+	if (!may_be_quick(w, &r))
 		return add_slowly(w, row, ts, values, count, err);
-	bool each = w->bloom.type == BLOOM_ROWCOL || w->row_cost;
 	bool fits = true;
 	if (w->bloom.type == BLOOM_ROW)
 		fits = hfile_bloom_add(&w->bloom, row, (struct bytes){0});
@@ -519,29 +573,13 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 		fits = note_bloom(w, row, (struct bytes){0}, STEP_ROW);
 	if (__builtin_expect(!fits, 0))
 		return bloom_full(err);
-	size_t keys = 0, bytes = 0;
-	struct buf *b = &w->buffers->cells;
-	struct added_cell c = {.end = b->len};
-	for (const struct cell_value *v = values; v < values + count; v++) {
-		if (__builtin_expect(c.end >= w->full_at || each, 0)) {
-			enum step step = v == values ? STEP_ROW : STEP_COLUMN;
-			int rc = before_value(w, &c, row, ts, v, step, err);
-
-			if (rc)
-				return rc;
-		}
-		c = put_value(w, b, c.end, row, (uint64_t)ts, v);
-		if (__builtin_expect(c.end == 0, 0))
-			return no_room(v->len, err);
-		keys += c.key_bytes;
-		bytes += v->len;
-	}
-	note_cell(w, &c);
+	int rc = w->direct.possible ? put_direct(w, &r, err) : put_values(w, &r, 0, err);
+	if (rc)
+		return rc;
 	w->rows++;
 	w->row_deleted = false;
 	w->cells += count;
-	w->key_bytes += keys;
-	w->value_bytes += bytes;
+	w->value_bytes += r.value_bytes;
 	w->min_ts = ts < w->min_ts ? ts : w->min_ts;
 	w->max_ts = ts > w->max_ts ? ts : w->max_ts;
 	w->earliest_put = ts < w->earliest_put ? ts : w->earliest_put;

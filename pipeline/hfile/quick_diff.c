@@ -6,55 +6,6 @@
  */
 #include "quick_diff.h"
 
-#include <endian.h>
-
-#define DIFF_SAME_KEY_BYTES   0x01
-#define DIFF_SAME_VALUE_BYTES 0x02
-#define DIFF_SAME_TYPE	      0x04
-#define DIFF_TIME_DIFFERENCE  0x08
-#define DIFF_TIME_NEGATIVE    0x80
-
-/*
- * A cell takes at most this many bytes more than its plain form. These are flag, three lengths,
- * time, type and the slack, without the two lengths of the plain form.
- */
-#define ENCODED_ROOM 64
-
-static inline uint64_t load_word(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, 8);
-	return v;
-}
-
-/* Copy `n` bytes, and up to QUICK_SLACK bytes if `n` is less. */
-static inline uint8_t *put_wide(uint8_t *to, const uint8_t *from, size_t n)
-{
-	if (__builtin_expect(n > QUICK_SLACK, 0)) {
-		memcpy(to, from, n);
-		return to + n;
-	}
-	memcpy(to, from, 16);
-	if (n > 16)
-		memcpy(to + 16, from + 16, 16);
-	return to + n;
-}
-
-/* Return the offset of the first of `n` bytes that differs, or `n`. */
-static inline size_t common_bytes(const uint8_t *a, const uint8_t *b, size_t n)
-{
-	for (size_t i = 0; i < n; i += 8) {
-		uint64_t x = le64toh(load_word(a + i) ^ load_word(b + i));
-
-		if (x) {
-			i += (size_t)__builtin_ctzll(x) / 8;
-			return i < n ? i : n;
-		}
-	}
-	return n;
-}
-
 /* --- encoding --- */
 
 /* The parts of a cell to compare with the next cell. */
@@ -81,20 +32,6 @@ static inline struct diff_cell diff_cell_at(const uint8_t *p, size_t family)
 	return c;
 }
 
-static inline uint8_t *put_length(uint8_t *p, uint64_t v)
-{
-	if (__builtin_expect(v < 0x80, 1)) {
-		*p = (uint8_t)v;
-		return p + 1;
-	}
-	return p + put_varint(p, v);
-}
-
-static inline unsigned time_width(uint64_t v)
-{
-	return 8 - (unsigned)__builtin_clzll(v | 1) / 8;
-}
-
 /* Put the common length and all of the key that differs, without time and type. */
 static inline uint8_t *put_key(uint8_t *to, const struct diff_cell *p, const struct diff_cell *c,
 			       size_t family)
@@ -119,17 +56,10 @@ static inline uint8_t *put_key(uint8_t *to, const struct diff_cell *p, const str
 static inline uint8_t *put_diff(uint8_t *to, const struct diff_cell *p, const struct diff_cell *c,
 				size_t family)
 {
-	uint64_t back = p->ts - c->ts, time = c->ts;
-	bool minus = (int64_t)back < 0;
+	const struct diff_time time = diff_time_of(p->ts, c->ts);
 	uint8_t *flag = to++;
-	unsigned width = time_width(time), bits = 0;
+	unsigned bits = time.bits;
 
-	back = minus ? 0 - back : back;
-	if (time_width(back) < width) {
-		width = time_width(back);
-		time = back;
-		bits = minus ? DIFF_TIME_DIFFERENCE | DIFF_TIME_NEGATIVE : DIFF_TIME_DIFFERENCE;
-	}
 	if (p->key_bytes == c->key_bytes)
 		bits |= DIFF_SAME_KEY_BYTES;
 	else
@@ -139,13 +69,11 @@ static inline uint8_t *put_diff(uint8_t *to, const struct diff_cell *p, const st
 	else
 		to = put_length(to, c->value_bytes);
 	to = put_key(to, p, c, family);
-	time = htole64(time);
-	memcpy(to, &time, 8);
-	to += width;
+	to = put_time(to, &time);
 	*to = c->type;
 	to += p->type != c->type;
 	bits |= p->type == c->type ? DIFF_SAME_TYPE : 0;
-	*flag = (uint8_t)(bits | (width - 1) << 4);
+	*flag = (uint8_t)bits;
 	return put_wide(to, c->key + c->key_bytes, c->value_bytes);
 }
 

@@ -16,6 +16,8 @@ struct ring_slot {
 	const struct hfile_options *opt; /* options of the block in this slot */
 	struct ring_codecs *codecs;
 	struct buf cells, work, disk, key;
+	size_t cell_bytes;  /* length of the plain block with its header */
+	bool encoded;	    /* `cells` has the payload (direct.h) */
 	struct buf *packed; /* `disk`, or the input if there is no compression */
 	struct hbloom_due chunks;
 	size_t plain_bytes;
@@ -67,8 +69,9 @@ static int pack_with(struct ring_slot *s, struct hcodec *codec)
 
 	if (rc)
 		return rc;
-	struct buf *payload;
-	rc = hfile_writer_payload(s->opt, &s->cells, &s->work, &payload, &s->err);
+	struct buf *payload = &s->cells;
+	if (!s->encoded)
+		rc = hfile_writer_payload(s->opt, &s->cells, &s->work, &payload, &s->err);
 	if (rc)
 		return rc;
 	s->packed = s->opt->codec == CODEC_NONE ? payload : &s->disk;
@@ -117,18 +120,20 @@ static void swap(struct buf *a, struct buf *b)
 	*b = t;
 }
 
-bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
-		     struct hbloom_due chunks)
+bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct hbloom_due chunks)
 {
 	unsigned helpers = w->opt.helpers ? helpers_count(w->opt.helpers) : 0;
+	const size_t cell_bytes = hfile_writer_open_bytes(w);
 
-	if (helpers == 0 || cells->len > 2 * (size_t)w->opt.block_bytes)
+	if (helpers == 0 || cell_bytes > 2 * (size_t)w->opt.block_bytes)
 		return false;
 	struct ring_slot *s = take_slot(w);
 	if (!s)
 		return false;
-	swap(&s->cells, cells);
-	swap(&s->key, key);
+	s->encoded = w->direct.open;
+	s->cell_bytes = cell_bytes;
+	swap(&s->cells, s->encoded ? &w->buffers->encoded : &w->buffers->cells);
+	swap(&s->key, &w->buffers->key);
 	s->opt = &w->opt;
 	s->codecs = &w->scratch->codecs;
 	s->chunks = chunks;
@@ -142,7 +147,7 @@ bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, 
 	r->count++;
 	r->chunks.general += chunks.general;
 	r->chunks.deletes += chunks.deletes;
-	r->bytes += s->cells.len;
+	r->bytes += s->cell_bytes;
 	helpers_submit(w->opt.helpers, &s->task);
 	return true;
 }
@@ -158,7 +163,7 @@ static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
 	r->count--;
 	r->chunks.general -= s->chunks.general;
 	r->chunks.deletes -= s->chunks.deletes;
-	r->bytes -= s->cells.len;
+	r->bytes -= s->cell_bytes;
 	s->next = w->scratch->slots;
 	w->scratch->slots = s;
 	return s;
@@ -180,7 +185,7 @@ int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct 
 		if (rc)
 			*err = s->err;
 		else
-			rc = hfile_writer_put_data(w, s->packed, s->plain_bytes, s->cells.len,
+			rc = hfile_writer_put_data(w, s->packed, s->plain_bytes, s->cell_bytes,
 						   buf_bytes(&s->key), s->chunks, err);
 	}
 	return rc;

@@ -32,11 +32,10 @@ struct ring {				/* {0}: empty */
 };
 
 /*
- * Take over a full block, and swap its cells and key for empty buffers. If no helper is free or
- * there is no room, returns false and changes nothing.
+ * Take over the full block of the writer, and swap its cells and key for empty buffers. If no
+ * helper is free or there is no room, returns false and changes nothing.
  */
-bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
-		     struct hbloom_due chunks);
+bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct hbloom_due chunks);
 /* Write the packed blocks in order. If `all` is true, wait until the ring has packed all blocks. */
 int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err);
 /* Discard the blocks of the ring. */

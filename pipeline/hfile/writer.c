@@ -31,6 +31,7 @@ void hfile_scratch_free(struct hfile_scratch *s)
 		buf_release(&d->cells);
 		buf_release(&d->last);
 		buf_release(&d->key);
+		buf_release(&d->encoded);
 		mem_free(d->hashes);
 		mem_free(d);
 	}
@@ -113,8 +114,14 @@ static bool make_heads(struct hfile_writer *w, const struct bytes *qualifiers, s
 		buf_fill(b, w->family.ptr, w->family.len);
 		buf_fill(b, qualifiers[i].ptr, qualifiers[i].len);
 	}
-	for (size_t i = 0; i < count; i++)
-		memcpy(w->heads[i].start, w->heads[i].all.ptr, sizeof w->heads[i].start);
+	for (size_t i = 0; i < count; i++) {
+		struct bytes all = w->heads[i].all, before = i ? w->heads[i - 1].all : all;
+		size_t least = before.len < all.len ? before.len : all.len;
+
+		memcpy(w->heads[i].start, all.ptr, sizeof w->heads[i].start);
+		w->heads[i].same = common_bytes(before.ptr, all.ptr, least);
+		w->head_most = all.len > w->head_most ? all.len : w->head_most;
+	}
 	return true;
 }
 
@@ -161,6 +168,8 @@ static struct hfile_writer *writer_make(const struct hfile_options *o,
 	w->tail_bytes = (o->tags ? 2u : 0u) + (o->mvcc ? 1u : 0u);
 	w->long_tails = o->mvcc && o->keep_mvcc;
 	w->row_cost = o->encoding == ENCODING_ROW_INDEX_V1 ? 4 : 0;
+	w->direct.possible =
+		o->encoding == ENCODING_DIFF && !w->tail_bytes && o->bloom != BLOOM_ROWCOL;
 	w->min_ts = w->earliest_put = CELL_TS_LATEST;
 	w->index.max_bytes = o->index_block_bytes;
 	w->index.min_entries = o->index_min_entries;
@@ -350,8 +359,9 @@ int hfile_writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain
 static int write_data(struct hfile_writer *w, struct bytes key, struct error *err)
 {
 	struct hfile_scratch *s = w->scratch;
-	struct buf *cells = &w->buffers->cells, *payload;
-	int rc = hfile_writer_payload(&w->opt, cells, &s->work, &payload, err);
+	struct buf *cells = &w->buffers->cells, *payload = &w->buffers->encoded;
+	const size_t cell_bytes = hfile_writer_open_bytes(w);
+	int rc = w->direct.open ? 0 : hfile_writer_payload(&w->opt, cells, &s->work, &payload, err);
 
 	if (rc == RC_OK)
 		rc = take_codecs(w, err);
@@ -360,7 +370,7 @@ static int write_data(struct hfile_writer *w, struct bytes key, struct error *er
 	struct buf *disk = w->opt.codec == CODEC_NONE ? payload : &s->disk;
 	size_t plain_bytes = payload->len - HBLOCK_HEADER;
 	rc = hfile_block_pack(&s->codec, hfile_writer_data_type(&w->opt), payload, disk, err);
-	return rc ? rc : put_data(w, disk, plain_bytes, cells->len, key, err);
+	return rc ? rc : put_data(w, disk, plain_bytes, cell_bytes, key, err);
 }
 
 /* After a block with a large value, release the large buffer. */
@@ -374,24 +384,30 @@ static void drop_large(struct buf *b, const struct hfile_writer *w)
 static int note_keys(struct hfile_writer *w, struct error *err)
 {
 	struct write_buffers *d = w->buffers;
-	struct bytes last = hfile_writer_last_key(w);
 
 	d->key.len = 0;
 	int rc = hfile_index_key(&d->key, buf_bytes(&d->last),
 				 hfile_kv_at(d->cells.ptr + HBLOCK_HEADER).key, err);
 	if (rc)
 		return rc;
-	d->last.len = 0;
-	if (!buf_try_reserve(&d->last, last.len + WRITER_SLACK))
-		return error_memory(err, last.len, "a key");
-	buf_fill(&d->last, last.ptr, last.len);
+	if (w->direct.open) {
+		if (!hfile_direct_last(w, &d->last))
+			return error_memory(err, w->direct.key_bytes, "a key");
+	} else {
+		struct bytes last = hfile_writer_last_key(w);
+
+		d->last.len = 0;
+		if (!buf_try_reserve(&d->last, last.len + WRITER_SLACK))
+			return error_memory(err, last.len, "a key");
+		buf_fill(&d->last, last.ptr, last.len);
+	}
+	w->previous_bytes = d->last.len;
 	w->previous_at = 0;
 	return 0;
 }
 
 int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
 {
-	struct buf *cells = &w->buffers->cells, *key = &w->buffers->key;
 	int rc = note_keys(w, err);
 
 	if (rc)
@@ -399,16 +415,18 @@ int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *e
 	const struct hbloom_due before = w->ring.chunks;
 	const struct hbloom_due chunks = {hfile_bloom_due(&w->bloom, before.general, closing),
 					  hfile_bloom_due(&w->deletes, before.deletes, closing)};
-	if (!closing && hfile_ring_take(&w->ring, w, cells, key, chunks)) {
+	if (!closing && hfile_ring_take(&w->ring, w, chunks)) {
 		rc = hfile_ring_collect(&w->ring, w, false, err);
 	} else {
 		rc = hfile_ring_collect(&w->ring, w, true, err);
 		if (rc == RC_OK)
-			rc = write_data(w, buf_bytes(key), err);
+			rc = write_data(w, buf_bytes(&w->buffers->key), err);
 		if (rc == RC_OK)
 			rc = write_inline(w, closing, chunks, err);
 	}
-	drop_large(cells, w);
+	hfile_direct_ended(w);
+	drop_large(&w->buffers->cells, w);
+	drop_large(&w->buffers->encoded, w);
 	drop_large(&w->scratch->work, w);
 	drop_large(&w->scratch->disk, w);
 	return rc ? rc : begin_block(w, err);
@@ -423,7 +441,7 @@ void hfile_set_sequence(struct hfile_writer *w, uint64_t id)
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 {
 	double ratio = w->plain_bytes ? (double)w->disk_bytes / (double)w->plain_bytes : 1.0;
-	double open = ratio * (double)w->buffers->cells.len;
+	double open = ratio * (double)hfile_writer_open_bytes(w);
 	/* A bloom key takes `chunk_bytes / max_keys` bytes on average. */
 	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys +
 		       (double)w->deletes.npending * w->deletes.chunk_bytes / w->deletes.max_keys;
@@ -438,7 +456,7 @@ int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct 
 	 * This estimate is far above the bytes that the blocks in the ring can add, so most calls
 	 * need not wait for these blocks.
 	 */
-	uint64_t most = hfile_bytes_so_far(w) + 2 * w->buffers->cells.len + 4 * w->ring.bytes +
+	uint64_t most = hfile_bytes_so_far(w) + 2 * hfile_writer_open_bytes(w) + 4 * w->ring.bytes +
 			(w->ring.chunks.general + w->ring.chunks.deletes) * 2 *
 				(uint64_t)w->bloom.chunk_bytes +
 			4096;

@@ -4,6 +4,7 @@
 
 #include "bloom.h"
 #include "block_encode.h"
+#include "direct.h"
 #include "hfile.h"
 #include "index.h"
 #include "ring.h"
@@ -20,6 +21,7 @@ struct write_buffers {
 	struct buf cells;	    /* the open block: room for a header, then cells */
 	struct buf last;	    /* last flat key of the previous block; slack bytes follow */
 	struct buf key;		    /* index key of the finished block */
+	struct buf encoded;	    /* payload of the open block if it is direct */
 	struct hbloom_hash *hashes;
 	size_t hashes_cap;
 };
@@ -44,6 +46,7 @@ struct hfile_scratch {
 struct column_head {
 	uint8_t start[16];
 	struct bytes all;
+	size_t same; /* leading bytes that `all` shares with that of the column before */
 };
 
 struct hfile_writer {
@@ -58,6 +61,7 @@ struct hfile_writer {
 	unsigned row_cost;	   /* ROW_INDEX_V1: bytes of a new row in the encoded block */
 	struct buf family;	   /* length and name */
 	struct column_head *heads; /* one for each of opt.qualifiers */
+	size_t head_most;	   /* bytes of the longest head */
 	uint64_t cells, rows, key_bytes, value_bytes;
 	int64_t min_ts, max_ts, earliest_put;
 	uint64_t family_deletes;
@@ -67,6 +71,7 @@ struct hfile_writer {
 	struct hbloom bloom;
 	struct hbloom deletes; /* rows with a family delete; owns `pending` */
 	bool row_deleted;      /* the filter of deletes has the last row */
+	struct direct direct;
 	/* members used for each block */
 	struct hfile_options opt;
 	struct hfile_scratch *scratch;
@@ -85,13 +90,19 @@ struct hfile_writer {
 	bool has_sequence;
 };
 
-/* Return the flat key of the last cell. */
+/* Return the flat key of the last cell. The open block must not be direct. */
 static inline struct bytes hfile_writer_last_key(const struct hfile_writer *w)
 {
 	const uint8_t *p =
 		w->previous_at ? w->buffers->cells.ptr + w->previous_at : w->buffers->last.ptr;
 
 	return bytes_of(p, w->previous_bytes);
+}
+
+/* Return the length of the open block in its plain form, with its header. */
+static inline size_t hfile_writer_open_bytes(const struct hfile_writer *w)
+{
+	return w->direct.open ? w->direct.cell_bytes : w->buffers->cells.len;
 }
 
 static inline enum hblock_type hfile_writer_data_type(const struct hfile_options *o)

@@ -43,7 +43,7 @@ static int finish(struct hfile_writer *w, struct buf *digests, struct error *err
 static int add_row(struct hfile_writer *w, const struct night *n, uint32_t i, struct error *err)
 {
 	static const uint8_t big[30000];
-	uint8_t row[4];
+	uint8_t row[4 + CELL_ROOM_BYTES] = {0};
 	char value[40];
 
 	put_be32(row, i);
@@ -60,7 +60,11 @@ static int add_row(struct hfile_writer *w, const struct night *n, uint32_t i, st
 			    .ts = 1500000000000,
 			    .value = bytes_of(value, i % 3),
 			    .type = CELL_PUT}};
-	return hfile_add_row(w, c, 2, err);
+	if (n->opt.encoding != ENCODING_DIFF || i % 500 == 0)
+		return hfile_add_row(w, c, 2, err);
+	const struct cell_value values[] = {{v.ptr, (uint32_t)v.len, 0, false},
+					    {(const uint8_t *)value, i % 3, 1, false}};
+	return hfile_add_values(w, bytes_of(row, 4), c->ts, values, 2, err);
 }
 
 static int write_files(struct night *n, unsigned owner, struct error *err)
@@ -130,15 +134,19 @@ static struct hfile_options options(unsigned i)
 	static const enum codec codecs[] = {CODEC_ZSTD, CODEC_GZ, CODEC_NONE, CODEC_SNAPPY,
 					    CODEC_LZ4};
 	static const enum block_encoding encodings[] = {ENCODING_NONE, ENCODING_FAST_DIFF,
-							ENCODING_ROW_INDEX_V1};
-	static const enum bloom_type blooms[] = {BLOOM_ROW, BLOOM_ROWCOL, BLOOM_NONE};
+							ENCODING_ROW_INDEX_V1, ENCODING_DIFF};
+	static const enum bloom_type blooms[] = {BLOOM_ROW, BLOOM_ROWCOL, BLOOM_NONE, BLOOM_ROW};
+	static const struct bytes qualifiers[] = {{(const uint8_t *)"a", 1},
+						  {(const uint8_t *)"b", 1}};
 
 	return (struct hfile_options){.family = bytes_str("f"),
 				      .codec = codecs[i % 5],
 				      .level = LEVEL_DEFAULT,
-				      .min_match = i / 15 ? 4 + i / 15 : 0,
-				      .encoding = encodings[i / 5 % 3],
-				      .bloom = blooms[i / 5 % 3],
+				      .min_match = i / 20 ? 4 + i / 20 : 0,
+				      .encoding = encodings[i / 5 % 4],
+				      .bloom = blooms[i / 5 % 4],
+				      .qualifiers = qualifiers,
+				      .nqualifiers = 2,
 				      .block_bytes = i % 2 ? 1500 : 300,
 				      .bloom_block_bytes = 256,
 				      .index_block_bytes = 600};
@@ -147,7 +155,7 @@ static struct hfile_options options(unsigned i)
 static void same_bytes(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 5 * 3 * 4; i++) {
+	for (unsigned i = 0; i < 5 * 4 * 4; i++) {
 		struct budget budget = {.limit = i % 4 == 3 ? 3u << 20 : 1u << 30};
 		struct error err = {0};
 		struct night alone = {.opt = options(i),
@@ -157,7 +165,7 @@ static void same_bytes(void **state)
 
 		crowd.opt.budget = &budget;
 		unsigned owners = 1 + i % FILES;
-		if (run(&alone, 1, 0, &err) || run(&crowd, owners, 1 + i / 15, &err))
+		if (run(&alone, 1, 0, &err) || run(&crowd, owners, 1 + i / 20, &err))
 			fail_msg("%s", err.msg);
 		assert_true(alone.sums[0].len >= (i % 3 ? 16 : 64));
 		for (unsigned k = 0; k < owners; k++)

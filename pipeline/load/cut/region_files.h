@@ -36,7 +36,7 @@ int region_files_add(struct region_files *f, const struct row_cell *c, struct er
 bool region_files_known(const struct region_files *f);
 /*
  * Add all cells of a row as row_values returned them, with columns renumbered by family.
- * CELL_ROOM_BYTES from the first byte of the row key must be readable.
+ * CELL_ROOM_BYTES after the row key must be readable.
  */
 int region_files_share_values(struct region_files *f, struct bytes row, int64_t ts,
 			      struct cell_value *values, size_t count, struct error *err);
