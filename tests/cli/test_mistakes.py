@@ -115,6 +115,18 @@ def run(saltmill, folder, *words):
     ("fields:\n", "fields:\n\t", "not YAML: found a tab, expected spaces"),
     ("  id: u64", "  id: u64\n  id: u32", "found the key `id` twice in one mapping, first in line 3"),
     ("- name: t", "- name: my table", 'table name "my table": found U+0020, expected letters, digits, _ . and -'),
+    ("  id: u64", "  id = u64", "the line before may lack `: ` after its key"),
+    ("[e.csv]", '["C:\\data\\e.csv"]', "write a text with backslashes between single quotes"),
+    ("[e.csv]", "['C:\\data\\e.csv']", "found a path of Windows, expected one of this system; WSL has the drive in `/mnt/c`"),
+    ("[e.csv]", "[file:///tmp/e.csv]", "found a URL, expected a file; write `/tmp/e.csv`"),
+    ("[e.csv]", "[“e.csv”]", "found typographic quotes, expected ' or \" around the name"),
+    ("[e.csv]", "[e.csv], seperator: ';'", "unknown key `seperator`; did you mean `delimiter`?"),
+    ("[e.csv]", "[e.csv], has_header: true", "unknown key `has_header`; did you mean `header`?"),
+    ("[{field: id, as: u64}]", "[{field: id; as: u64}]", "write commas between items, and close each bracket"),
+    ("timestamp: at", "ts: at", "unknown key `ts`; did you mean `timestamp`?"),
+    ("families: {f", "family: {f", "unknown key `family`; did you mean `families`?"),
+    ("iso8601", "iso8601, zone: GMT+8", "unknown zone `GMT+8`; did you mean `+08:00`?"),
+    ("{f: {}}", "{f: {ttl: 30 days}}", "found `30 days`, expected no blank; write `ttl: 30d`"),
     ("    rowkey:", "    row_key:", "unknown key `row_key`; did you mean `rowkey`?"),
 ])
 def test_in_the_job(saltmill, folder, was, written, said):
@@ -200,6 +212,7 @@ def test_the_fixes_are_right(saltmill, folder):
     (["key", "job.yaml", "id=1"], "found `job.yaml`, expected encode, decode or ranges before the job"),
     (["key", "encode", "job.yaml", "id:1"], "found `id:1`, expected FIELD=VALUE; write `id=1`"),
     (["key", "ranges", "job.yaml", "id = 1"], "found no --where, expected a query like"),
+    (["init", "e.csv", "-o", "-"], "leave out -o for standard output"),
     (["stream", "job.yaml"], "job.yaml: found a source of files, expected kafka"),
     (["scan", "job.yaml", "out", "--where", "at > 17.11.2025"], "found `17.11.2025`, expected an ISO 8601 time, such as 2012-09-01 or"),
 ])

@@ -330,6 +330,9 @@ static int run(struct arguments *a)
 	if (!table && !a->noperands)
 		return arguments_refuse(a, "found no FILE, expected a file of events, or "
 					   "`--hbase HOST --table TABLE`");
+	if (output && strcmp(output, "-") == 0)
+		return arguments_refuse(a, "-o: found `-`, expected a new file; leave out -o for "
+					   "standard output");
 	int rc = output ? io_exists(output, &there, &err) : RC_OK;
 	if (rc == RC_OK && there)
 		rc = error_set(&err, RC_CONFIG, "-o: %s exists, expected a new file", output);

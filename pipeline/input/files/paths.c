@@ -1,5 +1,6 @@
 #include "source.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -132,6 +133,20 @@ static int add_name(struct list *l, const char *name, struct error *err)
 			"%s: found a URL, expected a file; write `curl -fsS URL | saltmill load JOB - -o "
 			"DIR`",
 			name);
+	if (strncmp(name, "file://", 7) == 0)
+		return error_set(err, RC_CONFIG, "%s: found a URL, expected a file; write `%s`",
+				 name, name + 7);
+	if (strncmp(name, "“", 3) == 0 || strncmp(name, "„", 3) == 0 || strncmp(name, "‘", 3) == 0)
+		return error_set(err, RC_CONFIG,
+				 "%s: found typographic quotes, expected ' or \" around the name",
+				 name);
+	if (isalpha((unsigned char)name[0]) && strncmp(name + 1, ":\\", 2) == 0 &&
+	    stat(name, &st) != 0)
+		return error_set(
+			err, RC_CONFIG,
+			"%s: found a path of Windows, expected one of this system; WSL has "
+			"the drive in `/mnt/%c`",
+			name, tolower((unsigned char)name[0]));
 	if (object_is_remote(name)) {
 		add(l, name, false);
 		return RC_OK;

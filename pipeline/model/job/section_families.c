@@ -5,6 +5,9 @@
 #include "cell.h"
 #include "sections.h"
 
+#include <ctype.h>
+#include <string.h>
+
 #include "bytes.h"
 
 static const struct choice blooms[] = {{"NONE", BLOOM_NONE},
@@ -29,6 +32,17 @@ static int read_ttl(struct reader *r, const struct node *n, const struct key *ke
 {
 	uint64_t s;
 
+	if (n->kind == NODE_SCALAR && strspn(n->text, "0123456789") < 10 &&
+	    n->text[strspn(n->text, "0123456789")] == ' ') {
+		int digits = (int)strspn(n->text, "0123456789");
+		char unit = (char)tolower((unsigned char)n->text[digits + 1]);
+
+		if (digits && unit && strchr("smhd", unit) &&
+		    strncmp(n->text + digits + 1, "mo", 2) != 0)
+			return fault(r, n->pos,
+				     "%s: found `%s`, expected no blank; write `%s: %.*s%c`",
+				     key->name, n->text, key->name, digits, n->text, unit);
+	}
 	if (n->kind != NODE_SCALAR || !parse_duration_s(n->text, &s))
 		return expected(r, n, key->name, "a time like 90s, 15m, 24h, 3650d or forever");
 	if (s == DURATION_FOREVER)

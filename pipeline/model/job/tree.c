@@ -72,6 +72,19 @@ static bool tab_at(const struct builder *b, struct pos at)
 	error_set((b)->err, RC_CONFIG, "%s:%u:%u: " fmt, (b)->path, (at).line, (at).column,        \
 		  __VA_ARGS__)
 
+/* Return how to mend what libyaml reports, or "". */
+static const char *yaml_fix(const char *problem)
+{
+	if (strstr(problem, "mapping values are not allowed"))
+		return "; the line before may lack `: ` after its key, or has other blanks before "
+		       "it";
+	if (strstr(problem, "unknown escape character"))
+		return "; write a text with backslashes between single quotes";
+	if (strstr(problem, "did not find expected ','"))
+		return "; write commas between items, and close each bracket";
+	return "";
+}
+
 static int parser_fault(struct builder *b)
 {
 	const yaml_parser_t *p = &b->parser;
@@ -90,9 +103,9 @@ static int parser_fault(struct builder *b)
 	if (tab_at(b, at))
 		return REFUSE(b, at, "not YAML: %s", "found a tab, expected spaces");
 	if (p->context)
-		return REFUSE(b, at, "not YAML: %s (%s, line %zu)", problem, p->context,
-			      p->context_mark.line + 1);
-	return REFUSE(b, at, "not YAML: %s", problem);
+		return REFUSE(b, at, "not YAML: %s (%s, line %zu)%s", problem, p->context,
+			      p->context_mark.line + 1, yaml_fix(problem));
+	return REFUSE(b, at, "not YAML: %s%s", problem, yaml_fix(problem));
 }
 
 static int next_event(struct builder *b, yaml_event_t *e)

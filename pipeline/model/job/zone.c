@@ -121,9 +121,18 @@ static bool zone_exists(const char *name)
 	return good;
 }
 
-/* Set the error for a zone that does not exist. Berlin means Europe/Berlin. */
+/* Set the error for a zone that does not exist. Berlin means Europe/Berlin, and UTC+1 is +01:00. */
 static int unknown_zone(const char *name, struct error *err)
 {
+	unsigned hours;
+	char sign, rest;
+
+	if ((sscanf(name, "UTC%c%2u%c", &sign, &hours, &rest) == 2 ||
+	     sscanf(name, "GMT%c%2u%c", &sign, &hours, &rest) == 2) &&
+	    (sign == '+' || sign == '-') && hours < 15)
+		return error_set(err, RC_CONFIG, "unknown zone `%.60s`; did you mean `%c%02u:00`?",
+				 name, sign, hours);
+
 	static const char *const areas[] = {"Europe",	 "Asia",    "America",	"Africa",
 					    "Australia", "Pacific", "Atlantic", "Indian"};
 
