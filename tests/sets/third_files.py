@@ -4,6 +4,7 @@
 of a line gives the truth, which was written before anybody ran init on a file. The name of a set decides its half.
 """
 
+import datetime
 import functools
 
 from packages import records, register, texts
@@ -50,7 +51,20 @@ pip(
     quote=None,
 )
 pip_json("rosters of a match", "kloppy", "kloppy/tests/files/pff_rosters_3812.json")
-pip_json("frames of a match", "kloppy", "kloppy/tests/files/signality_p2_raw_data_subset.json")
+
+
+def frames(*args):
+    """Allows milliseconds in utc_time as times, too. The first judgement did not."""
+    s = records(*args)
+    columns, rows = s.tables[0]
+    at = [n for n, _ in columns].index("utc_time")
+    times = [f"{datetime.datetime.fromtimestamp(r[at] / 1000, datetime.timezone.utc):%Y-%m-%dT%H:%M:%S.%f}" for r in rows]
+    typed = [(n, "t" if n == "utc_time" else k) for n, k in columns]
+    s.tables.append((typed, [[*r[:at], (t, str(r[at])), *r[at + 1 :]] for r, t in zip(rows, times)]))
+    return s
+
+
+register("pip", frames, "frames of a match", "kloppy", "kloppy/tests/files/signality_p2_raw_data_subset.json")
 pip_json("players", "kloppy", "kloppy/tests/files/impect_players.json")
 pip_json("banks of Lithuania", "schwifty", "schwifty/bank_registry/generated_lt.json")
 pip_json("banks of Norway in a document", "schwifty", "schwifty/bank_registry/generated_no.v2.json", "entries")
