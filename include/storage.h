@@ -193,6 +193,15 @@ int storage_put(struct storage *s, const char *local, const char *path, unsigned
 		struct storage_info *out, bool *kept, struct error *err);
 
 /*
+ * Let the servers copy the object `source` of `from`, which storage_stat described as `of`, to
+ * `path`. The bytes do not pass this machine. An existing object is replaced. After RC_OK, length and
+ * ETag prove that the copy has the same bytes. Returns RC_END, and the reason in *err, if the servers
+ * do not copy the object, or if the ETags prove nothing; `path` may then have an object.
+ */
+int storage_copy(struct storage *s, struct storage *from, const char *source,
+		 const struct storage_info *of, const char *path, struct error *err);
+
+/*
  * Write a file piece by piece, with storage_begin, storage_add*, then storage_end or storage_abort.
  * The last call releases the file. storage_begin returns RC_IO if `path` exists. After a failure,
  * later calls return the same error. Only one thread at a time may use a file.

@@ -54,6 +54,9 @@ struct storage_backend {
 		    struct error *err); /* NULL: storage.c reads parts */
 	int (*put)(struct storage *s, const char *local, const char *path, unsigned mode,
 		   struct storage_info *out, bool *kept, struct error *err);
+	int (*copy)(struct storage *s, struct storage *from, const char *source,
+		    const struct storage_info *of, const char *path,
+		    struct error *err); /* NULL if the servers copy no files */
 	int (*begin)(struct storage *s, void **file, const char *path, unsigned mode,
 		     struct error *err);
 	int (*add)(void *file, const void *ptr, size_t len, struct error *err);

@@ -1,8 +1,8 @@
 /*
  * s3.h - call S3, or a server with its protocol, and retry temporary errors
  *
- * s3_access.c finds credentials, s3_http.c sends signed requests, s3_list.c lists objects,
- * s3_upload.c writes them, and s3.c is the backend. A path "/KEY" of the storage is the object KEY.
+ * s3_access.c finds credentials, s3_sign.c signs requests, s3_http.c sends them, s3_list.c lists
+ * objects, s3_upload.c writes them, and s3.c is the backend. A path "/KEY" of the storage is the object KEY.
  */
 #ifndef SALTMILL_S3_H
 #define SALTMILL_S3_H
@@ -57,6 +57,11 @@ struct s3_request {
 	const char *version; /* the ETag that the object must have, or NULL */
 	bool create;	     /* the object must not exist */
 	bool part;	     /* the answer has the bytes [first, first + len) of the object */
+	/*
+	 * of PUT: "/BUCKET/KEY" with escapes, the object that the server copies; `version` and `part`
+	 * then describe this object. NULL means `body`
+	 */
+	const char *copied;
 	uint64_t first, len;
 	/* gets the bytes of the object; NULL means the answer's body. Returning false ends the
 	 * request */
@@ -103,6 +108,24 @@ void s3_escape(struct buf *out, const char *text, bool all);
 /* Copy the code of an error's text, such as "NoSuchKey", or "". */
 void s3_code(const struct s3_answer *a, char *out, size_t size);
 
+/* --- s3_sign.c --- */
+
+#define S3_STAMP 17 /* "20261128T004500Z" */
+struct s3_signed {
+	const char *method, *url, *digest; /* `digest` is the SHA-256 of the body in hex */
+	const char *stamp;
+	const char *key_id, *secret, *region;
+	const char *const *lines; /* the headers "name: value", with names in lower case */
+	size_t nlines;
+};
+/* Return the value of the header Authorization. The caller owns it. */
+char *s3_authorization(const struct s3_signed *r);
+void s3_stamp(char out[S3_STAMP], int64_t seconds);
+/* Return the value of the header Host for a URL. The caller owns it. */
+char *s3_host(const char *url);
+/* Append the SHA-256 in hex. */
+void s3_digest(struct buf *hex, struct bytes body);
+
 /* --- s3_list.c --- */
 
 struct s3_listed {
@@ -126,6 +149,8 @@ int s3_begin(struct storage *s, void **file, const char *path, unsigned mode, st
 int s3_add(void *file, const void *ptr, size_t len, struct error *err);
 int s3_end(void *file, uint8_t digest[16], struct error *err);
 void s3_abort(void *file);
+int s3_copy(struct storage *s, struct storage *from, const char *source,
+	    const struct storage_info *of, const char *path, struct error *err);
 /* Write a small object. Returns RC_IO if it exists with other bytes. */
 int s3_create(struct s3 *s, const char *path, struct bytes content, struct error *err);
 

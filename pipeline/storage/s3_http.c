@@ -1,11 +1,9 @@
 /*
- * s3_http.c - send one signed request (AWS Signature Version 4), and retry until there is an answer
+ * s3_http.c - send one signed request, and retry until there is an answer
  *
- * libcurl 7.88 signs a request only as S3 expects if the request has the header
- * x-amz-content-sha256, if the URL is already escaped, and if the names of its query are in order.
- * The digest of the body in that header also lets the server refuse a damaged body.
+ * The digest of the body in the header x-amz-content-sha256 also lets the server refuse a damaged
+ * body.
  */
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -134,20 +132,12 @@ static struct curl_slist *add_line(struct curl_slist *list, const char *name, co
 }
 
 /* Add the digests of the body. Servers compare one or the other. */
-static struct curl_slist *add_digests(struct curl_slist *list, struct bytes body)
+static struct curl_slist *add_digests(struct curl_slist *list, struct bytes body,
+				      const char *digest)
 {
-	SHA2_CTX sha;
-	uint8_t digest[SHA256_DIGEST_LENGTH], sum[16];
-	struct buf hex = {0};
+	uint8_t sum[16];
 
-	SHA256Init(&sha);
-	if (body.len)
-		SHA256Update(&sha, body.ptr, body.len);
-	SHA256Final(digest, &sha);
-	bytes_hex(&hex, bytes_of(digest, sizeof digest));
-	buf_put(&hex, 0);
-	list = add_line(list, "x-amz-content-sha256", (const char *)hex.ptr);
-	buf_release(&hex);
+	list = add_line(list, "x-amz-content-sha256", digest);
 	if (body.len) {
 		struct buf text = {0};
 
@@ -160,26 +150,58 @@ static struct curl_slist *add_digests(struct curl_slist *list, struct bytes body
 	return list;
 }
 
-static struct curl_slist *lines_of(const struct s3_request *r, const char *session)
+static struct curl_slist *lines_of(const struct s3_request *r, const char *session,
+				   const char *digest)
 {
-	struct curl_slist *lines = add_digests(NULL, r->body);
+	struct curl_slist *lines = add_digests(NULL, r->body, digest);
 	char range[64];
 
 	if (session)
 		lines = add_line(lines, "x-amz-security-token", session);
+	if (r->copied)
+		lines = add_line(lines, "x-amz-copy-source", r->copied);
 	if (r->part) {
 		snprintf(range, sizeof range, "bytes=%llu-%llu", (unsigned long long)r->first,
 			 (unsigned long long)(r->first + r->len - 1));
-		lines = add_line(lines, "range", range);
+		lines = add_line(lines, r->copied ? "x-amz-copy-source-range" : "range", range);
 	}
 	if (r->version && *r->version)
-		lines = add_line(lines, "if-match", r->version);
+		lines = add_line(lines, r->copied ? "x-amz-copy-source-if-match" : "if-match",
+				 r->version);
 	if (r->create)
 		lines = add_line(lines, "if-none-match", "*");
 	/* libcurl would name the type of a form */
 	return r->body.len || strcmp(r->method, "PUT") == 0
 		       ? add_line(lines, "content-type", "application/octet-stream")
 		       : lines;
+}
+
+/* Add the time, the host and the signature of all headers. */
+static struct curl_slist *sign(struct curl_slist *list, const struct s3_request *r,
+			       const struct s3_access *access, const char *url, const char *digest)
+{
+	const char *lines[16];
+	char stamp[S3_STAMP], *host = s3_host(url);
+	struct s3_signed s = {.method = r->method,
+			      .url = url,
+			      .digest = digest,
+			      .stamp = stamp,
+			      .key_id = access->key_id,
+			      .secret = access->secret,
+			      .region = access->region,
+			      .lines = lines};
+
+	s3_stamp(stamp, clock_wall_ms() / 1000);
+	list = add_line(list, "host", host);
+	list = add_line(list, "x-amz-date", stamp);
+	for (const struct curl_slist *l = list; l && s.nlines < sizeof lines / sizeof *lines;
+	     l = l->next)
+		lines[s.nlines++] = l->data;
+	char *proof = s3_authorization(&s);
+	list = add_line(list, "authorization", proof);
+	mem_free(proof);
+	mem_free(host);
+	return list;
 }
 
 static CURL *take_handle(struct s3 *s)
@@ -214,6 +236,7 @@ static void set_up(CURL *c, struct exchange *x, const char *url)
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_URL, url);
+	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L); /* as the signature contains it */
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, stall);
@@ -243,21 +266,20 @@ static void set_up(CURL *c, struct exchange *x, const char *url)
 /* Perform the request with these credentials, which other threads may replace. */
 static void perform(struct exchange *x, const struct s3_access *access)
 {
-	struct buf key = {0};
-	char *user = mem_format("%s:%s", access->key_id, access->secret);
-	char *sign = mem_format("aws:amz:%s:s3", access->region);
+	struct buf key = {0}, digest = {0};
 	CURL *c = take_handle(x->s);
 
 	s3_escape(&key, x->r->path, false);
 	buf_put(&key, 0);
 	char *url = mem_format("%s%s%s%s", access->url, *x->r->path ? (const char *)key.ptr : "/",
 			       x->r->query ? "?" : "", x->r->query ? x->r->query : "");
-	struct curl_slist *lines = lines_of(x->r, access->session);
+	s3_digest(&digest, x->r->body);
+	buf_put(&digest, 0);
+	struct curl_slist *lines = lines_of(x->r, access->session, (const char *)digest.ptr);
+	lines = sign(lines, x->r, access, url, (const char *)digest.ptr);
 	CURLcode code = CURLE_FAILED_INIT;
 	if (c) {
 		set_up(c, x, url);
-		curl_easy_setopt(c, CURLOPT_USERPWD, user);
-		curl_easy_setopt(c, CURLOPT_AWS_SIGV4, sign);
 		curl_easy_setopt(c, CURLOPT_HTTPHEADER, lines);
 		code = curl_easy_perform(c);
 		curl_easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
@@ -270,9 +292,7 @@ static void perform(struct exchange *x, const struct s3_access *access)
 			 x->a->too_long ? "the answer is too long" : curl_easy_strerror(code));
 	curl_slist_free_all(lines);
 	buf_release(&key);
-	explicit_bzero(user, strlen(user));
-	mem_free(user);
-	mem_free(sign);
+	buf_release(&digest);
 	mem_free(url);
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #define LARGE_PART    ((size_t)64 << 20)
 #define SMALL_PARTS   1000 /* of 10,000, so that an object of 500 GiB fits */
 #define PIECE_BYTES   ((size_t)1 << 20)
+#define COPY_MOST     ((uint64_t)5 << 30) /* of one request that copies */
 #define WRONG_TRIES   3
 #define WRITE_STALL_S 60L
 #define JOIN_STALL_S  300L /* S3 may join many parts for minutes */
@@ -204,17 +206,32 @@ static int check_object(struct s3_upload *u, struct error *err)
 	return rc;
 }
 
+/* Send a request again while its answer is temporary. The answer 200 may contain an error. */
+static int ask_again(struct s3 *s, const struct s3_request *r, struct s3_answer *a, char code[64],
+		     struct error *err)
+{
+	double until = s3_until(s);
+	int rc = RC_OK;
+
+	for (unsigned n = 0; rc == RC_OK; n++) {
+		rc = s3_ask(s, r, a, err);
+		s3_code(a, code, 64);
+		bool passing = strcmp(code, "InternalError") == 0 || strcmp(code, "SlowDown") == 0;
+		if (rc || !passing || backoff_wait(n, until, err))
+			break;
+	}
+	return rc;
+}
+
 /*
- * Join the parts. The answer 200 may contain an error. After a lost answer, the upload no longer
- * exists, and the object proves the outcome.
+ * Join the parts. After a lost answer, the upload no longer exists, and the object proves the
+ * outcome.
  */
 static int join_parts(struct s3_upload *u, struct error *err)
 {
 	struct buf xml = {0};
 	struct s3_answer a = {0};
 	char code[64], *query = id_query(u, 0);
-	double until = s3_until(u->s);
-	int rc = RC_OK;
 
 	list_parts(u, &xml);
 	const struct s3_request r = {.method = "POST",
@@ -222,13 +239,7 @@ static int join_parts(struct s3_upload *u, struct error *err)
 				     .query = query,
 				     .body = buf_bytes(&xml),
 				     .stall_s = JOIN_STALL_S};
-	for (unsigned n = 0; rc == RC_OK; n++) {
-		rc = s3_ask(u->s, &r, &a, err);
-		s3_code(&a, code, sizeof code);
-		bool passing = strcmp(code, "InternalError") == 0 || strcmp(code, "SlowDown") == 0;
-		if (rc || !passing || backoff_wait(n, until, err))
-			break;
-	}
+	int rc = ask_again(u->s, &r, &a, code, err);
 	if (rc == RC_OK && (a.status != 200 || code[0]) && strcmp(code, "NoSuchUpload") != 0)
 		rc = s3_refused(u->s, u->path, "s3:PutObject", &a, err);
 	if (rc == RC_OK)
@@ -425,5 +436,128 @@ int s3_put(struct storage *s, const char *local, const char *path, unsigned mode
 		s3_abort(u);
 	else
 		upload_free(u);
+	return rc;
+}
+
+/* --- copies within S3 --- */
+
+static size_t count_parts(uint64_t bytes)
+{
+	uint64_t small = (uint64_t)SMALL_PARTS * PART_BYTES;
+
+	return bytes <= small
+		       ? (size_t)((bytes + PART_BYTES - 1) / PART_BYTES)
+		       : SMALL_PARTS + (size_t)((bytes - small + LARGE_PART - 1) / LARGE_PART);
+}
+
+/*
+ * Set *parts to the number of parts that a copy with the same ETag needs, or to 0 for one request.
+ * Return false if no copy can have this ETag: it is no digest, or other programs chose the parts.
+ */
+static bool can_prove(const struct storage_info *of, size_t *parts)
+{
+	const char *dash = strchr(of->version, '-');
+
+	*parts = dash ? (size_t)strtoull(dash + 1, NULL, 10) : 0;
+	return is_digest(of->version) &&
+	       (dash ? *parts == count_parts(of->bytes) : of->bytes <= COPY_MOST);
+}
+
+static int not_copied(struct s3 *s, const char *path, const char *why, struct error *err)
+{
+	char *name = storage_name(s->place, path);
+
+	error_set(err, RC_IO, "%s: %s", name, why);
+	mem_free(name);
+	return RC_END;
+}
+
+/* Copy an object, or a part of it, and get the ETag of the answer. */
+static int copy_bytes(struct s3 *s, const struct s3_request *r, char etag[STORAGE_VERSION],
+		      struct error *err)
+{
+	struct s3_answer a = {0};
+	struct buf found = {0};
+	char code[64];
+	int rc = ask_again(s, r, &a, code, err);
+
+	if (rc == RC_OK && (a.status != 200 || code[0])) {
+		s3_refused(s, r->path, "s3:PutObject", &a, err);
+		rc = RC_END;
+	}
+	buf_put(&a.body, 0);
+	const char *at = (const char *)a.body.ptr;
+	if (rc == RC_OK && xml_element(&at, "<ETag>", &found) && found.len <= STORAGE_VERSION)
+		memcpy(etag, found.ptr, found.len);
+	else if (rc == RC_OK)
+		rc = not_copied(s, r->path, "found no ETag in the answer", err);
+	buf_release(&found);
+	s3_answer_release(&a);
+	return rc;
+}
+
+static int copy_parts(struct s3_upload *u, struct s3_request r, size_t parts, uint64_t bytes,
+		      struct error *err)
+{
+	char etag[STORAGE_VERSION];
+	int rc = begin_parts(u, err);
+
+	r.part = true;
+	for (size_t i = 0; rc == RC_OK && i < parts; i++) {
+		char *query = id_query(u, i + 1);
+
+		r.query = query;
+		r.len = i < SMALL_PARTS ? PART_BYTES : LARGE_PART;
+		r.len = bytes - r.first < r.len ? bytes - r.first : r.len;
+		rc = copy_bytes(u->s, &r, etag, err);
+		mem_free(query);
+		r.first += r.len;
+		if (rc == RC_OK) {
+			u->etags = mem_grow(u->etags, u->nparts, sizeof *u->etags);
+			memcpy(u->etags[u->nparts++], etag, sizeof etag);
+			rc = stop_check(err);
+		}
+	}
+	u->bytes = bytes;
+	u->opaque = true; /* the source's ETag is the proof */
+	return rc ? rc : join_parts(u, err);
+}
+
+/*
+ * Copy with the parts of the source, because the ETag of the copy is then that of the source. All
+ * storages of this process have the same server and credentials (s3_access.c).
+ */
+int s3_copy(struct storage *s, struct storage *from, const char *source,
+	    const struct storage_info *of, const char *path, struct error *err)
+{
+	const struct s3 *there = from->self;
+	struct s3_upload *u = upload_new(s, path);
+	struct storage_info copy;
+	char etag[STORAGE_VERSION];
+	struct buf place = {0};
+	size_t parts;
+	int rc = can_prove(of, &parts) ? RC_OK
+				       : not_copied(u->s, path, "no ETag can prove a copy", err);
+
+	buf_printf(&place, "/%s", there->bucket);
+	s3_escape(&place, source, false);
+	buf_put(&place, 0);
+	const struct s3_request r = {.method = "PUT",
+				     .path = path,
+				     .copied = (const char *)place.ptr,
+				     .version = of->version,
+				     .stall_s = JOIN_STALL_S};
+	if (rc == RC_OK)
+		rc = parts ? copy_parts(u, r, parts, of->bytes, err)
+			   : copy_bytes(u->s, &r, etag, err);
+	if (rc == RC_OK)
+		rc = storage_stat(s, path, &copy, err);
+	if (rc == RC_OK && (copy.bytes != of->bytes || strcmp(copy.version, of->version) != 0))
+		rc = not_copied(u->s, path, "the ETag does not prove the copy", err);
+	if (rc)
+		s3_abort(u);
+	else
+		upload_free(u);
+	buf_release(&place);
 	return rc;
 }

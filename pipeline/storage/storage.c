@@ -280,6 +280,16 @@ int storage_put(struct storage *s, const char *local, const char *path, unsigned
 	return s->backend->put(s, local, path, mode, out ? out : &ignored, kept, err);
 }
 
+int storage_copy(struct storage *s, struct storage *from, const char *source,
+		 const struct storage_info *of, const char *path, struct error *err)
+{
+	if (s->backend->copy && s->backend == from->backend)
+		return s->backend->copy(s, from, source, of, path, err);
+	error_set(err, RC_CONFIG, "%s: found a server that copies no files of %s", s->prefix,
+		  from->prefix);
+	return RC_END;
+}
+
 struct storage_file {
 	const struct storage_backend *backend;
 	void *self;
