@@ -45,7 +45,12 @@ struct apply_window {
 
 struct apply_options {
 	const struct run_options *common;
-	const char *dir;     /* folder of the load */
+	const char *dir; /* folder of the load */
+	/*
+	 * URI of the load in S3. `dir` is its copy, but the HFiles are in S3 until apply needs their
+	 * bytes here. NULL means that they are in `dir`
+	 */
+	const char *origin;
 	const char *servers; /* host[:port],... (hbase_open) */
 	/* HBase user of the calls; NULL means $HADOOP_USER_NAME, or the process's user */
 	const char *user;

@@ -393,15 +393,17 @@ int load_file_source(struct hfile_source *out, const char *path, struct error *e
 char *manifest_rejects_path(const struct manifest *m);
 /*
  * Copy the file `name` of the load at the path of `s` to ROOT/NAME, and compare its digest, unless
- * `digest` is NULL. Returns RC_DATA if the file is missing or differs.
+ * `digest` is NULL. A file at ROOT/NAME is whole. Returns RC_DATA if the file is missing or differs.
  */
 int load_fetch_file(struct storage *s, const char *name, const char *root, const uint8_t *digest,
 		    struct progress *progress, struct error *err);
 /*
  * Copy a remote load to the new folder `dir` of this machine, and check the digests of its files.
- * If `dir` already has the same load, its files stay. Returns RC_CONFIG if `dir` has another load.
+ * If `dir` already has the same load, its files stay. Sets *later to true, and copies no HFiles, if
+ * the load is in S3, where servers may copy them. Returns RC_CONFIG if `dir` has another load.
  */
-int load_fetch(const char *uri, const char *dir, struct progress *progress, struct error *err);
+int load_fetch(const char *uri, const char *dir, bool *later, struct progress *progress,
+	       struct error *err);
 
 /* --- settings.json of a plan: the settings besides the split keys, for runs with that plan --- */
 

@@ -89,6 +89,8 @@ class Moto(S3):
         reads = to.command in ("GET", "HEAD")
         with self.lock:
             status, headers, data = self.forward(to, body)
+            if fault == "corrupt" and "x-amz-copy-source" in to.headers and "partNumber" not in query:
+                self.put(key, self.objects[bucket, key][:-1] + b"!")
             if not reads:
                 self.after_write()
         if fault == "lost":

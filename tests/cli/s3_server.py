@@ -42,6 +42,7 @@ class S3:
         self.before_write, self.slow_seconds, self.busy = lambda: None, 1.5, 0
         self.lock = threading.Lock()
         self.objects, self.faults, self.asked, self.secret, self.session = {}, [], [], SECRET, None
+        self.read_keys = []  # of each GET of an object
         self.home = REGION
         outer = self
 
@@ -125,6 +126,8 @@ class S3:
         faults = self.write_faults if not reads else self.faults if to.command == "GET" and key else []
         fault = faults.pop(0) if faults else None
         self.asked.append((to.command, to.headers.get("range"), fault))
+        if to.command == "GET" and key:
+            self.read_keys.append(key)
         if not reads:
             self.before_write()
         if fault == "503":

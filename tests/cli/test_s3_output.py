@@ -130,7 +130,7 @@ def test_findings(saltmill, bench, s3):
 
 
 def test_copy_for_apply(saltmill, bench, s3, tmp_path):
-    """apply copies the load first, continues with the copy, and refuses another one."""
+    """apply copies the load first, without the HFiles that S3 may copy, continues with the copy, and refuses another one."""
     assert load(saltmill, bench, s3).returncode == 3
     done = run(saltmill, bench, s3, "apply", LOAD, "--hbase", "127.0.0.1:1")
     assert done.returncode == 2 and "expected `--copy-to DIR` too" in done.stderr, done
@@ -140,8 +140,13 @@ def test_copy_for_apply(saltmill, bench, s3, tmp_path):
     for _ in range(2):
         done = run(saltmill, bench, s3, "apply", LOAD, "--hbase", "127.0.0.1:1", "--copy-to", copy, "--dry-run")
         assert done.returncode == 1 and "127.0.0.1:1" in done.stderr, done
-        done = run(saltmill, bench, s3, "verify", copy)
-        assert done.returncode == 0, done.stdout
+    done = run(saltmill, bench, s3, "verify", copy)
+    assert done.returncode == 1 and "1 problem" in done.stdout, done.stdout
+    folder = manifest(s3)["folder"]
+    for (_, key), value in s3.objects.items():
+        part = copy / key.removeprefix("loads/night/")
+        assert part.read_bytes() == value if "/hfiles/" not in key else not part.exists(), key
+    assert folder in os.listdir(copy)
     (copy / "manifest.json").write_bytes((bench / "local" / "manifest.json").read_bytes())
     done = run(saltmill, bench, s3, "apply", LOAD, "--hbase", "127.0.0.1:1", "--copy-to", copy)
     assert done.returncode == 2 and "found another load" in done.stderr, done

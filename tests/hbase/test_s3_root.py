@@ -3,6 +3,7 @@ is the S3 server.
 """
 
 import os
+import subprocess
 
 import boto3
 import pytest
@@ -113,3 +114,21 @@ def test_the_other_tracker(in_s3, rig, tmp_path):
     in_s3.done(*again)
     held = [f["bytes"] for r in rig.hbase.store_files("plain:events") for f in r["files"]]
     assert sorted(held) == sorted(2 * [f["bytes"] for t in in_s3.manifest["tables"] for f in t["files"]])
+
+
+def test_a_load_in_s3(in_s3, rig, tmp_path):
+    """S3 copies the files of a load there, so they never come to this machine."""
+    by_id, _ = events(tmp_path, "copied", 600)
+    job = tmp_path / "job.yaml"
+    job.write_text(job.read_text().split("  - name: copied:by_word")[0])
+    place = f"s3://{BUCKET}/loads/night"
+    done = subprocess.run([in_s3.saltmill, "load", job, "-o", place, "--quiet"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    in_s3.out = place
+    done = in_s3.run("--create", "--copy-to", str(tmp_path / "copy"))
+    assert done.returncode == 0 and "apply reads files" not in done.stderr, done.stderr
+    assert not list((tmp_path / "copy").rglob("hfiles/*/*"))
+    in_s3.check("copied:events", by_id)
+    held = [f["bytes"] for r in rig.hbase.store_files("copied:events") for f in r["files"]]
+    files = [o for o in rig.keys("loads/night") if "/hfiles/" in o]
+    assert sorted(held) == sorted(rig.client.head_object(Bucket=BUCKET, Key=o)["ContentLength"] for o in files)

@@ -19,7 +19,9 @@ static int apply_to(const struct arguments *a, struct apply_options *opt, struct
 	opt->progress = &progress;
 	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
 	*r = (struct apply_result){0};
-	int rc = a->copy_to ? load_fetch(a->operand[0], a->copy_to, &progress, err) : RC_OK;
+	bool later = false;
+	int rc = a->copy_to ? load_fetch(a->operand[0], a->copy_to, &later, &progress, err) : RC_OK;
+	opt->origin = later ? a->operand[0] : NULL;
 	if (rc == RC_OK)
 		rc = apply_run(r, opt, err);
 	reporter_stop(reporter);

@@ -125,7 +125,7 @@ const struct cli_option options_apply[] = {
 	 .help = "the WebHDFS address (default: port 9870 of the NameNode)", .with = "apply"},
 	{"copy-to", 0, "DIR", "apply", take_text, AT(copy_to),
 	 .help = "copy a load in S3 or HDFS to this new folder, and apply the copy; a later run with "
-		 "the same folder continues"},
+		 "the same folder continues; apply copies HFiles from S3 only when it needs their bytes"},
 	{"journal", 0, "FILE", "apply", take_text, AT(journal),
 	 .help = "the journal, from which an interrupted run continues (default: "
 	 "DIR.saltmill-apply)", .without = "state"},

@@ -77,6 +77,7 @@ static struct applied_file source_of(struct applying *a, const struct manifest_f
 
 	memcpy(s.digest, m->digest, sizeof s.digest);
 	s.path = arena_strdup(&a->result->arena, path);
+	s.name = m->path;
 	mem_free(path);
 	return s;
 }
@@ -306,6 +307,8 @@ static int run(struct applying *a, struct error *err)
 	const struct apply_options *opt = a->opt;
 	int rc = read_load(a, err);
 
+	if (rc == RC_OK)
+		rc = origin_open(a, err);
 	if (rc == RC_OK && opt->check_access)
 		return check_access(a, err);
 	if (rc == RC_OK)
@@ -378,6 +381,7 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 		mem_free(a.tables[i].upload_dir);
 	}
 	mem_free(a.tables);
+	storage_close(a.origin);
 	mem_free(a.upload);
 	mem_free(a.folder);
 	mem_free(a.load);

@@ -20,6 +20,7 @@
  */
 struct applied_file {
 	const char *path; /* on this machine */
+	const char *name; /* within the load's folder; NULL for a part of a cut file */
 	const char *family;
 	uint64_t bytes, cells;
 	uint8_t digest[16];
@@ -68,7 +69,10 @@ struct applying {
 	struct storage *storage;
 	struct journal journal;
 	struct manifest manifest;
-	char *upload, *folder; /* upload folder and the load's folder in it, NULL if unknown */
+	struct storage *origin;	  /* S3 with the load's HFiles, or NULL (load_in_s3.c) */
+	int64_t origin_ms;	  /* time of its manifest */
+	_Atomic bool origin_said; /* a thread has reported that apply reads HFiles */
+	char *upload, *folder;	  /* upload folder and the load's folder in it, NULL if unknown */
 	char *load; /* the line of journal_load in the journal, NULL before it is known */
 	bool finished;
 	bool cut_begun; /* true if this load has created the folder of parts */
@@ -122,10 +126,21 @@ int copy_is_of(struct applied *t, const struct hand_file *f, const char *folder,
 /* Sets the upload path of file number `i`, and its path in the token's folder. */
 void upload_place(struct applied *t, struct hand_file *f, size_t i);
 /*
- * Checks a local file against the size and digest in the manifest or the journal. Returns RC_DATA
- * if the file differs.
+ * Copies a file of the load from S3, if it is not on this machine. Checks it against the size and
+ * digest in the manifest or the journal. Returns RC_DATA if the file differs.
  */
-int source_prove(const struct applied_file *s, struct error *err);
+int source_prove(struct applying *a, const struct applied_file *s, struct error *err);
+
+/* Opens the storage of opt->origin, if there is one (load_in_s3.c). */
+int origin_open(struct applying *a, struct error *err);
+/* Copies a file of the load from S3 to this machine, unless it is here. */
+int origin_fetch(struct applying *a, const struct applied_file *s, struct error *err);
+/*
+ * Lets the server of S3 copy a file of the load to `path`. Sets *copied to false if the server
+ * cannot, or if nothing proves that the copy has the bytes that the load published.
+ */
+int origin_copy(struct applied *t, const struct applied_file *s, const char *path, bool *copied,
+		struct error *err);
 
 /*
  * Waits until the hours of --window begin (gentle.c). Returns RC_STOPPED after a signal. Any thread

@@ -245,7 +245,7 @@ int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_reg
 				 .dir = parts_dir(t->run),
 				 .words = words};
 	const struct applied_file *s = &t->sources[c.file];
-	int rc = source_prove(s, err);
+	int rc = source_prove(t->run, s, err);
 
 	if (rc == RC_OK)
 		rc = make_dir(&c, err);

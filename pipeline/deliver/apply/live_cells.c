@@ -117,8 +117,11 @@ static int walk_file(struct applied *t, const struct hand_file *f, bool strict, 
 {
 	*w = (struct live_walk){.oldest = oldest_shown(t, f->family), .strict = strict};
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
-	int rc = hfile_open(&w->file, t->sources[f - t->hand.files].path, err);
+	const struct applied_file *s = &t->sources[f - t->hand.files];
+	int rc = origin_fetch(t->run, s, err);
 
+	if (rc == RC_OK)
+		rc = hfile_open(&w->file, s->path, err);
 	if (rc)
 		return rc;
 	hfile_rewind(w->file);

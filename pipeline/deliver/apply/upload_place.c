@@ -169,12 +169,14 @@ void upload_place(struct applied *t, struct hand_file *f, size_t i)
 	mem_free(staged);
 }
 
-int source_prove(const struct applied_file *s, struct error *err)
+int source_prove(struct applying *a, const struct applied_file *s, struct error *err)
 {
 	uint8_t digest[16];
 	uint64_t bytes;
-	int rc = io_digest_file(s->path, digest, &bytes, err);
+	int rc = origin_fetch(a, s, err);
 
+	if (rc == RC_OK)
+		rc = io_digest_file(s->path, digest, &bytes, err);
 	if (rc == RC_OK && (bytes != s->bytes || memcmp(digest, s->digest, sizeof digest) != 0))
 		rc = error_set(
 			err, RC_DATA,

@@ -186,9 +186,12 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 	struct applied *t = self;
 	const struct applied_file *s = &t->sources[f - t->hand.files];
 	struct storage_info info;
-	int rc = source_prove(s, err);
+	bool copied = false;
+	int rc = origin_copy(t, s, f->upload, &copied, err);
 
-	if (rc == RC_OK)
+	if (rc == RC_OK && !copied)
+		rc = source_prove(t->run, s, err);
+	if (rc == RC_OK && !copied)
 		rc = storage_put(t->run->storage, s->path, f->upload,
 				 hbase_is_secured(t->run->hbase) ? OWN_FILE_MODE : FILE_MODE, &info,
 				 NULL, err);

@@ -2,11 +2,15 @@
 #include "publish.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "io.h"
 #include "mem.h"
+
+#define COPYING ".copying" /* end of the name of an incomplete file */
 
 struct copying {
 	struct out_file out;
@@ -60,20 +64,26 @@ int load_fetch_file(struct storage *s, const char *name, const char *root, const
 	struct storage_info info;
 	uint8_t found[16];
 	char *from = mem_format("%s/%s", storage_path(s), name),
-	     *to = mem_format("%s/%s", root, name);
+	     *to = mem_format("%s/%s", root, name), *temp = mem_format("%s" COPYING, to);
 	int rc = make_folders(root, name, err);
 
 	if (rc == RC_OK)
 		rc = storage_stat(s, from, &info, err);
 	if (rc == RC_OK && info.kind != STORAGE_FILE)
 		rc = error_set(err, RC_DATA, "%s: missing", name);
+	unlink(temp); /* a run that died may have left this file */
 	if (rc == RC_OK)
-		rc = copy_to(s, from, &info, to, found, progress, err);
+		rc = copy_to(s, from, &info, temp, found, progress, err);
 	if (rc == RC_OK && digest && memcmp(found, digest, sizeof found) != 0)
 		rc = error_set(err, RC_DATA,
 			       "%s: found other bytes than those that the load published; run "
 			       "`saltmill verify` for details",
 			       name);
+	if (rc == RC_OK && rename(temp, to) < 0)
+		rc = error_errno(err, "cannot rename %s", temp);
+	if (rc)
+		unlink(temp);
+	mem_free(temp);
 	mem_free(from);
 	mem_free(to);
 	return rc;
@@ -85,7 +95,7 @@ char *manifest_rejects_path(const struct manifest *m)
 }
 
 static int fetch_table(struct storage *s, const struct manifest_table *t, const char *root,
-		       struct progress *progress, struct error *err)
+		       bool later, struct progress *progress, struct error *err)
 {
 	char *splits = mem_format("%s/splits.txt", t->dir);
 	char *create = mem_format("%s/create.rb", t->dir);
@@ -93,14 +103,14 @@ static int fetch_table(struct storage *s, const struct manifest_table *t, const 
 
 	if (rc == RC_OK)
 		rc = load_fetch_file(s, create, root, t->create_digest, NULL, err);
-	for (size_t i = 0; rc == RC_OK && i < t->nfiles; i++)
+	for (size_t i = 0; rc == RC_OK && !later && i < t->nfiles; i++)
 		rc = load_fetch_file(s, t->files[i].path, root, t->files[i].digest, progress, err);
 	mem_free(splits);
 	mem_free(create);
 	return rc;
 }
 
-static int fetch_all(struct storage *s, const struct manifest *m, const char *root,
+static int fetch_all(struct storage *s, const struct manifest *m, const char *root, bool later,
 		     struct progress *progress, struct error *err)
 {
 	uint64_t bytes = 0;
@@ -108,12 +118,12 @@ static int fetch_all(struct storage *s, const struct manifest *m, const char *ro
 
 	for (size_t i = 0; i < m->ntables; i++)
 		for (size_t k = 0; k < m->tables[i].nfiles; k++)
-			bytes += m->tables[i].files[k].bytes;
+			bytes += later ? 0 : m->tables[i].files[k].bytes;
 	progress_begin(progress, "copying", PROGRESS_BYTES, bytes);
 	int rc = load_fetch_file(s, rejects, root, m->digests.known ? m->digests.rejects : NULL,
 				 NULL, err);
 	for (size_t i = 0; rc == RC_OK && i < m->ntables; i++)
-		rc = fetch_table(s, &m->tables[i], root, progress, err);
+		rc = fetch_table(s, &m->tables[i], root, later, progress, err);
 	if (rc == RC_OK)
 		rc = load_fetch_file(s, "manifest.json", root, NULL, NULL, err);
 	mem_free(rejects);
@@ -135,7 +145,7 @@ static int check_copy(const struct manifest *m, const char *dir, const char *man
 	return rc;
 }
 
-static int fetch_new(struct storage *s, const struct manifest *m, const char *dir,
+static int fetch_new(struct storage *s, const struct manifest *m, const char *dir, bool later,
 		     struct progress *progress, struct error *err)
 {
 	struct staging *to;
@@ -144,7 +154,7 @@ static int fetch_new(struct storage *s, const struct manifest *m, const char *di
 
 	if (rc)
 		return rc;
-	rc = fetch_all(s, m, staging_path(to), progress, err);
+	rc = fetch_all(s, m, staging_path(to), later, progress, err);
 	if (rc == RC_OK)
 		rc = staging_publish(to, err);
 	if (rc)
@@ -152,7 +162,8 @@ static int fetch_new(struct storage *s, const struct manifest *m, const char *di
 	return rc;
 }
 
-int load_fetch(const char *uri, const char *dir, struct progress *progress, struct error *err)
+int load_fetch(const char *uri, const char *dir, bool *later, struct progress *progress,
+	       struct error *err)
 {
 	struct arena a = {0};
 	struct manifest m;
@@ -162,13 +173,13 @@ int load_fetch(const char *uri, const char *dir, struct progress *progress, stru
 	char *here = mem_format("%s/manifest.json", dir);
 	int rc = manifest_read(&m, remote, &a, err);
 
+	if (rc == RC_OK)
+		rc = storage_open(&s, uri, NULL, err);
+	*later = rc == RC_OK && !storage_renames(s);
 	if (rc == RC_OK && lstat(dir, &st) == 0)
 		rc = check_copy(&m, dir, here, err);
-	else if (rc == RC_OK) {
-		rc = storage_open(&s, uri, NULL, err);
-		if (rc == RC_OK)
-			rc = fetch_new(s, &m, dir, progress, err);
-	}
+	else if (rc == RC_OK)
+		rc = fetch_new(s, &m, dir, *later, progress, err);
 	storage_close(s);
 	mem_free(here);
 	mem_free(remote);
