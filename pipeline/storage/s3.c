@@ -240,6 +240,8 @@ static int pass(struct storage *s, const char *path, const struct storage_info *
 		if (rc == RC_OK && reading.more)
 			rc = error_set(err, RC_IO, "%s%s: found more bytes than asked for",
 				       s->prefix, path);
+		else if (rc == RC_OK && s3_renew(x, &a))
+			continue;
 		else if (rc == RC_OK && !s3_passing(&a) && a.status != 206)
 			rc = s3_refused(x, path, "s3:GetObject", &a, err);
 		else if (rc == RC_OK && backoff_wait(n, until, err))

@@ -79,7 +79,9 @@ struct s3_answer {
 	int64_t modified_ms;
 	char etag[STORAGE_VERSION], region[64], range[64];
 	bool opaque; /* the ETag is not a digest of the bytes, because the server encrypts them */
-	bool left;   /* `take` ended the request */
+	unsigned tries; /* requests of s3_ask before this one, whose outcome may be unknown */
+	uint64_t mark;	/* of the credentials of the request */
+	bool left;	/* `take` ended the request */
 	bool other_range, too_long;
 	char why[CURL_ERROR_SIZE + 32];
 };
@@ -87,6 +89,11 @@ void s3_answer_release(struct s3_answer *a);
 
 /* Find the credentials, and find them again before they end. */
 int s3_login(struct s3 *s, struct error *err);
+/*
+ * Read the settings again after a refusal, because another program may have written new credentials
+ * of the profile. Return true if they are new, so that the request may be repeated.
+ */
+bool s3_renew(struct s3 *s, const struct s3_answer *a);
 /* Send a request once, after s3_login. */
 void s3_exchange(struct s3 *s, const struct s3_request *r, struct s3_answer *a);
 /* Return true if a retry after this answer can help. */

@@ -307,6 +307,15 @@ static char *copy(const char *text)
 	return text ? mem_strdup(text) : NULL;
 }
 
+/* A number that differs for other credentials. */
+static uint64_t mark_of(const struct s3_access *a)
+{
+	const char *session = a->session ? a->session : "";
+
+	return XXH3_64bits_withSeed(session, strlen(session),
+				    XXH3_64bits(a->key_id, strlen(a->key_id)));
+}
+
 void s3_exchange(struct s3 *s, const struct s3_request *r, struct s3_answer *a)
 {
 	struct exchange x = {s, r, a};
@@ -322,6 +331,7 @@ void s3_exchange(struct s3 *s, const struct s3_request *r, struct s3_answer *a)
 				   .session = copy(s->access.session)};
 	pthread_mutex_unlock(&s->lock);
 	perform(&x, &access);
+	a->mark = mark_of(&access);
 	s3_access_release(&access);
 }
 
@@ -368,7 +378,8 @@ static const char *fix(const char *code)
 	if (strcmp(code, "RequestTimeTooSkewed") == 0)
 		return "; let this machine follow an NTP server (check with `chronyc tracking`)";
 	if (strcmp(code, "ExpiredToken") == 0)
-		return "; get a new AWS_SESSION_TOKEN";
+		return "; the credentials have ended: get new ones (AWS_SESSION_TOKEN, or the "
+		       "profile in ~/.aws/credentials), and run the command again";
 	return NULL;
 }
 
@@ -399,12 +410,16 @@ static int refused(struct s3 *s, const char *name, const char *right, const stru
 				 "bytes that were asked for",
 				 name, a->range);
 	if (a->status <= 0 || a->why[0])
-		return error_set(err, RC_IO, "%s: no answer: %s", name, a->why);
+		return error_set(err, RC_IO,
+				 "%s: no answer: %s; check AWS_ENDPOINT_URL, AWS_REGION and the "
+				 "network, and run the command again",
+				 name, a->why);
 	if (a->status == 404)
 		return error_set(err, RC_IO, "%s: found no such object%s", name,
-				 strcmp(code, "NoSuchBucket") == 0 ? ", because there is no such "
-								     "bucket"
-								   : "");
+				 strcmp(code, "NoSuchBucket") == 0
+					 ? ", because there is no such bucket; check its name and "
+					   "AWS_ENDPOINT_URL, or create it with `aws s3 mb`"
+					 : "");
 	if (a->status == 412)
 		return error_set(err, RC_IO,
 				 "%s: the object changed during the load; load it again when no "
@@ -416,7 +431,12 @@ static int refused(struct s3 *s, const char *name, const char *right, const stru
 				 "%s: the bucket is in region %s, and the request was for %s; set "
 				 "AWS_REGION=%s",
 				 name, home, s->access.region, home);
-	if (a->status == 403)
+	if (a->status / 100 == 3)
+		return error_set(err, RC_CONFIG,
+				 "%s: the bucket is not at %s; set AWS_REGION to its region (`aws "
+				 "s3api get-bucket-location`), or AWS_ENDPOINT_URL",
+				 name, s->access.url);
+	if (a->status == 403 || fix(code))
 		return denied(name, right, a, err);
 	return error_set(err, a->status < 500 ? RC_CONFIG : RC_IO, "%s: found status %ld: %s %s",
 			 name, a->status, code, message);
@@ -474,6 +494,36 @@ int s3_login(struct s3 *s, struct error *err)
 	return rc ? error_prefix(err, "%s%s: ", s->place->prefix, s->place->path) : RC_OK;
 }
 
+/* Return true if new credentials may help. The answer of HEAD has no text. */
+static bool is_expired(const struct s3_answer *a)
+{
+	char code[64];
+
+	s3_code(a, code, sizeof code);
+	return (a->status == 400 || a->status == 403) &&
+	       (!code[0] || strcmp(code, "ExpiredToken") == 0 ||
+		strcmp(code, "InvalidAccessKeyId") == 0 || strcmp(code, "InvalidToken") == 0);
+}
+
+bool s3_renew(struct s3 *s, const struct s3_answer *a)
+{
+	struct s3_access next = {0};
+	struct error unsaid;
+	bool other = is_expired(a) && s3_access_find(&next, s->bucket, &unsaid) == RC_OK &&
+		     mark_of(&next) != a->mark;
+
+	/* another thread may have done the same */
+	pthread_mutex_lock(&s->lock);
+	if (other) {
+		s3_access_release(&s->access);
+		s->access = next;
+	} else {
+		s3_access_release(&next);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return other;
+}
+
 int s3_ask(struct s3 *s, const struct s3_request *r, struct s3_answer *a, struct error *err)
 {
 	int rc = s3_login(s, err);
@@ -481,6 +531,9 @@ int s3_ask(struct s3 *s, const struct s3_request *r, struct s3_answer *a, struct
 
 	for (unsigned n = 0; rc == RC_OK; n++) {
 		s3_exchange(s, r, a);
+		a->tries = n;
+		if (clock_seconds() < until && s3_renew(s, a))
+			continue;
 		if (!s3_passing(a)) {
 			s->given_up = false;
 			return RC_OK;

@@ -4,6 +4,7 @@ It reads, lists and writes objects, also in parts, and breaks its answers on dem
 """
 
 import base64
+import calendar
 import hashlib
 import hmac
 import http.server
@@ -34,16 +35,19 @@ class S3:
     `faults` lists what the next GETs of objects do: "503", "cut", "stall", "change", "shift" (another range), or None.
     `write_faults` lists what the next PUTs, POSTs and DELETEs do: "503", "reset" (nothing happens), "lost" (no answer to
     what happened), "corrupt" (stores other bytes, except of a manifest), "error200" (an error in an answer 200), "slow", or
-    None. `before_write` is called before each of them, and `after_write` after each change.
+    None. `before_write` is called before each of them, `after_write` after each change, and `after_read` after each answer with
+    an object. `gate`, with the handler and the key, may hold a request before them.
     """
 
     def __init__(self):
         self.buckets, self.uploads, self.write_faults, self.after_write, self.page = {"b", BUCKET}, {}, [], lambda: None, 1000
         self.before_write, self.slow_seconds, self.busy = lambda: None, 1.5, 0
+        self.after_read = lambda: None
+        self.gate = lambda to, key: None
         self.lock = threading.Lock()
         self.objects, self.faults, self.asked, self.secret, self.session = {}, [], [], SECRET, None
         self.read_keys = []  # of each GET of an object
-        self.home = REGION
+        self.home, self.where, self.names_home = REGION, 301, True
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -110,9 +114,12 @@ class S3:
         if key_id != KEY_ID:
             return "InvalidAccessKeyId"
         signed = parts["SignedHeaders"].split(";")
-        if not {"host", "x-amz-date", "x-amz-content-sha256"} <= set(signed) or (
-                self.session and ("x-amz-security-token" not in signed or headers["x-amz-security-token"] != self.session)):
+        if not {"host", "x-amz-date", "x-amz-content-sha256"} <= set(signed) or (self.session and "x-amz-security-token" not in signed):
             return "AccessDenied"
+        if self.session and headers["x-amz-security-token"] != self.session:
+            return "ExpiredToken"
+        if abs(calendar.timegm(time.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%SZ")) - time.time()) > 900:
+            return "RequestTimeTooSkewed"
         path, _, query = to.path.partition("?")
         right = signature(self.secret, scope, headers["x-amz-date"], to.command, path, query, headers, signed,
                           headers["x-amz-content-sha256"])
@@ -129,6 +136,7 @@ class S3:
         if to.command == "GET" and key:
             self.read_keys.append(key)
         if not reads:
+            self.gate(to, key)
             self.before_write()
         if fault == "503":
             return self.refuse(to, 503, "SlowDown")
@@ -156,17 +164,20 @@ class S3:
         """Checks the signature, and does what the request asks."""
         wrong = self.check(to)
         if wrong:
-            return self.refuse(to, 403, wrong)
+            return self.refuse(to, 400 if wrong == "ExpiredToken" else 403, wrong)
         scope = to.headers["authorization"].split("Credential=")[1].split("/")[2]
+        if scope != self.home and self.where == 400:
+            return self.refuse(to, 400, "AuthorizationHeaderMalformed", f"<Region>{self.home}</Region>")
         if scope != self.home:
-            return self.refuse(to, 301, "PermanentRedirect", headers=[("x-amz-bucket-region", self.home)])
+            return self.refuse(to, 301, "PermanentRedirect", headers=[("x-amz-bucket-region", self.home)] if self.names_home else [])
         if bucket not in self.buckets | {b for b, _ in self.objects}:
             return self.refuse(to, 404, "NoSuchBucket")
         if to.command not in ("GET", "HEAD"):
             return self.write(to, bucket, key, query, body, fault)
         if not key:
             return self.list_uploads(to, bucket, query) if "uploads" in query else self.list(to, bucket, query)
-        return self.read(to, bucket, key, fault)
+        self.read(to, bucket, key, fault)
+        return self.after_read()
 
     @staticmethod
     def hang_up(to):

@@ -5,7 +5,9 @@ import gzip
 import http.server
 import json
 import os
+import pathlib
 import re
+import socket
 import subprocess
 import threading
 import time
@@ -13,6 +15,8 @@ import time
 import pytest
 
 from s3_server import KEY_ID, REGION, S3, SECRET, signature
+
+CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE", pathlib.Path.home() / ".cache" / "saltmill"))
 
 JOB = """\
 source: {csv: {files: [rows.csv], header: true}}
@@ -41,7 +45,7 @@ def load(saltmill, s3, tmp_path):
     def go(*inputs, out="out", env=()):
         plain = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
         settings = {**plain, "HOME": str(tmp_path), **s3.env(), **dict(env)}
-        return subprocess.run([saltmill, "load", tmp_path / "job.yaml", *inputs, "-o", tmp_path / out, "--quiet"],
+        return subprocess.run([saltmill, "load", tmp_path / "job.yaml", *inputs, "-o", out if "://" in out else tmp_path / out, "--quiet"],
                               capture_output=True, text=True, timeout=180, check=False,
                               env={k: v for k, v in settings.items() if v is not None})
     return go
@@ -307,3 +311,84 @@ def test_a_signal(saltmill, s3, tmp_path):
         waiting.terminate()
         assert waiting.wait(60) == 143
     assert time.monotonic() - began < 20 and not (tmp_path / "out").exists()
+
+
+def test_refusals_name_the_fix(s3, load, tmp_path):
+    """A bucket elsewhere, no bucket, a wrong clock, ended credentials, and no server: each message has the fix."""
+    s3.objects["b", "rows.csv"] = ROWS
+    (tmp_path / "rows.csv").write_bytes(ROWS)
+    s3.session = "new"
+    late = next(CACHE.glob("faketime/usr/lib/*/faketime/libfaketimeMT.so.1"))
+    ways = {"in": ["s3://b/rows.csv"], "s3://b/night": [tmp_path / "rows.csv", "--hdfs-patience", "1s"]}
+    for env, setting, says in (
+            ({"AWS_REGION": "us-west-9"}, (400, True), f"set AWS_REGION={REGION}"),
+            ({"AWS_REGION": "us-west-9"}, (301, True), f"set AWS_REGION={REGION}"),
+            ({"AWS_REGION": "us-west-9"}, (301, False), "set AWS_REGION to its region"),
+            ({"LD_PRELOAD": str(late), "FAKETIME": "+20m"}, (301, True), "RequestTimeTooSkewed .*; let this machine follow an NTP server"),
+            ({"AWS_SESSION_TOKEN": "old"}, (301, True), r"ExpiredToken .*; the credentials have ended: get new ones \(AWS_SESSION_TOKEN"),
+            ({"AWS_SECRET_ACCESS_KEY": "other"}, (301, True), "SignatureDoesNotMatch .*; check AWS_SECRET_ACCESS_KEY and the region")):
+        s3.where, s3.names_home = setting
+        for out, words in ways.items():
+            done = load(*words, out=out, env={"AWS_SESSION_TOKEN": "new", **env})
+            assert done.returncode == 2 and re.search(says, done.stderr), (env, setting, out, done)
+    s3.session = None
+    for out, words in {"in": ["s3://c/rows.csv"], "s3://c/night": [tmp_path / "rows.csv"]}.items():
+        done = load(*words, out=out)
+        assert "because there is no such bucket; check its name and AWS_ENDPOINT_URL, or create it" in done.stderr, done
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        done = load(*ways["s3://b/night"], out="s3://b/night", env={"AWS_ENDPOINT_URL": f"http://127.0.0.1:{nobody.getsockname()[1]}"})
+    assert done.returncode == 1 and "check AWS_ENDPOINT_URL, AWS_REGION and the network" in done.stderr, done
+    assert list(s3.objects) == [("b", "rows.csv")] and not s3.uploads
+
+
+def test_credentials_that_end_during_a_load(s3, load, tmp_path):
+    """Another program writes new credentials of the profile while the load runs. saltmill takes them for each kind of request.
+    Without new ones, the load fails, and nothing is visible."""
+    (tmp_path / ".aws").mkdir()
+
+    def write(session):
+        (tmp_path / ".aws/credentials").write_text(f"[default]\naws_access_key_id = {KEY_ID}\naws_secret_access_key = {SECRET}\n"
+                                                   f"aws_session_token = {session}\n")
+
+    job = tmp_path / "job.yaml"
+    job.write_text(JOB.replace("count: 2", "count: 1"))
+    rows = "id,v\n" + "".join(f"{i},{i:0999}\n" for i in range(9_500))  # in two parts
+    (tmp_path / "rows.csv").write_text(rows)
+    assert load(tmp_path / "rows.csv", out="local").returncode == 0
+    env = {"AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None}
+    seen = []
+
+    def end():
+        seen.append(None)
+        if len(seen) % 2:  # a repeated request succeeds
+            s3.session = f"session {len(seen)}"
+            write(s3.session)
+
+    s3.session = "the first"
+    write(s3.session)
+    s3.before_write = end  # each request that changes something comes with the last credentials
+    done = load(tmp_path / "rows.csv", out="s3://b/night", env=env)
+    assert done.returncode == 0 and len(seen) > 6, (done, seen)
+    there = sorted(v for (_, k), v in s3.objects.items() if "/hfiles/" in k)
+    assert there == sorted(files(tmp_path / "local").values()) and not s3.uploads
+    s3.before_write = lambda: None
+    s3.objects["b", "rows.csv"], s3.faults = rows.encode(), ["cut", "cut"]
+    s3.session = "newer"
+    done = load("s3://b/rows.csv", out="late", env=env)
+    assert done.returncode == 2 and "ExpiredToken" in done.stderr, done
+    s3.after_read = lambda: (seen.append(None), setattr(s3, "session", f"session {len(seen)}"), write(s3.session))
+    write(s3.session)
+    done = load("s3://b/rows.csv", out="read", env=env)
+    assert done.returncode == 0 and files(tmp_path / "read") == files(tmp_path / "local"), done
+    before = dict(s3.objects)
+
+    def end_for_good():
+        seen.append(None)
+        if len(seen) % 7 == 0:
+            s3.session = "never written"
+
+    s3.after_read, s3.before_write = lambda: None, end_for_good
+    done = load(tmp_path / "rows.csv", out="s3://b/later", env=env)
+    assert done.returncode == 2 and "ExpiredToken" in done.stderr and "the credentials have ended" in done.stderr, done
+    assert {k: v for k, v in s3.objects.items() if "manifest" in k[1]} == {k: v for k, v in before.items() if "manifest" in k[1]}
