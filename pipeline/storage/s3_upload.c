@@ -36,6 +36,8 @@ struct s3_upload {
 	bool opaque; /* ETags are not digests */
 	XXH3_state_t *digest;
 	bool ending; /* the object may exist */
+	/* the object that was there before, which must have the same bytes; "" if there was none */
+	char before[STORAGE_VERSION];
 };
 
 static void upload_free(struct s3_upload *u)
@@ -264,27 +266,45 @@ static struct s3_upload *upload_new(struct storage *s, const char *path)
 	return u;
 }
 
-static int check_absent(struct s3 *s, const char *path, struct error *err)
+static int refuse_other(struct s3 *s, const char *path, struct error *err)
 {
-	const struct s3_request r = {.method = "HEAD", .path = path};
+	char *name = storage_name(s->place, path);
+	int rc = error_set(err, RC_IO, "cannot create %s: the object already exists", name);
+
+	mem_free(name);
+	return rc;
+}
+
+/* Note the object that is there. Two processes may write the same object at once. */
+static int look_before(struct s3_upload *u, struct error *err)
+{
+	const struct s3_request r = {.method = "HEAD", .path = u->path};
 	struct s3_answer a = {0};
-	int rc = s3_ask(s, &r, &a, err);
+	int rc = s3_ask(u->s, &r, &a, err);
 
-	if (rc == RC_OK && a.status == 200) {
-		char *name = storage_name(s->place, path);
-
-		rc = error_set(err, RC_IO, "cannot create %s: the object already exists", name);
-		mem_free(name);
-	}
+	if (rc == RC_OK && a.status == 200 && (a.opaque || !is_digest(a.etag)))
+		rc = refuse_other(u->s, u->path, err);
+	else if (rc == RC_OK && a.status == 200)
+		memcpy(u->before, a.etag, sizeof u->before);
 	s3_answer_release(&a);
 	return rc;
+}
+
+/* Keep the object that was there, if its ETag is that of the same bytes and parts. */
+static int keep_before(struct s3_upload *u, struct error *err)
+{
+	struct s3_answer before = {0};
+
+	memcpy(before.etag, u->before, sizeof before.etag);
+	bool same = !strchr(u->before, '-') == !u->id &&
+		    agrees(&before, buf_bytes(u->id ? &u->sums : &u->part));
+	return same ? RC_OK : refuse_other(u->s, u->path, err);
 }
 
 int s3_begin(struct storage *s, void **file, const char *path, unsigned mode, struct error *err)
 {
 	struct s3_upload *u = upload_new(s, path);
-	int rc = u->digest ? check_absent(u->s, path, err)
-			   : error_memory(err, sizeof *u->digest, path);
+	int rc = u->digest ? look_before(u, err) : error_memory(err, sizeof *u->digest, path);
 
 	(void)mode;
 	if (rc) {
@@ -323,6 +343,10 @@ static int finish(struct s3_upload *u, struct error *err)
 	struct s3_answer a = {0};
 	int rc = RC_OK;
 
+	if (u->id && u->part.len && u->before[0])
+		rc = send_part(u, err);
+	if (u->before[0])
+		return rc ? rc : keep_before(u, err);
 	u->ending = true;
 	if (!u->id)
 		rc = put_bytes(u->s, u->path, NULL, buf_bytes(&u->part), false, &a, err);
@@ -342,7 +366,9 @@ int s3_end(void *file, uint8_t digest[16], struct error *err)
 	XXH128_canonicalFromHash(&c, XXH3_128bits_digest(u->digest));
 	memcpy(digest, c.digest, 16);
 	int rc = finish(u, err);
-	if (rc == RC_OK)
+	if (rc == RC_OK && u->before[0])
+		s3_abort(u); /* only the parts */
+	else if (rc == RC_OK)
 		upload_free(u);
 	return rc;
 }
@@ -373,18 +399,18 @@ int s3_create(struct s3 *s, const char *path, struct bytes content, struct error
 	struct s3_answer a = {0};
 	int rc = put_bytes(s, path, NULL, content, true, &a, err);
 
-	if (rc == RC_END) {
+	if (rc == RC_END && !a.tries) {
+		/* another process was first, for certain */
+		rc = refuse_other(s, path, err) == RC_IO ? (err->code = RC_CONFIG) : err->code;
+	} else if (rc == RC_END) {
 		/* it exists: a lost answer was ours if the bytes are */
 		const struct s3_request r = {.method = "GET",
 					     .path = path,
 					     .most = content.len + 1};
 		rc = s3_ask(s, &r, &a, err);
 		bool ours = rc == RC_OK && a.status == 200 && bytes_eq(buf_bytes(&a.body), content);
-		char *name = storage_name(s->place, path);
 		if (rc == RC_OK && !ours)
-			rc = error_set(err, RC_IO, "cannot create %s: the object already exists",
-				       name);
-		mem_free(name);
+			rc = refuse_other(s, path, err);
 	}
 	s3_answer_release(&a);
 	return rc;

@@ -58,7 +58,8 @@ class Moto(S3):
 
     @property
     def objects(self):
-        return {(BUCKET, name): key.value for name, key in list(self.bucket.keys.items())} if self.bucket else {}
+        keys = list(self.bucket.keys.items()) if self.bucket else []
+        return {(BUCKET, name): key.value for name, key in keys if hasattr(key, "value")}  # no marks of deleted versions
 
     @objects.setter
     def objects(self, _):

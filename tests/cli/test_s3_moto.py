@@ -8,6 +8,8 @@ import os
 import random
 import re
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -137,6 +139,76 @@ def test_sent_by_reduces(parts, s3, tmp_path, monkeypatch):
     assert "already ended" in reduce(parts, 1, 1, out="late")
     assert f"{LOAD} exists already" in parts(2, "unite", "--discard-hfiles", "--hfiles", f"{LOAD}/{SENT}", "-o", LOAD)
     check_whole(s3, tmp_path)
+
+
+def start_unite(saltmill, s3, folder):
+    words = [saltmill, "unite", "job.yaml", "rows.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", LOAD, "--hfiles",
+             f"{LOAD}/{SENT}", "--max-rejects", "1", "--quiet"]
+    return subprocess.Popen(words, cwd=folder, env={**os.environ, **s3.env(), "HOME": str(folder)}, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("stop_at", ["manifest.json", f"{SENT}/.lock", "killed"])
+def test_two_unites_at_once(saltmill, parts, s3, tmp_path, stop_at):
+    """Two unites with one folder. At first both have done everything but one write. Then one publishes, and the other one goes
+    on or dies. Exactly one succeeds, the other one reports the load, and the load is whole."""
+    for k in "12":
+        reduce(parts, k)
+    killed, stop_at = stop_at == "killed", f"{SENT}/t/splits.txt" if stop_at == "killed" else stop_at
+    arrived, first_done, lock = [], threading.Event(), threading.Lock()
+
+    def gate(to, key):
+        if to.command != "PUT" or key != f"loads/night/{stop_at}":
+            return
+        with lock:
+            arrived.append(to.client_address)
+            second = len(arrived) == 2
+        if second:
+            both.set()
+            assert first_done.wait(60)
+        assert both.wait(60)
+
+    both = threading.Event()
+    s3.gate = gate
+    try:
+        runs = [start_unite(saltmill, s3, tmp_path) for _ in range(2)]
+        ended, deadline = [], time.monotonic() + 100
+        while not ended and time.monotonic() < deadline:
+            ended = [r for r in runs if r.poll() is not None]
+            time.sleep(0.01)
+        assert [r.returncode for r in ended] == [3], [r.communicate()[1] for r in ended]
+        check_whole(s3, tmp_path, ["manifest.json", ".lock"])
+        (other,) = [r for r in runs if r not in ended]
+        if killed:
+            other.kill()
+        first_done.set()
+        said = other.communicate(timeout=100)[1]
+        assert killed or (other.returncode == 2 and re.search("exists already|already exists", said)), (other.returncode, said)
+    finally:
+        first_done.set()
+        s3.gate = lambda to, key: None
+        for r in runs:
+            r.kill()
+            r.communicate()
+    check_whole(s3, tmp_path, [".lock"])
+    done = run(saltmill, tmp_path, s3, "verify", LOAD)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_versioned_bucket(saltmill, bench, s3):
+    """Deleted objects and older versions in a versioned bucket are no part of a load, and are not in the way of a later one."""
+    s3.backend.put_bucket_versioning(BUCKET, "Enabled")
+    try:
+        for _ in range(2):
+            s3.write_faults = [None, "lost", None, "lost"]
+            assert load(saltmill, bench, s3).returncode == 3
+            check_whole(s3, bench)
+            assert run(saltmill, bench, s3, "verify", LOAD).returncode == 0
+            for name in list(s3.bucket.keys):
+                s3.backend.delete_object(BUCKET, name)
+            assert run(saltmill, bench, s3, "verify", LOAD).returncode != 0
+    finally:
+        s3.backend.put_bucket_versioning(BUCKET, "Suspended")
+        dict.clear(s3.bucket.keys)
 
 
 def test_sent_objects_are_discarded(parts, s3):

@@ -179,7 +179,7 @@ def test_the_second_of_two_runs(saltmill, bench, s3):
             s3.objects.setdefault(name, b"of another run")
     s3.after_write = publish
     done = load(saltmill, bench, s3)
-    assert done.returncode == 1 and "already exists" in done.stderr, done
+    assert done.returncode == 2 and "already exists" in done.stderr, done
     assert s3.objects == {(BUCKET, "loads/night/manifest.json"): b"of another run"} and not s3.uploads
 
 

@@ -129,6 +129,6 @@ def test_a_load_in_s3(in_s3, rig, tmp_path):
     assert done.returncode == 0 and "apply reads files" not in done.stderr, done.stderr
     assert not list((tmp_path / "copy").rglob("hfiles/*/*"))
     in_s3.check("copied:events", by_id)
-    held = [f["bytes"] for r in rig.hbase.store_files("copied:events") for f in r["files"]]
+    held = [size for _, size in rig.listed("copied:events")]
     files = [o for o in rig.keys("loads/night") if "/hfiles/" in o]
     assert sorted(held) == sorted(rig.client.head_object(Bucket=BUCKET, Key=o)["ContentLength"] for o in files)

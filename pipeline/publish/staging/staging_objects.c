@@ -9,7 +9,9 @@
  * it has published its manifest, because no other run can publish then. It removes only folders that
  * have the mark or the manifest of a run, and no objects of other programs.
  *
- * If reduces on many machines sent HFiles, the run's folder is the folder to which they sent them.
+ * If reduces on many machines sent HFiles, the run's folder is the folder to which they sent them. An
+ * earlier unite may have left its files there, or another one may write them at the same time. All of
+ * them write the same bytes and remove nothing, so the load of the first manifest is whole.
  */
 #include "staging.h"
 
@@ -138,27 +140,6 @@ int staging_mark(struct storage *s, const char *folder, struct error *err)
 	return rc;
 }
 
-/* Remove what an earlier unite wrote into the folder, but keep the mark and the sent HFiles. */
-static int clear_written(struct storage *s, const char *folder, struct error *err)
-{
-	struct arena a = {0};
-	struct storage_entry *e;
-	size_t n = 0;
-	int rc = storage_list(s, folder, &a, &e, &n, err);
-
-	for (size_t i = 0; rc == RC_OK && i < n; i++) {
-		char *path = mem_format("%s/%s", folder, e[i].name);
-
-		if (e[i].info.kind == STORAGE_FILE && strcmp(e[i].name, STAGING_LOCK) != 0)
-			rc = storage_remove(s, path, err);
-		else if (e[i].info.kind == STORAGE_FOLDER && strcmp(e[i].name, "hfiles") != 0)
-			rc = clear_written(s, path, err);
-		mem_free(path);
-	}
-	arena_release(&a);
-	return rc;
-}
-
 static int choose_name(struct staging *s, struct error *err)
 {
 	const char *given = s->rescue.folder;
@@ -184,8 +165,6 @@ static int take(struct staging *s, bool *found, struct error *err)
 	mem_free(manifest);
 	if (rc == RC_OK)
 		rc = staging_mark(s->storage, s->partial, err);
-	if (rc == RC_OK && s->rescue.folder)
-		rc = clear_written(s->storage, s->partial, err);
 	return rc;
 }
 
@@ -238,6 +217,27 @@ static bool certainly_absent(struct staging *s, const char *own, const char *man
 	return rc == RC_CONFIG || other;
 }
 
+/*
+ * Handle a refused manifest. Another unite with our folder may have published, and removed the
+ * manifest there, which both have written.
+ */
+static int lose(struct staging *s, const char *own, const char *manifest, int rc, struct error *err)
+{
+	struct storage_info mine = {0}, there = {0};
+	struct error ignored;
+
+	if (!s->rescue.folder)
+		return rc;
+	if (rc == RC_IO && storage_stat(s->storage, own, &mine, &ignored) == RC_OK &&
+	    mine.kind == STORAGE_NOTHING &&
+	    storage_stat(s->storage, manifest, &there, &ignored) == RC_OK &&
+	    there.kind == STORAGE_FILE)
+		rc = refuse_existing(s, err);
+	if (rc == RC_CONFIG)
+		storage_remove(s->storage, own, &ignored);
+	return rc;
+}
+
 static int publish_manifest(struct staging *s, struct error *err)
 {
 	char *own = mem_format("%s/" MANIFEST, s->partial);
@@ -246,6 +246,8 @@ static int publish_manifest(struct staging *s, struct error *err)
 	char *published = mem_format("published all the same as %s", name);
 	int rc = storage_move(s->storage, own, manifest, err);
 
+	if (rc)
+		rc = lose(s, own, manifest, rc, err);
 	s->renamed = rc == RC_OK || !certainly_absent(s, own, manifest, rc);
 	if (rc == RC_OK) {
 		mem_outcome(published);
