@@ -294,6 +294,11 @@ name-service: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/secure/name_service.py $(ARGS)
 
+## stream-logins: run `stream --apply`, and a long upload, while tickets and tokens end
+stream-logins: deps
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/secure/stream_logins.py $(ARGS)
+
 ## kills-s3: kill loads into S3 at 100 random requests, while others fail [ARGS="--moments 100 --seed 1"]
 kills-s3: deps
 	@$(SUB) all
@@ -446,4 +451,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: scan-metrics hfiles kills-s3 kills-rekey kills-secured name-service lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: scan-metrics hfiles kills-s3 kills-rekey kills-secured name-service stream-logins lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
