@@ -214,6 +214,11 @@ scan-metrics: deps
 	@$(SUB) all
 	@SALTMILL_SCAN_SETS=3 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_calibrate.py
 
+## s3-root: kill apply at each of its steps, with a real HBase whose root is in S3
+s3-root: deps
+	@$(SUB) all
+	@SALTMILL_S3_STEP=1 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_s3_root.py
+
 ## bench: compare saltmill with other programs and with its limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench
@@ -451,4 +456,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: scan-metrics hfiles kills-s3 kills-rekey kills-secured name-service stream-logins lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: s3-root scan-metrics hfiles kills-s3 kills-rekey kills-secured name-service stream-logins lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

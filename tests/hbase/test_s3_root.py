@@ -76,10 +76,11 @@ def die_at(one, steps):
 
 
 def test_killed_at_each_step(in_s3, rig, tmp_path):
-    """The run dies at each event. HBase's list of store files (FILE) names each file once."""
+    """The run dies at each third event, with `make s3-root` at each. HBase's list of store files (FILE) names each file
+    once."""
     by_id, by_word = events(tmp_path, "s3")
     in_s3.load(tmp_path / "job.yaml")
-    die_at(in_s3, STEPS)
+    die_at(in_s3, STEPS[::int(os.environ.get("SALTMILL_S3_STEP", "3"))])
     for table in in_s3.done("--create", "--check")["tables"]:
         assert table["created"] and table["check"]["found"] == table["cells"]
     in_s3.check("s3:events", by_id)
