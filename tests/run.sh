@@ -102,16 +102,12 @@ prepared() {
 # The tests of the command line share nothing, so one runs on each processor. Tests with servers share the servers.
 cli() { pytests cli -n "$(nproc)" --dist loadfile; }
 
-brokers() {
+# The lanes of servers take about the same time.
+servers() { # SUITE...
 	prepared || return
-	pytests kafka
-}
-
-stores() {
-	prepared || return
-	pytests hbase
-	pytests secure
-	pytests spark
+	for s in "$@"; do
+		pytests "$s"
+	done
 }
 
 # Runs a sample of simulated histories, and the seeds that once failed.
@@ -182,15 +178,15 @@ all)
 	rm -f "$log/prepared"
 	start prepare prepare
 	if [ "$(awk '/^MemTotal:/ { print $2 }' /proc/meminfo)" -gt $((12 << 20)) ]; then
-		start kafka brokers
-		start hbase stores
+		start kafka servers kafka secure spark
+		start hbase servers hbase
 		start computing computing
 	else
 		start computing computing
 		wait
-		start hbase stores
+		start hbase servers hbase
 		wait
-		start kafka brokers
+		start kafka servers kafka secure spark
 	fi
 	;;
 *) echo "run.sh: no suite $suite" >&2; exit 2 ;;
