@@ -21,11 +21,17 @@
 #include "pipeline/deliver/apply/applying.h"
 #include "pipeline/deliver/apply/handover.h"
 
-#define FILES	 4  /* of the load */
-#define MOST	 16 /* with their parts */
-#define ROWS	 26
-#define SPLITS	 2
-#define FAULTS	 3
+#define FILES  4  /* of the load */
+#define MOST   16 /* with their parts */
+#define ROWS   26
+#define SPLITS 2
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define FAULTS 2 /* a sanitizer looks at the paths, and takes minutes for all their orders */
+#define LEAST  100
+#else
+#define FAULTS 3
+#define LEAST  1000
+#endif
 #define STEPS	 4000
 #define RESTARTS 8
 
@@ -745,7 +751,7 @@ static void test_every_history(void **state)
 	m.copies = false;
 	unsigned long n = explore();
 	print_message("%lu histories with up to %d faults\n", n, FAULTS);
-	assert_true(n > 10000);
+	assert_true(n > LEAST);
 }
 
 /* If servers copy files, they may add a file twice (with the same cells), but they lose no file. */
@@ -753,7 +759,7 @@ static void test_servers_that_copy(void **state)
 {
 	(void)state;
 	m.copies = true;
-	assert_true(explore() > 10000);
+	assert_true(explore() > LEAST);
 	m.copies = false;
 }
 
@@ -768,7 +774,7 @@ static void test_servers_that_copy_in_s3(void **state)
 	m.splits_before = 1; /* apply also cuts a file */
 	unsigned long n = explore();
 	print_message("%lu histories\n", n);
-	assert_true(n > 10000);
+	assert_true(n > LEAST);
 	m.splits_before = 0;
 	m.copies = m.proves = false;
 }
@@ -780,7 +786,7 @@ static void test_batches(void **state)
 	m.batch = 1;
 	unsigned long n = explore();
 	print_message("%lu histories\n", n);
-	assert_true(n > 10000);
+	assert_true(n > LEAST);
 	m.batch = 0;
 }
 
@@ -794,7 +800,7 @@ static void test_other_regions(void **state)
 	m.splits_before = 1;
 	unsigned long n = explore();
 	print_message("%lu histories\n", n);
-	assert_true(n > 10000);
+	assert_true(n > LEAST);
 	m.splits_before = 0;
 }
 
@@ -808,7 +814,7 @@ static void test_thieves(void **state)
 	m.thieves = true;
 	unsigned long n = explore();
 	print_message("%lu histories\n", n);
-	assert_true(n > 300);
+	assert_true(n > LEAST);
 	m.thieves = false;
 }
 
@@ -823,7 +829,7 @@ static void test_sweepers(void **state)
 	m.sweepers = true;
 	unsigned long n = explore();
 	print_message("%lu histories\n", n);
-	assert_true(n > 10000);
+	assert_true(n > LEAST);
 	m.sweepers = false;
 }
 
@@ -834,7 +840,7 @@ static void test_droppers(void **state)
 	m.droppers = true;
 	unsigned long n = explore();
 	print_message("%lu histories\n", n);
-	assert_true(n > 10000);
+	assert_true(n > LEAST);
 	m.droppers = false;
 }
 
