@@ -257,7 +257,7 @@ def test_tables_in_folders_of_hbase(loans, tmp_path, as_snapshot):
 
 def test_refusals(loans, tmp_path):
     for args, words in ((["--truth", "nothing"], "nothing"), (["--truth", "book_loans", "--table", "book_loans"], "another table"),
-                        (["--truth", "book_loans", "--repair", loans], "does not exist"), ([], "no --truth")):
+                        (["--truth", "book_loans", "--repair", loans], "expected a new name"), ([], "no --truth")):
         done = loads.run("agree", JOB, loans, *args)
         assert (done.returncode, done.stdout) == (2, "") and words in done.stderr, done.stderr
     text = JOB.read_text().replace("- {field: book}", "- {field: book_name}")
