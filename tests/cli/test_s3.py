@@ -347,9 +347,13 @@ def test_credentials_that_end_during_a_load(s3, load, tmp_path):
     Without new ones, the load fails, and nothing is visible."""
     (tmp_path / ".aws").mkdir()
 
-    def write(session):
-        (tmp_path / ".aws/credentials").write_text(f"[default]\naws_access_key_id = {KEY_ID}\naws_secret_access_key = {SECRET}\n"
-                                                   f"aws_session_token = {session}\n")
+    def renew(session):
+        """The server and the file change together: no request and no reader of the file comes between."""
+        (tmp_path / ".aws/next").write_text(f"[default]\naws_access_key_id = {KEY_ID}\naws_secret_access_key = {SECRET}\n"
+                                            f"aws_session_token = {session}\n")
+        with s3.lock:
+            os.replace(tmp_path / ".aws/next", tmp_path / ".aws/credentials")
+            s3.session = session
 
     job = tmp_path / "job.yaml"
     job.write_text(JOB.replace("count: 2", "count: 1"))
@@ -362,11 +366,9 @@ def test_credentials_that_end_during_a_load(s3, load, tmp_path):
     def end():
         seen.append(None)
         if len(seen) % 2:  # a repeated request succeeds
-            s3.session = f"session {len(seen)}"
-            write(s3.session)
+            renew(f"session {len(seen)}")
 
-    s3.session = "the first"
-    write(s3.session)
+    renew("the first")
     s3.before_write = end  # each request that changes something comes with the last credentials
     done = load(tmp_path / "rows.csv", out="s3://b/night", env=env)
     assert done.returncode == 0 and len(seen) > 6, (done, seen)
@@ -377,8 +379,8 @@ def test_credentials_that_end_during_a_load(s3, load, tmp_path):
     s3.session = "newer"
     done = load("s3://b/rows.csv", out="late", env=env)
     assert done.returncode == 2 and "ExpiredToken" in done.stderr, done
-    s3.after_read = lambda: (seen.append(None), setattr(s3, "session", f"session {len(seen)}"), write(s3.session))
-    write(s3.session)
+    s3.after_read = lambda: (seen.append(None), renew(f"session {len(seen)}"))
+    renew("newer")
     done = load("s3://b/rows.csv", out="read", env=env)
     assert done.returncode == 0 and files(tmp_path / "read") == files(tmp_path / "local"), done
     before = dict(s3.objects)
