@@ -127,6 +127,7 @@ def run(saltmill, folder, *words):
     ("families: {f", "family: {f", "unknown key `family`; did you mean `families`?"),
     ("iso8601", "iso8601, zone: GMT+8", "unknown zone `GMT+8`; did you mean `+08:00`?"),
     ("{f: {}}", "{f: {ttl: 30 days}}", "found `30 days`, expected no blank; write `ttl: 30d`"),
+    ("{f: {}}", "{f: {ttl: 10 ms}}", "expected a time like 90s"),
     ("    rowkey:", "    row_key:", "unknown key `row_key`; did you mean `rowkey`?"),
 ])
 def test_in_the_job(saltmill, folder, was, written, said):

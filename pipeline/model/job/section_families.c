@@ -5,8 +5,8 @@
 #include "cell.h"
 #include "sections.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "bytes.h"
 
@@ -28,21 +28,29 @@ static const struct choice framings[] = {{"hbase", ZSTD_FRAMING_HBASE},
 
 #define LEVEL_AUTO (-1) /* the level `auto`, until the end of the mapping */
 
+/* Return the unit of a text such as `7 days`, or 0. Sets *digits to the length of the number. */
+static char unit_after_blank(const char *text, int *digits)
+{
+	static const char *const words[] = {"s",     "sec",  "secs",   "second",  "seconds", "m",
+					    "min",   "mins", "minute", "minutes", "h",	     "hour",
+					    "hours", "d",    "day",    "days"};
+
+	*digits = (int)strspn(text, "0123456789");
+	for (size_t i = 0; *digits && text[*digits] == ' ' && i < sizeof words / sizeof *words; i++)
+		if (strcasecmp(text + *digits + 1, words[i]) == 0)
+			return words[i][0];
+	return 0;
+}
+
 static int read_ttl(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	uint64_t s;
+	int digits;
+	char unit = n->kind == NODE_SCALAR ? unit_after_blank(n->text, &digits) : 0;
 
-	if (n->kind == NODE_SCALAR && strspn(n->text, "0123456789") < 10 &&
-	    n->text[strspn(n->text, "0123456789")] == ' ') {
-		int digits = (int)strspn(n->text, "0123456789");
-		char unit = (char)tolower((unsigned char)n->text[digits + 1]);
-
-		if (digits && unit && strchr("smhd", unit) &&
-		    strncmp(n->text + digits + 1, "mo", 2) != 0)
-			return fault(r, n->pos,
-				     "%s: found `%s`, expected no blank; write `%s: %.*s%c`",
-				     key->name, n->text, key->name, digits, n->text, unit);
-	}
+	if (unit)
+		return fault(r, n->pos, "%s: found `%s`, expected no blank; write `%s: %.*s%c`",
+			     key->name, n->text, key->name, digits, n->text, unit);
 	if (n->kind != NODE_SCALAR || !parse_duration_s(n->text, &s))
 		return expected(r, n, key->name, "a time like 90s, 15m, 24h, 3650d or forever");
 	if (s == DURATION_FOREVER)
