@@ -127,6 +127,7 @@ struct s3_signed {
 };
 /* Return the value of the header Authorization. The caller owns it. */
 char *s3_authorization(const struct s3_signed *r);
+/* Write the time, in seconds since 1970, as the header x-amz-date has it. */
 void s3_stamp(char out[S3_STAMP], int64_t seconds);
 /* Return the value of the header Host for a URL. The caller owns it. */
 char *s3_host(const char *url);
@@ -156,6 +157,7 @@ int s3_begin(struct storage *s, void **file, const char *path, unsigned mode, st
 int s3_add(void *file, const void *ptr, size_t len, struct error *err);
 int s3_end(void *file, uint8_t digest[16], struct error *err);
 void s3_abort(void *file);
+/* As storage_copy. `s` and `from` have the same server and credentials. */
 int s3_copy(struct storage *s, struct storage *from, const char *source,
 	    const struct storage_info *of, const char *path, struct error *err);
 /* Write a small object. Returns RC_IO if it exists with other bytes. */

@@ -499,10 +499,11 @@ static bool is_expired(const struct s3_answer *a)
 {
 	char code[64];
 
+	if (a->status != 400 && a->status != 403)
+		return false;
 	s3_code(a, code, sizeof code);
-	return (a->status == 400 || a->status == 403) &&
-	       (!code[0] || strcmp(code, "ExpiredToken") == 0 ||
-		strcmp(code, "InvalidAccessKeyId") == 0 || strcmp(code, "InvalidToken") == 0);
+	return !code[0] || strcmp(code, "ExpiredToken") == 0 ||
+	       strcmp(code, "InvalidAccessKeyId") == 0 || strcmp(code, "InvalidToken") == 0;
 }
 
 bool s3_renew(struct s3 *s, const struct s3_answer *a)
