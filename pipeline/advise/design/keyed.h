@@ -2,7 +2,7 @@
  * keyed.h - the events in the order of a row key, and the regions that they write (inside this
  * folder only)
  *
- *   [keyed_room_open], keyed_make, keyed_below*, written_make, written_release, keyed_room_close
+ *   keyed_make, keyed_below*, written_make, written_release, keyed_release; keyed_room_close
  */
 #ifndef SALTMILL_DESIGN_KEYED_H
 #define SALTMILL_DESIGN_KEYED_H
@@ -26,7 +26,8 @@ struct keyed_room {
 	uint64_t *bytes_below, *old_before;
 };
 /* The largest memory of a room for each event, without the keys. */
-#define KEYED_ROOM_BYTES 72
+#define KEYED_ROOM_BYTES                                                                           \
+	(2 * sizeof(struct sorted_key) + 5 * sizeof(uint32_t) + 2 * sizeof(uint64_t))
 void keyed_room_close(struct keyed_room *r);
 
 /* The events by row key. The lists are in the room. */

@@ -235,8 +235,9 @@ void shape_doubts(struct sniffed_shape *s, const struct lines *l)
 		doubt_second(s, l);
 	if (!s->one && !s->special && !s->by_name && s->header && !s->fields)
 		doubt_places(s, l);
-	if (s->blanks && blanks_doubt(s, l))
-		note(s, blanks_doubt(s, l));
+	const char *touch = s->blanks ? blanks_doubt(s, l) : NULL;
+	if (touch)
+		note(s, touch);
 	if (s->special && (s->form.escapes || s->several) && !s->header)
 		doubt_first(s, l);
 	if (!s->one && !s->special && s->footer)
