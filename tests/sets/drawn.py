@@ -32,17 +32,17 @@ SUFFIXES = """csv tsv tab txt dat data json jsonl ndjson geojson log psv asc prn
 LISTS = dict(deb=DEB, pypi=PYPI, npm=NPM, crate=CRATES, go=GO, maven=MAVEN)
 
 
-def packages():
-    """Returns all packages in the drawn order. The sets use the first of them that have a table."""
-    names = sorted(f"{kind}:{n}" for kind, text in LISTS.items() for n in text.split())
-    random.Random("saltmill second blind packages 27").shuffle(names)
+def packages(lists=None, draw="second"):
+    """Returns all packages of a draw in the drawn order. The sets use the first of them that have a table."""
+    names = sorted(f"{kind}:{n}" for kind, text in (lists or LISTS).items() for n in text.split())
+    random.Random(f"saltmill {draw} blind packages 27").shuffle(names)
     return names
 
 
-def files(package, paths):
+def files(package, paths, draw="second"):
     """Returns the paths of the files of a package in the drawn order."""
     paths = sorted(paths)
-    random.Random("saltmill second blind files 27 " + package).shuffle(paths)
+    random.Random(f"saltmill {draw} blind files 27 {package}").shuffle(paths)
     return paths
 
 

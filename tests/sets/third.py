@@ -4,7 +4,7 @@
 set uses them.
 """
 
-import random
+import drawn
 
 DEB = """abinit-data augustus-data bandage-examples beast2-mcmc-examples casacore-data chemical-structures-data code-saturne-data
     cqrlog-data drop-seq-testdata eso-midas-testdata fp-units-db freefem-examples gbrowse-data gis-data healpy-data
@@ -34,16 +34,12 @@ LISTS = dict(deb=DEB, pypi=PYPI, npm=NPM, crate=CRATES, go=GO)
 
 def packages():
     """Returns all packages in the drawn order. The sets use the first of them that have a table."""
-    names = sorted(f"{kind}:{n}" for kind, text in LISTS.items() for n in text.split())
-    random.Random("saltmill third blind packages 27").shuffle(names)
-    return names
+    return drawn.packages(LISTS, "third")
 
 
 def files(package, paths):
     """Returns the paths of the files of a package in the drawn order."""
-    paths = sorted(paths)
-    random.Random("saltmill third blind files 27 " + package).shuffle(paths)
-    return paths
+    return drawn.files(package, paths, "third")
 
 
 if __name__ == "__main__":
