@@ -400,6 +400,29 @@ def test_the_cost_of_a_key(files, tmp_path, written):
     assert "key_cost" not in json.loads(run("plan", written / "job.yaml", "--json", "--quiet").stdout)["tables"][0]
 
 
+def test_the_cost_of_the_key_of_a_wide_row(tmp_path):
+    """A row of 50 events with 2 cells each stores its key in 100 cells."""
+    (tmp_path / "in.csv").write_text("owner,id\n" + "".join(f"{i % 20},{i}\n" for i in range(1000)))
+    (tmp_path / "job.yaml").write_text("""source: {csv: {files: [in.csv]}}
+fields: {owner: {type: u32}, id: {type: u32}}
+tables:
+  - name: t
+    rowkey: [{field: owner, as: u32}]
+    timestamp: 1
+    families: {f: {}}
+    cells:
+      - {family: f, qualifier: [{field: id, as: u32}, {const: a}], value: owner}
+      - {family: f, qualifier: [{field: id, as: u32}, {const: b}], value: id}
+    regions: {split: none}
+""")
+    cost = json.loads(run("plan", tmp_path / "job.yaml", "--rows", "1M", "--json", "--quiet").stdout)["tables"][0]["key_cost"]
+    assert cost["cells"] == 100 and cost["key_bytes_stored"] == 1e6 * 100 * 4
+    text = sum(len(str(i % 20)) + len(str(i)) for i in range(1000)) / 20  # values of a row
+    # a KeyValue has 20 bytes besides key, family (1), qualifier (5) and value
+    assert cost["row_bytes"] == pytest.approx(100 * (20 + 4 + 1 + 5) + text, rel=0.01)
+    assert cost["memstore_share"] == pytest.approx(100 * 4 / cost["row_bytes"])
+
+
 def test_an_event_without_a_value(tmp_path):
     """A field with nulls is in no key, and rows without the value match no question about it."""
     path = tmp_path / "n.csv"

@@ -32,13 +32,14 @@ static void measure_keys(struct sketch *s, double *mean, double *fresh)
 	sketch_view_close(&v);
 }
 
-static size_t put_cells(const struct job_table *t)
+/* Return the cells of a row, if each event has all cells that the job lists. */
+static double put_cells(const struct job_table *t, double rows_per_event)
 {
-	size_t n = 0;
+	double n = 0;
 
 	for (size_t i = 0; i < t->ncells; i++)
 		n += !t->cells[i].marker;
-	return n;
+	return rows_per_event > 0 ? n / rows_per_event : n;
 }
 
 void key_cost_of(struct key_cost *c, const struct job_table *t, const struct table_sample *s,
@@ -46,7 +47,8 @@ void key_cost_of(struct key_cost *c, const struct job_table *t, const struct tab
 {
 	double fresh;
 
-	*c = (struct key_cost){.asked = true, .rows = rows, .cells = (double)put_cells(t)};
+	*c = (struct key_cost){
+		.asked = true, .rows = rows, .cells = put_cells(t, s->rows_per_event)};
 	measure_keys(sample_sketch(s->sample), &c->key_bytes, &fresh);
 	c->row_bytes = p->rows > 0 ? p->bytes / p->rows : 0;
 	c->stored = rows * c->cells * c->key_bytes;
