@@ -115,7 +115,15 @@ int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *r
 	struct sorter *s = b->sorter;
 
 	*w = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
-	if (budget_take(s->opt.budget, most)) {
+	bool fits = budget_take(s->opt.budget, most);
+	if (!fits) {
+		int rc = run_builder_compact(b, err);
+
+		if (rc)
+			return rc;
+		fits = budget_take(s->opt.budget, most);
+	}
+	if (fits) {
 		run_writer_memory(w, run, most);
 		return RC_OK;
 	}

@@ -1,15 +1,26 @@
 /*
- * compact.c - merge spilled runs into larger ones until their block buffers fit
+ * compact.c - merge runs into larger ones
  *
- * A pass merges only as many runs as necessary, in groups of at most the fan-in. Threads merge
- * groups in parallel. After the pass has written a group, it releases the disk space of the group's
- * input runs.
+ * A builder that has spilled many runs merges those in memory before it writes them. So the number
+ * of runs grows slowly, and no row goes to disk twice.
+ *
+ * If the block buffers of all spilled runs do not fit, sorter_finish merges spilled runs. A pass
+ * merges only as many runs as necessary, in groups of at most the fan-in. Threads merge groups in
+ * parallel. After the pass has written a group, it releases the disk space of the group's input
+ * runs.
  */
 #include "parts.h"
 
 #include "pool.h"
 
-enum { FAN_IN_MIN = 8, STOP_CHECK_RECORDS = 1 << 14 };
+enum {
+	FAN_IN_MIN = 8,
+	STOP_CHECK_RECORDS = 1 << 14,
+	/* a builder merges this number of runs in memory, after it has spilled MANY_RUNS */
+	GROUP_MIN = 8,
+	GROUP_MAX = 64,
+	MANY_RUNS = 64
+};
 
 struct compact_group {
 	size_t first, n; /* in runs */
@@ -54,36 +65,75 @@ static int copy_merged(struct merge *m, struct run_writer *w, struct error *err)
 	}
 }
 
-static int merge_group(void *ctx, unsigned worker, size_t index, struct error *err)
+/* Merge runs into a new run in the temporary file. The input runs stay. */
+static int merge_runs(struct sorter *s, struct run *const *runs, size_t n, struct spill *spill,
+		      struct run **out, struct error *err)
 {
-	struct compact_pass *p = ctx;
-	struct sorter *s = p->s;
-	struct compact_group *g = &p->groups[index];
-	struct run **runs = p->runs + g->first;
 	struct merge *m;
-	int rc = merge_open(&m, s, runs, g->n, bytes_of(NULL, 0), bytes_of(NULL, 0), err);
+	int rc = merge_open(&m, s, runs, n, bytes_of(NULL, 0), bytes_of(NULL, 0), err);
 
 	if (rc)
 		return rc;
 	uint8_t *buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
 	budget_force(s->opt.budget, SPILL_BUFFER_BYTES);
-	g->merged = mem_calloc(1, sizeof *g->merged);
-	span_merge(&g->merged->span, merge_span(m), s->opt.secondary_bytes);
-	set_codec(g->merged, runs, g->n, s->opt.secondary_bytes);
+	struct run *merged = *out = mem_calloc(1, sizeof *merged);
+	span_merge(&merged->span, merge_span(m), s->opt.secondary_bytes);
+	set_codec(merged, runs, n, s->opt.secondary_bytes);
 	struct run_writer w = {.budget = s->opt.budget, .weigher = sorter_weigher(s)};
-	rc = run_writer_spill(&w, g->merged, &s->spills[worker], buf, SPILL_BUFFER_BYTES, err);
+	rc = run_writer_spill(&w, merged, spill, buf, SPILL_BUFFER_BYTES, err);
 	if (rc == RC_OK)
 		rc = copy_merged(m, &w, err);
 	run_writer_release(&w);
 	merge_close(m);
 	mem_free(buf);
 	budget_give(s->opt.budget, SPILL_BUFFER_BYTES);
+	return rc;
+}
+
+static int merge_group(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct compact_pass *p = ctx;
+	struct sorter *s = p->s;
+	struct compact_group *g = &p->groups[index];
+	struct run **runs = p->runs + g->first;
+	int rc = merge_runs(s, runs, g->n, &s->spills[worker], &g->merged, err);
+
 	for (size_t i = 0; rc == RC_OK && i < g->n; i++) {
 		run_punch(runs[i]);
 		run_free(runs[i], s->opt.budget);
 		runs[i] = NULL;
 	}
 	return rc;
+}
+
+int run_builder_compact(struct run_builder *b, struct error *err)
+{
+	struct sorter *s = b->sorter;
+	struct run *group[GROUP_MAX], *merged = NULL;
+	size_t n = 0, kept = 0, spilled = 0;
+
+	for (size_t i = 0; i < b->nruns; i++)
+		if (!b->runs[i]->data)
+			spilled++;
+		else if (n < GROUP_MAX)
+			group[n++] = b->runs[i];
+	if (spilled < MANY_RUNS || n < GROUP_MIN)
+		return RC_OK;
+	int rc = merge_runs(s, group, n, b->spill, &merged, err);
+	if (rc) {
+		run_free(merged, s->opt.budget);
+		return rc;
+	}
+	b->spilled_bytes += merged->bytes;
+	for (size_t i = 0, g = 0; i < b->nruns; i++)
+		if (g < n && b->runs[i] == group[g])
+			run_free(group[g++], s->opt.budget);
+		else
+			b->runs[kept++] = b->runs[i];
+	b->runs[kept++] = merged;
+	b->nruns = kept;
+	b->evicted = 0;
+	return RC_OK;
 }
 
 /* Form groups so that the pass removes `excess` runs, or as many runs as one pass can remove. */

@@ -125,6 +125,11 @@ void merge_close(struct merge *m);
 /* Return the union of the runs' spans, which merge_open computed. */
 const struct key_span *merge_span(const struct merge *m);
 
+/*
+ * If the builder has spilled many runs, and many are in memory, merge those in memory into one on
+ * disk. No run may be open in the builder's temporary file.
+ */
+int run_builder_compact(struct run_builder *b, struct error *err);
 /* Merge spilled runs until the block buffers of all threads fit in the budget. */
 int sorter_compact(struct sorter *s, struct error *err);
 

@@ -25,6 +25,7 @@ static const struct setting settings[] = {
 	{1, 1, 30000},	      /* all spilled, in so many runs that the sorter needs merge passes */
 	{2, 300000, 20000},   /* some in memory, some spilled */
 	{3, 2u << 20, 10000}, /* few in memory */
+	{1, 400000, 6000},    /* many spilled, so the builder merges those in memory */
 };
 
 enum { ADD_TASKS = 7, ADD_MAX = 90 };

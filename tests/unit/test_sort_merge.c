@@ -168,6 +168,74 @@ static void test_merge_passes(void **state)
 	rows_release(&rows);
 }
 
+/* ---- runs that a builder merges in memory ---- */
+
+enum { MANY_ROWS = 100000, MANY_PAYLOAD = 200 };
+
+/* An odd factor maps the numbers to distinct keys, in another order. */
+static uint64_t many_key(uint64_t i)
+{
+	return __builtin_bswap64(i * 0x9e3779b97f4a7c15u);
+}
+
+static int add_many(struct sorter *s, struct error *err)
+{
+	struct run_builder *b = sorter_builder(s, 0);
+	uint8_t payload[MANY_PAYLOAD + RECORD_ROOM_BYTES] = {0};
+	int rc = RC_OK;
+
+	for (uint64_t i = 0; i < MANY_ROWS && rc == RC_OK; i++) {
+		uint64_t key = many_key(i);
+
+		memcpy(payload + i % 100, &i, sizeof i);
+		rc = run_builder_add(b,
+				     &(struct record){.key = bytes_of(&key, sizeof key),
+						      .seq = i,
+						      .payload = bytes_of(payload, MANY_PAYLOAD)},
+				     err);
+	}
+	return rc;
+}
+
+static void test_runs_merged_before_they_spill(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct budget budget = {.limit = 8u << 20};
+	struct sorter_options opt = {
+		.budget = &budget, .temp_dir = "/tmp", .threads = 1, .run_bytes = 64 << 10};
+	struct sorter *s = sorter_new(&opt);
+	struct record_iter it;
+	struct record r;
+	uint8_t last[8] = {0}, *seen = mem_calloc(MANY_ROWS, 1);
+	uint64_t n = 0;
+
+	assert_int_equal(add_many(s, &err), RC_OK);
+	uint64_t most = atomic_load(&budget.used);
+	assert_true(most < budget.limit + (1u << 20));
+	assert_int_equal(sorter_finish(s, &err), RC_OK);
+	struct sorter_totals t = sorter_totals(s);
+	/* the input fills 330 buffers, and each row goes to disk at most once */
+	assert_in_range(t.runs, 64, 250);
+	assert_true(t.spilled_bytes <= t.run_bytes);
+	assert_int_equal(sorter_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), &it, &err), RC_OK);
+	for (; it.next(it.self, &r, &err) == RC_OK; n++) {
+		uint64_t key = many_key(r.seq);
+
+		assert_int_equal(r.key.len, sizeof key);
+		assert_memory_equal(r.key.ptr, &key, sizeof key);
+		assert_true(n == 0 || memcmp(last, r.key.ptr, sizeof last) < 0);
+		assert_int_equal(r.payload.len, MANY_PAYLOAD);
+		assert_memory_equal(r.payload.ptr + r.seq % 100, &r.seq, sizeof r.seq);
+		assert_int_equal(seen[r.seq]++, 0);
+		memcpy(last, r.key.ptr, sizeof last);
+	}
+	assert_int_equal(n, MANY_ROWS);
+	it.close(it.self);
+	drop(s, &budget);
+	mem_free(seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_ranges_from_several_threads),
 		cmocka_unit_test(test_seq_of_64_bits),
 		cmocka_unit_test(test_merge_passes),
+		cmocka_unit_test(test_runs_merged_before_they_spill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
