@@ -43,12 +43,17 @@ unit() { # FLAVOR: test programs and corpora, one a processor at a time, the lon
 		case $t in */fuzz_*) t=$t.replay ;; esac
 		echo "$t"
 	done | awk '!seen[$0]++' "$log/$1.long" - >"$log/$1.programs"
-	rm -f "$log/$1"-*.status "$log/$1"-*.log # of an earlier run
+	if [ "$1" = tsan ]; then # the others have one thread
+		awk -v path="build/gcc-$1/tests/unit/" 'NR == FNR { has[path $0]; next } $0 in has' \
+			tests/unit/threads.txt "$log/$1.programs" >"$log/$1.some" && mv "$log/$1.some" "$log/$1.programs"
+	fi
+	rm -f "$log/$1"-*.status "$log/$1"-*.log "$log/$1"-*.threads # of an earlier run
 	# shellcheck disable=SC2016
 	run xargs -a "$log/$1.programs" -P "$(nproc)" -I@ sh -c '
 		name=${2##*/} out=$1-${2##*/} corpus=${2##*/fuzz_}
-		case $name in
+		case $1:$name in
 		*.replay) find "tests/fuzz/corpus/${corpus%.replay}" -type f -exec "$2" {} + ;;
+		*/dev:*) LD_PRELOAD=$PWD/build/threads.so SALTMILL_THREADS=$out.threads "$2" ;;
 		*) "$2" ;;
 		esac >"$out.log" 2>&1
 		echo $? >"$out.status"' sh "$log/$1" @ || report "$1: not all tests were started" 1 0 1 0 /dev/null
@@ -68,6 +73,12 @@ unit() { # FLAVOR: test programs and corpora, one a processor at a time, the lon
 		# the reason is the line that the test printed before
 		grep -B 1 '^\[  SKIPPED \] [^0-9 ]' "$out.log" | grep -v '^\[\|^--$' | sed "s/^/    $1 skipped: /"
 	done <"$log/$1.programs"
+	[ "$1" = dev ] || return
+	for t in "$log/$1"-*.threads; do
+		t=${t#"$log/$1-"}
+		echo "${t%.threads}"
+	done | grep -vxFf tests/unit/threads.txt >"$log/threads.log" &&
+		report "$1: tests with threads are not in threads.txt" 1 0 1 0 "$log/threads.log"
 }
 
 pytests() { # FOLDER [OPTION...]
@@ -112,11 +123,11 @@ servers() { # SUITE...
 
 # Runs a sample of simulated histories, and the seeds that once failed.
 simulation() {
-	make_ FLAVOR=sim CC=gcc build/gcc-sim/simulate >"$log/build-sim.log" 2>&1 ||
+	make_ FLAVOR=dev CC=gcc build/gcc-dev/simulate >"$log/build-sim.log" 2>&1 ||
 		{ report "build simulation" 1 0 1 0 "$log/build-sim.log"; return; }
 	for part in "--seeds tests/simulate/seeds.txt" "--twice 0:100" 1000:2000; do
 		# shellcheck disable=SC2086
-		run build/gcc-sim/simulate $part >"$log/simulate.log" 2>&1
+		run build/gcc-dev/simulate $part >"$log/simulate.log" 2>&1
 		status=$?
 		failed=$(sed -n 's/.* \([0-9]*\) violations$/\1/p' "$log/simulate.log" | tail -n 1)
 		ran=$(sed -n 's/^\([0-9]*\) histories.*/\1/p' "$log/simulate.log" | tail -n 1)
@@ -133,7 +144,7 @@ computing() {
 	done
 	make_ FLAVOR=dev CC=gcc headers layers format-check symbols house >"$log/layers.log" 2>&1
 	report "headers, layers, format, symbols, figures" $? 1 0 0 "$log/layers.log"
-	make_ FLAVOR=dev CC=clang OPT_dev='-O0 -Werror' objects >"$log/clang.log" 2>&1
+	make_ FLAVOR=dev CC=clang OPT_dev='-fsyntax-only -Werror' objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
 	simulation
 	prepared && cli
