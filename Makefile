@@ -90,6 +90,8 @@ all: $(B)/$(TOOL)
 $(B)/$(TOOL): $(CLI:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(UNIT_BIN) $(B)/tests/bench/stages $(REPLAY): LDLIBS += $(LATE_LIBS)
 $(UNIT_BIN): LDLIBS += -lcmocka
+# The program that counts the calls of some files, WALKED="FILE.c...". The other objects are those of the release.
+$(B)/walked: $(WALKED:%.c=$(B)/%.o) $(patsubst %.c,build/gcc-release/%.o,$(filter-out $(WALKED),$(CLI) $(LIB))) ; $(LINK)
 # Tests link a thin archive of all rooms. The linker takes only the objects that a test needs.
 $(B)/rooms.a: $(LINKED:%.c=$(B)/%.o) ; @rm -f $@; ar rcsT $@ $^
 $(UNIT_BIN): %: %.o $(B)/rooms.a ; $(LINK)

@@ -1,6 +1,6 @@
 """Tests that the walks of pipeline/README.md are true. A load of each kind enters every function that the walk names.
 
-The test measures this with the coverage of an instrumented program (make FLAVOR=cover CC=clang).
+The test measures this with the coverage of a program whose walked files are instrumented (FLAVOR=cover CC=clang).
 """
 import json
 import os
@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "pipeline" / "README.md").read_text()
-PROGRAM = ROOT / "build" / "clang-cover" / "saltmill"
+PROGRAM = ROOT / "build" / "clang-cover" / "walked"
+STEP = r"`([\w/]+\.c): (\w+)`"
 ROWS = 5000
 JOB = """source:
   {source}
@@ -80,8 +81,11 @@ def write_general(folder):
 
 @pytest.fixture(scope="session")
 def program():
-    subprocess.run(["make", "-j2", "FLAVOR=cover", "CC=clang", str(PROGRAM.relative_to(ROOT))], cwd=ROOT, check=True,
-                   capture_output=True)
+    walked = sorted({file if file.startswith("splitter/") else f"pipeline/{file}"
+                     for text in README.split("<!-- walk: ")[1:] for file, _ in re.findall(STEP, text.split("\n##")[0])})
+    for how in (["CC=gcc", "all"], ["FLAVOR=cover", "CC=clang", f"WALKED={' '.join(walked)}", str(PROGRAM.relative_to(ROOT))]):
+        done = subprocess.run(["make", "-j2", *how], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
     return PROGRAM
 
 
@@ -114,7 +118,7 @@ def walk(name):
     """Returns the steps of a walk that its load does not enter: [(file, function)]."""
     text = re.search(rf"<!-- walk: {name} -->\n(.*?)(?=\n##|\Z)", README, re.S).group(1)
     parts = text.split("\nNot entered:")
-    return [re.findall(r"`([\w/]+\.c): (\w+)`", p) for p in (parts + [""])[:2]]
+    return [re.findall(STEP, p) for p in (parts + [""])[:2]]
 
 
 @pytest.mark.parametrize("name, write, user, status", [
@@ -130,7 +134,7 @@ def test_a_load_enters_the_steps_of_its_walk(program, tmp_path, name, write, use
 
 
 def test_each_file_and_function_of_the_map_exists():
-    for file, function in re.findall(r"`([\w/]+\.c): (\w+)`", README):
+    for file, function in re.findall(STEP, README):
         path = ROOT / file if file.startswith("splitter/") else ROOT / "pipeline" / file
         assert re.search(rf"\b{function}\(", path.read_text()), f"{file}: {function}"
     for file in re.findall(r"`((?:[a-z_]+/)+\w+\.(?:[ch]|py|md|sh))`", README):
