@@ -43,8 +43,9 @@ OPENS = [
         "java.base/sun.net.dns", "java.base/sun.net.util")),
 ]
 
-# The servers of a test live for minutes. The second compiler of Java costs more time in them than it saves.
-QUICK = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+# The servers of a test live for minutes. The second compiler of Java costs more time in them than it saves, and so does
+# the proof that the classes of the released jars are well-formed.
+QUICK = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
 
 LOG4J = """\
 status = error
@@ -110,16 +111,15 @@ def jars(name="hbase-lib"):
     return [str(j) for j in lib]
 
 
-def driver_classes():
-    """Compiles Driver.java into the cache unless the cache already contains this source."""
-    source = HERE / "Driver.java"
+def driver_classes(source=HERE / "Driver.java", path=None):
+    """Compiles a driver with the jars of `path` into the cache, unless the cache already contains this source."""
     key = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
     out = CACHE / "classes" / key
-    if not (out / "Driver.class").exists():
+    if not (out / f"{source.stem}.class").exists():
         out.parent.mkdir(parents=True, exist_ok=True)
         part = tempfile.mkdtemp(dir=out.parent)
         done = subprocess.run(
-            ["javac", "-nowarn", "-proc:none", "-cp", ":".join(jars()), "-d", part,
+            ["javac", "-nowarn", "-proc:none", "-cp", path or ":".join(jars()), "-d", part,
              str(source)], capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             raise HBaseError("javac failed:\n" + done.stderr)

@@ -16,7 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "hbase"))
 
-from cluster import CACHE, free_ports, stop, tail  # noqa: E402  (needs the path above)
+from cluster import CACHE, QUICK, driver_classes, free_ports, stop, tail  # noqa: E402  (needs the path above)
 
 HERE = pathlib.Path(__file__).resolve().parent
 START_SECONDS = 240  # a quiet machine takes 6
@@ -92,10 +92,10 @@ class Broker:
         stop(self.driver)
         self.stop()
 
-    def _command(self, main, *arguments, memory="256m"):
-        return ["java", f"-Xmx{memory}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+    def _command(self, main, *arguments, memory="256m", path=None):
+        return ["java", f"-Xmx{memory}", *QUICK,
                 f"-Dlog4j2.configurationFile={self.folder}/log4j2.yaml", "-cp",
-                jars(), main, *arguments]
+                path or jars(), main, *arguments]
 
     def _java(self, main, *arguments):
         done = subprocess.run(self._command(main, *arguments), capture_output=True, text=True,
@@ -140,8 +140,9 @@ class Broker:
     def call(self, *words):
         """Runs one command of Driver.java. Returns the words of the answer."""
         if self.driver is None:
+            path = f"{driver_classes(HERE / 'Driver.java', jars())}:{jars()}"
             self.driver = subprocess.Popen(
-                self._command(str(HERE / "Driver.java"), self.brokers), stdin=subprocess.PIPE,
+                self._command("Driver", self.brokers, path=path), stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=open(self.folder / "driver.log", "ab"), text=True)
         self.driver.stdin.write("\t".join(str(w) for w in words) + "\n")
         self.driver.stdin.flush()

@@ -106,8 +106,8 @@ class SecureBroker(Broker):
         if self.own_kdc:
             self.kdc.stop()
 
-    def _command(self, main, *arguments, memory="256m"):
-        java, *words = super()._command(main, *arguments, memory=memory)
+    def _command(self, main, *arguments, **how):
+        java, *words = super()._command(main, *arguments, **how)
         return [java, f"-Djava.security.krb5.conf={self.kdc.env['KRB5_CONFIG']}",
                 f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file://{self.folder}/jwks.json", *words]
 

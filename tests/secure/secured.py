@@ -16,7 +16,7 @@ import time
 import types
 
 from authority import Authority
-from cluster import ANSWER_SECONDS, OPENS, QUICK, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, stop, tail
+from cluster import ANSWER_SECONDS, OPENS, QUICK, START_SECONDS, Cluster, HBaseError, driver_classes, free_ports, jars, site, stop, tail
 from hdfs import Hdfs
 from kdc import REALM
 
@@ -140,7 +140,8 @@ class SecuredHBase(Cluster):
         """Starts Admin.java instead of the driver of the tests without Kerberos."""
         with open(self.driver_log, "a", encoding="utf-8") as log:
             self.driver = subprocess.Popen(
-                ["java", *kerberos(self.kdc), *QUICK, "-Xmx400m", "-cp", ":".join([str(conf), *jars()]), str(HERE / "Admin.java"),
+                ["java", *kerberos(self.kdc), *QUICK, "-Xmx400m", "-cp",
+                 ":".join([str(conf), driver_classes(HERE / "Admin.java"), *jars()]), "Admin",
                  f"hbase/localhost@{REALM}", str(self.kdc.keytab("hbase/localhost"))],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
 

@@ -69,7 +69,8 @@ def conf_of(folder):
     return conf
 
 
-JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived JVMs that start quickly
+# short-lived JVMs that start quickly, and trust the classes of the released jars
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
 SETTINGS = {
     "spark.ui.port": "0", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
