@@ -223,6 +223,18 @@ def test_in_the_command(saltmill, folder, words, said):
 
 
 @pytest.mark.parametrize("words, said", [
+    (["load", "job.yaml", "-j", "4", "-o", "x"], "unknown option `-j`, did you mean `--threads`?"),
+    (["load", "job.yaml", "-t", "4", "-o", "x"], "unknown option `-t`, did you mean `--threads`?"),
+    (["init", "-t", "x"], "unknown option `-t`, did you mean `--table`?"),
+    (["init", "--host", "h", "--table", "t"], "unknown option `--host`, did you mean `--hbase`?"),
+    (["init", "--hbase", "h:2181/", "--table", "t"], "found a path in the server `h:2181/`, expected HOST or HOST:PORT; write `h:2181`"),
+])
+def test_options_of_other_programs(saltmill, folder, words, said):
+    r = run(saltmill, folder, *words)
+    assert r.returncode and said in r.stderr, r.stderr
+
+
+@pytest.mark.parametrize("words, said", [
     (["load", "job.yaml", "e.jsonl", "-o", "x"], "e.jsonl:1: found JSON, expected the column names of CSV; write `source: {json:"),
     (["load", "job.yaml", "nosuch.csv", "-o", "x"], "nosuch.csv: No such file or directory"),
     (["inspect", "out"], "out: found a folder, expected an HFile"),

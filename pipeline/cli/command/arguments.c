@@ -142,6 +142,9 @@ static const char *option_meant(const char *name, const char *const *known, size
 						{"out", "output"},
 						{"output-dir", "output"},
 						{"jobs", "threads"},
+						{"j", "threads"},
+						{"t", "table"},
+						{"t", "threads"},
 						{"parallel", "threads"},
 						{"parallelism", "threads"},
 						{"tmp", "temp-dir"},
@@ -181,8 +184,7 @@ static int refuse_word(const struct taken_options *k, int opt, const char *word,
 	if (takers)
 		return error_set(err, RC_CONFIG, "unknown option `%s`, which belongs to %s", word,
 				 takers);
-	if (strncmp(word, "--", 2) == 0)
-		near = option_meant(word + 2, names, n);
+	near = option_meant(word + strspn(word, "-"), names, n);
 	return error_set(err, RC_CONFIG, "unknown option `%s`%s%s%s", word,
 			 near ? ", did you mean `--" : "", near ? near : "", near ? "`?" : "");
 }

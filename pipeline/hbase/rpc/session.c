@@ -388,6 +388,12 @@ static int read_servers(struct hbase *h, const char *text, struct error *err)
 		size_t n = strcspn(p, zookeeper ? ",/" : ",");
 		struct hbase_place at;
 
+		if (!zookeeper && memchr(p, '/', n))
+			return error_set(err, RC_CONFIG,
+					 "found a path in the server `%.*s`, expected HOST or "
+					 "HOST:PORT; write `%.*s`, or `zk:%.*s` for ZooKeeper",
+					 (int)(n < 200 ? n : 200), p, (int)strcspn(p, "/"), p,
+					 (int)(n < 200 ? n : 200), p);
 		if (!place_read(bytes_of(p, n), zookeeper ? ZOOKEEPER_PORT : MASTER_PORT, &at))
 			return error_set(err, RC_CONFIG,
 					 "found server `%.*s`, expected HOST or HOST:PORT",
