@@ -14,6 +14,8 @@
 #define MOST_FORM   40 /* longest form of a value */
 #define SHARE_LEAST 0.95
 #define CODE_LEAST  16 /* length of hashes */
+#define CODE_MOST   8  /* length of short codes such as AD and AAA */
+#define CODES_LEAST 20 /* codes in order, without which order shows nothing */
 #define WORDS_LEAST 8  /* words without digits that make a word with digits unusual */
 #define INDEX_LEAST 4  /* rows without which an empty first name shows nothing */
 #define LONG_FORM   6  /* the least form, such as a-9.a/a, that two values share by intent */
@@ -76,6 +78,9 @@ struct seen_column {
 	size_t n, kinds[KINDS], same_form, same_len, equal, nulls, like_first;
 	char form[MOST_FORM];
 	size_t form_len, len;
+	uint8_t code[CODE_MOST]; /* the last value */
+	size_t rising;		 /* values greater than the one before, or than the first row's */
+	bool first_like;	 /* the first two rows have codes with the same first byte */
 };
 
 static void see_value(struct seen_column *c, struct bytes t, struct bytes first)
@@ -95,6 +100,13 @@ static void see_value(struct seen_column *c, struct bytes t, struct bytes first)
 		memcpy(c->form, form, len);
 		c->form_len = len;
 		c->len = t.len;
+	}
+	if (t.len == c->len && t.len <= CODE_MOST) {
+		struct bytes before = c->n ? bytes_of(c->code, t.len) : first;
+
+		c->rising += before.len == t.len && memcmp(before.ptr, t.ptr, t.len) < 0;
+		c->first_like = c->n ? c->first_like : before.len && before.ptr[0] == t.ptr[0];
+		memcpy(c->code, t.ptr, t.len);
 	}
 	c->n++;
 	c->kinds[kind]++;
@@ -120,6 +132,27 @@ static bool is_year(struct bytes t)
 	       (memcmp(t.ptr, "19", 2) == 0 || memcmp(t.ptr, "20", 2) == 0);
 }
 
+/*
+ * Return true if the values are codes of one length and form in order, such as AD, AE and AF, and the
+ * first one is the first of them.
+ */
+static bool is_first_code(const struct seen_column *c, struct bytes first)
+{
+	char form[MOST_FORM];
+	size_t len = form_of(first, form);
+
+	double least = SHARE_LEAST * (double)c->n;
+
+	return c->n >= CODES_LEAST && (double)c->rising >= least && (double)c->same_form >= least &&
+	       c->first_like && first.len == c->len && len == c->form_len &&
+	       memcmp(form, c->form, len) == 0;
+}
+
+static bool starts_with_emoji(struct bytes t)
+{
+	return t.len > 3 && memcmp(t.ptr, "\xf0\x9f", 2) == 0;
+}
+
 /* Return 1 if the column shows that `first` is its name, -1 if it shows a value, and 0 otherwise. */
 static int judge(const struct seen_column *c, struct bytes first, bool neighbour, bool names)
 {
@@ -131,7 +164,7 @@ static int judge(const struct seen_column *c, struct bytes first, bool neighbour
 		return 0;
 	if (!c->n)
 		return kind == KIND_TEXT || neighbour ? 0 : -1;
-	if (c->equal)
+	if (c->equal || starts_with_emoji(first))
 		return -1;
 	for (int k = KIND_NUMBER; k <= KIND_TIME; k++) {
 		if ((double)c->kinds[k] < SHARE_LEAST * n)
@@ -150,6 +183,8 @@ static int judge(const struct seen_column *c, struct bytes first, bool neighbour
 	if (c->n < 3 || (double)c->same_form < SHARE_LEAST * n)
 		return 0;
 	size_t len = form_of(first, form);
+	if (is_first_code(c, first))
+		return -1;
 	bool same = len && len == c->form_len && memcmp(form, c->form, len) == 0;
 	if (has_digit_or_sign(c))
 		return same ? -1 : 1;

@@ -6,6 +6,8 @@
  * have one. The values are those that the load reads, so the check is independent of how init
  * splits lines.
  */
+#include <ctype.h>
+
 #include "event.h"
 #include "mem.h"
 #include "sniff_parts.h"
@@ -45,6 +47,10 @@ struct row_fit {
 	uint64_t rows;
 	struct name_index patterns; /* by kinds: index in `row` + 1 */
 	struct buf kinds;	    /* of the row that row_fit_see sees */
+	uint64_t since;		    /* rows after the last that may be a total */
+	struct amounts {
+		double last, before; /* of the last two rows; -1 if they are no plain numbers */
+	} * amounts;		     /* by column */
 	struct arena arena;
 };
 
@@ -54,6 +60,7 @@ struct row_fit *row_fit_new(const char *const *names, size_t n, const struct csv
 
 	f->names = mem_calloc(n + 1, sizeof *f->names);
 	f->words = mem_calloc(n + 1, sizeof *f->words);
+	f->amounts = mem_calloc(n + 1, sizeof *f->amounts);
 	for (size_t i = 0; i < n; i++)
 		f->names[i] = bytes_str(names[i]);
 	f->ncolumns = n;
@@ -68,6 +75,7 @@ void row_fit_free(struct row_fit *f)
 {
 	mem_free(f->names);
 	mem_free(f->words);
+	mem_free(f->amounts);
 	mem_free(f->row);
 	names_release(&f->patterns);
 	buf_release(&f->kinds);
@@ -117,6 +125,62 @@ static void add_row(struct row_fit *f, uint64_t line, unsigned is)
 	names_add(&f->patterns, kinds)->number = f->n;
 }
 
+static struct bytes value_at(const struct event *ev, size_t column)
+{
+	const struct column *c = column < ev->ncolumns ? &ev->columns[column] : NULL;
+
+	return c && !c->absent ? bytes_of(c->ptr, c->len) : bytes_of("", 0);
+}
+
+/* Return a number of digits and a point, or -1. */
+static double amount_of(struct bytes t)
+{
+	double whole = 0, unit = 0;
+
+	for (size_t i = 0; i < t.len; i++) {
+		if (t.ptr[i] == '.' && unit == 0 && i) {
+			unit = 1;
+		} else if (!isdigit(t.ptr[i]) || t.len > 15) {
+			return -1;
+		} else {
+			unit /= 10;
+			whole = unit > 0 ? whole + unit * (t.ptr[i] - '0')
+					 : whole * 10 + (t.ptr[i] - '0');
+		}
+	}
+	return t.len ? whole : -1;
+}
+
+/*
+ * Return true if the row may be a total or a count of the rows above it. A sum of two rows or more is
+ * not below the sum of the last two, unless some numbers are negative. In a list of words with their
+ * frequencies, `total` is one of the words.
+ */
+static bool may_be_total(const struct row_fit *f, const struct event *ev)
+{
+	bool any = false;
+
+	for (size_t k = 0; k < f->ncolumns; k++) {
+		const struct amounts *a = &f->amounts[k];
+		double v = amount_of(value_at(ev, k));
+
+		if (v < 0)
+			continue;
+		any = true;
+		if (f->since < 2 || a->last < 0 || a->before < 0 || v >= a->last + a->before ||
+		    v == (double)f->since || v == (double)f->rows)
+			return true;
+	}
+	return !any;
+}
+
+static void note_amounts(struct row_fit *f, const struct event *ev)
+{
+	for (size_t k = 0; k < f->ncolumns; k++)
+		f->amounts[k] = (struct amounts){.last = amount_of(value_at(ev, k)),
+						 .before = f->amounts[k].last};
+}
+
 void row_fit_see(struct row_fit *f, const struct event *ev)
 {
 	unsigned is = 0;
@@ -124,15 +188,16 @@ void row_fit_see(struct row_fit *f, const struct event *ev)
 
 	f->kinds.len = 0;
 	for (size_t k = 0; k < f->ncolumns; k++) {
-		const struct column *c = k < ev->ncolumns ? &ev->columns[k] : NULL;
-		struct bytes t = c && !c->absent ? bytes_of(c->ptr, c->len) : bytes_of("", 0);
+		struct bytes t = value_at(ev, k);
 		uint8_t kind = (uint8_t)kind_of_text(t);
 		bool name = kind != KIND_EMPTY && bytes_eq(t, f->names[k]);
 
 		if (kind != KIND_EMPTY && first) {
 			first = false;
 			enum total_word word = total_word(t);
-			is |= word == TOTAL_WORD ? ROW_TOTAL : 0;
+			bool one_word = !memchr(t.ptr, ' ', t.len); /* not Grand total */
+			is |= word == TOTAL_WORD && (!one_word || may_be_total(f, ev)) ? ROW_TOTAL
+										       : 0;
 			is |= word == TOTAL_FIRST ? ROW_BEGINS_TOTAL : 0;
 			is |= t.ptr[0] == '#' ? ROW_MARK : 0;
 		}
@@ -140,6 +205,8 @@ void row_fit_see(struct row_fit *f, const struct event *ev)
 		f->words[k] = f->words[k] || (kind == KIND_TEXT && !has_digit(t));
 		buf_put(&f->kinds, (uint8_t)(FIRST_KIND + (name ? kind | IS_NAME : kind)));
 	}
+	f->since = is & ROW_TOTAL ? 0 : f->since + 1;
+	note_amounts(f, ev);
 	add_row(f, ev->line, is | length_of(f, ev->raw) | (names ? ROW_NAMES : 0));
 }
 
@@ -176,7 +243,7 @@ static void see_columns(const struct row_fit *f, struct fit_column *c)
 /* Return true if row `i` does not look like the others. */
 static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i, bool ragged)
 {
-	size_t filled = 0, names = 0, breaks = 0, gaps = 0, only = 0;
+	size_t filled = 0, names = 0, breaks = 0, gaps = 0, only = 0, texts = 0;
 	unsigned is = f->row[i].is;
 
 	for (size_t k = 0; k < f->ncolumns; k++) {
@@ -184,6 +251,7 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 		unsigned kind = v & 0xf;
 
 		filled += kind != KIND_EMPTY;
+		texts += kind == KIND_TEXT;
 		names += (v & IS_NAME) != 0;
 		bool word = c[k].usual != KIND_TEXT && kind == KIND_TEXT && f->words[k];
 
@@ -196,7 +264,8 @@ static bool is_odd(const struct row_fit *f, const struct fit_column *c, size_t i
 		return true;
 	if (names > 1 || (names && names == filled) || ((is & ROW_NAMES) && breaks))
 		return true;
-	if ((is & ROW_TOTAL) && (filled < f->ncolumns || breaks || f->ncolumns == 2))
+	bool words_only = texts > 1 && texts == filled; /* no number, so no total */
+	if ((is & ROW_TOTAL) && !words_only && (filled < f->ncolumns || breaks || f->ncolumns == 2))
 		return true;
 	return only || breaks > 1 || (breaks && (gaps || (is & ROW_MARK))) ||
 	       ((is & ROW_BEGINS_TOTAL) && (gaps || breaks)) || (filled <= 1 && gaps > 1);

@@ -282,10 +282,14 @@ static bool is_utf8(struct bytes t)
 
 bool is_name(struct bytes t)
 {
-	bool letter = false, number = t.len > 0;
+	bool letter = false, number = has_digit(t); /* E, T and Z alone are names */
 
 	for (size_t i = 0; i < t.len; i++) {
-		letter = letter || t.ptr[i] >= 0x80 || isalpha(t.ptr[i]) || t.ptr[i] == '_';
+		bool sign = t.ptr[i] == 0xf0 && i + 3 < t.len && t.ptr[i + 1] == 0x9f;
+
+		i += sign ? 3 : 0; /* an emoji is no letter */
+		letter = letter ||
+			 (!sign && (t.ptr[i] >= 0x80 || isalpha(t.ptr[i]) || t.ptr[i] == '_'));
 		number = number && (isdigit(t.ptr[i]) || strchr("+-.,:/eE TZ", t.ptr[i]));
 	}
 	return letter && !number && t.len <= 100 && is_utf8(t);
