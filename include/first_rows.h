@@ -122,6 +122,7 @@ struct sniff {
 	const char *key;	   /* columns of the row key that the user gives, or NULL */
 	bool full;		   /* the proof runs the job over the whole file */
 	struct progress *progress; /* of the proof, or NULL */
+	bool lenient;		   /* quotes that are not around a whole value are text */
 	bool whole_key; /* the row key contains a hash of all columns, also of those with nulls */
 	/* rows that equal an earlier row in all columns; then the row key also has file and line */
 	uint64_t equal;

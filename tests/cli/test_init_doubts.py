@@ -120,7 +120,7 @@ def test_equal_keys_of_the_user_are_reported(tmp_path, saltmill):
 
 
 def test_rejected_rows_are_reported(tmp_path, saltmill):
-    r = init(saltmill, tmp_path, b'id,v\n0,"a"\n' + b"".join(b"%d,a\n" % i for i in range(1, 50)) + b'50,a "b" c\n')
+    r = init(saltmill, tmp_path, b'id,v\n0,"a"\n' + b"".join(b"%d,a\n" % i for i in range(1, 50)) + b'50,"a" b,c\n')
     assert r.returncode == 3 and "# CHECK: the job rejects 1 rows of the sample, the first in line 52: bad_quote" in r.stdout
 
 
@@ -219,6 +219,9 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
      "the job skips a line below the rows that has as many values"),
     (b"amount;kind\n" + b"".join(b"SKU-%d;%d\n" % (i, i * 7919) for i in range(4)) + b"Grand total;12345\n", "the job skips a line below the rows"),
     (b"id;n\n1;1,234\n2;5,678\n3;9,012\n", "some numbers have two readings"),
+    (b"id\tn\n" + b"".join(b"%d\t%d,%d\n" % (i, i % 5, i % 7) for i in range(30)), "values of the column `n` such as `1,2` may be numbers or lists"),
+    (b"id;x;n;m\n" + b"".join(b"%d;%d.5;%d,%d;7,%d\n" % (i, i, i, i % 7, i) for i in range(3)), "values of the column `n` such as `1,2` may be"),
+    (b"id\tn\n" + b"".join(b"%d\t'%d'\n" % (i, i) for i in range(9)) + b"9\t'a' b\n10\n", "the job rejects 1 rows of the sample"),
     (b"id;price;n\n1;2.50;1,234\n2;3.25;5,678\n3;4.75;9,012\n", "all numbers of the column `n` have one group of three digits"),
     (b"t,m1,m2\n,1,1\n,0.9,3.5\n" + b"".join(b"%d,A,%s\n" % (i, b"BA"[i % 2:]) for i in range(1, 20)), "only the first rows after"),
     (b"id,name,n\n" + b"".join(b"%d,x%d,%d\n" % (i, i, i * 7) for i in range(9)) + b"#9,y,8\n", "some lines that begin with #"),
@@ -447,3 +450,49 @@ def test_json_lists_in_lines(saltmill, tmp_path, lines):
 @pytest.mark.parametrize("lines", ["[a],1\n[b],2\n", "[1],x\n[2],y\n", "[section]\nkey=1\n"])
 def test_brackets_that_are_no_json(saltmill, tmp_path, lines):
     assert "lists without names" not in init(saltmill, tmp_path, lines.encode()).stderr
+
+
+@pytest.mark.parametrize("values,type", [
+    (["1,05", "12,5", "7,25"], "decimal, scale: 2"),  # no number of a list begins with 0
+    ([f"{20 + i},{i}" for i in range(9)], "decimal, scale: 1"),
+    (["1,2", "3,4,5", "6"], "text"),
+])
+def test_commas_that_show_what_they_are(tmp_path, saltmill, values, type):
+    r = init(saltmill, tmp_path, ("id\tv\n" + "".join(f"{i}\t{v}\n" for i, v in enumerate(values))).encode())
+    assert r.returncode == 0 and f"  v: {{type: {type}}}" in r.stdout, r.stdout + r.stderr
+
+
+def test_words_of_totals_in_lists_of_words(tmp_path, saltmill):
+    """A total is not below the sum of the last two rows, and a row without numbers is none."""
+    words = [f"word{i}" for i in range(40)]
+    words[20], words[30] = "total", "end"
+    r = init(saltmill, tmp_path, "".join(f"{w}\t{1000 - i}\n" for i, w in enumerate(words)).encode())
+    assert r.returncode == 0, r.stderr
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order([{"c1": w, "c2": 1000 - i} for i, w in enumerate(words)])
+    r = init(saltmill, tmp_path, "".join(f"{w}\t{1000 + 20000 * (w == 'total')}\n" for w in words).encode())
+    assert r.returncode == 3 and "1 rows do not look like the others, the first in line 21" in r.stderr
+    codes = [("aa", "Afar", "x"), ("ab", "Abkhaz", "x"), ("tot", "Totonac", ""), ("tr", "Turkish", "x"), ("uk", "Ukrainian", "y")]
+    r = init(saltmill, tmp_path, "".join("code;name;kind\n" + "".join(";".join(x) + "\n" for x in codes)).encode())
+    assert "do not look like" not in r.stderr, r.stderr
+
+
+@pytest.mark.parametrize("data,expected", [
+    ('id,st\n1,""A"" ST \n2,x\n3,""B"" RD \n', [{"id": 1, "st": '""A"" ST '}, {"id": 2, "st": "x"}, {"id": 3, "st": '""B"" RD '}]),
+    ("id,sum\n1,'1'234'\n2,'22'456'\n3,'9'\n", [{"id": 1, "sum": "1'234"}, {"id": 2, "sum": "22'456"}, {"id": 3, "sum": "9"}]),
+])
+def test_quotes_inside_of_values(tmp_path, saltmill, data, expected):
+    r = init(saltmill, tmp_path, data.encode())
+    assert r.returncode == 0 and "    quotes: lenient" in r.stdout, r.stdout + r.stderr
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)
+
+
+@pytest.mark.parametrize("values,numbers", [
+    (["+1", "-1", "+1"], [1, -1, 1]),
+    (["+000012.50", "-000003.25", "+123456.75"], [12.5, -3.25, 123456.75]),
+    (["+491701234", "+4917099", "+49170"], None),  # telephone numbers
+])
+def test_numbers_with_plus(tmp_path, saltmill, values, numbers):
+    r = init(saltmill, tmp_path, ("id,v\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values))).encode())
+    assert r.returncode == 0, r.stderr
+    found = rows_of(tmp_path, saltmill, r.stdout)
+    assert in_order(found) == in_order([{"id": i, "v": v} for i, v in enumerate(numbers or values)])

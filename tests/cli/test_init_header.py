@@ -139,3 +139,39 @@ def test_forms_of_tables(tmp_path, saltmill, data, expected):
     r = init(saltmill, tmp_path, data)
     assert r.returncode == 0, r.stdout + r.stderr
     assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(expected)
+
+
+CODES = [a + b for a in "AB" for b in "BCDEFGHIJKLMNO"]
+NAMES = ("Ann Hill", "Bo", "Cy Lee", "d'Arc", "Ed Vu", "Flo-X")
+
+
+def lines(rows):
+    return "".join("\t".join(x) + "\n" for x in rows).encode()
+
+
+@pytest.mark.parametrize("data,names,rows", [
+    # codes in order, of which the first row has the first
+    (lines((c, NAMES[i % 6]) for i, c in enumerate(CODES)), ["c1", "c2"], 28),
+    (lines((chr(0x1F600 + i), NAMES[i % 6].lower()) for i in range(30)), ["c1", "c2"], 30),
+    # E and T are names
+    (b"# scores\n   A     C     T     E\n" + b"".join(b"%c  %.4f -1.00 2.50 %.2f\n" % (65 + i, i, i / 4) for i in range(5)),
+     ["row", "A", "C", "T", "E"], 5),
+    # the types of ClickHouse's TSVWithNamesAndTypes, with and without backslashes
+    (b"id\tmethod\tnote\nUInt64\tLowCardinality(String)\tNullable(String)\n" + b"".join(
+        b"%d\tGET\t%s\n" % (i, b"\\N" if i % 3 else b"a\\tb") for i in range(9)), ["id", "method", "note"], 9),
+    (b"id\tmethod\tat\nUInt64\tString\tDateTime64(3)\n" + b"".join(
+        b"%d\tGET\t2026-01-01 00:00:0%d\n" % (i, i) for i in range(3)), ["id", "method", "at"], 3),
+])
+def test_first_rows_that_show_what_they_are(tmp_path, saltmill, data, names, rows):
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 0, r.stderr
+    found = rows_of(tmp_path, saltmill, r.stdout)
+    assert len(found) == rows and set().union(*found) == set(names)
+
+
+@pytest.mark.parametrize("name", ["id", "code", "ISO", "AA"])
+def test_a_name_above_codes_is_no_code(tmp_path, saltmill, name):
+    """Without other evidence, init does not take a name as the first code."""
+    rows = ((c, NAMES[i % 6]) for i, c in enumerate(CODES if name != "AA" else CODES[20:] * 2))
+    r = init(saltmill, tmp_path, lines([(name, "name"), *rows]))
+    assert r.returncode == 3 or set().union(*rows_of(tmp_path, saltmill, r.stdout)) == {name, "name"}, name

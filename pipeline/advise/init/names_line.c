@@ -3,8 +3,11 @@
  * units, types or other names below it
  *
  * R and pandas write no name for the first column. A line of units has texts where all rows below it
- * have numbers or times, and no value that a row has.
+ * have numbers or times, and no value that a row has. ClickHouse writes the types of the columns there
+ * (TSVWithNamesAndTypes), such as UInt64 and Nullable(String).
  */
+#include <ctype.h>
+
 #include "sniff_parts.h"
 
 /* Return true if all rows from this line on have `n` values, and none of the last is empty. */
@@ -120,12 +123,87 @@ static size_t count_rows(const struct sniffed_shape *s, const struct lines *l, s
 	return n;
 }
 
+/* --- types --- */
+
+/* Return true for the name of a type of a database, such as DateTime64(3) or varchar(20). */
+static bool is_type_name(struct bytes t)
+{
+	static const char *const words[] = {"string",	      "fixedstring", "int",	"uint",
+					    "float",	      "double",	     "real",	"bool",
+					    "boolean",	      "date",	     "time",	"datetime",
+					    "timestamp",      "uuid",	     "ipv",	"decimal",
+					    "numeric",	      "bigint",	     "integer", "smallint",
+					    "tinyint",	      "varchar",     "char",	"text",
+					    "nullable",	      "array",	     "map",	"tuple",
+					    "enum",	      "json",	     "nested",	"variant",
+					    "lowcardinality", "symbol",	     "long"};
+	char word[16];
+	size_t n = 0, end;
+
+	while (n < t.len && n < sizeof word - 1 && isalpha(t.ptr[n])) {
+		word[n] = (char)tolower(t.ptr[n]);
+		n++;
+	}
+	word[n] = 0;
+	for (end = n; end < t.len && isdigit(t.ptr[end]);)
+		end++;
+	if (end < t.len && (t.ptr[end] != '(' || t.ptr[t.len - 1] != ')'))
+		return false;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* Return true if the line has the name of a type for each column. */
+static bool is_types_line(const struct sniffed_shape *s, const struct lines *l, size_t line)
+{
+	struct sniffed_row r = {0};
+	bool types = line < s->end;
+
+	if (types) {
+		row_split(s, l, line, s->end, &r);
+		types = r.n > 1 && r.n == s->ncolumns;
+	}
+	for (size_t i = 0; i < r.n && types; i++)
+		types = is_type_name(r.value[i]);
+	row_release(&r);
+	return types;
+}
+
+void types_find(struct sniffed_shape *s, const struct lines *l)
+{
+	size_t line = next_row(s, l, s->first + 1), rows = next_row(s, l, line + 1);
+
+	if (!s->header || s->widest || s->own_names || s->row_names || s->several ||
+	    s->form.nwidths || rows >= s->end || !is_types_line(s, l, line) ||
+	    is_types_line(s, l, rows))
+		return;
+	s->under = 1;
+	s->header = false;
+	s->header_line = s->first;
+	s->first = rows;
+}
+
+void names_above_types(const struct sniffed_shape *s, const struct lines *l, struct columns *c)
+{
+	struct sniffed_row r = {0};
+
+	row_split(s, l, s->header_line, s->first, &r);
+	for (size_t i = 0; i < r.n && c->n < s->ncolumns; i++)
+		columns_add(c, without_blanks(r.value[i]));
+	row_release(&r);
+}
+
 void under_header_find(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_row r = {0};
 	size_t line[UNDER_MOST + 2] = {s->first}, n = 0;
 
 	if (!s->header || s->widest || s->own_names || s->row_names)
+		return;
+	types_find(s, l);
+	if (s->under)
 		return;
 	row_split(s, l, s->first, s->end, &r);
 	if (row_count_values(&r) + 1 < s->ncolumns) { /* a title */

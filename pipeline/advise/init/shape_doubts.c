@@ -238,7 +238,7 @@ void shape_doubts(struct sniffed_shape *s, const struct lines *l)
 	const char *touch = s->blanks ? blanks_doubt(s, l) : NULL;
 	if (touch)
 		note(s, touch);
-	if (s->special && (s->form.escapes || s->several) && !s->header)
+	if (s->special && (s->form.escapes || s->several) && !s->header && !s->under)
 		doubt_first(s, l);
 	if (!s->one && !s->special && s->footer)
 		doubt_footer(s, l);

@@ -8,6 +8,7 @@
 
 /* largest number of digits after the point in an amount; a measurement may have more */
 #define DECIMAL_MOST 6
+#define SURE_LEAST   8 /* numbers without which their digits show nothing */
 
 const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {",", "."},
 					     {NULL, ","},     {NULL, "'"},    {",", " "},
@@ -26,6 +27,8 @@ static void see_number(struct numbers *n, struct bytes t, bool grouped)
 
 		if (c == '.') {
 			point = true;
+			n->zero_first = n->zero_first || (i + 2 < t.len && t.ptr[i + 1] == '0' &&
+							  isdigit(t.ptr[i + 2]));
 		} else if (!isdigit(c)) {
 			n->exponent = true;
 			break;
@@ -37,8 +40,9 @@ static void see_number(struct numbers *n, struct bytes t, bool grouped)
 				__builtin_add_overflow(v, (uint64_t)(c - '0'), &v);
 		}
 	}
-	/* 007 is a name, not a number, and +49 begins a telephone number */
-	if ((whole > 1 && t.ptr[sign] == '0') || (sign && !minus) || large)
+	n->plus = n->plus || (sign && !minus);
+	/* 007 is a name, not a number; Db2 writes +000012.50 */
+	if ((whole > 1 && t.ptr[sign] == '0' && !(sign && point)) || large)
 		n->fits = false;
 	n->negative = n->negative || minus;
 	n->real = n->real || point;
@@ -46,6 +50,10 @@ static void see_number(struct numbers *n, struct bytes t, bool grouped)
 	n->grouped = n->grouped || grouped;
 	n->ungrouped = !grouped && whole > n->ungrouped ? whole : n->ungrouped;
 	n->places = places > n->places ? places : n->places;
+	if (point) {
+		n->places_least =
+			n->points++ && n->places_least < places ? n->places_least : places;
+	}
 	n->least = v < n->least ? v : n->least;
 	n->most = v > n->most ? v : n->most;
 }
@@ -118,6 +126,9 @@ bool number_fits(const struct sniffed *s, size_t pair)
 	const struct numbers *n = &s->numbers[pair];
 	const char *sign = sign_pairs[pair].thousands;
 
+	/* +49 begins a telephone number, unless other numbers have a minus sign or a point */
+	if (n->plus && !n->negative && !n->real)
+		return false;
 	/* 5- is a grade or a code, but 5.00- is an amount */
 	return s->values > words_count(s) && n->fits && (!s->trailing || n->real) &&
 	       !(sign && is_half_grouped(n, sign));
@@ -150,6 +161,34 @@ static bool is_grouped(const struct sniffed *s, size_t pair)
 	       (comma ? s->commas : s->points) == s->values - words_count(s);
 }
 
+/*
+ * Return true if the commas are clearly decimal signs: 1,05 is no list of two numbers, and lists do
+ * not always have a longer first number.
+ */
+static bool has_fractions(const struct numbers *n)
+{
+	return n->grouped || n->zero_first ||
+	       (n->points >= SURE_LEAST && n->places_least == n->places && n->whole > n->places);
+}
+
+/* Note a column of numbers such as 1,2 if nothing shows that the comma is the decimal sign. */
+static void find_lists(struct columns *c)
+{
+	const char *decimal = sign_pairs[c->signs].decimal;
+	bool sure = false;
+
+	for (size_t k = 0; k < c->n && decimal && !sure; k++) {
+		const struct sniffed *s = &c->column[k];
+		const struct numbers *n = &s->numbers[c->signs];
+		bool fits = number_fits(s, c->signs);
+
+		sure = fits && has_fractions(n);
+		c->listed = !c->listed && fits && n->points ? s->name : c->listed;
+		c->point_too = c->point_too || (!fits && number_fits(s, 0) && s->numbers[0].real);
+	}
+	c->listed = sure ? NULL : c->listed;
+}
+
 void signs_choose(struct columns *c)
 {
 	size_t typed[SIGN_PAIRS] = {0}, best = 0;
@@ -172,6 +211,7 @@ void signs_choose(struct columns *c)
 	for (size_t i = 0; i < SIGN_PAIRS; i++)
 		if (i != best && typed[i] == typed[best] && signs_differ(c, best, i))
 			c->signs_other = i;
+	find_lists(c);
 	for (size_t k = 0; k < c->n && !c->grouped; k++)
 		if (is_grouped(&c->column[k], best))
 			c->grouped = c->column[k].name;
@@ -191,6 +231,9 @@ void number_decide(struct sniffed *s, const struct numbers *n)
 		s->type = FIELD_TIME;
 		s->unit = unit;
 		s->oldest_ms = 0;
+	} else if (n->plus && !n->real && !n->exponent) {
+		s->type = FIELD_DECIMAL; /* whole numbers of a load have no plus */
+		s->scale = 0;
 	} else if (n->real || n->exponent) {
 		s->type = fixed ? FIELD_DECIMAL : FIELD_F64;
 		s->scale = n->places;

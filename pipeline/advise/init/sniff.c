@@ -119,6 +119,8 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		files_match(&s, l);
 		if (!s.special && !s.by_name && l->nfiles < 2)
 			under_header_find(&s, l);
+		else if (s.special && s.form.escapes && l->nfiles < 2)
+			types_find(&s, l);
 		rc = text_refuse(&s, l, name, err);
 		rc = rc ? rc : files_refuse(&s, l, name, err);
 		if (rc == RC_OK && (s.special || s.by_name))
@@ -134,6 +136,8 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 		if (rc)
 			return rc;
 		shape_doubts(&s, l);
+		s.lenient =
+			out->lenient && !s.special && !s.blanks && !s.one && !s.missing && !s.extra;
 	}
 	if (stop_check(err))
 		return err->code;
@@ -166,6 +170,12 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			sign_pairs[c->signs].decimal ? sign_pairs[c->signs].decimal
 			: c->signs		     ? sign_pairs[c->signs].thousands
 						     : ".");
+	else if (!c->json && !c->schema && c->listed && (s.delimiter != ';' || c->point_too))
+		buf_printf(
+			&out->doubts,
+			"values of the column `%s` such as `1,2` may be numbers or lists; if they "
+			"are lists, remove `decimal` and make the field a text\n",
+			c->listed);
 	else if (!c->json && !c->schema && c->grouped && s.delimiter != ',')
 		buf_printf(&out->doubts,
 			   "all numbers of the column `%s` have one group of three digits; if the "

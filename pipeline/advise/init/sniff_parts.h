@@ -83,6 +83,7 @@ struct confidence {
 };
 struct sniffed_shape {
 	uint8_t delimiter, quote;
+	bool lenient;	   /* a quote that is not around a whole value is text */
 	bool comments;	   /* lines that begin with # are not rows */
 	bool header;	   /* true if the first row contains names */
 	bool repeats;	   /* true if two names are equal, or a name is empty */
@@ -173,11 +174,15 @@ struct header_evidence evidence_between(const struct sniffed_shape *s, const str
  * column.
  */
 void row_names_find(struct sniffed_shape *s, const struct lines *l);
+struct columns;
 /*
  * Find lines of units, types or other names below the header (names_line.c). The shape then begins
  * with the row below them.
  */
 void under_header_find(struct sniffed_shape *s, const struct lines *l);
+/* Do so for a line of types only. The values may have backslash escapes. */
+void types_find(struct sniffed_shape *s, const struct lines *l);
+void names_above_types(const struct sniffed_shape *s, const struct lines *l, struct columns *c);
 /*
  * Return true if the text can be the name of a column. A name contains a letter and is no number.
  */
@@ -197,7 +202,6 @@ bool shape_of_blanks(struct sniffed_shape *s, const struct lines *l);
 void tabs_are_blanks(struct sniffed_shape *s, const struct lines *l);
 /* Return a sentence if two columns between blanks may be one of a fixed width. Otherwise return NULL. */
 const char *blanks_doubt(const struct sniffed_shape *s, const struct lines *l);
-struct columns;
 /*
  * Return true if the comment directly before the rows has a name for each column, as `#id,name`. A
  * first row with names must be excluded before.
@@ -236,8 +240,12 @@ struct numbers {
 	/* `fits`: all values are numbers; `real`: some numbers have a point or an exponent */
 	bool fits, real;
 	bool exponent, negative;
+	bool plus;		/* some numbers begin with + */
 	bool grouped;		/* some numbers have the thousands sign */
 	uint32_t whole, places; /* largest number of digits */
+	uint32_t places_least;	/* the least of the numbers with a point */
+	uint64_t points;	/* numbers with a point */
+	bool zero_first;	/* a fraction of two digits or more begins with 0, as in 1.05 */
 	uint32_t ungrouped;	/* the same of numbers without the thousands sign */
 	uint64_t least, most;	/* bounds of whole numbers >= 0 */
 };
@@ -313,6 +321,8 @@ struct columns {
 	uint64_t rows;
 	size_t signs;	     /* index of the pair of signs that types the most columns */
 	size_t signs_other;  /* a pair with other values for as many columns; or `signs` */
+	const char *listed;  /* a column of numbers such as 1,2, which may be lists; or NULL */
+	bool point_too;	     /* listed: another column has numbers such as 1.5 */
 	const char *grouped; /* a column of numbers such as 1,234 only, which may be fractions */
 	/* columns that are numbers with `signs`, the pair with the next most, and its columns */
 	size_t signs_typed, signs_next, signs_next_typed;

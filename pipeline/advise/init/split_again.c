@@ -100,6 +100,37 @@ static void begin_value(struct row_marks *m, const struct csv_source *csv, bool 
 	m->one = m->delimiter.len == 1 && !m->blanks && !m->last;
 }
 
+/* Return the quote that ends a value, which a delimiter or the end of the row follows, or NULL. */
+static const uint8_t *end_of_quotes(const struct row_marks *m, const struct csv_source *csv,
+				    const uint8_t *p, const uint8_t *end)
+{
+	for (; p < end; p++) {
+		const uint8_t *next = p + 1;
+
+		if (*p != csv->quote)
+			continue;
+		if (next < end && *next == csv->quote) {
+			p = next;
+			continue;
+		}
+		while (csv->trim && next < end && (*next == ' ' || *next == '\t') &&
+		       !mark_at(m, next, end))
+			next++;
+		if (next == end || mark_at(m, next, end))
+			return p;
+	}
+	return NULL;
+}
+
+/* Append the text, in which two quotes are one. */
+static void put_inside(struct buf *out, uint8_t quote, const uint8_t *p, const uint8_t *end)
+{
+	for (; p < end; p++) {
+		p += *p == quote && p + 1 < end && p[1] == quote;
+		buf_put(out, *p);
+	}
+}
+
 void split_again(struct split_row *r, const struct csv_source *csv, size_t ncolumns,
 		 struct bytes row)
 {
@@ -124,7 +155,16 @@ void split_again(struct split_row *r, const struct csv_source *csv, size_t ncolu
 			quoted = true;
 			p = q + 1;
 		}
-		bool inside = quoted;
+		if (quoted && csv->quotes == QUOTES_LENIENT) {
+			q = end_of_quotes(&m, csv, p, end);
+			quoted = q != NULL;
+			if (quoted)
+				put_inside(&r->text, csv->quote, p, q);
+			p = quoted ? q + 1 : p - 1;
+			while (quoted && p < end && !mark_at(&m, p, end))
+				p++;
+		}
+		bool inside = quoted && csv->quotes != QUOTES_LENIENT;
 		while (p < end && (inside || !mark_at(&m, p, end))) {
 			if (csv->escapes && *p == '\\' && p + 1 < end) {
 				if (p[1] == 'N')

@@ -523,8 +523,10 @@ static int take_row(void *ctx, const struct event *event, struct reject *why)
 }
 
 /* Name the columns of the source. Columns without names are c1, c2 and so on. */
-static void name_columns(struct columns *c, const struct sniffed_shape *s)
+static void name_columns(struct columns *c, const struct sniffed_shape *s, const struct lines *l)
 {
+	if (s->under)
+		names_above_types(s, l, c);
 	while (!s->header && c->n < s->ncolumns) {
 		char name[24];
 
@@ -562,7 +564,7 @@ int special_look(struct columns *c, const struct sniffed_shape *s, const struct 
 		job.csv.quote = s->quote;
 		job.csv.by_name = true;
 	}
-	name_columns(c, s);
+	name_columns(c, s, l);
 	const char **names = arena_alloc(&c->arena, (c->n + 1) * sizeof *names);
 	for (size_t i = 0; i < c->n; i++)
 		names[i] = c->column[i].name;

@@ -164,6 +164,8 @@ static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 		buf_append_str(out, "    quotes: none   # no value begins with one\n");
 	else if (s->quote != '"' && !s->one && !s->special)
 		buf_printf(out, "    quote: \"%c\"\n", s->quote);
+	if (s->lenient)
+		buf_append_str(out, "    quotes: lenient   # some are inside of values\n");
 	if (s->comments)
 		buf_append_str(out, "    comment: '#'\n");
 }
