@@ -49,7 +49,7 @@ def packages():
 
 
 def files(package, paths):
-    """Returns the paths of the files of a package in the drawn order. The first table counts."""
+    """Returns the paths of the files of a package in the drawn order."""
     return drawn.files(package, paths, "fourth")
 
 
