@@ -222,6 +222,7 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
     (b"id\tn\n" + b"".join(b"%d\t%d,%d\n" % (i, i % 5, i % 7) for i in range(30)), "values of the column `n` such as `1,2` may be numbers or lists"),
     (b"id;x;n;m\n" + b"".join(b"%d;%d.5;%d,%d;7,%d\n" % (i, i, i, i % 7, i) for i in range(3)), "values of the column `n` such as `1,2` may be"),
     (b"id\tn\n" + b"".join(b"%d\t'%d'\n" % (i, i) for i in range(9)) + b"9\t'a' b\n10\n", "the job rejects 1 rows of the sample"),
+    (b'id,price,n\n1,2.50,"7,855"\n2,3.25,"1,250"\n3,4.75,"3,125"\n', "all numbers of the column `n` have one group of three digits"),
     (b"id;price;n\n1;2.50;1,234\n2;3.25;5,678\n3;4.75;9,012\n", "all numbers of the column `n` have one group of three digits"),
     (b"t,m1,m2\n,1,1\n,0.9,3.5\n" + b"".join(b"%d,A,%s\n" % (i, b"BA"[i % 2:]) for i in range(1, 20)), "only the first rows after"),
     (b"id,name,n\n" + b"".join(b"%d,x%d,%d\n" % (i, i, i * 7) for i in range(9)) + b"#9,y,8\n", "some lines that begin with #"),

@@ -202,8 +202,10 @@ static void test_runs_merged_before_they_spill(void **state)
 	(void)state;
 	struct error err = {0};
 	struct budget budget = {.limit = 8u << 20};
-	struct sorter_options opt = {
-		.budget = &budget, .temp_dir = "/tmp", .threads = 1, .run_bytes = 64 << 10};
+	struct sorter_options opt = {.budget = &budget,
+				     .temp_dir = "/tmp",
+				     .threads = 1,
+				     .run_bytes = 64 << 10};
 	struct sorter *s = sorter_new(&opt);
 	struct record_iter it;
 	struct record r;

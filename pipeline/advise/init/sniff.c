@@ -4,6 +4,8 @@
 #include "pool.h"
 #include "sniff_parts.h"
 
+#define FEW_ROWS 8 /* rows among which numbers without a group may be absent by chance */
+
 /*
  * Name columns as the source does. The second column with a name gets name#2. A column without a
  * name gets #N.
@@ -176,7 +178,7 @@ static int sniff(struct columns *c, struct lines *l, const char *file, const cha
 			"values of the column `%s` such as `1,2` may be numbers or lists; if they "
 			"are lists, remove `decimal` and make the field a text\n",
 			c->listed);
-	else if (!c->json && !c->schema && c->grouped && s.delimiter != ',')
+	else if (!c->json && !c->schema && c->grouped && (s.delimiter != ',' || c->rows < FEW_ROWS))
 		buf_printf(&out->doubts,
 			   "all numbers of the column `%s` have one group of three digits; if the "
 			   "sign before it is the decimal one, see `decimal` and `thousands`\n",

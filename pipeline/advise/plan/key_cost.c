@@ -47,8 +47,9 @@ void key_cost_of(struct key_cost *c, const struct job_table *t, const struct tab
 {
 	double fresh;
 
-	*c = (struct key_cost){
-		.asked = true, .rows = rows, .cells = put_cells(t, s->rows_per_event)};
+	*c = (struct key_cost){.asked = true,
+			       .rows = rows,
+			       .cells = put_cells(t, s->rows_per_event)};
 	measure_keys(sample_sketch(s->sample), &c->key_bytes, &fresh);
 	c->row_bytes = p->rows > 0 ? p->bytes / p->rows : 0;
 	c->stored = rows * c->cells * c->key_bytes;

@@ -45,7 +45,8 @@ void key_cost_report(struct buf *out, const struct key_cost *c)
 static const struct form_member cost_members[] = {
 	{"rows", FORM_RATIO, IN(key_cost, rows), "rows of --rows"},
 	{"key_bytes", FORM_RATIO, IN(key_cost, key_bytes), "mean bytes of a row key"},
-	{"cells", FORM_RATIO, IN(key_cost, cells), "cells of a row: those that the job lists, for each of its events"},
+	{"cells", FORM_RATIO, IN(key_cost, cells),
+	 "cells of a row: those that the job lists, for each of its events"},
 	{"row_bytes", FORM_RATIO, IN(key_cost, row_bytes), "mean bytes of a row's KeyValues"},
 	{"key_bytes_stored", FORM_RATIO, IN(key_cost, stored), "bytes of all keys in KeyValues"},
 	{"memstore_share", FORM_RATIO, IN(key_cost, share), "their share of the KeyValues"},
