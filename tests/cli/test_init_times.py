@@ -58,3 +58,11 @@ def test_numbers_that_count_from_1970(tmp_path, saltmill, name, first, step, for
     rows = "".join(f"{i % 7},{first + i * step}\n" for i in range(40))
     r = init(saltmill, tmp_path, f"n,{name}\n{rows}".encode())
     assert f"\n  {name}: {form}" in r.stdout
+
+
+@pytest.mark.parametrize("digit,code", [("0", 0), ("7", 3)])
+def test_digits_after_the_microseconds(tmp_path, saltmill, digit, code):
+    """A time has microseconds. So the job would drop a seventh digit, unless it is 0."""
+    r = init(saltmill, tmp_path, table([t + f".123456{digit}" for t in moments(40, 61, "%Y-%m-%d %H:%M:%S")]).encode())
+    assert r.returncode == code, r.stderr
+    assert ("the file has `2025-01-01 00:00:00.1234567`, the job reads `2025-01-01T00:00:00.123456Z`" in r.stderr) == (code == 3)

@@ -87,16 +87,21 @@ static bool same_number(struct bytes source, struct bytes text, const struct csv
 	return same;
 }
 
-/* Read the digits after a point as microseconds. Return the text after them. */
-static const char *read_fraction(const char *p, int64_t *micros)
+/*
+ * Read the digits after a point as microseconds. Return the text after them. Sets `*finer` if a
+ * load drops a digit, because a time has microseconds.
+ */
+static const char *read_fraction(const char *p, int64_t *micros, bool *finer)
 {
 	int64_t unit = 100000;
 
 	*micros = 0;
 	if (*p != '.' && *p != ',')
 		return p;
-	for (p++; isdigit((unsigned char)*p); p++, unit /= 10)
+	for (p++; isdigit((unsigned char)*p); p++, unit /= 10) {
 		*micros += unit * (*p - '0');
+		*finer |= unit == 0 && *p != '0';
+	}
 	return p;
 }
 
@@ -136,8 +141,9 @@ static const char *read_after(const char *p, char sign, int n, int *value)
 	return p && *p == sign ? read_digits(p + 1, n, value) : NULL;
 }
 
-/* Read ISO 8601. Return false for a form that this reader does not have. */
-static bool read_iso(const char *text, int64_t *micros)
+/* Read ISO 8601. Return false for a form that this reader does not have. For `finer`, see
+ * read_fraction. */
+static bool read_iso(const char *text, int64_t *micros, bool *finer)
 {
 	struct tm tm = {0};
 	int64_t rest = 0, offset = 0;
@@ -149,7 +155,7 @@ static bool read_iso(const char *text, int64_t *micros)
 		p = read_digits(p + 1, 2, &tm.tm_hour);
 		p = read_after(p, ':', 2, &tm.tm_min);
 		seconds = read_after(p, ':', 2, &tm.tm_sec);
-		p = seconds ? read_fraction(seconds, &rest) : p;
+		p = seconds ? read_fraction(seconds, &rest, finer) : p;
 	}
 	if (!p)
 		return false;
@@ -198,6 +204,7 @@ static bool compare_time(const struct field *f, struct bytes t, const struct val
 {
 	char text[LONGEST + 1];
 	int64_t micros = 0;
+	bool finer = false;
 
 	*known = t.len <= LONGEST && !f->zone && !f->year_rule;
 	if (!*known)
@@ -207,10 +214,10 @@ static bool compare_time(const struct field *f, struct bytes t, const struct val
 	if (!f->format)
 		*known = read_unit(f->unit, text, &micros);
 	else if (strcmp(f->format, TIME_ISO8601) == 0)
-		*known = read_iso(text, &micros);
+		*known = read_iso(text, &micros, &finer);
 	else
 		*known = read_format(f->format, text, &micros);
-	return micros == (int64_t)v->u * 1000 + (int64_t)v->micros;
+	return !finer && micros == (int64_t)v->u * 1000 + (int64_t)v->micros;
 }
 
 static bool same_flag(struct bytes t, bool value)
