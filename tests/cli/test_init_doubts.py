@@ -497,3 +497,12 @@ def test_numbers_with_plus(tmp_path, saltmill, values, numbers):
     assert r.returncode == 0, r.stderr
     found = rows_of(tmp_path, saltmill, r.stdout)
     assert in_order(found) == in_order([{"id": i, "v": v} for i, v in enumerate(numbers or values)])
+
+
+@pytest.mark.parametrize("word", ["NA", "NULL", "\\N", "#N/A", "(null)", "<NA>", "<null>"])
+def test_words_for_no_value(tmp_path, saltmill, word):
+    """Numbers stay numbers. A word for "no value" in some rows is null."""
+    numbers = {i: None if i % 9 == 0 else i * 37 % 1000 for i in range(1, 41)}
+    r = init(saltmill, tmp_path, ("n,x\n" + "".join(f"{i},{word if x is None else x}\n" for i, x in numbers.items())).encode())
+    assert r.returncode == 0, r.stderr
+    assert {x["n"]: x.get("x") for x in rows_of(tmp_path, saltmill, r.stdout)} == numbers

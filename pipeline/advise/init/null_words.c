@@ -1,8 +1,9 @@
 /* null_words.c - the texts that may mean "no value" */
 #include "sniff_parts.h"
 
-const char *const null_words[] = {"NA",	  "N/A", "n/a", "NULL", "null", "\\N",	"-", "--",
-				  "None", "nan", "NaN", "NAN",	"?",	"#N/A", ".", NULL};
+const char *const null_words[] = {"NA", "N/A",	  "n/a",  "NULL",   "null", "\\N", "-",
+				  "--", "None",	  "nan",  "NaN",    "NAN",  "?",   "#N/A",
+				  ".",	"(null)", "<NA>", "<null>", NULL};
 
 size_t null_word(struct bytes t)
 {

@@ -231,8 +231,8 @@ extern const char *const time_forms[];
 #define TIME_FORMS_MOST 64
 /* Texts that may mean "no value", in addition to "". */
 extern const char *const null_words[];
-#define NULL_WORDS_MOST 16
-#define NULL_WORD_MOST	4 /* bytes of the longest word */
+#define NULL_WORDS_MOST 24
+#define NULL_WORD_MOST	6 /* bytes of the longest word */
 /* Return the index of the word that the text is, or that of the NULL after the last (null_words.c). */
 size_t null_word(struct bytes t);
 
