@@ -50,10 +50,10 @@ static int check_family(struct hfile_writer *w, const struct cell *c, struct err
 	struct bytes ours = {w->family.ptr + 1, w->family.len - 1};
 
 	if (w->cells == 0 && ours.len == 0) {
-		if (c->family.len < 1 || c->family.len > CELL_FAMILY_MAX)
-			return error_set(err, RC_LIMIT,
-					 "found a family name of %zu bytes, expected 1 to %d",
-					 c->family.len, CELL_FAMILY_MAX);
+		int rc = hfile_check_family(c->family, err);
+
+		if (rc)
+			return rc;
 		if (!hfile_writer_set_family(w, c->family))
 			return error_memory(err, c->family.len, "a family name");
 		return 0;

@@ -37,10 +37,12 @@ static int setup_zstd(struct hcodec *h, int level, struct error *err)
 {
 	if (!h->zstd && !(h->zstd = ZSTD_createCCtx()))
 		return error_memory(err, 0, "a zstd context");
-	size_t rc = ZSTD_CCtx_setParameter(h->zstd, ZSTD_c_compressionLevel, level);
-	if (ZSTD_isError(rc))
+	/* libzstd takes other numbers as the nearest level */
+	if (level < ZSTD_minCLevel() || level > ZSTD_maxCLevel() ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(h->zstd, ZSTD_c_compressionLevel, level)))
 		return error_set(err, RC_CONFIG,
-				 "found level %d, expected a level that ZSTD supports", level);
+				 "found level %d, expected a level of ZSTD, at most %d", level,
+				 ZSTD_maxCLevel());
 	return 0;
 }
 

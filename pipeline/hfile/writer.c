@@ -63,12 +63,27 @@ static void defaults(struct hfile_options *o)
 	o->index_min_entries = o->index_min_entries ? o->index_min_entries : INDEX_ENTRIES;
 }
 
+int hfile_check_family(struct bytes family, struct error *err)
+{
+	if (family.len < 1 || family.len > CELL_FAMILY_MAX)
+		return error_set(err, RC_LIMIT,
+				 "found a family name of %zu bytes, expected 1 to %d", family.len,
+				 CELL_FAMILY_MAX);
+	if (memchr(family.ptr, ':', family.len))
+		return error_set(err, RC_CONFIG,
+				 "found family name `%.*s`, expected a name without a colon",
+				 (int)family.len, (const char *)family.ptr);
+	return RC_OK;
+}
+
 static int check_options(const struct hfile_options *o, struct error *err)
 {
-	if (o->family.len > CELL_FAMILY_MAX || (o->family.len == 0 && o->nqualifiers))
-		return error_set(err, RC_LIMIT,
-				 "found a family name of %zu bytes, expected 1 to %d",
-				 o->family.len, CELL_FAMILY_MAX);
+	if (o->family.len || o->nqualifiers) {
+		int rc = hfile_check_family(o->family, err);
+
+		if (rc)
+			return rc;
+	}
 	if (o->block_bytes > HBLOCK_PLAIN_MAX / 2)
 		return error_set(err, RC_LIMIT,
 				 "found a block size of %u bytes, expected at most %u",

@@ -113,6 +113,8 @@ static inline enum hblock_type hfile_writer_data_type(const struct hfile_options
 /* Write the open data block, and then the index leaf and bloom chunk if they are full. */
 int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *err);
 
+/* Check the name of a family. Returns RC_LIMIT for its length, and RC_CONFIG for a colon. */
+int hfile_check_family(struct bytes family, struct error *err);
 /* Set the family of all cells. Returns false if memory is short. */
 bool hfile_writer_set_family(struct hfile_writer *w, struct bytes family);
 /* Check the options, with the same errors as hfile_writer_new_to. */

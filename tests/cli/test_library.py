@@ -183,6 +183,12 @@ def test_errors(package, tmp_path):
     assert isinstance(e.value, OSError) and e.value.code == -1
     with pytest.raises(package.Error, match="compression: found `zip`"):
         package.HFileWriter(tmp_path / "other", compression="zip")
+    with pytest.raises(package.Error, match="found family name `a:b`, expected a name without a colon"):
+        package.HFileWriter(tmp_path / "other", family="a:b")
+    with pytest.raises(package.Error, match="found level 23, expected a level of ZSTD, at most 22"):
+        package.HFileWriter(tmp_path / "other", compression="ZSTD", level=23)
+    with pytest.raises(package.Error, match="expected a level of GZ from 1 to 12, found -1"):
+        package.HFileWriter(tmp_path / "other", compression="GZ", level=-1)
     f = package.HFile(path)
     first = iter(f)
     next(first)
