@@ -16,10 +16,13 @@
 enum {
 	FAN_IN_MIN = 8,
 	STOP_CHECK_RECORDS = 1 << 14,
-	/* a builder merges this number of runs in memory, after it has spilled MANY_RUNS */
+	/*
+	 * A further merge of a record costs less than one of many runs, and than finding ranks in
+	 * them, only after MANY_RUNS. Fewer than GROUP_MIN runs save too little.
+	 */
+	MANY_RUNS = 64,
 	GROUP_MIN = 8,
-	GROUP_MAX = 64,
-	MANY_RUNS = 64
+	GROUP_MAX = 64
 };
 
 struct compact_group {
@@ -65,7 +68,10 @@ static int copy_merged(struct merge *m, struct run_writer *w, struct error *err)
 	}
 }
 
-/* Merge runs into a new run in the temporary file. The input runs stay. */
+/*
+ * Merge runs into a new run in the temporary file. The input runs stay. The caller frees *out, which
+ * may be set after a failure, too.
+ */
 static int merge_runs(struct sorter *s, struct run *const *runs, size_t n, struct spill *spill,
 		      struct run **out, struct error *err)
 {

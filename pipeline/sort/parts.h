@@ -127,7 +127,8 @@ const struct key_span *merge_span(const struct merge *m);
 
 /*
  * If the builder has spilled many runs, and many are in memory, merge those in memory into one on
- * disk. No run may be open in the builder's temporary file.
+ * disk. No run may be open in the builder's temporary file. Returns the errors of run_builder_add, or
+ * RC_STOPPED; the runs then stay as they are.
  */
 int run_builder_compact(struct run_builder *b, struct error *err);
 /* Merge spilled runs until the block buffers of all threads fit in the budget. */

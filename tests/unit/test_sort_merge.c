@@ -238,6 +238,26 @@ static void test_runs_merged_before_they_spill(void **state)
 	mem_free(seen);
 }
 
+/* The quota has room for the 64 runs before the first merge, but not for the merged run. */
+static void test_no_room_for_a_merged_run(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct budget budget = {.limit = 8u << 20}, quota = {.limit = 7u << 20};
+	struct sorter_options opt = {.budget = &budget,
+				     .temp_dir = "/tmp",
+				     .threads = 1,
+				     .run_bytes = 64 << 10,
+				     .quota = &quota};
+	struct sorter *s = sorter_new(&opt);
+
+	assert_int_equal(add_many(s, &err), RC_LIMIT);
+	assert_non_null(strstr(err.msg, "--temp-quota"));
+	assert_in_range(atomic_load(&quota.used), 4u << 20, 7u << 20);
+	drop(s, &budget);
+	assert_int_equal(atomic_load(&quota.used), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_seq_of_64_bits),
 		cmocka_unit_test(test_merge_passes),
 		cmocka_unit_test(test_runs_merged_before_they_spill),
+		cmocka_unit_test(test_no_room_for_a_merged_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
