@@ -62,7 +62,8 @@ static void put_findings(const struct lint *l, struct buf *yaml)
 
 /*
  * Make the job and prove it. If two rows of the sample have the same key, make the job again, with
- * all columns in the key. If a quote is inside of a value, quotes are lenient. If rows are equal in all columns, their lines keep them apart.
+ * all columns in the key. If rows are equal in all columns, their lines keep them apart. If a value
+ * contains a quote that is not doubled, make the job again with lenient quotes.
  */
 static int make_and_prove(struct sniff *s, const char *file, const char *name, const char *temp_dir,
 			  struct lint *l, struct sniff_proof *proof, struct error *err)
