@@ -260,6 +260,7 @@ struct watched_region {
 	struct bytes start, end, name; /* as in struct hbase_region */
 	size_t server;		       /* index in watch.servers */
 	bool known;		       /* a server has reported the counters */
+	bool fresh;		       /* made after the first reading: counters began at 0 */
 	uint64_t start_code;	       /* of the server that reported them */
 	struct bytes reporter;	       /* address of that server */
 	uint64_t seen[WATCH_KINDS];    /* counters of the newest report */
@@ -316,7 +317,8 @@ struct watch {
 struct watch *watch_new(const char *table, struct key_table *keys);
 /*
  * Take a reading of the regions and their counters at time `now_ms` (clock_ms). The first reading
- * begins the first window. Regions without a report keep their counters for a later window.
+ * begins the first window. Regions without a report keep their counters for a later window: the
+ * first report of a region made since the first reading counts whole.
  */
 void watch_take(struct watch *w, const struct hbase_regions *r, const struct hbase_status *s,
 		int64_t now_ms);

@@ -123,14 +123,17 @@ def test_a_split_a_merge_and_a_drop(watched):
                      "@java.mergeRegionsAsync(rs[0].getEncodedNameAsBytes, rs[1].getEncodedNameAsBytes, true).get\n")
         watched.cluster.move(TABLE)
         watched.work((user(4242), 400, 0))
-        time.sleep(9)
+        began, out = time.monotonic(), ""
+        while "hot: \\x00\\x00\\x0F\\xA0 to \\x00\\x00\\x11\\x94 gets " not in out:
+            out += w.stdout.readline()
+            assert time.monotonic() - began < 60, out
         watched.ruby(f"n = TableName.valueOf('{TABLE}')\n@java.disableTable(n)\n@java.deleteTable(n)\n")
-        out, err = w.communicate(timeout=90)
+        out += w.stdout.read()  # communicate() loses what readline() has read ahead
+        err = w.stderr.read()
     assert w.returncode == 1 and f"found no table {TABLE}" in err, err
     report = out[out.index(f"table {TABLE}: "):]
     assert f"table {TABLE}: 8 regions on " in report  # 8, one more by the split, one less by the merge
     assert "3 regions from splits or merges" in report, report
-    assert "hot: \\x00\\x00\\x0F\\xA0 to \\x00\\x00\\x11\\x94 gets " in out, out
     writes = next(line for line in report.splitlines() if line.startswith("  writes: "))
     # requests of the last seconds before the split or the move are lost with the counters of the closed region
     assert 400 <= int(writes.split()[1].rstrip(",")) <= 700, writes

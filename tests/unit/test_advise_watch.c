@@ -120,6 +120,7 @@ static void split(struct toy *t, size_t i)
 	t->n++;
 	t->r[i] = opened(t, old.start, middle, old.server);
 	t->r[i + 1] = opened(t, middle, old.end, old.server);
+	t->r[i].silent = rand() % 2; /* its server has not reported it yet */
 }
 
 static void merge(struct toy *t, size_t i)

@@ -152,6 +152,7 @@ static void count_requests(struct watch *w, struct watch_reading *to, struct wat
 {
 	bool restarted = !was;
 
+	r->fresh = !was || was->fresh;
 	if (was && !r->known)
 		keep_counters(to, r, was);
 	else if (was && was->known && !same_opening(r, was))
@@ -161,7 +162,7 @@ static void count_requests(struct watch *w, struct watch_reading *to, struct wat
 	if (was && strcmp(to->servers[r->server], w->servers[was->server]) != 0)
 		w->moved++;
 	for (int k = 0; k < WATCH_KINDS && r->known; k++) {
-		bool begins = was && !was->known;
+		bool begins = was && !was->known && !was->fresh;
 
 		r->last[k] = begins ? 0 : restarted ? r->seen[k] : r->seen[k] - was->seen[k];
 	}
