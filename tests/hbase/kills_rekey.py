@@ -4,8 +4,9 @@ make kills-rekey [ARGS="--kills 10 --writes 500 --seed 1 --without-compactions"]
 
 HBase's own client writes the old table all the time: puts, delete markers of all kinds and increments, with the
 server's timestamps. Compactions are on, and a region is split. After the kills, the writer stops, and `--finish` makes
-the last round and the proof, with two more kills. Then HBase's client scans both tables, all versions. Python computes
-the new row key of each old row. HBase must have no snapshot of rekey, and HDFS no uploaded file.
+the last round and the proof, with three more kills, two of them inside the proof. Then HBase's client scans both tables,
+all versions. Python computes the new row key of each old row. HBase must have no snapshot of rekey, and HDFS no uploaded
+file.
 """
 
 import argparse
@@ -30,7 +31,8 @@ from oracle import murmur3_32, u32  # noqa: E402
 
 USERS, VISITS = 3000, 4
 BATCH = 250  # mutations of a call, because a busy machine takes a second for it
-LATE = 2  # kills during --finish
+LATE = 3  # kills during --finish, of which the last may come too late
+LAST, PROOF = 0.3, 0.5  # seconds of the last round and of the proof in which a kill falls, at most
 WAIT = 600  # seconds for a run
 STEPS = ["snapshot", "taken", "jobs", "moved", "removed"]
 JOB = """\
@@ -99,14 +101,18 @@ class Move:
         self.journal, self.rng, self.folder = folder / "move" / "journal", rng, folder
         self.kills, self.ended, self.usual = [], 0, 6.0
 
-    def start(self, *more):
+    def start(self, *more, crash=""):
         log = open(self.folder / "rekey.log", "a", encoding="utf-8")  # pylint: disable=consider-using-with
         with log:
-            return subprocess.Popen([*map(str, self.args), *more], stdout=log, stderr=log)
+            return subprocess.Popen([*map(str, self.args), *more], stdout=log, stderr=log, env={**os.environ, "SALTMILL_CRASH_AT": crash})
+
+    def lines(self):
+        text = self.journal.read_text(errors="replace") if self.journal.exists() else ""
+        return [line.split() for line in text.splitlines()]
 
     def words(self):
         """Returns the steps of the journal."""
-        return [line.split()[0] for line in self.journal.read_text(errors="replace").splitlines()] if self.journal.exists() else []
+        return [words[0] for words in self.lines()]
 
     def step(self):
         return (self.words() or ["nothing"])[-1]
@@ -125,18 +131,37 @@ class Move:
             time.sleep(0.002)
         return process.wait(self.rng.random() ** 2)
 
-    def kill_one(self, *more):
-        """Returns False if the run ended before its kill."""
+    def in_proof(self):
+        """Returns True from the snapshot of the new table to the result of the comparison."""
+        lines = self.lines()
+        new = [words[2] for words in lines if words[:2] == ["snapshot", "0"]]
+        return bool(new) and lines[-1][:2] == ["taken", new[0]]
+
+    def wait_until(self, process, happened, seconds):
+        deadline = time.monotonic() + WAIT
+        while process.poll() is None and time.monotonic() < deadline and not happened():
+            time.sleep(0.002)
+        return process.wait(self.rng.random() * seconds)
+
+    def crash_in_proof(self):
+        """Kills a run of --finish between the sums of both tables."""
+        status = self.start("--finish", crash="rekey-summed").wait(WAIT)
+        assert status == -signal.SIGKILL and self.in_proof(), (status, self.step())
+        self.kills.append("proof")
+        print(f"kill {len(self.kills)} between the sums of the proof", flush=True)
+
+    def kill_one(self, *more, wait=None, statuses=(0,)):
+        """Returns False if the run ended before its kill. `wait` waits for the moment of the kill."""
         process, began = self.start(*more), time.monotonic()
         try:
-            status = self.wait_for_moment(process)
+            status = (wait or self.wait_for_moment)(process)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            self.kills.append(self.step())
+            self.kills.append("proof" if self.in_proof() else self.step())
             print(f"kill {len(self.kills)} after {time.monotonic() - began:.2f} s, last step: {self.kills[-1]}", flush=True)
             return True
-        if status:
+        if status not in statuses:
             raise AssertionError(f"rekey ended with {status}\n" + (self.folder / "rekey.log").read_text()[-3000:])
         self.ended += 1
         self.usual = max(0.5, time.monotonic() - began)
@@ -162,10 +187,10 @@ def check(hbase, hdfs, folder):
 
 
 def finish(move):
-    """Kills two runs of --finish, and runs it to its end. Returns the report."""
-    for _ in range(LATE):
-        if not move.kill_one("--finish"):
-            break
+    """Kills runs of --finish, and runs it to its end. Returns the report."""
+    assert move.kill_one("--finish", wait=lambda run: move.wait_until(run, lambda: "last" in move.words(), LAST))
+    move.crash_in_proof()
+    move.kill_one("--finish", wait=lambda run: move.wait_until(run, move.in_proof, PROOF), statuses=(0, 1))
     status = move.run("--finish")
     if status:
         print((move.folder / "rekey.log").read_text().splitlines()[-1], flush=True)

@@ -280,6 +280,7 @@ static int compare_sums(struct move_proof *p, bool *equal, struct error *err)
 	*equal = false;
 	if (rc == RC_OK)
 		rc = cells_sum(&sum[0], &s, err);
+	crash_at("rekey-summed");
 	s.table = &p->new;
 	s.keys = NULL;
 	if (rc == RC_OK)
@@ -299,6 +300,7 @@ static int compare_cells(struct move_proof *p, struct error *err)
 
 	if (rc == RC_OK)
 		rc = compare(p, err);
+	crash_at("rekey-compared");
 	if (rc == RC_OK)
 		rc = make_repairs(p, err);
 	return rc ? rc : apply_repairs(p->m, err);
