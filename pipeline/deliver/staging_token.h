@@ -15,5 +15,10 @@ bool token_is_local(const char *token);
  * have HBase's usual form.
  */
 char *token_root(const char *token);
+/*
+ * Returns the table's folder below HBase's root. The caller frees it. `under` is "" or "/archive", a
+ * folder within the root.
+ */
+char *root_table(const char *root, const char *under, const char *table);
 
 #endif

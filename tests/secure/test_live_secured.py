@@ -28,6 +28,17 @@ tables:
     regions: {{split: none}}
 security: {{principal: alice@{realm}, keytab: "{keytab}", protection: {protection}}}
 """
+MOVED = """\
+source: {{csv: {{files: [none.csv], header: true}}}}
+fields: {{id: {{type: u64}}, ts: {{type: time, unit: ms}}}}
+tables:
+  - name: {name}
+    rowkey: {key}
+    timestamp: ts
+    families: {{f: {{versions: 1, compression: NONE}}}}
+    cells: [{{family: f, qualifier: w, value: {{field: v}}}}]
+    regions: {{split: sampled, count: 2}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +132,34 @@ def test_without_a_ticket(rig, run, live):
                   ["diff", live / "out", "--table", "truth"]):
         done = run(*words, *at)
         assert done.returncode in (1, 2) and "found no valid Kerberos ticket" in done.stderr, (words, done.stderr)
+
+
+def test_rekey(rig, run, live, tmp_path):
+    """rekey moves a table by snapshots, as the user who owns HBase's files, and is killed. HBase's client writes between the
+    rounds, and reads the new table."""
+    keys = {"old": "[{field: v, as: text, terminator: '/'}, {field: id, as: u64}]", "new": "[{field: id, as: descending_u64}]"}
+    for name, table in (("old", "other"), ("new", "moved")):
+        (tmp_path / f"{name}.yaml").write_text(MOVED.format(name=table, key=keys[name]))
+    words = ["rekey", tmp_path / "old.yaml", tmp_path / "new.yaml", *places(rig), "-o", tmp_path / "move", "--json"]
+    refused = run(*words, user="alice")
+    assert refused.returncode == 2 and "run it as HBase's user" in refused.stderr and "/hbase/data" in refused.stderr, refused.stderr
+    assert "snapshot" not in (tmp_path / "move/journal").read_text()
+    for step in ("taken", "moved"):
+        killed = run(*words, user="hbase/localhost", env={"SALTMILL_CRASH_AT": f"rekey-before-{step}"})
+        assert killed.returncode == -9, killed.stderr
+    first, = rig.hdfs.list("/hbase/.hbase-snapshot").keys() - {".tmp"}
+    at = [tmp_path / "old.yaml", "--snapshot", rig.hdfs.url(f"/hbase/.hbase-snapshot/{first}")]
+    assert "found no valid Kerberos ticket" in run("scan", *at).stderr
+    text = ask(run, "scan", *at, "--decode", "--format", "jsonl", user="hbase/localhost")
+    decoded = [json.loads(line) for line in text.splitlines()]
+    assert [(*row["key"].values(), *row["cells"].values()) for row in decoded] == sorted((v, k, v) for k, _, v in rows())
+    ask(run, *words, "--protection", "integrity", user="hbase/localhost")
+    key, ts, value = rows()[70]
+    rig.hbase.admin("put", "other", f"{value}/".encode().hex() + key.to_bytes(8, "big").hex(), "f:w", str(ts + 1), "changed")
+    done = json.loads(ask(run, *words, "--protection", "privacy", "--finish", user="hbase/localhost"))
+    assert done["finished"] and done["proved"] == ROWS and not done["repaired"], done
+    moved = [(2**64 - 1 - k, t, v) for k, t, v in rows()]
+    moved[70] = (2**64 - 1 - key, ts + 1, "changed")
+    assert rig.hbase.admin("digest", "moved") == expected(moved, "w")
+    assert not rig.hdfs.tree("/hbase/.hbase-snapshot")
+

@@ -35,16 +35,25 @@ char *token_root(const char *token)
 	return length < 0 ? NULL : mem_format("%.*s", length, place);
 }
 
-char *table_folder(const char *staging, const char *under, const char *table)
+char *root_table(const char *root, const char *under, const char *table)
 {
 	const char *colon = strchr(table, ':');
-	int root = root_length(staging);
-
-	if (root < 0)
-		return NULL;
 	int space = colon ? (int)(colon - table) : (int)sizeof "default" - 1;
-	return mem_format("%.*s%s/data/%.*s/%s", root, staging, under, space,
-			  colon ? table : "default", colon ? colon + 1 : table);
+
+	return mem_format("%s%s/data/%.*s/%s", root, under, space, colon ? table : "default",
+			  colon ? colon + 1 : table);
+}
+
+char *table_folder(const char *staging, const char *under, const char *table)
+{
+	int length = root_length(staging);
+
+	if (length < 0)
+		return NULL;
+	char *root = mem_format("%.*s", length, staging);
+	char *folder = root_table(root, under, table);
+	mem_free(root);
+	return folder;
 }
 
 static int unreadable(struct applied *t, const char *folder, const char *why)

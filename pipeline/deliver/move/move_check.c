@@ -3,6 +3,7 @@
 #include "deliver/staging_token.h"
 #include "job.h"
 #include "moving.h"
+#include "storage.h"
 
 /* The attributes by which a store decides which cells a query returns. */
 static const char *const rules[] = {"VERSIONS", "MIN_VERSIONS", "TTL", "KEEP_DELETED_CELLS"};
@@ -185,21 +186,39 @@ static int ask_for_token(struct moving *m, char **token, struct error *err)
 	}
 }
 
+/* Checks that the user may read the store files, before the first snapshot flushes the table. */
+static int check_readable(const struct moving *m, struct error *err)
+{
+	struct storage *s;
+	char *uri = root_table(m->root, "", m->from);
+	int rc = storage_open(&s, uri, m->opt->storage, err);
+
+	if (rc == RC_OK) {
+		rc = storage_may(s, storage_path(s), "r-x", err);
+		storage_close(s);
+	}
+	mem_free(uri);
+	if (rc == RC_CONFIG)
+		error_prefix(err, "rekey reads HBase's files itself, so run it as HBase's user: ");
+	return rc;
+}
+
 int move_find_root(struct moving *m, struct error *err)
 {
 	char *token = NULL, *root = NULL;
 	int rc = m->root ? RC_OK : ask_for_token(m, &token, err);
 
-	if (rc || m->root)
-		return rc;
-	root = token_root(token);
-	if (root)
-		rc = move_note(m, err, "root %s", root);
-	else
-		rc = error_set(err, RC_CONFIG,
-			       "HBase keeps its files at %.200s, expected ROOT/staging/TOKEN",
-			       token);
+	if (rc == RC_OK && !m->root) {
+		root = token_root(token);
+		if (root)
+			rc = move_note(m, err, "root %s", root);
+		else
+			rc = error_set(
+				err, RC_CONFIG,
+				"HBase keeps its files at %.200s, expected ROOT/staging/TOKEN",
+				token);
+	}
 	mem_free(root);
 	mem_free(token);
-	return rc;
+	return rc ? rc : check_readable(m, err);
 }

@@ -60,7 +60,10 @@ struct move_snapshot *move_snapshot_of(const struct moving *m, uint64_t round);
 
 /* Checks tables and jobs before the first step (move_check.c). Returns RC_CONFIG if they do not fit. */
 int move_check(struct moving *m, struct error *err);
-/* Finds HBase's root from the token of a bulk load, which it removes at once. */
+/*
+ * Finds HBase's root from the token of a bulk load, which it removes at once. Returns RC_CONFIG if the
+ * user may not read the table's folder.
+ */
 int move_find_root(struct moving *m, struct error *err);
 /* Reads the regions of a table, with retries. Release *out whatever the result. */
 int move_regions(struct moving *m, const char *table, struct hbase_regions *out, struct error *err);
