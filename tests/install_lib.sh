@@ -10,9 +10,17 @@ ln -sfn "libsaltmill.so.$version" "$root/lib/libsaltmill.so.1"
 ln -sfn libsaltmill.so.1 "$root/lib/libsaltmill.so"
 install -D -m 644 "$build/libsaltmill.a" "$root/lib/libsaltmill.a"
 mkdir -p "$root/lib/pkgconfig" "$root/share/man/man3"
-# saltmill(3) is the chapter of the guide
-build/saltmill help guide library --format man |
-	sed '1s/.*/.TH SALTMILL 3 "" saltmill/; s/^saltmill\\-library /libsaltmill /' >"$root/share/man/man3/saltmill.3"
+# saltmill(3) is the chapter of the guide, and its synopsis the prototypes of the header
+build/saltmill help guide library --format man | awk '
+	NR == FNR && /^SM_API/ { sub(/^SM_API /, ""); on = 1 }
+	NR == FNR && on { gsub(/\t/, "    "); prototypes = prototypes $0 "\n"; on = !/;$/ }
+	NR == FNR { next }
+	FNR == 1 { $0 = ".TH SALTMILL 3 \"\" saltmill" }
+	/^\.SH DESCRIPTION/ {
+		print ".SH SYNOPSIS\n.nf\ncc FILE.c $(pkg\\-config \\-\\-cflags \\-\\-libs libsaltmill)\n"
+		printf "#include <saltmill.h>\n\n%s.fi\n", prototypes
+	}
+	{ sub(/^saltmill\\-library /, "libsaltmill "); print }' pipeline/lib/saltmill.h - >"$root/share/man/man3/saltmill.3"
 cat >"$root/lib/pkgconfig/libsaltmill.pc" <<END
 prefix=$prefix
 libdir=\${prefix}/lib

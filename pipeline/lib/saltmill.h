@@ -154,7 +154,9 @@ struct sm_info {
 	size_t size;
 	const char *compression, *encoding, *bloom; /* names as in sm_writer_options */
 	struct sm_bytes first_row, last_row;
-	uint64_t cells, data_blocks, file_bytes, bloom_keys;
+	uint64_t cells;
+	uint64_t data_blocks; /* in the root of the index; all if index_levels is 1 */
+	uint64_t file_bytes, bloom_keys;
 	int64_t time_ms;       /* hfile.CREATE_TIME_TS, or 0 */
 	uint32_t major, minor; /* version of the format */
 	uint32_t index_levels;
