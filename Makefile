@@ -330,8 +330,10 @@ HFILES := build/hfiles
 hfiles: deps
 	@$(SUB) all
 	@mvn -q -f tests/hbase1/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(HFILES)/hbase1-lib
+	@mvn -q -f tests/hbase2/pom.xml dependency:copy-dependencies -DincludeArtifactIds=lz4-java \
+		-DoutputDirectory=$(CURDIR)/$(HFILES)/hbase2-lib
 	@cache=$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}; $$cache/venv/bin/python tests/random_hfiles.py --files $(or $(N),2000) \
-		--seed $(or $(SEED),0) --work $(HFILES) --hbase2 $$cache/hbase-lib --hbase1 $(HFILES)/hbase1-lib
+		--seed $(or $(SEED),0) --work $(HFILES) --hbase2 $$cache/hbase-lib:$(HFILES)/hbase2-lib --hbase1 $(HFILES)/hbase1-lib
 
 ## demo: load 336,776 real flights and show the result
 demo:

@@ -3,7 +3,8 @@ of HBase 2.6 and 1.7, and HBase 2.6 reads them. saltmill must read the same cell
 
     random_hfiles.py [--files N] [--seed FIRST] --work DIR --hbase2 JARS --hbase1 JARS
 
-`make hfiles N=2000 SEED=0` gets the jars and runs it. File n of a writer depends on n alone. Files that differ stay in DIR.
+JARS are folders with ":" between them. `make hfiles N=2000 SEED=0` gets the jars and runs it. File n of a writer depends
+on n alone. Files that differ stay in DIR.
 """
 
 import argparse
@@ -55,16 +56,16 @@ def fault(path, options):
 class Campaign:
     def __init__(self, a):
         self.work, self.classes = a.work, {}
-        self.jars = {2: a.hbase2, 1: a.hbase1}
+        self.jars = {version: ":".join(f"{folder}/*" for folder in jars.split(":")) for version, jars in ((2, a.hbase2), (1, a.hbase1))}
         self.kinds, self.faults, self.cells, self.files = collections.Counter(), [], 0, 0
         for version, source in ((2, "hbase2/Campaign.java"), (1, "hbase1/Writer.java")):
             self.classes[version] = self.work / f"classes{version}"
             self.classes[version].mkdir(parents=True, exist_ok=True)
-            subprocess.run(["javac", "-nowarn", "-d", self.classes[version], "-cp", f"{self.jars[version]}/*", HERE / source],
+            subprocess.run(["javac", "-nowarn", "-d", self.classes[version], "-cp", self.jars[version], HERE / source],
                            check=True, stderr=subprocess.DEVNULL)
 
     def java(self, version, *words):
-        done = subprocess.run(["java", *OPEN, "-cp", f"{self.classes[version]}:{self.jars[version]}/*", *map(str, words)],
+        done = subprocess.run(["java", *OPEN, "-cp", f"{self.classes[version]}:{self.jars[version]}", *map(str, words)],
                               capture_output=True, text=True)
         if done.returncode:
             sys.exit(done.stderr[-3000:])
@@ -98,8 +99,9 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--files", type=int, default=2000)
     p.add_argument("--seed", type=int, default=0)
-    for name in ("work", "hbase1", "hbase2"):
-        p.add_argument("--" + name, type=pathlib.Path, required=True)
+    p.add_argument("--work", type=pathlib.Path, required=True)
+    for name in ("hbase1", "hbase2"):
+        p.add_argument("--" + name, metavar="JARS", required=True)
     a = p.parse_args()
     c = Campaign(a)
     for version in (2, 1):

@@ -96,7 +96,7 @@ def cells_of(name):
 def test_the_random_files():
     """Checks that the files contain the features that this test needs."""
     features = {tuple(n.split("-")[i] for i in (2, 3)) for n in RANDOM_NAMES}
-    assert {c for c, _ in features} == {"NONE", "GZ", "SNAPPY", "ZSTD"}
+    assert {c for c, _ in features} == {"NONE", "GZ", "SNAPPY", "ZSTD", "LZ4"}
     assert {e for _, e in features} == {"NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"}
     assert {n.split("-")[2] for n in RANDOM_NAMES if "-encrypted" in n} == {"NONE", "GZ", "SNAPPY", "ZSTD"}
     assert any(n.endswith("-encrypted-dictionary") for n in RANDOM_NAMES)
