@@ -75,6 +75,11 @@ int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const c
 /* Send a request about "/" as webhdfs_ask does, but prove the user with a ticket (SPNEGO). */
 int webhdfs_ask_by_ticket(struct webhdfs *w, const char *method, const char *query,
 			  struct webhdfs_answer *a, struct error *err);
+/* The same with one attempt for each NameNode. `a->status` is 0 if none answered. */
+void webhdfs_try_by_ticket(struct webhdfs *w, const char *method, const char *query,
+			   struct webhdfs_answer *a);
+/* Return true if the server demands a login, or no longer knows the token. */
+bool webhdfs_wants_login(const struct webhdfs_answer *a);
 /*
  * Send a request as webhdfs_ask does, but expect a redirection or a `Location`. Store the URL in
  * `a->location`.
@@ -135,6 +140,13 @@ int webhdfs_find_namenodes(struct webhdfs *w, const char *scheme, const char *au
 
 /* Get a token, unless there is one from this time of clock_seconds or later. */
 int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err);
+/* Return the newest token, which lives until webhdfs_logout, or NULL. */
+struct webhdfs_token *webhdfs_token_now(struct webhdfs *w);
+/*
+ * Renew the token of a long request if half of its life is over. Return the seconds that this took.
+ * A failure has no effect, because the server reports a token that has ended.
+ */
+double webhdfs_keep_alive(struct webhdfs *w, struct webhdfs_token *t);
 /* Return the part of a query that names the user. The caller owns it. It may be a secret. */
 char *webhdfs_identity(struct webhdfs *w);
 void webhdfs_logout(struct webhdfs *w); /* cancels the tokens */

@@ -218,6 +218,9 @@ static const char *advice(const struct webhdfs *w, const struct webhdfs_answer *
 		{"SafeModeException", "; the NameNode is in safe mode and accepts no changes; "
 				      "wait until safe mode ends"},
 		{"StandbyException", "; list all NameNodes as HOST1:PORT,HOST2:PORT"},
+		{"InvalidToken",
+		 "; if one file takes longer than dfs.namenode.delegation.token.max-lifetime, raise "
+		 "it, or write smaller files"},
 	};
 	/* with Kerberos, the ticket decides who the user is */
 	for (size_t i = w->secured ? 1 : 0; i < sizeof known / sizeof *known; i++)
@@ -389,8 +392,13 @@ int webhdfs_ask_by_ticket(struct webhdfs *w, const char *method, const char *que
 	return ask(w, method, "/", query, BY_TICKET, a, err);
 }
 
-/* Return true if the NameNode demands a login, or no longer knows the token. */
-static bool wants_login(const struct webhdfs_answer *a)
+void webhdfs_try_by_ticket(struct webhdfs *w, const char *method, const char *query,
+			   struct webhdfs_answer *a)
+{
+	ask_round(w, method, "/", query, BY_TICKET, a);
+}
+
+bool webhdfs_wants_login(const struct webhdfs_answer *a)
 {
 	return a->status == 401 || named(a, "InvalidToken") ||
 	       (a->status == 403 && strstr(a->refusal.message, "InvalidToken"));
@@ -405,7 +413,7 @@ int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const c
 
 	if (rc == RC_OK)
 		rc = ask(w, method, path, query, BY_URL, a, err);
-	for (unsigned i = 0; rc == RC_OK && i < LOGINS && wants_login(a); i++) {
+	for (unsigned i = 0; rc == RC_OK && i < LOGINS && webhdfs_wants_login(a); i++) {
 		rc = webhdfs_login(w, asked_s, err);
 		asked_s = clock_seconds();
 		if (rc == RC_OK)
@@ -466,7 +474,8 @@ int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t
 {
 	double until = webhdfs_until(w);
 
-	for (unsigned n = 0;; n++) {
+	for (unsigned n = 0, logins = 0;; n++) {
+		double asked_s = clock_seconds();
 		int rc = webhdfs_ask_location(w, "GET", path, query, a, err);
 
 		if (rc || a->status == 404)
@@ -481,7 +490,10 @@ int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t
 				most);
 		if (a->status == 200 || a->status == 404)
 			return RC_OK;
-		rc = webhdfs_passing(a) ? backoff_wait(n, until, err) : RC_END;
+		if (w->secured && webhdfs_wants_login(a) && logins++ < LOGINS)
+			rc = webhdfs_login(w, asked_s, err);
+		else
+			rc = webhdfs_passing(a) ? backoff_wait(n, until, err) : RC_END;
 		if (rc == RC_END)
 			return webhdfs_refused(w, doing(query), path, a, err);
 		if (rc)

@@ -7,6 +7,7 @@
  * user. The token is a secret, and no message contains it.
  */
 #include <gssapi/gssapi.h>
+#include <math.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -19,6 +20,8 @@
 #define LOGICAL	 "ha-hdfs:" /* the service of several NameNodes with one name */
 #define RPC_PORT ":8020"    /* the usual port of an hdfs:// URI */
 #define FRESH_S	 3600	    /* far below the 24 h after which saltmill must renew a token */
+#define FIRST_S	 3	    /* age at the first renewal, which reports how long a token lives */
+#define AGAIN_S	 30	    /* until the next attempt, if there is no ticket or no answer */
 
 /* the object identifiers of Kerberos 5 (RFC 1964) and of names such as HTTP@HOST (RFC 2743) */
 static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
@@ -31,8 +34,9 @@ struct webhdfs_token {
 	struct webhdfs_token *older; /* uploads in progress may use it */
 	char *text;
 	double drawn_s;
-	bool given; /* of the credentials file, so this process does not cancel it */
-	bool web;   /* its service is the address of the REST interface */
+	bool given;		/* of the credentials file, so this process does not cancel it */
+	bool web;		/* its service is the address of the REST interface */
+	_Atomic double renew_s; /* time of clock_seconds for the next renewal */
 };
 
 /* --- get a token --- */
@@ -118,6 +122,7 @@ static void keep_token(struct webhdfs *w, const char *text, const struct hadoop_
 	*token = (struct webhdfs_token){.older = w->token,
 					.text = mem_strdup(text),
 					.drawn_s = clock_seconds(),
+					.renew_s = given ? INFINITY : clock_seconds() + FIRST_S,
 					.given = given != NULL,
 					.web = given && strcmp(given->kind, HDFS_TOKEN) != 0};
 	w->token = token;
@@ -268,6 +273,55 @@ int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err)
 		rc = draw(w, err);
 	pthread_mutex_unlock(&w->login_lock);
 	return rc;
+}
+
+struct webhdfs_token *webhdfs_token_now(struct webhdfs *w)
+{
+	pthread_mutex_lock(&w->login_lock);
+	struct webhdfs_token *t = w->token;
+	pthread_mutex_unlock(&w->login_lock);
+	return t;
+}
+
+/*
+ * Ask for a longer life (FSNamesystem.renewDelegationToken). HDFS refuses this after the maximum
+ * lifetime.
+ */
+static void renew(struct webhdfs *w, struct webhdfs_token *t)
+{
+	struct webhdfs_answer a = {0};
+	struct login_ticket ticket;
+	struct error unsaid;
+	int64_t until_ms;
+
+	t->renew_s = clock_seconds() + AGAIN_S;
+	if (login_ticket(&ticket, &unsaid))
+		return;
+	char *query = mem_format("op=RENEWDELEGATIONTOKEN&token=%s", t->text);
+	webhdfs_try_by_ticket(w, "PUT", query, &a);
+	if (a.status == 403) {
+		t->renew_s = INFINITY;
+	} else if (a.status == 200 &&
+		   answer_long(buf_bytes(&a.body), &until_ms, &unsaid) == RC_OK) {
+		double left = (double)(until_ms - clock_wall_ms()) / 1000;
+
+		t->renew_s = clock_seconds() + (left > 2 ? left / 2 : 1);
+	}
+	webhdfs_answer_release(&a);
+	mem_free(query);
+}
+
+double webhdfs_keep_alive(struct webhdfs *w, struct webhdfs_token *t)
+{
+	double began = t ? clock_seconds() : 0;
+
+	if (!t || began < t->renew_s)
+		return 0;
+	pthread_mutex_lock(&w->login_lock);
+	if (clock_seconds() >= t->renew_s)
+		renew(w, t);
+	pthread_mutex_unlock(&w->login_lock);
+	return clock_seconds() - began;
 }
 
 char *webhdfs_identity(struct webhdfs *w)

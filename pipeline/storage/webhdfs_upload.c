@@ -36,11 +36,13 @@ struct upload {
 	struct webhdfs_answer answer;
 	const uint8_t *next; /* bytes to send now */
 	size_t left;
-	bool asked;   /* the request has its head, and curl wants bytes */
-	bool paused;  /* curl pauses, because there were no bytes */
-	bool last;    /* no more bytes will follow */
-	bool done;    /* the answer is complete */
-	bool differs; /* HDFS answered 201, but the stored file differs */
+	bool asked;		     /* the request has its head, and curl wants bytes */
+	bool paused;		     /* curl pauses, because there were no bytes */
+	bool last;		     /* no more bytes will follow */
+	bool done;		     /* the answer is complete */
+	bool differs;		     /* HDFS answered 201, but the stored file differs */
+	double asked_s;		     /* time of clock_seconds at which the PUT began */
+	struct webhdfs_token *token; /* of the PUT; NULL without Kerberos */
 	uint64_t bytes;
 	struct buf buffer;
 	struct hdfs_sum sum;
@@ -127,6 +129,10 @@ static int drive(struct upload *u, enum awaited what, struct error *err)
 		curl_easy_pause(u->curl, CURLPAUSE_CONT);
 	}
 	for (;;) {
+		double spent = webhdfs_keep_alive(u->w, u->token);
+		until += spent;
+		end += spent;
+
 		curl_multi_perform(u->multi, &running);
 		see_end(u);
 		if (reached(u, what))
@@ -176,7 +182,9 @@ static bool set_up(struct upload *u, uint64_t bytes)
 static int start_put(struct upload *u, const char *query, uint64_t bytes, struct error *err)
 {
 	upload_close(u);
+	u->asked_s = clock_seconds();
 	int rc = webhdfs_ask_location(u->w, "PUT", u->path, query, &u->answer, err);
+	u->token = webhdfs_token_now(u->w);
 	if (rc == RC_OK && !u->answer.location)
 		rc = webhdfs_refused(u->w, "create", u->path, &u->answer, err);
 	if (rc)
@@ -202,6 +210,23 @@ static int start_put(struct upload *u, const char *query, uint64_t bytes, struct
 static bool broke(const struct upload *u, int rc)
 {
 	return rc == RC_IO && u->done && webhdfs_passing(&u->answer);
+}
+
+/*
+ * Return true if the DataNode's token ended during the PUT, although HDFS does not renew it or the
+ * ticket had ended.
+ */
+static bool lost_token(const struct upload *u, int rc)
+{
+	return rc && u->w->secured && u->done && webhdfs_wants_login(&u->answer);
+}
+
+/* Get another token. Returns RC_OK if a second attempt to write the file may succeed. */
+static int log_in_again(struct upload *u, struct error *err)
+{
+	int rc = webhdfs_login(u->w, u->asked_s, err);
+
+	return rc ? error_prefix(err, "%s: the token ended during the upload: ", u->path) : RC_OK;
 }
 
 static int send_bytes(struct upload *u, const uint8_t *p, size_t n, struct error *err)
@@ -351,8 +376,17 @@ static int flush(struct upload *u, struct error *err)
 	return rc;
 }
 
-static int outcome(const struct upload *u, int rc, struct error *err)
+static int outcome(struct upload *u, int rc, struct error *err)
 {
+	if (lost_token(u, rc)) {
+		struct error refusal = *err;
+
+		rc = log_in_again(u, err);
+		if (rc)
+			return rc;
+		*err = refusal;
+		return err->code = RC_BROKEN;
+	}
 	return broke(u, rc) ? (err->code = RC_BROKEN) : rc;
 }
 
@@ -509,9 +543,15 @@ static int put_file(struct upload *u, int fd, const char *local, uint64_t bytes,
 	int rc = webhdfs_defaults(u->w, &defaults, err);
 	char *query = create_query("true", u->mode, defaults.block_bytes);
 
+	bool logged_in = false;
 	for (unsigned n = 0; rc == RC_OK; n++) {
 		restart_sum(u, defaults.block_bytes);
 		rc = put_once(u, fd, local, query, bytes, out, err);
+		if (lost_token(u, rc) && !logged_in) {
+			logged_in = true;
+			rc = log_in_again(u, err);
+			continue;
+		}
 		bool replaced = u->differs || (rc == RC_IO && was_replaced(u));
 		if (rc == RC_OK || !(replaced ? n + 1 < DIFFERS_TRIES : broke(u, rc)))
 			break;

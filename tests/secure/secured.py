@@ -182,11 +182,13 @@ class SecuredHBase(Cluster):
         return rest.split()
 
 
-def shorten_tokens(rig, seconds):
-    """Starts the servers again, so that they give tokens that end after some seconds and cannot be renewed."""
+def shorten_tokens(rig, seconds, longest=None):
+    """Starts the servers again, so that their tokens end after some seconds. HDFS renews a token until it is `longest` seconds
+    old. Without `longest`, it does not renew tokens."""
     rig.hbase.kill()
     stop(rig.hdfs.namenode)
-    rig.hdfs.more = {f"dfs.namenode.delegation.token.{name}": 1000 * seconds for name in ("max-lifetime", "renew-interval")}
+    rig.hdfs.more = {"dfs.namenode.delegation.token.max-lifetime": 1000 * (longest or seconds),
+                     "dfs.namenode.delegation.token.renew-interval": 1000 * seconds}
     rig.hdfs._configure()
     rig.hdfs.start_namenode()
     rig.hdfs.wait()

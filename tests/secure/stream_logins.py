@@ -68,13 +68,14 @@ def short(rig):
 
 
 def test_one_upload_longer_than_its_token(rig, run, tmp_path):
-    """A file takes longer than the token with which its DataNode writes it, and the token cannot be renewed. The run names the
-    token, and a faster run finishes its work."""
+    """A file takes longer than the token with which its DataNode writes it, and HDFS does not renew the token. The run writes
+    the file twice, and then names the setting. A faster run finishes its work."""
     (tmp_path / "rows.csv").write_text("id,ts,v\n" + "".join(f"{i},{1_700_000_000_000 + i},{i:06000}\n" for i in range(3000)))
     (tmp_path / "job.yaml").write_text(JOB_OF_FILE.replace("count: 2", "count: 1").format(table="long"))
     assert run("load", tmp_path / "job.yaml", "-o", tmp_path / "out", "--quiet").returncode == 0
     done = run("apply", tmp_path / "out", "--create", "--rate", "1M", *places(rig), user="alice")
-    assert done.returncode == 1 and "InvalidToken: Token  has expired" in done.stderr, done.stderr
+    assert done.returncode == 1 and "InvalidToken: Token  has expired; if one file takes longer than dfs.namenode.delegation" in done.stderr, \
+        done.stderr
     done = run("apply", tmp_path / "out", "--create", *places(rig), user="alice")
     assert done.returncode == 0, done.stderr
     assert rig.hbase.admin("digest", "long")[:2] == ["3000", "3000"]

@@ -3,6 +3,7 @@ of the folder."""
 
 import hashlib
 import os
+import re
 import subprocess
 import time
 
@@ -15,13 +16,15 @@ from test_secured import JOB as JOB_OF_FILE
 from test_secured import hfiles, places, table_files
 
 LIFE = 10  # seconds of a token
-# At 1 MiB/s, these bytes take longer than a token is valid. One file does not: its DataNode uses one token.
+LONGEST = 90  # seconds until HDFS renews it no longer
+TICKET = 6  # seconds of a ticket that ends before its token
+# At 1 MiB/s, these bytes take longer than a token is valid.
 ROWS, LENGTH = 3000, 6000
 
 
 @pytest.fixture(scope="module")
 def short(rig):
-    shorten_tokens(rig, LIFE)
+    shorten_tokens(rig, LIFE, LONGEST)
     return rig
 
 
@@ -45,41 +48,48 @@ def new_tokens(run, rig, file):
 
 
 def test_tokens_end_during_apply(short, run, saltmill, tmp_path):
-    """Three slow uploads last longer than a token. The first run gets new tokens with its keytab. The second one finds
-    new tokens in its file. The third one has neither: it names the reason, and another run finishes its work."""
-    names = ["e1", "e2", "e3"]
-    outs = {name: tmp_path / name for name in names}
+    """Slow uploads last longer than a token, which belongs to one DataNode for each file. Two runs have a keytab, for twelve
+    files and for one file: they renew the token. `file` finds new tokens in its file, and `alone` does not. The ticket of
+    `cache` ends early. The last two name what is missing, and another run finishes their work."""
+    regions = {"keytab": 12, "whole": 1, "file": 12, "alone": 12, "cache": 1}
+    outs = {name: tmp_path / name for name in regions}
     (tmp_path / "rows.csv").write_text("id,ts,v\n" + "".join(f"{i},{1_700_000_000_000 + i},{value(i)}\n" for i in range(ROWS)))
     want = digest((i.to_bytes(8, "big"), b"f:v", 1_700_000_000_000 + i, value(i)) for i in range(ROWS))
-    for name in names:
-        (tmp_path / f"{name}.yaml").write_text(JOB_OF_FILE.replace("count: 2", "count: 12").format(table=name))
+    for name, count in regions.items():
+        (tmp_path / f"{name}.yaml").write_text(JOB_OF_FILE.replace("count: 2", f"count: {count}").format(table=name))
         assert run("load", tmp_path / f"{name}.yaml", "-o", outs[name], "--quiet").returncode == 0
-    files = {name: tmp_path / f"{name}.tokens" for name in names[1:]}
+    files = {name: tmp_path / f"{name}.tokens" for name in ("file", "alone")}
+    for file in files.values():
+        new_tokens(run, short, file)
+    logins = {name: ["--principal", f"alice@{REALM}", "--keytab", short.kdc.keytab("alice")] for name in ("keytab", "whole")}
     env = {"PATH": os.environ["PATH"], **short.kdc.env, "KRB5CCNAME": "/nonexistent"}
-    began, runs = time.monotonic(), {}
-    for name in names:
-        login = [] if name in files else ["--principal", f"alice@{REALM}", "--keytab", short.kdc.keytab("alice")]
-        if name in files:
-            new_tokens(run, short, files[name])
-        more = {"HADOOP_TOKEN_FILE_LOCATION": str(files[name])} if name in files else {}
-        words = [saltmill, "apply", outs[name], "--create", "--rate", "1M", *places(short), *login]
-        runs[name] = subprocess.Popen([*map(str, words)], stderr=subprocess.PIPE, text=True, env={**env, **more})
-    while runs["e1"].poll() is None or runs["e2"].poll() is None:
-        new_tokens(run, short, files["e2"])
+    more = {name: {"HADOOP_TOKEN_FILE_LOCATION": str(file)} for name, file in files.items()}
+    more["cache"] = {"KRB5CCNAME": f"FILE:{short.kdc.kinit('alice', '-l', f'{TICKET}s')}"}
+    began = time.monotonic()
+    runs = {name: subprocess.Popen(
+        [*map(str, [saltmill, "apply", outs[name], "--create", "--rate", "1M", *places(short), *logins.get(name, [])])],
+        stderr=subprocess.PIPE, text=True, env={**env, **more.get(name, {})}) for name in regions}
+    while any(runs[name].poll() is None for name in ("keytab", "whole", "file")):
+        new_tokens(run, short, files["file"])
         time.sleep(1)
         assert time.monotonic() < began + 300
     assert time.monotonic() > began + LIFE
     said = {name: process.communicate(timeout=300)[1] for name, process in runs.items()}
-    assert [runs[n].returncode for n in ("e1", "e2")] == [0, 0], said
-    assert runs["e3"].returncode != 0 and "found no valid Kerberos ticket" in said["e3"], said["e3"]
-    new_tokens(run, short, files["e3"])
-    done = run("apply", outs["e3"], "--create", *places(short), env={"HADOOP_TOKEN_FILE_LOCATION": str(files["e3"])})
-    assert done.returncode == 0, done.stderr
-    for name in names:
+    assert [runs[n].returncode for n in ("keytab", "whole", "file")] == [0, 0, 0], said
+    for name in ("alone", "cache"):
+        assert runs[name].returncode != 0 and re.search("found no valid Kerberos ticket.*; run `kinit", said[name]), said[name]
+    assert "the token ended during the upload" in said["cache"], said["cache"]
+    new_tokens(run, short, files["alone"])
+    more["cache"] = {"KRB5CCNAME": f"FILE:{short.kdc.kinit('alice')}"}
+    for name in ("alone", "cache"):
+        done = run("apply", outs[name], "--create", *places(short), env={**env, **more[name]})
+        assert done.returncode == 0, done.stderr
+        said[name] += done.stderr
+    for name in regions:
         assert short.hbase.admin("digest", name) == want, name
         owners = table_files(short, name)
         assert set(owners.values()) == {"alice"} and len(owners) == len(hfiles(outs[name])), (name, owners)
-        assert not secrets_in((said[name] + done.stderr).encode() + (tmp_path / f"{name}.saltmill-apply").read_bytes(), [])
+        assert not secrets_in(said[name].encode() + (tmp_path / f"{name}.saltmill-apply").read_bytes(), [])
 
 
 def test_ended_token_of_hbase(short, run, tmp_path):
