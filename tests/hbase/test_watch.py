@@ -79,37 +79,42 @@ def watched(saltmill, hbase_on_hdfs, tmp_path):
            "if @java.tableExists(n)\n @java.disableTable(n) if @java.isTableEnabled(n)\n @java.deleteTable(n)\nend\n")
 
 
+def sums(lines):
+    """Returns reads and writes by region, over windows."""
+    out = {}
+    for r in (r for line in lines for r in line["regions"]):
+        reads, writes = out.get(r["region"], (0, 0))
+        out[r["region"]] = reads + r["reads"], writes + r["writes"]
+    return out
+
+
 def test_counters_and_the_hot_region(watched, tmp_path):
     job = tmp_path / "job.yaml"
     job.write_text(JOB)
     page = tmp_path / "watch.html"
     before = watched.counters()
     with watched.start("--job", str(job), "--every", "5s", "--json", "-o", str(page)) as w:
-        time.sleep(2)
+        lines = [json.loads(w.stdout.readline())]  # the first reading is over
         began = time.monotonic()
         watched.work(*[(user(1000 * i + 500) + bytes(8), 20, 10) for i in range(8)], (user(4242) + bytes(8), 1500, 40))
-        lines = []
         while not any("hot" in line for line in lines):
             lines.append(json.loads(w.stdout.readline()))
             assert time.monotonic() - began < 60, "the hot region has no name after 60 s"
         after = watched.counters()
-        for _ in range(2):
+        want = {r: (after[r][0] - before[r][0], after[r][1] - before[r][1]) for r in after}
+        while sums(lines) != want:
             lines.append(json.loads(w.stdout.readline()))
+            assert time.monotonic() - began < 90, (sums(lines), want)
         w.send_signal(signal.SIGINT)
         rest = w.stdout.read()  # communicate() loses what readline() has read ahead
         assert w.wait(30) in (0, 3), w.stderr.read()
+    lines += [json.loads(line) for line in rest.splitlines()]
     hot = next(line["hot"] for line in lines if "hot" in line)
     assert hot["of"] == "writes" and hot["reason"] == "range"
     assert hot["name"] == "user 4000 to user 5000", hot
     assert hot["start"] == "\\x00\\x00\\x0F\\xA0" and f"split '{hot['region']}'" in hot["advice"]
-    lines += [json.loads(line) for line in rest.splitlines()]
-    sums = {}
-    for line in lines:
-        for r in line["regions"]:
-            reads, writes = sums.get(r["region"], (0, 0))
-            sums[r["region"]] = reads + r["reads"], writes + r["writes"]
-    assert sums == {r: (after[r][0] - before[r][0], after[r][1] - before[r][1]) for r in after}
-    assert sums[hot["region"]] == (50, 1520)
+    assert sums(lines) == want
+    assert want[hot["region"]] == (50, 1520)
     assert "user 4000" in page.read_text() and hot["region"] in page.read_text()
 
 

@@ -1,8 +1,9 @@
 """Tests each command that reads a live table, with a keytab and each protection. HBase's own client and the loaded rows judge."""
 
 import json
+import os
+import signal
 import subprocess
-import threading
 import time
 
 import pytest
@@ -92,22 +93,25 @@ def test_init(rig, run, live, tmp_path):
     assert [(*row["key"].values(), *row["cells"].values()) for row in decoded] == [(k, v) for k, _, v in rows()]
 
 
-def test_watch(rig, run, live):
+def test_watch(saltmill, rig, live):
     """watch counts the reads of a scan by HBase's client."""
-    watch = ["watch", "--hbase", rig.hbase.master, "--table", "truth", "--every", "4s", "--for", "12s", "--json"]
-    time.sleep(4)  # servers report what happened before
-    thread = threading.Timer(3, lambda: rig.hbase.admin("digest", "truth"))
-    thread.start()
-    done = run(*watch, "--protection", "privacy", user="alice")
-    thread.join()
-    assert done.returncode in (0, 3), done.stderr
-    seen = {}
-    for line in map(json.loads, done.stdout.splitlines()):
-        for r in line["regions"]:
-            seen[r["region"]] = seen.get(r["region"], 0) + r["reads"]
     starts = [r.split(":") for r in rig.hbase.admin("regions", "truth")]
     borders = [int(s or "0", 16) for _, s in starts] + [1 << 64]
-    assert seen == {name: sum(a <= k < b for k, _, _ in rows()) for (name, _), a, b in zip(starts, borders, borders[1:])}
+    want = {name: sum(a <= k < b for k, _, _ in rows()) for (name, _), a, b in zip(starts, borders, borders[1:])}
+    login = ["--protection", "privacy", "--principal", f"alice@{REALM}", "--keytab", rig.kdc.keytab("alice")]
+    time.sleep(4)  # servers report what happened before
+    with subprocess.Popen([*map(str, [saltmill, "watch", "--hbase", rig.hbase.master, "--table", "truth", "--every", "3s", "--json", *login])],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **rig.kdc.env}) as watch:
+        seen, began = {}, None
+        while not began or seen != want and time.monotonic() < began + 60:
+            for r in json.loads(watch.stdout.readline())["regions"]:
+                seen[r["region"]] = seen.get(r["region"], 0) + r["reads"]
+            if not began:  # the first reading is over
+                began = time.monotonic()
+                rig.hbase.admin("digest", "truth")
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(30) in (0, 3), watch.stderr.read()
+    assert seen == want
 
 
 def test_diff_and_agree(rig, run, live):
