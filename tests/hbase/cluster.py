@@ -218,6 +218,7 @@ class Cluster:
             "hbase.hregion.majorcompaction": 0,
             "hbase.store.delete.expired.storefile": "false",
             "hbase.normalizer.period": 2147483647,
+            "hbase.balancer.period": 2147483647,  # it moved a region in HDFS's safe mode, and the server ended
             "hbase.client.retries.number": 6,
             **self.settings,
         }
