@@ -15,7 +15,7 @@ mkdir -p "$log"
 lane='' lanes='' pids='' child='' yields=''
 
 count() { # PATTERN FILE: the sum of the numbers in front of PATTERN
-	grep -oE "[0-9]+ $1" "$2" | awk '{ n += $1 } END { print n + 0 }'
+	grep -aoE "[0-9]+ $1" "$2" | awk '{ n += $1 } END { print n + 0 }'
 }
 
 report() { # NAME STATUS PASSED FAILED SKIPPED LOG
@@ -88,7 +88,7 @@ pytests() { # FOLDER [OPTION...]
 	status=$?
 	last=$log/$1.last
 	# a server may print text after the last line
-	grep -E '[0-9]+ (passed|failed|error|skipped)' "$out" | tail -n 1 >"$last"
+	grep -aE '[0-9]+ (passed|failed|error|skipped)' "$out" | tail -n 1 >"$last"
 	[ -s "$last" ] || status=1
 	report "$1" $status "$(count passed "$last")" $(($(count failed "$last") + $(count error "$last"))) \
 		"$(count skipped "$last")" "$out"
