@@ -62,6 +62,7 @@ struct value {
 			uint64_t u;
 			/* for a time, microseconds after the millisecond, 0..999 */
 			uint32_t micros;
+			bool finer; /* the text has digits after these that are not 0 */
 		};
 		double f;
 		struct bytes bytes; /* decoded bytes, for types of field_has_bytes */

@@ -59,7 +59,9 @@ struct look_field {
 	/* the first value that is not null; `ptr` is NULL if all values are null */
 	struct bytes example;
 	int64_t oldest_ms, newest_ms; /* of a time; oldest_ms > newest_ms without a value */
-	const char *warning;	      /* why the times are probably wrong, with the fix; or NULL */
+	uint64_t finer;		      /* times with digits after the microseconds */
+	struct look_place finer_place;
+	const char *warning; /* why the times are probably wrong, with the fix; or NULL */
 };
 
 struct look_reject {

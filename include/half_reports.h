@@ -34,6 +34,7 @@ struct map_report {
 	/* numbers of events read, of events rejected, and of blank lines */
 	uint64_t read, rejected, blank_lines;
 	uint64_t rejected_lines, filtered_lines; /* numbers of line ends, as in struct manifest */
+	uint64_t finer_times, finer_seq, finer_field; /* see row.h */
 	int64_t newest_ms; /* newest cell timestamp; 0 if there are no cells */
 	struct reject_reason *reasons;
 	size_t nreasons;

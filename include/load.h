@@ -198,6 +198,8 @@ struct load_result {
 	 * `lost_cells` has those of tables where an event comes after its marker in the input.
 	 */
 	const char **hidden_cells, **lost_cells;
+	/* a sentence about times with digits after the microseconds, or NULL */
+	const char *finer_times;
 	double seconds[PHASES];
 	uint64_t blank_lines, runs, spilled_bytes;
 	bool was_visible;   /* DIR became visible, even if the load failed after that */

@@ -156,6 +156,7 @@ struct pass {
 	uint64_t events, rejected, blank_lines;
 	uint64_t rejected_lines, filtered_lines; /* numbers of line ends, as in struct manifest */
 	int64_t newest_ms; /* newest cell timestamp; 0 if there are no cells */
+	struct finer_times finer;
 };
 
 /* Open the source. *p must be {0}. Call pass_close whatever the result of this and later calls. */

@@ -71,6 +71,25 @@ void row_encoder_trim(struct row_encoder *e);
 /* Return the newest cell timestamp of all records so far, in ms, or 0 if there are no records. */
 int64_t row_encoder_newest(const struct row_encoder *e);
 
+/*
+ * Times with digits after the microseconds that are not 0. A load keeps these digits only in cells of
+ * text. `seq` and `field` are those of the first such time in input order.
+ */
+struct finer_times {
+	uint64_t times, seq, field; /* `field` is an index in the job */
+};
+static inline void finer_times_add(struct finer_times *to, struct finer_times f)
+{
+	if (f.times && (!to->times || f.seq < to->seq)) {
+		to->seq = f.seq;
+		to->field = f.field;
+	}
+	to->times += f.times;
+}
+#define FINER_TIMES "digits after the microseconds, which only cells of text keep"
+/* Return the times of all events so far that the encoder did not reject. */
+struct finer_times row_encoder_finer(const struct row_encoder *e);
+
 /* A cell of a record with its origin. The cell borrows from the record or the plan. */
 struct row_cell {
 	struct cell cell;

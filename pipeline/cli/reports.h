@@ -27,7 +27,7 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 extern const struct form load_form;
 void report_json(struct buf *out, const struct load_result *r, const char *output_dir);
 
-/* Append a line for each table with too many overwritten events. */
+/* Append lines for tables with too many overwritten events or lost cells, and for finer times. */
 void report_collisions(struct buf *out, const struct load_result *r);
 /* Append a line for each input file without rows. */
 void report_empty(struct buf *out, const struct load_result *r);

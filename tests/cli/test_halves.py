@@ -368,6 +368,22 @@ def test_json_lines_and_a_header_of_its_own(tmp_path, saltmill):
     assert_same(other / "one", other / "two")
 
 
+def test_finer_times_are_reported_as_in_one_load(tmp_path, saltmill):
+    job = JOB.replace("unit: s", "format: iso8601")
+    (tmp_path / "job.yaml").write_text(job)
+    rows = [b"%d,2026-11-01T00:00:00.%06d%dZ,v\n" % (i, i, i // 400 if i % 2 else 0) for i in range(800)]
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))
+    h = Halves(tmp_path, saltmill, ["in.csv"])
+    h.plan()
+    one = h.load()
+    h.map_all(3)
+    h.reduce_all(1)
+    two = h.unite()
+    assert after_colon(one, "load") == after_colon(two, "load") == [
+        "warning: 200 times have digits after the microseconds, which only cells of text keep; the first is in "
+        f"in.csv:403 (byte {len(HEADER) + sum(map(len, rows[:401]))}), field `at`"]
+
+
 def write_avro(path, rows):
     schema = {"type": "record", "name": "r", "fields": [{"name": n, "type": "string"} for n in ("id", "at", "value")]}
     with open(path, "wb") as f:

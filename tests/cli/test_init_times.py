@@ -1,9 +1,12 @@
 """Tests that init finds the order of day and month, the century and the unit of times, or says what is not known."""
 
 import datetime as dt
+import json
+import subprocess
 
 import pytest
 
+from load_help import JOB
 from test_init_doubts import init, rows_of
 
 START = dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc)
@@ -66,3 +69,32 @@ def test_digits_after_the_microseconds(tmp_path, saltmill, digit, code):
     r = init(saltmill, tmp_path, table([t + f".123456{digit}" for t in moments(40, 61, "%Y-%m-%d %H:%M:%S")]).encode())
     assert r.returncode == code, r.stderr
     assert ("the file has `2025-01-01 00:00:00.1234567`, the job reads `2025-01-01T00:00:00.123456Z`" in r.stderr) == (code == 3)
+
+
+@pytest.mark.parametrize("field,texts,finer", [
+    ("format: iso8601", ["2026-11-01 10:00:00.1234560", "2026-11-01 10:00:00,1234567", "2026-11-01T10:00:00.0000000001Z"], [1, 2]),
+    ("format: '%d.%m.%Y %H:%M:%S.%f'", ["01.11.2026 10:00:00.123456", "01.11.2026 10:00:00.1234567"], [1]),
+    ("unit: ns", ["1767225600123456000", "1767225600123456789"], [1]),
+    ("unit: s", ["1767225600.123456", "1767225600.1234560", "1767225600.1234561", "1767225600"], [2]),
+    ("unit: us", ["1767225600123456", "1767225600123456.5"], [1]),
+    ("unit: ms", ["1767225600123", "1767225600123.456"], []),
+])
+def test_load_and_check_report_digits_after_the_microseconds(tmp_path, saltmill, field, texts, finer):
+    """The warning has the number of such times, and the place of the first."""
+    (tmp_path / "job.yaml").write_text(JOB.replace("unit: s", field, 1))
+    rows = [f'{i},"{t}",v\n' for i, t in enumerate(texts)]
+    (tmp_path / "in.csv").write_text("id,at,value\n" + "".join(rows))
+    load = subprocess.run([saltmill, "load", "job.yaml", "-o", "out", "--quiet"], cwd=tmp_path, capture_output=True, text=True)
+    assert load.returncode == 0, load.stderr
+    check = subprocess.run([saltmill, "check", "job.yaml", "--json"], cwd=tmp_path, capture_output=True, text=True)
+    assert check.returncode == 0, check.stderr
+    at = next(f for f in json.loads(check.stdout)["fields"] if f["name"] == "at")
+    assert at.get("finer_times", 0) == len(finer)
+    text = subprocess.run([saltmill, "check", "job.yaml"], cwd=tmp_path, capture_output=True, text=True).stdout
+    if not finer:
+        assert "microseconds" not in load.stderr + text
+        return
+    place = f"in.csv:{finer[0] + 2} (byte {len('id,at,value') + 1 + sum(map(len, rows[:finer[0]]))})"
+    said = f"{len(finer)} times have digits after the microseconds, which only cells of text keep; the first is in {place}"
+    assert f"warning: {said}, field `at`" in load.stderr
+    assert f"warning: field `at`: {said}\n" in text

@@ -299,7 +299,8 @@ def live_tables(seen):
 
 # Keys that occur only with a server, or with a file of another program.  tests/hbase and tests/kafka see them.
 ELSEWHERE = {
-    "check": {"fields[].warning"},  # test_check.py
+    "check": {"fields[].warning", "fields[].finer_times"},  # test_check.py, test_init_times.py
+    "map-report": {"finer_times", "finer_seq", "finer_field"},  # test_halves.py
     "rejects": {"key_base64", "headers", "headers[].name", "headers[].value", "headers[].value_base64"},
     "status": {"making", "stream.parked", "partitions", "apply", "apply.time_ms", "apply.unapplied",
                "apply.oldest_unapplied_ms", "apply.applied", "apply.applied_ms", "apply.trouble"},

@@ -69,8 +69,24 @@ static struct bytes value_text(struct looker *k, size_t field)
 	return buf_bytes(&k->text);
 }
 
-static void note_time(struct look_field *f, int64_t ms)
+static struct look_place place_of(struct look *l, const char *file, uint64_t line, uint64_t offset)
 {
+	return (struct look_place){file ? arena_strdup(&l->arena, file) : "", line, offset};
+}
+
+static struct look_place event_place(struct looker *k, const struct event *ev)
+{
+	return place_of(k->look, k->place ? k->place : ev->file, k->place ? 0 : ev->line,
+			ev->offset);
+}
+
+static void note_time(struct looker *k, struct look_field *f, const struct value *v,
+		      const struct event *ev)
+{
+	int64_t ms = (int64_t)v->u;
+
+	if (v->finer && !f->finer++)
+		f->finer_place = event_place(k, ev);
 	f->oldest_ms = ms < f->oldest_ms ? ms : f->oldest_ms;
 	f->newest_ms = ms > f->newest_ms ? ms : f->newest_ms;
 }
@@ -96,7 +112,7 @@ static void judge_times(struct looker *k)
 	lint_release(&l);
 }
 
-static void count_values(struct looker *k)
+static void count_values(struct looker *k, const struct event *ev)
 {
 	for (size_t i = 0; i < k->opt->job->nfields; i++) {
 		struct look_field *f = &k->look->fields[i];
@@ -111,7 +127,7 @@ static void count_values(struct looker *k)
 		}
 		distinct_add(&f->distinct, XXH3_64bits(v.ptr, v.len));
 		if (k->opt->job->fields[i].type == FIELD_TIME)
-			note_time(f, (int64_t)row_encoder_value(k->encoder, i)->u);
+			note_time(k, f, row_encoder_value(k->encoder, i), ev);
 		if (!f->example.ptr)
 			f->example = kept(k->look, v);
 	}
@@ -137,19 +153,13 @@ static void keep_cells(struct looker *k, size_t table, struct look_cells *to)
 	mem_free(cells);
 }
 
-static struct look_place place_of(struct look *l, const char *file, uint64_t line, uint64_t offset)
-{
-	return (struct look_place){file ? arena_strdup(&l->arena, file) : "", line, offset};
-}
-
 static void keep_row(struct looker *k, const struct event *ev)
 {
 	const struct job *job = k->opt->job;
 	struct look *l = k->look;
 	struct look_row *row = &l->shown[l->nshown++];
 
-	row->place =
-		place_of(l, k->place ? k->place : ev->file, k->place ? 0 : ev->line, ev->offset);
+	row->place = event_place(k, ev);
 	row->text = arena_alloc(&l->arena, (job->nfields + 1) * sizeof *row->text);
 	row->value = arena_alloc(&l->arena, (job->nfields + 1) * sizeof *row->value);
 	row->tables = arena_alloc(&l->arena, (job->ntables + 1) * sizeof *row->tables);
@@ -179,7 +189,7 @@ static int take_event(void *ctx, const struct event *ev, struct reject *why)
 	for (size_t t = 0; t < k->opt->job->ntables; t++)
 		stored = stored || k->records[t].key.len;
 	l->filtered += !stored;
-	count_values(k);
+	count_values(k, ev);
 	if (stored && l->nshown < k->opt->shown)
 		keep_row(k, ev);
 	return RC_OK;

@@ -6,6 +6,7 @@
 
 #include "cell_form.h"
 #include "field.h"
+#include "row.h"
 #include "bytes.h"
 
 #define SHOWN_BYTES 60 /* most characters of a value */
@@ -64,6 +65,26 @@ static int name_width(const struct job *job)
 	return w < 40 ? (int)w : 40;
 }
 
+static void put_place(struct buf *out, const struct look_place *p)
+{
+	text_visible(out, bytes_str(p->file));
+	if (p->line)
+		buf_printf(out, ":%" PRIu64 " (byte %" PRIu64 ")", p->line, p->offset);
+	else
+		buf_printf(out, " at offset %" PRIu64, p->offset);
+}
+
+static void put_finer(struct buf *out, const struct field *field, const struct look_field *f)
+{
+	if (!f->finer)
+		return;
+	buf_printf(out,
+		   "warning: field `%s`: %" PRIu64 " times have " FINER_TIMES "; the first is in ",
+		   field->name, f->finer);
+	put_place(out, &f->finer_place);
+	buf_append_str(out, "\n");
+}
+
 static void put_fields(struct buf *out, const struct job *job, const struct look *l)
 {
 	int w = name_width(job);
@@ -87,6 +108,8 @@ static void put_fields(struct buf *out, const struct job *job, const struct look
 	for (size_t i = 0; i < job->nfields; i++)
 		if (l->fields[i].warning)
 			buf_printf(out, "warning: %s\n", l->fields[i].warning);
+	for (size_t i = 0; i < job->nfields; i++)
+		put_finer(out, &job->fields[i], &l->fields[i]);
 	for (size_t i = 0; i < l->nunused; i++)
 		buf_printf(out, "%s%s%s", i ? ", " : "columns that no field uses: ", l->unused[i],
 			   i + 1 == l->nunused ? "\n" : "");
@@ -110,15 +133,6 @@ static void put_rules(struct buf *out, const struct job *job, const struct look 
 			buf_printf(out, "; max_share %.6g%%", 100 * f->max_share);
 		buf_append_str(out, "\n");
 	}
-}
-
-static void put_place(struct buf *out, const struct look_place *p)
-{
-	text_visible(out, bytes_str(p->file));
-	if (p->line)
-		buf_printf(out, ":%" PRIu64 " (byte %" PRIu64 ")", p->line, p->offset);
-	else
-		buf_printf(out, " at offset %" PRIu64, p->offset);
 }
 
 static void put_rejects(struct buf *out, const struct look *l)
@@ -257,6 +271,8 @@ static const struct form_member field_members[] = {
 	{"distinct", FORM_SIZE, IN(look_field_view, f.distinct.n),
 	 "distinct values, up to a limit"},
 	{"example", FORM_BYTES, IN(look_field_view, f.example), "first value", FORM_OR_NULL},
+	{"finer_times", FORM_COUNT, IN(look_field_view, f.finer),
+	 "times with digits after the microseconds", FORM_IF_ANY},
 	{"warning", FORM_TEXT, IN(look_field_view, f.warning),
 	 "why all times are probably wrong, with the fix", FORM_IF_ANY},
 };

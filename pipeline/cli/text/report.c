@@ -344,6 +344,8 @@ void report_collisions(struct buf *out, const struct load_result *r)
 	for (size_t i = 0; r->lost_cells && i < r->manifest.ntables; i++)
 		if (r->lost_cells[i])
 			put_warning(out, r->lost_cells[i], "");
+	if (r->finer_times)
+		put_warning(out, r->finer_times, "");
 }
 
 void report_empty(struct buf *out, const struct load_result *r)

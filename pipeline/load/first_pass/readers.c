@@ -266,6 +266,7 @@ static void readers_end(struct pass *p, struct event_reader *readers)
 		int64_t newest_ms = row_encoder_newest(r->encoder);
 		if (newest_ms > p->newest_ms)
 			p->newest_ms = newest_ms;
+		finer_times_add(&p->finer, row_encoder_finer(r->encoder));
 		for (size_t t = 0; t < p->opt.job->ntables; t++) {
 			p->tables[t].filtered += r->filtered[t] + c.filtered;
 			buf_release(&r->rooms[t]);

@@ -260,6 +260,9 @@ static void describe(struct mapping *m, struct map_report *r, struct arena *a)
 				 .blank_lines = m->pass.blank_lines,
 				 .rejected_lines = m->pass.rejected_lines,
 				 .filtered_lines = m->pass.filtered_lines,
+				 .finer_times = m->pass.finer.times,
+				 .finer_seq = m->pass.finer.seq,
+				 .finer_field = m->pass.finer.field,
 				 .newest_ms = m->pass.newest_ms};
 	memcpy(r->plan, m->opt->plan->identity, sizeof r->plan);
 	describe_input(m, r, a);

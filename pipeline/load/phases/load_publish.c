@@ -277,6 +277,22 @@ static int copy_manifest(const struct load *l, struct error *err)
 	return rc;
 }
 
+/* Report times with more digits than a load keeps. */
+static void tell_finer(struct load *l)
+{
+	const struct finer_times *f = &l->pass.finer;
+	struct buf text = {0};
+
+	if (!f->times)
+		return;
+	buf_printf(&text, "%llu times have " FINER_TIMES "; the first is in ",
+		   (unsigned long long)f->times);
+	source_place(l->pass.source, f->seq, &text);
+	buf_printf(&text, ", field `%s`", l->job->fields[f->field].name);
+	l->result->finer_times = arena_strndup(&l->result->arena, text.ptr, text.len);
+	buf_release(&text);
+}
+
 int load_publish(struct load *l, struct error *err)
 {
 	struct manifest *m = &l->result->manifest;
@@ -315,6 +331,8 @@ int load_publish(struct load *l, struct error *err)
 		rc = load_check_duplicates(l, err);
 	if (rc == RC_OK)
 		load_tell_hidden(l);
+	if (rc == RC_OK)
+		tell_finer(l);
 	char *path = mem_format("%s/rejects.jsonl", staging_path(l->staging));
 	if (rc == RC_OK)
 		rc = rejects_write(l->pass.rejects, staging_storage(l->staging), path,

@@ -109,6 +109,8 @@ static int add_map(struct load *l, const struct map_report *m, uint64_t *lines, 
 	p->blank_lines += m->blank_lines;
 	p->rejected_lines += m->rejected_lines;
 	p->filtered_lines += m->filtered_lines;
+	finer_times_add(&p->finer,
+			(struct finer_times){m->finer_times, m->finer_seq, m->finer_field});
 	if (m->newest_ms > p->newest_ms)
 		p->newest_ms = m->newest_ms;
 	for (size_t t = 0; t < l->job->ntables; t++)

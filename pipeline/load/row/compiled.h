@@ -181,8 +181,10 @@ struct row_encoder {
 	const struct row_plan *plan;
 	decode_values *decode_roomy;
 	int64_t newest_ms; /* newest timestamp of all records so far */
-	bool *known;	   /* by binding, true if the value belongs to this event */
-	bool *marked;	   /* by step of the table, true if the event has this marker */
+	struct finer_times finer;
+	uint64_t finer_now, finer_field; /* such times of this event, and the field of the first */
+	bool *known;			 /* by binding, true if the value belongs to this event */
+	bool *marked; /* by step of the table, true if the event has this marker */
 	/* quick.c */
 	take_numbers *take_numbers;
 	uint64_t *numbers; /* by binding, EVENT_BATCH each */

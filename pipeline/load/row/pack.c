@@ -290,6 +290,7 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 	const struct row_plan *p = e->plan;
 	bool taken = true;
 
+	e->finer_now = 0;
 	pattern_begin(&e->match);
 	int rc = p->conditional ? conditional_start(e, ev, &taken, why) : values_decode(e, ev, why);
 
@@ -310,7 +311,15 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 	for (size_t i = 0; i < p->ntables && rc == RC_OK; i++)
 		if (out[i].key.len > 0)
 			note_newest(e, &p->tables[i]);
+	if (__builtin_expect(e->finer_now > 0, 0) && rc == RC_OK)
+		finer_times_add(&e->finer,
+				(struct finer_times){e->finer_now, ev->seq, e->finer_field});
 	return rc;
+}
+
+struct finer_times row_encoder_finer(const struct row_encoder *e)
+{
+	return e->finer;
 }
 
 int64_t row_encoder_newest(const struct row_encoder *e)

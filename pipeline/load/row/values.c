@@ -158,7 +158,10 @@ static int decode_slowly(struct row_encoder *e, const struct binding *b, const c
 
 	if (b->form.field->year_rule == YEAR_OF_FILE)
 		note_file(s, file);
-	return field_read(&b->form, v, &s->read, why);
+	int rc = field_read(&b->form, v, &s->read, why);
+	if (rc == RC_OK && b->form.field->type == FIELD_TIME && v->finer && !e->finer_now++)
+		e->finer_field = (uint64_t)(b->form.field - e->plan->job->fields);
+	return rc;
 }
 
 int defaults_check(const struct row_plan *p, struct error *err)
@@ -197,6 +200,7 @@ decode_quickly(const struct binding *b, struct value *v, parse_digits *digits, b
 		return false;
 	v->u = u * b->quick_scale;
 	v->micros = 0;
+	v->finer = false;
 	return true;
 }
 

@@ -119,6 +119,6 @@ enum time_fault wall_instant(const struct wall *w, const struct zone *zone, stru
 	else if (!zone_to_utc(zone, local_s, &utc_s))
 		return TIME_GAP;
 	*out = (struct instant){utc_s * 1000 + w->nanos / 1000000,
-				(uint32_t)(w->nanos / 1000 % 1000)};
+				(uint32_t)(w->nanos / 1000 % 1000), w->finer || w->nanos % 1000};
 	return TIME_FINE;
 }

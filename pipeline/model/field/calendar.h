@@ -19,6 +19,7 @@ enum time_fault {
 struct instant {
 	int64_t ms;
 	uint32_t micros;
+	bool finer; /* the text has a digit after the microseconds that is not 0 */
 };
 
 struct wall {
@@ -28,6 +29,7 @@ struct wall {
 		/* week and weekday of ISO 8601; 0 means not given; weekday is 1..7 from Monday */
 		weekday;
 	int64_t hour, minute, second, nanos; /* hour 24 is the end of the day */
+	bool finer; /* the text has a digit after the nanoseconds that is not 0 */
 	bool has_offset;
 	int64_t offset_s; /* seconds east of UTC */
 };

@@ -164,6 +164,7 @@ static int take_instant(struct value *v, struct instant t)
 {
 	v->u = (uint64_t)t.ms;
 	v->micros = t.micros;
+	v->finer = t.finer;
 	return RC_OK;
 }
 
@@ -182,6 +183,7 @@ static bool instant_of(enum time_unit unit, int64_t number, struct instant *out)
 		return true;
 	out->ms = floor_div(micros, 1000);
 	out->micros = (uint32_t)(micros - 1000 * out->ms);
+	out->finer = unit == TIME_NS && number % 1000;
 	return true;
 }
 

@@ -79,8 +79,10 @@ static bool take_fraction(struct rest *r, struct wall *w)
 
 	if (digits_ahead(r) == 0)
 		return false;
-	for (; digits_ahead(r) > 0; unit /= 10)
+	for (; digits_ahead(r) > 0; unit /= 10) {
+		w->finer = w->finer || (unit == 0 && *r->at != '0');
 		w->nanos += (*r->at++ - '0') * unit;
+	}
 	return true;
 }
 

@@ -254,7 +254,8 @@ static struct instant epoch_instant(const struct clock *c)
 	int64_t micros = floor_div(c->epoch_minus ? -c->wall.nanos : c->wall.nanos, 1000);
 	int64_t ms = floor_div(micros, 1000);
 
-	return (struct instant){s * 1000 + ms, (uint32_t)(micros - 1000 * ms)};
+	return (struct instant){s * 1000 + ms, (uint32_t)(micros - 1000 * ms),
+				c->wall.finer || c->wall.nanos % 1000};
 }
 
 static bool take_token(const struct token *t, const uint8_t **p, const uint8_t *end,
@@ -474,6 +475,6 @@ enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, struct
 	}
 	if (v > INT64_MAX)
 		return NUMBER_LARGE;
-	*out = (struct instant){d.minus ? -(int64_t)v : (int64_t)v, micros};
+	*out = (struct instant){d.minus ? -(int64_t)v : (int64_t)v, micros, rest};
 	return NUMBER_FINE;
 }
